@@ -1,0 +1,61 @@
+package bailiff
+
+import "time"
+
+// Status is how a request ended.
+type Status string
+
+// The statuses of an answer; only [Completed], [TimedOut] and [Interrupted]
+// mean that something was run, and [Failed] that it may have been.
+const (
+	Completed        Status = "completed"
+	Refused          Status = "denied"
+	ApprovalRequired Status = "approval_required"
+	Expired          Status = "expired"
+	TimedOut         Status = "timeout"
+	Interrupted      Status = "interrupted"
+	Unavailable      Status = "unavailable"
+	Failed           Status = "error"
+)
+
+// Exit codes that are not the command's own.
+const (
+	ExitTimeout     = 124
+	ExitFailed      = 125
+	ExitRefused     = 126
+	ExitInterrupted = 130
+	ExitPending     = 75
+)
+
+// Answer is what the caller of a request gets.
+type Answer struct {
+	RequestID  string
+	DecisionID string
+	Status     Status
+	// Code names a fault for programs, such as "outcome_unknown"; Message says
+	// it in one sentence for people.
+	Code      string
+	Message   string
+	ExitCode  int
+	Output    []byte
+	Truncated bool
+	Duration  time.Duration
+	Backend   string
+	SandboxID string
+	ProcessID string
+	Decision  Decision
+}
+
+// Progress is one piece of news about a running request; exactly one field is set.
+type Progress struct {
+	// Decision comes first and once.
+	Decision *Decided
+	// Output holds the next bytes of output, already redacted.
+	Output []byte
+}
+
+// Decided is a decision with the id it has in the decision log.
+type Decided struct {
+	ID       string
+	Decision Decision
+}

@@ -1,0 +1,126 @@
+// Package backends is the contract between the enforcer and the technologies
+// that can hold a sandbox: what a sandbox must be like ([Spec]), who makes one
+// ([Backend]) and what can be done with it ([Sandbox]). One package below this
+// one implements it for each technology; package backendtest holds the suite
+// that each must pass.
+//
+// A backend only makes the place and hands back a byte stream to the resident
+// runner inside it; running commands, their time limits, killing their process
+// trees and capping their output is written once, in package runner and the
+// program bailiff-runner.
+//
+// What a backend promises: it meets every field of the Spec or refuses with an
+// error that names the field; it never falls back to something less isolated;
+// it passes no variable into the sandbox by itself; and no value of a variable
+// ever stands in an argument vector, a label, an engine's configuration or an
+// error text.
+package backends
+
+import (
+	"context"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// Backend makes sandboxes of one technology.
+type Backend interface {
+	// Isolated says whether a command inside is kept from the host.
+	Isolated() bool
+	// Ready is nil, or says in one sentence why no sandbox can be made now. It
+	// may talk to a daemon, so it is not for every request.
+	Ready(ctx context.Context) error
+	// Open makes a sandbox and waits until its runner answers.
+	Open(ctx context.Context, spec Spec) (Sandbox, error)
+}
+
+// Resolver is a backend whose images have names that can come to mean something
+// else. Resolve returns a reference that cannot (name@sha256:…), bringing the
+// image first if it is missing.
+type Resolver interface {
+	Resolve(ctx context.Context, image string) (string, error)
+}
+
+// Sweeper is a backend whose sandboxes can outlive the sidecar. Sweep removes
+// all that belong to the owner except those whose IDs are in keep, whatever
+// their state, and returns how many it removed.
+type Sweeper interface {
+	Sweep(ctx context.Context, owner string, keep map[string]bool) (int, error)
+}
+
+// Spec is what a sandbox must be like. Two equal specs may share a sandbox.
+type Spec struct {
+	// Owner identifies the sidecar (its state folder), Session the session it
+	// serves; they label the sandbox and its workspace.
+	Owner, Session string
+	// Workspace names the files that outlive a sandbox of the session; specs
+	// with one Workspace see the same /workspace. Empty means an empty one that
+	// goes away with the sandbox.
+	Workspace string
+	Image     string
+	// Network is "none" or "full".
+	Network  string
+	CPUs     float64
+	MemoryMB int
+	// DiskMB bounds what the sandbox may write; zero means that no bound is asked for.
+	DiskMB   int
+	PIDs     int
+	ReadOnly bool
+	Mounts   []bailiff.Mount
+	// Expires labels the sandbox with the time after which anyone may remove it.
+	Expires time.Time
+}
+
+// Sandbox is one place in which commands run, with a runner inside.
+type Sandbox interface {
+	// ID is the technology's name for it, such as a container id.
+	ID() string
+	// Run runs one command to its end and hands its output, stdout and stderr in
+	// the order written, to out, which is never called concurrently nor after
+	// Run has returned. When ctx ends, the command and everything it started is
+	// killed and Exit.Interrupted set. An error means that the sandbox failed,
+	// not the command; it wraps [ErrNotStarted] when the command surely did not start.
+	Run(ctx context.Context, cmd Command, out func([]byte)) (Exit, error)
+	// Alive counts the processes that ended commands left behind.
+	Alive(ctx context.Context) (int, error)
+	// Kill ends all that Alive counts, and returns when they are gone.
+	Kill(ctx context.Context) error
+	// Done is closed when the sandbox can run nothing any more.
+	Done() <-chan struct{}
+	// Close stops everything inside and removes the sandbox, and its workspace
+	// too when the spec named none.
+	Close(ctx context.Context) error
+}
+
+// Command is one execution inside a sandbox.
+type Command struct {
+	// Argv is what to run, by absolute path or looked up in the sandbox's fixed PATH.
+	Argv []string
+	// Env is added to the fixed variables of the runner (PATH, HOME, …).
+	Env map[string]bailiff.Secret
+	// Workdir is absolute; empty means the sandbox's workspace. A folder that
+	// does not exist is an error before anything runs.
+	Workdir string
+	Stdin   []byte
+	// Timeout is when the whole tree is killed.
+	Timeout time.Duration
+	// HeadBytes of output are handed on as they come; of what follows, the last
+	// TailBytes are handed on at the end, and Exit.Dropped counts what lay between.
+	HeadBytes, TailBytes int
+	// Reap kills, when the command has ended, what it left behind.
+	Reap bool
+}
+
+// Exit is how a command ended.
+type Exit struct {
+	// Code is the command's own exit status, or 128 plus the signal that ended it.
+	Code int
+	// TimedOut and Interrupted say that the runner killed it.
+	TimedOut, Interrupted bool
+	// Dropped counts the bytes of output that were not handed on. It lies
+	// between the first HeadBytes and the last TailBytes handed on.
+	Dropped int64
+	// Workdir is where the shell stood at its end, empty if that is not known.
+	Workdir  string
+	Duration time.Duration
+}

@@ -1,0 +1,105 @@
+package bailiff
+
+import "encoding/json"
+
+// Decision is what the policies answer to a request: the document
+// data.bailiff.decision, completed with the revision that gave it.
+type Decision struct {
+	Outcome Outcome `json:"outcome"`
+	// Denials are the reasons of a denial; empty otherwise.
+	Denials []Reason `json:"denials"`
+	// Approval is set when the outcome is [Ask].
+	Approval *ApprovalTerms `json:"approval,omitempty"`
+	Obligations
+	// Revision is the SHA-256 of the loaded policies.
+	Revision string `json:"revision"`
+}
+
+// Obligations are what the enforcer must meet or else refuse.
+type Obligations struct {
+	Backend BackendTerms `json:"backend"`
+	Env     EnvTerms     `json:"env"`
+	Limits  Limits       `json:"limits"`
+}
+
+// Reason is one rule that spoke.
+type Reason struct {
+	Rule    string `json:"rule"`
+	Message string `json:"message"`
+	// Match is the part of the request that the rule found, if it names one.
+	Match string `json:"match,omitempty"`
+}
+
+// ApprovalTerms say why a human must approve and what an approval may leave.
+type ApprovalTerms struct {
+	Reasons        []Reason `json:"reasons"`
+	Scopes         []string `json:"scopes"`
+	TimeoutSeconds int      `json:"timeout_seconds"`
+	GrantSeconds   int      `json:"grant_seconds"`
+	Quorum         int      `json:"quorum"`
+}
+
+// BackendTerms say where a request runs and how tightly that place is closed.
+type BackendTerms struct {
+	Name  string `json:"name"`
+	Image string `json:"image"`
+	// Scope is who shares the sandbox: "session", "user" or "request".
+	Scope       string `json:"scope"`
+	IdleSeconds int    `json:"idle_seconds"`
+	// Network is "none", "egress" or "full".
+	Network  string   `json:"network"`
+	Egress   []string `json:"egress"`
+	CPUs     float64  `json:"cpus"`
+	MemoryMB int      `json:"memory_mb"`
+	DiskMB   int      `json:"disk_mb"`
+	PIDs     int      `json:"pids"`
+	ReadOnly bool     `json:"read_only"`
+	Mounts   []Mount  `json:"mounts"`
+}
+
+// Mount is a folder of the host that the policies show inside a sandbox.
+type Mount struct {
+	Source   string `json:"source"`
+	Target   string `json:"target"`
+	ReadOnly bool   `json:"read_only"`
+}
+
+// EnvTerms say which variables enter. Forward holds names only; Set holds
+// constants of the policy, which are not secret.
+type EnvTerms struct {
+	Forward  []string          `json:"forward"`
+	Withheld []Withheld        `json:"withheld"`
+	Set      map[string]string `json:"set"`
+	// Sealed lists those of Forward for which the request gets a fresh sandbox
+	// and workspace of its own.
+	Sealed []string `json:"sealed,omitempty"`
+}
+
+// Withheld is a requested variable that does not enter, and the rule that kept it out.
+type Withheld struct {
+	Name string `json:"name"`
+	Rule string `json:"rule"`
+}
+
+// Limits bound one execution.
+type Limits struct {
+	TimeoutSeconds int `json:"timeout_seconds"`
+	OutputBytes    int `json:"output_bytes"`
+}
+
+// Judgement is a decision with what the decision log keeps beside it.
+type Judgement struct {
+	Decision Decision
+	// Input is the input document as the policies saw it; nil when the request
+	// never became one.
+	Input json.Marshaler
+	// Timers are durations in nanoseconds, named as in OPA's decision log.
+	Timers map[string]int64
+	// Fault is why the policies gave no decision; the decision then denies.
+	Fault error
+}
+
+// Denied is the decision of whoever could not get one from the policies.
+func Denied(rule, message string) Decision {
+	return Decision{Outcome: Deny, Denials: []Reason{{Rule: rule, Message: message}}}
+}

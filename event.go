@@ -1,0 +1,54 @@
+package bailiff
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Event is one line of the decision log, in the shape of OPA's decision log;
+// what bailiff adds stands under Custom.
+type Event struct {
+	DecisionID  string            `json:"decision_id"`
+	Timestamp   time.Time         `json:"timestamp"`
+	Path        string            `json:"path,omitempty"`
+	Input       json.Marshaler    `json:"input,omitempty"`
+	Result      any               `json:"result,omitempty"`
+	Bundles     map[string]Bundle `json:"bundles,omitempty"`
+	RequestedBy string            `json:"requested_by,omitempty"`
+	Metrics     map[string]int64  `json:"metrics,omitempty"`
+	Error       string            `json:"error,omitempty"`
+	Custom      Custom            `json:"custom"`
+}
+
+// Bundle names the policies that gave a decision.
+type Bundle struct {
+	Revision string `json:"revision"`
+}
+
+// Custom is what bailiff adds to an event.
+type Custom struct {
+	Event     EventKind `json:"event"`
+	RequestID string    `json:"request_id,omitempty"`
+	// Digest is the request's, so that a retry under one id can be told from
+	// another request under the same id.
+	Digest    string `json:"digest,omitempty"`
+	Session   string `json:"session,omitempty"`
+	Status    Status `json:"status,omitempty"`
+	ExitCode  *int   `json:"exit_code,omitempty"`
+	Backend   string `json:"backend,omitempty"`
+	SandboxID string `json:"sandbox_id,omitempty"`
+	Message   string `json:"message,omitempty"`
+	// Nanoseconds is how long the execution took.
+	Nanoseconds int64 `json:"duration_ns,omitempty"`
+}
+
+// EventKind says what happened.
+type EventKind string
+
+// The kinds of events.
+const (
+	DecisionEvent  EventKind = "decision"
+	ExecutionEvent EventKind = "execution"
+	ReloadEvent    EventKind = "reload"
+	SandboxEvent   EventKind = "sandbox"
+)

@@ -1,0 +1,120 @@
+// Package facts reads what a request's text would do, without running any of it:
+// shell text becomes a [Command] (input.command), Python becomes a [Code]
+// (input.code). The policies reason over these facts, never over the raw text.
+//
+// What is promised: quoting, assignments, "cd", wrappers, nested shells, pipes,
+// substitutions, here-documents and functions are seen through as far as the
+// text itself tells; wherever it does not tell, Complete is false and the
+// policies can ask instead of guess. Text that merely mentions a command (in
+// quotes, in an echo, in a here-document that no interpreter reads) is not a
+// call of it. Any text of up to 1 MiB is read in bounded time and memory.
+//
+// Paths are cleaned and made absolute against the working directory where that
+// is known. The home folder is written "~" ("~/.ssh/id_rsa"), however the text
+// spelt it ($HOME, ${HOME}, ~). A pattern keeps its wildcard characters.
+package facts
+
+// Command is what a shell text would do.
+type Command struct {
+	Text string `json:"text"`
+	// Parsed is false when the text is not shell that the parser knows; every
+	// list is then empty and Complete is false.
+	Parsed bool `json:"parsed"`
+	// Complete is false wherever the text hides what will run: a program name
+	// that is not known, eval of something unknown, a decoded payload.
+	Complete bool `json:"complete"`
+	// Programs are the base names of all programs called, sorted, without repeats.
+	Programs []string `json:"programs"`
+	Calls    []Call   `json:"calls"`
+	// Hosts are the host names and addresses that calls name, in URLs or as
+	// operands of programs that connect; lower case, without port.
+	Hosts []string `json:"hosts"`
+	// Reads and Writes are the paths of all calls and redirections.
+	Reads  []string `json:"reads"`
+	Writes []string `json:"writes"`
+	// Variables are the names of the variables that the text expands and did not
+	// assign itself.
+	Variables []string `json:"variables"`
+	// Features are the Feature… names that occur, sorted.
+	Features []string `json:"features"`
+	// Files are the files that the text runs or sources ("sh ./x.sh", "./x",
+	// "source x", "python x.py").
+	Files []string `json:"-"`
+}
+
+// Call is one program that the text would start.
+type Call struct {
+	// Program is the base name ("rm" for /bin/rm and for "busybox rm").
+	Program string `json:"program"`
+	// Argv is the program as spelt, and its arguments, expanded as far as known.
+	// A word with an unknown part has that part written as "$NAME" or "$(…)".
+	Argv []string `json:"argv"`
+	// Flags are the options, one by one: "-rf" is "-r" and "-f", "--force=x" is
+	// "--force". Operands are the other arguments; option values that the
+	// program is known to take are neither.
+	Flags    []string `json:"flags"`
+	Operands []string `json:"operands"`
+	// Wrappers are the programs this call was reached through, outermost first:
+	// sudo, env, nohup, timeout, nice, xargs, find, sh, bash, busybox, ssh …
+	// Each wrapper is a call of its own as well.
+	Wrappers []string `json:"wrappers"`
+	// Reads are the paths this call reads, Writes those it creates, changes,
+	// deletes, or whose permissions it changes; redirections included.
+	Reads  []string `json:"reads"`
+	Writes []string `json:"writes"`
+	// PipesTo is the program its output is piped to; empty if none.
+	PipesTo string `json:"pipes_to"`
+}
+
+// The features of a shell text.
+const (
+	FeaturePipe                = "pipe"
+	FeatureCommandSubstitution = "command_substitution"
+	FeatureProcessSubstitution = "process_substitution"
+	FeatureEval                = "eval"
+	FeatureHeredoc             = "heredoc"
+	FeatureRedirect            = "redirect"
+	FeatureBackground          = "background"
+	// FeatureDecodeAndRun: decoded text (base64, xxd, openssl enc -d, rev, tr …) reaches an interpreter.
+	FeatureDecodeAndRun = "decode_and_run"
+	// FeatureDownloadAndRun: text fetched from the network reaches an interpreter,
+	// by pipe, substitution, or a file that is then run.
+	FeatureDownloadAndRun = "download_and_run"
+	// FeatureInlineProgram: an interpreter gets its program in the text (python -c, perl -e, a here-document).
+	FeatureInlineProgram = "inline_program"
+	// FeatureNetworkRedirect: a redirection to /dev/tcp or /dev/udp.
+	FeatureNetworkRedirect = "network_redirect"
+	// FeatureForkBomb: a function that calls itself twice, in the background or in a pipe.
+	FeatureForkBomb = "fork_bomb"
+	FeatureFunction = "function"
+	FeatureSubshell = "subshell"
+	FeatureLoop     = "loop"
+)
+
+// Code is what a Python program would do.
+type Code struct {
+	// Language is "python".
+	Language string `json:"language"`
+	Parsed   bool   `json:"parsed"`
+	// Complete is false when the program hides what it runs: exec or eval of
+	// something unknown, a computed import, a shell command that is not a literal.
+	Complete bool `json:"complete"`
+	// Imports are full module names, aliases resolved.
+	Imports []string `json:"imports"`
+	// Calls are called names with aliases resolved: "subprocess.run", "open".
+	Calls []string `json:"calls"`
+	// Strings are the string literals, each cut at 4 KiB, at most 1,000.
+	Strings []string `json:"strings"`
+	// Variables are names read from the environment: os.environ["X"], os.getenv("X").
+	Variables []string `json:"variables"`
+	// Hosts, Reads and Writes are literal hosts and paths given to calls that
+	// connect, read (open) and write or delete (open "w", os.remove, shutil.rmtree).
+	Hosts  []string `json:"hosts"`
+	Reads  []string `json:"reads"`
+	Writes []string `json:"writes"`
+	// Features: "dynamic_exec", "dynamic_import", "ctypes", "decode_and_run", "download_and_run", "network".
+	Features []string `json:"features"`
+	// Command is the shell text it gives to os.system, subprocess and the like,
+	// all of it joined by newlines and analysed; nil if there is none.
+	Command *Command `json:"command,omitempty"`
+}

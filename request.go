@@ -1,0 +1,100 @@
+package bailiff
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"time"
+)
+
+// Tool is the kind of work a request asks for.
+type Tool string
+
+// The tools that bailiff judges and runs.
+const (
+	Terminal    Tool = "terminal"
+	ExecuteCode Tool = "execute_code"
+	Process     Tool = "process"
+)
+
+// Request is one tool call of one session.
+type Request struct {
+	// ID makes the request idempotent within its caller and session; empty
+	// means that it is not.
+	ID      string  `json:"request_id,omitempty"`
+	Tool    Tool    `json:"tool"`
+	Args    Args    `json:"args"`
+	Session Session `json:"session"`
+	// Env lists the names of the variables that the caller would like to have.
+	Env []string `json:"env,omitempty"`
+	// Backend is the caller's wish; the policies may choose another.
+	Backend string `json:"backend,omitempty"`
+	// WaitSeconds is how long the caller waits for an approval.
+	WaitSeconds int `json:"wait_seconds,omitempty"`
+	// Caller is the name of the listener the request came in by. It is set by
+	// the gateway and never read from the request itself.
+	Caller string `json:"-"`
+}
+
+// Args are the arguments of a tool; which of them may be set depends on the tool.
+type Args struct {
+	// Command, Background and Stdin belong to terminal.
+	Command    string `json:"command,omitempty"`
+	Background bool   `json:"background,omitempty"`
+	Stdin      string `json:"stdin,omitempty"`
+	// Workdir is an absolute path inside the sandbox; empty means where the
+	// session's last command ended.
+	Workdir string `json:"workdir,omitempty"`
+	// Timeout is in seconds; zero means the limit of the decision.
+	Timeout int `json:"timeout,omitempty"`
+	// Code and Reset belong to execute_code.
+	Code  string `json:"code,omitempty"`
+	Reset bool   `json:"reset,omitempty"`
+	// Action, ProcessID and Data belong to process.
+	Action    string `json:"action,omitempty"`
+	ProcessID string `json:"process_id,omitempty"`
+	Data      string `json:"data,omitempty"`
+}
+
+// Session is the conversation that a request came from, as the agent claims it.
+type Session struct {
+	ID         string `json:"id"`
+	Platform   string `json:"platform"`
+	ChatType   string `json:"chat_type"`
+	ChatID     string `json:"chat_id"`
+	ThreadID   string `json:"thread_id"`
+	UserID     string `json:"user_id"`
+	UserName   string `json:"user_name"`
+	Profile    string `json:"profile"`
+	Unattended bool   `json:"unattended"`
+}
+
+// Digest is the SHA-256 of the request without its ID and waiting time, in
+// hexadecimal: two requests with one digest ask for the same thing.
+func (r Request) Digest() string {
+	r.ID, r.WaitSeconds = "", 0
+	text, err := json.Marshal(struct {
+		Caller string
+		Request
+	}{r.Caller, r})
+	if err != nil {
+		panic(err) // strings, numbers and booleans only: cannot fail
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// Circumstances are what a judgement depends on besides the request itself.
+type Circumstances struct {
+	// EnvAvailable lists those of the requested names that a source holds.
+	EnvAvailable []string
+	// Backends are the configured backends by name.
+	Backends map[string]BackendState
+	Time     time.Time
+}
+
+// BackendState is what is known of a configured backend when a request is judged.
+type BackendState struct {
+	Isolated bool `json:"isolated"`
+	Ready    bool `json:"ready"`
+}
