@@ -18,6 +18,23 @@ const (
 	Failed           Status = "error"
 )
 
+// The codes of an answer that is not a plain end.
+const (
+	// CodeConflict: another request is known under the same request id.
+	CodeConflict = "request_id_conflict"
+	// CodeOutcomeUnknown: the request may have run, and nobody saw how it ended.
+	CodeOutcomeUnknown = "outcome_unknown"
+	// CodeUnsupported: the request was judged, but this version cannot do what
+	// it asks for.
+	CodeUnsupported = "unsupported"
+	// CodeBackend: the sandbox could not be made or failed.
+	CodeBackend = "backend_failed"
+	// CodeRecord: the decision log could not be written.
+	CodeRecord = "decision_log_failed"
+	// CodeShutdown: the sidecar is stopping.
+	CodeShutdown = "shutting_down"
+)
+
 // Exit codes that are not the command's own.
 const (
 	ExitTimeout     = 124

@@ -35,8 +35,9 @@ type Backend interface {
 }
 
 // Resolver is a backend whose images have names that can come to mean something
-// else. Resolve returns a reference that cannot (name@sha256:…), bringing the
-// image first if it is missing.
+// else. Resolve returns a reference that cannot (name@sha256:…, or an image id),
+// bringing the image first if it is missing. The empty name stands for the
+// image that the configuration of the backend names.
 type Resolver interface {
 	Resolve(ctx context.Context, image string) (string, error)
 }
@@ -46,6 +47,13 @@ type Resolver interface {
 // their state, and returns how many it removed.
 type Sweeper interface {
 	Sweep(ctx context.Context, owner string, keep map[string]bool) (int, error)
+}
+
+// Keeper is a backend whose workspaces outlive its sandboxes. RemoveWorkspace
+// deletes the one that specs of the owner named so; one that is not there is no
+// fault.
+type Keeper interface {
+	RemoveWorkspace(ctx context.Context, owner, workspace string) error
 }
 
 // Spec is what a sandbox must be like. Two equal specs may share a sandbox.
