@@ -1,0 +1,52 @@
+# make          the two programs, into bin/
+# make demo     the main job on shipped requests, in a real sandbox
+# make test     installs and starts what the tests need, and runs them
+# make lint     what must stay clean
+# make bench    the comparisons of docs/performance.md
+
+export CGO_ENABLED ?= 0
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+OPA     := go tool opa
+
+.PHONY: build demo test deps lint policies cross bench clean
+
+build:
+	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/bailiff ./cmd/bailiff
+	go build -trimpath -ldflags '-s -w' -o bin/bailiff-runner ./cmd/bailiff-runner
+
+demo: build
+	@scripts/demo-deps
+	@bin/bailiff demo
+
+deps:
+	scripts/install-deps
+	scripts/start-docker
+	scripts/make-image
+
+test: deps policies
+	BAILIFF_REQUIRE_ALL=1 CGO_ENABLED=1 go test -race ./...
+
+policies:
+	$(OPA) test policies policy_test.rego
+	$(OPA) check --strict -s policies/schema/input.json policies
+
+lint:
+	test -z "$$(gofmt -l . | tee /dev/stderr)"
+	go vet ./...
+	go tool staticcheck ./...
+	test -z "$$($(OPA) fmt -l policies policy_test.rego | tee /dev/stderr)"
+	$(OPA) check --strict -s policies/schema/input.json policies
+
+cross:
+	for target in linux/amd64 linux/arm64 darwin/arm64; do \
+	  for program in bailiff bailiff-runner; do \
+	    GOOS=$${target%/*} GOARCH=$${target#*/} go build -o /dev/null ./cmd/$$program || exit 1; \
+	  done; \
+	done
+
+bench: deps
+	go test -run '^$$' -bench . ./...
+
+clean:
+	rm -rf bin
