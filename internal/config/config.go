@@ -1,0 +1,225 @@
+// Package config reads bailiff.yaml into typed values with the defaults filled
+// in, and says whether a file may be trusted.
+//
+// What is promised: a configuration is accepted whole or refused with all of
+// its faults, each with file, line, key and what would be right. An unknown
+// key, a wrong type and a value out of range are faults, never ignored. Nothing
+// is taken from the working folder, where an agent could have planted it, and
+// no configuration, token file or policy folder that somebody else may write is
+// read at all ([Trusted]). Relative paths in the file are relative to the
+// file's folder, and "~" is the home folder of the sidecar's user.
+//
+// Keys of later versions (people, operator.console) are read and checked; those
+// of features that this version lacks are refused by name.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Config is a whole bailiff.yaml.
+type Config struct {
+	// Path is the file it was read from; empty for the embedded defaults.
+	Path string
+	// StateDir holds the decision log, sandbox records and everything else that
+	// outlives the sidecar.
+	StateDir  string
+	Agent     Agent
+	Operator  Operator
+	People    []Person
+	Metrics   Metrics
+	Policies  Policies
+	Env       Env
+	Approvals Approvals
+	Backends  Backends
+	Runner    Runner
+	Log       Log
+}
+
+// Agent says where agents send requests.
+type Agent struct {
+	Listeners []Listener
+	// DataPaths are what OPA's Data API serves, such as "bailiff/decision".
+	DataPaths []string
+}
+
+// Listener is one door for agents.
+type Listener struct {
+	Name   string
+	Listen Address
+	// UIDs are the users that may connect to a Unix socket; empty means whoever
+	// the socket's file mode lets in.
+	UIDs []uint32
+	// Platforms are those that requests may claim: empty means every messaging
+	// platform, "*" means all, and "cli" must be named to be allowed.
+	Platforms []string
+	// TokenFile holds the bearer token of a TCP listener.
+	TokenFile string
+}
+
+// Address is where to listen, in the terms of net.Listen.
+type Address struct {
+	// Network is "unix" or "tcp".
+	Network string
+	// Address is a socket's absolute path, or host:port.
+	Address string
+}
+
+// String writes the address as it stands in bailiff.yaml.
+func (a Address) String() string { return a.Network + "://" + a.Address }
+
+// Operator says where operators connect and who they are.
+type Operator struct {
+	Listen Address
+	UIDs   []uint32
+	// Console is the host:port of the web page; empty means none.
+	Console string
+	// AllowSameUser lets an operator answer although the agent's user could
+	// reach the operator's socket too.
+	AllowSameUser bool
+}
+
+// Person is one human, for approvals.
+type Person struct {
+	Name   string
+	Groups []string
+	UIDs   []uint32
+	// Accounts are the person's ids by messaging platform.
+	Accounts map[string][]string
+}
+
+// Metrics says where /metrics, /healthz and /readyz are served; an empty Listen
+// means nowhere.
+type Metrics struct{ Listen string }
+
+// Policies says which policies are in force. No paths means the embedded ones.
+type Policies struct {
+	Paths        []string
+	RequireTests bool
+	EvalTimeout  time.Duration
+}
+
+// Env lists the sources of variables; the first that has a name wins.
+type Env struct{ Sources []Source }
+
+// Source is the process environment, or a dotenv file if File is set.
+type Source struct{ File string }
+
+// Approvals says how long a request waits for a human.
+type Approvals struct{ Timeout time.Duration }
+
+// Backends are the configured backends; nil means that one is not.
+type Backends struct {
+	Docker     *Docker
+	Bubblewrap *Bubblewrap
+	Local      *Local
+}
+
+// Docker configures the docker backend.
+type Docker struct {
+	// Host is the engine's address; empty means $DOCKER_HOST or its usual socket.
+	Host string
+	// Image is what sandboxes run where the policies name none.
+	Image string
+	// User is the uid:gid that commands run as; empty means the backend's own.
+	User string
+	// AcceptMissingLimits names the limits that the engine may lack.
+	AcceptMissingLimits []string
+	// MountsAllowed are the folders that policies may show in a sandbox.
+	MountsAllowed []string
+}
+
+// Bubblewrap configures the bubblewrap backend.
+type Bubblewrap struct {
+	// Root is a folder that serves as the sandbox's root; empty means the host's
+	// own programs and libraries.
+	Root                string
+	AcceptMissingLimits []string
+	MountsAllowed       []string
+}
+
+// Local configures the backend without isolation.
+type Local struct {
+	// Workdir is where commands start; empty means a folder of the session's own.
+	Workdir string
+}
+
+// Runner says where the bailiff-runner program is; an empty path means beside
+// bailiff.
+type Runner struct{ Path string }
+
+// Log says how the sidecar writes its own log.
+type Log struct {
+	// Format is "text" or "json"; Level is "debug", "info", "warn" or "error".
+	Format, Level string
+}
+
+// Find returns the path of the configuration to use, or "" if there is none and
+// the embedded defaults serve. A file that was asked for must exist.
+func Find(explicit string) (string, error) {
+	if explicit == "" {
+		explicit = os.Getenv("BAILIFF_CONFIG")
+	}
+	if explicit != "" {
+		return existing(explicit)
+	}
+	for _, path := range usualPlaces() {
+		_, err := os.Stat(path)
+		if err == nil {
+			return path, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("finding the configuration: %w", err)
+		}
+	}
+	return "", nil
+}
+
+func existing(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err == nil {
+		_, err = os.Stat(path)
+	}
+	if err != nil {
+		return "", fmt.Errorf("finding the configuration: %w", err)
+	}
+	return path, nil
+}
+
+func usualPlaces() []string {
+	places := []string{"/etc/bailiff/bailiff.yaml"}
+	if home, err := os.UserHomeDir(); err == nil {
+		places = append([]string{filepath.Join(home, ".config/bailiff/bailiff.yaml")}, places...)
+	}
+	return places
+}
+
+// Load reads a configuration that nobody else may write; the empty path stands
+// for the embedded defaults. The error for a faulty file is of type [Faults].
+func Load(path string) (*Config, error) {
+	if path == "" {
+		return Default(), nil
+	}
+	if err := Trusted(path); err != nil {
+		return nil, fmt.Errorf("reading the configuration: %w", err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the configuration: %w", err)
+	}
+	c, r := read(path, text)
+	r.checkTrust()
+	return c, r.err()
+}
+
+// Parse reads a configuration's text and touches no file; name is its path, for
+// messages and relative paths. The error for a faulty text is of type [Faults].
+func Parse(name string, text []byte) (*Config, error) {
+	c, r := read(name, text)
+	return c, r.err()
+}

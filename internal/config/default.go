@@ -1,0 +1,81 @@
+package config
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Default returns the configuration that serves where no file is.
+func Default() *Config {
+	self := []uint32{uint32(os.Geteuid())} //nolint:gosec // a uid fits
+	return &Config{
+		StateDir: stateDir(),
+		Agent: Agent{
+			Listeners: []Listener{{Name: "agent", Listen: socket("agent.sock"), UIDs: self}},
+			DataPaths: []string{"bailiff/decision", "agent/call/decision"},
+		},
+		Operator:  Operator{Listen: socket("operator.sock"), UIDs: self},
+		Metrics:   Metrics{Listen: "127.0.0.1:9464"},
+		Policies:  Policies{RequireTests: true, EvalTimeout: 250 * time.Millisecond},
+		Env:       Env{Sources: []Source{{}}},
+		Approvals: Approvals{Timeout: 5 * time.Minute},
+		Backends:  Backends{Docker: &Docker{Image: defaultImage}, Bubblewrap: &Bubblewrap{}},
+		Log:       Log{Format: "text", Level: "info"},
+	}
+}
+
+const defaultImage = "debian:12"
+
+func stateDir() string {
+	home, err := os.UserHomeDir()
+	if os.Geteuid() == 0 || err != nil {
+		return "/var/lib/bailiff"
+	}
+	return filepath.Join(home, ".local/state/bailiff")
+}
+
+// socket names a Unix socket in the folder for things that live as long as the
+// machine runs, or below the state folder where the user has none.
+func socket(name string) Address {
+	run := os.Getenv("XDG_RUNTIME_DIR")
+	switch {
+	case os.Geteuid() == 0:
+		run = "/run/bailiff"
+	case run != "":
+		run = filepath.Join(run, "bailiff")
+	default:
+		run = filepath.Join(stateDir(), "run")
+	}
+	return Address{"unix", filepath.Join(run, name)}
+}
+
+// Warnings says what is allowed but deserves a second look, a sentence each.
+func (c *Config) Warnings() []string {
+	var all []string
+	for _, l := range c.Agent.Listeners {
+		if l.Listen.Network == "tcp" && !loopback(l.Listen.Address) {
+			all = append(all, "agent listener "+l.Name+" takes requests from other machines ("+l.Listen.String()+"), and its token travels unencrypted")
+		}
+	}
+	if c.Metrics.Listen != "" && !loopback(c.Metrics.Listen) {
+		all = append(all, "metrics are served to other machines ("+c.Metrics.Listen+")")
+	}
+	if c.Operator.Console != "" && !loopback(c.Operator.Console) {
+		all = append(all, "the operator console is served to other machines ("+c.Operator.Console+")")
+	}
+	if c.Operator.AllowSameUser {
+		all = append(all, "operator.allow_same_user is true: an agent that runs as an operator's user can approve its own requests")
+	}
+	if c.Backends.Docker == nil && c.Backends.Bubblewrap == nil {
+		all = append(all, "no isolated backend is configured: every request of a messaging platform will be refused")
+	}
+	return all
+}
+
+func loopback(hostport string) bool {
+	host, _, _ := net.SplitHostPort(hostport)
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}

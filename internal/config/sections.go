@@ -1,0 +1,369 @@
+package config
+
+import (
+	"net"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// messaging are the platforms on which a person may have accounts.
+var messaging = []string{"telegram", "slack", "discord", "whatsapp", "signal", "matrix"}
+
+func (r *reader) config(c *Config, at place) {
+	r.section(at, fields{
+		"state_dir": r.pathInto(&c.StateDir),
+		"agent":     func(at place) { r.agent(&c.Agent, at) },
+		"operator":  func(at place) { r.operator(&c.Operator, at) },
+		"people":    func(at place) { r.people(c, at) },
+		"metrics":   func(at place) { r.section(at, fields{"listen": r.hostPort(&c.Metrics.Listen)}) },
+		"policies":  func(at place) { r.policies(&c.Policies, at) },
+		"env":       func(at place) { r.section(at, fields{"sources": r.sources(&c.Env)}) },
+		"approvals": func(at place) { r.approvals(&c.Approvals, at) },
+		"backends":  func(at place) { r.backends(&c.Backends, at) },
+		"runner":    func(at place) { r.section(at, fields{"path": r.pathInto(&c.Runner.Path)}) },
+		"log": func(at place) {
+			r.section(at, fields{
+				"format": r.oneOf(&c.Log.Format, "format", "text", "json"),
+				"level":  r.oneOf(&c.Log.Level, "level", "debug", "info", "warn", "error"),
+			})
+		},
+	})
+	for _, l := range c.Agent.Listeners {
+		if l.Listen == c.Operator.Listen {
+			r.fault(at, "agent listener %q and operator.listen share %s, want an address each", l.Name, l.Listen)
+		}
+	}
+}
+
+func (r *reader) agent(a *Agent, at place) {
+	r.section(at, fields{
+		"data_paths": r.each(&a.DataPaths, r.dataPath),
+		"listeners": func(at place) {
+			a.Listeners = []Listener{}
+			r.list(at, func(at place) { r.listener(a, at) })
+		},
+	})
+}
+
+var dataPath = regexp.MustCompile(`^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*$`)
+
+func (r *reader) dataPath(at place) (string, bool) {
+	s, ok := r.text(at)
+	if ok && !dataPath.MatchString(s) {
+		r.fault(at, `want a path such as "bailiff/decision", is %q`, s)
+		return "", false
+	}
+	return s, ok
+}
+
+func (r *reader) listener(a *Agent, at place) {
+	var l Listener
+	before := len(r.faults)
+	r.section(at, fields{
+		"name":       r.label(&l.Name),
+		"listen":     func(at place) { l.Listen = r.address(at) },
+		"uids":       r.uids(&l.UIDs),
+		"platforms":  r.each(&l.Platforms, r.platform),
+		"token_file": func(at place) { l.TokenFile, _ = r.trustedPath(at) },
+	})
+	if len(r.faults) == before {
+		r.checkListener(l, a.Listeners, at)
+	}
+	a.Listeners = append(a.Listeners, l)
+}
+
+func (r *reader) checkListener(l Listener, others []Listener, at place) {
+	tcp := l.Listen.Network == "tcp"
+	switch {
+	case l.Name == "":
+		r.fault(at, "name is missing")
+	case l.Listen.Network == "":
+		r.fault(at, "listen is missing")
+	case tcp && l.TokenFile == "":
+		r.fault(at, "token_file is missing: on tcp only a token tells who is calling")
+	case tcp && len(l.UIDs) > 0:
+		r.fault(at, "uids cannot be checked on tcp, want a Unix socket or no uids")
+	case !tcp && l.TokenFile != "":
+		r.fault(at, "token_file is for tcp; a Unix socket checks uids")
+	}
+	for _, o := range others {
+		if o.Name == l.Name {
+			r.fault(at, "the name %q is taken by another listener", l.Name)
+		}
+		if o.Listen == l.Listen {
+			r.fault(at, "%s is taken by another listener", l.Listen)
+		}
+	}
+}
+
+var nameShape = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
+
+func (r *reader) label(into *string) func(place) {
+	return func(at place) {
+		s, ok := r.text(at)
+		if ok && !nameShape.MatchString(s) {
+			r.fault(at, "want up to 64 letters, digits and _.- only, is %q", s)
+			return
+		}
+		*into = s
+	}
+}
+
+var platformShape = regexp.MustCompile(`^(\*|[a-z0-9][a-z0-9_-]{0,63})$`)
+
+func (r *reader) platform(at place) (string, bool) {
+	s, ok := r.text(at)
+	if ok && !platformShape.MatchString(s) {
+		r.fault(at, `want a platform in lower case, "cli" or "*", is %q`, s)
+		return "", false
+	}
+	return s, ok
+}
+
+// maxSocketPath is what the kernel has room for.
+const maxSocketPath = 107
+
+func (r *reader) address(at place) Address {
+	s, ok := r.text(at)
+	if !ok {
+		return Address{}
+	}
+	network, rest, _ := strings.Cut(s, "://")
+	switch {
+	case network == "unix" && !filepath.IsAbs(rest):
+		r.fault(at, "want an absolute path, as in unix:///run/bailiff/agent.sock, is %q", s)
+	case network == "unix" && len(filepath.Clean(rest)) > maxSocketPath:
+		r.fault(at, "is longer than the %d bytes that a socket's path may have", maxSocketPath)
+	case network == "unix":
+		return Address{network, filepath.Clean(rest)}
+	case network == "tcp" && !isHostPort(rest):
+		r.fault(at, "want tcp://host:port, is %q", s)
+	case network == "tcp":
+		return Address{network, rest}
+	default:
+		r.fault(at, "want unix:///path or tcp://host:port, is %q", s)
+	}
+	return Address{}
+}
+
+func isHostPort(s string) bool {
+	host, port, err := net.SplitHostPort(s)
+	n, wrong := strconv.ParseUint(port, 10, 16)
+	return err == nil && wrong == nil && host != "" && !strings.ContainsAny(host, "/@ ") && (n > 0 || port == "0")
+}
+
+// hostPort reads host:port, or "" for nowhere.
+func (r *reader) hostPort(into *string) func(place) {
+	return func(at place) {
+		s, ok := r.anyText(at)
+		if ok && s != "" && !isHostPort(s) {
+			r.fault(at, `want host:port, or "" for none, is %q`, s)
+			return
+		}
+		if ok {
+			*into = s
+		}
+	}
+}
+
+func (r *reader) operator(o *Operator, at place) {
+	r.section(at, fields{
+		"listen": func(at place) {
+			o.Listen = r.address(at)
+			if o.Listen.Network == "tcp" {
+				r.fault(at, "want a Unix socket, as in unix:///run/bailiff/operator.sock")
+			}
+		},
+		"uids": func(at place) {
+			if r.uids(&o.UIDs)(at); len(o.UIDs) == 0 {
+				r.fault(at, "names no user, so nobody could operate the sidecar")
+			}
+		},
+		"console":         r.hostPort(&o.Console),
+		"allow_same_user": r.boolean(&o.AllowSameUser),
+	})
+}
+
+func (r *reader) people(c *Config, at place) {
+	c.People = []Person{}
+	taken := map[string]string{}
+	r.list(at, func(at place) {
+		p := r.person(at)
+		for _, id := range p.identities() {
+			if other, twice := taken[id]; twice {
+				r.fault(at, "%s belongs to %q already", id, other)
+			}
+			taken[id] = p.Name
+		}
+		c.People = append(c.People, p)
+	})
+}
+
+func (r *reader) person(at place) Person {
+	p := Person{Accounts: map[string][]string{}}
+	want := fields{"name": r.label(&p.Name), "groups": r.texts(&p.Groups), "uids": r.uids(&p.UIDs)}
+	for _, platform := range messaging {
+		want[platform] = func(at place) {
+			var ids []string
+			r.texts(&ids)(at)
+			p.Accounts[platform] = ids
+		}
+	}
+	before := len(r.faults)
+	r.section(at, want)
+	if p.Name == "" && len(r.faults) == before {
+		r.fault(at, "name is missing")
+	}
+	return p
+}
+
+// identities are what must be no one else's.
+func (p Person) identities() []string {
+	var ids []string
+	if p.Name != "" {
+		ids = append(ids, "the name "+p.Name)
+	}
+	for _, uid := range p.UIDs {
+		ids = append(ids, "uid "+strconv.FormatUint(uint64(uid), 10))
+	}
+	for _, platform := range messaging {
+		for _, id := range p.Accounts[platform] {
+			ids = append(ids, platform+" account "+id)
+		}
+	}
+	return ids
+}
+
+func (r *reader) policies(p *Policies, at place) {
+	r.section(at, fields{
+		"paths":         r.each(&p.Paths, r.trustedPath),
+		"require_tests": r.boolean(&p.RequireTests),
+		"eval_timeout":  r.duration(&p.EvalTimeout, time.Millisecond, 10*time.Second),
+	})
+}
+
+func (r *reader) sources(e *Env) func(place) {
+	return func(at place) {
+		e.Sources = []Source{}
+		r.list(at, func(at place) {
+			s, ok := r.text(at)
+			file, isFile := strings.CutPrefix(s, "file:")
+			switch {
+			case !ok:
+			case s == "process":
+				e.Sources = append(e.Sources, Source{})
+			case !isFile || file == "":
+				r.fault(at, `want "process" or "file:PATH", is %q`, s)
+			default:
+				path, _ := r.absolute(at, file)
+				e.Sources = append(e.Sources, Source{File: path})
+			}
+		})
+	}
+}
+
+func (r *reader) approvals(a *Approvals, at place) {
+	r.section(at, fields{
+		"timeout": r.duration(&a.Timeout, time.Second, 24*time.Hour),
+		"routes": func(at place) {
+			r.fault(at, "routes need approval channels, which this version does not have")
+		},
+	})
+}
+
+func (r *reader) backends(b *Backends, at place) {
+	if _, empty := at.node.(*ast.NullNode); empty {
+		return
+	}
+	*b = Backends{}
+	want := fields{
+		"docker":     func(at place) { b.Docker = r.docker(at) },
+		"bubblewrap": func(at place) { b.Bubblewrap = r.bubblewrap(at) },
+		"local": func(at place) {
+			b.Local = &Local{}
+			r.section(at, fields{"workdir": r.pathInto(&b.Local.Workdir)})
+		},
+	}
+	for _, name := range []string{"ssh", "apptainer", "modal", "daytona", "vercel"} {
+		want[name] = func(at place) {
+			r.fault(at, "this version has no %s backend, only docker, bubblewrap and local", name)
+		}
+	}
+	before := len(r.faults)
+	r.section(at, want)
+	if *b == (Backends{}) && len(r.faults) == before {
+		r.fault(at, "names no backend, want docker, bubblewrap or local")
+	}
+}
+
+func (r *reader) docker(at place) *Docker {
+	d := &Docker{Image: defaultImage}
+	r.section(at, fields{
+		"host":                  r.engine(&d.Host),
+		"image":                 func(at place) { d.Image, _ = r.text(at) },
+		"user":                  r.unprivileged(&d.User),
+		"accept_missing_limits": r.limits(&d.AcceptMissingLimits, "cpus", "memory_mb", "swap", "pids", "disk_mb", "seccomp"),
+		"mounts_allowed":        r.each(&d.MountsAllowed, r.mount),
+	})
+	return d
+}
+
+func (r *reader) bubblewrap(at place) *Bubblewrap {
+	b := &Bubblewrap{}
+	r.section(at, fields{
+		"root":                  r.pathInto(&b.Root),
+		"accept_missing_limits": r.limits(&b.AcceptMissingLimits, "cpus", "memory_mb", "pids", "disk_mb"),
+		"mounts_allowed":        r.each(&b.MountsAllowed, r.mount),
+	})
+	return b
+}
+
+func (r *reader) limits(into *[]string, valid ...string) func(place) {
+	return r.each(into, func(at place) (string, bool) {
+		var limit string
+		r.oneOf(&limit, "limit", valid...)(at)
+		return limit, limit != ""
+	})
+}
+
+var engineSchemes = []string{"unix", "tcp", "http", "https"}
+
+func (r *reader) engine(into *string) func(place) {
+	return func(at place) {
+		s, ok := r.text(at)
+		scheme, rest, _ := strings.Cut(s, "://")
+		if ok && (rest == "" || !slices.Contains(engineSchemes, scheme)) {
+			r.fault(at, "want unix:///path or tcp://host:port, is %q", s)
+			return
+		}
+		*into = s
+	}
+}
+
+var userShape = regexp.MustCompile(`^[1-9][0-9]{0,8}:[1-9][0-9]{0,8}$`)
+
+func (r *reader) unprivileged(into *string) func(place) {
+	return func(at place) {
+		s, ok := r.text(at)
+		if ok && !userShape.MatchString(s) {
+			r.fault(at, `want numeric uid:gid of a user that is not root, such as "10000:10000", is %q`, s)
+			return
+		}
+		*into = s
+	}
+}
+
+func (r *reader) mount(at place) (string, bool) {
+	s, ok := r.path(at)
+	if s == "/" {
+		r.fault(at, "is the whole machine, want a folder")
+		return "", false
+	}
+	return s, ok
+}
