@@ -39,7 +39,7 @@ func (f Fault) Error() string {
 // unknown says that a word is none of the valid ones, and which was likely meant.
 func unknown(kind, word string, valid []string) string {
 	slices.Sort(valid)
-	best, least := "", len(word)/2+1
+	best, least := "", len(word)/2+2
 	for _, v := range valid {
 		if d := distance(word, v); d < least {
 			best, least = v, d

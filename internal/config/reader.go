@@ -4,13 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"os"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -23,6 +22,8 @@ type reader struct {
 	faults             Faults
 	// trust are the files and folders that nobody else may write.
 	trust []trustee
+	// listens are where the listeners' addresses stand, by index.
+	listens map[int]place
 }
 
 // place is one value in the text: its node, and its key for messages.
@@ -40,7 +41,7 @@ type trustee struct {
 type fields map[string]func(place)
 
 func read(name string, text []byte) (*Config, *reader) {
-	r := &reader{name: name}
+	r := &reader{name: name, listens: map[int]place{}}
 	if abs, err := filepath.Abs(name); err == nil {
 		r.folder = filepath.Dir(abs)
 	}
@@ -66,12 +67,20 @@ func (r *reader) parse(text []byte) ast.Node {
 		return nil
 	}
 	if len(file.Docs) > 1 {
-		r.fault(place{node: file.Docs[1]}, "holds several YAML documents, want one")
+		r.faults = append(r.faults, Fault{r.name, second(file), "", "holds several YAML documents, want one"})
 	}
 	if len(file.Docs) == 0 {
 		return nil
 	}
 	return file.Docs[0].Body
+}
+
+// second is the line in which the second document starts.
+func second(file *ast.File) int {
+	if start := file.Docs[1].Start; start != nil {
+		return start.Position.Line
+	}
+	return 1
 }
 
 func (r *reader) err() error {

@@ -34,9 +34,14 @@ func (r *reader) config(c *Config, at place) {
 			})
 		},
 	})
-	for _, l := range c.Agent.Listeners {
-		if l.Listen == c.Operator.Listen {
-			r.fault(at, "agent listener %q and operator.listen share %s, want an address each", l.Name, l.Listen)
+	r.checkDoors(c)
+}
+
+// checkDoors keeps agents from the operator's address.
+func (r *reader) checkDoors(c *Config) {
+	for i, l := range c.Agent.Listeners {
+		if at, given := r.listens[i]; given && l.Listen == c.Operator.Listen {
+			r.fault(at, "%s is operator.listen, want an address of its own", l.Listen)
 		}
 	}
 }
@@ -67,7 +72,7 @@ func (r *reader) listener(a *Agent, at place) {
 	before := len(r.faults)
 	r.section(at, fields{
 		"name":       r.label(&l.Name),
-		"listen":     func(at place) { l.Listen = r.address(at) },
+		"listen":     func(at place) { l.Listen, r.listens[len(a.Listeners)] = r.address(at), at },
 		"uids":       r.uids(&l.UIDs),
 		"platforms":  r.each(&l.Platforms, r.platform),
 		"token_file": func(at place) { l.TokenFile, _ = r.trustedPath(at) },
@@ -181,7 +186,8 @@ func (r *reader) operator(o *Operator, at place) {
 			}
 		},
 		"uids": func(at place) {
-			if r.uids(&o.UIDs)(at); len(o.UIDs) == 0 {
+			before := len(r.faults)
+			if r.uids(&o.UIDs)(at); len(o.UIDs) == 0 && len(r.faults) == before {
 				r.fault(at, "names no user, so nobody could operate the sidecar")
 			}
 		},

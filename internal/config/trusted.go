@@ -9,103 +9,124 @@ import (
 )
 
 // Trusted is nil if only root and the sidecar's own user can change what path
-// holds: a file, or a folder with everything in it. Symbolic links are followed,
-// and every folder above is checked too, since who may write there can replace
-// what lies below.
+// holds: a file, or a folder with everything in it. Every folder above is
+// checked too, since who may write there can replace what lies below, and so is
+// whatever a symbolic link leads to.
 func Trusted(path string) error {
-	path, err := filepath.Abs(path)
+	// Both are checked: the way as it is spelt, with each link on it, and where
+	// the kernel ends up.
+	spelt, err := filepath.Abs(path)
 	if err != nil {
-		return fmt.Errorf("checking who may write a file: %w", err)
+		return fmt.Errorf("checking who may write %s: %w", path, err)
 	}
-	return trusted(path, 0)
-}
-
-// maxLinks is how many symbolic links in a row the kernel follows.
-const maxLinks = 40
-
-func trusted(path string, links int) error {
-	if links > maxLinks {
-		return fmt.Errorf("%s: too many symbolic links", path)
+	real, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		real, err = filepath.Abs(real)
 	}
-	if err := aboveTrusted(filepath.Dir(path), links); err != nil {
+	if err != nil {
+		return fmt.Errorf("checking who may write %s: %w", path, err)
+	}
+	c := check{self: os.Geteuid(), seen: map[string]bool{}}
+	if err := c.whole(spelt); err != nil {
 		return err
 	}
-	about, err := os.Lstat(path)
-	if err != nil {
-		return fmt.Errorf("checking who may write a file: %w", err)
+	return c.whole(real)
+}
+
+// check is one check of a path and all that it depends on.
+type check struct {
+	self int
+	// seen are the paths that need no second look; a folder that was only passed
+	// through ends in a slash.
+	seen map[string]bool
+}
+
+// whole checks a file, or a folder with everything in it.
+func (c check) whole(path string) error {
+	if c.seen[path] {
+		return nil
 	}
+	c.seen[path] = true
+	about, err := c.reach(path)
 	switch {
-	case about.Mode()&fs.ModeSymlink != 0:
-		return linkTrusted(path, about, links)
-	case about.IsDir():
-		return folderTrusted(path, about, links)
-	}
-	return onlyOursToWrite(path, about)
-}
-
-func linkTrusted(path string, about fs.FileInfo, links int) error {
-	if err := ours(path, about); err != nil {
+	case err != nil:
 		return err
+	case about.Mode()&fs.ModeSymlink != 0:
+		return c.link(path, c.whole)
 	}
-	target, err := os.Readlink(path)
-	if err != nil {
-		return fmt.Errorf("checking who may write a file: %w", err)
-	}
-	if !filepath.IsAbs(target) {
-		target = filepath.Join(filepath.Dir(path), target)
-	}
-	return trusted(target, links+1)
-}
-
-func folderTrusted(path string, about fs.FileInfo, links int) error {
-	if err := onlyOursToWrite(path, about); err != nil {
+	if err := c.onlyOursToWrite(path, about); err != nil || !about.IsDir() {
 		return err
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {
-		return fmt.Errorf("checking who may write a folder: %w", err)
+		return fmt.Errorf("checking who may write %s: %w", path, err)
 	}
 	for _, e := range entries {
-		if err := trusted(filepath.Join(path, e.Name()), links+1); err != nil {
+		if err := c.whole(filepath.Join(path, e.Name())); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// aboveTrusted checks the folders above a path. One that everybody may write is
-// harmless if it is sticky: nobody can replace there what another one owns.
-func aboveTrusted(folder string, links int) error {
-	above := filepath.Dir(folder)
-	if above != folder {
-		if err := aboveTrusted(above, links); err != nil {
-			return err
+// above checks a folder on the way. One that everybody may write is harmless if
+// it is sticky: nobody can replace there what another one owns.
+func (c check) above(folder string) error {
+	if c.seen[folder+"/"] {
+		return nil
+	}
+	c.seen[folder+"/"] = true
+	about, err := c.reach(folder)
+	switch {
+	case err != nil:
+		return err
+	case about.Mode()&fs.ModeSymlink != 0:
+		return c.link(folder, c.above)
+	case about.Mode()&fs.ModeSticky != 0:
+		return nil
+	}
+	return c.onlyOursToWrite(folder, about)
+}
+
+// reach checks the folders above a path and who owns what is there.
+func (c check) reach(path string) (fs.FileInfo, error) {
+	if dir := filepath.Dir(path); dir != path {
+		if err := c.above(dir); err != nil {
+			return nil, err
 		}
 	}
-	about, err := os.Stat(folder)
+	about, err := os.Lstat(path)
 	if err != nil {
-		return fmt.Errorf("checking who may write a folder: %w", err)
+		return nil, fmt.Errorf("checking who may write %s: %w", path, err)
 	}
-	if about.Mode()&fs.ModeSticky != 0 {
-		return ours(folder, about)
-	}
-	return onlyOursToWrite(folder, about)
+	return about, c.ours(path, about)
 }
 
-func onlyOursToWrite(path string, about fs.FileInfo) error {
+func (c check) link(path string, next func(string) error) error {
+	target, err := os.Readlink(path)
+	if err != nil {
+		return fmt.Errorf("checking who may write %s: %w", path, err)
+	}
+	if !filepath.IsAbs(target) {
+		target = filepath.Join(filepath.Dir(path), target)
+	}
+	return next(filepath.Clean(target))
+}
+
+func (c check) onlyOursToWrite(path string, about fs.FileInfo) error {
 	if mode := about.Mode().Perm(); mode&0o022 != 0 {
-		return fmt.Errorf("%s can be written by others (mode %04o); run: chmod go-w %s", path, mode, path)
+		return fmt.Errorf("others may write %s (mode %04o), which only its owner should: chmod go-w %s", path, mode, path)
 	}
-	return ours(path, about)
+	return nil
 }
 
-func ours(path string, about fs.FileInfo) error {
+func (c check) ours(path string, about fs.FileInfo) error {
 	is, ok := about.Sys().(*syscall.Stat_t)
 	if !ok {
 		return fmt.Errorf("%s: this system does not tell who owns it", path)
 	}
-	if is.Uid != 0 && int(is.Uid) != os.Geteuid() {
-		return fmt.Errorf("%s belongs to the user with uid %d, want root or the user that runs bailiff (uid %d)", path, is.Uid, os.Geteuid())
+	if is.Uid != 0 && int(is.Uid) != c.self {
+		return fmt.Errorf("%s belongs to uid %d, want root or the user that runs bailiff (uid %d)", path, is.Uid, c.self)
 	}
 	return nil
 }

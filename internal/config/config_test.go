@@ -1,0 +1,250 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestEveryMistakeIsNamedWithItsLine(t *testing.T) {
+	t.Setenv("HOME", "/home/ana")
+	files, err := filepath.Glob("testdata/bad/*.yaml")
+	if err != nil || len(files) < 40 {
+		t.Fatalf("found %d bad configurations, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			first, _, _ := strings.Cut(string(text), "\n")
+			_, err = Parse("bailiff.yaml", text)
+			want := "bailiff.yaml:" + strings.TrimPrefix(first, "# want ")
+			if err == nil || err.Error() != want {
+				t.Errorf("got  %v\nwant %s", err, want)
+			}
+		})
+	}
+}
+
+func TestAllMistakesAreNamedAtOnce(t *testing.T) {
+	_, err := Parse("bailiff.yaml", []byte("log: {level: loud}\npolicies: {eval_timeout: 0s}\nfoo: 1\n"))
+	var faults Faults
+	if !errors.As(err, &faults) || len(faults) != 3 {
+		t.Fatalf("got %v, want three faults", err)
+	}
+	for i, key := range []string{"log.level", "policies.eval_timeout", "foo"} {
+		if faults[i].Line != i+1 || faults[i].Key != key {
+			t.Errorf("fault %d is %v, want %s in line %d", i, faults[i], key, i+1)
+		}
+	}
+}
+
+func TestAGoodConfigurationIsReadWhole(t *testing.T) {
+	t.Setenv("HOME", "/home/ana")
+	text, err := os.ReadFile("testdata/good.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Parse("/etc/bailiff/bailiff.yaml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Config{
+		Path:     "/etc/bailiff/bailiff.yaml",
+		StateDir: "/var/lib/bailiff",
+		Agent: Agent{
+			Listeners: []Listener{
+				{Name: "hermes", Listen: Address{"unix", "/run/bailiff/agent.sock"}, UIDs: []uint32{1001}, Platforms: []string{"telegram", "discord"}},
+				{Name: "remote", Listen: Address{"tcp", "127.0.0.1:8640"}, TokenFile: "/etc/bailiff/token"},
+			},
+			DataPaths: []string{"bailiff/decision", "agent/call/decision"},
+		},
+		Operator:  Operator{Listen: Address{"unix", "/run/bailiff/operator.sock"}, UIDs: []uint32{0}, Console: "127.0.0.1:8642"},
+		People:    []Person{{Name: "ana", Groups: []string{"security"}, UIDs: []uint32{1000}, Accounts: map[string][]string{"telegram": {"42"}, "slack": {"U07A"}}}},
+		Metrics:   Metrics{Listen: "127.0.0.1:9464"},
+		Policies:  Policies{Paths: []string{"/etc/bailiff/policies"}, RequireTests: true, EvalTimeout: 250 * time.Millisecond},
+		Env:       Env{Sources: []Source{{}, {File: "/home/ana/.hermes/.env"}}},
+		Approvals: Approvals{Timeout: 5 * time.Minute},
+		Backends: Backends{
+			Docker:     &Docker{Image: "python:3.12", User: "1000:1000", AcceptMissingLimits: []string{"disk_mb"}, MountsAllowed: []string{"/srv/data"}},
+			Bubblewrap: &Bubblewrap{},
+			Local:      &Local{Workdir: "/home/ana/agent"},
+		},
+		Runner: Runner{Path: "/usr/lib/bailiff/bailiff-runner"},
+		Log:    Log{Format: "json", Level: "debug"},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+func TestWhatAFileLeavesOutHasItsDefault(t *testing.T) {
+	for name, text := range map[string]string{
+		"an empty file":       "",
+		"only comments":       "# nothing here\n",
+		"empty sections":      "agent:\nbackends:\nlog: {}\n",
+		"an explicit default": "metrics: {listen: \"127.0.0.1:9464\"}\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := Parse("bailiff.yaml", []byte(text))
+			want := Default()
+			want.Path = "bailiff.yaml"
+			if err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("got %+v, %v\nwant %+v", got, err, want)
+			}
+		})
+	}
+}
+
+func TestABackendIsConfiguredIfItsKeyIsThere(t *testing.T) {
+	c, err := Parse("bailiff.yaml", []byte("backends: {local: {}, docker: }"))
+	if err != nil || c.Backends.Local == nil || c.Backends.Docker == nil || c.Backends.Bubblewrap != nil {
+		t.Errorf("got %+v, %v", c.Backends, err)
+	}
+	if c.Backends.Docker.Image != "debian:12" {
+		t.Errorf("image is %q", c.Backends.Docker.Image)
+	}
+}
+
+func TestMetricsCanBeTurnedOff(t *testing.T) {
+	c, err := Parse("bailiff.yaml", []byte(`metrics: {listen: ""}`))
+	if err != nil || c.Metrics.Listen != "" {
+		t.Errorf("got %q, %v", c.Metrics.Listen, err)
+	}
+}
+
+func TestDefaultsSuitTheUser(t *testing.T) {
+	c := Default()
+	if os.Geteuid() == 0 && (c.StateDir != "/var/lib/bailiff" || c.Operator.Listen.String() != "unix:///run/bailiff/operator.sock") {
+		t.Errorf("root gets %s, %s", c.StateDir, c.Operator.Listen)
+	}
+	if got := c.Operator.UIDs; len(got) != 1 || int(got[0]) != os.Geteuid() {
+		t.Errorf("operators are %v, want oneself", got)
+	}
+	if w := c.Warnings(); len(w) != 0 {
+		t.Errorf("the defaults warn: %q", w)
+	}
+}
+
+func TestWhatIsRiskyWarns(t *testing.T) {
+	c, err := Parse("bailiff.yaml", []byte(`
+agent: {listeners: [{name: far, listen: "tcp://0.0.0.0:8640", token_file: t}, {name: near, listen: "tcp://[::1]:8640", token_file: t}]}
+operator: {allow_same_user: true, console: "10.0.0.1:8642"}
+metrics: {listen: "0.0.0.0:9464"}
+backends: {local: {}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	warned := strings.Join(c.Warnings(), "\n")
+	for _, part := range []string{"listener far", "metrics are served", "console is served", "allow_same_user", "no isolated backend"} {
+		if !strings.Contains(warned, part) {
+			t.Errorf("no warning about %q in:\n%s", part, warned)
+		}
+	}
+	if strings.Contains(warned, "near") {
+		t.Errorf("a listener on loopback warns:\n%s", warned)
+	}
+}
+
+func TestTheConfigurationIsFoundInOrder(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	asked, named := filepath.Join(home, "asked.yaml"), filepath.Join(home, "named.yaml")
+	own := filepath.Join(home, ".config/bailiff/bailiff.yaml")
+	for _, path := range []string{asked, named, own} {
+		write(t, path, "", 0o600)
+	}
+	t.Setenv("BAILIFF_CONFIG", named)
+	find(t, asked, asked)
+	find(t, "", named)
+	t.Setenv("BAILIFF_CONFIG", "")
+	find(t, "", own)
+	if _, err := Find(filepath.Join(home, "missing")); err == nil {
+		t.Error("a file that was asked for and is missing was passed over")
+	}
+	t.Setenv("BAILIFF_CONFIG", filepath.Join(home, "missing"))
+	if _, err := Find(""); err == nil {
+		t.Error("a file that $BAILIFF_CONFIG names and is missing was passed over")
+	}
+}
+
+func find(t *testing.T, explicit, want string) {
+	t.Helper()
+	if got, err := Find(explicit); got != want || err != nil {
+		t.Errorf("Find(%q) is %q, %v; want %q", explicit, got, err, want)
+	}
+}
+
+func TestLoadRefusesWhatOthersMayWrite(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "bailiff.yaml")
+	write(t, path, "policies: {paths: [policies]}\n", 0o600)
+	write(t, filepath.Join(dir, "policies", "a.rego"), "package bailiff\n", 0o644)
+	if _, err := Load(path); err != nil {
+		t.Fatalf("a file of one's own is refused: %v", err)
+	}
+	if err := os.Chmod(filepath.Join(dir, "policies", "a.rego"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, path, path+":1: policies.paths[0]: others may write")
+	if err := os.Chmod(path, 0o620); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, path, "others may write "+path)
+}
+
+func TestLoadNamesAMissingTokenFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bailiff.yaml")
+	write(t, path, "agent: {listeners: [{name: a, listen: \"tcp://127.0.0.1:1\", token_file: gone}]}\n", 0o600)
+	refused(t, path, "agent.listeners[0].token_file: checking who may write")
+}
+
+func refused(t *testing.T, path, want string) {
+	t.Helper()
+	if _, err := Load(path); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("loading gives %v, want %q", err, want)
+	}
+}
+
+func TestLoadWithoutAFileGivesTheDefaults(t *testing.T) {
+	if c, err := Load(""); err != nil || !reflect.DeepEqual(c, Default()) {
+		t.Errorf("got %+v, %v", c, err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	files, _ := filepath.Glob("testdata/bad/*.yaml")
+	for _, file := range append(files, "testdata/good.yaml") {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		c, err := Parse("bailiff.yaml", text)
+		if err == nil && (c.Approvals.Timeout <= 0 || c.Policies.EvalTimeout <= 0 || len(c.Operator.UIDs) == 0) {
+			t.Errorf("accepted %+v", c)
+		}
+	})
+}
+
+func write(t *testing.T, path, text string, mode os.FileMode) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, mode); err != nil {
+		t.Fatal(err)
+	}
+}
