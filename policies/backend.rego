@@ -1,0 +1,108 @@
+# Where a request runs.
+#
+# The table of platforms lists the backends a platform may use, best first, and
+# says whether isolation is required. Only configured backends count; whether one
+# is ready does not: a backend that is down makes the request unavailable, it
+# never moves it to another place.
+
+package bailiff
+
+platform := data.bailiff.tables.platforms[input.session.platform]
+
+backend_candidates contains {"name": name, "rank": rank} if {
+	some rank, name in platform.backends
+}
+
+# The candidates that are configured and isolated enough for the platform.
+eligible contains [candidate.rank, candidate.name] if {
+	some candidate in backend_candidates
+	isolated_enough(candidate.name)
+}
+
+isolated_enough(name) if isolates(name)
+
+isolated_enough(name) if {
+	platform.isolation == "optional"
+	input.backend.available[name]
+}
+
+isolates(name) if {
+	input.backend.available[name].isolated == true
+	not data.bailiff.tables.sandboxes[name].host
+}
+
+default wish_granted := false
+
+wish_granted if {
+	some [_, name] in eligible
+	name == input.backend.requested
+}
+
+default chosen := ""
+
+chosen := input.backend.requested if wish_granted
+
+chosen := min(eligible)[1] if not wish_granted
+
+# A finding is judged by the place it would happen in.
+default place := "host"
+
+place := "sandbox" if isolates(chosen)
+
+deny contains {
+	"rule": "backend.none",
+	"message": "No configured backend may serve this platform.",
+	"match": input.session.platform,
+} if {
+	chosen == ""
+}
+
+deny contains {
+	"rule": "backend.unknown",
+	"message": "The requested backend does not exist.",
+	"match": input.backend.requested,
+} if {
+	input.backend.requested != ""
+	not data.bailiff.tables.sandboxes[input.backend.requested]
+	not input.backend.available[input.backend.requested]
+}
+
+# Where isolation is required every candidate has it, so a wish that cannot be
+# met is only a wish. Elsewhere the next best place could be a weaker one.
+deny contains {
+	"rule": "backend.not_configured",
+	"message": "The requested backend is not configured, or this platform may not use it.",
+	"match": input.backend.requested,
+} if {
+	input.backend.requested != ""
+	platform.isolation == "optional"
+	not wish_granted
+}
+
+backend := {
+	"name": chosen,
+	"image": image,
+	"scope": sandbox.scope,
+	"idle_seconds": bound("idle_seconds"),
+	"network": network,
+	"egress": egress,
+	"cpus": bound("cpus"),
+	"memory_mb": bound("memory_mb"),
+	"disk_mb": bound("disk_mb"),
+	"pids": bound("pids"),
+	"read_only": sandbox.read_only,
+	"mounts": mounts,
+}
+
+default sandbox := {"scope": "session", "read_only": true}
+
+sandbox := data.bailiff.tables.sandboxes[chosen]
+
+# Empty means the image that the backend's configuration names.
+default image := ""
+
+image := platform.images[chosen]
+
+default mounts := []
+
+mounts := platform.mounts[chosen]

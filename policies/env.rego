@@ -1,0 +1,138 @@
+# Which variables enter.
+#
+# A variable enters if the request names it, a source holds it, an entry of the
+# table fits the platform, the tool, the backend and every program that is called,
+# and nothing withholds it. Names that are never forwarded (loader, shell, provider
+# and bailiff's own) are no matter of the table's entries.
+
+package bailiff
+
+env := {
+	"forward": forwarded,
+	"withheld": [{"name": name, "rule": rule} | some name, rule in withheld],
+	"set": {},
+	"sealed": sealed,
+}
+
+requested_names := {name | some name in input.env.requested}
+
+forwarded := [name | some name in requested_names; not withheld[name]]
+
+sealed := [name | some name in forwarded; is_sealed(name)]
+
+is_sealed(name) if {
+	some entry in data.bailiff.tables.env[name]
+	entry.sealed
+}
+
+# One rule for each name that stays out: the first that holds.
+withheld[name] := rule if {
+	some name in requested_names
+	rule := withholding(name)
+}
+
+withholding(name) := min(rules) if {
+	rules := {said.rule | some said in withhold_env; said.name == name}
+	count(rules) > 0
+} else := misfit(name) if {
+	not name in forward_env
+}
+
+withhold_env contains {"name": name, "rule": rule} if {
+	some name in requested_names
+	rule := never_forwarded(name)
+}
+
+withhold_env contains {"name": name, "rule": "env.unavailable"} if {
+	some name in requested_names
+	not name in input.env.available
+}
+
+never_forwarded(name) := data.bailiff.tables.env_never.names[name]
+
+never_forwarded(name) := min(prefix_rules(name)) if {
+	not data.bailiff.tables.env_never.names[name]
+	count(prefix_rules(name)) > 0
+}
+
+prefix_rules(name) := {rule |
+	some prefix, rule in data.bailiff.tables.env_never.prefixes
+	startswith(upper(name), prefix)
+}
+
+forward_env contains name if {
+	some name in requested_names
+	some entry in data.bailiff.tables.env[name]
+	fits_platform(entry)
+	fits_tool(entry)
+	fits_backend(entry)
+	fits_programs(entry, name)
+}
+
+# Why no entry fits, in the order in which an entry is read.
+misfit(name) := "env.not_in_table" if {
+	not data.bailiff.tables.env[name]
+} else := "env.platform" if {
+	every entry in data.bailiff.tables.env[name] {
+		not fits_platform(entry)
+	}
+} else := "env.tool" if {
+	every entry in data.bailiff.tables.env[name] {
+		not fits_tool(entry)
+	}
+} else := "env.backend" if {
+	every entry in data.bailiff.tables.env[name] {
+		not fits_backend(entry)
+	}
+} else := "env.program"
+
+fits_platform(entry) if input.session.platform in entry.platforms
+
+fits_platform(entry) if "*" in entry.platforms
+
+fits_tool(entry) if input.tool in entry.tools
+
+fits_tool(entry) if {
+	not entry.tools
+	input.tool == "terminal"
+}
+
+fits_backend(entry) if not entry.backends
+
+fits_backend(entry) if chosen in entry.backends
+
+fits_programs(entry, _) if not entry.programs
+
+fits_programs(entry, name) if {
+	readable
+	not name in command.variables
+	some program in programs
+	program in entry.programs
+	every call in calls {
+		accepted(call, entry)
+	}
+}
+
+readable if {
+	command.parsed
+	command.complete
+	not "function" in command.features
+}
+
+# A program given by a path could be any file of that name.
+accepted(call, entry) if {
+	call.program in entry.programs
+	trusted_spelling(call)
+	not risky_assignment(call)
+}
+
+accepted(call, _) if data.bailiff.tables.env_neutral[call.program]
+
+trusted_spelling(call) if call.argv[0] == call.program
+
+trusted_spelling(call) if data.bailiff.tables.trusted_folders[trim_suffix(call.argv[0], concat("", ["/", call.program]))]
+
+risky_assignment(call) if {
+	some name in call.assigns
+	never_forwarded(name)
+}

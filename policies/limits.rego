@@ -1,0 +1,30 @@
+# How much a request may use.
+#
+# Tool, platform, backend and the request itself each contribute limits, and the
+# smallest of each kind holds. Zero means that nobody sets a limit of that kind.
+
+package bailiff
+
+limits contains data.bailiff.tables.limits.tools[input.tool]
+
+limits contains data.bailiff.tables.sandboxes[chosen].limits
+
+limits contains platform.limits
+
+limits contains {"timeout_seconds": asked_timeout}
+
+limits contains {"timeout_seconds": data.bailiff.tables.limits.unasked_timeout_seconds[input.tool]} if {
+	not asked_timeout
+}
+
+asked_timeout := input.args.timeout if input.args.timeout > 0
+
+execution_limits := {
+	"timeout_seconds": bound("timeout_seconds"),
+	"output_bytes": bound("output_bytes"),
+}
+
+bound(kind) := min(values) if {
+	values := {limit[kind] | some limit in limits; limit[kind] > 0}
+	count(values) > 0
+} else := 0
