@@ -1,0 +1,110 @@
+package metrics
+
+import (
+	"regexp"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+const (
+	other = "other" // a value that no label may carry
+	none  = "none"  // no value
+)
+
+// maxRules is how many rules count under their own names.
+const maxRules = 500
+
+const orphan = "orphan"
+
+var (
+	tools    = []bailiff.Tool{bailiff.Terminal, bailiff.ExecuteCode, bailiff.Process}
+	statuses = []bailiff.Status{
+		bailiff.Completed, bailiff.Refused, bailiff.ApprovalRequired, bailiff.Expired,
+		bailiff.TimedOut, bailiff.Interrupted, bailiff.Unavailable, bailiff.Failed,
+	}
+	reasons = []string{"idle", "session_end", "shutdown", orphan, "failed", "request_end", "expired", "removed"}
+)
+
+func toolLabel(t bailiff.Tool) string     { return oneOf(tools, t) }
+func statusLabel(s bailiff.Status) string { return oneOf(statuses, s) }
+func reasonLabel(reason string) string    { return oneOf(reasons, reason) }
+func oneOf[S ~string](known []S, s S) string {
+	if slices.Contains(known, s) {
+		return string(s)
+	}
+	return other
+}
+
+// labels decide what a label may say.
+type labels struct {
+	backends map[string]bool
+	tables   atomic.Pointer[tables]
+
+	mu    sync.RWMutex
+	rules map[string]bool
+}
+
+type tables struct{ platforms, variables map[string]bool }
+
+func newLabels(backends []string) *labels {
+	return &labels{backends: set(backends), rules: map[string]bool{}}
+}
+
+// know replaces the tables; "cli" is a platform whatever they say.
+func (l *labels) know(platforms, variables []string) {
+	l.tables.Store(&tables{set(append([]string{"cli"}, platforms...)), set(variables)})
+}
+
+func set(names []string) map[string]bool {
+	s := make(map[string]bool, len(names))
+	for _, name := range names {
+		s[name] = true
+	}
+	return s
+}
+
+func (l *labels) platform(name string) string { return member(l.tables.Load().platforms, name) }
+func (l *labels) variable(name string) string { return member(l.tables.Load().variables, name) }
+
+func (l *labels) backend(name string) string {
+	if name == "" {
+		return none
+	}
+	return member(l.backends, name)
+}
+
+func member(known map[string]bool, name string) string {
+	if known[name] {
+		return name
+	}
+	return other
+}
+
+var ruleName = regexp.MustCompile(`^[a-z][a-z0-9_.]{0,99}$`)
+
+// rule lets a rule's name through if it is one and not one too many.
+func (l *labels) rule(name string) string {
+	l.mu.RLock()
+	known := l.rules[name]
+	l.mu.RUnlock()
+	if known || l.learn(name) {
+		return name
+	}
+	return other
+}
+
+func (l *labels) learn(name string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.rules[name] {
+		return true
+	}
+	if len(l.rules) >= maxRules || !ruleName.MatchString(name) {
+		return false
+	}
+	l.rules[name] = true
+	return true
+}

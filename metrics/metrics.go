@@ -1,0 +1,143 @@
+// Package metrics holds the Prometheus collectors and the rules for their
+// labels, and nothing else: whoever has something to count declares an
+// interface, and [Metrics] fits it.
+//
+// Promised: no label carries a value that a caller can choose. Platforms and
+// variables count under their names only when the policies' tables name them,
+// backends when they are configured, tools, outcomes, statuses and reasons when
+// the contract does, rules when they look like rules and are among the first
+// [maxRules]; whatever else comes is "other". So the number of series is bounded
+// by the configuration.
+package metrics
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// Config names what labels may say.
+type Config struct {
+	// Version is the program's own.
+	Version string
+	// Backends are the configured ones.
+	Backends []string
+	// Platforms and Variables are those of the policies' tables; see [Metrics.Known].
+	Platforms, Variables []string
+}
+
+// Metrics counts what happens. It may be used concurrently.
+type Metrics struct {
+	*collection
+	labels *labels
+}
+
+// NewRegistry returns a registry that holds the collectors of the Go runtime
+// and of the process.
+func NewRegistry() *prometheus.Registry {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return registry
+}
+
+// Handler serves a registry to Prometheus.
+func Handler(registry *prometheus.Registry) http.Handler {
+	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry, CoalesceGather: true})
+}
+
+// New registers all collectors. It panics if they are registered already.
+func New(registerer prometheus.Registerer, c Config) *Metrics {
+	m := &Metrics{collection: newCollection(registerer), labels: newLabels(c.Backends)}
+	m.Known(c.Platforms, c.Variables)
+	m.announce(c.Version)
+	for backend := range m.labels.backends {
+		m.sandboxes.WithLabelValues(backend)
+	}
+	return m
+}
+
+// Known replaces the platforms and variables that count under their own names.
+func (m *Metrics) Known(platforms, variables []string) { m.labels.know(platforms, variables) }
+
+// Decided counts a decision, what it denied and which variables it let in.
+func (m *Metrics) Decided(req bailiff.Request, d bailiff.Decision, took time.Duration) {
+	tool, platform := toolLabel(req.Tool), m.labels.platform(req.Session.Platform)
+	m.decisions.WithLabelValues(tool, platform, d.Outcome.String(), m.labels.backend(d.Backend.Name)).Inc()
+	m.decisionDuration.Observe(took.Seconds())
+	for _, denial := range d.Denials {
+		m.denials.WithLabelValues(tool, platform, m.labels.rule(denial.Rule)).Inc()
+	}
+	m.decidedEnv(d)
+}
+
+func (m *Metrics) decidedEnv(d bailiff.Decision) {
+	for _, w := range d.Env.Withheld {
+		m.envWithheld.WithLabelValues(m.labels.variable(w.Name), m.labels.rule(w.Rule)).Inc()
+	}
+	if d.Outcome != bailiff.Allow {
+		return
+	}
+	for _, name := range d.Env.Forward {
+		m.envForwarded.WithLabelValues(m.labels.variable(name)).Inc()
+	}
+}
+
+// Executed counts the end of an allowed request.
+func (m *Metrics) Executed(tool bailiff.Tool, backend string, status bailiff.Status, took time.Duration) {
+	backend = m.labels.backend(backend)
+	m.executions.WithLabelValues(toolLabel(tool), backend, statusLabel(status)).Inc()
+	m.executionDuration.WithLabelValues(toolLabel(tool), backend).Observe(took.Seconds())
+}
+
+// SandboxStarted counts an attempt to make a sandbox.
+func (m *Metrics) SandboxStarted(backend string, err error, took time.Duration) {
+	backend = m.labels.backend(backend)
+	m.sandboxStarts.WithLabelValues(backend, result(err == nil)).Inc()
+	m.sandboxStartDuration.WithLabelValues(backend).Observe(took.Seconds())
+	if err == nil {
+		m.sandboxes.WithLabelValues(backend).Inc()
+	}
+}
+
+// SandboxReaped counts the removal of a sandbox. An orphan is another run's, so
+// it was not among the sandboxes of this one.
+func (m *Metrics) SandboxReaped(backend, reason string) {
+	backend = m.labels.backend(backend)
+	m.sandboxesReaped.WithLabelValues(backend, reasonLabel(reason)).Inc()
+	if reason != orphan {
+		m.sandboxes.WithLabelValues(backend).Dec()
+	}
+}
+
+// Reloaded counts an attempt to put policies into force. The revision is the
+// one in force afterwards.
+func (m *Metrics) Reloaded(ok bool, revision string) {
+	m.policyReloads.WithLabelValues(result(ok)).Inc()
+	if !ok {
+		return
+	}
+	m.policyLastSuccess.SetToCurrentTime()
+	m.policyRevision.Reset()
+	m.policyRevision.WithLabelValues(revision).Set(1)
+}
+
+// Audited counts an event of the decision log, or the failure to write one.
+func (m *Metrics) Audited(err error) {
+	if err != nil {
+		m.auditErrors.Inc()
+		return
+	}
+	m.auditEvents.Inc()
+}
+
+func result(ok bool) string {
+	if ok {
+		return "success"
+	}
+	return "failure"
+}

@@ -1,0 +1,238 @@
+package metrics
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+var config = Config{
+	Version:   "1.2.3",
+	Backends:  []string{"docker", "local"},
+	Platforms: []string{"telegram"},
+	Variables: []string{"GITHUB_TOKEN"},
+}
+
+func TestADecisionIsCountedWithWhatItDeniedAndLetIn(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	m := New(registry, config)
+	telegram := bailiff.Request{Tool: bailiff.Terminal, Session: bailiff.Session{Platform: "telegram"}}
+	m.Decided(telegram, bailiff.Decision{
+		Outcome: bailiff.Allow,
+		Obligations: bailiff.Obligations{
+			Backend: bailiff.BackendTerms{Name: "docker"},
+			Env: bailiff.EnvTerms{
+				Forward:  []string{"GITHUB_TOKEN"},
+				Withheld: []bailiff.Withheld{{Name: "AWS_SECRET", Rule: "env.not_in_table"}},
+			},
+		},
+	}, time.Millisecond)
+	m.Decided(telegram, bailiff.Denied("command.destroys_system", "No."), time.Millisecond)
+	compare(t, registry, `
+bailiff_decisions_total{backend="docker",outcome="allow",platform="telegram",tool="terminal"} 1
+bailiff_decisions_total{backend="none",outcome="deny",platform="telegram",tool="terminal"} 1
+bailiff_denials_total{platform="telegram",rule="command.destroys_system",tool="terminal"} 1
+bailiff_env_forwarded_total{name="GITHUB_TOKEN"} 1
+bailiff_env_withheld_total{name="other",rule="env.not_in_table"} 1
+bailiff_decision_duration_seconds_count 2
+`)
+}
+
+func TestADenialForwardsNothing(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	d := bailiff.Denied("command.x", "No.")
+	d.Env.Forward = []string{"GITHUB_TOKEN"}
+	New(registry, config).Decided(bailiff.Request{}, d, 0)
+	if text := exposition(t, registry); strings.Contains(text, "bailiff_env_forwarded_total{") {
+		t.Errorf("forwarded by a denial:\n%s", text)
+	}
+}
+
+func TestSandboxesAreThoseStartedAndNotReaped(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	m := New(registry, config)
+	m.SandboxStarted("docker", nil, time.Second)
+	m.SandboxStarted("docker", nil, time.Second)
+	m.SandboxStarted("docker", errors.New("no image"), time.Second)
+	m.SandboxReaped("docker", "idle")
+	m.SandboxReaped("docker", "orphan")
+	compare(t, registry, `
+bailiff_sandboxes{backend="docker"} 1
+bailiff_sandboxes{backend="local"} 0
+bailiff_sandbox_starts_total{backend="docker",result="success"} 2
+bailiff_sandbox_starts_total{backend="docker",result="failure"} 1
+bailiff_sandboxes_reaped_total{backend="docker",reason="idle"} 1
+bailiff_sandboxes_reaped_total{backend="docker",reason="orphan"} 1
+bailiff_sandbox_start_duration_seconds_count{backend="docker"} 3
+`)
+}
+
+func TestOnlyTheRevisionInForceIsShown(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	m := New(registry, config)
+	m.Reloaded(true, "aaaa")
+	m.Reloaded(true, "bbbb")
+	m.Reloaded(false, "bbbb")
+	text := exposition(t, registry)
+	compare(t, registry, `
+bailiff_policy_reloads_total{result="success"} 2
+bailiff_policy_reloads_total{result="failure"} 1
+bailiff_policy_info{revision="bbbb"} 1
+`)
+	if strings.Contains(text, "aaaa") {
+		t.Error("a revision that is not in force is shown")
+	}
+}
+
+func TestEventsAndErrorsOfTheDecisionLogAreCounted(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	m := New(registry, config)
+	m.Audited(nil)
+	m.Audited(nil)
+	m.Audited(errors.New("disk full"))
+	compare(t, registry, "bailiff_audit_events_total 2\nbailiff_audit_errors_total 1\n")
+}
+
+func TestTablesAreReplacedAsAWhole(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	m := New(registry, config)
+	m.Known([]string{"matrix"}, nil)
+	for _, platform := range []string{"matrix", "telegram", "cli"} {
+		m.Decided(bailiff.Request{Tool: bailiff.Process, Session: bailiff.Session{Platform: platform}}, bailiff.Decision{}, 0)
+	}
+	compare(t, registry, `
+bailiff_decisions_total{backend="none",outcome="deny",platform="matrix",tool="process"} 1
+bailiff_decisions_total{backend="none",outcome="deny",platform="other",tool="process"} 1
+bailiff_decisions_total{backend="none",outcome="deny",platform="cli",tool="process"} 1
+`)
+}
+
+func TestNoLabelCarriesWhatACallerChose(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	m := New(registry, config)
+	const free = "rm -rf / # chosen by a caller"
+	m.Decided(bailiff.Request{Tool: free, Session: bailiff.Session{Platform: free, UserID: free, ChatID: free}}, bailiff.Decision{
+		Denials: []bailiff.Reason{{Rule: free, Message: free, Match: free}},
+		Obligations: bailiff.Obligations{
+			Backend: bailiff.BackendTerms{Name: free},
+			Env:     bailiff.EnvTerms{Forward: []string{free}, Withheld: []bailiff.Withheld{{Name: free, Rule: free}}},
+		},
+	}, 0)
+	m.Decided(bailiff.Request{}, bailiff.Decision{Outcome: bailiff.Allow, Obligations: bailiff.Obligations{Env: bailiff.EnvTerms{Forward: []string{free}}}}, 0)
+	m.Executed(free, free, free, 0)
+	m.SandboxStarted(free, errors.New(free), 0)
+	m.SandboxReaped(free, free)
+	m.Audited(errors.New(free))
+	if text := exposition(t, registry); strings.Contains(text, "chosen") {
+		t.Errorf("free text in a label:\n%s", text)
+	}
+}
+
+func TestTheNumberOfRulesIsBounded(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	m := New(registry, config)
+	for i := range 3 * maxRules {
+		m.Decided(bailiff.Request{}, bailiff.Denied(fmt.Sprintf("made.up_%d", i), ""), 0)
+	}
+	n, err := testutil.GatherAndCount(registry, "bailiff_denials_total")
+	if err != nil || n != maxRules+1 {
+		t.Errorf("%d series, %v; want %d", n, err, maxRules+1)
+	}
+}
+
+func TestPrometheusFindsNothingToComplainAbout(t *testing.T) {
+	registry := NewRegistry()
+	everything(New(registry, config))
+	problems, err := testutil.GatherAndLint(registry)
+	if err != nil || len(problems) > 0 {
+		t.Fatalf("%v %v", problems, err)
+	}
+	promtool, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Logf("promtool is not installed; its library found nothing")
+		return
+	}
+	check := exec.Command(promtool, "check", "metrics")
+	check.Stdin = strings.NewReader(exposition(t, registry))
+	if out, err := check.CombinedOutput(); err != nil || len(bytes.TrimSpace(out)) > 0 {
+		t.Errorf("promtool: %v\n%s", err, out)
+	}
+}
+
+// everything sets every collector.
+func everything(m *Metrics) {
+	d := bailiff.Denied("a.b", "")
+	d.Env.Withheld = []bailiff.Withheld{{Name: "A", Rule: "a.b"}}
+	m.Decided(bailiff.Request{}, d, time.Millisecond)
+	m.Decided(bailiff.Request{}, bailiff.Decision{Outcome: bailiff.Allow, Obligations: bailiff.Obligations{Env: bailiff.EnvTerms{Forward: []string{"A"}}}}, 0)
+	m.Executed(bailiff.Terminal, "docker", bailiff.Completed, time.Second)
+	m.SandboxStarted("docker", nil, time.Second)
+	m.SandboxReaped("docker", "idle")
+	m.Reloaded(true, "abc")
+	m.Audited(nil)
+}
+
+func TestEveryNameOfTheContractIsServed(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	everything(New(registry, config))
+	text := exposition(t, registry)
+	for name, labels := range map[string]string{
+		"decisions_total": "backend,outcome,platform,tool", "denials_total": "platform,rule,tool",
+		"decision_duration_seconds_count": "", "executions_total": "backend,status,tool",
+		"execution_duration_seconds_count": "backend,tool", "env_forwarded_total": "name", "env_withheld_total": "name,rule",
+		"sandboxes": "backend", "sandbox_starts_total": "backend,result", "sandbox_start_duration_seconds_count": "backend",
+		"sandboxes_reaped_total": "backend,reason", "policy_reloads_total": "result",
+		"policy_last_reload_success_timestamp_seconds": "", "policy_info": "revision",
+		"audit_events_total": "", "audit_errors_total": "", "build_info": "goversion,version",
+	} {
+		series := regexp.MustCompile(`(?m)^bailiff_` + name + `(?:\{(.*)\})? `).FindStringSubmatch(text)
+		if series == nil {
+			t.Errorf("bailiff_%s is not served", name)
+			continue
+		}
+		if got := regexp.MustCompile(`="[^"]*"`).ReplaceAllString(series[1], ""); got != labels {
+			t.Errorf("bailiff_%s has the labels %q, want %q", name, got, labels)
+		}
+	}
+}
+
+// compare looks for whole series, whatever else is served.
+func compare(t *testing.T, registry *prometheus.Registry, want string) {
+	t.Helper()
+	text := "\n" + exposition(t, registry)
+	for line := range strings.Lines(strings.TrimLeft(want, "\n")) {
+		if !strings.Contains(text, "\n"+line) {
+			t.Errorf("not served: %s", line)
+		}
+	}
+}
+
+func exposition(t *testing.T, registry *prometheus.Registry) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	Handler(registry).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	if w.Code != 200 {
+		t.Fatalf("status %d: %s", w.Code, w.Body)
+	}
+	return w.Body.String()
+}
+
+func BenchmarkDecided(b *testing.B) {
+	m := New(prometheus.NewRegistry(), config)
+	req := bailiff.Request{Tool: bailiff.Terminal, Session: bailiff.Session{Platform: "telegram"}}
+	d := bailiff.Denied("command.destroys_system", "No.")
+	for b.Loop() {
+		m.Decided(req, d, time.Millisecond)
+	}
+}
