@@ -1,0 +1,244 @@
+package pdp
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/storage"
+	"github.com/open-policy-agent/opa/v1/storage/inmem"
+	"github.com/open-policy-agent/opa/v1/util"
+
+	"github.com/bailiff-dev/bailiff/policies"
+)
+
+// entrypoint is the document that is asked for a decision.
+var entrypoint = ast.MustParseRef("data.bailiff.decision")
+
+// capabilities are OPA's own, without what reaches the network or tells about
+// the process: a policy that uses those does not compile. Schemas are not
+// fetched either.
+var capabilities = sync.OnceValue(func() *ast.Capabilities {
+	all := ast.CapabilitiesForThisVersion()
+	all.Builtins = slices.DeleteFunc(all.Builtins, func(b *ast.Builtin) bool {
+		return b.Name == "http.send" || b.Name == "opa.runtime" || strings.HasPrefix(b.Name, "net.")
+	})
+	all.AllowNet = []string{}
+	return all
+})
+
+// parsed is one set of policies, read and parsed.
+type parsed struct {
+	files []file
+	// modules are those that decide, tests those in files named *_test.rego.
+	modules, tests map[string]*ast.Module
+	data           map[string]any
+	schemas        *ast.SchemaSet
+}
+
+// load reads and parses what lies at the paths.
+func load(paths []string) (*parsed, Faults) {
+	files, faults := readAll(paths)
+	if len(faults) > 0 {
+		return nil, faults.sorted()
+	}
+	return parse(files)
+}
+
+func parse(files []file) (*parsed, Faults) {
+	p := &parsed{files: files, modules: map[string]*ast.Module{}, tests: map[string]*ast.Module{}, data: map[string]any{}}
+	var faults Faults
+	for _, f := range files {
+		faults = append(faults, p.add(f)...)
+	}
+	if p.schemas == nil {
+		faults = append(faults, p.addShippedSchema()...)
+	}
+	if len(p.modules) == 0 && len(faults) == 0 {
+		faults = Faults{{Message: "there are no policies: want at least one .rego file with a rule " + entrypoint.String()}}
+	}
+	return p, faults.sorted()
+}
+
+func (p *parsed) add(f file) Faults {
+	switch {
+	case f.isSchema():
+		return p.addSchema(f)
+	case f.isData():
+		return p.addData(f)
+	}
+	module, err := ast.ParseModuleWithOpts(f.name, string(f.text), ast.ParserOptions{
+		RegoVersion: ast.RegoV1, ProcessAnnotation: true, Capabilities: capabilities(),
+	})
+	switch {
+	case err != nil:
+		return faultsIn(err, f.name)
+	case f.isTest():
+		p.tests[f.name] = module
+	default:
+		p.modules[f.name] = module
+	}
+	return nil
+}
+
+// addData puts a document where stock OPA would put it: at the root of data for
+// a file in the folder that was configured, below that for one in a folder of it.
+func (p *parsed) addData(f file) Faults {
+	var document any
+	read, language := util.UnmarshalJSON, "JSON"
+	if path.Ext(f.place) == ".yaml" {
+		read, language = util.Unmarshal, "YAML"
+	}
+	if err := read(f.text, &document); err != nil {
+		return Faults{{File: f.name, Line: lineOf(err, f.text), Message: fmt.Sprintf("this is no valid %s: %v", language, err)}}
+	}
+	if folder := path.Dir(f.place); folder != "." {
+		for _, name := range slices.Backward(strings.Split(folder, "/")) {
+			document = map[string]any{name: document}
+		}
+	}
+	object, ok := document.(map[string]any)
+	if !ok {
+		return Faults{{File: f.name, Line: 1, Message: "the document is not an object"}}
+	}
+	if at, ok := merge(p.data, object); !ok {
+		return Faults{{File: f.name, Message: "another file of data already defines " + at}}
+	}
+	return nil
+}
+
+// merge adds the entries of an object to another one; where both have one that
+// is not an object in both, it says which.
+func merge(into, from map[string]any) (conflict string, ok bool) {
+	for _, name := range slices.Sorted(maps.Keys(from)) {
+		there, taken := into[name]
+		if !taken {
+			into[name] = from[name]
+			continue
+		}
+		old, isOld := there.(map[string]any)
+		added, isAdded := from[name].(map[string]any)
+		if !isOld || !isAdded {
+			return name, false
+		}
+		if at, ok := merge(old, added); !ok {
+			return name + "." + at, false
+		}
+	}
+	return "", true
+}
+
+func (p *parsed) addSchema(f file) Faults {
+	var schema any
+	if err := util.UnmarshalJSON(f.text, &schema); err != nil {
+		return Faults{{File: f.name, Line: lineOf(err, f.text), Message: "this is no valid JSON: " + err.Error()}}
+	}
+	if p.schemas != nil {
+		return Faults{{File: f.name, Message: "there is a second schema of the input document"}}
+	}
+	p.schemas = ast.NewSchemaSet()
+	p.schemas.Put(ast.SchemaRootRef, schema)
+	return nil
+}
+
+func (p *parsed) addShippedSchema() Faults {
+	const place = "schema/input.json"
+	text, err := policies.FS.ReadFile(place)
+	if err != nil {
+		return Faults{unreadable(place, err)}
+	}
+	return p.addSchema(file{name: place, place: place, text: text})
+}
+
+var yamlLine = regexp.MustCompile(`\bline (\d+)`)
+
+// lineOf finds the line that an error of a decoder means.
+func lineOf(err error, text []byte) int {
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return 1 + bytes.Count(text[:min(int(syntax.Offset), len(text))], []byte("\n"))
+	}
+	if found := yamlLine.FindStringSubmatch(err.Error()); found != nil {
+		line, _ := strconv.Atoi(found[1])
+		return line
+	}
+	return 1
+}
+
+// all are the modules that decide, and the tests.
+func (p *parsed) all() map[string]*ast.Module {
+	all := maps.Clone(p.modules)
+	maps.Copy(all, p.tests)
+	return all
+}
+
+// store holds the data the way evaluation wants it, so that a look-up in a table
+// converts nothing.
+func (p *parsed) store() (storage.Store, Faults) {
+	data, err := ast.InterfaceToValue(p.data)
+	if err != nil {
+		return nil, Faults{{Message: fmt.Sprintf("reading data: %v", err)}}
+	}
+	return inmem.NewFromASTObject(data.(ast.Object)), nil
+}
+
+// compiler is set up as for "opa check --strict --schema". With print, what
+// tests print is kept; without, print costs nothing.
+func (p *parsed) compiler(print bool) *ast.Compiler {
+	return p.plainCompiler(print).WithStrict(true).WithSchemas(p.schemas)
+}
+
+// plainCompiler is set up as for "opa test".
+func (p *parsed) plainCompiler(print bool) *ast.Compiler {
+	return ast.NewCompiler().
+		SetErrorLimit(0).
+		WithCapabilities(capabilities()).
+		WithEnablePrintStatements(print).
+		WithUseTypeCheckAnnotations(true).
+		WithPathConflictsCheck(p.defines)
+}
+
+// defines says whether data has something at a path: a rule there would be in conflict.
+func (p *parsed) defines(at []string) (bool, error) {
+	var here any = p.data
+	for _, name := range at {
+		object, ok := here.(map[string]any)
+		if !ok {
+			return true, nil
+		}
+		if here, ok = object[name]; !ok {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// compile checks everything, tests too, and returns a compiler that holds only
+// what decides.
+func (p *parsed) compile() (*ast.Compiler, Faults) {
+	whole := p.compiler(true)
+	if whole.Compile(p.all()); whole.Failed() {
+		return nil, faultsIn(whole.Errors, "").sorted()
+	}
+	return p.compileDeciding()
+}
+
+func (p *parsed) compileDeciding() (*ast.Compiler, Faults) {
+	compiler := p.compiler(false)
+	if compiler.Compile(p.modules); compiler.Failed() {
+		return nil, faultsIn(compiler.Errors, "").sorted()
+	}
+	if len(compiler.GetRulesExact(entrypoint)) == 0 {
+		return nil, Faults{{Message: "no file defines the rule " + entrypoint.String()}}
+	}
+	return compiler, nil
+}

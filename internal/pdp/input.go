@@ -1,0 +1,238 @@
+package pdp
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/facts"
+)
+
+// document builds the input document straight from the request, what is known of
+// its circumstances and what its text would do. Nothing passes through JSON.
+func document(req bailiff.Request, at bailiff.Circumstances, home string) ast.Object {
+	where := place{Workdir: req.Args.Workdir, Home: home}
+	entries := make([][2]*ast.Term, 0, 10)
+	entries = append(entries,
+		item(keyTool, word(string(req.Tool))),
+		item(keyArgs, args(req)),
+		item(keyCaller, object(item(keyName, text(req.Caller)))),
+		item(keySession, session(req.Session)),
+		item(keyEnv, object(item(keyRequested, list(req.Env)), item(keyAvailable, list(at.EnvAvailable)))),
+		item(keyBackend, object(item(keyRequested, text(req.Backend)), item(keyAvailable, states(at.Backends)))),
+		item(keyTime, text(at.Time.UTC().Format(time.RFC3339Nano))),
+	)
+	switch req.Tool {
+	case bailiff.ExecuteCode:
+		code := python(req.Args.Code, where)
+		entries = append(entries, item(keyCode, codeFacts(code)), item(keyFiles, files(code.Command)))
+	default:
+		command := shell(cmp.Or(req.Args.Command, req.Args.Data), where)
+		entries = append(entries, item(keyCommand, commandFacts(command)), item(keyFiles, files(&command)))
+	}
+	return ast.NewObject(entries...)
+}
+
+// args are those that belong to the tool; they are always all there.
+func args(req bailiff.Request) *ast.Term {
+	a := req.Args
+	switch req.Tool {
+	case bailiff.ExecuteCode:
+		return object(item(keyCode, text(a.Code)), item(keyReset, ast.InternedTerm(a.Reset)),
+			item(keyTimeout, ast.InternedTerm(a.Timeout)))
+	case bailiff.Process:
+		return object(item(keyAction, text(a.Action)), item(keyProcessID, text(a.ProcessID)),
+			item(keyData, text(a.Data)), item(keyTimeout, ast.InternedTerm(a.Timeout)))
+	default:
+		return object(item(keyCommand, text(a.Command)), item(keyWorkdir, text(a.Workdir)),
+			item(keyTimeout, ast.InternedTerm(a.Timeout)), item(keyBackground, ast.InternedTerm(a.Background)),
+			item(keyStdin, text(a.Stdin)))
+	}
+}
+
+func session(s bailiff.Session) *ast.Term {
+	return object(
+		item(keyID, text(s.ID)), item(keyPlatform, text(s.Platform)), item(keyChatType, text(s.ChatType)),
+		item(keyChatID, text(s.ChatID)), item(keyThreadID, text(s.ThreadID)), item(keyUserID, text(s.UserID)),
+		item(keyUserName, text(s.UserName)), item(keyProfile, text(s.Profile)),
+		item(keyUnattended, ast.InternedTerm(s.Unattended)),
+	)
+}
+
+func states(backends map[string]bailiff.BackendState) *ast.Term {
+	if len(backends) == 0 {
+		return ast.InternedEmptyObject
+	}
+	entries := make([][2]*ast.Term, 0, len(backends))
+	for name, s := range backends {
+		entries = append(entries, item(text(name), stateTerms[index(s.Isolated)][index(s.Ready)]))
+	}
+	return object(entries...)
+}
+
+// stateTerms hold the four states that a backend can be in, by isolated and ready.
+var stateTerms = [2][2]*ast.Term{
+	{stateTerm(false, false), stateTerm(false, true)},
+	{stateTerm(true, false), stateTerm(true, true)},
+}
+
+func stateTerm(isolated, ready bool) *ast.Term {
+	return object(item(keyIsolated, ast.InternedTerm(isolated)), item(keyReady, ast.InternedTerm(ready)))
+}
+
+func index(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+func commandFacts(c facts.Command) *ast.Term {
+	return object(
+		item(keyText, text(c.Text)), item(keyParsed, ast.InternedTerm(c.Parsed)), item(keyComplete, ast.InternedTerm(c.Complete)),
+		item(keyPrograms, list(c.Programs)), item(keyCalls, calls(c.Calls)), item(keyHosts, list(c.Hosts)),
+		item(keyReads, list(c.Reads)), item(keyWrites, list(c.Writes)), item(keyVariables, list(c.Variables)),
+		item(keyFeatures, list(c.Features)),
+	)
+}
+
+func calls(all []facts.Call) *ast.Term {
+	if len(all) == 0 {
+		return ast.InternedEmptyArray
+	}
+	terms := make([]*ast.Term, len(all))
+	for i, c := range all {
+		terms[i] = object(
+			item(keyProgram, text(c.Program)), item(keyArgv, list(c.Argv)), item(keyFlags, list(c.Flags)),
+			item(keyOperands, list(c.Operands)), item(keyWrappers, list(c.Wrappers)), item(keyReads, list(c.Reads)),
+			item(keyWrites, list(c.Writes)), item(keyPipesTo, text(c.PipesTo)),
+		)
+	}
+	return ast.ArrayTerm(terms...)
+}
+
+func codeFacts(c facts.Code) *ast.Term {
+	entries := [][2]*ast.Term{
+		item(keyLanguage, text(c.Language)), item(keyParsed, ast.InternedTerm(c.Parsed)), item(keyComplete, ast.InternedTerm(c.Complete)),
+		item(keyImports, list(c.Imports)), item(keyCalls, list(c.Calls)), item(keyStrings, list(c.Strings)),
+		item(keyVariables, list(c.Variables)), item(keyHosts, list(c.Hosts)), item(keyReads, list(c.Reads)),
+		item(keyWrites, list(c.Writes)), item(keyFeatures, list(c.Features)),
+	}
+	if c.Command != nil {
+		entries = append(entries, item(keyCommand, commandFacts(*c.Command)))
+	}
+	return object(entries...)
+}
+
+// files names what the text runs or sources. Nobody has read those files here,
+// so that their digests are missing.
+func files(c *facts.Command) *ast.Term {
+	if c == nil || len(c.Files) == 0 {
+		return ast.InternedEmptyArray
+	}
+	terms := make([]*ast.Term, len(c.Files))
+	for i, path := range c.Files {
+		terms[i] = object(item(keyPath, text(path)))
+	}
+	return ast.ArrayTerm(terms...)
+}
+
+func item(key, value *ast.Term) [2]*ast.Term { return [2]*ast.Term{key, value} }
+
+func object(entries ...[2]*ast.Term) *ast.Term { return ast.NewTerm(ast.NewObject(entries...)) }
+
+// list makes an array with one allocation for all of its terms.
+func list(words []string) *ast.Term {
+	if len(words) == 0 {
+		return ast.InternedEmptyArray
+	}
+	terms := make([]ast.Term, len(words))
+	refs := make([]*ast.Term, len(words))
+	for i, w := range words {
+		terms[i].Value = ast.String(valid(w))
+		refs[i] = &terms[i]
+	}
+	return ast.ArrayTerm(refs...)
+}
+
+func text(s string) *ast.Term {
+	if s == "" {
+		return ast.InternedEmptyString
+	}
+	return ast.StringTerm(valid(s))
+}
+
+// valid replaces bytes that are no UTF-8, as JSON would.
+func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+// word is text that is one of a few.
+func word(s string) *ast.Term {
+	if i := slices.IndexFunc(words, func(t *ast.Term) bool { return string(t.Value.(ast.String)) == s }); i >= 0 {
+		return words[i]
+	}
+	return text(s)
+}
+
+var words = []*ast.Term{
+	ast.StringTerm(string(bailiff.Terminal)), ast.StringTerm(string(bailiff.ExecuteCode)), ast.StringTerm(string(bailiff.Process)),
+}
+
+// The keys of the input document, made once.
+var (
+	keyAction     = ast.StringTerm("action")
+	keyArgs       = ast.StringTerm("args")
+	keyArgv       = ast.StringTerm("argv")
+	keyAvailable  = ast.StringTerm("available")
+	keyBackend    = ast.StringTerm("backend")
+	keyBackground = ast.StringTerm("background")
+	keyCaller     = ast.StringTerm("caller")
+	keyCalls      = ast.StringTerm("calls")
+	keyChatID     = ast.StringTerm("chat_id")
+	keyChatType   = ast.StringTerm("chat_type")
+	keyCode       = ast.StringTerm("code")
+	keyCommand    = ast.StringTerm("command")
+	keyComplete   = ast.StringTerm("complete")
+	keyData       = ast.StringTerm("data")
+	keyEnv        = ast.StringTerm("env")
+	keyFeatures   = ast.StringTerm("features")
+	keyFiles      = ast.StringTerm("files")
+	keyFlags      = ast.StringTerm("flags")
+	keyHosts      = ast.StringTerm("hosts")
+	keyID         = ast.StringTerm("id")
+	keyImports    = ast.StringTerm("imports")
+	keyIsolated   = ast.StringTerm("isolated")
+	keyLanguage   = ast.StringTerm("language")
+	keyName       = ast.StringTerm("name")
+	keyOperands   = ast.StringTerm("operands")
+	keyParsed     = ast.StringTerm("parsed")
+	keyPath       = ast.StringTerm("path")
+	keyPipesTo    = ast.StringTerm("pipes_to")
+	keyPlatform   = ast.StringTerm("platform")
+	keyProcessID  = ast.StringTerm("process_id")
+	keyProfile    = ast.StringTerm("profile")
+	keyProgram    = ast.StringTerm("program")
+	keyPrograms   = ast.StringTerm("programs")
+	keyReads      = ast.StringTerm("reads")
+	keyReady      = ast.StringTerm("ready")
+	keyRequested  = ast.StringTerm("requested")
+	keyReset      = ast.StringTerm("reset")
+	keySession    = ast.StringTerm("session")
+	keyStdin      = ast.StringTerm("stdin")
+	keyStrings    = ast.StringTerm("strings")
+	keyText       = ast.StringTerm("text")
+	keyThreadID   = ast.StringTerm("thread_id")
+	keyTime       = ast.StringTerm("time")
+	keyTimeout    = ast.StringTerm("timeout")
+	keyTool       = ast.StringTerm("tool")
+	keyUnattended = ast.StringTerm("unattended")
+	keyUserID     = ast.StringTerm("user_id")
+	keyUserName   = ast.StringTerm("user_name")
+	keyVariables  = ast.StringTerm("variables")
+	keyWorkdir    = ast.StringTerm("workdir")
+	keyWrappers   = ast.StringTerm("wrappers")
+	keyWrites     = ast.StringTerm("writes")
+)

@@ -1,0 +1,190 @@
+// Package pdp is the policy decision point: it turns a request into a decision
+// by the security team's Rego policies, and it is the only package that knows
+// OPA and watches files.
+//
+// The policies are one immutable snapshot. A request is judged by the snapshot
+// that was in force when it came, from its facts to its revision. A new snapshot
+// takes the old one's place only as a whole, and only if everything about it is
+// right: it parses, it compiles as strictly as "opa check --strict" with the
+// schema of the input document, and its own tests pass. Until then the last good
+// one stays in force and the faults are told. At start-up there is none to keep,
+// so that any fault is fatal.
+//
+// What is promised of a decision: the policies' answer is read strictly, and
+// whatever is not a decision (undefined, a conflict, an error, out of time, an
+// unknown key or value, parts that contradict each other) is a denial by the
+// rule "policy.invalid" or "policy.error". A denial in the answer always wins.
+// Policies cannot reach the network or learn about the process: one that uses
+// http.send, net.* or opa.runtime does not compile. A call of a built-in that
+// fails is undefined, as in stock OPA, so that "opa test" and "opa eval" give the
+// results that bailiff gives.
+//
+// What is not here: the facts (package facts) and the floor that no policy lifts
+// (package enforcer).
+package pdp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// Observer is told how every reload ended, and the revision in force after it.
+type Observer interface {
+	Reloaded(ok bool, revision string)
+}
+
+// Config says which policies decide and how.
+type Config struct {
+	// Paths are folders and files of policies; none means the embedded ones.
+	Paths []string
+	// RequireTests lets policies into force only if they have tests and all pass.
+	RequireTests bool
+	// EvalTimeout is how long one decision may take; zero means 250 ms.
+	EvalTimeout time.Duration
+	// Home is the home folder of whom local commands run as, so that facts can
+	// write it "~". Empty means unknown.
+	Home string
+	// Log and Observer hear of reloads; both may be missing.
+	Log      *slog.Logger
+	Observer Observer
+}
+
+const defaultTimeout = 250 * time.Millisecond
+
+// PDP decides. It is safe for concurrent use.
+type PDP struct {
+	config  Config
+	inForce atomic.Pointer[snapshot]
+
+	// mu keeps reloads apart and guards what is known of the last one.
+	mu   sync.Mutex
+	last attempt
+}
+
+// attempt is how the last reload ended.
+type attempt struct {
+	at     time.Time
+	faults Faults
+	// content is the digest of the files it read, so that the same files are not
+	// tried twice.
+	content string
+}
+
+// Status is what an operator may want to know of the policies.
+type Status struct {
+	Revision string
+	Loaded   time.Time
+	Files    []string
+	// Reloaded is when files were last looked into, OK whether the policies in
+	// force are those in the files, and Faults why they are not.
+	Reloaded time.Time
+	OK       bool
+	Faults   []Fault
+}
+
+// Open loads the policies. Everything that is wrong with them is in the error,
+// which is then a [Faults].
+func Open(ctx context.Context, c Config) (*PDP, error) {
+	if c.EvalTimeout == 0 {
+		c.EvalTimeout = defaultTimeout
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	p := &PDP{config: c}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if faults := p.load(ctx); len(faults) > 0 {
+		return nil, faults
+	}
+	return p, nil
+}
+
+// Decide judges a request. It never fails: a fault is a denial that says so.
+func (p *PDP) Decide(ctx context.Context, req bailiff.Request, at bailiff.Circumstances) (j bailiff.Judgement) {
+	s := p.inForce.Load()
+	defer func() {
+		if cause := recover(); cause != nil {
+			j.Decision, j.Fault = failed(fmt.Errorf("judging the request: panic: %v", cause))
+			p.config.Log.Error("judging a request panicked", "cause", cause, "stack", string(debug.Stack()))
+		}
+		j.Decision.Revision = s.revision
+	}()
+	clock := stopwatch{last: time.Now(), timers: make(map[string]int64, 3)}
+	j.Timers = clock.timers
+	input := document(req, at, p.config.Home)
+	j.Input = Input{input}
+	clock.lap("timer_bailiff_facts_ns")
+	answer, err := evaluate(ctx, s.decision, input, at.Time, p.config.EvalTimeout)
+	clock.lap("timer_rego_query_eval_ns")
+	switch {
+	case err != nil:
+		j.Decision, j.Fault = failed(err)
+	case answer == nil:
+		j.Decision, j.Fault = failed(errors.New("evaluating policies: the decision is undefined"))
+	default:
+		j.Decision, j.Fault = decide(answer, at.Backends)
+	}
+	clock.lap("timer_bailiff_decode_ns")
+	return j
+}
+
+func failed(err error) (bailiff.Decision, error) {
+	return bailiff.Denied(ruleError, "The policies gave no decision: "+err.Error()+"."), err
+}
+
+// stopwatch writes down how long each step took.
+type stopwatch struct {
+	last   time.Time
+	timers map[string]int64
+}
+
+func (s *stopwatch) lap(name string) {
+	now := time.Now()
+	s.timers[name] = now.Sub(s.last).Nanoseconds()
+	s.last = now
+}
+
+// Query answers with another document than the decision, such as
+// "agent/call/decision", about the same input document.
+func (p *PDP) Query(ctx context.Context, req bailiff.Request, at bailiff.Circumstances, path string) (result any, defined bool, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			result, defined, err = nil, false, fmt.Errorf("querying %s: panic: %v", path, cause)
+		}
+	}()
+	query, err := p.inForce.Load().query(ctx, path)
+	if err != nil {
+		return nil, false, err
+	}
+	answer, err := evaluate(ctx, query, document(req, at, p.config.Home), at.Time, p.config.EvalTimeout)
+	if err != nil || answer == nil {
+		return nil, false, err
+	}
+	result, err = ast.JSON(answer.Value)
+	return result, err == nil, err
+}
+
+// Revision is that of the policies in force.
+func (p *PDP) Revision() string { return p.inForce.Load().revision }
+
+// Status tells of the policies in force and of the last reload.
+func (p *PDP) Status() Status {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.inForce.Load()
+	return Status{
+		Revision: s.revision, Loaded: s.loaded, Files: s.files,
+		Reloaded: p.last.at, OK: len(p.last.faults) == 0, Faults: p.last.faults,
+	}
+}

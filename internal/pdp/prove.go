@@ -1,0 +1,218 @@
+package pdp
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/cover"
+	"github.com/open-policy-agent/opa/v1/storage"
+	"github.com/open-policy-agent/opa/v1/tester"
+)
+
+// TestConfig says which tests to run.
+type TestConfig struct {
+	// Paths are folders and files; none means the embedded policies.
+	Paths []string
+	// Coverage asks which lines the tests reach. Threshold, in percent, asks for
+	// it too, and is how much there must be.
+	Coverage  bool
+	Threshold float64
+}
+
+// Report is how the tests ended.
+type Report struct {
+	Results []Result
+	// Coverage is nil unless asked for.
+	Coverage *Coverage
+	// Threshold is the one that was asked for.
+	Threshold float64
+}
+
+// Passed says whether every test passed, there was one, and the coverage is
+// what was asked for. A skipped test has not passed, as in "opa test".
+func (r Report) Passed() bool {
+	return len(r.Results) > 0 && len(r.faults()) == 0 && (r.Coverage == nil || r.Coverage.Percent >= r.Threshold)
+}
+
+func (r Report) faults() Faults {
+	var faults Faults
+	for _, one := range r.Results {
+		if one.Outcome != Pass {
+			faults = append(faults, Fault{File: one.File, Line: one.Line, Message: "test " + one.Name + ": " + one.describe()})
+		}
+	}
+	return faults
+}
+
+// Verdict is how one test ended.
+type Verdict string
+
+// The verdicts, in the words of "opa test".
+const (
+	Pass    Verdict = "PASS"
+	Fail    Verdict = "FAIL"
+	Error   Verdict = "ERROR"
+	Skipped Verdict = "SKIPPED"
+)
+
+// Result is how one test ended.
+type Result struct {
+	Package, Name string
+	File          string
+	Line          int
+	Outcome       Verdict
+	// Message is the error of a test that had one, Output what it printed, and
+	// Cases the failed cases of a test that consists of several.
+	Message  string
+	Output   string
+	Cases    []string
+	Duration time.Duration
+}
+
+func (r Result) describe() string {
+	text := string(r.Outcome)
+	if len(r.Cases) > 0 {
+		text += " in " + strings.Join(r.Cases, ", ")
+	}
+	if r.Message != "" {
+		text += ": " + r.Message
+	}
+	return text
+}
+
+// Coverage is how much of the policies the tests reach.
+type Coverage struct {
+	Percent float64
+	// Files are those with a line that no test reaches.
+	Files []FileCoverage
+}
+
+// FileCoverage is how much of one file the tests reach.
+type FileCoverage struct {
+	File    string
+	Percent float64
+	// Missed are the first and last line of every stretch that no test reaches.
+	Missed [][2]int
+}
+
+// Test runs the tests at the paths with the results that "opa test" has.
+func Test(ctx context.Context, c TestConfig) (Report, error) {
+	p, faults := load(c.Paths)
+	if len(faults) > 0 {
+		return Report{}, faults
+	}
+	var reached *cover.Cover
+	if c.Coverage || c.Threshold > 0 {
+		reached = cover.New()
+	}
+	results, faults := p.run(ctx, p.plainCompiler(true), reached)
+	if len(faults) > 0 {
+		return Report{}, faults
+	}
+	report := Report{Results: results, Threshold: c.Threshold}
+	if reached != nil {
+		report.Coverage = coverage(reached.Report(p.all()))
+	}
+	return report, nil
+}
+
+// Check lists what is wrong with the policies at the paths. It runs no tests.
+func Check(paths []string) []Fault {
+	if faults := untrusted(paths); len(faults) > 0 {
+		return faults
+	}
+	p, faults := load(paths)
+	if len(faults) > 0 {
+		return faults
+	}
+	_, faults = newSnapshot(context.Background(), p)
+	return faults
+}
+
+// prove runs the policies' own tests; having none is a fault.
+func (p *parsed) prove(ctx context.Context) Faults {
+	results, faults := p.run(ctx, p.plainCompiler(true), nil)
+	switch {
+	case len(faults) > 0:
+		return faults
+	case len(results) == 0:
+		return Faults{{Message: "the policies have no tests, which are required: want rules named test_… in files named …_test.rego"}}
+	}
+	return Report{Results: results}.faults()
+}
+
+// testTimeout is what "opa test" grants one test.
+const testTimeout = 5 * time.Second
+
+func (p *parsed) run(ctx context.Context, compiler *ast.Compiler, reached *cover.Cover) ([]Result, Faults) {
+	store, faults := p.store()
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	runner := tester.NewRunner().SetCompiler(compiler).SetStore(store).SetModules(p.all()).
+		CapturePrintOutput(true).SetTimeout(testTimeout)
+	if reached != nil {
+		runner.SetCoverageQueryTracer(reached)
+	}
+	var results []Result
+	err := storage.Txn(ctx, store, storage.TransactionParams{}, func(txn storage.Transaction) error {
+		running, err := runner.RunTests(ctx, txn)
+		if err != nil {
+			return err
+		}
+		for one := range running {
+			results = append(results, result(one))
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return nil, faultsIn(err, "").sorted()
+	}
+	slices.SortFunc(results, func(a, b Result) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Name, b.Name))
+	})
+	return results, nil
+}
+
+func result(r *tester.Result) Result {
+	one := Result{Package: r.Package, Name: r.Name, Outcome: Error, Output: string(r.Output), Duration: r.Duration}
+	if r.Location != nil {
+		one.File, one.Line = r.Location.File, r.Location.Row
+	}
+	switch {
+	case r.Pass():
+		one.Outcome = Pass
+	case r.Fail:
+		one.Outcome = Fail
+	case r.Skip:
+		one.Outcome = Skipped
+	}
+	if r.Error != nil {
+		one.Message = r.Error.Error()
+	}
+	for name, sub := range r.SubResults.Iter {
+		if sub.Fail && len(sub.SubResults) == 0 {
+			one.Cases = append(one.Cases, strings.Join(name, "/"))
+		}
+	}
+	return one
+}
+
+func coverage(r cover.Report) *Coverage {
+	all := &Coverage{Percent: r.Coverage}
+	for name, f := range r.Files {
+		one := FileCoverage{File: name, Percent: f.Coverage}
+		for _, missed := range f.NotCovered {
+			one.Missed = append(one.Missed, [2]int{missed.Start.Row, missed.End.Row})
+		}
+		if len(one.Missed) > 0 {
+			all.Files = append(all.Files, one)
+		}
+	}
+	slices.SortFunc(all.Files, func(a, b FileCoverage) int { return cmp.Compare(a.File, b.File) })
+	return all
+}

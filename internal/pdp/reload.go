@@ -1,0 +1,72 @@
+package pdp
+
+import (
+	"context"
+	"time"
+)
+
+// load reads the files and puts them in force if they differ from what is and
+// nothing is wrong with them. The caller holds mu.
+func (p *PDP) load(ctx context.Context) Faults {
+	next, faults := p.read()
+	content := contentOf(next, faults)
+	if !p.last.at.IsZero() && content == p.last.content {
+		return p.last.faults
+	}
+	now := p.inForce.Load()
+	switch {
+	case len(faults) > 0:
+	case now != nil && content == now.content:
+		p.config.Log.Info("the policies in force are the files' again", "revision", now.revision)
+	default:
+		faults = p.enforce(ctx, next)
+	}
+	p.last = attempt{at: time.Now(), faults: faults, content: content}
+	p.tell(faults)
+	return faults
+}
+
+// read gets the files and parses them, unless somebody else may write them.
+func (p *PDP) read() (*parsed, Faults) {
+	if faults := untrusted(p.config.Paths); len(faults) > 0 {
+		return nil, faults
+	}
+	return load(p.config.Paths)
+}
+
+// contentOf tells one attempt from another: by what was read, or by what was
+// wrong where nothing could be.
+func contentOf(p *parsed, faults Faults) string {
+	if p == nil {
+		return faults.Error()
+	}
+	return digest(p.files)
+}
+
+// enforce puts a new snapshot in the place of the old one.
+func (p *PDP) enforce(ctx context.Context, next *parsed) Faults {
+	s, faults := newSnapshot(ctx, next)
+	if len(faults) == 0 && p.config.RequireTests {
+		faults = next.prove(ctx)
+	}
+	if len(faults) == 0 {
+		p.inForce.Store(s)
+	}
+	return faults
+}
+
+func (p *PDP) tell(faults Faults) {
+	for _, f := range faults {
+		p.config.Log.Error("policies are not in force", "file", f.File, "line", f.Line, "fault", f.Message)
+	}
+	s := p.inForce.Load()
+	if s == nil {
+		return
+	}
+	if len(faults) == 0 {
+		p.config.Log.Info("policies are in force", "revision", s.revision, "files", len(s.files))
+	}
+	if p.config.Observer != nil {
+		p.config.Observer.Reloaded(len(faults) == 0, s.revision)
+	}
+}

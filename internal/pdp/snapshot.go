@@ -1,0 +1,104 @@
+package pdp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/metrics"
+	"github.com/open-policy-agent/opa/v1/rego"
+	"github.com/open-policy-agent/opa/v1/storage"
+	"github.com/open-policy-agent/opa/v1/topdown"
+)
+
+// snapshot is one set of policies, ready to decide. Nothing of it changes.
+type snapshot struct {
+	// revision names what decides; content tells apart any two sets of files,
+	// tests and schema included.
+	revision, content string
+	files             []string
+	loaded            time.Time
+
+	compiler *ast.Compiler
+	store    storage.Store
+	decision rego.PreparedEvalQuery
+	// queries are those of other documents, by path, prepared when first asked for.
+	queries sync.Map
+}
+
+// newSnapshot compiles what was parsed. Any fault in it is a reason to go on
+// with what was in force before.
+func newSnapshot(ctx context.Context, p *parsed) (*snapshot, Faults) {
+	compiler, faults := p.compile()
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	store, faults := p.store()
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	s := &snapshot{revision: revision(p.files), content: digest(p.files), loaded: time.Now(), compiler: compiler, store: store}
+	for _, f := range p.files {
+		s.files = append(s.files, f.name)
+	}
+	var err error
+	if s.decision, err = s.prepare(ctx, entrypoint); err != nil {
+		return nil, faultsIn(err, "").sorted()
+	}
+	return s, nil
+}
+
+func (s *snapshot) prepare(ctx context.Context, ref ast.Ref) (rego.PreparedEvalQuery, error) {
+	return rego.New(
+		rego.ParsedQuery(ast.NewBody(ast.NewExpr(ast.NewTerm(ref)))),
+		rego.Compiler(s.compiler), rego.Store(s.store), rego.Capabilities(capabilities()),
+		rego.GenerateJSON(func(t *ast.Term, _ *rego.EvalContext) (any, error) { return t, nil }),
+	).PrepareForEval(ctx)
+}
+
+// maxQueries bounds the documents that stay prepared.
+const maxQueries = 64
+
+// query is the prepared query of the document at a path such as "agent/call/decision".
+func (s *snapshot) query(ctx context.Context, path string) (rego.PreparedEvalQuery, error) {
+	if known, ok := s.queries.Load(path); ok {
+		return known.(rego.PreparedEvalQuery), nil
+	}
+	ref := ast.Ref{ast.DefaultRootDocument}
+	for name := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
+		ref = append(ref, ast.StringTerm(name))
+	}
+	query, err := s.prepare(ctx, ref)
+	if err != nil {
+		return query, fmt.Errorf("preparing %s: %w", ref, err)
+	}
+	known := 0
+	if s.queries.Range(func(any, any) bool { known++; return known < maxQueries }); known < maxQueries {
+		s.queries.Store(path, query)
+	}
+	return query, nil
+}
+
+// evaluate asks a query about an input document; the answer is nil where it is
+// undefined. Whatever runs longer than the limit is cancelled.
+func evaluate(ctx context.Context, query rego.PreparedEvalQuery, input ast.Value, at time.Time, limit time.Duration) (*ast.Term, error) {
+	cancel := topdown.NewCancel()
+	defer time.AfterFunc(limit, cancel.Cancel).Stop()
+	defer context.AfterFunc(ctx, cancel.Cancel)()
+	results, err := query.Eval(ctx, rego.EvalParsedInput(input), rego.EvalTime(at),
+		rego.EvalExternalCancel(cancel), rego.EvalMetrics(metrics.NoOp()))
+	switch {
+	case topdown.IsCancel(err) && ctx.Err() != nil:
+		return nil, fmt.Errorf("evaluating policies: the request was given up: %w", context.Cause(ctx))
+	case topdown.IsCancel(err):
+		return nil, fmt.Errorf("evaluating policies: no answer within %s", limit)
+	case err != nil:
+		return nil, fmt.Errorf("evaluating policies: %w", err)
+	case len(results) == 0:
+		return nil, nil
+	}
+	return results[0].Expressions[0].Value.(*ast.Term), nil
+}

@@ -1,0 +1,164 @@
+package pdp
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/policies"
+)
+
+// file is one file as it was read, before anything is made of it.
+type file struct {
+	// name is where it lies, for people; place is where it lies below the path
+	// that was configured, which decides where data appears.
+	name, place string
+	text        []byte
+}
+
+func (f file) isRego() bool   { return path.Ext(f.place) == ".rego" }
+func (f file) isTest() bool   { return strings.HasSuffix(f.place, "_test.rego") }
+func (f file) isSchema() bool { return isSchema(f.place) }
+func (f file) isData() bool   { return !f.isSchema() && isData(path.Base(f.place)) }
+
+// isSchema tells the schema of the input document, which is no data.
+func isSchema(place string) bool {
+	return place == "schema/input.json" || strings.HasSuffix(place, "/schema/input.json")
+}
+
+func isData(base string) bool { return base == "data.yaml" || base == "data.json" }
+
+// wanted says whether a file is of any concern.
+func wanted(place string) bool {
+	if isSchema(place) {
+		return true
+	}
+	return path.Ext(place) == ".rego" || isData(path.Base(place)) && path.Base(path.Dir(place)) != "schema"
+}
+
+// readAll reads what lies at the paths, or the embedded policies if there are
+// none. The files come in one order, however they were found.
+func readAll(paths []string) ([]file, Faults) {
+	if len(paths) == 0 {
+		return readTree(policies.FS, ".", "")
+	}
+	var files []file
+	var faults Faults
+	for _, p := range paths {
+		more, wrong := readPath(p)
+		files, faults = append(files, more...), append(faults, wrong...)
+	}
+	slices.SortStableFunc(files, func(a, b file) int { return cmp.Compare(a.name, b.name) })
+	return slices.CompactFunc(files, func(a, b file) bool { return a.name == b.name }), faults
+}
+
+func readPath(p string) ([]file, Faults) {
+	p = filepath.Clean(p)
+	about, err := os.Stat(p)
+	switch {
+	case err != nil:
+		return nil, Faults{unreadable(p, err)}
+	case about.IsDir():
+		return readTree(os.DirFS(p), ".", p)
+	case !wanted(filepath.Base(p)):
+		return nil, Faults{{File: p, Message: "this is no policy: want a folder, a .rego file, data.yaml or data.json"}}
+	}
+	text, err := os.ReadFile(p)
+	if err != nil {
+		return nil, Faults{unreadable(p, err)}
+	}
+	return []file{{name: p, place: filepath.Base(p), text: text}}, nil
+}
+
+// readTree reads a folder with everything in it. Symbolic links are followed,
+// since that is what a mounted ConfigMap consists of; names that begin with a
+// dot are not, since there lie the versions that those links lead to.
+func readTree(tree fs.FS, folder, root string) ([]file, Faults) {
+	entries, err := fs.ReadDir(tree, folder)
+	if err != nil {
+		return nil, Faults{unreadable(filepath.Join(root, folder), err)}
+	}
+	var files []file
+	var faults Faults
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		more, wrong := readEntry(tree, path.Join(folder, e.Name()), root)
+		files, faults = append(files, more...), append(faults, wrong...)
+	}
+	return files, faults
+}
+
+// maxDepth ends a folder that holds a link to itself.
+const maxDepth = 16
+
+func readEntry(tree fs.FS, place, root string) ([]file, Faults) {
+	name := filepath.Join(root, place)
+	about, err := fs.Stat(tree, place)
+	switch {
+	case err != nil && !wanted(place) && errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, Faults{unreadable(name, err)}
+	case about.IsDir() && strings.Count(place, "/") >= maxDepth:
+		return nil, Faults{{File: name, Message: "the folders are nested too deeply; does a link lead back to one of them?"}}
+	case about.IsDir():
+		return readTree(tree, place, root)
+	case !wanted(place):
+		return nil, nil
+	}
+	text, err := fs.ReadFile(tree, place)
+	if err != nil {
+		return nil, Faults{unreadable(name, err)}
+	}
+	return []file{{name: name, place: place, text: text}}, nil
+}
+
+func unreadable(name string, err error) Fault {
+	var cause *fs.PathError
+	if errors.As(err, &cause) {
+		err = cause.Err
+	}
+	return Fault{File: name, Message: fmt.Sprintf("reading it: %v", err)}
+}
+
+// untrusted lists the paths that others may write.
+func untrusted(paths []string) Faults {
+	var faults Faults
+	for _, p := range paths {
+		if err := config.Trusted(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			faults = append(faults, Fault{File: p, Message: err.Error()})
+		}
+	}
+	return faults
+}
+
+// revision is the SHA-256 over the places and contents of all files that take
+// part in a decision: two copies of the same policies have one revision.
+func revision(files []file) string {
+	return digest(slices.DeleteFunc(slices.Clone(files), func(f file) bool { return f.isTest() || f.isSchema() }))
+}
+
+// digest is the SHA-256 over places and contents.
+func digest(files []file) string {
+	slices.SortStableFunc(files, func(a, b file) int { return cmp.Compare(a.place, b.place) })
+	sum := sha256.New()
+	for _, f := range files {
+		for _, part := range [][]byte{[]byte(f.place), f.text} {
+			_ = binary.Write(sum, binary.BigEndian, uint64(len(part)))
+			_, _ = sum.Write(part)
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
