@@ -37,6 +37,8 @@ type Command struct {
 	Variables []string `json:"variables"`
 	// Features are the Feature… names that occur, sorted.
 	Features []string `json:"features"`
+	// Assigns are the names of the variables that the text assigns anywhere.
+	Assigns []string `json:"assigns"`
 	// Files are the files that the text runs or sources ("sh ./x.sh", "./x",
 	// "source x", "python x.py").
 	Files []string `json:"-"`
@@ -44,7 +46,8 @@ type Command struct {
 
 // Call is one program that the text would start.
 type Call struct {
-	// Program is the base name ("rm" for /bin/rm and for "busybox rm").
+	// Program is the base name ("rm" for /bin/rm and for "busybox rm"); empty if
+	// the text does not tell, and Complete is false then.
 	Program string `json:"program"`
 	// Argv is the program as spelt, and its arguments, expanded as far as known.
 	// A word with an unknown part has that part written as "$NAME" or "$(…)".
@@ -62,7 +65,11 @@ type Call struct {
 	// deletes, or whose permissions it changes; redirections included.
 	Reads  []string `json:"reads"`
 	Writes []string `json:"writes"`
-	// PipesTo is the program its output is piped to; empty if none.
+	// Assigns are the names of the variables assigned for this call ("X=1 cmd",
+	// "env X=1 cmd") or exported before it.
+	Assigns []string `json:"assigns"`
+	// PipesTo is the program its output is piped to, seen through wrappers
+	// ("bash" for "| sudo bash"); empty if none.
 	PipesTo string `json:"pipes_to"`
 }
 

@@ -1,0 +1,344 @@
+package facts
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+var shells = map[string]bool{"sh": true, "bash": true, "dash": true, "zsh": true, "ksh": true, "mksh": true, "ash": true, "rbash": true, "fish": true}
+
+// family is an interpreter's name without its version: "python" for "python3.11".
+func family(name string) string {
+	name = strings.TrimRight(name, "0123456789.-")
+	switch name {
+	case "pypy", "ipython":
+		return "python"
+	case "nodejs", "bun", "deno":
+		return "node"
+	case "luajit":
+		return "lua"
+	}
+	return name
+}
+
+// interpreter is the language a program interprets, empty if it does not.
+func interpreter(name string) string {
+	if shells[name] {
+		return "shell"
+	}
+	switch f := family(name); f {
+	case "python", "perl", "ruby", "node", "php", "lua", "Rscript", "osascript", "tclsh", "pwsh":
+		return f
+	}
+	return ""
+}
+
+// behave does what a known program does with its arguments and its input.
+func (a *analysis) behave(name string, inv *invocation, args *arguments) result {
+	if lang := interpreter(name); lang == "shell" {
+		return a.shell(name, inv, args)
+	} else if lang != "" {
+		return a.language(name, lang, inv, args)
+	}
+	if r, ok := a.wrapper(name, inv, args); ok {
+		return r
+	}
+	if r, ok := a.builtin(name, inv, args); ok {
+		return r
+	}
+	return result{out: a.output(name, inv, args)}
+}
+
+// inner invokes the command inside a wrapper.
+func (a *analysis) inner(name string, inv *invocation, argv []word) result {
+	if len(argv) == 0 {
+		return result{out: unknown(taint{})}
+	}
+	in := *inv
+	in.argv, in.direct = argv, true
+	in.wrappers = append(slices.Clip(inv.wrappers), name)
+	in.files = redirections{}
+	return a.invoke(in)
+}
+
+// text reads shell text that a wrapper runs.
+func (a *analysis) text(name string, inv *invocation, code word, sc *scope) result {
+	return a.nested(code, sc, append(slices.Clip(inv.wrappers), name), inv.in)
+}
+
+// shell reads what "sh -c TEXT", "sh FILE" and "sh" with an input run.
+func (a *analysis) shell(name string, inv *invocation, args *arguments) result {
+	sc := inv.sc.fork()
+	sc.args, sc.argsKnown = nil, true
+	if args.has("-c") {
+		if len(args.operands) == 0 {
+			return result{}
+		}
+		if len(args.operands) > 2 {
+			sc.args = args.operands[2:]
+		}
+		return a.text(name, inv, args.operands[0], sc)
+	}
+	if len(args.operands) > 0 && !args.has("-s") && !standardInput(args.operands[0].text) {
+		sc.args = args.operands[1:]
+		return a.script(name, inv, args.operands[0], sc)
+	}
+	if !inv.in.present {
+		return result{out: unknown(taint{})}
+	}
+	return a.input(name, inv, sc)
+}
+
+func standardInput(p string) bool {
+	return p == "-" || p == "/dev/stdin" || p == "/dev/fd/0" || p == "/proc/self/fd/0"
+}
+
+// input reads shell text that arrives on standard input.
+func (a *analysis) input(name string, inv *invocation, sc *scope) result {
+	in := inv.in
+	if in.path != "" {
+		a.runsFile(in.path)
+		if !in.known {
+			a.ran(in.taint)
+			return result{out: unknown(in.taint)}
+		}
+	}
+	code := word{text: in.text, known: in.known, taint: in.taint}
+	return a.nested(code, sc, append(slices.Clip(inv.wrappers), name), stream{})
+}
+
+// script reads the file that a shell runs, if the text itself wrote it.
+func (a *analysis) script(name string, inv *invocation, file word, sc *scope) result {
+	if file.source != nil {
+		s := *file.source
+		return a.text(name, inv, word{text: s.text, known: s.known, taint: s.taint}, sc)
+	}
+	p := a.path(file, inv.sc)
+	a.runsFile(p)
+	s, ok := a.contents[p]
+	if !ok {
+		return result{out: unknown(taint{})}
+	}
+	return a.text(name, inv, word{text: s.text, known: s.known, taint: s.taint}, sc)
+}
+
+// language reads what an interpreter other than a shell runs.
+func (a *analysis) language(name, lang string, inv *invocation, args *arguments) result {
+	out := result{out: unknown(taint{})}
+	if code, ok := inlineProgram(lang, args); ok {
+		a.inline(name, lang, inv, code)
+		return out
+	}
+	if len(args.operands) > 0 && !standardInput(args.operands[0].text) {
+		a.languageFile(name, lang, inv, args.operands[0])
+		return out
+	}
+	if inv.in.present && !args.has("-m", "-V", "--version", "-v", "-h", "--help") {
+		in := inv.in
+		if in.path != "" && !in.known {
+			a.runsFile(in.path)
+			a.ran(in.taint)
+			return out
+		}
+		a.inline(name, lang, inv, word{text: in.text, known: in.known, taint: in.taint})
+	}
+	return out
+}
+
+func inlineProgram(lang string, args *arguments) (word, bool) {
+	switch lang {
+	case "python":
+		return args.value("-c")
+	case "perl", "ruby", "lua", "Rscript", "osascript":
+		return args.value("-e", "-E")
+	case "node":
+		if len(args.operands) > 1 && args.operands[0].text == "eval" {
+			return args.operands[1], true
+		}
+		return args.value("-e", "--eval", "-p", "--print")
+	case "php":
+		return args.value("-r")
+	case "pwsh":
+		return join(args.operands, " "), args.has("-c", "-Command", "-EncodedCommand")
+	}
+	return word{}, false
+}
+
+func (a *analysis) languageFile(name, lang string, inv *invocation, file word) {
+	if file.source != nil {
+		s := *file.source
+		a.inline(name, lang, inv, word{text: s.text, known: s.known, taint: s.taint})
+		return
+	}
+	p := a.path(file, inv.sc)
+	a.runsFile(p)
+	if s, ok := a.contents[p]; ok {
+		a.inline(name, lang, inv, word{text: s.text, known: s.known, taint: s.taint})
+	}
+}
+
+// inline reads a program of another language as far as it runs shell text.
+func (a *analysis) inline(name, lang string, inv *invocation, code word) {
+	a.feature(FeatureInlineProgram)
+	a.ran(code.taint)
+	if !code.known {
+		a.hide()
+		return
+	}
+	commands, all := shellInside(lang, code.text)
+	if !all {
+		a.hide()
+	}
+	for _, c := range commands {
+		a.text(name, inv, known(c), inv.sc.fork())
+	}
+}
+
+// builtin does what changes the shell itself.
+func (a *analysis) builtin(name string, inv *invocation, args *arguments) (result, bool) {
+	silent := result{out: literal("")}
+	switch name {
+	case "cd", "pushd", "chdir":
+		a.changeFolder(inv, args)
+		return silent, true
+	case "popd":
+		inv.sc.cwd = ""
+		return silent, true
+	case "eval":
+		a.feature(FeatureEval)
+		return a.nested(join(inv.argv[1:], " "), inv.sc, append(slices.Clip(inv.wrappers), name), inv.in), true
+	case "source", ".":
+		return a.source(name, inv, args), true
+	case "set":
+		a.setArguments(inv)
+		return silent, true
+	case "shift":
+		a.shift(inv, args)
+		return silent, true
+	case "unset":
+		for _, w := range args.operands {
+			inv.sc.set(w.text, variable{list: []word{known("")}})
+		}
+		return silent, true
+	case "read", "mapfile", "readarray", "getopts":
+		a.readInto(inv, args)
+		return silent, true
+	case "printf":
+		return a.printInto(inv, args)
+	case "trap":
+		if len(args.operands) > 1 && args.operands[0].text != "-" {
+			a.text(name, inv, args.operands[0], inv.sc.fork())
+		}
+		return silent, true
+	case "alias":
+		for _, w := range args.operands {
+			if _, value, ok := strings.Cut(w.text, "="); ok {
+				a.text(name, inv, part(w, value), inv.sc.fork())
+			}
+		}
+		return silent, true
+	case "exit", "return", "break", "continue":
+		return result{out: literal(""), ends: true}, true
+	case "true", ":", "false", "test", "[", "mkdir", "rm", "touch", "chmod", "chown", "shopt", "ulimit", "umask", "wait", "hash", "sleep", "cp", "mv", "ln":
+		return silent, true
+	}
+	return result{}, false
+}
+
+func (a *analysis) changeFolder(inv *invocation, args *arguments) {
+	switch {
+	case len(args.operands) == 0:
+		inv.sc.cwd = "~"
+	case args.operands[0].text == "-":
+		inv.sc.cwd = ""
+	case args.operands[0].text == "$(…)":
+		inv.sc.cwd = "" // such as $(git rev-parse --show-toplevel)
+	default:
+		inv.sc.cwd = a.path(args.operands[0], inv.sc)
+	}
+}
+
+func (a *analysis) source(name string, inv *invocation, args *arguments) result {
+	if len(args.operands) == 0 {
+		return result{}
+	}
+	file := args.operands[0]
+	if standardInput(file.text) {
+		return a.input(name, inv, inv.sc)
+	}
+	return a.script(name, inv, file, inv.sc)
+}
+
+func (a *analysis) setArguments(inv *invocation) {
+	for i, w := range inv.argv[1:] {
+		if w.text == "--" {
+			inv.sc.args = inv.argv[i+2:]
+			return
+		}
+		if !strings.HasPrefix(w.text, "-") && !strings.HasPrefix(w.text, "+") {
+			if i == 0 || !strings.HasSuffix(inv.argv[i].text, "o") {
+				inv.sc.args = inv.argv[i+1:]
+				return
+			}
+		}
+	}
+}
+
+func (a *analysis) shift(inv *invocation, args *arguments) {
+	n := 1
+	if len(args.operands) > 0 {
+		var err error
+		if n, err = strconv.Atoi(args.operands[0].text); err != nil || n < 0 {
+			inv.sc.argsKnown = false
+			return
+		}
+	}
+	inv.sc.args = inv.sc.args[min(n, len(inv.sc.args)):]
+}
+
+// readInto forgets the variables that read fills, unless its input is known.
+func (a *analysis) readInto(inv *invocation, args *arguments) {
+	names := args.operands
+	if len(names) == 0 {
+		names = []word{known("REPLY")}
+	}
+	array, ok := args.value("-a")
+	if ok {
+		names = []word{array}
+	}
+	line, _, _ := strings.Cut(inv.in.text, "\n")
+	for i, w := range names {
+		a.assigns = append(a.assigns, w.text)
+		inv.sc.lose(w.text)
+		if inv.in.known && len(names) == 1 && i == 0 && !ok && !strings.Contains(strings.TrimRight(inv.in.text, "\n"), "\n") {
+			inv.sc.set(w.text, variable{list: []word{{text: strings.TrimSpace(line), known: true, taint: inv.in.taint}}})
+		} else if inv.in.taint != (taint{}) {
+			inv.sc.set(w.text, variable{list: []word{{text: "$" + w.text, taint: inv.in.taint}}})
+		}
+	}
+}
+
+func (a *analysis) printInto(inv *invocation, args *arguments) (result, bool) {
+	name, ok := args.value("-v")
+	if !ok {
+		return result{}, false
+	}
+	out := printed(args.operands)
+	w := word{text: out.text, known: out.known, taint: out.taint}
+	a.assign(name.text, variable{list: []word{shownAs(w, name.text)}}, inv.sc)
+	return result{out: literal("")}, true
+}
+
+// findFolders are the starting points of find.
+func findFolders(args *arguments) []word {
+	for i, w := range args.rest {
+		if strings.HasPrefix(w.text, "-") || w.text == "(" || w.text == "!" {
+			return args.rest[:i]
+		}
+	}
+	return args.rest
+}
+
+func base(w word) string { return path.Base(w.text) }

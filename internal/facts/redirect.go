@@ -1,0 +1,131 @@
+package facts
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// redirections are what a statement's redirections do.
+type redirections struct {
+	in            stream
+	reads, writes []string
+	// out are the files that get standard output.
+	out         []string
+	appends     bool
+	takesOutput bool
+}
+
+func (a *analysis) redirections(list []*syntax.Redirect, sc *scope) redirections {
+	var r redirections
+	for _, d := range list {
+		switch d.Op {
+		case syntax.Hdoc, syntax.DashHdoc:
+			a.feature(FeatureHeredoc)
+			r.in = a.heredoc(d, sc)
+		case syntax.WordHdoc:
+			a.feature(FeatureHeredoc)
+			w := a.single(d.Word, sc)
+			r.in = stream{present: true, text: w.text + "\n", known: w.known, taint: w.taint}
+		case syntax.DplIn, syntax.DplOut:
+			a.duplicate(&r, d, sc)
+		default:
+			a.file(&r, d, sc)
+		}
+	}
+	return r
+}
+
+func (a *analysis) heredoc(d *syntax.Redirect, sc *scope) stream {
+	w := a.document(d.Hdoc, sc)
+	return stream{present: true, text: w.text, known: w.known, taint: w.taint}
+}
+
+// duplicate reads ">&2", but also ">&file".
+func (a *analysis) duplicate(r *redirections, d *syntax.Redirect, sc *scope) {
+	target := a.single(d.Word, sc).text
+	if strings.Trim(target, "0123456789-") == "" || d.Op == syntax.DplIn {
+		if d.Op == syntax.DplOut && target == "2" {
+			r.takesOutput = true
+		}
+		return
+	}
+	a.file(r, d, sc)
+}
+
+// file reads a redirection from or to a file.
+func (a *analysis) file(r *redirections, d *syntax.Redirect, sc *scope) {
+	a.feature(FeatureRedirect)
+	w := a.single(d.Word, sc)
+	if w.source != nil {
+		r.in = *w.source
+		return
+	}
+	if host, ok := networkPath(w.text); ok {
+		a.feature(FeatureNetworkRedirect)
+		a.hosts = append(a.hosts, host)
+		if d.Op == syntax.RdrIn || d.Op == syntax.RdrInOut {
+			r.in = unknown(taint{fetched: true})
+		}
+		return
+	}
+	p := a.path(w, sc)
+	switch d.Op {
+	case syntax.RdrIn:
+		a.fileIn(r, p, d)
+	case syntax.RdrInOut:
+		a.fileIn(r, p, d)
+		r.writes = add(r.writes, p)
+	default:
+		a.fileOut(r, p, d)
+	}
+}
+
+func (a *analysis) fileIn(r *redirections, p string, d *syntax.Redirect) {
+	r.reads = add(r.reads, p)
+	if d.N == nil || d.N.Value == "0" {
+		r.in = a.stored(p)
+		r.in.path = p
+	}
+}
+
+func (a *analysis) fileOut(r *redirections, p string, d *syntax.Redirect) {
+	r.writes = add(r.writes, p)
+	if d.N != nil && d.N.Value != "1" {
+		return
+	}
+	r.takesOutput = true
+	r.out = append(r.out, p)
+	r.appends = d.Op == syntax.AppOut || d.Op == syntax.AppAll
+}
+
+// stored is what a file holds as far as the text itself wrote it.
+func (a *analysis) stored(p string) stream {
+	if s, ok := a.contents[p]; ok {
+		return s
+	}
+	return unknown(taint{})
+}
+
+// networkPath is the host of bash's /dev/tcp/host/port.
+func networkPath(p string) (host string, ok bool) {
+	for _, prefix := range []string{"/dev/tcp/", "/dev/udp/"} {
+		if rest, ok := strings.CutPrefix(p, prefix); ok {
+			host, _, _ = strings.Cut(rest, "/")
+			return normalHost(host), true
+		}
+	}
+	return "", false
+}
+
+// add appends a path unless it is one of those that hold nothing.
+func add(list []string, p string) []string {
+	switch p {
+	case "", "-", "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/full":
+		return list
+	}
+	if strings.HasPrefix(p, "/dev/fd/") || strings.HasPrefix(p, "<(") || strings.HasPrefix(p, ">(") {
+		return list
+	}
+	return append(list, p)
+}

@@ -1,0 +1,64 @@
+package facts
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// sorted returns the distinct elements in order, never nil.
+func sorted(list []string) []string {
+	if len(list) == 0 {
+		return []string{}
+	}
+	list = slices.Clone(list)
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	return slices.Sorted(maps.Keys(m))
+}
+
+// listed returns the list, never nil.
+func listed(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
+
+// distinct drops calls that say nothing new, such as those of a loop's second round.
+func distinct(calls []made) []Call {
+	seen := make(map[string]bool, len(calls))
+	kept := make([]Call, 0, len(calls))
+	for _, c := range calls {
+		if key := c.key(); !seen[key] {
+			seen[key] = true
+			kept = append(kept, c.Call)
+		}
+	}
+	return kept
+}
+
+func (c *Call) key() string {
+	var b strings.Builder
+	for _, list := range [][]string{c.Argv, c.Wrappers, c.Reads, c.Writes, c.Assigns, {c.Program, c.PipesTo}} {
+		for _, s := range list {
+			b.WriteString(s)
+			b.WriteByte(0)
+		}
+		b.WriteByte(1)
+	}
+	return b.String()
+}
+
+func programsOf(calls []Call) []string {
+	var names []string
+	for _, c := range calls {
+		if c.Program != "" {
+			names = append(names, c.Program)
+		}
+	}
+	return sorted(names)
+}

@@ -1,0 +1,162 @@
+package facts
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// word is one argument after expansion. What the text does not tell of it is
+// written "$NAME" or "$(…)".
+type word struct {
+	text  string
+	known bool
+	// glob says that it holds a wildcard that the shell would expand.
+	glob bool
+	// source is what a process substitution hands over under this word.
+	source *stream
+	taint
+}
+
+// taint is where a text came from.
+type taint struct{ fetched, decoded bool }
+
+func (t taint) with(o taint) taint {
+	return taint{t.fetched || o.fetched, t.decoded || o.decoded}
+}
+
+// stream is what flows through a pipe, into a file, or out of a substitution.
+// The zero value is a standard input that nothing feeds.
+type stream struct {
+	present bool
+	text    string
+	known   bool
+	// items are patterns for the paths in it, where its text is not known.
+	items []word
+	// path is the file it comes from, if that is known.
+	path string
+	taint
+}
+
+func literal(text string) stream { return stream{present: true, text: text, known: true} }
+
+func unknown(t taint) stream { return stream{present: true, taint: t} }
+
+// then is what two commands write one after the other.
+func (s stream) then(o stream) stream {
+	if !s.present {
+		return o
+	}
+	if !o.present {
+		return s
+	}
+	joined := stream{present: true, taint: s.taint.with(o.taint)}
+	if s.known && o.known && len(s.text)+len(o.text) <= maxValue {
+		joined.text, joined.known = s.text+o.text, true
+	}
+	return joined
+}
+
+func known(text string) word { return word{text: text, known: true} }
+
+func texts(words []word) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = w.text
+	}
+	return out
+}
+
+// join writes words as one, as "$*" or eval do.
+func join(words []word, sep string) word {
+	all := word{known: true}
+	for _, w := range words {
+		all.known = all.known && w.known
+		all.taint = all.taint.with(w.taint)
+		if w.source != nil {
+			all.source = w.source
+		}
+	}
+	all.text = strings.Join(texts(words), sep)
+	return all
+}
+
+// fielder gathers the parts of one word of the text into fields.
+type fielder struct {
+	out []word
+	cur word
+	b   strings.Builder
+	// open says that cur is a field even if it is empty.
+	open bool
+}
+
+func newFielder() *fielder { return &fielder{cur: word{known: true}} }
+
+func (f *fielder) add(text string) {
+	if f.b.Len()+len(text) > maxValue {
+		f.cur.known = false
+		text = ""
+	}
+	f.b.WriteString(text)
+	f.open = true
+}
+
+// hole adds a part that is not known, by the name it is shown under.
+func (f *fielder) hole(shown string, t taint) {
+	f.add(shown)
+	f.cur.known = false
+	f.cur.taint = f.cur.taint.with(t)
+}
+
+// word adds an expanded value as one piece.
+func (f *fielder) word(w word) {
+	f.add(w.text)
+	f.cur.known = f.cur.known && w.known
+	f.cur.taint = f.cur.taint.with(w.taint)
+	if w.source != nil {
+		f.cur.source = w.source
+	}
+}
+
+// split adds an expanded value that the shell splits into fields.
+func (f *fielder) split(w word, ifs string) {
+	if !w.known {
+		f.word(w)
+		return
+	}
+	rest := w
+	for {
+		i := strings.IndexAny(rest.text, ifs)
+		if i < 0 || ifs == "" {
+			break
+		}
+		piece := rest
+		piece.text = rest.text[:i]
+		if i > 0 {
+			f.pattern(piece)
+		}
+		f.end()
+		_, n := utf8.DecodeRuneInString(rest.text[i:])
+		rest.text = rest.text[i+n:]
+	}
+	if rest.text != "" {
+		f.pattern(rest)
+	}
+}
+
+// pattern adds an unquoted piece, in which wildcards count.
+func (f *fielder) pattern(w word) {
+	f.word(w)
+	if strings.ContainsAny(w.text, "*?[") {
+		f.cur.glob = true
+	}
+}
+
+// end closes the current field if there is one.
+func (f *fielder) end() {
+	if f.open && len(f.out) < maxFields {
+		f.cur.text = f.b.String()
+		f.out = append(f.out, f.cur)
+	}
+	f.b.Reset()
+	f.cur, f.open = word{known: true}, false
+}
