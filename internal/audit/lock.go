@@ -1,0 +1,49 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// LockState takes the state folder for this process, making the folder if it is
+// missing, and returns what gives it up again. The lock goes with the process,
+// however that ends.
+func LockState(dir string) (release func() error, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("locking the state folder: %w", err)
+	}
+	file, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("locking the state folder: %w", err)
+	}
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil, errors.Join(refusal(dir, file, err), file.Close())
+	}
+	if err := sign(file); err != nil {
+		return nil, errors.Join(fmt.Errorf("locking the state folder: %w", err), file.Close())
+	}
+	return file.Close, nil
+}
+
+func sign(file *os.File) error {
+	if err := file.Truncate(0); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(file, "%d\n", os.Getpid())
+	return err
+}
+
+func refusal(dir string, file *os.File, err error) error {
+	if !errors.Is(err, unix.EWOULDBLOCK) {
+		return fmt.Errorf("locking the state folder: %w", err)
+	}
+	holder, _ := io.ReadAll(io.LimitReader(file, 32))
+	return fmt.Errorf("locking the state folder: %s is in use by another bailiff (process %s): stop that one, or give this one a state_dir of its own",
+		dir, strings.TrimSpace(string(holder)))
+}

@@ -1,0 +1,445 @@
+package audit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+type rawInput string
+
+func (r rawInput) MarshalJSON() ([]byte, error) { return []byte(r), nil }
+
+// decision is an event as the enforcer makes it.
+func decision(id string) bailiff.Event {
+	return bailiff.Event{
+		DecisionID: id, Timestamp: time.Now(), Path: "bailiff/decision",
+		Input:       rawInput(`{"tool":"terminal","args":{"command":"git push"}}`),
+		Result:      bailiff.Decision{Outcome: bailiff.Allow, Revision: "abc"},
+		Bundles:     map[string]bailiff.Bundle{"policies": {Revision: "abc"}},
+		RequestedBy: "hermes",
+		Metrics:     map[string]int64{"timer_rego_query_eval_ns": 42},
+		Custom:      bailiff.Custom{Event: bailiff.DecisionEvent, Session: "s", RequestID: "r-" + id, Digest: "d"},
+	}
+}
+
+func execution(id string) bailiff.Event {
+	code := 0
+	return bailiff.Event{
+		DecisionID: id, Timestamp: time.Now(), RequestedBy: "hermes",
+		Custom: bailiff.Custom{Event: bailiff.ExecutionEvent, Session: "s", RequestID: "r-" + id, Status: bailiff.Completed, ExitCode: &code},
+	}
+}
+
+func open(t testing.TB, c Config) *Log {
+	t.Helper()
+	l, err := Open(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+func record(t testing.TB, l *Log, events ...bailiff.Event) {
+	t.Helper()
+	for _, e := range events {
+		if err := l.Record(context.Background(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// written are all lines of a log.
+func written(t testing.TB, stateDir string) []string {
+	t.Helper()
+	var all []string
+	err := Tail(context.Background(), stateDir, 1<<30, false, func(line []byte) error {
+		all = append(all, string(line))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func verified(t testing.TB, stateDir string) Report {
+	t.Helper()
+	report, err := Verify(stateDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+type counts struct{ ok, failed atomic.Int64 }
+
+func (c *counts) Audited(err error) {
+	if err != nil {
+		c.failed.Add(1)
+	} else {
+		c.ok.Add(1)
+	}
+}
+
+func TestARecordedEventIsOnDiskAndInTheChain(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, Config{StateDir: dir})
+	record(t, l, decision("one"), execution("one"))
+	lines := written(t, dir)
+	if len(lines) != 2 {
+		t.Fatalf("%d lines", len(lines))
+	}
+	var first, second struct {
+		DecisionID string `json:"decision_id"`
+		Input      struct{ Tool string }
+		Result     struct{ Outcome string }
+		Custom     struct {
+			Event    string
+			PrevHash string `json:"prev_hash"`
+			Hash     string
+		}
+	}
+	for i, into := range []any{&first, &second} {
+		if err := json.Unmarshal([]byte(lines[i]), into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if first.DecisionID != "one" || first.Input.Tool != "terminal" || first.Result.Outcome != "allow" || first.Custom.Event != "decision" {
+		t.Errorf("got %+v", first)
+	}
+	if first.Custom.PrevHash != origin || second.Custom.PrevHash != first.Custom.Hash || len(second.Custom.Hash) != 64 {
+		t.Errorf("the chain is %+v, %+v", first.Custom, second.Custom)
+	}
+	if r := verified(t, dir); r.Lines != 2 || r.Uncommitted != 0 {
+		t.Errorf("report %+v", r)
+	}
+}
+
+func TestFilesAreForTheSidecarAlone(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, Config{StateDir: dir})
+	record(t, l, decision("one"))
+	for path, want := range map[string]os.FileMode{
+		"decisions": 0o700, "audit": 0o700, "audit/key": 0o600, "audit/head": 0o600,
+		"decisions/" + l.writer.at.segment: 0o600,
+	} {
+		if info, err := os.Stat(filepath.Join(dir, path)); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v", path, info, err)
+		}
+	}
+}
+
+func TestNotesKeepTheirPlaceAndComeToDiskByThemselves(t *testing.T) {
+	dir := t.TempDir()
+	observed := &counts{}
+	l := open(t, Config{StateDir: dir, Observer: observed})
+	l.Note(decision("one"))
+	record(t, l, decision("two"))
+	l.Note(decision("three"))
+	await(t, func() bool { return observed.ok.Load() == 3 })
+	for i, id := range []string{"one", "two", "three"} {
+		if got := written(t, dir)[i]; !strings.Contains(got, id) {
+			t.Errorf("line %d is %s", i, got)
+		}
+	}
+	if r := verified(t, dir); r.Uncommitted != 0 {
+		t.Errorf("report %+v", r)
+	}
+}
+
+func TestANoteWaitsRatherThanBeDropped(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, Config{StateDir: dir})
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range queueLength {
+				l.Note(execution("x"))
+			}
+		})
+	}
+	all.Wait()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if r := verified(t, dir); r.Lines != 4*queueLength {
+		t.Errorf("%d lines", r.Lines)
+	}
+}
+
+func TestTheLogGoesOnWhereItEnded(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 3 {
+		l := open(t, Config{StateDir: dir})
+		record(t, l, decision(fmt.Sprint(i)), execution(fmt.Sprint(i)))
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := verified(t, dir); r.Lines != 6 || r.Segments != 1 {
+		t.Errorf("report %+v", r)
+	}
+}
+
+func TestSegmentsAreCutBySizeAndDay(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, Config{StateDir: dir, SegmentBytes: 2000})
+	for i := range 9 {
+		record(t, l, decision(fmt.Sprint(i)))
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	names, _, _ := segments(dir)
+	if len(names) < 3 {
+		t.Fatalf("segments %v", names)
+	}
+	l = open(t, Config{StateDir: dir})
+	l.writer.now = func() time.Time { return time.Date(2199, 1, 2, 3, 4, 5, 6, time.UTC) }
+	record(t, l, decision("later"))
+	after, _, _ := segments(dir)
+	if last := after[len(after)-1]; len(after) != len(names)+1 || last != fmt.Sprintf("%08d-2199-01-02.jsonl", len(after)) {
+		t.Errorf("segments %v", after)
+	}
+	if r := verified(t, dir); r.Lines != 10 {
+		t.Errorf("report %+v", r)
+	}
+}
+
+func TestAnEventAfterTheEndFails(t *testing.T) {
+	observed := &counts{}
+	l := open(t, Config{StateDir: t.TempDir(), Observer: observed})
+	if err := errors.Join(l.Close(), l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Record(context.Background(), decision("late")); !errors.Is(err, errClosed) {
+		t.Errorf("got %v", err)
+	}
+	l.Note(decision("late"))
+	if observed.failed.Load() != 2 {
+		t.Errorf("%d failures counted", observed.failed.Load())
+	}
+}
+
+func TestAnEventThatCannotBeWordedFails(t *testing.T) {
+	l := open(t, Config{StateDir: t.TempDir()})
+	bad := decision("bad")
+	bad.Result = map[string]any{"f": func() {}}
+	if err := l.Record(context.Background(), bad); err == nil {
+		t.Error("recorded")
+	}
+	record(t, l, decision("good"))
+}
+
+// faulty is a segment's file whose disk is full, or which has other troubles.
+type faulty struct {
+	disk
+	full, stuck, unsynced bool
+}
+
+var errFull = errors.New("no space left on device")
+
+func (f *faulty) WriteAt(p []byte, at int64) (int, error) {
+	if !f.full {
+		return f.disk.WriteAt(p, at)
+	}
+	n, _ := f.disk.WriteAt(p[:len(p)/2], at)
+	return n, errFull
+}
+
+func (f *faulty) Truncate(size int64) error {
+	if f.stuck {
+		return errors.New("input/output error")
+	}
+	return f.disk.Truncate(size)
+}
+
+func (f *faulty) Sync() error {
+	if f.unsynced {
+		return errors.New("input/output error")
+	}
+	return f.disk.Sync()
+}
+
+func TestAFailedWriteFailsTheEventAndLeavesNoPartialLine(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		harm  func(*faulty)
+		stuck bool
+	}{
+		{"the disk is full", func(f *faulty) { f.full = true }, false},
+		{"and nothing can be cut off either", func(f *faulty) { f.full, f.stuck = true, true }, true},
+		{"the disk takes the line and loses it", func(f *faulty) { f.unsynced = true }, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir, observed := t.TempDir(), &counts{}
+			l := open(t, Config{StateDir: dir, Observer: observed})
+			record(t, l, decision("before"))
+			f := &faulty{disk: l.writer.file}
+			l.writer.file = f
+			c.harm(f)
+			for range 3 {
+				if err := l.Record(context.Background(), decision("lost")); err == nil || l.Err() == nil {
+					t.Fatalf("recorded: %v, %v", err, l.Err())
+				}
+			}
+			if !c.stuck {
+				if r := verified(t, dir); r.Lines != 1 || r.Torn {
+					t.Errorf("while it fails: %+v", r)
+				}
+			}
+			*f = faulty{disk: f.disk}
+			record(t, l, decision("after"))
+			if r := verified(t, dir); r.Lines != 2 || l.Err() != nil {
+				t.Errorf("afterwards: %+v, %v", r, l.Err())
+			}
+			if observed.ok.Load() != 2 || observed.failed.Load() != 3 {
+				t.Errorf("counted %d and %d", observed.ok.Load(), observed.failed.Load())
+			}
+		})
+	}
+}
+
+func TestALogThatSomethingElseTouchedTakesNoMoreEvents(t *testing.T) {
+	for name, touch := range map[string]func(path string) error{
+		"removed": os.Remove,
+		"cut":     func(path string) error { return os.Truncate(path, 10) },
+		"added to": func(path string) error {
+			f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+			if err != nil {
+				return err
+			}
+			_, err = io.WriteString(f, strings.Repeat("{}\n", 1000))
+			return errors.Join(err, f.Close())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			l := open(t, Config{StateDir: dir})
+			record(t, l, decision("one"), decision("two"))
+			if err := touch(filepath.Join(dir, "decisions", l.writer.at.segment)); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				if err := l.Record(context.Background(), decision("three")); err == nil {
+					t.Error("recorded")
+				}
+			}
+			if _, err := Verify(dir); !errors.Is(err, ErrTampered) {
+				t.Errorf("verify: %v", err)
+			}
+		})
+	}
+}
+
+func TestSecretsAreScrubbedBeforeHashing(t *testing.T) {
+	dir := t.TempDir()
+	scrub := func(text []byte) []byte {
+		s := strings.ReplaceAll(string(text), `nhunter2`, "[A redacted]")
+		return []byte(strings.ReplaceAll(s, "decision", "[B redacted]"))
+	}
+	l := open(t, Config{StateDir: dir, Scrub: scrub})
+	e := decision("one")
+	e.Input = rawInput(`{"args":{"command":"echo \nhunter2 nhunter2"},"nhunter2":[12345678901234567890,"nhunter2"]}`)
+	e.Custom.Message, e.Error = "nhunter2", "nhunter2"
+	record(t, l, e)
+	line := written(t, dir)[0]
+	if strings.Contains(strings.ReplaceAll(line, `\nhunter2`, ""), "nhunter2") {
+		t.Errorf("a secret is left: %s", line)
+	}
+	for _, want := range []string{`\nhunter2 [A redacted]"`, `"event":"decision"`, "12345678901234567890", `"decision_id":"one"`} {
+		if !strings.Contains(line, want) {
+			t.Errorf("%s is gone: %s", want, line)
+		}
+	}
+	verified(t, dir)
+}
+
+func TestASecondSidecarIsRefusedTheState(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new")
+	release, err := LockState(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := LockState(dir); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("in use by another bailiff (process %d)", os.Getpid())) {
+		t.Errorf("got %v", err)
+	}
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := LockState(dir); err != nil || again() != nil {
+		t.Errorf("after it was released: %v", err)
+	}
+}
+
+func TestIDsSortByTime(t *testing.T) {
+	last := NewID()
+	for range 1000 {
+		next := NewID()
+		if len(next) != 36 || next <= last {
+			t.Fatalf("%s after %s", next, last)
+		}
+		last = next
+	}
+}
+
+// await waits for what another goroutine is about to do.
+func await(t *testing.T, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("waited for a minute")
+		}
+	}
+}
+
+func BenchmarkRecord(b *testing.B) {
+	l := open(b, Config{StateDir: b.TempDir()})
+	e := decision("one")
+	e.Input = rawInput(`{"tool":"terminal","args":{"command":"` + strings.Repeat("git push && ", 200) + `"}}`)
+	b.Run("goroutines=1", func(b *testing.B) {
+		for b.Loop() {
+			record(b, l, e)
+		}
+	})
+	b.Run("goroutines=8", func(b *testing.B) {
+		b.SetParallelism(4)
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				record(b, l, e)
+			}
+		})
+	})
+}
+
+func BenchmarkNote(b *testing.B) {
+	l := open(b, Config{StateDir: b.TempDir()})
+	e := decision("one")
+	e.Input = rawInput(`{"tool":"terminal","args":{"command":"` + strings.Repeat("git push && ", 200) + `"}}`)
+	for b.Loop() {
+		l.Note(e)
+	}
+}
+
+func BenchmarkMarshal(b *testing.B) {
+	e := decision("one")
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := marshal(e); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

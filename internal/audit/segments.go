@@ -1,0 +1,84 @@
+package audit
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+var segmentPattern = regexp.MustCompile(`^[0-9]{8}-[0-9]{4}-[0-9]{2}-[0-9]{2}\.jsonl$`)
+
+func segmentName(number int, day string) string { return fmt.Sprintf("%08d-%s.jsonl", number, day) }
+
+// numberOf is a segment's number; 0 for the empty name.
+func numberOf(segment string) int {
+	number, _, _ := strings.Cut(segment, "-")
+	n, _ := strconv.Atoi(number)
+	return n
+}
+
+func dayOf(segment string) string {
+	_, rest, _ := strings.Cut(segment, "-")
+	return strings.TrimSuffix(rest, ".jsonl")
+}
+
+func decisionsDir(stateDir string) string { return filepath.Join(stateDir, "decisions") }
+
+// segments returns the names of the log's segments in order, and of files that
+// look like some but are none.
+func segments(stateDir string) (names, strays []string, err error) {
+	entries, err := os.ReadDir(decisionsDir(stateDir))
+	for _, e := range entries {
+		switch {
+		case segmentPattern.MatchString(e.Name()):
+			names = append(names, e.Name())
+		case strings.HasSuffix(e.Name(), ".jsonl"):
+			strays = append(strays, e.Name())
+		}
+	}
+	return names, strays, err
+}
+
+// lines reads a file line by line from an offset. It gives each whole line,
+// without its break, and returns how many bytes after the last one have none.
+func lines(path string, offset int64, give func(line []byte, end int64) error) (rest int64, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	if _, err := file.Seek(offset, io.SeekStart); err != nil {
+		return 0, err
+	}
+	reader := bufio.NewReaderSize(file, 1<<18)
+	for {
+		line, err := readLine(reader)
+		if errors.Is(err, io.EOF) {
+			return int64(len(line)), nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		offset += int64(len(line))
+		if err := give(line[:len(line)-1], offset); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// readLine returns the next line with its break, valid until the next call.
+func readLine(reader *bufio.Reader) ([]byte, error) {
+	line, err := reader.ReadSlice('\n')
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return line, err
+	}
+	long := append([]byte(nil), line...)
+	rest, err := reader.ReadBytes('\n')
+	return append(long, rest...), err
+}

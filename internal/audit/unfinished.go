@@ -1,0 +1,84 @@
+package audit
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// unfinishedFor is how far back an earlier run's requests are looked for.
+const unfinishedFor = 10 * time.Minute
+
+// Unfinished is a request that was let run and whose end nobody recorded.
+type Unfinished struct {
+	Caller, Session, RequestID, Digest string
+	At                                 time.Time
+}
+
+// begun is what unfinished reads of a line.
+type begun struct {
+	DecisionID  string    `json:"decision_id"`
+	Timestamp   time.Time `json:"timestamp"`
+	RequestedBy string    `json:"requested_by"`
+	Result      struct {
+		Outcome string `json:"outcome"`
+	} `json:"result"`
+	Custom bailiff.Custom `json:"custom"`
+}
+
+// unfinished reads the segments that were written to at since or later.
+func unfinished(stateDir string, since time.Time) ([]Unfinished, error) {
+	names, _, err := segments(stateDir)
+	if err != nil {
+		return nil, err
+	}
+	open := map[string]Unfinished{}
+	for _, name := range names {
+		path := filepath.Join(decisionsDir(stateDir), name)
+		if info, err := os.Stat(path); err == nil && info.ModTime().Before(since) {
+			continue
+		}
+		if _, err := lines(path, 0, func(line []byte, _ int64) error { return track(open, line, since) }); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", path, err)
+		}
+	}
+	return inOrder(open), nil
+}
+
+var (
+	requestKey = []byte(`"request_id":`)
+	customKey  = []byte(`,"custom":{`)
+)
+
+// track opens and closes requests as a line tells.
+func track(open map[string]Unfinished, line []byte, since time.Time) error {
+	if custom := bytes.LastIndex(line, customKey); custom < 0 || !bytes.Contains(line[custom:], requestKey) {
+		return nil
+	}
+	var b begun
+	if err := json.Unmarshal(line, &b); err != nil {
+		return err
+	}
+	switch {
+	case b.Custom.Event == bailiff.ExecutionEvent:
+		delete(open, b.DecisionID)
+	case b.Custom.Event == bailiff.DecisionEvent && b.Result.Outcome == bailiff.Allow.String() && !b.Timestamp.Before(since):
+		open[b.DecisionID] = Unfinished{b.RequestedBy, b.Custom.Session, b.Custom.RequestID, b.Custom.Digest, b.Timestamp}
+	}
+	return nil
+}
+
+func inOrder(open map[string]Unfinished) []Unfinished {
+	list := make([]Unfinished, 0, len(open))
+	for _, u := range open {
+		list = append(list, u)
+	}
+	slices.SortFunc(list, func(a, b Unfinished) int { return a.At.Compare(b.At) })
+	return list
+}

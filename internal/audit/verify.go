@@ -1,0 +1,128 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+)
+
+// ErrTampered says that the log is not as it was written.
+var ErrTampered = errors.New("the decision log was tampered with")
+
+// Report is what [Verify] found.
+type Report struct {
+	Segments int   `json:"segments"`
+	Lines    int64 `json:"lines"`
+	// Uncommitted counts the lines beyond the head: a running sidecar's last, or
+	// a crashed one's.
+	Uncommitted int64 `json:"uncommitted"`
+	// Torn says that the log ends within a line that was never committed.
+	Torn   bool    `json:"torn"`
+	Faults []Fault `json:"faults"`
+}
+
+// Fault is a place where the log is not as it was written.
+type Fault struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Problem string `json:"problem"`
+}
+
+// maxFaults bounds a report.
+const maxFaults = 100
+
+// Verify reads the whole log, which may be in use. Its error wraps
+// [ErrTampered] and names the first fault if there is one.
+func Verify(stateDir string) (Report, error) {
+	key, err := readKey(stateDir)
+	if err != nil {
+		return Report{}, fmt.Errorf("verifying the decision log: %w", err)
+	}
+	h, err := readHead(headPath(stateDir), key)
+	if err != nil && !errors.Is(err, errHead) {
+		return Report{}, fmt.Errorf("verifying the decision log: %w", err)
+	}
+	v := &verification{chain: newChain(key, origin), head: h}
+	if err != nil {
+		v.fault(headPath(stateDir), 0, err.Error())
+	}
+	if err := v.segments(stateDir); err != nil {
+		return v.Report, fmt.Errorf("verifying the decision log: %w", err)
+	}
+	return v.Report, v.verdict()
+}
+
+type verification struct {
+	Report
+	chain *chain
+	head  head
+	// headSeen says that the head's line was come by.
+	headSeen bool
+	file     string
+	line     int
+}
+
+func (v *verification) verdict() error {
+	if len(v.Faults) == 0 {
+		return nil
+	}
+	f := v.Faults[0]
+	return fmt.Errorf("%w: %s:%d: %s", ErrTampered, f.File, f.Line, f.Problem)
+}
+
+func (v *verification) fault(file string, line int, problem string) {
+	if len(v.Faults) < maxFaults {
+		v.Faults = append(v.Faults, Fault{file, line, problem})
+	}
+}
+
+func (v *verification) segments(stateDir string) error {
+	names, strays, err := segments(stateDir)
+	if err != nil {
+		return err
+	}
+	v.headSeen = v.head.Count == 0
+	v.file = decisionsDir(stateDir)
+	for i, name := range names {
+		if err := v.segment(filepath.Join(decisionsDir(stateDir), name), i == len(names)-1); err != nil {
+			return err
+		}
+	}
+	if !v.headSeen {
+		v.fault(v.file, v.line+1, fmt.Sprintf("the log ends here or was changed before, but the head counts %d lines, so lines were cut off", v.head.Count))
+	}
+	for _, name := range strays {
+		v.fault(filepath.Join(decisionsDir(stateDir), name), 1, "the file is no segment of the log")
+	}
+	return nil
+}
+
+func (v *verification) segment(path string, last bool) error {
+	v.Segments++
+	v.file, v.line = path, 0
+	rest, err := lines(path, 0, v.next)
+	if err != nil || rest == 0 {
+		return err
+	}
+	if last && v.headSeen {
+		v.Torn = true
+		return nil
+	}
+	v.fault(path, v.line+1, "the line is cut short")
+	return nil
+}
+
+func (v *verification) next(line []byte, _ int64) error {
+	v.line++
+	v.Lines++
+	if v.headSeen {
+		v.Uncommitted++
+	}
+	if err := v.chain.follow(line); err != nil {
+		v.fault(v.file, v.line, err.Error())
+	}
+	if v.chain.last == v.head.Last {
+		v.headSeen = true
+	}
+	return nil
+}
