@@ -9,6 +9,8 @@ type arguments struct {
 	options  []option
 	// rest are the words from the first operand on, options included.
 	rest []word
+	// all are the words as they stand.
+	all []word
 }
 
 // option is an option that has a value.
@@ -78,7 +80,7 @@ func dockerArguments(words []word, p *program) *arguments {
 // parseArguments reads options as the program p does; a program nobody
 // described takes no option values.
 func parseArguments(words []word, p *program) *arguments {
-	g := &arguments{}
+	g := &arguments{all: words}
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		switch {
@@ -115,7 +117,7 @@ func optionLike(w word, p *program) bool {
 // option adds the options in one word; it returns how many words after it are values.
 func (g *arguments) option(w word, after []word, p *program) (used int) {
 	name, value, attached := strings.Cut(w.text, "=")
-	if strings.HasPrefix(name, "--") || p.long || allDigits(name[1:]) {
+	if strings.HasPrefix(name, "--") || p.long || name[0] == '+' || allDigits(name[1:]) {
 		g.flags = append(g.flags, name)
 		if attached {
 			g.options = append(g.options, option{name, part(w, value)})

@@ -76,12 +76,13 @@ func (a *analysis) shell(name string, inv *invocation, args *arguments) result {
 		if len(args.operands) == 0 {
 			return result{}
 		}
-		if len(args.operands) > 2 {
-			sc.args = args.operands[2:]
+		if len(args.operands) > 1 {
+			sc.name, sc.args = args.operands[1], args.operands[2:]
 		}
 		return a.text(name, inv, args.operands[0], sc)
 	}
 	if len(args.operands) > 0 && !args.has("-s") && !standardInput(args.operands[0].text) {
+		sc.name = args.operands[0]
 		sc.args = args.operands[1:]
 		return a.script(name, inv, args.operands[0], sc)
 	}
@@ -233,10 +234,11 @@ func (a *analysis) builtin(name string, inv *invocation, args *arguments) (resul
 		}
 		return silent, true
 	case "alias":
-		for _, w := range args.operands {
-			if _, value, ok := strings.Cut(w.text, "="); ok {
-				a.text(name, inv, part(w, value), inv.sc.fork())
-			}
+		a.alias(inv, args)
+		return silent, true
+	case "at", "batch":
+		if inv.in.present {
+			a.input(name, inv, inv.sc.fork())
 		}
 		return silent, true
 	case "exit", "return", "break", "continue":
@@ -245,6 +247,23 @@ func (a *analysis) builtin(name string, inv *invocation, args *arguments) (resul
 		return silent, true
 	}
 	return result{}, false
+}
+
+// alias reads what names are made to stand for.
+func (a *analysis) alias(inv *invocation, args *arguments) {
+	for _, w := range args.operands {
+		name, value, ok := strings.Cut(w.text, "=")
+		if !ok {
+			continue
+		}
+		a.text("alias", inv, part(w, value), inv.sc.fork())
+		if a.aliases == nil {
+			a.aliases = map[string]string{}
+		}
+		if len(a.aliases) < maxVariables && !strings.ContainsAny(value, "|&;<>()$`\\\"'\n") {
+			a.aliases[name] = value
+		}
+	}
 }
 
 func (a *analysis) changeFolder(inv *invocation, args *arguments) {
@@ -257,6 +276,9 @@ func (a *analysis) changeFolder(inv *invocation, args *arguments) {
 		inv.sc.cwd = "" // such as $(git rev-parse --show-toplevel)
 	default:
 		inv.sc.cwd = a.path(args.operands[0], inv.sc)
+	}
+	if len(inv.sc.cwd) > maxPath {
+		inv.sc.cwd = ""
 	}
 }
 
@@ -332,13 +354,16 @@ func (a *analysis) printInto(inv *invocation, args *arguments) (result, bool) {
 }
 
 // findFolders are the starting points of find.
-func findFolders(args *arguments) []word {
-	for i, w := range args.rest {
+func findFolders(words []word) []word {
+	for len(words) > 0 && (words[0].text == "-L" || words[0].text == "-H" || words[0].text == "-P") {
+		words = words[1:]
+	}
+	for i, w := range words {
 		if strings.HasPrefix(w.text, "-") || w.text == "(" || w.text == "!" {
-			return args.rest[:i]
+			return words[:i]
 		}
 	}
-	return args.rest
+	return words
 }
 
 func base(w word) string { return path.Base(w.text) }

@@ -29,7 +29,10 @@ type made struct {
 
 // call reads one simple command.
 func (a *analysis) call(c *syntax.CallExpr, sc *scope, in stream, files redirections) result {
+	outer := a.feed
+	a.feed = in.taint
 	argv := a.fields(c.Args, sc)
+	a.feed = outer
 	if len(c.Args) == 0 {
 		for _, as := range c.Assigns {
 			a.assignment(as, sc)
@@ -102,9 +105,24 @@ func (a *analysis) invoke(inv invocation) result {
 	}
 	a.record(&inv, name, args)
 	a.program(&inv)
+	a.aliased(inv)
 	r := a.behave(name, &inv, args)
 	r.lead = orElse(r.lead, name)
 	return r
+}
+
+// aliased reads a call as what its alias stands for, in case the shell does.
+func (a *analysis) aliased(inv invocation) {
+	value, ok := a.aliases[inv.argv[0].text]
+	if !ok || inv.direct {
+		return
+	}
+	var argv []word
+	for _, f := range strings.Fields(value) {
+		argv = append(argv, known(f))
+	}
+	inv.argv, inv.direct = append(argv, inv.argv[1:]...), true
+	a.invoke(inv)
 }
 
 // programName is the base name of a program word; ok is false if the text does not tell it.

@@ -22,9 +22,19 @@ func (a *analysis) effects(name string, args *arguments, sc *scope) effects {
 	for _, o := range args.options {
 		e.option(o, p)
 	}
-	e.operands(p.operands)
+	if !runsOperands(name, p, args) {
+		e.operands(p.operands)
+	}
 	e.particular(name)
 	return e.effects
+}
+
+// runsOperands says that the operands are another call, with effects of its own.
+func runsOperands(name string, p *program, args *arguments) bool {
+	if interpreter(name) != "" {
+		return args.has("-c", "-e", "-E", "--eval")
+	}
+	return p.strict && p.operands == roleNone
 }
 
 func (e *effect) read(words ...word) {
@@ -96,7 +106,7 @@ func (e *effect) operands(r role) {
 			e.host(bareHost(w.text))
 		}
 	case roleHost:
-		if len(ops) > 0 {
+		if len(ops) > 0 && !e.args.has("-l") {
 			e.host(bareHost(ops[0].text))
 		}
 	case roleHosts:
@@ -108,6 +118,11 @@ func (e *effect) operands(r role) {
 	case roleFirst:
 		if len(ops) > 0 {
 			e.write(ops[0])
+		}
+	case roleArchive:
+		if len(ops) > 0 {
+			e.write(ops[0])
+			e.read(ops[1:]...)
 		}
 	default:
 		for _, w := range ops {
@@ -174,11 +189,13 @@ func (e *effect) particular(name string) {
 	case "tar", "bsdtar":
 		e.tar(ops)
 	case "find":
-		e.find(ops)
+		e.find(e.args.all)
 	case "ssh", "mosh", "autossh":
 		if len(ops) > 0 {
 			e.host(bareHost(ops[0].text))
 		}
+	case "docker", "podman", "nerdctl":
+		e.mounts()
 	case "dig":
 		e.dig(ops)
 	case "git":
@@ -210,10 +227,15 @@ func (e *effect) dd(ops []word) {
 
 // tar writes what it creates, and the folder that it extracts to.
 func (e *effect) tar(ops []word) {
-	mode := strings.Join(e.args.flags, "")
+	mode := ""
+	for _, f := range e.args.flags {
+		if !strings.HasPrefix(f, "--") {
+			mode += f
+		}
+	}
 	file, ok := e.args.value("-f", "--file")
 	dir, inDir := e.args.value("-C", "--directory")
-	if strings.ContainsAny(strings.ReplaceAll(mode, "--", ""), "xt") && !strings.Contains(mode, "c") || e.args.has("--extract", "--list") {
+	if strings.ContainsAny(mode, "xt") && !strings.Contains(mode, "c") || e.args.has("--extract", "--list") {
 		if ok {
 			e.read(file)
 		}
@@ -232,11 +254,24 @@ func (e *effect) tar(ops []word) {
 }
 
 // find reads the folders before its expression, and deletes from them with -delete.
-func (e *effect) find(ops []word) {
-	folders := findFolders(e.args)
-	e.read(folders...)
+func (e *effect) find(words []word) {
+	e.read(findFolders(words)...)
 	if e.args.has("-delete") {
-		e.write(folders...)
+		e.write(found(words)...)
+	}
+}
+
+// mounts are the folders of the host that a container may read and change.
+func (e *effect) mounts() {
+	for _, o := range e.args.options {
+		folder, rest, ok := strings.Cut(o.value.text, ":")
+		if !ok || o.name != "-v" && o.name != "--volume" || !strings.ContainsAny(folder, "/~$.") {
+			continue
+		}
+		e.read(part(o.value, folder))
+		if !strings.HasSuffix(rest, ":ro") {
+			e.write(part(o.value, folder))
+		}
 	}
 }
 

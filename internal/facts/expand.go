@@ -269,7 +269,7 @@ func (a *analysis) substitution(p *syntax.CmdSubst, sc *scope) word {
 func (a *analysis) process(p *syntax.ProcSubst, sc *scope) word {
 	a.feature(FeatureProcessSubstitution)
 	if p.Op == syntax.CmdOut {
-		a.statements(p.Stmts, sc.fork(), unknown(taint{}))
+		a.statements(p.Stmts, sc.fork(), unknown(a.feed))
 		return word{text: ">(…)"}
 	}
 	from := len(a.calls)

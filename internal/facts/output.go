@@ -103,6 +103,9 @@ func (a *analysis) copied(name string, inv *invocation, args *arguments) stream 
 		}
 		return inv.in
 	}
+	if len(args.operands) == 1 {
+		return a.fileStream(args.operands[0], inv)
+	}
 	var all stream
 	for _, w := range args.operands {
 		all = all.then(a.fileStream(w, inv))
@@ -117,8 +120,9 @@ func (a *analysis) fileStream(w word, inv *invocation) stream {
 	case standardInput(w.text) && inv.in.present:
 		return inv.in
 	}
-	s := a.stored(a.path(w, inv.sc))
-	s.path = ""
+	p := a.path(w, inv.sc)
+	s := a.stored(p)
+	s.path = p
 	return s
 }
 

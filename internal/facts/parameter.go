@@ -99,6 +99,8 @@ func special(name string, sc *scope) (w word, set bool) {
 	shown := word{text: "$" + name}
 	if n, err := strconv.Atoi(name); err == nil {
 		switch {
+		case n == 0 && sc.name.text != "":
+			return sc.name, true
 		case n == 0:
 			return known("bash"), true
 		case !sc.argsKnown:

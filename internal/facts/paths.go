@@ -7,7 +7,7 @@ import (
 
 // path is the file that a word names: cleaned, absolute where that is known, "~" for the home folder.
 func (a *analysis) path(w word, sc *scope) string {
-	if w.text == "" || w.text == "-" || w.source != nil {
+	if w.text == "" || w.text == "-" || w.text == ">(…)" || w.source != nil {
 		return ""
 	}
 	return a.place(w.text, sc.cwd)
@@ -19,7 +19,9 @@ func (a *analysis) place(p, cwd string) string {
 		return a.fold(afterRoot(cleaned(p)))
 	case p == "~" || strings.HasPrefix(p, "~/"):
 		return a.homely(p)
-	case strings.HasPrefix(p, "$"), strings.HasPrefix(p, "~"), cwd == "":
+	case strings.HasPrefix(p, "$"):
+		return p // "$X/" is the root if X is empty
+	case strings.HasPrefix(p, "~"), cwd == "":
 		return cleaned(p)
 	case strings.HasPrefix(cwd, "~"):
 		return a.homely(cwd + "/" + p)

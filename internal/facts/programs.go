@@ -27,6 +27,8 @@ const (
 	roleHosts
 	// roleRemote: operands are "host:path" or local paths, the last one written.
 	roleRemote
+	// roleArchive: the first operand is written from the others.
+	roleArchive
 	// roleText: operands are text that is only shown or compared.
 	roleText
 	// roleFirst: the first operand is written; others are none of our concern.
@@ -107,7 +109,7 @@ var programs = map[string]*program{
 	"chmod":      {operands: roleMode, options: "--reference:r"},
 	"chown":      {operands: roleMode, options: "--reference:r --from"},
 	"chgrp":      {operands: roleMode, options: "--reference:r"},
-	"chattr":     {operands: roleMode, options: "-v -p", plus: true},
+	"chattr":     {operands: roleWrites, options: "-v -p", plus: true},
 	"chcon":      {operands: roleMode, options: "-u -r -t -l --reference:r"},
 	"setfacl":    {operands: roleWrites, options: "-m -x -M:r -X:r --modify --remove --restore:r"},
 	"setcap":     {operands: roleMode},
@@ -227,7 +229,7 @@ var programs = map[string]*program{
 	// archives
 	"tar":     {options: "-f -C --file --directory -T:r -X:r --exclude --to-command --checkpoint-action --checkpoint -I --use-compress-program --strip-components --transform -s -b --rsh-command -F --info-script --new-volume-script"},
 	"unzip":   {operands: roleReads, options: "-d:w -x"},
-	"zip":     {operands: roleReads, options: "-i -x -T --unzip-command"},
+	"zip":     {operands: roleArchive, options: "-i -x -T --unzip-command"},
 	"gzip":    {operands: roleWrites, options: "-S"},
 	"gunzip":  {operands: roleWrites, options: "-S"},
 	"bzip2":   {operands: roleWrites},
@@ -295,7 +297,7 @@ var programs = map[string]*program{
 	"sqlite3":     {operands: roleFirst, long: true, options: "-cmd -init:r -separator"},
 
 	// version control, builds, packages, engines
-	"git":     {options: "-C -c --git-dir --work-tree --namespace -m --message -F:r --file:r --author --date --config-env --upload-pack --receive-pack --exec-path -b --branch --depth -n --format --pretty -S -G -u"},
+	"git":     {options: "-C -c --git-dir --work-tree --namespace -m --message -F:r --file:r --author --date --config-env --upload-pack --receive-pack --exec-path -b --branch --depth --format --pretty"},
 	"make":    {options: "-C -f:r --file:r --makefile:r -I -o -W --directory"},
 	"docker":  {options: dockerOptions},
 	"podman":  {options: dockerOptions},

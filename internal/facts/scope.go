@@ -13,6 +13,8 @@ type scope struct {
 	vars   map[string]variable
 	shared bool
 	args   []word
+	// name is $0, if anything but the shell's own.
+	name word
 	// argsKnown is false inside a function that is read without a caller.
 	argsKnown bool
 	cwd       string

@@ -28,6 +28,7 @@ const (
 	maxOperated  = 1024
 	maxVariables = 1000
 	maxTexts     = 2 << 20
+	maxPath      = 4096
 	maxRecursion = 4
 )
 
@@ -69,6 +70,9 @@ type analysis struct {
 	steps, depth, texts int
 	// aside counts the pipes and background jobs around what is being read.
 	aside int
+	// feed is where the input of the command being expanded comes from: what
+	// ">(…)" gets is at best that.
+	feed taint
 	// idle is set while a function is read that nobody called: what it hides
 	// does not count.
 	idle bool

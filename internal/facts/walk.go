@@ -63,6 +63,8 @@ func (a *analysis) statement(s *syntax.Stmt, sc *scope, in stream) result {
 	case nil:
 	case *syntax.CallExpr:
 		r = a.call(c, sc, in, files)
+	case *syntax.DeclClause:
+		a.declare(c, sc, files)
 	default:
 		if s.Background {
 			sc = sc.fork()
@@ -139,8 +141,6 @@ func (a *analysis) compound(c syntax.Command, sc *scope, in stream) result {
 		}
 	case *syntax.TestClause:
 		a.test(c.X, sc)
-	case *syntax.DeclClause:
-		a.declare(c, sc)
 	case *syntax.TimeClause:
 		if c.Stmt != nil {
 			return a.statement(c.Stmt, sc, in)
@@ -403,12 +403,15 @@ func (a *analysis) define(c *syntax.FuncDecl, sc *scope) {
 }
 
 // declare reads export, local, declare, readonly and typeset.
-func (a *analysis) declare(c *syntax.DeclClause, sc *scope) {
+func (a *analysis) declare(c *syntax.DeclClause, sc *scope, files redirections) {
+	argv := []word{known(c.Variant.Value)}
 	exports := c.Variant.Value == "export"
 	array := false
 	for _, as := range c.Args {
 		if as.Name == nil {
-			flag := a.single(as.Value, sc).text
+			w := a.single(as.Value, sc)
+			flag := w.text
+			argv = append(argv, w)
 			exports = exports || strings.HasPrefix(flag, "-") && strings.Contains(flag, "x")
 			array = array || strings.HasPrefix(flag, "-") && strings.ContainsAny(flag, "aA")
 			if name, value, ok := strings.Cut(flag, "="); ok && syntax.ValidName(name) {
@@ -416,8 +419,9 @@ func (a *analysis) declare(c *syntax.DeclClause, sc *scope) {
 			}
 			continue
 		}
+		argv = append(argv, a.declared(as, sc))
 		if !as.Naked {
-			a.assignment(as, sc)
+			a.hook(as.Name.Value, sc)
 		} else if c.Variant.Value != "export" && c.Variant.Value != "readonly" && sc.vars[as.Name.Value].list == nil {
 			a.assign(as.Name.Value, variable{list: []word{known("")}, array: array}, sc)
 		}
@@ -425,9 +429,19 @@ func (a *analysis) declare(c *syntax.DeclClause, sc *scope) {
 			sc.exported = append(sc.exported, as.Name.Value)
 		}
 	}
-	if c.Variant.Value == "nameref" || array && len(c.Args) == 0 {
-		a.complete = false
+	inv := invocation{argv: argv, wrappers: a.wrappers, sc: sc, files: files}
+	a.record(&inv, c.Variant.Value, argumentsOf(c.Variant.Value, argv[1:]))
+}
+
+// declared assigns what one word of a declaration does, and is that word.
+func (a *analysis) declared(as *syntax.Assign, sc *scope) word {
+	name := as.Name.Value
+	if as.Naked {
+		return known(name)
 	}
+	a.assignment(as, sc)
+	v, _ := a.value(name, sc)
+	return part(v, name+"="+v.text)
 }
 
 // assignment reads name=value, name+=value, name=(…) and name[i]=value.

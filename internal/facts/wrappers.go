@@ -92,6 +92,11 @@ func (a *analysis) prefixed(name string, inv *invocation, args *arguments) (resu
 	in := *inv
 	if name == "sudo" || name == "doas" {
 		rest, in.assigns = leadingAssignments(rest, inv.assigns)
+		a.assigns = append(a.assigns, in.assigns...)
+	}
+	if dir, ok := args.value("-D", "--chdir"); ok && name == "sudo" {
+		in.sc = inv.sc.fork()
+		in.sc.cwd = a.path(dir, inv.sc)
 	}
 	if name == "gosu" {
 		rest = after(rest, 1)
@@ -126,6 +131,10 @@ func (a *analysis) env(inv *invocation, args *arguments) result {
 	var rest []word
 	rest, in.assigns = leadingAssignments(args.rest, inv.assigns)
 	a.assigns = append(a.assigns, in.assigns...)
+	if dir, ok := args.value("-C", "--chdir"); ok {
+		in.sc = inv.sc.fork()
+		in.sc.cwd = a.path(dir, inv.sc)
+	}
 	return a.inner("env", &in, rest)
 }
 
@@ -239,8 +248,7 @@ func (a *analysis) find(name string, inv *invocation) result {
 
 // found are patterns for what find finds.
 func found(words []word) []word {
-	args := &arguments{rest: words}
-	folders := findFolders(args)
+	folders := findFolders(words)
 	if len(folders) == 0 {
 		folders = []word{known(".")}
 	}
