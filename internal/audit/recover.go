@@ -117,8 +117,12 @@ func (w *writer) adopt(names []string) (torn int64, err error) {
 	return torn, w.reopen(torn)
 }
 
-// reached checks that the line the head speaks of is where it says.
+// reached checks that the line the head speaks of is where it says; at the
+// beginning of a segment there is none.
 func (w *writer) reached() error {
+	if w.at.offset == 0 {
+		return nil
+	}
 	path := filepath.Join(w.dir, w.at.segment)
 	file, err := os.Open(path)
 	if err != nil {

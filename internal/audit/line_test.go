@@ -1,0 +1,93 @@
+package audit
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// same holds what marshal wrote against what encoding/json writes.
+func same(t *testing.T, e bailiff.Event) {
+	t.Helper()
+	line, err := marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Timestamp = e.Timestamp.UTC()
+	reference, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got, want any
+	if err := json.Unmarshal(append(line, unclosed...), &got); err != nil {
+		t.Fatalf("%v in %s", err, line)
+	}
+	if err := json.Unmarshal(reference, &want); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %s}}\nwant %s", line, reference)
+	}
+	if strings.ContainsAny(string(line), "\n\r") {
+		t.Errorf("more than a line: %q", line)
+	}
+}
+
+// TestMarshalWritesEveryField fills an event by reflection, so that a field
+// added to it cannot be forgotten here.
+func TestMarshalWritesEveryField(t *testing.T) {
+	var e bailiff.Event
+	code := 3
+	for value := range fields(reflect.ValueOf(&e).Elem()) {
+		switch value.Kind() {
+		case reflect.String:
+			value.SetString("x")
+		case reflect.Int64:
+			value.SetInt(7)
+		}
+	}
+	e.Timestamp = time.Now()
+	e.Input = rawInput("{\"a\":\n\"b\"}")
+	e.Result = bailiff.Denied("a.b", "No.")
+	e.Bundles = map[string]bailiff.Bundle{"b": {Revision: "2"}, "a": {Revision: "1"}}
+	e.Metrics = map[string]int64{"b": 2, "a": 1}
+	e.Custom.ExitCode = &code
+	for value := range fields(reflect.ValueOf(e)) {
+		if value.IsZero() {
+			t.Errorf("a field of type %s is new: fill it here", value.Type())
+		}
+	}
+	same(t, e)
+}
+
+// fields yields the fields of an event and of its custom part.
+func fields(event reflect.Value) func(func(reflect.Value) bool) {
+	return func(yield func(reflect.Value) bool) {
+		custom := event.FieldByName("Custom")
+		for _, v := range []reflect.Value{event, custom} {
+			for i := range v.NumField() {
+				if v.Field(i).Type() != custom.Type() && !yield(v.Field(i)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func TestAnEmptyEventIsALine(t *testing.T) { same(t, bailiff.Event{}) }
+
+func FuzzMarshal(f *testing.F) {
+	f.Add("a", "\"\\\n\x00\x7f<é\u2028\xff", int64(1))
+	f.Fuzz(func(t *testing.T, name, text string, n int64) {
+		same(t, bailiff.Event{
+			DecisionID: text, Timestamp: time.Unix(n%1e9, n&0xffff), Result: text, Error: text,
+			Bundles: map[string]bailiff.Bundle{"policies": {Revision: text}},
+			Metrics: map[string]int64{"n": n},
+			Custom:  bailiff.Custom{Message: name + text, Nanoseconds: n},
+		})
+	})
+}
