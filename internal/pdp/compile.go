@@ -17,6 +17,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/storage"
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
 	"github.com/open-policy-agent/opa/v1/util"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/bailiff-dev/bailiff/policies"
 )
@@ -96,7 +97,7 @@ func (p *parsed) addData(f file) Faults {
 	var document any
 	read, language := util.UnmarshalJSON, "JSON"
 	if path.Ext(f.place) == ".yaml" {
-		read, language = util.Unmarshal, "YAML"
+		read, language = unmarshalYAML, "YAML"
 	}
 	if err := read(f.text, &document); err != nil {
 		return Faults{{File: f.name, Line: lineOf(err, f.text), Message: fmt.Sprintf("this is no valid %s: %v", language, err)}}
@@ -114,6 +115,16 @@ func (p *parsed) addData(f file) Faults {
 		return Faults{{File: f.name, Message: "another file of data already defines " + at}}
 	}
 	return nil
+}
+
+// unmarshalYAML reads as OPA does, except that a key which an object has twice is
+// a fault: an entry in a table must not undo another one in silence.
+func unmarshalYAML(text []byte, to any) error {
+	var strict any
+	if err := yaml.Unmarshal(text, &strict); err != nil {
+		return err
+	}
+	return util.Unmarshal(text, to)
 }
 
 // merge adds the entries of an object to another one; where both have one that

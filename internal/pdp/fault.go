@@ -60,7 +60,10 @@ func (f Faults) sorted() Faults {
 // faultsIn takes an error of OPA apart; file stands where it names none.
 func faultsIn(err error, file string) Faults {
 	var many ast.Errors
-	if !errors.As(err, &many) {
+	var single *ast.Error
+	if errors.As(err, &single) {
+		many = ast.Errors{single}
+	} else if !errors.As(err, &many) {
 		return Faults{{File: file, Message: err.Error()}}
 	}
 	faults := make(Faults, len(many))
@@ -74,10 +77,11 @@ func faultsIn(err error, file string) Faults {
 }
 
 // told is the text of a fault without its place: code, sentence, and what OPA
-// has to say about it, such as the keys that would have been valid.
+// has to say about it, such as the keys that would have been valid. What it has
+// to say about syntax is a drawing.
 func told(e *ast.Error) string {
 	text := e.Code + ": " + e.Message
-	if e.Details == nil {
+	if e.Details == nil || e.Code == ast.ParseErr {
 		return text
 	}
 	for _, line := range e.Details.Lines() {

@@ -15,7 +15,7 @@ import (
 // document builds the input document straight from the request, what is known of
 // its circumstances and what its text would do. Nothing passes through JSON.
 func document(req bailiff.Request, at bailiff.Circumstances, home string) ast.Object {
-	where := place{Workdir: req.Args.Workdir, Home: home}
+	place := facts.Place{Workdir: req.Args.Workdir, Home: home}
 	entries := make([][2]*ast.Term, 0, 10)
 	entries = append(entries,
 		item(keyTool, word(string(req.Tool))),
@@ -28,10 +28,10 @@ func document(req bailiff.Request, at bailiff.Circumstances, home string) ast.Ob
 	)
 	switch req.Tool {
 	case bailiff.ExecuteCode:
-		code := python(req.Args.Code, where)
+		code := python(req.Args.Code, place)
 		entries = append(entries, item(keyCode, codeFacts(code)), item(keyFiles, files(code.Command)))
 	default:
-		command := shell(cmp.Or(req.Args.Command, req.Args.Data), where)
+		command := facts.Shell(cmp.Or(req.Args.Command, req.Args.Data), place)
 		entries = append(entries, item(keyCommand, commandFacts(command)), item(keyFiles, files(&command)))
 	}
 	return ast.NewObject(entries...)
@@ -96,7 +96,7 @@ func commandFacts(c facts.Command) *ast.Term {
 		item(keyText, text(c.Text)), item(keyParsed, ast.InternedTerm(c.Parsed)), item(keyComplete, ast.InternedTerm(c.Complete)),
 		item(keyPrograms, list(c.Programs)), item(keyCalls, calls(c.Calls)), item(keyHosts, list(c.Hosts)),
 		item(keyReads, list(c.Reads)), item(keyWrites, list(c.Writes)), item(keyVariables, list(c.Variables)),
-		item(keyFeatures, list(c.Features)),
+		item(keyFeatures, list(c.Features)), item(keyAssigns, list(c.Assigns)),
 	)
 }
 
@@ -109,7 +109,7 @@ func calls(all []facts.Call) *ast.Term {
 		terms[i] = object(
 			item(keyProgram, text(c.Program)), item(keyArgv, list(c.Argv)), item(keyFlags, list(c.Flags)),
 			item(keyOperands, list(c.Operands)), item(keyWrappers, list(c.Wrappers)), item(keyReads, list(c.Reads)),
-			item(keyWrites, list(c.Writes)), item(keyPipesTo, text(c.PipesTo)),
+			item(keyWrites, list(c.Writes)), item(keyAssigns, list(c.Assigns)), item(keyPipesTo, text(c.PipesTo)),
 		)
 	}
 	return ast.ArrayTerm(terms...)
@@ -186,6 +186,7 @@ var (
 	keyAction     = ast.StringTerm("action")
 	keyArgs       = ast.StringTerm("args")
 	keyArgv       = ast.StringTerm("argv")
+	keyAssigns    = ast.StringTerm("assigns")
 	keyAvailable  = ast.StringTerm("available")
 	keyBackend    = ast.StringTerm("backend")
 	keyBackground = ast.StringTerm("background")

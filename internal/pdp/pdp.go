@@ -104,7 +104,7 @@ func Open(ctx context.Context, c Config) (*PDP, error) {
 	p := &PDP{config: c}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if faults := p.load(ctx); len(faults) > 0 {
+	if faults := p.load(ctx, true); len(faults) > 0 {
 		return nil, faults
 	}
 	return p, nil

@@ -2,23 +2,174 @@ package pdp
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/bailiff-dev/bailiff"
 )
 
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	must(t, err)
+	return string(text)
+}
+
 func TestTheShippedPoliciesDecide(t *testing.T) {
-	p, err := Open(context.Background(), Config{EvalTimeout: 10 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := bailiff.Circumstances{Time: time.Unix(1, 0), Backends: map[string]bailiff.BackendState{"docker": {Isolated: true, Ready: true}}}
-	j := p.Decide(context.Background(), bailiff.Request{
-		Tool: bailiff.Terminal, Args: bailiff.Args{Command: "git status | cat"},
-		Session: bailiff.Session{ID: "s", Platform: "telegram"},
-	}, at)
+	p, err := Open(context.Background(), Config{EvalTimeout: time.Minute})
+	must(t, err)
+	j := judged(p)
 	if j.Fault != nil || j.Decision.Outcome != bailiff.Allow || j.Decision.Backend.Name != "docker" {
-		t.Errorf("got %+v", j)
+		t.Errorf("got %+v, want it allowed in docker", j)
+	}
+	if j.Decision.Revision != p.Revision() || len(p.Revision()) != 64 {
+		t.Errorf("the revision is %q, want that of the policies", j.Decision.Revision)
+	}
+}
+
+func TestAnEvaluationWithoutAnAnswerDenies(t *testing.T) {
+	const spin = `count([1 | some a in numbers.range(1, 5000); some b in numbers.range(1, 5000); a * b == -1]) == 0`
+	for name, c := range map[string]struct{ policy, message string }{
+		"undefined":          {`decision := {"outcome": "deny"} if input.tool == "unheard_of"`, "the decision is undefined"},
+		"conflicting rules":  {"decision := 1 if input.tool\n\ndecision := 2 if input.args", "eval_conflict_error"},
+		"conflicting parts":  {"decision := {\"outcome\": x}\n\nx := 1 if input.tool\n\nx := 2 if input.args", "p.rego:"},
+		"endless loops":      {"decision := {\"outcome\": \"deny\"} if {\n\t" + spin + "\n}", "no answer within 20ms"},
+		"endless built-in":   {`decision := count(numbers.range(1, 1000000000))`, "no answer within 20ms"},
+		"endless walk":       {"decision := count(all)\n\nall contains [a, b] if {\n\twalk(input, a)\n\twalk(input, b)\n\twalk(input, _)\n\twalk(input, _)\n}", "no answer within 20ms"},
+		"undefined built-in": {`decision := to_number("x")`, "the decision is undefined"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := opened(t, map[string]string{"p.rego": "package bailiff\n\n" + c.policy + "\n"})
+			p.config.EvalTimeout = 20 * time.Millisecond
+			if !strings.Contains(c.message, "within") {
+				p.config.EvalTimeout = time.Minute
+			}
+			j := judged(p)
+			wantDenial(t, j, "policy.error", c.message)
+			if j.Decision.Revision != p.Revision() || j.Input == nil {
+				t.Errorf("got %+v, want the revision and the input told", j)
+			}
+		})
+	}
+}
+
+func TestARequestThatWasGivenUpIsDenied(t *testing.T) {
+	p := opened(t, map[string]string{"p.rego": "package bailiff\n\ndecision := count(numbers.range(1, 1000000000))\n"})
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+	defer cancel()
+	wantDenial(t, p.Decide(ctx, listing, ready), "policy.error", "the request was given up")
+}
+
+func TestAPanicDenies(t *testing.T) {
+	p := opened(t, map[string]string{"p.rego": allowing})
+	p.inForce.Store(&snapshot{revision: "broken"})
+	j := judged(p)
+	wantDenial(t, j, "policy.error", "panic")
+	if j.Decision.Revision != "broken" {
+		t.Errorf("the revision is %q", j.Decision.Revision)
+	}
+	p.inForce.Store(nil)
+	if _, _, err := p.Query(context.Background(), listing, ready, "a"); err == nil {
+		t.Error("a query that panics has no error")
+	}
+}
+
+func TestQueryAnswersWithOtherDocuments(t *testing.T) {
+	p := opened(t, map[string]string{
+		"p.rego":    allowing,
+		"call.rego": "package agent.call\n\ndecision := {\"platform\": input.session.platform, \"names\": {\"b\", \"a\"}}\n\nconflict := 1 if input.tool\n\nconflict := 2 if input.args\n",
+	})
+	for path, want := range map[string]string{
+		"agent/call/decision":   `map[names:[a b] platform:telegram] true <nil>`,
+		"/agent/call/decision/": `map[names:[a b] platform:telegram] true <nil>`,
+		"agent/call/nothing":    `<nil> false <nil>`,
+		"bailiff/limits":        `map[output_bytes:50000 timeout_seconds:180] true <nil>`,
+		"agent/call/\"] with x": `<nil> false <nil>`,
+	} {
+		result, defined, err := p.Query(context.Background(), listing, ready, path)
+		if got := fmt.Sprint(result, " ", defined, " ", err); got != want {
+			t.Errorf("%s: got %s, want %s", path, got, want)
+		}
+	}
+	if _, _, err := p.Query(context.Background(), listing, ready, "agent/call/conflict"); err == nil {
+		t.Error("a conflict is no error")
+	}
+}
+
+func TestPoliciesTellTheTimeOfTheRequest(t *testing.T) {
+	p := opened(t, map[string]string{"p.rego": allowing, "t.rego": "package clock\n\nsame if time.parse_rfc3339_ns(input.time) == time.now_ns()\n"})
+	if same, _, err := p.Query(context.Background(), listing, ready, "clock/same"); same != true || err != nil {
+		t.Errorf("got %v %v, want now to be input.time", same, err)
+	}
+}
+
+func TestTheInputDocumentHasTheShapeOfItsSchema(t *testing.T) {
+	hostile := "\x00\xff\"\\\n\u2028<é"
+	requests := map[string]bailiff.Request{
+		"terminal": {Tool: bailiff.Terminal, Args: bailiff.Args{Command: "X=1 sudo sh ./x.sh | cat > /etc/passwd", Workdir: "/workspace", Timeout: 7, Background: true, Stdin: "in"},
+			Env: []string{"A"}, Backend: "docker", Session: listing.Session},
+		"execute_code":     {Tool: bailiff.ExecuteCode, Args: bailiff.Args{Code: "import os\nos.system('ls')", Reset: true}, Session: listing.Session},
+		"process":          {Tool: bailiff.Process, Args: bailiff.Args{Action: "write", ProcessID: "p", Data: "rm -rf x"}, Session: listing.Session},
+		"nothing":          {Tool: bailiff.Terminal},
+		"hostile bytes":    {Tool: bailiff.Terminal, Args: bailiff.Args{Command: hostile, Workdir: hostile}, Session: bailiff.Session{ID: hostile}, Env: []string{hostile}},
+		"unheard-of tools": {Tool: "x"},
+	}
+	p, faults := load(nil)
+	if len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	schema := p.schemas.Get(ast.SchemaRootRef)
+	for name, req := range requests {
+		t.Run(name, func(t *testing.T) {
+			text, err := Input{document(req, ready, "/home/ana")}.MarshalJSON()
+			must(t, err)
+			var read map[string]any
+			must(t, json.Unmarshal(text, &read))
+			plain, err := ast.JSON(document(req, ready, "/home/ana"))
+			must(t, err)
+			var same map[string]any
+			must(t, json.Unmarshal([]byte(asJSON(t, plain)), &same))
+			if !reflect.DeepEqual(read, same) {
+				t.Errorf("written as %s\nbut it is %v", text, plain)
+			}
+			if name != "unheard-of tools" {
+				wantMatch(t, schema, read)
+			}
+		})
+	}
+}
+
+// wantMatch asks OPA whether a document is one that the schema describes.
+func wantMatch(t *testing.T, schema, document any) {
+	t.Helper()
+	p := opened(t, map[string]string{"p.rego": allowing, "data.json": asJSON(t, map[string]any{"schema": schema, "document": document}),
+		"m.rego": "package match\n\nresult := json.match_schema(data.document, data.schema)\n"})
+	result, _, err := p.Query(context.Background(), listing, ready, "match/result")
+	if fmt.Sprint(result) != "[true []]" || err != nil {
+		t.Errorf("the schema does not describe %v: %v %v", document, result, err)
+	}
+}
+
+func TestTheInputDocumentTellsEverything(t *testing.T) {
+	req := listing
+	req.Env, req.Backend = []string{"A", "B"}, "docker"
+	at := ready
+	at.EnvAvailable = []string{"A"}
+	text := asJSON(t, Input{document(req, at, "")})
+	for _, part := range []string{
+		`"tool":"terminal"`, `"args":{"background":false,"command":"ls -l","stdin":"","timeout":0,"workdir":""}`,
+		`"caller":{"name":"hermes"}`, `"time":"2026-11-21T12:00:00Z"`, `"env":{"available":["A"],"requested":["A","B"]}`,
+		`"backend":{"available":{"docker":{"isolated":true,"ready":true}},"requested":"docker"}`,
+		`"session":{"chat_id":"42","chat_type":"dm","id":"s","platform":"telegram","profile":"","thread_id":"","unattended":false,"user_id":"42","user_name":""}`,
+	} {
+		if !strings.Contains(text, part) {
+			t.Errorf("%s is missing in %s", part, text)
+		}
 	}
 }

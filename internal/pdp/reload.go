@@ -6,23 +6,24 @@ import (
 )
 
 // load reads the files and puts them in force if they differ from what is and
-// nothing is wrong with them. The caller holds mu.
-func (p *PDP) load(ctx context.Context) Faults {
+// nothing is wrong with them. Files that were refused before are tried again
+// only when somebody touched them. The caller holds mu.
+func (p *PDP) load(ctx context.Context, touched bool) Faults {
 	next, faults := p.read()
 	content := contentOf(next, faults)
-	if !p.last.at.IsZero() && content == p.last.content {
+	now := p.inForce.Load()
+	known := now != nil && content == p.last.content
+	if known && (len(p.last.faults) == 0 || !touched) {
+		p.last.at = time.Now()
 		return p.last.faults
 	}
-	now := p.inForce.Load()
-	switch {
-	case len(faults) > 0:
-	case now != nil && content == now.content:
-		p.config.Log.Info("the policies in force are the files' again", "revision", now.revision)
-	default:
+	if len(faults) == 0 && (now == nil || content != now.content) {
 		faults = p.enforce(ctx, next)
 	}
-	p.last = attempt{at: time.Now(), faults: faults, content: content}
-	p.tell(faults)
+	if ctx.Err() == nil {
+		p.last = attempt{at: time.Now(), faults: faults, content: content}
+		p.tell(faults)
+	}
 	return faults
 }
 

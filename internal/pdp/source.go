@@ -152,6 +152,7 @@ func revision(files []file) string {
 
 // digest is the SHA-256 over places and contents.
 func digest(files []file) string {
+	files = slices.Clone(files)
 	slices.SortStableFunc(files, func(a, b file) int { return cmp.Compare(a.place, b.place) })
 	sum := sha256.New()
 	for _, f := range files {

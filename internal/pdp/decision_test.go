@@ -1,0 +1,129 @@
+package pdp
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+const (
+	limits   = `"limits": {"timeout_seconds": 1, "output_bytes": 1}`
+	backend  = `"backend": {"name": "docker", "scope": "session", "network": "none"}`
+	approval = `"approval": {"reasons": [{"rule": "r", "message": "m"}], "scopes": ["once"], "timeout_seconds": 1, "quorum": 1}`
+)
+
+func TestAnAnswerThatIsNoDecisionDenies(t *testing.T) {
+	with := func(parts ...string) string { return "{" + strings.Join(parts, ", ") + "}" }
+	allow := func(parts ...string) string { return with(append(parts, `"outcome": "allow"`)...) }
+	sandbox := func(more string) string {
+		return allow(limits, `"backend": {"name": "docker", "scope": "session", "network": "none", `+more+`}`)
+	}
+	ask := func(approval string) string {
+		return with(`"outcome": "ask"`, backend, limits, `"approval": `+approval)
+	}
+	for name, c := range map[string]struct{ answer, message string }{
+		"no object":                     {`"allow"`, "the document is a string, want an object"},
+		"true":                          {`true`, "the document is a boolean, want an object"},
+		"empty":                         {`{}`, "/outcome is missing"},
+		"null outcome":                  {with(`"outcome": null`), "/outcome is null, want a string"},
+		"unknown outcome":               {with(`"outcome": "maybe"`), `/outcome is "maybe", want allow, ask or deny`},
+		"outcome in capitals":           {with(`"outcome": "ALLOW"`), `/outcome is "ALLOW"`},
+		"unknown key":                   {allow(backend, limits, `"network": "none"`), "/network is no known key"},
+		"unknown key of the backend":    {sandbox(`"privileged": true`), "/backend/privileged is no known key"},
+		"unknown key of a reason":       {with(`"outcome": "deny"`, `"denials": [{"rule": "r", "message": "m", "x": 1}]`), "/denials/0/x is no known key"},
+		"unknown key of the env":        {allow(backend, limits, `"env": {"inherit": true}`), "/env/inherit is no known key"},
+		"unknown key of the limits":     {allow(backend, `"limits": {"timeout": 1}`), "/limits/timeout is no known key"},
+		"unknown key of the approval":   {ask(`{"by": "ana"}`), "/approval/by is no known key"},
+		"key that is no string":         {"{1: 2}", "the document has the key 1, want strings"},
+		"a revision of its own":         {allow(backend, limits, `"revision": "x"`), "/revision is set by the policies"},
+		"denials that are an object":    {with(`"outcome": "deny"`, `"denials": {"rule": "r"}`), "/denials is an object, want an array"},
+		"denial without a message":      {with(`"outcome": "deny"`, `"denials": [{"rule": "r"}]`), "/denials/0/message is missing"},
+		"denial with an empty rule":     {with(`"outcome": "deny"`, `"denials": [{"rule": "", "message": "m"}]`), "/denials/0/rule is empty"},
+		"denial without a reason":       {with(`"outcome": "deny"`), "/denials is empty although the outcome is deny"},
+		"allowed with denials":          {allow(backend, limits, `"denials": [{"rule": "r", "message": "m"}]`), "/outcome is allow although there are denials"},
+		"allowed with reasons to ask":   {allow(backend, limits, approval), "/outcome is allow although there are reasons to ask"},
+		"ask without an approval":       {with(`"outcome": "ask"`, backend, limits), "/approval/reasons is empty although the outcome is ask"},
+		"ask without reasons":           {ask(`{"reasons": [], "scopes": ["once"], "timeout_seconds": 1, "quorum": 1}`), "/approval/reasons is empty"},
+		"ask with denials":              {with(`"outcome": "ask"`, backend, limits, approval, `"denials": [{"rule": "r", "message": "m"}]`), "/outcome is ask although"},
+		"unknown scope of an approval":  {ask(`{"scopes": ["once", "forever"]}`), `/approval/scopes/1 is "forever", want once, session or always`},
+		"approval without scopes":       {ask(`{"reasons": [{"rule": "r", "message": "m"}], "scopes": [], "timeout_seconds": 1, "quorum": 1}`), "/approval/scopes is empty"},
+		"approval by nobody":            {ask(`{"reasons": [{"rule": "r", "message": "m"}], "scopes": ["once"], "timeout_seconds": 1, "quorum": 0}`), "/approval/quorum is 0"},
+		"approval without end":          {ask(`{"reasons": [{"rule": "r", "message": "m"}], "scopes": ["once"], "timeout_seconds": 0, "quorum": 1}`), "/approval/timeout_seconds is 0"},
+		"unknown scope of a sandbox":    {allow(limits, `"backend": {"name": "docker", "scope": "world", "network": "none"}`), `/backend/scope is "world"`},
+		"unknown network":               {allow(limits, `"backend": {"name": "docker", "scope": "user", "network": "host"}`), `/backend/network is "host", want none, egress or full`},
+		"unknown backend":               {allow(limits, `"backend": {"name": "chroot", "scope": "user", "network": "none"}`), `/backend/name is "chroot", which is no configured backend`},
+		"no backend":                    {allow(limits), `/backend/name is ""`},
+		"no scope":                      {allow(limits, `"backend": {"name": "docker", "network": "none"}`), "/backend/scope is missing"},
+		"no network":                    {allow(limits, `"backend": {"name": "docker", "scope": "user"}`), "/backend/network is missing"},
+		"hosts without a network":       {sandbox(`"egress": ["a.test:443"]`), "/backend/egress names hosts although the network is none"},
+		"no limits":                     {allow(backend), "/limits/timeout_seconds is missing or zero"},
+		"unbounded output":              {allow(backend, `"limits": {"timeout_seconds": 1}`), "/limits/output_bytes is missing or zero"},
+		"negative time":                 {allow(backend, `"limits": {"timeout_seconds": -1}`), "/limits/timeout_seconds is -1, want a whole number"},
+		"time in words":                 {allow(backend, `"limits": {"timeout_seconds": "3m"}`), "/limits/timeout_seconds is a string, want a number"},
+		"a fraction of a process":       {sandbox(`"pids": 1.5`), "/backend/pids is 1.5, want a whole number"},
+		"memory that overflows":         {sandbox(`"memory_mb": 9223372036854775807`), "/backend/memory_mb is 9223372036854775807"},
+		"memory beyond all numbers":     {sandbox(`"memory_mb": 1e400`), "/backend/memory_mb is 1e400"},
+		"negative processors":           {sandbox(`"cpus": -0.5`), "/backend/cpus is -0.5"},
+		"endless processors":            {sandbox(`"cpus": 1e308`), "/backend/cpus is 1e308"},
+		"read-only in words":            {sandbox(`"read_only": "yes"`), "/backend/read_only is a string, want true or false"},
+		"image that is a list":          {sandbox(`"image": []`), "/backend/image is an array, want a string"},
+		"image with a NUL":              {sandbox(`"image": "a\u0000b"`), "/backend/image holds a NUL byte"},
+		"relative mount":                {sandbox(`"mounts": [{"source": "etc", "target": "/x"}]`), `/backend/mounts/0/source is "etc", want a clean absolute path`},
+		"mount that climbs":             {sandbox(`"mounts": [{"source": "/srv/../etc", "target": "/x"}]`), "/backend/mounts/0/source is"},
+		"mount without a target":        {sandbox(`"mounts": [{"source": "/srv"}]`), "/backend/mounts/0/target is missing"},
+		"unknown key of a mount":        {sandbox(`"mounts": [{"source": "/a", "target": "/b", "type": "bind"}]`), "/backend/mounts/0/type is no known key"},
+		"variable with an equals sign":  {allow(backend, limits, `"env": {"forward": ["A=B"]}`), `/env/forward/0 is "A=B", which is no name of a variable`},
+		"variable that is a number":     {allow(backend, limits, `"env": {"forward": [1]}`), "/env/forward/0 is a number, want a string"},
+		"constant for no variable":      {allow(backend, limits, `"env": {"set": {"a b": "c"}}`), `/env/set/a b is "a b"`},
+		"constant that is a number":     {allow(backend, limits, `"env": {"set": {"A": 1}}`), "/env/set/A is a number"},
+		"withheld without a rule":       {allow(backend, limits, `"env": {"withheld": [{"name": "A"}]}`), "/env/withheld/0/rule is missing"},
+		"key with a slash":              {allow(backend, limits, `"a/b~c": 1`), "/a~1b~0c is no known key"},
+		"set of a wrong thing":          {with(`"outcome": "deny"`, `"denials": {"no reason"}`), "/denials/0 is a string, want an object"},
+		"reason to ask without a rule":  {ask(`{"reasons": [{"message": "m"}]}`), "/approval/reasons/0/rule is missing"},
+		"null where an object is meant": {allow(backend, `"limits": null`), "/limits is null, want an object"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			wantDenial(t, judged(opened(t, deciding(c.answer))), "policy.invalid", c.message)
+		})
+	}
+}
+
+func TestAWrongAnswerKeepsItsDenials(t *testing.T) {
+	p := opened(t, deciding(`{"denials": [{"rule": "command.wipes", "message": "No."}], "outcome": "allow", "typo": 1}`))
+	got := judged(p).Decision
+	if got.Outcome != bailiff.Deny || len(got.Denials) != 2 || got.Denials[1].Rule != "command.wipes" {
+		t.Errorf("got %+v, want a denial that still names command.wipes", got)
+	}
+}
+
+func TestADecisionIsReadWhole(t *testing.T) {
+	p := opened(t, deciding(`{
+		"outcome": "ask", "denials": set(),
+		"approval": {"reasons": {{"rule": "r", "message": "m", "match": "x"}}, "scopes": ["once", "session"],
+			"timeout_seconds": 300, "grant_seconds": 3600, "quorum": 2},
+		"backend": {"name": "docker", "image": "i", "scope": "user", "idle_seconds": 60, "network": "egress",
+			"egress": ["github.com:443"], "cpus": 1.5, "memory_mb": 512, "disk_mb": 1024, "pids": 64, "read_only": true,
+			"mounts": [{"source": "/srv/a", "target": "/a", "read_only": true}]},
+		"env": {"forward": ["A"], "sealed": ["A"], "withheld": [{"name": "B", "rule": "w"}], "set": {"C": "c"}},
+		"limits": {"timeout_seconds": 180, "output_bytes": 50000},
+	}`))
+	j := judged(p)
+	must(t, j.Fault)
+	want := `{"outcome":"ask","denials":[],` +
+		`"approval":{"reasons":[{"rule":"r","message":"m","match":"x"}],"scopes":["once","session"],"timeout_seconds":300,"grant_seconds":3600,"quorum":2},` +
+		`"backend":{"name":"docker","image":"i","scope":"user","idle_seconds":60,"network":"egress","egress":["github.com:443"],"cpus":1.5,` +
+		`"memory_mb":512,"disk_mb":1024,"pids":64,"read_only":true,"mounts":[{"source":"/srv/a","target":"/a","read_only":true}]},` +
+		`"env":{"forward":["A"],"withheld":[{"name":"B","rule":"w"}],"set":{"C":"c"},"sealed":["A"]},` +
+		`"limits":{"timeout_seconds":180,"output_bytes":50000},"revision":"` + p.Revision() + `"}`
+	if got := asJSON(t, j.Decision); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestADenialNeedsNoBackend(t *testing.T) {
+	p := opened(t, deciding(`{"outcome": "deny", "denials": [{"rule": "r", "message": "m"}], "backend": {"name": ""}, "limits": {"timeout_seconds": 0}}`))
+	if j := judged(p); j.Fault != nil || j.Decision.Denials[0].Rule != "r" {
+		t.Errorf("got %+v, want the policies' own denial", j)
+	}
+}

@@ -1,0 +1,222 @@
+package pdp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// How long to wait for more of one change: an editor or a copy touches several
+// files in a row, and half of a change is not what anyone meant. Whoever writes
+// without a pause is not waited for forever.
+const (
+	quiet    = 15 * time.Millisecond
+	patience = 60 * time.Millisecond
+)
+
+// patrol is how often the files are looked at without being told of a change:
+// for file systems that tell nothing, and for watches that were lost.
+const patrol = 5 * time.Second
+
+// Watch follows the files until ctx ends and puts every new set of policies in
+// force that has nothing wrong with it.
+func (p *PDP) Watch(ctx context.Context) error {
+	if len(p.config.Paths) == 0 {
+		<-ctx.Done()
+		return nil
+	}
+	notifier, err := fsnotify.NewWatcher()
+	if err != nil {
+		return fmt.Errorf("watching policies: %w", err)
+	}
+	defer notifier.Close()
+	w := &watch{Watcher: notifier, log: p.config.Log, paths: p.config.Paths, watched: map[string]fs.FileInfo{}}
+	return w.follow(ctx, func(told bool) { p.reload(ctx, told) })
+}
+
+func (p *PDP) reload(ctx context.Context, told bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_ = p.load(ctx, told) // told to the log, the observer and in the status
+}
+
+// watch is where changes are noticed: in every folder of policies, in the one
+// above it, and where symbolic links lead to.
+type watch struct {
+	*fsnotify.Watcher
+	log   *slog.Logger
+	paths []string
+	// watched are the folders under watch, as they were when the watch began: one
+	// that was replaced needs a new watch.
+	watched map[string]fs.FileInfo
+	// whole are the folders in which everything counts; elsewhere only named do.
+	whole, named map[string]bool
+	// trouble is the last one that was logged.
+	trouble string
+}
+
+// follow calls changed at once and then after every change, until ctx ends.
+func (w *watch) follow(ctx context.Context, changed func(told bool)) error {
+	for told := true; ; {
+		w.renew()
+		changed(told)
+		var err error
+		if told, err = w.next(ctx); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+	}
+}
+
+// next waits for a change and for the end of it; told is false when there was
+// none and it is only time to have a look.
+func (w *watch) next(ctx context.Context) (told bool, err error) {
+	look := time.NewTimer(patrol)
+	defer look.Stop()
+	var settled, late <-chan time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return false, nil
+		case <-look.C:
+			return settled != nil, nil
+		case <-settled:
+			return true, nil
+		case <-late:
+			return true, nil
+		case e, open := <-w.Events:
+			if !open {
+				return false, errors.New("watching policies: the watch has ended")
+			}
+			if !w.counts(e) {
+				continue
+			}
+		case err, open := <-w.Errors:
+			if !open {
+				return false, errors.New("watching policies: the watch has ended")
+			}
+			w.warn(err)
+		}
+		settled = time.After(quiet)
+		if late == nil {
+			late = time.After(patience)
+		}
+	}
+}
+
+// counts says whether an event may be about policies.
+func (w *watch) counts(e fsnotify.Event) bool {
+	if e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename) {
+		w.drop(e.Name)
+	}
+	return w.named[e.Name] || w.whole[e.Name] || w.whole[filepath.Dir(e.Name)]
+}
+
+// renew puts every folder that matters now under watch, and no other.
+func (w *watch) renew() {
+	w.whole, w.named = map[string]bool{}, map[string]bool{}
+	for _, p := range w.paths {
+		w.root(filepath.Clean(p))
+	}
+	for folder := range w.watched {
+		if !w.wants(folder) {
+			w.drop(folder)
+		}
+	}
+	for folder := range w.whole {
+		w.add(folder)
+	}
+	for name := range w.named {
+		w.add(filepath.Dir(name))
+	}
+}
+
+func (w *watch) wants(folder string) bool {
+	if w.whole[folder] {
+		return true
+	}
+	for name := range w.named {
+		if filepath.Dir(name) == folder {
+			return true
+		}
+	}
+	return false
+}
+
+// root marks what to watch for one configured path. Of the folders above, the
+// first that exists is enough to see the path come back.
+func (w *watch) root(p string) {
+	for name := p; ; name = filepath.Dir(name) {
+		w.named[name] = true
+		if _, err := os.Stat(filepath.Dir(name)); err == nil || filepath.Dir(name) == name {
+			break
+		}
+	}
+	w.below(p, 0)
+}
+
+func (w *watch) below(p string, depth int) {
+	about, err := os.Stat(p)
+	if err != nil {
+		return
+	}
+	if link, err := os.Lstat(p); err == nil && link.Mode()&fs.ModeSymlink != 0 {
+		if target, err := filepath.EvalSymlinks(p); err == nil {
+			w.named[target] = true
+		}
+	}
+	if !about.IsDir() || depth > maxDepth {
+		return
+	}
+	w.whole[p] = true
+	entries, _ := os.ReadDir(p) // what cannot be read is the reload's fault to tell
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), ".") {
+			w.below(filepath.Join(p, e.Name()), depth+1)
+		}
+	}
+}
+
+func (w *watch) add(folder string) {
+	about, err := os.Stat(folder)
+	if err != nil {
+		w.drop(folder)
+		return
+	}
+	if old, known := w.watched[folder]; known {
+		if os.SameFile(old, about) {
+			return
+		}
+		w.drop(folder)
+	}
+	if err := w.Add(folder); err != nil {
+		w.warn(fmt.Errorf("%s: %w", folder, err))
+		return
+	}
+	w.watched[folder] = about
+}
+
+func (w *watch) drop(folder string) {
+	if _, known := w.watched[folder]; known {
+		_ = w.Remove(folder) // it may be gone already
+		delete(w.watched, folder)
+	}
+}
+
+func (w *watch) warn(err error) {
+	if err.Error() == w.trouble {
+		return
+	}
+	w.trouble = err.Error()
+	w.log.Warn("watching policies: changes may be noticed late", "error", err, "within", patrol)
+}
