@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
 	"strings"
@@ -37,9 +38,33 @@ func same(t *testing.T, e bailiff.Event) {
 	}
 }
 
-// TestMarshalWritesEveryField fills an event by reflection, so that a field
-// added to it cannot be forgotten here.
-func TestMarshalWritesEveryField(t *testing.T) {
+func TestMarshalWritesEveryField(t *testing.T) { same(t, filled(t)) }
+
+// A line that holds a secret is taken apart and put together again.
+func TestScrubbingKeepsEveryField(t *testing.T) {
+	line, err := marshal(filled(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	clean, err := scrubbed(line, func(text []byte) []byte { return bytes.ReplaceAll(text, []byte("No."), []byte("Yes")) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got, want any
+	if err := json.Unmarshal(append(clean, unclosed...), &got); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(strings.Replace(string(line), "No.", "Yes", 1)+unclosed), &want); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %s, want %s", clean, line)
+	}
+}
+
+// filled fills an event by reflection, so that a field added to it cannot be
+// forgotten here.
+func filled(t *testing.T) bailiff.Event {
 	var e bailiff.Event
 	code := 3
 	for value := range fields(reflect.ValueOf(&e).Elem()) {
@@ -61,7 +86,7 @@ func TestMarshalWritesEveryField(t *testing.T) {
 			t.Errorf("a field of type %s is new: fill it here", value.Type())
 		}
 	}
-	same(t, e)
+	return e
 }
 
 // fields yields the fields of an event and of its custom part.

@@ -259,7 +259,7 @@ func TestUnfinishedAreAllowedRequestsWithoutAnEnd(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, Config{StateDir: dir, SegmentBytes: 1000})
 	old := decision("too long ago")
-	old.Timestamp = time.Now().Add(-time.Hour)
+	old.Timestamp = time.Now().Add(-2 * unfinishedFor)
 	denied := decision("denied")
 	denied.Result = map[string]any{"outcome": "deny"}
 	anonymous := decision("without an id")

@@ -20,7 +20,7 @@ func Tail(ctx context.Context, stateDir string, n int, follow bool, give func(li
 	t := &tail{stateDir: stateDir, give: give}
 	err := t.seek(n)
 	for err == nil {
-		if err = t.read(); err != nil || !follow {
+		if err = t.read(ctx); err != nil || !follow {
 			break
 		}
 		select {
@@ -29,7 +29,7 @@ func Tail(ctx context.Context, stateDir string, n int, follow bool, give func(li
 		case <-time.After(pollEvery):
 		}
 	}
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("reading the decision log: %w", err)
 	}
 	return nil
@@ -44,7 +44,7 @@ type tail struct {
 }
 
 // read gives all whole lines from here to the log's end.
-func (t *tail) read() error {
+func (t *tail) read(ctx context.Context) error {
 	names, _, err := segments(t.stateDir)
 	if err != nil {
 		return err
@@ -56,21 +56,21 @@ func (t *tail) read() error {
 		if name > t.segment {
 			t.segment, t.offset = name, 0
 		}
-		if err := t.readSegment(); err != nil {
+		if err := t.readSegment(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *tail) readSegment() error {
+func (t *tail) readSegment(ctx context.Context) error {
 	path := filepath.Join(decisionsDir(t.stateDir), t.segment)
 	if info, err := os.Stat(path); err != nil || info.Size() <= t.offset {
 		return err
 	}
 	_, err := lines(path, t.offset, func(line []byte, end int64) error {
 		t.offset = end
-		return t.give(line)
+		return errors.Join(ctx.Err(), t.give(line))
 	})
 	return err
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/bailiff-dev/bailiff"
 )
 
-// unfinishedFor is how far back an earlier run's requests are looked for.
-const unfinishedFor = 10 * time.Minute
+// unfinishedFor is how far back an earlier run's requests are looked for: longer
+// than commands run, and short enough to be read at every start.
+const unfinishedFor = time.Hour
 
 // Unfinished is a request that was let run and whose end nobody recorded.
 type Unfinished struct {

@@ -6,6 +6,7 @@ package redact
 type automaton struct {
 	states  []state
 	root    [256]int32
+	filter  filter
 	markers []string
 	longest int
 }
@@ -20,7 +21,7 @@ type state struct {
 	char           byte
 }
 
-func newAutomaton() *automaton { return &automaton{states: make([]state, 1)} }
+func newAutomaton() *automaton { return &automaton{states: make([]state, 1), filter: newFilter()} }
 
 func (a *automaton) addAll(forms []string, marker string) {
 	a.markers = append(a.markers, marker)
@@ -37,6 +38,7 @@ func (a *automaton) add(form string, marker int32) {
 	if s := &a.states[at]; s.found == 0 || a.markers[marker] < a.markers[s.marker] {
 		s.found, s.marker = s.depth, marker
 	}
+	a.filter.add(form)
 	a.longest = max(a.longest, len(form))
 }
 
@@ -100,15 +102,4 @@ func (a *automaton) step(at int32, c byte) int32 {
 		}
 		at = a.states[at].fallback
 	}
-}
-
-func (a *automaton) occursIn(text []byte) bool {
-	at := int32(0)
-	for _, c := range text {
-		at = a.step(at, c)
-		if a.states[at].found > 0 {
-			return true
-		}
-	}
-	return false
 }

@@ -56,13 +56,15 @@ func (r *Redactor) Write(chunk []byte) []byte { return r.stream.write(r.forms, c
 // Flush ends the stream and returns what was held back.
 func (r *Redactor) Flush() []byte { return r.stream.flush(r.forms) }
 
-// Redact returns a whole text redacted; it is text itself if nothing was found.
+// Redact returns a whole text redacted; it may be text itself if nothing was found.
 func (r *Redactor) Redact(text []byte) []byte {
-	if !r.forms.occursIn(text) {
+	begin := r.forms.candidate(text)
+	if begin < 0 {
 		return text
 	}
 	var s stream
-	out := append([]byte(nil), s.write(r.forms, text)...)
+	out := append([]byte(nil), text[:begin]...)
+	out = append(out, s.write(r.forms, text[begin:])...)
 	return append(out, s.flush(r.forms)...)
 }
 

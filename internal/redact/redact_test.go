@@ -168,7 +168,7 @@ func FuzzSplittingAnywhereGivesTheSameOutput(f *testing.F) {
 	f.Add(base64.StdEncoding.EncodeToString([]byte("..password1234..")), "password1234", "word1234", uint64(4))
 	f.Fuzz(func(t *testing.T, text, one, two string, seed uint64) {
 		if strings.Contains(text, "redacted]") || len(text) > 4096 || len(one)+len(two) > 512 {
-			t.Skip("the check below looks for the marker, and is quadratic")
+			return // the check below looks for the marker, and is quadratic
 		}
 		secrets := values("ONE", one, "TWO", two)
 		whole := string(New(secrets).Redact([]byte(text)))

@@ -35,7 +35,7 @@ func NewScrubber(source Source) *Scrubber {
 	return s
 }
 
-// Scrub returns the text redacted; it is text itself if nothing was found.
+// Scrub returns the text redacted; it may be text itself if nothing was found.
 func (s *Scrubber) Scrub(text []byte) []byte {
 	now := s.current.Load()
 	if now.generation != s.source.Generation() {

@@ -18,6 +18,9 @@ type span struct {
 }
 
 func (s *stream) write(forms *automaton, chunk []byte) []byte {
+	if forms.longest == 0 {
+		return chunk
+	}
 	s.held = append(s.held, chunk...)
 	for _, c := range chunk {
 		s.at = forms.step(s.at, c)
