@@ -15,7 +15,7 @@ import (
 // missing, and returns what gives it up again. The lock goes with the process,
 // however that ends.
 func LockState(dir string) (release func() error, err error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := own(dir); err != nil {
 		return nil, fmt.Errorf("locking the state folder: %w", err)
 	}
 	file, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
@@ -29,6 +29,18 @@ func LockState(dir string) (release func() error, err error) {
 		return nil, errors.Join(fmt.Errorf("locking the state folder: %w", err), file.Close())
 	}
 	return file.Close, nil
+}
+
+// own makes the folder, or refuses one in which everyone may replace the log.
+func own(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	info, err := os.Stat(dir)
+	if err == nil && info.Mode().Perm()&0o002 != 0 {
+		err = fmt.Errorf("everyone may write %s: chmod 700 %[1]s", dir)
+	}
+	return err
 }
 
 func sign(file *os.File) error {

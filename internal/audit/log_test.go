@@ -385,6 +385,16 @@ func TestASecondSidecarIsRefusedTheState(t *testing.T) {
 	}
 }
 
+func TestAStateFolderThatEveryoneMayWriteIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := LockState(dir); err == nil || !strings.Contains(err.Error(), "chmod 700 "+dir) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestIDsSortByTime(t *testing.T) {
 	last := NewID()
 	for range 1000 {
