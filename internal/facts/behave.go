@@ -99,12 +99,9 @@ func standardInput(p string) bool {
 // input reads shell text that arrives on standard input.
 func (a *analysis) input(name string, inv *invocation, sc *scope) result {
 	in := inv.in
-	if in.path != "" {
+	if in.path != "" && !wild(in.path) {
 		a.runsFile(in.path)
-		if !in.known {
-			a.ran(in.taint)
-			return result{out: unknown(in.taint)}
-		}
+		return result{out: unknown(taint{})}
 	}
 	code := word{text: in.text, known: in.known, taint: in.taint}
 	return a.nested(code, sc, append(slices.Clip(inv.wrappers), name), stream{})
@@ -116,13 +113,23 @@ func (a *analysis) script(name string, inv *invocation, file word, sc *scope) re
 		s := *file.source
 		return a.text(name, inv, word{text: s.text, known: s.known, taint: s.taint}, sc)
 	}
-	p := a.path(file, inv.sc)
-	a.runsFile(p)
+	p := a.fileToRun(file, inv)
 	s, ok := a.contents[p]
 	if !ok {
 		return result{out: unknown(taint{})}
 	}
 	return a.text(name, inv, word{text: s.text, known: s.known, taint: s.taint}, sc)
+}
+
+// fileToRun is the path of a file that is run; one that is not known hides what runs.
+func (a *analysis) fileToRun(file word, inv *invocation) string {
+	if _, ok := programName(file); !ok {
+		a.ran(file.taint)
+		a.hide()
+	}
+	p := a.path(file, inv.sc)
+	a.runsFile(p)
+	return p
 }
 
 // language reads what an interpreter other than a shell runs.
@@ -138,9 +145,8 @@ func (a *analysis) language(name, lang string, inv *invocation, args *arguments)
 	}
 	if inv.in.present && !args.has("-m", "-V", "--version", "-v", "-h", "--help") {
 		in := inv.in
-		if in.path != "" && !in.known {
+		if in.path != "" && !wild(in.path) {
 			a.runsFile(in.path)
-			a.ran(in.taint)
 			return out
 		}
 		a.inline(name, lang, inv, word{text: in.text, known: in.known, taint: in.taint})
@@ -173,8 +179,7 @@ func (a *analysis) languageFile(name, lang string, inv *invocation, file word) {
 		a.inline(name, lang, inv, word{text: s.text, known: s.known, taint: s.taint})
 		return
 	}
-	p := a.path(file, inv.sc)
-	a.runsFile(p)
+	p := a.fileToRun(file, inv)
 	if s, ok := a.contents[p]; ok {
 		a.inline(name, lang, inv, word{text: s.text, known: s.known, taint: s.taint})
 	}
@@ -231,6 +236,7 @@ func (a *analysis) builtin(name string, inv *invocation, args *arguments) (resul
 	case "trap":
 		if len(args.operands) > 1 && args.operands[0].text != "-" {
 			a.text(name, inv, args.operands[0], inv.sc.fork())
+			a.traps = append(a.traps, trap{args.operands[0], append(slices.Clip(inv.wrappers), name)})
 		}
 		return silent, true
 	case "alias":
@@ -243,6 +249,11 @@ func (a *analysis) builtin(name string, inv *invocation, args *arguments) (resul
 		return silent, true
 	case "exit", "return", "break", "continue":
 		return result{out: literal(""), ends: true}, true
+	case "mkfifo":
+		for _, w := range args.operands {
+			a.keep(a.path(w, inv.sc), unknown(taint{}), false)
+		}
+		return silent, true
 	case "true", ":", "false", "test", "[", "mkdir", "rm", "touch", "chmod", "chown", "shopt", "ulimit", "umask", "wait", "hash", "sleep", "cp", "mv", "ln":
 		return silent, true
 	}

@@ -54,6 +54,10 @@ func (e *effect) write(words ...word) {
 }
 
 func (e *effect) url(w word) bool {
+	if file, ok := strings.CutPrefix(w.text, "file://"); ok {
+		e.reads = add(e.reads, e.a.path(part(w, file), e.sc))
+		return true
+	}
 	h, ok := urlHost(w.text)
 	if ok {
 		e.host(h)
@@ -103,7 +107,9 @@ func (e *effect) operands(r role) {
 		e.mode(ops)
 	case roleURLs:
 		for _, w := range ops {
-			e.host(bareHost(w.text))
+			if !e.url(w) {
+				e.host(bareHost(w.text))
+			}
 		}
 	case roleHost:
 		if len(ops) > 0 && !e.args.has("-l") {

@@ -316,8 +316,7 @@ func (a *analysis) operands(x syntax.ArithmExpr, sc *scope) bool {
 			x = e.X
 			continue
 		case *syntax.ParenArithm:
-			x = e.X
-			continue
+			return a.operands(e.X, sc) && pure
 		case *syntax.Word:
 			return a.operand(e, sc) && pure
 		default:
@@ -329,7 +328,7 @@ func (a *analysis) operands(x syntax.ArithmExpr, sc *scope) bool {
 func (a *analysis) operand(w *syntax.Word, sc *scope) bool {
 	if name := w.Lit(); name != "" {
 		if v, ok := sc.vars[name]; ok {
-			return v.known()
+			return a.number(v)
 		}
 		if syntax.ValidName(name) {
 			a.mention(name)
@@ -338,6 +337,18 @@ func (a *analysis) operand(w *syntax.Word, sc *scope) bool {
 		return true
 	}
 	return a.single(w, sc).known && simpleWord(w)
+}
+
+// number says whether a variable can be evaluated. An index in its value would
+// be evaluated too, and may hold commands.
+func (a *analysis) number(v variable) bool {
+	for _, w := range v.list {
+		if strings.Contains(w.text, "[") {
+			a.hide()
+			return false
+		}
+	}
+	return v.known()
 }
 
 func simpleWord(w *syntax.Word) bool {

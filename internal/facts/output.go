@@ -120,10 +120,7 @@ func (a *analysis) fileStream(w word, inv *invocation) stream {
 	case standardInput(w.text) && inv.in.present:
 		return inv.in
 	}
-	p := a.path(w, inv.sc)
-	s := a.stored(p)
-	s.path = p
-	return s
+	return a.stored(a.path(w, inv.sc))
 }
 
 // inputOf is what a filter reads: its first file, or its standard input.

@@ -202,6 +202,10 @@ func (a *analysis) operated(p *syntax.ParamExp, value word, sc *scope) word {
 	name := p.Param.Value
 	shown := word{text: "$" + name, taint: value.taint}
 	env := scopeEnviron{sc, a.at.Home}
+	if p.Exp != nil && p.Exp.Op == syntax.OtherParamOps && p.Exp.Word.Lit() == "P" {
+		a.hide() // the value is expanded once more, commands in it included
+		return shown
+	}
 	if !env.Get(name).Set || len(value.text) > maxOperated || !a.spend(1+len(value.text)) {
 		return shown
 	}

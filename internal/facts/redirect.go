@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -45,7 +46,11 @@ func (a *analysis) heredoc(d *syntax.Redirect, sc *scope) stream {
 func (a *analysis) duplicate(r *redirections, d *syntax.Redirect, sc *scope) {
 	target := a.single(d.Word, sc).text
 	if strings.Trim(target, "0123456789-") == "" || d.Op == syntax.DplIn {
-		if d.Op == syntax.DplOut && target == "2" {
+		input := d.Op == syntax.DplIn && d.N == nil || d.N != nil && d.N.Value == "0"
+		switch {
+		case input && target != "0" && target != "-":
+			r.in = unknown(taint{fetched: slices.Contains(a.features, FeatureNetworkRedirect)})
+		case d.Op == syntax.DplOut && target == "2" && !input:
 			r.takesOutput = true
 		}
 		return
@@ -85,7 +90,6 @@ func (a *analysis) fileIn(r *redirections, p string, d *syntax.Redirect) {
 	r.reads = add(r.reads, p)
 	if d.N == nil || d.N.Value == "0" {
 		r.in = a.stored(p)
-		r.in.path = p
 	}
 }
 
@@ -104,7 +108,7 @@ func (a *analysis) stored(p string) stream {
 	if s, ok := a.contents[p]; ok {
 		return s
 	}
-	return unknown(taint{})
+	return stream{present: true, path: p}
 }
 
 // networkPath is the host of bash's /dev/tcp/host/port.

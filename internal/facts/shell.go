@@ -64,6 +64,8 @@ type analysis struct {
 	functions map[string]*function
 	// aliases are the texts that names stand for.
 	aliases map[string]string
+	// traps run when the text ends, with what is assigned then.
+	traps []trap
 	// contents are the files that the text itself writes, by path.
 	contents map[string]stream
 	// steps, depth and texts are what was spent of the limits.
@@ -87,6 +89,11 @@ type function struct {
 	aside int
 }
 
+type trap struct {
+	code     word
+	wrappers []string
+}
+
 // tooDeep ends a reading whose text nests deeper than anyone writes.
 type tooDeep struct{}
 
@@ -104,6 +111,9 @@ func (a *analysis) read(text string) (ok bool) {
 	}
 	sc := &scope{cwd: a.at.Workdir, argsKnown: true, steps: &a.steps}
 	a.statements(stmts, sc, stream{})
+	for _, t := range a.traps {
+		a.nested(t.code, sc.fork(), t.wrappers, stream{})
+	}
 	a.remaining(sc)
 	return true
 }

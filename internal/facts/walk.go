@@ -413,6 +413,9 @@ func (a *analysis) declare(c *syntax.DeclClause, sc *scope, files redirections) 
 			flag := w.text
 			argv = append(argv, w)
 			exports = exports || strings.HasPrefix(flag, "-") && strings.Contains(flag, "x")
+			if c.Variant.Value != "export" && strings.HasPrefix(flag, "-") && strings.Contains(flag, "n") {
+				a.hide() // one name then stands for another
+			}
 			array = array || strings.HasPrefix(flag, "-") && strings.ContainsAny(flag, "aA")
 			if name, value, ok := strings.Cut(flag, "="); ok && syntax.ValidName(name) {
 				a.assign(name, variable{list: []word{known(value)}}, sc)

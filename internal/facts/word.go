@@ -70,7 +70,7 @@ func texts(words []word) []string {
 func join(words []word, sep string) word {
 	all := word{known: true}
 	for _, w := range words {
-		all.known = all.known && w.known
+		all.known, all.glob = all.known && w.known, all.glob || w.glob
 		all.taint = all.taint.with(w.taint)
 		if w.source != nil {
 			all.source = w.source

@@ -128,8 +128,11 @@ func (a *analysis) env(inv *invocation, args *arguments) result {
 	if code, ok := args.value("-S", "--split-string"); ok {
 		return a.text("env", inv, join(append([]word{code}, args.rest...), " "), inv.sc.fork())
 	}
-	var rest []word
-	rest, in.assigns = leadingAssignments(args.rest, inv.assigns)
+	rest := args.rest
+	if len(rest) > 0 && rest[0].text == "-" {
+		rest = rest[1:]
+	}
+	rest, in.assigns = leadingAssignments(rest, inv.assigns)
 	a.assigns = append(a.assigns, in.assigns...)
 	if dir, ok := args.value("-C", "--chdir"); ok {
 		in.sc = inv.sc.fork()
@@ -195,7 +198,7 @@ func substitute(argv []word, mark string, items []word) []word {
 	for i, w := range out {
 		if strings.Contains(w.text, mark) {
 			out[i].text = strings.ReplaceAll(w.text, mark, value.text)
-			out[i].known = w.known && value.known
+			out[i].known, out[i].glob = w.known && value.known, w.glob || value.glob
 			out[i].taint = w.taint.with(value.taint)
 		}
 	}
