@@ -41,6 +41,20 @@ func tree(t testing.TB, files map[string]string) string {
 	return root
 }
 
+// copied is a folder with the shipped policies that only its owner may write.
+func copied(t testing.TB) string {
+	t.Helper()
+	files, faults := readAll(nil)
+	if len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	root := t.TempDir()
+	for _, f := range files {
+		write(t, filepath.Join(root, f.place), string(f.text))
+	}
+	return root
+}
+
 func write(t testing.TB, name, text string) {
 	t.Helper()
 	must(t, os.MkdirAll(filepath.Dir(name), 0o755))

@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"github.com/open-policy-agent/opa/v1/loader"
-
-	"github.com/bailiff-dev/bailiff/policies"
 )
 
 func TestFaultsOfPoliciesAreToldWithFileAndLine(t *testing.T) {
@@ -180,8 +178,7 @@ func TestARevisionStandsForWhatDecides(t *testing.T) {
 }
 
 func TestTheShippedPoliciesHaveOneRevisionWhereverTheyLie(t *testing.T) {
-	root := t.TempDir()
-	must(t, os.CopyFS(root, policies.FS))
+	root := copied(t)
 	embedded, err := Open(context.Background(), Config{})
 	must(t, err)
 	onDisk, err := Open(context.Background(), Config{Paths: []string{root}})

@@ -1,0 +1,125 @@
+package pdp
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/rego"
+)
+
+// Both sides of a comparison run turn by turn in one loop, so that whatever else
+// the machine does falls on both; the figure reported is the ratio of the medians.
+
+// BenchmarkDecisionAgainstBareQuery compares a decision from the request (facts,
+// input document, evaluation, strict reading) with the same prepared query over
+// an input document that is there already.
+func BenchmarkDecisionAgainstBareQuery(b *testing.B) {
+	p, err := Open(context.Background(), Config{EvalTimeout: time.Minute})
+	must(b, err)
+	for name, command := range commands {
+		b.Run(name, func(b *testing.B) {
+			req := listing
+			req.Args.Command, req.Env = command, []string{"GITHUB_TOKEN"}
+			input := document(req, ready, "")
+			query := bare(b, p.inForce.Load())
+			compare(b, "x-bare", func() {
+				if j := p.Decide(context.Background(), req, ready); j.Fault != nil {
+					b.Fatal(j.Fault)
+				}
+			}, func() {
+				if answer, err := query.Eval(context.Background(), rego.EvalParsedInput(input)); err != nil || len(answer) != 1 {
+					b.Fatal(answer, err)
+				}
+			})
+		})
+	}
+}
+
+var commands = map[string]string{
+	"short":  "ls -l",
+	"usual":  "cd /workspace/app && git add -A && git commit -m 'Fix the parser' && git push origin fix-parser",
+	"script": strings.Repeat("for f in src/*.go; do grep -n TODO \"$f\" | sort -u > /workspace/out/$(basename $f).txt; done\n", 10),
+}
+
+// bare is the query as anyone would prepare it with OPA's own package, over the
+// same compiled policies and data.
+func bare(b *testing.B, s *snapshot) rego.PreparedEvalQuery {
+	b.Helper()
+	query, err := rego.New(rego.Query("data.bailiff.decision"), rego.Compiler(s.compiler), rego.Store(s.store)).PrepareForEval(context.Background())
+	must(b, err)
+	return query
+}
+
+// BenchmarkLargerTables compares decisions over tables of 4,000 entries with
+// those over 400.
+func BenchmarkLargerTables(b *testing.B) {
+	small, large := grown(b, 400), grown(b, 4000)
+	req := listing
+	req.Args.Command, req.Env = commands["usual"], []string{"GITHUB_TOKEN", "NAME_399"}
+	decide := func(p *PDP) func() {
+		return func() {
+			if j := p.Decide(context.Background(), req, ready); j.Fault != nil {
+				b.Fatal(j.Fault)
+			}
+		}
+	}
+	compare(b, "x-400-entries", decide(large), decide(small))
+}
+
+// grown are the shipped policies with so many entries more, spread over all the
+// tables that are looked up by name. What an entry says is taken from another
+// entry of its table.
+func grown(b *testing.B, entries int) *PDP {
+	b.Helper()
+	p, faults := load(nil)
+	if len(faults) > 0 {
+		b.Fatal(faults)
+	}
+	tables := p.data["bailiff"].(map[string]any)["tables"].(map[string]any)
+	for i := range entries {
+		table := tables[looked[i%len(looked)]].(map[string]any)
+		names := slices.Sorted(maps.Keys(table))
+		table[fmt.Sprintf("grown-%d", i)] = table[names[i%len(names)]]
+	}
+	s, faults := newSnapshot(context.Background(), p)
+	if len(faults) > 0 {
+		b.Fatal(faults)
+	}
+	pdp := &PDP{config: Config{EvalTimeout: time.Minute}}
+	pdp.inForce.Store(s)
+	return pdp
+}
+
+// looked are the tables that security teams let grow.
+var looked = []string{"platforms", "env", "programs", "verdicts", "actions", "hosts"}
+
+// compare runs two things turn by turn and reports how many times longer the
+// first takes.
+func compare(b *testing.B, unit string, one, other func()) {
+	b.Helper()
+	var ones, others []time.Duration
+	one()
+	other()
+	for b.Loop() {
+		ones, others = append(ones, took(one)), append(others, took(other))
+	}
+	b.ReportMetric(float64(median(ones))/float64(median(others)), unit)
+	b.ReportMetric(float64(median(ones)), "ns-median")
+	b.ReportMetric(float64(median(others)), "ns-median-other")
+}
+
+func took(do func()) time.Duration {
+	began := time.Now()
+	do()
+	return time.Since(began)
+}
+
+func median(all []time.Duration) time.Duration {
+	slices.Sort(all)
+	return all[len(all)/2]
+}
