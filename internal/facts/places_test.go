@@ -90,7 +90,7 @@ func TestHosts(t *testing.T) {
 		"git clone git@github.com:a/b.git; git push https://x.test/a main": "github.com x.test",
 		"git push origin main":                                             "",
 		"git fetch origin a:b":                                             "",
-		"pip install --index-url https://i.test/simple x":                  "",
+		"pip install --index-url https://i.test/simple x":                  "i.test",
 		"sudo curl https://x.test":                                         "x.test",
 		"echo https://no.test; grep https://no.test f":                     "",
 		"bash -c 'echo https://no.test'":                                   "",

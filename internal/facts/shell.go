@@ -14,6 +14,8 @@ type Place struct {
 	Workdir string
 	// Home lets an absolute home path be written "~".
 	Home string
+	// level counts the programs that the text lies in.
+	level int
 }
 
 // What one text may cost. Whoever runs into a limit gets Complete false.
