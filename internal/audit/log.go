@@ -46,6 +46,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -264,8 +265,10 @@ func (l *Log) run() {
 	}
 }
 
-// batch takes what has queued up behind the first entry.
+// batch takes what has queued up behind the first entry. Those whom the last
+// commit answered are let run first: they may have more for this one.
 func (l *Log) batch(first entry) []entry {
+	runtime.Gosched()
 	batch, size := []entry{first}, len(first.line)
 	for size < batchBytes && len(batch) < queueLength {
 		select {
