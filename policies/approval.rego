@@ -38,10 +38,11 @@ approval_terms(term) := {value |
 	value := source[term]
 }
 
-approval_sources := require_approval | {
-	data.bailiff.tables.approval.tools[input.tool],
-	data.bailiff.tables.approval.terms,
-}
+approval_sources contains data.bailiff.tables.approval.terms
+
+approval_sources contains data.bailiff.tables.approval.tools[input.tool]
+
+approval_sources contains asked if some asked in require_approval
 
 # "once" can always be offered: it is the narrowest.
 approval_scopes := [scope |

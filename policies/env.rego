@@ -104,19 +104,30 @@ fits_backend(entry) if chosen in entry.backends
 fits_programs(entry, _) if not entry.programs
 
 fits_programs(entry, name) if {
-	readable
+	input.tool != "execute_code"
+	plain
 	not name in command.variables
-	some program in programs
+	some program in command.programs
 	program in entry.programs
 	every call in calls {
 		accepted(call, entry)
 	}
 }
 
-readable if {
-	command.parsed
-	command.complete
-	not "function" in command.features
+# A program of execute_code is one of Python's.
+fits_programs(entry, _) if {
+	input.tool == "execute_code"
+	"python3" in entry.programs
+	understood_code
+	every call in calls {
+		accepted(call, entry)
+	}
+}
+
+# A function may have taken the name of a program.
+plain if {
+	understood
+	not features.function
 }
 
 # A program given by a path could be any file of that name.

@@ -1,7 +1,8 @@
 # What is judged.
 #
-# The shell text of a request, wherever it stands: a terminal's command, the data
-# written to a process, or what a program gives to a shell.
+# The shell text of a request wherever it stands (a terminal's command, the data
+# written to a process, what a program hands to a shell), and with it what the
+# program itself does.
 
 package bailiff
 
@@ -11,10 +12,30 @@ command := input.command if input.tool == "process"
 
 command := input.code.command if input.tool == "execute_code"
 
+code := input.code if input.tool == "execute_code"
+
 default calls := []
 
 calls := command.calls
 
 programs := {program | some program in command.programs}
 
-features := {feature | some feature in command.features}
+reads := {path | some path in command.reads} | {path | some path in code.reads}
+
+writes := {path | some path in command.writes} | {path | some path in code.writes}
+
+hosts := {host | some host in command.hosts} | {host | some host in code.hosts}
+
+features := {feature | some feature in command.features} | {feature | some feature in code.features}
+
+# Whether there is a text whose meaning must be known.
+text_is_due if input.tool == "terminal"
+
+text_is_due if input.args.action in {"write", "submit"}
+
+text_is_due if command
+
+understood if {
+	command.parsed
+	command.complete
+}

@@ -1,0 +1,44 @@
+# What a program of execute_code does.
+#
+# Its files, hosts, features and shell texts are judged by the same rules as a
+# command's; here is only what has no counterpart in a shell text.
+
+package bailiff
+
+findings contains found(class, called) if {
+	some called in code.calls
+	some class in data.bailiff.tables.code_calls[called]
+}
+
+findings contains found("hidden_code", "") if {
+	input.tool == "execute_code"
+	not understood_code
+}
+
+understood_code if {
+	code.parsed
+	code.complete
+}
+
+findings contains found("destroys", path) if {
+	some called in code.calls
+	data.bailiff.tables.code_deleters[called]
+	some path in code.writes
+	root_folder(path)
+}
+
+findings contains found("sends_files", path) if {
+	some called in code.calls
+	data.bailiff.tables.code_senders[called]
+	not to_this_host
+	some path in code.reads
+}
+
+findings contains found("sends_environment", called) if {
+	some called in code.calls
+	data.bailiff.tables.code_senders[called]
+	not to_this_host
+	some name in code.variables
+	regex.match(`(?i)(key|token|secret|passw|credential)`, name)
+	called in {"socket.socket", "socket.create_connection", "smtplib.SMTP", "ftplib.FTP"}
+}

@@ -1,0 +1,45 @@
+# What added files contribute must be what it seems.
+#
+# A contribution that is malformed would otherwise count for nothing, and whoever
+# wrote it meant to make the decision stricter.
+
+package bailiff
+
+deny contains malformed("limits", limit) if {
+	some limit in limits
+	some kind, value in limit
+	not positive(value)
+	kind != ""
+}
+
+deny contains malformed("limits", limit) if {
+	some limit in limits
+	not is_object(limit)
+}
+
+deny contains malformed("withhold_env", said) if {
+	some said in withhold_env
+	not names_and_reasons(said)
+}
+
+deny contains malformed("require_approval", asked) if {
+	some asked in require_approval
+	some term in ["timeout_seconds", "grant_seconds", "quorum"]
+	not positive(object.get(asked, term, 1))
+}
+
+positive(value) if {
+	is_number(value)
+	value > 0
+}
+
+names_and_reasons(said) if {
+	is_string(said.name)
+	is_string(said.rule)
+}
+
+malformed(set_name, contribution) := {
+	"rule": "policy.invalid",
+	"message": concat(" ", ["A policy adds to", set_name, "what is none of it."]),
+	"match": json.marshal(contribution),
+}

@@ -1,0 +1,171 @@
+# What a request deletes.
+#
+# Deleting the system, a home or a disk is denied everywhere; deleting folders or
+# whatever matches a pattern is asked about; deleting files by name is ordinary work.
+
+package bailiff
+
+deletions := [call | some call in calls; data.bailiff.tables.deleters[call.program]]
+
+findings contains found("destroys", path) if {
+	some call in deletions
+	recursive(call)
+	some path in call.writes
+	root_folder(path)
+}
+
+# Without recursion a pattern still empties a folder of its files.
+findings contains found("destroys", path) if {
+	some call in deletions
+	some path in call.writes
+	wild(path)
+	root_folder(path)
+}
+
+findings contains found("deletes_recursively", target) if {
+	some call in deletions
+	call.program != "rmdir"
+	recursive(call)
+	some target in targets(call)
+}
+
+findings contains found("deletes_by_pattern", target) if {
+	some call in deletions
+	not recursive(call)
+	some target in call.operands
+	wild(target)
+}
+
+# Names that arrive on standard input, or from a search, are known to nobody here.
+findings contains found("deletes_by_pattern", wrapper) if {
+	some call in deletions
+	some wrapper in call.wrappers
+	data.bailiff.tables.suppliers[wrapper]
+}
+
+recursive(call) if {
+	some flag in call.flags
+	flag in {"-r", "-R", "--recursive"}
+}
+
+recursive(call) if {
+	some flag in call.flags
+	startswith(flag, "--rec")
+}
+
+targets(call) := call.operands if count(call.operands) > 0
+
+targets(call) := [call.program] if count(call.operands) == 0
+
+# The searches that delete what they find.
+searches := [call |
+	programs.find
+	some call in calls
+	call.program == "find"
+	search_deletes(call)
+]
+
+search_deletes(call) if "-delete" in call.argv
+
+search_deletes(call) if {
+	some action in {"-exec", "-execdir", "-ok", "-okdir"}
+	action in call.argv
+	some inner in deletions
+	"find" in inner.wrappers
+}
+
+findings contains found("deletes_recursively", concat(" ", call.argv)) if {
+	some call in searches
+}
+
+# Without a test by name or date a search finds everything.
+findings contains found("destroys", folder) if {
+	some call in searches
+	count({word | some word in call.argv} & selecting) == 0
+	some folder in call.argv
+	folder_of_search(folder)
+}
+
+selecting := {
+	"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-mtime", "-mmin", "-ctime", "-cmin", "-atime",
+	"-amin", "-newer", "-size", "-empty", "-user", "-group", "-perm", "-inum", "-samefile", "-links", "-nouser", "-nogroup",
+}
+
+folder_of_search(folder) if {
+	startswith(folder, "/")
+	root_folder(trim_suffix_slash(folder))
+}
+
+folder_of_search(folder) if {
+	startswith(folder, "~")
+	root_folder(trim_suffix_slash(folder))
+}
+
+trim_suffix_slash("/") := "/"
+
+trim_suffix_slash(path) := trim_right(path, "/") if path != "/"
+
+# Permissions and owners of the whole system are as good as gone after a change.
+findings contains found("destroys", path) if {
+	some call in calls
+	data.bailiff.tables.permissioners[call.program]
+	recursive(call)
+	some path in call.writes
+	root_folder(path)
+}
+
+# Moving the system away, or letting an empty folder overwrite it.
+findings contains found("destroys", path) if {
+	programs.mv
+	some call in calls
+	call.program == "mv"
+	some path in array.slice(call.operands, 0, count(call.operands) - 1)
+	root_folder(path)
+}
+
+findings contains found("destroys", path) if {
+	programs.rsync
+	some call in calls
+	call.program == "rsync"
+	some flag in call.flags
+	startswith(flag, "--del")
+	some path in call.writes
+	root_folder(path)
+}
+
+# A mkfs of a regular file only writes that file.
+findings contains found("formats", target) if {
+	some call in calls
+	data.bailiff.tables.formatters[call.program]
+	not harmless(call)
+	some target in targets(call)
+	device_like(target)
+}
+
+device_like(target) if startswith(target, "/dev/")
+
+device_like(target) if startswith(target, "$")
+
+device_like(target) if not contains(target, "/")
+
+# SQL is read from the whole text once a client of a database is called.
+findings contains found("sql", statement) if {
+	some call in calls
+	data.bailiff.tables.databases[call.program]
+	some statement in regex.find_n(destructive_sql, lower(command.text), 3)
+}
+
+findings contains found("sql", statement) if {
+	some module in code.imports
+	data.bailiff.tables.databases[module]
+	some text in code.strings
+	some statement in regex.find_n(destructive_sql, lower(text), 1)
+}
+
+destructive_sql := concat("|", [
+	`\bdrop\s+(table|database|schema|view|index|user|role|keyspace|collection|type|sequence)\b`,
+	`\btruncate\s+(table\s+)?[\w."]+`,
+	`\bdelete\s+from\s+[\w."]+\s*([;"')]|$|\n|where\s+(1|true)\b)`,
+	`\balter\s+table\s+[\w."]+\s+drop\b`,
+	`\bflush(all|db)\b|\bdropdatabase\(|\.drop\(\)|\bdeletemany\(\s*\{\s*\}`,
+])

@@ -1,0 +1,61 @@
+# What git would lose or rewrite.
+#
+# Commits, branches, merges and pushes of a branch are ordinary work. What discards
+# uncommitted work, or history that others may have, is not.
+
+package bailiff
+
+gits := [call | programs.git; some call in calls; call.program == "git"]
+
+findings contains found("history", concat(" ", call.argv)) if {
+	some call in gits
+	rewrites(call.operands[0], {flag | some flag in call.flags}, call)
+}
+
+rewrites("push", flags, _) if count(flags & {"-f", "--force", "--force-with-lease", "--force-if-includes", "--mirror", "--delete", "-d", "--prune"}) > 0
+
+rewrites("push", _, call) if {
+	some refspec in array.slice(call.operands, 1, count(call.operands))
+	regex.match(`^[+:]`, refspec)
+}
+
+rewrites("reset", flags, _) if count(flags & {"--hard", "--merge", "--keep"}) > 0
+
+rewrites("clean", flags, _) if {
+	count(flags & {"-f", "--force"}) > 0
+	count(flags & {"-n", "--dry-run"}) == 0
+}
+
+rewrites("branch", flags, _) if "-D" in flags
+
+rewrites("branch", flags, _) if {
+	count(flags & {"-d", "--delete"}) > 0
+	count(flags & {"-f", "--force"}) > 0
+}
+
+rewrites("checkout", flags, _) if count(flags & {"-f", "--force"}) > 0
+
+rewrites("rebase", flags, _) if count(flags & {"--abort", "--continue", "--skip", "--quit", "--show-current-patch"}) == 0
+
+rewrites("reflog", _, call) if call.operands[1] in {"expire", "delete"}
+
+rewrites("stash", _, call) if call.operands[1] in {"drop", "clear"}
+
+rewrites("update-ref", flags, _) if "-d" in flags
+
+rewrites("gc", _, call) if "--prune=now" in call.argv
+
+rewrites(command_name, _, _) if command_name in {"filter-branch", "filter-repo"}
+
+# Settings that make git start programs of somebody's choice later on.
+findings contains found("startup", key) if {
+	some call in gits
+	call.operands[0] == "config"
+	count(call.operands) > 2
+	key := lower(call.operands[1])
+	plants(key)
+}
+
+plants(key) if data.bailiff.tables.git_keys[key]
+
+plants(key) if data.bailiff.tables.git_keys[concat("", [split(key, ".")[0], ".*"])]

@@ -1,0 +1,115 @@
+# What a request reads and writes.
+#
+# A path is looked up by itself and by each folder above it; the deepest entry of
+# the table counts, so that an exception can stand below a rule. The last name and
+# the last two names of a path are looked up too, for files that are the same
+# wherever they lie. Only a path with wildcards is compared with the whole table.
+
+package bailiff
+
+findings contains found(class, path) if {
+	some path in writes
+	some class in classes_of("writes", path)
+}
+
+findings contains found(class, path) if {
+	some path in reads
+	some class in classes_of("reads", path)
+	not only_looked_at(path)
+}
+
+# Programs that show a name or a date of a file do not show what is in it.
+only_looked_at(path) if {
+	readers := {call.program | some call in calls; path in call.reads}
+	count(readers) > 0
+	every reader in readers {
+		data.bailiff.tables.lookers[reader]
+	}
+}
+
+classes_of(kind, path) := {class | some form in forms(path); some class in named(kind, split(form, "/"))} | pattern_classes(kind, path)
+
+named(kind, parts) := ({class | class := nearest(kind, parts); class != "free"} | {class |
+	some length in [1, 2]
+	tail := concat("/", array.slice(parts, count(parts) - length, count(parts)))
+	class := data.bailiff.tables.paths[kind].names[tail]
+}) | {class |
+	dotted := split(parts[count(parts) - 1], ".")
+	count(dotted) > 1
+	class := data.bailiff.tables.paths[kind].suffixes[dotted[count(dotted) - 1]]
+}
+
+# The entry of the deepest folder that has one.
+nearest(kind, parts) := [class |
+	some length in numbers.range(count(parts), 1)
+	class := data.bailiff.tables.paths[kind].folders[concat("/", array.slice(parts, 0, length))]
+][0]
+
+# Somebody's home, spelt out, is a home like "~".
+forms(path) := {path, concat("/", array.concat(["~"], array.slice(split(path, "/"), 3, 100)))} if {
+	regex.match(`^/(home|Users)/[^/]+`, path)
+}
+
+forms(path) := {path, concat("", ["~", trim_prefix(path, "/root")])} if regex.match(`^/root(/|$)`, path)
+
+forms(path) := {path, concat("/", array.concat(["~"], array.slice(split(path, "/"), 1, 100)))} if {
+	regex.match(`^~[^/]`, path)
+}
+
+forms(path) := {path} if not regex.match(`^(/(home|Users)/[^/]|/root(/|$)|~[^/])`, path)
+
+# A path with wildcards may mean any entry that it matches, or that lies below it.
+pattern_classes(_, path) := set() if not wild(path)
+
+pattern_classes(kind, path) := {class |
+	some folder, class in data.bailiff.tables.paths[kind].folders
+	class != "free"
+	could_mean(path, folder)
+} if {
+	wild(path)
+}
+
+wild(path) if regex.match(`[*?\[{]`, path)
+
+could_mean(path, folder) if glob.match(path, ["/"], folder)
+
+could_mean(path, folder) if {
+	depth := count(split(folder, "/"))
+	parts := split(path, "/")
+	count(parts) > depth
+	glob.match(concat("/", array.slice(parts, 0, depth)), ["/"], folder)
+}
+
+# The folders that make up a system or a home: to delete one is to destroy it.
+root_folder(path) if {
+	some form in forms(path)
+	data.bailiff.tables.paths.roots[form]
+}
+
+root_folder(path) if regex.match(`^/(home|Users)/[^/]+$`, path)
+
+root_folder(path) if regex.match(`^~(/\.\.)+$`, path)
+
+root_folder(path) if {
+	wild(path)
+	some root, _ in data.bailiff.tables.paths.roots
+	glob.match(path, ["/"], root)
+}
+
+# All that is in such a folder.
+root_folder(path) if {
+	wild(path)
+	parts := split(path, "/")
+	base := parts[count(parts) - 1]
+	not regex.match(`[A-Za-z0-9]`, regex.replace(base, `\[[^\]]*\]`, "*"))
+	root_folder_itself(concat("/", array.slice(parts, 0, count(parts) - 1)))
+}
+
+root_folder_itself("")
+
+root_folder_itself(path) if {
+	some form in forms(path)
+	data.bailiff.tables.paths.roots[form]
+}
+
+root_folder_itself(path) if regex.match(`^/(home|Users)/[^/]+$`, path)
