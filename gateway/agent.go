@@ -1,0 +1,150 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// Enforcer judges requests and runs what may run. News, which may be nil, is
+// never called concurrently, nor after Execute has returned.
+type Enforcer interface {
+	Execute(ctx context.Context, req bailiff.Request, news func(bailiff.Progress)) bailiff.Answer
+	Decide(ctx context.Context, req bailiff.Request) bailiff.Decided
+	EndSession(ctx context.Context, caller, session string) (removed int, err error)
+}
+
+// Evaluator answers with other documents of the policies than the decision.
+type Evaluator interface {
+	Query(ctx context.Context, req bailiff.Request, at bailiff.Circumstances, path string) (result any, defined bool, err error)
+}
+
+// AgentConfig is what an agent's door serves. Name, Messaging and Enforcer are
+// required, Evaluator and Circumstances too if DataPaths lists more than the
+// decision.
+type AgentConfig struct {
+	// Name is the caller of all requests that come by this door.
+	Name string
+	// Platforms are those that requests may claim: empty means every messaging
+	// platform, "*" all.
+	Platforms []string
+	// Messaging are the messaging platforms.
+	Messaging []string
+	// DataPaths are what OPA's Data API serves, such as "bailiff/decision".
+	DataPaths []string
+	Enforcer  Enforcer
+	Evaluator Evaluator
+	// Circumstances are those of a request for the Evaluator.
+	Circumstances func(bailiff.Request) bailiff.Circumstances
+}
+
+// NewAgent returns the agent API, or names everything that the config lacks.
+func NewAgent(c AgentConfig) (http.Handler, error) {
+	if missing := c.missing(); len(missing) > 0 {
+		return nil, fmt.Errorf("agent config lacks %s", strings.Join(missing, ", "))
+	}
+	a := &agent{AgentConfig: c}
+	rs := newRoutes()
+	rs.on(http.MethodPost, "/v1/execute", a.execute)
+	rs.on(http.MethodPost, "/v1/decide", a.decide)
+	rs.on(http.MethodDelete, "/v1/sessions/{id}", a.endSession)
+	rs.on(http.MethodPost, "/v1/data/{path...}", a.dataV1)
+	rs.on(http.MethodPost, "/v0/data/{path...}", a.dataV0)
+	return rs, nil
+}
+
+func (c AgentConfig) missing() (names []string) {
+	lacks := func(absent bool, name string) {
+		if absent {
+			names = append(names, name)
+		}
+	}
+	more := slices.ContainsFunc(c.DataPaths, func(path string) bool { return path != decisionPath })
+	lacks(c.Name == "", "Name")
+	lacks(len(c.Messaging) == 0 && len(c.Platforms) == 0, "Messaging")
+	lacks(c.Enforcer == nil, "Enforcer")
+	lacks(more && c.Evaluator == nil, "Evaluator")
+	lacks(more && c.Circumstances == nil, "Circumstances")
+	return names
+}
+
+// agent serves one agent's door.
+type agent struct{ AgentConfig }
+
+func (a *agent) execute(w http.ResponseWriter, r *http.Request) {
+	req, p := a.read(r)
+	switch {
+	case p != nil:
+		p.write(w)
+	case wantsStream(r):
+		a.stream(w, r, req)
+	default:
+		reply(w, a.Enforcer.Execute(r.Context(), req, nil))
+	}
+}
+
+// reply answers plainly; the one answer that is not 200 is to a request id that
+// stands for another request.
+func reply(w http.ResponseWriter, answer bailiff.Answer) {
+	if answer.Code == bailiff.CodeConflict {
+		problem(http.StatusConflict, answer.Code, answer.Message).write(w)
+		return
+	}
+	send(w, http.StatusOK, answered(answer))
+}
+
+func (a *agent) decide(w http.ResponseWriter, r *http.Request) {
+	req, p := a.read(r)
+	if p != nil {
+		p.write(w)
+		return
+	}
+	d := a.Enforcer.Decide(r.Context(), req)
+	send(w, http.StatusOK, Decided{d.ID, d.Decision})
+}
+
+func (a *agent) endSession(w http.ResponseWriter, r *http.Request) {
+	session := r.PathValue("id")
+	removed, err := a.Enforcer.EndSession(r.Context(), a.Name, session)
+	if err != nil {
+		problem(http.StatusInternalServerError, "internal", "Ending the session failed: "+err.Error()+".").write(w)
+		return
+	}
+	send(w, http.StatusOK, SessionEnded{removed})
+}
+
+// read reads a request that this door may speak for.
+func (a *agent) read(r *http.Request) (bailiff.Request, *Problem) {
+	buf := written.Get().(*bytes.Buffer)
+	defer release(buf)
+	if _, err := buf.ReadFrom(r.Body); err != nil {
+		return bailiff.Request{}, unread(err)
+	}
+	req, p := parse(buf.Bytes())
+	if p != nil {
+		return req, p
+	}
+	return a.claim(req)
+}
+
+// claim makes a request this door's, if its platform is.
+func (a *agent) claim(req bailiff.Request) (bailiff.Request, *Problem) {
+	if !a.mayClaim(req.Session.Platform) {
+		return req, problem(http.StatusForbidden, "platform_not_allowed",
+			fmt.Sprintf("Listener %q may not speak for platform %q; its configuration names those that it may.", a.Name, cut(req.Session.Platform)))
+	}
+	req.Caller = a.Name
+	return req, nil
+}
+
+func (a *agent) mayClaim(platform string) bool {
+	if len(a.Platforms) == 0 {
+		return platform != "cli" && slices.Contains(a.Messaging, platform)
+	}
+	return slices.Contains(a.Platforms, platform) || slices.Contains(a.Platforms, "*")
+}

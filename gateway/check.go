@@ -1,0 +1,158 @@
+package gateway
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// What a request may hold at most.
+const (
+	longestID      = 128
+	longestSession = 512
+	longestName    = 256
+	mostVariables  = 100
+	longestWait    = 24 * 60 * 60 // seconds
+)
+
+var (
+	chatTypes = []string{"", "dm", "group", "channel", "thread"}
+	actions   = []string{"list", "poll", "wait", "log", "kill", "write", "submit", "close"}
+)
+
+// checker collects what is wrong with a request.
+type checker struct{ faults []Fault }
+
+func (c *checker) fault(at, format string, values ...any) {
+	c.faults = append(c.faults, Fault{at, fmt.Sprintf(format, values...)})
+}
+
+// check looks at what types cannot say.
+func check(req *bailiff.Request) []Fault {
+	var c checker
+	c.short("/request_id", req.ID, longestID)
+	c.session(&req.Session)
+	c.args(req.Tool, &req.Args)
+	c.env(req.Env)
+	c.short("/backend", req.Backend, longestName)
+	c.seconds("/wait_seconds", req.WaitSeconds)
+	return c.faults
+}
+
+func (c *checker) session(s *bailiff.Session) {
+	if s.ID == "" {
+		c.fault("/session/id", "is missing")
+	}
+	if s.Platform == "" {
+		c.fault("/session/platform", "is missing")
+	}
+	if !slices.Contains(chatTypes, s.ChatType) {
+		c.fault("/session/chat_type", "want dm, group, channel or thread, is %q", cut(s.ChatType))
+	}
+	c.short("/session/id", s.ID, longestSession)
+	c.short("/session/platform", s.Platform, longestName)
+	c.short("/session/chat_id", s.ChatID, longestName)
+	c.short("/session/thread_id", s.ThreadID, longestName)
+	c.short("/session/user_id", s.UserID, longestName)
+	c.short("/session/user_name", s.UserName, longestName)
+	c.short("/session/profile", s.Profile, longestName)
+}
+
+func (c *checker) args(tool bailiff.Tool, a *bailiff.Args) {
+	switch tool {
+	case bailiff.Terminal:
+		c.text("/args/command", a.Command)
+		c.workdir(a.Workdir)
+	case bailiff.ExecuteCode:
+		c.text("/args/code", a.Code)
+	case bailiff.Process:
+		c.process(a)
+	case "":
+		c.fault("/tool", "is missing")
+	default:
+		c.fault("/tool", "want terminal, execute_code or process, is %q", cut(string(tool)))
+	}
+	c.seconds("/args/timeout", a.Timeout)
+}
+
+// text checks what an interpreter will read.
+func (c *checker) text(at, s string) {
+	if s == "" {
+		c.fault(at, "is missing")
+	}
+	c.noNUL(at, s)
+}
+
+func (c *checker) workdir(dir string) {
+	if dir != "" && !path.IsAbs(dir) {
+		c.fault("/args/workdir", "want an absolute path, is %q", cut(dir))
+	}
+	c.noNUL("/args/workdir", dir)
+}
+
+func (c *checker) process(a *bailiff.Args) {
+	switch {
+	case a.Action == "":
+		c.fault("/args/action", "is missing")
+	case !slices.Contains(actions, a.Action):
+		c.fault("/args/action", "want %s, is %q", strings.Join(actions, ", "), cut(a.Action))
+	case a.Action != "list" && a.ProcessID == "":
+		c.fault("/args/process_id", "is missing: %s needs to know of which process", a.Action)
+	case a.Action != "write" && a.Action != "submit" && a.Data != "":
+		c.fault("/args/data", "belongs to write and submit, not to %s", a.Action)
+	}
+	c.short("/args/process_id", a.ProcessID, longestName)
+}
+
+func (c *checker) env(names []string) {
+	if len(names) > mostVariables {
+		c.fault("/env", "names %d variables, want at most %d", len(names), mostVariables)
+		return
+	}
+	for i, name := range names {
+		if !isVariable(name) {
+			c.fault("/env/"+strconv.Itoa(i), "want a variable's name (letters, digits and _, no digit first), is %q", cut(name))
+		}
+	}
+}
+
+func isVariable(name string) bool {
+	for i, r := range []byte(name) {
+		letter := r == '_' || 'a' <= r|0x20 && r|0x20 <= 'z'
+		if !letter && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return name != "" && len(name) <= longestName
+}
+
+func (c *checker) seconds(at string, n int) {
+	if n < 0 || n > longestWait {
+		c.fault(at, "want 0 to %d seconds, is %d", longestWait, n)
+	}
+}
+
+func (c *checker) short(at, s string, longest int) {
+	if len(s) > longest {
+		c.fault(at, "is %d bytes long, want at most %d", len(s), longest)
+	}
+	c.noNUL(at, s)
+}
+
+func (c *checker) noNUL(at, s string) {
+	if strings.IndexByte(s, 0) >= 0 {
+		c.fault(at, "holds a NUL byte")
+	}
+}
+
+// cut keeps what is quoted from a request short.
+func cut(s string) string {
+	if len(s) > 40 {
+		return s[:40] + "…"
+	}
+	return s
+}

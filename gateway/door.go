@@ -1,0 +1,205 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// DoorConfig says where a door is, who may come in, and how fast and how many
+// they may be. Zero limits mean the usual ones.
+type DoorConfig struct {
+	Name string
+	// Network is "unix" or "tcp"; Address a socket's path, or host:port.
+	Network, Address string
+	// UIDs are the users that may connect to a Unix socket; empty means whoever
+	// the socket's mode lets in.
+	UIDs []uint32
+	// Token is what clients on TCP must send; required there.
+	Token bailiff.Secret
+	// HeaderTimeout and BodyTimeout are how long a client may take to send each,
+	// WriteTimeout how long to take one write, IdleTimeout how long to keep a
+	// connection for the next request.
+	HeaderTimeout, BodyTimeout, WriteTimeout, IdleTimeout time.Duration
+	// MaxConnections are served at once, further ones wait to be accepted.
+	// MaxRequests run at once, further ones get 503.
+	MaxConnections, MaxRequests int
+	Log                         *slog.Logger
+}
+
+// The usual limits.
+const (
+	headerTimeout  = 10 * time.Second
+	bodyTimeout    = 30 * time.Second
+	writeTimeout   = 30 * time.Second
+	idleTimeout    = 2 * time.Minute
+	maxConnections = 1024
+	maxRequests    = 256
+	maxBody        = 1 << 20
+	maxHeader      = 32 << 10
+	// afterCancel is what a cancelled handler has to come to an end.
+	afterCancel = 10 * time.Second
+)
+
+// internalFault is all that a client learns of a fault of the sidecar's own.
+const internalFault = "The sidecar failed at this request; its log says how."
+
+// Door is one listener with what it serves.
+type Door struct {
+	DoorConfig
+	handler  http.Handler
+	listener net.Listener
+	server   *http.Server
+	slots    chan struct{}
+	token    [sha256.Size]byte
+	cancel   context.CancelCauseFunc
+	remove   func()
+}
+
+var errClosing = errors.New("the sidecar is shutting down")
+
+// Open starts to listen; requests are taken once [Door.Serve] runs.
+func Open(c DoorConfig, handler http.Handler) (*Door, error) {
+	if c.Network == "tcp" && c.Token.Reveal() == "" {
+		return nil, fmt.Errorf("opening %s: a TCP listener needs a token, want one in token_file", c.address())
+	}
+	c.defaults()
+	listener, remove, err := listen(c)
+	if err != nil {
+		return nil, fmt.Errorf("opening %s: %w", c.address(), err)
+	}
+	d := &Door{DoorConfig: c, handler: handler, remove: remove, slots: make(chan struct{}, c.MaxRequests),
+		token: sha256.Sum256([]byte("Bearer " + c.Token.Reveal()))}
+	d.listener = &gate{Listener: listener, places: make(chan struct{}, c.MaxConnections), closed: make(chan struct{})}
+	d.server = d.newServer()
+	return d, nil
+}
+
+func (c *DoorConfig) defaults() {
+	c.HeaderTimeout = cmp.Or(c.HeaderTimeout, headerTimeout)
+	c.BodyTimeout = cmp.Or(c.BodyTimeout, bodyTimeout)
+	c.WriteTimeout = cmp.Or(c.WriteTimeout, writeTimeout)
+	c.IdleTimeout = cmp.Or(c.IdleTimeout, idleTimeout)
+	c.MaxConnections = cmp.Or(c.MaxConnections, maxConnections)
+	c.MaxRequests = cmp.Or(c.MaxRequests, maxRequests)
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
+}
+
+func (c *DoorConfig) address() string { return c.Network + "://" + c.Address }
+
+func (d *Door) newServer() *http.Server {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	d.cancel = cancel
+	return &http.Server{
+		Handler:           d,
+		ReadHeaderTimeout: d.HeaderTimeout,
+		WriteTimeout:      d.WriteTimeout,
+		IdleTimeout:       d.IdleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		ErrorLog:          slog.NewLogLogger(d.Log.With("listener", d.Name).Handler(), slog.LevelWarn),
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+		ConnContext:       withPeer,
+	}
+}
+
+// Address is where the door is, with the port that the system chose for :0.
+func (d *Door) Address() string {
+	if d.Network == "unix" {
+		return d.address()
+	}
+	return d.Network + "://" + d.listener.Addr().String()
+}
+
+// Serve takes requests until [Door.Shutdown].
+func (d *Door) Serve() error {
+	if err := d.server.Serve(d.listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serving %s: %w", d.address(), err)
+	}
+	return nil
+}
+
+// Shutdown takes no more requests, lets those that run finish until ctx ends,
+// then cancels them and waits for their answers. The error says that some were
+// cancelled.
+func (d *Door) Shutdown(ctx context.Context) error {
+	defer d.remove()
+	if err := d.server.Shutdown(ctx); err == nil {
+		return nil
+	}
+	d.cancel(errClosing)
+	last, stop := context.WithTimeout(context.WithoutCancel(ctx), afterCancel)
+	defer stop()
+	if err := d.server.Shutdown(last); err != nil {
+		_ = d.server.Close()
+		return fmt.Errorf("closing %s: a request did not end when it was cancelled", d.address())
+	}
+	return fmt.Errorf("closing %s: running requests were cancelled", d.address())
+}
+
+// ServeHTTP is the threshold: it lets in whom it should, as fast and as many as
+// it may, and survives what the handler does.
+func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p := &paced{ResponseWriter: w, control: http.NewResponseController(w), timeout: d.WriteTimeout}
+	defer d.survive(p, r)
+	if stranger := d.stranger(r); stranger != nil {
+		w.Header().Set("Connection", "close")
+		stranger.write(p)
+		return
+	}
+	select {
+	case d.slots <- struct{}{}:
+		defer func() { <-d.slots }()
+	default:
+		problem(http.StatusServiceUnavailable, "busy", "Too many requests run at once; try again in a second.").write(p)
+		return
+	}
+	if r.ContentLength != 0 {
+		r.Body = p.body(r.Body, d.BodyTimeout)
+	}
+	d.handler.ServeHTTP(p, r)
+}
+
+// stranger is why a client may not come in; nil if it may.
+func (d *Door) stranger(r *http.Request) *Problem {
+	if d.Network == "tcp" {
+		given := sha256.Sum256([]byte(strings.Join(r.Header["Authorization"], ",")))
+		if subtle.ConstantTimeCompare(given[:], d.token[:]) != 1 {
+			return problem(http.StatusUnauthorized, "unauthorized", "Listener "+d.Name+" wants its token, as \"Authorization: Bearer …\".")
+		}
+		return nil
+	}
+	if len(d.UIDs) == 0 {
+		return nil
+	}
+	who := peerOf(r.Context())
+	if who.err != nil || !slices.Contains(d.UIDs, who.uid) {
+		d.Log.Warn("refused a user that may not connect", "listener", d.Name, "uid", who.uid, "error", who.err)
+		return problem(http.StatusForbidden, "peer_not_allowed", fmt.Sprintf("Listener %s does not serve your user (uid %d).", d.Name, who.uid))
+	}
+	return nil
+}
+
+// survive answers for a handler that panicked, if nothing is answered yet.
+func (d *Door) survive(p *paced, r *http.Request) {
+	cause := recover()
+	if cause == nil {
+		return
+	}
+	d.Log.Error("serving a request panicked", "listener", d.Name, "path", r.URL.Path, "cause", cause, "stack", string(debug.Stack()))
+	if p.started {
+		panic(http.ErrAbortHandler)
+	}
+	problem(http.StatusInternalServerError, "internal", internalFault).write(p)
+}

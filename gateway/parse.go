@@ -1,0 +1,191 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// received is a request as it is spelt. Its args can be read only when the tool
+// is known.
+type received struct {
+	RequestID   string          `json:"request_id"`
+	Tool        bailiff.Tool    `json:"tool"`
+	Args        jsontext.Value  `json:"args"`
+	Session     bailiff.Session `json:"session"`
+	Env         []string        `json:"env"`
+	Backend     string          `json:"backend"`
+	WaitSeconds whole           `json:"wait_seconds"`
+}
+
+type terminalArgs struct {
+	Command    string `json:"command"`
+	Background bool   `json:"background"`
+	Stdin      string `json:"stdin"`
+	Workdir    string `json:"workdir"`
+	Timeout    whole  `json:"timeout"`
+}
+
+type codeArgs struct {
+	Code    string `json:"code"`
+	Reset   bool   `json:"reset"`
+	Timeout whole  `json:"timeout"`
+}
+
+type processArgs struct {
+	Action    string `json:"action"`
+	ProcessID string `json:"process_id"`
+	Data      string `json:"data"`
+	Timeout   whole  `json:"timeout"`
+}
+
+// The codes of requests that were not understood.
+const (
+	codeJSON    = "invalid_json"
+	codeRequest = "invalid_request"
+)
+
+var strict = json.RejectUnknownMembers(true)
+
+// parse reads a request strictly: what it does not name, name twice or spell in
+// the wrong type is a fault. The caller is left empty.
+func parse(body []byte) (bailiff.Request, *Problem) {
+	var wire received
+	if err := json.Unmarshal(body, &wire, strict); err != nil {
+		return bailiff.Request{}, misread(err, "")
+	}
+	return wire.request()
+}
+
+func (wire *received) request() (bailiff.Request, *Problem) {
+	req := bailiff.Request{ID: wire.RequestID, Tool: wire.Tool, Session: wire.Session, Env: wire.Env,
+		Backend: wire.Backend, WaitSeconds: int(wire.WaitSeconds)}
+	var err error
+	if req.Args, err = readArgs(wire.Tool, wire.Args); err != nil {
+		return req, misread(err, "/args")
+	}
+	if faults := check(&req); len(faults) > 0 {
+		return req, refused(codeRequest, faults)
+	}
+	return req, nil
+}
+
+// readArgs reads the arguments of a tool, which some models send as a string
+// that holds the object. Those of an unknown tool are left unread: the tool is
+// the fault then.
+func readArgs(tool bailiff.Tool, text jsontext.Value) (bailiff.Args, error) {
+	if text.Kind() == '"' {
+		inner, err := jsontext.AppendUnquote(nil, text)
+		if err != nil {
+			return bailiff.Args{}, err
+		}
+		text = inner
+	}
+	if len(text) == 0 {
+		return bailiff.Args{}, nil
+	}
+	switch tool {
+	case bailiff.Terminal:
+		var a terminalArgs
+		err := json.Unmarshal(text, &a, strict)
+		return bailiff.Args{Command: a.Command, Background: a.Background, Stdin: a.Stdin, Workdir: a.Workdir, Timeout: int(a.Timeout)}, err
+	case bailiff.ExecuteCode:
+		var a codeArgs
+		err := json.Unmarshal(text, &a, strict)
+		return bailiff.Args{Code: a.Code, Reset: a.Reset, Timeout: int(a.Timeout)}, err
+	case bailiff.Process:
+		var a processArgs
+		err := json.Unmarshal(text, &a, strict)
+		return bailiff.Args{Action: a.Action, ProcessID: a.ProcessID, Data: a.Data, Timeout: int(a.Timeout)}, err
+	}
+	return bailiff.Args{}, nil
+}
+
+// whole is a whole number, however it is spelt (180, 180.0, 18e1).
+type whole int
+
+var errNotWhole = errors.New("want a whole number")
+
+// UnmarshalJSONFrom reads one number; null is zero.
+func (n *whole) UnmarshalJSONFrom(from *jsontext.Decoder) error {
+	value, err := from.ReadValue()
+	switch {
+	case err != nil:
+		return err
+	case value.Kind() == 'n':
+		*n = 0
+		return nil
+	case value.Kind() != '0':
+		return errNotWhole
+	}
+	number, err := strconv.ParseFloat(string(value), 64)
+	if err != nil || number != math.Trunc(number) || math.Abs(number) > math.MaxInt32 {
+		return errNotWhole
+	}
+	*n = whole(number)
+	return nil
+}
+
+// misread words a decoder's error; at is where the text stands in the request.
+func misread(err error, at string) *Problem {
+	var syntactic *jsontext.SyntacticError
+	if errors.As(err, &syntactic) {
+		return refused(codeJSON, []Fault{{at + string(syntactic.JSONPointer), badSyntax(syntactic)}})
+	}
+	var semantic *json.SemanticError
+	if errors.As(err, &semantic) {
+		return refused(codeRequest, []Fault{{at + string(semantic.JSONPointer), badMeaning(semantic)}})
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return refused(codeJSON, []Fault{{at, "ends too early"}})
+	}
+	return refused(codeJSON, []Fault{{at, err.Error()}})
+}
+
+func badSyntax(err *jsontext.SyntacticError) string {
+	switch {
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		return fmt.Sprintf("the name %q is given twice", err.JSONPointer.LastToken())
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "the JSON ends too early"
+	}
+	return fmt.Sprintf("the JSON is wrong at byte %d: %v", err.ByteOffset, err.Err)
+}
+
+func badMeaning(err *json.SemanticError) string {
+	switch {
+	case errors.Is(err, json.ErrUnknownName):
+		return fmt.Sprintf("nothing is named %q here", err.JSONPointer.LastToken())
+	case errors.Is(err, errNotWhole):
+		return errNotWhole.Error()
+	}
+	return "want " + wanted(err.GoType) + strings.TrimSuffix(", is "+kinds[err.JSONKind], ", is ")
+}
+
+func wanted(t reflect.Type) string {
+	if t == nil {
+		return "another type"
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice:
+		return "a list"
+	case reflect.Struct:
+		return "an object"
+	}
+	return "a string"
+}
+
+var kinds = map[jsontext.Kind]string{
+	'n': "null", 'f': "false", 't': "true", '"': "a string", '0': "a number", '{': "an object", '[': "a list",
+}

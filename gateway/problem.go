@@ -1,0 +1,104 @@
+package gateway
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Problem is the body of every answer that is not 2xx.
+type Problem struct {
+	// Code names the problem for programs, Message says it in one sentence.
+	Code    string  `json:"code"`
+	Message string  `json:"message"`
+	Errors  []Fault `json:"errors"`
+
+	status int
+}
+
+// Fault is one thing wrong with a request, and where, as a JSON pointer.
+type Fault struct {
+	At      string `json:"at"`
+	Message string `json:"message"`
+}
+
+func (p *Problem) Error() string { return p.Message }
+
+func problem(status int, code, message string) *Problem {
+	return &Problem{Code: code, Message: message, Errors: []Fault{}, status: status}
+}
+
+// refused names all faults of a request.
+func refused(code string, faults []Fault) *Problem {
+	said := make([]string, len(faults))
+	for i, f := range faults {
+		said[i] = strings.TrimPrefix(f.At+": ", ": ") + f.Message
+	}
+	p := problem(http.StatusBadRequest, code, "The request is not valid: "+strings.Join(said, "; ")+".")
+	p.Errors = faults
+	return p
+}
+
+// unread is why a request's body could not be read to its end.
+func unread(err error) *Problem {
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return problem(http.StatusRequestEntityTooLarge, "too_large",
+			"The request is larger than "+strconv.FormatInt(tooLarge.Limit, 10)+" bytes.")
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return problem(http.StatusRequestTimeout, "too_slow", "The request's body did not arrive in time; send it at once.")
+	}
+	return problem(http.StatusBadRequest, "cut_off", "The request's body broke off before its end.")
+}
+
+func (p *Problem) write(w http.ResponseWriter) {
+	if p.status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1")
+	}
+	send(w, p.status, p)
+}
+
+// written lets one write carry a whole answer.
+var written = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// keptBuffer is the largest buffer worth keeping for the next answer.
+const keptBuffer = 64 << 10
+
+var (
+	jsonType = []string{"application/json"}
+	// Bytes that are no UTF-8 can only come from an error's text.
+	lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), json.Deterministic(true))
+)
+
+// send answers with a value.
+func send(w http.ResponseWriter, status int, value any) {
+	buf := written.Get().(*bytes.Buffer)
+	defer release(buf)
+	if err := json.MarshalWrite(buf, value, lenient); err != nil {
+		panic(err) // the wire types hold nothing that has no JSON
+	}
+	sendBytes(w, status, jsonType, buf.Bytes())
+}
+
+func release(buf *bytes.Buffer) {
+	if buf.Cap() <= keptBuffer {
+		buf.Reset()
+		written.Put(buf)
+	}
+}
+
+func sendBytes(w http.ResponseWriter, status int, contentType []string, body []byte) {
+	h := w.Header()
+	h["Content-Type"] = contentType
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // a client that is gone needs no answer
+}

@@ -1,0 +1,51 @@
+package gateway
+
+import (
+	_ "embed"
+	"net/http"
+	"path"
+)
+
+//go:embed openapi.yaml
+var description []byte
+
+// routes are the paths of one handler. Whatever is none of them is 404, and
+// nothing is redirected.
+type routes struct {
+	mux *http.ServeMux
+}
+
+func newRoutes() *routes {
+	rs := &routes{mux: http.NewServeMux()}
+	rs.on(http.MethodGet, "/healthz", func(w http.ResponseWriter, _ *http.Request) { send(w, http.StatusOK, Health{"ok"}) })
+	rs.on(http.MethodGet, "/v1/openapi.yaml", func(w http.ResponseWriter, _ *http.Request) {
+		sendBytes(w, http.StatusOK, []string{"application/yaml"}, description)
+	})
+	rs.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { noRoute(w, r) })
+	return rs
+}
+
+// on serves one path by one method, and says 405 to the others.
+func (rs *routes) on(method, pattern string, handle http.HandlerFunc) {
+	rs.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != method {
+			w.Header().Set("Allow", method)
+			problem(http.StatusMethodNotAllowed, "method_not_allowed", "This path takes "+method+" only.").write(w)
+			return
+		}
+		handle(w, r)
+	})
+}
+
+// ServeHTTP finds the path's handler.
+func (rs *routes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if p := r.URL.EscapedPath(); r.Method == http.MethodConnect || p != path.Clean(p) {
+		noRoute(w, r)
+		return
+	}
+	rs.mux.ServeHTTP(w, r)
+}
+
+func noRoute(w http.ResponseWriter, r *http.Request) {
+	problem(http.StatusNotFound, "not_found", "There is nothing at "+cut(r.URL.Path)+"; GET /v1/openapi.yaml lists what is.").write(w)
+}

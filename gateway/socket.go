@@ -1,0 +1,118 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// socketMode lets the socket's user and group connect.
+const socketMode = 0o660
+
+// listen opens a door's address; remove takes away what closing leaves behind.
+func listen(c DoorConfig) (l net.Listener, remove func(), err error) {
+	if c.Network != "unix" {
+		l, err = net.Listen(c.Network, c.Address)
+		return l, func() {}, err
+	}
+	if err := vacate(c.Address); err != nil {
+		return nil, nil, err
+	}
+	return bind(c)
+}
+
+// vacate makes sure that nobody serves a socket's path. A socket that a dead
+// process left behind is no hindrance.
+func vacate(path string) error {
+	about, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case about.Mode().Type() != fs.ModeSocket:
+		return fmt.Errorf("%s exists and is no socket; remove it or listen elsewhere", path)
+	}
+	other, err := net.DialTimeout("unix", path, time.Second)
+	switch {
+	case err == nil:
+		_ = other.Close()
+		fallthrough
+	case errors.Is(err, syscall.EAGAIN), errors.Is(err, os.ErrDeadlineExceeded):
+		return fmt.Errorf("socket %s is in use by another process; stop that one or listen elsewhere", path)
+	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, fs.ErrNotExist):
+		return nil
+	}
+	return fmt.Errorf("asking who serves %s: %w", path, err)
+}
+
+// bind makes the socket in a folder that nobody else can enter, and moves it to
+// its place with its mode and owner set, so that there is no moment in which
+// another user could connect.
+func bind(c DoorConfig) (l net.Listener, remove func(), err error) {
+	folder := filepath.Dir(c.Address)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return nil, nil, err
+	}
+	private, err := os.MkdirTemp(folder, ".b")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = os.RemoveAll(private) }()
+	made := filepath.Join(private, "s")
+	socket, err := net.ListenUnix("unix", &net.UnixAddr{Name: made, Net: "unix"})
+	if err != nil {
+		return nil, nil, fmt.Errorf("making a socket below %s: %w", folder, err)
+	}
+	socket.SetUnlinkOnClose(false)
+	about, err := place(c, made)
+	if err != nil {
+		_ = socket.Close()
+		return nil, nil, err
+	}
+	return socket, func() { removeOurs(c.Address, about) }, nil
+}
+
+func place(c DoorConfig, made string) (fs.FileInfo, error) {
+	if err := os.Chmod(made, socketMode); err != nil {
+		return nil, err
+	}
+	if err := give(c, made); err != nil {
+		return nil, err
+	}
+	about, err := os.Lstat(made)
+	if err != nil {
+		return nil, err
+	}
+	return about, os.Rename(made, c.Address)
+}
+
+// give makes the first listed user that is not ours the socket's owner, since
+// its mode keeps out whoever is neither that user nor of its group. Without the
+// right to do so, the group of the folder must serve.
+func give(c DoorConfig, socket string) error {
+	self := uint32(os.Geteuid()) //nolint:gosec // a uid fits
+	others := slices.DeleteFunc(slices.Clone(c.UIDs), func(uid uint32) bool { return uid == self })
+	if len(others) == 0 {
+		return nil
+	}
+	err := os.Chown(socket, int(others[0]), -1)
+	if errors.Is(err, fs.ErrPermission) {
+		c.Log.Warn("a listed user can connect only as a member of the socket's group", "listener", c.Name, "uid", others[0])
+		return nil
+	}
+	return err
+}
+
+// removeOurs removes a socket unless another one has taken its place.
+func removeOurs(path string, ours fs.FileInfo) {
+	if about, err := os.Lstat(path); err == nil && os.SameFile(about, ours) {
+		_ = os.Remove(path)
+	}
+}

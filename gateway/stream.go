@@ -1,0 +1,123 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// wantsStream tells whether the client takes an event stream.
+func wantsStream(r *http.Request) bool {
+	for _, accept := range r.Header["Accept"] {
+		if strings.Contains(accept, "text/event-stream") {
+			return true
+		}
+	}
+	return false
+}
+
+// stream executes a request and tells of it as it goes. However that ends, the
+// last event is a result.
+func (a *agent) stream(w http.ResponseWriter, r *http.Request, req bailiff.Request) {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	s := &stream{w: w, control: http.NewResponseController(w), gone: cancel}
+	defer func() {
+		if cause := recover(); cause != nil {
+			s.broken(req)
+			panic(cause)
+		}
+	}()
+	s.end(a.Enforcer.Execute(ctx, req, s.news))
+}
+
+// stream writes server-sent events. Nothing is written before the first event,
+// so that an answer that is an HTTP error can still be one.
+type stream struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	gone    context.CancelFunc // called when the client takes no more
+	started bool
+	seq     int
+	rest    []byte // the start of a character whose end is still to come
+	buf     bytes.Buffer
+}
+
+func (s *stream) news(p bailiff.Progress) {
+	if p.Decision != nil {
+		s.event("decision", Decided{p.Decision.ID, p.Decision.Decision})
+		return
+	}
+	whole, rest := splitCharacter(append(s.rest, p.Output...))
+	s.output(whole)
+	s.rest = append([]byte(nil), rest...)
+}
+
+func (s *stream) output(piece []byte) {
+	if len(piece) == 0 {
+		return
+	}
+	s.seq++
+	data, encoding := encode(piece)
+	s.event("output", Output{s.seq, data, encoding})
+}
+
+func (s *stream) end(answer bailiff.Answer) {
+	if !s.started && answer.Code == bailiff.CodeConflict {
+		reply(s.w, answer)
+		return
+	}
+	s.output(s.rest)
+	s.event("result", answered(answer))
+}
+
+// broken ends a stream whose request panicked; one that has not begun is left
+// to the door, which answers 500.
+func (s *stream) broken(req bailiff.Request) {
+	if s.started {
+		s.event("result", answered(bailiff.Answer{RequestID: req.ID, Status: bailiff.Failed, Code: "internal",
+			ExitCode: bailiff.ExitFailed, Message: internalFault}))
+	}
+}
+
+func (s *stream) event(name string, value any) {
+	if !s.started {
+		s.started = true
+		h := s.w.Header()
+		h.Set("Content-Type", "text/event-stream")
+		h.Set("Cache-Control", "no-store")
+	}
+	s.buf.Reset()
+	s.buf.WriteString("event: " + name + "\ndata: ")
+	if err := json.MarshalWrite(&s.buf, value, lenient); err != nil {
+		panic(err) // as in send
+	}
+	s.buf.WriteString("\n\n")
+	_, err := s.w.Write(s.buf.Bytes())
+	if err == nil {
+		err = s.control.Flush()
+	}
+	if err != nil {
+		s.gone()
+	}
+}
+
+// splitCharacter cuts off a character that has begun at the end of output, so
+// that text that comes in pieces stays text.
+func splitCharacter(output []byte) (whole, rest []byte) {
+	for i := len(output) - 1; i >= 0 && i >= len(output)-utf8.UTFMax; i-- {
+		if utf8.RuneStart(output[i]) {
+			if !utf8.FullRune(output[i:]) {
+				return output[:i], output[i:]
+			}
+			break
+		}
+	}
+	return output, nil
+}

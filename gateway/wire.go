@@ -1,0 +1,161 @@
+package gateway
+
+import (
+	"encoding/base64"
+	"time"
+	"unicode/utf8"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// Answer is the answer to POST /v1/execute.
+type Answer struct {
+	RequestID       string           `json:"request_id"`
+	DecisionID      string           `json:"decision_id"`
+	Status          bailiff.Status   `json:"status"`
+	Code            string           `json:"code,omitempty"`
+	ExitCode        int              `json:"exit_code"`
+	Output          string           `json:"output"`
+	OutputEncoding  string           `json:"output_encoding"`
+	Truncated       bool             `json:"truncated"`
+	DurationSeconds float64          `json:"duration_seconds"`
+	Backend         string           `json:"backend"`
+	SandboxID       string           `json:"sandbox_id"`
+	ProcessID       string           `json:"process_id"`
+	Message         string           `json:"message"`
+	Decision        bailiff.Decision `json:"decision"`
+}
+
+// Bytes are the output as the command wrote it.
+func (a Answer) Bytes() ([]byte, error) { return decode(a.Output, a.OutputEncoding) }
+
+// Decided is the answer to POST /v1/decide and the first event of a stream.
+type Decided struct {
+	DecisionID string           `json:"decision_id"`
+	Decision   bailiff.Decision `json:"decision"`
+}
+
+// Output is one piece of output in a stream; Seq counts from one.
+type Output struct {
+	Seq      int    `json:"seq"`
+	Data     string `json:"data"`
+	Encoding string `json:"encoding"`
+}
+
+// Bytes are the piece as the command wrote it.
+func (o Output) Bytes() ([]byte, error) { return decode(o.Data, o.Encoding) }
+
+// The encodings of output.
+const (
+	encodingUTF8   = "utf8"
+	encodingBase64 = "base64"
+)
+
+func encode(output []byte) (text, encoding string) {
+	if utf8.Valid(output) {
+		return string(output), encodingUTF8
+	}
+	return base64.StdEncoding.EncodeToString(output), encodingBase64
+}
+
+func decode(text, encoding string) ([]byte, error) {
+	if encoding == encodingBase64 {
+		return base64.StdEncoding.DecodeString(text)
+	}
+	return []byte(text), nil
+}
+
+// answered puts an answer into its wire form. A request without an id of its
+// own is answered with the decision's, which the decision log knows too.
+func answered(a bailiff.Answer) Answer {
+	if a.RequestID == "" {
+		a.RequestID = a.DecisionID
+	}
+	output, encoding := encode(a.Output)
+	return Answer{
+		RequestID: a.RequestID, DecisionID: a.DecisionID, Status: a.Status, Code: a.Code, ExitCode: a.ExitCode,
+		Output: output, OutputEncoding: encoding, Truncated: a.Truncated, DurationSeconds: a.Duration.Seconds(),
+		Backend: a.Backend, SandboxID: a.SandboxID, ProcessID: a.ProcessID, Message: a.Message, Decision: a.Decision,
+	}
+}
+
+// SessionEnded is the answer to DELETE /v1/sessions/{id}.
+type SessionEnded struct {
+	Removed int `json:"removed"`
+}
+
+// Status is the answer to GET /v1/status.
+type Status struct {
+	Version   string           `json:"version"`
+	Started   time.Time        `json:"started"`
+	Listeners []ListenerStatus `json:"listeners"`
+	Policies  PolicyStatus     `json:"policies"`
+	Backends  []BackendStatus  `json:"backends"`
+	Platforms []PlatformStatus `json:"platforms"`
+	Warnings  []string         `json:"warnings"`
+}
+
+// ListenerStatus is one door for agents and the platforms it speaks for.
+type ListenerStatus struct {
+	Name      string   `json:"name"`
+	Listen    string   `json:"listen"`
+	Platforms []string `json:"platforms"`
+}
+
+// PolicyStatus is what is known of the policies in force; it is the answer to
+// GET /v1/policies too.
+type PolicyStatus struct {
+	Revision string    `json:"revision"`
+	Loaded   time.Time `json:"loaded"`
+	Files    []string  `json:"files"`
+	// Reloaded is when the files were last read, OK whether the policies in
+	// force are those in the files, and Faults why they are not.
+	Reloaded time.Time `json:"reloaded"`
+	OK       bool      `json:"ok"`
+	Faults   []string  `json:"faults"`
+}
+
+// BackendStatus is one configured backend; Message says why it is not ready.
+type BackendStatus struct {
+	Name     string `json:"name"`
+	Isolated bool   `json:"isolated"`
+	Ready    bool   `json:"ready"`
+	Message  string `json:"message"`
+}
+
+// PlatformStatus is where an ordinary request of a platform would run; Message
+// says why it would not.
+type PlatformStatus struct {
+	Platform string `json:"platform"`
+	Backend  string `json:"backend"`
+	Isolated bool   `json:"isolated"`
+	Image    string `json:"image"`
+	Message  string `json:"message"`
+}
+
+// Sandbox is one live sandbox.
+type Sandbox struct {
+	ID       string    `json:"id"`
+	Backend  string    `json:"backend"`
+	Image    string    `json:"image"`
+	Caller   string    `json:"caller"`
+	Session  string    `json:"session"`
+	Users    int       `json:"users"`
+	Since    time.Time `json:"since"`
+	LastUsed time.Time `json:"last_used"`
+}
+
+// Sandboxes is the answer to GET /v1/sandboxes.
+type Sandboxes struct {
+	Sandboxes []Sandbox `json:"sandboxes"`
+}
+
+// Reaped is the answer to POST /v1/sandboxes/reap.
+type Reaped struct {
+	Removed int `json:"removed"`
+}
+
+// Health is the answer to GET /healthz.
+type Health struct {
+	Status string `json:"status"`
+}
