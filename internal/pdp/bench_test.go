@@ -76,7 +76,7 @@ func BenchmarkLargerTables(b *testing.B) {
 // entry of its table.
 func grown(b *testing.B, entries int) *PDP {
 	b.Helper()
-	p, faults := load(nil)
+	p, faults := load(readAll, nil)
 	if len(faults) > 0 {
 		b.Fatal(faults)
 	}

@@ -46,9 +46,9 @@ type parsed struct {
 	schemas        *ast.SchemaSet
 }
 
-// load reads and parses what lies at the paths.
-func load(paths []string) (*parsed, Faults) {
-	files, faults := readAll(paths)
+// load reads and parses what lies at the paths, in one of the ways to read.
+func load(read func(paths []string) ([]file, Faults), paths []string) (*parsed, Faults) {
+	files, faults := read(paths)
 	if len(faults) > 0 {
 		return nil, faults.sorted()
 	}

@@ -41,14 +41,6 @@ func (f Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// orNil keeps an empty list from being an error that is not nil.
-func (f Faults) orNil() error {
-	if len(f) == 0 {
-		return nil
-	}
-	return f
-}
-
 // sorted puts faults in the order of files and lines, each once.
 func (f Faults) sorted() Faults {
 	slices.SortFunc(f, func(a, b Fault) int {

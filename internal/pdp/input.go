@@ -1,7 +1,6 @@
 package pdp
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -30,8 +29,11 @@ func document(req bailiff.Request, at bailiff.Circumstances, home string) ast.Ob
 	case bailiff.ExecuteCode:
 		code := python(req.Args.Code, place)
 		entries = append(entries, item(keyCode, codeFacts(code)), item(keyFiles, files(code.Command)))
+	case bailiff.Process:
+		command := facts.Shell(req.Args.Data, place)
+		entries = append(entries, item(keyCommand, commandFacts(command)), item(keyFiles, files(&command)))
 	default:
-		command := facts.Shell(cmp.Or(req.Args.Command, req.Args.Data), place)
+		command := shell(req.Args, place)
 		entries = append(entries, item(keyCommand, commandFacts(command)), item(keyFiles, files(&command)))
 	}
 	return ast.NewObject(entries...)

@@ -120,7 +120,7 @@ func TestTheInputDocumentHasTheShapeOfItsSchema(t *testing.T) {
 		"hostile bytes":    {Tool: bailiff.Terminal, Args: bailiff.Args{Command: hostile, Workdir: hostile}, Session: bailiff.Session{ID: hostile}, Env: []string{hostile}},
 		"unheard-of tools": {Tool: "x"},
 	}
-	p, faults := load(nil)
+	p, faults := load(readAll, nil)
 	if len(faults) > 0 {
 		t.Fatal(faults)
 	}

@@ -101,7 +101,7 @@ type FileCoverage struct {
 
 // Test runs the tests at the paths with the results that "opa test" has.
 func Test(ctx context.Context, c TestConfig) (Report, error) {
-	p, faults := load(c.Paths)
+	p, faults := load(readAll, c.Paths)
 	if len(faults) > 0 {
 		return Report{}, faults
 	}
@@ -122,10 +122,7 @@ func Test(ctx context.Context, c TestConfig) (Report, error) {
 
 // Check lists what is wrong with the policies at the paths. It runs no tests.
 func Check(paths []string) []Fault {
-	if faults := untrusted(paths); len(faults) > 0 {
-		return faults
-	}
-	p, faults := load(paths)
+	p, faults := load(readTrusted, paths)
 	if len(faults) > 0 {
 		return faults
 	}

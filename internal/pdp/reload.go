@@ -9,7 +9,7 @@ import (
 // nothing is wrong with them. Files that were refused before are tried again
 // only when somebody touched them. The caller holds mu.
 func (p *PDP) load(ctx context.Context, touched bool) Faults {
-	next, faults := p.read()
+	next, faults := load(readTrusted, p.config.Paths)
 	content := contentOf(next, faults)
 	now := p.inForce.Load()
 	known := now != nil && content == p.last.content
@@ -25,14 +25,6 @@ func (p *PDP) load(ctx context.Context, touched bool) Faults {
 		p.tell(faults)
 	}
 	return faults
-}
-
-// read gets the files and parses them, unless somebody else may write them.
-func (p *PDP) read() (*parsed, Faults) {
-	if faults := untrusted(p.config.Paths); len(faults) > 0 {
-		return nil, faults
-	}
-	return load(p.config.Paths)
 }
 
 // contentOf tells one attempt from another: by what was read, or by what was

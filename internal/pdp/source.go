@@ -26,7 +26,6 @@ type file struct {
 	text        []byte
 }
 
-func (f file) isRego() bool   { return path.Ext(f.place) == ".rego" }
 func (f file) isTest() bool   { return strings.HasSuffix(f.place, "_test.rego") }
 func (f file) isSchema() bool { return isSchema(f.place) }
 func (f file) isData() bool   { return !f.isSchema() && isData(path.Base(f.place)) }
@@ -133,15 +132,20 @@ func unreadable(name string, err error) Fault {
 	return Fault{File: name, Message: fmt.Sprintf("reading it: %v", err)}
 }
 
-// untrusted lists the paths that others may write.
-func untrusted(paths []string) Faults {
-	var faults Faults
-	for _, p := range paths {
-		if err := config.Trusted(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			faults = append(faults, Fault{File: p, Message: err.Error()})
+// readTrusted reads like readAll, and refuses files that others may write or
+// replace. Asking about every file asks about every folder on its way too, and
+// lets be what is no policy, such as the lock of an editor.
+func readTrusted(paths []string) ([]file, Faults) {
+	files, faults := readAll(paths)
+	if len(paths) == 0 || len(faults) > 0 {
+		return files, faults
+	}
+	for _, f := range files {
+		if err := config.Trusted(f.name); err != nil {
+			faults = append(faults, Fault{File: f.name, Message: err.Error()})
 		}
 	}
-	return faults
+	return files, faults
 }
 
 // revision is the SHA-256 over the places and contents of all files that take

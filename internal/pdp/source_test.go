@@ -2,6 +2,7 @@ package pdp
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -114,13 +115,38 @@ func TestAPathThatIsNotThereIsRefused(t *testing.T) {
 }
 
 func TestPoliciesThatOthersMayWriteAreRefused(t *testing.T) {
-	root := tree(t, map[string]string{"p.rego": allowing})
-	must(t, os.Chmod(filepath.Join(root, "p.rego"), 0o666))
-	if _, err := Open(context.Background(), Config{Paths: []string{root}}); err == nil || !strings.Contains(err.Error(), "p.rego") {
-		t.Errorf("got %v, want it refused", err)
+	for name, c := range map[string]struct {
+		spoil   func(root string) error
+		refused bool
+	}{
+		"a file":                      {func(root string) error { return os.Chmod(filepath.Join(root, "a/p.rego"), 0o666) }, true},
+		"data":                        {func(root string) error { return os.Chmod(filepath.Join(root, "data.yaml"), 0o664) }, true},
+		"the folder":                  {func(root string) error { return os.Chmod(root, 0o777) }, true},
+		"a folder below":              {func(root string) error { return os.Chmod(filepath.Join(root, "a"), 0o775) }, true},
+		"the folder a link leads to":  {linked(0o777), true},
+		"a link to what is ours":      {linked(0o755), false},
+		"a note that is no policy":    {func(root string) error { return os.Chmod(filepath.Join(root, "notes.txt"), 0o666) }, false},
+		"the lock file of an editor":  {func(root string) error { return os.Symlink("ana@host.1", filepath.Join(root, ".#p.rego")) }, false},
+		"a folder where all may add":  {func(root string) error { return os.Chmod(root, 0o777|os.ModeSticky) }, false},
+		"nothing that anybody writes": {func(string) error { return nil }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := tree(t, map[string]string{"a/p.rego": allowing, "data.yaml": "a: 1", "notes.txt": "hello"})
+			must(t, c.spoil(root))
+			_, err := Open(context.Background(), Config{Paths: []string{root}})
+			if faults := Check([]string{root}); (err != nil) != c.refused || (len(faults) > 0) != c.refused {
+				t.Errorf("got %v and %v, want refused to be %v", err, faults, c.refused)
+			}
+		})
 	}
-	if faults := Check([]string{root}); len(faults) != 1 {
-		t.Errorf("got %v, want one fault", faults)
+}
+
+// linked makes one of the policies a link into a folder of the given mode.
+func linked(mode os.FileMode) func(string) error {
+	return func(root string) error {
+		elsewhere := root + ".elsewhere"
+		return errors.Join(os.Mkdir(elsewhere, 0o755), os.WriteFile(elsewhere+"/q.rego", []byte("package q\n"), 0o644),
+			os.Chmod(elsewhere, mode), os.Symlink(elsewhere+"/q.rego", root+"/q.rego"))
 	}
 }
 
@@ -129,7 +155,7 @@ func TestDataAppearsWhereStockOPAPutsIt(t *testing.T) {
 		"p.rego": allowing, "data.yaml": "bailiff: {tables: {a: [1, 2.50, yes]}}", "team/data.json": `{"x": {"y": null}}`,
 		"team/deep/data.yaml": "z: 1", "notes.yaml": "secret: 1", "other.json": "{}", "schema/data.json": `{"no": 1}`, "schema/input.json": "{}",
 	})
-	p, faults := load([]string{root, filepath.Join(root, "team/deep/data.yaml")})
+	p, faults := load(readAll, []string{root, filepath.Join(root, "team/deep/data.yaml")})
 	if len(faults) > 0 {
 		t.Fatal(faults)
 	}
