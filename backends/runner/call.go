@@ -1,0 +1,228 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/runner/wire"
+)
+
+// Run runs a command to its end, as [backends.Sandbox] says.
+func (c *Client) Run(ctx context.Context, cmd backends.Command, out func([]byte)) (backends.Exit, error) {
+	job, err := c.job(cmd)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return backends.Exit{}, fmt.Errorf("%w: %w", backends.ErrNotStarted, err)
+	}
+	call, err := c.open()
+	if err != nil {
+		return backends.Exit{}, err
+	}
+	defer c.drop(call)
+	stop := make(chan struct{})
+	defer close(stop)
+	call.credit = make(chan int, 1)
+	go c.send(call, job, cmd.Stdin, stop)
+	return c.follow(ctx, call, cmd.Timeout, out)
+}
+
+// follow hands output on until the command has ended.
+func (c *Client) follow(ctx context.Context, call *call, timeout time.Duration, out func([]byte)) (backends.Exit, error) {
+	overdue := time.NewTimer(timeout + grace)
+	if timeout <= 0 {
+		overdue.Stop()
+	}
+	defer overdue.Stop()
+	interrupt := ctx.Done()
+	for {
+		select {
+		case <-call.news:
+			if exit, done, err := c.handle(call, out); done {
+				return exit, err
+			}
+		case <-interrupt:
+			interrupt = nil
+			overdue.Reset(grace)
+			go c.say(wire.Frame{Kind: wire.Interrupt, Stream: call.stream, Last: true})
+		case <-overdue.C:
+			c.fail(errors.New("the runner did not end a command in time"))
+		case <-c.done:
+			if exit, done, err := c.handle(call, out); done { // it may have ended just before
+				return exit, err
+			}
+			return backends.Exit{}, c.fault()
+		}
+	}
+}
+
+// handle deals with what the runner said about a command.
+func (c *Client) handle(call *call, out func([]byte)) (exit backends.Exit, done bool, err error) {
+	for _, f := range call.take() {
+		switch f.Kind {
+		case wire.Output:
+			out(f.Payload)
+			call.read(len(f.Payload))
+			c.say(wire.Frame{Kind: wire.Credit, Stream: call.stream, Payload: wire.EncodeNumber(len(f.Payload))})
+		case wire.Credit:
+			if n, err := wire.DecodeNumber(f.Payload); err == nil {
+				call.allow(n)
+			}
+		case wire.Refused:
+			return exit, true, fmt.Errorf("%w: %s", backends.ErrNotStarted, f.Payload)
+		case wire.Ended:
+			end, err := wire.DecodeEnd(f.Payload)
+			return exitOf(end), true, err
+		}
+	}
+	return exit, false, nil
+}
+
+func exitOf(end wire.End) backends.Exit {
+	return backends.Exit{Code: end.Code, TimedOut: end.TimedOut, Interrupted: end.Interrupted,
+		Dropped: end.Dropped, Workdir: end.Dir, Duration: end.Took}
+}
+
+// send starts the command and feeds its input as fast as it is read.
+func (c *Client) send(call *call, job, stdin []byte, stop <-chan struct{}) {
+	if err := c.out.SendAll(wire.Start, call.stream, job); err != nil {
+		c.fail(fmt.Errorf("speaking to the runner: %w", err))
+		return
+	}
+	if len(stdin) == 0 {
+		return
+	}
+	for left := wire.Window; ; {
+		n := min(len(stdin), wire.MaxPayload)
+		for n > left {
+			select {
+			case more := <-call.credit:
+				left += more
+			case <-stop:
+				return
+			case <-c.done:
+				return
+			}
+		}
+		c.say(wire.Frame{Kind: wire.Stdin, Stream: call.stream, Payload: stdin[:n], Last: n == len(stdin)})
+		left -= n
+		if stdin = stdin[n:]; len(stdin) == 0 {
+			return
+		}
+	}
+}
+
+// job encodes a command.
+func (c *Client) job(cmd backends.Command) ([]byte, error) {
+	if len(cmd.Argv) == 0 || cmd.Argv[0] == "" {
+		return nil, errors.New("the command names no program")
+	}
+	for _, word := range cmd.Argv {
+		if strings.ContainsRune(word, 0) {
+			return nil, errors.New("the command holds a NUL byte, which no program can be given")
+		}
+	}
+	dir := c.place.Workspace
+	if cmd.Workdir != "" {
+		dir = cmd.Workdir
+	}
+	if !filepath.IsAbs(dir) || strings.ContainsRune(dir, 0) {
+		return nil, fmt.Errorf("working directory %q is not an absolute path", dir)
+	}
+	env, err := c.environment(cmd.Env)
+	if err != nil {
+		return nil, err
+	}
+	job := wire.Job{Timeout: max(0, cmd.Timeout), Reap: cmd.Reap, Input: len(cmd.Stdin) > 0,
+		Head: max(0, cmd.HeadBytes), Tail: max(0, cmd.TailBytes), Dir: dir, Argv: cmd.Argv, Env: env}.Encode()
+	if len(job) > wire.MaxJob {
+		return nil, fmt.Errorf("the command and its variables have %d bytes, want at most %d", len(job), wire.MaxJob)
+	}
+	return job, nil
+}
+
+// environment is what a command sees: the fixed variables and the given ones.
+func (c *Client) environment(given map[string]bailiff.Secret) ([]string, error) {
+	var env []string
+	for _, fixed := range [][2]string{
+		{"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
+		{"HOME", c.place.Home},
+		{"SHELL", shell},
+		{"LANG", "C.UTF-8"},
+		{"TERM", "dumb"},
+	} {
+		if _, replaced := given[fixed[0]]; !replaced {
+			env = append(env, fixed[0]+"="+fixed[1])
+		}
+	}
+	for name, value := range given {
+		if name == "" || strings.ContainsAny(name, "=\x00") {
+			return nil, fmt.Errorf("%q is no name for a variable", name)
+		}
+		if strings.ContainsRune(value.Reveal(), 0) {
+			return nil, fmt.Errorf("the value of %s holds a NUL byte", name)
+		}
+		env = append(env, name+"="+value.Reveal())
+	}
+	return env, nil
+}
+
+// call is one question to the runner, as long as it is open.
+type call struct {
+	stream uint32
+	credit chan int
+	// news has an element when frames may be waiting.
+	news chan struct{}
+
+	mu     sync.Mutex
+	frames []wire.Frame
+	unread int
+}
+
+// put queues a frame; false means that it is one too many.
+func (c *call) put(f wire.Frame) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f.Payload = bytes.Clone(f.Payload)
+	c.frames = append(c.frames, f)
+	c.unread += len(f.Payload)
+	select {
+	case c.news <- struct{}{}:
+	default:
+	}
+	return c.unread <= 2*wire.Window
+}
+
+func (c *call) take() []wire.Frame {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	frames := c.frames
+	c.frames = nil
+	return frames
+}
+
+// read notes that output was handed on.
+func (c *call) read(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.unread -= n
+}
+
+// allow adds to what the sender of input may send.
+func (c *call) allow(n int) {
+	select {
+	case earlier := <-c.credit:
+		n += earlier
+	default:
+	}
+	c.credit <- n
+}

@@ -1,0 +1,220 @@
+// Package runner is the client of the resident program bailiff-runner, which
+// runs commands inside a sandbox. A backend makes the place, starts the program
+// there and hands its standard input and output to [Attach]; the [Client] does
+// the rest, so that a technology's sandbox is a client with a name and a way to
+// remove it.
+//
+// Commands run concurrently. What they write is held back at its source when its
+// reader is slow, so that no command keeps others waiting or fills memory.
+//
+// Values of variables leave this process over the stream only.
+package runner
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/runner/wire"
+)
+
+// grace is how long a runner may take to end a command, beyond the command's
+// own time, before the sandbox is given up.
+const grace = 5 * time.Second
+
+// Place says what a sandbox looks like to its commands.
+type Place struct {
+	// Home is the value of HOME; empty means /home.
+	Home string
+	// Workspace is where commands work that name no folder; empty means /workspace.
+	Workspace string
+}
+
+// Client runs commands through one runner.
+type Client struct {
+	stream io.Closer
+	out    *wire.Writer
+	place  Place
+
+	mu    sync.Mutex
+	calls map[uint32]*call
+	next  uint32
+	err   error
+	done  chan struct{}
+}
+
+// Attach greets the runner at the other end of the stream and waits for its
+// answer. The stream is closed when that fails, or with the client.
+func Attach(ctx context.Context, stream io.ReadWriteCloser, place Place) (*Client, error) {
+	if place.Home == "" {
+		place.Home = "/home"
+	}
+	if place.Workspace == "" {
+		place.Workspace = "/workspace"
+	}
+	c := &Client{stream: stream, out: wire.NewWriter(stream), place: place, calls: map[uint32]*call{}, done: make(chan struct{})}
+	in, err := c.greet(ctx, stream)
+	if err != nil {
+		stream.Close()
+		return nil, fmt.Errorf("attaching to the runner: %w", err)
+	}
+	go c.listen(in)
+	return c, nil
+}
+
+func (c *Client) greet(ctx context.Context, stream io.ReadWriteCloser) (*wire.Reader, error) {
+	stop := context.AfterFunc(ctx, func() { stream.Close() })
+	defer stop()
+	nonce := rand.Text()
+	c.next = binary.LittleEndian.Uint32([]byte(nonce)) // an earlier client's numbers are not ours
+	in := wire.NewReader(stream)
+	sent := make(chan error, 1)
+	go func() { sent <- c.hello(nonce) }()
+	answer, err := awaitHello(in, nonce)
+	if err == nil {
+		err = <-sent
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, fmt.Errorf("it gave no answer: %w", err)
+	case answer.Version != wire.Version:
+		return nil, fmt.Errorf("it speaks version %d of the protocol, want %d: install both programs from one release", answer.Version, wire.Version)
+	}
+	return in, nil
+}
+
+func (c *Client) hello(nonce string) error {
+	if err := c.out.Resync(); err != nil {
+		return err
+	}
+	return c.out.SendAll(wire.Hello, 0, wire.Greeting{Version: wire.Version, Nonce: nonce}.Encode())
+}
+
+func awaitHello(in *wire.Reader, nonce string) (wire.Greeting, error) {
+	for {
+		f, err := in.Next()
+		if err != nil {
+			return wire.Greeting{}, err
+		}
+		if f.Kind != wire.Hello {
+			continue
+		}
+		if g, err := wire.DecodeGreeting(f.Payload); err == nil && g.Nonce == nonce {
+			return g, nil
+		}
+	}
+}
+
+// Done is closed when the runner can be reached no more.
+func (c *Client) Done() <-chan struct{} { return c.done }
+
+// Close ends the conversation and with it the runner and all it started.
+func (c *Client) Close() error {
+	c.fail(errors.New("the sandbox was closed"))
+	return nil
+}
+
+// Alive counts the processes that ended commands left behind.
+func (c *Client) Alive(ctx context.Context) (int, error) { return c.ask(ctx, wire.Count) }
+
+// Kill ends all that Alive counts.
+func (c *Client) Kill(ctx context.Context) error {
+	left, err := c.ask(ctx, wire.Kill)
+	if err == nil && left > 0 {
+		return fmt.Errorf("ending what commands left behind: %d processes did not go", left)
+	}
+	return err
+}
+
+// ask sends a question that is answered by one number.
+func (c *Client) ask(ctx context.Context, kind wire.Kind) (int, error) {
+	call, err := c.open()
+	if err != nil {
+		return 0, err
+	}
+	defer c.drop(call)
+	go c.say(wire.Frame{Kind: kind, Stream: call.stream, Last: true})
+	late := time.NewTimer(2 * grace)
+	defer late.Stop()
+	for {
+		select {
+		case <-call.news:
+			if answers := call.take(); len(answers) > 0 {
+				return wire.DecodeNumber(answers[0].Payload)
+			}
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		case <-late.C:
+			c.fail(errors.New("the runner does not answer"))
+		case <-c.done:
+			return 0, c.fault()
+		}
+	}
+}
+
+// listen hands frames to the calls they belong to, and never waits for any.
+func (c *Client) listen(in *wire.Reader) {
+	for {
+		f, err := in.Next()
+		if err != nil {
+			c.fail(fmt.Errorf("the runner is gone: %w", err))
+			return
+		}
+		c.mu.Lock()
+		call := c.calls[f.Stream]
+		c.mu.Unlock()
+		if call != nil && !call.put(f) {
+			c.fail(errors.New("the runner sends more than it may"))
+			return
+		}
+	}
+}
+
+func (c *Client) say(f wire.Frame) {
+	if err := c.out.Send(f); err != nil {
+		c.fail(fmt.Errorf("speaking to the runner: %w", err))
+	}
+}
+
+// fail ends the conversation for good.
+func (c *Client) fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err == nil {
+		c.err = err
+		close(c.done)
+		c.stream.Close()
+	}
+}
+
+func (c *Client) fault() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+func (c *Client) open() (*call, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		return nil, fmt.Errorf("%w: %w", backends.ErrNotStarted, c.err)
+	}
+	c.next++
+	call := &call{stream: c.next, news: make(chan struct{}, 1)}
+	c.calls[call.stream] = call
+	return call, nil
+}
+
+func (c *Client) drop(call *call) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.calls, call.stream)
+}

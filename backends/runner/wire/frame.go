@@ -1,0 +1,208 @@
+// Package wire is what the resident runner and its client say to each other,
+// and the runner to its supervisors: frames over any byte stream.
+//
+// A frame carries its own magic, length and checksum, so that a reader who
+// starts in the middle of one finds the next by itself. Each command is a
+// stream with a number; what a stream may have in flight is bounded by credit
+// that the receiver gives, so that nobody who does not read fills memory or
+// keeps others waiting.
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"io"
+	"sync"
+)
+
+// Version is the protocol's; both sides must have the same.
+const Version = 1
+
+// MaxPayload bounds a frame. A longer message is several frames, the last of
+// which is marked.
+const MaxPayload = 32 << 10
+
+// Window is how many bytes of output or input a stream may have in flight.
+const Window = 256 << 10
+
+// Kind says what a frame means.
+type Kind byte
+
+// What clients say.
+const (
+	// Start begins a command: an encoded [Job].
+	Start Kind = iota + 1
+	// Stdin is input; the last frame ends it.
+	Stdin
+	// Interrupt kills the command and all that it started.
+	Interrupt
+	// Count asks how many processes ended commands left; Kill ends them.
+	Count
+	Kill
+)
+
+// What both sides say.
+const (
+	// Hello opens the conversation: a [Greeting]. The answer repeats its nonce.
+	Hello Kind = iota + 32
+	// Credit allows the other side so many bytes more of a stream.
+	Credit
+)
+
+// What the runner says.
+const (
+	// Output is stdout and stderr in the order written.
+	Output Kind = iota + 64
+	// Ended closes a stream: an encoded [End].
+	Ended
+	// Refused closes a stream whose command did not start; it tells why.
+	Refused
+	// Gone is a supervisor's word that no process is left below it.
+	Gone
+	// Counted and Killed answer Count and Kill.
+	Counted
+	Killed
+)
+
+// Frame is one unit of the conversation.
+type Frame struct {
+	Kind    Kind
+	Stream  uint32
+	Last    bool
+	Payload []byte
+}
+
+var (
+	magic = []byte{0xb5, 'b', 'l', 'f'}
+	table = crc32.MakeTable(crc32.Castagnoli)
+)
+
+// A header is magic, checksum, stream, length, kind and flags.
+const headSize = 4 + 4 + 4 + 4 + 1 + 1
+
+func appendFrame(to []byte, f Frame) []byte {
+	at := len(to)
+	to = append(to, magic...)
+	to = append(to, 0, 0, 0, 0)
+	to = binary.LittleEndian.AppendUint32(to, f.Stream)
+	to = binary.LittleEndian.AppendUint32(to, uint32(len(f.Payload)))
+	to = append(to, byte(f.Kind), flag(f.Last))
+	to = append(to, f.Payload...)
+	binary.LittleEndian.PutUint32(to[at+4:], crc32.Checksum(to[at+8:], table))
+	return to
+}
+
+func flag(set bool) byte {
+	if set {
+		return 1
+	}
+	return 0
+}
+
+// Writer sends frames, each in one write; many may use it at once.
+type Writer struct {
+	mu  sync.Mutex
+	to  io.Writer
+	buf []byte
+}
+
+// NewWriter sends to the stream.
+func NewWriter(to io.Writer) *Writer { return &Writer{to: to} }
+
+// Send sends one frame, whose payload is at most [MaxPayload].
+func (w *Writer) Send(f Frame) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.buf = appendFrame(w.buf[:0], f)
+	_, err := w.to.Write(w.buf)
+	return err
+}
+
+// SendAll sends a message as frames of one stream, the last one marked.
+func (w *Writer) SendAll(kind Kind, stream uint32, message []byte) error {
+	for {
+		n := min(len(message), MaxPayload)
+		f := Frame{Kind: kind, Stream: stream, Payload: message[:n], Last: n == len(message)}
+		if err := w.Send(f); err != nil || f.Last {
+			return err
+		}
+		message = message[n:]
+	}
+}
+
+// Resync sends what completes any frame that an earlier writer left unfinished.
+func (w *Writer) Resync() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, err := w.to.Write(make([]byte, headSize+MaxPayload))
+	return err
+}
+
+// Reader receives frames and passes over bytes that are none.
+type Reader struct {
+	from *bufio.Reader
+	last int
+}
+
+// NewReader receives from the stream.
+func NewReader(from io.Reader) *Reader {
+	return &Reader{from: bufio.NewReaderSize(from, headSize+MaxPayload)}
+}
+
+// Next waits for a frame. Its payload is good until the next call.
+func (r *Reader) Next() (Frame, error) {
+	r.discard(r.last)
+	r.last = 0
+	for {
+		head, err := r.from.Peek(headSize)
+		if err != nil {
+			return Frame{}, err
+		}
+		f, size, err := r.frame(head)
+		if err != nil {
+			return Frame{}, err
+		}
+		if size > 0 {
+			r.last = size
+			return f, nil
+		}
+		r.skip()
+	}
+}
+
+// frame is the frame that begins with head; its size is zero if none does.
+func (r *Reader) frame(head []byte) (Frame, int, error) {
+	length := binary.LittleEndian.Uint32(head[12:])
+	if !bytes.HasPrefix(head, magic) || length > MaxPayload {
+		return Frame{}, 0, nil
+	}
+	size := headSize + int(length)
+	whole, err := r.from.Peek(size)
+	if err != nil {
+		return Frame{}, 0, err
+	}
+	if binary.LittleEndian.Uint32(whole[4:]) != crc32.Checksum(whole[8:], table) {
+		return Frame{}, 0, nil
+	}
+	return Frame{
+		Kind:    Kind(whole[16]),
+		Last:    whole[17] == 1,
+		Stream:  binary.LittleEndian.Uint32(whole[8:]),
+		Payload: whole[headSize:],
+	}, size, nil
+}
+
+// skip moves on to where the next frame may begin.
+func (r *Reader) skip() {
+	held, _ := r.from.Peek(r.from.Buffered())
+	next := bytes.IndexByte(held[1:], magic[0])
+	if next < 0 {
+		next = len(held) - 1
+	}
+	r.discard(1 + next)
+}
+
+// discard drops bytes that are in the buffer, which cannot fail.
+func (r *Reader) discard(n int) { _, _ = r.from.Discard(n) }

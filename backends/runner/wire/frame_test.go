@@ -1,0 +1,99 @@
+package wire_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff/backends/runner/wire"
+)
+
+func sent(t *testing.T, write func(*wire.Writer) error) []byte {
+	t.Helper()
+	var to bytes.Buffer
+	if err := write(wire.NewWriter(&to)); err != nil {
+		t.Fatal(err)
+	}
+	return to.Bytes()
+}
+
+func received(from []byte) (payloads []string) {
+	in := wire.NewReader(bytes.NewReader(from))
+	for {
+		f, err := in.Next()
+		if err != nil {
+			return payloads
+		}
+		payloads = append(payloads, string(f.Payload))
+	}
+}
+
+func TestAReaderFindsFramesWhereverItStarts(t *testing.T) {
+	send := func(text string) []byte {
+		return sent(t, func(w *wire.Writer) error {
+			return w.Send(wire.Frame{Kind: wire.Output, Stream: 7, Payload: []byte(text)})
+		})
+	}
+	first, second := send("first"), send("second")
+	lookalike := send(string(send("inner"))) // a frame whose payload is a frame
+	damaged := slices.Clone(first)
+	damaged[len(damaged)-1] ^= 1
+	resync := sent(t, (*wire.Writer).Resync)
+	for _, c := range []struct {
+		name string
+		from [][]byte
+		want []string
+	}{
+		{"at a frame", [][]byte{first, second}, []string{"first", "second"}},
+		{"in a header", [][]byte{first[3:], second}, []string{"second"}},
+		{"in a payload", [][]byte{first[20:], second}, []string{"second"}},
+		{"after noise", [][]byte{[]byte("Welcome!\r\n\xb5blf"), first}, []string{"first"}},
+		{"before a damaged frame", [][]byte{damaged, second}, []string{"second"}},
+		{"before a frame that was left unfinished", [][]byte{first[:22], resync, second}, []string{"second"}},
+		{"before a header that was left unfinished", [][]byte{first[:9], resync, second}, []string{"second"}},
+		{"at a payload that looks like a frame", [][]byte{lookalike, second}, []string{string(send("inner")), "second"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := received(bytes.Join(c.from, nil)); !slices.Equal(got, c.want) {
+				t.Errorf("received %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestALongMessageIsFramesOfWhichTheLastIsMarked(t *testing.T) {
+	for _, size := range []int{0, 1, wire.MaxPayload, wire.MaxPayload + 1, 3 * wire.MaxPayload} {
+		message := []byte(strings.Repeat("m", size))
+		in := wire.NewReader(bytes.NewReader(sent(t, func(w *wire.Writer) error { return w.SendAll(wire.Start, 1, message) })))
+		var got []byte
+		for last := false; !last; {
+			f, err := in.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, last = append(got, f.Payload...), f.Last
+		}
+		if _, err := in.Next(); !bytes.Equal(got, message) || !errors.Is(err, io.EOF) {
+			t.Errorf("%d bytes came as %d, then %v", size, len(got), err)
+		}
+	}
+}
+
+func FuzzDecoding(f *testing.F) {
+	f.Add(wire.Job{Argv: []string{"a", "b"}, Env: []string{"X=1"}, Dir: "/"}.Encode())
+	f.Add(wire.End{Code: 3, Dir: "/workspace", Dropped: 1 << 40}.Encode())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if job, err := wire.DecodeJob(b); err == nil {
+			again, err := wire.DecodeJob(job.Encode())
+			if err != nil || !slices.Equal(again.Argv, job.Argv) || again.Dir != job.Dir {
+				t.Errorf("%+v became %+v, %v", job, again, err)
+			}
+		}
+		_, _ = wire.DecodeEnd(b)
+		_, _ = wire.DecodeGreeting(b)
+		received(b)
+	})
+}

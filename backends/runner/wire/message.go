@@ -1,0 +1,193 @@
+package wire
+
+import (
+	"encoding/binary"
+	"errors"
+	"time"
+)
+
+// MaxJob bounds an encoded [Job].
+const MaxJob = 4 << 20
+
+// Greeting is the payload of a [Hello].
+type Greeting struct {
+	Version uint32
+	// Nonce tells the answer to this hello from older words on the stream.
+	Nonce string
+}
+
+// Job is a command as the supervisor starts it.
+type Job struct {
+	// Timeout and Reap are what the runner itself looks at; they come first.
+	Timeout time.Duration
+	Reap    bool
+	// Input says that Stdin frames follow.
+	Input      bool
+	Head, Tail int
+	Dir        string
+	Argv, Env  []string
+}
+
+// End is how a command ended.
+type End struct {
+	Code                  int
+	TimedOut, Interrupted bool
+	Dropped               int64
+	Dir                   string
+	Took                  time.Duration
+}
+
+var errMessage = errors.New("the message is cut or malformed")
+
+// Encode writes the greeting.
+func (g Greeting) Encode() []byte {
+	var e encoder
+	e.number(int64(g.Version))
+	e.text(g.Nonce)
+	return e.buf
+}
+
+// DecodeGreeting reads what Encode wrote; later versions may append to it.
+func DecodeGreeting(b []byte) (Greeting, error) {
+	d := decoder{rest: b}
+	g := Greeting{Version: uint32(d.number()), Nonce: d.text()}
+	return g, d.err
+}
+
+// Encode writes the job.
+func (j Job) Encode() []byte {
+	var e encoder
+	e.number(int64(j.Timeout))
+	e.bool(j.Reap)
+	e.bool(j.Input)
+	e.number(int64(j.Head))
+	e.number(int64(j.Tail))
+	e.text(j.Dir)
+	e.list(j.Argv)
+	e.list(j.Env)
+	return e.buf
+}
+
+// DecodeJob reads what Encode wrote.
+func DecodeJob(b []byte) (Job, error) {
+	d := decoder{rest: b}
+	j := Job{
+		Timeout: time.Duration(d.number()), Reap: d.bool(), Input: d.bool(),
+		Head: int(d.number()), Tail: int(d.number()),
+		Dir: d.text(), Argv: d.list(), Env: d.list(),
+	}
+	return j, d.end()
+}
+
+// DecodeTerms reads the beginning of a job: what the runner itself looks at.
+func DecodeTerms(b []byte) (timeout time.Duration, reap bool, err error) {
+	d := decoder{rest: b}
+	timeout, reap = time.Duration(d.number()), d.bool()
+	return timeout, reap, d.err
+}
+
+// Encode writes the end.
+func (x End) Encode() []byte {
+	var e encoder
+	e.number(int64(x.Code))
+	e.bool(x.TimedOut)
+	e.bool(x.Interrupted)
+	e.number(x.Dropped)
+	e.text(x.Dir)
+	e.number(int64(x.Took))
+	return e.buf
+}
+
+// DecodeEnd reads what Encode wrote.
+func DecodeEnd(b []byte) (End, error) {
+	d := decoder{rest: b}
+	x := End{
+		Code: int(d.number()), TimedOut: d.bool(), Interrupted: d.bool(),
+		Dropped: d.number(), Dir: d.text(), Took: time.Duration(d.number()),
+	}
+	return x, d.end()
+}
+
+// EncodeNumber writes the payload of Credit and Counted.
+func EncodeNumber(n int) []byte { return binary.AppendVarint(nil, int64(n)) }
+
+// DecodeNumber reads what EncodeNumber wrote.
+func DecodeNumber(b []byte) (int, error) {
+	d := decoder{rest: b}
+	n := int(d.number())
+	return n, d.end()
+}
+
+type encoder struct{ buf []byte }
+
+func (e *encoder) number(n int64) { e.buf = binary.AppendVarint(e.buf, n) }
+func (e *encoder) bool(b bool)    { e.buf = append(e.buf, flag(b)) }
+
+func (e *encoder) text(s string) {
+	e.number(int64(len(s)))
+	e.buf = append(e.buf, s...)
+}
+
+func (e *encoder) list(l []string) {
+	e.number(int64(len(l)))
+	for _, s := range l {
+		e.text(s)
+	}
+}
+
+// decoder yields zero values once something was wrong.
+type decoder struct {
+	rest []byte
+	err  error
+}
+
+func (d *decoder) number() int64 {
+	n, size := binary.Varint(d.rest)
+	if size <= 0 {
+		d.rest, d.err = nil, errMessage
+		return 0
+	}
+	d.rest = d.rest[size:]
+	return n
+}
+
+func (d *decoder) bool() bool {
+	if len(d.rest) == 0 {
+		d.err = errMessage
+		return false
+	}
+	b := d.rest[0] == 1
+	d.rest = d.rest[1:]
+	return b
+}
+
+func (d *decoder) text() string {
+	n := d.number()
+	if n < 0 || n > int64(len(d.rest)) {
+		d.rest, d.err = nil, errMessage
+		return ""
+	}
+	s := string(d.rest[:n])
+	d.rest = d.rest[n:]
+	return s
+}
+
+func (d *decoder) list() []string {
+	n := d.number()
+	if n < 0 || n > int64(len(d.rest)) { // each takes a byte at least
+		d.rest, d.err = nil, errMessage
+		return nil
+	}
+	l := make([]string, 0, n)
+	for range n {
+		l = append(l, d.text())
+	}
+	return l
+}
+
+func (d *decoder) end() error {
+	if d.err == nil && len(d.rest) > 0 {
+		return errMessage
+	}
+	return d.err
+}

@@ -1,0 +1,83 @@
+// Bailiff-runner is the small static program that stays resident inside a
+// sandbox and runs commands there. It speaks package wire over its own standard
+// input and output and ends, with everything it started, when its input ends.
+//
+// Each command gets a supervisor, which is this program again, started ahead. A
+// supervisor is a child subreaper: whatever its command starts, double-forked or
+// in a session of its own, stays below it, so that it can be counted and killed,
+// and told from what another command started. It starts the command, reads its
+// output, waits; the runner keeps the time, kills, and reports. A supervisor that
+// has nothing left below it serves the next command.
+//
+// No command can speak in the runner's name nor look into it: runner and
+// supervisors are not dumpable (from their very start if the file is installed
+// without read permission, mode 0111), commands inherit standard input and output
+// only, and there is no socket. A command that kills its supervisor has killed
+// itself: its orphans fall to the runner, which ends them.
+//
+// A supervisor and the command's first process share their working directory
+// (CLONE_FS). That is how the runner knows where a shell stood at its end without
+// a word of its own in the user's script.
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+const superviseArgument = "supervise"
+
+func main() {
+	debug.SetGCPercent(25)
+	debug.SetMemoryLimit(8 << 20)
+	runtime.GOMAXPROCS(2)
+	if err := withdraw(); err != nil {
+		fail(err)
+	}
+	if len(os.Args) == 2 && os.Args[1] == superviseArgument {
+		supervise()
+		return
+	}
+	if len(os.Args) > 1 {
+		fail(fmt.Errorf("bailiff starts this program inside sandboxes; it takes no arguments"))
+	}
+	if err := serve(os.Stdin, os.Stdout); err != nil {
+		fail(err)
+	}
+}
+
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, "bailiff-runner:", err)
+	os.Exit(125)
+}
+
+// withdraw puts this process out of its commands' reach, and sets what they
+// inherit: no new privileges, no core files, no descriptors.
+func withdraw() error {
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return fmt.Errorf("closing this process to others: %w", err)
+	}
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("becoming a subreaper: %w", err)
+	}
+	if _, _, errno := syscall.AllThreadsSyscall6(syscall.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0); errno != 0 {
+		return fmt.Errorf("renouncing new privileges: %w", errno)
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}); err != nil {
+		return fmt.Errorf("forbidding core files: %w", err)
+	}
+	if err := unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return fmt.Errorf("keeping open files from commands: %w", err)
+	}
+	// Signals from inside are heard and dropped. They are not ignored, for
+	// commands would inherit that.
+	signal.Notify(make(chan os.Signal, 1))
+	return nil
+}

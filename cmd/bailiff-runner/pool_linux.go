@@ -1,0 +1,348 @@
+package main
+
+import (
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/bailiff-dev/bailiff/backends/runner/wire"
+)
+
+// reserve is how many supervisors wait for commands at most.
+const reserve = 4
+
+// patience bounds how long processes are killed that do not go.
+const patience = 3 * time.Second
+
+// pool holds the supervisors.
+type pool struct {
+	hear func(*job, wire.Frame)
+	lost func(*job)
+
+	// reaping is held while children are reaped and while processes are killed,
+	// so that no process id changes its meaning in between.
+	reaping sync.Mutex
+
+	mu    sync.Mutex
+	seats map[int]*seat
+	idle  []*seat
+	// closing is set when no supervisor is to be started any more.
+	closing bool
+}
+
+// seat is a supervisor, as the runner sees it.
+type seat struct {
+	pid  int
+	file *os.File
+	out  *wire.Writer
+	dead chan struct{}
+	// job is the one it serves or, when that has ended, whose processes it keeps.
+	job *job
+}
+
+func (p *pool) open(hear func(*job, wire.Frame), lost func(*job)) {
+	p.hear, p.lost, p.seats = hear, lost, map[int]*seat{}
+	changes := make(chan os.Signal, 1)
+	signal.Notify(changes, syscall.SIGCHLD)
+	go func() {
+		for range changes {
+			p.reap()
+		}
+	}()
+	p.restock()
+}
+
+// take seats a job at a supervisor that waits, or starts one.
+func (p *pool) take(j *job) (*seat, error) {
+	s := p.next()
+	if s == nil {
+		var err error
+		if s, err = p.spawn(); err != nil {
+			return nil, err
+		}
+	}
+	p.mu.Lock()
+	s.job = j
+	empty := len(p.idle) == 0
+	p.mu.Unlock()
+	if empty {
+		go p.restock()
+	}
+	return s, nil
+}
+
+func (p *pool) next() *seat {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := len(p.idle)
+	if n == 0 {
+		return nil
+	}
+	s := p.idle[n-1]
+	p.idle = p.idle[:n-1]
+	return s
+}
+
+// restock starts a supervisor ahead.
+func (p *pool) restock() {
+	s, err := p.spawn()
+	if err != nil {
+		return // the next command tries again, and tells
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.shelve(s)
+}
+
+// release makes a supervisor free whose job has ended and left nothing.
+func (p *pool) release(s *seat) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s.job == nil || !s.job.isEnded() || !s.job.isGone() {
+		return
+	}
+	s.job = nil
+	p.shelve(s)
+}
+
+func (p *pool) shelve(s *seat) {
+	if len(p.idle) >= reserve || p.closing {
+		s.file.Close() // which ends it
+		return
+	}
+	p.idle = append(p.idle, s)
+}
+
+// spawn starts a supervisor.
+func (p *pool) spawn() (*seat, error) {
+	var down, up [2]int
+	if err := unix.Pipe2(down[:], unix.O_CLOEXEC); err != nil {
+		return nil, err
+	}
+	defer syscall.Close(down[0])
+	if err := unix.Pipe2(up[:], unix.O_CLOEXEC); err != nil {
+		syscall.Close(down[1])
+		return nil, err
+	}
+	defer syscall.Close(up[1])
+	p.reaping.Lock()
+	defer p.reaping.Unlock()
+	pid, err := syscall.ForkExec("/proc/self/exe", []string{"bailiff-runner", superviseArgument}, &syscall.ProcAttr{
+		Dir: "/", Env: []string{}, Files: []uintptr{uintptr(down[0]), uintptr(up[1]), 2},
+		Sys: &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		syscall.Close(down[1])
+		syscall.Close(up[0])
+		return nil, err
+	}
+	s := &seat{pid: pid, file: file(down[1]), dead: make(chan struct{})}
+	s.out = wire.NewWriter(s.file)
+	p.mu.Lock()
+	p.seats[pid] = s
+	p.mu.Unlock()
+	go p.listen(s, file(up[0]))
+	return s, nil
+}
+
+// file is the runner's end of a supervisor's pipe, which can be given up on.
+func file(fd int) *os.File {
+	_ = syscall.SetNonblock(fd, true)
+	return os.NewFile(uintptr(fd), "supervisor")
+}
+
+// say tells the supervisor. One that does not listen is ended.
+func (s *seat) say(f wire.Frame) {
+	_ = s.file.SetWriteDeadline(time.Now().Add(time.Second))
+	if s.out.Send(f) != nil {
+		s.file.Close()
+	}
+}
+
+// listen passes on what a supervisor says until it is dead.
+func (p *pool) listen(s *seat, from *os.File) {
+	defer from.Close()
+	in := wire.NewReader(from)
+	for {
+		f, err := in.Next()
+		if err != nil {
+			break
+		}
+		if j := p.jobOf(s); j != nil {
+			p.hear(j, f)
+		}
+	}
+	p.bury(s)
+}
+
+// bury ends what a dead supervisor has left to the runner.
+func (p *pool) bury(s *seat) {
+	s.file.Close()
+	p.kill(s.pid)
+	<-s.dead
+	p.mu.Lock()
+	j := s.job
+	s.job = nil
+	for i, other := range p.idle {
+		if other == s {
+			p.idle = append(p.idle[:i], p.idle[i+1:]...)
+			break
+		}
+	}
+	p.mu.Unlock()
+	p.until(time.Now().Add(patience), func() bool { return p.strikeStrays() == 0 })
+	if j == nil {
+		return
+	}
+	if !j.isGone() {
+		close(j.gone)
+	}
+	p.lost(j)
+}
+
+func (p *pool) jobOf(s *seat) *job {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return s.job
+}
+
+// kill kills a supervisor that is still there.
+func (p *pool) kill(pid int) {
+	p.reaping.Lock()
+	defer p.reaping.Unlock()
+	if p.isSeat(pid) {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+func (p *pool) isSeat(pid int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.seats[pid] != nil
+}
+
+// reap takes the dead from the process table.
+func (p *pool) reap() {
+	p.reaping.Lock()
+	defer p.reaping.Unlock()
+	for {
+		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG|syscall.WALL, nil)
+		if err == syscall.EINTR {
+			continue
+		}
+		if err != nil || pid == 0 {
+			return
+		}
+		p.mu.Lock()
+		if s := p.seats[pid]; s != nil {
+			delete(p.seats, pid)
+			close(s.dead)
+		}
+		p.mu.Unlock()
+	}
+}
+
+// end kills a job, and returns when nothing of it is left.
+func (p *pool) end(j *job) {
+	p.until(time.Now().Add(patience), func() bool {
+		p.strikeJob(j)
+		return j.isGone()
+	})
+}
+
+// until repeats an attempt until it succeeds or there is no more time.
+func (p *pool) until(deadline time.Time, attempt func() bool) {
+	for pause := 200 * time.Microsecond; !attempt() && time.Now().Before(deadline); pause = min(2*pause, 20*time.Millisecond) {
+		time.Sleep(pause)
+	}
+}
+
+// strikeJob holds the lock throughout, so that the supervisor cannot get another
+// job meanwhile.
+func (p *pool) strikeJob(j *job) {
+	p.reaping.Lock()
+	defer p.reaping.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if pid := j.seat.pid; j.seat.job == j && p.seats[pid] != nil && !j.isGone() {
+		_ = syscall.Kill(pid, syscall.SIGCONT) // a command may have stopped it
+		strike(pid, none)
+	}
+}
+
+// strikeStrays kills what is below the runner and below no supervisor.
+func (p *pool) strikeStrays() int {
+	p.reaping.Lock()
+	defer p.reaping.Unlock()
+	return strike(os.Getpid(), p.isSeat)
+}
+
+// kept lists the jobs that have ended and left processes.
+func (p *pool) kept() []*job {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var list []*job
+	for _, s := range p.seats {
+		if s.job != nil && s.job.isEnded() && !s.job.isGone() {
+			list = append(list, s.job)
+		}
+	}
+	return list
+}
+
+// leftovers counts the processes that ended commands left. Where a supervisor
+// has not said that nothing is left, that is one at least: a process that forks
+// all the time may escape the count.
+func (p *pool) leftovers() int {
+	n := len(below(os.Getpid(), p.isSeat))
+	for _, j := range p.kept() {
+		n += max(1, len(below(j.seat.pid, none)))
+	}
+	return n
+}
+
+// clear ends what ended commands left.
+func (p *pool) clear() {
+	var all sync.WaitGroup
+	for _, j := range p.kept() {
+		all.Go(func() { p.end(j) })
+	}
+	all.Wait()
+}
+
+// close ends everything. Supervisors end what is below them themselves; those
+// that cannot are killed, and what they leave too.
+func (p *pool) close() {
+	p.mu.Lock()
+	p.closing = true
+	for pid, s := range p.seats {
+		_ = syscall.Kill(pid, syscall.SIGCONT)
+		s.file.Close()
+	}
+	p.mu.Unlock()
+	p.until(time.Now().Add(patience/6), p.isEmpty)
+	p.until(time.Now().Add(patience), func() bool {
+		p.reaping.Lock()
+		defer p.reaping.Unlock()
+		return strike(os.Getpid(), none) == 0
+	})
+}
+
+func (p *pool) isEmpty() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.seats) == 0
+}
+
+func (j *job) isGone() bool {
+	select {
+	case <-j.gone:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/backends/runner/wire"
+)
+
+// runner is this process when it is the resident one: it passes frames between
+// its client and the supervisors, keeps the time, kills, and counts.
+type runner struct {
+	out  *wire.Writer
+	pool pool
+
+	mu   sync.Mutex
+	jobs map[uint32]*job
+}
+
+// job is a command that runs, as the runner sees it.
+type job struct {
+	stream uint32
+	seat   *seat
+	reap   bool
+	timer  *time.Timer
+	// gone is closed when no process of the command is left.
+	gone chan struct{}
+
+	mu                    sync.Mutex
+	timedOut, interrupted bool
+	ended                 bool
+}
+
+// serve runs commands until the input ends.
+func serve(in io.Reader, out io.Writer) error {
+	r := &runner{out: wire.NewWriter(out), jobs: map[uint32]*job{}}
+	r.pool.open(r.hear, r.lost)
+	defer r.pool.close()
+	reader := wire.NewReader(in)
+	for {
+		f, err := reader.Next()
+		if errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		r.obey(f)
+	}
+}
+
+// obey does what the client says.
+func (r *runner) obey(f wire.Frame) {
+	switch f.Kind {
+	case wire.Hello:
+		r.greet(f)
+	case wire.Start:
+		r.start(f)
+	case wire.Stdin, wire.Credit:
+		r.relay(f)
+	case wire.Interrupt:
+		if j := r.job(f.Stream); j != nil {
+			go r.stop(j, &j.interrupted)
+		}
+	case wire.Count:
+		stream := f.Stream
+		go func() { r.say(wire.Counted, stream, wire.EncodeNumber(r.pool.leftovers())) }()
+	case wire.Kill:
+		stream := f.Stream
+		go func() {
+			r.pool.clear()
+			r.say(wire.Killed, stream, wire.EncodeNumber(r.pool.leftovers()))
+		}()
+	}
+}
+
+// greet answers a client. What ran for an earlier one is ended: nobody hears it.
+func (r *runner) greet(f wire.Frame) {
+	g, err := wire.DecodeGreeting(f.Payload)
+	if err != nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, j := range r.jobs {
+		go r.stop(j, &j.interrupted)
+	}
+	clear(r.jobs)
+	g.Version = wire.Version
+	r.say(wire.Hello, 0, g.Encode())
+}
+
+// start hands the message that starts a command to a supervisor, frame by frame.
+func (r *runner) start(f wire.Frame) {
+	if j := r.job(f.Stream); j != nil {
+		r.relay(f)
+		return
+	}
+	timeout, reap, err := wire.DecodeTerms(f.Payload)
+	if err != nil {
+		r.say(wire.Refused, f.Stream, []byte(err.Error()))
+		return
+	}
+	j := &job{stream: f.Stream, reap: reap, gone: make(chan struct{})}
+	if j.seat, err = r.pool.take(j); err != nil {
+		r.say(wire.Refused, f.Stream, []byte("starting a supervisor: "+err.Error()))
+		return
+	}
+	r.mu.Lock()
+	r.jobs[f.Stream] = j
+	r.mu.Unlock()
+	if timeout > 0 {
+		j.mu.Lock()
+		j.timer = time.AfterFunc(timeout, func() { r.stop(j, &j.timedOut) })
+		j.mu.Unlock()
+	}
+	r.relay(f)
+}
+
+// relay passes a frame to the supervisor of its stream.
+func (r *runner) relay(f wire.Frame) {
+	if j := r.job(f.Stream); j != nil {
+		j.seat.say(f)
+	}
+}
+
+// hear takes what a supervisor says about its job.
+func (r *runner) hear(j *job, f wire.Frame) {
+	switch f.Kind {
+	case wire.Output, wire.Credit:
+		r.say(f.Kind, j.stream, f.Payload)
+	case wire.Refused:
+		j.finish()
+		close(j.gone)
+		r.pool.release(j.seat)
+		r.forget(j)
+		r.say(f.Kind, j.stream, f.Payload)
+	case wire.Gone:
+		close(j.gone)
+		r.pool.release(j.seat)
+	case wire.Ended:
+		if end, err := wire.DecodeEnd(f.Payload); err == nil {
+			r.end(j, end)
+		}
+	}
+}
+
+// end reports a command that has ended, after ending what it left if that is
+// wanted.
+func (r *runner) end(j *job, end wire.End) {
+	end.TimedOut, end.Interrupted = j.finish()
+	switch {
+	case end.TimedOut:
+		end.Code, end.Interrupted = 124, false
+	case end.Interrupted:
+		end.Code = 130
+	}
+	r.pool.release(j.seat)
+	if !j.reap && !end.TimedOut && !end.Interrupted {
+		r.report(j, end)
+		return
+	}
+	go func() {
+		r.pool.end(j)
+		r.report(j, end)
+	}()
+}
+
+func (r *runner) report(j *job, end wire.End) {
+	r.forget(j)
+	r.say(wire.Ended, j.stream, end.Encode())
+}
+
+// lost is told of a job whose supervisor was killed, when all that was below it
+// has been ended too.
+func (r *runner) lost(j *job) {
+	if !j.isEnded() {
+		r.end(j, wire.End{Code: 137})
+	}
+}
+
+// stop kills a job and notes why.
+func (r *runner) stop(j *job, why *bool) {
+	j.mu.Lock()
+	ended := j.ended
+	if !ended {
+		*why = true
+	}
+	j.mu.Unlock()
+	if !ended {
+		r.pool.end(j)
+	}
+}
+
+func (r *runner) job(stream uint32) *job {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.jobs[stream]
+}
+
+func (r *runner) forget(j *job) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.jobs[j.stream] == j {
+		delete(r.jobs, j.stream)
+	}
+}
+
+// say tells the client; when that fails the client is gone, and the end of the
+// input will tell.
+func (r *runner) say(kind wire.Kind, stream uint32, payload []byte) {
+	_ = r.out.Send(wire.Frame{Kind: kind, Stream: stream, Payload: payload, Last: true})
+}
+
+// finish marks the job as ended and tells who ended it.
+func (j *job) finish() (timedOut, interrupted bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.ended = true
+	if j.timer != nil {
+		j.timer.Stop()
+	}
+	return j.timedOut, j.interrupted
+}
+
+func (j *job) isEnded() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.ended
+}

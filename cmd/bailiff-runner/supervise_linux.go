@@ -1,0 +1,143 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/bailiff-dev/bailiff/backends/runner/wire"
+)
+
+// supervisor is this process when it looks after commands, one after another.
+type supervisor struct {
+	in  *wire.Reader
+	out *wire.Writer
+	// job collects the message that starts the next command.
+	job []byte
+	now *command
+}
+
+// supervise serves the runner until it goes away, then ends what is left.
+func supervise() {
+	s := &supervisor{in: wire.NewReader(os.Stdin), out: wire.NewWriter(os.Stdout)}
+	for {
+		f, err := s.in.Next()
+		if err != nil {
+			s.abandon()
+			return
+		}
+		s.obey(f)
+	}
+}
+
+func (s *supervisor) obey(f wire.Frame) {
+	switch f.Kind {
+	case wire.Start:
+		s.job = append(s.job, f.Payload...)
+		if f.Last {
+			s.start(f.Stream)
+		}
+	case wire.Stdin:
+		if s.serves(f.Stream) {
+			s.now.feed(f)
+		}
+	case wire.Credit:
+		if n, err := wire.DecodeNumber(f.Payload); err == nil && s.serves(f.Stream) {
+			s.now.credit.add(n)
+		}
+	}
+}
+
+// serves is false for late words about an earlier command.
+func (s *supervisor) serves(stream uint32) bool { return s.now != nil && s.now.stream == stream }
+
+func (s *supervisor) start(stream uint32) {
+	job, err := wire.DecodeJob(s.job)
+	s.job = nil
+	if err == nil {
+		s.now, err = begin(s.out, stream, job)
+	}
+	if err != nil {
+		s.now = nil
+		_ = s.out.Send(wire.Frame{Kind: wire.Refused, Stream: stream, Payload: []byte(err.Error())})
+	}
+}
+
+// abandon ends everything below when nobody is there any more to report to.
+func (s *supervisor) abandon() {
+	if s.now == nil {
+		return
+	}
+	for {
+		strike(os.Getpid(), none)
+		select {
+		case <-s.now.gone:
+			return
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// searchPath is where programs without a folder in their name are looked for.
+var searchPath = filepath.SplitList("/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
+
+func lookUp(name string) (string, error) {
+	if strings.ContainsRune(name, '/') {
+		return name, nil
+	}
+	for _, folder := range searchPath {
+		path := filepath.Join(folder, name)
+		if stat, err := os.Stat(path); err == nil && stat.Mode().IsRegular() && unix.Access(path, unix.X_OK) == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("the sandbox has no program %q", name)
+}
+
+// fork starts the job's program with the given files as its standard input and
+// output. It shares its working directory with this process.
+func fork(job wire.Job, input, output int) (pid int, err error) {
+	if len(job.Argv) == 0 {
+		return 0, errors.New("there is no program to run")
+	}
+	path, err := lookUp(job.Argv[0])
+	if err != nil {
+		return 0, err
+	}
+	if stat, err := os.Stat(job.Dir); err != nil || !stat.IsDir() {
+		return 0, fmt.Errorf("the sandbox has no folder %q to work in", job.Dir)
+	}
+	syscall.Umask(0o022)
+	pid, err = syscall.ForkExec(path, job.Argv, &syscall.ProcAttr{
+		Dir: job.Dir, Env: job.Env, Files: []uintptr{uintptr(input), uintptr(output), uintptr(output)},
+		Sys: &syscall.SysProcAttr{Setsid: true, Cloneflags: syscall.CLONE_FS},
+	})
+	if err != nil {
+		return 0, fmt.Errorf("starting %s in %s: %w", path, job.Dir, err)
+	}
+	return pid, nil
+}
+
+// maxPath bounds a working directory.
+const maxPath = 4096
+
+// workingDirectory is where the command's first process stood at its end, empty
+// if that is no place to start from.
+func workingDirectory() string {
+	var buf [maxPath]byte
+	n, err := syscall.Getcwd(buf[:])
+	if err != nil || n < 2 {
+		return ""
+	}
+	path := string(buf[:n-1])
+	if !filepath.IsAbs(path) || filepath.Clean(path) != path {
+		return ""
+	}
+	return path
+}
