@@ -1,0 +1,50 @@
+package docker
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff/backends"
+)
+
+func TestConfigurationsThatAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		cfg  Config
+		says string
+	}{
+		{"no runner", Config{}, "bailiff-runner"},
+		{"root", Config{Runner: "r", User: "0:0"}, "above zero"},
+		{"root's group", Config{Runner: "r", User: "1000:0"}, "above zero"},
+		{"a user by name", Config{Runner: "r", User: "nobody:nogroup"}, "numbers"},
+		{"a lack that cannot be accepted", Config{Runner: "r", AcceptMissingLimits: []string{"network"}}, `"network"`},
+		{"an address that is none", Config{Runner: "r", Host: "nonsense"}, "nonsense"},
+		{"an address by ssh", Config{Runner: "r", Host: "ssh://host"}, "ssh"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if _, err := New(c.cfg); err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("New says %v, want it to speak of %q", err, c.says)
+			}
+		})
+	}
+}
+
+func TestWithoutAnEngine(t *testing.T) {
+	b, err := New(Config{Runner: "config_test.go", Image: testImage, Host: "unix:///nowhere/engine.sock"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, resolving := b.Resolve(t.Context(), "")
+	_, sweeping := b.Sweep(t.Context(), "x", nil)
+	_, opening := b.Open(t.Context(), testSpec(t))
+	for what, err := range map[string]error{"Ready": b.Ready(t.Context()), "Open": opening, "Resolve": resolving,
+		"Sweep": sweeping, "RemoveWorkspace": b.RemoveWorkspace(t.Context(), "x", "y")} {
+		if !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), "unix:///nowhere/engine.sock: start it") {
+			t.Errorf("%s says %v, want where the engine was looked for and what to do", what, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s says more than one line: %q", what, err)
+		}
+	}
+}

@@ -1,0 +1,277 @@
+package docker
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/image"
+	"github.com/docker/docker/api/types/mount"
+	"github.com/docker/docker/client"
+)
+
+// The labels of containers and volumes. Sessions and workspaces are labelled by
+// digest: their names may tell who talks to whom.
+const (
+	labelOwner     = "bailiff.owner"
+	labelSession   = "bailiff.session"
+	labelWorkspace = "bailiff.workspace"
+	labelSpec      = "bailiff.spec"
+	labelExpires   = "bailiff.expires"
+	labelRunner    = "bailiff.runner"
+)
+
+const mib = 1 << 20
+
+// writable are the folders that are writable in a sandbox, in memory but for a
+// named workspace, with their shares of the disk bound in 32nds. The root's
+// share counts only where the root is not read-only.
+var writable = map[string]int{
+	workspaceFolder: 16,
+	"tmp":           6,
+	"home":          4,
+	rootFolder:      2,
+	"var/tmp":       2,
+	"run":           1,
+	sharedMemory:    1,
+}
+
+const (
+	rootFolder   = ""
+	sharedMemory = "dev/shm"
+)
+
+func shareMB(total int, folder string) int {
+	if total <= 0 {
+		return 0
+	}
+	return max(1, total*writable[folder]/32)
+}
+
+// create makes the container of a spec, not yet started, and sees to it that
+// the engine set up what it was asked for.
+func (b *Backend) create(ctx context.Context, name string, spec backends.Spec) (id string, err error) {
+	found, err := b.bring(ctx, spec.Image)
+	if err != nil {
+		return "", err
+	}
+	host, err := b.hostConfig(ctx, spec, found)
+	if err != nil {
+		return "", err
+	}
+	made, err := b.engine.ContainerCreate(ctx, b.config(spec, found), host, nil, nil, name)
+	if err != nil && host.StorageOpt != nil && !client.IsErrConnectionFailed(err) {
+		if err := b.missing(diskMB, fmt.Sprintf("the Docker engine cannot bound a container's root (%v)", err)); err != nil {
+			return "", err
+		}
+		host.StorageOpt = nil
+		made, err = b.engine.ContainerCreate(ctx, b.config(spec, found), host, nil, nil, name)
+	}
+	if err != nil {
+		return "", b.fault("making the sandbox", err)
+	}
+	for _, warning := range made.Warnings {
+		b.cfg.Log.Warn("the Docker engine warns", "container", name, "warning", warning)
+	}
+	return made.ID, b.verify(ctx, made.ID, host)
+}
+
+func (b *Backend) config(spec backends.Spec, found image.InspectResponse) *container.Config {
+	labels := map[string]string{
+		labelOwner:   spec.Owner,
+		labelSession: hashed(spec.Session),
+		labelSpec:    specHash(spec),
+	}
+	if !spec.Expires.IsZero() {
+		labels[labelExpires] = spec.Expires.UTC().Format(time.RFC3339)
+	}
+	return &container.Config{
+		Image:       found.ID,
+		Hostname:    "sandbox",
+		User:        b.cfg.User,
+		Entrypoint:  []string{runnerPath},
+		Cmd:         []string{},
+		WorkingDir:  "/",
+		Labels:      labels,
+		OpenStdin:   true,
+		StdinOnce:   true,
+		AttachStdin: true, AttachStdout: true, AttachStderr: true,
+		Healthcheck: &container.HealthConfig{Test: []string{"NONE"}},
+	}
+}
+
+func (b *Backend) hostConfig(ctx context.Context, spec backends.Spec, found image.InspectResponse) (*container.HostConfig, error) {
+	network, err := networkMode(spec.Network)
+	if err != nil {
+		return nil, err
+	}
+	mounts, err := b.mounts(ctx, spec, found.ID)
+	if err != nil {
+		return nil, err
+	}
+	host := &container.HostConfig{
+		Resources:      limits(spec),
+		NetworkMode:    network,
+		IpcMode:        "private",
+		CgroupnsMode:   "private",
+		CapDrop:        []string{"ALL"},
+		SecurityOpt:    []string{"no-new-privileges"},
+		ReadonlyRootfs: spec.ReadOnly,
+		LogConfig:      container.LogConfig{Type: "none"},
+		Mounts:         mounts,
+		Tmpfs:          b.inMemory(spec, found),
+		ShmSize:        int64(shareMB(spec.DiskMB, sharedMemory)) * mib,
+	}
+	if size := shareMB(spec.DiskMB, rootFolder); size > 0 && !spec.ReadOnly {
+		host.StorageOpt = map[string]string{"size": strconv.Itoa(size) + "M"}
+	}
+	return host, nil
+}
+
+func networkMode(network string) (container.NetworkMode, error) {
+	switch network {
+	case "none":
+		return "none", nil
+	case "full":
+		return "bridge", nil
+	}
+	return "", fmt.Errorf("%w: network is %q, want none or full", backends.ErrUnsupported, network)
+}
+
+// limits leaves out what the spec does not bound. Swap is never added to memory.
+func limits(spec backends.Spec) container.Resources {
+	r := container.Resources{
+		NanoCPUs: int64(spec.CPUs * 1e9),
+		Memory:   int64(spec.MemoryMB) * mib,
+	}
+	r.MemorySwap = r.Memory
+	if spec.PIDs > 0 {
+		r.PidsLimit = new(int64(spec.PIDs))
+	}
+	return r
+}
+
+func (b *Backend) mounts(ctx context.Context, spec backends.Spec, imageID string) ([]mount.Mount, error) {
+	if err := backends.CheckMounts(spec.Mounts, b.cfg.MountsAllowed, b.socket()...); err != nil {
+		return nil, err
+	}
+	runner, err := b.runnerVolume(ctx, spec.Owner, imageID)
+	if err != nil {
+		return nil, err
+	}
+	mounts := []mount.Mount{volumeAt(runner, "/"+runnerFolder, true)}
+	if spec.Workspace != "" {
+		workspace, err := b.workspaceVolume(ctx, spec, imageID)
+		if err != nil {
+			return nil, err
+		}
+		mounts = append(mounts, volumeAt(workspace, "/"+workspaceFolder, false))
+	}
+	for _, m := range spec.Mounts {
+		mounts = append(mounts, mount.Mount{Type: mount.TypeBind, Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly})
+	}
+	return mounts, nil
+}
+
+func volumeAt(name, target string, readOnly bool) mount.Mount {
+	return mount.Mount{Type: mount.TypeVolume, Source: name, Target: target, ReadOnly: readOnly,
+		VolumeOptions: &mount.VolumeOptions{NoCopy: true}}
+}
+
+// inMemory lists the folders in memory. The volumes that an image declares are
+// among them, closed: else the engine would make one on its disk for each.
+func (b *Backend) inMemory(spec backends.Spec, found image.InspectResponse) map[string]string {
+	tmpfs := map[string]string{}
+	if found.Config != nil {
+		for target := range found.Config.Volumes {
+			tmpfs[path.Clean(target)] = "ro,noexec,nosuid,nodev,size=4k"
+		}
+	}
+	for folder := range writable {
+		if folder != rootFolder && folder != sharedMemory {
+			tmpfs["/"+folder] = b.tmpfs(shareMB(spec.DiskMB, folder))
+		}
+	}
+	for _, m := range spec.Mounts {
+		delete(tmpfs, path.Clean(m.Target))
+	}
+	if spec.Workspace != "" {
+		delete(tmpfs, "/"+workspaceFolder)
+	}
+	return tmpfs
+}
+
+// tmpfs gives the folder to the unprivileged user outright: a mode alone is lost
+// where the image lacks the folder.
+func (b *Backend) tmpfs(sizeMB int) string {
+	options := fmt.Sprintf("rw,exec,nosuid,nodev,mode=0700,uid=%d,gid=%d", b.uid, b.gid)
+	if sizeMB > 0 {
+		options += fmt.Sprintf(",size=%dm", sizeMB)
+	}
+	return options
+}
+
+// verify compares what the engine recorded with what it was asked for: an engine
+// that cannot do something drops it with a warning at most.
+func (b *Backend) verify(ctx context.Context, id string, want *container.HostConfig) error {
+	got, err := b.engine.ContainerInspect(ctx, id)
+	if err != nil {
+		return b.fault("inspecting the sandbox", err)
+	}
+	have := got.HostConfig
+	return cmp.Or(
+		b.kept(cpus, have.NanoCPUs == want.NanoCPUs),
+		b.kept(memoryMB, have.Memory == want.Memory),
+		b.kept(swap, have.MemorySwap == want.MemorySwap),
+		b.kept(pids, want.PidsLimit == nil || have.PidsLimit != nil && *have.PidsLimit == *want.PidsLimit),
+		b.confined(have, want),
+	)
+}
+
+func (b *Backend) kept(name string, same bool) error {
+	if same {
+		return nil
+	}
+	return b.missing(name, "the Docker engine dropped this limit")
+}
+
+// confined is what no configuration can do without.
+func (b *Backend) confined(have, want *container.HostConfig) error {
+	switch {
+	case have.Privileged, !slices.Equal(have.CapDrop, want.CapDrop), len(have.CapAdd) > 0:
+		return fmt.Errorf("%w: the Docker engine did not drop the capabilities", backends.ErrUnsupported)
+	case !slices.Equal(have.SecurityOpt, want.SecurityOpt):
+		return fmt.Errorf("%w: the Docker engine did not set no-new-privileges", backends.ErrUnsupported)
+	case have.ReadonlyRootfs != want.ReadonlyRootfs:
+		return fmt.Errorf("%w: read_only: the Docker engine did not set it", backends.ErrUnsupported)
+	case have.NetworkMode != want.NetworkMode:
+		return fmt.Errorf("%w: network: the Docker engine set %q, not %q", backends.ErrUnsupported, have.NetworkMode, want.NetworkMode)
+	}
+	return nil
+}
+
+// specHash is equal for specs that may share a sandbox.
+func specHash(spec backends.Spec) string {
+	spec.Expires = time.Time{}
+	return digest(fmt.Sprintf("%#v", spec))
+}
+
+// hashed labels a name without telling it.
+func hashed(name string) string { return "sha256:" + digest(name) }
+
+// digest is short enough for names that people read.
+func digest(parts ...string) string {
+	h := sha256.New()
+	for _, part := range parts {
+		fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	return hex.EncodeToString(h.Sum(nil))[:32]
+}

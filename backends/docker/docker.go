@@ -1,0 +1,261 @@
+// Package docker makes sandboxes that are containers of a Docker engine, local
+// or remote, through the Engine API.
+//
+// A sandbox is one container whose only program is the resident runner, started
+// as process 1 and spoken to over the container's attach stream. What a
+// container gets: no capability, no way to gain one, the engine's seccomp
+// profile, an unprivileged user, private namespaces, no network unless the spec
+// says "full", no log, no health check, and nothing writable but folders in
+// memory and the workspace. Its engine configuration holds no variable.
+//
+// The runner reaches it in a volume of the engine, filled once for each version
+// and mounted read-only; the file is executable but not readable, which makes
+// the kernel keep its processes from being traced or looked into by others of
+// the same user. That is also why the engine's own init program is not used: it
+// would hold the runner's stream open as a process that anyone inside could read.
+//
+// Whatever the engine says it set up is compared with what was asked for before
+// anything starts. A limit it dropped is [backends.ErrUnsupported] by the
+// field's name, unless the configuration accepts that name.
+//
+// Closing the attach stream ends the runner and with it everything inside, so a
+// sidecar that dies leaves no command running. The stopped container stays until
+// a sweep finds it by its labels. Named workspaces are volumes and stay until
+// they are removed by name.
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/docker/docker/api/types/system"
+	"github.com/docker/docker/client"
+)
+
+// Config says which engine to use and how.
+type Config struct {
+	// Host is the engine's address (unix:///…, tcp://…); empty means DOCKER_HOST
+	// or else the engine's usual socket.
+	Host string
+	// Image is used where a spec names none.
+	Image string
+	// User is the numeric uid:gid that everything inside runs as; empty means
+	// 10000:10000. It is never root.
+	User string
+	// Runner is the path of the bailiff-runner program, built for the engine's
+	// system.
+	Runner string
+	// AcceptMissingLimits names what may be left out where the engine cannot do it:
+	// cpus, memory_mb, swap, pids, disk_mb, seccomp.
+	AcceptMissingLimits []string
+	// MountsAllowed lists the folders of the engine's host that specs may mount.
+	MountsAllowed []string
+	// Log gets the progress of pulls and what runners write to standard error;
+	// nil means slog's default.
+	Log *slog.Logger
+}
+
+// Backend makes sandboxes on one engine.
+type Backend struct {
+	cfg    Config
+	engine *client.Client
+	uid    int
+	gid    int
+
+	program program
+	seeding sync.Mutex
+
+	mu sync.Mutex
+	// about is what the engine last said of itself; nil until asked, and again
+	// when it could not be reached.
+	about *system.Info
+	// seeded are the volumes that this process has put in order, by name, with
+	// the creation time the engine gave them.
+	seeded map[string]string
+	// opening are the names of containers that no caller knows of yet, so that
+	// a sweep spares them.
+	opening map[string]bool
+}
+
+var (
+	_ backends.Backend  = (*Backend)(nil)
+	_ backends.Resolver = (*Backend)(nil)
+	_ backends.Sweeper  = (*Backend)(nil)
+	_ backends.Keeper   = (*Backend)(nil)
+)
+
+// The names that AcceptMissingLimits may hold.
+const (
+	cpus     = "cpus"
+	memoryMB = "memory_mb"
+	swap     = "swap"
+	pids     = "pids"
+	diskMB   = "disk_mb"
+	seccomp  = "seccomp"
+)
+
+var acceptable = []string{cpus, memoryMB, swap, pids, diskMB, seccomp}
+
+// New checks the configuration; it does not talk to the engine.
+func New(cfg Config) (*Backend, error) {
+	if cfg.User == "" {
+		cfg.User = "10000:10000"
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.Default()
+	}
+	b := &Backend{cfg: cfg, seeded: map[string]string{}, opening: map[string]bool{}}
+	var err error
+	if b.uid, b.gid, err = unprivileged(cfg.User); err != nil {
+		return nil, err
+	}
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	b.engine, err = connect(cfg.Host)
+	return b, err
+}
+
+func (c Config) check() error {
+	var faults []error
+	if c.Runner == "" {
+		faults = append(faults, errors.New("docker backend lacks the path of bailiff-runner"))
+	}
+	if strings.HasPrefix(c.Host, "ssh:") {
+		faults = append(faults, errors.New("docker host is an ssh address, want unix:// or tcp://, such as a forwarded socket"))
+	}
+	for _, name := range c.AcceptMissingLimits {
+		if !slices.Contains(acceptable, name) {
+			faults = append(faults, fmt.Errorf("accept_missing_limits names %q, want one of %s", name, strings.Join(acceptable, ", ")))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+var numericUser = regexp.MustCompile(`^([1-9][0-9]{0,8}):([1-9][0-9]{0,8})$`)
+
+func unprivileged(user string) (uid, gid int, err error) {
+	if !numericUser.MatchString(user) {
+		return 0, 0, fmt.Errorf("docker user is %q, want numbers above zero as uid:gid", user)
+	}
+	_, err = fmt.Sscanf(user, "%d:%d", &uid, &gid)
+	return uid, gid, err
+}
+
+func connect(host string) (*client.Client, error) {
+	options := []client.Opt{client.FromEnv, client.WithAPIVersionNegotiation()}
+	if host != "" {
+		options = append(options, client.WithHost(host))
+	}
+	engine, err := client.NewClientWithOpts(options...)
+	if err != nil {
+		return nil, fmt.Errorf("reading the Docker engine's address: %w", err)
+	}
+	return engine, nil
+}
+
+// Isolated is true.
+func (*Backend) Isolated() bool { return true }
+
+// Ready says whether the engine answers, can confine, and has the configured
+// image or could pull it.
+func (b *Backend) Ready(ctx context.Context) error {
+	b.mu.Lock()
+	b.about = nil // asked anew: the engine may have been started in another way
+	b.mu.Unlock()
+	if _, err := os.Stat(b.cfg.Runner); err != nil {
+		return fmt.Errorf("%w: finding the runner: %w", backends.ErrUnavailable, err)
+	}
+	if err := b.confines(ctx); err != nil {
+		return err
+	}
+	if b.cfg.Image == "" {
+		return nil
+	}
+	return b.obtainable(ctx, b.cfg.Image)
+}
+
+// confines checks what can be known of the engine before there is a container.
+func (b *Backend) confines(ctx context.Context) error {
+	about, err := b.describe(ctx)
+	if err != nil {
+		return err
+	}
+	if about.OSType != "linux" {
+		return fmt.Errorf("%w: the Docker engine runs %s containers, want linux", backends.ErrUnsupported, about.OSType)
+	}
+	profiled := slices.ContainsFunc(about.SecurityOptions, func(option string) bool {
+		return strings.HasPrefix(option, "name=seccomp") && !strings.Contains(option, "unconfined")
+	})
+	if !profiled {
+		return b.missing(seccomp, "the Docker engine applies no seccomp profile")
+	}
+	return nil
+}
+
+func (b *Backend) describe(ctx context.Context) (*system.Info, error) {
+	b.mu.Lock()
+	about := b.about
+	b.mu.Unlock()
+	if about != nil {
+		return about, nil
+	}
+	info, err := b.engine.Info(ctx)
+	if err != nil {
+		return nil, b.fault("asking the Docker engine what it can do", err)
+	}
+	if !slices.ContainsFunc(info.SecurityOptions, isMandatoryAccess) {
+		b.cfg.Log.Warn("the Docker engine applies neither AppArmor nor SELinux; sandboxes rest on namespaces, seccomp and dropped capabilities")
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.about = &info
+	return b.about, nil
+}
+
+func isMandatoryAccess(option string) bool {
+	return strings.HasPrefix(option, "name=apparmor") || strings.HasPrefix(option, "name=selinux")
+}
+
+// forget drops what is believed of the engine, which may be another by now.
+func (b *Backend) forget() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.about = nil
+	clear(b.seeded)
+}
+
+// missing is an error unless the configuration accepts that the engine lacks name.
+func (b *Backend) missing(name, sentence string) error {
+	if slices.Contains(b.cfg.AcceptMissingLimits, name) {
+		return nil
+	}
+	return fmt.Errorf("%w: %s: %s (accept it with backends.docker.accept_missing_limits: [%s])",
+		backends.ErrUnsupported, name, sentence, name)
+}
+
+// fault makes one sentence of what the engine answered.
+func (b *Backend) fault(doing string, err error) error {
+	if client.IsErrConnectionFailed(err) {
+		b.forget()
+		return fmt.Errorf("%w: cannot reach the Docker engine at %s: start it, let this user open it, or set backends.docker.host",
+			backends.ErrUnavailable, b.engine.DaemonHost())
+	}
+	return fmt.Errorf("%w: %s: %w", backends.ErrUnavailable, doing, err)
+}
+
+// socket is the engine's own, if it is a file here.
+func (b *Backend) socket() []string {
+	if path, ok := strings.CutPrefix(b.engine.DaemonHost(), "unix://"); ok {
+		return []string{path}
+	}
+	return nil
+}

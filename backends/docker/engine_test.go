@@ -1,0 +1,218 @@
+package docker
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/docker/docker/api/types/volume"
+	"github.com/docker/docker/client"
+)
+
+// testImage is what scripts/make-image makes.
+const testImage = "bailiff-sandbox:test"
+
+// runnerProgram builds bailiff-runner once.
+var runnerProgram = sync.OnceValues(func() (string, error) {
+	folder, err := os.MkdirTemp("", "bailiff-runner")
+	if err != nil {
+		return "", err
+	}
+	program := filepath.Join(folder, "bailiff-runner")
+	build := exec.Command("go", "build", "-o", program, "github.com/bailiff-dev/bailiff/cmd/bailiff-runner")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building bailiff-runner: %w\n%s", err, out)
+	}
+	return program, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if program, err := runnerProgram(); err == nil {
+		os.RemoveAll(filepath.Dir(program))
+	}
+	os.Exit(code)
+}
+
+// testEngine is a client of the engine that the tests run on. Where one is
+// required, its absence is a failure.
+func testEngine(t testing.TB) *client.Client {
+	t.Helper()
+	engine, err := connect("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	_, err = engine.ImageInspect(ctx, testImage)
+	switch {
+	case err == nil:
+	case os.Getenv("CI") != "" || os.Getenv("BAILIFF_REQUIRE_DOCKER") != "":
+		t.Fatalf("a Docker engine with %s is required here, run scripts/start-docker and scripts/make-image: %v", testImage, err)
+	default:
+		t.Skipf("SKIPPED WITHOUT DOCKER: run scripts/start-docker and scripts/make-image: %v", err)
+	}
+	return engine
+}
+
+// testBackend is a backend on the test engine; everything that its owner left
+// behind is removed at the end.
+func testBackend(t testing.TB, change ...func(*Config)) *Backend {
+	t.Helper()
+	testEngine(t)
+	program, err := runnerProgram()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := Config{Image: testImage, Runner: program, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
+	for _, f := range change {
+		f(&cfg)
+	}
+	b, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { removeAll(t, owner(t)) })
+	return b
+}
+
+func owner(t testing.TB) string { return fmt.Sprintf("test-%d-%s", os.Getpid(), t.Name()) }
+
+func removeAll(t testing.TB, owner string) {
+	b, err := New(Config{Runner: "/none"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	if _, err := b.Sweep(ctx, owner, nil); err != nil {
+		t.Error(err)
+	}
+	volumes, err := b.engine.VolumeList(ctx, volumesOf(owner))
+	if err != nil {
+		t.Error(err)
+	}
+	for _, v := range volumes.Volumes {
+		if err := b.removeVolume(ctx, v.Name); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// testSpec is what most sandboxes are like.
+func testSpec(t testing.TB) backends.Spec {
+	return backends.Spec{Owner: owner(t), Session: "agent:main:telegram:dm:42", Network: "none",
+		CPUs: 1, MemoryMB: 256, PIDs: 128, ReadOnly: true}
+}
+
+// dialEngine connects to the test engine's socket.
+func dialEngine(t testing.TB) func(context.Context, string, string) (net.Conn, error) {
+	network, address, _ := strings.Cut(testEngine(t).DaemonHost(), "://")
+	return func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, address)
+	}
+}
+
+// editedEngine is the test engine with some of its answers changed: in those to
+// requests whose path ends in suffix, old is replaced by new.
+func editedEngine(t testing.TB, suffix, old, new string) string {
+	t.Helper()
+	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: "engine"})
+	proxy.Transport = &http.Transport{DialContext: dialEngine(t)}
+	proxy.ModifyResponse = func(r *http.Response) error {
+		if !strings.HasSuffix(r.Request.URL.Path, suffix) {
+			return nil
+		}
+		body, err := io.ReadAll(r.Body)
+		edited := strings.ReplaceAll(string(body), old, new)
+		r.Body = io.NopCloser(strings.NewReader(edited))
+		r.ContentLength = int64(len(edited))
+		r.Header.Set("Content-Length", strconv.Itoa(len(edited)))
+		return err
+	}
+	server := httptest.NewServer(proxy)
+	t.Cleanup(server.Close)
+	return "tcp://" + server.Listener.Addr().String()
+}
+
+// relay is the test engine behind a door that can be shut on everyone at once,
+// as when the engine dies, and opened again.
+type relay struct {
+	path string
+	dial func(context.Context, string, string) (net.Conn, error)
+
+	mu       sync.Mutex
+	listener net.Listener
+	open     []net.Conn
+}
+
+func startRelay(t testing.TB) *relay {
+	t.Helper()
+	r := &relay{path: filepath.Join(t.TempDir(), "engine.sock"), dial: dialEngine(t)}
+	r.start(t)
+	t.Cleanup(r.stop)
+	return r
+}
+
+func (r *relay) host() string { return "unix://" + r.path }
+
+func (r *relay) start(t testing.TB) {
+	t.Helper()
+	listener, err := net.Listen("unix", r.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.mu.Lock()
+	r.listener = listener
+	r.mu.Unlock()
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go r.serve(conn)
+		}
+	}()
+}
+
+func (r *relay) serve(conn net.Conn) {
+	engine, err := r.dial(context.Background(), "", "")
+	if err != nil {
+		conn.Close()
+		return
+	}
+	r.mu.Lock()
+	r.open = append(r.open, conn, engine)
+	r.mu.Unlock()
+	go func() { io.Copy(engine, conn); engine.Close() }()
+	io.Copy(conn, engine)
+	conn.Close()
+}
+
+func (r *relay) stop() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.listener.Close()
+	for _, conn := range r.open {
+		conn.Close()
+	}
+	r.open = nil
+}
+
+func volumesOf(owner string) volume.ListOptions { return volume.ListOptions{Filters: ownedBy(owner)} }

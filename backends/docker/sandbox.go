@@ -1,0 +1,155 @@
+package docker
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/runner"
+	"github.com/docker/docker/api/types"
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/pkg/stdcopy"
+)
+
+// cleanUp is how long the removal of a container may take whose caller has gone.
+const cleanUp = 30 * time.Second
+
+// Open makes and starts a container and waits until its runner answers.
+func (b *Backend) Open(ctx context.Context, spec backends.Spec) (backends.Sandbox, error) {
+	name, done := b.newName("bailiff-")
+	defer done()
+	opened, err := b.open(ctx, name, spec)
+	if err == nil {
+		return opened, nil
+	}
+	b.forget()
+	later, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUp)
+	defer cancel()
+	if left := b.remove(later, name); left != nil { // by name: the engine may have made it and not come to say so
+		b.cfg.Log.Warn("a sandbox that failed is left to the next sweep", "container", name, "error", left)
+	}
+	return nil, err
+}
+
+// newName makes a name for a container, which sweeps spare until done is called.
+func (b *Backend) newName(prefix string) (name string, done func()) {
+	name = prefix + strings.ToLower(rand.Text()[:12])
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.opening[name] = true
+	return name, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		delete(b.opening, name)
+	}
+}
+
+func (b *Backend) open(ctx context.Context, name string, spec backends.Spec) (*sandbox, error) {
+	if err := b.confines(ctx); err != nil {
+		return nil, err
+	}
+	id, err := b.create(ctx, name, spec)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := b.engine.ContainerAttach(ctx, id, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
+	if err != nil {
+		return nil, b.fault("attaching to the sandbox", err)
+	}
+	opened := &sandbox{backend: b, id: id, conn: conn, words: &lastWords{log: b.cfg.Log.With("sandbox", short(id))}}
+	if err := opened.start(ctx); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return opened, nil
+}
+
+// sandbox is a running container and the client of its runner.
+type sandbox struct {
+	*runner.Client
+	backend *Backend
+	id      string
+	conn    types.HijackedResponse
+	words   *lastWords
+}
+
+func (s *sandbox) start(ctx context.Context) error {
+	if err := s.backend.engine.ContainerStart(ctx, s.id, container.StartOptions{}); err != nil {
+		return s.backend.fault("starting the sandbox", err)
+	}
+	attached, err := runner.Attach(ctx, s.stream(), runner.Place{Home: "/home", Workspace: "/" + workspaceFolder})
+	if err != nil {
+		return fmt.Errorf("%w: starting the sandbox: %w%s", backends.ErrUnavailable, err, s.words)
+	}
+	s.Client = attached
+	return nil
+}
+
+// stream is the runner's standard output and input; its standard error goes to
+// the log.
+func (s *sandbox) stream() io.ReadWriteCloser {
+	out, demultiplexed := io.Pipe()
+	go func() {
+		_, err := stdcopy.StdCopy(demultiplexed, s.words, s.conn.Reader)
+		demultiplexed.CloseWithError(err)
+	}()
+	return stream{out, s.conn.Conn}
+}
+
+// stream reads what was demultiplexed and writes to the connection.
+type stream struct {
+	*io.PipeReader
+	conn net.Conn
+}
+
+func (s stream) Write(p []byte) (int, error) { return s.conn.Write(p) }
+
+func (s stream) Close() error { return errors.Join(s.conn.Close(), s.PipeReader.Close()) }
+
+// ID is the container's id.
+func (s *sandbox) ID() string { return s.id }
+
+// Close stops and removes the container and what was its alone.
+func (s *sandbox) Close(ctx context.Context) error {
+	_ = s.Client.Close() // always nil
+	return s.backend.remove(ctx, s.id)
+}
+
+// lastWords logs a runner's standard error and keeps its end for the error that
+// tells why the runner did not start.
+type lastWords struct {
+	log *slog.Logger
+
+	mu   sync.Mutex
+	kept []byte
+}
+
+func (w *lastWords) Write(p []byte) (int, error) {
+	w.log.Warn("the runner wrote to standard error", "text", string(p))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.kept = append(w.kept, p...)
+	if extra := len(w.kept) - 512; extra > 0 {
+		w.kept = w.kept[extra:]
+	}
+	return len(p), nil
+}
+
+// String continues a sentence.
+func (w *lastWords) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.kept) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; the engine or the runner said %q", bytes.TrimSpace(w.kept))
+}

@@ -1,0 +1,270 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
+)
+
+func TestNamedWorkspacesOutliveSandboxes(t *testing.T) {
+	b := testBackend(t)
+	named, unnamed := testSpec(t), testSpec(t)
+	named.Workspace = "agent:main:telegram:dm:42"
+
+	for _, spec := range []backends.Spec{named, unnamed} {
+		sb := open(t, b, spec)
+		output(t, sb, "echo kept >/workspace/note")
+		if err := sb.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const read = "cat /workspace/note 2>/dev/null; stat -c '%u %a' /workspace"
+	again := open(t, b, named)
+	if got, want := output(t, again, read), "kept\n10000 700\n"; got != want {
+		t.Errorf("the named workspace holds %q, want %q", got, want)
+	}
+	if got := output(t, open(t, b, unnamed), "ls -A /workspace"); got != "" {
+		t.Errorf("an unnamed workspace holds %q, want nothing", got)
+	}
+
+	if err := b.RemoveWorkspace(t.Context(), named.Owner, named.Workspace); err == nil {
+		t.Error("a workspace was removed from under a sandbox")
+	}
+	if err := again.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time there is none, which is no fault
+		if err := b.RemoveWorkspace(t.Context(), named.Owner, named.Workspace); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := output(t, open(t, b, named), read), "10000 700\n"; got != want {
+		t.Errorf("after its removal the workspace holds %q, want %q", got, want)
+	}
+}
+
+func TestWorkspacesBelongToTheirOwner(t *testing.T) {
+	if workspaceVolumeName("a", "bc") == workspaceVolumeName("ab", "c") {
+		t.Error("two owners share a volume")
+	}
+}
+
+func TestClosing(t *testing.T) {
+	b := testBackend(t)
+	sb := open(t, b, testSpec(t))
+	for range 2 {
+		if err := sb.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	<-sb.Done()
+	if _, err := b.engine.ContainerInspect(t.Context(), sb.ID()); !errdefs.IsNotFound(err) {
+		t.Errorf("the container is still there: %v", err)
+	}
+	if _, err := sb.Run(t.Context(), shell("true"), func([]byte) {}); err == nil {
+		t.Error("a closed sandbox ran a command")
+	}
+}
+
+func TestSweeping(t *testing.T) {
+	b := testBackend(t)
+	spec, foreign := testSpec(t), testSpec(t)
+	foreign.Owner += "-other"
+	t.Cleanup(func() { removeAll(t, foreign.Owner) })
+	kept, left, other := open(t, b, spec), open(t, b, spec), open(t, b, foreign)
+	neverStarted := created(t, b, "bailiff-never-"+digest(spec.Owner), spec)
+	stopped := open(t, b, spec)
+	if err := b.engine.ContainerKill(t.Context(), stopped.ID(), "KILL"); err != nil {
+		t.Fatal(err)
+	}
+	beingOpened, done := b.newName("bailiff-")
+	defer done()
+	spared := created(t, b, beingOpened, spec)
+
+	removed, err := b.Sweep(t.Context(), spec.Owner, map[string]bool{kept.ID(): true})
+	if err != nil || removed != 3 {
+		t.Errorf("Sweep removed %d, %v; want 3: the one left, the one never started, the one stopped", removed, err)
+	}
+	for id, want := range map[string]bool{kept.ID(): true, other.ID(): true, spared: true, left.ID(): false, neverStarted: false, stopped.ID(): false} {
+		if _, err := b.engine.ContainerInspect(t.Context(), id); (err == nil) != want {
+			t.Errorf("container %s is there: %v, want %v", short(id), err == nil, want)
+		}
+	}
+	if got := output(t, kept, "echo alive"); got != "alive\n" {
+		t.Errorf("the kept one prints %q", got)
+	}
+}
+
+func TestSweepingRemovesRunnersThatNothingUses(t *testing.T) {
+	b := testBackend(t)
+	sb := open(t, b, testSpec(t))
+	if err := sb.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	volumes := func() int {
+		found, err := b.engine.VolumeList(t.Context(), volumesOf(owner(t)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(found.Volumes)
+	}
+	sweep := func() {
+		if _, err := b.Sweep(t.Context(), owner(t), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if sweep(); volumes() != 1 {
+		t.Errorf("%d volumes, want that of the runner in use", volumes())
+	}
+	b.forget() // as a later version of the program would not know of it
+	if sweep(); volumes() != 0 {
+		t.Errorf("%d volumes, want none", volumes())
+	}
+}
+
+func created(t *testing.T, b *Backend, name string, spec backends.Spec) string {
+	t.Helper()
+	id, err := b.create(t.Context(), name, spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.remove(context.Background(), id) })
+	return id
+}
+
+func TestAContainerKilledFromOutside(t *testing.T) {
+	b := testBackend(t)
+	sb := open(t, b, testSpec(t))
+	ended := whileRunning(t, sb, func() {
+		if err := b.engine.ContainerKill(t.Context(), sb.ID(), "KILL"); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if ended == nil {
+		t.Error("Run returned no error")
+	}
+	<-sb.Done()
+}
+
+func TestTheEngineDiesWhileACommandRuns(t *testing.T) {
+	engine := startRelay(t)
+	b := testBackend(t, func(c *Config) { c.Host = engine.host() })
+	sb, err := b.Open(t.Context(), testSpec(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ended := whileRunning(t, sb, engine.stop); ended == nil {
+		t.Error("Run returned no error")
+	}
+	<-sb.Done()
+	for what, err := range map[string]error{"Ready": b.Ready(t.Context()), "Open": opening(t, b, testSpec(t)), "Close": sb.Close(t.Context())} {
+		if !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), "cannot reach the Docker engine at "+engine.host()) {
+			t.Errorf("%s says %v, want one sentence about the engine", what, err)
+		}
+	}
+	engine.start(t)
+	if err := b.Ready(t.Context()); err != nil {
+		t.Errorf("Ready says %v though the engine is back", err)
+	}
+	if got := output(t, open(t, b, testSpec(t)), "echo back"); got != "back\n" {
+		t.Errorf("a new sandbox prints %q", got)
+	}
+	if err := sb.Close(t.Context()); err != nil {
+		t.Errorf("closing what the engine's death left behind: %v", err)
+	}
+}
+
+// whileRunning does something in the middle of a command and returns how Run ended.
+func whileRunning(t *testing.T, sb backends.Sandbox, do func()) error {
+	t.Helper()
+	started := make(chan struct{})
+	ended := make(chan error, 1)
+	go func() {
+		first := true
+		_, err := sb.Run(context.Background(), shell("echo started; sleep 600"), func([]byte) {
+			if first {
+				close(started)
+			}
+			first = false
+		})
+		ended <- err
+	}()
+	<-started
+	do()
+	return <-ended
+}
+
+func opening(t *testing.T, b *Backend, spec backends.Spec) error {
+	t.Helper()
+	sb, err := b.Open(t.Context(), spec)
+	if err == nil {
+		t.Cleanup(func() { _ = sb.Close(context.Background()) })
+	}
+	return err
+}
+
+func TestARunnerThatDoesNotStart(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "runner")
+	if err := os.WriteFile(script, []byte("not a program\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, runner, says string }{
+		{"no such file", "/nowhere/bailiff-runner", "/nowhere/bailiff-runner"},
+		{"not a program", script, "exec format error"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := testBackend(t, func(cfg *Config) { cfg.Runner = c.runner })
+			err := opening(t, b, testSpec(t))
+			if !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("Open says %v, want it to speak of %q", err, c.says)
+			}
+			left, err := b.engine.ContainerList(t.Context(), container.ListOptions{All: true, Filters: ownedBy(owner(t))})
+			if err != nil || len(left) > 0 {
+				t.Errorf("%d containers are left behind, %v", len(left), err)
+			}
+		})
+	}
+}
+
+func TestMounts(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "note"), []byte("from the host\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b := testBackend(t, func(c *Config) { c.MountsAllowed = []string{folder} })
+	if err := os.Chmod(filepath.Dir(folder), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	spec := testSpec(t)
+	spec.Mounts = []bailiff.Mount{{Source: folder, Target: "/mnt/notes", ReadOnly: true}}
+	if got, want := output(t, open(t, b, spec), "cat /mnt/notes/note; touch /mnt/notes/x 2>/dev/null || echo refused"), "from the host\nrefused\n"; got != want {
+		t.Errorf("the mount gives %q, want %q", got, want)
+	}
+	spec.Mounts[0].Source = "/etc"
+	if err := opening(t, b, spec); !errors.Is(err, backends.ErrUnsupported) {
+		t.Errorf("a mount that is not allowed gives %v, want ErrUnsupported", err)
+	}
+}
+
+func TestNetworks(t *testing.T) {
+	b := testBackend(t)
+	spec := testSpec(t)
+	spec.Network = "full"
+	if got, want := output(t, open(t, b, spec), "ls /sys/class/net"), "eth0\nlo\n"; got != want {
+		t.Errorf("the full network has the interfaces %q, want %q", got, want)
+	}
+	for _, network := range []string{"egress", "", "host", "container:x"} {
+		spec.Network = network
+		if err := opening(t, b, spec); !errors.Is(err, backends.ErrUnsupported) || !strings.Contains(err.Error(), "network") {
+			t.Errorf("network %q gives %v, want ErrUnsupported", network, err)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/filters"
+	"github.com/docker/docker/api/types/volume"
+)
+
+// Sweep removes the owner's containers that keep does not name, started or not,
+// and the runners' volumes of versions that nothing uses any more.
+func (b *Backend) Sweep(ctx context.Context, owner string, keep map[string]bool) (int, error) {
+	found, err := b.engine.ContainerList(ctx, container.ListOptions{All: true, Filters: ownedBy(owner)})
+	if err != nil {
+		return 0, b.fault("listing sandboxes", err)
+	}
+	removed := 0
+	var faults []error
+	for _, c := range found {
+		if keep[c.ID] || b.isOpening(c.Names) {
+			continue
+		}
+		if err := b.remove(ctx, c.ID); err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		if c.Labels[labelSession] != "" {
+			removed++
+		}
+	}
+	faults = append(faults, b.sweepRunners(ctx, owner))
+	return removed, errors.Join(faults...)
+}
+
+func ownedBy(owner string) filters.Args {
+	return filters.NewArgs(filters.Arg("label", labelOwner+"="+owner))
+}
+
+func (b *Backend) isOpening(names []string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, name := range names {
+		if b.opening[strings.TrimPrefix(name, "/")] {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *Backend) sweepRunners(ctx context.Context, owner string) error {
+	which := ownedBy(owner)
+	which.Add("label", labelRunner)
+	which.Add("dangling", "true")
+	found, err := b.engine.VolumeList(ctx, volume.ListOptions{Filters: which})
+	if err != nil {
+		return b.fault("listing the runners' volumes", err)
+	}
+	var faults []error
+	for _, v := range found.Volumes {
+		if !b.inUse(v.Name) {
+			faults = append(faults, b.removeVolume(ctx, v.Name))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// inUse says whether this process counts on the volume.
+func (b *Backend) inUse(name string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.seeded[name] != ""
+}
+
+// remove kills and removes a container with its unnamed volumes. One that is
+// gone, or that somebody else is removing, is no fault once it is gone.
+func (b *Backend) remove(ctx context.Context, id string) error {
+	err := b.engine.ContainerRemove(ctx, id, container.RemoveOptions{Force: true, RemoveVolumes: true})
+	if errdefs.IsConflict(err) {
+		err = b.awaitRemoval(ctx, id)
+	}
+	if err == nil || errdefs.IsNotFound(err) {
+		return nil
+	}
+	return b.fault("removing sandbox "+short(id), err)
+}
+
+func (b *Backend) awaitRemoval(ctx context.Context, id string) error {
+	done, failed := b.engine.ContainerWait(ctx, id, container.WaitConditionRemoved)
+	select {
+	case <-done:
+		return nil
+	case err := <-failed:
+		return err
+	}
+}
+
+func (b *Backend) removeVolume(ctx context.Context, name string) error {
+	err := b.engine.VolumeRemove(ctx, name, false)
+	if err == nil || errdefs.IsNotFound(err) || errdefs.IsConflict(err) {
+		return nil
+	}
+	return b.fault("removing volume "+name, err)
+}
+
+func short(id string) string {
+	if len(id) > 12 {
+		return id[:12]
+	}
+	return id
+}

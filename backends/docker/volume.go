@@ -1,0 +1,181 @@
+package docker
+
+import (
+	"archive/tar"
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/mount"
+	"github.com/docker/docker/api/types/volume"
+	"github.com/docker/docker/client"
+)
+
+const (
+	workspaceFolder = "workspace"
+	runnerFolder    = ".bailiff"
+	runnerPath      = "/" + runnerFolder + "/runner"
+)
+
+// runnerVolume returns the name of the volume that holds the runner's program,
+// making it on first use. Owner and content are in the name, so that no sidecar
+// ever writes to a volume that another one's sandboxes run from.
+func (b *Backend) runnerVolume(ctx context.Context, owner, image string) (string, error) {
+	sum, err := b.program.sum(b.cfg.Runner)
+	if err != nil {
+		return "", fmt.Errorf("%w: reading the runner: %w", backends.ErrUnavailable, err)
+	}
+	options := volume.CreateOptions{
+		Name:   "bailiff-runner-" + digest(owner, sum),
+		Labels: map[string]string{labelOwner: owner, labelRunner: sum},
+	}
+	return options.Name, b.seed(ctx, options, func(made volume.Volume) error {
+		content, err := os.ReadFile(b.cfg.Runner)
+		if err != nil {
+			return err
+		}
+		return b.fill(ctx, owner, image, made, runnerFolder,
+			tar.Header{Typeflag: tar.TypeReg, Name: runnerPath[1:], Mode: 0o111, Size: int64(len(content))}, content)
+	})
+}
+
+// workspaceVolume returns the name of the volume that holds a named workspace,
+// making it the unprivileged user's on first use.
+func (b *Backend) workspaceVolume(ctx context.Context, spec backends.Spec, image string) (string, error) {
+	options := volume.CreateOptions{
+		Name:   workspaceVolumeName(spec.Owner, spec.Workspace),
+		Labels: map[string]string{labelOwner: spec.Owner, labelSession: hashed(spec.Session), labelWorkspace: hashed(spec.Workspace)},
+	}
+	if size := shareMB(spec.DiskMB, workspaceFolder); size > 0 {
+		options.DriverOpts = map[string]string{"size": strconv.Itoa(size) + "M"}
+	}
+	return options.Name, b.seed(ctx, options, func(made volume.Volume) error {
+		return b.fill(ctx, spec.Owner, image, made, workspaceFolder,
+			tar.Header{Typeflag: tar.TypeDir, Name: workspaceFolder + "/", Mode: 0o700, Uid: b.uid, Gid: b.gid}, nil)
+	})
+}
+
+func workspaceVolumeName(owner, workspace string) string {
+	return "bailiff-workspace-" + digest(owner, workspace)
+}
+
+// RemoveWorkspace deletes the volume of a named workspace.
+func (b *Backend) RemoveWorkspace(ctx context.Context, owner, workspace string) error {
+	err := b.engine.VolumeRemove(ctx, workspaceVolumeName(owner, workspace), false)
+	if err == nil || errdefs.IsNotFound(err) {
+		return nil
+	}
+	return b.fault("removing a workspace", err)
+}
+
+// seed makes a volume, if need be, and has it filled. The first use in this
+// process always fills, since an earlier process may have died halfway.
+func (b *Backend) seed(ctx context.Context, options volume.CreateOptions, fill func(volume.Volume) error) error {
+	b.seeding.Lock() // two openings must not fill one volume at once
+	defer b.seeding.Unlock()
+	made, err := b.makeVolume(ctx, options)
+	if err != nil || b.isSeeded(made) {
+		return err
+	}
+	if err := fill(made); err != nil {
+		return b.fault("filling volume "+made.Name, err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.seeded[made.Name] = made.CreatedAt
+	return nil
+}
+
+// makeVolume returns the volume, which may have been there, with the bound that
+// the options ask for.
+func (b *Backend) makeVolume(ctx context.Context, options volume.CreateOptions) (volume.Volume, error) {
+	made, err := b.engine.VolumeCreate(ctx, options)
+	size := options.DriverOpts["size"]
+	if err != nil && size != "" && !client.IsErrConnectionFailed(err) {
+		if err := b.missing(diskMB, fmt.Sprintf("the Docker engine cannot bound a volume (%v)", err)); err != nil {
+			return made, err
+		}
+		options.DriverOpts, size = nil, ""
+		made, err = b.engine.VolumeCreate(ctx, options)
+	}
+	if err != nil {
+		return made, b.fault("making volume "+options.Name, err)
+	}
+	if bound := made.Options["size"]; bound != size {
+		return made, b.missing(diskMB, fmt.Sprintf("the workspace was made with the bound %q, not %q", bound, size))
+	}
+	return made, nil
+}
+
+func (b *Backend) isSeeded(v volume.Volume) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	made, known := b.seeded[v.Name]
+	return known && made == v.CreatedAt
+}
+
+// fill unpacks one entry below folder /target, where the volume is mounted, by
+// way of a container that is never started: so nothing has to run as root, and
+// a remote engine is as good as a local one.
+func (b *Backend) fill(ctx context.Context, owner, image string, v volume.Volume, target string, header tar.Header, content []byte) error {
+	archive, err := pack(header, content)
+	if err != nil {
+		return err
+	}
+	name, done := b.newName("bailiff-fill-")
+	defer done()
+	made, err := b.engine.ContainerCreate(ctx,
+		&container.Config{Image: image, Cmd: []string{"/nothing"}, Labels: map[string]string{labelOwner: owner}},
+		&container.HostConfig{NetworkMode: "none", Mounts: []mount.Mount{volumeAt(v.Name, "/"+target, false)}},
+		nil, nil, name)
+	if err != nil {
+		return err
+	}
+	return cmp.Or(
+		b.engine.CopyToContainer(ctx, made.ID, "/", archive, container.CopyToContainerOptions{}),
+		b.remove(context.WithoutCancel(ctx), made.ID))
+}
+
+func pack(header tar.Header, content []byte) (*bytes.Buffer, error) {
+	var archive bytes.Buffer
+	w := tar.NewWriter(&archive)
+	if err := w.WriteHeader(&header); err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(content); err != nil {
+		return nil, err
+	}
+	return &archive, w.Close()
+}
+
+// program is the runner's file, read again only when it has changed.
+type program struct {
+	mu     sync.Mutex
+	stat   os.FileInfo
+	digest string
+}
+
+func (p *program) sum(path string) (string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	stat, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	if p.stat != nil && os.SameFile(stat, p.stat) && stat.ModTime().Equal(p.stat.ModTime()) && stat.Size() == p.stat.Size() {
+		return p.digest, nil
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	p.stat, p.digest = stat, digest(string(content))
+	return p.digest, nil
+}
