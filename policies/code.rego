@@ -6,6 +6,7 @@
 package bailiff
 
 findings contains found(class, called) if {
+	input.tool == "execute_code"
 	some called in code.calls
 	some class in data.bailiff.tables.code_calls[called]
 }
@@ -21,6 +22,7 @@ understood_code if {
 }
 
 findings contains found("destroys", path) if {
+	input.tool == "execute_code"
 	some called in code.calls
 	data.bailiff.tables.code_deleters[called]
 	some path in code.writes
@@ -28,6 +30,7 @@ findings contains found("destroys", path) if {
 }
 
 findings contains found("sends_files", path) if {
+	input.tool == "execute_code"
 	some called in code.calls
 	data.bailiff.tables.code_senders[called]
 	not to_this_host
@@ -35,6 +38,7 @@ findings contains found("sends_files", path) if {
 }
 
 findings contains found("sends_environment", called) if {
+	input.tool == "execute_code"
 	some called in code.calls
 	data.bailiff.tables.code_senders[called]
 	not to_this_host

@@ -1,7 +1,7 @@
 # What a shell text does, as far as names alone tell.
 #
-# The tables give programs, their options and their subcommands classes, and each
-# class its rule. Adding a program to a class takes a line in data.yaml and no code.
+# The tables give programs, their options and their subcommands kinds, and most
+# kinds a rule. Adding a program to a kind takes a line in data.yaml and no code.
 
 package bailiff
 
@@ -60,10 +60,8 @@ actions(call) := {
 }
 
 # Killing what the text itself started in the background is no finding.
-findings contains found("processes", concat(" ", call.argv)) if {
-	programs.kill
-	some call in calls
-	call.program == "kill"
+examined.kills contains found("processes", concat(" ", call.argv)) if {
+	some call in calls_of.kills
 	some target in call.operands
 	not own_job(target)
 	not call.argv[1] in {"-0", "-l", "-L"}
@@ -74,17 +72,14 @@ own_job("$!")
 own_job(target) if startswith(target, "%")
 
 # A process number of -1 means all of them; as the first argument it is a signal.
-findings contains found("everything", concat(" ", call.argv)) if {
-	programs.kill
-	some call in calls
-	call.program == "kill"
+examined.kills contains found("everything", concat(" ", call.argv)) if {
+	some call in calls_of.kills
 	some position, "-1" in call.argv
 	position > 1
 }
 
-findings contains found("everything", concat(" ", call.argv)) if {
-	some call in calls
-	call.program in {"pkill", "killall"}
+examined.kills_by_name contains found("everything", concat(" ", call.argv)) if {
+	some call in calls_of.kills_by_name
 	some pattern in call.operands
 	pattern in {"", ".", ".*", "*", "^"}
 }
@@ -95,32 +90,27 @@ findings contains found("preload", name) if {
 	data.bailiff.tables.preloads[name]
 }
 
-findings contains found("preload", name) if {
-	some call in calls
-	call.program in {"export", "declare", "typeset"}
+examined.exports contains found("preload", name) if {
+	some call in calls_of.exports
 	some word in call.operands
 	name := split(word, "=")[0]
 	data.bailiff.tables.preloads[name]
 }
 
-findings contains found("packages", concat(" ", call.argv)) if {
-	some call in calls
-	call.program in {"npm", "pnpm", "yarn", "bun"}
+examined.node_packages contains found("packages", concat(" ", call.argv)) if {
+	some call in calls_of.node_packages
 	words := {word | some word in call.argv}
 	count(words & {"uninstall", "remove", "rm", "un", "unlink", "r"}) > 0
 	count(words & {"-g", "--global", "global", "--location=global"}) > 0
 }
 
-findings contains found("packages", concat(" ", call.argv)) if {
-	some call in calls
-	startswith(call.program, "python")
+examined.python contains found("packages", concat(" ", call.argv)) if {
+	some call in calls_of.python
 	{"-m", "pip", "uninstall"} - {word | some word in call.argv} == set()
 }
 
-findings contains found("own_settings", concat(" ", call.argv)) if {
-	programs.bailiff
-	some call in calls
-	call.program == "bailiff"
+examined.bailiff contains found("own_settings", concat(" ", call.argv)) if {
+	some call in calls_of.bailiff
 	not looking(call)
 }
 
@@ -129,10 +119,8 @@ looking(call) if data.bailiff.tables.bailiff_looks[call.operands[0]]
 looking(call) if data.bailiff.tables.bailiff_looks[concat(" ", array.slice(call.operands, 0, 2))]
 
 # Sockets of engines, and bailiff's own, are doors even for a harmless client.
-findings contains found(class, word) if {
-	contains(command.text, ".sock")
-	some call in calls
-	data.bailiff.tables.connects[call.program]
+examined.sends contains found(class, word) if {
+	some call in calls_of.sends
 	some word in call.argv
 	some name, class in data.bailiff.tables.sockets
 	contains(word, name)

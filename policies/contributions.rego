@@ -5,16 +5,20 @@
 
 package bailiff
 
-deny contains malformed("limits", limit) if {
-	some limit in limits
-	some kind, value in limit
-	not positive(value)
-	kind != ""
+deny contains malformed("limits", {kind: values}) if {
+	some kind, values in offered
+	not all_positive(values)
 }
 
 deny contains malformed("limits", limit) if {
 	some limit in limits
 	not is_object(limit)
+}
+
+# Numbers sort before everything else.
+all_positive(values) if {
+	is_number(max(values))
+	min(values) > 0
 }
 
 deny contains malformed("withhold_env", said) if {

@@ -5,40 +5,38 @@
 
 package bailiff
 
-deletions := [call | some call in calls; data.bailiff.tables.deleters[call.program]]
-
-findings contains found("destroys", path) if {
-	some call in deletions
+examined.deletes contains found("destroys", path) if {
+	some call in calls_of.deletes
 	recursive(call)
 	some path in call.writes
 	root_folder(path)
 }
 
 # Without recursion a pattern still empties a folder of its files.
-findings contains found("destroys", path) if {
-	some call in deletions
+examined.deletes contains found("destroys", path) if {
+	some call in calls_of.deletes
 	some path in call.writes
 	wild(path)
 	root_folder(path)
 }
 
-findings contains found("deletes_recursively", target) if {
-	some call in deletions
+examined.deletes contains found("deletes_recursively", target) if {
+	some call in calls_of.deletes
 	call.program != "rmdir"
 	recursive(call)
 	some target in targets(call)
 }
 
-findings contains found("deletes_by_pattern", target) if {
-	some call in deletions
+examined.deletes contains found("deletes_by_pattern", target) if {
+	some call in calls_of.deletes
 	not recursive(call)
 	some target in call.operands
 	wild(target)
 }
 
 # Names that arrive on standard input, or from a search, are known to nobody here.
-findings contains found("deletes_by_pattern", wrapper) if {
-	some call in deletions
+examined.deletes contains found("deletes_by_pattern", wrapper) if {
+	some call in calls_of.deletes
 	some wrapper in call.wrappers
 	data.bailiff.tables.suppliers[wrapper]
 }
@@ -58,28 +56,23 @@ targets(call) := call.operands if count(call.operands) > 0
 targets(call) := [call.program] if count(call.operands) == 0
 
 # The searches that delete what they find.
-searches := [call |
-	programs.find
-	some call in calls
-	call.program == "find"
-	search_deletes(call)
-]
+searches := [call | some call in calls_of.searches; search_deletes(call)]
 
 search_deletes(call) if "-delete" in call.argv
 
 search_deletes(call) if {
 	some action in {"-exec", "-execdir", "-ok", "-okdir"}
 	action in call.argv
-	some inner in deletions
+	some inner in calls_of.deletes
 	"find" in inner.wrappers
 }
 
-findings contains found("deletes_recursively", concat(" ", call.argv)) if {
+examined.searches contains found("deletes_recursively", concat(" ", call.argv)) if {
 	some call in searches
 }
 
 # Without a test by name or date a search finds everything.
-findings contains found("destroys", folder) if {
+examined.searches contains found("destroys", folder) if {
 	some call in searches
 	count({word | some word in call.argv} & selecting) == 0
 	some folder in call.argv
@@ -106,27 +99,22 @@ trim_suffix_slash("/") := "/"
 trim_suffix_slash(path) := trim_right(path, "/") if path != "/"
 
 # Permissions and owners of the whole system are as good as gone after a change.
-findings contains found("destroys", path) if {
-	some call in calls
-	data.bailiff.tables.permissioners[call.program]
+examined.permits contains found("destroys", path) if {
+	some call in calls_of.permits
 	recursive(call)
 	some path in call.writes
 	root_folder(path)
 }
 
 # Moving the system away, or letting an empty folder overwrite it.
-findings contains found("destroys", path) if {
-	programs.mv
-	some call in calls
-	call.program == "mv"
+examined.moves contains found("destroys", path) if {
+	some call in calls_of.moves
 	some path in array.slice(call.operands, 0, count(call.operands) - 1)
 	root_folder(path)
 }
 
-findings contains found("destroys", path) if {
-	programs.rsync
-	some call in calls
-	call.program == "rsync"
+examined.copies_over contains found("destroys", path) if {
+	some call in calls_of.copies_over
 	some flag in call.flags
 	startswith(flag, "--del")
 	some path in call.writes
@@ -134,9 +122,8 @@ findings contains found("destroys", path) if {
 }
 
 # A mkfs of a regular file only writes that file.
-findings contains found("formats", target) if {
-	some call in calls
-	data.bailiff.tables.formatters[call.program]
+examined.mkfs contains found("formats", target) if {
+	some call in calls_of.mkfs
 	not harmless(call)
 	some target in targets(call)
 	device_like(target)
@@ -149,15 +136,14 @@ device_like(target) if startswith(target, "$")
 device_like(target) if not contains(target, "/")
 
 # SQL is read from the whole text once a client of a database is called.
-findings contains found("sql", statement) if {
-	some call in calls
-	data.bailiff.tables.databases[call.program]
+examined.queries contains found("sql", statement) if {
 	some statement in regex.find_n(destructive_sql, lower(command.text), 3)
 }
 
 findings contains found("sql", statement) if {
+	input.tool == "execute_code"
 	some module in code.imports
-	data.bailiff.tables.databases[module]
+	data.bailiff.tables.code_databases[module]
 	some text in code.strings
 	some statement in regex.find_n(destructive_sql, lower(text), 1)
 }

@@ -5,10 +5,8 @@
 
 package bailiff
 
-gits := [call | programs.git; some call in calls; call.program == "git"]
-
-findings contains found("history", concat(" ", call.argv)) if {
-	some call in gits
+examined.versions contains found("history", concat(" ", call.argv)) if {
+	some call in calls_of.versions
 	rewrites(call.operands[0], {flag | some flag in call.flags}, call)
 }
 
@@ -48,8 +46,8 @@ rewrites("gc", _, call) if "--prune=now" in call.argv
 rewrites(command_name, _, _) if command_name in {"filter-branch", "filter-repo"}
 
 # Settings that make git start programs of somebody's choice later on.
-findings contains found("startup", key) if {
-	some call in gits
+examined.versions contains found("startup", key) if {
+	some call in calls_of.versions
 	call.operands[0] == "config"
 	count(call.operands) > 2
 	key := lower(call.operands[1])

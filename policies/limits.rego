@@ -20,11 +20,16 @@ limits contains {"timeout_seconds": data.bailiff.tables.limits.unasked_timeout_s
 asked_timeout := input.args.timeout if input.args.timeout > 0
 
 execution_limits := {
-	"timeout_seconds": bound("timeout_seconds"),
-	"output_bytes": bound("output_bytes"),
+	"timeout_seconds": bounds.timeout_seconds,
+	"output_bytes": bounds.output_bytes,
 }
 
-bound(kind) := min(values) if {
-	values := {limit[kind] | some limit in limits; limit[kind] > 0}
-	count(values) > 0
-} else := 0
+offered[kind] contains value if {
+	some limit in limits
+	some kind, value in limit
+}
+
+bounds := object.union(
+	{"cpus": 0, "memory_mb": 0, "disk_mb": 0, "pids": 0, "idle_seconds": 0},
+	{kind: min(values) | some kind, values in offered},
+)

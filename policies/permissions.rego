@@ -2,20 +2,19 @@
 
 package bailiff
 
-findings contains found("widens_permissions", mode) if {
-	some [mode, _] in modes
+examined.modes contains found("widens_permissions", mode) if {
+	some mode in modes
 	world_writable(mode)
 }
 
-findings contains found("setuid", mode) if {
-	some [mode, _] in modes
+examined.modes contains found("setuid", mode) if {
+	some mode in modes
 	sets_id(mode)
 }
 
 # What can only be a mode among the words of chmod, install and mkdir.
-modes := {[word, call.program] |
-	some call in calls
-	data.bailiff.tables.modes[call.program]
+modes := {spelt |
+	some call in calls_of.modes
 	some word in call.argv
 	spelt := trim_left(trim_prefix(trim_prefix(word, "--mode="), "-m"), " ")
 	regex.match(`^([0-7]{3,5}|=?[0-7]{3,5}|([ugoa]*[-+=][rwxXst]*,?)+)$`, spelt)

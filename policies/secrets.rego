@@ -5,9 +5,6 @@
 
 package bailiff
 
-# Anything that can carry text to another host.
-sending := [call | some call in calls; data.bailiff.tables.senders[call.program]]
-
 findings contains found("metadata", host) if {
 	some host in hosts
 	data.bailiff.tables.hosts.metadata[host]
@@ -19,10 +16,9 @@ findings contains found("metadata", host) if {
 }
 
 # A file as body, form field or upload.
-findings contains found("sends_files", path) if {
-	some call in sending
+examined.uploads contains found("sends_files", path) if {
+	some call in calls_of.uploads
 	not to_this_host
-	data.bailiff.tables.senders[call.program] == "uploads"
 	some path in call.reads
 	not path in configuring(call)
 }
@@ -34,23 +30,22 @@ configuring(call) := {call.argv[position + 1] |
 }
 
 # A connection that gets a file as its input.
-findings contains found("sends_files", path) if {
-	some call in sending
-	data.bailiff.tables.senders[call.program] == "connects"
+examined.connects contains found("sends_files", path) if {
+	some call in calls_of.connects
 	some path in call.reads
 }
 
 # The output of another program, unless it only prints what the text says.
-findings contains found("sends_files", concat(" | ", [call.program, call.pipes_to])) if {
+examined.sends contains found("sends_files", concat(" | ", [call.program, call.pipes_to])) if {
 	some call in calls
-	data.bailiff.tables.senders[call.pipes_to]
+	"sends" in data.bailiff.tables.programs[call.pipes_to]
 	not data.bailiff.tables.printers[call.program]
 	not to_this_host
 }
 
 # Text that a substitution makes out of files, put into a name or a URL.
-findings contains found("sends_files", word) if {
-	some call in sending
+examined.sends contains found("sends_files", word) if {
+	some call in calls_of.sends
 	not to_this_host
 	some word in call.argv
 	contains(word, "$(")
@@ -58,8 +53,7 @@ findings contains found("sends_files", word) if {
 }
 
 # The environment, all of it or a secret by name.
-findings contains found("sends_environment", dump.program) if {
-	count(sending) > 0
+examined.sends contains found("sends_environment", dump.program) if {
 	some dump in calls
 	dumps_environment(dump)
 }
@@ -78,9 +72,9 @@ dumps_environment(call) if {
 	count(call.operands) == 0
 }
 
-findings contains found("sends_environment", name) if {
+examined.sends contains found("sends_environment", name) if {
 	count(command.variables) > 0
-	some call in sending
+	some call in calls_of.sends
 	some position, word in call.argv
 	some name in command.variables
 	contains(word, concat("", ["$", name]))
@@ -99,54 +93,51 @@ to_this_host if {
 }
 
 # Programs that pack or search whole folders read what is secret in them.
-findings contains found("credentials", path) if {
-	some call in calls
-	data.bailiff.tables.packers[call.program]
+examined.packs contains found("credentials", path) if {
+	some call in calls_of.packs
 	some path in call.reads
 	data.bailiff.tables.paths.holders[path]
-	packs_all(call)
 }
 
-packs_all(call) if data.bailiff.tables.packers[call.program] == "always"
+examined.packs_if_told contains found("credentials", path) if {
+	some call in calls_of.packs_if_told
+	told_to_pack(call)
+	some path in call.reads
+	data.bailiff.tables.paths.holders[path]
+}
 
-packs_all(call) if recursive(call)
+told_to_pack(call) if recursive(call)
 
-packs_all(call) if "-a" in call.flags
+told_to_pack(call) if "-a" in call.flags
 
 # An upload to another machine, by programs whose operands are host:path.
-findings contains found("sends_files", target) if {
-	some call in calls
-	call.program in {"scp", "rsync"}
+examined.copies_over contains found("sends_files", target) if {
+	some call in calls_of.copies_over
 	target := call.operands[count(call.operands) - 1]
 	regex.match(`^[^/]+:`, target)
 }
 
-findings contains found("another_host", host) if {
-	programs.rsync
-	some call in calls
-	call.program == "rsync"
+examined.copies_over contains found("another_host", host) if {
+	some call in calls_of.copies_over
 	some operand in call.operands
 	regex.match(`^[^/]+:`, operand)
 	host := split(operand, ":")[0]
 }
 
 # A shell that gets its text from a connection, or gives its output to one.
-findings contains found("reverse_shell", concat(" | ", [call.program, call.pipes_to])) if {
-	some call in calls
-	data.bailiff.tables.tunnels[call.program]
+examined.tunnels contains found("reverse_shell", concat(" | ", [call.program, call.pipes_to])) if {
+	some call in calls_of.tunnels
 	data.bailiff.tables.shells[call.pipes_to]
 }
 
-findings contains found("reverse_shell", concat(" | ", [call.program, call.pipes_to])) if {
+examined.tunnels contains found("reverse_shell", concat(" | ", [call.program, call.pipes_to])) if {
 	some call in calls
-	data.bailiff.tables.tunnels[call.pipes_to]
+	"tunnels" in data.bailiff.tables.programs[call.pipes_to]
 	data.bailiff.tables.shells[call.program]
 }
 
-findings contains found("reverse_shell", "socat") if {
-	programs.socat
-	some call in calls
-	call.program == "socat"
+examined.relays contains found("reverse_shell", call.program) if {
+	some call in calls_of.relays
 	some operand in call.operands
 	regex.match(`(?i)^(exec|system|shell):`, operand)
 }

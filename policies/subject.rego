@@ -18,7 +18,18 @@ default calls := []
 
 calls := command.calls
 
-programs := {program | some program in command.programs}
+# The calls by the kinds of their programs, which the table of programs names. Rules
+# that are about a kind stand in examined.KIND and cost nothing where it is absent.
+calls_of := {kind: group |
+	some program in command.programs
+	some kind in data.bailiff.tables.programs[program]
+	group := [call | some call in calls; kind in data.bailiff.tables.programs[call.program]]
+}
+
+findings contains finding if {
+	some kind, _ in calls_of
+	some finding in examined[kind]
+}
 
 reads := {path | some path in command.reads} | {path | some path in code.reads}
 
