@@ -16,6 +16,8 @@ type invocation struct {
 	in       stream
 	files    redirections
 	sc       *scope
+	// made is the number of calls up to this one, once it is recorded.
+	made int
 	// direct calls look up no function ("command f", "env f").
 	direct bool
 }
@@ -211,6 +213,7 @@ func (a *analysis) record(inv *invocation, name string, args *arguments) {
 	a.hosts = append(a.hosts, e.hosts...)
 	a.spend(len(c.Argv) + len(assigns))
 	a.calls = append(a.calls, made{Call: c})
+	inv.made = len(a.calls)
 }
 
 // captured marks the calls since from: their output does not flow on.

@@ -9,6 +9,12 @@
 // quotes, in an echo, in a here-document that no interpreter reads) is not a
 // call of it. Any text of up to 1 MiB is read in bounded time and memory.
 //
+// Nothing is looked up: no file is read, no host resolved, no variable taken from
+// this process. A variable that the text does not assign is unknown, except for
+// HOME, PWD and SHELL; "${X:-word}" of such a one is taken as the word. Where
+// branches leave a variable or the working directory in different states, it is
+// unknown after them. What a loop or a condition guards counts as done.
+//
 // Paths are cleaned and made absolute against the working directory where that
 // is known. The home folder is written "~" ("~/.ssh/id_rsa"), however the text
 // spelt it ($HOME, ${HOME}, ~). A pattern keeps its wildcard characters.
@@ -29,17 +35,19 @@ type Command struct {
 	// Hosts are the host names and addresses that calls name, in URLs or as
 	// operands of programs that connect; lower case, without port.
 	Hosts []string `json:"hosts"`
-	// Reads and Writes are the paths of all calls and redirections.
+	// Reads and Writes are the paths of all calls and redirections, sorted. Device
+	// files that hold nothing, such as /dev/null, are left out.
 	Reads  []string `json:"reads"`
 	Writes []string `json:"writes"`
 	// Variables are the names of the variables that the text expands and did not
 	// assign itself.
 	Variables []string `json:"variables"`
-	// Features are the Feature… names that occur, sorted.
+	// Features are the Feature… names that occur, sorted. Those of the nested
+	// texts that are seen through are among them.
 	Features []string `json:"features"`
 	// Assigns are the names of the variables that the text assigns anywhere.
 	Assigns []string `json:"assigns"`
-	// Files are the files that the text runs or sources ("sh ./x.sh", "./x",
+	// Files are the paths of the files that the text runs or sources ("sh ./x.sh", "./x",
 	// "source x", "python x.py").
 	Files []string `json:"-"`
 }
@@ -50,11 +58,16 @@ type Call struct {
 	// the text does not tell, and Complete is false then.
 	Program string `json:"program"`
 	// Argv is the program as spelt, and its arguments, expanded as far as known.
-	// A word with an unknown part has that part written as "$NAME" or "$(…)".
+	// A word with an unknown part has that part written as "$NAME" or "$(…)", a
+	// process substitution is "<(…)", and the home folder is "~". What "find -exec"
+	// or "find | xargs" hands over is written as the pattern that find looks for.
 	Argv []string `json:"argv"`
 	// Flags are the options, one by one: "-rf" is "-r" and "-f", "--force=x" is
-	// "--force". Operands are the other arguments; option values that the
-	// program is known to take are neither.
+	// "--force". Options of several letters with one dash stay whole for programs
+	// that have such ("-name" of find). Operands are the other arguments; option
+	// values that the program is known to take are neither. For a wrapper that
+	// ends its options at the first operand (sudo, env, timeout …), the operands
+	// are the words of the command inside.
 	Flags    []string `json:"flags"`
 	Operands []string `json:"operands"`
 	// Wrappers are the programs this call was reached through, outermost first:

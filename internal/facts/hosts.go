@@ -24,6 +24,22 @@ func urlHost(s string) (string, bool) {
 	return normalHost(host), host != ""
 }
 
+// urlHosts are the hosts of all URLs in a text.
+func urlHosts(s string) []string {
+	var hosts []string
+	for range maxURLs {
+		i := strings.Index(s, "://")
+		if i < 0 {
+			break
+		}
+		if h, ok := urlHost("x" + s[i:]); ok {
+			hosts = append(hosts, h)
+		}
+		s = s[i+len("://"):]
+	}
+	return hosts
+}
+
 func withoutPort(s string) string {
 	if strings.HasPrefix(s, "[") {
 		inner, _, _ := strings.Cut(s[1:], "]")

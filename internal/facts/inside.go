@@ -2,8 +2,120 @@ package facts
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
+
+// language reads what an interpreter other than a shell runs.
+func (a *analysis) language(name, lang string, inv *invocation, args *arguments) result {
+	out := result{out: unknown(taint{})}
+	if code, ok := inlineProgram(lang, args); ok {
+		a.inline(name, lang, inv, code)
+		return out
+	}
+	if len(args.operands) > 0 && !standardInput(args.operands[0].text) {
+		a.languageFile(name, lang, inv, args.operands[0])
+		return out
+	}
+	if inv.in.present && !args.has("-m", "-V", "--version", "-v", "-h", "--help") {
+		in := inv.in
+		if in.path != "" && !wild(in.path) {
+			a.runsFile(in.path)
+			return out
+		}
+		a.inline(name, lang, inv, word{text: in.text, known: in.known, taint: in.taint})
+	}
+	return out
+}
+
+func inlineProgram(lang string, args *arguments) (word, bool) {
+	switch lang {
+	case "python":
+		return args.value("-c")
+	case "perl", "ruby", "lua", "Rscript", "osascript":
+		return args.value("-e", "-E")
+	case "node":
+		if len(args.operands) > 1 && args.operands[0].text == "eval" {
+			return args.operands[1], true
+		}
+		return args.value("-e", "--eval", "-p", "--print")
+	case "php":
+		return args.value("-r")
+	case "pwsh":
+		return join(args.operands, " "), args.has("-c", "-Command", "-EncodedCommand")
+	}
+	return word{}, false
+}
+
+func (a *analysis) languageFile(name, lang string, inv *invocation, file word) {
+	if file.source != nil {
+		s := *file.source
+		a.inline(name, lang, inv, word{text: s.text, known: s.known, taint: s.taint})
+		return
+	}
+	p := a.fileToRun(file, inv)
+	if s, ok := a.contents[p]; ok {
+		a.inline(name, lang, inv, word{text: s.text, known: s.known, taint: s.taint})
+	}
+}
+
+// inline reads a program of another language as far as it runs shell text.
+func (a *analysis) inline(name, lang string, inv *invocation, code word) {
+	a.feature(FeatureInlineProgram)
+	a.ran(code.taint)
+	a.texts += len(code.text)
+	if !code.known || a.texts > maxTexts || !a.spend(1+len(code.text)/64) {
+		a.hide()
+		return
+	}
+	if lang == "python" {
+		a.python(name, inv, code.text)
+		return
+	}
+	a.hosts = append(a.hosts, urlHosts(code.text)...)
+	commands, all := shellInside(lang, code.text)
+	if !all {
+		a.hide()
+	}
+	for _, c := range commands {
+		a.text(name, inv, known(c), inv.sc.fork())
+	}
+}
+
+// python takes over what a Python program does.
+func (a *analysis) python(name string, inv *invocation, code string) {
+	c := Python(code, Place{Workdir: inv.sc.cwd, Home: a.at.Home, level: a.at.level + 1})
+	if !c.Complete {
+		a.hide()
+	}
+	a.ran(taint{fetched: slices.Contains(c.Features, FeatureDownloadAndRun), decoded: slices.Contains(c.Features, FeatureDecodeAndRun)})
+	a.hosts, a.reads, a.writes = append(a.hosts, c.Hosts...), append(a.reads, c.Reads...), append(a.writes, c.Writes...)
+	a.variables = append(a.variables, c.Variables...)
+	if inv.made > 0 {
+		call := &a.calls[inv.made-1].Call
+		call.Reads, call.Writes = sorted(append(call.Reads, c.Reads...)), sorted(append(call.Writes, c.Writes...))
+	}
+	if c.Command != nil {
+		a.take(c.Command, append(slices.Clip(inv.wrappers), name))
+	}
+}
+
+// take adds the facts of a shell text that was read by itself.
+func (a *analysis) take(c *Command, wrappers []string) {
+	for _, call := range c.Calls {
+		if len(a.calls) >= maxCalls || !a.spend(1) {
+			a.complete = false
+			break
+		}
+		call.Wrappers = append(slices.Clip(wrappers), call.Wrappers...)
+		a.calls = append(a.calls, made{Call: call})
+	}
+	for _, f := range c.Features {
+		a.feature(f)
+	}
+	a.hosts, a.reads, a.writes = append(a.hosts, c.Hosts...), append(a.reads, c.Reads...), append(a.writes, c.Writes...)
+	a.variables, a.assigns, a.files = append(a.variables, c.Variables...), append(a.assigns, c.Assigns...), append(a.files, c.Files...)
+}
 
 // shellCalls finds where another language starts a shell: the call's name and
 // the quoted text after it.
@@ -11,9 +123,6 @@ var shellCalls = regexp.MustCompile(`\b(?:system|exec|execSync|popen|shell_exec|
 
 // shellInside are the shell texts inside a program; all is false if some could not be read.
 func shellInside(lang, code string) (commands []string, all bool) {
-	if lang == "python" {
-		return nil, true
-	}
 	all = true
 	for _, at := range shellCalls.FindAllStringIndex(code, 100) {
 		text, ok := quotedText(code[at[1]:])
@@ -53,7 +162,7 @@ func backquoted(code string) []string {
 	return out
 }
 
-// awk runs shell text by system(…), by pipes to and from a string.
+// awk runs shell text by system(…) and by pipes to and from a string.
 func (a *analysis) awk(name string, inv *invocation, args *arguments) result {
 	out := result{out: unknown(inv.in.taint)}
 	if _, file := args.value("-f", "--file"); file || len(args.operands) == 0 {
@@ -70,7 +179,9 @@ func (a *analysis) awk(name string, inv *invocation, args *arguments) result {
 			continue
 		}
 		a.feature(FeatureInlineProgram)
-		a.text(name, inv, part(code, text), inv.sc.fork())
+		fed := *inv
+		fed.in = unknown(inv.in.taint) // "print | CMD" writes to CMD
+		a.text(name, &fed, part(code, text), inv.sc.fork())
 	}
 	for _, m := range awkPipes.FindAllStringSubmatch(code.text, 100) {
 		a.text(name, inv, part(code, unescape(m[1], `"\`)), inv.sc.fork())

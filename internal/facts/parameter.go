@@ -236,9 +236,3 @@ func (e scopeEnviron) Get(name string) expand.Variable {
 	}
 	return v
 }
-
-// assign gives a variable a value, and notes that the text did.
-func (a *analysis) assign(name string, v variable, sc *scope) {
-	a.assigns = append(a.assigns, name)
-	sc.set(name, v)
-}

@@ -30,6 +30,7 @@ const (
 	maxOperated  = 1024
 	maxVariables = 1000
 	maxTexts     = 2 << 20
+	maxURLs      = 100
 	maxPath      = 4096
 	maxRecursion = 4
 )

@@ -44,7 +44,8 @@ func TestDeletionIsSeenHoweverItIsSpelt(t *testing.T) {
 			"git -c core.pager='rm -rf /var' log", "git config alias.x '!rm -rf /var'", "GIT_SSH_COMMAND='rm -rf /var' git fetch", "git bisect run rm -rf /var",
 			"tar cf x y --checkpoint-action=exec='rm -rf /var'", "tar xf x --to-command='rm -rf /var'", "awk 'BEGIN{system(\"rm -rf /var\")}'", "sed '1e rm -rf /var' f",
 			"perl -e 'system(\"rm -rf /var\")'", "ruby -e '`rm -rf /var`'", "node -e 'require(\"child_process\").execSync(\"rm -rf /var\")'", "php -r 'system(\"rm -rf /var\");'",
-			"vim -c '!rm -rf /var' f", "at now <<< 'rm -rf /var'",
+			"python3 -c 'import os; os.system(\"rm -rf /var\")'", "python3 <<E\nimport subprocess\nsubprocess.run([\"rm\", \"-rf\", \"/var\"])\nE",
+			"echo 'import os; os.system(\"rm -rf /var\")' > x.py; sudo python3 x.py", "vim -c '!rm -rf /var' f", "at now <<< 'rm -rf /var'",
 		},
 	}) {
 		for _, text := range texts {
@@ -89,6 +90,17 @@ func TestOrdinaryTextIsCompleteAndAccusedOfNothing(t *testing.T) {
 		if !got.Parsed || !got.Complete || slices.ContainsFunc(suspect, func(f string) bool { return slices.Contains(got.Features, f) }) {
 			t.Errorf("%s: parsed %v, complete %v, features %v", text, got.Parsed, got.Complete, got.Features)
 		}
+	}
+}
+
+func TestInlineProgramsShowTheirEffects(t *testing.T) {
+	got := Shell("sudo python3 -c 'import os, shutil; shutil.rmtree(\"/var\"); os.system(\"cat ~/.ssh/id_rsa\")'; node -e 'fetch(\"https://x.test\")'", work)
+	cat := slices.IndexFunc(got.Calls, func(c Call) bool { return c.Program == "cat" })
+	if cat < 0 || !slices.Equal(got.Calls[cat].Wrappers, []string{"sudo", "python3"}) {
+		t.Errorf("calls %+v, want cat reached through sudo and python3", got.Calls)
+	}
+	if !slices.Contains(got.Writes, "/var") || !slices.Contains(got.Reads, "~/.ssh/id_rsa") || !slices.Contains(got.Hosts, "x.test") {
+		t.Errorf("writes %v, reads %v, hosts %v", got.Writes, got.Reads, got.Hosts)
 	}
 }
 
