@@ -35,8 +35,8 @@ func (c *checker) fault(at, format string, values ...any) {
 func check(req *bailiff.Request) []Fault {
 	var c checker
 	c.short("/request_id", req.ID, longestID)
-	c.session(&req.Session)
 	c.args(req.Tool, &req.Args)
+	c.session(&req.Session)
 	c.env(req.Env)
 	c.short("/backend", req.Backend, longestName)
 	c.seconds("/wait_seconds", req.WaitSeconds)
