@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -86,7 +88,7 @@ func grown(b *testing.B, entries int) *PDP {
 		names := slices.Sorted(maps.Keys(table))
 		table[fmt.Sprintf("grown-%d", i)] = table[names[i%len(names)]]
 	}
-	s, faults := newSnapshot(context.Background(), p)
+	s, faults := newSnapshot(context.Background(), p, p.check)
 	if len(faults) > 0 {
 		b.Fatal(faults)
 	}
@@ -122,4 +124,35 @@ func took(do func()) time.Duration {
 func median(all []time.Duration) time.Duration {
 	slices.Sort(all)
 	return all[len(all)/2]
+}
+
+// BenchmarkSaveUntilInForce measures from the save of a file until a decision
+// follows it, with the shipped policies and all of their tests, and what the tests
+// alone take.
+func BenchmarkSaveUntilInForce(b *testing.B) {
+	root := copied(b)
+	told := make(reloads, 100)
+	p, err := Open(context.Background(), Config{Paths: []string{root}, RequireTests: true, EvalTimeout: time.Minute, Observer: told})
+	must(b, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { _ = p.Watch(ctx) })
+	defer func() { cancel(); running.Wait() }()
+	var saves, tests []time.Duration
+	for n := 0; b.Loop(); n++ {
+		before := p.Revision()
+		saves = append(saves, took(func() {
+			write(b, filepath.Join(root, "more.rego"), fmt.Sprintf("package more\n\nn := %d\n", n))
+			for p.Revision() == before {
+				<-told
+			}
+		}))
+		tests = append(tests, took(func() {
+			if report, err := Test(ctx, TestConfig{Paths: []string{root}}); err != nil || !report.Passed() {
+				b.Fatal(report, err)
+			}
+		}))
+	}
+	b.ReportMetric(median(saves).Seconds()*1000, "ms-save")
+	b.ReportMetric(median(tests).Seconds()*1000, "ms-tests")
 }

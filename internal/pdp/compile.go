@@ -2,6 +2,7 @@ package pdp
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -233,17 +234,17 @@ func (p *parsed) defines(at []string) (bool, error) {
 	return true, nil
 }
 
-// compile checks everything, tests too, and returns a compiler that holds only
-// what decides.
-func (p *parsed) compile() (*ast.Compiler, Faults) {
-	whole := p.compiler(true)
-	if whole.Compile(p.all()); whole.Failed() {
-		return nil, faultsIn(whole.Errors, "").sorted()
+// check compiles everything, tests too, as "opa check --strict" would.
+func (p *parsed) check(context.Context) Faults {
+	compiler := p.compiler(true)
+	if compiler.Compile(p.all()); compiler.Failed() {
+		return faultsIn(compiler.Errors, "").sorted()
 	}
-	return p.compileDeciding()
+	return nil
 }
 
-func (p *parsed) compileDeciding() (*ast.Compiler, Faults) {
+// compile returns a compiler that holds what decides, and nothing else.
+func (p *parsed) compile() (*ast.Compiler, Faults) {
 	compiler := p.compiler(false)
 	if compiler.Compile(p.modules); compiler.Failed() {
 		return nil, faultsIn(compiler.Errors, "").sorted()

@@ -27,7 +27,7 @@ func document(req bailiff.Request, at bailiff.Circumstances, home string) ast.Ob
 	)
 	switch req.Tool {
 	case bailiff.ExecuteCode:
-		code := python(req.Args.Code, place)
+		code := facts.Python(req.Args.Code, place)
 		entries = append(entries, item(keyCode, codeFacts(code)), item(keyFiles, files(code.Command)))
 	case bailiff.Process:
 		command := facts.Shell(req.Args.Data, place)

@@ -126,13 +126,14 @@ func Check(paths []string) []Fault {
 	if len(faults) > 0 {
 		return faults
 	}
-	_, faults = newSnapshot(context.Background(), p)
+	_, faults = newSnapshot(context.Background(), p, p.check)
 	return faults
 }
 
-// prove runs the policies' own tests; having none is a fault.
+// prove checks everything like check and runs the policies' own tests; having
+// none is a fault.
 func (p *parsed) prove(ctx context.Context) Faults {
-	results, faults := p.run(ctx, p.plainCompiler(true), nil)
+	results, faults := p.run(ctx, p.compiler(true), nil)
 	switch {
 	case len(faults) > 0:
 		return faults

@@ -38,10 +38,11 @@ func contentOf(p *parsed, faults Faults) string {
 
 // enforce puts a new snapshot in the place of the old one.
 func (p *PDP) enforce(ctx context.Context, next *parsed) Faults {
-	s, faults := newSnapshot(ctx, next)
-	if len(faults) == 0 && p.config.RequireTests {
-		faults = next.prove(ctx)
+	proof := next.check
+	if p.config.RequireTests {
+		proof = next.prove
 	}
+	s, faults := newSnapshot(ctx, next, proof)
 	if len(faults) == 0 {
 		p.inForce.Store(s)
 	}

@@ -29,11 +29,14 @@ type snapshot struct {
 	queries sync.Map
 }
 
-// newSnapshot compiles what was parsed. Any fault in it is a reason to go on
-// with what was in force before.
-func newSnapshot(ctx context.Context, p *parsed) (*snapshot, Faults) {
+// newSnapshot compiles what was parsed, if what there is to prove about it holds.
+// Any fault is a reason to go on with what was in force before.
+func newSnapshot(ctx context.Context, p *parsed, proof func(context.Context) Faults) (*snapshot, Faults) {
 	compiler, faults := p.compile()
 	if len(faults) > 0 {
+		return nil, append(faults, p.check(ctx)...).sorted() // the tests' faults too
+	}
+	if faults := proof(ctx); len(faults) > 0 {
 		return nil, faults
 	}
 	store, faults := p.store()
