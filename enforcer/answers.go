@@ -1,0 +1,184 @@
+package enforcer
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// remembered is how long an answer is given again under its request id.
+const remembered = 10 * time.Minute
+
+// Unfinished is a request of an earlier run that may have run to any point.
+type Unfinished struct {
+	Caller, Session, RequestID, Digest string
+	At                                 time.Time // when it was decided
+}
+
+// answer is an Answer with whether anything was started for it.
+type answer struct {
+	bailiff.Answer
+	started bool
+}
+
+// of completes an answer with what it answers.
+func (a answer) of(req bailiff.Request) bailiff.Answer {
+	a.RequestID = req.ID
+	return a.Answer
+}
+
+func failed(status bailiff.Status, code string, err error) answer {
+	return answer{Answer: bailiff.Answer{Status: status, Code: code, Message: sentence(err.Error()), ExitCode: bailiff.ExitFailed}}
+}
+
+func interrupted(backend string) answer {
+	return answer{Answer: bailiff.Answer{Status: bailiff.Interrupted, Backend: backend, ExitCode: bailiff.ExitInterrupted,
+		Message: "The caller went away before the command was started."}}
+}
+
+// refuse is the answer to a decision that lets nothing run, and to what this
+// version cannot do; refused is false when the request may run.
+func refuse(req bailiff.Request, d bailiff.Decision) (a answer, refused bool) {
+	switch {
+	case d.Outcome == bailiff.Deny:
+		return answer{Answer: bailiff.Answer{Status: bailiff.Refused, ExitCode: bailiff.ExitRefused,
+			Message: "Denied: " + sentences(d.Denials)}}, true
+	case d.Outcome != bailiff.Allow:
+		return answer{Answer: bailiff.Answer{Status: bailiff.ApprovalRequired, ExitCode: bailiff.ExitPending,
+			Message: "Needs a human's approval, and this version has no way to give one, so it was not run: " + sentences(d.Approval.Reasons)}}, true
+	case req.Tool == bailiff.Process:
+		return unsupported("the process tool is not supported by this version"), true
+	case req.Args.Background:
+		return unsupported("background commands are not supported by this version; run the command in the foreground"), true
+	case d.Backend.Network == "egress":
+		return unsupported("the policies order network \"egress\", which this version cannot enforce; use \"none\" or \"full\""), true
+	}
+	return answer{}, false
+}
+
+func unsupported(message string) answer {
+	return answer{Answer: bailiff.Answer{Status: bailiff.Failed, Code: bailiff.CodeUnsupported,
+		Message: sentence(message), ExitCode: bailiff.ExitFailed}}
+}
+
+// sentences joins the messages of reasons, each with its rule.
+func sentences(reasons []bailiff.Reason) string {
+	parts := make([]string, len(reasons))
+	for i, r := range reasons {
+		parts[i] = r.Message + " (" + r.Rule + ")"
+	}
+	return strings.Join(parts, " ")
+}
+
+func sentence(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}
+
+func sorted(names []string) []string { slices.Sort(names); return names }
+
+var errConflict = errors.New("another request is known under this request id; give each request an id of its own")
+
+// answers remembers what was answered under a request id, for its caller and
+// session, and lets a second request with the same id join the first.
+type answers struct {
+	mu    sync.Mutex
+	known map[answerKey]*remembrance
+	swept time.Time
+}
+
+type answerKey struct{ caller, session, request string }
+
+type remembrance struct {
+	digest  string
+	done    chan struct{} // closed when answer is set
+	answer  bailiff.Answer
+	expires time.Time // zero while running
+}
+
+func remember(unfinished []Unfinished) *answers {
+	a := &answers{known: map[answerKey]*remembrance{}}
+	for _, u := range unfinished {
+		r := &remembrance{digest: u.Digest, done: make(chan struct{}), expires: time.Now().Add(remembered)}
+		r.answer = bailiff.Answer{RequestID: u.RequestID, Status: bailiff.Failed, Code: bailiff.CodeOutcomeUnknown, ExitCode: bailiff.ExitFailed,
+			Message: "The sidecar stopped while this request ran, so its outcome is unknown; it is not run again under this id."}
+		close(r.done)
+		a.known[answerKey{u.Caller, u.Session, u.RequestID}] = r
+	}
+	return a
+}
+
+// once runs a request unless its id is known; then it gives that answer.
+func (a *answers) once(ctx context.Context, req bailiff.Request, run func() bailiff.Answer) bailiff.Answer {
+	if req.ID == "" {
+		return run()
+	}
+	key, digest := answerKey{req.Caller, req.Session.ID, req.ID}, req.Digest()
+	r, first := a.claim(key, digest)
+	if first {
+		r.answer = failed(bailiff.Failed, bailiff.CodeOutcomeUnknown, errShutdown).of(req) // stands only if run panics
+		defer a.settle(key, r)
+		r.answer = run()
+		return r.answer
+	}
+	if r.digest != digest {
+		return failed(bailiff.Failed, bailiff.CodeConflict, errConflict).of(req)
+	}
+	select {
+	case <-r.done:
+		return r.answer
+	case <-ctx.Done():
+		return interrupted("").of(req)
+	}
+}
+
+func (a *answers) claim(key answerKey, digest string) (r *remembrance, first bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.forget(time.Now())
+	if r, ok := a.known[key]; ok {
+		return r, false
+	}
+	r = &remembrance{digest: digest, done: make(chan struct{})}
+	a.known[key] = r
+	return r, true
+}
+
+// settle keeps an answer that must not come about a second time.
+func (a *answers) settle(key answerKey, r *remembrance) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	r.expires = time.Now().Add(remembered)
+	if !lasting(r.answer) {
+		delete(a.known, key)
+	}
+	close(r.done)
+}
+
+func lasting(a bailiff.Answer) bool {
+	switch a.Status {
+	case bailiff.Completed, bailiff.Refused, bailiff.TimedOut, bailiff.Interrupted:
+		return true
+	}
+	return a.Code == bailiff.CodeOutcomeUnknown
+}
+
+// forget drops what has expired; each id is looked at about once a minute.
+func (a *answers) forget(now time.Time) {
+	if now.Before(a.swept.Add(time.Minute)) {
+		return
+	}
+	a.swept = now
+	for key, r := range a.known {
+		if !r.expires.IsZero() && now.After(r.expires) {
+			delete(a.known, key)
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package enforcer
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
+)
+
+func named(id string, req bailiff.Request) bailiff.Request {
+	req.ID = id
+	return req
+}
+
+func TestARequestIDRunsAtMostOnce(t *testing.T) {
+	b := newBench(t, func(b *bench) { b.shop.run = prints("once") })
+	var all sync.WaitGroup
+	answers := make([]bailiff.Answer, 20)
+	for i := range answers {
+		all.Go(func() { answers[i] = b.Execute(t.Context(), named("r1", request("date")), nil) })
+	}
+	all.Wait()
+	for _, a := range answers {
+		if a.Status != bailiff.Completed || string(a.Output) != "once" || a.DecisionID != answers[0].DecisionID {
+			t.Errorf("answer is %+v", a)
+		}
+	}
+	if n := len(b.shop.rooms()[0].cmds); n != 1 {
+		t.Errorf("the command ran %d times", n)
+	}
+}
+
+func TestWhatARequestIDCovers(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*bailiff.Request)
+		code   string
+		runs   int
+	}{
+		"another command is a conflict":     {func(r *bailiff.Request) { r.Args.Command = "rm x" }, bailiff.CodeConflict, 1},
+		"another variable is a conflict":    {func(r *bailiff.Request) { r.Env = []string{"X"} }, bailiff.CodeConflict, 1},
+		"another session has its own ids":   {func(r *bailiff.Request) { r.Session.ID = "s2" }, "", 2},
+		"another caller has its own ids":    {func(r *bailiff.Request) { r.Caller = "codex" }, "", 2},
+		"another waiting time is no matter": {func(r *bailiff.Request) { r.WaitSeconds = 7 }, "", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.Execute(t.Context(), named("r1", request("date")), nil)
+			second := named("r1", request("date"))
+			c.change(&second)
+			if a := b.Execute(t.Context(), second, nil); a.Code != c.code {
+				t.Errorf("answer is %+v, want code %q", a, c.code)
+			}
+			runs := 0
+			for _, room := range b.shop.rooms() {
+				runs += len(room.cmds)
+			}
+			if runs != c.runs {
+				t.Errorf("%d commands ran, want %d", runs, c.runs)
+			}
+		})
+	}
+}
+
+func TestAnUnavailableAnswerIsNotRemembered(t *testing.T) {
+	b := newBench(t, func(b *bench) { b.shop.fault = errBoom })
+	b.Execute(t.Context(), named("r1", request("date")), nil)
+	b.shop.fault = nil
+	if a := b.Execute(t.Context(), named("r1", request("date")), nil); a.Status != bailiff.Completed {
+		t.Errorf("answer is %+v", a)
+	}
+}
+
+func TestASandboxThatBreaksUnderACommandLeavesTheOutcomeUnknown(t *testing.T) {
+	runs := 0
+	b := newBench(t, func(b *bench) {
+		b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
+			runs++
+			return backends.Exit{}, errBoom
+		}
+	})
+	for range 2 {
+		if a := b.Execute(t.Context(), named("r1", request("date")), nil); a.Code != bailiff.CodeOutcomeUnknown || a.Status != bailiff.Failed {
+			t.Errorf("answer is %+v", a)
+		}
+	}
+	if runs != 1 {
+		t.Errorf("it ran %d times", runs)
+	}
+}
+
+func TestARequestOfAnEarlierRunIsNeverRunAgain(t *testing.T) {
+	req := named("r1", request("date"))
+	known := remember([]Unfinished{{Caller: req.Caller, Session: req.Session.ID, RequestID: "r1", Digest: req.Digest(), At: time.Now()}})
+	a := known.once(t.Context(), req, func() bailiff.Answer { t.Error("it ran"); return bailiff.Answer{} })
+	if a.Code != bailiff.CodeOutcomeUnknown || a.Status != bailiff.Failed {
+		t.Errorf("answer is %+v", a)
+	}
+}

@@ -1,0 +1,279 @@
+// Package enforcer is the policy enforcement point (PEP): the only code that
+// can reach a sandbox.
+//
+// A request goes one way: it is judged, its decision is recorded, every
+// obligation is met, it runs, its end is recorded, the caller is answered.
+// [Enforcer.Execute] reads in that order. Whatever goes wrong on the way means
+// that nothing runs and that the answer says why; there is no other backend to
+// fall back to.
+//
+// Promised here:
+//   - nothing runs unless its decision is on disk;
+//   - the floor (floor.go) holds under any policy, hostile ones included;
+//   - a request that gets variables is alone in its sandbox, and what it leaves
+//     behind is killed (lease.go);
+//   - values of variables go to the sandbox's runner and to the redactor, and
+//     nowhere else;
+//   - a request id runs at most once (answers.go).
+//
+// Not here: how a decision is made (internal/pdp), how a sandbox is made
+// (backends), how a request arrives (gateway).
+package enforcer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
+)
+
+// Decider is the policy decision point.
+type Decider interface {
+	Decide(ctx context.Context, req bailiff.Request, at bailiff.Circumstances) bailiff.Judgement
+}
+
+// Recorder writes the decision log. Record returns nil once the event is on
+// disk; Note queues it behind the others and does not wait.
+type Recorder interface {
+	Record(ctx context.Context, e bailiff.Event) error
+	Note(e bailiff.Event)
+}
+
+// Environ holds the variables that may be forwarded.
+type Environ interface {
+	Available(names []string) []string
+	Value(name string) (bailiff.Secret, bool)
+}
+
+// Observer is told what happens, for metrics.
+type Observer interface {
+	Decided(req bailiff.Request, d bailiff.Decision, took time.Duration)
+	Executed(tool bailiff.Tool, backend string, status bailiff.Status, took time.Duration)
+	SandboxStarted(backend string, err error, took time.Duration)
+	SandboxReaped(backend, reason string)
+}
+
+// Config is what an Enforcer needs; every field but Unfinished and Log is required.
+type Config struct {
+	Decider  Decider
+	Recorder Recorder
+	Environ  Environ
+	Observer Observer
+	// Backends are the configured ones by the name that decisions use.
+	Backends map[string]backends.Backend
+	// Owner identifies this sidecar among others on the same machine.
+	Owner string
+	// Unfinished are the requests that an earlier run started and whose end it
+	// did not record.
+	Unfinished []Unfinished
+	Log        *slog.Logger
+}
+
+// New returns an Enforcer, or names everything that the config lacks. Callers
+// must also run [Enforcer.Watch] and, at the end, [Enforcer.Close].
+func New(c Config) (*Enforcer, error) {
+	if missing := c.missing(); len(missing) > 0 {
+		return nil, fmt.Errorf("enforcer config lacks %s", strings.Join(missing, ", "))
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	ctx, stop := context.WithCancelCause(context.Background())
+	e := &Enforcer{Config: c, answers: remember(c.Unfinished), running: ctx, stop: stop}
+	e.readiness = newReadiness(c.Backends)
+	e.leases = newLeases(c.Owner, e.opened, e.reaped)
+	return e, nil
+}
+
+func (c Config) missing() []string {
+	var names []string
+	for name, absent := range map[string]bool{
+		"Decider": c.Decider == nil, "Recorder": c.Recorder == nil, "Environ": c.Environ == nil,
+		"Observer": c.Observer == nil, "Backends": c.Backends == nil, "Owner": c.Owner == "",
+	} {
+		if absent {
+			names = append(names, name)
+		}
+	}
+	return sorted(names)
+}
+
+// Enforcer judges requests and meets their obligations.
+type Enforcer struct {
+	Config
+	answers   *answers
+	readiness *readiness
+	leases    *leases
+	images    images
+
+	running context.Context // ends when Close gives up waiting
+	stop    context.CancelCauseFunc
+	flight  sync.WaitGroup
+	mu      sync.Mutex
+	closed  bool
+}
+
+var errShutdown = errors.New("the sidecar is shutting down")
+
+// Execute takes a request to its end. It always answers; news, which may be
+// nil, is told the decision and the output on the way, never concurrently.
+func (e *Enforcer) Execute(ctx context.Context, req bailiff.Request, news func(bailiff.Progress)) bailiff.Answer {
+	if news == nil {
+		news = func(bailiff.Progress) {}
+	}
+	if !e.enter() {
+		return failed(bailiff.Unavailable, bailiff.CodeShutdown, errShutdown).of(req)
+	}
+	defer e.flight.Done()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(e.running, cancel)()
+	return e.answers.once(ctx, req, func() bailiff.Answer { return e.execute(ctx, req, news).of(req) })
+}
+
+// Decide judges a request and runs nothing. The decision log is told, but not
+// waited for: nothing hangs on it.
+func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) bailiff.Decided {
+	event, j := e.judge(ctx, req, e.locate(req))
+	e.Recorder.Note(event)
+	return bailiff.Decided{ID: event.DecisionID, Decision: j.Decision}
+}
+
+// EndSession stops and removes a session's sandboxes with their files, and
+// returns how many sandboxes there were.
+func (e *Enforcer) EndSession(ctx context.Context, caller, session string) (int, error) {
+	return e.leases.end(ctx, caller, session)
+}
+
+// Close lets running requests finish until ctx ends, then interrupts them, and
+// removes every sandbox.
+func (e *Enforcer) Close(ctx context.Context) {
+	e.mu.Lock()
+	e.closed = true
+	e.mu.Unlock()
+	idle := make(chan struct{})
+	go func() { e.flight.Wait(); close(idle) }()
+	select {
+	case <-idle:
+	case <-ctx.Done():
+		e.stop(errShutdown)
+		<-idle
+	}
+	e.leases.close()
+}
+
+func (e *Enforcer) enter() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.closed {
+		e.flight.Add(1)
+	}
+	return !e.closed
+}
+
+// execute is the one way from a request to a sandbox.
+func (e *Enforcer) execute(ctx context.Context, req bailiff.Request, news func(bailiff.Progress)) answer {
+	located := e.locate(req)
+	event, j := e.judge(ctx, req, located)
+	pinning := e.pinImage(ctx, &j.Decision)
+	event.Result = j.Decision
+	if err := e.Recorder.Record(ctx, event); err != nil {
+		return failed(bailiff.Unavailable, bailiff.CodeRecord, fmt.Errorf("recording the decision: %w", err))
+	}
+	news(bailiff.Progress{Decision: &bailiff.Decided{ID: event.DecisionID, Decision: j.Decision}})
+	var a answer
+	if pinning != nil {
+		a = e.noSandbox(ctx, j.Decision, pinning)
+	} else {
+		a = e.enforce(ctx, located, j.Decision, news)
+	}
+	a.DecisionID, a.Decision = event.DecisionID, j.Decision
+	e.ended(event, req.Tool, a)
+	return a
+}
+
+// ended records and counts what became of an allowed request.
+func (e *Enforcer) ended(decision bailiff.Event, tool bailiff.Tool, a answer) {
+	if a.Decision.Outcome != bailiff.Allow {
+		return
+	}
+	e.Recorder.Note(executed(decision, a))
+	e.Observer.Executed(tool, a.Backend, a.Status, a.Duration)
+}
+
+// enforce meets the obligations of a recorded decision, or refuses.
+func (e *Enforcer) enforce(ctx context.Context, req bailiff.Request, d bailiff.Decision, news func(bailiff.Progress)) answer {
+	if a, refused := refuse(req, d); refused {
+		return a
+	}
+	env, err := e.values(d.Env)
+	if err != nil {
+		return failed(bailiff.Unavailable, bailiff.CodeBackend, err)
+	}
+	lease, err := e.leases.acquire(ctx, tenancy(req, d, e.Owner), e.Backends[d.Backend.Name], len(env) > 0)
+	if err != nil {
+		return e.noSandbox(ctx, d, err)
+	}
+	defer lease.release()
+	return e.run(ctx, req, d, lease, env, news)
+}
+
+// locate fills in the working folder that a request leaves open, so that what is
+// judged is what runs.
+func (e *Enforcer) locate(req bailiff.Request) bailiff.Request {
+	if req.Args.Workdir == "" && req.Tool != bailiff.Process {
+		req.Args.Workdir = e.leases.workdir(req.Caller, req.Session.ID)
+	}
+	return req
+}
+
+// judge asks the PDP about the located request, lays the floor under the answer,
+// and words the event for the decision log.
+func (e *Enforcer) judge(ctx context.Context, req, located bailiff.Request) (bailiff.Event, bailiff.Judgement) {
+	start := time.Now()
+	j := e.Decider.Decide(ctx, located, e.Circumstances(req))
+	j.Decision = e.floor(req, j.Decision)
+	e.Observer.Decided(req, j.Decision, time.Since(start))
+	return decided(req, j, start), j
+}
+
+// Circumstances are those under which a request would be judged now.
+func (e *Enforcer) Circumstances(req bailiff.Request) bailiff.Circumstances {
+	return bailiff.Circumstances{
+		EnvAvailable: e.Environ.Available(req.Env),
+		Backends:     e.readiness.states(),
+		Time:         time.Now().UTC(),
+	}
+}
+
+// values reads the variables that the decision lets in.
+func (e *Enforcer) values(terms bailiff.EnvTerms) (map[string]bailiff.Secret, error) {
+	values := make(map[string]bailiff.Secret, len(terms.Forward))
+	for _, name := range terms.Forward {
+		value, ok := e.Environ.Value(name)
+		if !ok {
+			return nil, fmt.Errorf("reading variable %s: no source holds it any more; ask again without it", name)
+		}
+		values[name] = value
+	}
+	return values, nil
+}
+
+// noSandbox is the answer of a request that got no sandbox.
+func (e *Enforcer) noSandbox(ctx context.Context, d bailiff.Decision, err error) answer {
+	if ctx.Err() != nil {
+		return interrupted(d.Backend.Name)
+	}
+	e.readiness.doubt(d.Backend.Name, err)
+	e.images.forget(d.Backend.Name)
+	e.Log.Error("opening a sandbox", "backend", d.Backend.Name, "error", err)
+	a := failed(bailiff.Unavailable, bailiff.CodeBackend, fmt.Errorf("opening a %s sandbox: %w", d.Backend.Name, err))
+	a.Backend = d.Backend.Name
+	return a
+}

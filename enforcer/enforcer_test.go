@@ -1,0 +1,331 @@
+package enforcer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
+)
+
+func TestNewNamesEverythingThatTheConfigLacks(t *testing.T) {
+	_, err := New(Config{})
+	if want := "enforcer config lacks Backends, Decider, Environ, Observer, Owner, Recorder"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestAnAllowedCommandRunsAndItsEndIsRecorded(t *testing.T) {
+	b := newBench(t, func(b *bench) { b.shop.run = prints("hello\n") })
+	var news []bailiff.Progress
+	a := b.Execute(t.Context(), request("echo hello"), func(p bailiff.Progress) { news = append(news, p) })
+	if a.Status != bailiff.Completed || string(a.Output) != "hello\n" || a.SandboxID != "room-1" || a.DecisionID == "" {
+		t.Errorf("answer is %+v", a)
+	}
+	if len(news) != 2 || news[0].Decision == nil || string(news[1].Output) != "hello\n" {
+		t.Errorf("news are %+v, want the decision and then the output", news)
+	}
+	if got, want := b.tape.kinds(), []bailiff.EventKind{bailiff.DecisionEvent, bailiff.ExecutionEvent}; !slices.Equal(got, want) {
+		t.Errorf("recorded %v, want %v", got, want)
+	}
+}
+
+func TestNothingRunsUnlessAllowed(t *testing.T) {
+	ask := func(d *bailiff.Decision) {
+		d.Outcome = bailiff.Ask
+		d.Approval = &bailiff.ApprovalTerms{Reasons: []bailiff.Reason{{Rule: "command.kills", Message: "Kills."}}}
+	}
+	background := request("sleep 9")
+	background.Args.Background = true
+	process := bailiff.Request{Tool: bailiff.Process, Args: bailiff.Args{Action: "list"}, Session: bailiff.Session{ID: "s1", Platform: "telegram"}}
+	for name, c := range map[string]struct {
+		decision bailiff.Decision
+		request  bailiff.Request
+		status   bailiff.Status
+		code     string
+	}{
+		"the zero decision denies":         {bailiff.Decision{}, request("true"), bailiff.Refused, ""},
+		"an approval is not given":         {allow(ask), request("true"), bailiff.ApprovalRequired, ""},
+		"background commands come later":   {allow(), background, bailiff.Failed, bailiff.CodeUnsupported},
+		"the process tool comes later":     {allow(), process, bailiff.Failed, bailiff.CodeUnsupported},
+		"the egress network comes later":   {allow(func(d *bailiff.Decision) { d.Backend.Network = "egress" }), request("true"), bailiff.Failed, bailiff.CodeUnsupported},
+		"a backend that is not configured": {allow(func(d *bailiff.Decision) { d.Backend.Name = "moon" }), request("true"), bailiff.Refused, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, func(b *bench) { b.judge.decision = c.decision })
+			a := b.Execute(t.Context(), c.request, nil)
+			if a.Status != c.status || a.Code != c.code || a.Message == "" || a.ExitCode == 0 {
+				t.Errorf("answer is %+v, want status %s code %q", a, c.status, c.code)
+			}
+			if len(b.shop.rooms()) != 0 {
+				t.Error("a sandbox was opened")
+			}
+			if kinds := b.tape.kinds(); len(kinds) == 0 || kinds[0] != bailiff.DecisionEvent {
+				t.Errorf("recorded %v, want the decision first", kinds)
+			}
+		})
+	}
+}
+
+func TestNothingRunsWhenItsDecisionCannotBeWritten(t *testing.T) {
+	b := newBench(t, func(b *bench) { b.tape.broken = errBoom })
+	a := b.Execute(t.Context(), request("true"), nil)
+	if a.Status != bailiff.Unavailable || a.Code != bailiff.CodeRecord || len(b.shop.rooms()) != 0 {
+		t.Errorf("answer is %+v with %d sandboxes", a, len(b.shop.rooms()))
+	}
+}
+
+func TestABackendThatFailsIsUnavailable(t *testing.T) {
+	b := newBench(t, func(b *bench) { b.shop.fault = fmt.Errorf("%w: the daemon is down", backends.ErrUnavailable) })
+	a := b.Execute(t.Context(), request("true"), nil)
+	if a.Status != bailiff.Unavailable || !strings.Contains(a.Message, "the daemon is down") || a.Backend != "docker" {
+		t.Errorf("answer is %+v", a)
+	}
+	if b.Readiness()["docker"] == nil {
+		t.Error("the backend still counts as ready")
+	}
+}
+
+// No policy lifts the floor: each decision here is one that a hostile or broken
+// bundle could give.
+func TestTheFloorHoldsUnderHostilePolicies(t *testing.T) {
+	cli := request("true")
+	cli.Session.Platform = "cli"
+	for name, c := range map[string]struct {
+		decision bailiff.Decision
+		request  bailiff.Request
+		rule     string // of the denial, or none
+	}{
+		"local for a chat":            {allow(func(d *bailiff.Decision) { d.Backend.Name = "local" }), request("true"), ruleUnisolated},
+		"local for cli":               {allow(func(d *bailiff.Decision) { d.Backend.Name = "local" }), cli, ""},
+		"a preloaded library set":     {allow(func(d *bailiff.Decision) { d.Env.Set = map[string]string{"LD_PRELOAD": "/x.so"} }), request("true"), ruleVariable},
+		"a search path set":           {allow(func(d *bailiff.Decision) { d.Env.Set = map[string]string{"PATH": "/tmp"} }), request("true"), ruleVariable},
+		"lower case does not help":    {allow(func(d *bailiff.Decision) { d.Env.Set = map[string]string{"ld_preload": "/x.so"} }), request("true"), ruleVariable},
+		"an ordinary constant is set": {allow(func(d *bailiff.Decision) { d.Env.Set = map[string]string{"CI": "1"} }), request("true"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, func(b *bench) { b.judge.decision = c.decision })
+			a := b.Execute(t.Context(), c.request, nil)
+			if c.rule == "" {
+				if a.Status != bailiff.Completed {
+					t.Errorf("answer is %+v, want it to run", a)
+				}
+				return
+			}
+			if a.Status != bailiff.Refused || a.Decision.Denials[0].Rule != c.rule || len(b.shop.rooms()) != 0 {
+				t.Errorf("answer is %+v, want a denial by %s", a, c.rule)
+			}
+		})
+	}
+}
+
+func TestOnlyRequestedVariablesAboveTheFloorEnter(t *testing.T) {
+	everything := environ{"PATH": "/evil", "LD_PRELOAD": "/x.so", "PYTHONPATH": "/x", "BAILIFF_TOKEN": "t-12345678",
+		"ANTHROPIC_API_KEY": "sk-12345678", "GITHUB_TOKEN": "ghp-12345678", "NPM_TOKEN": "npm-12345678", "UNASKED": "u-12345678"}
+	b := newBench(t, func(b *bench) {
+		b.env = everything
+		b.judge.decision = allow(forward("PATH", "LD_PRELOAD", "PYTHONPATH", "BAILIFF_TOKEN", "ANTHROPIC_API_KEY", "GITHUB_TOKEN", "NPM_TOKEN", "UNASKED"),
+			func(d *bailiff.Decision) { d.Env.Withheld = []bailiff.Withheld{{Name: "NPM_TOKEN", Rule: "mine"}} })
+	})
+	req := request("git push")
+	req.Env = []string{"PATH", "LD_PRELOAD", "PYTHONPATH", "BAILIFF_TOKEN", "ANTHROPIC_API_KEY", "GITHUB_TOKEN", "NPM_TOKEN"}
+	a := b.Execute(t.Context(), req, nil)
+	cmd := b.shop.rooms()[0].cmds[0]
+	if len(cmd.Env) != 1 || cmd.Env["GITHUB_TOKEN"].Reveal() != "ghp-12345678" {
+		t.Errorf("the command got %v, want GITHUB_TOKEN alone", cmd.Env)
+	}
+	want := []bailiff.Withheld{{Name: "NPM_TOKEN", Rule: "mine"}, {Name: "PATH", Rule: ruleVariable}, {Name: "LD_PRELOAD", Rule: ruleVariable},
+		{Name: "PYTHONPATH", Rule: ruleVariable}, {Name: "BAILIFF_TOKEN", Rule: ruleVariable}, {Name: "ANTHROPIC_API_KEY", Rule: ruleVariable},
+		{Name: "UNASKED", Rule: ruleNotRequested}}
+	if !slices.Equal(a.Decision.Env.Withheld, want) {
+		t.Errorf("withheld is %v, want %v", a.Decision.Env.Withheld, want)
+	}
+}
+
+func TestForwardedValuesAreRedactedFromTheOutput(t *testing.T) {
+	b := newBench(t, func(b *bench) {
+		b.env = environ{"GITHUB_TOKEN": "ghp-12345678"}
+		b.judge.decision = allow(forward("GITHUB_TOKEN"))
+		b.shop.run = func(_ context.Context, _ backends.Command, out func([]byte)) (backends.Exit, error) {
+			out([]byte("token ghp-12"))
+			out([]byte("345678 end"))
+			return backends.Exit{}, nil
+		}
+	})
+	req := request("env")
+	req.Env = []string{"GITHUB_TOKEN"}
+	var streamed []byte
+	a := b.Execute(t.Context(), req, func(p bailiff.Progress) { streamed = append(streamed, p.Output...) })
+	if want := "token [GITHUB_TOKEN redacted] end"; string(a.Output) != want || string(streamed) != want {
+		t.Errorf("output is %q, streamed %q, want %q", a.Output, streamed, want)
+	}
+}
+
+func TestARequestWithVariablesIsAloneInItsSandbox(t *testing.T) {
+	b := newBench(t, func(b *bench) { b.env = environ{"GITHUB_TOKEN": "ghp-12345678"} })
+	b.Execute(t.Context(), request("sleep 99 &"), nil)
+	room := b.shop.rooms()[0]
+	room.left = 2
+
+	b.judge.decision = allow(forward("GITHUB_TOKEN"))
+	b.shop.run = func(_ context.Context, cmd backends.Command, _ func([]byte)) (backends.Exit, error) {
+		if !cmd.Reap {
+			t.Error("what the command leaves behind would keep its variables")
+		}
+		return backends.Exit{}, nil
+	}
+	req := request("git push")
+	req.Env = []string{"GITHUB_TOKEN"}
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() { b.Execute(t.Context(), req, nil) })
+	}
+	all.Wait()
+	if room.killed != 2 || room.most != 1 || len(b.shop.rooms()) != 1 {
+		t.Errorf("killed %d of 2 leftovers, %d commands at once, %d sandboxes", room.killed, room.most, len(b.shop.rooms()))
+	}
+}
+
+func TestWhoSharesASandbox(t *testing.T) {
+	other := func(change func(*bailiff.Request)) bailiff.Request {
+		req := request("true")
+		change(&req)
+		return req
+	}
+	scope := func(s string) bailiff.Decision { return allow(func(d *bailiff.Decision) { d.Backend.Scope = s }) }
+	for name, c := range map[string]struct {
+		first, second bailiff.Decision
+		other         bailiff.Request
+		shared        bool
+	}{
+		"one session":                       {allow(), allow(), request("true"), true},
+		"another session":                   {allow(), allow(), other(func(r *bailiff.Request) { r.Session.ID = "s2" }), false},
+		"another caller claims the session": {allow(), allow(), other(func(r *bailiff.Request) { r.Caller = "codex" }), false},
+		"another session of the same user":  {scope("user"), scope("user"), other(func(r *bailiff.Request) { r.Session.ID = "s2" }), true},
+		"another user of the same session":  {scope("user"), scope("user"), other(func(r *bailiff.Request) { r.Session.UserID = "43" }), false},
+		"a request for itself":              {scope("request"), scope("request"), request("true"), false},
+		"a changed limit":                   {allow(), allow(func(d *bailiff.Decision) { d.Backend.MemoryMB = 7 }), request("true"), false},
+		"a changed image":                   {allow(), allow(func(d *bailiff.Decision) { d.Backend.Image = "x" }), request("true"), false},
+		"a sealed variable":                 {allow(), allow(forward("T"), func(d *bailiff.Decision) { d.Env.Sealed = []string{"T"} }), request("true"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, func(b *bench) { b.judge.decision = c.first })
+			b.Execute(t.Context(), request("true"), nil)
+			b.judge.decision = c.second
+			b.Execute(t.Context(), c.other, nil)
+			if shared := len(b.shop.rooms()) == 1; shared != c.shared {
+				t.Errorf("shared is %v, want %v", shared, c.shared)
+			}
+		})
+	}
+}
+
+func TestConcurrentFirstRequestsOpenOneSandbox(t *testing.T) {
+	b := newBench(t)
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() { b.Execute(t.Context(), request("true"), nil) })
+	}
+	all.Wait()
+	if n := len(b.shop.rooms()); n != 1 {
+		t.Errorf("%d sandboxes were opened", n)
+	}
+}
+
+func TestASandboxGoes(t *testing.T) {
+	for name, c := range map[string]struct {
+		decision bailiff.Decision
+		then     func(*bench)
+	}{
+		"when it was for one request": {allow(func(d *bailiff.Decision) { d.Backend.Scope = "request" }), func(*bench) {}},
+		"when it was idle":            {allow(func(d *bailiff.Decision) { d.Backend.IdleSeconds = 0 }), func(*bench) {}},
+		"when its session ends":       {allow(), func(b *bench) { _, _ = b.EndSession(context.Background(), "hermes", "s1") }},
+		"when the sidecar stops":      {allow(), func(b *bench) { b.Close(context.Background()) }},
+		"when an operator removes it": {allow(), func(b *bench) { b.RemoveSandbox("room-1") }},
+		"when an operator reaps":      {allow(), func(b *bench) { _, _ = b.Reap(context.Background()) }},
+		"when its spec has changed": {allow(), func(b *bench) {
+			b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.PIDs = 9 })
+			b.Execute(context.Background(), request("true"), nil)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, func(b *bench) { b.judge.decision = c.decision })
+			b.Execute(t.Context(), request("true"), nil)
+			room := b.shop.rooms()[0]
+			c.then(b)
+			select {
+			case <-room.done:
+			case <-time.After(10 * time.Second):
+				t.Error("it is still there")
+			}
+		})
+	}
+}
+
+func TestADeadSandboxIsReplaced(t *testing.T) {
+	b := newBench(t)
+	b.Execute(t.Context(), request("true"), nil)
+	_ = b.shop.rooms()[0].Close(t.Context())
+	if a := b.Execute(t.Context(), request("true"), nil); a.Status != bailiff.Completed || a.SandboxID != "room-2" {
+		t.Errorf("answer is %+v", a)
+	}
+}
+
+func TestTheWorkingFolderIsKeptBetweenTheCommandsOfASession(t *testing.T) {
+	b := newBench(t, func(b *bench) {
+		b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
+			return backends.Exit{Workdir: "/workspace/src"}, nil
+		}
+	})
+	b.Execute(t.Context(), request("cd src"), nil)
+	b.Execute(t.Context(), request("ls"), nil)
+	elsewhere := request("ls")
+	elsewhere.Session.ID = "s2"
+	b.Execute(t.Context(), elsewhere, nil)
+	rooms := b.shop.rooms()
+	if got := rooms[0].cmds[1].Workdir; got != "/workspace/src" {
+		t.Errorf("the second command ran in %q", got)
+	}
+	if got := rooms[1].cmds[0].Workdir; got != "" {
+		t.Errorf("another session's command ran in %q", got)
+	}
+}
+
+func TestATimeoutIsTheShorterOfWhatIsAskedAndAllowed(t *testing.T) {
+	for _, c := range []struct {
+		asked, allowed int
+		want           time.Duration
+	}{{0, 60, time.Minute}, {5, 60, 5 * time.Second}, {90, 60, time.Minute}} {
+		if got := timeout(c.asked, c.allowed); got != c.want {
+			t.Errorf("asked %d, allowed %d: got %s", c.asked, c.allowed, got)
+		}
+	}
+}
+
+func TestClosingInterruptsWhatStillRuns(t *testing.T) {
+	started := make(chan struct{})
+	b := newBench(t, func(b *bench) {
+		b.shop.run = func(ctx context.Context, _ backends.Command, _ func([]byte)) (backends.Exit, error) {
+			close(started)
+			<-ctx.Done()
+			return backends.Exit{Interrupted: true}, nil
+		}
+	})
+	answered := make(chan bailiff.Answer)
+	go func() { answered <- b.Execute(context.Background(), request("sleep 99"), nil) }()
+	<-started
+	patience, cancel := context.WithCancel(t.Context())
+	cancel()
+	go b.Close(patience)
+	if a := <-answered; a.Status != bailiff.Interrupted || a.ExitCode != bailiff.ExitInterrupted {
+		t.Errorf("answer is %+v", a)
+	}
+	if a := b.Execute(t.Context(), request("true"), nil); a.Code != bailiff.CodeShutdown {
+		t.Errorf("a late request was answered %+v", a)
+	}
+}

@@ -1,0 +1,110 @@
+package enforcer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// The rules of the floor, as they stand in denials and withheld variables.
+const (
+	ruleBackend      = "floor.backend"
+	ruleUnisolated   = "floor.unisolated"
+	ruleVariable     = "floor.variable"
+	ruleNotRequested = "floor.not_requested"
+	ruleWithheld     = "floor.withheld"
+)
+
+// floor lays what no policy can lift under a decision: the backend exists, the
+// host itself never serves a chat, and variables that would take over a program
+// or hold the owner's provider keys never enter. It only ever makes a decision
+// stricter. (Mounts are the backends' part of the floor.)
+func (e *Enforcer) floor(req bailiff.Request, d bailiff.Decision) bailiff.Decision {
+	if d.Outcome == bailiff.Deny {
+		return d
+	}
+	if e.Backends[d.Backend.Name] == nil {
+		return deny(d, ruleBackend, fmt.Sprintf("The policies chose backend %q, which is not configured.", d.Backend.Name))
+	}
+	if d.Backend.Name == "local" && req.Session.Platform != "cli" {
+		return deny(d, ruleUnisolated, "A chat session never runs on the host itself.")
+	}
+	for name := range d.Env.Set {
+		if forbidden(name) {
+			return deny(d, ruleVariable, fmt.Sprintf("The policies set %s, which no policy may.", name))
+		}
+	}
+	d.Env = narrowed(d.Env, req.Env)
+	return d
+}
+
+func deny(d bailiff.Decision, rule, message string) bailiff.Decision {
+	d.Outcome, d.Approval = bailiff.Deny, nil
+	d.Denials = append(slices.Clip(d.Denials), bailiff.Reason{Rule: rule, Message: message})
+	return d
+}
+
+// narrowed moves every forwarded variable that must not enter to the withheld ones.
+func narrowed(terms bailiff.EnvTerms, requested []string) bailiff.EnvTerms {
+	forward := make([]string, 0, len(terms.Forward))
+	for _, name := range terms.Forward {
+		switch {
+		case !slices.Contains(requested, name):
+			terms.Withheld = withhold(terms.Withheld, name, ruleNotRequested)
+		case forbidden(name):
+			terms.Withheld = withhold(terms.Withheld, name, ruleVariable)
+		case withheld(terms.Withheld, name):
+			terms.Withheld = withhold(terms.Withheld, name, ruleWithheld)
+		case !slices.Contains(forward, name):
+			forward = append(forward, name)
+		}
+	}
+	terms.Forward = forward
+	return terms
+}
+
+func withheld(list []bailiff.Withheld, name string) bool {
+	return slices.ContainsFunc(list, func(w bailiff.Withheld) bool { return w.Name == name })
+}
+
+func withhold(list []bailiff.Withheld, name, rule string) []bailiff.Withheld {
+	if withheld(list, name) {
+		return list
+	}
+	return append(slices.Clip(list), bailiff.Withheld{Name: name, Rule: rule})
+}
+
+// forbidden says whether a variable would let its value take over a loader, a
+// shell or an interpreter, or is a key of the agent's or the sidecar's own.
+func forbidden(name string) bool {
+	name = strings.ToUpper(name)
+	if forbiddenNames[name] {
+		return true
+	}
+	return slices.ContainsFunc(forbiddenPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+}
+
+var forbiddenPrefixes = []string{
+	"LD_", "DYLD_", "PYTHON", "BASH_", "BAILIFF_", "HERMES_", "GCONV_", "MALLOC_", "GLIBC_",
+	"OPENAI_", "ANTHROPIC_", "OPENROUTER_", "GEMINI_", "MISTRAL_", "DEEPSEEK_", "GROQ_", "XAI_",
+	"TELEGRAM_", "DISCORD_", "SLACK_", "WHATSAPP_", "SIGNAL_", "MATRIX_",
+}
+
+var forbiddenNames = set(
+	"PATH", "HOME", "SHELL", "IFS", "ENV", "CDPATH", "PS1", "PS2", "PS4", "PROMPT_COMMAND", "SHELLOPTS", "BASHOPTS", "ZDOTDIR", "FPATH",
+	"PERL5OPT", "PERL5LIB", "PERLLIB", "RUBYOPT", "RUBYLIB", "NODE_OPTIONS", "NODE_PATH", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS",
+	"JDK_JAVA_OPTIONS", "CLASSPATH", "LUA_INIT", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_PROXY_COMMAND",
+	"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_COUNT", "GIT_EXEC_PATH", "GIT_ASKPASS", "SSH_ASKPASS", "EDITOR", "VISUAL", "PAGER", "BROWSER",
+	"LOCPATH", "NLSPATH", "HOSTALIASES", "RES_OPTIONS", "TMPDIR", "GETCONF_DIR", "GOOGLE_API_KEY", "NOUS_API_KEY", "SUDO_PASSWORD",
+	"MODAL_TOKEN_ID", "MODAL_TOKEN_SECRET", "DAYTONA_API_KEY", "VERCEL_TOKEN",
+)
+
+func set(names ...string) map[string]bool {
+	m := make(map[string]bool, len(names))
+	for _, name := range names {
+		m[name] = true
+	}
+	return m
+}

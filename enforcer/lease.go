@@ -1,0 +1,346 @@
+package enforcer
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/audit"
+)
+
+const (
+	// maxAge is when a sandbox is replaced even if it is in constant use.
+	maxAge = 24 * time.Hour
+	// openTimeout bounds the making of a sandbox whose requester has gone away.
+	openTimeout = 2 * time.Minute
+	// exclusive is the whole weight of a lease's gate; a request without
+	// variables takes one.
+	exclusive = 1 << 20
+)
+
+// tenant is who wants a sandbox, and what it must be like.
+type tenant struct {
+	caller, session string
+	backend         string
+	// slot is what a tenant has at most one of: a scope's identity and a backend.
+	slot string
+	// alone is set when nobody else, and no later request, may share the sandbox.
+	alone bool
+	idle  time.Duration
+	spec  backends.Spec
+}
+
+// tenancy derives from a decision who may share the sandbox of a request.
+func tenancy(req bailiff.Request, d bailiff.Decision, owner string) tenant {
+	t := tenant{
+		caller: req.Caller, session: req.Session.ID, backend: d.Backend.Name,
+		alone: d.Backend.Scope == "request" || len(d.Env.Sealed) > 0,
+		idle:  time.Duration(d.Backend.IdleSeconds) * time.Second,
+	}
+	scope := []string{"session", req.Caller, req.Session.ID}
+	switch {
+	case t.alone:
+		scope = []string{"request", audit.NewID()}
+	case d.Backend.Scope == "user" && req.Session.UserID != "":
+		scope = []string{"user", req.Caller, req.Session.Platform, req.Session.UserID}
+	}
+	t.slot = hash(append(scope, d.Backend.Name)...)
+	t.spec = backends.Spec{
+		Owner: owner, Session: hash(req.Caller, req.Session.ID), Image: d.Backend.Image, Network: d.Backend.Network,
+		CPUs: d.Backend.CPUs, MemoryMB: d.Backend.MemoryMB, DiskMB: d.Backend.DiskMB, PIDs: d.Backend.PIDs,
+		ReadOnly: d.Backend.ReadOnly, Mounts: d.Backend.Mounts,
+	}
+	if !t.alone {
+		t.spec.Workspace = hash(scope...)
+	}
+	return t
+}
+
+// hash names something by its parts, so that no part of a chat's identity ends
+// up in a label or a path.
+func hash(parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return hex.EncodeToString(sum[:16])
+}
+
+// fits says whether a tenant may use a sandbox that was made for another request.
+func (l *lease) fits(t tenant) bool {
+	return l.alive() && time.Now().Before(l.spec.Expires) && l.fingerprint == fingerprint(t.spec)
+}
+
+func fingerprint(spec backends.Spec) string {
+	spec.Expires = time.Time{}
+	spec.Session = "" // a user's sandbox serves several of their sessions
+	text, err := json.Marshal(spec)
+	if err != nil {
+		panic(err) // strings, numbers and booleans only: cannot fail
+	}
+	return hash(string(text))
+}
+
+// leases are the sandboxes that are in use or kept warm, at most one a slot.
+type leases struct {
+	owner  string
+	opened func(backend string, err error, took time.Duration)
+	reaped func(l *lease, reason string, err error)
+
+	mu       sync.Mutex
+	live     map[string]*lease
+	workdirs map[string]workdir // by caller and session
+	closing  sync.WaitGroup
+}
+
+// workdir is where a session's last command ended, and in which sandbox.
+type workdir struct {
+	lease *lease
+	path  string
+}
+
+func newLeases(owner string, opened func(string, error, time.Duration), reaped func(*lease, string, error)) *leases {
+	return &leases{owner: owner, opened: opened, reaped: reaped, live: map[string]*lease{}, workdirs: map[string]workdir{}}
+}
+
+// lease is one sandbox with those who use it.
+type lease struct {
+	tenant
+	leases      *leases
+	fingerprint string
+	maker       backends.Backend
+	ready       chan struct{} // closed when sandbox or err is set
+	sandbox     backends.Sandbox
+	err         error
+	gate        *semaphore.Weighted
+
+	// Guarded by leases.mu.
+	users   int
+	retired string // why it goes when its last user has; empty while it is kept
+	removed bool
+	// succeeded is set when another lease has taken the slot and the files over.
+	succeeded bool
+	timer     *time.Timer
+	since     time.Time
+	used      time.Time
+}
+
+// tenure is one request's use of a lease.
+type tenure struct {
+	*lease
+	weight int64
+	// stopped counts the processes of earlier commands that were killed so that
+	// this request is alone.
+	stopped int
+}
+
+func (l *lease) alive() bool {
+	select {
+	case <-l.ready:
+	default:
+		return true // still being opened
+	}
+	if l.err != nil {
+		return false
+	}
+	select {
+	case <-l.sandbox.Done():
+		return false
+	default:
+		return true
+	}
+}
+
+// acquire returns the tenant's sandbox, making it if there is none that fits.
+// With alone, nothing else is running in it until the tenure is released.
+func (ls *leases) acquire(ctx context.Context, t tenant, maker backends.Backend, alone bool) (*tenure, error) {
+	l := ls.enter(t, maker)
+	use := &tenure{lease: l, weight: 1}
+	if alone {
+		use.weight = exclusive
+	}
+	if err := use.settle(ctx, alone); err != nil {
+		ls.leave(l)
+		return nil, err
+	}
+	return use, nil
+}
+
+// settle waits for the sandbox and for the others in it.
+func (u *tenure) settle(ctx context.Context, alone bool) error {
+	select {
+	case <-u.ready:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if u.err != nil {
+		return u.err
+	}
+	if err := u.gate.Acquire(ctx, u.weight); err != nil {
+		return err
+	}
+	if !alone {
+		return nil
+	}
+	if err := u.clear(ctx); err != nil {
+		u.gate.Release(u.weight)
+		return err
+	}
+	return nil
+}
+
+// clear ends what earlier commands left running.
+func (u *tenure) clear(ctx context.Context) error {
+	left, err := u.sandbox.Alive(ctx)
+	if err != nil {
+		return fmt.Errorf("looking for processes of earlier commands: %w", err)
+	}
+	if left == 0 {
+		return nil
+	}
+	u.stopped = left
+	if err := u.sandbox.Kill(ctx); err != nil {
+		return fmt.Errorf("stopping processes of earlier commands: %w", err)
+	}
+	return nil
+}
+
+// release ends a tenure.
+func (u *tenure) release() {
+	u.gate.Release(u.weight)
+	u.leases.leave(u.lease)
+}
+
+// enter counts a user in, on the slot's lease if it fits and on a new one otherwise.
+func (ls *leases) enter(t tenant, maker backends.Backend) *lease {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	l := ls.live[t.slot]
+	if l != nil && !l.fits(t) {
+		l.succeeded = true
+		ls.retire(l, replaceReason(l))
+		l = nil
+	}
+	if l == nil {
+		l = ls.make(t, maker)
+	}
+	l.users++
+	l.used = time.Now()
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	return l
+}
+
+func replaceReason(l *lease) string {
+	if l.alive() {
+		return "expired"
+	}
+	return "failed"
+}
+
+// make starts opening a sandbox. The opening is not the requester's alone:
+// others may already wait for it, so it does not end with the request.
+func (ls *leases) make(t tenant, maker backends.Backend) *lease {
+	now := time.Now()
+	t.spec.Expires = now.Add(maxAge)
+	l := &lease{tenant: t, leases: ls, maker: maker, fingerprint: fingerprint(t.spec),
+		ready: make(chan struct{}), gate: semaphore.NewWeighted(exclusive), since: now}
+	if t.alone {
+		l.retired = "request_end"
+	}
+	ls.live[t.slot] = l
+	go l.open()
+	return l
+}
+
+func (l *lease) open() {
+	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
+	defer cancel()
+	start := time.Now()
+	l.sandbox, l.err = l.maker.Open(ctx, l.spec)
+	l.leases.opened(l.backend, l.err, time.Since(start))
+	close(l.ready)
+}
+
+// leave counts a user out. The last one starts the idle clock, or closes a
+// lease that is not to be kept.
+func (ls *leases) leave(l *lease) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	l.users--
+	l.used = time.Now()
+	switch {
+	case l.users > 0:
+	case l.retired != "":
+		ls.remove(l)
+	case !l.alive():
+		ls.retire(l, "failed")
+	default:
+		l.timer = time.AfterFunc(l.idle, func() { ls.expire(l) })
+	}
+}
+
+// expire ends a lease that nobody has used since its clock was started.
+func (ls *leases) expire(l *lease) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	if l.users == 0 && time.Since(l.used) >= l.idle {
+		ls.retire(l, "idle")
+	}
+}
+
+// retire takes a lease out of use; it is closed when its last user leaves.
+func (ls *leases) retire(l *lease, reason string) {
+	if l.retired == "" {
+		l.retired = reason
+	}
+	if ls.live[l.slot] == l {
+		delete(ls.live, l.slot)
+	}
+	if l.users == 0 {
+		ls.remove(l)
+	}
+}
+
+// remove closes a lease's sandbox in the background, once.
+func (ls *leases) remove(l *lease) {
+	if l.removed {
+		return
+	}
+	l.removed = true
+	if ls.live[l.slot] == l {
+		delete(ls.live, l.slot)
+	}
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	for session, at := range ls.workdirs {
+		if at.lease == l {
+			delete(ls.workdirs, session)
+		}
+	}
+	keep, reason := l.succeeded, l.retired
+	ls.closing.Go(func() { l.close(keep, reason) })
+}
+
+func (l *lease) close(keepWorkspace bool, reason string) {
+	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
+	defer cancel()
+	<-l.ready
+	if l.err != nil {
+		return
+	}
+	err := l.sandbox.Close(ctx)
+	if keeper, ok := l.maker.(backends.Keeper); ok && !keepWorkspace && l.spec.Workspace != "" {
+		err = errors.Join(err, keeper.RemoveWorkspace(ctx, l.spec.Owner, l.spec.Workspace))
+	}
+	l.leases.reaped(l, reason, err)
+}

@@ -1,0 +1,81 @@
+package enforcer
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/redact"
+)
+
+// output redacts what a command prints, tells it on as it comes, and cuts it to
+// its limit: two fifths from the beginning, three fifths from the end.
+//
+// A value that straddles the cut could not be recognised by its remaining half.
+// So the runner is asked for more than the limit on both sides of the cut, by the
+// length of the longest form of any value; all of it is redacted first and cut
+// afterwards.
+type output struct {
+	values   map[string]bailiff.Secret
+	redactor *redact.Redactor
+	news     func(bailiff.Progress)
+
+	head, tail, slack int
+	taken             int    // raw bytes of the head that were taken
+	kept              []byte // redacted
+	told              int    // bytes of kept that news has
+	rest              []byte // raw bytes beyond the head
+}
+
+func newOutput(limit int, values map[string]bailiff.Secret, news func(bailiff.Progress)) *output {
+	head := limit * 2 / 5
+	redactor := redact.New(values)
+	return &output{values: values, redactor: redactor, news: news, head: head, tail: limit - head, slack: redactor.Slack()}
+}
+
+// caps are how many bytes the runner should hand on from each end.
+func (o *output) caps() (head, tail int) { return o.head + o.slack, o.tail + o.slack }
+
+// take is given the command's output piece by piece.
+func (o *output) take(chunk []byte) {
+	room := min(len(chunk), o.head+o.slack-o.taken)
+	o.taken += room
+	o.rest = append(o.rest, chunk[room:]...)
+	o.kept = append(o.kept, o.redactor.Write(chunk[:room])...)
+	o.tell(min(len(o.kept), o.head))
+}
+
+// tell passes on what is kept up to an offset.
+func (o *output) tell(until int) {
+	if until > o.told {
+		o.news(bailiff.Progress{Output: bytes.Clone(o.kept[o.told:until])})
+		o.told = until
+	}
+}
+
+// end returns the whole output, after dropped bytes of it never arrived.
+func (o *output) end(dropped int64) (all []byte, truncated bool) {
+	var tail []byte
+	if dropped == 0 {
+		o.kept = append(o.kept, o.redactor.Write(o.rest)...)
+		o.kept = append(o.kept, o.redactor.Flush()...)
+	} else {
+		o.kept = append(o.kept, o.redactor.Flush()...)
+		tail = redact.New(o.values).Redact(o.rest)
+	}
+	limit := o.head + o.tail
+	if dropped == 0 && len(o.kept) <= limit {
+		o.tell(len(o.kept))
+		return o.kept, false
+	}
+	if dropped == 0 {
+		tail = o.kept[o.head:]
+	}
+	tail = tail[max(0, len(tail)-o.tail):]
+	gap := max(1, dropped+int64(o.taken+len(o.rest)-o.head-len(tail)))
+	o.kept = append(slices.Clip(o.kept[:min(len(o.kept), o.head)]), fmt.Sprintf("\n[… %d bytes left out …]\n", gap)...)
+	o.kept = append(o.kept, tail...)
+	o.tell(len(o.kept))
+	return o.kept, true
+}

@@ -1,0 +1,110 @@
+package bailiff_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/bailiff-dev/bailiff"
+
+// floors names every folder of code with the floor it stands on. A package may
+// import packages of lower floors only.
+var floors = map[string]int{
+	"": 0, "policies": 0, "backends/runner/wire": 0,
+	"backends": 1, "backends/runner": 1, "backends/cgroup": 1, "metrics": 1,
+	"internal/facts": 1, "internal/audit": 1, "internal/env": 1, "internal/redact": 1, "internal/config": 1,
+	"internal/corpus": 1,
+	"internal/pdp":    2, "backends/local": 2, "backends/bubblewrap": 2, "backends/docker": 2, "backends/backendtest": 2,
+	"enforcer":       3,
+	"gateway":        4,
+	"gateway/client": 5,
+	"cmd/bailiff":    6, "cmd/bailiff-runner": 6,
+}
+
+// sideways are the imports within one floor that are meant: the lower of the
+// two is a part that was taken out of the upper one to stand alone.
+var sideways = map[string]bool{
+	"backends/runner backends": true,
+}
+
+// owners names the one folder that may import a third-party module; everything
+// else reaches it through that folder.
+var owners = map[string]string{
+	"github.com/open-policy-agent/opa":    "internal/pdp",
+	"github.com/fsnotify/fsnotify":        "internal/pdp",
+	"github.com/docker/docker":            "backends/docker",
+	"github.com/prometheus/client_golang": "metrics",
+	"mvdan.cc/sh/v3":                      "internal/facts",
+	"github.com/spf13/cobra":              "cmd/bailiff",
+}
+
+type listed struct {
+	ImportPath string
+	Imports    []string
+}
+
+func (p listed) folder() string {
+	return strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
+}
+
+func TestImportsPointDownOnly(t *testing.T) {
+	for _, p := range packages(t) {
+		floor, known := floors[p.folder()]
+		if !known {
+			t.Errorf("%s stands on no floor: name it in this test", p.ImportPath)
+			continue
+		}
+		for _, path := range p.Imports {
+			folder, ours := strings.CutPrefix(path, module)
+			folder = strings.TrimPrefix(folder, "/")
+			if ours && floors[folder] >= floor && !sideways[p.folder()+" "+folder] {
+				t.Errorf("%s (floor %d) imports %s (floor %d)", p.ImportPath, floor, path, floors[folder])
+			}
+		}
+	}
+}
+
+func TestThirdPartyLibrariesHaveOneOwner(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, path := range p.Imports {
+			for library, owner := range owners {
+				if (path == library || strings.HasPrefix(path, library+"/")) && p.folder() != owner {
+					t.Errorf("%s imports %s, which only %s may", p.ImportPath, path, owner)
+				}
+			}
+		}
+	}
+}
+
+func TestTheVocabularyImportsTheStandardLibraryOnly(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, path := range p.Imports {
+			if p.folder() == "" && strings.Contains(path, ".") {
+				t.Errorf("package bailiff imports %s", path)
+			}
+		}
+	}
+}
+
+func packages(t *testing.T) []listed {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
+	if err != nil {
+		t.Fatalf("listing packages: %v", err)
+	}
+	var all []listed
+	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatalf("reading the list of packages: %v", err)
+		}
+		all = append(all, p)
+	}
+}
