@@ -11,7 +11,6 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -20,35 +19,13 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/docker/docker/api/types/volume"
 	"github.com/docker/docker/client"
 )
 
 // testImage is what scripts/make-image makes.
 const testImage = "bailiff-sandbox:test"
-
-// runnerProgram builds bailiff-runner once.
-var runnerProgram = sync.OnceValues(func() (string, error) {
-	folder, err := os.MkdirTemp("", "bailiff-runner")
-	if err != nil {
-		return "", err
-	}
-	program := filepath.Join(folder, "bailiff-runner")
-	build := exec.Command("go", "build", "-o", program, "github.com/bailiff-dev/bailiff/cmd/bailiff-runner")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building bailiff-runner: %w\n%s", err, out)
-	}
-	return program, nil
-})
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if program, err := runnerProgram(); err == nil {
-		os.RemoveAll(filepath.Dir(program))
-	}
-	os.Exit(code)
-}
 
 // testEngine is a client of the engine that the tests run on. Where one is
 // required, its absence is a failure.
@@ -76,11 +53,7 @@ func testEngine(t testing.TB) *client.Client {
 func testBackend(t testing.TB, change ...func(*Config)) *Backend {
 	t.Helper()
 	testEngine(t)
-	program, err := runnerProgram()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg := Config{Image: testImage, Runner: program, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
+	cfg := Config{Image: testImage, Runner: backendtest.Runner(t), Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
 	for _, f := range change {
 		f(&cfg)
 	}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -38,6 +39,9 @@ func (b *Backend) runnerVolume(ctx context.Context, owner, image string) (string
 	}
 	return options.Name, b.seed(ctx, options, func(made volume.Volume) error {
 		content, err := os.ReadFile(b.cfg.Runner)
+		if err == nil && digest(string(content)) != sum {
+			err = errors.New("the runner's file was changed at this moment")
+		}
 		if err != nil {
 			return err
 		}
