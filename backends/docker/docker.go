@@ -51,7 +51,7 @@ type Config struct {
 	// 10000:10000. It is never root.
 	User string
 	// Runner is the path of the bailiff-runner program, built for the engine's
-	// system.
+	// system and readable here.
 	Runner string
 	// AcceptMissingLimits names what may be left out where the engine cannot do it:
 	// cpus, memory_mb, swap, pids, disk_mb, seccomp.
