@@ -122,6 +122,6 @@ looking(call) if data.bailiff.tables.bailiff_looks[concat(" ", array.slice(call.
 examined.sends contains found(class, word) if {
 	some call in calls_of.sends
 	some word in call.argv
-	some name, class in data.bailiff.tables.sockets
-	contains(word, name)
+	parts := split(word, "/")
+	class := data.bailiff.tables.sockets[parts[count(parts) - 1]]
 }

@@ -5,8 +5,8 @@
 
 package bailiff
 
-deny contains malformed("limits", {kind: values}) if {
-	some kind, values in offered
+deny contains malformed("limits", values) if {
+	values := {value | some kind, _ in offered; some value in offered[kind]}
 	not all_positive(values)
 }
 

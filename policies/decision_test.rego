@@ -2,24 +2,7 @@ package bailiff_test
 
 import data.bailiff.decision
 
-git_status := {
-	"tool": "terminal",
-	"args": {"command": "git status"},
-	"caller": {"name": "test"},
-	"session": {"id": "s", "platform": "telegram"},
-	"command": {
-		"text": "git status", "parsed": true, "complete": true,
-		"programs": ["git"],
-		"calls": [{
-			"program": "git", "argv": ["git", "status"], "flags": [], "operands": ["status"],
-			"wrappers": [], "reads": [], "writes": [], "pipes_to": "",
-		}],
-		"hosts": [], "reads": [], "writes": [], "variables": [], "features": [],
-	},
-	"env": {"requested": [], "available": []},
-	"backend": {"requested": "", "available": {"docker": {"isolated": true, "ready": true}}},
-	"time": "2026-11-21T12:00:00Z",
-}
+git_status := request("telegram", [call("git", [], ["status"])])
 
 test_harmless_request_is_the_whole_document if {
 	decision == {
@@ -34,4 +17,50 @@ test_harmless_request_is_the_whole_document if {
 		"env": {"forward": [], "withheld": [], "set": {}, "sealed": []},
 		"limits": {"timeout_seconds": 180, "output_bytes": 50000},
 	} with input as git_status
+}
+
+test_question_carries_its_terms if {
+	answer := decision with input as on_host(request("cli", [writing("rm", ["-r"], "./build")]))
+	answer.outcome == "ask"
+	answer.approval == {
+		"reasons": [{
+			"rule": "command.deletes_recursively",
+			"message": "It deletes folders with everything in them.",
+			"match": "./build",
+		}],
+		"scopes": ["once", "session"],
+		"timeout_seconds": 300,
+		"grant_seconds": 3600,
+		"quorum": 1,
+	}
+}
+
+test_denial_beats_question if {
+	both := [writing("rm", ["-r"], "/"), call("sudo", [], ["ls"])]
+	answer := decision with input as on_host(request("cli", both))
+	answer.outcome == "deny"
+	rules(answer) == {"command.destroys_system"}
+}
+
+test_unknown_platform_is_denied if {
+	answer := decision with input as request("irc", [call("ls", [], [])])
+	answer.outcome == "deny"
+	rules(answer) == {"session.unknown_platform", "backend.none"}
+}
+
+test_finding_without_a_rule_denies if {
+	answer := decision with input as git_status with data.bailiff.findings as {{"message": "x"}}
+	answer.outcome == "deny"
+}
+
+test_table_can_deny_what_is_allowed_in_a_sandbox if {
+	answer := decision with input as request("telegram", [call("sudo", [], ["ls"])])
+		with data.bailiff.tables.verdicts as {"command.gains_privilege": {"host": "deny", "sandbox": "deny"}}
+	answer.outcome == "deny"
+}
+
+test_verdict_that_is_no_word_denies if {
+	answer := decision with input as request("telegram", [call("sudo", [], ["ls"])])
+		with data.bailiff.tables.verdicts as {"command.gains_privilege": {"sandbox": "alow"}}
+	answer.outcome == "deny"
 }

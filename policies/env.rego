@@ -55,9 +55,10 @@ never_forwarded(name) := min(prefix_rules(name)) if {
 	count(prefix_rules(name)) > 0
 }
 
-prefix_rules(name) := {rule |
-	some prefix, rule in data.bailiff.tables.env_never.prefixes
-	startswith(upper(name), prefix)
+# Looked up by every beginning of the name, however many prefixes there are.
+prefix_rules(name) := {data.bailiff.tables.env_never.prefixes[prefix] |
+	some length in numbers.range(1, min({count(name), 40}))
+	prefix := upper(substring(name, 0, length))
 }
 
 forward_env contains name if {

@@ -1,0 +1,89 @@
+package bailiff_test
+
+import data.bailiff.decision
+
+ls(platform) := request(platform, [call("ls", [], [])])
+
+messaging := {"telegram", "discord", "slack", "whatsapp", "signal", "matrix"}
+
+test_messaging_gets_docker if {
+	every platform in messaging {
+		answer := decision with input as ls(platform)
+		answer.backend.name == "docker"
+	}
+}
+
+test_messaging_gets_bubblewrap_without_docker if {
+	every platform in messaging {
+		answer := decision with input as with_backends(ls(platform), {"bubblewrap", "local"})
+		answer.backend.name == "bubblewrap"
+	}
+}
+
+test_messaging_is_denied_without_isolation if {
+	every platform in messaging {
+		answer := decision with input as on_host(ls(platform))
+		answer.outcome == "deny"
+		answer.backend.name == ""
+		rules(answer) == {"backend.none"}
+	}
+}
+
+test_wish_for_local_is_not_heard_from_messaging if {
+	every platform in messaging {
+		answer := decision with input as wishing(ls(platform), "local")
+		answer.outcome == "allow"
+		answer.backend.name == "docker"
+	}
+}
+
+test_wish_for_an_isolated_candidate_is_honoured if {
+	answer := decision with input as wishing(ls("telegram"), "bubblewrap")
+	answer.backend.name == "bubblewrap"
+}
+
+test_backend_that_is_down_is_still_the_one if {
+	down := object.union(ls("telegram"), {"backend": {"available": {"docker": {"isolated": true, "ready": false}}}})
+	answer := decision with input as down
+	answer.backend.name == "docker"
+}
+
+test_unknown_backend_is_denied if {
+	answer := decision with input as wishing(ls("telegram"), "warp")
+	rules(answer) == {"backend.unknown"}
+}
+
+test_cli_prefers_isolation if {
+	answer := decision with input as ls("cli")
+	answer.backend.name == "docker"
+}
+
+test_cli_gets_local_for_the_asking if {
+	answer := decision with input as wishing(ls("cli"), "local")
+	answer.backend.name == "local"
+	answer.backend.network == "full"
+	answer.outcome == "allow"
+}
+
+test_cli_wish_never_becomes_a_weaker_place if {
+	answer := decision with input as wishing(on_host(ls("cli")), "docker")
+	rules(answer) == {"backend.not_configured"}
+}
+
+test_local_isolates_nothing_whatever_is_claimed if {
+	claimed := object.union(on_host(ls("telegram")), {"backend": {"available": {"local": {"isolated": true}}}})
+	answer := decision with input as claimed
+	answer.outcome == "deny"
+}
+
+test_added_candidate_must_isolate_for_messaging if {
+	answer := decision with input as on_host(ls("telegram"))
+		with data.bailiff.backend_candidates as {{"name": "local", "rank": 0}}
+	answer.outcome == "deny"
+}
+
+test_image_comes_from_the_table if {
+	answer := decision with input as ls("telegram")
+		with data.bailiff.tables.platforms.telegram.images as {"docker": "debian:12"}
+	answer.backend.image == "debian:12"
+}

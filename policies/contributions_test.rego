@@ -1,0 +1,17 @@
+package bailiff_test
+
+import data.bailiff
+
+invalid(answer) if rules(answer) == {"policy.invalid"}
+
+test_malformed_contributions_deny if {
+	limit := bailiff.decision with input as git_status with data.bailiff.limits as {{"timeout_seconds": "60", "output_bytes": 9}}
+	"policy.invalid" in rules(limit)
+	negative := bailiff.decision with input as git_status with data.bailiff.limits as {{"timeout_seconds": -1, "output_bytes": 9}}
+	invalid(negative)
+	name := bailiff.decision with input as git_status with data.bailiff.withhold_env as {"GITHUB_TOKEN"}
+	invalid(name)
+	terms := bailiff.decision with input as git_status
+		with data.bailiff.require_approval as {{"rule": "a.b", "message": "x", "quorum": "two"}}
+	invalid(terms)
+}

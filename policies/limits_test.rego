@@ -1,0 +1,27 @@
+package bailiff_test
+
+import data.bailiff.decision
+
+lasting(seconds) := object.union(ls("telegram"), {"args": {"timeout": seconds}})
+
+limits_of(asked) := answer.limits if answer := decision with input as asked
+
+test_unasked_timeout_is_the_default if limits_of(ls("telegram")).timeout_seconds == 180
+
+test_shorter_timeout_is_granted if limits_of(lasting(5)).timeout_seconds == 5
+
+test_longer_timeout_ends_at_the_limit if limits_of(lasting(86400)).timeout_seconds == 600
+
+test_negative_timeout_is_none if limits_of(lasting(-1)).timeout_seconds == 180
+
+test_code_has_its_own_default if limits_of(program("telegram", {})).timeout_seconds == 300
+
+test_smallest_limit_holds if {
+	answer := decision with input as ls("telegram") with data.bailiff.tables.platforms.telegram.limits as {
+		"timeout_seconds": 20, "memory_mb": 256, "cpus": 0.5, "output_bytes": 100,
+	}
+	answer.limits == {"timeout_seconds": 20, "output_bytes": 100}
+	answer.backend.memory_mb == 256
+	answer.backend.cpus == 0.5
+	answer.backend.pids == 256
+}

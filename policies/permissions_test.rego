@@ -1,0 +1,21 @@
+package bailiff_test
+
+mode(spelt) := found([object.union(call("chmod", [], [spelt, "a"]), {"writes": ["a"]})])
+
+test_modes_that_let_everyone_write if {
+	every spelt in ["777", "0777", "666", "o+w", "a+w", "ugo+rwx", "o=rwx", "+w,o+w", "a=rw"] {
+		mode(spelt) == {"command.widens_permissions"}
+	}
+}
+
+test_modes_that_lend_the_owner if {
+	every spelt in ["u+s", "g+s", "+s", "4755", "2755", "a+x,u+s"] {
+		mode(spelt) == {"command.sets_setuid"}
+	}
+}
+
+test_ordinary_modes if {
+	every spelt in ["+x", "u+x", "755", "644", "600", "0640", "u+rw", "go-w", "a-w", "a+r", "u=rwx,go=rx", "1755"] {
+		mode(spelt) == set()
+	}
+}

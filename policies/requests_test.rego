@@ -1,0 +1,90 @@
+# Requests that the tests put to the policies.
+
+package bailiff_test
+
+# A terminal request of a platform whose text calls what calls says.
+request(platform, calls) := {
+	"tool": "terminal",
+	"args": {"command": "…", "workdir": "", "timeout": 0, "background": false, "stdin": ""},
+	"caller": {"name": "test"},
+	"files": [],
+	"session": {"id": "s", "platform": platform, "unattended": false},
+	"command": text(calls),
+	"env": {"requested": [], "available": []},
+	"backend": {"requested": "", "available": configured},
+	"time": "2026-11-21T12:00:00Z",
+}
+
+text(calls) := {
+	"text": "…",
+	"parsed": true,
+	"complete": true,
+	"programs": sort({call.program | some call in calls}),
+	"calls": calls,
+	"hosts": [],
+	"reads": sort({path | some call in calls; some path in call.reads}),
+	"writes": sort({path | some call in calls; some path in call.writes}),
+	"variables": [],
+	"features": [],
+	"assigns": [],
+}
+
+call(program, flags, operands) := {
+	"program": program,
+	"argv": array.concat([program], array.concat(flags, operands)),
+	"flags": flags,
+	"operands": operands,
+	"wrappers": [],
+	"assigns": [],
+	"reads": [],
+	"writes": [],
+	"pipes_to": "",
+}
+
+reading(program, path) := object.union(call(program, [], [path]), {"reads": [path]})
+
+writing(program, flags, path) := object.union(call(program, flags, [path]), {"writes": [path]})
+
+# An execute_code request whose program has the given facts.
+program(platform, facts) := object.union(
+	object.remove(request(platform, []), {"command"}),
+	{
+		"tool": "execute_code",
+		"args": {"code": "…", "timeout": 0, "reset": false},
+		"code": object.union(
+			{
+				"language": "python", "parsed": true, "complete": true, "imports": [], "calls": [], "strings": [],
+				"variables": [], "hosts": [], "reads": [], "writes": [], "features": [],
+			},
+			facts,
+		),
+	},
+)
+
+configured := {
+	"docker": {"isolated": true, "ready": true},
+	"bubblewrap": {"isolated": true, "ready": true},
+	"local": {"isolated": false, "ready": true},
+}
+
+with_backends(asked, names) := object.union(
+	object.remove(asked, {"backend"}),
+	{"backend": {
+		"requested": asked.backend.requested,
+		"available": {name: state | some name, state in configured; name in names},
+	}},
+)
+
+wishing(asked, name) := object.union(asked, {"backend": {"requested": name}})
+
+# The same on the host, where nothing isolates.
+on_host(asked) := with_backends(asked, {"local"})
+
+wanting(asked, names) := object.union(asked, {"env": {"requested": names, "available": names}})
+
+unattended(asked) := object.union(asked, {"session": {"unattended": true}})
+
+# The rules that a decision gives as its reasons.
+rules(decision) := {denial.rule | some denial in decision.denials} | {reason.rule |
+	some reason in decision.approval.reasons
+}
