@@ -1,6 +1,9 @@
 package runner
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -27,4 +30,43 @@ func Find(configured string) (string, error) {
 		return "", fmt.Errorf("finding %s: %s is no program; set runner.path", program, path)
 	}
 	return path, nil
+}
+
+// Install copies the runner program into a folder of the sidecar's, named by its
+// content and executable but not readable: that makes the kernel close its
+// processes to others of the same user from their very start. The folder and
+// those above it stay searchable for the user that sandboxes run as.
+func Install(path, folder string) (string, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("installing %s: %w", program, err)
+	}
+	sum := sha256.Sum256(content)
+	installed := filepath.Join(folder, program+"-"+hex.EncodeToString(sum[:8]))
+	if stat, err := os.Lstat(installed); err == nil && stat.Mode() == unreadable && stat.Size() == int64(len(content)) {
+		return installed, nil
+	}
+	if err := write(folder, installed, content); err != nil {
+		return "", fmt.Errorf("installing %s: %w", program, err)
+	}
+	return installed, nil
+}
+
+const unreadable os.FileMode = 0o111
+
+func write(folder, path string, content []byte) error {
+	if err := os.MkdirAll(folder, 0o711); err != nil {
+		return err
+	}
+	temporary, err := os.CreateTemp(folder, program)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temporary.Name())
+	_, err = temporary.Write(content)
+	err = errors.Join(err, temporary.Chmod(unreadable), temporary.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(temporary.Name(), path)
 }

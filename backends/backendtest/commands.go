@@ -1,0 +1,345 @@
+package backendtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/runner"
+)
+
+func commandChecks() []check {
+	return []check{
+		{"Output comes in the order written", inOrder},
+		{"Output comes while the command runs", asItComes},
+		{"Output beyond the caps is counted", caps},
+		{"A hundred megabytes of output fill no memory", hundredMegabytes},
+		{"A slow reader keeps no other command waiting", slowReader},
+		{"Input reaches the command and ends", input},
+		{"Exit codes and signals are the command's", exitCodes},
+		{"Scripts run as with bash -c", scripts},
+		{"The working directory is where the shell stood at its end", workdirs},
+		{"What cannot start is refused before anything runs", refusals},
+		{"The environment holds what was given and nothing else", environment},
+		{"Values of variables stand in no argument vector", valuesInArguments},
+		{"Commands inherit no open file", openFiles},
+		{"Python programs run", python},
+		{"Fifty commands run at once", fifty},
+	}
+}
+
+func inOrder(t *testing.T, b box) {
+	var want strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&want, "out %d\nerr %d\n", i, i)
+	}
+	b.says(`for ((i = 0; i < 2000; i++)); do echo out $i; echo err $i >&2; done`, want.String())
+}
+
+func asItComes(t *testing.T, b box) {
+	flag := "/tmp/flag" + marker()
+	first := make(chan struct{})
+	go func() {
+		<-first
+		_, _ = b.Run(context.Background(), shell("touch "+flag), func([]byte) {})
+	}()
+	var out strings.Builder
+	_, err := b.Run(context.Background(), shell(`echo first; until [[ -e `+flag+` ]]; do sleep 0.01; done; echo second; rm `+flag), func(p []byte) {
+		if out.Len() == 0 {
+			close(first)
+		}
+		out.Write(p)
+	})
+	if err != nil || out.String() != "first\nsecond\n" {
+		t.Errorf("said %q, %v", out.String(), err)
+	}
+}
+
+func caps(t *testing.T, b box) {
+	for _, c := range []struct {
+		name       string
+		head, tail int
+		want       string
+		dropped    int64
+	}{
+		{"room for all", 100, 0, "abcdefghijklmnopqrstuvwxyz", 0},
+		{"head and tail", 10, 5, "abcdefghijvwxyz", 11},
+		{"head only", 10, 0, "abcdefghij", 16},
+		{"tail only", 0, 5, "vwxyz", 21},
+		{"head and tail meet", 20, 6, "abcdefghijklmnopqrstuvwxyz", 0},
+		{"head and tail would overlap", 20, 20, "abcdefghijklmnopqrstuvwxyz", 0},
+		{"neither", 0, 0, "", 26},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, script := range []string{`printf %s {a..z}`, `for x in {a..z}; do printf $x; done`} {
+				cmd := shell(script)
+				cmd.HeadBytes, cmd.TailBytes = c.head, c.tail
+				if exit, out := b.run(cmd); out != c.want || exit.Dropped != c.dropped {
+					t.Errorf("got %q and %d dropped, want %q and %d", out, exit.Dropped, c.want, c.dropped)
+				}
+			}
+		})
+	}
+}
+
+func hundredMegabytes(t *testing.T, b box) {
+	const size = 100 << 20
+	for _, head := range []int{1000, size} {
+		cmd := shell(fmt.Sprintf(`head -c %d /dev/zero; echo; read p <<<$PPID; grep VmHWM /proc/$p/status; while read k v _; do [[ $k == PPid: ]] && grep VmHWM /proc/$v/status; done </proc/$p/status`, size))
+		cmd.HeadBytes, cmd.TailBytes = head, 1000
+		var got, kilobytes int
+		var end []byte
+		exit, err := b.Run(context.Background(), cmd, func(p []byte) {
+			got += len(p)
+			end = append(end, p...)
+			end = end[max(0, len(end)-100):]
+		})
+		if err != nil || int64(got)+exit.Dropped < size {
+			t.Fatalf("got %d bytes and %d dropped, %v", got, exit.Dropped, err)
+		}
+		lines := strings.Split(string(end[bytes.IndexByte(end, '\n')+1:]), "\n")
+		for _, line := range lines[:2] {
+			if _, err := fmt.Sscanf(line, "VmHWM: %d kB", &kilobytes); err != nil || kilobytes > 10<<10 {
+				t.Errorf("runner or supervisor: %s, want at most 10 MB (%v)", line, err)
+			}
+		}
+	}
+}
+
+func slowReader(t *testing.T, b box) {
+	ctx, cancel := context.WithCancel(context.Background())
+	started, goOn, ended := make(chan struct{}), make(chan struct{}), make(chan backends.Exit)
+	go func() {
+		var once sync.Once
+		cmd := shell("yes")
+		cmd.HeadBytes = 1 << 30
+		exit, err := b.Run(ctx, cmd, func([]byte) { once.Do(func() { close(started); <-goOn }) })
+		if err != nil {
+			t.Error(err)
+		}
+		ended <- exit
+	}()
+	<-started
+	for range 20 {
+		b.says("seq 10000 | tail -n 1", "10000\n")
+	}
+	close(goOn)
+	cancel()
+	if exit := <-ended; !exit.Interrupted || exit.Code != 130 {
+		t.Errorf("the slow one ended as %+v", exit)
+	}
+}
+
+func input(t *testing.T, b box) {
+	big := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
+	for _, c := range []struct {
+		name, script string
+		stdin        []byte
+		want         string
+	}{
+		{"it is passed on", "cat", []byte("hello"), "hello"},
+		{"it may be binary", "cat", []byte("\x00\xff\n\x01"), "\x00\xff\n\x01"},
+		{"without any, it ends at once", "cat; echo end", nil, "end\n"},
+		{"a megabyte", "cat", big, string(big)},
+		{"a megabyte that nobody reads", "echo end", big, "end\n"},
+		{"a megabyte of which the beginning is read", "head -c 3", big, "012"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cmd := shell(c.script)
+			cmd.Stdin = c.stdin
+			if exit, out := b.run(cmd); out != c.want || exit.Code != 0 {
+				t.Errorf("got %d bytes %.80q, code %d", len(out), out, exit.Code)
+			}
+		})
+	}
+}
+
+func exitCodes(t *testing.T, b box) {
+	for script, want := range map[string]int{
+		"true": 0, "exit 3": 3, "exit 255": 255, "false": 1, "no-such-program-here": 127, "/etc/passwd": 126,
+		"if": 2, "set -e; false; exit 0": 1, "set -u; echo $nothing": 127, "trap 'exit 9' EXIT": 9,
+		"kill -TERM $$": 143, "kill -KILL $$": 137, "kill -SEGV $$": 139, "exec bash -c 'kill -INT $$'": 130,
+	} {
+		if exit, _ := b.run(shell(script)); exit.Code != want || exit.TimedOut || exit.Interrupted {
+			t.Errorf("%q ended as %+v, want code %d", script, exit, want)
+		}
+	}
+}
+
+func scripts(t *testing.T, b box) {
+	long := strings.Repeat("# a comment that makes this script long\n", 1<<20/40)
+	for _, c := range []struct{ name, script, want string }{
+		{"name, arguments, status", `echo "$0 $# $?"`, "/bin/bash 0 0\n"},
+		{"nothing read before it", `shopt -q login_shell || echo $-`, "hBc\n"},
+		{"line numbers", "\n\necho $LINENO", "3\n"},
+		{"traps of its own", `trap 'echo bye' EXIT; echo hello`, "hello\nbye\n"},
+		{"no function or alias of ours", `declare -F; alias; trap`, ""},
+		{"a quote and a newline", "echo 'a\nb' \"$(printf c)\"", "a\nb c\n"},
+		{"a megabyte of script", long + `echo "$0 $# [$IFS] $LINENO"`, fmt.Sprintf("/bin/bash 0 [ \t\n] %d\n", 1+strings.Count(long, "\n"))},
+	} {
+		t.Run(c.name, func(t *testing.T) { box{b.Sandbox, t, b.backend, b.spec}.says(c.script, c.want) })
+	}
+}
+
+func workdirs(t *testing.T, b box) {
+	start, _ := b.run(shell("true"))
+	for script, want := range map[string]string{
+		"true":                               start.Workdir,
+		"cd /usr":                            "/usr",
+		"cd /usr; exit 3":                    "/usr",
+		"cd /usr; exec true":                 "/usr",
+		"cd /usr; kill -9 $$":                "/usr",
+		"set -e; cd /usr; false; cd /":       "/usr",
+		"trap 'cd /usr' EXIT; cd /":          "/usr",
+		"trap 'cd /; exit 1' TERM; cd /usr":  "/usr",
+		"(cd /usr)":                          start.Workdir,
+		"cd /usr; if":                        start.Workdir,
+		"cd /; cd usr/bin/..":                "/usr",
+		"d=$(mktemp -d); cd $d; rmdir $d":    "",
+		"cd /usr; pwd() { :; }; cd() { :; }": "/usr",
+		"cd /usr; bash -c 'cd /' & wait":     "/usr",
+	} {
+		if exit, out := b.run(shell(script)); exit.Workdir != want {
+			t.Errorf("%q ended in %q, want %q (%s)", script, exit.Workdir, want, out)
+		}
+	}
+	cmd := shell("pwd; umask; cd /; umask 077")
+	for range 2 {
+		cmd.Workdir = "/usr/bin"
+		if _, out := b.run(cmd); out != "/usr/bin\n0022\n" {
+			t.Errorf("started in %q", out)
+		}
+	}
+}
+
+func refusals(t *testing.T, b box) {
+	change := func(f func(*backends.Command)) backends.Command {
+		cmd := shell("true")
+		f(&cmd)
+		return cmd
+	}
+	for _, c := range []struct {
+		name, sentence string
+		cmd            backends.Command
+	}{
+		{"a folder that does not exist", "/no/where", change(func(c *backends.Command) { c.Workdir = "/no/where" })},
+		{"a folder that is a file", "/etc/passwd", change(func(c *backends.Command) { c.Workdir = "/etc/passwd" })},
+		{"a folder that is relative", "absolute", change(func(c *backends.Command) { c.Workdir = "usr" })},
+		{"no program", "no program", argv()},
+		{"a program that is not there", "no-such-program", argv("no-such-program")},
+		{"a program that is none", "/etc/passwd", argv("/etc/passwd")},
+		{"a NUL byte", "NUL", shell("echo a\x00b")},
+		{"a variable with a strange name", "A=B", change(func(c *backends.Command) { c.Env = map[string]bailiff.Secret{"A=B": {}} })},
+		{"a value with a NUL byte", "TOKEN", change(func(c *backends.Command) {
+			c.Env = map[string]bailiff.Secret{"TOKEN": bailiff.NewSecret("hush\x00hush")}
+		})},
+		{"five megabytes of arguments", "bytes", shell(strings.Repeat("#", 5<<20))},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := b.Run(context.Background(), c.cmd, func([]byte) { t.Error("there was output") })
+			if !errors.Is(err, backends.ErrNotStarted) || !strings.Contains(err.Error(), c.sentence) || strings.Contains(err.Error(), "hush") {
+				t.Errorf("error is %v, want one that wraps ErrNotStarted and speaks of %q", err, c.sentence)
+			}
+		})
+	}
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := b.Run(ended, shell("true"), nil); !errors.Is(err, backends.ErrNotStarted) || !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end of its context: %v", err)
+	}
+	b.says("echo and goes on", "and goes on\n")
+}
+
+func environment(t *testing.T, b box) {
+	t.Setenv("SIDECAR_ONLY", "1")
+	cmd := argv("env")
+	cmd.Env = map[string]bailiff.Secret{"GITHUB_TOKEN": bailiff.NewSecret("line one\nline two"), "TERM": bailiff.NewSecret("vt100")}
+	_, out := b.run(cmd)
+	var names []string
+	for line := range strings.Lines(out) {
+		if name, _, ok := strings.Cut(line, "="); ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	if want := []string{"GITHUB_TOKEN", "HOME", "LANG", "PATH", "SHELL", "TERM"}; !slices.Equal(names, want) {
+		t.Errorf("variables are %v, want %v", names, want)
+	}
+	if !strings.Contains(out, "GITHUB_TOKEN=line one\nline two\n") || !strings.Contains(out, "TERM=vt100\n") {
+		t.Errorf("values are %q", out)
+	}
+	b.says(`cd && [[ $HOME == "$PWD" && -w $HOME ]] && echo at home`, "at home\n")
+	b.says("echo ${GITHUB_TOKEN-gone}", "gone\n")
+}
+
+func valuesInArguments(t *testing.T, b box) {
+	value := "value" + marker()
+	cmd := argv("sh", "-c", "echo ready; cat >/dev/null; sleep 0.01; echo $TOKEN")
+	cmd.Env = map[string]bailiff.Secret{"TOKEN": bailiff.NewSecret(value)}
+	cmd.Stdin = []byte("some")
+	var out strings.Builder
+	_, err := b.Run(context.Background(), cmd, func(p []byte) {
+		if pids := marked(value); len(pids) > 0 {
+			t.Errorf("processes %v have it among their arguments", pids)
+		}
+		out.Write(p)
+	})
+	if err != nil || out.String() != "ready\n"+value+"\n" {
+		t.Errorf("said %q, %v", out.String(), err)
+	}
+}
+
+func openFiles(t *testing.T, b box) {
+	if _, out := b.run(argv("python3", "-c", "import os; print(*[fd for fd in range(3, 4096) if os.path.exists(f'/proc/self/fd/{fd}')])")); out != "\n" {
+		t.Errorf("a program has open: %s", out)
+	}
+}
+
+func python(t *testing.T, b box) {
+	cmd := bounded(runner.Python("import os, sys\nprint('hello')\nos.chdir('/usr')\nsys.exit(4)"))
+	if exit, out := b.run(cmd); out != "hello\n" || exit.Code != 4 || exit.Workdir != "/usr" {
+		t.Errorf("said %q and ended as %+v", out, exit)
+	}
+	if exit, out := b.run(bounded(runner.Python(""))); out != "" || exit.Code != 0 {
+		t.Errorf("an empty program said %q and ended as %+v", out, exit)
+	}
+}
+
+func fifty(t *testing.T, b box) {
+	var all sync.WaitGroup
+	for i := range 50 {
+		all.Go(func() {
+			cmd := shell("cat; echo $N; exit $N")
+			cmd.Stdin = bytes.Repeat([]byte{byte('a' + i%26)}, 50_000)
+			cmd.Env = map[string]bailiff.Secret{"N": bailiff.NewSecret(strconv.Itoa(i))}
+			var out strings.Builder
+			exit, err := b.Run(context.Background(), cmd, func(p []byte) { out.Write(p) })
+			if want := string(cmd.Stdin) + strconv.Itoa(i) + "\n"; err != nil || exit.Code != i || out.String() != want {
+				t.Errorf("command %d: %d bytes, %+v, %v", i, out.Len(), exit, err)
+			}
+		})
+	}
+	all.Wait()
+	if n := b.alive(); n != 0 {
+		t.Errorf("%d processes are left", n)
+	}
+}
+
+// hostFile makes a file on this machine, outside of what a sandbox may see.
+func hostFile(t testing.TB, content string) string {
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -1,0 +1,192 @@
+package backendtest
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/runner"
+)
+
+func isolationChecks(spec backends.Spec) []check {
+	checks := []check{
+		{"The host's files are out of sight", hostFiles},
+		{"The host's processes are out of sight", hostProcesses},
+		{"Commands are nobody in particular", unprivileged},
+		{"Killing everybody leaves the sandbox usable", killEverybody},
+		{"Temporary files are the sandbox's own", temporaryFiles},
+		{"A named workspace outlives its sandbox", workspaces},
+	}
+	if spec.Network == "none" {
+		checks = append(checks, check{"There is no network", noNetwork})
+	}
+	if spec.ReadOnly {
+		checks = append(checks, check{"The root is read-only", readOnly})
+	}
+	if spec.PIDs > 0 {
+		checks = append(checks, check{"A fork bomb is bounded", forkBomb})
+	}
+	if spec.MemoryMB > 0 {
+		checks = append(checks, check{"Memory is bounded", memory})
+	}
+	return checks
+}
+
+func hostFiles(t *testing.T, b box) {
+	path := hostFile(t, "of the host")
+	b.says("cat "+path+" 2>/dev/null || echo out of sight", "out of sight\n")
+	for _, path := range []string{"/etc/shadow", "/root/.", "/run/docker.sock", "/var/run/docker.sock", "/proc/1/root/.", "/proc/1/cwd/.", "/dev/mem", "/dev/kmsg"} {
+		b.says("cat "+path+" >/dev/null 2>&1 || ls "+path+" 2>/dev/null || echo out of sight", "out of sight\n")
+	}
+	b.says("find / -xdev -name '*.sock' 2>/dev/null", "")
+}
+
+func hostProcesses(t *testing.T, b box) {
+	m := marker()
+	other := open(t, b.backend, b.spec)
+	other.run(shell("setsid sleep " + m + " >/dev/null 2>&1 &"))
+	if len(marked(m)) != 1 {
+		t.Fatal("the other sandbox's process is not there")
+	}
+	b.says(`for f in /proc/[0-9]*/cmdline; do [[ $(tr '\0' ' ' <$f 2>/dev/null) == "sleep `+m+` " ]] && echo $f; done; true`, "")
+	b.says("readlink /proc/1/exe >/dev/null || echo closed", "closed\n")
+}
+
+func unprivileged(t *testing.T, b box) {
+	b.says("grep CapEff /proc/self/status", "CapEff:\t0000000000000000\n")
+	b.says("grep CapBnd /proc/self/status", "CapBnd:\t0000000000000000\n")
+	m := marker()
+	b.run(shell("setsid sleep " + m + " >/dev/null 2>&1 &"))
+	for _, pid := range marked(m) {
+		if uid := status(t, pid, "Uid"); strings.Contains("\t"+uid+"\t", "\t0\t") {
+			t.Errorf("its user is the host's root: %s", uid)
+		}
+	}
+	b.says("[[ $(id -u) != 0 ]] && echo not root", "not root\n")
+	if err := b.Kill(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+func killEverybody(t *testing.T, b box) {
+	b.run(shell("kill -9 -1"))
+	b.says("echo fine", "fine\n")
+	b.run(shell("kill -STOP -1"))
+	b.says("echo fine", "fine\n")
+	if err := b.Kill(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+func temporaryFiles(t *testing.T, b box) {
+	file := "mine" + marker()
+	other := open(t, b.backend, b.spec)
+	for _, folder := range []string{"/tmp", "/workspace", "/home"} {
+		b.says("echo here >"+folder+"/"+file+" && cat "+folder+"/"+file, "here\n")
+		other.says("cat "+folder+"/"+file+" 2>/dev/null || echo none", "none\n")
+		b.says("printf '#!/bin/sh\necho runs' >"+folder+"/x && chmod +x "+folder+"/x && "+folder+"/x && rm "+folder+"/x", "runs\n")
+	}
+	b.says("pwd", "/workspace\n")
+}
+
+func workspaces(t *testing.T, b box) {
+	spec := b.spec
+	spec.Workspace, spec.DiskMB = "w"+marker(), 0
+	first := open(t, b.backend, spec)
+	first.says("echo kept >file; mkdir folder; chmod 0 folder; cat file", "kept\n")
+	if err := first.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+	open(t, b.backend, spec).says("cat file", "kept\n")
+	other := spec
+	other.Workspace += "-other"
+	open(t, b.backend, other).says("cat file 2>/dev/null || echo none", "none\n")
+	keeper, ok := b.backend.(backends.Keeper)
+	if !ok {
+		t.Fatal("the backend cannot remove workspaces")
+	}
+	for range 2 {
+		for _, workspace := range []string{spec.Workspace, other.Workspace} {
+			if err := eventually(func() error { return keeper.RemoveWorkspace(context.Background(), spec.Owner, workspace) }); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	open(t, b.backend, spec).says("cat file 2>/dev/null || echo none", "none\n")
+	t.Cleanup(func() { _ = keeper.RemoveWorkspace(context.Background(), spec.Owner, spec.Workspace) })
+}
+
+// eventually repeats what a sandbox that is just going away may hinder.
+func eventually(attempt func() error) (err error) {
+	for range 200 {
+		if err = attempt(); err == nil {
+			return nil
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return err
+}
+
+func noNetwork(t *testing.T, b box) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	port := listener.Addr().(*net.TCPAddr).Port
+	b.says(fmt.Sprintf("exec 2>/dev/null; echo >/dev/tcp/127.0.0.1/%d || echo closed", port), "closed\n")
+	b.says("tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '", "lo\n")
+	b.says("wc -l </proc/net/unix", "1\n") // its heading: no socket of anyone's
+}
+
+func readOnly(t *testing.T, b box) {
+	for _, path := range []string{"/x", "/usr/x", "/etc/x", "/usr/bin/x", "/proc/sys/kernel/hostname", "/.bailiff/x"} {
+		b.says("echo x 2>/dev/null >"+path+" || echo read-only", "read-only\n")
+	}
+}
+
+func forkBomb(t *testing.T, b box) {
+	cmd := shell("bomb() { bomb | bomb & }; bomb; sleep 100")
+	cmd.Timeout = time.Second
+	if exit, _ := b.run(cmd); !exit.TimedOut && exit.Code == 0 {
+		t.Errorf("ended as %+v", exit)
+	}
+	if err := b.Kill(context.Background()); err != nil {
+		t.Error(err)
+	}
+	cmd = shell(fmt.Sprintf("for ((i = 0; i < %d; i++)); do sleep 100 & done", b.spec.PIDs))
+	cmd.Timeout = 10 * time.Second
+	_, out := b.run(cmd)
+	if !strings.Contains(out, "Resource temporarily unavailable") {
+		t.Errorf("%d processes could be started: %.200s", b.spec.PIDs, out)
+	}
+	if err := b.Kill(context.Background()); err != nil {
+		t.Error(err)
+	}
+	b.says("echo fine", "fine\n")
+}
+
+func memory(t *testing.T, b box) {
+	cmd := argv("python3", "-c", fmt.Sprintf("x = bytearray(%d << 20); print(len(x))", 2*b.spec.MemoryMB))
+	if exit, out := b.run(cmd); exit.Code == 0 {
+		t.Errorf("twice the memory could be used: %s", out)
+	}
+	b.says("echo fine", "fine\n")
+}
+
+//go:embed trace.py
+var tracer string
+
+// cannotTrace tries from inside, as the runner's own user, every way to look
+// into it that works on a process of one's own.
+func cannotTrace(t *testing.T, b box) {
+	exit, out := b.run(bounded(runner.Python(tracer)))
+	if want := "own: mem environ fd maps ptrace\nsupervisor:\nrunner:\n"; out != want || exit.Code != 0 {
+		t.Errorf("open to a command were:\n%swant:\n%s", out, want)
+	}
+}

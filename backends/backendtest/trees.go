@@ -1,0 +1,223 @@
+package backendtest
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/backends"
+)
+
+func treeChecks() []check {
+	return []check{
+		{"A timeout kills all that the command started", timeouts},
+		{"The end of the context kills all that the command started", interrupts},
+		{"What a command leaves behind is counted and can be ended", leftovers},
+		{"A reaped command leaves nothing behind", reaped},
+		{"Leftovers that hold the output open hold up nothing", heldOutput},
+		{"One command's end leaves another's processes alone", separate},
+		{"Killing or stopping its supervisor helps no command", attacksOnSupervisor},
+		{"Commands can gain no privileges", privileges},
+	}
+}
+
+// scatter starts processes in every way that might get them away.
+func scatter(marker string) string {
+	return strings.ReplaceAll(`
+sleep % &
+setsid sleep % &
+(setsid setsid sleep % &)
+nohup sleep % >/dev/null 2>&1 &
+python3 -c '
+import os
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.closerange(0, 1024)
+        os.execvp("sleep", ["sleep", "%"])
+    os._exit(0)
+os.wait()'
+bash -c 'trap "" TERM INT HUP; while :; do sleep 0.01 %; done' &
+`, "%", marker)
+}
+
+const scattered = 5 // at least: the sixth comes and goes
+
+func timeouts(t *testing.T, b box) {
+	for _, last := range []string{"sleep %", "trap '' TERM; while :; do :; done", "setsid --wait sleep %", "kill -STOP $$", "exec cat /dev/zero"} {
+		t.Run(last, func(t *testing.T) {
+			m := marker()
+			cmd := shell(scatter(m) + strings.ReplaceAll(last, "%", m))
+			cmd.Timeout = 400 * time.Millisecond
+			exit, _ := b.run(cmd)
+			if !exit.TimedOut || exit.Interrupted || exit.Code != 124 {
+				t.Errorf("ended as %+v", exit)
+			}
+			b.nothingLeft(t, m)
+		})
+	}
+}
+
+func (b box) nothingLeft(t *testing.T, marker string) {
+	t.Helper()
+	if pids := marked(marker); len(pids) > 0 {
+		t.Errorf("processes %v are left", pids)
+	}
+	if n := b.alive(); n != 0 {
+		t.Errorf("%d processes are counted", n)
+	}
+}
+
+func interrupts(t *testing.T, b box) {
+	m := marker()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	exit, err := b.Run(ctx, shell(scatter(m)+"echo ready; sleep "+m), func([]byte) { cancel() })
+	if err != nil || !exit.Interrupted || exit.TimedOut || exit.Code != 130 {
+		t.Errorf("ended as %+v, %v", exit, err)
+	}
+	b.nothingLeft(t, m)
+}
+
+func leftovers(t *testing.T, b box) {
+	m := marker()
+	if exit, out := b.run(shell(scatter(m) + "exit 3")); exit.Code != 3 {
+		t.Errorf("ended as %+v (%s)", exit, out)
+	}
+	if n, seen := b.alive(), len(marked(m)); n < scattered || seen < scattered {
+		t.Errorf("%d processes are counted and %d seen, want %d at least", n, seen, scattered)
+	}
+	if err := b.Kill(context.Background()); err != nil {
+		t.Error(err)
+	}
+	b.nothingLeft(t, m)
+	b.run(shell("sleep 0.05 & disown"))
+	await(t, "a leftover that ends by itself is counted no more", func() bool { return b.alive() == 0 })
+}
+
+func reaped(t *testing.T, b box) {
+	m := marker()
+	cmd := shell(scatter(m) + "echo done; exit 3")
+	cmd.Reap = true
+	if exit, out := b.run(cmd); exit.Code != 3 || exit.Interrupted || out != "done\n" {
+		t.Errorf("said %q and ended as %+v", out, exit)
+	}
+	b.nothingLeft(t, m)
+}
+
+func heldOutput(t *testing.T, b box) {
+	flag := "/tmp/flag" + marker()
+	cmd := shell("(yes | head -c 10000000; touch " + flag + "; sleep " + marker() + ") & echo started")
+	if _, out := b.run(cmd); !strings.Contains(out, "started\n") {
+		t.Errorf("said %.100q", out)
+	}
+	await(t, "the leftover has written all it wants", func() bool {
+		exit, _ := b.run(shell("[[ -e " + flag + " ]]"))
+		return exit.Code == 0
+	})
+	if err := b.Kill(context.Background()); err != nil {
+		t.Error(err)
+	}
+	b.run(shell("rm " + flag))
+	b.says(`echo early; { sleep 0.01; echo late; } > >(cat)`, "early\nlate\n")
+	await(t, "nothing is left", func() bool { return b.alive() == 0 })
+}
+
+func separate(t *testing.T, b box) {
+	kept, killed := marker(), marker()
+	b.run(argv("sh", "-c", "setsid sleep "+kept+" >/dev/null 2>&1 &"))
+	cmd := shell(scatter(killed))
+	cmd.Reap = true
+	b.run(cmd)
+	if len(marked(killed)) != 0 || len(marked(kept)) != 1 || b.alive() != 1 {
+		t.Errorf("%d of the one's processes and %d of the other's are left, %d counted, want 0, 1, 1", len(marked(killed)), len(marked(kept)), b.alive())
+	}
+	if err := b.Kill(context.Background()); err != nil {
+		t.Error(err)
+	}
+	b.nothingLeft(t, kept)
+}
+
+func attacksOnSupervisor(t *testing.T, b box) {
+	m := marker()
+	exit, _ := b.run(shell(scatter(m) + "kill -9 $PPID; sleep " + m))
+	if exit.Code != 137 {
+		t.Errorf("having killed its supervisor, it ended as %+v", exit)
+	}
+	b.nothingLeft(t, m)
+	cmd := shell(scatter(m) + "kill -STOP $PPID; sleep " + m)
+	cmd.Timeout = 300 * time.Millisecond
+	if exit, _ := b.run(cmd); !exit.TimedOut {
+		t.Errorf("having stopped its supervisor, it ended as %+v", exit)
+	}
+	b.nothingLeft(t, m)
+	b.says("kill -TERM $PPID; kill -INT $PPID; kill -HUP $PPID; kill -USR1 $PPID; echo still here", "still here\n")
+	b.says("trap -p; exec bash -c 'trap -p'", "")
+}
+
+func privileges(t *testing.T, b box) {
+	b.says("grep NoNewPrivs /proc/self/status", "NoNewPrivs:\t1\n")
+	b.says("ulimit -c", "0\n")
+}
+
+// testEnds has sandboxes of its own, since it ends them.
+func testEnds(t *testing.T, backend backends.Backend, spec backends.Spec) {
+	type running struct {
+		box
+		marker string
+		ended  chan error
+	}
+	start := func(t *testing.T) running {
+		r := running{open(t, backend, spec), marker(), make(chan error, 1)}
+		r.run(shell("setsid sleep " + r.marker + " >/dev/null 2>&1 &"))
+		go func() {
+			_, err := r.Run(context.Background(), argv("sleep", r.marker), func([]byte) {})
+			r.ended <- err
+		}()
+		await(t, "both are there", func() bool { return len(marked(r.marker)) == 2 })
+		return r
+	}
+	over := func(t *testing.T, r running) {
+		if err := <-r.ended; err == nil || errors.Is(err, backends.ErrNotStarted) {
+			t.Errorf("the command ended with %v, want an error that does not say it was not started", err)
+		}
+		<-r.Done()
+		await(t, "no process is left", func() bool { return len(marked(r.marker)) == 0 })
+		if _, err := r.Run(context.Background(), shell("true"), nil); !errors.Is(err, backends.ErrNotStarted) {
+			t.Errorf("another command: %v, want an error that wraps ErrNotStarted", err)
+		}
+		if _, err := r.Alive(context.Background()); err == nil {
+			t.Error("it still counts processes")
+		}
+	}
+	t.Run("closing it leaves nothing", func(t *testing.T) {
+		r := start(t)
+		if err := r.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if pids := marked(r.marker); len(pids) > 0 {
+			t.Errorf("processes %v are left", pids)
+		}
+		over(t, r)
+	})
+	t.Run("a killed runner is the end", func(t *testing.T) {
+		r := start(t)
+		for _, pid := range marked(r.marker) {
+			if supervisor := parent(t, pid); supervisor != 1 {
+				if err := syscall.Kill(parent(t, supervisor), syscall.SIGKILL); err != nil && err != syscall.ESRCH {
+					t.Fatal(err)
+				}
+				break
+			}
+		}
+		over(t, r)
+	})
+	t.Run("two sandboxes have two names", func(t *testing.T) {
+		if a, b := open(t, backend, spec), open(t, backend, spec); a.ID() == b.ID() || a.ID() == "" {
+			t.Errorf("named %q and %q", a.ID(), b.ID())
+		}
+	})
+}

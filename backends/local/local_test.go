@@ -1,0 +1,67 @@
+package local_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/backends/local"
+)
+
+func open(t testing.TB) *local.Backend {
+	t.Helper()
+	b, err := local.New(local.Config{Runner: backendtest.Runner(t), Workdir: t.TempDir(), StateDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestConformance(t *testing.T) {
+	backendtest.Run(t, backendtest.Config{
+		Open: func(t testing.TB) backends.Backend { return open(t) },
+		Spec: backends.Spec{Owner: "test", Session: "s", Network: "full"},
+	})
+}
+
+func BenchmarkTrue(b *testing.B) {
+	backendtest.Benchmark(b, open(b), backends.Spec{Network: "full"})
+}
+
+func TestWhatTheHostCannotDoIsRefusedByName(t *testing.T) {
+	for _, c := range []struct {
+		field string
+		spec  backends.Spec
+	}{
+		{"network", backends.Spec{Network: "none"}},
+		{"network", backends.Spec{}},
+		{"image", backends.Spec{Network: "full", Image: "debian"}},
+		{"cpus", backends.Spec{Network: "full", CPUs: 1}},
+		{"memory_mb", backends.Spec{Network: "full", MemoryMB: 1}},
+		{"disk_mb", backends.Spec{Network: "full", DiskMB: 1}},
+		{"pids", backends.Spec{Network: "full", PIDs: 1}},
+		{"read_only", backends.Spec{Network: "full", ReadOnly: true}},
+		{"mounts", backends.Spec{Network: "full", Mounts: []bailiff.Mount{{Source: "/a", Target: "/b"}}}},
+	} {
+		t.Run(c.field, func(t *testing.T) {
+			_, err := open(t).Open(context.Background(), c.spec)
+			if !errors.Is(err, backends.ErrUnsupported) || !strings.Contains(err.Error(), c.field) {
+				t.Errorf("error is %v, want one that wraps ErrUnsupported and names %s", err, c.field)
+			}
+		})
+	}
+}
+
+func TestReadyNamesTheMissingFolder(t *testing.T) {
+	b, err := local.New(local.Config{Runner: backendtest.Runner(t), Workdir: "/nowhere"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Ready(context.Background()); !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), "/nowhere") {
+		t.Errorf("error is %v, want one that wraps ErrUnavailable and names the folder", err)
+	}
+}

@@ -1,0 +1,126 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// Child is a runner that is a child process of this one, or below one.
+type Child struct {
+	*Client
+	process *os.Process
+	exited  chan struct{}
+}
+
+// Launch starts the command, whose standard input and output must be a
+// runner's, and attaches to it. Its standard error becomes part of the error if
+// that fails.
+func Launch(ctx context.Context, cmd *exec.Cmd, place Place) (*Child, error) {
+	conn, err := connect(cmd)
+	if err != nil {
+		return nil, fmt.Errorf("making pipes for the runner: %w", err)
+	}
+	words := new(lastWords)
+	cmd.Stderr, cmd.WaitDelay = words, time.Second
+	c := &Child{exited: make(chan struct{})}
+	started := make(chan error)
+	go c.hold(cmd, started)
+	if err := <-started; err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("starting the runner: %w", err)
+	}
+	c.process = cmd.Process
+	if c.Client, err = Attach(ctx, conn, place); err != nil {
+		_ = cmd.Process.Kill()
+		<-c.exited
+		return nil, words.explain(err)
+	}
+	return c, nil
+}
+
+// hold keeps the thread that started the process for as long as the process
+// lives: one that is to die with its parent dies with that thread.
+func (c *Child) hold(cmd *exec.Cmd, started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := cmd.Start()
+	for _, end := range []any{cmd.Stdin, cmd.Stdout} {
+		end.(io.Closer).Close()
+	}
+	started <- err
+	if err == nil {
+		_ = cmd.Wait()
+		close(c.exited)
+	}
+}
+
+// Close ends the runner and all it started and waits until the process is gone.
+func (c *Child) Close(ctx context.Context) error {
+	_ = c.Client.Close()
+	late := time.NewTimer(grace)
+	defer late.Stop()
+	select {
+	case <-c.exited:
+		return nil
+	case <-ctx.Done():
+	case <-late.C:
+	}
+	_ = c.process.Kill()
+	<-c.exited
+	return nil
+}
+
+// pipes is both directions of a conversation with a child.
+type pipes struct {
+	*os.File
+	to *os.File
+}
+
+func (p pipes) Write(b []byte) (int, error) { return p.to.Write(b) }
+func (p pipes) Close() error                { return errors.Join(p.to.Close(), p.File.Close()) }
+
+func connect(cmd *exec.Cmd) (pipes, error) {
+	theirIn, to, err := os.Pipe()
+	if err != nil {
+		return pipes{}, err
+	}
+	from, theirOut, err := os.Pipe()
+	if err != nil {
+		return pipes{}, errors.Join(err, theirIn.Close(), to.Close())
+	}
+	cmd.Stdin, cmd.Stdout = theirIn, theirOut
+	return pipes{from, to}, nil
+}
+
+// lastWords keeps the end of what a child wrote to its standard error.
+type lastWords struct {
+	mu   sync.Mutex
+	kept []byte
+}
+
+func (w *lastWords) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.kept = append(w.kept, p...)
+	if extra := len(w.kept) - 512; extra > 0 {
+		w.kept = w.kept[extra:]
+	}
+	return len(p), nil
+}
+
+func (w *lastWords) explain(err error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if text := bytes.TrimSpace(w.kept); len(text) > 0 {
+		return fmt.Errorf("%w (%s)", err, text)
+	}
+	return err
+}
