@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"net/http"
+	"net/url"
 	"reflect"
 	"testing"
 
@@ -39,5 +40,81 @@ func TestADecisionIsAnsweredAndNothingIsRun(t *testing.T) {
 	c.post("/v1/decide", telegramRequest).into(t, http.StatusOK, &d)
 	if d.DecisionID != "d1" || d.Decision.Outcome != bailiff.Allow || d.Decision.Revision != "r1" {
 		t.Errorf("the answer is %+v", d)
+	}
+}
+
+func TestADoorSpeaksForItsPlatformsOnly(t *testing.T) {
+	for _, test := range []struct {
+		name      string
+		platforms []string
+		may, not  []string
+	}{
+		{"no platform is named: every messaging platform", nil, []string{"telegram", "discord", "slack"}, []string{"cli", "irc", "Telegram", "*"}},
+		{"two are named", []string{"telegram", "cli"}, []string{"telegram", "cli"}, []string{"discord", "irc", "*"}},
+		{"all", []string{"*"}, []string{"telegram", "cli", "irc"}, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			config := agentOf(&enforcer{})
+			config.Platforms = test.platforms
+			c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, config)))
+			for _, platform := range test.may {
+				if a := c.post("/v1/decide", replace("telegram", platform)); a.status != http.StatusOK {
+					t.Errorf("%s is answered %d: %s", platform, a.status, a.body)
+				}
+			}
+			for _, platform := range test.not {
+				for _, path := range []string{"/v1/decide", "/v1/execute"} {
+					if p := c.post(path, replace("telegram", platform)).problem(t, http.StatusForbidden); p.Code != "platform_not_allowed" {
+						t.Errorf("%s: the problem is %+v", platform, p)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestEndingASessionEndsThisDoorsOnly(t *testing.T) {
+	for _, id := range []string{"agent:main:telegram:dm:42", "a/b", "a b?c#d%2F"} {
+		e := &enforcer{}
+		c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(e))))
+		var ended SessionEnded
+		c.do(http.MethodDelete, "/v1/sessions/"+url.PathEscape(id), "").into(t, http.StatusOK, &ended)
+		if got := e.last(t); got.Session.ID != id || got.Caller != "hermes" || ended.Removed != 1 {
+			t.Errorf("session %q of %q was ended, want %q of hermes", got.Session.ID, got.Caller, id)
+		}
+	}
+}
+
+func TestWhatAnAgentsDoorDoesNotServe(t *testing.T) {
+	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(&enforcer{}))))
+	for _, test := range []struct {
+		method, path string
+		status       int
+	}{
+		{"GET", "/v1/status", 404}, {"GET", "/v1/policies", 404}, {"GET", "/v1/sandboxes", 404},
+		{"DELETE", "/v1/sandboxes/x", 404}, {"POST", "/v1/sandboxes/reap", 404}, {"GET", "/v1/approvals", 404},
+		{"GET", "/metrics", 404}, {"GET", "/debug/pprof/", 404}, {"GET", "/", 404}, {"POST", "/v1", 404},
+		{"POST", "/v1/execute/", 404}, {"POST", "//v1/execute", 404}, {"POST", "/v1/../v1/execute", 404}, {"POST", "/V1/EXECUTE", 404},
+		{"GET", "/v1/execute", 405}, {"PUT", "/v1/decide", 405}, {"GET", "/v1/sessions/x", 405}, {"GET", "/v1/data/bailiff/decision", 405},
+		{"POST", "/healthz", 405}, {"HEAD", "/v1/execute", 405},
+	} {
+		a := c.do(test.method, test.path, "")
+		if a.status != test.status || a.header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s %s: answered %d (%s), want %d", test.method, test.path, a.status, a.header.Get("Content-Type"), test.status)
+		}
+		if test.status == 405 && a.header.Get("Allow") == "" {
+			t.Errorf("%s %s: no Allow header", test.method, test.path)
+		}
+	}
+}
+
+func TestAConfigThatLacksSomethingNamesIt(t *testing.T) {
+	_, err := NewAgent(AgentConfig{DataPaths: []string{"agent/call/decision"}})
+	if want := "agent config lacks Name, Messaging, Enforcer, Evaluator, Circumstances"; err == nil || err.Error() != want {
+		t.Errorf("the error is %v, want %s", err, want)
+	}
+	_, err = NewOperator(OperatorConfig{})
+	if want := "operator config lacks Statuser, Sandboxes"; err == nil || err.Error() != want {
+		t.Errorf("the error is %v, want %s", err, want)
 	}
 }

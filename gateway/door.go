@@ -191,15 +191,16 @@ func (d *Door) stranger(r *http.Request) *Problem {
 	return nil
 }
 
-// survive answers for a handler that panicked, if nothing is answered yet.
+// survive answers for a handler that panicked. Where an answer has begun, it was
+// the handler's to end: a stream ends itself, and net/http hangs up after a
+// plain answer that is too short.
 func (d *Door) survive(p *paced, r *http.Request) {
 	cause := recover()
 	if cause == nil {
 		return
 	}
 	d.Log.Error("serving a request panicked", "listener", d.Name, "path", r.URL.Path, "cause", cause, "stack", string(debug.Stack()))
-	if p.started {
-		panic(http.ErrAbortHandler)
+	if !p.started {
+		problem(http.StatusInternalServerError, "internal", internalFault).write(p)
 	}
-	problem(http.StatusInternalServerError, "internal", internalFault).write(p)
 }

@@ -1,0 +1,368 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+const blink = 50 * time.Millisecond
+
+// holding is an enforcer whose requests run until they are released or cancelled.
+type holding struct {
+	enforcer
+	started, cancelled chan struct{}
+	release            chan struct{}
+}
+
+func newHolding() *holding {
+	h := &holding{started: make(chan struct{}, 16), cancelled: make(chan struct{}, 16), release: make(chan struct{})}
+	h.execute = func(ctx context.Context, req bailiff.Request, _ func(bailiff.Progress)) bailiff.Answer {
+		h.started <- struct{}{}
+		select {
+		case <-h.release:
+			return completed(req, "done")
+		case <-ctx.Done():
+			h.cancelled <- struct{}{}
+			return bailiff.Answer{Status: bailiff.Interrupted, ExitCode: bailiff.ExitInterrupted, DecisionID: "d1"}
+		}
+	}
+	return h
+}
+
+// within fails a test that would hang.
+func within[T any](t testing.TB, what string, from <-chan T) (value T) {
+	t.Helper()
+	select {
+	case value = <-from:
+	case <-time.After(20 * time.Second):
+		t.Fatalf("waited in vain for %s", what)
+	}
+	return value
+}
+
+// eventually waits for a condition.
+func eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !holds(); runtime.Gosched() {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}
+
+// later posts a request in the background.
+func (c caller) later(path, body string, header ...string) <-chan answerBytes {
+	answer := make(chan answerBytes, 1)
+	go func() { answer <- c.post(path, body, header...) }()
+	return answer
+}
+
+func rawPost(path, body string, length int) string {
+	return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: bailiff\r\nContent-Length: %d\r\n\r\n%s", path, length, body)
+}
+
+func knockRaw(t testing.TB, d *Door, text string) net.Conn {
+	t.Helper()
+	c, err := dialDoor(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	if _, err := io.WriteString(c, text); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestATokenIsNeededOnTCP(t *testing.T) {
+	d := open(t, DoorConfig{Network: "tcp", Address: "127.0.0.1:0", Token: bailiff.NewSecret("s3cret")}, agentHandler(t, agentOf(&enforcer{})))
+	c := callerOf(t, d)
+	for name, header := range map[string][]string{
+		"no token":                {},
+		"another token":           {"Authorization", "Bearer other"},
+		"the start of the token":  {"Authorization", "Bearer s3cre"},
+		"the token and more":      {"Authorization", "Bearer s3cret2"},
+		"the token without a way": {"Authorization", "s3cret"},
+		"the token as a password": {"Authorization", "Basic s3cret"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := caller{t, c.client}.post("/v1/decide", telegramRequest, header...).problem(t, http.StatusUnauthorized)
+			if p.Code != "unauthorized" || strings.Contains(p.Message, "s3cret") {
+				t.Errorf("the problem is %+v", p)
+			}
+		})
+	}
+	var decided Decided
+	c.post("/v1/decide", telegramRequest, "Authorization", "Bearer s3cret").into(t, http.StatusOK, &decided)
+}
+
+func TestADoorOnTCPWithoutATokenStaysShut(t *testing.T) {
+	if _, err := Open(DoorConfig{Network: "tcp", Address: "127.0.0.1:0"}, http.NotFoundHandler()); err == nil || !strings.Contains(err.Error(), "token") {
+		t.Errorf("opening it: %v", err)
+	}
+}
+
+func TestOnlyListedUsersComeIn(t *testing.T) {
+	self := uint32(os.Geteuid())
+	for _, test := range []struct {
+		name   string
+		uids   []uint32
+		status int
+	}{
+		{"nobody is listed, so the socket's mode decides", nil, http.StatusOK},
+		{"this user is listed", []uint32{self + 1, self}, http.StatusOK},
+		{"another user is listed", []uint32{self + 1}, http.StatusForbidden},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := callerOf(t, open(t, DoorConfig{UIDs: test.uids}, agentHandler(t, agentOf(&enforcer{}))))
+			for _, path := range []string{"/v1/decide", "/v1/data/bailiff/decision", "/no/such/path"} {
+				a := c.post(path, telegramRequest)
+				if denied := a.status == http.StatusForbidden; denied != (test.status == http.StatusForbidden) {
+					t.Errorf("%s is answered %d", path, a.status)
+				}
+			}
+		})
+	}
+}
+
+func TestASocketIsForItsUserAndGroupFromTheStart(t *testing.T) {
+	d := open(t, DoorConfig{}, http.NotFoundHandler())
+	about, err := os.Stat(d.DoorConfig.Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if about.Mode().Perm() != 0o660 {
+		t.Errorf("the socket's mode is %v, want 0660", about.Mode())
+	}
+	left, _ := os.ReadDir(filepath.Dir(d.DoorConfig.Address))
+	if len(left) != 1 {
+		t.Errorf("beside the socket lies %v", left)
+	}
+}
+
+func TestASocketOfADeadProcessIsReplaced(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.sock")
+	dead, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead.SetUnlinkOnClose(false)
+	_ = dead.Close()
+	c := callerOf(t, open(t, DoorConfig{Network: "unix", Address: path}, agentHandler(t, agentOf(&enforcer{}))))
+	var h Health
+	c.do(http.MethodGet, "/healthz", "").into(t, http.StatusOK, &h)
+}
+
+func TestAPathThatIsTakenIsLeftAlone(t *testing.T) {
+	dir := t.TempDir()
+	live := open(t, DoorConfig{Network: "unix", Address: filepath.Join(dir, "live.sock")}, http.NotFoundHandler())
+	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
+	if err := errors.Join(os.WriteFile(file, nil, 0o600), os.Symlink(live.DoorConfig.Address, link)); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ name, path, says string }{
+		{"a socket that a process serves", live.DoorConfig.Address, "in use by another process"},
+		{"a file", file, "is no socket"},
+		{"a link to a socket", link, "is no socket"},
+		{"a folder", dir, "is no socket"},
+		{"a path below a file", filepath.Join(file, "a.sock"), "not a directory"},
+		{"a path that is too long", filepath.Join(dir, strings.Repeat("x", 120), "a.sock"), "making a socket"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := Open(DoorConfig{Network: "unix", Address: test.path}, http.NotFoundHandler())
+			if err == nil || !strings.Contains(err.Error(), test.says) {
+				t.Errorf("opening it: %v, want %q", err, test.says)
+			}
+		})
+	}
+	callerOf(t, live).do(http.MethodGet, "/", "")
+}
+
+func TestAClientThatSendsSlowlyIsCutOff(t *testing.T) {
+	for _, test := range []struct{ name, sends, gets string }{
+		{"half a header", "POST /v1/decide HTTP/1.1\r\nHost: bai", ""},
+		{"half a body", rawPost("/v1/decide", `{"tool": `, 100), "408 Request Timeout"},
+		{"half a body for a path that reads none", rawPost("/no/such/path", `{"tool": `, 100), "404 Not Found"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			d := open(t, DoorConfig{HeaderTimeout: blink, BodyTimeout: blink}, agentHandler(t, agentOf(&enforcer{})))
+			got, err := io.ReadAll(knockRaw(t, d, test.sends)) // ends when the door hangs up
+			if err != nil && !strings.Contains(err.Error(), "reset") {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(got), test.gets) {
+				t.Errorf("answered %q, want %q", got, test.gets)
+			}
+		})
+	}
+}
+
+func TestARequestMayRunLongerThanItsClientMayDawdle(t *testing.T) {
+	e := &enforcer{execute: func(ctx context.Context, req bailiff.Request, _ func(bailiff.Progress)) bailiff.Answer {
+		select {
+		case <-ctx.Done():
+			return bailiff.Answer{Status: bailiff.Interrupted}
+		case <-time.After(4 * blink):
+			return completed(req, "done")
+		}
+	}}
+	d := open(t, DoorConfig{HeaderTimeout: blink, BodyTimeout: blink, WriteTimeout: blink, IdleTimeout: blink}, agentHandler(t, agentOf(e)))
+	for _, accept := range []string{"application/json", "text/event-stream"} {
+		a := callerOf(t, d).post("/v1/execute", telegramRequest, "Accept", accept)
+		if a.status != http.StatusOK || !strings.Contains(string(a.body), `"completed"`) {
+			t.Errorf("%s: answered %d: %s", accept, a.status, a.body)
+		}
+	}
+}
+
+func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
+	ended := make(chan struct{})
+	e := &enforcer{execute: func(ctx context.Context, _ bailiff.Request, news func(bailiff.Progress)) bailiff.Answer {
+		defer close(ended)
+		for ctx.Err() == nil {
+			news(bailiff.Progress{Output: make([]byte, 64<<10)})
+		}
+		return bailiff.Answer{Status: bailiff.Interrupted}
+	}}
+	d := open(t, DoorConfig{WriteTimeout: blink}, agentHandler(t, agentOf(e)))
+	knockRaw(t, d, strings.Replace(rawPost("/v1/execute", telegramRequest, len(telegramRequest)), "\r\n", "\r\nAccept: text/event-stream\r\n", 1))
+	within(t, "the end of the request", ended)
+}
+
+func TestAClientThatGoesAwayCancelsItsRequest(t *testing.T) {
+	for _, accept := range []string{"application/json", "text/event-stream"} {
+		t.Run(accept, func(t *testing.T) {
+			e := newHolding()
+			d := open(t, DoorConfig{}, agentHandler(t, agentOf(e)))
+			c := knockRaw(t, d, strings.Replace(rawPost("/v1/execute", telegramRequest, len(telegramRequest)), "\r\n", "\r\nAccept: "+accept+"\r\n", 1))
+			within(t, "the request to start", e.started)
+			_ = c.Close()
+			within(t, "its cancellation", e.cancelled)
+		})
+	}
+}
+
+func TestOneRequestTooManyIsToldToComeAgain(t *testing.T) {
+	e := newHolding()
+	d := open(t, DoorConfig{MaxRequests: 1}, agentHandler(t, agentOf(e)))
+	first := callerOf(t, d).later("/v1/execute", telegramRequest)
+	within(t, "the first request to start", e.started)
+	a := callerOf(t, d).post("/v1/decide", telegramRequest)
+	if p := a.problem(t, http.StatusServiceUnavailable); p.Code != "busy" || a.header.Get("Retry-After") == "" {
+		t.Errorf("the problem is %+v, the header %v", p, a.header)
+	}
+	close(e.release)
+	within(t, "the first answer", first)
+	var decided Decided
+	callerOf(t, d).post("/v1/decide", telegramRequest).into(t, http.StatusOK, &decided)
+}
+
+func TestAConnectionWaitsForItsPlace(t *testing.T) {
+	d := open(t, DoorConfig{MaxConnections: 1}, agentHandler(t, agentOf(&enforcer{})))
+	first := callerOf(t, d)
+	first.post("/v1/decide", telegramRequest) // and keeps its connection
+	second := callerOf(t, d).later("/v1/decide", telegramRequest)
+	if taken := len(d.listener.(*gate).places); taken != 1 {
+		t.Errorf("%d places are taken, want 1", taken)
+	}
+	first.client.CloseIdleConnections()
+	if a := within(t, "the second answer", second); a.status != http.StatusOK {
+		t.Errorf("the second is answered %d", a.status)
+	}
+}
+
+func TestAPanicIsAnswered500AndEndsNothingElse(t *testing.T) {
+	e := &enforcer{execute: func(context.Context, bailiff.Request, func(bailiff.Progress)) bailiff.Answer {
+		panic("a bug with a s3cret")
+	}}
+	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(e))))
+	for _, accept := range []string{"application/json", "text/event-stream"} {
+		a := c.post("/v1/execute", telegramRequest, "Accept", accept)
+		if p := a.problem(t, http.StatusInternalServerError); p.Code != "internal" || strings.Contains(p.Message, "s3cret") {
+			t.Errorf("the problem is %+v", p)
+		}
+	}
+	var decided Decided
+	c.post("/v1/decide", telegramRequest).into(t, http.StatusOK, &decided)
+}
+
+func TestClosingLetsRequestsFinish(t *testing.T) {
+	e := newHolding()
+	d := open(t, DoorConfig{}, agentHandler(t, agentOf(e)))
+	c := callerOf(t, d)
+	running := []<-chan answerBytes{c.later("/v1/execute", telegramRequest), c.later("/v1/execute", telegramRequest, "Accept", "text/event-stream")}
+	for range running {
+		within(t, "the request to start", e.started)
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- d.Shutdown(context.Background()) }()
+	eventually(t, "nobody comes in any more", func() bool {
+		other, err := dialDoor(t.Context(), d)
+		if err == nil {
+			_ = other.Close()
+		}
+		return err != nil
+	})
+	close(e.release)
+	for _, r := range running {
+		if a := within(t, "the answer", r); !strings.Contains(string(a.body), `"completed"`) {
+			t.Errorf("answered %s", a.body)
+		}
+	}
+	if err := within(t, "the door to close", closed); err != nil {
+		t.Errorf("closing: %v", err)
+	}
+	if _, err := os.Lstat(d.DoorConfig.Address); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the socket is still there: %v", err)
+	}
+}
+
+func TestClosingInTheEndCancelsRequestsAndTheyAreAnswered(t *testing.T) {
+	before := runtime.NumGoroutine()
+	e := newHolding()
+	d := open(t, DoorConfig{}, agentHandler(t, agentOf(e)))
+	c := callerOf(t, d)
+	running := []<-chan answerBytes{c.later("/v1/execute", telegramRequest), c.later("/v1/execute", telegramRequest, "Accept", "text/event-stream")}
+	for range running {
+		within(t, "the request to start", e.started)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), blink)
+	defer cancel()
+	if err := d.Shutdown(ctx); err == nil || !strings.Contains(err.Error(), "cancelled") {
+		t.Errorf("closing: %v", err)
+	}
+	for _, r := range running {
+		within(t, "the cancellation", e.cancelled)
+		if a := within(t, "the answer", r); !strings.Contains(string(a.body), `"interrupted"`) {
+			t.Errorf("answered %s", a.body)
+		}
+	}
+	c.client.CloseIdleConnections()
+	eventually(t, "no goroutine is left", func() bool { return runtime.NumGoroutine() <= before })
+}
+
+func TestClosingLeavesTheSocketOfASuccessor(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.sock")
+	first, err := Open(DoorConfig{Network: "unix", Address: path}, http.NotFoundHandler())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = first.listener.Close() // as if it had died
+	second := open(t, DoorConfig{Network: "unix", Address: path}, http.NotFoundHandler())
+	if err := first.Shutdown(t.Context()); err != nil {
+		t.Errorf("closing: %v", err)
+	}
+	callerOf(t, second).do(http.MethodGet, "/", "")
+}

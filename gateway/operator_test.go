@@ -1,0 +1,87 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// sidecar is a fake with one sandbox.
+type sidecar struct{ removed []string }
+
+var (
+	since         = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	sidecarStatus = Status{Version: "1.2.3", Started: since,
+		Listeners: []ListenerStatus{{"hermes", "unix:///run/bailiff/agent.sock", []string{"telegram"}}},
+		Policies:  PolicyStatus{Revision: "r1", Loaded: since, Files: []string{"decision.rego"}, Reloaded: since, OK: true, Faults: []string{}},
+		Backends:  []BackendStatus{{"docker", true, true, ""}},
+		Platforms: []PlatformStatus{{"telegram", "docker", true, "debian:12", ""}},
+		Warnings:  []string{"Mind the step."}}
+	liveSandbox = Sandbox{ID: "sb1", Backend: "docker", Image: "debian:12", Caller: "hermes", Session: "s1", Users: 1, Since: since, LastUsed: since}
+)
+
+func (*sidecar) Status(context.Context) Status     { return sidecarStatus }
+func (*sidecar) List(context.Context) []Sandbox    { return []Sandbox{liveSandbox} }
+func (*sidecar) Reap(context.Context) (int, error) { return 2, nil }
+func (s *sidecar) Remove(_ context.Context, id string) (bool, error) {
+	if id == "stuck" {
+		return true, errors.New("the engine does not answer")
+	}
+	s.removed = append(s.removed, id)
+	return id == liveSandbox.ID, nil
+}
+
+func operatorHandler(t testing.TB, s *sidecar) http.Handler {
+	t.Helper()
+	h, err := NewOperator(OperatorConfig{Statuser: s, Sandboxes: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func TestOperatorsSeeTheSidecar(t *testing.T) {
+	c := callerOf(t, open(t, DoorConfig{}, operatorHandler(t, &sidecar{})))
+	var status Status
+	c.do(http.MethodGet, "/v1/status", "").into(t, http.StatusOK, &status)
+	if !reflect.DeepEqual(status, sidecarStatus) {
+		t.Errorf("the status is %+v", status)
+	}
+	var policies PolicyStatus
+	c.do(http.MethodGet, "/v1/policies", "").into(t, http.StatusOK, &policies)
+	if !reflect.DeepEqual(policies, sidecarStatus.Policies) {
+		t.Errorf("the policies are %+v", policies)
+	}
+	var list Sandboxes
+	c.do(http.MethodGet, "/v1/sandboxes", "").into(t, http.StatusOK, &list)
+	if !reflect.DeepEqual(list.Sandboxes, []Sandbox{liveSandbox}) {
+		t.Errorf("the sandboxes are %+v", list)
+	}
+}
+
+func TestOperatorsRemoveSandboxes(t *testing.T) {
+	s := &sidecar{}
+	c := callerOf(t, open(t, DoorConfig{}, operatorHandler(t, s)))
+	if a := c.do(http.MethodDelete, "/v1/sandboxes/sb1", ""); a.status != http.StatusNoContent || len(a.body) > 0 {
+		t.Errorf("answered %d: %s", a.status, a.body)
+	}
+	c.do(http.MethodDelete, "/v1/sandboxes/other", "").problem(t, http.StatusNotFound)
+	c.do(http.MethodDelete, "/v1/sandboxes/stuck", "").problem(t, http.StatusInternalServerError)
+	var reaped Reaped
+	c.post("/v1/sandboxes/reap", "").into(t, http.StatusOK, &reaped)
+	if got := strings.Join(s.removed, " "); got != "sb1 other" || reaped.Removed != 2 {
+		t.Errorf("removed %s, reaped %d", got, reaped.Removed)
+	}
+}
+
+func TestAnOperatorsDoorServesNoAgent(t *testing.T) {
+	c := callerOf(t, open(t, DoorConfig{}, operatorHandler(t, &sidecar{})))
+	for _, path := range []string{"/v1/execute", "/v1/decide", "/v1/data/bailiff/decision", "/v0/data/bailiff/decision"} {
+		c.post(path, telegramRequest).problem(t, http.StatusNotFound)
+	}
+	c.do(http.MethodDelete, "/v1/sessions/s1", "").problem(t, http.StatusNotFound)
+}
