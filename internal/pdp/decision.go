@@ -35,8 +35,22 @@ func decide(answer *ast.Term, backends map[string]bailiff.BackendState) (bailiff
 	}
 	fault := fmt.Errorf("reading the policies' decision: %s %s", pointer(r.at), r.wrong)
 	denied := bailiff.Denied(ruleInvalid, "The policies gave no valid decision: "+pointer(r.at)+" "+r.wrong+".")
-	denied.Denials = append(denied.Denials, d.Denials...)
+	denied.Denials = append(denied.Denials, said(answer)...)
 	return denied, fault
+}
+
+// said are the denials that can be read in a wrong answer.
+func said(answer *ast.Term) []bailiff.Reason {
+	whole, ok := answer.Value.(ast.Object)
+	if !ok {
+		return nil
+	}
+	denials := whole.Get(ast.InternedTerm("denials"))
+	if denials == nil {
+		return nil
+	}
+	r := reader{}
+	return r.reasons(denials)
 }
 
 func pointer(at string) string {
@@ -215,7 +229,7 @@ func (r *reader) limits(t *ast.Term, l *bailiff.Limits) {
 	})
 }
 
-// reasons are read to the end even when something before them was wrong.
+// reasons are those up to the first that is wrong.
 func (r *reader) reasons(t *ast.Term) []bailiff.Reason {
 	all := []bailiff.Reason{}
 	r.each(t, func(v *ast.Term) {
@@ -226,21 +240,21 @@ func (r *reader) reasons(t *ast.Term) []bailiff.Reason {
 	return all
 }
 
-func (r *reader) reason(t *ast.Term) (said bailiff.Reason) {
+func (r *reader) reason(t *ast.Term) (one bailiff.Reason) {
 	has := r.object(t, func(key string, v *ast.Term) {
 		switch key {
 		case "rule":
-			said.Rule = r.filled(v)
+			one.Rule = r.filled(v)
 		case "message":
-			said.Message = r.filled(v)
+			one.Message = r.filled(v)
 		case "match":
-			said.Match = r.string(v)
+			one.Match = r.string(v)
 		default:
 			r.fail("is no known key")
 		}
 	})
 	r.need(has, "rule", "message")
-	return said
+	return one
 }
 
 // agree checks what no single value shows: that the parts of a decision say one

@@ -90,10 +90,12 @@ func TestAnAnswerThatIsNoDecisionDenies(t *testing.T) {
 }
 
 func TestAWrongAnswerKeepsItsDenials(t *testing.T) {
-	p := opened(t, deciding(`{"denials": [{"rule": "command.wipes", "message": "No."}], "outcome": "allow", "typo": 1}`))
-	got := judged(p).Decision
-	if got.Outcome != bailiff.Deny || len(got.Denials) != 2 || got.Denials[1].Rule != "command.wipes" {
-		t.Errorf("got %+v, want a denial that still names command.wipes", got)
+	for _, wrong := range []string{`"approval": 1`, `"backend": {"privileged": true}`, `"typo": 1`, `"outcome": "allow"`} {
+		p := opened(t, deciding(`{"denials": [{"rule": "command.wipes", "message": "No."}], `+wrong+`}`))
+		got := judged(p).Decision
+		if got.Outcome != bailiff.Deny || len(got.Denials) != 2 || got.Denials[1].Rule != "command.wipes" {
+			t.Errorf("%s: got %+v, want a denial that still names command.wipes", wrong, got)
+		}
 	}
 }
 

@@ -65,6 +65,7 @@ const defaultTimeout = 250 * time.Millisecond
 type PDP struct {
 	config  Config
 	inForce atomic.Pointer[snapshot]
+	patrol  time.Duration
 
 	// mu keeps reloads apart and guards what is known of the last one.
 	mu   sync.Mutex
@@ -101,7 +102,7 @@ func Open(ctx context.Context, c Config) (*PDP, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	p := &PDP{config: c}
+	p := &PDP{config: c, patrol: patrol}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if faults := p.load(ctx, true); len(faults) > 0 {

@@ -49,13 +49,14 @@ func (p *PDP) enforce(ctx context.Context, next *parsed) Faults {
 	return faults
 }
 
+// tell is silent at start-up, where faults go to whoever opens.
 func (p *PDP) tell(faults Faults) {
-	for _, f := range faults {
-		p.config.Log.Error("policies are not in force", "file", f.File, "line", f.Line, "fault", f.Message)
-	}
 	s := p.inForce.Load()
 	if s == nil {
 		return
+	}
+	for _, f := range faults {
+		p.config.Log.Error("new policies are not in force", "file", f.File, "line", f.Line, "fault", f.Message)
 	}
 	if len(faults) == 0 {
 		p.config.Log.Info("policies are in force", "revision", s.revision, "files", len(s.files))

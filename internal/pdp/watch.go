@@ -23,7 +23,8 @@ const (
 )
 
 // patrol is how often the files are looked at without being told of a change:
-// for file systems that tell nothing, and for watches that were lost.
+// for file systems that tell nothing, for watches that were lost, and for links
+// far above a folder.
 const patrol = 5 * time.Second
 
 // Watch follows the files until ctx ends and puts every new set of policies in
@@ -38,7 +39,7 @@ func (p *PDP) Watch(ctx context.Context) error {
 		return fmt.Errorf("watching policies: %w", err)
 	}
 	defer notifier.Close()
-	w := &watch{Watcher: notifier, log: p.config.Log, paths: p.config.Paths, watched: map[string]fs.FileInfo{}}
+	w := &watch{Watcher: notifier, log: p.config.Log, paths: p.config.Paths, patrol: p.patrol, watched: map[string]fs.FileInfo{}}
 	return w.follow(ctx, func(told bool) { p.reload(ctx, told) })
 }
 
@@ -52,8 +53,9 @@ func (p *PDP) reload(ctx context.Context, told bool) {
 // above it, and where symbolic links lead to.
 type watch struct {
 	*fsnotify.Watcher
-	log   *slog.Logger
-	paths []string
+	log    *slog.Logger
+	paths  []string
+	patrol time.Duration
 	// watched are the folders under watch, as they were when the watch began: one
 	// that was replaced needs a new watch.
 	watched map[string]fs.FileInfo
@@ -81,7 +83,7 @@ func (w *watch) follow(ctx context.Context, changed func(told bool)) error {
 // next waits for a change and for the end of it; told is false when there was
 // none and it is only time to have a look.
 func (w *watch) next(ctx context.Context) (told bool, err error) {
-	look := time.NewTimer(patrol)
+	look := time.NewTimer(w.patrol)
 	defer look.Stop()
 	var settled, late <-chan time.Time
 	for {
@@ -218,5 +220,5 @@ func (w *watch) warn(err error) {
 		return
 	}
 	w.trouble = err.Error()
-	w.log.Warn("watching policies: changes may be noticed late", "error", err, "within", patrol)
+	w.log.Warn("watching policies: changes may be noticed late", "error", err, "within", w.patrol)
 }
