@@ -1,0 +1,18 @@
+package docker
+
+import (
+	"testing"
+
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
+)
+
+func TestConformance(t *testing.T) {
+	spec := testSpec(t)
+	spec.PIDs, spec.MemoryMB = 512, 512 // fifty commands at once, each with a supervisor's threads
+	t.Cleanup(func() { removeAll(t, spec.Owner) })
+	backendtest.Run(t, backendtest.Config{
+		Open: func(t testing.TB) backends.Backend { return testBackend(t) },
+		Spec: spec,
+	})
+}
