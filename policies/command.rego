@@ -37,7 +37,7 @@ findings contains found("hidden", "") if {
 found(class, match) := {
 	"rule": data.bailiff.tables.classes[class].rule,
 	"message": data.bailiff.tables.classes[class].message,
-	"match": match,
+	"match": substring(replace(match, "\u0000", ""), 0, 200),
 }
 
 # Some programs only look, with the right first argument.

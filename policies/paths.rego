@@ -69,6 +69,24 @@ pattern_classes(kind, path) := {class |
 	wild(path)
 }
 
+# A pattern for hidden names, or one that spares only letters, may mean a name that
+# counts anywhere; "*.json" means what the folder holds, which nobody knows here.
+pattern_names(_, path) := set() if not wild(path)
+
+pattern_names(kind, path) := {class |
+	parts := split(path, "/")
+	base := parts[count(parts) - 1]
+	narrow(base)
+	some name, class in data.bailiff.tables.paths[kind].names
+	glob.match(base, null, name)
+} if {
+	wild(path)
+}
+
+narrow(base) if startswith(base, ".")
+
+narrow(base) if not contains(base, "*")
+
 wild(path) if regex.match(`[*?\[{]`, path)
 
 could_mean(path, folder) if glob.match(path, ["/"], folder)

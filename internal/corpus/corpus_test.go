@@ -3,121 +3,119 @@ package corpus_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"io/fs"
-	"path"
 	"slices"
-	"strings"
 	"testing"
-
-	"github.com/goccy/go-yaml"
-	"github.com/open-policy-agent/opa/v1/rego"
-	"github.com/open-policy-agent/opa/v1/storage/inmem"
+	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/corpus"
 	"github.com/bailiff-dev/bailiff/internal/facts"
-	"github.com/bailiff-dev/bailiff/policies"
+	"github.com/bailiff-dev/bailiff/internal/pdp"
 )
 
-func prepared(t testing.TB) rego.PreparedEvalQuery {
-	names, _ := fs.Glob(policies.FS, "*.rego")
-	opts := []func(*rego.Rego){rego.Query("data.bailiff.decision")}
-	for _, n := range names {
-		if strings.HasSuffix(n, "_test.rego") {
-			continue
-		}
-		b, _ := policies.FS.ReadFile(n)
-		opts = append(opts, rego.Module(path.Base(n), string(b)))
-	}
-	b, _ := policies.FS.ReadFile("data.yaml")
-	var data map[string]any
-	if err := yaml.Unmarshal(b, &data); err != nil {
-		t.Fatal(err)
-	}
-	j, _ := json.Marshal(data)
-	data = nil
-	if err := json.Unmarshal(j, &data); err != nil {
-		t.Fatal(err)
-	}
-	opts = append(opts, rego.Store(inmem.NewFromObjectWithOpts(data, inmem.OptReturnASTValuesOnRead(true))))
-	q, err := rego.New(opts...).PrepareForEval(context.Background())
+func TestTheShippedPoliciesGiveEveryCaseItsOutcome(t *testing.T) {
+	judge, err := pdp.Open(context.Background(), pdp.Config{EvalTimeout: time.Minute, Home: "/home/tester"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return q
+	for _, c := range cases(t) {
+		d := judge.Decide(context.Background(), request(c), circumstances(c)).Decision
+		if d.Outcome != c.Outcome || !gives(d, c.Rule) {
+			t.Errorf("%s: %q\n got %v %v\nwant %v %s\n%s", c.Theme, c.Command+c.Code, d.Outcome, reasons(d), c.Outcome, c.Rule, read(t, c))
+		}
+	}
 }
 
-func input(c corpus.Case) map[string]any {
-	req := map[string]any{
-		"tool": "terminal", "args": map[string]any{"command": c.Command, "timeout": 0}, "caller": map[string]any{"name": "test"},
-		"session": map[string]any{"id": "s", "platform": c.Platform, "unattended": false},
-		"env":     map[string]any{"requested": []any{}, "available": []any{}},
-		"backend": map[string]any{"requested": "", "available": map[string]any{"local": map[string]any{"isolated": false, "ready": true}}},
-		"time":    "2026-11-21T12:00:00Z",
-	}
-	if c.Platform != "cli" {
-		req["backend"].(map[string]any)["available"] = map[string]any{"docker": map[string]any{"isolated": true, "ready": true}}
-	}
-	var m any
-	b, _ := json.Marshal(facts.Shell(c.Command, facts.Place{Home: "/home/tester"}))
-	_ = json.Unmarshal(b, &m)
-	req["command"] = m
-	return req
-}
-
-func TestCorpus(t *testing.T) {
-	cases, err := corpus.Cases()
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := prepared(t)
-	bad := 0
-	for _, c := range cases {
-		if c.Code != "" {
-			continue
-		}
-		in := input(c)
-		rs, err := q.Eval(context.Background(), rego.EvalInput(in))
-		if err != nil || len(rs) == 0 {
-			t.Errorf("%s: %q: %v %v", c.Theme, c.Command, err, rs)
-			continue
-		}
-		b, _ := json.Marshal(rs[0].Expressions[0].Value)
-		var d bailiff.Decision
-		if err := json.Unmarshal(b, &d); err != nil {
-			t.Errorf("%q: %v", c.Command, err)
-			continue
-		}
-		said := d.Denials
-		if d.Approval != nil {
-			said = append(said, d.Approval.Reasons...)
-		}
-		ok := c.Rule == "" || slices.ContainsFunc(said, func(r bailiff.Reason) bool { return r.Rule == c.Rule })
-		if d.Outcome != c.Outcome || !ok {
-			bad++
-			f, _ := json.Marshal(in["command"])
-			t.Error(fmt.Sprintf("%s: %q\n   got %v %v\n   want %v %s\n   %s", c.Theme, c.Command, d.Outcome, said, c.Outcome, c.Rule, f))
-		}
-	}
-	t.Logf("%d of %d wrong", bad, len(cases))
-}
-
-func BenchmarkDecision(b *testing.B) {
-	q := prepared(b)
-	for _, text := range []string{"git status", "rm -rf build", "cd src && go test ./... | tee out.txt", "cat .env"} {
-		b.Run(text, func(b *testing.B) {
-			in := input(corpus.Case{Command: text, Platform: "telegram"})
-			parsed := toAST(b, in)
-			b.ReportAllocs()
-			start, n := cpu(b), 0
-			for b.Loop() {
-				n++
-				if _, err := q.Eval(context.Background(), rego.EvalParsedInput(parsed)); err != nil {
-					b.Fatal(err)
-				}
+func TestTheTextsGiveTheFactsThatCasesName(t *testing.T) {
+	for _, c := range cases(t) {
+		programs, features, complete := known(c)
+		for _, p := range c.Programs {
+			if !slices.Contains(programs, p) {
+				t.Errorf("%s: %q calls %v, want %s among them", c.Theme, c.Command+c.Code, programs, p)
 			}
-			b.ReportMetric(float64(cpu(b)-start)/float64(n), "cpu-ns/op")
-		})
+		}
+		for _, f := range c.Features {
+			if !slices.Contains(features, f) {
+				t.Errorf("%s: %q has the features %v, want %s among them", c.Theme, c.Command+c.Code, features, f)
+			}
+		}
+		if c.Complete != nil && *c.Complete != complete {
+			t.Errorf("%s: %q: complete is %v", c.Theme, c.Command+c.Code, complete)
+		}
 	}
+}
+
+func TestNoCaseStandsTwice(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range cases(t) {
+		key := c.Platform + "\x00" + c.Command + "\x00" + c.Code + "\x00" + c.Rule
+		if seen[key] {
+			t.Errorf("%s: %q stands twice", c.Theme, c.Command+c.Code)
+		}
+		seen[key] = true
+	}
+}
+
+func cases(t *testing.T) []corpus.Case {
+	t.Helper()
+	all, err := corpus.Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 200 {
+		t.Fatalf("the corpus has %d cases, want at least 200", len(all))
+	}
+	return all
+}
+
+func request(c corpus.Case) bailiff.Request {
+	r := bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: c.Command}}
+	if c.Code != "" {
+		r = bailiff.Request{Tool: bailiff.ExecuteCode, Args: bailiff.Args{Code: c.Code}}
+	}
+	r.Session = bailiff.Session{ID: "corpus", Platform: c.Platform}
+	return r
+}
+
+// circumstances are the host for the command line and a sandbox for the rest.
+func circumstances(c corpus.Case) bailiff.Circumstances {
+	at := bailiff.Circumstances{Time: time.Unix(0, 0), Backends: map[string]bailiff.BackendState{"local": {Ready: true}}}
+	if c.Platform != "cli" {
+		at.Backends["docker"] = bailiff.BackendState{Isolated: true, Ready: true}
+	}
+	return at
+}
+
+func reasons(d bailiff.Decision) []bailiff.Reason {
+	if d.Approval == nil {
+		return d.Denials
+	}
+	return append(slices.Clone(d.Denials), d.Approval.Reasons...)
+}
+
+func gives(d bailiff.Decision, rule string) bool {
+	return rule == "" || slices.ContainsFunc(reasons(d), func(r bailiff.Reason) bool { return r.Rule == rule })
+}
+
+func known(c corpus.Case) (programs, features []string, complete bool) {
+	if c.Code != "" {
+		f := facts.Python(c.Code, facts.Place{})
+		return f.Calls, f.Features, f.Complete
+	}
+	f := facts.Shell(c.Command, facts.Place{})
+	return f.Programs, f.Features, f.Complete
+}
+
+// read shows the facts of a case that went wrong.
+func read(t *testing.T, c corpus.Case) []byte {
+	t.Helper()
+	var f any = facts.Shell(c.Command, facts.Place{Home: "/home/tester"})
+	if c.Code != "" {
+		f = facts.Python(c.Code, facts.Place{Home: "/home/tester"})
+	}
+	text, err := json.Marshal(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
