@@ -15,8 +15,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/tester"
 )
 
-// shipped is the folder of the policies.
-var shipped = []string{"../../policies"}
+// shipped are the policies, with their tests and promises.
+var shipped = []string{"../../policies", "../../policy_test.rego"}
 
 const manyTests = `package t
 
