@@ -336,7 +336,7 @@ func (w *pyWalk) regrow(variable string, grow func(pyValue) pyValue) {
 		}
 		out = out.with(pyValues{v})
 	}
-	w.set(variable, out)
+	w.set(variable, w.bounded(out))
 }
 
 // objectMethod notes what methods of well-known objects do.

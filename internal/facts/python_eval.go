@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,12 +15,12 @@ func (w *pyWalk) value(e *pyExpr) pyValues {
 	}
 	if w.depth++; w.depth > 4*maxPyChain || !w.spend() {
 		w.depth--
-		w.hide()
+		w.exhausted = true
 		return pyHidden("value", taint{})
 	}
 	vs := w.evaluate(e)
 	w.depth--
-	return vs
+	return w.bounded(slices.Clone(vs))
 }
 
 func (w *pyWalk) evaluate(e *pyExpr) pyValues {

@@ -31,6 +31,8 @@ type pyValue struct {
 	// open says that a list or a dictionary may hold more than items.
 	open     bool
 	function *pyFunction
+	// size counts what is in it, to any depth.
+	size int
 	taint
 }
 
@@ -38,8 +40,35 @@ type pyValue struct {
 // that nothing in the program reaches.
 type pyValues []pyValue
 
-// maxPyValues is how many values of one expression are told apart.
-const maxPyValues = 8
+// maxPyValues is how many values of one expression are told apart, maxPySize
+// how much one may hold.
+const maxPyValues, maxPySize = 8, 20_000
+
+// measured sets the sizes of values, whose items are measured already.
+func (vs pyValues) measured() (size int) {
+	for i, v := range vs {
+		n := 1 + len(v.text)/64
+		for _, item := range v.items {
+			for _, one := range item {
+				n += max(1, one.size)
+			}
+		}
+		vs[i].size = n
+		size += n
+	}
+	return size
+}
+
+// bounded gives up values that hold too much.
+func (w *pyWalk) bounded(vs pyValues) pyValues {
+	size := vs.measured()
+	w.steps += size / 4
+	if size <= maxPySize {
+		return vs
+	}
+	w.exhausted = true
+	return pyHidden("value", taint{})
+}
 
 func pyHidden(shown string, t taint) pyValues {
 	return pyValues{{shape: pyUnknown, text: shown, taint: t}}

@@ -26,9 +26,11 @@ type pyWalk struct {
 	nestedPrograms map[string]*pyProgram
 	stars          []string
 	grew           bool
-	steps          int
-	depth          int
-	nestedDepth    int
+	// exhausted says that the program is more than was walked.
+	exhausted   bool
+	steps       int
+	depth       int
+	nestedDepth int
 }
 
 // pyProgram is a text given to exec.
@@ -95,16 +97,17 @@ func (w *pyWalk) program(body []*pyStatement) {
 	top := &pyScope{vars: map[string]*pyVariable{}}
 	for range maxPyWalks {
 		w.once(top, body)
-		if !w.grew {
+		if !w.grew || w.exhausted {
 			break
 		}
 	}
-	if w.grew {
-		// What still changes is not known.
-		w.hide()
-	}
+	// What still changes is not known.
+	changes := w.grew
 	w.noting = true
 	w.once(top, body)
+	if changes || w.exhausted {
+		w.hide()
+	}
 }
 
 func (w *pyWalk) once(top *pyScope, body []*pyStatement) {
@@ -125,10 +128,9 @@ func (s *pyScope) forget() {
 // spend counts work; it is false when the program has had its share.
 func (w *pyWalk) spend() bool {
 	if w.steps++; w.steps > maxPySteps {
-		w.hide()
-		return false
+		w.exhausted = true
 	}
-	return true
+	return w.steps <= maxPySteps
 }
 
 func (w *pyWalk) statements(all []*pyStatement) {
