@@ -1,0 +1,243 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// described checks exchanges with a door against openapi.yaml, and remembers
+// which of the described ones there have been.
+type described struct {
+	spec *openapi3.T
+	seen map[string]bool // "POST /v1/execute 200"
+}
+
+func newDescribed(t *testing.T, text []byte) *described {
+	t.Helper()
+	spec, err := openapi3.NewLoader().LoadFromData(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := spec.Validate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	closed := false
+	for _, s := range spec.Components.Schemas {
+		if s.Value.Type.Is("object") && s.Value.AdditionalProperties.Has == nil {
+			s.Value.AdditionalProperties.Has = &closed // what a door answers is described, all of it
+		}
+	}
+	return &described{spec, map[string]bool{}}
+}
+
+// route finds the operation of a request, and its path parameters.
+func (d *described) route(t *testing.T, method, path string) (*routers.Route, map[string]string) {
+	t.Helper()
+	paths := d.spec.Paths.InMatchingOrder() // the most specific first
+	for _, pattern := range paths {
+		expression := regexp.MustCompile(`\\\{(\w+)\\\}`).ReplaceAllString(regexp.QuoteMeta(pattern), `(?P<$1>.+)`)
+		match := regexp.MustCompile("^" + expression + "$").FindStringSubmatch(path)
+		item := d.spec.Paths.Value(pattern)
+		if match == nil || item.GetOperation(method) == nil {
+			continue
+		}
+		params := map[string]string{}
+		if len(match) > 1 {
+			params[regexp.MustCompile(`\{(\w+)\}`).FindStringSubmatch(pattern)[1]] = match[1]
+		}
+		return &routers.Route{Spec: d.spec, Path: pattern, PathItem: item, Method: method, Operation: item.GetOperation(method)}, params
+	}
+	t.Fatalf("%s %s is not described", method, path)
+	return nil, nil
+}
+
+// check checks one exchange; a request that was taken must be as described too.
+func (d *described) check(t *testing.T, method, path, body string, a answerBytes) {
+	t.Helper()
+	r, err := http.NewRequest(method, "http://bailiff"+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	route, params := d.route(t, method, path)
+	input := &openapi3filter.RequestValidationInput{Request: r, PathParams: params, Route: route,
+		Options: &openapi3filter.Options{IncludeResponseStatus: true, RejectWhenRequestBodyNotSpecified: true,
+			AuthenticationFunc: openapi3filter.NoopAuthenticationFunc}}
+	if a.status/100 == 2 {
+		if err := openapi3filter.ValidateRequest(t.Context(), input); err != nil {
+			t.Errorf("%s %s was taken and is not described: %v", method, path, err)
+		}
+	}
+	if err := openapi3filter.ValidateResponse(t.Context(), &openapi3filter.ResponseValidationInput{RequestValidationInput: input,
+		Status: a.status, Header: a.header, Body: io.NopCloser(bytes.NewReader(a.body)), Options: input.Options}); err != nil {
+		t.Errorf("%s %s: the answer %d is not as described: %v\n%s", method, path, a.status, err, a.body)
+	}
+	d.seen[method+" "+route.Path+" "+strconv.Itoa(a.status)] = true
+}
+
+// all lists what is described.
+func (d *described) all() (list []string) {
+	for path, item := range d.spec.Paths.Map() {
+		for method, operation := range item.Operations() {
+			for status := range operation.Responses.Map() {
+				list = append(list, method+" "+path+" "+status)
+			}
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// exchange is a request that a handler serves.
+type exchange struct{ method, path, body string }
+
+var (
+	agentExchanges = []exchange{
+		{"POST", "/v1/execute", telegramRequest},
+		{"POST", "/v1/decide", telegramRequest},
+		{"DELETE", "/v1/sessions/s1", ""},
+		{"POST", "/v1/data/agent/call/decision", `{"input": ` + inputDocument + `}`},
+		{"POST", "/v0/data/agent/call/decision", inputDocument},
+		{"GET", "/healthz", ""},
+		{"GET", "/v1/openapi.yaml", ""},
+	}
+	operatorExchanges = []exchange{
+		{"GET", "/v1/status", ""}, {"GET", "/v1/policies", ""}, {"GET", "/v1/sandboxes", ""},
+		{"DELETE", "/v1/sandboxes/sb1", ""}, {"POST", "/v1/sandboxes/reap", ""},
+		{"GET", "/healthz", ""}, {"GET", "/v1/openapi.yaml", ""},
+	}
+)
+
+// broken is a sidecar in which everything panics.
+type broken struct{}
+
+func (broken) Execute(context.Context, bailiff.Request, func(bailiff.Progress)) bailiff.Answer {
+	panic("a bug")
+}
+func (broken) Decide(context.Context, bailiff.Request) bailiff.Decided { panic("a bug") }
+func (broken) EndSession(context.Context, string, string) (int, error) { return 0, errors.New("stuck") }
+func (broken) Status(context.Context) Status                           { panic("a bug") }
+func (broken) List(context.Context) []Sandbox                          { panic("a bug") }
+func (broken) Remove(context.Context, string) (bool, error)            { return false, errors.New("stuck") }
+func (broken) Reap(context.Context) (int, error)                       { return 0, errors.New("stuck") }
+func (broken) Query(context.Context, bailiff.Request, bailiff.Circumstances, string) (any, bool, error) {
+	panic("a bug")
+}
+
+func TestTheDoorsAreAsDescribed(t *testing.T) {
+	openapi3filter.RegisterBodyDecoder("text/event-stream", openapi3filter.FileBodyDecoder)
+	openapi3filter.RegisterBodyDecoder("application/yaml", openapi3filter.FileBodyDecoder)
+	d := newDescribed(t, callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(&enforcer{})))).do("GET", "/v1/openapi.yaml", "").body)
+
+	handlers := func(e Enforcer, q Evaluator, s interface {
+		Statuser
+		Sandboxer
+	}) map[*[]exchange]http.Handler {
+		c := dataAgent(nil, nil)
+		c.Enforcer, c.Evaluator = e, q
+		o, err := NewOperator(OperatorConfig{s, s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return map[*[]exchange]http.Handler{&agentExchanges: agentHandler(t, c), &operatorExchanges: o}
+	}
+	whole := handlers(&enforcer{}, &evaluator{}, &sidecar{})
+	stranger := []uint32{uint32(os.Geteuid()) + 1}
+
+	for _, test := range []struct {
+		name     string
+		handlers map[*[]exchange]http.Handler
+		config   DoorConfig
+		busy     bool
+	}{
+		{"everything works", whole, DoorConfig{}, false},
+		{"the user is not listed", whole, DoorConfig{UIDs: stranger}, false},
+		{"the token is missing", whole, DoorConfig{Network: "tcp", Address: "127.0.0.1:0", Token: bailiff.NewSecret("s3cret")}, false},
+		{"everything is broken", handlers(broken{}, broken{}, broken{}), DoorConfig{}, false},
+		{"the door is full", whole, DoorConfig{MaxRequests: 1}, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			for exchanges, handler := range test.handlers {
+				if exchanges == &operatorExchanges && test.config.Network == "tcp" {
+					continue // operators have a socket only
+				}
+				door := open(t, test.config, handler)
+				if test.busy {
+					door.slots <- struct{}{}
+				}
+				c := callerOf(t, door)
+				for _, x := range *exchanges {
+					d.check(t, x.method, x.path, x.body, c.do(x.method, x.path, x.body))
+				}
+			}
+		})
+	}
+
+	t.Run("requests that are wrong", func(t *testing.T) {
+		conflict := &enforcer{execute: func(context.Context, bailiff.Request, func(bailiff.Progress)) bailiff.Answer {
+			return bailiff.Answer{Status: bailiff.Failed, Code: bailiff.CodeConflict, Message: "Another request."}
+		}}
+		agent := callerOf(t, open(t, DoorConfig{}, agentHandler(t, dataAgent(conflict, &evaluator{}))))
+		operator := callerOf(t, open(t, DoorConfig{}, operatorHandler(t, &sidecar{})))
+		try := func(c caller, method, path, body string) { d.check(t, method, path, body, c.do(method, path, body)) }
+		try(agent, "POST", "/v1/execute", telegramRequest)
+		try(agent, "POST", "/v0/data/agent/undefined", inputDocument)
+		try(agent, "POST", "/v1/data/agent/undefined", `{"input": `+inputDocument+`}`)
+		try(operator, "DELETE", "/v1/sandboxes/other", "")
+		for _, x := range agentExchanges {
+			if x.body != "" {
+				try(agent, x.method, x.path, "{")
+				try(agent, x.method, x.path, x.body+strings.Repeat(" ", maxBody))
+				d.slow(t, x)
+			}
+		}
+	})
+	t.Run("a stream", func(t *testing.T) {
+		c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(&enforcer{}))))
+		d.check(t, "POST", "/v1/execute", telegramRequest, c.post("/v1/execute", telegramRequest, "Accept", "text/event-stream"))
+	})
+	for _, x := range d.all() {
+		if !d.seen[x] {
+			t.Errorf("%s is described and never happened", x)
+		}
+	}
+}
+
+// slow sends half a body.
+func (d *described) slow(t *testing.T, x exchange) {
+	door := open(t, DoorConfig{BodyTimeout: blink}, agentHandler(t, dataAgent(&enforcer{}, &evaluator{})))
+	c := callerOf(t, door)
+	half, hold := io.Pipe()
+	defer hold.Close()
+	r, err := http.NewRequest(x.method, "http://bailiff"+x.path, io.MultiReader(strings.NewReader(x.body[:10]), half))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := c.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.check(t, x.method, x.path, x.body, answerBytes{resp.StatusCode, resp.Header, body})
+}
