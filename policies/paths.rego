@@ -27,13 +27,22 @@ only_looked_at(path) if {
 	}
 }
 
-classes_of(kind, path) := {class | some form in forms(path); some class in named(kind, split(form, "/"))} | pattern_classes(kind, path)
+classes_of(kind, path) := union({
+	{class | some form in forms(path); some class in named(kind, split(form, "/"))},
+	pattern_classes(kind, path), pattern_names(kind, path),
+})
 
-named(kind, parts) := ({class | class := nearest(kind, parts); class != "free"} | {class |
+named(kind, parts) := union({near(kind, parts), by_name(kind, parts), by_suffix(kind, parts)})
+
+near(kind, parts) := {class | class := nearest(kind, parts); class != "free"}
+
+by_name(kind, parts) := {class |
 	some length in [1, 2]
 	tail := concat("/", array.slice(parts, count(parts) - length, count(parts)))
 	class := data.bailiff.tables.paths[kind].names[tail]
-}) | {class |
+}
+
+by_suffix(kind, parts) := {class |
 	dotted := split(parts[count(parts) - 1], ".")
 	count(dotted) > 1
 	class := data.bailiff.tables.paths[kind].suffixes[dotted[count(dotted) - 1]]
@@ -46,13 +55,13 @@ nearest(kind, parts) := [class |
 ][0]
 
 # Somebody's home, spelt out, is a home like "~".
-forms(path) := {path, concat("/", array.concat(["~"], array.slice(split(path, "/"), 3, 100)))} if {
+forms(path) := {path, concat("/", array.concat(["~"], array.slice(split(path, "/"), 3, 1000)))} if {
 	regex.match(`^/(home|Users)/[^/]+`, path)
 }
 
 forms(path) := {path, concat("", ["~", trim_prefix(path, "/root")])} if regex.match(`^/root(/|$)`, path)
 
-forms(path) := {path, concat("/", array.concat(["~"], array.slice(split(path, "/"), 1, 100)))} if {
+forms(path) := {path, concat("/", array.concat(["~"], array.slice(split(path, "/"), 1, 1000)))} if {
 	regex.match(`^~[^/]`, path)
 }
 
