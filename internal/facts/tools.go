@@ -68,6 +68,34 @@ func (a *analysis) tar(inv *invocation, args *arguments) result {
 	return result{out: unknown(inv.in.taint)}
 }
 
+// netcat runs what "-e" names, with whatever the other side sends as its input.
+func (a *analysis) netcat(name string, inv *invocation, args *arguments) (result, bool) {
+	code, ok := args.value("-e", "-c", "--exec", "--sh-exec")
+	if !ok {
+		return result{}, false
+	}
+	return a.fed(name, inv, code), true
+}
+
+// socat runs what its EXEC and SYSTEM addresses name.
+func (a *analysis) socat(inv *invocation, args *arguments) (result, bool) {
+	for _, w := range args.operands {
+		kind, rest, _ := strings.Cut(w.text, ":")
+		if kind = strings.ToUpper(kind); kind == "EXEC" || kind == "SYSTEM" || kind == "SHELL" {
+			code, _, _ := strings.Cut(rest, ",")
+			return a.fed("socat", inv, part(w, strings.Trim(code, `"'`))), true
+		}
+	}
+	return result{}, false
+}
+
+// fed reads shell text whose input comes from the network.
+func (a *analysis) fed(name string, inv *invocation, code word) result {
+	in := *inv
+	in.in = unknown(taint{fetched: true})
+	return a.text(name, &in, code, inv.sc.fork())
+}
+
 // vim runs what "-c '!CMD'" names.
 func (a *analysis) vim(name string, inv *invocation, args *arguments) result {
 	for _, o := range args.options {

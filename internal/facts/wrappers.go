@@ -57,6 +57,10 @@ func (a *analysis) wrapper(name string, inv *invocation, args *arguments) (resul
 			return a.text(name, inv, code, inv.sc.fork()), true
 		}
 		return result{out: unknown(taint{})}, true
+	case "nc", "ncat", "netcat":
+		return a.netcat(name, inv, args)
+	case "socat":
+		return a.socat(inv, args)
 	case "ssh":
 		return a.ssh(inv, args), true
 	case "docker", "podman", "nerdctl":
