@@ -59,7 +59,7 @@ deny contains {
 
 deny contains {
 	"rule": "backend.unknown",
-	"message": "The requested backend does not exist.",
+	"message": "The requested backend is neither configured nor in the table of sandboxes.",
 	"match": input.backend.requested,
 } if {
 	input.backend.requested != ""
@@ -94,9 +94,9 @@ backend := {
 	"mounts": mounts,
 }
 
-default sandbox := {"scope": "session", "read_only": true}
-
 sandbox := data.bailiff.tables.sandboxes[chosen]
+
+sandbox := data.bailiff.tables.unnamed_sandbox if not data.bailiff.tables.sandboxes[chosen]
 
 # Empty means the image that the backend's configuration names.
 default image := ""

@@ -87,3 +87,12 @@ test_image_comes_from_the_table if {
 		with data.bailiff.tables.platforms.telegram.images as {"docker": "debian:12"}
 	answer.backend.image == "debian:12"
 }
+
+test_backend_that_no_table_names_is_bounded_too if {
+	added := object.union(ls("telegram"), {"backend": {"available": {"vault": {"isolated": true, "ready": true}}}})
+	answer := decision with input as added with data.bailiff.backend_candidates as {{"name": "vault", "rank": -1}}
+	answer.backend.name == "vault"
+	answer.backend.memory_mb == 5120
+	answer.backend.network == "none"
+	answer.backend.read_only
+}

@@ -33,6 +33,12 @@ findings contains found("hidden", "") if {
 	not understood
 }
 
+# The text of a request's standard input is not read here: whoever runs it hides it.
+examined.interprets contains found("hidden", call.program) if {
+	input.args.stdin != ""
+	some call in calls_of.interprets
+}
+
 # A finding of the class: its rule and its sentence are in the table.
 found(class, match) := {
 	"rule": data.bailiff.tables.classes[class].rule,

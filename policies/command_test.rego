@@ -81,3 +81,11 @@ test_hidden_meaning_is_found if {
 	hidden with input as object.remove(request("cli", []), {"command"})
 	not hidden with input as request("cli", [])
 }
+
+test_standard_input_of_an_interpreter_hides_what_runs if {
+	hidden with input as fed_with("sh")
+	hidden with input as fed_with("xargs")
+	not hidden with input as fed_with("cat")
+}
+
+fed_with(name) := object.union(request("cli", [call(name, [], [])]), {"args": {"stdin": "rm -rf /"}})

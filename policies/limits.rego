@@ -7,7 +7,7 @@ package bailiff
 
 limits contains data.bailiff.tables.limits.tools[input.tool]
 
-limits contains data.bailiff.tables.sandboxes[chosen].limits
+limits contains sandbox.limits
 
 limits contains platform.limits
 
