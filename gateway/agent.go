@@ -24,9 +24,9 @@ type Evaluator interface {
 	Query(ctx context.Context, req bailiff.Request, at bailiff.Circumstances, path string) (result any, defined bool, err error)
 }
 
-// AgentConfig is what an agent's door serves. Name, Messaging and Enforcer are
-// required, Evaluator and Circumstances too if DataPaths lists more than the
-// decision.
+// AgentConfig is what an agent's door serves. Name, Enforcer and one of Platforms
+// and Messaging are required, Evaluator and Circumstances too if DataPaths lists
+// more than the decision.
 type AgentConfig struct {
 	// Name is the caller of all requests that come by this door.
 	Name string
@@ -66,7 +66,7 @@ func (c AgentConfig) missing() (names []string) {
 	}
 	more := slices.ContainsFunc(c.DataPaths, func(path string) bool { return path != decisionPath })
 	lacks(c.Name == "", "Name")
-	lacks(len(c.Messaging) == 0 && len(c.Platforms) == 0, "Messaging")
+	lacks(len(c.Messaging) == 0 && len(c.Platforms) == 0, "Platforms or Messaging")
 	lacks(c.Enforcer == nil, "Enforcer")
 	lacks(more && c.Evaluator == nil, "Evaluator")
 	lacks(more && c.Circumstances == nil, "Circumstances")
@@ -120,7 +120,7 @@ func (a *agent) endSession(w http.ResponseWriter, r *http.Request) {
 
 // read reads a request that this door may speak for.
 func (a *agent) read(r *http.Request) (bailiff.Request, *Problem) {
-	buf := written.Get().(*bytes.Buffer)
+	buf := buffers.Get().(*bytes.Buffer)
 	defer release(buf)
 	if _, err := buf.ReadFrom(r.Body); err != nil {
 		return bailiff.Request{}, unread(err)

@@ -103,7 +103,7 @@ func (a *agent) data(w http.ResponseWriter, r *http.Request, read func([]byte) (
 }
 
 func (a *agent) readDocument(r *http.Request, read func([]byte) (document, error)) (bailiff.Request, *Problem) {
-	buf := written.Get().(*bytes.Buffer)
+	buf := buffers.Get().(*bytes.Buffer)
 	defer release(buf)
 	if _, err := buf.ReadFrom(r.Body); err != nil {
 		return bailiff.Request{}, unread(err)

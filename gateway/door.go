@@ -135,6 +135,7 @@ func (d *Door) Serve() error {
 // cancelled.
 func (d *Door) Shutdown(ctx context.Context) error {
 	defer d.remove()
+	defer func() { _ = d.listener.Close() }() // which the server does only if it ever served
 	if err := d.server.Shutdown(ctx); err == nil {
 		return nil
 	}
@@ -153,6 +154,9 @@ func (d *Door) Shutdown(ctx context.Context) error {
 func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p := &paced{ResponseWriter: w, control: http.NewResponseController(w), timeout: d.WriteTimeout}
 	defer d.survive(p, r)
+	if r.ContentLength != 0 {
+		r.Body = p.body(r.Body, d.BodyTimeout) // even if nobody reads it: net/http does, to the end
+	}
 	if stranger := d.stranger(r); stranger != nil {
 		w.Header().Set("Connection", "close")
 		stranger.write(p)
@@ -164,9 +168,6 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		problem(http.StatusServiceUnavailable, "busy", "Too many requests run at once; try again in a second.").write(p)
 		return
-	}
-	if r.ContentLength != 0 {
-		r.Body = p.body(r.Body, d.BodyTimeout)
 	}
 	d.handler.ServeHTTP(p, r)
 }

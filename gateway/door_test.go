@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -152,6 +153,31 @@ func TestASocketIsForItsUserAndGroupFromTheStart(t *testing.T) {
 	}
 }
 
+func TestAFolderForTheSocketIsMadeSoThatListedUsersPass(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "run", "bailiff")
+	open(t, DoorConfig{Network: "unix", Address: filepath.Join(folder, "a.sock")}, http.NotFoundHandler())
+	if about, err := os.Stat(folder); err != nil || about.Mode().Perm() != 0o755 {
+		t.Errorf("the folder is %v, %v, want mode 0755", about, err)
+	}
+}
+
+func TestADoorThatNeverServedLeavesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.sock")
+	d, err := Open(DoorConfig{Network: "unix", Address: path}, http.NotFoundHandler())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Shutdown(t.Context()); err != nil {
+		t.Errorf("closing: %v", err)
+	}
+	if _, err := d.listener.Accept(); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("it still listens: %v", err)
+	}
+	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the socket is still there: %v", err)
+	}
+}
+
 func TestASocketOfADeadProcessIsReplaced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.sock")
 	dead, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
@@ -191,13 +217,19 @@ func TestAPathThatIsTakenIsLeftAlone(t *testing.T) {
 }
 
 func TestAClientThatSendsSlowlyIsCutOff(t *testing.T) {
-	for _, test := range []struct{ name, sends, gets string }{
-		{"half a header", "POST /v1/decide HTTP/1.1\r\nHost: bai", ""},
-		{"half a body", rawPost("/v1/decide", `{"tool": `, 100), "408 Request Timeout"},
-		{"half a body for a path that reads none", rawPost("/no/such/path", `{"tool": `, 100), "404 Not Found"},
+	stranger := []uint32{uint32(os.Geteuid()) + 1}
+	for _, test := range []struct {
+		name, sends string
+		uids        []uint32
+		gets        string
+	}{
+		{"half a header", "POST /v1/decide HTTP/1.1\r\nHost: bai", nil, ""},
+		{"half a body", rawPost("/v1/decide", `{"tool": `, 100), nil, "408 Request Timeout"},
+		{"half a body for a path that reads none", rawPost("/no/such/path", `{"tool": `, 100), nil, "404 Not Found"},
+		{"half a body from a user that is not listed", rawPost("/v1/decide", `{"tool": `, 100), stranger, "403 Forbidden"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			d := open(t, DoorConfig{HeaderTimeout: blink, BodyTimeout: blink}, agentHandler(t, agentOf(&enforcer{})))
+			d := open(t, DoorConfig{HeaderTimeout: blink, BodyTimeout: blink, UIDs: test.uids}, agentHandler(t, agentOf(&enforcer{})))
 			got, err := io.ReadAll(knockRaw(t, d, test.sends)) // ends when the door hangs up
 			if err != nil && !strings.Contains(err.Error(), "reset") {
 				t.Fatal(err)
@@ -365,4 +397,40 @@ func TestClosingLeavesTheSocketOfASuccessor(t *testing.T) {
 		t.Errorf("closing: %v", err)
 	}
 	callerOf(t, second).do(http.MethodGet, "/", "")
+}
+
+// echoing decides with the command for an id, so that an answer can be told from
+// another request's.
+type echoing struct{ enforcer }
+
+func (*echoing) Decide(_ context.Context, req bailiff.Request) bailiff.Decided {
+	return bailiff.Decided{ID: req.Args.Command, Decision: allowed}
+}
+
+func TestManyClientsAtOnceGetTheirOwnAnswers(t *testing.T) {
+	d := open(t, DoorConfig{}, agentHandler(t, agentOf(&echoing{enforcer{execute: func(_ context.Context, req bailiff.Request, news func(bailiff.Progress)) bailiff.Answer {
+		if news != nil {
+			news(bailiff.Progress{Output: []byte(req.Args.Command)})
+		}
+		return completed(req, req.Args.Command)
+	}}})))
+	var clients sync.WaitGroup
+	for n := range 8 {
+		clients.Go(func() {
+			c := callerOf(t, d)
+			for i := range 40 {
+				command := strings.Repeat(fmt.Sprintf("%d-%d ", n, i), 1+i*50)
+				for _, a := range []answerBytes{
+					c.post("/v1/decide", replace("git status", command)),
+					c.post("/v1/execute", replace("git status", command)),
+					c.post("/v1/execute", replace("git status", command), "Accept", "text/event-stream"),
+				} {
+					if a.status != http.StatusOK || !strings.Contains(string(a.body), `"`+command+`"`) {
+						t.Errorf("asked %.20q…, answered %d: %.80s…", command, a.status, a.body)
+					}
+				}
+			}
+		})
+	}
+	clients.Wait()
 }

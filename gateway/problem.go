@@ -66,10 +66,10 @@ func (p *Problem) write(w http.ResponseWriter) {
 	send(w, p.status, p)
 }
 
-// written lets one write carry a whole answer.
-var written = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+// buffers hold a whole request as it is read, or a whole answer for one write.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// keptBuffer is the largest buffer worth keeping for the next answer.
+// keptBuffer is the largest buffer worth keeping for another.
 const keptBuffer = 64 << 10
 
 var (
@@ -80,7 +80,7 @@ var (
 
 // send answers with a value.
 func send(w http.ResponseWriter, status int, value any) {
-	buf := written.Get().(*bytes.Buffer)
+	buf := buffers.Get().(*bytes.Buffer)
 	defer release(buf)
 	if err := json.MarshalWrite(buf, value, lenient); err != nil {
 		panic(err) // the wire types hold nothing that has no JSON
@@ -91,7 +91,7 @@ func send(w http.ResponseWriter, status int, value any) {
 func release(buf *bytes.Buffer) {
 	if buf.Cap() <= keptBuffer {
 		buf.Reset()
-		written.Put(buf)
+		buffers.Put(buf)
 	}
 }
 

@@ -57,7 +57,7 @@ func vacate(path string) error {
 // another user could connect.
 func bind(c DoorConfig) (l net.Listener, remove func(), err error) {
 	folder := filepath.Dir(c.Address)
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	if err := makeFolder(folder); err != nil {
 		return nil, nil, err
 	}
 	private, err := os.MkdirTemp(folder, ".b")
@@ -77,6 +77,18 @@ func bind(c DoorConfig) (l net.Listener, remove func(), err error) {
 		return nil, nil, err
 	}
 	return socket, func() { removeOurs(c.Address, about) }, nil
+}
+
+// makeFolder makes a folder that listed users can pass through, whatever the
+// umask; one that exists is left as it is.
+func makeFolder(folder string) error {
+	if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	return os.Chmod(folder, 0o755) //nolint:gosec // the socket's own mode keeps others out
 }
 
 func place(c DoorConfig, made string) (fs.FileInfo, error) {
