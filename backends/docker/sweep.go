@@ -12,7 +12,7 @@ import (
 )
 
 // Sweep removes the owner's containers that keep does not name, started or not,
-// and the runners' volumes of versions that nothing uses any more.
+// and the runners' volumes that none of the others uses.
 func (b *Backend) Sweep(ctx context.Context, owner string, keep map[string]bool) (int, error) {
 	found, err := b.engine.ContainerList(ctx, container.ListOptions{All: true, Filters: ownedBy(owner)})
 	if err != nil {
@@ -51,7 +51,14 @@ func (b *Backend) isOpening(names []string) bool {
 	return false
 }
 
+// sweepRunners removes the runners' volumes that no container has, unless one is
+// being opened. The next opening makes its own again.
 func (b *Backend) sweepRunners(ctx context.Context, owner string) error {
+	b.seeding.Lock() // an opening that begins now waits, and then finds the volume gone
+	defer b.seeding.Unlock()
+	if b.anyOpening() {
+		return nil
+	}
 	which := ownedBy(owner)
 	which.Add("label", labelRunner)
 	which.Add("dangling", "true")
@@ -61,18 +68,22 @@ func (b *Backend) sweepRunners(ctx context.Context, owner string) error {
 	}
 	var faults []error
 	for _, v := range found.Volumes {
-		if !b.inUse(v.Name) {
-			faults = append(faults, b.removeVolume(ctx, v.Name))
-		}
+		b.unseed(v.Name)
+		faults = append(faults, b.removeVolume(ctx, v.Name))
 	}
 	return errors.Join(faults...)
 }
 
-// inUse says whether this process counts on the volume.
-func (b *Backend) inUse(name string) bool {
+func (b *Backend) anyOpening() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.seeded[name] != ""
+	return len(b.opening) > 0
+}
+
+func (b *Backend) unseed(volume string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.seeded, volume)
 }
 
 // remove kills and removes a container with its unnamed volumes. One that is
