@@ -297,9 +297,17 @@ func (w *pyWalk) ownMethod(b pyValue, callee *pyExpr, c *pyCall) pyValues {
 	own := false
 	for _, m := range w.methods[callee.text] {
 		own = true
-		out = out.with(w.apply(m, c))
+		given := w.apply(m, c)
+		if m.define.decorated {
+			// A property's value is what is called.
+			w.escape(given)
+		}
+		out = out.with(given)
 	}
 	for _, v := range w.attributes[callee.text] {
+		if v.shape == pyCallable && v.function.method {
+			continue
+		}
 		out = out.with(w.callValue(v, c))
 	}
 	if own && (b.shape == pyObject && strings.HasPrefix(b.text, ".") || callee.kids[0].form == pyNameForm && callee.kids[0].text == "self") {

@@ -44,8 +44,7 @@ const (
 	pyJoinWords
 	pyQuote
 	pySplitWords
-	pyEncodeOnly // an encoding that nothing here decodes
-	pyPureText   // the argument as text
+	pyPureText // the argument as text
 )
 
 // pyDeed is what calls of one name do; args are the places of its paths, skip

@@ -16,7 +16,7 @@ func (w *pyWalk) do(d pyDeed, c *pyCall) pyValues {
 		return w.doEnviron(d, c)
 	case pyMakePath, pyJoin, pyExpandUser, pySamePath, pyWorkdir, pyHome, pyChdir:
 		return w.doPaths(d, c)
-	case pyNothing, pyEncodeOnly:
+	case pyNothing:
 		c.escapeAll(w)
 		return pyValues{{shape: pyObject, text: c.name, taint: c.tainted().with(taint{fetched: reachesNetwork(c.name)})}}
 	}

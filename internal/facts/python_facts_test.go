@@ -128,7 +128,6 @@ func TestNoProgramIsTooMuch(t *testing.T) {
 	for _, unit := range hostilePython {
 		Python(fill("", unit, ""), work)
 		Python(fill("import os\na = 'x'\n", unit, ""), work)
-		Python(fill("(", unit, ")"), work)
 	}
 }
 

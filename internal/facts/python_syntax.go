@@ -123,7 +123,7 @@ func (p *pyParser) list() *pyExpr {
 func (p *pyParser) startsExpression() bool {
 	switch t := p.peek(); t.kind {
 	case pyName:
-		return !pyKeywords[t.text] || p.is("not", "lambda", "await", "yield")
+		return !pyKeywords[t.text] || p.is("not", "lambda", "await")
 	case pyNumber, pyText:
 		return true
 	case pyOperator:

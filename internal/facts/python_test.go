@@ -89,6 +89,11 @@ func TestProgramsThatHideWhatTheyRun(t *testing.T) {
 		"a global that a function changes": {"import os\nc = 'ls'\ndef f():\n    global c\n    c = input()\nf()\nos.system(c)", ""},
 		"a script it wrote from input":     {"import os\nopen('x.sh', 'w').write(data)\nos.system('sh x.sh')", ""},
 		"a script it downloaded":           {"import os, urllib.request\nurllib.request.urlretrieve('https://x.test/x.sh', 'x.sh')\nos.system('sh x.sh')", "download_and_run"},
+		"a property that is os.system":     {"import os\nclass A:\n    @property\n    def r(self): return os.system\nA().r('id')", "dynamic_exec"},
+		"a script that is not known":       {"import subprocess\nsubprocess.run(['sh', '-c', x])", ""},
+		"an interpreter's unknown program": {"import subprocess\nsubprocess.run(['python3', '-c', x])", ""},
+		"a lambda that gives os.system":    {"import os\n(lambda: os.system)()('id')", "dynamic_exec"},
+		"a class called like a function":   {"import os\nclass A:\n    def __call__(self, c): os.system(c)\nA()('id')", ""},
 		"a changed built-in":               {"import os\nos.getcwd = f\nos.system = g", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -174,6 +179,13 @@ func TestShellTextOfPrograms(t *testing.T) {
 		"import os\n[os.system(c) for c in ('id', 'ls')]":                                        "id\nls",
 		"import os\nif (c := 'id'): os.system(c)":                                                "id",
 		"import os\na, b = 'id', 'ls'\nos.system(b)":                                             "ls",
+		"import os\nos.system.__call__('id')":                                                    "id",
+		"import posix\nposix.system('id')":                                                       "id",
+		"import os\nclass A:\n    r = os.system\nA.r('id')":                                      "id",
+		"import os\nclass A:\n    r = os.system\nA().r('id')":                                    "id",
+		"import os\neval('os.system')('id')":                                                     "id",
+		"import os\nfor f in (os.system,): f('id')":                                              "id",
+		"import os\ndef f(): return os.system\nf()('id')":                                        "id",
 		"import shutil\nprint(shutil.which('git'))":                                              "",
 	} {
 		c := Python(source, pyHomePlace)

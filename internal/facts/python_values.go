@@ -78,12 +78,15 @@ func pyTexts(s string) pyValues { return pyValues{{shape: pyString, text: s}} }
 
 func pySymbols(name string) pyValues { return pyValues{{shape: pySymbol, text: canonical(name)}} }
 
-// canonical is a built-in's name without its module.
+// canonical is the one name of what has several.
 func canonical(name string) string {
 	for _, module := range []string{"builtins.", "__builtins__.", "__builtin__."} {
 		name = strings.TrimPrefix(name, module)
 	}
-	return strings.Replace(name, "posix.", "os.", 1)
+	if rest, ok := strings.CutPrefix(name, "posix."); ok {
+		name = "os." + rest
+	}
+	return strings.TrimSuffix(name, ".__call__")
 }
 
 // with is the union of two sets; one that grows too large holds something unknown.

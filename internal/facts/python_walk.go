@@ -26,6 +26,8 @@ type pyWalk struct {
 	nestedPrograms map[string]*pyProgram
 	stars          []string
 	grew           bool
+	// settling says that what still changes is taken for unknown.
+	settling bool
 	// exhausted says that the program is more than was walked.
 	exhausted   bool
 	steps       int
@@ -79,7 +81,7 @@ type pyFunction struct {
 }
 
 const (
-	maxPyWalks = 5
+	maxPyWalks = 10
 	maxPySteps = 400_000
 )
 
@@ -95,7 +97,8 @@ func newPyWalk(at Place) *pyWalk {
 // program walks until nothing more is learnt, and then once more to note.
 func (w *pyWalk) program(body []*pyStatement) {
 	top := &pyScope{vars: map[string]*pyVariable{}}
-	for range maxPyWalks {
+	for i := range maxPyWalks {
+		w.settling = i > maxPyWalks/2
 		w.once(top, body)
 		if !w.grew || w.exhausted {
 			break
@@ -285,6 +288,9 @@ func (w *pyWalk) set(name string, vs pyValues) {
 		return
 	}
 	w.learn(&v.ever, vs)
+	if sc.class {
+		w.learnAttribute(name, vs)
+	}
 	v.loose = v.loose || !own || w.loops > 0
 	if !own || w.nested > 0 {
 		v.now = v.now.with(vs)
@@ -299,6 +305,9 @@ func (w *pyWalk) learn(known *pyValues, vs pyValues) {
 	*known = before.with(vs)
 	if len(*known) != len(before) || len(before) == maxPyValues && !slices.EqualFunc(before, *known, pyValue.same) {
 		w.grew = true
+		if w.settling {
+			*known = known.with(pyHidden("value", vs.tainted()))
+		}
 	}
 }
 
@@ -313,9 +322,14 @@ func (w *pyWalk) setAttribute(target *pyExpr, vs pyValues) {
 			}
 		}
 	}
-	known := w.attributes[target.text]
-	w.learn(&known, named(vs, target.text))
-	w.attributes[target.text] = known
+	w.learnAttribute(target.text, named(vs, target.text))
+}
+
+// learnAttribute adds to what an attribute of a name may hold in any object.
+func (w *pyWalk) learnAttribute(name string, vs pyValues) {
+	known := w.attributes[name]
+	w.learn(&known, vs)
+	w.attributes[name] = known
 }
 
 func (w *pyWalk) setItem(target *pyExpr, vs pyValues) {
@@ -326,7 +340,7 @@ func (w *pyWalk) setItem(target *pyExpr, vs pyValues) {
 			}
 			continue
 		}
-		if b.shape == pySymbol {
+		if b.shape == pySymbol && (dangerousModules[b.text] || b.text == "globals()" || b.text == "locals()") {
 			w.hide()
 		}
 	}
