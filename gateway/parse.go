@@ -56,6 +56,16 @@ const (
 
 var strict = json.RejectUnknownMembers(true)
 
+// ParseRequest reads a request as strictly as the agent API does, for programs
+// that take one from a file. The error is a [*Problem] with every fault.
+func ParseRequest(body []byte) (bailiff.Request, error) {
+	req, p := parse(body)
+	if p != nil {
+		return bailiff.Request{}, p
+	}
+	return req, nil
+}
+
 // parse reads a request strictly: what it does not name, name twice or spell in
 // the wrong type is a fault. The caller is left empty.
 func parse(body []byte) (bailiff.Request, *Problem) {
