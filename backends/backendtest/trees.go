@@ -148,12 +148,13 @@ func attacksOnSupervisor(t *testing.T, b box) {
 		t.Errorf("having killed its supervisor, it ended as %+v", exit)
 	}
 	b.nothingLeft(t, m)
-	cmd := shell(scatter(m) + "kill -STOP $PPID; sleep " + m)
+	cmd := shell(scatter(m) + "while :; do kill -STOP $PPID; done")
 	cmd.Timeout = 300 * time.Millisecond
 	if exit, _ := b.run(cmd); !exit.TimedOut {
-		t.Errorf("having stopped its supervisor, it ended as %+v", exit)
+		t.Errorf("stopping its supervisor all the time, it ended as %+v", exit)
 	}
 	b.nothingLeft(t, m)
+	b.says("kill -STOP $PPID; echo still here", "still here\n")
 	b.says("kill -TERM $PPID; kill -INT $PPID; kill -HUP $PPID; kill -USR1 $PPID; echo still here", "still here\n")
 	b.says("trap -p; exec bash -c 'trap -p'", "")
 }

@@ -107,7 +107,7 @@ func (b *Backend) Open(ctx context.Context, spec backends.Spec) (backends.Sandbo
 	cmd := exec.Command(b.cfg.Runner)
 	cmd.Env, cmd.Dir = []string{}, "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	child, err := runner.Launch(ctx, cmd, runner.Place{Home: b.home, Workspace: b.cfg.Workdir})
+	child, err := runner.Launch(ctx, cmd, runner.Place{Home: b.home, Workspace: b.cfg.Workdir}, func() error { return nil })
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", backends.ErrUnavailable, err)
 	}

@@ -21,9 +21,9 @@ type Child struct {
 }
 
 // Launch starts the command, whose standard input and output must be a
-// runner's, and attaches to it. Its standard error becomes part of the error if
-// that fails.
-func Launch(ctx context.Context, cmd *exec.Cmd, place Place) (*Child, error) {
+// runner's, and attaches to it. What must be done in between, admit does. The
+// end of its standard error becomes part of the error if anything fails.
+func Launch(ctx context.Context, cmd *exec.Cmd, place Place, admit func() error) (*Child, error) {
 	conn, err := connect(cmd)
 	if err != nil {
 		return nil, fmt.Errorf("making pipes for the runner: %w", err)
@@ -38,7 +38,11 @@ func Launch(ctx context.Context, cmd *exec.Cmd, place Place) (*Child, error) {
 		return nil, fmt.Errorf("starting the runner: %w", err)
 	}
 	c.process = cmd.Process
-	if c.Client, err = Attach(ctx, conn, place); err != nil {
+	if err = admit(); err == nil {
+		c.Client, err = Attach(ctx, conn, place)
+	}
+	if err != nil {
+		conn.Close()
 		_ = cmd.Process.Kill()
 		<-c.exited
 		return nil, words.explain(err)

@@ -225,24 +225,34 @@ func (p *pool) isSeat(pid int) bool {
 	return p.seats[pid] != nil
 }
 
-// reap takes the dead from the process table.
+// reap takes the dead from the process table, and wakes supervisors that a
+// command has stopped.
 func (p *pool) reap() {
 	p.reaping.Lock()
 	defer p.reaping.Unlock()
 	for {
-		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG|syscall.WALL, nil)
-		if err == syscall.EINTR {
-			continue
-		}
-		if err != nil || pid == 0 {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG|syscall.WUNTRACED|syscall.WALL, nil)
+		switch {
+		case err == syscall.EINTR:
+		case err != nil || pid == 0:
 			return
+		case status.Stopped():
+			if p.isSeat(pid) {
+				_ = syscall.Kill(pid, syscall.SIGCONT)
+			}
+		default:
+			p.unseat(pid)
 		}
-		p.mu.Lock()
-		if s := p.seats[pid]; s != nil {
-			delete(p.seats, pid)
-			close(s.dead)
-		}
-		p.mu.Unlock()
+	}
+}
+
+func (p *pool) unseat(pid int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s := p.seats[pid]; s != nil {
+		delete(p.seats, pid)
+		close(s.dead)
 	}
 }
 
@@ -269,7 +279,6 @@ func (p *pool) strikeJob(j *job) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if pid := j.seat.pid; j.seat.job == j && p.seats[pid] != nil && !j.isGone() {
-		_ = syscall.Kill(pid, syscall.SIGCONT) // a command may have stopped it
 		strike(pid, none)
 	}
 }
@@ -319,8 +328,7 @@ func (p *pool) clear() {
 func (p *pool) close() {
 	p.mu.Lock()
 	p.closing = true
-	for pid, s := range p.seats {
-		_ = syscall.Kill(pid, syscall.SIGCONT)
+	for _, s := range p.seats {
 		s.file.Close()
 	}
 	p.mu.Unlock()

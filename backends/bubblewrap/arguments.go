@@ -1,0 +1,183 @@
+package bubblewrap
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/bailiff-dev/bailiff/backends"
+)
+
+// runnerPath is where the runner is inside.
+const runnerPath = "/.bailiff/runner"
+
+// insideUser is the number of the user inside, whoever it is on the host.
+const insideUser = "10000"
+
+// namespaces are the options that do not depend on the spec.
+var namespaces = []string{
+	"--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--unshare-cgroup",
+	"--disable-userns", "--uid", insideUser, "--gid", insideUser, "--hostname", "sandbox", "--cap-drop", "ALL",
+	"--die-with-parent", "--new-session", "--as-pid-1", "--clearenv",
+}
+
+// etc lists what programs need of the host's /etc.
+var etc = []string{
+	"alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "mime.types", "nsswitch.conf",
+	"pki/tls", "pki/ca-trust", "protocols", "services", "ssl/certs", "ssl/openssl.cnf", "terminfo",
+}
+
+// madeUp are files that are made for the sandbox.
+var madeUp = map[string]string{
+	"/etc/passwd": "root:x:0:0::/:/bin/false\nsandbox:x:" + insideUser + ":" + insideUser + "::/home:/bin/bash\nnobody:x:65534:65534::/:/bin/false\n",
+	"/etc/group":  "root:x:0:\nsandbox:x:" + insideUser + ":\nnogroup:x:65534:\n",
+	"/etc/hosts":  "127.0.0.1 localhost sandbox\n::1 localhost\n",
+}
+
+// writable are the folders in memory, with their shares of the disk bound in
+// 16ths. The workspace is one of them only if the spec names none.
+var writable = []struct {
+	folder string
+	share  int
+}{{"/workspace", 8}, {"/tmp", 3}, {"/home", 2}, {"/var/tmp", 1}, {"/run", 1}, {"/dev/shm", 1}}
+
+// arguments are what bwrap is told of a spec, in the order in which it does it.
+func (b *Backend) arguments(spec backends.Spec, files *descriptors) ([]string, error) {
+	list := slices.Clone(namespaces)
+	visible, err := b.programs()
+	if err != nil {
+		return nil, err
+	}
+	list = append(list, visible...)
+	list = append(list, "--proc", "/proc", "--dev", "/dev")
+	list = append(list, inMemory(spec)...)
+	given, err := b.given(spec)
+	if err != nil {
+		return nil, err
+	}
+	list = append(list, given...)
+	made, err := b.made(files)
+	if err != nil {
+		return nil, err
+	}
+	list = append(list, made...)
+	list = append(list, "--remount-ro", "/dev", "--chdir", "/")
+	if spec.ReadOnly {
+		list = append(list, "--remount-ro", "/")
+	}
+	return list, nil
+}
+
+// programs shows what can be run: of the host's files a list, of a root that was
+// made for sandboxes everything but what the sandbox has of its own.
+func (b *Backend) programs() ([]string, error) {
+	if b.cfg.Root != "" {
+		return b.ownRoot()
+	}
+	list := []string{"--ro-bind", "/usr", "/usr"}
+	for _, name := range []string{"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"} {
+		shown, err := shownAs(name, name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("reading %s: %w", name, err)
+		}
+		list = append(list, shown...)
+	}
+	for _, name := range etc {
+		list = append(list, "--ro-bind-try", "/etc/"+name, "/etc/"+name)
+	}
+	return list, nil
+}
+
+func (b *Backend) ownRoot() ([]string, error) {
+	entries, err := os.ReadDir(b.cfg.Root)
+	if err != nil {
+		return nil, fmt.Errorf("%w: reading backends.bubblewrap.root: %w", backends.ErrUnavailable, err)
+	}
+	var list []string
+	for _, entry := range entries {
+		if slices.Contains([]string{"proc", "dev", "sys", "tmp", "run", "home", "root", "boot", "mnt", "media", "srv", "var", "workspace", ".bailiff"}, entry.Name()) {
+			continue
+		}
+		shown, err := shownAs(filepath.Join(b.cfg.Root, entry.Name()), "/"+entry.Name())
+		if err != nil {
+			return nil, fmt.Errorf("reading backends.bubblewrap.root: %w", err)
+		}
+		list = append(list, shown...)
+	}
+	return list, nil
+}
+
+// shownAs shows a folder read-only, or a link as the same link.
+func shownAs(path, target string) ([]string, error) {
+	stat, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if stat.Mode()&os.ModeSymlink == 0 {
+		return []string{"--ro-bind", path, target}, nil
+	}
+	to, err := os.Readlink(path)
+	return []string{"--symlink", to, target}, err
+}
+
+func inMemory(spec backends.Spec) (list []string) {
+	for _, w := range writable {
+		if w.folder == "/workspace" && spec.Workspace != "" {
+			continue
+		}
+		list = append(list, "--perms", "0700")
+		if spec.DiskMB > 0 {
+			list = append(list, "--size", strconv.Itoa(max(1<<20, spec.DiskMB<<20/16*w.share)))
+		}
+		list = append(list, "--tmpfs", w.folder)
+	}
+	return list
+}
+
+// given shows what the spec names of the host's files.
+func (b *Backend) given(spec backends.Spec) (list []string, err error) {
+	if spec.Workspace != "" {
+		folder, err := b.workspace(spec)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, "--bind", folder, "/workspace")
+	}
+	for _, m := range spec.Mounts {
+		option := "--bind"
+		if m.ReadOnly {
+			option = "--ro-bind"
+		}
+		list = append(list, option, m.Source, m.Target)
+	}
+	return list, nil
+}
+
+// made hands over the files that are made for the sandbox, the runner among them.
+func (b *Backend) made(files *descriptors) ([]string, error) {
+	program, err := os.Open(b.cfg.Runner)
+	if err != nil {
+		return nil, fmt.Errorf("%w: opening the runner: %w", backends.ErrUnavailable, err)
+	}
+	list := []string{"--perms", "0111", "--ro-bind-data", files.add(program), runnerPath}
+	for path, text := range madeUp {
+		if b.cfg.Root != "" && !exists(filepath.Join(b.cfg.Root, path)) {
+			continue // a root that is read-only has no place for it
+		}
+		number, err := files.content(text)
+		if err != nil {
+			return nil, fmt.Errorf("making %s for the sandbox: %w", path, err)
+		}
+		list = append(list, "--perms", "0444", "--ro-bind-data", number, path)
+	}
+	return list, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

@@ -1,0 +1,170 @@
+// Package bubblewrap makes sandboxes out of the kernel's namespaces alone, with
+// the program bwrap: no daemon, no image, a few milliseconds each.
+//
+// A sandbox has namespaces of its own for users, processes, mounts, IPC, names,
+// network and control groups. What it sees is a list: programs and libraries
+// (/usr, or the folders of a root of one's own), the few files of /etc that they
+// need, a new /proc and a minimal /dev; never /run, /var, /root or anyone's home.
+// Everything but the workspace and some folders in memory is read-only where the
+// spec says so. Its user has no capability inside, may make no further user
+// namespace, and is an unprivileged user of the host: where the sidecar is root,
+// a user that owns nothing but workspaces, else the sidecar's own.
+//
+// The runner is process 1. Its file is a copy in memory that can be run but not
+// read, which makes the kernel close its processes to others of the same user.
+// It ends when the sidecar does: its input ends, and bwrap dies with the thread
+// that started it.
+//
+// Processors, memory and processes are bounded by control groups. The network is
+// "none" only: "full" would share the host's loopback.
+package bubblewrap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/cgroup"
+)
+
+// Config says what sandboxes are made of.
+type Config struct {
+	// Runner is the path of the bailiff-runner program.
+	Runner string
+	// StateDir holds the workspaces.
+	StateDir string
+	// Root is a folder that serves as the sandbox's root; empty means the host's
+	// own programs and libraries.
+	Root string
+	// User is the numeric uid:gid on the host that a sidecar which is root makes
+	// sandboxes as; empty means 10000:10000. It is never root.
+	User string
+	// AcceptMissing names what may be left out where it cannot be bounded: cpus,
+	// memory_mb, pids, disk_mb.
+	AcceptMissing []string
+	// MountsAllowed lists the folders of the host that specs may mount.
+	MountsAllowed []string
+}
+
+// Backend makes sandboxes on this host.
+type Backend struct {
+	cfg      Config
+	bwrap    string
+	uid, gid int
+}
+
+var (
+	_ backends.Backend = (*Backend)(nil)
+	_ backends.Keeper  = (*Backend)(nil)
+)
+
+const diskMB = "disk_mb"
+
+var acceptable = []string{cgroup.CPUs, cgroup.MemoryMB, cgroup.PIDs, diskMB}
+
+// New checks the configuration.
+func New(cfg Config) (*Backend, error) {
+	if cfg.User == "" {
+		cfg.User = "10000:10000"
+	}
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	b := &Backend{cfg: cfg}
+	if _, err := fmt.Sscanf(cfg.User, "%d:%d", &b.uid, &b.gid); err != nil {
+		return nil, fmt.Errorf("reading bubblewrap user %q: %w", cfg.User, err)
+	}
+	b.bwrap, _ = exec.LookPath("bwrap") // Ready tells when there is none
+	cgroup.Sweep()
+	return b, nil
+}
+
+var numericUser = regexp.MustCompile(`^[1-9][0-9]{0,8}:[1-9][0-9]{0,8}$`)
+
+func (c Config) check() error {
+	var faults []error
+	fault := func(wrong bool, format string, args ...any) {
+		if wrong {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	fault(c.Runner == "", "bubblewrap backend lacks the path of bailiff-runner")
+	fault(!filepath.IsAbs(c.StateDir), "bubblewrap state folder is %q, want an absolute path", c.StateDir)
+	fault(!numericUser.MatchString(c.User), "bubblewrap user is %q, want numbers above zero as uid:gid", c.User)
+	fault(c.Root != "" && (!filepath.IsAbs(c.Root) || filepath.Clean(c.Root) == "/"),
+		"bubblewrap root is %q, want the absolute path of a folder made for sandboxes", c.Root)
+	for _, name := range c.AcceptMissing {
+		fault(!slices.Contains(acceptable, name), "accept_missing_limits names %q, want one of %s", name, strings.Join(acceptable, ", "))
+	}
+	return errors.Join(faults...)
+}
+
+// Isolated is true.
+func (*Backend) Isolated() bool { return true }
+
+// Ready makes a sandbox to see whether it can be done.
+func (b *Backend) Ready(ctx context.Context) error {
+	if err := b.equipped(ctx); err != nil {
+		return fmt.Errorf("%w: %w", backends.ErrUnavailable, err)
+	}
+	trial, err := b.Open(ctx, backends.Spec{Network: "none", ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	return trial.Close(context.WithoutCancel(ctx))
+}
+
+func (b *Backend) equipped(ctx context.Context) error {
+	if runtime.GOOS != "linux" {
+		return fmt.Errorf("bubblewrap needs Linux, this is %s", runtime.GOOS)
+	}
+	if _, err := os.Stat(b.cfg.Runner); err != nil {
+		return fmt.Errorf("finding the runner: %w", err)
+	}
+	if b.bwrap == "" {
+		return errors.New("the program bwrap is not installed: install bubblewrap 0.8 or later")
+	}
+	help, err := exec.CommandContext(ctx, b.bwrap, "--help").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("asking bwrap what it can do: %w", err)
+	}
+	for _, option := range []string{"--disable-userns", "--size", "--perms", "--clearenv"} {
+		if !strings.Contains(string(help), option+" ") {
+			return fmt.Errorf("%s does not know %s: install bubblewrap 0.8 or later", b.bwrap, option)
+		}
+	}
+	return nil
+}
+
+// check refuses what namespaces cannot do.
+func (b *Backend) check(spec backends.Spec) error {
+	if err := backends.CheckMounts(spec.Mounts, b.cfg.MountsAllowed); err != nil {
+		return err
+	}
+	switch {
+	case spec.Network != "none":
+		return fmt.Errorf("%w: on the bubblewrap backend network must be \"none\", since another would be the host's own", backends.ErrUnsupported)
+	case spec.Image != "":
+		return fmt.Errorf("%w: the bubblewrap backend has no images; set backends.bubblewrap.root to choose what sandboxes see", backends.ErrUnsupported)
+	case spec.PIDs > 0 && spec.PIDs < leastPIDs:
+		return fmt.Errorf("%w: pids is %d, want at least %d, since the runner's threads count too", backends.ErrUnsupported, spec.PIDs, leastPIDs)
+	case spec.DiskMB > 0 && spec.Workspace != "" && !b.accepts(diskMB):
+		return fmt.Errorf("%w: disk_mb: nothing bounds a workspace on the host's disk (accept it with backends.bubblewrap.accept_missing_limits: [disk_mb])", backends.ErrUnsupported)
+	case spec.DiskMB > 0 && !spec.ReadOnly && !b.accepts(diskMB):
+		return fmt.Errorf("%w: disk_mb: nothing bounds a root that is not read-only (accept it with backends.bubblewrap.accept_missing_limits: [disk_mb])", backends.ErrUnsupported)
+	}
+	return nil
+}
+
+// leastPIDs is what the runner and some supervisors need for themselves.
+const leastPIDs = 64
+
+func (b *Backend) accepts(limit string) bool { return slices.Contains(b.cfg.AcceptMissing, limit) }

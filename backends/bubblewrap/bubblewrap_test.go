@@ -1,0 +1,163 @@
+package bubblewrap_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/backends/bubblewrap"
+)
+
+// stateDir is a folder that the sandbox's user can pass through.
+func stateDir(t testing.TB) string {
+	t.Helper()
+	folder, err := os.MkdirTemp("", "bailiff-bubblewrap")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(folder) })
+	if err := os.Chmod(folder, 0o711); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+func backend(t testing.TB, change ...func(*bubblewrap.Config)) *bubblewrap.Backend {
+	t.Helper()
+	cfg := bubblewrap.Config{Runner: backendtest.Runner(t), StateDir: stateDir(t)}
+	for _, f := range change {
+		f(&cfg)
+	}
+	b, err := bubblewrap.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+var spec = backends.Spec{Owner: "test", Session: "s", Network: "none", CPUs: 2, MemoryMB: 512, DiskMB: 256, PIDs: 600, ReadOnly: true}
+
+func TestConformance(t *testing.T) {
+	backendtest.Run(t, backendtest.Config{Open: func(t testing.TB) backends.Backend { return backend(t) }, Spec: spec})
+}
+
+func BenchmarkTrue(b *testing.B) { backendtest.Benchmark(b, backend(b), spec) }
+
+func BenchmarkOpenAndClose(b *testing.B) {
+	made := backend(b)
+	for b.Loop() {
+		sandbox, err := made.Open(context.Background(), spec)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := sandbox.Close(context.Background()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func TestWhatNamespacesCannotDoIsRefusedByName(t *testing.T) {
+	for _, c := range []struct {
+		field  string
+		change func(*backends.Spec)
+	}{
+		{"network", func(s *backends.Spec) { s.Network = "full" }},
+		{"network", func(s *backends.Spec) { s.Network = "" }},
+		{"images", func(s *backends.Spec) { s.Image = "debian" }},
+		{"pids", func(s *backends.Spec) { s.PIDs = 3 }},
+		{"disk_mb", func(s *backends.Spec) { s.Workspace = "w" }},
+		{"disk_mb", func(s *backends.Spec) { s.ReadOnly = false }},
+		{"mounts", func(s *backends.Spec) { s.Mounts = []bailiff.Mount{{Source: "/var/run", Target: "/x"}} }},
+	} {
+		t.Run(c.field, func(t *testing.T) {
+			wanted := spec
+			c.change(&wanted)
+			_, err := backend(t).Open(context.Background(), wanted)
+			if !errors.Is(err, backends.ErrUnsupported) || !strings.Contains(err.Error(), c.field) {
+				t.Errorf("error is %v, want one that wraps ErrUnsupported and names %s", err, c.field)
+			}
+		})
+	}
+}
+
+func TestConfigurationFaultsAreNamed(t *testing.T) {
+	for _, c := range []struct {
+		name, fault string
+		cfg         bubblewrap.Config
+	}{
+		{"no runner", "bailiff-runner", bubblewrap.Config{StateDir: "/s"}},
+		{"a relative state folder", "state folder", bubblewrap.Config{Runner: "/r", StateDir: "s"}},
+		{"the host's root as root", "root", bubblewrap.Config{Runner: "/r", StateDir: "/s", Root: "/usr/.."}},
+		{"root as user", "user", bubblewrap.Config{Runner: "/r", StateDir: "/s", User: "0:0"}},
+		{"a limit nobody knows", "cpus", bubblewrap.Config{Runner: "/r", StateDir: "/s", AcceptMissing: []string{"cpu"}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if _, err := bubblewrap.New(c.cfg); err == nil || !strings.Contains(err.Error(), c.fault) {
+				t.Errorf("error is %v, want it to speak of %s", err, c.fault)
+			}
+		})
+	}
+}
+
+func TestMountsShowTheFoldersThatAreAllowed(t *testing.T) {
+	shown := stateDir(t)
+	if err := os.WriteFile(filepath.Join(shown, "file"), []byte("shown"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	wanted := spec
+	wanted.Mounts = []bailiff.Mount{{Source: shown, Target: "/data", ReadOnly: true}}
+	b := backend(t, func(c *bubblewrap.Config) { c.MountsAllowed = []string{shown} })
+	if out := run(t, b, wanted, "cat /data/file; echo x 2>/dev/null >/data/file || echo ' read-only'"); out != "shown read-only\n" {
+		t.Errorf("said %q", out)
+	}
+}
+
+func TestARootOfOnesOwnIsShownWithoutItsPrivateFolders(t *testing.T) {
+	root := stateDir(t)
+	for _, name := range []string{"usr", "etc", "opt/tool", "root", "var"} {
+		if err := os.MkdirAll(filepath.Join(root, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, to := range map[string]string{"bin": "usr/bin", "lib": "usr/lib", "lib64": "usr/lib64"} {
+		if err := os.Symlink(to, filepath.Join(root, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wanted := spec
+	wanted.Mounts = []bailiff.Mount{{Source: "/usr", Target: "/usr", ReadOnly: true}}
+	b := backend(t, func(c *bubblewrap.Config) { c.Root, c.MountsAllowed = root, []string{"/usr"} })
+	if out := run(t, b, wanted, "cd /; echo *"); out != "bin dev etc home lib lib64 opt proc run tmp usr var workspace\n" {
+		t.Errorf("its root holds %q", out)
+	}
+}
+
+func run(t *testing.T, b backends.Backend, spec backends.Spec, script string) string {
+	t.Helper()
+	sandbox, err := b.Open(context.Background(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sandbox.Close(context.Background())
+	var out strings.Builder
+	cmd := backends.Command{Argv: []string{"/bin/bash", "-c", script}, HeadBytes: 1 << 16}
+	if _, err := sandbox.Run(context.Background(), cmd, func(p []byte) { out.Write(p) }); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestAMissingLimitIsRefusedUnlessItIsAccepted(t *testing.T) {
+	wanted := spec
+	wanted.Workspace = "w"
+	b := backend(t, func(c *bubblewrap.Config) { c.AcceptMissing = []string{"disk_mb"} })
+	if out := run(t, b, wanted, "echo kept >file; cat file"); out != "kept\n" {
+		t.Errorf("said %q", out)
+	}
+}

@@ -1,0 +1,178 @@
+package bubblewrap
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/cgroup"
+	"github.com/bailiff-dev/bailiff/backends/runner"
+)
+
+type sandbox struct {
+	*runner.Child
+	id    string
+	group *cgroup.Group
+}
+
+// ID is a name of its own.
+func (s *sandbox) ID() string { return s.id }
+
+// Close ends everything inside and removes the control groups.
+func (s *sandbox) Close(ctx context.Context) error {
+	return errors.Join(s.Child.Close(ctx), s.group.Close(ctx))
+}
+
+// Open makes namespaces, bounds them, and starts the runner inside.
+func (b *Backend) Open(ctx context.Context, spec backends.Spec) (backends.Sandbox, error) {
+	if b.bwrap == "" {
+		return nil, fmt.Errorf("%w: %w", backends.ErrUnavailable, b.equipped(ctx))
+	}
+	if err := b.check(spec); err != nil {
+		return nil, err
+	}
+	group, err := cgroup.New(cgroup.Limits{CPUs: spec.CPUs, MemoryMB: spec.MemoryMB, PIDs: spec.PIDs}, b.cfg.AcceptMissing)
+	if err != nil {
+		return nil, b.unbounded(err)
+	}
+	child, err := b.launch(ctx, spec, group)
+	if err != nil {
+		return nil, errors.Join(err, group.Close(context.WithoutCancel(ctx)))
+	}
+	return &sandbox{child, "bwrap-" + strings.ToLower(rand.Text()[:12]), group}, nil
+}
+
+func (b *Backend) unbounded(err error) error {
+	var missing *cgroup.Missing
+	if !errors.As(err, &missing) {
+		return fmt.Errorf("%w: %w", backends.ErrUnavailable, err)
+	}
+	return fmt.Errorf("%w: %w; run the sidecar as root or with delegated control groups, or accept it with backends.bubblewrap.accept_missing_limits: [%s]",
+		backends.ErrUnsupported, err, missing.Limit)
+}
+
+// launch starts bwrap, which waits with the namespaces made until its processes
+// are in the group.
+func (b *Backend) launch(ctx context.Context, spec backends.Spec, group *cgroup.Group) (*runner.Child, error) {
+	files := new(descriptors)
+	defer files.close()
+	arguments, err := b.arguments(spec, files)
+	if err != nil {
+		return nil, err
+	}
+	made, err := files.reading("--info-fd")
+	if err != nil {
+		return nil, err
+	}
+	goOn, err := files.writing("--block-fd")
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(b.bwrap, append(append(files.options, arguments...), "--", runnerPath)...)
+	cmd.Env, cmd.Dir, cmd.ExtraFiles = []string{}, "/", files.theirs
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if os.Getuid() == 0 {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(b.uid), Gid: uint32(b.gid)}
+	}
+	child, err := runner.Launch(ctx, cmd, runner.Place{}, func() error {
+		files.closeTheirs()
+		if err := admit(group, cmd.Process.Pid, made); err != nil {
+			return err
+		}
+		_, err := goOn.Write([]byte{1})
+		return err
+	})
+	if err != nil {
+		return nil, explain(err)
+	}
+	return child, nil
+}
+
+// admit puts bwrap and what it has started inside the namespaces into the group.
+func admit(group *cgroup.Group, monitor int, made *os.File) error {
+	var inside struct {
+		PID int `json:"child-pid"`
+	}
+	if err := json.NewDecoder(made).Decode(&inside); err != nil || inside.PID <= 1 {
+		return errors.New("bwrap could not make the namespaces")
+	}
+	return errors.Join(group.Add(monitor), group.Add(inside.PID))
+}
+
+// explain adds what to do where the kernel forbids namespaces.
+func explain(err error) error {
+	for _, sign := range []string{"No permissions to create", "Creating new namespace failed", "setting up uid map", "max_user_namespaces"} {
+		if strings.Contains(err.Error(), sign) {
+			err = fmt.Errorf("%w: unprivileged user namespaces are not allowed here; see the settings kernel.unprivileged_userns_clone, user.max_user_namespaces and kernel.apparmor_restrict_unprivileged_userns", err)
+			break
+		}
+	}
+	return fmt.Errorf("%w: %w", backends.ErrUnavailable, err)
+}
+
+// descriptors are the files that bwrap is handed by number.
+type descriptors struct {
+	options      []string
+	theirs, ours []*os.File
+}
+
+// add hands a file over and returns its number.
+func (d *descriptors) add(f *os.File) string {
+	d.theirs = append(d.theirs, f)
+	return fmt.Sprint(2 + len(d.theirs))
+}
+
+// content hands over a short text.
+func (d *descriptors) content(text string) (string, error) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		return "", err
+	}
+	defer write.Close()
+	number := d.add(read)
+	_, err = write.WriteString(text)
+	return number, err
+}
+
+// reading is what bwrap writes for an option.
+func (d *descriptors) reading(option string) (*os.File, error) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	d.ours = append(d.ours, read)
+	d.options = append(d.options, option, d.add(write))
+	return read, nil
+}
+
+// writing is what bwrap reads for an option.
+func (d *descriptors) writing(option string) (*os.File, error) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	d.ours = append(d.ours, write)
+	d.options = append(d.options, option, d.add(read))
+	return write, nil
+}
+
+func (d *descriptors) closeTheirs() {
+	for _, f := range d.theirs {
+		f.Close()
+	}
+	d.theirs = nil
+}
+
+func (d *descriptors) close() {
+	d.closeTheirs()
+	for _, f := range d.ours {
+		f.Close()
+	}
+}

@@ -1,0 +1,87 @@
+package bubblewrap
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/bailiff-dev/bailiff/backends"
+)
+
+// folder is where a workspace is; its name does not tell whose it is.
+func (b *Backend) folder(owner, workspace string) string {
+	sum := sha256.Sum256([]byte(fmt.Sprintf("%d:%s%s", len(owner), owner, workspace)))
+	return filepath.Join(b.cfg.StateDir, "workspaces", hex.EncodeToString(sum[:16]))
+}
+
+// workspace makes the folder of a spec's workspace, if need be, and gives it to
+// the sandbox's user.
+func (b *Backend) workspace(spec backends.Spec) (string, error) {
+	folder := b.folder(spec.Owner, spec.Workspace)
+	if err := os.MkdirAll(filepath.Dir(folder), 0o711); err != nil {
+		return "", fmt.Errorf("making a workspace: %w", err)
+	}
+	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", fmt.Errorf("making a workspace: %w", err)
+	}
+	if os.Getuid() != 0 {
+		return folder, nil
+	}
+	if err := os.Lchown(folder, b.uid, b.gid); err != nil {
+		return "", fmt.Errorf("giving a workspace to its user: %w", err)
+	}
+	return folder, b.reachable(filepath.Dir(folder))
+}
+
+// reachable wants every folder on the way to be open for the sandbox's user.
+func (b *Backend) reachable(folder string) error {
+	for ; folder != "/"; folder = filepath.Dir(folder) {
+		stat, err := os.Stat(folder)
+		if err != nil {
+			return fmt.Errorf("reaching the workspaces: %w", err)
+		}
+		if stat.Mode()&0o001 == 0 && !b.owns(stat) {
+			return fmt.Errorf("%w: user %d cannot pass through %s to the workspaces: allow it with chmod o+x %s",
+				backends.ErrUnavailable, b.uid, folder, folder)
+		}
+	}
+	return nil
+}
+
+func (b *Backend) owns(stat fs.FileInfo) bool {
+	of, ok := stat.Sys().(*syscall.Stat_t)
+	return ok && int(of.Uid) == b.uid && stat.Mode()&0o100 != 0
+}
+
+// RemoveWorkspace deletes the folder of a workspace.
+func (b *Backend) RemoveWorkspace(_ context.Context, owner, workspace string) error {
+	if workspace == "" {
+		return errors.New("removing a workspace: it has no name")
+	}
+	folder := b.folder(owner, workspace)
+	err := os.RemoveAll(folder)
+	if errors.Is(err, fs.ErrPermission) {
+		unlock(folder)
+		err = os.RemoveAll(folder)
+	}
+	if err != nil {
+		return fmt.Errorf("removing a workspace: %w", err)
+	}
+	return nil
+}
+
+// unlock opens folders that a command closed to its own user.
+func unlock(folder string) {
+	_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if entry != nil && entry.IsDir() && err != nil && os.Chmod(path, 0o700) == nil {
+			unlock(path)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,207 @@
+// Package cgroup bounds what a group of processes may use: processors, memory,
+// number of processes. It makes control groups of its own below the one that
+// this process is in, with the kernel's first or second interface, whichever
+// holds the controller.
+//
+// It promises a limit or an error that names the limit. A group that is closed
+// leaves neither processes nor folders.
+package cgroup
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Limits are what a group may use at most; zero means no bound.
+type Limits struct {
+	CPUs     float64
+	MemoryMB int
+	PIDs     int
+}
+
+// The names of the limits.
+const (
+	CPUs     = "cpus"
+	MemoryMB = "memory_mb"
+	PIDs     = "pids"
+)
+
+// Missing is a limit that cannot be set here.
+type Missing struct {
+	Limit string
+	Err   error
+}
+
+func (m *Missing) Error() string { return fmt.Sprintf("%s cannot be bounded: %v", m.Limit, m.Err) }
+func (m *Missing) Unwrap() error { return m.Err }
+
+// Group is a set of processes under common limits.
+type Group struct{ folders []string }
+
+// setting is one limit with the files that set it, by interface. A file that may
+// be lacking starts with a question mark.
+type setting struct {
+	limit, controller string
+	first, second     [][2]string
+}
+
+func (l Limits) settings() (list []setting) {
+	if l.CPUs > 0 {
+		quota := strconv.Itoa(max(1000, int(l.CPUs*period)))
+		list = append(list, setting{CPUs, "cpu",
+			[][2]string{{"cpu.cfs_period_us", strconv.Itoa(period)}, {"cpu.cfs_quota_us", quota}},
+			[][2]string{{"cpu.max", quota + " " + strconv.Itoa(period)}}})
+	}
+	if l.MemoryMB > 0 {
+		bytes := strconv.Itoa(l.MemoryMB << 20)
+		list = append(list, setting{MemoryMB, "memory",
+			[][2]string{{"memory.limit_in_bytes", bytes}, {"?memory.memsw.limit_in_bytes", bytes}},
+			[][2]string{{"memory.max", bytes}, {"?memory.swap.max", "0"}}})
+	}
+	if l.PIDs > 0 {
+		limit := [][2]string{{"pids.max", strconv.Itoa(l.PIDs)}}
+		list = append(list, setting{PIDs, "pids", limit, limit})
+	}
+	return list
+}
+
+// period is the stretch of time, in microseconds, in which processor time is given out.
+const period = 100_000
+
+// New makes a group. Limits that accept names may be missing, any other that
+// cannot be set is an error, a [Missing].
+func New(limits Limits, accept []string) (*Group, error) {
+	here, err := findHierarchies("/proc/self/mountinfo", "/proc/self/cgroup")
+	if err != nil {
+		return nil, err
+	}
+	return here.newGroup(limits, accept)
+}
+
+func (hs hierarchies) newGroup(limits Limits, accept []string) (*Group, error) {
+	g := &Group{}
+	name := fmt.Sprintf("%s%d-%s", prefix, os.Getpid(), strings.ToLower(rand.Text()[:12]))
+	for _, s := range limits.settings() {
+		if err := g.set(hs, name, s); err != nil && !slices.Contains(accept, s.limit) {
+			return nil, errors.Join(&Missing{s.limit, err}, g.Close(context.Background()))
+		}
+	}
+	return g, nil
+}
+
+const prefix = "bailiff-"
+
+func (g *Group) set(hs hierarchies, name string, s setting) error {
+	h, ok := hs[s.controller]
+	if !ok {
+		return fmt.Errorf("this system has no control group controller %q", s.controller)
+	}
+	files := s.first
+	if h.unified {
+		files = s.second
+		if err := h.enable(s.controller); err != nil {
+			return err
+		}
+	}
+	folder := filepath.Join(h.folder, name)
+	if err := os.Mkdir(folder, 0o755); err == nil {
+		g.folders = append(g.folders, folder)
+	} else if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	for _, f := range files {
+		file, optional := strings.CutPrefix(f[0], "?")
+		if err := write(filepath.Join(folder, file), f[1]); err != nil && !optional {
+			return err
+		}
+	}
+	return nil
+}
+
+// write sets a file that the kernel has made.
+func write(path, value string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(value)
+	return errors.Join(err, f.Close())
+}
+
+// Add puts a process into the group; what it starts from then on is in it too.
+func (g *Group) Add(pid int) error {
+	for _, folder := range g.folders {
+		if err := write(filepath.Join(folder, "cgroup.procs"), strconv.Itoa(pid)); err != nil {
+			return fmt.Errorf("putting a process under its limits: %w", err)
+		}
+	}
+	return nil
+}
+
+// Close kills what is in the group and removes it.
+func (g *Group) Close(ctx context.Context) error {
+	var faults []error
+	for _, folder := range g.folders {
+		faults = append(faults, remove(ctx, folder))
+	}
+	return errors.Join(faults...)
+}
+
+// remove tries until the kernel has let go of the last process.
+func remove(ctx context.Context, folder string) error {
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		err := syscall.Rmdir(folder)
+		if err == nil || err == syscall.ENOENT {
+			return nil
+		}
+		kill(folder)
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return fmt.Errorf("removing control group %s: %w", folder, err)
+		}
+	}
+}
+
+func kill(folder string) {
+	if write(filepath.Join(folder, "cgroup.kill"), "1") == nil {
+		return
+	}
+	members, _ := os.ReadFile(filepath.Join(folder, "cgroup.procs"))
+	for _, line := range strings.Fields(string(members)) {
+		if pid, err := strconv.Atoi(line); err == nil && pid > 1 {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+}
+
+// Sweep removes the empty groups that processes which are gone left behind.
+func Sweep() {
+	here, err := findHierarchies("/proc/self/mountinfo", "/proc/self/cgroup")
+	if err != nil {
+		return
+	}
+	for _, h := range here {
+		h.sweep()
+	}
+}
+
+func (h hierarchy) sweep() {
+	folders, _ := filepath.Glob(filepath.Join(h.folder, prefix+"*"))
+	for _, folder := range folders {
+		maker, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(folder), prefix), "-")
+		if pid, err := strconv.Atoi(maker); err == nil && syscall.Kill(pid, 0) == syscall.ESRCH {
+			_ = syscall.Rmdir(folder)
+		}
+	}
+}
