@@ -41,7 +41,7 @@ var owners = map[string]string{
 	"github.com/prometheus/client_golang": "metrics",
 	"mvdan.cc/sh/v3":                      "internal/facts",
 	"github.com/spf13/cobra":              "cmd/bailiff",
-	"github.com/go-json-experiment/json": "gateway",
+	"github.com/go-json-experiment/json":  "gateway",
 }
 
 type listed struct {
