@@ -13,7 +13,7 @@ findings contains found(class, call.program) if {
 
 findings contains found(class, concat(" ", [call.program, flag])) if {
 	some call in calls
-	some flag in call.flags
+	some flag in array.concat(call.flags, call.argv)
 	some class in data.bailiff.tables.options[call.program][flag]
 }
 

@@ -57,3 +57,23 @@ examined.versions contains found("startup", key) if {
 plants(key) if data.bailiff.tables.git_keys[key]
 
 plants(key) if data.bailiff.tables.git_keys[concat("", [split(key, ".")[0], ".*"])]
+
+# Options and addresses that name a program for git to start at once.
+examined.versions contains found("inline", concat(" ", call.argv)) if {
+	some call in calls_of.versions
+	some flag in call.flags
+	data.bailiff.tables.git_options[call.operands[0]][flag]
+}
+
+examined.versions contains found("inline", word) if {
+	some call in calls_of.versions
+	some word in call.argv
+	regex.match(`^(--remote=)?ext::`, word)
+}
+
+examined.versions contains found("startup", setting) if {
+	some call in calls_of.versions
+	some position, "-c" in call.argv
+	setting := call.argv[position + 1]
+	regex.match(`(?i)^(core\.hookspath|include\.path|includeif\.|init\.templatedir)`, setting)
+}
