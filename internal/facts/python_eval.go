@@ -116,16 +116,31 @@ func (w *pyWalk) formatted(e *pyExpr) pyValues {
 }
 
 func (w *pyWalk) listValue(e *pyExpr) pyValues {
-	list := pyValue{shape: pyList}
+	lists := pyValues{{shape: pyList}}
 	for _, kid := range e.kids {
 		vs := w.value(kid)
 		if kid.form == pyOtherForm && kid.text == "*" {
-			list = list.extended(vs)
+			lists = spread(lists, vs)
 			continue
 		}
-		list.items = append(list.items, vs)
+		for i := range lists {
+			lists[i].items = append(lists[i].items, vs)
+		}
 	}
-	return pyValues{list}
+	return lists
+}
+
+// spread is every list with every one of vs at its end.
+func spread(lists, vs pyValues) pyValues {
+	if len(vs) == 0 {
+		return lists
+	}
+	return pyEach(lists, vs, func(list, v pyValue) pyValue {
+		if list.shape != pyList {
+			return list
+		}
+		return list.extended(pyValues{v})
+	})
 }
 
 // extended is a list with all items of another one at its end.

@@ -54,7 +54,7 @@ func (w *pyWalk) parameters(f *pyFunction) {
 		if fallback := f.define.params.defaults[i]; fallback != nil {
 			vs = w.value(fallback)
 		}
-		if f.escaped || plain != name || f.method && i == 0 {
+		if f.escaped || strings.HasPrefix(name, "**") || f.method && i == 0 {
 			vs = vs.with(pyHidden(plain, taint{}))
 		}
 		w.learn(&v.ever, vs)
@@ -75,13 +75,7 @@ func (w *pyWalk) apply(f *pyFunction, c *pyCall) pyValues {
 	if f.method && len(names) > 0 {
 		names = names[1:]
 	}
-	for i, vs := range c.args {
-		if i >= len(names) || strings.HasPrefix(names[i], "*") {
-			w.escape(vs)
-			continue
-		}
-		w.pass(f, names[i], vs)
-	}
+	w.passPlaces(f, names, c.args)
 	for name, vs := range c.keywords {
 		w.pass(f, name, vs)
 	}
@@ -91,6 +85,24 @@ func (w *pyWalk) apply(f *pyFunction, c *pyCall) pyValues {
 		}
 	}
 	return f.returns
+}
+
+// passPlaces gives arguments to parameters by their places; *rest gets a list.
+func (w *pyWalk) passPlaces(f *pyFunction, names []string, args []pyValues) {
+	for i, name := range names {
+		switch {
+		case strings.HasPrefix(name, "**"):
+		case strings.HasPrefix(name, "*"):
+			rest := pyValue{shape: pyList, items: args[min(i, len(args)):]}
+			w.pass(f, name[1:], w.bounded(pyValues{rest}))
+			return
+		case i < len(args):
+			w.pass(f, name, args[i])
+		}
+	}
+	for _, vs := range args[min(len(names), len(args)):] {
+		w.escape(vs)
+	}
 }
 
 func (w *pyWalk) pass(f *pyFunction, name string, vs pyValues) {

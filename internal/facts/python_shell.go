@@ -27,7 +27,11 @@ func (w *pyWalk) runs(d pyDeed, c *pyCall) {
 		vs, _ := c.arg(0, "args")
 		w.command(vs, c, at)
 	case pyRunRest:
-		w.words(c.args, c, at)
+		words := c.args
+		if c.open {
+			words = append(words[:len(words):len(words)], pyHidden("value", taint{}))
+		}
+		w.words(words, c, at)
 	case pyRunPath:
 		w.programAndList(c, d.skip, at)
 	case pyRunPathRest:
