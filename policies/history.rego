@@ -77,3 +77,20 @@ examined.versions contains found("startup", setting) if {
 	setting := call.argv[position + 1]
 	regex.match(`(?i)^(core\.hookspath|include\.path|includeif\.|init\.templatedir)`, setting)
 }
+
+# A push to an address instead of a remote sends the work to a place nobody set up.
+examined.versions contains found("sends_files", address) if {
+	some call in calls_of.versions
+	call.operands[0] == "push"
+	address := call.operands[1]
+	regex.match(`://|^[^/]+@[^/]+:`, address)
+}
+
+# "git show REVISION:FILE" reads a file that may be gone from the folder.
+examined.versions contains found(class, operand) if {
+	some call in calls_of.versions
+	call.operands[0] in {"show", "cat-file", "archive"}
+	some operand in call.operands
+	contains(operand, ":")
+	some class in classes_of("reads", split(operand, ":")[1])
+}

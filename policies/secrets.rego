@@ -23,6 +23,21 @@ examined.uploads contains found("sends_files", path) if {
 	not path in configuring(call)
 }
 
+# "name=<file" of a form and "name@file" of a field to encode are files as well.
+examined.uploads contains found("sends_files", word) if {
+	some call in calls_of.uploads
+	not to_this_host
+	some position, option in call.argv
+	word := call.argv[position + 1]
+	names_a_file(option, word)
+}
+
+names_a_file("-F", word) if contains(word, "=<")
+
+names_a_file("--form", word) if contains(word, "=<")
+
+names_a_file("--data-urlencode", word) if regex.match(`^[\w.-]*@`, word)
+
 # Options that name a file which is read here and not sent.
 configuring(call) := {call.argv[position + 1] |
 	some position, option in call.argv
