@@ -115,8 +115,9 @@ func remember(unfinished []Unfinished) *answers {
 	return a
 }
 
-// once runs a request unless its id is known; then it gives that answer.
-func (a *answers) once(ctx context.Context, req bailiff.Request, run func() bailiff.Answer) bailiff.Answer {
+// once runs a request unless its id is known; then it gives that answer, and
+// news of it.
+func (a *answers) once(ctx context.Context, req bailiff.Request, news func(bailiff.Progress), run func() bailiff.Answer) bailiff.Answer {
 	if req.ID == "" {
 		return run()
 	}
@@ -133,9 +134,20 @@ func (a *answers) once(ctx context.Context, req bailiff.Request, run func() bail
 	}
 	select {
 	case <-r.done:
+		retell(r.answer, news)
 		return r.answer
 	case <-ctx.Done():
 		return interrupted("").of(req)
+	}
+}
+
+// retell gives the news of an answer that came about for another caller.
+func retell(a bailiff.Answer, news func(bailiff.Progress)) {
+	if a.DecisionID != "" {
+		news(bailiff.Progress{Decision: &bailiff.Decided{ID: a.DecisionID, Decision: a.Decision}})
+	}
+	if len(a.Output) > 0 {
+		news(bailiff.Progress{Output: a.Output})
 	}
 }
 

@@ -33,6 +33,23 @@ func TestARequestIDRunsAtMostOnce(t *testing.T) {
 	}
 }
 
+func TestARememberedAnswerIsTellingAsMuchAsTheFirst(t *testing.T) {
+	b := newBench(t, func(b *bench) { b.shop.run = prints("once") })
+	for range 2 {
+		var told []byte
+		decisions := 0
+		b.Execute(t.Context(), named("r1", request("date")), func(p bailiff.Progress) {
+			told = append(told, p.Output...)
+			if p.Decision != nil {
+				decisions++
+			}
+		})
+		if string(told) != "once" || decisions != 1 {
+			t.Errorf("told %q and %d decisions", told, decisions)
+		}
+	}
+}
+
 func TestWhatARequestIDCovers(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*bailiff.Request)
@@ -94,7 +111,7 @@ func TestASandboxThatBreaksUnderACommandLeavesTheOutcomeUnknown(t *testing.T) {
 func TestARequestOfAnEarlierRunIsNeverRunAgain(t *testing.T) {
 	req := named("r1", request("date"))
 	known := remember([]Unfinished{{Caller: req.Caller, Session: req.Session.ID, RequestID: "r1", Digest: req.Digest(), At: time.Now()}})
-	a := known.once(t.Context(), req, func() bailiff.Answer { t.Error("it ran"); return bailiff.Answer{} })
+	a := known.once(t.Context(), req, func(bailiff.Progress) {}, func() bailiff.Answer { t.Error("it ran"); return bailiff.Answer{} })
 	if a.Code != bailiff.CodeOutcomeUnknown || a.Status != bailiff.Failed {
 		t.Errorf("answer is %+v", a)
 	}

@@ -134,7 +134,7 @@ func (e *Enforcer) Execute(ctx context.Context, req bailiff.Request, news func(b
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(e.running, cancel)()
-	return e.answers.once(ctx, req, func() bailiff.Answer { return e.execute(ctx, req, news).of(req) })
+	return e.answers.once(ctx, req, news, func() bailiff.Answer { return e.execute(ctx, req, news).of(req) })
 }
 
 // Decide judges a request and runs nothing. The decision log is told, but not

@@ -11,6 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// stateMode lets others pass through the state folder, so that sandboxes of an
+// unprivileged user reach their workspaces; every folder in it that is not for
+// them is closed by its own mode.
+const stateMode = 0o711
+
 // LockState takes the state folder for this process, making the folder if it is
 // missing, and returns what gives it up again. The lock goes with the process,
 // however that ends.
@@ -33,7 +38,7 @@ func LockState(dir string) (release func() error, err error) {
 
 // own makes the folder, or refuses one in which everyone may replace the log.
 func own(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(dir, stateMode); err != nil {
 		return err
 	}
 	info, err := os.Stat(dir)

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/enforcer"
+	"github.com/bailiff-dev/bailiff/internal/audit"
+	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/env"
+	"github.com/bailiff-dev/bailiff/internal/pdp"
+	"github.com/bailiff-dev/bailiff/internal/redact"
+	"github.com/bailiff-dev/bailiff/metrics"
+)
+
+// core is the sidecar without its doors: everything from a request to its
+// answer, wired as the configuration says.
+type core struct {
+	cfg       *config.Config
+	log       *slog.Logger
+	metrics   *metrics.Metrics
+	page      http.Handler // of the metrics
+	policies  *pdp.PDP
+	variables *env.Sources
+	decisions *audit.Log
+	backends  map[string]backends.Backend
+	enforcer  *enforcer.Enforcer
+	release   func() error // of the state folder
+}
+
+// newCore takes the state folder and loads everything; any fault is fatal.
+func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger) (c *core, err error) {
+	c = &core{cfg: cfg, log: log}
+	if c.release, err = audit.LockState(cfg.StateDir); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.abandon())
+		}
+	}()
+	if err = c.load(ctx); err != nil {
+		return nil, err
+	}
+	c.enforcer, err = enforcer.New(enforcer.Config{
+		Decider: c.policies, Recorder: c.decisions, Environ: c.variables, Observer: c.metrics,
+		Backends: c.backends, Owner: owner(cfg.StateDir), Unfinished: unfinished(c.decisions), Log: log,
+	})
+	return c, err
+}
+
+// load opens what the enforcer needs, in the order in which each needs the other.
+func (c *core) load(ctx context.Context) (err error) {
+	if c.variables, err = openVariables(c.cfg); err != nil {
+		return err
+	}
+	if c.backends, err = newBackends(c.cfg, c.log); err != nil {
+		return err
+	}
+	registry := metrics.NewRegistry()
+	c.page = metrics.Handler(registry)
+	c.metrics = metrics.New(registry, metrics.Config{Version: version, Backends: names(c.backends)})
+	c.decisions, err = audit.Open(audit.Config{StateDir: c.cfg.StateDir, Observer: c.metrics, Log: c.log,
+		Scrub: redact.NewScrubber(c.variables).Scrub})
+	if err != nil {
+		return fmt.Errorf("opening the decision log: %w", err)
+	}
+	c.policies, err = openPolicies(ctx, c.cfg, c.log, c)
+	return err
+}
+
+// close stops what runs, first with patience, and leaves nothing open.
+func (c *core) close(patience context.Context) error {
+	c.enforcer.Close(patience)
+	return c.abandon()
+}
+
+// abandon gives up what newCore has opened so far.
+func (c *core) abandon() error {
+	var err error
+	if c.decisions != nil {
+		err = c.decisions.Close()
+	}
+	return errors.Join(err, c.release())
+}
+
+// Reloaded tells the metrics, the decision log and, through the metrics, which
+// names of the tables may be labels.
+func (c *core) Reloaded(ok bool, revision string) {
+	c.metrics.Reloaded(ok, revision)
+	message := "in force"
+	if !ok {
+		message = "refused, the last good policies stay in force"
+	}
+	c.decisions.Note(bailiff.Event{
+		DecisionID: audit.NewID(), Timestamp: time.Now().UTC(), Bundles: map[string]bailiff.Bundle{"policies": {Revision: revision}},
+		Custom: bailiff.Custom{Event: bailiff.ReloadEvent, Message: message},
+	})
+	if c.policies != nil {
+		c.learnTables(context.Background())
+	}
+}
+
+// learnTables lets the names in the policies' tables be labels.
+func (c *core) learnTables(ctx context.Context) {
+	platforms, variables := tableNames(ctx, c.policies)
+	c.metrics.Known(platforms, variables)
+}
+
+// tableNames lists the platforms and variables that the policies' tables name.
+func tableNames(ctx context.Context, policies *pdp.PDP) (platforms, variables []string) {
+	tables, _, err := policies.Query(ctx, bailiff.Request{}, bailiff.Circumstances{}, "bailiff/tables")
+	table, ok := tables.(map[string]any)
+	if err != nil || !ok {
+		return nil, nil
+	}
+	keys := func(name string) []string {
+		entries, _ := table[name].(map[string]any)
+		return names(entries)
+	}
+	return keys("platforms"), keys("env")
+}
+
+func openVariables(cfg *config.Config) (*env.Sources, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = ""
+	}
+	sources := make([]string, len(cfg.Env.Sources))
+	for i, source := range cfg.Env.Sources {
+		sources[i] = "process"
+		if source.File != "" {
+			sources[i] = "file:" + source.File
+		}
+	}
+	return env.Open(sources, home)
+}
+
+func openPolicies(ctx context.Context, cfg *config.Config, log *slog.Logger, observer pdp.Observer) (*pdp.PDP, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = ""
+	}
+	return pdp.Open(ctx, pdp.Config{Paths: cfg.Policies.Paths, RequireTests: cfg.Policies.RequireTests,
+		EvalTimeout: cfg.Policies.EvalTimeout, Home: home, Log: log, Observer: observer})
+}
+
+func unfinished(log *audit.Log) []enforcer.Unfinished {
+	var list []enforcer.Unfinished
+	for _, u := range log.Unfinished(time.Time{}) {
+		list = append(list, enforcer.Unfinished(u))
+	}
+	return list
+}
+
+// owner names this sidecar among others that use the same engine.
+func owner(stateDir string) string {
+	sum := sha256.Sum256([]byte(stateDir))
+	return hex.EncodeToString(sum[:8])
+}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/enforcer"
+	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/internal/config"
+)
+
+func newDecide(configPath *string) *cobra.Command {
+	var who claim
+	var format string
+	cmd := &cobra.Command{
+		Use:   "decide FILE | - | [flags] -- CMD…",
+		Short: "Say what would happen to a request, and run nothing",
+		Long: `Judges a request by the policies of the configuration and prints the decision.
+Nothing is run, no sidecar is needed, and every configured backend counts as
+ready. The request is the JSON that agents send, from a file or standard input
+(flags that are given replace what it says), or a command after --.
+
+Exit status: 0 allow, 2 ask, 3 deny, 1 if the request could not be judged.`,
+		Example: `  bailiff decide --platform telegram -- curl https://example.com
+  bailiff decide --output json request.json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := loadConfig(*configPath)
+			if err != nil {
+				return err
+			}
+			req, err := readRequest(cmd, &who, args)
+			if err != nil {
+				return err
+			}
+			d, err := decideOffline(cmd.Context(), cfg, req)
+			if err != nil {
+				return err
+			}
+			if err := show(cmd, format, d, func(w io.Writer) { printDecision(w, d) }); err != nil {
+				return err
+			}
+			return outcomeStatus(d.Outcome)
+		},
+	}
+	who.register(cmd)
+	outputFlag(cmd, &format)
+	return cmd
+}
+
+func outcomeStatus(o bailiff.Outcome) error {
+	switch o {
+	case bailiff.Allow:
+		return nil
+	case bailiff.Ask:
+		return status(2)
+	}
+	return status(3)
+}
+
+// readRequest takes the request from a file, or from the flags and arguments.
+func readRequest(cmd *cobra.Command, who *claim, args []string) (bailiff.Request, error) {
+	if cmd.ArgsLenAtDash() >= 0 || who.code != "" {
+		return who.request(args)
+	}
+	if len(args) != 1 {
+		return bailiff.Request{}, errors.New("give one FILE with a request (- is standard input), or a command after --")
+	}
+	text, err := readInput(cmd, args[0])
+	if err != nil {
+		return bailiff.Request{}, fmt.Errorf("reading the request: %w", err)
+	}
+	req, err := gateway.ParseRequest(text)
+	if err != nil {
+		return req, fmt.Errorf("reading the request: %w", err)
+	}
+	who.override(cmd.Flags(), &req)
+	return req, nil
+}
+
+func readInput(cmd *cobra.Command, name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(cmd.InOrStdin())
+	}
+	return os.ReadFile(name)
+}
+
+// override replaces in a request what the given flags say.
+func (c *claim) override(flags *pflag.FlagSet, req *bailiff.Request) {
+	for name, replace := range map[string]func(){
+		"platform":   func() { req.Session.Platform = c.session.Platform },
+		"chat":       func() { req.Session.ChatID = c.session.ChatID },
+		"chat-type":  func() { req.Session.ChatType = c.session.ChatType },
+		"thread":     func() { req.Session.ThreadID = c.session.ThreadID },
+		"user":       func() { req.Session.UserID = c.session.UserID },
+		"session":    func() { req.Session.ID = c.session.ID },
+		"unattended": func() { req.Session.Unattended = c.session.Unattended },
+		"env":        func() { req.Env = c.env },
+		"backend":    func() { req.Backend = c.backend },
+		"timeout":    func() { req.Args.Timeout = c.timeout },
+		"workdir":    func() { req.Args.Workdir = c.workdir },
+	} {
+		if flags.Changed(name) {
+			replace()
+		}
+	}
+}
+
+// decideOffline judges by the configured policies, with the floor under them.
+func decideOffline(ctx context.Context, cfg *config.Config, req bailiff.Request) (bailiff.Decision, error) {
+	policies, err := openPolicies(ctx, cfg, nil, nil)
+	if err != nil {
+		return bailiff.Decision{}, err
+	}
+	variables, err := openVariables(cfg)
+	if err != nil {
+		return bailiff.Decision{}, err
+	}
+	e, err := enforcer.New(enforcer.Config{Decider: policies, Recorder: nowhere{}, Environ: variables, Observer: nowhere{},
+		Backends: planned(cfg.Backends), Owner: "decide"})
+	if err != nil {
+		return bailiff.Decision{}, err
+	}
+	e.Probe(ctx)
+	req.Caller = "decide"
+	return e.Decide(ctx, req).Decision, nil
+}
+
+// plan is a backend that is configured and not asked for anything.
+type plan struct{ isolated bool }
+
+func planned(c config.Backends) map[string]backends.Backend {
+	all := map[string]backends.Backend{}
+	if c.Docker != nil {
+		all["docker"] = plan{isolated: true}
+	}
+	if c.Bubblewrap != nil {
+		all["bubblewrap"] = plan{isolated: true}
+	}
+	if c.Local != nil {
+		all["local"] = plan{isolated: false}
+	}
+	return all
+}
+
+func (p plan) Isolated() bool            { return p.isolated }
+func (plan) Ready(context.Context) error { return nil }
+func (plan) Open(context.Context, backends.Spec) (backends.Sandbox, error) {
+	return nil, backends.ErrUnavailable
+}
+
+// nowhere records and counts nothing.
+type nowhere struct{}
+
+func (nowhere) Record(context.Context, bailiff.Event) error                  { return nil }
+func (nowhere) Note(bailiff.Event)                                           {}
+func (nowhere) Decided(bailiff.Request, bailiff.Decision, time.Duration)     {}
+func (nowhere) Executed(bailiff.Tool, string, bailiff.Status, time.Duration) {}
+func (nowhere) SandboxStarted(string, error, time.Duration)                  {}
+func (nowhere) SandboxReaped(string, string)                                 {}
+
+func printDecision(w io.Writer, d bailiff.Decision) {
+	fmt.Fprintf(w, "outcome\t%s\n", d.Outcome)
+	for _, r := range reasons(d) {
+		fmt.Fprintf(w, "reason\t%s\t%s\n", r.Rule, strings.TrimSpace(r.Message+" "+r.Match))
+	}
+	if d.Backend.Name != "" {
+		b := d.Backend
+		fmt.Fprintf(w, "backend\t%s\timage %q, scope %s, network %s\n", b.Name, b.Image, b.Scope, b.Network)
+	}
+	if len(d.Env.Forward) > 0 {
+		fmt.Fprintf(w, "variables\t%s\n", strings.Join(d.Env.Forward, " "))
+	}
+	for _, held := range d.Env.Withheld {
+		fmt.Fprintf(w, "withheld\t%s\t%s\n", held.Name, held.Rule)
+	}
+	fmt.Fprintf(w, "limits\t%d s\t%d bytes of output\n", d.Limits.TimeoutSeconds, d.Limits.OutputBytes)
+	fmt.Fprintf(w, "policies\t%s\n", d.Revision)
+}
+
+// reasons are what the policies said against letting a request run at once.
+func reasons(d bailiff.Decision) []bailiff.Reason {
+	if d.Approval != nil {
+		return d.Approval.Reasons
+	}
+	return d.Denials
+}

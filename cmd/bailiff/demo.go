@@ -1,0 +1,194 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/goccy/go-yaml"
+	"github.com/spf13/cobra"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/gateway/client"
+	"github.com/bailiff-dev/bailiff/internal/config"
+)
+
+//go:embed requests.yaml
+var demoRequests []byte
+
+// demoRequest is one entry of requests.yaml.
+type demoRequest struct {
+	About   string          `yaml:"about"`
+	Expect  string          `yaml:"expect"`
+	Session bailiff.Session `yaml:"session"`
+	Env     []string        `yaml:"env"`
+	Backend string          `yaml:"backend"`
+	Command string          `yaml:"command"`
+	Code    string          `yaml:"code"`
+}
+
+func (r demoRequest) request() bailiff.Request {
+	req := bailiff.Request{Tool: bailiff.Terminal, Session: r.Session, Env: r.Env, Backend: r.Backend, Args: bailiff.Args{Command: r.Command}}
+	if r.Code != "" {
+		req.Tool, req.Args = bailiff.ExecuteCode, bailiff.Args{Code: r.Code}
+	}
+	return req
+}
+
+func newDemo() *cobra.Command {
+	var corpusToo bool
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Show the main job on shipped requests",
+		Long: `Starts a sidecar of its own in a temporary folder, with the shipped policies and a
+real sandbox (docker if an engine answers that has the image, bubblewrap
+otherwise), sends it the requests of several chat sessions, and shows for each
+what was decided, why, where it ran, with which variables, and what it printed.
+Nothing else is needed, and nothing stays behind.
+
+Exit status: 0 if every request was decided as expected, 1 otherwise.`,
+		Example: "  bailiff demo\n  bailiff demo --corpus",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if corpusToo {
+				return demoCorpus(cmd.Context(), cmd.OutOrStdout())
+			}
+			return demo(cmd.Context(), cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().BoolVar(&corpusToo, "corpus", false, "judge the shipped corpus of commands, evasions and innocents alike, instead; nothing is run")
+	return cmd
+}
+
+func demo(ctx context.Context, w io.Writer) (err error) {
+	var requests []demoRequest
+	if err := yaml.UnmarshalWithOptions(demoRequests, &requests, yaml.Strict()); err != nil {
+		return fmt.Errorf("reading the demo's requests: %w", err)
+	}
+	folder, err := os.MkdirTemp("", "bailiff-demo-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	if err := os.Chmod(folder, 0o711); err != nil { //nolint:gosec // sandboxes pass through it to their workspaces
+		return err
+	}
+	s, err := demoSidecar(ctx, folder)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- s.run(ctx) }()
+	err = demoSend(ctx, w, s, requests)
+	stop()
+	return errors.Join(err, <-ended)
+}
+
+// demoSidecar is a sidecar in a folder of its own, which holds two variables
+// that the requests ask for.
+func demoSidecar(ctx context.Context, folder string) (*sidecar, error) {
+	variables := "GITHUB_TOKEN=ghp_demo_0123456789\nAWS_SECRET_ACCESS_KEY=aws_demo_0123456789\n"
+	if err := os.WriteFile(filepath.Join(folder, "variables.env"), []byte(variables), 0o600); err != nil {
+		return nil, err
+	}
+	text := fmt.Sprintf(`state_dir: state
+agent: {listeners: [{name: demo, listen: "unix://%[1]s/agent.sock", platforms: ["*"]}]}
+operator: {listen: "unix://%[1]s/operator.sock"}
+metrics: {listen: ""}
+env: {sources: ["file:variables.env"]}
+backends: {docker: {image: "%[2]s"}, bubblewrap: {}, local: {}}
+`, folder, demoImage)
+	cfg, err := config.Parse(filepath.Join(folder, "bailiff.yaml"), []byte(text))
+	if err != nil {
+		return nil, err
+	}
+	log := slog.New(slog.DiscardHandler)
+	demoBackends(ctx, cfg, log)
+	return newSidecar(ctx, cfg, log)
+}
+
+// demoImage is what "make test" makes; the demo pulls nothing.
+const demoImage = "bailiff-sandbox:test"
+
+// demoBackends leaves docker out unless an engine answers that has the image.
+func demoBackends(ctx context.Context, cfg *config.Config, log *slog.Logger) {
+	all, err := newBackends(cfg, log)
+	if err != nil || all["docker"].Ready(ctx) != nil {
+		cfg.Backends.Docker = nil
+	}
+}
+
+func demoSend(ctx context.Context, w io.Writer, s *sidecar, requests []demoRequest) error {
+	door, err := client.New(s.cfg.Agent.Listeners[0].Listen.String(), bailiff.Secret{})
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "DECISION\tSESSION\tREQUEST\tWHY\tBACKEND\tVARIABLES\tPRINTED")
+	var unexpected []string
+	for _, r := range requests {
+		a, err := door.Execute(ctx, r.request(), client.News{})
+		if err != nil {
+			return err
+		}
+		demoRow(table, r, a)
+		if a.Decision.Outcome.String() != r.Expect || a.Status == bailiff.Unavailable || a.Status == bailiff.Failed {
+			unexpected = append(unexpected, fmt.Sprintf("%s: %s %s", r.About, a.Status, a.Message))
+		}
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	if len(unexpected) > 0 {
+		return fmt.Errorf("not as expected: %s", strings.Join(unexpected, "; "))
+	}
+	return nil
+}
+
+func demoRow(w io.Writer, r demoRequest, a gateway.Answer) {
+	d := a.Decision
+	variables := strings.Join(d.Env.Forward, " ")
+	for _, held := range d.Env.Withheld {
+		variables += " -" + held.Name
+	}
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", d.Outcome, r.Session.ID, short(oneLine(r.Command+r.Code), 48),
+		cmp.Or(ruleNames(d), r.About), cmp.Or(d.Backend.Name, "-"), cmp.Or(strings.TrimSpace(variables), "-"), printed(a))
+}
+
+func ruleNames(d bailiff.Decision) string {
+	var rules []string
+	for _, r := range reasons(d) {
+		rules = append(rules, r.Rule)
+	}
+	return strings.Join(slices.Compact(rules), " ")
+}
+
+func printed(a gateway.Answer) string {
+	switch a.Status {
+	case bailiff.Completed, bailiff.TimedOut, bailiff.Interrupted:
+		return short(oneLine(a.Output), 60)
+	case bailiff.Unavailable, bailiff.Failed:
+		return a.Message
+	}
+	return "- (not run)"
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func short(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
+}

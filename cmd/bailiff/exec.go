@@ -1,0 +1,141 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/gateway/client"
+	"github.com/bailiff-dev/bailiff/internal/config"
+)
+
+func newExec(configPath *string) *cobra.Command {
+	var who claim
+	var format string
+	cmd := &cobra.Command{
+		Use:   "exec [flags] -- CMD… | --code FILE",
+		Short: "Run one request through the running sidecar",
+		Long: `Sends one request to the running sidecar and prints the command's output as it
+comes. One argument after -- is shell text; several are the words of a command.
+Interrupting it (Ctrl-C) stops the command and everything it has started.
+
+Exit status: the command's own; 126 denied or expired; 75 an approval is still
+pending; 124 timeout; 130 interrupted; 125 the sidecar or the backend failed.`,
+		Example: `  bailiff exec --platform telegram --user 42 -- 'git status'
+  bailiff exec --platform telegram --user 42 --code report.py`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			err := execute(cmd, *configPath, &who, format, args)
+			var code status
+			if err == nil || errors.As(err, &code) {
+				return err
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: %v\n", err)
+			if cmd.Context().Err() != nil {
+				return status(bailiff.ExitInterrupted)
+			}
+			return status(bailiff.ExitFailed)
+		},
+	}
+	who.register(cmd)
+	cmd.Flags().StringVar(&who.requestID, "request-id", "", "an `id` under which this request runs at most once")
+	outputFlag(cmd, &format)
+	return cmd
+}
+
+func execute(cmd *cobra.Command, configPath string, who *claim, format string, args []string) error {
+	if format != "table" && format != "json" {
+		return fmt.Errorf("--output is %q, want table or json", format)
+	}
+	req, err := who.request(args)
+	if err != nil {
+		return err
+	}
+	cfg, err := loadConfig(configPath)
+	if err != nil {
+		return err
+	}
+	door, err := agentDoor(cfg, req.Session.Platform)
+	if err != nil {
+		return err
+	}
+	answer, err := door.Execute(cmd.Context(), req, printing(cmd.OutOrStdout(), format))
+	if err != nil {
+		return err
+	}
+	return conclude(cmd, format, answer)
+}
+
+// agentDoor is the first listener that may speak for the platform.
+func agentDoor(cfg *config.Config, platform string) (*client.Client, error) {
+	for _, l := range cfg.Agent.Listeners {
+		if !speaks(l.Platforms, platform) {
+			continue
+		}
+		token, err := readToken(l.TokenFile)
+		if err != nil {
+			return nil, err
+		}
+		return client.New(l.Listen.String(), token)
+	}
+	return nil, fmt.Errorf("no listener may speak for platform %q: add it to a listener's platforms in bailiff.yaml", platform)
+}
+
+func speaks(platforms []string, platform string) bool {
+	if len(platforms) == 0 {
+		return platform != "cli"
+	}
+	return slices.Contains(platforms, "*") || slices.Contains(platforms, platform)
+}
+
+// printing writes output as it comes; JSON waits for the whole answer.
+func printing(w io.Writer, format string) client.News {
+	if format == "json" {
+		return client.News{}
+	}
+	return client.News{Output: func(piece []byte) { _, _ = w.Write(piece) }}
+}
+
+// conclude tells how the request ended, by message and exit status.
+func conclude(cmd *cobra.Command, format string, a gateway.Answer) error {
+	if format == "json" {
+		if err := show(cmd, format, a, nil); err != nil {
+			return err
+		}
+	} else if a.Message != "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: %s\n", a.Message)
+	}
+	if code := exitOf(a); code != 0 {
+		return status(code)
+	}
+	return nil
+}
+
+func exitOf(a gateway.Answer) int {
+	switch a.Status {
+	case bailiff.Completed:
+		return a.ExitCode
+	case bailiff.Refused, bailiff.Expired:
+		return bailiff.ExitRefused
+	case bailiff.ApprovalRequired:
+		return bailiff.ExitPending
+	case bailiff.TimedOut:
+		return bailiff.ExitTimeout
+	case bailiff.Interrupted:
+		return bailiff.ExitInterrupted
+	}
+	return bailiff.ExitFailed
+}
+
+// operatorDoor is the operators' socket.
+func operatorDoor(configPath string) (*client.Client, error) {
+	cfg, err := loadConfig(configPath)
+	if err != nil {
+		return nil, err
+	}
+	return client.New(cfg.Operator.Listen.String(), bailiff.Secret{})
+}

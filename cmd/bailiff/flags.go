@@ -1,0 +1,151 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"os"
+	"os/user"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/config"
+)
+
+// loadConfig finds and reads the configuration.
+func loadConfig(explicit string) (*config.Config, error) {
+	path, err := config.Find(explicit)
+	if err != nil {
+		return nil, err
+	}
+	return config.Load(path)
+}
+
+// newLog returns the sidecar's own log, on standard error.
+func newLog(c config.Log, w io.Writer) *slog.Logger {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.Level)); err != nil {
+		level = slog.LevelInfo
+	}
+	options := &slog.HandlerOptions{Level: level}
+	if c.Format == "json" {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
+}
+
+// claim holds the flags that say whose request a command sends.
+type claim struct {
+	session   bailiff.Session
+	env       []string
+	backend   string
+	timeout   int
+	workdir   string
+	code      string
+	requestID string
+}
+
+// register adds the flags that exec and decide share.
+func (c *claim) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&c.session.Platform, "platform", "cli", "the `name` of the chat platform, or cli")
+	f.StringVar(&c.session.ChatID, "chat", "", "the chat's `id`")
+	f.StringVar(&c.session.ChatType, "chat-type", "dm", "dm, group, channel or thread")
+	f.StringVar(&c.session.ThreadID, "thread", "", "the thread's `id`")
+	f.StringVar(&c.session.UserID, "user", userID(), "the user's `id`")
+	f.StringVar(&c.session.ID, "session", "", "the session's `id` (default: platform and user)")
+	f.BoolVar(&c.session.Unattended, "unattended", false, "nobody is there to ask")
+	f.StringArrayVar(&c.env, "env", nil, "a variable to ask for, by `name`; may be repeated")
+	f.StringVar(&c.backend, "backend", "", "the backend to ask for, by `name`")
+	f.IntVar(&c.timeout, "timeout", 0, "`seconds` after which the command is killed (default: what the policies allow)")
+	f.StringVar(&c.workdir, "workdir", "", "the absolute `folder` to run in (default: where the session's last command ended)")
+	f.StringVar(&c.code, "code", "", "run the Python in `FILE` (execute_code) instead of a command")
+}
+
+// request builds the request that the flags and arguments describe.
+func (c *claim) request(args []string) (bailiff.Request, error) {
+	req := bailiff.Request{ID: c.requestID, Tool: bailiff.Terminal, Session: c.session, Env: c.env, Backend: c.backend,
+		Args: bailiff.Args{Timeout: c.timeout, Workdir: c.workdir}}
+	if req.Session.ID == "" {
+		req.Session.ID = req.Session.Platform + ":" + req.Session.UserID
+	}
+	switch {
+	case c.code != "" && len(args) > 0:
+		return req, fmt.Errorf("give either a command or --code, not both")
+	case c.code != "":
+		text, err := os.ReadFile(c.code)
+		if err != nil {
+			return req, fmt.Errorf("reading the script: %w", err)
+		}
+		req.Tool, req.Args.Code, req.Args.Workdir = bailiff.ExecuteCode, string(text), ""
+	case len(args) == 0:
+		return req, fmt.Errorf("no command: give one after --, or a script by --code FILE")
+	default:
+		req.Args.Command = commandLine(args)
+	}
+	return req, nil
+}
+
+// commandLine is the shell text of the arguments: one argument is shell text
+// already, several are words to be quoted.
+func commandLine(args []string) string {
+	if len(args) == 1 {
+		return args[0]
+	}
+	var text []byte
+	for i, word := range args {
+		if i > 0 {
+			text = append(text, ' ')
+		}
+		text = append(text, quoted(word)...)
+	}
+	return string(text)
+}
+
+func userID() string {
+	if u, err := user.Current(); err == nil {
+		return u.Uid
+	}
+	return ""
+}
+
+// outputFlag adds --output to a reading command.
+func outputFlag(cmd *cobra.Command, format *string) {
+	cmd.Flags().StringVar(format, "output", "table", "table or json")
+}
+
+// show prints a value as JSON, or as a table by the function given.
+func show(cmd *cobra.Command, format string, value any, table func(w io.Writer)) error {
+	switch format {
+	case "json":
+		encoder := json.NewEncoder(cmd.OutOrStdout())
+		encoder.SetIndent("", "  ")
+		encoder.SetEscapeHTML(false)
+		return encoder.Encode(value)
+	case "table":
+		w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+		table(w)
+		return w.Flush()
+	}
+	return fmt.Errorf("--output is %q, want table or json", format)
+}
+
+// names returns the keys of a map, sorted.
+func names[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// quoted is a word as the shell reads it back.
+func quoted(word string) string {
+	if word != "" && strings.Trim(word, unquoted) == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// unquoted are the characters that mean themselves anywhere in a word.
+const unquoted = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%"

@@ -1,0 +1,71 @@
+// Command bailiff is the sidecar and its command line.
+//
+// This package is the only one that knows the concrete types together: it
+// builds the sidecar from the configuration (sidecar.go), and each command of
+// the command line lives in a file of its own. Commands that ask a running
+// sidecar go through its sockets like every other client.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+// run executes one command line and returns its exit status.
+func run(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root := newRoot()
+	root.SetArgs(args)
+	return exitStatus(root.ExecuteContext(ctx))
+}
+
+// status is an error that only sets the exit status; its text, if any, has
+// been printed where it belongs.
+type status int
+
+func (s status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+func exitStatus(err error) int {
+	var code status
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &code):
+		return int(code)
+	}
+	fmt.Fprintf(os.Stderr, "bailiff: %v\n", err)
+	return 1
+}
+
+func newRoot() *cobra.Command {
+	var configPath string
+	root := &cobra.Command{
+		Use:   "bailiff",
+		Short: "Judges and sandboxes what chat agents run on your machine",
+		Long: `bailiff stands between an AI agent and the machine: every command and script that
+a chat session asks for is judged by your Rego policies, and runs only where and
+as they say.
+
+"bailiff serve" runs the sidecar; "bailiff demo" shows all of it in one minute.`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.PersistentFlags().StringVar(&configPath, "config", "", "the configuration `file` (default: $BAILIFF_CONFIG, ~/.config/bailiff/bailiff.yaml, /etc/bailiff/bailiff.yaml)")
+	root.AddCommand(
+		newServe(&configPath), newExec(&configPath), newDecide(&configPath), newTest(&configPath), newCheck(&configPath),
+		newStatus(&configPath), newSandboxes(&configPath), newAudit(&configPath), newDemo(), newVersion(),
+	)
+	return root
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/bailiff-dev/bailiff/internal/config"
+)
+
+// reload puts a new configuration into force as far as a running sidecar can:
+// the agents' listeners with their users, platforms and tokens. It returns the
+// names of the sections that wait for a restart.
+func (s *sidecar) reload(ctx context.Context, next *config.Config) (waiting []string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name, changed := range map[string]bool{
+		"state_dir": next.StateDir != s.cfg.StateDir, "operator": !reflect.DeepEqual(next.Operator, s.cfg.Operator),
+		"metrics": next.Metrics != s.cfg.Metrics, "policies": !reflect.DeepEqual(next.Policies, s.cfg.Policies),
+		"env": !reflect.DeepEqual(next.Env, s.cfg.Env), "backends": !reflect.DeepEqual(next.Backends, s.cfg.Backends),
+		"runner": next.Runner != s.cfg.Runner, "log": next.Log != s.cfg.Log,
+		"agent.data_paths": !slices.Equal(next.Agent.DataPaths, s.cfg.Agent.DataPaths),
+	} {
+		if changed {
+			waiting = append(waiting, name)
+		}
+	}
+	slices.Sort(waiting)
+	return waiting, s.replaceListeners(ctx, next.Agent.Listeners)
+}
+
+// replaceListeners closes every agents' door and opens the new ones. Requests
+// that run go on until they end. A door that does not open leaves its agents
+// without one, which is told and fails closed.
+func (s *sidecar) replaceListeners(ctx context.Context, listeners []config.Listener) error {
+	old := s.agents
+	s.agents = nil
+	for _, d := range old {
+		s.serving.Go(func() { s.shut(context.WithoutCancel(ctx), d) })
+		<-d.left
+	}
+	s.cfg.Agent.Listeners = listeners
+	for _, listener := range listeners {
+		d, err := s.openAgent(listener)
+		if err != nil {
+			return fmt.Errorf("opening listener %s anew: %w", listener.Name, err)
+		}
+		s.agents = append(s.agents, d)
+		s.serveDoor(d)
+	}
+	return nil
+}

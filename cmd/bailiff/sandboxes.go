@@ -1,0 +1,94 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiff-dev/bailiff/gateway"
+)
+
+func newSandboxes(configPath *string) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "sandboxes",
+		Short: "List and remove live sandboxes",
+		Long: `Lists and removes the running sidecar's sandboxes.
+
+Exit status: 0, or 1 if no sidecar answers or there is no such sandbox.`,
+	}
+	cmd.AddCommand(newSandboxesList(configPath), newSandboxesRemove(configPath), newSandboxesReap(configPath))
+	return cmd
+}
+
+func newSandboxesList(configPath *string) *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the live sandboxes, the oldest first",
+		Long:    "Lists the live sandboxes with their sessions, the oldest first.\n\nExit status: 0, or 1 if no sidecar answers.",
+		Example: "  bailiff sandboxes list --output json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			door, err := operatorDoor(*configPath)
+			if err != nil {
+				return err
+			}
+			list, err := door.Sandboxes(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return show(cmd, format, list, func(w io.Writer) { printSandboxes(w, list) })
+		},
+	}
+	outputFlag(cmd, &format)
+	return cmd
+}
+
+func printSandboxes(w io.Writer, list []gateway.Sandbox) {
+	fmt.Fprintln(w, "ID\tBACKEND\tCALLER\tSESSION\tIN USE\tAGE\tLAST USED")
+	now := time.Now()
+	for _, b := range list {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s ago\n", b.ID, b.Backend, b.Caller, b.Session, b.Users,
+			now.Sub(b.Since).Round(time.Second), now.Sub(b.LastUsed).Round(time.Second))
+	}
+}
+
+func newSandboxesRemove(configPath *string) *cobra.Command {
+	return &cobra.Command{
+		Use:     "remove ID",
+		Short:   "Stop and remove one, with what runs in it",
+		Long:    "Stops and removes one sandbox, with what runs in it and its files.\n\nExit status: 0, or 1 if there is none of that id.",
+		Example: "  bailiff sandboxes remove 3f2a…",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			door, err := operatorDoor(*configPath)
+			if err != nil {
+				return err
+			}
+			return door.RemoveSandbox(cmd.Context(), args[0])
+		},
+	}
+}
+
+func newSandboxesReap(configPath *string) *cobra.Command {
+	return &cobra.Command{
+		Use:     "reap",
+		Short:   "Remove those that nobody is using now",
+		Long:    "Removes every sandbox that no request is using now, and what earlier runs left behind.\n\nExit status: 0, or 1 if no sidecar answers.",
+		Example: "  bailiff sandboxes reap",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			door, err := operatorDoor(*configPath)
+			if err != nil {
+				return err
+			}
+			removed, err := door.Reap(cmd.Context())
+			if err == nil {
+				fmt.Fprintf(cmd.OutOrStdout(), "%d removed\n", removed)
+			}
+			return err
+		},
+	}
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"bailiff": main})
+}
+
+// The scripts are the command line as its users see it: what they type, what is
+// printed, and the exit status.
+func TestCommandLine(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			folder, err := makeOpenDir()
+			if err != nil {
+				return err
+			}
+			env.Defer(func() { _ = os.RemoveAll(folder) })
+			env.Setenv("HOME", env.WorkDir)
+			return expandFiles(env.WorkDir, folder, backendtest.Runner(t))
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": exitsWith, "await": await},
+	})
+}
+
+// expandFiles fills in, in the yaml files of a script, what only the test knows.
+func expandFiles(workdir, folder, runner string) error {
+	files, err := filepath.Glob(filepath.Join(workdir, "*.yaml"))
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		filled := os.Expand(string(text), func(name string) string {
+			return map[string]string{"FOLDER": folder, "RUNNER": runner}[name]
+		})
+		if err := os.WriteFile(file, []byte(filled), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exitsWith runs a command that must end with the exit status given first:
+// status 126 bailiff exec -- …
+func exitsWith(ts *testscript.TestScript, _ bool, args []string) {
+	code := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var ended *exec.ExitError
+		if !errors.As(err, &ended) {
+			ts.Fatalf("running %v: %v", args[1:], err)
+		}
+		code = ended.ExitCode()
+	}
+	if fmt.Sprint(code) != args[0] {
+		ts.Fatalf("%v ended with %d, want %s", args[1:], code, args[0])
+	}
+}
+
+// await runs a command again and again until it succeeds.
+func await(ts *testscript.TestScript, _ bool, args []string) {
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); {
+		if ts.Exec(args[0], args[1:]...) == nil {
+			return
+		}
+	}
+	ts.Fatalf("%v did not succeed", args)
+}

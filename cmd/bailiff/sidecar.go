@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/internal/config"
+)
+
+// patience is how long running requests may go on when the sidecar stops.
+const patience = 10 * time.Second
+
+// sidecar is the core behind its doors.
+type sidecar struct {
+	*core
+	started time.Time
+
+	mu       sync.Mutex
+	agents   []*door // as cfg.Agent.Listeners
+	operator *door
+	metered  *http.Server // nil if there is no page
+	meter    net.Listener
+	serving  sync.WaitGroup
+	failed   chan error // a door that broke
+}
+
+// door is one that is served until it is shut.
+type door struct {
+	*gateway.Door
+	left chan struct{} // closed when it takes no more requests
+}
+
+// newSidecar builds everything and opens every door, but serves nothing yet.
+func newSidecar(ctx context.Context, cfg *config.Config, log *slog.Logger) (*sidecar, error) {
+	core, err := newCore(ctx, cfg, log)
+	if err != nil {
+		return nil, err
+	}
+	s := &sidecar{core: core, started: time.Now(), failed: make(chan error, 1)}
+	if err := s.open(); err != nil {
+		return nil, errors.Join(err, s.stop())
+	}
+	return s, nil
+}
+
+func (s *sidecar) open() error {
+	for _, listener := range s.cfg.Agent.Listeners {
+		door, err := s.openAgent(listener)
+		if err != nil {
+			return err
+		}
+		s.agents = append(s.agents, door)
+	}
+	if err := s.openOperator(); err != nil {
+		return err
+	}
+	return s.openMetrics()
+}
+
+func (s *sidecar) openAgent(l config.Listener) (*door, error) {
+	messaging, _ := tableNames(context.Background(), s.policies)
+	handler, err := gateway.NewAgent(gateway.AgentConfig{
+		Name: l.Name, Platforms: l.Platforms, Messaging: withoutCLI(messaging), DataPaths: s.cfg.Agent.DataPaths,
+		Enforcer: s.enforcer, Evaluator: s.policies, Circumstances: s.enforcer.Circumstances,
+	})
+	if err != nil {
+		return nil, err
+	}
+	token, err := readToken(l.TokenFile)
+	if err != nil {
+		return nil, err
+	}
+	return openDoor(gateway.DoorConfig{Name: l.Name, Network: l.Listen.Network, Address: l.Listen.Address,
+		UIDs: l.UIDs, Token: token, Log: s.log}, handler)
+}
+
+func (s *sidecar) openOperator() (err error) {
+	handler, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: s, Sandboxes: operated{s.enforcer}})
+	if err != nil {
+		return err
+	}
+	o := s.cfg.Operator
+	s.operator, err = openDoor(gateway.DoorConfig{Name: "operator", Network: o.Listen.Network, Address: o.Listen.Address,
+		UIDs: o.UIDs, Log: s.log}, handler)
+	return err
+}
+
+func openDoor(c gateway.DoorConfig, handler http.Handler) (*door, error) {
+	opened, err := gateway.Open(c, handler)
+	if err != nil {
+		return nil, err
+	}
+	return &door{opened, make(chan struct{})}, nil
+}
+
+// readToken reads the bearer token of a TCP listener.
+func readToken(path string) (bailiff.Secret, error) {
+	if path == "" {
+		return bailiff.Secret{}, nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return bailiff.Secret{}, fmt.Errorf("reading the token: %w", err)
+	}
+	token := strings.TrimSpace(string(text))
+	if len(token) < 16 {
+		return bailiff.Secret{}, fmt.Errorf("reading the token: %s holds %d characters, want at least 16", path, len(token))
+	}
+	return bailiff.NewSecret(token), nil
+}
+
+// run serves until ctx ends or a door breaks, then stops everything.
+func (s *sidecar) run(ctx context.Context) error {
+	background, cancel := context.WithCancel(ctx)
+	s.background(background)
+	s.serve()
+	s.log.Info("serving", "version", version, "revision", s.policies.Revision(), "state", s.cfg.StateDir)
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-s.failed:
+	}
+	cancel()
+	s.log.Info("stopping")
+	return errors.Join(err, s.stop())
+}
+
+// background starts what goes on beside the requests.
+func (s *sidecar) background(ctx context.Context) {
+	s.enforcer.Probe(ctx)
+	if _, err := s.enforcer.Sweep(ctx); err != nil {
+		s.log.Warn("removing what earlier runs left", "error", err)
+	}
+	s.serving.Go(func() { s.enforcer.Watch(ctx) })
+	s.serving.Go(func() {
+		if err := s.policies.Watch(ctx); err != nil {
+			s.log.Error("watching the policies: changes are not seen any more", "error", err)
+		}
+	})
+	s.serving.Go(func() { s.sweepHourly(ctx) })
+	for _, warning := range s.Status(ctx).Warnings {
+		s.log.Warn(warning)
+	}
+}
+
+// sweepHourly removes sandboxes that were left behind while the sidecar runs.
+func (s *sidecar) sweepHourly(ctx context.Context) {
+	tick := time.NewTicker(time.Hour)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if _, err := s.enforcer.Sweep(ctx); err != nil {
+				s.log.Warn("removing what earlier runs left", "error", err)
+			}
+		}
+	}
+}
+
+func (s *sidecar) serve() {
+	for _, d := range s.doors() {
+		s.serveDoor(d)
+	}
+	if s.metered != nil {
+		s.serving.Go(func() { s.broke(s.serveMetrics()) })
+	}
+}
+
+func (s *sidecar) doors() []*door {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := slices.Clone(s.agents)
+	if s.operator != nil {
+		all = append(all, s.operator)
+	}
+	return all
+}
+
+func (s *sidecar) serveDoor(d *door) {
+	s.serving.Go(func() {
+		defer close(d.left)
+		s.broke(d.Serve())
+	})
+}
+
+// broke ends the sidecar because a door did; the first to break says why.
+func (s *sidecar) broke(err error) {
+	if err == nil {
+		return
+	}
+	select {
+	case s.failed <- err:
+	default:
+	}
+}
+
+// stop closes the doors, then the core, and returns when nothing runs any more.
+func (s *sidecar) stop() error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	var doors sync.WaitGroup
+	for _, d := range s.doors() {
+		doors.Go(func() { s.shut(ctx, d) })
+	}
+	doors.Wait()
+	err := s.core.close(ctx)
+	if s.metered != nil {
+		err = errors.Join(err, s.metered.Close())
+	}
+	s.serving.Wait()
+	return err
+}
+
+func (s *sidecar) shut(ctx context.Context, d *door) {
+	if err := d.Shutdown(ctx); err != nil {
+		s.log.Warn("closing a listener", "listener", d.Name, "error", err)
+	}
+}

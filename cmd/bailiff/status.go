@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiff-dev/bailiff/gateway"
+)
+
+func newStatus(configPath *string) *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show the running sidecar: listeners, policies, backends, warnings",
+		Long: `Shows the running sidecar's listeners, the revision of the policies in force and
+whether the last reload failed, which backends are ready, where an ordinary
+request of each platform would run, and warnings.
+
+Exit status: 0, or 1 if no sidecar answers.`,
+		Example: "  bailiff status --output json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			door, err := operatorDoor(*configPath)
+			if err != nil {
+				return err
+			}
+			s, err := door.Status(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return show(cmd, format, s, func(w io.Writer) { printStatus(w, s) })
+		},
+	}
+	outputFlag(cmd, &format)
+	return cmd
+}
+
+func printStatus(w io.Writer, s gateway.Status) {
+	fmt.Fprintf(w, "bailiff\t%s\tup %s\n", s.Version, time.Since(s.Started).Round(time.Second))
+	for _, l := range s.Listeners {
+		fmt.Fprintf(w, "listener\t%s\t%s\t%s\n", l.Name, l.Listen, strings.Join(l.Platforms, " "))
+	}
+	fmt.Fprintf(w, "policies\t%.12s\t%d files, in force since %s\n", s.Policies.Revision, len(s.Policies.Files), s.Policies.Loaded.Format(time.DateTime))
+	for _, fault := range s.Policies.Faults {
+		fmt.Fprintf(w, "policies\tlast reload failed\t%s\n", fault)
+	}
+	for _, b := range s.Backends {
+		state := "ready"
+		if !b.Ready {
+			state = "not ready: " + b.Message
+		}
+		fmt.Fprintf(w, "backend\t%s\t%s\n", b.Name, state)
+	}
+	for _, p := range s.Platforms {
+		fmt.Fprintf(w, "platform\t%s\t%s\t%s\n", p.Platform, strings.TrimSpace(p.Backend+" "+p.Image), p.Message)
+	}
+	for _, warning := range s.Warnings {
+		fmt.Fprintf(w, "warning\t%s\n", warning)
+	}
+}

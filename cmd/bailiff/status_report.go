@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/enforcer"
+	"github.com/bailiff-dev/bailiff/gateway"
+)
+
+// Status tells operators what the sidecar is and what is wrong with it.
+func (s *sidecar) Status(ctx context.Context) gateway.Status {
+	platforms := s.platforms(ctx)
+	return gateway.Status{
+		Version: version, Started: s.started, Listeners: s.listeners(), Policies: s.policyStatus(),
+		Backends: s.backendStatus(), Platforms: platforms, Warnings: s.warnings(platforms),
+	}
+}
+
+func (s *sidecar) listeners() []gateway.ListenerStatus {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]gateway.ListenerStatus, 0, len(s.agents))
+	for i, d := range s.agents {
+		platforms := s.cfg.Agent.Listeners[i].Platforms
+		if len(platforms) == 0 {
+			platforms = []string{"messaging"}
+		}
+		list = append(list, gateway.ListenerStatus{Name: d.Name, Listen: d.Address(), Platforms: platforms})
+	}
+	return list
+}
+
+func (s *sidecar) policyStatus() gateway.PolicyStatus {
+	p := s.policies.Status()
+	faults := make([]string, len(p.Faults))
+	for i, fault := range p.Faults {
+		faults[i] = fault.String()
+	}
+	return gateway.PolicyStatus{Revision: p.Revision, Loaded: p.Loaded, Files: p.Files, Reloaded: p.Reloaded, OK: p.OK, Faults: faults}
+}
+
+func (s *sidecar) backendStatus() []gateway.BackendStatus {
+	var list []gateway.BackendStatus
+	readiness := s.enforcer.Readiness()
+	for _, name := range names(s.backends) {
+		state := gateway.BackendStatus{Name: name, Isolated: s.backends[name].Isolated(), Ready: readiness[name] == nil}
+		if !state.Ready {
+			state.Message = readiness[name].Error()
+		}
+		list = append(list, state)
+	}
+	return list
+}
+
+// platforms says where an ordinary request of each platform would run.
+func (s *sidecar) platforms(ctx context.Context) []gateway.PlatformStatus {
+	var list []gateway.PlatformStatus
+	all, _ := tableNames(ctx, s.policies)
+	for _, platform := range all {
+		req := bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "true"},
+			Session: bailiff.Session{ID: "status", Platform: platform, ChatType: "dm"}}
+		d := s.policies.Decide(ctx, req, s.enforcer.Circumstances(req)).Decision
+		state := gateway.PlatformStatus{Platform: platform, Backend: d.Backend.Name, Image: s.image(d.Backend)}
+		if backend := s.backends[d.Backend.Name]; backend != nil {
+			state.Isolated = backend.Isolated()
+		}
+		if d.Outcome != bailiff.Allow {
+			state.Message = messages(reasons(d))
+		}
+		list = append(list, state)
+	}
+	return list
+}
+
+// image is the one that a decision's backend would use.
+func (s *sidecar) image(b bailiff.BackendTerms) string {
+	if b.Image == "" && b.Name == "docker" && s.cfg.Backends.Docker != nil {
+		return s.cfg.Backends.Docker.Image
+	}
+	return b.Image
+}
+
+func messages(list []bailiff.Reason) string {
+	texts := make([]string, len(list))
+	for i, r := range list {
+		texts[i] = r.Message
+	}
+	return strings.Join(texts, " ")
+}
+
+func (s *sidecar) warnings(platforms []gateway.PlatformStatus) []string {
+	all := append(s.cfg.Warnings(), s.variables.Warnings()...)
+	if err := s.variables.Err(); err != nil {
+		all = append(all, "variables are held back: "+err.Error())
+	}
+	for _, p := range platforms {
+		if p.Platform != "cli" && p.Backend != "" && !p.Isolated {
+			all = append(all, fmt.Sprintf("messaging platform %s runs on backend %s, which is not isolated", p.Platform, p.Backend))
+		}
+	}
+	return append(all, s.sameUser()...)
+}
+
+// sameUser warns where an agent's user could reach the operators' socket.
+func (s *sidecar) sameUser() []string {
+	var all []string
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range s.cfg.Agent.Listeners {
+		for _, uid := range l.UIDs {
+			if slices.Contains(s.cfg.Operator.UIDs, uid) {
+				all = append(all, fmt.Sprintf("agent listener %s and the operator socket serve the same user (uid %d)", l.Name, uid))
+			}
+		}
+	}
+	return all
+}
+
+// faults are why the sidecar is not ready: policies that are not those in the
+// files, a decision log that cannot be written, no backend that could run anything.
+func (s *sidecar) faults() []string {
+	var all []string
+	for _, fault := range s.policyStatus().Faults {
+		all = append(all, "policies: "+fault)
+	}
+	if err := s.decisions.Err(); err != nil {
+		all = append(all, "decision log: "+err.Error())
+	}
+	backends := s.backendStatus()
+	if !slices.ContainsFunc(backends, func(b gateway.BackendStatus) bool { return b.Ready }) {
+		for _, b := range backends {
+			all = append(all, "backend "+b.Name+": "+b.Message)
+		}
+	}
+	return all
+}
+
+// openMetrics opens the page for Prometheus and for whoever watches the process.
+func (s *sidecar) openMetrics() error {
+	if s.cfg.Metrics.Listen == "" {
+		return nil
+	}
+	listener, err := net.Listen("tcp", s.cfg.Metrics.Listen)
+	if err != nil {
+		return fmt.Errorf("opening the metrics page: %w; set metrics.listen to another address, or to \"\" for none", err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", s.page)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("GET /readyz", s.readyz)
+	s.meter = listener
+	s.metered = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	return nil
+}
+
+func (s *sidecar) serveMetrics() error {
+	if err := s.metered.Serve(s.meter); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serving the metrics page: %w", err)
+	}
+	return nil
+}
+
+func (s *sidecar) readyz(w http.ResponseWriter, _ *http.Request) {
+	faults := s.faults()
+	if len(faults) == 0 {
+		fmt.Fprintln(w, "ready")
+		return
+	}
+	http.Error(w, strings.Join(faults, "\n"), http.StatusServiceUnavailable)
+}
+
+// operated shows the enforcer's sandboxes to operators.
+type operated struct{ *enforcer.Enforcer }
+
+// List returns the live sandboxes.
+func (o operated) List(context.Context) []gateway.Sandbox {
+	list := []gateway.Sandbox{}
+	for _, b := range o.Sandboxes() {
+		list = append(list, gateway.Sandbox(b))
+	}
+	return list
+}
+
+// Remove stops and removes one.
+func (o operated) Remove(_ context.Context, id string) (bool, error) {
+	return o.RemoveSandbox(id), nil
+}
+
+// withoutCLI leaves the messaging platforms.
+func withoutCLI(platforms []string) []string {
+	return slices.DeleteFunc(slices.Clone(platforms), func(p string) bool { return p == "cli" })
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiff-dev/bailiff/internal/pdp"
+)
+
+func newTest(configPath *string) *cobra.Command {
+	var tests pdp.TestConfig
+	var format string
+	cmd := &cobra.Command{
+		Use:   "test [PATH…]",
+		Short: "Run the policies' tests",
+		Long: `Runs the tests of the policies at the paths, with the results of "opa test".
+Without a path: those that the configuration names.
+
+Exit status: 0 if there are tests and all pass (and cover the threshold), 2 if
+not, 1 if they could not be run.`,
+		Example: "  bailiff test my-policies --threshold 80",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			tests.Paths = args
+			if len(args) == 0 {
+				cfg, err := loadConfig(*configPath)
+				if err != nil {
+					return err
+				}
+				tests.Paths = cfg.Policies.Paths
+			}
+			report, err := pdp.Test(cmd.Context(), tests)
+			if err != nil {
+				return err
+			}
+			if err := show(cmd, format, report, func(w io.Writer) { printReport(w, report) }); err != nil {
+				return err
+			}
+			if !report.Passed() {
+				return status(2)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&tests.Coverage, "coverage", false, "say which lines no test reaches")
+	cmd.Flags().Float64Var(&tests.Threshold, "threshold", 0, "fail below this coverage, in `percent`")
+	outputFlag(cmd, &format)
+	return cmd
+}
+
+// printReport names what failed, what it printed, and the sums.
+func printReport(w io.Writer, report pdp.Report) {
+	passed := 0
+	for _, r := range report.Results {
+		if r.Outcome == pdp.Pass {
+			passed++
+			continue
+		}
+		fmt.Fprintf(w, "%s:%d\t%s.%s\t%s\n", r.File, r.Line, r.Package, r.Name, r.Outcome)
+		for _, detail := range append(r.Cases, r.Message, r.Output) {
+			if detail != "" {
+				fmt.Fprintf(w, "\t%s\n", detail)
+			}
+		}
+	}
+	fmt.Fprintf(w, "%d of %d tests pass\n", passed, len(report.Results))
+	if c := report.Coverage; c != nil {
+		for _, file := range c.Files {
+			fmt.Fprintf(w, "%s\t%.1f%%\tnot reached: %s\n", file.File, file.Percent, stretches(file.Missed))
+		}
+		fmt.Fprintf(w, "coverage %.1f%%, threshold %.1f%%\n", c.Percent, report.Threshold)
+	}
+}
+
+func stretches(missed [][2]int) string {
+	text := ""
+	for i, s := range missed {
+		if i > 0 {
+			text += ", "
+		}
+		if text += fmt.Sprint(s[0]); s[1] != s[0] {
+			text += fmt.Sprintf("-%d", s[1])
+		}
+	}
+	return text
+}
