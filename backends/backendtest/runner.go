@@ -3,13 +3,17 @@
 package backendtest
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 )
+
+const program = "github.com/bailiff-dev/bailiff/cmd/bailiff-runner"
 
 // Runner is the path of the bailiff-runner program, built once for the test
 // binary that calls it.
@@ -25,16 +29,37 @@ func Runner(t testing.TB) string {
 // build leaves one folder by content in the temporary folder: a test binary has
 // no moment at which all of its tests are over.
 var build = sync.OnceValues(func() (string, error) {
+	if path := os.Getenv(builtRunner); path != "" {
+		return path, nil
+	}
 	folder := filepath.Join(os.TempDir(), fmt.Sprintf("bailiff-runner-%d", os.Getuid()))
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return "", err
 	}
 	path := filepath.Join(folder, "bailiff-runner")
 	made := fmt.Sprintf("%s.%d", path, os.Getpid())
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", made, "github.com/bailiff-dev/bailiff/cmd/bailiff-runner")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", made, program)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building bailiff-runner: %w\n%s", err, out)
 	}
-	return path, os.Rename(made, path)
+	return path, errors.Join(os.Rename(made, path), noteSources())
 })
+
+// noteSources opens what the program is made of, so that the results of a test
+// that used it are not taken from the cache when that has changed.
+func noteSources() error {
+	folders, err := exec.Command("go", "list", "-f", "{{.Dir}}", program, "github.com/bailiff-dev/bailiff/backends/runner/wire").Output()
+	if err != nil {
+		return fmt.Errorf("listing the sources of bailiff-runner: %w", err)
+	}
+	for _, folder := range strings.Fields(string(folders)) {
+		files, _ := filepath.Glob(filepath.Join(folder, "*.go"))
+		for _, file := range files {
+			if _, err := os.ReadFile(file); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

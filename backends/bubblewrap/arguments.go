@@ -52,6 +52,7 @@ func (b *Backend) arguments(spec backends.Spec, files *descriptors) ([]string, e
 	if err != nil {
 		return nil, err
 	}
+	list = append(list, "--dir", "/etc", "--dir", "/var")
 	list = append(list, visible...)
 	list = append(list, "--proc", "/proc", "--dev", "/dev")
 	list = append(list, inMemory(spec)...)

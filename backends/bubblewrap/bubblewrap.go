@@ -110,12 +110,12 @@ func (c Config) check() error {
 // Isolated is true.
 func (*Backend) Isolated() bool { return true }
 
-// Ready makes a sandbox to see whether it can be done.
+// Ready makes a sandbox with limits to see whether it can be done.
 func (b *Backend) Ready(ctx context.Context) error {
 	if err := b.equipped(ctx); err != nil {
 		return fmt.Errorf("%w: %w", backends.ErrUnavailable, err)
 	}
-	trial, err := b.Open(ctx, backends.Spec{Network: "none", ReadOnly: true})
+	trial, err := b.Open(ctx, backends.Spec{Network: "none", ReadOnly: true, CPUs: 1, MemoryMB: 64, PIDs: leastPIDs})
 	if err != nil {
 		return err
 	}

@@ -43,9 +43,27 @@ func backend(t testing.TB, change ...func(*bubblewrap.Config)) *bubblewrap.Backe
 
 var spec = backends.Spec{Owner: "test", Session: "s", Network: "none", CPUs: 2, MemoryMB: 512, DiskMB: 256, PIDs: 600, ReadOnly: true}
 
+func open(t testing.TB) backends.Backend { return backend(t) }
+
 func TestConformance(t *testing.T) {
-	backendtest.Run(t, backendtest.Config{Open: func(t testing.TB) backends.Backend { return backend(t) }, Spec: spec})
+	backendtest.Run(t, backendtest.Config{Open: open, Spec: spec})
 }
+
+// Where nobody has delegated control groups, an unprivileged sidecar has to
+// accept that their limits are missing.
+func TestConformanceForAnUnprivilegedUser(t *testing.T) {
+	if !backendtest.Unprivileged(t) {
+		return
+	}
+	unbounded := func(t testing.TB) backends.Backend {
+		return backend(t, func(c *bubblewrap.Config) { c.AcceptMissing = []string{"cpus", "memory_mb", "pids"} })
+	}
+	wanted := spec
+	wanted.CPUs, wanted.MemoryMB, wanted.PIDs = 0, 0, 0
+	backendtest.Run(t, backendtest.Config{Open: unbounded, Spec: wanted})
+}
+
+func TestAKilledSidecarLeavesNothing(t *testing.T) { backendtest.TestKilledSidecar(t, open, spec) }
 
 func BenchmarkTrue(b *testing.B) { backendtest.Benchmark(b, backend(b), spec) }
 

@@ -12,7 +12,9 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/local"
 )
 
-func open(t testing.TB) *local.Backend {
+var spec = backends.Spec{Owner: "test", Session: "s", Network: "full"}
+
+func open(t testing.TB) backends.Backend {
 	t.Helper()
 	b, err := local.New(local.Config{Runner: backendtest.Runner(t), Workdir: t.TempDir(), StateDir: t.TempDir()})
 	if err != nil {
@@ -22,15 +24,18 @@ func open(t testing.TB) *local.Backend {
 }
 
 func TestConformance(t *testing.T) {
-	backendtest.Run(t, backendtest.Config{
-		Open: func(t testing.TB) backends.Backend { return open(t) },
-		Spec: backends.Spec{Owner: "test", Session: "s", Network: "full"},
-	})
+	backendtest.Run(t, backendtest.Config{Open: open, Spec: spec})
 }
 
-func BenchmarkTrue(b *testing.B) {
-	backendtest.Benchmark(b, open(b), backends.Spec{Network: "full"})
+func TestConformanceForAnUnprivilegedUser(t *testing.T) {
+	if backendtest.Unprivileged(t) {
+		backendtest.Run(t, backendtest.Config{Open: open, Spec: spec})
+	}
 }
+
+func TestAKilledSidecarLeavesNothing(t *testing.T) { backendtest.TestKilledSidecar(t, open, spec) }
+
+func BenchmarkTrue(b *testing.B) { backendtest.Benchmark(b, open(b), spec) }
 
 func TestWhatTheHostCannotDoIsRefusedByName(t *testing.T) {
 	for _, c := range []struct {

@@ -38,11 +38,8 @@ func (c *Client) Run(ctx context.Context, cmd backends.Command, out func([]byte)
 
 // follow hands output on until the command has ended.
 func (c *Client) follow(ctx context.Context, call *call, timeout time.Duration, out func([]byte)) (backends.Exit, error) {
-	overdue := time.NewTimer(timeout + grace)
-	if timeout <= 0 {
-		overdue.Stop()
-	}
-	defer overdue.Stop()
+	watch := newWatch(timeout)
+	defer watch.timer.Stop()
 	interrupt := ctx.Done()
 	for {
 		select {
@@ -50,11 +47,13 @@ func (c *Client) follow(ctx context.Context, call *call, timeout time.Duration, 
 			if exit, done, err := c.handle(call, out); done {
 				return exit, err
 			}
+			watch.reset()
 		case <-interrupt:
 			interrupt = nil
-			overdue.Reset(grace)
+			watch.end = time.Now()
+			watch.reset()
 			go c.say(wire.Frame{Kind: wire.Interrupt, Stream: call.stream, Last: true})
-		case <-overdue.C:
+		case <-watch.timer.C:
 			c.fail(errors.New("the runner did not end a command in time"))
 		case <-c.done:
 			if exit, done, err := c.handle(call, out); done { // it may have ended just before
@@ -62,6 +61,28 @@ func (c *Client) follow(ctx context.Context, call *call, timeout time.Duration, 
 			}
 			return backends.Exit{}, c.fault()
 		}
+	}
+}
+
+// watch is how long the runner is waited for. Time in which the reader of the
+// output was busy does not count.
+type watch struct {
+	end   time.Time
+	timer *time.Timer
+}
+
+func newWatch(timeout time.Duration) *watch {
+	if timeout <= 0 {
+		w := &watch{timer: time.NewTimer(time.Hour)}
+		w.timer.Stop()
+		return w
+	}
+	return &watch{time.Now().Add(timeout), time.NewTimer(timeout + grace)}
+}
+
+func (w *watch) reset() {
+	if !w.end.IsZero() {
+		w.timer.Reset(max(0, time.Until(w.end)) + grace)
 	}
 }
 

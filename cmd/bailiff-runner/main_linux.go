@@ -27,6 +27,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -48,6 +49,7 @@ func main() {
 	if len(os.Args) > 1 {
 		fail(fmt.Errorf("bailiff starts this program inside sandboxes; it takes no arguments"))
 	}
+	startThreads()
 	if err := serve(os.Stdin, os.Stdout); err != nil {
 		fail(err)
 	}
@@ -80,4 +82,24 @@ func withdraw() error {
 	// commands would inherit that.
 	signal.Notify(make(chan os.Signal, 1))
 	return nil
+}
+
+// threads is more than what a runner ever needs at once.
+const threads = 16
+
+// startThreads makes the Go runtime start its threads now. It keeps them; were
+// it to start one while commands have used up the number of processes that the
+// sandbox may have, it would give up.
+func startThreads() {
+	var ready, all sync.WaitGroup
+	ready.Add(threads)
+	for range threads {
+		all.Go(func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			ready.Done()
+			ready.Wait()
+		})
+	}
+	all.Wait()
 }

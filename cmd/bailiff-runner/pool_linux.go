@@ -13,7 +13,7 @@ import (
 )
 
 // reserve is how many supervisors wait for commands at most.
-const reserve = 4
+const reserve = 2
 
 // patience bounds how long processes are killed that do not go.
 const patience = 3 * time.Second
@@ -30,6 +30,8 @@ type pool struct {
 	mu    sync.Mutex
 	seats map[int]*seat
 	idle  []*seat
+	// burials counts the dead supervisors that may have left processes to the runner.
+	burials int
 	// closing is set when no supervisor is to be started any more.
 	closing bool
 }
@@ -194,7 +196,11 @@ func (p *pool) bury(s *seat) {
 		}
 	}
 	p.mu.Unlock()
-	p.until(time.Now().Add(patience), func() bool { return p.strikeStrays() == 0 })
+	if p.until(time.Now().Add(patience), func() bool { return p.strikeStrays() == 0 }) {
+		p.mu.Lock()
+		p.burials--
+		p.mu.Unlock()
+	}
 	if j == nil {
 		return
 	}
@@ -252,6 +258,7 @@ func (p *pool) unseat(pid int) {
 	defer p.mu.Unlock()
 	if s := p.seats[pid]; s != nil {
 		delete(p.seats, pid)
+		p.burials++
 		close(s.dead)
 	}
 }
@@ -265,10 +272,14 @@ func (p *pool) end(j *job) {
 }
 
 // until repeats an attempt until it succeeds or there is no more time.
-func (p *pool) until(deadline time.Time, attempt func() bool) {
-	for pause := 200 * time.Microsecond; !attempt() && time.Now().Before(deadline); pause = min(2*pause, 20*time.Millisecond) {
+func (p *pool) until(deadline time.Time, attempt func() bool) bool {
+	for pause := 200 * time.Microsecond; !attempt(); pause = min(2*pause, 20*time.Millisecond) {
+		if time.Now().After(deadline) {
+			return false
+		}
 		time.Sleep(pause)
 	}
+	return true
 }
 
 // strikeJob holds the lock throughout, so that the supervisor cannot get another
@@ -290,26 +301,29 @@ func (p *pool) strikeStrays() int {
 	return strike(os.Getpid(), p.isSeat)
 }
 
-// kept lists the jobs that have ended and left processes.
-func (p *pool) kept() []*job {
+// kept lists the jobs that have ended and left processes, and tells whether
+// there may be processes of none.
+func (p *pool) kept() (list []*job, strays bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var list []*job
 	for _, s := range p.seats {
 		if s.job != nil && s.job.isEnded() && !s.job.isGone() {
 			list = append(list, s.job)
 		}
 	}
-	return list
+	return list, p.burials > 0
 }
 
 // leftovers counts the processes that ended commands left. Where a supervisor
 // has not said that nothing is left, that is one at least: a process that forks
 // all the time may escape the count.
-func (p *pool) leftovers() int {
-	n := len(below(os.Getpid(), p.isSeat))
-	for _, j := range p.kept() {
+func (p *pool) leftovers() (n int) {
+	kept, strays := p.kept()
+	for _, j := range kept {
 		n += max(1, len(below(j.seat.pid, none)))
+	}
+	if strays {
+		n += len(below(os.Getpid(), p.isSeat))
 	}
 	return n
 }
@@ -317,10 +331,14 @@ func (p *pool) leftovers() int {
 // clear ends what ended commands left.
 func (p *pool) clear() {
 	var all sync.WaitGroup
-	for _, j := range p.kept() {
+	kept, strays := p.kept()
+	for _, j := range kept {
 		all.Go(func() { p.end(j) })
 	}
 	all.Wait()
+	if strays {
+		p.until(time.Now().Add(patience), func() bool { return p.strikeStrays() == 0 })
+	}
 }
 
 // close ends everything. Supervisors end what is below them themselves; those

@@ -1,0 +1,106 @@
+package backendtest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/runner"
+)
+
+// The variables by which a test speaks to itself in another process.
+const (
+	builtRunner = "BAILIFF_TEST_RUNNER"
+	asSidecar   = "BAILIFF_TEST_SIDECAR"
+)
+
+// nobody is a user that owns nothing.
+const nobody = 54321
+
+// Unprivileged runs the test that calls it once more in a process of an
+// unprivileged user, if this one is root, and returns true when the caller is
+// in that process or needs none. Else the test is over.
+func Unprivileged(t *testing.T) bool {
+	t.Helper()
+	if os.Getuid() != 0 {
+		return true
+	}
+	cmd := again(t)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	if out, err := cmd.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("--- PASS: "+t.Name())) {
+		t.Errorf("as an unprivileged user: %v\n%s", err, out)
+	}
+	return false
+}
+
+// again is this test in another process, which any user may run.
+func again(t *testing.T) *exec.Cmd {
+	t.Helper()
+	folder, err := os.MkdirTemp("", "bailiff-again")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(folder) })
+	if err := os.Chmod(folder, 0o777|os.ModeSticky); err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(folder, "test")
+	copied(t, os.Args[0], program)
+	copied(t, Runner(t), filepath.Join(folder, "bailiff-runner"))
+	cmd := exec.Command(program, "-test.run=^"+t.Name()+"$", "-test.v", "-test.timeout=5m")
+	cmd.Dir = "/"
+	cmd.Env = []string{"TMPDIR=" + folder, "HOME=" + folder, "PATH=" + os.Getenv("PATH"),
+		builtRunner + "=" + filepath.Join(folder, "bailiff-runner")}
+	return cmd
+}
+
+func copied(t *testing.T, from, to string) {
+	t.Helper()
+	content, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, content, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestKilledSidecar kills a process that holds a sandbox with everything in it.
+func TestKilledSidecar(t *testing.T, open func(testing.TB) backends.Backend, spec backends.Spec) {
+	if m := os.Getenv(asSidecar); m != "" {
+		beSidecar(t, open(t), spec, m)
+		return
+	}
+	m := marker()
+	cmd := again(t)
+	cmd.Env = append(cmd.Env, asSidecar+"="+m)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the sandbox is at work", func() bool { return len(marked(m)) >= scattered })
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	await(t, "nothing of it is left", func() bool { return len(marked(m)) == 0 })
+	open(t) // the next sidecar clears up what the kernel does not
+}
+
+// beSidecar runs a command for ever in a sandbox.
+func beSidecar(t *testing.T, backend backends.Backend, spec backends.Spec, marker string) {
+	sandbox, err := backend.Open(context.Background(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := runner.Shell(scatter(marker) + "sleep " + marker)
+	cmd.Timeout = time.Minute
+	exit, err := sandbox.Run(context.Background(), cmd, func([]byte) {})
+	fmt.Println(exit, err)
+}

@@ -1,0 +1,169 @@
+package cgroup
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const (
+	firstMounts = `31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw,mode=755
+32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw,relatime - cgroup cgroup rw,cpu,cpuacct
+35 31 0:32 / /sys/fs/cgroup/memory rw,relatime shared:9 - cgroup cgroup rw,memory
+39 31 0:36 /docker/c0ffee /sys/fs/cgroup/pids rw,relatime - cgroup cgroup rw,pids
+40 31 0:37 / /sys/fs/cgroup/systemd rw,relatime - cgroup cgroup rw,name=systemd
+`
+	firstGroups = `5:cpu,cpuacct:/
+4:memory:/user.slice/one
+3:pids:/docker/c0ffee/inner
+1:name=systemd:/init.scope
+0::/
+`
+)
+
+func TestHierarchiesAreFoundByController(t *testing.T) {
+	second := t.TempDir()
+	place(t, filepath.Join(second, "cgroup.controllers"), "cpu io memory\n")
+	secondMount := "41 31 0:38 / " + second + " rw,relatime - cgroup2 cgroup2 rw\n"
+	for _, c := range []struct {
+		name, mounts, groups string
+		want                 map[string]string
+	}{
+		{"first interface, one of them shown in part", firstMounts, firstGroups, map[string]string{
+			"cpu": "/sys/fs/cgroup/cpu,cpuacct", "memory": "/sys/fs/cgroup/memory/user.slice/one", "pids": "/sys/fs/cgroup/pids/inner"}},
+		{"second interface, without pids", secondMount, "0::/system.slice/bailiff.service\n", map[string]string{
+			"cpu": second + "/system.slice/bailiff.service", "memory": second + "/system.slice/bailiff.service", "pids": ""}},
+		{"none", "22 1 8:1 / / rw - ext4 /dev/sda rw\n", "", map[string]string{"cpu": "", "memory": "", "pids": ""}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			folder := t.TempDir()
+			mounts, groups := filepath.Join(folder, "mountinfo"), filepath.Join(folder, "cgroup")
+			place(t, mounts, c.mounts)
+			place(t, groups, c.groups)
+			found, err := findHierarchies(mounts, groups)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[string]string{}
+			for controller := range c.want {
+				got[controller] = found[controller].folder
+			}
+			if !maps.Equal(got, c.want) {
+				t.Errorf("found %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestALimitThatCannotBeSetIsNamedOrAccepted(t *testing.T) {
+	limits := Limits{CPUs: 1, MemoryMB: 1, PIDs: 1}
+	none := hierarchies{}
+	var missing *Missing
+	if _, err := none.newGroup(limits, []string{CPUs, PIDs}); !errors.As(err, &missing) || missing.Limit != MemoryMB {
+		t.Errorf("error is %v, want memory_mb as missing", err)
+	}
+	group, err := none.newGroup(limits, []string{CPUs, MemoryMB, PIDs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(group.Add(os.Getpid()), group.Close(context.Background())); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTheSecondInterfaceIsToldTheLimits stands in for a kernel with folders: it
+// makes the files that the kernel would make.
+func TestTheSecondInterfaceIsToldTheLimits(t *testing.T) {
+	own := t.TempDir()
+	place(t, filepath.Join(own, "cgroup.subtree_control"), "cpu memory pids")
+	group := filepath.Join(own, "bailiff-x")
+	for _, name := range []string{"cpu.max", "memory.max", "memory.swap.max", "pids.max", "cgroup.procs"} {
+		place(t, filepath.Join(group, name), "")
+	}
+	made := &Group{folders: []string{group}}
+	here := hierarchies{"cpu": {own, true}, "memory": {own, true}, "pids": {own, true}}
+	for _, s := range (Limits{CPUs: 1.5, MemoryMB: 64, PIDs: 100}).settings() {
+		if err := made.set(here, "bailiff-x", s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := made.Add(4711); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"cpu.max": "150000 100000", "memory.max": "67108864", "memory.swap.max": "0", "pids.max": "100", "cgroup.procs": "4711"} {
+		if text, err := os.ReadFile(filepath.Join(group, name)); err != nil || string(text) != want {
+			t.Errorf("%s is told %q, %v, want %q", name, text, err, want)
+		}
+	}
+}
+
+// TestARealGroup needs a kernel that lets this user make control groups, which
+// root is; elsewhere it wants to hear which limit is missing.
+func TestARealGroup(t *testing.T) {
+	group, err := New(Limits{CPUs: 0.5, MemoryMB: 64, PIDs: 32}, nil)
+	var missing *Missing
+	if os.Getuid() != 0 && errors.As(err, &missing) {
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sleep", "1000")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := group.Add(cmd.Process.Pid); err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range group.folders {
+		if !strings.HasPrefix(filepath.Base(folder), prefix) {
+			t.Errorf("the group is called %s", folder)
+		}
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	if err := group.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	<-ended
+	for _, folder := range group.folders {
+		if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is left: %v", folder, err)
+		}
+	}
+}
+
+func TestSweepingRemovesWhatTheDeadLeft(t *testing.T) {
+	own := t.TempDir()
+	gone := exec.Command("true")
+	if err := gone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	dead, alive, other := filepath.Join(own, prefix+strconv.Itoa(gone.Process.Pid)+"-a"), filepath.Join(own, prefix+strconv.Itoa(os.Getpid())+"-a"), filepath.Join(own, "other")
+	for _, folder := range []string{dead, alive, other} {
+		if err := os.Mkdir(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hierarchy{folder: own}.sweep()
+	left, _ := filepath.Glob(own + "/*")
+	if strings.Join(left, " ") != alive+" "+other {
+		t.Errorf("left are %v", left)
+	}
+}
+
+func place(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
