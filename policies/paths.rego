@@ -27,10 +27,10 @@ only_looked_at(path) if {
 	}
 }
 
-classes_of(kind, path) := union({
-	{class | some form in forms(path); some class in named(kind, split(form, "/"))},
-	pattern_classes(kind, path), pattern_names(kind, path),
-})
+classes_of(kind, path) := by_pattern(kind, path) | {class |
+	some form in forms(path)
+	some class in named(kind, split(form, "/"))
+}
 
 named(kind, parts) := union({near(kind, parts), by_name(kind, parts), by_suffix(kind, parts)})
 
@@ -55,41 +55,33 @@ nearest(kind, parts) := [class |
 ][0]
 
 # Somebody's home, spelt out, is a home like "~".
-forms(path) := {path, concat("/", array.concat(["~"], array.slice(split(path, "/"), 3, 1000)))} if {
-	regex.match(`^/(home|Users)/[^/]+`, path)
-}
-
-forms(path) := {path, concat("", ["~", trim_prefix(path, "/root")])} if regex.match(`^/root(/|$)`, path)
-
-forms(path) := {path, concat("/", array.concat(["~"], array.slice(split(path, "/"), 1, 1000)))} if {
-	regex.match(`^~[^/]`, path)
-}
-
-forms(path) := {path} if not regex.match(`^(/(home|Users)/[^/]|/root(/|$)|~[^/])`, path)
+forms(path) := {path} if {
+	not regex.match(`^(/(home|Users)/[^/]|/root(/|$)|~[^/])`, path)
+} else := {path, concat("", ["~", trim_prefix(path, "/root")])} if {
+	startswith(path, "/root")
+} else := {path, concat("/", array.concat(["~"], array.slice(split(path, "/"), 1, 1000)))} if {
+	startswith(path, "~")
+} else := {path, concat("/", array.concat(["~"], array.slice(split(path, "/"), 3, 1000)))}
 
 # A path with wildcards may mean any entry that it matches, or that lies below it.
-pattern_classes(_, path) := set() if not wild(path)
+by_pattern(kind, path) := set() if {
+	not wild(path)
+} else := pattern_folders(kind, path) | pattern_names(kind, path)
 
-pattern_classes(kind, path) := {class |
+pattern_folders(kind, path) := {class |
 	some folder, class in data.bailiff.tables.paths[kind].folders
 	class != "free"
 	could_mean(path, folder)
-} if {
-	wild(path)
 }
 
 # A pattern for hidden names, or one that spares only letters, may mean a name that
 # counts anywhere; "*.json" means what the folder holds, which nobody knows here.
-pattern_names(_, path) := set() if not wild(path)
-
 pattern_names(kind, path) := {class |
 	parts := split(path, "/")
 	base := parts[count(parts) - 1]
 	narrow(base)
 	some name, class in data.bailiff.tables.paths[kind].names
 	glob.match(base, null, name)
-} if {
-	wild(path)
 }
 
 narrow(base) if startswith(base, ".")
