@@ -248,18 +248,28 @@ func (p *pool) reap() {
 				_ = syscall.Kill(pid, syscall.SIGCONT)
 			}
 		default:
-			p.unseat(pid)
+			p.unseat(pid, status.Signaled())
 		}
 	}
 }
 
-func (p *pool) unseat(pid int) {
+// unseat notes that a supervisor is dead. If it was killed, those that wait may
+// have been too, and just not be dead yet: no command shall be given to them.
+func (p *pool) unseat(pid int, killed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if s := p.seats[pid]; s != nil {
-		delete(p.seats, pid)
-		p.burials++
-		close(s.dead)
+	s := p.seats[pid]
+	if s == nil {
+		return
+	}
+	delete(p.seats, pid)
+	p.burials++
+	close(s.dead)
+	if killed {
+		for _, idle := range p.idle {
+			idle.file.Close()
+		}
+		p.idle = nil
 	}
 }
 

@@ -1,0 +1,208 @@
+package runner_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/backends/runner"
+	"github.com/bailiff-dev/bailiff/backends/runner/wire"
+)
+
+// stream is one end of a conversation whose closing may be left to the test.
+type stream struct {
+	io.Reader
+	io.Writer
+	close func() error
+}
+
+func (s stream) Close() error { return s.close() }
+
+// answering is a stream to something that answers each frame as it likes.
+func answering(answer func(f wire.Frame, out *wire.Writer)) stream {
+	theirs, to := io.Pipe()
+	from, back := io.Pipe()
+	go func() {
+		in, out := wire.NewReader(theirs), wire.NewWriter(back)
+		for {
+			f, err := in.Next()
+			if err != nil {
+				back.CloseWithError(err)
+				return
+			}
+			answer(f, out)
+		}
+	}()
+	return stream{from, to, func() error { return errors.Join(to.Close(), from.Close()) }}
+}
+
+// polite is an answer to hello, and what comes after it.
+func polite(version uint32, after func(f wire.Frame, out *wire.Writer)) func(wire.Frame, *wire.Writer) {
+	return func(f wire.Frame, out *wire.Writer) {
+		if f.Kind != wire.Hello {
+			after(f, out)
+			return
+		}
+		g, _ := wire.DecodeGreeting(f.Payload)
+		g.Version = version
+		_ = out.SendAll(wire.Hello, 0, g.Encode())
+	}
+}
+
+func TestAttachingTellsWhatIsAtTheOtherEnd(t *testing.T) {
+	silent := func(wire.Frame, *wire.Writer) {}
+	for _, c := range []struct {
+		name, fault string
+		other       stream
+	}{
+		{"another version", "version 2", answering(polite(2, silent))},
+		{"an answer to somebody else", "context deadline", answering(func(_ wire.Frame, out *wire.Writer) {
+			_ = out.SendAll(wire.Hello, 0, wire.Greeting{Version: wire.Version, Nonce: "else"}.Encode())
+		})},
+		{"silence", "context deadline", answering(silent)},
+		{"nothing", "no answer", stream{strings.NewReader("bash: runner: not found\n"), io.Discard, func() error { return nil }}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer cancel()
+			if _, err := runner.Attach(ctx, c.other, runner.Place{}); err == nil || !strings.Contains(err.Error(), c.fault) {
+				t.Errorf("error is %v, want it to speak of %q", err, c.fault)
+			}
+		})
+	}
+}
+
+func TestARunnerThatMisbehavesEndsTheConversation(t *testing.T) {
+	for _, c := range []struct {
+		name, fault string
+		after       func(wire.Frame, *wire.Writer)
+	}{
+		{"it sends without credit", "more than it may", func(f wire.Frame, out *wire.Writer) {
+			if f.Kind == wire.Start {
+				for range 4 * wire.Window / wire.MaxPayload {
+					_ = out.Send(wire.Frame{Kind: wire.Output, Stream: f.Stream, Payload: make([]byte, wire.MaxPayload)})
+				}
+			}
+		}},
+		{"it ends a command with nonsense", "malformed", func(f wire.Frame, out *wire.Writer) {
+			if f.Kind == wire.Start {
+				_ = out.Send(wire.Frame{Kind: wire.Ended, Stream: f.Stream, Payload: []byte{1}})
+			}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			client, err := runner.Attach(t.Context(), answering(polite(wire.Version, c.after)), runner.Place{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			hold := make(chan struct{})
+			go func() { <-client.Done(); close(hold) }()
+			_, err = client.Run(t.Context(), runner.Shell("true"), func([]byte) { <-hold })
+			if err == nil || errors.Is(err, backends.ErrNotStarted) || !strings.Contains(err.Error(), c.fault) {
+				t.Errorf("error is %v, want it to speak of %q", err, c.fault)
+			}
+			client.Close()
+		})
+	}
+}
+
+// resident starts a real runner and returns both directions to it.
+func resident(t *testing.T) (from, to *os.File) {
+	t.Helper()
+	cmd := exec.Command(backendtest.Runner(t))
+	theirIn, to, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, theirOut, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirIn, theirOut, t.Output()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	theirIn.Close()
+	theirOut.Close()
+	t.Cleanup(func() {
+		to.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("the runner ended with %v", err)
+		}
+		from.Close()
+	})
+	return from, to
+}
+
+func TestAClientCanAttachWhereAnotherBrokeOff(t *testing.T) {
+	from, to := resident(t)
+	left := stream{from, to, func() error { return from.SetReadDeadline(time.Now()) }}
+	first, err := runner.Attach(t.Context(), left, runner.Place{Workspace: "/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	started, ended := make(chan struct{}), make(chan error)
+	go func() {
+		cmd := runner.Shell("echo; exec yes")
+		cmd.HeadBytes = 1 << 30
+		begun := false
+		_, err := first.Run(context.Background(), cmd, func([]byte) {
+			if !begun {
+				close(started)
+			}
+			begun = true
+		})
+		ended <- err
+	}()
+	<-started
+	first.Close()
+	if err := <-ended; err == nil {
+		t.Error("the first client's command ended without an error")
+	}
+	if _, err := to.Write([]byte("\xb5blf in the middle of a frame")); err != nil {
+		t.Fatal(err)
+	}
+	if err := from.SetReadDeadline(time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	second, err := runner.Attach(t.Context(), left, runner.Place{Workspace: "/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	cmd := runner.Shell("echo again")
+	cmd.HeadBytes = 100
+	exit, err := second.Run(t.Context(), cmd, func(p []byte) { out.Write(p) })
+	if err != nil || exit.Code != 0 || out.String() != "again\n" {
+		t.Errorf("said %q, %+v, %v", out.String(), exit, err)
+	}
+	second.Close()
+}
+
+func TestTimeInWhichTheReaderIsBusyIsNotTheRunners(t *testing.T) {
+	from, to := resident(t)
+	client, err := runner.Attach(t.Context(), stream{from, to, func() error { return from.SetReadDeadline(time.Now()) }}, runner.Place{Workspace: "/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	cmd := runner.Shell("exec yes")
+	cmd.HeadBytes, cmd.Timeout = 1<<30, 10*time.Millisecond
+	busy := true
+	exit, err := client.Run(t.Context(), cmd, func([]byte) {
+		if busy {
+			time.Sleep(runner.Grace + 100*time.Millisecond)
+		}
+		busy = false
+	})
+	if err != nil || !exit.TimedOut {
+		t.Errorf("ended as %+v, %v", exit, err)
+	}
+}

@@ -1,0 +1,4 @@
+package runner
+
+// Grace is how long a runner may be late.
+const Grace = grace
