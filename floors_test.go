@@ -23,7 +23,7 @@ var floors = map[string]int{
 	"enforcer":       3,
 	"gateway":        4,
 	"gateway/client": 5,
-	"cmd/bailiff":    6, "cmd/bailiff-runner": 6,
+	"cmd/bailiff":    6, "cmd/bailiff-runner": 6, "docs": 6,
 }
 
 // sideways are the imports within one floor that are meant: the lower of the

@@ -1,0 +1,299 @@
+// Package docs_test holds the documentation to the code: what a page tells to
+// type is typed, what it shows is read by whoever would read it, what it names
+// exists, and what it lists completely is complete.
+package docs_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/bailiff-dev/bailiff/internal/config"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if programs != "" {
+		_ = os.RemoveAll(programs)
+	}
+	os.Exit(code)
+}
+
+// notTyped are the blocks that are not typed, and why.
+var notTyped = map[string]string{
+	"make test\n": "it is what runs this test",
+}
+
+func TestWhatAPageTellsToTypeWorks(t *testing.T) {
+	for _, p := range pages(t) {
+		typed := slices.DeleteFunc(p.blocksOf("sh"), func(b block) bool { return notTyped[b.text] != "" })
+		if len(typed) == 0 {
+			continue
+		}
+		t.Run(p.name, func(t *testing.T) {
+			s := newSession(t)
+			s.equip(t)
+			if p.name != "README.md" { // whose reader begins with "make"
+				s.install(t)
+			}
+			printed, err := s.run(t, p.name, typed)
+			t.Log(printed)
+			if err != nil {
+				t.Errorf("the page's commands failed where the above ends: %v", err)
+			}
+		})
+	}
+}
+
+func TestBlocksAreWhatTheySay(t *testing.T) {
+	kinds := map[string]func(*testing.T, string) error{
+		"sh": nil, "text": nil, "rego": compiles, "yaml tables": isTables,
+		"json": func(_ *testing.T, text string) error { var v any; return json.Unmarshal([]byte(text), &v) },
+		"yaml": func(_ *testing.T, text string) error {
+			_, err := config.Parse("/etc/bailiff/bailiff.yaml", []byte(text))
+			return err
+		},
+	}
+	for _, p := range pages(t) {
+		for _, b := range p.blocks() {
+			check, known := kinds[b.kind]
+			if !known {
+				t.Errorf("%s:%d: a block of kind %q, want one that is checked, or text", p.name, b.line-1, b.kind)
+			}
+			if check == nil {
+				continue
+			}
+			if err := check(t, b.text); err != nil {
+				t.Errorf("%s:%d: %v", p.name, b.line, err)
+			}
+		}
+	}
+}
+
+// compiles checks a policy together with the shipped ones, as stock OPA does.
+func compiles(t *testing.T, text string) error {
+	file := filepath.Join(t.TempDir(), "shown.rego")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return err
+	}
+	command := exec.Command(stockOPA(t), "check", "--strict", "-s", "policies/schema/input.json", "policies", file)
+	command.Dir = root
+	printed, err := command.CombinedOutput()
+	if err != nil {
+		t.Logf("%s", printed)
+	}
+	return err
+}
+
+// isTables accepts entries of tables that exist.
+func isTables(t *testing.T, text string) error {
+	t.Helper()
+	for name := range tables(t, []byte(text)) {
+		if _, known := shippedTables(t)[name]; !known {
+			t.Errorf("there is no table %s", name)
+		}
+	}
+	return nil
+}
+
+func shippedTables(t *testing.T) map[string]any {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "policies", "data.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tables(t, text)
+}
+
+func tables(t *testing.T, text []byte) map[string]any {
+	t.Helper()
+	var data struct {
+		Bailiff struct {
+			Tables map[string]any `yaml:"tables"`
+		} `yaml:"bailiff"`
+	}
+	if err := yaml.UnmarshalWithOptions(text, &data, yaml.Strict()); err != nil || len(data.Bailiff.Tables) == 0 {
+		t.Fatalf("reading tables: %d found, %v", len(data.Bailiff.Tables), err)
+	}
+	return data.Bailiff.Tables
+}
+
+func TestLinksLeadToFiles(t *testing.T) {
+	for _, p := range pages(t) {
+		for _, target := range p.links() {
+			if _, err := os.Stat(filepath.Join(root, filepath.Dir(p.name), target)); err != nil {
+				t.Errorf("%s: %v", p.name, err)
+			}
+		}
+	}
+}
+
+var commandShown = regexp.MustCompile(`(?m)(?:^|[ ;/|(])bailiff ((?:[a-z]+ ?)+)((?: ?--?[a-z][a-z-]*)*)`)
+
+func TestCommandsShownExist(t *testing.T) {
+	for _, p := range pages(t) {
+		shown := p.spans()
+		for _, b := range slices.Concat(p.blocksOf("sh"), p.blocksOf("text")) {
+			shown = append(shown, strings.Split(b.text, "\n")...)
+		}
+		for _, text := range shown {
+			for _, m := range commandShown.FindAllStringSubmatch(text, -1) {
+				if fault := missing(t, strings.Fields(m[1]), strings.Fields(m[2])); fault != "" {
+					t.Errorf("%s: %q: %s", p.name, text, fault)
+				}
+			}
+		}
+	}
+}
+
+// missing says what of a command line there is not.
+func missing(t *testing.T, words, flags []string) string {
+	t.Helper()
+	help := output(t, filepath.Join(built(t), "bailiff"), append(slices.Clone(words), "--help")...)
+	if usage := "bailiff " + words[0]; !strings.Contains(help, usage) {
+		return "there is no command " + words[0]
+	}
+	for _, flag := range flags {
+		if !strings.Contains(help, flag) {
+			return "there is no flag " + flag
+		}
+	}
+	return ""
+}
+
+func TestTheConfigurationReferenceSetsEveryKey(t *testing.T) {
+	blocks := read(t, "docs/operations.md").blocksOf("yaml")
+	if len(blocks) == 0 {
+		t.Fatal("there is no reference")
+	}
+	c, err := config.Parse("/etc/bailiff/bailiff.yaml", []byte(blocks[0].text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	unset(t, "", reflect.ValueOf(*c))
+}
+
+// unset finds the fields that a reader of the reference would not hear of. A
+// field of listeners counts if one listener sets it.
+func unset(t *testing.T, path string, v reflect.Value) {
+	t.Helper()
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			t.Errorf("the reference does not set %s", path)
+			return
+		}
+		unset(t, path, v.Elem())
+	case reflect.Struct:
+		for i := range v.NumField() {
+			unset(t, path+"."+v.Type().Field(i).Name, v.Field(i))
+		}
+	case reflect.Bool: // both values are fine
+	default:
+		if v.IsZero() {
+			t.Errorf("the reference does not set %s", path)
+		}
+	}
+}
+
+func TestEveryMetricIsListed(t *testing.T) {
+	text := source(t, "metrics/collection.go")
+	want := map[string]bool{}
+	for _, m := range regexp.MustCompile(`r\.(?:counters|gauges|histograms)\("([a-z_]+)"`).FindAllStringSubmatch(text, -1) {
+		want["bailiff_"+m[1]] = true
+	}
+	same(t, "docs/operations.md", want, named(t, "docs/operations.md", regexp.MustCompile(`^(bailiff_[a-z_]+)`)))
+}
+
+func TestEveryRuleIsListed(t *testing.T) {
+	want := rules(t)
+	same(t, "docs/policies.md", want, named(t, "docs/policies.md",
+		regexp.MustCompile(`^((?:approval|backend|code|command|env|floor|policy|request|session)\.[a-z_]+)$`)))
+}
+
+// rules are those that the policies, their tables and the Go code can give.
+func rules(t *testing.T) map[string]bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(root, "policies", "*.rego"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]bool{}
+	for _, file := range append(files, root+"/policies/data.yaml", root+"/enforcer/floor.go", root+"/internal/pdp/decision.go", root+"/gateway/data.go") {
+		if strings.HasSuffix(file, "_test.rego") {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range ruleName.FindAllStringSubmatch(string(text), -1) {
+			all[m[1]] = true
+		}
+	}
+	return all
+}
+
+var ruleName = regexp.MustCompile(`(?:"|rule: |: )((?:approval|backend|code|command|env|floor|policy|request|session)\.[a-z_]+)(?:"|,|\n)`)
+
+func source(t *testing.T, name string) string {
+	t.Helper()
+	return read(t, name).text
+}
+
+// named are the words in back quotes on a page that match.
+func named(t *testing.T, name string, pattern *regexp.Regexp) map[string]bool {
+	t.Helper()
+	found := map[string]bool{}
+	for _, word := range read(t, name).spans() {
+		if m := pattern.FindStringSubmatch(word); m != nil {
+			found[m[1]] = true
+		}
+	}
+	return found
+}
+
+func same(t *testing.T, page string, want, have map[string]bool) {
+	t.Helper()
+	if len(want) == 0 {
+		t.Fatal("nothing was found in the code")
+	}
+	for name := range want {
+		if !have[name] {
+			t.Errorf("%s does not list %s", page, name)
+		}
+	}
+	for name := range have {
+		if !want[name] {
+			t.Errorf("%s lists %s, which does not exist", page, name)
+		}
+	}
+}
+
+func TestTheWholeFloorIsListed(t *testing.T) {
+	text := source(t, "enforcer/floor.go")
+	_, lists, found := strings.Cut(text, "var forbiddenPrefixes")
+	if !found {
+		t.Fatal("the floor's lists are not where they were")
+	}
+	want := map[string]bool{}
+	for _, m := range regexp.MustCompile(`"([A-Z0-9_]+)"`).FindAllStringSubmatch(lists, -1) {
+		want[m[1]] = true
+	}
+	_, section, _ := strings.Cut(read(t, "docs/secrets.md").text, "## The floor")
+	have := map[string]bool{}
+	for _, word := range (page{text: section}).spans() {
+		if strings.ToUpper(word) == word {
+			have[word] = true
+		}
+	}
+	same(t, "docs/secrets.md", want, have)
+}

@@ -1,0 +1,182 @@
+package docs_test
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// session is a fresh copy of the repository in which a reader types what one
+// page says, block after block, into one shell.
+type session struct{ folder string }
+
+func newSession(t *testing.T) session {
+	t.Helper()
+	folder, err := os.MkdirTemp("", "docs-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	s := session{folder}
+	if err := s.clone(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func (s session) clone() error {
+	if err := os.Chmod(s.folder, 0o711); err != nil { // sandboxes of another user are below
+		return err
+	}
+	for _, folder := range []string{s.home(), s.tools()} {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return err
+		}
+	}
+	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		place, _ := filepath.Rel(root, path)
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && slices.Contains([]string{".git", "bin"}, place):
+			return fs.SkipDir
+		case entry.IsDir():
+			return os.MkdirAll(filepath.Join(s.work(), place), 0o755)
+		case !entry.Type().IsRegular():
+			return nil
+		}
+		return duplicate(path, filepath.Join(s.work(), place))
+	})
+}
+
+func duplicate(from, to string) error {
+	content, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	about, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, content, about.Mode().Perm()&^0o022)
+}
+
+func (s session) work() string  { return filepath.Join(s.folder, "bailiff") }
+func (s session) home() string  { return filepath.Join(s.folder, "home") }
+func (s session) tools() string { return filepath.Join(s.folder, "tools") }
+
+// install puts the two programs where "make" puts them.
+func (s session) install(t *testing.T) {
+	t.Helper()
+	if err := os.Mkdir(filepath.Join(s.work(), "bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, program := range []string{"bailiff", "bailiff-runner"} {
+		if err := os.Link(filepath.Join(built(t), program), filepath.Join(s.work(), "bin", program)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// equip makes stock OPA a command.
+func (s session) equip(t *testing.T) {
+	t.Helper()
+	if err := os.Symlink(stockOPA(t), filepath.Join(s.tools(), "opa")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run types the blocks and returns what they printed. What they left running in
+// the background is stopped.
+func (s session) run(t *testing.T, name string, blocks []block) (printed string, err error) {
+	t.Helper()
+	output, err := os.Create(filepath.Join(s.folder, "printed"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer output.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	shell := exec.CommandContext(ctx, "bash", "-eu", "-c", script(name, blocks))
+	shell.Dir, shell.Env = s.work(), s.environment(t)
+	shell.Stdout, shell.Stderr = output, output
+	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	shell.Cancel = func() error { return syscall.Kill(-shell.Process.Pid, syscall.SIGKILL) }
+	err = shell.Run()
+	text, _ := os.ReadFile(output.Name())
+	return string(text), err
+}
+
+// script says before each block where it stands, for whoever must repair it.
+func script(name string, blocks []block) string {
+	text := "trap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT\n"
+	for _, b := range blocks {
+		text += fmt.Sprintf("echo '== %s:%d'\n%s", name, b.line, b.text)
+	}
+	return text
+}
+
+// environment is a reader's, without settings of this test's own run.
+func (s session) environment(t *testing.T) []string {
+	t.Helper()
+	env := []string{"HOME=" + s.home(), "PATH=" + s.tools() + ":" + os.Getenv("PATH"), "LANG=C.UTF-8"}
+	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOFLAGS", "GOTOOLCHAIN"} {
+		value := strings.TrimSpace(output(t, "go", "env", name))
+		env = append(env, name+"="+value)
+	}
+	return env
+}
+
+// programs is the folder of what was built; empty if nothing was.
+var programs string
+
+// built is a folder with both programs, as "make" builds them.
+func built(t *testing.T) string {
+	t.Helper()
+	folder, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+var build = sync.OnceValues(func() (string, error) {
+	folder, err := os.MkdirTemp("", "docs-bin-")
+	if err != nil {
+		return "", err
+	}
+	programs = folder
+	command := exec.Command("go", "build", "-trimpath", "-o", folder+"/", "./cmd/bailiff", "./cmd/bailiff-runner")
+	command.Dir, command.Env = root, append(os.Environ(), "CGO_ENABLED=0")
+	if printed, err := command.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building the programs: %w\n%s", err, printed)
+	}
+	return folder, nil
+})
+
+// stockOPA is the path of OPA's own command.
+func stockOPA(t *testing.T) string {
+	t.Helper()
+	return strings.TrimSpace(output(t, "go", "tool", "-n", "opa"))
+}
+
+// output is what a program prints that must not fail.
+func output(t *testing.T, program string, args ...string) string {
+	t.Helper()
+	command := exec.Command(program, args...)
+	command.Dir = root
+	printed, err := command.Output()
+	if err != nil {
+		t.Fatalf("%s %s: %v", program, strings.Join(args, " "), err)
+	}
+	return string(printed)
+}
