@@ -20,7 +20,8 @@ type Config struct {
 	// Open makes a backend whose sandboxes are on this machine's kernel.
 	Open func(testing.TB) backends.Backend
 	// Spec is one that the backend can meet. What it bounds (PIDs, MemoryMB) and
-	// promises (ReadOnly) is tried. A sandbox needs bash, coreutils and python3.
+	// promises (ReadOnly) is tried. Fifty commands at once need 600 PIDs. A
+	// sandbox needs bash, coreutils and python3.
 	Spec backends.Spec
 }
 

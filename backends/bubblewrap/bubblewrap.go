@@ -115,6 +115,9 @@ func (b *Backend) Ready(ctx context.Context) error {
 	if err := b.equipped(ctx); err != nil {
 		return fmt.Errorf("%w: %w", backends.ErrUnavailable, err)
 	}
+	if err := b.shelter(); err != nil {
+		return err
+	}
 	trial, err := b.Open(ctx, backends.Spec{Network: "none", ReadOnly: true, CPUs: 1, MemoryMB: 64, PIDs: leastPIDs})
 	if err != nil {
 		return err

@@ -104,6 +104,40 @@ func TestWhatNamespacesCannotDoIsRefusedByName(t *testing.T) {
 	}
 }
 
+func TestReadySaysWhatIsWrong(t *testing.T) {
+	closed := stateDir(t)
+	if err := os.Chmod(closed, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, fault string
+		change      func(*bubblewrap.Config)
+		path        string
+	}{
+		{"nothing", "", func(*bubblewrap.Config) {}, os.Getenv("PATH")},
+		{"bwrap is not installed", "install bubblewrap", func(*bubblewrap.Config) {}, "/nowhere"},
+		{"the runner is not there", "finding the runner", func(c *bubblewrap.Config) { c.Runner = "/nowhere" }, os.Getenv("PATH")},
+		{"the runner is no runner", "gave no answer", func(c *bubblewrap.Config) { c.Runner = "/bin/true" }, os.Getenv("PATH")},
+		{"the root is not there", "root", func(c *bubblewrap.Config) { c.Root = "/nowhere" }, os.Getenv("PATH")},
+		{"the way to the workspaces is closed", "chmod o+x", func(c *bubblewrap.Config) { c.StateDir = filepath.Join(closed, "state") }, os.Getenv("PATH")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if os.Getuid() != 0 && strings.Contains(c.fault, "chmod") {
+				return // the workspaces are then this user's, and so is the way
+			}
+			backendtest.Runner(t)
+			t.Setenv("PATH", c.path)
+			err := backend(t, c.change).Ready(t.Context())
+			switch {
+			case c.fault == "" && err != nil:
+				t.Errorf("not ready: %v", err)
+			case c.fault != "" && (!errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), c.fault)):
+				t.Errorf("error is %v, want one that wraps ErrUnavailable and speaks of %q", err, c.fault)
+			}
+		})
+	}
+}
+
 func TestConfigurationFaultsAreNamed(t *testing.T) {
 	for _, c := range []struct {
 		name, fault string

@@ -23,10 +23,10 @@ func (b *Backend) folder(owner, workspace string) string {
 // workspace makes the folder of a spec's workspace, if need be, and gives it to
 // the sandbox's user.
 func (b *Backend) workspace(spec backends.Spec) (string, error) {
-	folder := b.folder(spec.Owner, spec.Workspace)
-	if err := os.MkdirAll(filepath.Dir(folder), 0o711); err != nil {
-		return "", fmt.Errorf("making a workspace: %w", err)
+	if err := b.shelter(); err != nil {
+		return "", err
 	}
+	folder := b.folder(spec.Owner, spec.Workspace)
 	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", fmt.Errorf("making a workspace: %w", err)
 	}
@@ -36,15 +36,23 @@ func (b *Backend) workspace(spec backends.Spec) (string, error) {
 	if err := os.Lchown(folder, b.uid, b.gid); err != nil {
 		return "", fmt.Errorf("giving a workspace to its user: %w", err)
 	}
-	return folder, b.reachable(filepath.Dir(folder))
+	return folder, nil
 }
 
-// reachable wants every folder on the way to be open for the sandbox's user.
-func (b *Backend) reachable(folder string) error {
+// shelter makes the folder that holds the workspaces, and wants every folder on
+// the way there to be open for the sandbox's user.
+func (b *Backend) shelter() error {
+	folder := filepath.Join(b.cfg.StateDir, "workspaces")
+	if err := os.MkdirAll(folder, 0o711); err != nil {
+		return fmt.Errorf("%w: making the folder of the workspaces: %w", backends.ErrUnavailable, err)
+	}
+	if os.Getuid() != 0 {
+		return nil
+	}
 	for ; folder != "/"; folder = filepath.Dir(folder) {
 		stat, err := os.Stat(folder)
 		if err != nil {
-			return fmt.Errorf("reaching the workspaces: %w", err)
+			return fmt.Errorf("%w: reaching the workspaces: %w", backends.ErrUnavailable, err)
 		}
 		if stat.Mode()&0o001 == 0 && !b.owns(stat) {
 			return fmt.Errorf("%w: user %d cannot pass through %s to the workspaces: allow it with chmod o+x %s",
