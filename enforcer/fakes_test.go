@@ -151,15 +151,6 @@ func (r *room) Close(context.Context) error {
 	return nil
 }
 
-func (r *room) closed() bool {
-	select {
-	case <-r.done:
-		return true
-	default:
-		return false
-	}
-}
-
 // bench is an enforcer with everything around it.
 type bench struct {
 	*Enforcer

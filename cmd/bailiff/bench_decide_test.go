@@ -52,7 +52,7 @@ func BenchmarkDecide(b *testing.B) {
 	for name, s := range sides {
 		b.ReportMetric(s.rate(), name+"-req/s")
 		b.ReportMetric(float64(s.percentile(99).Microseconds()), name+"-p99-µs")
-		b.ReportMetric(float64((s.cost()-bare).Microseconds()), name+"-beyond-µs")
+		b.ReportMetric(float64((s.cost() - bare).Microseconds()), name+"-beyond-µs")
 	}
 	b.ReportMetric(float64(bare.Microseconds()), "bare-µs")
 	b.ReportMetric(float64(ours.cost()-bare)/float64(theirs.cost()-bare), "beyond-ratio")
@@ -138,7 +138,9 @@ func start(b *testing.B, socket, path string, body []byte, argv ...string) *serv
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = cmd.Process.Signal(os.Interrupt); _ = cmd.Wait() })
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return new(net.Dialer).DialContext(ctx, "unix", socket) }
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", socket)
+	}
 	s := &server{pid: cmd.Process.Pid, path: path, body: body,
 		client: &http.Client{Transport: &http.Transport{DialContext: dial, MaxIdleConnsPerHost: benchClients}}}
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {

@@ -88,4 +88,3 @@ func imageOf(backend string) string {
 	}
 	return ""
 }
-
