@@ -39,6 +39,7 @@ func TestHierarchiesAreFoundByController(t *testing.T) {
 			"cpu": "/sys/fs/cgroup/cpu,cpuacct", "memory": "/sys/fs/cgroup/memory/user.slice/one", "pids": "/sys/fs/cgroup/pids/inner"}},
 		{"second interface, without pids", secondMount, "0::/system.slice/bailiff.service\n", map[string]string{
 			"cpu": second + "/system.slice/bailiff.service", "memory": second + "/system.slice/bailiff.service", "pids": ""}},
+		{"second interface, having stepped down", secondMount, "0::/one/sidecar.bailiff\n", map[string]string{"memory": second + "/one"}},
 		{"none", "22 1 8:1 / / rw - ext4 /dev/sda rw\n", "", map[string]string{"cpu": "", "memory": "", "pids": ""}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -11,7 +11,8 @@ import (
 
 // hierarchy is a tree of control groups.
 type hierarchy struct {
-	// folder is this process's own group, below which new ones are made.
+	// folder is this process's own group, below which new ones are made; or the
+	// one above, if it has stepped down from there to make them.
 	folder  string
 	unified bool
 }
@@ -39,7 +40,7 @@ func findHierarchies(mounts, groups string) (hierarchies, error) {
 		}
 		for _, controller := range m.controllers() {
 			if path, ok := paths[m.key(controller)]; ok {
-				all[controller] = hierarchy{m.inside(path), m.unified}
+				all[controller] = hierarchy{m.inside(strings.TrimSuffix(path, "/"+below)), m.unified}
 			}
 		}
 	}
@@ -128,9 +129,12 @@ func (h hierarchy) enable(controller string) error {
 	return err
 }
 
+// below is the group that this process moves into.
+const below = "sidecar.bailiff"
+
 // stepDown moves this process into a group below its own.
 func (h hierarchy) stepDown() error {
-	folder := filepath.Join(h.folder, "sidecar")
+	folder := filepath.Join(h.folder, below)
 	if err := os.Mkdir(folder, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}

@@ -59,22 +59,21 @@ func (p *pool) open(hear func(*job, wire.Frame), lost func(*job)) {
 }
 
 // take seats a job at a supervisor that waits, or starts one.
-func (p *pool) take(j *job) (*seat, error) {
+func (p *pool) take(j *job) (err error) {
 	s := p.next()
 	if s == nil {
-		var err error
 		if s, err = p.spawn(); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	p.mu.Lock()
-	s.job = j
+	s.job, j.seat = j, s
 	empty := len(p.idle) == 0
 	p.mu.Unlock()
 	if empty {
 		go p.restock()
 	}
-	return s, nil
+	return nil
 }
 
 func (p *pool) next() *seat {
@@ -273,9 +272,10 @@ func (p *pool) unseat(pid int, killed bool) {
 	}
 }
 
-// end kills a job, and returns when nothing of it is left.
-func (p *pool) end(j *job) {
-	p.until(time.Now().Add(patience), func() bool {
+// end kills a job. It returns when nothing of it is left, or false when
+// something does not go.
+func (p *pool) end(j *job) bool {
+	return p.until(time.Now().Add(patience), func() bool {
 		p.strikeJob(j)
 		return j.isGone()
 	})

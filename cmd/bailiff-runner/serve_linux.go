@@ -105,13 +105,12 @@ func (r *runner) start(f wire.Frame) {
 		return
 	}
 	j := &job{stream: f.Stream, reap: reap, gone: make(chan struct{})}
-	if j.seat, err = r.pool.take(j); err != nil {
+	r.know(j)
+	if err = r.pool.take(j); err != nil {
+		r.forget(j)
 		r.say(wire.Refused, f.Stream, []byte("starting a supervisor: "+err.Error()))
 		return
 	}
-	r.mu.Lock()
-	r.jobs[f.Stream] = j
-	r.mu.Unlock()
 	if timeout > 0 {
 		j.mu.Lock()
 		j.timer = time.AfterFunc(timeout, func() { r.stop(j, &j.timedOut) })
@@ -182,7 +181,8 @@ func (r *runner) lost(j *job) {
 	}
 }
 
-// stop kills a job and notes why.
+// stop kills a job and notes why. It goes on for as long as something is left:
+// what did not go may have been waiting for a device, or was yet to start.
 func (r *runner) stop(j *job, why *bool) {
 	j.mu.Lock()
 	ended := j.ended
@@ -190,8 +190,8 @@ func (r *runner) stop(j *job, why *bool) {
 		*why = true
 	}
 	j.mu.Unlock()
-	if !ended {
-		r.pool.end(j)
+	for !ended && !r.pool.end(j) {
+		time.Sleep(patience)
 	}
 }
 
@@ -199,6 +199,12 @@ func (r *runner) job(stream uint32) *job {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.jobs[stream]
+}
+
+func (r *runner) know(j *job) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.jobs[j.stream] = j
 }
 
 func (r *runner) forget(j *job) {
