@@ -124,3 +124,17 @@ func testsIn(t *testing.T, folder string) map[string]bool {
 	}
 	return found
 }
+
+var benchShown = regexp.MustCompile(`-bench (\w+) +\./(\S+)`)
+
+func TestBenchmarksShownExist(t *testing.T) {
+	shown := benchShown.FindAllStringSubmatch(read(t, "docs/performance.md").text, -1)
+	if len(shown) == 0 {
+		t.Fatal("none is shown")
+	}
+	for _, m := range shown {
+		if !testsIn(t, m[2])["Benchmark"+m[1]] {
+			t.Errorf("there is no Benchmark%s in %s", m[1], m[2])
+		}
+	}
+}
