@@ -26,7 +26,7 @@ type held struct{ folder, test string }
 
 var (
 	invariantStart = regexp.MustCompile(`(?m)^(\d+)\. `)
-	holder         = regexp.MustCompile("`([a-zA-Z./-]+): ([^`]+)`")
+	holder         = regexp.MustCompile("`([a-zA-Z./-]+):\\s+([^`]+)`")
 )
 
 func TestEveryInvariantNamesTestsThatExist(t *testing.T) {

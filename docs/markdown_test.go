@@ -77,12 +77,12 @@ func (p page) prose() string {
 	return text
 }
 
-var span = regexp.MustCompile("`([^`\n]+)`")
+var span = regexp.MustCompile("`([^`]+)`")
 
 // spans are the words in back quotes outside of blocks.
 func (p page) spans() (all []string) {
 	for _, m := range span.FindAllStringSubmatch(p.prose(), -1) {
-		all = append(all, m[1])
+		all = append(all, strings.ReplaceAll(m[1], "\n", " "))
 	}
 	return all
 }
