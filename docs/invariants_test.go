@@ -125,6 +125,27 @@ func testsIn(t *testing.T, folder string) map[string]bool {
 	return found
 }
 
+var (
+	floorGiven = regexp.MustCompile(`"([a-z/-]*)":\s+(\d)[,\n]`)
+	floorShown = regexp.MustCompile(`(?m)^\| (\d) \| ([^|]+) \|`)
+)
+
+func TestTheFloorsShownAreThoseThatHold(t *testing.T) {
+	shown := map[string]string{"": "0", "docs": "6"}
+	for _, row := range floorShown.FindAllStringSubmatch(read(t, "docs/ARCHITECTURE.md").text, -1) {
+		for _, folder := range span.FindAllStringSubmatch(row[2], -1) {
+			shown[folder[1]] = row[1]
+		}
+	}
+	_, given, _ := strings.Cut(read(t, "floors_test.go").text, "var floors")
+	given, _, _ = strings.Cut(given, "\n}\n")
+	for _, m := range floorGiven.FindAllStringSubmatch(given, -1) {
+		if shown[m[1]] != m[2] {
+			t.Errorf("%s stands on floor %s, and is shown on %q", m[1], m[2], shown[m[1]])
+		}
+	}
+}
+
 var benchShown = regexp.MustCompile(`-bench (\w+) +\./(\S+)`)
 
 func TestBenchmarksShownExist(t *testing.T) {
