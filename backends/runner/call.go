@@ -93,7 +93,7 @@ func (c *Client) handle(call *call, out func([]byte)) (exit backends.Exit, done 
 		case wire.Output:
 			out(f.Payload)
 			call.read(len(f.Payload))
-			c.say(wire.Frame{Kind: wire.Credit, Stream: call.stream, Payload: wire.EncodeNumber(len(f.Payload))})
+			go c.say(wire.Frame{Kind: wire.Credit, Stream: call.stream, Payload: wire.EncodeNumber(len(f.Payload))})
 		case wire.Credit:
 			if n, err := wire.DecodeNumber(f.Payload); err == nil {
 				call.allow(n)

@@ -206,3 +206,22 @@ func TestTimeInWhichTheReaderIsBusyIsNotTheRunners(t *testing.T) {
 		t.Errorf("ended as %+v, %v", exit, err)
 	}
 }
+
+func TestARunnerThatStopsListeningIsGivenUp(t *testing.T) {
+	stuck := make(chan struct{})
+	defer close(stuck)
+	client, err := runner.Attach(t.Context(), answering(polite(wire.Version, func(f wire.Frame, out *wire.Writer) {
+		if f.Kind == wire.Start {
+			_ = out.Send(wire.Frame{Kind: wire.Output, Stream: f.Stream, Payload: []byte("x")})
+			<-stuck
+		}
+	})), runner.Place{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := runner.Shell("true")
+	cmd.Timeout = time.Millisecond
+	if _, err := client.Run(t.Context(), cmd, func([]byte) {}); err == nil || !strings.Contains(err.Error(), "in time") {
+		t.Errorf("error is %v, want one about time", err)
+	}
+}
