@@ -67,12 +67,11 @@ type PDP struct {
 	inForce atomic.Pointer[snapshot]
 	patrol  time.Duration
 
-	// mu keeps reloads apart and guards what is known of the last one.
-	mu   sync.Mutex
-	last attempt
+	reloading sync.Mutex              // keeps reloads apart
+	last      atomic.Pointer[attempt] // as long as a reload goes on: the one before
 }
 
-// attempt is how the last reload ended.
+// attempt is how a reload ended.
 type attempt struct {
 	at     time.Time
 	faults Faults
@@ -103,8 +102,9 @@ func Open(ctx context.Context, c Config) (*PDP, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	p := &PDP{config: c, patrol: patrol}
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.last.Store(&attempt{})
+	p.reloading.Lock()
+	defer p.reloading.Unlock()
 	if faults := p.load(ctx, true); len(faults) > 0 {
 		return nil, faults
 	}
@@ -179,13 +179,12 @@ func (p *PDP) Query(ctx context.Context, req bailiff.Request, at bailiff.Circums
 // Revision is that of the policies in force.
 func (p *PDP) Revision() string { return p.inForce.Load().revision }
 
-// Status tells of the policies in force and of the last reload.
+// Status tells of the policies in force and of the last reload. It does not wait
+// for one that goes on.
 func (p *PDP) Status() Status {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	s := p.inForce.Load()
+	last, s := p.last.Load(), p.inForce.Load()
 	return Status{
 		Revision: s.revision, Loaded: s.loaded, Files: s.files,
-		Reloaded: p.last.at, OK: len(p.last.faults) == 0, Faults: p.last.faults,
+		Reloaded: last.at, OK: len(last.faults) == 0, Faults: last.faults,
 	}
 }

@@ -173,3 +173,12 @@ func TestTheInputDocumentTellsEverything(t *testing.T) {
 		}
 	}
 }
+
+func TestTheStatusDoesNotWaitForAReload(t *testing.T) {
+	p := opened(t, deciding(`{"outcome": "deny"}`))
+	p.reloading.Lock()
+	defer p.reloading.Unlock()
+	if s := p.Status(); s.Revision != p.Revision() || !s.OK {
+		t.Errorf("status is %+v", s)
+	}
+}

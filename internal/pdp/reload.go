@@ -7,21 +7,21 @@ import (
 
 // load reads the files and puts them in force if they differ from what is and
 // nothing is wrong with them. Files that were refused before are tried again
-// only when somebody touched them. The caller holds mu.
+// only when somebody touched them. The caller holds reloading.
 func (p *PDP) load(ctx context.Context, touched bool) Faults {
 	next, faults := load(readTrusted, p.config.Paths)
 	content := contentOf(next, faults)
-	now := p.inForce.Load()
-	known := now != nil && content == p.last.content
-	if known && (len(p.last.faults) == 0 || !touched) {
-		p.last.at = time.Now()
-		return p.last.faults
+	now, last := p.inForce.Load(), p.last.Load()
+	known := now != nil && content == last.content
+	if known && (len(last.faults) == 0 || !touched) {
+		p.last.Store(&attempt{at: time.Now(), faults: last.faults, content: content})
+		return last.faults
 	}
 	if len(faults) == 0 && (now == nil || content != now.content) {
 		faults = p.enforce(ctx, next)
 	}
 	if ctx.Err() == nil {
-		p.last = attempt{at: time.Now(), faults: faults, content: content}
+		p.last.Store(&attempt{at: time.Now(), faults: faults, content: content})
 		p.tell(faults)
 	}
 	return faults

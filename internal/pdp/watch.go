@@ -44,8 +44,8 @@ func (p *PDP) Watch(ctx context.Context) error {
 }
 
 func (p *PDP) reload(ctx context.Context, told bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.reloading.Lock()
+	defer p.reloading.Unlock()
 	_ = p.load(ctx, told) // told to the log, the observer and in the status
 }
 
