@@ -27,8 +27,6 @@ type Config struct {
 	Version string
 	// Backends are the configured ones.
 	Backends []string
-	// Platforms and Variables are those of the policies' tables; see [Metrics.Known].
-	Platforms, Variables []string
 }
 
 // Metrics counts what happens. It may be used concurrently.
@@ -50,10 +48,12 @@ func Handler(registry *prometheus.Registry) http.Handler {
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry, CoalesceGather: true})
 }
 
-// New registers all collectors. It panics if they are registered already.
+// New registers all collectors. It panics if they are registered already. No
+// platform but "cli" and no variable counts under its own name until
+// [Metrics.Known] names them.
 func New(registerer prometheus.Registerer, c Config) *Metrics {
 	m := &Metrics{collection: newCollection(registerer), labels: newLabels(c.Backends)}
-	m.Known(c.Platforms, c.Variables)
+	m.Known(nil, nil)
 	m.announce(c.Version)
 	for backend := range m.labels.backends {
 		m.sandboxes.WithLabelValues(backend)

@@ -17,16 +17,16 @@ import (
 	"github.com/bailiff-dev/bailiff"
 )
 
-var config = Config{
-	Version:   "1.2.3",
-	Backends:  []string{"docker", "local"},
-	Platforms: []string{"telegram"},
-	Variables: []string{"GITHUB_TOKEN"},
+// collect registers collectors that know a platform and a variable.
+func collect(registry *prometheus.Registry) *Metrics {
+	m := New(registry, Config{Version: "1.2.3", Backends: []string{"docker", "local"}})
+	m.Known([]string{"telegram"}, []string{"GITHUB_TOKEN"})
+	return m
 }
 
 func TestADecisionIsCountedWithWhatItDeniedAndLetIn(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	m := New(registry, config)
+	m := collect(registry)
 	telegram := bailiff.Request{Tool: bailiff.Terminal, Session: bailiff.Session{Platform: "telegram"}}
 	m.Decided(telegram, bailiff.Decision{
 		Outcome: bailiff.Allow,
@@ -53,7 +53,7 @@ func TestADenialForwardsNothing(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	d := bailiff.Denied("command.x", "No.")
 	d.Env.Forward = []string{"GITHUB_TOKEN"}
-	New(registry, config).Decided(bailiff.Request{}, d, 0)
+	collect(registry).Decided(bailiff.Request{}, d, 0)
 	if text := exposition(t, registry); strings.Contains(text, "bailiff_env_forwarded_total{") {
 		t.Errorf("forwarded by a denial:\n%s", text)
 	}
@@ -61,7 +61,7 @@ func TestADenialForwardsNothing(t *testing.T) {
 
 func TestSandboxesAreThoseStartedAndNotReaped(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	m := New(registry, config)
+	m := collect(registry)
 	m.SandboxStarted("docker", nil, time.Second)
 	m.SandboxStarted("docker", nil, time.Second)
 	m.SandboxStarted("docker", errors.New("no image"), time.Second)
@@ -80,7 +80,7 @@ bailiff_sandbox_start_duration_seconds_count{backend="docker"} 3
 
 func TestOnlyTheRevisionInForceIsShown(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	m := New(registry, config)
+	m := collect(registry)
 	m.Reloaded(true, "aaaa")
 	m.Reloaded(true, "bbbb")
 	m.Reloaded(false, "bbbb")
@@ -97,7 +97,7 @@ bailiff_policy_info{revision="bbbb"} 1
 
 func TestEventsAndErrorsOfTheDecisionLogAreCounted(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	m := New(registry, config)
+	m := collect(registry)
 	m.Audited(nil)
 	m.Audited(nil)
 	m.Audited(errors.New("disk full"))
@@ -106,7 +106,7 @@ func TestEventsAndErrorsOfTheDecisionLogAreCounted(t *testing.T) {
 
 func TestTablesAreReplacedAsAWhole(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	m := New(registry, config)
+	m := collect(registry)
 	m.Known([]string{"matrix"}, nil)
 	for _, platform := range []string{"matrix", "telegram", "cli"} {
 		m.Decided(bailiff.Request{Tool: bailiff.Process, Session: bailiff.Session{Platform: platform}}, bailiff.Decision{}, 0)
@@ -120,7 +120,7 @@ bailiff_decisions_total{backend="none",outcome="deny",platform="cli",tool="proce
 
 func TestNoLabelCarriesWhatACallerChose(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	m := New(registry, config)
+	m := collect(registry)
 	const free = "rm -rf / # chosen by a caller"
 	m.Decided(bailiff.Request{Tool: free, Session: bailiff.Session{Platform: free, UserID: free, ChatID: free}}, bailiff.Decision{
 		Denials: []bailiff.Reason{{Rule: free, Message: free, Match: free}},
@@ -141,7 +141,7 @@ func TestNoLabelCarriesWhatACallerChose(t *testing.T) {
 
 func TestTheNumberOfRulesIsBounded(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	m := New(registry, config)
+	m := collect(registry)
 	for i := range 3 * maxRules {
 		m.Decided(bailiff.Request{}, bailiff.Denied(fmt.Sprintf("made.up_%d", i), ""), 0)
 	}
@@ -153,7 +153,7 @@ func TestTheNumberOfRulesIsBounded(t *testing.T) {
 
 func TestPrometheusFindsNothingToComplainAbout(t *testing.T) {
 	registry := NewRegistry()
-	everything(New(registry, config))
+	everything(collect(registry))
 	problems, err := testutil.GatherAndLint(registry)
 	if err != nil || len(problems) > 0 {
 		t.Fatalf("%v %v", problems, err)
@@ -185,7 +185,7 @@ func everything(m *Metrics) {
 
 func TestEveryNameOfTheContractIsServed(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	everything(New(registry, config))
+	everything(collect(registry))
 	text := exposition(t, registry)
 	for name, labels := range map[string]string{
 		"decisions_total": "backend,outcome,platform,tool", "denials_total": "platform,rule,tool",
@@ -229,7 +229,7 @@ func exposition(t *testing.T, registry *prometheus.Registry) string {
 }
 
 func BenchmarkDecided(b *testing.B) {
-	m := New(prometheus.NewRegistry(), config)
+	m := collect(prometheus.NewRegistry())
 	req := bailiff.Request{Tool: bailiff.Terminal, Session: bailiff.Session{Platform: "telegram"}}
 	d := bailiff.Denied("command.destroys_system", "No.")
 	for b.Loop() {
