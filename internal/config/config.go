@@ -145,7 +145,7 @@ type Bubblewrap struct {
 
 // Local configures the backend without isolation.
 type Local struct {
-	// Workdir is where commands start; empty means a folder of the session's own.
+	// Workdir is where commands start; empty means the sidecar's user's home.
 	Workdir string
 }
 
