@@ -38,10 +38,15 @@ var owners = map[string]string{
 	"github.com/open-policy-agent/opa":    "internal/pdp",
 	"github.com/fsnotify/fsnotify":        "internal/pdp",
 	"github.com/docker/docker":            "backends/docker",
+	"github.com/containerd/errdefs":       "backends/docker",
+	"github.com/distribution/reference":   "backends/docker",
 	"github.com/prometheus/client_golang": "metrics",
 	"mvdan.cc/sh/v3":                      "internal/facts",
 	"github.com/spf13/cobra":              "cmd/bailiff",
 	"github.com/go-json-experiment/json":  "gateway",
+	"github.com/google/uuid":              "internal/audit",
+	"golang.org/x/sync":                   "enforcer",
+	"go.yaml.in/yaml/v3":                  "internal/pdp",
 }
 
 type listed struct {
