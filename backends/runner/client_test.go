@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -141,10 +142,23 @@ func resident(t *testing.T) (from, to *os.File) {
 	return from, to
 }
 
+// own is a stream over the same pipes that can be closed for itself.
+func own(t *testing.T, from, to *os.File) stream {
+	t.Helper()
+	mine, err := syscall.Dup(int(from.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.SetNonblock(mine, true); err != nil {
+		t.Fatal(err)
+	}
+	reader := os.NewFile(uintptr(mine), "own")
+	return stream{reader, to, reader.Close}
+}
+
 func TestAClientCanAttachWhereAnotherBrokeOff(t *testing.T) {
 	from, to := resident(t)
-	left := stream{from, to, func() error { return from.SetReadDeadline(time.Now()) }}
-	first, err := runner.Attach(t.Context(), left, runner.Place{Workspace: "/"})
+	first, err := runner.Attach(t.Context(), own(t, from, to), runner.Place{Workspace: "/"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,10 +183,7 @@ func TestAClientCanAttachWhereAnotherBrokeOff(t *testing.T) {
 	if _, err := to.Write([]byte("\xb5blf in the middle of a frame")); err != nil {
 		t.Fatal(err)
 	}
-	if err := from.SetReadDeadline(time.Time{}); err != nil {
-		t.Fatal(err)
-	}
-	second, err := runner.Attach(t.Context(), left, runner.Place{Workspace: "/"})
+	second, err := runner.Attach(t.Context(), own(t, from, to), runner.Place{Workspace: "/"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +199,7 @@ func TestAClientCanAttachWhereAnotherBrokeOff(t *testing.T) {
 
 func TestTimeInWhichTheReaderIsBusyIsNotTheRunners(t *testing.T) {
 	from, to := resident(t)
-	client, err := runner.Attach(t.Context(), stream{from, to, func() error { return from.SetReadDeadline(time.Now()) }}, runner.Place{Workspace: "/"})
+	client, err := runner.Attach(t.Context(), own(t, from, to), runner.Place{Workspace: "/"})
 	if err != nil {
 		t.Fatal(err)
 	}
