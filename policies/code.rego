@@ -46,3 +46,17 @@ findings contains found("sends_environment", called) if {
 	regex.match(`(?i)(key|token|secret|passw|credential)`, name)
 	called in {"socket.socket", "socket.create_connection", "smtplib.SMTP", "ftplib.FTP"}
 }
+
+# A shell whose input and output are a connection.
+findings contains found("reverse_shell", "os.dup2") if {
+	called := {name | some name in code.calls}
+	"os.dup2" in called
+	count(called & {"socket.socket", "socket.create_connection"}) > 0
+}
+
+# Names that a search finds are known to nobody here.
+findings contains found("deletes_by_pattern", deleter) if {
+	called := {name | some name in code.calls}
+	count(called & {"glob.glob", "glob.iglob", "os.walk", "os.scandir"}) > 0
+	some deleter in (called & {"os.remove", "os.unlink"})
+}

@@ -131,3 +131,16 @@ examined.sends contains found(class, word) if {
 	parts := split(word, "/")
 	class := data.bailiff.tables.sockets[parts[count(parts) - 1]]
 }
+
+examined.tunes contains found("kernel", operand) if {
+	some call in calls_of.tunes
+	some operand in call.operands
+	contains(operand, "=")
+}
+
+# Variables of the agent and of bailiff change what they ask about.
+findings contains found("own_settings", name) if {
+	some call in calls
+	some name in call.assigns
+	regex.match(`^(HERMES|BAILIFF)_`, name)
+}

@@ -137,7 +137,14 @@ device_like(target) if not contains(target, "/")
 
 # SQL is read from the whole text once a client of a database is called.
 examined.queries contains found("sql", statement) if {
-	some statement in regex.find_n(destructive_sql, lower(command.text), 3)
+	some statement in regex.find_n(destructive_sql, regex.replace(lower(command.text), `/\*[^*]*\*/`, " "), 3)
+}
+
+# Commands of a database's client that start a shell.
+examined.queries contains found("inline", word) if {
+	some call in calls_of.queries
+	some word in call.argv
+	regex.match(`(?i)(^|[\s;])\\!|\b(to|from)\s+program\s+'|^\s*(\.(shell|system)|system)\s`, word)
 }
 
 findings contains found("sql", statement) if {

@@ -108,11 +108,66 @@ fits_programs(entry, name) if {
 	input.tool != "execute_code"
 	plain
 	not name in command.variables
+	only_its_own
 	some program in command.programs
 	program in entry.programs
 	every call in calls {
 		accepted(call, entry)
 	}
+}
+
+# Nothing in the text plants what the program would start, reads the environment of
+# processes, or says that the program is to start another one.
+only_its_own if {
+	not contains(command.text, "${!")
+	not astray
+}
+
+astray if {
+	some finding in findings
+	not data.bailiff.tables.env_tolerated[finding.rule]
+}
+
+astray if {
+	some name in command.assigns
+	never_forwarded(name)
+	not data.bailiff.tables.env_plain_assignments[name]
+}
+
+astray if {
+	some name in command.assigns
+	leading_program(name)
+}
+
+astray if {
+	some path in command.reads
+	startswith(path, "/proc")
+}
+
+astray if {
+	some call in calls
+	some word in call.argv
+	contains(word, "/proc/")
+}
+
+astray if {
+	some call in calls
+	dumps_environment(call)
+}
+
+# "env" and "set" that are given nothing to run or to set show every variable.
+astray if {
+	some call in calls
+	call.program == "env"
+	every operand in call.operands {
+		contains(operand, "=")
+	}
+}
+
+astray if {
+	some call in calls
+	call.program == "set"
+	count(call.argv) == 1
 }
 
 # A program of execute_code is one of Python's.
@@ -136,6 +191,45 @@ accepted(call, entry) if {
 	call.program in entry.programs
 	trusted_spelling(call)
 	not risky_assignment(call)
+	its_subcommand(call)
+	not starts_others(call)
+}
+
+# Where the table knows the subcommands of a program that need its variables, no other
+# gets them: an alias or an extension is a program of its own.
+its_subcommand(call) if not data.bailiff.tables.env_subcommands[call.program]
+
+its_subcommand(call) if data.bailiff.tables.env_subcommands[call.program][call.operands[0]]
+
+its_subcommand(call) if call.argv[1] in {"--version", "--help"}
+
+# Options that name a program to start, a file to write or other settings, in every
+# shortened spelling.
+starts_others(call) if {
+	data.bailiff.tables.env_subcommands[call.program]
+	some word in call.argv
+	regex.match(`^(--(exe|ext|up|rece|open|conf|tem|git-d|out|texte|show-t)|-[xO]|-c.)`, word)
+}
+
+starts_others(call) if {
+	data.bailiff.tables.env_subcommands[call.program]
+	some position, "-c" in call.argv
+	key := lower(split(call.argv[position + 1], "=")[0])
+	not data.bailiff.tables.env_plain_settings[split(key, ".")[0]]
+}
+
+starts_others(call) if {
+	call.program == "git"
+	call.operands[0] == "clone"
+	"-u" in call.flags
+}
+
+starts_others(call) if data.bailiff.tables.env_stops[call.program][concat(" ", array.slice(call.operands, 0, 2))]
+
+starts_others(call) if {
+	call.program == "gh"
+	call.operands[0] == "auth"
+	"-t" in call.flags
 }
 
 accepted(call, _) if data.bailiff.tables.env_neutral[call.program]
@@ -147,4 +241,13 @@ trusted_spelling(call) if data.bailiff.tables.trusted_folders[trim_suffix(call.a
 risky_assignment(call) if {
 	some name in call.assigns
 	never_forwarded(name)
+	not data.bailiff.tables.env_plain_assignments[name]
 }
+
+risky_assignment(call) if {
+	some name in call.assigns
+	leading_program(name)
+}
+
+# Variables with which pagers, editors, browsers and folders of settings are chosen.
+leading_program(name) if regex.match(`^(GH_(PAGER|EDITOR|BROWSER|PATH|CONFIG_DIR|HOST)|LESS.*|LV|XDG_.*|SSL_CERT_.*|CURL_.*|.*_ASKPASS|GNUPGHOME|NLSPATH|TERMINFO|.*_proxy)$`, name)

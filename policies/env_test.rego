@@ -131,3 +131,33 @@ test_no_entry_of_the_table_is_for_everyone_by_accident if {
 		}
 	}
 }
+
+gets_token(asked) if env_of(wanting(asked, ["GITHUB_TOKEN"])).forward == ["GITHUB_TOKEN"]
+
+test_token_goes_to_no_program_that_git_is_told_to_start if {
+	every words in [
+		["-c", "core.pager=./x", "log"], ["-c", "credential.helper=./x", "fetch"], ["--exec-path=./x", "status"],
+		["clone", "-u", "./x", "y"], ["fetch", "--upload-pack=./x", "."], ["rebase", "--exec=./x", "HEAD~1"],
+	] {
+		not gets_token(request("telegram", [object.union(call("git", words, words), {"argv": array.concat(["git"], words)})]))
+	}
+}
+
+test_token_is_for_known_subcommands if {
+	not gets_token(request("telegram", [call("git", [], ["alias-of-somebody"])]))
+	not gets_token(request("telegram", [call("gh", [], ["extension", "exec", "x"])]))
+	not gets_token(request("telegram", [call("gh", [], ["auth", "token"])]))
+	gets_token(request("telegram", [call("gh", [], ["pr", "list"])]))
+}
+
+test_token_stays_out_where_the_environment_is_shown if {
+	not gets_token(request("telegram", [call("git", [], ["push"]), call("env", [], [])]))
+	not gets_token(request("telegram", [call("git", [], ["push"]), call("set", [], [])]))
+	not gets_token(request("telegram", [call("git", [], ["push"]), call("head", [], ["/proc/self/environ"])]))
+}
+
+test_token_stays_out_where_the_text_leads_programs_astray if {
+	every name in ["PATH", "HOME", "PS4"] {
+		not gets_token(object.union(git_push, {"command": {"assigns": [name]}}))
+	}
+}

@@ -33,6 +33,19 @@ rewrites("branch", flags, _) if {
 
 rewrites("checkout", flags, _) if count(flags & {"-f", "--force"}) > 0
 
+rewrites("checkout", _, call) if "." in call.operands
+
+rewrites("restore", flags, call) if {
+	"." in call.operands
+	not "--staged" in flags
+	not "-S" in flags
+}
+
+rewrites("worktree", flags, call) if {
+	call.operands[1] == "remove"
+	count(flags & {"-f", "--force"}) > 0
+}
+
 rewrites("rebase", flags, _) if count(flags & {"--abort", "--continue", "--skip", "--quit", "--show-current-patch"}) == 0
 
 rewrites("reflog", _, call) if call.operands[1] in {"expire", "delete"}
@@ -58,6 +71,12 @@ plants(key) if data.bailiff.tables.git_keys[key]
 
 plants(key) if data.bailiff.tables.git_keys[concat("", [split(key, ".")[0], ".*"])]
 
+# Whatever it is called, a setting with such a name holds a program or an address.
+plants(key) if {
+	parts := split(key, ".")
+	data.bailiff.tables.git_program_keys[parts[count(parts) - 1]]
+}
+
 # Options and addresses that name a program for git to start at once.
 examined.versions contains found("inline", concat(" ", call.argv)) if {
 	some call in calls_of.versions
@@ -78,12 +97,36 @@ examined.versions contains found("startup", setting) if {
 	regex.match(`(?i)^(core\.hookspath|include\.path|includeif\.|init\.templatedir)`, setting)
 }
 
+# Settings for one call whose program the text does not show otherwise.
+examined.versions contains found("inline", setting) if {
+	some call in calls_of.versions
+	some position, "-c" in call.argv
+	setting := call.argv[position + 1]
+	parts := split(lower(split(setting, "=")[0]), ".")
+	data.bailiff.tables.git_program_keys[parts[count(parts) - 1]]
+}
+
+examined.versions contains found("inline", word) if {
+	some call in calls_of.versions
+	some word in call.argv
+	regex.match(`^--(config-env|exec-path=)`, word)
+}
+
 # A push to an address instead of a remote sends the work to a place nobody set up.
 examined.versions contains found("sends_files", address) if {
 	some call in calls_of.versions
 	call.operands[0] == "push"
 	address := call.operands[1]
 	regex.match(`://|^[^/]+@[^/]+:`, address)
+}
+
+# Files outside the project that git reads like any other.
+examined.versions contains found(class, operand) if {
+	some call in calls_of.versions
+	call.operands[0] in {"diff", "hash-object", "add", "grep", "apply"}
+	some operand in array.slice(call.operands, 1, count(call.operands))
+	regex.match(`^[/~]`, operand)
+	some class in classes_of("reads", operand)
 }
 
 # "git show REVISION:FILE" reads a file that may be gone from the folder.

@@ -88,6 +88,34 @@ narrow(base) if startswith(base, ".")
 
 narrow(base) if not contains(base, "*")
 
+# A file written through a link that the text itself makes is the link's target.
+examined.links contains found(class, through) if {
+	some call in calls_of.links
+	target := call.operands[0]
+	regex.match(`^[/~]`, target)
+	some link in call.writes
+	some path in writes
+	startswith(path, concat("", [link, "/"]))
+	through := concat("", [trim_right(target, "/"), trim_prefix(path, link)])
+	some class in classes_of("writes", through)
+}
+
+examined.links contains found(class, target) if {
+	some call in calls_of.links
+	target := call.operands[0]
+	regex.match(`^[/~]`, target)
+	some link in call.writes
+	written_beside(call, link)
+	some class in classes_of("writes", target)
+}
+
+written_beside(link, path) if {
+	some other in calls
+	other != link
+	not data.bailiff.tables.lookers[other.program]
+	path in other.writes
+}
+
 wild(path) if regex.match(`[*?\[{]`, path)
 
 could_mean(path, folder) if glob.match(path, ["/"], folder)
@@ -109,8 +137,10 @@ root_folder(path) if regex.match(`^/(home|Users)/[^/]+$`, path)
 
 root_folder(path) if regex.match(`^~(/\.\.)+$`, path)
 
+# A pattern of a folder that is not known ("*") means what that folder holds.
 root_folder(path) if {
 	wild(path)
+	regex.match(`^[/~]`, path)
 	some root, _ in data.bailiff.tables.paths.roots
 	glob.match(path, ["/"], root)
 }
@@ -118,6 +148,7 @@ root_folder(path) if {
 # All that is in such a folder.
 root_folder(path) if {
 	wild(path)
+	regex.match(`^[/~]`, path)
 	parts := split(path, "/")
 	base := parts[count(parts) - 1]
 	not regex.match(`[A-Za-z0-9]`, regex.replace(base, `\[[^\]]*\]`, "*"))

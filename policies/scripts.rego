@@ -40,4 +40,38 @@ examined.editors contains found("inline", word) if {
 	regex.match(`^(\+:?|:)?\s*!|^(\+:?|:)\s*(py|lua|perl|ruby|tcl|call system)`, word)
 }
 
+# A command of an editor that writes a file of its own choice.
+examined.editors contains found(class, path) if {
+	some call in calls_of.editors
+	some word in call.argv
+	some path in quoted_after(`^\+?:?\s*(?:wq?|x|sav|saveas)!?\s+([/~][^\s|]+)`, word)
+	some class in classes_of("writes", path)
+}
+
+examined.awks contains found("inline", word) if {
+	some call in calls_of.awks
+	some word in call.argv
+	regex.match(`\(\s*"[^"]*"\s*\)\s*\|&?\s*getline`, word)
+}
+
+# The pager's own commands are given after "+".
+examined.pagers contains found("inline", word) if {
+	some call in calls_of.pagers
+	some word in call.argv
+	regex.match(`^\+{1,2}\s*[!|]`, word)
+}
+
+# Arithmetic and names of array elements are expanded once more by the builtins
+# that take them: a[$(command)] runs the command.
+examined.evaluates contains found("hidden", word) if {
+	some call in calls_of.evaluates
+	some word in call.operands
+	regex.match("\\[[^\\]]*(\\$\\([^…]|`)", word)
+}
+
+findings contains found("hidden", "PS4") if {
+	"PS4" in command.assigns
+	regex.match("PS4=.{0,3}[^;\\n]*(\\$\\(|`)", command.text)
+}
+
 quoted_after(pattern, word) := {groups[1] | some groups in regex.find_all_string_submatch_n(pattern, word, 20)}

@@ -15,6 +15,15 @@ findings contains found("metadata", host) if {
 	regex.match(`^169\.254\.|169[.-]254[.-]169[.-]254`, host)
 }
 
+# An option of curl that leads a harmless name there.
+examined.sends contains found("metadata", word) if {
+	some call in calls_of.sends
+	some position, option in call.argv
+	option in {"--resolve", "--connect-to"}
+	word := call.argv[position + 1]
+	regex.match(`169\.254\.|fd00:ec2|100\.100\.100\.200`, word)
+}
+
 # A file as body, form field or upload.
 examined.uploads contains found("sends_files", path) if {
 	some call in calls_of.uploads
@@ -28,7 +37,7 @@ examined.uploads contains found("sends_files", word) if {
 	some call in calls_of.uploads
 	not to_this_host
 	some position, option in call.argv
-	word := call.argv[position + 1]
+	word := call.argv[position + following(option)]
 	names_a_file(option, word)
 }
 
@@ -36,7 +45,18 @@ names_a_file("-F", word) if contains(word, "=<")
 
 names_a_file("--form", word) if contains(word, "=<")
 
+names_a_file("POST", word) if regex.match(`^[\w-]*@`, word)
+
+names_a_file("post", word) if regex.match(`^[\w-]*@`, word)
+
+names_a_file("PUT", word) if regex.match(`^[\w-]*@`, word)
+
 names_a_file("--data-urlencode", word) if regex.match(`^[\w.-]*@`, word)
+
+# The method of a request comes before its address, an option before its value.
+following(option) := 2 if option in {"POST", "PUT", "post"}
+
+following(option) := 1 if not option in {"POST", "PUT", "post"}
 
 # Options that name a file which is read here and not sent.
 configuring(call) := {call.argv[position + 1] |
@@ -48,6 +68,13 @@ configuring(call) := {call.argv[position + 1] |
 examined.connects contains found("sends_files", path) if {
 	some call in calls_of.connects
 	some path in call.reads
+}
+
+# The environments of other people's processes, listed.
+examined.lists_processes contains found("credentials", concat(" ", call.argv)) if {
+	some call in calls_of.lists_processes
+	some operand in call.operands
+	regex.match(`^[a-zA-Z]*e[a-zA-Z]*$`, operand)
 }
 
 # The output of another program, unless it only prints what the text says.

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -159,10 +160,17 @@ func (e *effect) afterScript(ops []word) []word {
 }
 
 func (e *effect) mode(ops []word) {
-	if len(ops) > 0 && !e.args.has("--reference") {
+	if len(ops) > 0 && !e.args.has("--reference") && !takesAway(e.args.all) {
 		ops = ops[1:]
 	}
 	e.write(ops...)
+}
+
+// takesAway says whether the mode is one like "-x", which looks like an option.
+func takesAway(words []word) bool {
+	return slices.ContainsFunc(words, func(w word) bool {
+		return len(w.text) > 1 && w.text[0] == '-' && strings.Trim(w.text[1:], "rwxXst") == ""
+	})
 }
 
 func (e *effect) remote(ops []word) {

@@ -12,7 +12,8 @@ func (a *analysis) wrapper(name string, inv *invocation, args *arguments) (resul
 	rest := args.rest
 	switch name {
 	case "sudo", "doas", "pkexec", "gosu", "firejail", "fakeroot", "dbus-run-session", "caffeinate", "setpriv", "cpulimit", "prlimit",
-		"nohup", "nice", "ionice", "setsid", "stdbuf", "unbuffer", "time", "proot", "unshare", "nsenter", "strace", "ltrace", "systemd-run", "sshpass":
+		"nohup", "nice", "ionice", "setsid", "stdbuf", "unbuffer", "time", "proot", "unshare", "nsenter", "strace", "ltrace", "systemd-run", "sshpass",
+		"xvfb-run", "cgexec", "setarch", "linux64", "linux32", "numactl", "rlwrap", "catchsegv", "daemonize", "chronic", "entr", "ssh-agent", "cross-env":
 		return a.prefixed(name, inv, args)
 	case "gtimeout", "timeout", "chrt", "taskset", "chroot":
 		return a.inner(name, inv, after(rest, 1)), true
@@ -31,6 +32,8 @@ func (a *analysis) wrapper(name string, inv *invocation, args *arguments) (resul
 		return r, true
 	case "env":
 		return a.env(inv, args), true
+	case "npx", "bunx", "poetry", "uv", "pipenv", "bundle", "conda", "mise", "pnpm", "npm", "yarn", "volta", "direnv", "asdf", "doppler", "aws-vault", "nix-shell", "hyperfine", "nodemon", "concurrently":
+		return a.launcher(name, inv, args)
 	case "su", "runuser":
 		return a.su(name, inv, args), true
 	case "xargs":
@@ -81,6 +84,51 @@ func (a *analysis) wrapper(name string, inv *invocation, args *arguments) (resul
 	return result{}, false
 }
 
+// launchers are the subcommands with which tools of projects start a program, and
+// how many words stand between.
+var launchers = map[string]map[string]int{
+	"poetry": {"run": 0}, "uv": {"run": 0}, "pipenv": {"run": 0}, "bundle": {"exec": 0}, "conda": {"run": 0}, "mise": {"exec": 0, "x": 0},
+	"pnpm": {"exec": 0, "dlx": 0}, "npm": {"exec": 0, "x": 0}, "yarn": {"exec": 0, "dlx": 0}, "volta": {"run": 0},
+	"direnv": {"exec": 1}, "asdf": {"exec": 0}, "doppler": {"run": 0}, "aws-vault": {"exec": 1},
+}
+
+// launcher runs a program in a project's environment.
+func (a *analysis) launcher(name string, inv *invocation, args *arguments) (result, bool) {
+	words := inv.argv[1:]
+	switch name {
+	case "npx", "bunx":
+	case "nix-shell":
+		code, ok := args.value("--run", "--command")
+		if !ok {
+			return result{}, false
+		}
+		return a.text(name, inv, code, inv.sc.fork()), true
+	case "hyperfine", "nodemon", "concurrently":
+		for _, w := range words {
+			if strings.Contains(w.text, " ") {
+				a.text(name, inv, w, inv.sc.fork())
+			}
+		}
+		return result{}, false
+	default:
+		if len(words) == 0 {
+			return result{}, false
+		}
+		between, ok := launchers[name][words[0].text]
+		if !ok {
+			return result{}, false
+		}
+		words = after(words, 1+between)
+	}
+	for len(words) > 0 && strings.HasPrefix(words[0].text, "-") {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		return result{}, false
+	}
+	return a.inner(name, inv, words), true
+}
+
 func after(words []word, n int) []word { return words[min(n, len(words)):] }
 
 func first(words []word) word {
@@ -101,6 +149,13 @@ func (a *analysis) prefixed(name string, inv *invocation, args *arguments) (resu
 	if dir, ok := args.value("-D", "--chdir"); ok && name == "sudo" {
 		in.sc = inv.sc.fork()
 		in.sc.cwd = a.path(dir, inv.sc)
+	}
+	if name == "cross-env" {
+		rest, in.assigns = leadingAssignments(rest, inv.assigns)
+		a.assigns = append(a.assigns, in.assigns...)
+	}
+	if name == "setarch" && len(rest) > 0 && !strings.Contains(rest[0].text, "/") {
+		rest = rest[1:]
 	}
 	if name == "gosu" {
 		rest = after(rest, 1)
@@ -185,7 +240,7 @@ func (a *analysis) inputWords(in stream) []word {
 		return []word{{text: "$(…)", taint: in.taint}}
 	}
 	var out []word
-	for _, s := range strings.Fields(in.text) {
+	for _, s := range strings.Fields(strings.ReplaceAll(in.text, "\x00", " ")) {
 		if len(out) >= maxFields || !a.spend(1) {
 			a.complete = false
 			break
