@@ -31,6 +31,8 @@ const (
 	CodeBackend = "backend_failed"
 	// CodeRecord: the decision log could not be written.
 	CodeRecord = "decision_log_failed"
+	// CodeBusy: there is no room to remember another request id.
+	CodeBusy = "busy"
 	// CodeShutdown: the sidecar is stopping.
 	CodeShutdown = "shutting_down"
 )

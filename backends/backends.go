@@ -43,10 +43,11 @@ type Resolver interface {
 }
 
 // Sweeper is a backend whose sandboxes can outlive the sidecar. Sweep removes
-// all that belong to the owner except those whose IDs are in keep, whatever
-// their state, and returns how many it removed.
+// all that belong to the owner, whatever their state, and returns how many. It
+// spares those that are being opened, and those whose id keep wants; keep is
+// asked after they were listed.
 type Sweeper interface {
-	Sweep(ctx context.Context, owner string, keep map[string]bool) (int, error)
+	Sweep(ctx context.Context, owner string, keep func(id string) bool) (int, error)
 }
 
 // Keeper is a backend whose workspaces outlive its sandboxes. RemoveWorkspace

@@ -11,8 +11,14 @@ import (
 	"github.com/bailiff-dev/bailiff"
 )
 
-// remembered is how long an answer is given again under its request id.
-const remembered = 10 * time.Minute
+const (
+	// remembered is how long an answer is given again under its request id.
+	remembered = 10 * time.Minute
+	// maxRemembered and maxRememberedBytes bound what is remembered. Beyond them
+	// a request with an id is refused: to forget one early could run it twice.
+	maxRemembered      = 20_000
+	maxRememberedBytes = 64 << 20
+)
 
 // Unfinished is a request of an earlier run that may have run to any point.
 type Unfinished struct {
@@ -49,8 +55,12 @@ func refuse(req bailiff.Request, d bailiff.Decision) (a answer, refused bool) {
 		return answer{Answer: bailiff.Answer{Status: bailiff.Refused, ExitCode: bailiff.ExitRefused,
 			Message: "Denied: " + sentences(d.Denials)}}, true
 	case d.Outcome != bailiff.Allow:
+		var reasons []bailiff.Reason
+		if d.Approval != nil {
+			reasons = d.Approval.Reasons
+		}
 		return answer{Answer: bailiff.Answer{Status: bailiff.ApprovalRequired, ExitCode: bailiff.ExitPending,
-			Message: "Needs a human's approval, and this version has no way to give one, so it was not run: " + sentences(d.Approval.Reasons)}}, true
+			Message: "Needs a human's approval, and this version has no way to give one, so it was not run: " + sentences(reasons)}}, true
 	case req.Tool == bailiff.Process:
 		return unsupported("the process tool is not supported by this version"), true
 	case req.Args.Background:
@@ -86,11 +96,14 @@ func sorted(names []string) []string { slices.Sort(names); return names }
 
 var errConflict = errors.New("another request is known under this request id; give each request an id of its own")
 
+var errBusy = errors.New("too many request ids of the last ten minutes are remembered; try again later, or without a request id")
+
 // answers remembers what was answered under a request id, for its caller and
 // session, and lets a second request with the same id join the first.
 type answers struct {
 	mu    sync.Mutex
 	known map[answerKey]*remembrance
+	bytes int // of output in known
 	swept time.Time
 }
 
@@ -123,6 +136,9 @@ func (a *answers) once(ctx context.Context, req bailiff.Request, news func(baili
 	}
 	key, digest := answerKey{req.Caller, req.Session.ID, req.ID}, req.Digest()
 	r, first := a.claim(key, digest)
+	if r == nil {
+		return failed(bailiff.Unavailable, bailiff.CodeBusy, errBusy).of(req)
+	}
 	if first {
 		r.answer = failed(bailiff.Failed, bailiff.CodeOutcomeUnknown, errShutdown).of(req) // stands only if run panics
 		defer a.settle(key, r)
@@ -151,12 +167,16 @@ func retell(a bailiff.Answer, news func(bailiff.Progress)) {
 	}
 }
 
+// claim returns what is known under an id, or makes it; nil if there is no room.
 func (a *answers) claim(key answerKey, digest string) (r *remembrance, first bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.forget(time.Now())
 	if r, ok := a.known[key]; ok {
 		return r, false
+	}
+	if len(a.known) >= maxRemembered || a.bytes >= maxRememberedBytes {
+		return nil, false
 	}
 	r = &remembrance{digest: digest, done: make(chan struct{})}
 	a.known[key] = r
@@ -168,7 +188,9 @@ func (a *answers) settle(key answerKey, r *remembrance) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	r.expires = time.Now().Add(remembered)
-	if !lasting(r.answer) {
+	if lasting(r.answer) {
+		a.bytes += len(r.answer.Output)
+	} else {
 		delete(a.known, key)
 	}
 	close(r.done)
@@ -190,6 +212,7 @@ func (a *answers) forget(now time.Time) {
 	a.swept = now
 	for key, r := range a.known {
 		if !r.expires.IsZero() && now.After(r.expires) {
+			a.bytes -= len(r.answer.Output)
 			delete(a.known, key)
 		}
 	}

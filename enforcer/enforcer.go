@@ -140,7 +140,7 @@ func (e *Enforcer) Execute(ctx context.Context, req bailiff.Request, news func(b
 // Decide judges a request and runs nothing. The decision log is told, but not
 // waited for: nothing hangs on it.
 func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) bailiff.Decided {
-	event, j := e.judge(ctx, req, e.locate(req))
+	_, event, j := e.judge(ctx, req)
 	e.Recorder.Note(event)
 	return bailiff.Decided{ID: event.DecisionID, Decision: j.Decision}
 }
@@ -179,8 +179,7 @@ func (e *Enforcer) enter() bool {
 
 // execute is the one way from a request to a sandbox.
 func (e *Enforcer) execute(ctx context.Context, req bailiff.Request, news func(bailiff.Progress)) answer {
-	located := e.locate(req)
-	event, j := e.judge(ctx, req, located)
+	located, event, j := e.judge(ctx, req)
 	pinning := e.pinImage(ctx, &j.Decision)
 	event.Result = j.Decision
 	if err := e.Recorder.Record(ctx, event); err != nil {
@@ -224,23 +223,31 @@ func (e *Enforcer) enforce(ctx context.Context, req bailiff.Request, d bailiff.D
 	return e.run(ctx, req, d, lease, env, news)
 }
 
-// locate fills in the working folder that a request leaves open, so that what is
-// judged is what runs.
-func (e *Enforcer) locate(req bailiff.Request) bailiff.Request {
+// judge asks the PDP, lays the floor under the answer, and words the event for
+// the decision log. A working folder that the request leaves open is filled in
+// first, so that what is judged is what runs; where the decision leads to a
+// sandbox that does not know that folder, the request is judged without it.
+func (e *Enforcer) judge(ctx context.Context, req bailiff.Request) (located bailiff.Request, event bailiff.Event, j bailiff.Judgement) {
+	start := time.Now()
+	located = req
+	var at workdir
 	if req.Args.Workdir == "" && req.Tool != bailiff.Process {
-		req.Args.Workdir = e.leases.workdir(req.Caller, req.Session.ID)
+		at = e.leases.workdir(req.Caller, req.Session.ID)
+		located.Args.Workdir = at.path
 	}
-	return req
+	j = e.decide(ctx, located)
+	if at.path != "" && j.Decision.Outcome != bailiff.Deny && !at.lease.serves(tenancy(req, j.Decision, e.Owner)) {
+		located = req
+		j = e.decide(ctx, located)
+	}
+	e.Observer.Decided(req, j.Decision, time.Since(start))
+	return located, decided(req, j, start), j
 }
 
-// judge asks the PDP about the located request, lays the floor under the answer,
-// and words the event for the decision log.
-func (e *Enforcer) judge(ctx context.Context, req, located bailiff.Request) (bailiff.Event, bailiff.Judgement) {
-	start := time.Now()
-	j := e.Decider.Decide(ctx, located, e.Circumstances(req))
+func (e *Enforcer) decide(ctx context.Context, req bailiff.Request) bailiff.Judgement {
+	j := e.Decider.Decide(ctx, req, e.Circumstances(req))
 	j.Decision = e.floor(req, j.Decision)
-	e.Observer.Decided(req, j.Decision, time.Since(start))
-	return decided(req, j, start), j
+	return j
 }
 
 // Circumstances are those under which a request would be judged now.

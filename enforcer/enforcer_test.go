@@ -9,8 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goccy/go-yaml"
+
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/policies"
 )
 
 func TestNewNamesEverythingThatTheConfigLacks(t *testing.T) {
@@ -327,5 +330,169 @@ func TestClosingInterruptsWhatStillRuns(t *testing.T) {
 	}
 	if a := b.Execute(t.Context(), request("true"), nil); a.Code != bailiff.CodeShutdown {
 		t.Errorf("a late request was answered %+v", a)
+	}
+}
+
+// The tables of the shipped policies name what never enters; the floor holds the
+// same line under policies that do not.
+func TestTheFloorForbidsWhatTheShippedTablesForbid(t *testing.T) {
+	text, err := policies.FS.ReadFile("data.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var data struct {
+		Bailiff struct {
+			Tables struct {
+				Never struct {
+					Names, Prefixes map[string]string
+				} `yaml:"env_never"`
+			}
+		}
+	}
+	if err := yaml.Unmarshal(text, &data); err != nil {
+		t.Fatal(err)
+	}
+	never := data.Bailiff.Tables.Never
+	if len(never.Names) == 0 || len(never.Prefixes) == 0 {
+		t.Fatal("the tables name nothing")
+	}
+	for name := range never.Names {
+		if !forbidden(name) {
+			t.Errorf("%s is not on the floor", name)
+		}
+	}
+	for prefix := range never.Prefixes {
+		if !forbidden(prefix + "X") {
+			t.Errorf("%sX is not on the floor", prefix)
+		}
+	}
+}
+
+func TestARunningRequestOfAReplacedSandboxIsStillSeen(t *testing.T) {
+	inside, leave := make(chan struct{}), make(chan struct{})
+	b := newBench(t, func(b *bench) {
+		b.shop.run = func(_ context.Context, cmd backends.Command, _ func([]byte)) (backends.Exit, error) {
+			if strings.Contains(strings.Join(cmd.Argv, " "), "long") {
+				close(inside)
+				<-leave
+			}
+			return backends.Exit{}, nil
+		}
+	})
+	answered := make(chan bailiff.Answer)
+	go func() { answered <- b.Execute(context.Background(), request("long"), nil) }()
+	<-inside
+	b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.PIDs = 9 })
+	b.Execute(t.Context(), request("short"), nil)
+	if n := len(b.Sandboxes()); n != 2 {
+		t.Errorf("%d sandboxes are listed, want the old one and the new one", n)
+	}
+	if !b.leases.holds("room-1") {
+		t.Error("a sweep would kill the running command")
+	}
+	close(leave)
+	if a := <-answered; a.Status != bailiff.Completed {
+		t.Errorf("answer is %+v", a)
+	}
+}
+
+// keeper is a shop whose workspaces outlive its sandboxes.
+type keeper struct {
+	*shop
+	removing chan string   // told of each removal
+	allow    chan struct{} // lets one removal end
+}
+
+func (k *keeper) RemoveWorkspace(_ context.Context, _, workspace string) error {
+	k.removing <- workspace
+	<-k.allow
+	return nil
+}
+
+func TestAWorkspaceIsNotUsedWhileItIsDeleted(t *testing.T) {
+	b := newBench(t)
+	k := &keeper{b.shop, make(chan string), make(chan struct{})}
+	b.Backends["docker"] = k
+	b.Execute(t.Context(), request("true"), nil)
+	if !b.RemoveSandbox("room-1") {
+		t.Fatal("there is no sandbox")
+	}
+	workspace := <-k.removing
+	answered := make(chan bailiff.Answer)
+	go func() { answered <- b.Execute(context.Background(), request("true"), nil) }()
+	select {
+	case a := <-answered:
+		t.Errorf("a request ran on a workspace that is being deleted: %+v", a)
+	case k.allow <- struct{}{}:
+	}
+	if a := <-answered; a.Status != bailiff.Completed || a.SandboxID != "room-2" {
+		t.Errorf("answer is %+v", a)
+	}
+	if got := b.shop.rooms()[1].spec.Workspace; got != workspace {
+		t.Errorf("the new sandbox works on %s, want %s", got, workspace)
+	}
+	go func() { <-k.removing; k.allow <- struct{}{} }()
+	b.Close(t.Context())
+}
+
+// registry resolves images, as an engine does.
+type registry struct {
+	*shop
+	asked int
+	fault error
+}
+
+func (r *registry) Resolve(_ context.Context, image string) (string, error) {
+	r.asked++
+	return image + "@sha256:1", r.fault
+}
+
+func TestAnImageIsPinnedBeforeItsDecisionIsWritten(t *testing.T) {
+	b := newBench(t)
+	r := &registry{shop: b.shop}
+	b.Backends["docker"] = r
+	b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.Image = "debian" })
+	for range 2 {
+		b.Execute(t.Context(), request("true"), nil)
+	}
+	written, ok := b.tape.events[0].Result.(bailiff.Decision)
+	if !ok || written.Backend.Image != "debian@sha256:1" || b.shop.rooms()[0].spec.Image != "debian@sha256:1" {
+		t.Errorf("written is %+v", b.tape.events[0].Result)
+	}
+	if r.asked != 1 || len(b.shop.rooms()) != 1 {
+		t.Errorf("resolved %d times into %d sandboxes, want once", r.asked, len(b.shop.rooms()))
+	}
+}
+
+func TestAnImageThatCannotBeHadIsUnavailable(t *testing.T) {
+	b := newBench(t)
+	b.Backends["docker"] = &registry{shop: b.shop, fault: errBoom}
+	a := b.Execute(t.Context(), request("true"), nil)
+	if a.Status != bailiff.Unavailable || len(b.shop.rooms()) != 0 || b.tape.kinds()[0] != bailiff.DecisionEvent {
+		t.Errorf("answer is %+v", a)
+	}
+}
+
+func TestASealedRequestIsJudgedAndRunWithoutTheSessionsFolder(t *testing.T) {
+	b := newBench(t, func(b *bench) {
+		b.env = environ{"T": "t-12345678"}
+		b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
+			return backends.Exit{Workdir: "/workspace/src"}, nil
+		}
+	})
+	b.Execute(t.Context(), request("cd src"), nil)
+	plain := b.judge.decision
+	b.judge.decision = allow(forward("T"), func(d *bailiff.Decision) { d.Env.Sealed = []string{"T"} })
+	sealed := request("deploy")
+	sealed.Env = []string{"T"}
+	b.Execute(t.Context(), sealed, nil)
+	b.judge.decision = plain
+	b.Execute(t.Context(), request("ls"), nil)
+	rooms := b.shop.rooms()
+	if got := rooms[1].cmds[0].Workdir; got != "" {
+		t.Errorf("the sealed request ran in %q", got)
+	}
+	if got := rooms[0].cmds[1].Workdir; got != "/workspace/src" {
+		t.Errorf("the session forgot its folder: %q", got)
 	}
 }

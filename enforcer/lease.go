@@ -34,6 +34,8 @@ type tenant struct {
 	backend         string
 	// slot is what a tenant has at most one of: a scope's identity and a backend.
 	slot string
+	// shared is set when the sandbox is a user's, whatever the session.
+	shared bool
 	// alone is set when nobody else, and no later request, may share the sandbox.
 	alone bool
 	idle  time.Duration
@@ -52,6 +54,7 @@ func tenancy(req bailiff.Request, d bailiff.Decision, owner string) tenant {
 	case t.alone:
 		scope = []string{"request", audit.NewID()}
 	case d.Backend.Scope == "user" && req.Session.UserID != "":
+		t.shared = true
 		scope = []string{"user", req.Caller, req.Session.Platform, req.Session.UserID}
 	}
 	t.slot = hash(append(scope, d.Backend.Name)...)
@@ -71,6 +74,13 @@ func tenancy(req bailiff.Request, d bailiff.Decision, owner string) tenant {
 func hash(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return hex.EncodeToString(sum[:16])
+}
+
+// serves says whether a tenant's request would be in this lease. The image does
+// not count: a tenant's may be one that is not pinned yet.
+func (l *lease) serves(t tenant) bool {
+	t.spec.Image = l.spec.Image
+	return l.slot == t.slot && l.fits(t)
 }
 
 // fits says whether a tenant may use a sandbox that was made for another request.
@@ -94,10 +104,12 @@ type leases struct {
 	opened func(backend string, err error, took time.Duration)
 	reaped func(l *lease, reason string, err error)
 
-	mu       sync.Mutex
+	mu sync.Mutex
+	// live are the leases that new requests may join, by slot; all are those whose
+	// sandbox is not gone yet, retired ones that still have users among them.
 	live     map[string]*lease
+	all      map[*lease]bool
 	workdirs map[string]workdir // by caller and session
-	closing  sync.WaitGroup
 }
 
 // workdir is where a session's last command ended, and in which sandbox.
@@ -107,7 +119,7 @@ type workdir struct {
 }
 
 func newLeases(owner string, opened func(string, error, time.Duration), reaped func(*lease, string, error)) *leases {
-	return &leases{owner: owner, opened: opened, reaped: reaped, live: map[string]*lease{}, workdirs: map[string]workdir{}}
+	return &leases{owner: owner, opened: opened, reaped: reaped, live: map[string]*lease{}, all: map[*lease]bool{}, workdirs: map[string]workdir{}}
 }
 
 // lease is one sandbox with those who use it.
@@ -119,17 +131,18 @@ type lease struct {
 	ready       chan struct{} // closed when sandbox or err is set
 	sandbox     backends.Sandbox
 	err         error
+	gone        chan struct{} // closed when the sandbox is
 	gate        *semaphore.Weighted
 
 	// Guarded by leases.mu.
 	users   int
 	retired string // why it goes when its last user has; empty while it is kept
-	removed bool
-	// succeeded is set when another lease has taken the slot and the files over.
-	succeeded bool
-	timer     *time.Timer
-	since     time.Time
-	used      time.Time
+	removed bool   // its sandbox is being closed
+	// emptying is set once nobody else works on its workspace and it is being deleted.
+	emptying bool
+	timer    *time.Timer
+	since    time.Time
+	used     time.Time
 }
 
 // tenure is one request's use of a lease.
@@ -224,7 +237,6 @@ func (ls *leases) enter(t tenant, maker backends.Backend) *lease {
 	defer ls.mu.Unlock()
 	l := ls.live[t.slot]
 	if l != nil && !l.fits(t) {
-		l.succeeded = true
 		ls.retire(l, replaceReason(l))
 		l = nil
 	}
@@ -252,16 +264,29 @@ func (ls *leases) make(t tenant, maker backends.Backend) *lease {
 	now := time.Now()
 	t.spec.Expires = now.Add(maxAge)
 	l := &lease{tenant: t, leases: ls, maker: maker, fingerprint: fingerprint(t.spec),
-		ready: make(chan struct{}), gate: semaphore.NewWeighted(exclusive), since: now}
+		ready: make(chan struct{}), gone: make(chan struct{}), gate: semaphore.NewWeighted(exclusive), since: now}
 	if t.alone {
 		l.retired = "request_end"
 	}
-	ls.live[t.slot] = l
-	go l.open()
+	ls.live[t.slot], ls.all[l] = l, true
+	go l.open(ls.emptying(t.spec.Workspace))
 	return l
 }
 
-func (l *lease) open() {
+// emptying lists the ends to wait for before a workspace is used again.
+func (ls *leases) emptying(workspace string) (ends []<-chan struct{}) {
+	for l := range ls.all {
+		if l.emptying && l.spec.Workspace == workspace {
+			ends = append(ends, l.gone)
+		}
+	}
+	return ends
+}
+
+func (l *lease) open(after []<-chan struct{}) {
+	for _, end := range after {
+		<-end
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
 	defer cancel()
 	start := time.Now()
@@ -327,11 +352,11 @@ func (ls *leases) remove(l *lease) {
 			delete(ls.workdirs, session)
 		}
 	}
-	keep, reason := l.succeeded, l.retired
-	ls.closing.Go(func() { l.close(keep, reason) })
+	go l.close(l.retired)
 }
 
-func (l *lease) close(keepWorkspace bool, reason string) {
+func (l *lease) close(reason string) {
+	defer l.leases.forget(l)
 	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
 	defer cancel()
 	<-l.ready
@@ -339,8 +364,32 @@ func (l *lease) close(keepWorkspace bool, reason string) {
 		return
 	}
 	err := l.sandbox.Close(ctx)
-	if keeper, ok := l.maker.(backends.Keeper); ok && !keepWorkspace && l.spec.Workspace != "" {
+	if keeper, ok := l.maker.(backends.Keeper); ok && l.leases.isLastIn(l) {
 		err = errors.Join(err, keeper.RemoveWorkspace(ctx, l.spec.Owner, l.spec.Workspace))
 	}
 	l.leases.reaped(l, reason, err)
+}
+
+// isLastIn says whether nobody else works, or is about to, on a closed lease's
+// workspace; whoever comes now waits until it is gone.
+func (ls *leases) isLastIn(l *lease) bool {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	if l.spec.Workspace == "" {
+		return false
+	}
+	for other := range ls.all {
+		if other != l && other.spec.Workspace == l.spec.Workspace {
+			return false
+		}
+	}
+	l.emptying = true
+	return true
+}
+
+func (ls *leases) forget(l *lease) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	delete(ls.all, l)
+	close(l.gone)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	probeEvery   = 10 * time.Second
+	probeEvery   = 30 * time.Second
 	probeTimeout = 5 * time.Second
 )
 

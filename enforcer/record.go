@@ -7,7 +7,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/audit"
 )
 
-// DecisionPath is the policies' document that decides, as the decision log names it.
+// decisionPath is the policies' document that decides, as the decision log names it.
 const decisionPath = "bailiff/decision"
 
 // decided words the event of a judgement.

@@ -1,8 +1,10 @@
 package enforcer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -25,31 +27,29 @@ func (e *Enforcer) Sandboxes() []Sandbox { return e.leases.list() }
 
 // RemoveSandbox stops and removes one; found is false when there is none of that id.
 func (e *Enforcer) RemoveSandbox(id string) (found bool) {
-	return e.leases.drop("removed", func(l *lease) bool { return l.id() == id }) > 0
+	return len(e.leases.drop("removed", func(l *lease) bool { return l.id() == id })) > 0
 }
 
 // Reap removes every sandbox that nobody is using now, and what earlier runs of
 // this sidecar left behind; it returns how many.
 func (e *Enforcer) Reap(ctx context.Context) (int, error) {
 	idle := e.leases.drop("removed", func(l *lease) bool { return l.users == 0 })
-	e.leases.closing.Wait()
+	if err := await(ctx, idle); err != nil {
+		return len(idle), err
+	}
 	swept, err := e.Sweep(ctx)
-	return idle + swept, err
+	return len(idle) + swept, err
 }
 
 // Sweep removes the sandboxes of this owner that no lease holds, such as those
 // that a killed sidecar left running.
 func (e *Enforcer) Sweep(ctx context.Context) (removed int, err error) {
-	keep := map[string]bool{}
-	for _, sandbox := range e.Sandboxes() {
-		keep[sandbox.ID] = true
-	}
 	for name, backend := range e.Backends {
 		sweeper, ok := backend.(backends.Sweeper)
 		if !ok {
 			continue
 		}
-		n, err := sweeper.Sweep(ctx, e.Owner, keep)
+		n, err := sweeper.Sweep(ctx, e.Owner, e.leases.holds)
 		for range n {
 			e.Observer.SandboxReaped(name, "orphan")
 		}
@@ -91,81 +91,106 @@ func (l *lease) id() string {
 	return l.sandbox.ID()
 }
 
+// holds says whether a sandbox is a lease's, or could be that of one which is
+// just being made and whose id is not known yet.
+func (ls *leases) holds(id string) bool {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	for l := range ls.all {
+		if l.isOpening() || l.id() == id {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *lease) isOpening() bool {
+	select {
+	case <-l.ready:
+		return false
+	default:
+		return true
+	}
+}
+
 func (ls *leases) list() []Sandbox {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	var list []Sandbox
-	for _, l := range ls.live {
-		if id := l.id(); id != "" {
+	for l := range ls.all {
+		if id := l.id(); id != "" && !l.removed {
 			list = append(list, Sandbox{ID: id, Backend: l.backend, Caller: l.caller, Session: l.session,
 				Image: l.spec.Image, Users: l.users, Since: l.since, LastUsed: l.used})
 		}
 	}
 	slices.SortFunc(list, func(a, b Sandbox) int {
-		if c := a.Since.Compare(b.Since); c != 0 {
-			return c
-		}
-		return strings.Compare(a.ID, b.ID)
+		return cmp.Or(a.Since.Compare(b.Since), strings.Compare(a.ID, b.ID))
 	})
 	return list
 }
 
-// drop takes the leases that match out of use, whoever uses them, and returns
-// how many there were.
-func (ls *leases) drop(reason string, match func(*lease) bool) int {
+// drop takes the leases that match out of use and closes them, whoever uses
+// them: their commands are killed with the sandbox.
+func (ls *leases) drop(reason string, match func(*lease) bool) (dropped []*lease) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	n := 0
-	for _, l := range ls.live {
-		if match(l) {
-			n++
-			ls.evict(l, reason)
+	for l := range ls.all {
+		if !l.removed && match(l) {
+			ls.retire(l, reason)
+			ls.remove(l)
+			dropped = append(dropped, l)
 		}
 	}
-	return n
+	return dropped
 }
 
-// evict removes a lease without waiting for its users: their commands are
-// killed with the sandbox.
-func (ls *leases) evict(l *lease, reason string) {
-	ls.retire(l, reason)
-	ls.remove(l)
-}
-
-// end evicts a session's leases and returns, when they are closed, how many
-// there were.
+// end drops a session's leases and returns, when they are gone, how many there
+// were. A sandbox that is the user's stays for the user's other sessions.
 func (ls *leases) end(ctx context.Context, caller, session string) (int, error) {
-	n := ls.drop("session_end", func(l *lease) bool { return l.caller == caller && l.session == session })
-	closed := make(chan struct{})
-	go func() { ls.closing.Wait(); close(closed) }()
-	select {
-	case <-closed:
-		return n, nil
-	case <-ctx.Done():
-		return n, ctx.Err()
-	}
+	dropped := ls.drop("session_end", func(l *lease) bool { return l.caller == caller && l.session == session && !l.shared })
+	return len(dropped), await(ctx, dropped)
 }
 
+// close drops all leases and returns when every one is gone.
 func (ls *leases) close() {
 	ls.drop("shutdown", func(*lease) bool { return true })
-	ls.closing.Wait()
+	ls.mu.Lock()
+	all := slices.Collect(maps.Keys(ls.all))
+	ls.mu.Unlock()
+	_ = await(context.Background(), all) // every closing is bounded by itself
 }
 
-func (ls *leases) workdir(caller, session string) string {
+// await returns when the sandboxes of all leases are gone.
+func await(ctx context.Context, all []*lease) error {
+	for _, l := range all {
+		select {
+		case <-l.gone:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// workdir is where a session's last command ended, and the lease it did in.
+func (ls *leases) workdir(caller, session string) workdir {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	at := ls.workdirs[hash(caller, session)]
 	if at.lease == nil || !at.lease.alive() {
-		return ""
+		return workdir{}
 	}
-	return at.path
+	return at
 }
 
 // moved remembers where a session's command ended; an empty path forgets it.
 func (ls *leases) moved(l *lease, caller, session, path string) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	if path == "" || l.removed || l.alone {
+	if l.alone {
+		return // nobody comes back to its folders
+	}
+	if path == "" || l.removed {
 		delete(ls.workdirs, hash(caller, session))
 		return
 	}

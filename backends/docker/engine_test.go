@@ -73,7 +73,7 @@ func removeAll(t testing.TB, owner string) {
 		t.Fatal(err)
 	}
 	ctx := context.Background()
-	if _, err := b.Sweep(ctx, owner, nil); err != nil {
+	if _, err := b.Sweep(ctx, owner, keepNone); err != nil {
 		t.Error(err)
 	}
 	volumes, err := b.engine.VolumeList(ctx, volumesOf(owner))
@@ -189,3 +189,5 @@ func (r *relay) stop() {
 }
 
 func volumesOf(owner string) volume.ListOptions { return volume.ListOptions{Filters: ownedBy(owner)} }
+
+func keepNone(string) bool { return false }

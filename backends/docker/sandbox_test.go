@@ -89,7 +89,7 @@ func TestSweeping(t *testing.T) {
 	defer done()
 	spared := created(t, b, beingOpened, spec)
 
-	removed, err := b.Sweep(t.Context(), spec.Owner, map[string]bool{kept.ID(): true})
+	removed, err := b.Sweep(t.Context(), spec.Owner, func(id string) bool { return id == kept.ID() })
 	if err != nil || removed != 3 {
 		t.Errorf("Sweep removed %d, %v; want 3: the one left, the one never started, the one stopped", removed, err)
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/docker/docker/api/types/volume"
 )
 
-// Sweep removes the owner's containers that keep does not name, started or not,
+// Sweep removes the owner's containers that keep does not want, started or not,
 // and the runners' volumes that none of the others uses.
-func (b *Backend) Sweep(ctx context.Context, owner string, keep map[string]bool) (int, error) {
+func (b *Backend) Sweep(ctx context.Context, owner string, keep func(id string) bool) (int, error) {
 	found, err := b.engine.ContainerList(ctx, container.ListOptions{All: true, Filters: ownedBy(owner)})
 	if err != nil {
 		return 0, b.fault("listing sandboxes", err)
@@ -21,7 +21,7 @@ func (b *Backend) Sweep(ctx context.Context, owner string, keep map[string]bool)
 	removed := 0
 	var faults []error
 	for _, c := range found {
-		if keep[c.ID] || b.isOpening(c.Names) {
+		if b.isOpening(c.Names) || keep(c.ID) {
 			continue
 		}
 		if err := b.remove(ctx, c.ID); err != nil {
