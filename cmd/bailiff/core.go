@@ -74,7 +74,9 @@ func (c *core) load(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("opening the decision log: %w", err)
 	}
-	c.policies, err = openPolicies(ctx, c.cfg, c.log, c)
+	if c.policies, err = openPolicies(ctx, c.cfg, c.log, c); err == nil {
+		c.learnTables(ctx)
+	}
 	return err
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -13,6 +14,11 @@ import (
 // the agents' listeners with their users, platforms and tokens. It returns the
 // names of the sections that wait for a restart.
 func (s *sidecar) reload(ctx context.Context, next *config.Config) (waiting []string, err error) {
+	select {
+	case <-s.up:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for name, changed := range map[string]bool{
@@ -30,23 +36,33 @@ func (s *sidecar) reload(ctx context.Context, next *config.Config) (waiting []st
 	return waiting, s.replaceListeners(ctx, next.Agent.Listeners)
 }
 
-// replaceListeners closes every agents' door and opens the new ones. Requests
-// that run go on until they end. A door that does not open leaves its agents
-// without one, which is told and fails closed.
+// replaceListeners closes every agents' door and opens the new ones, after
+// everything about these has been read. Requests that run go on until they end.
+// A door whose address is taken leaves its agents without one, which is told and
+// fails closed.
 func (s *sidecar) replaceListeners(ctx context.Context, listeners []config.Listener) error {
+	if s.stopping {
+		return errors.New("the sidecar is stopping")
+	}
+	plans := make([]agentPlan, len(listeners))
+	for i, listener := range listeners {
+		var err error
+		if plans[i], err = s.planAgent(listener); err != nil {
+			return err
+		}
+	}
 	old := s.agents
-	s.agents = nil
+	s.agents, s.cfg.Agent.Listeners = nil, nil
 	for _, d := range old {
 		s.serving.Go(func() { s.shut(context.WithoutCancel(ctx), d) })
 		<-d.left
 	}
-	s.cfg.Agent.Listeners = listeners
-	for _, listener := range listeners {
-		d, err := s.openAgent(listener)
+	for i, plan := range plans {
+		d, err := openDoor(plan.config, plan.handler)
 		if err != nil {
-			return fmt.Errorf("opening listener %s anew: %w", listener.Name, err)
+			return fmt.Errorf("opening listener %s anew: %w", listeners[i].Name, err)
 		}
-		s.agents = append(s.agents, d)
+		s.agents, s.cfg.Agent.Listeners = append(s.agents, d), append(s.cfg.Agent.Listeners, listeners[i])
 		s.serveDoor(d)
 	}
 	return nil

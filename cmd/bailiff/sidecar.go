@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
@@ -25,8 +26,13 @@ const patience = 10 * time.Second
 type sidecar struct {
 	*core
 	started time.Time
+	up      chan struct{} // closed when every door is served
 
-	mu       sync.Mutex
+	// unwatched is why changes of the policies go unseen; nil while they are seen.
+	unwatched atomic.Pointer[error]
+
+	mu       sync.Mutex // guards cfg.Agent.Listeners too, once doors are served
+	stopping bool
 	agents   []*door // as cfg.Agent.Listeners
 	operator *door
 	metered  *http.Server // nil if there is no page
@@ -47,7 +53,7 @@ func newSidecar(ctx context.Context, cfg *config.Config, log *slog.Logger) (*sid
 	if err != nil {
 		return nil, err
 	}
-	s := &sidecar{core: core, started: time.Now(), failed: make(chan error, 1)}
+	s := &sidecar{core: core, started: time.Now(), up: make(chan struct{}), failed: make(chan error, 1)}
 	if err := s.open(); err != nil {
 		return nil, errors.Join(err, s.stop())
 	}
@@ -69,20 +75,34 @@ func (s *sidecar) open() error {
 }
 
 func (s *sidecar) openAgent(l config.Listener) (*door, error) {
+	plan, err := s.planAgent(l)
+	if err != nil {
+		return nil, err
+	}
+	return openDoor(plan.config, plan.handler)
+}
+
+// agentPlan is all that opening an agents' door needs but the address being free.
+type agentPlan struct {
+	config  gateway.DoorConfig
+	handler http.Handler
+}
+
+func (s *sidecar) planAgent(l config.Listener) (agentPlan, error) {
 	messaging, _ := tableNames(context.Background(), s.policies)
 	handler, err := gateway.NewAgent(gateway.AgentConfig{
 		Name: l.Name, Platforms: l.Platforms, Messaging: withoutCLI(messaging), DataPaths: s.cfg.Agent.DataPaths,
 		Enforcer: s.enforcer, Evaluator: s.policies, Circumstances: s.enforcer.Circumstances,
 	})
 	if err != nil {
-		return nil, err
+		return agentPlan{}, err
 	}
 	token, err := readToken(l.TokenFile)
 	if err != nil {
-		return nil, err
+		return agentPlan{}, err
 	}
-	return openDoor(gateway.DoorConfig{Name: l.Name, Network: l.Listen.Network, Address: l.Listen.Address,
-		UIDs: l.UIDs, Token: token, Log: s.log}, handler)
+	return agentPlan{gateway.DoorConfig{Name: l.Name, Network: l.Listen.Network, Address: l.Listen.Address,
+		UIDs: l.UIDs, Token: token, Log: s.log}, handler}, nil
 }
 
 func (s *sidecar) openOperator() (err error) {
@@ -139,33 +159,36 @@ func (s *sidecar) run(ctx context.Context) error {
 // background starts what goes on beside the requests.
 func (s *sidecar) background(ctx context.Context) {
 	s.enforcer.Probe(ctx)
-	if _, err := s.enforcer.Sweep(ctx); err != nil {
-		s.log.Warn("removing what earlier runs left", "error", err)
-	}
 	s.serving.Go(func() { s.enforcer.Watch(ctx) })
-	s.serving.Go(func() {
-		if err := s.policies.Watch(ctx); err != nil {
-			s.log.Error("watching the policies: changes are not seen any more", "error", err)
-		}
-	})
+	s.serving.Go(func() { s.watchPolicies(ctx) })
 	s.serving.Go(func() { s.sweepHourly(ctx) })
 	for _, warning := range s.Status(ctx).Warnings {
 		s.log.Warn(warning)
 	}
 }
 
-// sweepHourly removes sandboxes that were left behind while the sidecar runs.
+// watchPolicies reloads them when their files change. If it cannot, /readyz says
+// so: changes would go unseen.
+func (s *sidecar) watchPolicies(ctx context.Context) {
+	if err := s.policies.Watch(ctx); err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("watching the policies: %w; changes are not seen any more, restart the sidecar", err)
+		s.unwatched.Store(&err)
+		s.log.Error(err.Error())
+	}
+}
+
+// sweepHourly removes sandboxes that were left behind, by earlier runs and since.
 func (s *sidecar) sweepHourly(ctx context.Context) {
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()
 	for {
+		if _, err := s.enforcer.Sweep(ctx); err != nil && ctx.Err() == nil {
+			s.log.Warn("removing what earlier runs left", "error", err)
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if _, err := s.enforcer.Sweep(ctx); err != nil {
-				s.log.Warn("removing what earlier runs left", "error", err)
-			}
 		}
 	}
 }
@@ -177,6 +200,7 @@ func (s *sidecar) serve() {
 	if s.metered != nil {
 		s.serving.Go(func() { s.broke(s.serveMetrics()) })
 	}
+	close(s.up)
 }
 
 func (s *sidecar) doors() []*door {
@@ -212,6 +236,9 @@ func (s *sidecar) stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	var doors sync.WaitGroup
+	s.mu.Lock()
+	s.stopping = true // no reload opens a door from here on
+	s.mu.Unlock()
 	for _, d := range s.doors() {
 		doors.Go(func() { s.shut(ctx, d) })
 	}

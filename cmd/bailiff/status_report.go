@@ -97,7 +97,7 @@ func messages(list []bailiff.Reason) string {
 }
 
 func (s *sidecar) warnings(platforms []gateway.PlatformStatus) []string {
-	all := append(s.cfg.Warnings(), s.variables.Warnings()...)
+	all := append(s.configWarnings(), s.variables.Warnings()...)
 	if err := s.variables.Err(); err != nil {
 		all = append(all, "variables are held back: "+err.Error())
 	}
@@ -106,15 +106,19 @@ func (s *sidecar) warnings(platforms []gateway.PlatformStatus) []string {
 			all = append(all, fmt.Sprintf("messaging platform %s runs on backend %s, which is not isolated", p.Platform, p.Backend))
 		}
 	}
-	return append(all, s.sameUser()...)
+	return all
 }
 
-// sameUser warns where an agent's user could reach the operators' socket.
-func (s *sidecar) sameUser() []string {
-	var all []string
+// configWarnings are those of the configuration, and where an agent's user could
+// reach the operators' socket.
+func (s *sidecar) configWarnings() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	all := s.cfg.Warnings()
 	for _, l := range s.cfg.Agent.Listeners {
+		if l.Listen.Network == "unix" && len(l.UIDs) == 0 {
+			all = append(all, fmt.Sprintf("agent listener %s names no uids, so its users may be operators too", l.Name))
+		}
 		for _, uid := range l.UIDs {
 			if slices.Contains(s.cfg.Operator.UIDs, uid) {
 				all = append(all, fmt.Sprintf("agent listener %s and the operator socket serve the same user (uid %d)", l.Name, uid))
@@ -130,6 +134,9 @@ func (s *sidecar) faults() []string {
 	var all []string
 	for _, fault := range s.policyStatus().Faults {
 		all = append(all, "policies: "+fault)
+	}
+	if err := s.unwatched.Load(); err != nil {
+		all = append(all, "policies: "+(*err).Error())
 	}
 	if err := s.decisions.Err(); err != nil {
 		all = append(all, "decision log: "+err.Error())

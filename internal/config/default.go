@@ -26,7 +26,8 @@ func Default() *Config {
 	}
 }
 
-const defaultImage = "debian:12"
+// defaultImage has bash, git, curl and python3, which sandboxes are expected to have.
+const defaultImage = "python:3.13-bookworm"
 
 func stateDir() string {
 	home, err := os.UserHomeDir()
