@@ -1,0 +1,105 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/gateway/client"
+	"github.com/bailiff-dev/bailiff/internal/config"
+)
+
+func TestAReadAgainConfigurationChangesWhomAListenerSpeaksFor(t *testing.T) {
+	s := startSidecar(t, "backends: {bubblewrap: {}, local: {}}")
+	long := make(chan gateway.Answer, 1)
+	started := make(chan struct{})
+	go func() {
+		a, err := s.client(t).Execute(t.Context(), chat("long", "echo started; sleep 1; echo done"), client.News{Output: func([]byte) {
+			select {
+			case <-started:
+			default:
+				close(started)
+			}
+		}})
+		if err != nil {
+			t.Error(err)
+		}
+		long <- a
+	}()
+	<-started
+
+	next := *s.cfg
+	next.Agent.Listeners = slices.Clone(next.Agent.Listeners)
+	next.Agent.Listeners[0].Platforms = []string{"discord"}
+	next.StateDir = "/elsewhere"
+	waiting, err := s.reload(t.Context(), &next)
+	if err != nil || !slices.Equal(waiting, []string{"state_dir"}) {
+		t.Errorf("waiting for a restart are %v, %v", waiting, err)
+	}
+	_, err = s.client(t).Execute(t.Context(), chat("s1", "true"), client.News{})
+	var refused *gateway.Problem
+	if !errors.As(err, &refused) || refused.Code != "platform_not_allowed" {
+		t.Errorf("a platform that was taken away is answered %v", err)
+	}
+	if a := <-long; a.Status != bailiff.Completed || a.Output != "started\ndone\n" {
+		t.Errorf("the request that ran meanwhile was answered %+v", a)
+	}
+}
+
+func TestATokenIsRotatedWithoutARestart(t *testing.T) {
+	folder := openDir(t)
+	token := filepath.Join(folder, "token")
+	write := func(text string) {
+		if err := os.WriteFile(token, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("first-token-0123456789\n")
+	s := startSidecar(t, "backends: {bubblewrap: {}}")
+	next := *s.cfg
+	next.Agent.Listeners = []config.Listener{{Name: "tcp", Listen: config.Address{Network: "tcp", Address: "127.0.0.1:0"}, TokenFile: token}}
+	put := func() {
+		if _, err := s.reload(t.Context(), &next); err != nil {
+			t.Fatal(err)
+		}
+	}
+	try := func(secret string) error {
+		c, err := client.New(s.agents[0].Address(), bailiff.NewSecret(secret))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.Execute(t.Context(), chat("s1", "true"), client.News{})
+		return err
+	}
+	put()
+	if err := try("first-token-0123456789"); err != nil {
+		t.Errorf("the first token: %v", err)
+	}
+	write("second-token-0123456789\n")
+	put()
+	if try("first-token-0123456789") == nil || try("second-token-0123456789") != nil {
+		t.Error("the token was not rotated")
+	}
+}
+
+// BenchmarkReload times the way from a saved policy to its first decision, and
+// the policies' own tests by themselves, which are part of it.
+func BenchmarkReload(b *testing.B) {
+	folder := policyFolder(b)
+	s := startSidecar(b, "backends: {bubblewrap: {}}", "policies: {paths: ["+folder+"]}")
+	generation := 1
+	var times []time.Duration
+	for b.Loop() {
+		generation++
+		began := time.Now()
+		save(b, filepath.Join(folder, "house.rego"), rulesOf(generation))
+		awaitGeneration(b, s, generation)
+		times = append(times, time.Since(began))
+	}
+	b.ReportMetric(float64(median(times).Milliseconds()), "in-force-ms")
+}
