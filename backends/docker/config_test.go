@@ -36,7 +36,7 @@ func TestWithoutAnEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, resolving := b.Resolve(t.Context(), "")
-	_, sweeping := b.Sweep(t.Context(), "x", nil)
+	_, sweeping := b.Sweep(t.Context(), "x", keepNone)
 	_, opening := b.Open(t.Context(), testSpec(t))
 	for what, err := range map[string]error{"Ready": b.Ready(t.Context()), "Open": opening, "Resolve": resolving,
 		"Sweep": sweeping, "RemoveWorkspace": b.RemoveWorkspace(t.Context(), "x", "y")} {

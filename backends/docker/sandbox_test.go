@@ -107,7 +107,7 @@ func TestSweepingRemovesRunnersThatNothingUses(t *testing.T) {
 	b := testBackend(t)
 	volumes := func() int {
 		t.Helper()
-		if _, err := b.Sweep(t.Context(), owner(t), nil); err != nil {
+		if _, err := b.Sweep(t.Context(), owner(t), keepNone); err != nil {
 			t.Fatal(err)
 		}
 		found, err := b.engine.VolumeList(t.Context(), volumesOf(owner(t)))
