@@ -5,11 +5,16 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 )
+
+// gcPercent trades a few megabytes for half of the collections: what is live is
+// small, and each request leaves some hundred kilobytes behind.
+const gcPercent = 200
 
 func newServe(configPath *string) *cobra.Command {
 	return &cobra.Command{
@@ -29,6 +34,7 @@ Exit status: 0 after an orderly stop, 1 if the sidecar could not start or failed
 			if err != nil {
 				return err
 			}
+			debug.SetGCPercent(gcPercent)
 			log := newLog(cfg.Log, cmd.ErrOrStderr())
 			s, err := newSidecar(cmd.Context(), cfg, log)
 			if err != nil {
