@@ -60,3 +60,12 @@ findings contains found("deletes_by_pattern", deleter) if {
 	count(called & {"glob.glob", "glob.iglob", "os.walk", "os.scandir"}) > 0
 	some deleter in (called & {"os.remove", "os.unlink"})
 }
+
+# What a program given to Python in a shell text deletes or changes for good.
+examined.python contains found("destroys", path) if {
+	some call in calls_of.python
+	some path in call.writes
+	irreplaceable[path]
+}
+
+irreplaceable := {"/", "/bin", "/boot", "/etc", "/home", "/lib", "/root", "/usr", "/var", "~"}
