@@ -38,24 +38,23 @@ type core struct {
 }
 
 // newCore takes the state folder and loads everything; any fault is fatal.
-func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger) (c *core, err error) {
-	c = &core{cfg: cfg, log: log}
-	if c.release, err = audit.LockState(cfg.StateDir); err != nil {
+func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*core, error) {
+	release, err := audit.LockState(cfg.StateDir)
+	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, c.abandon())
-		}
-	}()
-	if err = c.load(ctx); err != nil {
-		return nil, err
+	c := &core{cfg: cfg, log: log, release: release}
+	if err := c.load(ctx); err != nil {
+		return nil, errors.Join(err, c.abandon())
 	}
 	c.enforcer, err = enforcer.New(enforcer.Config{
 		Decider: c.policies, Recorder: c.decisions, Environ: c.variables, Observer: c.metrics,
 		Backends: c.backends, Owner: owner(cfg.StateDir), Unfinished: unfinished(c.decisions), Log: log,
 	})
-	return c, err
+	if err != nil {
+		return nil, errors.Join(err, c.abandon())
+	}
+	return c, nil
 }
 
 // load opens what the enforcer needs, in the order in which each needs the other.

@@ -107,7 +107,7 @@ func TestABackendIsConfiguredIfItsKeyIsThere(t *testing.T) {
 	if err != nil || c.Backends.Local == nil || c.Backends.Docker == nil || c.Backends.Bubblewrap != nil {
 		t.Errorf("got %+v, %v", c.Backends, err)
 	}
-	if c.Backends.Docker.Image != "debian:12" {
+	if c.Backends.Docker.Image != defaultImage {
 		t.Errorf("image is %q", c.Backends.Docker.Image)
 	}
 }
