@@ -136,7 +136,7 @@ func unreadable(name string, err error) Fault {
 // replace. Asking about every file asks about every folder on its way too, and
 // lets be what is no policy, such as the lock of an editor.
 func readTrusted(paths []string) ([]file, Faults) {
-	files, faults := readAll(paths)
+	files, faults := readSettled(paths)
 	if len(paths) == 0 || len(faults) > 0 {
 		return files, faults
 	}
@@ -146,6 +146,23 @@ func readTrusted(paths []string) ([]file, Faults) {
 		}
 	}
 	return files, faults
+}
+
+// settling is how often files are read anew that change while they are read.
+const settling = 20
+
+// readSettled reads until two readings agree: a folder that is swapped for
+// another while it is read would give files of both.
+func readSettled(paths []string) ([]file, Faults) {
+	files, faults := readAll(paths)
+	for range settling {
+		again, wrong := readAll(paths)
+		if digest(files) == digest(again) && faults.Error() == wrong.Error() {
+			return files, faults
+		}
+		files, faults = again, wrong
+	}
+	return files, append(faults, Fault{Message: "the files of the policies change faster than they can be read: replace a whole folder at once"})
 }
 
 // revision is the SHA-256 over the places and contents of all files that take
