@@ -72,6 +72,7 @@ type Backend struct {
 
 	program program
 	seeding sync.Mutex
+	warned  sync.Once // of what the engine lacks
 
 	mu sync.Mutex
 	// about is what the engine last said of itself; nil until asked, and again
@@ -213,7 +214,9 @@ func (b *Backend) describe(ctx context.Context) (*system.Info, error) {
 		return nil, b.fault("asking the Docker engine what it can do", err)
 	}
 	if !slices.ContainsFunc(info.SecurityOptions, isMandatoryAccess) {
-		b.cfg.Log.Warn("the Docker engine applies neither AppArmor nor SELinux; sandboxes rest on namespaces, seccomp and dropped capabilities")
+		b.warned.Do(func() {
+			b.cfg.Log.Warn("the Docker engine applies neither AppArmor nor SELinux; sandboxes rest on namespaces, seccomp and dropped capabilities")
+		})
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -107,8 +107,8 @@ agent: {listeners: [{name: demo, listen: "unix://%[1]s/agent.sock", platforms: [
 operator: {listen: "unix://%[1]s/operator.sock"}
 metrics: {listen: ""}
 env: {sources: ["file:variables.env"]}
-backends: {docker: {image: "%[2]s"}, bubblewrap: {}, local: {}}
-`, folder, demoImage)
+backends: {docker: {image: "%[2]s"}, bubblewrap: {%[3]s}, local: {}}
+`, folder, demoImage, demoLimits())
 	cfg, err := config.Parse(filepath.Join(folder, "bailiff.yaml"), []byte(text))
 	if err != nil {
 		return nil, err
@@ -116,6 +116,15 @@ backends: {docker: {image: "%[2]s"}, bubblewrap: {}, local: {}}
 	log := slog.New(slog.DiscardHandler)
 	demoBackends(ctx, cfg, log)
 	return newSidecar(ctx, cfg, log)
+}
+
+// demoLimits accepts, for whoever is not root, that control groups are not to be
+// had; the demo says so.
+func demoLimits() string {
+	if os.Geteuid() == 0 {
+		return ""
+	}
+	return "accept_missing_limits: [cpus, memory_mb, pids]"
 }
 
 // demoImage is what "make test" makes; the demo pulls nothing.
@@ -133,6 +142,9 @@ func demoSend(ctx context.Context, w io.Writer, s *sidecar, requests []demoReque
 	door, err := client.New(s.cfg.Agent.Listeners[0].Listen.String(), bailiff.Secret{})
 	if err != nil {
 		return err
+	}
+	if demoLimits() != "" {
+		fmt.Fprintln(w, "Not run as root: where bubblewrap cannot bound processor, memory and processes, it runs without these limits.")
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "DECISION\tSESSION\tREQUEST\tWHY\tBACKEND\tVARIABLES\tPRINTED")

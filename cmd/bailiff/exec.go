@@ -41,6 +41,10 @@ pending; 124 timeout; 130 interrupted; 125 the sidecar or the backend failed.`,
 			return status(bailiff.ExitFailed)
 		},
 	}
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: %v; see \"bailiff exec --help\"\n", err)
+		return status(bailiff.ExitFailed)
+	})
 	who.register(cmd)
 	cmd.Flags().StringVar(&who.requestID, "request-id", "", "an `id` under which this request runs at most once")
 	outputFlag(cmd, &format)

@@ -39,14 +39,21 @@ Exit status: 0, or 1 if no sidecar answers.`,
 	return cmd
 }
 
+// shownFaults is how many faults of the policies the table shows.
+const shownFaults = 10
+
 func printStatus(w io.Writer, s gateway.Status) {
 	fmt.Fprintf(w, "bailiff\t%s\tup %s\n", s.Version, time.Since(s.Started).Round(time.Second))
 	for _, l := range s.Listeners {
 		fmt.Fprintf(w, "listener\t%s\t%s\t%s\n", l.Name, l.Listen, strings.Join(l.Platforms, " "))
 	}
 	fmt.Fprintf(w, "policies\t%.12s\t%d files, in force since %s\n", s.Policies.Revision, len(s.Policies.Files), s.Policies.Loaded.Format(time.DateTime))
-	for _, fault := range s.Policies.Faults {
+	faults := s.Policies.Faults
+	for _, fault := range faults[:min(len(faults), shownFaults)] {
 		fmt.Fprintf(w, "policies\tlast reload failed\t%s\n", fault)
+	}
+	if more := len(faults) - shownFaults; more > 0 {
+		fmt.Fprintf(w, "policies\tlast reload failed\tand %d more faults: --output json has them all\n", more)
 	}
 	for _, b := range s.Backends {
 		state := "ready"

@@ -2,19 +2,27 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 
 	"github.com/spf13/cobra"
 )
 
 func newVersion() *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Long:  "Prints the version of bailiff and of the Go that built it.\n\nExit status: 0.",
-		Args:  cobra.NoArgs,
-		Run: func(cmd *cobra.Command, _ []string) {
-			fmt.Fprintf(cmd.OutOrStdout(), "bailiff %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	var format string
+	cmd := &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version",
+		Long:    "Prints the version of bailiff and of the Go that built it.\n\nExit status: 0.",
+		Example: "  bailiff version --output json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			built := map[string]string{"version": version, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH}
+			return show(cmd, format, built, func(w io.Writer) {
+				fmt.Fprintf(w, "bailiff %s %s %s\n", built["version"], built["go"], built["platform"])
+			})
 		},
 	}
+	outputFlag(cmd, &format)
+	return cmd
 }

@@ -5,7 +5,7 @@
 // its faults, each with file, line, key and what would be right. An unknown
 // key, a wrong type and a value out of range are faults, never ignored. Nothing
 // is taken from the working folder, where an agent could have planted it, and
-// no configuration, token file or policy folder that somebody else may write is
+// no configuration or token file that somebody else may write is
 // read at all ([Trusted]). Relative paths in the file are relative to the
 // file's folder, and "~" is the home folder of the sidecar's user.
 //

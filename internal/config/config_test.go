@@ -193,7 +193,9 @@ func TestLoadRefusesWhatOthersMayWrite(t *testing.T) {
 	if err := os.Chmod(filepath.Join(dir, "policies", "a.rego"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, path, path+":1: policies.paths[0]: others may write")
+	if _, err := Load(path); err != nil {
+		t.Fatalf("policies are looked into by whoever loads them, not here: %v", err)
+	}
 	if err := os.Chmod(path, 0o620); err != nil {
 		t.Fatal(err)
 	}

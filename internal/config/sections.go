@@ -248,7 +248,7 @@ func (p Person) identities() []string {
 
 func (r *reader) policies(p *Policies, at place) {
 	r.section(at, fields{
-		"paths":         r.each(&p.Paths, r.trustedPath),
+		"paths":         r.each(&p.Paths, r.path),
 		"require_tests": r.boolean(&p.RequireTests),
 		"eval_timeout":  r.duration(&p.EvalTimeout, time.Millisecond, 10*time.Second),
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/cover"
 	"github.com/open-policy-agent/opa/v1/storage"
 	"github.com/open-policy-agent/opa/v1/tester"
+	"github.com/open-policy-agent/opa/v1/topdown"
 )
 
 // TestConfig says which tests to run.
@@ -109,7 +110,7 @@ func Test(ctx context.Context, c TestConfig) (Report, error) {
 	if c.Coverage || c.Threshold > 0 {
 		reached = cover.New()
 	}
-	results, faults := p.run(ctx, p.plainCompiler(true), reached)
+	results, faults := p.run(ctx, p.plainCompiler(true), reached, false)
 	if len(faults) > 0 {
 		return Report{}, faults
 	}
@@ -133,7 +134,7 @@ func Check(paths []string) []Fault {
 // prove checks everything like check and runs the policies' own tests; having
 // none is a fault.
 func (p *parsed) prove(ctx context.Context) Faults {
-	results, faults := p.run(ctx, p.compiler(true), nil)
+	results, faults := p.run(ctx, p.compiler(true), nil, true)
 	switch {
 	case len(faults) > 0:
 		return faults
@@ -146,7 +147,9 @@ func (p *parsed) prove(ctx context.Context) Faults {
 // testTimeout is what "opa test" grants one test.
 const testTimeout = 5 * time.Second
 
-func (p *parsed) run(ctx context.Context, compiler *ast.Compiler, reached *cover.Cover) ([]Result, Faults) {
+// run runs all tests or, in haste, ends with the first that takes too long: the
+// others would likely wait for the same endless rule.
+func (p *parsed) run(ctx context.Context, compiler *ast.Compiler, reached *cover.Cover, haste bool) ([]Result, Faults) {
 	store, faults := p.store()
 	if len(faults) > 0 {
 		return nil, faults
@@ -158,12 +161,19 @@ func (p *parsed) run(ctx context.Context, compiler *ast.Compiler, reached *cover
 	}
 	var results []Result
 	err := storage.Txn(ctx, store, storage.TransactionParams{}, func(txn storage.Transaction) error {
-		running, err := runner.RunTests(ctx, txn)
+		hasty, enough := context.WithCancel(ctx)
+		defer enough()
+		running, err := runner.RunTests(hasty, txn)
 		if err != nil {
 			return err
 		}
 		for one := range running {
-			results = append(results, result(one))
+			if hasty.Err() == nil {
+				results = append(results, result(one))
+			}
+			if haste && topdown.IsCancel(one.Error) {
+				enough()
+			}
 		}
 		return ctx.Err()
 	})

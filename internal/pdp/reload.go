@@ -49,14 +49,21 @@ func (p *PDP) enforce(ctx context.Context, next *parsed) Faults {
 	return faults
 }
 
+// maxLogged is how many faults of one reload are logged: one conflict can fail
+// every test there is. The status has them all.
+const maxLogged = 10
+
 // tell is silent at start-up, where faults go to whoever opens.
 func (p *PDP) tell(faults Faults) {
 	s := p.inForce.Load()
 	if s == nil {
 		return
 	}
-	for _, f := range faults {
+	for _, f := range faults[:min(len(faults), maxLogged)] {
 		p.config.Log.Error("new policies are not in force", "file", f.File, "line", f.Line, "fault", f.Message)
+	}
+	if more := len(faults) - maxLogged; more > 0 {
+		p.config.Log.Error("new policies are not in force, for more faults than these", "more", more)
 	}
 	if len(faults) == 0 {
 		p.config.Log.Info("policies are in force", "revision", s.revision, "files", len(s.files))

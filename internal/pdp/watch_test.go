@@ -347,3 +347,23 @@ func TestNoDecisionMixesTwoRevisions(t *testing.T) {
 		}
 	}
 }
+
+// An endless rule would hold up every test in turn, and with them the reload of
+// its own correction.
+func TestAnEndlessRuleIsGivenUpWithItsFirstTest(t *testing.T) {
+	root := t.TempDir()
+	write(t, filepath.Join(root, "p.rego"), "package bailiff\n\ndecision := {}\n\nendless if count([x | some x in numbers.range(1, 1000000000)]) == 3\n")
+	tests := "package bailiff_test\n\nimport data.bailiff\n"
+	for n := range 30 {
+		tests += fmt.Sprintf("\ntest_%d if not bailiff.endless\n", n)
+	}
+	write(t, filepath.Join(root, "p_test.rego"), tests)
+	began := time.Now()
+	_, err := Open(context.Background(), Config{Paths: []string{root}, RequireTests: true})
+	if err == nil || !strings.Contains(err.Error(), "test_") {
+		t.Errorf("got %v, want the test that took too long", err)
+	}
+	if took := time.Since(began); took > 15*testTimeout {
+		t.Errorf("gave up after %s, want it after the first of 30 tests", took)
+	}
+}
