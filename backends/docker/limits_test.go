@@ -18,18 +18,18 @@ try:
         if child == 0: signal.pause()
         made.append(child)
 except BlockingIOError:
-    print("refused before the 40th" if len(made) < 40 else len(made))
+    print("refused before the 128th" if len(made) < 128 else len(made))
 for child in made: os.kill(child, signal.SIGKILL)
 `
 
 func TestLimitsHold(t *testing.T) {
 	b := testBackend(t)
 	spec := testSpec(t)
-	spec.PIDs, spec.DiskMB = 40, 64
+	spec.PIDs, spec.DiskMB = 128, 64
 	sb := open(t, b, spec)
 	for _, c := range []struct{ name, script, want string }{
 		{"memory", "exec 2>/dev/null; python3 -c 'bytearray(1<<30)'; echo $?", "137\n"},
-		{"processes", "python3 -c '" + forks + "'", "refused before the 40th\n"},
+		{"processes", "python3 -c '" + forks + "'", "refused before the 128th\n"},
 		{"the workspace", "head -c 100M /dev/zero 2>&1 >/workspace/big; stat -c %s /workspace/big; rm /workspace/big", "head: error writing 'standard output': No space left on device\n33554432\n"},
 		{"temporary files", "head -c 100M /dev/zero >/tmp/big 2>/dev/null; stat -c %s /tmp/big; rm /tmp/big", "12582912\n"},
 		{"shared memory", "head -c 100M /dev/zero >/dev/shm/big 2>/dev/null; stat -c %s /dev/shm/big; rm /dev/shm/big", "2097152\n"},

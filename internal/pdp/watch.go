@@ -27,6 +27,9 @@ const (
 // far above a folder.
 const patrol = 5 * time.Second
 
+// aftermath is how long after a change the watches are looked after once more.
+const aftermath = time.Second
+
 // Watch follows the files until ctx ends and puts every new set of policies in
 // force that has nothing wrong with it.
 func (p *PDP) Watch(ctx context.Context) error {
@@ -71,7 +74,7 @@ func (w *watch) follow(ctx context.Context, changed func(told bool)) error {
 		w.renew()
 		changed(told)
 		var err error
-		if told, err = w.next(ctx); err != nil {
+		if told, err = w.next(ctx, told); err != nil {
 			return err
 		}
 		if ctx.Err() != nil {
@@ -81,9 +84,15 @@ func (w *watch) follow(ctx context.Context, changed func(told bool)) error {
 }
 
 // next waits for a change and for the end of it; told is false when there was
-// none and it is only time to have a look.
-func (w *watch) next(ctx context.Context) (told bool, err error) {
-	look := time.NewTimer(w.patrol)
+// none and it is only time to have a look. That is soon after a change: what the
+// system still has to say about a folder that was replaced can end the watch of
+// the one in its place.
+func (w *watch) next(ctx context.Context, changed bool) (told bool, err error) {
+	pause := w.patrol
+	if changed {
+		pause = min(pause, aftermath)
+	}
+	look := time.NewTimer(pause)
 	defer look.Stop()
 	var settled, late <-chan time.Time
 	for {
@@ -197,6 +206,7 @@ func (w *watch) add(folder string) {
 	}
 	if old, known := w.watched[folder]; known {
 		if os.SameFile(old, about) {
+			_ = w.Add(folder) // in case it was lost; else this changes nothing
 			return
 		}
 		w.drop(folder)
