@@ -152,7 +152,7 @@ func (e *Enforcer) EndSession(ctx context.Context, caller, session string) (int,
 }
 
 // Close lets running requests finish until ctx ends, then interrupts them, and
-// removes every sandbox.
+// removes every sandbox and what else the backends keep for them.
 func (e *Enforcer) Close(ctx context.Context) {
 	e.mu.Lock()
 	e.closed = true
@@ -166,7 +166,15 @@ func (e *Enforcer) Close(ctx context.Context) {
 		<-idle
 	}
 	e.leases.close()
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), sweepTimeout)
+	defer cancel()
+	if _, err := e.Sweep(last); err != nil {
+		e.Log.Warn("removing what is left at the end", "error", err)
+	}
 }
+
+// sweepTimeout bounds the last sweep.
+const sweepTimeout = 10 * time.Second
 
 func (e *Enforcer) enter() bool {
 	e.mu.Lock()
