@@ -33,6 +33,12 @@ const (
 	CodeRecord = "decision_log_failed"
 	// CodeBusy: there is no room to remember another request id.
 	CodeBusy = "busy"
+	// CodeApproval: the store of approvals failed, or has no room for another.
+	CodeApproval = "approval_failed"
+	// CodeFrozen: an operator has frozen the session, the user or everything.
+	CodeFrozen = "frozen"
+	// CodeRateLimited: too many requests in a short time.
+	CodeRateLimited = "rate_limited"
 	// CodeShutdown: the sidecar is stopping.
 	CodeShutdown = "shutting_down"
 )
@@ -63,12 +69,16 @@ type Answer struct {
 	SandboxID string
 	ProcessID string
 	Decision  Decision
+	// Approval is set when humans were asked, or a grant of theirs was used.
+	Approval *Approval
 }
 
 // Progress is one piece of news about a running request; exactly one field is set.
 type Progress struct {
 	// Decision comes first and once.
 	Decision *Decided
+	// Approval comes when one is asked for, and when it is answered.
+	Approval *Approval
 	// Output holds the next bytes of output, already redacted.
 	Output []byte
 }

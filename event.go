@@ -38,6 +38,9 @@ type Custom struct {
 	Backend   string `json:"backend,omitempty"`
 	SandboxID string `json:"sandbox_id,omitempty"`
 	Message   string `json:"message,omitempty"`
+	// Approval is the one that an approval event tells of, or by which a
+	// decision's request runs.
+	Approval *Approval `json:"approval,omitempty"`
 	// Nanoseconds is how long the execution took.
 	Nanoseconds int64 `json:"duration_ns,omitempty"`
 }
@@ -51,4 +54,5 @@ const (
 	ExecutionEvent EventKind = "execution"
 	ReloadEvent    EventKind = "reload"
 	SandboxEvent   EventKind = "sandbox"
+	ApprovalEvent  EventKind = "approval"
 )

@@ -34,6 +34,10 @@ type Request struct {
 	// Caller is the name of the listener the request came in by. It is set by
 	// the gateway and never read from the request itself.
 	Caller string `json:"-"`
+	// Peer is the credential by which the request came in: "uid:1001" on a Unix
+	// socket, "tcp:local" from this machine, "tcp:remote" from another. It is set
+	// by the gateway too.
+	Peer string `json:"-"`
 }
 
 // Args are the arguments of a tool; which of them may be set depends on the tool.
@@ -90,7 +94,10 @@ type Circumstances struct {
 	EnvAvailable []string
 	// Backends are the configured backends by name.
 	Backends map[string]BackendState
-	Time     time.Time
+	// Files are those that the request's text runs, as they are in the sandbox;
+	// nil while nobody has looked.
+	Files []File
+	Time  time.Time
 }
 
 // BackendState is what is known of a configured backend when a request is judged.

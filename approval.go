@@ -1,0 +1,124 @@
+package bailiff
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Claim is what a human is asked to approve, and what a grant must cover: a
+// request with the decision it got, and the files that its text runs.
+type Claim struct {
+	Request  Request
+	Decision Decision
+	// DecisionID is the decision's in the decision log.
+	DecisionID string
+	// Files are those that the text runs or sources, as they were in the sandbox.
+	Files []File
+	// Input is the input document that the policies saw.
+	Input json.Marshaler
+}
+
+// File is a file of a sandbox by its content.
+type File struct {
+	Path string `json:"path"`
+	// SHA256 is the content's, in hexadecimal; empty when there is no such file.
+	SHA256 string `json:"sha256"`
+}
+
+// Digest is the SHA-256, in hexadecimal, of all that an approval is bound to:
+// tool, arguments, caller, session and user, the names of forwarded variables,
+// the content of the files that the text runs, every obligation, and why
+// approval is due. The time, the readiness of backends, the request's id and
+// how long its caller waits do not count.
+func (c Claim) Digest() string {
+	session := c.Request.Session
+	session.UserName = "" // a display name says nothing about who it is
+	bound := struct {
+		Tool        Tool
+		Args        Args
+		Caller      string
+		Session     Session
+		Files       []File
+		Obligations Obligations
+		Reasons     []Pair
+	}{c.Request.Tool, c.Request.Args, c.Request.Caller, session, slices.Clone(c.Files), c.Decision.Obligations, c.Pairs()}
+	bound.Obligations.Env.Forward = slices.Sorted(slices.Values(bound.Obligations.Env.Forward))
+	bound.Obligations.Env.Withheld = nil // what stays out changes nothing about what runs
+	slices.SortFunc(bound.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	text, err := json.Marshal(bound)
+	if err != nil {
+		panic(err) // strings, numbers and booleans only: cannot fail
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// Pairs are the reasons of a claim by rule and match, sorted and each once.
+func (c Claim) Pairs() []Pair {
+	if c.Decision.Approval == nil {
+		return nil
+	}
+	pairs := make([]Pair, len(c.Decision.Approval.Reasons))
+	for i, r := range c.Decision.Approval.Reasons {
+		pairs[i] = Pair{r.Rule, r.Match}
+	}
+	slices.SortFunc(pairs, func(a, b Pair) int {
+		return strings.Compare(a.Rule+"\x00"+a.Match, b.Rule+"\x00"+b.Match)
+	})
+	return slices.Compact(pairs)
+}
+
+// Pair is a reason for asking, as a grant covers it: the rule that spoke, and
+// the part of the request that it found.
+type Pair struct {
+	Rule  string `json:"rule"`
+	Match string `json:"match"`
+}
+
+// The scopes of a grant, from the narrowest: this one request, what it was asked
+// for in this session for a while, and for this user until it is revoked.
+const (
+	ScopeOnce    = "once"
+	ScopeSession = "session"
+	ScopeAlways  = "always"
+)
+
+// ApprovalState is what became of a question to humans.
+type ApprovalState string
+
+// The states of an approval; every one but the first is final.
+const (
+	ApprovalPending  ApprovalState = "pending"
+	ApprovalApproved ApprovalState = "approved"
+	ApprovalDenied   ApprovalState = "denied"
+	// ApprovalExpired: nobody answered in time, or nobody could have.
+	ApprovalExpired ApprovalState = "expired"
+	// ApprovalVoid: it was approved, but what would run is no longer what was
+	// approved.
+	ApprovalVoid ApprovalState = "void"
+	// ApprovalCancelled: an operator froze the session or user.
+	ApprovalCancelled ApprovalState = "cancelled"
+)
+
+// Approval is a question to humans and its answer, as requesters and the
+// decision log are told of it.
+type Approval struct {
+	ID    string        `json:"id"`
+	State ApprovalState `json:"state"`
+	// Scope is what was granted.
+	Scope string `json:"scope,omitempty"`
+	// By names the people who answered, Via the credentials and channels by
+	// which they did.
+	By  string `json:"by,omitempty"`
+	Via string `json:"via,omitempty"`
+	// ExpiresAt is when a pending one ends unanswered, or the grant of an
+	// approved one ends; zero means never.
+	ExpiresAt time.Time `json:"expires_at,omitzero"`
+	// Message is one sentence: who can answer a pending one and where, or why the
+	// answer is what it is.
+	Message string `json:"message,omitempty"`
+}
