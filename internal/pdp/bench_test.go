@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -19,26 +20,49 @@ import (
 
 // BenchmarkDecisionAgainstBareQuery compares a decision from the request (facts,
 // input document, evaluation, strict reading) with the same prepared query over
-// an input document that is there already.
+// an input document that is there already. Every request is a new one; what a
+// request costs that was judged before is reported as x-bare of "repeated".
 func BenchmarkDecisionAgainstBareQuery(b *testing.B) {
 	p, err := Open(context.Background(), Config{EvalTimeout: time.Minute})
 	must(b, err)
 	for name, command := range commands {
-		b.Run(name, func(b *testing.B) {
-			req := listing
-			req.Args.Command, req.Env = command, []string{"GITHUB_TOKEN"}
-			input := document(req, ready, "")
-			query := bare(b, p.inForce.Load())
-			compare(b, "x-bare", func() {
-				if j := p.Decide(context.Background(), req, ready); j.Fault != nil {
-					b.Fatal(j.Fault)
-				}
-			}, func() {
-				if answer, err := query.Eval(context.Background(), rego.EvalParsedInput(input)); err != nil || len(answer) != 1 {
-					b.Fatal(answer, err)
-				}
-			})
-		})
+		one := asked{listing, ready}
+		one.Request.Args.Command, one.Request.Env = command, []string{"GITHUB_TOKEN"}
+		b.Run(name, func(b *testing.B) { againstBare(b, p, one, one.anew(b, p)) })
+		b.Run("repeated/"+name, func(b *testing.B) { againstBare(b, p, one, one.repeated(b, p)) })
+	}
+}
+
+func againstBare(b *testing.B, p *PDP, one asked, decide func()) {
+	b.Helper()
+	input, query := document(one.Request, one.At, ""), bare(b, p.inForce.Load())
+	compare(b, "x-bare", decide, func() {
+		if answer, err := query.Eval(context.Background(), rego.EvalParsedInput(input)); err != nil || len(answer) != 1 {
+			b.Fatal(answer, err)
+		}
+	})
+}
+
+// anew asks each time as another user, so that nothing is remembered.
+func (a asked) anew(b *testing.B, p *PDP) func() {
+	n := 0
+	return func() {
+		n++
+		one := a
+		one.Request.Session.UserName = strconv.Itoa(n)
+		if j := one.judged(p); j.Fault != nil || recalled(j) {
+			b.Fatal(j)
+		}
+	}
+}
+
+// repeated asks the same each time, after a first one.
+func (a asked) repeated(b *testing.B, p *PDP) func() {
+	a.judged(p)
+	return func() {
+		if j := a.judged(p); j.Fault != nil || !recalled(j) {
+			b.Fatal(j)
+		}
 	}
 }
 
@@ -61,16 +85,9 @@ func bare(b *testing.B, s *snapshot) rego.PreparedEvalQuery {
 // those over 400.
 func BenchmarkLargerTables(b *testing.B) {
 	small, large := grown(b, 400), grown(b, 4000)
-	req := listing
-	req.Args.Command, req.Env = commands["usual"], []string{"GITHUB_TOKEN", "NAME_399"}
-	decide := func(p *PDP) func() {
-		return func() {
-			if j := p.Decide(context.Background(), req, ready); j.Fault != nil {
-				b.Fatal(j.Fault)
-			}
-		}
-	}
-	compare(b, "x-400-entries", decide(large), decide(small))
+	one := asked{listing, ready}
+	one.Request.Args.Command, one.Request.Env = commands["usual"], []string{"GITHUB_TOKEN", "NAME_399"}
+	compare(b, "x-400-entries", one.anew(b, large), one.anew(b, small))
 }
 
 // grown are the shipped policies with so many entries more, spread over all the

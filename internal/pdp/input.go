@@ -23,7 +23,7 @@ func document(req bailiff.Request, at bailiff.Circumstances, home string) ast.Ob
 		item(keySession, session(req.Session)),
 		item(keyEnv, object(item(keyRequested, list(req.Env)), item(keyAvailable, list(at.EnvAvailable)))),
 		item(keyBackend, object(item(keyRequested, text(req.Backend)), item(keyAvailable, states(at.Backends)))),
-		item(keyTime, text(at.Time.UTC().Format(time.RFC3339Nano))),
+		item(keyTime, text(instant(at.Time))),
 	)
 	switch req.Tool {
 	case bailiff.ExecuteCode:
@@ -38,6 +38,9 @@ func document(req bailiff.Request, at bailiff.Circumstances, home string) ast.Ob
 	}
 	return ast.NewObject(entries...)
 }
+
+// instant is a time as the input document has it.
+func instant(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
 // args are those that belong to the tool; they are always all there.
 func args(req bailiff.Request) *ast.Term {

@@ -13,6 +13,29 @@ type Input struct{ document ast.Value }
 // MarshalJSON writes the document as the policies saw it.
 func (i Input) MarshalJSON() ([]byte, error) { return appendJSON(nil, i.document) }
 
+// around writes the document like MarshalJSON, but in two parts: what comes
+// before the value of one of its keys, and what comes after it.
+func (i Input) around(key *ast.Term) (before, after []byte, err error) {
+	document, ok := i.document.(ast.Object)
+	if !ok || document.Get(key) == nil {
+		return nil, nil, fmt.Errorf("writing a document: it has no %v", key)
+	}
+	to := []byte{'{'}
+	for n, k := range document.Keys() {
+		if to, err = appendKey(to, n, k); err != nil {
+			return nil, nil, err
+		}
+		if k.Equal(key) {
+			before, to = to, nil
+			continue
+		}
+		if to, err = appendJSON(to, document.Get(k).Value); err != nil {
+			return nil, nil, err
+		}
+	}
+	return before, append(to, '}'), nil
+}
+
 func appendJSON(to []byte, v ast.Value) ([]byte, error) {
 	switch v := v.(type) {
 	case ast.String:
@@ -49,19 +72,25 @@ func appendList(to []byte, list *ast.Array) (_ []byte, err error) {
 func appendObject(to []byte, o ast.Object) (_ []byte, err error) {
 	to = append(to, '{')
 	for i, key := range o.Keys() {
-		if i > 0 {
-			to = append(to, ',')
+		if to, err = appendKey(to, i, key); err != nil {
+			return nil, err
 		}
-		name, ok := key.Value.(ast.String)
-		if !ok {
-			return nil, fmt.Errorf("writing a document: key %v is no string", key)
-		}
-		to = append(appendString(to, string(name)), ':')
 		if to, err = appendJSON(to, o.Get(key).Value); err != nil {
 			return nil, err
 		}
 	}
 	return append(to, '}'), nil
+}
+
+func appendKey(to []byte, i int, key *ast.Term) ([]byte, error) {
+	name, ok := key.Value.(ast.String)
+	if !ok {
+		return nil, fmt.Errorf("writing a document: key %v is no string", key)
+	}
+	if i > 0 {
+		to = append(to, ',')
+	}
+	return append(appendString(to, string(name)), ':'), nil
 }
 
 const digits = "0123456789abcdef"

@@ -19,6 +19,12 @@
 // fails is undefined, as in stock OPA, so that "opa test" and "opa eval" give the
 // results that bailiff gives.
 //
+// A request that was judged a moment ago need not be judged again: where the
+// policies are sure to depend on nothing but data and the input document without
+// its time, a snapshot remembers its sound judgements, within bounds, by all of
+// the request and its circumstances but the time. What is remembered goes with
+// the snapshot, and what the log is told is always the input of this request.
+//
 // What is not here: the facts (package facts) and the floor that no policy lifts
 // (package enforcer).
 package pdp
@@ -123,6 +129,19 @@ func (p *PDP) Decide(ctx context.Context, req bailiff.Request, at bailiff.Circum
 	}()
 	clock := stopwatch{last: time.Now(), timers: make(map[string]int64, 3)}
 	j.Timers = clock.timers
+	key := s.memo.key(req, at)
+	if known := s.memo.recall(key); known != nil {
+		known.tell(&j, at.Time)
+		clock.lap("timer_bailiff_recall_ns")
+		return j
+	}
+	p.judge(ctx, s, req, at, &j, &clock)
+	s.memo.remember(key, &j, at.Time)
+	return j
+}
+
+// judge goes the whole way from the request to the decision.
+func (p *PDP) judge(ctx context.Context, s *snapshot, req bailiff.Request, at bailiff.Circumstances, j *bailiff.Judgement, clock *stopwatch) {
 	input := document(req, at, p.config.Home)
 	j.Input = Input{input}
 	clock.lap("timer_bailiff_facts_ns")
@@ -137,7 +156,6 @@ func (p *PDP) Decide(ctx context.Context, req bailiff.Request, at bailiff.Circum
 		j.Decision, j.Fault = decide(answer, at.Backends)
 	}
 	clock.lap("timer_bailiff_decode_ns")
-	return j
 }
 
 func failed(err error) (bailiff.Decision, error) {

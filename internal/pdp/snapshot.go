@@ -14,7 +14,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/topdown"
 )
 
-// snapshot is one set of policies, ready to decide. Nothing of it changes.
+// snapshot is one set of policies, ready to decide. Nothing of it changes, except
+// for what it remembers.
 type snapshot struct {
 	// revision names what decides; content tells apart any two sets of files,
 	// tests and schema included.
@@ -25,6 +26,8 @@ type snapshot struct {
 	compiler *ast.Compiler
 	store    storage.Store
 	decision rego.PreparedEvalQuery
+	// memo is nil unless the policies are timeless.
+	memo *memo
 	// queries are those of other documents, by path, prepared when first asked for.
 	queries sync.Map
 }
@@ -46,6 +49,9 @@ func newSnapshot(ctx context.Context, p *parsed, proof func(context.Context) Fau
 	s := &snapshot{revision: revision(p.files), content: digest(p.files), loaded: time.Now(), compiler: compiler, store: store}
 	for _, f := range p.files {
 		s.files = append(s.files, f.name)
+	}
+	if timeless(compiler.Modules) {
+		s.memo = newMemo()
 	}
 	var err error
 	if s.decision, err = s.prepare(ctx, entrypoint); err != nil {

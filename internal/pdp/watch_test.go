@@ -315,13 +315,15 @@ func TestNoDecisionMixesTwoRevisions(t *testing.T) {
 	for i := range all {
 		all[i] = map[seen]int{}
 		running.Go(func() {
-			for {
+			for n := 0; ; n++ {
 				select {
 				case <-done:
 					return
 				default:
 				}
-				d := judged(p).Decision
+				one := asked{listing, ready}
+				one.Request.Session.UserName = strings.Repeat("x", n%3) // so that some are remembered
+				d := one.judged(p).Decision
 				if d.Outcome != bailiff.Allow || d.Env.Set["N"] != fmt.Sprint(d.Limits.TimeoutSeconds) {
 					t.Errorf("got %+v, want one revision's answer", d)
 					return

@@ -1,0 +1,213 @@
+package pdp
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// A memo is two generations; these bound each of them, so that the whole is
+// twice as large. maxKept is the largest judgement that is remembered at all.
+const (
+	maxGeneration      = 2048
+	maxGenerationBytes = 8 << 20
+	maxKept            = 64 << 10
+)
+
+// memo remembers judgements of one snapshot whose policies are timeless: there a
+// judgement is a function of the input document without its time. Only sound
+// judgements are remembered, never a fault.
+//
+// What is asked for again moves to the younger generation; when that is full it
+// becomes the older one, and what nobody asked for meanwhile is forgotten. A nil
+// memo remembers nothing. It is safe for concurrent use.
+type memo struct {
+	mu         sync.Mutex
+	young, old map[string]*kept
+	bytes      int // of the young ones
+}
+
+// kept is one judgement. Nobody outside holds any part of it that can change.
+type kept struct {
+	decision      bailiff.Decision
+	before, after []byte // the input document as JSON, around the value of its time
+	size          int
+}
+
+func newMemo() *memo { return &memo{young: map[string]*kept{}} }
+
+// key writes everything that a judgement depends on, but the time. Each part
+// says where it ends, so that no two requests have one key. It is nil if the
+// judgement is not to be remembered.
+func (m *memo) key(req bailiff.Request, at bailiff.Circumstances) []byte {
+	if m == nil {
+		return nil
+	}
+	k := keyWriter(make([]byte, 0, 512))
+	k.text(string(req.Tool))
+	k.args(req.Args)
+	k.text(req.Caller)
+	k.text(req.Peer)
+	k.session(req.Session)
+	k.list(req.Env)
+	k.text(req.Backend)
+	k.list(at.EnvAvailable)
+	k.backends(at.Backends)
+	k.files(at.Files)
+	if len(k) > maxKept {
+		return nil
+	}
+	return k
+}
+
+type keyWriter []byte
+
+func (k *keyWriter) number(n int) { *k = binary.AppendVarint(*k, int64(n)) }
+
+func (k *keyWriter) text(s string) {
+	k.number(len(s))
+	*k = append(*k, s...)
+}
+
+func (k *keyWriter) list(all []string) {
+	k.number(len(all))
+	for _, s := range all {
+		k.text(s)
+	}
+}
+
+func (k *keyWriter) flag(set bool) { k.number(index(set)) }
+
+func (k *keyWriter) args(a bailiff.Args) {
+	for _, s := range [...]string{a.Command, a.Stdin, a.Workdir, a.Code, a.Action, a.ProcessID, a.Data} {
+		k.text(s)
+	}
+	k.number(a.Timeout)
+	k.flag(a.Background)
+	k.flag(a.Reset)
+}
+
+func (k *keyWriter) session(s bailiff.Session) {
+	for _, t := range [...]string{s.ID, s.Platform, s.ChatType, s.ChatID, s.ThreadID, s.UserID, s.UserName, s.Profile} {
+		k.text(t)
+	}
+	k.flag(s.Unattended)
+}
+
+func (k *keyWriter) backends(all map[string]bailiff.BackendState) {
+	k.number(len(all))
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		k.text(name)
+		k.flag(all[name].Isolated)
+		k.flag(all[name].Ready)
+	}
+}
+
+// files that nobody has looked at differ from none.
+func (k *keyWriter) files(all []bailiff.File) {
+	k.flag(all != nil)
+	k.number(len(all))
+	for _, f := range all {
+		k.text(f.Path)
+		k.text(f.SHA256)
+	}
+}
+
+// recall is what is remembered under a key; nil if nothing is.
+func (m *memo) recall(key []byte) *kept {
+	if key == nil {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if k := m.young[string(key)]; k != nil {
+		return k
+	}
+	k := m.old[string(key)]
+	if k != nil {
+		m.add(string(key), k)
+	}
+	return k
+}
+
+// remember keeps a judgement, if it is sound and not too large. The judgement's
+// input document is then the one that was written for the memo.
+func (m *memo) remember(key []byte, j *bailiff.Judgement, at time.Time) {
+	input, ok := j.Input.(Input)
+	if key == nil || j.Fault != nil || !ok {
+		return
+	}
+	k, err := keep(j.Decision, input)
+	if err != nil {
+		return
+	}
+	j.Input = written{k, at}
+	k.size += len(key)
+	if k.size > maxKept {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.add(string(key), k)
+}
+
+// add is called with the lock held.
+func (m *memo) add(key string, k *kept) {
+	if len(m.young) >= maxGeneration || m.bytes+k.size > maxGenerationBytes {
+		m.young, m.old, m.bytes = map[string]*kept{}, m.young, 0
+	}
+	if m.young[key] == nil {
+		m.bytes += k.size
+	}
+	m.young[key] = k
+}
+
+func keep(d bailiff.Decision, input Input) (*kept, error) {
+	k := &kept{decision: cloned(d)}
+	var err error
+	if k.before, k.after, err = input.around(keyTime); err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(d) // as large as it is written, or nearly so
+	k.size = len(k.before) + len(k.after) + len(text)
+	return k, err
+}
+
+// tell gives the remembered judgement to a request that comes at another time.
+func (k *kept) tell(j *bailiff.Judgement, at time.Time) {
+	j.Decision, j.Input = cloned(k.decision), written{k, at}
+}
+
+// written is an input document that needs nothing but its time to be JSON.
+type written struct {
+	*kept
+	at time.Time
+}
+
+// MarshalJSON writes the document as the policies saw it, or one that differs
+// from it in the time only.
+func (w written) MarshalJSON() ([]byte, error) {
+	to := make([]byte, 0, len(w.before)+len(w.after)+len(time.RFC3339Nano)+2)
+	to = append(to, w.before...)
+	to = appendString(to, instant(w.at))
+	return append(to, w.after...), nil
+}
+
+// cloned shares nothing that can be changed with the decision.
+func cloned(d bailiff.Decision) bailiff.Decision {
+	d.Denials = slices.Clone(d.Denials)
+	if d.Approval != nil {
+		terms := *d.Approval
+		terms.Reasons, terms.Scopes = slices.Clone(terms.Reasons), slices.Clone(terms.Scopes)
+		d.Approval = &terms
+	}
+	d.Backend.Egress, d.Backend.Mounts = slices.Clone(d.Backend.Egress), slices.Clone(d.Backend.Mounts)
+	d.Env.Forward, d.Env.Sealed = slices.Clone(d.Env.Forward), slices.Clone(d.Env.Sealed)
+	d.Env.Withheld, d.Env.Set = slices.Clone(d.Env.Withheld), maps.Clone(d.Env.Set)
+	return d
+}

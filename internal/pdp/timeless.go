@@ -1,0 +1,60 @@
+package pdp
+
+import (
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+// timeless says whether what compiled modules decide is sure to depend on
+// nothing but data and the input document without its time. They must read that
+// document by fixed names only, never as a whole, and call no built-in whose
+// result differs from one call to the next.
+func timeless(modules map[string]*ast.Module) bool {
+	varies := false
+	var visitor *ast.GenericVisitor
+	visitor = ast.NewGenericVisitor(func(node any) bool {
+		switch node := node.(type) {
+		case *ast.Rule:
+			visitor.Walk(node.Head.Reference) // which it would pass over
+		case ast.Var:
+			varies = varies || node == inputRoot
+		case ast.Ref:
+			varies = varies || callsVarying(node)
+			if isTimelessPart(node) {
+				for _, step := range node[2:] {
+					visitor.Walk(step)
+				}
+				return true
+			}
+		}
+		return varies
+	})
+	for _, module := range modules {
+		for _, rule := range module.Rules {
+			visitor.Walk(rule)
+		}
+	}
+	return !varies
+}
+
+var inputRoot = ast.InputRootDocument.Value.(ast.Var)
+
+// isTimelessPart says whether a reference begins with a fixed name in the input
+// document that is not the time's.
+func isTimelessPart(ref ast.Ref) bool {
+	if len(ref) < 2 || !ref[0].Equal(ast.InputRootDocument) {
+		return false
+	}
+	_, fixed := ref[1].Value.(ast.String)
+	return fixed && !ref[1].Equal(keyTime)
+}
+
+// callsVarying says whether a reference is to a built-in whose result varies.
+// OPA marks those, except for the ones that hold a certificate's dates against
+// the clock.
+func callsVarying(ref ast.Ref) bool {
+	name := ref.String()
+	builtin, ok := ast.BuiltinMap[name]
+	return ok && builtin.Nondeterministic || strings.HasPrefix(name, "crypto.x509.parse_and_verify")
+}
