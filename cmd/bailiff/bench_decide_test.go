@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,8 +33,15 @@ const (
 // policies, the same input document, both on a Unix socket with their decision
 // log on, eight clients each, in turns. What a request costs is the processor
 // time of the server's process; beyond the bare evaluation means without the
-// time that the prepared query takes for the same input.
+// time that the prepared query takes for the same input. Every request is a new
+// one, except in "repeated", which shows what remembering judgements saves.
 func BenchmarkDecide(b *testing.B) {
+	b.Run("new", func(b *testing.B) { benchDecide(b, func(n int64) string { return strconv.FormatInt(n, 10) }) })
+	b.Run("repeated", func(b *testing.B) { benchDecide(b, func(int64) string { return "0" }) })
+}
+
+// benchDecide names the user of each request.
+func benchDecide(b *testing.B, user func(n int64) string) {
 	folder := b.TempDir()
 	request, input, bare := benchCase(b)
 	sides := map[string]*server{
@@ -41,6 +49,7 @@ func BenchmarkDecide(b *testing.B) {
 		"opa":     startOPA(b, folder, input),
 	}
 	for _, s := range sides {
+		s.user = user
 		s.round(b) // warm
 		s.reset()
 	}
@@ -53,12 +62,17 @@ func BenchmarkDecide(b *testing.B) {
 	for name, s := range sides {
 		b.ReportMetric(s.rate(), name+"-req/s")
 		b.ReportMetric(float64(s.percentile(99).Microseconds()), name+"-p99-µs")
+		b.ReportMetric(float64(s.cost().Microseconds()), name+"-cost-µs")
 		b.ReportMetric(float64((s.cost() - bare).Microseconds()), name+"-beyond-µs")
 	}
 	b.ReportMetric(float64(bare.Microseconds()), "bare-µs")
+	b.ReportMetric(float64(ours.cost())/float64(theirs.cost()), "cost-ratio")
 	b.ReportMetric(float64(ours.cost()-bare)/float64(theirs.cost()-bare), "beyond-ratio")
 	b.ReportMetric(ours.rate()/theirs.rate(), "req/s-ratio")
 }
+
+// userMark is where a request has the name of its user.
+const userMark = "the-user-of-this-request"
 
 // benchCase is a request, its input document, and the median time of the bare
 // evaluation.
@@ -68,14 +82,17 @@ func benchCase(b *testing.B) (request, input []byte, bare time.Duration) {
 		b.Fatal(err)
 	}
 	req := chat("bench", "cd src && go test ./... | tee out.txt")
+	req.Session.UserName = userMark
 	at := bailiff.Circumstances{Time: time.Now(), Backends: map[string]bailiff.BackendState{"bubblewrap": {Isolated: true, Ready: true}}}
 	judged := policies.Decide(context.Background(), req, at)
 	var mu sync.Mutex
 	var times []time.Duration
 	var busy sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) { // as busy as the servers keep the machine
+	for worker := range runtime.GOMAXPROCS(0) { // as busy as the servers keep the machine
 		busy.Go(func() {
-			for range 1000 {
+			req := req
+			for n := range 1000 {
+				req.Session.UserName = fmt.Sprintf("%d-%d", worker, n) // so that each is evaluated
 				timers := policies.Decide(context.Background(), req, at).Timers
 				mu.Lock()
 				times = append(times, time.Duration(timers["timer_rego_query_eval_ns"]))
@@ -100,7 +117,9 @@ type server struct {
 	pid    int
 	client *http.Client
 	path   string
-	body   []byte
+	body   []byte // with userMark
+	user   func(n int64) string
+	asked  atomic.Int64
 
 	mu    sync.Mutex
 	times []time.Duration
@@ -151,7 +170,7 @@ func start(b *testing.B, socket, path string, body []byte, argv ...string) *serv
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", socket)
 	}
-	s := &server{pid: cmd.Process.Pid, path: path, body: body,
+	s := &server{pid: cmd.Process.Pid, path: path, body: body, user: func(int64) string { return "0" },
 		client: &http.Client{Transport: &http.Transport{DialContext: dial, MaxIdleConnsPerHost: benchClients}}}
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		if _, err := s.ask(); err == nil {
@@ -164,8 +183,9 @@ func start(b *testing.B, socket, path string, body []byte, argv ...string) *serv
 }
 
 func (s *server) ask() (time.Duration, error) {
+	body := bytes.ReplaceAll(s.body, []byte(userMark), []byte(s.user(s.asked.Add(1))))
 	began := time.Now()
-	resp, err := s.client.Post("http://x"+s.path, "application/json", bytes.NewReader(s.body))
+	resp, err := s.client.Post("http://x"+s.path, "application/json", bytes.NewReader(body))
 	if err != nil {
 		return 0, err
 	}
