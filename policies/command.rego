@@ -5,22 +5,28 @@
 
 package bailiff
 
-findings contains found(class, call.program) if {
-	some call in calls
-	some class in data.bailiff.tables.programs[call.program]
+findings contains found(class, program) if {
+	some program, group in calls_by
+	some class in data.bailiff.tables.programs[program]
+	data.bailiff.tables.classes[class]
+	some call in group
 	not harmless(call)
 }
 
-findings contains found(class, concat(" ", [call.program, flag])) if {
-	some call in calls
+findings contains found(class, concat(" ", [program, flag])) if {
+	some program, group in calls_by
+	table := data.bailiff.tables.options[program]
+	some call in group
 	some flag in array.concat(call.flags, call.argv)
-	some class in data.bailiff.tables.options[call.program][flag]
+	some class in table[flag]
 }
 
-findings contains found(class, concat(" ", array.concat([call.program], array.slice(call.operands, 0, 2)))) if {
-	some call in calls
+findings contains found(class, concat(" ", array.concat([program], array.slice(call.operands, 0, 2)))) if {
+	some program, group in calls_by
+	table := data.bailiff.tables.actions[program]
+	some call in group
 	some action in actions(call)
-	some class in data.bailiff.tables.actions[call.program][action]
+	some class in table[action]
 }
 
 findings contains found(class, feature) if {
@@ -91,8 +97,7 @@ examined.kills_by_name contains found("everything", concat(" ", call.argv)) if {
 }
 
 findings contains found("preload", name) if {
-	some call in calls
-	some name in call.assigns
+	some name in command.assigns
 	data.bailiff.tables.preloads[name]
 }
 
@@ -140,7 +145,6 @@ examined.tunes contains found("kernel", operand) if {
 
 # Variables of the agent and of bailiff change what they ask about.
 findings contains found("own_settings", name) if {
-	some call in calls
-	some name in call.assigns
+	some name in command.assigns
 	regex.match(`^(HERMES|BAILIFF)_`, name)
 }

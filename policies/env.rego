@@ -150,23 +150,18 @@ astray if {
 	contains(word, "/proc/")
 }
 
-astray if {
-	some call in calls
-	dumps_environment(call)
-}
+astray if count(dumps) > 0
 
 # "env" and "set" that are given nothing to run or to set show every variable.
 astray if {
-	some call in calls
-	call.program == "env"
+	some call in calls_by.env
 	every operand in call.operands {
 		contains(operand, "=")
 	}
 }
 
 astray if {
-	some call in calls
-	call.program == "set"
+	some call in calls_by.set
 	count(call.argv) == 1
 }
 

@@ -7,14 +7,83 @@
 
 package bailiff
 
+# Every path with its folder, up to the last slash, and its name. What is asked of a
+# folder is computed once, however many of its files are named.
+located := {kind: spots |
+	some kind, paths in {"reads": reads, "writes": writes}
+	count(paths) > 0
+	spots := [[path, folder, trim_prefix(path, folder)] |
+		some path in paths
+		folder := regex.replace(path, `[^/]*$`, "")
+	]
+}
+
+named_paths contains [kind, class, path] if {
+	some kind, spots in located
+	some [path, folder, base] in spots
+	some shape, inherited in around(kind, folder)
+	class := object.get(data.bailiff.tables.paths[kind].folders, concat("", [shape, base]), inherited)
+	class != "free"
+}
+
+# A home itself.
+named_paths contains [kind, class, path] if {
+	some kind, spots in located
+	some [path, folder, _] in spots
+	above_home[folder]
+	regex.match(`^(/home/|/Users/|/root$|~)`, path)
+	some class in classes_of(kind, path)
+}
+
+named_paths contains [kind, class, path] if {
+	some kind, spots in located
+	some [path, _, base] in spots
+	class := data.bailiff.tables.paths[kind].names[base]
+}
+
+named_paths contains [kind, class, path] if {
+	some kind, spots in located
+	some [path, folder, base] in spots
+	class := data.bailiff.tables.paths[kind].names[concat("", [last_of(folder), base])]
+}
+
+named_paths contains [kind, class, path] if {
+	some kind, spots in located
+	count(data.bailiff.tables.paths[kind].suffixes) > 0
+	some [path, _, base] in spots
+	contains(base, ".")
+	class := data.bailiff.tables.paths[kind].suffixes[regex.replace(base, `^.*\.`, "")]
+}
+
+named_paths contains [kind, class, path] if {
+	some kind, spots in located
+	some [path, _, _] in spots
+	regex.match(`[*?\[{]`, path)
+	some class in by_pattern(kind, path)
+}
+
+above_home := {"": true, "/": true, "/home/": true, "/Users/": true}
+
+# The spellings of a folder, and what holds in it unless an entry of its own says
+# otherwise; a folder of the workspace has none.
+around(kind, folder) := {shape: inherited |
+	regex.match(`^[/~]`, folder)
+	some shape in forms(folder)
+	inherited := near_or_free(kind, array.slice(split(shape, "/"), 0, count(split(shape, "/")) - 1))
+}
+
+last_of(folder) := regex.find_n(`[^/]*/$|$`, folder, 1)[0]
+
+default near_or_free(_, _) := "free"
+
+near_or_free(kind, parts) := nearest(kind, parts)
+
 findings contains found(class, path) if {
-	some path in writes
-	some class in classes_of("writes", path)
+	some ["writes", class, path] in named_paths
 }
 
 findings contains found(class, path) if {
-	some path in reads
-	some class in classes_of("reads", path)
+	some ["reads", class, path] in named_paths
 	not only_looked_at(path)
 }
 

@@ -26,7 +26,7 @@ text(calls) := {
 	"writes": sort({path | some call in calls; some path in call.writes}),
 	"variables": [],
 	"features": [],
-	"assigns": [],
+	"assigns": sort({name | some call in calls; some name in call.assigns}),
 }
 
 call(program, flags, operands) := {

@@ -79,7 +79,7 @@ examined.lists_processes contains found("credentials", concat(" ", call.argv)) i
 
 # The output of another program, unless it only prints what the text says.
 examined.sends contains found("sends_files", concat(" | ", [call.program, call.pipes_to])) if {
-	some call in calls
+	some call in piped
 	"sends" in data.bailiff.tables.programs[call.pipes_to]
 	not data.bailiff.tables.printers[call.program]
 	not to_this_host
@@ -96,8 +96,14 @@ examined.sends contains found("sends_files", word) if {
 
 # The environment, all of it or a secret by name.
 examined.sends contains found("sends_environment", dump.program) if {
-	some dump in calls
-	dumps_environment(dump)
+	some dump in dumps
+}
+
+dumps contains call if {
+	some program, group in calls_by
+	program in {"printenv", "env", "set", "export", "declare", "typeset"}
+	some call in group
+	dumps_environment(call)
 }
 
 dumps_environment(call) if call.program == "printenv"
@@ -173,7 +179,7 @@ examined.tunnels contains found("reverse_shell", concat(" | ", [call.program, ca
 }
 
 examined.tunnels contains found("reverse_shell", concat(" | ", [call.program, call.pipes_to])) if {
-	some call in calls
+	some call in piped
 	"tunnels" in data.bailiff.tables.programs[call.pipes_to]
 	data.bailiff.tables.shells[call.program]
 }

@@ -18,12 +18,24 @@ default calls := []
 
 calls := command.calls
 
+# The calls by their programs: rules that a table speeds up look at no other call.
+calls_by := {program: group |
+	some program in command.programs
+	group := [call | some call in calls; call.program == program]
+}
+
+piped := [call | some call in calls; call.pipes_to != ""]
+
 # The calls by the kinds of their programs, which the table of programs names. Rules
 # that are about a kind stand in examined.KIND and cost nothing where it is absent.
 calls_of := {kind: group |
-	some program in command.programs
+	some program, _ in calls_by
 	some kind in data.bailiff.tables.programs[program]
-	group := [call | some call in calls; kind in data.bailiff.tables.programs[call.program]]
+	group := [call |
+		some other, made in calls_by
+		kind in data.bailiff.tables.programs[other]
+		some call in made
+	]
 }
 
 findings contains finding if {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -43,6 +45,44 @@ func TestTheTextsGiveTheFactsThatCasesName(t *testing.T) {
 			t.Errorf("%s: %q: complete is %v", c.Theme, c.Command+c.Code, complete)
 		}
 	}
+}
+
+// Four times the calls may take about four times as long: what compares every call
+// with every other one would run into the time limit in long scripts.
+func TestLongScriptsAreJudgedInProportionToTheirLength(t *testing.T) {
+	judge, err := pdp.Open(context.Background(), pdp.Config{EvalTimeout: time.Minute, Home: "/home/tester"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, long := quickest(t, judge, script(400)), quickest(t, judge, script(1600))
+	if long > 8*short {
+		t.Errorf("400 calls take %v, 1,600 take %v, want about four times as long", short, long)
+	}
+}
+
+// script is ordinary work, with so many calls of a dozen programs.
+func script(calls int) corpus.Case {
+	var text strings.Builder
+	lines := []string{"mkdir -p build/%d", "cp a%d.txt b%d.txt", "git add f%d.go", "grep -n TODO src/f%d.go", "sed -i s/a/b/ f%d.go",
+		"rm /workspace/f%d.txt", "echo %d > /workspace/f%d.txt", "env A=%d make", "go test ./pkg%d", "cat g%d.txt | sort"}
+	for i := range calls * len(lines) / (len(lines) + 2) {
+		text.WriteString(strings.ReplaceAll(lines[i%len(lines)], "%d", strconv.Itoa(i)) + "\n")
+	}
+	return corpus.Case{Command: text.String(), Platform: "cli"}
+}
+
+func quickest(t *testing.T, judge *pdp.PDP, c corpus.Case) time.Duration {
+	t.Helper()
+	least := time.Hour
+	for round := range 5 {
+		c.Command += "echo " + strconv.Itoa(round) + "\n" // a text that was judged before may be remembered
+		began := time.Now()
+		if d := judge.Decide(context.Background(), request(c), circumstances(c)).Decision; d.Outcome != bailiff.Allow {
+			t.Fatalf("a script of ordinary work: got %v %v, want allow", d.Outcome, reasons(d))
+		}
+		least = min(least, time.Since(began))
+	}
+	return least
 }
 
 func TestNoCaseStandsTwice(t *testing.T) {
