@@ -46,6 +46,7 @@ var owners = map[string]string{
 	"github.com/go-json-experiment/json":  "gateway",
 	"github.com/google/uuid":              "internal/audit",
 	"golang.org/x/sync":                   "enforcer",
+	"golang.org/x/net":                    "cmd/bailiff-runner",
 	"go.yaml.in/yaml/v3":                  "internal/pdp",
 }
 

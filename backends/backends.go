@@ -88,7 +88,8 @@ type Sandbox interface {
 	// the order written, to out, which is never called concurrently nor after
 	// Run has returned. When ctx ends, the command and everything it started is
 	// killed and Exit.Interrupted set. An error means that the sandbox failed,
-	// not the command; it wraps [ErrNotStarted] when the command surely did not start.
+	// not the command; it wraps [ErrNotStarted] when the command surely did not
+	// start, and with it [ErrUnfit] or [ErrFull] when the sandbox is well.
 	Run(ctx context.Context, cmd Command, out func([]byte)) (Exit, error)
 	// Alive counts the processes that ended commands left behind.
 	Alive(ctx context.Context) (int, error)
@@ -126,6 +127,12 @@ type Exit struct {
 	Code int
 	// TimedOut and Interrupted say that the runner killed it.
 	TimedOut, Interrupted bool
+	// Lost says that the command was killed together with the process that looked
+	// after it, from inside or for want of memory or processes.
+	Lost bool
+	// Starved says that the kernel killed a process while the command ran, since
+	// the sandbox had used up its memory.
+	Starved bool
 	// Dropped counts the bytes of output that were not handed on. It lies
 	// between the first HeadBytes and the last TailBytes handed on.
 	Dropped int64

@@ -10,4 +10,10 @@ var (
 	ErrUnsupported = errors.New("backend cannot do this")
 	// ErrNotStarted wraps a fault that came before the command was started.
 	ErrNotStarted = errors.New("command not started")
+	// ErrUnfit wraps, with ErrNotStarted, a fault of the command itself: its
+	// folder or program is not there, or it is nothing that can be run.
+	ErrUnfit = errors.New("command cannot be run")
+	// ErrFull wraps, with ErrNotStarted, that the sandbox has no room for another
+	// process now; it is well otherwise.
+	ErrFull = errors.New("sandbox is full")
 )

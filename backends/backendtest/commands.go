@@ -247,8 +247,9 @@ func refusals(t *testing.T, b box) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := b.Run(context.Background(), c.cmd, func([]byte) { t.Error("there was output") })
-			if !errors.Is(err, backends.ErrNotStarted) || !strings.Contains(err.Error(), c.sentence) || strings.Contains(err.Error(), "hush") {
-				t.Errorf("error is %v, want one that wraps ErrNotStarted and speaks of %q", err, c.sentence)
+			if !errors.Is(err, backends.ErrNotStarted) || !errors.Is(err, backends.ErrUnfit) ||
+				!strings.Contains(err.Error(), c.sentence) || strings.Contains(err.Error(), "hush") {
+				t.Errorf("error is %v, want one that wraps ErrNotStarted and ErrUnfit and speaks of %q", err, c.sentence)
 			}
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,6 +22,7 @@ func isolationChecks(spec backends.Spec) []check {
 		{"Killing everybody leaves the sandbox usable", killEverybody},
 		{"Temporary files are the sandbox's own", temporaryFiles},
 		{"A named workspace outlives its sandbox", workspaces},
+		{"Calls of the kernel that no command needs are refused", calls},
 	}
 	if spec.Network == "none" {
 		checks = append(checks, check{"There is no network", noNetwork})
@@ -29,7 +31,7 @@ func isolationChecks(spec backends.Spec) []check {
 		checks = append(checks, check{"The root is read-only", readOnly})
 	}
 	if spec.PIDs > 0 {
-		checks = append(checks, check{"A fork bomb is bounded", forkBomb})
+		checks = append(checks, check{"A fork bomb is bounded", forkBomb}, check{"Commands that have no room wait for others", crowd})
 	}
 	if spec.MemoryMB > 0 {
 		checks = append(checks, check{"Memory is bounded", memory})
@@ -186,10 +188,60 @@ except BlockingIOError:
 
 func memory(t *testing.T, b box) {
 	cmd := argv("python3", "-c", fmt.Sprintf("x = bytearray(%d << 20); print(len(x))", 2*b.spec.MemoryMB))
-	if exit, out := b.run(cmd); exit.Code == 0 {
-		t.Errorf("twice the memory could be used: %s", out)
+	if exit, out := b.run(cmd); exit.Code == 0 || !exit.Starved {
+		t.Errorf("having used twice the memory, it ended as %+v: %s", exit, out)
+	}
+	child := shell(strings.Join([]string{"python3 -c '", cmd.Argv[2], "'; true"}, ""))
+	if exit, out := b.run(child); exit.Code != 0 || !exit.Starved {
+		t.Errorf("when a child of it had, it ended as %+v: %s", exit, out)
+	}
+	if exit, _ := b.run(shell("kill -9 $$")); exit.Code != 137 || exit.Starved {
+		t.Errorf("killed otherwise, it ended as %+v", exit)
 	}
 	b.says("echo fine", "fine\n")
+}
+
+// crowd starts more commands than a bound on processes has room for.
+func crowd(t *testing.T, b box) {
+	b.spec.PIDs = 128
+	many := open(t, b.backend, b.spec)
+	var all sync.WaitGroup
+	for i := range 50 {
+		all.Go(func() {
+			var out strings.Builder
+			exit, err := many.Run(context.Background(), shell(fmt.Sprintf("(sleep 0.05 | cat) && echo %d", i)), func(p []byte) { out.Write(p) })
+			if want := fmt.Sprintln(i); err != nil || exit.Code != 0 || out.String() != want {
+				t.Errorf("command %d said %q and ended as %+v, %v", i, out.String(), exit, err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+//go:embed calls.py
+var caller string
+
+// calls tries calls of the kernel that reach beyond a sandbox, or that break the
+// runner, and some that must go on to work.
+func calls(t *testing.T, b box) {
+	want := "" +
+		"socket 1 2 10 16\n" + // unix, inet, inet6, netlink
+		"socketpair 1\n" +
+		"another process's limits: refused\n" +
+		"one's own limits: allowed\n" +
+		"foreign calls: refused\n" +
+		"clone: refused\n" +
+		"clone3: unknown\n" +
+		"io_uring_setup: unknown\n" +
+		"TIOCSTI: refused\n" +
+		"threads and processes: allowed\n"
+	for _, name := range []string{"add_key", "bpf", "fsopen", "keyctl", "mount", "open_by_handle_at", "open_tree", "perf_event_open",
+		"pivot_root", "request_key", "setns", "syslog", "umount2", "unshare", "userfaultfd"} {
+		want += name + ": refused\n"
+	}
+	if exit, out := b.run(bounded(runner.Python(caller))); out != want || exit.Code != 0 {
+		t.Errorf("it ended with %d and said\n%swant\n%s", exit.Code, out, want)
+	}
 }
 
 //go:embed trace.py

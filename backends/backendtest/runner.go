@@ -5,6 +5,7 @@ package backendtest
 import (
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,13 +27,17 @@ func Runner(t testing.TB) string {
 	return path
 }
 
-// build leaves one folder by content in the temporary folder: a test binary has
-// no moment at which all of its tests are over.
+// build leaves one folder for each checkout in the temporary folder: a test
+// binary has no moment at which all of its tests are over.
 var build = sync.OnceValues(func() (string, error) {
 	if path := os.Getenv(builtRunner); path != "" {
 		return path, nil
 	}
-	folder := filepath.Join(os.TempDir(), fmt.Sprintf("bailiff-runner-%d", os.Getuid()))
+	source, err := exec.Command("go", "list", "-f", "{{.Dir}}", program).Output()
+	if err != nil {
+		return "", fmt.Errorf("finding the source of bailiff-runner: %w", err)
+	}
+	folder := filepath.Join(os.TempDir(), fmt.Sprintf("bailiff-runner-%d-%x", os.Getuid(), crc32.ChecksumIEEE(source)))
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return "", err
 	}
@@ -49,7 +54,8 @@ var build = sync.OnceValues(func() (string, error) {
 // noteSources opens what the program is made of, so that the results of a test
 // that used it are not taken from the cache when that has changed.
 func noteSources() error {
-	folders, err := exec.Command("go", "list", "-f", "{{.Dir}}", program, "github.com/bailiff-dev/bailiff/backends/runner/wire").Output()
+	folders, err := exec.Command("go", "list", "-f", "{{.Dir}}", program, "github.com/bailiff-dev/bailiff/backends/runner/wire",
+		"github.com/bailiff-dev/bailiff/backends/cgroup").Output()
 	if err != nil {
 		return fmt.Errorf("listing the sources of bailiff-runner: %w", err)
 	}

@@ -146,7 +146,7 @@ func separate(t *testing.T, b box) {
 func attacksOnSupervisor(t *testing.T, b box) {
 	m := marker()
 	exit, _ := b.run(shell(scatter(m) + "kill -9 $PPID; sleep " + m))
-	if exit.Code != 137 {
+	if exit.Code != 137 || !exit.Lost {
 		t.Errorf("having killed its supervisor, it ended as %+v", exit)
 	}
 	b.nothingLeft(t, m)
@@ -217,6 +217,23 @@ func testEnds(t *testing.T, backend backends.Backend, spec backends.Spec) {
 			}
 		}
 		over(t, r)
+	})
+	t.Run("changed limits are the end, or nobody can change them", func(t *testing.T) {
+		for _, who := range []string{"$PPID", "$(awk '/^PPid/ {print $2}' /proc/$PPID/status)"} {
+			for _, limit := range []string{"nofile=0:0", "fsize=0", "nproc=0:0"} {
+				r := open(t, backend, spec)
+				exit, _ := r.run(shell("prlimit --pid " + who + " --" + limit + " 2>/dev/null"))
+				if backend.Isolated() {
+					r.says("echo fine | tee /tmp/fine", "fine\n")
+					continue
+				}
+				_, err := r.Run(context.Background(), shell("true"), func([]byte) {})
+				if exit.Code != 0 || !errors.Is(err, backends.ErrNotStarted) || !strings.Contains(err.Error(), "resource limits") {
+					t.Errorf("after %s of %s another command: %v", limit, who, err)
+				}
+				<-r.Done()
+			}
+		}
 	})
 	t.Run("two sandboxes have two names", func(t *testing.T) {
 		if a, b := open(t, backend, spec), open(t, backend, spec); a.ID() == b.ID() || a.ID() == "" {

@@ -25,6 +25,18 @@ type sandbox struct {
 // ID is a name of its own.
 func (s *sandbox) ID() string { return s.id }
 
+// Run runs a command, and tells what it cost when the memory is used up: the
+// control group is not seen from inside.
+func (s *sandbox) Run(ctx context.Context, cmd backends.Command, out func([]byte)) (backends.Exit, error) {
+	before := s.group.Starved()
+	exit, err := s.Child.Run(ctx, cmd, out)
+	exit.Starved = s.group.Starved() > before
+	if err != nil && exit.Starved {
+		err = fmt.Errorf("%w; processes were killed since the sandbox had used up its memory", err)
+	}
+	return exit, err
+}
+
 // Close ends everything inside and removes the control groups.
 func (s *sandbox) Close(ctx context.Context) error {
 	return errors.Join(s.Child.Close(ctx), s.group.Close(ctx))
@@ -75,13 +87,13 @@ func (b *Backend) launch(ctx context.Context, spec backends.Spec, group *cgroup.
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(b.bwrap, append(append(files.options, arguments...), "--", runnerPath)...)
+	cmd := exec.Command(b.bwrap, append(append(files.options, arguments...), "--", runnerPath, runner.Confine)...)
 	cmd.Env, cmd.Dir, cmd.ExtraFiles = []string{}, "/", files.theirs
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if os.Getuid() == 0 {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(b.uid), Gid: uint32(b.gid)}
 	}
-	child, err := runner.Launch(ctx, cmd, runner.Place{}, func() error {
+	child, err := runner.Launch(ctx, cmd, runner.Place{PIDs: spec.PIDs}, func() error {
 		files.closeTheirs()
 		if err := admit(group, cmd.Process.Pid, made); err != nil {
 			return err

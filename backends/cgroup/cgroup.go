@@ -12,6 +12,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -146,6 +147,34 @@ func (g *Group) Add(pid int) error {
 		}
 	}
 	return nil
+}
+
+// Starved counts the processes of the group that the kernel has killed so far
+// because its memory was used up; zero where its memory is not bounded.
+func (g *Group) Starved() (kills int) {
+	for _, folder := range g.folders {
+		for _, name := range []string{"memory.events", "memory.oom_control"} {
+			if file, err := os.Open(filepath.Join(folder, name)); err == nil {
+				kills += Starved(file)
+				_ = file.Close()
+			}
+		}
+	}
+	return kills
+}
+
+// Starved reads that count from a group's memory.events or, with the kernel's
+// first interface, memory.oom_control.
+func Starved(file io.ReaderAt) int {
+	var text [1024]byte
+	n, _ := file.ReadAt(text[:], 0)
+	for line := range strings.Lines(string(text[:n])) {
+		if count, ok := strings.CutPrefix(line, "oom_kill "); ok {
+			kills, _ := strconv.Atoi(strings.TrimSpace(count))
+			return kills
+		}
+	}
+	return 0
 }
 
 // Close kills what is in the group and removes it.

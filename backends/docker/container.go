@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/image"
 	"github.com/docker/docker/api/types/mount"
@@ -98,7 +99,7 @@ func (b *Backend) config(spec backends.Spec, found image.InspectResponse) *conta
 		Hostname:    "sandbox",
 		User:        b.cfg.User,
 		Entrypoint:  []string{runnerPath},
-		Cmd:         []string{},
+		Cmd:         []string{runner.Confine},
 		WorkingDir:  "/",
 		Labels:      labels,
 		OpenStdin:   true,

@@ -4,7 +4,7 @@
 // A sandbox is one container whose only program is the resident runner, started
 // as process 1 and spoken to over the container's attach stream. What a
 // container gets: no capability, no way to gain one, the engine's seccomp
-// profile, an unprivileged user, private namespaces, no network unless the spec
+// profile and the runner's own filter below it, an unprivileged user, private namespaces, no network unless the spec
 // says "full", no log, no health check, and nothing writable but folders in
 // memory and the workspace. Its engine configuration holds no variable.
 //

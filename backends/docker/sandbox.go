@@ -66,7 +66,7 @@ func (b *Backend) open(ctx context.Context, name string, spec backends.Spec) (*s
 		return nil, b.fault("attaching to the sandbox", err)
 	}
 	opened := &sandbox{backend: b, id: id, conn: conn, words: &lastWords{log: b.cfg.Log.With("sandbox", short(id))}}
-	if err := opened.start(ctx); err != nil {
+	if err := opened.start(ctx, spec.PIDs); err != nil {
 		conn.Close()
 		return nil, err
 	}
@@ -82,11 +82,11 @@ type sandbox struct {
 	words   *lastWords
 }
 
-func (s *sandbox) start(ctx context.Context) error {
+func (s *sandbox) start(ctx context.Context, pids int) error {
 	if err := s.backend.engine.ContainerStart(ctx, s.id, container.StartOptions{}); err != nil {
 		return s.backend.fault("starting the sandbox", err)
 	}
-	attached, err := runner.Attach(ctx, s.stream(), runner.Place{Home: "/home", Workspace: "/" + workspaceFolder})
+	attached, err := runner.Attach(ctx, s.stream(), runner.Place{Home: "/home", Workspace: "/" + workspaceFolder, PIDs: pids})
 	if err != nil {
 		return fmt.Errorf("%w: starting the sandbox: %w%s", backends.ErrUnavailable, err, s.words)
 	}

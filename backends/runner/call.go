@@ -18,12 +18,15 @@ import (
 // Run runs a command to its end, as [backends.Sandbox] says.
 func (c *Client) Run(ctx context.Context, cmd backends.Command, out func([]byte)) (backends.Exit, error) {
 	job, err := c.job(cmd)
-	if err == nil {
-		err = ctx.Err()
+	if err != nil {
+		err = unfit(err)
+	} else {
+		err = c.enter(ctx, cmd.Timeout)
 	}
 	if err != nil {
 		return backends.Exit{}, fmt.Errorf("%w: %w", backends.ErrNotStarted, err)
 	}
+	defer c.leave()
 	call, err := c.open()
 	if err != nil {
 		return backends.Exit{}, err
@@ -34,6 +37,36 @@ func (c *Client) Run(ctx context.Context, cmd backends.Command, out func([]byte)
 	call.credit = make(chan int, 1)
 	go c.send(call, job, cmd.Stdin, stop)
 	return c.follow(ctx, call, cmd.Timeout, out)
+}
+
+// enter waits until few enough commands run for another to have room.
+func (c *Client) enter(ctx context.Context, timeout time.Duration) error {
+	if err := ctx.Err(); err != nil || c.places == nil {
+		return err
+	}
+	wait := longestWait
+	if timeout > 0 {
+		wait = min(wait, timeout)
+	}
+	late := time.NewTimer(wait)
+	defer late.Stop()
+	select {
+	case c.places <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-c.done:
+		return c.fault()
+	case <-late.C:
+		return fmt.Errorf("%w: %d commands run in it at once, and its limit of %d processes leaves no room for another; try again when one has ended",
+			backends.ErrFull, cap(c.places), c.place.PIDs)
+	}
+}
+
+func (c *Client) leave() {
+	if c.places != nil {
+		<-c.places
+	}
 }
 
 // follow hands output on until the command has ended.
@@ -99,7 +132,7 @@ func (c *Client) handle(call *call, out func([]byte)) (exit backends.Exit, done 
 				call.allow(n)
 			}
 		case wire.Refused:
-			return exit, true, fmt.Errorf("%w: %s", backends.ErrNotStarted, f.Payload)
+			return exit, true, c.refused(f)
 		case wire.Ended:
 			end, err := wire.DecodeEnd(f.Payload)
 			return exitOf(end), true, err
@@ -108,8 +141,29 @@ func (c *Client) handle(call *call, out func([]byte)) (exit backends.Exit, done 
 	return exit, false, nil
 }
 
+// refused words why a command did not start. A runner that can start nothing any
+// more is given up, so that another sandbox takes its place.
+func (c *Client) refused(f wire.Frame) error {
+	refusal, err := wire.DecodeRefusal(f.Payload)
+	if err != nil {
+		return err
+	}
+	err = errors.New(refusal.Text)
+	switch refusal.Reason {
+	case wire.Unfit:
+		err = unfit(err)
+	case wire.Full:
+		err = fmt.Errorf("%w: %w", backends.ErrFull, err)
+	default:
+		c.fail(err)
+	}
+	return fmt.Errorf("%w: %w", backends.ErrNotStarted, err)
+}
+
+func unfit(err error) error { return fmt.Errorf("%w: %w", backends.ErrUnfit, err) }
+
 func exitOf(end wire.End) backends.Exit {
-	return backends.Exit{Code: end.Code, TimedOut: end.TimedOut, Interrupted: end.Interrupted,
+	return backends.Exit{Code: end.Code, TimedOut: end.TimedOut, Interrupted: end.Interrupted, Lost: end.Lost, Starved: end.Starved,
 		Dropped: end.Dropped, Workdir: end.Dir, Duration: end.Took}
 }
 

@@ -28,12 +28,25 @@ import (
 // own time, before the sandbox is given up.
 const grace = 5 * time.Second
 
+// longestWait is how long a command waits for others to make room, at most.
+const longestWait = 30 * time.Second
+
+// Of a bound on processes the runner's threads take some for themselves, and
+// each command its supervisor's threads and a few of its own.
+const (
+	runnersShare  = 24
+	commandsShare = 12
+)
+
 // Place says what a sandbox looks like to its commands.
 type Place struct {
 	// Home is the value of HOME; empty means /home.
 	Home string
 	// Workspace is where commands work that name no folder; empty means /workspace.
 	Workspace string
+	// PIDs is how many processes there can be; zero means no bound. Of commands
+	// no more run at once than have room; further ones wait.
+	PIDs int
 }
 
 // Client runs commands through one runner.
@@ -41,6 +54,7 @@ type Client struct {
 	stream io.Closer
 	out    *wire.Writer
 	place  Place
+	places chan struct{} // one for each command that runs; nil if nothing bounds them
 
 	mu    sync.Mutex
 	calls map[uint32]*call
@@ -59,6 +73,9 @@ func Attach(ctx context.Context, stream io.ReadWriteCloser, place Place) (*Clien
 		place.Workspace = "/workspace"
 	}
 	c := &Client{stream: stream, out: wire.NewWriter(stream), place: place, calls: map[uint32]*call{}, done: make(chan struct{})}
+	if place.PIDs > 0 {
+		c.places = make(chan struct{}, max(1, (place.PIDs-runnersShare)/commandsShare))
+	}
 	in, err := c.greet(ctx, stream)
 	if err != nil {
 		stream.Close()

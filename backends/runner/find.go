@@ -11,6 +11,10 @@ import (
 
 const program = "bailiff-runner"
 
+// Confine is the argument with which a runner, before it starts anything,
+// renounces calls of the kernel that no command in a sandbox needs.
+const Confine = "confine"
+
 // Find returns the path of the runner program: the configured one, or else the
 // one beside the running executable.
 func Find(configured string) (string, error) {

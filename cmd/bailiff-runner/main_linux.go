@@ -15,6 +15,11 @@
 // only, and there is no socket. A command that kills its supervisor has killed
 // itself: its orphans fall to the runner, which ends them.
 //
+// With the argument "confine" it first renounces, for all that it starts, calls of
+// the kernel that no command needs. Without it, as on the host itself, a command
+// may be able to change the resource limits of runner and supervisors: that is
+// noticed, and ends the runner's service.
+//
 // A supervisor and the command's first process share their working directory
 // (CLONE_FS). That is how the runner knows where a shell stood at its end without
 // a word of its own in the user's script.
@@ -38,7 +43,9 @@ const superviseArgument = "supervise"
 func main() {
 	debug.SetGCPercent(25)
 	debug.SetMemoryLimit(8 << 20)
-	runtime.GOMAXPROCS(2)
+	if runtime.GOMAXPROCS(0) > 2 {
+		runtime.GOMAXPROCS(2)
+	}
 	if err := withdraw(); err != nil {
 		fail(err)
 	}
@@ -46,11 +53,17 @@ func main() {
 		supervise()
 		return
 	}
-	if len(os.Args) > 1 {
-		fail(fmt.Errorf("bailiff starts this program inside sandboxes; it takes no arguments"))
+	confined := len(os.Args) == 2 && os.Args[1] == confineArgument
+	if len(os.Args) > 1 && !confined {
+		fail(fmt.Errorf("bailiff starts this program inside sandboxes; the one argument it takes is %q", confineArgument))
+	}
+	if confined {
+		if err := confine(); err != nil {
+			fail(err)
+		}
 	}
 	startThreads()
-	if err := serve(os.Stdin, os.Stdout); err != nil {
+	if err := serve(os.Stdin, os.Stdout, confined); err != nil {
 		fail(err)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/signal"
 	"sync"
@@ -22,6 +23,8 @@ const patience = 3 * time.Second
 type pool struct {
 	hear func(*job, wire.Frame)
 	lost func(*job)
+	// limits are this process's from its start; nil where no command can change them.
+	limits *limits
 
 	// reaping is held while children are reaped and while processes are killed,
 	// so that no process id changes its meaning in between.
@@ -60,11 +63,17 @@ func (p *pool) open(hear func(*job, wire.Frame), lost func(*job)) {
 
 // take seats a job at a supervisor that waits, or starts one.
 func (p *pool) take(j *job) (err error) {
+	if !p.keepsLimits(0) {
+		return errLimits
+	}
 	s := p.next()
 	if s == nil {
 		if s, err = p.spawn(); err != nil {
-			return err
+			return fmt.Errorf("starting a supervisor: %w", err)
 		}
+	}
+	if !p.keepsLimits(s.pid) {
+		return errLimits
 	}
 	p.mu.Lock()
 	s.job, j.seat = j, s
@@ -74,6 +83,15 @@ func (p *pool) take(j *job) (err error) {
 		go p.restock()
 	}
 	return nil
+}
+
+// keepsLimits is true for a process that is gone, too: that shows by itself.
+func (p *pool) keepsLimits(pid int) bool {
+	if p.limits == nil {
+		return true
+	}
+	now, err := readLimits(pid)
+	return err != nil || now.kept(*p.limits)
 }
 
 func (p *pool) next() *seat {
@@ -118,6 +136,10 @@ func (p *pool) shelve(s *seat) {
 	p.idle = append(p.idle, s)
 }
 
+// supervisorsEnv keeps down the number of threads, which count as processes of
+// the sandbox. Commands do not inherit it.
+var supervisorsEnv = []string{"GOMAXPROCS=1"}
+
 // spawn starts a supervisor.
 func (p *pool) spawn() (*seat, error) {
 	var down, up [2]int
@@ -133,7 +155,7 @@ func (p *pool) spawn() (*seat, error) {
 	p.reaping.Lock()
 	defer p.reaping.Unlock()
 	pid, err := syscall.ForkExec("/proc/self/exe", []string{"bailiff-runner", superviseArgument}, &syscall.ProcAttr{
-		Dir: "/", Env: []string{}, Files: []uintptr{uintptr(down[0]), uintptr(up[1]), 2},
+		Dir: "/", Env: supervisorsEnv, Files: []uintptr{uintptr(down[0]), uintptr(up[1]), 2},
 		Sys: &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {

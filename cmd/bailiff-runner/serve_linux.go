@@ -13,8 +13,9 @@ import (
 // runner is this process when it is the resident one: it passes frames between
 // its client and the supervisors, keeps the time, kills, and counts.
 type runner struct {
-	out  *wire.Writer
-	pool pool
+	out     *wire.Writer
+	pool    pool
+	starved starvation
 
 	mu   sync.Mutex
 	jobs map[uint32]*job
@@ -26,6 +27,8 @@ type job struct {
 	seat   *seat
 	reap   bool
 	timer  *time.Timer
+	// starved is how often the sandbox had run out of memory when the job came.
+	starved int
 	// gone is closed when no process of the command is left.
 	gone chan struct{}
 
@@ -35,8 +38,13 @@ type job struct {
 }
 
 // serve runs commands until the input ends.
-func serve(in io.Reader, out io.Writer) error {
+func serve(in io.Reader, out io.Writer, confined bool) error {
 	r := &runner{out: wire.NewWriter(out), jobs: map[uint32]*job{}}
+	if confined {
+		r.starved = openStarvation()
+	} else if own, err := readLimits(0); err == nil {
+		r.pool.limits = &own
+	}
 	r.pool.open(r.hear, r.lost)
 	defer r.pool.close()
 	reader := wire.NewReader(in)
@@ -101,14 +109,18 @@ func (r *runner) start(f wire.Frame) {
 	}
 	timeout, reap, err := wire.DecodeTerms(f.Payload)
 	if err != nil {
-		r.say(wire.Refused, f.Stream, []byte(err.Error()))
+		r.refuse(f.Stream, wire.Unfit, err)
 		return
 	}
-	j := &job{stream: f.Stream, reap: reap, gone: make(chan struct{})}
+	j := &job{stream: f.Stream, reap: reap, starved: r.starved.count(), gone: make(chan struct{})}
 	r.know(j)
 	if err = r.pool.take(j); err != nil {
 		r.forget(j)
-		r.say(wire.Refused, f.Stream, []byte("starting a supervisor: "+err.Error()))
+		reason := wire.Broken
+		if isFull(err) {
+			reason = wire.Full
+		}
+		r.refuse(f.Stream, reason, err)
 		return
 	}
 	if timeout > 0 {
@@ -117,6 +129,10 @@ func (r *runner) start(f wire.Frame) {
 		j.mu.Unlock()
 	}
 	r.relay(f)
+}
+
+func (r *runner) refuse(stream uint32, reason wire.Reason, err error) {
+	r.say(wire.Refused, stream, wire.Refusal{Reason: reason, Text: err.Error()}.Encode())
 }
 
 // relay passes a frame to the supervisor of its stream.
@@ -151,6 +167,7 @@ func (r *runner) hear(j *job, f wire.Frame) {
 // wanted.
 func (r *runner) end(j *job, end wire.End) {
 	end.TimedOut, end.Interrupted = j.finish()
+	end.Starved = r.starved.count() > j.starved
 	switch {
 	case end.TimedOut:
 		end.Code, end.Interrupted = 124, false
@@ -177,7 +194,7 @@ func (r *runner) report(j *job, end wire.End) {
 // has been ended too.
 func (r *runner) lost(j *job) {
 	if !j.isEnded() {
-		r.end(j, wire.End{Code: 137})
+		r.end(j, wire.End{Code: 137, Lost: true})
 	}
 }
 

@@ -65,7 +65,11 @@ func (s *supervisor) start(stream uint32) {
 	}
 	if err != nil {
 		s.now = nil
-		_ = s.out.Send(wire.Frame{Kind: wire.Refused, Stream: stream, Payload: []byte(err.Error())})
+		refusal := wire.Refusal{Reason: wire.Unfit, Text: err.Error()}
+		if isFull(err) {
+			refusal.Reason = wire.Full
+		}
+		_ = s.out.Send(wire.Frame{Kind: wire.Refused, Stream: stream, Payload: refusal.Encode()})
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 )
 
 // Version is the protocol's; both sides must have the same.
-const Version = 1
+const Version = 2
 
 // MaxPayload bounds a frame. A longer message is several frames, the last of
 // which is marked.
@@ -57,7 +57,7 @@ const (
 	Output Kind = iota + 64
 	// Ended closes a stream: an encoded [End].
 	Ended
-	// Refused closes a stream whose command did not start; it tells why.
+	// Refused closes a stream whose command did not start: an encoded [Refusal].
 	Refused
 	// Gone is a supervisor's word that no process is left below it.
 	Gone

@@ -94,6 +94,7 @@ func FuzzDecoding(f *testing.F) {
 		}
 		_, _ = wire.DecodeEnd(b)
 		_, _ = wire.DecodeGreeting(b)
+		_, _ = wire.DecodeRefusal(b)
 		received(b)
 	})
 }

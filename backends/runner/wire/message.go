@@ -28,13 +28,36 @@ type Job struct {
 	Argv, Env  []string
 }
 
+// Refusal is why a command did not start.
+type Refusal struct {
+	Reason Reason
+	Text   string
+}
+
+// Reason says whose fault it is that a command did not start.
+type Reason byte
+
+const (
+	// Broken: the runner cannot start anything any more.
+	Broken Reason = iota
+	// Full: there is no room for another process now.
+	Full
+	// Unfit: the command asks for what is not there or cannot be run.
+	Unfit
+)
+
 // End is how a command ended.
 type End struct {
 	Code                  int
 	TimedOut, Interrupted bool
-	Dropped               int64
-	Dir                   string
-	Took                  time.Duration
+	// Lost says that the command was killed with its supervisor.
+	Lost bool
+	// Starved says that a process was killed meanwhile because the memory that
+	// the sandbox may use was used up.
+	Starved bool
+	Dropped int64
+	Dir     string
+	Took    time.Duration
 }
 
 var errMessage = errors.New("the message is cut or malformed")
@@ -86,12 +109,29 @@ func DecodeTerms(b []byte) (timeout time.Duration, reap bool, err error) {
 	return timeout, reap, d.err
 }
 
+// Encode writes the refusal.
+func (r Refusal) Encode() []byte {
+	var e encoder
+	e.number(int64(r.Reason))
+	e.text(r.Text)
+	return e.buf
+}
+
+// DecodeRefusal reads what Encode wrote.
+func DecodeRefusal(b []byte) (Refusal, error) {
+	d := decoder{rest: b}
+	r := Refusal{Reason: Reason(d.number()), Text: d.text()}
+	return r, d.end()
+}
+
 // Encode writes the end.
 func (x End) Encode() []byte {
 	var e encoder
 	e.number(int64(x.Code))
 	e.bool(x.TimedOut)
 	e.bool(x.Interrupted)
+	e.bool(x.Lost)
+	e.bool(x.Starved)
 	e.number(x.Dropped)
 	e.text(x.Dir)
 	e.number(int64(x.Took))
@@ -102,7 +142,7 @@ func (x End) Encode() []byte {
 func DecodeEnd(b []byte) (End, error) {
 	d := decoder{rest: b}
 	x := End{
-		Code: int(d.number()), TimedOut: d.bool(), Interrupted: d.bool(),
+		Code: int(d.number()), TimedOut: d.bool(), Interrupted: d.bool(), Lost: d.bool(), Starved: d.bool(),
 		Dropped: d.number(), Dir: d.text(), Took: time.Duration(d.number()),
 	}
 	return x, d.end()

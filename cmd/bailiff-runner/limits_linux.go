@@ -1,0 +1,44 @@
+package main
+
+import (
+	"errors"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// limits are the resource limits of a process. Where nothing forbids it, every
+// process of the same user can set them, and so starve the runner or, by what
+// is inherited, each later command.
+type limits [unix.RLIMIT_RTTIME + 1]unix.Rlimit
+
+// leastFiles is what a runner or supervisor makes do with.
+const leastFiles = 64
+
+var errLimits = errors.New("a command has changed the resource limits of the processes that look after commands")
+
+// readLimits reads those of a process, 0 being this one.
+func readLimits(pid int) (l limits, err error) {
+	for resource := range l {
+		if err := unix.Prlimit(pid, resource, nil, &l[resource]); err != nil {
+			return l, err
+		}
+	}
+	return l, nil
+}
+
+// kept says whether limits are what they were. The number of open files is
+// raised by each Go program as it starts, up to the same bound.
+func (l limits) kept(were limits) bool {
+	files := &l[unix.RLIMIT_NOFILE]
+	if files.Cur >= leastFiles {
+		files.Cur = were[unix.RLIMIT_NOFILE].Cur
+	}
+	return l == were
+}
+
+// isFull says that something could not be started for want of processes, memory
+// or files, which may be there again later.
+func isFull(err error) bool {
+	return errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.ENOMEM) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
+}
