@@ -1,9 +1,11 @@
 package bailiff
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -29,32 +31,70 @@ type File struct {
 	SHA256 string `json:"sha256"`
 }
 
+// bound is all that an approval holds for.
+type bound struct {
+	Tool    Tool
+	Args    Args
+	Caller  string
+	Session Session
+	Env     []string
+	Files   []File
+	Backend BackendTerms
+	Set     map[string]string
+	Sealed  []string
+	Limits  Limits
+	Reasons []Pair
+}
+
+func (c Claim) bound() bound {
+	session := c.Request.Session
+	session.UserName = "" // a display name says nothing about who it is
+	files := slices.SortedFunc(slices.Values(c.Files), func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	return bound{
+		Tool: c.Request.Tool, Args: c.Request.Args, Caller: c.Request.Caller, Session: session,
+		Env: slices.Sorted(slices.Values(c.Decision.Env.Forward)), Files: files, Backend: c.Decision.Backend,
+		Set: c.Decision.Env.Set, Sealed: slices.Sorted(slices.Values(c.Decision.Env.Sealed)),
+		Limits: c.Decision.Limits, Reasons: c.Pairs(),
+	}
+}
+
 // Digest is the SHA-256, in hexadecimal, of all that an approval is bound to:
 // tool, arguments, caller, session and user, the names of forwarded variables,
 // the content of the files that the text runs, every obligation, and why
 // approval is due. The time, the readiness of backends, the request's id and
 // how long its caller waits do not count.
 func (c Claim) Digest() string {
-	session := c.Request.Session
-	session.UserName = "" // a display name says nothing about who it is
-	bound := struct {
-		Tool        Tool
-		Args        Args
-		Caller      string
-		Session     Session
-		Files       []File
-		Obligations Obligations
-		Reasons     []Pair
-	}{c.Request.Tool, c.Request.Args, c.Request.Caller, session, slices.Clone(c.Files), c.Decision.Obligations, c.Pairs()}
-	bound.Obligations.Env.Forward = slices.Sorted(slices.Values(bound.Obligations.Env.Forward))
-	bound.Obligations.Env.Withheld = nil // what stays out changes nothing about what runs
-	slices.SortFunc(bound.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
-	text, err := json.Marshal(bound)
+	sum := sha256.Sum256(encoded(c.bound()))
+	return hex.EncodeToString(sum[:])
+}
+
+// Drift says in words what is not as it was in an approved claim; it is empty
+// exactly when both have one digest.
+func (c Claim) Drift(approved Claim) string {
+	is, was := reflect.ValueOf(c.bound()), reflect.ValueOf(approved.bound())
+	var said []string
+	for i := range is.NumField() {
+		if !bytes.Equal(encoded(is.Field(i).Interface()), encoded(was.Field(i).Interface())) {
+			said = append(said, driftWords[is.Type().Field(i).Name])
+		}
+	}
+	return strings.Join(said, ", ")
+}
+
+// driftWords name the fields of bound.
+var driftWords = map[string]string{
+	"Tool": "the tool", "Args": "the arguments", "Caller": "the caller", "Session": "the session",
+	"Env": "the forwarded variables", "Files": "a file that the command runs", "Backend": "the backend or its terms",
+	"Set": "the variables that the policies set", "Sealed": "the sealed variables", "Limits": "the limits",
+	"Reasons": "the reasons for asking",
+}
+
+func encoded(v any) []byte {
+	text, err := json.Marshal(v)
 	if err != nil {
 		panic(err) // strings, numbers and booleans only: cannot fail
 	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
+	return text
 }
 
 // Pairs are the reasons of a claim by rule and match, sorted and each once.

@@ -93,6 +93,9 @@ type Judgement struct {
 	// Input is the input document as the policies saw it; nil when the request
 	// never became one.
 	Input json.Marshaler
+	// Files are the paths of the files that the request's text runs or sources,
+	// relative ones as seen from its working folder.
+	Files []string
 	// Timers are durations in nanoseconds, named as in OPA's decision log.
 	Timers map[string]int64
 	// Fault is why the policies gave no decision; the decision then denies.
