@@ -27,6 +27,9 @@ const (
 	// CodeUnsupported: the request was judged, but this version cannot do what
 	// it asks for.
 	CodeUnsupported = "unsupported"
+	// CodeCommand: the sandbox lacks what the command needs to start, such as its
+	// working folder; nothing was run.
+	CodeCommand = "command_not_started"
 	// CodeBackend: the sandbox could not be made or failed.
 	CodeBackend = "backend_failed"
 	// CodeRecord: the decision log could not be written.

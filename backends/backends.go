@@ -50,10 +50,12 @@ type Sweeper interface {
 	Sweep(ctx context.Context, owner string, keep func(id string) bool) (int, error)
 }
 
-// Keeper is a backend whose workspaces outlive its sandboxes. RemoveWorkspace
-// deletes the one that specs of the owner named so; one that is not there is no
-// fault.
+// Keeper is a backend whose workspaces outlive its sandboxes, and the sidecar.
+// Workspaces lists the owner's by the names that specs gave them.
+// RemoveWorkspace deletes the one that specs of the owner named so; one that is
+// not there is no fault.
 type Keeper interface {
+	Workspaces(ctx context.Context, owner string) ([]string, error)
 	RemoveWorkspace(ctx context.Context, owner, workspace string) error
 }
 
@@ -64,7 +66,8 @@ type Spec struct {
 	Owner, Session string
 	// Workspace names the files that outlive a sandbox of the session; specs
 	// with one Workspace see the same /workspace. Empty means an empty one that
-	// goes away with the sandbox.
+	// goes away with the sandbox. The backend shows the name to whoever may look
+	// at its files or volumes, so it should tell of nobody.
 	Workspace string
 	Image     string
 	// Network is "none" or "full".

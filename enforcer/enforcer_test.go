@@ -401,7 +401,10 @@ type keeper struct {
 	*shop
 	removing chan string   // told of each removal
 	allow    chan struct{} // lets one removal end
+	found    []string      // what a sweep finds
 }
+
+func (k *keeper) Workspaces(context.Context, string) ([]string, error) { return k.found, nil }
 
 func (k *keeper) RemoveWorkspace(_ context.Context, _, workspace string) error {
 	k.removing <- workspace
@@ -411,7 +414,7 @@ func (k *keeper) RemoveWorkspace(_ context.Context, _, workspace string) error {
 
 func TestAWorkspaceIsNotUsedWhileItIsDeleted(t *testing.T) {
 	b := newBench(t)
-	k := &keeper{b.shop, make(chan string), make(chan struct{})}
+	k := &keeper{b.shop, make(chan string), make(chan struct{}), nil}
 	b.Backends["docker"] = k
 	b.Execute(t.Context(), request("true"), nil)
 	if !b.RemoveSandbox("room-1") {

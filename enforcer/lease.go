@@ -23,6 +23,8 @@ const (
 	maxAge = 24 * time.Hour
 	// openTimeout bounds the making of a sandbox whose requester has gone away.
 	openTimeout = 2 * time.Minute
+	// maxFailed bounds how many failures are remembered to be told.
+	maxFailed = 10_000
 	// exclusive is the whole weight of a lease's gate; a request without
 	// variables takes one.
 	exclusive = 1 << 20
@@ -100,7 +102,9 @@ func fingerprint(spec backends.Spec) string {
 
 // leases are the sandboxes that are in use or kept warm, at most one a slot.
 type leases struct {
-	owner  string
+	owner string
+	// most is how many sandboxes one caller's requests may have; zero means no bound.
+	most   int
 	opened func(backend string, err error, took time.Duration)
 	reaped func(l *lease, reason string, err error)
 
@@ -110,6 +114,8 @@ type leases struct {
 	live     map[string]*lease
 	all      map[*lease]bool
 	workdirs map[string]workdir // by caller and session
+	// failed are the slots whose sandbox failed and whose next user is to be told.
+	failed map[string]bool
 }
 
 // workdir is where a session's last command ended, and in which sandbox.
@@ -119,7 +125,7 @@ type workdir struct {
 }
 
 func newLeases(owner string, opened func(string, error, time.Duration), reaped func(*lease, string, error)) *leases {
-	return &leases{owner: owner, opened: opened, reaped: reaped, live: map[string]*lease{}, all: map[*lease]bool{}, workdirs: map[string]workdir{}}
+	return &leases{owner: owner, opened: opened, reaped: reaped, live: map[string]*lease{}, all: map[*lease]bool{}, workdirs: map[string]workdir{}, failed: map[string]bool{}}
 }
 
 // lease is one sandbox with those who use it.
@@ -137,7 +143,9 @@ type lease struct {
 	// Guarded by leases.mu.
 	users   int
 	retired string // why it goes when its last user has; empty while it is kept
-	removed bool   // its sandbox is being closed
+	// successor is set until its first user is told that it replaces one that failed.
+	successor bool
+	removed   bool // its sandbox is being closed
 	// emptying is set once nobody else works on its workspace and it is being deleted.
 	emptying bool
 	timer    *time.Timer
@@ -149,6 +157,8 @@ type lease struct {
 type tenure struct {
 	*lease
 	weight int64
+	// replaced says that the sandbox is there because the one before failed.
+	replaced bool
 	// stopped counts the processes of earlier commands that were killed so that
 	// this request is alone.
 	stopped int
@@ -174,13 +184,15 @@ func (l *lease) alive() bool {
 // acquire returns the tenant's sandbox, making it if there is none that fits.
 // With alone, nothing else is running in it until the tenure is released.
 func (ls *leases) acquire(ctx context.Context, t tenant, maker backends.Backend, alone bool) (*tenure, error) {
-	l := ls.enter(t, maker)
-	use := &tenure{lease: l, weight: 1}
+	use, err := ls.enter(t, maker)
+	if err != nil {
+		return nil, err
+	}
 	if alone {
 		use.weight = exclusive
 	}
 	if err := use.settle(ctx, alone); err != nil {
-		ls.leave(l)
+		ls.leave(use.lease)
 		return nil, err
 	}
 	return use, nil
@@ -232,7 +244,7 @@ func (u *tenure) release() {
 }
 
 // enter counts a user in, on the slot's lease if it fits and on a new one otherwise.
-func (ls *leases) enter(t tenant, maker backends.Backend) *lease {
+func (ls *leases) enter(t tenant, maker backends.Backend) (*tenure, error) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	l := ls.live[t.slot]
@@ -241,15 +253,37 @@ func (ls *leases) enter(t tenant, maker backends.Backend) *lease {
 		l = nil
 	}
 	if l == nil {
+		if err := ls.roomFor(t.caller); err != nil {
+			return nil, err
+		}
 		l = ls.make(t, maker)
 	}
+	use := &tenure{lease: l, weight: 1, replaced: l.successor}
+	l.successor = false
 	l.users++
 	l.used = time.Now()
 	if l.timer != nil {
 		l.timer.Stop()
 	}
-	return l
+	return use, nil
 }
+
+// roomFor says whether a caller may have one more sandbox.
+func (ls *leases) roomFor(caller string) error {
+	n := 0
+	for l := range ls.all {
+		if l.caller == caller && !l.removed {
+			n++
+		}
+	}
+	if ls.most == 0 || n < ls.most {
+		return nil
+	}
+	return fmt.Errorf("%w: listener %s has %d, as many as agent.max_sandboxes allows; end a session, or wait until one was idle for long enough",
+		errNoRoom, caller, n)
+}
+
+var errNoRoom = errors.New("too many sandboxes")
 
 func replaceReason(l *lease) string {
 	if l.alive() {
@@ -268,6 +302,8 @@ func (ls *leases) make(t tenant, maker backends.Backend) *lease {
 	if t.alone {
 		l.retired = "request_end"
 	}
+	l.successor = ls.failed[t.slot]
+	delete(ls.failed, t.slot)
 	ls.live[t.slot], ls.all[l] = l, true
 	go l.open(ls.emptying(t.spec.Workspace))
 	return l
@@ -326,6 +362,12 @@ func (ls *leases) expire(l *lease) {
 func (ls *leases) retire(l *lease, reason string) {
 	if l.retired == "" {
 		l.retired = reason
+	}
+	if reason == "failed" && !l.alone && l.id() != "" {
+		if len(ls.failed) >= maxFailed { // of sessions that never came back
+			clear(ls.failed)
+		}
+		ls.failed[l.slot] = true
 	}
 	if ls.live[l.slot] == l {
 		delete(ls.live, l.slot)

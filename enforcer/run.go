@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
@@ -25,21 +26,44 @@ func (e *Enforcer) run(ctx context.Context, req bailiff.Request, d bailiff.Decis
 		return e.broken(ctx, req, use, a, err)
 	}
 	use.leases.moved(use.lease, req.Caller, req.Session.ID, exit.Workdir)
-	a.Status, a.ExitCode, a.Message = ending(exit, cmd.Timeout, use.stopped)
+	a.end(exit, cmd.Timeout)
+	a.note(circumstances(exit, use, d)...)
 	return a
 }
 
-// ending words how a command that ran has ended.
-func ending(exit backends.Exit, timeout time.Duration, stopped int) (bailiff.Status, int, string) {
+// end words how a command that ran has ended.
+func (a *answer) end(exit backends.Exit, timeout time.Duration) {
+	a.Status, a.ExitCode = bailiff.Completed, exit.Code
 	switch {
 	case exit.TimedOut:
-		return bailiff.TimedOut, bailiff.ExitTimeout, fmt.Sprintf("Stopped after %s, with everything it had started.", timeout)
+		a.Status, a.ExitCode = bailiff.TimedOut, bailiff.ExitTimeout
+		a.Message = fmt.Sprintf("Stopped after %s, with everything it had started.", timeout)
 	case exit.Interrupted:
-		return bailiff.Interrupted, bailiff.ExitInterrupted, "Interrupted; the command and everything it had started was stopped."
-	case stopped > 0:
-		return bailiff.Completed, exit.Code, fmt.Sprintf("Stopped %d processes of earlier commands first: a request with variables runs alone in its sandbox.", stopped)
+		a.Status, a.ExitCode = bailiff.Interrupted, bailiff.ExitInterrupted
+		a.Message = "Interrupted; the command and everything it had started was stopped."
+	case exit.Lost:
+		a.Status, a.Code, a.ExitCode = bailiff.Failed, bailiff.CodeOutcomeUnknown, bailiff.ExitFailed
+		a.Message = "The command's supervisor was killed, and the command with it; look at what it did before repeating it."
 	}
-	return bailiff.Completed, exit.Code, ""
+}
+
+// note adds sentences to the message.
+func (a *answer) note(sentences ...string) {
+	a.Message = strings.TrimSpace(a.Message + " " + strings.Join(sentences, " "))
+}
+
+// circumstances are what the caller should know of a command's surroundings.
+func circumstances(exit backends.Exit, use *tenure, d bailiff.Decision) (sentences []string) {
+	if use.replaced {
+		sentences = append(sentences, "The session's sandbox had failed and was replaced; of its files, those in /workspace are left.")
+	}
+	if use.stopped > 0 && !exit.TimedOut && !exit.Interrupted {
+		sentences = append(sentences, fmt.Sprintf("Stopped %d processes of earlier commands first: a request with variables runs alone in its sandbox.", use.stopped))
+	}
+	if exit.Starved {
+		sentences = append(sentences, fmt.Sprintf("While it ran, the sandbox reached its memory limit of %d MB, and the kernel killed a process.", d.Backend.MemoryMB))
+	}
+	return sentences
 }
 
 // broken words the answer of a request whose sandbox failed it.
@@ -48,6 +72,12 @@ func (e *Enforcer) broken(ctx context.Context, req bailiff.Request, use *tenure,
 	switch {
 	case !a.started && ctx.Err() != nil:
 		a.Status, a.ExitCode, a.Message = bailiff.Interrupted, bailiff.ExitInterrupted, interrupted("").Message
+	case errors.Is(err, backends.ErrUnfit):
+		a.Status, a.Code = bailiff.Failed, bailiff.CodeCommand
+		if at := use.leases.workdir(req.Caller, req.Session.ID); at.path != "" && at.path == req.Args.Workdir {
+			a.note("The session's next command starts in its workspace.")
+			use.leases.moved(use.lease, req.Caller, req.Session.ID, "")
+		}
 	case !a.started:
 		a.Status, a.Code = bailiff.Unavailable, bailiff.CodeBackend
 		use.leases.moved(use.lease, req.Caller, req.Session.ID, "")

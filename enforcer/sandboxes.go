@@ -3,6 +3,7 @@ package enforcer
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,6 +23,14 @@ type Sandbox struct {
 	Since, LastUsed time.Time
 }
 
+// Bound sets how many sandboxes the requests of one caller may have at once, zero
+// meaning any number. Those that are there stay.
+func (e *Enforcer) Bound(most int) {
+	e.leases.mu.Lock()
+	defer e.leases.mu.Unlock()
+	e.leases.most = most
+}
+
 // Sandboxes lists the live ones, the oldest first.
 func (e *Enforcer) Sandboxes() []Sandbox { return e.leases.list() }
 
@@ -31,7 +40,7 @@ func (e *Enforcer) RemoveSandbox(id string) (found bool) {
 }
 
 // Reap removes every sandbox that nobody is using now, and what earlier runs of
-// this sidecar left behind; it returns how many.
+// this sidecar left behind; it returns how many sandboxes.
 func (e *Enforcer) Reap(ctx context.Context) (int, error) {
 	idle := e.leases.drop("removed", func(l *lease) bool { return l.users == 0 })
 	if err := await(ctx, idle); err != nil {
@@ -41,25 +50,68 @@ func (e *Enforcer) Reap(ctx context.Context) (int, error) {
 	return len(idle) + swept, err
 }
 
-// Sweep removes the sandboxes of this owner that no lease holds, such as those
-// that a killed sidecar left running.
+// Sweep removes the sandboxes and workspaces of this owner that no lease holds,
+// such as those that a killed sidecar or an engine that was away left behind; it
+// returns how many sandboxes.
 func (e *Enforcer) Sweep(ctx context.Context) (removed int, err error) {
+	var faults []error
 	for name, backend := range e.Backends {
-		sweeper, ok := backend.(backends.Sweeper)
-		if !ok {
-			continue
-		}
-		n, err := sweeper.Sweep(ctx, e.Owner, e.leases.holds)
-		for range n {
-			e.Observer.SandboxReaped(name, "orphan")
-		}
+		n, err := e.sweep(ctx, name, backend)
 		removed += n
 		if err != nil {
-			return removed, fmt.Errorf("sweeping %s: %w", name, err)
+			faults = append(faults, fmt.Errorf("sweeping %s: %w", name, err))
 		}
 	}
-	return removed, nil
+	return removed, errors.Join(faults...)
 }
+
+// sweep removes sandboxes first, since they hold their workspaces.
+func (e *Enforcer) sweep(ctx context.Context, name string, backend backends.Backend) (removed int, err error) {
+	if sweeper, ok := backend.(backends.Sweeper); ok {
+		removed, err = sweeper.Sweep(ctx, e.Owner, e.leases.holds)
+		for range removed {
+			e.Observer.SandboxReaped(name, "orphan")
+		}
+	}
+	if keeper, ok := backend.(backends.Keeper); ok && err == nil {
+		err = e.sweepWorkspaces(ctx, keeper)
+	}
+	return removed, err
+}
+
+func (e *Enforcer) sweepWorkspaces(ctx context.Context, keeper backends.Keeper) error {
+	found, err := keeper.Workspaces(ctx, e.Owner)
+	if err != nil {
+		return err
+	}
+	var faults []error
+	for _, workspace := range found {
+		if l := e.leases.clear(workspace); l != nil {
+			faults = append(faults, keeper.RemoveWorkspace(ctx, e.Owner, workspace))
+			e.leases.forget(l)
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// clear takes a workspace that is nobody's, so that whoever comes now waits until
+// it is gone; nil if it is somebody's.
+func (ls *leases) clear(workspace string) *lease {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	for l := range ls.all {
+		if l.spec.Workspace == workspace {
+			return nil
+		}
+	}
+	l := &lease{tenant: tenant{spec: backends.Spec{Workspace: workspace}}, ready: make(chan struct{}), gone: make(chan struct{}),
+		err: errSwept, removed: true, emptying: true}
+	close(l.ready)
+	ls.all[l] = true
+	return l
+}
+
+var errSwept = errors.New("the workspace is being swept")
 
 // opened tells of the making of a sandbox.
 func (e *Enforcer) opened(backend string, err error, took time.Duration) {

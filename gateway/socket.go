@@ -39,17 +39,36 @@ func vacate(path string) error {
 	case about.Mode().Type() != fs.ModeSocket:
 		return fmt.Errorf("%s exists and is no socket; remove it or listen elsewhere", path)
 	}
-	other, err := net.DialTimeout("unix", path, time.Second)
+	err = call(path)
+	for range retries { // a child that was just forked holds our closed sockets until it is another program
+		if err != nil {
+			break
+		}
+		time.Sleep(retryPause)
+		err = call(path)
+	}
 	switch {
-	case err == nil:
-		_ = other.Close()
-		fallthrough
-	case errors.Is(err, syscall.EAGAIN), errors.Is(err, os.ErrDeadlineExceeded):
+	case err == nil, errors.Is(err, syscall.EAGAIN), errors.Is(err, os.ErrDeadlineExceeded):
 		return fmt.Errorf("socket %s is in use by another process; stop that one or listen elsewhere", path)
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, fs.ErrNotExist):
 		return nil
 	}
 	return fmt.Errorf("asking who serves %s: %w", path, err)
+}
+
+// How often, and how long apart, somebody who answers is asked again.
+const (
+	retries    = 5
+	retryPause = 20 * time.Millisecond
+)
+
+// call connects to a socket, if somebody serves it.
+func call(path string) error {
+	other, err := net.DialTimeout("unix", path, time.Second)
+	if err != nil {
+		return err
+	}
+	return other.Close()
 }
 
 // bind makes the socket in a folder that nobody else can enter, and moves it to

@@ -98,7 +98,7 @@ func temporaryFiles(t *testing.T, b box) {
 
 func workspaces(t *testing.T, b box) {
 	spec := b.spec
-	spec.Workspace, spec.DiskMB = "w"+marker(), 0
+	spec.Workspace, spec.DiskMB = "../w/"+marker(), 0
 	first := open(t, b.backend, spec)
 	first.says("echo kept >file; mkdir folder; chmod 0 folder; cat file", "kept\n")
 	if err := first.Close(context.Background()); err != nil {
@@ -119,6 +119,17 @@ func workspaces(t *testing.T, b box) {
 	if !ok {
 		t.Fatal("the backend cannot remove workspaces")
 	}
+	theirs := func() int {
+		names, err := keeper.Workspaces(context.Background(), spec.Owner)
+		if err != nil {
+			t.Error(err)
+		}
+		others, _ := keeper.Workspaces(context.Background(), spec.Owner+"-other")
+		return count(names, spec.Workspace) + count(names, other.Workspace) + len(others)
+	}
+	if n := theirs(); n != 2 {
+		t.Errorf("%d workspaces are listed, want the two that are kept", n)
+	}
 	for range 2 {
 		for _, workspace := range []string{spec.Workspace, other.Workspace} {
 			if err := eventually(func() error { return keeper.RemoveWorkspace(context.Background(), spec.Owner, workspace) }); err != nil {
@@ -126,8 +137,20 @@ func workspaces(t *testing.T, b box) {
 			}
 		}
 	}
+	if n := theirs(); n != 0 {
+		t.Errorf("%d workspaces are listed that are removed", n)
+	}
 	t.Cleanup(func() { _ = keeper.RemoveWorkspace(context.Background(), spec.Owner, spec.Workspace) })
 	open(t, b.backend, spec).says("cat file 2>/dev/null || echo none", "none\n")
+}
+
+func count(names []string, name string) (n int) {
+	for _, other := range names {
+		if other == name {
+			n++
+		}
+	}
+	return n
 }
 
 // eventually repeats what a sandbox that is just going away may hinder.

@@ -7,17 +7,42 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/bailiff-dev/bailiff/backends"
 )
 
-// folder is where a workspace is; its name does not tell whose it is.
+// folder is where a workspace is.
 func (b *Backend) folder(owner, workspace string) string {
-	sum := sha256.Sum256([]byte(fmt.Sprintf("%d:%s%s", len(owner), owner, workspace)))
-	return filepath.Join(b.cfg.StateDir, "workspaces", hex.EncodeToString(sum[:16]))
+	return filepath.Join(b.shelf(), ownersPrefix(owner)+url.PathEscape(workspace))
+}
+
+func (b *Backend) shelf() string { return filepath.Join(b.cfg.StateDir, "workspaces") }
+
+// ownersPrefix is how the names of an owner's folders begin.
+func ownersPrefix(owner string) string {
+	sum := sha256.Sum256([]byte(owner))
+	return hex.EncodeToString(sum[:8]) + "-"
+}
+
+// Workspaces lists the owner's by the names of their folders.
+func (b *Backend) Workspaces(_ context.Context, owner string) ([]string, error) {
+	entries, err := os.ReadDir(b.shelf())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: listing workspaces: %w", backends.ErrUnavailable, err)
+	}
+	var list []string
+	for _, entry := range entries {
+		escaped, its := strings.CutPrefix(entry.Name(), ownersPrefix(owner))
+		if name, err := url.PathUnescape(escaped); its && err == nil {
+			list = append(list, name)
+		}
+	}
+	return list, nil
 }
 
 // workspace makes the folder of a spec's workspace, if need be, and gives it to
@@ -42,7 +67,7 @@ func (b *Backend) workspace(spec backends.Spec) (string, error) {
 // shelter makes the folder that holds the workspaces, and wants every folder on
 // the way there to be open for the sandbox's user.
 func (b *Backend) shelter() error {
-	folder := filepath.Join(b.cfg.StateDir, "workspaces")
+	folder := b.shelf()
 	if err := os.MkdirAll(folder, 0o711); err != nil {
 		return fmt.Errorf("%w: making the folder of the workspaces: %w", backends.ErrUnavailable, err)
 	}

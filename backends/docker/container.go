@@ -19,8 +19,8 @@ import (
 	"github.com/docker/docker/client"
 )
 
-// The labels of containers and volumes. Sessions and workspaces are labelled by
-// digest: their names may tell who talks to whom.
+// The labels of containers and volumes. Sessions are labelled by digest: their
+// names may tell who talks to whom.
 const (
 	labelOwner     = "bailiff.owner"
 	labelSession   = "bailiff.session"

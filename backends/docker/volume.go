@@ -55,7 +55,7 @@ func (b *Backend) runnerVolume(ctx context.Context, owner, image string) (string
 func (b *Backend) workspaceVolume(ctx context.Context, spec backends.Spec, image string) (string, error) {
 	options := volume.CreateOptions{
 		Name:   workspaceVolumeName(spec.Owner, spec.Workspace),
-		Labels: map[string]string{labelOwner: spec.Owner, labelSession: hashed(spec.Session), labelWorkspace: hashed(spec.Workspace)},
+		Labels: map[string]string{labelOwner: spec.Owner, labelSession: hashed(spec.Session), labelWorkspace: spec.Workspace},
 	}
 	if size := shareMB(spec.DiskMB, workspaceFolder); size > 0 {
 		options.DriverOpts = map[string]string{"size": strconv.Itoa(size) + "M"}
@@ -68,6 +68,21 @@ func (b *Backend) workspaceVolume(ctx context.Context, spec backends.Spec, image
 
 func workspaceVolumeName(owner, workspace string) string {
 	return "bailiff-workspace-" + digest(owner, workspace)
+}
+
+// Workspaces lists the owner's named workspaces by the labels of their volumes.
+func (b *Backend) Workspaces(ctx context.Context, owner string) ([]string, error) {
+	which := ownedBy(owner)
+	which.Add("label", labelWorkspace)
+	found, err := b.engine.VolumeList(ctx, volume.ListOptions{Filters: which})
+	if err != nil {
+		return nil, b.fault("listing workspaces", err)
+	}
+	list := make([]string, len(found.Volumes))
+	for i, v := range found.Volumes {
+		list[i] = v.Labels[labelWorkspace]
+	}
+	return list, nil
 }
 
 // RemoveWorkspace deletes the volume of a named workspace.

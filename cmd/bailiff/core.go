@@ -54,6 +54,7 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*core, 
 	if err != nil {
 		return nil, errors.Join(err, c.abandon())
 	}
+	c.enforcer.Bound(cfg.Agent.MaxSandboxes)
 	return c, nil
 }
 

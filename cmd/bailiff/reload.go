@@ -11,7 +11,8 @@ import (
 )
 
 // reload puts a new configuration into force as far as a running sidecar can:
-// the agents' listeners with their users, platforms and tokens. It returns the
+// the agents' listeners with their users, platforms and tokens, and how many
+// sandboxes each may have. It returns the
 // names of the sections that wait for a restart.
 func (s *sidecar) reload(ctx context.Context, next *config.Config) (waiting []string, err error) {
 	select {
@@ -33,6 +34,7 @@ func (s *sidecar) reload(ctx context.Context, next *config.Config) (waiting []st
 		}
 	}
 	slices.Sort(waiting)
+	s.enforcer.Bound(next.Agent.MaxSandboxes)
 	return waiting, s.replaceListeners(ctx, next.Agent.Listeners)
 }
 

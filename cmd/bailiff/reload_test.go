@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -102,4 +103,24 @@ func BenchmarkReload(b *testing.B) {
 		times = append(times, time.Since(began))
 	}
 	b.ReportMetric(float64(median(times).Milliseconds()), "in-force-ms")
+}
+
+func TestTheBoundOnSandboxesChangesWithoutARestart(t *testing.T) {
+	s := startSidecar(t, "backends: {bubblewrap: {}}")
+	for _, c := range []struct {
+		most int
+		want bailiff.Status
+	}{{1, bailiff.Unavailable}, {2, bailiff.Completed}} {
+		next := *s.cfg
+		next.Agent.MaxSandboxes = c.most
+		if _, err := s.reload(t.Context(), &next); err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range []bailiff.Status{bailiff.Completed, c.want} {
+			a, err := s.client(t).Execute(t.Context(), chat(fmt.Sprint("s", i), "true"), client.News{})
+			if err != nil || a.Status != want {
+				t.Errorf("with a bound of %d session %d was answered %+v, %v, want %s", c.most, i, a, err, want)
+			}
+		}
+	}
 }

@@ -46,6 +46,8 @@ type Agent struct {
 	Listeners []Listener
 	// DataPaths are what OPA's Data API serves, such as "bailiff/decision".
 	DataPaths []string
+	// MaxSandboxes is how many sandboxes the requests of one listener may have at once.
+	MaxSandboxes int
 }
 
 // Listener is one door for agents.

@@ -13,8 +13,9 @@ func Default() *Config {
 	return &Config{
 		StateDir: stateDir(),
 		Agent: Agent{
-			Listeners: []Listener{{Name: "agent", Listen: socket("agent.sock"), UIDs: self}},
-			DataPaths: []string{"bailiff/decision", "agent/call/decision"},
+			Listeners:    []Listener{{Name: "agent", Listen: socket("agent.sock"), UIDs: self}},
+			DataPaths:    []string{"bailiff/decision", "agent/call/decision"},
+			MaxSandboxes: 100,
 		},
 		Operator:  Operator{Listen: socket("operator.sock"), UIDs: self},
 		Metrics:   Metrics{Listen: "127.0.0.1:9464"},

@@ -244,6 +244,22 @@ func (r *reader) duration(into *time.Duration, least, most time.Duration) func(p
 	}
 }
 
+func (r *reader) number(into *int, least, most int) func(place) {
+	return func(at place) {
+		n, isNumber := at.node.(*ast.IntegerNode)
+		if !isNumber {
+			r.wrongType(at, "a whole number")
+			return
+		}
+		number, err := strconv.Atoi(n.GetToken().Value)
+		if err != nil || number < least || number > most {
+			r.fault(at, "want %d to %d, is %s", least, most, n.GetToken().Value)
+			return
+		}
+		*into = number
+	}
+}
+
 func (r *reader) uids(into *[]uint32) func(place) {
 	return func(at place) {
 		*into = []uint32{}

@@ -48,7 +48,8 @@ func (r *reader) checkDoors(c *Config) {
 
 func (r *reader) agent(a *Agent, at place) {
 	r.section(at, fields{
-		"data_paths": r.each(&a.DataPaths, r.dataPath),
+		"data_paths":    r.each(&a.DataPaths, r.dataPath),
+		"max_sandboxes": r.number(&a.MaxSandboxes, 1, 10_000),
 		"listeners": func(at place) {
 			a.Listeners = []Listener{}
 			r.list(at, func(at place) { r.listener(a, at) })

@@ -1,0 +1,213 @@
+package enforcer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
+)
+
+func TestTheFirstAnswerFromASandboxThatReplacesAFailedOneSaysSo(t *testing.T) {
+	b := newBench(t)
+	b.Execute(t.Context(), request("true"), nil)
+	_ = b.shop.rooms()[0].Close(t.Context())
+	if a := b.Execute(t.Context(), request("true"), nil); a.Status != bailiff.Completed || !strings.Contains(a.Message, "was replaced") {
+		t.Errorf("answer is %+v", a)
+	}
+	if a := b.Execute(t.Context(), request("true"), nil); a.Message != "" {
+		t.Errorf("the next answer says %q", a.Message)
+	}
+	b.RemoveSandbox("room-2")
+	if a := b.Execute(t.Context(), request("true"), nil); a.Message != "" {
+		t.Errorf("after an operator removed the sandbox the answer says %q", a.Message)
+	}
+}
+
+func TestTheAnswerTellsHowACommandEnded(t *testing.T) {
+	unfit := fmt.Errorf("%w: %w: no folder", backends.ErrNotStarted, backends.ErrUnfit)
+	full := fmt.Errorf("%w: %w: no room", backends.ErrNotStarted, backends.ErrFull)
+	for name, c := range map[string]struct {
+		exit   backends.Exit
+		err    error
+		status bailiff.Status
+		code   string
+		exits  int
+		says   string
+	}{
+		"as it wanted":                        {backends.Exit{Code: 3}, nil, bailiff.Completed, "", 3, ""},
+		"killed":                              {backends.Exit{Code: 137}, nil, bailiff.Completed, "", 137, ""},
+		"killed for want of memory":           {backends.Exit{Code: 137, Starved: true}, nil, bailiff.Completed, "", 137, "memory limit of 64 MB"},
+		"well, but a child starved":           {backends.Exit{Starved: true}, nil, bailiff.Completed, "", 0, "memory limit of 64 MB"},
+		"at its timeout, starved":             {backends.Exit{Code: 124, TimedOut: true, Starved: true}, nil, bailiff.TimedOut, "", 124, "memory limit of 64 MB"},
+		"with its supervisor":                 {backends.Exit{Code: 137, Lost: true}, nil, bailiff.Failed, bailiff.CodeOutcomeUnknown, 125, "supervisor was killed"},
+		"never, for want of its folder":       {backends.Exit{}, unfit, bailiff.Failed, bailiff.CodeCommand, 125, "no folder"},
+		"never, for want of room":             {backends.Exit{}, full, bailiff.Unavailable, bailiff.CodeBackend, 125, "no room"},
+		"nobody knows how: the sandbox broke": {backends.Exit{}, errBoom, bailiff.Failed, bailiff.CodeOutcomeUnknown, 125, "boom"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, func(b *bench) {
+				b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.MemoryMB = 64 })
+				b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) { return c.exit, c.err }
+			})
+			a := b.Execute(t.Context(), request("true"), nil)
+			if a.Status != c.status || a.Code != c.code || a.ExitCode != c.exits || !strings.Contains(a.Message, c.says) || c.says == "" && a.Message != "" {
+				t.Errorf("answer is %+v, want %+v", a, c)
+			}
+		})
+	}
+}
+
+func TestASessionsFolderThatIsGoneIsForgotten(t *testing.T) {
+	b := newBench(t, func(b *bench) {
+		b.shop.run = func(_ context.Context, cmd backends.Command, _ func([]byte)) (backends.Exit, error) {
+			if cmd.Workdir == "/workspace/gone" {
+				return backends.Exit{}, fmt.Errorf("%w: %w: no such folder", backends.ErrNotStarted, backends.ErrUnfit)
+			}
+			return backends.Exit{Workdir: "/workspace/gone"}, nil
+		}
+	})
+	b.Execute(t.Context(), request("mkdir gone; cd gone; rmdir ../gone"), nil)
+	if a := b.Execute(t.Context(), request("ls"), nil); a.Code != bailiff.CodeCommand || !strings.Contains(a.Message, "next command starts in its workspace") {
+		t.Errorf("answer is %+v", a)
+	}
+	if a := b.Execute(t.Context(), request("ls"), nil); a.Status != bailiff.Completed {
+		t.Errorf("answer is %+v", a)
+	}
+}
+
+func TestACallerHasNoMoreSandboxesThanItMay(t *testing.T) {
+	b := newBench(t)
+	b.Bound(2)
+	b.Probe(t.Context())
+	session := func(caller, id string) bailiff.Request {
+		req := request("true")
+		req.Caller, req.Session.ID = caller, id
+		return req
+	}
+	for _, req := range []bailiff.Request{session("hermes", "s1"), session("hermes", "s2"), session("codex", "s1"), session("hermes", "s1")} {
+		if a := b.Execute(t.Context(), req, nil); a.Status != bailiff.Completed {
+			t.Errorf("%s of %s was answered %+v", req.Session.ID, req.Caller, a)
+		}
+	}
+	a := b.Execute(t.Context(), session("hermes", "s3"), nil)
+	if a.Status != bailiff.Unavailable || !strings.Contains(a.Message, "hermes has 2") || !strings.Contains(a.Message, "agent.max_sandboxes") {
+		t.Errorf("one too many was answered %+v", a)
+	}
+	if b.Readiness()["docker"] != nil {
+		t.Error("the backend counts as failed")
+	}
+	if _, err := b.EndSession(t.Context(), "hermes", "s1"); err != nil {
+		t.Fatal(err)
+	}
+	if a := b.Execute(t.Context(), session("hermes", "s3"), nil); a.Status != bailiff.Completed {
+		t.Errorf("with room again it was answered %+v", a)
+	}
+}
+
+func TestASweepTakesTheWorkspacesThatNobodyHas(t *testing.T) {
+	b := newBench(t)
+	k := &keeper{b.shop, make(chan string), make(chan struct{}), nil}
+	b.Backends["docker"] = k
+	b.Execute(t.Context(), request("true"), nil)
+	k.found = []string{"left", b.shop.rooms()[0].spec.Workspace}
+	swept := make(chan error)
+	go func() {
+		_, err := b.Sweep(context.Background())
+		swept <- err
+	}()
+	if workspace := <-k.removing; workspace != "left" {
+		t.Errorf("%s was removed", workspace)
+	}
+	k.allow <- struct{}{}
+	if err := <-swept; err != nil {
+		t.Error(err)
+	}
+	go func() { <-k.removing; k.allow <- struct{}{} }()
+	k.found = nil
+	b.Close(t.Context())
+}
+
+func TestAWorkspaceIsNotUsedWhileItIsSwept(t *testing.T) {
+	b := newBench(t)
+	b.Execute(t.Context(), request("true"), nil)
+	workspace := b.shop.rooms()[0].spec.Workspace
+	b.RemoveSandbox("room-1")
+	k := &keeper{b.shop, make(chan string), make(chan struct{}), []string{workspace}}
+	b.leases.close()
+	b.Backends["docker"] = k
+	go func() { _, _ = b.Sweep(context.Background()) }()
+	<-k.removing
+	answered := make(chan bailiff.Answer)
+	go func() { answered <- b.Execute(context.Background(), request("true"), nil) }()
+	select {
+	case a := <-answered:
+		t.Errorf("a request ran on a workspace that is being swept: %+v", a)
+	case k.allow <- struct{}{}:
+	}
+	if a := <-answered; a.Status != bailiff.Completed {
+		t.Errorf("answer is %+v", a)
+	}
+	go func() { <-k.removing; k.allow <- struct{}{} }()
+	k.found = nil
+	b.Close(t.Context())
+}
+
+// engine is one that can be away; sandboxes then stay behind.
+type engine struct {
+	*shop
+	away bool
+	left []string
+}
+
+var errAway = errors.New("the engine is away")
+
+func (e *engine) Open(ctx context.Context, spec backends.Spec) (backends.Sandbox, error) {
+	made, err := e.shop.Open(ctx, spec)
+	return &stubborn{made, e}, err
+}
+
+type stubborn struct {
+	backends.Sandbox
+	engine *engine
+}
+
+func (s *stubborn) Close(ctx context.Context) error {
+	_ = s.Sandbox.Close(ctx)
+	if s.engine.away {
+		s.engine.left = append(s.engine.left, s.ID())
+		return errAway
+	}
+	return nil
+}
+
+func (e *engine) Sweep(_ context.Context, _ string, keep func(string) bool) (int, error) {
+	if e.away {
+		return 0, errAway
+	}
+	before := len(e.left)
+	e.left = slices.DeleteFunc(e.left, func(id string) bool { return !keep(id) })
+	return before - len(e.left), nil
+}
+
+func TestWhatAnEngineThatWasAwayKeepsIsSweptWhenItIsBack(t *testing.T) {
+	b := newBench(t)
+	e := &engine{shop: b.shop}
+	b.Backends["docker"] = e
+	b.Execute(t.Context(), request("true"), nil)
+	e.away = true
+	if _, err := b.EndSession(t.Context(), "hermes", "s1"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Sweep(t.Context()); !errors.Is(err, errAway) || len(e.left) != 1 {
+		t.Errorf("while it is away: %v, %v left", err, e.left)
+	}
+	e.away = false
+	if n, err := b.Sweep(t.Context()); n != 1 || err != nil || len(e.left) != 0 {
+		t.Errorf("when it is back: %d swept, %v, %v left", n, err, e.left)
+	}
+}
