@@ -211,3 +211,14 @@ func TestWhatAnEngineThatWasAwayKeepsIsSweptWhenItIsBack(t *testing.T) {
 		t.Errorf("when it is back: %d swept, %v, %v left", n, err, e.left)
 	}
 }
+
+func TestWhatIsNoRequestIsDeniedAndRecorded(t *testing.T) {
+	b := newBench(t)
+	d := b.Refuse("hermes", "request.invalid", "The request is not valid.")
+	if d.Decision.Outcome != bailiff.Deny || d.Decision.Denials[0].Rule != "request.invalid" || len(b.tape.events) != 1 {
+		t.Fatalf("decided %+v, recorded %v", d, b.tape.events)
+	}
+	if e := b.tape.events[0]; e.DecisionID != d.ID || e.RequestedBy != "hermes" || e.Custom.Event != bailiff.DecisionEvent {
+		t.Errorf("recorded %+v", e)
+	}
+}

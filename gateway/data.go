@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -13,9 +14,15 @@ import (
 	"github.com/bailiff-dev/bailiff"
 )
 
-// decisionPath is the document that every request is judged by. Asked for by
-// OPA's Data API, it goes the way of /v1/decide and is logged like it.
-const decisionPath = "bailiff/decision"
+const (
+	// decisionPath is the document that every request is judged by. Asked for by
+	// OPA's Data API, it goes the way of /v1/decide and is logged like it.
+	decisionPath = "bailiff/decision"
+	// callPath is where agents' tool kits look for a verdict on a tool call, to
+	// which nothing defined means that they need not care. So where the policies
+	// define nothing there, the decision stands there as a verdict.
+	callPath = "agent/call/decision"
+)
 
 // ruleInput is the rule of a denial whose input document was not understood.
 const ruleInput = "request.invalid"
@@ -82,24 +89,58 @@ func (a *agent) data(w http.ResponseWriter, r *http.Request, read func([]byte) (
 		return
 	}
 	req, p := a.readDocument(r, read)
-	var id string
+	decides := path == decisionPath || path == callPath
+	if decides && p != nil && p.Code == codeRequest {
+		decided := a.Enforcer.Refuse(a.Name, ruleInput, p.Message)
+		answer(w, decided.ID, worded(path, decided.Decision))
+		return
+	}
 	var result jsontext.Value
-	switch {
-	case path == decisionPath && p != nil && p.Code == codeRequest:
-		result = encoded(bailiff.Denied(ruleInput, p.Message))
-	case p != nil:
+	if p == nil && path != decisionPath {
+		result, p = a.query(r, req, path)
+	}
+	if p != nil {
 		p.write(w)
 		return
-	case path == decisionPath:
-		decided := a.Enforcer.Decide(r.Context(), req)
-		id, result = decided.ID, encoded(decided.Decision)
-	default:
-		if result, p = a.query(r, req, path); p != nil {
-			p.write(w)
-			return
-		}
 	}
-	answer(w, id, result)
+	if result != nil || !decides {
+		answer(w, "", result)
+		return
+	}
+	decided := a.Enforcer.Decide(r.Context(), req)
+	answer(w, decided.ID, worded(path, decided.Decision))
+}
+
+// verdict is a decision as agents' tool kits know it.
+type verdict struct {
+	// Decision is "allow", "requires-approval" or "deny".
+	Decision string `json:"decision"`
+	Reason   string `json:"reason,omitempty"`
+}
+
+// worded is a decision as the document at the path.
+func worded(path string, d bailiff.Decision) jsontext.Value {
+	if path == decisionPath {
+		return encoded(d)
+	}
+	switch d.Outcome {
+	case bailiff.Allow:
+		return encoded(verdict{Decision: "allow"})
+	case bailiff.Ask:
+		if d.Approval != nil {
+			return encoded(verdict{"requires-approval", messages(d.Approval.Reasons)})
+		}
+		return encoded(verdict{Decision: "requires-approval"})
+	}
+	return encoded(verdict{"deny", messages(d.Denials)})
+}
+
+func messages(reasons []bailiff.Reason) string {
+	list := make([]string, len(reasons))
+	for i, r := range reasons {
+		list[i] = r.Message
+	}
+	return strings.Join(list, " ")
 }
 
 func (a *agent) readDocument(r *http.Request, read func([]byte) (document, error)) (bailiff.Request, *Problem) {
@@ -134,8 +175,8 @@ func (a *agent) query(r *http.Request, req bailiff.Request, path string) (jsonte
 	return text, nil
 }
 
-func encoded(d bailiff.Decision) jsontext.Value {
-	text, err := json.Marshal(d, lenient)
+func encoded(document any) jsontext.Value {
+	text, err := json.Marshal(document, lenient)
 	if err != nil {
 		panic(err) // as in send
 	}

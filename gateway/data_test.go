@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,14 +14,19 @@ import (
 )
 
 // evaluator is a fake that knows three documents.
-type evaluator struct{ at bailiff.Circumstances }
+type evaluator struct {
+	at bailiff.Circumstances
+	// silent policies define nothing.
+	silent bool
+}
 
 func (e *evaluator) Query(_ context.Context, req bailiff.Request, at bailiff.Circumstances, path string) (any, bool, error) {
 	e.at = at
-	switch path {
-	case "agent/call/decision":
+	switch {
+	case e.silent:
+	case path == "agent/call/decision":
 		return map[string]any{"tool": req.Tool, "n": json.Number("12345678901234567890")}, true, nil
-	case "agent/broken":
+	case path == "agent/broken":
 		return nil, false, errors.New("evaluating policies: out of time")
 	}
 	return nil, false, nil
@@ -62,7 +68,8 @@ func TestOPAClientsGetTheDecision(t *testing.T) {
 }
 
 func TestTheDecisionIsNeverUndefined(t *testing.T) {
-	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, dataAgent(&enforcer{}, &evaluator{}))))
+	e := &enforcer{}
+	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, dataAgent(e, &evaluator{}))))
 	for name, body := range map[string]string{
 		"no input":               `{}`,
 		"an empty input":         `{"input": {}}`,
@@ -84,6 +91,41 @@ func TestTheDecisionIsNeverUndefined(t *testing.T) {
 			if d := wire.Result; d.Outcome != bailiff.Deny || len(d.Denials) != 1 || d.Denials[0].Rule != ruleInput {
 				t.Errorf("the decision is %+v", d)
 			}
+			a = caller{t, c.client}.post("/v1/data/agent/call/decision", body)
+			if a.status != http.StatusOK || !strings.HasPrefix(string(a.body), `{"decision_id":"r1","result":{"decision":"deny","reason":"`) {
+				t.Errorf("the verdict is %d: %s", a.status, a.body)
+			}
+			if e.refused = e.refused[len(e.refused)-2:]; !slices.Equal(e.refused, []string{"hermes " + ruleInput, "hermes " + ruleInput}) {
+				t.Errorf("recorded is %v, want both denials", e.refused)
+			}
+		})
+	}
+}
+
+func TestWherePoliciesSayNothingOfACallTheDecisionStands(t *testing.T) {
+	reasons := []bailiff.Reason{{Rule: "a", Message: "It deletes."}, {Rule: "b", Message: "It sends."}}
+	for name, c := range map[string]struct {
+		decision bailiff.Decision
+		want     string
+	}{
+		"allowed":             {bailiff.Decision{Outcome: bailiff.Allow}, `{"decision":"allow"}`},
+		"asked about":         {bailiff.Decision{Outcome: bailiff.Ask, Approval: &bailiff.ApprovalTerms{Reasons: reasons}}, `{"decision":"requires-approval","reason":"It deletes. It sends."}`},
+		"asked about, simply": {bailiff.Decision{Outcome: bailiff.Ask}, `{"decision":"requires-approval"}`},
+		"denied":              {bailiff.Decision{Outcome: bailiff.Deny, Denials: reasons[:1]}, `{"decision":"deny","reason":"It deletes."}`},
+		"nobody decided":      {bailiff.Decision{}, `{"decision":"deny"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := &enforcer{decide: func() bailiff.Decision { return c.decision }}
+			door := callerOf(t, open(t, DoorConfig{}, agentHandler(t, dataAgent(e, &evaluator{silent: true}))))
+			if a := door.post("/v1/data/agent/call/decision", `{"input": `+inputDocument+`}`); string(a.body) != `{"decision_id":"d1","result":`+c.want+`}` {
+				t.Errorf("version 1 answers %s, want %s", a.body, c.want)
+			}
+			if a := door.post("/v0/data/agent/call/decision", inputDocument); string(a.body) != c.want {
+				t.Errorf("version 0 answers %s, want %s", a.body, c.want)
+			}
+			if got := e.last(t); got.Args.Command != "rm -rf /" {
+				t.Errorf("the enforcer got %+v", got)
+			}
 		})
 	}
 }
@@ -102,7 +144,7 @@ func TestOtherDocumentsAreEvaluated(t *testing.T) {
 		{"an undefined one, version 1", "/v1/data/agent/undefined", v1, 200, `{}`},
 		{"an undefined one, version 0", "/v0/data/agent/undefined", inputDocument, 404, `{"code":"undefined_document"`},
 		{"one that fails", "/v1/data/agent/broken", v1, 500, `{"code":"internal_error"`},
-		{"input that is no request", "/v1/data/agent/call/decision", `{"input": {}}`, 400, `{"code":"invalid_request"`},
+		{"input that is no request", "/v1/data/agent/undefined", `{"input": {}}`, 400, `{"code":"invalid_request"`},
 		{"text that is no JSON", "/v1/data/bailiff/decision", `{"input"`, 400, `{"code":"invalid_json"`},
 		{"a platform that is not this door's", "/v1/data/bailiff/decision", strings.Replace(v1, "telegram", "cli", 1), 403, `{"code":"platform_not_allowed"`},
 		{"a document that is not listed", "/v1/data/bailiff/tables", v1, 403, `{"code":"path_not_allowed"`},

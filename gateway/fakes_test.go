@@ -20,8 +20,12 @@ import (
 type enforcer struct {
 	execute func(ctx context.Context, req bailiff.Request, news func(bailiff.Progress)) bailiff.Answer
 
-	mu   sync.Mutex
-	seen []bailiff.Request
+	// decide, if set, is what it decides.
+	decide func() bailiff.Decision
+
+	mu      sync.Mutex
+	seen    []bailiff.Request
+	refused []string // callers and rules
 }
 
 var allowed = bailiff.Decision{Outcome: bailiff.Allow, Revision: "r1"}
@@ -56,7 +60,17 @@ func completed(req bailiff.Request, output string) bailiff.Answer {
 
 func (e *enforcer) Decide(_ context.Context, req bailiff.Request) bailiff.Decided {
 	e.note(req)
+	if e.decide != nil {
+		return bailiff.Decided{ID: "d1", Decision: e.decide()}
+	}
 	return bailiff.Decided{ID: "d1", Decision: allowed}
+}
+
+func (e *enforcer) Refuse(caller, rule, message string) bailiff.Decided {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.refused = append(e.refused, caller+" "+rule)
+	return bailiff.Decided{ID: "r1", Decision: bailiff.Denied(rule, message)}
 }
 
 func (e *enforcer) EndSession(_ context.Context, caller, session string) (int, error) {

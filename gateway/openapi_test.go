@@ -132,6 +132,7 @@ func (broken) Execute(context.Context, bailiff.Request, func(bailiff.Progress)) 
 	panic("a bug")
 }
 func (broken) Decide(context.Context, bailiff.Request) bailiff.Decided { panic("a bug") }
+func (broken) Refuse(string, string, string) bailiff.Decided           { panic("a bug") }
 func (broken) EndSession(context.Context, string, string) (int, error) { return 0, errors.New("stuck") }
 func (broken) Status(context.Context) Status                           { panic("a bug") }
 func (broken) List(context.Context) []Sandbox                          { panic("a bug") }

@@ -37,8 +37,7 @@ func (a *agent) stream(w http.ResponseWriter, r *http.Request, req bailiff.Reque
 	s.end(a.Enforcer.Execute(ctx, req, s.news))
 }
 
-// stream writes server-sent events. Nothing is written before the first event,
-// so that an answer that is an HTTP error can still be one.
+// stream writes server-sent events.
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
@@ -69,10 +68,6 @@ func (s *stream) output(piece []byte) {
 }
 
 func (s *stream) end(answer bailiff.Answer) {
-	if !s.started && answer.Code == bailiff.CodeConflict {
-		reply(s.w, answer)
-		return
-	}
 	s.output(s.rest)
 	s.event("result", answered(answer))
 }

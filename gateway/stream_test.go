@@ -134,15 +134,17 @@ func TestOutputThatIsNoTextIsAnsweredAsBase64(t *testing.T) {
 	}
 }
 
-func TestAnotherRequestUnderTheSameIDIs409EitherWay(t *testing.T) {
+func TestAnotherRequestUnderTheSameIDIsRefusedEitherWay(t *testing.T) {
 	e := &enforcer{execute: func(context.Context, bailiff.Request, func(bailiff.Progress)) bailiff.Answer {
 		return bailiff.Answer{Status: bailiff.Failed, Code: bailiff.CodeConflict, Message: "Another request is known under this request id."}
 	}}
 	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(e))))
-	for _, accept := range []string{"application/json", "text/event-stream"} {
-		if p := c.post("/v1/execute", telegramRequest, "Accept", accept).problem(t, http.StatusConflict); p.Code != bailiff.CodeConflict {
-			t.Errorf("%s: the problem is %+v", accept, p)
-		}
+	if p := c.post("/v1/execute", telegramRequest).problem(t, http.StatusConflict); p.Code != bailiff.CodeConflict {
+		t.Errorf("the problem is %+v", p)
+	}
+	list := events(t, c.post("/v1/execute", telegramRequest, "Accept", "text/event-stream"))
+	if len(list) != 1 || list[0].name != "result" || !strings.Contains(list[0].data, `"status":"error"`) || !strings.Contains(list[0].data, bailiff.CodeConflict) {
+		t.Errorf("the stream is %+v", list)
 	}
 }
 

@@ -1,0 +1,18 @@
+package enforcer
+
+import (
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// Refuse denies what a caller sent and was no request that could be judged. The
+// decision log is told, but not waited for.
+func (e *Enforcer) Refuse(caller, rule, message string) bailiff.Decided {
+	req := bailiff.Request{Caller: caller}
+	d := bailiff.Denied(rule, message)
+	e.Observer.Decided(req, d, 0)
+	event := decided(req, bailiff.Judgement{Decision: d}, time.Now())
+	e.Recorder.Note(event)
+	return bailiff.Decided{ID: event.DecisionID, Decision: d}
+}
