@@ -1,0 +1,142 @@
+package guard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/env"
+	"github.com/google/cel-go/common/overloads"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/ext"
+	"github.com/google/cel-go/interpreter"
+)
+
+// maxText is how long a condition may be, in characters; maxPattern how large
+// one of its regular expressions, in instructions.
+const (
+	maxText    = 8 << 10
+	maxPattern = 2000
+)
+
+// interruptEvery is after how many rounds of a loop time is looked at.
+const interruptEvery = 100
+
+// scope is one kind of condition: the variables that it sees.
+type scope struct {
+	// environment is made when it is first needed, since that takes milliseconds.
+	environment func() (*cel.Env, error)
+}
+
+func newScope(variables map[string]reflect.Type) *scope {
+	return &scope{sync.OnceValues(func() (*cel.Env, error) {
+		natives := []any{ext.ParseStructTag("json")}
+		options := []cel.EnvOption{
+			cel.ParserExpressionSizeLimit(maxText), cel.RegexProgramSizeLimit(maxPattern),
+			cel.ASTValidators(cel.ValidateHomogeneousAggregateLiterals(), writtenPatterns{}),
+		}
+		for name, t := range variables {
+			natives = append(natives, t)
+			options = append(options, cel.Variable(name, cel.ObjectType(t.String())))
+		}
+		made, err := cel.NewCustomEnv(append([]cel.EnvOption{cel.StdLib(cel.StdLibSubset(pure)), ext.NativeTypes(natives...)}, options...)...)
+		if err != nil {
+			return nil, fmt.Errorf("preparing conditions: %w", err)
+		}
+		return made, nil
+	})}
+}
+
+// pure is CEL's standard library without times, which conditions do not see, and
+// without what gives types up.
+var pure = without("timestamp", "duration", "getDate", "getDayOfMonth", "getDayOfWeek", "getDayOfYear", "getFullYear",
+	"getHours", "getMilliseconds", "getMinutes", "getMonth", "getSeconds", "dyn", "type", "bytes")
+
+func without(functions ...string) *env.LibrarySubset {
+	subset := env.NewLibrarySubset()
+	for _, name := range functions {
+		subset.AddExcludedFunctions(env.NewFunction(name))
+	}
+	return subset
+}
+
+// condition is a compiled condition.
+type condition struct{ program cel.Program }
+
+func compile(s *scope, text string) (condition, error) {
+	env, err := s.environment()
+	if err != nil {
+		return condition{}, err
+	}
+	checked, issues := env.Compile(text)
+	if issues.Err() != nil {
+		return condition{}, faultOf(env, text, issues.Errors())
+	}
+	if t := checked.OutputType(); !t.IsExactType(cel.BoolType) {
+		return condition{}, &Fault{1, 1, fmt.Sprintf("want a condition that is true or false, is of type %s", t)}
+	}
+	if err := affordable(env, checked); err != nil {
+		return condition{}, err
+	}
+	program, err := env.Program(checked, cel.EvalOptions(cel.OptOptimize, cel.OptTrackCost),
+		cel.CostLimit(maxCost), cel.InterruptCheckFrequency(interruptEvery))
+	if err != nil {
+		return condition{}, &Fault{1, 1, err.Error()}
+	}
+	return condition{program}, nil
+}
+
+// holdsInTime evaluates a condition that stands alone.
+func (c condition) holdsInTime(variables map[string]any) (bool, error) {
+	ctx, stop := context.WithTimeout(context.Background(), patience)
+	defer stop()
+	return c.holds(ctx, variables)
+}
+
+func (c condition) holds(ctx context.Context, variables map[string]any) (bool, error) {
+	if ctx.Err() != nil {
+		return false, errNoTime
+	}
+	result, _, err := c.program.ContextEval(ctx, variables)
+	var cut interpreter.EvalCancelledError
+	switch {
+	case err == nil && result.Type() == types.BoolType:
+		return result == types.True, nil
+	case err == nil:
+		return false, fmt.Errorf("it is of type %s", result.Type())
+	case errors.As(err, &cut) && cut.Cause == interpreter.CostLimitExceeded:
+		return false, fmt.Errorf("it takes more than %d steps for a request this large", maxCost)
+	case ctx.Err() != nil:
+		return false, errNoTime
+	}
+	return false, errors.New(strings.ReplaceAll(err.Error(), "\n", " "))
+}
+
+var errNoTime = errors.New("there was no time left for it")
+
+// writtenPatterns accepts regular expressions that stand in the condition
+// itself: one that a request brings could be of any size.
+type writtenPatterns struct{}
+
+func (writtenPatterns) Name() string { return "bailiff.written_patterns" }
+
+func (writtenPatterns) Validate(_ *cel.Env, _ cel.ValidatorConfig, a *ast.AST, issues *cel.Issues) {
+	for _, call := range ast.MatchDescendants(ast.NavigateAST(a), ast.FunctionMatcher(overloads.Matches)) {
+		args := call.AsCall().Args()
+		pattern := args[len(args)-1]
+		if pattern.Kind() != ast.LiteralKind {
+			issues.ReportErrorAtID(pattern.ID(), "want a pattern in quotes for matches, not one that is computed")
+			continue
+		}
+		text, _ := pattern.AsLiteral().Value().(string)
+		if _, err := regexp.Compile(text); err != nil {
+			issues.ReportErrorAtID(pattern.ID(), "%s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		}
+	}
+}

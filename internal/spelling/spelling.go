@@ -1,0 +1,45 @@
+// Package spelling finds the word that was likely meant.
+package spelling
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Unknown says that a word is none of the valid ones of its kind, and which was
+// likely meant. Valid must not be empty; it is left as it is.
+func Unknown(kind, word string, valid []string) string {
+	valid = slices.Sorted(slices.Values(valid))
+	best, least := "", len(word)/2+2
+	for _, v := range valid {
+		if d := distance(word, v); d < least {
+			best, least = v, d
+		}
+	}
+	if best != "" {
+		return fmt.Sprintf("unknown %s, nearest valid %s is %q", kind, kind, best)
+	}
+	return fmt.Sprintf("unknown %s, valid are %s", kind, strings.Join(valid, ", "))
+}
+
+// distance counts the letters to insert, drop or replace between two words.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
