@@ -1,15 +1,19 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
 )
 
 func newCheck(configPath *string) *cobra.Command {
-	return &cobra.Command{
+	var format string
+	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check the configuration and the policies",
 		Long: `Checks the configuration, the policies it names, and that the policies use the
@@ -20,22 +24,83 @@ Exit status: 0 if all is well, 1 otherwise.`,
 		Example: "  bailiff check --config /etc/bailiff/bailiff.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(*configPath)
+			report, err := check(*configPath)
 			if err != nil {
 				return err
 			}
-			faults := pdp.Check(cfg.Policies.Paths)
-			for _, fault := range faults {
-				fmt.Fprintln(cmd.ErrOrStderr(), fault)
+			for _, line := range report.lines(format) {
+				fmt.Fprintln(cmd.ErrOrStderr(), line)
 			}
-			if len(faults) > 0 {
+			if err := show(cmd, format, report, report.print); err != nil {
+				return err
+			}
+			if !report.Sound {
 				return status(1)
 			}
-			for _, warning := range cfg.Warnings() {
-				fmt.Fprintln(cmd.ErrOrStderr(), "warning:", warning)
-			}
-			fmt.Fprintln(cmd.OutOrStdout(), "configuration and policies are sound")
 			return nil
 		},
+	}
+	outputFlag(cmd, &format)
+	return cmd
+}
+
+// checkReport is what is wrong, and what deserves a second look.
+type checkReport struct {
+	Sound    bool         `json:"sound"`
+	Faults   []checkFault `json:"faults"`
+	Warnings []string     `json:"warnings"`
+}
+
+// checkFault is one fault with its place; Line is zero where it is the whole
+// file's, Key empty where it is not about a key of the configuration.
+type checkFault struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Key     string `json:"key"`
+	Message string `json:"message"`
+
+	text string
+}
+
+// check looks at the configuration and, if it can be used, at its policies. The
+// error says that there is none to look at.
+func check(configPath string) (checkReport, error) {
+	report := checkReport{Faults: []checkFault{}, Warnings: []string{}}
+	cfg, err := loadConfig(configPath)
+	var faults config.Faults
+	if errors.As(err, &faults) {
+		for _, f := range faults {
+			report.Faults = append(report.Faults, checkFault{f.File, f.Line, f.Key, f.Message, f.Error()})
+		}
+		return report, nil
+	}
+	if err != nil {
+		return report, err
+	}
+	for _, f := range pdp.Check(cfg.Policies.Paths) {
+		report.Faults = append(report.Faults, checkFault{f.File, f.Line, "", f.Message, f.String()})
+	}
+	report.Warnings = append(report.Warnings, cfg.Warnings()...)
+	report.Sound = len(report.Faults) == 0
+	return report, nil
+}
+
+// lines are for standard error, unless all of it is printed as JSON.
+func (r checkReport) lines(format string) (lines []string) {
+	if format == "json" {
+		return nil
+	}
+	for _, f := range r.Faults {
+		lines = append(lines, f.text)
+	}
+	for _, warning := range r.Warnings {
+		lines = append(lines, "warning: "+warning)
+	}
+	return lines
+}
+
+func (r checkReport) print(w io.Writer) {
+	if r.Sound {
+		fmt.Fprintln(w, "configuration and policies are sound")
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 )
@@ -279,6 +280,46 @@ func TestARestartLeavesNoContainerBehind(t *testing.T) {
 	s.stop()
 	if out, err := exec.Command("docker", "inspect", a.SandboxID).CombinedOutput(); err == nil {
 		t.Errorf("the container is still there: %.200s", out)
+	}
+}
+
+func TestFilesOfAKilledSidecarAreSweptAtTheStart(t *testing.T) {
+	for name, section := range map[string]string{"docker": dockerBackend, "bubblewrap": "backends: {bubblewrap: {}}"} {
+		t.Run(name, func(t *testing.T) {
+			folder := openDir(t)
+			before, err := tryStart(t, folder, section)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before.stop()
+			backend := before.backends[name]
+			spec := backends.Spec{Owner: owner(before.cfg.StateDir), Session: "s", Workspace: "left", Network: "none", ReadOnly: true}
+			left, err := backend.Open(t.Context(), spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := left.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			kept := func() int {
+				list, err := backend.(backends.Keeper).Workspaces(t.Context(), spec.Owner)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return len(list)
+			}
+			if n := kept(); n != 1 {
+				t.Fatalf("%d workspaces are left, want one to be swept", n)
+			}
+			if _, err := tryStart(t, folder, section); err != nil {
+				t.Fatal(err)
+			}
+			for deadline := time.Now().Add(20 * time.Second); kept() > 0; time.Sleep(10 * time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatal("the workspace is still there")
+				}
+			}
+		})
 	}
 }
 
