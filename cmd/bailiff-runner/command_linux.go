@@ -41,7 +41,7 @@ type command struct {
 	gone   chan struct{}
 }
 
-func begin(out *wire.Writer, stream uint32, job wire.Job) (*command, error) {
+func begin(out *wire.Writer, stream uint32, job wire.Job, changes <-chan os.Signal) (*command, error) {
 	c := &command{out: out, stream: stream, ending: make(chan wire.End, 1), over: make(chan struct{}), gone: make(chan struct{})}
 	c.credit.open()
 	c.capped = capped{head: job.Head, tail: job.Tail, emit: c.emit}
@@ -65,7 +65,7 @@ func begin(out *wire.Writer, stream uint32, job wire.Job) (*command, error) {
 		c.stdout.Close()
 		return nil, err
 	}
-	go c.wait(pid)
+	go c.wait(pid, changes)
 	go c.report()
 	if job.Input {
 		go c.write(c.input)
@@ -136,12 +136,14 @@ func (c *command) write(input <-chan []byte) {
 }
 
 // wait reaps the command and whatever falls to this process, until there is
-// nothing left.
-func (c *command) wait(first int) {
+// nothing left. It is told of changes instead of waiting in the kernel: as long
+// as a thread does that, the Go runtime keeps waking up to look after it, on the
+// processors that the command wants.
+func (c *command) wait(first int, changes <-chan os.Signal) {
 	var end wire.End
-	for flags := syscall.WALL; ; {
+	for over := false; ; {
 		var status syscall.WaitStatus
-		pid, err := syscall.Wait4(-1, &status, flags, nil)
+		pid, err := syscall.Wait4(-1, &status, syscall.WALL|syscall.WNOHANG, nil)
 		switch {
 		case err == syscall.EINTR:
 		case err != nil: // nothing left
@@ -149,11 +151,12 @@ func (c *command) wait(first int) {
 			c.announce(end)
 			return
 		case pid == first:
-			end = c.end(status)
-			flags |= syscall.WNOHANG // whether anything is left is known before the end is reported
+			end, over = c.end(status), true
 		case pid == 0:
-			c.announce(end)
-			flags = syscall.WALL
+			if over {
+				c.announce(end) // whether anything is left is known before
+			}
+			<-changes
 		}
 	}
 }

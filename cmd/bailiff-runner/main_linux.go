@@ -63,7 +63,7 @@ func main() {
 		}
 	}
 	startThreads()
-	if err := serve(os.Stdin, os.Stdout, confined); err != nil {
+	if err := serve(file(0), file(1), confined); err != nil {
 		fail(err)
 	}
 }

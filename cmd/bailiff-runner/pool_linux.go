@@ -85,9 +85,9 @@ func (p *pool) take(j *job) (err error) {
 	return nil
 }
 
-// keepsLimits is true for a process that is gone, too: that shows by itself.
+// keepsLimits is true for a supervisor that is gone, too: that shows by itself.
 func (p *pool) keepsLimits(pid int) bool {
-	if p.limits == nil {
+	if p.limits == nil || pid != 0 && !p.isSeat(pid) {
 		return true
 	}
 	now, err := readLimits(pid)
@@ -172,10 +172,11 @@ func (p *pool) spawn() (*seat, error) {
 	return s, nil
 }
 
-// file is the runner's end of a supervisor's pipe, which can be given up on.
+// file is an end of a pipe or socket. Nobody waits for it in the kernel, so that
+// it can be given up on, and keeps no thread busy.
 func file(fd int) *os.File {
 	_ = syscall.SetNonblock(fd, true)
-	return os.NewFile(uintptr(fd), "supervisor")
+	return os.NewFile(uintptr(fd), "stream")
 }
 
 // say tells the supervisor. One that does not listen is ended.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -21,11 +22,15 @@ type supervisor struct {
 	// job collects the message that starts the next command.
 	job []byte
 	now *command
+	// changes tells of children that ended.
+	changes <-chan os.Signal
 }
 
 // supervise serves the runner until it goes away, then ends what is left.
 func supervise() {
-	s := &supervisor{in: wire.NewReader(os.Stdin), out: wire.NewWriter(os.Stdout)}
+	changes := make(chan os.Signal, 1)
+	signal.Notify(changes, syscall.SIGCHLD)
+	s := &supervisor{in: wire.NewReader(file(0)), out: wire.NewWriter(os.Stdout), changes: changes}
 	for {
 		f, err := s.in.Next()
 		if err != nil {
@@ -61,7 +66,7 @@ func (s *supervisor) start(stream uint32) {
 	job, err := wire.DecodeJob(s.job)
 	s.job = nil
 	if err == nil {
-		s.now, err = begin(s.out, stream, job)
+		s.now, err = begin(s.out, stream, job, s.changes)
 	}
 	if err != nil {
 		s.now = nil
