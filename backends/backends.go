@@ -94,6 +94,10 @@ type Sandbox interface {
 	// not the command; it wraps [ErrNotStarted] when the command surely did not
 	// start, and with it [ErrUnfit] or [ErrFull] when the sandbox is well.
 	Run(ctx context.Context, cmd Command, out func([]byte)) (Exit, error)
+	// Digest reads plain files of at most 64 MiB and returns each with the SHA-256 of its
+	// content, in the order of paths, empty where there is no such file. Relative
+	// paths are seen from dir, the empty dir being the workspace.
+	Digest(ctx context.Context, dir string, paths []string) ([]bailiff.File, error)
 	// Alive counts the processes that ended commands left behind.
 	Alive(ctx context.Context) (int, error)
 	// Kill ends all that Alive counts, and returns when they are gone.

@@ -35,6 +35,7 @@ func commandChecks() []check {
 		{"Commands inherit no open file", openFiles},
 		{"Python programs run", python},
 		{"Fifty commands run at once", fifty},
+		{"Files are known by their content", digests},
 	}
 }
 
@@ -343,4 +344,20 @@ func hostFile(t testing.TB, content string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+func digests(t *testing.T, b box) {
+	b.says(`printf hello > a.txt; mkdir -p d; printf hello > d/b; mkfifo pipe; ln -sf a.txt link; truncate -s 65M big`, "")
+	const hello = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
+	files, err := b.Digest(t.Context(), "", []string{"a.txt", "d/b", "link", "missing", "a.txt/below"})
+	want := []bailiff.File{{Path: "a.txt", SHA256: hello}, {Path: "d/b", SHA256: hello}, {Path: "link", SHA256: hello}, {Path: "missing"}, {Path: "a.txt/below"}}
+	if err != nil || !slices.Equal(files, want) {
+		t.Errorf("got %v, %v, want %v", files, err, want)
+	}
+	for _, path := range []string{"pipe", "d", "big", "/dev/zero", strings.Repeat("x", 40<<10)} {
+		if files, err := b.Digest(t.Context(), "", []string{path}); err == nil {
+			t.Errorf("got %v for %.20s, want an error", files, path)
+		}
+	}
+	b.says(`rm -r a.txt d pipe link big`, "")
 }

@@ -20,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
 )
@@ -151,30 +152,71 @@ func (c *Client) Kill(ctx context.Context) error {
 	return err
 }
 
+// Digest reads files and returns them by their content, as [backends.Sandbox] says.
+func (c *Client) Digest(ctx context.Context, dir string, paths []string) ([]bailiff.File, error) {
+	if dir == "" {
+		dir = c.place.Workspace
+	}
+	question := wire.Files{Dir: dir, Paths: paths}.Encode()
+	if len(question) > wire.MaxPayload {
+		return nil, fmt.Errorf("the paths of %d files are too long to be asked for at once", len(paths))
+	}
+	answer, err := c.question(ctx, wire.Frame{Kind: wire.Digest, Payload: question})
+	if err != nil {
+		return nil, err
+	}
+	digests, err := wire.DecodeDigests(answer.Payload)
+	if err != nil || len(digests) != len(paths) {
+		return nil, errors.Join(err, errors.New("the runner does not answer what it was asked"))
+	}
+	files := make([]bailiff.File, len(paths))
+	for i, path := range paths {
+		files[i] = bailiff.File{Path: path, SHA256: digests[i]}
+	}
+	return files, nil
+}
+
 // ask sends a question that is answered by one number.
 func (c *Client) ask(ctx context.Context, kind wire.Kind) (int, error) {
-	call, err := c.open()
+	answer, err := c.question(ctx, wire.Frame{Kind: kind})
 	if err != nil {
 		return 0, err
 	}
+	return wire.DecodeNumber(answer.Payload)
+}
+
+// question sends a question that is answered by one frame.
+func (c *Client) question(ctx context.Context, f wire.Frame) (wire.Frame, error) {
+	call, err := c.open()
+	if err != nil {
+		return wire.Frame{}, err
+	}
 	defer c.drop(call)
-	go c.say(wire.Frame{Kind: kind, Stream: call.stream, Last: true})
+	f.Stream, f.Last = call.stream, true
+	go c.say(f)
 	late := time.NewTimer(2 * grace)
 	defer late.Stop()
 	for {
 		select {
 		case <-call.news:
 			if answers := call.take(); len(answers) > 0 {
-				return wire.DecodeNumber(answers[0].Payload)
+				return c.answered(answers[0])
 			}
 		case <-ctx.Done():
-			return 0, ctx.Err()
+			return wire.Frame{}, ctx.Err()
 		case <-late.C:
 			c.fail(errors.New("the runner does not answer"))
 		case <-c.done:
-			return 0, c.fault()
+			return wire.Frame{}, c.fault()
 		}
 	}
+}
+
+func (c *Client) answered(f wire.Frame) (wire.Frame, error) {
+	if f.Kind == wire.Refused {
+		return wire.Frame{}, c.refused(f)
+	}
+	return f, nil
 }
 
 // listen hands frames to the calls they belong to, and never waits for any.
@@ -184,6 +226,9 @@ func (c *Client) listen(in *wire.Reader) {
 		if err != nil {
 			c.fail(fmt.Errorf("the runner is gone: %w", err))
 			return
+		}
+		if f.Stream == wire.Everything && f.Kind == wire.Refused {
+			_ = c.refused(f)
 		}
 		c.mu.Lock()
 		call := c.calls[f.Stream]
@@ -224,7 +269,9 @@ func (c *Client) open() (*call, error) {
 	if c.err != nil {
 		return nil, fmt.Errorf("%w: %w", backends.ErrNotStarted, c.err)
 	}
-	c.next++
+	if c.next++; c.next == wire.Everything {
+		c.next++
+	}
 	call := &call{stream: c.next, news: make(chan struct{}, 1)}
 	c.calls[call.stream] = call
 	return call, nil

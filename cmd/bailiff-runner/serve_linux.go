@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -82,7 +83,24 @@ func (r *runner) obey(f wire.Frame) {
 			r.pool.clear()
 			r.say(wire.Killed, stream, wire.EncodeNumber(r.pool.leftovers()))
 		}()
+	case wire.Digest:
+		stream, payload := f.Stream, bytes.Clone(f.Payload)
+		go r.digest(stream, payload)
 	}
+}
+
+// digest answers what the contents of files are.
+func (r *runner) digest(stream uint32, payload []byte) {
+	files, err := wire.DecodeFiles(payload)
+	var digests []string
+	if err == nil {
+		digests, err = digestsOf(files)
+	}
+	if err != nil {
+		r.refuse(stream, wire.Unfit, err)
+		return
+	}
+	r.say(wire.Digested, stream, wire.EncodeDigests(digests))
 }
 
 // greet answers a client. What ran for an earlier one is ended: nobody hears it.
@@ -188,6 +206,9 @@ func (r *runner) end(j *job, end wire.End) {
 func (r *runner) report(j *job, end wire.End) {
 	r.forget(j)
 	r.say(wire.Ended, j.stream, end.Encode())
+	if !r.pool.keepsLimits(0) || !r.pool.keepsLimits(j.seat.pid) {
+		r.refuse(wire.Everything, wire.Broken, errLimits)
+	}
 }
 
 // lost is told of a job whose supervisor was killed, when all that was below it

@@ -41,6 +41,8 @@ const (
 	// Count asks how many processes ended commands left; Kill ends them.
 	Count
 	Kill
+	// Digest asks for the contents of files, by their SHA-256: encoded [Files].
+	Digest
 )
 
 // What both sides say.
@@ -64,7 +66,13 @@ const (
 	// Counted and Killed answer Count and Kill.
 	Counted
 	Killed
+	// Digested answers Digest with the digests in the order of the paths, empty
+	// where there is no file, or is a Refused.
+	Digested
 )
+
+// Everything is the stream on which the runner refuses to start anything more.
+const Everything = 0
 
 // Frame is one unit of the conversation.
 type Frame struct {

@@ -60,6 +60,12 @@ type End struct {
 	Took    time.Duration
 }
 
+// Files are the paths of files; relative ones are seen from Dir.
+type Files struct {
+	Dir   string
+	Paths []string
+}
+
 var errMessage = errors.New("the message is cut or malformed")
 
 // Encode writes the greeting.
@@ -146,6 +152,35 @@ func DecodeEnd(b []byte) (End, error) {
 		Dropped: d.number(), Dir: d.text(), Took: time.Duration(d.number()),
 	}
 	return x, d.end()
+}
+
+// Encode writes the paths.
+func (f Files) Encode() []byte {
+	var e encoder
+	e.text(f.Dir)
+	e.list(f.Paths)
+	return e.buf
+}
+
+// DecodeFiles reads what Encode wrote.
+func DecodeFiles(b []byte) (Files, error) {
+	d := decoder{rest: b}
+	f := Files{Dir: d.text(), Paths: d.list()}
+	return f, d.end()
+}
+
+// EncodeDigests writes the payload of Digested.
+func EncodeDigests(digests []string) []byte {
+	var e encoder
+	e.list(digests)
+	return e.buf
+}
+
+// DecodeDigests reads what EncodeDigests wrote.
+func DecodeDigests(b []byte) ([]string, error) {
+	d := decoder{rest: b}
+	digests := d.list()
+	return digests, d.end()
 }
 
 // EncodeNumber writes the payload of Credit and Counted.
