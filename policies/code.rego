@@ -5,14 +5,12 @@
 
 package bailiff
 
-findings contains found(class, called) if {
-	input.tool == "execute_code"
+examined.program contains found(class, called) if {
 	some called in code.calls
 	some class in data.bailiff.tables.code_calls[called]
 }
 
-findings contains found("hidden_code", "") if {
-	input.tool == "execute_code"
+examined.program contains found("hidden_code", "") if {
 	not understood_code
 }
 
@@ -21,24 +19,21 @@ understood_code if {
 	code.complete
 }
 
-findings contains found("destroys", path) if {
-	input.tool == "execute_code"
+examined.program contains found("destroys", path) if {
 	some called in code.calls
 	data.bailiff.tables.code_deleters[called]
 	some path in code.writes
 	root_folder(path)
 }
 
-findings contains found("sends_files", path) if {
-	input.tool == "execute_code"
+examined.program contains found("sends_files", path) if {
 	some called in code.calls
 	data.bailiff.tables.code_senders[called]
 	not to_this_host
 	some path in code.reads
 }
 
-findings contains found("sends_environment", called) if {
-	input.tool == "execute_code"
+examined.program contains found("sends_environment", called) if {
 	some called in code.calls
 	data.bailiff.tables.code_senders[called]
 	not to_this_host
@@ -48,14 +43,14 @@ findings contains found("sends_environment", called) if {
 }
 
 # A shell whose input and output are a connection.
-findings contains found("reverse_shell", "os.dup2") if {
+examined.program contains found("reverse_shell", "os.dup2") if {
 	called := {name | some name in code.calls}
 	"os.dup2" in called
 	count(called & {"socket.socket", "socket.create_connection"}) > 0
 }
 
 # Names that a search finds are known to nobody here.
-findings contains found("deletes_by_pattern", deleter) if {
+examined.program contains found("deletes_by_pattern", deleter) if {
 	called := {name | some name in code.calls}
 	count(called & {"glob.glob", "glob.iglob", "os.walk", "os.scandir"}) > 0
 	some deleter in (called & {"os.remove", "os.unlink"})

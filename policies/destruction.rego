@@ -147,8 +147,7 @@ examined.queries contains found("inline", word) if {
 	regex.match(`(?i)(^|[\s;])\\!|\b(to|from)\s+program\s+'|^\s*(\.(shell|system)|system)\s`, word)
 }
 
-findings contains found("sql", statement) if {
-	input.tool == "execute_code"
+examined.program contains found("sql", statement) if {
 	some module in code.imports
 	data.bailiff.tables.code_databases[module]
 	some text in code.strings

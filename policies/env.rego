@@ -57,8 +57,9 @@ never_forwarded(name) := min(prefix_rules(name)) if {
 
 # Looked up by every beginning of the name, however many prefixes there are.
 prefix_rules(name) := {data.bailiff.tables.env_never.prefixes[prefix] |
+	capitals := upper(name)
 	some length in numbers.range(1, min({count(name), 40}))
-	prefix := upper(substring(name, 0, length))
+	prefix := substring(capitals, 0, length)
 }
 
 forward_env contains name if {

@@ -78,13 +78,28 @@ default near_or_free(_, _) := "free"
 
 near_or_free(kind, parts) := nearest(kind, parts)
 
-findings contains found(class, path) if {
+examined.paths contains found(class, path) if {
 	some ["writes", class, path] in named_paths
 }
 
-findings contains found(class, path) if {
+examined.paths contains found(class, path) if {
 	some ["reads", class, path] in named_paths
 	not only_looked_at(path)
+}
+
+# Policies, wherever their folder lies.
+examined.paths contains found("own_settings", path) if {
+	some path in writes
+	endswith(path, ".rego")
+	regex.match(`(^|/)(policies|bailiff)/`, path)
+}
+
+examined.brings contains found("own_settings", path) if {
+	some call in calls_of.brings
+	some path in call.writes
+	regex.match(`(^|/)(policies|bailiff)$`, path)
+	some brought in call.reads
+	endswith(brought, ".rego")
 }
 
 # Programs that show a name or a date of a file do not show what is in it.

@@ -20,6 +20,20 @@ modes := {spelt |
 	regex.match(`^([0-7]{3,5}|=?[0-7]{3,5}|([ugoa]*[-+=][rwxXst]*,?)+)$`, spelt)
 }
 
+# What new files are kept from: writing by others must be among it.
+examined.masks contains found("widens_permissions", mask) if {
+	some call in calls_of.masks
+	some mask in call.operands
+	lets_others_write(mask)
+}
+
+lets_others_write(mask) if regex.match(`^[0-7]*[0145]$`, mask)
+
+lets_others_write(mask) if {
+	not regex.match(`^[0-7]+$`, mask)
+	world_writable(mask)
+}
+
 world_writable(mode) if regex.match(`(^|[^0-7])0?[0-7]?[0-7]{2}[2367]$`, mode)
 
 world_writable(mode) if regex.match(`(^|[,=m])[ug]*[oa][ugoa]*[+=][rxXst]*w`, mode)

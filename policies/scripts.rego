@@ -65,7 +65,7 @@ examined.pagers contains found("inline", word) if {
 # that take them: a[$(command)] runs the command.
 examined.evaluates contains found("hidden", word) if {
 	some call in calls_of.evaluates
-	some word in call.operands
+	some word in array.slice(call.argv, 1, count(call.argv))
 	regex.match("\\[[^\\]]*(\\$\\([^…]|`)", word)
 }
 

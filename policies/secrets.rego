@@ -5,12 +5,12 @@
 
 package bailiff
 
-findings contains found("metadata", host) if {
+examined.hosts contains found("metadata", host) if {
 	some host in hosts
 	data.bailiff.tables.hosts.metadata[host]
 }
 
-findings contains found("metadata", host) if {
+examined.hosts contains found("metadata", host) if {
 	some host in hosts
 	regex.match(`^169\.254\.|169[.-]254[.-]169[.-]254`, host)
 }
@@ -68,6 +68,40 @@ configuring(call) := {call.argv[position + 1] |
 examined.connects contains found("sends_files", path) if {
 	some call in calls_of.connects
 	some path in call.reads
+}
+
+examined.tunnels contains found("sends_files", path) if {
+	some call in calls_of.tunnels
+	call.operands[0] == "s_client"
+	some path in call.reads
+	not path in configuring(call)
+}
+
+examined.tunnels contains found("sends_files", concat(" | ", [call.program, call.pipes_to])) if {
+	some client in calls_of.tunnels
+	client.operands[0] == "s_client"
+	some call in piped
+	call.pipes_to == client.program
+	not data.bailiff.tables.printers[call.program]
+}
+
+# A server that hands out the folder to whoever asks, from other machines too.
+examined.python contains found("sends_files", concat(" ", call.argv)) if {
+	some call in calls_of.python
+	some position, "-m" in call.argv
+	call.argv[position + 1] in {"http.server", "SimpleHTTPServer"}
+	not local_only(call)
+}
+
+local_only(call) if {
+	some position, option in call.argv
+	option in {"--bind", "-b"}
+	call.argv[position + 1] in {"localhost", "127.0.0.1", "::1"}
+}
+
+local_only(call) if {
+	some option in call.argv
+	option in {"--bind=localhost", "--bind=127.0.0.1", "--bind=::1", "-blocalhost", "-b127.0.0.1"}
 }
 
 # The environments of other people's processes, listed.

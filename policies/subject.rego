@@ -26,8 +26,27 @@ calls_by := {program: group |
 
 piped := [call | some call in calls; call.pipes_to != ""]
 
-# The calls by the kinds of their programs, which the table of programs names. Rules
-# that are about a kind stand in examined.KIND and cost nothing where it is absent.
+# What there is to look at. Rules that are about one aspect stand in examined.ASPECT
+# and cost nothing where it is absent: paths, hosts, settings, losses, program (one of
+# execute_code), and the kinds of the programs called.
+findings contains finding if {
+	some aspect in aspects
+	some finding in examined[aspect]
+}
+
+aspects contains kind if some kind, _ in calls_of
+
+aspects contains "paths" if count(reads | writes) > 0
+
+aspects contains "hosts" if count(hosts) > 0
+
+aspects contains "settings" if count(settings) > 0
+
+aspects contains "losses" if count(loses) > 0
+
+aspects contains "program" if input.tool == "execute_code"
+
+# The calls by the kinds of their programs, which the table of programs names.
 calls_of := {kind: group |
 	some program, _ in calls_by
 	some kind in data.bailiff.tables.programs[program]
@@ -38,16 +57,16 @@ calls_of := {kind: group |
 	]
 }
 
-findings contains finding if {
-	some kind, _ in calls_of
-	some finding in examined[kind]
-}
-
 reads := {path | some path in command.reads} | {path | some path in code.reads}
 
 writes := {path | some path in command.writes} | {path | some path in code.writes}
 
 hosts := {host | some host in command.hosts} | {host | some host in code.hosts}
+
+settings := {setting | some setting in command.settings} | {setting | some setting in code.settings}
+
+# Files and folders whose content is gone afterwards.
+loses := {path | some path in command.loses} | {path | some path in code.loses}
 
 features := {feature | some feature in command.features} | {feature | some feature in code.features}
 

@@ -24,6 +24,7 @@ func (a *analysis) declare(c *syntax.DeclClause, sc *scope, files redirections) 
 			array = array || strings.HasPrefix(flag, "-") && strings.ContainsAny(flag, "aA")
 			if name, value, ok := strings.Cut(flag, "="); ok && syntax.ValidName(name) {
 				a.assign(name, variable{list: []word{known(value)}}, sc)
+				a.setting(name, value)
 			}
 			continue
 		}
@@ -72,13 +73,15 @@ func (a *analysis) assignment(as *syntax.Assign, sc *scope) {
 		if len(w.text) > maxValue {
 			w = word{text: "$" + name, taint: w.taint}
 		}
-		sc.set(name, variable{list: []word{shownAs(w, name)}})
+		w = shownAs(w, name)
+		a.setting(name, w.text)
+		sc.set(name, variable{list: []word{w}})
 	}
 }
 
-// shownAs names an unknown value after its variable.
+// shownAs names an unknown value after its variable, unless it is what a file holds.
 func shownAs(w word, name string) word {
-	if !w.known {
+	if !w.known && !(w.read && w.text == "$(…)") {
 		w.text = orElse(partly(w.text), "$"+name)
 	}
 	return w

@@ -48,7 +48,22 @@ func (a *analysis) behave(name string, inv *invocation, args *arguments) result 
 	if r, ok := a.builtin(name, inv, args); ok {
 		return r
 	}
-	return result{out: a.output(name, inv, args)}
+	out := a.output(name, inv, args)
+	out.read = out.read || a.shows(name, inv)
+	return result{out: out}
+}
+
+// shows says whether a call writes out what is in files that it reads.
+func (a *analysis) shows(name string, inv *invocation) bool {
+	if inv.made == 0 || len(a.calls[inv.made-1].Reads) == 0 {
+		return false
+	}
+	switch name {
+	case "ls", "stat", "wc", "file", "du", "tree", "realpath", "readlink", "cmp", "cksum", "md5sum", "sha1sum", "sha256sum", "sha512sum", "shasum":
+		return false
+	}
+	r := described(name).operands
+	return r == roleReads || r == roleScript
 }
 
 // inner invokes the command inside a wrapper.
@@ -288,6 +303,7 @@ func (a *analysis) printInto(inv *invocation, args *arguments) (result, bool) {
 	if !ok {
 		return result{}, false
 	}
+	a.again(name)
 	out := printed(args.operands)
 	w := word{text: out.text, known: out.known, taint: out.taint}
 	a.assign(name.text, variable{list: []word{shownAs(w, name.text)}}, inv.sc)

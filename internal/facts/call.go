@@ -182,8 +182,12 @@ func systemFolder(dir string) bool {
 }
 
 func (a *analysis) runsFile(p string) {
-	if p != "" {
-		a.files = append(a.files, p)
+	if p == "" {
+		return
+	}
+	a.files = append(a.files, p)
+	if a.downloaded(p) {
+		a.ran(taint{fetched: true})
 	}
 }
 
@@ -209,6 +213,7 @@ func (a *analysis) record(inv *invocation, name string, args *arguments) {
 	e := a.effects(name, args, inv.sc)
 	c.Reads = sorted(append(e.reads, inv.files.reads...))
 	c.Writes = sorted(append(e.writes, inv.files.writes...))
+	a.loses = append(a.loses, e.lost...)
 	a.reads, a.writes = append(a.reads, c.Reads...), append(a.writes, c.Writes...)
 	a.hosts = append(a.hosts, e.hosts...)
 	a.spend(len(c.Argv) + len(assigns))

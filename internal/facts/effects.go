@@ -7,7 +7,7 @@ import (
 )
 
 // effects are the files and hosts that one call names.
-type effects struct{ reads, writes, hosts []string }
+type effects struct{ reads, writes, lost, hosts []string }
 
 // effect gathers them.
 type effect struct {
@@ -27,6 +27,7 @@ func (a *analysis) effects(name string, args *arguments, sc *scope) effects {
 		e.operands(p.operands)
 	}
 	e.particular(name)
+	e.losses(name)
 	return e.effects
 }
 
@@ -189,6 +190,40 @@ func (e *effect) remote(ops []word) {
 func (e *effect) particular(name string) {
 	ops := e.args.operands
 	switch name {
+	case "tar", "bsdtar":
+		e.tar(ops)
+	case "cpio":
+		e.cpio(ops)
+	case "unzip":
+		if _, given := e.args.value("-d"); !given && !e.args.has("-l", "-t", "-v", "-Z", "-p") {
+			e.write(known("."))
+		}
+	case "find":
+		e.find(e.args.all)
+	case "ssh", "mosh", "autossh":
+		if len(ops) > 0 {
+			e.host(bareHost(ops[0].text))
+		}
+	case "ssh-keygen":
+		e.sshKeygen()
+	case "docker", "podman", "nerdctl":
+		e.mounts()
+	case "dig":
+		e.dig(ops)
+	case "git":
+		e.git(ops)
+	case "socat":
+		e.socat(ops)
+	case "wget", "curl":
+		e.download(name, ops)
+	default:
+		e.inPlace(name, ops)
+	}
+}
+
+// inPlace are the effects of programs that change or read what they are given.
+func (e *effect) inPlace(name string, ops []word) {
+	switch name {
 	case "dd":
 		e.dd(ops)
 	case "sed":
@@ -200,24 +235,6 @@ func (e *effect) particular(name string) {
 			e.write(ops...)
 			e.read(ops...)
 		}
-	case "tar", "bsdtar":
-		e.tar(ops)
-	case "find":
-		e.find(e.args.all)
-	case "ssh", "mosh", "autossh":
-		if len(ops) > 0 {
-			e.host(bareHost(ops[0].text))
-		}
-	case "docker", "podman", "nerdctl":
-		e.mounts()
-	case "dig":
-		e.dig(ops)
-	case "git":
-		e.git(ops)
-	case "socat":
-		e.socat(ops)
-	case "wget", "curl":
-		e.download(name, ops)
 	case "source", ".":
 		if len(ops) > 0 {
 			e.read(ops[0])
@@ -241,20 +258,16 @@ func (e *effect) dd(ops []word) {
 
 // tar writes what it creates, and the folder that it extracts to.
 func (e *effect) tar(ops []word) {
-	mode := ""
-	for _, f := range e.args.flags {
-		if !strings.HasPrefix(f, "--") {
-			mode += f
-		}
-	}
 	file, ok := e.args.value("-f", "--file")
 	dir, inDir := e.args.value("-C", "--directory")
-	if strings.ContainsAny(mode, "xt") && !strings.Contains(mode, "c") || e.args.has("--extract", "--list") {
+	if extracting(e.args) || e.args.has("--list", "-t") {
 		if ok {
 			e.read(file)
 		}
 		if inDir {
 			e.write(dir)
+		} else if extracting(e.args) {
+			e.write(known("."))
 		}
 		return
 	}
@@ -267,11 +280,42 @@ func (e *effect) tar(ops []word) {
 	e.read(ops...)
 }
 
+// extracting says whether tar unpacks an archive.
+func extracting(args *arguments) bool {
+	return args.has("-x", "--extract", "--get") && !args.has("-c", "--create")
+}
+
+// cpio writes below the folder that it is given, or below the current one.
+func (e *effect) cpio(ops []word) {
+	if dir, ok := e.args.value("-D", "--directory"); ok {
+		ops = []word{dir}
+	} else if e.args.has("-i", "--extract") || len(ops) == 0 {
+		ops = []word{known(".")}
+	}
+	if e.args.has("-i", "--extract", "-p", "--pass-through") {
+		e.write(ops...)
+	}
+}
+
+// sshKeygen writes the file of a key, unless it is only asked about one.
+func (e *effect) sshKeygen() {
+	file, ok := e.args.value("-f")
+	if !ok {
+		return
+	}
+	if e.args.has("-l", "-y", "-B", "-F", "-e", "-H") {
+		e.read(file)
+		return
+	}
+	e.write(file)
+}
+
 // find reads the folders before its expression, and deletes from them with -delete.
 func (e *effect) find(words []word) {
 	e.read(findFolders(words)...)
 	if e.args.has("-delete") {
 		e.write(found(words)...)
+		e.lose(found(words)...)
 	}
 }
 

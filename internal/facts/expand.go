@@ -328,7 +328,7 @@ func (a *analysis) operands(x syntax.ArithmExpr, sc *scope) bool {
 func (a *analysis) operand(w *syntax.Word, sc *scope) bool {
 	if name := w.Lit(); name != "" {
 		if v, ok := sc.vars[name]; ok {
-			return a.number(v)
+			return a.evaluates(v)
 		}
 		if syntax.ValidName(name) {
 			a.mention(name)
@@ -336,12 +336,14 @@ func (a *analysis) operand(w *syntax.Word, sc *scope) bool {
 		}
 		return true
 	}
-	return a.single(w, sc).known && simpleWord(w)
+	value := a.single(w, sc)
+	a.again(value)
+	return value.known && simpleWord(w)
 }
 
-// number says whether a variable can be evaluated. An index in its value would
+// evaluates says whether a variable can be evaluated. An index in its value would
 // be evaluated too, and may hold commands.
-func (a *analysis) number(v variable) bool {
+func (a *analysis) evaluates(v variable) bool {
 	for _, w := range v.list {
 		if strings.Contains(w.text, "[") {
 			a.hide()

@@ -47,6 +47,12 @@ type Command struct {
 	Features []string `json:"features"`
 	// Assigns are the names of the variables that the text assigns anywhere.
 	Assigns []string `json:"assigns"`
+	// Settings are what variables are given, as "NAME=value", each cut at 1 KiB.
+	// The parts of a value that the text does not tell are written as in Argv.
+	Settings []string `json:"settings"`
+	// Loses are the paths among Writes whose content is gone afterwards: deleted,
+	// moved away, or overwritten from the start by a redirection.
+	Loses []string `json:"loses"`
 	// Files are the paths of the files that the text runs or sources ("sh ./x.sh", "./x",
 	// "source x", "python x.py").
 	Files []string `json:"-"`
@@ -132,7 +138,11 @@ type Code struct {
 	Hosts  []string `json:"hosts"`
 	Reads  []string `json:"reads"`
 	Writes []string `json:"writes"`
-	// Features: "dynamic_exec", "dynamic_import", "ctypes", "decode_and_run", "download_and_run", "network".
+	// Settings and Loses are as in a Command.
+	Settings []string `json:"settings"`
+	Loses    []string `json:"loses"`
+	// Features: "dynamic_exec", "dynamic_import", "ctypes", "decode_and_run", "download_and_run", "network",
+	// "fork_bomb", "kills_everything", "widens_permissions", "sets_setuid", "sends_environment".
 	Features []string `json:"features"`
 	// Command is the shell text it gives to os.system, subprocess and the like,
 	// all of it joined by newlines and analysed; nil if there is none.

@@ -54,13 +54,39 @@ func (a *analysis) languageFile(name, lang string, inv *invocation, file word) {
 		return
 	}
 	p := a.fileToRun(file, inv)
-	if s, ok := a.contents[p]; ok {
+	if s, ok := a.contents[p]; ok && !onlyComputes(lang, s, inv.sc.cwd) {
 		a.inline(name, lang, inv, word{text: s.text, known: s.known, taint: s.taint})
 	}
 }
 
+// onlyComputes says whether a file that the text wrote is a Python program that
+// starts nothing and reaches nothing: then it is like any file of the project.
+func onlyComputes(lang string, s stream, cwd string) bool {
+	if lang != "python" || !s.known || s.fetched || s.decoded || len(s.text) > maxValue {
+		return false
+	}
+	c := Python(s.text, Place{Workdir: cwd, level: maxLevel})
+	for _, name := range c.Imports {
+		if !computing[name] {
+			return false
+		}
+	}
+	return c.Complete && c.Command == nil && len(c.Features)+len(c.Hosts)+len(c.Reads)+len(c.Writes)+len(c.Variables) == 0
+}
+
+// computing are modules that only compute.
+var computing = map[string]bool{
+	"math": true, "json": true, "re": true, "datetime": true, "collections": true, "itertools": true, "functools": true, "random": true,
+	"statistics": true, "string": true, "textwrap": true, "typing": true, "dataclasses": true, "enum": true, "decimal": true, "fractions": true,
+	"time": true, "csv": true, "argparse": true, "pprint": true, "operator": true, "bisect": true, "heapq": true, "unittest": true,
+	"numpy": true, "abc": true, "copy": true, "uuid": true, "hashlib": true, "calendar": true,
+}
+
 // inline reads a program of another language as far as it runs shell text.
 func (a *analysis) inline(name, lang string, inv *invocation, code word) {
+	if lang == "perl" && code.known && onlySubstitutes(code.text) {
+		return
+	}
 	a.feature(FeatureInlineProgram)
 	a.ran(code.taint)
 	a.texts += len(code.text)
@@ -91,6 +117,12 @@ func (a *analysis) python(name string, inv *invocation, code string) {
 	a.ran(taint{fetched: slices.Contains(c.Features, FeatureDownloadAndRun), decoded: slices.Contains(c.Features, FeatureDecodeAndRun)})
 	a.hosts, a.reads, a.writes = append(a.hosts, c.Hosts...), append(a.reads, c.Reads...), append(a.writes, c.Writes...)
 	a.variables = append(a.variables, c.Variables...)
+	a.settings, a.loses = append(a.settings, c.Settings...), append(a.loses, c.Loses...)
+	for _, f := range c.Features {
+		if judged[f] {
+			a.feature(f)
+		}
+	}
 	if inv.made > 0 {
 		call := &a.calls[inv.made-1].Call
 		call.Reads, call.Writes = sorted(append(call.Reads, c.Reads...)), sorted(append(call.Writes, c.Writes...))
@@ -114,6 +146,7 @@ func (a *analysis) take(c *Command, wrappers []string) {
 		a.feature(f)
 	}
 	a.hosts, a.reads, a.writes = append(a.hosts, c.Hosts...), append(a.reads, c.Reads...), append(a.writes, c.Writes...)
+	a.settings, a.loses = append(a.settings, c.Settings...), append(a.loses, c.Loses...)
 	a.variables, a.assigns, a.files = append(a.variables, c.Variables...), append(a.assigns, c.Assigns...), append(a.files, c.Files...)
 }
 

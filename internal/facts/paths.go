@@ -10,7 +10,11 @@ func (a *analysis) path(w word, sc *scope) string {
 	if w.text == "" || w.text == "-" || w.text == ">(…)" || w.source != nil {
 		return ""
 	}
-	return a.place(w.text, sc.cwd)
+	p := a.place(w.text, sc.cwd)
+	if len(sc.mounts) > 0 {
+		p = sc.outside(p)
+	}
+	return p
 }
 
 func (a *analysis) place(p, cwd string) string {

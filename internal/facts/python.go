@@ -37,7 +37,7 @@ func Python(source string, at Place) Code {
 
 func unreadCode() Code {
 	none := []string{}
-	return Code{Language: "python", Imports: none, Calls: none, Strings: none, Variables: none, Hosts: none, Reads: none, Writes: none, Features: none}
+	return Code{Language: "python", Imports: none, Calls: none, Strings: none, Variables: none, Hosts: none, Reads: none, Writes: none, Settings: none, Loses: none, Features: none}
 }
 
 // read walks the program; whatever goes wrong inside is a program that was not read.
@@ -58,7 +58,7 @@ func (w *pyWalk) facts(literals []string) Code {
 		Language: "python", Parsed: true, Complete: n.complete,
 		Imports: sorted(n.imports), Calls: sorted(n.calls), Strings: literals,
 		Variables: sorted(n.variables), Hosts: sorted(n.hosts), Reads: sorted(n.reads), Writes: sorted(n.writes),
-		Features: sorted(n.features), Command: command,
+		Settings: sorted(n.settings), Loses: sorted(n.loses), Features: sorted(n.features), Command: command,
 	}
 }
 
@@ -129,6 +129,8 @@ func (c Command) and(o Command) Command {
 	c.Variables = sorted(slices.Concat(c.Variables, o.Variables))
 	c.Features = sorted(slices.Concat(c.Features, o.Features))
 	c.Assigns = sorted(slices.Concat(c.Assigns, o.Assigns))
+	c.Settings = sorted(slices.Concat(c.Settings, o.Settings))
+	c.Loses = sorted(slices.Concat(c.Loses, o.Loses))
 	c.Files = sorted(slices.Concat(c.Files, o.Files))
 	return c
 }

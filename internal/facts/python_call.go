@@ -153,6 +153,7 @@ func (w *pyWalk) callSymbol(name string, c *pyCall) pyValues {
 	c.name = name
 	w.note(&w.notes.calls, name)
 	w.network(c)
+	w.harm(c)
 	d, known := pyDeeds[name]
 	if !known {
 		d = deedOfModule(name)
@@ -354,6 +355,7 @@ func (w *pyWalk) objectMethod(b pyValue, name string, c *pyCall) {
 		w.note(&w.notes.calls, c.name)
 	}
 	w.network(c)
+	w.harm(c)
 	switch {
 	case name == "connect" || name == "connect_ex" || name == "sendto":
 		for _, vs := range c.args {

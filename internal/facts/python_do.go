@@ -171,6 +171,7 @@ func (w *pyWalk) doEnviron(d pyDeed, c *pyCall) pyValues {
 		return vs.with(w.optional(c, 1))
 	case pyEnvironAll:
 		w.note(&w.notes.variables, "*")
+		return pyHidden("value", taint{environ: true})
 	case pyEnviron:
 		return pySymbols("os.environ")
 	case pyEnvironSet:
@@ -180,17 +181,29 @@ func (w *pyWalk) doEnviron(d pyDeed, c *pyCall) pyValues {
 }
 
 func (w *pyWalk) setEnviron(c *pyCall) {
-	for name := range c.keywords {
-		w.note(&w.notes.assigns, name)
+	for name, vs := range c.keywords {
+		w.setVariable(name, vs)
+	}
+	var second pyValues
+	if len(c.args) > 1 {
+		second = c.args[1]
 	}
 	for _, v := range c.first() {
 		if name, ok := (pyValues{v}).only(); ok {
-			w.note(&w.notes.assigns, name)
+			w.setVariable(name, second)
 		}
-		for i := 0; v.shape == pyDict && i < len(v.items); i += 2 {
+		for i := 0; v.shape == pyDict && i+1 < len(v.items); i += 2 {
 			if name, ok := v.items[i].only(); ok {
-				w.note(&w.notes.assigns, name)
+				w.setVariable(name, v.items[i+1])
 			}
 		}
+	}
+}
+
+// setVariable notes a variable of the environment that is set.
+func (w *pyWalk) setVariable(name string, vs pyValues) {
+	w.note(&w.notes.assigns, name)
+	for _, text := range vs.strs() {
+		w.note(&w.notes.settings, name+"="+cut(text.str(), maxSetting))
 	}
 }

@@ -35,6 +35,14 @@ func (w *pyWalk) paths(vs pyValues) []string {
 
 func (w *pyWalk) reads(vs pyValues)  { w.note(&w.notes.reads, w.notable(vs)...) }
 func (w *pyWalk) writes(vs pyValues) { w.note(&w.notes.writes, w.notable(vs)...) }
+func (w *pyWalk) loses(vs pyValues)  { w.note(&w.notes.loses, w.notable(vs)...) }
+
+// losing are the calls after which a file's content is gone.
+var losing = map[string]bool{
+	"os.remove": true, "os.unlink": true, "os.rmdir": true, "os.removedirs": true, "os.truncate": true, "shutil.rmtree": true, "send2trash.send2trash": true,
+	"pathlib.Path.unlink": true, "pathlib.Path.rmdir": true, "pathlib.Path.rename": true, "pathlib.Path.replace": true,
+	"pathlib.Path.write_text": true, "pathlib.Path.write_bytes": true,
+}
 
 // notable are the paths to note, on the last walk only.
 func (w *pyWalk) notable(vs pyValues) []string {
@@ -57,6 +65,9 @@ func (w *pyWalk) doFiles(d pyDeed, c *pyCall) pyValues {
 	case pyWrites:
 		vs, _ := c.arg(0, d.name)
 		w.writes(vs)
+		if losing[c.name] {
+			w.loses(vs)
+		}
 	case pyCopies, pyMoves:
 		w.copies(d, c)
 	}
@@ -71,6 +82,7 @@ func (w *pyWalk) copies(d pyDeed, c *pyCall) {
 	to, _ := c.arg(1, "dst")
 	if d.kind == pyMoves {
 		w.writes(from)
+		w.loses(from)
 	} else {
 		w.reads(from)
 	}
@@ -93,6 +105,9 @@ func (w *pyWalk) open(c *pyCall) pyValues {
 		if !known || strings.ContainsAny(m.text, "wax+") {
 			w.writes(file)
 			w.begin(file, strings.Contains(m.text, "a"))
+			if known && strings.Contains(m.text, "w") {
+				w.loses(file)
+			}
 		}
 	}
 	var out pyValues
@@ -125,6 +140,12 @@ func (w *pyWalk) fileMethod(b pyValue, name string, c *pyCall) pyValues {
 		w.escape(c.first())
 	case "__enter__":
 		return pyValues{b}
+	case "extractall":
+		to, _ := c.arg(0, "path")
+		w.writes(to)
+	case "extract":
+		to, _ := c.arg(1, "path")
+		w.writes(to)
 	default:
 		c.escapeAll(w)
 	}
@@ -251,6 +272,12 @@ func (w *pyWalk) pathMethod(b pyValue, name string, c *pyCall) pyValues {
 	case pathWrites[name]:
 		w.writes(self)
 		w.pathWrite(b, name, c)
+		if losing["pathlib.Path."+name] {
+			w.loses(self)
+		}
+		if name == "chmod" {
+			w.harm(&pyCall{name: "pathlib.Path.chmod", args: c.args, keywords: c.keywords})
+		}
 	case name == "open":
 		opened := &pyCall{name: "open", args: append([]pyValues{self}, c.args...), keywords: c.keywords, open: c.open}
 		return w.open(opened)

@@ -7,9 +7,11 @@ import (
 
 // pyNotes are what a program was seen to do.
 type pyNotes struct {
-	complete                                                           bool
-	imports, calls, variables, hosts, reads, writes, features, assigns []string
-	pieces                                                             []pyPiece
+	complete bool
+
+	imports, calls, variables, hosts, reads, writes, settings, loses, features, assigns []string
+
+	pieces []pyPiece
 	// fetched are the files that hold what came from the network, contents what
 	// the program itself writes to files; a file whose content is not known is there
 	// as nil.
@@ -31,7 +33,14 @@ const (
 	featureDynamicImport = "dynamic_import"
 	featureCtypes        = "ctypes"
 	featureNetwork       = "network"
+	featureEverything    = "kills_everything"
+	featureWidens        = "widens_permissions"
+	featureSetsID        = "sets_setuid"
+	featureSendsEnviron  = "sends_environment"
 )
+
+// judged are those that count in a shell text that runs the program, too.
+var judged = map[string]bool{featureEverything: true, featureWidens: true, featureSetsID: true, featureSendsEnviron: true, FeatureForkBomb: true}
 
 const maxPyNotes = 4096
 

@@ -125,6 +125,7 @@ func (vs pyValues) tainted() taint {
 
 func (v pyValue) allTaint() taint {
 	all := v.taint
+	all.environ = all.environ || isEnviron(pyValues{v})
 	for _, item := range v.items {
 		all = all.with(item.tainted())
 	}
@@ -197,7 +198,7 @@ func (v pyValue) str() string {
 func (vs pyValues) strs() pyValues {
 	var out pyValues
 	for _, v := range vs {
-		out = out.with(pyValues{{shape: pyString, text: v.str(), taint: v.taint}})
+		out = out.with(pyValues{{shape: pyString, text: v.str(), taint: v.allTaint()}})
 	}
 	return out
 }

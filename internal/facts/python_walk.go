@@ -17,11 +17,13 @@ type pyWalk struct {
 	// nested counts the conditions and loops around the current statement
 	// within its function; loops counts loops only.
 	nested, loops int
-	function      *pyFunction
-	scopes        map[*pyStatement]*pyScope
-	functions     map[*pyStatement]*pyFunction
-	methods       map[string][]*pyFunction
-	attributes    map[string]pyValues
+	// repeats counts those of them that may never end.
+	repeats    int
+	function   *pyFunction
+	scopes     map[*pyStatement]*pyScope
+	functions  map[*pyStatement]*pyFunction
+	methods    map[string][]*pyFunction
+	attributes map[string]pyValues
 	// nestedPrograms are the texts given to exec, by text.
 	nestedPrograms map[string]*pyProgram
 	stars          []string
@@ -149,6 +151,7 @@ func (w *pyWalk) statement(s *pyStatement) {
 	switch s.act {
 	case pyCompute:
 		w.computeAll(s.exprs)
+		w.forksOn(s)
 	case pyAssign:
 		w.assignment(s)
 	case pyImport:
@@ -336,7 +339,7 @@ func (w *pyWalk) setItem(target *pyExpr, vs pyValues) {
 	for _, b := range w.value(target.kids[0]) {
 		if b.shape == pySymbol && b.text == "os.environ" {
 			if name, ok := w.value(target.kids[1]).only(); ok {
-				w.note(&w.notes.assigns, name)
+				w.setVariable(name, vs)
 			}
 			continue
 		}
@@ -415,6 +418,10 @@ func (w *pyWalk) importFrom(s *pyStatement) {
 func (w *pyWalk) conditional(s *pyStatement) {
 	w.computeAll(s.exprs)
 	loop := s.act == pyRepeat
+	if loop {
+		w.repeats++
+		defer func() { w.repeats-- }()
+	}
 	w.inside(loop, func() {
 		for _, t := range s.targets {
 			w.assign(t, pyHidden(t.text, taint{}), nil)

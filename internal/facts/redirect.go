@@ -9,8 +9,8 @@ import (
 
 // redirections are what a statement's redirections do.
 type redirections struct {
-	in            stream
-	reads, writes []string
+	in                   stream
+	reads, writes, loses []string
 	// out are the files that get standard output.
 	out         []string
 	appends     bool
@@ -20,14 +20,17 @@ type redirections struct {
 func (a *analysis) redirections(list []*syntax.Redirect, sc *scope) redirections {
 	var r redirections
 	for _, d := range list {
+		before := len(a.reads)
 		switch d.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
 			a.feature(FeatureHeredoc)
 			r.in = a.heredoc(d, sc)
+			r.reads = append(r.reads, a.reads[before:]...)
 		case syntax.WordHdoc:
 			a.feature(FeatureHeredoc)
 			w := a.single(d.Word, sc)
 			r.in = stream{present: true, text: w.text + "\n", known: w.known, taint: w.taint}
+			r.reads = append(r.reads, a.reads[before:]...) // what the text in it was made of
 		case syntax.DplIn, syntax.DplOut:
 			a.duplicate(&r, d, sc)
 		default:
@@ -95,12 +98,15 @@ func (a *analysis) fileIn(r *redirections, p string, d *syntax.Redirect) {
 
 func (a *analysis) fileOut(r *redirections, p string, d *syntax.Redirect) {
 	r.writes = add(r.writes, p)
+	appends := d.Op == syntax.AppOut || d.Op == syntax.AppAll
+	if !appends {
+		r.loses = add(r.loses, p)
+	}
 	if d.N != nil && d.N.Value != "1" {
 		return
 	}
-	r.takesOutput = true
+	r.takesOutput, r.appends = true, appends
 	r.out = append(r.out, p)
-	r.appends = d.Op == syntax.AppOut || d.Op == syntax.AppAll
 }
 
 // stored is what a file holds as far as the text itself wrote it.
@@ -108,7 +114,7 @@ func (a *analysis) stored(p string) stream {
 	if s, ok := a.contents[p]; ok {
 		return s
 	}
-	return stream{present: true, path: p}
+	return stream{present: true, path: p, taint: taint{read: p != ""}}
 }
 
 // networkPath is the host of bash's /dev/tcp/host/port.

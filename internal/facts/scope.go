@@ -25,6 +25,8 @@ type scope struct {
 	// full says that assignments were left out: a missing name is not known then.
 	full  bool
 	steps *int
+	// mounts are those of the container that the text runs in.
+	mounts []mount
 }
 
 // variable is what a name stands for: one word, or a list of them.

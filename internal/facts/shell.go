@@ -51,7 +51,7 @@ func Shell(text string, at Place) Command {
 func unread(text string) Command {
 	none := []string{}
 	return Command{Text: text, Programs: none, Calls: []Call{}, Hosts: none, Reads: none, Writes: none,
-		Variables: none, Features: none, Assigns: none, Files: none}
+		Variables: none, Features: none, Assigns: none, Settings: none, Loses: none, Files: none}
 }
 
 // analysis is one reading of one text, with everything nested in it.
@@ -62,7 +62,7 @@ type analysis struct {
 	// wrappers are the programs around the text that is being read.
 	wrappers []string
 
-	hosts, reads, writes, variables, features, assigns, files []string
+	hosts, reads, writes, variables, features, assigns, settings, loses, files []string
 
 	functions map[string]*function
 	// aliases are the texts that names stand for.
@@ -71,6 +71,8 @@ type analysis struct {
 	traps []trap
 	// contents are the files that the text itself writes, by path.
 	contents map[string]stream
+	// unpacked are the folders that hold what came from the network.
+	unpacked []unpacked
 	// steps, depth and texts are what was spent of the limits.
 	steps, depth, texts int
 	// aside counts the pipes and background jobs around what is being read.
@@ -148,7 +150,7 @@ func (a *analysis) command(text string) Command {
 		Programs: programsOf(calls), Calls: calls,
 		Hosts: sorted(a.hosts), Reads: sorted(a.reads), Writes: sorted(a.writes),
 		Variables: sorted(a.variables), Features: sorted(a.features),
-		Assigns: sorted(a.assigns), Files: sorted(a.files),
+		Assigns: sorted(a.assigns), Settings: sorted(a.settings), Loses: sorted(a.loses), Files: sorted(a.files),
 	}
 }
 

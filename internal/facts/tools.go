@@ -14,6 +14,9 @@ func (a *analysis) git(inv *invocation, args *arguments) result {
 		}
 	}
 	ops := args.operands
+	if len(ops) > 0 && ops[0].text == "clone" {
+		a.clone(inv, ops)
+	}
 	if len(ops) > 2 && ops[0].text == "config" {
 		a.gitSetting(inv, ops[len(ops)-2].text, ops[len(ops)-1])
 	}
@@ -64,6 +67,9 @@ func (a *analysis) tar(inv *invocation, args *arguments) result {
 			continue
 		}
 		a.text("tar", inv, code, inv.sc.fork())
+	}
+	if extracting(args) {
+		a.untar(inv, args)
 	}
 	return result{out: unknown(inv.in.taint)}
 }

@@ -54,6 +54,7 @@ func (a *analysis) statement(s *syntax.Stmt, sc *scope, in stream) result {
 		defer func() { a.aside-- }()
 	}
 	files := a.redirections(s.Redirs, sc)
+	a.loses = append(a.loses, files.loses...)
 	if files.in.present {
 		in = files.in
 	}
@@ -72,6 +73,7 @@ func (a *analysis) statement(s *syntax.Stmt, sc *scope, in stream) result {
 		a.reads, a.writes = append(a.reads, files.reads...), append(a.writes, files.writes...)
 	}
 	if s.Cmd == nil {
+		r.out = files.in // "$(< file)" is what the file holds
 		a.reads, a.writes = append(a.reads, files.reads...), append(a.writes, files.writes...)
 	}
 	return a.redirected(r, files)
@@ -371,8 +373,15 @@ func (a *analysis) test(x syntax.TestExpr, sc *scope) {
 		switch e := x.(type) {
 		case *syntax.BinaryTest:
 			a.test(e.Y, sc)
+			if e.Op >= syntax.TsEql && e.Op <= syntax.TsGtr {
+				a.number(e.X, sc)
+				a.number(e.Y, sc)
+			}
 			x = e.X
 		case *syntax.UnaryTest:
+			if e.Op == syntax.TsVarSet || e.Op == syntax.TsRefVar {
+				a.number(e.X, sc)
+			}
 			x = e.X
 		case *syntax.ParenTest:
 			x = e.X
@@ -382,6 +391,13 @@ func (a *analysis) test(x syntax.TestExpr, sc *scope) {
 		default:
 			return
 		}
+	}
+}
+
+// number reads a word that [[ … ]] takes for arithmetic or a variable's name.
+func (a *analysis) number(x syntax.TestExpr, sc *scope) {
+	if w, ok := x.(*syntax.Word); ok {
+		a.again(a.single(w, sc))
 	}
 }
 

@@ -17,11 +17,12 @@ type word struct {
 	taint
 }
 
-// taint is where a text came from.
-type taint struct{ fetched, decoded bool }
+// taint is where a text came from: the network, a decoder, a file, the whole
+// environment.
+type taint struct{ fetched, decoded, read, environ bool }
 
 func (t taint) with(o taint) taint {
-	return taint{t.fetched || o.fetched, t.decoded || o.decoded}
+	return taint{t.fetched || o.fetched, t.decoded || o.decoded, t.read || o.read, t.environ || o.environ}
 }
 
 // stream is what flows through a pipe, into a file, or out of a substitution.

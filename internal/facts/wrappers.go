@@ -9,57 +9,88 @@ import (
 
 // wrapper sees through a program that runs another one.
 func (a *analysis) wrapper(name string, inv *invocation, args *arguments) (result, bool) {
-	rest := args.rest
+	for _, sees := range []func(string, *invocation, *arguments) (result, bool){a.starter, a.chooser, a.texter, a.reacher, a.tool} {
+		if r, ok := sees(name, inv, args); ok {
+			return r, true
+		}
+	}
+	return result{}, false
+}
+
+// starter starts what follows its own options, or after one operand more.
+func (a *analysis) starter(name string, inv *invocation, args *arguments) (result, bool) {
 	switch name {
 	case "sudo", "doas", "pkexec", "gosu", "firejail", "fakeroot", "dbus-run-session", "caffeinate", "setpriv", "cpulimit", "prlimit",
 		"nohup", "nice", "ionice", "setsid", "stdbuf", "unbuffer", "time", "proot", "unshare", "nsenter", "strace", "ltrace", "systemd-run", "sshpass",
 		"xvfb-run", "cgexec", "setarch", "linux64", "linux32", "numactl", "rlwrap", "catchsegv", "daemonize", "chronic", "entr", "ssh-agent", "cross-env":
 		return a.prefixed(name, inv, args)
 	case "gtimeout", "timeout", "chrt", "taskset", "chroot":
-		return a.inner(name, inv, after(rest, 1)), true
-	case "command":
-		if args.has("-v", "-V") {
-			return result{out: stream{present: true, text: first(args.operands).text, known: len(args.operands) == 1}}, true
-		}
-		return a.inner(name, inv, rest), true
-	case "which":
-		return result{out: stream{present: true, text: first(args.operands).text, known: len(args.operands) == 1}}, true
+		return a.inner(name, inv, after(args.rest, 1)), true
 	case "builtin":
-		return a.inner(name, inv, rest), true
+		return a.inner(name, inv, args.rest), true
 	case "exec":
-		r := a.inner(name, inv, rest)
-		r.ends = len(rest) > 0
+		r := a.inner(name, inv, args.rest)
+		r.ends = len(args.rest) > 0
 		return r, true
+	case "busybox", "toybox":
+		return a.inner(name, inv, inv.argv[1:]), true
 	case "env":
 		return a.env(inv, args), true
-	case "npx", "bunx", "poetry", "uv", "pipenv", "bundle", "conda", "mise", "pnpm", "npm", "yarn", "volta", "direnv", "asdf", "doppler", "aws-vault", "nix-shell", "hyperfine", "nodemon", "concurrently":
-		return a.launcher(name, inv, args)
 	case "su", "runuser":
 		return a.su(name, inv, args), true
+	case "npx", "bunx", "poetry", "uv", "pipenv", "bundle", "conda", "mise", "pnpm", "npm", "yarn", "volta", "direnv", "asdf", "doppler", "aws-vault", "nix-shell", "hyperfine", "nodemon", "concurrently":
+		return a.launcher(name, inv, args)
+	}
+	return result{}, false
+}
+
+// chooser finds a program by its name, or what it is to be given.
+func (a *analysis) chooser(name string, inv *invocation, args *arguments) (result, bool) {
+	switch name {
+	case "command":
+		if !args.has("-v", "-V") {
+			return a.inner(name, inv, args.rest), true
+		}
+		fallthrough
+	case "which":
+		return result{out: stream{present: true, text: first(args.operands).text, known: len(args.operands) == 1}}, true
 	case "xargs":
 		return a.xargs(inv, args), true
 	case "parallel":
 		return a.parallel(inv, args), true
 	case "find", "fd", "fdfind":
 		return a.find(name, inv), true
-	case "busybox", "toybox":
-		r := a.inner(name, inv, inv.argv[1:])
-		return r, true
+	}
+	return result{}, false
+}
+
+// texter gives shell text to a shell.
+func (a *analysis) texter(name string, inv *invocation, args *arguments) (result, bool) {
+	code, given := args.value("-c", "--command")
+	switch name {
 	case "watch":
-		return a.text(name, inv, join(rest, " "), inv.sc.fork()), true
+		return a.text(name, inv, join(args.rest, " "), inv.sc.fork()), true
 	case "flock":
-		if code, ok := args.value("-c", "--command"); ok {
+		argv := after(args.rest, 1)
+		switch {
+		case given:
 			return a.text(name, inv, code, inv.sc.fork()), true
-		}
-		if argv := after(rest, 1); len(argv) > 1 && argv[0].text == "-c" {
+		case len(argv) > 1 && argv[0].text == "-c":
 			return a.text(name, inv, argv[1], inv.sc.fork()), true
 		}
-		return a.inner(name, inv, after(rest, 1)), true
+		return a.inner(name, inv, argv), true
 	case "script":
-		if code, ok := args.value("-c", "--command"); ok {
+		if given {
 			return a.text(name, inv, code, inv.sc.fork()), true
 		}
 		return result{out: unknown(taint{})}, true
+	}
+	return result{}, false
+}
+
+// reacher runs something elsewhere: on another host, in a container, at the other end of a connection.
+func (a *analysis) reacher(name string, inv *invocation, args *arguments) (result, bool) {
+	switch name {
 	case "nc", "ncat", "netcat":
 		return a.netcat(name, inv, args)
 	case "socat":
@@ -70,10 +101,19 @@ func (a *analysis) wrapper(name string, inv *invocation, args *arguments) (resul
 		return a.container(name, inv), true
 	case "kubectl", "oc":
 		return a.cluster(name, inv), true
+	}
+	return result{}, false
+}
+
+// tool is a program with work of its own that can start others.
+func (a *analysis) tool(name string, inv *invocation, args *arguments) (result, bool) {
+	switch name {
 	case "git":
 		return a.git(inv, args), true
 	case "tar", "bsdtar":
 		return a.tar(inv, args), true
+	case "unzip":
+		return a.unzip(inv, args), true
 	case "awk", "gawk", "mawk", "nawk":
 		return a.awk(name, inv, args), true
 	case "vim", "vi", "nvim", "ex":
@@ -143,16 +183,14 @@ func (a *analysis) prefixed(name string, inv *invocation, args *arguments) (resu
 	rest := args.rest
 	in := *inv
 	if name == "sudo" || name == "doas" {
-		rest, in.assigns = leadingAssignments(rest, inv.assigns)
-		a.assigns = append(a.assigns, in.assigns...)
+		rest, in.assigns = a.leadingAssignments(rest, inv.assigns)
 	}
 	if dir, ok := args.value("-D", "--chdir"); ok && name == "sudo" {
 		in.sc = inv.sc.fork()
 		in.sc.cwd = a.path(dir, inv.sc)
 	}
 	if name == "cross-env" {
-		rest, in.assigns = leadingAssignments(rest, inv.assigns)
-		a.assigns = append(a.assigns, in.assigns...)
+		rest, in.assigns = a.leadingAssignments(rest, inv.assigns)
 	}
 	if name == "setarch" && len(rest) > 0 && !strings.Contains(rest[0].text, "/") {
 		rest = rest[1:]
@@ -169,14 +207,16 @@ func (a *analysis) prefixed(name string, inv *invocation, args *arguments) (resu
 	return a.inner(name, &in, rest), true
 }
 
-func leadingAssignments(words []word, assigns []string) ([]word, []string) {
+func (a *analysis) leadingAssignments(words []word, assigns []string) ([]word, []string) {
 	assigns = slices.Clip(assigns)
 	for len(words) > 0 {
-		name, _, ok := strings.Cut(words[0].text, "=")
+		name, value, ok := strings.Cut(words[0].text, "=")
 		if !ok || !syntax.ValidName(name) {
 			break
 		}
 		assigns = append(assigns, name)
+		a.assigns = append(a.assigns, name)
+		a.setting(name, value)
 		words = words[1:]
 	}
 	return words, assigns
@@ -191,8 +231,7 @@ func (a *analysis) env(inv *invocation, args *arguments) result {
 	if len(rest) > 0 && rest[0].text == "-" {
 		rest = rest[1:]
 	}
-	rest, in.assigns = leadingAssignments(rest, inv.assigns)
-	a.assigns = append(a.assigns, in.assigns...)
+	rest, in.assigns = a.leadingAssignments(rest, inv.assigns)
 	if dir, ok := args.value("-C", "--chdir"); ok {
 		in.sc = inv.sc.fork()
 		in.sc.cwd = a.path(dir, inv.sc)
@@ -355,7 +394,7 @@ func (a *analysis) container(name string, inv *invocation) result {
 				argv = append([]word{entry}, argv...)
 			}
 			in := *inv
-			in.sc = &scope{argsKnown: true, steps: inv.sc.steps}
+			in.sc = &scope{argsKnown: true, steps: inv.sc.steps, mounts: a.mountsOf(g.options, inv.sc)}
 			return a.image(name, &in, argv)
 		}
 	}

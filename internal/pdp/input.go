@@ -102,6 +102,7 @@ func commandFacts(c facts.Command) *ast.Term {
 		item(keyPrograms, list(c.Programs)), item(keyCalls, calls(c.Calls)), item(keyHosts, list(c.Hosts)),
 		item(keyReads, list(c.Reads)), item(keyWrites, list(c.Writes)), item(keyVariables, list(c.Variables)),
 		item(keyFeatures, list(c.Features)), item(keyAssigns, list(c.Assigns)),
+		item(keySettings, list(c.Settings)), item(keyLoses, list(c.Loses)),
 	)
 }
 
@@ -126,6 +127,7 @@ func codeFacts(c facts.Code) *ast.Term {
 		item(keyImports, list(c.Imports)), item(keyCalls, list(c.Calls)), item(keyStrings, list(c.Strings)),
 		item(keyVariables, list(c.Variables)), item(keyHosts, list(c.Hosts)), item(keyReads, list(c.Reads)),
 		item(keyWrites, list(c.Writes)), item(keyFeatures, list(c.Features)),
+		item(keySettings, list(c.Settings)), item(keyLoses, list(c.Loses)),
 	}
 	if c.Command != nil {
 		entries = append(entries, item(keyCommand, commandFacts(*c.Command)))
@@ -212,6 +214,7 @@ var (
 	keyImports    = ast.StringTerm("imports")
 	keyIsolated   = ast.StringTerm("isolated")
 	keyLanguage   = ast.StringTerm("language")
+	keyLoses      = ast.StringTerm("loses")
 	keyName       = ast.StringTerm("name")
 	keyOperands   = ast.StringTerm("operands")
 	keyParsed     = ast.StringTerm("parsed")
@@ -227,6 +230,7 @@ var (
 	keyRequested  = ast.StringTerm("requested")
 	keyReset      = ast.StringTerm("reset")
 	keySession    = ast.StringTerm("session")
+	keySettings   = ast.StringTerm("settings")
 	keyStdin      = ast.StringTerm("stdin")
 	keyStrings    = ast.StringTerm("strings")
 	keyText       = ast.StringTerm("text")
