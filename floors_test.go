@@ -19,7 +19,7 @@ var floors = map[string]int{
 	"backends": 1, "backends/runner": 1, "backends/cgroup": 1, "metrics": 1,
 	"internal/facts": 1, "internal/audit": 1, "internal/env": 1, "internal/redact": 1, "internal/config": 1,
 	"internal/corpus":   1,
-	"internal/spelling": 0, "internal/guard": 1,
+	"internal/spelling": 0, "internal/guard": 1, "internal/approval": 1,
 	"internal/pdp": 2, "backends/local": 2, "backends/bubblewrap": 2, "backends/docker": 2, "backends/backendtest": 2,
 	"enforcer":       3,
 	"gateway":        4,
@@ -53,6 +53,7 @@ var owners = map[string]string{
 	"golang.org/x/sync":                   "enforcer",
 	"golang.org/x/net":                    "cmd/bailiff-runner",
 	"go.yaml.in/yaml/v3":                  "internal/pdp",
+	"go.etcd.io/bbolt":                    "internal/approval",
 }
 
 type listed struct {

@@ -1,0 +1,364 @@
+// Package approval is the book: the durable memory of what people were asked to
+// approve, what they answered, what that lets run, and what an operator froze.
+package approval
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// Recorder is the decision log.
+type Recorder interface {
+	// Record returns nil once the event is on disk.
+	Record(ctx context.Context, e bailiff.Event) error
+}
+
+// Observer counts. Every approval is opened once and resolved once; one that was
+// approved and became void is resolved a second time, as void.
+type Observer interface {
+	ApprovalOpened(platform string)
+	// ApprovalResolved is told the state that ended it, or "unanswerable".
+	ApprovalResolved(platform, resolution, scope string, waited time.Duration)
+	GrantsActive(n int)
+}
+
+// Caps are how many approvals may be pending for each caller, each session and
+// each user; zero means 1,000, 20 and 50.
+type Caps struct{ Caller, Session, User int }
+
+// Config is what a Book needs; Path, Router and Recorder are required.
+type Config struct {
+	// Path is the store's file; it is made if there is none.
+	Path     string
+	Router   Router
+	Recorder Recorder
+	Observer Observer
+	Caps     Caps
+	// Scrub returns a text without known secrets. It is called concurrently.
+	Scrub func([]byte) []byte
+	Log   *slog.Logger
+
+	// reached, in tests, is called between any two things that a crash may part.
+	reached func(point string)
+}
+
+// Book is an open book. It may be used concurrently.
+type Book struct {
+	Config
+	queue   chan *wish
+	closing chan struct{} // closed by Close
+	ended   chan struct{} // closed when the writer has ended
+	closed  sync.Once
+
+	store    atomic.Pointer[store]
+	failure  atomic.Pointer[error]
+	outbox   outbox
+	watchers watchers
+	// delivered is closed when the outbox is left alone, which stop brings about.
+	delivered chan struct{}
+	stop      context.CancelFunc
+
+	// These are the writer's alone. ahead holds what is about to be written too.
+	ahead    *state
+	deadline time.Time // of the earliest that ends by itself
+	failed   time.Time
+	stamped  time.Time // the last event's
+	timer    *time.Timer
+
+	mu      sync.RWMutex
+	seen    *state // what is on disk
+	waiting map[string]chan struct{}
+}
+
+// Open opens the book, and ends what expired while it was closed.
+func Open(c Config) (*Book, error) {
+	if err := c.complete(); err != nil {
+		return nil, err
+	}
+	b := &Book{
+		Config: c, queue: make(chan *wish, queueLength), closing: make(chan struct{}), ended: make(chan struct{}),
+		delivered: make(chan struct{}), timer: time.NewTimer(sweepAtMost), waiting: map[string]chan struct{}{},
+		seen: newState(), outbox: outbox{more: make(chan struct{}, 1)},
+	}
+	if err := b.open(); err != nil {
+		return nil, err
+	}
+	var ctx context.Context
+	ctx, b.stop = context.WithCancel(context.Background())
+	go b.run()
+	go b.deliver(ctx)
+	if err := b.do(ctx, b.sweep); err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return b, nil
+}
+
+func (c *Config) complete() error {
+	var lacks []string
+	for name, missing := range map[string]bool{"Path": c.Path == "", "Router": c.Router == nil, "Recorder": c.Recorder == nil} {
+		if missing {
+			lacks = append(lacks, name)
+		}
+	}
+	if len(lacks) > 0 {
+		slices.Sort(lacks)
+		return fmt.Errorf("approval config lacks %s", strings.Join(lacks, ", "))
+	}
+	if c.Observer == nil {
+		c.Observer = unobserved{}
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	defaults := []struct {
+		cap *int
+		n   int
+	}{{&c.Caps.Caller, 1000}, {&c.Caps.Session, 20}, {&c.Caps.User, 50}}
+	for _, d := range defaults {
+		if *d.cap == 0 {
+			*d.cap = d.n
+		}
+	}
+	return nil
+}
+
+type unobserved struct{}
+
+func (unobserved) ApprovalOpened(string)                                  {}
+func (unobserved) ApprovalResolved(string, string, string, time.Duration) {}
+func (unobserved) GrantsActive(int)                                       {}
+
+// repair tells the operator of a store that cannot be read what to do.
+const repair = "; restore it, or move the file away to begin a new one: pending approvals and grants are then lost, which allows nothing that was denied, but freezes are lost too, so freeze anew what must stay stopped"
+
+// open opens the store and takes what it holds for the truth.
+func (b *Book) open() error {
+	s, c, err := openStore(b.Path)
+	if err != nil {
+		return fmt.Errorf("opening the store of approvals %s: %w%s", b.Path, err, repair)
+	}
+	b.store.Store(s)
+	b.ahead = c.state(s.seal.Approvals)
+	b.deadline = time.Time{}
+	b.plan(step{items: c.items, grants: c.grants})
+	b.outbox.reset(c.numbers, c.events)
+	b.reconcile(c.state(s.seal.Approvals))
+	return nil
+}
+
+// reopen opens the store anew after it failed.
+func (b *Book) reopen() error {
+	b.store.Load().close()
+	return b.open()
+}
+
+// reconcile shows what the disk holds, and tells of what differs from what was
+// shown before.
+func (b *Book) reconcile(s *state) {
+	b.mu.Lock()
+	before := b.seen
+	b.seen = s
+	for id := range b.waiting {
+		if i := s.items[id]; i == nil || !i.pending() {
+			b.wake(id)
+		}
+	}
+	b.mu.Unlock()
+	for _, i := range s.order {
+		was := before.items[i.Entry.ID]
+		if i.pending() && was == nil {
+			b.Observer.ApprovalOpened(i.Entry.Request.Session.Platform)
+		}
+		if !i.pending() && was != nil && was.pending() {
+			resolved(i, string(i.Entry.State))(b.Observer)
+		}
+	}
+	b.Observer.GrantsActive(len(s.grants))
+	b.watchers.lose()
+}
+
+// Err is why the store failed; it is nil when it works. Until then nothing is
+// granted, everything is frozen, and what the book shows may be old.
+func (b *Book) Err() error {
+	if failure := b.failure.Load(); failure != nil {
+		return *failure
+	}
+	return nil
+}
+
+// Close ends the book. What the decision log has not been told is told at the
+// next start; close the log after the book.
+func (b *Book) Close() (err error) {
+	b.closed.Do(func() {
+		close(b.closing)
+		<-b.ended
+		b.stop()
+		<-b.delivered
+		b.timer.Stop()
+		b.watchers.close()
+		err = b.store.Load().close()
+	})
+	return err
+}
+
+// now is the time by the wall's clock, since it is compared with stored ones.
+func (b *Book) now() time.Time { return time.Now().UTC().Round(0) }
+
+// stamp returns a time that no event had before.
+func (b *Book) stamp() time.Time {
+	at := b.now()
+	if !at.After(b.stamped) {
+		at = b.stamped.Add(1)
+	}
+	b.stamped = at
+	return at
+}
+
+func (b *Book) reach(point string) {
+	if b.reached != nil {
+		b.reached(point)
+	}
+}
+
+// Await returns an approval when it is no longer pending, or as it is when ctx
+// ends or the book is closed. One that is not known has expired.
+func (b *Book) Await(ctx context.Context, id string) bailiff.Approval {
+	if done := b.done(id); done != nil {
+		select {
+		case <-done:
+		case <-ctx.Done():
+		case <-b.closing:
+		}
+	}
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	if i := b.seen.items[id]; i != nil {
+		return i.Entry.approval()
+	}
+	return bailiff.Approval{ID: id, State: bailiff.ApprovalExpired, Message: fmt.Sprintf("there is no approval %s any more", id)}
+}
+
+// done returns what is closed when an approval is no longer pending; nil if that
+// is so already.
+func (b *Book) done(id string) <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if i := b.seen.items[id]; i == nil || !i.pending() {
+		return nil
+	}
+	done, found := b.waiting[id]
+	if !found {
+		done = make(chan struct{})
+		b.waiting[id] = done
+	}
+	return done
+}
+
+// wake ends the waiting for an approval; b.mu is held.
+func (b *Book) wake(id string) {
+	if done, found := b.waiting[id]; found {
+		close(done)
+		delete(b.waiting, id)
+	}
+}
+
+// Frozen returns the freeze that stops a session. While the store has failed,
+// everything is stopped.
+func (b *Book) Frozen(s bailiff.Session) (Freeze, bool) {
+	if err := b.Err(); err != nil {
+		return Freeze{Kind: FreezeAll, Reason: err.Error(), By: "bailiff", At: b.now()}, true
+	}
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return b.seen.frozen(s)
+}
+
+// List returns a page of entries in the order of their creation, shortened, and
+// where the next page begins; empty if there is none.
+func (b *Book) List(q Query) (entries []Entry, next string) {
+	if q.Limit <= 0 {
+		q.Limit = 100
+	}
+	after, _ := strconv.ParseUint(q.After, 10, 64)
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	at, _ := b.seen.find(after + 1)
+	for _, i := range b.seen.order[at:] {
+		if !q.selects(&i.Entry) {
+			continue
+		}
+		if len(entries) == q.Limit {
+			return entries, next
+		}
+		entries, next = append(entries, i.Entry), strconv.FormatUint(i.Seq, 10)
+	}
+	return entries, ""
+}
+
+func (q Query) selects(e *Entry) bool {
+	s := &e.Request.Session
+	return (q.State == "" || q.State == e.State) && (q.Session == "" || q.Session == s.ID) &&
+		(q.User == "" || isUser(q.User, s.Platform, s.UserID))
+}
+
+// Get returns an approval whole. It is not found either when it cannot be read.
+func (b *Book) Get(id string) (Entry, bool) {
+	i := b.item(id)
+	if i == nil || b.Err() != nil {
+		return Entry{}, false
+	}
+	text, err := b.store.Load().claim(i.Seq)
+	if err != nil {
+		b.Log.Error("an approval cannot be read", "approval", id, "error", err)
+		return Entry{}, false
+	}
+	return text.fill(i.Entry), true
+}
+
+func (b *Book) item(id string) *item {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return b.seen.items[id]
+}
+
+// Grants returns the live grants in the order of their creation.
+func (b *Book) Grants() []Grant {
+	now := b.now()
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	grants := make([]Grant, 0, len(b.seen.grants))
+	for _, h := range b.seen.grants {
+		if h.live(now) {
+			grants = append(grants, h.Grant)
+		}
+	}
+	slices.SortFunc(grants, func(x, y Grant) int {
+		return cmp.Or(x.Created.Compare(y.Created), strings.Compare(x.ID, y.ID))
+	})
+	return grants
+}
+
+// Freezes returns what is frozen in the order in which it was.
+func (b *Book) Freezes() []Freeze {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	freezes := make([]Freeze, 0, len(b.seen.freezes))
+	for _, f := range b.seen.freezes {
+		freezes = append(freezes, f)
+	}
+	slices.SortFunc(freezes, func(x, y Freeze) int {
+		return cmp.Or(x.At.Compare(y.At), strings.Compare(x.Kind+x.ID, y.Kind+y.ID))
+	})
+	return freezes
+}

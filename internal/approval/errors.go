@@ -1,0 +1,47 @@
+package approval
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Why an answer was not taken. Each is wrapped in one sentence for people.
+var (
+	// ErrUnknown: there is no such approval or grant.
+	ErrUnknown = errors.New("unknown")
+	// ErrSettled: the approval is not pending any more.
+	ErrSettled = errors.New("settled")
+	// ErrScope: that scope is not offered.
+	ErrScope = errors.New("scope not offered")
+	// ErrIneligible: that approver may not answer.
+	ErrIneligible = errors.New("not eligible")
+	// ErrVoted: that person has answered already.
+	ErrVoted = errors.New("answered already")
+	// ErrStore: the store failed. Nothing is granted until it works again.
+	ErrStore = errors.New("the store of approvals failed")
+)
+
+// refusal is a sentence for people that a program knows by its kind.
+type refusal struct {
+	kind error
+	text string
+}
+
+func refuse(kind error, format string, args ...any) error {
+	return &refusal{kind, fmt.Sprintf(format, args...)}
+}
+
+func (r *refusal) Error() string { return r.text }
+func (r *refusal) Unwrap() error { return r.kind }
+
+// Full is the error of asking when too much is pending already.
+type Full struct {
+	// Kind is "caller", "session" or "user".
+	Kind string
+	Name string
+	Caps int
+}
+
+func (e *Full) Error() string {
+	return fmt.Sprintf("%s %q has %d approvals pending, and more are not kept: wait until some are answered or expire", e.Kind, e.Name, e.Caps)
+}

@@ -1,0 +1,97 @@
+package approval
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// Freeze stops everything, a session or a user until it is thawed: pending
+// approvals of it are cancelled, grants that are for it alone revoked. Freezing
+// again replaces reason, author and time.
+func (b *Book) Freeze(ctx context.Context, f Freeze) (Freeze, error) {
+	if err := f.check(); err != nil {
+		return Freeze{}, err
+	}
+	f.Reason = b.scrub(f.Reason)
+	err := b.do(ctx, func(s *state, now time.Time) (step, error) {
+		if f.At.IsZero() {
+			f.At = now
+		}
+		t := step{frozen: []Freeze{f}, events: []bailiff.Event{f.event("frozen: " + f.says())}}
+		for _, i := range s.pending {
+			t.cancel(i, f, now)
+		}
+		for _, h := range s.grants {
+			if f.stops(h.Grant.Session, h.Grant.Platform, h.Grant.User) {
+				t.ended = append(t.ended, h)
+				t.events = append(t.events, h.event(fmt.Sprintf("revoked: grant %s, since %s", h.Grant.ID, f.says())))
+			}
+		}
+		return t, nil
+	})
+	if err != nil {
+		return Freeze{}, err
+	}
+	return f, nil
+}
+
+func (f Freeze) check() error {
+	switch {
+	case f.Kind == FreezeAll && f.ID == "":
+		return nil
+	case f.Kind == FreezeAll:
+		return fmt.Errorf("a freeze of everything has no id, and this one has %q", f.ID)
+	case f.Kind != FreezeSession && f.Kind != FreezeUser:
+		return fmt.Errorf("a freeze is of kind all, session or user, not %q", f.Kind)
+	case f.ID == "":
+		return fmt.Errorf("a freeze of a %s needs its id", f.Kind)
+	}
+	return nil
+}
+
+func (t *step) cancel(i *item, f Freeze, now time.Time) {
+	session := i.Entry.Request.Session
+	if !f.stops(session.ID, session.Platform, session.UserID) {
+		return
+	}
+	i = i.copy()
+	t.items = append(t.items, i)
+	i.settle(t, bailiff.ApprovalCancelled, "cancelled", f.says(), now)
+}
+
+// says tells of a freeze in one sentence.
+func (f Freeze) says() string {
+	what := f.Kind + " " + f.ID
+	if f.Kind == FreezeAll {
+		what = "everything"
+	}
+	return fmt.Sprintf("%s froze %s%s", f.By, what, because(f.Reason))
+}
+
+func (f Freeze) event(message string) bailiff.Event {
+	e := bailiff.Event{RequestedBy: f.By, Custom: bailiff.Custom{Event: bailiff.ApprovalEvent, Message: message}}
+	if f.Kind == FreezeSession {
+		e.Custom.Session = f.ID
+	}
+	return e
+}
+
+// Thaw ends a freeze; found says whether there was one.
+func (b *Book) Thaw(ctx context.Context, kind, id string, who Approver) (found bool, err error) {
+	thawed := false
+	err = b.do(ctx, func(s *state, _ time.Time) (step, error) {
+		f, frozen := s.freezes[freezeKey{kind, id}]
+		if thawed = frozen; !frozen {
+			return step{}, nil
+		}
+		message := fmt.Sprintf("thawed: by %s (%s), what %s", who.name(), who.via(), f.says())
+		return step{thawed: []Freeze{f}, events: []bailiff.Event{f.event(message)}}, nil
+	})
+	if err != nil {
+		return false, err
+	}
+	return thawed, nil
+}

@@ -1,0 +1,271 @@
+package approval
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// item is an approval as memory holds it: shortened, never changed, replaced as
+// a whole.
+type item struct {
+	// Seq is its place in the order of creation.
+	Seq   uint64 `json:"seq"`
+	Entry Entry  `json:"entry"`
+	// Pairs are the hashes of what was asked for, one for each reason; the texts
+	// themselves may have been scrubbed.
+	Pairs []string `json:"pairs"`
+	// GrantFor is how long a grant is to last.
+	GrantFor time.Duration `json:"grant_ns"`
+}
+
+func (i *item) pending() bool { return i.Entry.State == bailiff.ApprovalPending }
+
+// held is a grant with what it covers, as hashes.
+type held struct {
+	Grant Grant    `json:"grant"`
+	Pairs []string `json:"pairs,omitempty"`
+	// DecisionID is of the claim that was approved.
+	DecisionID string `json:"decision_id"`
+}
+
+func (h *held) live(now time.Time) bool {
+	return h.Grant.Expires.IsZero() || now.Before(h.Grant.Expires)
+}
+
+// owner is whose requests a grant of several pairs covers; session is empty for
+// every session of the user.
+type owner struct{ caller, platform, user, session string }
+
+func (h *held) owner() owner {
+	return owner{h.Grant.Caller, h.Grant.Platform, h.Grant.User, h.Grant.Session}
+}
+
+// wanted is what a grant must cover for a claim to be covered.
+type wanted struct {
+	digest  string
+	session bailiff.Session
+	caller  string
+	backend string
+	pairs   []string
+	// whole says that every reason names its part of the request.
+	whole bool
+}
+
+func want(c bailiff.Claim) wanted {
+	pairs := c.Pairs()
+	w := wanted{c.Digest(), c.Request.Session, c.Request.Caller, c.Decision.Backend.Name, make([]string, len(pairs)), len(pairs) > 0}
+	for i, p := range pairs {
+		w.pairs[i] = pairKey(p)
+		w.whole = w.whole && p.Match != ""
+	}
+	return w
+}
+
+func pairKey(p bailiff.Pair) string {
+	sum := sha256.Sum256([]byte(strconv.Itoa(len(p.Rule)) + " " + p.Rule + p.Match))
+	return hex.EncodeToString(sum[:])
+}
+
+// holder is whose pending approvals are counted.
+type holder struct{ kind, a, b string }
+
+func holders(e *Entry) [3]holder {
+	s := e.Request.Session
+	return [3]holder{{"caller", e.Caller, ""}, {"session", e.Caller, s.ID}, {"user", s.Platform, s.UserID}}
+}
+
+type freezeKey struct{ kind, id string }
+
+// state is everything that the book knows, with its indexes.
+type state struct {
+	items    map[string]*item
+	order    []*item          // by creation
+	resolved []*item          // by the time they were
+	pending  map[string]*item // by digest
+	counts   map[holder]int   // of pending ones
+	grants   map[string]*held
+	once     map[string]*held // by digest
+	owned    map[owner][]*held
+	freezes  map[freezeKey]Freeze
+	seq      uint64
+}
+
+func newState() *state {
+	return &state{
+		items: map[string]*item{}, pending: map[string]*item{}, counts: map[holder]int{},
+		grants: map[string]*held{}, once: map[string]*held{}, owned: map[owner][]*held{}, freezes: map[freezeKey]Freeze{},
+	}
+}
+
+// apply makes a step part of the state.
+func (s *state) apply(t step) {
+	for _, i := range t.items {
+		s.putItem(i)
+	}
+	for _, i := range t.pruned {
+		s.dropItem(i)
+	}
+	for _, h := range t.grants {
+		s.dropGrant(h.Grant.ID)
+		s.putGrant(h)
+	}
+	for _, h := range t.ended {
+		s.dropGrant(h.Grant.ID)
+	}
+	for _, f := range t.frozen {
+		s.freezes[freezeKey{f.Kind, f.ID}] = f
+	}
+	for _, f := range t.thawed {
+		delete(s.freezes, freezeKey{f.Kind, f.ID})
+	}
+}
+
+func (s *state) putItem(i *item) {
+	e := &i.Entry
+	before, known := s.items[e.ID]
+	s.items[e.ID] = i
+	if known {
+		at, _ := s.find(i.Seq)
+		s.order[at] = i
+	} else {
+		s.order = append(s.order, i)
+		s.seq = max(s.seq, i.Seq)
+	}
+	switch was := known && before.pending(); {
+	case i.pending():
+		s.pending[e.Digest] = i
+		if !was {
+			s.count(e, 1)
+		}
+	case was:
+		delete(s.pending, e.Digest)
+		s.count(e, -1)
+		s.resolved = append(s.resolved, i)
+	case known:
+		s.resolved[slices.Index(s.resolved, before)] = i
+	default:
+		s.resolved = append(s.resolved, i)
+	}
+}
+
+func (s *state) count(e *Entry, n int) {
+	for _, h := range holders(e) {
+		if s.counts[h] += n; s.counts[h] == 0 {
+			delete(s.counts, h)
+		}
+	}
+}
+
+// find returns where the item of that number is, or would be.
+func (s *state) find(seq uint64) (int, bool) {
+	return slices.BinarySearchFunc(s.order, seq, func(i *item, seq uint64) int { return cmp.Compare(i.Seq, seq) })
+}
+
+// dropItem forgets a resolved item; the oldest go first.
+func (s *state) dropItem(i *item) {
+	delete(s.items, i.Entry.ID)
+	if at, found := s.find(i.Seq); found {
+		s.order = slices.Delete(s.order, at, at+1)
+	}
+	if at := slices.IndexFunc(s.resolved, func(r *item) bool { return r.Seq == i.Seq }); at >= 0 {
+		s.resolved = slices.Delete(s.resolved, at, at+1)
+	}
+}
+
+func (s *state) putGrant(h *held) {
+	s.grants[h.Grant.ID] = h
+	if h.Grant.Scope == bailiff.ScopeOnce {
+		s.once[h.Grant.Digest] = h
+		return
+	}
+	s.owned[h.owner()] = append(s.owned[h.owner()], h)
+}
+
+func (s *state) dropGrant(id string) {
+	h, known := s.grants[id]
+	if !known {
+		return
+	}
+	delete(s.grants, id)
+	if h.Grant.Scope == bailiff.ScopeOnce {
+		if s.once[h.Grant.Digest] == h {
+			delete(s.once, h.Grant.Digest)
+		}
+		return
+	}
+	rest := slices.DeleteFunc(s.owned[h.owner()], func(o *held) bool { return o == h })
+	if len(rest) == 0 {
+		delete(s.owned, h.owner())
+	} else {
+		s.owned[h.owner()] = rest
+	}
+}
+
+// cover returns live grants that together cover what is wanted, or none.
+func (s *state) cover(w wanted, now time.Time) []*held {
+	if _, frozen := s.frozen(w.session); frozen {
+		return nil
+	}
+	if h := s.once[w.digest]; h != nil && h.live(now) {
+		return []*held{h}
+	}
+	if !w.whole {
+		return nil
+	}
+	return s.union(w, now)
+}
+
+// union collects grants until every pair is covered.
+func (s *state) union(w wanted, now time.Time) []*held {
+	var covering []*held
+	missing := slices.Clone(w.pairs)
+	o := owner{w.caller, w.session.Platform, w.session.UserID, w.session.ID}
+	for _, o := range []owner{o, {o.caller, o.platform, o.user, ""}} {
+		for _, h := range s.owned[o] {
+			if h.Grant.Backend != w.backend || !h.live(now) {
+				continue
+			}
+			rest := slices.DeleteFunc(slices.Clone(missing), func(p string) bool { return slices.Contains(h.Pairs, p) })
+			if len(rest) < len(missing) {
+				covering, missing = append(covering, h), rest
+			}
+			if len(missing) == 0 {
+				return covering
+			}
+		}
+	}
+	return nil
+}
+
+func (s *state) frozen(session bailiff.Session) (Freeze, bool) {
+	for _, key := range []freezeKey{
+		{FreezeAll, ""}, {FreezeSession, session.ID}, {FreezeUser, session.UserID}, {FreezeUser, session.Platform + ":" + session.UserID},
+	} {
+		if f, found := s.freezes[key]; found {
+			return f, true
+		}
+	}
+	return Freeze{}, false
+}
+
+// stops says whether a freeze is for that session of that user.
+func (f Freeze) stops(session, platform, user string) bool {
+	switch f.Kind {
+	case FreezeAll:
+		return true
+	case FreezeSession:
+		return session == f.ID
+	case FreezeUser:
+		return isUser(f.ID, platform, user)
+	}
+	return false
+}
+
+// isUser says whether an operator means that user by "user" or "platform:user".
+func isUser(id, platform, user string) bool { return id == user || id == platform+":"+user }

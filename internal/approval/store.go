@@ -1,0 +1,430 @@
+package approval
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	"go.etcd.io/bbolt"
+	"golang.org/x/sys/unix"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// schema is the version of the records below.
+const schema = 1
+
+// The buckets, and what is in them. Every record is its checksum and JSON.
+var (
+	itemBucket   = []byte("approvals") // number: item
+	claimBucket  = []byte("claims")    // number: claimText
+	grantBucket  = []byte("grants")    // id: held
+	freezeBucket = []byte("freezes")   // kind and id: Freeze
+	outboxBucket = []byte("outbox")    // number: bailiff.Event
+	sealBucket   = []byte("seal")      // "seal": seal
+	buckets      = [][]byte{itemBucket, claimBucket, grantBucket, freezeBucket, outboxBucket}
+	sealKey      = []byte("seal")
+)
+
+// seal is rewritten with every transaction.
+type seal struct {
+	Schema int `json:"schema"`
+	// Sum is the exclusive or of all records' checksums, so that one that is
+	// missing, old or foreign shows.
+	Sum uint64 `json:"sum"`
+	// Approvals and Events are the last numbers given out.
+	Approvals uint64 `json:"approvals"`
+	Events    uint64 `json:"events"`
+}
+
+// store is the file on disk. One goroutine writes, any may read.
+type store struct {
+	db   *bbolt.DB
+	file *os.File
+	seal seal
+}
+
+// lockWait is how long another process may hold the file while it ends.
+const lockWait = time.Second
+
+// openStore opens the file, or makes one if there is none, and reads all of it.
+func openStore(path string) (*store, *contents, error) {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		if err := makeStore(path); err != nil {
+			return nil, nil, fmt.Errorf("making %s: %w", path, err)
+		}
+	}
+	s := &store{}
+	c, err := s.open(path)
+	if err != nil {
+		return nil, nil, errors.Join(err, s.abandon())
+	}
+	return s, c, nil
+}
+
+// makeStore makes an empty store so that it is never seen half written.
+func makeStore(path string) error {
+	making := path + ".new"
+	if err := os.Remove(making); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	db, err := bbolt.Open(making, 0o600, options(func(path string, flag int, mode os.FileMode) (*os.File, error) {
+		return os.OpenFile(path, flag|os.O_EXCL|unix.O_NOFOLLOW, mode)
+	}))
+	if err != nil {
+		return err
+	}
+	err = db.Update(func(tx *bbolt.Tx) error {
+		for _, name := range append(buckets[:len(buckets):len(buckets)], sealBucket) {
+			if _, err := tx.CreateBucket(name); err != nil {
+				return err
+			}
+		}
+		return putSeal(tx, seal{Schema: schema})
+	})
+	if err := errors.Join(err, db.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(making, path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+func options(open func(string, int, os.FileMode) (*os.File, error)) *bbolt.Options {
+	return &bbolt.Options{Timeout: lockWait, FreelistType: bbolt.FreelistMapType, PageSize: pageSize, OpenFile: open, NoStatistics: true}
+}
+
+// pageSize is the same on every machine, so that a file can be moved.
+const pageSize = 4096
+
+// open opens and checks the file. Whatever bbolt stumbles over is an error.
+func (s *store) open(path string) (c *contents, err error) {
+	defer recovered(&err)()
+	open := func(path string, flag int, _ os.FileMode) (*os.File, error) {
+		file, err := os.OpenFile(path, flag&^os.O_CREATE|unix.O_NOFOLLOW, 0)
+		if err == nil {
+			s.file, err = file, trusted(file)
+		}
+		return file, err
+	}
+	if s.db, err = bbolt.Open(path, 0o600, options(open)); err != nil {
+		return nil, err
+	}
+	err = s.db.View(func(tx *bbolt.Tx) error {
+		for fault := range tx.Check() {
+			err = errors.Join(err, fault)
+		}
+		if err != nil {
+			return err
+		}
+		c, s.seal, err = read(tx)
+		return err
+	})
+	return c, err
+}
+
+// recovered makes a panic or a fault of memory an error.
+func recovered(err *error) func() {
+	was := debug.SetPanicOnFault(true)
+	return func() {
+		debug.SetPanicOnFault(was)
+		if p := recover(); p != nil {
+			*err = fmt.Errorf("reading the file: %v", p)
+		}
+	}
+}
+
+// trusted refuses a file that somebody else may have written.
+func trusted(file *os.File) error {
+	var stat unix.Stat_t
+	if err := unix.Fstat(int(file.Fd()), &stat); err != nil {
+		return err
+	}
+	switch {
+	case stat.Mode&unix.S_IFMT != unix.S_IFREG:
+		return errors.New("it is not a regular file")
+	case int(stat.Uid) != os.Geteuid():
+		return fmt.Errorf("it belongs to user %d, not to bailiff's user %d", stat.Uid, os.Geteuid())
+	case stat.Mode&0o077 != 0:
+		return fmt.Errorf("others may use it (mode %04o): chmod 600 it", stat.Mode&0o777)
+	}
+	return nil
+}
+
+// abandon lets go of the file even when bbolt holds its locks for good.
+func (s *store) abandon() error {
+	if s.file == nil {
+		return nil
+	}
+	err := s.file.Close()
+	if errors.Is(err, os.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+func (s *store) close() error { return s.db.Close() }
+
+// write makes steps durable and returns the numbers of their events.
+func (s *store) write(steps []step) (numbers []uint64, err error) {
+	defer recovered(&err)()
+	next := s.seal
+	err = s.db.Update(func(tx *bbolt.Tx) error {
+		w := &writing{tx: tx, seal: &next}
+		for _, t := range steps {
+			w.step(t)
+		}
+		numbers = w.numbers
+		return errors.Join(w.err, putSeal(tx, next))
+	})
+	if err == nil {
+		s.seal = next
+	}
+	return numbers, err
+}
+
+// writing is a transaction on its way; its first error ends it.
+type writing struct {
+	tx      *bbolt.Tx
+	seal    *seal
+	numbers []uint64
+	err     error
+}
+
+func (w *writing) step(t step) {
+	for _, i := range t.items {
+		w.seal.Approvals = max(w.seal.Approvals, i.Seq)
+		w.putJSON(itemBucket, number(i.Seq), i)
+	}
+	for _, c := range t.claims {
+		w.put(claimBucket, number(c.seq), c.text)
+	}
+	for _, i := range t.pruned {
+		w.remove(itemBucket, number(i.Seq))
+		w.remove(claimBucket, number(i.Seq))
+	}
+	for _, h := range t.grants {
+		w.putJSON(grantBucket, []byte(h.Grant.ID), h)
+	}
+	for _, h := range t.ended {
+		w.remove(grantBucket, []byte(h.Grant.ID))
+	}
+	for _, f := range t.frozen {
+		w.putJSON(freezeBucket, f.key(), f)
+	}
+	for _, f := range t.thawed {
+		w.remove(freezeBucket, f.key())
+	}
+	w.events(t)
+}
+
+func (w *writing) events(t step) {
+	for _, n := range t.sent {
+		w.remove(outboxBucket, number(n))
+	}
+	for _, e := range t.events {
+		w.seal.Events++
+		w.numbers = append(w.numbers, w.seal.Events)
+		w.putJSON(outboxBucket, number(w.seal.Events), e)
+	}
+}
+
+func (f Freeze) key() []byte { return []byte(f.Kind + "\x00" + f.ID) }
+
+func number(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
+
+func (w *writing) putJSON(bucket, key []byte, value any) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		w.err = errors.Join(w.err, err)
+		return
+	}
+	w.put(bucket, key, text)
+}
+
+func (w *writing) put(bucket, key, text []byte) {
+	if w.err != nil {
+		return
+	}
+	b := w.tx.Bucket(bucket)
+	sum := checksum(bucket, key, text)
+	w.seal.Sum ^= sumOf(b.Get(key)) ^ sum
+	w.err = b.Put(key, append(binary.BigEndian.AppendUint64(make([]byte, 0, sumLength+len(text)), sum), text...))
+}
+
+func (w *writing) remove(bucket, key []byte) {
+	if w.err != nil {
+		return
+	}
+	b := w.tx.Bucket(bucket)
+	w.seal.Sum ^= sumOf(b.Get(key))
+	w.err = b.Delete(key)
+}
+
+const sumLength = 8
+
+// checksum binds a record's text to its place.
+func checksum(bucket, key, text []byte) uint64 {
+	h := sha256.New()
+	for _, part := range [][]byte{bucket, key} {
+		_, _ = h.Write(number(uint64(len(part))))
+		_, _ = h.Write(part)
+	}
+	_, _ = h.Write(text)
+	return binary.BigEndian.Uint64(h.Sum(nil))
+}
+
+// sumOf is the checksum that a record carries; none if there is no record.
+func sumOf(record []byte) uint64 {
+	if len(record) < sumLength {
+		return 0
+	}
+	return binary.BigEndian.Uint64(record)
+}
+
+func putSeal(tx *bbolt.Tx, s seal) error {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	sum := checksum(sealBucket, sealKey, text)
+	return tx.Bucket(sealBucket).Put(sealKey, append(number(sum), text...))
+}
+
+// contents is everything that a store held when it was opened.
+type contents struct {
+	items   []*item
+	grants  []*held
+	freezes []Freeze
+	numbers []uint64
+	events  []bailiff.Event
+}
+
+// state builds the indexes.
+func (c *contents) state(last uint64) *state {
+	s := newState()
+	s.apply(step{items: c.items, grants: c.grants, frozen: c.freezes})
+	s.sortResolved()
+	s.seq = last
+	return s
+}
+
+// read reads every record and holds it against its checksum, and all of them
+// against the seal.
+func read(tx *bbolt.Tx) (*contents, seal, error) {
+	s, err := readSeal(tx)
+	if err != nil {
+		return nil, s, err
+	}
+	c := &contents{}
+	var sum uint64
+	err = tx.ForEach(func(name []byte, b *bbolt.Bucket) error {
+		if bytes.Equal(name, sealBucket) {
+			return nil
+		}
+		return b.ForEach(func(key, record []byte) error {
+			text, err := verified(name, key, record)
+			if err == nil {
+				err = c.take(name, key, text)
+			}
+			if err != nil {
+				return fmt.Errorf("record %q in %s: %w", key, name, err)
+			}
+			sum ^= sumOf(record)
+			return nil
+		})
+	})
+	if err == nil && sum != s.Sum {
+		err = errors.New("records are missing, or are not the newest")
+	}
+	return c, s, err
+}
+
+func readSeal(tx *bbolt.Tx) (s seal, err error) {
+	for _, name := range append(buckets[:len(buckets):len(buckets)], sealBucket) {
+		if tx.Bucket(name) == nil {
+			return s, fmt.Errorf("it holds no %s", name)
+		}
+	}
+	text, err := verified(sealBucket, sealKey, tx.Bucket(sealBucket).Get(sealKey))
+	if err != nil {
+		return s, fmt.Errorf("the seal: %w", err)
+	}
+	if err := json.Unmarshal(text, &s); err != nil {
+		return s, fmt.Errorf("the seal: %w", err)
+	}
+	if s.Schema != schema {
+		return s, fmt.Errorf("it is of version %d, and this bailiff reads version %d", s.Schema, schema)
+	}
+	return s, nil
+}
+
+// verified returns a record's text if its checksum fits.
+func verified(bucket, key, record []byte) ([]byte, error) {
+	if len(record) < sumLength || checksum(bucket, key, record[sumLength:]) != sumOf(record) {
+		return nil, errors.New("the checksum does not fit")
+	}
+	return record[sumLength:], nil
+}
+
+func (c *contents) take(bucket, key, text []byte) error {
+	switch string(bucket) {
+	case string(itemBucket):
+		i := &item{}
+		c.items = append(c.items, i)
+		return strict(text, i)
+	case string(claimBucket):
+		return strict(text, &claimText{})
+	case string(grantBucket):
+		h := &held{}
+		c.grants = append(c.grants, h)
+		return strict(text, h)
+	case string(freezeBucket):
+		var f Freeze
+		err := strict(text, &f)
+		c.freezes = append(c.freezes, f)
+		return err
+	case string(outboxBucket):
+		var e outgoing
+		err := strict(text, &e)
+		c.numbers, c.events = append(c.numbers, binary.BigEndian.Uint64(key)), append(c.events, bailiff.Event(e))
+		return err
+	}
+	return errors.New("nothing is known of such records")
+}
+
+func strict(text []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	return d.Decode(into)
+}
+
+// claim reads the text of a claim.
+func (s *store) claim(seq uint64) (c claimText, err error) {
+	defer recovered(&err)()
+	err = s.db.View(func(tx *bbolt.Tx) error {
+		text, err := verified(claimBucket, number(seq), tx.Bucket(claimBucket).Get(number(seq)))
+		if err != nil {
+			return fmt.Errorf("reading claim %d: %w", seq, err)
+		}
+		return strict(text, &c)
+	})
+	return c, err
+}

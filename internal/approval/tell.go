@@ -1,0 +1,67 @@
+package approval
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// approval is what requesters and the decision log are told of an entry.
+func (e *Entry) approval() bailiff.Approval {
+	a := bailiff.Approval{ID: e.ID, State: e.State, Scope: e.Scope, Message: e.Message}
+	a.By, a.Via = e.voters()
+	switch e.State {
+	case bailiff.ApprovalPending:
+		a.ExpiresAt = e.Expires
+	case bailiff.ApprovalApproved:
+		a.ExpiresAt = e.GrantExpires
+	}
+	return a
+}
+
+// voters are the people who answered, and by what and where.
+func (e *Entry) voters() (by, via string) {
+	var names, ways []string
+	for _, v := range e.Votes {
+		names = append(names, v.name())
+		ways = append(ways, Approver{Credential: v.Credential, Channel: v.Channel}.via())
+	}
+	return strings.Join(names, ", "), strings.Join(ways, ", ")
+}
+
+// event is an event of the decision log about an entry as it is now.
+func (e *Entry) event(message string) bailiff.Event {
+	a := e.approval()
+	return bailiff.Event{DecisionID: e.DecisionID, RequestedBy: e.Caller, Custom: bailiff.Custom{
+		Event: bailiff.ApprovalEvent, RequestID: e.Request.ID, Session: e.Request.Session.ID, Message: message, Approval: &a,
+	}}
+}
+
+// event is an event of the decision log about a grant.
+func (h *held) event(message string) bailiff.Event {
+	g := &h.Grant
+	a := bailiff.Approval{ID: g.ApprovalID, State: bailiff.ApprovalApproved, Scope: g.Scope, By: g.By, Via: g.Via, ExpiresAt: g.Expires, Message: message}
+	return bailiff.Event{RequestedBy: g.Caller, DecisionID: h.DecisionID, Custom: bailiff.Custom{Event: bailiff.ApprovalEvent, Session: g.Session, Message: message, Approval: &a}}
+}
+
+// waiting says who can answer a pending approval, where, and until when.
+func (e *Entry) waiting() string {
+	who := strings.Join(e.Plan.Approvers, " or ")
+	if e.Plan.Quorum > 1 {
+		who = fmt.Sprintf("%d of %s (%d said yes)", e.Plan.Quorum, strings.Join(e.Plan.Approvers, ", "), len(e.Votes))
+	}
+	return fmt.Sprintf("waiting for %s to answer on %s until %s", who, strings.Join(e.Plan.Channels, " or "), e.Expires.Format(time.RFC3339))
+}
+
+// settled says why an approval takes no answer any more.
+func (e *Entry) settled() string {
+	return fmt.Sprintf("approval %s is %s since %s: %s", e.ID, e.State, e.Resolved.Format(time.RFC3339), e.Message)
+}
+
+// sortResolved puts what was resolved in the order in which it was.
+func (s *state) sortResolved() {
+	slices.SortStableFunc(s.resolved, func(x, y *item) int { return x.Entry.Resolved.Compare(y.Entry.Resolved) })
+}
