@@ -227,11 +227,11 @@ func testEnds(t *testing.T, backend backends.Backend, spec backends.Spec) {
 					r.says("echo fine | tee /tmp/fine", "fine\n")
 					continue
 				}
+				<-r.Done()
 				_, err := r.Run(context.Background(), shell("true"), func([]byte) {})
 				if exit.Code != 0 || !errors.Is(err, backends.ErrNotStarted) || !strings.Contains(err.Error(), "resource limits") {
 					t.Errorf("after %s of %s another command: %v", limit, who, err)
 				}
-				<-r.Done()
 			}
 		}
 	})

@@ -343,3 +343,38 @@ func TestASidecarThatCannotWriteItsLogRunsNothing(t *testing.T) {
 		t.Error("no metric counts the failure")
 	}
 }
+
+// houseRules let everything run, on the host for the command line and in
+// namespaces for the rest.
+const houseRules = `package bailiff
+
+isolated := input.session.platform != "cli"
+
+decision := {
+	"outcome": "allow",
+	"denials": [],
+	"backend": {
+		"name": {true: "bubblewrap", false: "local"}[isolated], "network": {true: "none", false: "full"}[isolated],
+		"image": "", "scope": "session", "idle_seconds": 60, "egress": [],
+		"cpus": 0, "memory_mb": 0, "disk_mb": 0, "pids": 0, "read_only": isolated, "mounts": [],
+	},
+	"env": {"forward": [], "withheld": [], "set": {}},
+	"limits": {"timeout_seconds": 20, "output_bytes": 1000},
+}
+`
+
+func TestACommandThatBreaksItsSandboxHarmsNoLaterRequest(t *testing.T) {
+	house := t.TempDir()
+	save(t, filepath.Join(house, "house.rego"), houseRules)
+	s := startSidecar(t, "backends: {local: {workdir: "+openDir(t)+"}, bubblewrap: {}}", "policies: {require_tests: false, paths: ["+house+"]}")
+	for platform, message := range map[string]string{"cli": "was replaced", "telegram": ""} {
+		req := chat(platform, "prlimit --pid $PPID --nofile=0:0")
+		req.Session.Platform = platform
+		ask(t, s.client(t), req)
+		req.Args.Command = "echo fine | cat"
+		a := ask(t, s.client(t), req)
+		if a.Status != bailiff.Completed || a.Output != "fine\n" || !strings.Contains(a.Message, message) || message == "" && a.Message != "" {
+			t.Errorf("on %s the next request was answered %+v", platform, a)
+		}
+	}
+}
