@@ -30,7 +30,7 @@ type Request struct {
 	// Backend is the caller's wish; the policies may choose another.
 	Backend string `json:"backend,omitempty"`
 	// WaitSeconds is how long the caller waits for an approval.
-	WaitSeconds int `json:"wait_seconds,omitempty"`
+	WaitSeconds int `json:"wait_seconds"`
 	// Caller is the name of the listener the request came in by. It is set by
 	// the gateway and never read from the request itself.
 	Caller string `json:"-"`

@@ -131,6 +131,7 @@ func (a *agent) read(r *http.Request) (bailiff.Request, *Problem) {
 	if p != nil {
 		return req, p
 	}
+	req.Peer = credentialOf(r)
 	return a.claim(req)
 }
 

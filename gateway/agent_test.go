@@ -3,7 +3,9 @@ package gateway
 import (
 	"net/http"
 	"net/url"
+	"os"
 	"reflect"
+	"strconv"
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
@@ -17,13 +19,14 @@ func TestARequestReachesTheEnforcerAsItWasSent(t *testing.T) {
 		"args": {"command": "git push", "workdir": "/workspace", "timeout": 180.0, "background": true, "stdin": "a\u0000b"},
 		"session": {"id": "agent:main:telegram:dm:42", "platform": "telegram", "chat_type": "dm", "chat_id": "42", "thread_id": "7",
 		            "user_id": "42", "user_name": "ana", "profile": "p", "unattended": true},
-		"env": ["GITHUB_TOKEN"], "backend": "docker", "wait_seconds": 300}`).into(t, http.StatusOK, &a)
+		"env": ["GITHUB_TOKEN"], "backend": "docker", "wait_seconds": 30}`).into(t, http.StatusOK, &a)
 	want := bailiff.Request{
 		ID: "r", Tool: bailiff.Terminal,
 		Args: bailiff.Args{Command: "git push", Workdir: "/workspace", Timeout: 180, Background: true, Stdin: "a\x00b"},
 		Session: bailiff.Session{ID: "agent:main:telegram:dm:42", Platform: "telegram", ChatType: "dm", ChatID: "42", ThreadID: "7",
 			UserID: "42", UserName: "ana", Profile: "p", Unattended: true},
-		Env: []string{"GITHUB_TOKEN"}, Backend: "docker", WaitSeconds: 300, Caller: "hermes",
+		Env: []string{"GITHUB_TOKEN"}, Backend: "docker", WaitSeconds: 30, Caller: "hermes",
+		Peer: "uid:" + strconv.Itoa(os.Geteuid()),
 	}
 	if got := e.last(t); !reflect.DeepEqual(got, want) {
 		t.Errorf("the enforcer got %+v, want %+v", got, want)

@@ -54,6 +54,10 @@ const (
 	codeRequest = "invalid_request"
 )
 
+// usualWait is how long, in seconds, a request waits for an approval that does
+// not say.
+const usualWait = 300
+
 var strict = json.RejectUnknownMembers(true)
 
 // ParseRequest reads a request as strictly as the agent API does, for programs
@@ -69,7 +73,7 @@ func ParseRequest(body []byte) (bailiff.Request, error) {
 // parse reads a request strictly: what it does not name, name twice or spell in
 // the wrong type is a fault. The caller is left empty.
 func parse(body []byte) (bailiff.Request, *Problem) {
-	var wire received
+	wire := received{WaitSeconds: usualWait}
 	if err := json.Unmarshal(body, &wire, strict); err != nil {
 		return bailiff.Request{}, misread(err, "")
 	}

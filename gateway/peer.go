@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
 )
 
 // peer is the user at the other end of a Unix socket.
@@ -36,6 +39,41 @@ func peerOf(ctx context.Context) peer {
 		return p
 	}
 	return peer{err: errNoPeer}
+}
+
+// credentialOf names by what a request came in, as [bailiff.Request] has it in Peer.
+func credentialOf(r *http.Request) string {
+	if who := peerOf(r.Context()); who.err == nil {
+		return "uid:" + strconv.FormatUint(uint64(who.uid), 10)
+	}
+	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if isOwn(r.RemoteAddr, local) {
+		return "tcp:local"
+	}
+	return "tcp:remote"
+}
+
+// isOwn says whether an address is this machine's; one that cannot be told counts
+// as its own, since that is who may less.
+func isOwn(remote string, local net.Addr) bool {
+	there, err := netip.ParseAddrPort(remote)
+	if err != nil || local == nil {
+		return true
+	}
+	here, err := netip.ParseAddrPort(local.String())
+	if err != nil || there.Addr().Unmap().IsLoopback() || there.Addr().Unmap() == here.Addr().Unmap() {
+		return true
+	}
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		return true
+	}
+	for _, address := range addresses {
+		if prefix, err := netip.ParsePrefix(address.String()); err != nil || prefix.Addr() == there.Addr().Unmap() {
+			return true
+		}
+	}
+	return false
 }
 
 func peerUID(socket *net.UnixConn) (uid uint32, err error) {

@@ -53,6 +53,10 @@ func (s *stream) news(p bailiff.Progress) {
 		s.event("decision", Decided{p.Decision.ID, p.Decision.Decision})
 		return
 	}
+	if p.Approval != nil {
+		s.event("approval", toldApproval(p.Approval))
+		return
+	}
 	whole, rest := splitCharacter(append(s.rest, p.Output...))
 	s.output(whole)
 	s.rest = append([]byte(nil), rest...)

@@ -24,6 +24,24 @@ type Answer struct {
 	ProcessID       string           `json:"process_id"`
 	Message         string           `json:"message"`
 	Decision        bailiff.Decision `json:"decision"`
+	// Approval is set when humans were asked, or a grant of theirs was used.
+	Approval *Approval `json:"approval,omitempty"`
+}
+
+// Approval is what a requester is told of one, in answers and streams.
+type Approval struct {
+	ID        string                `json:"id"`
+	State     bailiff.ApprovalState `json:"state"`
+	Scope     string                `json:"scope"`
+	By        string                `json:"by"`
+	ExpiresAt time.Time             `json:"expires_at,omitzero"`
+}
+
+func toldApproval(a *bailiff.Approval) *Approval {
+	if a == nil {
+		return nil
+	}
+	return &Approval{a.ID, a.State, a.Scope, a.By, a.ExpiresAt}
 }
 
 // Bytes are the output as the command wrote it.
@@ -76,6 +94,7 @@ func answered(a bailiff.Answer) Answer {
 		RequestID: a.RequestID, DecisionID: a.DecisionID, Status: a.Status, Code: a.Code, ExitCode: a.ExitCode,
 		Output: output, OutputEncoding: encoding, Truncated: a.Truncated, DurationSeconds: a.Duration.Seconds(),
 		Backend: a.Backend, SandboxID: a.SandboxID, ProcessID: a.ProcessID, Message: a.Message, Decision: a.Decision,
+		Approval: toldApproval(a.Approval),
 	}
 }
 
