@@ -19,3 +19,12 @@ test_ordinary_modes if {
 		mode(spelt) == set()
 	}
 }
+
+test_masks_that_let_everyone_write if {
+	every mask in ["000", "0", "001", "o+w", "a=rwx"] {
+		found([call("umask", [], [mask])]) == {"command.widens_permissions"}
+	}
+	every mask in ["022", "027", "0077", "002", "u=rwx,go="] {
+		found([call("umask", [], [mask])]) == set()
+	}
+}

@@ -27,6 +27,8 @@ text(calls) := {
 	"variables": [],
 	"features": [],
 	"assigns": sort({name | some call in calls; some name in call.assigns}),
+	"settings": [],
+	"loses": [],
 }
 
 call(program, flags, operands) := {
@@ -45,6 +47,12 @@ reading(program, path) := object.union(call(program, [], [path]), {"reads": [pat
 
 writing(program, flags, path) := object.union(call(program, flags, [path]), {"writes": [path]})
 
+# What is found in a terminal request whose text has the given facts besides its calls.
+found_with(calls, facts) := {finding.rule | some finding in findings} if {
+	asked := object.union(request("cli", calls), {"command": facts})
+	findings := data.bailiff.findings with input as on_host(asked)
+}
+
 # An execute_code request whose program has the given facts.
 program(platform, facts) := object.union(
 	object.remove(request(platform, []), {"command"}),
@@ -54,7 +62,7 @@ program(platform, facts) := object.union(
 		"code": object.union(
 			{
 				"language": "python", "parsed": true, "complete": true, "imports": [], "calls": [], "strings": [],
-				"variables": [], "hosts": [], "reads": [], "writes": [], "features": [],
+				"variables": [], "hosts": [], "reads": [], "writes": [], "settings": [], "loses": [], "features": [],
 			},
 			facts,
 		),
