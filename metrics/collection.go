@@ -16,6 +16,11 @@ type collection struct {
 	executions        *prometheus.CounterVec
 	executionDuration *prometheus.HistogramVec
 
+	approvals        *prometheus.CounterVec
+	approvalsPending *prometheus.GaugeVec
+	approvalWait     prometheus.Observer
+	grantsActive     prometheus.Gauge
+
 	envForwarded, envWithheld *prometheus.CounterVec
 
 	sandboxes            *prometheus.GaugeVec
@@ -35,6 +40,7 @@ type collection struct {
 var (
 	decisionBuckets  = []float64{.00005, .0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1}
 	executionBuckets = []float64{.001, .005, .025, .1, .5, 1, 5, 15, 60, 180, 600}
+	waitBuckets      = []float64{.1, 1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600, 14400}
 	startBuckets     = []float64{.005, .025, .1, .25, .5, 1, 2.5, 5, 15, 60, 180}
 )
 
@@ -46,7 +52,11 @@ func newCollection(registerer prometheus.Registerer) *collection {
 		decisionDuration:     r.histograms("decision_duration_seconds", "Time from a request to its decision.", decisionBuckets).WithLabelValues(),
 		executions:           r.counters("executions_total", "Ends of allowed requests.", "tool", "backend", "status"),
 		executionDuration:    r.histograms("execution_duration_seconds", "Time that allowed requests took to run.", executionBuckets, "tool", "backend"),
-		envForwarded:         r.counters("env_forwarded_total", "Variables that allowed decisions let into a sandbox.", "name"),
+		approvals:            r.counters("approvals_total", "Approvals that are no longer pending.", "platform", "resolution", "scope"),
+		approvalsPending:     r.gauges("approvals_pending", "Approvals that wait for a human.", "platform"),
+		approvalWait:         r.histograms("approval_wait_seconds", "Time from a question to humans to its end.", waitBuckets).WithLabelValues(),
+		grantsActive:         r.gauges("grants_active", "Grants that may let requests run.").WithLabelValues(),
+		envForwarded:         r.counters("env_forwarded_total", "Variables that requests got in their sandboxes.", "name"),
 		envWithheld:          r.counters("env_withheld_total", "Variables that were asked for and kept out.", "name", "rule"),
 		sandboxes:            r.gauges("sandboxes", "Sandboxes that exist.", "backend"),
 		sandboxStarts:        r.counters("sandbox_starts_total", "Attempts to make a sandbox.", "backend", "result"),

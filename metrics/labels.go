@@ -25,12 +25,24 @@ var (
 		bailiff.Completed, bailiff.Refused, bailiff.ApprovalRequired, bailiff.Expired,
 		bailiff.TimedOut, bailiff.Interrupted, bailiff.Unavailable, bailiff.Failed,
 	}
-	reasons = []string{"idle", "session_end", "shutdown", orphan, "failed", "request_end", "expired", "removed"}
+	reasons     = []string{"idle", "session_end", "shutdown", orphan, "failed", "request_end", "expired", "removed", "frozen"}
+	resolutions = []string{
+		string(bailiff.ApprovalApproved), string(bailiff.ApprovalDenied), string(bailiff.ApprovalExpired),
+		string(bailiff.ApprovalVoid), string(bailiff.ApprovalCancelled), "unanswerable",
+	}
+	scopes = []string{bailiff.ScopeOnce, bailiff.ScopeSession, bailiff.ScopeAlways}
 )
 
 func toolLabel(t bailiff.Tool) string     { return oneOf(tools, t) }
 func statusLabel(s bailiff.Status) string { return oneOf(statuses, s) }
 func reasonLabel(reason string) string    { return oneOf(reasons, reason) }
+func resolutionLabel(r string) string     { return oneOf(resolutions, r) }
+func scopeLabel(scope string) string {
+	if scope == "" {
+		return none
+	}
+	return oneOf(scopes, scope)
+}
 func oneOf[S ~string](known []S, s S) string {
 	if slices.Contains(known, s) {
 		return string(s)

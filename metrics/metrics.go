@@ -64,7 +64,7 @@ func New(registerer prometheus.Registerer, c Config) *Metrics {
 // Known replaces the platforms and variables that count under their own names.
 func (m *Metrics) Known(platforms, variables []string) { m.labels.know(platforms, variables) }
 
-// Decided counts a decision, what it denied and which variables it let in.
+// Decided counts a decision, what it denied and which variables it kept out.
 func (m *Metrics) Decided(req bailiff.Request, d bailiff.Decision, took time.Duration) {
 	tool, platform := toolLabel(req.Tool), m.labels.platform(req.Session.Platform)
 	m.decisions.WithLabelValues(tool, platform, d.Outcome.String(), m.labels.backend(d.Backend.Name)).Inc()
@@ -72,17 +72,14 @@ func (m *Metrics) Decided(req bailiff.Request, d bailiff.Decision, took time.Dur
 	for _, denial := range d.Denials {
 		m.denials.WithLabelValues(tool, platform, m.labels.rule(denial.Rule)).Inc()
 	}
-	m.decidedEnv(d)
-}
-
-func (m *Metrics) decidedEnv(d bailiff.Decision) {
 	for _, w := range d.Env.Withheld {
 		m.envWithheld.WithLabelValues(m.labels.variable(w.Name), m.labels.rule(w.Rule)).Inc()
 	}
-	if d.Outcome != bailiff.Allow {
-		return
-	}
-	for _, name := range d.Env.Forward {
+}
+
+// Forwarded counts the variables that a request gets in its sandbox.
+func (m *Metrics) Forwarded(names []string) {
+	for _, name := range names {
 		m.envForwarded.WithLabelValues(m.labels.variable(name)).Inc()
 	}
 }
@@ -113,6 +110,25 @@ func (m *Metrics) SandboxReaped(backend, reason string) {
 		m.sandboxes.WithLabelValues(backend).Dec()
 	}
 }
+
+// ApprovalOpened counts a question to humans in.
+func (m *Metrics) ApprovalOpened(platform string) {
+	m.approvalsPending.WithLabelValues(m.labels.platform(platform)).Inc()
+}
+
+// ApprovalResolved counts its end. One that was approved and became void is
+// counted a second time, as void; it was not pending any more.
+func (m *Metrics) ApprovalResolved(platform, resolution, scope string, waited time.Duration) {
+	platform = m.labels.platform(platform)
+	m.approvals.WithLabelValues(platform, resolutionLabel(resolution), scopeLabel(scope)).Inc()
+	if resolution != string(bailiff.ApprovalVoid) {
+		m.approvalsPending.WithLabelValues(platform).Dec()
+		m.approvalWait.Observe(waited.Seconds())
+	}
+}
+
+// GrantsActive sets how many grants may let requests run.
+func (m *Metrics) GrantsActive(n int) { m.grantsActive.Set(float64(n)) }
 
 // Reloaded counts an attempt to put policies into force. The revision is the
 // one in force afterwards.

@@ -24,7 +24,7 @@ func collect(registry *prometheus.Registry) *Metrics {
 	return m
 }
 
-func TestADecisionIsCountedWithWhatItDeniedAndLetIn(t *testing.T) {
+func TestADecisionIsCountedWithWhatItDeniedAndKeptOut(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := collect(registry)
 	telegram := bailiff.Request{Tool: bailiff.Terminal, Session: bailiff.Session{Platform: "telegram"}}
@@ -43,20 +43,41 @@ func TestADecisionIsCountedWithWhatItDeniedAndLetIn(t *testing.T) {
 bailiff_decisions_total{backend="docker",outcome="allow",platform="telegram",tool="terminal"} 1
 bailiff_decisions_total{backend="none",outcome="deny",platform="telegram",tool="terminal"} 1
 bailiff_denials_total{platform="telegram",rule="command.destroys_system",tool="terminal"} 1
-bailiff_env_forwarded_total{name="GITHUB_TOKEN"} 1
 bailiff_env_withheld_total{name="other",rule="env.not_in_table"} 1
 bailiff_decision_duration_seconds_count 2
 `)
 }
 
-func TestADenialForwardsNothing(t *testing.T) {
+func TestAForwardedVariableCountsUnderItsNameInTheTables(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	d := bailiff.Denied("command.x", "No.")
-	d.Env.Forward = []string{"GITHUB_TOKEN"}
-	collect(registry).Decided(bailiff.Request{}, d, 0)
-	if text := exposition(t, registry); strings.Contains(text, "bailiff_env_forwarded_total{") {
-		t.Errorf("forwarded by a denial:\n%s", text)
+	collect(registry).Forwarded([]string{"GITHUB_TOKEN", "CHOSEN_BY_A_CALLER"})
+	compare(t, registry, `
+bailiff_env_forwarded_total{name="GITHUB_TOKEN"} 1
+bailiff_env_forwarded_total{name="other"} 1
+`)
+}
+
+func TestAnApprovalIsPendingUntilItsEndAndCountedByIt(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	m := collect(registry)
+	for _, platform := range []string{"telegram", "telegram", "telegram", "carrier pigeon"} {
+		m.ApprovalOpened(platform)
 	}
+	m.ApprovalResolved("telegram", "approved", "session", 7*time.Second)
+	m.ApprovalResolved("telegram", "void", "session", 7*time.Second) // of the one that was approved
+	m.ApprovalResolved("telegram", "unanswerable", "", 0)
+	m.ApprovalResolved("carrier pigeon", "whatever", "moon", time.Hour)
+	m.GrantsActive(3)
+	compare(t, registry, `
+bailiff_approvals_pending{platform="telegram"} 1
+bailiff_approvals_pending{platform="other"} 0
+bailiff_approvals_total{platform="telegram",resolution="approved",scope="session"} 1
+bailiff_approvals_total{platform="telegram",resolution="void",scope="session"} 1
+bailiff_approvals_total{platform="telegram",resolution="unanswerable",scope="none"} 1
+bailiff_approvals_total{platform="other",resolution="other",scope="other"} 1
+bailiff_approval_wait_seconds_count 3
+bailiff_grants_active 3
+`)
 }
 
 func TestSandboxesAreThoseStartedAndNotReaped(t *testing.T) {
@@ -175,7 +196,11 @@ func everything(m *Metrics) {
 	d := bailiff.Denied("a.b", "")
 	d.Env.Withheld = []bailiff.Withheld{{Name: "A", Rule: "a.b"}}
 	m.Decided(bailiff.Request{}, d, time.Millisecond)
-	m.Decided(bailiff.Request{}, bailiff.Decision{Outcome: bailiff.Allow, Obligations: bailiff.Obligations{Env: bailiff.EnvTerms{Forward: []string{"A"}}}}, 0)
+	m.Decided(bailiff.Request{}, bailiff.Decision{Outcome: bailiff.Allow}, 0)
+	m.Forwarded([]string{"A"})
+	m.ApprovalOpened("telegram")
+	m.ApprovalResolved("telegram", "expired", "", time.Second)
+	m.GrantsActive(1)
 	m.Executed(bailiff.Terminal, "docker", bailiff.Completed, time.Second)
 	m.SandboxStarted("docker", nil, time.Second)
 	m.SandboxReaped("docker", "idle")
@@ -194,6 +219,7 @@ func TestEveryNameOfTheContractIsServed(t *testing.T) {
 		"sandboxes": "backend", "sandbox_starts_total": "backend,result", "sandbox_start_duration_seconds_count": "backend",
 		"sandboxes_reaped_total": "backend,reason", "policy_reloads_total": "result",
 		"policy_last_reload_success_timestamp_seconds": "", "policy_info": "revision",
+		"approvals_total": "platform,resolution,scope", "approvals_pending": "platform", "approval_wait_seconds_count": "", "grants_active": "",
 		"audit_events_total": "", "audit_errors_total": "", "build_info": "goversion,version",
 	} {
 		series := regexp.MustCompile(`(?m)^bailiff_` + name + `(?:\{(.*)\})? `).FindStringSubmatch(text)
