@@ -8,9 +8,10 @@
 // no configuration or token file that somebody else may write is
 // read at all ([Trusted]). Relative paths in the file are relative to the
 // file's folder, and "~" is the home folder of the sidecar's user.
+// Conditions (guards, approval routes) are compiled, so that their faults come
+// with those of the rest; what is kept of them is their text.
 //
-// Keys of later versions (people, operator.console) are read and checked; those
-// of features that this version lacks are refused by name.
+// Keys of features that this version lacks are refused by name.
 package config
 
 import (
@@ -20,6 +21,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/bailiff-dev/bailiff/internal/guard"
 )
 
 // Config is a whole bailiff.yaml.
@@ -28,14 +31,17 @@ type Config struct {
 	Path string
 	// StateDir holds the decision log, sandbox records and everything else that
 	// outlives the sidecar.
-	StateDir  string
-	Agent     Agent
-	Operator  Operator
-	People    []Person
-	Metrics   Metrics
-	Policies  Policies
-	Env       Env
+	StateDir string
+	Agent    Agent
+	Operator Operator
+	People   []Person
+	Metrics  Metrics
+	Policies Policies
+	Env      Env
+	// Guards can only deny, and speak before the policies do.
+	Guards    []guard.Rule
 	Approvals Approvals
+	Limits    Limits
 	Backends  Backends
 	Runner    Runner
 	Log       Log
@@ -82,8 +88,11 @@ type Operator struct {
 	// Console is the host:port of the web page; empty means none.
 	Console string
 	// AllowSameUser lets an operator answer although the agent's user could
-	// reach the operator's socket too.
+	// reach the operator's socket too, and answer what they asked for themselves.
 	AllowSameUser bool
+	// BreakGlass lets an operator answer in an emergency what is not theirs to
+	// answer, by saying so.
+	BreakGlass bool
 }
 
 // Person is one human, for approvals.
@@ -112,8 +121,56 @@ type Env struct{ Sources []Source }
 // Source is the process environment, or a dotenv file if File is set.
 type Source struct{ File string }
 
-// Approvals says how long a request waits for a human.
-type Approvals struct{ Timeout time.Duration }
+// Approvals says which humans are asked, and for how long.
+type Approvals struct {
+	// Timeout is the longest that a question waits for its answer.
+	Timeout time.Duration
+	// Routes are tried in their order; none means that everybody can answer who
+	// can be reached.
+	Routes []Route
+}
+
+// Route is a way by which questions go to people.
+type Route struct {
+	Name string
+	// When is the condition on the claims that it takes; empty takes all.
+	When string
+	// Approvers is the condition on who may answer; empty means everybody.
+	Approvers string
+	// Quorum is how many must say yes, unless the policies want more.
+	Quorum int
+	// Timeout is how long a question waits; zero means as long as any.
+	Timeout time.Duration
+	// Channels are where people are asked, of [ChannelOperator] and [ChannelConsole].
+	Channels []string
+}
+
+// The channels by which an answer can come.
+const (
+	// ChannelOperator is the operators' socket.
+	ChannelOperator = "operator"
+	// ChannelConsole is the web page, whose login comes from the operators' socket.
+	ChannelConsole = "console"
+)
+
+// Channels are those that are open.
+func (o Operator) Channels() []string {
+	if o.Console == "" {
+		return []string{ChannelOperator}
+	}
+	return []string{ChannelOperator, ChannelConsole}
+}
+
+// Limits keep one agent, conversation or user from taking what is everybody's.
+type Limits struct {
+	// RequestsPerMinute are the new requests; zero means no limit.
+	RequestsPerMinute Shares
+	// PendingApprovals are the questions that wait for an answer at once.
+	PendingApprovals Shares
+}
+
+// Shares are how much one listener, session or user may have.
+type Shares struct{ Caller, Session, User int }
 
 // Backends are the configured backends; nil means that one is not.
 type Backends struct {

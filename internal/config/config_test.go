@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bailiff-dev/bailiff/internal/guard"
 )
 
 func TestEveryMistakeIsNamedWithItsLine(t *testing.T) {
@@ -66,12 +68,24 @@ func TestAGoodConfigurationIsReadWhole(t *testing.T) {
 			DataPaths:    []string{"bailiff/decision", "agent/call/decision"},
 			MaxSandboxes: 20,
 		},
-		Operator:  Operator{Listen: Address{"unix", "/run/bailiff/operator.sock"}, UIDs: []uint32{0}, Console: "127.0.0.1:8642"},
-		People:    []Person{{Name: "ana", Groups: []string{"security"}, UIDs: []uint32{1000}, Accounts: map[string][]string{"telegram": {"42"}, "slack": {"U07A"}}}},
-		Metrics:   Metrics{Listen: "127.0.0.1:9464"},
-		Policies:  Policies{Paths: []string{"/etc/bailiff/policies"}, RequireTests: true, EvalTimeout: 250 * time.Millisecond},
-		Env:       Env{Sources: []Source{{}, {File: "/home/ana/.hermes/.env"}}},
-		Approvals: Approvals{Timeout: 5 * time.Minute},
+		Operator: Operator{Listen: Address{"unix", "/run/bailiff/operator.sock"}, UIDs: []uint32{0}, Console: "127.0.0.1:8642", BreakGlass: true},
+		People:   []Person{{Name: "ana", Groups: []string{"security"}, UIDs: []uint32{1000}, Accounts: map[string][]string{"telegram": {"42"}, "slack": {"U07A"}}}},
+		Metrics:  Metrics{Listen: "127.0.0.1:9464"},
+		Policies: Policies{Paths: []string{"/etc/bailiff/policies"}, RequireTests: true, EvalTimeout: 250 * time.Millisecond},
+		Env:      Env{Sources: []Source{{}, {File: "/home/ana/.hermes/.env"}}},
+		Guards: []guard.Rule{{Name: "no-ssh-from-discord", Message: "No ssh from Discord.",
+			When: `request.session.platform == "discord" && "ssh" in command.programs`}},
+		Approvals: Approvals{Timeout: 5 * time.Minute, Routes: []Route{
+			{
+				Name: "secrets", When: "decision.approval.reasons.exists(r, r.rule.startsWith(\"secrets.\"))\n",
+				Approvers: `"security" in approver.groups`, Quorum: 1, Timeout: 10 * time.Minute, Channels: []string{"console"},
+			},
+			{Name: "rest", Quorum: 1, Channels: []string{"operator", "console"}},
+		}},
+		Limits: Limits{
+			RequestsPerMinute: Shares{Caller: 0, Session: 60, User: 1200},
+			PendingApprovals:  Shares{Caller: 100, Session: 2, User: 10},
+		},
 		Backends: Backends{
 			Docker:     &Docker{Image: "python:3.12", User: "1000:1000", AcceptMissingLimits: []string{"disk_mb"}, MountsAllowed: []string{"/srv/data"}},
 			Bubblewrap: &Bubblewrap{},

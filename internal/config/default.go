@@ -22,8 +22,12 @@ func Default() *Config {
 		Policies:  Policies{RequireTests: true, EvalTimeout: 250 * time.Millisecond},
 		Env:       Env{Sources: []Source{{}}},
 		Approvals: Approvals{Timeout: 5 * time.Minute},
-		Backends:  Backends{Docker: &Docker{Image: defaultImage}, Bubblewrap: &Bubblewrap{}},
-		Log:       Log{Format: "text", Level: "info"},
+		Limits: Limits{
+			RequestsPerMinute: Shares{Caller: 6000, Session: 600, User: 1200},
+			PendingApprovals:  Shares{Caller: 100, Session: 5, User: 10},
+		},
+		Backends: Backends{Docker: &Docker{Image: defaultImage}, Bubblewrap: &Bubblewrap{}},
+		Log:      Log{Format: "text", Level: "info"},
 	}
 }
 

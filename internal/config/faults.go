@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -34,40 +33,4 @@ func (f Fault) Error() string {
 		return fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Message)
 	}
 	return fmt.Sprintf("%s:%d: %s: %s", f.File, f.Line, f.Key, f.Message)
-}
-
-// unknown says that a word is none of the valid ones, and which was likely meant.
-func unknown(kind, word string, valid []string) string {
-	slices.Sort(valid)
-	best, least := "", len(word)/2+2
-	for _, v := range valid {
-		if d := distance(word, v); d < least {
-			best, least = v, d
-		}
-	}
-	if best != "" {
-		return fmt.Sprintf("unknown %s, nearest valid %s is %q", kind, kind, best)
-	}
-	return fmt.Sprintf("unknown %s, valid are %s", kind, strings.Join(valid, ", "))
-}
-
-// distance counts the letters to insert, drop or replace between two words.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

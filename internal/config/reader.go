@@ -14,6 +14,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"github.com/bailiff-dev/bailiff/internal/spelling"
 )
 
 // reader walks the nodes of one text and gathers what is wrong.
@@ -24,6 +26,8 @@ type reader struct {
 	trust []trustee
 	// listens are where the listeners' addresses stand, by index.
 	listens map[int]place
+	// whole are the checks that need other sections too, and so come last.
+	whole []func()
 }
 
 // place is one value in the text: its node, and its key for messages.
@@ -135,7 +139,7 @@ func (r *reader) section(at place, want fields) {
 		name := it.Key().GetToken().Value
 		readValue, known := want[name]
 		if !known {
-			r.fault(place{under(at.key, name), it.Key()}, "%s", unknown("key", name, slices.Collect(maps.Keys(want))))
+			r.fault(place{under(at.key, name), it.Key()}, "%s", spelling.Unknown("key", name, slices.Collect(maps.Keys(want))))
 			continue
 		}
 		readValue(place{under(at.key, name), it.Value()})
@@ -207,7 +211,7 @@ func (r *reader) oneOf(into *string, kind string, valid ...string) func(place) {
 			return
 		}
 		if !slices.Contains(valid, s) {
-			r.fault(at, "%q: %s", s, unknown(kind, s, slices.Clone(valid)))
+			r.fault(at, "%q: %s", s, spelling.Unknown(kind, s, valid))
 			return
 		}
 		*into = s

@@ -24,7 +24,9 @@ func (r *reader) config(c *Config, at place) {
 		"metrics":   func(at place) { r.section(at, fields{"listen": r.hostPort(&c.Metrics.Listen)}) },
 		"policies":  func(at place) { r.policies(&c.Policies, at) },
 		"env":       func(at place) { r.section(at, fields{"sources": r.sources(&c.Env)}) },
-		"approvals": func(at place) { r.approvals(&c.Approvals, at) },
+		"guards":    func(at place) { r.list(at, func(at place) { r.guard(c, at) }) },
+		"approvals": func(at place) { r.approvals(c, at) },
+		"limits":    func(at place) { r.shares(&c.Limits, at) },
 		"backends":  func(at place) { r.backends(&c.Backends, at) },
 		"runner":    func(at place) { r.section(at, fields{"path": r.pathInto(&c.Runner.Path)}) },
 		"log": func(at place) {
@@ -35,6 +37,9 @@ func (r *reader) config(c *Config, at place) {
 		},
 	})
 	r.checkDoors(c)
+	for _, check := range r.whole {
+		check()
+	}
 }
 
 // checkDoors keeps agents from the operator's address.
@@ -194,6 +199,7 @@ func (r *reader) operator(o *Operator, at place) {
 		},
 		"console":         r.hostPort(&o.Console),
 		"allow_same_user": r.boolean(&o.AllowSameUser),
+		"break_glass":     r.boolean(&o.BreakGlass),
 	})
 }
 
@@ -273,15 +279,6 @@ func (r *reader) sources(e *Env) func(place) {
 			}
 		})
 	}
-}
-
-func (r *reader) approvals(a *Approvals, at place) {
-	r.section(at, fields{
-		"timeout": r.duration(&a.Timeout, time.Second, 24*time.Hour),
-		"routes": func(at place) {
-			r.fault(at, "routes need approval channels, which this version does not have")
-		},
-	})
 }
 
 func (r *reader) backends(b *Backends, at place) {

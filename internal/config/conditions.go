@@ -1,0 +1,158 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"github.com/bailiff-dev/bailiff/internal/guard"
+)
+
+func (r *reader) guard(c *Config, at place) {
+	var g guard.Rule
+	before := len(r.faults)
+	r.section(at, fields{
+		"name":    r.label(&g.Name),
+		"when":    r.condition(&g.When, guard.Valid),
+		"message": func(at place) { g.Message, _ = r.text(at) },
+	})
+	switch {
+	case len(r.faults) > before:
+	case g.Name == "":
+		r.fault(at, "name is missing")
+	case g.When == "":
+		r.fault(at, "when is missing")
+	case slices.ContainsFunc(c.Guards, func(o guard.Rule) bool { return o.Name == g.Name }):
+		r.fault(at, "the name %q is taken by another guard", g.Name)
+	}
+	c.Guards = append(c.Guards, g)
+}
+
+func (r *reader) approvals(c *Config, at place) {
+	r.section(at, fields{
+		"timeout": r.duration(&c.Approvals.Timeout, time.Second, 24*time.Hour),
+		"routes": func(at place) {
+			before := len(r.faults)
+			r.list(at, func(at place) { r.route(c, at) })
+			if len(c.Approvals.Routes) == 0 && len(r.faults) == before {
+				r.fault(at, "names no route; leave it out to let everybody answer who can be reached")
+			}
+		},
+	})
+}
+
+func (r *reader) route(c *Config, at place) {
+	route := Route{Quorum: 1}
+	quorum := at
+	before := len(r.faults)
+	r.section(at, fields{
+		"name":      r.label(&route.Name),
+		"when":      r.condition(&route.When, func(text string) error { _, err := guard.OfClaim(text); return err }),
+		"approvers": r.condition(&route.Approvers, func(text string) error { _, err := guard.OfApprover(text); return err }),
+		"quorum":    func(at place) { quorum = at; r.number(&route.Quorum, 1, 100)(at) },
+		"timeout":   r.duration(&route.Timeout, time.Second, 24*time.Hour),
+		"channels":  func(at place) { r.channels(c, &route, at) },
+	})
+	switch {
+	case len(r.faults) > before:
+	case route.Name == "":
+		r.fault(at, "name is missing")
+	case slices.ContainsFunc(c.Approvals.Routes, func(o Route) bool { return o.Name == route.Name }):
+		r.fault(at, "the name %q is taken by another route", route.Name)
+	case slices.ContainsFunc(c.Approvals.Routes, func(o Route) bool { return o.When == "" }):
+		r.fault(at, "is never taken, since a route before it has no condition and takes everything")
+	}
+	c.Approvals.Routes = append(c.Approvals.Routes, route)
+	this := len(c.Approvals.Routes) - 1
+	r.whole = append(r.whole, func() {
+		r.checkQuorum(c, route.Quorum, quorum)
+		if len(route.Channels) == 0 {
+			c.Approvals.Routes[this].Channels = c.Operator.Channels()
+		}
+	})
+}
+
+// checkQuorum refuses a route on which a question could never be answered.
+func (r *reader) checkQuorum(c *Config, quorum int, at place) {
+	if c.Operator.AllowSameUser {
+		return // which lets operators answer who are nobody in particular
+	}
+	if people := len(c.People); quorum > people {
+		r.fault(at, "needs %s to say yes, but people names %d", counted(quorum), people)
+	}
+}
+
+func counted(people int) string {
+	if people == 1 {
+		return "one person"
+	}
+	return fmt.Sprintf("%d people", people)
+}
+
+func (r *reader) channels(c *Config, route *Route, at place) {
+	before := len(r.faults)
+	r.each(&route.Channels, func(at place) (string, bool) {
+		var channel string
+		r.oneOf(&channel, "channel", ChannelOperator, ChannelConsole)(at)
+		if channel == ChannelConsole {
+			r.whole = append(r.whole, func() {
+				if c.Operator.Console == "" {
+					r.fault(at, "there is no console, want operator.console to say where it is")
+				}
+			})
+		}
+		if slices.Contains(route.Channels, channel) {
+			r.fault(at, "%q is named twice", channel)
+		}
+		return channel, channel != ""
+	})(at)
+	if len(route.Channels) == 0 && len(r.faults) == before {
+		r.fault(at, "names no channel, want operator or console")
+	}
+}
+
+// condition reads a condition that compiles. A fault in a block scalar is named
+// with its own line.
+func (r *reader) condition(into *string, compile func(string) error) func(place) {
+	return func(at place) {
+		text, ok := r.text(at)
+		if !ok {
+			return
+		}
+		*into = text
+		err := compile(text)
+		var wrong *guard.Fault
+		switch {
+		case errors.As(err, &wrong):
+			r.faultBelow(at, wrong.Line, "%v", wrong)
+		case err != nil:
+			r.fault(at, "%v", err)
+		}
+	}
+}
+
+// faultBelow is a fault in one line of a text, counted from 1. A block scalar's
+// text begins in the line after its sign.
+func (r *reader) faultBelow(at place, line int, format string, args ...any) {
+	r.fault(at, format, args...)
+	if _, block := at.node.(*ast.LiteralNode); block {
+		r.faults[len(r.faults)-1].Line += line
+	}
+}
+
+func (r *reader) shares(l *Limits, at place) {
+	r.section(at, fields{
+		"requests_per_minute": func(at place) { r.share(&l.RequestsPerMinute, at, 0, 1_000_000) },
+		"pending_approvals":   func(at place) { r.share(&l.PendingApprovals, at, 1, 10_000) },
+	})
+}
+
+func (r *reader) share(s *Shares, at place, least, most int) {
+	r.section(at, fields{
+		"caller": r.number(&s.Caller, least, most), "session": r.number(&s.Session, least, most),
+		"user": r.number(&s.User, least, most),
+	})
+}
