@@ -1,0 +1,238 @@
+package people
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/guard"
+)
+
+// bar says why somebody may not answer a claim that goes by a route; empty means
+// that they may.
+func (r *Roster) bar(who approval.Approver, c bailiff.Claim, way route) string {
+	uid, known := uidOf(who.Credential)
+	switch {
+	case !known || !slices.Contains(r.operator.UIDs, uid):
+		return who.Credential + " is not among operator.uids"
+	case !slices.Contains(way.Channels, who.Channel):
+		return fmt.Sprintf("route %s takes answers by %s only", way.Name, joined(way.Channels, "or"))
+	}
+	p := r.byUID(uid)
+	if p == nil {
+		p = &config.Person{}
+	}
+	if p.Name != who.Person {
+		return who.Credential + " is somebody else now, so log in again"
+	}
+	if why := r.conflict(who, c.Request); why != "" {
+		return why
+	}
+	return unmet(who, p, c.Request, way)
+}
+
+// conflict says why separation of duties keeps somebody from answering.
+func (r *Roster) conflict(who approval.Approver, req bailiff.Request) string {
+	switch {
+	case r.operator.AllowSameUser:
+		return ""
+	case r.reached(req):
+		return agentReaches(req.Caller)
+	case who.Person == "":
+		return who.Credential + " belongs to nobody in people"
+	case slices.Contains(r.requesters(req), who.Person):
+		return who.Person + " asked for it"
+	}
+	return ""
+}
+
+// unmet says why a route's condition keeps somebody from answering.
+func unmet(who approval.Approver, p *config.Person, req bailiff.Request, way route) string {
+	if way.approvers == nil {
+		return ""
+	}
+	name := called(who)
+	fits, err := way.approvers.Holds(guard.Approver{Name: name, Groups: p.Groups, UIDs: p.UIDs, Channel: who.Channel}, req)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("the approvers of route %s cannot be told: %v", way.Name, err)
+	case !fits:
+		return fmt.Sprintf("%s is not among the approvers of route %s", name, way.Name)
+	}
+	return ""
+}
+
+// requesters are the people whose own request it is: who holds the account in
+// the chat, and who the caller's user is. An unattended session has none.
+func (r *Roster) requesters(req bailiff.Request) []string {
+	if req.Session.Unattended {
+		return nil
+	}
+	var names []string
+	if uid, ok := uidOf(req.Peer); ok {
+		if p := r.byUID(uid); p != nil {
+			names = append(names, p.Name)
+		}
+	}
+	for _, p := range r.people {
+		if slices.Contains(p.Accounts[req.Session.Platform], req.Session.UserID) {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// reached says whether the user that a request's agent runs as could reach the
+// operators' socket too. Whoever cannot be told apart could. With that, no
+// credential answers a request that came in by it.
+func (r *Roster) reached(req bailiff.Request) bool {
+	i := slices.IndexFunc(r.listeners, func(l config.Listener) bool { return l.Name == req.Caller })
+	switch {
+	case i < 0:
+		return true
+	case r.listeners[i].Listen.Network == "tcp":
+		return req.Peer != "tcp:remote"
+	case len(r.listeners[i].UIDs) == 0:
+		return true
+	}
+	uid, ok := uidOf(req.Peer)
+	return !ok || slices.ContainsFunc(append([]uint32{uid}, r.listeners[i].UIDs...), r.operates)
+}
+
+// operates says whether a user can reach the operators' socket.
+func (r *Roster) operates(uid uint32) bool { return uid == 0 || slices.Contains(r.operator.UIDs, uid) }
+
+func agentReaches(listener string) string {
+	return fmt.Sprintf("the agent of listener %s could reach the operators' socket itself, so give it a user of its own "+
+		"(or set operator.allow_same_user where one person uses this machine)", listener)
+}
+
+// found are the people who could answer, by which channels, and why the others
+// could not.
+type found struct{ names, channels, barred []string }
+
+func (r *Roster) search(c bailiff.Claim, way route) (all found) {
+	for _, p := range r.candidates() {
+		why := p.Name + " has no uid among operator.uids"
+		may := false
+		for _, who := range r.ways(p, way) {
+			if why = r.bar(who, c, way); why == "" {
+				all.channels = add(all.channels, who.Channel)
+				may = true
+			}
+		}
+		if may {
+			all.names = append(all.names, p.Name)
+		} else {
+			all.barred = add(all.barred, why)
+		}
+	}
+	return all
+}
+
+// candidates are all people, and the users of operators who are nobody in
+// particular if such may answer.
+func (r *Roster) candidates() []config.Person {
+	all := slices.Clone(r.people)
+	for _, uid := range r.operator.UIDs {
+		if r.operator.AllowSameUser && r.byUID(uid) == nil {
+			all = append(all, config.Person{Name: credential(uid), UIDs: []uint32{uid}})
+		}
+	}
+	return all
+}
+
+// ways are those by which somebody could come.
+func (r *Roster) ways(p config.Person, way route) []approval.Approver {
+	var all []approval.Approver
+	for _, channel := range way.Channels {
+		for _, uid := range p.UIDs {
+			if slices.Contains(r.operator.UIDs, uid) {
+				all = append(all, r.Identify(uid, channel))
+			}
+		}
+	}
+	return all
+}
+
+// unanswerable says why too few could answer, and what would be right.
+func (r *Roster) unanswerable(req bailiff.Request, quorum int, f found) error {
+	switch {
+	case !r.operator.AllowSameUser && r.reached(req):
+		return nobody("%s", agentReaches(req.Caller))
+	case len(r.candidates()) == 0:
+		return nobody("people in bailiff.yaml names nobody; name there who may, with a uid that is among operator.uids")
+	}
+	why := strings.Join(f.barred[:min(len(f.barred), mostReasons)], ", ")
+	switch {
+	case len(f.names) == 0:
+		return nobody("%s; name others in people who may, with a uid that is among operator.uids", why)
+	case why == "":
+		why = "there is nobody else in people"
+	}
+	return &approval.Unanswerable{Reason: fmt.Sprintf("%d people must say yes, but only %s could: %s; name others in people who may, with a uid that is among operator.uids.",
+		quorum, joined(f.names, "and"), why)}
+}
+
+// mostReasons keeps a sentence readable where many people are configured.
+const mostReasons = 5
+
+func nobody(format string, args ...any) error {
+	return &approval.Unanswerable{Reason: "Nobody can answer: " + fmt.Sprintf(format, args...) + "."}
+}
+
+// Warnings says of which agents nobody can answer a question, a sentence each.
+func (r *Roster) Warnings() []string {
+	var all []string
+	for _, l := range r.listeners {
+		reached := l.Listen.Network == "unix" && (len(l.UIDs) == 0 || slices.ContainsFunc(l.UIDs, r.operates))
+		if reached && !r.operator.AllowSameUser {
+			all = append(all, "what needs approval is refused: "+agentReaches(l.Name))
+		}
+	}
+	return all
+}
+
+func (r *Roster) byUID(uid uint32) *config.Person {
+	i := slices.IndexFunc(r.people, func(p config.Person) bool { return slices.Contains(p.UIDs, uid) })
+	if i < 0 {
+		return nil
+	}
+	return &r.people[i]
+}
+
+func credential(uid uint32) string { return "uid:" + strconv.FormatUint(uint64(uid), 10) }
+
+// uidOf reads a credential of the kernel's.
+func uidOf(credential string) (uint32, bool) {
+	digits, ok := strings.CutPrefix(credential, "uid:")
+	uid, err := strconv.ParseUint(digits, 10, 32)
+	return uint32(uid), ok && err == nil
+}
+
+// called is the person's name, or the credential of who is nobody in particular.
+func called(who approval.Approver) string {
+	if who.Person == "" {
+		return who.Credential
+	}
+	return who.Person
+}
+
+func add(to []string, s string) []string {
+	if slices.Contains(to, s) {
+		return to
+	}
+	return append(to, s)
+}
+
+// joined is "ana, ben or carl".
+func joined(words []string, last string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " " + last + " " + words[len(words)-1]
+}

@@ -1,0 +1,148 @@
+// Package people knows who is who: who asks, by which route a question goes to
+// whom, and who may answer it.
+//
+// What is promised (separation of duties): nobody answers what they asked for,
+// neither as the same person nor by the credential that the request came in by.
+// Only who is configured under people answers at all. Where the user that an
+// agent runs as could reach the operators' socket, no answer that came by it
+// counts, since the agent could have given it; that goes for the console too,
+// whose login comes from there. A condition that cannot be evaluated lets nobody
+// answer. operator.allow_same_user lifts the first three for machines with one
+// person, never the conditions.
+//
+// What is not here: asking and remembering (package approval), and whom a door
+// lets in at all (package gateway).
+package people
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/guard"
+)
+
+// Roster knows people by one configuration. It is immutable.
+type Roster struct {
+	people    []config.Person
+	operator  config.Operator
+	listeners []config.Listener
+	routes    []route
+	timeout   time.Duration
+}
+
+var _ approval.Router = (*Roster)(nil)
+
+// route is one with its conditions compiled; nil ones hold always.
+type route struct {
+	config.Route
+	when      *guard.ClaimCondition
+	approvers *guard.ApproverCondition
+}
+
+// New makes a roster. The error names a condition that does not compile.
+func New(c *config.Config) (*Roster, error) {
+	r := &Roster{people: c.People, operator: c.Operator, listeners: c.Agent.Listeners, timeout: c.Approvals.Timeout}
+	for _, configured := range c.Approvals.Routes {
+		way, err := compiled(configured)
+		if err != nil {
+			return nil, fmt.Errorf("compiling approval route %s: %w", configured.Name, err)
+		}
+		r.routes = append(r.routes, way)
+	}
+	if len(r.routes) == 0 {
+		r.routes = []route{{Route: config.Route{Name: "default", Channels: c.Operator.Channels()}}}
+	}
+	return r, nil
+}
+
+func compiled(c config.Route) (way route, err error) {
+	way.Route = c
+	if c.When != "" {
+		if way.when, err = guard.OfClaim(c.When); err != nil {
+			return way, fmt.Errorf("when: %w", err)
+		}
+	}
+	if c.Approvers != "" {
+		if way.approvers, err = guard.OfApprover(c.Approvers); err != nil {
+			return way, fmt.Errorf("approvers: %w", err)
+		}
+	}
+	return way, nil
+}
+
+// Identify says who comes by a uid to a channel; the person is empty if that is
+// nobody's.
+func (r *Roster) Identify(uid uint32, channel string) approval.Approver {
+	who := approval.Approver{Credential: credential(uid), Channel: channel}
+	if p := r.byUID(uid); p != nil {
+		who.Person, who.Groups = p.Name, slices.Clone(p.Groups)
+	}
+	return who
+}
+
+// Plan takes the first route whose condition holds, and tells who could answer.
+// The error is of type [*approval.Unanswerable].
+func (r *Roster) Plan(c bailiff.Claim) (approval.Plan, error) {
+	way, err := r.choose(c)
+	if err != nil {
+		return approval.Plan{}, err
+	}
+	terms := bailiff.ApprovalTerms{}
+	if c.Decision.Approval != nil {
+		terms = *c.Decision.Approval
+	}
+	p := approval.Plan{
+		Route: way.Name, Quorum: max(1, way.Quorum, terms.Quorum),
+		Timeout: least(r.timeout, way.Timeout, time.Duration(terms.TimeoutSeconds)*time.Second),
+	}
+	found := r.search(c, way)
+	if len(found.names) < p.Quorum {
+		return approval.Plan{}, r.unanswerable(c.Request, p.Quorum, found)
+	}
+	p.Approvers, p.Channels = found.names, found.channels
+	return p, nil
+}
+
+func (r *Roster) choose(c bailiff.Claim) (route, error) {
+	for _, way := range r.routes {
+		if way.when == nil {
+			return way, nil
+		}
+		takes, err := way.when.Holds(c)
+		if err != nil {
+			return route{}, nobody("the condition of route %s could not be evaluated: %v", way.Name, err)
+		}
+		if takes {
+			return way, nil
+		}
+	}
+	return route{}, nobody("no route takes this; let approvals.routes end with one that has no condition")
+}
+
+// least is the shortest of the durations that are given.
+func least(all ...time.Duration) time.Duration {
+	given := slices.DeleteFunc(all, func(d time.Duration) bool { return d <= 0 })
+	slices.Sort(given)
+	return append(given, 0)[0]
+}
+
+// May is nil if who may answer a claim that goes by a route.
+func (r *Roster) May(who approval.Approver, c bailiff.Claim, name string) error {
+	i := slices.IndexFunc(r.routes, func(way route) bool { return way.Name == name })
+	if i < 0 {
+		return fmt.Errorf("nobody can answer: there is no route %s any more", name)
+	}
+	why := r.bar(who, c, r.routes[i])
+	if why == "" {
+		return nil
+	}
+	others := r.search(c, r.routes[i]).names
+	if len(others) == 0 {
+		return fmt.Errorf("not yours to answer: %s; nobody else could either", why)
+	}
+	return fmt.Errorf("not yours to answer: %s; ask %s", why, joined(others, "or"))
+}
