@@ -15,6 +15,19 @@ deny contains malformed("limits", limit) if {
 	not is_object(limit)
 }
 
+# Where a sandbox is to bound a request, zero would mean that nothing does.
+deny contains unbounded(kind) if {
+	isolates(chosen)
+	some kind in ["cpus", "memory_mb", "pids"]
+	not positive(bounds[kind])
+}
+
+unbounded(kind) := {
+	"rule": "policy.invalid",
+	"message": "Nothing limits what the sandbox may use: the tables set no limit of this kind.",
+	"match": kind,
+}
+
 # Numbers sort before everything else.
 all_positive(values) if {
 	is_number(max(values))

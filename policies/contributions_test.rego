@@ -15,3 +15,12 @@ test_malformed_contributions_deny if {
 		with data.bailiff.require_approval as {{"rule": "a.b", "message": "x", "quorum": "two"}}
 	invalid(terms)
 }
+
+test_sandbox_without_limits_denies if {
+	boundless := bailiff.decision with input as git_status
+		with data.bailiff.limits as {{"timeout_seconds": 9, "output_bytes": 9, "cpus": 1, "memory_mb": 512}}
+	invalid(boundless)
+	boundless.denials[0].match == "pids"
+	host := bailiff.decision with input as on_host(ls("cli"))
+	host.outcome == "allow"
+}

@@ -1,7 +1,8 @@
 # How much a request may use.
 #
 # Tool, platform, backend and the request itself each contribute limits, and the
-# smallest of each kind holds. Zero means that nobody sets a limit of that kind.
+# smallest of each kind holds. Zero means that nobody sets a limit of that kind, which
+# contributions.rego denies for a sandbox.
 
 package bailiff
 
