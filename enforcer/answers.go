@@ -54,13 +54,6 @@ func refuse(req bailiff.Request, d bailiff.Decision) (a answer, refused bool) {
 	case d.Outcome == bailiff.Deny:
 		return answer{Answer: bailiff.Answer{Status: bailiff.Refused, ExitCode: bailiff.ExitRefused,
 			Message: "Denied: " + sentences(d.Denials)}}, true
-	case d.Outcome != bailiff.Allow:
-		var reasons []bailiff.Reason
-		if d.Approval != nil {
-			reasons = d.Approval.Reasons
-		}
-		return answer{Answer: bailiff.Answer{Status: bailiff.ApprovalRequired, ExitCode: bailiff.ExitPending,
-			Message: "Needs a human's approval, and this version has no way to give one, so it was not run: " + sentences(reasons)}}, true
 	case req.Tool == bailiff.Process:
 		return unsupported("the process tool is not supported by this version"), true
 	case req.Args.Background:

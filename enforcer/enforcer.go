@@ -3,7 +3,9 @@
 //
 // A request goes one way: it is judged, its decision is recorded, every
 // obligation is met, it runs, its end is recorded, the caller is answered.
-// [Enforcer.Execute] reads in that order. Whatever goes wrong on the way means
+// [Enforcer.Execute] reads in that order. Where the decision is to ask, humans'
+// grants let it go on, or it waits for them and is judged a second time (ask.go).
+// Whatever goes wrong on the way means
 // that nothing runs and that the answer says why; there is no other backend to
 // fall back to.
 //
@@ -14,6 +16,9 @@
 //     behind is killed (lease.go);
 //   - values of variables go to the sandbox's runner and to the redactor, and
 //     nowhere else;
+//   - what humans approved is what runs: a grant covers the request by its digest
+//     or by what was found in it, and is taken, on disk, before the request runs;
+//   - what is frozen does not run, and what ran when it was frozen is stopped;
 //   - a request id runs at most once (answers.go).
 //
 // Not here: how a decision is made (internal/pdp), how a sandbox is made
@@ -51,9 +56,28 @@ type Environ interface {
 	Value(name string) (bailiff.Secret, bool)
 }
 
+// Approvals remember what humans were asked, what they granted and what they
+// froze. Whatever they return as true or granted is on disk.
+type Approvals interface {
+	// Covered says whether grants would let a claim run; nothing is taken.
+	Covered(c bailiff.Claim) bool
+	// Redeem takes the grants that let a claim run; a grant for once is gone then.
+	Redeem(ctx context.Context, c bailiff.Claim) (a bailiff.Approval, granted bool, err error)
+	// Ask puts a claim to humans, or joins the same claim that already waits. One
+	// that nobody could answer is expired at once.
+	Ask(ctx context.Context, c bailiff.Claim) (bailiff.Approval, error)
+	// Await returns an approval when it is answered, or as it is when ctx ends.
+	Await(ctx context.Context, id string) bailiff.Approval
+	// Void takes back what was approved and not used, and says why.
+	Void(ctx context.Context, id, reason string) error
+	// Frozen says, in one sentence, that and why a session may run nothing.
+	Frozen(s bailiff.Session) (reason string, frozen bool)
+}
+
 // Observer is told what happens, for metrics.
 type Observer interface {
 	Decided(req bailiff.Request, d bailiff.Decision, took time.Duration)
+	Forwarded(names []string)
 	Executed(tool bailiff.Tool, backend string, status bailiff.Status, took time.Duration)
 	SandboxStarted(backend string, err error, took time.Duration)
 	SandboxReaped(backend, reason string)
@@ -65,6 +89,8 @@ type Config struct {
 	Recorder Recorder
 	Environ  Environ
 	Observer Observer
+	// Approvals are where humans answer.
+	Approvals Approvals
 	// Backends are the configured ones by the name that decisions use.
 	Backends map[string]backends.Backend
 	// Owner identifies this sidecar among others on the same machine.
@@ -95,7 +121,7 @@ func (c Config) missing() []string {
 	var names []string
 	for name, absent := range map[string]bool{
 		"Decider": c.Decider == nil, "Recorder": c.Recorder == nil, "Environ": c.Environ == nil,
-		"Observer": c.Observer == nil, "Backends": c.Backends == nil, "Owner": c.Owner == "",
+		"Observer": c.Observer == nil, "Approvals": c.Approvals == nil, "Backends": c.Backends == nil, "Owner": c.Owner == "",
 	} {
 		if absent {
 			names = append(names, name)
@@ -111,6 +137,7 @@ type Enforcer struct {
 	readiness *readiness
 	leases    *leases
 	images    images
+	flights   flights
 
 	running context.Context // ends when Close gives up waiting
 	stop    context.CancelCauseFunc
@@ -131,18 +158,19 @@ func (e *Enforcer) Execute(ctx context.Context, req bailiff.Request, news func(b
 		return failed(bailiff.Unavailable, bailiff.CodeShutdown, errShutdown).of(req)
 	}
 	defer e.flight.Done()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(e.running, cancel)()
-	return e.answers.once(ctx, req, news, func() bailiff.Answer { return e.execute(ctx, req, news).of(req) })
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(e.running, func() { cancel(errShutdown) })()
+	defer e.flights.add(req.Session, cancel)()
+	return e.answers.once(ctx, req, news, func() bailiff.Answer { return e.execute(ctx, req, news).halted(ctx).of(req) })
 }
 
 // Decide judges a request and runs nothing. The decision log is told, but not
 // waited for: nothing hangs on it.
 func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) bailiff.Decided {
-	_, event, j := e.judge(ctx, req)
-	e.Recorder.Note(event)
-	return bailiff.Decided{ID: event.DecisionID, Decision: j.Decision}
+	m := e.judge(ctx, req)
+	e.Recorder.Note(m.recorded())
+	return bailiff.Decided{ID: m.event.DecisionID, Decision: m.Decision}
 }
 
 // EndSession stops and removes a session's sandboxes with their files, and
@@ -187,73 +215,97 @@ func (e *Enforcer) enter() bool {
 
 // execute is the one way from a request to a sandbox.
 func (e *Enforcer) execute(ctx context.Context, req bailiff.Request, news func(bailiff.Progress)) answer {
-	located, event, j := e.judge(ctx, req)
-	pinning := e.pinImage(ctx, &j.Decision)
-	event.Result = j.Decision
-	if err := e.Recorder.Record(ctx, event); err != nil {
+	m := e.judge(ctx, req)
+	m.news = news
+	m.fault = e.pinImage(ctx, &m.Decision)
+	if m.Decision.Outcome == bailiff.Ask && m.fault == nil && !m.isUnsupported() {
+		e.redeem(ctx, m)
+	}
+	return e.proceed(ctx, m)
+}
+
+// proceed records a matter's decision and then does what it says.
+func (e *Enforcer) proceed(ctx context.Context, m *matter) answer {
+	defer m.release()
+	if err := e.Recorder.Record(ctx, m.recorded()); err != nil {
 		return failed(bailiff.Unavailable, bailiff.CodeRecord, fmt.Errorf("recording the decision: %w", err))
 	}
-	news(bailiff.Progress{Decision: &bailiff.Decided{ID: event.DecisionID, Decision: j.Decision}})
-	var a answer
-	if pinning != nil {
-		a = e.noSandbox(ctx, j.Decision, pinning)
-	} else {
-		a = e.enforce(ctx, located, j.Decision, news)
+	m.tellDecision()
+	a := e.carryOut(ctx, m)
+	if a.DecisionID == "" { // else it is that of a second judgement
+		a.DecisionID, a.Decision, a.Approval = m.event.DecisionID, m.Decision, m.approval
 	}
-	a.DecisionID, a.Decision = event.DecisionID, j.Decision
-	e.ended(event, req.Tool, a)
 	return a
 }
 
-// ended records and counts what became of an allowed request.
-func (e *Enforcer) ended(decision bailiff.Event, tool bailiff.Tool, a answer) {
-	if a.Decision.Outcome != bailiff.Allow {
-		return
+// carryOut runs what may run, asks humans about what they may let run, and
+// refuses the rest.
+func (e *Enforcer) carryOut(ctx context.Context, m *matter) answer {
+	if m.fault != nil {
+		return e.noSandbox(ctx, m.Decision, m.fault)
 	}
-	e.Recorder.Note(executed(decision, a))
-	e.Observer.Executed(tool, a.Backend, a.Status, a.Duration)
+	if a, refused := refuse(m.located, m.Decision); refused {
+		return a
+	}
+	if m.Decision.Outcome == bailiff.Ask && !m.granted {
+		return e.wait(ctx, m)
+	}
+	e.Observer.Forwarded(m.Decision.Env.Forward)
+	a := e.enforce(ctx, m)
+	a.DecisionID, a.Decision, a.Approval = m.event.DecisionID, m.Decision, m.approval
+	e.Recorder.Note(executed(m.event, a))
+	e.Observer.Executed(m.located.Tool, a.Backend, a.Status, a.Duration)
+	return a
 }
 
 // enforce meets the obligations of a recorded decision, or refuses.
-func (e *Enforcer) enforce(ctx context.Context, req bailiff.Request, d bailiff.Decision, news func(bailiff.Progress)) answer {
-	if a, refused := refuse(req, d); refused {
-		return a
+func (e *Enforcer) enforce(ctx context.Context, m *matter) answer {
+	if err := e.hold(ctx, m, false); err != nil {
+		return e.noSandbox(ctx, m.Decision, err)
 	}
-	env, err := e.values(d.Env)
-	if err != nil {
-		return failed(bailiff.Unavailable, bailiff.CodeBackend, err)
+	return e.run(ctx, m.located, m.Decision, m.use, m.env, m.news)
+}
+
+// hold takes the sandbox of a matter, unless it is held already. With alone,
+// nothing else is alive in it until it is released; a request that gets variables
+// is always alone.
+func (e *Enforcer) hold(ctx context.Context, m *matter, alone bool) (err error) {
+	if m.use != nil {
+		return nil
 	}
-	lease, err := e.leases.acquire(ctx, tenancy(req, d, e.Owner), e.Backends[d.Backend.Name], len(env) > 0)
-	if err != nil {
-		return e.noSandbox(ctx, d, err)
+	if m.env, err = e.values(m.Decision.Env); err != nil {
+		return err
 	}
-	defer lease.release()
-	return e.run(ctx, req, d, lease, env, news)
+	m.use, err = e.leases.acquire(ctx, tenancy(m.located, m.Decision, e.Owner), e.Backends[m.Decision.Backend.Name], alone || len(m.env) > 0)
+	return err
 }
 
 // judge asks the PDP, lays the floor under the answer, and words the event for
 // the decision log. A working folder that the request leaves open is filled in
 // first, so that what is judged is what runs; where the decision leads to a
 // sandbox that does not know that folder, the request is judged without it.
-func (e *Enforcer) judge(ctx context.Context, req bailiff.Request) (located bailiff.Request, event bailiff.Event, j bailiff.Judgement) {
+func (e *Enforcer) judge(ctx context.Context, req bailiff.Request) *matter {
 	start := time.Now()
-	located = req
+	located := req
 	var at workdir
 	if req.Args.Workdir == "" && req.Tool != bailiff.Process {
 		at = e.leases.workdir(req.Caller, req.Session.ID)
 		located.Args.Workdir = at.path
 	}
-	j = e.decide(ctx, located)
+	j := e.decide(ctx, located, nil)
 	if at.path != "" && j.Decision.Outcome != bailiff.Deny && !at.lease.serves(tenancy(req, j.Decision, e.Owner)) {
 		located = req
-		j = e.decide(ctx, located)
+		j = e.decide(ctx, located, nil)
 	}
 	e.Observer.Decided(req, j.Decision, time.Since(start))
-	return located, decided(req, j, start), j
+	return &matter{located: located, Judgement: j, event: decided(req, j, start)}
 }
 
-func (e *Enforcer) decide(ctx context.Context, req bailiff.Request) bailiff.Judgement {
-	j := e.Decider.Decide(ctx, req, e.Circumstances(req))
+// decide judges a request whose files, if they are known, are these.
+func (e *Enforcer) decide(ctx context.Context, req bailiff.Request, files []bailiff.File) bailiff.Judgement {
+	at := e.Circumstances(req)
+	at.Files = files
+	j := e.Decider.Decide(ctx, req, at)
 	j.Decision = e.floor(req, j.Decision)
 	return j
 }
@@ -273,17 +325,29 @@ func (e *Enforcer) values(terms bailiff.EnvTerms) (map[string]bailiff.Secret, er
 	for _, name := range terms.Forward {
 		value, ok := e.Environ.Value(name)
 		if !ok {
-			return nil, fmt.Errorf("reading variable %s: no source holds it any more; ask again without it", name)
+			return nil, fmt.Errorf("%w: reading %s: no source holds it any more; ask again without it", errVariable, name)
 		}
 		values[name] = value
 	}
 	return values, nil
 }
 
+// The faults that keep a request from a sandbox but are not the backend's.
+var (
+	errApproval = errors.New("approvals")
+	errVariable = errors.New("variables")
+	errFiles    = errors.New("files")
+)
+
 // noSandbox is the answer of a request that got no sandbox.
 func (e *Enforcer) noSandbox(ctx context.Context, d bailiff.Decision, err error) answer {
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return interrupted(d.Backend.Name)
+	case errors.Is(err, errApproval):
+		return failed(bailiff.Unavailable, bailiff.CodeApproval, err)
+	case errors.Is(err, errVariable), errors.Is(err, errFiles):
+		return failed(bailiff.Unavailable, bailiff.CodeCommand, err)
 	}
 	e.readiness.doubt(d.Backend.Name, err)
 	e.images.forget(d.Backend.Name)

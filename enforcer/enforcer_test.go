@@ -18,7 +18,7 @@ import (
 
 func TestNewNamesEverythingThatTheConfigLacks(t *testing.T) {
 	_, err := New(Config{})
-	if want := "enforcer config lacks Backends, Decider, Environ, Observer, Owner, Recorder"; err == nil || err.Error() != want {
+	if want := "enforcer config lacks Approvals, Backends, Decider, Environ, Observer, Owner, Recorder"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
@@ -39,10 +39,6 @@ func TestAnAllowedCommandRunsAndItsEndIsRecorded(t *testing.T) {
 }
 
 func TestNothingRunsUnlessAllowed(t *testing.T) {
-	ask := func(d *bailiff.Decision) {
-		d.Outcome = bailiff.Ask
-		d.Approval = &bailiff.ApprovalTerms{Reasons: []bailiff.Reason{{Rule: "command.kills", Message: "Kills."}}}
-	}
 	background := request("sleep 9")
 	background.Args.Background = true
 	process := bailiff.Request{Tool: bailiff.Process, Args: bailiff.Args{Action: "list"}, Session: bailiff.Session{ID: "s1", Platform: "telegram"}}

@@ -12,11 +12,95 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 )
 
-// judge is a policy decision point that always says the same.
-type judge struct{ decision bailiff.Decision }
+// judge is a policy decision point that always says the same, and that a text
+// runs the same files.
+type judge struct {
+	mu       sync.Mutex
+	decision bailiff.Decision
+	files    []string
+	saw      []bailiff.File // those of the last judgement
+}
 
-func (j *judge) Decide(context.Context, bailiff.Request, bailiff.Circumstances) bailiff.Judgement {
-	return bailiff.Judgement{Decision: j.decision}
+func (j *judge) Decide(_ context.Context, _ bailiff.Request, at bailiff.Circumstances) bailiff.Judgement {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.saw = at.Files
+	return bailiff.Judgement{Decision: j.decision, Files: j.files}
+}
+
+func (j *judge) says(d bailiff.Decision) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.decision = d
+}
+
+// humans answer by a function, and grant what they approve once.
+type humans struct {
+	mu     sync.Mutex
+	answer func(c bailiff.Claim) bailiff.ApprovalState
+	// meanwhile happens between the question and the answer.
+	meanwhile func()
+	fault     error
+	frozen    bool
+	asked     []bailiff.Claim
+	grants    map[string]bool // by digest
+	voided    []string
+}
+
+func (h *humans) Covered(c bailiff.Claim) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.grants[c.Digest()]
+}
+
+func (h *humans) Redeem(_ context.Context, c bailiff.Claim) (bailiff.Approval, bool, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	granted := h.grants[c.Digest()]
+	delete(h.grants, c.Digest())
+	return bailiff.Approval{ID: "a1", State: bailiff.ApprovalApproved, Scope: bailiff.ScopeOnce, By: "ana"}, granted, h.fault
+}
+
+func (h *humans) Ask(_ context.Context, c bailiff.Claim) (bailiff.Approval, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.asked = append(h.asked, c)
+	return bailiff.Approval{ID: "a1", State: bailiff.ApprovalPending, Message: "Ana can answer."}, h.fault
+}
+
+func (h *humans) Await(ctx context.Context, id string) bailiff.Approval {
+	if h.meanwhile != nil {
+		h.meanwhile()
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	a := bailiff.Approval{ID: id, State: bailiff.ApprovalPending, Message: "Ana can answer."}
+	if ctx.Err() != nil || h.answer == nil {
+		return a
+	}
+	claim := h.asked[len(h.asked)-1]
+	if a.State = h.answer(claim); a.State == bailiff.ApprovalApproved {
+		h.grants[claim.Digest()] = true
+	}
+	a.By, a.Message = "ana", "Ana said so."
+	return a
+}
+
+func (h *humans) Void(_ context.Context, _, reason string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.voided = append(h.voided, reason)
+	return nil
+}
+
+func (h *humans) Frozen(bailiff.Session) (string, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return "Ana froze everything.", h.frozen
+}
+
+func always(state bailiff.ApprovalState) func(bailiff.Claim) bailiff.ApprovalState {
+	return func(bailiff.Claim) bailiff.ApprovalState { return state }
 }
 
 // tape is a decision log in memory.
@@ -70,6 +154,7 @@ func (e environ) Value(name string) (bailiff.Secret, bool) {
 type blind struct{}
 
 func (blind) Decided(bailiff.Request, bailiff.Decision, time.Duration)     {}
+func (blind) Forwarded([]string)                                           {}
 func (blind) Executed(bailiff.Tool, string, bailiff.Status, time.Duration) {}
 func (blind) SandboxStarted(string, error, time.Duration)                  {}
 func (blind) SandboxReaped(string, string)                                 {}
@@ -81,6 +166,30 @@ type shop struct {
 	fault error
 	// run is what a command does in any of its sandboxes.
 	run func(ctx context.Context, cmd backends.Command, out func([]byte)) (backends.Exit, error)
+	// files are the digests of files, the same in each sandbox.
+	files map[string]string
+}
+
+func (s *shop) read(path string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.files[path]
+}
+
+func (s *shop) write(path, digest string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.files[path] = digest
+}
+
+// commands counts those that were started in any sandbox.
+func (s *shop) commands() (n int) {
+	for _, r := range s.rooms() {
+		r.mu.Lock()
+		n += len(r.cmds)
+		r.mu.Unlock()
+	}
+	return n
 }
 
 func (*shop) Isolated() bool              { return true }
@@ -133,6 +242,16 @@ func (r *room) Run(ctx context.Context, cmd backends.Command, out func([]byte)) 
 	return r.shop.run(ctx, cmd, out)
 }
 
+func (r *room) Digest(_ context.Context, _ string, paths []string) ([]bailiff.File, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	files := make([]bailiff.File, len(paths))
+	for i, path := range paths {
+		files[i] = bailiff.File{Path: path, SHA256: r.shop.read(path)}
+	}
+	return files, nil
+}
+
 func (r *room) Alive(context.Context) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -158,16 +277,17 @@ type bench struct {
 	tape  *tape
 	shop  *shop
 	env   environ
+	human *humans
 }
 
 func newBench(t *testing.T, changes ...func(*bench)) *bench {
 	t.Helper()
-	b := &bench{judge: &judge{allow()}, tape: &tape{}, shop: &shop{}, env: environ{}}
+	b := &bench{judge: &judge{decision: allow()}, tape: &tape{}, shop: &shop{}, env: environ{}, human: &humans{grants: map[string]bool{}}}
 	for _, change := range changes {
 		change(b)
 	}
 	var err error
-	b.Enforcer, err = New(Config{Decider: b.judge, Recorder: b.tape, Environ: b.env, Observer: blind{}, Owner: "test",
+	b.Enforcer, err = New(Config{Decider: b.judge, Recorder: b.tape, Environ: b.env, Observer: blind{}, Approvals: b.human, Owner: "test",
 		Backends: map[string]backends.Backend{"docker": b.shop, "local": b.shop}})
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 // The rules of the floor, as they stand in denials and withheld variables.
 const (
+	ruleFrozen       = "floor.frozen"
 	ruleBackend      = "floor.backend"
 	ruleUnisolated   = "floor.unisolated"
 	ruleVariable     = "floor.variable"
@@ -17,13 +18,16 @@ const (
 	ruleWithheld     = "floor.withheld"
 )
 
-// floor lays what no policy can lift under a decision: the backend exists, the
+// floor lays what no policy can lift under a decision: nobody froze the session, the backend exists, the
 // host itself never serves a chat, and variables that would take over a program
 // or hold the owner's provider keys never enter. It only ever makes a decision
 // stricter. (Mounts are the backends' part of the floor.)
 func (e *Enforcer) floor(req bailiff.Request, d bailiff.Decision) bailiff.Decision {
 	if d.Outcome == bailiff.Deny {
 		return d
+	}
+	if reason, frozen := e.Approvals.Frozen(req.Session); frozen {
+		return deny(d, ruleFrozen, reason)
 	}
 	if e.Backends[d.Backend.Name] == nil {
 		return deny(d, ruleBackend, fmt.Sprintf("The policies chose backend %q, which is not configured.", d.Backend.Name))

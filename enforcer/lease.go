@@ -33,6 +33,7 @@ const (
 // tenant is who wants a sandbox, and what it must be like.
 type tenant struct {
 	caller, session string
+	who             bailiff.Session // whose request made it
 	backend         string
 	// slot is what a tenant has at most one of: a scope's identity and a backend.
 	slot string
@@ -47,7 +48,7 @@ type tenant struct {
 // tenancy derives from a decision who may share the sandbox of a request.
 func tenancy(req bailiff.Request, d bailiff.Decision, owner string) tenant {
 	t := tenant{
-		caller: req.Caller, session: req.Session.ID, backend: d.Backend.Name,
+		caller: req.Caller, session: req.Session.ID, who: req.Session, backend: d.Backend.Name,
 		alone: d.Backend.Scope == "request" || len(d.Env.Sealed) > 0,
 		idle:  time.Duration(d.Backend.IdleSeconds) * time.Second,
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/enforcer"
+	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/audit"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/env"
@@ -33,6 +34,8 @@ type core struct {
 	variables *env.Sources
 	decisions *audit.Log
 	backends  map[string]backends.Backend
+	roster    roster
+	book      *approval.Book
 	enforcer  *enforcer.Enforcer
 	release   func() error // of the state folder
 }
@@ -49,7 +52,7 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*core, 
 	}
 	c.enforcer, err = enforcer.New(enforcer.Config{
 		Decider: c.policies, Recorder: c.decisions, Environ: c.variables, Observer: c.metrics,
-		Backends: c.backends, Owner: owner(cfg.StateDir), Unfinished: unfinished(c.decisions), Log: log,
+		Approvals: asked{c.book}, Backends: c.backends, Owner: owner(cfg.StateDir), Unfinished: unfinished(c.decisions), Log: log,
 	})
 	if err != nil {
 		return nil, errors.Join(err, c.abandon())
@@ -74,6 +77,9 @@ func (c *core) load(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("opening the decision log: %w", err)
 	}
+	if err = c.openBook(); err != nil {
+		return err
+	}
 	if c.policies, err = openPolicies(ctx, c.cfg, c.log, c); err == nil {
 		c.learnTables(ctx)
 	}
@@ -89,8 +95,11 @@ func (c *core) close(patience context.Context) error {
 // abandon gives up what newCore has opened so far.
 func (c *core) abandon() error {
 	var err error
+	if c.book != nil {
+		err = c.book.Close()
+	}
 	if c.decisions != nil {
-		err = c.decisions.Close()
+		err = errors.Join(err, c.decisions.Close())
 	}
 	return errors.Join(err, c.release())
 }

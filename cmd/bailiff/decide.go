@@ -126,7 +126,7 @@ func decideOffline(ctx context.Context, cfg *config.Config, req bailiff.Request)
 		return bailiff.Decision{}, err
 	}
 	e, err := enforcer.New(enforcer.Config{Decider: policies, Recorder: nowhere{}, Environ: variables, Observer: nowhere{},
-		Backends: planned(cfg.Backends), Owner: "decide"})
+		Approvals: unasked{}, Backends: planned(cfg.Backends), Owner: "decide"})
 	if err != nil {
 		return bailiff.Decision{}, err
 	}
@@ -164,9 +164,15 @@ type nowhere struct{}
 func (nowhere) Record(context.Context, bailiff.Event) error                  { return nil }
 func (nowhere) Note(bailiff.Event)                                           {}
 func (nowhere) Decided(bailiff.Request, bailiff.Decision, time.Duration)     {}
+func (nowhere) Forwarded([]string)                                           {}
 func (nowhere) Executed(bailiff.Tool, string, bailiff.Status, time.Duration) {}
 func (nowhere) SandboxStarted(string, error, time.Duration)                  {}
 func (nowhere) SandboxReaped(string, string)                                 {}
+
+// unasked is for who only decides: nothing is frozen, and nobody is ever asked.
+type unasked struct{ enforcer.Approvals }
+
+func (unasked) Frozen(bailiff.Session) (string, bool) { return "", false }
 
 func printDecision(w io.Writer, d bailiff.Decision) {
 	fmt.Fprintf(w, "outcome\t%s\n", d.Outcome)

@@ -11,8 +11,8 @@ import (
 )
 
 // reload puts a new configuration into force as far as a running sidecar can:
-// the agents' listeners with their users, platforms and tokens, and how many
-// sandboxes each may have. It returns the
+// the agents' listeners with their users, platforms and tokens, how many
+// sandboxes each may have, the people and the routes of approvals. It returns the
 // names of the sections that wait for a restart.
 func (s *sidecar) reload(ctx context.Context, next *config.Config) (waiting []string, err error) {
 	select {
@@ -34,6 +34,12 @@ func (s *sidecar) reload(ctx context.Context, next *config.Config) (waiting []st
 		}
 	}
 	slices.Sort(waiting)
+	inForce := *s.cfg
+	inForce.Agent.Listeners, inForce.People, inForce.Approvals = next.Agent.Listeners, next.People, next.Approvals
+	if err := s.roster.follow(&inForce); err != nil {
+		return waiting, err
+	}
+	s.cfg.People, s.cfg.Approvals = next.People, next.Approvals
 	s.enforcer.Bound(next.Agent.MaxSandboxes)
 	return waiting, s.replaceListeners(ctx, next.Agent.Listeners)
 }

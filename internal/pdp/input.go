@@ -28,13 +28,13 @@ func document(req bailiff.Request, at bailiff.Circumstances, home string) ast.Ob
 	switch req.Tool {
 	case bailiff.ExecuteCode:
 		code := facts.Python(req.Args.Code, place)
-		entries = append(entries, item(keyCode, codeFacts(code)), item(keyFiles, files(code.Command)))
+		entries = append(entries, item(keyCode, codeFacts(code)), item(keyFiles, files(code.Command, at.Files)))
 	case bailiff.Process:
 		command := facts.Shell(req.Args.Data, place)
-		entries = append(entries, item(keyCommand, commandFacts(command)), item(keyFiles, files(&command)))
+		entries = append(entries, item(keyCommand, commandFacts(command)), item(keyFiles, files(&command, at.Files)))
 	default:
 		command := shell(req.Args, place)
-		entries = append(entries, item(keyCommand, commandFacts(command)), item(keyFiles, files(&command)))
+		entries = append(entries, item(keyCommand, commandFacts(command)), item(keyFiles, files(&command, at.Files)))
 	}
 	return ast.NewObject(entries...)
 }
@@ -135,17 +135,33 @@ func codeFacts(c facts.Code) *ast.Term {
 	return object(entries...)
 }
 
-// files names what the text runs or sources. Nobody has read those files here,
-// so that their digests are missing.
-func files(c *facts.Command) *ast.Term {
+// files names what the text runs or sources, by content where somebody has looked
+// and found a file.
+func files(c *facts.Command, found []bailiff.File) *ast.Term {
 	if c == nil || len(c.Files) == 0 {
 		return ast.InternedEmptyArray
 	}
 	terms := make([]*ast.Term, len(c.Files))
 	for i, path := range c.Files {
-		terms[i] = object(item(keyPath, text(path)))
+		entries := [][2]*ast.Term{item(keyPath, text(path))}
+		at := slices.IndexFunc(found, func(f bailiff.File) bool { return f.Path == path && f.SHA256 != "" })
+		if at >= 0 {
+			entries = append(entries, item(keySHA256, text(found[at].SHA256)))
+		}
+		terms[i] = object(entries...)
 	}
 	return ast.ArrayTerm(terms...)
+}
+
+// filesOf reads from an input document what the text runs or sources.
+func filesOf(input ast.Object) []string {
+	list, ok := input.Get(keyFiles).Value.(*ast.Array)
+	if !ok || list.Len() == 0 {
+		return nil
+	}
+	paths := make([]string, 0, list.Len())
+	list.Foreach(func(file *ast.Term) { paths = append(paths, string(file.Get(keyPath).Value.(ast.String))) })
+	return paths
 }
 
 func item(key, value *ast.Term) [2]*ast.Term { return [2]*ast.Term{key, value} }
@@ -208,6 +224,7 @@ var (
 	keyEnv        = ast.StringTerm("env")
 	keyFeatures   = ast.StringTerm("features")
 	keyFiles      = ast.StringTerm("files")
+	keySHA256     = ast.StringTerm("sha256")
 	keyFlags      = ast.StringTerm("flags")
 	keyHosts      = ast.StringTerm("hosts")
 	keyID         = ast.StringTerm("id")

@@ -35,7 +35,8 @@ type memo struct {
 // kept is one judgement. Nobody outside holds any part of it that can change.
 type kept struct {
 	decision      bailiff.Decision
-	before, after []byte // the input document as JSON, around the value of its time
+	files         []string // that the text runs
+	before, after []byte   // the input document as JSON, around the value of its time
 	size          int
 }
 
@@ -142,7 +143,7 @@ func (m *memo) remember(key []byte, j *bailiff.Judgement, at time.Time) {
 	if key == nil || j.Fault != nil || !ok {
 		return
 	}
-	k, err := keep(j.Decision, input)
+	k, err := keep(j, input)
 	if err != nil {
 		return
 	}
@@ -167,20 +168,20 @@ func (m *memo) add(key string, k *kept) {
 	m.young[key] = k
 }
 
-func keep(d bailiff.Decision, input Input) (*kept, error) {
-	k := &kept{decision: cloned(d)}
+func keep(j *bailiff.Judgement, input Input) (*kept, error) {
+	k := &kept{decision: cloned(j.Decision), files: slices.Clone(j.Files)}
 	var err error
 	if k.before, k.after, err = input.around(keyTime); err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(d) // as large as it is written, or nearly so
+	text, err := json.Marshal(j.Decision) // as large as it is written, or nearly so
 	k.size = len(k.before) + len(k.after) + len(text)
 	return k, err
 }
 
 // tell gives the remembered judgement to a request that comes at another time.
 func (k *kept) tell(j *bailiff.Judgement, at time.Time) {
-	j.Decision, j.Input = cloned(k.decision), written{k, at}
+	j.Decision, j.Files, j.Input = cloned(k.decision), slices.Clone(k.files), written{k, at}
 }
 
 // written is an input document that needs nothing but its time to be JSON.

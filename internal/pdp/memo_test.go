@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -46,6 +47,7 @@ func TestTheSameRequestIsRememberedWithItsJudgement(t *testing.T) {
 		"allowed":           listing,
 		"denied":            {Tool: bailiff.Terminal, Args: bailiff.Args{Command: "rm -rf /"}, Session: listing.Session},
 		"a program":         {Tool: bailiff.ExecuteCode, Args: bailiff.Args{Code: "import os\nos.system('ls')"}, Session: listing.Session, Env: []string{"A"}},
+		"a script":          {Tool: bailiff.Terminal, Args: bailiff.Args{Command: "sh ./deploy.sh"}, Session: listing.Session},
 		"hostile bytes":     {Tool: bailiff.Terminal, Args: bailiff.Args{Command: "echo '\xff\"\\\n,\"time\":\"x\"'"}, Session: listing.Session},
 		"unknown platforms": {Tool: bailiff.Terminal, Args: bailiff.Args{Command: "ls"}},
 	} {
@@ -54,8 +56,8 @@ func TestTheSameRequestIsRememberedWithItsJudgement(t *testing.T) {
 			if first.Fault != nil || recalled(first) || !recalled(again) {
 				t.Fatalf("timers are %v, then %v: want the second request recalled (%v)", first.Timers, again.Timers, first.Fault)
 			}
-			if !reflect.DeepEqual(first.Decision, again.Decision) {
-				t.Errorf("decided %+v\nthen %+v", first.Decision, again.Decision)
+			if !reflect.DeepEqual(first.Decision, again.Decision) || !slices.Equal(first.Files, again.Files) {
+				t.Errorf("decided %+v of files %v\nthen %+v of files %v", first.Decision, first.Files, again.Decision, again.Files)
 			}
 			wantInput(t, first, document(req, ready, "/home/ana"))
 			wantInput(t, again, document(req, later, "/home/ana"))

@@ -143,7 +143,7 @@ func (p *PDP) Decide(ctx context.Context, req bailiff.Request, at bailiff.Circum
 // judge goes the whole way from the request to the decision.
 func (p *PDP) judge(ctx context.Context, s *snapshot, req bailiff.Request, at bailiff.Circumstances, j *bailiff.Judgement, clock *stopwatch) {
 	input := document(req, at, p.config.Home)
-	j.Input = Input{input}
+	j.Input, j.Files = Input{input}, filesOf(input)
 	clock.lap("timer_bailiff_facts_ns")
 	answer, err := evaluate(ctx, s.decision, input, at.Time, p.config.EvalTimeout)
 	clock.lap("timer_rego_query_eval_ns")

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -171,6 +172,25 @@ func TestTheInputDocumentTellsEverything(t *testing.T) {
 		if !strings.Contains(text, part) {
 			t.Errorf("%s is missing in %s", part, text)
 		}
+	}
+}
+
+func TestFilesThatTheTextRunsAreNamedAndKnownByContentOnceRead(t *testing.T) {
+	p := opened(t, deciding(`{"outcome": "deny"}`))
+	req := listing
+	req.Args.Command, req.Args.Workdir = "sh ./deploy.sh && . missing.sh", "/workspace"
+	j := p.Decide(context.Background(), req, ready)
+	if want := []string{"/workspace/deploy.sh", "/workspace/missing.sh"}; !slices.Equal(slices.Sorted(slices.Values(j.Files)), want) {
+		t.Errorf("the files are %v, want %v", j.Files, want)
+	}
+	if text := asJSON(t, j.Input); strings.Contains(text, "sha256") {
+		t.Errorf("a digest that nobody took stands in %s", text)
+	}
+	at := ready
+	at.Files = []bailiff.File{{Path: "/workspace/missing.sh"}, {Path: "/workspace/deploy.sh", SHA256: "0123"}}
+	text := asJSON(t, p.Decide(context.Background(), req, at).Input)
+	if !strings.Contains(text, `{"path":"/workspace/deploy.sh","sha256":"0123"}`) || !strings.Contains(text, `{"path":"/workspace/missing.sh"}`) {
+		t.Errorf("the files of %s are not those that were found", text)
 	}
 }
 

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync/atomic"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/people"
+	"github.com/bailiff-dev/bailiff/internal/redact"
+)
+
+// openBook opens what remembers approvals, grants and freezes.
+func (c *core) openBook() error {
+	if err := c.roster.follow(c.cfg); err != nil {
+		return err
+	}
+	caps := c.cfg.Limits.PendingApprovals
+	var err error
+	c.book, err = approval.Open(approval.Config{
+		Path: filepath.Join(c.cfg.StateDir, "approvals.db"), Router: &c.roster, Recorder: c.decisions, Observer: c.metrics,
+		Caps: approval.Caps(caps), Scrub: redact.NewScrubber(c.variables).Scrub, Log: c.log,
+	})
+	if err != nil {
+		return fmt.Errorf("opening the approvals: %w", err)
+	}
+	return nil
+}
+
+// roster knows people by the configuration that is in force.
+type roster struct{ now atomic.Pointer[people.Roster] }
+
+var _ approval.Router = (*roster)(nil)
+
+// follow puts another configuration into force.
+func (r *roster) follow(cfg *config.Config) error {
+	next, err := people.New(cfg)
+	if err != nil {
+		return err
+	}
+	r.now.Store(next)
+	return nil
+}
+
+func (r *roster) Plan(c bailiff.Claim) (approval.Plan, error) { return r.now.Load().Plan(c) }
+
+func (r *roster) May(who approval.Approver, c bailiff.Claim, route string) error {
+	return r.now.Load().May(who, c, route)
+}
+
+// asked is the book as the enforcer sees it.
+type asked struct{ *approval.Book }
+
+func (a asked) Frozen(s bailiff.Session) (reason string, frozen bool) {
+	f, frozen := a.Book.Frozen(s)
+	if !frozen {
+		return "", false
+	}
+	return fmt.Sprintf("%s froze %s: %s Nothing runs until it is thawed.", f.By, frozenThing(f), f.Reason), true
+}
+
+func frozenThing(f approval.Freeze) string {
+	switch f.Kind {
+	case approval.FreezeSession:
+		return "this session"
+	case approval.FreezeUser:
+		return "this user"
+	}
+	return "everything"
+}
+
+// freezer freezes in the book first, so that nothing new runs, and then stops
+// what does.
+type freezer struct{ *core }
+
+func (z freezer) Freeze(ctx context.Context, f approval.Freeze) (approval.Freeze, error) {
+	f, err := z.book.Freeze(ctx, f)
+	if err == nil {
+		z.enforcer.Halt(func(s bailiff.Session) bool { _, frozen := z.book.Frozen(s); return frozen })
+	}
+	return f, err
+}
+
+func (z freezer) Thaw(ctx context.Context, kind, id string, who approval.Approver) (found bool, err error) {
+	return z.book.Thaw(ctx, kind, id, who)
+}
+
+func (z freezer) Freezes() []approval.Freeze { return z.book.Freezes() }

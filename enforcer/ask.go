@@ -1,0 +1,156 @@
+package enforcer
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// ruleVoid denies what is no longer what was approved.
+const ruleVoid = "approval.void"
+
+// redeem looks for grants that let a matter run, and takes them as the last step
+// before it runs. From then on its sandbox is held, and where the text runs files
+// nothing else is alive in it, so that they stay what they were found to be.
+func (e *Enforcer) redeem(ctx context.Context, m *matter) {
+	defer func() {
+		if !m.granted {
+			m.release()
+		}
+	}()
+	if m.fault = e.look(ctx, m, false); !e.isCovered(m) {
+		return
+	}
+	m.release()
+	if m.fault = e.look(ctx, m, true); !e.isCovered(m) {
+		return
+	}
+	if m.fault = e.hold(ctx, m, false); m.fault != nil {
+		return
+	}
+	approval, granted, err := e.Approvals.Redeem(ctx, m.claim())
+	if err != nil {
+		m.fault = fmt.Errorf("%w: taking the grant: %w", errApproval, err)
+		return
+	}
+	if m.granted = granted; granted {
+		m.approval = &approval
+	}
+}
+
+func (e *Enforcer) isCovered(m *matter) bool {
+	return m.fault == nil && m.Decision.Outcome == bailiff.Ask && e.Approvals.Covered(m.claim())
+}
+
+// look finds out what the files are that a matter's text runs, and judges it
+// again with them. With alone nothing changes them until the sandbox is released.
+func (e *Enforcer) look(ctx context.Context, m *matter, alone bool) error {
+	if len(m.Files) == 0 {
+		return nil
+	}
+	if err := e.hold(ctx, m, alone); err != nil {
+		return err
+	}
+	files, err := m.use.sandbox.Digest(ctx, m.located.Args.Workdir, m.Files)
+	if err != nil {
+		return fmt.Errorf("%w: reading those that the command runs: %w", errFiles, err)
+	}
+	held := m.claim()
+	m.files, held.Files = files, files
+	m.rejudged(e.decide(ctx, m.located, files))
+	now := m.claim()
+	now.Decision.Approval, now.Decision.Limits = held.Decision.Approval, held.Decision.Limits
+	if drift := now.Drift(held); drift != "" && m.Decision.Outcome != bailiff.Deny {
+		m.Decision = deny(m.Decision, ruleVoid, "The policies want another sandbox for the request once they know the files that it runs: "+drift+" would change.")
+	}
+	return nil
+}
+
+// wait asks humans about a matter and goes on with it once they approve.
+func (e *Enforcer) wait(ctx context.Context, m *matter) answer {
+	asked, err := e.Approvals.Ask(ctx, m.claim())
+	if err != nil {
+		return failed(bailiff.Unavailable, bailiff.CodeApproval, fmt.Errorf("asking for approval: %w", err))
+	}
+	m.tellApproval(asked)
+	if asked.State == bailiff.ApprovalPending {
+		asked = e.await(ctx, m, asked.ID)
+	}
+	if asked.State == bailiff.ApprovalApproved {
+		return e.resume(ctx, m, asked)
+	}
+	return unapproved(m.Decision, asked)
+}
+
+// await waits for an answer as long as the caller wants to.
+func (e *Enforcer) await(ctx context.Context, m *matter, id string) bailiff.Approval {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(m.located.WaitSeconds)*time.Second)
+	defer cancel()
+	asked := e.Approvals.Await(ctx, id)
+	if asked.State != bailiff.ApprovalPending {
+		m.tellApproval(asked)
+	}
+	return asked
+}
+
+// resume judges a matter again after the yes. It runs if it is still what was
+// approved; otherwise the approval is void.
+func (e *Enforcer) resume(ctx context.Context, m *matter, asked bailiff.Approval) answer {
+	approved := m.claim()
+	again := &matter{located: m.located, news: m.news, told: true, approval: &asked}
+	start := time.Now()
+	again.Judgement = e.decide(ctx, m.located, nil)
+	again.event = decided(m.located, again.Judgement, start)
+	if again.fault = e.pinImage(ctx, &again.Decision); again.fault == nil && again.Decision.Outcome == bailiff.Ask {
+		e.redeem(ctx, again)
+	}
+	if again.fault == nil && !again.granted {
+		e.void(ctx, again, approved)
+	}
+	return e.proceed(ctx, again)
+}
+
+// void denies a matter that the approval it waited for does not cover, and says why.
+func (e *Enforcer) void(ctx context.Context, m *matter, approved bailiff.Claim) {
+	reason := m.claim().Drift(approved)
+	switch m.Decision.Outcome {
+	case bailiff.Deny:
+		reason = "the policies deny it now"
+	case bailiff.Allow:
+		reason = "the policies no longer ask about it; send it again"
+	case bailiff.Ask:
+		if reason == "" { // an identical request was faster
+			m.Decision = deny(m.Decision, ruleVoid, "The approval was used by an identical request, or taken back; send this one again to ask anew.")
+			return
+		}
+		reason += " changed since it was asked for; send it again to ask anew"
+	}
+	message := "The approval is void: " + reason + "."
+	if err := e.Approvals.Void(ctx, m.approval.ID, message); err != nil {
+		m.fault = fmt.Errorf("%w: taking the approval back: %w", errApproval, err)
+		return
+	}
+	m.approval.State, m.approval.Message = bailiff.ApprovalVoid, message
+	m.Decision = deny(m.Decision, ruleVoid, message)
+}
+
+// unapproved is the answer to a request that humans have not let run.
+func unapproved(d bailiff.Decision, asked bailiff.Approval) answer {
+	a := answer{Answer: bailiff.Answer{Approval: &asked, Status: bailiff.Refused, ExitCode: bailiff.ExitRefused}}
+	said := []string{sentences(d.Approval.Reasons), asked.Message}
+	switch asked.State {
+	case bailiff.ApprovalPending:
+		a.Status, a.ExitCode = bailiff.ApprovalRequired, bailiff.ExitPending
+		said = append([]string{"Needs approval " + asked.ID + ":"}, append(said, "Send the same request again once it is approved.")...)
+	case bailiff.ApprovalExpired:
+		a.Status = bailiff.Expired
+		said = append([]string{"Not approved in time:"}, said...)
+	default:
+		said = append([]string{"Not approved:"}, said...)
+	}
+	a.Message = strings.Join(said, " ")
+	return a
+}

@@ -1,0 +1,196 @@
+package enforcer
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
+)
+
+// ask makes a decision that leaves the request to humans.
+func ask(d *bailiff.Decision) {
+	d.Outcome = bailiff.Ask
+	d.Approval = &bailiff.ApprovalTerms{Reasons: []bailiff.Reason{{Rule: "command.kills", Message: "Kills.", Match: "kill 7"}},
+		Scopes: []string{bailiff.ScopeOnce}}
+}
+
+func patient(command string) bailiff.Request {
+	req := request(command)
+	req.WaitSeconds = 300
+	return req
+}
+
+func TestWhatHumansAnswerIsWhatHappens(t *testing.T) {
+	for name, c := range map[string]struct {
+		human   func(*humans)
+		wait    int
+		status  bailiff.Status
+		exit    int
+		says    string
+		ran     int
+		granted bool
+	}{
+		"a yes lets it run": {
+			func(h *humans) { h.answer = always(bailiff.ApprovalApproved) }, 300, bailiff.Completed, 0, "", 1, true},
+		"a no does not": {
+			func(h *humans) { h.answer = always(bailiff.ApprovalDenied) }, 300, bailiff.Refused, bailiff.ExitRefused, "Ana said so.", 0, false},
+		"nor does no answer in time": {
+			func(h *humans) { h.answer = always(bailiff.ApprovalExpired) }, 300, bailiff.Expired, bailiff.ExitRefused, "Not approved in time", 0, false},
+		"nor a freeze": {
+			func(h *humans) { h.answer = always(bailiff.ApprovalCancelled) }, 300, bailiff.Refused, bailiff.ExitRefused, "Ana said so.", 0, false},
+		"who does not wait is told how to go on": {
+			func(h *humans) {}, 0, bailiff.ApprovalRequired, bailiff.ExitPending, "a1", 0, false},
+		"a store that fails lets nothing run": {
+			func(h *humans) { h.fault = errBoom }, 300, bailiff.Unavailable, bailiff.ExitFailed, "boom", 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, func(b *bench) { b.judge.decision = allow(ask); c.human(b.human) })
+			req := request("kill 7")
+			req.WaitSeconds = c.wait
+			a := b.Execute(t.Context(), req, nil)
+			if a.Status != c.status || a.ExitCode != c.exit || !strings.Contains(a.Message, c.says) {
+				t.Errorf("answer is %+v", a)
+			}
+			if ran := b.shop.commands(); ran != c.ran {
+				t.Errorf("%d commands ran, want %d", ran, c.ran)
+			}
+			if c.granted && (a.Approval == nil || a.Approval.By != "ana" || a.DecisionID == "") {
+				t.Errorf("the answer does not tell of its approval: %+v", a)
+			}
+		})
+	}
+}
+
+func TestAnApprovedRequestIsJudgedAndRecordedAgainBeforeItRuns(t *testing.T) {
+	b := newBench(t, func(b *bench) { b.judge.decision = allow(ask); b.human.answer = always(bailiff.ApprovalApproved) })
+	var news []string
+	a := b.Execute(t.Context(), patient("kill 7"), func(p bailiff.Progress) {
+		switch {
+		case p.Decision != nil:
+			news = append(news, "decision "+p.Decision.Decision.Outcome.String())
+		case p.Approval != nil:
+			news = append(news, "approval "+string(p.Approval.State))
+		}
+	})
+	if want := []string{"decision ask", "approval pending", "approval approved"}; !slices.Equal(news, want) {
+		t.Errorf("news are %v, want %v", news, want)
+	}
+	events := b.tape.events
+	if len(events) != 3 || events[0].Custom.Approval != nil || events[1].Custom.Approval == nil || events[2].Custom.Event != bailiff.ExecutionEvent {
+		t.Fatalf("recorded %+v, want the question, the decision with its approval, the execution", events)
+	}
+	if a.DecisionID != events[1].DecisionID || events[2].DecisionID != events[1].DecisionID {
+		t.Error("the answer and the execution are not those of the second decision")
+	}
+}
+
+func TestWhatDriftedAfterTheQuestionIsVoid(t *testing.T) {
+	for name, c := range map[string]struct {
+		meanwhile func(*bench)
+		says      string
+	}{
+		"the policies deny it":            {func(b *bench) { b.judge.says(bailiff.Denied("mine", "Not today.")) }, "Not today."},
+		"the policies allow it":           {func(b *bench) { b.judge.says(allow()) }, "no longer ask"},
+		"another scope":                   {func(b *bench) { b.judge.says(allow(ask, func(d *bailiff.Decision) { d.Backend.Scope = "user" })) }, "backend or its terms changed"},
+		"a wider network":                 {func(b *bench) { b.judge.says(allow(ask, func(d *bailiff.Decision) { d.Backend.Network = "full" })) }, "backend or its terms changed"},
+		"a longer time limit":             {func(b *bench) { b.judge.says(allow(ask, func(d *bailiff.Decision) { d.Limits.TimeoutSeconds = 999 })) }, "limits changed"},
+		"the operator froze it meanwhile": {func(b *bench) { b.human.frozen = true }, "froze"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, func(b *bench) { b.judge.decision = allow(ask); b.human.answer = always(bailiff.ApprovalApproved) })
+			b.human.meanwhile = func() { c.meanwhile(b) }
+			a := b.Execute(t.Context(), patient("kill 7"), nil)
+			if a.Status != bailiff.Refused || !strings.Contains(a.Message, c.says) || b.shop.commands() != 0 {
+				t.Errorf("answer is %+v, %d commands ran", a, b.shop.commands())
+			}
+			if len(b.human.voided) != 1 {
+				t.Errorf("voided %v, want the one approval", b.human.voided)
+			}
+		})
+	}
+}
+
+func TestARetryUsesTheGrantThatTheFirstCallerDidNotWaitFor(t *testing.T) {
+	b := newBench(t, func(b *bench) { b.judge.decision = allow(ask) })
+	if a := b.Execute(t.Context(), request("kill 7"), nil); a.Status != bailiff.ApprovalRequired {
+		t.Fatalf("answer is %+v", a)
+	}
+	b.human.grants[b.human.asked[0].Digest()] = true
+	if a := b.Execute(t.Context(), request("kill 7"), nil); a.Status != bailiff.Completed || a.Approval == nil {
+		t.Errorf("answer is %+v, want it to run by the grant", a)
+	}
+	if a := b.Execute(t.Context(), request("kill 7"), nil); a.Status != bailiff.ApprovalRequired {
+		t.Errorf("answer is %+v, want the grant to be used up", a)
+	}
+}
+
+func TestACallerThatGoesAwayLeavesTheQuestionOpen(t *testing.T) {
+	b := newBench(t, func(b *bench) { b.judge.decision = allow(ask); b.human.answer = always(bailiff.ApprovalApproved) })
+	ctx, cancel := context.WithCancel(t.Context())
+	b.human.meanwhile = cancel
+	if a := b.Execute(ctx, patient("kill 7"), nil); a.Status != bailiff.ApprovalRequired || len(b.human.voided) != 0 || b.shop.commands() != 0 {
+		t.Errorf("answer is %+v", a)
+	}
+}
+
+func TestAFileThatTheCommandRunsIsPartOfWhatIsApproved(t *testing.T) {
+	start := func(t *testing.T) *bench {
+		b := newBench(t, func(b *bench) {
+			b.judge.decision, b.judge.files = allow(ask), []string{"deploy.sh"}
+			b.human.answer = always(bailiff.ApprovalApproved)
+			b.shop.files = map[string]string{"deploy.sh": "01"}
+		})
+		return b
+	}
+	t.Run("unchanged, it runs alone", func(t *testing.T) {
+		b := start(t)
+		b.human.meanwhile = func() { b.shop.rooms()[0].left = 2 }
+		a := b.Execute(t.Context(), patient("sh deploy.sh"), nil)
+		room := b.shop.rooms()[0]
+		if a.Status != bailiff.Completed || room.killed != 2 {
+			t.Errorf("answer is %+v, killed %d processes that could have changed the file", a, room.killed)
+		}
+		if len(b.judge.saw) != 1 || b.judge.saw[0].SHA256 != "01" || b.human.asked[0].Files[0].SHA256 != "01" {
+			t.Errorf("policies saw %v, humans %v", b.judge.saw, b.human.asked[0].Files)
+		}
+	})
+	t.Run("changed, it does not", func(t *testing.T) {
+		b := start(t)
+		b.human.meanwhile = func() { b.shop.write("deploy.sh", "02") }
+		a := b.Execute(t.Context(), patient("sh deploy.sh"), nil)
+		if a.Status != bailiff.Refused || !strings.Contains(a.Message, "a file that the command runs changed") || b.shop.commands() != 0 {
+			t.Errorf("answer is %+v", a)
+		}
+	})
+}
+
+func TestAHaltStopsWhatRunsAndRemovesItsSandbox(t *testing.T) {
+	started := make(chan struct{})
+	b := newBench(t, func(b *bench) {
+		b.shop.run = func(ctx context.Context, _ backends.Command, _ func([]byte)) (backends.Exit, error) {
+			close(started)
+			<-ctx.Done()
+			return backends.Exit{Interrupted: true}, nil
+		}
+	})
+	answers := make(chan bailiff.Answer)
+	go func() { answers <- b.Execute(t.Context(), request("sleep 99"), nil) }()
+	<-started
+	b.Halt(func(s bailiff.Session) bool { return s.ID == "another" })
+	b.Halt(func(s bailiff.Session) bool { return s.ID == "s1" })
+	if a := <-answers; a.Status != bailiff.Interrupted || a.Code != bailiff.CodeFrozen {
+		t.Errorf("answer is %+v", a)
+	}
+	<-b.shop.rooms()[0].done
+}
+
+func TestWhatIsFrozenIsDeniedWhateverThePoliciesSay(t *testing.T) {
+	b := newBench(t, func(b *bench) { b.human.frozen = true })
+	a := b.Execute(t.Context(), request("true"), nil)
+	if a.Status != bailiff.Refused || a.Decision.Denials[0].Rule != ruleFrozen || len(b.shop.rooms()) != 0 {
+		t.Errorf("answer is %+v", a)
+	}
+}

@@ -1,0 +1,71 @@
+package enforcer
+
+import (
+	"github.com/bailiff-dev/bailiff"
+)
+
+// matter is a judged request on its way to its end.
+type matter struct {
+	// located is the request with the working folder that was judged.
+	located bailiff.Request
+	bailiff.Judgement
+	event bailiff.Event
+	news  func(bailiff.Progress)
+	told  bool // news has a decision already
+
+	// files are those that the text runs, as they are in the sandbox.
+	files []bailiff.File
+	// approval is what humans said; granted that it lets the request run.
+	approval *bailiff.Approval
+	granted  bool
+	// fault is why the request can have no sandbox.
+	fault error
+
+	// use and env are set while the sandbox is held.
+	use *tenure
+	env map[string]bailiff.Secret
+}
+
+// claim is what humans are asked about the matter.
+func (m *matter) claim() bailiff.Claim {
+	return bailiff.Claim{Request: m.located, Decision: m.Decision, DecisionID: m.event.DecisionID, Files: m.files, Input: m.Input}
+}
+
+// recorded is the event of the judgement, as it stands now.
+func (m *matter) recorded() bailiff.Event {
+	m.event.Input, m.event.Result, m.event.Custom.Approval = m.Input, m.Decision, m.approval
+	return m.event
+}
+
+// rejudged replaces the judgement, and with it the obligations.
+func (m *matter) rejudged(j bailiff.Judgement) {
+	j.Decision.Backend.Image = m.Decision.Backend.Image // as it was pinned
+	m.Judgement = j
+}
+
+func (m *matter) tellDecision() {
+	if !m.told {
+		m.told = true
+		m.news(bailiff.Progress{Decision: &bailiff.Decided{ID: m.event.DecisionID, Decision: m.Decision}})
+	}
+}
+
+func (m *matter) tellApproval(a bailiff.Approval) {
+	m.approval = &a
+	m.news(bailiff.Progress{Approval: &a})
+}
+
+// isUnsupported says whether humans need not be asked, since the request could
+// not be run anyway.
+func (m *matter) isUnsupported() bool {
+	_, refused := refuse(m.located, m.Decision)
+	return refused
+}
+
+// release gives the sandbox back.
+func (m *matter) release() {
+	if m.use != nil {
+		m.use.release()
+		m.use, m.env = nil, nil
+	}
+}
