@@ -235,6 +235,10 @@ func (e *Enforcer) proceed(ctx context.Context, m *matter) answer {
 	if a.DecisionID == "" { // else it is that of a second judgement
 		a.DecisionID, a.Decision, a.Approval = m.event.DecisionID, m.Decision, m.approval
 	}
+	if m.mayRun() {
+		e.Recorder.Note(executed(m.event, a))
+		e.Observer.Executed(m.located.Tool, a.Backend, a.Status, a.Duration)
+	}
 	return a
 }
 
@@ -247,15 +251,10 @@ func (e *Enforcer) carryOut(ctx context.Context, m *matter) answer {
 	if a, refused := refuse(m.located, m.Decision); refused {
 		return a
 	}
-	if m.Decision.Outcome == bailiff.Ask && !m.granted {
+	if !m.mayRun() {
 		return e.wait(ctx, m)
 	}
-	e.Observer.Forwarded(m.Decision.Env.Forward)
-	a := e.enforce(ctx, m)
-	a.DecisionID, a.Decision, a.Approval = m.event.DecisionID, m.Decision, m.approval
-	e.Recorder.Note(executed(m.event, a))
-	e.Observer.Executed(m.located.Tool, a.Backend, a.Status, a.Duration)
-	return a
+	return e.enforce(ctx, m)
 }
 
 // enforce meets the obligations of a recorded decision, or refuses.
@@ -263,6 +262,7 @@ func (e *Enforcer) enforce(ctx context.Context, m *matter) answer {
 	if err := e.hold(ctx, m, false); err != nil {
 		return e.noSandbox(ctx, m.Decision, err)
 	}
+	e.Observer.Forwarded(m.Decision.Env.Forward)
 	return e.run(ctx, m.located, m.Decision, m.use, m.env, m.news)
 }
 

@@ -26,6 +26,9 @@ type matter struct {
 	env map[string]bailiff.Secret
 }
 
+// mayRun says whether the policies or humans let the request run.
+func (m *matter) mayRun() bool { return m.Decision.Outcome == bailiff.Allow || m.granted }
+
 // claim is what humans are asked about the matter.
 func (m *matter) claim() bailiff.Claim {
 	return bailiff.Claim{Request: m.located, Decision: m.Decision, DecisionID: m.event.DecisionID, Files: m.files, Input: m.Input}

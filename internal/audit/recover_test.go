@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/bailiff-dev/bailiff"
 )
 
 // refused checks that Open refuses the log, saying why and how to proceed.
@@ -262,9 +264,12 @@ func TestUnfinishedAreAllowedRequestsWithoutAnEnd(t *testing.T) {
 	old.Timestamp = time.Now().Add(-2 * unfinishedFor)
 	denied := decision("denied")
 	denied.Result = map[string]any{"outcome": "deny"}
+	asked, approved := decision("asked"), decision("approved")
+	asked.Result = map[string]any{"outcome": "ask"}
+	approved.Result, approved.Custom.Approval = asked.Result, &bailiff.Approval{State: bailiff.ApprovalApproved}
 	anonymous := decision("without an id")
 	anonymous.Custom.RequestID = ""
-	record(t, l, old, denied, anonymous, decision("ended"), decision("first"), execution("ended"), decision("second"))
+	record(t, l, old, denied, asked, anonymous, decision("ended"), decision("first"), execution("ended"), approved)
 	if got := l.Unfinished(time.Time{}); len(got) != 0 {
 		t.Errorf("this run's own: %+v", got)
 	}
@@ -272,7 +277,7 @@ func TestUnfinishedAreAllowedRequestsWithoutAnEnd(t *testing.T) {
 
 	l = open(t, Config{StateDir: dir})
 	got := l.Unfinished(time.Now().Add(-time.Minute))
-	if len(got) != 2 || got[0].RequestID != "r-first" || got[1].RequestID != "r-second" {
+	if len(got) != 2 || got[0].RequestID != "r-first" || got[1].RequestID != "r-approved" {
 		t.Fatalf("got %+v", got)
 	}
 	if u := got[0]; u.Caller != "hermes" || u.Session != "s" || u.Digest != "d" || u.At.IsZero() {

@@ -33,6 +33,14 @@ type begun struct {
 	Custom bailiff.Custom `json:"custom"`
 }
 
+// letsRun says whether the request of a decision ran from there on: the policies
+// let it, or humans did.
+func (b begun) letsRun() bool {
+	approval := b.Custom.Approval
+	granted := approval != nil && approval.State == bailiff.ApprovalApproved && b.Result.Outcome == bailiff.Ask.String()
+	return b.Custom.Event == bailiff.DecisionEvent && (granted || b.Result.Outcome == bailiff.Allow.String())
+}
+
 // unfinished reads the segments that were written to at since or later.
 func unfinished(stateDir string, since time.Time) ([]Unfinished, error) {
 	names, _, err := segments(stateDir)
@@ -69,7 +77,7 @@ func track(open map[string]Unfinished, line []byte, since time.Time) error {
 	switch {
 	case b.Custom.Event == bailiff.ExecutionEvent:
 		delete(open, b.DecisionID)
-	case b.Custom.Event == bailiff.DecisionEvent && b.Result.Outcome == bailiff.Allow.String() && !b.Timestamp.Before(since):
+	case b.letsRun() && !b.Timestamp.Before(since):
 		open[b.DecisionID] = Unfinished{b.RequestedBy, b.Custom.Session, b.Custom.RequestID, b.Custom.Digest, b.Timestamp}
 	}
 	return nil
