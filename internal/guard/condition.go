@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
+	"regexp/syntax"
 	"strings"
 	"sync"
 
@@ -38,7 +38,7 @@ func newScope(variables map[string]reflect.Type) *scope {
 	return &scope{sync.OnceValues(func() (*cel.Env, error) {
 		natives := []any{ext.ParseStructTag("json")}
 		options := []cel.EnvOption{
-			cel.ParserExpressionSizeLimit(maxText), cel.RegexProgramSizeLimit(maxPattern),
+			cel.ParserExpressionSizeLimit(maxText),
 			cel.ASTValidators(cel.ValidateHomogeneousAggregateLiterals(), writtenPatterns{}),
 		}
 		for name, t := range variables {
@@ -135,8 +135,24 @@ func (writtenPatterns) Validate(_ *cel.Env, _ cel.ValidatorConfig, a *ast.AST, i
 			continue
 		}
 		text, _ := pattern.AsLiteral().Value().(string)
-		if _, err := regexp.Compile(text); err != nil {
-			issues.ReportErrorAtID(pattern.ID(), "%s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		if fault := unfit(text); fault != "" {
+			issues.ReportErrorAtID(pattern.ID(), "%s", fault)
 		}
 	}
+}
+
+// unfit says what is wrong with a pattern; empty if nothing is.
+func unfit(pattern string) string {
+	parsed, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return strings.TrimPrefix(err.Error(), "error parsing regexp: ")
+	}
+	program, err := syntax.Compile(parsed.Simplify())
+	switch {
+	case err != nil:
+		return err.Error()
+	case len(program.Inst) > maxPattern:
+		return fmt.Sprintf("the pattern repeats too much: it takes %d instructions, and %d are allowed", len(program.Inst), maxPattern)
+	}
+	return ""
 }

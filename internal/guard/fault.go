@@ -69,7 +69,7 @@ func shown(function string) string {
 	return function
 }
 
-// names are the variables and functions that a condition may name.
+// names are the variables, functions and macros that a condition may name.
 func names(env *cel.Env) []string {
 	var all []string
 	for _, v := range env.Variables() {
@@ -80,7 +80,11 @@ func names(env *cel.Env) []string {
 			all = append(all, f)
 		}
 	}
-	return all
+	for _, m := range env.Macros() {
+		all = append(all, m.Function())
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // siblings are the fields of that type which was found to lack the field.

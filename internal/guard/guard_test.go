@@ -134,6 +134,7 @@ func TestWhatIsWrongWithAConditionIsNamedWithItsPlace(t *testing.T) {
 		`has(request.session.plattform)`:                   {1, 21, `"plattform": unknown field, nearest valid field is "platform"`},
 		`reqest.tool == ""`:                                {1, 1, `"reqest": unknown name, nearest valid name is "request"`},
 		`request.args.command.startWith("x")`:              {1, 22, `"startWith": unknown name, nearest valid name is "startsWith"`},
+		`request.env.exist(e, e == "x")`:                   {1, 13, `"exist": unknown name, nearest valid name is "exists"`},
 		`request.request_id == ""`:                         {1, 9, `"request_id": unknown field, valid are args, backend, caller, env, session, tool`},
 		`request.session.id == 1`:                          {1, 20, `== cannot be applied to (string, int)`},
 		`request.session.id`:                               {1, 1, `want a condition that is true or false, is of type string`},
@@ -236,6 +237,26 @@ func guards(t testing.TB, rules ...Rule) *Guardrails {
 		t.Fatal(err)
 	}
 	return g
+}
+
+func FuzzConditionsAreBounded(f *testing.F) {
+	for _, text := range []string{
+		`request.session.platform == "discord" && "ssh" in command.programs`, `request.args.command.matches("(a{1,99}){1,10}")`,
+		`command.calls.exists(c, c.argv.all(a, a.startsWith("-")))`, `request.env.map(e, e + e) == ["x"] || code.command.reads[1] != "a"`,
+		`int(request.session.user_id) / 0 > 1u ? has(request.args.stdin) : !(1.5 < -2.0)`, "request.tool ==\n\t'x' // why", `{"a": [1]}["b"][0] == 1`,
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		began := time.Now()
+		g, err := New([]Rule{{Name: "it", When: text}})
+		if err == nil {
+			_, _ = g.Check(context.Background(), bailiff.Request{Env: []string{"A", "B"}}, nil, nil)
+		}
+		if took := time.Since(began); took > 20*patience {
+			t.Errorf("took %v", took)
+		}
+	})
 }
 
 func BenchmarkCheck(b *testing.B) {
