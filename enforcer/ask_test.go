@@ -194,3 +194,24 @@ func TestWhatIsFrozenIsDeniedWhateverThePoliciesSay(t *testing.T) {
 		t.Errorf("answer is %+v", a)
 	}
 }
+
+func TestAnEndIsRecordedForWhateverWasLetRunEvenIfItCouldNot(t *testing.T) {
+	for name, change := range map[string]func(*bench){
+		"no backend":       func(b *bench) { b.shop.fault = errBoom },
+		"a variable gone":  func(b *bench) { b.judge.decision = allow(forward("GONE")) },
+		"an egress filter": func(b *bench) { b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.Network = "egress" }) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, change)
+			req := request("true")
+			req.Env = []string{"GONE"}
+			a := b.Execute(t.Context(), req, nil)
+			if a.Status == bailiff.Completed {
+				t.Errorf("answer is %+v", a)
+			}
+			if got, want := b.tape.kinds(), []bailiff.EventKind{bailiff.DecisionEvent, bailiff.ExecutionEvent}; !slices.Equal(got, want) {
+				t.Errorf("recorded %v, want %v", got, want)
+			}
+		})
+	}
+}

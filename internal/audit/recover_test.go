@@ -277,7 +277,7 @@ func TestUnfinishedAreAllowedRequestsWithoutAnEnd(t *testing.T) {
 
 	l = open(t, Config{StateDir: dir})
 	got := l.Unfinished(time.Now().Add(-time.Minute))
-	if len(got) != 2 || got[0].RequestID != "r-first" || got[1].RequestID != "r-approved" {
+	if len(got) != 2 || got[0].RequestID != "r-approved" || got[1].RequestID != "r-first" {
 		t.Fatalf("got %+v", got)
 	}
 	if u := got[0]; u.Caller != "hermes" || u.Session != "s" || u.Digest != "d" || u.At.IsZero() {
