@@ -47,6 +47,9 @@ func (w *lineWriter) custom(c bailiff.Custom) {
 	w.optional("backend", c.Backend)
 	w.optional("sandbox_id", c.SandboxID)
 	w.optional("message", c.Message)
+	if c.Approval != nil {
+		w.any("approval", c.Approval)
+	}
 	if c.Nanoseconds != 0 {
 		w.number("duration_ns", c.Nanoseconds)
 	}

@@ -78,6 +78,7 @@ type Log struct {
 	queue      chan entry
 	writer     *writer
 	unfinished []Unfinished
+	end        recent
 	failure    atomic.Pointer[error]
 
 	mu     sync.RWMutex // write-locked to close the queue, read-locked to send to it
@@ -87,8 +88,9 @@ type Log struct {
 
 // entry is a line on its way to the writer; done is nil if nobody waits for it.
 type entry struct {
-	line []byte
-	done chan<- error
+	line    []byte
+	session string
+	done    chan<- error
 }
 
 const (
@@ -126,6 +128,9 @@ func Open(c Config) (*Log, error) {
 	if l.unfinished, err = unfinished(c.StateDir, time.Now().Add(-unfinishedFor)); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the decision log: %w", err), w.close())
 	}
+	if err := l.end.load(c.StateDir); err != nil {
+		return nil, errors.Join(fmt.Errorf("opening the decision log: %w", err), w.close())
+	}
 	go l.run()
 	l.noteTorn(torn)
 	return l, nil
@@ -149,7 +154,7 @@ func (l *Log) Record(ctx context.Context, e bailiff.Event) error {
 		return err
 	}
 	done := make(chan error, 1)
-	if err := l.send(ctx, entry{line, done}); err != nil {
+	if err := l.send(ctx, entry{line, e.Custom.Session, done}); err != nil {
 		return err
 	}
 	select {
@@ -164,7 +169,7 @@ func (l *Log) Record(ctx context.Context, e bailiff.Event) error {
 func (l *Log) Note(e bailiff.Event) {
 	line, err := l.line(e)
 	if err == nil {
-		err = l.send(context.Background(), entry{line: line})
+		err = l.send(context.Background(), entry{line: line, session: e.Custom.Session})
 	}
 	if err != nil {
 		l.Log.Error("an event is missing from the decision log", "event", e.Custom.Event, "decision_id", e.DecisionID, "error", err)
@@ -202,6 +207,7 @@ func (l *Log) Close() error {
 	}
 	close(l.queue)
 	<-l.ended
+	l.end.close()
 	return l.writer.close()
 }
 
@@ -294,6 +300,9 @@ func (l *Log) write(batch []entry) (uncommitted bool) {
 	} else if waited(batch) {
 		err = l.commit()
 		first = false
+	}
+	if err == nil {
+		l.end.add(batch)
 	}
 	for _, e := range batch {
 		if e.done != nil {

@@ -54,6 +54,9 @@ func (d *document) scrub(scrub func(string) string) {
 	for _, text := range []*string{&d.RequestedBy, &d.Error, &c.RequestID, &c.Session, &c.SandboxID, &c.Message} {
 		*text = scrub(*text)
 	}
+	if a := c.Approval; a != nil {
+		a.By, a.Via, a.Message = scrub(a.By), scrub(a.Via), scrub(a.Message)
+	}
 }
 
 func scrubAny(value any, scrub func(string) string) any {
