@@ -13,6 +13,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
@@ -27,8 +28,10 @@ type DoorConfig struct {
 	// UIDs are the users that may connect to a Unix socket; empty means whoever
 	// the socket's mode lets in.
 	UIDs []uint32
-	// Token is what clients on TCP must send; required there.
+	// Token is what clients on TCP must send; required there, unless Login says
+	// that the handler knows its clients by a login of its own.
 	Token bailiff.Secret
+	Login bool
 	// HeaderTimeout and BodyTimeout are how long a client may take to send each,
 	// WriteTimeout how long to take one write, IdleTimeout how long to keep a
 	// connection for the next request.
@@ -72,7 +75,7 @@ var errClosing = errors.New("the sidecar is shutting down")
 
 // Open starts to listen; requests are taken once [Door.Serve] runs.
 func Open(c DoorConfig, handler http.Handler) (*Door, error) {
-	if c.Network == "tcp" && c.Token.Reveal() == "" {
+	if c.Network == "tcp" && c.Token.Reveal() == "" && !c.Login {
 		return nil, fmt.Errorf("opening %s: a TCP listener needs a token, want one in token_file", c.address())
 	}
 	c.defaults()
@@ -102,7 +105,9 @@ func (c *DoorConfig) address() string { return c.Network + "://" + c.Address }
 func (d *Door) newServer() *http.Server {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	d.cancel = cancel
-	return &http.Server{
+	closing := make(chan struct{})
+	ctx = context.WithValue(ctx, closingKey{}, closing)
+	server := &http.Server{
 		Handler:           d,
 		ReadHeaderTimeout: d.HeaderTimeout,
 		WriteTimeout:      d.WriteTimeout,
@@ -112,6 +117,17 @@ func (d *Door) newServer() *http.Server {
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ConnContext:       withPeer,
 	}
+	server.RegisterOnShutdown(sync.OnceFunc(func() { close(closing) }))
+	return server
+}
+
+type closingKey struct{}
+
+// closingOf is closed when a request's door takes no more requests, for answers
+// that would go on for ever.
+func closingOf(ctx context.Context) <-chan struct{} {
+	closing, _ := ctx.Value(closingKey{}).(chan struct{})
+	return closing
 }
 
 // Address is where the door is, with the port that the system chose for :0.
@@ -174,6 +190,9 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // stranger is why a client may not come in; nil if it may.
 func (d *Door) stranger(r *http.Request) *Problem {
+	if d.Network == "tcp" && d.Login {
+		return nil
+	}
 	if d.Network == "tcp" {
 		given := sha256.Sum256([]byte(strings.Join(r.Header["Authorization"], ",")))
 		if subtle.ConstantTimeCompare(given[:], d.token[:]) != 1 {

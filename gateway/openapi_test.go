@@ -147,19 +147,16 @@ func TestTheDoorsAreAsDescribed(t *testing.T) {
 	openapi3filter.RegisterBodyDecoder("application/yaml", openapi3filter.FileBodyDecoder)
 	d := newDescribed(t, callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(&enforcer{})))).do("GET", "/v1/openapi.yaml", "").body)
 
-	handlers := func(e Enforcer, q Evaluator, s interface {
-		Statuser
-		Sandboxer
-	}) map[*[]exchange]http.Handler {
+	handlers := func(e Enforcer, q Evaluator, of OperatorConfig) map[*[]exchange]http.Handler {
 		c := dataAgent(nil, nil)
 		c.Enforcer, c.Evaluator = e, q
-		o, err := NewOperator(OperatorConfig{s, s})
+		o, err := NewOperator(of)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return map[*[]exchange]http.Handler{&agentExchanges: agentHandler(t, c), &operatorExchanges: o}
 	}
-	whole := handlers(&enforcer{}, &evaluator{}, &sidecar{})
+	whole := handlers(&enforcer{}, &evaluator{}, newOffice(t, 1).config(&sidecar{}, "ana"))
 	stranger := []uint32{uint32(os.Geteuid()) + 1}
 
 	for _, test := range []struct {
@@ -171,7 +168,7 @@ func TestTheDoorsAreAsDescribed(t *testing.T) {
 		{"everything works", whole, DoorConfig{}, false},
 		{"the user is not listed", whole, DoorConfig{UIDs: stranger}, false},
 		{"the token is missing", whole, DoorConfig{Network: "tcp", Address: "127.0.0.1:0", Token: bailiff.NewSecret("s3cret")}, false},
-		{"everything is broken", handlers(broken{}, broken{}, broken{}), DoorConfig{}, false},
+		{"everything is broken", handlers(broken{}, broken{}, brokenConfig), DoorConfig{}, false},
 		{"the door is full", whole, DoorConfig{MaxRequests: 1}, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {

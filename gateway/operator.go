@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/internal/approval"
 )
 
 // Statuser tells how the sidecar is.
@@ -20,16 +23,74 @@ type Sandboxer interface {
 	Reap(ctx context.Context) (removed int, err error)
 }
 
-// OperatorConfig is what the operators' door serves; every field is required.
+// Approver keeps approvals and grants, and takes answers. Its errors are those of
+// package approval.
+type Approver interface {
+	List(q approval.Query) (entries []approval.Entry, next string)
+	Get(id string) (approval.Entry, bool)
+	Answer(ctx context.Context, id string, who approval.Approver, v approval.Verdict) (approval.Entry, error)
+	Grants() []approval.Grant
+	Revoke(ctx context.Context, id string, who approval.Approver) (approval.Grant, error)
+	// Watch returns the changes from now on, until stop is called.
+	Watch() (changes <-chan approval.Change, stop func())
+}
+
+// Freezer stops sessions and users, and lets them go on.
+type Freezer interface {
+	// Freeze returns when nothing that it stops runs any more.
+	Freeze(ctx context.Context, f approval.Freeze) (approval.Freeze, error)
+	Thaw(ctx context.Context, kind, id string, who approval.Approver) (found bool, err error)
+	Freezes() []approval.Freeze
+}
+
+// Logbook is the end of the decision log, as its lines of JSON.
+type Logbook interface {
+	// Recent returns the latest lines, of a session unless that is empty, the
+	// newest first.
+	Recent(session string, limit int) [][]byte
+	// Watch returns the lines from now on, until stop is called. A nil line stands
+	// for those that were dropped because they were read too slowly.
+	Watch() (lines <-chan []byte, stop func())
+}
+
+// OperatorConfig is what an operators' door serves; every field but Link is
+// required.
 type OperatorConfig struct {
 	Statuser  Statuser
 	Sandboxes Sandboxer
+	Approvals Approver
+	Freezer   Freezer
+	Decisions Logbook
+	// Who says who sends a request; false if nobody that this door knows. It is
+	// all that differs between the doors of operators, see [ByPeer].
+	Who func(*http.Request) (approval.Approver, bool)
+	// Link makes a link by which somebody who is known here comes to the console;
+	// nil where none are given.
+	Link func(who approval.Approver) (url string, expires time.Time)
+
+	// keepAlive is how often a stream without events says that it lives.
+	keepAlive time.Duration
+}
+
+// ByPeer is the Who of an operators' socket: as whom the user at its other end
+// is known.
+func ByPeer(identify func(uid uint32, channel string) approval.Approver) func(*http.Request) (approval.Approver, bool) {
+	return func(r *http.Request) (approval.Approver, bool) {
+		peer := peerOf(r.Context())
+		if peer.err != nil {
+			return approval.Approver{}, false
+		}
+		return identify(peer.uid, "operator"), true
+	}
 }
 
 // NewOperator returns the operator API, or names everything that the config lacks.
 func NewOperator(c OperatorConfig) (http.Handler, error) {
 	if missing := c.missing(); len(missing) > 0 {
 		return nil, fmt.Errorf("operator config lacks %s", strings.Join(missing, ", "))
+	}
+	if c.keepAlive == 0 {
+		c.keepAlive = keepAlive
 	}
 	o := &operator{c}
 	rs := newRoutes()
@@ -38,15 +99,32 @@ func NewOperator(c OperatorConfig) (http.Handler, error) {
 	rs.on(http.MethodGet, "/v1/sandboxes", o.sandboxes)
 	rs.on(http.MethodDelete, "/v1/sandboxes/{id}", o.remove)
 	rs.on(http.MethodPost, "/v1/sandboxes/reap", o.reap)
+	rs.on(http.MethodGet, "/v1/approvals", o.approvals)
+	rs.on(http.MethodGet, "/v1/approvals/{id}", o.approval)
+	rs.on(http.MethodPost, "/v1/approvals/{id}/approve", o.approve)
+	rs.on(http.MethodPost, "/v1/approvals/{id}/deny", o.deny)
+	rs.on(http.MethodGet, "/v1/grants", o.grants)
+	rs.on(http.MethodDelete, "/v1/grants/{id}", o.revoke)
+	rs.each("/v1/freeze", map[string]http.HandlerFunc{http.MethodGet: o.freezes, http.MethodPost: o.freeze, http.MethodDelete: o.thaw})
+	rs.on(http.MethodGet, "/v1/decisions", o.decisions)
+	rs.on(http.MethodGet, "/v1/events", o.events)
+	if c.Link != nil {
+		rs.on(http.MethodPost, "/v1/console/links", o.link)
+	}
 	return rs, nil
 }
 
 func (c OperatorConfig) missing() (names []string) {
-	if c.Statuser == nil {
-		names = append(names, "Statuser")
-	}
-	if c.Sandboxes == nil {
-		names = append(names, "Sandboxes")
+	for _, need := range []struct {
+		absent bool
+		name   string
+	}{
+		{c.Statuser == nil, "Statuser"}, {c.Sandboxes == nil, "Sandboxes"}, {c.Approvals == nil, "Approvals"},
+		{c.Freezer == nil, "Freezer"}, {c.Decisions == nil, "Decisions"}, {c.Who == nil, "Who"},
+	} {
+		if need.absent {
+			names = append(names, need.name)
+		}
 	}
 	return names
 }
@@ -85,4 +163,14 @@ func (o *operator) reap(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	send(w, http.StatusOK, Reaped{removed})
+}
+
+func (o *operator) link(w http.ResponseWriter, r *http.Request) {
+	who, p := o.identify(r)
+	if p != nil {
+		p.write(w)
+		return
+	}
+	url, expires := o.Link(who)
+	send(w, http.StatusOK, ConsoleLink{url, expires})
 }

@@ -37,7 +37,7 @@ func (s *sidecar) Remove(_ context.Context, id string) (bool, error) {
 
 func operatorHandler(t testing.TB, s *sidecar) http.Handler {
 	t.Helper()
-	h, err := NewOperator(OperatorConfig{Statuser: s, Sandboxes: s})
+	h, err := NewOperator(newOffice(t, 1).config(s, "ana"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 // Problem is the body of every answer that is not 2xx.
@@ -75,7 +76,7 @@ const keptBuffer = 64 << 10
 var (
 	jsonType = []string{"application/json"}
 	// Bytes that are no UTF-8 can only come from an error's text.
-	lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), json.Deterministic(true))
+	lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), json.Deterministic(true), jsonv1.FormatDurationAsNano(true))
 )
 
 // send answers with a value.

@@ -2,8 +2,11 @@ package gateway
 
 import (
 	_ "embed"
+	"maps"
 	"net/http"
 	"path"
+	"slices"
+	"strings"
 )
 
 //go:embed openapi.yaml
@@ -27,10 +30,17 @@ func newRoutes() *routes {
 
 // on serves one path by one method, and says 405 to the others.
 func (rs *routes) on(method, pattern string, handle http.HandlerFunc) {
+	rs.each(pattern, map[string]http.HandlerFunc{method: handle})
+}
+
+// each serves one path by some methods.
+func (rs *routes) each(pattern string, handlers map[string]http.HandlerFunc) {
+	methods := strings.Join(slices.Sorted(maps.Keys(handlers)), ", ")
 	rs.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != method {
-			w.Header().Set("Allow", method)
-			problem(http.StatusMethodNotAllowed, "method_not_allowed", "This path takes "+method+" only.").write(w)
+		handle, ok := handlers[r.Method]
+		if !ok {
+			w.Header().Set("Allow", methods)
+			problem(http.StatusMethodNotAllowed, "method_not_allowed", "This path takes "+methods+" only.").write(w)
 			return
 		}
 		handle(w, r)

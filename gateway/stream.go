@@ -86,18 +86,29 @@ func (s *stream) broken(req bailiff.Request) {
 }
 
 func (s *stream) event(name string, value any) {
-	if !s.started {
-		s.started = true
-		h := s.w.Header()
-		h.Set("Content-Type", "text/event-stream")
-		h.Set("Cache-Control", "no-store")
-	}
 	s.buf.Reset()
 	s.buf.WriteString("event: " + name + "\ndata: ")
 	if err := json.MarshalWrite(&s.buf, value, lenient); err != nil {
 		panic(err) // as in send
 	}
 	s.buf.WriteString("\n\n")
+	s.flush()
+}
+
+// comment says what clients skip, so that both ends see that the other is there.
+func (s *stream) comment(said string) {
+	s.buf.Reset()
+	s.buf.WriteString(": " + said + "\n\n")
+	s.flush()
+}
+
+func (s *stream) flush() {
+	if !s.started {
+		s.started = true
+		h := s.w.Header()
+		h.Set("Content-Type", "text/event-stream")
+		h.Set("Cache-Control", "no-store")
+	}
 	_, err := s.w.Write(s.buf.Bytes())
 	if err == nil {
 		err = s.control.Flush()

@@ -51,6 +51,11 @@ func (r *roster) May(who approval.Approver, c bailiff.Claim, route string) error
 	return r.now.Load().May(who, c, route)
 }
 
+// Identify says who comes by a uid to a channel.
+func (r *roster) Identify(uid uint32, channel string) approval.Approver {
+	return r.now.Load().Identify(uid, channel)
+}
+
 // asked is the book as the enforcer sees it.
 type asked struct{ *approval.Book }
 

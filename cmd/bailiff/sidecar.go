@@ -106,7 +106,8 @@ func (s *sidecar) planAgent(l config.Listener) (agentPlan, error) {
 }
 
 func (s *sidecar) openOperator() (err error) {
-	handler, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: s, Sandboxes: operated{s.enforcer}})
+	handler, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: s, Sandboxes: operated{s.enforcer},
+		Approvals: s.book, Freezer: freezer{s.core}, Decisions: s.decisions, Who: gateway.ByPeer(s.roster.Identify)})
 	if err != nil {
 		return err
 	}

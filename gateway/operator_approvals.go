@@ -1,0 +1,163 @@
+package gateway
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/approval"
+)
+
+const (
+	// pageLength is how much a page holds if nothing is said, and pageAtMost how
+	// much it can.
+	pageLength = 100
+	pageAtMost = 500
+	// historyLength is how many events of its session an approval is shown with.
+	historyLength = 20
+	// reasonLength is how many characters a reason may have.
+	reasonLength = 1000
+)
+
+func (o *operator) approvals(w http.ResponseWriter, r *http.Request) {
+	q := approval.Query{Limit: pageLength}
+	if p := readQuery(r, fields{
+		"state": oneOf(&q.State, bailiff.ApprovalPending, bailiff.ApprovalApproved, bailiff.ApprovalDenied,
+			bailiff.ApprovalExpired, bailiff.ApprovalVoid, bailiff.ApprovalCancelled),
+		"session": text(&q.Session), "user": text(&q.User), "after": cursor(&q.After), "limit": number(&q.Limit, 1, pageAtMost),
+	}); p != nil {
+		p.write(w)
+		return
+	}
+	entries, next := o.Approvals.List(q)
+	send(w, http.StatusOK, Approvals{entries, next})
+}
+
+func (o *operator) approval(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	entry, found := o.Approvals.Get(id)
+	if !found {
+		problem(http.StatusNotFound, "approval_unknown", "There is no approval "+cut(id)+", or its record cannot be read; GET /v1/approvals lists those that are.").write(w)
+		return
+	}
+	shown := ShownApproval{Approval: entry, History: []Logged{}}
+	shown.Marks, shown.MarksCut = marksOf(entry)
+	if session := entry.Request.Session.ID; session != "" {
+		shown.History = readLines(o.Decisions.Recent(session, historyLength))
+	}
+	send(w, http.StatusOK, shown)
+}
+
+func (o *operator) approve(w http.ResponseWriter, r *http.Request) {
+	var body Approving
+	o.answer(w, r, &body, func() approval.Verdict { return approval.Verdict{Approve: true, Scope: body.Scope} })
+}
+
+func (o *operator) deny(w http.ResponseWriter, r *http.Request) {
+	var body Denying
+	o.answer(w, r, &body, func() approval.Verdict { return approval.Verdict{Reason: body.Reason} })
+}
+
+// answer gives the verdict that the body means.
+func (o *operator) answer(w http.ResponseWriter, r *http.Request, body any, verdict func() approval.Verdict) {
+	who, p := o.identify(r)
+	if p == nil {
+		p = readBody(r, body)
+	}
+	if p == nil {
+		p = tooLong(verdict().Reason)
+	}
+	if p != nil {
+		p.write(w)
+		return
+	}
+	entry, err := o.Approvals.Answer(r.Context(), r.PathValue("id"), who, verdict())
+	if err != nil {
+		refusal("approval_unknown", err).write(w)
+		return
+	}
+	send(w, http.StatusOK, entry)
+}
+
+func (o *operator) grants(w http.ResponseWriter, _ *http.Request) {
+	send(w, http.StatusOK, Grants{o.Approvals.Grants()})
+}
+
+func (o *operator) revoke(w http.ResponseWriter, r *http.Request) {
+	who, p := o.identify(r)
+	if p != nil {
+		p.write(w)
+		return
+	}
+	grant, err := o.Approvals.Revoke(r.Context(), r.PathValue("id"), who)
+	if err != nil {
+		refusal("grant_unknown", err).write(w)
+		return
+	}
+	send(w, http.StatusOK, grant)
+}
+
+// identify says who sends a request that changes something.
+func (o *operator) identify(r *http.Request) (approval.Approver, *Problem) {
+	who, known := o.Who(r)
+	if !known {
+		return who, problem(http.StatusForbidden, "not_eligible", "This door cannot tell who you are; answer on the operators' socket.")
+	}
+	return who, nil
+}
+
+// refusal is why an operator's wish was not met.
+func refusal(unknown string, err error) *Problem {
+	for _, known := range []struct {
+		kind   error
+		status int
+		code   string
+	}{
+		{approval.ErrUnknown, http.StatusNotFound, unknown},
+		{approval.ErrSettled, http.StatusConflict, "already_settled"},
+		{approval.ErrVoted, http.StatusConflict, "already_voted"},
+		{approval.ErrIneligible, http.StatusForbidden, "not_eligible"},
+		{approval.ErrScope, http.StatusUnprocessableEntity, "scope_not_offered"},
+	} {
+		if errors.Is(err, known.kind) {
+			return problem(known.status, known.code, sentence(err))
+		}
+	}
+	return problem(http.StatusServiceUnavailable, "store_failed", sentence(err))
+}
+
+// sentence is an error as one.
+func sentence(err error) string {
+	said := err.Error()
+	first, size := utf8.DecodeRuneInString(said)
+	return string(unicode.ToUpper(first)) + strings.TrimRight(said[size:], ".") + "."
+}
+
+// readBody reads a small object strictly; no body is an empty one.
+func readBody(r *http.Request, into any) *Problem {
+	buf := buffers.Get().(*bytes.Buffer)
+	defer release(buf)
+	if _, err := buf.ReadFrom(r.Body); err != nil {
+		return unread(err)
+	}
+	if len(bytes.TrimSpace(buf.Bytes())) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(buf.Bytes(), into, strict); err != nil {
+		return misread(err, "")
+	}
+	return nil
+}
+
+func tooLong(reason string) *Problem {
+	if utf8.RuneCountInString(reason) <= reasonLength {
+		return nil
+	}
+	return refused(codeRequest, []Fault{{"/reason", "is longer than 1,000 characters"}})
+}

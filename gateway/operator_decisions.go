@@ -1,0 +1,84 @@
+package gateway
+
+import (
+	"net/http"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// loggedText is how many bytes of a text an event in short has.
+const loggedText = 1000
+
+func (o *operator) decisions(w http.ResponseWriter, r *http.Request) {
+	session, limit := "", pageLength
+	if p := readQuery(r, fields{"session": text(&session), "limit": number(&limit, 1, pageAtMost)}); p != nil {
+		p.write(w)
+		return
+	}
+	send(w, http.StatusOK, Decisions{readLines(o.Decisions.Recent(session, limit))})
+}
+
+// line is what is taken of a line of the decision log.
+type line struct {
+	DecisionID  string         `json:"decision_id"`
+	Timestamp   time.Time      `json:"timestamp"`
+	RequestedBy string         `json:"requested_by"`
+	Custom      bailiff.Custom `json:"custom"`
+	Input       struct {
+		Tool    bailiff.Tool    `json:"tool"`
+		Args    bailiff.Args    `json:"args"`
+		Session bailiff.Session `json:"session"`
+	} `json:"input"`
+	Result struct {
+		Outcome  string           `json:"outcome"`
+		Denials  []bailiff.Reason `json:"denials"`
+		Approval struct {
+			Reasons []bailiff.Reason `json:"reasons"`
+		} `json:"approval"`
+	} `json:"result"`
+}
+
+func readLines(lines [][]byte) []Logged {
+	list := make([]Logged, 0, len(lines))
+	for _, text := range lines {
+		if event, ok := readLine(text); ok {
+			list = append(list, event)
+		}
+	}
+	return list
+}
+
+// readLine puts a line of the decision log in short.
+func readLine(text []byte) (Logged, bool) {
+	var l line
+	if err := json.Unmarshal(text, &l, jsontext.AllowInvalidUTF8(true)); err != nil {
+		return Logged{}, false // lines are written by this program
+	}
+	c := l.Custom
+	event := Logged{
+		DecisionID: l.DecisionID, Timestamp: l.Timestamp, Event: c.Event, Caller: l.RequestedBy, Session: c.Session,
+		Platform: l.Input.Session.Platform, User: l.Input.Session.UserID, Tool: l.Input.Tool,
+		Text: beginning(l.Input.Args.Command + l.Input.Args.Code + l.Input.Args.Data), Outcome: l.Result.Outcome,
+		Status: c.Status, ExitCode: c.ExitCode, Backend: c.Backend, Message: c.Message, Approval: c.Approval,
+	}
+	for _, reason := range append(l.Result.Denials, l.Result.Approval.Reasons...) {
+		event.Rules = append(event.Rules, reason.Rule)
+	}
+	return event, true
+}
+
+func beginning(text string) string {
+	if len(text) <= loggedText {
+		return text
+	}
+	n := loggedText
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
+}

@@ -1,0 +1,80 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/approval"
+)
+
+// keepAlive is how often a stream without news says that it lives.
+const keepAlive = 15 * time.Second
+
+// events tells of all that happens until the client goes away or the door is
+// closed. Whoever reads too slowly to be told everything is told that.
+func (o *operator) events(w http.ResponseWriter, r *http.Request) {
+	if p := readQuery(r, fields{}); p != nil {
+		p.write(w)
+		return
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	changes, stop := o.Approvals.Watch()
+	defer stop()
+	lines, end := o.Decisions.Watch()
+	defer end()
+	s := &stream{w: w, control: http.NewResponseController(w), gone: cancel}
+	s.comment("what is said from now on is said here")
+	beat := time.NewTicker(o.keepAlive)
+	defer beat.Stop()
+	for open := true; open; {
+		var c approval.Change
+		var line []byte
+		select {
+		case c, open = <-changes:
+			if open {
+				s.change(c)
+			}
+		case line, open = <-lines:
+			if open {
+				s.line(line)
+			}
+		case <-beat.C:
+			s.comment("still here")
+		case <-ctx.Done():
+			return
+		case <-closingOf(ctx):
+			return
+		}
+	}
+}
+
+// lost says that what the client knows must be read anew.
+type lost struct{}
+
+func (s *stream) change(c approval.Change) {
+	switch {
+	case c.Lost:
+		s.event("lost", lost{})
+	case c.Entry != nil:
+		s.event("approval", c.Entry)
+	case c.Grant != nil:
+		s.event("grant", GrantChange{*c.Grant, c.Gone})
+	case c.Freeze != nil:
+		s.event("freeze", FreezeChange{*c.Freeze, c.Gone})
+	}
+}
+
+// line tells of an event of the decision log. Those of approvals are told as
+// changes already.
+func (s *stream) line(text []byte) {
+	if text == nil {
+		s.event("lost", lost{})
+		return
+	}
+	if event, ok := readLine(text); ok && event.Event != bailiff.ApprovalEvent {
+		s.event(string(event.Event), event)
+	}
+}

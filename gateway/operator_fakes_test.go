@@ -1,0 +1,139 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/internal/audit"
+)
+
+// way lets everybody answer but bob, and asks as many as a test wants.
+type way struct{ quorum int }
+
+func (w way) Plan(bailiff.Claim) (approval.Plan, error) {
+	return approval.Plan{Route: "all", Approvers: []string{"ana", "eve"}, Channels: []string{"operator"}, Quorum: w.quorum, Timeout: time.Hour}, nil
+}
+
+func (way) May(who approval.Approver, _ bailiff.Claim, _ string) error {
+	if who.Person == "bob" {
+		return errors.New("bob asked for it; ana or eve can answer")
+	}
+	return nil
+}
+
+// office is a real book and a real decision log.
+type office struct {
+	*approval.Book
+	log *audit.Log
+}
+
+func newOffice(t testing.TB, quorum int) *office {
+	t.Helper()
+	folder := t.TempDir()
+	log, err := audit.Open(audit.Config{StateDir: folder})
+	if err != nil {
+		t.Fatal(err)
+	}
+	book, err := approval.Open(approval.Config{Path: filepath.Join(folder, "approvals.db"), Router: way{quorum}, Recorder: log,
+		Caps: approval.Caps{Caller: 20_000, Session: 20_000, User: 20_000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(book.Close(), log.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return &office{book, log}
+}
+
+// document is an input document.
+type rawDocument string
+
+func (d rawDocument) MarshalJSON() ([]byte, error) { return []byte(d), nil }
+
+// asking is a claim of a session that wants to run a command.
+func asking(session, command string, matches ...string) bailiff.Claim {
+	terms := &bailiff.ApprovalTerms{Scopes: []string{bailiff.ScopeOnce, bailiff.ScopeSession}, TimeoutSeconds: 3600, GrantSeconds: 3600, Quorum: 1}
+	for _, match := range matches {
+		terms.Reasons = append(terms.Reasons, bailiff.Reason{Rule: "command.deletes", Message: "It deletes.", Match: match})
+	}
+	text, err := json.Marshal(command)
+	if err != nil {
+		panic(err)
+	}
+	return bailiff.Claim{
+		Request: bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: command}, Caller: "hermes", Peer: "uid:1001",
+			Session: bailiff.Session{ID: session, Platform: "telegram", ChatType: "dm", UserID: "42"}},
+		Decision: bailiff.Decision{Outcome: bailiff.Ask, Approval: terms, Revision: "r1", Obligations: bailiff.Obligations{
+			Backend: bailiff.BackendTerms{Name: "docker"}, Env: bailiff.EnvTerms{Forward: []string{"GITHUB_TOKEN"}, Set: map[string]string{"CI": "1"}}}},
+		DecisionID: "d-" + session, Files: []bailiff.File{{Path: "/workspace/x.sh", SHA256: "00"}},
+		Input: rawDocument(fmt.Sprintf(`{"tool": "terminal", "command": {"text": %s}}`, text)),
+	}
+}
+
+// ask asks and returns the approval's id.
+func (o *office) ask(t testing.TB, c bailiff.Claim) string {
+	t.Helper()
+	a, err := o.Ask(t.Context(), c)
+	if err != nil || a.State != bailiff.ApprovalPending {
+		t.Fatalf("asked: %+v, %v", a, err)
+	}
+	return a.ID
+}
+
+// as says that everything comes from one person.
+func as(person string) func(*http.Request) (approval.Approver, bool) {
+	return func(*http.Request) (approval.Approver, bool) {
+		return approval.Approver{Person: person, Credential: "uid:1000", Channel: "operator"}, person != ""
+	}
+}
+
+// config serves a sidecar and an office to one person.
+func (o *office) config(s *sidecar, person string) OperatorConfig {
+	return OperatorConfig{Statuser: s, Sandboxes: s, Approvals: o, Freezer: o, Decisions: o.log, Who: as(person), Link: linked}
+}
+
+func linked(approval.Approver) (string, time.Time) {
+	return "http://127.0.0.1:8642/#once", since.Add(5 * time.Minute)
+}
+
+// brokenOffice is one in which everything fails.
+type brokenOffice struct{}
+
+var errStore = fmt.Errorf("%w: the disk is full", approval.ErrStore)
+
+func (brokenOffice) List(approval.Query) ([]approval.Entry, string) { panic("a bug") }
+func (brokenOffice) Get(string) (approval.Entry, bool)              { panic("a bug") }
+func (brokenOffice) Grants() []approval.Grant                       { panic("a bug") }
+func (brokenOffice) Freezes() []approval.Freeze                     { panic("a bug") }
+func (brokenOffice) Answer(context.Context, string, approval.Approver, approval.Verdict) (approval.Entry, error) {
+	return approval.Entry{}, errStore
+}
+func (brokenOffice) Revoke(context.Context, string, approval.Approver) (approval.Grant, error) {
+	return approval.Grant{}, errStore
+}
+func (brokenOffice) Freeze(context.Context, approval.Freeze) (approval.Freeze, error) {
+	return approval.Freeze{}, errStore
+}
+func (brokenOffice) Thaw(context.Context, string, string, approval.Approver) (bool, error) {
+	return false, errStore
+}
+func (brokenOffice) Watch() (<-chan approval.Change, func()) { panic("a bug") }
+
+// brokenLog is a log in which everything fails.
+type brokenLog struct{}
+
+func (brokenLog) Recent(string, int) [][]byte    { panic("a bug") }
+func (brokenLog) Watch() (<-chan []byte, func()) { panic("a bug") }
+
+var brokenConfig = OperatorConfig{Statuser: broken{}, Sandboxes: broken{}, Approvals: brokenOffice{}, Freezer: brokenOffice{},
+	Decisions: brokenLog{}, Who: as("ana"), Link: func(approval.Approver) (string, time.Time) { panic("a bug") }}

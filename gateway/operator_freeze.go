@@ -1,0 +1,85 @@
+package gateway
+
+import (
+	"net/http"
+
+	"github.com/bailiff-dev/bailiff/internal/approval"
+)
+
+// idLength is how many bytes the id of what is frozen may have.
+const idLength = 1024
+
+func (o *operator) freezes(w http.ResponseWriter, _ *http.Request) {
+	send(w, http.StatusOK, Freezes{o.Freezer.Freezes()})
+}
+
+func (o *operator) freeze(w http.ResponseWriter, r *http.Request) {
+	wish, who, p := o.readFreezing(r)
+	if p != nil {
+		p.write(w)
+		return
+	}
+	by := who.Person
+	if by == "" {
+		by = who.Credential
+	}
+	frozen, err := o.Freezer.Freeze(r.Context(), approval.Freeze{Kind: wish.Kind, ID: wish.ID, Reason: wish.Reason, By: by})
+	if err != nil {
+		refusal("", err).write(w)
+		return
+	}
+	send(w, http.StatusOK, frozen)
+}
+
+func (o *operator) thaw(w http.ResponseWriter, r *http.Request) {
+	wish, who, p := o.readFreezing(r)
+	if p == nil && wish.Reason != "" {
+		p = refused(codeRequest, []Fault{{"/reason", "belongs to a freeze only"}})
+	}
+	if p != nil {
+		p.write(w)
+		return
+	}
+	found, err := o.Freezer.Thaw(r.Context(), wish.Kind, wish.ID, who)
+	switch {
+	case err != nil:
+		refusal("", err).write(w)
+	case !found:
+		problem(http.StatusNotFound, "freeze_unknown", "That is not frozen; GET /v1/freeze lists what is, and each is thawed as it was frozen.").write(w)
+	default:
+		w.WriteHeader(http.StatusNoContent)
+	}
+}
+
+func (o *operator) readFreezing(r *http.Request) (wish Freezing, who approval.Approver, p *Problem) {
+	if who, p = o.identify(r); p != nil {
+		return wish, who, p
+	}
+	if p = readBody(r, &wish); p != nil {
+		return wish, who, p
+	}
+	if faults := wish.faults(); len(faults) > 0 {
+		return wish, who, refused(codeRequest, faults)
+	}
+	return wish, who, tooLong(wish.Reason)
+}
+
+func (f *Freezing) faults() (faults []Fault) {
+	fault := func(at, says string) { faults = append(faults, Fault{at, says}) }
+	switch f.Kind {
+	case approval.FreezeAll:
+		if f.ID != "" {
+			fault("/id", "is of a session or user, and all has none")
+		}
+	case approval.FreezeSession, approval.FreezeUser:
+		if f.ID == "" {
+			fault("/id", "is missing: say which "+f.Kind)
+		}
+	default:
+		fault("/kind", `want "session", "user" or "all"`)
+	}
+	if len(f.ID) > idLength {
+		fault("/id", "is longer than 1,024 bytes")
+	}
+	return faults
+}

@@ -1,0 +1,118 @@
+package gateway
+
+import (
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/approval"
+)
+
+// Approvals is the answer to GET /v1/approvals: one page, in the order in which
+// they were asked. Next is where the next page begins; empty if this is the last.
+type Approvals struct {
+	Approvals []approval.Entry `json:"approvals"`
+	Next      string           `json:"next"`
+}
+
+// ShownApproval is the answer to GET /v1/approvals/{id}.
+type ShownApproval struct {
+	Approval approval.Entry `json:"approval"`
+	// Marks are where the reasons' matches stand in the request's texts.
+	Marks []Mark `json:"marks"`
+	// MarksCut says that there would be more marks than are made: what is not
+	// marked may be what was found too.
+	MarksCut bool `json:"marks_cut"`
+	// History are the latest events of the session, the newest first.
+	History []Logged `json:"history"`
+}
+
+// Mark is a part of a text that rules found, in bytes of its UTF-8. Marks of one
+// text are in order and do not overlap.
+type Mark struct {
+	// Text is which of the request's args it stands in: "command", "code",
+	// "stdin" or "data".
+	Text  string `json:"text"`
+	Start int    `json:"start"`
+	// End is where the part is over; the byte there is not of it.
+	End   int      `json:"end"`
+	Rules []string `json:"rules"`
+}
+
+// Approving is the body of POST /v1/approvals/{id}/approve; without a scope it
+// is the narrowest that is offered.
+type Approving struct {
+	Scope string `json:"scope"`
+}
+
+// Denying is the body of POST /v1/approvals/{id}/deny.
+type Denying struct {
+	Reason string `json:"reason"`
+}
+
+// Grants is the answer to GET /v1/grants.
+type Grants struct {
+	Grants []approval.Grant `json:"grants"`
+}
+
+// Freezes is the answer to GET /v1/freeze.
+type Freezes struct {
+	Freezes []approval.Freeze `json:"freezes"`
+}
+
+// Freezing is the body of POST /v1/freeze, and, without a reason, of DELETE.
+type Freezing struct {
+	// Kind is "all", "session" or "user".
+	Kind string `json:"kind"`
+	// ID is the session's, or the user's as "user" (on every platform) or
+	// "platform:user"; empty for all.
+	ID     string `json:"id"`
+	Reason string `json:"reason,omitzero"`
+}
+
+// Decisions is the answer to GET /v1/decisions, the newest first.
+type Decisions struct {
+	Decisions []Logged `json:"decisions"`
+}
+
+// Logged is one event of the decision log in short.
+type Logged struct {
+	// DecisionID is what the events of one request have in common.
+	DecisionID string            `json:"decision_id"`
+	Timestamp  time.Time         `json:"timestamp"`
+	Event      bailiff.EventKind `json:"event"`
+	Caller     string            `json:"caller"`
+	Session    string            `json:"session"`
+	Platform   string            `json:"platform,omitzero"`
+	User       string            `json:"user,omitzero"`
+	Tool       bailiff.Tool      `json:"tool,omitzero"`
+	// Text is the beginning of the command, code or data.
+	Text string `json:"text,omitzero"`
+	// Outcome is the decision's, Rules those that denied or asked.
+	Outcome string   `json:"outcome,omitzero"`
+	Rules   []string `json:"rules,omitzero"`
+	// Status and ExitCode are how an execution ended.
+	Status   bailiff.Status    `json:"status,omitzero"`
+	ExitCode *int              `json:"exit_code,omitzero"`
+	Backend  string            `json:"backend,omitzero"`
+	Message  string            `json:"message,omitzero"`
+	Approval *bailiff.Approval `json:"approval,omitzero"`
+}
+
+// GrantChange is an event of GET /v1/events; Gone says that the grant is no more.
+type GrantChange struct {
+	Grant approval.Grant `json:"grant"`
+	Gone  bool           `json:"gone"`
+}
+
+// FreezeChange is an event of GET /v1/events; Gone says that it is thawed.
+type FreezeChange struct {
+	Freeze approval.Freeze `json:"freeze"`
+	Gone   bool            `json:"gone"`
+}
+
+// ConsoleLink is the answer to POST /v1/console/links: a page that whoever asked
+// for it can open once.
+type ConsoleLink struct {
+	URL       string    `json:"url"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
