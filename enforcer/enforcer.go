@@ -74,6 +74,9 @@ type Approvals interface {
 	Frozen(s bailiff.Session) (reason string, frozen bool)
 }
 
+// Throttle keeps out, with one sentence, whoever brings too many requests.
+type Throttle interface{ Admit(req bailiff.Request) error }
+
 // Observer is told what happens, for metrics.
 type Observer interface {
 	Decided(req bailiff.Request, d bailiff.Decision, took time.Duration)
@@ -83,7 +86,8 @@ type Observer interface {
 	SandboxReaped(backend, reason string)
 }
 
-// Config is what an Enforcer needs; every field but Unfinished and Log is required.
+// Config is what an Enforcer needs; every field but Throttle, Unfinished and Log
+// is required.
 type Config struct {
 	Decider  Decider
 	Recorder Recorder
@@ -95,6 +99,8 @@ type Config struct {
 	Backends map[string]backends.Backend
 	// Owner identifies this sidecar among others on the same machine.
 	Owner string
+	// Throttle bounds the requests that are executed; nil means no bound.
+	Throttle Throttle
 	// Unfinished are the requests that an earlier run started and whose end it
 	// did not record.
 	Unfinished []Unfinished
@@ -158,6 +164,11 @@ func (e *Enforcer) Execute(ctx context.Context, req bailiff.Request, news func(b
 		return failed(bailiff.Unavailable, bailiff.CodeShutdown, errShutdown).of(req)
 	}
 	defer e.flight.Done()
+	if e.Throttle != nil {
+		if err := e.Throttle.Admit(req); err != nil {
+			return failed(bailiff.Unavailable, bailiff.CodeRateLimited, err).of(req)
+		}
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(e.running, func() { cancel(errShutdown) })()

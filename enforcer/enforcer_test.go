@@ -71,6 +71,19 @@ func TestNothingRunsUnlessAllowed(t *testing.T) {
 	}
 }
 
+type closedDoor struct{}
+
+func (closedDoor) Admit(bailiff.Request) error { return errBoom }
+
+func TestWhatIsKeptOutIsNeitherJudgedNorRun(t *testing.T) {
+	b := newBench(t)
+	b.Throttle = closedDoor{}
+	a := b.Execute(t.Context(), request("true"), nil)
+	if a.Status != bailiff.Unavailable || a.Code != bailiff.CodeRateLimited || len(b.shop.rooms()) != 0 || len(b.tape.events) != 0 {
+		t.Errorf("answer is %+v with %d events", a, len(b.tape.events))
+	}
+}
+
 func TestNothingRunsWhenItsDecisionCannotBeWritten(t *testing.T) {
 	b := newBench(t, func(b *bench) { b.tape.broken = errBoom })
 	a := b.Execute(t.Context(), request("true"), nil)

@@ -34,6 +34,8 @@ type collection struct {
 
 	auditEvents, auditErrors prometheus.Counter
 
+	limited *prometheus.CounterVec
+
 	buildInfo *prometheus.GaugeVec
 }
 
@@ -67,6 +69,7 @@ func newCollection(registerer prometheus.Registerer) *collection {
 		policyRevision:       r.gauges("policy_info", "The revision of the policies in force.", "revision"),
 		auditEvents:          r.counters("audit_events_total", "Events written to the decision log.").WithLabelValues(),
 		auditErrors:          r.counters("audit_errors_total", "Events that could not be written to the decision log.").WithLabelValues(),
+		limited:              r.counters("requests_limited_total", "Requests kept out by a limit on how many may come.", "by"),
 		buildInfo:            r.gauges("build_info", "The version of bailiff and of Go.", "version", "goversion"),
 	}
 }

@@ -30,6 +30,7 @@ var (
 		string(bailiff.ApprovalApproved), string(bailiff.ApprovalDenied), string(bailiff.ApprovalExpired),
 		string(bailiff.ApprovalVoid), string(bailiff.ApprovalCancelled), "unanswerable",
 	}
+	shares = []string{"caller", "session", "user"}
 	scopes = []string{bailiff.ScopeOnce, bailiff.ScopeSession, bailiff.ScopeAlways}
 )
 

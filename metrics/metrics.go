@@ -130,6 +130,10 @@ func (m *Metrics) ApprovalResolved(platform, resolution, scope string, waited ti
 // GrantsActive sets how many grants may let requests run.
 func (m *Metrics) GrantsActive(n int) { m.grantsActive.Set(float64(n)) }
 
+// Limited counts a request that was kept out by the share of a "caller",
+// "session" or "user".
+func (m *Metrics) Limited(by string) { m.limited.WithLabelValues(oneOf(shares, by)).Inc() }
+
 // Reloaded counts an attempt to put policies into force. The revision is the
 // one in force afterwards.
 func (m *Metrics) Reloaded(ok bool, revision string) {

@@ -20,6 +20,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/env"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
 	"github.com/bailiff-dev/bailiff/internal/redact"
+	"github.com/bailiff-dev/bailiff/internal/throttle"
 	"github.com/bailiff-dev/bailiff/metrics"
 )
 
@@ -36,6 +37,7 @@ type core struct {
 	backends  map[string]backends.Backend
 	roster    roster
 	book      *approval.Book
+	throttle  *throttle.Throttle
 	enforcer  *enforcer.Enforcer
 	release   func() error // of the state folder
 }
@@ -52,7 +54,7 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*core, 
 	}
 	c.enforcer, err = enforcer.New(enforcer.Config{
 		Decider: c.policies, Recorder: c.decisions, Environ: c.variables, Observer: c.metrics,
-		Approvals: asked{c.book}, Backends: c.backends, Owner: owner(cfg.StateDir), Unfinished: unfinished(c.decisions), Log: log,
+		Approvals: asked{c.book}, Throttle: c.throttle, Backends: c.backends, Owner: owner(cfg.StateDir), Unfinished: unfinished(c.decisions), Log: log,
 	})
 	if err != nil {
 		return nil, errors.Join(err, c.abandon())
@@ -72,6 +74,7 @@ func (c *core) load(ctx context.Context) (err error) {
 	registry := metrics.NewRegistry()
 	c.page = metrics.Handler(registry)
 	c.metrics = metrics.New(registry, metrics.Config{Version: version, Backends: names(c.backends)})
+	c.throttle = throttle.New(throttle.Shares(c.cfg.Limits.RequestsPerMinute), c.metrics)
 	c.decisions, err = audit.Open(audit.Config{StateDir: c.cfg.StateDir, Observer: c.metrics, Log: c.log,
 		Scrub: redact.NewScrubber(c.variables).Scrub})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/throttle"
 )
 
 // reload puts a new configuration into force as far as a running sidecar can:
@@ -26,7 +27,9 @@ func (s *sidecar) reload(ctx context.Context, next *config.Config) (waiting []st
 		"state_dir": next.StateDir != s.cfg.StateDir, "operator": !reflect.DeepEqual(next.Operator, s.cfg.Operator),
 		"metrics": next.Metrics != s.cfg.Metrics, "policies": !reflect.DeepEqual(next.Policies, s.cfg.Policies),
 		"env": !reflect.DeepEqual(next.Env, s.cfg.Env), "backends": !reflect.DeepEqual(next.Backends, s.cfg.Backends),
-		"runner": next.Runner != s.cfg.Runner, "log": next.Log != s.cfg.Log,
+		"limits.pending_approvals": next.Limits.PendingApprovals != s.cfg.Limits.PendingApprovals,
+		"guards":                   !slices.Equal(next.Guards, s.cfg.Guards),
+		"runner":                   next.Runner != s.cfg.Runner, "log": next.Log != s.cfg.Log,
 		"agent.data_paths": !slices.Equal(next.Agent.DataPaths, s.cfg.Agent.DataPaths),
 	} {
 		if changed {
@@ -40,6 +43,10 @@ func (s *sidecar) reload(ctx context.Context, next *config.Config) (waiting []st
 		return waiting, err
 	}
 	s.cfg.People, s.cfg.Approvals = next.People, next.Approvals
+	if next.Limits.RequestsPerMinute != s.cfg.Limits.RequestsPerMinute {
+		s.cfg.Limits.RequestsPerMinute = next.Limits.RequestsPerMinute
+		s.throttle.Set(throttle.Shares(next.Limits.RequestsPerMinute))
+	}
 	s.enforcer.Bound(next.Agent.MaxSandboxes)
 	return waiting, s.replaceListeners(ctx, next.Agent.Listeners)
 }

@@ -83,7 +83,7 @@ func TestAGoodConfigurationIsReadWhole(t *testing.T) {
 			{Name: "rest", Quorum: 1, Channels: []string{"operator", "console"}},
 		}},
 		Limits: Limits{
-			RequestsPerMinute: Shares{Caller: 0, Session: 60, User: 1200},
+			RequestsPerMinute: Shares{Caller: 0, Session: 60, User: 30_000},
 			PendingApprovals:  Shares{Caller: 100, Session: 2, User: 10},
 		},
 		Backends: Backends{

@@ -23,7 +23,7 @@ func Default() *Config {
 		Env:       Env{Sources: []Source{{}}},
 		Approvals: Approvals{Timeout: 5 * time.Minute},
 		Limits: Limits{
-			RequestsPerMinute: Shares{Caller: 6000, Session: 600, User: 1200},
+			RequestsPerMinute: Shares{Caller: 60_000, Session: 30_000, User: 30_000},
 			PendingApprovals:  Shares{Caller: 100, Session: 5, User: 10},
 		},
 		Backends: Backends{Docker: &Docker{Image: defaultImage}, Bubblewrap: &Bubblewrap{}},

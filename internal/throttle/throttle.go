@@ -1,0 +1,100 @@
+// Package throttle keeps one listener, session or user from taking the judge,
+// the people and the log for themselves: it bounds how many requests each may
+// bring in a minute.
+//
+// What nobody has heard of for a while is forgotten, so that a caller who makes
+// up sessions fills no memory; the bound of the listener still holds them all.
+package throttle
+
+import (
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// Shares are how many requests a minute each may bring; zero means any number.
+type Shares struct{ Caller, Session, User int }
+
+// Observer is told which bound kept a request out: "caller", "session" or "user".
+type Observer interface{ Limited(by string) }
+
+// maxKnown is how many buckets a generation holds; two are kept.
+const maxKnown = 10_000
+
+// Throttle bounds requests. It may be used concurrently.
+type Throttle struct {
+	observer Observer
+
+	mu         sync.Mutex
+	shares     Shares
+	young, old map[string]*rate.Limiter
+}
+
+// New returns a throttle that tells the observer what it keeps out.
+func New(s Shares, o Observer) *Throttle {
+	t := &Throttle{observer: o}
+	t.Set(s)
+	return t
+}
+
+// Set replaces the bounds and begins to count anew.
+func (t *Throttle) Set(s Shares) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.shares, t.young, t.old = s, map[string]*rate.Limiter{}, nil
+}
+
+// Admit counts a request, or says in one sentence why it comes too soon. One
+// that is kept out takes nothing from any share.
+func (t *Throttle) Admit(req bailiff.Request) error { return t.admit(req, time.Now()) }
+
+func (t *Throttle) admit(req bailiff.Request, now time.Time) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	session := req.Session
+	var taken []*rate.Reservation
+	for _, share := range []struct {
+		name, id string
+		perMin   int
+	}{
+		{"caller", req.Caller, t.shares.Caller},
+		{"session", req.Caller + "\x00" + session.ID, t.shares.Session},
+		{"user", req.Caller + "\x00" + session.Platform + "\x00" + session.UserID, t.shares.User},
+	} {
+		if share.perMin == 0 {
+			continue
+		}
+		r := t.bucket(share.name+"\x00"+share.id, share.perMin).ReserveN(now, 1)
+		taken = append(taken, r)
+		if wait := r.DelayFrom(now); wait > 0 {
+			for _, r := range taken {
+				r.CancelAt(now)
+			}
+			t.observer.Limited(share.name)
+			return fmt.Errorf("this %s brings more than the %d requests a minute that limits.requests_per_minute allows it; try again in %.0f seconds",
+				share.name, share.perMin, math.Ceil(wait.Seconds()))
+		}
+	}
+	return nil
+}
+
+// bucket is called with the lock held.
+func (t *Throttle) bucket(key string, perMinute int) *rate.Limiter {
+	if b := t.young[key]; b != nil {
+		return b
+	}
+	b := t.old[key]
+	if b == nil {
+		b = rate.NewLimiter(rate.Limit(float64(perMinute)/60), perMinute)
+	}
+	if len(t.young) >= maxKnown {
+		t.young, t.old = map[string]*rate.Limiter{}, t.young
+	}
+	t.young[key] = b
+	return b
+}
