@@ -14,7 +14,31 @@ import (
 // document builds the input document straight from the request, what is known of
 // its circumstances and what its text would do. Nothing passes through JSON.
 func document(req bailiff.Request, at bailiff.Circumstances, home string) ast.Object {
+	return read(req, home).document(req, at)
+}
+
+// reading is what a request's text would do; one of the two is set.
+type reading struct {
+	command *facts.Command
+	code    *facts.Code
+}
+
+func read(req bailiff.Request, home string) reading {
 	place := facts.Place{Workdir: req.Args.Workdir, Home: home}
+	switch req.Tool {
+	case bailiff.ExecuteCode:
+		code := facts.Python(req.Args.Code, place)
+		return reading{code: &code}
+	case bailiff.Process:
+		command := facts.Shell(req.Args.Data, place)
+		return reading{command: &command}
+	default:
+		command := shell(req.Args, place)
+		return reading{command: &command}
+	}
+}
+
+func (r reading) document(req bailiff.Request, at bailiff.Circumstances) ast.Object {
 	entries := make([][2]*ast.Term, 0, 10)
 	entries = append(entries,
 		item(keyTool, word(string(req.Tool))),
@@ -25,16 +49,10 @@ func document(req bailiff.Request, at bailiff.Circumstances, home string) ast.Ob
 		item(keyBackend, object(item(keyRequested, text(req.Backend)), item(keyAvailable, states(at.Backends)))),
 		item(keyTime, text(instant(at.Time))),
 	)
-	switch req.Tool {
-	case bailiff.ExecuteCode:
-		code := facts.Python(req.Args.Code, place)
-		entries = append(entries, item(keyCode, codeFacts(code)), item(keyFiles, files(code.Command, at.Files)))
-	case bailiff.Process:
-		command := facts.Shell(req.Args.Data, place)
-		entries = append(entries, item(keyCommand, commandFacts(command)), item(keyFiles, files(&command, at.Files)))
-	default:
-		command := shell(req.Args, place)
-		entries = append(entries, item(keyCommand, commandFacts(command)), item(keyFiles, files(&command, at.Files)))
+	if r.code != nil {
+		entries = append(entries, item(keyCode, codeFacts(*r.code)), item(keyFiles, files(r.code.Command, at.Files)))
+	} else {
+		entries = append(entries, item(keyCommand, commandFacts(*r.command)), item(keyFiles, files(r.command, at.Files)))
 	}
 	return ast.NewObject(entries...)
 }

@@ -14,6 +14,8 @@
 // whatever is not a decision (undefined, a conflict, an error, out of time, an
 // unknown key or value, parts that contradict each other) is a denial by the
 // rule "policy.invalid" or "policy.error". A denial in the answer always wins.
+// Guards speak before the policies and can only deny; where one does, the policies
+// are not asked, so that it holds whatever is wrong with them.
 // Policies cannot reach the network or learn about the process: one that uses
 // http.send, net.* or opa.runtime does not compile. A call of a built-in that
 // fails is undefined, as in stock OPA, so that "opa test" and "opa eval" give the
@@ -42,11 +44,22 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/facts"
 )
 
 // Observer is told how every reload ended, and the revision in force after it.
 type Observer interface {
 	Reloaded(ok bool, revision string)
+}
+
+// Guard speaks before the policies, and can only deny. The facts are those of the
+// request's text, nil where it has none of the kind. Where it says no, the
+// policies are not asked.
+//
+// It must be pure: what it says of a request is remembered like any judgement,
+// but for its faults. A fault is a denial, whatever else is said.
+type Guard interface {
+	Check(ctx context.Context, req bailiff.Request, command *facts.Command, code *facts.Code) (denials []bailiff.Reason, fault error)
 }
 
 // Config says which policies decide and how.
@@ -60,6 +73,8 @@ type Config struct {
 	// Home is the home folder of whom local commands run as, so that facts can
 	// write it "~". Empty means unknown.
 	Home string
+	// Guard may be missing.
+	Guard Guard
 	// Log and Observer hear of reloads; both may be missing.
 	Log      *slog.Logger
 	Observer Observer
@@ -127,7 +142,7 @@ func (p *PDP) Decide(ctx context.Context, req bailiff.Request, at bailiff.Circum
 		}
 		j.Decision.Revision = s.revision
 	}()
-	clock := stopwatch{last: time.Now(), timers: make(map[string]int64, 3)}
+	clock := stopwatch{last: time.Now(), timers: make(map[string]int64, 4)}
 	j.Timers = clock.timers
 	key := s.memo.key(req, at)
 	if known := s.memo.recall(key); known != nil {
@@ -142,9 +157,18 @@ func (p *PDP) Decide(ctx context.Context, req bailiff.Request, at bailiff.Circum
 
 // judge goes the whole way from the request to the decision.
 func (p *PDP) judge(ctx context.Context, s *snapshot, req bailiff.Request, at bailiff.Circumstances, j *bailiff.Judgement, clock *stopwatch) {
-	input := document(req, at, p.config.Home)
+	text := read(req, p.config.Home)
+	input := text.document(req, at)
 	j.Input, j.Files = Input{input}, filesOf(input)
 	clock.lap("timer_bailiff_facts_ns")
+	if p.config.Guard != nil {
+		denials, fault := p.config.Guard.Check(ctx, req, text.command, text.code)
+		clock.lap("timer_bailiff_guards_ns")
+		if len(denials) > 0 || fault != nil {
+			j.Decision, j.Fault = bailiff.Decision{Outcome: bailiff.Deny, Denials: denials}, fault
+			return
+		}
+	}
 	answer, err := evaluate(ctx, s.decision, input, at.Time, p.config.EvalTimeout)
 	clock.lap("timer_rego_query_eval_ns")
 	switch {
