@@ -20,7 +20,7 @@ func (b *Book) Answer(ctx context.Context, id string, who Approver, v Verdict) (
 		return Entry{}, err
 	}
 	v.Reason = b.scrub(v.Reason)
-	grant := b.terms(text)
+	grant := text.terms()
 	var answered Entry
 	err = b.do(ctx, func(s *state, now time.Time) (step, error) {
 		i, err := s.answerable(id, who, now)
@@ -50,14 +50,17 @@ func (b *Book) eligible(id string, who Approver) (claimText, error) {
 	}
 	i := b.item(id)
 	if i == nil {
-		return claimText{}, refuse(ErrUnknown, "there is no approval %s; it may have been answered long ago", id)
+		return claimText{}, unknown(id)
 	}
 	if !i.pending() {
 		return claimText{}, refuse(ErrSettled, "%s", i.Entry.settled())
 	}
-	text, err := b.store.Load().claim(i.Seq)
+	text, found, err := b.claim(i)
 	if err != nil {
-		return text, fmt.Errorf("%w: %w", ErrStore, err)
+		return text, err
+	}
+	if !found {
+		return text, unknown(id)
 	}
 	if err := b.Router.May(who, text.claim(i.Entry.DecisionID), i.Entry.Plan.Route); err != nil {
 		return text, refuse(ErrIneligible, "%s", err)
@@ -65,10 +68,14 @@ func (b *Book) eligible(id string, who Approver) (claimText, error) {
 	return text, nil
 }
 
+func unknown(id string) error {
+	return refuse(ErrUnknown, "there is no approval %s; if there was, it was resolved long ago", id)
+}
+
 func (s *state) answerable(id string, who Approver, now time.Time) (*item, error) {
 	i := s.items[id]
 	if i == nil {
-		return nil, refuse(ErrUnknown, "there is no approval %s any more", id)
+		return nil, unknown(id)
 	}
 	e := &i.Entry
 	if !i.pending() {
@@ -110,11 +117,14 @@ func (v *Vote) says() string {
 	return "no"
 }
 
-// terms says what a grant of a claim is like.
-func (b *Book) terms(text claimText) Grant {
-	c := text.claim("")
-	g := Grant{Caller: text.Caller, Backend: text.Decision.Backend.Name, Pairs: c.Pairs()}
-	g.Platform, g.Session, g.User = text.Request.Session.Platform, text.Request.Session.ID, text.Request.Session.UserID
+// terms says what a grant of a claim is like. The texts of its pairs are for
+// people; it covers by their hashes.
+func (t claimText) terms() Grant {
+	s := t.Request.Session
+	g := Grant{Caller: t.Caller, Platform: s.Platform, Session: s.ID, User: s.UserID, Backend: t.Decision.Backend.Name, Pairs: t.claim("").Pairs()}
+	for n, p := range g.Pairs {
+		g.Pairs[n] = bailiff.Pair{Rule: cut(p.Rule), Match: cut(p.Match)}
+	}
 	return g
 }
 

@@ -42,7 +42,7 @@ func (b *Book) Redeem(ctx context.Context, c bailiff.Claim) (a bailiff.Approval,
 		}
 		used, granted = redeemed(covering), true
 		return use(covering, now, bailiff.Event{DecisionID: c.DecisionID, RequestedBy: c.Request.Caller, Custom: bailiff.Custom{
-			Event: bailiff.ApprovalEvent, RequestID: c.Request.ID, Session: c.Request.Session.ID, Message: "redeemed: " + used.Message, Approval: &used,
+			Event: bailiff.ApprovalEvent, RequestID: b.scrub(c.Request.ID), Session: c.Request.Session.ID, Message: "redeemed: " + used.Message, Approval: &used,
 		}}), nil
 	})
 	if err != nil {
@@ -104,12 +104,16 @@ func (b *Book) Ask(ctx context.Context, c bailiff.Claim) (bailiff.Approval, erro
 			a = redeemed(covering)
 			return step{}, nil
 		}
+		var t step
 		if i := s.pending[q.entry.Digest]; i != nil {
-			a = i.Entry.approval()
-			return step{}, nil
+			if now.Before(i.Entry.Expires) {
+				a = i.Entry.approval()
+				return step{}, nil
+			}
+			t.expire(i, now)
 		}
 		i := q.open(s, now)
-		t, err := b.opening(s, i, nobody, now)
+		err := b.opening(&t, s, i, nobody, now)
 		a = i.Entry.approval()
 		t.claims = []stored{{i.Seq, q.text}}
 		return t, err
@@ -185,29 +189,31 @@ func (q *question) open(s *state, now time.Time) *item {
 		e.ID = newID("a")
 	}
 	e.Created, e.Expires = now, now.Add(e.Plan.Timeout)
-	e.Message = e.waiting()
 	return i
 }
 
 // newID returns an id that people can read to each other.
 func newID(kind string) string { return kind + "-" + strings.ToLower(rand.Text()[:10]) }
 
-// opening is the step that opens an item, and ends it where it must.
-func (b *Book) opening(s *state, i *item, nobody *Unanswerable, now time.Time) (step, error) {
+// opening adds what opens an item to a step, and ends it where it must.
+func (b *Book) opening(t *step, s *state, i *item, nobody *Unanswerable, now time.Time) error {
 	e := &i.Entry
 	platform := e.Request.Session.Platform
-	t := step{items: []*item{i}, events: []bailiff.Event{e.event("asked: " + e.Message)}}
+	if nobody == nil {
+		e.Message = e.waiting()
+	}
+	t.items, t.events = append(t.items, i), append(t.events, e.event("asked: "+e.about()))
 	t.told = append(t.told, func(o Observer) { o.ApprovalOpened(platform) })
 	f, frozen := s.frozen(e.Request.Session)
 	switch {
 	case frozen:
-		i.settle(&t, bailiff.ApprovalCancelled, "cancelled", f.says(), now)
+		i.settle(t, bailiff.ApprovalCancelled, "cancelled", f.says(), now)
 	case nobody != nil:
-		i.settle(&t, bailiff.ApprovalExpired, "unanswerable", b.scrub(nobody.Reason), now)
+		i.settle(t, bailiff.ApprovalExpired, "unanswerable", b.scrub(nobody.Reason), now)
 	default:
-		return t, b.room(s, e)
+		return b.room(s, e)
 	}
-	return t, nil
+	return nil
 }
 
 // room is nil if one more approval may be pending.
@@ -275,7 +281,7 @@ func (s *state) voidGrant(approval string) (step, error) {
 			return step{ended: []*held{h}, events: []bailiff.Event{h.event("void: what would run is no longer what was approved")}}, nil
 		}
 	}
-	return step{}, refuse(ErrUnknown, "there is no approval %s", approval)
+	return step{}, unknown(approval)
 }
 
 // sweep ends what has run out of time.

@@ -159,7 +159,10 @@ func (b *Book) open() error {
 
 // reopen opens the store anew after it failed.
 func (b *Book) reopen() error {
-	b.store.Load().close()
+	_ = b.store.Load().close() // it has failed already
+	if err := rewrite(b.Path); err != nil {
+		return fmt.Errorf("writing %s anew: %w", b.Path, err)
+	}
 	return b.open()
 }
 
@@ -197,14 +200,17 @@ func (b *Book) Err() error {
 	return nil
 }
 
-// Close ends the book. What the decision log has not been told is told at the
-// next start; close the log after the book.
+// deliverAtMost is how long Close waits for the decision log.
+const deliverAtMost = 3 * time.Second
+
+// Close ends the book. What the decision log does not take in time it is told at
+// the next start; close the log after the book.
 func (b *Book) Close() (err error) {
 	b.closed.Do(func() {
+		defer time.AfterFunc(deliverAtMost, b.stop).Stop()
 		close(b.closing)
 		<-b.ended
 		b.stop()
-		<-b.delivered
 		b.timer.Stop()
 		b.watchers.close()
 		err = b.store.Load().close()
@@ -318,12 +324,25 @@ func (b *Book) Get(id string) (Entry, bool) {
 	if i == nil || b.Err() != nil {
 		return Entry{}, false
 	}
-	text, err := b.store.Load().claim(i.Seq)
-	if err != nil {
-		b.Log.Error("an approval cannot be read", "approval", id, "error", err)
+	text, found, err := b.claim(i)
+	if !found || err != nil {
 		return Entry{}, false
 	}
 	return text.fill(i.Entry), true
+}
+
+// claim reads an approval's claim. If that shows that the file was damaged, the
+// store has failed.
+func (b *Book) claim(i *item) (text claimText, found bool, err error) {
+	text, found, err = b.store.Load().claim(i.Seq)
+	if err == nil {
+		return text, found, nil
+	}
+	err = fmt.Errorf("%w: %w", ErrStore, err)
+	if errors.Is(err, errDamaged) && b.failure.CompareAndSwap(nil, &err) {
+		b.Log.Error(err.Error())
+	}
+	return text, found, err
 }
 
 func (b *Book) item(id string) *item {

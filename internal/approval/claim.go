@@ -100,8 +100,11 @@ func (t claimText) shorten(e *Entry) {
 	e.Shortened = true
 	e.Request, e.Caller, e.Peer = t.Request, t.Caller, t.Peer
 	e.Request.Env = slices.Clone(head(t.Request.Env))
-	a := &e.Request.Args
-	for _, text := range []*string{&a.Command, &a.Code, &a.Stdin, &a.Data, &a.Workdir, &e.Request.Session.UserName} {
+	a, s := &e.Request.Args, &e.Request.Session
+	for _, text := range []*string{
+		&e.Request.ID, &e.Request.Backend, &a.Command, &a.Code, &a.Stdin, &a.Data, &a.Workdir, &a.Action, &a.ProcessID,
+		&s.UserName, &s.ChatID, &s.ThreadID, &s.Profile,
+	} {
 		*text = cut(*text)
 	}
 	backend := t.Decision.Backend

@@ -98,7 +98,8 @@ func (o *outbox) reset(numbers []uint64, events []bailiff.Event) {
 	o.add(numbers, events)
 }
 
-// deliver hands events to the decision log in their order until ctx ends.
+// deliver hands events to the decision log in their order until the book is closed and
+// all are delivered, or ctx ends.
 func (b *Book) deliver(ctx context.Context) {
 	defer close(b.delivered)
 	for {
@@ -107,7 +108,7 @@ func (b *Book) deliver(ctx context.Context) {
 			select {
 			case <-b.outbox.more:
 				continue
-			case <-ctx.Done():
+			case <-b.closing:
 				return
 			}
 		}

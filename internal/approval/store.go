@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -27,7 +29,7 @@ var (
 	itemBucket   = []byte("approvals") // number: item
 	claimBucket  = []byte("claims")    // number: claimText
 	grantBucket  = []byte("grants")    // id: held
-	freezeBucket = []byte("freezes")   // kind and id: Freeze
+	freezeBucket = []byte("freezes")   // kind and hash of the id: Freeze
 	outboxBucket = []byte("outbox")    // number: bailiff.Event
 	sealBucket   = []byte("seal")      // "seal": seal
 	buckets      = [][]byte{itemBucket, claimBucket, grantBucket, freezeBucket, outboxBucket}
@@ -50,6 +52,8 @@ type store struct {
 	db   *bbolt.DB
 	file *os.File
 	seal seal
+	// stuck says that bbolt panicked and may hold its locks for good.
+	stuck atomic.Bool
 }
 
 // lockWait is how long another process may hold the file while it ends.
@@ -65,7 +69,7 @@ func openStore(path string) (*store, *contents, error) {
 	s := &store{}
 	c, err := s.open(path)
 	if err != nil {
-		return nil, nil, errors.Join(err, s.abandon())
+		return nil, nil, errors.Join(err, s.close())
 	}
 	return s, c, nil
 }
@@ -93,7 +97,31 @@ func makeStore(path string) error {
 	if err := errors.Join(err, db.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(making, path); err != nil {
+	return replace(making, path)
+}
+
+// rewrite copies the file and puts the copy in its place. After a write failed,
+// the kernel may take for written what never reached the disk; what is copied is
+// written for certain.
+func rewrite(path string) error {
+	old, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer old.Close()
+	making, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(making, old)
+	if err := errors.Join(err, making.Sync(), making.Close()); err != nil {
+		return errors.Join(err, os.Remove(making.Name()))
+	}
+	return replace(making.Name(), path)
+}
+
+func replace(from, path string) error {
+	if err := os.Rename(from, path); err != nil {
 		return err
 	}
 	return syncDir(filepath.Dir(path))
@@ -116,13 +144,13 @@ const pageSize = 4096
 
 // open opens and checks the file. Whatever bbolt stumbles over is an error.
 func (s *store) open(path string) (c *contents, err error) {
-	defer recovered(&err)()
-	open := func(path string, flag int, _ os.FileMode) (*os.File, error) {
-		file, err := os.OpenFile(path, flag&^os.O_CREATE|unix.O_NOFOLLOW, 0)
-		if err == nil {
-			s.file, err = file, trusted(file)
+	defer s.recovered(&err)()
+	open := func(path string, flag int, _ os.FileMode) (file *os.File, err error) {
+		if file, err = os.OpenFile(path, flag&^os.O_CREATE|unix.O_NOFOLLOW, 0); err != nil {
+			return nil, err
 		}
-		return file, err
+		s.file = file
+		return file, sound(file)
 	}
 	if s.db, err = bbolt.Open(path, 0o600, options(open)); err != nil {
 		return nil, err
@@ -140,13 +168,44 @@ func (s *store) open(path string) (c *contents, err error) {
 	return c, err
 }
 
+var errDamaged = errors.New("the file was damaged while it was open")
+
 // recovered makes a panic or a fault of memory an error.
-func recovered(err *error) func() {
+func (s *store) recovered(err *error) func() {
 	was := debug.SetPanicOnFault(true)
 	return func() {
 		debug.SetPanicOnFault(was)
 		if p := recover(); p != nil {
-			*err = fmt.Errorf("reading the file: %v", p)
+			s.stuck.Store(true)
+			*err = fmt.Errorf("%w: %v", errDamaged, p)
+		}
+	}
+}
+
+// sound locks a file and looks at all of it before bbolt does.
+func sound(file *os.File) error {
+	if err := trusted(file); err != nil {
+		return err
+	}
+	if err := lock(file); err != nil {
+		return err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	return inspect(file, info.Size())
+}
+
+// lock waits a little for a process that is about to end.
+func lock(file *os.File) error {
+	for end := time.Now().Add(lockWait); ; time.Sleep(lockWait / 20) {
+		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if !errors.Is(err, unix.EWOULDBLOCK) {
+			return err
+		}
+		if time.Now().After(end) {
+			return errors.New("it is in use by another process")
 		}
 	}
 }
@@ -168,23 +227,26 @@ func trusted(file *os.File) error {
 	return nil
 }
 
-// abandon lets go of the file even when bbolt holds its locks for good.
-func (s *store) abandon() error {
+// close lets go of the file, even when bbolt cannot: its lock goes with it.
+func (s *store) close() error {
+	if s.db != nil && !s.stuck.Load() {
+		return s.db.Close()
+	}
 	if s.file == nil {
 		return nil
 	}
-	err := s.file.Close()
-	if errors.Is(err, os.ErrClosed) {
-		return nil
+	if err := s.file.Close(); !errors.Is(err, os.ErrClosed) {
+		return err
 	}
-	return err
+	return nil
 }
-
-func (s *store) close() error { return s.db.Close() }
 
 // write makes steps durable and returns the numbers of their events.
 func (s *store) write(steps []step) (numbers []uint64, err error) {
-	defer recovered(&err)()
+	if s.stuck.Load() {
+		return nil, errDamaged
+	}
+	defer s.recovered(&err)()
 	next := s.seal
 	err = s.db.Update(func(tx *bbolt.Tx) error {
 		w := &writing{tx: tx, seal: &next}
@@ -246,7 +308,11 @@ func (w *writing) events(t step) {
 	}
 }
 
-func (f Freeze) key() []byte { return []byte(f.Kind + "\x00" + f.ID) }
+// key is of one length however long the id is.
+func (f Freeze) key() []byte {
+	sum := sha256.Sum256([]byte(f.ID))
+	return append([]byte(f.Kind+" "), sum[:]...)
+}
 
 func number(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
@@ -336,6 +402,9 @@ func read(tx *bbolt.Tx) (*contents, seal, error) {
 	c := &contents{}
 	var sum uint64
 	err = tx.ForEach(func(name []byte, b *bbolt.Bucket) error {
+		if b == nil {
+			return fmt.Errorf("%q is a record outside of the buckets", name)
+		}
 		if bytes.Equal(name, sealBucket) {
 			return nil
 		}
@@ -345,7 +414,7 @@ func read(tx *bbolt.Tx) (*contents, seal, error) {
 				err = c.take(name, key, text)
 			}
 			if err != nil {
-				return fmt.Errorf("record %q in %s: %w", key, name, err)
+				return fmt.Errorf("record %x in %s: %w", key, name, err)
 			}
 			sum ^= sumOf(record)
 			return nil
@@ -413,18 +482,34 @@ func (c *contents) take(bucket, key, text []byte) error {
 func strict(text []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
-	return d.Decode(into)
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if d.More() {
+		return errors.New("it holds more than one document")
+	}
+	return nil
 }
 
-// claim reads the text of a claim.
-func (s *store) claim(seq uint64) (c claimText, err error) {
-	defer recovered(&err)()
+// claim reads the text of a claim; found says whether there is one still.
+func (s *store) claim(seq uint64) (c claimText, found bool, err error) {
+	if s.stuck.Load() {
+		return c, false, errDamaged
+	}
+	defer s.recovered(&err)()
 	err = s.db.View(func(tx *bbolt.Tx) error {
-		text, err := verified(claimBucket, number(seq), tx.Bucket(claimBucket).Get(number(seq)))
-		if err != nil {
-			return fmt.Errorf("reading claim %d: %w", seq, err)
+		record := tx.Bucket(claimBucket).Get(number(seq))
+		if found = record != nil; !found {
+			return nil
 		}
-		return strict(text, &c)
+		text, err := verified(claimBucket, number(seq), record)
+		if err == nil {
+			err = strict(text, &c)
+		}
+		if err != nil {
+			return fmt.Errorf("%w: claim %d: %w", errDamaged, seq, err)
+		}
+		return nil
 	})
-	return c, err
+	return c, found, err
 }

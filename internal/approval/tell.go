@@ -47,6 +47,15 @@ func (h *held) event(message string) bailiff.Event {
 	return bailiff.Event{RequestedBy: g.Caller, DecisionID: h.DecisionID, Custom: bailiff.Custom{Event: bailiff.ApprovalEvent, Session: g.Session, Message: message, Approval: &a}}
 }
 
+// about names the rules that ask.
+func (e *Entry) about() string {
+	var rules []string
+	for _, r := range e.Reasons {
+		rules = append(rules, r.Rule)
+	}
+	return listed(rules)
+}
+
 // waiting says who can answer a pending approval, where, and until when.
 func (e *Entry) waiting() string {
 	who := strings.Join(e.Plan.Approvers, " or ")

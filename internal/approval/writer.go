@@ -77,10 +77,19 @@ func (b *Book) do(ctx context.Context, d decide) error {
 	case err := <-w.done:
 		return err
 	case <-b.ended:
-		return errClosed
+		return w.outcome(errClosed)
 	case <-ctx.Done():
-		return ctx.Err()
+		return w.outcome(ctx.Err())
 	}
+}
+
+// outcome is what the writer said, or err if it has not said anything.
+func (w *wish) outcome(err error) error {
+	select {
+	case err = <-w.done:
+	default:
+	}
+	return err
 }
 
 // run is the one goroutine that writes.
@@ -93,6 +102,8 @@ func (b *Book) run() {
 		case <-b.timer.C:
 			b.commit([]*wish{{decide: b.sweep, done: make(chan error, 1)}})
 		case <-b.closing:
+			<-b.delivered
+			b.commit(nil) // forgets what the decision log has
 			return
 		}
 	}

@@ -1,0 +1,197 @@
+package approval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// roster is a router to which everybody in it may answer.
+type roster struct {
+	people  []string
+	quorum  int
+	timeout time.Duration
+}
+
+func (r roster) Plan(bailiff.Claim) (Plan, error) {
+	if len(r.people) == 0 {
+		return Plan{}, &Unanswerable{"nobody is configured to answer"}
+	}
+	return Plan{Route: "security", Approvers: r.people, Channels: []string{"operator"}, Quorum: r.quorum, Timeout: r.timeout}, nil
+}
+
+func (r roster) May(who Approver, c bailiff.Claim, route string) error {
+	if !slices.Contains(r.people, who.Person) {
+		return fmt.Errorf("%s may not answer route %s; %s could", who.Person, route, strings.Join(r.people, " and "))
+	}
+	return nil
+}
+
+// journal is a decision log in memory.
+type journal struct {
+	mu     sync.Mutex
+	events []bailiff.Event
+	broken bool
+}
+
+func (j *journal) Record(_ context.Context, e bailiff.Event) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.broken {
+		return errors.New("the disk is full")
+	}
+	j.events = append(j.events, e)
+	return nil
+}
+
+func (j *journal) setBroken(broken bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.broken = broken
+}
+
+// steps are the first words of the messages.
+func (j *journal) steps() []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var steps []string
+	for _, e := range j.events {
+		step, _, _ := strings.Cut(e.Custom.Message, ":")
+		steps = append(steps, step)
+	}
+	return steps
+}
+
+// fixture is a book of which a test may change everything but the folder.
+type fixture struct {
+	*Book
+	t       *testing.T
+	config  Config
+	journal *journal
+}
+
+func configIn(dir string) Config {
+	return Config{
+		Path:     filepath.Join(dir, "approvals.db"),
+		Router:   roster{people: []string{"ana", "ben", "cleo"}, quorum: 1, timeout: time.Minute},
+		Recorder: &journal{},
+	}
+}
+
+func open(t *testing.T, change ...func(*Config)) *fixture {
+	t.Helper()
+	c := configIn(t.TempDir())
+	for _, f := range change {
+		f(&c)
+	}
+	f := &fixture{t: t, config: c, journal: c.Recorder.(*journal)}
+	f.start()
+	t.Cleanup(func() { f.Book.Close() })
+	return f
+}
+
+func quorum(n int) func(*Config) {
+	return func(c *Config) {
+		r := c.Router.(roster)
+		r.quorum = n
+		c.Router = r
+	}
+}
+
+func (f *fixture) start() {
+	f.t.Helper()
+	var err error
+	if f.Book, err = Open(f.config); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *fixture) restart() {
+	f.t.Helper()
+	if err := f.Book.Close(); err != nil {
+		f.t.Fatal(err)
+	}
+	f.start()
+}
+
+func (f *fixture) ask(c bailiff.Claim) string {
+	f.t.Helper()
+	a, err := f.Ask(f.t.Context(), c)
+	if err != nil || a.State != bailiff.ApprovalPending {
+		f.t.Fatalf("asked: %+v, %v", a, err)
+	}
+	return a.ID
+}
+
+func (f *fixture) approve(id, person, scope string) Entry {
+	f.t.Helper()
+	e, err := f.Answer(f.t.Context(), id, by(person), Verdict{Approve: true, Scope: scope})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return e
+}
+
+func (f *fixture) redeem(c bailiff.Claim) bool {
+	f.t.Helper()
+	_, granted, err := f.Redeem(f.t.Context(), c)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return granted
+}
+
+func (f *fixture) state(id string) bailiff.ApprovalState {
+	f.t.Helper()
+	e, found := f.Get(id)
+	if !found {
+		f.t.Fatalf("there is no %s", id)
+	}
+	return e.State
+}
+
+func by(person string) Approver {
+	return Approver{Person: person, Credential: "uid:" + person, Channel: "operator"}
+}
+
+// claim is a request to run a text in a session of a user, which asks for each
+// of the matches.
+func claim(text string, matches ...string) bailiff.Claim {
+	terms := &bailiff.ApprovalTerms{Scopes: []string{"once", "session", "always"}, GrantSeconds: 600, Quorum: 1, TimeoutSeconds: 60}
+	for _, m := range matches {
+		terms.Reasons = append(terms.Reasons, bailiff.Reason{Rule: "command.deletes", Message: "deletes " + m, Match: m})
+	}
+	d := bailiff.Decision{Outcome: bailiff.Ask, Approval: terms, Revision: "r1"}
+	d.Backend = bailiff.BackendTerms{Name: "docker", Image: "sha256:1", Scope: "session", Network: "none"}
+	return bailiff.Claim{
+		Request: bailiff.Request{
+			ID: "q", Tool: bailiff.Terminal, Args: bailiff.Args{Command: text}, Caller: "hermes", Peer: "uid:1001",
+			Session: bailiff.Session{ID: "s1", Platform: "telegram", ChatType: "dm", UserID: "42"},
+		},
+		Decision: d, DecisionID: "d1",
+	}
+}
+
+// with returns a claim that differs.
+func with(c bailiff.Claim, change func(*bailiff.Claim)) bailiff.Claim {
+	change(&c)
+	return c
+}
+
+// within waits for a condition.
+func within(t *testing.T, limit time.Duration, what string, condition func() bool) {
+	t.Helper()
+	for end := time.Now().Add(limit); !condition(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s: not within %s", what, limit)
+		}
+	}
+}
