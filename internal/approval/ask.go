@@ -147,6 +147,7 @@ func (b *Book) question(c bailiff.Claim, p Plan) (*question, error) {
 	claim.shorten(e)
 	e.State, e.Digest, e.DecisionID = bailiff.ApprovalPending, q.wanted.digest, c.DecisionID
 	e.Plan, e.Scopes, e.Votes = p, q.wanted.scopes(c.Decision.Approval), []Vote{}
+	e.Plan.Approvers, e.Plan.Channels = append([]string{}, p.Approvers...), append([]string{}, p.Channels...)
 	e.Plan.Quorum = max(1, p.Quorum)
 	if terms := c.Decision.Approval; terms != nil {
 		e.Plan.Quorum = max(e.Plan.Quorum, terms.Quorum)
@@ -249,8 +250,8 @@ func (b *Book) scrub(text string) string {
 	return string(b.Scrub([]byte(text)))
 }
 
-// Void ends an approval because what would run is no longer what was approved.
-// The grant that it left goes, unless it was used: then the error is
+// Void takes an approval back because what would run is no longer what was
+// approved. The grant that it left goes; if there is none any more, the error is
 // [ErrSettled].
 func (b *Book) Void(ctx context.Context, id, reason string) error {
 	reason = b.scrub(reason)
@@ -260,15 +261,14 @@ func (b *Book) Void(ctx context.Context, id, reason string) error {
 			return s.voidGrant(id)
 		}
 		h := s.grants[i.Entry.GrantID]
-		usable := i.Entry.State == bailiff.ApprovalApproved && h != nil
-		if !usable && !i.pending() {
+		if i.pending() {
+			return step{}, fmt.Errorf("approval %s is pending, so there is nothing to take back", id)
+		}
+		if i.Entry.State != bailiff.ApprovalApproved || h == nil {
 			return step{}, refuse(ErrSettled, "%s", i.Entry.settled())
 		}
 		i = i.copy()
-		t := step{items: []*item{i}}
-		if h != nil {
-			t.ended = append(t.ended, h)
-		}
+		t := step{items: []*item{i}, ended: []*held{h}}
 		i.settle(&t, bailiff.ApprovalVoid, "void", reason, now)
 		return t, nil
 	})
@@ -288,7 +288,7 @@ func (s *state) voidGrant(approval string) (step, error) {
 func (b *Book) sweep(s *state, now time.Time) (step, error) {
 	var t step
 	b.deadline = time.Time{}
-	for _, i := range s.pending {
+	for _, i := range s.pendingInOrder() {
 		if now.Before(i.Entry.Expires) {
 			b.due(i.Entry.Expires)
 			continue

@@ -1,5 +1,44 @@
 // Package approval is the book: the durable memory of what people were asked to
 // approve, what they answered, what that lets run, and what an operator froze.
+//
+// # The rules
+//
+// A claim becomes an approval by [Book.Ask]; the same claim asked again joins the
+// pending one. It ends approved, denied, expired or cancelled, and an approved one
+// may become void. One no denies; the yes of as many people as the plan's quorum
+// approves, and leaves a grant of the narrowest scope that was voted for.
+//
+// A grant of scope once covers the one claim whose digest was approved, one time.
+// The others cover exactly the pairs of rule and match that were approved, on the
+// same backend, for the same caller, platform and user: in the same session for a
+// while, or always until it is revoked. A claim is covered when live grants
+// together cover every pair of it. What is frozen is covered by nothing.
+//
+// # On disk
+//
+// The store is one bbolt file of mode 0600. Every record is eight bytes of
+// checksum, over its place and its text, and a JSON document; a claim's text is a
+// record of its own, written once and read only to show or answer it. The seal,
+// rewritten with every transaction, holds the schema's version and the exclusive
+// or of all checksums, so that a record that is missing or old shows as well.
+//
+// # Promised
+//
+//   - Every step is one transaction, on disk before anyone sees it or is told.
+//     Steps that wait together share a transaction.
+//   - With a step its event is written, into the outbox; it leaves the outbox once
+//     the decision log has it. So the log has every step, one perhaps twice: the
+//     second is the same to the nanosecond of its timestamp, which no other has.
+//   - A store that fails grants nothing, and everything is frozen, until the file
+//     was written and read anew; then what it holds is the truth.
+//   - [Open] reads the whole file and refuses one that is not exactly as it was
+//     left, or that somebody else could have written.
+//   - What is stored and shown holds no known secret. Digests and pairs are of the
+//     original, as hashes. Ids of sessions and users, platforms and callers stay as
+//     they are.
+//
+// Not here: who may answer and by which way (the [Router]), what is asked about
+// (the policies), what runs (enforcer).
 package approval
 
 import (

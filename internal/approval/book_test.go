@@ -435,6 +435,13 @@ func TestVoid(t *testing.T) {
 			t.Errorf("the grant lives, %v", err)
 		}
 	})
+	t.Run("of what nobody has approved", func(t *testing.T) {
+		f := open(t)
+		id := f.ask(claim("rm", "x"))
+		if err := f.Void(t.Context(), id, drift); err == nil || f.state(id) != bailiff.ApprovalPending {
+			t.Errorf("it is %s, %v", f.state(id), err)
+		}
+	})
 	t.Run("of what nobody knows", func(t *testing.T) {
 		if err := open(t).Void(t.Context(), "a-nothing", drift); !errors.Is(err, ErrUnknown) {
 			t.Errorf("got %v", err)

@@ -39,9 +39,10 @@ type Full struct {
 	// Kind is "caller", "session" or "user".
 	Kind string
 	Name string
-	Caps int
+	// Limit is how many it may have.
+	Limit int
 }
 
 func (e *Full) Error() string {
-	return fmt.Sprintf("%s %q has %d approvals pending, and more are not kept: wait until some are answered or expire", e.Kind, e.Name, e.Caps)
+	return fmt.Sprintf("%s %q has %d approvals pending, and more are not kept: wait until some are answered or expire", e.Kind, e.Name, e.Limit)
 }

@@ -21,7 +21,7 @@ func (b *Book) Freeze(ctx context.Context, f Freeze) (Freeze, error) {
 			f.At = now
 		}
 		t := step{frozen: []Freeze{f}, events: []bailiff.Event{f.event("frozen: " + f.says())}}
-		for _, i := range s.pending {
+		for _, i := range s.pendingInOrder() {
 			t.cancel(i, f, now)
 		}
 		for _, h := range s.grants {

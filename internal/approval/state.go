@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -160,6 +161,11 @@ func (s *state) count(e *Entry, n int) {
 			delete(s.counts, h)
 		}
 	}
+}
+
+// pendingInOrder are the pending items, the oldest first.
+func (s *state) pendingInOrder() []*item {
+	return slices.SortedFunc(maps.Values(s.pending), func(x, y *item) int { return cmp.Compare(x.Seq, y.Seq) })
 }
 
 // find returns where the item of that number is, or would be.
