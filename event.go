@@ -41,8 +41,18 @@ type Custom struct {
 	// Approval is the one that an approval event tells of, or by which a
 	// decision's request runs.
 	Approval *Approval `json:"approval,omitempty"`
+	// BreakGlass is set where an operator ran what the policies deny.
+	BreakGlass *BreakGlass `json:"break_glass,omitempty"`
 	// Nanoseconds is how long the execution took.
 	Nanoseconds int64 `json:"duration_ns,omitempty"`
+}
+
+// BreakGlass is an operator's word for running what the policies do not let run.
+type BreakGlass struct {
+	// By is the operator's name, Via the credential by which they came.
+	By     string `json:"by"`
+	Via    string `json:"via"`
+	Reason string `json:"reason"`
 }
 
 // EventKind says what happened.

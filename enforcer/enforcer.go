@@ -75,7 +75,9 @@ type Approvals interface {
 }
 
 // Throttle keeps out, with one sentence, whoever brings too many requests.
-type Throttle interface{ Admit(req bailiff.Request) error }
+type Throttle interface {
+	Admit(req bailiff.Request) error
+}
 
 // Observer is told what happens, for metrics.
 type Observer interface {
@@ -84,6 +86,7 @@ type Observer interface {
 	Executed(tool bailiff.Tool, backend string, status bailiff.Status, took time.Duration)
 	SandboxStarted(backend string, err error, took time.Duration)
 	SandboxReaped(backend, reason string)
+	GlassBroken()
 }
 
 // Config is what an Enforcer needs; every field but Throttle, Unfinished and Log
@@ -160,20 +163,28 @@ func (e *Enforcer) Execute(ctx context.Context, req bailiff.Request, news func(b
 	if news == nil {
 		news = func(bailiff.Progress) {}
 	}
+	return e.guarded(ctx, req, func(ctx context.Context) answer {
+		if e.Throttle != nil {
+			if err := e.Throttle.Admit(req); err != nil {
+				return failed(bailiff.Unavailable, bailiff.CodeRateLimited, err)
+			}
+		}
+		return answer{Answer: e.answers.once(ctx, req, news, func() bailiff.Answer { return e.execute(ctx, req, news).of(req) })}
+	})
+}
+
+// guarded runs a request that counts among those under way, and ends when the
+// sidecar stops or an operator halts it.
+func (e *Enforcer) guarded(ctx context.Context, req bailiff.Request, run func(context.Context) answer) bailiff.Answer {
 	if !e.enter() {
 		return failed(bailiff.Unavailable, bailiff.CodeShutdown, errShutdown).of(req)
 	}
 	defer e.flight.Done()
-	if e.Throttle != nil {
-		if err := e.Throttle.Admit(req); err != nil {
-			return failed(bailiff.Unavailable, bailiff.CodeRateLimited, err).of(req)
-		}
-	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(e.running, func() { cancel(errShutdown) })()
 	defer e.flights.add(req.Session, cancel)()
-	return e.answers.once(ctx, req, news, func() bailiff.Answer { return e.execute(ctx, req, news).halted(ctx).of(req) })
+	return run(ctx).halted(ctx).of(req)
 }
 
 // Decide judges a request and runs nothing. The decision log is told, but not

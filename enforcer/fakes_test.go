@@ -157,6 +157,7 @@ func (blind) Decided(bailiff.Request, bailiff.Decision, time.Duration)     {}
 func (blind) Forwarded([]string)                                           {}
 func (blind) Executed(bailiff.Tool, string, bailiff.Status, time.Duration) {}
 func (blind) SandboxStarted(string, error, time.Duration)                  {}
+func (blind) GlassBroken()                                                 {}
 func (blind) SandboxReaped(string, string)                                 {}
 
 // shop makes sandboxes in memory.

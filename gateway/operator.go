@@ -53,8 +53,8 @@ type Logbook interface {
 	Watch() (lines <-chan []byte, stop func())
 }
 
-// OperatorConfig is what an operators' door serves; every field but Link is
-// required.
+// OperatorConfig is what an operators' door serves; every field but Glass and
+// Link is required.
 type OperatorConfig struct {
 	Statuser  Statuser
 	Sandboxes Sandboxer
@@ -64,6 +64,8 @@ type OperatorConfig struct {
 	// Who says who sends a request; false if nobody that this door knows. It is
 	// all that differs between the doors of operators, see [ByPeer].
 	Who func(*http.Request) (approval.Approver, bool)
+	// Glass is nil where nobody may break it.
+	Glass GlassBreaker
 	// Link makes a link by which somebody who is known here comes to the console;
 	// nil where none are given.
 	Link func(who approval.Approver) (url string, expires time.Time)
@@ -108,6 +110,9 @@ func NewOperator(c OperatorConfig) (http.Handler, error) {
 	rs.each("/v1/freeze", map[string]http.HandlerFunc{http.MethodGet: o.freezes, http.MethodPost: o.freeze, http.MethodDelete: o.thaw})
 	rs.on(http.MethodGet, "/v1/decisions", o.decisions)
 	rs.on(http.MethodGet, "/v1/events", o.events)
+	if c.Glass != nil {
+		rs.on(http.MethodPost, "/v1/break-glass", o.breakGlass)
+	}
 	if c.Link != nil {
 		rs.on(http.MethodPost, "/v1/console/links", o.link)
 	}

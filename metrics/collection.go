@@ -34,7 +34,8 @@ type collection struct {
 
 	auditEvents, auditErrors prometheus.Counter
 
-	limited *prometheus.CounterVec
+	limited     *prometheus.CounterVec
+	glassBroken prometheus.Counter
 
 	buildInfo *prometheus.GaugeVec
 }
@@ -70,6 +71,7 @@ func newCollection(registerer prometheus.Registerer) *collection {
 		auditEvents:          r.counters("audit_events_total", "Events written to the decision log.").WithLabelValues(),
 		auditErrors:          r.counters("audit_errors_total", "Events that could not be written to the decision log.").WithLabelValues(),
 		limited:              r.counters("requests_limited_total", "Requests kept out by a limit on how many may come.", "by"),
+		glassBroken:          r.counters("break_glass_total", "Requests that ran on an operator's word against the policies.").WithLabelValues(),
 		buildInfo:            r.gauges("build_info", "The version of bailiff and of Go.", "version", "goversion"),
 	}
 }

@@ -130,6 +130,9 @@ func (m *Metrics) ApprovalResolved(platform, resolution, scope string, waited ti
 // GrantsActive sets how many grants may let requests run.
 func (m *Metrics) GrantsActive(n int) { m.grantsActive.Set(float64(n)) }
 
+// GlassBroken counts a request that ran on an operator's word against the policies.
+func (m *Metrics) GlassBroken() { m.glassBroken.Inc() }
+
 // Limited counts a request that was kept out by the share of a "caller",
 // "session" or "user".
 func (m *Metrics) Limited(by string) { m.limited.WithLabelValues(oneOf(shares, by)).Inc() }

@@ -202,6 +202,7 @@ func everything(m *Metrics) {
 	m.ApprovalResolved("telegram", "expired", "", time.Second)
 	m.GrantsActive(1)
 	m.Limited("user")
+	m.GlassBroken()
 	m.Executed(bailiff.Terminal, "docker", bailiff.Completed, time.Second)
 	m.SandboxStarted("docker", nil, time.Second)
 	m.SandboxReaped("docker", "idle")
@@ -221,7 +222,7 @@ func TestEveryNameOfTheContractIsServed(t *testing.T) {
 		"sandboxes_reaped_total": "backend,reason", "policy_reloads_total": "result",
 		"policy_last_reload_success_timestamp_seconds": "", "policy_info": "revision",
 		"approvals_total": "platform,resolution,scope", "approvals_pending": "platform", "approval_wait_seconds_count": "", "grants_active": "",
-		"requests_limited_total": "by",
+		"requests_limited_total": "by", "break_glass_total": "",
 		"audit_events_total": "", "audit_errors_total": "", "build_info": "goversion,version",
 	} {
 		series := regexp.MustCompile(`(?m)^bailiff_` + name + `(?:\{(.*)\})? `).FindStringSubmatch(text)

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/people"
@@ -56,6 +57,19 @@ func (r *roster) Identify(uid uint32, channel string) approval.Approver {
 	return r.now.Load().Identify(uid, channel)
 }
 
+// mayLift is nil if who may lift what operators or policies imposed.
+func (r *roster) mayLift(who approval.Approver) error {
+	if err := r.now.Load().MayLift(who); err != nil {
+		return ineligible{err}
+	}
+	return nil
+}
+
+// ineligible is why somebody may not, as package approval says so.
+type ineligible struct{ error }
+
+func (ineligible) Unwrap() error { return approval.ErrIneligible }
+
 // asked is the book as the enforcer sees it.
 type asked struct{ *approval.Book }
 
@@ -90,7 +104,34 @@ func (z freezer) Freeze(ctx context.Context, f approval.Freeze) (approval.Freeze
 }
 
 func (z freezer) Thaw(ctx context.Context, kind, id string, who approval.Approver) (found bool, err error) {
+	if err := z.roster.mayLift(who); err != nil {
+		return false, err
+	}
 	return z.book.Thaw(ctx, kind, id, who)
 }
 
 func (z freezer) Freezes() []approval.Freeze { return z.book.Freezes() }
+
+// glass lets operators run what the policies deny, as somebody of the people or,
+// on a machine with one person, as whoever they are.
+type glass struct{ *core }
+
+func (g glass) BreakGlass(ctx context.Context, who approval.Approver, req bailiff.Request, reason string) (bailiff.Answer, error) {
+	if err := g.roster.mayLift(who); err != nil {
+		return bailiff.Answer{}, err
+	}
+	req.Caller = "operator"
+	by := who.Person
+	if by == "" {
+		by = who.Credential
+	}
+	return g.enforcer.BreakGlass(ctx, req, bailiff.BreakGlass{By: by, Via: who.Credential + " on " + who.Channel, Reason: reason}), nil
+}
+
+// breaker is nil unless the configuration lets the glass be broken.
+func (c *core) breaker() gateway.GlassBreaker {
+	if !c.cfg.Operator.BreakGlass {
+		return nil
+	}
+	return glass{c}
+}

@@ -18,6 +18,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/audit"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/env"
+	"github.com/bailiff-dev/bailiff/internal/guard"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
 	"github.com/bailiff-dev/bailiff/internal/redact"
 	"github.com/bailiff-dev/bailiff/internal/throttle"
@@ -164,7 +165,11 @@ func openPolicies(ctx context.Context, cfg *config.Config, log *slog.Logger, obs
 	if err != nil {
 		home = ""
 	}
-	return pdp.Open(ctx, pdp.Config{Paths: cfg.Policies.Paths, RequireTests: cfg.Policies.RequireTests,
+	guards, err := guard.New(cfg.Guards)
+	if err != nil {
+		return nil, err
+	}
+	return pdp.Open(ctx, pdp.Config{Guard: guards, Paths: cfg.Policies.Paths, RequireTests: cfg.Policies.RequireTests,
 		EvalTimeout: cfg.Policies.EvalTimeout, Home: home, Log: log, Observer: observer})
 }
 

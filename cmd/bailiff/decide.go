@@ -167,6 +167,7 @@ func (nowhere) Decided(bailiff.Request, bailiff.Decision, time.Duration)     {}
 func (nowhere) Forwarded([]string)                                           {}
 func (nowhere) Executed(bailiff.Tool, string, bailiff.Status, time.Duration) {}
 func (nowhere) SandboxStarted(string, error, time.Duration)                  {}
+func (nowhere) GlassBroken()                                                 {}
 func (nowhere) SandboxReaped(string, string)                                 {}
 
 // unasked is for who only decides: nothing is frozen, and nobody is ever asked.

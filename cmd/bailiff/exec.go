@@ -16,7 +16,7 @@ import (
 
 func newExec(configPath *string) *cobra.Command {
 	var who claim
-	var format string
+	var format, glass string
 	cmd := &cobra.Command{
 		Use:   "exec [flags] -- CMD… | --code FILE",
 		Short: "Run one request through the running sidecar",
@@ -24,12 +24,16 @@ func newExec(configPath *string) *cobra.Command {
 comes. One argument after -- is shell text; several are the words of a command.
 Interrupting it (Ctrl-C) stops the command and everything it has started.
 
+--break-glass runs what the policies deny, by the operators' socket, without
+variables and in a sandbox of its own; operator.break_glass must allow it, and
+the decision log, the metrics and the sidecar's log tell of it.
+
 Exit status: the command's own; 126 denied or expired; 75 an approval is still
 pending; 124 timeout; 130 interrupted; 125 the sidecar or the backend failed.`,
 		Example: `  bailiff exec --platform telegram --user 42 -- 'git status'
   bailiff exec --platform telegram --user 42 --code report.py`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			err := execute(cmd, *configPath, &who, format, args)
+			err := execute(cmd, *configPath, &who, glass, format, args)
 			var code status
 			if err == nil || errors.As(err, &code) {
 				return err
@@ -47,17 +51,21 @@ pending; 124 timeout; 130 interrupted; 125 the sidecar or the backend failed.`,
 	})
 	who.register(cmd)
 	cmd.Flags().StringVar(&who.requestID, "request-id", "", "an `id` under which this request runs at most once")
+	cmd.Flags().StringVar(&glass, "break-glass", "", "run it against the policies, for this `reason`")
 	outputFlag(cmd, &format)
 	return cmd
 }
 
-func execute(cmd *cobra.Command, configPath string, who *claim, format string, args []string) error {
+func execute(cmd *cobra.Command, configPath string, who *claim, glass, format string, args []string) error {
 	if format != "table" && format != "json" {
 		return fmt.Errorf("--output is %q, want table or json", format)
 	}
 	req, err := who.request(args)
 	if err != nil {
 		return err
+	}
+	if cmd.Flags().Changed("break-glass") {
+		return breakGlass(cmd, configPath, req, glass, format)
 	}
 	cfg, err := loadConfig(configPath)
 	if err != nil {
@@ -70,6 +78,22 @@ func execute(cmd *cobra.Command, configPath string, who *claim, format string, a
 	answer, err := door.Execute(cmd.Context(), req, printing(cmd.OutOrStdout(), format))
 	if err != nil {
 		return err
+	}
+	return conclude(cmd, format, answer)
+}
+
+// breakGlass runs a request by the operators' socket.
+func breakGlass(cmd *cobra.Command, configPath string, req bailiff.Request, reason, format string) error {
+	door, err := operatorDoor(configPath)
+	if err != nil {
+		return err
+	}
+	answer, err := door.BreakGlass(cmd.Context(), req, reason)
+	if err != nil {
+		return err
+	}
+	if output, err := answer.Bytes(); err == nil && format != "json" {
+		_, _ = cmd.OutOrStdout().Write(output)
 	}
 	return conclude(cmd, format, answer)
 }

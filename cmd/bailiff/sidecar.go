@@ -107,7 +107,7 @@ func (s *sidecar) planAgent(l config.Listener) (agentPlan, error) {
 
 func (s *sidecar) openOperator() (err error) {
 	handler, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: s, Sandboxes: operated{s.enforcer},
-		Approvals: s.book, Freezer: freezer{s.core}, Decisions: s.decisions, Who: gateway.ByPeer(s.roster.Identify)})
+		Approvals: s.book, Freezer: freezer{s.core}, Decisions: s.decisions, Who: gateway.ByPeer(s.roster.Identify), Glass: s.breaker()})
 	if err != nil {
 		return err
 	}

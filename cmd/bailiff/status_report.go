@@ -109,23 +109,12 @@ func (s *sidecar) warnings(platforms []gateway.PlatformStatus) []string {
 	return all
 }
 
-// configWarnings are those of the configuration, and where an agent's user could
-// reach the operators' socket.
+// configWarnings are those of the configuration, and whose questions nobody can
+// answer.
 func (s *sidecar) configWarnings() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := s.cfg.Warnings()
-	for _, l := range s.cfg.Agent.Listeners {
-		if l.Listen.Network == "unix" && len(l.UIDs) == 0 {
-			all = append(all, fmt.Sprintf("agent listener %s names no uids, so its users may be operators too", l.Name))
-		}
-		for _, uid := range l.UIDs {
-			if slices.Contains(s.cfg.Operator.UIDs, uid) {
-				all = append(all, fmt.Sprintf("agent listener %s and the operator socket serve the same user (uid %d)", l.Name, uid))
-			}
-		}
-	}
-	return all
+	return append(s.cfg.Warnings(), s.roster.now.Load().Warnings()...)
 }
 
 // faults are why the sidecar is not ready: policies that are not those in the
@@ -140,6 +129,9 @@ func (s *sidecar) faults() []string {
 	}
 	if err := s.decisions.Err(); err != nil {
 		all = append(all, "decision log: "+err.Error())
+	}
+	if err := s.book.Err(); err != nil {
+		all = append(all, "approvals: "+err.Error())
 	}
 	backends := s.backendStatus()
 	if !slices.ContainsFunc(backends, func(b gateway.BackendStatus) bool { return b.Ready }) {

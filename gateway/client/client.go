@@ -89,6 +89,18 @@ func (c *Client) Reap(ctx context.Context) (removed int, err error) {
 	return reaped.Removed, err
 }
 
+// BreakGlass runs a request that the policies deny, for a reason.
+func (c *Client) BreakGlass(ctx context.Context, req bailiff.Request, reason string) (gateway.Answer, error) {
+	body, err := json.Marshal(struct {
+		Request bailiff.Request `json:"request"`
+		Reason  string          `json:"reason"`
+	}{req, reason})
+	if err != nil {
+		return gateway.Answer{}, fmt.Errorf("asking the sidecar: %w", err)
+	}
+	return ask[gateway.Answer](ctx, c, http.MethodPost, "/v1/break-glass", body)
+}
+
 func ask[T any](ctx context.Context, c *Client, method, path string, body []byte) (answer T, err error) {
 	resp, err := c.do(ctx, method, path, body)
 	if err != nil {

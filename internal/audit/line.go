@@ -50,6 +50,9 @@ func (w *lineWriter) custom(c bailiff.Custom) {
 	if c.Approval != nil {
 		w.any("approval", c.Approval)
 	}
+	if c.BreakGlass != nil {
+		w.any("break_glass", c.BreakGlass)
+	}
 	if c.Nanoseconds != 0 {
 		w.number("duration_ns", c.Nanoseconds)
 	}

@@ -82,6 +82,7 @@ func filled(t *testing.T) bailiff.Event {
 	e.Metrics = map[string]int64{"b": 2, "a": 1}
 	e.Custom.ExitCode = &code
 	e.Custom.Approval = &bailiff.Approval{ID: "a-1", State: bailiff.ApprovalDenied, By: "ana", Via: "uid:1000 on operator", Message: "x"}
+	e.Custom.BreakGlass = &bailiff.BreakGlass{By: "ana", Via: "uid:1000 on operator", Reason: "x"}
 	for value := range fields(reflect.ValueOf(e)) {
 		if value.IsZero() {
 			t.Errorf("a field of type %s is new: fill it here", value.Type())

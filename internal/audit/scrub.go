@@ -57,6 +57,9 @@ func (d *document) scrub(scrub func(string) string) {
 	if a := c.Approval; a != nil {
 		a.By, a.Via, a.Message = scrub(a.By), scrub(a.Via), scrub(a.Message)
 	}
+	if g := c.BreakGlass; g != nil {
+		g.By, g.Via, g.Reason = scrub(g.By), scrub(g.Via), scrub(g.Reason)
+	}
 }
 
 func scrubAny(value any, scrub func(string) string) any {

@@ -90,8 +90,8 @@ type Operator struct {
 	// AllowSameUser lets an operator answer although the agent's user could
 	// reach the operator's socket too, and answer what they asked for themselves.
 	AllowSameUser bool
-	// BreakGlass lets an operator answer in an emergency what is not theirs to
-	// answer, by saying so.
+	// BreakGlass lets an operator run, in an emergency and with a reason, what the
+	// policies deny.
 	BreakGlass bool
 }
 

@@ -189,12 +189,17 @@ func nobody(format string, args ...any) error {
 func (r *Roster) Warnings() []string {
 	var all []string
 	for _, l := range r.listeners {
-		reached := l.Listen.Network == "unix" && (len(l.UIDs) == 0 || slices.ContainsFunc(l.UIDs, r.operates))
-		if reached && !r.operator.AllowSameUser {
+		if r.reaches(l) && !r.operator.AllowSameUser {
 			all = append(all, "what needs approval is refused: "+agentReaches(l.Name))
 		}
 	}
 	return all
+}
+
+// reaches says whether the agents of a listener on a Unix socket could reach the
+// operators'; of one on tcp only each request can tell.
+func (r *Roster) reaches(l config.Listener) bool {
+	return l.Listen.Network == "unix" && (len(l.UIDs) == 0 || slices.ContainsFunc(l.UIDs, r.operates))
 }
 
 func (r *Roster) byUID(uid uint32) *config.Person {

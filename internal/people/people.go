@@ -146,3 +146,24 @@ func (r *Roster) May(who approval.Approver, c bailiff.Claim, name string) error 
 	}
 	return fmt.Errorf("not yours to answer: %s; ask %s", why, joined(others, "or"))
 }
+
+// MayLift is nil if who may lift what operators or policies imposed: thaw what
+// is frozen, or break glass. An agent that could reach the operators' socket
+// could otherwise lift it for itself.
+func (r *Roster) MayLift(who approval.Approver) error {
+	uid, known := uidOf(who.Credential)
+	switch {
+	case !known || !slices.Contains(r.operator.UIDs, uid):
+		return fmt.Errorf("not yours to lift: %s is not among operator.uids", who.Credential)
+	case r.operator.AllowSameUser:
+		return nil
+	case who.Person == "":
+		return fmt.Errorf("not yours to lift: %s belongs to nobody in people", who.Credential)
+	}
+	for _, l := range r.listeners {
+		if r.reaches(l) {
+			return fmt.Errorf("nobody can lift this here: %s", agentReaches(l.Name))
+		}
+	}
+	return nil
+}

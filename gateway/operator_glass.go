@@ -1,0 +1,53 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/approval"
+)
+
+// GlassBreaker runs what the policies deny on an operator's word. Its error says
+// why that operator may not; the answer says why nothing ran.
+type GlassBreaker interface {
+	BreakGlass(ctx context.Context, who approval.Approver, req bailiff.Request, reason string) (bailiff.Answer, error)
+}
+
+// breaking is the body of POST /v1/break-glass.
+type breaking struct {
+	Request jsontext.Value `json:"request"`
+	Reason  string         `json:"reason"`
+}
+
+func (o *operator) breakGlass(w http.ResponseWriter, r *http.Request) {
+	who, p := o.identify(r)
+	var wish breaking
+	if p == nil {
+		p = readBody(r, &wish)
+	}
+	if p == nil && strings.TrimSpace(wish.Reason) == "" {
+		p = refused(codeRequest, []Fault{{"/reason", "is missing: say why the policies must not hold now"}})
+	}
+	if p == nil {
+		p = tooLong(wish.Reason)
+	}
+	var req bailiff.Request
+	if p == nil {
+		req, p = parse(wish.Request)
+	}
+	if p != nil {
+		p.write(w)
+		return
+	}
+	req.Peer = credentialOf(r)
+	answer, err := o.Glass.BreakGlass(r.Context(), who, req, wish.Reason)
+	if err != nil {
+		refusal("", err).write(w)
+		return
+	}
+	reply(w, answer)
+}
