@@ -107,7 +107,7 @@ func (a *agent) decide(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	d := a.Enforcer.Decide(r.Context(), req)
-	send(w, http.StatusOK, Decided{d.ID, d.Decision})
+	send(w, http.StatusOK, Decided{d.ID, d.Decision.Told()})
 }
 
 func (a *agent) endSession(w http.ResponseWriter, r *http.Request) {

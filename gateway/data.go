@@ -120,6 +120,7 @@ type verdict struct {
 
 // worded is a decision as the document at the path.
 func worded(path string, d bailiff.Decision) jsontext.Value {
+	d = d.Told()
 	if path == decisionPath {
 		return encoded(d)
 	}

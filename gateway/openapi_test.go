@@ -18,6 +18,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/approval"
 )
 
 // described checks exchanges with a door against openapi.yaml, and remembers
@@ -48,6 +49,7 @@ func newDescribed(t *testing.T, text []byte) *described {
 // route finds the operation of a request, and its path parameters.
 func (d *described) route(t *testing.T, method, path string) (*routers.Route, map[string]string) {
 	t.Helper()
+	path, _, _ = strings.Cut(path, "?")
 	paths := d.spec.Paths.InMatchingOrder() // the most specific first
 	for _, pattern := range paths {
 		expression := regexp.MustCompile(`\\\{(\w+)\\\}`).ReplaceAllString(regexp.QuoteMeta(pattern), `(?P<$1>.+)`)
@@ -118,12 +120,30 @@ var (
 		{"GET", "/healthz", ""},
 		{"GET", "/v1/openapi.yaml", ""},
 	}
-	operatorExchanges = []exchange{
+)
+
+// operatorExchanges are those of an office in which something is asked.
+func operatorExchanges(t *testing.T, o *office) []exchange {
+	yes, no := o.ask(t, asking("s1", "rm -rf ./build", "rm")), o.ask(t, asking("s2", "rm -rf ./other", "rm"))
+	granted, err := o.Answer(t.Context(), o.ask(t, asking("s3", "rm x", "rm")), approval.Approver{Person: "ana"}, approval.Verdict{Approve: true, Scope: "session"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []exchange{
 		{"GET", "/v1/status", ""}, {"GET", "/v1/policies", ""}, {"GET", "/v1/sandboxes", ""},
 		{"DELETE", "/v1/sandboxes/sb1", ""}, {"POST", "/v1/sandboxes/reap", ""},
+		{"GET", "/v1/approvals?state=pending&limit=10", ""}, {"GET", "/v1/approvals/" + yes, ""},
+		{"POST", "/v1/approvals/" + yes + "/approve", `{"scope": "once"}`}, {"POST", "/v1/approvals/" + no + "/deny", `{"reason": "no"}`},
+		{"GET", "/v1/approvals", ""}, {"GET", "/v1/grants", ""}, {"DELETE", "/v1/grants/" + granted.GrantID, ""},
+		{"POST", "/v1/freeze", `{"kind": "session", "id": "s9", "reason": "odd"}`}, {"GET", "/v1/freeze", ""},
+		{"DELETE", "/v1/freeze", `{"kind": "session", "id": "s9"}`},
+		{"GET", "/v1/decisions?session=s1", ""}, {"GET", eventsPath, ""}, {"POST", "/v1/console/links", ""},
+		{"POST", "/v1/break-glass", `{"request": ` + telegramRequest + `, "reason": "The disk is full."}`},
 		{"GET", "/healthz", ""}, {"GET", "/v1/openapi.yaml", ""},
 	}
-)
+}
+
+const eventsPath = "/v1/events"
 
 // broken is a sidecar in which everything panics.
 type broken struct{}
@@ -142,46 +162,61 @@ func (broken) Query(context.Context, bailiff.Request, bailiff.Circumstances, str
 	panic("a bug")
 }
 
+// served is a handler and what it is asked.
+type served struct {
+	handler   http.Handler
+	exchanges []exchange
+	operator  bool
+}
+
 func TestTheDoorsAreAsDescribed(t *testing.T) {
 	openapi3filter.RegisterBodyDecoder("text/event-stream", openapi3filter.FileBodyDecoder)
 	openapi3filter.RegisterBodyDecoder("application/yaml", openapi3filter.FileBodyDecoder)
 	d := newDescribed(t, callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(&enforcer{})))).do("GET", "/v1/openapi.yaml", "").body)
 
-	handlers := func(e Enforcer, q Evaluator, of OperatorConfig) map[*[]exchange]http.Handler {
+	asked := newOffice(t, 1)
+	atOperators := operatorExchanges(t, asked)
+	handlers := func(e Enforcer, q Evaluator, of OperatorConfig) []served {
 		c := dataAgent(nil, nil)
 		c.Enforcer, c.Evaluator = e, q
 		o, err := NewOperator(of)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return map[*[]exchange]http.Handler{&agentExchanges: agentHandler(t, c), &operatorExchanges: o}
+		return []served{{agentHandler(t, c), agentExchanges, false}, {o, atOperators, true}}
 	}
-	whole := handlers(&enforcer{}, &evaluator{}, newOffice(t, 1).config(&sidecar{}, "ana"))
+	whole := handlers(&enforcer{}, &evaluator{}, asked.config(&sidecar{}, "ana"))
+	full := brokenConfig
+	full.Approvals, full.Freezer = fullOffice{}, fullOffice{}
 	stranger := []uint32{uint32(os.Geteuid()) + 1}
 
 	for _, test := range []struct {
-		name     string
-		handlers map[*[]exchange]http.Handler
-		config   DoorConfig
-		busy     bool
+		name    string
+		handler []served
+		config  DoorConfig
+		busy    bool
 	}{
 		{"everything works", whole, DoorConfig{}, false},
 		{"the user is not listed", whole, DoorConfig{UIDs: stranger}, false},
 		{"the token is missing", whole, DoorConfig{Network: "tcp", Address: "127.0.0.1:0", Token: bailiff.NewSecret("s3cret")}, false},
 		{"everything is broken", handlers(broken{}, broken{}, brokenConfig), DoorConfig{}, false},
+		{"the disk is full", handlers(&enforcer{}, &evaluator{}, full), DoorConfig{}, false},
 		{"the door is full", whole, DoorConfig{MaxRequests: 1}, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			for exchanges, handler := range test.handlers {
-				if exchanges == &operatorExchanges && test.config.Network == "tcp" {
+			for _, s := range test.handler {
+				if s.operator && test.config.Network == "tcp" {
 					continue // operators have a socket only
 				}
-				door := open(t, test.config, handler)
+				door := open(t, test.config, s.handler)
 				if test.busy {
 					door.slots <- struct{}{}
 				}
 				c := callerOf(t, door)
-				for _, x := range *exchanges {
+				for _, x := range s.exchanges {
+					if x.path == eventsPath && test.name == "everything works" {
+						continue // would not end, see below
+					}
 					d.check(t, x.method, x.path, x.body, c.do(x.method, x.path, x.body))
 				}
 			}
@@ -193,23 +228,43 @@ func TestTheDoorsAreAsDescribed(t *testing.T) {
 			return bailiff.Answer{Status: bailiff.Failed, Code: bailiff.CodeConflict, Message: "Another request."}
 		}}
 		agent := callerOf(t, open(t, DoorConfig{}, agentHandler(t, dataAgent(conflict, &evaluator{}))))
-		operator := callerOf(t, open(t, DoorConfig{}, operatorHandler(t, &sidecar{})))
+		operator := callerOf(t, open(t, DoorConfig{}, whole[1].handler))
 		try := func(c caller, method, path, body string) { d.check(t, method, path, body, c.do(method, path, body)) }
 		try(agent, "POST", "/v1/execute", telegramRequest)
 		try(agent, "POST", "/v0/data/agent/undefined", inputDocument)
 		try(agent, "POST", "/v1/data/agent/undefined", `{"input": `+inputDocument+`}`)
-		try(operator, "DELETE", "/v1/sandboxes/other", "")
-		for _, x := range agentExchanges {
-			if x.body != "" {
-				try(agent, x.method, x.path, "{")
-				try(agent, x.method, x.path, x.body+strings.Repeat(" ", maxBody))
-				d.slow(t, x)
+		for _, path := range []string{"/v1/sandboxes/other", "/v1/grants/g-none"} {
+			try(operator, "DELETE", path, "")
+		}
+		for _, path := range []string{"/v1/approvals?state=open", "/v1/decisions?limit=0", "/v1/events?since=1", "/v1/approvals/a-none"} {
+			try(operator, "GET", path, "")
+		}
+		try(operator, "DELETE", "/v1/freeze", `{"kind": "all"}`)
+		try(operator, "POST", "/v1/approvals/a-none/deny", "")
+		try(operator, "POST", "/v1/approvals/a-none/approve", "")
+		id := asked.ask(t, asking("s4", "rm y", "rm"))
+		try(operator, "POST", "/v1/approvals/"+id+"/approve", `{"scope": "always"}`)
+		try(operator, "POST", "/v1/approvals/"+id+"/deny", "")
+		try(operator, "POST", "/v1/approvals/"+id+"/deny", "")
+		try(operator, "POST", "/v1/approvals/"+id+"/approve", "")
+		for _, s := range whole {
+			c := callerOf(t, open(t, DoorConfig{}, s.handler))
+			for _, x := range s.exchanges {
+				if x.body != "" {
+					try(c, x.method, x.path, "{")
+					try(c, x.method, x.path, x.body+strings.Repeat(" ", maxBody))
+					d.slow(t, x, s.handler)
+				}
 			}
 		}
 	})
 	t.Run("a stream", func(t *testing.T) {
 		c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(&enforcer{}))))
 		d.check(t, "POST", "/v1/execute", telegramRequest, c.post("/v1/execute", telegramRequest, "Accept", "text/event-stream"))
+		door := open(t, DoorConfig{}, whole[1].handler)
+		l := listenTo(t, door)
+		l.close(t, door)
+		d.check(t, "GET", eventsPath, "", answerBytes{http.StatusOK, l.header, l.rest(t)})
 	})
 	for _, x := range d.all() {
 		if !d.seen[x] {
@@ -219,12 +274,12 @@ func TestTheDoorsAreAsDescribed(t *testing.T) {
 }
 
 // slow sends half a body.
-func (d *described) slow(t *testing.T, x exchange) {
-	door := open(t, DoorConfig{BodyTimeout: blink}, agentHandler(t, dataAgent(&enforcer{}, &evaluator{})))
+func (d *described) slow(t *testing.T, x exchange, handler http.Handler) {
+	door := open(t, DoorConfig{BodyTimeout: blink}, handler)
 	c := callerOf(t, door)
 	half, hold := io.Pipe()
 	defer hold.Close()
-	r, err := http.NewRequest(x.method, "http://bailiff"+x.path, io.MultiReader(strings.NewReader(x.body[:10]), half))
+	r, err := http.NewRequest(x.method, "http://bailiff"+x.path, io.MultiReader(strings.NewReader(x.body[:5]), half))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,7 +99,17 @@ func as(person string) func(*http.Request) (approval.Approver, bool) {
 
 // config serves a sidecar and an office to one person.
 func (o *office) config(s *sidecar, person string) OperatorConfig {
-	return OperatorConfig{Statuser: s, Sandboxes: s, Approvals: o, Freezer: o, Decisions: o.log, Who: as(person), Link: linked}
+	return OperatorConfig{Statuser: s, Sandboxes: s, Approvals: o, Freezer: o, Decisions: o.log, Who: as(person), Glass: breaker{}, Link: linked}
+}
+
+// breaker runs everything for everybody but bob.
+type breaker struct{}
+
+func (breaker) BreakGlass(_ context.Context, who approval.Approver, req bailiff.Request, reason string) (bailiff.Answer, error) {
+	if who.Person == "bob" {
+		return bailiff.Answer{}, fmt.Errorf("%w: bob is nobody", approval.ErrIneligible)
+	}
+	return completed(req, reason), nil
 }
 
 func linked(approval.Approver) (string, time.Time) {
@@ -116,18 +126,36 @@ func (brokenOffice) Get(string) (approval.Entry, bool)              { panic("a b
 func (brokenOffice) Grants() []approval.Grant                       { panic("a bug") }
 func (brokenOffice) Freezes() []approval.Freeze                     { panic("a bug") }
 func (brokenOffice) Answer(context.Context, string, approval.Approver, approval.Verdict) (approval.Entry, error) {
-	return approval.Entry{}, errStore
+	panic("a bug")
 }
 func (brokenOffice) Revoke(context.Context, string, approval.Approver) (approval.Grant, error) {
-	return approval.Grant{}, errStore
+	panic("a bug")
 }
-func (brokenOffice) Freeze(context.Context, approval.Freeze) (approval.Freeze, error) {
-	return approval.Freeze{}, errStore
-}
+func (brokenOffice) Freeze(context.Context, approval.Freeze) (approval.Freeze, error) { panic("a bug") }
 func (brokenOffice) Thaw(context.Context, string, string, approval.Approver) (bool, error) {
-	return false, errStore
+	panic("a bug")
 }
 func (brokenOffice) Watch() (<-chan approval.Change, func()) { panic("a bug") }
+
+func (brokenOffice) BreakGlass(context.Context, approval.Approver, bailiff.Request, string) (bailiff.Answer, error) {
+	panic("a bug")
+}
+
+// fullOffice is one whose disk is full.
+type fullOffice struct{ brokenOffice }
+
+func (fullOffice) Answer(context.Context, string, approval.Approver, approval.Verdict) (approval.Entry, error) {
+	return approval.Entry{}, errStore
+}
+func (fullOffice) Revoke(context.Context, string, approval.Approver) (approval.Grant, error) {
+	return approval.Grant{}, errStore
+}
+func (fullOffice) Freeze(context.Context, approval.Freeze) (approval.Freeze, error) {
+	return approval.Freeze{}, errStore
+}
+func (fullOffice) Thaw(context.Context, string, string, approval.Approver) (bool, error) {
+	return false, errStore
+}
 
 // brokenLog is a log in which everything fails.
 type brokenLog struct{}
@@ -136,4 +164,13 @@ func (brokenLog) Recent(string, int) [][]byte    { panic("a bug") }
 func (brokenLog) Watch() (<-chan []byte, func()) { panic("a bug") }
 
 var brokenConfig = OperatorConfig{Statuser: broken{}, Sandboxes: broken{}, Approvals: brokenOffice{}, Freezer: brokenOffice{},
-	Decisions: brokenLog{}, Who: as("ana"), Link: func(approval.Approver) (string, time.Time) { panic("a bug") }}
+	Decisions: brokenLog{}, Who: as("ana"), Glass: brokenOffice{}, Link: func(approval.Approver) (string, time.Time) { panic("a bug") }}
+
+func (o *office) handler(t testing.TB, person string) http.Handler {
+	t.Helper()
+	h, err := NewOperator(o.config(&sidecar{}, person))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}

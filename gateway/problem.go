@@ -76,7 +76,9 @@ const keptBuffer = 64 << 10
 var (
 	jsonType = []string{"application/json"}
 	// Bytes that are no UTF-8 can only come from an error's text.
-	lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), json.Deterministic(true), jsonv1.FormatDurationAsNano(true))
+	// What is empty is what encoding/json takes for it, as the shared types say.
+	lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), json.Deterministic(true),
+		jsonv1.FormatDurationAsNano(true), jsonv1.OmitEmptyWithLegacySemantics(true))
 )
 
 // send answers with a value.

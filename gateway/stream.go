@@ -50,7 +50,7 @@ type stream struct {
 
 func (s *stream) news(p bailiff.Progress) {
 	if p.Decision != nil {
-		s.event("decision", Decided{p.Decision.ID, p.Decision.Decision})
+		s.event("decision", Decided{p.Decision.ID, p.Decision.Decision.Told()})
 		return
 	}
 	if p.Approval != nil {
