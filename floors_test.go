@@ -25,7 +25,7 @@ var floors = map[string]int{
 	"internal/pdp":    2, "backends/local": 2, "backends/bubblewrap": 2, "backends/docker": 2, "backends/backendtest": 2,
 	"enforcer":       3,
 	"gateway":        4,
-	"gateway/client": 5,
+	"gateway/client": 5, "gateway/console": 5,
 	"cmd/bailiff":    6, "cmd/bailiff-runner": 6, "docs": 6,
 }
 
@@ -57,6 +57,8 @@ var owners = map[string]string{
 	"golang.org/x/net":                    "cmd/bailiff-runner",
 	"go.yaml.in/yaml/v3":                  "internal/pdp",
 	"go.etcd.io/bbolt":                    "internal/approval",
+	"github.com/chromedp/chromedp":        "gateway/console",
+	"github.com/chromedp/cdproto":         "gateway/console",
 }
 
 type listed struct {

@@ -1,0 +1,177 @@
+// Package console is the web page on which operators answer approvals and see
+// what the sidecar does: a door of its own, a login, and the operator API behind
+// it.
+//
+// A login begins with a link that only the operators' socket gives out
+// ([Console.Link]). Its token stands in the fragment, which browsers send to
+// nobody; the page exchanges it, once, for a session. A session is two secrets:
+// a cookie that scripts cannot read, and a token that the page keeps and sends
+// in a header. Cookies go to every port of a host, and what is stored by a page
+// does not, so that a server on another port that is shown the cookie can do
+// nothing with it. The session answers in the name of whoever asked for the
+// link, through an operator API of its own ([Config.Operator]).
+//
+// What is promised:
+//   - nothing but the page itself is served without both secrets, to a host name
+//     that is not the console's, or to another origin;
+//   - links and sessions live in memory only, and as hashes; they end by
+//     themselves, and only what a person does keeps a session alive;
+//   - when a session ends, its streams and requests end;
+//   - the page runs its own scripts only, shows in no frame, and loads nothing
+//     from elsewhere; what a request says is text in it, never markup, with its
+//     control characters visible.
+//
+// What is not here: what operators may do (gateway), who may answer
+// (internal/people), and encryption: away from loopback the page wants a proxy
+// that adds it.
+package console
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/internal/approval"
+)
+
+// channel is the console's name where people are asked.
+const channel = "console"
+
+// Config says where the console is and what is behind it.
+type Config struct {
+	// Address is host:port; port 0 lets the system choose.
+	Address string
+	// Operator returns the operator API that answers in the name of who.
+	Operator func(who approval.Approver) (http.Handler, error)
+	// IdleTimeout ends a session that nobody uses, MaxAge every session; zero
+	// means 30 minutes and 12 hours.
+	IdleTimeout, MaxAge time.Duration
+	Log                 *slog.Logger
+}
+
+// The usual ends of a session.
+const (
+	idleTimeout = 30 * time.Minute
+	maxAge      = 12 * time.Hour
+)
+
+// Console is an open console; its door must be served.
+type Console struct {
+	*gateway.Door
+	config   Config
+	host     string   // with the port, as in links
+	hosts    []string // all by which it may be called
+	cookie   string
+	pages    map[string]asset
+	links    links
+	sessions sessions
+	refusals pace
+}
+
+// Open starts to listen.
+func Open(c Config) (*Console, error) {
+	if c.Operator == nil {
+		return nil, fmt.Errorf("console config lacks Operator")
+	}
+	c.IdleTimeout, c.MaxAge = cmp.Or(c.IdleTimeout, idleTimeout), cmp.Or(c.MaxAge, maxAge)
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
+	console := &Console{config: c, pages: pages(), sessions: sessions{idle: c.IdleTimeout, most: c.MaxAge}}
+	door, err := gateway.Open(gateway.DoorConfig{Name: channel, Network: "tcp", Address: c.Address, Login: true, Log: c.Log}, console)
+	if err != nil {
+		return nil, err
+	}
+	console.Door = door
+	console.at(c.Address, door.Address())
+	return console, nil
+}
+
+// at learns by which names browsers may call the console: as it is configured,
+// and as this machine, which is also how a tunnel to it is called.
+func (c *Console) at(configured, opened string) {
+	host, _, _ := net.SplitHostPort(configured) // the door has opened there
+	_, port, _ := net.SplitHostPort(strings.TrimPrefix(opened, "tcp://"))
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	c.host = net.JoinHostPort(host, port)
+	c.cookie = "bailiff_console_" + port
+	for _, name := range []string{host, "127.0.0.1", "localhost", "::1"} {
+		c.hosts = append(c.hosts, net.JoinHostPort(strings.ToLower(name), port))
+	}
+}
+
+// Link returns a link that logs in, once and for five minutes, as who.
+func (c *Console) Link(who approval.Approver) (url string, expires time.Time) {
+	who.Channel = channel
+	token, expires := c.links.add(who, time.Now())
+	return "http://" + c.host + "/#" + token, expires
+}
+
+// ServeHTTP is everything that the console serves.
+func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	guard(w.Header())
+	if !slices.Contains(c.hosts, strings.ToLower(r.Host)) {
+		refuse(w, http.StatusMisdirectedRequest, "wrong_host", "The console is at http://"+c.host+" and answers to no other name.")
+		return
+	}
+	if page, found := c.pages[r.URL.Path]; found {
+		page.serve(w, r)
+		return
+	}
+	if !ours(r) {
+		refuse(w, http.StatusForbidden, "cross_origin", "Only the console's own page may ask this.")
+		return
+	}
+	if r.URL.Path == "/login" {
+		c.login(w, r)
+		return
+	}
+	c.serveSession(w, r)
+}
+
+// serveSession serves those who are logged in.
+func (c *Console) serveSession(w http.ResponseWriter, r *http.Request) {
+	s := c.sessions.find(c.secrets(r))
+	if s == nil {
+		refuse(w, http.StatusUnauthorized, "not_logged_in", "You are not logged in; run \"bailiff console\" for a link.")
+		return
+	}
+	if unsafe(r) {
+		c.sessions.use(s) // what the page does by itself only reads
+	}
+	switch r.Method + " " + r.URL.Path {
+	case "GET /session":
+		send(w, http.StatusOK, s.told())
+	case "POST /alive":
+		send(w, http.StatusOK, s.told())
+	case "POST /logout":
+		c.logout(w, s)
+	default:
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		defer context.AfterFunc(s.ended, cancel)()
+		s.operator.ServeHTTP(w, r.WithContext(ctx))
+	}
+}
+
+// ours tells whether a request comes from the console's own page. Browsers send
+// an Origin with whatever is not a plain reading request.
+func ours(r *http.Request) bool {
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
+		return false
+	}
+	origin := r.Header["Origin"]
+	if len(origin) == 0 {
+		return !unsafe(r)
+	}
+	return len(origin) == 1 && origin[0] == "http://"+r.Host
+}
+
+func unsafe(r *http.Request) bool { return r.Method != http.MethodGet && r.Method != http.MethodHead }

@@ -1,0 +1,214 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/internal/audit"
+)
+
+// way lets everybody answer but bob.
+type way struct {
+	quorum  int
+	timeout time.Duration
+}
+
+func (w *way) Plan(bailiff.Claim) (approval.Plan, error) {
+	return approval.Plan{Route: "all", Approvers: []string{"ana", "eve"}, Channels: []string{"operator", "console"}, Quorum: w.quorum, Timeout: w.timeout}, nil
+}
+
+func (*way) May(who approval.Approver, _ bailiff.Claim, _ string) error {
+	if who.Person == "bob" {
+		return errors.New("bob asked for it; ana or eve can answer")
+	}
+	return nil
+}
+
+// sidecar is a fake with one sandbox.
+type sidecar struct {
+	mu      sync.Mutex
+	status  gateway.Status
+	removed bool
+}
+
+func (s *sidecar) Status(context.Context) gateway.Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.status
+}
+
+func (s *sidecar) List(context.Context) []gateway.Sandbox {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.removed {
+		return []gateway.Sandbox{}
+	}
+	since := time.Now().Add(-17 * time.Minute)
+	return []gateway.Sandbox{{ID: "4be1c0ffee4be1c0ffee", Backend: "docker", Image: "debian@sha256:5f2c…", Caller: "hermes",
+		Session: "agent:main:telegram:dm:42", Users: 1, Since: since, LastUsed: since.Add(10 * time.Minute)}}
+}
+
+func (s *sidecar) Remove(context.Context, string) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.removed = true
+	return true, nil
+}
+
+func (s *sidecar) Reap(context.Context) (int, error) { return 0, nil }
+
+// healthy is the status of a sidecar with which nothing is wrong.
+func healthy() gateway.Status {
+	since := time.Now().Add(-3 * time.Hour)
+	return gateway.Status{Version: "1.2.3", Started: since,
+		Listeners: []gateway.ListenerStatus{{Name: "hermes", Listen: "unix:///run/bailiff/agent.sock", Platforms: []string{"telegram", "discord"}}},
+		Policies: gateway.PolicyStatus{Revision: "9b4f0c1d2e3f9b4f0c1d2e3f9b4f0c1d2e3f9b4f0c1d2e3f9b4f0c1d2e3f0000", Loaded: since,
+			Files: []string{"decision.rego", "env.rego"}, Reloaded: since, OK: true, Faults: []string{}},
+		Backends:  []gateway.BackendStatus{{Name: "bubblewrap", Isolated: true, Ready: true}, {Name: "docker", Isolated: true, Ready: true}},
+		Platforms: []gateway.PlatformStatus{{Platform: "telegram", Backend: "docker", Isolated: true, Image: "debian:12"}},
+	}
+}
+
+// office is a console in front of a real book and a real decision log.
+type office struct {
+	*Console
+	*sidecar
+	way    *way
+	book   *approval.Book
+	log    *audit.Log
+	served chan error
+}
+
+// openOffice opens one; it is served by serve.
+func openOffice(t testing.TB, change ...func(*Config)) *office {
+	t.Helper()
+	folder := t.TempDir()
+	o := &office{way: &way{quorum: 1, timeout: time.Hour}, sidecar: &sidecar{status: healthy()}}
+	var err error
+	if o.log, err = audit.Open(audit.Config{StateDir: folder}); err != nil {
+		t.Fatal(err)
+	}
+	if o.book, err = approval.Open(approval.Config{Path: filepath.Join(folder, "approvals.db"), Router: o.way, Recorder: o.log}); err != nil {
+		t.Fatal(err)
+	}
+	c := Config{Address: "127.0.0.1:0", Operator: o.operator}
+	for _, f := range change {
+		f(&c)
+	}
+	if o.Console, err = Open(c); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { o.close(t) })
+	return o
+}
+
+func (o *office) close(t testing.TB) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	err := o.Shutdown(ctx)
+	if o.served != nil {
+		err = errors.Join(err, <-o.served)
+	}
+	if err = errors.Join(err, o.book.Close(), o.log.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// operator is the operator API in the name of who.
+func (o *office) operator(who approval.Approver) (http.Handler, error) {
+	return gateway.NewOperator(gateway.OperatorConfig{Statuser: o, Sandboxes: o, Approvals: o.book, Freezer: o.book, Decisions: o.log,
+		Who: func(*http.Request) (approval.Approver, bool) { return who, true }})
+}
+
+// serve opens an office and serves it.
+func serve(t testing.TB, change ...func(*Config)) *office {
+	t.Helper()
+	o := openOffice(t, change...)
+	o.served = make(chan error, 1)
+	go func() { o.served <- o.Serve() }()
+	return o
+}
+
+// base is the console's address, as browsers write it.
+func (o *office) base() string { return "http://" + o.host }
+
+// person is somebody who asks for a link on the operators' socket.
+func person(name string) approval.Approver {
+	return approval.Approver{Person: name, Groups: []string{"security"}, Credential: "uid:1000", Channel: "operator"}
+}
+
+// ask asks people about a claim, and returns the approval's id.
+func (o *office) ask(t testing.TB, c bailiff.Claim) string {
+	t.Helper()
+	event := bailiff.Event{DecisionID: c.DecisionID, Timestamp: time.Now().UTC(), Input: c.Input, Result: c.Decision, RequestedBy: c.Request.Caller,
+		Custom: bailiff.Custom{Event: bailiff.DecisionEvent, Session: c.Request.Session.ID}}
+	if err := o.log.Record(t.Context(), event); err != nil {
+		t.Fatal(err)
+	}
+	a, err := o.book.Ask(t.Context(), c)
+	if err != nil || a.State != bailiff.ApprovalPending {
+		t.Fatalf("asked: %+v, %v", a, err)
+	}
+	return a.ID
+}
+
+func (o *office) entry(t testing.TB, id string) approval.Entry {
+	t.Helper()
+	e, found := o.book.Get(id)
+	if !found {
+		t.Fatalf("there is no approval %s", id)
+	}
+	return e
+}
+
+// document is an input document.
+type document string
+
+func (d document) MarshalJSON() ([]byte, error) { return []byte(d), nil }
+
+// claim is a command that needs a person, changed as a test wants.
+func claim(command string, change ...func(*bailiff.Claim)) bailiff.Claim {
+	c := bailiff.Claim{
+		Request: bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: command, Workdir: "/workspace"}, Caller: "hermes", Peer: "uid:1001",
+			Session: bailiff.Session{ID: "agent:main:telegram:dm:42", Platform: "telegram", ChatType: "dm", ChatID: "42", UserID: "42", UserName: "Kim"},
+			Env:     []string{"GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY"}},
+		Decision: bailiff.Decision{Outcome: bailiff.Ask, Revision: "9b4f0c1d2e3f9b4f0c1d2e3f9b4f0c1d2e3f9b4f0c1d2e3f9b4f0c1d2e3f0000",
+			Approval: &bailiff.ApprovalTerms{Scopes: []string{bailiff.ScopeOnce, bailiff.ScopeSession, bailiff.ScopeAlways}, TimeoutSeconds: 300, GrantSeconds: 3600, Quorum: 1,
+				Reasons: []bailiff.Reason{{Rule: "command.deletes_recursively", Message: "This deletes a folder with all that is in it.", Match: "./build"}}},
+			Obligations: bailiff.Obligations{
+				Backend: bailiff.BackendTerms{Name: "docker", Image: "debian@sha256:5f2c1b8a90d74c3e", Scope: "session", Network: "egress", Egress: []string{"github.com:443"},
+					CPUs: 1, MemoryMB: 5120, PIDs: 256, ReadOnly: true, Mounts: []bailiff.Mount{{Source: "/srv/cache", Target: "/cache", ReadOnly: true}}},
+				Env:    bailiff.EnvTerms{Forward: []string{"GITHUB_TOKEN"}, Withheld: []bailiff.Withheld{{Name: "AWS_SECRET_ACCESS_KEY", Rule: "env.cloud_keys"}}},
+				Limits: bailiff.Limits{TimeoutSeconds: 180, OutputBytes: 50000}}},
+		DecisionID: "d-" + command[:min(len(command), 20)],
+		Files:      []bailiff.File{{Path: "/workspace/deploy.sh", SHA256: strings.Repeat("9f86d081884c7d65", 4)}},
+	}
+	for _, f := range change {
+		f(&c)
+	}
+	c.Input = document(fmt.Sprintf(`{"tool": %q, "args": {"command": %s}, "session": {"id": %q, "platform": %q, "user_id": %q}}`,
+		c.Request.Tool, quoted(c.Request.Args.Command), c.Request.Session.ID, c.Request.Session.Platform, c.Request.Session.UserID))
+	return c
+}
+
+func reasons(list ...bailiff.Reason) func(*bailiff.Claim) {
+	return func(c *bailiff.Claim) { c.Decision.Approval.Reasons = list }
+}
+
+func scopes(list ...string) func(*bailiff.Claim) {
+	return func(c *bailiff.Claim) { c.Decision.Approval.Scopes = list }
+}
+
+func inSession(id string) func(*bailiff.Claim) {
+	return func(c *bailiff.Claim) { c.Request.Session.ID = id }
+}

@@ -1,0 +1,117 @@
+package console
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/gateway"
+)
+
+// tokenHeader carries the secret that the page keeps.
+const tokenHeader = "Bailiff-Token"
+
+// loggedIn is the answer to POST /login.
+type loggedIn struct {
+	Token string `json:"token"`
+	about
+}
+
+// about is the answer to GET /session: who the session answers as, and when it
+// ends if nobody uses it.
+type about struct {
+	Person     string    `json:"person"`
+	Groups     []string  `json:"groups"`
+	Credential string    `json:"credential"`
+	ExpiresAt  time.Time `json:"expires_at"`
+}
+
+// maxLogin is more than a login has.
+const maxLogin = 4 << 10
+
+// login exchanges a link's token for a session. A right one is always taken, as
+// everyone on this machine can send wrong ones.
+func (c *Console) login(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		refuse(w, http.StatusMethodNotAllowed, "method_not_allowed", "This path takes POST only.")
+		return
+	}
+	var sent struct {
+		Token string `json:"token"`
+	}
+	d := json.NewDecoder(io.LimitReader(r.Body, maxLogin))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&sent); err != nil {
+		refuse(w, http.StatusBadRequest, "invalid_request", "A login is {\"token\": \"…\"}.")
+		return
+	}
+	who, err := c.links.redeem(sent.Token, time.Now())
+	if err != nil {
+		c.turnAway(w, err)
+		return
+	}
+	operator, err := c.config.Operator(who)
+	if err != nil {
+		c.config.Log.Error("opening a session of the console", "error", err)
+		refuse(w, http.StatusInternalServerError, "internal", "The sidecar failed at this request; its log says how.")
+		return
+	}
+	if old := c.sessions.find(c.secrets(r)); old != nil {
+		c.sessions.end(old)
+	}
+	s, cookie, token := c.sessions.begin(who, operator, time.Now())
+	c.config.Log.Info("logged in to the console", "person", who.Person, "credential", who.Credential)
+	http.SetCookie(w, &http.Cookie{Name: c.cookie, Value: cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	send(w, http.StatusOK, loggedIn{token, s.told()})
+}
+
+// How many links that log nobody in are answered and logged at once, and how
+// long it takes until one more is.
+const (
+	refusalsAtOnce = 10
+	refusalEvery   = 6 * time.Second
+)
+
+func (c *Console) turnAway(w http.ResponseWriter, why error) {
+	wait := c.refusals.wait(time.Now())
+	if wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
+		refuse(w, http.StatusTooManyRequests, "too_many_logins", "Too many links that log nobody in; run \"bailiff console\" for a new one.")
+		return
+	}
+	c.config.Log.Warn("refused a login to the console", "reason", why)
+	var bad *badLink
+	errors.As(why, &bad)
+	refuse(w, http.StatusForbidden, bad.code, bad.message)
+}
+
+func (c *Console) logout(w http.ResponseWriter, s *session) {
+	c.sessions.end(s)
+	c.config.Log.Info("logged out of the console", "person", s.who.Person, "credential", s.who.Credential)
+	http.SetCookie(w, &http.Cookie{Name: c.cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, MaxAge: -1})
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// secrets are those that a request sends; both are empty unless each is there
+// exactly once.
+func (c *Console) secrets(r *http.Request) (cookie, token string) {
+	cookies, tokens := r.CookiesNamed(c.cookie), r.Header[tokenHeader]
+	if len(cookies) != 1 || len(tokens) != 1 {
+		return "", ""
+	}
+	return cookies[0].Value, tokens[0]
+}
+
+func refuse(w http.ResponseWriter, status int, code, message string) {
+	send(w, status, gateway.Problem{Code: code, Message: message, Errors: []gateway.Fault{}})
+}
+
+func send(w http.ResponseWriter, status int, value any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(value) // a client that is gone needs no answer
+}

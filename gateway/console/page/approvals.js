@@ -1,0 +1,211 @@
+// What waits for an answer: the list, and one approval with all that it is about.
+import { clock, clockTime, countdown, el, marked, mono, plural, seen, timeAgo } from './text.js'
+
+// scopes are what an approval may leave, with the key of each.
+export const scopes = {
+  once: { key: 'a', label: 'Approve once', short: 'Once' },
+  session: { key: 's', label: 'Approve for the session', short: 'This session' },
+  always: { key: 'w', label: 'Approve always', short: 'Always' },
+}
+
+const textOf = ({ args }) => args.command || args.code || args.data || args.action || ''
+
+export const isPending = (entry) => entry.state === 'pending' && Date.parse(entry.expires) > clock.now()
+
+// urgent orders the most urgent first.
+export const urgent = (a, b) => Date.parse(a.expires) - Date.parse(b.expires) || Date.parse(a.created) - Date.parse(b.created)
+
+// whoSays names the requester: the id is what counts, the name is their own.
+export function whoSays({ session }) {
+  const id = mono(session.user_id || 'nobody named')
+  return session.user_name ? [el('span', { class: 'name' }, seen(session.user_name)), ' ', id] : id
+}
+
+// headline is an approval in one line of text, for those who do not see the page.
+export const headline = ({ request }) =>
+  `${request.session.user_id || 'somebody'} on ${request.session.platform}: ${textOf(request).slice(0, 120)}`
+
+// row is an approval in the list.
+export function row(entry) {
+  const { request, reasons } = entry
+  return [
+    el('div', { class: 'row-top' }, el('code', { class: 'row-text' }, seen(textOf(request).slice(0, 300))), countdown(entry.expires)),
+    el('div', { class: 'row-who' }, whoSays(request), ' · ', seen(request.session.platform), request.session.chat_type ? ` ${request.session.chat_type}` : ''),
+    el('div', { class: 'row-why' },
+      el('span', { class: 'chip risk' }, seen(reasons[0]?.rule ?? '')),
+      reasons.length > 1 && el('span', { class: 'chip' }, `+${reasons.length - 1}`),
+      entry.plan.quorum > 1 && el('span', { class: 'chip' }, `${yes(entry)} of ${entry.plan.quorum}`),
+      request.session.unattended && el('span', { class: 'chip' }, 'unattended')),
+  ]
+}
+
+const yes = (entry) => entry.votes.filter((vote) => vote.approve).length
+
+// detail is an approval whole. Answer and freeze are what its buttons do.
+export function detail(shown, { answer, freeze, back }) {
+  const { approval: entry } = shown
+  return [
+    el('header', { class: 'detail-head' },
+      el('button', { class: 'button back', 'data-act': 'back', on: { click: back } }, '‹ All'),
+      el('h2', { tabindex: '-1', class: 'detail-title' }, whoSays(entry.request), el('span', { class: 'quiet' }, ' on ', seen(entry.request.session.platform), asks(entry.request))),
+      state(entry)),
+    ended(entry),
+    reasons(entry),
+    texts(shown),
+    el('div', { class: 'facts' }, askedBy(entry), runsIn(entry), variables(entry), filesOf(entry)),
+    votes(entry),
+    history(shown.history),
+    papers(entry),
+    isPending(entry) && actions(entry, answer, freeze),
+  ]
+}
+
+const asks = ({ tool, args }) => ({
+  terminal: args.background ? ' wants to run in the background' : ' wants to run', execute_code: ' wants to run Python',
+}[tool] ?? ` wants to ${args.action} a process`)
+
+const state = (entry) => isPending(entry)
+  ? el('span', { class: 'pill' }, countdown(entry.expires), el('span', { class: 'pill-word' }, ' left'))
+  : el('span', { class: `pill ${entry.state}` }, entry.state === 'pending' ? 'expired' : entry.state)
+
+const ended = (entry) => !isPending(entry) && el('p', { class: `outcome ${entry.state}`, role: 'status' }, seen(entry.message))
+
+const reasons = (entry) => el('ul', { class: 'reasons', 'aria-label': 'Why a person must approve this' }, entry.reasons.map((reason) =>
+  el('li', {}, el('span', {}, seen(reason.message)), ' ',
+    el('span', { class: 'rule' }, mono(reason.rule), reason.match ? [' found ', mono(reason.match)] : ''))))
+
+// texts are what would run, with what rules found in it, and what it would read.
+function texts({ approval, marks, marks_cut: cut }) {
+  const { request } = approval
+  const { args } = request
+  const block = (name, title) => args[name] && el('figure', { class: 'text' },
+    el('figcaption', {}, el('span', {}, title), el('span', { class: 'quiet' }, size(args[name]))),
+    el('pre', { class: 'code', tabindex: '0', 'aria-label': title }, marked(args[name], marks.filter((mark) => mark.text === name))))
+  return [
+    block('command', 'Command'), block('code', 'Python'), block('data', `Text for process ${args.process_id ?? ''}`), block('stdin', 'Standard input'),
+    !args.command && !args.code && !args.data && el('p', {}, 'Process ', mono(args.process_id), ': ', seen(args.action)),
+    cut && el('p', { class: 'error' }, 'Not every part that a rule found is marked: there are too many.'),
+  ]
+}
+
+function size(text) {
+  const lines = text.replace(/\n$/, '').split('\n').length
+  return `${lines > 1 ? plural(lines, 'line') + ', ' : ''}${plural(text.length, 'character')}`
+}
+
+// fact is a titled list of facts; those that say nothing are left out.
+const fact = (title, ...pairs) => el('section', { class: 'fact' }, el('h3', {}, title),
+  el('dl', {}, pairs.filter(([, value]) => value !== undefined && value !== '' && value !== false && value !== null)
+    .map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value)))))
+
+function askedBy({ request, caller, peer }) {
+  const { session } = request
+  return fact('Asked by',
+    ['user', whoSays(request)], ['platform', seen(session.platform)],
+    ['chat', (session.chat_type || session.chat_id) && [session.chat_type, ' ', session.chat_id && mono(session.chat_id)]],
+    ['thread', session.thread_id && mono(session.thread_id)], ['session', mono(session.id)],
+    ['profile', session.profile && mono(session.profile)], ['unattended', session.unattended && 'yes, nobody is there'],
+    ['by way of', [mono(caller), peer ? [' ', mono(peer)] : '']])
+}
+
+function runsIn({ request, decision }) {
+  const { backend, limits } = decision
+  return fact('Would run in',
+    ['backend', [mono(backend.name), backend.scope && ` for the ${backend.scope}`]], ['image', backend.image && mono(backend.image)],
+    ['network', network(backend)], ['folder', request.args.workdir && mono(request.args.workdir)],
+    ['mounts', (backend.mounts ?? []).length > 0 && el('ul', { class: 'plain' }, backend.mounts.map((m) =>
+      el('li', {}, mono(m.source), ' at ', mono(m.target), el('b', { class: m.read_only ? '' : 'loud' }, m.read_only ? ' read only' : ' writable'))))],
+    ['limits', [limits.timeout_seconds && `${limits.timeout_seconds} s`, backend.memory_mb && `${backend.memory_mb} MB`, backend.cpus && plural(backend.cpus, 'CPU')]
+      .filter(Boolean).join(', ')])
+}
+
+function network({ network, egress }) {
+  if (network === 'egress') return ['only to ', (egress ?? []).map((host, n) => [n ? ', ' : '', mono(host)])]
+  return network === 'full' ? el('b', { class: 'loud' }, 'full') : seen(network)
+}
+
+function variables({ decision, request }) {
+  const { forward, withheld, set, sealed } = decision.env
+  const given = (name) => [mono(name), (sealed ?? []).includes(name) && ' sealed']
+  const list = (names, show) => (names ?? []).length > 0 && el('ul', { class: 'plain' }, names.map((name) => el('li', {}, show(name))))
+  const none = !(forward ?? []).length && !(withheld ?? []).length && !Object.keys(set ?? {}).length
+  return fact('Variables',
+    ['', none && ((request.env ?? []).length ? 'none of those asked for' : 'none')],
+    ['enter', list(forward, given)],
+    ['withheld', list(withheld, ({ name, rule }) => [mono(name), ' by ', mono(rule)])],
+    ['set', list(Object.entries(set ?? {}), ([name, value]) => mono(`${name}=${value}`))])
+}
+
+const filesOf = ({ files }) => (files ?? []).length > 0 && fact('Files that it runs', ...files.map((file) =>
+  [mono(file.path), file.sha256 ? el('code', { class: 'digest' }, seen(file.sha256)) : el('b', { class: 'loud' }, 'there is no such file')]))
+
+function votes(entry) {
+  const { plan } = entry
+  return el('section', { class: 'votes' }, el('h3', {}, 'Answers', plan.quorum > 1 && el('span', { class: 'quiet' }, ` ${yes(entry)} of ${plan.quorum} needed`)),
+    el('ul', { class: 'plain' }, entry.votes.map((vote) => el('li', {},
+      el('b', { class: vote.approve ? 'good' : 'bad' }, vote.approve ? `yes, ${vote.scope}` : 'no'), ' ', mono(vote.person || vote.credential), ' on ', seen(vote.channel), ' ', timeAgo(vote.at),
+      vote.reason && [': ', seen(vote.reason)]))),
+    isPending(entry) && el('p', { class: 'quiet' }, 'Who may answer: ', (plan.approvers ?? []).map((name, n) => [n ? ', ' : '', mono(name)]), ' on ', seen((plan.channels ?? []).join(', ')), ' by route ', mono(plan.route), '.'))
+}
+
+const history = (events) => el('details', { class: 'more', 'data-fold': 'history' }, el('summary', {}, `This session lately (${events.length})`),
+  events.length ? el('ol', { class: 'rows' }, requests(events).map(event)) : el('p', { class: 'quiet' }, 'Nothing.'))
+
+const papers = (entry) => el('details', { class: 'more', 'data-fold': 'papers' }, el('summary', {}, 'For the record'), fact('',
+  ['approval', mono(entry.id)], ['digest', el('code', { class: 'digest' }, seen(entry.digest))], ['decision', mono(entry.decision_id)],
+  ['policies', el('code', { class: 'digest' }, seen(entry.decision.revision))], ['asked', new Date(entry.created).toLocaleString()],
+  ['ends', new Date(entry.expires).toLocaleString()]))
+
+function actions(entry, answer, freeze) {
+  const button = (about, label, key, act) => el('button', { class: `button ${about}`, 'data-live': true, 'data-act': act, on: { click: () => answer(act) } }, label, ' ', el('kbd', { 'aria-hidden': 'true' }, key))
+  const { session } = entry.request
+  return el('footer', { class: 'actions' },
+    el('div', { class: 'buttons' },
+      entry.scopes.map((scope) => button(scope === 'once' ? 'yes' : 'yes wider', scopes[scope].label, scopes[scope].key, scope)),
+      button('no', 'Deny', 'd', 'deny')),
+    el('div', { class: 'buttons small' },
+      el('button', { class: 'button bare', 'data-live': true, 'data-act': 'freeze-session', on: { click: () => freeze('session', session.id) } }, 'Freeze this session'),
+      session.user_id && el('button', { class: 'button bare', 'data-live': true, 'data-act': 'freeze-user', on: { click: () => freeze('user', `${session.platform}:${session.user_id}`) } }, 'Freeze this user')))
+}
+
+// leaves says what an answer leaves behind.
+export function leaves(entry, scope) {
+  const until = clockTime(clock.now() + (entry.decision.approval?.grant_seconds ?? 0) * 1000)
+  const pairs = el('ul', { class: 'plain pairs' }, entry.reasons.map((reason) => el('li', {}, mono(reason.rule), reason.match && [' on ', mono(reason.match)])))
+  switch (scope) {
+    case 'once': return el('p', {}, 'This request may run once, exactly as shown.')
+    case 'session': return [el('p', {}, 'Until ', el('b', {}, until), ', whatever this user asks in this session for these reasons only may run on ', mono(entry.decision.backend.name), ' without asking:'), pairs]
+    default: return [el('p', {}, el('b', {}, 'Until it is revoked'), ', whatever this user asks on ', seen(entry.request.session.platform), ' for these reasons only may run on ', mono(entry.decision.backend.name), ' without asking:'), pairs]
+  }
+}
+
+export const excerpt = (entry) => el('pre', { class: 'code short', tabindex: '0', 'aria-label': 'What would run' }, seen(textOf(entry.request), true))
+
+// requests puts the events of each request together, the newest request first.
+export function requests(events) {
+  const all = new Map()
+  for (const event of [...events].reverse()) {
+    const known = all.get(event.decision_id) ?? {}
+    all.set(event.decision_id, { ...known, ...event, outcome: event.outcome ?? known.outcome, at: known.at ?? event.timestamp, kinds: [...known.kinds ?? [], event.event] })
+  }
+  return [...all.values()].sort((a, b) => Date.parse(b.at) - Date.parse(a.at))
+}
+
+// event is a request, or what else happened, in one line.
+export const event = (e) => el('li', { class: 'event' },
+  el('span', { class: `badge ${tone(e)}` }, word(e)),
+  e.text ? el('code', { class: 'event-text' }, seen(e.text.slice(0, 300))) : el('span', { class: 'event-text quiet' }, seen(e.message ?? '')),
+  el('span', { class: 'event-about quiet' },
+    timeAgo(e.at), e.user && [' · ', mono(e.user)], e.platform && [' on ', seen(e.platform)], e.backend && [' · ', seen(e.backend)],
+    (e.rules ?? []).length > 0 && [' · ', seen([...new Set(e.rules)].join(', '))], e.text && e.message && [' · ', seen(e.message)]))
+
+function word(e) {
+  if (e.status === 'completed') return e.exit_code ? `ended ${e.exit_code}` : 'done'
+  if (e.status) return e.status.replaceAll('_', ' ')
+  return { allow: 'allowed', deny: 'denied', ask: e.approval?.state ?? 'asked' }[e.outcome] ?? e.event
+}
+
+function tone(e) {
+  if (e.status) return { completed: e.exit_code ? 'plain' : 'good', denied: 'bad', expired: 'plain', approval_required: 'wait' }[e.status] ?? 'wait'
+  return { allow: 'good', deny: 'bad', ask: 'wait' }[e.outcome] ?? 'plain'
+}

@@ -1,0 +1,70 @@
+// Questions before anything is done, and what became of it.
+import { byId, el } from './text.js'
+
+// ask opens a question, and once that is confirmed does what it asks about, then
+// what that returns. A refusal is shown in it.
+export function ask({ title, body, yes, tone, act, input }) {
+  const dialog = byId('confirm')
+  if (dialog.open) return
+  const error = byId('confirm-error')
+  const button = byId('confirm-yes')
+  byId('confirm-title').replaceChildren(title)
+  byId('confirm-body').replaceChildren(...[body].flat(3).filter(Boolean))
+  button.replaceChildren(yes)
+  button.className = `button strong ${tone}`
+  button.removeAttribute('data-moot')
+  button.disabled = document.body.dataset.live !== 'yes'
+  error.replaceChildren()
+  let busy = false
+  byId('confirm-form').onsubmit = async (event) => {
+    event.preventDefault()
+    if (busy || button.disabled) return
+    busy = true
+    try {
+      const after = await act()
+      dialog.close()
+      after?.()
+    } catch (cause) {
+      error.replaceChildren(cause.message)
+    } finally {
+      busy = false
+    }
+  }
+  dialog.showModal()
+  ;(input ?? button).focus()
+}
+
+// moot says why what is being asked can no longer be done.
+export function moot(why) {
+  if (!byId('confirm').open) return
+  byId('confirm-error').replaceChildren(why)
+  byId('confirm-yes').dataset.moot = ''
+  byId('confirm-yes').disabled = true
+}
+
+export function closeQuestion() {
+  byId('confirm').close()
+}
+
+// wireDialogs lets dialogs be closed, and keeps a key that is held down from
+// confirming what it opened.
+export function wireDialogs() {
+  byId('confirm-no').addEventListener('click', closeQuestion)
+  byId('confirm').addEventListener('keydown', (event) => { if (event.key === 'Enter' && event.repeat) event.preventDefault() })
+  byId('keys-form').addEventListener('submit', (event) => { event.preventDefault(); byId('keys').close() })
+}
+
+// toastFor is how long a toast stays, in milliseconds.
+const toastFor = 6000
+
+export function toast(...text) {
+  const node = el('div', { class: 'toast' }, ...text)
+  byId('toasts').append(node)
+  setTimeout(() => node.remove(), toastFor)
+}
+
+// field is a labelled line of input.
+export function field(label, attributes) {
+  const input = el('input', { type: 'text', autocomplete: 'off', spellcheck: 'false', maxlength: '1000', ...attributes })
+  return { input, label: el('label', { class: 'field' }, el('span', {}, label), input) }
+}

@@ -1,0 +1,82 @@
+// The views beside the approvals: grants, sandboxes, the system, and the banners.
+import { ago, clock, countdown, el, mono, plural, seen, timeAgo } from './text.js'
+
+const card = (title, about, action) => el('li', { class: 'card' }, el('div', { class: 'card-main' }, el('div', { class: 'card-title' }, title), el('div', { class: 'quiet' }, about)), action)
+
+// grant is one grant; revoke is what its button does.
+export const grant = (g, revoke) => card(
+  [el('span', { class: `badge ${g.scope === 'always' ? 'wait' : 'plain'}` }, g.scope), ' ', mono(g.user), ' on ', seen(g.platform), ', ', mono(g.backend)],
+  [
+    (g.pairs ?? []).length > 0 && el('ul', { class: 'plain' }, g.pairs.map((pair) => el('li', {}, mono(pair.rule), pair.match && [' on ', mono(pair.match)]))),
+    g.session && el('div', {}, 'session ', mono(g.session)),
+    el('div', {}, 'by ', mono(g.by), ' (', seen(g.via), ') ', timeAgo(g.created), ' · used ', plural(g.uses, 'time'), g.last_used ? [', last ', timeAgo(g.last_used)] : '',
+      ' · ', g.expires ? [countdown(g.expires), ' left'] : el('b', {}, 'until revoked')),
+  ],
+  el('button', { class: 'button no', 'data-live': true, 'aria-label': `Revoke the grant of ${g.user}`, on: { click: revoke } }, 'Revoke'))
+
+// sandbox is one live sandbox; remove is what its button does.
+export const sandbox = (s, remove) => card(
+  [mono(s.id.slice(0, 16)), ' ', el('span', { class: `badge ${s.users ? 'wait' : 'plain'}` }, s.users ? `in use by ${s.users}` : 'idle')],
+  [
+    el('div', {}, seen(s.backend), ' · ', mono(s.image)), el('div', {}, 'session ', mono(s.session), ' by way of ', mono(s.caller)),
+    el('div', {}, 'since ', timeAgo(s.since), ' · last used ', timeAgo(s.last_used)),
+  ],
+  el('button', { class: 'button no', 'data-live': true, 'aria-label': `Remove sandbox ${s.id.slice(0, 16)}`, on: { click: remove } }, 'Remove'))
+
+const line = (name, ...value) => el('div', {}, el('dt', {}, name), el('dd', {}, value))
+const ready = (is, yes, no) => el('span', { class: `badge ${is ? 'good' : 'bad'}` }, is ? yes : no)
+
+// system is the sidecar as a whole.
+export function system(status, me) {
+  const { policies } = status
+  return [
+    el('h2', {}, 'System'),
+    el('section', { class: 'block' }, el('h3', {}, 'Policies'),
+      el('dl', {},
+        line('state', ready(policies.ok, 'in force', 'the last reload failed: the policies before it stay in force')),
+        line('revision', el('code', { class: 'digest' }, seen(policies.revision))),
+        line('loaded', timeAgo(policies.loaded)), line('last read', timeAgo(policies.reloaded)), line('files', String(policies.files.length))),
+      policies.faults.length > 0 && el('ul', { class: 'faults' }, policies.faults.map((fault) => el('li', {}, mono(fault))))),
+    el('section', { class: 'block' }, el('h3', {}, 'Backends'),
+      el('dl', {}, (status.backends ?? []).map((b) => line(mono(b.name), ready(b.ready, 'ready', 'not ready'), ' ', b.isolated ? 'isolated' : el('b', { class: 'loud' }, 'not isolated'), b.message ? [' · ', seen(b.message)] : '')))),
+    el('section', { class: 'block' }, el('h3', {}, 'Platforms'),
+      el('dl', {}, (status.platforms ?? []).map((p) => line(mono(p.platform), p.backend ? [mono(p.backend), ' ', mono(p.image)] : '', p.message ? [' ', seen(p.message)] : '')))),
+    el('section', { class: 'block' }, el('h3', {}, 'Doors'),
+      el('dl', {}, (status.listeners ?? []).map((l) => line(mono(l.name), mono(l.listen), ' for ', seen(l.platforms.join(', ')))))),
+    el('section', { class: 'block' }, el('h3', {}, 'Sidecar'),
+      el('dl', {}, line('version', mono(status.version)), line('started', timeAgo(status.started)),
+        line('you are', mono(me.person || 'nobody in people'), ' by ', mono(me.credential), me.groups.length ? [' in ', seen(me.groups.join(', '))] : ''))),
+  ]
+}
+
+// problems is how many things are wrong with the sidecar.
+export const problems = (status) => (status.policies.ok ? 0 : 1) + (status.backends ?? []).filter((b) => !b.ready).length
+
+const frozenWhat = (freeze) => freeze.kind === 'all' ? 'everything' : [`${freeze.kind} `, mono(freeze.id)]
+
+// frozen are the freezes in force; thaw is what each button does.
+export const frozen = (freezes, thaw) => [
+  el('strong', { class: 'frozen-word' }, 'Frozen'),
+  el('ul', { class: 'plain' }, freezes.map((freeze) => el('li', {},
+    el('span', {}, el('b', {}, frozenWhat(freeze)), ' by ', mono(freeze.by), ' ', timeAgo(freeze.at), freeze.reason ? [': ', seen(freeze.reason)] : ''),
+    el('button', { class: 'button', 'data-live': true, 'aria-label': `Thaw ${freeze.kind} ${freeze.id ?? ''}`, on: { click: () => thaw(freeze) } }, 'Thaw')))),
+]
+
+export const thawing = (freeze) => el('p', {}, 'Requests of ', frozenWhat(freeze), ' are judged again. ', `Frozen ${ago(freeze.at)}`, freeze.reason ? [': ', seen(freeze.reason)] : '', '.')
+
+// warned is what deserves a second look.
+export function warned(status) {
+  const warnings = [...status.warnings ?? []]
+  if (!isSecureContext) warnings.unshift('this page travels unencrypted: whoever sees the network can answer in your place; use an ssh tunnel to the sidecar\'s machine')
+  if (!status.policies.ok) warnings.unshift('the last reload of the policies failed; the policies before it stay in force')
+  for (const b of status.backends ?? []) if (!b.ready) warnings.push(`backend ${b.name} is not ready`)
+  if (!warnings.length) return null
+  return el('details', {}, el('summary', {}, plural(warnings.length, 'warning'), ': ', el('span', {}, seen(warnings[0]))), el('ul', {}, warnings.map((text) => el('li', {}, seen(text)))))
+}
+
+// lost says that nothing is heard.
+export const lost = (seconds, retry) => [
+  el('span', {}, 'Connection lost. What is shown may be old, and nothing can be answered. Next try in ',
+    el('b', {}, countdown(new Date(clock.now() + seconds * 1000).toISOString())), '.'),
+  el('button', { class: 'button', on: { click: retry } }, 'Try now'),
+]
