@@ -1,6 +1,9 @@
 package bailiff
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // Decision is what the policies answer to a request: the document
 // data.bailiff.decision, completed with the revision that gave it.
@@ -28,6 +31,34 @@ type Reason struct {
 	Message string `json:"message"`
 	// Match is the part of the request that the rule found, if it names one.
 	Match string `json:"match,omitempty"`
+	// Hidden keeps the reason from whoever sent the request; people and the
+	// decision log see it.
+	Hidden bool `json:"hidden,omitempty"`
+}
+
+// Told is the decision as the sender of the request is told it: a hidden reason
+// is there without what it says.
+func (d Decision) Told() Decision {
+	d.Denials = told(d.Denials)
+	if d.Approval != nil {
+		terms := *d.Approval
+		terms.Reasons = told(terms.Reasons)
+		d.Approval = &terms
+	}
+	return d
+}
+
+func told(reasons []Reason) []Reason {
+	if !slices.ContainsFunc(reasons, func(r Reason) bool { return r.Hidden }) {
+		return reasons
+	}
+	open := make([]Reason, len(reasons))
+	for i, r := range reasons {
+		if open[i] = r; r.Hidden {
+			open[i] = Reason{Rule: "hidden", Message: "The policies do not say why.", Hidden: true}
+		}
+	}
+	return open
 }
 
 // ApprovalTerms say why a human must approve and what an approval may leave.

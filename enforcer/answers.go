@@ -53,7 +53,7 @@ func refuse(req bailiff.Request, d bailiff.Decision) (a answer, refused bool) {
 	switch {
 	case d.Outcome == bailiff.Deny:
 		return answer{Answer: bailiff.Answer{Status: bailiff.Refused, ExitCode: bailiff.ExitRefused,
-			Message: "Denied: " + sentences(d.Denials)}}, true
+			Message: "Denied: " + sentences(d.Told().Denials)}}, true
 	case req.Tool == bailiff.Process:
 		return unsupported("the process tool is not supported by this version"), true
 	case req.Args.Background:

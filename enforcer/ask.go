@@ -140,7 +140,7 @@ func (e *Enforcer) void(ctx context.Context, m *matter, approved bailiff.Claim) 
 // unapproved is the answer to a request that humans have not let run.
 func unapproved(d bailiff.Decision, asked bailiff.Approval) answer {
 	a := answer{Answer: bailiff.Answer{Approval: &asked, Status: bailiff.Refused, ExitCode: bailiff.ExitRefused}}
-	said := []string{sentences(d.Approval.Reasons), asked.Message}
+	said := []string{sentences(d.Told().Approval.Reasons), asked.Message}
 	switch asked.State {
 	case bailiff.ApprovalPending:
 		a.Status, a.ExitCode = bailiff.ApprovalRequired, bailiff.ExitPending

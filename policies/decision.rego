@@ -49,7 +49,17 @@ denials := [reason(denial) | some denial in deny]
 
 # What has not the shape of a reason is passed on as it is: the enforcer then
 # refuses the whole decision instead of losing a denial in silence.
-reason(said) := object.filter(said, {"rule", "message", "match"}) if is_object(said)
+reason(said) := object.filter(said, {"rule", "message", "match", "hidden"}) if {
+	is_object(said)
+	not is_hidden(said)
+}
+
+reason(said) := object.union(object.filter(said, {"rule", "message", "match"}), {"hidden": true}) if {
+	is_object(said)
+	is_hidden(said)
+}
+
+is_hidden(said) if data.bailiff.tables.hidden_rules[said.rule]
 
 reason(said) := said if not is_object(said)
 

@@ -64,3 +64,18 @@ test_verdict_that_is_no_word_denies if {
 		with data.bailiff.tables.verdicts as {"command.gains_privilege": {"sandbox": "alow"}}
 	answer.outcome == "deny"
 }
+
+test_hidden_rule_marks_its_reasons if {
+	wipe := decision with input as on_host(request("cli", [writing("rm", ["-r"], "/")]))
+		with data.bailiff.tables.hidden_rules as {"command.destroys_system": true}
+	{denial.hidden | some denial in wipe.denials} == {true}
+	asked := decision with input as on_host(request("cli", [call("sudo", [], ["ls"])]))
+		with data.bailiff.tables.hidden_rules as {"command.gains_privilege": true}
+	{reason.hidden | some reason in asked.approval.reasons} == {true}
+}
+
+test_reason_may_hide_itself if {
+	answer := decision with input as git_status
+		with data.bailiff.deny as {{"rule": "mine.secret", "message": "No.", "hidden": true}}
+	answer.denials == [{"rule": "mine.secret", "message": "No.", "hidden": true}]
+}

@@ -249,6 +249,8 @@ func (r *reader) reason(t *ast.Term) (one bailiff.Reason) {
 			one.Message = r.filled(v)
 		case "match":
 			one.Match = r.string(v)
+		case "hidden":
+			one.Hidden = r.bool(v)
 		default:
 			r.fail("is no known key")
 		}

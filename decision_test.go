@@ -1,0 +1,23 @@
+package bailiff
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+func TestAHiddenReasonIsToldToNobodyWhoSendsRequests(t *testing.T) {
+	secret := Reason{Rule: "canary.touched", Message: "It reads the canary.", Match: "/srv/canary", Hidden: true}
+	open := Reason{Rule: "command.x", Message: "It does x."}
+	d := Decision{Denials: []Reason{open, secret}, Approval: &ApprovalTerms{Reasons: []Reason{secret, open}}}
+	text, err := json.Marshal(d.Told())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), "canary") || strings.Count(string(text), "command.x") != 2 {
+		t.Errorf("told %s", text)
+	}
+	if d.Denials[1] != secret || d.Approval.Reasons[0] != secret {
+		t.Error("the decision itself has lost its reason")
+	}
+}
