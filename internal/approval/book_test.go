@@ -580,18 +580,52 @@ func TestFreezesThatMakeNoSense(t *testing.T) {
 	}
 }
 
-func TestFreezingAndThawingInTurnsEndsAsTheLastOneSaid(t *testing.T) {
+func TestAFrozenSessionUsesNoGrantOfItsUser(t *testing.T) {
 	f := open(t)
-	var all sync.WaitGroup
-	for range 20 {
-		all.Go(func() { f.Freeze(t.Context(), Freeze{Kind: "session", ID: "s1", By: "ben"}) })
-		all.Go(func() { f.Thaw(t.Context(), "session", "s1", by("ben")) })
+	c := claim("rm", "x")
+	f.approve(f.ask(c), "ana", "always")
+	f.Freeze(t.Context(), Freeze{Kind: "session", ID: "s1", By: "ben"})
+	if f.Covered(c) || f.redeem(c) {
+		t.Error("it does")
 	}
+	if !f.redeem(with(c, func(c *bailiff.Claim) { c.Request.Session.ID = "s2" })) {
+		t.Error("neither does another session")
+	}
+	f.Thaw(t.Context(), "session", "s1", by("ben"))
+	if !f.redeem(c) {
+		t.Error("it does not when it is thawed")
+	}
+}
+
+func TestStepsThatShareATransactionComeInTheirOrder(t *testing.T) {
+	hold, held := make(chan struct{}), make(chan struct{}, 100)
+	f := open(t, func(c *Config) {
+		c.reached = func(point string) {
+			if point == "staged" {
+				held <- struct{}{}
+				<-hold
+			}
+		}
+	})
+	freeze := func() { f.Freeze(t.Context(), Freeze{Kind: "session", ID: "s1", By: "ben"}) }
+	thaw := func() { f.Thaw(t.Context(), "session", "s1", by("ben")) }
+	var all sync.WaitGroup
+	all.Go(freeze)
+	<-held // the writer stands still, so what follows is one batch
+	for n, do := range []func(){thaw, freeze, thaw, freeze} {
+		all.Go(do)
+		within(t, time.Second, "queueing", func() bool { return len(f.queue) == n+1 })
+	}
+	close(hold)
 	all.Wait()
-	_, before := f.Frozen(bailiff.Session{ID: "s1"})
-	f.restart()
-	if _, after := f.Frozen(bailiff.Session{ID: "s1"}); after != before {
-		t.Errorf("memory says %v, the disk %v", before, after)
+	if n := len(held); n > 2 {
+		t.Errorf("%d transactions", n)
+	}
+	for _, when := range []string{"at once", "after a restart"} {
+		if _, frozen := f.Frozen(bailiff.Session{ID: "s1"}); !frozen {
+			t.Errorf("%s: it is not frozen", when)
+		}
+		f.restart()
 	}
 }
 
