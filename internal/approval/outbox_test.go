@@ -87,7 +87,7 @@ func TestAnEventThatIsToldTwiceIsTheSame(t *testing.T) {
 		f := open(t)
 		f.ask(claim("rm 1", "x"))
 		synctest.Wait()
-		f.store.Load().file.Close() // the event is in the log, but cannot be forgotten
+		f.failWrites() // the event is in the log, but cannot be forgotten
 		time.Sleep(2 * time.Minute)
 		f.restart()
 		f.Close()
