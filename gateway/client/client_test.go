@@ -75,6 +75,7 @@ var request = bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command
 func TestExecutingTellsNewsAndEndsInTheAnswer(t *testing.T) {
 	s := sidecar{func(_ context.Context, req bailiff.Request, news func(bailiff.Progress)) bailiff.Answer {
 		news(bailiff.Progress{Decision: &bailiff.Decided{ID: "d1", Decision: bailiff.Decision{Outcome: bailiff.Allow}}})
+		news(bailiff.Progress{Approval: &bailiff.Approval{ID: "a-1", State: bailiff.ApprovalPending}})
 		news(bailiff.Progress{Output: []byte("a\n")})
 		news(bailiff.Progress{Output: []byte("\xff")})
 		return bailiff.Answer{RequestID: req.ID, DecisionID: "d1", Status: bailiff.Completed, ExitCode: 7, Output: []byte("a\n\xff")}
@@ -82,13 +83,14 @@ func TestExecutingTellsNewsAndEndsInTheAnswer(t *testing.T) {
 	var told []string
 	news := News{
 		Decision: func(d gateway.Decided) { told = append(told, d.DecisionID+" "+d.Decision.Outcome.String()) },
+		Approval: func(a gateway.Approval) { told = append(told, a.ID+" "+string(a.State)) },
 		Output:   func(b []byte) { told = append(told, string(b)) },
 	}
 	answer, err := clientOf(t, agentDoor(t, s, gateway.DoorConfig{})).Execute(t.Context(), request, news)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := strings.Join(told, "|"), "d1 allow|a\n|\xff"; got != want {
+	if got, want := strings.Join(told, "|"), "d1 allow|a-1 pending|a\n|\xff"; got != want {
 		t.Errorf("told %q, want %q", got, want)
 	}
 	if output, err := answer.Bytes(); err != nil || string(output) != "a\n\xff" || answer.ExitCode != 7 {
@@ -184,11 +186,7 @@ func TestTheTokenIsSent(t *testing.T) {
 }
 
 func TestOperatorsAsk(t *testing.T) {
-	h, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: sidecar{}, Sandboxes: sidecar{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := clientOf(t, open(t, gateway.DoorConfig{}, h))
+	c, _ := operators(t)
 	if status, err := c.Status(t.Context()); err != nil || status.Version != "1.2.3" {
 		t.Errorf("the status is %+v, %v", status, err)
 	}

@@ -14,9 +14,11 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway"
 )
 
-// News is told of a request while it runs; either function may be nil.
+// News is told of a request while it runs; each function may be nil.
 type News struct {
 	Decision func(gateway.Decided)
+	// Approval is told when people are asked, and of their answer.
+	Approval func(gateway.Approval)
 	Output   func([]byte)
 }
 
@@ -67,6 +69,12 @@ func (n News) tell(name string, data []byte) error {
 			return err
 		}
 		n.Decision(d)
+	case name == "approval" && n.Approval != nil:
+		var a gateway.Approval
+		if err := json.Unmarshal(data, &a); err != nil {
+			return err
+		}
+		n.Approval(a)
 	case name == "output" && n.Output != nil:
 		var o gateway.Output
 		if err := json.Unmarshal(data, &o); err != nil {

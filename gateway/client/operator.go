@@ -1,0 +1,121 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/internal/approval"
+)
+
+// Approvals is one page of what people were asked; the query's After is an
+// earlier page's Next.
+func (c *Client) Approvals(ctx context.Context, q approval.Query) (gateway.Approvals, error) {
+	values := url.Values{}
+	for name, value := range map[string]string{"state": string(q.State), "session": q.Session, "user": q.User, "after": q.After} {
+		if value != "" {
+			values.Set(name, value)
+		}
+	}
+	if q.Limit > 0 {
+		values.Set("limit", strconv.Itoa(q.Limit))
+	}
+	return ask[gateway.Approvals](ctx, c, http.MethodGet, "/v1/approvals?"+values.Encode(), nil)
+}
+
+// Approval shows one whole.
+func (c *Client) Approval(ctx context.Context, id string) (gateway.ShownApproval, error) {
+	return ask[gateway.ShownApproval](ctx, c, http.MethodGet, approvalPath(id), nil)
+}
+
+// Approve says yes, with the narrowest scope if that is empty.
+func (c *Client) Approve(ctx context.Context, id, scope string) (approval.Entry, error) {
+	return tell[approval.Entry](ctx, c, http.MethodPost, approvalPath(id)+"/approve", gateway.Approving{Scope: scope})
+}
+
+// Deny says no.
+func (c *Client) Deny(ctx context.Context, id, reason string) (approval.Entry, error) {
+	return tell[approval.Entry](ctx, c, http.MethodPost, approvalPath(id)+"/deny", gateway.Denying{Reason: reason})
+}
+
+func approvalPath(id string) string { return "/v1/approvals/" + url.PathEscape(id) }
+
+// Grants are what lets requests run without asking again.
+func (c *Client) Grants(ctx context.Context) ([]approval.Grant, error) {
+	list, err := ask[gateway.Grants](ctx, c, http.MethodGet, "/v1/grants", nil)
+	return list.Grants, err
+}
+
+// Revoke ends a grant.
+func (c *Client) Revoke(ctx context.Context, id string) (approval.Grant, error) {
+	return ask[approval.Grant](ctx, c, http.MethodDelete, "/v1/grants/"+url.PathEscape(id), nil)
+}
+
+// Freezes are what is frozen.
+func (c *Client) Freezes(ctx context.Context) ([]approval.Freeze, error) {
+	list, err := ask[gateway.Freezes](ctx, c, http.MethodGet, "/v1/freeze", nil)
+	return list.Freezes, err
+}
+
+// Freeze returns when nothing that it stops runs any more.
+func (c *Client) Freeze(ctx context.Context, f gateway.Freezing) (approval.Freeze, error) {
+	return tell[approval.Freeze](ctx, c, http.MethodPost, "/v1/freeze", f)
+}
+
+// Thaw lets go on what was frozen by the same kind and id.
+func (c *Client) Thaw(ctx context.Context, kind, id string) error {
+	body, err := json.Marshal(gateway.Freezing{Kind: kind, ID: id})
+	if err != nil {
+		return fmt.Errorf("asking the sidecar: %w", err)
+	}
+	resp, err := c.do(ctx, http.MethodDelete, "/v1/freeze", body)
+	if err != nil {
+		return err
+	}
+	return resp.Body.Close()
+}
+
+var errStreamEnded = errors.New("the sidecar went away")
+
+// Events tells what happens, by name and JSON, until ctx ends or told returns an
+// error. The first call, without name, says that nothing is missed from then on.
+func (c *Client) Events(ctx context.Context, told func(name string, data []byte) error) error {
+	resp, err := c.do(ctx, http.MethodGet, "/v1/events", nil, "text/event-stream")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if err := told("", nil); err != nil {
+		return err
+	}
+	for from := bufio.NewReader(resp.Body); ; {
+		name, data, err := event(from)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return errStreamEnded
+		case err != nil:
+			return fmt.Errorf("following the events: %w", err)
+		}
+		if err := told(name, data); err != nil {
+			return err
+		}
+	}
+}
+
+// tell sends a value.
+func tell[T any](ctx context.Context, c *Client, method, path string, value any) (answer T, err error) {
+	body, err := json.Marshal(value)
+	if err != nil {
+		return answer, fmt.Errorf("asking the sidecar: %w", err)
+	}
+	return ask[T](ctx, c, method, path, body)
+}

@@ -1,0 +1,132 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/internal/audit"
+)
+
+// everybody may answer.
+type everybody struct{}
+
+func (everybody) Plan(bailiff.Claim) (approval.Plan, error) {
+	return approval.Plan{Route: "all", Approvers: []string{"root"}, Channels: []string{"operator"}, Quorum: 1, Timeout: time.Hour}, nil
+}
+func (everybody) May(approval.Approver, bailiff.Claim, string) error { return nil }
+
+// operators is a client of a door with a real book behind it.
+func operators(t *testing.T) (*Client, *approval.Book) {
+	t.Helper()
+	folder := t.TempDir()
+	log, err := audit.Open(audit.Config{StateDir: folder})
+	if err != nil {
+		t.Fatal(err)
+	}
+	book, err := approval.Open(approval.Config{Path: filepath.Join(folder, "approvals.db"), Router: everybody{}, Recorder: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = errors.Join(book.Close(), log.Close()) })
+	h, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: sidecar{}, Sandboxes: sidecar{}, Approvals: book, Freezer: book, Decisions: log,
+		Who: gateway.ByPeer(func(_ uint32, channel string) approval.Approver {
+			return approval.Approver{Person: "root", Credential: "uid:0", Channel: channel}
+		})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return clientOf(t, open(t, gateway.DoorConfig{}, h)), book
+}
+
+// asked is the id of an approval that a session waits for.
+func asked(t *testing.T, book *approval.Book, session string) string {
+	t.Helper()
+	a, err := book.Ask(t.Context(), bailiff.Claim{
+		Request: bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "rm x"}, Session: bailiff.Session{ID: session, Platform: "telegram", UserID: "42"}},
+		Decision: bailiff.Decision{Outcome: bailiff.Ask, Approval: &bailiff.ApprovalTerms{Reasons: []bailiff.Reason{{Rule: "r", Message: "m", Match: "rm"}},
+			Scopes: []string{"once", "session"}, TimeoutSeconds: 60, GrantSeconds: 60, Quorum: 1}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.ID
+}
+
+func TestOperatorsAnswer(t *testing.T) {
+	c, book := operators(t)
+	yes, no := asked(t, book, "s1"), asked(t, book, "s/2")
+	if page, err := c.Approvals(t.Context(), approval.Query{Session: "s/2", State: bailiff.ApprovalPending, User: "42", Limit: 7}); err != nil || len(page.Approvals) != 1 || page.Approvals[0].ID != no {
+		t.Errorf("listed %+v, %v", page, err)
+	}
+	if shown, err := c.Approval(t.Context(), yes); err != nil || shown.Approval.ID != yes || len(shown.Marks) != 1 {
+		t.Errorf("shown %+v, %v", shown, err)
+	}
+	var p *gateway.Problem
+	if _, err := c.Approve(t.Context(), yes, "always"); !errors.As(err, &p) || p.Code != "scope_not_offered" {
+		t.Errorf("a scope that is not offered: %v", err)
+	}
+	approved, err := c.Approve(t.Context(), yes, "session")
+	if err != nil || approved.State != bailiff.ApprovalApproved || approved.Scope != "session" {
+		t.Errorf("approved %+v, %v", approved, err)
+	}
+	if denied, err := c.Deny(t.Context(), no, "because"); err != nil || denied.State != bailiff.ApprovalDenied || denied.Votes[0].Reason != "because" {
+		t.Errorf("denied %+v, %v", denied, err)
+	}
+	if grants, err := c.Grants(t.Context()); err != nil || len(grants) != 1 || grants[0].ID != approved.GrantID {
+		t.Errorf("the grants are %+v, %v", grants, err)
+	}
+	if g, err := c.Revoke(t.Context(), approved.GrantID); err != nil || g.ApprovalID != yes {
+		t.Errorf("revoked %+v, %v", g, err)
+	}
+}
+
+func TestOperatorsFreeze(t *testing.T) {
+	c, _ := operators(t)
+	if f, err := c.Freeze(t.Context(), gateway.Freezing{Kind: "session", ID: "s/1", Reason: "odd"}); err != nil || f.By != "root" {
+		t.Errorf("frozen %+v, %v", f, err)
+	}
+	if list, err := c.Freezes(t.Context()); err != nil || len(list) != 1 || list[0].Reason != "odd" {
+		t.Errorf("frozen is %+v, %v", list, err)
+	}
+	var p *gateway.Problem
+	if err := c.Thaw(t.Context(), "all", ""); !errors.As(err, &p) || p.Code != "freeze_unknown" {
+		t.Errorf("thawing what is not frozen: %v", err)
+	}
+	if err := c.Thaw(t.Context(), "session", "s/1"); err != nil {
+		t.Errorf("thawing: %v", err)
+	}
+}
+
+func TestOperatorsAreToldWhatHappens(t *testing.T) {
+	c, book := operators(t)
+	enough := errors.New("enough")
+	var id string
+	err := c.Events(t.Context(), func(name string, data []byte) error {
+		if name == "" {
+			id = asked(t, book, "s1") // which must not be missed
+			return nil
+		}
+		var e approval.Entry
+		if err := json.Unmarshal(data, &e); err != nil || name != "approval" || e.ID != id {
+			t.Errorf("told of %s %s, %v", name, data, err)
+		}
+		return enough
+	})
+	if !errors.Is(err, enough) {
+		t.Errorf("ended by %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	if err := c.Events(ctx, func(string, []byte) error { cancel(); return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("ended by %v", err)
+	}
+	if err := c.Events(t.Context(), func(string, []byte) error { return book.Close() }); !errors.Is(err, errStreamEnded) {
+		t.Errorf("ended by %v", err)
+	}
+}
