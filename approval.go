@@ -97,7 +97,9 @@ func encoded(v any) []byte {
 	return text
 }
 
-// Pairs are the reasons of a claim by rule and match, sorted and each once.
+// Pairs are the reasons of a claim by rule and match, sorted and each once. What
+// was found by its name in one folder is another thing in another, so that a
+// match holds for the folder in which the session stands.
 func (c Claim) Pairs() []Pair {
 	if c.Decision.Approval == nil {
 		return nil
@@ -105,6 +107,9 @@ func (c Claim) Pairs() []Pair {
 	pairs := make([]Pair, len(c.Decision.Approval.Reasons))
 	for i, r := range c.Decision.Approval.Reasons {
 		pairs[i] = Pair{r.Rule, r.Match}
+		if dir := c.Request.Args.Workdir; r.Match != "" && dir != "" {
+			pairs[i].Match += " in " + dir
+		}
 	}
 	slices.SortFunc(pairs, func(a, b Pair) int {
 		return strings.Compare(a.Rule+"\x00"+a.Match, b.Rule+"\x00"+b.Match)

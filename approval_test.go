@@ -36,7 +36,7 @@ func TestAnApprovalIsBoundToWhatWillRunAndToNothingElse(t *testing.T) {
 		"another word for the reason": {func(c *Claim) { c.Decision.Approval.Reasons[0].Message = "x" }, ""},
 		"another argument":            {func(c *Claim) { c.Request.Args.Command = "rm -r ~/project" }, "the arguments"},
 		"other input":                 {func(c *Claim) { c.Request.Args.Stdin = "y" }, "the arguments"},
-		"another folder":              {func(c *Claim) { c.Request.Args.Workdir = "/" }, "the arguments"},
+		"another folder":              {func(c *Claim) { c.Request.Args.Workdir = "/" }, "the arguments, the reasons for asking"},
 		"another tool":                {func(c *Claim) { c.Request.Tool = ExecuteCode }, "the tool"},
 		"another caller":              {func(c *Claim) { c.Request.Caller = "codex" }, "the caller"},
 		"another session":             {func(c *Claim) { c.Request.Session.ID = "s2" }, "the session"},
@@ -82,6 +82,16 @@ func TestPairsAreSortedAndEachOnce(t *testing.T) {
 		c.Decision.Approval.Reasons = []Reason{{Rule: "b", Match: "2"}, {Rule: "a", Match: "1"}, {Rule: "b", Match: "2"}, {Rule: "b", Match: "1"}}
 	})
 	if got, want := c.Pairs(), []Pair{{"a", "1"}, {"b", "1"}, {"b", "2"}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestAMatchHoldsForItsFolderOnly(t *testing.T) {
+	c := claim(func(c *Claim) {
+		c.Request.Args.Workdir = "/home/ana"
+		c.Decision.Approval.Reasons = []Reason{{Rule: "a", Match: "build"}, {Rule: "b"}}
+	})
+	if got, want := c.Pairs(), []Pair{{"a", "build in /home/ana"}, {"b", ""}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }

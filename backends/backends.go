@@ -144,6 +144,8 @@ type Exit struct {
 	// between the first HeadBytes and the last TailBytes handed on.
 	Dropped int64
 	// Workdir is where the shell stood at its end, empty if that is not known.
-	Workdir  string
-	Duration time.Duration
+	Workdir string
+	// InWorkspace says that this is where commands start that name no folder.
+	InWorkspace bool
+	Duration    time.Duration
 }

@@ -100,7 +100,7 @@ func (e *Enforcer) await(ctx context.Context, m *matter, id string) bailiff.Appr
 // approved; otherwise the approval is void.
 func (e *Enforcer) resume(ctx context.Context, m *matter, asked bailiff.Approval) answer {
 	approved := m.claim()
-	again := &matter{located: m.located, news: m.news, told: true, approval: &asked}
+	again := &matter{located: m.located, atStart: m.atStart, news: m.news, told: true, approval: &asked}
 	start := time.Now()
 	again.Judgement = e.decide(ctx, m.located, nil)
 	again.event = decided(m.located, again.Judgement, start)
@@ -140,7 +140,10 @@ func (e *Enforcer) void(ctx context.Context, m *matter, approved bailiff.Claim) 
 // unapproved is the answer to a request that humans have not let run.
 func unapproved(d bailiff.Decision, asked bailiff.Approval) answer {
 	a := answer{Answer: bailiff.Answer{Approval: &asked, Status: bailiff.Refused, ExitCode: bailiff.ExitRefused}}
-	said := []string{sentences(d.Told().Approval.Reasons), asked.Message}
+	said := []string{sentences(d.Told().Approval.Reasons)}
+	if asked.Message != "" {
+		said = append(said, sentence(strings.TrimSuffix(asked.Message, ".")))
+	}
 	switch asked.State {
 	case bailiff.ApprovalPending:
 		a.Status, a.ExitCode = bailiff.ApprovalRequired, bailiff.ExitPending

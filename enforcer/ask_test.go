@@ -215,3 +215,30 @@ func TestAnEndIsRecordedForWhateverWasLetRunEvenIfItCouldNot(t *testing.T) {
 		})
 	}
 }
+
+// A session's first command stands nowhere yet, its second where the first one
+// ended: the same request in between is still the one that was approved.
+func TestTheSameRequestFromTheFolderItWasAskedInIsTheSame(t *testing.T) {
+	ends := backends.Exit{Workdir: "/workspace", InWorkspace: true}
+	b := newBench(t, func(b *bench) {
+		b.judge.decision = allow(ask)
+		b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) { return ends, nil }
+	})
+	b.Execute(t.Context(), request("rm -r build"), nil)
+	first := b.human.asked[0].Digest()
+	b.judge.says(allow())
+	b.Execute(t.Context(), request("ls"), nil)
+	b.judge.says(allow(ask))
+	b.human.grants[first] = true
+	if a := b.Execute(t.Context(), request("rm -r build"), nil); a.Status != bailiff.Completed {
+		t.Errorf("from the same folder the answer is %+v", a)
+	}
+	ends = backends.Exit{Workdir: "/workspace/other"}
+	b.judge.says(allow())
+	b.Execute(t.Context(), request("cd other"), nil)
+	b.judge.says(allow(ask))
+	b.human.grants[first] = true
+	if a := b.Execute(t.Context(), request("rm -r build"), nil); a.Status != bailiff.ApprovalRequired {
+		t.Errorf("from another folder the answer is %+v", a)
+	}
+}

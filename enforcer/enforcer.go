@@ -316,11 +316,11 @@ func (e *Enforcer) judge(ctx context.Context, req bailiff.Request) *matter {
 	}
 	j := e.decide(ctx, located, nil)
 	if at.path != "" && j.Decision.Outcome != bailiff.Deny && !at.lease.serves(tenancy(req, j.Decision, e.Owner)) {
-		located = req
+		located, at = req, workdir{}
 		j = e.decide(ctx, located, nil)
 	}
 	e.Observer.Decided(req, j.Decision, time.Since(start))
-	return &matter{located: located, Judgement: j, event: decided(req, j, start)}
+	return &matter{located: located, atStart: at.inWorkspace, Judgement: j, event: decided(req, j, start)}
 }
 
 // decide judges a request whose files, if they are known, are these.

@@ -123,6 +123,8 @@ type leases struct {
 type workdir struct {
 	lease *lease
 	path  string
+	// inWorkspace says that it is where commands start that name no folder.
+	inWorkspace bool
 }
 
 func newLeases(owner string, opened func(string, error, time.Duration), reaped func(*lease, string, error)) *leases {

@@ -8,6 +8,8 @@ import (
 type matter struct {
 	// located is the request with the working folder that was judged.
 	located bailiff.Request
+	// atStart says that this folder is the one where a session's first command starts.
+	atStart bool
 	bailiff.Judgement
 	event bailiff.Event
 	news  func(bailiff.Progress)
@@ -29,9 +31,14 @@ type matter struct {
 // mayRun says whether the policies or humans let the request run.
 func (m *matter) mayRun() bool { return m.Decision.Outcome == bailiff.Allow || m.granted }
 
-// claim is what humans are asked about the matter.
+// claim is what humans are asked about the matter. A session's first command and
+// a later one from the same folder are one claim.
 func (m *matter) claim() bailiff.Claim {
-	return bailiff.Claim{Request: m.located, Decision: m.Decision, DecisionID: m.event.DecisionID, Files: m.files, Input: m.Input}
+	req := m.located
+	if m.atStart {
+		req.Args.Workdir = ""
+	}
+	return bailiff.Claim{Request: req, Decision: m.Decision, DecisionID: m.event.DecisionID, Files: m.files, Input: m.Input}
 }
 
 // recorded is the event of the judgement, as it stands now.

@@ -25,7 +25,7 @@ func (e *Enforcer) run(ctx context.Context, req bailiff.Request, d bailiff.Decis
 	if err != nil {
 		return e.broken(ctx, req, use, a, err)
 	}
-	use.leases.moved(use.lease, req.Caller, req.Session.ID, exit.Workdir)
+	use.leases.moved(use.lease, req.Caller, req.Session.ID, exit.Workdir, exit.InWorkspace)
 	a.end(exit, cmd.Timeout)
 	a.note(circumstances(exit, use, d)...)
 	return a
@@ -76,11 +76,11 @@ func (e *Enforcer) broken(ctx context.Context, req bailiff.Request, use *tenure,
 		a.Status, a.Code = bailiff.Failed, bailiff.CodeCommand
 		if at := use.leases.workdir(req.Caller, req.Session.ID); at.path != "" && at.path == req.Args.Workdir {
 			a.note("The session's next command starts in its workspace.")
-			use.leases.moved(use.lease, req.Caller, req.Session.ID, "")
+			use.leases.moved(use.lease, req.Caller, req.Session.ID, "", false)
 		}
 	case !a.started:
 		a.Status, a.Code = bailiff.Unavailable, bailiff.CodeBackend
-		use.leases.moved(use.lease, req.Caller, req.Session.ID, "")
+		use.leases.moved(use.lease, req.Caller, req.Session.ID, "", false)
 	default:
 		a.Status, a.Code = bailiff.Failed, bailiff.CodeOutcomeUnknown
 		e.readiness.doubt(a.Backend, err)

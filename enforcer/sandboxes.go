@@ -236,7 +236,7 @@ func (ls *leases) workdir(caller, session string) workdir {
 }
 
 // moved remembers where a session's command ended; an empty path forgets it.
-func (ls *leases) moved(l *lease, caller, session, path string) {
+func (ls *leases) moved(l *lease, caller, session, path string, inWorkspace bool) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	if l.alone {
@@ -246,5 +246,5 @@ func (ls *leases) moved(l *lease, caller, session, path string) {
 		delete(ls.workdirs, hash(caller, session))
 		return
 	}
-	ls.workdirs[hash(caller, session)] = workdir{l, path}
+	ls.workdirs[hash(caller, session)] = workdir{l, path, inWorkspace}
 }

@@ -45,3 +45,10 @@ test_code_is_approved_once_only if {
 	answer.outcome == "ask"
 	answer.approval.scopes == ["once"]
 }
+
+test_match_after_a_change_of_folder_says_so if {
+	answer := decision with input as on_host(request("cli", [call("cd", [], ["/srv"]), call("sudo", [], ["ls"])]))
+	{reason.match | some reason in answer.approval.reasons} == {"sudo after cd /srv"}
+	alone := decision with input as on_host(request("cli", [call("sudo", [], ["ls"])]))
+	{reason.match | some reason in alone.approval.reasons} == {"sudo"}
+}

@@ -135,7 +135,7 @@ func (c *Client) handle(call *call, out func([]byte)) (exit backends.Exit, done 
 			return exit, true, c.refused(f)
 		case wire.Ended:
 			end, err := wire.DecodeEnd(f.Payload)
-			return exitOf(end), true, err
+			return c.exitOf(end), true, err
 		}
 	}
 	return exit, false, nil
@@ -162,9 +162,9 @@ func (c *Client) refused(f wire.Frame) error {
 
 func unfit(err error) error { return fmt.Errorf("%w: %w", backends.ErrUnfit, err) }
 
-func exitOf(end wire.End) backends.Exit {
+func (c *Client) exitOf(end wire.End) backends.Exit {
 	return backends.Exit{Code: end.Code, TimedOut: end.TimedOut, Interrupted: end.Interrupted, Lost: end.Lost, Starved: end.Starved,
-		Dropped: end.Dropped, Workdir: end.Dir, Duration: end.Took}
+		Dropped: end.Dropped, Workdir: end.Dir, InWorkspace: end.Dir == c.place.Workspace, Duration: end.Took}
 }
 
 // send starts the command and feeds its input as fast as it is read.
