@@ -26,7 +26,7 @@ var floors = map[string]int{
 	"enforcer":       3,
 	"gateway":        4,
 	"gateway/client": 5, "gateway/console": 5,
-	"cmd/bailiff":    6, "cmd/bailiff-runner": 6, "docs": 6,
+	"cmd/bailiff": 6, "cmd/bailiff-runner": 6, "docs": 6,
 }
 
 // sideways are the imports within one floor that are meant: the lower of the
@@ -54,6 +54,7 @@ var owners = map[string]string{
 	"github.com/google/cel-go":            "internal/guard",
 	"golang.org/x/sync":                   "enforcer",
 	"golang.org/x/time":                   "internal/throttle",
+	"golang.org/x/term":                   "cmd/bailiff",
 	"golang.org/x/net":                    "cmd/bailiff-runner",
 	"go.yaml.in/yaml/v3":                  "internal/pdp",
 	"go.etcd.io/bbolt":                    "internal/approval",

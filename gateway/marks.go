@@ -48,27 +48,36 @@ type search struct {
 
 func (s *search) marks(name, text string, reasons []bailiff.Reason) (found []Mark) {
 	for _, r := range reasons {
-		if r.Match == "" {
-			continue
+		of := s.places(name, text, r.Rule, r.Match)
+		if thing, _, placed := strings.Cut(r.Match, afterWord); placed && len(of) == 0 {
+			of = s.places(name, text, r.Rule, thing)
 		}
-		for at := 0; ; {
-			if s.room == 0 || s.budget < 0 {
-				s.more = true
-				return found
-			}
-			i := strings.Index(text[at:], r.Match)
-			if i < 0 {
-				s.budget -= len(text) - at
-				break
-			}
-			start, end := at+i, at+i+len(r.Match)
-			s.budget -= end - at + findCost
-			at = start + 1
-			if !standsAlone(text, start, end) {
-				continue
-			}
+		found = append(found, of...)
+	}
+	return found
+}
+
+// afterWord is how a match ends, in the shipped policies, that says in which
+// folder it was found: "x after cd y".
+const afterWord = " after "
+
+// places are those of one match.
+func (s *search) places(name, text, rule, match string) (found []Mark) {
+	for at := 0; match != ""; {
+		if s.room == 0 || s.budget < 0 {
+			s.more = true
+			break
+		}
+		i := strings.Index(text[at:], match)
+		if i < 0 {
+			s.budget -= len(text) - at
+			break
+		}
+		start, end := at+i, at+i+len(match)
+		s.budget -= end - at + findCost
+		if at = start + 1; standsAlone(text, start, end) {
 			s.room--
-			found = append(found, Mark{Text: name, Start: start, End: end, Rules: []string{r.Rule}})
+			found = append(found, Mark{Text: name, Start: start, End: end, Rules: []string{rule}})
 			at = end
 		}
 	}

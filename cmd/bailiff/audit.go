@@ -82,7 +82,7 @@ func printEvent(w io.Writer, format string, line []byte) error {
 	if err := json.Unmarshal(line, &e); err != nil {
 		return fmt.Errorf("reading an event: %w", err)
 	}
-	_, err := fmt.Fprintf(w, "%-30s  %-9s  %-24s  %s\n", e.Timestamp, e.Custom.Event, e.Custom.Session, e.about())
+	_, err := fmt.Fprintf(w, "%-30s  %-9s  %-24s  %s\n", e.Timestamp, e.Custom.Event, visible(e.Custom.Session), visible(e.about()))
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 
 	"github.com/bailiff-dev/bailiff"
@@ -78,7 +79,11 @@ func (a asked) Frozen(s bailiff.Session) (reason string, frozen bool) {
 	if !frozen {
 		return "", false
 	}
-	return fmt.Sprintf("%s froze %s: %s Nothing runs until it is thawed.", f.By, frozenThing(f), f.Reason), true
+	why := ""
+	if f.Reason != "" {
+		why = ": " + strings.TrimRight(f.Reason, ".")
+	}
+	return fmt.Sprintf("%s froze %s%s. Nothing runs until it is thawed.", f.By, frozenThing(f), why), true
 }
 
 func frozenThing(f approval.Freeze) string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,6 +24,9 @@ func newExec(configPath *string) *cobra.Command {
 		Long: `Sends one request to the running sidecar and prints the command's output as it
 comes. One argument after -- is shell text; several are the words of a command.
 Interrupting it (Ctrl-C) stops the command and everything it has started.
+
+Where a person must approve, it says so on standard error and waits, as long as
+--wait says. The same request again runs once it is approved.
 
 --break-glass runs what the policies deny, by the operators' socket, without
 variables and in a sandbox of its own; operator.break_glass must allow it, and
@@ -51,6 +55,7 @@ pending; 124 timeout; 130 interrupted; 125 the sidecar or the backend failed.`,
 	})
 	who.register(cmd)
 	cmd.Flags().StringVar(&who.requestID, "request-id", "", "an `id` under which this request runs at most once")
+	cmd.Flags().IntVar(&who.wait, "wait", usualWait, "how many `seconds` to wait for an approval, if one is due")
 	cmd.Flags().StringVar(&glass, "break-glass", "", "run it against the policies, for this `reason`")
 	outputFlag(cmd, &format)
 	return cmd
@@ -75,7 +80,9 @@ func execute(cmd *cobra.Command, configPath string, who *claim, glass, format st
 	if err != nil {
 		return err
 	}
-	answer, err := door.Execute(cmd.Context(), req, printing(cmd.OutOrStdout(), format))
+	news := printing(cmd.OutOrStdout(), format)
+	news.Approval = promptApproval(cmd.ErrOrStderr())
+	answer, err := door.Execute(cmd.Context(), req, news)
 	if err != nil {
 		return err
 	}
@@ -126,6 +133,16 @@ func printing(w io.Writer, format string) client.News {
 		return client.News{}
 	}
 	return client.News{Output: func(piece []byte) { _, _ = w.Write(piece) }}
+}
+
+// promptApproval tells whoever waits what for.
+func promptApproval(w io.Writer) func(gateway.Approval) {
+	return func(a gateway.Approval) {
+		if a.State == bailiff.ApprovalPending {
+			fmt.Fprintf(w, "bailiff: waiting for approval %s until %s; an operator answers by \"bailiff approvals approve %s\" or deny\n",
+				a.ID, a.ExpiresAt.Local().Format(time.TimeOnly), a.ID)
+		}
+	}
 }
 
 // conclude tells how the request ended, by message and exit status.

@@ -49,7 +49,11 @@ type claim struct {
 	workdir   string
 	code      string
 	requestID string
+	wait      int
 }
+
+// usualWait is how many seconds a request waits for an approval.
+const usualWait = 300
 
 // register adds the flags that exec and decide share.
 func (c *claim) register(cmd *cobra.Command) {
@@ -70,7 +74,7 @@ func (c *claim) register(cmd *cobra.Command) {
 
 // request builds the request that the flags and arguments describe.
 func (c *claim) request(args []string) (bailiff.Request, error) {
-	req := bailiff.Request{ID: c.requestID, Tool: bailiff.Terminal, Session: c.session, Env: c.env, Backend: c.backend,
+	req := bailiff.Request{ID: c.requestID, Tool: bailiff.Terminal, Session: c.session, Env: c.env, Backend: c.backend, WaitSeconds: c.wait,
 		Args: bailiff.Args{Timeout: c.timeout, Workdir: c.workdir}}
 	if req.Session.ID == "" {
 		req.Session.ID = req.Session.Platform + ":" + req.Session.UserID
@@ -124,7 +128,7 @@ func outputFlag(cmd *cobra.Command, format *string) {
 func show(cmd *cobra.Command, format string, value any, table func(w io.Writer)) error {
 	switch format {
 	case "json":
-		encoder := json.NewEncoder(cmd.OutOrStdout())
+		encoder := json.NewEncoder(visibleJSON{cmd.OutOrStdout()})
 		encoder.SetIndent("", "  ")
 		encoder.SetEscapeHTML(false)
 		return encoder.Encode(value)

@@ -50,7 +50,7 @@ func printSandboxes(w io.Writer, list []gateway.Sandbox) {
 	fmt.Fprintln(w, "ID\tBACKEND\tCALLER\tSESSION\tIN USE\tAGE\tLAST USED")
 	now := time.Now()
 	for _, b := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s ago\n", b.ID, b.Backend, b.Caller, b.Session, b.Users,
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s ago\n", b.ID, b.Backend, b.Caller, visible(b.Session), b.Users,
 			now.Sub(b.Since).Round(time.Second), now.Sub(b.LastUsed).Round(time.Second))
 	}
 }

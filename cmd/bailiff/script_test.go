@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"testing"
 	"time"
 
@@ -32,7 +34,7 @@ func TestCommandLine(t *testing.T) {
 			env.Setenv("HOME", env.WorkDir)
 			return expandFiles(env.WorkDir, folder, backendtest.Runner(t))
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": exitsWith, "await": await},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": exitsWith, "await": await, "capture": capture},
 	})
 }
 
@@ -48,7 +50,7 @@ func expandFiles(workdir, folder, runner string) error {
 			return err
 		}
 		filled := os.Expand(string(text), func(name string) string {
-			return map[string]string{"FOLDER": folder, "RUNNER": runner}[name]
+			return map[string]string{"FOLDER": folder, "RUNNER": runner, "UID": strconv.Itoa(os.Getuid())}[name]
 		})
 		if err := os.WriteFile(file, []byte(filled), 0o600); err != nil {
 			return err
@@ -81,4 +83,21 @@ func await(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	ts.Fatalf("%v did not succeed", args)
+}
+
+// capture runs a command again and again until its output matches, and sets a
+// variable to what the group matched:
+// capture ID '(a-[a-z]+)' bailiff approvals list
+func capture(ts *testscript.TestScript, _ bool, args []string) {
+	wanted := regexp.MustCompile(args[1])
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); {
+		if err := ts.Exec(args[2], args[3:]...); err != nil {
+			ts.Fatalf("running %v: %v", args[2:], err)
+		}
+		if match := wanted.FindStringSubmatch(ts.ReadFile("stdout")); match != nil {
+			ts.Setenv(args[0], match[1])
+			return
+		}
+	}
+	ts.Fatalf("%v never printed %s", args[2:], args[1])
 }

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/gateway/client"
+	"github.com/bailiff-dev/bailiff/internal/approval"
+)
+
+// target is what a freeze or thaw is about.
+type target struct {
+	session, user string
+	all           bool
+}
+
+func (t *target) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&t.session, "session", "", "the session's `id`")
+	f.StringVar(&t.user, "user", "", "the user's `id` on every platform, or platform:id")
+	f.BoolVar(&t.all, "all", false, "everything")
+	cmd.MarkFlagsMutuallyExclusive("session", "user", "all")
+}
+
+// freezing is what the flags name; false if they name nothing.
+func (t *target) freezing() (f gateway.Freezing, named bool) {
+	switch {
+	case t.all:
+		return gateway.Freezing{Kind: approval.FreezeAll}, true
+	case t.session != "":
+		return gateway.Freezing{Kind: approval.FreezeSession, ID: t.session}, true
+	case t.user != "":
+		return gateway.Freezing{Kind: approval.FreezeUser, ID: t.user}, true
+	}
+	return f, false
+}
+
+func newFreeze(configPath *string) *cobra.Command {
+	var what target
+	var reason string
+	cmd := &cobra.Command{
+		Use:   "freeze --session ID | --user ID | --all [--reason TEXT]",
+		Short: "Stop what runs and deny what comes, until thawed",
+		Long: `Stops what a session, a user or everybody runs, cancels what waits for approval,
+revokes the grants, and denies everything until it is thawed; that survives
+restarts. It asks nothing and returns when nothing runs any more.
+
+Exit status: 0 if it is frozen, 1 if not.`,
+		Example: `  bailiff freeze --all --reason 'somebody else writes in our chat'
+  bailiff freeze --user telegram:42`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f, named := what.freezing()
+			if !named {
+				return errors.New("say what to freeze: --session ID, --user ID or --all")
+			}
+			f.Reason = reason
+			door, err := operatorDoor(*configPath)
+			if err != nil {
+				return err
+			}
+			if _, err := door.Freeze(cmd.Context(), f); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "frozen: %s; \"bailiff thaw %s\" lets it go on\n", whatIs(f.Kind, f.ID), flagOf(f.Kind, f.ID))
+			return err
+		},
+	}
+	what.register(cmd)
+	cmd.Flags().StringVar(&reason, "reason", "", "a `text` that is told to whoever is stopped")
+	return cmd
+}
+
+func newThaw(configPath *string) *cobra.Command {
+	var what target
+	cmd := &cobra.Command{
+		Use:   "thaw --session ID | --user ID | --all",
+		Short: "Let go on what was frozen",
+		Long: `Lets go on what was frozen by the same name. What was stopped is not begun again,
+and grants that were revoked are gone.
+
+Exit status: 0 if it is thawed, 1 if not, as when it was not frozen by that name.`,
+		Example: "  bailiff thaw --user telegram:42",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			door, err := operatorDoor(*configPath)
+			if err != nil {
+				return err
+			}
+			f, named := what.freezing()
+			if !named {
+				return whatToThaw(cmd.Context(), door)
+			}
+			if err := door.Thaw(cmd.Context(), f.Kind, f.ID); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "thawed: %s\n", whatIs(f.Kind, f.ID))
+			return err
+		},
+	}
+	what.register(cmd)
+	return cmd
+}
+
+// whatToThaw says what is frozen to whoever names nothing.
+func whatToThaw(ctx context.Context, door *client.Client) error {
+	freezes, err := door.Freezes(ctx)
+	if err != nil {
+		return err
+	}
+	if len(freezes) == 0 {
+		return errors.New("nothing is frozen")
+	}
+	flags := make([]string, len(freezes))
+	for i, f := range freezes {
+		flags[i] = flagOf(f.Kind, f.ID)
+	}
+	return fmt.Errorf("say what to thaw: %s", strings.Join(flags, " or "))
+}
+
+func whatIs(kind, id string) string {
+	if kind == approval.FreezeAll {
+		return "everything"
+	}
+	return kind + " " + visible(id)
+}
+
+// flagOf is how a target is given on the command line.
+func flagOf(kind, id string) string {
+	if kind == approval.FreezeAll {
+		return "--all"
+	}
+	return "--" + kind + " " + visible(quoted(id))
+}
