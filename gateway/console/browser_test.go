@@ -13,9 +13,11 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // browser is one Chromium for all tests; each gets a profile of its own in it.
@@ -164,11 +166,11 @@ func (b *tab) await(expression string) {
 	}
 }
 
-// awaitText waits until an element's text, in which spaces are single, contains
-// another.
+// awaitText waits until a visible element's text, in which spaces are single,
+// contains another, whatever their case.
 func (b *tab) awaitText(selector, part string) {
 	b.t.Helper()
-	b.await(fmt.Sprintf(`document.querySelector(%s)?.innerText.replace(/\s+/g, ' ').includes(%s)`, quoted(selector), quoted(part)))
+	b.await(fmt.Sprintf(`((e) => e?.checkVisibility() && e.innerText.replace(/\s+/g, ' ').toLowerCase().includes(%s.toLowerCase()))(document.querySelector(%s))`, quoted(part), quoted(selector)))
 }
 
 func (b *tab) text(selector string) string {
@@ -183,8 +185,20 @@ func (b *tab) click(selector string) {
 	b.run(chromedp.Click(chromedp.CSS(selector)))
 }
 
-// press types keys, wherever the focus is.
-func (b *tab) press(keys string) { b.t.Helper(); b.run(chromedp.KeyEvent(keys)) }
+// press types keys, wherever the focus is: as a keyboard does, where a key that
+// the page takes for itself writes nothing.
+func (b *tab) press(keys string) {
+	b.t.Helper()
+	for _, key := range keys {
+		strokes := kb.Encode(key)
+		down, up := *strokes[0], *strokes[len(strokes)-1]
+		if len(strokes) == 3 {
+			down.Text, down.UnmodifiedText = strokes[1].Text, strokes[1].UnmodifiedText
+		}
+		call(b, input.DispatchKeyEvent, down)
+		call(b, input.DispatchKeyEvent, up)
+	}
+}
 
 // violations are what the page's policy stopped.
 func (b *tab) violations() []string { b.t.Helper(); return is[[]string](b, `window.violations`) }

@@ -84,6 +84,7 @@ type office struct {
 	*Console
 	*sidecar
 	way    *way
+	line   line
 	book   *approval.Book
 	log    *audit.Log
 	served chan error
@@ -124,10 +125,61 @@ func (o *office) close(t testing.TB) {
 	}
 }
 
-// operator is the operator API in the name of who.
+// operator is the operator API in the name of who, at the end of a line that can
+// be cut.
 func (o *office) operator(who approval.Approver) (http.Handler, error) {
-	return gateway.NewOperator(gateway.OperatorConfig{Statuser: o, Sandboxes: o, Approvals: o.book, Freezer: o.book, Decisions: o.log,
+	api, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: o, Sandboxes: o, Approvals: o.book, Freezer: o.book, Decisions: o.log,
 		Who: func(*http.Request) (approval.Approver, bool) { return who, true }})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { o.line.serve(w, r, api) }), err
+}
+
+// line is what connects browsers.
+type line struct {
+	mu  sync.Mutex
+	out chan struct{} // closed while it is cut
+}
+
+func (l *line) state() chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.out == nil {
+		l.out = make(chan struct{})
+	}
+	return l.out
+}
+
+func (l *line) cut() { close(l.state()) }
+
+func (l *line) mend() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.out = nil
+}
+
+// serve serves until the line is cut, and then hangs up.
+func (l *line) serve(w http.ResponseWriter, r *http.Request, api http.Handler) {
+	out := l.state()
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	go func() {
+		select {
+		case <-out:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	select {
+	case <-out:
+	default:
+		api.ServeHTTP(w, r.WithContext(ctx))
+	}
+	select {
+	case <-out:
+		if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+			_ = conn.Close()
+		}
+	default:
+	}
 }
 
 // serve opens an office and serves it.

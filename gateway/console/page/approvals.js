@@ -3,9 +3,9 @@ import { clock, clockTime, countdown, el, marked, mono, plural, seen, timeAgo } 
 
 // scopes are what an approval may leave, with the key of each.
 export const scopes = {
-  once: { key: 'a', label: 'Approve once', short: 'Once' },
-  session: { key: 's', label: 'Approve for the session', short: 'This session' },
-  always: { key: 'w', label: 'Approve always', short: 'Always' },
+  once: { key: 'a', label: 'Approve once' },
+  session: { key: 's', label: 'Approve for the session' },
+  always: { key: 'w', label: 'Approve always' },
 }
 
 const textOf = ({ args }) => args.command || args.code || args.data || args.action || ''
@@ -48,15 +48,15 @@ export function detail(shown, { answer, freeze, back }) {
     el('header', { class: 'detail-head' },
       el('button', { class: 'button back', 'data-act': 'back', on: { click: back } }, '‹ All'),
       el('h2', { tabindex: '-1', class: 'detail-title' }, whoSays(entry.request), el('span', { class: 'quiet' }, ' on ', seen(entry.request.session.platform), asks(entry.request))),
-      state(entry)),
+      isPending(entry) && entry.plan.quorum > 1 && el('span', { class: 'pill' }, `${yes(entry)} of ${entry.plan.quorum} said yes`), state(entry)),
     ended(entry),
     reasons(entry),
     texts(shown),
-    el('div', { class: 'facts' }, askedBy(entry), runsIn(entry), variables(entry), filesOf(entry)),
+    el('div', { class: 'facts' }, askedBy(entry, freeze), runsIn(entry), variables(entry), filesOf(entry)),
     votes(entry),
     history(shown.history),
     papers(entry),
-    isPending(entry) && actions(entry, answer, freeze),
+    isPending(entry) && actions(entry, answer),
   ]
 }
 
@@ -98,14 +98,17 @@ const fact = (title, ...pairs) => el('section', { class: 'fact' }, el('h3', {}, 
   el('dl', {}, pairs.filter(([, value]) => value !== undefined && value !== '' && value !== false && value !== null)
     .map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value)))))
 
-function askedBy({ request, caller, peer }) {
+function askedBy({ request, caller, peer }, freeze) {
   const { session } = request
-  return fact('Asked by',
+  const freezer = (kind, id) => el('button', { class: 'button bare', 'data-live': true, 'data-act': `freeze-${kind}`, on: { click: () => freeze(kind, id) } }, `Freeze this ${kind}`)
+  const card = fact('Asked by',
     ['user', whoSays(request)], ['platform', seen(session.platform)],
     ['chat', (session.chat_type || session.chat_id) && [session.chat_type, ' ', session.chat_id && mono(session.chat_id)]],
     ['thread', session.thread_id && mono(session.thread_id)], ['session', mono(session.id)],
     ['profile', session.profile && mono(session.profile)], ['unattended', session.unattended && 'yes, nobody is there'],
     ['by way of', [mono(caller), peer ? [' ', mono(peer)] : '']])
+  card.append(el('div', { class: 'buttons' }, ...[freezer('session', session.id), session.user_id && freezer('user', `${session.platform}:${session.user_id}`)].filter(Boolean)))
+  return card
 }
 
 function runsIn({ request, decision }) {
@@ -136,8 +139,9 @@ function variables({ decision, request }) {
     ['set', list(Object.entries(set ?? {}), ([name, value]) => mono(`${name}=${value}`))])
 }
 
-const filesOf = ({ files }) => (files ?? []).length > 0 && fact('Files that it runs', ...files.map((file) =>
-  [mono(file.path), file.sha256 ? el('code', { class: 'digest' }, seen(file.sha256)) : el('b', { class: 'loud' }, 'there is no such file')]))
+const filesOf = ({ files }) => (files ?? []).length > 0 && el('section', { class: 'fact whole' }, el('h3', {}, 'Files that it runs'),
+  el('ul', { class: 'plain' }, files.map((file) => el('li', {}, mono(file.path), el('br'),
+    file.sha256 ? el('code', { class: 'digest' }, 'sha256 ', seen(file.sha256)) : el('b', { class: 'loud' }, 'there is no such file')))))
 
 function votes(entry) {
   const { plan } = entry
@@ -156,22 +160,18 @@ const papers = (entry) => el('details', { class: 'more', 'data-fold': 'papers' }
   ['policies', el('code', { class: 'digest' }, seen(entry.decision.revision))], ['asked', new Date(entry.created).toLocaleString()],
   ['ends', new Date(entry.expires).toLocaleString()]))
 
-function actions(entry, answer, freeze) {
+function actions(entry, answer) {
   const button = (about, label, key, act) => el('button', { class: `button ${about}`, 'data-live': true, 'data-act': act, on: { click: () => answer(act) } }, label, ' ', el('kbd', { 'aria-hidden': 'true' }, key))
-  const { session } = entry.request
-  return el('footer', { class: 'actions' },
-    el('div', { class: 'buttons' },
-      entry.scopes.map((scope) => button(scope === 'once' ? 'yes' : 'yes wider', scopes[scope].label, scopes[scope].key, scope)),
-      button('no', 'Deny', 'd', 'deny')),
-    el('div', { class: 'buttons small' },
-      el('button', { class: 'button bare', 'data-live': true, 'data-act': 'freeze-session', on: { click: () => freeze('session', session.id) } }, 'Freeze this session'),
-      session.user_id && el('button', { class: 'button bare', 'data-live': true, 'data-act': 'freeze-user', on: { click: () => freeze('user', `${session.platform}:${session.user_id}`) } }, 'Freeze this user')))
+  return el('footer', { class: 'actions buttons' },
+    entry.scopes.map((scope) => button(scope === 'once' ? 'yes' : 'yes wider', scopes[scope].label, scopes[scope].key, scope)),
+    button('no', 'Deny', 'd', 'deny'))
 }
 
 // leaves says what an answer leaves behind.
 export function leaves(entry, scope) {
+  const { workdir } = entry.request.args
   const until = clockTime(clock.now() + (entry.decision.approval?.grant_seconds ?? 0) * 1000)
-  const pairs = el('ul', { class: 'plain pairs' }, entry.reasons.map((reason) => el('li', {}, mono(reason.rule), reason.match && [' on ', mono(reason.match)])))
+  const pairs = el('ul', { class: 'plain pairs' }, entry.reasons.map((reason) => el('li', {}, mono(reason.rule), reason.match && [' on ', mono(reason.match), workdir && [' in ', mono(workdir)]])))
   switch (scope) {
     case 'once': return el('p', {}, 'This request may run once, exactly as shown.')
     case 'session': return [el('p', {}, 'Until ', el('b', {}, until), ', whatever this user asks in this session for these reasons only may run on ', mono(entry.decision.backend.name), ' without asking:'), pairs]
@@ -193,19 +193,21 @@ export function requests(events) {
 
 // event is a request, or what else happened, in one line.
 export const event = (e) => el('li', { class: 'event' },
-  el('span', { class: `badge ${tone(e)}` }, word(e)),
+  badge(verdict(e)),
   e.text ? el('code', { class: 'event-text' }, seen(e.text.slice(0, 300))) : el('span', { class: 'event-text quiet' }, seen(e.message ?? '')),
   el('span', { class: 'event-about quiet' },
     timeAgo(e.at), e.user && [' · ', mono(e.user)], e.platform && [' on ', seen(e.platform)], e.backend && [' · ', seen(e.backend)],
     (e.rules ?? []).length > 0 && [' · ', seen([...new Set(e.rules)].join(', '))], e.text && e.message && [' · ', seen(e.message)]))
 
-function word(e) {
-  if (e.status === 'completed') return e.exit_code ? `ended ${e.exit_code}` : 'done'
-  if (e.status) return e.status.replaceAll('_', ' ')
-  return { allow: 'allowed', deny: 'denied', ask: e.approval?.state ?? 'asked' }[e.outcome] ?? e.event
-}
+const badge = ([word, tone]) => el('span', { class: `badge ${tone}` }, word)
 
-function tone(e) {
-  if (e.status) return { completed: e.exit_code ? 'plain' : 'good', denied: 'bad', expired: 'plain', approval_required: 'wait' }[e.status] ?? 'wait'
-  return { allow: 'good', deny: 'bad', ask: 'wait' }[e.outcome] ?? 'plain'
+const answers = { pending: ['waiting', 'wait'], approved: ['approved', 'good'], denied: ['denied', 'bad'] }
+const outcomes = { allow: ['allowed', 'good'], deny: ['denied', 'bad'], ask: ['asked', 'wait'] }
+
+// verdict is what became of a request, and its colour.
+function verdict(e) {
+  if (e.status === 'completed') return e.exit_code ? [`ended ${e.exit_code}`, 'plain'] : ['done', 'good']
+  if (e.status) return [e.status.replaceAll('_', ' '), { denied: 'bad', expired: 'plain' }[e.status] ?? 'wait']
+  if (e.outcome === 'ask' && e.approval) return answers[e.approval.state] ?? [e.approval.state, 'plain']
+  return outcomes[e.outcome] ?? [e.event, 'plain']
 }

@@ -92,12 +92,17 @@ function heard(name, data) {
     case 'sandbox': refresh.sandboxes(); break
     case 'lost': opened(); return
   }
-  known.events = [data, ...known.events].slice(0, 500)
+  note(data)
+}
+
+function note(event) {
+  known.events = [event, ...known.events].slice(0, 500)
   later(showActivity)
 }
 
 function changed(entry) {
   refresh.pending()
+  note({ decision_id: entry.decision_id, timestamp: entry.resolved ?? entry.created, event: 'approval', approval: { state: entry.state }, message: entry.message })
   if (entry.id !== selected) return
   refresh.shown()
   if (entry.state !== 'pending') dialogs.moot(`It is ${entry.state} already: ${entry.message}.`)

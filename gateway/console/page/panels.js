@@ -58,7 +58,7 @@ const frozenWhat = (freeze) => freeze.kind === 'all' ? 'everything' : [`${freeze
 export const frozen = (freezes, thaw) => [
   el('strong', { class: 'frozen-word' }, 'Frozen'),
   el('ul', { class: 'plain' }, freezes.map((freeze) => el('li', {},
-    el('span', {}, el('b', {}, frozenWhat(freeze)), ' by ', mono(freeze.by), ' ', timeAgo(freeze.at), freeze.reason ? [': ', seen(freeze.reason)] : ''),
+    el('span', { class: 'frozen-what', title: freeze.reason }, el('b', {}, frozenWhat(freeze)), ' by ', mono(freeze.by), ' ', timeAgo(freeze.at), freeze.reason ? [': ', seen(freeze.reason)] : ''),
     el('button', { class: 'button', 'data-live': true, 'aria-label': `Thaw ${freeze.kind} ${freeze.id ?? ''}`, on: { click: () => thaw(freeze) } }, 'Thaw')))),
 ]
 
