@@ -115,7 +115,7 @@ func FuzzMarks(f *testing.F) {
 				t.Fatalf("%+v marks nothing of %q", m, text)
 			case i > 0 && m.Start < marks[i-1].End:
 				t.Fatalf("%+v overlaps %+v", m, marks[i-1])
-			case utf8.ValidString(text) && utf8.ValidString(one+two) && !utf8.ValidString(text[m.Start:m.End]):
+			case utf8.ValidString(text) && utf8.ValidString(one) && utf8.ValidString(two) && !utf8.ValidString(text[m.Start:m.End]):
 				t.Fatalf("%+v cuts a character of %q", m, text)
 			}
 		}

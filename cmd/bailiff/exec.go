@@ -152,7 +152,7 @@ func conclude(cmd *cobra.Command, format string, a gateway.Answer) error {
 			return err
 		}
 	} else if a.Message != "" {
-		fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: %s\n", a.Message)
+		fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: %s\n", visible(a.Message))
 	}
 	if code := exitOf(a); code != 0 {
 		return status(code)
