@@ -68,7 +68,8 @@ type Approvals interface {
 	Ask(ctx context.Context, c bailiff.Claim) (bailiff.Approval, error)
 	// Await returns an approval when it is answered, or as it is when ctx ends.
 	Await(ctx context.Context, id string) bailiff.Approval
-	// Void takes back what was approved and not used, and says why.
+	// Void takes back what was approved and not used, if anything is left, and says
+	// why.
 	Void(ctx context.Context, id, reason string) error
 	// Frozen says, in one sentence, that and why a session may run nothing.
 	Frozen(s bailiff.Session) (reason string, frozen bool)

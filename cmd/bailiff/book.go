@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -84,6 +85,16 @@ func (a asked) Frozen(s bailiff.Session) (reason string, frozen bool) {
 		why = ": " + strings.TrimRight(f.Reason, ".")
 	}
 	return fmt.Sprintf("%s froze %s%s. Nothing runs until it is thawed.", f.By, frozenThing(f), why), true
+}
+
+// Void counts it as done where nothing is left to take back, since one of several
+// identical requests that waited was faster.
+func (a asked) Void(ctx context.Context, id, reason string) error {
+	err := a.Book.Void(ctx, id, reason)
+	if errors.Is(err, approval.ErrSettled) || errors.Is(err, approval.ErrUnknown) {
+		return nil
+	}
+	return err
 }
 
 func frozenThing(f approval.Freeze) string {

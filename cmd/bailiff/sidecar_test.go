@@ -39,12 +39,17 @@ func startSidecar(tb testing.TB, sections ...string) *running {
 func tryStart(tb testing.TB, folder string, sections ...string) (*running, error) {
 	tb.Helper()
 	sockets := openDir(tb)
-	text := fmt.Sprintf(`state_dir: state
+	return tryServe(tb, folder, fmt.Sprintf(`state_dir: state
 agent: {listeners: [{name: test, listen: "unix://%[1]s/a.sock", platforms: ["*"]}]}
-operator: {listen: "unix://%[1]s/o.sock"}
+operator: {listen: "unix://%[1]s/o.sock", console: "127.0.0.1:0"}
 metrics: {listen: "127.0.0.1:0"}
 runner: {path: %[2]s}
-`, sockets, backendtest.Runner(tb)) + strings.Join(sections, "\n")
+`, sockets, backendtest.Runner(tb))+strings.Join(sections, "\n"))
+}
+
+// tryServe starts one by a whole configuration.
+func tryServe(tb testing.TB, folder, text string) (*running, error) {
+	tb.Helper()
 	cfg, err := config.Parse(filepath.Join(folder, "bailiff.yaml"), []byte(text))
 	if err != nil {
 		tb.Fatal(err)
@@ -68,7 +73,18 @@ runner: {path: %[2]s}
 
 func (r *running) client(tb testing.TB) *client.Client {
 	tb.Helper()
-	c, err := client.New(r.cfg.Agent.Listeners[0].Listen.String(), bailiff.Secret{})
+	return clientOf(tb, r.cfg.Agent.Listeners[0].Listen.String())
+}
+
+// operators is a client of the operators' socket.
+func (r *running) operators(tb testing.TB) *client.Client {
+	tb.Helper()
+	return clientOf(tb, r.cfg.Operator.Listen.String())
+}
+
+func clientOf(tb testing.TB, address string) *client.Client {
+	tb.Helper()
+	c, err := client.New(address, bailiff.Secret{})
 	if err != nil {
 		tb.Fatal(err)
 	}
