@@ -65,7 +65,7 @@ as they say.
 	root.PersistentFlags().StringVar(&configPath, "config", "", "the configuration `file` (default: $BAILIFF_CONFIG, ~/.config/bailiff/bailiff.yaml, /etc/bailiff/bailiff.yaml)")
 	root.AddCommand(
 		newServe(&configPath), newExec(&configPath), newDecide(&configPath), newTest(&configPath), newCheck(&configPath),
-		newApprovals(&configPath), newFreeze(&configPath), newThaw(&configPath),
+		newApprovals(&configPath), newFreeze(&configPath), newThaw(&configPath), newConsole(&configPath),
 		newStatus(&configPath), newSandboxes(&configPath), newAudit(&configPath), newDemo(), newVersion(),
 	)
 	return root

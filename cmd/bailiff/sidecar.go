@@ -16,6 +16,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/config"
 )
 
@@ -35,6 +36,7 @@ type sidecar struct {
 	stopping bool
 	agents   []*door // as cfg.Agent.Listeners
 	operator *door
+	console  *door        // nil if there is none
 	metered  *http.Server // nil if there is no page
 	meter    net.Listener
 	serving  sync.WaitGroup
@@ -105,9 +107,15 @@ func (s *sidecar) planAgent(l config.Listener) (agentPlan, error) {
 		UIDs: l.UIDs, Token: token, Log: s.log}, handler}, nil
 }
 
-func (s *sidecar) openOperator() (err error) {
-	handler, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: s, Sandboxes: operated{s.enforcer},
-		Approvals: s.book, Freezer: freezer{s.core}, Decisions: s.decisions, Who: gateway.ByPeer(s.roster.Identify), Glass: s.breaker()})
+// openOperator opens the operators' socket, and the console that it gives links to.
+func (s *sidecar) openOperator() error {
+	link, err := s.openConsole()
+	if err != nil {
+		return err
+	}
+	api := s.operatorAPI(gateway.ByPeer(s.roster.Identify))
+	api.Glass, api.Link = s.breaker(), link
+	handler, err := gateway.NewOperator(api)
 	if err != nil {
 		return err
 	}
@@ -115,6 +123,11 @@ func (s *sidecar) openOperator() (err error) {
 	s.operator, err = openDoor(gateway.DoorConfig{Name: "operator", Network: o.Listen.Network, Address: o.Listen.Address,
 		UIDs: o.UIDs, Log: s.log}, handler)
 	return err
+}
+
+// operatorAPI is what operators can do at every door of theirs.
+func (s *sidecar) operatorAPI(who func(*http.Request) (approval.Approver, bool)) gateway.OperatorConfig {
+	return gateway.OperatorConfig{Statuser: s, Sandboxes: operated{s.enforcer}, Approvals: s.book, Freezer: freezer{s.core}, Decisions: s.decisions, Who: who}
 }
 
 func openDoor(c gateway.DoorConfig, handler http.Handler) (*door, error) {
@@ -208,8 +221,10 @@ func (s *sidecar) doors() []*door {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := slices.Clone(s.agents)
-	if s.operator != nil {
-		all = append(all, s.operator)
+	for _, d := range []*door{s.operator, s.console} {
+		if d != nil {
+			all = append(all, d)
+		}
 	}
 	return all
 }

@@ -82,6 +82,11 @@ func (c *Client) Thaw(ctx context.Context, kind, id string) error {
 	return resp.Body.Close()
 }
 
+// ConsoleLink returns a link by which one's browser comes to the console, once.
+func (c *Client) ConsoleLink(ctx context.Context) (gateway.ConsoleLink, error) {
+	return ask[gateway.ConsoleLink](ctx, c, http.MethodPost, "/v1/console/links", nil)
+}
+
 var errStreamEnded = errors.New("the sidecar went away")
 
 // Events tells what happens, by name and JSON, until ctx ends or told returns an

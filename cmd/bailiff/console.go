@@ -1,0 +1,73 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/gateway/console"
+	"github.com/bailiff-dev/bailiff/internal/approval"
+)
+
+func newConsole(configPath *string) *cobra.Command {
+	return &cobra.Command{
+		Use:   "console",
+		Short: "Print a link that opens the web page, once",
+		Long: `Prints a link to the web page on which approvals are answered, for you as the
+operators' socket knows you. It works once, for five minutes; the login that it
+makes ends after half an hour without use, and after twelve hours in any case.
+
+The page is where operator.console in bailiff.yaml says, on this machine unless
+that names another address. From elsewhere, reach it by a tunnel:
+ssh -L 8642:127.0.0.1:8642 MACHINE
+
+Exit status: 0, or 1 if no sidecar answers or it has no console.`,
+		Example: "  bailiff console",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			door, err := operatorDoor(*configPath)
+			if err != nil {
+				return err
+			}
+			link, err := door.ConsoleLink(cmd.Context())
+			if err != nil {
+				return withoutConsole(err)
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), link.URL)
+			fmt.Fprintf(cmd.ErrOrStderr(), "Open it before %s; it works once.\n", link.ExpiresAt.Local().Format(time.TimeOnly))
+			return nil
+		},
+	}
+}
+
+// withoutConsole says what to do if the sidecar has no console.
+func withoutConsole(err error) error {
+	var p *gateway.Problem
+	if errors.As(err, &p) && p.Code == "not_found" {
+		return errors.New("this sidecar has no console; set operator.console in bailiff.yaml, as in 127.0.0.1:8642, and restart it")
+	}
+	return err
+}
+
+// openConsole opens the web page, and returns what makes links to it; nil if
+// there is none.
+func (s *sidecar) openConsole() (link func(approval.Approver) (string, time.Time), err error) {
+	if s.cfg.Operator.Console == "" {
+		return nil, nil
+	}
+	page, err := console.Open(console.Config{Address: s.cfg.Operator.Console, Operator: s.operatorFor, Log: s.log})
+	if err != nil {
+		return nil, fmt.Errorf("opening the console: %w; set operator.console to another address, or to \"\" for none", err)
+	}
+	s.console = &door{page.Door, make(chan struct{})}
+	return page.Link, nil
+}
+
+// operatorFor is the operator API of somebody who is logged in to the console.
+func (s *sidecar) operatorFor(who approval.Approver) (http.Handler, error) {
+	return gateway.NewOperator(s.operatorAPI(func(*http.Request) (approval.Approver, bool) { return who, true }))
+}
