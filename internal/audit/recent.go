@@ -1,9 +1,9 @@
 package audit
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"sync"
 )
 
@@ -12,13 +12,15 @@ const (
 	// whichever is less; one line always is.
 	recentLines = 1000
 	recentBytes = 8 << 20
+	// loadedLines is how many lines of earlier runs are.
+	loadedLines = 200
 	// watchBuffer is how far a watcher may lag before it loses lines.
 	watchBuffer = 256
 )
 
 // Recent returns the latest lines, of a session unless that is empty, the newest
 // first. Those of this run lack the chain's fields. Memory holds the last 1,000
-// lines, or as many as fit in 8 MiB; the files hold all.
+// lines, or as many as fit in 8 MiB, and 200 of earlier runs; the files hold all.
 func (l *Log) Recent(session string, limit int) (lines [][]byte) {
 	return l.end.latest(session, limit)
 }
@@ -98,18 +100,27 @@ func (r *recent) close() {
 
 // load remembers what earlier runs wrote.
 func (r *recent) load(stateDir string) error {
-	return Tail(context.Background(), stateDir, recentLines, false, func(line []byte) error {
-		var e struct {
-			Custom struct {
-				Session string `json:"session"`
-			} `json:"custom"`
+	return Tail(context.Background(), stateDir, loadedLines, false, func(line []byte) error {
+		if session, ok := sessionOf(line); ok {
+			r.keep(remembered{session, append([]byte(nil), line...), false})
 		}
-		if err := json.Unmarshal(line, &e); err != nil {
-			return fmt.Errorf("a line is no event: %w", err)
-		}
-		r.keep(remembered{e.Custom.Session, append([]byte(nil), line...), false})
 		return nil
 	})
+}
+
+// sessionOf reads only the end of a line, which may be long: no key custom comes
+// after the event's own. A line that is none is for [Verify] to find.
+func sessionOf(line []byte) (session string, ok bool) {
+	const key = `"custom":`
+	var custom struct {
+		Session string `json:"session"`
+	}
+	at := bytes.LastIndex(line, []byte(key))
+	if at < 0 {
+		return "", false
+	}
+	err := json.NewDecoder(bytes.NewReader(line[at+len(key):])).Decode(&custom)
+	return custom.Session, err == nil
 }
 
 // add remembers what was written and tells those who watch.

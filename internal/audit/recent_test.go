@@ -34,7 +34,9 @@ func TestTheLogsEndIsRememberedAcrossRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	record(t, l, about("s1", "one"), about("s2", "two"), about("s1", "three"))
+	sly := about("s2", "two")
+	sly.Input = rawInput(`{"custom": {"session": "s1"}, "text": "\"custom\": {\"session\": \"s1\"}"}`)
+	record(t, l, about("s1", "one"), sly, about("s1", "three"))
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
