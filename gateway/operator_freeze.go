@@ -19,11 +19,7 @@ func (o *operator) freeze(w http.ResponseWriter, r *http.Request) {
 		p.write(w)
 		return
 	}
-	by := who.Person
-	if by == "" {
-		by = who.Credential
-	}
-	frozen, err := o.Freezer.Freeze(r.Context(), approval.Freeze{Kind: wish.Kind, ID: wish.ID, Reason: wish.Reason, By: by})
+	frozen, err := o.Freezer.Freeze(r.Context(), approval.Freeze{Kind: wish.Kind, ID: wish.ID, Reason: wish.Reason, By: who.Name()})
 	if err != nil {
 		refusal("", err).write(w)
 		return

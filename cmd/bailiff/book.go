@@ -137,11 +137,7 @@ func (g glass) BreakGlass(ctx context.Context, who approval.Approver, req bailif
 		return bailiff.Answer{}, err
 	}
 	req.Caller = "operator"
-	by := who.Person
-	if by == "" {
-		by = who.Credential
-	}
-	return g.enforcer.BreakGlass(ctx, req, bailiff.BreakGlass{By: by, Via: who.Credential + " on " + who.Channel, Reason: reason}), nil
+	return g.enforcer.BreakGlass(ctx, req, bailiff.BreakGlass{By: who.Name(), Via: who.Via(), Reason: reason}), nil
 }
 
 // breaker is nil unless the configuration lets the glass be broken.

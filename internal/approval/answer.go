@@ -84,8 +84,8 @@ func (s *state) answerable(id string, who Approver, now time.Time) (*item, error
 	if !now.Before(e.Expires) {
 		return nil, refuse(ErrSettled, "approval %s expired at %s", id, e.Expires.Format(time.RFC3339))
 	}
-	if slices.ContainsFunc(e.Votes, func(v Vote) bool { return v.name() == who.name() }) {
-		return nil, refuse(ErrVoted, "%s has answered approval %s already: %s", who.name(), id, e.Message)
+	if slices.ContainsFunc(e.Votes, func(v Vote) bool { return v.name() == who.Name() }) {
+		return nil, refuse(ErrVoted, "%s has answered approval %s already: %s", who.Name(), id, e.Message)
 	}
 	return i, nil
 }
@@ -107,7 +107,7 @@ func (e *Entry) vote(who Approver, v Verdict, now time.Time) (Vote, error) {
 }
 
 func (v *Vote) name() string {
-	return Approver{Person: v.Person, Credential: v.Credential}.name()
+	return Approver{Person: v.Person, Credential: v.Credential}.Name()
 }
 
 func (v *Vote) says() string {
@@ -204,7 +204,7 @@ func (b *Book) Revoke(ctx context.Context, id string, who Approver) (Grant, erro
 			return step{}, refuse(ErrUnknown, "there is no grant %s; it may have been used, have ended or been revoked", id)
 		}
 		revoked = h.Grant
-		return step{ended: []*held{h}, events: []bailiff.Event{h.event(fmt.Sprintf("revoked: grant %s by %s (%s)", id, who.name(), who.via()))}}, nil
+		return step{ended: []*held{h}, events: []bailiff.Event{h.event(fmt.Sprintf("revoked: grant %s by %s (%s)", id, who.Name(), who.Via()))}}, nil
 	})
 	if err != nil {
 		return Grant{}, err

@@ -79,6 +79,13 @@ func scrubAny(value any, scrub func(string) string) any {
 	return value
 }
 
+func (b *Book) scrub(text string) string {
+	if b.Scrub == nil {
+		return text
+	}
+	return string(b.Scrub([]byte(text)))
+}
+
 // claim is the claim as the router may see it again.
 func (t claimText) claim(decisionID string) bailiff.Claim {
 	c := bailiff.Claim{Request: t.Request, Decision: t.Decision, DecisionID: decisionID, Files: t.Files}

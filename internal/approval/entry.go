@@ -121,21 +121,15 @@ type Query struct {
 	Limit int
 }
 
-// The kinds of a change.
-const (
-	ApprovalChanged = "approval"
-	GrantChanged    = "grant"
-	FreezeChanged   = "freeze"
-)
-
-// Change is news for those who watch. Lost says that changes were dropped
-// because the reader was slow: what it knows must be read anew.
+// Change is news for those who watch: of an approval, a grant or a freeze, of
+// which one is set.
 type Change struct {
-	Kind   string  `json:"kind,omitempty"`
-	Entry  *Entry  `json:"approval,omitempty"`
-	Grant  *Grant  `json:"grant,omitempty"`
-	Freeze *Freeze `json:"freeze,omitempty"`
+	Entry  *Entry
+	Grant  *Grant
+	Freeze *Freeze
 	// Gone says that the grant or freeze is no more.
-	Gone bool `json:"gone,omitempty"`
-	Lost bool `json:"lost,omitempty"`
+	Gone bool
+	// Lost says that changes were dropped because the reader was slow: what it
+	// knows must be read anew. Then nothing else is set.
+	Lost bool
 }

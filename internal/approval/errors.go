@@ -33,16 +33,3 @@ func refuse(kind error, format string, args ...any) error {
 
 func (r *refusal) Error() string { return r.text }
 func (r *refusal) Unwrap() error { return r.kind }
-
-// Full is the error of asking when too much is pending already.
-type Full struct {
-	// Kind is "caller", "session" or "user".
-	Kind string
-	Name string
-	// Limit is how many it may have.
-	Limit int
-}
-
-func (e *Full) Error() string {
-	return fmt.Sprintf("%s %q has %d approvals pending, and more are not kept: wait until some are answered or expire", e.Kind, e.Name, e.Limit)
-}

@@ -87,7 +87,7 @@ func (b *Book) Thaw(ctx context.Context, kind, id string, who Approver) (found b
 		if thawed = frozen; !frozen {
 			return step{}, nil
 		}
-		message := fmt.Sprintf("thawed: by %s (%s), what %s", who.name(), who.via(), f.says())
+		message := fmt.Sprintf("thawed: by %s (%s), what %s", who.Name(), who.Via(), f.says())
 		return step{thawed: []Freeze{f}, events: []bailiff.Event{f.event(message)}}, nil
 	})
 	if err != nil {

@@ -33,16 +33,16 @@ type Approver struct {
 	Channel string
 }
 
-// name is what the approver is called; two credentials of one person are one.
-func (a Approver) name() string {
+// Name is what the approver is called; two credentials of one person are one.
+func (a Approver) Name() string {
 	if a.Person != "" {
 		return a.Person
 	}
 	return a.Credential
 }
 
-// via is by what and where they answered.
-func (a Approver) via() string { return a.Credential + " on " + a.Channel }
+// Via is by what and where they come.
+func (a Approver) Via() string { return a.Credential + " on " + a.Channel }
 
 // Router says by which way a claim goes to people and who may answer it. It may
 // be called concurrently.

@@ -27,6 +27,12 @@ type item struct {
 
 func (i *item) pending() bool { return i.Entry.State == bailiff.ApprovalPending }
 
+func (i *item) copy() *item {
+	c := *i
+	c.Entry.Votes = slices.Clone(i.Entry.Votes)
+	return &c
+}
+
 // held is a grant with what it covers, as hashes.
 type held struct {
 	Grant Grant    `json:"grant"`

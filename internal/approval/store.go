@@ -1,10 +1,6 @@
 package approval
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,11 +13,9 @@ import (
 
 	"go.etcd.io/bbolt"
 	"golang.org/x/sys/unix"
-
-	"github.com/bailiff-dev/bailiff"
 )
 
-// schema is the version of the records below.
+// schema is the version of the records.
 const schema = 1
 
 // The buckets, and what is in them. Every record is its checksum and JSON.
@@ -32,7 +26,7 @@ var (
 	freezeBucket = []byte("freezes")   // kind and hash of the id: Freeze
 	outboxBucket = []byte("outbox")    // number: bailiff.Event
 	sealBucket   = []byte("seal")      // "seal": seal
-	buckets      = [][]byte{itemBucket, claimBucket, grantBucket, freezeBucket, outboxBucket}
+	buckets      = [][]byte{itemBucket, claimBucket, grantBucket, freezeBucket, outboxBucket, sealBucket}
 	sealKey      = []byte("seal")
 )
 
@@ -88,7 +82,7 @@ func makeStore(path string) error {
 		return err
 	}
 	err = db.Update(func(tx *bbolt.Tx) error {
-		for _, name := range append(buckets[:len(buckets):len(buckets)], sealBucket) {
+		for _, name := range buckets {
 			if _, err := tx.CreateBucket(name); err != nil {
 				return err
 			}
@@ -277,235 +271,6 @@ func (s *store) inPlace() error {
 		err = fmt.Errorf("%s was replaced while it was open", s.path)
 	}
 	return err
-}
-
-// writing is a transaction on its way; its first error ends it.
-type writing struct {
-	tx      *bbolt.Tx
-	seal    *seal
-	numbers []uint64
-	err     error
-}
-
-func (w *writing) step(t step) {
-	for _, i := range t.items {
-		w.seal.Approvals = max(w.seal.Approvals, i.Seq)
-		w.putJSON(itemBucket, number(i.Seq), i)
-	}
-	for _, c := range t.claims {
-		w.put(claimBucket, number(c.seq), c.text)
-	}
-	for _, i := range t.pruned {
-		w.remove(itemBucket, number(i.Seq))
-		w.remove(claimBucket, number(i.Seq))
-	}
-	for _, h := range t.grants {
-		w.putJSON(grantBucket, []byte(h.Grant.ID), h)
-	}
-	for _, h := range t.ended {
-		w.remove(grantBucket, []byte(h.Grant.ID))
-	}
-	for _, f := range t.frozen {
-		w.putJSON(freezeBucket, f.key(), f)
-	}
-	for _, f := range t.thawed {
-		w.remove(freezeBucket, f.key())
-	}
-	w.events(t)
-}
-
-func (w *writing) events(t step) {
-	for _, n := range t.sent {
-		w.remove(outboxBucket, number(n))
-	}
-	for _, e := range t.events {
-		w.seal.Events++
-		w.numbers = append(w.numbers, w.seal.Events)
-		w.putJSON(outboxBucket, number(w.seal.Events), e)
-	}
-}
-
-// key is of one length however long the id is.
-func (f Freeze) key() []byte {
-	sum := sha256.Sum256([]byte(f.ID))
-	return append([]byte(f.Kind+" "), sum[:]...)
-}
-
-func number(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
-
-func (w *writing) putJSON(bucket, key []byte, value any) {
-	text, err := json.Marshal(value)
-	if err != nil {
-		w.err = errors.Join(w.err, err)
-		return
-	}
-	w.put(bucket, key, text)
-}
-
-func (w *writing) put(bucket, key, text []byte) {
-	if w.err != nil {
-		return
-	}
-	b := w.tx.Bucket(bucket)
-	sum := checksum(bucket, key, text)
-	w.seal.Sum ^= sumOf(b.Get(key)) ^ sum
-	w.err = b.Put(key, append(binary.BigEndian.AppendUint64(make([]byte, 0, sumLength+len(text)), sum), text...))
-}
-
-func (w *writing) remove(bucket, key []byte) {
-	if w.err != nil {
-		return
-	}
-	b := w.tx.Bucket(bucket)
-	w.seal.Sum ^= sumOf(b.Get(key))
-	w.err = b.Delete(key)
-}
-
-const sumLength = 8
-
-// checksum binds a record's text to its place.
-func checksum(bucket, key, text []byte) uint64 {
-	h := sha256.New()
-	for _, part := range [][]byte{bucket, key} {
-		_, _ = h.Write(number(uint64(len(part))))
-		_, _ = h.Write(part)
-	}
-	_, _ = h.Write(text)
-	return binary.BigEndian.Uint64(h.Sum(nil))
-}
-
-// sumOf is the checksum that a record carries; none if there is no record.
-func sumOf(record []byte) uint64 {
-	if len(record) < sumLength {
-		return 0
-	}
-	return binary.BigEndian.Uint64(record)
-}
-
-func putSeal(tx *bbolt.Tx, s seal) error {
-	text, err := json.Marshal(s)
-	if err != nil {
-		return err
-	}
-	sum := checksum(sealBucket, sealKey, text)
-	return tx.Bucket(sealBucket).Put(sealKey, append(number(sum), text...))
-}
-
-// contents is everything that a store held when it was opened.
-type contents struct {
-	items   []*item
-	grants  []*held
-	freezes []Freeze
-	numbers []uint64
-	events  []bailiff.Event
-}
-
-// state builds the indexes.
-func (c *contents) state(last uint64) *state {
-	s := newState()
-	s.apply(step{items: c.items, grants: c.grants, frozen: c.freezes})
-	s.sortResolved()
-	s.seq = last
-	return s
-}
-
-// read reads every record and holds it against its checksum, and all of them
-// against the seal.
-func read(tx *bbolt.Tx) (*contents, seal, error) {
-	s, err := readSeal(tx)
-	if err != nil {
-		return nil, s, err
-	}
-	c := &contents{}
-	var sum uint64
-	err = tx.ForEach(func(name []byte, b *bbolt.Bucket) error {
-		if b == nil {
-			return fmt.Errorf("%q is a record outside of the buckets", name)
-		}
-		if bytes.Equal(name, sealBucket) {
-			return nil
-		}
-		return b.ForEach(func(key, record []byte) error {
-			text, err := verified(name, key, record)
-			if err == nil {
-				err = c.take(name, key, text)
-			}
-			if err != nil {
-				return fmt.Errorf("record %x in %s: %w", key, name, err)
-			}
-			sum ^= sumOf(record)
-			return nil
-		})
-	})
-	if err == nil && sum != s.Sum {
-		err = errors.New("records are missing, or are not the newest")
-	}
-	return c, s, err
-}
-
-func readSeal(tx *bbolt.Tx) (s seal, err error) {
-	for _, name := range append(buckets[:len(buckets):len(buckets)], sealBucket) {
-		if tx.Bucket(name) == nil {
-			return s, fmt.Errorf("it holds no %s", name)
-		}
-	}
-	text, err := verified(sealBucket, sealKey, tx.Bucket(sealBucket).Get(sealKey))
-	if err != nil {
-		return s, fmt.Errorf("the seal: %w", err)
-	}
-	if err := json.Unmarshal(text, &s); err != nil {
-		return s, fmt.Errorf("the seal: %w", err)
-	}
-	if s.Schema != schema {
-		return s, fmt.Errorf("it is of version %d, and this bailiff reads version %d", s.Schema, schema)
-	}
-	return s, nil
-}
-
-// verified returns a record's text if its checksum fits.
-func verified(bucket, key, record []byte) ([]byte, error) {
-	if len(record) < sumLength || checksum(bucket, key, record[sumLength:]) != sumOf(record) {
-		return nil, errors.New("the checksum does not fit")
-	}
-	return record[sumLength:], nil
-}
-
-func (c *contents) take(bucket, key, text []byte) error {
-	switch string(bucket) {
-	case string(itemBucket):
-		i := &item{}
-		c.items = append(c.items, i)
-		return strict(text, i)
-	case string(claimBucket):
-		return strict(text, &claimText{})
-	case string(grantBucket):
-		h := &held{}
-		c.grants = append(c.grants, h)
-		return strict(text, h)
-	case string(freezeBucket):
-		var f Freeze
-		err := strict(text, &f)
-		c.freezes = append(c.freezes, f)
-		return err
-	case string(outboxBucket):
-		var e outgoing
-		err := strict(text, &e)
-		c.numbers, c.events = append(c.numbers, binary.BigEndian.Uint64(key)), append(c.events, bailiff.Event(e))
-		return err
-	}
-	return errors.New("nothing is known of such records")
-}
-
-func strict(text []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return err
-	}
-	if d.More() {
-		return errors.New("it holds more than one document")
-	}
-	return nil
 }
 
 // claim reads the text of a claim; found says whether there is one still.

@@ -2,7 +2,6 @@ package approval
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +26,7 @@ func (e *Entry) voters() (by, via string) {
 	var names, ways []string
 	for _, v := range e.Votes {
 		names = append(names, v.name())
-		ways = append(ways, Approver{Credential: v.Credential, Channel: v.Channel}.via())
+		ways = append(ways, Approver{Credential: v.Credential, Channel: v.Channel}.Via())
 	}
 	return strings.Join(names, ", "), strings.Join(ways, ", ")
 }
@@ -68,9 +67,4 @@ func (e *Entry) waiting() string {
 // settled says why an approval takes no answer any more.
 func (e *Entry) settled() string {
 	return fmt.Sprintf("approval %s is %s since %s: %s", e.ID, e.State, e.Resolved.Format(time.RFC3339), e.Message)
-}
-
-// sortResolved puts what was resolved in the order in which it was.
-func (s *state) sortResolved() {
-	slices.SortStableFunc(s.resolved, func(x, y *item) int { return x.Entry.Resolved.Compare(y.Entry.Resolved) })
 }

@@ -94,26 +94,3 @@ func (w *watcher) send(c Change) {
 		w.changes <- Change{Lost: true}
 	}
 }
-
-func (t step) changes() []Change {
-	var all []Change
-	for _, i := range t.items {
-		e := i.Entry
-		all = append(all, Change{Kind: ApprovalChanged, Entry: &e})
-	}
-	for _, h := range t.grants {
-		g := h.Grant
-		all = append(all, Change{Kind: GrantChanged, Grant: &g})
-	}
-	for _, h := range t.ended {
-		g := h.Grant
-		all = append(all, Change{Kind: GrantChanged, Grant: &g, Gone: true})
-	}
-	for _, f := range t.frozen {
-		all = append(all, Change{Kind: FreezeChanged, Freeze: &f})
-	}
-	for _, f := range t.thawed {
-		all = append(all, Change{Kind: FreezeChanged, Freeze: &f, Gone: true})
-	}
-	return all
-}

@@ -6,35 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"time"
-
-	"github.com/bailiff-dev/bailiff"
 )
-
-// step is a change of the state: what is written in one transaction, then told.
-type step struct {
-	items  []*item
-	claims []stored // of new items
-	pruned []*item
-	grants []*held
-	ended  []*held
-	frozen []Freeze
-	thawed []Freeze
-	events []bailiff.Event
-	// sent are the numbers of the events that the decision log has.
-	sent []uint64
-	// told is what the observer hears once the step is on disk.
-	told []func(Observer)
-}
-
-// stored is a claim's text under its item's number.
-type stored struct {
-	seq  uint64
-	text []byte
-}
-
-func (t *step) empty() bool {
-	return len(t.items)+len(t.pruned)+len(t.grants)+len(t.ended)+len(t.frozen)+len(t.thawed)+len(t.events)+len(t.sent) == 0
-}
 
 // decide says what is to be done about a state, or why nothing is. It changes
 // nothing itself.

@@ -55,7 +55,7 @@ func unmet(who approval.Approver, p *config.Person, req bailiff.Request, way rou
 	if way.approvers == nil {
 		return ""
 	}
-	name := called(who)
+	name := who.Name()
 	fits, err := way.approvers.Holds(guard.Approver{Name: name, Groups: p.Groups, UIDs: p.UIDs, Channel: who.Channel}, req)
 	switch {
 	case err != nil:
@@ -217,14 +217,6 @@ func uidOf(credential string) (uint32, bool) {
 	digits, ok := strings.CutPrefix(credential, "uid:")
 	uid, err := strconv.ParseUint(digits, 10, 32)
 	return uint32(uid), ok && err == nil
-}
-
-// called is the person's name, or the credential of who is nobody in particular.
-func called(who approval.Approver) string {
-	if who.Person == "" {
-		return who.Credential
-	}
-	return who.Person
 }
 
 func add(to []string, s string) []string {

@@ -1,0 +1,116 @@
+package approval
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// Covered says whether live grants cover a claim.
+func (b *Book) Covered(c bailiff.Claim) bool { return b.Err() == nil && b.covered(want(c)) }
+
+func (b *Book) covered(w wanted) bool {
+	now := b.now()
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return b.seen.cover(w, now) != nil
+}
+
+// Redeem uses the grants that cover a claim, if any do. When it returns true,
+// their use is on disk; a grant of scope once was there for the last time.
+func (b *Book) Redeem(ctx context.Context, c bailiff.Claim) (a bailiff.Approval, granted bool, err error) {
+	if err := b.Err(); err != nil {
+		return bailiff.Approval{}, false, err
+	}
+	w := want(c)
+	if !b.covered(w) {
+		return bailiff.Approval{}, false, nil
+	}
+	var used bailiff.Approval
+	err = b.do(ctx, func(s *state, now time.Time) (step, error) {
+		covering := s.cover(w, now)
+		if covering == nil {
+			return step{}, nil
+		}
+		used, granted = redeemed(covering), true
+		return use(covering, now, bailiff.Event{DecisionID: c.DecisionID, RequestedBy: c.Request.Caller, Custom: bailiff.Custom{
+			Event: bailiff.ApprovalEvent, RequestID: b.scrub(c.Request.ID), Session: c.Request.Session.ID, Message: "redeemed: " + used.Message, Approval: &used,
+		}}), nil
+	})
+	if err != nil {
+		return bailiff.Approval{}, false, err
+	}
+	return used, granted, nil
+}
+
+// use counts a use of grants; one of scope once is no more.
+func use(covering []*held, now time.Time, e bailiff.Event) step {
+	t := step{events: []bailiff.Event{e}}
+	for _, h := range covering {
+		h := &held{h.Grant, h.Pairs, h.DecisionID}
+		h.Grant.Uses, h.Grant.LastUsed = h.Grant.Uses+1, now
+		if h.Grant.Scope == bailiff.ScopeOnce {
+			t.ended = append(t.ended, h)
+		} else {
+			t.grants = append(t.grants, h)
+		}
+	}
+	return t
+}
+
+// redeemed is the approval by which a request runs, told from the grants.
+func redeemed(covering []*held) bailiff.Approval {
+	g := &covering[0].Grant
+	a := bailiff.Approval{ID: g.ApprovalID, State: bailiff.ApprovalApproved, Scope: g.Scope, ExpiresAt: g.Expires}
+	var by, via, names []string
+	for _, h := range covering {
+		by, via, names = append(by, h.Grant.By), append(via, h.Grant.Via), append(names, h.Grant.ID)
+	}
+	a.By, a.Via = listed(by), listed(via)
+	a.Message = fmt.Sprintf("%s approved this by grant %s of scope %s", a.By, strings.Join(names, ", "), g.Scope)
+	return a
+}
+
+// listed joins names, each once.
+func listed(names []string) string {
+	slices.Sort(names)
+	return strings.Join(slices.Compact(names), ", ")
+}
+
+// Void takes an approval back because what would run is no longer what was
+// approved. The grant that it left goes; if there is none any more, the error is
+// [ErrSettled].
+func (b *Book) Void(ctx context.Context, id, reason string) error {
+	reason = b.scrub(reason)
+	return b.do(ctx, func(s *state, now time.Time) (step, error) {
+		i := s.items[id]
+		if i == nil {
+			return s.voidGrant(id)
+		}
+		h := s.grants[i.Entry.GrantID]
+		if i.pending() {
+			return step{}, fmt.Errorf("approval %s is pending, so there is nothing to take back", id)
+		}
+		if i.Entry.State != bailiff.ApprovalApproved || h == nil {
+			return step{}, refuse(ErrSettled, "%s", i.Entry.settled())
+		}
+		i = i.copy()
+		t := step{items: []*item{i}, ended: []*held{h}}
+		i.settle(&t, bailiff.ApprovalVoid, "void", reason, now)
+		return t, nil
+	})
+}
+
+// voidGrant ends the grant of an approval that is not kept any more.
+func (s *state) voidGrant(approval string) (step, error) {
+	for _, h := range s.grants {
+		if h.Grant.ApprovalID == approval {
+			return step{ended: []*held{h}, events: []bailiff.Event{h.event("void: what would run is no longer what was approved")}}, nil
+		}
+	}
+	return step{}, unknown(approval)
+}

@@ -1,0 +1,71 @@
+package approval
+
+import (
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// step is a change of the state: what is written in one transaction, then told.
+type step struct {
+	items  []*item
+	claims []stored // of new items
+	pruned []*item
+	grants []*held
+	ended  []*held
+	frozen []Freeze
+	thawed []Freeze
+	events []bailiff.Event
+	// sent are the numbers of the events that the decision log has.
+	sent []uint64
+	// told is what the observer hears once the step is on disk.
+	told []func(Observer)
+}
+
+// stored is a claim's text under its item's number.
+type stored struct {
+	seq  uint64
+	text []byte
+}
+
+func (t *step) empty() bool {
+	return len(t.items)+len(t.pruned)+len(t.grants)+len(t.ended)+len(t.frozen)+len(t.thawed)+len(t.events)+len(t.sent) == 0
+}
+
+// settle ends an item of a step that is being made.
+func (i *item) settle(t *step, state bailiff.ApprovalState, resolution, message string, now time.Time) {
+	e := &i.Entry
+	e.State, e.Resolved, e.Message = state, now, message
+	t.events = append(t.events, e.event(resolution+": "+message))
+	t.told = append(t.told, resolved(i, resolution))
+}
+
+func resolved(i *item, resolution string) func(Observer) {
+	e := &i.Entry
+	return func(o Observer) {
+		o.ApprovalResolved(e.Request.Session.Platform, resolution, e.Scope, e.Resolved.Sub(e.Created))
+	}
+}
+
+func (t step) changes() []Change {
+	var all []Change
+	for _, i := range t.items {
+		e := i.Entry
+		all = append(all, Change{Entry: &e})
+	}
+	for _, h := range t.grants {
+		g := h.Grant
+		all = append(all, Change{Grant: &g})
+	}
+	for _, h := range t.ended {
+		g := h.Grant
+		all = append(all, Change{Grant: &g, Gone: true})
+	}
+	for _, f := range t.frozen {
+		all = append(all, Change{Freeze: &f})
+	}
+	for _, f := range t.thawed {
+		all = append(all, Change{Freeze: &f, Gone: true})
+	}
+	return all
+}

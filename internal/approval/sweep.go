@@ -1,0 +1,56 @@
+package approval
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// sweep ends what has run out of time.
+func (b *Book) sweep(s *state, now time.Time) (step, error) {
+	var t step
+	b.deadline = time.Time{}
+	for _, i := range s.pendingInOrder() {
+		if now.Before(i.Entry.Expires) {
+			b.due(i.Entry.Expires)
+			continue
+		}
+		t.expire(i, now)
+	}
+	for _, h := range s.grants {
+		if h.live(now) {
+			b.due(h.Grant.Expires)
+			continue
+		}
+		t.ended = append(t.ended, h)
+		t.events = append(t.events, h.event(fmt.Sprintf("lapsed: grant %s of scope %s ended after %d uses", h.Grant.ID, h.Grant.Scope, h.Grant.Uses)))
+	}
+	return t, nil
+}
+
+func (t *step) expire(i *item, now time.Time) {
+	i = i.copy()
+	t.items = append(t.items, i)
+	i.settle(t, bailiff.ApprovalExpired, "expired", fmt.Sprintf("nobody answered within %s", i.Entry.Expires.Sub(i.Entry.Created)), now)
+}
+
+const (
+	// keepResolved and keepFor are how many resolved approvals are kept and for
+	// how long.
+	keepResolved = 1000
+	keepFor      = 7 * 24 * time.Hour
+)
+
+// prune forgets what was resolved long ago.
+func (b *Book) prune(now time.Time) step {
+	var t step
+	old := now.Add(-keepFor)
+	for n, i := range b.ahead.resolved {
+		if len(b.ahead.resolved)-n <= keepResolved && !i.Entry.Resolved.Before(old) {
+			break
+		}
+		t.pruned = append(t.pruned, i)
+	}
+	return t
+}
