@@ -142,17 +142,3 @@ func (r *reader) faultBelow(at place, line int, format string, args ...any) {
 		r.faults[len(r.faults)-1].Line += line
 	}
 }
-
-func (r *reader) shares(l *Limits, at place) {
-	r.section(at, fields{
-		"requests_per_minute": func(at place) { r.share(&l.RequestsPerMinute, at, 0, 1_000_000) },
-		"pending_approvals":   func(at place) { r.share(&l.PendingApprovals, at, 1, 10_000) },
-	})
-}
-
-func (r *reader) share(s *Shares, at place, least, most int) {
-	r.section(at, fields{
-		"caller": r.number(&s.Caller, least, most), "session": r.number(&s.Session, least, most),
-		"user": r.number(&s.User, least, most),
-	})
-}

@@ -281,6 +281,20 @@ func (r *reader) sources(e *Env) func(place) {
 	}
 }
 
+func (r *reader) shares(l *Limits, at place) {
+	r.section(at, fields{
+		"requests_per_minute": func(at place) { r.share(&l.RequestsPerMinute, at, 0, 1_000_000) },
+		"pending_approvals":   func(at place) { r.share(&l.PendingApprovals, at, 1, 10_000) },
+	})
+}
+
+func (r *reader) share(s *Shares, at place, least, most int) {
+	r.section(at, fields{
+		"caller": r.number(&s.Caller, least, most), "session": r.number(&s.Session, least, most),
+		"user": r.number(&s.User, least, most),
+	})
+}
+
 func (r *reader) backends(b *Backends, at place) {
 	if _, empty := at.node.(*ast.NullNode); empty {
 		return

@@ -28,14 +28,12 @@ const (
 // interruptEvery is after how many rounds of a loop time is looked at.
 const interruptEvery = 100
 
-// scope is one kind of condition: the variables that it sees.
-type scope struct {
-	// environment is made when it is first needed, since that takes milliseconds.
-	environment func() (*cel.Env, error)
-}
+// scope is one kind of condition, by the variables that it sees. It is made when
+// it is first needed, since that takes milliseconds.
+type scope func() (*cel.Env, error)
 
-func newScope(variables map[string]reflect.Type) *scope {
-	return &scope{sync.OnceValues(func() (*cel.Env, error) {
+func newScope(variables map[string]reflect.Type) scope {
+	return sync.OnceValues(func() (*cel.Env, error) {
 		natives := []any{ext.ParseStructTag("json")}
 		options := []cel.EnvOption{
 			cel.ParserExpressionSizeLimit(maxText),
@@ -50,7 +48,7 @@ func newScope(variables map[string]reflect.Type) *scope {
 			return nil, fmt.Errorf("preparing conditions: %w", err)
 		}
 		return made, nil
-	})}
+	})
 }
 
 // pure is CEL's standard library without times, which conditions do not see, and
@@ -69,8 +67,8 @@ func without(functions ...string) *env.LibrarySubset {
 // condition is a compiled condition.
 type condition struct{ program cel.Program }
 
-func compile(s *scope, text string) (condition, error) {
-	env, err := s.environment()
+func compile(s scope, text string) (condition, error) {
+	env, err := s()
 	if err != nil {
 		return condition{}, err
 	}

@@ -3,7 +3,6 @@ package guard
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -75,7 +74,7 @@ func names(env *cel.Env) []string {
 	for _, v := range env.Variables() {
 		all = append(all, v.Name())
 	}
-	for f := range maps.Keys(env.Functions()) {
+	for f := range env.Functions() {
 		if !strings.ContainsAny(f, "_@!") {
 			all = append(all, f)
 		}

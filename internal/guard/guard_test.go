@@ -97,7 +97,7 @@ func TestAGuardThatCannotBeEvaluatedDenies(t *testing.T) {
 			denials, err := g.Check(test.ctx, req, &many, nil)
 			if err == nil || len(denials) != 1 || denials[0].Rule != "guard.it" ||
 				!strings.HasPrefix(denials[0].Message, "Guard it could not be evaluated, so it denies: ") || !strings.Contains(denials[0].Message, test.says) {
-				t.Errorf("got %q, %v", denials, err)
+				t.Errorf("got %+v, %v", denials, err)
 			}
 		})
 	}
