@@ -168,23 +168,27 @@ func TestAFileThatTheCommandRunsIsPartOfWhatIsApproved(t *testing.T) {
 }
 
 func TestAHaltStopsWhatRunsAndRemovesItsSandbox(t *testing.T) {
-	started := make(chan struct{})
-	b := newBench(t, func(b *bench) {
-		b.shop.run = func(ctx context.Context, _ backends.Command, _ func([]byte)) (backends.Exit, error) {
-			close(started)
-			<-ctx.Done()
-			return backends.Exit{Interrupted: true}, nil
-		}
-	})
-	answers := make(chan bailiff.Answer)
-	go func() { answers <- b.Execute(t.Context(), request("sleep 99"), nil) }()
-	<-started
-	b.Halt(func(s bailiff.Session) bool { return s.ID == "another" })
-	b.Halt(func(s bailiff.Session) bool { return s.ID == "s1" })
-	if a := <-answers; a.Status != bailiff.Interrupted || a.Code != bailiff.CodeFrozen {
-		t.Errorf("answer is %+v", a)
+	for name, end := range map[string]error{"the command ends first": nil, "its sandbox ends first": errBoom} {
+		t.Run(name, func(t *testing.T) {
+			started := make(chan struct{})
+			b := newBench(t, func(b *bench) {
+				b.shop.run = func(ctx context.Context, _ backends.Command, _ func([]byte)) (backends.Exit, error) {
+					close(started)
+					<-ctx.Done()
+					return backends.Exit{Interrupted: end == nil}, end
+				}
+			})
+			answers := make(chan bailiff.Answer)
+			go func() { answers <- b.Execute(t.Context(), request("sleep 99"), nil) }()
+			<-started
+			b.Halt(func(s bailiff.Session) bool { return s.ID == "another" })
+			b.Halt(func(s bailiff.Session) bool { return s.ID == "s1" })
+			if a := <-answers; a.Status != bailiff.Interrupted || a.Code != bailiff.CodeFrozen {
+				t.Errorf("answer is %+v", a)
+			}
+			<-b.shop.rooms()[0].done
+		})
 	}
-	<-b.shop.rooms()[0].done
 }
 
 func TestWhatIsFrozenIsDeniedWhateverThePoliciesSay(t *testing.T) {

@@ -54,8 +54,10 @@ func (e *Enforcer) Halt(match func(bailiff.Session) bool) {
 
 // halted says in an answer that an operator stopped its request.
 func (a answer) halted(ctx context.Context) answer {
-	if errors.Is(context.Cause(ctx), errHalted) && a.Status == bailiff.Interrupted {
+	if isHalted(ctx) && a.Status == bailiff.Interrupted {
 		a.Code, a.Message = bailiff.CodeFrozen, "An operator froze this session and stopped what it ran."
 	}
 	return a
 }
+
+func isHalted(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errHalted) }

@@ -31,6 +31,8 @@ func (e *Enforcer) run(ctx context.Context, req bailiff.Request, d bailiff.Decis
 	return a
 }
 
+const stopped = "Interrupted; the command and everything it had started was stopped."
+
 // end words how a command that ran has ended.
 func (a *answer) end(exit backends.Exit, timeout time.Duration) {
 	a.Status, a.ExitCode = bailiff.Completed, exit.Code
@@ -40,7 +42,7 @@ func (a *answer) end(exit backends.Exit, timeout time.Duration) {
 		a.Message = fmt.Sprintf("Stopped after %s, with everything it had started.", timeout)
 	case exit.Interrupted:
 		a.Status, a.ExitCode = bailiff.Interrupted, bailiff.ExitInterrupted
-		a.Message = "Interrupted; the command and everything it had started was stopped."
+		a.Message = stopped
 	case exit.Lost:
 		a.Status, a.Code, a.ExitCode = bailiff.Failed, bailiff.CodeOutcomeUnknown, bailiff.ExitFailed
 		a.Message = "The command's supervisor was killed, and the command with it; look at what it did before repeating it."
@@ -70,6 +72,8 @@ func circumstances(exit backends.Exit, use *tenure, d bailiff.Decision) (sentenc
 func (e *Enforcer) broken(ctx context.Context, req bailiff.Request, use *tenure, a answer, err error) answer {
 	a.ExitCode, a.Message = bailiff.ExitFailed, sentence(fmt.Sprintf("running in the %s sandbox: %v", a.Backend, err))
 	switch {
+	case isHalted(ctx): // with its sandbox
+		a.Status, a.ExitCode, a.Message = bailiff.Interrupted, bailiff.ExitInterrupted, stopped
 	case !a.started && ctx.Err() != nil:
 		a.Status, a.ExitCode, a.Message = bailiff.Interrupted, bailiff.ExitInterrupted, interrupted("").Message
 	case errors.Is(err, backends.ErrUnfit):

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -74,7 +75,7 @@ func withHouse(tb testing.TB, house string) (folder, section string) {
 	}
 	save(tb, path, wider)
 	save(tb, filepath.Join(folder, "house.rego"), "package bailiff\n\n"+house)
-	return folder, "policies: {require_tests: false, paths: [" + folder + "]}"
+	return folder, "policies: {require_tests: false, paths: [" + strconv.Quote(folder) + "]}"
 }
 
 // atTerminal is a request of the command line on the host, whose sender waits.
