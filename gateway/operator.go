@@ -23,9 +23,9 @@ type Sandboxer interface {
 	Reap(ctx context.Context) (removed int, err error)
 }
 
-// Approver keeps approvals and grants, and takes answers. Its errors are those of
+// Book keeps approvals and grants, and takes answers. Its errors are those of
 // package approval.
-type Approver interface {
+type Book interface {
 	List(q approval.Query) (entries []approval.Entry, next string)
 	Get(id string) (approval.Entry, bool)
 	Answer(ctx context.Context, id string, who approval.Approver, v approval.Verdict) (approval.Entry, error)
@@ -58,7 +58,7 @@ type Logbook interface {
 type OperatorConfig struct {
 	Statuser  Statuser
 	Sandboxes Sandboxer
-	Approvals Approver
+	Approvals Book
 	Freezer   Freezer
 	Decisions Logbook
 	// Who says who sends a request; false if nobody that this door knows. It is

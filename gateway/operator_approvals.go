@@ -70,14 +70,16 @@ func (o *operator) answer(w http.ResponseWriter, r *http.Request, body any, verd
 	if p == nil {
 		p = readBody(r, body)
 	}
+	var v approval.Verdict
 	if p == nil {
-		p = tooLong(verdict().Reason)
+		v = verdict()
+		p = tooLong(v.Reason)
 	}
 	if p != nil {
 		p.write(w)
 		return
 	}
-	entry, err := o.Approvals.Answer(r.Context(), r.PathValue("id"), who, verdict())
+	entry, err := o.Approvals.Answer(r.Context(), r.PathValue("id"), who, v)
 	if err != nil {
 		refusal("approval_unknown", err).write(w)
 		return

@@ -25,29 +25,35 @@ type breaking struct {
 
 func (o *operator) breakGlass(w http.ResponseWriter, r *http.Request) {
 	who, p := o.identify(r)
-	var wish breaking
-	if p == nil {
-		p = readBody(r, &wish)
-	}
-	if p == nil && strings.TrimSpace(wish.Reason) == "" {
-		p = refused(codeRequest, []Fault{{"/reason", "is missing: say why the policies must not hold now"}})
-	}
-	if p == nil {
-		p = tooLong(wish.Reason)
-	}
-	var req bailiff.Request
-	if p == nil {
-		req, p = parse(wish.Request)
-	}
 	if p != nil {
 		p.write(w)
 		return
 	}
-	req.Peer = credentialOf(r)
-	answer, err := o.Glass.BreakGlass(r.Context(), who, req, wish.Reason)
+	req, reason, p := readBreaking(r)
+	if p != nil {
+		p.write(w)
+		return
+	}
+	answer, err := o.Glass.BreakGlass(r.Context(), who, req, reason)
 	if err != nil {
 		refusal("", err).write(w)
 		return
 	}
 	reply(w, answer)
+}
+
+func readBreaking(r *http.Request) (req bailiff.Request, reason string, p *Problem) {
+	var wish breaking
+	if p = readBody(r, &wish); p != nil {
+		return req, "", p
+	}
+	if strings.TrimSpace(wish.Reason) == "" {
+		return req, "", refused(codeRequest, []Fault{{"/reason", "is missing: say why the policies must not hold now"}})
+	}
+	if p = tooLong(wish.Reason); p != nil {
+		return req, "", p
+	}
+	req, p = parse(wish.Request)
+	req.Peer = credentialOf(r)
+	return req, wish.Reason, p
 }

@@ -5,6 +5,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/bailiff-dev/bailiff/backends/runner/wire"
 )
 
 // limits are the resource limits of a process. Where nothing forbids it, every
@@ -37,8 +39,13 @@ func (l limits) kept(were limits) bool {
 	return l == were
 }
 
-// isFull says that something could not be started for want of processes, memory
-// or files, which may be there again later.
-func isFull(err error) bool {
-	return errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.ENOMEM) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
+// reasonOf is why something could not be started: the usual one, or for want of
+// processes, memory or files, which may be there again later.
+func reasonOf(err error, usual wire.Reason) wire.Reason {
+	for _, want := range []error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE} {
+		if errors.Is(err, want) {
+			return wire.Full
+		}
+	}
+	return usual
 }

@@ -134,11 +134,7 @@ func (r *runner) start(f wire.Frame) {
 	r.know(j)
 	if err = r.pool.take(j); err != nil {
 		r.forget(j)
-		reason := wire.Broken
-		if isFull(err) {
-			reason = wire.Full
-		}
-		r.refuse(f.Stream, reason, err)
+		r.refuse(f.Stream, reasonOf(err, wire.Broken), err)
 		return
 	}
 	if timeout > 0 {

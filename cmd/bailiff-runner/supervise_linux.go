@@ -70,10 +70,7 @@ func (s *supervisor) start(stream uint32) {
 	}
 	if err != nil {
 		s.now = nil
-		refusal := wire.Refusal{Reason: wire.Unfit, Text: err.Error()}
-		if isFull(err) {
-			refusal.Reason = wire.Full
-		}
+		refusal := wire.Refusal{Reason: reasonOf(err, wire.Unfit), Text: err.Error()}
 		_ = s.out.Send(wire.Frame{Kind: wire.Refused, Stream: stream, Payload: refusal.Encode()})
 	}
 }
