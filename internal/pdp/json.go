@@ -7,16 +7,16 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// Input is an input document that becomes JSON only when somebody wants to read it.
-type Input struct{ document ast.Value }
+// unwritten is an input document that becomes JSON only when somebody wants to read it.
+type unwritten struct{ document ast.Value }
 
 // MarshalJSON writes the document as the policies saw it.
-func (i Input) MarshalJSON() ([]byte, error) { return appendJSON(nil, i.document) }
+func (u unwritten) MarshalJSON() ([]byte, error) { return appendJSON(nil, u.document) }
 
 // around writes the document like MarshalJSON, but in two parts: what comes
 // before the value of one of its keys, and what comes after it.
-func (i Input) around(key *ast.Term) (before, after []byte, err error) {
-	document, ok := i.document.(ast.Object)
+func (u unwritten) around(key *ast.Term) (before, after []byte, err error) {
+	document, ok := u.document.(ast.Object)
 	if !ok || document.Get(key) == nil {
 		return nil, nil, fmt.Errorf("writing a document: it has no %v", key)
 	}

@@ -139,7 +139,7 @@ func (m *memo) recall(key []byte) *kept {
 // remember keeps a judgement, if it is sound and not too large. The judgement's
 // input document is then the one that was written for the memo.
 func (m *memo) remember(key []byte, j *bailiff.Judgement, at time.Time) {
-	input, ok := j.Input.(Input)
+	input, ok := j.Input.(unwritten)
 	if key == nil || j.Fault != nil || !ok {
 		return
 	}
@@ -168,7 +168,7 @@ func (m *memo) add(key string, k *kept) {
 	m.young[key] = k
 }
 
-func keep(j *bailiff.Judgement, input Input) (*kept, error) {
+func keep(j *bailiff.Judgement, input unwritten) (*kept, error) {
 	k := &kept{decision: cloned(j.Decision), files: slices.Clone(j.Files)}
 	var err error
 	if k.before, k.after, err = input.around(keyTime); err != nil {

@@ -68,7 +68,7 @@ func TestTheSameRequestIsRememberedWithItsJudgement(t *testing.T) {
 // wantInput says that the log would show this input document.
 func wantInput(t *testing.T, j bailiff.Judgement, want ast.Value) {
 	t.Helper()
-	if got, want := asJSON(t, j.Input), asJSON(t, Input{want}); got != want {
+	if got, want := asJSON(t, j.Input), asJSON(t, unwritten{want}); got != want {
 		t.Errorf("the input reads\n%s\nwant\n%s", got, want)
 	}
 }
@@ -274,7 +274,7 @@ func TestWhatRanOutOfTimeIsJudgedAnew(t *testing.T) {
 func TestWhatIsRememberedIsBounded(t *testing.T) {
 	m := newMemo()
 	for n := range 5 * maxGeneration {
-		m.remember(fmt.Append(nil, n), &bailiff.Judgement{Input: Input{document(listing, ready, "")}}, ready.Time)
+		m.remember(fmt.Append(nil, n), &bailiff.Judgement{Input: unwritten{document(listing, ready, "")}}, ready.Time)
 		if len(m.young) > maxGeneration || len(m.old) > maxGeneration {
 			t.Fatalf("%d and %d are remembered, want at most %d each", len(m.young), len(m.old), maxGeneration)
 		}
@@ -283,7 +283,7 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 	req := listing
 	req.Args.Command = strings.Repeat("x", maxKept/16)
 	for n := range 3 * maxGeneration / 2 {
-		m.remember(fmt.Append(nil, n), &bailiff.Judgement{Input: Input{document(req, ready, "")}}, ready.Time)
+		m.remember(fmt.Append(nil, n), &bailiff.Judgement{Input: unwritten{document(req, ready, "")}}, ready.Time)
 		if young, old := weight(m.young), weight(m.old); young > maxGenerationBytes || old > maxGenerationBytes {
 			t.Fatalf("%d and %d bytes are remembered, want at most %d each", young, old, maxGenerationBytes)
 		}
@@ -320,7 +320,7 @@ func TestLargeJudgementsAreNotRemembered(t *testing.T) {
 func TestWhatIsAskedForStaysRemembered(t *testing.T) {
 	m := newMemo()
 	add := func(key string) {
-		m.remember([]byte(key), &bailiff.Judgement{Input: Input{document(listing, ready, "")}}, ready.Time)
+		m.remember([]byte(key), &bailiff.Judgement{Input: unwritten{document(listing, ready, "")}}, ready.Time)
 	}
 	add("often")
 	for n := range 5 * maxGeneration {

@@ -159,7 +159,7 @@ func (p *PDP) Decide(ctx context.Context, req bailiff.Request, at bailiff.Circum
 func (p *PDP) judge(ctx context.Context, s *snapshot, req bailiff.Request, at bailiff.Circumstances, j *bailiff.Judgement, clock *stopwatch) {
 	text := read(req, p.config.Home)
 	input := text.document(req, at)
-	j.Input, j.Files = Input{input}, filesOf(input)
+	j.Input, j.Files = unwritten{input}, filesOf(input)
 	clock.lap("timer_bailiff_facts_ns")
 	if p.config.Guard != nil {
 		denials, fault := p.config.Guard.Check(ctx, req, text.command, text.code)

@@ -128,7 +128,7 @@ func TestTheInputDocumentHasTheShapeOfItsSchema(t *testing.T) {
 	schema := p.schemas.Get(ast.SchemaRootRef)
 	for name, req := range requests {
 		t.Run(name, func(t *testing.T) {
-			text, err := Input{document(req, ready, "/home/ana")}.MarshalJSON()
+			text, err := unwritten{document(req, ready, "/home/ana")}.MarshalJSON()
 			must(t, err)
 			var read map[string]any
 			must(t, json.Unmarshal(text, &read))
@@ -162,7 +162,7 @@ func TestTheInputDocumentTellsEverything(t *testing.T) {
 	req.Env, req.Backend = []string{"A", "B"}, "docker"
 	at := ready
 	at.EnvAvailable = []string{"A"}
-	text := asJSON(t, Input{document(req, at, "")})
+	text := asJSON(t, unwritten{document(req, at, "")})
 	for _, part := range []string{
 		`"tool":"terminal"`, `"args":{"background":false,"command":"ls -l","stdin":"","timeout":0,"workdir":""}`,
 		`"caller":{"name":"hermes"}`, `"time":"2026-11-21T12:00:00Z"`, `"env":{"available":["A"],"requested":["A","B"]}`,
