@@ -96,11 +96,17 @@ func (r *Roster) reached(req bailiff.Request) bool {
 		return true
 	case r.listeners[i].Listen.Network == "tcp":
 		return req.Peer != "tcp:remote"
-	case len(r.listeners[i].UIDs) == 0:
+	case r.letsInOperators(r.listeners[i]):
 		return true
 	}
 	uid, ok := uidOf(req.Peer)
-	return !ok || slices.ContainsFunc(append([]uint32{uid}, r.listeners[i].UIDs...), r.operates)
+	return !ok || r.operates(uid)
+}
+
+// letsInOperators says whether a listener's users may be operators too; it lets in
+// anybody unless it names them.
+func (r *Roster) letsInOperators(l config.Listener) bool {
+	return len(l.UIDs) == 0 || slices.ContainsFunc(l.UIDs, r.operates)
 }
 
 // operates says whether a user can reach the operators' socket.
@@ -199,7 +205,7 @@ func (r *Roster) Warnings() []string {
 // reaches says whether the agents of a listener on a Unix socket could reach the
 // operators'; of one on tcp only each request can tell.
 func (r *Roster) reaches(l config.Listener) bool {
-	return l.Listen.Network == "unix" && (len(l.UIDs) == 0 || slices.ContainsFunc(l.UIDs, r.operates))
+	return l.Listen.Network == "unix" && r.letsInOperators(l)
 }
 
 func (r *Roster) byUID(uid uint32) *config.Person {
