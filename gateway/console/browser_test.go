@@ -181,7 +181,7 @@ func (b *tab) text(selector string) string {
 // click clicks with the mouse on what is visible and enabled.
 func (b *tab) click(selector string) {
 	b.t.Helper()
-	b.await(fmt.Sprintf(`((e) => e && !e.disabled && e.checkVisibility())(document.querySelector(%s))`, quoted(selector)))
+	b.await(fmt.Sprintf(`((e) => e && !e.disabled && e.checkVisibility() && getComputedStyle(e).pointerEvents !== 'none')(document.querySelector(%s))`, quoted(selector)))
 	b.run(chromedp.Click(chromedp.CSS(selector)))
 }
 

@@ -33,13 +33,11 @@ func newSecret() string {
 // badLink is why a link logs nobody in.
 type badLink struct{ code, message string }
 
-func (b *badLink) Error() string { return b.message }
-
 var (
-	errLinkUsed = &badLink{"link_used",
+	usedLink = &badLink{"link_used",
 		"This link was used already; run \"bailiff console\" for a new one, and restart the sidecar if it was not you who used it, which ends every login."}
-	errLinkExpired = &badLink{"link_expired", "This link is older than five minutes; run \"bailiff console\" for a new one."}
-	errLinkUnknown = &badLink{"link_unknown", "This link was not made by this sidecar since it started; run \"bailiff console\" for a new one."}
+	expiredLink = &badLink{"link_expired", "This link is older than five minutes; run \"bailiff console\" for a new one."}
+	unknownLink = &badLink{"link_unknown", "This link was not made by this sidecar since it started; run \"bailiff console\" for a new one."}
 )
 
 // links are those that were given out lately.
@@ -79,18 +77,18 @@ func (l *links) forget(now time.Time) {
 	}
 }
 
-// redeem uses a link up. Its error is a *badLink.
-func (l *links) redeem(token string, now time.Time) (approval.Approver, error) {
+// redeem uses a link up, or says why that cannot be.
+func (l *links) redeem(token string, now time.Time) (who approval.Approver, bad *badLink) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	link := l.known[hash(token)]
 	switch {
 	case link == nil:
-		return approval.Approver{}, errLinkUnknown
+		return who, unknownLink
 	case link.used:
-		return approval.Approver{}, errLinkUsed
+		return who, usedLink
 	case !now.Before(link.expires):
-		return approval.Approver{}, errLinkExpired
+		return who, expiredLink
 	}
 	link.used = true
 	return link.who, nil

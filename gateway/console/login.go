@@ -2,7 +2,6 @@ package console
 
 import (
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -49,9 +48,9 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "invalid_request", "A login is {\"token\": \"…\"}.")
 		return
 	}
-	who, err := c.links.redeem(sent.Token, time.Now())
-	if err != nil {
-		c.turnAway(w, err)
+	who, bad := c.links.redeem(sent.Token, time.Now())
+	if bad != nil {
+		c.turnAway(w, bad)
 		return
 	}
 	operator, err := c.config.Operator(who)
@@ -76,16 +75,14 @@ const (
 	refusalEvery   = 6 * time.Second
 )
 
-func (c *Console) turnAway(w http.ResponseWriter, why error) {
+func (c *Console) turnAway(w http.ResponseWriter, bad *badLink) {
 	wait := c.refusals.wait(time.Now())
 	if wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
 		refuse(w, http.StatusTooManyRequests, "too_many_logins", "Too many links that log nobody in; run \"bailiff console\" for a new one.")
 		return
 	}
-	c.config.Log.Warn("refused a login to the console", "reason", why)
-	var bad *badLink
-	errors.As(why, &bad)
+	c.config.Log.Warn("refused a login to the console", "reason", bad.code)
 	refuse(w, http.StatusForbidden, bad.code, bad.message)
 }
 

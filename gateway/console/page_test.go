@@ -45,7 +45,7 @@ func TestALinkLogsInOnce(t *testing.T) {
 	first.await(`document.body.dataset.live === 'yes'`)
 	first.click("#logout")
 	first.awaitText("#login", "Run this on the machine of the sidecar")
-	if n := len(o.sessions.all); n != 0 {
+	if n := len(live(o.Console)); n != 0 {
 		t.Errorf("%d sessions live after the logout", n)
 	}
 }
@@ -204,6 +204,25 @@ func TestWhatCannotBeSeenIsShown(t *testing.T) {
 	}
 }
 
+func TestLongTextsDoNotStopThePage(t *testing.T) {
+	o := serve(t)
+	b := o.login(t, "ana")
+	for name, piece := range map[string]string{
+		"letters": "x", "words": "word ", "lines": "x\n", "overrides": "\u202e", "marks": "a\u0301\u0301\u0301\u0301\u0301", "accents": "é", "almost empty lines": strings.Repeat(" ", 32) + "\n\n\nx",
+		"blanks": " \t", "matches": "./build ",
+	} {
+		text := strings.Repeat(piece, (1<<19)/len(piece)) + "the end"
+		id := o.ask(t, claim(text, inSession(name), func(c *bailiff.Claim) { c.Request.Session.UserID = name }))
+		b.awaitApproval("the end")
+		if _, err := o.book.Answer(t.Context(), id, person("eve"), approval.Verdict{}); err != nil {
+			t.Fatal(err)
+		}
+		b.await(`document.title === 'bailiff console'`)
+		b.run(chromedp.Reload()) // chooses what comes next
+		b.await(`document.body.dataset.live === 'yes'`)
+	}
+}
+
 func TestLettersThatAreNotASCIIStandOut(t *testing.T) {
 	o := serve(t)
 	o.ask(t, claim("/usr/bin/\u0430pt install"))
@@ -322,6 +341,22 @@ func TestAKeyHeldDownConfirmsNothing(t *testing.T) {
 	held := is[bool](b, `!document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', repeat: true, bubbles: true, cancelable: true}))`)
 	if !held || o.entry(t, id).State != bailiff.ApprovalPending {
 		t.Error("Enter that repeats confirms")
+	}
+}
+
+func TestASecondClickConfirmsNothing(t *testing.T) {
+	o := serve(t)
+	id := o.ask(t, claim("rm -rf ./build"))
+	b := o.login(t, "ana")
+	b.awaitApproval("./build")
+	b.click(`[data-act="once"]`)
+	if got := is[string](b, `((e) => { const r = e.getBoundingClientRect(); return document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2).id })(document.querySelector('#confirm-yes.fresh'))`); got == "confirm-yes" {
+		t.Error("a question can be confirmed by the click that opened it")
+	}
+	b.click("#confirm-yes")
+	b.awaitText("#toasts", "Approved")
+	if e := o.entry(t, id); e.State != bailiff.ApprovalApproved {
+		t.Errorf("it is %s", e.State)
 	}
 }
 
@@ -631,8 +666,8 @@ func TestAPageOfAnotherServerCanDoNothing(t *testing.T) {
 			t.Errorf("%s: %s, %v", request, outcome, err)
 		}
 	}
-	if e := o.entry(t, id); len(e.Votes) > 0 || len(o.sessions.all) != 1 {
-		t.Errorf("%+v, %d sessions", e.Votes, len(o.sessions.all))
+	if e := o.entry(t, id); len(e.Votes) > 0 || len(live(o.Console)) != 1 {
+		t.Errorf("%+v, %d sessions", e.Votes, len(live(o.Console)))
 	}
 }
 

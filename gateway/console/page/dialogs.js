@@ -1,6 +1,11 @@
 // Questions before anything is done, and what became of it.
 import { byId, el } from './text.js'
 
+// freshFor is how long, in milliseconds, a question that has just opened cannot be
+// confirmed by the pointer: a second click of the one that opened it confirms
+// nothing.
+const freshFor = 300
+
 // ask opens a question, and once that is confirmed does what it asks about, then
 // what that returns. A refusal is shown in it.
 export function ask({ title, body, yes, tone, act, input }) {
@@ -30,6 +35,8 @@ export function ask({ title, body, yes, tone, act, input }) {
       busy = false
     }
   }
+  button.classList.add('fresh')
+  setTimeout(() => button.classList.remove('fresh'), freshFor)
   dialog.showModal()
   ;(input ?? button).focus()
 }
