@@ -20,10 +20,13 @@ const (
 	maxRememberedBytes = 64 << 20
 )
 
-// Unfinished is a request of an earlier run that may have run to any point.
+// Unfinished is a request of an earlier run that may have run to any point, or
+// that ended and whose answer is lost.
 type Unfinished struct {
 	Caller, Session, RequestID, Digest string
-	At                                 time.Time // when it was decided
+	// At is when it was decided or, if it has, when it ended.
+	At    time.Time
+	Ended bool
 }
 
 // answer is an Answer with whether anything was started for it.
@@ -115,6 +118,10 @@ func remember(unfinished []Unfinished) *answers {
 		r := &remembrance{digest: u.Digest, done: make(chan struct{}), expires: time.Now().Add(remembered)}
 		r.answer = bailiff.Answer{RequestID: u.RequestID, Status: bailiff.Failed, Code: bailiff.CodeOutcomeUnknown, ExitCode: bailiff.ExitFailed,
 			Message: "The sidecar stopped while this request ran, so its outcome is unknown; it is not run again under this id."}
+		if u.Ended {
+			r.expires = u.At.Add(remembered)
+			r.answer.Message = "The sidecar was started anew after this request ran, so its answer is lost; it is not run again under this id."
+		}
 		close(r.done)
 		a.known[answerKey{u.Caller, u.Session, u.RequestID}] = r
 	}

@@ -110,9 +110,13 @@ func TestASandboxThatBreaksUnderACommandLeavesTheOutcomeUnknown(t *testing.T) {
 
 func TestARequestOfAnEarlierRunIsNeverRunAgain(t *testing.T) {
 	req := named("r1", request("date"))
-	known := remember([]Unfinished{{Caller: req.Caller, Session: req.Session.ID, RequestID: "r1", Digest: req.Digest(), At: time.Now()}})
-	a := known.once(t.Context(), req, func(bailiff.Progress) {}, func() bailiff.Answer { t.Error("it ran"); return bailiff.Answer{} })
-	if a.Code != bailiff.CodeOutcomeUnknown || a.Status != bailiff.Failed {
-		t.Errorf("answer is %+v", a)
+	for name, ended := range map[string]bool{"that nobody saw end": false, "that ended, and whose answer is lost": true} {
+		t.Run(name, func(t *testing.T) {
+			known := remember([]Unfinished{{Caller: req.Caller, Session: req.Session.ID, RequestID: "r1", Digest: req.Digest(), At: time.Now(), Ended: ended}})
+			a := known.once(t.Context(), req, func(bailiff.Progress) {}, func() bailiff.Answer { t.Error("it ran"); return bailiff.Answer{} })
+			if a.Code != bailiff.CodeOutcomeUnknown || a.Status != bailiff.Failed {
+				t.Errorf("answer is %+v", a)
+			}
+		})
 	}
 }

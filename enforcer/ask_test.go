@@ -181,13 +181,33 @@ func TestAHaltStopsWhatRunsAndRemovesItsSandbox(t *testing.T) {
 			answers := make(chan bailiff.Answer)
 			go func() { answers <- b.Execute(t.Context(), request("sleep 99"), nil) }()
 			<-started
-			b.Halt(func(s bailiff.Session) bool { return s.ID == "another" })
-			b.Halt(func(s bailiff.Session) bool { return s.ID == "s1" })
+			halt := func(id string) {
+				t.Helper()
+				if err := b.Halt(t.Context(), func(s bailiff.Session) bool { return s.ID == id }); err != nil {
+					t.Error(err)
+				}
+			}
+			halt("another")
+			if isClosed(b.shop.rooms()[0].done) {
+				t.Error("another session's halt removed the sandbox")
+			}
+			halt("s1")
+			if !isClosed(b.shop.rooms()[0].done) {
+				t.Error("the halt returned before the sandbox was gone")
+			}
 			if a := <-answers; a.Status != bailiff.Interrupted || a.Code != bailiff.CodeFrozen {
 				t.Errorf("answer is %+v", a)
 			}
-			<-b.shop.rooms()[0].done
 		})
+	}
+}
+
+func isClosed(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -217,6 +237,27 @@ func TestAnEndIsRecordedForWhateverWasLetRunEvenIfItCouldNot(t *testing.T) {
 				t.Errorf("recorded %v, want %v", got, want)
 			}
 		})
+	}
+}
+
+// What the log says of it is how it is known under its id after a crash.
+func TestAnApprovedRequestIsLoggedAsItWasSentWhereverTheSessionStands(t *testing.T) {
+	b := newBench(t, func(b *bench) {
+		b.human.answer = always(bailiff.ApprovalApproved)
+		b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
+			return backends.Exit{Workdir: "/workspace/other"}, nil
+		}
+	})
+	b.Execute(t.Context(), request("cd other"), nil)
+	b.judge.says(allow(ask))
+	req := named("r1", patient("kill 7"))
+	if a := b.Execute(t.Context(), req, nil); a.Status != bailiff.Completed {
+		t.Fatalf("answer is %+v", a)
+	}
+	for _, e := range b.tape.events {
+		if e.Custom.Event == bailiff.DecisionEvent && e.Custom.RequestID == "r1" && e.Custom.Digest != req.Digest() {
+			t.Errorf("logged as %s, sent as %s", e.Custom.Digest, req.Digest())
+		}
 	}
 }
 

@@ -106,7 +106,7 @@ type Config struct {
 	// Throttle bounds the requests that are executed; nil means no bound.
 	Throttle Throttle
 	// Unfinished are the requests that an earlier run started and whose end it
-	// did not record.
+	// did not record, or recorded not long ago.
 	Unfinished []Unfinished
 	Log        *slog.Logger
 }
@@ -299,7 +299,7 @@ func (e *Enforcer) hold(ctx context.Context, m *matter, alone bool) (err error) 
 	if m.env, err = e.values(m.Decision.Env); err != nil {
 		return err
 	}
-	m.use, err = e.leases.acquire(ctx, tenancy(m.located, m.Decision, e.Owner), e.Backends[m.Decision.Backend.Name], alone || len(m.env) > 0)
+	m.use, err = e.leases.acquire(ctx, tenancy(m.located, m.Decision, e.Owner), m.located.Session, e.Backends[m.Decision.Backend.Name], alone || len(m.env) > 0)
 	return err
 }
 

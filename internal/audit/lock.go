@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -27,13 +28,31 @@ func LockState(dir string) (release func() error, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("locking the state folder: %w", err)
 	}
-	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := flock(file); err != nil {
 		return nil, errors.Join(refusal(dir, file, err), file.Close())
 	}
 	if err := sign(file); err != nil {
 		return nil, errors.Join(fmt.Errorf("locking the state folder: %w", err), file.Close())
 	}
 	return file.Close, nil
+}
+
+// How often, and how long apart, the lock is tried.
+const (
+	lockTries = 5
+	lockPause = 20 * time.Millisecond
+)
+
+// flock locks a file. A child that a killed bailiff had just forked holds its
+// files until it is another program, so that the lock is tried more than once.
+func flock(file *os.File) (err error) {
+	for range lockTries {
+		if err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); !errors.Is(err, unix.EWOULDBLOCK) {
+			return err
+		}
+		time.Sleep(lockPause)
+	}
+	return err
 }
 
 // own makes the folder, or refuses one in which everyone may replace the log.

@@ -257,6 +257,7 @@ func killAfter(t *testing.T, dir string, n int) []string {
 	return ids
 }
 
+// Those that just ended are among them: their callers may not have got the answer.
 func TestUnfinishedAreAllowedRequestsWithoutAnEnd(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, Config{StateDir: dir, SegmentBytes: 1000})
@@ -267,9 +268,13 @@ func TestUnfinishedAreAllowedRequestsWithoutAnEnd(t *testing.T) {
 	asked, approved := decision("asked"), decision("approved")
 	asked.Result = map[string]any{"outcome": "ask"}
 	approved.Result, approved.Custom.Approval = asked.Result, &bailiff.Approval{State: bailiff.ApprovalApproved}
+	refused := execution("refused")
+	refused.Custom.Status = bailiff.Unavailable
+	past, pastEnd := decision("ended long ago"), execution("ended long ago")
+	past.Timestamp, pastEnd.Timestamp = time.Now().Add(-3*endedFor), time.Now().Add(-2*endedFor)
 	anonymous := decision("without an id")
 	anonymous.Custom.RequestID = ""
-	record(t, l, old, denied, asked, anonymous, decision("ended"), decision("first"), execution("ended"), approved)
+	record(t, l, old, denied, asked, anonymous, decision("ended"), decision("refused"), decision("first"), execution("ended"), refused, past, pastEnd, approved)
 	if got := l.Unfinished(time.Time{}); len(got) != 0 {
 		t.Errorf("this run's own: %+v", got)
 	}
@@ -277,7 +282,7 @@ func TestUnfinishedAreAllowedRequestsWithoutAnEnd(t *testing.T) {
 
 	l = open(t, Config{StateDir: dir})
 	got := l.Unfinished(time.Now().Add(-time.Minute))
-	if len(got) != 2 || got[0].RequestID != "r-approved" || got[1].RequestID != "r-first" {
+	if len(got) != 3 || got[0].RequestID != "r-approved" || got[1].RequestID != "r-first" || got[2].RequestID != "r-ended" || got[0].Ended || !got[2].Ended {
 		t.Fatalf("got %+v", got)
 	}
 	if u := got[0]; u.Caller != "hermes" || u.Session != "s" || u.Digest != "d" || u.At.IsZero() {

@@ -12,14 +12,22 @@ import (
 	"github.com/bailiff-dev/bailiff"
 )
 
-// unfinishedFor is how far back an earlier run's requests are looked for: longer
-// than commands run, and short enough to be read at every start.
-const unfinishedFor = time.Hour
+const (
+	// unfinishedFor is how far back an earlier run's requests are looked for: longer
+	// than commands run, and short enough to be read at every start.
+	unfinishedFor = time.Hour
+	// endedFor is how far back those are that ended, and whose callers may not have
+	// got the answer.
+	endedFor = 10 * time.Minute
+)
 
-// Unfinished is a request that was let run and whose end nobody recorded.
+// Unfinished is a request that was let run and whose caller may not know how that
+// ended: nobody recorded its end, or it ended not long ago.
 type Unfinished struct {
 	Caller, Session, RequestID, Digest string
-	At                                 time.Time
+	// At is when it was decided or, if it has, when it ended.
+	At    time.Time
+	Ended bool
 }
 
 // begun is what unfinished reads of a line.
@@ -39,6 +47,15 @@ func (b begun) letsRun() bool {
 	approval := b.Custom.Approval
 	granted := approval != nil && approval.State == bailiff.ApprovalApproved && b.Result.Outcome == bailiff.Ask.String()
 	return b.Custom.Event == bailiff.DecisionEvent && (granted || b.Result.Outcome == bailiff.Allow.String())
+}
+
+// ran says whether the request of an execution may have been started.
+func (b begun) ran() bool {
+	switch b.Custom.Status {
+	case bailiff.Completed, bailiff.TimedOut, bailiff.Interrupted, bailiff.Failed:
+		return true
+	}
+	return false
 }
 
 // unfinished reads the segments that were written to at since or later.
@@ -76,9 +93,14 @@ func track(open map[string]Unfinished, line []byte, since time.Time) error {
 	}
 	switch {
 	case b.Custom.Event == bailiff.ExecutionEvent:
+		u, known := open[b.DecisionID]
 		delete(open, b.DecisionID)
+		if known && b.ran() && b.Timestamp.After(since.Add(unfinishedFor-endedFor)) {
+			u.At, u.Ended = b.Timestamp, true
+			open[b.DecisionID] = u
+		}
 	case b.letsRun() && !b.Timestamp.Before(since):
-		open[b.DecisionID] = Unfinished{b.RequestedBy, b.Custom.Session, b.Custom.RequestID, b.Custom.Digest, b.Timestamp}
+		open[b.DecisionID] = Unfinished{b.RequestedBy, b.Custom.Session, b.Custom.RequestID, b.Custom.Digest, b.Timestamp, false}
 	}
 	return nil
 }
