@@ -181,13 +181,33 @@ func TestAHaltStopsWhatRunsAndRemovesItsSandbox(t *testing.T) {
 			answers := make(chan bailiff.Answer)
 			go func() { answers <- b.Execute(t.Context(), request("sleep 99"), nil) }()
 			<-started
-			b.Halt(func(s bailiff.Session) bool { return s.ID == "another" })
-			b.Halt(func(s bailiff.Session) bool { return s.ID == "s1" })
+			halt := func(id string) {
+				t.Helper()
+				if err := b.Halt(t.Context(), func(s bailiff.Session) bool { return s.ID == id }); err != nil {
+					t.Error(err)
+				}
+			}
+			halt("another")
+			if isClosed(b.shop.rooms()[0].done) {
+				t.Error("another session's halt removed the sandbox")
+			}
+			halt("s1")
+			if !isClosed(b.shop.rooms()[0].done) {
+				t.Error("the halt returned before the sandbox was gone")
+			}
 			if a := <-answers; a.Status != bailiff.Interrupted || a.Code != bailiff.CodeFrozen {
 				t.Errorf("answer is %+v", a)
 			}
-			<-b.shop.rooms()[0].done
 		})
+	}
+}
+
+func isClosed(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
 	}
 }
 

@@ -299,7 +299,7 @@ func (e *Enforcer) hold(ctx context.Context, m *matter, alone bool) (err error) 
 	if m.env, err = e.values(m.Decision.Env); err != nil {
 		return err
 	}
-	m.use, err = e.leases.acquire(ctx, tenancy(m.located, m.Decision, e.Owner), e.Backends[m.Decision.Backend.Name], alone || len(m.env) > 0)
+	m.use, err = e.leases.acquire(ctx, tenancy(m.located, m.Decision, e.Owner), m.located.Session, e.Backends[m.Decision.Backend.Name], alone || len(m.env) > 0)
 	return err
 }
 

@@ -222,3 +222,23 @@ func TestWhatIsNoRequestIsDeniedAndRecorded(t *testing.T) {
 		t.Errorf("recorded %+v", e)
 	}
 }
+
+func TestAHaltedSessionFindsItsFilesAgain(t *testing.T) {
+	b := newBench(t)
+	k := &keeper{b.shop, make(chan string), make(chan struct{}), nil}
+	b.Backends["docker"] = k
+	b.Execute(t.Context(), request("true"), nil)
+	if err := b.Halt(t.Context(), func(bailiff.Session) bool { return true }); err != nil {
+		t.Fatal(err)
+	}
+	k.found = []string{b.shop.rooms()[0].spec.Workspace}
+	if _, err := b.Sweep(t.Context()); err != nil { // which would wait to be allowed to remove it
+		t.Fatal(err)
+	}
+	if a := b.Execute(t.Context(), request("true"), nil); a.Status != bailiff.Completed || b.shop.rooms()[1].spec.Workspace != k.found[0] {
+		t.Errorf("answer is %+v in another workspace", a)
+	}
+	go func() { <-k.removing; k.allow <- struct{}{} }()
+	k.found = nil
+	b.Close(t.Context())
+}

@@ -38,10 +38,11 @@ func (f *flights) add(session bailiff.Session, cancel context.CancelCauseFunc) (
 // errHalted is the cause of requests that an operator stopped.
 var errHalted = errors.New("an operator stopped it")
 
-// Halt stops what sessions run and removes their sandboxes. What is to stay
-// stopped must be frozen before: requests that are judged from now on are not
-// held up here.
-func (e *Enforcer) Halt(match func(bailiff.Session) bool) {
+// Halt stops what sessions run and removes their sandboxes; it returns when
+// these are gone. Their workspaces stay for when the sessions go on. What is to
+// stay stopped must be frozen before: requests that are judged from now on are
+// not held up here.
+func (e *Enforcer) Halt(ctx context.Context, match func(bailiff.Session) bool) error {
 	e.flights.mu.Lock()
 	for f := range e.flights.all {
 		if match(f.session) {
@@ -49,8 +50,11 @@ func (e *Enforcer) Halt(match func(bailiff.Session) bool) {
 		}
 	}
 	e.flights.mu.Unlock()
-	e.leases.drop("frozen", func(l *lease) bool { return match(l.who) })
+	return await(ctx, e.leases.drop(reasonFrozen, func(l *lease) bool { return l.isFor(match) }))
 }
+
+// reasonFrozen is why a halted session's sandbox goes.
+const reasonFrozen = "frozen"
 
 // halted says in an answer that an operator stopped its request.
 func (a answer) halted(ctx context.Context) answer {

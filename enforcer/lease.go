@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -33,7 +34,6 @@ const (
 // tenant is who wants a sandbox, and what it must be like.
 type tenant struct {
 	caller, session string
-	who             bailiff.Session // whose request made it
 	backend         string
 	// slot is what a tenant has at most one of: a scope's identity and a backend.
 	slot string
@@ -48,7 +48,7 @@ type tenant struct {
 // tenancy derives from a decision who may share the sandbox of a request.
 func tenancy(req bailiff.Request, d bailiff.Decision, owner string) tenant {
 	t := tenant{
-		caller: req.Caller, session: req.Session.ID, who: req.Session, backend: d.Backend.Name,
+		caller: req.Caller, session: req.Session.ID, backend: d.Backend.Name,
 		alone: d.Backend.Scope == "request" || len(d.Env.Sealed) > 0,
 		idle:  time.Duration(d.Backend.IdleSeconds) * time.Second,
 	}
@@ -115,6 +115,8 @@ type leases struct {
 	live     map[string]*lease
 	all      map[*lease]bool
 	workdirs map[string]workdir // by caller and session
+	// parked are the workspaces of halted sessions, and until when each is kept.
+	parked map[string]time.Time
 	// failed are the slots whose sandbox failed and whose next user is to be told.
 	failed map[string]bool
 }
@@ -128,7 +130,7 @@ type workdir struct {
 }
 
 func newLeases(owner string, opened func(string, error, time.Duration), reaped func(*lease, string, error)) *leases {
-	return &leases{owner: owner, opened: opened, reaped: reaped, live: map[string]*lease{}, all: map[*lease]bool{}, workdirs: map[string]workdir{}, failed: map[string]bool{}}
+	return &leases{owner: owner, opened: opened, reaped: reaped, live: map[string]*lease{}, all: map[*lease]bool{}, workdirs: map[string]workdir{}, failed: map[string]bool{}, parked: map[string]time.Time{}}
 }
 
 // lease is one sandbox with those who use it.
@@ -145,7 +147,8 @@ type lease struct {
 
 	// Guarded by leases.mu.
 	users   int
-	retired string // why it goes when its last user has; empty while it is kept
+	guests  []bailiff.Session // whose requests were in it, each once
+	retired string            // why it goes when its last user has; empty while it is kept
 	// successor is set until its first user is told that it replaces one that failed.
 	successor bool
 	removed   bool // its sandbox is being closed
@@ -186,8 +189,8 @@ func (l *lease) alive() bool {
 
 // acquire returns the tenant's sandbox, making it if there is none that fits.
 // With alone, nothing else is running in it until the tenure is released.
-func (ls *leases) acquire(ctx context.Context, t tenant, maker backends.Backend, alone bool) (*tenure, error) {
-	use, err := ls.enter(t, maker)
+func (ls *leases) acquire(ctx context.Context, t tenant, guest bailiff.Session, maker backends.Backend, alone bool) (*tenure, error) {
+	use, err := ls.enter(t, guest, maker)
 	if err != nil {
 		return nil, err
 	}
@@ -247,7 +250,7 @@ func (u *tenure) release() {
 }
 
 // enter counts a user in, on the slot's lease if it fits and on a new one otherwise.
-func (ls *leases) enter(t tenant, maker backends.Backend) (*tenure, error) {
+func (ls *leases) enter(t tenant, guest bailiff.Session, maker backends.Backend) (*tenure, error) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	l := ls.live[t.slot]
@@ -263,12 +266,29 @@ func (ls *leases) enter(t tenant, maker backends.Backend) (*tenure, error) {
 	}
 	use := &tenure{lease: l, weight: 1, replaced: l.successor}
 	l.successor = false
+	l.welcome(guest)
 	l.users++
 	l.used = time.Now()
 	if l.timer != nil {
 		l.timer.Stop()
 	}
 	return use, nil
+}
+
+// maxGuests bounds whom a lease remembers; one with so many is halted with anybody.
+const maxGuests = 1000
+
+// welcome remembers whose request is in the sandbox.
+func (l *lease) welcome(s bailiff.Session) {
+	guest := bailiff.Session{ID: s.ID, Platform: s.Platform, UserID: s.UserID}
+	if len(l.guests) < maxGuests && !slices.Contains(l.guests, guest) {
+		l.guests = append(l.guests, guest)
+	}
+}
+
+// isFor says whether a halt of those that match is this lease's too.
+func (l *lease) isFor(match func(bailiff.Session) bool) bool {
+	return len(l.guests) == maxGuests || slices.ContainsFunc(l.guests, match)
 }
 
 // roomFor says whether a caller may have one more sandbox.
@@ -308,6 +328,7 @@ func (ls *leases) make(t tenant, maker backends.Backend) *lease {
 	l.successor = ls.failed[t.slot]
 	delete(ls.failed, t.slot)
 	ls.live[t.slot], ls.all[l] = l, true
+	delete(ls.parked, t.spec.Workspace)
 	go l.open(ls.emptying(t.spec.Workspace))
 	return l
 }
@@ -409,10 +430,19 @@ func (l *lease) close(reason string) {
 		return
 	}
 	err := l.sandbox.Close(ctx)
-	if keeper, ok := l.maker.(backends.Keeper); ok && l.leases.isLastIn(l) {
+	if reason == reasonFrozen {
+		l.leases.park(l.spec.Workspace)
+	} else if keeper, ok := l.maker.(backends.Keeper); ok && l.leases.isLastIn(l) {
 		err = errors.Join(err, keeper.RemoveWorkspace(ctx, l.spec.Owner, l.spec.Workspace))
 	}
 	l.leases.reaped(l, reason, err)
+}
+
+// park keeps a workspace that no lease has for a while.
+func (ls *leases) park(workspace string) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	ls.parked[workspace] = time.Now().Add(maxAge)
 }
 
 // isLastIn says whether nobody else works, or is about to, on a closed lease's

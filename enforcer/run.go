@@ -60,7 +60,7 @@ func circumstances(exit backends.Exit, use *tenure, d bailiff.Decision) (sentenc
 		sentences = append(sentences, "The session's sandbox had failed and was replaced; of its files, those in /workspace are left.")
 	}
 	if use.stopped > 0 && !exit.TimedOut && !exit.Interrupted {
-		sentences = append(sentences, fmt.Sprintf("Stopped %d processes of earlier commands first: a request with variables runs alone in its sandbox.", use.stopped))
+		sentences = append(sentences, fmt.Sprintf("Stopped %d processes of earlier commands first: a request with variables, or an approved one that runs files, is alone in its sandbox.", use.stopped))
 	}
 	if exit.Starved {
 		sentences = append(sentences, fmt.Sprintf("While it ran, the sandbox reached its memory limit of %d MB, and the kernel killed a process.", d.Backend.MemoryMB))

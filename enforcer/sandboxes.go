@@ -99,6 +99,10 @@ func (e *Enforcer) sweepWorkspaces(ctx context.Context, keeper backends.Keeper) 
 func (ls *leases) clear(workspace string) *lease {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
+	if until, parked := ls.parked[workspace]; parked && time.Now().Before(until) {
+		return nil
+	}
+	delete(ls.parked, workspace)
 	for l := range ls.all {
 		if l.spec.Workspace == workspace {
 			return nil
@@ -205,6 +209,9 @@ func (ls *leases) end(ctx context.Context, caller, session string) (int, error) 
 
 // close drops all leases and returns when every one is gone.
 func (ls *leases) close() {
+	ls.mu.Lock()
+	clear(ls.parked)
+	ls.mu.Unlock()
 	ls.drop("shutdown", func(*lease) bool { return true })
 	ls.mu.Lock()
 	all := slices.Collect(maps.Keys(ls.all))

@@ -113,10 +113,10 @@ type freezer struct{ *core }
 
 func (z freezer) Freeze(ctx context.Context, f approval.Freeze) (approval.Freeze, error) {
 	f, err := z.book.Freeze(ctx, f)
-	if err == nil {
-		z.enforcer.Halt(func(s bailiff.Session) bool { _, frozen := z.book.Frozen(s); return frozen })
+	if err != nil {
+		return f, err
 	}
-	return f, err
+	return f, z.enforcer.Halt(ctx, func(s bailiff.Session) bool { _, frozen := z.book.Frozen(s); return frozen })
 }
 
 func (z freezer) Thaw(ctx context.Context, kind, id string, who approval.Approver) (found bool, err error) {
