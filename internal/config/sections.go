@@ -94,6 +94,8 @@ func (r *reader) checkListener(l Listener, others []Listener, at place) {
 	switch {
 	case l.Name == "":
 		r.fault(at, "name is missing")
+	case l.Name == "operator":
+		r.fault(at, `the name "operator" is taken: by it the log knows what operators run themselves`)
 	case l.Listen.Network == "":
 		r.fault(at, "listen is missing")
 	case tcp && l.TokenFile == "":
