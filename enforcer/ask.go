@@ -105,9 +105,7 @@ func (e *Enforcer) resume(ctx context.Context, m *matter, asked bailiff.Approval
 	again.Judgement = e.decide(ctx, m.located, nil)
 	again.event = decided(m.located, again.Judgement, start)
 	again.event.Custom.Digest = m.event.Custom.Digest // of the request as it was sent
-	if again.fault = e.pinImage(ctx, &again.Decision); again.fault == nil && again.Decision.Outcome == bailiff.Ask {
-		e.redeem(ctx, again)
-	}
+	e.prepare(ctx, again)
 	if again.fault == nil && !again.granted {
 		e.void(ctx, again, approved)
 	}

@@ -5,9 +5,9 @@
 // obligation is met, it runs, its end is recorded, the caller is answered.
 // [Enforcer.Execute] reads in that order. Where the decision is to ask, humans'
 // grants let it go on, or it waits for them and is judged a second time (ask.go).
-// Whatever goes wrong on the way means
-// that nothing runs and that the answer says why; there is no other backend to
-// fall back to.
+// Whatever goes wrong on the way means that nothing runs and that the answer says
+// why; there is no other backend to fall back to. An operator's word can lift the
+// policies, loudly, and nothing else ([Enforcer.BreakGlass]).
 //
 // Promised here:
 //   - nothing runs unless its decision is on disk;
@@ -240,11 +240,17 @@ func (e *Enforcer) enter() bool {
 func (e *Enforcer) execute(ctx context.Context, req bailiff.Request, news func(bailiff.Progress)) answer {
 	m := e.judge(ctx, req)
 	m.news = news
+	e.prepare(ctx, m)
+	return e.proceed(ctx, m)
+}
+
+// prepare finds out what a matter needs besides its decision: what its image
+// stands for, and humans' grants where they are asked.
+func (e *Enforcer) prepare(ctx context.Context, m *matter) {
 	m.fault = e.pinImage(ctx, &m.Decision)
 	if m.Decision.Outcome == bailiff.Ask && m.fault == nil && !m.isUnsupported() {
 		e.redeem(ctx, m)
 	}
-	return e.proceed(ctx, m)
 }
 
 // proceed records a matter's decision and then does what it says.

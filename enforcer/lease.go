@@ -121,14 +121,6 @@ type leases struct {
 	failed map[string]bool
 }
 
-// workdir is where a session's last command ended, and in which sandbox.
-type workdir struct {
-	lease *lease
-	path  string
-	// inWorkspace says that it is where commands start that name no folder.
-	inWorkspace bool
-}
-
 func newLeases(owner string, opened func(string, error, time.Duration), reaped func(*lease, string, error)) *leases {
 	return &leases{owner: owner, opened: opened, reaped: reaped, live: map[string]*lease{}, all: map[*lease]bool{}, workdirs: map[string]workdir{}, failed: map[string]bool{}, parked: map[string]time.Time{}}
 }
@@ -220,15 +212,15 @@ func (u *tenure) settle(ctx context.Context, alone bool) error {
 	if !alone {
 		return nil
 	}
-	if err := u.clear(ctx); err != nil {
+	if err := u.endOthers(ctx); err != nil {
 		u.gate.Release(u.weight)
 		return err
 	}
 	return nil
 }
 
-// clear ends what earlier commands left running.
-func (u *tenure) clear(ctx context.Context) error {
+// endOthers ends what earlier commands left running.
+func (u *tenure) endOthers(ctx context.Context) error {
 	left, err := u.sandbox.Alive(ctx)
 	if err != nil {
 		return fmt.Errorf("looking for processes of earlier commands: %w", err)

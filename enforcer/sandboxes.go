@@ -3,15 +3,12 @@ package enforcer
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/audit"
 )
 
@@ -50,73 +47,6 @@ func (e *Enforcer) Reap(ctx context.Context) (int, error) {
 	return len(idle) + swept, err
 }
 
-// Sweep removes the sandboxes and workspaces of this owner that no lease holds,
-// such as those that a killed sidecar or an engine that was away left behind; it
-// returns how many sandboxes.
-func (e *Enforcer) Sweep(ctx context.Context) (removed int, err error) {
-	var faults []error
-	for name, backend := range e.Backends {
-		n, err := e.sweep(ctx, name, backend)
-		removed += n
-		if err != nil {
-			faults = append(faults, fmt.Errorf("sweeping %s: %w", name, err))
-		}
-	}
-	return removed, errors.Join(faults...)
-}
-
-// sweep removes sandboxes first, since they hold their workspaces.
-func (e *Enforcer) sweep(ctx context.Context, name string, backend backends.Backend) (removed int, err error) {
-	if sweeper, ok := backend.(backends.Sweeper); ok {
-		removed, err = sweeper.Sweep(ctx, e.Owner, e.leases.holds)
-		for range removed {
-			e.Observer.SandboxReaped(name, "orphan")
-		}
-	}
-	if keeper, ok := backend.(backends.Keeper); ok && err == nil {
-		err = e.sweepWorkspaces(ctx, keeper)
-	}
-	return removed, err
-}
-
-func (e *Enforcer) sweepWorkspaces(ctx context.Context, keeper backends.Keeper) error {
-	found, err := keeper.Workspaces(ctx, e.Owner)
-	if err != nil {
-		return err
-	}
-	var faults []error
-	for _, workspace := range found {
-		if l := e.leases.clear(workspace); l != nil {
-			faults = append(faults, keeper.RemoveWorkspace(ctx, e.Owner, workspace))
-			e.leases.forget(l)
-		}
-	}
-	return errors.Join(faults...)
-}
-
-// clear takes a workspace that is nobody's, so that whoever comes now waits until
-// it is gone; nil if it is somebody's.
-func (ls *leases) clear(workspace string) *lease {
-	ls.mu.Lock()
-	defer ls.mu.Unlock()
-	if until, parked := ls.parked[workspace]; parked && time.Now().Before(until) {
-		return nil
-	}
-	delete(ls.parked, workspace)
-	for l := range ls.all {
-		if l.spec.Workspace == workspace {
-			return nil
-		}
-	}
-	l := &lease{tenant: tenant{spec: backends.Spec{Workspace: workspace}}, ready: make(chan struct{}), gone: make(chan struct{}),
-		err: errSwept, removed: true, emptying: true}
-	close(l.ready)
-	ls.all[l] = true
-	return l
-}
-
-var errSwept = errors.New("the workspace is being swept")
-
 // opened tells of the making of a sandbox.
 func (e *Enforcer) opened(backend string, err error, took time.Duration) {
 	e.Observer.SandboxStarted(backend, err, took)
@@ -145,19 +75,6 @@ func (l *lease) id() string {
 		return ""
 	}
 	return l.sandbox.ID()
-}
-
-// holds says whether a sandbox is a lease's, or could be that of one which is
-// just being made and whose id is not known yet.
-func (ls *leases) holds(id string) bool {
-	ls.mu.Lock()
-	defer ls.mu.Unlock()
-	for l := range ls.all {
-		if l.isOpening() || l.id() == id {
-			return true
-		}
-	}
-	return false
 }
 
 func (l *lease) isOpening() bool {
@@ -229,29 +146,4 @@ func await(ctx context.Context, all []*lease) error {
 		}
 	}
 	return nil
-}
-
-// workdir is where a session's last command ended, and the lease it did in.
-func (ls *leases) workdir(caller, session string) workdir {
-	ls.mu.Lock()
-	defer ls.mu.Unlock()
-	at := ls.workdirs[hash(caller, session)]
-	if at.lease == nil || !at.lease.alive() {
-		return workdir{}
-	}
-	return at
-}
-
-// moved remembers where a session's command ended; an empty path forgets it.
-func (ls *leases) moved(l *lease, caller, session, path string, inWorkspace bool) {
-	ls.mu.Lock()
-	defer ls.mu.Unlock()
-	if l.alone {
-		return // nobody comes back to its folders
-	}
-	if path == "" || l.removed {
-		delete(ls.workdirs, hash(caller, session))
-		return
-	}
-	ls.workdirs[hash(caller, session)] = workdir{l, path, inWorkspace}
 }

@@ -1,0 +1,90 @@
+package enforcer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/backends"
+)
+
+// Sweep removes the sandboxes and workspaces of this owner that no lease holds,
+// such as those that a killed sidecar or an engine that was away left behind; it
+// returns how many sandboxes.
+func (e *Enforcer) Sweep(ctx context.Context) (removed int, err error) {
+	var faults []error
+	for name, backend := range e.Backends {
+		n, err := e.sweep(ctx, name, backend)
+		removed += n
+		if err != nil {
+			faults = append(faults, fmt.Errorf("sweeping %s: %w", name, err))
+		}
+	}
+	return removed, errors.Join(faults...)
+}
+
+// sweep removes sandboxes first, since they hold their workspaces.
+func (e *Enforcer) sweep(ctx context.Context, name string, backend backends.Backend) (removed int, err error) {
+	if sweeper, ok := backend.(backends.Sweeper); ok {
+		removed, err = sweeper.Sweep(ctx, e.Owner, e.leases.holds)
+		for range removed {
+			e.Observer.SandboxReaped(name, "orphan")
+		}
+	}
+	if keeper, ok := backend.(backends.Keeper); ok && err == nil {
+		err = e.sweepWorkspaces(ctx, keeper)
+	}
+	return removed, err
+}
+
+func (e *Enforcer) sweepWorkspaces(ctx context.Context, keeper backends.Keeper) error {
+	found, err := keeper.Workspaces(ctx, e.Owner)
+	if err != nil {
+		return err
+	}
+	var faults []error
+	for _, workspace := range found {
+		if l := e.leases.takeOver(workspace); l != nil {
+			faults = append(faults, keeper.RemoveWorkspace(ctx, e.Owner, workspace))
+			e.leases.forget(l)
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// takeOver takes a workspace that is nobody's, so that whoever comes now waits until
+// it is gone; nil if it is somebody's.
+func (ls *leases) takeOver(workspace string) *lease {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	if until, parked := ls.parked[workspace]; parked && time.Now().Before(until) {
+		return nil
+	}
+	delete(ls.parked, workspace)
+	for l := range ls.all {
+		if l.spec.Workspace == workspace {
+			return nil
+		}
+	}
+	l := &lease{tenant: tenant{spec: backends.Spec{Workspace: workspace}}, ready: make(chan struct{}), gone: make(chan struct{}),
+		err: errSwept, removed: true, emptying: true}
+	close(l.ready)
+	ls.all[l] = true
+	return l
+}
+
+var errSwept = errors.New("the workspace is being swept")
+
+// holds says whether a sandbox is a lease's, or could be that of one which is
+// just being made and whose id is not known yet.
+func (ls *leases) holds(id string) bool {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	for l := range ls.all {
+		if l.isOpening() || l.id() == id {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,34 @@
+package enforcer
+
+// workdir is where a session's last command ended, and in which sandbox.
+type workdir struct {
+	lease *lease
+	path  string
+	// inWorkspace says that it is where commands start that name no folder.
+	inWorkspace bool
+}
+
+// workdir is where a session's last command ended, and the lease it did in.
+func (ls *leases) workdir(caller, session string) workdir {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	at := ls.workdirs[hash(caller, session)]
+	if at.lease == nil || !at.lease.alive() {
+		return workdir{}
+	}
+	return at
+}
+
+// moved remembers where a session's command ended; an empty path forgets it.
+func (ls *leases) moved(l *lease, caller, session, path string, inWorkspace bool) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	if l.alone {
+		return // nobody comes back to its folders
+	}
+	if path == "" || l.removed {
+		delete(ls.workdirs, hash(caller, session))
+		return
+	}
+	ls.workdirs[hash(caller, session)] = workdir{l, path, inWorkspace}
+}
