@@ -55,6 +55,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/feed"
 )
 
 // Recorder is the decision log.
@@ -100,10 +101,10 @@ type Book struct {
 	ended   chan struct{} // closed when the writer has ended
 	closed  sync.Once
 
-	store    atomic.Pointer[store]
-	failure  atomic.Pointer[error]
-	outbox   outbox
-	watchers watchers
+	store   atomic.Pointer[store]
+	failure atomic.Pointer[error]
+	outbox  outbox
+	changes feed.Feed[Change]
 	// delivered is closed when the outbox is left alone, which stop brings about.
 	delivered chan struct{}
 	stop      context.CancelFunc
@@ -128,7 +129,7 @@ func Open(c Config) (*Book, error) {
 	b := &Book{
 		Config: c, queue: make(chan *wish, queueLength), closing: make(chan struct{}), ended: make(chan struct{}),
 		delivered: make(chan struct{}), timer: time.NewTimer(sweepAtMost), waiting: map[string]chan struct{}{},
-		seen: newState(), outbox: outbox{more: make(chan struct{}, 1)},
+		seen: newState(), outbox: outbox{more: make(chan struct{}, 1)}, changes: feed.Feed[Change]{Lost: Change{Lost: true}},
 	}
 	if err := b.open(); err != nil {
 		return nil, err
@@ -227,7 +228,7 @@ func (b *Book) reconcile(s *state) {
 		}
 	}
 	b.Observer.GrantsActive(len(s.grants))
-	b.watchers.lose()
+	b.changes.Tell(func() []Change { return []Change{{Lost: true}} })
 }
 
 // Err is why the store failed; it is nil when it works. Until then nothing is
@@ -251,7 +252,7 @@ func (b *Book) Close() (err error) {
 		<-b.ended
 		b.stop()
 		b.timer.Stop()
-		b.watchers.close()
+		b.changes.Close()
 		err = b.store.Load().close()
 	})
 	return err

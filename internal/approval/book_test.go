@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/feed"
 )
 
 func TestAnAnswerEndsAnApproval(t *testing.T) {
@@ -775,11 +776,11 @@ func TestASlowWatcherIsToldThatItLostChanges(t *testing.T) {
 	f := open(t)
 	changes, stop := f.Watch()
 	defer stop()
-	for range 3 * watchBuffer / 2 {
+	for range 3 * feed.Buffer / 2 {
 		f.Freeze(t.Context(), Freeze{Kind: "all", By: "ben"})
 	}
-	for n := range watchBuffer {
-		if c := <-changes; c.Lost != (n == watchBuffer-1) {
+	for n := range feed.Buffer {
+		if c := <-changes; c.Lost != (n == feed.Buffer-1) {
 			t.Fatalf("change %d: %+v", n, c)
 		}
 	}

@@ -185,7 +185,7 @@ func (b *Book) show(t step) {
 	if len(t.grants)+len(t.ended) > 0 {
 		b.Observer.GrantsActive(grants)
 	}
-	b.watchers.tell(t)
+	b.changes.Tell(t.changes)
 	b.plan(t)
 }
 

@@ -207,7 +207,7 @@ func (l *Log) Close() error {
 	}
 	close(l.queue)
 	<-l.ended
-	l.end.close()
+	l.end.news.Close()
 	return l.writer.close()
 }
 

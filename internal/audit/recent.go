@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"sync"
+
+	"github.com/bailiff-dev/bailiff/internal/feed"
 )
 
 const (
@@ -14,8 +16,6 @@ const (
 	recentBytes = 8 << 20
 	// loadedLines is how many lines of earlier runs are.
 	loadedLines = 200
-	// watchBuffer is how far a watcher may lag before it loses lines.
-	watchBuffer = 256
 )
 
 // Recent returns the latest lines, of a session unless that is empty, the newest
@@ -28,16 +28,15 @@ func (l *Log) Recent(session string, limit int) (lines [][]byte) {
 // Watch returns a channel of the lines that are written from now on, and what
 // ends it. Whoever reads too slowly finds a nil line in place of those it missed.
 // The channel is closed by stop and by [Log.Close].
-func (l *Log) Watch() (lines <-chan []byte, stop func()) { return l.end.watch() }
+func (l *Log) Watch() (lines <-chan []byte, stop func()) { return l.end.news.Watch() }
 
 // recent is the end of the log in memory, for those who look at it while it is
 // written.
 type recent struct {
-	mu       sync.Mutex
-	lines    []remembered // the oldest first
-	bytes    int
-	watchers map[*watcher]bool
-	closed   bool
+	mu    sync.Mutex
+	lines []remembered // the oldest first
+	bytes int
+	news  feed.Feed[[]byte]
 }
 
 // remembered is a line without the braces that close it, if open.
@@ -45,12 +44,6 @@ type remembered struct {
 	session string
 	line    []byte
 	open    bool
-}
-
-// watcher is one who reads along. Only send sends, under the lock.
-type watcher struct {
-	lines chan []byte
-	lost  bool
 }
 
 func (r *recent) latest(session string, limit int) (lines [][]byte) {
@@ -62,40 +55,6 @@ func (r *recent) latest(session string, limit int) (lines [][]byte) {
 		}
 	}
 	return lines
-}
-
-func (r *recent) watch() (lines <-chan []byte, stop func()) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	w := &watcher{lines: make(chan []byte, watchBuffer)}
-	if r.closed {
-		close(w.lines)
-		return w.lines, func() {}
-	}
-	if r.watchers == nil {
-		r.watchers = map[*watcher]bool{}
-	}
-	r.watchers[w] = true
-	return w.lines, func() { r.remove(w) }
-}
-
-func (r *recent) remove(w *watcher) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.watchers[w] {
-		delete(r.watchers, w)
-		close(w.lines)
-	}
-}
-
-func (r *recent) close() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.closed = true
-	for w := range r.watchers {
-		close(w.lines)
-	}
-	r.watchers = nil
 }
 
 // load remembers what earlier runs wrote.
@@ -128,17 +87,17 @@ func (r *recent) add(batch []entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, e := range batch {
-		l := remembered{e.session, e.line, true}
-		r.keep(l)
-		if len(r.watchers) == 0 {
-			continue
-		}
-		whole := l.whole()
-		for w := range r.watchers {
-			w.send(whole)
-		}
+		r.keep(e.remembered())
 	}
+	r.news.Tell(func() (lines [][]byte) {
+		for _, e := range batch {
+			lines = append(lines, e.remembered().whole())
+		}
+		return lines
+	})
 }
+
+func (e entry) remembered() remembered { return remembered{e.session, e.line, true} }
 
 func (r *recent) keep(l remembered) {
 	r.lines = append(r.lines, l)
@@ -156,18 +115,4 @@ func (l remembered) whole() []byte {
 		line = append(line, "}}"...)
 	}
 	return line
-}
-
-// send never waits: the last place of the buffer is kept for saying that what
-// follows was lost.
-func (w *watcher) send(line []byte) {
-	room := cap(w.lines) - len(w.lines)
-	switch {
-	case room > 1:
-		w.lost = false
-		w.lines <- line
-	case !w.lost && room > 0:
-		w.lost = true
-		w.lines <- nil
-	}
 }

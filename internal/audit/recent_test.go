@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/feed"
 )
 
 // about is an event of a session with a message.
@@ -89,7 +90,7 @@ func TestWhoWatchesSeesEveryLineOrThatSomeWereLost(t *testing.T) {
 	}
 	quick, stop := l.Watch()
 	slow, _ := l.Watch()
-	for n := range 2 * watchBuffer {
+	for n := range 2 * feed.Buffer {
 		record(t, l, about("s", fmt.Sprint(n)))
 		if got, want := messages(t, [][]byte{<-quick}), fmt.Sprint(n); got != want {
 			t.Fatalf("the quick one sees %s, want %s", got, want)
@@ -100,7 +101,7 @@ func TestWhoWatchesSeesEveryLineOrThatSomeWereLost(t *testing.T) {
 	if _, open := <-quick; open {
 		t.Error("a stopped watch goes on")
 	}
-	for n := range watchBuffer - 1 {
+	for n := range feed.Buffer - 1 {
 		if got, want := messages(t, [][]byte{<-slow}), fmt.Sprint(n); got != want {
 			t.Fatalf("the slow one sees %s, want %s", got, want)
 		}
