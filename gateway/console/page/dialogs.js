@@ -27,7 +27,7 @@ export function ask({ title, body, yes, tone, act, input }) {
     busy = true
     try {
       const after = await act()
-      dialog.close()
+      closeQuestion()
       after?.()
     } catch (cause) {
       error.replaceChildren(cause.message)
@@ -49,8 +49,11 @@ export function moot(why) {
   byId('confirm-yes').disabled = true
 }
 
+// closeQuestion leaves no focus in the field that is gone, where keys would be lost.
 export function closeQuestion() {
-  byId('confirm').close()
+  const dialog = byId('confirm')
+  dialog.close()
+  if (dialog.contains(document.activeElement)) document.activeElement.blur()
 }
 
 // wireDialogs lets dialogs be closed, and keeps a key that is held down from
