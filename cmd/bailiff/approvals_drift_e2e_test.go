@@ -117,8 +117,9 @@ func TestAProcessThatSwapsTheFileNeverGetsTheOtherOneRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := startDeploying(t, backends)
 			ran := 0
-			for range rounds {
-				ask(t, o.agent, chat("s1", "nohup sh -c 'while :; do cp evil deploy.sh; cp good deploy.sh; done' > /dev/null 2>&1 &"))
+			for n := range rounds {
+				pause := []string{"", "sleep 0.3;"}[n%2] // with which the good one is there most of the time
+				ask(t, o.agent, chat("s1", "nohup sh -c 'while :; do cp evil deploy.sh; cp good deploy.sh; "+pause+" done' > /dev/null 2>&1 &"))
 				if runsWhatWasApproved(t, o) {
 					ran++
 				}

@@ -297,7 +297,7 @@ func TestAFloodOfOneSessionPushesNobodyOut(t *testing.T) {
 	if testing.Short() {
 		flood = 1000
 	}
-	d := startCounted(t)
+	d := startCounted(t, "policies: {eval_timeout: 10s}") // since the flood takes the machine
 	other := send(t.Context(), d.agent, d.removal("other"))
 	id := other.question(t)
 	reqs := make(chan bailiff.Request)
