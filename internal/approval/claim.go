@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/redact"
 )
 
 // claimText is a claim as it is stored: whole, but without known secrets.
@@ -54,29 +55,11 @@ func scrubbed(t claimText, scrub func([]byte) []byte) (clean claimText, err erro
 	if err := d.Decode(&document); err != nil {
 		return t, err
 	}
-	text, err = json.Marshal(scrubAny(document, func(s string) string { return string(scrub([]byte(s))) }))
+	text, err = json.Marshal(redact.JSON(document, func(s string) string { return string(scrub([]byte(s))) }))
 	if err != nil {
 		return t, err
 	}
 	return clean, json.Unmarshal(text, &clean)
-}
-
-func scrubAny(value any, scrub func(string) string) any {
-	switch v := value.(type) {
-	case string:
-		return scrub(v)
-	case []any:
-		for i := range v {
-			v[i] = scrubAny(v[i], scrub)
-		}
-	case map[string]any:
-		clean := make(map[string]any, len(v))
-		for name, value := range v {
-			clean[scrub(name)] = scrubAny(value, scrub)
-		}
-		return clean
-	}
-	return value
 }
 
 func (b *Book) scrub(text string) string {

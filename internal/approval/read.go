@@ -129,7 +129,3 @@ func strict(text []byte, into any) error {
 	}
 	return nil
 }
-// Watch returns a channel of changes from now on, and what ends it. Whoever
-// reads too slowly finds a change that says Lost in place of those it missed.
-// The channel is closed by stop and by [Book.Close].
-func (b *Book) Watch() (changes <-chan Change, stop func()) { return b.changes.Watch() }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/redact"
 )
 
 // document is a line as it is read back.
@@ -49,7 +50,7 @@ func scrubbed(line []byte, scrub func([]byte) []byte) ([]byte, error) {
 
 // scrub replaces every text that somebody else chose.
 func (d *document) scrub(scrub func(string) string) {
-	d.Input, d.Result = scrubAny(d.Input, scrub), scrubAny(d.Result, scrub)
+	d.Input, d.Result = redact.JSON(d.Input, scrub), redact.JSON(d.Result, scrub)
 	c := &d.Custom
 	for _, text := range []*string{&d.RequestedBy, &d.Error, &c.RequestID, &c.Session, &c.SandboxID, &c.Message} {
 		*text = scrub(*text)
@@ -60,26 +61,4 @@ func (d *document) scrub(scrub func(string) string) {
 	if g := c.BreakGlass; g != nil {
 		g.By, g.Via, g.Reason = scrub(g.By), scrub(g.Via), scrub(g.Reason)
 	}
-}
-
-func scrubAny(value any, scrub func(string) string) any {
-	switch v := value.(type) {
-	case string:
-		return scrub(v)
-	case []any:
-		for i := range v {
-			v[i] = scrubAny(v[i], scrub)
-		}
-	case map[string]any:
-		return scrubMap(v, scrub)
-	}
-	return value
-}
-
-func scrubMap(m map[string]any, scrub func(string) string) map[string]any {
-	clean := make(map[string]any, len(m))
-	for name, value := range m {
-		clean[scrub(name)] = scrubAny(value, scrub)
-	}
-	return clean
 }

@@ -257,3 +257,12 @@ func BenchmarkNew(b *testing.B) {
 		New(secrets)
 	}
 }
+
+func TestADocumentIsScrubbedToItsNamesAndDepths(t *testing.T) {
+	got, err := json.Marshal(JSON(map[string]any{
+		"text": "a", "list": []any{"b", json.Number("1"), map[string]any{"deep": []any{"c", nil}}}, "flag": true,
+	}, strings.ToUpper))
+	if want := `{"FLAG":true,"LIST":["B",1,{"DEEP":["C",null]}],"TEXT":"A"}`; err != nil || string(got) != want {
+		t.Errorf("it is %s, want %s (%v)", got, want, err)
+	}
+}
