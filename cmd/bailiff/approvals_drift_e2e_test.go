@@ -119,7 +119,7 @@ func TestAProcessThatSwapsTheFileNeverGetsTheOtherOneRun(t *testing.T) {
 			ran := 0
 			for n := range rounds {
 				pause := []string{"", "sleep 0.3;"}[n%2] // with which the good one is there most of the time
-				ask(t, o.agent, chat("s1", "nohup sh -c 'while :; do cp evil deploy.sh; cp good deploy.sh; "+pause+" done' > /dev/null 2>&1 &"))
+				ask(t, o.agent, chat("s1", "kill $(cat last); nohup sh -c 'while :; do cp evil deploy.sh; cp good deploy.sh; "+pause+" done' > /dev/null 2>&1 & echo $! > last"))
 				if runsWhatWasApproved(t, o) {
 					ran++
 				}
