@@ -34,8 +34,8 @@ type Request struct {
 	// Caller is the name of the listener the request came in by. It is set by
 	// the gateway and never read from the request itself.
 	Caller string `json:"-"`
-	// Peer is the credential by which the request came in: "uid:1001" on a Unix
-	// socket, "tcp:local" from this machine, "tcp:remote" from another. It is set
+	// Peer is the credential by which the request came in: a user's, see
+	// [Credential], on a Unix socket, otherwise [LocalTCP] or [RemoteTCP]. It is set
 	// by the gateway too.
 	Peer string `json:"-"`
 }

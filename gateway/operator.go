@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 )
 
@@ -82,7 +83,7 @@ func ByPeer(identify func(uid uint32, channel string) approval.Approver) func(*h
 		if peer.err != nil {
 			return approval.Approver{}, false
 		}
-		return identify(peer.uid, "operator"), true
+		return identify(peer.uid, bailiff.ChannelOperator), true
 	}
 }
 

@@ -6,7 +6,8 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"strconv"
+
+	"github.com/bailiff-dev/bailiff"
 )
 
 // peer is the user at the other end of a Unix socket.
@@ -44,13 +45,13 @@ func peerOf(ctx context.Context) peer {
 // credentialOf names by what a request came in, as [bailiff.Request] has it in Peer.
 func credentialOf(r *http.Request) string {
 	if who := peerOf(r.Context()); who.err == nil {
-		return "uid:" + strconv.FormatUint(uint64(who.uid), 10)
+		return bailiff.Credential(who.uid)
 	}
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if isOwn(r.RemoteAddr, local) {
-		return "tcp:local"
+		return bailiff.LocalTCP
 	}
-	return "tcp:remote"
+	return bailiff.RemoteTCP
 }
 
 // isOwn says whether an address is this machine's; one that cannot be told counts

@@ -136,7 +136,7 @@ func (g glass) BreakGlass(ctx context.Context, who approval.Approver, req bailif
 	if err := g.roster.mayLift(who); err != nil {
 		return bailiff.Answer{}, err
 	}
-	req.Caller = "operator"
+	req.Caller = bailiff.ChannelOperator
 	return g.enforcer.BreakGlass(ctx, req, bailiff.BreakGlass{By: who.Name(), Via: who.Via(), Reason: reason}), nil
 }
 

@@ -120,7 +120,7 @@ func (s *sidecar) openOperator() error {
 		return err
 	}
 	o := s.cfg.Operator
-	s.operator, err = openDoor(gateway.DoorConfig{Name: "operator", Network: o.Listen.Network, Address: o.Listen.Address,
+	s.operator, err = openDoor(gateway.DoorConfig{Name: bailiff.ChannelOperator, Network: o.Listen.Network, Address: o.Listen.Address,
 		UIDs: o.UIDs, Log: s.log}, handler)
 	return err
 }

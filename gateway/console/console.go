@@ -37,12 +37,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 )
-
-// channel is the console's name where people are asked.
-const channel = "console"
 
 // Config says where the console is and what is behind it.
 type Config struct {
@@ -83,7 +81,7 @@ func Open(c Config) (*Console, error) {
 	c.IdleTimeout, c.MaxAge = cmp.Or(c.IdleTimeout, idleTimeout), cmp.Or(c.MaxAge, maxAge)
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	console := &Console{config: c, pages: pages(), sessions: sessions{idle: c.IdleTimeout, most: c.MaxAge}}
-	door, err := gateway.Open(gateway.DoorConfig{Name: channel, Network: "tcp", Address: c.Address, Login: true, Log: c.Log}, console)
+	door, err := gateway.Open(gateway.DoorConfig{Name: bailiff.ChannelConsole, Network: "tcp", Address: c.Address, Login: true, Log: c.Log}, console)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +107,7 @@ func (c *Console) at(configured, opened string) {
 
 // Link returns a link that logs in, once and for five minutes, as who.
 func (c *Console) Link(who approval.Approver) (url string, expires time.Time) {
-	who.Channel = channel
+	who.Channel = bailiff.ChannelConsole
 	token, expires := c.links.add(who, time.Now())
 	return "http://" + c.host + "/#" + token, expires
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/guard"
 )
 
@@ -96,8 +97,8 @@ func (r *reader) channels(c *Config, route *Route, at place) {
 	before := len(r.faults)
 	r.each(&route.Channels, func(at place) (string, bool) {
 		var channel string
-		r.oneOf(&channel, "channel", ChannelOperator, ChannelConsole)(at)
-		if channel == ChannelConsole {
+		r.oneOf(&channel, "channel", bailiff.ChannelOperator, bailiff.ChannelConsole)(at)
+		if channel == bailiff.ChannelConsole {
 			r.whole = append(r.whole, func() {
 				if c.Operator.Console == "" {
 					r.fault(at, "there is no console, want operator.console to say where it is")

@@ -22,6 +22,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/guard"
 )
 
@@ -141,24 +142,17 @@ type Route struct {
 	Quorum int
 	// Timeout is how long a question waits; zero means as long as any.
 	Timeout time.Duration
-	// Channels are where people are asked, of [ChannelOperator] and [ChannelConsole].
+	// Channels are where people are asked, of [bailiff.ChannelOperator] and
+	// [bailiff.ChannelConsole].
 	Channels []string
 }
-
-// The channels by which an answer can come.
-const (
-	// ChannelOperator is the operators' socket.
-	ChannelOperator = "operator"
-	// ChannelConsole is the web page, whose login comes from the operators' socket.
-	ChannelConsole = "console"
-)
 
 // Channels are those that are open.
 func (o Operator) Channels() []string {
 	if o.Console == "" {
-		return []string{ChannelOperator}
+		return []string{bailiff.ChannelOperator}
 	}
-	return []string{ChannelOperator, ChannelConsole}
+	return []string{bailiff.ChannelOperator, bailiff.ChannelConsole}
 }
 
 // Limits keep one agent, conversation or user from taking what is everybody's.

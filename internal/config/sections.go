@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"github.com/bailiff-dev/bailiff"
 )
 
 // messaging are the platforms on which a person may have accounts.
@@ -94,7 +96,7 @@ func (r *reader) checkListener(l Listener, others []Listener, at place) {
 	switch {
 	case l.Name == "":
 		r.fault(at, "name is missing")
-	case l.Name == "operator":
+	case l.Name == bailiff.ChannelOperator:
 		r.fault(at, `the name "operator" is taken: by it the log knows what operators run themselves`)
 	case l.Listen.Network == "":
 		r.fault(at, "listen is missing")

@@ -3,7 +3,6 @@ package people
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/bailiff-dev/bailiff"
@@ -15,7 +14,7 @@ import (
 // bar says why somebody may not answer a claim that goes by a route; empty means
 // that they may.
 func (r *Roster) bar(who approval.Approver, c bailiff.Claim, way route) string {
-	uid, known := uidOf(who.Credential)
+	uid, known := bailiff.UID(who.Credential)
 	switch {
 	case !known || !slices.Contains(r.operator.UIDs, uid):
 		return who.Credential + " is not among operator.uids"
@@ -73,7 +72,7 @@ func (r *Roster) requesters(req bailiff.Request) []string {
 		return nil
 	}
 	var names []string
-	if uid, ok := uidOf(req.Peer); ok {
+	if uid, ok := bailiff.UID(req.Peer); ok {
 		if p := r.byUID(uid); p != nil {
 			names = append(names, p.Name)
 		}
@@ -95,11 +94,11 @@ func (r *Roster) reached(req bailiff.Request) bool {
 	case i < 0:
 		return true
 	case r.listeners[i].Listen.Network == "tcp":
-		return req.Peer != "tcp:remote"
+		return req.Peer != bailiff.RemoteTCP
 	case r.letsInOperators(r.listeners[i]):
 		return true
 	}
-	uid, ok := uidOf(req.Peer)
+	uid, ok := bailiff.UID(req.Peer)
 	return !ok || r.operates(uid)
 }
 
@@ -146,7 +145,7 @@ func (r *Roster) candidates() []config.Person {
 	all := slices.Clone(r.people)
 	for _, uid := range r.operator.UIDs {
 		if r.operator.AllowSameUser && r.byUID(uid) == nil {
-			all = append(all, config.Person{Name: credential(uid), UIDs: []uint32{uid}})
+			all = append(all, config.Person{Name: bailiff.Credential(uid), UIDs: []uint32{uid}})
 		}
 	}
 	return all
@@ -214,15 +213,6 @@ func (r *Roster) byUID(uid uint32) *config.Person {
 		return nil
 	}
 	return &r.people[i]
-}
-
-func credential(uid uint32) string { return "uid:" + strconv.FormatUint(uint64(uid), 10) }
-
-// uidOf reads a credential of the kernel's.
-func uidOf(credential string) (uint32, bool) {
-	digits, ok := strings.CutPrefix(credential, "uid:")
-	uid, err := strconv.ParseUint(digits, 10, 32)
-	return uint32(uid), ok && err == nil
 }
 
 func add(to []string, s string) []string {

@@ -3,6 +3,7 @@ package people
 import (
 	"testing"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/config"
 )
 
@@ -32,7 +33,7 @@ func TestLiftingIsForPeopleWhomNoAgentCouldPassFor(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := r.MayLift(r.Identify(c.uid, config.ChannelOperator)); (err == nil) != c.may {
+			if err := r.MayLift(r.Identify(c.uid, bailiff.ChannelOperator)); (err == nil) != c.may {
 				t.Errorf("got %v, want it allowed: %t", err, c.may)
 			}
 		})

@@ -77,7 +77,7 @@ func compiled(c config.Route) (way route, err error) {
 // Identify says who comes by a uid to a channel; the person is empty if that is
 // nobody's.
 func (r *Roster) Identify(uid uint32, channel string) approval.Approver {
-	who := approval.Approver{Credential: credential(uid), Channel: channel}
+	who := approval.Approver{Credential: bailiff.Credential(uid), Channel: channel}
 	if p := r.byUID(uid); p != nil {
 		who.Person, who.Groups = p.Name, slices.Clone(p.Groups)
 	}
@@ -151,7 +151,7 @@ func (r *Roster) May(who approval.Approver, c bailiff.Claim, name string) error 
 // is frozen, or break glass. An agent that could reach the operators' socket
 // could otherwise lift it for itself.
 func (r *Roster) MayLift(who approval.Approver) error {
-	uid, known := uidOf(who.Credential)
+	uid, known := bailiff.UID(who.Credential)
 	switch {
 	case !known || !slices.Contains(r.operator.UIDs, uid):
 		return fmt.Errorf("not yours to lift: %s is not among operator.uids", who.Credential)
