@@ -42,7 +42,7 @@ func (a answer) of(req bailiff.Request) bailiff.Answer {
 }
 
 func failed(status bailiff.Status, code string, err error) answer {
-	return answer{Answer: bailiff.Answer{Status: status, Code: code, Message: sentence(err.Error()), ExitCode: bailiff.ExitFailed}}
+	return answer{Answer: bailiff.Answer{Status: status, Code: code, Message: bailiff.Sentence(err.Error()), ExitCode: bailiff.ExitFailed}}
 }
 
 func interrupted(backend string) answer {
@@ -69,7 +69,7 @@ func refuse(req bailiff.Request, d bailiff.Decision) (a answer, refused bool) {
 
 func unsupported(message string) answer {
 	return answer{Answer: bailiff.Answer{Status: bailiff.Failed, Code: bailiff.CodeUnsupported,
-		Message: sentence(message), ExitCode: bailiff.ExitFailed}}
+		Message: bailiff.Sentence(message), ExitCode: bailiff.ExitFailed}}
 }
 
 // sentences joins the messages of reasons, each with its rule.
@@ -79,13 +79,6 @@ func sentences(reasons []bailiff.Reason) string {
 		parts[i] = r.Message + " (" + r.Rule + ")"
 	}
 	return strings.Join(parts, " ")
-}
-
-func sentence(text string) string {
-	if text == "" {
-		return ""
-	}
-	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
 func sorted(names []string) []string { slices.Sort(names); return names }

@@ -141,7 +141,7 @@ func unapproved(d bailiff.Decision, asked bailiff.Approval) answer {
 	a := answer{Answer: bailiff.Answer{Approval: &asked, Status: bailiff.Refused, ExitCode: bailiff.ExitRefused}}
 	said := []string{sentences(d.Told().Approval.Reasons)}
 	if asked.Message != "" {
-		said = append(said, sentence(strings.TrimSuffix(asked.Message, ".")))
+		said = append(said, bailiff.Sentence(asked.Message))
 	}
 	switch asked.State {
 	case bailiff.ApprovalPending:

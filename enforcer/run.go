@@ -70,7 +70,7 @@ func circumstances(exit backends.Exit, use *tenure, d bailiff.Decision) (sentenc
 
 // broken words the answer of a request whose sandbox failed it.
 func (e *Enforcer) broken(ctx context.Context, req bailiff.Request, use *tenure, a answer, err error) answer {
-	a.ExitCode, a.Message = bailiff.ExitFailed, sentence(fmt.Sprintf("running in the %s sandbox: %v", a.Backend, err))
+	a.ExitCode, a.Message = bailiff.ExitFailed, bailiff.Sentence(fmt.Sprintf("running in the %s sandbox: %v", a.Backend, err))
 	switch {
 	case isHalted(ctx): // with its sandbox
 		a.Status, a.ExitCode, a.Message = bailiff.Interrupted, bailiff.ExitInterrupted, stopped

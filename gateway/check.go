@@ -152,7 +152,7 @@ func (c *checker) noNUL(at, s string) {
 // cut keeps what is quoted from a request short.
 func cut(s string) string {
 	if len(s) > 40 {
-		return s[:40] + "…"
+		return bailiff.Beginning(s, 40) + "…"
 	}
 	return s
 }

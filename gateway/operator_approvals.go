@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"net/http"
-	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -128,17 +126,10 @@ func refusal(unknown string, err error) *Problem {
 		{approval.ErrScope, http.StatusUnprocessableEntity, "scope_not_offered"},
 	} {
 		if errors.Is(err, known.kind) {
-			return problem(known.status, known.code, sentence(err))
+			return problem(known.status, known.code, bailiff.Sentence(err.Error()))
 		}
 	}
-	return problem(http.StatusServiceUnavailable, "store_failed", sentence(err))
-}
-
-// sentence is an error as one.
-func sentence(err error) string {
-	said := err.Error()
-	first, size := utf8.DecodeRuneInString(said)
-	return string(unicode.ToUpper(first)) + strings.TrimRight(said[size:], ".") + "."
+	return problem(http.StatusServiceUnavailable, "store_failed", bailiff.Sentence(err.Error()))
 }
 
 // readBody reads a small object strictly; no body is an empty one.

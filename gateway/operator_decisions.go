@@ -3,7 +3,6 @@ package gateway
 import (
 	"net/http"
 	"time"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -63,22 +62,11 @@ func readLine(text []byte) (Logged, bool) {
 	event := Logged{
 		DecisionID: l.DecisionID, Timestamp: l.Timestamp, Event: c.Event, Caller: l.RequestedBy, Session: c.Session,
 		Platform: l.Input.Session.Platform, User: l.Input.Session.UserID, Tool: l.Input.Tool,
-		Text: beginning(l.Input.Args.Command + l.Input.Args.Code + l.Input.Args.Data), Outcome: l.Result.Outcome,
+		Text: bailiff.Beginning(l.Input.Args.Command+l.Input.Args.Code+l.Input.Args.Data, loggedText), Outcome: l.Result.Outcome,
 		Status: c.Status, ExitCode: c.ExitCode, Backend: c.Backend, Message: c.Message, Approval: c.Approval,
 	}
 	for _, reason := range append(l.Result.Denials, l.Result.Approval.Reasons...) {
 		event.Rules = append(event.Rules, reason.Rule)
 	}
 	return event, true
-}
-
-func beginning(text string) string {
-	if len(text) <= loggedText {
-		return text
-	}
-	n := loggedText
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n]
 }

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"unicode/utf8"
+	"strings"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/redact"
@@ -128,14 +128,10 @@ func (t claimText) fill(e Entry) Entry {
 
 func head[T any](list []T) []T { return list[:min(len(list), listLimit)] }
 
-// cut returns the beginning of a text, without a part of a character at its end.
+// cut is as much of a text as lists show, and lets the rest go.
 func cut(text string) string {
 	if len(text) <= textLimit {
 		return text
 	}
-	n := textLimit
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return string([]byte(text[:n])) // lets the rest go
+	return strings.Clone(bailiff.Beginning(text, textLimit))
 }

@@ -1,0 +1,40 @@
+package bailiff
+
+import "testing"
+
+func TestASentenceHasACapitalAndOneFullStop(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                         "",
+		"x":                        "X.",
+		"the disk is full":         "The disk is full.",
+		"The disk is full.":        "The disk is full.",
+		"so it goes...":            "So it goes.",
+		"ärger mit der Festplatte": "Ärger mit der Festplatte.",
+		"\"rm\" is denied":         "\"rm\" is denied.",
+	} {
+		if got := Sentence(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestABeginningEndsWithAWholeCharacter(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		most int
+		want string
+	}{
+		{"", 0, ""},
+		{"abc", 3, "abc"},
+		{"abc", 2, "ab"},
+		{"abc", 0, ""},
+		{"aé", 2, "a"},
+		{"aé!", 3, "aé"},
+		{"€", 2, ""},
+		{"\x80\x80\x80", 2, ""},
+	} {
+		if got := Beginning(c.text, c.most); got != c.want {
+			t.Errorf("%d bytes of %q are %q, want %q", c.most, c.text, got, c.want)
+		}
+	}
+}
