@@ -2,6 +2,7 @@ package bailiff
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -20,6 +21,8 @@ type Claim struct {
 	DecisionID string
 	// Files are those that the text runs or sources, as they were in the sandbox.
 	Files []File
+	// Plain says that the text is what it seems wherever it stands, see [Judgement].
+	Plain bool
 	// Input is the input document that the policies saw.
 	Input json.Marshaler
 }
@@ -36,6 +39,7 @@ type bound struct {
 	Tool    Tool
 	Args    Args
 	Caller  string
+	Peer    string
 	Session Session
 	Env     []string
 	Files   []File
@@ -51,7 +55,7 @@ func (c Claim) bound() bound {
 	session.UserName = "" // a display name says nothing about who it is
 	files := slices.SortedFunc(slices.Values(c.Files), func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	return bound{
-		Tool: c.Request.Tool, Args: c.Request.Args, Caller: c.Request.Caller, Session: session,
+		Tool: c.Request.Tool, Args: c.Request.Args, Caller: c.Request.Caller, Peer: c.Request.Peer, Session: session,
 		Env: slices.Sorted(slices.Values(c.Decision.Env.Forward)), Files: files, Backend: c.Decision.Backend,
 		Set: c.Decision.Env.Set, Sealed: slices.Sorted(slices.Values(c.Decision.Env.Sealed)),
 		Limits: c.Decision.Limits, Reasons: c.Pairs(),
@@ -59,7 +63,7 @@ func (c Claim) bound() bound {
 }
 
 // Digest is the SHA-256, in hexadecimal, of all that an approval is bound to:
-// tool, arguments, caller, session and user, the names of forwarded variables,
+// tool, arguments, caller and its user, session and user, the names of forwarded variables,
 // the content of the files that the text runs, every obligation, and why
 // approval is due. The time, the readiness of backends, the request's id and
 // how long its caller waits do not count.
@@ -83,7 +87,7 @@ func (c Claim) Drift(approved Claim) string {
 
 // driftWords name the fields of bound.
 var driftWords = map[string]string{
-	"Tool": "the tool", "Args": "the arguments", "Caller": "the caller", "Session": "the session",
+	"Tool": "the tool", "Args": "the arguments", "Caller": "the caller", "Peer": "the user that the caller runs as", "Session": "the session",
 	"Env": "the forwarded variables", "Files": "a file that the command runs", "Backend": "the backend or its terms",
 	"Set": "the variables that the policies set", "Sealed": "the sealed variables", "Limits": "the limits",
 	"Reasons": "the reasons for asking",
@@ -97,31 +101,41 @@ func encoded(v any) []byte {
 	return text
 }
 
-// Pairs are the reasons of a claim by rule and match, sorted and each once. What
-// was found by its name in one folder is another thing in another, so that a
-// match holds for the folder in which the session stands.
+// Pairs are the reasons of a claim with what they hold for, sorted and each once.
 func (c Claim) Pairs() []Pair {
 	if c.Decision.Approval == nil {
 		return nil
 	}
+	context := c.context()
 	pairs := make([]Pair, len(c.Decision.Approval.Reasons))
 	for i, r := range c.Decision.Approval.Reasons {
-		pairs[i] = Pair{r.Rule, r.Match}
-		if dir := c.Request.Args.Workdir; r.Match != "" && dir != "" {
-			pairs[i].Match += " in " + dir
-		}
+		pairs[i] = Pair{r.Rule, r.Match, context}
 	}
 	slices.SortFunc(pairs, func(a, b Pair) int {
-		return strings.Compare(a.Rule+"\x00"+a.Match, b.Rule+"\x00"+b.Match)
+		return cmp.Or(strings.Compare(a.Rule, b.Rule), strings.Compare(a.Match, b.Match), strings.Compare(a.Context, b.Context))
 	})
 	return slices.Compact(pairs)
 }
 
-// Pair is a reason for asking, as a grant covers it: the rule that spoke, and
-// the part of the request that it found.
+// context is what a match depends on besides itself. What a plain text names is
+// known by the folder in which the session stands; in any other text (it changes
+// folders, goes through another program, sets what programs are found by …) the
+// same match can mean anything, so that it holds for that very text only.
+func (c Claim) context() string {
+	if c.Plain {
+		return c.Request.Args.Workdir
+	}
+	sum := sha256.Sum256(encoded(c.Request.Args))
+	return "text " + hex.EncodeToString(sum[:])
+}
+
+// Pair is a reason for asking, as a grant covers it: the rule that spoke, the
+// part of the request that it found, and where that is: the folder of a plain
+// text (empty where a session starts), or "text " and the digest of any other.
 type Pair struct {
-	Rule  string `json:"rule"`
-	Match string `json:"match"`
+	Rule    string `json:"rule"`
+	Match   string `json:"match"`
+	Context string `json:"context,omitempty"`
 }
 
 // The scopes of a grant, from the narrowest: this one request, what it was asked

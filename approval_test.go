@@ -13,6 +13,7 @@ func claim(change func(*Claim)) Claim {
 		Decision: Decision{Outcome: Ask, Approval: &ApprovalTerms{Reasons: []Reason{{Rule: "command.deletes_recursively", Match: "build"}}},
 			Obligations: Obligations{Backend: BackendTerms{Name: "docker", Network: "none"}, Env: EnvTerms{Forward: []string{"A", "B"}}}},
 		Files: []File{{Path: "a.sh", SHA256: "01"}, {Path: "b.sh", SHA256: "02"}},
+		Plain: true,
 	}
 	if change != nil {
 		change(&c)
@@ -39,6 +40,7 @@ func TestAnApprovalIsBoundToWhatWillRunAndToNothingElse(t *testing.T) {
 		"another folder":              {func(c *Claim) { c.Request.Args.Workdir = "/" }, "the arguments, the reasons for asking"},
 		"another tool":                {func(c *Claim) { c.Request.Tool = ExecuteCode }, "the tool"},
 		"another caller":              {func(c *Claim) { c.Request.Caller = "codex" }, "the caller"},
+		"another user of the machine": {func(c *Claim) { c.Request.Peer = "uid:1002" }, "the user that the caller runs as"},
 		"another session":             {func(c *Claim) { c.Request.Session.ID = "s2" }, "the session"},
 		"another user":                {func(c *Claim) { c.Request.Session.UserID = "43" }, "the session"},
 		"one variable more":           {func(c *Claim) { c.Decision.Env.Forward = []string{"A", "B", "C"} }, "the forwarded variables"},
@@ -81,17 +83,31 @@ func TestPairsAreSortedAndEachOnce(t *testing.T) {
 	c := claim(func(c *Claim) {
 		c.Decision.Approval.Reasons = []Reason{{Rule: "b", Match: "2"}, {Rule: "a", Match: "1"}, {Rule: "b", Match: "2"}, {Rule: "b", Match: "1"}}
 	})
-	if got, want := c.Pairs(), []Pair{{"a", "1"}, {"b", "1"}, {"b", "2"}}; !reflect.DeepEqual(got, want) {
+	if got, want := c.Pairs(), []Pair{{"a", "1", ""}, {"b", "1", ""}, {"b", "2", ""}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
-func TestAMatchHoldsForItsFolderOnly(t *testing.T) {
-	c := claim(func(c *Claim) {
-		c.Request.Args.Workdir = "/home/ana"
-		c.Decision.Approval.Reasons = []Reason{{Rule: "a", Match: "build"}, {Rule: "b"}}
-	})
-	if got, want := c.Pairs(), []Pair{{"a", "build in /home/ana"}, {"b", ""}}; !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v, want %v", got, want)
+func TestAMatchHoldsForItsFolderOrItsTextOnly(t *testing.T) {
+	plain := claim(nil)
+	for name, c := range map[string]struct {
+		change func(*Claim)
+		same   bool
+	}{
+		"the same again":                 {func(*Claim) {}, true},
+		"more of a plain text":           {func(c *Claim) { c.Request.Args.Command = "ls; rm -r build" }, true},
+		"in another folder":              {func(c *Claim) { c.Request.Args.Workdir = "/home/ana" }, false},
+		"in a text that is not plain":    {func(c *Claim) { c.Plain, c.Request.Args.Command = false, "cd /home/ana && rm -r build" }, false},
+		"named as such a text's context": {func(c *Claim) { c.Request.Args.Workdir = "text 0123" }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if same := reflect.DeepEqual(claim(c.change).Pairs(), plain.Pairs()); same != c.same {
+				t.Errorf("the pairs are the same: %t, want %t", same, c.same)
+			}
+		})
+	}
+	one, other := claim(func(c *Claim) { c.Plain = false }), claim(func(c *Claim) { c.Plain, c.Request.Args.Command = false, "cd c && rm -r build" })
+	if reflect.DeepEqual(one.Pairs(), other.Pairs()) || !reflect.DeepEqual(one.Pairs(), one.Pairs()) {
+		t.Error("texts that are not plain share their pairs")
 	}
 }

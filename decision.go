@@ -127,6 +127,10 @@ type Judgement struct {
 	// Files are the paths of the files that the request's text runs or sources,
 	// relative ones as seen from its working folder.
 	Files []string
+	// Plain says that each name in the text is known by the folder in which it
+	// stands, and each program by its name: the text changes no folder, goes
+	// through no other program, sets nothing, and hides nothing.
+	Plain bool
 	// Timers are durations in nanoseconds, named as in OPA's decision log.
 	Timers map[string]int64
 	// Fault is why the policies gave no decision; the decision then denies.
