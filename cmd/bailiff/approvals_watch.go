@@ -111,7 +111,7 @@ func eventLine(name string, data []byte) (string, error) {
 	case "freeze":
 		var f gateway.FreezeChange
 		err := json.Unmarshal(data, &f)
-		return fmt.Sprintf("%s  %s  %s", gone(f.Gone, "thawed", "frozen"), whatIs(f.Freeze.Kind, f.Freeze.ID), visible(f.Freeze.Reason)), err
+		return fmt.Sprintf("%s  %s  %s", gone(f.Gone, "thawed", "frozen"), visible(f.Freeze.What()), visible(f.Freeze.Reason)), err
 	case "lost":
 		return "some events were missed, since they came too fast", nil
 	}

@@ -80,11 +80,7 @@ func (a asked) Frozen(s bailiff.Session) (reason string, frozen bool) {
 	if !frozen {
 		return "", false
 	}
-	why := ""
-	if f.Reason != "" {
-		why = ": " + strings.TrimRight(f.Reason, ".")
-	}
-	return fmt.Sprintf("%s froze %s%s. Nothing runs until it is thawed.", f.By, frozenThing(f), why), true
+	return strings.TrimRight(f.Told(), ".") + ". Nothing runs until it is thawed.", true
 }
 
 // Void counts it as done where nothing is left to take back, since one of several
@@ -95,16 +91,6 @@ func (a asked) Void(ctx context.Context, id, reason string) error {
 		return nil
 	}
 	return err
-}
-
-func frozenThing(f approval.Freeze) string {
-	switch f.Kind {
-	case approval.FreezeSession:
-		return "this session"
-	case approval.FreezeUser:
-		return "this user"
-	}
-	return "everything"
 }
 
 // freezer freezes in the book first, so that nothing new runs, and then stops

@@ -64,10 +64,11 @@ Exit status: 0 if it is frozen, 1 if not.`,
 			if err != nil {
 				return err
 			}
-			if _, err := door.Freeze(cmd.Context(), f); err != nil {
+			frozen, err := door.Freeze(cmd.Context(), f)
+			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "frozen: %s; \"bailiff thaw %s\" lets it go on\n", whatIs(f.Kind, f.ID), flagOf(f.Kind, f.ID))
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "frozen: %s; \"bailiff thaw %s\" lets it go on\n", visible(frozen.What()), flagOf(f.Kind, f.ID))
 			return err
 		},
 	}
@@ -99,7 +100,7 @@ Exit status: 0 if it is thawed, 1 if not, as when it was not frozen by that name
 			if err := door.Thaw(cmd.Context(), f.Kind, f.ID); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "thawed: %s\n", whatIs(f.Kind, f.ID))
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "thawed: %s\n", visible(approval.Freeze{Kind: f.Kind, ID: f.ID}.What()))
 			return err
 		},
 	}
@@ -121,13 +122,6 @@ func whatToThaw(ctx context.Context, door *client.Client) error {
 		flags[i] = flagOf(f.Kind, f.ID)
 	}
 	return fmt.Errorf("say what to thaw: %s", strings.Join(flags, " or "))
-}
-
-func whatIs(kind, id string) string {
-	if kind == approval.FreezeAll {
-		return "everything"
-	}
-	return kind + " " + visible(id)
 }
 
 // flagOf is how a target is given on the command line.

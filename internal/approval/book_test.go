@@ -569,6 +569,21 @@ func TestAFreezeStopsWhatItNames(t *testing.T) {
 	}
 }
 
+func TestAFreezeIsToldToWhomItStopsWithoutIDs(t *testing.T) {
+	for _, c := range []struct {
+		freeze     Freeze
+		what, told string
+	}{
+		{Freeze{Kind: "all", By: "ben"}, "everything", "ben froze everything"},
+		{Freeze{Kind: "session", ID: "s1", By: "ben", Reason: "It is odd."}, "session s1", "ben froze this session: It is odd."},
+		{Freeze{Kind: "user", ID: "telegram:42", By: "ben"}, "user telegram:42", "ben froze this user"},
+	} {
+		if what, told := c.freeze.What(), c.freeze.Told(); what != c.what || told != c.told {
+			t.Errorf("%q and %q, want %q and %q", what, told, c.what, c.told)
+		}
+	}
+}
+
 func TestFreezesThatMakeNoSense(t *testing.T) {
 	f := open(t)
 	for says, freeze := range map[string]Freeze{

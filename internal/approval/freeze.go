@@ -62,13 +62,25 @@ func (t *step) cancel(i *item, f Freeze, now time.Time) {
 	i.settle(t, bailiff.ApprovalCancelled, "cancelled", f.says(), now)
 }
 
+// What is what it stops, as operators call it.
+func (f Freeze) What() string {
+	if f.Kind == FreezeAll {
+		return "everything"
+	}
+	return f.Kind + " " + f.ID
+}
+
+// Told tells whoever it stops, in one sentence and without naming ids.
+func (f Freeze) Told() string {
+	if f.Kind == FreezeAll {
+		return f.says()
+	}
+	return fmt.Sprintf("%s froze this %s%s", f.By, f.Kind, because(f.Reason))
+}
+
 // says tells of a freeze in one sentence.
 func (f Freeze) says() string {
-	what := f.Kind + " " + f.ID
-	if f.Kind == FreezeAll {
-		what = "everything"
-	}
-	return fmt.Sprintf("%s froze %s%s", f.By, what, because(f.Reason))
+	return fmt.Sprintf("%s froze %s%s", f.By, f.What(), because(f.Reason))
 }
 
 func (f Freeze) event(message string) bailiff.Event {
