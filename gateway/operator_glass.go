@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 )
@@ -15,12 +13,6 @@ import (
 // why that operator may not; the answer says why nothing ran.
 type GlassBreaker interface {
 	BreakGlass(ctx context.Context, who approval.Approver, req bailiff.Request, reason string) (bailiff.Answer, error)
-}
-
-// breaking is the body of POST /v1/break-glass.
-type breaking struct {
-	Request jsontext.Value `json:"request"`
-	Reason  string         `json:"reason"`
 }
 
 func (o *operator) breakGlass(w http.ResponseWriter, r *http.Request) {
@@ -43,7 +35,7 @@ func (o *operator) breakGlass(w http.ResponseWriter, r *http.Request) {
 }
 
 func readBreaking(r *http.Request) (req bailiff.Request, reason string, p *Problem) {
-	var wish breaking
+	var wish Breaking
 	if p = readBody(r, &wish); p != nil {
 		return req, "", p
 	}

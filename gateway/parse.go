@@ -54,9 +54,9 @@ const (
 	codeRequest = "invalid_request"
 )
 
-// usualWait is how long, in seconds, a request waits for an approval that does
-// not say.
-const usualWait = 300
+// UsualWait is how long, in seconds, a request that does not say waits for an
+// approval.
+const UsualWait = 300
 
 var strict = json.RejectUnknownMembers(true)
 
@@ -73,7 +73,7 @@ func ParseRequest(body []byte) (bailiff.Request, error) {
 // parse reads a request strictly: what it does not name, name twice or spell in
 // the wrong type is a fault. The caller is left empty.
 func parse(body []byte) (bailiff.Request, *Problem) {
-	wire := received{WaitSeconds: usualWait}
+	wire := received{WaitSeconds: UsualWait}
 	if err := json.Unmarshal(body, &wire, strict); err != nil {
 		return bailiff.Request{}, misread(err, "")
 	}

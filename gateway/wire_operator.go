@@ -3,6 +3,8 @@ package gateway
 import (
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 )
@@ -67,6 +69,13 @@ type Freezing struct {
 	// "platform:user"; empty for all.
 	ID     string `json:"id"`
 	Reason string `json:"reason,omitzero"`
+}
+
+// Breaking is the body of POST /v1/break-glass.
+type Breaking struct {
+	// Request is one as the agent API takes it.
+	Request jsontext.Value `json:"request"`
+	Reason  string         `json:"reason"`
 }
 
 // Decisions is the answer to GET /v1/decisions, the newest first.

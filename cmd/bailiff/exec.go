@@ -55,7 +55,7 @@ pending; 124 timeout; 130 interrupted; 125 the sidecar or the backend failed.`,
 	})
 	who.register(cmd)
 	cmd.Flags().StringVar(&who.requestID, "request-id", "", "an `id` under which this request runs at most once")
-	cmd.Flags().IntVar(&who.wait, "wait", usualWait, "how many `seconds` to wait for an approval, if one is due")
+	cmd.Flags().IntVar(&who.wait, "wait", gateway.UsualWait, "how many `seconds` to wait for an approval, if one is due")
 	cmd.Flags().StringVar(&glass, "break-glass", "", "run it against the policies, for this `reason`")
 	outputFlag(cmd, &format)
 	return cmd

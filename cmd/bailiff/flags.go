@@ -52,9 +52,6 @@ type claim struct {
 	wait      int
 }
 
-// usualWait is how many seconds a request waits for an approval.
-const usualWait = 300
-
 // register adds the flags that exec and decide share.
 func (c *claim) register(cmd *cobra.Command) {
 	f := cmd.Flags()

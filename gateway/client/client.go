@@ -91,14 +91,11 @@ func (c *Client) Reap(ctx context.Context) (removed int, err error) {
 
 // BreakGlass runs a request that the policies deny, for a reason.
 func (c *Client) BreakGlass(ctx context.Context, req bailiff.Request, reason string) (gateway.Answer, error) {
-	body, err := json.Marshal(struct {
-		Request bailiff.Request `json:"request"`
-		Reason  string          `json:"reason"`
-	}{req, reason})
+	text, err := json.Marshal(req)
 	if err != nil {
 		return gateway.Answer{}, fmt.Errorf("asking the sidecar: %w", err)
 	}
-	return ask[gateway.Answer](ctx, c, http.MethodPost, "/v1/break-glass", body)
+	return tell[gateway.Answer](ctx, c, http.MethodPost, "/v1/break-glass", gateway.Breaking{Request: text, Reason: reason})
 }
 
 func ask[T any](ctx context.Context, c *Client, method, path string, body []byte) (answer T, err error) {
