@@ -48,16 +48,17 @@ type Config struct {
 	Address string
 	// Operator returns the operator API that answers in the name of who.
 	Operator func(who approval.Approver) (http.Handler, error)
-	// IdleTimeout ends a session that nobody uses, MaxAge every session; zero
-	// means 30 minutes and 12 hours.
-	IdleTimeout, MaxAge time.Duration
-	Log                 *slog.Logger
+	Log      *slog.Logger
+
+	// idleTimeout ends a session that nobody uses.
+	idleTimeout time.Duration
 }
 
-// The usual ends of a session.
 const (
+	// idleTimeout is the usual end of a session that nobody uses.
 	idleTimeout = 30 * time.Minute
-	maxAge      = 12 * time.Hour
+	// maxAge ends every session.
+	maxAge = 12 * time.Hour
 )
 
 // Console is an open console; its door must be served.
@@ -78,9 +79,9 @@ func Open(c Config) (*Console, error) {
 	if c.Operator == nil {
 		return nil, fmt.Errorf("console config lacks Operator")
 	}
-	c.IdleTimeout, c.MaxAge = cmp.Or(c.IdleTimeout, idleTimeout), cmp.Or(c.MaxAge, maxAge)
+	c.idleTimeout = cmp.Or(c.idleTimeout, idleTimeout)
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
-	console := &Console{config: c, pages: pages(), sessions: sessions{idle: c.IdleTimeout, most: c.MaxAge}}
+	console := &Console{config: c, pages: pages(), sessions: sessions{idle: c.idleTimeout}}
 	door, err := gateway.Open(gateway.DoorConfig{Name: bailiff.ChannelConsole, Network: "tcp", Address: c.Address, Login: true, Log: c.Log}, console)
 	if err != nil {
 		return nil, err

@@ -427,7 +427,7 @@ func TestALostConnectionIsShown(t *testing.T) {
 }
 
 func TestASessionThatEndsShowsTheLogin(t *testing.T) {
-	o := serve(t, func(c *Config) { c.IdleTimeout = 5 * time.Second })
+	o := serve(t, func(c *Config) { c.idleTimeout = 5 * time.Second })
 	o.ask(t, claim("rm -rf ./build"))
 	b := o.login(t, "ana")
 	b.awaitText("#detail", "./build")

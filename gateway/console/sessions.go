@@ -40,7 +40,7 @@ func (s *session) told() about {
 
 // sessions are those who are logged in.
 type sessions struct {
-	idle, most time.Duration
+	idle time.Duration
 
 	mu  sync.Mutex
 	all map[hashed]*session // by their cookies
@@ -48,9 +48,9 @@ type sessions struct {
 
 func (ss *sessions) begin(who approval.Approver, operator http.Handler, now time.Time) (s *session, cookie, token string) {
 	cookie, token = newSecret(), newSecret()
-	s = &session{who: who, operator: operator, cookie: hash(cookie), token: hash(token), last: now.Add(ss.most)}
+	s = &session{who: who, operator: operator, cookie: hash(cookie), token: hash(token), last: now.Add(maxAge)}
 	s.ended, s.end = context.WithCancel(context.Background())
-	s.timer = time.AfterFunc(ss.most, func() { ss.end(s) })
+	s.timer = time.AfterFunc(maxAge, func() { ss.end(s) })
 	ss.use(s)
 	ss.add(s)
 	return s, cookie, token
