@@ -1,7 +1,9 @@
 package gateway
 
 import (
+	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"os"
 	"reflect"
@@ -119,5 +121,29 @@ func TestAConfigThatLacksSomethingNamesIt(t *testing.T) {
 	_, err = NewOperator(OperatorConfig{})
 	if want := "operator config lacks Statuser, Sandboxes, Approvals, Freezer, Decisions, Who"; err == nil || err.Error() != want {
 		t.Errorf("the error is %v, want %s", err, want)
+	}
+}
+
+func TestThisMachinesOwnAddressesAreKnownInEverySpelling(t *testing.T) {
+	here := &net.TCPAddr{IP: net.ParseIP("192.0.2.1"), Port: 8640}
+	own := []string{"127.0.0.1:9", "127.9.9.9:9", "[::1]:9", "192.0.2.1:9", "[::ffff:192.0.2.1]:9", "nonsense"}
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, address := range addresses {
+		if prefix, err := netip.ParsePrefix(address.String()); err == nil {
+			own = append(own, netip.AddrPortFrom(prefix.Addr(), 9).String(), netip.AddrPortFrom(prefix.Addr().WithZone("eth0"), 9).String())
+		}
+	}
+	for _, remote := range own {
+		if !isOwn(remote, here) {
+			t.Errorf("%s passes as another machine's", remote)
+		}
+	}
+	for _, remote := range []string{"198.51.100.7:9", "[2001:db8::7]:9", "[fe80::dead:beef%eth0]:9"} {
+		if isOwn(remote, here) {
+			t.Errorf("%s passes as this machine's", remote)
+		}
 	}
 }

@@ -61,8 +61,9 @@ func isOwn(remote string, local net.Addr) bool {
 	if err != nil || local == nil {
 		return true
 	}
+	from := there.Addr().Unmap().WithZone("")
 	here, err := netip.ParseAddrPort(local.String())
-	if err != nil || there.Addr().Unmap().IsLoopback() || there.Addr().Unmap() == here.Addr().Unmap() {
+	if err != nil || from.IsLoopback() || from == here.Addr().Unmap().WithZone("") {
 		return true
 	}
 	addresses, err := net.InterfaceAddrs()
@@ -70,7 +71,7 @@ func isOwn(remote string, local net.Addr) bool {
 		return true
 	}
 	for _, address := range addresses {
-		if prefix, err := netip.ParsePrefix(address.String()); err != nil || prefix.Addr() == there.Addr().Unmap() {
+		if prefix, err := netip.ParsePrefix(address.String()); err != nil || prefix.Addr().Unmap().WithZone("") == from {
 			return true
 		}
 	}

@@ -39,8 +39,8 @@ func (r *Roster) conflict(who approval.Approver, req bailiff.Request) string {
 	switch {
 	case r.operator.AllowSameUser:
 		return ""
-	case r.reached(req):
-		return agentReaches(req.Caller)
+	case r.reached(req) != "":
+		return r.reached(req)
 	case who.Person == "":
 		return who.Credential + " belongs to nobody in people"
 	case slices.Contains(r.requesters(req), who.Person):
@@ -85,27 +85,37 @@ func (r *Roster) requesters(req bailiff.Request) []string {
 	return names
 }
 
-// reached says whether the user that a request's agent runs as could reach the
-// operators' socket too. Whoever cannot be told apart could. With that, no
+// reached says how the agent of a request could reach the operators' socket too;
+// empty if it could not. Whoever cannot be told apart could. With that, no
 // credential answers a request that came in by it.
-func (r *Roster) reached(req bailiff.Request) bool {
+func (r *Roster) reached(req bailiff.Request) string {
 	i := slices.IndexFunc(r.listeners, func(l config.Listener) bool { return l.Name == req.Caller })
-	switch {
-	case i < 0:
-		return true
-	case r.listeners[i].Listen.Network == "tcp":
-		return req.Peer != bailiff.RemoteTCP
-	case r.letsInOperators(r.listeners[i]):
-		return true
+	if i < 0 {
+		return agentReaches(req.Caller)
+	}
+	l := r.listeners[i]
+	if why := r.reaches(l); why != "" {
+		return why
 	}
 	uid, ok := bailiff.UID(req.Peer)
-	return !ok || r.operates(uid)
+	if l.Listen.Network == "tcp" && req.Peer != bailiff.RemoteTCP || l.Listen.Network == "unix" && (!ok || r.operates(uid)) {
+		return agentReaches(l.Name)
+	}
+	return ""
 }
 
-// letsInOperators says whether a listener's users may be operators too; it lets in
-// anybody unless it names them.
-func (r *Roster) letsInOperators(l config.Listener) bool {
-	return len(l.UIDs) == 0 || slices.ContainsFunc(l.UIDs, r.operates)
+// reaches says how the agents of a listener could reach the operators' socket,
+// as far as its configuration tells; of one on tcp only each request can.
+func (r *Roster) reaches(l config.Listener) string {
+	switch {
+	case l.Listen.Network == "unix" && (len(l.UIDs) == 0 || slices.ContainsFunc(l.UIDs, r.operates)):
+		return agentReaches(l.Name)
+	case r.hostOperates && (slices.Contains(l.Platforms, "cli") || slices.Contains(l.Platforms, "*")):
+		return fmt.Sprintf("commands of listener %s run on the host as an operator's user, so they could answer themselves: "+
+			"do without backend local or its platform cli, or let bailiff run as another user (or set operator.allow_same_user "+
+			"where one person uses this machine)", l.Name)
+	}
+	return ""
 }
 
 // operates says whether a user can reach the operators' socket.
@@ -167,8 +177,8 @@ func (r *Roster) ways(p config.Person, way route) []approval.Approver {
 // unanswerable says why too few could answer, and what would be right.
 func (r *Roster) unanswerable(req bailiff.Request, quorum int, f found) error {
 	switch {
-	case !r.operator.AllowSameUser && r.reached(req):
-		return nobody("%s", agentReaches(req.Caller))
+	case !r.operator.AllowSameUser && r.reached(req) != "":
+		return nobody("%s", r.reached(req))
 	case len(r.candidates()) == 0:
 		return nobody("people in bailiff.yaml names nobody; name there who may, with a uid that is among operator.uids")
 	}
@@ -194,17 +204,11 @@ func nobody(format string, args ...any) error {
 func (r *Roster) Warnings() []string {
 	var all []string
 	for _, l := range r.listeners {
-		if r.reaches(l) && !r.operator.AllowSameUser {
-			all = append(all, "what needs approval is refused: "+agentReaches(l.Name))
+		if why := r.reaches(l); why != "" && !r.operator.AllowSameUser {
+			all = append(all, "what needs approval is refused: "+why)
 		}
 	}
 	return all
-}
-
-// reaches says whether the agents of a listener on a Unix socket could reach the
-// operators'; of one on tcp only each request can tell.
-func (r *Roster) reaches(l config.Listener) bool {
-	return l.Listen.Network == "unix" && r.letsInOperators(l)
 }
 
 func (r *Roster) byUID(uid uint32) *config.Person {

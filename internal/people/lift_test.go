@@ -1,6 +1,8 @@
 package people
 
 import (
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
@@ -35,6 +37,46 @@ func TestLiftingIsForPeopleWhomNoAgentCouldPassFor(t *testing.T) {
 			}
 			if err := r.MayLift(r.Identify(c.uid, bailiff.ChannelOperator)); (err == nil) != c.may {
 				t.Errorf("got %v, want it allowed: %t", err, c.may)
+			}
+		})
+	}
+}
+
+func TestWhoseCommandsRunOnTheHostAsAnOperatorIsAnsweredByNobody(t *testing.T) {
+	self := uint32(os.Geteuid())
+	for name, c := range map[string]struct {
+		local     *config.Local
+		platforms []string
+		operators []uint32
+		sameUser  bool
+		reason    string // part of it; empty if it can be answered
+	}{
+		"local, for a listener that speaks for cli":   {&config.Local{}, []string{"cli"}, []uint32{self}, false, "run on the host as an operator's user"},
+		"local, for a listener that speaks for all":   {&config.Local{}, []string{"*"}, []uint32{self}, false, "run on the host as an operator's user"},
+		"local, where one person uses the machine":    {&config.Local{}, []string{"cli"}, []uint32{self}, true, ""},
+		"local, for a listener that never gets there": {&config.Local{}, []string{"telegram"}, []uint32{self}, false, ""},
+		"no local backend":                            {nil, []string{"cli"}, []uint32{self}, false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := New(&config.Config{
+				People:   []config.Person{{Name: "ana", UIDs: c.operators}},
+				Operator: config.Operator{UIDs: c.operators, AllowSameUser: c.sameUser},
+				Agent: config.Agent{Listeners: []config.Listener{{Name: "hermes", UIDs: []uint32{64321}, Platforms: c.platforms,
+					Listen: config.Address{Network: "unix", Address: "/run/a.sock"}}}},
+				Backends: config.Backends{Local: c.local},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = r.Plan(bailiff.Claim{Request: bailiff.Request{Caller: "hermes", Peer: bailiff.Credential(64321), Session: bailiff.Session{Platform: "cli", UserID: "7"}}})
+			switch {
+			case c.reason == "" && err != nil:
+				t.Errorf("nobody can answer: %v", err)
+			case c.reason != "" && (err == nil || !strings.Contains(err.Error(), c.reason)):
+				t.Errorf("got %v, want it refused: %s", err, c.reason)
+			}
+			if warned := len(r.Warnings()) > 0; warned != (c.reason != "") {
+				t.Errorf("warnings are %v", r.Warnings())
 			}
 		})
 	}

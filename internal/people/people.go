@@ -16,6 +16,7 @@ package people
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -32,6 +33,8 @@ type Roster struct {
 	listeners []config.Listener
 	routes    []route
 	timeout   time.Duration
+	// hostOperates says that what runs on the host itself runs as an operator's user.
+	hostOperates bool
 }
 
 var _ approval.Router = (*Roster)(nil)
@@ -46,6 +49,7 @@ type route struct {
 // New makes a roster. The error names a condition that does not compile.
 func New(c *config.Config) (*Roster, error) {
 	r := &Roster{people: c.People, operator: c.Operator, listeners: c.Agent.Listeners, timeout: c.Approvals.Timeout}
+	r.hostOperates = c.Backends.Local != nil && r.operates(uint32(os.Geteuid())) //nolint:gosec // a uid fits
 	for _, configured := range c.Approvals.Routes {
 		way, err := compiled(configured)
 		if err != nil {
@@ -161,8 +165,8 @@ func (r *Roster) MayLift(who approval.Approver) error {
 		return fmt.Errorf("not yours to lift: %s belongs to nobody in people", who.Credential)
 	}
 	for _, l := range r.listeners {
-		if r.reaches(l) {
-			return fmt.Errorf("nobody can lift this here: %s", agentReaches(l.Name))
+		if why := r.reaches(l); why != "" {
+			return fmt.Errorf("nobody can lift this here: %s", why)
 		}
 	}
 	return nil
