@@ -255,7 +255,8 @@ func (v *view) take(ctx context.Context, e approval.Entry) {
 	}
 }
 
-const clear = "\x1b[H\x1b[2J"
+// wiped is a screen with nothing on it.
+const wiped = "\x1b[H\x1b[2J"
 
 // draw is the whole screen. The list has a third of it, the selected one the rest.
 func (v *view) draw() string {
@@ -277,7 +278,7 @@ func (v *view) draw() string {
 	for i := range lines {
 		lines[i] = clipped(lines[i], width)
 	}
-	return clear + strings.Join(lines, "\r\n")
+	return wiped + strings.Join(lines, "\r\n")
 }
 
 // list is the part of the list around what is selected.
@@ -322,43 +323,45 @@ func (v *view) prompt() string {
 // clipped is what fits into a line of the screen.
 func clipped(line string, width int) string { return wrapped(line, width)[0] }
 
-// wrapped cuts a line into pieces as wide as the screen. Marks take no room, and
-// one that is open at a piece's end is opened again in the next.
+// wrapped cuts a line into pieces as wide as the screen; marks take no room.
 func wrapped(line string, width int) (pieces []string) {
-	var piece strings.Builder
-	used, open := 0, false
-	for len(line) > 0 {
-		if rest, ok := strings.CutPrefix(line, inverse.begin); ok {
-			piece.WriteString(inverse.begin)
-			line, open = rest, true
-			continue
+	begin, used := 0, 0
+	for at := 0; at < len(line); {
+		size, wide := partOf(line[at:])
+		if wide > 0 && used > 0 && used+wide > width {
+			pieces = append(pieces, line[begin:at])
+			begin, used = at, 0
 		}
-		if rest, ok := strings.CutPrefix(line, inverse.end); ok {
-			piece.WriteString(inverse.end)
-			line, open = rest, false
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(line)
-		wide := columns(r)
-		if used+wide > width && used > 0 {
-			if open {
-				piece.WriteString(inverse.end)
-			}
-			pieces = append(pieces, piece.String())
-			piece.Reset()
-			used = 0
-			if open {
-				piece.WriteString(inverse.begin)
-			}
-		}
-		piece.WriteString(line[:size])
-		line = line[size:]
-		used += wide
+		at, used = at+size, used+wide
 	}
-	if open {
-		piece.WriteString(inverse.end)
+	return marked(append(pieces, line[begin:]))
+}
+
+// marked ends a mark that is open at a piece's end, and opens it again in the next.
+func marked(pieces []string) []string {
+	open := false
+	for i, piece := range pieces {
+		if open {
+			piece = inverse.begin + piece
+		}
+		if open = strings.LastIndex(piece, inverse.begin) > strings.LastIndex(piece, inverse.end); open {
+			piece += inverse.end
+		}
+		pieces[i] = piece
 	}
-	return append(pieces, piece.String())
+	return pieces
+}
+
+// partOf is how many bytes a mark or character has that a line begins with, and
+// how many columns it takes.
+func partOf(line string) (size, wide int) {
+	for _, mark := range []string{inverse.begin, inverse.end} {
+		if strings.HasPrefix(line, mark) {
+			return len(mark), 0
+		}
+	}
+	r, size := utf8.DecodeRuneInString(line)
+	return size, columns(r)
 }
 
 // columns is how wide a character is on a terminal; too much rather than too

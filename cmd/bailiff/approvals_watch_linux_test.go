@@ -180,7 +180,7 @@ func (s *terminal) await(t *testing.T, parts ...string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for {
-		frames := strings.Split(s.text.String(), clear)
+		frames := strings.Split(s.text.String(), wiped)
 		screen := frames[len(frames)-1]
 		shows := true
 		for _, part := range parts {
