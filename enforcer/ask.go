@@ -85,8 +85,13 @@ func (e *Enforcer) wait(ctx context.Context, m *matter) answer {
 	return unapproved(m.Decision, asked)
 }
 
-// await waits for an answer as long as the caller wants to.
+// await waits for an answer as long as the caller wants to, unless so many wait
+// already that they would keep others out.
 func (e *Enforcer) await(ctx context.Context, m *matter, id string) bailiff.Approval {
+	if !e.waiting.enter(m.located) {
+		return bailiff.Approval{ID: id, State: bailiff.ApprovalPending, Message: m.approval.Message, ExpiresAt: m.approval.ExpiresAt}
+	}
+	defer e.waiting.leave(m.located)
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(m.located.WaitSeconds)*time.Second)
 	defer cancel()
 	asked := e.Approvals.Await(ctx, id)
@@ -106,7 +111,8 @@ func (e *Enforcer) resume(ctx context.Context, m *matter, asked bailiff.Approval
 	again.event = decided(m.located, again.Judgement, start)
 	again.event.Custom.Digest = m.event.Custom.Digest // of the request as it was sent
 	e.prepare(ctx, again)
-	if again.fault == nil && !again.granted {
+	if again.fault == nil && (!again.granted || again.claim().Drift(approved) != "") {
+		again.granted = false // a wider grant may cover what drifted, but this was not shown
 		e.void(ctx, again, approved)
 	}
 	return e.proceed(ctx, again)

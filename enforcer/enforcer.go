@@ -148,6 +148,7 @@ type Enforcer struct {
 	leases    *leases
 	images    images
 	flights   flights
+	waiting   waiting
 
 	running context.Context // ends when Close gives up waiting
 	stop    context.CancelCauseFunc

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
@@ -241,4 +242,61 @@ func TestAHaltedSessionFindsItsFilesAgain(t *testing.T) {
 	go func() { <-k.removing; k.allow <- struct{}{} }()
 	k.found = nil
 	b.Close(t.Context())
+}
+
+// One session may order two kinds of sandbox in turn; both stand on its files.
+func TestWhoIsAloneIsAloneOnTheFilesToo(t *testing.T) {
+	running, end := make(chan struct{}), make(chan struct{})
+	b := newBench(t, func(b *bench) {
+		b.shop.run = func(_ context.Context, cmd backends.Command, _ func([]byte)) (backends.Exit, error) {
+			if slices.Contains(cmd.Argv, "watch") {
+				close(running)
+				<-end
+			}
+			return backends.Exit{}, nil
+		}
+	})
+	watched := make(chan bailiff.Answer)
+	go func() { watched <- b.Execute(t.Context(), request("watch"), nil) }()
+	<-running
+	b.judge.says(allow(forward("TOKEN"), func(d *bailiff.Decision) { d.Backend.MemoryMB = 512 }))
+	b.env["TOKEN"] = "12345678"
+	alone := request("true")
+	alone.Env = []string{"TOKEN"}
+	answered := make(chan bailiff.Answer)
+	go func() { answered <- b.Execute(t.Context(), alone, nil) }()
+	select {
+	case a := <-answered:
+		t.Fatalf("it ran beside another command on the same files: %+v", a)
+	case end <- struct{}{}:
+	}
+	if a := <-watched; a.Status != bailiff.Completed {
+		t.Errorf("the first was answered %+v", a)
+	}
+	if a := <-answered; a.Status != bailiff.Completed {
+		t.Errorf("the second was answered %+v", a)
+	}
+	if !isClosed(b.shop.rooms()[0].done) {
+		t.Error("the first sandbox still stood on the files")
+	}
+}
+
+func TestWaitingForHumansKeepsNobodyOut(t *testing.T) {
+	b := newBench(t, func(b *bench) { b.judge.decision = allow(ask) })
+	var asked sync.WaitGroup
+	waiting, hold := make(chan struct{}), make(chan struct{})
+	b.human.meanwhile = func() { waiting <- struct{}{}; <-hold }
+	for range maxWaitingOfSession {
+		asked.Go(func() { b.Execute(t.Context(), patient("kill 7"), nil) })
+		<-waiting
+	}
+	if a := b.Execute(t.Context(), patient("kill 7"), nil); a.Status != bailiff.ApprovalRequired {
+		t.Errorf("one more waiter of the session was answered %+v", a)
+	}
+	other := patient("kill 7")
+	other.Session.ID = "s2"
+	asked.Go(func() { b.Execute(t.Context(), other, nil) })
+	<-waiting
+	close(hold)
+	asked.Wait()
 }

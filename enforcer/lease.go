@@ -219,8 +219,14 @@ func (u *tenure) settle(ctx context.Context, alone bool) error {
 	return nil
 }
 
-// endOthers ends what earlier commands left running.
+// endOthers ends what earlier commands left running, in this sandbox and in any
+// other that stands on the same files; nobody is in one of these.
 func (u *tenure) endOthers(ctx context.Context) error {
+	for _, other := range u.leases.others(u.lease) {
+		if err := u.quiet(ctx, other); err != nil {
+			return fmt.Errorf("stopping what stands on the same files: %w", err)
+		}
+	}
 	left, err := u.sandbox.Alive(ctx)
 	if err != nil {
 		return fmt.Errorf("looking for processes of earlier commands: %w", err)
@@ -233,6 +239,24 @@ func (u *tenure) endOthers(ctx context.Context) error {
 		return fmt.Errorf("stopping processes of earlier commands: %w", err)
 	}
 	return nil
+}
+
+// quiet waits for the end of another sandbox that is on its way out, and ends what
+// is left in one that is not.
+func (u *tenure) quiet(ctx context.Context, other *lease) error {
+	ready := other.ready
+	if u.leases.isLeaving(other) {
+		ready = other.gone
+	}
+	select {
+	case <-ready:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if other.id() == "" || u.leases.isLeaving(other) {
+		return nil
+	}
+	return other.sandbox.Kill(ctx)
 }
 
 // release ends a tenure.
@@ -313,7 +337,7 @@ func (ls *leases) make(t tenant, maker backends.Backend) *lease {
 	now := time.Now()
 	t.spec.Expires = now.Add(maxAge)
 	l := &lease{tenant: t, leases: ls, maker: maker, fingerprint: fingerprint(t.spec),
-		ready: make(chan struct{}), gone: make(chan struct{}), gate: semaphore.NewWeighted(exclusive), since: now}
+		ready: make(chan struct{}), gone: make(chan struct{}), gate: ls.gateOf(t), since: now}
 	if t.alone {
 		l.retired = "request_end"
 	}
@@ -323,6 +347,36 @@ func (ls *leases) make(t tenant, maker backends.Backend) *lease {
 	delete(ls.parked, t.spec.Workspace)
 	go l.open(ls.emptying(t.spec.Workspace))
 	return l
+}
+
+// gateOf is the gate of a tenant's workspace: whoever is alone in a sandbox is
+// alone on its files too, whatever other sandboxes still stand on them.
+func (ls *leases) gateOf(t tenant) *semaphore.Weighted {
+	for l := range ls.all {
+		if t.spec.Workspace != "" && l.spec.Workspace == t.spec.Workspace && l.backend == t.backend && l.gate != nil {
+			return l.gate
+		}
+	}
+	return semaphore.NewWeighted(exclusive)
+}
+
+// others are the leases that stand on the same files.
+func (ls *leases) others(than *lease) (all []*lease) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	for l := range ls.all {
+		if l != than && than.spec.Workspace != "" && l.spec.Workspace == than.spec.Workspace && l.backend == than.backend {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// isLeaving says whether a lease is closed as soon as nobody uses it.
+func (ls *leases) isLeaving(l *lease) bool {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	return l.retired != ""
 }
 
 // emptying lists the ends to wait for before a workspace is used again.

@@ -98,11 +98,16 @@ func (a asked) Void(ctx context.Context, id, reason string) error {
 type freezer struct{ *core }
 
 func (z freezer) Freeze(ctx context.Context, f approval.Freeze) (approval.Freeze, error) {
-	f, err := z.book.Freeze(ctx, f)
+	done, err := z.book.Freeze(ctx, f)
 	if err != nil {
-		return f, err
+		return done, errors.Join(err, z.halt(ctx)) // a store that fails has frozen everything
 	}
-	return f, z.enforcer.Halt(ctx, func(s bailiff.Session) bool { _, frozen := z.book.Frozen(s); return frozen })
+	return done, z.halt(ctx)
+}
+
+// halt stops whatever is frozen now.
+func (z freezer) halt(ctx context.Context) error {
+	return z.enforcer.Halt(ctx, func(s bailiff.Session) bool { _, frozen := z.book.Frozen(s); return frozen })
 }
 
 func (z freezer) Thaw(ctx context.Context, kind, id string, who approval.Approver) (found bool, err error) {
