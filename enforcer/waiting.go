@@ -9,8 +9,8 @@ import (
 // A request that waits for humans holds a place at its listener. These bound how
 // many places waiting may take; whoever finds none is told to send the request again.
 const (
-	maxWaitingOfCaller  = 100
-	maxWaitingOfSession = 5
+	maxWaitingOfCaller  = 128
+	maxWaitingOfSession = 16
 )
 
 // waiting counts the requests that wait for humans.
