@@ -135,8 +135,13 @@ func give(c DoorConfig, socket string) error {
 	}
 	err := os.Chown(socket, int(others[0]), -1)
 	if errors.Is(err, fs.ErrPermission) {
-		c.Log.Warn("a listed user can connect only as a member of the socket's group", "listener", c.Name, "uid", others[0])
-		return nil
+		err = nil
+	} else {
+		others = others[1:]
+	}
+	if len(others) > 0 {
+		c.Log.Warn("listed users can connect only as members of the socket's group: share one with them, chgrp the socket's folder to it and set its setgid bit",
+			"listener", c.Name, "uids", others)
 	}
 	return err
 }
