@@ -24,16 +24,22 @@ type Sandboxer interface {
 	Reap(ctx context.Context) (removed int, err error)
 }
 
-// Book keeps approvals and grants, and takes answers. Its errors are those of
-// package approval.
+// Book keeps approvals and takes answers. Its errors are those of package
+// approval.
 type Book interface {
 	List(q approval.Query) (entries []approval.Entry, next string)
 	Get(id string) (approval.Entry, bool)
 	Answer(ctx context.Context, id string, who approval.Approver, v approval.Verdict) (approval.Entry, error)
+	// Watch returns the changes from now on, those of grants and freezes too, until
+	// stop is called.
+	Watch() (changes <-chan approval.Change, stop func())
+}
+
+// Revoker lists what was granted, and takes it back. Its errors are those of
+// package approval.
+type Revoker interface {
 	Grants() []approval.Grant
 	Revoke(ctx context.Context, id string, who approval.Approver) (approval.Grant, error)
-	// Watch returns the changes from now on, until stop is called.
-	Watch() (changes <-chan approval.Change, stop func())
 }
 
 // Freezer stops sessions and users, and lets them go on.
@@ -60,6 +66,7 @@ type OperatorConfig struct {
 	Statuser  Statuser
 	Sandboxes Sandboxer
 	Approvals Book
+	Grants    Revoker
 	Freezer   Freezer
 	Decisions Logbook
 	// Who says who sends a request; false if nobody that this door knows. It is
@@ -126,7 +133,7 @@ func (c OperatorConfig) missing() (names []string) {
 		name   string
 	}{
 		{c.Statuser == nil, "Statuser"}, {c.Sandboxes == nil, "Sandboxes"}, {c.Approvals == nil, "Approvals"},
-		{c.Freezer == nil, "Freezer"}, {c.Decisions == nil, "Decisions"}, {c.Who == nil, "Who"},
+		{c.Grants == nil, "Grants"}, {c.Freezer == nil, "Freezer"}, {c.Decisions == nil, "Decisions"}, {c.Who == nil, "Who"},
 	} {
 		if need.absent {
 			names = append(names, need.name)

@@ -86,7 +86,7 @@ func (o *operator) answer(w http.ResponseWriter, r *http.Request, body any, verd
 }
 
 func (o *operator) grants(w http.ResponseWriter, _ *http.Request) {
-	send(w, http.StatusOK, Grants{o.Approvals.Grants()})
+	send(w, http.StatusOK, Grants{o.Grants.Grants()})
 }
 
 func (o *operator) revoke(w http.ResponseWriter, r *http.Request) {
@@ -95,7 +95,7 @@ func (o *operator) revoke(w http.ResponseWriter, r *http.Request) {
 		p.write(w)
 		return
 	}
-	grant, err := o.Approvals.Revoke(r.Context(), r.PathValue("id"), who)
+	grant, err := o.Grants.Revoke(r.Context(), r.PathValue("id"), who)
 	if err != nil {
 		refusal("grant_unknown", err).write(w)
 		return

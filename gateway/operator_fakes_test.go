@@ -99,7 +99,7 @@ func as(person string) func(*http.Request) (approval.Approver, bool) {
 
 // config serves a sidecar and an office to one person.
 func (o *office) config(s *sidecar, person string) OperatorConfig {
-	return OperatorConfig{Statuser: s, Sandboxes: s, Approvals: o, Freezer: o, Decisions: o.log, Who: as(person), Glass: breaker{}, Link: linked}
+	return OperatorConfig{Statuser: s, Sandboxes: s, Approvals: o, Grants: o, Freezer: o, Decisions: o.log, Who: as(person), Glass: breaker{}, Link: linked}
 }
 
 // breaker runs everything for everybody but bob.
@@ -163,7 +163,7 @@ type brokenLog struct{}
 func (brokenLog) Recent(string, int) [][]byte    { panic("a bug") }
 func (brokenLog) Watch() (<-chan []byte, func()) { panic("a bug") }
 
-var brokenConfig = OperatorConfig{Statuser: broken{}, Sandboxes: broken{}, Approvals: brokenOffice{}, Freezer: brokenOffice{},
+var brokenConfig = OperatorConfig{Statuser: broken{}, Sandboxes: broken{}, Approvals: brokenOffice{}, Grants: brokenOffice{}, Freezer: brokenOffice{},
 	Decisions: brokenLog{}, Who: as("ana"), Glass: brokenOffice{}, Link: func(approval.Approver) (string, time.Time) { panic("a bug") }}
 
 func (o *office) handler(t testing.TB, person string) http.Handler {

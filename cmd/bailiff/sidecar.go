@@ -127,7 +127,8 @@ func (s *sidecar) openOperator() error {
 
 // operatorAPI is what operators can do at every door of theirs.
 func (s *sidecar) operatorAPI(who func(*http.Request) (approval.Approver, bool)) gateway.OperatorConfig {
-	return gateway.OperatorConfig{Statuser: s, Sandboxes: operated{s.enforcer}, Approvals: s.book, Freezer: freezer{s.core}, Decisions: s.decisions, Who: who}
+	return gateway.OperatorConfig{Statuser: s, Sandboxes: operated{s.enforcer}, Approvals: s.book, Grants: s.book, Freezer: freezer{s.core},
+		Decisions: s.decisions, Who: who}
 }
 
 func openDoor(c gateway.DoorConfig, handler http.Handler) (*door, error) {

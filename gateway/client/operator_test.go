@@ -35,7 +35,7 @@ func operators(t *testing.T) (*Client, *approval.Book) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = errors.Join(book.Close(), log.Close()) })
-	h, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: sidecar{}, Sandboxes: sidecar{}, Approvals: book, Freezer: book, Decisions: log,
+	h, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: sidecar{}, Sandboxes: sidecar{}, Approvals: book, Grants: book, Freezer: book, Decisions: log,
 		Who: gateway.ByPeer(func(_ uint32, channel string) approval.Approver {
 			return approval.Approver{Person: "root", Credential: "uid:0", Channel: channel}
 		})})
