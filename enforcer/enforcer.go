@@ -56,8 +56,8 @@ type Environ interface {
 	Value(name string) (bailiff.Secret, bool)
 }
 
-// Approvals remember what humans were asked, what they granted and what they
-// froze. Whatever they return as true or granted is on disk.
+// Approvals remember what humans were asked and what they granted. Whatever they
+// return as true or granted is on disk.
 type Approvals interface {
 	// Covered says whether grants would let a claim run; nothing is taken.
 	Covered(c bailiff.Claim) bool
@@ -71,6 +71,10 @@ type Approvals interface {
 	// Void takes back what was approved and not used, if anything is left, and says
 	// why.
 	Void(ctx context.Context, id, reason string) error
+}
+
+// Freezer remembers what humans froze.
+type Freezer interface {
 	// Frozen says, in one sentence, that and why a session may run nothing.
 	Frozen(s bailiff.Session) (reason string, frozen bool)
 }
@@ -97,8 +101,9 @@ type Config struct {
 	Recorder Recorder
 	Environ  Environ
 	Observer Observer
-	// Approvals are where humans answer.
+	// Approvals are where humans answer, Freezer is where they stop what runs.
 	Approvals Approvals
+	Freezer   Freezer
 	// Backends are the configured ones by the name that decisions use.
 	Backends map[string]backends.Backend
 	// Owner identifies this sidecar among others on the same machine.
@@ -131,7 +136,7 @@ func (c Config) missing() []string {
 	var names []string
 	for name, absent := range map[string]bool{
 		"Decider": c.Decider == nil, "Recorder": c.Recorder == nil, "Environ": c.Environ == nil,
-		"Observer": c.Observer == nil, "Approvals": c.Approvals == nil, "Backends": c.Backends == nil, "Owner": c.Owner == "",
+		"Observer": c.Observer == nil, "Approvals": c.Approvals == nil, "Freezer": c.Freezer == nil, "Backends": c.Backends == nil, "Owner": c.Owner == "",
 	} {
 		if absent {
 			names = append(names, name)

@@ -288,7 +288,7 @@ func newBench(t *testing.T, changes ...func(*bench)) *bench {
 		change(b)
 	}
 	var err error
-	b.Enforcer, err = New(Config{Decider: b.judge, Recorder: b.tape, Environ: b.env, Observer: blind{}, Approvals: b.human, Owner: "test",
+	b.Enforcer, err = New(Config{Decider: b.judge, Recorder: b.tape, Environ: b.env, Observer: blind{}, Approvals: b.human, Freezer: b.human, Owner: "test",
 		Backends: map[string]backends.Backend{"docker": b.shop, "local": b.shop}})
 	if err != nil {
 		t.Fatal(err)

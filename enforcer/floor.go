@@ -26,7 +26,7 @@ func (e *Enforcer) floor(req bailiff.Request, d bailiff.Decision) bailiff.Decisi
 	if d.Outcome == bailiff.Deny {
 		return d
 	}
-	if reason, frozen := e.Approvals.Frozen(req.Session); frozen {
+	if reason, frozen := e.Freezer.Frozen(req.Session); frozen {
 		return deny(d, ruleFrozen, reason)
 	}
 	if e.Backends[d.Backend.Name] == nil {

@@ -126,7 +126,7 @@ func decideOffline(ctx context.Context, cfg *config.Config, req bailiff.Request)
 		return bailiff.Decision{}, err
 	}
 	e, err := enforcer.New(enforcer.Config{Decider: policies, Recorder: nowhere{}, Environ: variables, Observer: nowhere{},
-		Approvals: unasked{}, Backends: planned(cfg.Backends), Owner: "decide"})
+		Approvals: unasked{}, Freezer: unasked{}, Backends: planned(cfg.Backends), Owner: "decide"})
 	if err != nil {
 		return bailiff.Decision{}, err
 	}
