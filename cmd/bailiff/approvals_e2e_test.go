@@ -316,7 +316,7 @@ func TestAFloodOfOneSessionPushesNobodyOut(t *testing.T) {
 	}
 	full := atTerminal("flood", "rm -r ./more")
 	full.Session.UserID = "flooder"
-	wants(t, ask(t, d.agent, full), bailiff.Unavailable, `session "flood" has 5 approvals pending`)
+	wants(t, ask(t, d.agent, full), bailiff.Unavailable, `user "flooder" has 5 approvals pending`)
 	if e, err := d.operator.Approval(t.Context(), id); err != nil || e.Approval.State != bailiff.ApprovalPending {
 		t.Fatalf("the other's approval is %+v, %v", e.Approval, err)
 	}

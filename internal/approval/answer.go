@@ -15,25 +15,26 @@ import (
 // The error is [ErrUnknown], [ErrSettled], [ErrScope], [ErrIneligible],
 // [ErrVoted] or [ErrStore].
 func (b *Book) Answer(ctx context.Context, id string, who Approver, v Verdict) (Entry, error) {
-	text, err := b.eligible(id, who)
+	p, err := b.poll(id, who, v.Approve)
 	if err != nil {
 		return Entry{}, err
 	}
 	v.Reason = b.scrub(v.Reason)
-	grant := text.terms()
+	grant := p.text.terms()
 	var answered Entry
 	err = b.do(ctx, func(s *state, now time.Time) (step, error) {
-		i, err := s.answerable(id, who, now)
-		if err != nil {
-			return step{}, err
-		}
-		vote, err := i.Entry.vote(who, v, now)
+		i, err := s.answerable(id, now)
 		if err != nil {
 			return step{}, err
 		}
 		i = i.copy()
-		t := i.count(vote, grant, now)
-		answered = text.fill(i.Entry)
+		t := p.update(i)
+		vote, err := i.Entry.vote(who, v, now)
+		if err != nil {
+			return step{}, err
+		}
+		i.count(&t, vote, grant, now)
+		answered = p.text.fill(i.Entry)
 		return t, nil
 	})
 	if err != nil {
@@ -42,37 +43,76 @@ func (b *Book) Answer(ctx context.Context, id string, who Approver, v Verdict) (
 	return answered, nil
 }
 
-// eligible returns the claim of a pending approval that may be answered by who.
-// The router is asked outside of the writer, which is everyone's.
-func (b *Book) eligible(id string, who Approver) (claimText, error) {
+// poll is what a new answer finds: people and routes may have changed since the
+// approval was asked for and the earlier votes were given.
+type poll struct {
+	text claimText
+	// plan is how the claim would go to people now; of no weight for a no.
+	plan Plan
+	// barred says by their credentials who voted and may no longer answer, and why.
+	barred map[string]error
+}
+
+// poll looks at a pending approval that may be answered by who. The router is
+// asked outside of the writer, which is everyone's.
+func (b *Book) poll(id string, who Approver, approve bool) (p poll, err error) {
 	if err := b.Err(); err != nil {
-		return claimText{}, err
+		return p, err
 	}
 	i := b.item(id)
 	if i == nil {
-		return claimText{}, unknown(id)
+		return p, unknown(id)
 	}
 	if !i.pending() {
-		return claimText{}, refuse(ErrSettled, "%s", i.Entry.settled())
+		return p, refuse(ErrSettled, "%s", i.Entry.settled())
 	}
 	text, found, err := b.claim(i)
 	if err != nil {
-		return text, err
+		return p, err
 	}
 	if !found {
-		return text, unknown(id)
+		return p, unknown(id)
 	}
-	if err := b.Router.May(who, text.claim(i.Entry.DecisionID), i.Entry.Plan.Route); err != nil {
-		return text, refuse(ErrIneligible, "%s", err)
+	p = poll{text: text, barred: map[string]error{}}
+	c := text.claim(i.Entry.DecisionID)
+	if err := b.Router.May(who, c, i.Entry.Plan.Route); err != nil {
+		return p, refuse(ErrIneligible, "%s", err)
 	}
-	return text, nil
+	for _, v := range i.Entry.Votes {
+		if err := b.Router.May(v.approver(), c, i.Entry.Plan.Route); err != nil {
+			p.barred[v.Credential] = err
+		}
+	}
+	if !approve {
+		return p, nil
+	}
+	if p.plan, err = b.Router.Plan(c); err != nil {
+		return p, refuse(ErrIneligible, "%s", err)
+	}
+	return p, nil
+}
+
+// update brings an item up to date: votes of those who may no longer answer are
+// dropped, and if more people are needed by now, so many are.
+func (p poll) update(i *item) (t step) {
+	e := &i.Entry
+	for _, v := range e.Votes {
+		if why := p.barred[v.Credential]; why != nil {
+			t.events = append(t.events, e.event(fmt.Sprintf("dropped: the vote of %s: %s", v.name(), why)))
+		}
+	}
+	e.Votes = slices.DeleteFunc(e.Votes, func(v Vote) bool { return p.barred[v.Credential] != nil })
+	if p.plan.Quorum > e.Plan.Quorum {
+		e.Plan.Quorum, e.Plan.Approvers, e.Plan.Channels = p.plan.Quorum, p.plan.Approvers, p.plan.Channels
+	}
+	return t
 }
 
 func unknown(id string) error {
 	return refuse(ErrUnknown, "there is no approval %s; if there was, it was resolved long ago", id)
 }
 
-func (s *state) answerable(id string, who Approver, now time.Time) (*item, error) {
+func (s *state) answerable(id string, now time.Time) (*item, error) {
 	i := s.items[id]
 	if i == nil {
 		return nil, unknown(id)
@@ -84,14 +124,14 @@ func (s *state) answerable(id string, who Approver, now time.Time) (*item, error
 	if !now.Before(e.Expires) {
 		return nil, refuse(ErrSettled, "approval %s expired at %s", id, e.Expires.Format(time.RFC3339))
 	}
-	if slices.ContainsFunc(e.Votes, func(v Vote) bool { return v.name() == who.Name() }) {
-		return nil, refuse(ErrVoted, "%s has answered approval %s already: %s", who.Name(), id, e.Message)
-	}
 	return i, nil
 }
 
-// vote is a verdict that fits what is offered.
+// vote is a verdict that fits what is offered, of somebody who has not voted.
 func (e *Entry) vote(who Approver, v Verdict, now time.Time) (Vote, error) {
+	if slices.ContainsFunc(e.Votes, func(v Vote) bool { return v.name() == who.Name() || v.Credential == who.Credential }) {
+		return Vote{}, refuse(ErrVoted, "%s has answered approval %s already: %s", who.Name(), e.ID, e.Message)
+	}
 	vote := Vote{Person: who.Person, Credential: who.Credential, Channel: who.Channel, Approve: v.Approve, Reason: v.Reason, At: now}
 	if !v.Approve {
 		return vote, nil
@@ -106,9 +146,11 @@ func (e *Entry) vote(who Approver, v Verdict, now time.Time) (Vote, error) {
 	return vote, nil
 }
 
-func (v *Vote) name() string {
-	return Approver{Person: v.Person, Credential: v.Credential}.Name()
+func (v *Vote) approver() Approver {
+	return Approver{Person: v.Person, Credential: v.Credential, Channel: v.Channel}
 }
+
+func (v *Vote) name() string { return v.approver().Name() }
 
 func (v *Vote) says() string {
 	if v.Approve {
@@ -121,28 +163,32 @@ func (v *Vote) says() string {
 // people; it covers by their hashes.
 func (t claimText) terms() Grant {
 	s := t.Request.Session
-	g := Grant{Caller: t.Caller, Platform: s.Platform, Session: s.ID, User: s.UserID, Backend: t.Decision.Backend.Name, Pairs: t.claim("").Pairs()}
+	g := Grant{
+		Caller: t.Caller, Peer: t.Peer, Platform: s.Platform, Session: s.ID, User: s.UserID, Tool: t.Request.Tool,
+		Backend: t.Decision.Backend.Name, Env: append([]string{}, t.Decision.Env.Forward...), Pairs: t.claim("").Pairs(),
+	}
+	slices.Sort(g.Env)
 	for n, p := range g.Pairs {
-		g.Pairs[n] = bailiff.Pair{Rule: cut(p.Rule), Match: cut(p.Match)}
+		g.Pairs[n] = bailiff.Pair{Rule: cut(p.Rule), Match: cut(p.Match), Context: cut(p.Context)}
 	}
 	return g
 }
 
 // count adds a vote to an item and settles it if that was decisive.
-func (i *item) count(v Vote, terms Grant, now time.Time) step {
+func (i *item) count(t *step, v Vote, terms Grant, now time.Time) {
 	e := &i.Entry
 	e.Votes = append(e.Votes, v)
 	e.Message = e.waiting()
-	t := step{items: []*item{i}, events: []bailiff.Event{e.event(fmt.Sprintf("vote: %s says %s%s", v.name(), v.says(), because(v.Reason)))}}
+	t.items = append(t.items, i)
+	t.events = append(t.events, e.event(fmt.Sprintf("vote: %s says %s%s", v.name(), v.says(), because(v.Reason))))
 	switch {
 	case !v.Approve:
-		i.settle(&t, bailiff.ApprovalDenied, "denied", fmt.Sprintf("denied by %s%s", v.name(), because(v.Reason)), now)
+		i.settle(t, bailiff.ApprovalDenied, "denied", fmt.Sprintf("denied by %s%s", v.name(), because(v.Reason)), now)
 	case len(e.Votes) >= e.Plan.Quorum:
 		h := i.grant(terms, now)
 		t.grants = append(t.grants, h)
-		i.settle(&t, bailiff.ApprovalApproved, "approved", fmt.Sprintf("approved by %s, %s", h.Grant.By, h.Grant.lasts()), now)
+		i.settle(t, bailiff.ApprovalApproved, "approved", fmt.Sprintf("approved by %s, %s", h.Grant.By, h.Grant.lasts()), now)
 	}
-	return t
 }
 
 func because(reason string) string {
@@ -156,7 +202,7 @@ func because(reason string) string {
 func (i *item) grant(g Grant, now time.Time) *held {
 	e := &i.Entry
 	g.ID, g.ApprovalID, g.Created = newID("g"), e.ID, now
-	g.Scope = e.narrowest()
+	g.Scope, g.Route, g.Quorum = e.narrowest(), e.Plan.Route, len(e.Votes)
 	g.By, g.Via = e.voters()
 	h := &held{Grant: g, DecisionID: e.DecisionID}
 	switch g.Scope {

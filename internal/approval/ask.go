@@ -28,6 +28,9 @@ func (b *Book) Ask(ctx context.Context, c bailiff.Claim) (bailiff.Approval, erro
 	if err != nil {
 		return bailiff.Approval{}, err
 	}
+	if nobody != nil {
+		q.wanted.way = nil
+	}
 	var a bailiff.Approval
 	err = b.do(ctx, func(s *state, now time.Time) (step, error) {
 		if covering := s.cover(q.wanted, now); covering != nil {
@@ -72,15 +75,14 @@ func (b *Book) question(c bailiff.Claim, p Plan) (*question, error) {
 	if err != nil {
 		return nil, fmt.Errorf("writing a claim: %w", err)
 	}
-	q := &question{wanted: want(c), text: text}
+	q := &question{wanted: want(c).by(p, c.Decision.Approval), text: text}
 	e := &q.entry
 	claim.shorten(e)
 	e.State, e.Digest, e.DecisionID = bailiff.ApprovalPending, q.wanted.digest, c.DecisionID
-	e.Plan, e.Scopes, e.Votes = p, q.wanted.scopes(c.Decision.Approval), []Vote{}
+	e.Plan, e.Scopes, e.Votes = p, q.wanted.offered, []Vote{}
 	e.Plan.Approvers, e.Plan.Channels = append([]string{}, p.Approvers...), append([]string{}, p.Channels...)
-	e.Plan.Quorum = max(1, p.Quorum)
+	e.Plan.Quorum = q.wanted.way.quorum
 	if terms := c.Decision.Approval; terms != nil {
-		e.Plan.Quorum = max(e.Plan.Quorum, terms.Quorum)
 		q.grantFor = time.Duration(terms.GrantSeconds) * time.Second
 	}
 	return q, nil

@@ -9,10 +9,13 @@
 // approves, and leaves a grant of the narrowest scope that was voted for.
 //
 // A grant of scope once covers the one claim whose digest was approved, one time.
-// The others cover exactly the pairs of rule and match that were approved, on the
-// same backend, for the same caller, platform and user: in the same session for a
-// while, or always until it is revoked. A claim is covered when live grants
-// together cover every pair of it. What is frozen is covered by nothing.
+// The others cover exactly the pairs of rule, match and context that were approved,
+// by the same tool on the same backend with no more variables, for the same caller,
+// peer, platform and user: in the same session for a while, or always until it is
+// revoked; and only while the policies still offer that scope. A claim is covered
+// when live grants together cover every pair of it. No grant holds when its claim
+// would go to people by another route by now, or need more of them. What is frozen
+// is covered by nothing.
 //
 // # On disk
 //
@@ -32,7 +35,9 @@
 //   - A store that fails grants nothing, and everything is frozen, until the file
 //     was written and read anew; then what it holds is the truth.
 //   - [Open] reads the whole file and refuses one that is not exactly as it was
-//     left, or that somebody else could have written.
+//     left, or that somebody else could have written. A marker beside it says that
+//     there was one: if it is gone, [Open] refuses too, so that no freeze is
+//     forgotten in silence.
 //   - What is stored and shown holds no known secret. Digests and pairs are of the
 //     original, as hashes. Ids of sessions and users, platforms and callers stay as
 //     they are.
@@ -74,12 +79,12 @@ type Observer interface {
 }
 
 // Caps are how many approvals may be pending for each caller, each session and
-// each user; zero means 1,000, 20 and 50.
+// each user; zero means 1,000, 20 and 5.
 type Caps struct{ Caller, Session, User int }
 
 // Config is what a Book needs; Path, Router and Recorder are required.
 type Config struct {
-	// Path is the store's file; it is made if there is none.
+	// Path is the store's file; it is made if there never was one.
 	Path     string
 	Router   Router
 	Recorder Recorder
@@ -164,7 +169,7 @@ func (c *Config) complete() error {
 	defaults := []struct {
 		cap *int
 		n   int
-	}{{&c.Caps.Caller, 1000}, {&c.Caps.Session, 20}, {&c.Caps.User, 50}}
+	}{{&c.Caps.Caller, 1000}, {&c.Caps.Session, 20}, {&c.Caps.User, 5}}
 	for _, d := range defaults {
 		if *d.cap == 0 {
 			*d.cap = d.n
@@ -179,14 +184,18 @@ func (unobserved) ApprovalOpened(string)                                  {}
 func (unobserved) ApprovalResolved(string, string, string, time.Duration) {}
 func (unobserved) GrantsActive(int)                                       {}
 
-// repair tells the operator of a store that cannot be read what to do.
-const repair = "; restore it, or move the file away to begin a new one: pending approvals and grants are then lost, which allows nothing that was denied, but freezes are lost too, so freeze anew what must stay stopped"
+// repair tells the operator of a store that cannot be read, or is gone, what to do.
+func repair(path string) string {
+	return fmt.Sprintf("; restore no older copy, in which grants that were used come back and later freezes are missing; "+
+		"to begin a new one, move the file and %s away: pending approvals and grants are then lost, which allows nothing that was denied, "+
+		"but freezes are lost too, so freeze anew what must stay stopped", marker(path))
+}
 
 // open opens the store and takes what it holds for the truth.
 func (b *Book) open() error {
 	s, c, err := openStore(b.Path)
 	if err != nil {
-		return fmt.Errorf("opening the store of approvals %s: %w%s", b.Path, err, repair)
+		return fmt.Errorf("opening the store of approvals %s: %w%s", b.Path, err, repair(b.Path))
 	}
 	b.store.Store(s)
 	b.ahead = c.state(s.seal.Approvals)

@@ -255,6 +255,7 @@ func TestTheSameRequestIsAskedOnce(t *testing.T) {
 	}
 	for _, other := range []func(*bailiff.Claim){
 		func(c *bailiff.Claim) { c.Request.Caller = "other" },
+		func(c *bailiff.Claim) { c.Request.Peer = "uid:1002" },
 		func(c *bailiff.Claim) { c.Request.Session.ID = "s2" },
 		func(c *bailiff.Claim) { c.Request.Args.Command += " " },
 	} {
@@ -502,7 +503,7 @@ func TestARevokedGrantCoversNothing(t *testing.T) {
 	f := open(t)
 	f.approve(f.ask(claim("rm", "x")), "ana", "always")
 	g := f.Grants()[0]
-	if g.By != "ana" || g.User != "42" || g.Session != "" || g.Backend != "docker" || !slices.Equal(g.Pairs, []bailiff.Pair{{Rule: "command.deletes", Match: "x"}}) || !g.Expires.IsZero() {
+	if g.By != "ana" || g.User != "42" || g.Session != "" || g.Backend != "docker" || !slices.Equal(g.Pairs, []bailiff.Pair{{Rule: "command.deletes", Match: "x", Context: "/w"}}) || !g.Expires.IsZero() {
 		t.Errorf("granted %+v", g)
 	}
 	if got, err := f.Revoke(t.Context(), g.ID, by("ben")); err != nil || got.ID != g.ID {

@@ -72,11 +72,20 @@ type Grant struct {
 	ApprovalID string `json:"approval_id"`
 	Scope      string `json:"scope"`
 	Caller     string `json:"caller"`
-	Platform   string `json:"platform"`
+	// Peer is the credential that the caller came by.
+	Peer     string `json:"peer"`
+	Platform string `json:"platform"`
 	// Session is empty if the grant covers every session of the user.
-	Session string `json:"session,omitempty"`
-	User    string `json:"user"`
-	Backend string `json:"backend"`
+	Session string       `json:"session,omitempty"`
+	User    string       `json:"user"`
+	Tool    bailiff.Tool `json:"tool"`
+	Backend string       `json:"backend"`
+	// Env are the names of the variables that may be forwarded, sorted.
+	Env []string `json:"env"`
+	// Route is the route by which people were asked.
+	Route string `json:"route"`
+	// Quorum is how many of them said yes.
+	Quorum int `json:"quorum"`
 	// Digest is of the one claim that a grant of scope once covers.
 	Digest string `json:"digest,omitempty"`
 	// Pairs are what the other grants cover.

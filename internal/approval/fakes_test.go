@@ -19,13 +19,14 @@ type roster struct {
 	people  []string
 	quorum  int
 	timeout time.Duration
+	route   string
 }
 
 func (r roster) Plan(bailiff.Claim) (Plan, error) {
 	if len(r.people) == 0 {
 		return Plan{}, &Unanswerable{"nobody is configured to answer"}
 	}
-	return Plan{Route: "security", Approvers: r.people, Channels: []string{"operator"}, Quorum: r.quorum, Timeout: r.timeout}, nil
+	return Plan{Route: r.route, Approvers: r.people, Channels: []string{"operator"}, Quorum: r.quorum, Timeout: r.timeout}, nil
 }
 
 func (r roster) May(who Approver, c bailiff.Claim, route string) error {
@@ -81,7 +82,7 @@ type fixture struct {
 func configIn(dir string) Config {
 	return Config{
 		Path:     filepath.Join(dir, "approvals.db"),
-		Router:   roster{people: []string{"ana", "ben", "cleo"}, quorum: 1, timeout: time.Minute},
+		Router:   roster{people: []string{"ana", "ben", "cleo"}, quorum: 1, timeout: time.Minute, route: "security"},
 		Recorder: &journal{},
 	}
 }
@@ -173,10 +174,10 @@ func claim(text string, matches ...string) bailiff.Claim {
 	d.Backend = bailiff.BackendTerms{Name: "docker", Image: "sha256:1", Scope: "session", Network: "none"}
 	return bailiff.Claim{
 		Request: bailiff.Request{
-			ID: "q", Tool: bailiff.Terminal, Args: bailiff.Args{Command: text}, Caller: "hermes", Peer: "uid:1001",
+			ID: "q", Tool: bailiff.Terminal, Args: bailiff.Args{Command: text, Workdir: "/w"}, Caller: "hermes", Peer: "uid:1001",
 			Session: bailiff.Session{ID: "s1", Platform: "telegram", ChatType: "dm", UserID: "42"},
 		},
-		Decision: d, DecisionID: "d1",
+		Decision: d, DecisionID: "d1", Plain: true,
 	}
 }
 

@@ -44,13 +44,15 @@ func (a Approver) Name() string {
 // Via is by what and where they come.
 func (a Approver) Via() string { return a.Credential + " on " + a.Channel }
 
-// Router says by which way a claim goes to people and who may answer it. It may
-// be called concurrently.
+// Router says by which way a claim goes to people and who may answer it. It is
+// asked when a claim is put to people, whenever one of them says yes, and before
+// a grant is used, since both may have changed. It may be called concurrently.
 type Router interface {
 	// Plan's error of type *Unanswerable says that nobody could answer.
 	Plan(c bailiff.Claim) (Plan, error)
 	// May is nil if who may answer an approval of that claim that goes by that
-	// route; its error says why not and who could, in one sentence.
+	// route; its error says why not and who could, in one sentence. Groups are not
+	// given for those who answered before.
 	May(who Approver, c bailiff.Claim, route string) error
 }
 

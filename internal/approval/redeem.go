@@ -11,13 +11,34 @@ import (
 )
 
 // Covered says whether live grants cover a claim.
-func (b *Book) Covered(c bailiff.Claim) bool { return b.Err() == nil && b.covered(want(c)) }
+func (b *Book) Covered(c bailiff.Claim) bool {
+	if b.Err() != nil {
+		return false
+	}
+	_, covered := b.covered(c)
+	return covered
+}
 
-func (b *Book) covered(w wanted) bool {
-	now := b.now()
+// covered returns what is wanted of a claim too. The router is asked only if
+// there is a grant that might cover it.
+func (b *Book) covered(c bailiff.Claim) (w wanted, covered bool) {
+	w = want(c)
+	if !b.reads(func(s *state) bool { return s.any(w) }) {
+		return w, false
+	}
+	plan, err := b.Router.Plan(c)
+	if err != nil {
+		return w, false // what would go to nobody is asked anew, which says why
+	}
+	w, now := w.by(plan, c.Decision.Approval), b.now()
+	return w, b.reads(func(s *state) bool { return s.cover(w, now) != nil })
+}
+
+// reads asks something of what is on disk.
+func (b *Book) reads(ask func(*state) bool) bool {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	return b.seen.cover(w, now) != nil
+	return ask(b.seen)
 }
 
 // Redeem uses the grants that cover a claim, if any do. When it returns true,
@@ -26,8 +47,8 @@ func (b *Book) Redeem(ctx context.Context, c bailiff.Claim) (a bailiff.Approval,
 	if err := b.Err(); err != nil {
 		return bailiff.Approval{}, false, err
 	}
-	w := want(c)
-	if !b.covered(w) {
+	w, covered := b.covered(c)
+	if !covered {
 		return bailiff.Approval{}, false, nil
 	}
 	var used bailiff.Approval

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -47,10 +48,23 @@ func (h *held) live(now time.Time) bool {
 
 // owner is whose requests a grant of several pairs covers; session is empty for
 // every session of the user.
-type owner struct{ caller, platform, user, session string }
+type owner struct{ caller, peer, platform, user, session string }
 
 func (h *held) owner() owner {
-	return owner{h.Grant.Caller, h.Grant.Platform, h.Grant.User, h.Grant.Session}
+	return owner{h.Grant.Caller, h.Grant.Peer, h.Grant.Platform, h.Grant.User, h.Grant.Session}
+}
+
+// holds says whether a grant is in force for what goes to people that way now.
+func (h *held) holds(way *way, now time.Time) bool {
+	return h.live(now) && way != nil && h.Grant.Route == way.route && h.Grant.Quorum >= way.quorum
+}
+
+// extends says whether a grant that is wider than once is for such claims,
+// whatever the pairs are.
+func (h *held) extends(w wanted) bool {
+	g := &h.Grant
+	return g.Tool == w.tool && g.Backend == w.backend && slices.Contains(w.offered, g.Scope) &&
+		!slices.ContainsFunc(w.env, func(name string) bool { return !slices.Contains(g.Env, name) })
 }
 
 // wanted is what a grant must cover for a claim to be covered.
@@ -58,25 +72,54 @@ type wanted struct {
 	digest  string
 	session bailiff.Session
 	caller  string
+	peer    string
+	tool    bailiff.Tool
 	backend string
+	env     []string
 	pairs   []string
 	// whole says that every reason names its part of the request.
 	whole bool
+	// offered are the scopes that may be granted now.
+	offered []string
+	// way is nil while it is not known, or leads to nobody: then nothing covers it.
+	way *way
+}
+
+// way is how a claim goes to people.
+type way struct {
+	route  string
+	quorum int
 }
 
 func want(c bailiff.Claim) wanted {
 	pairs := c.Pairs()
-	w := wanted{c.Digest(), c.Request.Session, c.Request.Caller, c.Decision.Backend.Name, make([]string, len(pairs)), len(pairs) > 0}
+	w := wanted{
+		digest: c.Digest(), session: c.Request.Session, caller: c.Request.Caller, peer: c.Request.Peer, tool: c.Request.Tool,
+		backend: c.Decision.Backend.Name, env: c.Decision.Env.Forward, pairs: make([]string, len(pairs)), whole: len(pairs) > 0,
+	}
 	for i, p := range pairs {
 		w.pairs[i] = pairKey(p)
 		w.whole = w.whole && p.Match != ""
+	}
+	w.offered = w.scopes(c.Decision.Approval)
+	return w
+}
+
+// by is what is wanted of a claim that goes to people by a plan.
+func (w wanted) by(p Plan, terms *bailiff.ApprovalTerms) wanted {
+	w.way = &way{p.Route, max(1, p.Quorum)}
+	if terms != nil {
+		w.way.quorum = max(w.way.quorum, terms.Quorum)
 	}
 	return w
 }
 
 func pairKey(p bailiff.Pair) string {
-	sum := sha256.Sum256([]byte(strconv.Itoa(len(p.Rule)) + " " + p.Rule + p.Match))
-	return hex.EncodeToString(sum[:])
+	h := sha256.New()
+	for _, part := range []string{p.Rule, p.Match, p.Context} {
+		_, _ = io.WriteString(h, strconv.Itoa(len(part))+" "+part)
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // holder is whose pending approvals are counted.
@@ -224,7 +267,7 @@ func (s *state) cover(w wanted, now time.Time) []*held {
 	if _, frozen := s.frozen(w.session); frozen {
 		return nil
 	}
-	if h := s.once[w.digest]; h != nil && h.live(now) {
+	if h := s.once[w.digest]; h != nil && h.holds(w.way, now) {
 		return []*held{h}
 	}
 	if !w.whole {
@@ -233,14 +276,26 @@ func (s *state) cover(w wanted, now time.Time) []*held {
 	return s.union(w, now)
 }
 
+// owners are whose grants a claim may use.
+func (w wanted) owners() []owner {
+	o := owner{w.caller, w.peer, w.session.Platform, w.session.UserID, w.session.ID}
+	everywhere := o
+	everywhere.session = ""
+	return []owner{o, everywhere}
+}
+
+// any says whether there is a grant at all that might cover what is wanted.
+func (s *state) any(w wanted) bool {
+	return s.once[w.digest] != nil || slices.ContainsFunc(w.owners(), func(o owner) bool { return len(s.owned[o]) > 0 })
+}
+
 // union collects grants until every pair is covered.
 func (s *state) union(w wanted, now time.Time) []*held {
 	var covering []*held
 	missing := slices.Clone(w.pairs)
-	o := owner{w.caller, w.session.Platform, w.session.UserID, w.session.ID}
-	for _, o := range []owner{o, {o.caller, o.platform, o.user, ""}} {
+	for _, o := range w.owners() {
 		for _, h := range s.owned[o] {
-			if h.Grant.Backend != w.backend || !h.live(now) {
+			if !h.holds(w.way, now) || !h.extends(w) {
 				continue
 			}
 			rest := slices.DeleteFunc(slices.Clone(missing), func(p string) bool { return slices.Contains(h.Pairs, p) })

@@ -54,19 +54,60 @@ type store struct {
 // lockWait is how long another process may hold the file while it ends.
 const lockWait = time.Second
 
-// openStore opens the file, or makes one if there is none, and reads all of it.
+// openStore opens the file, or makes one if there never was one, and reads all of
+// it.
 func openStore(path string) (*store, *contents, error) {
-	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-		if err := makeStore(path); err != nil {
-			return nil, nil, fmt.Errorf("making %s: %w", path, err)
-		}
+	if err := begin(path); err != nil {
+		return nil, nil, err
 	}
 	s := &store{path: path}
 	c, err := s.open(path)
+	if err == nil {
+		err = mark(path)
+	}
 	if err != nil {
 		return nil, nil, errors.Join(err, s.close())
 	}
 	return s, c, nil
+}
+
+// errGone says that there was a store, whose freezes must not be forgotten.
+var errGone = errors.New("it is gone, with every freeze, grant and pending approval")
+
+// begin makes a store where there never was one.
+func begin(path string) error {
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	switch _, err := os.Lstat(marker(path)); {
+	case err == nil:
+		return errGone
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if err := makeStore(path); err != nil {
+		return fmt.Errorf("making %s: %w", path, err)
+	}
+	return nil
+}
+
+// marker is the file that says that there is a store, should it be gone.
+func marker(path string) string { return path + ".made" }
+
+// mark leaves the marker beside a store. It comes after the store, so that a
+// crash in between is not taken for a loss.
+func mark(path string) error {
+	file, err := os.OpenFile(marker(path), os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
 }
 
 // makeStore makes an empty store so that it is never seen half written.

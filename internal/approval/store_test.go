@@ -24,7 +24,7 @@ import (
 // filled is the file of a closed book that holds something of everything.
 func filled(t *testing.T, dir string) (path string) {
 	t.Helper()
-	f := open(t, func(c *Config) { c.Path = filepath.Join(dir, "approvals.db"); c.Caps.Session = 100 })
+	f := open(t, func(c *Config) { c.Path = filepath.Join(dir, "approvals.db"); c.Caps = Caps{Session: 100, User: 100} })
 	f.ask(claim("rm asked", "x"))
 	for n := range 8 {
 		f.ask(claim(fmt.Sprint("rm ", n), strings.Repeat("x", 2000)))
@@ -171,7 +171,7 @@ func refused(t *testing.T, path, says string) {
 		b.Close()
 		t.Fatal("opened")
 	}
-	for _, part := range []string{path, says, "move the file away", "allows nothing that was denied", "freezes are lost too"} {
+	for _, part := range []string{path, says, path + ".made", "restore no older copy", "allows nothing that was denied", "freezes are lost too"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q is not said: %v", part, err)
 		}
@@ -486,7 +486,7 @@ func TestAStoreThatIsDamagedWhileItIsOpenEndsNothingButItself(t *testing.T) {
 			t.Errorf("asked: %v", err)
 		}
 		time.Sleep(2 * mendDelay)
-		if err := f.Err(); !errors.Is(err, ErrStore) || !strings.Contains(err.Error(), "move the file away") {
+		if err := f.Err(); !errors.Is(err, ErrStore) || !strings.Contains(err.Error(), "move the file and ") {
 			t.Errorf("failure is %v", err)
 		}
 		f.Close()

@@ -26,7 +26,7 @@ func (e *Entry) voters() (by, via string) {
 	var names, ways []string
 	for _, v := range e.Votes {
 		names = append(names, v.name())
-		ways = append(ways, Approver{Credential: v.Credential, Channel: v.Channel}.Via())
+		ways = append(ways, v.approver().Via())
 	}
 	return strings.Join(names, ", "), strings.Join(ways, ", ")
 }

@@ -84,7 +84,7 @@ func TestAGoodConfigurationIsReadWhole(t *testing.T) {
 		}},
 		Limits: Limits{
 			RequestsPerMinute: Shares{Caller: 0, Session: 60, User: 30_000},
-			PendingApprovals:  Shares{Caller: 100, Session: 2, User: 10},
+			PendingApprovals:  Shares{Caller: 1000, Session: 2, User: 5},
 		},
 		Backends: Backends{
 			Docker:     &Docker{Image: "python:3.12", User: "1000:1000", AcceptMissingLimits: []string{"disk_mb"}, MountsAllowed: []string{"/srv/data"}},

@@ -24,7 +24,7 @@ func Default() *Config {
 		Approvals: Approvals{Timeout: 5 * time.Minute},
 		Limits: Limits{
 			RequestsPerMinute: Shares{Caller: 60_000, Session: 30_000, User: 30_000},
-			PendingApprovals:  Shares{Caller: 100, Session: 5, User: 10},
+			PendingApprovals:  Shares{Caller: 1000, Session: 20, User: 5},
 		},
 		Backends: Backends{Docker: &Docker{Image: defaultImage}, Bubblewrap: &Bubblewrap{}},
 		Log:      Log{Format: "text", Level: "info"},
