@@ -93,7 +93,7 @@ func (o *office) ask(t testing.TB, c bailiff.Claim) string {
 // as says that everything comes from one person.
 func as(person string) func(*http.Request) (approval.Approver, bool) {
 	return func(*http.Request) (approval.Approver, bool) {
-		return approval.Approver{Person: person, Credential: "uid:1000", Channel: "operator"}, person != ""
+		return approval.Approver{Person: person, Credential: "uid:" + person, Channel: "operator"}, person != ""
 	}
 }
 

@@ -131,7 +131,9 @@ func TestAQuorumIsCounted(t *testing.T) {
 	b.awaitText("#toasts", "Your yes counts; 2 people must say so.")
 	b.awaitText(".votes", "1 of 2 needed yes, once ana on console")
 	b.awaitText("#pending", "1 of 2")
-	if _, err := o.book.Answer(t.Context(), id, person("eve"), approval.Verdict{Approve: true}); err != nil {
+	eve := person("eve")
+	eve.Credential = "uid:1001"
+	if _, err := o.book.Answer(t.Context(), id, eve, approval.Verdict{Approve: true}); err != nil {
 		t.Fatal(err)
 	}
 	b.awaitText("#detail", "approved by ana, eve")
