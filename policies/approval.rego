@@ -11,21 +11,7 @@ require_approval contains finding if {
 	verdict_on(finding) == "ask"
 }
 
-approval_reasons := [placed(reason(asked)) | some asked in require_approval]
-
-# The same name is another thing in another folder: what was found after the text
-# changed its folder says so, and a grant for it covers nothing else.
-placed(said) := object.union(said, {"match": concat(" ", [said.match, "after", moves])}) if {
-	said.match != ""
-	moves != ""
-}
-
-else := said
-
-moves := concat(", ", [concat(" ", call.argv) |
-	some program in ["cd", "pushd", "popd", "chdir"]
-	some call in calls_by[program]
-])
+approval_reasons := [reason(asked) | some asked in require_approval]
 
 approval := {
 	"reasons": approval_reasons,

@@ -20,14 +20,21 @@ examined.deletes contains found("destroys", path) if {
 	root_folder(path)
 }
 
-examined.deletes contains found("deletes_recursively", target) if {
+examined.deletes contains found("deletes_recursively", seen(call, target)) if {
 	some call in calls_of.deletes
 	call.program != "rmdir"
 	recursive(call)
-	some target in targets(call)
+	some target in call.operands
 }
 
-examined.deletes contains found("deletes_by_pattern", target) if {
+examined.deletes contains found("deletes_recursively", spelt(call)) if {
+	some call in calls_of.deletes
+	call.program != "rmdir"
+	recursive(call)
+	count(call.operands) == 0
+}
+
+examined.deletes contains found("deletes_by_pattern", seen(call, target)) if {
 	some call in calls_of.deletes
 	not recursive(call)
 	some target in call.operands
@@ -35,11 +42,16 @@ examined.deletes contains found("deletes_by_pattern", target) if {
 }
 
 # Names that arrive on standard input, or from a search, are known to nobody here.
-examined.deletes contains found("deletes_by_pattern", wrapper) if {
+examined.deletes contains found("deletes_by_pattern", "") if {
 	some call in calls_of.deletes
 	some wrapper in call.wrappers
 	data.bailiff.tables.suppliers[wrapper]
 }
+
+# What is handed over stands for names that nobody has seen.
+seen(call, _) := "" if supplied(call)
+
+seen(call, target) := target if not supplied(call)
 
 recursive(call) if {
 	some flag in call.flags
@@ -67,7 +79,7 @@ search_deletes(call) if {
 	"find" in inner.wrappers
 }
 
-examined.searches contains found("deletes_recursively", concat(" ", call.argv)) if {
+examined.searches contains found("deletes_recursively", spelt(call)) if {
 	some call in searches
 }
 
@@ -136,22 +148,36 @@ device_like(target) if startswith(target, "$")
 device_like(target) if not contains(target, "/")
 
 # SQL is read from the whole text once a client of a database is called.
-examined.queries contains found("sql", statement) if {
-	some statement in regex.find_n(destructive_sql, regex.replace(lower(command.text), `/\*[^*]*\*/`, " "), 3)
+examined.queries contains found("sql", spelt(call)) if {
+	some call in calls_of.queries
+	count(statements(concat(" ", call.argv))) > 0
+}
+
+# What a client reads elsewhere is not told by its words.
+examined.queries contains found("sql", "") if {
+	given := {statement |
+		some call in calls_of.queries
+		some statement in statements(concat(" ", call.argv))
+	}
+	count(statements(command.text) - given) > 0
+}
+
+statements(text) := {statement |
+	some statement in regex.find_n(destructive_sql, regex.replace(lower(text), `/\*[^*]*\*/`, " "), -1)
 }
 
 # Commands of a database's client that start a shell.
-examined.queries contains found("inline", word) if {
+examined.queries contains found("inline", spelt(call)) if {
 	some call in calls_of.queries
 	some word in call.argv
 	regex.match(`(?i)(^|[\s;])\\!|\b(to|from)\s+program\s+'|^\s*(\.(shell|system)|system)\s`, word)
 }
 
-examined.program contains found("sql", statement) if {
+examined.program contains found("sql", "") if {
 	some module in code.imports
 	data.bailiff.tables.code_databases[module]
 	some text in code.strings
-	some statement in regex.find_n(destructive_sql, lower(text), 1)
+	regex.match(destructive_sql, lower(text))
 }
 
 destructive_sql := concat("|", [

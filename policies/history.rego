@@ -5,7 +5,7 @@
 
 package bailiff
 
-examined.versions contains found("history", concat(" ", call.argv)) if {
+examined.versions contains found("history", spelt(call)) if {
 	some call in calls_of.versions
 	rewrites(call.operands[0], {flag | some flag in call.flags}, call)
 }
@@ -59,7 +59,7 @@ rewrites("gc", _, call) if "--prune=now" in call.argv
 rewrites(command_name, _, _) if command_name in {"filter-branch", "filter-repo"}
 
 # Settings that make git start programs of somebody's choice later on.
-examined.versions contains found("startup", key) if {
+examined.versions contains found("startup", spelt(call)) if {
 	some call in calls_of.versions
 	call.operands[0] == "config"
 	count(call.operands) > 2
@@ -78,19 +78,19 @@ plants(key) if {
 }
 
 # Options and addresses that name a program for git to start at once.
-examined.versions contains found("inline", concat(" ", call.argv)) if {
+examined.versions contains found("inline", spelt(call)) if {
 	some call in calls_of.versions
 	some flag in call.flags
 	data.bailiff.tables.git_options[call.operands[0]][flag]
 }
 
-examined.versions contains found("inline", word) if {
+examined.versions contains found("inline", spelt(call)) if {
 	some call in calls_of.versions
 	some word in call.argv
 	regex.match(`^(--remote=)?ext::`, word)
 }
 
-examined.versions contains found("startup", setting) if {
+examined.versions contains found("startup", spelt(call)) if {
 	some call in calls_of.versions
 	some position, "-c" in call.argv
 	setting := call.argv[position + 1]
@@ -98,7 +98,7 @@ examined.versions contains found("startup", setting) if {
 }
 
 # Settings for one call whose program the text does not show otherwise.
-examined.versions contains found("inline", setting) if {
+examined.versions contains found("inline", spelt(call)) if {
 	some call in calls_of.versions
 	some position, "-c" in call.argv
 	setting := call.argv[position + 1]
@@ -106,14 +106,14 @@ examined.versions contains found("inline", setting) if {
 	data.bailiff.tables.git_program_keys[parts[count(parts) - 1]]
 }
 
-examined.versions contains found("inline", word) if {
+examined.versions contains found("inline", spelt(call)) if {
 	some call in calls_of.versions
 	some word in call.argv
 	regex.match(`^--(config-env|exec-path=)`, word)
 }
 
 # A push to an address instead of a remote sends the work to a place nobody set up.
-examined.versions contains found("sends_files", address) if {
+examined.versions contains found("sends_files", spelt(call)) if {
 	some call in calls_of.versions
 	call.operands[0] == "push"
 	address := call.operands[1]

@@ -3,7 +3,7 @@
 package bailiff
 
 # A package from an address instead of an index.
-examined.installs contains found("downloaded", word) if {
+examined.installs contains found("downloaded", spelt(call)) if {
 	some call in calls_of.installs
 	installing(call)
 	some position, word in call.argv
@@ -21,9 +21,9 @@ installing(call) if {
 }
 
 # A push to an address that the same text has just set.
-examined.versions contains found("sends_files", address) if {
+examined.versions contains found("sends_files", "") if {
 	some setter in calls_of.versions
-	address := remote_set(setter)
+	remote_set(setter)
 	some push in calls_of.versions
 	push.operands[0] == "push"
 	pushes_to(push, remote_name(setter))

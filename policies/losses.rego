@@ -65,14 +65,14 @@ gone(_, path) if {
 }
 
 # The first process is the system's own; a signal to it ends or restarts everything.
-examined.kills contains found("everything", concat(" ", call.argv)) if {
+examined.kills contains found("everything", spelt(call)) if {
 	some call in calls_of.kills
 	"1" in call.operands
 	not call.argv[1] in {"-0", "-l", "-L", "-1", "-HUP", "-SIGHUP"}
 }
 
 # All processes of the administrator.
-examined.kills_by_name contains found("everything", concat(" ", call.argv)) if {
+examined.kills_by_name contains found("everything", spelt(call)) if {
 	some call in calls_of.kills_by_name
 	some position, option in call.argv
 	option in {"-u", "-U", "--euid", "--uid", "--user"}
@@ -80,7 +80,7 @@ examined.kills_by_name contains found("everything", concat(" ", call.argv)) if {
 	count(call.operands) < 2
 }
 
-examined.kills_by_name contains found("everything", concat(" ", call.argv)) if {
+examined.kills_by_name contains found("everything", spelt(call)) if {
 	some call in calls_of.kills_by_name
 	some option in call.argv
 	option in {"-uroot", "-u0", "-Uroot", "-U0", "--euid=root", "--uid=root", "--user=root", "--euid=0", "--uid=0"}

@@ -2,26 +2,26 @@
 
 package bailiff
 
-examined.modes contains found("widens_permissions", mode) if {
-	some mode in modes
+examined.modes contains found("widens_permissions", spelt(call)) if {
+	some [call, mode] in modes
 	world_writable(mode)
 }
 
-examined.modes contains found("setuid", mode) if {
-	some mode in modes
+examined.modes contains found("setuid", spelt(call)) if {
+	some [call, mode] in modes
 	sets_id(mode)
 }
 
 # What can only be a mode among the words of chmod, install and mkdir.
-modes := {spelt |
+modes := {[call, mode] |
 	some call in calls_of.modes
 	some word in call.argv
-	spelt := trim_left(trim_prefix(trim_prefix(word, "--mode="), "-m"), " ")
-	regex.match(`^([0-7]{3,5}|=?[0-7]{3,5}|([ugoa]*[-+=][rwxXst]*,?)+)$`, spelt)
+	mode := trim_left(trim_prefix(trim_prefix(word, "--mode="), "-m"), " ")
+	regex.match(`^([0-7]{3,5}|=?[0-7]{3,5}|([ugoa]*[-+=][rwxXst]*,?)+)$`, mode)
 }
 
 # What new files are kept from: writing by others must be among it.
-examined.masks contains found("widens_permissions", mask) if {
+examined.masks contains found("widens_permissions", spelt(call)) if {
 	some call in calls_of.masks
 	some mask in call.operands
 	lets_others_write(mask)

@@ -20,7 +20,7 @@ examined.seds contains found(class, path) if {
 }
 
 # The flag "e" of a substitution runs what it made.
-examined.seds contains found("inline", word) if {
+examined.seds contains found("inline", spelt(call)) if {
 	some call in calls_of.seds
 	some word in call.argv
 	regex.match(`^s[^\w\s].*[^\w\s][gpIiMm0-9]*e[gpIiMm0-9]*$`, word)
@@ -34,7 +34,7 @@ examined.searches contains found(class, path) if {
 	some class in classes_of("writes", path)
 }
 
-examined.editors contains found("inline", word) if {
+examined.editors contains found("inline", spelt(call)) if {
 	some call in calls_of.editors
 	some word in call.argv
 	regex.match(`^(\+:?|:)?\s*!|^(\+:?|:)\s*(py|lua|perl|ruby|tcl|call system)`, word)
@@ -48,14 +48,14 @@ examined.editors contains found(class, path) if {
 	some class in classes_of("writes", path)
 }
 
-examined.awks contains found("inline", word) if {
+examined.awks contains found("inline", spelt(call)) if {
 	some call in calls_of.awks
 	some word in call.argv
 	regex.match(`\(\s*"[^"]*"\s*\)\s*\|&?\s*getline`, word)
 }
 
 # The pager's own commands are given after "+".
-examined.pagers contains found("inline", word) if {
+examined.pagers contains found("inline", spelt(call)) if {
 	some call in calls_of.pagers
 	some word in call.argv
 	regex.match(`^\+{1,2}\s*[!|]`, word)
@@ -63,13 +63,13 @@ examined.pagers contains found("inline", word) if {
 
 # Arithmetic and names of array elements are expanded once more by the builtins
 # that take them: a[$(command)] runs the command.
-examined.evaluates contains found("hidden", word) if {
+examined.evaluates contains found("hidden", "") if {
 	some call in calls_of.evaluates
 	some word in array.slice(call.argv, 1, count(call.argv))
 	regex.match("\\[[^\\]]*(\\$\\([^…]|`)", word)
 }
 
-findings contains found("hidden", "PS4") if {
+findings contains found("hidden", "") if {
 	"PS4" in command.assigns
 	regex.match("PS4=.{0,3}[^;\\n]*(\\$\\(|`)", command.text)
 }

@@ -16,16 +16,15 @@ examined.hosts contains found("metadata", host) if {
 }
 
 # An option of curl that leads a harmless name there.
-examined.sends contains found("metadata", word) if {
+examined.sends contains found("metadata", spelt(call)) if {
 	some call in calls_of.sends
 	some position, option in call.argv
 	option in {"--resolve", "--connect-to"}
-	word := call.argv[position + 1]
-	regex.match(`169\.254\.|fd00:ec2|100\.100\.100\.200`, word)
+	regex.match(`169\.254\.|fd00:ec2|100\.100\.100\.200`, call.argv[position + 1])
 }
 
 # A file as body, form field or upload.
-examined.uploads contains found("sends_files", path) if {
+examined.uploads contains found("sends_files", sent(call, path)) if {
 	some call in calls_of.uploads
 	not to_this_host
 	some path in call.reads
@@ -33,12 +32,25 @@ examined.uploads contains found("sends_files", path) if {
 }
 
 # "name=<file" of a form and "name@file" of a field to encode are files as well.
-examined.uploads contains found("sends_files", word) if {
+examined.uploads contains found("sends_files", spelt(call)) if {
 	some call in calls_of.uploads
 	not to_this_host
 	some position, option in call.argv
 	word := call.argv[position + following(option)]
 	names_a_file(option, word)
+}
+
+# A file that comes by standard input does not stand among the words.
+sent(call, path) := spelt(call) if stands_in(path, call)
+
+sent(call, path) := "" if not stands_in(path, call)
+
+stands_in(path, call) if path in call.argv
+
+stands_in(path, call) if {
+	some word in call.argv
+	some before in ["/", "@", "=", "<"]
+	endswith(word, concat("", [before, path]))
 }
 
 names_a_file("-F", word) if contains(word, "=<")
@@ -65,19 +77,19 @@ configuring(call) := {call.argv[position + 1] |
 }
 
 # A connection that gets a file as its input.
-examined.connects contains found("sends_files", path) if {
+examined.connects contains found("sends_files", sent(call, path)) if {
 	some call in calls_of.connects
 	some path in call.reads
 }
 
-examined.tunnels contains found("sends_files", path) if {
+examined.tunnels contains found("sends_files", sent(call, path)) if {
 	some call in calls_of.tunnels
 	call.operands[0] == "s_client"
 	some path in call.reads
 	not path in configuring(call)
 }
 
-examined.tunnels contains found("sends_files", concat(" | ", [call.program, call.pipes_to])) if {
+examined.tunnels contains found("sends_files", "") if {
 	some client in calls_of.tunnels
 	client.operands[0] == "s_client"
 	some call in piped
@@ -86,7 +98,7 @@ examined.tunnels contains found("sends_files", concat(" | ", [call.program, call
 }
 
 # A server that hands out the folder to whoever asks, from other machines too.
-examined.python contains found("sends_files", concat(" ", call.argv)) if {
+examined.python contains found("sends_files", spelt(call)) if {
 	some call in calls_of.python
 	some position, "-m" in call.argv
 	call.argv[position + 1] in {"http.server", "SimpleHTTPServer"}
@@ -105,14 +117,14 @@ local_only(call) if {
 }
 
 # The environments of other people's processes, listed.
-examined.lists_processes contains found("credentials", concat(" ", call.argv)) if {
+examined.lists_processes contains found("credentials", spelt(call)) if {
 	some call in calls_of.lists_processes
 	some operand in call.operands
 	regex.match(`^[a-zA-Z]*e[a-zA-Z]*$`, operand)
 }
 
 # The output of another program, unless it only prints what the text says.
-examined.sends contains found("sends_files", concat(" | ", [call.program, call.pipes_to])) if {
+examined.sends contains found("sends_files", "") if {
 	some call in piped
 	"sends" in data.bailiff.tables.programs[call.pipes_to]
 	not data.bailiff.tables.printers[call.program]
@@ -120,7 +132,7 @@ examined.sends contains found("sends_files", concat(" | ", [call.program, call.p
 }
 
 # Text that a substitution makes out of files, put into a name or a URL.
-examined.sends contains found("sends_files", word) if {
+examined.sends contains found("sends_files", "") if {
 	some call in calls_of.sends
 	not to_this_host
 	some word in call.argv
@@ -129,8 +141,8 @@ examined.sends contains found("sends_files", word) if {
 }
 
 # The environment, all of it or a secret by name.
-examined.sends contains found("sends_environment", dump.program) if {
-	some dump in dumps
+examined.sends contains found("sends_environment", "") if {
+	count(dumps) > 0
 }
 
 dumps contains call if {
@@ -154,7 +166,7 @@ dumps_environment(call) if {
 	count(call.operands) == 0
 }
 
-examined.sends contains found("sends_environment", name) if {
+examined.sends contains found("sends_environment", "") if {
 	count(command.variables) > 0
 	some call in calls_of.sends
 	some position, word in call.argv
@@ -193,32 +205,31 @@ told_to_pack(call) if recursive(call)
 told_to_pack(call) if "-a" in call.flags
 
 # An upload to another machine, by programs whose operands are host:path.
-examined.copies_over contains found("sends_files", target) if {
+examined.copies_over contains found("sends_files", spelt(call)) if {
 	some call in calls_of.copies_over
 	target := call.operands[count(call.operands) - 1]
 	regex.match(`^[^/]+:`, target)
 }
 
-examined.copies_over contains found("another_host", host) if {
+examined.copies_over contains found("another_host", spelt(call)) if {
 	some call in calls_of.copies_over
 	some operand in call.operands
 	regex.match(`^[^/]+:`, operand)
-	host := split(operand, ":")[0]
 }
 
 # A shell that gets its text from a connection, or gives its output to one.
-examined.tunnels contains found("reverse_shell", concat(" | ", [call.program, call.pipes_to])) if {
+examined.tunnels contains found("reverse_shell", "") if {
 	some call in calls_of.tunnels
 	data.bailiff.tables.shells[call.pipes_to]
 }
 
-examined.tunnels contains found("reverse_shell", concat(" | ", [call.program, call.pipes_to])) if {
+examined.tunnels contains found("reverse_shell", "") if {
 	some call in piped
 	"tunnels" in data.bailiff.tables.programs[call.pipes_to]
 	data.bailiff.tables.shells[call.program]
 }
 
-examined.relays contains found("reverse_shell", call.program) if {
+examined.relays contains found("reverse_shell", spelt(call)) if {
 	some call in calls_of.relays
 	some operand in call.operands
 	regex.match(`(?i)^(exec|system|shell):`, operand)

@@ -82,13 +82,13 @@ examined.settings contains found("traces", setting) if {
 	setting in {"HISTFILE=", "HISTFILE=/dev/null", "HISTSIZE=0", "HISTFILESIZE=0", "HISTCONTROL=ignoreboth:ignorespace"}
 }
 
-examined.forgets contains found("traces", concat(" ", call.argv)) if {
+examined.forgets contains found("traces", spelt(call)) if {
 	some call in calls_of.forgets
 	some word in call.operands
 	word in {"HISTFILE", "HISTSIZE", "HISTFILESIZE"}
 }
 
-examined.shell_options contains found("traces", concat(" ", call.argv)) if {
+examined.shell_options contains found("traces", spelt(call)) if {
 	some call in calls_of.shell_options
 	some position, "+o" in call.argv
 	call.argv[position + 1] == "history"
