@@ -117,6 +117,75 @@ func TestOnePersonByTwoCredentialsIsOne(t *testing.T) {
 	}
 }
 
+func TestOneCredentialOfTwoNamesIsOne(t *testing.T) {
+	f := open(t, quorum(2))
+	id := f.ask(claim("rm -r build", "build"))
+	f.approve(id, "ana", "once")
+	_, err := f.Answer(t.Context(), id, Approver{Person: "ben", Credential: "uid:ana", Channel: "operator"}, Verdict{Approve: true})
+	if !errors.Is(err, ErrVoted) || f.state(id) != bailiff.ApprovalPending {
+		t.Errorf("got %v, and it is %s", err, f.state(id))
+	}
+}
+
+func TestVotesAreCountedByThePeopleAndRoutesOfTheMoment(t *testing.T) {
+	without := func(name string) func(*roster) {
+		return func(r *roster) {
+			r.people = slices.DeleteFunc(slices.Clone(r.people), func(p string) bool { return p == name })
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*roster)
+		says   string // what comes of ben's yes after ana's
+		votes  int
+		then   string // who says yes after both, if that is needed
+	}{
+		{"as they were", func(*roster) {}, "approved by ana, ben, once", 2, ""},
+		{"without somebody who did not vote", without("cleo"), "approved by ana, ben, once", 2, ""},
+		{"without the first", without("ana"), "waiting for 2 of ana, ben, cleo (1 said yes)", 1, "cleo"},
+		{"with a larger quorum", func(r *roster) { r.quorum = 3 }, "waiting for 3 of ana, ben, cleo (2 said yes)", 2, "cleo"},
+		{"with a smaller quorum", func(r *roster) { r.quorum = 1 }, "approved by ana, ben, once", 2, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := open(t, quorum(2))
+			id := f.ask(claim("rm -r build", "build"))
+			f.approve(id, "ana", "once")
+			f.change(c.change)
+			e := f.approve(id, "ben", "once")
+			if !strings.HasPrefix(e.Message, c.says) || len(e.Votes) != c.votes {
+				t.Errorf("%d votes: %s", len(e.Votes), e.Message)
+			}
+			if c.then != "" {
+				f.approve(id, c.then, "once")
+			}
+			if f.state(id) != bailiff.ApprovalApproved || !f.redeem(claim("rm -r build", "build")) {
+				t.Errorf("it is %s", f.state(id))
+			}
+			if dropped := slices.Contains(f.steps(id), "dropped"); dropped != (c.votes == 1) {
+				t.Errorf("the log says %v", f.steps(id))
+			}
+		})
+	}
+	t.Run("leading to nobody: it takes a no, and no yes", func(t *testing.T) {
+		f := open(t, quorum(2))
+		id := f.ask(claim("rm -r build", "build"))
+		f.Book.Router = dissolved{f.Book.Router}
+		if _, err := f.Answer(t.Context(), id, by("ana"), Verdict{Approve: true}); !errors.Is(err, ErrIneligible) || err.Error() != "there are too few people" {
+			t.Errorf("yes: %v", err)
+		}
+		if e, err := f.Answer(t.Context(), id, by("ana"), Verdict{}); err != nil || e.State != bailiff.ApprovalDenied {
+			t.Errorf("no: %s, %v", e.State, err)
+		}
+	})
+}
+
+// dissolved is a router that lets people answer but finds too few of them.
+type dissolved struct{ Router }
+
+func (dissolved) Plan(bailiff.Claim) (Plan, error) {
+	return Plan{}, &Unanswerable{"there are too few people"}
+}
+
 func TestScopesThatMayBeGranted(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -192,6 +261,118 @@ func TestWhatAGrantCovers(t *testing.T) {
 	}
 }
 
+func TestAWiderGrantHoldsForNothingThatWasNotApproved(t *testing.T) {
+	asked := func() bailiff.Claim {
+		return with(claim("git push origin", "origin"), func(c *bailiff.Claim) {
+			c.Decision.Env.Forward = []string{"CI", "BRANCH"}
+		})
+	}
+	route := func(name string) func(*roster) { return func(r *roster) { r.route = name } }
+	needs := func(n int) func(*roster) { return func(r *roster) { r.quorum = n } }
+	for _, c := range []struct {
+		name   string
+		claim  func(*bailiff.Claim)
+		router func(*roster)
+		covers string // the scopes that do
+	}{
+		{"the same", nil, nil, "session always"},
+		{"another plain text in the same folder", func(c *bailiff.Claim) { c.Request.Args.Command = "git push -q origin" }, nil, "session always"},
+		{"fewer variables", func(c *bailiff.Claim) { c.Decision.Env.Forward = []string{"CI"} }, nil, "session always"},
+		{"the variables in another order", func(c *bailiff.Claim) { c.Decision.Env.Forward = []string{"BRANCH", "CI"} }, nil, "session always"},
+		{"one more variable", func(c *bailiff.Claim) { c.Decision.Env.Forward = []string{"CI", "BRANCH", "GITHUB_TOKEN"} }, nil, ""},
+		{"another variable", func(c *bailiff.Claim) { c.Decision.Env.Forward = []string{"GITHUB_TOKEN"} }, nil, ""},
+		{"code", func(c *bailiff.Claim) { c.Request.Tool = bailiff.ExecuteCode }, nil, ""},
+		{"a process", func(c *bailiff.Claim) { c.Request.Tool = bailiff.Process }, nil, ""},
+		{"another peer", func(c *bailiff.Claim) { c.Request.Peer = "uid:1002" }, nil, ""},
+		{"another caller", func(c *bailiff.Claim) { c.Request.Caller = "other" }, nil, ""},
+		{"another folder", func(c *bailiff.Claim) { c.Request.Args.Workdir = "/etc" }, nil, ""},
+		{"a text that is not plain", func(c *bailiff.Claim) { c.Plain = false }, nil, ""},
+		{"another rule", func(c *bailiff.Claim) { c.Decision.Approval.Reasons[0].Rule = "command.pushes" }, nil, ""},
+		{"a match that begins where the rule ended", func(c *bailiff.Claim) {
+			c.Decision.Approval.Reasons[0].Rule, c.Decision.Approval.Reasons[0].Match = "command.delete", "sorigin"
+		}, nil, ""},
+		{"a folder that begins in the match", func(c *bailiff.Claim) {
+			c.Decision.Approval.Reasons[0].Match, c.Request.Args.Workdir = "origin/", "w"
+		}, nil, ""},
+		{"another backend", func(c *bailiff.Claim) { c.Decision.Backend.Name = "local" }, nil, ""},
+		{"policies that offer once only", func(c *bailiff.Claim) { c.Decision.Approval.Scopes = []string{"once"} }, nil, ""},
+		{"policies that offer no more than a session", func(c *bailiff.Claim) { c.Decision.Approval.Scopes = []string{"once", "session"} }, nil, "session"},
+		{"policies that want as many people", func(c *bailiff.Claim) { c.Decision.Approval.Quorum = 2 }, nil, "session always"},
+		{"policies that want more people", func(c *bailiff.Claim) { c.Decision.Approval.Quorum = 3 }, nil, ""},
+		{"a route that wants as many people", nil, needs(2), "session always"},
+		{"a route that wants more people", nil, needs(3), ""},
+		{"another route", nil, route("everybody"), ""},
+		{"a route to nobody", nil, func(r *roster) { r.people = nil }, ""},
+	} {
+		for _, scope := range []string{"session", "always"} {
+			t.Run(c.name+" by "+scope, func(t *testing.T) {
+				f := open(t, quorum(2))
+				id := f.ask(asked())
+				f.approve(id, "ana", scope)
+				f.approve(id, "ben", scope)
+				f.restart()
+				other := asked()
+				if c.claim != nil {
+					c.claim(&other)
+				}
+				if c.router != nil {
+					f.change(c.router)
+				}
+				want := strings.Contains(c.covers, scope)
+				if f.Covered(other) != want || f.redeem(other) != want {
+					t.Errorf("covered is not %v", want)
+				}
+				a, err := f.Ask(t.Context(), other)
+				if granted := a.State == bailiff.ApprovalApproved; err != nil || granted != want {
+					t.Errorf("asked: %+v, %v", a, err)
+				}
+			})
+		}
+	}
+}
+
+func TestAGrantOfScopeOnceIsForAsManyPeopleAndTheRouteThatGaveIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		claim  func(*bailiff.Claim)
+		router func(*roster)
+	}{
+		"policies that want more people":   {func(c *bailiff.Claim) { c.Decision.Approval.Quorum = 2 }, func(*roster) {}},
+		"a route that wants more people":   {func(*bailiff.Claim) {}, func(r *roster) { r.quorum = 2 }},
+		"another route":                    {func(*bailiff.Claim) {}, func(r *roster) { r.route = "everybody" }},
+		"a route that leads to nobody now": {func(*bailiff.Claim) {}, func(r *roster) { r.people = nil }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := open(t)
+			f.approve(f.ask(claim("rm", "x")), "ana", "once")
+			f.change(c.router)
+			if other := with(claim("rm", "x"), c.claim); f.Covered(other) || f.redeem(other) {
+				t.Error("it is covered")
+			}
+			f.Book.Router = f.config.Router
+			if !f.redeem(claim("rm", "x")) {
+				t.Error("the grant is gone")
+			}
+		})
+	}
+}
+
+func TestAGrantSaysWhatItHoldsFor(t *testing.T) {
+	f := open(t, quorum(2))
+	c := with(claim("rm", "x"), func(c *bailiff.Claim) { c.Decision.Env.Forward = []string{"TOKEN", "CI"} })
+	id := f.ask(c)
+	f.approve(id, "ana", "session")
+	f.approve(id, "ben", "session")
+	for range 2 {
+		text, err := json.Marshal(f.Grants()[0])
+		for _, part := range []string{`"peer":"uid:1001"`, `"tool":"terminal"`, `"env":["CI","TOKEN"]`, `"route":"security"`, `"quorum":2`, `"context":"/w"`} {
+			if err != nil || !strings.Contains(string(text), part) {
+				t.Errorf("%s is not in %s, %v", part, text, err)
+			}
+		}
+		f.restart()
+	}
+}
+
 func TestGrantsCoverTogether(t *testing.T) {
 	f := open(t)
 	both := claim("rm -r build src", "build", "src")
@@ -200,6 +381,9 @@ func TestGrantsCoverTogether(t *testing.T) {
 		t.Error("half is taken for all")
 	}
 	f.approve(f.ask(claim("rm -r src", "src")), "ben", "always")
+	if withToken := with(both, func(c *bailiff.Claim) { c.Decision.Env.Forward = []string{"GITHUB_TOKEN"} }); f.Covered(withToken) {
+		t.Error("a variable is covered that nobody was asked about")
+	}
 	a, granted, err := f.Redeem(t.Context(), both)
 	if err != nil || !granted || a.By != "ana, ben" || a.State != bailiff.ApprovalApproved {
 		t.Errorf("granted %v: %+v, %v", granted, a, err)

@@ -123,6 +123,33 @@ func (f *fixture) restart() {
 	f.start()
 }
 
+// change gives the book another router.
+func (f *fixture) change(change func(*roster)) {
+	r := f.config.Router.(roster)
+	change(&r)
+	f.Book.Router = r
+}
+
+// steps are the first words of what the log says of an approval, once it says
+// how that ended.
+func (f *fixture) steps(id string) []string {
+	f.t.Helper()
+	var steps []string
+	within(f.t, time.Second, "the decision log", func() bool {
+		f.journal.mu.Lock()
+		defer f.journal.mu.Unlock()
+		steps = nil
+		for _, e := range f.journal.events {
+			if approvalID(e) == id {
+				step, _, _ := strings.Cut(e.Custom.Message, ":")
+				steps = append(steps, step)
+			}
+		}
+		return slices.Contains(steps, "redeemed")
+	})
+	return steps
+}
+
 func (f *fixture) ask(c bailiff.Claim) string {
 	f.t.Helper()
 	a, err := f.Ask(f.t.Context(), c)

@@ -325,6 +325,46 @@ func TestAnyPartOfACommitThatReachesTheDiskLeavesTheStateBeforeOrAfter(t *testin
 	}
 }
 
+func TestAStoreThatIsGoneIsNotBegunAnewInSilence(t *testing.T) {
+	path := filled(t, t.TempDir())
+	if info, err := os.Lstat(path + ".made"); err != nil || info.Mode() != 0o600 {
+		t.Errorf("the marker: %v, %v", info, err)
+	}
+	away := path + ".away"
+	if err := os.Rename(path, away); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, path, "it is gone, with every freeze, grant and pending approval")
+	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("it was begun anew: %v", err)
+	}
+	if err := os.Rename(away, path); err != nil {
+		t.Fatal(err)
+	}
+	if f := open(t, func(c *Config) { c.Path = path }); len(f.Freezes()) != 2 {
+		t.Error("back in its place it is not what it was")
+	} else if err := f.Book.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Remove(path), os.Remove(path+".made")); err != nil {
+		t.Fatal(err)
+	}
+	if f := open(t, func(c *Config) { c.Path = path }); len(f.Freezes()) != 0 {
+		t.Error("a new one is not empty")
+	}
+}
+
+func TestAStoreWithoutAMarkerGetsOne(t *testing.T) {
+	path := filled(t, t.TempDir())
+	if err := os.Remove(path + ".made"); err != nil {
+		t.Fatal(err)
+	}
+	f := open(t, func(c *Config) { c.Path = path })
+	if _, err := os.Lstat(path + ".made"); err != nil || len(f.Freezes()) != 2 {
+		t.Errorf("the marker: %v", err)
+	}
+}
+
 func TestAStoreIsNeverSeenHalfMade(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "approvals.db")
