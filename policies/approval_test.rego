@@ -79,6 +79,9 @@ test_feature_has_no_match if {
 	matches_with([call("env", [], ["make"])], {"assigns": ["LD_PRELOAD"]}) == {""}
 	matches([object.union(call("ls", [], []), {"pipes_to": "nc"}), call("nc", [], ["h", "1"])]) == {""}
 	matches([object.union(call("nc", [], ["h", "1"]), {"reads": ["data"]})]) == {""}
+	matches([object.union(call("cat", [], ["x"]), {"pipes_to": "ssh"}), call("ssh", [], ["h"])]) == {""}
+	matches_with([object.union(call("ssh", [], ["h"]), {"reads": ["x"]})], {"features": ["redirect"]}) == {""}
+	matches_with([object.union(call("ssh", [], ["h"]), {"writes": ["log"]})], {"features": ["redirect"]}) == {"ssh h"}
 }
 
 test_names_from_elsewhere_have_no_match if {

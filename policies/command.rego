@@ -66,6 +66,8 @@ told(match) := "" if {
 # A call as one text, word for word, with what it was reached through.
 spelt(call) := "" if {
 	supplied(call)
+} else := "" if {
+	fed(call)
 } else := concat(" ", [in_quotes(word) | some word in array.concat(call.wrappers, call.argv)])
 
 # Two words are not one with a space in it.
@@ -77,6 +79,25 @@ in_quotes(word) := concat("", ["'", replace(word, "'", `'\''`), "'"]) if {
 supplied(call) if {
 	some wrapper in call.wrappers
 	supplies(wrapper)
+}
+
+# What comes by standard input, from a file or a pipe, may be what is run.
+fed(call) if {
+	features.redirect
+	some path in call.reads
+	not stands_in(path, call)
+}
+
+fed(call) if {
+	some other in piped
+	other.pipes_to == call.program
+}
+
+# Whether a path is a word of the call, or the end or beginning of one.
+stands_in(path, call) if {
+	some word in call.argv
+	some before in ["/", "@", "=", "<"]
+	contains(concat("", ["=", word, ":"]), concat("", [before, path, ":"]))
 }
 
 supplies("find")

@@ -40,18 +40,9 @@ examined.uploads contains found("sends_files", spelt(call)) if {
 	names_a_file(option, word)
 }
 
-# A file that comes by standard input does not stand among the words.
 sent(call, path) := spelt(call) if stands_in(path, call)
 
 sent(call, path) := "" if not stands_in(path, call)
-
-stands_in(path, call) if path in call.argv
-
-stands_in(path, call) if {
-	some word in call.argv
-	some before in ["/", "@", "=", "<"]
-	endswith(word, concat("", [before, path]))
-}
 
 names_a_file("-F", word) if contains(word, "=<")
 
