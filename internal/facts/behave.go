@@ -40,8 +40,11 @@ func (a *analysis) behave(name string, inv *invocation, args *arguments) result 
 	if lang := interpreter(name); lang == "shell" {
 		return a.shell(name, inv, args)
 	} else if lang != "" {
+		a.runsOptions(name, args, inv.sc)
 		return a.language(name, lang, inv, args)
 	}
+	a.runsOptions(name, args, inv.sc)
+	a.runsProject(name, inv, args)
 	if r, ok := a.wrapper(name, inv, args); ok {
 		return r
 	}
@@ -87,6 +90,10 @@ func (a *analysis) text(name string, inv *invocation, code word, sc *scope) resu
 func (a *analysis) shell(name string, inv *invocation, args *arguments) result {
 	sc := inv.sc.fork()
 	sc.args, sc.argsKnown = nil, true
+	a.runsOptions(name, args, inv.sc)
+	if len(args.operands) > 0 && args.operands[0].text == "-" { // ends the options, like "--"
+		args.operands = args.operands[1:]
+	}
 	if args.has("-c") {
 		if len(args.operands) == 0 {
 			return result{}
@@ -114,8 +121,8 @@ func standardInput(p string) bool {
 // input reads shell text that arrives on standard input.
 func (a *analysis) input(name string, inv *invocation, sc *scope) result {
 	in := inv.in
+	a.runs(in.path, in.file)
 	if in.path != "" && !wild(in.path) {
-		a.runsFile(in.path)
 		return result{out: unknown(taint{})}
 	}
 	code := word{text: in.text, known: in.known, taint: in.taint}
@@ -142,9 +149,7 @@ func (a *analysis) fileToRun(file word, inv *invocation) string {
 		a.ran(file.taint)
 		a.hide()
 	}
-	p := a.path(file, inv.sc)
-	a.runsFile(p)
-	return p
+	return a.runsFile(file, inv.sc)
 }
 
 // builtin does what changes the shell itself.
@@ -155,7 +160,7 @@ func (a *analysis) builtin(name string, inv *invocation, args *arguments) (resul
 		a.changeFolder(inv, args)
 		return silent, true
 	case "popd":
-		inv.sc.cwd = ""
+		inv.sc.stray()
 		return silent, true
 	case "eval":
 		a.feature(FeatureEval)
@@ -225,16 +230,21 @@ func (a *analysis) alias(inv *invocation, args *arguments) {
 func (a *analysis) changeFolder(inv *invocation, args *arguments) {
 	switch {
 	case len(args.operands) == 0:
-		inv.sc.cwd = "~"
-	case args.operands[0].text == "-":
-		inv.sc.cwd = ""
-	case args.operands[0].text == "$(…)":
-		inv.sc.cwd = "" // such as $(git rev-parse --show-toplevel)
+		inv.sc.cwd, inv.sc.astray = "~", false
+	case args.operands[0].text == "-" || args.operands[0].text == "$(…)": // such as $(git rev-parse --show-toplevel)
+		inv.sc.stray()
 	default:
-		inv.sc.cwd = a.path(args.operands[0], inv.sc)
+		folder := args.operands[0]
+		if args.has("-P") {
+			*inv.sc = *a.standing(folder, inv.sc)
+			break
+		}
+		sought := slices.Contains(a.assigns, "CDPATH") && !strings.HasPrefix(folder.text, ".")
+		inv.sc.astray = !rooted(folder.text) && (inv.sc.astray || sought) || strings.HasPrefix(folder.text, "~") && !folder.home
+		inv.sc.cwd = a.path(folder, inv.sc)
 	}
 	if len(inv.sc.cwd) > maxPath {
-		inv.sc.cwd = ""
+		inv.sc.stray()
 	}
 }
 
@@ -245,6 +255,9 @@ func (a *analysis) source(name string, inv *invocation, args *arguments) result 
 	file := args.operands[0]
 	if standardInput(file.text) {
 		return a.input(name, inv, inv.sc)
+	}
+	if slices.Contains(a.assigns, "PATH") && !strings.Contains(file.text, "/") && file.source == nil {
+		a.files = append(a.files, "$PATH/"+file.text)
 	}
 	return a.script(name, inv, file, inv.sc)
 }

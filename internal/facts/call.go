@@ -76,7 +76,7 @@ func (a *analysis) hook(name string, sc *scope) {
 	switch name {
 	case "BASH_ENV", "ENV":
 		v, _ := a.value(name, sc)
-		a.runsFile(a.path(v, sc))
+		a.runsFile(v, sc)
 	case "PROMPT_COMMAND", "GIT_SSH_COMMAND", "GIT_SSH", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER", "GIT_EXTERNAL_DIFF",
 		"GIT_ASKPASS", "GIT_PROXY_COMMAND", "SSH_ASKPASS", "EDITOR", "VISUAL", "PAGER", "MANPAGER", "LESSOPEN", "RUSTC_WRAPPER":
 		if v, _ := a.value(name, sc); v.text != "" {
@@ -95,6 +95,9 @@ func (a *analysis) invoke(inv invocation) result {
 	if !ok {
 		a.ran(inv.argv[0].taint)
 		a.hide()
+		if strings.Contains(inv.argv[0].text, "/") {
+			a.runsFile(inv.argv[0], inv.sc)
+		}
 		a.record(&inv, "", &arguments{operands: inv.argv[1:]})
 		return result{out: unknown(inv.in.taint)}
 	}
@@ -147,11 +150,10 @@ func (a *analysis) program(inv *invocation) {
 	if !strings.Contains(w.text, "/") {
 		return
 	}
-	p := a.path(w, inv.sc)
-	if systemFolder(path.Dir(p)) {
+	if systemFolder(path.Dir(w.text)) && path.Clean(w.text) == w.text {
 		return
 	}
-	a.runsFile(p)
+	p := a.runsFile(w, inv.sc)
 	s, ok := a.contents[p]
 	if !ok {
 		return
@@ -181,16 +183,6 @@ func systemFolder(dir string) bool {
 	return false
 }
 
-func (a *analysis) runsFile(p string) {
-	if p == "" {
-		return
-	}
-	a.files = append(a.files, p)
-	if a.downloaded(p) {
-		a.ran(taint{fetched: true})
-	}
-}
-
 // ran notes that text of some origin was run.
 func (a *analysis) ran(t taint) {
 	if t.fetched {
@@ -218,6 +210,7 @@ func (a *analysis) record(inv *invocation, name string, args *arguments) {
 	a.hosts = append(a.hosts, e.hosts...)
 	a.spend(len(c.Argv) + len(assigns))
 	a.calls = append(a.calls, made{Call: c})
+	a.transfer(inv, name, args, &c)
 	inv.made = len(a.calls)
 }
 

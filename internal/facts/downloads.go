@@ -48,7 +48,7 @@ func (a *analysis) extracts(inv *invocation, archive stream, folder word, given 
 func (a *analysis) unzip(inv *invocation, args *arguments) result {
 	dir, given := args.value("-d")
 	if len(args.operands) > 0 {
-		a.extracts(inv, a.stored(a.path(args.operands[0], inv.sc)), dir, given)
+		a.extracts(inv, a.stored(args.operands[0], inv.sc), dir, given)
 	}
 	return result{out: unknown(inv.in.taint)}
 }
@@ -58,7 +58,7 @@ func (a *analysis) untar(inv *invocation, args *arguments) {
 	dir, given := args.value("-C", "--directory")
 	archive := inv.in
 	if file, ok := args.value("-f", "--file"); ok && file.text != "-" {
-		archive = a.stored(a.path(file, inv.sc))
+		archive = a.stored(file, inv.sc)
 	}
 	a.extracts(inv, archive, dir, given)
 }

@@ -54,7 +54,10 @@ type Command struct {
 	// moved away, or overwritten from the start by a redirection.
 	Loses []string `json:"loses"`
 	// Files are the paths of the files that the text runs or sources ("sh ./x.sh", "./x",
-	// "source x", "python x.py").
+	// "source x", "python x.py"), or whose content it puts into such a file before. They are
+	// spelt for whoever opens them: absolute or as seen from where the text starts, ".." left
+	// for the file system to follow, "~" the home folder. Where the text does not tell, a
+	// path holds "$" or a wildcard, or starts with "\~": such a file cannot be known.
 	Files []string `json:"-"`
 }
 

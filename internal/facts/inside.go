@@ -13,14 +13,14 @@ func (a *analysis) language(name, lang string, inv *invocation, args *arguments)
 		a.inline(name, lang, inv, code)
 		return out
 	}
-	if len(args.operands) > 0 && !standardInput(args.operands[0].text) {
-		a.languageFile(name, lang, inv, args.operands[0])
+	if file := a.programFile(name, inv, args); file.text != "" && !standardInput(file.text) {
+		a.languageFile(name, lang, inv, file)
 		return out
 	}
 	if inv.in.present && !args.has("-m", "-V", "--version", "-v", "-h", "--help") {
 		in := inv.in
+		a.runs(in.path, in.file)
 		if in.path != "" && !wild(in.path) {
-			a.runsFile(in.path)
 			return out
 		}
 		a.inline(name, lang, inv, word{text: in.text, known: in.known, taint: in.taint})
@@ -110,7 +110,7 @@ func (a *analysis) inline(name, lang string, inv *invocation, code word) {
 
 // python takes over what a Python program does.
 func (a *analysis) python(name string, inv *invocation, code string) {
-	c := Python(code, Place{Workdir: inv.sc.cwd, Home: a.at.Home, level: a.at.level + 1})
+	c := Python(code, Place{Workdir: inv.sc.cwd, astray: inv.sc.astray, Home: a.at.Home, level: a.at.level + 1})
 	if !c.Complete {
 		a.hide()
 	}

@@ -120,7 +120,7 @@ func (a *analysis) fileStream(w word, inv *invocation) stream {
 	case standardInput(w.text) && inv.in.present:
 		return inv.in
 	}
-	return a.stored(a.path(w, inv.sc))
+	return a.stored(w, inv.sc)
 }
 
 // inputOf is what a filter reads: its first file, or its standard input.

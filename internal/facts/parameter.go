@@ -83,7 +83,7 @@ func (a *analysis) value(name string, sc *scope) (w word, set bool) {
 	}
 	switch name {
 	case "HOME":
-		return known("~"), false
+		return word{text: "~", known: true, home: true}, false
 	case "IFS":
 		return known(" \t\n"), true
 	case "PWD":

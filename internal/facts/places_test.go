@@ -111,6 +111,57 @@ func TestFilesRun(t *testing.T) {
 		"python3 -m pytest; bash -c ls; ls ./a":            "",
 		"BASH_ENV=./e bash -c ls":                          "/work/e",
 		"cd /opt && ./configure":                           "/opt/configure",
+
+		// What ".." leads to is left to the file system, except for the shell's own cd.
+		"sh sub/../x.sh; sub/.././y":         "/work/sub/../x.sh /work/sub/../y",
+		"cd sub; sh ../x.sh; cd ..; sh y.sh": "/work/sub/../x.sh /work/y.sh",
+		"cd -P sub/..; sh x.sh":              "/work/sub/../x.sh",
+		"env -C sub/.. sh x.sh":              "/work/sub/../x.sh",
+		"/usr/bin/../../work/x; ../bin/y":    "/usr/bin/../../work/x /work/../bin/y",
+		"python3 -c 'import subprocess as s; s.run([\"sh\", \"x.sh\"], cwd=\"sub/..\")'": "/work/sub/../x.sh",
+
+		// The home folder is one, but a "~" in quotes is not.
+		"sh ~/a; sh $HOME/b; sh \"$HOME/c\"; x=~/d; . $x; cd; sh e": "~/a ~/b ~/c ~/d ~/e",
+		"sh '~/x'; sh \\~/y": `\~/x \~/y`,
+
+		// What the text does not tell is spelt as it stands there.
+		"sh \"$X/a\"; sh $Y; sh b*.sh; ./c?; sh < d*": "$X/a $Y /work/b*.sh /work/c? /work/d*",
+		"cd -; sh x":                           "$PWD/x",
+		"popd; cd sub; sh x":                   "$PWD/sub/x",
+		"cd $X; sh x":                          "$X/x",
+		"cd '~'; sh x":                         "$PWD/~/x",
+		"CDPATH=/a; cd sub; sh x; cd /b; sh y": "$PWD/work/sub/x /b/y",
+		"if b; then cd a; fi; sh x":            "$PWD/x",
+		"PATH=/a; . x; . ./y":                  "$PATH/x /work/x /work/y",
+		"python3 -c 'import os; os.chdir(X); os.system(\"sh x\")'": "$PWD/x",
+		"sh /proc/self/cwd/x; sh /dev/fd/3 3< y":                   "/dev/fd/3 /proc/self/cwd/x",
+
+		// There are more ways to run a file than its name.
+		"sh - a; bash -x -- b; bash - -c":                    "/work/-c /work/a /work/b",
+		"bash --rcfile a -i; bash --init-file b -i":          "/work/a /work/b",
+		"awk -f a x; sed -f b x; gawk --file=c x; sed -nf d": "/work/a /work/b /work/c /work/d",
+		"deno run -A a.ts; bun run b.ts":                     "/work/a.ts /work/b.ts /work/deno.json /work/package.json",
+		"ruby a.rb; perl b.pl; php c.php; php -f d; lua e":   "/work/a.rb /work/b.pl /work/c.php /work/d /work/e",
+		"java -jar a.jar; java B.java; go run c.go d.go x":   "/work/B.java /work/a.jar /work/c.go /work/d.go",
+		"node -r ./a.js b.js":                                "/work/a.js /work/b.js",
+		"make -f a; gmake --file=b":                          "/work/a /work/b",
+		"make test":                                          "/work/GNUmakefile /work/Makefile /work/makefile",
+		"make -C sub":                                        "/work/sub/GNUmakefile /work/sub/Makefile /work/sub/makefile",
+		"npm run build; npm ls":                              "/work/package.json",
+		"docker compose -f a.yml up":                         "/work/a.yml",
+		"docker compose up":                                  "/work/compose.yaml /work/compose.yml /work/docker-compose.yaml /work/docker-compose.yml",
+		"psql -f a; xargs -a b echo; mysql < c":              "",
+
+		// What is put into a file that runs counts like that file.
+		"cp y x; sh x; cp a b":             "/work/x /work/y",
+		"mv sub/../y x; sh x":              "/work/sub/../y /work/x",
+		"cp z y; ln -sf y x; ./x":          "/work/x /work/y /work/z",
+		"cp y d/; sh d/y":                  "/work/d/y /work/y",
+		"cp -r a b; sh b/x":                "/work/a/x /work/b/x",
+		"cat y | sed s/a/b/ > x; sh x":     "/work/x /work/y",
+		"tar xf a.tar; sh x":               "/work/a.tar /work/x",
+		"cp y* x; sh x":                    "/work/x /work/y*",
+		"cat a > b; gcc -o x y.c; ./x; ls": "/work/x /work/y.c",
 	} {
 		if got := strings.Join(Shell(text, work).Files, " "); got != want {
 			t.Errorf("%s: files %q, want %q", text, got, want)

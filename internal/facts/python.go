@@ -153,6 +153,7 @@ func (w *pyWalk) across(all *Command) {
 // runsFiles notes files that the program fills and then runs.
 func (w *pyWalk) runsFiles(files []string) {
 	for _, file := range files {
+		file = w.path(file)
 		if w.notes.fetched[file] {
 			w.feature(FeatureDownloadAndRun)
 		}

@@ -186,6 +186,7 @@ func (w *pyWalk) place(folder string) pyValues {
 // chdir follows a change of the working folder.
 func (w *pyWalk) chdir(vs pyValues) {
 	w.at.Workdir = w.folder(vs)
+	w.at.astray = w.at.Workdir == ""
 }
 
 // folder is the one folder that values name; empty if that is not known.
@@ -200,6 +201,12 @@ func (w *pyWalk) folder(vs pyValues) string {
 	}
 	if !path.IsAbs(p) {
 		return ""
+	}
+	if strings.Contains(text, "..") && !strings.HasPrefix(text, "~") { // what "sub/.." is only the file system knows
+		if !path.IsAbs(text) {
+			text = w.at.Workdir + "/" + text
+		}
+		return tidy(text)
 	}
 	return p
 }

@@ -13,6 +13,7 @@ func (w *pyWalk) runs(d pyDeed, c *pyCall) {
 	at := w.at
 	if cwd, given := c.keywords["cwd"]; given {
 		at.Workdir = w.cwd(cwd)
+		at.astray = at.Workdir == "" && (w.at.Workdir != "" || w.at.astray || !isNone(cwd))
 	}
 	for name, vs := range c.keywords {
 		if name != "env" {
@@ -43,11 +44,13 @@ func (w *pyWalk) runs(d pyDeed, c *pyCall) {
 
 // cwd is the folder that a call runs in; None means the current one.
 func (w *pyWalk) cwd(vs pyValues) string {
-	if len(vs) == 1 && vs[0].shape == pySymbol && vs[0].text == "None" {
+	if isNone(vs) {
 		return w.at.Workdir
 	}
 	return w.folder(vs)
 }
+
+func isNone(vs pyValues) bool { return len(vs) == 1 && vs[0].shape == pySymbol && vs[0].text == "None" }
 
 // shellTexts notes texts that a shell runs.
 func (w *pyWalk) shellTexts(vs pyValues, c *pyCall, at Place) {

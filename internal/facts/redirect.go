@@ -80,19 +80,19 @@ func (a *analysis) file(r *redirections, d *syntax.Redirect, sc *scope) {
 	p := a.path(w, sc)
 	switch d.Op {
 	case syntax.RdrIn:
-		a.fileIn(r, p, d)
+		a.fileIn(r, w, sc, d)
 	case syntax.RdrInOut:
-		a.fileIn(r, p, d)
+		a.fileIn(r, w, sc, d)
 		r.writes = add(r.writes, p)
 	default:
 		a.fileOut(r, p, d)
 	}
 }
 
-func (a *analysis) fileIn(r *redirections, p string, d *syntax.Redirect) {
-	r.reads = add(r.reads, p)
+func (a *analysis) fileIn(r *redirections, w word, sc *scope, d *syntax.Redirect) {
+	r.reads = add(r.reads, a.path(w, sc))
 	if d.N == nil || d.N.Value == "0" {
-		r.in = a.stored(p)
+		r.in = a.stored(w, sc)
 	}
 }
 
@@ -110,11 +110,12 @@ func (a *analysis) fileOut(r *redirections, p string, d *syntax.Redirect) {
 }
 
 // stored is what a file holds as far as the text itself wrote it.
-func (a *analysis) stored(p string) stream {
+func (a *analysis) stored(w word, sc *scope) stream {
+	p := a.path(w, sc)
 	if s, ok := a.contents[p]; ok {
 		return s
 	}
-	return stream{present: true, path: p, taint: taint{read: p != ""}}
+	return stream{present: true, path: p, file: a.fileAt(w, sc), taint: taint{read: p != ""}}
 }
 
 // networkPath is the host of bash's /dev/tcp/host/port.

@@ -18,7 +18,9 @@ type scope struct {
 	// argsKnown is false inside a function that is read without a caller.
 	argsKnown bool
 	cwd       string
-	exported  []string
+	// astray says that cwd is not where the text started, nor known.
+	astray   bool
+	exported []string
 	// version tells apart forks that have assigned since; steps is where
 	// copying is paid for.
 	version *byte
@@ -64,13 +66,17 @@ func (s *scope) unset(name string) {
 	delete(s.vars, name)
 }
 
+// stray makes the working directory unknown.
+func (s *scope) stray() { s.cwd, s.astray = "", true }
+
 func (s *scope) lose(name string) { s.set(name, variable{lost: true}) }
 
 // merge makes s what is true whether or not the steps that led to o were taken.
 func (a *analysis) merge(s, o *scope) {
 	if s.cwd != o.cwd {
-		s.cwd = ""
+		s.stray()
 	}
+	s.astray = s.astray || o.astray
 	if s.version != o.version {
 		a.spend(1 + (len(s.vars)+len(o.vars))/8)
 		s.full = s.full || o.full

@@ -14,6 +14,8 @@ type Place struct {
 	Workdir string
 	// Home lets an absolute home path be written "~".
 	Home string
+	// astray says that an empty Workdir is not where the request starts.
+	astray bool
 	// level counts the programs that the text lies in.
 	level int
 }
@@ -70,7 +72,8 @@ type analysis struct {
 	// traps run when the text ends, with what is assigned then.
 	traps []trap
 	// contents are the files that the text itself writes, by path.
-	contents map[string]stream
+	contents  map[string]stream
+	transfers []transfer
 	// unpacked are the folders that hold what came from the network.
 	unpacked []unpacked
 	// steps, depth and texts are what was spent of the limits.
@@ -114,7 +117,7 @@ func (a *analysis) read(text string) (ok bool) {
 	if err != nil {
 		return false
 	}
-	sc := &scope{cwd: a.at.Workdir, argsKnown: true, steps: &a.steps}
+	sc := &scope{cwd: a.at.Workdir, astray: a.at.astray, argsKnown: true, steps: &a.steps}
 	a.statements(stmts, sc, stream{})
 	for _, t := range a.traps {
 		a.nested(t.code, sc.fork(), t.wrappers, stream{})
@@ -144,6 +147,7 @@ func (a *analysis) uncalled(f *function, sc *scope) {
 }
 
 func (a *analysis) command(text string) Command {
+	a.runsSources()
 	calls := distinct(a.calls)
 	return Command{
 		Text: text, Parsed: true, Complete: a.complete,

@@ -12,6 +12,8 @@ type word struct {
 	known bool
 	// glob says that it holds a wildcard that the shell would expand.
 	glob bool
+	// home says that it starts with the home folder, and not with a "~" of its own.
+	home bool
 	// source is what a process substitution hands over under this word.
 	source *stream
 	taint
@@ -35,6 +37,8 @@ type stream struct {
 	items []word
 	// path is the file it comes from, if that is known.
 	path string
+	// file is that path as it is spelt, see [analysis.fileAt].
+	file string
 	taint
 }
 
@@ -69,7 +73,7 @@ func texts(words []word) []string {
 
 // join writes words as one, as "$*" or eval do.
 func join(words []word, sep string) word {
-	all := word{known: true}
+	all := word{known: true, home: len(words) > 0 && words[0].home}
 	for _, w := range words {
 		all.known, all.glob = all.known && w.known, all.glob || w.glob
 		all.taint = all.taint.with(w.taint)
@@ -110,6 +114,7 @@ func (f *fielder) hole(shown string, t taint) {
 
 // word adds an expanded value as one piece.
 func (f *fielder) word(w word) {
+	f.cur.home = f.cur.home || w.home && f.b.Len() == 0
 	f.add(w.text)
 	f.cur.known = f.cur.known && w.known
 	f.cur.taint = f.cur.taint.with(w.taint)

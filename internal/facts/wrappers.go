@@ -186,8 +186,7 @@ func (a *analysis) prefixed(name string, inv *invocation, args *arguments) (resu
 		rest, in.assigns = a.leadingAssignments(rest, inv.assigns)
 	}
 	if dir, ok := args.value("-D", "--chdir"); ok && name == "sudo" {
-		in.sc = inv.sc.fork()
-		in.sc.cwd = a.path(dir, inv.sc)
+		in.sc = a.standing(dir, inv.sc)
 	}
 	if name == "cross-env" {
 		rest, in.assigns = a.leadingAssignments(rest, inv.assigns)
@@ -233,8 +232,7 @@ func (a *analysis) env(inv *invocation, args *arguments) result {
 	}
 	rest, in.assigns = a.leadingAssignments(rest, inv.assigns)
 	if dir, ok := args.value("-C", "--chdir"); ok {
-		in.sc = inv.sc.fork()
-		in.sc.cwd = a.path(dir, inv.sc)
+		in.sc = a.standing(dir, inv.sc)
 	}
 	return a.inner("env", &in, rest)
 }

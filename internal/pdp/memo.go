@@ -36,7 +36,8 @@ type memo struct {
 type kept struct {
 	decision      bailiff.Decision
 	files         []string // that the text runs
-	before, after []byte   // the input document as JSON, around the value of its time
+	plain         bool
+	before, after []byte // the input document as JSON, around the value of its time
 	size          int
 }
 
@@ -169,7 +170,7 @@ func (m *memo) add(key string, k *kept) {
 }
 
 func keep(j *bailiff.Judgement, input unwritten) (*kept, error) {
-	k := &kept{decision: cloned(j.Decision), files: slices.Clone(j.Files)}
+	k := &kept{decision: cloned(j.Decision), files: slices.Clone(j.Files), plain: j.Plain}
 	var err error
 	if k.before, k.after, err = input.around(keyTime); err != nil {
 		return nil, err
@@ -181,7 +182,7 @@ func keep(j *bailiff.Judgement, input unwritten) (*kept, error) {
 
 // tell gives the remembered judgement to a request that comes at another time.
 func (k *kept) tell(j *bailiff.Judgement, at time.Time) {
-	j.Decision, j.Files, j.Input = cloned(k.decision), slices.Clone(k.files), written{k, at}
+	j.Decision, j.Files, j.Plain, j.Input = cloned(k.decision), slices.Clone(k.files), k.plain, written{k, at}
 }
 
 // written is an input document that needs nothing but its time to be JSON.

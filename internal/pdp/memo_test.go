@@ -56,8 +56,8 @@ func TestTheSameRequestIsRememberedWithItsJudgement(t *testing.T) {
 			if first.Fault != nil || recalled(first) || !recalled(again) {
 				t.Fatalf("timers are %v, then %v: want the second request recalled (%v)", first.Timers, again.Timers, first.Fault)
 			}
-			if !reflect.DeepEqual(first.Decision, again.Decision) || !slices.Equal(first.Files, again.Files) {
-				t.Errorf("decided %+v of files %v\nthen %+v of files %v", first.Decision, first.Files, again.Decision, again.Files)
+			if !reflect.DeepEqual(first.Decision, again.Decision) || !slices.Equal(first.Files, again.Files) || first.Plain != again.Plain {
+				t.Errorf("decided %+v of files %v, plain %v\nthen %+v of files %v, plain %v", first.Decision, first.Files, first.Plain, again.Decision, again.Files, again.Plain)
 			}
 			wantInput(t, first, document(req, ready, "/home/ana"))
 			wantInput(t, again, document(req, later, "/home/ana"))

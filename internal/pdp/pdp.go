@@ -159,7 +159,7 @@ func (p *PDP) Decide(ctx context.Context, req bailiff.Request, at bailiff.Circum
 func (p *PDP) judge(ctx context.Context, s *snapshot, req bailiff.Request, at bailiff.Circumstances, j *bailiff.Judgement, clock *stopwatch) {
 	text := read(req, p.config.Home)
 	input := text.document(req, at)
-	j.Input, j.Files = unwritten{input}, filesOf(input)
+	j.Input, j.Files, j.Plain = unwritten{input}, filesOf(input), isPlain(req, text)
 	clock.lap("timer_bailiff_facts_ns")
 	if p.config.Guard != nil {
 		denials, fault := p.config.Guard.Check(ctx, req, text.command, text.code)
@@ -180,6 +180,12 @@ func (p *PDP) judge(ctx context.Context, s *snapshot, req bailiff.Request, at ba
 		j.Decision, j.Fault = decide(answer, at.Backends)
 	}
 	clock.lap("timer_bailiff_decode_ns")
+}
+
+// isPlain says whether the request is a shell text that means what it says. What
+// comes on standard input may be part of any text.
+func isPlain(req bailiff.Request, text reading) bool {
+	return req.Tool == bailiff.Terminal && req.Args.Stdin == "" && text.command.Plain()
 }
 
 func failed(err error) (bailiff.Decision, error) {

@@ -194,6 +194,28 @@ func TestFilesThatTheTextRunsAreNamedAndKnownByContentOnceRead(t *testing.T) {
 	}
 }
 
+func TestOnlyAShellTextWithNothingBesideItIsPlain(t *testing.T) {
+	p := opened(t, deciding(`{"outcome": "deny"}`))
+	for name, c := range map[string]struct {
+		tool bailiff.Tool
+		args bailiff.Args
+		want bool
+	}{
+		"a command":               {bailiff.Terminal, bailiff.Args{Command: "rm -r build"}, true},
+		"a command that is fed":   {bailiff.Terminal, bailiff.Args{Command: "rm -r build", Stdin: "y"}, false},
+		"a command in disguise":   {bailiff.Terminal, bailiff.Args{Command: "cd ..; rm -r build"}, false},
+		"a program":               {bailiff.ExecuteCode, bailiff.Args{Code: "import os\nos.system('rm -r build')"}, false},
+		"an input to a process":   {bailiff.Process, bailiff.Args{Action: "write", ProcessID: "1", Data: "rm -r build"}, false},
+		"a process that is ended": {bailiff.Process, bailiff.Args{Action: "kill", ProcessID: "1"}, false},
+	} {
+		req := listing
+		req.Tool, req.Args = c.tool, c.args
+		if j := p.Decide(context.Background(), req, ready); j.Plain != c.want {
+			t.Errorf("%s: plain is %v, want %v", name, j.Plain, c.want)
+		}
+	}
+}
+
 func TestTheStatusDoesNotWaitForAReload(t *testing.T) {
 	p := opened(t, deciding(`{"outcome": "deny"}`))
 	p.reloading.Lock()
