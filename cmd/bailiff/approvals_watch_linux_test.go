@@ -41,7 +41,7 @@ func newDesk(t *testing.T) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	book, err := approval.Open(approval.Config{Path: filepath.Join(folder, "approvals.db"), Router: anybody{}, Recorder: log})
+	book, err := approval.Open(approval.Config{Path: filepath.Join(folder, "approvals.db"), Router: anybody{}, Recorder: log, Caps: approval.Caps{User: 20}})
 	if err != nil {
 		t.Fatal(err)
 	}
