@@ -232,7 +232,8 @@ func TestAGrantCoversWhatWasApprovedAndNothingElse(t *testing.T) {
 				covered bool
 			}{
 				"the same":                     {granted, true},
-				"the same with harmless words": {text("echo now; timeout 9 rm -r build"), true},
+				"the same with harmless words": {text("echo now; rm -r build"), true},
+				"by another program":           {text("timeout 9 rm -r build"), false},
 				"in another session":           {but(func(r *bailiff.Request) { r.Session.ID = "s2" }), everywhere},
 				"of another user":              {but(func(r *bailiff.Request) { r.Session.UserID = "43" }), false},
 				"on another platform":          {but(func(r *bailiff.Request) { r.Session.Platform, r.Backend = "telegram", "" }), false},
