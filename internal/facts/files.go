@@ -151,10 +151,11 @@ func (a *analysis) composes(words []word, sc *scope) {
 	}
 }
 
-// runsAny notes files of which the first that is there is run.
+// runsAny notes files of which the first that is there is run, as part of a project
+// like any other.
 func (a *analysis) runsAny(sc *scope, names ...string) {
 	for _, name := range names {
-		a.runsFile(known(name), sc)
+		a.files = append(a.files, a.fileAt(known(name), sc))
 	}
 }
 
@@ -176,7 +177,6 @@ func (a *analysis) programFile(name string, inv *invocation, args *arguments) wo
 // transfer is content that goes from files to a path.
 type transfer struct {
 	from []string
-	to   string
 	kind transferKind
 }
 
@@ -193,7 +193,7 @@ const (
 
 // transfer notes what a call puts into the files that it writes.
 func (a *analysis) transfer(inv *invocation, name string, args *arguments, c *Call) {
-	if len(c.Writes) == 0 || !a.spend(len(c.Writes)+len(args.operands)) {
+	if len(c.Writes) == 0 {
 		return
 	}
 	switch name {
@@ -207,43 +207,67 @@ func (a *analysis) transfer(inv *invocation, name string, args *arguments, c *Ca
 		for _, w := range words {
 			from = append(from, a.fileAt(w, inv.sc))
 		}
-		a.transfers = append(a.transfers, transfer{from, a.path(to, inv.sc), copied})
+		a.transferTo(a.path(to, inv.sc), transfer{from, copied})
 	default:
 		kind := written
 		if name == "tar" || name == "bsdtar" || name == "unzip" || name == "cpio" || name == "7z" {
 			kind = unpackedInto
 		}
 		from := slices.Clone(c.Reads)
-		for i := len(a.calls) - 2; i >= 0 && a.aside > 0 && a.spend(1); i-- {
+		for i := a.piped; i < len(a.calls)-1 && a.aside > 0 && a.spend(1); i++ {
 			from = append(from, a.calls[i].Reads...)
 		}
 		for _, to := range c.Writes {
-			a.transfers = append(a.transfers, transfer{from, to, kind})
+			a.transferTo(to, transfer{from, kind})
 		}
+	}
+}
+
+func (a *analysis) transferTo(to string, t transfer) {
+	if a.transfers == nil {
+		a.transfers = map[string][]transfer{}
+	}
+	if to != "" && len(t.from) > 0 {
+		a.transfers[to] = append(a.transfers[to], t)
 	}
 }
 
 // runsSources adds the files whose content the text puts into those that it runs.
 func (a *analysis) runsSources() {
-	for i := 0; i < len(a.files) && len(a.transfers) > 0; i++ {
+	if len(a.transfers) == 0 {
+		return
+	}
+	seen := map[string]bool{}
+	for i := 0; i < len(a.files); i++ {
+		if seen[a.files[i]] {
+			continue
+		}
+		seen[a.files[i]] = true
 		p := a.place(a.files[i], "")
-		for _, t := range a.transfers {
+		for to := p; ; to = path.Dir(to) {
+			a.filled(to, strings.TrimPrefix(p[len(to):], "/"))
+			if strings.Trim(to, ".~/") == "" || path.Dir(to) == "." || !a.spend(1) {
+				break
+			}
+		}
+	}
+}
+
+// filled adds what the file below a path, or the path itself, is made of.
+func (a *analysis) filled(to, below string) {
+	for _, t := range a.transfers[to] {
+		if below != "" && t.kind == written {
+			continue
+		}
+		for _, from := range t.from {
+			if t.kind == copied {
+				from = sourceOf(from, below)
+			}
 			if !a.spend(1) || len(a.files) > maxFields {
+				a.complete = false
 				return
 			}
-			below, ok := strings.CutPrefix(p, t.to)
-			if !ok || t.to == "" || below != "" && (below[0] != '/' || t.kind == written) {
-				continue
-			}
-			for _, from := range t.from {
-				file := from
-				if t.kind == copied {
-					file = sourceOf(from, strings.TrimPrefix(below, "/"))
-				}
-				if file != "" && !slices.Contains(a.files, file) {
-					a.files = append(a.files, file)
-				}
-			}
+			a.files = append(a.files, from)
 		}
 	}
 }

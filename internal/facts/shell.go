@@ -72,8 +72,11 @@ type analysis struct {
 	// traps run when the text ends, with what is assigned then.
 	traps []trap
 	// contents are the files that the text itself writes, by path.
-	contents  map[string]stream
-	transfers []transfer
+	contents map[string]stream
+	// transfers are what gets its content from files, by its path.
+	transfers map[string][]transfer
+	// piped is the first call of the pipes around what is being read.
+	piped int
 	// unpacked are the folders that hold what came from the network.
 	unpacked []unpacked
 	// steps, depth and texts are what was spent of the limits.

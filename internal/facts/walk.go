@@ -216,6 +216,9 @@ func (a *analysis) chain(first *syntax.Stmt, links []*syntax.BinaryCmd, sc *scop
 // pipeline reads the stages of a pipe from left to right.
 func (a *analysis) pipeline(c *syntax.BinaryCmd, sc *scope, in stream) result {
 	a.feature(FeaturePipe)
+	if a.aside == 0 {
+		a.piped = len(a.calls)
+	}
 	a.aside++
 	defer func() { a.aside-- }()
 	stages := pipeStages(c)
