@@ -228,6 +228,9 @@ func (a *analysis) alias(inv *invocation, args *arguments) {
 }
 
 func (a *analysis) changeFolder(inv *invocation, args *arguments) {
+	if len(args.operands) > 0 {
+		inv.sc.leave()
+	}
 	switch {
 	case len(args.operands) == 0:
 		inv.sc.cwd, inv.sc.astray = "~", false

@@ -10,6 +10,13 @@ import (
 func (a *analysis) runsFile(w word, sc *scope) string {
 	p := a.path(w, sc)
 	a.runs(p, a.fileAt(w, sc))
+	if p != "" && !rooted(w.text) && !sc.astray && len(sc.mounts) == 0 {
+		for _, folder := range sc.former {
+			elsewhere := *sc
+			elsewhere.cwd = folder
+			a.files = append(a.files, a.fileAt(w, &elsewhere))
+		}
+	}
 	return p
 }
 

@@ -113,11 +113,11 @@ func TestFilesRun(t *testing.T) {
 		"cd /opt && ./configure":                           "/opt/configure",
 
 		// What ".." leads to is left to the file system, except for the shell's own cd.
-		"sh sub/../x.sh; sub/.././y":         "/work/sub/../x.sh /work/sub/../y",
-		"cd sub; sh ../x.sh; cd ..; sh y.sh": "/work/sub/../x.sh /work/y.sh",
-		"cd -P sub/..; sh x.sh":              "/work/sub/../x.sh",
-		"env -C sub/.. sh x.sh":              "/work/sub/../x.sh",
-		"/usr/bin/../../work/x; ../bin/y":    "/usr/bin/../../work/x /work/../bin/y",
+		"sh sub/../x.sh; sub/.././y":               "/work/sub/../x.sh /work/sub/../y",
+		"cd sub && sh ../x.sh && cd .. && sh y.sh": "/work/sub/../x.sh /work/y.sh",
+		"cd -P sub/.. && sh x.sh":                  "/work/sub/../x.sh",
+		"env -C sub/.. sh x.sh":                    "/work/sub/../x.sh",
+		"/usr/bin/../../work/x; ../bin/y":          "/usr/bin/../../work/x /work/../bin/y",
 		"python3 -c 'import subprocess as s; s.run([\"sh\", \"x.sh\"], cwd=\"sub/..\")'": "/work/sub/../x.sh",
 
 		// The home folder is one, but a "~" in quotes is not.
@@ -126,13 +126,22 @@ func TestFilesRun(t *testing.T) {
 
 		// What the text does not tell is spelt as it stands there.
 		"sh \"$X/a\"; sh $Y; sh b*.sh; ./c?; sh < d*": "$X/a $Y /work/b*.sh /work/c? /work/d*",
-		"cd -; sh x":                           "$PWD/x",
-		"popd; cd sub; sh x":                   "$PWD/sub/x",
-		"cd $X; sh x":                          "$X/x",
-		"cd '~'; sh x":                         "$PWD/~/x",
-		"CDPATH=/a; cd sub; sh x; cd /b; sh y": "$PWD/work/sub/x /b/y",
-		"if b; then cd a; fi; sh x":            "$PWD/x",
-		"PATH=/a; . x; . ./y":                  "$PATH/x /work/x /work/y",
+		"cd -; sh x":                "$PWD/x",
+		"popd; cd sub; sh x":        "$PWD/sub/x",
+		"cd $X; sh x":               "$X/x /work/x",
+		"cd '~'; sh x":              "$PWD/~/x",
+		"CDPATH=/a; cd sub && sh x": "$PWD/work/sub/x",
+
+		// A change of folder may fail, unless what follows depends on it.
+		"cd a; sh x":         "/work/a/x /work/x",
+		"cd a && ls; sh x":   "/work/a/x /work/x",
+		"cd a || exit; sh x": "/work/a/x",
+		"cd a || ls; sh x":   "$PWD/x",
+		"cd -; cd /b; sh y":  "$PWD/y /b/y /work/y",
+		"(cd a; ls); sh x":   "/work/x",
+
+		"if b; then cd a; fi; sh x":                                "$PWD/x",
+		"PATH=/a; . x; . ./y":                                      "$PATH/x /work/x /work/y",
 		"python3 -c 'import os; os.chdir(X); os.system(\"sh x\")'": "$PWD/x",
 		"sh /proc/self/cwd/x; sh /dev/fd/3 3< y":                   "/dev/fd/3 /proc/self/cwd/x",
 

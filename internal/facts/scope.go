@@ -19,7 +19,9 @@ type scope struct {
 	argsKnown bool
 	cwd       string
 	// astray says that cwd is not where the text started, nor known.
-	astray   bool
+	astray bool
+	// former are the folders where the text still stands if a change of folder failed.
+	former   []string
 	exported []string
 	// version tells apart forks that have assigned since; steps is where
 	// copying is paid for.
@@ -42,7 +44,7 @@ type variable struct {
 func (s *scope) fork() *scope {
 	s.shared = true
 	f := *s
-	f.exported = slices.Clip(s.exported)
+	f.exported, f.former = slices.Clip(s.exported), slices.Clip(s.former)
 	return &f
 }
 
@@ -66,6 +68,19 @@ func (s *scope) unset(name string) {
 	delete(s.vars, name)
 }
 
+// maxFormer is how many changes of folder in a row may fail before nobody can say
+// where the text stands.
+const maxFormer = 8
+
+// leave notes that the working directory is about to change, which may fail.
+func (s *scope) leave() {
+	here := s.cwd
+	if s.astray || len(s.former) >= maxFormer {
+		here = "$PWD"
+	}
+	s.former = union(s.former, []string{here})
+}
+
 // stray makes the working directory unknown.
 func (s *scope) stray() { s.cwd, s.astray = "", true }
 
@@ -77,6 +92,7 @@ func (a *analysis) merge(s, o *scope) {
 		s.stray()
 	}
 	s.astray = s.astray || o.astray
+	s.former = union(s.former, o.former)
 	if s.version != o.version {
 		a.spend(1 + (len(s.vars)+len(o.vars))/8)
 		s.full = s.full || o.full

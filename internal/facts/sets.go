@@ -16,6 +16,16 @@ func sorted(list []string) []string {
 	return slices.Compact(list)
 }
 
+// union is a list with what others add to it.
+func union(list, more []string) []string {
+	for _, s := range more {
+		if !slices.Contains(list, s) {
+			list = append(slices.Clip(list), s)
+		}
+	}
+	return list
+}
+
 func sortedKeys[V any](m map[string]V) []string {
 	return slices.Sorted(maps.Keys(m))
 }

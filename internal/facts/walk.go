@@ -192,11 +192,13 @@ func (a *analysis) chain(first *syntax.Stmt, links []*syntax.BinaryCmd, sc *scop
 	before := sc.fork()
 	all := a.statement(first, sc, in)
 	start := sc.fork()
+	left := sc.former
 	for _, link := range links {
 		if !a.spend(1) {
 			break
 		}
 		if link.Op == syntax.AndStmt {
+			left, sc.former = union(left, sc.former), before.former // what stands before has succeeded
 			r := a.statement(link.Y, sc, in)
 			r.ends = false
 			all = a.following(all, r)
@@ -206,9 +208,12 @@ func (a *analysis) chain(first *syntax.Stmt, links []*syntax.BinaryCmd, sc *scop
 		r := a.statement(link.Y, failed, in)
 		if !r.ends {
 			a.merge(sc, failed)
+		} else {
+			left, sc.former = before.former, before.former
 		}
 		all = a.following(all, r)
 	}
+	start.former = left
 	a.merge(sc, start)
 	return all
 }
