@@ -48,18 +48,10 @@ type search struct {
 
 func (s *search) marks(name, text string, reasons []bailiff.Reason) (found []Mark) {
 	for _, r := range reasons {
-		of := s.places(name, text, r.Rule, r.Match)
-		if thing, _, placed := strings.Cut(r.Match, afterWord); placed && len(of) == 0 {
-			of = s.places(name, text, r.Rule, thing)
-		}
-		found = append(found, of...)
+		found = append(found, s.places(name, text, r.Rule, r.Match)...)
 	}
 	return found
 }
-
-// afterWord is how a match ends, in the shipped policies, that says in which
-// folder it was found: "x after cd y".
-const afterWord = " after "
 
 // places are those of one match.
 func (s *search) places(name, text, rule, match string) (found []Mark) {

@@ -153,7 +153,7 @@ func (b *Book) opening(t *step, s *state, i *item, nobody *Unanswerable, now tim
 func (b *Book) room(s *state, e *Entry) error {
 	names := [...]string{e.Caller, e.Request.Session.ID, e.Request.Session.UserID}
 	for n, limit := range [...]int{b.Caps.Caller, b.Caps.Session, b.Caps.User} {
-		if h := holders(e)[n]; s.counts[h] >= limit {
+		if h := holders(e)[n]; names[n] != "" && s.counts[h] >= limit { // who is unnamed is nobody in particular
 			return fmt.Errorf("%s %q has %d approvals pending, and more are not kept: wait until some are answered or expire",
 				h.kind, names[n], limit)
 		}
