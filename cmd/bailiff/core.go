@@ -82,13 +82,11 @@ func (c *core) load(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("opening the decision log: %w", err)
 	}
-	if err = c.openBook(); err != nil {
+	if c.policies, err = openPolicies(ctx, c.cfg, c.log, c); err != nil {
 		return err
 	}
-	if c.policies, err = openPolicies(ctx, c.cfg, c.log, c); err == nil {
-		c.learnTables(ctx)
-	}
-	return err
+	c.learnTables(ctx) // before anything is counted by them
+	return c.openBook()
 }
 
 // close stops what runs, first with patience, and leaves nothing open.
