@@ -41,7 +41,7 @@ func newApprovalsList(configPath *string) *cobra.Command {
   bailiff approvals list --state denied --user telegram:42 --output json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			door, err := operatorDoor(*configPath)
+			door, err := operatorDoor(cmd.ErrOrStderr(), *configPath)
 			if err != nil {
 				return err
 			}
@@ -162,7 +162,7 @@ func newApprovalsDeny(configPath *string) *cobra.Command {
 }
 
 func answerApproval(cmd *cobra.Command, configPath, given string, answer func(door *client.Client, id string) (approval.Entry, error)) error {
-	door, err := operatorDoor(configPath)
+	door, err := operatorDoor(cmd.ErrOrStderr(), configPath)
 	if err != nil {
 		return err
 	}
@@ -245,7 +245,7 @@ func newApprovalsGrants(configPath *string) *cobra.Command {
 		Example: "  bailiff approvals grants --output json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			door, err := operatorDoor(*configPath)
+			door, err := operatorDoor(cmd.ErrOrStderr(), *configPath)
 			if err != nil {
 				return err
 			}
@@ -292,7 +292,7 @@ func newApprovalsRevoke(configPath *string) *cobra.Command {
 		Example: "  bailiff approvals revoke g-x4t",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			door, err := operatorDoor(*configPath)
+			door, err := operatorDoor(cmd.ErrOrStderr(), *configPath)
 			if err != nil {
 				return err
 			}

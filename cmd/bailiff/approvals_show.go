@@ -30,7 +30,7 @@ Exit status: 0, or 1 if there is none of that id.`,
 		Example: "  bailiff approvals show a-7k2",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			door, err := operatorDoor(*configPath)
+			door, err := operatorDoor(cmd.ErrOrStderr(), *configPath)
 			if err != nil {
 				return err
 			}

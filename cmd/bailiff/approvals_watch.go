@@ -40,7 +40,7 @@ Exit status: 0 when it is left, 1 if no sidecar answers or it goes away.`,
   bailiff approvals watch --output json | jq .`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			door, err := operatorDoor(*configPath)
+			door, err := operatorDoor(cmd.ErrOrStderr(), *configPath)
 			if err != nil {
 				return err
 			}

@@ -91,7 +91,7 @@ func execute(cmd *cobra.Command, configPath string, who *claim, glass, format st
 
 // breakGlass runs a request by the operators' socket.
 func breakGlass(cmd *cobra.Command, configPath string, req bailiff.Request, reason, format string) error {
-	door, err := operatorDoor(configPath)
+	door, err := operatorDoor(cmd.ErrOrStderr(), configPath)
 	if err != nil {
 		return err
 	}
@@ -176,10 +176,18 @@ func exitOf(a gateway.Answer) int {
 	return bailiff.ExitFailed
 }
 
-// operatorDoor is the operators' socket.
-func operatorDoor(configPath string) (*client.Client, error) {
+// operatorDoor is the operators' socket. Faults of the configuration do not keep
+// anybody from it, whose sidecar may run by what the file said before: a freeze
+// cannot wait until they are mended.
+func operatorDoor(warnings io.Writer, configPath string) (*client.Client, error) {
 	cfg, err := loadConfig(configPath)
-	if err != nil {
+	var faults config.Faults
+	if errors.As(err, &faults) {
+		for _, fault := range faults {
+			fmt.Fprintf(warnings, "bailiff: warning: %s\n", visible(fault.Error()))
+		}
+		fmt.Fprintf(warnings, "bailiff: warning: going on by the operators' socket %s all the same\n", cfg.Operator.Listen)
+	} else if err != nil {
 		return nil, err
 	}
 	return client.New(cfg.Operator.Listen.String(), bailiff.Secret{})

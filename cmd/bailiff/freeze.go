@@ -60,7 +60,7 @@ Exit status: 0 if it is frozen, 1 if not.`,
 				return errors.New("say what to freeze: --session ID, --user ID or --all")
 			}
 			f.Reason = reason
-			door, err := operatorDoor(*configPath)
+			door, err := operatorDoor(cmd.ErrOrStderr(), *configPath)
 			if err != nil {
 				return err
 			}
@@ -89,7 +89,7 @@ Exit status: 0 if it is thawed, 1 if not, as when it was not frozen by that name
 		Example: "  bailiff thaw --user telegram:42",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			door, err := operatorDoor(*configPath)
+			door, err := operatorDoor(cmd.ErrOrStderr(), *configPath)
 			if err != nil {
 				return err
 			}

@@ -31,7 +31,7 @@ func newSandboxesList(configPath *string) *cobra.Command {
 		Example: "  bailiff sandboxes list --output json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			door, err := operatorDoor(*configPath)
+			door, err := operatorDoor(cmd.ErrOrStderr(), *configPath)
 			if err != nil {
 				return err
 			}
@@ -63,7 +63,7 @@ func newSandboxesRemove(configPath *string) *cobra.Command {
 		Example: "  bailiff sandboxes remove 3f2a…",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			door, err := operatorDoor(*configPath)
+			door, err := operatorDoor(cmd.ErrOrStderr(), *configPath)
 			if err != nil {
 				return err
 			}
@@ -80,7 +80,7 @@ func newSandboxesReap(configPath *string) *cobra.Command {
 		Example: "  bailiff sandboxes reap",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			door, err := operatorDoor(*configPath)
+			door, err := operatorDoor(cmd.ErrOrStderr(), *configPath)
 			if err != nil {
 				return err
 			}

@@ -24,7 +24,7 @@ Exit status: 0, or 1 if no sidecar answers.`,
 		Example: "  bailiff status --output json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			door, err := operatorDoor(*configPath)
+			door, err := operatorDoor(cmd.ErrOrStderr(), *configPath)
 			if err != nil {
 				return err
 			}
