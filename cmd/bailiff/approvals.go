@@ -27,6 +27,7 @@ Exit status: see the subcommands.`,
 	}
 	cmd.AddCommand(newApprovalsList(configPath), newApprovalsShow(configPath), newApprovalsApprove(configPath), newApprovalsDeny(configPath),
 		newApprovalsWatch(configPath), newApprovalsGrants(configPath), newApprovalsRevoke(configPath))
+	namingOne(cmd)
 	return cmd
 }
 
@@ -132,7 +133,7 @@ revoked. Which of them are offered is for the policies to say.
 Exit status: 0 if the answer was taken, 1 if not.`,
 		Example: `  bailiff approvals approve a-7k2
   bailiff approvals approve a-7k2 --scope session`,
-		Args: cobra.ExactArgs(1),
+		Args: oneID("approval"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return answerApproval(cmd, *configPath, args[0], func(door *client.Client, id string) (approval.Entry, error) {
 				return door.Approve(cmd.Context(), id, scope)
@@ -150,7 +151,7 @@ func newApprovalsDeny(configPath *string) *cobra.Command {
 		Short:   "Say no",
 		Long:    "Says no to what waits for approval, which settles it.\n\nExit status: 0 if the answer was taken, 1 if not.",
 		Example: "  bailiff approvals deny a-7k2 --reason 'not on a Friday'",
-		Args:    cobra.ExactArgs(1),
+		Args:    oneID("approval"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return answerApproval(cmd, *configPath, args[0], func(door *client.Client, id string) (approval.Entry, error) {
 				return door.Deny(cmd.Context(), id, reason)
@@ -215,6 +216,12 @@ func approvalID(ctx context.Context, door *client.Client, given string) (string,
 // beginning is how an id begins that a person gives, and whether it is all of it.
 func beginning(kind, given string) (begin string, whole bool, err error) {
 	begin = strings.ToLower(strings.TrimSpace(given))
+	if kind == "a-" && strings.HasPrefix(begin, "g-") {
+		return "", false, fmt.Errorf("%q is a grant's id, want an approval's, as in a-7k2; \"bailiff approvals grants\" lists grants", visible(given))
+	}
+	if kind == "g-" && strings.HasPrefix(begin, "a-") {
+		return "", false, fmt.Errorf("%q is an approval's id, want a grant's, as in g-x4t; \"bailiff approvals grants\" lists grants", visible(given))
+	}
 	if !strings.HasPrefix(begin, kind) {
 		begin = kind + begin
 	}
@@ -290,7 +297,7 @@ func newApprovalsRevoke(configPath *string) *cobra.Command {
 		Short:   "End a grant",
 		Long:    "Ends a grant; what it let run must be asked for again.\n\nExit status: 0 if it is revoked, 1 if not.",
 		Example: "  bailiff approvals revoke g-x4t",
-		Args:    cobra.ExactArgs(1),
+		Args:    oneID("grant"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			door, err := operatorDoor(cmd.ErrOrStderr(), *configPath)
 			if err != nil {

@@ -28,7 +28,7 @@ characters that change the direction, is written out.
 
 Exit status: 0, or 1 if there is none of that id.`,
 		Example: "  bailiff approvals show a-7k2",
-		Args:    cobra.ExactArgs(1),
+		Args:    oneID("approval"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			door, err := operatorDoor(cmd.ErrOrStderr(), *configPath)
 			if err != nil {

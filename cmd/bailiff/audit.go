@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/audit"
 )
 
@@ -20,6 +21,7 @@ func newAudit(configPath *string) *cobra.Command {
 Exit status: see the subcommands.`,
 	}
 	cmd.AddCommand(newAuditTail(configPath), newAuditVerify(configPath))
+	namingOne(cmd)
 	return cmd
 }
 
@@ -69,7 +71,8 @@ type logged struct {
 	} `json:"result"`
 	Custom struct {
 		Event, Status, Session, Backend, Message string
-		ExitCode                                 *int `json:"exit_code"`
+		ExitCode                                 *int                `json:"exit_code"`
+		BreakGlass                               *bailiff.BreakGlass `json:"break_glass"`
 	} `json:"custom"`
 }
 
@@ -86,8 +89,15 @@ func printEvent(w io.Writer, format string, line []byte) error {
 	return err
 }
 
-// about says the rest of an event in one line.
+// about says the rest of an event in one line, before it who broke the glass and why.
 func (e logged) about() string {
+	if g := e.Custom.BreakGlass; g != nil {
+		return fmt.Sprintf("%s broke the glass: %q  %s", g.By, g.Reason, e.happened())
+	}
+	return e.happened()
+}
+
+func (e logged) happened() string {
 	switch e.Custom.Event {
 	case "decision":
 		rules := ""

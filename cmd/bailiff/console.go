@@ -46,8 +46,7 @@ Exit status: 0, or 1 if no sidecar answers or it has no console.`,
 
 // withoutConsole says what to do if the sidecar has no console.
 func withoutConsole(err error) error {
-	var p *gateway.Problem
-	if errors.As(err, &p) && p.Code == "not_found" {
+	if hasCode(err, "not_found") {
 		return errors.New("this sidecar has no console; set operator.console in bailiff.yaml, as in 127.0.0.1:8642, and restart it")
 	}
 	return err

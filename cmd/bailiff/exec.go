@@ -96,6 +96,9 @@ func breakGlass(cmd *cobra.Command, configPath string, req bailiff.Request, reas
 		return err
 	}
 	answer, err := door.BreakGlass(cmd.Context(), req, reason)
+	if hasCode(err, "not_found") {
+		return errors.New("operator.break_glass is not true in bailiff.yaml, by which the sidecar runs")
+	}
 	if err != nil {
 		return err
 	}
@@ -174,6 +177,12 @@ func exitOf(a gateway.Answer) int {
 		return bailiff.ExitInterrupted
 	}
 	return bailiff.ExitFailed
+}
+
+// hasCode is whether the sidecar's answer was a problem with that code.
+func hasCode(err error, code string) bool {
+	var p *gateway.Problem
+	return errors.As(err, &p) && p.Code == code
 }
 
 // operatorDoor is the operators' socket. Faults of the configuration do not keep

@@ -97,10 +97,15 @@ Exit status: 0 if it is thawed, 1 if not, as when it was not frozen by that name
 			if !named {
 				return whatToThaw(cmd.Context(), door)
 			}
-			if err := door.Thaw(cmd.Context(), f.Kind, f.ID); err != nil {
+			thawed := visible(approval.Freeze{Kind: f.Kind, ID: f.ID}.What())
+			err = door.Thaw(cmd.Context(), f.Kind, f.ID)
+			if hasCode(err, "freeze_unknown") {
+				return fmt.Errorf("%s is not frozen by that name; \"bailiff status\" shows what is", thawed)
+			}
+			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "thawed: %s\n", visible(approval.Freeze{Kind: f.Kind, ID: f.ID}.What()))
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "thawed: %s\n", thawed)
 			return err
 		},
 	}

@@ -68,5 +68,7 @@ as they say.
 		newApprovals(&configPath), newFreeze(&configPath), newThaw(&configPath), newConsole(&configPath),
 		newStatus(&configPath), newSandboxes(&configPath), newAudit(&configPath), newDemo(), newVersion(),
 	)
+	namingOne(root)
+	root.SetFlagErrorFunc(wrongFlag)
 	return root
 }

@@ -19,6 +19,7 @@ func newSandboxes(configPath *string) *cobra.Command {
 Exit status: 0, or 1 if no sidecar answers or there is no such sandbox.`,
 	}
 	cmd.AddCommand(newSandboxesList(configPath), newSandboxesRemove(configPath), newSandboxesReap(configPath))
+	namingOne(cmd)
 	return cmd
 }
 
@@ -61,7 +62,7 @@ func newSandboxesRemove(configPath *string) *cobra.Command {
 		Short:   "Stop and remove one, with what runs in it",
 		Long:    "Stops and removes one sandbox, with what runs in it and its files.\n\nExit status: 0, or 1 if there is none of that id.",
 		Example: "  bailiff sandboxes remove 3f2a…",
-		Args:    cobra.ExactArgs(1),
+		Args:    oneID("sandbox"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			door, err := operatorDoor(cmd.ErrOrStderr(), *configPath)
 			if err != nil {
