@@ -108,6 +108,8 @@ type Status struct {
 	Version   string           `json:"version"`
 	Started   time.Time        `json:"started"`
 	Listeners []ListenerStatus `json:"listeners"`
+	// Console is the URL of the web page, without what logs in; empty if there is none.
+	Console   string           `json:"console"`
 	Policies  PolicyStatus     `json:"policies"`
 	Backends  []BackendStatus  `json:"backends"`
 	Platforms []PlatformStatus `json:"platforms"`

@@ -9,16 +9,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/internal/approval"
 )
 
 func newStatus(configPath *string) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Show the running sidecar: listeners, policies, backends, warnings",
+		Short: "Show the running sidecar: listeners, policies, backends, warnings, what is frozen",
 		Long: `Shows the running sidecar's listeners, the revision of the policies in force and
 whether the last reload failed, which backends are ready, where an ordinary
-request of each platform would run, and warnings.
+request of each platform would run, warnings, and what is frozen.
 
 Exit status: 0, or 1 if no sidecar answers.`,
 		Example: "  bailiff status --output json",
@@ -32,11 +33,24 @@ Exit status: 0, or 1 if no sidecar answers.`,
 			if err != nil {
 				return err
 			}
-			return show(cmd, format, s, func(w io.Writer) { printStatus(w, s) })
+			freezes, err := door.Freezes(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return show(cmd, format, shownStatus{s, freezes}, func(w io.Writer) {
+				printStatus(w, s)
+				printFreezes(w, freezes)
+			})
 		},
 	}
 	outputFlag(cmd, &format)
 	return cmd
+}
+
+// shownStatus is what is shown as JSON.
+type shownStatus struct {
+	gateway.Status
+	Freezes []approval.Freeze `json:"freezes"`
 }
 
 // shownFaults is how many faults of the policies the table shows.
@@ -46,6 +60,9 @@ func printStatus(w io.Writer, s gateway.Status) {
 	fmt.Fprintf(w, "bailiff\t%s\tup %s\n", s.Version, time.Since(s.Started).Round(time.Second))
 	for _, l := range s.Listeners {
 		fmt.Fprintf(w, "listener\t%s\t%s\t%s\n", l.Name, l.Listen, strings.Join(l.Platforms, " "))
+	}
+	if s.Console != "" {
+		fmt.Fprintf(w, "console\t%s\t\"bailiff console\" prints a link that opens it\n", s.Console)
 	}
 	fmt.Fprintf(w, "policies\t%.12s\t%d files, in force since %s\n", s.Policies.Revision, len(s.Policies.Files), s.Policies.Loaded.Format(time.DateTime))
 	faults := s.Policies.Faults
@@ -67,5 +84,11 @@ func printStatus(w io.Writer, s gateway.Status) {
 	}
 	for _, warning := range s.Warnings {
 		fmt.Fprintf(w, "warning\t%s\n", warning)
+	}
+}
+
+func printFreezes(w io.Writer, freezes []approval.Freeze) {
+	for _, f := range freezes {
+		fmt.Fprintf(w, "frozen\t%s\tby %s since %s\t%s\n", visible(f.What()), visible(f.By), f.At.Local().Format(time.DateTime), visible(f.Reason))
 	}
 }

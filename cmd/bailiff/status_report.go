@@ -19,7 +19,7 @@ import (
 func (s *sidecar) Status(ctx context.Context) gateway.Status {
 	platforms := s.platforms(ctx)
 	return gateway.Status{
-		Version: version, Started: s.started, Listeners: s.listeners(), Policies: s.policyStatus(),
+		Version: version, Started: s.started, Listeners: s.listeners(), Console: s.consoleURL(), Policies: s.policyStatus(),
 		Backends: s.backendStatus(), Platforms: platforms, Warnings: s.warnings(platforms),
 	}
 }
@@ -36,6 +36,14 @@ func (s *sidecar) listeners() []gateway.ListenerStatus {
 		list = append(list, gateway.ListenerStatus{Name: d.Name, Listen: d.Address(), Platforms: platforms})
 	}
 	return list
+}
+
+// consoleURL is empty if there is no console.
+func (s *sidecar) consoleURL() string {
+	if s.console == nil {
+		return ""
+	}
+	return strings.Replace(s.console.Address(), "tcp://", "http://", 1)
 }
 
 func (s *sidecar) policyStatus() gateway.PolicyStatus {
