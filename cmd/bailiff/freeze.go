@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/approval"
@@ -68,13 +70,42 @@ Exit status: 0 if it is frozen, 1 if not.`,
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "frozen: %s; \"bailiff thaw %s\" lets it go on\n", visible(frozen.What()), flagOf(f.Kind, f.ID))
-			return err
+			fmt.Fprintf(cmd.OutOrStdout(), "frozen: %s; \"bailiff thaw %s\" lets it go on\n", visible(frozen.What()), flagOf(f.Kind, f.ID))
+			return tellCancelled(cmd, door, frozen)
 		},
 	}
 	what.register(cmd)
 	cmd.Flags().StringVar(&reason, "reason", "", "a `text` that is told to whoever is stopped")
 	return cmd
+}
+
+// tellCancelled says what no longer waits for approval; whoever mistyped a name
+// sees that it met nothing. It is frozen even if that cannot be found out.
+func tellCancelled(cmd *cobra.Command, door *client.Client, f approval.Freeze) error {
+	q := approval.Query{State: bailiff.ApprovalCancelled, Limit: math.MaxInt}
+	switch f.Kind {
+	case approval.FreezeSession:
+		q.Session = f.ID
+	case approval.FreezeUser:
+		q.User = f.ID
+	}
+	list, _, err := listed(cmd.Context(), door, q)
+	if err != nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: warning: it is frozen, but which approvals that cancelled is not known: %v\n", err)
+		return nil
+	}
+	var ids []string
+	for _, e := range list {
+		if e.Resolved.Equal(f.At) {
+			ids = append(ids, e.ID)
+		}
+	}
+	if len(ids) == 0 {
+		_, err = fmt.Fprintln(cmd.OutOrStdout(), "nothing of it waited for approval")
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "cancelled: %s\n", strings.Join(ids, " "))
+	return err
 }
 
 func newThaw(configPath *string) *cobra.Command {
