@@ -55,7 +55,7 @@ func newCollection(registerer prometheus.Registerer) *collection {
 		decisionDuration:     r.histograms("decision_duration_seconds", "Time from a request to its decision.", decisionBuckets).WithLabelValues(),
 		executions:           r.counters("executions_total", "Ends of allowed requests.", "tool", "backend", "status"),
 		executionDuration:    r.histograms("execution_duration_seconds", "Time that allowed requests took to run.", executionBuckets, "tool", "backend"),
-		approvals:            r.counters("approvals_total", "Approvals that are no longer pending.", "platform", "resolution", "scope"),
+		approvals:            r.counters("approvals_total", "Approvals that are no longer pending, and questions that were refused.", "platform", "resolution", "scope"),
 		approvalsPending:     r.gauges("approvals_pending", "Approvals that wait for a human.", "platform"),
 		approvalWait:         r.histograms("approval_wait_seconds", "Time from a question to humans to its end.", waitBuckets).WithLabelValues(),
 		grantsActive:         r.gauges("grants_active", "Grants that may let requests run.").WithLabelValues(),

@@ -17,7 +17,10 @@ const (
 // maxRules is how many rules count under their own names.
 const maxRules = 500
 
-const orphan = "orphan"
+const (
+	orphan  = "orphan"
+	refused = "refused" // of a question that never became an approval
+)
 
 var (
 	tools    = []bailiff.Tool{bailiff.Terminal, bailiff.ExecuteCode, bailiff.Process}
@@ -28,7 +31,7 @@ var (
 	reasons     = []string{"idle", "session_end", "shutdown", orphan, "failed", "request_end", "expired", "removed", "frozen"}
 	resolutions = []string{
 		string(bailiff.ApprovalApproved), string(bailiff.ApprovalDenied), string(bailiff.ApprovalExpired),
-		string(bailiff.ApprovalVoid), string(bailiff.ApprovalCancelled), "unanswerable",
+		string(bailiff.ApprovalVoid), string(bailiff.ApprovalCancelled), "unanswerable", refused,
 	}
 	shares = []string{"caller", "session", "user"}
 	scopes = []string{bailiff.ScopeOnce, bailiff.ScopeSession, bailiff.ScopeAlways}

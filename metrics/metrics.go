@@ -127,6 +127,12 @@ func (m *Metrics) ApprovalResolved(platform, resolution, scope string, waited ti
 	}
 }
 
+// ApprovalRefused counts a question that never became an approval, since too much
+// was pending already.
+func (m *Metrics) ApprovalRefused(platform string) {
+	m.approvals.WithLabelValues(m.labels.platform(platform), refused, none).Inc()
+}
+
 // GrantsActive sets how many grants may let requests run.
 func (m *Metrics) GrantsActive(n int) { m.grantsActive.Set(float64(n)) }
 

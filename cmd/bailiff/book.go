@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 
 	"github.com/bailiff-dev/bailiff"
@@ -80,7 +79,7 @@ func (a asked) Frozen(s bailiff.Session) (reason string, frozen bool) {
 	if !frozen {
 		return "", false
 	}
-	return strings.TrimRight(f.Told(), ".") + ". Nothing runs until it is thawed.", true
+	return f.Told(), true
 }
 
 // Void counts it as done where nothing is left to take back, since one of several

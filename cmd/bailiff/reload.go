@@ -43,12 +43,13 @@ func (s *sidecar) reload(ctx context.Context, next *config.Config) (waiting []st
 		return waiting, err
 	}
 	s.cfg.People, s.cfg.Approvals = next.People, next.Approvals
+	replanned := s.book.Replan(ctx)
 	if next.Limits.RequestsPerMinute != s.cfg.Limits.RequestsPerMinute {
 		s.cfg.Limits.RequestsPerMinute = next.Limits.RequestsPerMinute
 		s.throttle.Set(throttle.Shares(next.Limits.RequestsPerMinute))
 	}
 	s.enforcer.Bound(next.Agent.MaxSandboxes)
-	return waiting, s.replaceListeners(ctx, next.Agent.Listeners)
+	return waiting, errors.Join(replanned, s.replaceListeners(ctx, next.Agent.Listeners))
 }
 
 // replaceListeners closes every agents' door and opens the new ones, after

@@ -2,6 +2,7 @@ package approval
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 // The error is [ErrUnknown], [ErrSettled], [ErrScope], [ErrIneligible],
 // [ErrVoted] or [ErrStore].
 func (b *Book) Answer(ctx context.Context, id string, who Approver, v Verdict) (Entry, error) {
+	replans := b.replans.Load()
 	p, err := b.poll(id, who, v.Approve)
 	if err != nil {
 		return Entry{}, err
@@ -23,6 +25,9 @@ func (b *Book) Answer(ctx context.Context, id string, who Approver, v Verdict) (
 	grant := p.text.terms()
 	var answered Entry
 	err = b.do(ctx, func(s *state, now time.Time) (step, error) {
+		if b.replans.Load() != replans {
+			return step{}, errReplanned
+		}
 		i, err := s.answerable(id, now)
 		if err != nil {
 			return step{}, err
@@ -37,6 +42,9 @@ func (b *Book) Answer(ctx context.Context, id string, who Approver, v Verdict) (
 		answered = p.text.fill(i.Entry)
 		return t, nil
 	})
+	if errors.Is(err, errReplanned) {
+		return b.Answer(ctx, id, who, v)
+	}
 	if err != nil {
 		return Entry{}, err
 	}
@@ -73,16 +81,11 @@ func (b *Book) poll(id string, who Approver, approve bool) (p poll, err error) {
 	if !found {
 		return p, unknown(id)
 	}
-	p = poll{text: text, barred: map[string]error{}}
 	c := text.claim(i.Entry.DecisionID)
 	if err := b.Router.May(who, c, i.Entry.Plan.Route); err != nil {
 		return p, refuse(ErrIneligible, "%s", err)
 	}
-	for _, v := range i.Entry.Votes {
-		if err := b.Router.May(v.approver(), c, i.Entry.Plan.Route); err != nil {
-			p.barred[v.Credential] = err
-		}
-	}
+	p = poll{text: text, barred: b.barred(c, i.Entry.Votes, i.Entry.Plan.Route)}
 	if !approve {
 		return p, nil
 	}
@@ -90,6 +93,18 @@ func (b *Book) poll(id string, who Approver, approve bool) (p poll, err error) {
 		return p, refuse(ErrIneligible, "%s", err)
 	}
 	return p, nil
+}
+
+// barred says of those votes that do not count by that route now why not, by
+// their credentials.
+func (b *Book) barred(c bailiff.Claim, votes []Vote, route string) map[string]error {
+	barred := map[string]error{}
+	for _, v := range votes {
+		if err := b.Router.May(v.approver(), c, route); err != nil {
+			barred[v.Credential] = err
+		}
+	}
+	return barred
 }
 
 // update brings an item up to date: votes of those who may no longer answer are

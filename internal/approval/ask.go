@@ -19,6 +19,7 @@ import (
 // claim by now, it is approved already. Its error is [ErrStore],
 // or says that too much is pending already.
 func (b *Book) Ask(ctx context.Context, c bailiff.Claim) (bailiff.Approval, error) {
+	replans := b.replans.Load()
 	plan, err := b.Router.Plan(c)
 	var nobody *Unanswerable
 	if err != nil && !errors.As(err, &nobody) {
@@ -33,6 +34,9 @@ func (b *Book) Ask(ctx context.Context, c bailiff.Claim) (bailiff.Approval, erro
 	}
 	var a bailiff.Approval
 	err = b.do(ctx, func(s *state, now time.Time) (step, error) {
+		if b.replans.Load() != replans {
+			return step{}, errReplanned
+		}
 		if covering := s.cover(q.wanted, now); covering != nil {
 			a = redeemed(covering)
 			return step{}, nil
@@ -51,10 +55,22 @@ func (b *Book) Ask(ctx context.Context, c bailiff.Claim) (bailiff.Approval, erro
 		t.claims = []stored{{i.Seq, q.text}}
 		return t, err
 	})
+	switch {
+	case errors.Is(err, errReplanned):
+		return b.Ask(ctx, c)
+	case errors.Is(err, errFull):
+		b.refused(c, err)
+	}
 	if err != nil {
 		return bailiff.Approval{}, err
 	}
 	return a, nil
+}
+
+// refused tells of a question that is not kept, which leaves no trace otherwise.
+func (b *Book) refused(c bailiff.Claim, why error) {
+	b.Observer.ApprovalRefused(c.Request.Session.Platform)
+	b.complaints.Do(func() { b.Log.Warn("a question to people was refused", "reason", why.Error()) })
 }
 
 // question is a claim made ready to be put to people.
@@ -154,7 +170,7 @@ func (b *Book) room(s *state, e *Entry) error {
 	names := [...]string{e.Caller, e.Request.Session.ID, e.Request.Session.UserID}
 	for n, limit := range [...]int{b.Caps.Caller, b.Caps.Session, b.Caps.User} {
 		if h := holders(e)[n]; names[n] != "" && s.counts[h] >= limit { // who is unnamed is nobody in particular
-			return fmt.Errorf("%s %q has %d approvals pending, and more are not kept: wait until some are answered or expire",
+			return refuse(errFull, "%s %q has %d approvals pending, and more are not kept: wait until some are answered or expire",
 				h.kind, names[n], limit)
 		}
 	}

@@ -59,6 +59,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/feed"
 )
@@ -75,6 +77,9 @@ type Observer interface {
 	ApprovalOpened(platform string)
 	// ApprovalResolved is told the state that ended it, or "unanswerable".
 	ApprovalResolved(platform, resolution, scope string, waited time.Duration)
+	// ApprovalRefused is told of a question that never became an approval, since
+	// too much was pending already.
+	ApprovalRefused(platform string)
 	GrantsActive(n int)
 }
 
@@ -114,6 +119,13 @@ type Book struct {
 	delivered chan struct{}
 	stop      context.CancelFunc
 
+	// replans is how often the routers' word became old; replanning is held while
+	// that of what is pending is brought up to date.
+	replans    atomic.Uint64
+	replanning sync.Mutex
+	// complaints bounds how much is logged of what is refused.
+	complaints rate.Sometimes
+
 	// These are the writer's alone. ahead holds what is about to be written too.
 	ahead    *state
 	deadline time.Time // of the earliest that ends by itself
@@ -133,7 +145,8 @@ func Open(c Config) (*Book, error) {
 	}
 	b := &Book{
 		Config: c, queue: make(chan *wish, queueLength), closing: make(chan struct{}), ended: make(chan struct{}),
-		delivered: make(chan struct{}), timer: time.NewTimer(sweepAtMost), waiting: map[string]chan struct{}{},
+		complaints: rate.Sometimes{Interval: time.Second},
+		delivered:  make(chan struct{}), timer: time.NewTimer(sweepAtMost), waiting: map[string]chan struct{}{},
 		seen: newState(), outbox: outbox{more: make(chan struct{}, 1)}, changes: feed.Feed[Change]{Lost: Change{Lost: true}},
 	}
 	if err := b.open(); err != nil {
@@ -182,6 +195,7 @@ type unobserved struct{}
 
 func (unobserved) ApprovalOpened(string)                                  {}
 func (unobserved) ApprovalResolved(string, string, string, time.Duration) {}
+func (unobserved) ApprovalRefused(string)                                 {}
 func (unobserved) GrantsActive(int)                                       {}
 
 // repair tells the operator of a store that cannot be read, or is gone, what to do.
@@ -332,7 +346,7 @@ func (b *Book) wake(id string) {
 // everything is stopped.
 func (b *Book) Frozen(s bailiff.Session) (Freeze, bool) {
 	if err := b.Err(); err != nil {
-		return Freeze{Kind: FreezeAll, Reason: err.Error(), By: "bailiff", At: b.now()}, true
+		return Freeze{Kind: FreezeAll, Reason: err.Error(), By: "bailiff", At: b.now(), failed: true}, true
 	}
 	b.mu.RLock()
 	defer b.mu.RUnlock()

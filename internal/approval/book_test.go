@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"reflect"
 	"slices"
 	"strings"
@@ -586,6 +587,31 @@ func TestTooManyPending(t *testing.T) {
 	}
 }
 
+func TestAQuestionThatIsRefusedIsCountedAndLoggedOnceASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		observed, log := &counts{pending: map[string]int{}, resolved: map[string]int{}}, &strings.Builder{}
+		f := open(t, func(c *Config) {
+			c.Caps, c.Observer, c.Log = Caps{User: 1}, observed, slog.New(slog.NewTextHandler(log, nil))
+		})
+		f.ask(claim("rm", "x"))
+		for range 2 {
+			for n := range 3 {
+				if _, err := f.Ask(t.Context(), claim(fmt.Sprint("rm ", n), "x")); err == nil {
+					t.Error("it was kept")
+				}
+			}
+			time.Sleep(time.Second)
+		}
+		if observed.refused != 6 || observed.pending["telegram"] != 1 {
+			t.Errorf("%d refused, %d pending", observed.refused, observed.pending["telegram"])
+		}
+		if lines := strings.Count(log.String(), "a question to people was refused"); lines != 2 {
+			t.Errorf("the log says it %d times:\n%s", lines, log)
+		}
+		f.Close()
+	})
+}
+
 func TestVoid(t *testing.T) {
 	drift := "the file changed"
 	t.Run("takes the grant of an approval back", func(t *testing.T) {
@@ -759,9 +785,9 @@ func TestAFreezeIsToldToWhomItStopsWithoutIDs(t *testing.T) {
 		freeze     Freeze
 		what, told string
 	}{
-		{Freeze{Kind: "all", By: "ben"}, "everything", "ben froze everything"},
-		{Freeze{Kind: "session", ID: "s1", By: "ben", Reason: "It is odd."}, "session s1", "ben froze this session: It is odd."},
-		{Freeze{Kind: "user", ID: "telegram:42", By: "ben"}, "user telegram:42", "ben froze this user"},
+		{Freeze{Kind: "all", By: "ben"}, "everything", "ben froze everything. Nothing runs until it is thawed."},
+		{Freeze{Kind: "session", ID: "s1", By: "ben", Reason: "It is odd."}, "session s1", "ben froze this session: It is odd. Nothing runs until it is thawed."},
+		{Freeze{Kind: "user", ID: "telegram:42", By: "ben"}, "user telegram:42", "ben froze this user. Nothing runs until it is thawed."},
 	} {
 		if what, told := c.freeze.What(), c.freeze.Told(); what != c.what || told != c.told {
 			t.Errorf("%q and %q, want %q and %q", what, told, c.what, c.told)
@@ -994,7 +1020,7 @@ func TestASlowWatcherIsToldThatItLostChanges(t *testing.T) {
 type counts struct {
 	mu                sync.Mutex
 	pending, resolved map[string]int
-	grants            int
+	grants, refused   int
 }
 
 func (c *counts) ApprovalOpened(platform string) {
@@ -1008,6 +1034,12 @@ func (c *counts) ApprovalResolved(platform, resolution, scope string, _ time.Dur
 	defer c.mu.Unlock()
 	c.pending[platform]--
 	c.resolved[strings.TrimSpace(resolution+" "+scope)]++
+}
+
+func (c *counts) ApprovalRefused(string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.refused++
 }
 
 func (c *counts) GrantsActive(n int) {

@@ -116,6 +116,8 @@ type Freeze struct {
 	Reason string    `json:"reason"`
 	By     string    `json:"by"`
 	At     time.Time `json:"at"`
+	// failed says that nobody froze it: the store failed, and no thaw helps.
+	failed bool
 }
 
 // Query selects entries; empty fields select all.

@@ -21,6 +21,9 @@ var (
 	ErrStore = errors.New("the store of approvals failed")
 )
 
+// errFull: too much is pending already.
+var errFull = errors.New("too much is pending")
+
 // refusal is a sentence for people that a program knows by its kind.
 type refusal struct {
 	kind error

@@ -3,6 +3,7 @@ package approval
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
@@ -70,12 +71,16 @@ func (f Freeze) What() string {
 	return f.Kind + " " + f.ID
 }
 
-// Told tells whoever it stops, in one sentence and without naming ids.
+// Told tells whoever it stops why, without naming ids, and what ends it.
 func (f Freeze) Told() string {
-	if f.Kind == FreezeAll {
-		return f.says()
+	said, end := f.says(), "it is thawed"
+	switch {
+	case f.failed:
+		end = "the store works again, which is tried every second, or bailiff is restarted with one that was mended; thawing does not help"
+	case f.Kind != FreezeAll:
+		said = fmt.Sprintf("%s froze this %s%s", f.By, f.Kind, because(f.Reason))
 	}
-	return fmt.Sprintf("%s froze this %s%s", f.By, f.Kind, because(f.Reason))
+	return strings.TrimRight(said, ".") + ". Nothing runs until " + end + "."
 }
 
 // says tells of a freeze in one sentence.

@@ -45,8 +45,8 @@ func (a Approver) Name() string {
 func (a Approver) Via() string { return a.Credential + " on " + a.Channel }
 
 // Router says by which way a claim goes to people and who may answer it. It is
-// asked when a claim is put to people, whenever one of them says yes, and before
-// a grant is used, since both may have changed. It may be called concurrently.
+// asked when a claim is put to people, whenever one of them says yes, before a
+// grant is used, and when the book is told that both may have changed. It may be called concurrently.
 type Router interface {
 	// Plan's error of type *Unanswerable says that nobody could answer.
 	Plan(c bailiff.Claim) (Plan, error)

@@ -445,6 +445,10 @@ func TestAStoreThatFailsGrantsNothingUntilItWorksAgain(t *testing.T) {
 			t.Errorf("it goes on: %+v", freeze)
 		}
 
+		if told := freeze.Told(); !strings.Contains(told, "until the store works again") || strings.Contains(told, "until it is thawed") {
+			t.Errorf("told is %q", told)
+		}
+
 		time.Sleep(2 * mendDelay)
 		if f.Err() != nil || f.state(pending) != bailiff.ApprovalPending {
 			t.Errorf("it does not work again: %v", f.Err())

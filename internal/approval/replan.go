@@ -1,0 +1,128 @@
+package approval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// replanLength is how many approvals are planned anew in one transaction, so that
+// others get their turn in between.
+const replanLength = 1000
+
+// errReplanned says that the router was asked before people or routes changed.
+var errReplanned = errors.New("people or routes changed meanwhile")
+
+// Replan has the router plan every pending approval anew; it is to be called
+// after people or routes changed. What nobody could answer any more expires at
+// once, as unanswerable. The others get the approvers, channels and route of the
+// moment, lose the votes of those who may no longer answer, and need no fewer
+// people than before; their time stays as it was. The error is [ErrStore], or the
+// router's; what was planned until then stays so, and calling it again goes on.
+func (b *Book) Replan(ctx context.Context) error {
+	b.replanning.Lock()
+	defer b.replanning.Unlock()
+	var pending []*item
+	err := b.do(ctx, func(s *state, _ time.Time) (step, error) {
+		b.replans.Add(1) // whoever asked the router before, and is not in yet, asks it again
+		pending = s.pendingInOrder()
+		return step{}, nil
+	})
+	for err == nil && len(pending) > 0 {
+		n := min(len(pending), replanLength)
+		var again []*item
+		again, err = b.replan(ctx, pending[:n])
+		pending = append(pending[n:], again...)
+	}
+	return err
+}
+
+// replan puts new plans into force in one transaction. It returns what changed
+// while the router was asked.
+func (b *Book) replan(ctx context.Context, pending []*item) (again []*item, err error) {
+	var all []replanned
+	for _, i := range pending {
+		r, changed, err := b.plannedAnew(i)
+		if err != nil {
+			return nil, err
+		}
+		if changed {
+			all = append(all, r)
+		}
+	}
+	if len(all) == 0 {
+		return nil, nil
+	}
+	err = b.do(ctx, func(s *state, now time.Time) (step, error) {
+		b.replans.Add(1)
+		var t step
+		for _, r := range all {
+			switch i := s.items[r.item.Entry.ID]; {
+			case i == nil || !i.pending():
+			case i != r.item:
+				again = append(again, i)
+			default:
+				r.apply(&t, now)
+			}
+		}
+		return t, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return again, nil
+}
+
+// replanned is a pending approval with its new plan, or why nobody could answer.
+type replanned struct {
+	item   *item
+	poll   poll
+	nobody string
+}
+
+func (b *Book) plannedAnew(i *item) (r replanned, changed bool, err error) {
+	text, found, err := b.claim(i)
+	if err != nil || !found { // a claim is kept as long as its approval is pending
+		return r, false, err
+	}
+	r = replanned{item: i}
+	c, e := text.claim(i.Entry.DecisionID), &i.Entry
+	plan, err := b.Router.Plan(c)
+	var nobody *Unanswerable
+	if errors.As(err, &nobody) {
+		r.nobody = b.scrub(nobody.Reason)
+		return r, true, nil
+	}
+	if err != nil {
+		return r, false, fmt.Errorf("planning approval %s anew: %w", e.ID, err)
+	}
+	plan.Approvers, plan.Channels = append([]string{}, plan.Approvers...), append([]string{}, plan.Channels...)
+	plan.Quorum, plan.Timeout = max(plan.Quorum, e.Plan.Quorum), e.Plan.Timeout
+	if len(plan.Approvers) < plan.Quorum {
+		r.nobody = fmt.Sprintf("%d people must say yes, as when this was asked, but only %s could now; ask again",
+			plan.Quorum, strings.Join(plan.Approvers, " and "))
+		return r, true, nil
+	}
+	r.poll = poll{plan: plan, barred: b.barred(c, e.Votes, plan.Route)}
+	return r, len(r.poll.barred) > 0 || !reflect.DeepEqual(plan, e.Plan), nil
+}
+
+// apply adds a new plan to a step.
+func (r replanned) apply(t *step, now time.Time) {
+	i := r.item.copy()
+	e := &i.Entry
+	t.items = append(t.items, i)
+	if r.nobody != "" {
+		i.settle(t, bailiff.ApprovalExpired, "unanswerable", r.nobody, now)
+		return
+	}
+	t.events = append(t.events, r.poll.update(i).events...)
+	e.Plan = r.poll.plan
+	e.Message = e.waiting()
+	t.events = append(t.events, e.event("replanned: "+e.Message))
+}
