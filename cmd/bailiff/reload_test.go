@@ -124,3 +124,33 @@ func TestTheBoundOnSandboxesChangesWithoutARestart(t *testing.T) {
 		}
 	}
 }
+
+func TestAReadAgainConfigurationPlansWhatIsPendingAnew(t *testing.T) {
+	s := startOffice(t, openDir(t), onePerson(t, "backends: {bubblewrap: {}}"))
+	asked, err := s.book.Ask(t.Context(), bailiff.Claim{
+		Request: bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "rm -r build"}, Caller: "test",
+			Session: bailiff.Session{ID: "s1", Platform: "telegram", UserID: "42"}},
+		Decision: bailiff.Decision{Outcome: bailiff.Ask, Approval: &bailiff.ApprovalTerms{
+			Scopes: []string{bailiff.ScopeOnce}, Quorum: 1, Reasons: []bailiff.Reason{{Rule: "command.deletes", Message: "deletes"}},
+		}},
+	})
+	if err != nil || asked.State != bailiff.ApprovalPending {
+		t.Fatalf("asked: %+v, %v", asked, err)
+	}
+	for _, c := range []struct {
+		route config.Route
+		state bailiff.ApprovalState
+	}{
+		{config.Route{Name: "owners", Channels: []string{"operator"}}, bailiff.ApprovalPending},
+		{config.Route{Name: "elsewhere", Approvers: `approver.name == "dora"`, Channels: []string{"operator"}}, bailiff.ApprovalExpired},
+	} {
+		next := *s.cfg
+		next.Approvals.Routes = []config.Route{c.route}
+		if _, err := s.reload(t.Context(), &next); err != nil {
+			t.Fatal(err)
+		}
+		if e, _ := s.book.Get(asked.ID); e.State != c.state || e.Plan.Route != "owners" {
+			t.Errorf("by route %s it is %s by %s: %s", c.route.Name, e.State, e.Plan.Route, e.Message)
+		}
+	}
+}
