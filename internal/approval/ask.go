@@ -67,10 +67,14 @@ func (b *Book) Ask(ctx context.Context, c bailiff.Claim) (bailiff.Approval, erro
 	return a, nil
 }
 
-// refused tells of a question that is not kept, which leaves no trace otherwise.
+// refused tells of a question that is not kept, which leaves no trace otherwise;
+// the log is told once a second at most.
 func (b *Book) refused(c bailiff.Claim, why error) {
 	b.Observer.ApprovalRefused(c.Request.Session.Platform)
-	b.complaints.Do(func() { b.Log.Warn("a question to people was refused", "reason", why.Error()) })
+	now, last := time.Now().UnixNano(), b.complained.Load()
+	if now-last >= int64(time.Second) && b.complained.CompareAndSwap(last, now) {
+		b.Log.Warn("a question to people was refused", "reason", why.Error())
+	}
 }
 
 // question is a claim made ready to be put to people.

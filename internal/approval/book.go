@@ -59,8 +59,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/time/rate"
-
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/feed"
 )
@@ -123,8 +121,8 @@ type Book struct {
 	// that of what is pending is brought up to date.
 	replans    atomic.Uint64
 	replanning sync.Mutex
-	// complaints bounds how much is logged of what is refused.
-	complaints rate.Sometimes
+	// complained is when a refused question was last logged, in nanoseconds since 1970.
+	complained atomic.Int64
 
 	// These are the writer's alone. ahead holds what is about to be written too.
 	ahead    *state
@@ -145,8 +143,7 @@ func Open(c Config) (*Book, error) {
 	}
 	b := &Book{
 		Config: c, queue: make(chan *wish, queueLength), closing: make(chan struct{}), ended: make(chan struct{}),
-		complaints: rate.Sometimes{Interval: time.Second},
-		delivered:  make(chan struct{}), timer: time.NewTimer(sweepAtMost), waiting: map[string]chan struct{}{},
+		delivered: make(chan struct{}), timer: time.NewTimer(sweepAtMost), waiting: map[string]chan struct{}{},
 		seen: newState(), outbox: outbox{more: make(chan struct{}, 1)}, changes: feed.Feed[Change]{Lost: Change{Lost: true}},
 	}
 	if err := b.open(); err != nil {
