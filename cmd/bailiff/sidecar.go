@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -160,6 +161,7 @@ func (s *sidecar) run(ctx context.Context) error {
 	background, cancel := context.WithCancel(ctx)
 	s.background(background)
 	s.serve()
+	debug.FreeOSMemory() // what compiling and testing the policies took
 	s.log.Info("serving", "version", version, "revision", s.policies.Revision(), "state", s.cfg.StateDir)
 	var err error
 	select {
