@@ -163,10 +163,8 @@ type tenure struct {
 }
 
 func (l *lease) alive() bool {
-	select {
-	case <-l.ready:
-	default:
-		return true // still being opened
+	if l.isOpening() {
+		return true
 	}
 	if l.err != nil {
 		return false

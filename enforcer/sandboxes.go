@@ -66,12 +66,7 @@ func (e *Enforcer) reaped(l *lease, reason string, err error) {
 
 // id is the sandbox's, empty while it is being opened or if that failed.
 func (l *lease) id() string {
-	select {
-	case <-l.ready:
-	default:
-		return ""
-	}
-	if l.err != nil {
+	if l.isOpening() || l.err != nil {
 		return ""
 	}
 	return l.sandbox.ID()

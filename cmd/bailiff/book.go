@@ -12,7 +12,6 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/people"
-	"github.com/bailiff-dev/bailiff/internal/redact"
 )
 
 // openBook opens what remembers approvals, grants and freezes.
@@ -24,7 +23,7 @@ func (c *core) openBook() error {
 	var err error
 	c.book, err = approval.Open(approval.Config{
 		Path: filepath.Join(c.cfg.StateDir, "approvals.db"), Router: &c.roster, Recorder: c.decisions, Observer: c.metrics,
-		Caps: approval.Caps(caps), Scrub: redact.NewScrubber(c.variables).Scrub, Log: c.log,
+		Caps: approval.Caps(caps), Scrub: c.scrubber.Scrub, Log: c.log,
 	})
 	if err != nil {
 		return fmt.Errorf("opening the approvals: %w", err)

@@ -34,6 +34,7 @@ type core struct {
 	page      http.Handler // of the metrics
 	policies  *pdp.PDP
 	variables *env.Sources
+	scrubber  *redact.Scrubber // of what is kept and shown
 	decisions *audit.Log
 	backends  map[string]backends.Backend
 	roster    roster
@@ -73,12 +74,13 @@ func (c *core) load(ctx context.Context) (err error) {
 	if c.backends, err = newBackends(c.cfg, c.log); err != nil {
 		return err
 	}
+	c.scrubber = redact.NewScrubber(c.variables)
 	registry := metrics.NewRegistry()
 	c.page = metrics.Handler(registry)
 	c.metrics = metrics.New(registry, metrics.Config{Version: version, Backends: names(c.backends)})
 	c.throttle = throttle.New(throttle.Shares(c.cfg.Limits.RequestsPerMinute), c.metrics)
 	c.decisions, err = audit.Open(audit.Config{StateDir: c.cfg.StateDir, Observer: c.metrics, Log: c.log,
-		Scrub: redact.NewScrubber(c.variables).Scrub})
+		Scrub: c.scrubber.Scrub})
 	if err != nil {
 		return fmt.Errorf("opening the decision log: %w", err)
 	}

@@ -140,8 +140,8 @@ func TestADamagedStoreIsRefused(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "approvals.db")
 			if err := errors.Join(os.WriteFile(path, content, 0o600), c.harm(path)); err != nil {
-				if errors.Is(err, os.ErrPermission) {
-					t.Skip(err)
+				if errors.Is(err, os.ErrPermission) && os.Getenv("BAILIFF_REQUIRE_ALL") == "" {
+					t.Skip("only root can do this harm:", err)
 				}
 				t.Fatal(err)
 			}

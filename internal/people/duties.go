@@ -36,11 +36,13 @@ func (r *Roster) bar(who approval.Approver, c bailiff.Claim, way route) string {
 
 // conflict says why separation of duties keeps somebody from answering.
 func (r *Roster) conflict(who approval.Approver, req bailiff.Request) string {
-	switch {
-	case r.operator.AllowSameUser:
+	if r.operator.AllowSameUser {
 		return ""
-	case r.reached(req) != "":
-		return r.reached(req)
+	}
+	why := r.reached(req)
+	switch {
+	case why != "":
+		return why
 	case who.Person == "":
 		return who.Credential + " belongs to nobody in people"
 	case slices.Contains(r.requesters(req), who.Person):
