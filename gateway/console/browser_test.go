@@ -156,12 +156,17 @@ func is[T any](b *tab, expression string) T {
 	return value
 }
 
-// await waits until an expression is true.
+// await waits until an expression is true. A page that is just being left answers
+// nothing; the one after it will.
 func (b *tab) await(expression string) {
 	b.t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !is[bool](b, "Boolean("+expression+")"); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		done, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("Boolean("+expression+")"))
+		if err == nil && done {
+			return
+		}
 		if time.Now().After(deadline) {
-			b.t.Fatalf("this never came true: %s; the page shows:\n%s", expression, b.shows())
+			b.t.Fatalf("this never came true: %s (%v); the page shows:\n%s", expression, err, b.shows())
 		}
 	}
 }
