@@ -1,6 +1,9 @@
 package bailiff
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Status is how a request ended.
 type Status string
@@ -40,6 +43,14 @@ const (
 	CodeApproval = "approval_failed"
 	// CodeFrozen: an operator has frozen the session, the user or everything.
 	CodeFrozen = "frozen"
+	// CodeLimit: the caller, the user, the session, the backend or all together have
+	// as many sandboxes or processes as they may.
+	CodeLimit = "limit_reached"
+	// CodeOccupied: a background process lives in the sandbox beside which the
+	// request may not run.
+	CodeOccupied = "sandbox_occupied"
+	// CodeProcess: the session has no process of that id, or it takes no input any more.
+	CodeProcess = "no_such_process"
 	// CodeRateLimited: too many requests in a short time.
 	CodeRateLimited = "rate_limited"
 	// CodeShutdown: the sidecar is stopping.
@@ -71,9 +82,34 @@ type Answer struct {
 	Backend   string
 	SandboxID string
 	ProcessID string
+	// Processes are the background processes that a process request asked about.
+	Processes []ProcessState
+	// ToolCalls counts the tools that a script called.
+	ToolCalls int
 	Decision  Decision
 	// Approval is set when humans were asked, or a grant of theirs was used.
 	Approval *Approval
+}
+
+// ProcessState is what a session is told of one of its background processes.
+type ProcessState struct {
+	ID      string
+	Command string
+	Started time.Time
+	// Ended is when its first process ended; zero while it runs.
+	Ended time.Time
+	// Status is [Completed], [TimedOut], [Interrupted] or [Failed] once it has ended.
+	Status   Status
+	ExitCode int
+	// Written counts the bytes of its output so far.
+	Written int64
+}
+
+// ToolCall is a script's call of a tool that the agent registered. The agent
+// answers it under its ID.
+type ToolCall struct {
+	ID, Name  string
+	Arguments json.RawMessage
 }
 
 // Progress is one piece of news about a running request; exactly one field is set.
@@ -82,6 +118,8 @@ type Progress struct {
 	Decision *Decided
 	// Approval comes when one is asked for, and when it is answered.
 	Approval *Approval
+	// ToolCall is one that the caller is to run and answer.
+	ToolCall *ToolCall
 	// Output holds the next bytes of output, already redacted.
 	Output []byte
 }

@@ -23,6 +23,9 @@ type Obligations struct {
 	Backend BackendTerms `json:"backend"`
 	Env     EnvTerms     `json:"env"`
 	Limits  Limits       `json:"limits"`
+	// Tools are those that a script may call back, of [Terminal] and the names of
+	// tools that the agent registered.
+	Tools []string `json:"tools,omitempty"`
 }
 
 // Reason is one rule that spoke.
@@ -76,7 +79,12 @@ type BackendTerms struct {
 	Image string `json:"image"`
 	// Scope is who shares the sandbox: "session", "user" or "request".
 	Scope       string `json:"scope"`
-	IdleSeconds int    `json:"idle_seconds"`
+	// IdleSeconds is how long the sandbox stays that nobody uses, MaxSeconds how
+	// long any stays; zero means a day.
+	IdleSeconds int `json:"idle_seconds"`
+	MaxSeconds  int `json:"max_seconds,omitempty"`
+	// Persistent keeps the workspace when the sandbox goes.
+	Persistent bool `json:"persistent,omitempty"`
 	// Network is "none", "egress" or "full".
 	Network  string   `json:"network"`
 	Egress   []string `json:"egress"`
@@ -116,6 +124,12 @@ type Withheld struct {
 type Limits struct {
 	TimeoutSeconds int `json:"timeout_seconds"`
 	OutputBytes    int `json:"output_bytes"`
+	// BackgroundSeconds is how long a background process may run; zero means as
+	// long as its sandbox stays.
+	BackgroundSeconds int `json:"background_seconds,omitempty"`
+	// Processes is how many background processes the session may have at once;
+	// zero means the enforcer's own bound.
+	Processes int `json:"processes,omitempty"`
 }
 
 // Judgement is a decision with what the decision log keeps beside it.

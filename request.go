@@ -15,6 +15,9 @@ const (
 	Terminal    Tool = "terminal"
 	ExecuteCode Tool = "execute_code"
 	Process     Tool = "process"
+	// Call is a tool of the agent's own that a script of execute_code calls: it is
+	// judged like any request, and the agent runs it. No client can send one.
+	Call Tool = "call"
 )
 
 // Request is one tool call of one session.
@@ -58,6 +61,9 @@ type Args struct {
 	Action    string `json:"action,omitempty"`
 	ProcessID string `json:"process_id,omitempty"`
 	Data      string `json:"data,omitempty"`
+	// Name and Arguments, a JSON object, belong to call.
+	Name      string          `json:"name,omitempty"`
+	Arguments json.RawMessage `json:"arguments,omitempty"`
 }
 
 // Session is the conversation that a request came from, as the agent claims it.

@@ -59,6 +59,15 @@ type Keeper interface {
 	RemoveWorkspace(ctx context.Context, owner, workspace string) error
 }
 
+// Adopter is a backend whose running sandboxes outlive the sidecar. Adopt attaches
+// anew to the one of that id, which must have been made for an equal spec (of the
+// same Owner, Session and Workspace too) and run still; foreground commands of an
+// earlier sidecar end in it, background ones stay. Otherwise it is an error, and
+// the sandbox is left to a sweep.
+type Adopter interface {
+	Adopt(ctx context.Context, id string, spec Spec) (Sandbox, error)
+}
+
 // Spec is what a sandbox must be like. Two equal specs may share a sandbox.
 type Spec struct {
 	// Owner identifies the sidecar (its state folder), Session the session it
@@ -94,6 +103,18 @@ type Sandbox interface {
 	// not the command; it wraps [ErrNotStarted] when the command surely did not
 	// start, and with it [ErrUnfit] or [ErrFull] when the sandbox is well.
 	Run(ctx context.Context, cmd Command, out func([]byte)) (Exit, error)
+	// Start starts a command in the background. The tag names it to whoever
+	// attaches to the sandbox later. HeadBytes and TailBytes do not count: its
+	// output goes to a log inside the sandbox, which holds what was written last.
+	// Errors are those of Run.
+	Start(ctx context.Context, cmd Command, tag string) (Process, error)
+	// Processes lists the background commands that nobody has forgotten, those
+	// that were started before this sidecar attached among them.
+	Processes(ctx context.Context) ([]Process, error)
+	// Converse starts a command that talks with its caller besides what it prints:
+	// it reads lines on descriptor 3 and writes lines on descriptor 4. HeadBytes
+	// and TailBytes do not count. Errors are those of Run.
+	Converse(ctx context.Context, cmd Command, hear Listener) (Dialogue, error)
 	// Digest reads plain files of at most 64 MiB and returns each with the SHA-256 of its
 	// content, in the order of paths, empty where there is no such file. Relative
 	// paths are seen from dir, the empty dir being the workspace.
@@ -107,6 +128,60 @@ type Sandbox interface {
 	// Close stops everything inside and removes the sandbox, and its workspace
 	// too when the spec named none.
 	Close(ctx context.Context) error
+}
+
+// Process is a background command of a sandbox. It, its exit and its log stay
+// until they are forgotten or the sandbox ends.
+type Process interface {
+	Tag() string
+	// Write passes input on; it waits while the process does not read, until ctx ends.
+	Write(ctx context.Context, data []byte) error
+	// CloseInput ends the input.
+	CloseInput(ctx context.Context) error
+	// Log reads up to most bytes of the output from an offset on, fewer at its end.
+	Log(ctx context.Context, offset int64, most int) (Piece, error)
+	// Done is closed when the command has ended, or the sandbox was lost.
+	Done() <-chan struct{}
+	// Exit is how it ended, once Done is closed.
+	Exit() Exit
+	// Kill ends it with everything it started, and returns when that is gone.
+	Kill(ctx context.Context) error
+	// Forget gives up its log; of a command that runs still it is an error.
+	Forget(ctx context.Context) error
+}
+
+// Piece is a part of a log.
+type Piece struct {
+	// From is where Data begins: beyond the offset asked for where the log does not
+	// reach back so far.
+	From int64
+	Data []byte
+	// Written counts all that was ever written.
+	Written int64
+}
+
+// Listener hears a command that converses. Its methods are not called
+// concurrently, nor after the Dialogue is done. What the command printed before
+// it wrote a line is heard before that line; bytes may come in any pieces.
+type Listener interface {
+	Output(p []byte)
+	// Line is one without its end; one of more than 8 MiB ends the command.
+	Line(line []byte)
+}
+
+// Dialogue is the caller's side of a command that converses.
+type Dialogue interface {
+	// Say writes one line, which must hold no line's end.
+	Say(line []byte) error
+	// Break ends whatever the command's first process started, and sends SIGINT to
+	// the process itself.
+	Break() error
+	// Kill ends it with everything it started, and returns when that is gone.
+	Kill(ctx context.Context) error
+	// Done is closed when the command has ended, or the sandbox was lost.
+	Done() <-chan struct{}
+	// Exit is how it ended, once Done is closed.
+	Exit() Exit
 }
 
 // Command is one execution inside a sandbox.
