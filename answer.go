@@ -1,9 +1,6 @@
 package bailiff
 
-import (
-	"encoding/json"
-	"time"
-)
+import "time"
 
 // Status is how a request ended.
 type Status string
@@ -108,8 +105,9 @@ type ProcessState struct {
 // ToolCall is a script's call of a tool that the agent registered. The agent
 // answers it under its ID.
 type ToolCall struct {
-	ID, Name  string
-	Arguments json.RawMessage
+	ID, Name string
+	// Arguments are the text of a JSON object.
+	Arguments string
 }
 
 // Progress is one piece of news about a running request; exactly one field is set.

@@ -78,7 +78,7 @@ type BackendTerms struct {
 	Name  string `json:"name"`
 	Image string `json:"image"`
 	// Scope is who shares the sandbox: "session", "user" or "request".
-	Scope       string `json:"scope"`
+	Scope string `json:"scope"`
 	// IdleSeconds is how long the sandbox stays that nobody uses, MaxSeconds how
 	// long any stays; zero means a day.
 	IdleSeconds int `json:"idle_seconds"`

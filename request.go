@@ -61,9 +61,9 @@ type Args struct {
 	Action    string `json:"action,omitempty"`
 	ProcessID string `json:"process_id,omitempty"`
 	Data      string `json:"data,omitempty"`
-	// Name and Arguments, a JSON object, belong to call.
-	Name      string          `json:"name,omitempty"`
-	Arguments json.RawMessage `json:"arguments,omitempty"`
+	// Name and Arguments, the text of a JSON object, belong to call.
+	Name      string `json:"name,omitempty"`
+	Arguments string `json:"arguments,omitempty"`
 }
 
 // Session is the conversation that a request came from, as the agent claims it.
