@@ -13,7 +13,7 @@
 //   - nothing runs unless its decision is on disk;
 //   - the floor (floor.go) holds under any policy, hostile ones included;
 //   - a request that gets variables is alone in its sandbox, and what it leaves
-//     behind is killed (lease.go);
+//     behind is killed (tenure.go);
 //   - values of variables go to the sandbox's runner and to the redactor, and
 //     nowhere else;
 //   - what humans approved is what runs: a grant covers the request by its digest

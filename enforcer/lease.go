@@ -2,13 +2,7 @@ package enforcer
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -16,7 +10,6 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/internal/audit"
 )
 
 const (
@@ -26,80 +19,7 @@ const (
 	openTimeout = 2 * time.Minute
 	// maxFailed bounds how many failures are remembered to be told.
 	maxFailed = 10_000
-	// exclusive is the whole weight of a lease's gate; a request without
-	// variables takes one.
-	exclusive = 1 << 20
 )
-
-// tenant is who wants a sandbox, and what it must be like.
-type tenant struct {
-	caller, session string
-	backend         string
-	// slot is what a tenant has at most one of: a scope's identity and a backend.
-	slot string
-	// shared is set when the sandbox is a user's, whatever the session.
-	shared bool
-	// alone is set when nobody else, and no later request, may share the sandbox.
-	alone bool
-	idle  time.Duration
-	spec  backends.Spec
-}
-
-// tenancy derives from a decision who may share the sandbox of a request.
-func tenancy(req bailiff.Request, d bailiff.Decision, owner string) tenant {
-	t := tenant{
-		caller: req.Caller, session: req.Session.ID, backend: d.Backend.Name,
-		alone: d.Backend.Scope == "request" || len(d.Env.Sealed) > 0,
-		idle:  time.Duration(d.Backend.IdleSeconds) * time.Second,
-	}
-	scope := []string{"session", req.Caller, req.Session.ID}
-	switch {
-	case t.alone:
-		scope = []string{"request", audit.NewID()}
-	case d.Backend.Scope == "user" && req.Session.UserID != "":
-		t.shared = true
-		scope = []string{"user", req.Caller, req.Session.Platform, req.Session.UserID}
-	}
-	t.slot = hash(append(scope, d.Backend.Name)...)
-	t.spec = backends.Spec{
-		Owner: owner, Session: hash(req.Caller, req.Session.ID), Image: d.Backend.Image, Network: d.Backend.Network,
-		CPUs: d.Backend.CPUs, MemoryMB: d.Backend.MemoryMB, DiskMB: d.Backend.DiskMB, PIDs: d.Backend.PIDs,
-		ReadOnly: d.Backend.ReadOnly, Mounts: d.Backend.Mounts,
-	}
-	if !t.alone {
-		t.spec.Workspace = hash(scope...)
-	}
-	return t
-}
-
-// hash names something by its parts, so that no part of a chat's identity ends
-// up in a label or a path.
-func hash(parts ...string) string {
-	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
-	return hex.EncodeToString(sum[:16])
-}
-
-// serves says whether a tenant's request would be in this lease. The image does
-// not count: a tenant's may be one that is not pinned yet.
-func (l *lease) serves(t tenant) bool {
-	t.spec.Image = l.spec.Image
-	return l.slot == t.slot && l.fits(t)
-}
-
-// fits says whether a tenant may use a sandbox that was made for another request.
-func (l *lease) fits(t tenant) bool {
-	return l.alive() && time.Now().Before(l.spec.Expires) && l.fingerprint == fingerprint(t.spec)
-}
-
-func fingerprint(spec backends.Spec) string {
-	spec.Expires = time.Time{}
-	spec.Session = "" // a user's sandbox serves several of their sessions
-	text, err := json.Marshal(spec)
-	if err != nil {
-		panic(err) // strings, numbers and booleans only: cannot fail
-	}
-	return hash(string(text))
-}
 
 // leases are the sandboxes that are in use or kept warm, at most one a slot.
 type leases struct {
@@ -151,17 +71,6 @@ type lease struct {
 	used     time.Time
 }
 
-// tenure is one request's use of a lease.
-type tenure struct {
-	*lease
-	weight int64
-	// replaced says that the sandbox is there because the one before failed.
-	replaced bool
-	// stopped counts the processes of earlier commands that were killed so that
-	// this request is alone.
-	stopped int
-}
-
 func (l *lease) alive() bool {
 	if l.isOpening() {
 		return true
@@ -175,6 +84,23 @@ func (l *lease) alive() bool {
 	default:
 		return true
 	}
+}
+
+func (l *lease) isOpening() bool {
+	select {
+	case <-l.ready:
+		return false
+	default:
+		return true
+	}
+}
+
+// id is the sandbox's, empty while it is being opened or if that failed.
+func (l *lease) id() string {
+	if l.isOpening() || l.err != nil {
+		return ""
+	}
+	return l.sandbox.ID()
 }
 
 // acquire returns the tenant's sandbox, making it if there is none that fits.
@@ -192,75 +118,6 @@ func (ls *leases) acquire(ctx context.Context, t tenant, guest bailiff.Session, 
 		return nil, err
 	}
 	return use, nil
-}
-
-// settle waits for the sandbox and for the others in it.
-func (u *tenure) settle(ctx context.Context, alone bool) error {
-	select {
-	case <-u.ready:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	if u.err != nil {
-		return u.err
-	}
-	if err := u.gate.Acquire(ctx, u.weight); err != nil {
-		return err
-	}
-	if !alone {
-		return nil
-	}
-	if err := u.endOthers(ctx); err != nil {
-		u.gate.Release(u.weight)
-		return err
-	}
-	return nil
-}
-
-// endOthers ends what earlier commands left running, in this sandbox and in any
-// other that stands on the same files; nobody is in one of these.
-func (u *tenure) endOthers(ctx context.Context) error {
-	for _, other := range u.leases.others(u.lease) {
-		if err := u.quiet(ctx, other); err != nil {
-			return fmt.Errorf("stopping what stands on the same files: %w", err)
-		}
-	}
-	left, err := u.sandbox.Alive(ctx)
-	if err != nil {
-		return fmt.Errorf("looking for processes of earlier commands: %w", err)
-	}
-	if left == 0 {
-		return nil
-	}
-	u.stopped = left
-	if err := u.sandbox.Kill(ctx); err != nil {
-		return fmt.Errorf("stopping processes of earlier commands: %w", err)
-	}
-	return nil
-}
-
-// quiet waits for the end of another sandbox that is on its way out, and ends what
-// is left in one that is not.
-func (u *tenure) quiet(ctx context.Context, other *lease) error {
-	ready := other.ready
-	if u.leases.isLeaving(other) {
-		ready = other.gone
-	}
-	select {
-	case <-ready:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	if other.id() == "" || u.leases.isLeaving(other) {
-		return nil
-	}
-	return other.sandbox.Kill(ctx)
-}
-
-// release ends a tenure.
-func (u *tenure) release() {
-	u.gate.Release(u.weight)
-	u.leases.leave(u.lease)
 }
 
 // enter counts a user in, on the slot's lease if it fits and on a new one otherwise.
@@ -289,46 +146,6 @@ func (ls *leases) enter(t tenant, guest bailiff.Session, maker backends.Backend)
 	return use, nil
 }
 
-// maxGuests bounds whom a lease remembers; one with so many is halted with anybody.
-const maxGuests = 1000
-
-// welcome remembers whose request is in the sandbox.
-func (l *lease) welcome(s bailiff.Session) {
-	guest := bailiff.Session{ID: s.ID, Platform: s.Platform, UserID: s.UserID}
-	if len(l.guests) < maxGuests && !slices.Contains(l.guests, guest) {
-		l.guests = append(l.guests, guest)
-	}
-}
-
-// isFor says whether a halt of those that match is this lease's too.
-func (l *lease) isFor(match func(bailiff.Session) bool) bool {
-	return len(l.guests) == maxGuests || slices.ContainsFunc(l.guests, match)
-}
-
-// roomFor says whether a caller may have one more sandbox.
-func (ls *leases) roomFor(caller string) error {
-	n := 0
-	for l := range ls.all {
-		if l.caller == caller && !l.removed {
-			n++
-		}
-	}
-	if ls.most == 0 || n < ls.most {
-		return nil
-	}
-	return fmt.Errorf("%w: listener %s has %d, as many as agent.max_sandboxes allows; end a session, or wait until one was idle for long enough",
-		errNoRoom, caller, n)
-}
-
-var errNoRoom = errors.New("too many sandboxes")
-
-func replaceReason(l *lease) string {
-	if l.alive() {
-		return "expired"
-	}
-	return "failed"
-}
-
 // make starts opening a sandbox. The opening is not the requester's alone:
 // others may already wait for it, so it does not end with the request.
 func (ls *leases) make(t tenant, maker backends.Backend) *lease {
@@ -345,46 +162,6 @@ func (ls *leases) make(t tenant, maker backends.Backend) *lease {
 	delete(ls.parked, t.spec.Workspace)
 	go l.open(ls.emptying(t.spec.Workspace))
 	return l
-}
-
-// gateOf is the gate of a tenant's workspace: whoever is alone in a sandbox is
-// alone on its files too, whatever other sandboxes still stand on them.
-func (ls *leases) gateOf(t tenant) *semaphore.Weighted {
-	for l := range ls.all {
-		if t.spec.Workspace != "" && l.spec.Workspace == t.spec.Workspace && l.backend == t.backend && l.gate != nil {
-			return l.gate
-		}
-	}
-	return semaphore.NewWeighted(exclusive)
-}
-
-// others are the leases that stand on the same files.
-func (ls *leases) others(than *lease) (all []*lease) {
-	ls.mu.Lock()
-	defer ls.mu.Unlock()
-	for l := range ls.all {
-		if l != than && than.spec.Workspace != "" && l.spec.Workspace == than.spec.Workspace && l.backend == than.backend {
-			all = append(all, l)
-		}
-	}
-	return all
-}
-
-// isLeaving says whether a lease is closed as soon as nobody uses it.
-func (ls *leases) isLeaving(l *lease) bool {
-	ls.mu.Lock()
-	defer ls.mu.Unlock()
-	return l.retired != ""
-}
-
-// emptying lists the ends to wait for before a workspace is used again.
-func (ls *leases) emptying(workspace string) (ends []<-chan struct{}) {
-	for l := range ls.all {
-		if l.emptying && l.spec.Workspace == workspace {
-			ends = append(ends, l.gone)
-		}
-	}
-	return ends
 }
 
 func (l *lease) open(after []<-chan struct{}) {
@@ -424,6 +201,13 @@ func (ls *leases) expire(l *lease) {
 	if l.users == 0 && time.Since(l.used) >= l.idle {
 		ls.retire(l, "idle")
 	}
+}
+
+func replaceReason(l *lease) string {
+	if l.alive() {
+		return "expired"
+	}
+	return "failed"
 }
 
 // retire takes a lease out of use; it is closed when its last user leaves.
@@ -480,30 +264,6 @@ func (l *lease) close(reason string) {
 		err = errors.Join(err, keeper.RemoveWorkspace(ctx, l.spec.Owner, l.spec.Workspace))
 	}
 	l.leases.reaped(l, reason, err)
-}
-
-// park keeps a workspace that no lease has for a while.
-func (ls *leases) park(workspace string) {
-	ls.mu.Lock()
-	defer ls.mu.Unlock()
-	ls.parked[workspace] = time.Now().Add(maxAge)
-}
-
-// isLastIn says whether nobody else works, or is about to, on a closed lease's
-// workspace; whoever comes now waits until it is gone.
-func (ls *leases) isLastIn(l *lease) bool {
-	ls.mu.Lock()
-	defer ls.mu.Unlock()
-	if l.spec.Workspace == "" {
-		return false
-	}
-	for other := range ls.all {
-		if other != l && other.spec.Workspace == l.spec.Workspace {
-			return false
-		}
-	}
-	l.emptying = true
-	return true
 }
 
 func (ls *leases) forget(l *lease) {

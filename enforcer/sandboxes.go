@@ -20,14 +20,6 @@ type Sandbox struct {
 	Since, LastUsed time.Time
 }
 
-// Bound sets how many sandboxes the requests of one caller may have at once, zero
-// meaning any number. Those that are there stay.
-func (e *Enforcer) Bound(most int) {
-	e.leases.mu.Lock()
-	defer e.leases.mu.Unlock()
-	e.leases.most = most
-}
-
 // Sandboxes lists the live ones, the oldest first.
 func (e *Enforcer) Sandboxes() []Sandbox { return e.leases.list() }
 
@@ -62,23 +54,6 @@ func (e *Enforcer) reaped(l *lease, reason string, err error) {
 		DecisionID: audit.NewID(), Timestamp: time.Now().UTC(), RequestedBy: l.caller,
 		Custom: bailiff.Custom{Event: bailiff.SandboxEvent, Session: l.session, Backend: l.backend, SandboxID: l.id(), Message: reason},
 	})
-}
-
-// id is the sandbox's, empty while it is being opened or if that failed.
-func (l *lease) id() string {
-	if l.isOpening() || l.err != nil {
-		return ""
-	}
-	return l.sandbox.ID()
-}
-
-func (l *lease) isOpening() bool {
-	select {
-	case <-l.ready:
-		return false
-	default:
-		return true
-	}
 }
 
 func (ls *leases) list() []Sandbox {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
 )
@@ -52,29 +51,6 @@ func (e *Enforcer) sweepWorkspaces(ctx context.Context, keeper backends.Keeper) 
 	}
 	return errors.Join(faults...)
 }
-
-// takeOver takes a workspace that is nobody's, so that whoever comes now waits until
-// it is gone; nil if it is somebody's.
-func (ls *leases) takeOver(workspace string) *lease {
-	ls.mu.Lock()
-	defer ls.mu.Unlock()
-	if until, parked := ls.parked[workspace]; parked && time.Now().Before(until) {
-		return nil
-	}
-	delete(ls.parked, workspace)
-	for l := range ls.all {
-		if l.spec.Workspace == workspace {
-			return nil
-		}
-	}
-	l := &lease{tenant: tenant{spec: backends.Spec{Workspace: workspace}}, ready: make(chan struct{}), gone: make(chan struct{}),
-		err: errSwept, removed: true, emptying: true}
-	close(l.ready)
-	ls.all[l] = true
-	return l
-}
-
-var errSwept = errors.New("the workspace is being swept")
 
 // holds says whether a sandbox is a lease's, or could be that of one which is
 // just being made and whose id is not known yet.

@@ -1,0 +1,65 @@
+package enforcer
+
+import (
+	"errors"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/backends"
+)
+
+// emptying lists the ends to wait for before a workspace is used again.
+func (ls *leases) emptying(workspace string) (ends []<-chan struct{}) {
+	for l := range ls.all {
+		if l.emptying && l.spec.Workspace == workspace {
+			ends = append(ends, l.gone)
+		}
+	}
+	return ends
+}
+
+// park keeps a workspace that no lease has for a while.
+func (ls *leases) park(workspace string) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	ls.parked[workspace] = time.Now().Add(maxAge)
+}
+
+// isLastIn says whether nobody else works, or is about to, on a closed lease's
+// workspace; whoever comes now waits until it is gone.
+func (ls *leases) isLastIn(l *lease) bool {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	if l.spec.Workspace == "" {
+		return false
+	}
+	for other := range ls.all {
+		if other != l && other.spec.Workspace == l.spec.Workspace {
+			return false
+		}
+	}
+	l.emptying = true
+	return true
+}
+
+// takeOver takes a workspace that is nobody's, so that whoever comes now waits until
+// it is gone; nil if it is somebody's.
+func (ls *leases) takeOver(workspace string) *lease {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	if until, parked := ls.parked[workspace]; parked && time.Now().Before(until) {
+		return nil
+	}
+	delete(ls.parked, workspace)
+	for l := range ls.all {
+		if l.spec.Workspace == workspace {
+			return nil
+		}
+	}
+	l := &lease{tenant: tenant{spec: backends.Spec{Workspace: workspace}}, ready: make(chan struct{}), gone: make(chan struct{}),
+		err: errSwept, removed: true, emptying: true}
+	close(l.ready)
+	ls.all[l] = true
+	return l
+}
+
+var errSwept = errors.New("the workspace is being swept")
