@@ -47,6 +47,7 @@ type bound struct {
 	Set     map[string]string
 	Sealed  []string
 	Limits  Limits
+	Tools   []string
 	Reasons []Pair
 }
 
@@ -58,7 +59,7 @@ func (c Claim) bound() bound {
 		Tool: c.Request.Tool, Args: c.Request.Args, Caller: c.Request.Caller, Peer: c.Request.Peer, Session: session,
 		Env: slices.Sorted(slices.Values(c.Decision.Env.Forward)), Files: files, Backend: c.Decision.Backend,
 		Set: c.Decision.Env.Set, Sealed: slices.Sorted(slices.Values(c.Decision.Env.Sealed)),
-		Limits: c.Decision.Limits, Reasons: c.Pairs(),
+		Limits: c.Decision.Limits, Tools: slices.Sorted(slices.Values(c.Decision.Tools)), Reasons: c.Pairs(),
 	}
 }
 
@@ -90,6 +91,7 @@ var driftWords = map[string]string{
 	"Tool": "the tool", "Args": "the arguments", "Caller": "the caller", "Peer": "the user that the caller runs as", "Session": "the session",
 	"Env": "the forwarded variables", "Files": "a file that the command runs", "Backend": "the backend or its terms",
 	"Set": "the variables that the policies set", "Sealed": "the sealed variables", "Limits": "the limits",
+	"Tools":   "the tools that a script may call",
 	"Reasons": "the reasons for asking",
 }
 

@@ -52,6 +52,7 @@ func TestAnApprovalIsBoundToWhatWillRunAndToNothingElse(t *testing.T) {
 		"a constant":                  {func(c *Claim) { c.Decision.Env.Set = map[string]string{"CI": "1"} }, "the variables that the policies set"},
 		"a sealed variable":           {func(c *Claim) { c.Decision.Env.Sealed = []string{"A"} }, "the sealed variables"},
 		"a longer time limit":         {func(c *Claim) { c.Decision.Limits.TimeoutSeconds = 9 }, "the limits"},
+		"a tool more for its scripts": {func(c *Claim) { c.Decision.Tools = []string{"terminal"} }, "the tools that a script may call"},
 		"one reason more": {func(c *Claim) {
 			c.Decision.Approval.Reasons = append(c.Decision.Approval.Reasons, Reason{Rule: "command.sudo"})
 		}, "the reasons for asking"},

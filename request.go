@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"regexp"
 	"time"
 )
 
@@ -19,6 +20,21 @@ const (
 	// judged like any request, and the agent runs it. No client can send one.
 	Call Tool = "call"
 )
+
+// IsCallable says whether a script may be allowed to call a tool of that name:
+// terminal, or one that an agent could have registered.
+func IsCallable(name string) bool { return name == string(Terminal) || IsOwnTool(name) }
+
+// IsOwnTool says whether an agent may give a tool of its own that name.
+func IsOwnTool(name string) bool {
+	switch Tool(name) {
+	case Terminal, ExecuteCode, Process, Call:
+		return false
+	}
+	return ownTool.MatchString(name)
+}
+
+var ownTool = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
 // Request is one tool call of one session.
 type Request struct {

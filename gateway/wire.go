@@ -23,9 +23,31 @@ type Answer struct {
 	SandboxID       string           `json:"sandbox_id"`
 	ProcessID       string           `json:"process_id"`
 	Message         string           `json:"message"`
+	Processes       []Process        `json:"processes,omitempty"`
+	ToolCallsMade   int              `json:"tool_calls_made,omitempty"`
 	Decision        bailiff.Decision `json:"decision"`
 	// Approval is set when humans were asked, or a grant of theirs was used.
 	Approval *Approval `json:"approval,omitempty"`
+}
+
+// Process is what a requester is told of a background process of its session.
+type Process struct {
+	ProcessID string    `json:"process_id"`
+	Command   string    `json:"command"`
+	StartedAt time.Time `json:"started_at"`
+	// EndedAt and Status are missing, and ExitCode is zero, while it runs.
+	EndedAt     time.Time      `json:"ended_at,omitzero"`
+	Status      bailiff.Status `json:"status,omitempty"`
+	ExitCode    int            `json:"exit_code"`
+	OutputBytes int64          `json:"output_bytes"`
+}
+
+func toldProcesses(all []bailiff.ProcessState) []Process {
+	told := make([]Process, len(all))
+	for i, p := range all {
+		told[i] = Process{p.ID, p.Command, p.Started, p.Ended, p.Status, p.ExitCode, p.Written}
+	}
+	return told
 }
 
 // Approval is what a requester is told of one, in answers and streams.
@@ -94,7 +116,7 @@ func answered(a bailiff.Answer) Answer {
 		RequestID: a.RequestID, DecisionID: a.DecisionID, Status: a.Status, Code: a.Code, ExitCode: a.ExitCode,
 		Output: output, OutputEncoding: encoding, Truncated: a.Truncated, DurationSeconds: a.Duration.Seconds(),
 		Backend: a.Backend, SandboxID: a.SandboxID, ProcessID: a.ProcessID, Message: a.Message, Decision: a.Decision.Told(),
-		Approval: toldApproval(a.Approval),
+		Processes: toldProcesses(a.Processes), ToolCallsMade: a.ToolCalls, Approval: toldApproval(a.Approval),
 	}
 }
 

@@ -90,6 +90,8 @@ func (r *reader) decision(t *ast.Term, d *bailiff.Decision) {
 			r.env(v, &d.Env)
 		case "limits":
 			r.limits(v, &d.Limits)
+		case "tools":
+			d.Tools = r.tools(v)
 		case "revision":
 			r.fail("is set by the policies, but only bailiff knows it")
 		default:
@@ -142,6 +144,10 @@ func (r *reader) backend(t *ast.Term, b *bailiff.BackendTerms) {
 			b.Scope = r.oneOf(v, "session", "user", "request")
 		case "idle_seconds":
 			b.IdleSeconds = r.count(v)
+		case "max_seconds":
+			b.MaxSeconds = r.count(v)
+		case "persistent":
+			b.Persistent = r.bool(v)
 		case "network":
 			b.Network = r.oneOf(v, "none", "egress", "full")
 		case "egress":
@@ -223,10 +229,28 @@ func (r *reader) limits(t *ast.Term, l *bailiff.Limits) {
 			l.TimeoutSeconds = r.count(v)
 		case "output_bytes":
 			l.OutputBytes = r.count(v)
+		case "background_seconds":
+			l.BackgroundSeconds = r.count(v)
+		case "processes":
+			l.Processes = r.count(v)
 		default:
 			r.fail("is no known key")
 		}
 	})
+}
+
+func (r *reader) tools(t *ast.Term) []string {
+	all := []string{}
+	r.each(t, func(v *ast.Term) { all = append(all, r.tool(r.string(v))) })
+	return all
+}
+
+// tool reads a tool that a script may call: terminal or one of the agent's own.
+func (r *reader) tool(name string) string {
+	if !bailiff.IsCallable(name) {
+		r.fail("is %q, which no script may call", name)
+	}
+	return name
 }
 
 // reasons are those up to the first that is wrong.

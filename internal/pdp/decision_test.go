@@ -81,6 +81,13 @@ func TestAnAnswerThatIsNoDecisionDenies(t *testing.T) {
 		"key with a slash":              {allow(backend, limits, `"a/b~c": 1`), "/a~1b~0c is no known key"},
 		"set of a wrong thing":          {with(`"outcome": "deny"`, `"denials": {"no reason"}`), "/denials/0 is a string, want an object"},
 		"reason to ask without a rule":  {ask(`{"reasons": [{"message": "m"}]}`), "/approval/reasons/0/rule is missing"},
+		"persistent in words":           {sandbox(`"persistent": "yes"`), "/backend/persistent is a string, want true or false"},
+		"an age in words":               {sandbox(`"max_seconds": "1d"`), "/backend/max_seconds is a string, want a number"},
+		"a fraction of a background":    {allow(backend, `"limits": {"background_seconds": 0.5}`), "/limits/background_seconds is 0.5, want a whole number"},
+		"fewer processes than none":     {allow(backend, `"limits": {"processes": -1}`), "/limits/processes is -1, want a whole number"},
+		"tools that are no list":        {allow(backend, limits, `"tools": "terminal"`), "/tools is a string, want an array"},
+		"a tool that is no name":        {allow(backend, limits, `"tools": ["rm -rf"]`), `/tools/0 is "rm -rf", which no script may call`},
+		"a tool that runs scripts":      {allow(backend, limits, `"tools": ["execute_code"]`), `/tools/0 is "execute_code", which no script may call`},
 		"null where an object is meant": {allow(backend, `"limits": null`), "/limits is null, want an object"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -104,20 +111,21 @@ func TestADecisionIsReadWhole(t *testing.T) {
 		"outcome": "ask", "denials": set(),
 		"approval": {"reasons": {{"rule": "r", "message": "m", "match": "x"}}, "scopes": ["once", "session"],
 			"timeout_seconds": 300, "grant_seconds": 3600, "quorum": 2},
-		"backend": {"name": "docker", "image": "i", "scope": "user", "idle_seconds": 60, "network": "egress",
+		"backend": {"name": "docker", "image": "i", "scope": "user", "idle_seconds": 60, "max_seconds": 3600, "persistent": true, "network": "egress",
 			"egress": ["github.com:443"], "cpus": 1.5, "memory_mb": 512, "disk_mb": 1024, "pids": 64, "read_only": true,
 			"mounts": [{"source": "/srv/a", "target": "/a", "read_only": true}]},
 		"env": {"forward": ["A"], "sealed": ["A"], "withheld": [{"name": "B", "rule": "w"}], "set": {"C": "c"}},
-		"limits": {"timeout_seconds": 180, "output_bytes": 50000},
+		"limits": {"timeout_seconds": 180, "output_bytes": 50000, "background_seconds": 900, "processes": 4},
+		"tools": {"terminal", "web_search"},
 	}`))
 	j := judged(p)
 	must(t, j.Fault)
 	want := `{"outcome":"ask","denials":[],` +
 		`"approval":{"reasons":[{"rule":"r","message":"m","match":"x"}],"scopes":["once","session"],"timeout_seconds":300,"grant_seconds":3600,"quorum":2},` +
-		`"backend":{"name":"docker","image":"i","scope":"user","idle_seconds":60,"network":"egress","egress":["github.com:443"],"cpus":1.5,` +
+		`"backend":{"name":"docker","image":"i","scope":"user","idle_seconds":60,"max_seconds":3600,"persistent":true,"network":"egress","egress":["github.com:443"],"cpus":1.5,` +
 		`"memory_mb":512,"disk_mb":1024,"pids":64,"read_only":true,"mounts":[{"source":"/srv/a","target":"/a","read_only":true}]},` +
 		`"env":{"forward":["A"],"withheld":[{"name":"B","rule":"w"}],"set":{"C":"c"},"sealed":["A"]},` +
-		`"limits":{"timeout_seconds":180,"output_bytes":50000},"revision":"` + p.Revision() + `"}`
+		`"limits":{"timeout_seconds":180,"output_bytes":50000,"background_seconds":900,"processes":4},"tools":["terminal","web_search"],"revision":"` + p.Revision() + `"}`
 	if got := asJSON(t, j.Decision); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

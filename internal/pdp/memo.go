@@ -86,7 +86,7 @@ func (k *keyWriter) list(all []string) {
 func (k *keyWriter) flag(set bool) { k.number(index(set)) }
 
 func (k *keyWriter) args(a bailiff.Args) {
-	for _, s := range [...]string{a.Command, a.Stdin, a.Workdir, a.Code, a.Action, a.ProcessID, a.Data} {
+	for _, s := range [...]string{a.Command, a.Stdin, a.Workdir, a.Code, a.Action, a.ProcessID, a.Data, a.Name, a.Arguments} {
 		k.text(s)
 	}
 	k.number(a.Timeout)
@@ -211,5 +211,6 @@ func cloned(d bailiff.Decision) bailiff.Decision {
 	d.Backend.Egress, d.Backend.Mounts = slices.Clone(d.Backend.Egress), slices.Clone(d.Backend.Mounts)
 	d.Env.Forward, d.Env.Sealed = slices.Clone(d.Env.Forward), slices.Clone(d.Env.Sealed)
 	d.Env.Withheld, d.Env.Set = slices.Clone(d.Env.Withheld), maps.Clone(d.Env.Set)
+	d.Tools = slices.Clone(d.Tools)
 	return d
 }
