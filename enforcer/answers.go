@@ -45,6 +45,12 @@ func failed(status bailiff.Status, code string, err error) answer {
 	return answer{Answer: bailiff.Answer{Status: status, Code: code, Message: bailiff.Sentence(err.Error()), ExitCode: bailiff.ExitFailed}}
 }
 
+// at names the backend that the request was to run on.
+func (a answer) at(backend string) answer {
+	a.Backend = backend
+	return a
+}
+
 func interrupted(backend string) answer {
 	return answer{Answer: bailiff.Answer{Status: bailiff.Interrupted, Backend: backend, ExitCode: bailiff.ExitInterrupted,
 		Message: "The caller went away before the command was started."}}

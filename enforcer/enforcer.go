@@ -381,13 +381,13 @@ func (e *Enforcer) noSandbox(ctx context.Context, d bailiff.Decision, err error)
 		return interrupted(d.Backend.Name)
 	case errors.Is(err, errApproval):
 		return failed(bailiff.Unavailable, bailiff.CodeApproval, err)
+	case errors.Is(err, errNoRoom):
+		return failed(bailiff.Unavailable, bailiff.CodeLimit, err).at(d.Backend.Name)
 	case errors.Is(err, errVariable), errors.Is(err, errFiles):
 		return failed(bailiff.Unavailable, bailiff.CodeCommand, err)
 	}
 	e.readiness.doubt(d.Backend.Name, err)
 	e.images.forget(d.Backend.Name)
 	e.Log.Error("opening a sandbox", "backend", d.Backend.Name, "error", err)
-	a := failed(bailiff.Unavailable, bailiff.CodeBackend, fmt.Errorf("opening a %s sandbox: %w", d.Backend.Name, err))
-	a.Backend = d.Backend.Name
-	return a
+	return failed(bailiff.Unavailable, bailiff.CodeBackend, fmt.Errorf("opening a %s sandbox: %w", d.Backend.Name, err)).at(d.Backend.Name)
 }

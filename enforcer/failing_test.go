@@ -81,35 +81,6 @@ func TestASessionsFolderThatIsGoneIsForgotten(t *testing.T) {
 	}
 }
 
-func TestACallerHasNoMoreSandboxesThanItMay(t *testing.T) {
-	b := newBench(t)
-	b.Bound(2)
-	b.Probe(t.Context())
-	session := func(caller, id string) bailiff.Request {
-		req := request("true")
-		req.Caller, req.Session.ID = caller, id
-		return req
-	}
-	for _, req := range []bailiff.Request{session("hermes", "s1"), session("hermes", "s2"), session("codex", "s1"), session("hermes", "s1")} {
-		if a := b.Execute(t.Context(), req, nil); a.Status != bailiff.Completed {
-			t.Errorf("%s of %s was answered %+v", req.Session.ID, req.Caller, a)
-		}
-	}
-	a := b.Execute(t.Context(), session("hermes", "s3"), nil)
-	if a.Status != bailiff.Unavailable || !strings.Contains(a.Message, "hermes has 2") || !strings.Contains(a.Message, "agent.max_sandboxes") {
-		t.Errorf("one too many was answered %+v", a)
-	}
-	if b.Readiness()["docker"] != nil {
-		t.Error("the backend counts as failed")
-	}
-	if _, err := b.EndSession(t.Context(), "hermes", "s1"); err != nil {
-		t.Fatal(err)
-	}
-	if a := b.Execute(t.Context(), session("hermes", "s3"), nil); a.Status != bailiff.Completed {
-		t.Errorf("with room again it was answered %+v", a)
-	}
-}
-
 func TestASweepTakesTheWorkspacesThatNobodyHas(t *testing.T) {
 	b := newBench(t)
 	k := &keeper{b.shop, make(chan string), make(chan struct{}), nil}

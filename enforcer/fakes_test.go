@@ -326,3 +326,14 @@ func prints(text string) func(context.Context, backends.Command, func([]byte)) (
 }
 
 var errBoom = errors.New("boom")
+
+// wishes is a judge who lets each request run where it wants to.
+type wishes struct{ *judge }
+
+func (w wishes) Decide(ctx context.Context, req bailiff.Request, at bailiff.Circumstances) bailiff.Judgement {
+	j := w.judge.Decide(ctx, req, at)
+	if req.Backend != "" {
+		j.Decision.Backend.Name = req.Backend
+	}
+	return j
+}

@@ -23,9 +23,8 @@ const (
 
 // leases are the sandboxes that are in use or kept warm, at most one a slot.
 type leases struct {
-	owner string
-	// most is how many sandboxes one caller's requests may have; zero means no bound.
-	most   int
+	owner  string
+	most   Bounds
 	opened func(backend string, err error, took time.Duration)
 	reaped func(l *lease, reason string, err error)
 
@@ -130,7 +129,7 @@ func (ls *leases) enter(t tenant, guest bailiff.Session, maker backends.Backend)
 		l = nil
 	}
 	if l == nil {
-		if err := ls.roomFor(t.caller); err != nil {
+		if err := ls.roomFor(t); err != nil {
 			return nil, err
 		}
 		l = ls.make(t, maker)

@@ -16,6 +16,8 @@ import (
 type tenant struct {
 	caller, session string
 	backend         string
+	// user is who counts for bounds; empty where the request names nobody.
+	user string
 	// slot is what a tenant has at most one of: a scope's identity and a backend.
 	slot string
 	// shared is set when the sandbox is a user's, whatever the session.
@@ -32,6 +34,9 @@ func tenancy(req bailiff.Request, d bailiff.Decision, owner string) tenant {
 		caller: req.Caller, session: req.Session.ID, backend: d.Backend.Name,
 		alone: d.Backend.Scope == "request" || len(d.Env.Sealed) > 0,
 		idle:  time.Duration(d.Backend.IdleSeconds) * time.Second,
+	}
+	if req.Session.UserID != "" {
+		t.user = hash(req.Caller, req.Session.Platform, req.Session.UserID)
 	}
 	scope := []string{"session", req.Caller, req.Session.ID}
 	switch {

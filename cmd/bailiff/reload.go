@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/bailiff-dev/bailiff/enforcer"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/throttle"
 )
@@ -48,7 +49,7 @@ func (s *sidecar) reload(ctx context.Context, next *config.Config) (waiting []st
 		s.cfg.Limits.RequestsPerMinute = next.Limits.RequestsPerMinute
 		s.throttle.Set(throttle.Shares(next.Limits.RequestsPerMinute))
 	}
-	s.enforcer.Bound(next.Agent.MaxSandboxes)
+	s.enforcer.Bound(enforcer.Bounds{Caller: next.Agent.MaxSandboxes})
 	return waiting, errors.Join(replanned, s.replaceListeners(ctx, next.Agent.Listeners))
 }
 

@@ -178,7 +178,7 @@ func (s *sidecar) background(ctx context.Context) {
 	s.enforcer.Probe(ctx)
 	s.serving.Go(func() { s.enforcer.Watch(ctx) })
 	s.serving.Go(func() { s.watchPolicies(ctx) })
-	s.serving.Go(func() { s.sweepHourly(ctx) })
+	s.serving.Go(func() { s.sweepAlways(ctx) })
 	for _, warning := range s.Status(ctx).Warnings {
 		s.log.Warn(warning)
 	}
@@ -194,9 +194,12 @@ func (s *sidecar) watchPolicies(ctx context.Context) {
 	}
 }
 
-// sweepHourly removes sandboxes that were left behind, by earlier runs and since.
-func (s *sidecar) sweepHourly(ctx context.Context) {
-	tick := time.NewTicker(time.Hour)
+// sweepEvery is how long at most something stays that was left behind.
+const sweepEvery = 5 * time.Minute
+
+// sweepAlways removes sandboxes that were left behind, by earlier runs and since.
+func (s *sidecar) sweepAlways(ctx context.Context) {
+	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {
 		if _, err := s.enforcer.Sweep(ctx); err != nil && ctx.Err() == nil {
