@@ -1,0 +1,96 @@
+package ledger
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
+)
+
+// Sandbox is one that is let.
+type Sandbox struct {
+	// ID is the technology's name for it.
+	ID      string `json:"id"`
+	Backend string `json:"backend"`
+	// Spec is the one it was made for, to the letter.
+	Spec backends.Spec `json:"spec"`
+	// Slot names the scope that it serves; Shared says that it is a user's.
+	Slot   string `json:"slot"`
+	Shared bool   `json:"shared,omitempty"`
+	// Caller and Session are whose request had it made, Guests whose were in it.
+	Caller  string            `json:"caller"`
+	Session string            `json:"session"`
+	Guests  []bailiff.Session `json:"guests,omitempty"`
+	// Persistent says that its workspace stays when it goes.
+	Persistent bool      `json:"persistent,omitempty"`
+	Since      time.Time `json:"since"`
+	Expires    time.Time `json:"expires"`
+	// Idle is how long it stays that nobody uses; Used is when somebody last did,
+	// to the minute.
+	Idle      time.Duration `json:"idle_ns"`
+	Used      time.Time     `json:"used"`
+	Processes []Process     `json:"processes,omitempty"`
+}
+
+// Key names the entry.
+func (s Sandbox) Key() string { return s.Backend + "-" + s.ID }
+
+// Process is a background command in a sandbox.
+type Process struct {
+	// ID is its tag too.
+	ID string `json:"id"`
+	// Request started it; its text is kept without known secrets. Caller and Peer
+	// are the request's own, which it does not show by itself.
+	Request    bailiff.Request `json:"request"`
+	Caller     string          `json:"caller"`
+	Peer       string          `json:"peer,omitempty"`
+	DecisionID string          `json:"decision_id"`
+	// Forwarded are the names of the variables that it got.
+	Forwarded []string       `json:"forwarded,omitempty"`
+	Limits    bailiff.Limits `json:"limits"`
+	Started   time.Time      `json:"started"`
+	// Polled is how far its output was read, or a little less.
+	Polled int64 `json:"polled,omitempty"`
+}
+
+// scrubbed is the entry without known secrets. Only what processes were started
+// with is free text.
+func (s Sandbox) scrubbed(scrub func([]byte) []byte) Sandbox {
+	if scrub == nil {
+		return s
+	}
+	s.Processes = slices.Clone(s.Processes)
+	for i := range s.Processes {
+		args := &s.Processes[i].Request.Args
+		for _, text := range []*string{&args.Command, &args.Workdir, &args.Stdin} {
+			*text = string(scrub([]byte(*text)))
+		}
+	}
+	return s
+}
+
+// Workspace is a folder of files that stays when its sandbox goes.
+type Workspace struct {
+	Backend string `json:"backend"`
+	// Name is the one that specs give it.
+	Name string `json:"name"`
+	// Slot names the scope that it belongs to; empty if nobody knows any more.
+	Slot string `json:"slot"`
+	// Caller and Session are whose request had it made.
+	Caller  string `json:"caller"`
+	Session string `json:"session"`
+	// Shared says that it is a user's, so that no session's end is its own.
+	Shared bool      `json:"shared,omitempty"`
+	Used   time.Time `json:"used"`
+}
+
+// Key names the entry.
+func (w Workspace) Key() string { return w.Backend + "-" + w.Name }
+
+// workspaceNamed is the entry of which only the name is left.
+func workspaceNamed(key string, written time.Time) (Workspace, bool) {
+	backend, name, ok := strings.Cut(key, "-")
+	return Workspace{Backend: backend, Name: name, Used: written}, ok
+}
