@@ -385,6 +385,8 @@ func (e *Enforcer) noSandbox(ctx context.Context, d bailiff.Decision, err error)
 		return failed(bailiff.Unavailable, bailiff.CodeLimit, err).at(d.Backend.Name)
 	case errors.Is(err, errVariable), errors.Is(err, errFiles):
 		return failed(bailiff.Unavailable, bailiff.CodeCommand, err)
+	case errors.Is(err, errOccupied):
+		return failed(bailiff.Unavailable, bailiff.CodeOccupied, err)
 	}
 	e.readiness.doubt(d.Backend.Name, err)
 	e.images.forget(d.Backend.Name)

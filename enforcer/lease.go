@@ -57,9 +57,11 @@ type lease struct {
 	gate        *semaphore.Weighted
 
 	// Guarded by leases.mu.
-	users   int
+	users   int               // requests and occupants
 	guests  []bailiff.Session // whose requests were in it, each once
 	retired string            // why it goes when its last user has; empty while it is kept
+	// occupants are those who live in it, some of them ended.
+	occupants []occupant
 	// successor is set until its first user is told that it replaces one that failed.
 	successor bool
 	removed   bool // its sandbox is being closed
@@ -134,7 +136,7 @@ func (ls *leases) enter(t tenant, guest bailiff.Session, maker backends.Backend)
 		}
 		l = ls.make(t, maker)
 	}
-	use := &tenure{lease: l, weight: 1, replaced: l.successor}
+	use := &tenure{lease: l, guest: guest.ID, weight: 1, replaced: l.successor}
 	l.successor = false
 	l.welcome(guest)
 	l.users++

@@ -14,6 +14,7 @@ const exclusive = 1 << 20
 // tenure is one request's use of a lease.
 type tenure struct {
 	*lease
+	guest  string // the session of the request
 	weight int64
 	// replaced says that the sandbox is there because the one before failed.
 	replaced bool
@@ -35,14 +36,14 @@ func (u *tenure) settle(ctx context.Context, alone bool) error {
 	if err := u.gate.Acquire(ctx, u.weight); err != nil {
 		return err
 	}
-	if !alone {
-		return nil
+	err := u.besides(alone)
+	if err == nil && alone {
+		err = u.endOthers(ctx)
 	}
-	if err := u.endOthers(ctx); err != nil {
+	if err != nil {
 		u.gate.Release(u.weight)
-		return err
 	}
-	return nil
+	return err
 }
 
 // endOthers ends what earlier commands left running, in this sandbox and in any
@@ -72,6 +73,7 @@ func (u *tenure) endOthers(ctx context.Context) error {
 func (u *tenure) quiet(ctx context.Context, other *lease) error {
 	ready := other.ready
 	if u.leases.isLeaving(other) {
+		u.leases.evict(other)
 		ready = other.gone
 	}
 	select {
