@@ -53,7 +53,7 @@ func (a answer) at(backend string) answer {
 
 func interrupted(backend string) answer {
 	return answer{Answer: bailiff.Answer{Status: bailiff.Interrupted, Backend: backend, ExitCode: bailiff.ExitInterrupted,
-		Message: "The caller went away before the command was started."}}
+		Message: neverCalledFor}}
 }
 
 // refuse is the answer to a decision that lets nothing run, and to what this

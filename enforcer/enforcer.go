@@ -381,6 +381,8 @@ func (e *Enforcer) noSandbox(ctx context.Context, d bailiff.Decision, err error)
 		return interrupted(d.Backend.Name)
 	case errors.Is(err, errApproval):
 		return failed(bailiff.Unavailable, bailiff.CodeApproval, err)
+	case errors.As(err, new(taking)):
+		return failed(bailiff.Unavailable, bailiff.CodeBackend, fmt.Errorf("%w before the command was started", err)).at(d.Backend.Name)
 	case errors.Is(err, errNoRoom):
 		return failed(bailiff.Unavailable, bailiff.CodeLimit, err).at(d.Backend.Name)
 	case errors.Is(err, errVariable), errors.Is(err, errFiles):

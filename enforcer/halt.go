@@ -53,9 +53,6 @@ func (e *Enforcer) Halt(ctx context.Context, match func(bailiff.Session) bool) e
 	return await(ctx, e.leases.drop(reasonFrozen, func(l *lease) bool { return l.isFor(match) }))
 }
 
-// reasonFrozen is why a halted session's sandbox goes.
-const reasonFrozen = "frozen"
-
 // halted says in an answer that an operator stopped its request.
 func (a answer) halted(ctx context.Context) answer {
 	if isHalted(ctx) && a.Status == bailiff.Interrupted {

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// maxAge is when a sandbox is replaced even if it is in constant use.
+	// maxAge is when a sandbox goes, whoever uses it, where the policies say nothing.
 	maxAge = 24 * time.Hour
 	// openTimeout bounds the making of a sandbox whose requester has gone away.
 	openTimeout = 2 * time.Minute
@@ -64,10 +64,14 @@ type lease struct {
 	occupants []occupant
 	// successor is set until its first user is told that it replaces one that failed.
 	successor bool
-	removed   bool // its sandbox is being closed
+	// taken is why it is closed under those who use it, stops are what ends these.
+	taken   taking
+	stops   map[*context.CancelCauseFunc]bool
+	removed bool // its sandbox is being closed
 	// emptying is set once nobody else works on its workspace and it is being deleted.
 	emptying bool
-	timer    *time.Timer
+	timer    *time.Timer // until it was idle for long enough
+	ageing   *time.Timer
 	since    time.Time
 	used     time.Time
 }
@@ -107,6 +111,14 @@ func (l *lease) id() string {
 // acquire returns the tenant's sandbox, making it if there is none that fits.
 // With alone, nothing else is running in it until the tenure is released.
 func (ls *leases) acquire(ctx context.Context, t tenant, guest bailiff.Session, maker backends.Backend, alone bool) (*tenure, error) {
+	use, err := ls.take(ctx, t, guest, maker, alone)
+	if errors.Is(err, taking(reasonExpired)) { // while it waited for the others
+		use, err = ls.take(ctx, t, guest, maker, alone)
+	}
+	return use, err
+}
+
+func (ls *leases) take(ctx context.Context, t tenant, guest bailiff.Session, maker backends.Backend, alone bool) (*tenure, error) {
 	use, err := ls.enter(t, guest, maker)
 	if err != nil {
 		return nil, err
@@ -114,8 +126,13 @@ func (ls *leases) acquire(ctx context.Context, t tenant, guest bailiff.Session, 
 	if alone {
 		use.weight = exclusive
 	}
+	ctx, stop := use.within(ctx)
+	defer stop()
 	if err := use.settle(ctx, alone); err != nil {
 		ls.leave(use.lease)
+		if isTaken(ctx) {
+			err = context.Cause(ctx)
+		}
 		return nil, err
 	}
 	return use, nil
@@ -151,9 +168,10 @@ func (ls *leases) enter(t tenant, guest bailiff.Session, maker backends.Backend)
 // others may already wait for it, so it does not end with the request.
 func (ls *leases) make(t tenant, maker backends.Backend) *lease {
 	now := time.Now()
-	t.spec.Expires = now.Add(maxAge)
+	t.spec.Expires = now.Add(t.age)
 	l := &lease{tenant: t, leases: ls, maker: maker, fingerprint: fingerprint(t.spec),
-		ready: make(chan struct{}), gone: make(chan struct{}), gate: ls.gateOf(t), since: now}
+		ready: make(chan struct{}), gone: make(chan struct{}), stops: map[*context.CancelCauseFunc]bool{}, gate: ls.gateOf(t), since: now}
+	l.ageing = time.AfterFunc(t.age, func() { ls.drop(reasonExpired, func(other *lease) bool { return other == l }) })
 	if t.alone {
 		l.retired = "request_end"
 	}
@@ -206,7 +224,7 @@ func (ls *leases) expire(l *lease) {
 
 func replaceReason(l *lease) string {
 	if l.alive() {
-		return "expired"
+		return reasonExpired
 	}
 	return "failed"
 }
@@ -242,6 +260,7 @@ func (ls *leases) remove(l *lease) {
 	if l.timer != nil {
 		l.timer.Stop()
 	}
+	l.ageing.Stop()
 	for session, at := range ls.workdirs {
 		if at.lease == l {
 			delete(ls.workdirs, session)

@@ -18,6 +18,8 @@ func (e *Enforcer) run(ctx context.Context, req bailiff.Request, d bailiff.Decis
 	cmd := command(req, d, env)
 	cmd.HeadBytes, cmd.TailBytes = out.caps()
 	cmd.Reap = use.weight == exclusive
+	ctx, stop := use.within(ctx)
+	defer stop()
 	exit, err := use.sandbox.Run(ctx, cmd, out.take)
 	a := answer{started: !errors.Is(err, backends.ErrNotStarted)}
 	a.Backend, a.SandboxID, a.Duration = d.Backend.Name, use.sandbox.ID(), exit.Duration
@@ -26,15 +28,13 @@ func (e *Enforcer) run(ctx context.Context, req bailiff.Request, d bailiff.Decis
 		return e.broken(ctx, req, use, a, err)
 	}
 	use.leases.moved(use.lease, req.Caller, req.Session.ID, exit.Workdir, exit.InWorkspace)
-	a.end(exit, cmd.Timeout)
+	a.end(ctx, exit, cmd.Timeout)
 	a.note(circumstances(exit, use, d)...)
 	return a
 }
 
-const stopped = "Interrupted; the command and everything it had started was stopped."
-
 // end words how a command that ran has ended.
-func (a *answer) end(exit backends.Exit, timeout time.Duration) {
+func (a *answer) end(ctx context.Context, exit backends.Exit, timeout time.Duration) {
 	a.Status, a.ExitCode = bailiff.Completed, exit.Code
 	switch {
 	case exit.TimedOut:
@@ -42,7 +42,7 @@ func (a *answer) end(exit backends.Exit, timeout time.Duration) {
 		a.Message = fmt.Sprintf("Stopped after %s, with everything it had started.", timeout)
 	case exit.Interrupted:
 		a.Status, a.ExitCode = bailiff.Interrupted, bailiff.ExitInterrupted
-		a.Message = stopped
+		a.Message = stopped(ctx)
 	case exit.Lost:
 		a.Status, a.Code, a.ExitCode = bailiff.Failed, bailiff.CodeOutcomeUnknown, bailiff.ExitFailed
 		a.Message = "The command's supervisor was killed, and the command with it; look at what it did before repeating it."
@@ -72,10 +72,10 @@ func circumstances(exit backends.Exit, use *tenure, d bailiff.Decision) (sentenc
 func (e *Enforcer) broken(ctx context.Context, req bailiff.Request, use *tenure, a answer, err error) answer {
 	a.ExitCode, a.Message = bailiff.ExitFailed, bailiff.Sentence(fmt.Sprintf("running in the %s sandbox: %v", a.Backend, err))
 	switch {
-	case isHalted(ctx): // with its sandbox
-		a.Status, a.ExitCode, a.Message = bailiff.Interrupted, bailiff.ExitInterrupted, stopped
+	case a.started && (isHalted(ctx) || isTaken(ctx)): // with its sandbox
+		a.Status, a.ExitCode, a.Message = bailiff.Interrupted, bailiff.ExitInterrupted, stopped(ctx)
 	case !a.started && ctx.Err() != nil:
-		a.Status, a.ExitCode, a.Message = bailiff.Interrupted, bailiff.ExitInterrupted, interrupted("").Message
+		a.Status, a.ExitCode, a.Message = bailiff.Interrupted, bailiff.ExitInterrupted, neverStarted(ctx)
 	case errors.Is(err, backends.ErrUnfit):
 		a.Status, a.Code = bailiff.Failed, bailiff.CodeCommand
 		if at := use.leases.workdir(req.Caller, req.Session.ID); at.path != "" && at.path == req.Args.Workdir {

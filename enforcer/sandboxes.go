@@ -25,13 +25,13 @@ func (e *Enforcer) Sandboxes() []Sandbox { return e.leases.list() }
 
 // RemoveSandbox stops and removes one; found is false when there is none of that id.
 func (e *Enforcer) RemoveSandbox(id string) (found bool) {
-	return len(e.leases.drop("removed", func(l *lease) bool { return l.id() == id })) > 0
+	return len(e.leases.drop(reasonRemoved, func(l *lease) bool { return l.id() == id })) > 0
 }
 
 // Reap removes every sandbox that nobody is using now, and what earlier runs of
 // this sidecar left behind; it returns how many sandboxes.
 func (e *Enforcer) Reap(ctx context.Context) (int, error) {
-	idle := e.leases.drop("removed", func(l *lease) bool { return l.users == 0 })
+	idle := e.leases.drop(reasonRemoved, func(l *lease) bool { return l.users == 0 })
 	if err := await(ctx, idle); err != nil {
 		return len(idle), err
 	}
@@ -80,6 +80,7 @@ func (ls *leases) drop(reason string, match func(*lease) bool) (dropped []*lease
 	for l := range ls.all {
 		if !l.removed && match(l) {
 			ls.retire(l, reason)
+			l.take(taking(reason))
 			ls.remove(l)
 			dropped = append(dropped, l)
 		}
@@ -90,7 +91,7 @@ func (ls *leases) drop(reason string, match func(*lease) bool) (dropped []*lease
 // end drops a session's leases and returns, when they are gone, how many there
 // were. A sandbox that is the user's stays for the user's other sessions.
 func (ls *leases) end(ctx context.Context, caller, session string) (int, error) {
-	dropped := ls.drop("session_end", func(l *lease) bool { return l.caller == caller && l.session == session && !l.shared })
+	dropped := ls.drop(reasonEnd, func(l *lease) bool { return l.caller == caller && l.session == session && !l.shared })
 	return len(dropped), await(ctx, dropped)
 }
 
@@ -99,7 +100,7 @@ func (ls *leases) close() {
 	ls.mu.Lock()
 	clear(ls.parked)
 	ls.mu.Unlock()
-	ls.drop("shutdown", func(*lease) bool { return true })
+	ls.drop(reasonShutdown, func(*lease) bool { return true })
 	ls.mu.Lock()
 	all := slices.Collect(maps.Keys(ls.all))
 	ls.mu.Unlock()

@@ -24,8 +24,9 @@ type tenant struct {
 	shared bool
 	// alone is set when nobody else, and no later request, may share the sandbox.
 	alone bool
-	idle  time.Duration
-	spec  backends.Spec
+	// idle is how long the sandbox stays that nobody uses, age how long it stays at most.
+	idle, age time.Duration
+	spec      backends.Spec
 }
 
 // tenancy derives from a decision who may share the sandbox of a request.
@@ -33,10 +34,13 @@ func tenancy(req bailiff.Request, d bailiff.Decision, owner string) tenant {
 	t := tenant{
 		caller: req.Caller, session: req.Session.ID, backend: d.Backend.Name,
 		alone: d.Backend.Scope == "request" || len(d.Env.Sealed) > 0,
-		idle:  time.Duration(d.Backend.IdleSeconds) * time.Second,
+		idle:  time.Duration(d.Backend.IdleSeconds) * time.Second, age: maxAge,
 	}
 	if req.Session.UserID != "" {
 		t.user = hash(req.Caller, req.Session.Platform, req.Session.UserID)
+	}
+	if d.Backend.MaxSeconds > 0 {
+		t.age = time.Duration(d.Backend.MaxSeconds) * time.Second
 	}
 	scope := []string{"session", req.Caller, req.Session.ID}
 	switch {

@@ -36,7 +36,10 @@ func (u *tenure) settle(ctx context.Context, alone bool) error {
 	if err := u.gate.Acquire(ctx, u.weight); err != nil {
 		return err
 	}
-	err := u.besides(alone)
+	err := ctx.Err() // of a sandbox that was taken away, the gate is open
+	if err == nil {
+		err = u.besides(alone)
+	}
 	if err == nil && alone {
 		err = u.endOthers(ctx)
 	}

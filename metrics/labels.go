@@ -28,7 +28,7 @@ var (
 		bailiff.Completed, bailiff.Refused, bailiff.ApprovalRequired, bailiff.Expired,
 		bailiff.TimedOut, bailiff.Interrupted, bailiff.Unavailable, bailiff.Failed,
 	}
-	reasons     = []string{"idle", "session_end", "shutdown", orphan, "failed", "request_end", "expired", "removed", "frozen"}
+	reasons     = []string{"idle", "session_end", "shutdown", orphan, "failed", "request_end", "expired", "removed", "frozen", "policy"}
 	resolutions = []string{
 		string(bailiff.ApprovalApproved), string(bailiff.ApprovalDenied), string(bailiff.ApprovalExpired),
 		string(bailiff.ApprovalVoid), string(bailiff.ApprovalCancelled), "unanswerable", refused,
