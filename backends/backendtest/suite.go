@@ -38,7 +38,7 @@ func Run(t *testing.T, cfg Config) {
 	}
 	all := append(commandChecks(), treeChecks()...)
 	if backend.Isolated() {
-		all = append(all, isolationChecks(cfg.Spec)...)
+		all = append(append(all, isolationChecks(cfg.Spec)...), limitChecks(cfg.Spec)...)
 	}
 	if backend.Isolated() || os.Getuid() != 0 { // the host's root can trace anything
 		all = append(all, check{"A command cannot look into the runner", cannotTrace})

@@ -54,7 +54,8 @@ func (b *Backend) arguments(spec backends.Spec, files *descriptors) ([]string, e
 	}
 	list = append(list, "--dir", "/etc", "--dir", "/var")
 	list = append(list, visible...)
-	list = append(list, "--proc", "/proc", "--dev", "/dev")
+	// The user that makes the namespaces may change settings of the kernel for them.
+	list = append(list, "--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev")
 	list = append(list, inMemory(spec)...)
 	given, err := b.given(spec)
 	if err != nil {
