@@ -102,6 +102,28 @@ test_with_nobody_there_to_ask_the_answer_is_no if {
 	}
 }
 
+# ------------------------------------------------------- what a script may call
+
+test_a_script_may_run_commands_and_call_nothing_else_that_nobody_named if {
+	every platform in chats {
+		script := object.union(asked(platform, "", {"docker"}, []), {"tool": "execute_code"})
+		decided(script).tools == ["terminal"]
+		every tool in ["web_search", "terminal", "execute_code", "process", ""] {
+			decided(calling_back(platform, tool)).outcome == "deny"
+		}
+	}
+}
+
+test_a_call_of_a_script_is_what_the_table_says_and_never_on_the_host_for_a_chat if {
+	every platform in chats {
+		every word, outcome in {"allow": "allow", "ask": "ask", "deny": "deny"} {
+			answer := decided(calling_back(platform, "web_search")) with data.bailiff.tables.callable_tools.web_search as word
+			answer.outcome == outcome
+			answer.backend.name == "docker"
+		}
+	}
+}
+
 # ---------------------------------------------------------- which names enter
 
 test_the_github_token_is_for_git_and_gh_only if {
@@ -204,6 +226,11 @@ asked(platform, wish, backends, calls) := {
 	},
 	"time": "2026-11-21T12:00:00Z",
 }
+
+calling_back(platform, tool) := object.union(
+	object.remove(asked(platform, "", {"docker", "local"}, []), {"command", "args"}),
+	{"tool": "call", "args": {"name": tool, "arguments": {"query": "x"}}},
+)
 
 calling(program, flags, operands) := {
 	"program": program,

@@ -30,7 +30,7 @@ func marksOf(e approval.Entry) (marks []Mark, more bool) {
 	args := e.Request.Args
 	search := search{budget: searchAtMost, room: marksAtMost}
 	for _, text := range []struct{ name, text string }{
-		{"command", args.Command}, {"code", args.Code}, {"stdin", args.Stdin}, {"data", args.Data},
+		{"command", args.Command}, {"code", args.Code}, {"stdin", args.Stdin}, {"data", args.Data}, {"arguments", args.Arguments},
 	} {
 		marks = append(marks, merged(search.marks(text.name, text.text, e.Reasons))...)
 	}

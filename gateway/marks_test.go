@@ -67,9 +67,9 @@ func TestMarksStandWhereAMatchDoes(t *testing.T) {
 
 func TestEveryTextOfARequestIsMarked(t *testing.T) {
 	e := approval.Entry{Reasons: found("a=rm")}
-	e.Request.Args = bailiff.Args{Command: "sh; rm", Code: "run('rm')", Stdin: "rm x", Data: "x rm"}
+	e.Request.Args = bailiff.Args{Command: "sh; rm", Code: "run('rm')", Stdin: "rm x", Data: "x rm", Arguments: `{"a": "rm"}`}
 	marks, _ := marksOf(e)
-	want := []Mark{{"command", 4, 6, []string{"a"}}, {"code", 5, 7, []string{"a"}}, {"stdin", 0, 2, []string{"a"}}, {"data", 2, 4, []string{"a"}}}
+	want := []Mark{{"command", 4, 6, []string{"a"}}, {"code", 5, 7, []string{"a"}}, {"stdin", 0, 2, []string{"a"}}, {"data", 2, 4, []string{"a"}}, {"arguments", 7, 9, []string{"a"}}}
 	if !slices.EqualFunc(marks, want, func(a, b Mark) bool { return fmt.Sprint(a) == fmt.Sprint(b) }) {
 		t.Errorf("the marks are %v", marks)
 	}

@@ -30,7 +30,7 @@ type line struct {
 	Custom      bailiff.Custom `json:"custom"`
 	Input       struct {
 		Tool    bailiff.Tool    `json:"tool"`
-		Args    bailiff.Args    `json:"args"`
+		Args    loggedArgs      `json:"args"`
 		Session bailiff.Session `json:"session"`
 	} `json:"input"`
 	Result struct {
@@ -40,6 +40,24 @@ type line struct {
 			Reasons []bailiff.Reason `json:"reasons"`
 		} `json:"approval"`
 	} `json:"result"`
+}
+
+// loggedArgs are what a tool's arguments say, as policies saw them.
+type loggedArgs struct {
+	Command   string         `json:"command"`
+	Code      string         `json:"code"`
+	Data      string         `json:"data"`
+	Name      string         `json:"name"`
+	Arguments jsontext.Value `json:"arguments"`
+}
+
+// text is the beginning of what there is to read.
+func (a loggedArgs) text() string {
+	whole := a.Command + a.Code + a.Data + a.Name
+	if a.Arguments != nil {
+		whole += " " + string(a.Arguments)
+	}
+	return bailiff.Beginning(whole, loggedText)
 }
 
 func readLines(lines [][]byte) []Logged {
@@ -62,7 +80,7 @@ func readLine(text []byte) (Logged, bool) {
 	event := Logged{
 		DecisionID: l.DecisionID, Timestamp: l.Timestamp, Event: c.Event, Caller: l.RequestedBy, Session: c.Session,
 		Platform: l.Input.Session.Platform, User: l.Input.Session.UserID, Tool: l.Input.Tool,
-		Text: bailiff.Beginning(l.Input.Args.Command+l.Input.Args.Code+l.Input.Args.Data, loggedText), Outcome: l.Result.Outcome,
+		Text: l.Input.Args.text(), Outcome: l.Result.Outcome,
 		Status: c.Status, ExitCode: c.ExitCode, Backend: c.Backend, Message: c.Message, Approval: c.Approval,
 	}
 	for _, reason := range append(l.Result.Denials, l.Result.Approval.Reasons...) {

@@ -32,7 +32,7 @@ type ShownApproval struct {
 // text are in order and do not overlap.
 type Mark struct {
 	// Text is which of the request's args it stands in: "command", "code",
-	// "stdin" or "data".
+	// "stdin", "data" or "arguments".
 	Text  string `json:"text"`
 	Start int    `json:"start"`
 	// End is where the part is over; the byte there is not of it.
@@ -94,7 +94,7 @@ type Logged struct {
 	Platform   string            `json:"platform,omitzero"`
 	User       string            `json:"user,omitzero"`
 	Tool       bailiff.Tool      `json:"tool,omitzero"`
-	// Text is the beginning of the command, code or data.
+	// Text is the beginning of the command, code, data or call.
 	Text string `json:"text,omitzero"`
 	// Outcome is the decision's, Rules those that denied or asked.
 	Outcome string   `json:"outcome,omitzero"`

@@ -84,6 +84,8 @@ backend := {
 	"image": image,
 	"scope": sandbox.scope,
 	"idle_seconds": bounds.idle_seconds,
+	"max_seconds": bounds.max_seconds,
+	"persistent": persistent,
 	"network": network,
 	"egress": egress,
 	"cpus": bounds.cpus,
@@ -97,6 +99,12 @@ backend := {
 sandbox := data.bailiff.tables.sandboxes[chosen]
 
 sandbox := data.bailiff.tables.unnamed_sandbox if not data.bailiff.tables.sandboxes[chosen]
+
+# Whether files stay when the sandbox goes: what the table of platforms says of the
+# backend, else what the table of sandboxes does.
+persistent := kept if {
+	kept := platform.persistent[chosen]
+} else := object.get(sandbox, "persistent", false)
 
 # Empty means the image that the backend's configuration names.
 default image := ""

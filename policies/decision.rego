@@ -12,7 +12,8 @@
 # forward_env         names
 # withhold_env        {name, rule}: beats forward_env
 # backend_candidates  {name, rank}: the lowest rank that is configured wins
-# limits              {timeout_seconds, output_bytes, cpus, memory_mb, disk_mb, pids, idle_seconds}
+# limits              {timeout_seconds, output_bytes, cpus, memory_mb, disk_mb, pids, idle_seconds,
+#                     max_seconds, background_seconds, processes}
 # networks            {network, egress}
 #
 # rule and message are needed, the rest may be missing; the strictest wins.
@@ -31,6 +32,7 @@ verdict := {
 	"backend": backend,
 	"env": env,
 	"limits": execution_limits,
+	"tools": tools,
 }
 
 default outcome := "deny"

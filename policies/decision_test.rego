@@ -10,12 +10,14 @@ test_harmless_request_is_the_whole_document if {
 		"denials": [],
 		"backend": {
 			"name": "docker", "image": "", "scope": "session", "idle_seconds": 3600,
+			"max_seconds": 86400, "persistent": false,
 			"network": "none", "egress": [],
 			"cpus": 1, "memory_mb": 5120, "disk_mb": 0, "pids": 256,
 			"read_only": true, "mounts": [],
 		},
 		"env": {"forward": [], "withheld": [], "set": {}, "sealed": []},
-		"limits": {"timeout_seconds": 180, "output_bytes": 50000},
+		"limits": {"timeout_seconds": 180, "output_bytes": 50000, "background_seconds": 0, "processes": 16},
+		"tools": [],
 	} with input as git_status
 }
 

@@ -23,6 +23,8 @@ asked_timeout := input.args.timeout if input.args.timeout > 0
 execution_limits := {
 	"timeout_seconds": bounds.timeout_seconds,
 	"output_bytes": bounds.output_bytes,
+	"background_seconds": bounds.background_seconds,
+	"processes": bounds.processes,
 }
 
 offered[kind] contains value if {
@@ -31,6 +33,9 @@ offered[kind] contains value if {
 }
 
 bounds := object.union(
-	{"cpus": 0, "memory_mb": 0, "disk_mb": 0, "pids": 0, "idle_seconds": 0},
+	{
+		"cpus": 0, "memory_mb": 0, "disk_mb": 0, "pids": 0, "idle_seconds": 0, "max_seconds": 0,
+		"background_seconds": 0, "processes": 0,
+	},
 	{kind: min(values) | some kind, values in offered},
 )

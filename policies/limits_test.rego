@@ -20,7 +20,7 @@ test_smallest_limit_holds if {
 	answer := decision with input as ls("telegram") with data.bailiff.tables.platforms.telegram.limits as {
 		"timeout_seconds": 20, "memory_mb": 256, "cpus": 0.5, "output_bytes": 100,
 	}
-	answer.limits == {"timeout_seconds": 20, "output_bytes": 100}
+	answer.limits == {"timeout_seconds": 20, "output_bytes": 100, "background_seconds": 0, "processes": 16}
 	answer.backend.memory_mb == 256
 	answer.backend.cpus == 0.5
 	answer.backend.pids == 256

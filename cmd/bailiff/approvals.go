@@ -117,6 +117,8 @@ func what(r bailiff.Request, most int) string {
 		return "python: " + brief(r.Args.Code, most)
 	case bailiff.Process:
 		return brief(strings.TrimSpace("process "+r.Args.Action+" "+r.Args.ProcessID+" "+r.Args.Data), most)
+	case bailiff.Call:
+		return brief("call "+r.Args.Name+" "+r.Args.Arguments, most)
 	}
 	return brief(r.Args.Command, most)
 }

@@ -104,7 +104,7 @@ func (m marker) text(text string, marks []gateway.Mark) (lines []string) {
 
 // texts are those of a request by the names that marks have for them.
 func texts(a bailiff.Args) []struct{ name, text string } {
-	return []struct{ name, text string }{{"command", a.Command}, {"code", a.Code}, {"stdin", a.Stdin}, {"data", a.Data}}
+	return []struct{ name, text string }{{"command", a.Command}, {"code", a.Code}, {"stdin", a.Stdin}, {"data", a.Data}, {"arguments", a.Arguments}}
 }
 
 func marksIn(marks []gateway.Mark, text string) (of []gateway.Mark) {
@@ -124,7 +124,7 @@ func printApproval(w io.Writer, s gateway.ShownApproval, m marker) error {
 	p.line("state", string(e.State)+remaining(e))
 	p.line("", visible(e.Message))
 	p.line("asked by", fmt.Sprintf("%s%s in session %s, by listener %s (%s)", account(e.Request.Session), called(e.Request.Session), visible(e.Request.Session.ID), e.Caller, e.Peer))
-	p.line("tool", strings.TrimSpace(string(e.Request.Tool)+" "+visible(e.Request.Args.Action+" "+e.Request.Args.ProcessID)))
+	p.line("tool", strings.TrimSpace(string(e.Request.Tool)+" "+visible(e.Request.Args.Action+" "+e.Request.Args.ProcessID+e.Request.Args.Name)))
 	for _, t := range texts(e.Request.Args) {
 		if t.text == "" {
 			continue

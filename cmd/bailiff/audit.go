@@ -62,7 +62,7 @@ type logged struct {
 	Timestamp string `json:"timestamp"`
 	Input     struct {
 		Tool    string `json:"tool"`
-		Args    struct{ Command, Code string }
+		Args    struct{ Command, Code, Data, Name string }
 		Session struct{ Platform string }
 	} `json:"input"`
 	Result struct {
@@ -104,7 +104,7 @@ func (e logged) happened() string {
 		for _, d := range e.Result.Denials {
 			rules += " " + d.Rule
 		}
-		return fmt.Sprintf("%s%s  %s %.100q", e.Result.Outcome, rules, e.Input.Tool, e.Input.Args.Command+e.Input.Args.Code)
+		return fmt.Sprintf("%s%s  %s %.100q", e.Result.Outcome, rules, e.Input.Tool, e.Input.Args.Command+e.Input.Args.Code+e.Input.Args.Data+e.Input.Args.Name)
 	case "execution":
 		code := ""
 		if e.Custom.ExitCode != nil {

@@ -46,7 +46,7 @@ func (largeRequest) EstimateSize(of checker.AstNode) *checker.SizeEstimate {
 }
 
 // largeTexts are the fields that hold a whole text.
-var largeTexts = map[string]bool{"command": true, "code": true, "stdin": true, "data": true, "text": true}
+var largeTexts = map[string]bool{"command": true, "code": true, "stdin": true, "data": true, "arguments": true, "text": true}
 
 // EstimateCallCost leaves the costs of functions to CEL.
 func (largeRequest) EstimateCallCost(string, string, *checker.AstNode, []checker.AstNode) *checker.CallEstimate {

@@ -1,6 +1,8 @@
 package pdp
 
 import (
+	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -17,10 +19,14 @@ func document(req bailiff.Request, at bailiff.Circumstances, home string) ast.Ob
 	return read(req, home).document(req, at)
 }
 
-// reading is what a request's text would do; one of the two is set.
+// reading is what there is to know of a request by itself; one of the three is set.
 type reading struct {
 	command *facts.Command
 	code    *facts.Code
+	// arguments are those of a call.
+	arguments ast.Object
+	// fault is why a call has none.
+	fault error
 }
 
 func read(req bailiff.Request, home string) reading {
@@ -32,27 +38,43 @@ func read(req bailiff.Request, home string) reading {
 	case bailiff.Process:
 		command := facts.Shell(req.Args.Data, place)
 		return reading{command: &command}
+	case bailiff.Call:
+		return readCall(req.Args.Arguments)
 	default:
 		command := shell(req.Args, place)
 		return reading{command: &command}
 	}
 }
 
+// readCall reads the arguments of a call. Where they are no object no policy could
+// look at them, so that nobody may judge it.
+func readCall(text string) reading {
+	if value, err := ast.ValueFromReader(strings.NewReader(text)); err == nil && json.Valid([]byte(text)) {
+		if arguments, ok := value.(ast.Object); ok {
+			return reading{arguments: arguments}
+		}
+	}
+	return reading{arguments: ast.NewObject(), fault: errors.New("reading the arguments of the call: want the text of one JSON object")}
+}
+
 func (r reading) document(req bailiff.Request, at bailiff.Circumstances) ast.Object {
 	entries := make([][2]*ast.Term, 0, 10)
 	entries = append(entries,
 		item(keyTool, word(string(req.Tool))),
-		item(keyArgs, args(req)),
+		item(keyArgs, r.args(req)),
 		item(keyCaller, object(item(keyName, text(req.Caller)))),
 		item(keySession, session(req.Session)),
 		item(keyEnv, object(item(keyRequested, list(req.Env)), item(keyAvailable, list(at.EnvAvailable)))),
 		item(keyBackend, object(item(keyRequested, text(req.Backend)), item(keyAvailable, states(at.Backends)))),
 		item(keyTime, text(instant(at.Time))),
 	)
-	if r.code != nil {
+	switch {
+	case r.code != nil:
 		entries = append(entries, item(keyCode, codeFacts(*r.code)), item(keyFiles, files(r.code.Command, at.Files)))
-	} else {
+	case r.command != nil:
 		entries = append(entries, item(keyCommand, commandFacts(*r.command)), item(keyFiles, files(r.command, at.Files)))
+	default:
+		entries = append(entries, item(keyFiles, ast.InternedEmptyArray))
 	}
 	return ast.NewObject(entries...)
 }
@@ -61,7 +83,7 @@ func (r reading) document(req bailiff.Request, at bailiff.Circumstances) ast.Obj
 func instant(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
 // args are those that belong to the tool; they are always all there.
-func args(req bailiff.Request) *ast.Term {
+func (r reading) args(req bailiff.Request) *ast.Term {
 	a := req.Args
 	switch req.Tool {
 	case bailiff.ExecuteCode:
@@ -70,6 +92,8 @@ func args(req bailiff.Request) *ast.Term {
 	case bailiff.Process:
 		return object(item(keyAction, text(a.Action)), item(keyProcessID, text(a.ProcessID)),
 			item(keyData, text(a.Data)), item(keyTimeout, ast.InternedTerm(a.Timeout)))
+	case bailiff.Call:
+		return object(item(keyName, text(a.Name)), item(keyArguments, ast.NewTerm(r.arguments)))
 	default:
 		return object(item(keyCommand, text(a.Command)), item(keyWorkdir, text(a.Workdir)),
 			item(keyTimeout, ast.InternedTerm(a.Timeout)), item(keyBackground, ast.InternedTerm(a.Background)),
@@ -220,12 +244,14 @@ func word(s string) *ast.Term {
 
 var words = []*ast.Term{
 	ast.StringTerm(string(bailiff.Terminal)), ast.StringTerm(string(bailiff.ExecuteCode)), ast.StringTerm(string(bailiff.Process)),
+	ast.StringTerm(string(bailiff.Call)),
 }
 
 // The keys of the input document, made once.
 var (
 	keyAction     = ast.StringTerm("action")
 	keyArgs       = ast.StringTerm("args")
+	keyArguments  = ast.StringTerm("arguments")
 	keyArgv       = ast.StringTerm("argv")
 	keyAssigns    = ast.StringTerm("assigns")
 	keyAvailable  = ast.StringTerm("available")

@@ -161,6 +161,10 @@ func (p *PDP) judge(ctx context.Context, s *snapshot, req bailiff.Request, at ba
 	input := text.document(req, at)
 	j.Input, j.Files, j.Plain = unwritten{input}, filesOf(input), isPlain(req, text)
 	clock.lap("timer_bailiff_facts_ns")
+	if text.fault != nil {
+		j.Decision, j.Fault = failed(text.fault)
+		return
+	}
 	if p.config.Guard != nil {
 		denials, fault := p.config.Guard.Check(ctx, req, text.command, text.code)
 		clock.lap("timer_bailiff_guards_ns")

@@ -117,6 +117,7 @@ func TestTheInputDocumentHasTheShapeOfItsSchema(t *testing.T) {
 			Env: []string{"A"}, Backend: "docker", Session: listing.Session},
 		"execute_code":     {Tool: bailiff.ExecuteCode, Args: bailiff.Args{Code: "import os\nos.system('ls')", Reset: true}, Session: listing.Session},
 		"process":          {Tool: bailiff.Process, Args: bailiff.Args{Action: "write", ProcessID: "p", Data: "rm -rf x"}, Session: listing.Session},
+		"call":             {Tool: bailiff.Call, Args: bailiff.Args{Name: "web_search", Arguments: `{"query": "x", "pages": [1, 2.5], "deep": {"a": null}}`}, Session: listing.Session},
 		"nothing":          {Tool: bailiff.Terminal},
 		"hostile bytes":    {Tool: bailiff.Terminal, Args: bailiff.Args{Command: hostile, Workdir: hostile}, Session: bailiff.Session{ID: hostile}, Env: []string{hostile}},
 		"unheard-of tools": {Tool: "x"},
@@ -194,6 +195,29 @@ func TestFilesThatTheTextRunsAreNamedAndKnownByContentOnceRead(t *testing.T) {
 	}
 }
 
+func TestPoliciesSeeWhatAScriptCallsAToolWith(t *testing.T) {
+	p := opened(t, deciding(`{"outcome": "deny", "denials": [{"rule": "r", "message": sprintf("%s %v %v", [input.tool, input.args, object.keys(input)])}]}`))
+	req := listing
+	req.Tool, req.Args = bailiff.Call, bailiff.Args{Name: "web_search", Arguments: `{"query": "x", "most": 3}`}
+	want := `call {"arguments": {"most": 3, "query": "x"}, "name": "web_search"} {"args", "backend", "caller", "env", "files", "session", "time", "tool"}`
+	if j := p.Decide(context.Background(), req, ready); j.Fault != nil || j.Decision.Denials[0].Message != want {
+		t.Errorf("the policies saw %+v, want %s", j.Decision, want)
+	}
+}
+
+func TestACallWhoseArgumentsNobodyCanReadIsDenied(t *testing.T) {
+	p := opened(t, map[string]string{"p.rego": allowing})
+	for _, arguments := range []string{"", "null", "[1]", `"{}"`, `{"a": 1`, `{"a": 1} {"b": 2}`, "nonsense"} {
+		req := listing
+		req.Tool, req.Args = bailiff.Call, bailiff.Args{Name: "web_search", Arguments: arguments}
+		j := p.Decide(context.Background(), req, ready)
+		wantDenial(t, j, "policy.error", "the arguments of the call")
+		if text := asJSON(t, j.Input); !strings.Contains(text, `"args":{"arguments":{},"name":"web_search"}`) {
+			t.Errorf("%q: the log would show %s", arguments, text)
+		}
+	}
+}
+
 func TestOnlyAShellTextWithNothingBesideItIsPlain(t *testing.T) {
 	p := opened(t, deciding(`{"outcome": "deny"}`))
 	for name, c := range map[string]struct {
@@ -206,6 +230,7 @@ func TestOnlyAShellTextWithNothingBesideItIsPlain(t *testing.T) {
 		"a command in disguise":   {bailiff.Terminal, bailiff.Args{Command: "cd ..; rm -r build"}, false},
 		"a program":               {bailiff.ExecuteCode, bailiff.Args{Code: "import os\nos.system('rm -r build')"}, false},
 		"an input to a process":   {bailiff.Process, bailiff.Args{Action: "write", ProcessID: "1", Data: "rm -r build"}, false},
+		"a script's call":         {bailiff.Call, bailiff.Args{Name: "web_search", Arguments: `{"query": "rm -r build"}`}, false},
 		"a process that is ended": {bailiff.Process, bailiff.Args{Action: "kill", ProcessID: "1"}, false},
 	} {
 		req := listing

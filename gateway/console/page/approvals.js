@@ -8,7 +8,7 @@ export const scopes = {
   always: { key: 'w', label: 'Approve always' },
 }
 
-const textOf = ({ args }) => args.command || args.code || args.data || args.action || ''
+const textOf = ({ args }) => args.command || args.code || args.data || args.action || (args.name ? `${args.name} ${args.arguments ?? ''}` : '')
 
 export const isPending = (entry) => entry.state === 'pending' && Date.parse(entry.expires) > clock.now()
 
@@ -62,6 +62,7 @@ export function detail(shown, { answer, freeze, back }) {
 
 const asks = ({ tool, args }) => ({
   terminal: args.background ? ' wants to run in the background' : ' wants to run', execute_code: ' wants to run Python',
+  call: ` wants a script to call ${args.name}`,
 }[tool] ?? ` wants to ${args.action} a process`)
 
 const state = (entry) => isPending(entry)
@@ -83,7 +84,8 @@ function texts({ approval, marks, marks_cut: cut }) {
     el('pre', { class: 'code', tabindex: '0', 'aria-label': title }, marked(args[name], marks.filter((mark) => mark.text === name))))
   return [
     block('command', 'Command'), block('code', 'Python'), block('data', `Text for process ${args.process_id ?? ''}`), block('stdin', 'Standard input'),
-    !args.command && !args.code && !args.data && el('p', {}, 'Process ', mono(args.process_id), ': ', seen(args.action)),
+    block('arguments', `Arguments for ${args.name ?? ''}`),
+    !args.command && !args.code && !args.data && !args.name && el('p', {}, 'Process ', mono(args.process_id), ': ', seen(args.action)),
     cut && el('p', { class: 'error' }, 'Not every part that a rule found is marked: there are too many.'),
   ]
 }

@@ -1,0 +1,45 @@
+# What a script of execute_code may call back.
+#
+# The table of callable tools says it by name: allow, ask or deny, and a tool that
+# it does not name is denied. A script is offered what is not denied. Each call is
+# a request of its own: of terminal with the command that it runs, judged as any
+# command is; of a tool of the agent's own with its arguments, judged here.
+
+package bailiff
+
+tools := sort(offered_tools) if input.tool == "execute_code"
+
+tools := [] if input.tool != "execute_code"
+
+# Commands are asked about by what they do, so that there is nothing to ask of all.
+offered_tools contains "terminal" if data.bailiff.tables.callable_tools.terminal == "allow"
+
+offered_tools contains name if some name in own_tools
+
+own_tools := {name |
+	some name, word in data.bailiff.tables.callable_tools
+	word in {"allow", "ask"}
+	name != "terminal"
+}
+
+deny contains {
+	"rule": "tool.not_callable",
+	"message": "Scripts may not call this tool.",
+	"match": input.args.name,
+} if {
+	input.tool == "call"
+	not called in own_tools
+}
+
+default called := ""
+
+called := input.args.name if input.tool == "call"
+
+require_approval contains {
+	"rule": "tool.called",
+	"message": "A script calls a tool of the agent.",
+	"match": input.args.name,
+} if {
+	input.tool == "call"
+	data.bailiff.tables.callable_tools[input.args.name] == "ask"
+}
