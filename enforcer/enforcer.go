@@ -36,6 +36,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/ledger"
 )
 
 // Decider is the policy decision point.
@@ -90,8 +91,16 @@ type Observer interface {
 	Forwarded(names []string)
 	Executed(tool bailiff.Tool, backend string, status bailiff.Status, took time.Duration)
 	SandboxStarted(backend string, err error, took time.Duration)
+	SandboxAdopted(backend string)
 	SandboxReaped(backend, reason string)
 	GlassBroken()
+}
+
+// Ledger remembers, for the sidecar that comes after this one, what this one has.
+type Ledger[T ledger.Entry] interface {
+	Keep(entry T) error
+	Drop(key string) error
+	All() ([]T, error)
 }
 
 // Config is what an Enforcer needs; every field but Throttle, Unfinished and Log
@@ -108,6 +117,8 @@ type Config struct {
 	Backends map[string]backends.Backend
 	// Owner identifies this sidecar among others on the same machine.
 	Owner string
+	// Ledger is of the sandboxes that are let.
+	Ledger Ledger[ledger.Sandbox]
 	// Throttle bounds the requests that are executed; nil means no bound.
 	Throttle Throttle
 	// Unfinished are the requests that an earlier run started and whose end it
@@ -117,7 +128,7 @@ type Config struct {
 }
 
 // New returns an Enforcer, or names everything that the config lacks. Callers
-// must also run [Enforcer.Watch] and, at the end, [Enforcer.Close].
+// must also run [Enforcer.Adopt], [Enforcer.Watch] and, at the end, [Enforcer.Close].
 func New(c Config) (*Enforcer, error) {
 	if missing := c.missing(); len(missing) > 0 {
 		return nil, fmt.Errorf("enforcer config lacks %s", strings.Join(missing, ", "))
@@ -129,6 +140,7 @@ func New(c Config) (*Enforcer, error) {
 	e := &Enforcer{Config: c, answers: remember(c.Unfinished), running: ctx, stop: stop}
 	e.readiness = newReadiness(c.Backends)
 	e.leases = newLeases(c.Owner, e.opened, e.reaped)
+	e.leases.let, e.leases.log = c.Ledger, c.Log
 	return e, nil
 }
 
@@ -136,7 +148,7 @@ func (c Config) missing() []string {
 	var names []string
 	for name, absent := range map[string]bool{
 		"Decider": c.Decider == nil, "Recorder": c.Recorder == nil, "Environ": c.Environ == nil,
-		"Observer": c.Observer == nil, "Approvals": c.Approvals == nil, "Freezer": c.Freezer == nil, "Backends": c.Backends == nil, "Owner": c.Owner == "",
+		"Observer": c.Observer == nil, "Approvals": c.Approvals == nil, "Freezer": c.Freezer == nil, "Backends": c.Backends == nil, "Owner": c.Owner == "", "Ledger": c.Ledger == nil,
 	} {
 		if absent {
 			names = append(names, name)

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/ledger"
 )
 
 // judge is a policy decision point that always says the same, and that a text
@@ -157,6 +160,7 @@ func (blind) Decided(bailiff.Request, bailiff.Decision, time.Duration)     {}
 func (blind) Forwarded([]string)                                           {}
 func (blind) Executed(bailiff.Tool, string, bailiff.Status, time.Duration) {}
 func (blind) SandboxStarted(string, error, time.Duration)                  {}
+func (blind) SandboxAdopted(string)                                        {}
 func (blind) GlassBroken()                                                 {}
 func (blind) SandboxReaped(string, string)                                 {}
 
@@ -271,6 +275,35 @@ func (r *room) Close(context.Context) error {
 	return nil
 }
 
+// shelf is a ledger in memory.
+type shelf[T ledger.Entry] struct {
+	mu    sync.Mutex
+	all   map[string]T
+	fault error
+}
+
+func (s *shelf[T]) Keep(entry T) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fault == nil {
+		s.all[entry.Key()] = entry
+	}
+	return s.fault
+}
+
+func (s *shelf[T]) Drop(key string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.all, key)
+	return s.fault
+}
+
+func (s *shelf[T]) All() ([]T, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Values(s.all)), s.fault
+}
+
 // bench is an enforcer with everything around it.
 type bench struct {
 	*Enforcer
@@ -279,16 +312,18 @@ type bench struct {
 	shop  *shop
 	env   environ
 	human *humans
+	let   *shelf[ledger.Sandbox]
 }
 
 func newBench(t *testing.T, changes ...func(*bench)) *bench {
 	t.Helper()
-	b := &bench{judge: &judge{decision: allow()}, tape: &tape{}, shop: &shop{}, env: environ{}, human: &humans{grants: map[string]bool{}}}
+	b := &bench{judge: &judge{decision: allow()}, tape: &tape{}, shop: &shop{}, env: environ{}, human: &humans{grants: map[string]bool{}},
+		let: &shelf[ledger.Sandbox]{all: map[string]ledger.Sandbox{}}}
 	for _, change := range changes {
 		change(b)
 	}
 	var err error
-	b.Enforcer, err = New(Config{Decider: b.judge, Recorder: b.tape, Environ: b.env, Observer: blind{}, Approvals: b.human, Freezer: b.human, Owner: "test",
+	b.Enforcer, err = New(Config{Decider: b.judge, Recorder: b.tape, Environ: b.env, Observer: blind{}, Approvals: b.human, Freezer: b.human, Ledger: b.let, Owner: "test",
 		Backends: map[string]backends.Backend{"docker": b.shop, "local": b.shop}})
 	if err != nil {
 		t.Fatal(err)

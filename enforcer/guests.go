@@ -14,6 +14,7 @@ func (l *lease) welcome(s bailiff.Session) {
 	guest := bailiff.Session{ID: s.ID, Platform: s.Platform, UserID: s.UserID}
 	if len(l.guests) < maxGuests && !slices.Contains(l.guests, guest) {
 		l.guests = append(l.guests, guest)
+		l.stale = true
 	}
 }
 

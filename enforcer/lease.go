@@ -3,6 +3,7 @@ package enforcer
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/ledger"
 )
 
 const (
@@ -27,6 +29,8 @@ type leases struct {
 	most   Bounds
 	opened func(backend string, err error, took time.Duration)
 	reaped func(l *lease, reason string, err error)
+	let    Ledger[ledger.Sandbox]
+	log    *slog.Logger
 
 	mu sync.Mutex
 	// live are the leases that new requests may join, by slot; all are those whose
@@ -55,6 +59,8 @@ type lease struct {
 	err         error
 	gone        chan struct{} // closed when the sandbox is
 	gate        *semaphore.Weighted
+	expires     time.Time
+	ink         sync.Mutex // held while its record is written
 
 	// Guarded by leases.mu.
 	users   int               // requests and occupants
@@ -70,10 +76,12 @@ type lease struct {
 	removed bool // its sandbox is being closed
 	// emptying is set once nobody else works on its workspace and it is being deleted.
 	emptying bool
-	timer    *time.Timer // until it was idle for long enough
-	ageing   *time.Timer
-	since    time.Time
-	used     time.Time
+	// stale is set while its record is not what the lease is.
+	stale  bool
+	timer  *time.Timer // until it was idle for long enough
+	ageing *time.Timer
+	since  time.Time
+	used   time.Time
 }
 
 func (l *lease) alive() bool {
@@ -135,6 +143,7 @@ func (ls *leases) take(ctx context.Context, t tenant, guest bailiff.Session, mak
 		}
 		return nil, err
 	}
+	ls.inscribe(use.lease)
 	return use, nil
 }
 
@@ -169,17 +178,23 @@ func (ls *leases) enter(t tenant, guest bailiff.Session, maker backends.Backend)
 func (ls *leases) make(t tenant, maker backends.Backend) *lease {
 	now := time.Now()
 	t.spec.Expires = now.Add(t.age)
-	l := &lease{tenant: t, leases: ls, maker: maker, fingerprint: fingerprint(t.spec),
-		ready: make(chan struct{}), gone: make(chan struct{}), stops: map[*context.CancelCauseFunc]bool{}, gate: ls.gateOf(t), since: now}
-	l.ageing = time.AfterFunc(t.age, func() { ls.drop(reasonExpired, func(other *lease) bool { return other == l }) })
+	l := ls.add(t, maker, now, t.spec.Expires)
 	if t.alone {
 		l.retired = "request_end"
 	}
 	l.successor = ls.failed[t.slot]
 	delete(ls.failed, t.slot)
-	ls.live[t.slot], ls.all[l] = l, true
 	delete(ls.parked, t.spec.Workspace)
 	go l.open(ls.emptying(t.spec.Workspace))
+	return l
+}
+
+// add makes a lease that new requests may join, and has it go when it expires.
+func (ls *leases) add(t tenant, maker backends.Backend, since, expires time.Time) *lease {
+	l := &lease{tenant: t, leases: ls, maker: maker, fingerprint: fingerprint(t.spec), gate: ls.gateOf(t), since: since, expires: expires,
+		ready: make(chan struct{}), gone: make(chan struct{}), stops: map[*context.CancelCauseFunc]bool{}}
+	l.ageing = time.AfterFunc(time.Until(expires), func() { ls.drop(reasonExpired, func(other *lease) bool { return other == l }) })
+	ls.live[t.slot], ls.all[l] = l, true
 	return l
 }
 
@@ -198,6 +213,7 @@ func (l *lease) open(after []<-chan struct{}) {
 // leave counts a user out. The last one starts the idle clock, or closes a
 // lease that is not to be kept.
 func (ls *leases) leave(l *lease) {
+	defer ls.inscribe(l)
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	l.users--
@@ -277,6 +293,7 @@ func (l *lease) close(reason string) {
 	if l.err != nil {
 		return
 	}
+	l.leases.strike(l) // first: what is to go must not be adopted
 	err := l.sandbox.Close(ctx)
 	if reason == reasonFrozen {
 		l.leases.park(l.spec.Workspace)

@@ -7,9 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/audit"
 )
 
 // Sandbox is what operators are shown of one.
@@ -50,10 +47,7 @@ func (e *Enforcer) reaped(l *lease, reason string, err error) {
 	if err != nil {
 		e.Log.Error("removing a sandbox", "backend", l.backend, "sandbox", l.id(), "error", err)
 	}
-	e.Recorder.Note(bailiff.Event{
-		DecisionID: audit.NewID(), Timestamp: time.Now().UTC(), RequestedBy: l.caller,
-		Custom: bailiff.Custom{Event: bailiff.SandboxEvent, Session: l.session, Backend: l.backend, SandboxID: l.id(), Message: reason},
-	})
+	e.noteSandbox(l.caller, l.session, l.backend, l.id(), reason)
 }
 
 func (ls *leases) list() []Sandbox {

@@ -78,7 +78,7 @@ func (l *lease) serves(t tenant) bool {
 
 // fits says whether a tenant may use a sandbox that was made for another request.
 func (l *lease) fits(t tenant) bool {
-	return l.alive() && time.Now().Before(l.spec.Expires) && l.fingerprint == fingerprint(t.spec)
+	return l.alive() && time.Now().Before(l.expires) && l.fingerprint == fingerprint(t.spec)
 }
 
 func fingerprint(spec backends.Spec) string {

@@ -26,9 +26,11 @@ func (ls *leases) moved(l *lease, caller, session, path string, inWorkspace bool
 	if l.alone {
 		return // nobody comes back to its folders
 	}
+	now, of := workdir{l, path, inWorkspace}, hash(caller, session)
+	l.stale = l.stale || ls.workdirs[of] != now
 	if path == "" || l.removed {
-		delete(ls.workdirs, hash(caller, session))
+		delete(ls.workdirs, of)
 		return
 	}
-	ls.workdirs[hash(caller, session)] = workdir{l, path, inWorkspace}
+	ls.workdirs[of] = now
 }

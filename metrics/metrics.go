@@ -101,6 +101,11 @@ func (m *Metrics) SandboxStarted(backend string, err error, took time.Duration) 
 	}
 }
 
+// SandboxAdopted counts in a sandbox of an earlier run that this one goes on with.
+func (m *Metrics) SandboxAdopted(backend string) {
+	m.sandboxes.WithLabelValues(m.labels.backend(backend)).Inc()
+}
+
 // SandboxReaped counts the removal of a sandbox. An orphan is another run's, so
 // it was not among the sandboxes of this one.
 func (m *Metrics) SandboxReaped(backend, reason string) {

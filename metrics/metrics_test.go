@@ -84,16 +84,17 @@ bailiff_grants_active 3
 `)
 }
 
-func TestSandboxesAreThoseStartedAndNotReaped(t *testing.T) {
+func TestSandboxesAreThoseStartedOrAdoptedAndNotReaped(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := collect(registry)
 	m.SandboxStarted("docker", nil, time.Second)
 	m.SandboxStarted("docker", nil, time.Second)
 	m.SandboxStarted("docker", errors.New("no image"), time.Second)
+	m.SandboxAdopted("docker")
 	m.SandboxReaped("docker", "idle")
 	m.SandboxReaped("docker", "orphan")
 	compare(t, registry, `
-bailiff_sandboxes{backend="docker"} 1
+bailiff_sandboxes{backend="docker"} 2
 bailiff_sandboxes{backend="local"} 0
 bailiff_sandbox_starts_total{backend="docker",result="success"} 2
 bailiff_sandbox_starts_total{backend="docker",result="failure"} 1

@@ -19,6 +19,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/env"
 	"github.com/bailiff-dev/bailiff/internal/guard"
+	"github.com/bailiff-dev/bailiff/internal/ledger"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
 	"github.com/bailiff-dev/bailiff/internal/redact"
 	"github.com/bailiff-dev/bailiff/internal/throttle"
@@ -39,6 +40,7 @@ type core struct {
 	backends  map[string]backends.Backend
 	roster    roster
 	book      *approval.Book
+	ledger    *ledger.Ledger
 	throttle  *throttle.Throttle
 	enforcer  *enforcer.Enforcer
 	release   func() error // of the state folder
@@ -56,7 +58,7 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*core, 
 	}
 	c.enforcer, err = enforcer.New(enforcer.Config{
 		Decider: c.policies, Recorder: c.decisions, Environ: c.variables, Observer: c.metrics,
-		Approvals: asked{c.book}, Freezer: asked{c.book}, Throttle: c.throttle,
+		Approvals: asked{c.book}, Freezer: asked{c.book}, Throttle: c.throttle, Ledger: c.ledger.Sandboxes,
 		Backends: c.backends, Owner: owner(cfg.StateDir), Unfinished: unfinished(c.decisions), Log: log,
 	})
 	if err != nil {
@@ -88,6 +90,9 @@ func (c *core) load(ctx context.Context) (err error) {
 		return err
 	}
 	c.learnTables(ctx) // before anything is counted by them
+	if c.ledger, err = ledger.Open(ledger.Config{StateDir: c.cfg.StateDir, Scrub: c.scrubber.Scrub, Log: c.log}); err != nil {
+		return err
+	}
 	return c.openBook()
 }
 

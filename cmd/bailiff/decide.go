@@ -17,6 +17,7 @@ import (
 	"github.com/bailiff-dev/bailiff/enforcer"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/ledger"
 )
 
 func newDecide(configPath *string) *cobra.Command {
@@ -126,7 +127,7 @@ func decideOffline(ctx context.Context, cfg *config.Config, req bailiff.Request)
 		return bailiff.Decision{}, err
 	}
 	e, err := enforcer.New(enforcer.Config{Decider: policies, Recorder: nowhere{}, Environ: variables, Observer: nowhere{},
-		Approvals: unasked{}, Freezer: unasked{}, Backends: planned(cfg.Backends), Owner: "decide"})
+		Approvals: unasked{}, Freezer: unasked{}, Ledger: nowhere{}, Backends: planned(cfg.Backends), Owner: "decide"})
 	if err != nil {
 		return bailiff.Decision{}, err
 	}
@@ -159,7 +160,9 @@ func (plan) Open(context.Context, backends.Spec) (backends.Sandbox, error) {
 }
 
 // nowhere records and counts nothing.
-type nowhere struct{}
+type nowhere struct {
+	enforcer.Ledger[ledger.Sandbox]
+}
 
 func (nowhere) Record(context.Context, bailiff.Event) error                  { return nil }
 func (nowhere) Note(bailiff.Event)                                           {}
@@ -167,6 +170,7 @@ func (nowhere) Decided(bailiff.Request, bailiff.Decision, time.Duration)     {}
 func (nowhere) Forwarded([]string)                                           {}
 func (nowhere) Executed(bailiff.Tool, string, bailiff.Status, time.Duration) {}
 func (nowhere) SandboxStarted(string, error, time.Duration)                  {}
+func (nowhere) SandboxAdopted(string)                                        {}
 func (nowhere) GlassBroken()                                                 {}
 func (nowhere) SandboxReaped(string, string)                                 {}
 

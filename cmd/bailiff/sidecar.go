@@ -176,6 +176,7 @@ func (s *sidecar) run(ctx context.Context) error {
 // background starts what goes on beside the requests.
 func (s *sidecar) background(ctx context.Context) {
 	s.enforcer.Probe(ctx)
+	s.enforcer.Adopt(ctx)
 	s.serving.Go(func() { s.enforcer.Watch(ctx) })
 	s.serving.Go(func() { s.watchPolicies(ctx) })
 	s.serving.Go(func() { s.sweepAlways(ctx) })

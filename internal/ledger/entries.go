@@ -19,23 +19,33 @@ type Sandbox struct {
 	// Slot names the scope that it serves; Shared says that it is a user's.
 	Slot   string `json:"slot"`
 	Shared bool   `json:"shared,omitempty"`
-	// Caller and Session are whose request had it made, Guests whose were in it.
+	// Caller, Session and User are whose request had it made, Guests whose were in it.
 	Caller  string            `json:"caller"`
 	Session string            `json:"session"`
+	User    string            `json:"user,omitempty"`
 	Guests  []bailiff.Session `json:"guests,omitempty"`
 	// Persistent says that its workspace stays when it goes.
 	Persistent bool      `json:"persistent,omitempty"`
 	Since      time.Time `json:"since"`
 	Expires    time.Time `json:"expires"`
-	// Idle is how long it stays that nobody uses; Used is when somebody last did,
-	// to the minute.
-	Idle      time.Duration `json:"idle_ns"`
-	Used      time.Time     `json:"used"`
-	Processes []Process     `json:"processes,omitempty"`
+	// Idle is how long it stays that nobody uses.
+	Idle time.Duration `json:"idle_ns"`
+	// Workdirs are where sessions' last commands ended.
+	Workdirs  []Workdir `json:"workdirs,omitempty"`
+	Processes []Process `json:"processes,omitempty"`
 }
 
 // Key names the entry.
 func (s Sandbox) Key() string { return s.Backend + "-" + s.ID }
+
+// Workdir is where a session's last command ended.
+type Workdir struct {
+	// Of names the session and its caller.
+	Of   string `json:"of"`
+	Path string `json:"path"`
+	// InWorkspace says that it is where commands start that name no folder.
+	InWorkspace bool `json:"in_workspace,omitempty"`
+}
 
 // Process is a background command in a sandbox.
 type Process struct {
@@ -55,18 +65,23 @@ type Process struct {
 	Polled int64 `json:"polled,omitempty"`
 }
 
-// scrubbed is the entry without known secrets. Only what processes were started
-// with is free text.
+// scrubbed is the entry without known secrets. Only folders and what processes
+// were started with are free text.
 func (s Sandbox) scrubbed(scrub func([]byte) []byte) Sandbox {
 	if scrub == nil {
 		return s
 	}
-	s.Processes = slices.Clone(s.Processes)
+	s.Workdirs, s.Processes = slices.Clone(s.Workdirs), slices.Clone(s.Processes)
+	var texts []*string
+	for i := range s.Workdirs {
+		texts = append(texts, &s.Workdirs[i].Path)
+	}
 	for i := range s.Processes {
 		args := &s.Processes[i].Request.Args
-		for _, text := range []*string{&args.Command, &args.Workdir, &args.Stdin} {
-			*text = string(scrub([]byte(*text)))
-		}
+		texts = append(texts, &args.Command, &args.Workdir, &args.Stdin)
+	}
+	for _, text := range texts {
+		*text = string(scrub([]byte(*text)))
 	}
 	return s
 }

@@ -67,11 +67,11 @@ func keep[T Entry](t *testing.T, s *Shelf[T], entry T) {
 
 func let(id string) Sandbox {
 	at := time.Date(2026, 11, 21, 12, 0, 0, 5, time.UTC)
-	return Sandbox{ID: id, Backend: "docker", Slot: "slot", Shared: true, Caller: "hermes", Session: "s1", Persistent: true,
+	return Sandbox{ID: id, Backend: "docker", Slot: "slot", Shared: true, Caller: "hermes", Session: "s1", User: "u", Persistent: true,
 		Spec: backends.Spec{Owner: "o", Session: "s", Workspace: "w", Image: "sha256:1", Network: "none", CPUs: .5, MemoryMB: 1, DiskMB: 2,
 			PIDs: 3, ReadOnly: true, Mounts: []bailiff.Mount{{Source: "/a", Target: "/b", ReadOnly: true}}, Expires: at},
 		Guests: []bailiff.Session{{ID: "s1", Platform: "telegram", UserID: "42"}},
-		Since:  at, Used: at, Expires: at, Idle: time.Hour,
+		Since:  at, Expires: at, Idle: time.Hour, Workdirs: []Workdir{{Of: "s", Path: "/workspace", InWorkspace: true}},
 		Processes: []Process{{ID: "pabcdefghij", Caller: "hermes", Peer: "uid:1", DecisionID: "d", Forwarded: []string{"TOKEN"}, Started: at, Polled: 7,
 			Limits: bailiff.Limits{TimeoutSeconds: 1}, Request: bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "sleep 1", Background: true}}}},
 	}
@@ -199,6 +199,7 @@ func TestKnownSecretsAreNotWritten(t *testing.T) {
 	sandbox := let("c1")
 	args := &sandbox.Processes[0].Request.Args
 	args.Command, args.Stdin, args.Workdir = "login hunter22", "hunter22\n", "/hunter22"
+	sandbox.Workdirs[0].Path = "/home/hunter22"
 	keep(t, l.Sandboxes, sandbox)
 	if text := l.file(t, "sandboxes", "docker-c1.json"); strings.Contains(text, "hunter22") || !strings.Contains(text, "login [redacted]") {
 		t.Errorf("written: %s", text)

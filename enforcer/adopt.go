@@ -1,0 +1,131 @@
+package enforcer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/audit"
+	"github.com/bailiff-dev/bailiff/internal/ledger"
+)
+
+const (
+	// adoptTimeout bounds the adoption of one sandbox, adoptsAtOnce how many are
+	// adopted at once.
+	adoptTimeout = 10 * time.Second
+	adoptsAtOnce = 8
+)
+
+// Adopt goes on with the sandboxes that an earlier run of this sidecar let and
+// that run still, as if it had let them itself. It must be called once, before
+// the first request. Whatever cannot be gone on with is forgotten, and so left to
+// a sweep.
+func (e *Enforcer) Adopt(ctx context.Context) {
+	records, err := e.Ledger.All()
+	if err != nil {
+		e.Log.Error("reading which sandboxes are let; none is gone on with", "error", err)
+	}
+	var adoptions sync.WaitGroup
+	places := make(chan struct{}, adoptsAtOnce)
+	for _, record := range e.latest(records) {
+		places <- struct{}{}
+		adoptions.Go(func() {
+			defer func() { <-places }()
+			e.adopt(ctx, record)
+		})
+	}
+	adoptions.Wait()
+}
+
+// latest forgets all but the newest sandbox of each slot: those before it were on
+// their way out.
+func (e *Enforcer) latest(records []ledger.Sandbox) (kept []ledger.Sandbox) {
+	slices.SortFunc(records, func(a, b ledger.Sandbox) int { return cmp.Or(cmp.Compare(a.Slot, b.Slot), b.Since.Compare(a.Since)) })
+	for i, record := range records {
+		if i > 0 && records[i-1].Slot == record.Slot {
+			e.renounce(record, errors.New("another sandbox had taken its place"))
+			continue
+		}
+		kept = append(kept, record)
+	}
+	return kept
+}
+
+// adopt goes on with one sandbox, or forgets it.
+func (e *Enforcer) adopt(ctx context.Context, record ledger.Sandbox) {
+	maker, err := e.adopter(record)
+	if err != nil {
+		e.renounce(record, err)
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, adoptTimeout)
+	defer cancel()
+	sandbox, err := maker.Adopt(ctx, record.ID, record.Spec)
+	if err != nil {
+		e.renounce(record, err)
+		return
+	}
+	e.leases.adopt(record, e.Backends[record.Backend], sandbox)
+	e.Observer.SandboxAdopted(record.Backend)
+	e.noteSandbox(record.Caller, record.Session, record.Backend, record.ID, "adopted")
+}
+
+// adopter is the backend that can attach to a sandbox anew, if the sandbox is to
+// be gone on with at all.
+func (e *Enforcer) adopter(record ledger.Sandbox) (backends.Adopter, error) {
+	maker, ok := e.Backends[record.Backend].(backends.Adopter)
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("backend %s is not there, or cannot attach to a sandbox anew", record.Backend)
+	case record.Spec.Owner != e.Owner:
+		return nil, errors.New("it is another sidecar's")
+	case !time.Now().Before(record.Expires):
+		return nil, errors.New("it has expired")
+	case slices.ContainsFunc(record.Guests, e.isFrozen):
+		e.leases.park(record.Spec.Workspace)
+		return nil, errors.New("an operator has frozen whom it is let to")
+	}
+	return maker, nil
+}
+
+func (e *Enforcer) isFrozen(s bailiff.Session) bool {
+	_, frozen := e.Freezer.Frozen(s)
+	return frozen
+}
+
+// renounce forgets a sandbox that cannot be gone on with.
+func (e *Enforcer) renounce(record ledger.Sandbox, why error) {
+	e.Log.Warn("a sandbox of an earlier run is not gone on with", "backend", record.Backend, "sandbox", record.ID, "reason", why)
+	if err := e.Ledger.Drop(record.Key()); err != nil {
+		e.Log.Error("forgetting a sandbox", "error", err)
+	}
+}
+
+// noteSandbox tells the decision log what became of a sandbox.
+func (e *Enforcer) noteSandbox(caller, session, backend, id, message string) {
+	e.Recorder.Note(bailiff.Event{
+		DecisionID: audit.NewID(), Timestamp: time.Now().UTC(), RequestedBy: caller,
+		Custom: bailiff.Custom{Event: bailiff.SandboxEvent, Session: session, Backend: backend, SandboxID: id, Message: message},
+	})
+}
+
+// adopt makes a lease of a sandbox that was let before; its idle clock starts anew.
+func (ls *leases) adopt(record ledger.Sandbox, maker backends.Backend, sandbox backends.Sandbox) {
+	t := tenant{caller: record.Caller, session: record.Session, user: record.User, backend: record.Backend,
+		slot: record.Slot, shared: record.Shared, idle: record.Idle, spec: record.Spec}
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	l := ls.add(t, maker, record.Since, record.Expires)
+	l.sandbox, l.guests, l.used = sandbox, record.Guests, time.Now()
+	close(l.ready)
+	for _, at := range record.Workdirs {
+		ls.workdirs[at.Of] = workdir{l, at.Path, at.InWorkspace}
+	}
+	l.timer = time.AfterFunc(l.idle, func() { ls.expire(l) })
+}
