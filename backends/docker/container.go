@@ -59,15 +59,9 @@ func shareMB(total int, folder string) int {
 
 // create makes the container of a spec, not yet started, and sees to it that
 // the engine set up what it was asked for.
-func (b *Backend) create(ctx context.Context, name string, spec backends.Spec) (id string, err error) {
-	found, err := b.bring(ctx, spec.Image)
-	if err != nil {
-		return "", err
-	}
-	host, err := b.hostConfig(ctx, spec, found)
-	if err != nil {
-		return "", err
-	}
+func (b *Backend) create(ctx context.Context, name string, spec backends.Spec, found image.InspectResponse, mounts []mount.Mount) (id string, err error) {
+	host := confinement(spec)
+	host.Mounts, host.Tmpfs = mounts, b.inMemory(spec, found)
 	made, err := b.engine.ContainerCreate(ctx, b.config(spec, found), host, nil, nil, name)
 	if err != nil && host.StorageOpt != nil && !client.IsErrConnectionFailed(err) {
 		if err := b.missing(diskMB, fmt.Sprintf("the Docker engine cannot bound a container's root (%v)", err)); err != nil {
@@ -82,18 +76,12 @@ func (b *Backend) create(ctx context.Context, name string, spec backends.Spec) (
 	for _, warning := range made.Warnings {
 		b.cfg.Log.Warn("the Docker engine warns", "container", name, "warning", warning)
 	}
-	return made.ID, b.verify(ctx, made.ID, host)
+	return made.ID, b.inspect(ctx, made.ID, host)
 }
 
+// config has a standard input that stays open when who is attached goes away, so
+// that the next sidecar can attach anew.
 func (b *Backend) config(spec backends.Spec, found image.InspectResponse) *container.Config {
-	labels := map[string]string{
-		labelOwner:   spec.Owner,
-		labelSession: hashed(spec.Session),
-		labelSpec:    specHash(spec),
-	}
-	if !spec.Expires.IsZero() {
-		labels[labelExpires] = spec.Expires.UTC().Format(time.RFC3339)
-	}
 	return &container.Config{
 		Image:       found.ID,
 		Hostname:    "sandbox",
@@ -101,50 +89,53 @@ func (b *Backend) config(spec backends.Spec, found image.InspectResponse) *conta
 		Entrypoint:  []string{runnerPath},
 		Cmd:         []string{runner.Confine},
 		WorkingDir:  "/",
-		Labels:      labels,
+		Labels:      labels(spec),
 		OpenStdin:   true,
-		StdinOnce:   true,
 		AttachStdin: true, AttachStdout: true, AttachStderr: true,
 		Healthcheck: &container.HealthConfig{Test: []string{"NONE"}},
 	}
 }
 
-func (b *Backend) hostConfig(ctx context.Context, spec backends.Spec, found image.InspectResponse) (*container.HostConfig, error) {
-	network, err := networkMode(spec.Network)
-	if err != nil {
-		return nil, err
+func labels(spec backends.Spec) map[string]string {
+	all := map[string]string{
+		labelOwner:   spec.Owner,
+		labelSession: hashed(spec.Session),
+		labelSpec:    specHash(spec),
 	}
-	mounts, err := b.mounts(ctx, spec, found.ID)
-	if err != nil {
-		return nil, err
+	if !spec.Expires.IsZero() {
+		all[labelExpires] = spec.Expires.UTC().Format(time.RFC3339)
 	}
+	return all
+}
+
+// confinement is what keeps a container within its spec, whatever is mounted.
+func confinement(spec backends.Spec) *container.HostConfig {
 	host := &container.HostConfig{
 		Resources:      limits(spec),
-		NetworkMode:    network,
+		NetworkMode:    networks[spec.Network],
 		IpcMode:        "private",
 		CgroupnsMode:   "private",
 		CapDrop:        []string{"ALL"},
 		SecurityOpt:    []string{"no-new-privileges"},
 		ReadonlyRootfs: spec.ReadOnly,
 		LogConfig:      container.LogConfig{Type: "none"},
-		Mounts:         mounts,
-		Tmpfs:          b.inMemory(spec, found),
 		ShmSize:        int64(shareMB(spec.DiskMB, sharedMemory)) * mib,
 	}
 	if size := shareMB(spec.DiskMB, rootFolder); size > 0 && !spec.ReadOnly {
 		host.StorageOpt = map[string]string{"size": strconv.Itoa(size) + "M"}
 	}
-	return host, nil
+	return host
 }
 
-func networkMode(network string) (container.NetworkMode, error) {
-	switch network {
-	case "none":
-		return "none", nil
-	case "full":
-		return "bridge", nil
+// networks are those that specs may name, as the engine calls them.
+var networks = map[string]container.NetworkMode{"none": "none", "full": "bridge"}
+
+// permitted is nil if the configuration allows what the spec asks for.
+func (b *Backend) permitted(spec backends.Spec) error {
+	if _, known := networks[spec.Network]; !known {
+		return fmt.Errorf("%w: network is %q, want none or full", backends.ErrUnsupported, spec.Network)
 	}
-	return "", fmt.Errorf("%w: network is %q, want none or full", backends.ErrUnsupported, network)
+	return backends.CheckMounts(spec.Mounts, b.cfg.MountsAllowed, b.socket()...)
 }
 
 // limits leaves out what the spec does not bound. Swap is never added to memory.
@@ -160,26 +151,17 @@ func limits(spec backends.Spec) container.Resources {
 	return r
 }
 
-func (b *Backend) mounts(ctx context.Context, spec backends.Spec, imageID string) ([]mount.Mount, error) {
-	if err := backends.CheckMounts(spec.Mounts, b.cfg.MountsAllowed, b.socket()...); err != nil {
-		return nil, err
-	}
-	runner, err := b.runnerVolume(ctx, spec.Owner, imageID)
-	if err != nil {
-		return nil, err
-	}
-	mounts := []mount.Mount{volumeAt(runner, "/"+runnerFolder, true)}
-	if spec.Workspace != "" {
-		workspace, err := b.workspaceVolume(ctx, spec, imageID)
-		if err != nil {
-			return nil, err
-		}
-		mounts = append(mounts, volumeAt(workspace, "/"+workspaceFolder, false))
+// mounts are the volumes of the runner and of a named workspace, and what the
+// spec shows of the host.
+func mounts(spec backends.Spec, runner, workspace string) []mount.Mount {
+	all := []mount.Mount{volumeAt(runner, "/"+runnerFolder, true)}
+	if workspace != "" {
+		all = append(all, volumeAt(workspace, "/"+workspaceFolder, false))
 	}
 	for _, m := range spec.Mounts {
-		mounts = append(mounts, mount.Mount{Type: mount.TypeBind, Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly})
+		all = append(all, mount.Mount{Type: mount.TypeBind, Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly})
 	}
-	return mounts, nil
+	return all
 }
 
 func volumeAt(name, target string, readOnly bool) mount.Mount {
@@ -220,14 +202,18 @@ func (b *Backend) tmpfs(sizeMB int) string {
 	return options
 }
 
-// verify compares what the engine recorded with what it was asked for: an engine
-// that cannot do something drops it with a warning at most.
-func (b *Backend) verify(ctx context.Context, id string, want *container.HostConfig) error {
+// inspect sees to it that the engine set up what it was asked for.
+func (b *Backend) inspect(ctx context.Context, id string, want *container.HostConfig) error {
 	got, err := b.engine.ContainerInspect(ctx, id)
 	if err != nil {
 		return b.fault("inspecting the sandbox", err)
 	}
-	have := got.HostConfig
+	return b.verify(got.HostConfig, want)
+}
+
+// verify compares what the engine recorded with what it was asked for: an engine
+// that cannot do something drops it with a warning at most.
+func (b *Backend) verify(have, want *container.HostConfig) error {
 	return cmp.Or(
 		b.kept(cpus, have.NanoCPUs == want.NanoCPUs),
 		b.kept(memoryMB, have.Memory == want.Memory),

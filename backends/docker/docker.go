@@ -18,10 +18,16 @@
 // anything starts. A limit it dropped is [backends.ErrUnsupported] by the
 // field's name, unless the configuration accepts that name.
 //
-// Closing the attach stream ends the runner and with it everything inside, so a
-// sidecar that dies leaves no command running. The stopped container stays until
-// a sweep finds it by its labels. Named workspaces are volumes and stay until
-// they are removed by name.
+// A container outlives the attach stream, so that the next sidecar can attach to
+// it anew. A runner that hears of nobody for a while ends itself with everything
+// inside, so a sidecar that dies for good leaves no command running. The stopped
+// container stays until a sweep finds it by its labels. Named workspaces are
+// volumes and stay until they are removed by name.
+//
+// Whatever the moment at which the sidecar, the runner or the engine is killed,
+// what is left is told apart: containers by their labels, which the engine writes
+// with the container, volumes by their names, since it may come not to write
+// their labels.
 package docker
 
 import (
@@ -72,7 +78,9 @@ type Backend struct {
 
 	program program
 	seeding sync.Mutex
-	warned  sync.Once // of what the engine lacks
+	// sweeping is held by a sweep while it looks for volumes that nobody uses.
+	sweeping sync.RWMutex
+	warned   sync.Once // of what the engine lacks
 
 	mu sync.Mutex
 	// about is what the engine last said of itself; nil until asked, and again
@@ -91,6 +99,7 @@ var (
 	_ backends.Resolver = (*Backend)(nil)
 	_ backends.Sweeper  = (*Backend)(nil)
 	_ backends.Keeper   = (*Backend)(nil)
+	_ backends.Adopter  = (*Backend)(nil)
 )
 
 // The names that AcceptMissingLimits may hold.

@@ -17,7 +17,10 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/docker/docker/api/types"
 	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/image"
+	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/docker/pkg/stdcopy"
+	"golang.org/x/sync/errgroup"
 )
 
 // cleanUp is how long the removal of a container may take whose caller has gone.
@@ -32,12 +35,18 @@ func (b *Backend) Open(ctx context.Context, spec backends.Spec) (backends.Sandbo
 		return opened, nil
 	}
 	b.forget()
-	later, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUp)
-	defer cancel()
-	if left := b.remove(later, name); left != nil { // by name: the engine may have made it and not come to say so
+	if left := b.discard(ctx, name); left != nil {
 		b.cfg.Log.Warn("a sandbox that failed is left to the next sweep", "container", name, "error", left)
 	}
 	return nil, err
+}
+
+// discard removes a container that is not needed any more, also for a caller who
+// has gone; by name, since the engine may have made it and not come to say so.
+func (b *Backend) discard(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUp)
+	defer cancel()
+	return b.remove(ctx, name)
 }
 
 // newName makes a name for a container, which sweeps spare until done is called.
@@ -54,23 +63,67 @@ func (b *Backend) newName(prefix string) (name string, done func()) {
 }
 
 func (b *Backend) open(ctx context.Context, name string, spec backends.Spec) (*sandbox, error) {
+	if err := b.permitted(spec); err != nil {
+		return nil, err
+	}
 	if err := b.confines(ctx); err != nil {
 		return nil, err
 	}
-	id, err := b.create(ctx, name, spec)
+	found, err := b.bring(ctx, spec.Image)
 	if err != nil {
 		return nil, err
 	}
+	program, err := b.runnerVolume(ctx, spec.Owner, found.ID)
+	if err != nil {
+		return nil, err
+	}
+	workspace, err := b.workspaceVolume(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	both, ctx := errgroup.WithContext(ctx) // a workspace is needed by the first command, not by the start
+	both.Go(func() error { return b.ownWorkspace(ctx, spec, found.ID, workspace) })
+	var opened *sandbox
+	both.Go(func() (err error) {
+		opened, err = b.begin(ctx, name, spec, found, mounts(spec, program, workspace.Name))
+		return err
+	})
+	if err := both.Wait(); err != nil {
+		if opened != nil {
+			_ = opened.Client.Close() // always nil
+		}
+		return nil, err
+	}
+	return opened, nil
+}
+
+// begin makes the container and starts it, attached before it can say anything.
+func (b *Backend) begin(ctx context.Context, name string, spec backends.Spec, found image.InspectResponse, mounts []mount.Mount) (*sandbox, error) {
+	id, err := b.create(ctx, name, spec, found, mounts)
+	if err != nil {
+		return nil, err
+	}
+	started, err := b.attach(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.engine.ContainerStart(ctx, id, container.StartOptions{}); err != nil {
+		started.conn.Close()
+		return nil, b.fault("starting the sandbox", err)
+	}
+	if err := started.greet(ctx, spec); err != nil {
+		return nil, err
+	}
+	return started, nil
+}
+
+// attach connects to a container's streams.
+func (b *Backend) attach(ctx context.Context, id string) (*sandbox, error) {
 	conn, err := b.engine.ContainerAttach(ctx, id, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
 	if err != nil {
 		return nil, b.fault("attaching to the sandbox", err)
 	}
-	opened := &sandbox{backend: b, id: id, conn: conn, words: &lastWords{log: b.cfg.Log.With("sandbox", short(id))}}
-	if err := opened.start(ctx, spec.PIDs); err != nil {
-		conn.Close()
-		return nil, err
-	}
-	return opened, nil
+	return &sandbox{backend: b, id: id, conn: conn, words: &lastWords{log: b.cfg.Log.With("sandbox", short(id))}}, nil
 }
 
 // sandbox is a running container and the client of its runner.
@@ -82,13 +135,11 @@ type sandbox struct {
 	words   *lastWords
 }
 
-func (s *sandbox) start(ctx context.Context, pids int) error {
-	if err := s.backend.engine.ContainerStart(ctx, s.id, container.StartOptions{}); err != nil {
-		return s.backend.fault("starting the sandbox", err)
-	}
-	attached, err := runner.Attach(ctx, s.stream(), runner.Place{Home: "/home", Workspace: "/" + workspaceFolder, PIDs: pids})
+// greet waits until the runner answers; the connection is closed if it does not.
+func (s *sandbox) greet(ctx context.Context, spec backends.Spec) error {
+	attached, err := runner.Attach(ctx, s.stream(), runner.Place{Home: "/home", Workspace: "/" + workspaceFolder, PIDs: spec.PIDs})
 	if err != nil {
-		return fmt.Errorf("%w: starting the sandbox: %w%s", backends.ErrUnavailable, err, s.words)
+		return fmt.Errorf("%w: greeting the sandbox: %w%s", backends.ErrUnavailable, err, s.words)
 	}
 	s.Client = attached
 	return nil

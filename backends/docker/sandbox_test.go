@@ -132,7 +132,15 @@ func TestSweepingRemovesRunnersThatNothingUses(t *testing.T) {
 
 func created(t *testing.T, b *Backend, name string, spec backends.Spec) string {
 	t.Helper()
-	id, err := b.create(t.Context(), name, spec)
+	found, err := b.bring(t.Context(), spec.Image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := b.runnerVolume(t.Context(), spec.Owner, found.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := b.create(t.Context(), name, spec, found, mounts(spec, program, ""))
 	if err != nil {
 		t.Fatal(err)
 	}

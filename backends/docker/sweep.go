@@ -12,7 +12,8 @@ import (
 )
 
 // Sweep removes the owner's containers that keep does not want, started or not,
-// and the runners' volumes that none of the others uses.
+// and the volumes that none of the others uses: the runners', and those of
+// workspaces that nobody will ever list.
 func (b *Backend) Sweep(ctx context.Context, owner string, keep func(id string) bool) (int, error) {
 	found, err := b.engine.ContainerList(ctx, container.ListOptions{All: true, Filters: ownedBy(owner)})
 	if err != nil {
@@ -32,7 +33,7 @@ func (b *Backend) Sweep(ctx context.Context, owner string, keep func(id string) 
 			removed++
 		}
 	}
-	faults = append(faults, b.sweepRunners(ctx, owner))
+	faults = append(faults, b.sweepVolumes(ctx, owner))
 	return removed, errors.Join(faults...)
 }
 
@@ -51,27 +52,33 @@ func (b *Backend) isOpening(names []string) bool {
 	return false
 }
 
-// sweepRunners removes the runners' volumes that no container has, unless one is
-// being opened. The next opening makes its own again.
-func (b *Backend) sweepRunners(ctx context.Context, owner string) error {
-	b.seeding.Lock() // an opening that begins now waits, and then finds the volume gone
-	defer b.seeding.Unlock()
+// sweepVolumes removes what no container has, unless one is being opened: the next
+// opening makes its own again. The engine lists a volume without labels if it was
+// killed while making it.
+func (b *Backend) sweepVolumes(ctx context.Context, owner string) error {
+	b.sweeping.Lock() // an opening that begins now waits, and then finds the volume gone
+	defer b.sweeping.Unlock()
 	if b.anyOpening() {
 		return nil
 	}
-	which := ownedBy(owner)
-	which.Add("label", labelRunner)
-	which.Add("dangling", "true")
-	found, err := b.engine.VolumeList(ctx, volume.ListOptions{Filters: which})
+	found, err := b.engine.VolumeList(ctx, volume.ListOptions{Filters: filters.NewArgs(
+		filters.Arg("name", ownersVolumes("", owner)), filters.Arg("dangling", "true"))})
 	if err != nil {
-		return b.fault("listing the runners' volumes", err)
+		return b.fault("listing volumes", err)
 	}
 	var faults []error
 	for _, v := range found.Volumes {
-		b.unseed(v.Name)
-		faults = append(faults, b.removeVolume(ctx, v.Name))
+		if v.Labels[labelWorkspace] == "" && isOwned(v.Name, owner) {
+			b.unseed(v.Name)
+			faults = append(faults, b.removeVolume(ctx, v.Name))
+		}
 	}
 	return errors.Join(faults...)
+}
+
+func isOwned(volume, owner string) bool {
+	return strings.HasPrefix(volume, ownersVolumes(runnerVolumes, owner)) ||
+		strings.HasPrefix(volume, ownersVolumes(workspaceVolumes, owner))
 }
 
 func (b *Backend) anyOpening() bool {

@@ -25,6 +25,15 @@ const (
 	runnerPath      = "/" + runnerFolder + "/runner"
 )
 
+// The names of volumes begin with what they are for and a digest of whose they
+// are: a volume that the engine was killed while making has no label to tell.
+const (
+	runnerVolumes    = "bailiff-runner-"
+	workspaceVolumes = "bailiff-workspace-"
+)
+
+func ownersVolumes(kind, owner string) string { return kind + digest(owner)[:12] + "-" }
+
 // runnerVolume returns the name of the volume that holds the runner's program,
 // making it on first use. Owner and content are in the name, so that no sidecar
 // ever writes to a volume that another one's sandboxes run from.
@@ -33,11 +42,16 @@ func (b *Backend) runnerVolume(ctx context.Context, owner, image string) (string
 	if err != nil {
 		return "", fmt.Errorf("%w: reading the runner: %w", backends.ErrUnavailable, err)
 	}
-	options := volume.CreateOptions{
-		Name:   "bailiff-runner-" + digest(owner, sum),
+	made, err := b.makeVolume(ctx, volume.CreateOptions{
+		Name:   ownersVolumes(runnerVolumes, owner) + sum,
 		Labels: map[string]string{labelOwner: owner, labelRunner: sum},
+	})
+	if err != nil {
+		return "", err
 	}
-	return options.Name, b.seed(ctx, options, func(made volume.Volume) error {
+	b.seeding.Lock() // two openings must not write one program at once
+	defer b.seeding.Unlock()
+	return made.Name, b.seed(made, func() error {
 		content, err := os.ReadFile(b.cfg.Runner)
 		if err == nil && digest(string(content)) != sum {
 			err = errors.New("the runner's file was changed at this moment")
@@ -50,9 +64,12 @@ func (b *Backend) runnerVolume(ctx context.Context, owner, image string) (string
 	})
 }
 
-// workspaceVolume returns the name of the volume that holds a named workspace,
-// making it the unprivileged user's on first use.
-func (b *Backend) workspaceVolume(ctx context.Context, spec backends.Spec, image string) (string, error) {
+// workspaceVolume makes the volume of a named workspace, if the spec names one
+// and it is not there.
+func (b *Backend) workspaceVolume(ctx context.Context, spec backends.Spec) (volume.Volume, error) {
+	if spec.Workspace == "" {
+		return volume.Volume{}, nil
+	}
 	options := volume.CreateOptions{
 		Name:   workspaceVolumeName(spec.Owner, spec.Workspace),
 		Labels: map[string]string{labelOwner: spec.Owner, labelSession: hashed(spec.Session), labelWorkspace: spec.Workspace},
@@ -60,14 +77,23 @@ func (b *Backend) workspaceVolume(ctx context.Context, spec backends.Spec, image
 	if size := shareMB(spec.DiskMB, workspaceFolder); size > 0 {
 		options.DriverOpts = map[string]string{"size": strconv.Itoa(size) + "M"}
 	}
-	return options.Name, b.seed(ctx, options, func(made volume.Volume) error {
+	return b.makeVolume(ctx, options)
+}
+
+// ownWorkspace makes a workspace's volume the unprivileged user's. Done twice it
+// does no harm.
+func (b *Backend) ownWorkspace(ctx context.Context, spec backends.Spec, image string, made volume.Volume) error {
+	if made.Name == "" {
+		return nil
+	}
+	return b.seed(made, func() error {
 		return b.fill(ctx, spec.Owner, image, made, workspaceFolder,
 			tar.Header{Typeflag: tar.TypeDir, Name: workspaceFolder + "/", Mode: 0o700, Uid: b.uid, Gid: b.gid}, nil)
 	})
 }
 
 func workspaceVolumeName(owner, workspace string) string {
-	return "bailiff-workspace-" + digest(owner, workspace)
+	return ownersVolumes(workspaceVolumes, owner) + digest(workspace)
 }
 
 // Workspaces lists the owner's named workspaces by the labels of their volumes.
@@ -94,16 +120,14 @@ func (b *Backend) RemoveWorkspace(ctx context.Context, owner, workspace string) 
 	return b.fault("removing a workspace", err)
 }
 
-// seed makes a volume, if need be, and has it filled. The first use in this
-// process always fills, since an earlier process may have died halfway.
-func (b *Backend) seed(ctx context.Context, options volume.CreateOptions, fill func(volume.Volume) error) error {
-	b.seeding.Lock() // two openings must not fill one volume at once
-	defer b.seeding.Unlock()
-	made, err := b.makeVolume(ctx, options)
-	if err != nil || b.isSeeded(made) {
-		return err
+// seed has a volume filled. The first use in this process always fills, since an
+// earlier process may have died halfway; a runner that runs from the file that
+// is replaced keeps the old one.
+func (b *Backend) seed(made volume.Volume, fill func() error) error {
+	if b.isSeeded(made) {
+		return nil
 	}
-	if err := fill(made); err != nil {
+	if err := fill(); err != nil {
 		return b.fault("filling volume "+made.Name, err)
 	}
 	b.mu.Lock()
@@ -115,6 +139,8 @@ func (b *Backend) seed(ctx context.Context, options volume.CreateOptions, fill f
 // makeVolume returns the volume, which may have been there, with the bound that
 // the options ask for.
 func (b *Backend) makeVolume(ctx context.Context, options volume.CreateOptions) (volume.Volume, error) {
+	b.sweeping.RLock()
+	defer b.sweeping.RUnlock()
 	made, err := b.engine.VolumeCreate(ctx, options)
 	size := options.DriverOpts["size"]
 	if err != nil && size != "" && !client.IsErrConnectionFailed(err) {
@@ -150,16 +176,14 @@ func (b *Backend) fill(ctx context.Context, owner, image string, v volume.Volume
 	}
 	name, done := b.newName("bailiff-fill-")
 	defer done()
-	made, err := b.engine.ContainerCreate(ctx,
+	_, err = b.engine.ContainerCreate(ctx,
 		&container.Config{Image: image, Cmd: []string{"/nothing"}, Labels: map[string]string{labelOwner: owner}},
 		&container.HostConfig{NetworkMode: "none", Mounts: []mount.Mount{volumeAt(v.Name, "/"+target, false)}},
 		nil, nil, name)
-	if err != nil {
-		return err
+	if err == nil {
+		err = b.engine.CopyToContainer(ctx, name, "/", archive, container.CopyToContainerOptions{})
 	}
-	return cmp.Or(
-		b.engine.CopyToContainer(ctx, made.ID, "/", archive, container.CopyToContainerOptions{}),
-		b.remove(context.WithoutCancel(ctx), made.ID))
+	return cmp.Or(err, b.discard(ctx, name))
 }
 
 func pack(header tar.Header, content []byte) (*bytes.Buffer, error) {

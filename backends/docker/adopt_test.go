@@ -1,0 +1,204 @@
+package docker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/runner/wire"
+	"github.com/docker/docker/api/types/container"
+)
+
+func TestTheNextSidecarAdoptsWhatRuns(t *testing.T) {
+	spec := testSpec(t)
+	spec.Workspace, spec.Expires = "w", time.Now().Add(time.Hour)
+	first := open(t, testBackend(t), spec)
+	output(t, first, "echo kept >/tmp/note; echo too >/workspace/note")
+	_ = whileRunning(t, first, func() { abandon(first) })
+
+	adopted := adopt(t, testBackend(t), first.ID(), spec)
+	if adopted.ID() != first.ID() {
+		t.Errorf("adopted is %s, not %s", adopted.ID(), first.ID())
+	}
+	if got, want := output(t, adopted, "cat /tmp/note /workspace/note"), "kept\ntoo\n"; got != want {
+		t.Errorf("the adopted sandbox holds %q, want %q", got, want)
+	}
+	if got := output(t, adopted, "while grep -qsx sleep /proc/[0-9]*/comm; do :; done; echo gone"); got != "gone\n" {
+		t.Errorf("waiting for the end of what the first sidecar ran prints %q", got)
+	}
+	if err := adopted.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := adopted.(*sandbox).backend.Adopt(t.Context(), first.ID(), spec); !errors.Is(err, backends.ErrUnavailable) {
+		t.Errorf("adopting what was removed gives %v", err)
+	}
+}
+
+// abandon leaves a sandbox as the death of its sidecar does.
+func abandon(sb backends.Sandbox) { _ = sb.(*sandbox).Client.Close() }
+
+func adopt(t testing.TB, b *Backend, id string, spec backends.Spec) backends.Sandbox {
+	t.Helper()
+	adopted, err := b.Adopt(t.Context(), id, spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return adopted
+}
+
+func TestOnlyWhatWasMadeForTheSpecIsAdopted(t *testing.T) {
+	b := testBackend(t)
+	made := testSpec(t)
+	made.Workspace, made.Expires = "w", time.Now().Add(time.Hour)
+	id := open(t, b, made).ID()
+	for _, c := range []struct {
+		name   string
+		change func(*backends.Spec)
+	}{
+		{"another owner", func(s *backends.Spec) { s.Owner += "x" }},
+		{"another session", func(s *backends.Spec) { s.Session = "another" }},
+		{"another workspace", func(s *backends.Spec) { s.Workspace = "v" }},
+		{"no workspace", func(s *backends.Spec) { s.Workspace = "" }},
+		{"another image", func(s *backends.Spec) { s.Image = testImage }},
+		{"another network", func(s *backends.Spec) { s.Network = "full" }},
+		{"a network that is none", func(s *backends.Spec) { s.Network = "host" }},
+		{"another bound on memory", func(s *backends.Spec) { s.MemoryMB++ }},
+		{"another bound on the disk", func(s *backends.Spec) { s.DiskMB++ }},
+		{"another bound on processes", func(s *backends.Spec) { s.PIDs-- }},
+		{"another share of the processors", func(s *backends.Spec) { s.CPUs = 2 }},
+		{"a writable root", func(s *backends.Spec) { s.ReadOnly = false }},
+		{"another expiry", func(s *backends.Spec) { s.Expires = s.Expires.Add(time.Minute) }},
+		{"no expiry", func(s *backends.Spec) { s.Expires = time.Time{} }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			spec := made
+			c.change(&spec)
+			if _, err := b.Adopt(t.Context(), id, spec); err == nil {
+				t.Error("it was adopted")
+			}
+		})
+	}
+	adopt(t, b, id, made) // all of them left it as it was
+}
+
+func TestWhatChangedSinceIsNotAdopted(t *testing.T) {
+	for _, c := range []struct {
+		name, says string
+		change     func(context.Context, *Backend, string) error
+	}{
+		{"it was given more memory", memoryMB, func(ctx context.Context, b *Backend, id string) error {
+			more := container.Resources{Memory: 512 * mib, MemorySwap: 512 * mib}
+			_, err := b.engine.ContainerUpdate(ctx, id, container.UpdateConfig{Resources: more})
+			return err
+		}},
+		{"it was paused", "paused", func(ctx context.Context, b *Backend, id string) error { return b.engine.ContainerPause(ctx, id) }},
+		{"it was stopped", "exited", func(ctx context.Context, b *Backend, id string) error {
+			return b.engine.ContainerKill(ctx, id, "KILL")
+		}},
+		{"commands run as another user now", "10001", func(_ context.Context, b *Backend, _ string) error {
+			b.cfg.User = "10001:10001"
+			return nil
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := testBackend(t)
+			spec := testSpec(t)
+			id := open(t, b, spec).ID()
+			if err := c.change(t.Context(), b, id); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := b.Adopt(t.Context(), id, spec); err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("adopting says %v, want it to speak of %q", err, c.says)
+			}
+			if _, err := b.engine.ContainerInspect(t.Context(), id); err != nil {
+				t.Errorf("what was not adopted is gone: %v", err)
+			}
+		})
+	}
+}
+
+func TestASandboxIsAdoptedByItsIDOnly(t *testing.T) {
+	b := testBackend(t)
+	spec := testSpec(t)
+	id := open(t, b, spec).ID()
+	if _, err := b.Adopt(t.Context(), short(id), spec); err == nil {
+		t.Error("a part of its id was enough")
+	}
+}
+
+func TestASandboxWhoseTimeIsOverIsNotAdopted(t *testing.T) {
+	b := testBackend(t)
+	spec := testSpec(t)
+	spec.Expires = time.Now().Add(-time.Second)
+	if _, err := b.Adopt(t.Context(), open(t, b, spec).ID(), spec); err == nil || !strings.Contains(err.Error(), "its time is over") {
+		t.Errorf("adopting says %v", err)
+	}
+}
+
+// A sidecar can die at any byte of what it says to a runner.
+func TestHalfAFrameOfTheFirstSidecarIsSurvived(t *testing.T) {
+	b := testBackend(t)
+	spec := testSpec(t)
+	sb := open(t, b, spec)
+	var frame bytes.Buffer
+	if err := wire.NewWriter(&frame).Send(wire.Frame{Kind: wire.Start, Stream: 1, Last: true, Payload: make([]byte, wire.MaxPayload)}); err != nil {
+		t.Fatal(err)
+	}
+	for _, said := range []int{1, 5, 17, 18, 19, 1000, frame.Len() / 2, frame.Len() - 1} {
+		abandon(sb)
+		sayOnly(t, b, sb.ID(), frame.Bytes()[:said])
+		sb = adopt(t, b, sb.ID(), spec)
+		if got := output(t, sb, "echo whole"); got != "whole\n" {
+			t.Errorf("after %d bytes of a frame the next command prints %q", said, got)
+		}
+	}
+}
+
+// sayOnly writes to a runner, and returns when the engine has passed it on and
+// let the connection go.
+func sayOnly(t *testing.T, b *Backend, id string, said []byte) {
+	t.Helper()
+	conn, err := b.engine.ContainerAttach(t.Context(), id, container.AttachOptions{Stream: true, Stdin: true, Stdout: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_, err = conn.Conn.Write(said)
+	if err := errors.Join(err, conn.CloseWrite()); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, conn.Reader)
+}
+
+// Who attaches while a runner speaks hears it from the middle of a frame on.
+func TestASandboxIsAdoptedInTheMiddleOfWhatItsRunnerSays(t *testing.T) {
+	b := testBackend(t)
+	spec := testSpec(t)
+	sb := open(t, b, spec)
+	for range 10 {
+		first, flooded, ended := sb, make(chan struct{}), make(chan struct{})
+		go func() {
+			flood := shell("yes $RANDOM")
+			flood.HeadBytes = 1 << 30
+			heard := 0
+			_, _ = first.Run(context.Background(), flood, func(p []byte) {
+				if heard += len(p); heard-len(p) < 1<<20 && heard >= 1<<20 {
+					close(flooded)
+				}
+			})
+			close(ended)
+		}()
+		<-flooded
+		sb = adopt(t, b, first.ID(), spec)
+		if got := output(t, sb, "echo calm"); got != "calm\n" {
+			t.Errorf("the adopted sandbox prints %q", got)
+		}
+		abandon(first)
+		<-ended
+	}
+}
