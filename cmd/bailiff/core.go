@@ -64,7 +64,7 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*core, 
 	if err != nil {
 		return nil, errors.Join(err, c.abandon())
 	}
-	c.enforcer.Bound(enforcer.Bounds{Caller: cfg.Agent.MaxSandboxes})
+	c.enforcer.Bound(enforcer.Bounds(cfg.Limits.Sandboxes))
 	return c, nil
 }
 

@@ -14,7 +14,7 @@ import (
 
 // reload puts a new configuration into force as far as a running sidecar can:
 // the agents' listeners with their users, platforms and tokens, how many
-// sandboxes each may have, the people and the routes of approvals. It returns the
+// sandboxes there may be, the people and the routes of approvals. It returns the
 // names of the sections that wait for a restart.
 func (s *sidecar) reload(ctx context.Context, next *config.Config) (waiting []string, err error) {
 	select {
@@ -49,7 +49,8 @@ func (s *sidecar) reload(ctx context.Context, next *config.Config) (waiting []st
 		s.cfg.Limits.RequestsPerMinute = next.Limits.RequestsPerMinute
 		s.throttle.Set(throttle.Shares(next.Limits.RequestsPerMinute))
 	}
-	s.enforcer.Bound(enforcer.Bounds{Caller: next.Agent.MaxSandboxes})
+	s.cfg.Limits.Sandboxes = next.Limits.Sandboxes
+	s.enforcer.Bound(enforcer.Bounds(next.Limits.Sandboxes))
 	return waiting, errors.Join(replanned, s.replaceListeners(ctx, next.Agent.Listeners))
 }
 

@@ -112,7 +112,7 @@ func TestTheBoundOnSandboxesChangesWithoutARestart(t *testing.T) {
 		want bailiff.Status
 	}{{1, bailiff.Unavailable}, {2, bailiff.Completed}} {
 		next := *s.cfg
-		next.Agent.MaxSandboxes = c.most
+		next.Limits.Sandboxes.Caller = c.most
 		if _, err := s.reload(t.Context(), &next); err != nil {
 			t.Fatal(err)
 		}

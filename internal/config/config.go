@@ -53,8 +53,6 @@ type Agent struct {
 	Listeners []Listener
 	// DataPaths are what OPA's Data API serves, such as "bailiff/decision".
 	DataPaths []string
-	// MaxSandboxes is how many sandboxes the requests of one listener may have at once.
-	MaxSandboxes int
 }
 
 // Listener is one door for agents.
@@ -161,10 +159,22 @@ type Limits struct {
 	RequestsPerMinute Shares
 	// PendingApprovals are the questions that wait for an answer at once.
 	PendingApprovals Shares
+	// Sandboxes are those that there may be at once.
+	Sandboxes SandboxShares
+	// Warm are the sandboxes that are kept ready for the next session.
+	Warm Warm
 }
 
 // Shares are how much one listener, session or user may have.
 type Shares struct{ Caller, Session, User int }
+
+// SandboxShares are how many sandboxes there may be in all, and for one listener,
+// one user of a platform and one backend.
+type SandboxShares struct{ Total, Caller, User, Backend int }
+
+// Warm is how many started sandboxes wait for a session, and how much memory they
+// may take in all; no sandboxes means none.
+type Warm struct{ Sandboxes, MemoryMB int }
 
 // Backends are the configured backends; nil means that one is not.
 type Backends struct {

@@ -65,8 +65,7 @@ func TestAGoodConfigurationIsReadWhole(t *testing.T) {
 				{Name: "hermes", Listen: Address{"unix", "/run/bailiff/agent.sock"}, UIDs: []uint32{1001}, Platforms: []string{"telegram", "discord"}},
 				{Name: "remote", Listen: Address{"tcp", "127.0.0.1:8640"}, TokenFile: "/etc/bailiff/token"},
 			},
-			DataPaths:    []string{"bailiff/decision", "agent/call/decision"},
-			MaxSandboxes: 20,
+			DataPaths: []string{"bailiff/decision", "agent/call/decision"},
 		},
 		Operator: Operator{Listen: Address{"unix", "/run/bailiff/operator.sock"}, UIDs: []uint32{0}, Console: "127.0.0.1:8642", BreakGlass: true},
 		People:   []Person{{Name: "ana", Groups: []string{"security"}, UIDs: []uint32{1000}, Accounts: map[string][]string{"telegram": {"42"}, "slack": {"U07A"}}}},
@@ -85,6 +84,8 @@ func TestAGoodConfigurationIsReadWhole(t *testing.T) {
 		Limits: Limits{
 			RequestsPerMinute: Shares{Caller: 0, Session: 60, User: 30_000},
 			PendingApprovals:  Shares{Caller: 1000, Session: 2, User: 5},
+			Sandboxes:         SandboxShares{Total: 40, Caller: 20, User: 50, Backend: 400},
+			Warm:              Warm{Sandboxes: 0, MemoryMB: 512},
 		},
 		Backends: Backends{
 			Docker:     &Docker{Image: "python:3.12", User: "1000:1000", AcceptMissingLimits: []string{"disk_mb"}, MountsAllowed: []string{"/srv/data"}},

@@ -13,9 +13,8 @@ func Default() *Config {
 	return &Config{
 		StateDir: stateDir(),
 		Agent: Agent{
-			Listeners:    []Listener{{Name: "agent", Listen: socket("agent.sock"), UIDs: self}},
-			DataPaths:    []string{"bailiff/decision", "agent/call/decision"},
-			MaxSandboxes: 100,
+			Listeners: []Listener{{Name: "agent", Listen: socket("agent.sock"), UIDs: self}},
+			DataPaths: []string{"bailiff/decision", "agent/call/decision"},
 		},
 		Operator:  Operator{Listen: socket("operator.sock"), UIDs: self},
 		Metrics:   Metrics{Listen: "127.0.0.1:9464"},
@@ -25,6 +24,8 @@ func Default() *Config {
 		Limits: Limits{
 			RequestsPerMinute: Shares{Caller: 60_000, Session: 30_000, User: 30_000},
 			PendingApprovals:  Shares{Caller: 1000, Session: 20, User: 5},
+			Sandboxes:         SandboxShares{Total: 500, Caller: 300, User: 50, Backend: 400},
+			Warm:              Warm{Sandboxes: 4, MemoryMB: 256},
 		},
 		Backends: Backends{Docker: &Docker{Image: defaultImage}, Bubblewrap: &Bubblewrap{}},
 		Log:      Log{Format: "text", Level: "info"},

@@ -56,7 +56,7 @@ func (r *reader) checkDoors(c *Config) {
 func (r *reader) agent(a *Agent, at place) {
 	r.section(at, fields{
 		"data_paths":    r.each(&a.DataPaths, r.dataPath),
-		"max_sandboxes": r.number(&a.MaxSandboxes, 1, 10_000),
+		"max_sandboxes": func(at place) { r.fault(at, "is limits.sandboxes.caller now, beside the other bounds on sandboxes") },
 		"listeners": func(at place) {
 			a.Listeners = []Listener{}
 			r.list(at, func(at place) { r.listener(a, at) })
@@ -289,7 +289,20 @@ func (r *reader) shares(l *Limits, at place) {
 	r.section(at, fields{
 		"requests_per_minute": func(at place) { r.share(&l.RequestsPerMinute, at, 0, 1_000_000) },
 		"pending_approvals":   func(at place) { r.share(&l.PendingApprovals, at, 1, 10_000) },
+		"sandboxes":           func(at place) { r.sandboxes(&l.Sandboxes, at) },
+		"warm":                func(at place) { r.warm(&l.Warm, at) },
 	})
+}
+
+func (r *reader) sandboxes(s *SandboxShares, at place) {
+	r.section(at, fields{
+		"total": r.number(&s.Total, 1, 10_000), "caller": r.number(&s.Caller, 1, 10_000),
+		"user": r.number(&s.User, 1, 10_000), "backend": r.number(&s.Backend, 1, 10_000),
+	})
+}
+
+func (r *reader) warm(w *Warm, at place) {
+	r.section(at, fields{"sandboxes": r.number(&w.Sandboxes, 0, 1000), "memory_mb": r.number(&w.MemoryMB, 0, 1<<20)})
 }
 
 func (r *reader) share(s *Shares, at place, least, most int) {
