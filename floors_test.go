@@ -16,7 +16,7 @@ const module = "github.com/bailiff-dev/bailiff"
 // import packages of lower floors only.
 var floors = map[string]int{
 	"": 0, "policies": 0, "backends/runner/wire": 0,
-	"backends": 1, "backends/runner": 1, "backends/cgroup": 1, "metrics": 1,
+	"backends": 1, "backends/runner": 1, "backends/kernel": 1, "backends/cgroup": 1, "metrics": 1,
 	"internal/facts": 1, "internal/audit": 1, "internal/env": 1, "internal/redact": 1, "internal/config": 1,
 	"internal/corpus":   1,
 	"internal/throttle": 1,
@@ -34,6 +34,7 @@ var floors = map[string]int{
 // upper one's texts speak about.
 var sideways = map[string]bool{
 	"backends/runner backends":          true,
+	"backends/kernel backends":          true,
 	"internal/guard internal/facts":     true, // conditions name the fields of facts
 	"internal/config internal/guard":    true, // bailiff.yaml holds conditions, whose faults are its own
 	"internal/approval internal/redact": true, // what is kept holds no secrets
