@@ -88,7 +88,7 @@ func (e *Enforcer) adopter(record ledger.Sandbox) (backends.Adopter, error) {
 	case !time.Now().Before(record.Expires):
 		return nil, errors.New("it has expired")
 	case slices.ContainsFunc(record.Guests, e.isFrozen):
-		e.leases.park(record.Spec.Workspace)
+		e.leases.park(record.Spec.Workspace, maxAge)
 		return nil, errors.New("an operator has frozen whom it is let to")
 	}
 	return maker, nil
@@ -122,10 +122,14 @@ func (ls *leases) adopt(record ledger.Sandbox, maker backends.Backend, sandbox b
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	l := ls.add(t, maker, record.Since, record.Expires)
-	l.sandbox, l.guests, l.used = sandbox, record.Guests, time.Now()
+	l.sandbox, l.used = sandbox, time.Now()
+	for _, guest := range record.Guests {
+		l.welcome(guest)
+	}
+	l.stale = false
 	close(l.ready)
 	for _, at := range record.Workdirs {
 		ls.workdirs[at.Of] = workdir{l, at.Path, at.InWorkspace}
 	}
-	l.timer = time.AfterFunc(l.idle, func() { ls.expire(l) })
+	l.wind()
 }

@@ -105,7 +105,7 @@ func (e *Enforcer) await(ctx context.Context, m *matter, id string) bailiff.Appr
 // approved; otherwise the approval is void.
 func (e *Enforcer) resume(ctx context.Context, m *matter, asked bailiff.Approval) answer {
 	approved := m.claim()
-	again := &matter{located: m.located, atStart: m.atStart, news: m.news, told: true, approval: &asked}
+	again := &matter{located: m.located, reloads: e.reloads.Load(), atStart: m.atStart, news: m.news, told: true, approval: &asked}
 	start := time.Now()
 	again.Judgement = e.decide(ctx, m.located, nil)
 	again.event = decided(m.located, again.Judgement, start)

@@ -32,6 +32,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
@@ -166,6 +167,7 @@ type Enforcer struct {
 	images    images
 	flights   flights
 	waiting   waiting
+	reloads   atomic.Uint64 // of policies that what is live was judged by anew
 
 	running context.Context // ends when Close gives up waiting
 	stop    context.CancelCauseFunc
@@ -324,6 +326,9 @@ func (e *Enforcer) hold(ctx context.Context, m *matter, alone bool) (err error) 
 		return err
 	}
 	m.use, err = e.leases.acquire(ctx, tenancy(m.located, m.Decision, e.Owner), m.located.Session, e.Backends[m.Decision.Backend.Name], alone || len(m.env) > 0)
+	if err == nil && m.reloads != e.reloads.Load() {
+		e.review(ctx, m.use.lease)
+	}
 	return err
 }
 
@@ -332,7 +337,7 @@ func (e *Enforcer) hold(ctx context.Context, m *matter, alone bool) (err error) 
 // first, so that what is judged is what runs; where the decision leads to a
 // sandbox that does not know that folder, the request is judged without it.
 func (e *Enforcer) judge(ctx context.Context, req bailiff.Request) *matter {
-	start := time.Now()
+	start, reloads := time.Now(), e.reloads.Load()
 	located := req
 	var at workdir
 	if req.Args.Workdir == "" && req.Tool != bailiff.Process {
@@ -345,7 +350,7 @@ func (e *Enforcer) judge(ctx context.Context, req bailiff.Request) *matter {
 		j = e.decide(ctx, located, nil)
 	}
 	e.Observer.Decided(req, j.Decision, time.Since(start))
-	return &matter{located: located, atStart: at.inWorkspace, Judgement: j, event: decided(req, j, start)}
+	return &matter{located: located, reloads: reloads, atStart: at.inWorkspace, Judgement: j, event: decided(req, j, start)}
 }
 
 // decide judges a request whose files, if they are known, are these.

@@ -221,8 +221,8 @@ func TestWhoSharesASandbox(t *testing.T) {
 		"another session of the same user":  {scope("user"), scope("user"), other(func(r *bailiff.Request) { r.Session.ID = "s2" }), true},
 		"another user of the same session":  {scope("user"), scope("user"), other(func(r *bailiff.Request) { r.Session.UserID = "43" }), false},
 		"a request for itself":              {scope("request"), scope("request"), request("true"), false},
-		"a changed limit":                   {allow(), allow(func(d *bailiff.Decision) { d.Backend.MemoryMB = 7 }), request("true"), false},
-		"a changed image":                   {allow(), allow(func(d *bailiff.Decision) { d.Backend.Image = "x" }), request("true"), false},
+		"another age":                       {allow(), allow(func(d *bailiff.Decision) { d.Backend.IdleSeconds, d.Backend.MaxSeconds = 7, 70 }), request("true"), true},
+		"another limit of the command":      {allow(), allow(func(d *bailiff.Decision) { d.Limits.TimeoutSeconds = 7 }), request("true"), true},
 		"a sealed variable":                 {allow(), allow(forward("T"), func(d *bailiff.Decision) { d.Env.Sealed = []string{"T"} }), request("true"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -451,12 +451,13 @@ func TestAWorkspaceIsNotUsedWhileItIsDeleted(t *testing.T) {
 type registry struct {
 	*shop
 	asked int
+	means string // what its images are now
 	fault error
 }
 
 func (r *registry) Resolve(_ context.Context, image string) (string, error) {
 	r.asked++
-	return image + "@sha256:1", r.fault
+	return image + "@sha256:1" + r.means, r.fault
 }
 
 func TestAnImageIsPinnedBeforeItsDecisionIsWritten(t *testing.T) {

@@ -362,6 +362,13 @@ func prints(text string) func(context.Context, backends.Command, func([]byte)) (
 
 var errBoom = errors.New("boom")
 
+// ruling is a judge who looks at the request.
+type ruling func(bailiff.Request) bailiff.Decision
+
+func (r ruling) Decide(_ context.Context, req bailiff.Request, _ bailiff.Circumstances) bailiff.Judgement {
+	return bailiff.Judgement{Decision: r(req)}
+}
+
 // wishes is a judge who lets each request run where it wants to.
 type wishes struct{ *judge }
 
@@ -371,4 +378,49 @@ func (w wishes) Decide(ctx context.Context, req bailiff.Request, at bailiff.Circ
 		j.Decision.Backend.Name = req.Backend
 	}
 	return j
+}
+
+// cupboard is a shop that keeps workspaces until they are removed.
+type cupboard struct {
+	*shop
+	mu    sync.Mutex
+	holds map[string]bool
+}
+
+func newCupboard(s *shop) *cupboard { return &cupboard{shop: s, holds: map[string]bool{}} }
+
+func (c *cupboard) Open(ctx context.Context, spec backends.Spec) (backends.Sandbox, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if spec.Workspace != "" {
+		c.holds[spec.Workspace] = true
+	}
+	return c.shop.Open(ctx, spec)
+}
+
+func (c *cupboard) Workspaces(context.Context, string) ([]string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Sorted(maps.Keys(c.holds)), nil
+}
+
+func (c *cupboard) RemoveWorkspace(_ context.Context, _, workspace string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.holds, workspace)
+	return nil
+}
+
+// wantAfterSweep wants these workspaces and no others to be there once a sweep has
+// been.
+func (c *cupboard) wantAfterSweep(t *testing.T, b *bench, want ...string) {
+	t.Helper()
+	if _, err := b.Sweep(t.Context()); err != nil {
+		t.Error(err)
+	}
+	got, _ := c.Workspaces(t.Context(), "")
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("the workspaces %q are there, want %q", got, want)
+	}
 }

@@ -59,13 +59,13 @@ type lease struct {
 	err         error
 	gone        chan struct{} // closed when the sandbox is
 	gate        *semaphore.Weighted
-	expires     time.Time
 	ink         sync.Mutex // held while its record is written
 
 	// Guarded by leases.mu.
-	users   int               // requests and occupants
-	guests  []bailiff.Session // whose requests were in it, each once
-	retired string            // why it goes when its last user has; empty while it is kept
+	users      int               // requests and occupants
+	guests     []bailiff.Session // whose requests were in it, each once
+	guestBytes int
+	retired    string // why it goes when its last user has; empty while it is kept
 	// occupants are those who live in it, some of them ended.
 	occupants []occupant
 	// successor is set until its first user is told that it replaces one that failed.
@@ -77,11 +77,12 @@ type lease struct {
 	// emptying is set once nobody else works on its workspace and it is being deleted.
 	emptying bool
 	// stale is set while its record is not what the lease is.
-	stale  bool
-	timer  *time.Timer // until it was idle for long enough
-	ageing *time.Timer
-	since  time.Time
-	used   time.Time
+	stale   bool
+	timer   *time.Timer // until it was idle for long enough
+	ageing  *time.Timer
+	since   time.Time
+	expires time.Time // when it goes at the latest
+	used    time.Time
 }
 
 func (l *lease) alive() bool {
@@ -162,6 +163,7 @@ func (ls *leases) enter(t tenant, guest bailiff.Session, maker backends.Backend)
 		}
 		l = ls.make(t, maker)
 	}
+	l.agree(t)
 	use := &tenure{lease: l, guest: guest.ID, weight: 1, replaced: l.successor}
 	l.successor = false
 	l.welcome(guest)
@@ -184,7 +186,6 @@ func (ls *leases) make(t tenant, maker backends.Backend) *lease {
 	}
 	l.successor = ls.failed[t.slot]
 	delete(ls.failed, t.slot)
-	delete(ls.parked, t.spec.Workspace)
 	go l.open(ls.emptying(t.spec.Workspace))
 	return l
 }
@@ -193,9 +194,32 @@ func (ls *leases) make(t tenant, maker backends.Backend) *lease {
 func (ls *leases) add(t tenant, maker backends.Backend, since, expires time.Time) *lease {
 	l := &lease{tenant: t, leases: ls, maker: maker, fingerprint: fingerprint(t.spec), gate: ls.gateOf(t), since: since, expires: expires,
 		ready: make(chan struct{}), gone: make(chan struct{}), stops: map[*context.CancelCauseFunc]bool{}}
-	l.ageing = time.AfterFunc(time.Until(expires), func() { ls.drop(reasonExpired, func(other *lease) bool { return other == l }) })
+	l.ageing = time.AfterFunc(time.Until(expires), func() { ls.dropOne(l, reasonExpired) })
 	ls.live[t.slot], ls.all[l] = l, true
+	delete(ls.parked, t.spec.Workspace)
 	return l
+}
+
+// agree lets a tenant's terms hold for a lease: for how long it may be idle, and,
+// if that is sooner, when it goes at the latest.
+func (l *lease) agree(t tenant) {
+	l.stale = l.stale || l.idle != t.idle
+	l.idle = t.idle
+	if expires := l.since.Add(t.age); expires.Before(l.expires) {
+		l.expires, l.stale = expires, true
+		l.ageing.Reset(time.Until(expires))
+	}
+	if l.users == 0 && l.timer != nil {
+		l.wind()
+	}
+}
+
+// wind starts the clock of a lease that nobody uses.
+func (l *lease) wind() {
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	l.timer = time.AfterFunc(l.idle-time.Since(l.used), func() { l.leases.expire(l) })
 }
 
 func (l *lease) open(after []<-chan struct{}) {
@@ -225,7 +249,7 @@ func (ls *leases) leave(l *lease) {
 	case !l.alive():
 		ls.retire(l, "failed")
 	default:
-		l.timer = time.AfterFunc(l.idle, func() { ls.expire(l) })
+		l.wind()
 	}
 }
 
@@ -282,10 +306,10 @@ func (ls *leases) remove(l *lease) {
 			delete(ls.workdirs, session)
 		}
 	}
-	go l.close(l.retired)
+	go l.close(l.retired, l.parking(l.retired))
 }
 
-func (l *lease) close(reason string) {
+func (l *lease) close(reason string, stay time.Duration) {
 	defer l.leases.forget(l)
 	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
 	defer cancel()
@@ -295,8 +319,8 @@ func (l *lease) close(reason string) {
 	}
 	l.leases.strike(l) // first: what is to go must not be adopted
 	err := l.sandbox.Close(ctx)
-	if reason == reasonFrozen {
-		l.leases.park(l.spec.Workspace)
+	if stay > 0 {
+		l.leases.park(l.spec.Workspace, stay)
 	} else if keeper, ok := l.maker.(backends.Keeper); ok && l.leases.isLastIn(l) {
 		err = errors.Join(err, keeper.RemoveWorkspace(ctx, l.spec.Owner, l.spec.Workspace))
 	}

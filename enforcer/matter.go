@@ -23,6 +23,8 @@ type matter struct {
 	// fault is why the request can have no sandbox.
 	fault error
 
+	// reloads is how many reloads of policies came before it was judged.
+	reloads uint64
 	// use and env are set while the sandbox is held.
 	use *tenure
 	env map[string]bailiff.Secret

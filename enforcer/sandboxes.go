@@ -82,6 +82,10 @@ func (ls *leases) drop(reason string, match func(*lease) bool) (dropped []*lease
 	return dropped
 }
 
+func (ls *leases) dropOne(l *lease, reason string) {
+	ls.drop(reason, func(other *lease) bool { return other == l })
+}
+
 // end drops a session's leases and returns, when they are gone, how many there
 // were. A sandbox that is the user's stays for the user's other sessions.
 func (ls *leases) end(ctx context.Context, caller, session string) (int, error) {

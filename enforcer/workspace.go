@@ -17,11 +17,25 @@ func (ls *leases) emptying(workspace string) (ends []<-chan struct{}) {
 	return ends
 }
 
+// parking is for how long the files of a sandbox that was taken away stay, so that
+// whoever may go on finds them again; zero for one that goes with them.
+func (l *lease) parking(reason string) time.Duration {
+	switch {
+	case l.spec.Workspace == "":
+		return 0
+	case reason == reasonFrozen:
+		return maxAge
+	case reason == reasonPolicy:
+		return l.idle
+	}
+	return 0
+}
+
 // park keeps a workspace that no lease has for a while.
-func (ls *leases) park(workspace string) {
+func (ls *leases) park(workspace string, d time.Duration) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	ls.parked[workspace] = time.Now().Add(maxAge)
+	ls.parked[workspace] = time.Now().Add(d)
 }
 
 // isLastIn says whether nobody else works, or is about to, on a closed lease's

@@ -43,7 +43,8 @@ type core struct {
 	ledger    *ledger.Ledger
 	throttle  *throttle.Throttle
 	enforcer  *enforcer.Enforcer
-	release   func() error // of the state folder
+	reloaded  chan struct{} // holds one signal while new policies are in force by which nobody judged what is live
+	release   func() error  // of the state folder
 }
 
 // newCore takes the state folder and loads everything; any fault is fatal.
@@ -52,7 +53,7 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*core, 
 	if err != nil {
 		return nil, err
 	}
-	c := &core{cfg: cfg, log: log, release: release}
+	c := &core{cfg: cfg, log: log, reloaded: make(chan struct{}, 1), release: release}
 	if err := c.load(ctx); err != nil {
 		return nil, errors.Join(err, c.abandon())
 	}
@@ -114,8 +115,8 @@ func (c *core) abandon() error {
 	return errors.Join(err, c.release())
 }
 
-// Reloaded tells the metrics, the decision log and, through the metrics, which
-// names of the tables may be labels.
+// Reloaded tells the metrics, the decision log and whoever judges anew what is
+// live, and, through the metrics, which names of the tables may be labels.
 func (c *core) Reloaded(ok bool, revision string) {
 	c.metrics.Reloaded(ok, revision)
 	message := "in force"
@@ -128,6 +129,17 @@ func (c *core) Reloaded(ok bool, revision string) {
 	})
 	if c.policies != nil {
 		c.learnTables(context.Background())
+	}
+	if ok {
+		c.signal()
+	}
+}
+
+// signal has what is live judged anew soon.
+func (c *core) signal() {
+	select {
+	case c.reloaded <- struct{}{}:
+	default:
 	}
 }
 

@@ -180,6 +180,7 @@ func (s *sidecar) background(ctx context.Context) {
 	s.serving.Go(func() { s.enforcer.Watch(ctx) })
 	s.serving.Go(func() { s.watchPolicies(ctx) })
 	s.serving.Go(func() { s.sweepAlways(ctx) })
+	s.serving.Go(func() { s.rejudge(ctx) })
 	for _, warning := range s.Status(ctx).Warnings {
 		s.log.Warn(warning)
 	}
@@ -192,6 +193,18 @@ func (s *sidecar) watchPolicies(ctx context.Context) {
 		err = fmt.Errorf("watching the policies: %w; changes are not seen any more, restart the sidecar", err)
 		s.unwatched.Store(&err)
 		s.log.Error(err.Error())
+	}
+}
+
+// rejudge has what is live judged by new policies as they come into force.
+func (s *sidecar) rejudge(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.reloaded:
+			s.enforcer.Rejudge(ctx)
+		}
 	}
 }
 

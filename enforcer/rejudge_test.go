@@ -1,0 +1,375 @@
+package enforcer
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
+)
+
+// specs are the parts of a decision that a sandbox is made by, each in two ways.
+var specs = map[string]func(*bailiff.Decision){
+	"image":     func(d *bailiff.Decision) { d.Backend.Image = "other" },
+	"network":   func(d *bailiff.Decision) { d.Backend.Network = "full" },
+	"cpus":      func(d *bailiff.Decision) { d.Backend.CPUs = 0.5 },
+	"memory_mb": func(d *bailiff.Decision) { d.Backend.MemoryMB = 7 },
+	"disk_mb":   func(d *bailiff.Decision) { d.Backend.DiskMB = 7 },
+	"pids":      func(d *bailiff.Decision) { d.Backend.PIDs = 7 },
+	"read_only": func(d *bailiff.Decision) { d.Backend.ReadOnly = true },
+	"mounts":    func(d *bailiff.Decision) { d.Backend.Mounts = []bailiff.Mount{{Source: "/srv", Target: "/srv"}} },
+	"a mount's target": func(d *bailiff.Decision) {
+		d.Backend.Mounts = []bailiff.Mount{{Source: "/srv", Target: "/data"}}
+	},
+	"a mount's being writable": func(d *bailiff.Decision) {
+		d.Backend.Mounts = []bailiff.Mount{{Source: "/srv", Target: "/srv", ReadOnly: true}}
+	},
+	"the user's, no session's": func(d *bailiff.Decision) { d.Backend.Scope = "user" },
+}
+
+func TestASandboxIsNeverUsedForAnotherSpec(t *testing.T) {
+	for of, one := range specs {
+		for to, other := range specs {
+			if of == to {
+				continue
+			}
+			t.Run(of+" to "+to, func(t *testing.T) {
+				b := newBench(t, func(b *bench) { b.judge.decision = allow(one) })
+				wantRun(t, b, request("true"))
+				b.judge.says(allow(other))
+				wantRun(t, b, request("true"))
+				if n := len(b.shop.rooms()); n != 2 {
+					t.Errorf("%d sandboxes were made, want two", n)
+				}
+			})
+		}
+	}
+}
+
+// Whatever is added to specs counts, or is named here with the reason.
+func TestEveryPartOfASpecTellsSandboxesApart(t *testing.T) {
+	apart := map[string]bool{
+		"Session": false, // a user's sandbox serves several
+		"Expires": false, // it says when it goes, not what it is like
+	}
+	plain := fingerprint(backends.Spec{})
+	for field := range reflect.TypeFor[backends.Spec]().Fields() {
+		spec := backends.Spec{Mounts: []bailiff.Mount{{}}}
+		at := reflect.ValueOf(&spec).Elem().FieldByIndex(field.Index)
+		switch at.Interface().(type) {
+		case string:
+			at.SetString("x")
+		case int:
+			at.SetInt(7)
+		case float64:
+			at.SetFloat(7)
+		case bool:
+			at.SetBool(true)
+		case time.Time:
+			at.Set(reflect.ValueOf(time.Unix(7, 0)))
+		case []bailiff.Mount:
+		default:
+			t.Fatalf("%s is of a kind that this test does not know", field.Name)
+		}
+		if field.Name != "Mounts" {
+			spec.Mounts = nil
+		}
+		want, special := apart[field.Name]
+		if got := fingerprint(spec) != plain; got != (want || !special) {
+			t.Errorf("another %s tells sandboxes apart: %v", field.Name, got)
+		}
+	}
+}
+
+func TestAReloadTakesAwayWhatThePoliciesNoLongerOrder(t *testing.T) {
+	denied := bailiff.Denied("house", "No.")
+	rules := map[string]struct {
+		next ruling
+		goes bool
+	}{
+		"the same": {func(bailiff.Request) bailiff.Decision { return allow() }, false},
+		"another timeout": {func(bailiff.Request) bailiff.Decision {
+			return allow(func(d *bailiff.Decision) { d.Limits.TimeoutSeconds = 1 })
+		}, false},
+		"a question about it":       {func(bailiff.Request) bailiff.Decision { return allow(ask) }, false},
+		"another command denied":    {func(r bailiff.Request) bailiff.Decision { return when(r.Args.Command == ":", allow(), denied) }, false},
+		"the backend, to who wants": {func(r bailiff.Request) bailiff.Decision { return when(r.Backend == "docker", allow(), onLocal()) }, false},
+		"everything denied":         {func(bailiff.Request) bailiff.Decision { return denied }, true},
+		"the session denied":        {func(r bailiff.Request) bailiff.Decision { return when(r.Session.ID == "s1", denied, allow()) }, true},
+		"another session denied":    {func(r bailiff.Request) bailiff.Decision { return when(r.Session.ID == "s2", denied, allow()) }, false},
+		"groups denied, it was one": {func(r bailiff.Request) bailiff.Decision { return when(r.Session.ChatType == "group", denied, allow()) }, true},
+		"another backend":           {func(bailiff.Request) bailiff.Decision { return onLocal() }, true},
+		"a sandbox for each": {func(bailiff.Request) bailiff.Decision {
+			return allow(func(d *bailiff.Decision) { d.Backend.Scope = "request" })
+		}, true},
+	}
+	for name, part := range specs {
+		rules["another "+name] = struct {
+			next ruling
+			goes bool
+		}{func(bailiff.Request) bailiff.Decision { return allow(part) }, true}
+	}
+	for name, c := range rules {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				req := request("true")
+				req.Session.Platform, req.Session.ChatType = "cli", "group"
+				wantRun(t, b, req)
+				b.Decider = c.next
+				b.Rejudge(t.Context())
+				synctest.Wait()
+				if gone := isClosed(b.shop.rooms()[0].done); gone != c.goes {
+					t.Errorf("it is gone: %v, want %v", gone, c.goes)
+				}
+			})
+		})
+	}
+}
+
+func onLocal() bailiff.Decision {
+	return allow(func(d *bailiff.Decision) { d.Backend.Name = "local" })
+}
+
+func when(is bool, then, otherwise bailiff.Decision) bailiff.Decision {
+	if is {
+		return then
+	}
+	return otherwise
+}
+
+func TestAUsersSandboxGoesWhenOneOfItsSessionsIsDenied(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		user := allow(func(d *bailiff.Decision) { d.Backend.Scope = "user" })
+		b := newBench(t, func(b *bench) { b.judge.decision = user })
+		for _, session := range []string{"s1", "s2", "s3"} {
+			wantRun(t, b, by("hermes", "42", session))
+		}
+		wantRun(t, b, by("hermes", "43", "s2"))
+		b.Decider = ruling(func(r bailiff.Request) bailiff.Decision {
+			return when(r.Session.ID == "s2" && r.Session.UserID == "42", bailiff.Denied("house", "No."), user)
+		})
+		b.Rejudge(t.Context())
+		wantGone(t, b, 0)
+		wantThere(t, b, 1)
+	})
+}
+
+func TestASandboxOfMoreSessionsThanAreRememberedGoesAtAReload(t *testing.T) {
+	for name, user := range map[string]func(i int) string{
+		"by their number": func(i int) string { return fmt.Sprint(i) },
+		"by their size":   func(i int) string { return strings.Repeat("x", maxGuestBytes/10) + fmt.Sprint(i) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t, func(b *bench) { b.judge.decision.Backend.Scope = "user" })
+				for i := range maxGuests - 1 {
+					req := request("true")
+					req.Session.ChatID = user(i)
+					wantRun(t, b, req)
+				}
+				b.Rejudge(t.Context())
+				synctest.Wait()
+				if remembered := !isClosed(b.shop.rooms()[0].done); remembered != (name == "by their number") {
+					t.Errorf("all were remembered: %v", remembered)
+				}
+				wantRun(t, b, by("hermes", "42", "one more"))
+				b.Rejudge(t.Context())
+				wantGone(t, b, 0)
+			})
+		})
+	}
+}
+
+func TestWhatRunsIsStoppedWhenAReloadTakesItsSandbox(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, untilStopped)
+		answered := make(chan bailiff.Answer)
+		go func() { answered <- b.Execute(context.Background(), request("serve"), nil) }()
+		synctest.Wait()
+		b.judge.says(bailiff.Denied("house", "No."))
+		b.Rejudge(t.Context())
+		if a := <-answered; a.Status != bailiff.Interrupted || !strings.HasPrefix(a.Message, "The policies that are in force now no longer allow the sandbox") {
+			t.Errorf("answer is %+v", a)
+		}
+		wantGone(t, b, 0)
+	})
+}
+
+// slowRegistry knows an image after a while, as one that is pulled.
+type slowRegistry struct {
+	*shop
+	asked, known chan struct{}
+}
+
+func (r *slowRegistry) Resolve(context.Context, string) (string, error) {
+	r.asked <- struct{}{}
+	<-r.known
+	return "pinned", nil
+}
+
+func TestWhoWasJudgedBeforeAReloadAndComesLaterStartsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		r := &slowRegistry{b.shop, make(chan struct{}), make(chan struct{})}
+		b.Backends["docker"] = r
+		b.shop.run = func(ctx context.Context, _ backends.Command, _ func([]byte)) (backends.Exit, error) {
+			if ctx.Err() == nil {
+				t.Error("it was started")
+			}
+			return backends.Exit{}, fmt.Errorf("%w: %w", backends.ErrNotStarted, context.Cause(ctx))
+		}
+		answered := make(chan bailiff.Answer)
+		go func() { answered <- b.Execute(context.Background(), request("true"), nil) }()
+		<-r.asked
+		b.judge.says(bailiff.Denied("house", "No."))
+		b.Rejudge(t.Context())
+		close(r.known)
+		if a := <-answered; a.Status != bailiff.Interrupted || !strings.Contains(a.Message, "no longer allow the sandbox") {
+			t.Errorf("answer is %+v", a)
+		}
+		wantGone(t, b, 0)
+	})
+}
+
+func TestAnImageThatMeansAnotherOneNowIsAnotherSpec(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*registry)
+		goes   bool
+	}{
+		"the same":                {func(*registry) {}, false},
+		"another":                 {func(r *registry) { r.means = "2" }, true},
+		"nobody knows what it is": {func(r *registry) { r.fault = errBoom }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				r := &registry{shop: b.shop}
+				b.Backends["docker"] = r
+				wantRun(t, b, request("true"))
+				time.Sleep(2 * pinTime)
+				c.change(r)
+				b.Rejudge(t.Context())
+				synctest.Wait()
+				if gone := isClosed(b.shop.rooms()[0].done); gone != c.goes {
+					t.Errorf("it is gone: %v, want %v", gone, c.goes)
+				}
+			})
+		})
+	}
+}
+
+func TestTheFilesOfASandboxThatAReloadTookAreFoundAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, ages(600, 0))
+		k := newCupboard(b.shop)
+		b.Backends["docker"] = k
+		wantRun(t, b, request("true"))
+		b.judge.says(allow(specs["memory_mb"], func(d *bailiff.Decision) { d.Backend.IdleSeconds = 600 }))
+		b.Rejudge(t.Context())
+		wantGone(t, b, 0)
+		workspace := b.shop.rooms()[0].spec.Workspace
+		time.Sleep(599 * time.Second)
+		k.wantAfterSweep(t, b, workspace)
+		wantRun(t, b, request("true"))
+		if got := b.shop.rooms()[1].spec.Workspace; got != workspace {
+			t.Errorf("it works on %s, want %s", got, workspace)
+		}
+		b.judge.says(bailiff.Denied("house", "No."))
+		b.Rejudge(t.Context())
+		wantGone(t, b, 1)
+		time.Sleep(601 * time.Second)
+		k.wantAfterSweep(t, b)
+	})
+}
+
+func TestAReloadsAgesHoldForWhatIsLive(t *testing.T) {
+	for name, c := range map[string]struct {
+		idle, most int
+		stays      time.Duration
+	}{
+		"idle for a shorter time": {600, 0, 600 * time.Second},
+		"idle for a longer time":  {7200, 0, 7200 * time.Second},
+		"at most":                 {3600, 600, 600 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t, ages(3600, 0))
+				wantRun(t, b, request("true"))
+				time.Sleep(time.Minute)
+				ages(c.idle, c.most)(b)
+				b.Rejudge(t.Context())
+				time.Sleep(c.stays - time.Minute - time.Second)
+				wantThere(t, b, 0)
+				time.Sleep(time.Second)
+				wantGone(t, b, 0)
+			})
+		})
+	}
+}
+
+func TestAReviewThatIsBrokenOffTakesNothing(t *testing.T) {
+	b := newBench(t)
+	wantRun(t, b, request("true"))
+	b.judge.says(bailiff.Denied("house", "No."))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	b.Rejudge(ctx)
+	if n := len(b.Sandboxes()); n != 1 {
+		t.Errorf("%d sandboxes are left", n)
+	}
+}
+
+// lodger is an occupant that does as it is told, unless it cannot be killed.
+type lodger struct {
+	may    bool
+	fault  error
+	reason string // why it was killed
+}
+
+func (*lodger) name() string                   { return "p1" }
+func (*lodger) session() string                { return "s1" }
+func (*lodger) private() bool                  { return false }
+func (l *lodger) running() bool                { return l.reason == "" }
+func (l *lodger) allowed(context.Context) bool { return l.may }
+func (l *lodger) kill(_ context.Context, reason string) error {
+	if l.fault == nil {
+		l.reason = reason
+	}
+	return l.fault
+}
+
+func TestAReloadStopsTheProcessesThatThePoliciesNoLongerAllow(t *testing.T) {
+	for name, c := range map[string]struct {
+		lodger        lodger
+		stopped, goes bool
+	}{
+		"one that is allowed":           {lodger{may: true}, false, false},
+		"one that is not":               {lodger{}, true, false},
+		"one that does not end":         {lodger{fault: errBoom}, false, true},
+		"one that has ended and is not": {lodger{reason: "It was bored"}, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				wantRun(t, b, request("true"))
+				l := b.leases.standing()[0]
+				(&tenure{lease: l}).occupy(&c.lodger)
+				before := c.lodger.reason
+				b.Rejudge(t.Context())
+				synctest.Wait()
+				if gone := isClosed(b.shop.rooms()[0].done); gone != c.goes || (c.lodger.reason != "") != c.stopped {
+					t.Errorf("the sandbox is gone: %v, want %v; the process was stopped: %q, want %v", gone, c.goes, c.lodger.reason, c.stopped)
+				}
+				if before != "" && c.lodger.reason != before {
+					t.Error("it was stopped twice")
+				}
+			})
+		})
+	}
+}
