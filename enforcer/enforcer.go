@@ -327,7 +327,7 @@ func (e *Enforcer) hold(ctx context.Context, m *matter, alone bool) (err error) 
 	}
 	m.use, err = e.leases.acquire(ctx, tenancy(m.located, m.Decision, e.Owner), m.located.Session, e.Backends[m.Decision.Backend.Name], alone || len(m.env) > 0)
 	if err == nil && m.reloads != e.reloads.Load() {
-		e.review(ctx, m.use.lease)
+		e.newReview().of(ctx, m.use.lease)
 	}
 	return err
 }

@@ -22,57 +22,75 @@ const (
 // judged before and comes to its sandbox later has that reviewed then.
 func (e *Enforcer) Rejudge(ctx context.Context) {
 	e.reloads.Add(1)
+	r := e.newReview()
 	for _, l := range e.leases.standing() {
-		e.review(ctx, l)
+		r.of(ctx, l)
 	}
 }
 
-// review takes a sandbox away that the policies no longer order, and stops the
+// review is a look by the policies at what is live.
+type review struct {
+	*Enforcer
+	unknown map[string]bool // images of which nobody could say what they mean
+}
+
+func (e *Enforcer) newReview() *review { return &review{e, map[string]bool{}} }
+
+// of takes a sandbox away that the policies no longer order, and stops the
 // processes in it that they no longer allow.
-func (e *Enforcer) review(ctx context.Context, l *lease) {
-	allowed := e.allows(ctx, l)
+func (r *review) of(ctx context.Context, l *lease) {
+	allowed := r.allows(ctx, l)
 	if ctx.Err() != nil { // nothing was asked
 		return
 	}
 	if !allowed {
-		e.leases.dropOne(l, reasonPolicy)
+		r.leases.dropOne(l, reasonPolicy)
 		return
 	}
-	for _, o := range e.leases.occupantsOf(l) {
-		e.reviewOccupant(ctx, l, o)
+	for _, o := range r.leases.occupantsOf(l) {
+		r.ofOccupant(ctx, l, o)
 	}
 }
 
-func (e *Enforcer) reviewOccupant(ctx context.Context, l *lease, o occupant) {
+func (r *review) ofOccupant(ctx context.Context, l *lease, o occupant) {
 	if !o.running() || o.allowed(ctx) || ctx.Err() != nil {
 		return
 	}
 	if err := o.kill(ctx, "The policies that are in force now no longer allow it"); err != nil {
-		e.Log.Error("stopping a process that the policies no longer allow; its sandbox goes", "sandbox", l.id(), "error", err)
-		e.leases.dropOne(l, reasonPolicy)
+		r.Log.Error("stopping a process that the policies no longer allow; its sandbox goes", "sandbox", l.id(), "error", err)
+		r.leases.dropOne(l, reasonPolicy)
 	}
 }
 
 // allows says whether every session that has been in a sandbox would be sent there
 // again.
-func (e *Enforcer) allows(ctx context.Context, l *lease) bool {
-	guests, all := e.leases.guestsOf(l)
-	return all && !slices.ContainsFunc(guests, func(s bailiff.Session) bool { return !e.sends(ctx, s, l) })
+func (r *review) allows(ctx context.Context, l *lease) bool {
+	guests, all := r.leases.guestsOf(l)
+	return all && !slices.ContainsFunc(guests, func(s bailiff.Session) bool { return !r.sends(ctx, s, l) })
 }
 
 // sends says whether a session's request would be sent to a sandbox like this, if
 // need be by its own wish.
-func (e *Enforcer) sends(ctx context.Context, s bailiff.Session, l *lease) bool {
+func (r *review) sends(ctx context.Context, s bailiff.Session, l *lease) bool {
 	return slices.ContainsFunc([]string{"", l.backend}, func(wish string) bool {
 		req := bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: neutral}, Session: s, Caller: l.caller, Backend: wish}
-		d := e.decide(ctx, req, nil).Decision
+		d := r.decide(ctx, req, nil).Decision
 		if d.Outcome == bailiff.Deny || d.Backend.Name != l.backend {
 			return false
 		}
-		ctx, cancel := context.WithTimeout(ctx, resolveTimeout)
-		defer cancel()
-		return e.pinImage(ctx, &d) == nil && e.leases.renew(l, tenancy(req, d, e.Owner))
+		return r.pins(ctx, &d) && r.leases.renew(l, tenancy(req, d, r.Owner))
 	})
+}
+
+// pins finds out what a decision's image means now.
+func (r *review) pins(ctx context.Context, d *bailiff.Decision) bool {
+	ctx, cancel := context.WithTimeout(ctx, resolveTimeout)
+	defer cancel()
+	image := d.Backend.Name + " " + d.Backend.Image
+	if !r.unknown[image] && r.pinImage(ctx, d) != nil {
+		r.unknown[image] = true
+	}
+	return !r.unknown[image]
 }
 
 // renew says whether a lease is what a tenant's would be, and lets the tenant's

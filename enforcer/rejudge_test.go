@@ -252,10 +252,15 @@ func TestAnImageThatMeansAnotherOneNowIsAnotherSpec(t *testing.T) {
 				r := &registry{shop: b.shop}
 				b.Backends["docker"] = r
 				wantRun(t, b, request("true"))
+				wantRun(t, b, by("hermes", "42", "s2"))
 				time.Sleep(2 * pinTime)
 				c.change(r)
+				asked := r.asked
 				b.Rejudge(t.Context())
 				synctest.Wait()
+				if n := r.asked - asked; n != 1 {
+					t.Errorf("the image was asked about %d times for two sandboxes, want once", n)
+				}
 				if gone := isClosed(b.shop.rooms()[0].done); gone != c.goes {
 					t.Errorf("it is gone: %v, want %v", gone, c.goes)
 				}

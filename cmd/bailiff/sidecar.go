@@ -177,6 +177,7 @@ func (s *sidecar) run(ctx context.Context) error {
 func (s *sidecar) background(ctx context.Context) {
 	s.enforcer.Probe(ctx)
 	s.enforcer.Adopt(ctx)
+	s.enforcer.Rejudge(ctx) // the policies may be others than when it was let
 	s.serving.Go(func() { s.enforcer.Watch(ctx) })
 	s.serving.Go(func() { s.watchPolicies(ctx) })
 	s.serving.Go(func() { s.sweepAlways(ctx) })
