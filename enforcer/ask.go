@@ -2,6 +2,7 @@ package enforcer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -21,6 +22,10 @@ func (e *Enforcer) redeem(ctx context.Context, m *matter) {
 			m.release()
 		}
 	}()
+	if m.located.Tool == bailiff.Process && len(m.Files) > 0 {
+		m.fault = fmt.Errorf("%w: %w", errFiles, errUnbound)
+		return
+	}
 	if m.fault = e.look(ctx, m, false); !e.isCovered(m) {
 		return
 	}
@@ -40,6 +45,8 @@ func (e *Enforcer) redeem(ctx context.Context, m *matter) {
 		m.approval = &approval
 	}
 }
+
+var errUnbound = errors.New("input for a process that runs a file of the sandbox cannot be approved, since the process could change the file before it is run; run it as a command of its own")
 
 func (e *Enforcer) isCovered(m *matter) bool {
 	return m.fault == nil && m.Decision.Outcome == bailiff.Ask && e.Approvals.Covered(m.claim())
@@ -105,7 +112,7 @@ func (e *Enforcer) await(ctx context.Context, m *matter, id string) bailiff.Appr
 // approved; otherwise the approval is void.
 func (e *Enforcer) resume(ctx context.Context, m *matter, asked bailiff.Approval) answer {
 	approved := m.claim()
-	again := &matter{located: m.located, reloads: e.reloads.Load(), atStart: m.atStart, news: m.news, told: true, approval: &asked}
+	again := &matter{located: m.located, reloads: e.reloads.Load(), atStart: m.atStart, process: m.process, begun: m.begun, news: m.news, told: true, approval: &asked}
 	start := time.Now()
 	again.Judgement = e.decide(ctx, m.located, nil)
 	again.event = decided(m.located, again.Judgement, start)

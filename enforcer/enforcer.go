@@ -168,6 +168,7 @@ type Enforcer struct {
 	flights   flights
 	waiting   waiting
 	reloads   atomic.Uint64 // of policies that what is live was judged by anew
+	processes processes
 
 	running context.Context // ends when Close gives up waiting
 	stop    context.CancelCauseFunc
@@ -217,9 +218,11 @@ func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) bailiff.Deci
 }
 
 // EndSession stops and removes a session's sandboxes with their files, and
-// returns how many sandboxes there were.
+// returns how many sandboxes there were. In one that is the user's, what the
+// session runs in the background is stopped.
 func (e *Enforcer) EndSession(ctx context.Context, caller, session string) (int, error) {
-	return e.leases.end(ctx, caller, session)
+	removed, err := e.leases.end(ctx, caller, session)
+	return removed, errors.Join(err, e.processes.end(ctx, sessionKey{caller, session}))
 }
 
 // Close lets running requests finish until ctx ends, then interrupts them, and
@@ -237,6 +240,7 @@ func (e *Enforcer) Close(ctx context.Context) {
 		<-idle
 	}
 	e.leases.close()
+	e.processes.watchers.Wait()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), sweepTimeout)
 	defer cancel()
 	if _, err := e.Sweep(last); err != nil {
@@ -267,10 +271,24 @@ func (e *Enforcer) execute(ctx context.Context, req bailiff.Request, news func(b
 // prepare finds out what a matter needs besides its decision: what its image
 // stands for, and humans' grants where they are asked.
 func (e *Enforcer) prepare(ctx context.Context, m *matter) {
-	m.fault = e.pinImage(ctx, &m.Decision)
+	m.fault = e.provide(ctx, m)
 	if m.Decision.Outcome == bailiff.Ask && m.fault == nil && !m.isUnsupported() {
 		e.redeem(ctx, m)
 	}
+}
+
+// provide makes sure that there can be a place for a matter. One that addresses a
+// process has its place already.
+func (e *Enforcer) provide(ctx context.Context, m *matter) error {
+	switch {
+	case m.Decision.Outcome == bailiff.Deny || m.located.Tool == bailiff.Process:
+		return nil
+	case m.located.Args.Background:
+		if err := e.processes.room(m.located, m.Decision.Limits); err != nil {
+			return err
+		}
+	}
+	return e.pinImage(ctx, &m.Decision)
 }
 
 // proceed records a matter's decision and then does what it says.
@@ -308,18 +326,24 @@ func (e *Enforcer) carryOut(ctx context.Context, m *matter) answer {
 
 // enforce meets the obligations of a recorded decision, or refuses.
 func (e *Enforcer) enforce(ctx context.Context, m *matter) answer {
+	if m.located.Tool == bailiff.Process {
+		return e.attend(ctx, m)
+	}
 	if err := e.hold(ctx, m, false); err != nil {
 		return e.noSandbox(ctx, m.Decision, err)
 	}
 	e.Observer.Forwarded(m.Decision.Env.Forward)
+	if m.located.Args.Background {
+		return e.background(ctx, m)
+	}
 	return e.run(ctx, m.located, m.Decision, m.use, m.env, m.news)
 }
 
 // hold takes the sandbox of a matter, unless it is held already. With alone,
 // nothing else is alive in it until it is released; a request that gets variables
-// is always alone.
+// is always alone. What addresses a process needs no sandbox.
 func (e *Enforcer) hold(ctx context.Context, m *matter, alone bool) (err error) {
-	if m.use != nil {
+	if m.use != nil || m.located.Tool == bailiff.Process {
 		return nil
 	}
 	if m.env, err = e.values(m.Decision.Env); err != nil {
@@ -337,20 +361,24 @@ func (e *Enforcer) hold(ctx context.Context, m *matter, alone bool) (err error) 
 // first, so that what is judged is what runs; where the decision leads to a
 // sandbox that does not know that folder, the request is judged without it.
 func (e *Enforcer) judge(ctx context.Context, req bailiff.Request) *matter {
-	start, reloads := time.Now(), e.reloads.Load()
-	located := req
+	start := time.Now()
+	m := &matter{located: req, reloads: e.reloads.Load()}
 	var at workdir
-	if req.Args.Workdir == "" && req.Tool != bailiff.Process {
+	switch {
+	case req.Tool == bailiff.Process:
+		e.address(m)
+	case req.Args.Workdir == "":
 		at = e.leases.workdir(req.Caller, req.Session.ID)
-		located.Args.Workdir = at.path
+		m.located.Args.Workdir = at.path
 	}
-	j := e.decide(ctx, located, nil)
-	if at.path != "" && j.Decision.Outcome != bailiff.Deny && !at.lease.serves(tenancy(req, j.Decision, e.Owner)) {
-		located, at = req, workdir{}
-		j = e.decide(ctx, located, nil)
+	m.Judgement = e.decide(ctx, m.located, nil)
+	if at.path != "" && m.Decision.Outcome != bailiff.Deny && !at.lease.serves(tenancy(req, m.Decision, e.Owner)) {
+		m.located, at = req, workdir{}
+		m.Judgement = e.decide(ctx, m.located, nil)
 	}
-	e.Observer.Decided(req, j.Decision, time.Since(start))
-	return &matter{located: located, reloads: reloads, atStart: at.inWorkspace, Judgement: j, event: decided(req, j, start)}
+	e.Observer.Decided(req, m.Decision, time.Since(start))
+	m.atStart, m.event = at.inWorkspace, decided(req, m.Judgement, start)
+	return m
 }
 
 // decide judges a request whose files, if they are known, are these.
@@ -400,12 +428,12 @@ func (e *Enforcer) noSandbox(ctx context.Context, d bailiff.Decision, err error)
 		return failed(bailiff.Unavailable, bailiff.CodeApproval, err)
 	case errors.As(err, new(taking)):
 		return failed(bailiff.Unavailable, bailiff.CodeBackend, fmt.Errorf("%w before the command was started", err)).at(d.Backend.Name)
-	case errors.Is(err, errNoRoom):
+	case errors.Is(err, errNoRoom), errors.Is(err, errProcesses):
 		return failed(bailiff.Unavailable, bailiff.CodeLimit, err).at(d.Backend.Name)
 	case errors.Is(err, errVariable), errors.Is(err, errFiles):
 		return failed(bailiff.Unavailable, bailiff.CodeCommand, err)
 	case errors.Is(err, errOccupied):
-		return failed(bailiff.Unavailable, bailiff.CodeOccupied, err)
+		return failed(bailiff.Unavailable, bailiff.CodeOccupied, err).at(d.Backend.Name)
 	}
 	e.readiness.doubt(d.Backend.Name, err)
 	e.images.forget(d.Backend.Name)

@@ -39,9 +39,6 @@ func TestAnAllowedCommandRunsAndItsEndIsRecorded(t *testing.T) {
 }
 
 func TestNothingRunsUnlessAllowed(t *testing.T) {
-	background := request("sleep 9")
-	background.Args.Background = true
-	process := bailiff.Request{Tool: bailiff.Process, Args: bailiff.Args{Action: "list"}, Session: bailiff.Session{ID: "s1", Platform: "telegram"}}
 	for name, c := range map[string]struct {
 		decision bailiff.Decision
 		request  bailiff.Request
@@ -50,8 +47,6 @@ func TestNothingRunsUnlessAllowed(t *testing.T) {
 	}{
 		"the zero decision denies":         {bailiff.Decision{}, request("true"), bailiff.Refused, ""},
 		"an approval is not given":         {allow(ask), request("true"), bailiff.ApprovalRequired, ""},
-		"background commands come later":   {allow(), background, bailiff.Failed, bailiff.CodeUnsupported},
-		"the process tool comes later":     {allow(), process, bailiff.Failed, bailiff.CodeUnsupported},
 		"the egress network comes later":   {allow(func(d *bailiff.Decision) { d.Backend.Network = "egress" }), request("true"), bailiff.Failed, bailiff.CodeUnsupported},
 		"a backend that is not configured": {allow(func(d *bailiff.Decision) { d.Backend.Name = "moon" }), request("true"), bailiff.Refused, ""},
 	} {

@@ -22,12 +22,14 @@ type judge struct {
 	decision bailiff.Decision
 	files    []string
 	saw      []bailiff.File // those of the last judgement
+	judged   []bailiff.Request
 }
 
-func (j *judge) Decide(_ context.Context, _ bailiff.Request, at bailiff.Circumstances) bailiff.Judgement {
+func (j *judge) Decide(_ context.Context, req bailiff.Request, at bailiff.Circumstances) bailiff.Judgement {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.saw = at.Files
+	j.judged = append(j.judged, req)
 	return bailiff.Judgement{Decision: j.decision, Files: j.files}
 }
 
@@ -173,6 +175,9 @@ type shop struct {
 	run func(ctx context.Context, cmd backends.Command, out func([]byte)) (backends.Exit, error)
 	// files are the digests of files, the same in each sandbox.
 	files map[string]string
+	// full has no room for a background command; starting happens while one is started.
+	full     bool
+	starting func()
 }
 
 func (s *shop) read(path string) string {
@@ -227,6 +232,7 @@ type room struct {
 	left   int
 	killed int
 	cmds   []backends.Command
+	jobs   []*job
 	inside int
 	most   int // commands at once
 }
@@ -272,6 +278,9 @@ func (r *room) Kill(context.Context) error {
 
 func (r *room) Close(context.Context) error {
 	r.once.Do(func() { close(r.done) })
+	for _, j := range r.living() {
+		j.ends(backends.Exit{Lost: true})
+	}
 	return nil
 }
 

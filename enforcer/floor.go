@@ -19,8 +19,9 @@ const (
 )
 
 // floor lays what no policy can lift under a decision: nobody froze the session, the backend exists, the
-// host itself never serves a chat, and variables that would take over a program
-// or hold the owner's provider keys never enter. It only ever makes a decision
+// host itself never serves a chat, variables that would take over a program or
+// hold the owner's provider keys never enter, and input reaches only a process that
+// lives where the input was judged to go. It only ever makes a decision
 // stricter. (Mounts are the backends' part of the floor.)
 func (e *Enforcer) floor(req bailiff.Request, d bailiff.Decision) bailiff.Decision {
 	if d.Outcome == bailiff.Deny {
@@ -41,6 +42,11 @@ func (e *Enforcer) floor(req bailiff.Request, d bailiff.Decision) bailiff.Decisi
 		}
 	}
 	d.Env = narrowed(d.Env, req.Env)
+	if p := e.processes.find(req); p != nil && types(req) {
+		if mismatch := p.mismatch(req, d); mismatch != "" {
+			return deny(d, ruleProcess, mismatch)
+		}
+	}
 	return d
 }
 

@@ -17,7 +17,7 @@ func (e *Enforcer) BreakGlass(ctx context.Context, req bailiff.Request, glass ba
 		m.news = func(bailiff.Progress) {}
 		m.event.Custom.BreakGlass = &glass
 		e.override(m)
-		m.fault = e.pinImage(ctx, &m.Decision)
+		m.fault = e.provide(ctx, m)
 		if m.mayRun() {
 			e.Observer.GlassBroken()
 			e.Log.Warn("an operator breaks the glass", "by", glass.By, "via", glass.Via, "reason", glass.Reason,

@@ -10,6 +10,10 @@ type matter struct {
 	located bailiff.Request
 	// atStart says that this folder is the one where a session's first command starts.
 	atStart bool
+	// process is the one that the request names, nil if there is none; begun is how
+	// much of the data had been typed before.
+	process *process
+	begun   int
 	bailiff.Judgement
 	event bailiff.Event
 	news  func(bailiff.Progress)

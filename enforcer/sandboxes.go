@@ -44,6 +44,7 @@ func (e *Enforcer) opened(backend string, err error, took time.Duration) {
 // reaped tells of the end of one.
 func (e *Enforcer) reaped(l *lease, reason string, err error) {
 	e.Observer.SandboxReaped(l.backend, reason)
+	e.processes.drop(func(p *process) bool { return p.lease == l })
 	if err != nil {
 		e.Log.Error("removing a sandbox", "backend", l.backend, "sandbox", l.id(), "error", err)
 	}

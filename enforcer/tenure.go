@@ -125,3 +125,16 @@ func (ls *leases) isLeaving(l *lease) bool {
 	defer ls.mu.Unlock()
 	return l.retired != ""
 }
+
+// whyGone says why a lease's sandbox is closed, or is being; empty while it stays.
+func (ls *leases) whyGone(l *lease) string {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	switch {
+	case !l.removed:
+		return ""
+	case l.taken != "":
+		return l.taken.Error() + "."
+	}
+	return "Its sandbox was removed."
+}

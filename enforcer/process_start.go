@@ -1,0 +1,123 @@
+package enforcer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
+)
+
+// background starts a matter's command in its sandbox, and answers without waiting
+// for its end. The sandbox is held still, so that the command lives in it before
+// anybody else comes in.
+func (e *Enforcer) background(ctx context.Context, m *matter) answer {
+	done, err := e.processes.reserve(m.located, m.Decision.Limits)
+	if err != nil {
+		return e.noSandbox(ctx, m.Decision, err)
+	}
+	defer done()
+	p := e.newProcess(m)
+	p.job, err = m.use.sandbox.Start(ctx, backgroundCommand(m), p.id)
+	a := answer{started: !errors.Is(err, backends.ErrNotStarted)}
+	a.Backend, a.SandboxID = m.Decision.Backend.Name, m.use.sandbox.ID()
+	if err != nil {
+		return e.broken(ctx, m.located, m.use, a, err)
+	}
+	m.use.occupy(p)
+	e.processes.add(p)
+	e.processes.watchers.Go(func() { e.watch(p) })
+	if ctx.Err() != nil { // nobody would learn its id
+		return p.unwanted(a, stopped(ctx))
+	}
+	a.Status, a.ProcessID, a.Processes = bailiff.Completed, p.id, []bailiff.ProcessState{p.state(ctx)}
+	a.Message = fmt.Sprintf("Started in the background as %s; the process tool shows its output, writes to it and ends it.", p.id)
+	a.note(circumstances(backends.Exit{}, m.use, m.Decision)...)
+	return a
+}
+
+func (e *Enforcer) newProcess(m *matter) *process {
+	return &process{
+		id: newProcessID(), request: m.located, decision: m.event.DecisionID, lifted: m.event.Custom.BreakGlass != nil,
+		names: slices.Clone(m.Decision.Env.Forward), lease: m.use.lease, started: time.Now(),
+		judge: func(ctx context.Context, req bailiff.Request) bailiff.Decision {
+			return e.decide(ctx, req, nil).Decision
+		},
+		typed:  newTyped(m.located.Args.Stdin),
+		reader: newTurn(), values: m.env, scroll: scrollFrom(0, m.env), over: make(chan struct{}),
+	}
+}
+
+// backgroundCommand has the time limit that the request names, within that of the
+// policies for what runs in the background, which may be none.
+func backgroundCommand(m *matter) backends.Command {
+	cmd := command(m.located, m.Decision, m.env)
+	cmd.Reap = m.use.weight == exclusive
+	cmd.Timeout = time.Duration(m.located.Args.Timeout) * time.Second
+	if most := time.Duration(m.Decision.Limits.BackgroundSeconds) * time.Second; most > 0 && (cmd.Timeout == 0 || cmd.Timeout > most) {
+		cmd.Timeout = most
+	}
+	return cmd
+}
+
+// unwanted ends a process whose requester went away while it was started.
+func (p *process) unwanted(a answer, why string) answer {
+	ctx, cancel := context.WithTimeout(context.Background(), killTimeout)
+	defer cancel()
+	a.Status, a.ExitCode, a.Message = bailiff.Interrupted, bailiff.ExitInterrupted, why
+	if err := p.kill(ctx, why); err != nil {
+		a.note(bailiff.Sentence("stopping it: " + err.Error()))
+	}
+	return a
+}
+
+// killTimeout bounds what is done to a process when no request's time does.
+const killTimeout = 10 * time.Second
+
+// watch sees a process to its end: it is recorded, and the sandbox is let go.
+func (e *Enforcer) watch(p *process) {
+	select {
+	case <-p.job.Done():
+	case <-p.lease.gone:
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), killTimeout)
+	defer cancel()
+	e.Recorder.Note(p.ending(p.finish(ctx)))
+	for _, old := range e.processes.surplus(keyOf(p.request)) {
+		if err := old.job.Forget(ctx); err != nil {
+			e.Log.Warn("forgetting a background process", "process", old.id, "error", err)
+		}
+	}
+	p.linger()
+	p.lease.leases.vacate(p.lease, p)
+	if p.lease.leases.whyGone(p.lease) != "" {
+		<-p.lease.gone
+		e.processes.drop(func(other *process) bool { return other == p })
+	}
+}
+
+// linger keeps a sandbox that is on its way out, so that its session can still read
+// how the process ended, as long as one stays that nobody uses.
+func (p *process) linger() {
+	if !p.lease.leases.isLeaving(p.lease) {
+		return
+	}
+	timer := time.NewTimer(p.lease.idle)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-p.lease.gone:
+	}
+}
+
+// ending is the event of a process that has ended. It has no request id: what the
+// request was answered stands in an event of its own.
+func (p *process) ending(how end) bailiff.Event {
+	a := answer{Answer: bailiff.Answer{Status: how.status, ExitCode: how.exitCode, Backend: p.lease.backend, SandboxID: p.lease.id(),
+		Duration: how.at.Sub(p.started), Message: "Background process " + p.id + " ended. " + how.message}}
+	begun := bailiff.Event{DecisionID: p.decision, RequestedBy: p.request.Caller, Custom: bailiff.Custom{Session: p.request.Session.ID}}
+	return executed(begun, a)
+}

@@ -1,0 +1,127 @@
+package enforcer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// attend does what an allowed request wants with the processes of its session. They
+// are where they are, so that it takes no sandbox.
+func (e *Enforcer) attend(ctx context.Context, m *matter) answer {
+	start, args := time.Now(), m.located.Args
+	a := answer{started: true}
+	a.Status, a.Backend = bailiff.Completed, m.Decision.Backend.Name
+	switch p := m.process; {
+	case args.Action == "list":
+		for _, p := range e.processes.list(m.located) {
+			a.Processes = append(a.Processes, p.state(ctx))
+		}
+	case p == nil:
+		a = failed(bailiff.Failed, bailiff.CodeProcess, fmt.Errorf("the session has no background process %s; one goes with its sandbox, and with the oldest of more than %d that have ended", args.ProcessID, mostEnded))
+	default:
+		p.attend(ctx, m, &a)
+	}
+	if len(a.Output) > 0 {
+		m.news(bailiff.Progress{Output: a.Output})
+	}
+	a.Duration = time.Since(start)
+	return a
+}
+
+// attend does what a request wants with this process, and tells how it is then.
+func (p *process) attend(ctx context.Context, m *matter, a *answer) {
+	a.Backend, a.SandboxID, a.ProcessID = p.lease.backend, p.lease.id(), p.id
+	if err := p.act(ctx, m, a); err != nil || ctx.Err() != nil {
+		a.unattended(ctx, p, err)
+	}
+	state := p.state(ctx)
+	a.Processes = []bailiff.ProcessState{state}
+	if end, ended := p.ended(); ended && a.Status == bailiff.Completed {
+		a.note(fmt.Sprintf("%s has ended: %s, exit code %d.", p.id, end.status, end.exitCode), end.message)
+		if m.located.Args.Action == "wait" {
+			a.ExitCode = end.exitCode
+		}
+	}
+}
+
+var errAction = errors.New("nothing is known of this action")
+
+func (p *process) act(ctx context.Context, m *matter, a *answer) error {
+	args, most := m.located.Args, timeout(m.located.Args.Timeout, m.Decision.Limits.TimeoutSeconds)
+	if args.Action == "wait" {
+		p.await(ctx, most)
+		most = killTimeout // for reading
+	}
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	begun, data := args.Data[:m.begun], args.Data[m.begun:]
+	switch args.Action {
+	case "poll", "wait":
+		return p.read(ctx, p.scroll, m.Decision.Limits.OutputBytes, a)
+	case "log":
+		return p.read(ctx, scrollFrom(0, p.values), m.Decision.Limits.OutputBytes, a)
+	case "write":
+		return p.typed.write(ctx, p.job, begun, data)
+	case "submit":
+		return p.typed.write(ctx, p.job, begun, data+"\n")
+	case "close":
+		return p.job.CloseInput(ctx)
+	case "kill":
+		return p.killed(ctx)
+	}
+	return errAction
+}
+
+// await returns when the process has ended, the time is over, or the caller is gone.
+func (p *process) await(ctx context.Context, most time.Duration) {
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-p.over:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// read reads on from a place in the log.
+func (p *process) read(ctx context.Context, from *scroll, limit int, a *answer) (err error) {
+	if err := p.reader.take(ctx); err != nil {
+		return err
+	}
+	defer p.reader.pass()
+	a.Output, a.Truncated, err = from.read(ctx, p.job, limit, !p.running())
+	return err
+}
+
+// killed ends the process on its session's wish, and returns when that is noted.
+func (p *process) killed(ctx context.Context) error {
+	if err := p.kill(ctx, "Killed by its session, with everything it had started."); err != nil {
+		return err
+	}
+	select {
+	case <-p.over:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// unattended words an answer that a process could not give.
+func (a *answer) unattended(ctx context.Context, p *process, err error) {
+	a.Status, a.Code, a.ExitCode = bailiff.Failed, bailiff.CodeProcess, bailiff.ExitFailed
+	a.Message = bailiff.Sentence(fmt.Sprintf("process %s: %v", p.id, err))
+	switch {
+	case ctx.Err() != nil:
+		a.Status, a.Code, a.ExitCode, a.Message = bailiff.Interrupted, "", bailiff.ExitInterrupted, "The caller went away before "+p.id+" answered."
+	case errors.Is(err, context.DeadlineExceeded):
+		a.Status, a.Code, a.ExitCode, a.Message = bailiff.TimedOut, "", bailiff.ExitTimeout, "The time was over before "+p.id+" took it; a part may have been read."
+	case errors.Is(err, errOvertaken), errors.Is(err, errLongLine):
+		a.Status, a.Code = bailiff.Unavailable, bailiff.CodeCommand
+	case !p.running():
+		a.Message = p.id + " has ended."
+	}
+}
