@@ -109,7 +109,7 @@ func (p *process) allowed(ctx context.Context) bool {
 func (p *process) kill(ctx context.Context, reason string) error {
 	p.mu.Lock()
 	if p.reason == "" {
-		p.reason = reason
+		p.reason = bailiff.Sentence(reason)
 	}
 	p.mu.Unlock()
 	return p.job.Kill(ctx)

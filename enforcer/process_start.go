@@ -30,6 +30,9 @@ func (e *Enforcer) background(ctx context.Context, m *matter) answer {
 	m.use.occupy(p)
 	e.processes.add(p)
 	e.processes.watchers.Go(func() { e.watch(p) })
+	if m.reloads != e.reloads.Load() { // whoever judged anew what is live did not see it yet
+		e.newReview().ofOccupant(ctx, m.use.lease, p)
+	}
 	if ctx.Err() != nil { // nobody would learn its id
 		return p.unwanted(a, stopped(ctx))
 	}
