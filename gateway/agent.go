@@ -40,6 +40,8 @@ type AgentConfig struct {
 	// DataPaths are what OPA's Data API serves, such as "bailiff/decision".
 	DataPaths []string
 	Enforcer  Enforcer
+	// Tools is nil where scripts cannot call tools of the agent's.
+	Tools     Toolbox
 	Evaluator Evaluator
 	// Circumstances are those of a request for the Evaluator.
 	Circumstances func(bailiff.Request) bailiff.Circumstances
@@ -55,6 +57,10 @@ func NewAgent(c AgentConfig) (http.Handler, error) {
 	rs.on(http.MethodPost, "/v1/execute", a.execute)
 	rs.on(http.MethodPost, "/v1/decide", a.decide)
 	rs.on(http.MethodDelete, "/v1/sessions/{id}", a.endSession)
+	if c.Tools != nil {
+		rs.on(http.MethodPost, "/v1/sessions/{id}/tools", a.registerTools)
+		rs.on(http.MethodPost, "/v1/tool_calls/{id}", a.answerTool)
+	}
 	rs.on(http.MethodPost, "/v1/data/{path...}", a.dataV1)
 	rs.on(http.MethodPost, "/v0/data/{path...}", a.dataV0)
 	return rs, nil

@@ -115,6 +115,8 @@ var (
 		{"POST", "/v1/execute", telegramRequest},
 		{"POST", "/v1/decide", telegramRequest},
 		{"DELETE", "/v1/sessions/s1", ""},
+		{"POST", "/v1/sessions/s1/tools", `{"tools": ["web_search"]}`},
+		{"POST", "/v1/tool_calls/c1", `{"result": {"pages": []}}`},
 		{"POST", "/v1/data/agent/call/decision", `{"input": ` + inputDocument + `}`},
 		{"POST", "/v0/data/agent/call/decision", inputDocument},
 		{"GET", "/healthz", ""},
@@ -157,6 +159,8 @@ func (broken) EndSession(context.Context, string, string) (int, error) { return 
 func (broken) Status(context.Context) Status                           { panic("a bug") }
 func (broken) List(context.Context) []Sandbox                          { panic("a bug") }
 func (broken) Remove(context.Context, string) (bool, error)            { return false, errors.New("stuck") }
+func (broken) RegisterTools(string, string, []string) error            { panic("a bug") }
+func (broken) AnswerTool(string, string, string, bool) error           { panic("a bug") }
 func (broken) Reap(context.Context) (int, error)                       { return 0, errors.New("stuck") }
 func (broken) Query(context.Context, bailiff.Request, bailiff.Circumstances, string) (any, bool, error) {
 	panic("a bug")
@@ -176,16 +180,16 @@ func TestTheDoorsAreAsDescribed(t *testing.T) {
 
 	asked := newOffice(t, 1)
 	atOperators := operatorExchanges(t, asked)
-	handlers := func(e Enforcer, q Evaluator, of OperatorConfig) []served {
+	handlers := func(e Enforcer, b Toolbox, q Evaluator, of OperatorConfig) []served {
 		c := dataAgent(nil, nil)
-		c.Enforcer, c.Evaluator = e, q
+		c.Enforcer, c.Tools, c.Evaluator = e, b, q
 		o, err := NewOperator(of)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return []served{{agentHandler(t, c), agentExchanges, false}, {o, atOperators, true}}
 	}
-	whole := handlers(&enforcer{}, &evaluator{}, asked.config(&sidecar{}, "ana"))
+	whole := handlers(&enforcer{}, &toolbox{}, &evaluator{}, asked.config(&sidecar{}, "ana"))
 	full := brokenConfig
 	full.Approvals, full.Freezer = fullOffice{}, fullOffice{}
 	stranger := []uint32{uint32(os.Geteuid()) + 1}
@@ -199,8 +203,8 @@ func TestTheDoorsAreAsDescribed(t *testing.T) {
 		{"everything works", whole, DoorConfig{}, false},
 		{"the user is not listed", whole, DoorConfig{UIDs: stranger}, false},
 		{"the token is missing", whole, DoorConfig{Network: "tcp", Address: "127.0.0.1:0", Token: bailiff.NewSecret("s3cret")}, false},
-		{"everything is broken", handlers(broken{}, broken{}, brokenConfig), DoorConfig{}, false},
-		{"the disk is full", handlers(&enforcer{}, &evaluator{}, full), DoorConfig{}, false},
+		{"everything is broken", handlers(broken{}, broken{}, broken{}, brokenConfig), DoorConfig{}, false},
+		{"the disk is full", handlers(&enforcer{}, &toolbox{}, &evaluator{}, full), DoorConfig{}, false},
 		{"the door is full", whole, DoorConfig{MaxRequests: 1}, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -231,6 +235,7 @@ func TestTheDoorsAreAsDescribed(t *testing.T) {
 		operator := callerOf(t, open(t, DoorConfig{}, whole[1].handler))
 		try := func(c caller, method, path, body string) { d.check(t, method, path, body, c.do(method, path, body)) }
 		try(agent, "POST", "/v1/execute", telegramRequest)
+		try(callerOf(t, open(t, DoorConfig{}, whole[0].handler)), "POST", "/v1/tool_calls/c2", `{"error": "no"}`)
 		try(agent, "POST", "/v0/data/agent/undefined", inputDocument)
 		try(agent, "POST", "/v1/data/agent/undefined", `{"input": `+inputDocument+`}`)
 		for _, path := range []string{"/v1/sandboxes/other", "/v1/grants/g-none"} {

@@ -1,12 +1,9 @@
 package gateway
 
 import (
-	"bytes"
 	"errors"
 	"net/http"
 	"unicode/utf8"
-
-	"github.com/go-json-experiment/json"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/approval"
@@ -130,22 +127,6 @@ func refusal(unknown string, err error) *Problem {
 		}
 	}
 	return problem(http.StatusServiceUnavailable, "store_failed", bailiff.Sentence(err.Error()))
-}
-
-// readBody reads a small object strictly; no body is an empty one.
-func readBody(r *http.Request, into any) *Problem {
-	buf := buffers.Get().(*bytes.Buffer)
-	defer release(buf)
-	if _, err := buf.ReadFrom(r.Body); err != nil {
-		return unread(err)
-	}
-	if len(bytes.TrimSpace(buf.Bytes())) == 0 {
-		return nil
-	}
-	if err := json.Unmarshal(buf.Bytes(), into, strict); err != nil {
-		return misread(err, "")
-	}
-	return nil
 }
 
 func tooLong(reason string) *Problem {

@@ -1,10 +1,12 @@
 package gateway
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"net/http"
 	"reflect"
 	"strconv"
 	"strings"
@@ -122,6 +124,22 @@ func readArgs(tool bailiff.Tool, text jsontext.Value) (bailiff.Args, error) {
 		return bailiff.Args{Action: a.Action, ProcessID: a.ProcessID, Data: a.Data, Timeout: int(a.Timeout)}, err
 	}
 	return bailiff.Args{}, nil
+}
+
+// readBody reads a small object strictly; no body is an empty one.
+func readBody(r *http.Request, into any) *Problem {
+	buf := buffers.Get().(*bytes.Buffer)
+	defer release(buf)
+	if _, err := buf.ReadFrom(r.Body); err != nil {
+		return unread(err)
+	}
+	if len(bytes.TrimSpace(buf.Bytes())) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(buf.Bytes(), into, strict); err != nil {
+		return misread(err, "")
+	}
+	return nil
 }
 
 // whole is a whole number, however it is spelt (180, 180.0, 18e1).

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/bailiff-dev/bailiff"
 )
@@ -55,6 +56,10 @@ func (s *stream) news(p bailiff.Progress) {
 	}
 	if p.Approval != nil {
 		s.event("approval", toldApproval(p.Approval))
+		return
+	}
+	if p.ToolCall != nil {
+		s.event("tool_call", ToolCall{p.ToolCall.ID, p.ToolCall.Name, jsontext.Value(p.ToolCall.Arguments)})
 		return
 	}
 	whole, rest := splitCharacter(append(s.rest, p.Output...))

@@ -63,6 +63,29 @@ func (c *Client) EndSession(ctx context.Context, session string) (removed int, e
 	return ended.Removed, err
 }
 
+// RegisterTools says which tools the scripts of a session may call.
+func (c *Client) RegisterTools(ctx context.Context, session string, names []string) error {
+	return c.post(ctx, "/v1/sessions/"+url.PathEscape(session)+"/tools", gateway.Tools{Tools: names})
+}
+
+// AnswerTool gives a script what its call came to.
+func (c *Client) AnswerTool(ctx context.Context, id string, answer gateway.ToolAnswer) error {
+	return c.post(ctx, "/v1/tool_calls/"+url.PathEscape(id), answer)
+}
+
+// post sends a value that is answered with nothing.
+func (c *Client) post(ctx context.Context, path string, value any) error {
+	body, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("asking the sidecar: %w", err)
+	}
+	resp, err := c.do(ctx, http.MethodPost, path, body)
+	if err != nil {
+		return err
+	}
+	return resp.Body.Close()
+}
+
 // Status tells how the sidecar is. This and what follows are the operator's.
 func (c *Client) Status(ctx context.Context) (gateway.Status, error) {
 	return ask[gateway.Status](ctx, c, http.MethodGet, "/v1/status", nil)

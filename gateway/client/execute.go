@@ -20,6 +20,9 @@ type News struct {
 	// Approval is told when people are asked, and of their answer.
 	Approval func(gateway.Approval)
 	Output   func([]byte)
+	// ToolCall is told what a script calls; [Client.AnswerTool] answers it, and
+	// nothing else is told before the function has returned.
+	ToolCall func(gateway.ToolCall)
 }
 
 var errNoResult = errors.New("the sidecar went away before the result, so whether the request ran is unknown")
@@ -85,6 +88,12 @@ func (n News) tell(name string, data []byte) error {
 			return err
 		}
 		n.Output(piece)
+	case name == "tool_call" && n.ToolCall != nil:
+		var c gateway.ToolCall
+		if err := json.Unmarshal(data, &c); err != nil {
+			return err
+		}
+		n.ToolCall(c)
 	}
 	return nil
 }

@@ -49,12 +49,41 @@ func read(req bailiff.Request, home string) reading {
 // readCall reads the arguments of a call. Where they are no object no policy could
 // look at them, so that nobody may judge it.
 func readCall(text string) reading {
-	if value, err := ast.ValueFromReader(strings.NewReader(text)); err == nil && json.Valid([]byte(text)) {
+	if value, err := ast.ValueFromReader(strings.NewReader(text)); err == nil && meansOne(text) {
 		if arguments, ok := value.(ast.Object); ok {
 			return reading{arguments: arguments}
 		}
 	}
-	return reading{arguments: ast.NewObject(), fault: errors.New("reading the arguments of the call: want the text of one JSON object")}
+	return reading{arguments: ast.NewObject(), fault: errors.New("reading the arguments of the call: want the text of one JSON object that names nothing twice")}
+}
+
+// meansOne says whether everybody who reads a text finds the same one value in it.
+func meansOne(text string) bool {
+	return json.Valid([]byte(text)) && !repeats(json.NewDecoder(strings.NewReader(text)))
+}
+
+// repeats reads one value, in which an object may give a name twice: of those some
+// take the first and some the last.
+func repeats(from *json.Decoder) bool {
+	token, err := from.Token()
+	if err != nil || token != json.Delim('{') && token != json.Delim('[') {
+		return err != nil
+	}
+	seen := map[json.Token]bool{}
+	for from.More() {
+		if token == json.Delim('{') {
+			name, err := from.Token()
+			if err != nil || seen[name] {
+				return true
+			}
+			seen[name] = true
+		}
+		if repeats(from) {
+			return true
+		}
+	}
+	_, err = from.Token()
+	return err != nil
 }
 
 func (r reading) document(req bailiff.Request, at bailiff.Circumstances) ast.Object {

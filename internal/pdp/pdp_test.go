@@ -207,7 +207,8 @@ func TestPoliciesSeeWhatAScriptCallsAToolWith(t *testing.T) {
 
 func TestACallWhoseArgumentsNobodyCanReadIsDenied(t *testing.T) {
 	p := opened(t, map[string]string{"p.rego": allowing})
-	for _, arguments := range []string{"", "null", "[1]", `"{}"`, `{"a": 1`, `{"a": 1} {"b": 2}`, "nonsense"} {
+	for _, arguments := range []string{"", "null", "[1]", `"{}"`, `{"a": 1`, `{"a": 1} {"b": 2}`, "nonsense",
+		`{"a": 1, "b": 2, "a": 3}`, `{"x": [{"a": 1, "\u0061": 2}]}`, `{"n": 1e999999}`, "{\"\xff\": 1, \"\xfe\": 2}"} {
 		req := listing
 		req.Tool, req.Args = bailiff.Call, bailiff.Args{Name: "web_search", Arguments: arguments}
 		j := p.Decide(context.Background(), req, ready)
