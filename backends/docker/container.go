@@ -92,6 +92,7 @@ func (b *Backend) config(spec backends.Spec, found image.InspectResponse) *conta
 		Labels:      labels(spec),
 		OpenStdin:   true,
 		AttachStdin: true, AttachStdout: true, AttachStderr: true,
+		StopSignal:  "SIGKILL", // nothing inside has to be asked: an engine that stops or starts need not wait
 		Healthcheck: &container.HealthConfig{Test: []string{"NONE"}},
 	}
 }

@@ -78,9 +78,8 @@ type Backend struct {
 
 	program program
 	seeding sync.Mutex
-	// sweeping is held by a sweep while it looks for volumes that nobody uses.
-	sweeping sync.RWMutex
-	warned   sync.Once // of what the engine lacks
+	making  sync.Mutex // of volumes, and looking for those that nobody uses
+	warned  sync.Once  // of what the engine lacks
 
 	mu sync.Mutex
 	// about is what the engine last said of itself; nil until asked, and again

@@ -120,6 +120,7 @@ func TestWhatTheEngineIsTold(t *testing.T) {
 		"private namespaces":              got.HostConfig.IpcMode == "private" && got.HostConfig.PidMode == "" && got.HostConfig.UTSMode == "",
 		"an unprivileged user":            got.Config.User == "10000:10000",
 		"the runner as the only program":  strings.Join(got.Config.Entrypoint, " ") == runnerPath && strings.Join(got.Config.Cmd, " ") == runner.Confine,
+		"no grace when it is stopped":     got.Config.StopSignal == "SIGKILL",
 		"no health check of the image's":  strings.Join(got.Config.Healthcheck.Test, " ") == "NONE",
 		"volumes for runner and files":    len(got.Mounts) == 2,
 		"a runner nobody inside can edit": !mounted(got, "/"+runnerFolder).RW,

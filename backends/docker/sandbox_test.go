@@ -12,6 +12,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/client"
 )
 
 func TestNamedWorkspacesOutliveSandboxes(t *testing.T) {
@@ -48,6 +49,28 @@ func TestNamedWorkspacesOutliveSandboxes(t *testing.T) {
 	}
 	if got, want := output(t, open(t, b, named), read), "10000 700\n"; got != want {
 		t.Errorf("after its removal the workspace holds %q, want %q", got, want)
+	}
+}
+
+// Sooner than the second in which the engine says that it made a volume is over.
+func TestAWorkspaceIsMadeAnewAtOnceAfterItsRemoval(t *testing.T) {
+	b := testBackend(t)
+	spec := testSpec(t)
+	spec.Workspace = "w"
+	for range 3 {
+		made, err := b.workspaceVolume(t.Context(), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.isSeeded(made) {
+			t.Error("a new workspace counts as filled")
+		}
+		if err := b.seed(made, func() error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.RemoveWorkspace(t.Context(), spec.Owner, spec.Workspace); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -148,18 +171,49 @@ func created(t *testing.T, b *Backend, name string, spec backends.Spec) string {
 	return id
 }
 
-func TestAContainerKilledFromOutside(t *testing.T) {
-	b := testBackend(t)
-	sb := open(t, b, testSpec(t))
-	ended := whileRunning(t, sb, func() {
-		if err := b.engine.ContainerKill(t.Context(), sb.ID(), "KILL"); err != nil {
-			t.Fatal(err)
-		}
-	})
-	if ended == nil {
-		t.Error("Run returned no error")
+func TestASandboxThatIsEndedFromOutsideIsOverAndAnotherTakesItsPlace(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		end  func(context.Context, *client.Client, string) error
+	}{
+		{"its runner is killed", func(ctx context.Context, engine *client.Client, id string) error {
+			return engine.ContainerKill(ctx, id, "KILL")
+		}},
+		{"it is stopped", func(ctx context.Context, engine *client.Client, id string) error {
+			return engine.ContainerStop(ctx, id, container.StopOptions{})
+		}},
+		{"it is removed", func(ctx context.Context, engine *client.Client, id string) error {
+			return engine.ContainerRemove(ctx, id, container.RemoveOptions{Force: true})
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := testBackend(t)
+			spec := testSpec(t)
+			spec.Workspace = "w"
+			sb := open(t, b, spec)
+			output(t, sb, "echo kept >note")
+			ended := whileRunning(t, sb, func() {
+				if err := c.end(t.Context(), b.engine, sb.ID()); err != nil {
+					t.Fatal(err)
+				}
+			})
+			if ended == nil || errors.Is(ended, backends.ErrNotStarted) {
+				t.Errorf("the command that ran says %v", ended)
+			}
+			<-sb.Done()
+			if _, err := sb.Run(t.Context(), shell("true"), func([]byte) {}); !errors.Is(err, backends.ErrNotStarted) {
+				t.Errorf("the next command says %v, want ErrNotStarted", err)
+			}
+			if got := output(t, open(t, b, spec), "cat note"); got != "kept\n" {
+				t.Errorf("the sandbox that takes its place finds %q", got)
+			}
+			_, err := b.Sweep(t.Context(), spec.Owner, keepNone)
+			left, listing := b.engine.ContainerList(t.Context(), container.ListOptions{All: true, Filters: ownedBy(spec.Owner)})
+			if err := errors.Join(err, listing); err != nil || len(left) > 0 {
+				t.Errorf("%d containers are left behind, %v", len(left), err)
+			}
+		})
 	}
-	<-sb.Done()
 }
 
 func TestTheEngineDiesWhileACommandRuns(t *testing.T) {

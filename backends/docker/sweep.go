@@ -56,8 +56,8 @@ func (b *Backend) isOpening(names []string) bool {
 // opening makes its own again. The engine lists a volume without labels if it was
 // killed while making it.
 func (b *Backend) sweepVolumes(ctx context.Context, owner string) error {
-	b.sweeping.Lock() // an opening that begins now waits, and then finds the volume gone
-	defer b.sweeping.Unlock()
+	b.making.Lock() // an opening that begins now waits, and then finds the volume gone
+	defer b.making.Unlock()
 	if b.anyOpening() {
 		return nil
 	}

@@ -113,8 +113,10 @@ func (b *Backend) Workspaces(ctx context.Context, owner string) ([]string, error
 
 // RemoveWorkspace deletes the volume of a named workspace.
 func (b *Backend) RemoveWorkspace(ctx context.Context, owner, workspace string) error {
-	err := b.engine.VolumeRemove(ctx, workspaceVolumeName(owner, workspace), false)
+	name := workspaceVolumeName(owner, workspace)
+	err := b.engine.VolumeRemove(ctx, name, false)
 	if err == nil || errdefs.IsNotFound(err) {
+		b.unseed(name)
 		return nil
 	}
 	return b.fault("removing a workspace", err)
@@ -139,16 +141,16 @@ func (b *Backend) seed(made volume.Volume, fill func() error) error {
 // makeVolume returns the volume, which may have been there, with the bound that
 // the options ask for.
 func (b *Backend) makeVolume(ctx context.Context, options volume.CreateOptions) (volume.Volume, error) {
-	b.sweeping.RLock()
-	defer b.sweeping.RUnlock()
-	made, err := b.engine.VolumeCreate(ctx, options)
+	b.making.Lock()
+	defer b.making.Unlock()
+	made, err := b.labelledVolume(ctx, options)
 	size := options.DriverOpts["size"]
 	if err != nil && size != "" && !client.IsErrConnectionFailed(err) {
 		if err := b.missing(diskMB, fmt.Sprintf("the Docker engine cannot bound a volume (%v)", err)); err != nil {
 			return made, err
 		}
 		options.DriverOpts, size = nil, ""
-		made, err = b.engine.VolumeCreate(ctx, options)
+		made, err = b.labelledVolume(ctx, options)
 	}
 	if err != nil {
 		return made, b.fault("making volume "+options.Name, err)
@@ -157,6 +159,20 @@ func (b *Backend) makeVolume(ctx context.Context, options volume.CreateOptions) 
 		return made, b.missing(diskMB, fmt.Sprintf("the workspace was made with the bound %q, not %q", bound, size))
 	}
 	return made, nil
+}
+
+// labelledVolume makes a volume anew that lacks its labels: the engine was killed
+// while making it, so nobody has used it, and nobody would ever list it.
+func (b *Backend) labelledVolume(ctx context.Context, options volume.CreateOptions) (volume.Volume, error) {
+	made, err := b.engine.VolumeCreate(ctx, options)
+	if err != nil || made.Labels[labelOwner] == options.Labels[labelOwner] {
+		return made, err
+	}
+	if err := b.engine.VolumeRemove(ctx, options.Name, false); err != nil {
+		return made, err
+	}
+	b.unseed(options.Name)
+	return b.engine.VolumeCreate(ctx, options)
 }
 
 func (b *Backend) isSeeded(v volume.Volume) bool {

@@ -1,0 +1,210 @@
+package docker
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/docker/docker/api/types/image"
+)
+
+// ownImage is all that the engine of a test's own has: busybox.
+const ownImage = "own:test"
+
+// machine is what an engine of a test's own runs on, so that it may be killed:
+// namespaces of its own for processes, mounts and the network, in which the
+// engine of this machine is not seen. They end, with whatever runs in them, when
+// the script has no more to read: however this test process dies.
+type machine struct {
+	folder string
+	orders io.WriteCloser
+	init   *exec.Cmd
+}
+
+// boot is what process 1 does. What an engine keeps is in $1; the rest goes with
+// the machine.
+const boot = `
+mount -t proc proc /proc && mount -t tmpfs tmpfs /run && ip link set lo up || exit
+while read -r order; do
+	case $order in
+	start) dockerd --config-file "$1/config" --host "unix://$1/sock" --data-root "$1/data" --exec-root /run/engine \
+		--pidfile /run/engine.pid --cgroup-parent "/$2" --exec-opt native.cgroupdriver=cgroupfs --group 0 --bridge none \
+		--iptables=false --ip-forward=false --ip-masq=false --userland-proxy=false >>"$1/log" 2>&1 </dev/null & engine=$! ;;
+	kill) kill -9 $engine; wait $engine ;;
+	esac
+done`
+
+// startMachine starts a machine and an engine on it, of which nothing is left at
+// the end of the test.
+func startMachine(t *testing.T) *machine {
+	t.Helper()
+	needed(t, os.Getuid() == 0, "only root can start one")
+	for _, program := range []string{"dockerd", "containerd", "busybox", "ip", "mount", "bash"} {
+		_, err := exec.LookPath(program)
+		needed(t, err == nil, fmt.Sprintf("%s is missing, run scripts/install-deps", program))
+	}
+	folder, err := os.MkdirTemp("", "engine") // a short path, as sockets need
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &machine{folder: folder}
+	t.Cleanup(func() { m.vanish(t) })
+	if err := os.WriteFile(filepath.Join(folder, "config"), []byte("{}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.boot(t)
+	m.importImage(t)
+	return m
+}
+
+func needed(t *testing.T, have bool, lack string) {
+	t.Helper()
+	switch {
+	case have:
+	case os.Getenv("CI")+os.Getenv("BAILIFF_REQUIRE_ALL") != "":
+		t.Fatalf("an engine of the test's own is required here: %s", lack)
+	default:
+		t.Skipf("SKIPPED WITHOUT AN ENGINE TO KILL: %s", lack)
+	}
+}
+
+func (m *machine) host() string   { return "unix://" + filepath.Join(m.folder, "sock") }
+func (m *machine) cgroup() string { return "bailiff-" + filepath.Base(m.folder) }
+
+func (m *machine) boot(t *testing.T) {
+	t.Helper()
+	m.init = exec.Command("bash", "-c", boot, "boot", m.folder, m.cgroup())
+	m.init.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:   syscall.CLONE_NEWPID | syscall.CLONE_NEWNET,
+		Unshareflags: syscall.CLONE_NEWNS,
+	}
+	m.init.Stderr = t.Output()
+	var err error
+	if m.orders, err = m.init.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.init.Start(); err != nil {
+		t.Fatal(err)
+	}
+	m.startEngine(t)
+}
+
+// halt ends everything at once, as the loss of power does.
+func (m *machine) halt() {
+	_ = m.init.Process.Kill()
+	_ = m.init.Wait() // returns when all of its processes are gone
+}
+
+func (m *machine) order(t *testing.T, order string) {
+	t.Helper()
+	if _, err := io.WriteString(m.orders, order+"\n"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (m *machine) startEngine(t *testing.T) {
+	t.Helper()
+	m.order(t, "start")
+	m.await(t, "answers", func(answer error) bool { return answer == nil })
+}
+
+// killEngine kills the engine alone; what it started goes on.
+func (m *machine) killEngine(t *testing.T) {
+	t.Helper()
+	m.order(t, "kill")
+	m.await(t, "is gone", func(answer error) bool { return answer != nil })
+}
+
+// await waits until the engine answers, or does no more.
+func (m *machine) await(t *testing.T, what string, holds func(answer error) bool) {
+	t.Helper()
+	b := m.backend(t)
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		_, answer := b.engine.Ping(t.Context())
+		if holds(answer) {
+			return
+		}
+		if time.Now().After(deadline) {
+			log, _ := os.ReadFile(filepath.Join(m.folder, "log"))
+			t.Fatalf("waited in vain until the engine %s: %v\n%s", what, answer, log)
+		}
+	}
+}
+
+func (m *machine) importImage(t *testing.T) {
+	t.Helper()
+	path, err := exec.LookPath("busybox")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive, err := pack(tar.Header{Typeflag: tar.TypeReg, Name: "bin/busybox", Mode: 0o755, Size: int64(len(program))}, program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err := m.backend(t).engine.ImageImport(t.Context(), image.ImportSource{Source: archive, SourceName: "-"}, ownImage, image.ImportOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer said.Close()
+	if text, err := io.ReadAll(said); err != nil || bytes.Contains(text, []byte("error")) {
+		t.Fatalf("importing says %s, %v", text, err)
+	}
+}
+
+// backend is a new sidecar's on this machine.
+func (m *machine) backend(t *testing.T) *Backend {
+	t.Helper()
+	b, err := New(Config{Host: m.host(), Image: ownImage, Runner: backendtest.Runner(t), Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// vanish removes the machine with its disk and its control groups.
+func (m *machine) vanish(t *testing.T) {
+	if m.init != nil {
+		m.halt()
+	}
+	if err := errors.Join(os.RemoveAll(m.folder), m.removeGroups()); err != nil {
+		t.Error(err)
+	}
+}
+
+func (m *machine) removeGroups() error {
+	var groups []string
+	var err error
+	unified := filepath.Join("/sys/fs/cgroup", m.cgroup())
+	controllers, _ := filepath.Glob(filepath.Join("/sys/fs/cgroup/*", m.cgroup()))
+	for _, top := range append(controllers, unified) {
+		if _, absent := os.Stat(top); absent != nil {
+			continue
+		}
+		err = errors.Join(err, filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.IsDir() {
+				groups = append(groups, path)
+			}
+			return err
+		}))
+	}
+	for _, group := range slices.Backward(groups) { // those within others first
+		err = errors.Join(err, os.Remove(group))
+	}
+	return err
+}
