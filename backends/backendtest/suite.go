@@ -36,7 +36,7 @@ func Run(t *testing.T, cfg Config) {
 	if err := backend.Ready(context.Background()); err != nil {
 		t.Fatalf("the backend is not ready: %v", err)
 	}
-	all := append(commandChecks(), treeChecks()...)
+	all := append(append(commandChecks(), treeChecks()...), livingChecks()...)
 	if backend.Isolated() {
 		all = append(append(all, isolationChecks(cfg.Spec)...), limitChecks(cfg.Spec)...)
 	}

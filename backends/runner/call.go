@@ -17,26 +17,40 @@ import (
 
 // Run runs a command to its end, as [backends.Sandbox] says.
 func (c *Client) Run(ctx context.Context, cmd backends.Command, out func([]byte)) (backends.Exit, error) {
-	job, err := c.job(cmd)
+	call, job, err := c.admit(ctx, cmd, wire.Terms{})
+	if err != nil {
+		return backends.Exit{}, err
+	}
+	defer c.leave()
+	defer c.drop(call)
+	stop := make(chan struct{})
+	defer close(stop)
+	go c.send(call, job, cmd.Stdin, stop)
+	return c.follow(ctx, call, cmd.Timeout, func(f wire.Frame) {
+		if f.Kind == wire.Output {
+			out(f.Payload)
+		}
+	})
+}
+
+// admit encodes a command, waits until there is room for it, and opens a stream.
+// Who gets no error has taken a place and must leave it.
+func (c *Client) admit(ctx context.Context, cmd backends.Command, terms wire.Terms) (*call, []byte, error) {
+	job, err := c.job(cmd, terms)
 	if err != nil {
 		err = unfit(err)
 	} else {
 		err = c.enter(ctx, cmd.Timeout)
 	}
 	if err != nil {
-		return backends.Exit{}, fmt.Errorf("%w: %w", backends.ErrNotStarted, err)
+		return nil, nil, fmt.Errorf("%w: %w", backends.ErrNotStarted, err)
 	}
-	defer c.leave()
 	call, err := c.open()
 	if err != nil {
-		return backends.Exit{}, err
+		c.leave()
+		return nil, nil, err
 	}
-	defer c.drop(call)
-	stop := make(chan struct{})
-	defer close(stop)
-	call.credit = make(chan int, 1)
-	go c.send(call, job, cmd.Stdin, stop)
-	return c.follow(ctx, call, cmd.Timeout, out)
+	return call, job, nil
 }
 
 // enter waits until few enough commands run for another to have room.
@@ -69,15 +83,15 @@ func (c *Client) leave() {
 	}
 }
 
-// follow hands output on until the command has ended.
-func (c *Client) follow(ctx context.Context, call *call, timeout time.Duration, out func([]byte)) (backends.Exit, error) {
+// follow hands on what the command says until it has ended.
+func (c *Client) follow(ctx context.Context, call *call, timeout time.Duration, hear func(wire.Frame)) (backends.Exit, error) {
 	watch := newWatch(timeout)
 	defer watch.timer.Stop()
 	interrupt := ctx.Done()
 	for {
 		select {
 		case <-call.news:
-			if exit, done, err := c.handle(call, out); done {
+			if exit, done, err := c.handle(call, hear); done {
 				return exit, err
 			}
 			watch.reset()
@@ -89,7 +103,7 @@ func (c *Client) follow(ctx context.Context, call *call, timeout time.Duration, 
 		case <-watch.timer.C:
 			c.fail(errors.New("the runner did not end a command in time"))
 		case <-c.done:
-			if exit, done, err := c.handle(call, out); done { // it may have ended just before
+			if exit, done, err := c.handle(call, hear); done { // it may have ended just before
 				return exit, err
 			}
 			return backends.Exit{}, c.fault()
@@ -120,13 +134,15 @@ func (w *watch) reset() {
 }
 
 // handle deals with what the runner said about a command.
-func (c *Client) handle(call *call, out func([]byte)) (exit backends.Exit, done bool, err error) {
+func (c *Client) handle(call *call, hear func(wire.Frame)) (exit backends.Exit, done bool, err error) {
 	for _, f := range call.take() {
 		switch f.Kind {
-		case wire.Output:
-			out(f.Payload)
-			call.read(len(f.Payload))
-			go c.say(wire.Frame{Kind: wire.Credit, Stream: call.stream, Payload: wire.EncodeNumber(len(f.Payload))})
+		case wire.Started:
+			hear(f)
+		case wire.Output, wire.Line:
+			hear(f)
+			call.read(cost(f))
+			go c.say(wire.Frame{Kind: wire.Credit, Stream: call.stream, Payload: wire.EncodeNumber(cost(f))})
 		case wire.Credit:
 			if n, err := wire.DecodeNumber(f.Payload); err == nil {
 				call.allow(n)
@@ -173,31 +189,42 @@ func (c *Client) send(call *call, job, stdin []byte, stop <-chan struct{}) {
 		c.fail(fmt.Errorf("speaking to the runner: %w", err))
 		return
 	}
-	if len(stdin) == 0 {
-		return
-	}
-	for left := wire.Window; ; {
-		n := min(len(stdin), wire.MaxPayload)
-		for n > left {
-			select {
-			case more := <-call.credit:
-				left += more
-			case <-stop:
-				return
-			case <-c.done:
-				return
-			}
-		}
-		c.say(wire.Frame{Kind: wire.Stdin, Stream: call.stream, Payload: stdin[:n], Last: n == len(stdin)})
-		left -= n
-		if stdin = stdin[n:]; len(stdin) == 0 {
-			return
-		}
+	if len(stdin) > 0 {
+		to := &inlet{c, call, wire.Window}
+		to.feed(stdin, true, stop)
 	}
 }
 
+// inlet is where a command's input goes.
+type inlet struct {
+	client *Client
+	call   *call
+	left   int // what may be sent
+}
+
+// feed sends input as fast as it is read; false means that it was not all sent.
+func (i *inlet) feed(p []byte, last bool, stop <-chan struct{}) bool {
+	for len(p) > 0 {
+		n := min(len(p), wire.MaxPayload)
+		for n > i.left {
+			select {
+			case more := <-i.call.credit:
+				i.left += more
+			case <-stop:
+				return false
+			case <-i.client.done:
+				return false
+			}
+		}
+		i.client.say(wire.Frame{Kind: wire.Stdin, Stream: i.call.stream, Payload: p[:n], Last: last && n == len(p)})
+		i.left -= n
+		p = p[n:]
+	}
+	return true
+}
+
 // job encodes a command.
-func (c *Client) job(cmd backends.Command) ([]byte, error) {
+func (c *Client) job(cmd backends.Command, terms wire.Terms) ([]byte, error) {
 	if len(cmd.Argv) == 0 || cmd.Argv[0] == "" {
 		return nil, errors.New("the command names no program")
 	}
@@ -217,7 +244,8 @@ func (c *Client) job(cmd backends.Command) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	job := wire.Job{Timeout: max(0, cmd.Timeout), Reap: cmd.Reap, Input: len(cmd.Stdin) > 0,
+	terms.Timeout, terms.Reap = max(0, cmd.Timeout), cmd.Reap
+	job := wire.Job{Terms: terms, Input: len(cmd.Stdin) > 0 || terms.Mode != wire.Foreground,
 		Head: max(0, cmd.HeadBytes), Tail: max(0, cmd.TailBytes), Dir: dir, Argv: cmd.Argv, Env: env}.Encode()
 	if len(job) > wire.MaxJob {
 		return nil, fmt.Errorf("the command and its variables have %d bytes, want at most %d", len(job), wire.MaxJob)
@@ -269,13 +297,16 @@ func (c *call) put(f wire.Frame) bool {
 	defer c.mu.Unlock()
 	f.Payload = bytes.Clone(f.Payload)
 	c.frames = append(c.frames, f)
-	c.unread += len(f.Payload)
+	c.unread += cost(f)
 	select {
 	case c.news <- struct{}{}:
 	default:
 	}
 	return c.unread <= 2*wire.Window
 }
+
+// cost is what a frame takes of a stream's window.
+func cost(f wire.Frame) int { return len(f.Payload) + wire.Overhead }
 
 func (c *call) take() []wire.Frame {
 	c.mu.Lock()

@@ -7,6 +7,9 @@
 // Commands run concurrently. What they write is held back at its source when its
 // reader is slow, so that no command keeps others waiting or fills memory.
 //
+// Background commands stay in the sandbox when a client goes, and whoever attaches
+// later finds them. Their output stays there too, until somebody asks for it.
+//
 // Values of variables leave this process over the stream only.
 package runner
 
@@ -50,6 +53,9 @@ type Place struct {
 	// PIDs is how many processes there can be; zero means no bound. Of commands
 	// no more run at once than have room; further ones wait.
 	PIDs int
+	// Linger is how long the runner, with all that runs there, outlives the last
+	// word of a client; zero means until its input ends.
+	Linger time.Duration
 }
 
 // Client runs commands through one runner.
@@ -62,8 +68,10 @@ type Client struct {
 	mu    sync.Mutex
 	calls map[uint32]*call
 	next  uint32
-	err   error
-	done  chan struct{}
+	// processes are the background commands, in the order of their start.
+	processes []*process
+	err       error
+	done      chan struct{}
 }
 
 // Attach greets the runner at the other end of the stream and waits for its
@@ -85,7 +93,24 @@ func Attach(ctx context.Context, stream io.ReadWriteCloser, place Place) (*Clien
 		return nil, fmt.Errorf("attaching to the runner: %w", err)
 	}
 	go c.listen(in)
+	if place.Linger > 0 {
+		go c.keepAlive()
+	}
 	return c, nil
+}
+
+// keepAlive has the runner stay.
+func (c *Client) keepAlive() {
+	tick := time.NewTicker(c.place.Linger / 4)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			c.say(wire.Frame{Kind: wire.KeepAlive, Last: true})
+		case <-c.done:
+			return
+		}
+	}
 }
 
 func (c *Client) greet(ctx context.Context, stream io.ReadWriteCloser) (*wire.Reader, error) {
@@ -108,6 +133,9 @@ func (c *Client) greet(ctx context.Context, stream io.ReadWriteCloser) (*wire.Re
 	case answer.Version != wire.Version:
 		return nil, fmt.Errorf("it speaks version %d of the protocol, want %d: install both programs from one release", answer.Version, wire.Version)
 	}
+	for _, k := range answer.Processes {
+		c.meet(k)
+	}
 	return in, nil
 }
 
@@ -115,7 +143,7 @@ func (c *Client) hello(nonce string) error {
 	if err := c.out.Resync(); err != nil {
 		return err
 	}
-	return c.out.SendAll(wire.Hello, 0, wire.Greeting{Version: wire.Version, Nonce: nonce}.Encode())
+	return c.out.SendAll(wire.Hello, 0, wire.Greeting{Version: wire.Version, Nonce: nonce, Linger: c.place.Linger}.Encode())
 }
 
 func awaitHello(in *wire.Reader, nonce string) (wire.Greeting, error) {
@@ -218,7 +246,8 @@ func (c *Client) ask(ctx context.Context, kind wire.Kind) (int, error) {
 	return wire.DecodeNumber(answer.Payload)
 }
 
-// question sends a question that is answered by one frame.
+// question sends a question that is answered by one frame. A runner that does not
+// answer is given up.
 func (c *Client) question(ctx context.Context, f wire.Frame) (wire.Frame, error) {
 	call, err := c.open()
 	if err != nil {
@@ -227,8 +256,18 @@ func (c *Client) question(ctx context.Context, f wire.Frame) (wire.Frame, error)
 	defer c.drop(call)
 	f.Stream, f.Last = call.stream, true
 	go c.say(f)
-	late := time.NewTimer(2 * grace)
+	return c.answerInTime(ctx, call)
+}
+
+func (c *Client) answerInTime(ctx context.Context, call *call) (wire.Frame, error) {
+	late := time.AfterFunc(2*grace, func() { c.fail(errors.New("the runner does not answer")) })
 	defer late.Stop()
+	return c.answer(ctx, call, nil)
+}
+
+// answer waits for the one frame that answers a call, until what is asked about is
+// over.
+func (c *Client) answer(ctx context.Context, call *call, over <-chan struct{}) (wire.Frame, error) {
 	for {
 		select {
 		case <-call.news:
@@ -237,8 +276,8 @@ func (c *Client) question(ctx context.Context, f wire.Frame) (wire.Frame, error)
 			}
 		case <-ctx.Done():
 			return wire.Frame{}, ctx.Err()
-		case <-late.C:
-			c.fail(errors.New("the runner does not answer"))
+		case <-over:
+			return wire.Frame{}, errOver
 		case <-c.done:
 			return wire.Frame{}, c.fault()
 		}
@@ -260,8 +299,8 @@ func (c *Client) listen(in *wire.Reader) {
 			c.fail(fmt.Errorf("the runner is gone: %w", err))
 			return
 		}
-		if f.Stream == wire.Everything && f.Kind == wire.Refused {
-			_ = c.refused(f)
+		if f.Stream == wire.Everything {
+			c.hearAll(f)
 		}
 		c.mu.Lock()
 		call := c.calls[f.Stream]
@@ -270,6 +309,16 @@ func (c *Client) listen(in *wire.Reader) {
 			c.fail(errors.New("the runner sends more than it may"))
 			return
 		}
+	}
+}
+
+// hearAll takes what concerns no single call.
+func (c *Client) hearAll(f wire.Frame) {
+	switch f.Kind {
+	case wire.Refused:
+		_ = c.refused(f)
+	case wire.Over:
+		c.over(f)
 	}
 }
 
@@ -287,6 +336,9 @@ func (c *Client) fail(err error) {
 		c.err = err
 		close(c.done)
 		c.stream.Close()
+		for _, p := range c.processes {
+			p.end(lost)
+		}
 	}
 }
 
@@ -305,7 +357,7 @@ func (c *Client) open() (*call, error) {
 	if c.next++; c.next == wire.Everything {
 		c.next++
 	}
-	call := &call{stream: c.next, news: make(chan struct{}, 1)}
+	call := &call{stream: c.next, news: make(chan struct{}, 1), credit: make(chan int, 1)}
 	c.calls[call.stream] = call
 	return call, nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -25,111 +24,146 @@ type command struct {
 	out    *wire.Writer
 	stream uint32
 	began  time.Time
-
-	input  chan []byte // what to write to its standard input; nil if it has none
-	stdin  *os.File
-	stdout *os.File
-	capped capped
-	credit credit
 	root   os.FileInfo
 
-	// ended is set when the first process has ended, over closed when that was
-	// reported, gone closed when no process is left.
+	input  *intake // nil if it has none
+	stdout *os.File
+	lines  *os.File // what a dialogue reads lines from; nil in others
+	// sink takes the output: capped, or the journal of a background command.
+	sink    io.Writer
+	capped  capped
+	journal *journal
+	credit  credit
+	// telling is held from reading what the command wrote until it is sent.
+	telling sync.Mutex
+
+	// first is the command's first process; until it is reaped, which needs the
+	// lock, nothing else has its number.
+	first   int
+	reaping sync.Mutex
+	reaped  bool
+
+	// ended is set when the first process has ended, heard closed when no line
+	// will come, over when the end was reported, gone when no process is left.
 	ended  atomic.Bool
 	ending chan wire.End
+	heard  chan struct{}
 	over   chan struct{}
 	gone   chan struct{}
 }
 
 func begin(out *wire.Writer, stream uint32, job wire.Job, changes <-chan os.Signal) (*command, error) {
-	c := &command{out: out, stream: stream, ending: make(chan wire.End, 1), over: make(chan struct{}), gone: make(chan struct{})}
+	c := &command{out: out, stream: stream, ending: make(chan wire.End, 1),
+		heard: make(chan struct{}), over: make(chan struct{}), gone: make(chan struct{})}
 	c.credit.open()
 	c.capped = capped{head: job.Head, tail: job.Tail, emit: c.emit}
-	input, err := c.openInput(job.Input)
-	if err != nil {
-		return nil, err
+	c.sink = &c.capped
+	if job.Mode == wire.Background {
+		c.journal = newJournal(0)
+		c.sink = c.journal
 	}
 	c.root, _ = os.Stat("/")
-	defer syscall.Close(input)
-	ours, output, err := pipe()
-	if err != nil {
-		c.closeInput()
-		return nil, err
-	}
-	defer syscall.Close(output)
-	c.stdout = os.NewFile(uintptr(ours), "output")
+	theirs := new(ends)
+	defer theirs.close()
+	c.open(job, theirs)
 	c.began = time.Now()
-	pid, err := fork(job, input, output)
+	err := theirs.err
+	if err == nil {
+		c.first, err = fork(job, theirs.files)
+	}
 	if err != nil {
-		c.closeInput()
-		c.stdout.Close()
+		c.closeFiles()
 		return nil, err
 	}
-	go c.wait(pid, changes)
-	go c.report()
-	if job.Input {
-		go c.write(c.input)
-	}
+	c.follow(job.Mode, changes)
 	return c, nil
 }
 
-// openInput returns what the command reads from.
-func (c *command) openInput(wanted bool) (int, error) {
-	if !wanted {
-		return syscall.Open("/dev/null", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+// follow looks after what was started, which is told first.
+func (c *command) follow(mode wire.Mode, changes <-chan os.Signal) {
+	if mode != wire.Foreground {
+		_ = c.out.Send(wire.Frame{Kind: wire.Started, Stream: c.stream})
 	}
-	var ends [2]int
-	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
-		return 0, fmt.Errorf("making a pipe: %w", err)
+	if c.lines != nil {
+		go c.hear()
+	} else {
+		close(c.heard)
 	}
-	_ = syscall.SetNonblock(ends[1], true)
-	c.stdin = os.NewFile(uintptr(ends[1]), "input")
-	c.input = make(chan []byte, wire.Window/wire.MaxPayload+1)
-	return ends[0], nil
+	if c.input != nil {
+		go c.input.pass(c.over)
+	}
+	go c.wait(changes)
+	go c.report()
 }
 
-func (c *command) closeInput() {
-	if c.stdin != nil {
-		c.stdin.Close()
+// open makes the files of a command: what it reads and what it prints to, and of
+// a dialogue what lines come and go by.
+func (c *command) open(job wire.Job, theirs *ends) {
+	if job.Input && job.Mode != wire.Dialogue {
+		c.input = newIntake(theirs.inlet(), c.passed)
+	} else {
+		theirs.nothing()
+	}
+	c.stdout = theirs.outlet()
+	theirs.again()
+	if job.Mode == wire.Dialogue {
+		c.input = newIntake(theirs.inlet(), c.passed)
+		c.lines = theirs.outlet()
 	}
 }
 
-// pipe makes one whose reading end does not block.
-func pipe() (read, write int, err error) {
-	var ends [2]int
-	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
-		return 0, 0, fmt.Errorf("making a pipe: %w", err)
+// closeFiles is for a command that did not start.
+func (c *command) closeFiles() {
+	c.stdout.Close() // nil files take it
+	c.lines.Close()
+	if c.input != nil {
+		c.input.close()
 	}
-	_ = syscall.SetNonblock(ends[0], true)
-	return ends[0], ends[1], nil
 }
 
 // feed takes input from the runner, never more than the credit given.
-func (c *command) feed(f wire.Frame) {
-	if c.input == nil {
-		return
+func (c *command) feed(p parcel) {
+	p.data = bytes.Clone(p.data)
+	err := errClosedInput
+	if c.input != nil {
+		err = c.input.put(p)
 	}
-	select {
-	case c.input <- bytes.Clone(f.Payload):
-	case <-c.over:
-	}
-	if f.Last {
-		close(c.input)
-		c.input = nil
+	if err != nil {
+		c.passed(p, err)
 	}
 }
 
-// write passes input on until the command reads no more.
-func (c *command) write(input <-chan []byte) {
-	defer c.closeInput()
-	for {
-		select {
-		case p, more := <-input:
-			if _, err := c.stdin.Write(p); err != nil || !more {
-				return // input that nobody reads is dropped
-			}
-			_ = c.out.Send(wire.Frame{Kind: wire.Credit, Stream: c.stream, Payload: wire.EncodeNumber(len(p))})
-		case <-c.over:
+// passed answers who asked for input to be passed on, or gives credit for more.
+func (c *command) passed(p parcel, err error) {
+	switch {
+	case p.asker == 0 && err == nil:
+		_ = c.out.Send(wire.Frame{Kind: wire.Credit, Stream: c.stream, Payload: wire.EncodeNumber(len(p.data))})
+	case p.asker == 0: // input that nobody reads is dropped
+	case err == nil:
+		_ = c.out.Send(wire.Frame{Kind: wire.Done, Stream: p.asker})
+	default:
+		refusal := wire.Refusal{Reason: reasonOf(err, wire.Unfit), Text: err.Error()}
+		_ = c.out.Send(wire.Frame{Kind: wire.Refused, Stream: p.asker, Payload: refusal.Encode()})
+	}
+}
+
+// answer sends a part of the journal; when it is no longer here, the runner has it.
+func (c *command) answer(i wire.Inquiry) {
+	if c.journal != nil && !c.ended.Load() {
+		_ = c.out.Send(wire.Frame{Kind: wire.Logged, Stream: i.Asker, Payload: c.journal.read(i.Offset, i.Most).Encode()})
+	}
+}
+
+// bequeath leaves the journal to the runner.
+func (c *command) bequeath() {
+	if c.journal == nil {
+		return
+	}
+	defer c.journal.close()
+	for next := int64(0); ; {
+		piece := c.journal.read(next, wire.MaxLogged)
+		_ = c.out.Send(wire.Frame{Kind: wire.Bequeathed, Stream: c.stream, Payload: piece.Encode()})
+		if next = piece.From + int64(len(piece.Data)); next >= piece.Written || len(piece.Data) == 0 {
 			return
 		}
 	}
@@ -139,18 +173,17 @@ func (c *command) write(input <-chan []byte) {
 // nothing left. It is told of changes instead of waiting in the kernel: as long
 // as a thread does that, the Go runtime keeps waking up to look after it, on the
 // processors that the command wants.
-func (c *command) wait(first int, changes <-chan os.Signal) {
+func (c *command) wait(changes <-chan os.Signal) {
 	var end wire.End
 	for over := false; ; {
-		var status syscall.WaitStatus
-		pid, err := syscall.Wait4(-1, &status, syscall.WALL|syscall.WNOHANG, nil)
+		pid, status, err := c.reap()
 		switch {
 		case err == syscall.EINTR:
 		case err != nil: // nothing left
 			c.leave()
 			c.announce(end)
 			return
-		case pid == first:
+		case pid == c.first:
 			end, over = c.end(status), true
 		case pid == 0:
 			if over {
@@ -159,6 +192,15 @@ func (c *command) wait(first int, changes <-chan os.Signal) {
 			<-changes
 		}
 	}
+}
+
+// reap notes under the lock that the first process is no more.
+func (c *command) reap() (pid int, status syscall.WaitStatus, err error) {
+	c.reaping.Lock()
+	defer c.reaping.Unlock()
+	pid, err = syscall.Wait4(-1, &status, syscall.WALL|syscall.WNOHANG, nil)
+	c.reaped = c.reaped || err == nil && pid == c.first
+	return pid, status, err
 }
 
 func (c *command) end(status syscall.WaitStatus) wire.End {
@@ -174,6 +216,9 @@ func (c *command) announce(end wire.End) {
 	if c.ended.CompareAndSwap(false, true) {
 		c.ending <- end
 		_ = c.stdout.SetReadDeadline(time.Now())
+		if c.lines != nil {
+			_ = c.lines.SetReadDeadline(time.Now())
+		}
 	}
 }
 
@@ -196,9 +241,13 @@ func (c *command) fit() bool {
 func (c *command) report() {
 	whole := c.read()
 	end := <-c.ending
+	<-c.heard
 	end.Dropped = c.capped.end()
+	c.bequeath()
 	close(c.over)
-	c.closeInput()
+	if c.input != nil {
+		c.input.to.Close()
+	}
 	_ = c.out.Send(wire.Frame{Kind: wire.Ended, Stream: c.stream, Payload: end.Encode()})
 	if !whole { // what is left behind may go on writing, to nowhere
 		_ = c.stdout.SetReadDeadline(time.Time{})
@@ -213,6 +262,10 @@ func (c *command) report() {
 // read returns true at the end of the output, or false when the command has
 // ended, its own output was read, and others still hold it open.
 func (c *command) read() bool {
+	raw, err := c.stdout.SyscallConn()
+	if err != nil {
+		return true
+	}
 	buf := make([]byte, wire.MaxPayload)
 	patience, rest := linger, 0
 	for {
@@ -224,10 +277,9 @@ func (c *command) read() bool {
 			_ = c.stdout.SetReadDeadline(time.Now().Add(patience))
 		}
 		before := time.Now()
-		n, err := c.stdout.Read(buf)
-		_, _ = c.capped.Write(buf[:n])
+		n, err := c.readOutput(raw, buf)
 		switch {
-		case err != nil && !errors.Is(err, os.ErrDeadlineExceeded):
+		case err == nil && n == 0, err != nil && !errors.Is(err, os.ErrDeadlineExceeded):
 			return true
 		case late: // otherwise woken because the command has ended
 			patience -= time.Since(before)
@@ -236,6 +288,20 @@ func (c *command) read() bool {
 			}
 		}
 	}
+}
+
+// readOutput waits for output and takes it.
+func (c *command) readOutput(raw syscall.RawConn, buf []byte) (n int, err error) {
+	var fault error
+	err = raw.Read(func(fd uintptr) bool {
+		c.telling.Lock()
+		defer c.telling.Unlock()
+		if n, fault = readSome(int(fd), buf); fault == nil {
+			_, _ = c.sink.Write(buf[:n])
+		}
+		return fault != unix.EAGAIN
+	})
+	return max(0, n), errors.Join(err, fault)
 }
 
 // pending bounds what a pipe can hold.
@@ -282,14 +348,14 @@ func (c *credit) add(n int) {
 	c.more.Signal()
 }
 
-// take waits until there is some and takes at most n of it.
+// take waits until there is some and takes a frame's worth with at most n bytes.
 func (c *credit) take(n int) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for c.left <= 0 {
+	for c.left <= wire.Overhead {
 		c.more.Wait()
 	}
-	n = min(n, c.left)
-	c.left -= n
+	n = min(n, c.left-wire.Overhead)
+	c.left -= n + wire.Overhead
 	return n
 }

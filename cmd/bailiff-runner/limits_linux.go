@@ -42,7 +42,7 @@ func (l limits) kept(were limits) bool {
 // reasonOf is why something could not be started: the usual one, or for want of
 // processes, memory or files, which may be there again later.
 func reasonOf(err error, usual wire.Reason) wire.Reason {
-	for _, want := range []error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE} {
+	for _, want := range []error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, errManyProcesses, errMuchInput} {
 		if errors.Is(err, want) {
 			return wire.Full
 		}

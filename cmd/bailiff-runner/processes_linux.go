@@ -84,12 +84,17 @@ func below(root int, spare func(pid int) bool) []int {
 const stopRounds = 8
 
 // strike kills the living descendants of root and returns how many it found.
-// They are stopped first, so that none can fork away from under it.
 func strike(root int, spare func(pid int) bool) int {
+	return strikeAll(func() []int { return below(root, spare) })
+}
+
+// strikeAll kills what it finds and returns how many that were. They are stopped
+// first, so that none can fork away from under it.
+func strikeAll(find func() []int) int {
 	seen := map[int]bool{}
 	for range stopRounds {
 		known := len(seen)
-		for _, pid := range below(root, spare) {
+		for _, pid := range find() {
 			if !seen[pid] {
 				seen[pid] = true
 				_ = syscall.Kill(pid, syscall.SIGSTOP)

@@ -18,16 +18,26 @@ type runner struct {
 	pool    pool
 	starved starvation
 
-	mu   sync.Mutex
-	jobs map[uint32]*job
+	mu sync.Mutex
+	// jobs are those that the client has an open stream for, by stream; background
+	// those that nobody has forgotten, in the order of their start.
+	jobs       map[uint32]*job
+	background []*job
+
+	// linger is how long the runner goes on when it hears nothing, zero for ever;
+	// silence is when that will have been too long. Only serve touches them.
+	linger  time.Duration
+	silence *time.Timer
 }
 
-// job is a command that runs, as the runner sees it.
+// job is a command, as the runner sees it.
 type job struct {
+	wire.Terms
 	stream uint32
 	seat   *seat
-	reap   bool
 	timer  *time.Timer
+	// whole is set when the message that starts it has come to its end.
+	whole bool
 	// starved is how often the sandbox had run out of memory when the job came.
 	starved int
 	// gone is closed when no process of the command is left.
@@ -36,6 +46,11 @@ type job struct {
 	mu                    sync.Mutex
 	timedOut, interrupted bool
 	ended                 bool
+
+	// journal is what a background command that has ended wrote, and over, set
+	// after it and guarded by the runner's lock, how it ended.
+	journal *journal
+	over    *wire.End
 }
 
 // serve runs commands until the input ends.
@@ -48,9 +63,11 @@ func serve(in io.Reader, out io.Writer, confined bool) error {
 	}
 	r.pool.open(r.hear, r.lost)
 	defer r.pool.close()
+	r.silence = time.AfterFunc(unheard, r.die)
 	reader := wire.NewReader(in)
 	for {
 		f, err := reader.Next()
+		r.heard()
 		if errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) {
 			return nil
 		}
@@ -61,6 +78,22 @@ func serve(in io.Reader, out io.Writer, confined bool) error {
 	}
 }
 
+// unheard is how long a runner waits to be greeted.
+const unheard = 2 * time.Minute
+
+// heard puts off the end that silence brings.
+func (r *runner) heard() {
+	if r.linger > 0 {
+		r.silence.Reset(r.linger)
+	}
+}
+
+// die ends a runner whose client seems to be gone for good, with everything in it.
+func (r *runner) die() {
+	r.pool.close()
+	os.Exit(0)
+}
+
 // obey does what the client says.
 func (r *runner) obey(f wire.Frame) {
 	switch f.Kind {
@@ -68,10 +101,12 @@ func (r *runner) obey(f wire.Frame) {
 		r.greet(f)
 	case wire.Start:
 		r.start(f)
-	case wire.Stdin, wire.Credit:
+	case wire.Stdin, wire.Credit, wire.Break:
 		r.relay(f)
+	case wire.Log, wire.Feed, wire.Stop, wire.Forget:
+		r.inquire(f)
 	case wire.Interrupt:
-		if j := r.job(f.Stream); j != nil {
+		if j := r.job(f.Stream); j != nil && j.seat != nil {
 			go r.stop(j, &j.interrupted)
 		}
 	case wire.Count:
@@ -103,46 +138,84 @@ func (r *runner) digest(stream uint32, payload []byte) {
 	r.say(wire.Digested, stream, wire.EncodeDigests(digests))
 }
 
-// greet answers a client. What ran for an earlier one is ended: nobody hears it.
+// greet answers a client. What ran for an earlier one is ended, since nobody hears
+// it, but for background commands.
 func (r *runner) greet(f wire.Frame) {
 	g, err := wire.DecodeGreeting(f.Payload)
 	if err != nil {
 		return
 	}
+	if r.silence.Stop(); g.Linger > 0 {
+		r.silence.Reset(g.Linger)
+	}
+	r.linger = g.Linger
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, j := range r.jobs {
-		go r.stop(j, &j.interrupted)
+		r.leaveBehind(j)
 	}
 	clear(r.jobs)
-	g.Version = wire.Version
+	g.Version, g.Processes = wire.Version, r.known()
 	r.say(wire.Hello, 0, g.Encode())
+}
+
+// leaveBehind is for a job whose client is gone. A supervisor that will never
+// hear the rest of what it is to start is given up.
+func (r *runner) leaveBehind(j *job) {
+	switch {
+	case j.seat == nil:
+	case !j.whole:
+		r.background = without(r.background, j)
+		j.seat.file.Close()
+	case j.Mode != wire.Background:
+		go r.stop(j, &j.interrupted)
+	}
 }
 
 // start hands the message that starts a command to a supervisor, frame by frame.
 func (r *runner) start(f wire.Frame) {
 	if j := r.job(f.Stream); j != nil {
-		r.relay(f)
+		r.goOn(j, f)
 		return
 	}
-	timeout, reap, err := wire.DecodeTerms(f.Payload)
+	terms, err := wire.DecodeTerms(f.Payload)
 	if err != nil {
 		r.refuse(f.Stream, wire.Unfit, err)
 		return
 	}
-	j := &job{stream: f.Stream, reap: reap, starved: r.starved.count(), gone: make(chan struct{})}
-	r.know(j)
-	if err = r.pool.take(j); err != nil {
-		r.forget(j)
-		r.refuse(f.Stream, reasonOf(err, wire.Broken), err)
-		return
-	}
-	if timeout > 0 {
+	j := &job{Terms: terms, stream: f.Stream, starved: r.starved.count(), gone: make(chan struct{})}
+	if reason, err := r.admit(j); err != nil {
+		r.refuse(f.Stream, reasonOf(err, reason), err)
+	} else if j.Timeout > 0 {
 		j.mu.Lock()
-		j.timer = time.AfterFunc(timeout, func() { r.stop(j, &j.timedOut) })
+		j.timer = time.AfterFunc(j.Timeout, func() { r.stop(j, &j.timedOut) })
 		j.mu.Unlock()
 	}
-	r.relay(f)
+	r.goOn(j, f)
+}
+
+// admit finds a supervisor for a job. One that finds none is known until the
+// message that was to start it has come to its end.
+func (r *runner) admit(j *job) (wire.Reason, error) {
+	if err := r.know(j); err != nil {
+		return wire.Unfit, err
+	}
+	if err := r.pool.take(j); err != nil {
+		r.disown(j)
+		return wire.Broken, err
+	}
+	return 0, nil
+}
+
+// goOn passes on a part of the message that starts a job.
+func (r *runner) goOn(j *job, f wire.Frame) {
+	j.whole = f.Last
+	switch {
+	case j.seat != nil:
+		j.seat.say(f)
+	case j.whole:
+		r.forget(j)
+	}
 }
 
 func (r *runner) refuse(stream uint32, reason wire.Reason, err error) {
@@ -151,19 +224,28 @@ func (r *runner) refuse(stream uint32, reason wire.Reason, err error) {
 
 // relay passes a frame to the supervisor of its stream.
 func (r *runner) relay(f wire.Frame) {
-	if j := r.job(f.Stream); j != nil {
+	if j := r.job(f.Stream); j != nil && j.seat != nil {
 		j.seat.say(f)
 	}
 }
 
 // hear takes what a supervisor says about its job.
 func (r *runner) hear(j *job, f wire.Frame) {
+	if f.Stream != j.stream {
+		r.pass(f)
+		return
+	}
 	switch f.Kind {
-	case wire.Output, wire.Credit:
+	case wire.Output, wire.Credit, wire.Started:
 		r.say(f.Kind, j.stream, f.Payload)
+	case wire.Line:
+		_ = r.out.Send(wire.Frame{Kind: f.Kind, Stream: j.stream, Payload: f.Payload, Last: f.Last})
+	case wire.Bequeathed:
+		r.inherit(j, f.Payload)
 	case wire.Refused:
 		j.finish()
 		close(j.gone)
+		r.disown(j)
 		r.pool.release(j.seat)
 		r.forget(j)
 		r.say(f.Kind, j.stream, f.Payload)
@@ -174,6 +256,15 @@ func (r *runner) hear(j *job, f wire.Frame) {
 		if end, err := wire.DecodeEnd(f.Payload); err == nil {
 			r.end(j, end)
 		}
+	}
+}
+
+// pass gives who asked a supervisor something its answer. What is left to say of
+// an earlier job is dropped.
+func (r *runner) pass(f wire.Frame) {
+	switch f.Kind {
+	case wire.Logged, wire.Done, wire.Refused:
+		r.say(f.Kind, f.Stream, f.Payload)
 	}
 }
 
@@ -189,7 +280,7 @@ func (r *runner) end(j *job, end wire.End) {
 		end.Code = 130
 	}
 	r.pool.release(j.seat)
-	if !j.reap && !end.TimedOut && !end.Interrupted {
+	if !j.Reap && !end.TimedOut && !end.Interrupted {
 		r.report(j, end)
 		return
 	}
@@ -201,7 +292,11 @@ func (r *runner) end(j *job, end wire.End) {
 
 func (r *runner) report(j *job, end wire.End) {
 	r.forget(j)
-	r.say(wire.Ended, j.stream, end.Encode())
+	if j.Mode == wire.Background {
+		r.announce(j, end)
+	} else {
+		r.say(wire.Ended, j.stream, end.Encode())
+	}
 	if !r.pool.keepsLimits(0) || !r.pool.keepsLimits(j.seat.pid) {
 		r.refuse(wire.Everything, wire.Broken, errLimits)
 	}
@@ -235,10 +330,11 @@ func (r *runner) job(stream uint32) *job {
 	return r.jobs[stream]
 }
 
-func (r *runner) know(j *job) {
+func (r *runner) know(j *job) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.jobs[j.stream] = j
+	return r.own(j)
 }
 
 func (r *runner) forget(j *job) {

@@ -50,13 +50,29 @@ func (s *supervisor) obey(f wire.Frame) {
 		}
 	case wire.Stdin:
 		if s.serves(f.Stream) {
-			s.now.feed(f)
+			s.now.feed(parcel{data: f.Payload, last: f.Last})
+		}
+	case wire.Feed, wire.Log:
+		if i, err := wire.DecodeInquiry(f.Payload); err == nil && s.serves(f.Stream) {
+			s.attend(f, i)
+		}
+	case wire.Break:
+		if s.serves(f.Stream) {
+			s.now.breakOff()
 		}
 	case wire.Credit:
 		if n, err := wire.DecodeNumber(f.Payload); err == nil && s.serves(f.Stream) {
 			s.now.credit.add(n)
 		}
 	}
+}
+
+func (s *supervisor) attend(f wire.Frame, i wire.Inquiry) {
+	if f.Kind == wire.Log {
+		s.now.answer(i)
+		return
+	}
+	s.now.feed(parcel{data: i.Data, asker: i.Asker, last: f.Last})
 }
 
 // serves is false for late words about an earlier command.
@@ -106,9 +122,8 @@ func lookUp(name string) (string, error) {
 	return "", fmt.Errorf("the sandbox has no program %q", name)
 }
 
-// fork starts the job's program with the given files as its standard input and
-// output. It shares its working directory with this process.
-func fork(job wire.Job, input, output int) (pid int, err error) {
+// fork starts the job's program with the given files. It shares its working directory with this process.
+func fork(job wire.Job, files []uintptr) (pid int, err error) {
 	if len(job.Argv) == 0 {
 		return 0, errors.New("there is no program to run")
 	}
@@ -121,7 +136,7 @@ func fork(job wire.Job, input, output int) (pid int, err error) {
 	}
 	syscall.Umask(0o022)
 	pid, err = syscall.ForkExec(path, job.Argv, &syscall.ProcAttr{
-		Dir: job.Dir, Env: job.Env, Files: []uintptr{uintptr(input), uintptr(output), uintptr(output)},
+		Dir: job.Dir, Env: job.Env, Files: files,
 		Sys: &syscall.SysProcAttr{Setsid: true, Cloneflags: syscall.CLONE_FS},
 	})
 	if err != nil {

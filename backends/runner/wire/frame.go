@@ -18,14 +18,18 @@ import (
 )
 
 // Version is the protocol's; both sides must have the same.
-const Version = 2
+const Version = 3
 
 // MaxPayload bounds a frame. A longer message is several frames, the last of
 // which is marked.
 const MaxPayload = 32 << 10
 
-// Window is how many bytes of output or input a stream may have in flight.
-const Window = 256 << 10
+// Window is how many bytes of output or input a stream may have in flight. Each
+// frame of output or lines counts for Overhead bytes more than it carries.
+const (
+	Window   = 256 << 10
+	Overhead = headSize
+)
 
 // Kind says what a frame means.
 type Kind byte
@@ -34,7 +38,7 @@ type Kind byte
 const (
 	// Start begins a command: an encoded [Job].
 	Start Kind = iota + 1
-	// Stdin is input; the last frame ends it.
+	// Stdin is input, of a dialogue on descriptor 3; the last frame ends it.
 	Stdin
 	// Interrupt kills the command and all that it started.
 	Interrupt
@@ -43,6 +47,17 @@ const (
 	Kill
 	// Digest asks for the contents of files, by their SHA-256: encoded [Files].
 	Digest
+	// Log asks for a part of a background command's log, Feed for passing on input,
+	// the last frame for ending it, Stop for the end of all that the command
+	// started, Forget for giving up what is known of it: encoded [Inquiry].
+	Log
+	Feed
+	Stop
+	Forget
+	// Break ends what a dialogue's first process has started, and interrupts it.
+	Break
+	// KeepAlive says nothing but that the client is there.
+	KeepAlive
 )
 
 // What both sides say.
@@ -57,6 +72,11 @@ const (
 const (
 	// Output is stdout and stderr in the order written.
 	Output Kind = iota + 64
+	// Line is a piece of what a dialogue's command wrote on descriptor 4, without
+	// the end of the line, which Last marks.
+	Line
+	// Started answers the Start of a dialogue or a background command.
+	Started
 	// Ended closes a stream: an encoded [End].
 	Ended
 	// Refused closes a stream whose command did not start: an encoded [Refusal].
@@ -69,9 +89,19 @@ const (
 	// Digested answers Digest with the digests in the order of the paths, empty
 	// where there is no file, or is a Refused.
 	Digested
+	// Logged answers Log with a [Piece], Done the other questions about a
+	// background command; either may be a Refused.
+	Logged
+	Done
+	// Over tells, on the stream [Everything], that a background command has ended:
+	// an encoded [Known].
+	Over
+	// Bequeathed is what a supervisor leaves of a log to the runner: a [Piece].
+	Bequeathed
 )
 
-// Everything is the stream on which the runner refuses to start anything more.
+// Everything is the stream on which the runner refuses to start anything more,
+// and announces the ends of background commands.
 const Everything = 0
 
 // Frame is one unit of the conversation.

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"slices"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/bailiff-dev/bailiff/backends/runner/wire"
+)
+
+// hear passes on the lines that the command writes. What it printed before a
+// line is in the pipe of its output by then, and is passed on first.
+func (c *command) hear() {
+	defer close(c.heard)
+	defer c.lines.Close()
+	raw, err := c.lines.SyscallConn()
+	if err != nil {
+		return
+	}
+	buf := make([]byte, wire.MaxPayload)
+	for {
+		n, err := readFrom(raw, buf)
+		if errors.Is(err, os.ErrDeadlineExceeded) { // it has ended: what it wrote before is there
+			_ = raw.Control(func(fd uintptr) { c.hearRest(int(fd), buf) })
+			return
+		}
+		if err != nil || n == 0 {
+			return
+		}
+		c.tell(buf[:n])
+	}
+}
+
+// readFrom waits for something to read.
+func readFrom(raw syscall.RawConn, buf []byte) (n int, err error) {
+	var fault error
+	err = raw.Read(func(fd uintptr) bool {
+		n, fault = readSome(int(fd), buf)
+		return fault != unix.EAGAIN
+	})
+	return max(0, n), errors.Join(err, fault)
+}
+
+// hearRest passes on what a pipe holds.
+func (c *command) hearRest(fd int, buf []byte) {
+	for rest := waiting(fd); rest > 0; {
+		n, err := readSome(fd, buf[:min(rest, len(buf))])
+		if err != nil || n <= 0 {
+			return
+		}
+		c.tell(buf[:n])
+		rest -= n
+	}
+}
+
+// tell sends pieces of lines, after what was printed.
+func (c *command) tell(p []byte) {
+	c.telling.Lock()
+	defer c.telling.Unlock()
+	c.printed()
+	for len(p) > 0 {
+		piece, rest, last := bytes.Cut(p, []byte{'\n'})
+		c.sendLine(piece, last)
+		p = rest
+	}
+}
+
+func (c *command) sendLine(p []byte, last bool) {
+	for {
+		n := c.credit.take(min(len(p), wire.MaxPayload))
+		_ = c.out.Send(wire.Frame{Kind: wire.Line, Stream: c.stream, Payload: p[:n], Last: last && n == len(p)})
+		if p = p[n:]; len(p) == 0 {
+			return
+		}
+	}
+}
+
+// printed passes on what the pipe of the output holds now.
+func (c *command) printed() {
+	raw, err := c.stdout.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = raw.Control(func(fd uintptr) {
+		buf := make([]byte, wire.MaxPayload)
+		for rest := waiting(int(fd)); rest > 0; {
+			n, err := readSome(int(fd), buf[:min(rest, len(buf))])
+			if err != nil || n <= 0 {
+				return
+			}
+			_, _ = c.sink.Write(buf[:n])
+			rest -= n
+		}
+	})
+}
+
+// breakOff ends all but the first process, and interrupts that.
+func (c *command) breakOff() {
+	c.reaping.Lock()
+	defer c.reaping.Unlock()
+	strikeAll(func() []int {
+		return slices.DeleteFunc(below(os.Getpid(), none), func(pid int) bool { return pid == c.first })
+	})
+	if !c.reaped {
+		_ = syscall.Kill(c.first, syscall.SIGINT)
+	}
+}
+
+// waiting is how many bytes a pipe holds.
+func waiting(fd int) int {
+	n, err := unix.IoctlGetInt(fd, unix.TIOCINQ)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// readSome reads as often as a signal disturbs it.
+func readSome(fd int, buf []byte) (n int, err error) {
+	for {
+		if n, err = unix.Read(fd, buf); err != unix.EINTR {
+			return n, err
+		}
+	}
+}
