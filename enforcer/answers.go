@@ -33,6 +33,8 @@ type Unfinished struct {
 type answer struct {
 	bailiff.Answer
 	started bool
+	// homeless says that the sandbox failed before the command was started.
+	homeless bool
 }
 
 // of completes an answer with what it answers.

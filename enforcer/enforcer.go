@@ -333,6 +333,18 @@ func (e *Enforcer) enforce(ctx context.Context, m *matter) answer {
 		return e.noSandbox(ctx, m.Decision, err)
 	}
 	e.Observer.Forwarded(m.Decision.Env.Forward)
+	a := e.start(ctx, m)
+	if a.homeless {
+		if err := e.rehouse(ctx, m); err != nil {
+			return e.noSandbox(ctx, m.Decision, err)
+		}
+		a = e.start(ctx, m)
+	}
+	return a
+}
+
+// start has a matter's sandbox run it.
+func (e *Enforcer) start(ctx context.Context, m *matter) answer {
 	if m.located.Args.Background {
 		return e.background(ctx, m)
 	}

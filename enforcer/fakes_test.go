@@ -230,6 +230,7 @@ type room struct {
 	once   sync.Once
 	mu     sync.Mutex
 	left   int
+	dies   bool // as soon as it is looked at
 	killed int
 	cmds   []backends.Command
 	jobs   []*job
@@ -266,6 +267,10 @@ func (r *room) Digest(_ context.Context, _ string, paths []string) ([]bailiff.Fi
 func (r *room) Alive(context.Context) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.dies {
+		r.once.Do(func() { close(r.done) })
+		return 0, errBoom
+	}
 	return r.left, nil
 }
 

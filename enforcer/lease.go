@@ -3,6 +3,7 @@ package enforcer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -121,7 +122,7 @@ func (l *lease) id() string {
 // With alone, nothing else is running in it until the tenure is released.
 func (ls *leases) acquire(ctx context.Context, t tenant, guest bailiff.Session, maker backends.Backend, alone bool) (*tenure, error) {
 	use, err := ls.take(ctx, t, guest, maker, alone)
-	if errors.Is(err, taking(reasonExpired)) { // while it waited for the others
+	if errors.Is(err, taking(reasonExpired)) || errors.Is(err, errDied) {
 		use, err = ls.take(ctx, t, guest, maker, alone)
 	}
 	return use, err
@@ -132,21 +133,38 @@ func (ls *leases) take(ctx context.Context, t tenant, guest bailiff.Session, mak
 	if err != nil {
 		return nil, err
 	}
+	return ls.seat(ctx, use, alone)
+}
+
+// seat waits until a tenure that has been entered may begin.
+func (ls *leases) seat(ctx context.Context, use *tenure, alone bool) (*tenure, error) {
 	if alone {
 		use.weight = exclusive
 	}
 	ctx, stop := use.within(ctx)
 	defer stop()
 	if err := use.settle(ctx, alone); err != nil {
+		err = use.blame(ctx, err)
 		ls.leave(use.lease)
-		if isTaken(ctx) {
-			err = context.Cause(ctx)
-		}
 		return nil, err
 	}
 	ls.inscribe(use.lease)
 	return use, nil
 }
+
+// blame says what kept a tenure from beginning: that the sandbox was taken away or
+// failed meanwhile, if so.
+func (u *tenure) blame(ctx context.Context, err error) error {
+	switch {
+	case isTaken(ctx):
+		return context.Cause(ctx)
+	case u.id() != "" && !u.alive():
+		return fmt.Errorf("%w: %w", errDied, err)
+	}
+	return err
+}
+
+var errDied = errors.New("the sandbox failed")
 
 // enter counts a user in, on the slot's lease if it fits and on a new one otherwise.
 func (ls *leases) enter(t tenant, guest bailiff.Session, maker backends.Backend) (*tenure, error) {
@@ -182,7 +200,7 @@ func (ls *leases) make(t tenant, maker backends.Backend) *lease {
 	t.spec.Expires = now.Add(t.age)
 	l := ls.add(t, maker, now, t.spec.Expires)
 	if t.alone {
-		l.retired = "request_end"
+		l.retired = reasonRequest
 	}
 	l.successor = ls.failed[t.slot]
 	delete(ls.failed, t.slot)
@@ -247,7 +265,7 @@ func (ls *leases) leave(l *lease) {
 	case l.retired != "":
 		ls.remove(l)
 	case !l.alive():
-		ls.retire(l, "failed")
+		ls.retire(l, reasonFailed)
 	default:
 		l.wind()
 	}
@@ -258,7 +276,7 @@ func (ls *leases) expire(l *lease) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	if l.users == 0 && time.Since(l.used) >= l.idle {
-		ls.retire(l, "idle")
+		ls.retire(l, reasonIdle)
 	}
 }
 
@@ -266,7 +284,7 @@ func replaceReason(l *lease) string {
 	if l.alive() {
 		return reasonExpired
 	}
-	return "failed"
+	return reasonFailed
 }
 
 // retire takes a lease out of use; it is closed when its last user leaves.
@@ -274,7 +292,7 @@ func (ls *leases) retire(l *lease, reason string) {
 	if l.retired == "" {
 		l.retired = reason
 	}
-	if reason == "failed" && !l.alone && l.id() != "" {
+	if reason == reasonFailed && !l.alone && l.id() != "" {
 		if len(ls.failed) >= maxFailed { // of sessions that never came back
 			clear(ls.failed)
 		}

@@ -83,6 +83,7 @@ func (e *Enforcer) broken(ctx context.Context, req bailiff.Request, use *tenure,
 			use.leases.moved(use.lease, req.Caller, req.Session.ID, "", false)
 		}
 	case !a.started:
+		a.homeless = !errors.Is(err, backends.ErrFull)
 		a.Status, a.Code = bailiff.Unavailable, bailiff.CodeBackend
 		use.leases.moved(use.lease, req.Caller, req.Session.ID, "", false)
 	default:

@@ -5,7 +5,14 @@ import (
 	"errors"
 )
 
-// The reasons why a sandbox is closed, whoever uses it.
+// The reasons why a sandbox goes by itself.
+const (
+	reasonIdle    = "idle"
+	reasonFailed  = "failed"
+	reasonRequest = "request_end"
+)
+
+// The reasons why one is closed, whoever uses it.
 const (
 	reasonExpired  = "expired"
 	reasonPolicy   = "policy"

@@ -17,7 +17,7 @@ func (ls *leases) emptying(workspace string) (ends []<-chan struct{}) {
 	return ends
 }
 
-// parking is for how long the files of a sandbox that was taken away stay, so that
+// parking is for how long the files of a sandbox stay that failed or was taken away, so that
 // whoever may go on finds them again; zero for one that goes with them.
 func (l *lease) parking(reason string) time.Duration {
 	switch {
@@ -25,7 +25,7 @@ func (l *lease) parking(reason string) time.Duration {
 		return 0
 	case reason == reasonFrozen:
 		return maxAge
-	case reason == reasonPolicy:
+	case reason == reasonPolicy, reason == reasonFailed:
 		return l.idle
 	}
 	return 0
