@@ -12,9 +12,12 @@ import (
 // Sandbox is what operators are shown of one.
 type Sandbox struct {
 	ID, Backend, Image, Caller, Session string
-	// Users counts the requests that are in it now.
-	Users           int
-	Since, LastUsed time.Time
+	// Users counts the requests that are in it now, Processes those that run in the
+	// background.
+	Users, Processes int
+	Since, LastUsed  time.Time
+	// Expires is when it goes at the latest.
+	Expires time.Time
 }
 
 // Sandboxes lists the live ones, the oldest first.
@@ -57,14 +60,25 @@ func (ls *leases) list() []Sandbox {
 	var list []Sandbox
 	for l := range ls.all {
 		if id := l.id(); id != "" && !l.removed {
-			list = append(list, Sandbox{ID: id, Backend: l.backend, Caller: l.caller, Session: l.session,
-				Image: l.spec.Image, Users: l.users, Since: l.since, LastUsed: l.used})
+			list = append(list, l.shown(id))
 		}
 	}
 	slices.SortFunc(list, func(a, b Sandbox) int {
 		return cmp.Or(a.Since.Compare(b.Since), strings.Compare(a.ID, b.ID))
 	})
 	return list
+}
+
+// shown is a lease as operators see it; called with the lock held.
+func (l *lease) shown(id string) Sandbox {
+	running := 0
+	for _, o := range l.occupants {
+		if o.running() {
+			running++
+		}
+	}
+	return Sandbox{ID: id, Backend: l.backend, Caller: l.caller, Session: l.session, Image: l.spec.Image,
+		Users: l.users - len(l.occupants), Processes: running, Since: l.since, LastUsed: l.used, Expires: l.expires}
 }
 
 // drop takes the leases that match out of use and closes them, whoever uses

@@ -178,14 +178,18 @@ type PlatformStatus struct {
 
 // Sandbox is one live sandbox.
 type Sandbox struct {
-	ID       string    `json:"id"`
-	Backend  string    `json:"backend"`
-	Image    string    `json:"image"`
-	Caller   string    `json:"caller"`
-	Session  string    `json:"session"`
-	Users    int       `json:"users"`
-	Since    time.Time `json:"since"`
-	LastUsed time.Time `json:"last_used"`
+	ID      string `json:"id"`
+	Backend string `json:"backend"`
+	Image   string `json:"image"`
+	Caller  string `json:"caller"`
+	Session string `json:"session"`
+	// Users counts the requests that are in it, Processes those in the background.
+	Users     int       `json:"users"`
+	Processes int       `json:"processes"`
+	Since     time.Time `json:"since"`
+	LastUsed  time.Time `json:"last_used"`
+	// Expires is when it goes at the latest.
+	Expires time.Time `json:"expires"`
 }
 
 // Sandboxes is the answer to GET /v1/sandboxes.

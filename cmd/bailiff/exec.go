@@ -28,6 +28,9 @@ Interrupting it (Ctrl-C) stops the command and everything it has started.
 Where a person must approve, it says so on standard error and waits, as long as
 --wait says. The same request again runs once it is approved.
 
+With --background the command goes on by itself, and the id of its process is
+printed; the session's process tool shows its output, writes to it and ends it.
+
 --break-glass runs what the policies deny, by the operators' socket, without
 variables and in a sandbox of its own; operator.break_glass must allow it, and
 the decision log, the metrics and the sidecar's log tell of it.
@@ -156,6 +159,9 @@ func conclude(cmd *cobra.Command, format string, a gateway.Answer) error {
 		}
 	} else if a.Message != "" {
 		fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: %s\n", visible(a.Message))
+	}
+	if format != "json" && a.ProcessID != "" {
+		fmt.Fprintln(cmd.OutOrStdout(), a.ProcessID)
 	}
 	if code := exitOf(a); code != 0 {
 		return status(code)

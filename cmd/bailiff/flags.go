@@ -42,14 +42,16 @@ func newLog(c config.Log, w io.Writer) *slog.Logger {
 
 // claim holds the flags that say whose request a command sends.
 type claim struct {
-	session   bailiff.Session
-	env       []string
-	backend   string
-	timeout   int
-	workdir   string
-	code      string
-	requestID string
-	wait      int
+	session bailiff.Session
+	env     []string
+	backend string
+	timeout int
+	workdir string
+	// background starts the command and does not wait for its end.
+	background bool
+	code       string
+	requestID  string
+	wait       int
 }
 
 // register adds the flags that exec and decide share.
@@ -66,19 +68,22 @@ func (c *claim) register(cmd *cobra.Command) {
 	f.StringVar(&c.backend, "backend", "", "the backend to ask for, by `name`")
 	f.IntVar(&c.timeout, "timeout", 0, "`seconds` after which the command is killed (default: what the policies allow)")
 	f.StringVar(&c.workdir, "workdir", "", "the absolute `folder` to run in (default: where the session's last command ended)")
+	f.BoolVar(&c.background, "background", false, "start the command and do not wait for its end")
 	f.StringVar(&c.code, "code", "", "run the Python in `FILE` (execute_code) instead of a command")
 }
 
 // request builds the request that the flags and arguments describe.
 func (c *claim) request(args []string) (bailiff.Request, error) {
 	req := bailiff.Request{ID: c.requestID, Tool: bailiff.Terminal, Session: c.session, Env: c.env, Backend: c.backend, WaitSeconds: c.wait,
-		Args: bailiff.Args{Timeout: c.timeout, Workdir: c.workdir}}
+		Args: bailiff.Args{Timeout: c.timeout, Workdir: c.workdir, Background: c.background}}
 	if req.Session.ID == "" {
 		req.Session.ID = req.Session.Platform + ":" + req.Session.UserID
 	}
 	switch {
 	case c.code != "" && len(args) > 0:
 		return req, fmt.Errorf("give either a command or --code, not both")
+	case c.code != "" && c.background:
+		return req, fmt.Errorf("--background is for commands, not for --code")
 	case c.code != "":
 		text, err := os.ReadFile(c.code)
 		if err != nil {

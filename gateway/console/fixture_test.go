@@ -55,7 +55,7 @@ func (s *sidecar) List(context.Context) []gateway.Sandbox {
 	}
 	since := time.Now().Add(-17 * time.Minute)
 	return []gateway.Sandbox{{ID: "4be1c0ffee4be1c0ffee", Backend: "docker", Image: "debian@sha256:5f2c…", Caller: "hermes",
-		Session: "agent:main:telegram:dm:42", Users: 1, Since: since, LastUsed: since.Add(10 * time.Minute)}}
+		Session: "agent:main:telegram:dm:42", Users: 1, Since: since, LastUsed: since.Add(10 * time.Minute), Processes: 2, Expires: since.Add(24 * time.Hour)}}
 }
 
 func (s *sidecar) Remove(context.Context, string) (bool, error) {

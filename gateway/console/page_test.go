@@ -491,7 +491,7 @@ func TestGrantsAndSandboxesAreTakenAway(t *testing.T) {
 		t.Errorf("granted is %+v", g)
 	}
 	b.press("4")
-	b.awaitText("#sandboxes", "4be1c0ffee4be1c0 in use by 1 docker")
+	b.awaitText("#sandboxes", "4be1c0ffee4be1c0 in use by 1 2 background processes docker")
 	b.click("#sandboxes button")
 	b.click("#confirm-yes")
 	b.awaitText("#sandboxes", "None lives.")

@@ -16,10 +16,11 @@ export const grant = (g, revoke) => card(
 
 // sandbox is one live sandbox; remove is what its button does.
 export const sandbox = (s, remove) => card(
-  [mono(s.id.slice(0, 16)), ' ', el('span', { class: `badge ${s.users ? 'wait' : 'plain'}` }, s.users ? `in use by ${s.users}` : 'idle')],
+  [mono(s.id.slice(0, 16)), ' ', el('span', { class: `badge ${s.users ? 'wait' : 'plain'}` }, s.users ? `in use by ${s.users}` : 'idle'),
+    s.processes > 0 && [' ', el('span', { class: 'badge wait' }, plural(s.processes, 'background process', 'background processes'))]],
   [
     el('div', {}, seen(s.backend), ' · ', mono(s.image)), el('div', {}, 'session ', mono(s.session), ' by way of ', mono(s.caller)),
-    el('div', {}, 'since ', timeAgo(s.since), ' · last used ', timeAgo(s.last_used)),
+    el('div', {}, 'since ', timeAgo(s.since), ' · last used ', timeAgo(s.last_used), ' · goes in ', countdown(s.expires), ' at the latest'),
   ],
   el('button', { class: 'button no', 'data-live': true, 'aria-label': `Remove sandbox ${s.id.slice(0, 16)}`, on: { click: remove } }, 'Remove'))
 
