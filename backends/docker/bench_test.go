@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -41,26 +42,45 @@ func BenchmarkExec(b *testing.B) {
 	b.ReportMetric(ratio(took["docker-exec"], took["runner"]), "docker-exec/runner")
 }
 
-// BenchmarkOpen measures a sandbox from nothing to its first command's end, and
-// its removal.
+// BenchmarkOpen compares by turns a sandbox from nothing to its first command's
+// end, with a new workspace and without a named one, with what "docker run" takes
+// for the same command in a container of the same image.
 func BenchmarkOpen(b *testing.B) {
 	backend := testBackend(b)
-	var opened, closed []time.Duration
-	for b.Loop() {
+	argv := []string{"/bin/true"}
+	took := map[string][]time.Duration{}
+	measure := func(what string, do func()) {
 		began := time.Now()
-		sb, err := backend.Open(b.Context(), testSpec(b))
-		if err != nil {
-			b.Fatal(err)
-		}
-		opened = append(opened, time.Since(began))
-		began = time.Now()
-		if err := sb.Close(b.Context()); err != nil {
-			b.Fatal(err)
-		}
-		closed = append(closed, time.Since(began))
+		do()
+		took[what] = append(took[what], time.Since(began))
 	}
-	b.ReportMetric(median(opened).Seconds()*1e3, "open-ms")
-	b.ReportMetric(median(closed).Seconds()*1e3, "close-ms")
+	cold := func(what, workspace string) {
+		spec := testSpec(b)
+		spec.Workspace = workspace
+		var sb backends.Sandbox
+		measure(what, func() {
+			sb = open(b, backend, spec)
+			run(b, sb, backends.Command{Argv: argv, Timeout: time.Minute})
+		})
+		measure("close", func() {
+			if err := sb.Close(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+	cold("first", "") // what comes once for each runner
+	for turn := 0; b.Loop(); turn++ {
+		cold("open", "")
+		cold("open-workspace", strconv.Itoa(turn))
+		measure("docker-run", func() {
+			runOnHost(b, append([]string{"docker", "run", "--rm", "--network=none", "--label=" + labelOwner + "=" + owner(b), testImage}, argv...)...)
+		})
+	}
+	for what, all := range took {
+		b.ReportMetric(median(all).Seconds()*1e3, what+"-ms")
+	}
+	b.ReportMetric(ratio(took["open"], took["docker-run"]), "open/docker-run")
+	b.ReportMetric(ratio(took["open-workspace"], took["docker-run"]), "open-workspace/docker-run")
 }
 
 func runOnHost(b *testing.B, argv ...string) {
