@@ -16,7 +16,7 @@ const module = "github.com/bailiff-dev/bailiff"
 // import packages of lower floors only.
 var floors = map[string]int{
 	"": 0, "policies": 0, "backends/runner/wire": 0,
-	"backends": 1, "backends/runner": 1, "backends/kernel": 1, "backends/cgroup": 1, "metrics": 1,
+	"backends": 1, "backends/runner": 1, "backends/kernel": 1, "backends/cgroup": 1, "backends/loop": 1, "metrics": 1,
 	"internal/facts": 1, "internal/audit": 1, "internal/env": 1, "internal/redact": 1, "internal/config": 1,
 	"internal/corpus":   1,
 	"internal/throttle": 1,
