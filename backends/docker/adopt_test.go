@@ -39,6 +39,48 @@ func TestTheNextSidecarAdoptsWhatRuns(t *testing.T) {
 	}
 }
 
+func TestWhatRunsInTheBackgroundIsAdoptedToo(t *testing.T) {
+	b := testBackend(t)
+	spec := testSpec(t)
+	first := open(t, b, spec)
+	if _, err := first.Start(t.Context(), shell("echo begun; read line; echo $line"), "p1"); err != nil {
+		t.Fatal(err)
+	}
+	abandon(first)
+	adopted := adopt(t, b, first.ID(), spec)
+	found, err := adopted.Processes(t.Context())
+	if err != nil || len(found) != 1 || found[0].Tag() != "p1" {
+		t.Fatalf("the adopted sandbox has the processes %v, %v", found, err)
+	}
+	if err := found[0].Write(t.Context(), []byte("adopted\n")); err != nil {
+		t.Fatal(err)
+	}
+	<-found[0].Done()
+	log, err := found[0].Log(t.Context(), 0, 100)
+	if err != nil || string(log.Data) != "begun\nadopted\n" {
+		t.Errorf("it wrote %q, %v", log.Data, err)
+	}
+}
+
+func TestASandboxThatNobodyAdoptsEndsWithAllThatRunsInIt(t *testing.T) {
+	b := testBackend(t)
+	b.linger = time.Second
+	sb := open(t, b, testSpec(t))
+	if _, err := sb.Start(t.Context(), shell("sleep 1000"), "p1"); err != nil {
+		t.Fatal(err)
+	}
+	abandon(sb)
+	ended, failed := b.engine.ContainerWait(t.Context(), sb.ID(), container.WaitConditionNotRunning)
+	select {
+	case <-ended:
+	case err := <-failed:
+		t.Fatal(err)
+	}
+	if removed, err := b.Sweep(t.Context(), owner(t), keepNone); err != nil || removed != 1 {
+		t.Errorf("Sweep removed %d, %v; want the one that ended", removed, err)
+	}
+}
+
 // abandon leaves a sandbox as the death of its sidecar does.
 func abandon(sb backends.Sandbox) { _ = sb.(*sandbox).Client.Close() }
 

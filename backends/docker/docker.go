@@ -40,6 +40,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/docker/docker/api/types/system"
@@ -69,12 +70,16 @@ type Config struct {
 	Log *slog.Logger
 }
 
+// linger is how long a sandbox outlives its sidecar, for the next one to adopt it.
+const linger = 2 * time.Minute
+
 // Backend makes sandboxes on one engine.
 type Backend struct {
 	cfg    Config
 	engine *client.Client
 	uid    int
 	gid    int
+	linger time.Duration
 
 	program program
 	seeding sync.Mutex
@@ -121,7 +126,7 @@ func New(cfg Config) (*Backend, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
 	}
-	b := &Backend{cfg: cfg, seeded: map[string]string{}, opening: map[string]bool{}}
+	b := &Backend{cfg: cfg, linger: linger, seeded: map[string]string{}, opening: map[string]bool{}}
 	var err error
 	if b.uid, b.gid, err = unprivileged(cfg.User); err != nil {
 		return nil, err

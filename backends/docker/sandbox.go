@@ -137,7 +137,8 @@ type sandbox struct {
 
 // greet waits until the runner answers; the connection is closed if it does not.
 func (s *sandbox) greet(ctx context.Context, spec backends.Spec) error {
-	attached, err := runner.Attach(ctx, s.stream(), runner.Place{Home: "/home", Workspace: "/" + workspaceFolder, PIDs: spec.PIDs})
+	attached, err := runner.Attach(ctx, s.stream(),
+		runner.Place{Home: "/home", Workspace: "/" + workspaceFolder, PIDs: spec.PIDs, Linger: s.backend.linger})
 	if err != nil {
 		return fmt.Errorf("%w: greeting the sandbox: %w%s", backends.ErrUnavailable, err, s.words)
 	}
