@@ -20,7 +20,6 @@ import (
 	"github.com/docker/docker/api/types/image"
 	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/docker/pkg/stdcopy"
-	"golang.org/x/sync/errgroup"
 )
 
 // cleanUp is how long the removal of a container may take whose caller has gone.
@@ -81,20 +80,14 @@ func (b *Backend) open(ctx context.Context, name string, spec backends.Spec) (*s
 	if err != nil {
 		return nil, err
 	}
-	both, ctx := errgroup.WithContext(ctx) // a workspace is needed by the first command, not by the start
-	both.Go(func() error { return b.ownWorkspace(ctx, spec, found.ID, workspace) })
-	var opened *sandbox
-	both.Go(func() (err error) {
-		opened, err = b.begin(ctx, name, spec, found, mounts(spec, program, workspace.Name))
-		return err
-	})
-	if err := both.Wait(); err != nil {
-		if opened != nil {
-			_ = opened.Client.Close() // always nil
-		}
-		return nil, err
+	owned := make(chan error, 1) // a workspace is needed by the first command, not by the start
+	go func() { owned <- b.ownWorkspace(ctx, spec, found.ID, workspace) }()
+	opened, err := b.begin(ctx, name, spec, found, mounts(spec, program, workspace.Name))
+	if owning := <-owned; owning != nil && err == nil {
+		err = owning
+		_ = opened.Client.Close() // always nil
 	}
-	return opened, nil
+	return opened, err
 }
 
 // begin makes the container and starts it, attached before it can say anything.
