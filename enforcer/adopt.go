@@ -71,7 +71,16 @@ func (e *Enforcer) adopt(ctx context.Context, record ledger.Sandbox) {
 		e.renounce(record, err)
 		return
 	}
-	e.leases.adopt(record, e.Backends[record.Backend], sandbox)
+	jobs, err := sandbox.Processes(ctx)
+	if err != nil {
+		e.renounce(record, errors.Join(fmt.Errorf("listing its processes: %w", err), sandbox.Close(ctx)))
+		return
+	}
+	l := e.leases.adopt(record, e.Backends[record.Backend], sandbox)
+	defer e.leases.leave(l)
+	if err := e.adoptProcesses(ctx, l, record.Processes, jobs); err != nil {
+		e.Log.Warn("not every process of an adopted sandbox is gone on with", "sandbox", record.ID, "error", err)
+	}
 	e.Observer.SandboxAdopted(record.Backend)
 	e.noteSandbox(record.Caller, record.Session, record.Backend, record.ID, "adopted")
 }
@@ -115,14 +124,15 @@ func (e *Enforcer) noteSandbox(caller, session, backend, id, message string) {
 	})
 }
 
-// adopt makes a lease of a sandbox that was let before; its idle clock starts anew.
-func (ls *leases) adopt(record ledger.Sandbox, maker backends.Backend, sandbox backends.Sandbox) {
+// adopt makes a lease of a sandbox that was let before. The adopter uses it until it
+// leaves; then the idle clock starts anew.
+func (ls *leases) adopt(record ledger.Sandbox, maker backends.Backend, sandbox backends.Sandbox) *lease {
 	t := tenant{caller: record.Caller, session: record.Session, user: record.User, backend: record.Backend,
 		slot: record.Slot, shared: record.Shared, idle: record.Idle, spec: record.Spec}
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	l := ls.add(t, maker, record.Since, record.Expires)
-	l.sandbox, l.used = sandbox, time.Now()
+	l.sandbox, l.users, l.used = sandbox, 1, time.Now()
 	for _, guest := range record.Guests {
 		l.welcome(guest)
 	}
@@ -131,5 +141,5 @@ func (ls *leases) adopt(record ledger.Sandbox, maker backends.Backend, sandbox b
 	for _, at := range record.Workdirs {
 		ls.workdirs[at.Of] = workdir{l, at.Path, at.InWorkspace}
 	}
-	l.wind()
+	return l
 }

@@ -141,7 +141,7 @@ func New(c Config) (*Enforcer, error) {
 	e := &Enforcer{Config: c, answers: remember(c.Unfinished), running: ctx, stop: stop}
 	e.readiness = newReadiness(c.Backends)
 	e.leases = newLeases(c.Owner, e.opened, e.reaped)
-	e.leases.let, e.leases.log = c.Ledger, c.Log
+	e.leases.let, e.leases.log, e.leases.processes = c.Ledger, c.Log, e.processes.entries
 	return e, nil
 }
 

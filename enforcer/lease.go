@@ -30,8 +30,10 @@ type leases struct {
 	most   Bounds
 	opened func(backend string, err error, took time.Duration)
 	reaped func(l *lease, reason string, err error)
-	let    Ledger[ledger.Sandbox]
-	log    *slog.Logger
+	// processes are those in a lease, for the ledger.
+	processes func(l *lease) []ledger.Process
+	let       Ledger[ledger.Sandbox]
+	log       *slog.Logger
 
 	mu sync.Mutex
 	// live are the leases that new requests may join, by slot; all are those whose

@@ -26,12 +26,13 @@ type occupant interface {
 
 var errOccupied = errors.New("sandbox occupied")
 
-// occupy lets something live in the sandbox that a tenure holds.
-func (u *tenure) occupy(o occupant) {
-	u.leases.mu.Lock()
-	defer u.leases.mu.Unlock()
-	u.occupants = append(u.occupants, o)
-	u.users++
+// occupy lets something live in a sandbox, which a tenure holds or which nobody
+// knows of yet.
+func (ls *leases) occupy(l *lease, o occupant) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	l.occupants = append(l.occupants, o)
+	l.users++
 }
 
 // vacate ends an occupancy; one that ended before is no fault.

@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/ledger"
 )
 
 const (
@@ -43,22 +45,14 @@ type process struct {
 	typed  *typed
 	reader turn // whose turn it is to read
 	values map[string]bailiff.Secret
-	scroll *scroll // of polls
+	scroll *scroll      // of polls
+	polled atomic.Int64 // how far polls have come, for the ledger
 
 	over chan struct{} // closed when end is set
 	mu   sync.Mutex
 	// reason is why it is being killed.
 	reason string
-	end    end
-}
-
-// end is how a process ended.
-type end struct {
-	at       time.Time
-	status   bailiff.Status
-	exitCode int
-	message  string
-	written  int64
+	end    ledger.End
 }
 
 // turn lets one in at a time, and whoever waits go away.
@@ -116,35 +110,35 @@ func (p *process) kill(ctx context.Context, reason string) error {
 }
 
 // finish notes how it ended.
-func (p *process) finish(ctx context.Context) end {
+func (p *process) finish(ctx context.Context) ledger.End {
 	removed := p.lease.leases.whyGone(p.lease)
 	last, _ := p.job.Log(ctx, 0, 0) // of a lost sandbox nothing is known
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.end = p.outcome(removed)
-	p.end.at, p.end.written = time.Now(), last.Written
+	p.end.At, p.end.Written = time.Now(), last.Written
 	close(p.over)
 	return p.end
 }
 
 // outcome words its end. A sandbox that was removed took it along, which is no
 // fault of its own.
-func (p *process) outcome(removed string) end {
+func (p *process) outcome(removed string) ledger.End {
 	exit, ended := p.exit()
-	interrupted := end{status: bailiff.Interrupted, exitCode: bailiff.ExitInterrupted}
+	interrupted := ledger.End{Status: bailiff.Interrupted, ExitCode: bailiff.ExitInterrupted}
 	switch {
 	case ended && exit.TimedOut:
-		return end{status: bailiff.TimedOut, exitCode: bailiff.ExitTimeout, message: "Stopped at its time limit, with everything it had started."}
+		return ledger.End{Status: bailiff.TimedOut, ExitCode: bailiff.ExitTimeout, Message: "Stopped at its time limit, with everything it had started."}
 	case ended && !exit.Interrupted && !exit.Lost:
-		return end{status: bailiff.Completed, exitCode: exit.Code}
+		return ledger.End{Status: bailiff.Completed, ExitCode: exit.Code}
 	case p.reason != "":
-		interrupted.message = p.reason
+		interrupted.Message = p.reason
 	case removed != "":
-		interrupted.message = removed
+		interrupted.Message = removed
 	case ended && exit.Interrupted:
-		interrupted.message = "It was stopped."
+		interrupted.Message = "It was stopped."
 	default:
-		return end{status: bailiff.Failed, exitCode: bailiff.ExitFailed, message: "It was lost with its sandbox, or with the process that looked after it."}
+		return ledger.End{Status: bailiff.Failed, ExitCode: bailiff.ExitFailed, Message: "It was lost with its sandbox, or with the process that looked after it."}
 	}
 	return interrupted
 }
@@ -162,17 +156,17 @@ func (p *process) exit() (e backends.Exit, ended bool) {
 func (p *process) state(ctx context.Context) bailiff.ProcessState {
 	s := bailiff.ProcessState{ID: p.id, Command: bailiff.Beginning(p.request.Args.Command, longestCommand), Started: p.started}
 	if end, ended := p.ended(); ended {
-		s.Ended, s.Status, s.ExitCode, s.Written = end.at, end.status, end.exitCode, end.written
+		s.Ended, s.Status, s.ExitCode, s.Written = end.At, end.Status, end.ExitCode, end.Written
 	} else if now, err := p.job.Log(ctx, 0, 0); err == nil {
 		s.Written = now.Written
 	}
 	return s
 }
 
-func (p *process) ended() (end, bool) {
+func (p *process) ended() (ledger.End, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.end, !p.end.at.IsZero()
+	return p.end, !p.end.At.IsZero()
 }
 
 // processes are the background processes of all sessions.

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/backends"
 )
 
 // ruleProcess denies input to a process that lives under other terms.
@@ -58,7 +57,7 @@ const longestLine = 1 << 20
 
 var (
 	errOvertaken = errors.New("another request wrote to the process meanwhile, so this one was judged without knowing what its line begins with; send it again")
-	errTorn      = errors.New("it takes no input any more: an earlier write was cut off, and nobody knows how much of it was read")
+	errTorn      = errors.New("it takes no input any more: an earlier write or the sidecar itself ended in the middle of a line, and nobody knows what it has read")
 	errLongLine  = fmt.Errorf("more than %d bytes without a line's end are too much to be judged", longestLine)
 )
 
@@ -78,27 +77,54 @@ func (t *typed) line() string {
 	return t.open
 }
 
-// write hands input to a process whose line had begun as it had when the input was
-// judged.
-func (t *typed) write(ctx context.Context, job backends.Process, begun, data string) error {
-	if err := t.writer.take(ctx); err != nil {
-		return err
-	}
-	defer t.writer.pass()
-	open := openLine(begun + data)
+// midline says that a line may have been begun.
+func (t *typed) midline() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.torn || t.open != ""
+}
+
+func (t *typed) is(open string, torn bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.open, t.torn = open, torn
+}
+
+// begin is an error if what was typed is not what input was judged to continue.
+// From here on a line may have been begun.
+func (t *typed) begin(begun, data string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	switch {
 	case t.torn:
 		return errTorn
-	case t.line() != begun:
+	case t.open != begun:
 		return errOvertaken
-	case len(open) > longestLine:
+	case len(openLine(begun+data)) > longestLine:
 		return errLongLine
 	}
-	err := job.Write(ctx, []byte(data))
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.open, t.torn = open, err != nil
-	return err
+	t.torn = true
+	return nil
+}
+
+// write hands on input that was judged as the end of a line that had begun. The
+// ledger knows beforehand: a sidecar that is killed meanwhile leaves a process to
+// which nobody writes any more.
+func (p *process) write(ctx context.Context, begun, data string) error {
+	if err := p.typed.writer.take(ctx); err != nil {
+		return err
+	}
+	defer p.typed.writer.pass()
+	if err := p.typed.begin(begun, data); err != nil {
+		return err
+	}
+	defer p.lease.leases.changed(p.lease)
+	p.lease.leases.changed(p.lease)
+	if err := p.job.Write(ctx, []byte(data)); err != nil {
+		return err
+	}
+	p.typed.is(openLine(begun+data), false)
+	return nil
 }
 
 // openLine is the end of a text that belongs to its last command: from the line on

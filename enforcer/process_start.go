@@ -9,6 +9,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/ledger"
 )
 
 // background starts a matter's command in its sandbox, and answers without waiting
@@ -27,8 +28,9 @@ func (e *Enforcer) background(ctx context.Context, m *matter) answer {
 	if err != nil {
 		return e.broken(ctx, m.located, m.use, a, err)
 	}
-	m.use.occupy(p)
+	e.leases.occupy(m.use.lease, p)
 	e.processes.add(p)
+	e.leases.changed(m.use.lease)
 	e.processes.watchers.Go(func() { e.watch(p) })
 	if m.reloads != e.reloads.Load() { // whoever judged anew what is live did not see it yet
 		e.newReview().ofOccupant(ctx, m.use.lease, p)
@@ -52,6 +54,11 @@ func (e *Enforcer) newProcess(m *matter) *process {
 		typed:  newTyped(m.located.Args.Stdin),
 		reader: newTurn(), values: m.env, scroll: scrollFrom(0, m.env), over: make(chan struct{}),
 	}
+}
+
+// judgesAgain is what the policies say to a request now.
+func (e *Enforcer) judgesAgain(ctx context.Context, req bailiff.Request) bailiff.Decision {
+	return e.decide(ctx, req, nil).Decision
 }
 
 // backgroundCommand has the time limit that the request names, within that of the
@@ -94,6 +101,7 @@ func (e *Enforcer) watch(p *process) {
 			e.Log.Warn("forgetting a background process", "process", old.id, "error", err)
 		}
 	}
+	p.lease.leases.changed(p.lease)
 	p.linger()
 	p.lease.leases.vacate(p.lease, p)
 	if p.lease.leases.whyGone(p.lease) != "" {
@@ -118,9 +126,9 @@ func (p *process) linger() {
 
 // ending is the event of a process that has ended. It has no request id: what the
 // request was answered stands in an event of its own.
-func (p *process) ending(how end) bailiff.Event {
-	a := answer{Answer: bailiff.Answer{Status: how.status, ExitCode: how.exitCode, Backend: p.lease.backend, SandboxID: p.lease.id(),
-		Duration: how.at.Sub(p.started), Message: "Background process " + p.id + " ended. " + how.message}}
+func (p *process) ending(how ledger.End) bailiff.Event {
+	a := answer{Answer: bailiff.Answer{Status: how.Status, ExitCode: how.ExitCode, Backend: p.lease.backend, SandboxID: p.lease.id(),
+		Duration: how.At.Sub(p.started), Message: "Background process " + p.id + " ended. " + how.Message}}
 	begun := bailiff.Event{DecisionID: p.decision, RequestedBy: p.request.Caller, Custom: bailiff.Custom{Session: p.request.Session.ID}}
 	return executed(begun, a)
 }

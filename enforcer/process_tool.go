@@ -41,9 +41,9 @@ func (p *process) attend(ctx context.Context, m *matter, a *answer) {
 	state := p.state(ctx)
 	a.Processes = []bailiff.ProcessState{state}
 	if end, ended := p.ended(); ended && a.Status == bailiff.Completed {
-		a.note(fmt.Sprintf("%s has ended: %s, exit code %d.", p.id, end.status, end.exitCode), end.message)
+		a.note(fmt.Sprintf("%s has ended: %s, exit code %d.", p.id, end.Status, end.ExitCode), end.Message)
 		if m.located.Args.Action == "wait" {
-			a.ExitCode = end.exitCode
+			a.ExitCode = end.ExitCode
 		}
 	}
 }
@@ -61,13 +61,13 @@ func (p *process) act(ctx context.Context, m *matter, a *answer) error {
 	begun, data := args.Data[:m.begun], args.Data[m.begun:]
 	switch args.Action {
 	case "poll", "wait":
-		return p.read(ctx, p.scroll, m.Decision.Limits.OutputBytes, a)
+		return p.poll(ctx, m.Decision.Limits.OutputBytes, a)
 	case "log":
 		return p.read(ctx, scrollFrom(0, p.values), m.Decision.Limits.OutputBytes, a)
 	case "write":
-		return p.typed.write(ctx, p.job, begun, data)
+		return p.write(ctx, begun, data)
 	case "submit":
-		return p.typed.write(ctx, p.job, begun, data+"\n")
+		return p.write(ctx, begun, data+"\n")
 	case "close":
 		return p.job.CloseInput(ctx)
 	case "kill":
@@ -87,12 +87,21 @@ func (p *process) await(ctx context.Context, most time.Duration) {
 	}
 }
 
-// read reads on from a place in the log.
-func (p *process) read(ctx context.Context, from *scroll, limit int, a *answer) (err error) {
+// poll reads on from where the last poll came to.
+func (p *process) poll(ctx context.Context, limit int, a *answer) error {
 	if err := p.reader.take(ctx); err != nil {
 		return err
 	}
 	defer p.reader.pass()
+	err := p.read(ctx, p.scroll, limit, a)
+	if at := p.scroll.told(); p.polled.Swap(at) != at {
+		p.lease.leases.changed(p.lease)
+	}
+	return err
+}
+
+// read reads on from a place in the log.
+func (p *process) read(ctx context.Context, from *scroll, limit int, a *answer) (err error) {
 	a.Output, a.Truncated, err = from.read(ctx, p.job, limit, !p.running())
 	return err
 }

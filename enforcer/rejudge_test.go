@@ -364,7 +364,7 @@ func TestAReloadStopsTheProcessesThatThePoliciesNoLongerAllow(t *testing.T) {
 				b := newBench(t)
 				wantRun(t, b, request("true"))
 				l := b.leases.standing()[0]
-				(&tenure{lease: l}).occupy(&c.lodger)
+				b.leases.occupy(l, &c.lodger)
 				before := c.lodger.reason
 				b.Rejudge(t.Context())
 				synctest.Wait()

@@ -57,12 +57,26 @@ type Process struct {
 	Caller     string          `json:"caller"`
 	Peer       string          `json:"peer,omitempty"`
 	DecisionID string          `json:"decision_id"`
+	// Lifted says that an operator's word started it.
+	Lifted bool `json:"lifted,omitempty"`
 	// Forwarded are the names of the variables that it got.
-	Forwarded []string       `json:"forwarded,omitempty"`
-	Limits    bailiff.Limits `json:"limits"`
-	Started   time.Time      `json:"started"`
+	Forwarded []string  `json:"forwarded,omitempty"`
+	Started   time.Time `json:"started"`
 	// Polled is how far its output was read, or a little less.
 	Polled int64 `json:"polled,omitempty"`
+	// Midline says that a line of its input may have been begun.
+	Midline bool `json:"midline,omitempty"`
+	// End is set once it has ended.
+	End *End `json:"end,omitempty"`
+}
+
+// End is how a background command ended.
+type End struct {
+	At       time.Time      `json:"at"`
+	Status   bailiff.Status `json:"status"`
+	ExitCode int            `json:"exit_code"`
+	Message  string         `json:"message,omitempty"`
+	Written  int64          `json:"written"`
 }
 
 // scrubbed is the entry without known secrets. Only folders and what processes

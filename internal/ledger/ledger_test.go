@@ -73,7 +73,7 @@ func let(id string) Sandbox {
 		Guests: []bailiff.Session{{ID: "s1", Platform: "telegram", UserID: "42"}},
 		Since:  at, Expires: at, Idle: time.Hour, Workdirs: []Workdir{{Of: "s", Path: "/workspace", InWorkspace: true}},
 		Processes: []Process{{ID: "pabcdefghij", Caller: "hermes", Peer: "uid:1", DecisionID: "d", Forwarded: []string{"TOKEN"}, Started: at, Polled: 7,
-			Limits: bailiff.Limits{TimeoutSeconds: 1}, Request: bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "sleep 1", Background: true}}}},
+			Lifted: true, Midline: true, End: &End{At: at, Status: bailiff.Completed, ExitCode: 3, Message: "m", Written: 9}, Request: bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "sleep 1", Background: true}}}},
 	}
 }
 
