@@ -51,6 +51,7 @@ type job struct {
 	closed bool
 	exit   backends.Exit
 	over   bool
+	fault  error // of reading the log
 }
 
 func (j *job) Tag() string           { return j.tag }
@@ -87,6 +88,9 @@ func (j *job) CloseInput(context.Context) error {
 func (j *job) Log(_ context.Context, offset int64, most int) (backends.Piece, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if j.fault != nil && most > 0 {
+		return backends.Piece{}, j.fault
+	}
 	from := max(int(offset), j.lost)
 	to := max(from, min(from+most, len(j.log)))
 	return backends.Piece{From: int64(from), Data: bytes.Clone(j.log[min(from, len(j.log)):min(to, len(j.log))]), Written: int64(len(j.log))}, nil

@@ -36,8 +36,8 @@ func scrollFrom(at int64, values map[string]bailiff.Secret) *scroll {
 
 func (s *scroll) margin() int64 { return 2 * int64(s.redactor.Slack()) }
 
-// told is how much of the log was handed on, or a little less.
-func (s *scroll) told() int64 { return max(0, s.at+s.lead-int64(s.redactor.Slack())) }
+// told is how much of the log was handed on.
+func (s *scroll) told() int64 { return s.at + s.lead - int64(s.redactor.Held()) }
 
 // read returns what a process wrote since the last reading, with its middle left
 // out where it is more than the limit: two fifths come from the beginning. With

@@ -56,6 +56,9 @@ func (r *Redactor) Write(chunk []byte) []byte { return r.stream.write(r.forms, c
 // Flush ends the stream and returns what was held back.
 func (r *Redactor) Flush() []byte { return r.stream.flush(r.forms) }
 
+// Held is how many of the bytes written are not told yet.
+func (r *Redactor) Held() int { return len(r.stream.held) }
+
 // Redact returns a whole text redacted; it may be text itself if nothing was found.
 func (r *Redactor) Redact(text []byte) []byte {
 	begin := r.forms.candidate(text)

@@ -1,0 +1,128 @@
+package enforcer
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
+)
+
+func TestTheProcessesOfAKilledSidecarAreGoneOnWith(t *testing.T) {
+	b := newBench(t, func(b *bench) {
+		b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.IdleSeconds = 0 })
+	})
+	over, short := b.start(t, inBackground("short"))
+	running, long := b.start(t, inBackground("long"))
+	missed, lost := b.start(t, inBackground("missed"))
+	short.prints("short ran\n")
+	short.ends(backends.Exit{Code: 3})
+	b.ended(t, over)
+	long.prints("one\n")
+	b.Execute(t.Context(), about("poll", running), nil)
+
+	lost.ends(backends.Exit{Code: 4}) // its end comes about while nobody is there
+	next := b.successor(t)
+	states := next.Execute(t.Context(), about("list", ""), nil).Processes
+	if len(states) != 3 || states[0].ID != over || states[1].ID != running || states[2].ID != missed {
+		t.Fatalf("listed are %+v", states)
+	}
+	if s := states[0]; s.Status != bailiff.Completed || s.ExitCode != 3 || s.Command != "short" || s.Ended.IsZero() {
+		t.Errorf("the ended one is %+v", s)
+	}
+	if a := next.Execute(t.Context(), about("log", over), nil); string(a.Output) != "short ran\n" {
+		t.Errorf("its log is %q", a.Output)
+	}
+	if s := next.ended(t, missed); s.ExitCode != 4 {
+		t.Errorf("the one that ended meanwhile is %+v", s)
+	}
+	long.prints("two\n")
+	if a := next.Execute(t.Context(), about("poll", running), nil); string(a.Output) != "two\n" {
+		t.Errorf("the poll told %q", a.Output)
+	}
+	next.Execute(t.Context(), about("submit", running, "hello"), nil)
+	if got := string(<-long.input); got != "hello\n" {
+		t.Errorf("the process reads %q", got)
+	}
+	room := b.shop.rooms()[0]
+	if !room.stands() {
+		t.Fatal("the sandbox went under the process")
+	}
+	long.ends(backends.Exit{})
+	select {
+	case <-room.done:
+	case <-time.After(10 * time.Second):
+		t.Error("the sandbox stays though nobody uses it")
+	}
+}
+
+func TestWhatNobodyKnowsInAnAdoptedSandboxIsEnded(t *testing.T) {
+	b := newBench(t, func(b *bench) { b.env = environ{"T": "t-12345678"}; b.judge.decision = allow(forward("T")) })
+	id, private := b.start(t, inBackground("serve", "T"))
+	room := b.shop.rooms()[0]
+	stray, _ := room.Start(t.Context(), backends.Command{}, "pstray")
+	next := b.successor(t, func(n *bench) { n.env = environ{} }) // the value is not to be had any more
+	for name, j := range map[string]*job{"the stray": stray.(*job), "the one with a variable that is gone": private} {
+		if !j.over {
+			t.Errorf("%s runs on", name)
+		}
+	}
+	if a := next.Execute(t.Context(), about("poll", id), nil); a.Code != bailiff.CodeProcess {
+		t.Errorf("answer is %+v", a)
+	}
+	if left := room.living(); len(left) != 0 {
+		t.Errorf("%d are left", len(left))
+	}
+}
+
+func TestAnAdoptedProcessWithVariablesIsStillPrivateAndRedacted(t *testing.T) {
+	env := environ{"T": "t-12345678"}
+	b := newBench(t, func(b *bench) { b.env = env; b.judge.decision = allow(forward("T")) })
+	id, job := b.start(t, inBackground("serve", "T"))
+	job.prints("it is t-1234")
+	first := b.Execute(t.Context(), about("poll", id), nil)
+	next := b.successor(t, func(n *bench) { n.env = env })
+	job.prints("5678.")
+	second := next.Execute(t.Context(), about("poll", id), nil)
+	if got := string(first.Output) + string(second.Output); got != "it is [T redacted]." {
+		t.Errorf("the polls told %q", got)
+	}
+	if a := next.Execute(t.Context(), request("ls"), nil); a.Code != bailiff.CodeOccupied {
+		t.Errorf("answer is %+v", a)
+	}
+}
+
+func TestNobodyGoesOnWithALineThatAKilledSidecarHadBegun(t *testing.T) {
+	b := newBench(t)
+	id, _ := b.start(t, inBackground("sh"))
+	b.Execute(t.Context(), about("write", id, "rm "), nil)
+	next := b.successor(t)
+	if a := next.Execute(t.Context(), about("write", id, "-rf /\n"), nil); a.Code != bailiff.CodeProcess {
+		t.Errorf("answer is %+v", a)
+	}
+}
+
+func TestAnOperatorsWordForAProcessOutlivesTheSidecar(t *testing.T) {
+	b := newBench(t, func(b *bench) {
+		b.judge.decision = allow(func(d *bailiff.Decision) {
+			d.Outcome, d.Denials = bailiff.Deny, []bailiff.Reason{{Rule: "no", Message: "No."}}
+		})
+	})
+	a := b.BreakGlass(t.Context(), inBackground("serve"), bailiff.BreakGlass{By: "ana"})
+	if a.Status != bailiff.Completed || a.ProcessID == "" {
+		t.Fatalf("answer is %+v", a)
+	}
+	next := b.successor(t)
+	p := next.processes.find(about("poll", a.ProcessID))
+	if p == nil || !p.allowed(t.Context()) {
+		t.Error("it is not allowed any more")
+	}
+	ids := []string{}
+	for _, s := range next.leases.processes(p.lease) {
+		ids = append(ids, s.ID)
+	}
+	if !slices.Equal(ids, []string{a.ProcessID}) {
+		t.Errorf("remembered are %v", ids)
+	}
+}
