@@ -5,17 +5,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/runner"
+	"github.com/bailiff-dev/bailiff/backends/runner/wire"
 )
 
 func commandChecks() []check {
@@ -23,7 +27,10 @@ func commandChecks() []check {
 		{"Output comes in the order written", inOrder},
 		{"Output comes while the command runs", asItComes},
 		{"Output beyond the caps is counted", caps},
-		{"A hundred megabytes of output fill no memory", hundredMegabytes},
+		{"Gigabytes of output fill no memory", volume},
+		{"Questions that nobody can answer end at once", prompts},
+		{"Output may be any bytes", binary},
+		{"What looks like the runner's words is output", frames},
 		{"A slow reader keeps no other command waiting", slowReader},
 		{"Input reaches the command and ends", input},
 		{"Exit codes and signals are the command's", exitCodes},
@@ -93,28 +100,97 @@ func caps(t *testing.T, b box) {
 	}
 }
 
-func hundredMegabytes(t *testing.T, b box) {
-	const size = 100 << 20
-	for _, head := range []int{1000, size} {
-		cmd := shell(fmt.Sprintf(`head -c %d /dev/zero; echo; read p <<<$PPID; grep VmHWM /proc/$p/status; while read k v _; do [[ $k == PPid: ]] && grep VmHWM /proc/$v/status; done </proc/$p/status`, size))
-		cmd.HeadBytes, cmd.TailBytes = head, 1000
-		var got, kilobytes int
-		var end []byte
+// volume prints gigabytes of which little is wanted, and a hundred megabytes that
+// are all handed on. Neither the runner, nor the command's supervisor, nor this
+// process may keep them. Ten gigabytes take their time, so once a backend does.
+func volume(t *testing.T, b box) {
+	most := 1 << 30
+	if b.backend.Isolated() && os.Getuid() == 0 {
+		most = 10 << 30
+	}
+	for _, c := range []struct{ size, head int }{{most, 1000}, {100 << 20, 100 << 20}} {
+		cmd := shell(fmt.Sprintf(`echo first; head -c %d /dev/zero; echo; read p <<<$PPID; grep VmHWM /proc/$p/status; while read k v _; do [[ $k == PPid: ]] && grep VmHWM /proc/$v/status; done </proc/$p/status; echo last`, c.size))
+		cmd.HeadBytes, cmd.TailBytes, cmd.Timeout = c.head, 1000, 5*time.Minute
+		peak := ownPeak(t)
+		var got int
+		var first, end []byte
 		exit, err := b.Run(context.Background(), cmd, func(p []byte) {
 			got += len(p)
+			first = append(first, p[:min(len(p), max(0, 6-len(first)))]...)
 			end = append(end, p...)
-			end = end[max(0, len(end)-100):]
+			end = bytes.Clone(end[max(0, len(end)-100):])
 		})
-		if err != nil || int64(got)+exit.Dropped < size {
-			t.Fatalf("got %d bytes and %d dropped, %v", got, exit.Dropped, err)
+		if whole := int64(got) + exit.Dropped; err != nil || whole < int64(c.size) || whole > int64(c.size)+200 || string(first) != "first\n" {
+			t.Fatalf("got %d bytes that begin with %q and %d dropped, %v", got, first, exit.Dropped, err)
 		}
 		lines := strings.Split(string(end[bytes.IndexByte(end, '\n')+1:]), "\n")
+		if len(lines) != 4 || lines[2] != "last" {
+			t.Fatalf("it ends with %q", end)
+		}
 		for _, line := range lines[:2] {
-			if _, err := fmt.Sscanf(line, "VmHWM: %d kB", &kilobytes); err != nil || kilobytes > 10<<10 {
-				t.Errorf("runner or supervisor: %s, want at most 10 MB (%v)", line, err)
+			if kilobytes := peakIn(line); kilobytes > 10<<10 {
+				t.Errorf("runner or supervisor: %s, want at most 10 MB", line)
 			}
 		}
+		if grown := peak(); grown > 32<<10 {
+			t.Errorf("this process grew by %d kB for %d bytes of output, want at most 32 MB", grown, c.size)
+		}
 	}
+}
+
+// ownPeak forgets how much memory this process used at most; the returned function
+// says by how many kilobytes it has grown since.
+func ownPeak(t *testing.T) (grown func() int) {
+	t.Helper()
+	debug.FreeOSMemory()
+	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil {
+		t.Fatal(err)
+	}
+	before := peakIn(status(t, os.Getpid(), "VmHWM"))
+	return func() int { return peakIn(status(t, os.Getpid(), "VmHWM")) - before }
+}
+
+// peakIn reads "VmHWM: 1234 kB"; what it cannot read is too much.
+func peakIn(line string) int {
+	var kilobytes int
+	if _, err := fmt.Sscanf(strings.TrimPrefix(line, "VmHWM:"), "%d kB", &kilobytes); err != nil {
+		return math.MaxInt32
+	}
+	return kilobytes
+}
+
+func binary(t *testing.T, b box) {
+	var want []byte
+	for i := range 1 << 20 {
+		want = append(want, byte(i*i>>8), byte(i))
+	}
+	cmd := argv("cat")
+	cmd.Stdin, cmd.HeadBytes = want, len(want)
+	if _, out := b.run(cmd); out != string(want) {
+		t.Errorf("%d bytes came back as %d others", len(want), len(out))
+	}
+}
+
+// frames prints all that a supervisor or the runner could say of this command and
+// of others.
+func frames(t *testing.T, b box) {
+	var words bytes.Buffer
+	w := wire.NewWriter(&words)
+	for stream := range uint32(100) {
+		for kind := range 128 {
+			_ = w.Send(wire.Frame{Kind: wire.Kind(kind), Stream: stream, Payload: wire.End{Code: 77}.Encode(), Last: true})
+		}
+	}
+	_ = w.Resync()
+	end := b.beside(t)
+	for _, to := range []string{"cat", "cat >&2", "cat >/proc/$$/fd/1"} {
+		cmd := shell(to)
+		cmd.Stdin, cmd.HeadBytes = words.Bytes(), words.Len()
+		if exit, out := b.run(cmd); exit.Code != 0 || out != words.String() {
+			t.Errorf("%s of %d bytes gave %d, %+v", to, words.Len(), len(out), exit)
+		}
+	}
+	end()
 }
 
 func slowReader(t *testing.T, b box) {

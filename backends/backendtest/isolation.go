@@ -4,7 +4,8 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +22,7 @@ func isolationChecks(spec backends.Spec) []check {
 		{"Commands are nobody in particular", unprivileged},
 		{"Killing everybody leaves the sandbox usable", killEverybody},
 		{"Temporary files are the sandbox's own", temporaryFiles},
+		{"Two sandboxes meet nowhere", apart},
 		{"A named workspace outlives its sandbox", workspaces},
 		{"Calls of the kernel that no command needs are refused", calls},
 	}
@@ -47,6 +49,21 @@ func hostFiles(t *testing.T, b box) {
 		b.says("cat "+path+" >/dev/null 2>&1 || ls "+path+" 2>/dev/null || echo out of sight", "out of sight\n")
 	}
 	b.says("find / -xdev -name '*.sock' 2>/dev/null; true", "")
+	name := planted(t)
+	b.says("find / -path /proc -prune -o -name "+name+" -print 2>/dev/null; ls -d /proc/[0-9]*/{cwd,root/{tmp,run,mnt,srv,opt}}/"+name+" 2>/dev/null; true", "")
+}
+
+// planted puts a file wherever a host has files of its own, and returns its name.
+func planted(t *testing.T) (name string) {
+	name = "planted" + marker()
+	home, _ := os.UserHomeDir()
+	for _, folder := range []string{os.TempDir(), "/tmp", "/var/tmp", "/run", "/mnt", "/srv", "/opt", home} {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte("of the host"), 0o644); err == nil {
+			t.Cleanup(func() { os.Remove(path) })
+		}
+	}
+	return name
 }
 
 func hostProcesses(t *testing.T, b box) {
@@ -162,18 +179,6 @@ func eventually(attempt func() error) (err error) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	return err
-}
-
-func noNetwork(t *testing.T, b box) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	port := listener.Addr().(*net.TCPAddr).Port
-	b.says(fmt.Sprintf("exec 2>/dev/null; echo >/dev/tcp/127.0.0.1/%d || echo closed", port), "closed\n")
-	b.says("tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '", "lo\n")
-	b.says("wc -l </proc/net/unix", "1\n") // its heading: no socket of anyone's
 }
 
 func readOnly(t *testing.T, b box) {

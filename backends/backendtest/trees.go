@@ -19,6 +19,7 @@ func treeChecks() []check {
 		{"A reaped command leaves nothing behind", reaped},
 		{"Leftovers that hold the output open hold up nothing", heldOutput},
 		{"One command's end leaves another's processes alone", separate},
+		{"A timeout leaves other commands and what they left behind alone", timeoutBeside},
 		{"Killing or stopping its supervisor helps no command", attacksOnSupervisor},
 		{"Commands can gain no privileges", privileges},
 	}
@@ -137,6 +138,26 @@ func separate(t *testing.T, b box) {
 	if len(marked(killed)) != 0 || len(marked(kept)) != 1 || b.alive() != 1 {
 		t.Errorf("%d of the one's processes and %d of the other's are left, %d counted, want 0, 1, 1", len(marked(killed)), len(marked(kept)), b.alive())
 	}
+	if err := b.Kill(context.Background()); err != nil {
+		t.Error(err)
+	}
+	b.nothingLeft(t, kept)
+}
+
+func timeoutBeside(t *testing.T, b box) {
+	kept, killed := marker(), marker()
+	b.run(shell("setsid sleep " + kept + " >/dev/null 2>&1 &"))
+	await(t, "the leftover is there", func() bool { return len(marked(kept)) == 1 })
+	end := b.beside(t)
+	cmd := shell(scatter(killed) + "sleep " + killed)
+	cmd.Timeout = 400 * time.Millisecond
+	if exit, _ := b.run(cmd); !exit.TimedOut {
+		t.Errorf("ended as %+v", exit)
+	}
+	if len(marked(killed)) != 0 || len(marked(kept)) != 1 {
+		t.Errorf("%d of the one's processes and %d of the other's are left, want 0 and 1", len(marked(killed)), len(marked(kept)))
+	}
+	end()
 	if err := b.Kill(context.Background()); err != nil {
 		t.Error(err)
 	}
