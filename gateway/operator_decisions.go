@@ -2,6 +2,8 @@ package gateway
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -46,6 +48,8 @@ type line struct {
 type loggedArgs struct {
 	Command   string         `json:"command"`
 	Code      string         `json:"code"`
+	Action    string         `json:"action"`
+	ProcessID string         `json:"process_id"`
 	Data      string         `json:"data"`
 	Name      string         `json:"name"`
 	Arguments jsontext.Value `json:"arguments"`
@@ -53,11 +57,9 @@ type loggedArgs struct {
 
 // text is the beginning of what there is to read.
 func (a loggedArgs) text() string {
-	whole := a.Command + a.Code + a.Data + a.Name
-	if a.Arguments != nil {
-		whole += " " + string(a.Arguments)
-	}
-	return bailiff.Beginning(whole, loggedText)
+	parts := []string{a.Command + a.Code, a.Action, a.ProcessID, a.Data, a.Name, string(a.Arguments)}
+	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
+	return bailiff.Beginning(strings.Join(parts, " "), loggedText)
 }
 
 func readLines(lines [][]byte) []Logged {

@@ -94,7 +94,7 @@ type Logged struct {
 	Platform   string            `json:"platform,omitzero"`
 	User       string            `json:"user,omitzero"`
 	Tool       bailiff.Tool      `json:"tool,omitzero"`
-	// Text is the beginning of the command, code, data or call.
+	// Text is the beginning of the command, code, or what a process or tool is asked.
 	Text string `json:"text,omitzero"`
 	// Outcome is the decision's, Rules those that denied or asked.
 	Outcome string   `json:"outcome,omitzero"`

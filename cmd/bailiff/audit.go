@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -62,7 +63,7 @@ type logged struct {
 	Timestamp string `json:"timestamp"`
 	Input     struct {
 		Tool    string `json:"tool"`
-		Args    struct{ Command, Code, Data, Name string }
+		Args    loggedArgs
 		Session struct{ Platform string }
 	} `json:"input"`
 	Result struct {
@@ -74,6 +75,17 @@ type logged struct {
 		ExitCode                                 *int                `json:"exit_code"`
 		BreakGlass                               *bailiff.BreakGlass `json:"break_glass"`
 	} `json:"custom"`
+}
+
+// loggedArgs are what a tool's arguments say.
+type loggedArgs struct {
+	Command, Code, Action, Data, Name string
+	ProcessID                         string `json:"process_id"`
+}
+
+func (a loggedArgs) text() string {
+	parts := []string{a.Command + a.Code, a.Action, a.ProcessID, a.Data, a.Name}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " ")
 }
 
 func printEvent(w io.Writer, format string, line []byte) error {
@@ -104,7 +116,7 @@ func (e logged) happened() string {
 		for _, d := range e.Result.Denials {
 			rules += " " + d.Rule
 		}
-		return fmt.Sprintf("%s%s  %s %.100q", e.Result.Outcome, rules, e.Input.Tool, e.Input.Args.Command+e.Input.Args.Code+e.Input.Args.Data+e.Input.Args.Name)
+		return fmt.Sprintf("%s%s  %s %.100q", e.Result.Outcome, rules, e.Input.Tool, e.Input.Args.text())
 	case "execution":
 		code := ""
 		if e.Custom.ExitCode != nil {
