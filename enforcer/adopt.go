@@ -97,6 +97,7 @@ func (e *Enforcer) adopter(record ledger.Sandbox) (backends.Adopter, error) {
 	case !time.Now().Before(record.Expires):
 		return nil, errors.New("it has expired")
 	case slices.ContainsFunc(record.Guests, e.isFrozen):
+		e.leases.settle(record.Slot, record.Spec.Workspace)
 		e.leases.park(record.Spec.Workspace, maxAge)
 		return nil, errors.New("an operator has frozen whom it is let to")
 	}
@@ -131,6 +132,7 @@ func (ls *leases) adopt(record ledger.Sandbox, maker backends.Backend, sandbox b
 		slot: record.Slot, shared: record.Shared, idle: record.Idle, spec: record.Spec}
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
+	ls.homes[t.slot] = t.spec.Workspace
 	l := ls.add(t, maker, record.Since, record.Expires)
 	l.sandbox, l.users, l.used = sandbox, 1, time.Now()
 	for _, guest := range record.Guests {

@@ -93,6 +93,7 @@ type Observer interface {
 	Executed(tool bailiff.Tool, backend string, status bailiff.Status, took time.Duration)
 	SandboxStarted(backend string, err error, took time.Duration)
 	SandboxAdopted(backend string)
+	SandboxHandedOver(backend string)
 	SandboxReaped(backend, reason string)
 	GlassBroken()
 }
@@ -142,6 +143,7 @@ func New(c Config) (*Enforcer, error) {
 	e.readiness = newReadiness(c.Backends)
 	e.leases = newLeases(c.Owner, e.opened, e.reaped)
 	e.leases.let, e.leases.log, e.leases.processes = c.Ledger, c.Log, e.processes.entries
+	e.leases.pool = newPool(c.Observer, c.Log)
 	return e, nil
 }
 

@@ -34,6 +34,7 @@ type leases struct {
 	processes func(l *lease) []ledger.Process
 	let       Ledger[ledger.Sandbox]
 	log       *slog.Logger
+	pool      *pool
 
 	mu sync.Mutex
 	// live are the leases that new requests may join, by slot; all are those whose
@@ -43,12 +44,14 @@ type leases struct {
 	workdirs map[string]workdir // by caller and session
 	// parked are the workspaces of halted sessions, and until when each is kept.
 	parked map[string]time.Time
+	// homes are the workspaces that are called otherwise than their scope, by slot.
+	homes map[string]string
 	// failed are the slots whose sandbox failed and whose next user is to be told.
 	failed map[string]bool
 }
 
 func newLeases(owner string, opened func(string, error, time.Duration), reaped func(*lease, string, error)) *leases {
-	return &leases{owner: owner, opened: opened, reaped: reaped, live: map[string]*lease{}, all: map[*lease]bool{}, workdirs: map[string]workdir{}, failed: map[string]bool{}, parked: map[string]time.Time{}}
+	return &leases{owner: owner, opened: opened, reaped: reaped, live: map[string]*lease{}, all: map[*lease]bool{}, workdirs: map[string]workdir{}, failed: map[string]bool{}, parked: map[string]time.Time{}, homes: map[string]string{}}
 }
 
 // lease is one sandbox with those who use it.
@@ -200,13 +203,19 @@ func (ls *leases) enter(t tenant, guest bailiff.Session, maker backends.Backend)
 func (ls *leases) make(t tenant, maker backends.Backend) *lease {
 	now := time.Now()
 	t.spec.Expires = now.Add(t.age)
-	l := ls.add(t, maker, now, t.spec.Expires)
+	ready := ls.prepared(&t, maker)
+	l := ls.add(t, maker, now, now.Add(t.age))
 	if t.alone {
 		l.retired = reasonRequest
 	}
 	l.successor = ls.failed[t.slot]
 	delete(ls.failed, t.slot)
-	go l.open(ls.emptying(t.spec.Workspace))
+	if ready != nil {
+		l.sandbox = ready
+		close(l.ready)
+		return l
+	}
+	go l.open(ls.pool.await(), ls.emptying(t.spec.Workspace))
 	return l
 }
 
@@ -242,7 +251,8 @@ func (l *lease) wind() {
 	l.timer = time.AfterFunc(l.idle-time.Since(l.used), func() { l.leases.expire(l) })
 }
 
-func (l *lease) open(after []<-chan struct{}) {
+func (l *lease) open(done func(), after []<-chan struct{}) {
+	defer done()
 	for _, end := range after {
 		<-end
 	}

@@ -22,6 +22,7 @@ const (
 // judged before and comes to its sandbox later has that reviewed then.
 func (e *Enforcer) Rejudge(ctx context.Context) {
 	e.reloads.Add(1)
+	e.leases.pool.drain(reasonPolicy)
 	r := e.newReview()
 	for _, l := range e.leases.standing() {
 		r.of(ctx, l)
@@ -98,10 +99,7 @@ func (r *review) pins(ctx context.Context, d *bailiff.Decision) bool {
 func (ls *leases) renew(l *lease, t tenant) bool {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	if l.alone {
-		t.spec.Workspace = l.spec.Workspace
-	}
-	same := l.fingerprint == fingerprint(t.spec)
+	same := (l.alone || l.slot == t.slot) && l.fingerprint == fingerprint(t.spec)
 	if same {
 		l.agree(t)
 	}

@@ -54,8 +54,9 @@ func TestASandboxIsNeverUsedForAnotherSpec(t *testing.T) {
 // Whatever is added to specs counts, or is named here with the reason.
 func TestEveryPartOfASpecTellsSandboxesApart(t *testing.T) {
 	apart := map[string]bool{
-		"Session": false, // a user's sandbox serves several
-		"Expires": false, // it says when it goes, not what it is like
+		"Session":   false, // a user's sandbox serves several
+		"Expires":   false, // it says when it goes, not what it is like
+		"Workspace": false, // a slot has one, however it is called
 	}
 	plain := fingerprint(backends.Spec{})
 	for field := range reflect.TypeFor[backends.Spec]().Fields() {

@@ -31,6 +31,7 @@ func (e *Enforcer) RemoveSandbox(id string) (found bool) {
 // Reap removes every sandbox that nobody is using now, and what earlier runs of
 // this sidecar left behind; it returns how many sandboxes.
 func (e *Enforcer) Reap(ctx context.Context) (int, error) {
+	e.leases.pool.drain(reasonRemoved)
 	idle := e.leases.drop(reasonRemoved, func(l *lease) bool { return l.users == 0 })
 	if err := await(ctx, idle); err != nil {
 		return len(idle), err
@@ -110,6 +111,7 @@ func (ls *leases) end(ctx context.Context, caller, session string) (int, error) 
 
 // close drops all leases and returns when every one is gone.
 func (ls *leases) close() {
+	ls.pool.close()
 	ls.mu.Lock()
 	clear(ls.parked)
 	ls.mu.Unlock()

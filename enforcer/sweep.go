@@ -12,6 +12,7 @@ import (
 // such as those that a killed sidecar or an engine that was away left behind; it
 // returns how many sandboxes.
 func (e *Enforcer) Sweep(ctx context.Context) (removed int, err error) {
+	e.leases.pool.tend()
 	var faults []error
 	for name, backend := range e.Backends {
 		n, err := e.sweep(ctx, name, backend)
@@ -55,6 +56,9 @@ func (e *Enforcer) sweepWorkspaces(ctx context.Context, keeper backends.Keeper) 
 // holds says whether a sandbox is a lease's, or could be that of one which is
 // just being made and whose id is not known yet.
 func (ls *leases) holds(id string) bool {
+	if ls.pool.holds(id) {
+		return true
+	}
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	for l := range ls.all {

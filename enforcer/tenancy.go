@@ -83,7 +83,8 @@ func (l *lease) fits(t tenant) bool {
 
 func fingerprint(spec backends.Spec) string {
 	spec.Expires = time.Time{}
-	spec.Session = "" // a user's sandbox serves several of their sessions
+	spec.Session = ""   // a user's sandbox serves several of their sessions
+	spec.Workspace = "" // a slot has one, however it is called
 	text, err := json.Marshal(spec)
 	if err != nil {
 		panic(err) // strings, numbers and booleans only: cannot fail

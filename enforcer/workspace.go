@@ -2,10 +2,56 @@ package enforcer
 
 import (
 	"errors"
+	"maps"
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
 )
+
+// prepared finds the workspace of a tenant that has no sandbox. If there is none
+// yet, it may be that of a sandbox that stands ready: the tenant then gets its
+// spec, and the sandbox is returned.
+func (ls *leases) prepared(t *tenant, maker backends.Backend) backends.Sandbox {
+	if home := ls.homes[t.slot]; home != "" {
+		t.spec.Workspace = home
+	}
+	if ls.isInhabited(*t) {
+		return nil
+	}
+	ready := ls.pool.take(*t, maker)
+	if ready == nil {
+		return nil
+	}
+	if t.spec = ready.spec; !t.alone {
+		ls.homes[t.slot] = t.spec.Workspace
+	}
+	return ready.sandbox
+}
+
+// isInhabited says whether there are files in a tenant's workspace that are to stay.
+func (ls *leases) isInhabited(t tenant) bool {
+	if _, parked := ls.parked[t.spec.Workspace]; parked {
+		return true
+	}
+	for l := range ls.all {
+		if t.spec.Workspace != "" && l.spec.Workspace == t.spec.Workspace && l.backend == t.backend && !l.emptying {
+			return true
+		}
+	}
+	return false
+}
+
+// settle remembers which workspace is a slot's.
+func (ls *leases) settle(slot, workspace string) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	ls.homes[slot] = workspace
+}
+
+// vacant forgets how a workspace is called that is about to go.
+func (ls *leases) vacant(workspace string) {
+	maps.DeleteFunc(ls.homes, func(_, home string) bool { return home == workspace })
+}
 
 // emptying lists the ends to wait for before a workspace is used again.
 func (ls *leases) emptying(workspace string) (ends []<-chan struct{}) {
@@ -52,6 +98,7 @@ func (ls *leases) isLastIn(l *lease) bool {
 		}
 	}
 	l.emptying = true
+	ls.vacant(l.spec.Workspace)
 	return true
 }
 
@@ -69,6 +116,10 @@ func (ls *leases) takeOver(workspace string) *lease {
 			return nil
 		}
 	}
+	if ls.pool.keeps(workspace) {
+		return nil
+	}
+	ls.vacant(workspace)
 	l := &lease{tenant: tenant{spec: backends.Spec{Workspace: workspace}}, ready: make(chan struct{}), gone: make(chan struct{}),
 		err: errSwept, removed: true, emptying: true}
 	close(l.ready)

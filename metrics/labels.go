@@ -19,6 +19,7 @@ const maxRules = 500
 
 const (
 	orphan  = "orphan"
+	warm    = "warm"    // of a start that needed no making
 	refused = "refused" // of a question that never became an approval
 )
 

@@ -106,6 +106,12 @@ func (m *Metrics) SandboxAdopted(backend string) {
 	m.sandboxes.WithLabelValues(m.labels.backend(backend)).Inc()
 }
 
+// SandboxHandedOver counts a sandbox that stood ready for whoever got it. It was
+// counted in when it was made.
+func (m *Metrics) SandboxHandedOver(backend string) {
+	m.sandboxStarts.WithLabelValues(m.labels.backend(backend), warm).Inc()
+}
+
 // SandboxReaped counts the removal of a sandbox. An orphan is another run's, so
 // it was not among the sandboxes of this one.
 func (m *Metrics) SandboxReaped(backend, reason string) {

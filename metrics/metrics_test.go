@@ -91,6 +91,7 @@ func TestSandboxesAreThoseStartedOrAdoptedAndNotReaped(t *testing.T) {
 	m.SandboxStarted("docker", nil, time.Second)
 	m.SandboxStarted("docker", errors.New("no image"), time.Second)
 	m.SandboxAdopted("docker")
+	m.SandboxHandedOver("docker")
 	m.SandboxReaped("docker", "idle")
 	m.SandboxReaped("docker", "orphan")
 	compare(t, registry, `
@@ -98,6 +99,7 @@ bailiff_sandboxes{backend="docker"} 2
 bailiff_sandboxes{backend="local"} 0
 bailiff_sandbox_starts_total{backend="docker",result="success"} 2
 bailiff_sandbox_starts_total{backend="docker",result="failure"} 1
+bailiff_sandbox_starts_total{backend="docker",result="warm"} 1
 bailiff_sandboxes_reaped_total{backend="docker",reason="idle"} 1
 bailiff_sandboxes_reaped_total{backend="docker",reason="orphan"} 1
 bailiff_sandbox_start_duration_seconds_count{backend="docker"} 3

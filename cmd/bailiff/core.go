@@ -66,6 +66,7 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*core, 
 		return nil, errors.Join(err, c.abandon())
 	}
 	c.enforcer.Bound(enforcer.Bounds(cfg.Limits.Sandboxes))
+	c.enforcer.Warm(enforcer.Warm(cfg.Limits.Warm))
 	return c, nil
 }
 

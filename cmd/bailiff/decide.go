@@ -171,6 +171,7 @@ func (nowhere) Forwarded([]string)                                           {}
 func (nowhere) Executed(bailiff.Tool, string, bailiff.Status, time.Duration) {}
 func (nowhere) SandboxStarted(string, error, time.Duration)                  {}
 func (nowhere) SandboxAdopted(string)                                        {}
+func (nowhere) SandboxHandedOver(string)                                     {}
 func (nowhere) GlassBroken()                                                 {}
 func (nowhere) SandboxReaped(string, string)                                 {}
 

@@ -51,6 +51,7 @@ func (s *sidecar) reload(ctx context.Context, next *config.Config) (waiting []st
 	}
 	s.cfg.Limits.Sandboxes = next.Limits.Sandboxes
 	s.enforcer.Bound(enforcer.Bounds(next.Limits.Sandboxes))
+	s.enforcer.Warm(enforcer.Warm(next.Limits.Warm))
 	return waiting, errors.Join(replanned, s.replaceListeners(ctx, next.Agent.Listeners))
 }
 

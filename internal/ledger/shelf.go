@@ -18,7 +18,7 @@ const (
 	suffix     = ".json"
 	unfinished = ".new-"
 	// maxEntry bounds what is read of one file.
-	maxEntry = 4 << 20
+	maxEntry = 16 << 20
 )
 
 // Entry is one thing that is remembered, by a name of its own.
