@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
@@ -195,13 +196,29 @@ func TestAProcessCountsAsUseOfItsSandbox(t *testing.T) {
 }
 
 func TestTheLogOfAProcessOutlivesItWhereverItRan(t *testing.T) {
-	b := newBench(t, func(b *bench) { b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.Scope = "request" }) })
-	id, job := b.start(t, inBackground("serve"))
-	job.prints("done\n")
-	job.ends(backends.Exit{})
-	if a := b.Execute(t.Context(), about("wait", id), nil); string(a.Output) != "done\n" {
-		t.Errorf("waiting was answered %+v", a)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, func(b *bench) { b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.Scope = "request" }) })
+		id, job := b.start(t, inBackground("serve"))
+		job.prints("done\n")
+		job.ends(backends.Exit{})
+		synctest.Wait()
+		if a := b.Execute(t.Context(), about("wait", id), nil); string(a.Output) != "done\n" {
+			t.Errorf("waiting was answered %+v", a)
+		}
+		room := b.shop.rooms()[0]
+		time.Sleep(time.Hour - time.Second)
+		if !room.stands() {
+			t.Error("the sandbox went before it was idle for long enough")
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if room.stands() {
+			t.Error("the sandbox stays")
+		}
+		if a := b.Execute(t.Context(), about("wait", id), nil); a.Code != bailiff.CodeProcess {
+			t.Errorf("once its sandbox was gone the answer is %+v", a)
+		}
+	})
 }
 
 func TestNobodyIsAloneBesideAProcessAndNothingIsKilledForIt(t *testing.T) {
