@@ -13,9 +13,11 @@ import (
 // its limit: two fifths from the beginning, three fifths from the end.
 //
 // A value that straddles the cut could not be recognised by its remaining half.
-// So the runner is asked for more than the limit on both sides of the cut, by the
-// length of the longest form of any value; all of it is redacted first and cut
-// afterwards.
+// So the runner is asked for more than the limit on both sides of the cut; all of it
+// is redacted first and cut afterwards. Redacting makes texts shorter, so that this
+// alone might not cut enough: before the cut, what may be the beginning of a value is
+// not told, and behind it, what comes of twice the length of the longest form of any
+// value.
 type output struct {
 	values   map[string]bailiff.Secret
 	redactor *redact.Redactor
@@ -35,7 +37,7 @@ func newOutput(limit int, values map[string]bailiff.Secret, news func(bailiff.Pr
 }
 
 // caps are how many bytes the runner should hand on from each end.
-func (o *output) caps() (head, tail int) { return o.head + o.slack, o.tail + o.slack }
+func (o *output) caps() (head, tail int) { return o.head + o.slack, o.tail + 2*o.slack }
 
 // take is given the command's output piece by piece.
 func (o *output) take(chunk []byte) {
@@ -61,8 +63,7 @@ func (o *output) end(dropped int64) (all []byte, truncated bool) {
 		o.kept = append(o.kept, o.redactor.Write(o.rest)...)
 		o.kept = append(o.kept, o.redactor.Flush()...)
 	} else {
-		o.kept = append(o.kept, o.redactor.Flush()...)
-		tail = redact.New(o.values).Redact(o.rest)
+		tail = o.behind(o.rest)
 	}
 	limit := o.head + o.tail
 	if dropped == 0 && len(o.kept) <= limit {
@@ -78,4 +79,12 @@ func (o *output) end(dropped int64) (all []byte, truncated bool) {
 	o.kept = append(o.kept, tail...)
 	o.tell(len(o.kept))
 	return o.kept, true
+}
+
+// behind redacts what follows a cut.
+func (o *output) behind(rest []byte) []byte {
+	redactor, lead := redact.New(o.values), min(len(rest), 2*o.slack)
+	redactor.Write(rest[:lead])
+	tail := slices.Clone(redactor.Write(rest[lead:]))
+	return append(tail, redactor.Flush()...)
 }

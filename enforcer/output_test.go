@@ -61,3 +61,22 @@ func TestNoHalfOfAValueSurvivesTheCut(t *testing.T) {
 		}
 	}
 }
+
+// Where many values shrink to their short names, what is left between the cut and
+// the limit is more than the length of one value.
+func TestNoHalfOfAValueSurvivesTheCutAmongMany(t *testing.T) {
+	const value = "s3cr3t-value-of-some-length"
+	values := map[string]bailiff.Secret{"T": bailiff.NewSecret(value)}
+	for shift := range len(value) {
+		text := strings.Repeat(".", shift) + strings.Repeat(value, 60)
+		got, truncated := feed(newOutput(400, values, func(bailiff.Progress) {}), text, 11)
+		for n := 6; n <= len(value); n++ {
+			if bytes.Contains(got, []byte(value[:n])) || bytes.Contains(got, []byte(value[len(value)-n:])) {
+				t.Fatalf("shifted by %d, the output holds part of the value: %q", shift, got)
+			}
+		}
+		if !truncated {
+			t.Fatal("nothing was cut")
+		}
+	}
+}
