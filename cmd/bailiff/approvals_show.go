@@ -102,6 +102,18 @@ func (m marker) text(text string, marks []gateway.Mark) (lines []string) {
 	return append(lines, line.String())
 }
 
+// tool is what a request asks for, without its texts.
+func tool(r bailiff.Request) string {
+	switch a := r.Args; {
+	case a.Background:
+		return string(r.Tool) + " in the background"
+	case r.Tool == bailiff.Call:
+		return "call of " + visible(a.Name) + " by a script"
+	default:
+		return strings.TrimSpace(string(r.Tool) + " " + visible(a.Action+" "+a.ProcessID))
+	}
+}
+
 // texts are those of a request by the names that marks have for them.
 func texts(a bailiff.Args) []struct{ name, text string } {
 	return []struct{ name, text string }{{"command", a.Command}, {"code", a.Code}, {"stdin", a.Stdin}, {"data", a.Data}, {"arguments", a.Arguments}}
@@ -124,7 +136,7 @@ func printApproval(w io.Writer, s gateway.ShownApproval, m marker) error {
 	p.line("state", string(e.State)+remaining(e))
 	p.line("", visible(e.Message))
 	p.line("asked by", fmt.Sprintf("%s%s in session %s, by listener %s (%s)", account(e.Request.Session), called(e.Request.Session), visible(e.Request.Session.ID), e.Caller, e.Peer))
-	p.line("tool", strings.TrimSpace(string(e.Request.Tool)+" "+visible(e.Request.Args.Action+" "+e.Request.Args.ProcessID+e.Request.Args.Name)))
+	p.line("tool", tool(e.Request))
 	for _, t := range texts(e.Request.Args) {
 		if t.text == "" {
 			continue
@@ -182,6 +194,7 @@ func (p *sheet) terms(e approval.Entry) {
 	for _, mount := range d.Backend.Mounts {
 		p.line("mount", visible(mount.Source+" at "+mount.Target))
 	}
+	p.list("may call", d.Tools)
 	p.list("variables", d.Env.Forward)
 	for _, v := range d.Env.Withheld {
 		p.line("withheld", visible(v.Name+": "+v.Rule))

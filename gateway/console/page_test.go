@@ -164,6 +164,28 @@ func TestEverythingOfAnApprovalIsShown(t *testing.T) {
 	b.awaitText(`[data-fold="history"]`, "waiting echo earlier")
 }
 
+func TestACallOfAScriptIsShownWithItsArguments(t *testing.T) {
+	o := serve(t)
+	o.ask(t, claim("", reasons(bailiff.Reason{Rule: "tool.called", Message: "A script calls a tool of the agent.", Match: "send_mail"}), func(c *bailiff.Claim) {
+		c.Request.Tool, c.Request.Args = bailiff.Call, bailiff.Args{Name: "send_mail", Arguments: `{"to":"eve@example.com"}`}
+	}))
+	b := o.login(t, "ana")
+	b.awaitApproval("eve@example.com")
+	for _, part := range []string{"wants a script to call send_mail", "Arguments for send_mail", `{"to":"eve@example.com"}`, "tool.called found send_mail"} {
+		b.awaitText("#detail", part)
+	}
+}
+
+func TestWhatAScriptMayCallIsShown(t *testing.T) {
+	o := serve(t)
+	o.ask(t, claim("", func(c *bailiff.Claim) {
+		c.Request.Tool, c.Request.Args, c.Decision.Tools = bailiff.ExecuteCode, bailiff.Args{Code: "print('./build')"}, []string{"terminal", "web_search"}
+	}))
+	b := o.login(t, "ana")
+	b.awaitApproval("print('./build')")
+	b.awaitText("#detail", "may call terminal, web_search")
+}
+
 func TestMarksAndOffsetsAgreeInEveryScript(t *testing.T) {
 	o := serve(t)
 	o.ask(t, claim("echo 'Grüße 漢字 🎉' && rm -rf ./build # ende", reasons(

@@ -121,7 +121,8 @@ function runsIn({ request, decision }) {
     ['mounts', (backend.mounts ?? []).length > 0 && el('ul', { class: 'plain' }, backend.mounts.map((m) =>
       el('li', {}, mono(m.source), ' at ', mono(m.target), el('b', { class: m.read_only ? '' : 'loud' }, m.read_only ? ' read only' : ' writable'))))],
     ['limits', [limits.timeout_seconds && `${limits.timeout_seconds} s`, backend.memory_mb && `${backend.memory_mb} MB`, backend.cpus && plural(backend.cpus, 'CPU')]
-      .filter(Boolean).join(', ')])
+      .filter(Boolean).join(', ')],
+    ['may call', (decision.tools ?? []).length > 0 && decision.tools.map((tool, n) => [n ? ', ' : '', mono(tool)])])
 }
 
 function network({ network, egress }) {
