@@ -156,6 +156,9 @@ func (a *answers) once(ctx context.Context, req bailiff.Request, news func(baili
 
 // retell gives the news of an answer that came about for another caller.
 func retell(a bailiff.Answer, news func(bailiff.Progress)) {
+	if news == nil {
+		return
+	}
 	if a.DecisionID != "" {
 		news(bailiff.Progress{Decision: &bailiff.Decided{ID: a.DecisionID, Decision: a.Decision}})
 	}

@@ -26,6 +26,11 @@ func (e *Enforcer) redeem(ctx context.Context, m *matter) {
 		m.fault = fmt.Errorf("%w: %w", errFiles, errUnbound)
 		return
 	}
+	if m.script != nil && len(m.Files) > 0 {
+		if _, m.fault = m.script.aboard(tenancy(m.located, m.Decision, e.Owner), true); m.fault != nil {
+			return
+		}
+	}
 	if m.fault = e.look(ctx, m, false); !e.isCovered(m) {
 		return
 	}
@@ -112,7 +117,7 @@ func (e *Enforcer) await(ctx context.Context, m *matter, id string) bailiff.Appr
 // approved; otherwise the approval is void.
 func (e *Enforcer) resume(ctx context.Context, m *matter, asked bailiff.Approval) answer {
 	approved := m.claim()
-	again := &matter{located: m.located, reloads: e.reloads.Load(), atStart: m.atStart, process: m.process, begun: m.begun, news: m.news, told: true, approval: &asked}
+	again := &matter{located: m.located, reloads: e.reloads.Load(), atStart: m.atStart, process: m.process, begun: m.begun, news: m.news, streams: m.streams, script: m.script, told: true, approval: &asked}
 	start := time.Now()
 	again.Judgement = e.decide(ctx, m.located, nil)
 	again.event = decided(m.located, again.Judgement, start)

@@ -171,6 +171,7 @@ type Enforcer struct {
 	waiting   waiting
 	reloads   atomic.Uint64 // of policies that what is live was judged by anew
 	processes processes
+	tools     toolbox
 
 	running context.Context // ends when Close gives up waiting
 	stop    context.CancelCauseFunc
@@ -184,17 +185,20 @@ var errShutdown = errors.New("the sidecar is shutting down")
 // Execute takes a request to its end. It always answers; news, which may be
 // nil, is told the decision and the output on the way, never concurrently.
 func (e *Enforcer) Execute(ctx context.Context, req bailiff.Request, news func(bailiff.Progress)) bailiff.Answer {
-	if news == nil {
-		news = func(bailiff.Progress) {}
-	}
 	return e.guarded(ctx, req, func(ctx context.Context) answer {
-		if e.Throttle != nil {
-			if err := e.Throttle.Admit(req); err != nil {
-				return failed(bailiff.Unavailable, bailiff.CodeRateLimited, err)
-			}
+		if err := e.admit(req); err != nil {
+			return failed(bailiff.Unavailable, bailiff.CodeRateLimited, err)
 		}
-		return answer{Answer: e.answers.once(ctx, req, news, func() bailiff.Answer { return e.execute(ctx, req, news).of(req) })}
+		return answer{Answer: e.answers.once(ctx, req, news, func() bailiff.Answer { return e.execute(ctx, req, news, nil).of(req) })}
 	})
+}
+
+// admit keeps out what comes too fast.
+func (e *Enforcer) admit(req bailiff.Request) error {
+	if e.Throttle == nil {
+		return nil
+	}
+	return e.Throttle.Admit(req)
 }
 
 // guarded runs a request that counts among those under way, and ends when the
@@ -223,6 +227,7 @@ func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) bailiff.Deci
 // returns how many sandboxes there were. In one that is the user's, what the
 // session runs in the background is stopped.
 func (e *Enforcer) EndSession(ctx context.Context, caller, session string) (int, error) {
+	e.tools.forget(caller, session)
 	removed, err := e.leases.end(ctx, caller, session)
 	return removed, errors.Join(err, e.processes.end(ctx, sessionKey{caller, session}))
 }
@@ -262,10 +267,15 @@ func (e *Enforcer) enter() bool {
 	return !e.closed
 }
 
-// execute is the one way from a request to a sandbox.
-func (e *Enforcer) execute(ctx context.Context, req bailiff.Request, news func(bailiff.Progress)) answer {
+// execute is the one way from a request to a sandbox, for a call of a script within
+// the script's tenure.
+func (e *Enforcer) execute(ctx context.Context, req bailiff.Request, news func(bailiff.Progress), within *tenure) answer {
 	m := e.judge(ctx, req)
-	m.news = news
+	m.script = within
+	m.news, m.streams = news, news != nil
+	if news == nil {
+		m.news = func(bailiff.Progress) {}
+	}
 	e.prepare(ctx, m)
 	return e.proceed(ctx, m)
 }
@@ -280,10 +290,10 @@ func (e *Enforcer) prepare(ctx context.Context, m *matter) {
 }
 
 // provide makes sure that there can be a place for a matter. One that addresses a
-// process has its place already.
+// process has its place already, and a call of the agent's tools needs none.
 func (e *Enforcer) provide(ctx context.Context, m *matter) error {
 	switch {
-	case m.Decision.Outcome == bailiff.Deny || m.located.Tool == bailiff.Process:
+	case m.Decision.Outcome == bailiff.Deny || !m.needsSandbox():
 		return nil
 	case m.located.Args.Background:
 		if err := e.processes.room(m.located, m.Decision.Limits); err != nil {
@@ -328,8 +338,11 @@ func (e *Enforcer) carryOut(ctx context.Context, m *matter) answer {
 
 // enforce meets the obligations of a recorded decision, or refuses.
 func (e *Enforcer) enforce(ctx context.Context, m *matter) answer {
-	if m.located.Tool == bailiff.Process {
+	switch m.located.Tool {
+	case bailiff.Process:
 		return e.attend(ctx, m)
+	case bailiff.Call:
+		return e.handOver(ctx, m)
 	}
 	if err := e.hold(ctx, m, false); err != nil {
 		return e.noSandbox(ctx, m.Decision, err)
@@ -350,20 +363,27 @@ func (e *Enforcer) start(ctx context.Context, m *matter) answer {
 	if m.located.Args.Background {
 		return e.background(ctx, m)
 	}
+	if m.located.Tool == bailiff.ExecuteCode {
+		return e.runCode(ctx, m)
+	}
 	return e.run(ctx, m.located, m.Decision, m.use, m.env, m.news)
 }
 
 // hold takes the sandbox of a matter, unless it is held already. With alone,
 // nothing else is alive in it until it is released; a request that gets variables
-// is always alone. What addresses a process needs no sandbox.
+// is always alone.
 func (e *Enforcer) hold(ctx context.Context, m *matter, alone bool) (err error) {
-	if m.use != nil || m.located.Tool == bailiff.Process {
+	if m.use != nil || !m.needsSandbox() {
 		return nil
 	}
 	if m.env, err = e.values(m.Decision.Env); err != nil {
 		return err
 	}
-	m.use, err = e.leases.acquire(ctx, tenancy(m.located, m.Decision, e.Owner), m.located.Session, e.Backends[m.Decision.Backend.Name], alone || len(m.env) > 0)
+	t := tenancy(m.located, m.Decision, e.Owner)
+	alone = alone || len(m.env) > 0
+	if m.use, err = m.script.aboard(t, alone); m.use == nil && err == nil {
+		m.use, err = e.leases.acquire(ctx, t, m.located.Session, e.Backends[m.Decision.Backend.Name], alone)
+	}
 	if err == nil && m.reloads != e.reloads.Load() {
 		e.newReview().of(ctx, m.use.lease)
 	}
@@ -381,7 +401,7 @@ func (e *Enforcer) judge(ctx context.Context, req bailiff.Request) *matter {
 	switch {
 	case req.Tool == bailiff.Process:
 		e.address(m)
-	case req.Args.Workdir == "":
+	case req.Args.Workdir == "" && m.needsSandbox():
 		at = e.leases.workdir(req.Caller, req.Session.ID)
 		m.located.Args.Workdir = at.path
 	}
@@ -444,7 +464,7 @@ func (e *Enforcer) noSandbox(ctx context.Context, d bailiff.Decision, err error)
 		return failed(bailiff.Unavailable, bailiff.CodeBackend, fmt.Errorf("%w before the command was started", err)).at(d.Backend.Name)
 	case errors.Is(err, errNoRoom), errors.Is(err, errProcesses):
 		return failed(bailiff.Unavailable, bailiff.CodeLimit, err).at(d.Backend.Name)
-	case errors.Is(err, errVariable), errors.Is(err, errFiles):
+	case errors.Is(err, errVariable), errors.Is(err, errFiles), errors.Is(err, errBeside):
 		return failed(bailiff.Unavailable, bailiff.CodeCommand, err)
 	case errors.Is(err, errOccupied):
 		return failed(bailiff.Unavailable, bailiff.CodeOccupied, err).at(d.Backend.Name)

@@ -48,6 +48,7 @@ type leases struct {
 	homes map[string]string
 	// failed are the slots whose sandbox failed and whose next user is to be told.
 	failed map[string]bool
+	losses losses
 }
 
 func newLeases(owner string, opened func(string, error, time.Duration), reaped func(*lease, string, error)) *leases {
@@ -66,6 +67,7 @@ type lease struct {
 	gone        chan struct{} // closed when the sandbox is
 	gate        *semaphore.Weighted
 	ink         sync.Mutex // held while its record is written
+	kernels     kernels
 
 	// Guarded by leases.mu.
 	users      int               // requests and occupants
@@ -331,6 +333,7 @@ func (ls *leases) remove(l *lease) {
 		l.timer.Stop()
 	}
 	l.ageing.Stop()
+	l.bereave(l.retired)
 	for session, at := range ls.workdirs {
 		if at.lease == l {
 			delete(ls.workdirs, session)

@@ -18,6 +18,10 @@ type matter struct {
 	event bailiff.Event
 	news  func(bailiff.Progress)
 	told  bool // news has a decision already
+	// streams says that somebody hears news as it comes.
+	streams bool
+	// script is the tenure of the script that called, nil if none did.
+	script *tenure
 
 	// files are those that the text runs, as they are in the sandbox.
 	files []bailiff.File
@@ -36,6 +40,12 @@ type matter struct {
 
 // mayRun says whether the policies or humans let the request run.
 func (m *matter) mayRun() bool { return m.Decision.Outcome == bailiff.Allow || m.granted }
+
+// needsSandbox is false for what addresses a process, and for a call of a tool that
+// the agent runs.
+func (m *matter) needsSandbox() bool {
+	return m.located.Tool == bailiff.Terminal || m.located.Tool == bailiff.ExecuteCode
+}
 
 // claim is what humans are asked about the matter. A session's first command and
 // a later one from the same folder are one claim.

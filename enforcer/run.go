@@ -97,9 +97,6 @@ func (e *Enforcer) broken(ctx context.Context, req bailiff.Request, use *tenure,
 func command(req bailiff.Request, d bailiff.Decision, env map[string]bailiff.Secret) backends.Command {
 	cmd := runner.Shell(req.Args.Command)
 	cmd.Stdin = []byte(req.Args.Stdin)
-	if req.Tool == bailiff.ExecuteCode {
-		cmd = runner.Python(req.Args.Code)
-	}
 	cmd.Workdir = req.Args.Workdir
 	cmd.Timeout = timeout(req.Args.Timeout, d.Limits.TimeoutSeconds)
 	cmd.Env = environment(d.Env.Set, env)

@@ -21,6 +21,8 @@ type tenure struct {
 	// stopped counts the processes of earlier commands that were killed so that
 	// this request is alone.
 	stopped int
+	// riding says that it is a call's of the script whose lease it is.
+	riding bool
 }
 
 // settle waits for the sandbox and for the others in it.
@@ -57,6 +59,9 @@ func (u *tenure) endOthers(ctx context.Context) error {
 			return fmt.Errorf("stopping what stands on the same files: %w", err)
 		}
 	}
+	if err := u.endKernels(ctx); err != nil {
+		return fmt.Errorf("ending interpreters of earlier scripts: %w", err)
+	}
 	left, err := u.sandbox.Alive(ctx)
 	if err != nil {
 		return fmt.Errorf("looking for processes of earlier commands: %w", err)
@@ -87,11 +92,17 @@ func (u *tenure) quiet(ctx context.Context, other *lease) error {
 	if other.id() == "" || u.leases.isLeaving(other) {
 		return nil
 	}
+	if err := other.endKernels(ctx); err != nil {
+		return err
+	}
 	return other.sandbox.Kill(ctx)
 }
 
 // release ends a tenure.
 func (u *tenure) release() {
+	if u.riding {
+		return
+	}
 	u.gate.Release(u.weight)
 	u.leases.leave(u.lease)
 }

@@ -1,0 +1,183 @@
+package enforcer
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/kernel"
+)
+
+// calls turns the tools that a running script calls into requests of their own.
+type calls struct {
+	*Enforcer
+	script *matter
+	// offered are the tools that the script may call.
+	offered []string
+	tell    func(bailiff.Progress)
+}
+
+func (e *Enforcer) callsOf(script *matter) *calls {
+	c := &calls{Enforcer: e, script: script, tell: serial(script.news)}
+	for _, name := range script.Decision.Tools {
+		if c.refusal(name) == "" {
+			c.offered = append(c.offered, name)
+		}
+	}
+	return c
+}
+
+// refusal says why the script may not call a tool; empty if it may.
+func (c *calls) refusal(name string) string {
+	req := c.script.located
+	switch {
+	case len(c.script.env) > 0:
+		return "a script that gets variables may call no tools"
+	case !slices.Contains(c.script.Decision.Tools, name):
+		return fmt.Sprintf("the policies do not let scripts of this session call %q", name)
+	case name == string(bailiff.Terminal):
+		return ""
+	case !c.tools.offers(req.Caller, req.Session.ID, name):
+		return fmt.Sprintf("the agent has registered no tool %q for this session", name)
+	case !c.script.streams:
+		return fmt.Sprintf("nobody listens for calls of %q: the agent must send the script with a stream", name)
+	}
+	return ""
+}
+
+// answer takes one call to its end.
+func (c *calls) answer(ctx context.Context, call kernel.Call) kernel.Result {
+	if !slices.Contains(c.offered, call.Tool) {
+		return fault(c.refusal(call.Tool))
+	}
+	args, err := argumentsOf(call)
+	if err != nil {
+		return fault(err.Error())
+	}
+	req := c.script.located
+	req.ID, req.Env, req.Args, req.Tool = "", nil, args, bailiff.Call
+	if args.Name == "" {
+		req.Tool = bailiff.Terminal
+	}
+	return resultOf(req.Tool, c.carry(ctx, req))
+}
+
+// carry executes a call's request within the script's.
+func (c *calls) carry(ctx context.Context, req bailiff.Request) bailiff.Answer {
+	return c.guarded(ctx, req, func(ctx context.Context) answer {
+		if err := c.admit(req); err != nil {
+			return failed(bailiff.Unavailable, bailiff.CodeRateLimited, err)
+		}
+		return c.execute(ctx, req, c.pass, c.script.use)
+	})
+}
+
+// pass hands on what the script's caller must hear of a call.
+func (c *calls) pass(p bailiff.Progress) {
+	if p.Approval != nil || p.ToolCall != nil {
+		c.tell(p)
+	}
+}
+
+// argumentsOf reads what a call is called with. Arguments of a tool of the agent's
+// own are spelt anew, so that nobody reads them differently.
+func argumentsOf(call kernel.Call) (bailiff.Args, error) {
+	if call.Tool == string(bailiff.Terminal) {
+		return commandOf(call.Arguments)
+	}
+	var object map[string]any
+	if err := strictly(call.Arguments, &object); err != nil || object == nil {
+		return bailiff.Args{}, errors.New("the arguments are no JSON object")
+	}
+	text, err := json.Marshal(object)
+	return bailiff.Args{Name: call.Tool, Arguments: string(text)}, err
+}
+
+func commandOf(arguments json.RawMessage) (bailiff.Args, error) {
+	var a struct {
+		Command string  `json:"command"`
+		Workdir string  `json:"workdir"`
+		Timeout float64 `json:"timeout"`
+	}
+	err := strictly(arguments, &a)
+	switch {
+	case err != nil:
+		return bailiff.Args{}, fmt.Errorf("reading the arguments: %w", err)
+	case a.Command == "" || strings.ContainsRune(a.Command+a.Workdir, 0):
+		return bailiff.Args{}, errors.New("want a command, without NUL bytes")
+	case a.Workdir != "" && !path.IsAbs(a.Workdir):
+		return bailiff.Args{}, fmt.Errorf("want an absolute path as workdir, is %q", bailiff.Beginning(a.Workdir, 40))
+	case a.Timeout < 0 || a.Timeout > maxTimeout:
+		return bailiff.Args{}, fmt.Errorf("want a timeout of 0 to %d seconds", maxTimeout)
+	}
+	return bailiff.Args{Command: a.Command, Workdir: a.Workdir, Timeout: int(math.Ceil(a.Timeout))}, nil
+}
+
+// maxTimeout is the longest that can be asked for, in seconds.
+const maxTimeout = 24 * 60 * 60
+
+// strictly reads one JSON value that holds nothing unknown.
+func strictly(text []byte, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	decoder.UseNumber()
+	return decoder.Decode(into)
+}
+
+func fault(text string) kernel.Result { return kernel.Result{Fault: text} }
+
+// resultOf words an answer for the script.
+func resultOf(tool bailiff.Tool, a bailiff.Answer) kernel.Result {
+	if tool == bailiff.Terminal {
+		return kernel.Result{Value: commandResult(a)}
+	}
+	if a.Status == bailiff.Completed && a.ExitCode == 0 {
+		return kernel.Result{Value: a.Output}
+	}
+	if len(a.Output) > 0 {
+		return fault(string(a.Output))
+	}
+	return fault(a.Message)
+}
+
+func commandResult(a bailiff.Answer) json.RawMessage {
+	result := map[string]any{"output": string(a.Output), "exit_code": a.ExitCode, "status": a.Status, "message": a.Message}
+	if !utf8.Valid(a.Output) {
+		result["output_base64"] = base64.StdEncoding.EncodeToString(a.Output)
+	}
+	text, err := json.Marshal(result)
+	if err != nil {
+		panic(err) // text and numbers only: cannot fail
+	}
+	return text
+}
+
+var errBeside = errors.New("call of a script")
+
+// aboard is the tenure of a call in the sandbox of its script, which holds the gate
+// for both; nil if the call is for another sandbox, on other files, or no script called. It never waits
+// for the script, which waits for it.
+func (u *tenure) aboard(t tenant, alone bool) (*tenure, error) {
+	if u == nil {
+		return nil, nil
+	}
+	same := u.slot == t.slot || u.alone && t.alone && u.backend == t.backend
+	switch {
+	case !same && (t.spec.Workspace == "" || t.spec.Workspace != u.spec.Workspace || t.backend != u.backend):
+		return nil, nil
+	case alone:
+		return nil, fmt.Errorf("%w: the command must be alone in its sandbox, which the script is in; run it outside of a script", errBeside)
+	case !same || !u.fits(t):
+		return nil, fmt.Errorf("%w: the policies want another sandbox for the command than for the script; run it outside of a script", errBeside)
+	}
+	return &tenure{lease: u.lease, guest: u.guest, weight: 1, riding: true}, nil
+}

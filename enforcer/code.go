@@ -1,0 +1,163 @@
+package enforcer
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"sync"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/kernel"
+)
+
+// sitting is an interpreter with the one script that runs in it.
+type sitting struct {
+	kernel *kernel.Kernel
+	// own says that the interpreter is the script's alone and ends with it.
+	own bool
+	// notes are what the session should be told about it.
+	notes []string
+	// leave gives the interpreter back; ended says that it is no more.
+	leave func(ended bool)
+}
+
+// runCode runs a request's script in an interpreter and words the answer.
+func (e *Enforcer) runCode(ctx context.Context, m *matter) answer {
+	ctx, stop := m.use.within(ctx)
+	defer stop()
+	calls := e.callsOf(m)
+	out := newOutput(m.Decision.Limits.OutputBytes, m.env, calls.tell)
+	a := answer{Answer: bailiff.Answer{Backend: m.Decision.Backend.Name, SandboxID: m.use.sandbox.ID()}}
+	at, err := m.use.sit(ctx, m)
+	if err != nil {
+		return e.broken(ctx, m.located, m.use, a, err)
+	}
+	script := scriptOf(m, out, calls.offered)
+	script.Last = at.own
+	exit, err := at.kernel.Run(ctx, script, out.take, calls.answer)
+	a.started = !errors.Is(err, backends.ErrNotStarted)
+	at.leave(exit.Ended || err != nil && a.started)
+	a.Duration, a.ToolCalls = exit.Duration, exit.Calls
+	a.Output, a.Truncated = out.end(exit.Dropped)
+	if err != nil {
+		return e.broken(ctx, m.located, m.use, a, err)
+	}
+	m.use.followed(m.located, exit)
+	a.end(ctx, exit.Exit, script.Timeout)
+	a.note(at.notes...)
+	if exit.Ended && !at.own {
+		a.note("The interpreter ended with the script, and the variables of the session's scripts are lost.")
+	}
+	a.note(circumstances(exit.Exit, m.use, m.Decision)...)
+	return a
+}
+
+func scriptOf(m *matter, out *output, tools []string) kernel.Script {
+	s := kernel.Script{Code: m.located.Args.Code, Workdir: m.located.Args.Workdir, Tools: tools,
+		Timeout: timeout(m.located.Args.Timeout, m.Decision.Limits.TimeoutSeconds)}
+	s.HeadBytes, s.TailBytes = out.caps()
+	return s
+}
+
+// followed remembers where a script ended, unless it stayed where it was and
+// commands that it called moved on.
+func (u *tenure) followed(req bailiff.Request, exit kernel.Exit) {
+	stayed := exit.Workdir == req.Args.Workdir || req.Args.Workdir == "" && exit.InWorkspace
+	if exit.Workdir != "" && (exit.Calls == 0 || !stayed) {
+		u.leases.moved(u.lease, req.Caller, req.Session.ID, exit.Workdir, exit.InWorkspace)
+	}
+}
+
+// sit finds or starts the interpreter for a matter's script: the session's, or,
+// where nothing of it may stay, one of its own.
+func (u *tenure) sit(ctx context.Context, m *matter) (sitting, error) {
+	env := environment(m.Decision.Env.Set, m.env)
+	cramped := u.spec.PIDs > 0 && u.spec.PIDs < kernelRoom
+	if len(m.env) == 0 && !u.alone && !cramped {
+		return u.seated(ctx, m, env)
+	}
+	k, err := kernel.Start(ctx, u.sandbox, env)
+	if err != nil {
+		return sitting{}, err
+	}
+	at := sitting{kernel: k, own: true, leave: func(bool) { u.endKernel(ctx, k) }}
+	if cramped {
+		at.notes = []string{"The sandbox may have so few processes that no interpreter stays there to keep the variables of scripts."}
+	}
+	return at, nil
+}
+
+// seated is a sitting in the session's interpreter.
+func (u *tenure) seated(ctx context.Context, m *matter, env map[string]bailiff.Secret) (sitting, error) {
+	s := u.kernels.seatOf(sitterOf(m.located, u.backend))
+	if err := s.enter(ctx); err != nil {
+		return sitting{}, err
+	}
+	why, err := u.settleIn(ctx, s, m, env)
+	if err != nil {
+		s.leave()
+		return sitting{}, err
+	}
+	at := sitting{kernel: s.kernel, leave: func(ended bool) {
+		if ended {
+			u.endKernel(ctx, s.kernel)
+			s.kernel = nil
+		} else {
+			u.rest(s)
+		}
+		s.leave()
+	}}
+	if why != "" {
+		at.notes = []string{why.sentence()}
+	}
+	return at, nil
+}
+
+// settleIn gives a seat an interpreter that fits; it returns why it is another
+// than before, if there was one that nobody wished away.
+func (u *tenure) settleIn(ctx context.Context, s *seat, m *matter, env map[string]bailiff.Secret) (why loss, err error) {
+	why = u.leases.losses.take(s.who)
+	switch {
+	case s.kernel == nil:
+	case !s.isLive():
+		why = lostItself
+	case !maps.Equal(s.constants, m.Decision.Env.Set):
+		why = lostConstants
+	case !m.located.Args.Reset:
+		s.idle.Stop()
+		return "", nil
+	}
+	if m.located.Args.Reset {
+		why = ""
+	}
+	if err := s.clear(ctx); err != nil {
+		return why, err
+	}
+	if err := u.makeRoom(ctx); err != nil {
+		return why, err
+	}
+	if s.kernel, err = kernel.Start(ctx, u.sandbox, env); err != nil && why != "" {
+		u.leases.losses.note(s.who, why) // for the next one
+	}
+	s.constants = m.Decision.Env.Set
+	return why, err
+}
+
+// endKernel ends an interpreter, and the sandbox where that cannot be done.
+func (u *tenure) endKernel(ctx context.Context, k *kernel.Kernel) {
+	if k.End(ctx) != nil {
+		_ = u.sandbox.Close(context.WithoutCancel(ctx))
+	}
+}
+
+// serial hands on news one at a time, since a script's output and its calls come
+// at the same time.
+func serial(news func(bailiff.Progress)) func(bailiff.Progress) {
+	var mu sync.Mutex
+	return func(p bailiff.Progress) {
+		mu.Lock()
+		defer mu.Unlock()
+		news(p)
+	}
+}
