@@ -257,16 +257,23 @@ func TestTheLastScriptEndsAsAProgramDoes(t *testing.T) {
 	}
 }
 
+// strange is a sandbox with another python3.
+type strange struct {
+	backends.Sandbox
+	argv []string
+}
+
+func (s strange) Converse(ctx context.Context, cmd backends.Command, hear backends.Listener) (backends.Dialogue, error) {
+	cmd.Argv = s.argv
+	return s.Sandbox.Converse(ctx, cmd, hear)
+}
+
 func TestAPythonThatDoesNotStartSaysWhy(t *testing.T) {
 	at := place(t)
-	t.Setenv("PATH", at.home)
-	if _, err := kernel.Start(t.Context(), at, nil); !errors.Is(err, backends.ErrUnfit) || !errors.Is(err, backends.ErrNotStarted) {
+	if _, err := kernel.Start(t.Context(), strange{at, []string{"no-python3"}}, nil); !errors.Is(err, backends.ErrUnfit) || !errors.Is(err, backends.ErrNotStarted) {
 		t.Errorf("without python3: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(at.home, "python3"), []byte("#!/bin/sh\necho this is no python; exit 9\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	_, err := kernel.Start(t.Context(), at, nil)
+	_, err := kernel.Start(t.Context(), strange{at, []string{"sh", "-c", "echo this is no python; exit 9"}}, nil)
 	if !errors.Is(err, backends.ErrUnfit) || !strings.Contains(err.Error(), "status 9") || !strings.Contains(err.Error(), "his is no python") {
 		t.Errorf("with another python3: %v", err)
 	}
@@ -410,7 +417,7 @@ func TestAKernelThatEndsLeavesNothingRunning(t *testing.T) {
 }
 
 func BenchmarkScript(b *testing.B) {
-	k, err := kernel.Start(b.Context(), bench{b.TempDir()}, nil)
+	k, err := kernel.Start(b.Context(), place(b), nil)
 	if err != nil {
 		b.Fatal(err)
 	}
