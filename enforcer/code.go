@@ -90,7 +90,7 @@ func (u *tenure) sit(ctx context.Context, m *matter) (sitting, error) {
 
 // seated is a sitting in the session's interpreter.
 func (u *tenure) seated(ctx context.Context, m *matter, env map[string]bailiff.Secret) (sitting, error) {
-	s := u.kernels.seatOf(sitterOf(m.located, u.backend))
+	s := u.kernels.seatOf(sitterOf(m.located.Caller, m.located.Session.ID, u.backend))
 	if err := s.enter(ctx); err != nil {
 		return sitting{}, err
 	}

@@ -225,11 +225,11 @@ func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) bailiff.Deci
 
 // EndSession stops and removes a session's sandboxes with their files, and
 // returns how many sandboxes there were. In one that is the user's, what the
-// session runs in the background is stopped.
+// session runs in the background is stopped, and its interpreter ended.
 func (e *Enforcer) EndSession(ctx context.Context, caller, session string) (int, error) {
 	e.tools.forget(caller, session)
 	removed, err := e.leases.end(ctx, caller, session)
-	return removed, errors.Join(err, e.processes.end(ctx, sessionKey{caller, session}))
+	return removed, errors.Join(err, e.processes.end(ctx, sessionKey{caller, session}), e.endScripts(ctx, caller, session))
 }
 
 // Close lets running requests finish until ctx ends, then interrupts them, and

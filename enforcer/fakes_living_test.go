@@ -124,7 +124,3 @@ func (j *job) ends(exit backends.Exit) {
 		close(j.done)
 	}
 }
-
-func (*room) Converse(context.Context, backends.Command, backends.Listener) (backends.Dialogue, error) {
-	return nil, errBoom
-}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -174,6 +175,9 @@ type shop struct {
 	fault error
 	// run is what a command does in any of its sandboxes.
 	run func(ctx context.Context, cmd backends.Command, out func([]byte)) (backends.Exit, error)
+	// script is what a script does in any of its interpreters; it returns its exit status.
+	script  func(p *python) int
+	scripts atomic.Int32 // that were started
 	// files are the digests of files, the same in each sandbox.
 	files map[string]string
 	// full has no room for a background command; starting happens while one is started.
@@ -235,6 +239,7 @@ type room struct {
 	killed int
 	cmds   []backends.Command
 	jobs   []*job
+	talks  []*talk
 	inside int
 	most   int // commands at once
 }
@@ -286,6 +291,9 @@ func (r *room) Close(context.Context) error {
 	r.once.Do(func() { close(r.done) })
 	for _, j := range r.living() {
 		j.ends(backends.Exit{Lost: true})
+	}
+	for _, t := range r.interpreters() {
+		t.ends(backends.Exit{Lost: true})
 	}
 	return nil
 }

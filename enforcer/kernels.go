@@ -2,12 +2,12 @@ package enforcer
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/kernel"
 )
 
@@ -132,6 +132,29 @@ func (l *lease) endKernels(ctx context.Context) error {
 	return nil
 }
 
+// endScripts ends a session's interpreters, wherever no script runs in them, for
+// it does not come back for their variables.
+func (e *Enforcer) endScripts(ctx context.Context, caller, session string) (err error) {
+	for backend := range e.Backends {
+		who := sitterOf(caller, session, backend)
+		for _, l := range e.leases.standing() {
+			err = errors.Join(err, l.kernels.dismiss(ctx, who))
+		}
+		e.leases.losses.take(who)
+	}
+	return err
+}
+
+func (ks *kernels) dismiss(ctx context.Context, who string) error {
+	for _, s := range ks.all() {
+		if s.who == who && s.tryEnter() {
+			defer s.leave()
+			return s.clear(ctx)
+		}
+	}
+	return nil
+}
+
 // makeRoom ends the interpreter that ran nothing for longest, if there are so many
 // that there is no room for another.
 func (l *lease) makeRoom(ctx context.Context) error {
@@ -233,6 +256,4 @@ func (l *lease) bereave(reason string) {
 }
 
 // sitterOf names a session that runs scripts on a backend.
-func sitterOf(req bailiff.Request, backend string) string {
-	return hash(req.Caller, req.Session.ID, backend)
-}
+func sitterOf(caller, session, backend string) string { return hash(caller, session, backend) }

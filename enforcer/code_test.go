@@ -1,0 +1,272 @@
+package enforcer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
+)
+
+// code is a request to run a script.
+func code(text string) bailiff.Request {
+	req := request("")
+	req.Tool, req.Args.Code = bailiff.ExecuteCode, text
+	return req
+}
+
+// asScripts runs each command of a shop as a script prints its own text.
+func asScripts(b *bench) {
+	b.shop.script = func(p *python) int {
+		switch p.Code {
+		case "crash":
+			p.ends(backends.Exit{Code: 139})
+		case "hang":
+			<-p.done
+		case "sleep":
+			p.untilBroken()
+			return 130
+		default:
+			p.print(p.Code)
+		}
+		return 0
+	}
+}
+
+func TestScriptsOfASessionShareAnInterpreter(t *testing.T) {
+	b := newBench(t, asScripts)
+	for range 2 {
+		a := b.Execute(t.Context(), code("x = 1"), nil)
+		if a.Status != bailiff.Completed || string(a.Output) != "x = 1" || a.Message != "" || a.SandboxID != "room-1" || a.Backend != "docker" {
+			t.Errorf("answer is %+v", a)
+		}
+	}
+	wantInterpreters(t, b.shop.rooms()[0], true)
+	b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.Scope = "user" })
+	for _, session := range []string{"s1", "s2", "s1"} {
+		req := code("x = 1")
+		req.Session.ID = session
+		b.Execute(t.Context(), req, nil)
+	}
+	wantInterpreters(t, b.shop.rooms()[1], true, true)
+}
+
+// wantInterpreters looks at which of a room's interpreters live, in the order of
+// their start.
+func wantInterpreters(t *testing.T, r *room, live ...bool) {
+	t.Helper()
+	var got []bool
+	for _, i := range r.interpreters() {
+		got = append(got, i.lives())
+	}
+	if !slices.Equal(got, live) {
+		t.Errorf("interpreters live: %v, want %v", got, live)
+	}
+}
+
+func TestAResetStartsAfresh(t *testing.T) {
+	b := newBench(t, asScripts)
+	b.Execute(t.Context(), code("x = 1"), nil)
+	reset := code("x")
+	reset.Args.Reset = true
+	if a := b.Execute(t.Context(), reset, nil); a.Status != bailiff.Completed || a.Message != "" {
+		t.Errorf("answer is %+v", a)
+	}
+	wantInterpreters(t, b.shop.rooms()[0], false, true)
+}
+
+func TestASessionIsToldThatItsVariablesAreLost(t *testing.T) {
+	constants := allow(func(d *bailiff.Decision) { d.Env.Set = map[string]string{"CI": "1"} })
+	for name, c := range map[string]struct {
+		meanwhile func(t *testing.T, b *bench)
+		says      string
+		told      bool // in the meantime
+	}{
+		"with a script that does not stop": {func(t *testing.T, b *bench) {
+			req := code("hang")
+			req.Args.Timeout = 1
+			if a := b.Execute(t.Context(), req, nil); a.Status != bailiff.TimedOut || !strings.Contains(a.Message, "variables of the session's scripts are lost") {
+				t.Errorf("answer is %+v", a)
+			}
+		}, "", true},
+		"with a script that ends the interpreter": {func(t *testing.T, b *bench) {
+			if a := b.Execute(t.Context(), code("crash"), nil); a.Status != bailiff.Completed || a.ExitCode != 139 || !strings.Contains(a.Message, "variables of the session's scripts are lost") {
+				t.Errorf("answer is %+v", a)
+			}
+		}, "", true},
+		"to a request that must be alone": {func(t *testing.T, b *bench) {
+			b.env["T"] = "t-12345678"
+			b.judge.says(allow(forward("T")))
+			req := request("push")
+			req.Env = []string{"T"}
+			wantRun(t, b, req)
+			b.judge.says(allow())
+		}, "a request had to be alone", false},
+		"after 10 minutes": {func(*testing.T, *bench) { time.Sleep(10 * time.Minute); synctest.Wait() }, "no script for 10 minutes", false},
+		"between scripts": {func(_ *testing.T, b *bench) {
+			b.shop.rooms()[0].interpreters()[0].ends(backends.Exit{Code: 137})
+		}, "ended between two scripts", false},
+		"with its sandbox":             {func(_ *testing.T, b *bench) { b.RemoveSandbox("room-1") }, "sandbox was removed", false},
+		"by what the policies set now": {func(_ *testing.T, b *bench) { b.judge.says(constants) }, "the policies set other variables", false},
+		"never, by its own end":        {func(t *testing.T, b *bench) { _, _ = b.EndSession(t.Context(), "hermes", "s1") }, "", false},
+		"never, by a script that is interrupted": {func(t *testing.T, b *bench) {
+			req := code("sleep")
+			req.Args.Timeout = 1
+			if a := b.Execute(t.Context(), req, nil); a.Status != bailiff.TimedOut || strings.Contains(a.Message, "lost") {
+				t.Errorf("answer is %+v", a)
+			}
+		}, "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t, asScripts)
+				wantRun(t, b, code("x = 1"))
+				c.meanwhile(t, b)
+				a := b.Execute(t.Context(), code("x"), nil)
+				if a.Status != bailiff.Completed || !strings.Contains(a.Message, c.says) || c.says == "" && a.Message != "" {
+					t.Errorf("answer is %+v", a)
+				}
+				if a := b.Execute(t.Context(), code("x"), nil); a.Status != bailiff.Completed || a.Message != "" {
+					t.Errorf("the next answer is %+v", a)
+				}
+			})
+		})
+	}
+}
+
+func TestAnIdleInterpreterIsNoUseOfItsSandbox(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, asScripts, ages(60, 0))
+		wantRun(t, b, code("x = 1"))
+		time.Sleep(time.Minute)
+		wantGone(t, b, 0)
+	})
+}
+
+func TestAScriptWithVariablesHasAnInterpreterOfItsOwn(t *testing.T) {
+	b := newBench(t, asScripts)
+	b.env["T"] = "t-12345678"
+	wantRun(t, b, code("x = 1"))
+	b.judge.says(allow(forward("T"), func(d *bailiff.Decision) { d.Tools = []string{"terminal"} }))
+	b.shop.script = func(p *python) int {
+		if p.cmd.Env["T"].Reveal() != "t-12345678" || !p.Last || !p.cmd.Reap {
+			t.Errorf("it runs as %+v", p.spoken)
+		}
+		if _, fault := p.call("terminal", `{"command": "env"}`); !strings.Contains(fault, "gets variables may call no tools") {
+			t.Errorf("a call ended with %q", fault)
+		}
+		p.print("token t-12345678")
+		return 3
+	}
+	req := code("push")
+	req.Env = []string{"T"}
+	if a := b.Execute(t.Context(), req, nil); a.ExitCode != 3 || string(a.Output) != "token [T redacted]" || a.Message != "" {
+		t.Errorf("answer is %+v", a)
+	}
+	wantInterpreters(t, b.shop.rooms()[0], false, false)
+}
+
+func TestAScriptOfARequestsOwnSandboxLeavesNoInterpreter(t *testing.T) {
+	b := newBench(t, asScripts, func(b *bench) { b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.Scope = "request" }) })
+	if a := b.Execute(t.Context(), code("x"), nil); a.Status != bailiff.Completed || a.Message != "" {
+		t.Errorf("answer is %+v", a)
+	}
+	wantInterpreters(t, b.shop.rooms()[0], false)
+}
+
+func TestWhereThereIsLittleRoomNoInterpreterStays(t *testing.T) {
+	b := newBench(t, asScripts, func(b *bench) { b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.PIDs = 32 }) })
+	if a := b.Execute(t.Context(), code("x"), nil); a.Status != bailiff.Completed || !strings.Contains(a.Message, "so few processes") {
+		t.Errorf("answer is %+v", a)
+	}
+	wantInterpreters(t, b.shop.rooms()[0], false)
+}
+
+func TestScriptsOfASessionRunOneAfterAnother(t *testing.T) {
+	var inside, most int
+	var mu sync.Mutex
+	b := newBench(t, func(b *bench) {
+		b.shop.script = func(*python) int {
+			mu.Lock()
+			inside++
+			most = max(most, inside)
+			mu.Unlock()
+			defer func() { mu.Lock(); inside--; mu.Unlock() }()
+			return 0
+		}
+	})
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() { wantRun(t, b, code("x")) })
+	}
+	all.Wait()
+	if most != 1 {
+		t.Errorf("%d scripts ran at once", most)
+	}
+	wantInterpreters(t, b.shop.rooms()[0], true)
+}
+
+func TestASharedSandboxHoldsFewIdleInterpreters(t *testing.T) {
+	b := newBench(t, asScripts, func(b *bench) { b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.Scope = "user" }) })
+	of := func(i int) bailiff.Request {
+		req := code("x")
+		req.Session.ID = fmt.Sprintf("s%d", i)
+		return req
+	}
+	for i := range maxKernels + 2 {
+		wantRun(t, b, of(i))
+	}
+	wantInterpreters(t, b.shop.rooms()[0], false, false, true, true, true, true)
+	if a := b.Execute(t.Context(), of(0), nil); !strings.Contains(a.Message, "other sessions of the user needed its room") {
+		t.Errorf("answer is %+v", a)
+	}
+	if _, err := b.EndSession(t.Context(), "hermes", "s0"); err != nil {
+		t.Fatal(err)
+	}
+	wantInterpreters(t, b.shop.rooms()[0], false, false, false, true, true, true, false)
+}
+
+func TestAScriptStartsWhereTheSessionStands(t *testing.T) {
+	var at []string
+	b := newBench(t, func(b *bench) {
+		b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
+			return backends.Exit{Workdir: "/workspace/called"}, nil
+		}
+		b.shop.script = func(p *python) int {
+			at = append(at, p.Dir)
+			switch p.Code {
+			case "move":
+				p.at = "/workspace/moved"
+			case "call":
+				p.call("terminal", `{"command": "cd called"}`)
+			}
+			return 0
+		}
+		b.judge.decision = allow(func(d *bailiff.Decision) { d.Tools = []string{"terminal"} })
+	})
+	for _, text := range []string{"", "move", "call", ""} {
+		wantRun(t, b, code(text))
+	}
+	if want := []string{"", "/workspace", "/workspace/moved", "/workspace/called"}; !slices.Equal(at, want) {
+		t.Errorf("scripts started in %q, want %q", at, want)
+	}
+}
+
+func TestAScriptThatIsHaltedIsInterrupted(t *testing.T) {
+	b := newBench(t, asScripts)
+	answered := make(chan bailiff.Answer)
+	go func() { answered <- b.Execute(context.Background(), code("sleep"), nil) }()
+	await10s(t, "the script runs", func() bool { return b.shop.scripts.Load() == 1 })
+	if err := b.Halt(t.Context(), func(bailiff.Session) bool { return true }); err != nil {
+		t.Fatal(err)
+	}
+	if a := <-answered; a.Status != bailiff.Interrupted || a.Code != bailiff.CodeFrozen {
+		t.Errorf("answer is %+v", a)
+	}
+}

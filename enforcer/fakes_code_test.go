@@ -1,0 +1,174 @@
+package enforcer
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/bailiff-dev/bailiff/backends"
+)
+
+// talk is an interpreter of a room, which does what a test has its scripts do.
+type talk struct {
+	cmd     backends.Command
+	hear    backends.Listener
+	scripts chan spoken
+	answers chan spoken
+	breaks  chan struct{} // has room for one
+	done    chan struct{}
+
+	mu   sync.Mutex // held while it is heard
+	over bool
+	exit backends.Exit
+}
+
+// spoken is a line that an interpreter gets.
+type spoken struct {
+	Script int      `json:"script"`
+	Code   string   `json:"code"`
+	Dir    string   `json:"dir"`
+	Tools  []string `json:"tools"`
+	Last   bool     `json:"last"`
+
+	Answer int             `json:"answer"`
+	Value  json.RawMessage `json:"value"`
+	Fault  string          `json:"fault"`
+}
+
+func (r *room) Converse(_ context.Context, cmd backends.Command, hear backends.Listener) (backends.Dialogue, error) {
+	t := &talk{cmd: cmd, hear: hear, scripts: make(chan spoken), answers: make(chan spoken, 10), breaks: make(chan struct{}, 1), done: make(chan struct{})}
+	r.mu.Lock()
+	r.talks = append(r.talks, t)
+	r.mu.Unlock()
+	go t.serve(r)
+	return t, nil
+}
+
+func (r *room) interpreters() []*talk {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.talks)
+}
+
+func (t *talk) serve(r *room) {
+	t.says(`{"ready": "/workspace"}`)
+	for {
+		select {
+		case s := <-t.scripts:
+			p := &python{talk: t, spoken: s, at: s.Dir}
+			if p.at == "" {
+				p.at = "/workspace"
+			}
+			r.shop.scripts.Add(1)
+			code := 0
+			if r.shop.script != nil {
+				code = r.shop.script(p)
+			}
+			t.says(`{"end": %d, "code": %d, "dir": %q}`, s.Script, code, p.at)
+			if s.Last {
+				t.ends(backends.Exit{Code: code})
+			}
+		case <-t.done:
+			return
+		}
+	}
+}
+
+func (t *talk) says(format string, values ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.over {
+		t.hear.Line(fmt.Appendf(nil, format, values...))
+	}
+}
+
+func (t *talk) Say(line []byte) error {
+	var s spoken
+	if err := json.Unmarshal(line, &s); err != nil {
+		return err
+	}
+	to := t.answers
+	if s.Script != 0 {
+		to = t.scripts
+	}
+	select {
+	case to <- s:
+		return nil
+	case <-t.done:
+		return errBoom
+	}
+}
+
+func (t *talk) Break() error {
+	select {
+	case t.breaks <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+func (t *talk) Kill(context.Context) error {
+	t.ends(backends.Exit{Code: 137, Interrupted: true})
+	return nil
+}
+
+func (t *talk) Done() <-chan struct{} { return t.done }
+
+func (t *talk) Exit() backends.Exit {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.exit
+}
+
+func (t *talk) ends(exit backends.Exit) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.over {
+		t.over, t.exit = true, exit
+		close(t.done)
+	}
+}
+
+func (t *talk) lives() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return !t.over
+}
+
+// python is a running script.
+type python struct {
+	*talk
+	spoken
+	at    string // where it stands
+	calls int
+}
+
+func (p *python) print(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.over {
+		p.hear.Output([]byte(text))
+	}
+}
+
+// call calls a tool, and returns its value or the text of a fault.
+func (p *python) call(tool, arguments string) (value, fault string) {
+	p.calls++
+	p.says(`{"call": %d, "tool": %q, "arguments": %s}`, p.calls, tool, arguments)
+	select {
+	case s := <-p.answers:
+		return string(s.Value), s.Fault
+	case <-p.done:
+		return "", "the interpreter was killed"
+	}
+}
+
+// untilBroken waits for an interrupt.
+func (p *python) untilBroken() {
+	select {
+	case <-p.breaks:
+	case <-p.done:
+	}
+}
