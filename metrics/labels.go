@@ -24,7 +24,7 @@ const (
 )
 
 var (
-	tools    = []bailiff.Tool{bailiff.Terminal, bailiff.ExecuteCode, bailiff.Process}
+	tools    = []bailiff.Tool{bailiff.Terminal, bailiff.ExecuteCode, bailiff.Process, bailiff.Call}
 	statuses = []bailiff.Status{
 		bailiff.Completed, bailiff.Refused, bailiff.ApprovalRequired, bailiff.Expired,
 		bailiff.TimedOut, bailiff.Interrupted, bailiff.Unavailable, bailiff.Failed,

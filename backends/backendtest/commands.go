@@ -18,7 +18,6 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
 )
 
@@ -40,7 +39,6 @@ func commandChecks() []check {
 		{"The environment holds what was given and nothing else", environment},
 		{"Values of variables stand in no argument vector", valuesInArguments},
 		{"Commands inherit no open file", openFiles},
-		{"Python programs run", python},
 		{"Fifty commands run at once", fifty},
 		{"Files are known by their content", digests},
 	}
@@ -380,16 +378,6 @@ func valuesInArguments(t *testing.T, b box) {
 func openFiles(t *testing.T, b box) {
 	if _, out := b.run(argv("python3", "-c", "import os; print(*[fd for fd in range(3, 4096) if os.path.exists(f'/proc/self/fd/{fd}')])")); out != "\n" {
 		t.Errorf("a program has open: %s", out)
-	}
-}
-
-func python(t *testing.T, b box) {
-	cmd := bounded(runner.Python("import os, sys\nprint('hello')\nos.chdir('/usr')\nsys.exit(4)"))
-	if exit, out := b.run(cmd); out != "hello\n" || exit.Code != 4 || exit.Workdir != "/usr" {
-		t.Errorf("said %q and ended as %+v", out, exit)
-	}
-	if exit, out := b.run(bounded(runner.Python(""))); out != "" || exit.Code != 0 {
-		t.Errorf("an empty program said %q and ended as %+v", out, exit)
 	}
 }
 

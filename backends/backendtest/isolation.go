@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/backends/runner"
 )
 
 func isolationChecks(spec backends.Spec) []check {
@@ -267,7 +266,7 @@ func calls(t *testing.T, b box) {
 		"pivot_root", "request_key", "setns", "syslog", "umount2", "unshare", "userfaultfd"} {
 		want += name + ": refused\n"
 	}
-	if exit, out := b.run(bounded(runner.Python(caller))); out != want || exit.Code != 0 {
+	if exit, out := b.run(python(caller)); out != want || exit.Code != 0 {
 		t.Errorf("it ended with %d and said\n%swant\n%s", exit.Code, out, want)
 	}
 }
@@ -278,7 +277,7 @@ var tracer string
 // cannotTrace tries from inside, as the runner's own user, every way to look
 // into it that works on a process of one's own.
 func cannotTrace(t *testing.T, b box) {
-	exit, out := b.run(bounded(runner.Python(tracer)))
+	exit, out := b.run(python(tracer))
 	if want := "own: mem environ fd maps ptrace\nsupervisor:\nrunner:\n"; out != want || exit.Code != 0 {
 		t.Errorf("open to a command were:\n%swant:\n%s", out, want)
 	}

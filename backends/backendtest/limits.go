@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/backends/runner"
 )
 
 // limitChecks attack the limits of a spec from inside. Each attack ends by
@@ -60,7 +59,7 @@ var attacks string
 
 // attack is one of the attacks of attack.py.
 func attack(name string, number int) backends.Command {
-	cmd := bounded(runner.Python(fmt.Sprintf("%s\nattack(%q, %d)\n", attacks, name, number)))
+	cmd := python(fmt.Sprintf("%s\nattack(%q, %d)\n", attacks, name, number))
 	cmd.Reap = true
 	return cmd
 }

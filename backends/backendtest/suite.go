@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -36,7 +37,7 @@ func Run(t *testing.T, cfg Config) {
 	if err := backend.Ready(context.Background()); err != nil {
 		t.Fatalf("the backend is not ready: %v", err)
 	}
-	all := append(append(commandChecks(), treeChecks()...), livingChecks()...)
+	all := slices.Concat(commandChecks(), treeChecks(), livingChecks(), interpreterChecks())
 	if backend.Isolated() {
 		all = append(append(all, isolationChecks(cfg.Spec)...), limitChecks(cfg.Spec)...)
 	}
@@ -78,6 +79,13 @@ func open(t testing.TB, backend backends.Backend, spec backends.Spec) box {
 
 // shell is a command with bounds that do not matter to the test.
 func shell(script string) backends.Command { return bounded(runner.Shell(script)) }
+
+// python is a program that python3 reads from its standard input.
+func python(program string) backends.Command {
+	cmd := argv("python3", "-u", "-")
+	cmd.Stdin = []byte(program)
+	return cmd
+}
 
 func argv(words ...string) backends.Command { return bounded(backends.Command{Argv: words}) }
 

@@ -1,10 +1,6 @@
 package runner
 
-import (
-	"strings"
-
-	"github.com/bailiff-dev/bailiff/backends"
-)
+import "github.com/bailiff-dev/bailiff/backends"
 
 const shell = "/bin/bash"
 
@@ -30,12 +26,4 @@ func words(script string) []string {
 		script = script[maxWord:]
 	}
 	return append(list, script)
-}
-
-// Python is the command that runs a program with the sandbox's python3.
-func Python(program string) backends.Command {
-	if strings.TrimSpace(program) == "" {
-		program = "pass\n"
-	}
-	return backends.Command{Argv: []string{"python3", "-u", "-"}, Stdin: []byte(program)}
 }

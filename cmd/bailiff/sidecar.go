@@ -95,7 +95,7 @@ func (s *sidecar) planAgent(l config.Listener) (agentPlan, error) {
 	messaging, _ := tableNames(context.Background(), s.policies)
 	handler, err := gateway.NewAgent(gateway.AgentConfig{
 		Name: l.Name, Platforms: l.Platforms, Messaging: withoutCLI(messaging), DataPaths: s.cfg.Agent.DataPaths,
-		Enforcer: s.enforcer, Evaluator: s.policies, Circumstances: s.enforcer.Circumstances,
+		Enforcer: s.enforcer, Tools: s.enforcer, Evaluator: s.policies, Circumstances: s.enforcer.Circumstances,
 	})
 	if err != nil {
 		return agentPlan{}, err
