@@ -63,6 +63,9 @@ type Config struct {
 	// AcceptMissingLimits names what may be left out where the engine cannot do it:
 	// cpus, memory_mb, swap, pids, disk_mb, seccomp.
 	AcceptMissingLimits []string
+	// StateDir holds the disks of workspaces that are to be bounded on an engine
+	// which cannot bound a volume; empty means that there are none.
+	StateDir string
 	// MountsAllowed lists the folders of the engine's host that specs may mount.
 	MountsAllowed []string
 	// Log gets the progress of pulls and what runners write to standard error;

@@ -80,6 +80,7 @@ func (b *Backend) open(ctx context.Context, name string, spec backends.Spec) (*s
 	if err != nil {
 		return nil, err
 	}
+	defer workspace.release()
 	owned := make(chan error, 1) // a workspace is needed by the first command, not by the start
 	go func() { owned <- b.ownWorkspace(ctx, spec, found.ID, workspace) }()
 	opened, err := b.begin(ctx, name, spec, found, mounts(spec, program, workspace.Name))

@@ -62,10 +62,10 @@ func TestAWorkspaceIsMadeAnewAtOnceAfterItsRemoval(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b.isSeeded(made) {
+		if b.isSeeded(made.Volume) {
 			t.Error("a new workspace counts as filled")
 		}
-		if err := b.seed(made, func() error { return nil }); err != nil {
+		if err := b.seed(made.Volume, func() error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 		if err := b.RemoveWorkspace(t.Context(), spec.Owner, spec.Workspace); err != nil {

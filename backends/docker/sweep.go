@@ -73,6 +73,7 @@ func (b *Backend) sweepVolumes(ctx context.Context, owner string) error {
 			faults = append(faults, b.removeVolume(ctx, v.Name))
 		}
 	}
+	faults = append(faults, b.sweepDisks(ctx, owner))
 	return errors.Join(faults...)
 }
 

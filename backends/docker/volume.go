@@ -64,30 +64,44 @@ func (b *Backend) runnerVolume(ctx context.Context, owner, image string) (string
 	})
 }
 
+// workspace is the volume of a named workspace, or nothing.
+type workspace struct {
+	volume.Volume
+	disk *disk
+}
+
 // workspaceVolume makes the volume of a named workspace, if the spec names one
-// and it is not there.
-func (b *Backend) workspaceVolume(ctx context.Context, spec backends.Spec) (volume.Volume, error) {
+// and it is not there. It is to be released when a container has it.
+func (b *Backend) workspaceVolume(ctx context.Context, spec backends.Spec) (workspace, error) {
 	if spec.Workspace == "" {
-		return volume.Volume{}, nil
+		return workspace{}, nil
 	}
 	options := volume.CreateOptions{
 		Name:   workspaceVolumeName(spec.Owner, spec.Workspace),
 		Labels: map[string]string{labelOwner: spec.Owner, labelSession: hashed(spec.Session), labelWorkspace: spec.Workspace},
 	}
-	if size := shareMB(spec.DiskMB, workspaceFolder); size > 0 {
+	size := shareMB(spec.DiskMB, workspaceFolder)
+	if b.hasDisk(options.Name) {
+		return b.onDisk(ctx, options, size)
+	}
+	if size > 0 {
 		options.DriverOpts = map[string]string{"size": strconv.Itoa(size) + "M"}
 	}
-	return b.makeVolume(ctx, options)
+	made, err := b.makeVolume(ctx, options)
+	if errors.Is(err, errNoQuota) {
+		return b.withoutQuota(ctx, options, size, err)
+	}
+	return workspace{Volume: made}, err
 }
 
 // ownWorkspace makes a workspace's volume the unprivileged user's. Done twice it
 // does no harm.
-func (b *Backend) ownWorkspace(ctx context.Context, spec backends.Spec, image string, made volume.Volume) error {
+func (b *Backend) ownWorkspace(ctx context.Context, spec backends.Spec, image string, made workspace) error {
 	if made.Name == "" {
 		return nil
 	}
-	return b.seed(made, func() error {
-		return b.fill(ctx, spec.Owner, image, made, workspaceFolder,
+	return b.seed(made.Volume, func() error {
+		return b.fill(ctx, spec.Owner, image, made.Volume, workspaceFolder,
 			tar.Header{Typeflag: tar.TypeDir, Name: workspaceFolder + "/", Mode: 0o700, Uid: b.uid, Gid: b.gid}, nil)
 	})
 }
@@ -111,13 +125,13 @@ func (b *Backend) Workspaces(ctx context.Context, owner string) ([]string, error
 	return list, nil
 }
 
-// RemoveWorkspace deletes the volume of a named workspace.
+// RemoveWorkspace deletes the volume of a named workspace, and its disk.
 func (b *Backend) RemoveWorkspace(ctx context.Context, owner, workspace string) error {
 	name := workspaceVolumeName(owner, workspace)
 	err := b.engine.VolumeRemove(ctx, name, false)
 	if err == nil || errdefs.IsNotFound(err) {
 		b.unseed(name)
-		return nil
+		return b.removeDisk(name)
 	}
 	return b.fault("removing a workspace", err)
 }
@@ -138,21 +152,21 @@ func (b *Backend) seed(made volume.Volume, fill func() error) error {
 	return nil
 }
 
+// errNoQuota wraps what an engine says that cannot bound a volume.
+var errNoQuota = errors.New("the Docker engine cannot bound a volume")
+
 // makeVolume returns the volume, which may have been there, with the bound that
 // the options ask for.
 func (b *Backend) makeVolume(ctx context.Context, options volume.CreateOptions) (volume.Volume, error) {
 	b.making.Lock()
 	defer b.making.Unlock()
-	made, err := b.labelledVolume(ctx, options)
 	size := options.DriverOpts["size"]
-	if err != nil && size != "" && !client.IsErrConnectionFailed(err) {
-		if err := b.missing(diskMB, fmt.Sprintf("the Docker engine cannot bound a volume (%v)", err)); err != nil {
-			return made, err
-		}
-		options.DriverOpts, size = nil, ""
-		made, err = b.labelledVolume(ctx, options)
-	}
-	if err != nil {
+	made, err := b.labelledVolume(ctx, options)
+	switch {
+	case err == nil:
+	case size != "" && !client.IsErrConnectionFailed(err):
+		return made, fmt.Errorf("%w (%w)", errNoQuota, err)
+	default:
 		return made, b.fault("making volume "+options.Name, err)
 	}
 	if bound := made.Options["size"]; bound != size {

@@ -29,7 +29,7 @@ func newBackends(cfg *config.Config, log *slog.Logger) (map[string]backends.Back
 	}
 	if c := cfg.Backends.Docker; c != nil {
 		b, err := docker.New(docker.Config{Host: c.Host, Image: c.Image, User: c.User, Runner: program,
-			AcceptMissingLimits: c.AcceptMissingLimits, MountsAllowed: c.MountsAllowed, Log: log})
+			AcceptMissingLimits: c.AcceptMissingLimits, MountsAllowed: c.MountsAllowed, StateDir: filepath.Join(cfg.StateDir, "docker"), Log: log})
 		if err := add("docker", b, err); err != nil {
 			return nil, err
 		}

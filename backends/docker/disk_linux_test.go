@@ -1,0 +1,147 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/docker/docker/api/types/container"
+)
+
+// boundedBackend can make disks, which is what engines without quotas need.
+func boundedBackend(t *testing.T) (*Backend, backends.Spec) {
+	t.Helper()
+	b := testBackend(t, func(c *Config) { c.StateDir = t.TempDir() })
+	if err := b.disksPossible(t.Context()); err != nil {
+		needed(t, false, err.Error())
+	}
+	spec := testSpec(t)
+	spec.DiskMB, spec.Workspace = 64, "w"
+	return b, spec
+}
+
+const fillWorkspace = "head -c 100M /dev/zero >big 2>/dev/null; stat -c %s big"
+
+func TestANamedWorkspaceHoldsNoMoreThanItsShareOfTheDisk(t *testing.T) {
+	b, spec := boundedBackend(t)
+	sb := open(t, b, spec)
+	if got := output(t, sb, "ls -A; stat -c '%u %a' ."); got != "10000 700\n" {
+		t.Errorf("a new workspace is %q, want nobody else's and empty", got)
+	}
+	if got := strings.TrimSpace(output(t, sb, fillWorkspace)); len(got) != len("25000000") || got > "33554432" {
+		t.Errorf("a workspace of 32 MiB took %s bytes", got)
+	}
+	if got := output(t, sb, "rm big && echo again >note && cat note"); got != "again\n" {
+		t.Errorf("after it was full it says %q", got)
+	}
+}
+
+func TestABoundedWorkspaceOutlivesItsSandboxes(t *testing.T) {
+	b, spec := boundedBackend(t)
+	other := spec
+	other.Workspace = "other"
+	first := open(t, b, spec)
+	output(t, first, "echo kept >note")
+	if err := b.engine.ContainerKill(t.Context(), first.ID(), "KILL"); err != nil { // it stays, as what has the volume
+		t.Fatal(err)
+	}
+	if got := output(t, open(t, b, other), "ls -A"); got != "" {
+		t.Errorf("another workspace holds %q", got)
+	}
+	unbounded := spec
+	unbounded.DiskMB = 0
+	for _, spec := range []backends.Spec{spec, unbounded} {
+		sb := open(t, b, spec)
+		if got := output(t, sb, "cat note"); got != "kept\n" {
+			t.Errorf("with disk_mb %d the next sandbox finds %q", spec.DiskMB, got)
+		}
+		if err := sb.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	larger := spec
+	larger.DiskMB = 128
+	if err := opening(t, b, larger); !errors.Is(err, backends.ErrUnsupported) || !strings.Contains(err.Error(), "disk_mb") {
+		t.Errorf("with another bound Open says %v", err)
+	}
+}
+
+func TestABoundedWorkspaceIsAdoptedWithItsSandbox(t *testing.T) {
+	b, spec := boundedBackend(t)
+	first := open(t, b, spec)
+	output(t, first, "echo kept >note")
+	abandon(first)
+	if got := output(t, adopt(t, b, first.ID(), spec), "cat note"); got != "kept\n" {
+		t.Errorf("the adopted sandbox finds %q", got)
+	}
+}
+
+func TestNothingIsLeftOfABoundedWorkspace(t *testing.T) {
+	b, spec := boundedBackend(t)
+	sb := open(t, b, spec)
+	if left := linksIn(t, b.cfg.StateDir); len(left) > 0 {
+		t.Errorf("%v lead to a device that may become another's", left)
+	}
+	if err := sb.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.RemoveWorkspace(t.Context(), spec.Owner, spec.Workspace); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{".ext4", ".ext4.part", ".device"} { // as a killed sidecar leaves
+		if err := os.WriteFile(filepath.Join(b.cfg.StateDir, workspaceVolumeName(spec.Owner, "half")+name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := b.Sweep(t.Context(), spec.Owner, keepNone); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(b.cfg.StateDir); err != nil || len(left) > 0 {
+		t.Errorf("left behind are %v, %v", left, err)
+	}
+}
+
+func TestASweepSparesTheDisksOfWorkspaces(t *testing.T) {
+	b, spec := boundedBackend(t)
+	sb := open(t, b, spec)
+	output(t, sb, "echo kept >note")
+	if _, err := b.Sweep(t.Context(), spec.Owner, keepNone); err != nil {
+		t.Fatal(err)
+	}
+	if got := output(t, open(t, b, spec), "cat note"); got != "kept\n" {
+		t.Errorf("after a sweep the workspace holds %q", got)
+	}
+}
+
+func linksIn(t *testing.T, folder string) (links []string) {
+	t.Helper()
+	found, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range found {
+		if file.Type()&os.ModeSymlink != 0 {
+			links = append(links, file.Name())
+		}
+	}
+	return links
+}
+
+// A stopped container may be started by whoever may use the engine.
+func TestAStoppedSandboxThatIsStartedAgainMountsNobodysDisk(t *testing.T) {
+	b, spec := boundedBackend(t)
+	stopped := open(t, b, spec)
+	if err := b.engine.ContainerKill(t.Context(), stopped.ID(), "KILL"); err != nil {
+		t.Fatal(err)
+	}
+	other := spec
+	other.Workspace = "other"
+	open(t, b, other) // which may get the device that the first had
+	if err := b.engine.ContainerStart(context.Background(), stopped.ID(), container.StartOptions{}); err == nil {
+		t.Error("it was started with whatever its device is now")
+	}
+}
