@@ -36,7 +36,7 @@ type machine struct {
 // boot is what process 1 does. What an engine keeps is in $1; the rest goes with
 // the machine.
 const boot = `
-mount -t proc proc /proc && mount -t tmpfs tmpfs /run && ip link set lo up || exit
+mount -t proc proc /proc && mount -t tmpfs tmpfs /run || exit
 while read -r order; do
 	case $order in
 	start) dockerd --config-file "$1/config" --host "unix://$1/sock" --data-root "$1/data" --exec-root /run/engine \
@@ -51,7 +51,7 @@ done`
 func startMachine(t *testing.T) *machine {
 	t.Helper()
 	needed(t, os.Getuid() == 0, "only root can start one")
-	for _, program := range []string{"dockerd", "containerd", "busybox", "ip", "mount", "bash"} {
+	for _, program := range []string{"dockerd", "containerd", "busybox", "mount", "bash"} {
 		_, err := exec.LookPath(program)
 		needed(t, err == nil, fmt.Sprintf("%s is missing, run scripts/install-deps", program))
 	}
