@@ -105,7 +105,7 @@ func watchArgv(ctx context.Context, value string, leaked *atomic.Value) {
 	}
 }
 
-func get(t *testing.T, s *running, path string) string {
+func get(t testing.TB, s *running, path string) string {
 	t.Helper()
 	resp, err := http.Get("http://" + s.meter.Addr().String() + path)
 	if err != nil {
