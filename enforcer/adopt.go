@@ -98,7 +98,7 @@ func (e *Enforcer) adopter(record ledger.Sandbox) (backends.Adopter, error) {
 		return nil, errors.New("it has expired")
 	case slices.ContainsFunc(record.Guests, e.isFrozen):
 		e.leases.settle(record.Slot, record.Spec.Workspace)
-		e.leases.park(record.Spec.Workspace, maxAge)
+		e.leases.park(record.Spec.Workspace, reasonFrozen, maxAge)
 		return nil, errors.New("an operator has frozen whom it is let to")
 	}
 	return maker, nil
@@ -129,7 +129,7 @@ func (e *Enforcer) noteSandbox(caller, session, backend, id, message string) {
 // leaves; then the idle clock starts anew.
 func (ls *leases) adopt(record ledger.Sandbox, maker backends.Backend, sandbox backends.Sandbox) *lease {
 	t := tenant{caller: record.Caller, session: record.Session, user: record.User, backend: record.Backend,
-		slot: record.Slot, shared: record.Shared, idle: record.Idle, spec: record.Spec}
+		slot: record.Slot, shared: record.Shared, persistent: record.Persistent, idle: record.Idle, spec: record.Spec}
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	ls.homes[t.slot] = t.spec.Workspace

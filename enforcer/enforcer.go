@@ -121,6 +121,8 @@ type Config struct {
 	Owner string
 	// Ledger is of the sandboxes that are let.
 	Ledger Ledger[ledger.Sandbox]
+	// Workspaces is of those that stay when their sandbox goes.
+	Workspaces Ledger[ledger.Workspace]
 	// Throttle bounds the requests that are executed; nil means no bound.
 	Throttle Throttle
 	// Unfinished are the requests that an earlier run started and whose end it
@@ -141,9 +143,14 @@ func New(c Config) (*Enforcer, error) {
 	ctx, stop := context.WithCancelCause(context.Background())
 	e := &Enforcer{Config: c, answers: remember(c.Unfinished), running: ctx, stop: stop}
 	e.readiness = newReadiness(c.Backends)
+	workspaces, err := recall(c.Workspaces, c.Log)
+	if err != nil {
+		return nil, err
+	}
 	e.leases = newLeases(c.Owner, e.opened, e.reaped)
 	e.leases.let, e.leases.log, e.leases.processes = c.Ledger, c.Log, e.processes.entries
 	e.leases.pool = newPool(c.Observer, c.Log)
+	e.leases.keeps(workspaces)
 	return e, nil
 }
 
@@ -151,7 +158,7 @@ func (c Config) missing() []string {
 	var names []string
 	for name, absent := range map[string]bool{
 		"Decider": c.Decider == nil, "Recorder": c.Recorder == nil, "Environ": c.Environ == nil,
-		"Observer": c.Observer == nil, "Approvals": c.Approvals == nil, "Freezer": c.Freezer == nil, "Backends": c.Backends == nil, "Owner": c.Owner == "", "Ledger": c.Ledger == nil,
+		"Observer": c.Observer == nil, "Approvals": c.Approvals == nil, "Freezer": c.Freezer == nil, "Backends": c.Backends == nil, "Owner": c.Owner == "", "Ledger": c.Ledger == nil, "Workspaces": c.Workspaces == nil,
 	} {
 		if absent {
 			names = append(names, name)
@@ -229,6 +236,11 @@ func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) bailiff.Deci
 func (e *Enforcer) EndSession(ctx context.Context, caller, session string) (int, error) {
 	e.tools.forget(caller, session)
 	removed, err := e.leases.end(ctx, caller, session)
+	for backend := range e.Backends {
+		if err := e.clear(ctx, backend, e.leases.left(caller, session, backend), true); err != nil {
+			e.Log.Warn("removing the files of a session that has ended; a sweep will", "backend", backend, "error", err)
+		}
+	}
 	return removed, errors.Join(err, e.processes.end(ctx, sessionKey{caller, session}), e.endScripts(ctx, caller, session))
 }
 

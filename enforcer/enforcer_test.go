@@ -18,7 +18,7 @@ import (
 
 func TestNewNamesEverythingThatTheConfigLacks(t *testing.T) {
 	_, err := New(Config{})
-	if want := "enforcer config lacks Approvals, Backends, Decider, Environ, Freezer, Ledger, Observer, Owner, Recorder"; err == nil || err.Error() != want {
+	if want := "enforcer config lacks Approvals, Backends, Decider, Environ, Freezer, Ledger, Observer, Owner, Recorder, Workspaces"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -228,20 +228,22 @@ func (s *shop) rooms() []*room {
 }
 
 type room struct {
-	shop   *shop
-	spec   backends.Spec
-	id     string
-	done   chan struct{}
-	once   sync.Once
-	mu     sync.Mutex
-	left   int
-	dies   bool // as soon as it is looked at
-	killed int
-	cmds   []backends.Command
-	jobs   []*job
-	talks  []*talk
-	inside int
-	most   int // commands at once
+	shop *shop
+	spec backends.Spec
+	id   string
+	done chan struct{}
+	once sync.Once
+	mu   sync.Mutex
+	left int
+	dies bool // as soon as it is looked at
+	// closing happens while it is closed.
+	closing func()
+	killed  int
+	cmds    []backends.Command
+	jobs    []*job
+	talks   []*talk
+	inside  int
+	most    int // commands at once
 }
 
 func (r *room) ID() string            { return r.id }
@@ -288,6 +290,9 @@ func (r *room) Kill(context.Context) error {
 }
 
 func (r *room) Close(context.Context) error {
+	if r.closing != nil {
+		r.closing()
+	}
 	r.once.Do(func() { close(r.done) })
 	for _, j := range r.living() {
 		j.ends(backends.Exit{Lost: true})
@@ -336,17 +341,18 @@ type bench struct {
 	env   environ
 	human *humans
 	let   *shelf[ledger.Sandbox]
+	kept  *shelf[ledger.Workspace]
 }
 
 func newBench(t *testing.T, changes ...func(*bench)) *bench {
 	t.Helper()
 	b := &bench{judge: &judge{decision: allow()}, tape: &tape{}, shop: &shop{}, env: environ{}, human: &humans{grants: map[string]bool{}},
-		let: &shelf[ledger.Sandbox]{all: map[string]ledger.Sandbox{}}}
+		let: &shelf[ledger.Sandbox]{all: map[string]ledger.Sandbox{}}, kept: &shelf[ledger.Workspace]{all: map[string]ledger.Workspace{}}}
 	for _, change := range changes {
 		change(b)
 	}
 	var err error
-	b.Enforcer, err = New(Config{Decider: b.judge, Recorder: b.tape, Environ: b.env, Observer: blind{}, Approvals: b.human, Freezer: b.human, Ledger: b.let, Owner: "test",
+	b.Enforcer, err = New(Config{Decider: b.judge, Recorder: b.tape, Environ: b.env, Observer: blind{}, Approvals: b.human, Freezer: b.human, Ledger: b.let, Workspaces: b.kept, Owner: "test",
 		Backends: map[string]backends.Backend{"docker": b.shop, "local": b.shop}})
 	if err != nil {
 		t.Fatal(err)
@@ -408,6 +414,9 @@ type cupboard struct {
 	*shop
 	mu    sync.Mutex
 	holds map[string]bool
+	// meanwhile happens while a workspace is removed.
+	meanwhile func()
+	done      []string // what was done with workspaces
 }
 
 func newCupboard(s *shop) *cupboard { return &cupboard{shop: s, holds: map[string]bool{}} }
@@ -417,6 +426,7 @@ func (c *cupboard) Open(ctx context.Context, spec backends.Spec) (backends.Sandb
 	defer c.mu.Unlock()
 	if spec.Workspace != "" {
 		c.holds[spec.Workspace] = true
+		c.done = append(c.done, "open")
 	}
 	return c.shop.Open(ctx, spec)
 }
@@ -428,9 +438,13 @@ func (c *cupboard) Workspaces(context.Context, string) ([]string, error) {
 }
 
 func (c *cupboard) RemoveWorkspace(_ context.Context, _, workspace string) error {
+	if c.meanwhile != nil {
+		c.meanwhile()
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.holds, workspace)
+	c.done = append(c.done, "remove")
 	return nil
 }
 

@@ -49,7 +49,7 @@ func (ls *leases) record(l *lease) (r ledger.Sandbox, due bool) {
 	}
 	l.stale = false
 	r = ledger.Sandbox{ID: l.id(), Backend: l.backend, Spec: l.spec, Slot: l.slot, Shared: l.shared, Caller: l.caller, Session: l.session,
-		User: l.user, Guests: slices.Clone(l.guests), Since: l.since, Expires: l.expires, Idle: l.idle, Processes: ls.processes(l)}
+		User: l.user, Guests: slices.Clone(l.guests), Since: l.since, Expires: l.expires, Idle: l.idle, Persistent: l.persistent, Processes: ls.processes(l)}
 	for of, at := range ls.workdirs {
 		if at.lease == l {
 			r.Workdirs = append(r.Workdirs, ledger.Workdir{Of: of, Path: at.path, InWorkspace: at.inWorkspace})

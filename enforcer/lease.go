@@ -35,6 +35,7 @@ type leases struct {
 	let       Ledger[ledger.Sandbox]
 	log       *slog.Logger
 	pool      *pool
+	kept      *kept
 
 	mu sync.Mutex
 	// live are the leases that new requests may join, by slot; all are those whose
@@ -42,8 +43,8 @@ type leases struct {
 	live     map[string]*lease
 	all      map[*lease]bool
 	workdirs map[string]workdir // by caller and session
-	// parked are the workspaces of halted sessions, and until when each is kept.
-	parked map[string]time.Time
+	// parked are workspaces that nobody is in and that stay for a while.
+	parked map[string]parking
 	// homes are the workspaces that are called otherwise than their scope, by slot.
 	homes map[string]string
 	// failed are the slots whose sandbox failed and whose next user is to be told.
@@ -52,7 +53,7 @@ type leases struct {
 }
 
 func newLeases(owner string, opened func(string, error, time.Duration), reaped func(*lease, string, error)) *leases {
-	return &leases{owner: owner, opened: opened, reaped: reaped, live: map[string]*lease{}, all: map[*lease]bool{}, workdirs: map[string]workdir{}, failed: map[string]bool{}, parked: map[string]time.Time{}, homes: map[string]string{}}
+	return &leases{owner: owner, opened: opened, reaped: reaped, live: map[string]*lease{}, all: map[*lease]bool{}, workdirs: map[string]workdir{}, failed: map[string]bool{}, parked: map[string]parking{}, homes: map[string]string{}}
 }
 
 // lease is one sandbox with those who use it.
@@ -82,8 +83,9 @@ type lease struct {
 	taken   taking
 	stops   map[*context.CancelCauseFunc]bool
 	removed bool // its sandbox is being closed
-	// emptying is set once nobody else works on its workspace and it is being deleted.
-	emptying bool
+	// emptying is set once nobody else works on its workspace and it is being deleted;
+	// moved once its workspace is another's to delete.
+	emptying, moved bool
 	// stale is set while its record is not what the lease is.
 	stale   bool
 	timer   *time.Timer // until it was idle for long enough
@@ -234,8 +236,8 @@ func (ls *leases) add(t tenant, maker backends.Backend, since, expires time.Time
 // agree lets a tenant's terms hold for a lease: for how long it may be idle, and,
 // if that is sooner, when it goes at the latest.
 func (l *lease) agree(t tenant) {
-	l.stale = l.stale || l.idle != t.idle
-	l.idle = t.idle
+	l.stale = l.stale || l.idle != t.idle || l.persistent != t.persistent
+	l.idle, l.persistent = t.idle, t.persistent
 	if expires := l.since.Add(t.age); expires.Before(l.expires) {
 		l.expires, l.stale = expires, true
 		l.ageing.Reset(time.Until(expires))
@@ -339,10 +341,10 @@ func (ls *leases) remove(l *lease) {
 			delete(ls.workdirs, session)
 		}
 	}
-	go l.close(l.retired, l.parking(l.retired))
+	go l.close(l.retired, l.filed(l.retired))
 }
 
-func (l *lease) close(reason string, stay time.Duration) {
+func (l *lease) close(reason string, files filing) {
 	defer l.leases.forget(l)
 	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
 	defer cancel()
@@ -352,11 +354,7 @@ func (l *lease) close(reason string, stay time.Duration) {
 	}
 	l.leases.strike(l) // first: what is to go must not be adopted
 	err := l.sandbox.Close(ctx)
-	if stay > 0 {
-		l.leases.park(l.spec.Workspace, stay)
-	} else if keeper, ok := l.maker.(backends.Keeper); ok && l.leases.isLastIn(l) {
-		err = errors.Join(err, keeper.RemoveWorkspace(ctx, l.spec.Owner, l.spec.Workspace))
-	}
+	err = errors.Join(err, l.file(ctx, files))
 	l.leases.reaped(l, reason, err)
 }
 

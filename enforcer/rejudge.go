@@ -99,7 +99,7 @@ func (r *review) pins(ctx context.Context, d *bailiff.Decision) bool {
 func (ls *leases) renew(l *lease, t tenant) bool {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	same := (l.alone || l.slot == t.slot) && l.fingerprint == fingerprint(t.spec)
+	same := !l.removed && (l.alone || l.slot == t.slot) && l.fingerprint == fingerprint(t.spec)
 	if same {
 		l.agree(t)
 	}

@@ -89,8 +89,12 @@ func (ls *leases) drop(reason string, match func(*lease) bool) (dropped []*lease
 	defer ls.mu.Unlock()
 	for l := range ls.all {
 		if !l.removed && match(l) {
-			ls.retire(l, reason)
 			l.take(taking(reason))
+			if reason == reasonEnd && l.spec.Workspace != "" {
+				l.emptying = true // whoever comes from now on finds none of its files
+				ls.vacant(l.spec.Workspace)
+			}
+			ls.retire(l, reason)
 			ls.remove(l)
 			dropped = append(dropped, l)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/ledger"
 )
 
 // Sweep removes the sandboxes and workspaces of this owner that no lease holds,
@@ -13,6 +14,7 @@ import (
 // returns how many sandboxes.
 func (e *Enforcer) Sweep(ctx context.Context) (removed int, err error) {
 	e.leases.pool.tend()
+	e.leases.unpark()
 	var faults []error
 	for name, backend := range e.Backends {
 		n, err := e.sweep(ctx, name, backend)
@@ -33,19 +35,33 @@ func (e *Enforcer) sweep(ctx context.Context, name string, backend backends.Back
 		}
 	}
 	if keeper, ok := backend.(backends.Keeper); ok && err == nil {
-		err = e.sweepWorkspaces(ctx, keeper)
+		err = e.sweepWorkspaces(ctx, name, keeper)
 	}
 	return removed, err
 }
 
-func (e *Enforcer) sweepWorkspaces(ctx context.Context, keeper backends.Keeper) error {
+func (e *Enforcer) sweepWorkspaces(ctx context.Context, backend string, keeper backends.Keeper) error {
 	found, err := keeper.Workspaces(ctx, e.Owner)
 	if err != nil {
 		return err
 	}
+	for _, w := range e.leases.kept.find(func(w ledger.Workspace) bool { return w.Backend == backend && isForgotten(w) }) {
+		found = append(found, w.Name) // it may be gone already
+	}
+	return e.clear(ctx, backend, found, false)
+}
+
+// clear removes those of a backend's workspaces in which nobody is; with nothing,
+// those that are to stay too.
+func (e *Enforcer) clear(ctx context.Context, backend string, workspaces []string, nothing bool) error {
+	keeper, ok := e.Backends[backend].(backends.Keeper)
+	if !ok {
+		return nil
+	}
 	var faults []error
-	for _, workspace := range found {
-		if l := e.leases.takeOver(workspace); l != nil {
+	for _, workspace := range workspaces {
+		if l := e.leases.takeOver(backend, workspace, nothing); l != nil {
+			e.leases.kept.letGo(keptKey(backend, workspace))
 			faults = append(faults, keeper.RemoveWorkspace(ctx, e.Owner, workspace))
 			e.leases.forget(l)
 		}

@@ -24,6 +24,8 @@ type tenant struct {
 	shared bool
 	// alone is set when nobody else, and no later request, may share the sandbox.
 	alone bool
+	// persistent is set when the files stay though the sandbox goes.
+	persistent bool
 	// idle is how long the sandbox stays that nobody uses, age how long it stays at most.
 	idle, age time.Duration
 	spec      backends.Spec
@@ -57,7 +59,7 @@ func tenancy(req bailiff.Request, d bailiff.Decision, owner string) tenant {
 		ReadOnly: d.Backend.ReadOnly, Mounts: d.Backend.Mounts,
 	}
 	if !t.alone {
-		t.spec.Workspace = hash(scope...)
+		t.spec.Workspace, t.persistent = hash(scope...), d.Backend.Persistent
 	}
 	return t
 }

@@ -35,6 +35,9 @@ func (u *tenure) settle(ctx context.Context, alone bool) error {
 	if u.err != nil {
 		return u.err
 	}
+	if err := u.leases.remember(u.lease); err != nil { // not sooner: whoever removes its files is done
+		return err
+	}
 	if err := u.gate.Acquire(ctx, u.weight); err != nil {
 		return err
 	}

@@ -127,7 +127,7 @@ func decideOffline(ctx context.Context, cfg *config.Config, req bailiff.Request)
 		return bailiff.Decision{}, err
 	}
 	e, err := enforcer.New(enforcer.Config{Decider: policies, Recorder: nowhere{}, Environ: variables, Observer: nowhere{},
-		Approvals: unasked{}, Freezer: unasked{}, Ledger: nowhere{}, Backends: planned(cfg.Backends), Owner: "decide"})
+		Approvals: unasked{}, Freezer: unasked{}, Ledger: blank[ledger.Sandbox]{}, Workspaces: blank[ledger.Workspace]{}, Backends: planned(cfg.Backends), Owner: "decide"})
 	if err != nil {
 		return bailiff.Decision{}, err
 	}
@@ -160,9 +160,7 @@ func (plan) Open(context.Context, backends.Spec) (backends.Sandbox, error) {
 }
 
 // nowhere records and counts nothing.
-type nowhere struct {
-	enforcer.Ledger[ledger.Sandbox]
-}
+type nowhere struct{}
 
 func (nowhere) Record(context.Context, bailiff.Event) error                  { return nil }
 func (nowhere) Note(bailiff.Event)                                           {}
@@ -174,6 +172,13 @@ func (nowhere) SandboxAdopted(string)                                        {}
 func (nowhere) SandboxHandedOver(string)                                     {}
 func (nowhere) GlassBroken()                                                 {}
 func (nowhere) SandboxReaped(string, string)                                 {}
+
+// blank is a ledger in which nothing stands.
+type blank[T ledger.Entry] struct{}
+
+func (blank[T]) Keep(T) error      { return nil }
+func (blank[T]) Drop(string) error { return nil }
+func (blank[T]) All() ([]T, error) { return nil, nil }
 
 // unasked is for who only decides: nothing is frozen, and nobody is ever asked.
 type unasked struct{ enforcer.Approvals }

@@ -1,0 +1,355 @@
+package enforcer
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/ledger"
+)
+
+// day is an age that no sandbox of these tests reaches by itself.
+const day = 24 * time.Hour
+
+func persistent(d *bailiff.Decision) { d.Backend.Persistent = true }
+
+// library is a bench whose sandboxes have files that persist.
+func library(t *testing.T, changes ...func(*bench)) (*bench, *cupboard) {
+	t.Helper()
+	b := newBench(t, append([]func(*bench){func(b *bench) { b.judge.decision = allow(persistent) }}, changes...)...)
+	k := newCupboard(b.shop)
+	b.Backends["docker"] = k
+	return b, k
+}
+
+// successor is the sidecar that comes after another, on the same state and engine.
+func successor(t *testing.T, of *bench, k *cupboard) *bench {
+	t.Helper()
+	b := newBench(t, func(b *bench) { b.kept, b.judge = of.kept, of.judge })
+	k.shop = b.shop
+	b.Backends["docker"] = k
+	return b
+}
+
+func TestPersistentFilesStayHoweverTheirSandboxGoes(t *testing.T) {
+	for name, goes := range map[string]func(*testing.T, *bench, *cupboard) *bench{
+		"idle":    func(_ *testing.T, b *bench, _ *cupboard) *bench { time.Sleep(2 * time.Hour); return b },
+		"too old": func(_ *testing.T, b *bench, _ *cupboard) *bench { time.Sleep(2 * day); return b },
+		"removed by an operator": func(_ *testing.T, b *bench, _ *cupboard) *bench {
+			b.RemoveSandbox("room-1")
+			return b
+		},
+		"reaped": func(t *testing.T, b *bench, _ *cupboard) *bench { _, _ = b.Reap(t.Context()); return b },
+		"failed": func(t *testing.T, b *bench, _ *cupboard) *bench {
+			_ = b.shop.rooms()[0].Close(t.Context())
+			return b
+		},
+		"replaced by another": func(t *testing.T, b *bench, _ *cupboard) *bench {
+			b.judge.says(allow(persistent, specs["pids"]))
+			wantRun(t, b, request("true"))
+			b.RemoveSandbox("room-2")
+			return b
+		},
+		"not allowed any more": func(t *testing.T, b *bench, _ *cupboard) *bench {
+			b.judge.says(bailiff.Denied("house", "No."))
+			b.Rejudge(t.Context())
+			time.Sleep(2 * day)
+			b.judge.says(allow(persistent))
+			return b
+		},
+		"frozen": func(t *testing.T, b *bench, _ *cupboard) *bench {
+			_ = b.Halt(t.Context(), func(bailiff.Session) bool { return true })
+			time.Sleep(2 * day)
+			return b
+		},
+		"with its sidecar":              func(t *testing.T, b *bench, k *cupboard) *bench { b.Close(t.Context()); return successor(t, b, k) },
+		"with a sidecar that is killed": successor,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b, k := library(t)
+				wantRun(t, b, request("true"))
+				workspace := b.shop.rooms()[0].spec.Workspace
+				b = goes(t, b, k)
+				synctest.Wait()
+				k.wantAfterSweep(t, b, workspace)
+				before := len(b.shop.rooms())
+				wantRun(t, b, request("true"))
+				if rooms := b.shop.rooms(); len(rooms) != before+1 || rooms[before].spec.Workspace != workspace {
+					t.Errorf("the next of %d sandboxes works on other files", len(rooms))
+				}
+			})
+		})
+	}
+}
+
+func TestTheEndOfASessionRemovesItsPersistentFilesAndNobodyElses(t *testing.T) {
+	end := func(caller, session string) func(*testing.T, *bench, *cupboard) *bench {
+		return func(t *testing.T, b *bench, _ *cupboard) *bench {
+			if _, err := b.EndSession(t.Context(), caller, session); err != nil {
+				t.Error(err)
+			}
+			return b
+		}
+	}
+	user := func(d *bailiff.Decision) { d.Backend.Scope = "user" }
+	for name, c := range map[string]struct {
+		decision bailiff.Decision
+		then     func(*testing.T, *bench, *cupboard) *bench
+		stay     bool
+	}{
+		"while its sandbox is there": {allow(persistent), end("hermes", "s1"), false},
+		"long after its sandbox went": {allow(persistent), func(t *testing.T, b *bench, k *cupboard) *bench {
+			time.Sleep(2 * day)
+			return end("hermes", "s1")(t, b, k)
+		}, false},
+		"after a restart": {allow(persistent), func(t *testing.T, b *bench, k *cupboard) *bench {
+			b.Close(t.Context())
+			return end("hermes", "s1")(t, successor(t, b, k), k)
+		}, false},
+		"of another session":            {allow(persistent), end("hermes", "s2"), true},
+		"of another listener's session": {allow(persistent), end("codex", "s1"), true},
+		"of one of the user's":          {allow(persistent, user), end("hermes", "s1"), true},
+		"of one of the user's, later on": {allow(persistent, user), func(t *testing.T, b *bench, k *cupboard) *bench {
+			time.Sleep(2 * day)
+			return end("hermes", "s1")(t, b, k)
+		}, true},
+		"that an operator froze": {allow(persistent), func(t *testing.T, b *bench, k *cupboard) *bench {
+			_ = b.Halt(t.Context(), func(bailiff.Session) bool { return true })
+			return end("hermes", "s1")(t, b, k)
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b, k := library(t, func(b *bench) { b.judge.decision = c.decision })
+				wantRun(t, b, request("true"))
+				workspace := b.shop.rooms()[0].spec.Workspace
+				b = c.then(t, b, k)
+				got, _ := k.Workspaces(t.Context(), "")
+				if stayed := len(got) == 1; stayed != c.stay {
+					t.Errorf("the files stayed: %v, want %v", stayed, c.stay)
+				}
+				if _, known := b.kept.all["docker-"+workspace]; known != c.stay {
+					t.Errorf("they are remembered: %v, want %v", known, c.stay)
+				}
+			})
+		})
+	}
+}
+
+func TestPersistentFilesGoAfterThirtyDaysWithoutUse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, k := library(t)
+		wantRun(t, b, request("true"))
+		workspace := b.shop.rooms()[0].spec.Workspace
+		for range 3 {
+			time.Sleep(29 * day)
+			k.wantAfterSweep(t, b, workspace)
+			wantRun(t, b, request("true"))
+		}
+		time.Sleep(30*day - time.Hour)
+		k.wantAfterSweep(t, b, workspace)
+		time.Sleep(2 * day)
+		k.wantAfterSweep(t, b)
+		if len(b.kept.all) != 0 {
+			t.Errorf("remembered is %v", b.kept.all)
+		}
+	})
+}
+
+func TestARecordOfFilesThatAreGoneGoesToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, k := library(t)
+		wantRun(t, b, request("true"))
+		time.Sleep(day)
+		clear(k.holds)
+		time.Sleep(31 * day)
+		k.wantAfterSweep(t, b)
+		if len(b.kept.all) != 0 {
+			t.Errorf("remembered is %v", b.kept.all)
+		}
+	})
+}
+
+func TestFilesThatPersistNoLongerGoWithTheirSandbox(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, k := library(t)
+		wantRun(t, b, request("true"))
+		b.judge.says(allow())
+		b.Rejudge(t.Context())
+		time.Sleep(2 * time.Hour)
+		if got, _ := k.Workspaces(t.Context(), ""); len(got) != 0 || len(b.kept.all) != 0 {
+			t.Errorf("there are %v, remembered is %v", got, b.kept.all)
+		}
+	})
+}
+
+func TestARequestForItselfLeavesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, k := library(t, func(b *bench) {
+			b.judge.decision = allow(persistent, func(d *bailiff.Decision) { d.Backend.Scope = "request" })
+		})
+		wantRun(t, b, request("true"))
+		if len(b.kept.all) != 0 {
+			t.Errorf("remembered is %v", b.kept.all)
+		}
+		k.wantAfterSweep(t, b)
+	})
+}
+
+func TestNothingRunsOnFilesThatAreToPersistAndCannotBeRemembered(t *testing.T) {
+	b, _ := library(t)
+	b.kept.fault = errBoom
+	a := b.Execute(t.Context(), request("true"), nil)
+	if a.Status != bailiff.Unavailable || !strings.Contains(a.Message, "remembering that its files stay") || b.shop.commands() != 0 {
+		t.Errorf("answer is %+v after %d commands", a, b.shop.commands())
+	}
+}
+
+// What is not known would be swept.
+func TestASidecarThatCannotReadWhatIsKeptDoesNotStart(t *testing.T) {
+	b := newBench(t)
+	c := b.Config
+	c.Workspaces = &shelf[ledger.Workspace]{fault: errBoom}
+	if _, err := New(c); err == nil || !strings.Contains(err.Error(), "which workspaces are kept") {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestFilesOfWhichNobodyKnowsWhenTheyWereUsedStayForThirtyDays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, func(b *bench) { b.kept.all["docker-x"] = ledger.Workspace{Backend: "docker", Name: "x"} })
+		k := newCupboard(b.shop)
+		k.holds["x"] = true
+		b.Backends["docker"] = k
+		time.Sleep(29 * day)
+		k.wantAfterSweep(t, b, "x")
+		time.Sleep(2 * day)
+		k.wantAfterSweep(t, b)
+	})
+}
+
+// Who comes while the files are being removed waits, and what it makes persists.
+func TestASessionThatGoesOnWhileItsFilesAreRemovedIsRememberedAnew(t *testing.T) {
+	for name, idle := range map[string]time.Duration{"in their sandbox": 0, "without one": 2 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b, k := library(t)
+				wantRun(t, b, request("true"))
+				workspace := b.shop.rooms()[0].spec.Workspace
+				time.Sleep(idle)
+				answered := make(chan bailiff.Answer, 1)
+				k.meanwhile = func() {
+					k.meanwhile = nil
+					go func() { answered <- b.Execute(context.Background(), request("true"), nil) }()
+					time.Sleep(time.Second)
+				}
+				if _, err := b.EndSession(t.Context(), "hermes", "s1"); err != nil {
+					t.Error(err)
+				}
+				if a := <-answered; a.Status != bailiff.Completed {
+					t.Errorf("answer is %+v", a)
+				}
+				if _, known := b.kept.all["docker-"+workspace]; !known {
+					t.Error("the new files are not remembered")
+				}
+				k.wantAfterSweep(t, b, workspace)
+			})
+		})
+	}
+}
+
+// slow is told of the end of a sandbox, and thinks about it.
+type slow struct{ blind }
+
+func (slow) SandboxReaped(string, string) { time.Sleep(time.Second) }
+
+// A request that comes while its session is ended gets none of the session's files,
+// also where two sandboxes stand on them.
+func TestNobodyFindsTheFilesOfASessionThatWasEnded(t *testing.T) {
+	for name, decision := range map[string]bailiff.Decision{"that go with their sandbox": allow(), "that persist": allow(persistent)} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b, k := library(t, untilStopped, func(b *bench) { b.judge.decision = decision })
+				b.Observer = slow{}
+				go b.Execute(context.Background(), request("serve"), nil)
+				synctest.Wait()
+				other := decision
+				other.Backend.PIDs = 7
+				b.judge.says(other)
+				wantRun(t, b, request("work"))
+				answered := make(chan bailiff.Answer, 2)
+				for _, room := range b.shop.rooms() {
+					room.closing = func() {
+						room.closing = nil
+						go func() { answered <- b.Execute(context.Background(), request("work"), nil) }()
+						time.Sleep(time.Second)
+					}
+				}
+				if _, err := b.EndSession(t.Context(), "hermes", "s1"); err != nil {
+					t.Error(err)
+				}
+				for range 2 {
+					if a := <-answered; a.Status != bailiff.Completed {
+						t.Errorf("answer is %+v", a)
+					}
+				}
+				if got := strings.Join(k.done, " "); got != "open open remove open" {
+					t.Errorf("the files: %s", got)
+				}
+			})
+		})
+	}
+}
+
+func TestPersistentFilesOfASandboxThatStoodReadyAreFoundByTheNextSidecar(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStock(t, plenty, func(b *bench) { b.judge.decision = allow(persistent) })
+		s.asks(t, "s0")
+		workspace := s.room(s.asks(t, "s1").SandboxID).spec.Workspace
+		s.bench.Close(t.Context())
+		b := successor(t, s.bench, s.cupboard)
+		b.Warm(plenty)
+		wantRun(t, b, request("true"))
+		if got := b.shop.rooms()[0].spec.Workspace; got != workspace {
+			t.Errorf("it works on %s, want %s", got, workspace)
+		}
+		if _, err := b.EndSession(t.Context(), "hermes", "s1"); err != nil {
+			t.Error(err)
+		}
+		if _, known := b.kept.all["docker-"+workspace]; known || s.holds[workspace] {
+			t.Errorf("after its end the files are there: %v, remembered: %v", s.holds[workspace], known)
+		}
+	})
+}
+
+func TestTheEndOfASessionRemovesWhatAFailureLeft(t *testing.T) {
+	for name, w := range map[string]Warm{"under the name of its scope": {}, "under the name of one that stood ready": plenty} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newStock(t, w)
+				s.asks(t, "s0")
+				r := s.room(s.asks(t, "s1").SandboxID)
+				s.bench.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
+					_ = r.Close(context.Background())
+					return backends.Exit{}, errBoom
+				}
+				s.Execute(t.Context(), request("kill -9 1"), nil)
+				synctest.Wait()
+				if !s.holds[r.spec.Workspace] {
+					t.Error("the files went with the sandbox")
+				}
+				if _, err := s.EndSession(t.Context(), "hermes", "s1"); err != nil {
+					t.Error(err)
+				}
+				if s.holds[r.spec.Workspace] {
+					t.Error("the files are still there")
+				}
+			})
+		})
+	}
+}
