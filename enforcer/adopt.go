@@ -16,10 +16,11 @@ import (
 )
 
 const (
-	// adoptTimeout bounds the adoption of one sandbox, adoptsAtOnce how many are
-	// adopted at once.
-	adoptTimeout = 10 * time.Second
-	adoptsAtOnce = 8
+	// adoptTimeout bounds the adoption of one sandbox, adoptsTimeout that of all, for
+	// requests wait; adoptsAtOnce is how many are adopted at once.
+	adoptTimeout  = 10 * time.Second
+	adoptsTimeout = 30 * time.Second
+	adoptsAtOnce  = 8
 )
 
 // Adopt goes on with the sandboxes that an earlier run of this sidecar let and
@@ -31,6 +32,8 @@ func (e *Enforcer) Adopt(ctx context.Context) {
 	if err != nil {
 		e.Log.Error("reading which sandboxes are let; none is gone on with", "error", err)
 	}
+	ctx, cancel := context.WithTimeout(ctx, adoptsTimeout)
+	defer cancel()
 	var adoptions sync.WaitGroup
 	places := make(chan struct{}, adoptsAtOnce)
 	for _, record := range e.latest(records) {

@@ -3,6 +3,7 @@ package enforcer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -184,6 +185,37 @@ func TestTheClockOfASandboxThatIsGoneOnWithRuns(t *testing.T) {
 		synctest.Wait()
 		if all := next.Sandboxes(); len(all) != 0 {
 			t.Errorf("after its time there is %+v", all)
+		}
+	})
+}
+
+// stuck never adopts anything.
+type stuck struct{ *shop }
+
+func (stuck) Adopt(ctx context.Context, _ string, _ backends.Spec) (backends.Sandbox, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func TestAnEngineThatHangsHoldsUpNoStartForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.Execute(t.Context(), request("true"), nil)
+		records, _ := b.let.All()
+		for n := range 100 {
+			record := records[0]
+			record.ID, record.Slot = fmt.Sprint("c", n), fmt.Sprint("slot", n)
+			_ = b.let.Keep(record)
+		}
+		next := newBench(t, func(n *bench) { n.let = b.let })
+		next.Backends["docker"] = stuck{b.shop}
+		start := time.Now()
+		next.Adopt(t.Context())
+		if took := time.Since(start); took > adoptsTimeout {
+			t.Errorf("the start is held up for %s", took)
+		}
+		if left, _ := b.let.All(); len(left) != 0 {
+			t.Errorf("%d are remembered", len(left))
 		}
 	})
 }
