@@ -12,6 +12,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/volume"
 	"github.com/docker/docker/client"
 )
 
@@ -71,6 +72,32 @@ func TestAWorkspaceIsMadeAnewAtOnceAfterItsRemoval(t *testing.T) {
 		if err := b.RemoveWorkspace(t.Context(), spec.Owner, spec.Workspace); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+func TestVolumesOfEarlierVersionsAreRemovedToo(t *testing.T) {
+	b := testBackend(t)
+	me := owner(t)
+	for name, labels := range map[string]map[string]string{
+		"bailiff-runner-" + digest(me):    {labelOwner: me, labelRunner: "x"},
+		"bailiff-workspace-" + digest(me): {labelOwner: me, labelWorkspace: "w"},
+	} {
+		if _, err := b.engine.VolumeCreate(t.Context(), volume.CreateOptions{Name: name, Labels: labels}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, sweeping := b.Sweep(t.Context(), me, keepNone)
+	found, listing := b.Workspaces(t.Context(), me)
+	if len(found) != 1 || found[0] != "w" {
+		t.Errorf("after a sweep the workspaces are %v, want w", found)
+	}
+	removing := b.RemoveWorkspace(t.Context(), me, "w")
+	if err := errors.Join(sweeping, listing, removing); err != nil {
+		t.Error(err)
+	}
+	left, err := b.engine.VolumeList(t.Context(), volumesOf(me))
+	if err != nil || len(left.Volumes) > 0 {
+		t.Errorf("%d volumes are left behind, %v", len(left.Volumes), err)
 	}
 }
 

@@ -62,13 +62,14 @@ func (b *Backend) sweepVolumes(ctx context.Context, owner string) error {
 		return nil
 	}
 	found, err := b.engine.VolumeList(ctx, volume.ListOptions{Filters: filters.NewArgs(
-		filters.Arg("name", ownersVolumes("", owner)), filters.Arg("dangling", "true"))})
+		filters.Arg("name", "bailiff-"), filters.Arg("dangling", "true"))})
 	if err != nil {
 		return b.fault("listing volumes", err)
 	}
 	var faults []error
 	for _, v := range found.Volumes {
-		if v.Labels[labelWorkspace] == "" && isOwned(v.Name, owner) {
+		half := v.Labels[labelOwner] == "" && isOwned(v.Name, owner)
+		if half || v.Labels[labelOwner] == owner && v.Labels[labelRunner] != "" {
 			b.unseed(v.Name)
 			faults = append(faults, b.removeVolume(ctx, v.Name))
 		}

@@ -112,28 +112,39 @@ func workspaceVolumeName(owner, workspace string) string {
 
 // Workspaces lists the owner's named workspaces by the labels of their volumes.
 func (b *Backend) Workspaces(ctx context.Context, owner string) ([]string, error) {
+	found, err := b.workspaceVolumes(ctx, owner, labelWorkspace)
+	list := make([]string, len(found))
+	for i, v := range found {
+		list[i] = v.Labels[labelWorkspace]
+	}
+	return list, err
+}
+
+func (b *Backend) workspaceVolumes(ctx context.Context, owner, label string) ([]*volume.Volume, error) {
 	which := ownedBy(owner)
-	which.Add("label", labelWorkspace)
+	which.Add("label", label)
 	found, err := b.engine.VolumeList(ctx, volume.ListOptions{Filters: which})
 	if err != nil {
 		return nil, b.fault("listing workspaces", err)
 	}
-	list := make([]string, len(found.Volumes))
-	for i, v := range found.Volumes {
-		list[i] = v.Labels[labelWorkspace]
-	}
-	return list, nil
+	return found.Volumes, nil
 }
 
-// RemoveWorkspace deletes the volume of a named workspace, and its disk.
+// RemoveWorkspace deletes the volume of a named workspace, whatever an earlier
+// version called it, and its disk.
 func (b *Backend) RemoveWorkspace(ctx context.Context, owner, workspace string) error {
-	name := workspaceVolumeName(owner, workspace)
-	err := b.engine.VolumeRemove(ctx, name, false)
-	if err == nil || errdefs.IsNotFound(err) {
-		b.unseed(name)
-		return b.removeDisk(name)
+	found, err := b.workspaceVolumes(ctx, owner, labelWorkspace+"="+workspace)
+	if err != nil {
+		return err
 	}
-	return b.fault("removing a workspace", err)
+	for _, v := range found {
+		if err := b.engine.VolumeRemove(ctx, v.Name, false); err != nil && !errdefs.IsNotFound(err) {
+			return b.fault("removing a workspace", err)
+		}
+	}
+	name := workspaceVolumeName(owner, workspace)
+	b.unseed(name)
+	return b.removeDisk(name)
 }
 
 // seed has a volume filled. The first use in this process always fills, since an
