@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -72,7 +74,8 @@ func copied(t *testing.T, from, to string) {
 	}
 }
 
-// TestKilledSidecar kills a process that holds a sandbox with everything in it.
+// TestKilledSidecar kills a process that holds a sandbox with everything in it,
+// and wants nothing of it to be left when the next one has swept once.
 func TestKilledSidecar(t *testing.T, open func(testing.TB) backends.Backend, spec backends.Spec) {
 	if m := os.Getenv(asSidecar); m != "" {
 		beSidecar(t, open(t), spec, m)
@@ -90,7 +93,40 @@ func TestKilledSidecar(t *testing.T, open func(testing.TB) backends.Backend, spe
 	}
 	_ = cmd.Wait()
 	await(t, "nothing of it is left", func() bool { return len(marked(m)) == 0 })
-	open(t) // the next sidecar clears up what the kernel does not
+	if sweeper, ok := open(t).(backends.Sweeper); ok {
+		if _, err := sweeper.Sweep(context.Background(), spec.Owner, func(string) bool { return false }); err != nil {
+			t.Error(err)
+		}
+	}
+	if left := groupsOf(t, cmd.Process.Pid); len(left) > 0 {
+		t.Errorf("control groups are left: %v", left)
+	}
+	await(t, "no disk of it is shown", func() bool { return len(disksIn(cmd.Env[0][len("TMPDIR="):])) == 0 })
+}
+
+// groupsOf lists the control groups that are named after a process.
+func groupsOf(t *testing.T, pid int) (list []string) {
+	err := filepath.WalkDir("/sys/fs/cgroup", func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && strings.HasPrefix(entry.Name(), "bailiff-") && strings.Contains(entry.Name(), fmt.Sprintf("-%d-", pid)) {
+			list = append(list, path)
+		}
+		return nil // what others remove meanwhile
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// disksIn lists the files of a folder that are devices.
+func disksIn(folder string) (list []string) {
+	shown, _ := filepath.Glob("/sys/block/loop*/loop/backing_file")
+	for _, path := range shown {
+		if text, _ := os.ReadFile(path); strings.HasPrefix(string(text), folder) {
+			list = append(list, strings.TrimSpace(string(text)))
+		}
+	}
+	return list
 }
 
 // beSidecar runs a command for ever in a sandbox.

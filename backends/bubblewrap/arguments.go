@@ -38,16 +38,32 @@ var madeUp = map[string]string{
 	"/etc/hosts":  "127.0.0.1 localhost sandbox\n::1 localhost\n",
 }
 
+const workspaceFolder = "/workspace"
+
 // writable are the folders in memory, with their shares of the disk bound in
-// 16ths. The workspace is one of them only if the spec names none.
+// 32nds. The workspace is one of them only if the spec names none.
 var writable = []struct {
 	folder string
 	share  int
-}{{"/workspace", 8}, {"/tmp", 3}, {"/home", 2}, {"/var/tmp", 1}, {"/run", 1}, {"/dev/shm", 1}}
+}{{workspaceFolder, 16}, {"/tmp", 6}, {"/home", 4}, {root, 2}, {"/var/tmp", 2}, {"/run", 1}, {"/dev/shm", 1}}
+
+const root = "/"
+
+func shareMB(total int, folder string) int {
+	for _, w := range writable {
+		if w.folder == folder && total > 0 {
+			return max(1, total*w.share/32)
+		}
+	}
+	return 0
+}
 
 // arguments are what bwrap is told of a spec, in the order in which it does it.
-func (b *Backend) arguments(spec backends.Spec, files *descriptors) ([]string, error) {
+func (b *Backend) arguments(spec backends.Spec, workspace string, files *descriptors) ([]string, error) {
 	list := slices.Clone(namespaces)
+	if spec.DiskMB > 0 && !spec.ReadOnly {
+		list = append(list, inMemory(spec, root)...)
+	}
 	visible, err := b.programs()
 	if err != nil {
 		return nil, err
@@ -56,12 +72,12 @@ func (b *Backend) arguments(spec backends.Spec, files *descriptors) ([]string, e
 	list = append(list, visible...)
 	// The user that makes the namespaces may change settings of the kernel for them.
 	list = append(list, "--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev")
-	list = append(list, inMemory(spec)...)
-	given, err := b.given(spec)
-	if err != nil {
-		return nil, err
+	for _, w := range writable {
+		if w.folder != root && (w.folder != workspaceFolder || spec.Workspace == "") {
+			list = append(list, inMemory(spec, w.folder)...)
+		}
 	}
-	list = append(list, given...)
+	list = append(list, given(spec, workspace)...)
 	made, err := b.made(files)
 	if err != nil {
 		return nil, err
@@ -126,28 +142,22 @@ func shownAs(path, target string) ([]string, error) {
 	return []string{"--symlink", to, target}, err
 }
 
-func inMemory(spec backends.Spec) (list []string) {
-	for _, w := range writable {
-		if w.folder == "/workspace" && spec.Workspace != "" {
-			continue
-		}
-		list = append(list, "--perms", "0700")
-		if spec.DiskMB > 0 {
-			list = append(list, "--size", strconv.Itoa(max(1<<20, spec.DiskMB<<20/16*w.share)))
-		}
-		list = append(list, "--tmpfs", w.folder)
+func inMemory(spec backends.Spec, folder string) []string {
+	perms := "0700"
+	if folder == root {
+		perms = "0755"
 	}
-	return list
+	list := []string{"--perms", perms}
+	if size := shareMB(spec.DiskMB, folder); size > 0 {
+		list = append(list, "--size", strconv.Itoa(size<<20))
+	}
+	return append(list, "--tmpfs", folder)
 }
 
 // given shows what the spec names of the host's files.
-func (b *Backend) given(spec backends.Spec) (list []string, err error) {
-	if spec.Workspace != "" {
-		folder, err := b.workspace(spec)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, "--bind", folder, "/workspace")
+func given(spec backends.Spec, workspace string) (list []string) {
+	if workspace != "" {
+		list = append(list, "--bind", workspace, workspaceFolder)
 	}
 	for _, m := range spec.Mounts {
 		option := "--bind"
@@ -156,7 +166,7 @@ func (b *Backend) given(spec backends.Spec) (list []string, err error) {
 		}
 		list = append(list, option, m.Source, m.Target)
 	}
-	return list, nil
+	return list
 }
 
 // made hands over the files that are made for the sandbox, the runner among them.

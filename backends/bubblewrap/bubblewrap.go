@@ -16,7 +16,9 @@
 // It ends when the sidecar does: its input ends, and bwrap dies with the thread
 // that started it.
 //
-// Processors, memory and processes are bounded by control groups. The network is
+// Processors, memory and processes are bounded by control groups, what is written
+// by the sizes of the folders in memory and, where the sidecar is root, by a disk
+// of its own for a named workspace. The network is
 // "none" only: "full" would share the host's loopback.
 package bubblewrap
 
@@ -31,6 +33,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/cgroup"
@@ -60,10 +63,13 @@ type Backend struct {
 	cfg      Config
 	bwrap    string
 	uid, gid int
+	// making is held while a disk is made.
+	making sync.Mutex
 }
 
 var (
 	_ backends.Backend = (*Backend)(nil)
+	_ backends.Sweeper = (*Backend)(nil)
 	_ backends.Keeper  = (*Backend)(nil)
 )
 
@@ -84,7 +90,6 @@ func New(cfg Config) (*Backend, error) {
 		return nil, fmt.Errorf("reading bubblewrap user %q: %w", cfg.User, err)
 	}
 	b.bwrap, _ = exec.LookPath("bwrap") // Ready tells when there is none
-	cgroup.Sweep()
 	return b, nil
 }
 
@@ -148,6 +153,17 @@ func (b *Backend) equipped(ctx context.Context) error {
 	return nil
 }
 
+// Sweep removes the control groups of sidecars that are gone, with whatever should
+// live in them still. No sandbox of theirs serves anybody, and those of a sidecar
+// that runs, whoever its owner, have a maker that is alive.
+func (b *Backend) Sweep(ctx context.Context, _ string, _ func(id string) bool) (int, error) {
+	n, err := cgroup.Sweep(ctx)
+	if err != nil {
+		return n, fmt.Errorf("%w: sweeping control groups: %w", backends.ErrUnavailable, err)
+	}
+	return n, nil
+}
+
 // check refuses what namespaces cannot do.
 func (b *Backend) check(spec backends.Spec) error {
 	if err := backends.CheckMounts(spec.Mounts, b.cfg.MountsAllowed); err != nil {
@@ -160,10 +176,6 @@ func (b *Backend) check(spec backends.Spec) error {
 		return fmt.Errorf("%w: the bubblewrap backend has no images; set backends.bubblewrap.root to choose what sandboxes see", backends.ErrUnsupported)
 	case spec.PIDs > 0 && spec.PIDs < leastPIDs:
 		return fmt.Errorf("%w: pids is %d, want at least %d, since the runner's threads count too", backends.ErrUnsupported, spec.PIDs, leastPIDs)
-	case spec.DiskMB > 0 && spec.Workspace != "" && !b.accepts(diskMB):
-		return fmt.Errorf("%w: disk_mb: nothing bounds a workspace on the host's disk (accept it with backends.bubblewrap.accept_missing_limits: [disk_mb])", backends.ErrUnsupported)
-	case spec.DiskMB > 0 && !spec.ReadOnly && !b.accepts(diskMB):
-		return fmt.Errorf("%w: disk_mb: nothing bounds a root that is not read-only (accept it with backends.bubblewrap.accept_missing_limits: [disk_mb])", backends.ErrUnsupported)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/bubblewrap"
+	"github.com/bailiff-dev/bailiff/backends/loop"
 )
 
 // stateDir is a folder that the sandbox's user can pass through.
@@ -65,6 +67,112 @@ func TestConformanceForAnUnprivilegedUser(t *testing.T) {
 
 func TestAKilledSidecarLeavesNothing(t *testing.T) { backendtest.TestKilledSidecar(t, open, spec) }
 
+func TestAKilledSidecarLeavesNoDiskMounted(t *testing.T) {
+	possible(t)
+	backendtest.TestKilledSidecar(t, open, bounded("w", 64))
+}
+
+func bounded(workspace string, diskMB int) backends.Spec {
+	wanted := spec
+	wanted.Workspace, wanted.DiskMB = workspace, diskMB
+	return wanted
+}
+
+// possible skips a test on a host where no folder can be bounded.
+func possible(t *testing.T) {
+	t.Helper()
+	err := loop.Possible()
+	switch {
+	case err == nil:
+	case os.Getenv("CI")+os.Getenv("BAILIFF_REQUIRE_ALL") != "":
+		t.Fatal(err)
+	default:
+		t.Skipf("SKIPPED WITHOUT LOOP DEVICES: %v", err)
+	}
+}
+
+func TestTheBoundOfAWorkspaceIsKeptOrRefused(t *testing.T) {
+	possible(t)
+	b := backend(t)
+	accepting := backend(t, func(c *bubblewrap.Config) { c.AcceptMissing = []string{"disk_mb"} })
+	for _, b := range []*bubblewrap.Backend{b, accepting} {
+		run(t, b, bounded("disk", 64), "echo on a disk >file")
+		run(t, b, bounded("folder", 0), "echo in a folder >file")
+	}
+	for _, c := range []struct {
+		name, said string
+		spec       backends.Spec
+		refused    bool
+	}{
+		{"as it was made", "on a disk\n", bounded("disk", 64), false},
+		{"no bound is asked for any more", "on a disk\n", bounded("disk", 0), false},
+		{"another bound", "on a disk\n", bounded("disk", 32), true},
+		{"it was made without one", "in a folder\n", bounded("folder", 64), true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			sandbox, err := b.Open(context.Background(), c.spec)
+			if err == nil {
+				sandbox.Close(context.Background())
+			}
+			if c.refused != (errors.Is(err, backends.ErrUnsupported) && strings.Contains(err.Error(), "disk_mb")) || !c.refused && err != nil {
+				t.Errorf("Open says %v, want a refusal that names disk_mb: %v", err, c.refused)
+			}
+			if out := run(t, accepting, c.spec, "cat file"); out != c.said {
+				t.Errorf("where missing bounds are accepted, it says %q", out)
+			}
+		})
+	}
+}
+
+func TestAMissingLimitIsRefusedUnlessItIsAccepted(t *testing.T) {
+	b := backend(t)
+	accepting := backend(t, func(c *bubblewrap.Config) { c.AcceptMissing = []string{"disk_mb"} })
+	t.Setenv("PATH", "/nowhere") // where no mkfs is
+	if _, err := b.Open(context.Background(), bounded("w", 64)); !errors.Is(err, backends.ErrUnsupported) || !strings.Contains(err.Error(), "disk_mb") {
+		t.Errorf("error is %v, want one that wraps ErrUnsupported and names disk_mb", err)
+	}
+	if out := run(t, accepting, bounded("w", 64), "echo kept >file; cat file"); out != "kept\n" {
+		t.Errorf("said %q", out)
+	}
+}
+
+func TestAWritableRootKeepsItsShareOfTheDisk(t *testing.T) {
+	wanted := bounded("", 64)
+	wanted.ReadOnly = false
+	if out := run(t, backend(t), wanted, "head -c 100M /dev/zero >/big 2>/dev/null; stat -c %s /big"); out != "4194304\n" {
+		t.Errorf("a file on it may have %s bytes", out)
+	}
+}
+
+func TestADiskThatWasNotFinishedIsMadeAnewOrRemoved(t *testing.T) {
+	possible(t)
+	folder := stateDir(t)
+	b := backend(t, func(c *bubblewrap.Config) { c.StateDir = folder })
+	run(t, b, bounded("w", 64), "true")
+	disks, err := filepath.Glob(filepath.Join(folder, "disks", "*"))
+	if err != nil || len(disks) != 1 {
+		t.Fatalf("the disks are %v, %v", disks, err)
+	}
+	if err := b.RemoveWorkspace(t.Context(), spec.Owner, "w"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(disks[0]+".part", []byte("half of it"), 0o600); err != nil { // as one that is killed leaves it
+		t.Fatal(err)
+	}
+	if names, err := b.Workspaces(t.Context(), spec.Owner); err != nil || !slices.Equal(names, []string{"w"}) {
+		t.Errorf("the workspaces are %v, %v", names, err)
+	}
+	if out := run(t, b, bounded("w", 64), "ls -A"); out != "" {
+		t.Errorf("it holds %s", out)
+	}
+	if err := b.RemoveWorkspace(t.Context(), spec.Owner, "w"); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(filepath.Join(folder, "disks")); err != nil || len(left) > 0 {
+		t.Errorf("left are %v, %v", left, err)
+	}
+}
+
 func BenchmarkTrue(b *testing.B) { backendtest.Benchmark(b, backend(b), spec) }
 
 func BenchmarkOpenAndClose(b *testing.B) {
@@ -89,8 +197,6 @@ func TestWhatNamespacesCannotDoIsRefusedByName(t *testing.T) {
 		{"network", func(s *backends.Spec) { s.Network = "" }},
 		{"images", func(s *backends.Spec) { s.Image = "debian" }},
 		{"pids", func(s *backends.Spec) { s.PIDs = 3 }},
-		{"disk_mb", func(s *backends.Spec) { s.Workspace = "w" }},
-		{"disk_mb", func(s *backends.Spec) { s.ReadOnly = false }},
 		{"mounts", func(s *backends.Spec) { s.Mounts = []bailiff.Mount{{Source: "/var/run", Target: "/x"}} }},
 	} {
 		t.Run(c.field, func(t *testing.T) {
@@ -203,13 +309,4 @@ func run(t *testing.T, b backends.Backend, spec backends.Spec, script string) st
 		t.Fatal(err)
 	}
 	return out.String()
-}
-
-func TestAMissingLimitIsRefusedUnlessItIsAccepted(t *testing.T) {
-	wanted := spec
-	wanted.Workspace = "w"
-	b := backend(t, func(c *bubblewrap.Config) { c.AcceptMissing = []string{"disk_mb"} })
-	if out := run(t, b, wanted, "echo kept >file; cat file"); out != "kept\n" {
-		t.Errorf("said %q", out)
-	}
 }

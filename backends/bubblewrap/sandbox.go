@@ -73,28 +73,36 @@ func (b *Backend) unbounded(err error) error {
 // launch starts bwrap, which waits with the namespaces made until its processes
 // are in the group.
 func (b *Backend) launch(ctx context.Context, spec backends.Spec, group *cgroup.Group) (*runner.Child, error) {
-	files := new(descriptors)
-	defer files.close()
-	arguments, err := b.arguments(spec, files)
+	var workspace files
+	if spec.Workspace != "" {
+		var err error
+		if workspace, err = b.files(ctx, spec); err != nil {
+			return nil, err
+		}
+	}
+	defer workspace.close()
+	handed := new(descriptors)
+	defer handed.close()
+	arguments, err := b.arguments(spec, workspace.folder, handed)
 	if err != nil {
 		return nil, err
 	}
-	made, err := files.reading("--info-fd")
+	made, err := handed.reading("--info-fd")
 	if err != nil {
 		return nil, err
 	}
-	goOn, err := files.writing("--block-fd")
+	goOn, err := handed.writing("--block-fd")
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(b.bwrap, append(append(files.options, arguments...), "--", runnerPath, runner.Confine)...)
-	cmd.Env, cmd.Dir, cmd.ExtraFiles = []string{}, "/", files.theirs
+	cmd := exec.Command(b.bwrap, append(append(handed.options, arguments...), "--", runnerPath, runner.Confine)...)
+	cmd.Env, cmd.Dir, cmd.ExtraFiles = []string{}, "/", handed.theirs
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if os.Getuid() == 0 {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(b.uid), Gid: uint32(b.gid)}
 	}
-	child, err := runner.Launch(ctx, cmd, runner.Place{PIDs: spec.PIDs}, func() error {
-		files.closeTheirs()
+	child, err := runner.Launch(ctx, cmd, runner.Place{PIDs: spec.PIDs}, b.prepare(workspace), func() error {
+		handed.closeTheirs()
 		if err := admit(group, cmd.Process.Pid, made); err != nil {
 			return err
 		}

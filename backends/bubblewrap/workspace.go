@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -18,8 +19,10 @@ import (
 
 // folder is where a workspace is.
 func (b *Backend) folder(owner, workspace string) string {
-	return filepath.Join(b.shelf(), ownersPrefix(owner)+url.PathEscape(workspace))
+	return filepath.Join(b.shelf(), fileName(owner, workspace))
 }
+
+func fileName(owner, workspace string) string { return ownersPrefix(owner) + url.PathEscape(workspace) }
 
 func (b *Backend) shelf() string { return filepath.Join(b.cfg.StateDir, "workspaces") }
 
@@ -29,17 +32,23 @@ func ownersPrefix(owner string) string {
 	return hex.EncodeToString(sum[:8]) + "-"
 }
 
-// Workspaces lists the owner's by the names of their folders.
+// Workspaces lists the owner's by the names of their folders and disks.
 func (b *Backend) Workspaces(_ context.Context, owner string) ([]string, error) {
-	entries, err := os.ReadDir(b.shelf())
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: listing workspaces: %w", backends.ErrUnavailable, err)
-	}
 	var list []string
-	for _, entry := range entries {
-		escaped, its := strings.CutPrefix(entry.Name(), ownersPrefix(owner))
-		if name, err := url.PathUnescape(escaped); its && err == nil {
-			list = append(list, name)
+	for _, shelf := range []string{b.shelf(), b.diskShelf()} {
+		entries, err := os.ReadDir(shelf)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%w: listing workspaces: %w", backends.ErrUnavailable, err)
+		}
+		for _, entry := range entries {
+			name := entry.Name()
+			if shelf == b.diskShelf() {
+				name = strings.TrimSuffix(strings.TrimSuffix(name, partSuffix), diskSuffix)
+			}
+			escaped, its := strings.CutPrefix(name, ownersPrefix(owner))
+			if name, err := url.PathUnescape(escaped); its && err == nil && !slices.Contains(list, name) {
+				list = append(list, name)
+			}
 		}
 	}
 	return list, nil
@@ -92,13 +101,13 @@ func (b *Backend) owns(stat fs.FileInfo) bool {
 	return ok && int(of.Uid) == b.uid && stat.Mode()&0o100 != 0
 }
 
-// RemoveWorkspace deletes the folder of a workspace.
+// RemoveWorkspace deletes the folder of a workspace, or its disk.
 func (b *Backend) RemoveWorkspace(_ context.Context, owner, workspace string) error {
 	if workspace == "" {
 		return errors.New("removing a workspace: it has no name")
 	}
 	folder := b.folder(owner, workspace)
-	err := os.RemoveAll(folder)
+	err := errors.Join(os.RemoveAll(folder), b.removeDisk(owner, workspace))
 	if errors.Is(err, fs.ErrPermission) {
 		unlock(folder)
 		err = os.RemoveAll(folder)

@@ -4,12 +4,12 @@
 // holds the controller.
 //
 // It promises a limit or an error that names the limit. A group that is closed
-// leaves neither processes nor folders.
+// leaves neither processes nor folders. A group's name says which process made it;
+// when that is gone, a sweep ends what is left of the group.
 package cgroup
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -91,7 +91,10 @@ func New(limits Limits, accept []string) (*Group, error) {
 
 func (hs hierarchies) newGroup(limits Limits, accept []string) (*Group, error) {
 	g := &Group{}
-	name := fmt.Sprintf("%s%d-%s", prefix, os.Getpid(), strings.ToLower(rand.Text()[:12]))
+	name, err := newName()
+	if err != nil {
+		return nil, err
+	}
 	for _, s := range limits.settings() {
 		if err := g.set(hs, name, s); err != nil && !slices.Contains(accept, s.limit) {
 			return nil, errors.Join(&Missing{s.limit, err}, g.Close(context.Background()))
@@ -99,8 +102,6 @@ func (hs hierarchies) newGroup(limits Limits, accept []string) (*Group, error) {
 	}
 	return g, nil
 }
-
-const prefix = "bailiff-"
 
 func (g *Group) set(hs hierarchies, name string, s setting) error {
 	h, ok := hs[s.controller]
@@ -210,27 +211,6 @@ func kill(folder string) {
 	for _, line := range strings.Fields(string(members)) {
 		if pid, err := strconv.Atoi(line); err == nil && pid > 1 {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
-		}
-	}
-}
-
-// Sweep removes the empty groups that processes which are gone left behind.
-func Sweep() {
-	here, err := findHierarchies("/proc/self/mountinfo", "/proc/self/cgroup")
-	if err != nil {
-		return
-	}
-	for _, h := range here {
-		h.sweep()
-	}
-}
-
-func (h hierarchy) sweep() {
-	folders, _ := filepath.Glob(filepath.Join(h.folder, prefix+"*"))
-	for _, folder := range folders {
-		maker, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(folder), prefix), "-")
-		if pid, err := strconv.Atoi(maker); err == nil && syscall.Kill(pid, 0) == syscall.ESRCH {
-			_ = syscall.Rmdir(folder)
 		}
 	}
 }

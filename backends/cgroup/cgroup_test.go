@@ -3,11 +3,12 @@ package cgroup
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -140,22 +141,109 @@ func TestARealGroup(t *testing.T) {
 	}
 }
 
-func TestSweepingRemovesWhatTheDeadLeft(t *testing.T) {
-	own := t.TempDir()
-	gone := exec.Command("true")
-	if err := gone.Run(); err != nil {
+// asMaker makes this test program make a group with a process in it, and wait to
+// be killed.
+const asMaker = "CGROUP_TEST_MAKER"
+
+// TestSweepingEndsWhatTheDeadLeft kills a process that made a group, within which
+// another one lives on; a group of this process's own must stay.
+func TestSweepingEndsWhatTheDeadLeft(t *testing.T) {
+	limits := Limits{CPUs: 0.5, MemoryMB: 64, PIDs: 32}
+	mine, err := New(limits, nil)
+	var missing *Missing
+	if os.Getuid() != 0 && errors.As(err, &missing) {
+		return
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
-	dead, alive, other := filepath.Join(own, prefix+strconv.Itoa(gone.Process.Pid)+"-a"), filepath.Join(own, prefix+strconv.Itoa(os.Getpid())+"-a"), filepath.Join(own, "other")
-	for _, folder := range []string{dead, alive, other} {
-		if err := os.Mkdir(folder, 0o755); err != nil {
-			t.Fatal(err)
+	if os.Getenv(asMaker) != "" {
+		beMaker(t, mine)
+	}
+	defer mine.Close(context.Background())
+	maker := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	maker.Env = append(os.Environ(), asMaker+"=1")
+	told, err := maker.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := maker.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var kept int
+	var folders string
+	if _, err := fmt.Fscanln(told, &kept, &folders); err != nil {
+		t.Fatal(err)
+	}
+	if err := maker.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = maker.Wait()
+	if n, err := Sweep(t.Context()); err != nil || n < 1 {
+		t.Errorf("%d groups were removed, %v, want that of the killed process", n, err)
+	}
+	for folder := range strings.SplitSeq(folders, ",") {
+		if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is left: %v", folder, err)
 		}
 	}
-	hierarchy{folder: own}.sweep()
-	left, _ := filepath.Glob(own + "/*")
-	if strings.Join(left, " ") != alive+" "+other {
-		t.Errorf("left are %v", left)
+	if stat, err := readState(kept); err == nil && stat != "Z" {
+		t.Errorf("process %d is left, %s", kept, stat)
+	}
+	for _, folder := range mine.folders {
+		if _, err := os.Stat(folder); err != nil {
+			t.Errorf("a group whose maker lives is gone: %v", err)
+		}
+	}
+}
+
+func beMaker(t *testing.T, group *Group) {
+	member := exec.Command("sleep", "1000")
+	if err := member.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := group.Add(member.Process.Pid); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Println(member.Process.Pid, strings.Join(group.folders, ","))
+	_ = member.Wait()
+}
+
+// readState is the letter for what a process does.
+func readState(pid int) (string, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return "", err
+	}
+	return strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))[0], nil
+}
+
+func TestWhoseMakerIsGoneIsAnOrphan(t *testing.T) {
+	name, err := newName()
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := strings.Split(name, "-") // bailiff, namespace, number, start, at random
+	for _, c := range []struct {
+		name   string
+		change func(parts []string)
+		orphan bool
+	}{
+		{"one's own", func([]string) {}, false},
+		{"of an earlier process of the same number", func(p []string) { p[3] = "1" }, true},
+		{"of a number that nobody has", func(p []string) { p[2] = "999999999" }, true},
+		{"of another namespace", func(p []string) { p[1], p[2] = "1", "999999999" }, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			changed := slices.Clone(parts)
+			c.change(changed)
+			if got := isOrphan(strings.Join(changed, "-")); got != c.orphan {
+				t.Errorf("orphan is %v, want %v", got, c.orphan)
+			}
+		})
+	}
+	if isOrphan("bailiff-other") {
+		t.Error("a name that is none of these is an orphan")
 	}
 }
 

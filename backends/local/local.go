@@ -107,12 +107,14 @@ func (b *Backend) Open(ctx context.Context, spec backends.Spec) (backends.Sandbo
 	cmd := exec.Command(b.cfg.Runner)
 	cmd.Env, cmd.Dir = []string{}, "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	child, err := runner.Launch(ctx, cmd, runner.Place{Home: b.home, Workspace: b.cfg.Workdir}, func() error { return nil })
+	child, err := runner.Launch(ctx, cmd, runner.Place{Home: b.home, Workspace: b.cfg.Workdir}, nothing, nothing)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", backends.ErrUnavailable, err)
 	}
 	return &sandbox{child, "local-" + strings.ToLower(rand.Text()[:12])}, nil
 }
+
+func nothing() error { return nil }
 
 // check refuses what a host cannot do for one session.
 func check(spec backends.Spec) error {

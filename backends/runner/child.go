@@ -21,9 +21,11 @@ type Child struct {
 }
 
 // Launch starts the command, whose standard input and output must be a
-// runner's, and attaches to it. What must be done in between, admit does. The
-// end of its standard error becomes part of the error if anything fails.
-func Launch(ctx context.Context, cmd *exec.Cmd, place Place, admit func() error) (*Child, error) {
+// runner's, and attaches to it. What must be done in between, admit does; what
+// before, prepare does, on the thread that starts the command and serves nothing
+// else, so that namespaces which it enters are the command's alone and go with it.
+// The end of its standard error becomes part of the error if anything fails.
+func Launch(ctx context.Context, cmd *exec.Cmd, place Place, prepare, admit func() error) (*Child, error) {
 	conn, err := connect(cmd)
 	if err != nil {
 		return nil, fmt.Errorf("making pipes for the runner: %w", err)
@@ -32,7 +34,7 @@ func Launch(ctx context.Context, cmd *exec.Cmd, place Place, admit func() error)
 	cmd.Stderr, cmd.WaitDelay = words, time.Second
 	c := &Child{exited: make(chan struct{})}
 	started := make(chan error)
-	go c.hold(cmd, started)
+	go c.hold(cmd, prepare, started)
 	if err := <-started; err != nil {
 		conn.Close()
 		return nil, fmt.Errorf("starting the runner: %w", err)
@@ -51,11 +53,29 @@ func Launch(ctx context.Context, cmd *exec.Cmd, place Place, admit func() error)
 }
 
 // hold keeps the thread that started the process for as long as the process
-// lives: one that is to die with its parent dies with that thread.
-func (c *Child) hold(cmd *exec.Cmd, started chan<- error) {
+// lives: one that is to die with its parent dies with that thread. The thread
+// ends, since the goroutine never unlocks it.
+func (c *Child) hold(cmd *exec.Cmd, prepare func() error, started chan<- error) {
 	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	err := cmd.Start()
+	if onMainThread() { // it would never end, nor what it has entered
+		defer runtime.UnlockOSThread()
+		seated := make(chan struct{})
+		go func() {
+			runtime.LockOSThread()
+			close(seated)
+			c.start(cmd, prepare, started)
+		}()
+		<-seated
+		return
+	}
+	c.start(cmd, prepare, started)
+}
+
+func (c *Child) start(cmd *exec.Cmd, prepare func() error, started chan<- error) {
+	err := prepare()
+	if err == nil {
+		err = cmd.Start()
+	}
 	for _, end := range []any{cmd.Stdin, cmd.Stdout} {
 		end.(io.Closer).Close()
 	}

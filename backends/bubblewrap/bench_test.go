@@ -1,0 +1,75 @@
+package bubblewrap
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/backends/runner"
+)
+
+// BenchmarkOpen makes a sandbox and runs a first command, and lets bwrap alone run
+// the same command with the same options, by turns.
+func BenchmarkOpen(b *testing.B) {
+	backend, err := New(Config{Runner: backendtest.Runner(b), StateDir: b.TempDir()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	spec := backends.Spec{Network: "none", CPUs: 2, MemoryMB: 512, DiskMB: 256, PIDs: 600, ReadOnly: true}
+	var opened, ran, closed, bare []time.Duration
+	for b.Loop() {
+		began := time.Now()
+		sandbox, err := backend.Open(b.Context(), spec)
+		if err != nil {
+			b.Fatal(err)
+		}
+		opened = append(opened, time.Since(began))
+		if _, err := sandbox.Run(b.Context(), runner.Shell("true"), func([]byte) {}); err != nil {
+			b.Fatal(err)
+		}
+		ran = append(ran, time.Since(began))
+		began = time.Now()
+		if err := sandbox.Close(context.Background()); err != nil {
+			b.Fatal(err)
+		}
+		closed = append(closed, time.Since(began))
+		bare = append(bare, alone(b, backend, spec))
+	}
+	for name, took := range map[string][]time.Duration{"open": opened, "first-command": ran, "close": closed, "bwrap": bare} {
+		b.ReportMetric(float64(median(took).Microseconds()), name+"-µs")
+	}
+	b.ReportMetric(float64(median(opened))/float64(median(bare)), "open/bwrap")
+	b.ReportMetric(float64(median(ran))/float64(median(bare)), "first-command/bwrap")
+}
+
+// alone is how long bwrap takes with the options of a spec.
+func alone(b *testing.B, backend *Backend, spec backends.Spec) time.Duration {
+	handed := new(descriptors)
+	defer handed.close()
+	arguments, err := backend.arguments(spec, "", handed)
+	if err != nil {
+		b.Fatal(err)
+	}
+	cmd := exec.Command(backend.bwrap, append(append(arguments, "--"), runner.Shell("true").Argv...)...)
+	cmd.ExtraFiles, cmd.Dir = handed.theirs, "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if os.Getuid() == 0 {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(backend.uid), Gid: uint32(backend.gid)}
+	}
+	began := time.Now()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		b.Fatalf("%v: %s", err, out)
+	}
+	return time.Since(began)
+}
+
+func median(all []time.Duration) time.Duration {
+	slices.Sort(all)
+	return all[len(all)/2]
+}

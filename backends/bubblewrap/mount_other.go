@@ -1,0 +1,7 @@
+//go:build !linux
+
+package bubblewrap
+
+import "errors"
+
+func mountAlone(string, string) error { return errors.New("only Linux can mount a disk for a sandbox") }
