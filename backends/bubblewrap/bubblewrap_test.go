@@ -175,19 +175,6 @@ func TestADiskThatWasNotFinishedIsMadeAnewOrRemoved(t *testing.T) {
 
 func BenchmarkTrue(b *testing.B) { backendtest.Benchmark(b, backend(b), spec) }
 
-func BenchmarkOpenAndClose(b *testing.B) {
-	made := backend(b)
-	for b.Loop() {
-		sandbox, err := made.Open(context.Background(), spec)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := sandbox.Close(context.Background()); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 func TestWhatNamespacesCannotDoIsRefusedByName(t *testing.T) {
 	for _, c := range []struct {
 		field  string
