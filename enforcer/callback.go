@@ -167,16 +167,12 @@ var errBeside = errors.New("call of a script")
 // for both; nil if the call is for another sandbox, on other files, or no script called. It never waits
 // for the script, which waits for it.
 func (u *tenure) aboard(t tenant, alone bool) (*tenure, error) {
-	if u == nil {
-		return nil, nil
-	}
-	same := u.slot == t.slot || u.alone && t.alone && u.backend == t.backend
 	switch {
-	case !same && (t.spec.Workspace == "" || t.spec.Workspace != u.spec.Workspace || t.backend != u.backend):
+	case u == nil, u.slot != t.slot && !(u.alone && t.alone && u.fits(t)):
 		return nil, nil
 	case alone:
 		return nil, fmt.Errorf("%w: the command must be alone in its sandbox, which the script is in; run it outside of a script", errBeside)
-	case !same || !u.fits(t):
+	case !u.fits(t):
 		return nil, fmt.Errorf("%w: the policies want another sandbox for the command than for the script; run it outside of a script", errBeside)
 	}
 	return &tenure{lease: u.lease, guest: u.guest, weight: 1, riding: true}, nil

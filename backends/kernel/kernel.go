@@ -11,6 +11,9 @@
 // stopped leaves nothing running, and the variables stay where an interrupt was
 // enough; a script calls a bounded number of tools, and none outlives it.
 //
+// Scripts are judged one by one. So Python's own names mean in each what they say,
+// whatever an earlier script called so; all other names are kept.
+//
 // Nothing the interpreter says is believed beyond what any command could do: the
 // script shares its process, and may write lines of its own. What a tool may be
 // called for is for the caller to judge.

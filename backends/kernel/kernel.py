@@ -9,6 +9,7 @@ if sys.path[:1] == [""]:
 
 import _thread
 import base64
+import builtins
 import itertools
 import json
 import linecache
@@ -36,6 +37,7 @@ answers = {}  # queues by the number of a call
 numbers = itertools.count(1)
 listed = []
 main = sys.modules["__main__"]
+own = [name for name in vars(builtins) if not name.startswith("__")]
 home = os.getcwd()
 
 
@@ -150,6 +152,14 @@ def renew_streams():
             setattr(sys, "__" + name + "__", stream)
 
 
+def renew_names():
+    # What a script says is read without those before it, so that Python's own
+    # names must mean what they say.
+    for name in own:
+        main.__dict__.pop(name, None)
+    main.__dict__["__builtins__"] = builtins
+
+
 def compiled(number, text):
     name = "<script %d>" % number
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
@@ -258,6 +268,7 @@ def run(script):
         return 1
     signal.signal(signal.SIGINT, interrupt)
     renew_streams()
+    renew_names()
     tools.__all__ = script["tools"]
     before = set(threading.enumerate())
     Turn.interrupted = False

@@ -122,6 +122,15 @@ func TestVariablesLiveOnBetweenScripts(t *testing.T) {
 	}
 }
 
+// What a script prints or opens is judged by its text alone.
+func TestPythonsOwnNamesMeanTheSameInEachScript(t *testing.T) {
+	k := start(t, place(t))
+	run(t, k, script("import os\nprint = os.system\nopen, mine = 3, 4\n__builtins__ = {}"))
+	if _, out := run(t, k, script("print(open.__name__, mine)")); out != "open 4\n" {
+		t.Errorf("it printed %q", out)
+	}
+}
+
 func TestAScriptWorksInTheFolderThatItNames(t *testing.T) {
 	at := place(t)
 	sub := filepath.Join(at.home, "sub")

@@ -83,6 +83,7 @@ func (w *pyWalk) nameValue(name string) pyValues {
 			return pySymbols(full)
 		}
 	}
+	w.outside(name)
 	return pySymbols(name)
 }
 

@@ -26,7 +26,7 @@ func TestOrdinaryProgramsHideNothing(t *testing.T) {
 		"a text in parts":           "import os\ncmd = 'ls'\ncmd += ' -l'\nos.system(cmd)\n",
 		"files in a loop":           "import subprocess\nfor f in ['a.py', 'b.py']:\n    subprocess.run(['python3', '-m', 'py_compile', f])\n",
 		"a class of data":           "from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int = 0\n    def dist(self) -> float:\n        return abs(self.x)\nprint(P(3).dist())\n",
-		"the newest syntax":         "match x:\n    case {'a': [1, *rest]} if rest:\n        print(f'{rest!r:>{10}} {x=}')\n    case _:\n        pass\ntype A = int\nasync def f():\n    async with g() as h, k():\n        await h\n    return [y async for y in h]\nprint(f\"{d[\"k\"]}\")\nif (n := 3) > 2: print(n)\nwith (open('a') as f, open('b') as g):\n    pass\ndef q(a, /, b, *, c=1, **k): yield from a\n",
+		"the newest syntax":         "import g, h, k\nx, d = {}, {}\nmatch x:\n    case {'a': [1, *rest]} if rest:\n        print(f'{rest!r:>{10}} {x=}')\n    case _:\n        pass\ntype A = int\nasync def f():\n    async with g() as h, k():\n        await h\n    return [y async for y in h]\nprint(f\"{d[\"k\"]}\")\nif (n := 3) > 2: print(n)\nwith (open('a') as f, open('b') as g):\n    pass\ndef q(a, /, b, *, c=1, **k): yield from a\n",
 		"text about a command":      "print('never run rm -rf / or os.system(x)')\n",
 		"an unused function":        "import os\ndef run(cmd):\n    os.system(cmd)\n",
 		"eval of a literal":         "print(eval('1 + 2'))",
@@ -209,6 +209,34 @@ func TestShellTextOfPrograms(t *testing.T) {
 		}
 		if got != want || !c.Parsed {
 			t.Errorf("%q gives\n%q, want\n%q (parsed %v, features %v)", source, got, want, c.Parsed, c.Features)
+		}
+	}
+}
+
+// Programs of one session run in one interpreter, one after another.
+func TestAProgramThatUsesWhatAnEarlierOneSetHidesItsMeaning(t *testing.T) {
+	for name, source := range map[string]string{
+		"a function":             "f('rm -rf /')",
+		"a value":                "import os\nos.system('ls')\nprint(x)",
+		"an alias of its module": "sh.rmtree('build')",
+		"in a function":          "def g():\n    return f(1)\n",
+		"in a text":              "print(f'{x}')",
+		"a class to build upon":  "class C(Base):\n    pass\n",
+	} {
+		if Python(source, pyHomePlace).Complete {
+			t.Errorf("%s: the program counts as complete", name)
+		}
+	}
+	for name, source := range map[string]string{
+		"bound later":          "def g():\n    return f(1)\ndef f(x): return x\ng()\n",
+		"bound as it goes":     "import a.b as c\nfrom d import e\nwith open('f') as g:\n    for h in g:\n        print([i for i in h if (j := i)], j, lambda k: k, c, e)\ntry: pass\nexcept OSError as l: print(l)\n",
+		"known to Python":      "print(len(sorted({**{}})), __name__, NotImplemented, Exception, exit)",
+		"known in a class":     "class C:\n    a = __qualname__\n    def f(self): return __class__, super().f()\n",
+		"brought by a module":  "from math import *\nprint(sqrt(2))",
+		"of the whole program": "def f():\n    global n\n    n = 1\ndef g(): return n\nf()\nprint(g())\n",
+	} {
+		if !Python(source, pyHomePlace).Complete {
+			t.Errorf("%s: the program counts as incomplete", name)
 		}
 	}
 }
