@@ -61,7 +61,9 @@ type Request struct {
 
 // Args are the arguments of a tool; which of them may be set depends on the tool.
 type Args struct {
-	// Command, Background and Stdin belong to terminal.
+	// Command, Background and Stdin belong to terminal. In a request of process that
+	// writes, the command is what started the process: it is never read from the
+	// request itself.
 	Command    string `json:"command,omitempty"`
 	Background bool   `json:"background,omitempty"`
 	Stdin      string `json:"stdin,omitempty"`
@@ -81,6 +83,9 @@ type Args struct {
 	Name      string `json:"name,omitempty"`
 	Arguments string `json:"arguments,omitempty"`
 }
+
+// IsTyped says whether the arguments of a request of process hand it input.
+func (a Args) IsTyped() bool { return a.Action == "write" || a.Action == "submit" }
 
 // Session is the conversation that a request came from, as the agent claims it.
 type Session struct {

@@ -302,10 +302,14 @@ func (e *Enforcer) prepare(ctx context.Context, m *matter) {
 }
 
 // provide makes sure that there can be a place for a matter. One that addresses a
-// process has its place already, and a call of the agent's tools needs none.
+// process has its place there, and a call of the agent's tools needs none.
 func (e *Enforcer) provide(ctx context.Context, m *matter) error {
 	switch {
-	case m.Decision.Outcome == bailiff.Deny || !m.needsSandbox():
+	case m.Decision.Outcome == bailiff.Deny:
+		return nil
+	case m.located.Tool == bailiff.Process:
+		return m.addressee()
+	case !m.needsSandbox():
 		return nil
 	case m.located.Args.Background:
 		if err := e.processes.room(m.located, m.Decision.Limits); err != nil {
@@ -474,6 +478,8 @@ func (e *Enforcer) noSandbox(ctx context.Context, d bailiff.Decision, err error)
 		return failed(bailiff.Unavailable, bailiff.CodeApproval, err)
 	case errors.As(err, new(taking)):
 		return failed(bailiff.Unavailable, bailiff.CodeBackend, fmt.Errorf("%w before the command was started", err)).at(d.Backend.Name)
+	case errors.Is(err, errNoProcess):
+		return failed(bailiff.Failed, bailiff.CodeProcess, err)
 	case errors.Is(err, errNoRoom), errors.Is(err, errProcesses):
 		return failed(bailiff.Unavailable, bailiff.CodeLimit, err).at(d.Backend.Name)
 	case errors.Is(err, errVariable), errors.Is(err, errFiles), errors.Is(err, errBeside):

@@ -15,12 +15,10 @@ import (
 const ruleProcess = "floor.process"
 
 // types says whether a request hands input to a process, which may be a shell.
-func types(req bailiff.Request) bool {
-	return req.Tool == bailiff.Process && (req.Args.Action == "write" || req.Args.Action == "submit")
-}
+func types(req bailiff.Request) bool { return req.Tool == bailiff.Process && req.Args.IsTyped() }
 
-// address finds the process that a matter names. Input is judged with where the
-// process lives, the variables that it got, and the line that was begun before, so
+// address finds the process that a matter names. Input is judged with what reads it,
+// where that lives, the variables that it got, and the line that was begun before, so
 // that no command is typed in halves that are harmless each.
 func (e *Enforcer) address(m *matter) {
 	p := e.processes.find(m.located)
@@ -29,7 +27,8 @@ func (e *Enforcer) address(m *matter) {
 	}
 	line := p.typed.line()
 	m.begun = len(line)
-	m.located.Backend, m.located.Env, m.located.Args.Data = p.lease.backend, slices.Clone(p.names), line+m.located.Args.Data
+	m.located.Backend, m.located.Env = p.lease.backend, slices.Clone(p.names)
+	m.located.Args.Command, m.located.Args.Data = p.request.Args.Command, line+m.located.Args.Data
 }
 
 // mismatch says why a decision is not one for what the process lives in and has.

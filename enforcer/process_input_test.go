@@ -108,11 +108,11 @@ func TestInputReachesOnlyAProcessThatLivesWhereItWasJudgedToGo(t *testing.T) {
 	}
 }
 
-func TestInputIsJudgedByWhereTheProcessLivesAndWhatItGot(t *testing.T) {
+func TestInputIsJudgedByWhatReadsItAndWhereThatLives(t *testing.T) {
 	b := newBench(t, func(b *bench) { b.env = environ{"T": "t-12345678"}; b.judge.decision = allow(forward("T")) })
 	id, _ := b.start(t, inBackground("sh", "T"))
 	b.Execute(t.Context(), about("submit", id, "ls"), nil)
-	if req := b.judge.judged[len(b.judge.judged)-1]; req.Backend != "docker" || !slices.Equal(req.Env, []string{"T"}) {
+	if req := b.judge.judged[len(b.judge.judged)-1]; req.Backend != "docker" || !slices.Equal(req.Env, []string{"T"}) || req.Args.Command != "sh" {
 		t.Errorf("judged is %+v", req)
 	}
 }
@@ -154,5 +154,12 @@ func TestInputThatRunsAFileIsNotApproved(t *testing.T) {
 	b.judge.says(allow())
 	if a := b.Execute(t.Context(), about("submit", id, "./deploy.sh"), nil); a.Status != bailiff.Completed {
 		t.Errorf("what needs no approval was answered %+v", a)
+	}
+}
+
+func TestNobodyIsAskedAboutAProcessThatIsNotThere(t *testing.T) {
+	b := newBench(t, func(b *bench) { b.judge.decision = allow(ask) })
+	if a := b.Execute(t.Context(), about("submit", "pxxxxxxxxxx", "kill 7"), nil); a.Status != bailiff.Failed || a.Code != bailiff.CodeProcess || len(b.human.asked) != 0 {
+		t.Errorf("answer is %+v", a)
 	}
 }

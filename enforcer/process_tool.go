@@ -15,21 +15,29 @@ func (e *Enforcer) attend(ctx context.Context, m *matter) answer {
 	start, args := time.Now(), m.located.Args
 	a := answer{started: true}
 	a.Status, a.Backend = bailiff.Completed, m.Decision.Backend.Name
-	switch p := m.process; {
-	case args.Action == "list":
+	if args.Action == "list" {
 		for _, p := range e.processes.list(m.located) {
 			a.Processes = append(a.Processes, p.state(ctx))
 		}
-	case p == nil:
-		a = failed(bailiff.Failed, bailiff.CodeProcess, fmt.Errorf("the session has no background process %s; one goes with its sandbox, and with the oldest of more than %d that have ended", args.ProcessID, mostEnded))
-	default:
-		p.attend(ctx, m, &a)
+	} else {
+		m.process.attend(ctx, m, &a)
 	}
 	if len(a.Output) > 0 {
 		m.news(bailiff.Progress{Output: a.Output})
 	}
 	a.Duration = time.Since(start)
 	return a
+}
+
+var errNoProcess = errors.New("no such process")
+
+// addressee is an error if a matter names a process that its session has not.
+func (m *matter) addressee() error {
+	args := m.located.Args
+	if args.Action == "list" || m.process != nil {
+		return nil
+	}
+	return fmt.Errorf("%w: the session has no background process %s; one goes with its sandbox, or as the oldest of more than %d that have ended", errNoProcess, args.ProcessID, mostEnded)
 }
 
 // attend does what a request wants with this process, and tells how it is then.

@@ -36,7 +36,7 @@ func read(req bailiff.Request, home string) reading {
 		code := facts.Python(req.Args.Code, place)
 		return reading{code: &code}
 	case bailiff.Process:
-		command := facts.Shell(req.Args.Data, place)
+		command := typed(req.Args, place)
 		return reading{command: &command}
 	case bailiff.Call:
 		return readCall(req.Args.Arguments)
@@ -55,6 +55,14 @@ func readCall(text string) reading {
 		}
 	}
 	return reading{arguments: ast.NewObject(), fault: errors.New("reading the arguments of the call: want the text of one JSON object that names nothing twice")}
+}
+
+// typed is what a process is given to read. Unless a shell reads it, the text does
+// not tell what it means.
+func typed(a bailiff.Args, place facts.Place) facts.Command {
+	command := facts.Shell(a.Data, place)
+	command.Complete = command.Complete && (!a.IsTyped() || facts.OpensShell(a.Command))
+	return command
 }
 
 // meansOne says whether everybody who reads a text finds the same one value in it.
@@ -119,7 +127,7 @@ func (r reading) args(req bailiff.Request) *ast.Term {
 		return object(item(keyCode, text(a.Code)), item(keyReset, ast.InternedTerm(a.Reset)),
 			item(keyTimeout, ast.InternedTerm(a.Timeout)))
 	case bailiff.Process:
-		return object(item(keyAction, text(a.Action)), item(keyProcessID, text(a.ProcessID)),
+		return object(item(keyAction, text(a.Action)), item(keyProcessID, text(a.ProcessID)), item(keyCommand, text(a.Command)),
 			item(keyData, text(a.Data)), item(keyTimeout, ast.InternedTerm(a.Timeout)))
 	case bailiff.Call:
 		return object(item(keyName, text(a.Name)), item(keyArguments, ast.NewTerm(r.arguments)))

@@ -250,3 +250,37 @@ func TestTheStatusDoesNotWaitForAReload(t *testing.T) {
 		t.Errorf("status is %+v", s)
 	}
 }
+
+func TestInputForAProcessIsJudgedLikeACommandOfItsOwn(t *testing.T) {
+	p, err := Open(context.Background(), Config{EvalTimeout: time.Minute})
+	must(t, err)
+	for name, c := range map[string]struct {
+		reader, action, data string
+		host, sandbox        bailiff.Outcome
+		rule                 string
+	}{
+		"an ordinary command for a shell":        {"bash -i", "submit", "ls -l", bailiff.Allow, bailiff.Allow, ""},
+		"a command that deletes":                 {"bash", "submit", "rm -rf ./build", bailiff.Ask, bailiff.Allow, "command.deletes_recursively"},
+		"one that destroys the system":           {"sh", "write", "rm -rf /\n", bailiff.Deny, bailiff.Deny, "command.destroys_system"},
+		"a text that is not understood":          {"bash", "submit", "x=$(", bailiff.Ask, bailiff.Allow, "command.hides_meaning"},
+		"what another language would understand": {"irb", "submit", "FileUtils.rm_rf home", bailiff.Ask, bailiff.Allow, "command.hides_meaning"},
+		"an answer to who knows what":            {"apt-get upgrade", "submit", "y", bailiff.Ask, bailiff.Allow, "command.hides_meaning"},
+		"a look at what it wrote":                {"irb", "poll", "", bailiff.Allow, bailiff.Allow, ""},
+		"its end":                                {"irb", "kill", "", bailiff.Allow, bailiff.Allow, ""},
+	} {
+		for place, want := range map[string]bailiff.Outcome{"local": c.host, "docker": c.sandbox} {
+			at := ready
+			at.Backends = map[string]bailiff.BackendState{place: {Isolated: place == "docker", Ready: true}}
+			req := bailiff.Request{Tool: bailiff.Process, Session: bailiff.Session{ID: "s", Platform: "cli"},
+				Args: bailiff.Args{Action: c.action, ProcessID: "p1", Data: c.data, Command: c.reader}}
+			d := p.Decide(context.Background(), req, at).Decision
+			reasons := d.Denials
+			if d.Approval != nil {
+				reasons = d.Approval.Reasons
+			}
+			if d.Outcome != want || want != bailiff.Allow && !slices.ContainsFunc(reasons, func(r bailiff.Reason) bool { return r.Rule == c.rule }) {
+				t.Errorf("%s on %s: got %s by %v, want %s by %q", name, place, d.Outcome, reasons, want, c.rule)
+			}
+		}
+	}
+}
