@@ -16,6 +16,7 @@ const (
 	ruleVariable     = "floor.variable"
 	ruleNotRequested = "floor.not_requested"
 	ruleWithheld     = "floor.withheld"
+	ruleProcess      = "floor.process"
 )
 
 // floor lays what no policy can lift under a decision: nobody froze the session, the backend exists, the

@@ -11,9 +11,6 @@ import (
 	"github.com/bailiff-dev/bailiff"
 )
 
-// ruleProcess denies input to a process that lives under other terms.
-const ruleProcess = "floor.process"
-
 // types says whether a request hands input to a process, which may be a shell.
 func types(req bailiff.Request) bool { return req.Tool == bailiff.Process && req.Args.IsTyped() }
 
