@@ -61,6 +61,21 @@ func (ks *kernels) all() []*seat {
 	return slices.Collect(maps.Values(ks.seats))
 }
 
+// live counts the interpreters that live.
+func (ks *kernels) live() (n int) {
+	for _, s := range ks.all() {
+		if !s.tryEnter() { // a script runs there, or is about to
+			n++
+			continue
+		}
+		if s.isLive() {
+			n++
+		}
+		s.leave()
+	}
+	return n
+}
+
 // enter waits until no other script of the session runs.
 func (s *seat) enter(ctx context.Context) error {
 	select {

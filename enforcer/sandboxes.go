@@ -12,10 +12,10 @@ import (
 // Sandbox is what operators are shown of one.
 type Sandbox struct {
 	ID, Backend, Image, Caller, Session string
-	// Users counts the requests that are in it now, Processes those that run in the
-	// background.
-	Users, Processes int
-	Since, LastUsed  time.Time
+	// Users counts the requests that are in it now, Processes what runs in the
+	// background, Interpreters those that wait for a script or run one.
+	Users, Processes, Interpreters int
+	Since, LastUsed                time.Time
 	// Expires is when it goes at the latest.
 	Expires time.Time
 }
@@ -79,7 +79,7 @@ func (l *lease) shown(id string) Sandbox {
 		}
 	}
 	return Sandbox{ID: id, Backend: l.backend, Caller: l.caller, Session: l.session, Image: l.spec.Image,
-		Users: l.users - len(l.occupants), Processes: running, Since: l.since, LastUsed: l.used, Expires: l.expires}
+		Users: l.users - len(l.occupants), Processes: running, Interpreters: l.kernels.live(), Since: l.since, LastUsed: l.used, Expires: l.expires}
 }
 
 // drop takes the leases that match out of use and closes them, whoever uses

@@ -26,9 +26,9 @@ type Evaluator interface {
 	Query(ctx context.Context, req bailiff.Request, at bailiff.Circumstances, path string) (result any, defined bool, err error)
 }
 
-// AgentConfig is what an agent's door serves. Name, Enforcer and one of Platforms
-// and Messaging are required, Evaluator and Circumstances too if DataPaths lists
-// more than the decision.
+// AgentConfig is what an agent's door serves. Name, Enforcer, Tools and one of
+// Platforms and Messaging are required, Evaluator and Circumstances too if DataPaths
+// lists more than the decision.
 type AgentConfig struct {
 	// Name is the caller of all requests that come by this door.
 	Name string
@@ -40,7 +40,6 @@ type AgentConfig struct {
 	// DataPaths are what OPA's Data API serves, such as "bailiff/decision".
 	DataPaths []string
 	Enforcer  Enforcer
-	// Tools is nil where scripts cannot call tools of the agent's.
 	Tools     Toolbox
 	Evaluator Evaluator
 	// Circumstances are those of a request for the Evaluator.
@@ -57,10 +56,8 @@ func NewAgent(c AgentConfig) (http.Handler, error) {
 	rs.on(http.MethodPost, "/v1/execute", a.execute)
 	rs.on(http.MethodPost, "/v1/decide", a.decide)
 	rs.on(http.MethodDelete, "/v1/sessions/{id}", a.endSession)
-	if c.Tools != nil {
-		rs.on(http.MethodPost, "/v1/sessions/{id}/tools", a.registerTools)
-		rs.on(http.MethodPost, "/v1/tool_calls/{id}", a.answerTool)
-	}
+	rs.on(http.MethodPost, "/v1/sessions/{id}/tools", a.registerTools)
+	rs.on(http.MethodPost, "/v1/tool_calls/{id}", a.answerTool)
 	rs.on(http.MethodPost, "/v1/data/{path...}", a.dataV1)
 	rs.on(http.MethodPost, "/v0/data/{path...}", a.dataV0)
 	return rs, nil
@@ -76,6 +73,7 @@ func (c AgentConfig) missing() (names []string) {
 	lacks(c.Name == "", "Name")
 	lacks(len(c.Messaging) == 0 && len(c.Platforms) == 0, "Platforms or Messaging")
 	lacks(c.Enforcer == nil, "Enforcer")
+	lacks(c.Tools == nil, "Tools")
 	lacks(more && c.Evaluator == nil, "Evaluator")
 	lacks(more && c.Circumstances == nil, "Circumstances")
 	return names

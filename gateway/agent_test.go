@@ -115,7 +115,7 @@ func TestWhatAnAgentsDoorDoesNotServe(t *testing.T) {
 
 func TestAConfigThatLacksSomethingNamesIt(t *testing.T) {
 	_, err := NewAgent(AgentConfig{DataPaths: []string{"agent/call/decision"}})
-	if want := "agent config lacks Name, Platforms or Messaging, Enforcer, Evaluator, Circumstances"; err == nil || err.Error() != want {
+	if want := "agent config lacks Name, Platforms or Messaging, Enforcer, Tools, Evaluator, Circumstances"; err == nil || err.Error() != want {
 		t.Errorf("the error is %v, want %s", err, want)
 	}
 	_, err = NewOperator(OperatorConfig{})

@@ -81,7 +81,7 @@ func (e *enforcer) EndSession(_ context.Context, caller, session string) (int, e
 var messaging = []string{"telegram", "discord", "slack"}
 
 func agentOf(e Enforcer) AgentConfig {
-	return AgentConfig{Name: "hermes", Messaging: messaging, DataPaths: []string{decisionPath}, Enforcer: e}
+	return AgentConfig{Name: "hermes", Messaging: messaging, DataPaths: []string{decisionPath}, Enforcer: e, Tools: &toolbox{}}
 }
 
 func agentHandler(t testing.TB, c AgentConfig) http.Handler {

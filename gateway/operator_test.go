@@ -21,7 +21,7 @@ var (
 		Backends:  []BackendStatus{{"docker", true, true, ""}},
 		Platforms: []PlatformStatus{{"telegram", "docker", true, "debian:12", ""}},
 		Warnings:  []string{"Mind the step."}}
-	liveSandbox = Sandbox{ID: "sb1", Backend: "docker", Image: "debian:12", Caller: "hermes", Session: "s1", Users: 1, Processes: 2, Since: since, LastUsed: since, Expires: since}
+	liveSandbox = Sandbox{ID: "sb1", Backend: "docker", Image: "debian:12", Caller: "hermes", Session: "s1", Users: 1, Processes: 2, Interpreters: 1, Since: since, LastUsed: since, Expires: since}
 )
 
 func (*sidecar) Status(context.Context) Status     { return sidecarStatus }

@@ -183,11 +183,13 @@ type Sandbox struct {
 	Image   string `json:"image"`
 	Caller  string `json:"caller"`
 	Session string `json:"session"`
-	// Users counts the requests that are in it, Processes those in the background.
-	Users     int       `json:"users"`
-	Processes int       `json:"processes"`
-	Since     time.Time `json:"since"`
-	LastUsed  time.Time `json:"last_used"`
+	// Users counts the requests that are in it, Processes what runs in the
+	// background, Interpreters those that keep the variables of scripts.
+	Users        int       `json:"users"`
+	Processes    int       `json:"processes"`
+	Interpreters int       `json:"interpreters"`
+	Since        time.Time `json:"since"`
+	LastUsed     time.Time `json:"last_used"`
 	// Expires is when it goes at the latest.
 	Expires time.Time `json:"expires"`
 }

@@ -20,11 +20,6 @@ test_script_is_offered_what_the_table_does_not_deny if {
 	answer.tools == ["send_mail", "terminal", "web_search"]
 }
 
-test_script_is_offered_the_terminal_by_default if {
-	answer := decision with input as program("telegram", {})
-	answer.tools == ["terminal"]
-}
-
 test_terminal_is_offered_or_not if {
 	some word in ["deny", "ask", true]
 	answer := decision with input as program("telegram", {}) with data.bailiff.tables.callable_tools as {"terminal": word}

@@ -28,7 +28,7 @@ func newSandboxesList(configPath *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List the live sandboxes, the oldest first",
-		Long:    "Lists the live sandboxes with their sessions, the oldest first: how many requests and\nbackground processes are in each, and when it goes at the latest, in use or not.\n\nExit status: 0, or 1 if no sidecar answers.",
+		Long:    "Lists the live sandboxes with their sessions, the oldest first: how many requests,\nbackground processes and Python interpreters of scripts are in each, and when it goes at the latest, in use or not.\n\nExit status: 0, or 1 if no sidecar answers.",
 		Example: "  bailiff sandboxes list --output json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -48,10 +48,10 @@ func newSandboxesList(configPath *string) *cobra.Command {
 }
 
 func printSandboxes(w io.Writer, list []gateway.Sandbox) {
-	fmt.Fprintln(w, "ID\tBACKEND\tCALLER\tSESSION\tIN USE\tPROCESSES\tAGE\tLAST USED\tGOES IN")
+	fmt.Fprintln(w, "ID\tBACKEND\tCALLER\tSESSION\tIN USE\tPROCESSES\tPYTHON\tAGE\tLAST USED\tGOES IN")
 	now := time.Now()
 	for _, b := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s ago\t%s\n", b.ID, b.Backend, b.Caller, visible(b.Session), b.Users, b.Processes,
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%s\t%s ago\t%s\n", b.ID, b.Backend, b.Caller, visible(b.Session), b.Users, b.Processes, b.Interpreters,
 			now.Sub(b.Since).Round(time.Second), now.Sub(b.LastUsed).Round(time.Second), b.Expires.Sub(now).Round(time.Second))
 	}
 }

@@ -39,7 +39,7 @@ func (sidecar) Reap(context.Context) (int, error)                 { return 3, ni
 
 func agentDoor(t *testing.T, s sidecar, c gateway.DoorConfig) string {
 	t.Helper()
-	h, err := gateway.NewAgent(gateway.AgentConfig{Name: "hermes", Messaging: []string{"telegram"}, Enforcer: s})
+	h, err := gateway.NewAgent(gateway.AgentConfig{Name: "hermes", Messaging: []string{"telegram"}, Enforcer: s, Tools: &toolbox{}})
 	if err != nil {
 		t.Fatal(err)
 	}
