@@ -18,6 +18,8 @@
 //     nowhere else;
 //   - what humans approved is what runs: a grant covers the request by its digest
 //     or by what was found in it, and is taken, on disk, before the request runs;
+//   - what lives on in the background is seen by its session alone, keeps out whoever
+//     must not run beside it, and reads only what was judged for it (process*.go);
 //   - what is frozen does not run, and what ran when it was frozen is stopped;
 //   - a request id runs at most once (answers.go).
 //
