@@ -32,6 +32,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -237,13 +239,11 @@ func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) bailiff.Deci
 // session runs in the background is stopped, and its interpreter ended.
 func (e *Enforcer) EndSession(ctx context.Context, caller, session string) (int, error) {
 	e.tools.forget(caller, session)
-	removed, err := e.leases.end(ctx, caller, session)
-	for backend := range e.Backends {
-		if err := e.clear(ctx, backend, e.leases.left(caller, session, backend), true); err != nil {
-			e.Log.Warn("removing the files of a session that has ended; a sweep will", "backend", backend, "error", err)
-		}
+	dropped, ending, left := e.leases.end(caller, session, slices.Sorted(maps.Keys(e.Backends)))
+	if err := e.empty(context.WithoutCancel(ctx), left); err != nil {
+		e.Log.Warn("removing the files of a session that has ended; a sweep will", "error", err)
 	}
-	return removed, errors.Join(err, e.processes.end(ctx, sessionKey{caller, session}), e.endScripts(ctx, caller, session))
+	return dropped, errors.Join(await(ctx, ending), e.processes.end(ctx, sessionKey{caller, session}), e.endScripts(ctx, caller, session))
 }
 
 // Close lets running requests finish until ctx ends, then interrupts them, and

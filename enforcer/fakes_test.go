@@ -178,6 +178,8 @@ type shop struct {
 	// script is what a script does in any of its interpreters; it returns its exit status.
 	script  func(p *python) int
 	scripts atomic.Int32 // that were started
+	// closing happens while a sandbox is closed.
+	closing func()
 	// files are the digests of files, the same in each sandbox.
 	files map[string]string
 	// full has no room for a background command; starting happens while one is started.
@@ -228,22 +230,20 @@ func (s *shop) rooms() []*room {
 }
 
 type room struct {
-	shop *shop
-	spec backends.Spec
-	id   string
-	done chan struct{}
-	once sync.Once
-	mu   sync.Mutex
-	left int
-	dies bool // as soon as it is looked at
-	// closing happens while it is closed.
-	closing func()
-	killed  int
-	cmds    []backends.Command
-	jobs    []*job
-	talks   []*talk
-	inside  int
-	most    int // commands at once
+	shop   *shop
+	spec   backends.Spec
+	id     string
+	done   chan struct{}
+	once   sync.Once
+	mu     sync.Mutex
+	left   int
+	dies   bool // as soon as it is looked at
+	killed int
+	cmds   []backends.Command
+	jobs   []*job
+	talks  []*talk
+	inside int
+	most   int // commands at once
 }
 
 func (r *room) ID() string            { return r.id }
@@ -290,8 +290,8 @@ func (r *room) Kill(context.Context) error {
 }
 
 func (r *room) Close(context.Context) error {
-	if r.closing != nil {
-		r.closing()
+	if r.shop.closing != nil {
+		r.shop.closing()
 	}
 	r.once.Do(func() { close(r.done) })
 	for _, j := range r.living() {

@@ -3,6 +3,7 @@ package enforcer
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -276,20 +277,17 @@ func TestNobodyFindsTheFilesOfASessionThatWasEnded(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b, k := library(t, untilStopped, func(b *bench) { b.judge.decision = decision })
 				b.Observer = slow{}
+				answered := make(chan bailiff.Answer, 2)
+				b.shop.closing = times(2, func() {
+					go func() { answered <- b.Execute(context.Background(), request("work"), nil) }()
+					time.Sleep(time.Second)
+				})
 				go b.Execute(context.Background(), request("serve"), nil)
 				synctest.Wait()
 				other := decision
 				other.Backend.PIDs = 7
 				b.judge.says(other)
 				wantRun(t, b, request("work"))
-				answered := make(chan bailiff.Answer, 2)
-				for _, room := range b.shop.rooms() {
-					room.closing = func() {
-						room.closing = nil
-						go func() { answered <- b.Execute(context.Background(), request("work"), nil) }()
-						time.Sleep(time.Second)
-					}
-				}
 				if _, err := b.EndSession(t.Context(), "hermes", "s1"); err != nil {
 					t.Error(err)
 				}
@@ -351,5 +349,62 @@ func TestTheEndOfASessionRemovesWhatAFailureLeft(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// Also one that is on its way out for another reason, before and after it was
+// settled that its files stay.
+func TestASessionThatEndsWhileItsSandboxGoesLeavesNoFiles(t *testing.T) {
+	for name, at := range map[string]func(*bench, func()){
+		"while it is closed":       func(b *bench, end func()) { b.shop.closing = times(1, end) },
+		"when its files were kept": func(b *bench, end func()) { b.Observer = listening{at: times(1, end)} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b, k := library(t)
+				ended, answered := make(chan error, 1), make(chan bailiff.Answer, 1)
+				at(b, func() {
+					go func() {
+						_, err := b.EndSession(context.Background(), "hermes", "s1")
+						ended <- err
+					}()
+					time.Sleep(time.Second)
+					go func() { answered <- b.Execute(context.Background(), request("true"), nil) }()
+					time.Sleep(time.Second)
+				})
+				wantRun(t, b, request("true"))
+				time.Sleep(2 * time.Hour) // of being idle
+				if err := <-ended; err != nil {
+					t.Error(err)
+				}
+				if a := <-answered; a.Status != bailiff.Completed {
+					t.Errorf("answer is %+v", a)
+				}
+				if got := strings.Join(k.done, " "); got != "open remove open" {
+					t.Errorf("the files: %s", got)
+				}
+				if _, known := b.kept.all["docker-"+b.shop.rooms()[0].spec.Workspace]; !known {
+					t.Error("the new files are not remembered")
+				}
+			})
+		})
+	}
+}
+
+// listening does something when it hears of the end of a sandbox.
+type listening struct {
+	blind
+	at func()
+}
+
+func (l listening) SandboxReaped(string, string) { l.at() }
+
+// times is what happens the first so many times.
+func times(n int32, do func()) func() {
+	var done atomic.Int32
+	return func() {
+		if done.Add(1) <= n {
+			do()
+		}
 	}
 }

@@ -83,9 +83,9 @@ type lease struct {
 	taken   taking
 	stops   map[*context.CancelCauseFunc]bool
 	removed bool // its sandbox is being closed
-	// emptying is set once nobody else works on its workspace and it is being deleted;
-	// moved once its workspace is another's to delete.
-	emptying, moved bool
+	// emptying is set once its workspace is to be deleted and whoever comes waits for
+	// that, filed once its workspace stays, or is another's to delete.
+	emptying, filed bool
 	// stale is set while its record is not what the lease is.
 	stale   bool
 	timer   *time.Timer // until it was idle for long enough
@@ -341,10 +341,10 @@ func (ls *leases) remove(l *lease) {
 			delete(ls.workdirs, session)
 		}
 	}
-	go l.close(l.retired, l.filed(l.retired))
+	go l.close(l.retired)
 }
 
-func (l *lease) close(reason string, files filing) {
+func (l *lease) close(reason string) {
 	defer l.leases.forget(l)
 	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
 	defer cancel()
@@ -354,7 +354,7 @@ func (l *lease) close(reason string, files filing) {
 	}
 	l.leases.strike(l) // first: what is to go must not be adopted
 	err := l.sandbox.Close(ctx)
-	err = errors.Join(err, l.file(ctx, files))
+	err = errors.Join(err, l.file(ctx, reason))
 	l.leases.reaped(l, reason, err)
 }
 

@@ -87,13 +87,13 @@ func (l *lease) shown(id string) Sandbox {
 func (ls *leases) drop(reason string, match func(*lease) bool) (dropped []*lease) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
+	return ls.dropAll(reason, match)
+}
+
+func (ls *leases) dropAll(reason string, match func(*lease) bool) (dropped []*lease) {
 	for l := range ls.all {
 		if !l.removed && match(l) {
 			l.take(taking(reason))
-			if reason == reasonEnd && l.spec.Workspace != "" {
-				l.emptying = true // whoever comes from now on finds none of its files
-				ls.vacant(l.spec.Workspace)
-			}
 			ls.retire(l, reason)
 			ls.remove(l)
 			dropped = append(dropped, l)
@@ -104,13 +104,6 @@ func (ls *leases) drop(reason string, match func(*lease) bool) (dropped []*lease
 
 func (ls *leases) dropOne(l *lease, reason string) {
 	ls.drop(reason, func(other *lease) bool { return other == l })
-}
-
-// end drops a session's leases and returns, when they are gone, how many there
-// were. A sandbox that is the user's stays for the user's other sessions.
-func (ls *leases) end(ctx context.Context, caller, session string) (int, error) {
-	dropped := ls.drop(reasonEnd, func(l *lease) bool { return l.caller == caller && l.session == session && !l.shared })
-	return len(dropped), await(ctx, dropped)
 }
 
 // close drops all leases and returns when every one is gone.

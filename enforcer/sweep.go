@@ -48,23 +48,26 @@ func (e *Enforcer) sweepWorkspaces(ctx context.Context, backend string, keeper b
 	for _, w := range e.leases.kept.find(func(w ledger.Workspace) bool { return w.Backend == backend && isForgotten(w) }) {
 		found = append(found, w.Name) // it may be gone already
 	}
-	return e.clear(ctx, backend, found, false)
+	var faults []error
+	for _, workspace := range found {
+		if l := e.leases.abandoned(backend, workspace); l != nil {
+			faults = append(faults, e.empty(ctx, []*lease{l}))
+		}
+	}
+	return errors.Join(faults...)
 }
 
-// clear removes those of a backend's workspaces in which nobody is; with nothing,
-// those that are to stay too.
-func (e *Enforcer) clear(ctx context.Context, backend string, workspaces []string, nothing bool) error {
-	keeper, ok := e.Backends[backend].(backends.Keeper)
-	if !ok {
-		return nil
-	}
+// empty removes the workspaces that were taken over.
+func (e *Enforcer) empty(ctx context.Context, left []*lease) error {
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
 	var faults []error
-	for _, workspace := range workspaces {
-		if l := e.leases.takeOver(backend, workspace, nothing); l != nil {
-			e.leases.kept.letGo(keptKey(backend, workspace))
-			faults = append(faults, keeper.RemoveWorkspace(ctx, e.Owner, workspace))
-			e.leases.forget(l)
+	for _, l := range left {
+		e.leases.kept.letGo(l.workspace().Key())
+		if keeper, ok := e.Backends[l.backend].(backends.Keeper); ok {
+			faults = append(faults, keeper.RemoveWorkspace(ctx, e.Owner, l.spec.Workspace))
 		}
+		e.leases.forget(l)
 	}
 	return errors.Join(faults...)
 }

@@ -75,43 +75,65 @@ type parking struct {
 	reason string
 }
 
-// filing says what becomes of the files of a sandbox that is closed; they are
-// removed if nothing keeps them.
-type filing struct {
-	reason string
-	parked time.Duration // so that whoever goes on finds them again
-	kept   bool          // since they are persistent
-}
+// fate is what becomes of the files of a sandbox that is closed.
+type fate int
 
-// filed says what becomes of a lease's files when it goes for a reason.
-func (l *lease) filed(reason string) filing {
-	f := filing{reason: reason}
-	if l.spec.Workspace == "" || l.taken == reasonEnd {
-		return f
-	}
-	f.kept = l.persistent
-	switch reason {
-	case reasonFrozen:
-		f.parked = maxAge
-	case reasonPolicy, reasonFailed:
-		f.parked = l.idle
-	}
-	return f
-}
+const (
+	leave   fate = iota // to others who are on them, or for a while
+	persist             // until their session ends
+	remove
+)
 
 // file keeps or removes the files of a lease whose sandbox is gone.
-func (l *lease) file(ctx context.Context, f filing) (err error) {
-	if f.kept {
-		err = l.leases.kept.keep(l.workspace())
+func (l *lease) file(ctx context.Context, reason string) error {
+	keeper, ok := l.maker.(backends.Keeper)
+	if !ok || l.spec.Workspace == "" {
+		return nil
 	}
-	if f.parked > 0 {
-		l.leases.park(l.spec.Workspace, f.reason, f.parked)
-	}
-	if keeper, ok := l.maker.(backends.Keeper); ok && !f.kept && f.parked == 0 && l.leases.isLastIn(l) {
+	switch l.leases.fate(l, reason) {
+	case persist:
+		return l.leases.kept.keep(l.workspace())
+	case remove:
 		l.leases.kept.letGo(l.workspace().Key())
-		err = keeper.RemoveWorkspace(ctx, l.spec.Owner, l.spec.Workspace)
+		return keeper.RemoveWorkspace(ctx, l.spec.Owner, l.spec.Workspace)
 	}
-	return err
+	return nil
+}
+
+// fate decides what becomes of the files of a lease that goes for a reason. Whoever
+// comes to files that are to be removed waits until that is done.
+func (ls *leases) fate(l *lease, reason string) fate {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	stay := l.parking(reason)
+	if stay > 0 {
+		ls.parked[l.spec.Workspace] = parking{time.Now().Add(stay), reason}
+	}
+	keeps := l.persistent && l.taken != reasonEnd
+	if l.filed = keeps || stay > 0 || !ls.isLastIn(l); !l.filed {
+		l.emptying = true
+		ls.vacant(l.spec.Workspace)
+		delete(ls.parked, l.spec.Workspace)
+		return remove
+	}
+	if keeps {
+		return persist
+	}
+	return leave
+}
+
+// parking is for how long the files of a sandbox stay that failed or was taken
+// away, so that whoever goes on finds them again; zero if they go with it.
+func (l *lease) parking(reason string) time.Duration {
+	switch {
+	case l.taken == reasonEnd:
+		return 0
+	case reason == reasonFrozen:
+		return maxAge
+	case reason == reasonPolicy, reason == reasonFailed:
+		return l.idle
+	}
+	return 0
 }
 
 // park keeps a workspace that no lease has for a while.
@@ -128,16 +150,43 @@ func (ls *leases) unpark() {
 	maps.DeleteFunc(ls.parked, func(_ string, p parking) bool { return !time.Now().Before(p.until) })
 }
 
-// left lists the workspaces on a backend that are a session's alone and in which
-// nobody is. What an operator's freeze keeps is not the session's to remove.
+// end drops a session's leases, and takes over what files it left before, so that
+// nobody who comes from now on finds any. It returns how many it dropped, all that
+// are on their way out, and what it took over. A sandbox that is the user's stays
+// for the user's other sessions.
+func (ls *leases) end(caller, session string, backends []string) (dropped int, ending, left []*lease) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	its := func(l *lease) bool { return l.caller == caller && l.session == session && !l.shared }
+	dropped = len(ls.dropAll(reasonEnd, its))
+	for l := range ls.all {
+		if !its(l) {
+			continue
+		}
+		ending = append(ending, l)
+		if l.spec.Workspace != "" && l.taken != reasonFrozen {
+			l.taken, l.emptying = reasonEnd, true
+			ls.vacant(l.spec.Workspace)
+		}
+	}
+	for _, backend := range backends {
+		for _, workspace := range ls.left(caller, session, backend) {
+			if l := ls.takeOver(backend, workspace); l != nil {
+				left = append(left, l)
+			}
+		}
+	}
+	return dropped, ending, left
+}
+
+// left lists the workspaces on a backend that are a session's alone and stay though
+// nobody is in them. What an operator's freeze keeps is not the session's to remove.
 func (ls *leases) left(caller, session, backend string) (names []string) {
 	for _, w := range ls.kept.find(func(w ledger.Workspace) bool {
 		return w.Backend == backend && w.Caller == caller && w.Session == session && !w.Shared
 	}) {
 		names = append(names, w.Name)
 	}
-	ls.mu.Lock()
-	defer ls.mu.Unlock()
 	home := hash("session", caller, session)
 	if other := ls.homes[hash("session", caller, session, backend)]; other != "" {
 		home = other
@@ -149,48 +198,40 @@ func (ls *leases) left(caller, session, backend string) (names []string) {
 }
 
 // isLastIn says whether nobody else works, or is about to, on a closed lease's
-// workspace; whoever comes now waits until it is gone.
+// workspace. Who waits for this one's end does not.
 func (ls *leases) isLastIn(l *lease) bool {
-	ls.mu.Lock()
-	defer ls.mu.Unlock()
-	if l.spec.Workspace == "" {
-		return false
-	}
 	for other := range ls.all {
-		if other == l || other.spec.Workspace != l.spec.Workspace || other.moved {
-			continue
-		}
-		if !l.emptying || other.emptying { // else the other waits for this one
-			l.moved = true
+		if other != l && other.spec.Workspace == l.spec.Workspace && !other.filed && (!l.emptying || other.emptying) {
 			return false
 		}
 	}
-	l.emptying = true
-	ls.vacant(l.spec.Workspace)
-	delete(ls.parked, l.spec.Workspace)
 	return true
 }
 
-// takeOver takes a backend's workspace in which nobody is, so that whoever comes now
-// waits until it is gone; nil if somebody is in it, or it is to stay, unless nothing
-// is to stay there.
-func (ls *leases) takeOver(backend, workspace string, nothing bool) *lease {
+// abandoned takes a backend's workspace that is nobody's, as takeOver does.
+func (ls *leases) abandoned(backend, workspace string) *lease {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	if !nothing && ls.isToStay(backend, workspace) {
+	if ls.isToStay(backend, workspace) {
 		return nil
 	}
-	delete(ls.parked, workspace)
+	return ls.takeOver(backend, workspace)
+}
+
+// takeOver takes a backend's workspace in which nobody is, so that whoever comes now
+// waits until it is gone; nil if somebody is in it.
+func (ls *leases) takeOver(backend, workspace string) *lease {
 	for l := range ls.all {
-		if l.spec.Workspace == workspace {
+		if l.spec.Workspace == workspace && !l.filed {
 			return nil
 		}
 	}
 	if ls.pool.keeps(workspace) {
 		return nil
 	}
+	delete(ls.parked, workspace)
 	ls.vacant(workspace)
-	l := &lease{tenant: tenant{spec: backends.Spec{Workspace: workspace}}, ready: make(chan struct{}), gone: make(chan struct{}),
+	l := &lease{tenant: tenant{backend: backend, spec: backends.Spec{Workspace: workspace}}, ready: make(chan struct{}), gone: make(chan struct{}),
 		err: errSwept, removed: true, emptying: true}
 	close(l.ready)
 	ls.all[l] = true
