@@ -215,34 +215,53 @@ func TestEveryMetricIsListed(t *testing.T) {
 
 func TestEveryRuleIsListed(t *testing.T) {
 	want := rules(t)
-	same(t, "docs/policies.md", want, named(t, "docs/policies.md",
-		regexp.MustCompile(`^((?:approval|backend|code|command|env|floor|policy|request|session)\.[a-z_]+)$`)))
+	same(t, "docs/policies.md", want, named(t, "docs/policies.md", ruleShown))
 }
 
 // rules are those that the policies, their tables and the Go code can give.
 func rules(t *testing.T) map[string]bool {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(root, "policies", "*.rego"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	all := map[string]bool{}
-	for _, file := range append(files, root+"/policies/data.yaml", root+"/enforcer/floor.go", root+"/enforcer/ask.go", root+"/internal/pdp/decision.go", root+"/gateway/data.go") {
-		if strings.HasSuffix(file, "_test.rego") {
-			continue
-		}
-		text, err := os.ReadFile(file)
+	for _, pattern := range []string{"policies/*.rego", "policies/data.yaml", "enforcer/*.go", "internal/pdp/*.go", "gateway/*.go"} {
+		files, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range ruleName.FindAllStringSubmatch(string(text), -1) {
-			all[m[1]] = true
+		for _, file := range files {
+			for _, name := range rulesIn(t, file) {
+				all[name] = true
+			}
 		}
 	}
 	return all
 }
 
-var ruleName = regexp.MustCompile(`(?:"|rule: |: )((?:approval|backend|code|command|env|floor|policy|request|session)\.[a-z_]+)(?:"|,|\n)`)
+const ruleKinds = `((?:approval|backend|break_glass|code|command|env|floor|policy|request|session|tool)\.[a-z_]+)`
+
+var (
+	ruleShown = regexp.MustCompile(`^` + ruleKinds + `$`)
+	ruleGiven = regexp.MustCompile(`(?:"|rule: |: )` + ruleKinds + `(?:"|,|\n)`)
+	ruleNamed = regexp.MustCompile(`rule[A-Z]\w* += "` + ruleKinds + `"`) // a constant in Go
+)
+
+func rulesIn(t *testing.T, file string) (names []string) {
+	t.Helper()
+	if strings.Contains(file, "_test.") {
+		return nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pattern := ruleGiven
+	if strings.HasSuffix(file, ".go") {
+		pattern = ruleNamed
+	}
+	for _, m := range pattern.FindAllStringSubmatch(string(text), -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
 
 func source(t *testing.T, name string) string {
 	t.Helper()
