@@ -5,6 +5,7 @@ package docs_test
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -102,6 +103,44 @@ func isTables(t *testing.T, text string) error {
 		}
 	}
 	return nil
+}
+
+// The edits that a page shows leave the shipped policies' own tests alone, so that
+// whoever makes them has them in force.
+func TestEditsOfTablesThatAreShownPassTheTests(t *testing.T) {
+	for _, p := range pages(t) {
+		for _, b := range p.blocksOf("yaml tables") {
+			folder := t.TempDir()
+			if err := os.CopyFS(folder, os.DirFS(filepath.Join(root, "policies"))); err != nil {
+				t.Fatal(err)
+			}
+			merged, err := yaml.Marshal(map[string]any{"bailiff": map[string]any{"tables": merge(shippedTables(t), tables(t, []byte(b.text)))}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(folder, "data.yaml"), merged, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			printed, err := exec.Command(filepath.Join(built(t), "bailiff"), "test", folder).CombinedOutput()
+			if err != nil {
+				t.Errorf("%s:%d: %v\n%s", p.name, b.line, err, printed)
+			}
+		}
+	}
+}
+
+// merge returns a with what b sets in it.
+func merge(a, b map[string]any) map[string]any {
+	all := map[string]any{}
+	maps.Copy(all, a)
+	for name, value := range b {
+		if inner, nested := value.(map[string]any); nested {
+			outer, _ := all[name].(map[string]any)
+			value = merge(outer, inner)
+		}
+		all[name] = value
+	}
+	return all
 }
 
 func shippedTables(t *testing.T) map[string]any {
