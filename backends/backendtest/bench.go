@@ -2,8 +2,10 @@ package backendtest
 
 import (
 	"context"
+	"errors"
 	"os/exec"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -11,30 +13,61 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/runner"
 )
 
-// Benchmark compares a trivial command in a warm sandbox with the same bash
-// forked on the host: medians, and their ratio.
+// Benchmark compares commands in a warm sandbox with the same on the host, by
+// turns: medians, and their ratio.
 func Benchmark(b *testing.B, backend backends.Backend, spec backends.Spec) {
 	warm := open(b, backend, spec)
-	cmd := runner.Shell("true")
-	var inside, forked []time.Duration
-	for b.Loop() {
-		inside = append(inside, took(b, func() error {
+	inside := func(cmd backends.Command) func() error {
+		return func() error {
 			_, err := warm.Run(context.Background(), cmd, func([]byte) {})
 			return err
-		}))
-		forked = append(forked, took(b, exec.Command(cmd.Argv[0], cmd.Argv[1:]...).Run))
+		}
 	}
-	b.ReportMetric(float64(median(inside).Microseconds()), "sandbox-µs")
-	b.ReportMetric(float64(median(forked).Microseconds()), "fork-µs")
-	b.ReportMetric(float64(median(inside))/float64(median(forked)), "ratio")
+	onHost := func(cmd backends.Command) func() error {
+		return func() error { return exec.Command(cmd.Argv[0], cmd.Argv[1:]...).Run() }
+	}
+	short := runner.Shell("true")
+	b.Run("true", func(b *testing.B) { compare(b, inside(short), onHost(short)) })
+	b.Run("sixteen at a time", func(b *testing.B) { compare(b, sixteen(inside(short)), sixteen(onHost(short))) })
+	const gigabyte = "head -c 1000000000 /dev/zero"
+	long := runner.Shell(gigabyte)
+	long.HeadBytes, long.TailBytes = 40_000, 10_000
+	b.Run("a gigabyte", func(b *testing.B) { compare(b, inside(long), onHost(runner.Shell(gigabyte+" | cat >/dev/null"))) })
 }
 
-func took(b *testing.B, do func() error) time.Duration {
-	start := time.Now()
-	if err := do(); err != nil {
-		b.Fatal(err)
+// sixteen does something many times, sixteen at a time.
+func sixteen(do func() error) func() error {
+	const times = 10
+	return func() error {
+		var all sync.WaitGroup
+		errs := make([]error, 16)
+		for i := range errs {
+			all.Go(func() {
+				for range times {
+					errs[i] = errors.Join(errs[i], do())
+				}
+			})
+		}
+		all.Wait()
+		return errors.Join(errs...)
 	}
-	return time.Since(start)
+}
+
+func compare(b *testing.B, inside, onHost func() error) {
+	took := map[string][]time.Duration{}
+	for b.Loop() {
+		for way, do := range map[string]func() error{"sandbox": inside, "host": onHost} {
+			start := time.Now()
+			if err := do(); err != nil {
+				b.Fatal(err)
+			}
+			took[way] = append(took[way], time.Since(start))
+		}
+	}
+	for way, all := range took {
+		b.ReportMetric(float64(median(all).Microseconds()), way+"-µs")
+	}
+	b.ReportMetric(float64(median(took["sandbox"]))/float64(median(took["host"])), "sandbox/host")
 }
 
 func median(all []time.Duration) time.Duration {

@@ -39,6 +39,7 @@ func commandChecks() []check {
 		{"The environment holds what was given and nothing else", environment},
 		{"Values of variables stand in no argument vector", valuesInArguments},
 		{"Commands inherit no open file", openFiles},
+		{"Commands are woken when they want to be", woken},
 		{"Fifty commands run at once", fifty},
 		{"Files are known by their content", digests},
 	}
@@ -380,6 +381,8 @@ func openFiles(t *testing.T, b box) {
 		t.Errorf("a program has open: %s", out)
 	}
 }
+
+func woken(t *testing.T, b box) { b.says("cat /proc/self/timerslack_ns", "50000\n") }
 
 func fifty(t *testing.T, b box) {
 	var all sync.WaitGroup

@@ -18,3 +18,9 @@ func TestConformance(t *testing.T) {
 		Spec: spec,
 	})
 }
+
+func BenchmarkCommands(b *testing.B) {
+	spec := testSpec(b)
+	spec.CPUs, spec.PIDs, spec.MemoryMB = 0, 512, 512 // whatever the host has
+	backendtest.Benchmark(b, testBackend(b), spec)
+}

@@ -259,6 +259,13 @@ func (c *command) report() {
 	}
 }
 
+// A command that prints much gets a bigger pipe, and is read in bigger parts.
+const (
+	much       = 1 << 20
+	muchBuffer = 256 << 10
+	muchPipe   = 1 << 20
+)
+
 // read returns true at the end of the output, or false when the command has
 // ended, its own output was read, and others still hold it open.
 func (c *command) read() bool {
@@ -268,7 +275,7 @@ func (c *command) read() bool {
 	}
 	buf := make([]byte, wire.MaxPayload)
 	patience, rest := linger, 0
-	for {
+	for total := 0; ; {
 		late := c.ended.Load()
 		if late {
 			if rest == 0 {
@@ -278,6 +285,10 @@ func (c *command) read() bool {
 		}
 		before := time.Now()
 		n, err := c.readOutput(raw, buf)
+		if total += n; total > much && len(buf) < muchBuffer {
+			buf = make([]byte, muchBuffer)
+			_ = raw.Control(func(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, muchPipe) })
+		}
 		switch {
 		case err == nil && n == 0, err != nil && !errors.Is(err, os.ErrDeadlineExceeded):
 			return true

@@ -13,9 +13,6 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
 )
 
-// reserve is how many supervisors wait for commands at most.
-const reserve = 2
-
 // patience bounds how long processes are killed that do not go.
 const patience = 3 * time.Second
 
@@ -33,6 +30,10 @@ type pool struct {
 	mu    sync.Mutex
 	seats map[int]*seat
 	idle  []*seat
+	// demand is how many supervisors were at work at once of late.
+	demand demand
+	// stocking is set while a supervisor is started ahead.
+	stocking bool
 	// burials counts the dead supervisors that may have left processes to the runner.
 	burials int
 	// closing is set when no supervisor is to be started any more.
@@ -77,7 +78,10 @@ func (p *pool) take(j *job) (err error) {
 	}
 	p.mu.Lock()
 	s.job, j.seat = j, s
-	empty := len(p.idle) == 0
+	p.demand.note(len(p.seats) - len(p.idle))
+	p.watchDemand()
+	empty := len(p.idle) == 0 && !p.stocking
+	p.stocking = p.stocking || empty
 	p.mu.Unlock()
 	if empty {
 		go p.restock()
@@ -109,12 +113,12 @@ func (p *pool) next() *seat {
 // restock starts a supervisor ahead.
 func (p *pool) restock() {
 	s, err := p.spawn()
-	if err != nil {
-		return // the next command tries again, and tells
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.shelve(s)
+	p.stocking = false
+	if err == nil { // else the next command tries again, and tells
+		p.shelve(s)
+	}
 }
 
 // release makes a supervisor free whose job has ended and left nothing.
@@ -129,11 +133,8 @@ func (p *pool) release(s *seat) {
 }
 
 func (p *pool) shelve(s *seat) {
-	if len(p.idle) >= reserve || p.closing {
-		s.file.Close() // which ends it
-		return
-	}
 	p.idle = append(p.idle, s)
+	p.trim()
 }
 
 // supervisorsEnv keeps down the number of threads, which count as processes of
@@ -154,9 +155,13 @@ func (p *pool) spawn() (*seat, error) {
 	defer syscall.Close(up[1])
 	p.reaping.Lock()
 	defer p.reaping.Unlock()
-	pid, err := syscall.ForkExec("/proc/self/exe", []string{"bailiff-runner", superviseArgument}, &syscall.ProcAttr{
-		Dir: "/", Env: supervisorsEnv, Files: []uintptr{uintptr(down[0]), uintptr(up[1]), 2},
-		Sys: &syscall.SysProcAttr{Setsid: true},
+	var pid int
+	var err error
+	lazily(func() {
+		pid, err = syscall.ForkExec("/proc/self/exe", []string{"bailiff-runner", superviseArgument}, &syscall.ProcAttr{
+			Dir: "/", Env: supervisorsEnv, Files: []uintptr{uintptr(down[0]), uintptr(up[1]), 2},
+			Sys: &syscall.SysProcAttr{Setsid: true},
+		})
 	})
 	if err != nil {
 		syscall.Close(down[1])

@@ -135,9 +135,11 @@ func fork(job wire.Job, files []uintptr) (pid int, err error) {
 		return 0, fmt.Errorf("the sandbox has no folder %q to work in", job.Dir)
 	}
 	syscall.Umask(0o022)
-	pid, err = syscall.ForkExec(path, job.Argv, &syscall.ProcAttr{
-		Dir: job.Dir, Env: job.Env, Files: files,
-		Sys: &syscall.SysProcAttr{Setsid: true, Cloneflags: syscall.CLONE_FS},
+	precisely(func() {
+		pid, err = syscall.ForkExec(path, job.Argv, &syscall.ProcAttr{
+			Dir: job.Dir, Env: job.Env, Files: files,
+			Sys: &syscall.SysProcAttr{Setsid: true, Cloneflags: syscall.CLONE_FS},
+		})
 	})
 	if err != nil {
 		return 0, fmt.Errorf("starting %s in %s: %w", path, job.Dir, err)
