@@ -13,7 +13,9 @@
 //     pointer of each: unknown names, repeated names, wrong types, arguments of
 //     another tool, bytes that are not UTF-8;
 //   - the caller is the door, never something in the request, and a door speaks
-//     only for its own platforms;
+//     only for its own platforms, sessions and the calls of its own scripts;
+//   - no client sends a call of a script (tool "call"): scripts make them, and the
+//     agent answers those that it is told of ([Toolbox], tools.go);
 //   - users that a door does not list get 403 and nothing else;
 //   - a client that goes away cancels its request, and a slow one is cut off;
 //   - [Door.Shutdown] returns only when no request is running any more, or when
