@@ -164,8 +164,8 @@ func commandResult(a bailiff.Answer) json.RawMessage {
 var errBeside = errors.New("call of a script")
 
 // aboard is the tenure of a call in the sandbox of its script, which holds the gate
-// for both; nil if the call is for another sandbox, on other files, or no script called. It never waits
-// for the script, which waits for it.
+// for both; nil if the call is for another sandbox, on other files, or no script
+// called. It never waits for the script, which waits for it.
 func (u *tenure) aboard(t tenant, alone bool) (*tenure, error) {
 	switch {
 	case u == nil, u.slot != t.slot && !(u.alone && t.alone && u.fits(t)):

@@ -91,12 +91,12 @@ func (u *tenure) sit(ctx context.Context, m *matter) (sitting, error) {
 // seated is a sitting in the session's interpreter.
 func (u *tenure) seated(ctx context.Context, m *matter, env map[string]bailiff.Secret) (sitting, error) {
 	s := u.kernels.seatOf(sitterOf(m.located.Caller, m.located.Session.ID, u.backend))
-	if err := s.enter(ctx); err != nil {
+	if err := s.turn.take(ctx); err != nil {
 		return sitting{}, err
 	}
 	why, err := u.settleIn(ctx, s, m, env)
 	if err != nil {
-		s.leave()
+		s.turn.pass()
 		return sitting{}, err
 	}
 	at := sitting{kernel: s.kernel, leave: func(ended bool) {
@@ -106,7 +106,7 @@ func (u *tenure) seated(ctx context.Context, m *matter, env map[string]bailiff.S
 		} else {
 			u.rest(s)
 		}
-		s.leave()
+		s.turn.pass()
 	}}
 	if why != "" {
 		at.notes = []string{why.sentence()}

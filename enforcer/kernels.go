@@ -19,8 +19,6 @@ const (
 	// kernelRoom is the bound on processes below which no interpreter stays: it
 	// would take the room that commands need.
 	kernelRoom = 64
-	// maxLosses bounds how many losses are remembered to be told.
-	maxLosses = 10_000
 )
 
 // kernels are the interpreters that live in a lease, a seat for each session. They
@@ -33,9 +31,9 @@ type kernels struct {
 // seat is where a session's scripts run, one after another.
 type seat struct {
 	who  string
-	turn chan struct{} // holds an element while somebody is in
+	turn turn // whose script runs
 
-	// For whoever is in.
+	// For whose turn it is.
 	kernel    *kernel.Kernel // nil while there is none
 	constants map[string]string
 	used      time.Time
@@ -50,7 +48,7 @@ func (ks *kernels) seatOf(who string) *seat {
 		ks.seats = map[string]*seat{}
 	}
 	if ks.seats[who] == nil {
-		ks.seats[who] = &seat{who: who, turn: make(chan struct{}, 1)}
+		ks.seats[who] = &seat{who: who, turn: newTurn()}
 	}
 	return ks.seats[who]
 }
@@ -64,39 +62,17 @@ func (ks *kernels) all() []*seat {
 // live counts the interpreters that live.
 func (ks *kernels) live() (n int) {
 	for _, s := range ks.all() {
-		if !s.tryEnter() { // a script runs there, or is about to
+		if !s.turn.tryTake() { // a script runs there, or is about to
 			n++
 			continue
 		}
 		if s.isLive() {
 			n++
 		}
-		s.leave()
+		s.turn.pass()
 	}
 	return n
 }
-
-// enter waits until no other script of the session runs.
-func (s *seat) enter(ctx context.Context) error {
-	select {
-	case s.turn <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// tryEnter is false if somebody is in.
-func (s *seat) tryEnter() bool {
-	select {
-	case s.turn <- struct{}{}:
-		return true
-	default:
-		return false
-	}
-}
-
-func (s *seat) leave() { <-s.turn }
 
 // isLive says whether the seat has an interpreter that lives.
 func (s *seat) isLive() bool {
@@ -136,11 +112,11 @@ func (l *lease) evictKernel(ctx context.Context, s *seat, why loss) error {
 // who must be alone.
 func (l *lease) endKernels(ctx context.Context) error {
 	for _, s := range l.kernels.all() {
-		if err := s.enter(ctx); err != nil {
+		if err := s.turn.take(ctx); err != nil {
 			return err
 		}
 		err := l.evictKernel(ctx, s, lostAlone)
-		if s.leave(); err != nil {
+		if s.turn.pass(); err != nil {
 			return err
 		}
 	}
@@ -162,8 +138,8 @@ func (e *Enforcer) endScripts(ctx context.Context, caller, session string) (err 
 
 func (ks *kernels) dismiss(ctx context.Context, who string) error {
 	for _, s := range ks.all() {
-		if s.who == who && s.tryEnter() {
-			defer s.leave()
+		if s.who == who && s.turn.tryTake() {
+			defer s.turn.pass()
 			return s.clear(ctx)
 		}
 	}
@@ -174,9 +150,9 @@ func (ks *kernels) dismiss(ctx context.Context, who string) error {
 // that there is no room for another.
 func (l *lease) makeRoom(ctx context.Context) error {
 	live := 0
-	var oldest *seat // which is entered
+	var oldest *seat // whose turn is taken
 	for _, s := range l.kernels.all() {
-		if !s.tryEnter() {
+		if !s.turn.tryTake() {
 			live++
 			continue
 		}
@@ -187,13 +163,13 @@ func (l *lease) makeRoom(ctx context.Context) error {
 			oldest, s = s, oldest
 		}
 		if s != nil {
-			s.leave()
+			s.turn.pass()
 		}
 	}
 	if oldest == nil {
 		return nil
 	}
-	defer oldest.leave()
+	defer oldest.turn.pass()
 	if live <= maxKernels { // with the one that is about to be started
 		return nil
 	}
@@ -204,54 +180,12 @@ func (l *lease) makeRoom(ctx context.Context) error {
 func (l *lease) rest(s *seat) {
 	s.used = time.Now()
 	s.idle = time.AfterFunc(kernelIdle, func() {
-		if !s.tryEnter() {
-			return
-		}
-		defer s.leave()
+		_ = s.turn.take(context.Background()) // whoever has it passes it on
+		defer s.turn.pass()
 		if time.Since(s.used) >= kernelIdle {
 			_ = l.evictKernel(context.Background(), s, lostIdle)
 		}
 	})
-}
-
-// loss is why the variables of a session's scripts are gone, as a part of a sentence.
-type loss string
-
-const (
-	lostIdle      loss = "it had run no script for 10 minutes"
-	lostAlone     loss = "a request had to be alone in the sandbox"
-	lostToOthers  loss = "other sessions of the user needed its room"
-	lostConstants loss = "the policies set other variables now"
-	lostItself    loss = "it had ended between two scripts"
-	lostSandbox   loss = "its sandbox was removed"
-)
-
-func (l loss) sentence() string {
-	return "The variables of earlier scripts are lost: their interpreter was ended, since " + string(l) + "."
-}
-
-// losses are those that a session has not been told of.
-type losses struct {
-	mu  sync.Mutex
-	why map[string]loss
-}
-
-func (ls *losses) note(who string, why loss) {
-	ls.mu.Lock()
-	defer ls.mu.Unlock()
-	if ls.why == nil || len(ls.why) >= maxLosses { // of sessions that never came back
-		ls.why = map[string]loss{}
-	}
-	ls.why[who] = why
-}
-
-// take returns the loss that is to be told, empty if there is none.
-func (ls *losses) take(who string) loss {
-	ls.mu.Lock()
-	defer ls.mu.Unlock()
-	why := ls.why[who]
-	delete(ls.why, who)
-	return why
 }
 
 // bereave remembers whose interpreters go with a sandbox.
@@ -260,13 +194,13 @@ func (l *lease) bereave(reason string) {
 		return // its session does not come back for them
 	}
 	for _, s := range l.kernels.all() {
-		if !s.tryEnter() {
+		if !s.turn.tryTake() {
 			continue // its script is told itself
 		}
 		if s.isLive() {
 			l.leases.losses.note(s.who, lostSandbox)
 		}
-		s.leave()
+		s.turn.pass()
 	}
 }
 

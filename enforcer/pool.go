@@ -127,7 +127,7 @@ func (p *pool) want(t tenant, maker backends.Backend) *want {
 	w := p.wanted[kind]
 	if w == nil {
 		w = &want{maker: maker}
-		w.timer = time.AfterFunc(wantedFor, func() { p.forget(w, "idle") })
+		w.timer = time.AfterFunc(wantedFor, func() { p.forget(w) })
 		p.wanted[kind] = w
 	}
 	w.timer.Reset(wantedFor)
@@ -139,7 +139,7 @@ func (p *pool) want(t tenant, maker backends.Backend) *want {
 func (s *spare) unfit(t tenant) string {
 	select {
 	case <-s.sandbox.Done():
-		return "failed"
+		return reasonFailed
 	default:
 	}
 	if s.spec.Expires.Before(time.Now().Add(t.age)) {
@@ -229,24 +229,24 @@ func (p *pool) put(w *want, s *spare, sandbox backends.Sandbox, err error) {
 		p.log.Warn("making a sandbox that stands ready", "backend", s.backend, "error", err)
 		delete(p.all, s)
 		if p.wanted[kind] == w {
-			p.drop(kind, "failed")
+			p.drop(kind, reasonFailed)
 		}
 		return
 	}
 	s.sandbox = sandbox
 	if p.wanted[kind] != w || len(p.all) > p.most {
-		p.discard(s, "idle")
+		p.discard(s, reasonIdle)
 		return
 	}
 	w.ready = append(w.ready, s)
 }
 
 // forget drops a kind that nobody has asked for in a while.
-func (p *pool) forget(w *want, reason string) {
+func (p *pool) forget(w *want) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if kind := w.tenant.kind(); p.wanted[kind] == w && time.Since(w.asked) >= wantedFor {
-		p.drop(kind, reason)
+		p.drop(kind, reasonIdle)
 	}
 }
 
@@ -284,7 +284,7 @@ func (p *pool) bound(most int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.most = most; len(p.all) > most {
-		p.empty("removed")
+		p.empty(reasonRemoved)
 	}
 	p.kick()
 }

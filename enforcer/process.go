@@ -55,22 +55,6 @@ type process struct {
 	end    ledger.End
 }
 
-// turn lets one in at a time, and whoever waits go away.
-type turn chan struct{}
-
-func newTurn() turn { return make(turn, 1) }
-
-func (t turn) take(ctx context.Context) error {
-	select {
-	case t <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (t turn) pass() { <-t }
-
 // newProcessID is short enough to be typed, and nobody's guess.
 func newProcessID() string { return "p" + strings.ToLower(rand.Text()[:10]) }
 

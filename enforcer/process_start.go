@@ -48,11 +48,8 @@ func (e *Enforcer) newProcess(m *matter) *process {
 	return &process{
 		id: newProcessID(), request: m.located, decision: m.event.DecisionID, lifted: m.event.Custom.BreakGlass != nil,
 		names: slices.Clone(m.Decision.Env.Forward), lease: m.use.lease, started: time.Now(),
-		judge: func(ctx context.Context, req bailiff.Request) bailiff.Decision {
-			return e.decide(ctx, req, nil).Decision
-		},
-		typed:  newTyped(m.located.Args.Stdin),
-		reader: newTurn(), values: m.env, scroll: scrollFrom(0, m.env), over: make(chan struct{}),
+		judge: e.judgesAgain, typed: newTyped(m.located.Args.Stdin), reader: newTurn(),
+		values: m.env, scroll: scrollFrom(0, m.env), over: make(chan struct{}),
 	}
 }
 

@@ -31,7 +31,7 @@ func (e *Enforcer) sweep(ctx context.Context, name string, backend backends.Back
 	if sweeper, ok := backend.(backends.Sweeper); ok {
 		removed, err = sweeper.Sweep(ctx, e.Owner, e.leases.holds)
 		for range removed {
-			e.Observer.SandboxReaped(name, "orphan")
+			e.Observer.SandboxReaped(name, reasonOrphan)
 		}
 	}
 	if keeper, ok := backend.(backends.Keeper); ok && err == nil {

@@ -10,6 +10,7 @@ const (
 	reasonIdle    = "idle"
 	reasonFailed  = "failed"
 	reasonRequest = "request_end"
+	reasonOrphan  = "orphan" // an earlier run's, that no lease holds
 )
 
 // The reasons why one is closed, whoever uses it.

@@ -30,7 +30,7 @@ var (
 // call, as far as the policies let them. They are forgotten with the session, or
 // after a day.
 func (e *Enforcer) RegisterTools(caller, session string, names []string) error {
-	return e.tools.register([2]string{caller, session}, names)
+	return e.tools.register(sessionKey{caller, session}, names)
 }
 
 // AnswerTool ends a call of a tool: with a result, the text of a JSON value, or
@@ -42,8 +42,8 @@ func (e *Enforcer) AnswerTool(caller, id, result string, isError bool) error {
 // toolbox remembers which tools sessions have, and which calls wait for answers.
 type toolbox struct {
 	mu       sync.Mutex
-	sessions map[[2]string]toolList // by caller and session
-	open     map[string]openCall    // by id
+	sessions map[sessionKey]toolList
+	open     map[string]openCall // by id
 }
 
 type toolList struct {
@@ -61,7 +61,7 @@ type toolAnswer struct {
 	isError bool
 }
 
-func (t *toolbox) register(session [2]string, names []string) error {
+func (t *toolbox) register(session sessionKey, names []string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(names) > maxTools || slices.ContainsFunc(names, func(name string) bool { return !bailiff.IsOwnTool(name) }) {
@@ -75,7 +75,7 @@ func (t *toolbox) register(session [2]string, names []string) error {
 		return errToolSessions
 	}
 	if t.sessions == nil {
-		t.sessions = map[[2]string]toolList{}
+		t.sessions = map[sessionKey]toolList{}
 	}
 	t.sessions[session] = toolList{slices.Clone(names), time.Now().Add(toolsTime)}
 	return nil
@@ -94,7 +94,7 @@ func (t *toolbox) forgetOld() bool {
 func (t *toolbox) offers(caller, session, name string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	list := t.sessions[[2]string{caller, session}]
+	list := t.sessions[sessionKey{caller, session}]
 	return time.Now().Before(list.expires) && slices.Contains(list.names, name)
 }
 
@@ -102,7 +102,7 @@ func (t *toolbox) offers(caller, session, name string) bool {
 func (t *toolbox) forget(caller, session string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	delete(t.sessions, [2]string{caller, session})
+	delete(t.sessions, sessionKey{caller, session})
 }
 
 // ask opens a call that the caller is to answer, until it is closed.
