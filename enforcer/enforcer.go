@@ -40,100 +40,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/internal/ledger"
 )
-
-// Decider is the policy decision point.
-type Decider interface {
-	Decide(ctx context.Context, req bailiff.Request, at bailiff.Circumstances) bailiff.Judgement
-}
-
-// Recorder writes the decision log. Record returns nil once the event is on
-// disk; Note queues it behind the others and does not wait.
-type Recorder interface {
-	Record(ctx context.Context, e bailiff.Event) error
-	Note(e bailiff.Event)
-}
-
-// Environ holds the variables that may be forwarded.
-type Environ interface {
-	Available(names []string) []string
-	Value(name string) (bailiff.Secret, bool)
-}
-
-// Approvals remember what humans were asked and what they granted. Whatever they
-// return as true or granted is on disk.
-type Approvals interface {
-	// Covered says whether grants would let a claim run; nothing is taken.
-	Covered(c bailiff.Claim) bool
-	// Redeem takes the grants that let a claim run; a grant for once is gone then.
-	Redeem(ctx context.Context, c bailiff.Claim) (a bailiff.Approval, granted bool, err error)
-	// Ask puts a claim to humans, or joins the same claim that already waits. One
-	// that nobody could answer is expired at once.
-	Ask(ctx context.Context, c bailiff.Claim) (bailiff.Approval, error)
-	// Await returns an approval when it is answered, or as it is when ctx ends.
-	Await(ctx context.Context, id string) bailiff.Approval
-	// Void takes back what was approved and not used, if anything is left, and says
-	// why.
-	Void(ctx context.Context, id, reason string) error
-}
-
-// Freezer remembers what humans froze.
-type Freezer interface {
-	// Frozen says, in one sentence, that and why a session may run nothing.
-	Frozen(s bailiff.Session) (reason string, frozen bool)
-}
-
-// Throttle keeps out, with one sentence, whoever brings too many requests.
-type Throttle interface {
-	Admit(req bailiff.Request) error
-}
-
-// Observer is told what happens, for metrics.
-type Observer interface {
-	Decided(req bailiff.Request, d bailiff.Decision, took time.Duration)
-	Forwarded(names []string)
-	Executed(tool bailiff.Tool, backend string, status bailiff.Status, took time.Duration)
-	SandboxStarted(backend string, err error, took time.Duration)
-	SandboxAdopted(backend string)
-	SandboxHandedOver(backend string)
-	SandboxReaped(backend, reason string)
-	GlassBroken()
-}
-
-// Ledger remembers, for the sidecar that comes after this one, what this one has.
-type Ledger[T ledger.Entry] interface {
-	Keep(entry T) error
-	Drop(key string) error
-	All() ([]T, error)
-}
-
-// Config is what an Enforcer needs; every field but Throttle, Unfinished and Log
-// is required.
-type Config struct {
-	Decider  Decider
-	Recorder Recorder
-	Environ  Environ
-	Observer Observer
-	// Approvals are where humans answer, Freezer is where they stop what runs.
-	Approvals Approvals
-	Freezer   Freezer
-	// Backends are the configured ones by the name that decisions use.
-	Backends map[string]backends.Backend
-	// Owner identifies this sidecar among others on the same machine.
-	Owner string
-	// Ledger is of the sandboxes that are let.
-	Ledger Ledger[ledger.Sandbox]
-	// Workspaces is of those that stay when their sandbox goes.
-	Workspaces Ledger[ledger.Workspace]
-	// Throttle bounds the requests that are executed; nil means no bound.
-	Throttle Throttle
-	// Unfinished are the requests that an earlier run started and whose end it
-	// did not record, or recorded not long ago.
-	Unfinished []Unfinished
-	Log        *slog.Logger
-}
 
 // New returns an Enforcer, or names everything that the config lacks. Callers
 // must also run [Enforcer.Adopt], [Enforcer.Watch] and, at the end, [Enforcer.Close].
@@ -144,31 +51,14 @@ func New(c Config) (*Enforcer, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	ctx, stop := context.WithCancelCause(context.Background())
-	e := &Enforcer{Config: c, answers: remember(c.Unfinished), running: ctx, stop: stop}
-	e.readiness = newReadiness(c.Backends)
 	workspaces, err := recall(c.Workspaces, c.Log)
 	if err != nil {
 		return nil, err
 	}
-	e.leases = newLeases(c.Owner, e.opened, e.reaped)
-	e.leases.let, e.leases.log, e.leases.processes = c.Ledger, c.Log, e.processes.entries
-	e.leases.pool = newPool(c.Observer, c.Log)
-	e.leases.keeps(workspaces)
+	ctx, stop := context.WithCancelCause(context.Background())
+	e := &Enforcer{Config: c, answers: remember(c.Unfinished), readiness: newReadiness(c.Backends), running: ctx, stop: stop}
+	e.leases = newLeases(c, workspaces, e.processes.entries, e.reaped)
 	return e, nil
-}
-
-func (c Config) missing() []string {
-	var names []string
-	for name, absent := range map[string]bool{
-		"Decider": c.Decider == nil, "Recorder": c.Recorder == nil, "Environ": c.Environ == nil,
-		"Observer": c.Observer == nil, "Approvals": c.Approvals == nil, "Freezer": c.Freezer == nil, "Backends": c.Backends == nil, "Owner": c.Owner == "", "Ledger": c.Ledger == nil, "Workspaces": c.Workspaces == nil,
-	} {
-		if absent {
-			names = append(names, name)
-		}
-	}
-	return sorted(names)
 }
 
 // Enforcer judges requests and meets their obligations.

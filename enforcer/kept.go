@@ -102,12 +102,13 @@ func keptKey(backend, workspace string) string {
 // isForgotten says whether nobody has used a workspace for so long that it may go.
 func isForgotten(w ledger.Workspace) bool { return time.Since(w.Used) >= keptFor }
 
-// keeps has every workspace that is kept be found again by its scope.
-func (ls *leases) keeps(k *kept) {
-	ls.kept = k
+// homes are the workspaces by the scopes that find them again.
+func (k *kept) homes() map[string]string {
+	homes := map[string]string{}
 	for _, w := range k.find(func(w ledger.Workspace) bool { return w.Slot != "" }) {
-		ls.homes[w.Slot] = w.Name
+		homes[w.Slot] = w.Name
 	}
+	return homes
 }
 
 // remember has the files of a lease stay if they are to.

@@ -26,18 +26,17 @@ const (
 
 // leases are the sandboxes that are in use or kept warm, at most one a slot.
 type leases struct {
-	owner  string
-	most   Bounds
-	opened func(backend string, err error, took time.Duration)
-	reaped func(l *lease, reason string, err error)
-	// processes are those in a lease, for the ledger.
+	observer Observer
+	log      *slog.Logger
+	let      Ledger[ledger.Sandbox]
+	kept     *kept
+	pool     *pool
+	// processes are those in a lease, for the ledger; reaped is told when one is gone.
 	processes func(l *lease) []ledger.Process
-	let       Ledger[ledger.Sandbox]
-	log       *slog.Logger
-	pool      *pool
-	kept      *kept
+	reaped    func(l *lease, reason string, err error)
 
-	mu sync.Mutex
+	mu   sync.Mutex
+	most Bounds
 	// live are the leases that new requests may join, by slot; all are those whose
 	// sandbox is not gone yet, retired ones that still have users among them.
 	live     map[string]*lease
@@ -52,8 +51,12 @@ type leases struct {
 	losses losses
 }
 
-func newLeases(owner string, opened func(string, error, time.Duration), reaped func(*lease, string, error)) *leases {
-	return &leases{owner: owner, opened: opened, reaped: reaped, live: map[string]*lease{}, all: map[*lease]bool{}, workdirs: map[string]workdir{}, failed: map[string]bool{}, parked: map[string]parking{}, homes: map[string]string{}}
+func newLeases(c Config, kept *kept, processes func(*lease) []ledger.Process, reaped func(*lease, string, error)) *leases {
+	return &leases{
+		observer: c.Observer, log: c.Log, let: c.Ledger, kept: kept, pool: newPool(c.Observer, c.Log), processes: processes, reaped: reaped,
+		live: map[string]*lease{}, all: map[*lease]bool{}, workdirs: map[string]workdir{},
+		parked: map[string]parking{}, homes: kept.homes(), failed: map[string]bool{},
+	}
 }
 
 // lease is one sandbox with those who use it.
@@ -264,7 +267,7 @@ func (l *lease) open(done func(), after []<-chan struct{}) {
 	defer cancel()
 	start := time.Now()
 	l.sandbox, l.err = l.maker.Open(ctx, l.spec)
-	l.leases.opened(l.backend, l.err, time.Since(start))
+	l.leases.observer.SandboxStarted(l.backend, l.err, time.Since(start))
 	close(l.ready)
 }
 

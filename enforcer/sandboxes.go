@@ -40,11 +40,6 @@ func (e *Enforcer) Reap(ctx context.Context) (int, error) {
 	return len(idle) + swept, err
 }
 
-// opened tells of the making of a sandbox.
-func (e *Enforcer) opened(backend string, err error, took time.Duration) {
-	e.Observer.SandboxStarted(backend, err, took)
-}
-
 // reaped tells of the end of one.
 func (e *Enforcer) reaped(l *lease, reason string, err error) {
 	e.Observer.SandboxReaped(l.backend, reason)
