@@ -298,49 +298,6 @@ func (e *Enforcer) hold(ctx context.Context, m *matter, alone bool) (err error) 
 	return err
 }
 
-// judge asks the PDP, lays the floor under the answer, and words the event for
-// the decision log. A working folder that the request leaves open is filled in
-// first, so that what is judged is what runs; where the decision leads to a
-// sandbox that does not know that folder, the request is judged without it.
-func (e *Enforcer) judge(ctx context.Context, req bailiff.Request) *matter {
-	start := time.Now()
-	m := &matter{located: req, reloads: e.reloads.Load()}
-	var at workdir
-	switch {
-	case req.Tool == bailiff.Process:
-		e.address(m)
-	case req.Args.Workdir == "" && m.needsSandbox():
-		at = e.leases.workdir(req.Caller, req.Session.ID)
-		m.located.Args.Workdir = at.path
-	}
-	m.Judgement = e.decide(ctx, m.located, nil)
-	if at.path != "" && m.Decision.Outcome != bailiff.Deny && !at.lease.serves(tenancy(req, m.Decision, e.Owner)) {
-		m.located, at = req, workdir{}
-		m.Judgement = e.decide(ctx, m.located, nil)
-	}
-	e.Observer.Decided(req, m.Decision, time.Since(start))
-	m.atStart, m.event = at.inWorkspace, decided(req, m.Judgement, start)
-	return m
-}
-
-// decide judges a request whose files, if they are known, are these.
-func (e *Enforcer) decide(ctx context.Context, req bailiff.Request, files []bailiff.File) bailiff.Judgement {
-	at := e.Circumstances(req)
-	at.Files = files
-	j := e.Decider.Decide(ctx, req, at)
-	j.Decision = e.floor(req, j.Decision)
-	return j
-}
-
-// Circumstances are those under which a request would be judged now.
-func (e *Enforcer) Circumstances(req bailiff.Request) bailiff.Circumstances {
-	return bailiff.Circumstances{
-		EnvAvailable: e.Environ.Available(req.Env),
-		Backends:     e.readiness.states(),
-		Time:         time.Now().UTC(),
-	}
-}
-
 // values reads the variables that the decision lets in.
 func (e *Enforcer) values(terms bailiff.EnvTerms) (map[string]bailiff.Secret, error) {
 	values := make(map[string]bailiff.Secret, len(terms.Forward))
@@ -352,35 +309,4 @@ func (e *Enforcer) values(terms bailiff.EnvTerms) (map[string]bailiff.Secret, er
 		values[name] = value
 	}
 	return values, nil
-}
-
-// The faults that keep a request from a sandbox but are not the backend's.
-var (
-	errApproval = errors.New("approvals")
-	errVariable = errors.New("variables")
-	errFiles    = errors.New("files")
-)
-
-// noSandbox is the answer of a request that got no sandbox.
-func (e *Enforcer) noSandbox(ctx context.Context, d bailiff.Decision, err error) answer {
-	switch {
-	case ctx.Err() != nil:
-		return interrupted(d.Backend.Name)
-	case errors.Is(err, errApproval):
-		return failed(bailiff.Unavailable, bailiff.CodeApproval, err)
-	case errors.As(err, new(taking)):
-		return failed(bailiff.Unavailable, bailiff.CodeBackend, fmt.Errorf("%w before the command was started", err)).at(d.Backend.Name)
-	case errors.Is(err, errNoProcess):
-		return failed(bailiff.Failed, bailiff.CodeProcess, err)
-	case errors.Is(err, errNoRoom), errors.Is(err, errProcesses):
-		return failed(bailiff.Unavailable, bailiff.CodeLimit, err).at(d.Backend.Name)
-	case errors.Is(err, errVariable), errors.Is(err, errFiles), errors.Is(err, errBeside):
-		return failed(bailiff.Unavailable, bailiff.CodeCommand, err)
-	case errors.Is(err, errOccupied):
-		return failed(bailiff.Unavailable, bailiff.CodeOccupied, err).at(d.Backend.Name)
-	}
-	e.readiness.doubt(d.Backend.Name, err)
-	e.images.forget(d.Backend.Name)
-	e.Log.Error("opening a sandbox", "backend", d.Backend.Name, "error", err)
-	return failed(bailiff.Unavailable, bailiff.CodeBackend, fmt.Errorf("opening a %s sandbox: %w", d.Backend.Name, err)).at(d.Backend.Name)
 }

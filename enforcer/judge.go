@@ -1,0 +1,51 @@
+package enforcer
+
+import (
+	"context"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// judge asks the PDP, lays the floor under the answer, and words the event for
+// the decision log. A working folder that the request leaves open is filled in
+// first, so that what is judged is what runs; where the decision leads to a
+// sandbox that does not know that folder, the request is judged without it.
+func (e *Enforcer) judge(ctx context.Context, req bailiff.Request) *matter {
+	start := time.Now()
+	m := &matter{located: req, reloads: e.reloads.Load()}
+	var at workdir
+	switch {
+	case req.Tool == bailiff.Process:
+		e.address(m)
+	case req.Args.Workdir == "" && m.needsSandbox():
+		at = e.leases.workdir(req.Caller, req.Session.ID)
+		m.located.Args.Workdir = at.path
+	}
+	m.Judgement = e.decide(ctx, m.located, nil)
+	if at.path != "" && m.Decision.Outcome != bailiff.Deny && !at.lease.serves(tenancy(req, m.Decision, e.Owner)) {
+		m.located, at = req, workdir{}
+		m.Judgement = e.decide(ctx, m.located, nil)
+	}
+	e.Observer.Decided(req, m.Decision, time.Since(start))
+	m.atStart, m.event = at.inWorkspace, decided(req, m.Judgement, start)
+	return m
+}
+
+// decide judges a request whose files, if they are known, are these.
+func (e *Enforcer) decide(ctx context.Context, req bailiff.Request, files []bailiff.File) bailiff.Judgement {
+	at := e.Circumstances(req)
+	at.Files = files
+	j := e.Decider.Decide(ctx, req, at)
+	j.Decision = e.floor(req, j.Decision)
+	return j
+}
+
+// Circumstances are those under which a request would be judged now.
+func (e *Enforcer) Circumstances(req bailiff.Request) bailiff.Circumstances {
+	return bailiff.Circumstances{
+		EnvAvailable: e.Environ.Available(req.Env),
+		Backends:     e.readiness.states(),
+		Time:         time.Now().UTC(),
+	}
+}

@@ -1,0 +1,163 @@
+package enforcer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+const (
+	// mostRunning is how many background processes a session has at once, unless
+	// the policies say otherwise.
+	mostRunning = 16
+	// mostEnded is how many of its ended ones a session can still look at.
+	mostEnded = 32
+)
+
+// processes are the background processes of all sessions.
+type processes struct {
+	mu sync.Mutex
+	// known are those of a session, the oldest first; starting counts those that
+	// are about to be.
+	known    map[sessionKey][]*process
+	starting map[sessionKey]int
+	watchers sync.WaitGroup
+}
+
+type sessionKey struct{ caller, session string }
+
+func keyOf(req bailiff.Request) sessionKey { return sessionKey{req.Caller, req.Session.ID} }
+
+var errProcesses = errors.New("too many background processes")
+
+// room is an error if a request may start no background process now.
+func (ps *processes) room(req bailiff.Request, limits bailiff.Limits) error {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	return ps.roomFor(keyOf(req), limits)
+}
+
+func (ps *processes) roomFor(key sessionKey, limits bailiff.Limits) error {
+	most, n := limits.Processes, ps.starting[key]
+	if most == 0 {
+		most = mostRunning
+	}
+	for _, p := range ps.known[key] {
+		if p.running() {
+			n++
+		}
+	}
+	if n < most {
+		return nil
+	}
+	return fmt.Errorf("%w: the session has %d, as many as limits.processes of the policies allows; kill one with the process tool, or wait until one has ended", errProcesses, n)
+}
+
+// reserve keeps room for a background process until it is known, or done is called.
+func (ps *processes) reserve(req bailiff.Request, limits bailiff.Limits) (done func(), err error) {
+	key := keyOf(req)
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if err := ps.roomFor(key, limits); err != nil {
+		return nil, err
+	}
+	if ps.starting == nil {
+		ps.starting = map[sessionKey]int{}
+	}
+	ps.starting[key]++
+	return func() {
+		ps.mu.Lock()
+		defer ps.mu.Unlock()
+		if ps.starting[key]--; ps.starting[key] == 0 {
+			delete(ps.starting, key)
+		}
+	}, nil
+}
+
+// add makes a process known to its session.
+func (ps *processes) add(p *process) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	key := keyOf(p.request)
+	ps.keep(key, append(ps.known[key], p))
+}
+
+// keep replaces what is known of a session.
+func (ps *processes) keep(key sessionKey, all []*process) {
+	if ps.known == nil {
+		ps.known = map[sessionKey][]*process{}
+	}
+	if ps.known[key] = all; len(all) == 0 {
+		delete(ps.known, key)
+	}
+}
+
+// find returns the session's process that a request names, or nil.
+func (ps *processes) find(req bailiff.Request) *process {
+	for _, p := range ps.list(req) {
+		if p.id == req.Args.ProcessID {
+			return p
+		}
+	}
+	return nil
+}
+
+// list returns the processes of a request's session, the oldest first.
+func (ps *processes) list(req bailiff.Request) []*process {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	return slices.Clone(ps.known[keyOf(req)])
+}
+
+// drop forgets processes.
+func (ps *processes) drop(match func(*process) bool) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	for key, all := range ps.known {
+		ps.keep(key, slices.DeleteFunc(all, match))
+	}
+}
+
+// surplus takes the oldest ended processes of a session out that are too many.
+func (ps *processes) surplus(key sessionKey) (old []*process) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	n := -mostEnded
+	for _, p := range ps.known[key] {
+		if _, ended := p.ended(); ended {
+			n++
+		}
+	}
+	ps.keep(key, slices.DeleteFunc(ps.known[key], func(p *process) bool {
+		_, ended := p.ended()
+		surplus := ended && len(old) < n
+		if surplus {
+			old = append(old, p)
+		}
+		return surplus
+	}))
+	return old
+}
+
+// end kills what a session runs in a sandbox that stays, and forgets it.
+func (ps *processes) end(ctx context.Context, key sessionKey) error {
+	ps.mu.Lock()
+	all := ps.known[key]
+	ps.keep(key, nil)
+	ps.mu.Unlock()
+	var faults []error
+	for _, p := range all {
+		err := p.kill(ctx, "Its session was ended.")
+		if err == nil {
+			err = p.job.Forget(ctx)
+		}
+		if p.lease.alive() {
+			faults = append(faults, err)
+		}
+	}
+	return errors.Join(faults...)
+}
