@@ -25,6 +25,9 @@ const (
 // terminal, or one that an agent could have registered.
 func IsCallable(name string) bool { return name == string(Terminal) || IsOwnTool(name) }
 
+// MaxOwnTools bounds the tools of its own that an agent may offer a session's scripts.
+const MaxOwnTools = 64
+
 // IsOwnTool says whether an agent may give a tool of its own that name.
 func IsOwnTool(name string) bool {
 	switch Tool(name) {

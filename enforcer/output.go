@@ -31,10 +31,20 @@ type output struct {
 }
 
 func newOutput(limit int, values map[string]bailiff.Secret, news func(bailiff.Progress)) *output {
-	head := limit * 2 / 5
+	head, tail := ends(int64(limit))
 	redactor := redact.New(values)
-	return &output{values: values, redactor: redactor, news: news, head: head, tail: limit - head, slack: redactor.Slack()}
+	return &output{values: values, redactor: redactor, news: news, head: int(head), tail: int(tail), slack: redactor.Slack()}
 }
+
+// ends are how much of a text that is cut to a limit comes from its beginning and
+// from its end.
+func ends(limit int64) (head, tail int64) {
+	head = limit * 2 / 5
+	return head, limit - head
+}
+
+// leftOut stands where a text is cut.
+func leftOut(bytes int64) []byte { return fmt.Appendf(nil, "\n[… %d bytes left out …]\n", bytes) }
 
 // caps are how many bytes the runner should hand on from each end.
 func (o *output) caps() (head, tail int) { return o.head + o.slack, o.tail + 2*o.slack }
@@ -75,7 +85,7 @@ func (o *output) end(dropped int64) (all []byte, truncated bool) {
 	}
 	tail = tail[max(0, len(tail)-o.tail):]
 	gap := max(1, dropped+int64(o.taken+len(o.rest)-o.head-len(tail)))
-	o.kept = append(slices.Clip(o.kept[:min(len(o.kept), o.head)]), fmt.Sprintf("\n[… %d bytes left out …]\n", gap)...)
+	o.kept = append(slices.Clip(o.kept[:min(len(o.kept), o.head)]), leftOut(gap)...)
 	o.kept = append(o.kept, tail...)
 	o.tell(len(o.kept))
 	return o.kept, true

@@ -2,7 +2,6 @@ package enforcer
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
@@ -70,11 +69,12 @@ func (s *scroll) fetch(ctx context.Context, job backends.Process, limit int64) (
 		all, err := stretch(ctx, job, s.at, now.Written)
 		return []backends.Piece{all}, err
 	}
-	head, err := stretch(ctx, job, s.at, begin+limit*2/5)
+	first, last := ends(limit)
+	head, err := stretch(ctx, job, s.at, begin+first)
 	if err != nil {
 		return nil, err
 	}
-	tail, err := stretch(ctx, job, now.Written-(limit-limit*2/5)-s.margin(), now.Written)
+	tail, err := stretch(ctx, job, now.Written-last-s.margin(), now.Written)
 	return []backends.Piece{head, tail}, err
 }
 
@@ -105,7 +105,7 @@ func stretch(ctx context.Context, job backends.Process, from, to int64) (backend
 func (s *scroll) jump(to int64) []byte {
 	left := to + s.margin() - s.at - s.lead
 	s.redactor, s.at, s.lead = redact.New(s.values), to, s.margin()
-	return fmt.Appendf(nil, "\n[… %d bytes left out …]\n", left)
+	return leftOut(left)
 }
 
 // feed redacts what comes next.

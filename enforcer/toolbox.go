@@ -15,13 +15,12 @@ import (
 const (
 	// toolsTime is how long a session's tools are remembered that nobody registers anew.
 	toolsTime = 24 * time.Hour
-	// maxTools bounds the tools of a session, maxToolSessions the sessions that have any.
-	maxTools        = 64
+	// maxToolSessions bounds the sessions that have any.
 	maxToolSessions = 10_000
 )
 
 var (
-	errTools        = fmt.Errorf("a session may have %d tools, none with a name of bailiff's own", maxTools)
+	errTools        = fmt.Errorf("a session may have %d tools, none with a name of bailiff's own", bailiff.MaxOwnTools)
 	errToolSessions = errors.New("too many sessions have registered tools; end some, or wait for a day")
 	errNoCall       = errors.New("no call of that id waits for an answer: it was answered, or its script has ended")
 )
@@ -64,7 +63,7 @@ type toolAnswer struct {
 func (t *toolbox) register(session sessionKey, names []string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(names) > maxTools || slices.ContainsFunc(names, func(name string) bool { return !bailiff.IsOwnTool(name) }) {
+	if len(names) > bailiff.MaxOwnTools || slices.ContainsFunc(names, func(name string) bool { return !bailiff.IsOwnTool(name) }) {
 		return errTools
 	}
 	delete(t.sessions, session)

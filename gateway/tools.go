@@ -22,9 +22,6 @@ type Toolbox interface {
 	AnswerTool(caller, id, result string, isError bool) error
 }
 
-// mostTools is how many tools an agent may register for a session.
-const mostTools = 64
-
 // Tools is the body of POST /v1/sessions/{id}/tools.
 type Tools struct {
 	Tools []string `json:"tools"`
@@ -82,8 +79,8 @@ func (t Tools) faults(session string) []Fault {
 	if t.Tools == nil {
 		c.fault("/tools", "is missing; an empty list is none")
 	}
-	if len(t.Tools) > mostTools {
-		c.fault("/tools", "names %d tools, want at most %d", len(t.Tools), mostTools)
+	if len(t.Tools) > bailiff.MaxOwnTools {
+		c.fault("/tools", "names %d tools, want at most %d", len(t.Tools), bailiff.MaxOwnTools)
 		return c.faults
 	}
 	seen := map[string]bool{}

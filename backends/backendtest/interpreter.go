@@ -39,7 +39,9 @@ func (b box) script(k *kernel.Kernel, code string, timeout time.Duration) (kerne
 	var out strings.Builder
 	exit, err := k.Run(context.Background(), kernel.Script{Code: code, Timeout: timeout, HeadBytes: 1 << 20, Tools: []string{"echo"}},
 		func(p []byte) { out.Write(p) },
-		func(_ context.Context, c kernel.Call) kernel.Result { return kernel.Result{Value: json.RawMessage(c.Arguments)} })
+		func(_ context.Context, c kernel.Call) kernel.Result {
+			return kernel.Result{Value: json.RawMessage(c.Arguments)}
+		})
 	if err != nil {
 		b.t.Fatalf("running %.60q: %v", code, err)
 	}

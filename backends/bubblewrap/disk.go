@@ -18,11 +18,8 @@ import (
 
 func (b *Backend) diskShelf() string { return filepath.Join(b.cfg.StateDir, "disks") }
 
-// diskSuffix ends the name of a disk, partSuffix that of one which is being made.
-const (
-	diskSuffix = ".ext4"
-	partSuffix = ".part"
-)
+// diskSuffix ends the name of a disk.
+const diskSuffix = ".ext4"
 
 func (b *Backend) disk(owner, workspace string) string {
 	return filepath.Join(b.diskShelf(), fileName(owner, workspace)+diskSuffix)
@@ -123,7 +120,8 @@ func (b *Backend) makeDisk(ctx context.Context, disk string, sizeMB int) error {
 }
 
 func (b *Backend) removeDisk(owner, workspace string) error {
-	for _, path := range []string{b.disk(owner, workspace), b.disk(owner, workspace) + partSuffix} {
+	disk := b.disk(owner, workspace)
+	for _, path := range []string{disk, disk + loop.Unfinished} {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

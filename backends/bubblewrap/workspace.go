@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/loop"
 )
 
 // folder is where a workspace is.
@@ -43,7 +44,7 @@ func (b *Backend) Workspaces(_ context.Context, owner string) ([]string, error) 
 		for _, entry := range entries {
 			name := entry.Name()
 			if shelf == b.diskShelf() {
-				name = strings.TrimSuffix(strings.TrimSuffix(name, partSuffix), diskSuffix)
+				name = strings.TrimSuffix(strings.TrimSuffix(name, loop.Unfinished), diskSuffix)
 			}
 			escaped, its := strings.CutPrefix(name, ownersPrefix(owner))
 			if name, err := url.PathUnescape(escaped); its && err == nil && !slices.Contains(list, name) {

@@ -37,10 +37,13 @@ func Possible() error {
 	return supported()
 }
 
+// Unfinished ends the name of a file that is being made, which a kill leaves behind.
+const Unfinished = ".part"
+
 // Make makes a file system of so many MiB in a new file. There is a whole file
 // in the end or none.
 func Make(ctx context.Context, path string, sizeMB int) error {
-	part := path + ".part"
+	part := path + Unfinished
 	defer os.Remove(part)
 	if err := makeSparse(part, int64(sizeMB)<<20); err != nil {
 		return err
