@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/excerpt"
 )
 
 // MostCalls is how many tools a script may call, longestCall how long the
@@ -65,7 +66,7 @@ type run struct {
 	ended   chan word
 
 	mu    sync.Mutex
-	out   capped
+	out   excerpt.Writer
 	over  bool
 	calls int
 	open  sync.WaitGroup
@@ -80,7 +81,7 @@ func (k *Kernel) Run(ctx context.Context, s Script, out func([]byte), call func(
 		return Exit{}, fmt.Errorf("%w: %w", backends.ErrNotStarted, err)
 	}
 	calls, abandon := context.WithCancel(ctx)
-	r := &run{kernel: k, last: s.Last, abandon: abandon, ended: make(chan word, 1), out: capped{head: s.HeadBytes, tail: s.TailBytes, emit: out}}
+	r := &run{kernel: k, last: s.Last, abandon: abandon, ended: make(chan word, 1), out: excerpt.Writer{Head: s.HeadBytes, Tail: s.TailBytes, Emit: out}}
 	r.handle = func(w word) {
 		result := call(calls, Call{w.Tool, w.Arguments})
 		k.answer(reply{w.Call, result.Value, result.Fault})
@@ -209,7 +210,7 @@ func (r *run) take(p []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.over {
-		r.out.write(p)
+		_, _ = r.out.Write(p) // never fails
 	}
 }
 
@@ -219,7 +220,7 @@ func (r *run) finish() (dropped int64, calls int) {
 	r.abandon()
 	r.mu.Lock()
 	r.over = true
-	dropped, calls = r.out.end(), r.calls
+	dropped, calls = r.out.End(), r.calls
 	r.mu.Unlock()
 	r.open.Wait()
 	return dropped, calls

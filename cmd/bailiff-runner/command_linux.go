@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
+	"github.com/bailiff-dev/bailiff/internal/excerpt"
 )
 
 // linger is how long a command that has ended is waited for whose output is
@@ -29,9 +30,9 @@ type command struct {
 	input  *intake // nil if it has none
 	stdout *os.File
 	lines  *os.File // what a dialogue reads lines from; nil in others
-	// sink takes the output: capped, or the journal of a background command.
+	// sink takes the output: the excerpt, or the journal of a background command.
 	sink    io.Writer
-	capped  capped
+	excerpt excerpt.Writer
 	journal *journal
 	credit  credit
 	// telling is held from reading what the command wrote until it is sent.
@@ -56,8 +57,8 @@ func begin(out *wire.Writer, stream uint32, job wire.Job, changes <-chan os.Sign
 	c := &command{out: out, stream: stream, ending: make(chan wire.End, 1),
 		heard: make(chan struct{}), over: make(chan struct{}), gone: make(chan struct{})}
 	c.credit.open()
-	c.capped = capped{head: job.Head, tail: job.Tail, emit: c.emit}
-	c.sink = &c.capped
+	c.excerpt = excerpt.Writer{Head: job.Head, Tail: job.Tail, Emit: c.emit}
+	c.sink = &c.excerpt
 	if job.Mode == wire.Background {
 		c.journal = newJournal(0)
 		c.sink = c.journal
@@ -242,7 +243,7 @@ func (c *command) report() {
 	whole := c.read()
 	end := <-c.ending
 	<-c.heard
-	end.Dropped = c.capped.end()
+	end.Dropped = c.excerpt.End()
 	c.bequeath()
 	close(c.over)
 	if c.input != nil {

@@ -86,3 +86,5 @@ func TestAJournalWhoseFileFailsKeepsWhatIsInMemory(t *testing.T) {
 		})
 	}
 }
+
+func abs(n int) int { return max(n, -(n + 1)) }

@@ -1,13 +1,15 @@
-package main
+package excerpt_test
 
 import (
 	"bytes"
 	"testing"
+
+	"github.com/bailiff-dev/bailiff/internal/excerpt"
 )
 
-// FuzzCapped compares with keeping everything: whatever the caps and the pieces
+// FuzzExcerpt compares with keeping everything: whatever the bounds and the pieces
 // in which output comes, head and tail are those of the whole.
-func FuzzCapped(f *testing.F) {
+func FuzzExcerpt(f *testing.F) {
 	f.Add([]byte("abcdefghij"), 3, 2, 1)
 	f.Add([]byte("abcdefghij"), 0, 4, 3)
 	f.Add([]byte("abcdefghij"), 20, 20, 7)
@@ -15,13 +17,13 @@ func FuzzCapped(f *testing.F) {
 	f.Fuzz(func(t *testing.T, whole []byte, head, tail, piece int) {
 		head, tail, piece = abs(head)%1000, abs(tail)%1000, 1+abs(piece)%100
 		var got []byte
-		c := capped{head: head, tail: tail, emit: func(p []byte) { got = append(got, p...) }}
+		w := excerpt.Writer{Head: head, Tail: tail, Emit: func(p []byte) { got = append(got, p...) }}
 		for rest := whole; len(rest) > 0; {
 			n := min(piece, len(rest))
-			_, _ = c.Write(rest[:n])
+			_, _ = w.Write(rest[:n])
 			rest = rest[n:]
 		}
-		dropped := c.end()
+		dropped := w.End()
 		first := whole[:min(head, len(whole))]
 		after := whole[len(first):]
 		last := after[max(0, len(after)-tail):]
