@@ -19,9 +19,10 @@ type demand struct {
 
 func (d *demand) note(busy int) { d.since = max(d.since, busy) }
 
-// idle is how many may wait while so many are at work.
+// idle is how many may wait while so many are at work: as many as would be at
+// work together again, and the fewest besides.
 func (d *demand) idle(busy int) int {
-	return min(mostIdle, max(fewestIdle, max(d.since, d.before)-busy))
+	return min(mostIdle, max(0, max(d.since, d.before)-busy)+fewestIdle)
 }
 
 // look begins another time.

@@ -10,11 +10,11 @@ func TestAsManySupervisorsWaitAsWereNeededOfLate(t *testing.T) {
 	}{
 		{"a few always wait", 0, 0, 0, fewestIdle},
 		{"however many are at work", 40, 40, 40, fewestIdle},
-		{"as many as there is work for", 1, 7, 0, 7},
-		{"less those that are at it", 1, 7, 4, 3},
-		{"as many as there was work for before", 9, 1, 0, 9},
+		{"as many as there is work for, besides", 1, 7, 0, 7 + fewestIdle},
+		{"less those that are at it", 1, 7, 4, 3 + fewestIdle},
+		{"as many as there was work for before", 9, 1, 0, 9 + fewestIdle},
 		{"no more than a bound", 0, 100, 0, mostIdle},
-		{"nor beside many that are at work", 0, 100, 50, mostIdle},
+		{"also beside many that are at work", 0, 100, 50, mostIdle},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := demand{before: c.before, since: c.since}
@@ -25,8 +25,8 @@ func TestAsManySupervisorsWaitAsWereNeededOfLate(t *testing.T) {
 	}
 	var d demand
 	d.note(8)
-	if d.look(0); d.idle(0) != 8 {
-		t.Errorf("after one look, %d may wait, want 8 still", d.idle(0))
+	if d.look(0); d.idle(0) != 8+fewestIdle {
+		t.Errorf("after one look, %d may wait, want %d still", d.idle(0), 8+fewestIdle)
 	}
 	if d.look(0); d.idle(0) != fewestIdle {
 		t.Errorf("after another, %d may wait, want %d", d.idle(0), fewestIdle)

@@ -80,10 +80,10 @@ func (p *pool) take(j *job) (err error) {
 	s.job, j.seat = j, s
 	p.demand.note(len(p.seats) - len(p.idle))
 	p.watchDemand()
-	empty := len(p.idle) == 0 && !p.stocking
-	p.stocking = p.stocking || empty
+	short := len(p.idle) == 0 && len(p.seats) < mostIdle && !p.stocking
+	p.stocking = p.stocking || short
 	p.mu.Unlock()
-	if empty {
+	if short {
 		go p.restock()
 	}
 	return nil
