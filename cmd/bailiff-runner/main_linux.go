@@ -1,13 +1,20 @@
 // Bailiff-runner is the small static program that stays resident inside a
 // sandbox and runs commands there. It speaks package wire over its own standard
-// input and output and ends, with everything it started, when its input ends.
+// input and output and ends, with everything it started, when its input ends, or
+// when it has heard nothing for as long as its client said.
 //
 // Each command gets a supervisor, which is this program again, started ahead. A
 // supervisor is a child subreaper: whatever its command starts, double-forked or
 // in a session of its own, stays below it, so that it can be counted and killed,
 // and told from what another command started. It starts the command, reads its
 // output, waits; the runner keeps the time, kills, and reports. A supervisor that
-// has nothing left below it serves the next command.
+// has nothing left below it serves the next command. As many wait as were needed
+// at once of late.
+//
+// What runs for a client ends when another greets the runner, but for background
+// commands: their supervisors keep the last part of their output, leave it to the
+// runner at the end, and whoever is there asks for it. A command that converses
+// has two more pipes to its supervisor, on which lines come and go.
 //
 // No command can speak in the runner's name nor look into it: runner and
 // supervisors are not dumpable (from their very start if the file is installed
