@@ -37,7 +37,7 @@ func Run(t *testing.T, cfg Config) {
 	if err := backend.Ready(context.Background()); err != nil {
 		t.Fatalf("the backend is not ready: %v", err)
 	}
-	all := slices.Concat(commandChecks(), treeChecks(), livingChecks(), interpreterChecks())
+	all := slices.Concat(commandChecks(), treeChecks(), backgroundChecks(), dialogueChecks(), interpreterChecks())
 	if backend.Isolated() {
 		all = append(append(all, isolationChecks(cfg.Spec)...), limitChecks(cfg.Spec)...)
 	}
