@@ -2,8 +2,6 @@ package gateway
 
 import (
 	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -32,7 +30,7 @@ type line struct {
 	Custom      bailiff.Custom `json:"custom"`
 	Input       struct {
 		Tool    bailiff.Tool    `json:"tool"`
-		Args    loggedArgs      `json:"args"`
+		Args    bailiff.Asked   `json:"args"`
 		Session bailiff.Session `json:"session"`
 	} `json:"input"`
 	Result struct {
@@ -42,24 +40,6 @@ type line struct {
 			Reasons []bailiff.Reason `json:"reasons"`
 		} `json:"approval"`
 	} `json:"result"`
-}
-
-// loggedArgs are what a tool's arguments say, as policies saw them.
-type loggedArgs struct {
-	Command   string         `json:"command"`
-	Code      string         `json:"code"`
-	Action    string         `json:"action"`
-	ProcessID string         `json:"process_id"`
-	Data      string         `json:"data"`
-	Name      string         `json:"name"`
-	Arguments jsontext.Value `json:"arguments"`
-}
-
-// text is the beginning of what there is to read.
-func (a loggedArgs) text() string {
-	parts := []string{a.Command + a.Code, a.Action, a.ProcessID, a.Data, a.Name, string(a.Arguments)}
-	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
-	return bailiff.Beginning(strings.Join(parts, " "), loggedText)
 }
 
 func readLines(lines [][]byte) []Logged {
@@ -82,7 +62,7 @@ func readLine(text []byte) (Logged, bool) {
 	event := Logged{
 		DecisionID: l.DecisionID, Timestamp: l.Timestamp, Event: c.Event, Caller: l.RequestedBy, Session: c.Session,
 		Platform: l.Input.Session.Platform, User: l.Input.Session.UserID, Tool: l.Input.Tool,
-		Text: l.Input.Args.text(), Outcome: l.Result.Outcome,
+		Text: bailiff.Beginning(l.Input.Args.Text(), loggedText), Outcome: l.Result.Outcome,
 		Status: c.Status, ExitCode: c.ExitCode, Backend: c.Backend, Message: c.Message, Approval: c.Approval,
 	}
 	for _, reason := range append(l.Result.Denials, l.Result.Approval.Reasons...) {

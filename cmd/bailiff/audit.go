@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -63,7 +62,7 @@ type logged struct {
 	Timestamp string `json:"timestamp"`
 	Input     struct {
 		Tool    string `json:"tool"`
-		Args    loggedArgs
+		Args    bailiff.Asked
 		Session struct{ Platform string }
 	} `json:"input"`
 	Result struct {
@@ -75,17 +74,6 @@ type logged struct {
 		ExitCode                                 *int                `json:"exit_code"`
 		BreakGlass                               *bailiff.BreakGlass `json:"break_glass"`
 	} `json:"custom"`
-}
-
-// loggedArgs are what a tool's arguments say.
-type loggedArgs struct {
-	Command, Code, Action, Data, Name string
-	ProcessID                         string `json:"process_id"`
-}
-
-func (a loggedArgs) text() string {
-	parts := []string{a.Command + a.Code, a.Action, a.ProcessID, a.Data, a.Name}
-	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " ")
 }
 
 func printEvent(w io.Writer, format string, line []byte) error {
@@ -116,7 +104,7 @@ func (e logged) happened() string {
 		for _, d := range e.Result.Denials {
 			rules += " " + d.Rule
 		}
-		return fmt.Sprintf("%s%s  %s %.100q", e.Result.Outcome, rules, e.Input.Tool, e.Input.Args.text())
+		return fmt.Sprintf("%s%s  %s %.100q", e.Result.Outcome, rules, e.Input.Tool, e.Input.Args.Text())
 	case "execution":
 		code := ""
 		if e.Custom.ExitCode != nil {
