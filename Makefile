@@ -25,7 +25,7 @@ deps:
 	scripts/make-image
 
 test: deps policies
-	BAILIFF_REQUIRE_ALL=1 CGO_ENABLED=1 go test -race ./...
+	BAILIFF_REQUIRE_ALL=1 CGO_ENABLED=1 go test -race -timeout 30m ./...
 
 policies:
 	$(OPA) test policies policy_test.rego

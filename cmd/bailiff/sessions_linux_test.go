@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"runtime"
 	"strings"
 	"sync"
@@ -29,7 +28,8 @@ func TestTwoHundredSessionsWorkAndLeaveNothing(t *testing.T) {
 				t.Skip("opens many sandboxes")
 			}
 			before := footprint(t)
-			s := startOffice(t, t.TempDir(), onePerson(t, section, "limits: {requests_per_minute: {session: 0, user: 0, caller: 0}}"))
+			text := onePerson(t, section, "limits: {requests_per_minute: {session: 0, user: 0, caller: 0}}")
+			s := startOffice(t, openDir(t), text)
 			crowd := &crowd{t: t, door: s.agent, greeted: make(map[int]int)}
 			crowd.open()
 			if n := len(s.enforcer.Sandboxes()); n != crowdSessions {
@@ -41,7 +41,7 @@ func TestTwoHundredSessionsWorkAndLeaveNothing(t *testing.T) {
 				t.Errorf("%d sandboxes stand after their sessions", len(left))
 			}
 			s.stop()
-			wantNothingOf(t, owner(s.cfg.StateDir))
+			wantNothingOf(t, s.folder, text)
 			before.wantKept(t)
 		})
 	}
@@ -140,16 +140,4 @@ func (u use) wantKept(t *testing.T) {
 	}
 	stacks := make([]byte, 1<<16)
 	t.Errorf("%+v before, %+v after:\n%s", u, now, stacks[:runtime.Stack(stacks, true)])
-}
-
-// wantNothingOf wants that the engine has nothing of an owner, nor the machine a
-// process of a sandbox.
-func wantNothingOf(t *testing.T, owner string) {
-	t.Helper()
-	for _, list := range [][]string{{"ps", "-aq"}, {"volume", "ls", "-q"}} {
-		out, err := exec.Command("docker", append(list, "--filter", "label=bailiff.owner="+owner)...).CombinedOutput()
-		if left := strings.Fields(string(out)); err != nil || len(left) > 0 {
-			t.Errorf("docker %s: %v, %q is left", list[0], err, left)
-		}
-	}
 }
