@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/config"
 )
@@ -32,9 +31,7 @@ func TestAKilledSidecarsSandboxesAreGoneOnWith(t *testing.T) {
 	before := launch(t, folder, text)
 	before.awaitServing(t)
 	made := mustComplete(t, before.agent, chat("s1", "mkdir deep && cd deep && echo kept | tee ./here > /tmp/memory"))
-	started := chat("s1", counting)
-	started.Args.Background = true
-	process := mustComplete(t, before.agent, started).ProcessID
+	process := mustComplete(t, before.agent, inBackground("s1", counting)).ProcessID
 	tell(t, before.agent, process, "one", "1 one")
 	go func() {
 		_, _ = before.agent.Execute(t.Context(), chat("s1", "exec -a lasting sleep 600"), client.News{})
@@ -49,7 +46,7 @@ func TestAKilledSidecarsSandboxesAreGoneOnWith(t *testing.T) {
 	}
 	awaitOutput(t, after.agent, countOf("lasting"), "0\n")
 	tell(t, after.agent, process, "two", "2 two")
-	if a := mustComplete(t, after.agent, onProcess(process, "kill", "")); len(a.Processes) != 1 || a.Processes[0].EndedAt.IsZero() {
+	if a := mustComplete(t, after.agent, attending("s1", "kill", process, "")); len(a.Processes) != 1 || a.Processes[0].EndedAt.IsZero() {
 		t.Errorf("killed, it is %+v", a.Processes)
 	}
 	after.stop(t)
@@ -84,21 +81,13 @@ func TestHoweverOftenASidecarIsKilledFilesStayAndNothingElse(t *testing.T) {
 	for _, d := range diaries[1:] {
 		d.check(t, p)
 	}
-	awaitAtMost(t, len(diaries)+warm, func() int { return len(ownedBy(t, folder, text, "ps", "--all", "--quiet")) })
+	awaitThat(t, "the containers that nobody needs to go", func() bool { return len(ownedBy(t, folder, text, "ps", "--all", "--quiet")) <= len(diaries)+warm })
 	const runners = 1 // a volume that all sandboxes share
-	awaitAtMost(t, len(diaries)+warm+runners, func() int { return len(ownedBy(t, folder, text, "volume", "ls", "--quiet")) })
+	awaitThat(t, "the volumes that nobody needs to go", func() bool {
+		return len(ownedBy(t, folder, text, "volume", "ls", "--quiet")) <= len(diaries)+warm+runners
+	})
 	p.stop(t)
 	wantNothingOf(t, folder, text)
-}
-
-// awaitAtMost waits until no more are left than should be.
-func awaitAtMost(t *testing.T, most int, left func() int) {
-	t.Helper()
-	for deadline := time.Now().Add(patienceOfTests); left() > most; time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d of what earlier sidecars made are there, want at most %d", left(), most)
-		}
-	}
 }
 
 // diary is a session that writes numbered lines to a file.
@@ -137,18 +126,12 @@ func countOf(name string) string {
 	return fmt.Sprintf(`cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' '\n' | grep -cx %s || true`, name)
 }
 
-func onProcess(id, action, data string) bailiff.Request {
-	req := chat("s1", "")
-	req.Tool, req.Args = bailiff.Process, bailiff.Args{Action: action, ProcessID: id, Data: data}
-	return req
-}
-
 // tell writes a line to a background process and wants an answer.
 func tell(t *testing.T, door *client.Client, id, line, want string) {
 	t.Helper()
-	mustComplete(t, door, onProcess(id, "submit", line))
+	mustComplete(t, door, attending("s1", "submit", id, line))
 	for range 100 {
-		poll := onProcess(id, "wait", "")
+		poll := attending("s1", "wait", id, "")
 		poll.Args.Timeout = 1
 		if a := mustComplete(t, door, poll); strings.Contains(a.Output, want) {
 			return
@@ -160,14 +143,7 @@ func tell(t *testing.T, door *client.Client, id, line, want string) {
 // awaitOutput runs a command until it prints what is wanted.
 func awaitOutput(t *testing.T, door *client.Client, command, want string) {
 	t.Helper()
-	var a gateway.Answer
-	for range 200 {
-		if a = mustComplete(t, door, chat("s1", command)); a.Output == want {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatalf("%s prints %q, want %q", command, a.Output, want)
+	awaitThat(t, command+" to print "+want, func() bool { return mustComplete(t, door, chat("s1", command)).Output == want })
 }
 
 // wantNothingOf wants no container and no volume of a state folder.

@@ -51,14 +51,12 @@ var sandboxGauge = regexp.MustCompile(`(?m)^bailiff_sandboxes\{backend="docker"\
 // awaitReady returns when as many sandboxes stand ready.
 func (r *running) awaitReady(tb testing.TB, want int) {
 	tb.Helper()
-	for range 1000 {
+	awaitThat(tb, "sandboxes that stand ready", func() bool {
 		found := sandboxGauge.FindStringSubmatch(get(tb, r, "/metrics"))
-		if len(found) == 2 {
-			if there, err := strconv.Atoi(found[1]); err == nil && there-len(r.enforcer.Sandboxes()) == want {
-				return
-			}
+		if len(found) < 2 {
+			return false
 		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	tb.Fatal("no sandboxes stand ready")
+		there, err := strconv.Atoi(found[1])
+		return err == nil && there-len(r.enforcer.Sandboxes()) == want
+	})
 }

@@ -1,38 +1,13 @@
 package main
 
 import (
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
-	"github.com/bailiff-dev/bailiff/policies"
 )
-
-// callable is a section with the shipped policies, under which scripts may call
-// these tools too.
-func callable(t *testing.T, tools string) string {
-	t.Helper()
-	folder := t.TempDir()
-	if err := os.CopyFS(folder, policies.FS); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(folder, "data.yaml")
-	tables, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	wider := strings.Replace(string(tables), "      terminal: allow\n", "      terminal: allow\n      "+tools+"\n", 1)
-	if wider == string(tables) {
-		t.Fatal("the tables do not say what scripts may call")
-	}
-	save(t, path, wider)
-	return "policies: {require_tests: false, paths: [" + folder + "]}"
-}
 
 func script(code string) bailiff.Request {
 	req := chat("scripts", "")
@@ -41,9 +16,9 @@ func script(code string) bailiff.Request {
 }
 
 func TestScriptsKeepTheirVariablesAndCallTools(t *testing.T) {
-	for backend, section := range map[string]string{"docker": dockerBackend, "bubblewrap": "backends: {bubblewrap: {}, local: {}}"} {
+	for backend, section := range isolated {
 		t.Run(backend, func(t *testing.T) {
-			s := startSidecar(t, section, callable(t, "web_search: allow"))
+			s := startSidecar(t, section, "policies: {paths: ["+shippedWith(t, "      terminal: allow\n", "      web_search: allow\n")+"]}")
 			door := s.client(t)
 			if err := door.RegisterTools(t.Context(), "scripts", []string{"web_search"}); err != nil {
 				t.Fatal(err)
@@ -83,31 +58,12 @@ func TestScriptsKeepTheirVariablesAndCallTools(t *testing.T) {
 			if a := ask(t, door, script("print(x)")); a.Output != "41\n" {
 				t.Errorf("afterwards a script was answered %+v", a)
 			}
-			s.stop()
-			wantJudged(t, s, "rm -rf /", "web_search")
+			log := decisionLog(t, s)
+			for _, asked := range []string{`"command":"rm -rf /"`, `"name":"web_search"`} {
+				if !strings.Contains(log, asked) {
+					t.Errorf("nobody judged %s", asked)
+				}
+			}
 		})
-	}
-}
-
-// wantJudged wants the decision log to hold a decision about each of these.
-func wantJudged(t *testing.T, s *running, texts ...string) {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(s.cfg.StateDir, "decisions", "*.jsonl"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("there is no decision log: %v", err)
-	}
-	var log strings.Builder
-	for _, file := range files {
-		lines, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		log.Write(lines)
-	}
-	for _, text := range texts {
-		spelt, _ := json.Marshal(text)
-		if !strings.Contains(log.String(), `:`+string(spelt)) {
-			t.Errorf("nobody judged %s", text)
-		}
 	}
 }

@@ -24,6 +24,9 @@ import (
 // dockerBackend is the section for tests that need a real engine and image.
 const dockerBackend = `backends: {docker: {image: "` + demoImage + `"}, local: {}}`
 
+// isolated are sections with one backend each that keeps commands from the host.
+var isolated = map[string]string{"bubblewrap": "backends: {bubblewrap: {}}", "docker": dockerBackend}
+
 func chat(session, command string) bailiff.Request {
 	return bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: command},
 		Session: bailiff.Session{ID: session, Platform: "telegram", ChatType: "dm", UserID: "42"}}
@@ -74,23 +77,31 @@ func TestAForwardedValueIsSeenNowhereButInItsCommand(t *testing.T) {
 		t.Fatalf("docker inspect: %v: %s", err, inspected)
 	}
 	texts := map[string]string{"docker inspect": string(inspected), "the sidecar's log": s.log.String(), "the metrics": get(t, s, "/metrics")}
-	s.stop()
-	files, err := filepath.Glob(filepath.Join(folder, "state", "decisions", "*.jsonl"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no decision log: %v", err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		texts[file] = string(text)
-	}
+	texts["the decision log"] = decisionLog(t, s)
 	for name, text := range texts {
 		if strings.Contains(text, value) {
 			t.Errorf("the value stands in %s", name)
 		}
 	}
+}
+
+// decisionLog stops a sidecar and returns what it wrote down.
+func decisionLog(t *testing.T, s *running) string {
+	t.Helper()
+	s.stop()
+	files, err := filepath.Glob(filepath.Join(s.folder, "state", "decisions", "*.jsonl"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no decision log: %v", err)
+	}
+	var all strings.Builder
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(text)
+	}
+	return all.String()
 }
 
 // watchArgv looks at every process's arguments until ctx ends.

@@ -42,14 +42,11 @@ decision := {
 `, outcome, denials, l.backend, l.idle, l.most, l.persistent))
 }
 
-// courts are the backends that keep files between sandboxes.
-var courts = processOffices
-
 // startCourt starts a sidecar under a law; the same state folder may have seen one.
 func startCourt(t *testing.T, state string, l law, policies string) *running {
 	t.Helper()
 	l.in(t, policies)
-	s, err := tryStart(t, state, courts[l.backend], keepNoneReady, "policies: {require_tests: false, paths: ["+policies+"]}")
+	s, err := tryStart(t, state, isolated[l.backend], keepNoneReady, "policies: {require_tests: false, paths: ["+policies+"]}")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +54,7 @@ func startCourt(t *testing.T, state string, l law, policies string) *running {
 }
 
 func TestAReloadStopsWhatItNoLongerAllowsAndItsFilesAreFoundAgain(t *testing.T) {
-	for backend := range courts {
+	for backend := range isolated {
 		t.Run(backend, func(t *testing.T) {
 			folder := openDir(t)
 			open := law{backend: backend, idle: 600}
@@ -99,7 +96,7 @@ func TestAReloadStopsWhatItNoLongerAllowsAndItsFilesAreFoundAgain(t *testing.T) 
 }
 
 func TestWhatRunsEndsWithTheGreatestAgeOfItsSandbox(t *testing.T) {
-	for backend := range courts {
+	for backend := range isolated {
 		t.Run(backend, func(t *testing.T) {
 			s := startCourt(t, openDir(t), law{backend: backend, idle: 600, most: 2}, openDir(t))
 			a := ask(t, s.client(t), chat("s1", "sleep 50"))
@@ -114,7 +111,7 @@ func TestWhatRunsEndsWithTheGreatestAgeOfItsSandbox(t *testing.T) {
 }
 
 func TestPersistentFilesOutliveSandboxAndSidecarButNotTheirSession(t *testing.T) {
-	for backend := range courts {
+	for backend := range isolated {
 		t.Run(backend, func(t *testing.T) {
 			state, policies := openDir(t), openDir(t)
 			l := law{backend: backend, idle: 0, persistent: true}

@@ -122,6 +122,16 @@ func send(ctx context.Context, door *client.Client, req bailiff.Request) *errand
 
 const patienceOfTests = 20 * time.Second
 
+// awaitThat waits until a condition holds.
+func awaitThat(tb testing.TB, what string, holds func() bool) {
+	tb.Helper()
+	for deadline := time.Now().Add(patienceOfTests); !holds(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			tb.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
 // question is the id of the approval that an errand waits for.
 func (e *errand) question(tb testing.TB) string {
 	tb.Helper()

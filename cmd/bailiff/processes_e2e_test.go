@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway"
@@ -23,11 +22,8 @@ func attending(session, action, id, data string) bailiff.Request {
 	return req
 }
 
-// processOffices are the backends in whose sandboxes processes live.
-var processOffices = map[string]string{"bubblewrap": "backends: {bubblewrap: {}}", "docker": dockerBackend}
-
 func TestABackgroundProcessFromItsStartToItsEnd(t *testing.T) {
-	for name, section := range processOffices {
+	for name, section := range isolated {
 		t.Run(name, func(t *testing.T) {
 			s := startSidecar(t, section)
 			door := s.client(t)
@@ -73,36 +69,8 @@ func TestABackgroundProcessFromItsStartToItsEnd(t *testing.T) {
 	}
 }
 
-func awaitThat(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: not within 20 seconds", what)
-		}
-	}
-}
-
-// decisionLog stops a sidecar and returns what it wrote down.
-func decisionLog(t *testing.T, s *running) string {
-	t.Helper()
-	s.stop()
-	files, err := filepath.Glob(filepath.Join(s.folder, "state", "decisions", "*.jsonl"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no decision log: %v", err)
-	}
-	var all strings.Builder
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all.Write(text)
-	}
-	return all.String()
-}
-
 func TestKillingAProcessEndsAllThatItStarted(t *testing.T) {
-	for name, section := range processOffices {
+	for name, section := range isolated {
 		t.Run(name, func(t *testing.T) {
 			door := startSidecar(t, section).client(t)
 			// One child stays, one is double-forked into a session of its own.
