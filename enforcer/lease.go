@@ -192,7 +192,7 @@ func (ls *leases) enter(t tenant, guest bailiff.Session, maker backends.Backend)
 		l = ls.make(t, maker)
 	}
 	l.agree(t)
-	use := &tenure{lease: l, guest: guest.ID, weight: 1, replaced: l.successor}
+	use := &tenure{lease: l, guest: guest, weight: 1, replaced: l.successor}
 	l.successor = false
 	l.welcome(guest)
 	l.users++

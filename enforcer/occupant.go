@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/bailiff-dev/bailiff"
 )
 
 // occupant is what lives in a sandbox beyond the request that brought it there. It
@@ -12,8 +14,8 @@ import (
 type occupant interface {
 	// name is what its session calls it by.
 	name() string
-	// session is whose it is.
-	session() string
+	// belongs says whether it is a session's and its user's.
+	belongs(to bailiff.Session) bool
 	// private says that it got variables, so that nobody may be in the sandbox with it.
 	private() bool
 	// running is false once all that is left of it is its log.
@@ -67,8 +69,8 @@ func (u *tenure) conflict(o occupant) string {
 	if o.private() {
 		why = "it got variables, and nobody may be in the sandbox with it"
 	}
-	if o.session() != u.guest {
-		return fmt.Sprintf("a background process of another session lives in the user's sandbox, and %s; wait until it has ended", why)
+	if !o.belongs(u.guest) {
+		return fmt.Sprintf("a background process of another session or user lives in the sandbox, and %s; wait until it has ended", why)
 	}
 	return fmt.Sprintf("background process %s lives in the sandbox, and %s; kill it with the process tool, or wait until it has ended", o.name(), why)
 }

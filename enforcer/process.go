@@ -48,9 +48,13 @@ type process struct {
 // newProcessID is short enough to be typed, and nobody's guess.
 func newProcessID() string { return "p" + strings.ToLower(rand.Text()[:10]) }
 
-func (p *process) name() string    { return p.id }
-func (p *process) session() string { return p.request.Session.ID }
-func (p *process) private() bool   { return len(p.names) > 0 }
+func (p *process) name() string  { return p.id }
+func (p *process) private() bool { return len(p.names) > 0 }
+
+func (p *process) belongs(to bailiff.Session) bool {
+	of := p.request.Session
+	return of.ID == to.ID && of.Platform == to.Platform && of.UserID == to.UserID
+}
 
 func (p *process) running() bool {
 	select {

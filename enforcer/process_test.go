@@ -131,6 +131,8 @@ func TestASessionSeesItsOwnProcessesOnly(t *testing.T) {
 	id, job := b.start(t, inBackground("serve"))
 	for name, change := range map[string]func(*bailiff.Request){
 		"another session of the user": func(r *bailiff.Request) { r.Session.ID = "s2" },
+		"another user in the session": func(r *bailiff.Request) { r.Session.UserID = "43" },
+		"another platform":            func(r *bailiff.Request) { r.Session.Platform = "discord" },
 		"another caller":              func(r *bailiff.Request) { r.Caller = "codex" },
 		"another id":                  func(r *bailiff.Request) { r.Args.ProcessID = "pxxxxxxxxxx" },
 	} {

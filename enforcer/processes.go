@@ -96,7 +96,7 @@ func (ps *processes) keep(key sessionKey, all []*process) {
 	}
 }
 
-// find returns the session's process that a request names, or nil.
+// find returns the process that a request names, if it is its sender's, or nil.
 func (ps *processes) find(req bailiff.Request) *process {
 	for _, p := range ps.list(req) {
 		if p.id == req.Args.ProcessID {
@@ -106,11 +106,12 @@ func (ps *processes) find(req bailiff.Request) *process {
 	return nil
 }
 
-// list returns the processes of a request's session, the oldest first.
+// list returns the processes of a request's session and user, the oldest first:
+// of those who share a session each may have a sandbox of their own.
 func (ps *processes) list(req bailiff.Request) []*process {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
-	return slices.Clone(ps.known[keyOf(req)])
+	return slices.DeleteFunc(slices.Clone(ps.known[keyOf(req)]), func(p *process) bool { return !p.belongs(req.Session) })
 }
 
 // drop forgets processes.

@@ -339,7 +339,7 @@ type lodger struct {
 }
 
 func (*lodger) name() string                   { return "p1" }
-func (*lodger) session() string                { return "s1" }
+func (*lodger) belongs(bailiff.Session) bool   { return true }
 func (*lodger) private() bool                  { return false }
 func (l *lodger) running() bool                { return l.reason == "" }
 func (l *lodger) allowed(context.Context) bool { return l.may }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"golang.org/x/sync/semaphore"
+
+	"github.com/bailiff-dev/bailiff"
 )
 
 // exclusive is the whole weight of a lease's gate; a request without
@@ -14,7 +16,7 @@ const exclusive = 1 << 20
 // tenure is one request's use of a lease.
 type tenure struct {
 	*lease
-	guest  string // the session of the request
+	guest  bailiff.Session // of the request
 	weight int64
 	// replaced says that the sandbox is there because the one before failed.
 	replaced bool
