@@ -63,6 +63,9 @@ func (e *Enforcer) latest(records []ledger.Sandbox) (kept []ledger.Sandbox) {
 // adopt goes on with one sandbox, or forgets it.
 func (e *Enforcer) adopt(ctx context.Context, record ledger.Sandbox) {
 	maker, err := e.adopter(record)
+	if errors.Is(err, errFrozen) {
+		e.leases.park(record.Slot, record.Spec.Workspace, reasonFrozen, maxAge)
+	}
 	if err != nil {
 		e.renounce(record, err)
 		return
@@ -100,12 +103,12 @@ func (e *Enforcer) adopter(record ledger.Sandbox) (backends.Adopter, error) {
 	case !time.Now().Before(record.Expires):
 		return nil, errors.New("it has expired")
 	case slices.ContainsFunc(record.Guests, e.isFrozen):
-		e.leases.settle(record.Slot, record.Spec.Workspace)
-		e.leases.park(record.Spec.Workspace, reasonFrozen, maxAge)
-		return nil, errors.New("an operator has frozen whom it is let to")
+		return nil, errFrozen
 	}
 	return maker, nil
 }
+
+var errFrozen = errors.New("an operator has frozen whom it is let to")
 
 func (e *Enforcer) isFrozen(s bailiff.Session) bool {
 	_, frozen := e.Freezer.Frozen(s)

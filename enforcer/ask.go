@@ -117,7 +117,8 @@ func (e *Enforcer) await(ctx context.Context, m *matter, id string) bailiff.Appr
 // approved; otherwise the approval is void.
 func (e *Enforcer) resume(ctx context.Context, m *matter, asked bailiff.Approval) answer {
 	approved := m.claim()
-	again := &matter{located: m.located, reloads: e.reloads.Load(), atStart: m.atStart, process: m.process, begun: m.begun, news: m.news, streams: m.streams, script: m.script, told: true, approval: &asked}
+	again := m.again(asked)
+	again.reloads = e.reloads.Load()
 	start := time.Now()
 	again.Judgement = e.decide(ctx, m.located, nil)
 	again.event = decided(m.located, again.Judgement, start)

@@ -1,8 +1,6 @@
 package enforcer
 
-import (
-	"github.com/bailiff-dev/bailiff"
-)
+import "github.com/bailiff-dev/bailiff"
 
 // matter is a judged request on its way to its end.
 type matter struct {
@@ -36,6 +34,15 @@ type matter struct {
 	// use and env are set while the sandbox is held.
 	use *tenure
 	env map[string]bailiff.Secret
+}
+
+// again is a matter as it was asked about, to be judged once more. Nothing of the
+// first judgement is in it, nor of what was held by it.
+func (m *matter) again(asked bailiff.Approval) *matter {
+	return &matter{
+		located: m.located, atStart: m.atStart, process: m.process, begun: m.begun, script: m.script,
+		news: m.news, streams: m.streams, told: true, approval: &asked,
+	}
 }
 
 // mayRun says whether the policies or humans let the request run.

@@ -47,13 +47,6 @@ func (ls *leases) isInhabited(t tenant) bool {
 	return false
 }
 
-// settle remembers which workspace is a slot's.
-func (ls *leases) settle(slot, workspace string) {
-	ls.mu.Lock()
-	defer ls.mu.Unlock()
-	ls.homes[slot] = workspace
-}
-
 // vacant forgets how a workspace is called that is about to go.
 func (ls *leases) vacant(workspace string) {
 	maps.DeleteFunc(ls.homes, func(_, home string) bool { return home == workspace })
@@ -79,9 +72,9 @@ type parking struct {
 type fate int
 
 const (
-	leave   fate = iota // to others who are on them, or for a while
-	persist             // until their session ends
-	remove
+	stays    fate = iota // for others who are on them, or for a while
+	persists             // until their session ends
+	goes
 )
 
 // file keeps or removes the files of a lease whose sandbox is gone.
@@ -91,9 +84,9 @@ func (l *lease) file(ctx context.Context, reason string) error {
 		return nil
 	}
 	switch l.leases.fate(l, reason) {
-	case persist:
+	case persists:
 		return l.leases.kept.keep(l.workspace())
-	case remove:
+	case goes:
 		l.leases.kept.letGo(l.workspace().Key())
 		return keeper.RemoveWorkspace(ctx, l.spec.Owner, l.spec.Workspace)
 	}
@@ -114,12 +107,12 @@ func (ls *leases) fate(l *lease, reason string) fate {
 		l.emptying = true
 		ls.vacant(l.spec.Workspace)
 		delete(ls.parked, l.spec.Workspace)
-		return remove
+		return goes
 	}
 	if keeps {
-		return persist
+		return persists
 	}
-	return leave
+	return stays
 }
 
 // parking is for how long the files of a sandbox stay that failed or was taken
@@ -136,10 +129,11 @@ func (l *lease) parking(reason string) time.Duration {
 	return 0
 }
 
-// park keeps a workspace that no lease has for a while.
-func (ls *leases) park(workspace, reason string, d time.Duration) {
+// park keeps the workspace of a slot that has no lease for a while.
+func (ls *leases) park(slot, workspace, reason string, d time.Duration) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
+	ls.homes[slot] = workspace
 	ls.parked[workspace] = parking{time.Now().Add(d), reason}
 }
 
