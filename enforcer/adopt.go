@@ -64,7 +64,7 @@ func (e *Enforcer) latest(records []ledger.Sandbox) (kept []ledger.Sandbox) {
 func (e *Enforcer) adopt(ctx context.Context, record ledger.Sandbox) {
 	maker, err := e.adopter(record)
 	if errors.Is(err, errFrozen) {
-		e.leases.park(record.Slot, record.Spec.Workspace, reasonFrozen, maxAge)
+		e.leases.park(record, reasonFrozen, maxAge)
 	}
 	if err != nil {
 		e.renounce(record, err)

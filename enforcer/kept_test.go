@@ -408,3 +408,40 @@ func times(n int32, do func()) func() {
 		}
 	}
 }
+
+// A session's files on one backend are not those on another, though both are named
+// after the session.
+func TestASessionThatWorkedOnTwoBackendsLeavesFilesOnNeither(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, docker := library(t, func(b *bench) { b.judge.decision = allow() })
+		other := newCupboard(b.shop)
+		b.Backends["bubblewrap"] = other
+		wantRun(t, b, request("true"))
+		b.judge.says(allow(func(d *bailiff.Decision) { d.Backend.Name = "bubblewrap" }))
+		wantRun(t, b, request("true"))
+		if _, err := b.EndSession(t.Context(), "hermes", "s1"); err != nil {
+			t.Error(err)
+		}
+		for name, k := range map[string]*cupboard{"docker": docker, "bubblewrap": other} {
+			if left, _ := k.Workspaces(t.Context(), ""); len(left) > 0 {
+				t.Errorf("on %s there are %v", name, left)
+			}
+		}
+	})
+}
+
+func TestWhatIsFrozenOnOneBackendStaysThoughItsSessionWorksOnAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, docker := library(t, func(b *bench) { b.judge.decision = allow() })
+		b.Backends["bubblewrap"] = newCupboard(b.shop)
+		wantRun(t, b, request("true"))
+		workspace := b.shop.rooms()[0].spec.Workspace
+		if err := b.Halt(t.Context(), func(bailiff.Session) bool { return true }); err != nil {
+			t.Error(err)
+		}
+		b.judge.says(allow(func(d *bailiff.Decision) { d.Backend.Name = "bubblewrap" }))
+		wantRun(t, b, request("true"))
+		time.Sleep(2 * time.Hour) // of being idle
+		docker.wantAfterSweep(t, b, workspace)
+	})
+}

@@ -40,7 +40,7 @@ type leases struct {
 	live     map[string]*lease
 	all      map[*lease]bool
 	workdirs map[string]workdir // by caller and session
-	// parked are workspaces that nobody is in and that stay for a while.
+	// parked are workspaces that nobody is in and that stay for a while, by key.
 	parked map[string]parking
 	// homes are the workspaces that are called otherwise than their scope, by slot.
 	homes map[string]string
@@ -220,7 +220,7 @@ func (ls *leases) make(t tenant, maker backends.Backend) *lease {
 		close(l.ready)
 		return l
 	}
-	go l.open(ls.pool.await(), ls.emptying(t.spec.Workspace))
+	go l.open(ls.pool.await(), ls.emptying(t))
 	return l
 }
 
@@ -230,7 +230,7 @@ func (ls *leases) add(t tenant, maker backends.Backend, since, expires time.Time
 		ready: make(chan struct{}), gone: make(chan struct{}), stops: map[*context.CancelCauseFunc]bool{}}
 	l.ageing = time.AfterFunc(time.Until(expires), func() { ls.dropOne(l, reasonExpired) })
 	ls.live[t.slot], ls.all[l] = l, true
-	delete(ls.parked, t.spec.Workspace)
+	delete(ls.parked, t.files())
 	return l
 }
 

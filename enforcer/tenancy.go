@@ -64,6 +64,18 @@ func tenancy(req bailiff.Request, d bailiff.Decision, owner string) tenant {
 	return t
 }
 
+// files names a tenant's workspace among those of all backends; empty if it has none
+// that could outlive its sandbox.
+func (t tenant) files() string {
+	if t.spec.Workspace == "" {
+		return ""
+	}
+	return keptKey(t.backend, t.spec.Workspace)
+}
+
+// sharesFiles says whether two tenants work on the same files.
+func (t tenant) sharesFiles(with tenant) bool { return t.files() != "" && t.files() == with.files() }
+
 // hash names something by its parts, so that no part of a chat's identity ends
 // up in a label or a path.
 func hash(parts ...string) string {

@@ -116,7 +116,7 @@ func (u *tenure) release() {
 // alone on its files too, whatever other sandboxes still stand on them.
 func (ls *leases) gateOf(t tenant) *semaphore.Weighted {
 	for l := range ls.all {
-		if t.spec.Workspace != "" && l.spec.Workspace == t.spec.Workspace && l.backend == t.backend && l.gate != nil {
+		if l.sharesFiles(t) && l.gate != nil {
 			return l.gate
 		}
 	}
@@ -128,7 +128,7 @@ func (ls *leases) others(than *lease) (all []*lease) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	for l := range ls.all {
-		if l != than && than.spec.Workspace != "" && l.spec.Workspace == than.spec.Workspace && l.backend == than.backend {
+		if l != than && l.sharesFiles(than.tenant) {
 			all = append(all, l)
 		}
 	}

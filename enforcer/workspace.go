@@ -33,14 +33,14 @@ func (ls *leases) prepared(t *tenant, maker backends.Backend) backends.Sandbox {
 
 // isInhabited says whether there are files in a tenant's workspace that are to stay.
 func (ls *leases) isInhabited(t tenant) bool {
-	if _, parked := ls.parked[t.spec.Workspace]; parked {
+	if _, parked := ls.parked[t.files()]; parked {
 		return true
 	}
-	if _, kept := ls.kept.get(keptKey(t.backend, t.spec.Workspace)); kept {
+	if _, kept := ls.kept.get(t.files()); kept {
 		return true
 	}
 	for l := range ls.all {
-		if t.spec.Workspace != "" && l.spec.Workspace == t.spec.Workspace && l.backend == t.backend && !l.emptying {
+		if l.sharesFiles(t) && !l.emptying {
 			return true
 		}
 	}
@@ -52,10 +52,10 @@ func (ls *leases) vacant(workspace string) {
 	maps.DeleteFunc(ls.homes, func(_, home string) bool { return home == workspace })
 }
 
-// emptying lists the ends to wait for before a workspace is used again.
-func (ls *leases) emptying(workspace string) (ends []<-chan struct{}) {
+// emptying lists the ends to wait for before a tenant's workspace is used again.
+func (ls *leases) emptying(t tenant) (ends []<-chan struct{}) {
 	for l := range ls.all {
-		if l.emptying && l.spec.Workspace == workspace {
+		if l.emptying && l.sharesFiles(t) {
 			ends = append(ends, l.gone)
 		}
 	}
@@ -100,13 +100,13 @@ func (ls *leases) fate(l *lease, reason string) fate {
 	defer ls.mu.Unlock()
 	stay := l.parking(reason)
 	if stay > 0 {
-		ls.parked[l.spec.Workspace] = parking{time.Now().Add(stay), reason}
+		ls.parked[l.files()] = parking{time.Now().Add(stay), reason}
 	}
 	keeps := l.persistent && l.taken != reasonEnd
 	if l.filed = keeps || stay > 0 || !ls.isLastIn(l); !l.filed {
 		l.emptying = true
 		ls.vacant(l.spec.Workspace)
-		delete(ls.parked, l.spec.Workspace)
+		delete(ls.parked, l.files())
 		return goes
 	}
 	if keeps {
@@ -129,12 +129,12 @@ func (l *lease) parking(reason string) time.Duration {
 	return 0
 }
 
-// park keeps the workspace of a slot that has no lease for a while.
-func (ls *leases) park(slot, workspace, reason string, d time.Duration) {
+// park keeps the workspace of a sandbox that nobody goes on with for a while.
+func (ls *leases) park(of ledger.Sandbox, reason string, d time.Duration) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	ls.homes[slot] = workspace
-	ls.parked[workspace] = parking{time.Now().Add(d), reason}
+	ls.homes[of.Slot] = of.Spec.Workspace
+	ls.parked[keptKey(of.Backend, of.Spec.Workspace)] = parking{time.Now().Add(d), reason}
 }
 
 // unpark forgets what was parked for long enough.
@@ -185,17 +185,17 @@ func (ls *leases) left(caller, session, backend string) (names []string) {
 	if other := ls.homes[hash("session", caller, session, backend)]; other != "" {
 		home = other
 	}
-	if ls.parked[home].reason != "" {
+	if ls.parked[keptKey(backend, home)].reason != "" {
 		names = append(names, home)
 	}
-	return slices.DeleteFunc(names, func(name string) bool { return ls.parked[name].reason == reasonFrozen })
+	return slices.DeleteFunc(names, func(name string) bool { return ls.parked[keptKey(backend, name)].reason == reasonFrozen })
 }
 
 // isLastIn says whether nobody else works, or is about to, on a closed lease's
 // workspace. Who waits for this one's end does not.
 func (ls *leases) isLastIn(l *lease) bool {
 	for other := range ls.all {
-		if other != l && other.spec.Workspace == l.spec.Workspace && !other.filed && (!l.emptying || other.emptying) {
+		if other != l && other.sharesFiles(l.tenant) && !other.filed && (!l.emptying || other.emptying) {
 			return false
 		}
 	}
@@ -215,17 +215,18 @@ func (ls *leases) abandoned(backend, workspace string) *lease {
 // takeOver takes a backend's workspace in which nobody is, so that whoever comes now
 // waits until it is gone; nil if somebody is in it.
 func (ls *leases) takeOver(backend, workspace string) *lease {
+	t := tenant{backend: backend, spec: backends.Spec{Workspace: workspace}}
 	for l := range ls.all {
-		if l.spec.Workspace == workspace && !l.filed {
+		if l.sharesFiles(t) && !l.filed {
 			return nil
 		}
 	}
 	if ls.pool.keeps(workspace) {
 		return nil
 	}
-	delete(ls.parked, workspace)
+	delete(ls.parked, t.files())
 	ls.vacant(workspace)
-	l := &lease{tenant: tenant{backend: backend, spec: backends.Spec{Workspace: workspace}}, ready: make(chan struct{}), gone: make(chan struct{}),
+	l := &lease{tenant: t, ready: make(chan struct{}), gone: make(chan struct{}),
 		err: errSwept, removed: true, emptying: true}
 	close(l.ready)
 	ls.all[l] = true
@@ -234,8 +235,9 @@ func (ls *leases) takeOver(backend, workspace string) *lease {
 
 // isToStay says whether a workspace stays though nobody is in it.
 func (ls *leases) isToStay(backend, workspace string) bool {
-	w, kept := ls.kept.get(keptKey(backend, workspace))
-	return kept && !isForgotten(w) || time.Now().Before(ls.parked[workspace].until)
+	key := keptKey(backend, workspace)
+	w, kept := ls.kept.get(key)
+	return kept && !isForgotten(w) || time.Now().Before(ls.parked[key].until)
 }
 
 var errSwept = errors.New("the workspace is being swept")
