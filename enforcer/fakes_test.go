@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -303,35 +301,6 @@ func (r *room) Close(context.Context) error {
 	return nil
 }
 
-// shelf is a ledger in memory.
-type shelf[T ledger.Entry] struct {
-	mu    sync.Mutex
-	all   map[string]T
-	fault error
-}
-
-func (s *shelf[T]) Keep(entry T) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.fault == nil {
-		s.all[entry.Key()] = entry
-	}
-	return s.fault
-}
-
-func (s *shelf[T]) Drop(key string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.all, key)
-	return s.fault
-}
-
-func (s *shelf[T]) All() ([]T, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Collect(maps.Values(s.all)), s.fault
-}
-
 // bench is an enforcer with everything around it.
 type bench struct {
 	*Enforcer
@@ -407,57 +376,4 @@ func (w wishes) Decide(ctx context.Context, req bailiff.Request, at bailiff.Circ
 		j.Decision.Backend.Name = req.Backend
 	}
 	return j
-}
-
-// cupboard is a shop that keeps workspaces until they are removed.
-type cupboard struct {
-	*shop
-	mu    sync.Mutex
-	holds map[string]bool
-	// meanwhile happens while a workspace is removed.
-	meanwhile func()
-	done      []string // what was done with workspaces
-}
-
-func newCupboard(s *shop) *cupboard { return &cupboard{shop: s, holds: map[string]bool{}} }
-
-func (c *cupboard) Open(ctx context.Context, spec backends.Spec) (backends.Sandbox, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if spec.Workspace != "" {
-		c.holds[spec.Workspace] = true
-		c.done = append(c.done, "open")
-	}
-	return c.shop.Open(ctx, spec)
-}
-
-func (c *cupboard) Workspaces(context.Context, string) ([]string, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Sorted(maps.Keys(c.holds)), nil
-}
-
-func (c *cupboard) RemoveWorkspace(_ context.Context, _, workspace string) error {
-	if c.meanwhile != nil {
-		c.meanwhile()
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.holds, workspace)
-	c.done = append(c.done, "remove")
-	return nil
-}
-
-// wantAfterSweep wants these workspaces and no others to be there once a sweep has
-// been.
-func (c *cupboard) wantAfterSweep(t *testing.T, b *bench, want ...string) {
-	t.Helper()
-	if _, err := b.Sweep(t.Context()); err != nil {
-		t.Error(err)
-	}
-	got, _ := c.Workspaces(t.Context(), "")
-	slices.Sort(want)
-	if !slices.Equal(got, want) {
-		t.Errorf("the workspaces %q are there, want %q", got, want)
-	}
 }
