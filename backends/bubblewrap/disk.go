@@ -56,9 +56,12 @@ func (b *Backend) prepare(f files) func() error {
 	}
 }
 
-// files finds or makes the workspace of a spec, within its bound. One that was
-// made without a bound stays a folder, and a disk a disk.
+// files finds or makes the workspace that a spec names, if it does, within its
+// bound. One that was made without a bound stays a folder, and a disk a disk.
 func (b *Backend) files(ctx context.Context, spec backends.Spec) (files, error) {
+	if spec.Workspace == "" {
+		return files{}, nil
+	}
 	disk := b.disk(spec.Owner, spec.Workspace)
 	switch size, err := sizeMB(disk); {
 	case err == nil && spec.DiskMB > 0 && size != shareMB(spec.DiskMB, workspaceFolder) && !b.accepts(diskMB):

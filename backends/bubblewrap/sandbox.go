@@ -73,12 +73,9 @@ func (b *Backend) unbounded(err error) error {
 // launch starts bwrap, which waits with the namespaces made until its processes
 // are in the group.
 func (b *Backend) launch(ctx context.Context, spec backends.Spec, group *cgroup.Group) (*runner.Child, error) {
-	var workspace files
-	if spec.Workspace != "" {
-		var err error
-		if workspace, err = b.files(ctx, spec); err != nil {
-			return nil, err
-		}
+	workspace, err := b.files(ctx, spec)
+	if err != nil {
+		return nil, err
 	}
 	defer workspace.close()
 	handed := new(descriptors)
@@ -95,12 +92,7 @@ func (b *Backend) launch(ctx context.Context, spec backends.Spec, group *cgroup.
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(b.bwrap, append(append(handed.options, arguments...), "--", runnerPath, runner.Confine)...)
-	cmd.Env, cmd.Dir, cmd.ExtraFiles = []string{}, "/", handed.theirs
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if os.Getuid() == 0 {
-		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(b.uid), Gid: uint32(b.gid)}
-	}
+	cmd := b.command(handed, arguments)
 	child, err := runner.Launch(ctx, cmd, runner.Place{PIDs: spec.PIDs}, b.prepare(workspace), func() error {
 		handed.closeTheirs()
 		if err := admit(group, cmd.Process.Pid, made); err != nil {
@@ -113,6 +105,17 @@ func (b *Backend) launch(ctx context.Context, spec backends.Spec, group *cgroup.
 		return nil, explain(err)
 	}
 	return child, nil
+}
+
+// command is bwrap with what it is told and handed.
+func (b *Backend) command(handed *descriptors, arguments []string) *exec.Cmd {
+	cmd := exec.Command(b.bwrap, append(append(handed.options, arguments...), "--", runnerPath, runner.Confine)...)
+	cmd.Env, cmd.Dir, cmd.ExtraFiles = []string{}, "/", handed.theirs
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if os.Getuid() == 0 {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(b.uid), Gid: uint32(b.gid)}
+	}
+	return cmd
 }
 
 // admit puts bwrap and what it has started inside the namespaces into the group.
