@@ -143,7 +143,8 @@ type Judgement struct {
 	Files []string
 	// Plain says that each name in the text is known by the folder in which it
 	// stands, and each program by its name: the text changes no folder, goes
-	// through no other program, sets nothing, and hides nothing.
+	// through no other program, sets nothing, and hides nothing. Of what is typed to
+	// a shell it says more: the shell reads the next text as if this were none.
 	Plain bool
 	// Timers are durations in nanoseconds, named as in OPA's decision log.
 	Timers map[string]int64

@@ -82,9 +82,22 @@ type Args struct {
 	Action    string `json:"action,omitempty"`
 	ProcessID string `json:"process_id,omitempty"`
 	Data      string `json:"data,omitempty"`
+	// Typed is, in a request of process that writes, what the process had been given
+	// before: it is never read from the request itself.
+	Typed Typed `json:"typed,omitzero"`
 	// Name and Arguments, the text of a JSON object, belong to call.
 	Name      string `json:"name,omitempty"`
 	Arguments string `json:"arguments,omitempty"`
+}
+
+// Typed is what a process has been given to read so far.
+type Typed struct {
+	// Opaque says that nobody can tell what a text means to the process any more,
+	// for what it read before may have changed that.
+	Opaque bool `json:"opaque,omitempty"`
+	// Digest stands for all of it, End is its last part.
+	Digest string `json:"digest,omitempty"`
+	End    string `json:"end,omitempty"`
 }
 
 // IsTyped says whether the arguments of a request of process hand it input.

@@ -20,6 +20,7 @@ type judge struct {
 	mu       sync.Mutex
 	decision bailiff.Decision
 	files    []string
+	plain    bool
 	saw      []bailiff.File // those of the last judgement
 	judged   []bailiff.Request
 }
@@ -29,7 +30,7 @@ func (j *judge) Decide(_ context.Context, req bailiff.Request, at bailiff.Circum
 	defer j.mu.Unlock()
 	j.saw = at.Files
 	j.judged = append(j.judged, req)
-	return bailiff.Judgement{Decision: j.decision, Files: j.files}
+	return bailiff.Judgement{Decision: j.decision, Files: j.files, Plain: j.plain}
 }
 
 func (j *judge) says(d bailiff.Decision) {

@@ -39,10 +39,10 @@ func (e *Enforcer) adoptProcesses(ctx context.Context, l *lease, records []ledge
 func (e *Enforcer) adoptProcess(l *lease, record ledger.Process, values map[string]bailiff.Secret, job backends.Process) {
 	p := &process{
 		id: record.ID, request: record.Request, decision: record.DecisionID, lifted: record.Lifted, names: record.Forwarded,
-		lease: l, job: job, started: record.Started, judge: e.judgesAgain, typed: newTyped(""), reader: newTurn(),
+		lease: l, job: job, started: record.Started, judge: e.judgesAgain, typed: retyped(record.Midline), reader: newTurn(),
 		values: values, scroll: scrollFrom(record.Polled, values), over: make(chan struct{}),
 	}
-	p.request.Caller, p.request.Peer, p.typed.torn = record.Caller, record.Peer, record.Midline
+	p.request.Caller, p.request.Peer = record.Caller, record.Peer
 	p.polled.Store(record.Polled)
 	e.processes.add(p)
 	if record.End != nil {

@@ -2,6 +2,7 @@ package enforcer
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,17 +16,20 @@ import (
 func types(req bailiff.Request) bool { return req.Tool == bailiff.Process && req.Args.IsTyped() }
 
 // address finds the process that a matter names. Input is judged with what reads it,
-// where that lives, the variables that it got, and the line that was begun before, so
-// that no command is typed in halves that are harmless each.
+// where that was started and lives, the variables that it got, and what was typed
+// before: the line that was begun, so that no command is typed in halves that are
+// harmless each, and whether the process can still be known by what started it. An
+// approval holds for one process in that very state.
 func (e *Enforcer) address(m *matter) {
 	p := e.processes.find(m.located)
 	if m.process = p; p == nil || !types(m.located) {
 		return
 	}
-	line := p.typed.line()
+	before, line := p.typed.soFar()
 	m.begun = len(line)
 	m.located.Backend, m.located.Env = p.lease.backend, slices.Clone(p.names)
-	m.located.Args.Command, m.located.Args.Data = p.request.Args.Command, line+m.located.Args.Data
+	args := &m.located.Args
+	args.Command, args.Workdir, args.Typed, args.Data = p.request.Args.Command, p.request.Args.Workdir, before, line+args.Data
 }
 
 // mismatch says why a decision is not one for what the process lives in and has.
@@ -48,11 +52,15 @@ func (l *lease) houses(t tenant) bool {
 	return l.backend == t.backend && l.fingerprint == fingerprint(t.spec)
 }
 
-// longestLine bounds a line that is typed in parts.
-const longestLine = 1 << 20
+const (
+	// longestLine bounds a line that is typed in parts.
+	longestLine = 64 << 10
+	// typedEnd is how much of what was typed whoever is asked is shown.
+	typedEnd = 4 << 10
+)
 
 var (
-	errOvertaken = errors.New("another request wrote to the process meanwhile, so this one was judged without knowing what its line begins with; send it again")
+	errOvertaken = errors.New("another request wrote to the process meanwhile, so this one was judged without knowing what it continues; send it again")
 	errTorn      = errors.New("it takes no input any more: an earlier write or the sidecar itself ended in the middle of a line, and nobody knows what it has read")
 	errLongLine  = fmt.Errorf("more than %d bytes without a line's end are too much to be judged", longestLine)
 )
@@ -61,16 +69,33 @@ var (
 type typed struct {
 	writer turn // whose turn it is to write
 	mu     sync.Mutex
+	so     bailiff.Typed
 	open   string // the line that has no end yet
 	torn   bool   // a write was cut off
 }
 
-func newTyped(stdin string) *typed { return &typed{writer: newTurn(), open: openLine(stdin)} }
+// newTyped is the input of a process that was started with some.
+func newTyped(stdin string) *typed {
+	t := &typed{writer: newTurn()}
+	if stdin != "" {
+		t.add(stdin, false)
+	}
+	return t
+}
 
-func (t *typed) line() string {
+// retyped is the input of a process of which only is known whether a line may have
+// been begun. No approval of earlier input holds for it.
+func retyped(midline bool) *typed {
+	t := newTyped(rand.Text())
+	t.so.End, t.open, t.torn = "", "", midline
+	return t
+}
+
+// soFar is what was typed, and the line that was begun.
+func (t *typed) soFar() (all bailiff.Typed, line string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.open
+	return t.so, t.open
 }
 
 // midline says that a line may have been begun.
@@ -80,38 +105,48 @@ func (t *typed) midline() bool {
 	return t.torn || t.open != ""
 }
 
-func (t *typed) is(open string, torn bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.open, t.torn = open, torn
-}
-
 // begin is an error if what was typed is not what input was judged to continue.
 // From here on a line may have been begun.
-func (t *typed) begin(begun, data string) error {
+func (t *typed) begin(judged bailiff.Typed, data string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
 	case t.torn:
 		return errTorn
-	case t.open != begun:
+	case t.so != judged:
 		return errOvertaken
-	case len(openLine(begun+data)) > longestLine:
+	case len(openLine(t.open+data)) > longestLine:
 		return errLongLine
 	}
 	t.torn = true
 	return nil
 }
 
-// write hands on input that was judged as the end of a line that had begun. The
-// ledger knows beforehand: a sidecar that is killed meanwhile leaves a process to
-// which nobody writes any more.
-func (p *process) write(ctx context.Context, begun, data string) error {
+// wrote notes what was written whole. Unless it was plain, nobody can tell from then
+// on what a text means to the process.
+func (t *typed) wrote(data string, plain bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.add(data, plain)
+	t.torn = false
+}
+
+func (t *typed) add(data string, plain bool) {
+	end := t.so.End + data
+	t.so = bailiff.Typed{Opaque: t.so.Opaque || !plain, Digest: hash(t.so.Digest, data), End: strings.ToValidUTF8(end[max(0, len(end)-typedEnd):], "")}
+	t.open = openLine(t.open + data)
+}
+
+// write hands on a matter's input, which was judged as what follows all that was
+// typed before. The ledger knows beforehand: a sidecar that is killed meanwhile leaves
+// a process to which nobody writes any more.
+func (p *process) write(ctx context.Context, m *matter, end string) error {
+	data := m.located.Args.Data[m.begun:] + end
 	if err := p.typed.writer.take(ctx); err != nil {
 		return err
 	}
 	defer p.typed.writer.pass()
-	if err := p.typed.begin(begun, data); err != nil {
+	if err := p.typed.begin(m.located.Args.Typed, data); err != nil {
 		return err
 	}
 	defer p.lease.leases.changed(p.lease)
@@ -119,7 +154,7 @@ func (p *process) write(ctx context.Context, begun, data string) error {
 	if err := p.job.Write(ctx, []byte(data)); err != nil {
 		return err
 	}
-	p.typed.is(openLine(begun+data), false)
+	p.typed.wrote(data, m.Plain)
 	return nil
 }
 

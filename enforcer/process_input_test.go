@@ -163,3 +163,72 @@ func TestNobodyIsAskedAboutAProcessThatIsNotThere(t *testing.T) {
 		t.Errorf("answer is %+v", a)
 	}
 }
+
+func TestAProcessIsOpaqueForGoodOnceWhatWasTypedWasNotPlain(t *testing.T) {
+	b := newBench(t)
+	start := inBackground("sh")
+	start.Args.Workdir = "/work/a"
+	id, _ := b.start(t, start)
+	typed := func(text string, plain bool) bailiff.Args {
+		b.judge.plain = plain
+		b.Execute(t.Context(), about("submit", id, text), nil)
+		return b.judge.judged[len(b.judge.judged)-1].Args
+	}
+	if args := typed("ls", true); args.Typed != (bailiff.Typed{}) || args.Workdir != "/work/a" {
+		t.Errorf("the first input is judged with %+v", args)
+	}
+	if args := typed("ls() { rm -r x; }", false); args.Typed.Opaque || args.Typed.End != "ls\n" {
+		t.Errorf("after what was plain, input is judged with %+v", args.Typed)
+	}
+	if args := typed("ls", true); !args.Typed.Opaque {
+		t.Errorf("after what was not plain, input is judged with %+v", args.Typed)
+	}
+	if args := typed(strings.Repeat("x", 9000), true); !args.Typed.Opaque {
+		t.Error("what is opaque became known again")
+	}
+	if end := typed("ls", true).Typed.End; len(end) > 4<<10 || !strings.HasSuffix(end, "x\n") {
+		t.Errorf("of what was typed %d bytes are shown", len(end))
+	}
+	fed := inBackground("sh")
+	fed.Args.Stdin = "ls() { rm -r x; }\n"
+	id, _ = b.start(t, fed)
+	if !typed("ls", true).Typed.Opaque {
+		t.Error("what the process was started with left it known")
+	}
+	next := b.successor(t)
+	next.Execute(t.Context(), about("submit", id, "ls"), nil)
+	if args := b.judge.judged[len(b.judge.judged)-1].Args; !args.Typed.Opaque || args.Typed.End != "" {
+		t.Errorf("after a restart input is judged with %+v", args.Typed)
+	}
+}
+
+func TestAnApprovalOfInputHoldsForWhatWasTypedBeforeAlone(t *testing.T) {
+	b := newBench(t)
+	id, job := b.start(t, inBackground("sh"))
+	b.human.answer = always(bailiff.ApprovalPending)
+	asks := func() string {
+		b.judge.says(allow(ask))
+		if a := b.Execute(t.Context(), about("submit", id, "deploy"), nil); a.Status != bailiff.ApprovalRequired {
+			t.Fatalf("answer is %+v", a)
+		}
+		return b.human.asked[len(b.human.asked)-1].Digest()
+	}
+	first, again := asks(), asks()
+	b.judge.says(allow())
+	b.Execute(t.Context(), about("submit", id, "deploy() { rm -r x; }"), nil)
+	if got := string(<-job.input); got != "deploy() { rm -r x; }\n" {
+		t.Fatalf("the process reads %q", got)
+	}
+	if other := asks(); first != again || first == other {
+		t.Errorf("what was approved before holds after another text was typed: %s, %s, %s", first, again, other)
+	}
+}
+
+func TestALineThatIsTypedInPartsIsBounded(t *testing.T) {
+	b := newBench(t)
+	id, job := b.start(t, inBackground("sh"))
+	b.Execute(t.Context(), about("write", id, strings.Repeat("x", 60<<10)), nil)
+	if a := b.Execute(t.Context(), about("write", id, strings.Repeat("x", 10<<10)), nil); a.Code != bailiff.CodeCommand || len(job.input) != 1 {
+		t.Errorf("answer is %+v", a)
+	}
+}

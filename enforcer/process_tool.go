@@ -66,16 +66,15 @@ func (p *process) act(ctx context.Context, m *matter, a *answer) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	begun, data := args.Data[:m.begun], args.Data[m.begun:]
 	switch args.Action {
 	case "poll", "wait":
 		return p.poll(ctx, m.Decision.Limits.OutputBytes, a)
 	case "log":
 		return p.read(ctx, scrollFrom(0, p.values), m.Decision.Limits.OutputBytes, a)
 	case "write":
-		return p.write(ctx, begun, data)
+		return p.write(ctx, m, "")
 	case "submit":
-		return p.write(ctx, begun, data+"\n")
+		return p.write(ctx, m, "\n")
 	case "close":
 		return p.job.CloseInput(ctx)
 	case "kill":

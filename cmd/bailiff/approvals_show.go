@@ -116,7 +116,7 @@ func tool(r bailiff.Request) string {
 
 // texts are those of a request by the names that marks have for them.
 func texts(a bailiff.Args) []struct{ name, text string } {
-	return []struct{ name, text string }{{"command", a.Command}, {"code", a.Code}, {"stdin", a.Stdin}, {"data", a.Data}, {"arguments", a.Arguments}}
+	return []struct{ name, text string }{{"command", a.Command}, {"code", a.Code}, {"stdin", a.Stdin}, {"typed before", a.Typed.End}, {"data", a.Data}, {"arguments", a.Arguments}}
 }
 
 func marksIn(marks []gateway.Mark, text string) (of []gateway.Mark) {

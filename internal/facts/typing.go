@@ -2,36 +2,59 @@ package facts
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
-// OpensShell says whether a shell text starts a shell that runs what it reads on its
+// Typed reads a text that is handed to a running process. It is complete only if a
+// command started that process which is a shell and nothing else, and if that shell
+// stands afterwards where it stood, reads on where the text ended, and nobody else
+// does. So a text that is complete, after others that were, means what it says.
+func Typed(text, reader string, at Place) Command {
+	c := Shell(text, at)
+	c.Complete = opensShell(reader) && c.leavesShell()
+	return c
+}
+
+// leavesShell says that all that a text calls neither reads input nor writes anything,
+// which could be the input of the shell under another name.
+func (c Command) leavesShell() bool {
+	return c.Plain() && len(c.Features) == 0 && !slices.ContainsFunc(c.Calls, func(call Call) bool { return !abstinent[call.Program] })
+}
+
+// abstinent are programs that do neither, whatever their arguments.
+var abstinent = setOf(": true false echo printf pwd test [ ls sleep id whoami uname seq basename dirname")
+
+// opensShell says whether a shell text starts a shell that runs what it reads on its
 // standard input, and nothing else. What is typed to anything else (a program that
 // waits for an answer, an interpreter of another language) is no shell text, whatever
 // it looks like.
-func OpensShell(text string) bool {
+func opensShell(text string) bool {
 	c := Shell(text, Place{})
 	if !c.Parsed || len(c.Calls) != 1 || len(c.Settings) > 0 || len(c.Assigns) > 0 || len(c.Variables) > 0 || len(c.Reads) > 0 {
 		return false
 	}
 	call := c.Calls[0]
-	return isPOSIXShell(call.Argv[0]) && len(call.Operands) == 0 && !takesText(call.Argv[1:])
+	return isPlainShell(call.Argv[0]) && len(call.Operands) == 0 && !takesText(call.Argv[1:])
 }
 
-func isPOSIXShell(program string) bool {
+// isPlainShell is false for shells that read files of their own before anything, and
+// for those that have a syntax of their own.
+func isPlainShell(program string) bool {
 	switch folder, name := path.Split(program); folder {
 	case "", "/bin/", "/usr/bin/":
-		return shells[name] && name != "fish" // which has a syntax of its own
+		return name == "sh" || name == "bash" || name == "dash"
 	}
 	return false
 }
 
 // takesText says whether a shell is given options by which its commands come from
-// elsewhere, or which may be such.
+// elsewhere too (an interactive one reads files, and repeats what it read before), or
+// which may be such.
 func takesText(options []string) bool {
 	for _, o := range options {
-		plain := strings.HasPrefix(o, "-") && strings.Trim(o[1:], "eilsux") == ""
-		if !plain && o != "--login" && o != "--norc" && o != "--noprofile" && o != "--posix" {
+		plain := strings.HasPrefix(o, "-") && strings.Trim(o[1:], "esux") == ""
+		if !plain && o != "--norc" && o != "--noprofile" && o != "--posix" {
 			return true
 		}
 	}

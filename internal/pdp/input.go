@@ -57,11 +57,14 @@ func readCall(text string) reading {
 	return reading{arguments: ast.NewObject(), fault: errors.New("reading the arguments of the call: want the text of one JSON object that names nothing twice")}
 }
 
-// typed is what a process is given to read. Unless a shell reads it, the text does
-// not tell what it means.
+// typed is what a process is given to read. Unless a shell reads it that is as it
+// was when it was started, the text does not tell what it means.
 func typed(a bailiff.Args, place facts.Place) facts.Command {
-	command := facts.Shell(a.Data, place)
-	command.Complete = command.Complete && (!a.IsTyped() || facts.OpensShell(a.Command))
+	if !a.IsTyped() {
+		return facts.Shell(a.Data, place)
+	}
+	command := facts.Typed(a.Data, a.Command, place)
+	command.Complete = command.Complete && !a.Typed.Opaque
 	return command
 }
 

@@ -86,12 +86,13 @@ func (k *keyWriter) list(all []string) {
 func (k *keyWriter) flag(set bool) { k.number(index(set)) }
 
 func (k *keyWriter) args(a bailiff.Args) {
-	for _, s := range [...]string{a.Command, a.Stdin, a.Workdir, a.Code, a.Action, a.ProcessID, a.Data, a.Name, a.Arguments} {
+	for _, s := range [...]string{a.Command, a.Stdin, a.Workdir, a.Code, a.Action, a.ProcessID, a.Data, a.Name, a.Arguments, a.Typed.Digest, a.Typed.End} {
 		k.text(s)
 	}
 	k.number(a.Timeout)
 	k.flag(a.Background)
 	k.flag(a.Reset)
+	k.flag(a.Typed.Opaque)
 }
 
 func (k *keyWriter) session(s bailiff.Session) {

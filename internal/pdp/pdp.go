@@ -189,6 +189,9 @@ func (p *PDP) judge(ctx context.Context, s *snapshot, req bailiff.Request, at ba
 // isPlain says whether the request is a shell text that means what it says. What
 // comes on standard input may be part of any text.
 func isPlain(req bailiff.Request, text reading) bool {
+	if req.Tool == bailiff.Process {
+		return req.Args.IsTyped() && text.command.Complete
+	}
 	return req.Tool == bailiff.Terminal && req.Args.Stdin == "" && text.command.Plain()
 }
 

@@ -230,6 +230,9 @@ func TestOnlyAShellTextWithNothingBesideItIsPlain(t *testing.T) {
 		"a command that is fed":   {bailiff.Terminal, bailiff.Args{Command: "rm -r build", Stdin: "y"}, false},
 		"a command in disguise":   {bailiff.Terminal, bailiff.Args{Command: "cd ..; rm -r build"}, false},
 		"a program":               {bailiff.ExecuteCode, bailiff.Args{Code: "import os\nos.system('rm -r build')"}, false},
+		"a look, for a shell":     {bailiff.Process, bailiff.Args{Action: "write", ProcessID: "1", Data: "ls\n", Command: "sh"}, true},
+		"the same, for a program": {bailiff.Process, bailiff.Args{Action: "write", ProcessID: "1", Data: "ls\n", Command: "python3"}, false},
+		"for an opaque shell":     {bailiff.Process, bailiff.Args{Action: "write", ProcessID: "1", Data: "ls\n", Command: "sh", Typed: bailiff.Typed{Opaque: true}}, false},
 		"an input to a process":   {bailiff.Process, bailiff.Args{Action: "write", ProcessID: "1", Data: "rm -r build"}, false},
 		"a script's call":         {bailiff.Call, bailiff.Args{Name: "web_search", Arguments: `{"query": "rm -r build"}`}, false},
 		"a process that is ended": {bailiff.Process, bailiff.Args{Action: "kill", ProcessID: "1"}, false},
@@ -259,7 +262,8 @@ func TestInputForAProcessIsJudgedLikeACommandOfItsOwn(t *testing.T) {
 		host, sandbox        bailiff.Outcome
 		rule                 string
 	}{
-		"an ordinary command for a shell":        {"bash -i", "submit", "ls -l", bailiff.Allow, bailiff.Allow, ""},
+		"an ordinary command for a shell":        {"bash", "submit", "ls -l", bailiff.Allow, bailiff.Allow, ""},
+		"one for a shell that repeats commands":  {"bash -i", "submit", "ls -l", bailiff.Ask, bailiff.Allow, "command.hides_meaning"},
 		"a command that deletes":                 {"bash", "submit", "rm -rf ./build", bailiff.Ask, bailiff.Allow, "command.deletes_recursively"},
 		"one that destroys the system":           {"sh", "write", "rm -rf /\n", bailiff.Deny, bailiff.Deny, "command.destroys_system"},
 		"a text that is not understood":          {"bash", "submit", "x=$(", bailiff.Ask, bailiff.Allow, "command.hides_meaning"},

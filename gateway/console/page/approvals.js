@@ -79,11 +79,12 @@ const reasons = (entry) => el('ul', { class: 'reasons', 'aria-label': 'Why a per
 function texts({ approval, marks, marks_cut: cut }) {
   const { request } = approval
   const { args } = request
-  const block = (name, title) => args[name] && el('figure', { class: 'text' },
-    el('figcaption', {}, el('span', {}, title), el('span', { class: 'quiet' }, size(args[name]))),
-    el('pre', { class: 'code', tabindex: '0', 'aria-label': title }, marked(args[name], marks.filter((mark) => mark.text === name))))
+  const block = (name, title, text = args[name]) => text && el('figure', { class: 'text' },
+    el('figcaption', {}, el('span', {}, title), el('span', { class: 'quiet' }, size(text))),
+    el('pre', { class: 'code', tabindex: '0', 'aria-label': title }, marked(text, marks.filter((mark) => mark.text === name))))
   return [
-    block('command', 'Command'), block('code', 'Python'), block('data', `Text for process ${args.process_id ?? ''}`), block('stdin', 'Standard input'),
+    block('command', 'Command'), block('code', 'Python'),
+    args.typed?.end && block('typed', 'Typed to it before', args.typed.end), block('data', `Text for process ${args.process_id ?? ''}`), block('stdin', 'Standard input'),
     block('arguments', `Arguments for ${args.name ?? ''}`),
     !args.command && !args.code && !args.data && !args.name && el('p', {}, 'Process ', mono(args.process_id), ': ', seen(args.action)),
     cut && el('p', { class: 'error' }, 'Not every part that a rule found is marked: there are too many.'),
