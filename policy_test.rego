@@ -49,6 +49,15 @@ test_a_sandbox_has_no_network_and_cannot_change_its_system if {
 	}
 }
 
+test_a_sandbox_is_bounded if {
+	every platform in chats {
+		answer := decided(asked(platform, "", {"docker"}, ls))
+		got := object.filter(answer.backend, ["idle_seconds", "max_seconds", "cpus", "memory_mb", "pids"])
+		got == {"idle_seconds": 3600, "max_seconds": 86400, "cpus": 1, "memory_mb": 5120, "pids": 256}
+		answer.limits.processes == 16
+	}
+}
+
 test_the_command_line_may_use_the_host if {
 	answer := decided(asked("cli", "local", {"docker", "local"}, ls))
 	answer.outcome == "allow"

@@ -5,7 +5,7 @@ import data.bailiff.decision
 git_status := request("telegram", [call("git", [], ["status"])])
 
 test_harmless_request_is_the_whole_document if {
-	decision == {
+	usually(git_status) == {
 		"outcome": "allow",
 		"denials": [],
 		"backend": {
@@ -18,11 +18,13 @@ test_harmless_request_is_the_whole_document if {
 		"env": {"forward": [], "withheld": [], "set": {}, "sealed": []},
 		"limits": {"timeout_seconds": 180, "output_bytes": 50000, "background_seconds": 0, "processes": 16},
 		"tools": [],
-	} with input as git_status
+	}
 }
 
 test_question_carries_its_terms if {
+	terms := {"scopes": ["once", "session"], "timeout_seconds": 300, "grant_seconds": 3600, "quorum": 1}
 	answer := decision with input as on_host(request("cli", [writing("rm", ["-r"], "./build")]))
+		with data.bailiff.tables.approval.terms as terms
 	answer.outcome == "ask"
 	answer.approval == {
 		"reasons": [{

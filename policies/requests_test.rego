@@ -2,6 +2,8 @@
 
 package bailiff_test
 
+import data.bailiff.decision
+
 # A terminal request of a platform whose text calls what calls says.
 request(platform, calls) := {
 	"tool": "terminal",
@@ -95,4 +97,28 @@ unattended(asked) := object.union(asked, {"session": {"unattended": true}})
 # The rules that a decision gives as its reasons.
 rules(decision) := {denial.rule | some denial in decision.denials} | {reason.rule |
 	some reason in decision.approval.reasons
+}
+
+# What the policies say by the tables that the tests' numbers are from, so that
+# whoever edits the shipped ones leaves the tests alone.
+usually(asked) := answer if {
+	answer := decision with input as asked
+		with data.bailiff.tables.platforms.telegram as usual_platform
+		with data.bailiff.tables.sandboxes.docker as usual_docker
+		with data.bailiff.tables.network.platforms as {}
+		with data.bailiff.tables.limits as usual_limits
+}
+
+usual_platform := {"isolation": "required", "backends": ["docker", "bubblewrap"]}
+
+usual_docker := {
+	"scope": "session", "read_only": true,
+	"limits": {"idle_seconds": 3600, "max_seconds": 86400, "cpus": 1, "memory_mb": 5120, "pids": 256, "processes": 16},
+}
+
+usual_limits := {
+	"tools": {tool: most | some tool in ["terminal", "execute_code", "process", "call"]},
+	"unasked_timeout_seconds": {"terminal": 180, "execute_code": 300, "process": 60, "call": 60},
+} if {
+	most := {"timeout_seconds": 600, "output_bytes": 50000}
 }
