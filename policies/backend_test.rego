@@ -99,17 +99,19 @@ test_files_are_kept_where_the_tables_say_so if {
 # What is said of keeping files when the tables of docker and of the platform say more.
 kept_for(name, sandbox, kept) := answer.backend.persistent if {
 	docker := object.union(usual_docker, sandbox)
+	platform := object.union(usual_platform, {"persistent": kept})
 	answer := decision with input as ls(name)
 		with data.bailiff.tables.sandboxes.docker as docker
-		with data.bailiff.tables.platforms.telegram.persistent as kept
+		with data.bailiff.tables.platforms.telegram as platform
 }
 
 test_sandbox_has_an_age_and_the_least_of_those_given_holds if {
 	usually(ls("telegram")).backend.max_seconds == 86400
+	platform := object.union(usual_platform, {"limits": {"max_seconds": 600, "background_seconds": 90, "processes": 2}})
 	short := decision with input as ls("telegram")
 		with data.bailiff.tables.limits as usual_limits
 		with data.bailiff.tables.sandboxes.docker as usual_docker
-		with data.bailiff.tables.platforms.telegram.limits as {"max_seconds": 600, "background_seconds": 90, "processes": 2}
+		with data.bailiff.tables.platforms.telegram as platform
 	short.backend.max_seconds == 600
 	short.limits == {"timeout_seconds": 180, "output_bytes": 50000, "background_seconds": 90, "processes": 2}
 }
@@ -118,6 +120,7 @@ test_backend_that_no_table_names_is_bounded_too if {
 	added := object.union(ls("telegram"), {"backend": {"available": {"vault": {"isolated": true, "ready": true}}}})
 	answer := decision with input as added with data.bailiff.backend_candidates as {{"name": "vault", "rank": -1}}
 		with data.bailiff.tables.unnamed_sandbox as usual_docker
+		with data.bailiff.tables.platforms.telegram as usual_platform
 	answer.backend.name == "vault"
 	answer.backend.memory_mb == 5120
 	answer.backend.network == "none"

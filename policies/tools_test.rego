@@ -52,7 +52,9 @@ test_call_in_a_session_without_people_is_not_asked_about if {
 }
 
 test_call_has_limits_and_a_place if {
-	answer := answer_to_call("web_search") with data.bailiff.tables.limits as usual_limits
+	answer := answer_to_call("web_search")
+		with data.bailiff.tables.limits as usual_limits
+		with data.bailiff.tables.platforms.telegram as usual_platform
 	answer.limits.timeout_seconds == 60
 	answer.backend.name == "docker"
 	answer.env.forward == []
