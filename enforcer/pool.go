@@ -226,7 +226,9 @@ func (p *pool) put(w *want, s *spare, sandbox backends.Sandbox, err error) {
 	defer p.mu.Unlock()
 	kind := w.tenant.kind()
 	if err != nil {
-		p.log.Warn("making a sandbox that stands ready", "backend", s.backend, "error", err)
+		if !p.closed { // else it was broken off
+			p.log.Warn("making a sandbox that stands ready", "backend", s.backend, "error", err)
+		}
 		delete(p.all, s)
 		if p.wanted[kind] == w {
 			p.drop(kind, reasonFailed)

@@ -172,6 +172,30 @@ func TestWhoFindsTheSandboxDeadWhenTheOthersHaveGoneGetsAnother(t *testing.T) {
 	}
 }
 
+func TestASandboxThatFailsWhileNobodyAsksForItIsNotShownAndGoesWithTheNextSweep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		k := newCupboard(b.shop)
+		b.Backends["docker"] = k
+		b.Bound(Bounds{Total: 1})
+		wantRun(t, b, request("true"))
+		room := b.shop.rooms()[0]
+		_ = room.Close(context.Background())
+		if list := b.Sandboxes(); len(list) != 0 {
+			t.Errorf("shown are %+v", list)
+		}
+		k.wantAfterSweep(t, b, room.spec.Workspace)
+		synctest.Wait()
+		other := request("true")
+		other.Session.ID = "another"
+		wantRun(t, b, other) // in the room that it left
+		_, err := b.EndSession(t.Context(), other.Caller, other.Session.ID)
+		if a := b.Execute(t.Context(), request("true"), nil); err != nil || !strings.Contains(a.Message, "was replaced") || b.shop.rooms()[2].spec.Workspace != room.spec.Workspace {
+			t.Errorf("answer is %+v, ending the other was answered %v", a, err)
+		}
+	})
+}
+
 func TestTheFilesOfASandboxThatFailedUnderItsCommandAreFoundAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

@@ -55,7 +55,7 @@ func (ls *leases) list() []Sandbox {
 	defer ls.mu.Unlock()
 	var list []Sandbox
 	for l := range ls.all {
-		if id := l.id(); id != "" && !l.removed {
+		if id := l.id(); id != "" && !l.removed && l.alive() {
 			list = append(list, l.shown(id))
 		}
 	}

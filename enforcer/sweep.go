@@ -11,9 +11,10 @@ import (
 
 // Sweep removes the sandboxes and workspaces of this owner that no lease holds,
 // such as those that a killed sidecar or an engine that was away left behind; it
-// returns how many sandboxes.
+// returns how many sandboxes. Those that failed unnoticed are let by no lease then.
 func (e *Enforcer) Sweep(ctx context.Context) (removed int, err error) {
 	e.leases.pool.tend()
+	e.leases.tend()
 	e.leases.unpark()
 	var faults []error
 	for name, backend := range e.Backends {
@@ -24,6 +25,17 @@ func (e *Enforcer) Sweep(ctx context.Context) (removed int, err error) {
 		}
 	}
 	return removed, errors.Join(faults...)
+}
+
+// tend takes the leases out of use whose sandbox has failed while nobody asked for it.
+func (ls *leases) tend() {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	for l := range ls.all {
+		if l.retired == "" && !l.alive() {
+			ls.retire(l, reasonFailed)
+		}
+	}
 }
 
 // sweep removes sandboxes first, since they hold their workspaces.
