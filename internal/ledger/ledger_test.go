@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -236,5 +237,27 @@ func TestAReaderFindsWholeEntriesWhileTheyAreWritten(t *testing.T) {
 func TestALedgerNeedsAFolder(t *testing.T) {
 	if _, err := Open(Config{}); err == nil {
 		t.Error("opened")
+	}
+}
+
+func TestWhatIsNoFileHoldsNobodyUp(t *testing.T) {
+	dir := t.TempDir()
+	d := open(t, dir)
+	for _, folder := range []string{"sandboxes", "workspaces"} {
+		if err := syscall.Mkfifo(filepath.Join(dir, folder, "docker-pipe.json"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink("/dev/zero", filepath.Join(dir, folder, "docker-link.json")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found := all(t, d.Sandboxes); len(found) != 0 {
+		t.Errorf("found %+v", found)
+	}
+	if found := all(t, d.Workspaces); len(found) != 2 || found[0].Slot != "" {
+		t.Errorf("found %+v, want what the names tell", found)
+	}
+	if left, err := os.ReadDir(filepath.Join(dir, "sandboxes")); err != nil || len(left) != 0 {
+		t.Errorf("left are %v, error %v", left, err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -96,7 +97,7 @@ func (s *Shelf[T]) entry(key string) (entry T, ok bool) {
 	if errors.Is(err, os.ErrNotExist) {
 		return entry, false // it was dropped just now
 	}
-	if info, lost := os.Stat(s.path(key)); s.named != nil && lost == nil {
+	if info, lost := os.Lstat(s.path(key)); s.named != nil && lost == nil {
 		s.log.Error("a record cannot be read; what it stands for is nobody's now", "file", s.path(key), "error", err)
 		return s.named(key, info.ModTime())
 	}
@@ -106,11 +107,14 @@ func (s *Shelf[T]) entry(key string) (entry T, ok bool) {
 
 // read reads one entry strictly.
 func (s *Shelf[T]) read(key string) (entry T, err error) {
-	file, err := os.Open(s.path(key))
+	file, err := os.OpenFile(s.path(key), os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0) // what is no file may not be waited for
 	if err != nil {
 		return entry, err
 	}
 	defer func() { _ = file.Close() }() // it was only read
+	if what, err := file.Stat(); err != nil || !what.Mode().IsRegular() {
+		return entry, errors.Join(errors.New("it is no regular file"), err)
+	}
 	text, err := io.ReadAll(io.LimitReader(file, maxEntry))
 	if err != nil {
 		return entry, err
