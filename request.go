@@ -90,6 +90,9 @@ type Args struct {
 	Arguments string `json:"arguments,omitempty"`
 }
 
+// MaxWorkdir bounds a working folder's path in bytes, as systems do.
+const MaxWorkdir = 4096
+
 // Typed is what a process has been given to read so far.
 type Typed struct {
 	// Opaque says that nobody can tell what a text means to the process any more,

@@ -283,6 +283,20 @@ func TestADeadSandboxIsReplaced(t *testing.T) {
 	}
 }
 
+func TestAWorkingFolderThatIsNoneIsNotKept(t *testing.T) {
+	for _, path := range []string{"src", "/a/../b", "/a/", "/a\x00b", "/a\xff", "/" + strings.Repeat("x", 5000)} {
+		b := newBench(t)
+		b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
+			return backends.Exit{Workdir: path}, nil
+		}
+		b.Execute(t.Context(), request("cd"), nil)
+		b.Execute(t.Context(), request("ls"), nil)
+		if at := b.shop.rooms()[0].cmds[1].Workdir; at != "" {
+			t.Errorf("the session goes on in %q", at[:min(len(at), 40)])
+		}
+	}
+}
+
 func TestTheWorkingFolderIsKeptBetweenTheCommandsOfASession(t *testing.T) {
 	b := newBench(t, func(b *bench) {
 		b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {

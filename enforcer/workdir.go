@@ -1,5 +1,13 @@
 package enforcer
 
+import (
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
 // workdir is where a session's last command ended, and in which sandbox.
 type workdir struct {
 	lease *lease
@@ -19,7 +27,14 @@ func (ls *leases) workdir(caller, session string) workdir {
 	return at
 }
 
-// moved remembers where a session's command ended; an empty path forgets it.
+// isFolder says whether a path that comes from within a sandbox names a folder, and
+// only one.
+func isFolder(path string) bool {
+	return len(path) <= bailiff.MaxWorkdir && filepath.IsAbs(path) && filepath.Clean(path) == path && !strings.ContainsRune(path, 0) && utf8.ValidString(path)
+}
+
+// moved remembers where a session's command ended; a path that is no folder's
+// forgets it.
 func (ls *leases) moved(l *lease, caller, session, path string, inWorkspace bool) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
@@ -28,7 +43,7 @@ func (ls *leases) moved(l *lease, caller, session, path string, inWorkspace bool
 	}
 	now, of := workdir{l, path, inWorkspace}, hash(caller, session)
 	l.stale = l.stale || ls.workdirs[of] != now
-	if path == "" || l.removed {
+	if !isFolder(path) || l.removed {
 		delete(ls.workdirs, of)
 		return
 	}

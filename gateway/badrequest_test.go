@@ -58,6 +58,7 @@ func TestBadRequestsAreRefusedWithThePlaceOfTheFault(t *testing.T) {
 		{"a command that is a list", args(`{"command": ["ls"]}`), codeRequest, "/args/command", "want a string, is a list"},
 		{"a NUL byte in the command", replace("git", `git\u0000`), codeRequest, "/args/command", "NUL byte"},
 		{"a relative folder", args(`{"command": "ls", "workdir": "src"}`), codeRequest, "/args/workdir", "want an absolute path"},
+		{"a folder that no system has", args(`{"command": "ls", "workdir": "/` + strings.Repeat("x", 5000) + `"}`), codeRequest, "/args/workdir", "want at most 4096"},
 		{"a folder with a NUL byte", args(`{"command": "ls", "workdir": "/a\u0000"}`), codeRequest, "/args/workdir", "NUL byte"},
 		{"a timeout below zero", args(`{"command": "ls", "timeout": -5}`), codeRequest, "/args/timeout", "is -5"},
 		{"a timeout above a day", args(`{"command": "ls", "timeout": 86401}`), codeRequest, "/args/timeout", "want 0 to 86400"},

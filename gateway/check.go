@@ -91,7 +91,7 @@ func (c *checker) workdir(dir string) {
 	if dir != "" && !path.IsAbs(dir) {
 		c.fault("/args/workdir", "want an absolute path, is %q", cut(dir))
 	}
-	c.noNUL("/args/workdir", dir)
+	c.short("/args/workdir", dir, bailiff.MaxWorkdir)
 }
 
 func (c *checker) process(a *bailiff.Args) {

@@ -310,6 +310,7 @@ func refusals(t *testing.T, b box) {
 	}{
 		{"a folder that does not exist", "/no/where", change(func(c *backends.Command) { c.Workdir = "/no/where" })},
 		{"a folder that is a file", "/etc/passwd", change(func(c *backends.Command) { c.Workdir = "/etc/passwd" })},
+		{"a folder that no system has", "longer than", change(func(c *backends.Command) { c.Workdir = "/" + strings.Repeat("x", 40000) })},
 		{"a folder that is relative", "absolute", change(func(c *backends.Command) { c.Workdir = "usr" })},
 		{"no program", "no program", argv()},
 		{"a program that is not there", "no-such-program", argv("no-such-program")},

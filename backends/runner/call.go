@@ -237,8 +237,8 @@ func (c *Client) job(cmd backends.Command, terms wire.Terms) ([]byte, error) {
 	if cmd.Workdir != "" {
 		dir = cmd.Workdir
 	}
-	if !filepath.IsAbs(dir) || strings.ContainsRune(dir, 0) {
-		return nil, fmt.Errorf("working directory %q is not an absolute path", dir)
+	if !filepath.IsAbs(dir) || strings.ContainsRune(dir, 0) || len(dir) > bailiff.MaxWorkdir {
+		return nil, fmt.Errorf("working directory %q is not an absolute path, or longer than %d bytes", bailiff.Beginning(dir, 200), bailiff.MaxWorkdir)
 	}
 	env, err := c.environment(cmd.Env)
 	if err != nil {

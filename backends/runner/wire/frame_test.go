@@ -109,3 +109,10 @@ func FuzzDecoding(f *testing.F) {
 		received(b)
 	})
 }
+
+func TestARefusalFitsInAFrameWhateverItQuotes(t *testing.T) {
+	text := wire.Refusal{Reason: wire.Unfit, Text: strings.Repeat("x", 2*wire.MaxPayload)}.Encode()
+	if r, err := wire.DecodeRefusal(text); err != nil || r.Reason != wire.Unfit || len(r.Text) == 0 || len(text) > wire.MaxPayload {
+		t.Errorf("got %d bytes of text in %d, error %v", len(r.Text), len(text), err)
+	}
+}

@@ -243,11 +243,14 @@ func DecodePiece(b []byte) (Piece, error) {
 	return p, d.err
 }
 
+// maxRefusal bounds the text of a refusal, so that it fits in a frame whatever it quotes.
+const maxRefusal = 1 << 10
+
 // Encode writes the refusal.
 func (r Refusal) Encode() []byte {
 	var e encoder
 	e.number(int64(r.Reason))
-	e.text(r.Text)
+	e.text(r.Text[:min(len(r.Text), maxRefusal)])
 	return e.buf
 }
 
