@@ -34,7 +34,8 @@ const (
 	CodeBackend = "backend_failed"
 	// CodeRecord: the decision log could not be written.
 	CodeRecord = "decision_log_failed"
-	// CodeBusy: there is no room to remember another request id.
+	// CodeBusy: there is no room for another request of the session, or to remember
+	// another request id.
 	CodeBusy = "busy"
 	// CodeApproval: the store of approvals failed, or has no room for another.
 	CodeApproval = "approval_failed"

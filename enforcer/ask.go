@@ -100,7 +100,7 @@ func (e *Enforcer) wait(ctx context.Context, m *matter) answer {
 // await waits for an answer as long as the caller wants to, unless so many wait
 // already that they would keep others out.
 func (e *Enforcer) await(ctx context.Context, m *matter, id string) bailiff.Approval {
-	if !e.waiting.enter(m.located) {
+	if !e.waiting.enter(m.located, maxWaitingOfSession, maxWaitingOfCaller) {
 		return bailiff.Approval{ID: id, State: bailiff.ApprovalPending, Message: m.approval.Message, ExpiresAt: m.approval.ExpiresAt}
 	}
 	defer e.waiting.leave(m.located)

@@ -69,7 +69,8 @@ type Enforcer struct {
 	leases    *leases
 	images    images
 	flights   flights
-	waiting   waiting
+	underWay  crowd
+	waiting   crowd         // for humans
 	reloads   atomic.Uint64 // of policies that what is live was judged by anew
 	processes processes
 	tools     toolbox
@@ -90,6 +91,10 @@ func (e *Enforcer) Execute(ctx context.Context, req bailiff.Request, news func(b
 		if err := e.admit(req); err != nil {
 			return failed(bailiff.Unavailable, bailiff.CodeRateLimited, err)
 		}
+		if !e.underWay.enter(req, maxUnderWayOfSession, 0) {
+			return failed(bailiff.Unavailable, bailiff.CodeBusy, errCrowd)
+		}
+		defer e.underWay.leave(req)
 		return answer{Answer: e.answers.once(ctx, req, news, func() bailiff.Answer { return e.execute(ctx, req, news, nil).of(req) })}
 	})
 }

@@ -129,6 +129,12 @@ func (l *tape) Note(e bailiff.Event) {
 	l.events = append(l.events, e)
 }
 
+func (l *tape) all() []bailiff.Event {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]bailiff.Event{}, l.events...)
+}
+
 func (l *tape) kinds() []bailiff.EventKind {
 	l.mu.Lock()
 	defer l.mu.Unlock()

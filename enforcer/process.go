@@ -51,6 +51,10 @@ func newProcessID() string { return "p" + strings.ToLower(rand.Text()[:10]) }
 func (p *process) name() string  { return p.id }
 func (p *process) private() bool { return len(p.names) > 0 }
 
+// muted says that its output could not be redacted, since the values of its variables
+// went with an earlier run of this sidecar.
+func (p *process) muted() bool { return p.private() && p.values == nil }
+
 func (p *process) belongs(to bailiff.Session) bool {
 	of := p.request.Session
 	return of.ID == to.ID && of.Platform == to.Platform && of.UserID == to.UserID

@@ -3,17 +3,15 @@ package enforcer
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
-	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/ledger"
 )
 
 // adoptProcesses goes on with the background processes of an adopted sandbox. What
-// runs there and is not known, or whose variables cannot be had any more so that its
-// output could not be redacted, is ended.
+// runs there and is not known is ended, and so is what got variables: nobody knows
+// any more which values these had, so that its output could not be redacted.
 func (e *Enforcer) adoptProcesses(ctx context.Context, l *lease, records []ledger.Process, jobs []backends.Process) error {
 	var faults []error
 	for _, record := range records { // in the order in which they were started
@@ -21,12 +19,10 @@ func (e *Enforcer) adoptProcesses(ctx context.Context, l *lease, records []ledge
 		if at < 0 {
 			continue
 		}
-		values, err := e.values(bailiff.EnvTerms{Forward: record.Forwarded})
-		if err != nil {
-			faults = append(faults, fmt.Errorf("ending background process %s: %w", record.ID, err))
-			continue
+		p := e.adoptProcess(l, record, jobs[at])
+		if p.private() && p.running() {
+			faults = append(faults, p.kill(ctx, "The sidecar was started anew; what got variables is not gone on with."))
 		}
-		e.adoptProcess(l, record, values, jobs[at])
 		jobs = slices.Delete(jobs, at, at+1)
 	}
 	for _, job := range jobs {
@@ -36,11 +32,11 @@ func (e *Enforcer) adoptProcesses(ctx context.Context, l *lease, records []ledge
 	return errors.Join(faults...)
 }
 
-func (e *Enforcer) adoptProcess(l *lease, record ledger.Process, values map[string]bailiff.Secret, job backends.Process) {
+func (e *Enforcer) adoptProcess(l *lease, record ledger.Process, job backends.Process) *process {
 	p := &process{
 		id: record.ID, request: record.Request, decision: record.DecisionID, lifted: record.Lifted, names: record.Forwarded,
 		lease: l, job: job, started: record.Started, judge: e.judgesAgain, typed: retyped(record.Midline), reader: newTurn(),
-		values: values, scroll: scrollFrom(record.Polled, values), over: make(chan struct{}),
+		scroll: scrollFrom(record.Polled, nil), over: make(chan struct{}),
 	}
 	p.request.Caller, p.request.Peer = record.Caller, record.Peer
 	p.polled.Store(record.Polled)
@@ -48,10 +44,11 @@ func (e *Enforcer) adoptProcess(l *lease, record ledger.Process, values map[stri
 	if record.End != nil {
 		p.end = *record.End
 		close(p.over)
-		return
+		return p
 	}
 	e.leases.occupy(l, p)
 	e.processes.watchers.Go(func() { e.watch(p) })
+	return p
 }
 
 // entries are what the ledger should know of the processes in a sandbox.

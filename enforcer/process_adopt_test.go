@@ -2,6 +2,7 @@ package enforcer
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,38 +59,44 @@ func TestTheProcessesOfAKilledSidecarAreGoneOnWith(t *testing.T) {
 }
 
 func TestWhatNobodyKnowsInAnAdoptedSandboxIsEnded(t *testing.T) {
-	b := newBench(t, func(b *bench) { b.env = environ{"T": "t-12345678"}; b.judge.decision = allow(forward("T")) })
-	id, private := b.start(t, inBackground("serve", "T"))
+	b := newBench(t)
+	b.Execute(t.Context(), request("true"), nil)
 	room := b.shop.rooms()[0]
 	stray, _ := room.Start(t.Context(), backends.Command{}, "pstray")
-	next := b.successor(t, func(n *bench) { n.env = environ{} }) // the value is not to be had any more
-	for name, j := range map[string]*job{"the stray": stray.(*job), "the one with a variable that is gone": private} {
-		if !j.over {
-			t.Errorf("%s runs on", name)
-		}
-	}
-	if a := next.Execute(t.Context(), about("poll", id), nil); a.Code != bailiff.CodeProcess {
-		t.Errorf("answer is %+v", a)
-	}
-	if left := room.living(); len(left) != 0 {
-		t.Errorf("%d are left", len(left))
+	b.successor(t)
+	if !stray.(*job).over || len(room.living()) != 0 {
+		t.Error("the stray lives on")
 	}
 }
 
-func TestAnAdoptedProcessWithVariablesIsStillPrivateAndRedacted(t *testing.T) {
-	env := environ{"T": "t-12345678"}
-	b := newBench(t, func(b *bench) { b.env = env; b.judge.decision = allow(forward("T")) })
-	id, job := b.start(t, inBackground("serve", "T"))
-	job.prints("it is t-1234")
-	first := b.Execute(t.Context(), about("poll", id), nil)
-	next := b.successor(t, func(n *bench) { n.env = env })
-	job.prints("5678.")
-	second := next.Execute(t.Context(), about("poll", id), nil)
-	if got := string(first.Output) + string(second.Output); got != "it is [T redacted]." {
-		t.Errorf("the polls told %q", got)
+func TestWhatGotVariablesIsNotGoneOnWith(t *testing.T) {
+	b := newBench(t, func(b *bench) { b.env = environ{"T": "t-12345678"}; b.judge.decision = allow(forward("T")) })
+	over, short := b.start(t, inBackground("short", "T"))
+	short.prints("it was t-12345678")
+	short.ends(backends.Exit{})
+	b.ended(t, over)
+	running, long := b.start(t, inBackground("long", "T"))
+	long.prints("it is t-12345678")
+	next := b.successor(t, func(n *bench) { n.env = environ{"T": "another value"} })
+	if !long.over {
+		t.Error("it runs on")
 	}
-	if a := next.Execute(t.Context(), request("ls"), nil); a.Code != bailiff.CodeOccupied {
-		t.Errorf("answer is %+v", a)
+	for _, id := range []string{over, running} {
+		for _, action := range []string{"wait", "poll", "log"} {
+			if a := next.Execute(t.Context(), about(action, id), nil); a.Code != bailiff.CodeProcess || len(a.Output) > 0 || !strings.Contains(a.Message, "started anew") {
+				t.Errorf("%s was answered %+v", action, a)
+			}
+		}
+	}
+	states := next.Execute(t.Context(), about("list", ""), nil).Processes
+	if len(states) != 2 || states[0].Status != bailiff.Completed || states[1].Status != bailiff.Interrupted {
+		t.Errorf("listed are %+v", states)
+	}
+	if !slices.ContainsFunc(next.tape.all(), func(e bailiff.Event) bool { return strings.Contains(e.Custom.Message, running+" ended") }) {
+		t.Error("the end was not recorded")
+	}
+	if a := next.Execute(t.Context(), request("ls"), nil); a.Status != bailiff.Completed {
+		t.Errorf("the sandbox is not free: %+v", a)
 	}
 }
 

@@ -420,3 +420,33 @@ func TestWhoeverGoesAwayBeforeTheyLearnOfAProcessLeavesNone(t *testing.T) {
 		t.Errorf("%d jobs are left", len(jobs))
 	}
 }
+
+func TestASessionHasNoMoreThan64RequestsUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		id, job := b.start(t, inBackground("serve"))
+		var waits sync.WaitGroup
+		for range 64 {
+			waits.Go(func() {
+				if a := b.Execute(t.Context(), about("wait", id), nil); a.Status != bailiff.Completed {
+					t.Errorf("answer is %+v", a)
+				}
+			})
+		}
+		synctest.Wait()
+		if a := b.Execute(t.Context(), about("kill", id), nil); a.Status != bailiff.Unavailable || a.Code != bailiff.CodeBusy {
+			t.Errorf("one more was answered %+v", a)
+		}
+		other := request("ls")
+		other.Session.ID = "s2"
+		if a := b.Execute(t.Context(), other, nil); a.Status != bailiff.Completed {
+			t.Errorf("another session was answered %+v", a)
+		}
+		job.ends(backends.Exit{})
+		waits.Wait()
+		if a := b.Execute(t.Context(), request("ls"), nil); a.Status != bailiff.Completed {
+			t.Errorf("once they were answered, one was answered %+v", a)
+		}
+		b.Close(t.Context())
+	})
+}

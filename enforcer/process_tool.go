@@ -107,8 +107,13 @@ func (p *process) poll(ctx context.Context, limit int, a *answer) error {
 	return err
 }
 
+var errMuted = errors.New("the sidecar was started anew since, and what a process with variables printed is not shown then")
+
 // read reads on from a place in the log.
 func (p *process) read(ctx context.Context, from *scroll, limit int, a *answer) (err error) {
+	if p.muted() {
+		return errMuted
+	}
 	a.Output, a.Truncated, err = from.read(ctx, p.job, limit, !p.running())
 	return err
 }
@@ -135,6 +140,7 @@ func (a *answer) unattended(ctx context.Context, p *process, err error) {
 		a.Status, a.Code, a.ExitCode, a.Message = bailiff.Interrupted, "", bailiff.ExitInterrupted, "The caller went away before "+p.id+" answered."
 	case errors.Is(err, context.DeadlineExceeded):
 		a.Status, a.Code, a.ExitCode, a.Message = bailiff.TimedOut, "", bailiff.ExitTimeout, "The time was over before "+p.id+" took it; a part may have been read."
+	case errors.Is(err, errMuted):
 	case errors.Is(err, errOvertaken), errors.Is(err, errLongLine):
 		a.Status, a.Code = bailiff.Unavailable, bailiff.CodeCommand
 	case !p.running():
