@@ -219,6 +219,9 @@ func (c *Client) answer(ctx context.Context, call *call, over <-chan struct{}) (
 		case <-ctx.Done():
 			return wire.Frame{}, ctx.Err()
 		case <-over:
+			if answers := call.take(); len(answers) > 0 { // it came just before
+				return c.answered(answers[0])
+			}
 			return wire.Frame{}, errOver
 		case <-c.done:
 			return wire.Frame{}, c.fault()

@@ -246,8 +246,9 @@ func (c *command) report() {
 	end.Dropped = c.excerpt.End()
 	c.bequeath()
 	close(c.over)
-	if c.input != nil {
+	if c.input != nil { // whoever wrote learns what became of it before the end
 		c.input.to.Close()
+		<-c.input.settled
 	}
 	_ = c.out.Send(wire.Frame{Kind: wire.Ended, Stream: c.stream, Payload: end.Encode()})
 	if !whole { // what is left behind may go on writing, to nowhere

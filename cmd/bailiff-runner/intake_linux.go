@@ -13,6 +13,8 @@ import (
 type intake struct {
 	to     *os.File
 	passed func(parcel, error)
+	// settled is closed when it is told of every parcel what became of it.
+	settled chan struct{}
 
 	mu      sync.Mutex
 	waiting []parcel
@@ -35,7 +37,7 @@ var (
 )
 
 func newIntake(to *os.File, passed func(parcel, error)) *intake {
-	return &intake{to: to, passed: passed, wake: make(chan struct{}, 1)}
+	return &intake{to: to, passed: passed, settled: make(chan struct{}), wake: make(chan struct{}, 1)}
 }
 
 func (i *intake) put(p parcel) error {
@@ -57,6 +59,7 @@ func (i *intake) put(p parcel) error {
 
 // pass writes what comes until the command reads no more, or is over.
 func (i *intake) pass(over <-chan struct{}) {
+	defer close(i.settled)
 	defer i.close()
 	for {
 		p, some := i.first()
