@@ -168,14 +168,22 @@ func TestAFileThatTheCommandRunsIsPartOfWhatIsApproved(t *testing.T) {
 }
 
 func TestAHaltStopsWhatRunsAndRemovesItsSandbox(t *testing.T) {
-	for name, end := range map[string]error{"the command ends first": nil, "its sandbox ends first": errBoom} {
+	for name, end := range map[string]struct {
+		exit backends.Exit
+		err  error
+	}{
+		"the command ends first":               {backends.Exit{Interrupted: true}, nil},
+		"its sandbox ends first":               {backends.Exit{}, errBoom},
+		"its sandbox kills it":                 {backends.Exit{Code: 137}, nil},
+		"its sandbox kills who looks after it": {backends.Exit{Lost: true}, nil},
+	} {
 		t.Run(name, func(t *testing.T) {
 			started := make(chan struct{})
 			b := newBench(t, func(b *bench) {
 				b.shop.run = func(ctx context.Context, _ backends.Command, _ func([]byte)) (backends.Exit, error) {
 					close(started)
 					<-ctx.Done()
-					return backends.Exit{Interrupted: end == nil}, end
+					return end.exit, end.err
 				}
 			})
 			answers := make(chan bailiff.Answer)

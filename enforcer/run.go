@@ -40,13 +40,19 @@ func (a *answer) end(ctx context.Context, exit backends.Exit, timeout time.Durat
 	case exit.TimedOut:
 		a.Status, a.ExitCode = bailiff.TimedOut, bailiff.ExitTimeout
 		a.Message = fmt.Sprintf("Stopped after %s, with everything it had started.", timeout)
-	case exit.Interrupted:
+	case exit.Interrupted, wasTakenDown(ctx, exit):
 		a.Status, a.ExitCode = bailiff.Interrupted, bailiff.ExitInterrupted
 		a.Message = stopped(ctx)
 	case exit.Lost:
 		a.Status, a.Code, a.ExitCode = bailiff.Failed, bailiff.CodeOutcomeUnknown, bailiff.ExitFailed
 		a.Message = "The command's supervisor was killed, and the command with it; look at what it did before repeating it."
 	}
+}
+
+// wasTakenDown says whether a command was killed with its sandbox, which may be
+// faster than the word that interrupts it.
+func wasTakenDown(ctx context.Context, exit backends.Exit) bool {
+	return (exit.Lost || exit.Code > 128) && (isHalted(ctx) || isTaken(ctx))
 }
 
 // note adds sentences to the message.
