@@ -46,15 +46,24 @@ func (e *Enforcer) runCode(ctx context.Context, m *matter) answer {
 	m.use.followed(m.located, exit)
 	a.end(ctx, exit.Exit, script.Timeout)
 	a.note(at.notes...)
-	if exit.Ended && !at.own {
-		a.note("The interpreter ended with the script, and the variables of the session's scripts are lost.")
-	}
+	a.note(at.parting(exit)...)
 	a.note(circumstances(exit.Exit, m.use, m.Decision)...)
 	return a
 }
 
+// parting is what a session should know of the end of its interpreter.
+func (at sitting) parting(exit kernel.Exit) []string {
+	switch {
+	case at.own || !exit.Ended:
+		return nil
+	case exit.Restless:
+		return []string{"Something of the script went on or printed after its end, so that the interpreter was ended with it, and the variables of the session's scripts are lost."}
+	}
+	return []string{"The interpreter ended with the script, and the variables of the session's scripts are lost."}
+}
+
 func scriptOf(m *matter, out *output, tools []string) kernel.Script {
-	s := kernel.Script{Code: m.located.Args.Code, Workdir: m.located.Args.Workdir, Tools: tools,
+	s := kernel.Script{Code: m.located.Args.Code, Workdir: m.located.Args.Workdir, Tools: tools, UserSite: len(m.env) == 0,
 		Timeout: timeout(m.located.Args.Timeout, m.Decision.Limits.TimeoutSeconds)}
 	s.HeadBytes, s.TailBytes = out.caps()
 	return s
@@ -69,28 +78,41 @@ func (u *tenure) followed(req bailiff.Request, exit kernel.Exit) {
 	}
 }
 
-// sit finds or starts the interpreter for a matter's script: the session's, or,
-// where nothing of it may stay, one of its own.
+// sit finds or starts the interpreter for a matter's script: its session's, or
+// one of its own.
 func (u *tenure) sit(ctx context.Context, m *matter) (sitting, error) {
 	env := environment(m.Decision.Env.Set, m.env)
-	cramped := u.spec.PIDs > 0 && u.spec.PIDs < kernelRoom
-	if len(m.env) == 0 && !u.alone && !cramped {
+	apart, notes := u.apart(m)
+	if !apart {
 		return u.seated(ctx, m, env)
 	}
 	k, err := kernel.Start(ctx, u.sandbox, env)
 	if err != nil {
 		return sitting{}, err
 	}
-	at := sitting{kernel: k, own: true, leave: func(bool) { u.endKernel(ctx, k) }}
-	if cramped {
-		at.notes = []string{"The sandbox may have so few processes that no interpreter stays there to keep the variables of scripts."}
+	return sitting{kernel: k, own: true, notes: notes, leave: func(bool) { u.endKernel(ctx, k) }}, nil
+}
+
+// apart says whether a matter's script has an interpreter of its own, where
+// nothing of earlier scripts changes what it does and nothing of it stays, and what
+// its session should be told of that.
+func (u *tenure) apart(m *matter) (apart bool, notes []string) {
+	switch {
+	case len(m.env) > 0, u.alone:
+		return true, nil
+	case m.isVouchedFor():
+		return true, []string{"It was approved, and so ran in an interpreter of its own: no script shares variables with it."}
+	case !u.maker.Isolated():
+		return true, []string{"This backend isolates nothing, so that no interpreter stays to keep the variables of scripts."}
+	case u.spec.PIDs > 0 && u.spec.PIDs < kernelRoom:
+		return true, []string{"The sandbox may have so few processes that no interpreter stays there to keep the variables of scripts."}
 	}
-	return at, nil
+	return false, nil
 }
 
 // seated is a sitting in the session's interpreter.
 func (u *tenure) seated(ctx context.Context, m *matter, env map[string]bailiff.Secret) (sitting, error) {
-	s := u.kernels.seatOf(sitterOf(m.located.Caller, m.located.Session.ID, u.backend))
+	s := u.kernels.seatOf(sitterOf(m.located, u.backend))
 	if err := s.turn.take(ctx); err != nil {
 		return sitting{}, err
 	}
@@ -122,6 +144,8 @@ func (u *tenure) settleIn(ctx context.Context, s *seat, m *matter, env map[strin
 	case s.kernel == nil:
 	case !s.isLive():
 		why = lostItself
+	case s.kernel.Restless():
+		why = lostRestless
 	case !maps.Equal(s.constants, m.Decision.Env.Set):
 		why = lostConstants
 	case !m.located.Args.Reset:

@@ -27,13 +27,16 @@ func asScripts(b *bench) {
 		switch p.Code {
 		case "crash":
 			p.ends(backends.Exit{Code: 139})
+		case "go on":
+			p.says(`{"end": %d}`, p.Script)
+			p.prints("still here")
 		case "hang":
 			<-p.done
 		case "sleep":
 			p.untilBroken()
 			return 130
 		default:
-			p.print(p.Code)
+			p.prints(p.Code)
 		}
 		return 0
 	}
@@ -112,6 +115,14 @@ func TestASessionIsToldThatItsVariablesAreLost(t *testing.T) {
 		"between scripts": {func(_ *testing.T, b *bench) {
 			b.shop.rooms()[0].interpreters()[0].ends(backends.Exit{Code: 137})
 		}, "ended between two scripts", false},
+		"with one who prints between them": {func(_ *testing.T, b *bench) {
+			b.shop.rooms()[0].interpreters()[0].prints("late")
+		}, "printed or went on after its end", false},
+		"with a script that prints after its end": {func(t *testing.T, b *bench) {
+			if a := b.Execute(t.Context(), code("go on"), nil); a.Status != bailiff.Completed || !strings.Contains(a.Message, "went on or printed after its end") || len(a.Output) > 0 {
+				t.Errorf("answer is %+v", a)
+			}
+		}, "", true},
 		"with its sandbox":             {func(_ *testing.T, b *bench) { b.RemoveSandbox("room-1") }, "sandbox was removed", false},
 		"by what the policies set now": {func(_ *testing.T, b *bench) { b.judge.says(constants) }, "the policies set other variables", false},
 		"never, by its own end":        {func(t *testing.T, b *bench) { _, _ = b.EndSession(t.Context(), "hermes", "s1") }, "", false},
@@ -161,7 +172,7 @@ func TestAScriptWithVariablesHasAnInterpreterOfItsOwn(t *testing.T) {
 		if _, fault := p.call("terminal", `{"command": "env"}`); !strings.Contains(fault, "gets variables may call no tools") {
 			t.Errorf("a call ended with %q", fault)
 		}
-		p.print("token t-12345678")
+		p.prints("token t-12345678")
 		return 3
 	}
 	req := code("push")
@@ -170,6 +181,80 @@ func TestAScriptWithVariablesHasAnInterpreterOfItsOwn(t *testing.T) {
 		t.Errorf("answer is %+v", a)
 	}
 	wantInterpreters(t, b.shop.rooms()[0], false, false)
+}
+
+func TestAScriptThatMustNotBeChangedByOthersHasAnInterpreterOfItsOwn(t *testing.T) {
+	for name, c := range map[string]struct {
+		isolated bool
+		decision bailiff.Decision // on the second script
+		glass    bool
+		says     string
+	}{
+		"one that humans approved":      {true, allow(ask), false, "It was approved"},
+		"one on an operator's word":     {true, allow(ask), true, "It was approved"},
+		"any where nothing is isolated": {false, allow(), false, "This backend isolates nothing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, asScripts, func(b *bench) { b.human.answer = always(bailiff.ApprovalApproved) })
+			if !c.isolated {
+				b.Backends["docker"] = bare{b.shop}
+			}
+			wantRun(t, b, code("x = 1"))
+			b.judge.says(c.decision)
+			req := code("x")
+			req.WaitSeconds = 5
+			execute := func() bailiff.Answer { return b.Execute(t.Context(), req, nil) }
+			if c.glass {
+				execute = func() bailiff.Answer {
+					return b.BreakGlass(t.Context(), req, bailiff.BreakGlass{By: "ana", Via: "uid:1000", Reason: "The disk is full."})
+				}
+			}
+			if a := execute(); a.Status != bailiff.Completed || string(a.Output) != "x" || !strings.Contains(a.Message, c.says) {
+				t.Errorf("answer is %+v", a)
+			}
+			wantInterpreters(t, b.shop.rooms()[0], c.isolated, false)
+		})
+	}
+}
+
+// bare is a shop whose sandboxes keep nothing from the host.
+type bare struct{ *shop }
+
+func (bare) Isolated() bool { return false }
+
+func TestEachUserOfASessionHasAnInterpreter(t *testing.T) {
+	b := newBench(t, asScripts)
+	as := func(platform, user string) {
+		t.Helper()
+		req := code("x")
+		req.Session.Platform, req.Session.UserID = platform, user
+		if a := b.Execute(t.Context(), req, nil); a.Status != bailiff.Completed || a.SandboxID != "room-1" || a.Message != "" {
+			t.Errorf("answer is %+v", a)
+		}
+	}
+	for _, user := range []string{"ana", "bob", "ana"} {
+		as("telegram", user)
+	}
+	wantInterpreters(t, b.shop.rooms()[0], true, true)
+	as("discord", "ana")
+	wantInterpreters(t, b.shop.rooms()[0], true, true, true)
+}
+
+func TestTheEndOfASessionEndsTheInterpretersOfAllItsUsers(t *testing.T) {
+	b := newBench(t, asScripts, func(b *bench) { b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.Scope = "user" }) })
+	for _, user := range []string{"ana", "bob"} {
+		for _, session := range []string{"s1", "s2"} {
+			req := code("x")
+			req.Session.UserID, req.Session.ID = user, session
+			wantRun(t, b, req)
+		}
+	}
+	if _, err := b.EndSession(t.Context(), "hermes", "s1"); err != nil {
+		t.Fatal(err)
+	}
+	for _, room := range b.shop.rooms() {
+		wantInterpreters(t, room, false, true)
+	}
 }
 
 func TestAScriptOfARequestsOwnSandboxLeavesNoInterpreter(t *testing.T) {
@@ -223,7 +308,7 @@ func TestASharedSandboxHoldsFewIdleInterpreters(t *testing.T) {
 		wantRun(t, b, of(i))
 	}
 	wantInterpreters(t, b.shop.rooms()[0], false, false, true, true, true, true)
-	if a := b.Execute(t.Context(), of(0), nil); !strings.Contains(a.Message, "other sessions of the user needed its room") {
+	if a := b.Execute(t.Context(), of(0), nil); !strings.Contains(a.Message, "others in the sandbox needed its room") {
 		t.Errorf("answer is %+v", a)
 	}
 	if _, err := b.EndSession(t.Context(), "hermes", "s0"); err != nil {

@@ -131,14 +131,15 @@ func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) bailiff.Deci
 
 // EndSession stops and removes a session's sandboxes with their files, and
 // returns how many sandboxes there were. In one that is the user's, what the
-// session runs in the background is stopped, and its interpreter ended.
+// session runs in the background is stopped, and its interpreters are ended.
 func (e *Enforcer) EndSession(ctx context.Context, caller, session string) (int, error) {
 	e.tools.forget(caller, session)
+	key := sessionKey{caller, session}
 	dropped, ending, left := e.leases.end(caller, session, slices.Sorted(maps.Keys(e.Backends)))
 	if err := e.empty(context.WithoutCancel(ctx), left); err != nil {
 		e.Log.Warn("removing the files of a session that has ended; a sweep will", "error", err)
 	}
-	return dropped, errors.Join(await(ctx, ending), e.processes.end(ctx, sessionKey{caller, session}), e.endScripts(ctx, caller, session))
+	return dropped, errors.Join(await(ctx, ending), e.processes.end(ctx, key), e.endScripts(ctx, key))
 }
 
 // Close lets running requests finish until ctx ends, then interrupts them, and
@@ -262,7 +263,7 @@ func (e *Enforcer) enforce(ctx context.Context, m *matter) answer {
 	}
 	e.Observer.Forwarded(m.Decision.Env.Forward)
 	a := e.start(ctx, m)
-	if a.homeless {
+	if a.homeless && !m.use.riding { // else its script is lost with it
 		if err := e.rehouse(ctx, m); err != nil {
 			return e.noSandbox(ctx, m.Decision, err)
 		}

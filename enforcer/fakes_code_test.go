@@ -30,7 +30,9 @@ type spoken struct {
 	Code   string   `json:"code"`
 	Dir    string   `json:"dir"`
 	Tools  []string `json:"tools"`
+	Site   bool     `json:"user_site"`
 	Last   bool     `json:"last"`
+	Rest   int      `json:"rest"`
 
 	Answer int             `json:"answer"`
 	Value  json.RawMessage `json:"value"`
@@ -42,6 +44,11 @@ func (r *room) Converse(_ context.Context, cmd backends.Command, hear backends.L
 	r.mu.Lock()
 	r.talks = append(r.talks, t)
 	r.mu.Unlock()
+	if r.shop.talks != nil {
+		if err := r.shop.talks(t); err != nil {
+			return nil, err
+		}
+	}
 	go t.serve(r)
 	return t, nil
 }
@@ -57,6 +64,10 @@ func (t *talk) serve(r *room) {
 	for {
 		select {
 		case s := <-t.scripts:
+			if s.Rest != 0 {
+				t.says(`{"rest": %d}`, s.Rest)
+				continue
+			}
 			p := &python{talk: t, spoken: s, at: s.Dir}
 			if p.at == "" {
 				p.at = "/workspace"
@@ -66,7 +77,8 @@ func (t *talk) serve(r *room) {
 			if r.shop.script != nil {
 				code = r.shop.script(p)
 			}
-			t.says(`{"end": %d, "code": %d, "dir": %q}`, s.Script, code, p.at)
+			at, _ := json.Marshal(p.at)
+			t.says(`{"end": %d, "code": %d, "dir": %s}`, s.Script, code, at)
 			if s.Last {
 				t.ends(backends.Exit{Code: code})
 			}
@@ -90,7 +102,7 @@ func (t *talk) Say(line []byte) error {
 		return err
 	}
 	to := t.answers
-	if s.Script != 0 {
+	if s.Answer == 0 {
 		to = t.scripts
 	}
 	select {
@@ -145,18 +157,18 @@ type python struct {
 	calls int
 }
 
-func (p *python) print(text string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.over {
-		p.hear.Output([]byte(text))
+func (t *talk) prints(text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.over {
+		t.hear.Output([]byte(text))
 	}
 }
 
 // call calls a tool, and returns its value or the text of a fault.
 func (p *python) call(tool, arguments string) (value, fault string) {
 	p.calls++
-	p.says(`{"call": %d, "tool": %q, "arguments": %s}`, p.calls, tool, arguments)
+	p.says(`{"call": %d, "script": %d, "tool": %q, "arguments": %s}`, p.calls, p.Script, tool, arguments)
 	select {
 	case s := <-p.answers:
 		return string(s.Value), s.Fault

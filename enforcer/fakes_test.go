@@ -183,6 +183,8 @@ type shop struct {
 	// script is what a script does in any of its interpreters; it returns its exit status.
 	script  func(p *python) int
 	scripts atomic.Int32 // that were started
+	// talks is what becomes of an interpreter as it is started.
+	talks func(*talk) error
 	// closing happens while a sandbox is closed.
 	closing func()
 	// files are the digests of files, the same in each sandbox.

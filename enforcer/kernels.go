@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/kernel"
 )
 
@@ -21,16 +22,27 @@ const (
 	kernelRoom = 64
 )
 
-// kernels are the interpreters that live in a lease, a seat for each session. They
-// do not count as use of it, and end when somebody must be alone there.
+// kernels are the interpreters that live in a lease, a seat for each user of each
+// session. They do not count as use of it, and end when somebody must be alone there.
 type kernels struct {
 	mu    sync.Mutex
-	seats map[string]*seat // by who sits there
+	seats map[sitter]*seat
 }
 
-// seat is where a session's scripts run, one after another.
+// sitter is whose scripts share an interpreter: those that a user of a session runs
+// on a backend.
+type sitter struct {
+	session                 sessionKey
+	platform, user, backend string
+}
+
+func sitterOf(req bailiff.Request, backend string) sitter {
+	return sitter{keyOf(req), req.Session.Platform, req.Session.UserID, backend}
+}
+
+// seat is where a sitter's scripts run, one after another.
 type seat struct {
-	who  string
+	who  sitter
 	turn turn // whose script runs
 
 	// For whose turn it is.
@@ -40,12 +52,12 @@ type seat struct {
 	idle      *time.Timer
 }
 
-// seatOf is a session's seat.
-func (ks *kernels) seatOf(who string) *seat {
+// seatOf is a sitter's seat.
+func (ks *kernels) seatOf(who sitter) *seat {
 	ks.mu.Lock()
 	defer ks.mu.Unlock()
 	if ks.seats == nil {
-		ks.seats = map[string]*seat{}
+		ks.seats = map[sitter]*seat{}
 	}
 	if ks.seats[who] == nil {
 		ks.seats[who] = &seat{who: who, turn: newTurn()}
@@ -125,25 +137,22 @@ func (l *lease) endKernels(ctx context.Context) error {
 
 // endScripts ends a session's interpreters, wherever no script runs in them, for
 // it does not come back for their variables.
-func (e *Enforcer) endScripts(ctx context.Context, caller, session string) (err error) {
-	for backend := range e.Backends {
-		who := sitterOf(caller, session, backend)
-		for _, l := range e.leases.standing() {
-			err = errors.Join(err, l.kernels.dismiss(ctx, who))
-		}
-		e.leases.losses.take(who)
+func (e *Enforcer) endScripts(ctx context.Context, key sessionKey) (err error) {
+	for _, l := range e.leases.standing() {
+		err = errors.Join(err, l.kernels.dismiss(ctx, key))
 	}
+	e.leases.losses.forget(key)
 	return err
 }
 
-func (ks *kernels) dismiss(ctx context.Context, who string) error {
+func (ks *kernels) dismiss(ctx context.Context, key sessionKey) (err error) {
 	for _, s := range ks.all() {
-		if s.who == who && s.turn.tryTake() {
-			defer s.turn.pass()
-			return s.clear(ctx)
+		if s.who.session == key && s.turn.tryTake() {
+			err = errors.Join(err, s.clear(ctx))
+			s.turn.pass()
 		}
 	}
-	return nil
+	return err
 }
 
 // makeRoom ends the interpreter that ran nothing for longest, if there are so many
@@ -203,6 +212,3 @@ func (l *lease) bereave(reason string) {
 		s.turn.pass()
 	}
 }
-
-// sitterOf names a session that runs scripts on a backend.
-func sitterOf(caller, session, backend string) string { return hash(caller, session, backend) }

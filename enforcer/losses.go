@@ -1,6 +1,9 @@
 package enforcer
 
-import "sync"
+import (
+	"maps"
+	"sync"
+)
 
 // maxLosses bounds how many losses are remembered to be told.
 const maxLosses = 10_000
@@ -11,9 +14,10 @@ type loss string
 const (
 	lostIdle      loss = "it had run no script for 10 minutes"
 	lostAlone     loss = "a request had to be alone in the sandbox"
-	lostToOthers  loss = "other sessions of the user needed its room"
+	lostToOthers  loss = "others in the sandbox needed its room"
 	lostConstants loss = "the policies set other variables now"
 	lostItself    loss = "it had ended between two scripts"
+	lostRestless  loss = "something of an earlier script printed or went on after its end"
 	lostSandbox   loss = "its sandbox was removed"
 )
 
@@ -24,23 +28,30 @@ func (l loss) sentence() string {
 // losses are those that a session has not been told of.
 type losses struct {
 	mu  sync.Mutex
-	why map[string]loss
+	why map[sitter]loss
 }
 
-func (ls *losses) note(who string, why loss) {
+func (ls *losses) note(who sitter, why loss) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	if ls.why == nil || len(ls.why) >= maxLosses { // of sessions that never came back
-		ls.why = map[string]loss{}
+		ls.why = map[sitter]loss{}
 	}
 	ls.why[who] = why
 }
 
 // take returns the loss that is to be told, empty if there is none.
-func (ls *losses) take(who string) loss {
+func (ls *losses) take(who sitter) loss {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	why := ls.why[who]
 	delete(ls.why, who)
 	return why
+}
+
+// forget drops those of a session.
+func (ls *losses) forget(key sessionKey) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	maps.DeleteFunc(ls.why, func(who sitter, _ loss) bool { return who.session == key })
 }

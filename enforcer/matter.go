@@ -48,6 +48,9 @@ func (m *matter) again(asked bailiff.Approval) *matter {
 // mayRun says whether the policies or humans let the request run.
 func (m *matter) mayRun() bool { return m.Decision.Outcome == bailiff.Allow || m.granted }
 
+// isVouchedFor says whether it is humans who let the request run.
+func (m *matter) isVouchedFor() bool { return m.granted || m.event.Custom.BreakGlass != nil }
+
 // needsSandbox is false for what addresses a process, and for a call of a tool that
 // the agent runs.
 func (m *matter) needsSandbox() bool {

@@ -2,11 +2,6 @@
 it reads messages on descriptor 3 and writes them on descriptor 4, each a line
 of JSON. What scripts print goes to descriptors 1 and 2 as it is printed."""
 
-import sys
-
-if sys.path[:1] == [""]:
-    del sys.path[0]  # a file of the workspace is not to stand in for these
-
 import _thread
 import base64
 import builtins
@@ -16,13 +11,15 @@ import linecache
 import os
 import queue
 import signal
+import site
+import sys
 import threading
 import time
 import traceback
 import types
 import warnings
 
-sys.path.insert(0, "")
+sys.path.append("")  # the last: a file of the workspace stands in for nothing
 
 FROM, TO = 3, 4
 PID = os.getpid()
@@ -35,6 +32,7 @@ outgoing = queue.SimpleQueue()
 scripts = queue.SimpleQueue()
 answers = {}  # queues by the number of a call
 numbers = itertools.count(1)
+titles = itertools.count(1)
 listed = []
 main = sys.modules["__main__"]
 own = [name for name in vars(builtins) if not name.startswith("__")]
@@ -65,7 +63,7 @@ def hear():
     with open(FROM, "rb", closefd=False) as lines:
         for line in lines:
             message = json.loads(line)
-            if "script" in message:
+            if "answer" not in message:
                 scripts.put(message)
                 continue
             waiting = answers.pop(message["answer"], None)
@@ -84,11 +82,14 @@ ToolError.__module__ = "bailiff_tools"
 def call(tool, arguments):
     if os.getpid() != PID:
         raise ToolError("tools can be called from the script's own process only")
+    script = script_of(threading.current_thread())
+    if script is None or script != Turn.script:
+        raise ToolError("the script that started this thread has ended")
     json.dumps(arguments, allow_nan=False)  # raises here what must not be raised in speak
     number, answer = next(numbers), queue.SimpleQueue()
     answers[number] = answer
     try:
-        tell({"call": number, "tool": tool, "arguments": arguments})
+        tell({"call": number, "script": script, "tool": tool, "arguments": arguments})
         got = answer.get()
     finally:
         answers.pop(number, None)
@@ -130,8 +131,22 @@ sys.modules["bailiff_tools"] = tools
 
 
 class Turn:
+    script = None  # the number of the one that runs
     interruptible = False
     interrupted = False
+
+
+def script_of(thread):
+    # The number of the script that started a thread, itself or by its threads.
+    return Turn.script if thread is threading.main_thread() else getattr(thread, "_script", None)
+
+
+def start(thread):
+    thread._script = script_of(threading.current_thread())
+    start_thread(thread)
+
+
+start_thread, threading.Thread.start = threading.Thread.start, start
 
 
 def interrupt(signum, frame):
@@ -160,8 +175,16 @@ def renew_names():
     main.__dict__["__builtins__"] = builtins
 
 
-def compiled(number, text):
-    name = "<script %d>" % number
+def renew_path(user_site):
+    # What users installed for themselves can be imported, but nothing of it runs
+    # unasked, as it would by .pth files and usercustomize.
+    folder = site.getusersitepackages()
+    if user_site and folder not in sys.path:
+        sys.path.append(folder)
+
+
+def compiled(text):
+    name = "<script %d>" % next(titles)
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
     listed.append(name)
     if len(listed) > LISTINGS:
@@ -269,16 +292,18 @@ def run(script):
     signal.signal(signal.SIGINT, interrupt)
     renew_streams()
     renew_names()
+    renew_path(script["user_site"])
     tools.__all__ = script["tools"]
     before = set(threading.enumerate())
-    Turn.interrupted = False
-    code = attempt(lambda: exec(compiled(number, script["code"]), main.__dict__))
+    Turn.script, Turn.interrupted = number, False
+    code = attempt(lambda: exec(compiled(script["code"]), main.__dict__))
     if os.getpid() != PID:  # a fork that came to the script's end
         flush()
         os._exit(code)
     if not Turn.interrupted:
         code = attempt(lambda: join(before)) or code
     left = outlive(before) if Turn.interrupted else 0
+    Turn.script = None
     flush()
     tell({"end": number, "code": code, "dir": folder(), "left": left})
     return code
@@ -311,6 +336,9 @@ def serve():
     tell({"ready": home})
     while True:
         script = scripts.get()
+        if "rest" in script:
+            tell({"rest": script["rest"]})
+            continue
         code = run(script)
         if script["last"]:
             sys.exit(code)

@@ -157,17 +157,16 @@ func TestAScriptWorksInTheFolderThatItNames(t *testing.T) {
 	}
 }
 
-// The interpreter and what it needs for itself are the sandbox's; only a script's
-// own imports find the workspace's files.
+// What an import names is the sandbox's, if it has it; else the workspace's.
 func TestFilesOfTheWorkspaceStandInForNothing(t *testing.T) {
 	at := place(t)
-	for _, module := range []string{"json", "queue", "traceback", "mine"} {
+	for _, module := range []string{"json", "queue", "traceback", "wave", "mine"} {
 		if err := os.WriteFile(filepath.Join(at.home, module+".py"), []byte("print('"+module+" was planted')\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	k := start(t, at)
-	if _, out := run(t, k, script("import json, queue, traceback\nprint(json.dumps(1))")); out != "1\n" {
+	if _, out := run(t, k, script("import json, queue, traceback, wave\nprint(json.dumps(1))")); out != "1\n" {
 		t.Errorf("it printed %q", out)
 	}
 	if _, out := run(t, k, script("import mine")); out != "mine was planted\n" {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -30,6 +32,8 @@ type Script struct {
 	HeadBytes, TailBytes int
 	// Tools are the names that bailiff_tools offers.
 	Tools []string
+	// UserSite lets it import what users of the sandbox installed for themselves.
+	UserSite bool
 	// Last ends the interpreter after the script, as that of a program ends.
 	Last bool
 }
@@ -52,6 +56,8 @@ type Exit struct {
 	backends.Exit
 	// Ended says that the interpreter ended too, and its variables are lost.
 	Ended bool
+	// Restless says that it was ended since the script went on after its end.
+	Restless bool
 	// Calls counts the tools that it called.
 	Calls int
 }
@@ -99,14 +105,16 @@ func (k *Kernel) begin(r *run, s Script) any {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.now = r
-	k.number++
+	k.rested = nil
+	k.number = 1 + rand.IntN(math.MaxInt)
 	return struct {
-		Script int      `json:"script"`
-		Code   string   `json:"code"`
-		Dir    string   `json:"dir"`
-		Tools  []string `json:"tools"`
-		Last   bool     `json:"last"`
-	}{k.number, s.Code, s.Workdir, append([]string{}, s.Tools...), s.Last}
+		Script   int      `json:"script"`
+		Code     string   `json:"code"`
+		Dir      string   `json:"dir"`
+		Tools    []string `json:"tools"`
+		UserSite bool     `json:"user_site"`
+		Last     bool     `json:"last"`
+	}{k.number, s.Code, s.Workdir, append([]string{}, s.Tools...), s.UserSite, s.Last}
 }
 
 // await returns how the script ends, or stops it.
@@ -127,6 +135,11 @@ func (r *run) await(ctx context.Context, timeout time.Duration) (Exit, error) {
 
 // leave is the way of a script that came to its end.
 func (r *run) leave(ctx context.Context, w word, late *time.Timer) (Exit, error) {
+	if !r.last && !r.kernel.isAtRest(ctx) {
+		exit, err := r.kill(ctx, r.exit(w))
+		exit.Restless = true
+		return exit, err
+	}
 	switch {
 	case w.Unfit != "":
 		return Exit{Ended: r.last}, fmt.Errorf("%w: %w: %s", backends.ErrNotStarted, backends.ErrUnfit, w.Unfit)
@@ -165,7 +178,7 @@ func (r *run) interrupt(ctx context.Context, how backends.Exit) (Exit, error) {
 	defer late.Stop()
 	select {
 	case w := <-r.ended:
-		if w.Left > 0 || w.Unfit != "" || r.last {
+		if w.Left > 0 || w.Unfit != "" || r.last || !r.kernel.isAtRest(ctx) {
 			return r.kill(ctx, how)
 		}
 		exit := r.exit(w)
