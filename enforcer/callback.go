@@ -116,6 +116,8 @@ func commandOf(arguments json.RawMessage) (bailiff.Args, error) {
 		return bailiff.Args{}, errors.New("want a command, without NUL bytes")
 	case a.Workdir != "" && !path.IsAbs(a.Workdir):
 		return bailiff.Args{}, fmt.Errorf("want an absolute path as workdir, is %q", bailiff.Beginning(a.Workdir, 40))
+	case len(a.Workdir) > bailiff.MaxWorkdir:
+		return bailiff.Args{}, fmt.Errorf("want a workdir of at most %d bytes", bailiff.MaxWorkdir)
 	case a.Timeout < 0 || a.Timeout > maxTimeout:
 		return bailiff.Args{}, fmt.Errorf("want a timeout of 0 to %d seconds", maxTimeout)
 	}

@@ -89,7 +89,7 @@ func TestACallIsJudged(t *testing.T) {
 		"an unknown argument":        {"terminal", `{"command": "ls", "background": true}`, "unknown field"},
 		"a relative folder":          {"terminal", `{"command": "ls", "workdir": "x"}`, "want an absolute path"},
 		"no object":                  {"terminal", `["ls"]`, "reading the arguments"},
-		"a very long folder":         {"terminal", `{"command": "ls", "workdir": "/` + strings.Repeat("a", maxWorkdir) + `"}`, "want a workdir of at most 4096 bytes"},
+		"a very long folder":         {"terminal", `{"command": "ls", "workdir": "/` + strings.Repeat("a", bailiff.MaxWorkdir) + `"}`, "want a workdir of at most 4096 bytes"},
 		"a negative timeout":         {"terminal", `{"command": "ls", "timeout": -1}`, "want a timeout"},
 		"not offered":                {"process", `{}`, "the policies do not let scripts of this session call"},
 		"not registered":             {"web_search", `{}`, "registered no tool"},

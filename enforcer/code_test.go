@@ -355,3 +355,18 @@ func TestAScriptThatIsHaltedIsInterrupted(t *testing.T) {
 		t.Errorf("answer is %+v", a)
 	}
 }
+
+func TestAFolderThatAScriptMakesUpIsNotKept(t *testing.T) {
+	b := newBench(t, func(b *bench) {
+		b.shop.script = func(p *python) int {
+			if p.Dir != "" {
+				t.Errorf("a script started in %.40q", p.Dir)
+			}
+			p.at = "/" + strings.Repeat("x", bailiff.MaxWorkdir)
+			return 0
+		}
+	})
+	for range 2 {
+		wantRun(t, b, code("forge"))
+	}
+}
