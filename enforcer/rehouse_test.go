@@ -58,6 +58,38 @@ func TestACommandWhoseSandboxWasLostBeforeItStartedRunsInAnother(t *testing.T) {
 	}
 }
 
+func TestAScriptWhoseSandboxWasLostBeforeItStartedRunsInAnother(t *testing.T) {
+	for name, loss := range map[string]func(*talk) error{
+		"and no interpreter could be started": func(*talk) error { return errLost },
+		"as its interpreter was started":      func(t *talk) error { t.ends(backends.Exit{Code: 137, Lost: true}); return nil },
+	} {
+		for whose, decision := range map[string]bailiff.Decision{"the session's": allow(), "one of its own": allow(forward("TOKEN"))} {
+			t.Run(name+", "+whose, func(t *testing.T) {
+				b := newBench(t, asScripts, func(b *bench) { b.judge.decision, b.env["TOKEN"] = decision, "12345678" })
+				b.shop.talks = func(t *talk) error { b.shop.talks = nil; return loss(t) }
+				req := code("x = 1")
+				req.Env = []string{"TOKEN"}
+				a := b.Execute(t.Context(), req, nil)
+				if a.Status != bailiff.Completed || a.SandboxID != "room-2" || string(a.Output) != "x = 1" || !strings.Contains(a.Message, "was replaced") {
+					t.Errorf("answer is %+v", a)
+				}
+				rooms := b.shop.rooms()
+				if len(rooms) != 2 || rooms[0].spec.Workspace != rooms[1].spec.Workspace {
+					t.Errorf("%d sandboxes were made, not on the same files", len(rooms))
+				}
+			})
+		}
+	}
+}
+
+// A call's script has the sandbox that was lost.
+func TestACallOfAScriptIsNotMovedToAnotherSandbox(t *testing.T) {
+	b := newBench(t, frail(1, errLost), func(b *bench) { b.judge.decision = allow(tools("terminal")) })
+	if c := b.calling(t, "terminal", `{"command": "true"}`, nil); !strings.Contains(c.value, `"status":"unavailable"`) || len(b.shop.rooms()) != 1 {
+		t.Errorf("the script got %s %s after %d sandboxes", c.value, c.fault, len(b.shop.rooms()))
+	}
+}
+
 func TestWhatFailsASecondTimeOrForAnotherReasonIsNotTriedAgain(t *testing.T) {
 	full := fmt.Errorf("%w: %w", backends.ErrNotStarted, backends.ErrFull)
 	unfit := fmt.Errorf("%w: %w", backends.ErrNotStarted, backends.ErrUnfit)
