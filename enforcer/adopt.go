@@ -36,6 +36,9 @@ func (e *Enforcer) Adopt(ctx context.Context) {
 	defer cancel()
 	var adoptions sync.WaitGroup
 	places := make(chan struct{}, adoptsAtOnce)
+	for _, record := range records {
+		e.leases.losses.recall(record)
+	}
 	for _, record := range e.latest(records) {
 		places <- struct{}{}
 		adoptions.Go(func() {
@@ -88,6 +91,7 @@ func (e *Enforcer) adopt(ctx context.Context, record ledger.Sandbox) {
 		e.Log.Warn("not every process of an adopted sandbox is gone on with", "sandbox", record.ID, "error", err)
 	}
 	e.Observer.SandboxAdopted(record.Backend)
+	e.Log.Info("a sandbox of an earlier run is gone on with", "backend", record.Backend, "sandbox", record.ID, "processes", len(e.processes.in(l)))
 	e.noteSandbox(record.Caller, record.Session, record.Backend, record.ID, "adopted")
 }
 
@@ -117,6 +121,9 @@ func (e *Enforcer) isFrozen(s bailiff.Session) bool {
 
 // renounce forgets a sandbox that cannot be gone on with.
 func (e *Enforcer) renounce(record ledger.Sandbox, why error) {
+	for _, p := range record.Processes {
+		e.processes.missed(p, "The sidecar was started anew, and its sandbox could not be gone on with.")
+	}
 	e.Log.Warn("a sandbox of an earlier run is not gone on with", "backend", record.Backend, "sandbox", record.ID, "reason", why)
 	if err := e.Ledger.Drop(record.Key()); err != nil {
 		e.Log.Error("forgetting a sandbox", "error", err)

@@ -165,6 +165,7 @@ func (u *tenure) settleIn(ctx context.Context, s *seat, m *matter, env map[strin
 		u.leases.losses.note(s.who, why) // for the next one
 	}
 	s.constants = m.Decision.Env.Set
+	u.leases.changed(u.lease)
 	return why, err
 }
 

@@ -29,8 +29,9 @@ func replaceReason(l *lease) string {
 func (ls *leases) retire(l *lease, reason string) {
 	if l.retired == "" {
 		l.retired = reason
+		ls.mourn(l)
 	}
-	if reason == reasonFailed && !l.alone && l.id() != "" {
+	if reason == reasonFailed && !l.alone && (l.id() != "" || l.heir) {
 		if len(ls.failed) >= maxFailed { // of sessions that never came back
 			clear(ls.failed)
 		}
@@ -42,6 +43,15 @@ func (ls *leases) retire(l *lease, reason string) {
 	if l.users == 0 {
 		ls.remove(l)
 	}
+}
+
+// mourn tells whom it concerns that a sandbox failed.
+func (ls *leases) mourn(l *lease) {
+	if l.retired != reasonFailed || l.id() == "" {
+		return
+	}
+	ls.log.Warn("a sandbox failed; its session's next request gets another one", "backend", l.backend, "sandbox", l.id(), "caller", l.caller, "session", l.session)
+	l.bereave(reasonFailed)
 }
 
 // remove closes a lease's sandbox in the background, once.
@@ -59,7 +69,7 @@ func (ls *leases) remove(l *lease) {
 	l.ageing.Stop()
 	l.bereave(l.retired)
 	for session, at := range ls.workdirs {
-		if at.lease == l {
+		if at.lease == l && !at.stays() {
 			delete(ls.workdirs, session)
 		}
 	}

@@ -206,7 +206,7 @@ func (e *Enforcer) provide(ctx context.Context, m *matter) error {
 	case m.Decision.Outcome == bailiff.Deny:
 		return nil
 	case m.located.Tool == bailiff.Process:
-		return m.addressee()
+		return e.processes.addressee(m)
 	case !m.needsSandbox():
 		return nil
 	case m.located.Args.Background:
@@ -229,6 +229,9 @@ func (e *Enforcer) proceed(ctx context.Context, m *matter) answer {
 		a.DecisionID, a.Decision, a.Approval = m.event.DecisionID, m.Decision, m.approval
 	}
 	if m.mayRun() {
+		if m.script == nil { // else the answer is its script's to read
+			a.note(e.processes.losses(m.located)...)
+		}
 		e.Recorder.Note(executed(m.event, a))
 		e.Observer.Executed(m.located.Tool, a.Backend, a.Status, a.Duration)
 	}

@@ -50,6 +50,9 @@ func (ls *leases) record(l *lease) (r ledger.Sandbox, due bool) {
 	l.stale = false
 	r = ledger.Sandbox{ID: l.id(), Backend: l.backend, Spec: l.spec, Slot: l.slot, Shared: l.shared, Caller: l.caller, Session: l.session,
 		User: l.user, Guests: slices.Clone(l.guests), Since: l.since, Expires: l.expires, Idle: l.idle, Persistent: l.persistent, Processes: ls.processes(l)}
+	for _, who := range l.kernels.sitters() {
+		r.Interpreters = append(r.Interpreters, ledger.Sitter{Caller: who.session.caller, Session: who.session.session, Platform: who.platform, User: who.user})
+	}
 	for of, at := range ls.workdirs {
 		if at.lease == l {
 			r.Workdirs = append(r.Workdirs, ledger.Workdir{Of: of, Path: at.path, InWorkspace: at.inWorkspace})

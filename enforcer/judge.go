@@ -23,7 +23,7 @@ func (e *Enforcer) judge(ctx context.Context, req bailiff.Request) *matter {
 		m.located.Args.Workdir = at.path
 	}
 	m.Judgement = e.decide(ctx, m.located, nil)
-	if at.path != "" && m.Decision.Outcome != bailiff.Deny && !at.lease.serves(tenancy(req, m.Decision, e.Owner)) {
+	if at.path != "" && m.Decision.Outcome != bailiff.Deny && !at.leads(tenancy(req, m.Decision, e.Owner)) {
 		m.located, at = req, workdir{}
 		m.Judgement = e.decide(ctx, m.located, nil)
 	}

@@ -71,19 +71,19 @@ func (ks *kernels) all() []*seat {
 	return slices.Collect(maps.Values(ks.seats))
 }
 
-// live counts the interpreters that live.
-func (ks *kernels) live() (n int) {
+// sitters are those whose interpreters live.
+func (ks *kernels) sitters() (all []sitter) {
 	for _, s := range ks.all() {
 		if !s.turn.tryTake() { // a script runs there, or is about to
-			n++
+			all = append(all, s.who)
 			continue
 		}
 		if s.isLive() {
-			n++
+			all = append(all, s.who)
 		}
 		s.turn.pass()
 	}
-	return n
+	return all
 }
 
 // isLive says whether the seat has an interpreter that lives.
@@ -199,15 +199,20 @@ func (l *lease) rest(s *seat) {
 
 // bereave remembers whose interpreters go with a sandbox.
 func (l *lease) bereave(reason string) {
-	if reason == reasonEnd {
-		return // its session does not come back for them
+	if l.bereaved = l.bereaved || reason == reasonEnd; l.bereaved { // who ends a session does not come back for them
+		return
+	}
+	l.bereaved = true
+	why := lostSandbox
+	if reason == reasonFailed {
+		why = lostFailed
 	}
 	for _, s := range l.kernels.all() {
 		if !s.turn.tryTake() {
 			continue // its script is told itself
 		}
-		if s.isLive() {
-			l.leases.losses.note(s.who, lostSandbox)
+		if s.kernel != nil { // it may have ended with its sandbox
+			l.leases.losses.note(s.who, why)
 		}
 		s.turn.pass()
 	}

@@ -78,12 +78,15 @@ type lease struct {
 	retired    string // why it goes when its last user has; empty while it is kept
 	// occupants are those who live in it, some of them ended.
 	occupants []occupant
-	// successor is set until its first user is told that it replaces one that failed.
-	successor bool
+	// heir is set if it replaces one that failed, successor until its first user is
+	// told so.
+	heir, successor bool
 	// taken is why it is closed under those who use it, stops are what ends these.
 	taken   taking
 	stops   map[*context.CancelCauseFunc]bool
 	removed bool // its sandbox is being closed
+	// bereaved says that whose interpreters went with it will be told.
+	bereaved bool
 	// emptying is set once its workspace is to be deleted and whoever comes waits for
 	// that, filed once its workspace stays, or is another's to delete.
 	emptying, filed bool
@@ -213,7 +216,10 @@ func (ls *leases) make(t tenant, maker backends.Backend) *lease {
 	if t.alone {
 		l.retired = reasonRequest
 	}
-	l.successor = ls.failed[t.slot]
+	if l.heir = ls.failed[t.slot]; l.heir {
+		l.successor = true
+		ls.followTo(l)
+	}
 	delete(ls.failed, t.slot)
 	if ready != nil {
 		l.sandbox = ready

@@ -3,6 +3,8 @@ package enforcer
 import (
 	"maps"
 	"sync"
+
+	"github.com/bailiff-dev/bailiff/internal/ledger"
 )
 
 // maxLosses bounds how many losses are remembered to be told.
@@ -19,6 +21,8 @@ const (
 	lostItself    loss = "it had ended between two scripts"
 	lostRestless  loss = "something of an earlier script printed or went on after its end"
 	lostSandbox   loss = "its sandbox was removed"
+	lostFailed    loss = "its sandbox failed"
+	lostRestart   loss = "the sidecar was started anew"
 )
 
 func (l loss) sentence() string {
@@ -38,6 +42,13 @@ func (ls *losses) note(who sitter, why loss) {
 		ls.why = map[sitter]loss{}
 	}
 	ls.why[who] = why
+}
+
+// recall notes those that the end of an earlier run of this sidecar was.
+func (ls *losses) recall(record ledger.Sandbox) {
+	for _, at := range record.Interpreters {
+		ls.note(sitter{sessionKey{at.Caller, at.Session}, at.Platform, at.User, record.Backend}, lostRestart)
+	}
 }
 
 // take returns the loss that is to be told, empty if there is none.

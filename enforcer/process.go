@@ -43,6 +43,10 @@ type process struct {
 	// reason is why it is being killed.
 	reason string
 	end    ledger.End
+	// lost says that it ended since its sandbox did.
+	lost bool
+	// told is set once its session knows that it was lost.
+	told atomic.Bool
 }
 
 // newProcessID is short enough to be typed, and nobody's guess.
@@ -56,8 +60,7 @@ func (p *process) private() bool { return len(p.names) > 0 }
 func (p *process) muted() bool { return p.private() && p.values == nil }
 
 func (p *process) belongs(to bailiff.Session) bool {
-	of := p.request.Session
-	return of.ID == to.ID && of.Platform == to.Platform && of.UserID == to.UserID
+	return isOf(p.request.Session, to)
 }
 
 func (p *process) running() bool {
@@ -98,6 +101,7 @@ func (p *process) finish(ctx context.Context) ledger.End {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.end = p.outcome(removed)
+	p.lost = p.end.Status == bailiff.Failed || removed != "" && p.end.Message == removed
 	p.end.At, p.end.Written = time.Now(), last.Written
 	close(p.over)
 	return p.end
@@ -115,7 +119,7 @@ func (p *process) outcome(removed string) ledger.End {
 		return ledger.End{Status: bailiff.Completed, ExitCode: exit.Code}
 	case p.reason != "":
 		interrupted.Message = p.reason
-	case removed != "":
+	case removed != "" && removed != sandboxFailed:
 		interrupted.Message = removed
 	case ended && exit.Interrupted:
 		interrupted.Message = "It was stopped."

@@ -17,6 +17,7 @@ func (e *Enforcer) adoptProcesses(ctx context.Context, l *lease, records []ledge
 	for _, record := range records { // in the order in which they were started
 		at := slices.IndexFunc(jobs, func(job backends.Process) bool { return job.Tag() == record.ID })
 		if at < 0 {
+			e.processes.missed(record, "It was lost while the sidecar was started anew.")
 			continue
 		}
 		p := e.adoptProcess(l, record, jobs[at])

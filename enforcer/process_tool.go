@@ -32,10 +32,13 @@ func (e *Enforcer) attend(ctx context.Context, m *matter) answer {
 var errNoProcess = errors.New("no such process")
 
 // addressee is an error if a matter names a process that its session has not.
-func (m *matter) addressee() error {
+func (ps *processes) addressee(m *matter) error {
 	args := m.located.Args
 	if args.Action == "list" || m.process != nil {
 		return nil
+	}
+	if why := ps.epitaph(m.located); why != "" {
+		return fmt.Errorf("%w: background process %s is gone: %s", errNoProcess, args.ProcessID, why)
 	}
 	return fmt.Errorf("%w: the session has no background process %s; one goes with its sandbox, or as the oldest of more than %d that have ended", errNoProcess, args.ProcessID, mostEnded)
 }

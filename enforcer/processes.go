@@ -25,6 +25,8 @@ type processes struct {
 	// are about to be.
 	known    map[sessionKey][]*process
 	starting map[sessionKey]int
+	// gone are those whose sandbox is gone, the latest last.
+	gone     map[sessionKey][]*departed
 	watchers sync.WaitGroup
 }
 
@@ -149,6 +151,7 @@ func (ps *processes) end(ctx context.Context, key sessionKey) error {
 	ps.mu.Lock()
 	all := ps.known[key]
 	ps.keep(key, nil)
+	delete(ps.gone, key)
 	ps.mu.Unlock()
 	var faults []error
 	for _, p := range all {

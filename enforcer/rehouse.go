@@ -15,7 +15,6 @@ import (
 func (e *Enforcer) rehouse(ctx context.Context, m *matter) (err error) {
 	use := m.use
 	m.use = nil
-	e.Log.Warn("a sandbox failed before a command was started; another one is made", "backend", use.backend, "sandbox", use.id())
 	if m.use, err = e.leases.rehouse(ctx, use, tenancy(m.located, m.Decision, e.Owner), m.located.Session, e.Backends[m.Decision.Backend.Name]); err != nil {
 		return err
 	}

@@ -91,10 +91,12 @@ func (e *Enforcer) broken(ctx context.Context, req bailiff.Request, use *tenure,
 	case !a.started:
 		a.homeless = !errors.Is(err, backends.ErrFull)
 		a.Status, a.Code = bailiff.Unavailable, bailiff.CodeBackend
-		use.leases.moved(use.lease, req.Caller, req.Session.ID, "", false)
 	default:
 		a.Status, a.Code = bailiff.Failed, bailiff.CodeOutcomeUnknown
-		e.readiness.doubt(a.Backend, err)
+		if e.readiness.doubt(a.Backend, err); !use.alive() {
+			e.Log.Warn("a sandbox was lost under its command", "backend", a.Backend, "sandbox", a.SandboxID, "error", err)
+			a.Message = "The sandbox was lost while this ran, so that its outcome is unknown; look at what it did before repeating it. The next request gets another sandbox."
+		}
 	}
 	return a
 }

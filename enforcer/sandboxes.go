@@ -43,7 +43,7 @@ func (e *Enforcer) Reap(ctx context.Context) (int, error) {
 // reaped tells of the end of one.
 func (e *Enforcer) reaped(l *lease, reason string, err error) {
 	e.Observer.SandboxReaped(l.backend, reason)
-	e.processes.drop(func(p *process) bool { return p.lease == l })
+	e.processes.bury(l)
 	if err != nil {
 		e.Log.Error("removing a sandbox", "backend", l.backend, "sandbox", l.id(), "error", err)
 	}
@@ -74,7 +74,7 @@ func (l *lease) shown(id string) Sandbox {
 		}
 	}
 	return Sandbox{ID: id, Backend: l.backend, Caller: l.caller, Session: l.session, Image: l.spec.Image,
-		Users: l.users - len(l.occupants), Processes: running, Interpreters: l.kernels.live(), Since: l.since, LastUsed: l.used, Expires: l.expires}
+		Users: l.users - len(l.occupants), Processes: running, Interpreters: len(l.kernels.sitters()), Since: l.since, LastUsed: l.used, Expires: l.expires}
 }
 
 // drop takes the leases that match out of use and closes them, whoever uses

@@ -151,6 +151,10 @@ func (ls *leases) whyGone(l *lease) string {
 		return ""
 	case l.taken != "":
 		return l.taken.Error() + "."
+	case l.retired == reasonFailed:
+		return sandboxFailed
 	}
 	return "Its sandbox was removed."
 }
+
+const sandboxFailed = "Its sandbox failed."

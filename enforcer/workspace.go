@@ -47,9 +47,11 @@ func (ls *leases) isInhabited(t tenant) bool {
 	return false
 }
 
-// vacant forgets how a workspace is called that is about to go.
+// vacant forgets how a workspace is called that is about to go, and the folders of
+// a sandbox that failed there.
 func (ls *leases) vacant(workspace string) {
 	maps.DeleteFunc(ls.homes, func(_, home string) bool { return home == workspace })
+	maps.DeleteFunc(ls.workdirs, func(_ string, at workdir) bool { return at.lease.spec.Workspace == workspace && at.stays() })
 }
 
 // emptying lists the ends to wait for before a tenant's workspace is used again.

@@ -33,10 +33,20 @@ type Sandbox struct {
 	// Workdirs are where sessions' last commands ended.
 	Workdirs  []Workdir `json:"workdirs,omitempty"`
 	Processes []Process `json:"processes,omitempty"`
+	// Interpreters are whose scripts have variables in it.
+	Interpreters []Sitter `json:"interpreters,omitempty"`
 }
 
 // Key names the entry.
 func (s Sandbox) Key() string { return s.Backend + "-" + s.ID }
+
+// Sitter is whose scripts share an interpreter.
+type Sitter struct {
+	Caller   string `json:"caller"`
+	Session  string `json:"session"`
+	Platform string `json:"platform"`
+	User     string `json:"user"`
+}
 
 // Workdir is where a session's last command ended.
 type Workdir struct {
