@@ -361,9 +361,17 @@ func (p *pool) leftovers() (n int) {
 		n += max(1, len(below(j.seat.pid, none)))
 	}
 	if strays {
-		n += len(below(os.Getpid(), p.isSeat))
+		n += p.strays()
 	}
 	return n
+}
+
+// strays counts what is below the runner and below no supervisor. Meanwhile none
+// is started that could be taken for one.
+func (p *pool) strays() int {
+	p.reaping.Lock()
+	defer p.reaping.Unlock()
+	return len(below(os.Getpid(), p.isSeat))
 }
 
 // clear ends what ended commands left.
