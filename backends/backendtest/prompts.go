@@ -18,7 +18,7 @@ func prompts(t *testing.T, b box) {
 		{"a confirmation", "", "cp -i /etc/passwd /etc/passwd </dev/null; rm -i /etc/passwd; read -n 1 -p '[y/N] ' yes"},
 		{"input of Python", "", "python3 -c 'input(\"name? \")'"},
 		{"a password for Python", "", "python3 -W ignore -c 'import getpass; getpass.getpass()'"},
-		{"a shell that wants a terminal", "", "bash -i; exit 1"},
+		{"a shell that wants a terminal", "", "bash --norc -i; exit 1"},
 		{"credentials for git", "git", server + "git clone -q http://127.0.0.1:$port/x"},
 		{"a message for a commit", "git", "git init -q && git -c user.name=a -c user.email=a@b commit --allow-empty -q && git rebase -i HEAD"},
 		{"a password for sudo", "sudo", "[[ $(id -u) != 0 ]] && sudo true"},
