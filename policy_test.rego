@@ -111,6 +111,14 @@ test_with_nobody_there_to_ask_the_answer_is_no if {
 	}
 }
 
+test_a_command_and_a_question_end_in_time if {
+	answer := decided(asked("cli", "local", {"local"}, [deleting("build")]))
+	answer.limits.timeout_seconds == 180
+	answer.limits.output_bytes == 50000
+	got := object.remove(answer.approval, ["reasons"])
+	got == {"scopes": ["once", "session"], "timeout_seconds": 300, "grant_seconds": 3600, "quorum": 1}
+}
+
 # ------------------------------------------------------- what a script may call
 
 test_a_script_may_run_commands_and_call_nothing_else_that_nobody_named if {
@@ -150,6 +158,14 @@ test_keys_of_providers_and_variables_of_the_loader_never_enter if {
 		"LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "PATH", "PYTHONPATH", "BASH_ENV", "ENV", "NODE_OPTIONS",
 	]
 	forwarded([calling("git", [], ["push"])], names) == []
+}
+
+test_every_variable_of_the_table_says_for_which_platforms if {
+	every entries in data.bailiff.tables.env {
+		every entry in entries {
+			count(entry.platforms) > 0
+		}
+	}
 }
 
 test_what_was_not_asked_for_does_not_enter if {

@@ -18,8 +18,7 @@ test_code_has_its_own_default if limits_of(program("telegram", {})).timeout_seco
 
 test_smallest_limit_holds if {
 	limits := {"timeout_seconds": 20, "memory_mb": 256, "cpus": 0.5, "output_bytes": 100}
-	answer := decision with input as ls("telegram")
-		with data.bailiff.tables.sandboxes.docker as usual_docker
+	answer := decision with input as ls("telegram") with data.bailiff.tables as usual
 		with data.bailiff.tables.platforms.telegram as object.union(usual_platform, {"limits": limits})
 	answer.limits == {"timeout_seconds": 20, "output_bytes": 100, "background_seconds": 0, "processes": 16}
 	answer.backend.memory_mb == 256

@@ -99,26 +99,48 @@ rules(decision) := {denial.rule | some denial in decision.denials} | {reason.rul
 	some reason in decision.approval.reasons
 }
 
-# What the policies say by the tables that the tests' numbers are from, so that
-# whoever edits the shipped ones leaves the tests alone.
+# What the policies say by the usual tables.
 usually(asked) := answer if {
-	answer := decision with input as asked
-		with data.bailiff.tables.platforms.telegram as usual_platform
-		with data.bailiff.tables.sandboxes.docker as usual_docker
-		with data.bailiff.tables.network.platforms as {}
-		with data.bailiff.tables.limits as usual_limits
+	answer := decision with input as asked with data.bailiff.tables as usual
+}
+
+# The tables, with those that are edited daily as the tests know them: whatever the
+# edited ones say, the tests are about the rules.
+usual := object.union(object.remove(data.bailiff.tables, object.keys(edited_daily)), edited_daily)
+
+edited_daily := {
+	"platforms": object.union(
+		{name: usual_platform | some name in messaging},
+		{"cli": {"isolation": "optional", "backends": ["docker", "bubblewrap", "local"]}},
+	),
+	"sandboxes": {
+		"docker": usual_sandbox,
+		"bubblewrap": usual_sandbox,
+		"local": {"host": true, "scope": "session", "read_only": false, "network": {"network": "full"}, "limits": {"processes": 16}},
+	},
+	"unnamed_sandbox": usual_sandbox,
+	"network": {"platforms": {}},
+	"limits": {
+		"tools": {tool: {"timeout_seconds": 600, "output_bytes": 50000} | some tool in ["terminal", "execute_code", "process", "call"]},
+		"unasked_timeout_seconds": {"terminal": 180, "execute_code": 300, "process": 60, "call": 60},
+	},
+	"callable_tools": {"terminal": "allow"},
+	"approval": {
+		"terms": {"scopes": ["once", "session"], "timeout_seconds": 300, "grant_seconds": 3600, "quorum": 1},
+		"tools": {"execute_code": {"scopes": ["once"]}},
+	},
+	"env": {
+		"GITHUB_TOKEN": [{"platforms": ["telegram", "cli"], "programs": ["git", "gh"]}],
+		"GITLAB_TOKEN": [{"platforms": ["cli"], "programs": ["git", "glab"]}],
+		"NPM_TOKEN": [{"platforms": ["cli"], "programs": ["npm"], "sealed": true}],
+	},
+	"verdicts": {"command.destroys_system": {"host": "deny", "sandbox": "deny"}},
+	"hidden_rules": {},
 }
 
 usual_platform := {"isolation": "required", "backends": ["docker", "bubblewrap"]}
 
-usual_docker := {
+usual_sandbox := {
 	"scope": "session", "read_only": true,
 	"limits": {"idle_seconds": 3600, "max_seconds": 86400, "cpus": 1, "memory_mb": 5120, "pids": 256, "processes": 16},
-}
-
-usual_limits := {
-	"tools": {tool: most | some tool in ["terminal", "execute_code", "process", "call"]},
-	"unasked_timeout_seconds": {"terminal": 180, "execute_code": 300, "process": 60, "call": 60},
-} if {
-	most := {"timeout_seconds": 600, "output_bytes": 50000}
 }

@@ -11,23 +11,25 @@ calling_tool(platform, name, arguments) := object.union(
 house_tools := {"terminal": "allow", "web_search": "allow", "send_mail": "ask", "wipe": "deny", "typo": "alow"}
 
 answer_to_call(name) := answer if {
-	answer := decision with input as calling_tool("telegram", name, {"query": "x"})
+	answer := decision with input as calling_tool("telegram", name, {"query": "x"}) with data.bailiff.tables as usual
 		with data.bailiff.tables.callable_tools as house_tools
 }
 
 test_script_is_offered_what_the_table_does_not_deny if {
-	answer := decision with input as program("telegram", {}) with data.bailiff.tables.callable_tools as house_tools
+	answer := decision with input as program("telegram", {}) with data.bailiff.tables as usual
+		with data.bailiff.tables.callable_tools as house_tools
 	answer.tools == ["send_mail", "terminal", "web_search"]
 }
 
 test_terminal_is_offered_or_not if {
 	some word in ["deny", "ask", true]
-	answer := decision with input as program("telegram", {}) with data.bailiff.tables.callable_tools as {"terminal": word}
+	answer := decision with input as program("telegram", {}) with data.bailiff.tables as usual
+		with data.bailiff.tables.callable_tools as {"terminal": word}
 	answer.tools == []
 }
 
 test_only_scripts_are_offered_tools if {
-	answer := decision with input as git_status
+	answer := decision with input as git_status with data.bailiff.tables as usual
 	answer.tools == []
 }
 
@@ -46,22 +48,20 @@ test_denied_unknown_and_misspelt_tools_are_not_callable if {
 }
 
 test_call_in_a_session_without_people_is_not_asked_about if {
-	answer := decision with input as unattended(calling_tool("telegram", "send_mail", {}))
+	answer := decision with input as unattended(calling_tool("telegram", "send_mail", {})) with data.bailiff.tables as usual
 		with data.bailiff.tables.callable_tools as house_tools
 	rules(answer) == {"approval.unattended"}
 }
 
 test_call_has_limits_and_a_place if {
 	answer := answer_to_call("web_search")
-		with data.bailiff.tables.limits as usual_limits
-		with data.bailiff.tables.platforms.telegram as usual_platform
 	answer.limits.timeout_seconds == 60
 	answer.backend.name == "docker"
 	answer.env.forward == []
 }
 
 test_added_rule_sees_the_arguments_of_a_call if {
-	answer := decision with input as calling_tool("telegram", "web_search", {"site": "intranet"})
+	answer := decision with input as calling_tool("telegram", "web_search", {"site": "intranet"}) with data.bailiff.tables as usual
 		with data.bailiff.tables.callable_tools as house_tools
 		with data.bailiff.deny as {{"rule": "mine.site", "message": "No.", "match": "intranet"}}
 	rules(answer) == {"mine.site"}
