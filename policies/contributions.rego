@@ -5,10 +5,29 @@
 
 package bailiff
 
-deny contains malformed("limits", values) if {
-	values := {value | some kind, _ in offered; some value in offered[kind]}
-	not all_positive(values)
+deny contains no_limit(limit, said) if {
+	not all_positive({value | some kind, _ in offered; some value in offered[kind]})
+	some limit in limits
+	some kind, value in limit
+	not positive(value)
+	said := sprintf("The limit %v is %s, which is no number above zero.", [kind, json.marshal(value)])
 }
+
+# A limit that nobody looks at would bound nothing.
+deny contains no_limit(limit, said) if {
+	count(object.keys(offered) - kinds_of_limits) > 0
+	some limit in limits
+	some kind, _ in limit
+	not kind in kinds_of_limits
+	said := sprintf("There is no limit called %v.", [kind])
+}
+
+kinds_of_limits := {
+	"timeout_seconds", "output_bytes", "cpus", "memory_mb", "disk_mb", "pids", "idle_seconds", "max_seconds",
+	"background_seconds", "processes",
+}
+
+no_limit(limit, said) := {"rule": "policy.invalid", "message": said, "match": json.marshal(limit)}
 
 deny contains malformed("limits", limit) if {
 	some limit in limits

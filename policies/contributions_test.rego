@@ -26,3 +26,19 @@ test_sandbox_without_limits_denies if {
 	host := bailiff.decision with input as on_host(ls("cli")) with data.bailiff.tables as usual
 	host.outcome == "allow"
 }
+
+test_limit_that_is_none_is_named if {
+	answer := bailiff.decision with input as git_status with data.bailiff.tables as usual
+		with data.bailiff.tables.platforms.telegram.limits as {"idle_seconds": 0, "pids": 9}
+	invalid(answer)
+	answer.denials[0].match == `{"idle_seconds":0,"pids":9}`
+	answer.denials[0].message == "The limit idle_seconds is 0, which is no number above zero."
+	count(answer.denials) == 1
+}
+
+test_misspelt_limit_is_named if {
+	answer := bailiff.decision with input as git_status with data.bailiff.tables as usual
+		with data.bailiff.tables.platforms.telegram.limits as {"idle_secnds": 60}
+	invalid(answer)
+	answer.denials[0].message == "There is no limit called idle_secnds."
+}

@@ -37,7 +37,10 @@ type snapshot struct {
 func newSnapshot(ctx context.Context, p *parsed, proof func(context.Context) Faults) (*snapshot, Faults) {
 	compiler, faults := p.compile()
 	if len(faults) > 0 {
-		return nil, append(faults, p.check(ctx)...).sorted() // the tests' faults too
+		faults = append(faults, p.check(ctx)...) // the tests' faults too
+	}
+	if faults = append(faults, p.checkTables()...); len(faults) > 0 {
+		return nil, faults.sorted()
 	}
 	if faults := proof(ctx); len(faults) > 0 {
 		return nil, faults

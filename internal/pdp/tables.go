@@ -1,0 +1,84 @@
+package pdp
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/bailiff-dev/bailiff/internal/tables"
+)
+
+// checkTables lists what is wrong in the tables, as all files together make them.
+func (p *parsed) checkTables() (faults Faults) {
+	root, _ := p.data["bailiff"].(map[string]any)
+	all, ok := root["tables"]
+	if !ok {
+		return nil
+	}
+	for _, f := range tables.Check(all) {
+		faults = append(faults, p.faultAt(append([]string{"bailiff", "tables"}, f.At...), f.Wrong))
+	}
+	return faults.sorted()
+}
+
+// faultAt names the file and line that lead furthest to a value.
+func (p *parsed) faultAt(at []string, wrong string) Fault {
+	fault, furthest := Fault{Message: strings.Join(at, ".") + ": " + wrong}, 0
+	for _, f := range p.files {
+		if !f.isData() {
+			continue
+		}
+		if line, found := f.find(at); found > furthest {
+			fault.File, fault.Line, furthest = f.name, line, found
+		}
+	}
+	return fault
+}
+
+// find follows keys into a file of data as far as they lead, and says how many
+// that are.
+func (f file) find(at []string) (line, found int) {
+	var document yaml.Node
+	if yaml.Unmarshal(f.text, &document) != nil || len(document.Content) == 0 {
+		return 0, 0
+	}
+	if folder := path.Dir(f.place); folder != "." {
+		names := strings.Split(folder, "/")
+		if len(names) > len(at) || !slices.Equal(names, at[:len(names)]) {
+			return 0, 0
+		}
+		found = len(names)
+	}
+	here := document.Content[0]
+	for line = here.Line; found < len(at); found++ {
+		next, begins := entry(here, at[found])
+		if next == nil {
+			break
+		}
+		here, line = next, begins
+	}
+	return line, found
+}
+
+// entry is the value of a key, or the element of a list by its number, and where
+// it begins.
+func entry(n *yaml.Node, name string) (*yaml.Node, int) {
+	switch n.Kind {
+	case yaml.AliasNode:
+		return entry(n.Alias, name)
+	case yaml.SequenceNode:
+		if i, err := strconv.Atoi(name); err == nil && i < len(n.Content) {
+			return n.Content[i], n.Content[i].Line
+		}
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if n.Content[i].Value == name {
+				return n.Content[i+1], n.Content[i].Line
+			}
+		}
+	}
+	return nil, 0
+}

@@ -1,0 +1,143 @@
+package pdp
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// edited are the shipped policies with values of the tables set, or dropped where
+// they are nil. A colon stands for a dot in a name.
+func edited(t *testing.T, edits map[string]any) *parsed {
+	t.Helper()
+	p, faults := load(readAll, nil)
+	if len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	for at, value := range edits {
+		here, names := p.data, strings.Split("bailiff.tables."+at, ".")
+		for i := range names {
+			names[i] = strings.ReplaceAll(names[i], ":", ".")
+		}
+		last := len(names) - 1
+		for _, name := range names[:last] {
+			if here[name] == nil {
+				here[name] = map[string]any{}
+			}
+			here = here[name].(map[string]any)
+		}
+		if here[names[last]] = value; value == nil {
+			delete(here, names[last])
+		}
+	}
+	return p
+}
+
+func TestWhoeverEditsTheTablesLeavesTheTestsAlone(t *testing.T) {
+	number := func(n string) any { return json.Number(n) }
+	for name, edits := range map[string]map[string]any{
+		"sandboxes": {
+			"sandboxes.docker.limits.idle_seconds": number("60"), "sandboxes.docker.limits.max_seconds": number("600"),
+			"sandboxes.docker.limits.processes": number("2"), "sandboxes.docker.limits.memory_mb": number("512"),
+			"sandboxes.docker.limits.pids": number("64"), "sandboxes.docker.limits.disk_mb": number("64"),
+			"sandboxes.docker.limits.background_seconds": number("90"), "sandboxes.docker.scope": "user",
+			"sandboxes.docker.read_only": false, "sandboxes.docker.persistent": true, "sandboxes.local": nil,
+			"unnamed_sandbox.limits.memory_mb": number("512"),
+		},
+		"limits": {
+			"limits.tools.terminal.timeout_seconds": number("90"), "limits.tools.execute_code.output_bytes": number("100"),
+			"limits.unasked_timeout_seconds.terminal": number("30"), "limits.unasked_timeout_seconds.execute_code": number("30"),
+		},
+		"a platform": {
+			"platforms.telegram.backends": []any{"bubblewrap"}, "platforms.telegram.persistent.docker": true,
+			"platforms.telegram.images.docker": "python:3.12", "platforms.telegram.limits.timeout_seconds": number("20"),
+			"platforms.telegram.limits.cpus": number("0.5"), "platforms.cli.backends": []any{"local"},
+			"network.platforms.telegram.network": "full",
+		},
+		"no platforms": {"platforms.telegram": nil, "platforms.discord": nil, "platforms.cli": nil},
+		"approvals": {
+			"approval.terms.grant_seconds": number("60"), "approval.terms.scopes": []any{"once"},
+			"approval.terms.quorum": number("2"), "approval.tools": nil,
+		},
+		"what is allowed": {
+			"callable_tools.terminal": "deny", "callable_tools.web_search": "allow", "env.GITHUB_TOKEN": nil, "env.NPM_TOKEN": nil,
+			"verdicts.command:gains_privilege.sandbox": "deny", "verdicts.command:gains_privilege.host": "allow",
+			"hidden_rules.command:destroys_system": true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := edited(t, edits)
+			if faults := append(p.checkTables(), p.prove(context.Background())...); len(faults) > 0 {
+				t.Error(faults)
+			}
+		})
+	}
+}
+
+func TestTablesThatSayWhatNobodyReadsDoNotComeIntoForce(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"a key of a platform":        {"platforms:\n  teams:\n    persistant: {docker: true}", `data.yaml:5: bailiff.tables.platforms.teams.persistant: unknown key, nearest valid key is "persistent"`},
+		"truth where backends are":   {"platforms:\n  teams:\n    persistent: true", `data.yaml:5: bailiff.tables.platforms.teams.persistent: is true, want an object`},
+		"a backend":                  {"platforms: {teams: {persistent: {dokcer: true}}}", `data.yaml:3: bailiff.tables.platforms.teams.persistent.dokcer: unknown backend, nearest valid backend is "docker"`},
+		"a backend of a list":        {"platforms:\n  teams:\n    backends:\n    - docker\n    - bubblewarp", `data.yaml:7: bailiff.tables.platforms.teams.backends.1: "bubblewarp": unknown word, nearest valid word is "bubblewrap"`},
+		"isolation":                  {"platforms: {teams: {isolation: requird}}", `"requird": unknown word, nearest valid word is "required"`},
+		"a limit":                    {"sandboxes: {docker: {limits: {idle_secnds: 60}}}", `data.yaml:3: bailiff.tables.sandboxes.docker.limits.idle_secnds: unknown key, nearest valid key is "idle_seconds"`},
+		"no time at all":             {"sandboxes: {docker: {limits: {idle_seconds: 0}}}", `data.yaml:3: bailiff.tables.sandboxes.docker.limits.idle_seconds: is 0, want a whole number from 1 to 2147483647`},
+		"part of a second":           {"limits: {tools: {terminal: {timeout_seconds: 1.5}}}", `is 1.5, want a whole number`},
+		"a number as text":           {"unnamed_sandbox: {limits: {pids: '9'}}", `is "9", want a whole number`},
+		"no processor":               {"unnamed_sandbox: {limits: {cpus: 0}}", `cpus: is 0, want a number above 0`},
+		"a tool of the limits":       {"limits: {unasked_timeout_seconds: {terminl: 9}}", `terminl: unknown tool, nearest valid tool is "terminal"`},
+		"a word on a tool":           {"callable_tools: {web_search: alow}", `data.yaml:3: bailiff.tables.callable_tools.web_search: "alow": unknown word, nearest valid word is "allow"`},
+		"terminal is not asked of":   {"callable_tools: {terminal: ask}", `callable_tools.terminal: "ask": unknown word`},
+		"a tool that none can be":    {"callable_tools: {Web-Search: allow}", `callable_tools.Web-Search: no script may call a tool of that name`},
+		"a network":                  {"network: {platforms: {slack: {network: ful}}}", `"ful": unknown word, nearest valid word is "full"`},
+		"a scope of approvals":       {"approval: {terms: {scopes: [allways]}}", `"allways": unknown word, nearest valid word is "always"`},
+		"a condition of a variable":  {"env: {X: [{platforms: ['*'], program: [git]}]}", `bailiff.tables.env.X.0.program: unknown key, nearest valid key is "programs"`},
+		"a condition that is a word": {"env: {X: [{platforms: ['*'], programs: git}]}", `env.X.0.programs: is "git", want a list`},
+		"a verdict":                  {"verdicts: {command.kills_processes: {sandbx: deny}}", `unknown key, nearest valid key is "sandbox"`},
+		"a rule that is hidden":      {"hidden_rules: {command.kills_processes: 'yes'}", `is "yes", want true or false`},
+		"a whole table":              {"platforms: [telegram]", `bailiff.tables.platforms: is a list, want an object`},
+		"a table that is empty":      {"platforms:", `bailiff.tables.platforms: is null, want an object`},
+		"behind an anchor":           {"x: &x {idle_secnds: 60}\nsandboxes: {docker: {limits: *x}}", `data.yaml:3: bailiff.tables.sandboxes.docker.limits.idle_secnds: unknown key`},
+		"merged from an anchor":      {"x: &x {idle_secnds: 60}\nsandboxes: {docker: {limits: {<<: *x}}}", `data.yaml:4: bailiff.tables.sandboxes.docker.limits.idle_secnds: unknown key`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := "bailiff:\n tables:\n  " + strings.ReplaceAll(c.text, "\n", "\n  ")
+			root := tree(t, map[string]string{"p.rego": allowing, "p_test.rego": allowingTest, "data.yaml": text})
+			for door, wrong := range map[string]error{"check": Faults(Check([]string{root})), "start": opening(root, false), "proven start": opening(root, true)} {
+				if wrong == nil || !strings.Contains(wrong.Error(), c.want) || strings.Contains(wrong.Error(), "\n") {
+					t.Errorf("%s: got %v, want %s", door, wrong, c.want)
+				}
+			}
+		})
+	}
+}
+
+func opening(root string, tested bool) error {
+	_, err := Open(context.Background(), Config{Paths: []string{root}, RequireTests: tested})
+	return err
+}
+
+func TestFaultsOfTablesAreInTheFileThatHoldsThem(t *testing.T) {
+	root := tree(t, map[string]string{
+		"p.rego": allowing, "data.yaml": "bailiff: {tables: {platforms: {teams: {isolation: required}}}}",
+		"bailiff/tables/data.json":           "{\n  \"callable_tools\": {\n    \"web_search\": \"alow\"}}",
+		"bailiff/tables/sandboxes/data.yaml": "docker:\n  scop: user",
+	})
+	want := []string{
+		filepath.Join(root, `bailiff/tables/data.json:3: bailiff.tables.callable_tools.web_search: "alow": unknown word, nearest valid word is "allow"`),
+		filepath.Join(root, `bailiff/tables/sandboxes/data.yaml:2: bailiff.tables.sandboxes.docker.scop: unknown key, nearest valid key is "scope"`),
+	}
+	if got := Faults(Check([]string{root})).Error(); got != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", got, strings.Join(want, "\n"))
+	}
+}
+
+func TestATeamsOwnTablesAreItsOwn(t *testing.T) {
+	root := tree(t, map[string]string{"p.rego": allowing, "data.yaml": "bailiff: {tables: {shifts: {night: [22, 6], scop: x}, oncall: ana, nobody: }}"})
+	if faults := Check([]string{root}); len(faults) > 0 {
+		t.Error(faults)
+	}
+}

@@ -1,0 +1,143 @@
+package tables
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/spelling"
+)
+
+// shape tells what is wrong with a value.
+type shape func(value any, at keys, tell teller)
+
+type teller func(at keys, wrong string)
+
+// keys lead from the root of the tables to a value.
+type keys []string
+
+func (k keys) below(name string) keys { return append(slices.Clip(k), name) }
+
+// fields is an object with keys that are known.
+func fields(known map[string]shape) shape { return oneOfThe("key", known) }
+
+func backendsTo(each shape) shape { return oneOfThe("backend", same(backendNames, each)) }
+
+func toolsTo(each shape) shape { return oneOfThe("tool", same(toolNames, each)) }
+
+func same(names []string, each shape) map[string]shape {
+	known := map[string]shape{}
+	for _, name := range names {
+		known[name] = each
+	}
+	return known
+}
+
+func oneOfThe(kind string, known map[string]shape) shape {
+	return entries(func(name string, value any, at keys, tell teller) {
+		if is, ok := known[name]; ok {
+			is(value, at, tell)
+			return
+		}
+		tell(at, spelling.Unknown(kind, name, slices.Collect(maps.Keys(known))))
+	})
+}
+
+// named is an object with names that only its writer knows.
+func named(each shape) shape {
+	return entries(func(_ string, value any, at keys, tell teller) { each(value, at, tell) })
+}
+
+func entries(each func(name string, value any, at keys, tell teller)) shape {
+	return func(value any, at keys, tell teller) {
+		members, ok := value.(map[string]any)
+		if !ok {
+			tell(at, wrongType(value, "an object"))
+		}
+		for name, value := range members {
+			each(name, value, at.below(name), tell)
+		}
+	}
+}
+
+// callable says what scripts may call. Commands are judged one by one, so that
+// there is nothing to ask of all.
+var callable = entries(func(name string, value any, at keys, tell teller) {
+	switch {
+	case name == string(bailiff.Terminal):
+		word("allow", "deny")(value, at, tell)
+	case !bailiff.IsCallable(name):
+		tell(at, "no script may call a tool of that name: want a to z, 0 to 9 and _, and none of bailiff's own but terminal")
+	default:
+		verdict(value, at, tell)
+	}
+})
+
+func list(each shape) shape {
+	return func(value any, at keys, tell teller) {
+		elements, ok := value.([]any)
+		if !ok {
+			tell(at, wrongType(value, "a list"))
+		}
+		for i, element := range elements {
+			each(element, at.below(strconv.Itoa(i)), tell)
+		}
+	}
+}
+
+func word(valid ...string) shape {
+	return func(value any, at keys, tell teller) {
+		said, ok := value.(string)
+		switch {
+		case !ok:
+			tell(at, wrongType(value, "one of "+strings.Join(valid, ", ")))
+		case !slices.Contains(valid, said):
+			tell(at, fmt.Sprintf("%q: %s", said, spelling.Unknown("word", said, valid)))
+		}
+	}
+}
+
+func text(value any, at keys, tell teller) {
+	if _, ok := value.(string); !ok {
+		tell(at, wrongType(value, "text"))
+	}
+}
+
+func truth(value any, at keys, tell teller) {
+	if _, ok := value.(bool); !ok {
+		tell(at, wrongType(value, "true or false"))
+	}
+}
+
+func count(value any, at keys, tell teller) {
+	number, _ := value.(json.Number)
+	if n, err := strconv.ParseFloat(string(number), 64); err != nil || n != math.Trunc(n) || n < 1 || n > math.MaxInt32 {
+		tell(at, wrongType(value, fmt.Sprintf("a whole number from 1 to %d", math.MaxInt32)))
+	}
+}
+
+// maxCPUs is more than any machine has.
+const maxCPUs = 4096
+
+func amount(value any, at keys, tell teller) {
+	number, _ := value.(json.Number)
+	if n, err := number.Float64(); err != nil || !(n > 0 && n <= maxCPUs) {
+		tell(at, wrongType(value, fmt.Sprintf("a number above 0, and %d at most", maxCPUs)))
+	}
+}
+
+func wrongType(value any, want string) string {
+	switch value.(type) {
+	case map[string]any:
+		return "is an object, want " + want
+	case []any:
+		return "is a list, want " + want
+	}
+	written, _ := json.Marshal(value)
+	return "is " + string(written) + ", want " + want
+}

@@ -1,0 +1,76 @@
+// Package tables reads the tables of the shipped policies as strictly as decisions
+// are read.
+//
+// A word in a table that no rule looks up counts for nothing, in silence: a sandbox
+// that was to be bounded is not, a tool that was to be asked about is denied. So a
+// misspelt key or word, a value of another type and a limit that is no limit are
+// faults, whichever backends and platforms are in use.
+//
+// What is not here: tables of other names, which are a team's own, and tables that
+// consist of nothing but names of the world outside, such as programs and files.
+package tables
+
+import "github.com/bailiff-dev/bailiff"
+
+// Fault is one thing that is wrong: the keys that lead there, numbers for elements
+// of lists, and a sentence.
+type Fault struct {
+	At    []string
+	Wrong string
+}
+
+// Check lists what is wrong in data.bailiff.tables, decoded with [json.Number] for
+// numbers.
+func Check(all any) (faults []Fault) {
+	tell := func(at keys, wrong string) { faults = append(faults, Fault{at, wrong}) }
+	entries(func(name string, value any, at keys, tell teller) {
+		if is, ok := known[name]; ok {
+			is(value, at, tell)
+		}
+	})(all, keys{}, tell)
+	return faults
+}
+
+// known are those that the shipped policies read and people edit daily.
+var known = map[string]shape{
+	"platforms":       named(platform),
+	"sandboxes":       backendsTo(sandbox),
+	"unnamed_sandbox": sandbox,
+	"network":         fields(map[string]shape{"platforms": named(network)}),
+	"limits":          fields(map[string]shape{"tools": toolsTo(limits), "unasked_timeout_seconds": toolsTo(count)}),
+	"callable_tools":  callable,
+	"approval":        fields(map[string]shape{"terms": terms, "tools": toolsTo(terms)}),
+	"env":             named(list(variableFor)),
+	"env_never":       fields(map[string]shape{"names": named(text), "prefixes": named(text)}),
+	"classes":         named(fields(map[string]shape{"rule": text, "message": text})),
+	"verdicts":        named(fields(map[string]shape{"host": verdict, "sandbox": verdict})),
+	"hidden_rules":    named(truth),
+}
+
+var (
+	verdict = word("allow", "ask", "deny")
+	network = fields(map[string]shape{"network": word("none", "egress", "full"), "egress": list(text)})
+	limits  = fields(map[string]shape{
+		"timeout_seconds": count, "output_bytes": count, "cpus": amount, "memory_mb": count, "disk_mb": count, "pids": count,
+		"idle_seconds": count, "max_seconds": count, "background_seconds": count, "processes": count,
+	})
+	sandbox = fields(map[string]shape{
+		"host": truth, "scope": word("session", "user", "request"), "read_only": truth, "persistent": truth, "network": network, "limits": limits,
+	})
+	mount    = fields(map[string]shape{"source": text, "target": text, "read_only": truth})
+	platform = fields(map[string]shape{
+		"isolation": word("required", "optional"), "backends": list(word(backendNames...)), "images": backendsTo(text),
+		"mounts": backendsTo(list(mount)), "persistent": backendsTo(truth), "limits": limits,
+	})
+	terms = fields(map[string]shape{
+		"scopes": list(word("once", "session", "always")), "timeout_seconds": count, "grant_seconds": count, "quorum": count,
+	})
+	variableFor = fields(map[string]shape{
+		"platforms": list(text), "tools": list(word(toolNames...)), "programs": list(text), "backends": list(word(backendNames...)), "sealed": truth,
+	})
+)
+
+var (
+	backendNames = []string{"docker", "bubblewrap", "local"}
+	toolNames    = []string{string(bailiff.Terminal), string(bailiff.ExecuteCode), string(bailiff.Process), string(bailiff.Call)}
+)
