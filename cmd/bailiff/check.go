@@ -16,9 +16,9 @@ func newCheck(configPath *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check the configuration and the policies",
-		Long: `Checks the configuration, the policies it names, and that the policies use the
-input as its schema describes it. Prints every fault as file:line and says what
-would be right. It runs no tests: see "bailiff test".
+		Long: `Checks the configuration, the policies it names, that the policies use the input
+as its schema describes it, and that their tables say what policies look up.
+Prints every fault as file:line and says what would be right. It runs no tests: see "bailiff test".
 
 Exit status: 0 if all is well, 1 otherwise.`,
 		Example: "  bailiff check --config /etc/bailiff/bailiff.yaml",

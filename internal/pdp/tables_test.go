@@ -79,7 +79,7 @@ func TestWhoeverEditsTheTablesLeavesTheTestsAlone(t *testing.T) {
 func TestTablesThatSayWhatNobodyReadsDoNotComeIntoForce(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"a key of a platform":        {"platforms:\n  teams:\n    persistant: {docker: true}", `data.yaml:5: bailiff.tables.platforms.teams.persistant: unknown key, nearest valid key is "persistent"`},
-		"truth where backends are":   {"platforms:\n  teams:\n    persistent: true", `data.yaml:5: bailiff.tables.platforms.teams.persistent: is true, want an object`},
+		"truth where backends are":   {"platforms:\n  teams:\n    persistent: true", `data.yaml:5: bailiff.tables.platforms.teams.persistent: is true, want an object with a value for each backend`},
 		"a backend":                  {"platforms: {teams: {persistent: {dokcer: true}}}", `data.yaml:3: bailiff.tables.platforms.teams.persistent.dokcer: unknown backend, nearest valid backend is "docker"`},
 		"a backend of a list":        {"platforms:\n  teams:\n    backends:\n    - docker\n    - bubblewarp", `data.yaml:7: bailiff.tables.platforms.teams.backends.1: "bubblewarp": unknown word, nearest valid word is "bubblewrap"`},
 		"isolation":                  {"platforms: {teams: {isolation: requird}}", `"requird": unknown word, nearest valid word is "required"`},

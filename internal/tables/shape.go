@@ -24,11 +24,11 @@ type keys []string
 func (k keys) below(name string) keys { return append(slices.Clip(k), name) }
 
 // fields is an object with keys that are known.
-func fields(known map[string]shape) shape { return oneOfThe("key", known) }
+func fields(known map[string]shape) shape { return oneOfThe("key", "an object", known) }
 
-func backendsTo(each shape) shape { return oneOfThe("backend", same(backendNames, each)) }
+func backendsTo(each shape) shape { return oneOfThe("backend", "an object with a value for each backend", same(backendNames, each)) }
 
-func toolsTo(each shape) shape { return oneOfThe("tool", same(toolNames, each)) }
+func toolsTo(each shape) shape { return oneOfThe("tool", "an object with a value for each tool", same(toolNames, each)) }
 
 func same(names []string, each shape) map[string]shape {
 	known := map[string]shape{}
@@ -38,8 +38,8 @@ func same(names []string, each shape) map[string]shape {
 	return known
 }
 
-func oneOfThe(kind string, known map[string]shape) shape {
-	return entries(func(name string, value any, at keys, tell teller) {
+func oneOfThe(kind, want string, known map[string]shape) shape {
+	return entries(want, func(name string, value any, at keys, tell teller) {
 		if is, ok := known[name]; ok {
 			is(value, at, tell)
 			return
@@ -50,14 +50,14 @@ func oneOfThe(kind string, known map[string]shape) shape {
 
 // named is an object with names that only its writer knows.
 func named(each shape) shape {
-	return entries(func(_ string, value any, at keys, tell teller) { each(value, at, tell) })
+	return entries("an object", func(_ string, value any, at keys, tell teller) { each(value, at, tell) })
 }
 
-func entries(each func(name string, value any, at keys, tell teller)) shape {
+func entries(want string, each func(name string, value any, at keys, tell teller)) shape {
 	return func(value any, at keys, tell teller) {
 		members, ok := value.(map[string]any)
 		if !ok {
-			tell(at, wrongType(value, "an object"))
+			tell(at, wrongType(value, want))
 		}
 		for name, value := range members {
 			each(name, value, at.below(name), tell)
@@ -67,7 +67,7 @@ func entries(each func(name string, value any, at keys, tell teller)) shape {
 
 // callable says what scripts may call. Commands are judged one by one, so that
 // there is nothing to ask of all.
-var callable = entries(func(name string, value any, at keys, tell teller) {
+var callable = entries("an object", func(name string, value any, at keys, tell teller) {
 	switch {
 	case name == string(bailiff.Terminal):
 		word("allow", "deny")(value, at, tell)

@@ -23,7 +23,7 @@ type Fault struct {
 // numbers.
 func Check(all any) (faults []Fault) {
 	tell := func(at keys, wrong string) { faults = append(faults, Fault{at, wrong}) }
-	entries(func(name string, value any, at keys, tell teller) {
+	entries("an object", func(name string, value any, at keys, tell teller) {
 		if is, ok := known[name]; ok {
 			is(value, at, tell)
 		}
