@@ -123,6 +123,12 @@ type Progress struct {
 	Output []byte
 }
 
+// Ended is what the end of a session stopped.
+type Ended struct {
+	// Sandboxes counts those that went, Processes those that ran in the background.
+	Sandboxes, Processes int
+}
+
 // Decided is a decision with the id it has in the decision log.
 type Decided struct {
 	ID       string

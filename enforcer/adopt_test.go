@@ -60,8 +60,8 @@ func TestASandboxOfAKilledSidecarIsGoneOnWith(t *testing.T) {
 	if at := room.cmds[1].Workdir; at != "/workspace/deep" {
 		t.Errorf("the session goes on in %q", at)
 	}
-	if n, err := next.EndSession(t.Context(), "hermes", "s1"); n != 1 || err != nil || room.stands() {
-		t.Errorf("ending the session removed %d, %v", n, err)
+	if n, err := next.EndSession(t.Context(), "hermes", "s1"); n.Sandboxes != 1 || err != nil || room.stands() {
+		t.Errorf("ending the session removed %+v, %v", n, err)
 	}
 }
 

@@ -129,17 +129,17 @@ func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) bailiff.Deci
 	return bailiff.Decided{ID: m.event.DecisionID, Decision: m.Decision}
 }
 
-// EndSession stops and removes a session's sandboxes with their files, and
-// returns how many sandboxes there were. In one that is the user's, what the
+// EndSession stops and removes a session's sandboxes with their files. In one that is the user's, what the
 // session runs in the background is stopped, and its interpreters are ended.
-func (e *Enforcer) EndSession(ctx context.Context, caller, session string) (int, error) {
+func (e *Enforcer) EndSession(ctx context.Context, caller, session string) (bailiff.Ended, error) {
 	e.tools.forget(caller, session)
 	key := sessionKey{caller, session}
+	running := e.processes.running(key)
 	dropped, ending, left := e.leases.end(caller, session, slices.Sorted(maps.Keys(e.Backends)))
 	if err := e.empty(context.WithoutCancel(ctx), left); err != nil {
 		e.Log.Warn("removing the files of a session that has ended; a sweep will", "error", err)
 	}
-	return dropped, errors.Join(await(ctx, ending), e.processes.end(ctx, key), e.endScripts(ctx, key))
+	return bailiff.Ended{Sandboxes: dropped, Processes: running}, errors.Join(await(ctx, ending), e.processes.end(ctx, key), e.endScripts(ctx, key))
 }
 
 // Close lets running requests finish until ctx ends, then interrupts them, and

@@ -103,7 +103,10 @@ func TestASessionWorksWithItsBackgroundProcess(t *testing.T) {
 	if a := ask("wait"); a.Status != bailiff.Completed || a.ExitCode != 3 || string(a.Output) != "three\n" || a.Processes[0].Status != bailiff.Completed {
 		t.Errorf("waiting was answered %+v", a)
 	}
-	if a := ask("log"); string(a.Output) != "one\ntwo\nthree\n" {
+	if a := ask("write", "more"); a.Code != bailiff.CodeProcess || !strings.Contains(a.Message, "has ended: completed, exit code 3.") {
+		t.Errorf("writing to the ended process was answered %+v", a)
+	}
+	if a := ask("log"); string(a.Output) != "one\ntwo\nthree\n" || a.ExitCode != 3 {
 		t.Errorf("the log of the ended process is %q", a.Output)
 	}
 }
@@ -113,7 +116,7 @@ func TestWaitingForAProcessEnds(t *testing.T) {
 	id, _ := b.start(t, inBackground("serve"))
 	soon := about("wait", id)
 	soon.Args.Timeout = 1
-	if a := b.Execute(t.Context(), soon, nil); a.Status != bailiff.Completed || !a.Processes[0].Ended.IsZero() {
+	if a := b.Execute(t.Context(), soon, nil); a.Status != bailiff.Completed || !a.Processes[0].Ended.IsZero() || a.Message != "Process "+id+" is still running." {
 		t.Errorf("a wait that was too short was answered %+v", a)
 	}
 	gone, leave := context.WithCancel(t.Context())
@@ -449,4 +452,20 @@ func TestASessionHasNoMoreThan64RequestsUnderWay(t *testing.T) {
 		}
 		b.Close(t.Context())
 	})
+}
+
+func TestTheEndOfASessionSaysWhatItStopped(t *testing.T) {
+	for scope, want := range map[string]bailiff.Ended{"session": {Sandboxes: 1, Processes: 2}, "user": {Processes: 2}} {
+		t.Run(scope, func(t *testing.T) {
+			b := newBench(t, func(b *bench) { b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.Scope = scope }) })
+			id, job := b.start(t, inBackground("short"))
+			job.ends(backends.Exit{})
+			b.ended(t, id)
+			b.start(t, inBackground("one"))
+			b.start(t, inBackground("two"))
+			if got, err := b.EndSession(t.Context(), "hermes", "s1"); got != want || err != nil {
+				t.Errorf("ended are %+v, %v, want %+v", got, err, want)
+			}
+		})
+	}
 }

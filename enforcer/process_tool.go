@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/ledger"
 )
 
 // attend does what an allowed request wants with the processes of its session. They
@@ -51,12 +53,24 @@ func (p *process) attend(ctx context.Context, m *matter, a *answer) {
 	}
 	state := p.state(ctx)
 	a.Processes = []bailiff.ProcessState{state}
-	if end, ended := p.ended(); ended && a.Status == bailiff.Completed {
-		a.note(fmt.Sprintf("%s has ended: %s, exit code %d.", p.id, end.Status, end.ExitCode), end.Message)
-		if m.located.Args.Action == "wait" {
+	end, ended := p.ended()
+	switch action := m.located.Args.Action; {
+	case a.Status == bailiff.Completed && ended:
+		a.note(ending(p.id, end))
+		if action == "wait" || action == "poll" || action == "log" {
 			a.ExitCode = end.ExitCode
 		}
+	case a.Status == bailiff.Completed && action == "wait":
+		a.note("Process " + p.id + " is still running.")
 	}
+	if ended {
+		p.told.Store(true)
+	}
+}
+
+// ending says how a process ended.
+func ending(id string, end ledger.End) string {
+	return strings.TrimSpace(fmt.Sprintf("%s has ended: %s, exit code %d. %s", id, end.Status, end.ExitCode, end.Message))
 }
 
 var errAction = errors.New("nothing is known of this action")
@@ -147,6 +161,9 @@ func (a *answer) unattended(ctx context.Context, p *process, err error) {
 	case errors.Is(err, errOvertaken), errors.Is(err, errLongLine):
 		a.Status, a.Code = bailiff.Unavailable, bailiff.CodeCommand
 	case !p.running():
-		a.Message = p.id + " has ended."
+		a.Message = p.id + " has ended, and takes no input any more."
+		if end, ended := p.ended(); ended {
+			a.Message = "Nothing can be done to it or read any more: " + ending(p.id, end)
+		}
 	}
 }

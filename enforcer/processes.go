@@ -44,19 +44,30 @@ func (ps *processes) room(req bailiff.Request, limits bailiff.Limits) error {
 }
 
 func (ps *processes) roomFor(key sessionKey, limits bailiff.Limits) error {
-	most, n := limits.Processes, ps.starting[key]
+	most, n := limits.Processes, ps.starting[key]+count(ps.known[key])
 	if most == 0 {
 		most = mostRunning
-	}
-	for _, p := range ps.known[key] {
-		if p.running() {
-			n++
-		}
 	}
 	if n < most {
 		return nil
 	}
 	return fmt.Errorf("%w: the session has %d, as many as limits.processes of the policies allows; kill one with the process tool, or wait until one has ended", errProcesses, n)
+}
+
+// running counts the background processes of a session that run.
+func (ps *processes) running(key sessionKey) int {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	return count(ps.known[key])
+}
+
+func count(all []*process) (running int) {
+	for _, p := range all {
+		if p.running() {
+			running++
+		}
+	}
+	return running
 }
 
 // reserve keeps room for a background process until it is known, or done is called.

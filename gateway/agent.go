@@ -18,7 +18,7 @@ type Enforcer interface {
 	Decide(ctx context.Context, req bailiff.Request) bailiff.Decided
 	// Refuse records a denial of what is no request that could be judged.
 	Refuse(caller, rule, message string) bailiff.Decided
-	EndSession(ctx context.Context, caller, session string) (removed int, err error)
+	EndSession(ctx context.Context, caller, session string) (bailiff.Ended, error)
 }
 
 // Evaluator answers with other documents of the policies than the decision.
@@ -116,12 +116,12 @@ func (a *agent) decide(w http.ResponseWriter, r *http.Request) {
 
 func (a *agent) endSession(w http.ResponseWriter, r *http.Request) {
 	session := r.PathValue("id")
-	removed, err := a.Enforcer.EndSession(r.Context(), a.Name, session)
+	ended, err := a.Enforcer.EndSession(r.Context(), a.Name, session)
 	if err != nil {
 		problem(http.StatusInternalServerError, "internal", "Ending the session failed: "+err.Error()+".").write(w)
 		return
 	}
-	send(w, http.StatusOK, SessionEnded{removed})
+	send(w, http.StatusOK, SessionEnded{ended.Sandboxes, ended.Processes})
 }
 
 // read reads a request that this door may speak for.

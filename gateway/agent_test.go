@@ -84,7 +84,7 @@ func TestEndingASessionEndsThisDoorsOnly(t *testing.T) {
 		c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(e))))
 		var ended SessionEnded
 		c.do(http.MethodDelete, "/v1/sessions/"+url.PathEscape(id), "").into(t, http.StatusOK, &ended)
-		if got := e.last(t); got.Session.ID != id || got.Caller != "hermes" || ended.Removed != 1 {
+		if got := e.last(t); got.Session.ID != id || got.Caller != "hermes" || ended != (SessionEnded{Removed: 1, Processes: 2}) {
 			t.Errorf("session %q of %q was ended, want %q of hermes", got.Session.ID, got.Caller, id)
 		}
 	}

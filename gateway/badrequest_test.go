@@ -66,13 +66,15 @@ func TestBadRequestsAreRefusedWithThePlaceOfTheFault(t *testing.T) {
 		{"a timeout out of all bounds", args(`{"command": "ls", "timeout": 1e300}`), codeRequest, "/args/timeout", "want a whole number"},
 		{"a timeout that is text", args(`{"command": "ls", "timeout": "180"}`), codeRequest, "/args/timeout", "want a whole number"},
 		{"background that is text", args(`{"command": "ls", "background": "yes"}`), codeRequest, "/args/background", "want true or false"},
-		{"code for the terminal", args(`{"command": "ls", "code": "1"}`), codeRequest, "/args/code", "nothing is named"},
+		{"code for the terminal", args(`{"command": "ls", "code": "1"}`), codeRequest, "/args/code", `"code" here, want command, background, stdin, workdir, timeout`},
 		{"a command for execute_code", code(`{"code": "1", "command": "ls"}`), codeRequest, "/args/command", "nothing is named"},
 		{"execute_code without code", code(`{}`), codeRequest, "/args/code", "is missing"},
 		{"a NUL byte in the code", code(`{"code": "a\u0000"}`), codeRequest, "/args/code", "NUL byte"},
 		{"process without an action", process(`{}`), codeRequest, "/args/action", "is missing"},
 		{"an unknown action", process(`{"action": "fork"}`), codeRequest, "/args/action", `is "fork"`},
 		{"poll without a process", process(`{"action": "poll"}`), codeRequest, "/args/process_id", "is missing"},
+		{"list with a process", process(`{"action": "list", "process_id": "p"}`), codeRequest, "/args/process_id", "does not belong to list"},
+		{"write without data", process(`{"action": "write", "process_id": "p"}`), codeRequest, "/args/data", "is missing"},
 		{"data for poll", process(`{"action": "poll", "process_id": "p", "data": "x"}`), codeRequest, "/args/data", "belongs to write"},
 		{"args as a string that is no JSON", args(`"ls -l"`), codeJSON, "/args", "wrong at byte 0"},
 		{"args as a string with an unknown name", args(`"{\"command\": \"ls\", \"cmd\": 1}"`), codeRequest, "/args/cmd", "nothing is named"},
@@ -168,5 +170,13 @@ func TestARequestOfExactlyOneMebibyteIsTaken(t *testing.T) {
 	c.post("/v1/execute", replace("git status", command)).into(t, http.StatusOK, &a)
 	if e.last(t).Args.Command != command {
 		t.Error("the command arrived changed")
+	}
+}
+
+func TestWhatElseIsWrongIsNamedBesideAnUnknownName(t *testing.T) {
+	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(&enforcer{}))))
+	p := c.post("/v1/decide", args(`{"cmd": "ls"}`)).problem(t, http.StatusBadRequest)
+	if len(p.Errors) != 2 || p.Errors[0].At != "/args/cmd" || p.Errors[1] != (Fault{"/args/command", "is missing"}) {
+		t.Errorf("the faults are %+v", p.Errors)
 	}
 }

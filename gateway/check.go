@@ -102,6 +102,10 @@ func (c *checker) process(a *bailiff.Args) {
 		c.fault("/args/action", "want %s, is %q", strings.Join(actions, ", "), cut(a.Action))
 	case a.Action != "list" && a.ProcessID == "":
 		c.fault("/args/process_id", "is missing: %s needs to know of which process", a.Action)
+	case a.Action == "list" && a.ProcessID != "":
+		c.fault("/args/process_id", "does not belong to list, which names all processes of the session; use poll, wait or log for one")
+	case a.Action == "write" && a.Data == "":
+		c.fault("/args/data", "is missing: write needs something to write, and submit without data is a line's end")
 	case a.Action != "write" && a.Action != "submit" && a.Data != "":
 		c.fault("/args/data", "belongs to write and submit, not to %s", a.Action)
 	}

@@ -73,9 +73,9 @@ func (e *enforcer) Refuse(caller, rule, message string) bailiff.Decided {
 	return bailiff.Decided{ID: "r1", Decision: bailiff.Denied(rule, message)}
 }
 
-func (e *enforcer) EndSession(_ context.Context, caller, session string) (int, error) {
+func (e *enforcer) EndSession(_ context.Context, caller, session string) (bailiff.Ended, error) {
 	e.note(bailiff.Request{Caller: caller, Session: bailiff.Session{ID: session}})
-	return 1, nil
+	return bailiff.Ended{Sandboxes: 1, Processes: 2}, nil
 }
 
 var messaging = []string{"telegram", "discord", "slack"}

@@ -155,13 +155,15 @@ func (broken) Execute(context.Context, bailiff.Request, func(bailiff.Progress)) 
 }
 func (broken) Decide(context.Context, bailiff.Request) bailiff.Decided { panic("a bug") }
 func (broken) Refuse(string, string, string) bailiff.Decided           { panic("a bug") }
-func (broken) EndSession(context.Context, string, string) (int, error) { return 0, errors.New("stuck") }
-func (broken) Status(context.Context) Status                           { panic("a bug") }
-func (broken) List(context.Context) []Sandbox                          { panic("a bug") }
-func (broken) Remove(context.Context, string) (bool, error)            { return false, errors.New("stuck") }
-func (broken) RegisterTools(string, string, []string) error            { panic("a bug") }
-func (broken) AnswerTool(string, string, string, bool) error           { panic("a bug") }
-func (broken) Reap(context.Context) (int, error)                       { return 0, errors.New("stuck") }
+func (broken) EndSession(context.Context, string, string) (bailiff.Ended, error) {
+	return bailiff.Ended{}, errors.New("stuck")
+}
+func (broken) Status(context.Context) Status                 { panic("a bug") }
+func (broken) List(context.Context) []Sandbox                { panic("a bug") }
+func (broken) Remove(context.Context, string) (bool, error)  { return false, errors.New("stuck") }
+func (broken) RegisterTools(string, string, []string) error  { panic("a bug") }
+func (broken) AnswerTool(string, string, string, bool) error { panic("a bug") }
+func (broken) Reap(context.Context) (int, error)             { return 0, errors.New("stuck") }
 func (broken) Query(context.Context, bailiff.Request, bailiff.Circumstances, string) (any, bool, error) {
 	panic("a bug")
 }

@@ -60,7 +60,12 @@ const (
 // approval.
 const UsualWait = 300
 
-var strict = json.RejectUnknownMembers(true)
+// How names are taken that nothing has: refused, or, to look for further faults of
+// what is refused for them, passed over.
+var (
+	strict    = json.RejectUnknownMembers(true)
+	forgiving = json.RejectUnknownMembers(false)
+)
 
 // ParseRequest reads a request as strictly as the agent API does, for programs
 // that take one from a file. The error is a [*Problem] with every fault.
@@ -86,8 +91,12 @@ func (wire *received) request() (bailiff.Request, *Problem) {
 	req := bailiff.Request{ID: wire.RequestID, Tool: wire.Tool, Session: wire.Session, Env: wire.Env,
 		Backend: wire.Backend, WaitSeconds: int(wire.WaitSeconds)}
 	var err error
-	if req.Args, err = readArgs(wire.Tool, wire.Args); err != nil {
-		return req, misread(err, "/args")
+	if req.Args, err = readArgs(wire.Tool, wire.Args, strict); err != nil {
+		p := misread(err, "/args")
+		if req.Args, err = readArgs(wire.Tool, wire.Args, forgiving); err == nil {
+			p = refused(p.Code, append(p.Errors, check(&req)...))
+		}
+		return req, p
 	}
 	if faults := check(&req); len(faults) > 0 {
 		return req, refused(codeRequest, faults)
@@ -98,7 +107,7 @@ func (wire *received) request() (bailiff.Request, *Problem) {
 // readArgs reads the arguments of a tool, which some models send as a string
 // that holds the object. Those of an unknown tool are left unread: the tool is
 // the fault then.
-func readArgs(tool bailiff.Tool, text jsontext.Value) (bailiff.Args, error) {
+func readArgs(tool bailiff.Tool, text jsontext.Value, unknown json.Options) (bailiff.Args, error) {
 	if text.Kind() == '"' {
 		inner, err := jsontext.AppendUnquote(nil, text)
 		if err != nil {
@@ -112,15 +121,15 @@ func readArgs(tool bailiff.Tool, text jsontext.Value) (bailiff.Args, error) {
 	switch tool {
 	case bailiff.Terminal:
 		var a terminalArgs
-		err := json.Unmarshal(text, &a, strict)
+		err := json.Unmarshal(text, &a, unknown)
 		return bailiff.Args{Command: a.Command, Background: a.Background, Stdin: a.Stdin, Workdir: a.Workdir, Timeout: int(a.Timeout)}, err
 	case bailiff.ExecuteCode:
 		var a codeArgs
-		err := json.Unmarshal(text, &a, strict)
+		err := json.Unmarshal(text, &a, unknown)
 		return bailiff.Args{Code: a.Code, Reset: a.Reset, Timeout: int(a.Timeout)}, err
 	case bailiff.Process:
 		var a processArgs
-		err := json.Unmarshal(text, &a, strict)
+		err := json.Unmarshal(text, &a, unknown)
 		return bailiff.Args{Action: a.Action, ProcessID: a.ProcessID, Data: a.Data, Timeout: int(a.Timeout)}, err
 	}
 	return bailiff.Args{}, nil
@@ -196,11 +205,23 @@ func badSyntax(err *jsontext.SyntacticError) string {
 func badMeaning(err *json.SemanticError) string {
 	switch {
 	case errors.Is(err, json.ErrUnknownName):
-		return fmt.Sprintf("nothing is named %q here", err.JSONPointer.LastToken())
+		return fmt.Sprintf("nothing is named %q here, want %s", err.JSONPointer.LastToken(), strings.Join(names(err.GoType), ", "))
 	case errors.Is(err, errNotWhole):
 		return errNotWhole.Error()
 	}
 	return "want " + wanted(err.GoType) + strings.TrimSuffix(", is "+kinds[err.JSONKind], ", is ")
+}
+
+// names are those of a type's values in JSON.
+func names(t reflect.Type) (all []string) {
+	if t == nil || t.Kind() != reflect.Struct {
+		return []string{"another"}
+	}
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		all = append(all, name)
+	}
+	return all
 }
 
 func wanted(t reflect.Type) string {

@@ -10,22 +10,23 @@ import (
 
 // Answer is the answer to POST /v1/execute.
 type Answer struct {
-	RequestID       string           `json:"request_id"`
-	DecisionID      string           `json:"decision_id"`
-	Status          bailiff.Status   `json:"status"`
-	Code            string           `json:"code,omitempty"`
-	ExitCode        int              `json:"exit_code"`
-	Output          string           `json:"output"`
-	OutputEncoding  string           `json:"output_encoding"`
-	Truncated       bool             `json:"truncated"`
-	DurationSeconds float64          `json:"duration_seconds"`
-	Backend         string           `json:"backend"`
-	SandboxID       string           `json:"sandbox_id"`
-	ProcessID       string           `json:"process_id"`
-	Message         string           `json:"message"`
-	Processes       []Process        `json:"processes,omitempty"`
-	ToolCallsMade   int              `json:"tool_calls_made,omitempty"`
-	Decision        bailiff.Decision `json:"decision"`
+	RequestID       string         `json:"request_id"`
+	DecisionID      string         `json:"decision_id"`
+	Status          bailiff.Status `json:"status"`
+	Code            string         `json:"code,omitempty"`
+	ExitCode        int            `json:"exit_code"`
+	Output          string         `json:"output"`
+	OutputEncoding  string         `json:"output_encoding"`
+	Truncated       bool           `json:"truncated"`
+	DurationSeconds float64        `json:"duration_seconds"`
+	Backend         string         `json:"backend"`
+	SandboxID       string         `json:"sandbox_id"`
+	ProcessID       string         `json:"process_id"`
+	Message         string         `json:"message"`
+	Processes       []Process      `json:"processes,omitempty"`
+	ToolCallsMade   int            `json:"tool_calls_made,omitempty"`
+	// Decision is missing where nothing was decided; there is no DecisionID then.
+	Decision bailiff.Decision `json:"decision,omitzero"`
 	// Approval is set when humans were asked, or a grant of theirs was used.
 	Approval *Approval `json:"approval,omitempty"`
 }
@@ -35,17 +36,20 @@ type Process struct {
 	ProcessID string    `json:"process_id"`
 	Command   string    `json:"command"`
 	StartedAt time.Time `json:"started_at"`
-	// EndedAt and Status are missing, and ExitCode is zero, while it runs.
+	// EndedAt, Status and ExitCode are missing while it runs.
 	EndedAt     time.Time      `json:"ended_at,omitzero"`
 	Status      bailiff.Status `json:"status,omitempty"`
-	ExitCode    int            `json:"exit_code"`
+	ExitCode    *int           `json:"exit_code,omitempty"`
 	OutputBytes int64          `json:"output_bytes"`
 }
 
 func toldProcesses(all []bailiff.ProcessState) []Process {
 	told := make([]Process, len(all))
 	for i, p := range all {
-		told[i] = Process{p.ID, p.Command, p.Started, p.Ended, p.Status, p.ExitCode, p.Written}
+		told[i] = Process{p.ID, p.Command, p.Started, p.Ended, p.Status, nil, p.Written}
+		if !p.Ended.IsZero() {
+			told[i].ExitCode = &p.ExitCode
+		}
 	}
 	return told
 }
@@ -122,7 +126,9 @@ func answered(a bailiff.Answer) Answer {
 
 // SessionEnded is the answer to DELETE /v1/sessions/{id}.
 type SessionEnded struct {
-	Removed int `json:"removed"`
+	// Removed counts sandboxes, Processes those that ran in the background.
+	Removed   int `json:"removed"`
+	Processes int `json:"processes"`
 }
 
 // Status is the answer to GET /v1/status.

@@ -26,7 +26,7 @@ func TestAnAnswerTellsOfProcessesAndOfToolsThatWereCalled(t *testing.T) {
 	}})
 	for _, want := range []string{
 		`"tool_calls_made":3`,
-		`"processes":[{"process_id":"p1","command":"make","started_at":"2026-11-21T12:00:00Z","exit_code":0,"output_bytes":7},`,
+		`"processes":[{"process_id":"p1","command":"make","started_at":"2026-11-21T12:00:00Z","output_bytes":7},`,
 		`{"process_id":"p2","command":"sleep 9","started_at":"2026-11-21T12:00:00Z","ended_at":"2026-11-21T12:01:00Z","status":"timeout","exit_code":124,"output_bytes":0}]`,
 	} {
 		if !strings.Contains(got, want) {
@@ -37,6 +37,9 @@ func TestAnAnswerTellsOfProcessesAndOfToolsThatWereCalled(t *testing.T) {
 
 func TestAnAnswerIsSilentOnProcessesAndToolsThatThereWereNot(t *testing.T) {
 	got := answerOf(t, bailiff.Answer{RequestID: "r", Status: bailiff.Completed, Decision: allowed})
+	if none := answerOf(t, bailiff.Answer{RequestID: "r", Status: bailiff.Failed, Code: bailiff.CodeOutcomeUnknown}); strings.Contains(none, `"decision"`) {
+		t.Errorf("where nothing was decided the answer is %s", none)
+	}
 	if strings.Contains(got, "processes") || strings.Contains(got, "tool_calls_made") {
 		t.Errorf("the answer is %s", got)
 	}

@@ -55,6 +55,7 @@ deny contains {
 	"match": input.session.platform,
 } if {
 	chosen == ""
+	data.bailiff.tables.platforms[input.session.platform]
 }
 
 deny contains {

@@ -86,7 +86,7 @@ default_verdict := {"host": "ask", "sandbox": "allow"}
 
 deny contains {
 	"rule": "session.unknown_platform",
-	"message": "The platform is not in the table of platforms.",
+	"message": sprintf("The platform %q is not in the table of platforms, where a name counts with its capitals.", [input.session.platform]),
 	"match": input.session.platform,
 } if {
 	not data.bailiff.tables.platforms[input.session.platform]

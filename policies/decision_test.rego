@@ -47,7 +47,7 @@ test_denial_beats_question if {
 test_unknown_platform_is_denied if {
 	answer := decision with input as request("irc", [call("ls", [], [])]) with data.bailiff.tables as usual
 	answer.outcome == "deny"
-	rules(answer) == {"session.unknown_platform", "backend.none"}
+	rules(answer) == {"session.unknown_platform"}
 }
 
 test_finding_without_a_rule_denies if {

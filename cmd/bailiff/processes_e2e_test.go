@@ -59,7 +59,7 @@ func TestABackgroundProcessFromItsStartToItsEnd(t *testing.T) {
 			if a := ask(t, door, attending("s1", "wait", id, "")); a.ExitCode != 3 || a.Output != "got quit\n" || a.Processes[0].Status != bailiff.Completed {
 				t.Errorf("waiting was answered %+v", a)
 			}
-			if a := ask(t, door, attending("s1", "list", "", "")); len(a.Processes) != 1 || a.Processes[0].ExitCode != 3 {
+			if a := ask(t, door, attending("s1", "list", "", "")); len(a.Processes) != 1 || *a.Processes[0].ExitCode != 3 {
 				t.Errorf("listed are %+v", a.Processes)
 			}
 			if text := decisionLog(t, s); !strings.Contains(text, "Background process "+id+" ended.") {
@@ -82,7 +82,7 @@ func TestKillingAProcessEndsAllThatItStarted(t *testing.T) {
 				t.Fatalf("running are %q", a.Output)
 			}
 			a := ask(t, door, attending("s1", "kill", id, ""))
-			if a.Status != bailiff.Completed || a.Processes[0].Status != bailiff.Interrupted || a.Processes[0].ExitCode != bailiff.ExitInterrupted {
+			if a.Status != bailiff.Completed || a.Processes[0].Status != bailiff.Interrupted || *a.Processes[0].ExitCode != bailiff.ExitInterrupted {
 				t.Errorf("killing was answered %+v", a)
 			}
 			if a := ask(t, door, chat("s1", running)); a.Output != "" {

@@ -105,8 +105,8 @@ func (c *crowd) leave() {
 	var ends sync.WaitGroup
 	for session := range crowdSessions {
 		ends.Go(func() {
-			if removed, err := c.door.EndSession(context.Background(), fmt.Sprintf("crowd-%d", session)); err != nil || removed != 1 {
-				c.t.Errorf("ending session %d: %d sandboxes, %v", session, removed, err)
+			if ended, err := c.door.EndSession(context.Background(), fmt.Sprintf("crowd-%d", session)); err != nil || ended.Removed != 1 {
+				c.t.Errorf("ending session %d: %+v, %v", session, ended, err)
 			}
 		})
 	}

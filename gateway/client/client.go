@@ -57,10 +57,9 @@ func (c *Client) Decide(ctx context.Context, request []byte) (gateway.Decided, e
 	return ask[gateway.Decided](ctx, c, http.MethodPost, "/v1/decide", request)
 }
 
-// EndSession removes a session's sandboxes and returns how many there were.
-func (c *Client) EndSession(ctx context.Context, session string) (removed int, err error) {
-	ended, err := ask[gateway.SessionEnded](ctx, c, http.MethodDelete, "/v1/sessions/"+url.PathEscape(session), nil)
-	return ended.Removed, err
+// EndSession removes a session's sandboxes and stops what else it runs.
+func (c *Client) EndSession(ctx context.Context, session string) (gateway.SessionEnded, error) {
+	return ask[gateway.SessionEnded](ctx, c, http.MethodDelete, "/v1/sessions/"+url.PathEscape(session), nil)
 }
 
 // RegisterTools says which tools the scripts of a session may call.

@@ -27,8 +27,8 @@ func (sidecar) Decide(_ context.Context, req bailiff.Request) bailiff.Decided {
 }
 func (sidecar) Refuse(string, string, string) bailiff.Decided { return bailiff.Decided{} }
 
-func (sidecar) EndSession(_ context.Context, _, session string) (int, error) {
-	return len(session), nil
+func (sidecar) EndSession(_ context.Context, _, session string) (bailiff.Ended, error) {
+	return bailiff.Ended{Sandboxes: len(session), Processes: 2}, nil
 }
 func (sidecar) Status(context.Context) gateway.Status { return gateway.Status{Version: "1.2.3"} }
 func (sidecar) List(context.Context) []gateway.Sandbox {
@@ -180,8 +180,8 @@ func TestTheTokenIsSent(t *testing.T) {
 	if err != nil || decided.DecisionID != "true" || decided.Decision.Outcome != bailiff.Ask || decided.Decision.Approval.Quorum != 2 {
 		t.Errorf("decided %+v, %v", decided, err)
 	}
-	if n, err := c.EndSession(t.Context(), "a/b c"); n != 5 || err != nil {
-		t.Errorf("ended %d, %v", n, err)
+	if ended, err := c.EndSession(t.Context(), "a/b c"); ended.Removed != 5 || ended.Processes != 2 || err != nil {
+		t.Errorf("ended %+v, %v", ended, err)
 	}
 }
 
