@@ -109,7 +109,10 @@ func commandOf(arguments json.RawMessage) (bailiff.Args, error) {
 		Timeout float64 `json:"timeout"`
 	}
 	err := strictly(arguments, &a)
+	var mistyped *json.UnmarshalTypeError
 	switch {
+	case errors.As(err, &mistyped):
+		return bailiff.Args{}, fmt.Errorf("want text as command and as workdir and a number as timeout, but %s is a %s", mistyped.Field, mistyped.Value)
 	case err != nil:
 		return bailiff.Args{}, fmt.Errorf("reading the arguments: %w", err)
 	case a.Command == "" || strings.ContainsRune(a.Command+a.Workdir, 0):

@@ -86,6 +86,7 @@ func TestACallIsJudged(t *testing.T) {
 	}{
 		"denied":                     {"terminal", `{"command": "rm -rf /"}`, `"status":"denied"`},
 		"no command":                 {"terminal", `{"command": ""}`, "want a command"},
+		"a number as command":        {"terminal", `{"command": 5}`, "want text as command and as workdir and a number as timeout, but command is a number"},
 		"an unknown argument":        {"terminal", `{"command": "ls", "background": true}`, "unknown field"},
 		"a relative folder":          {"terminal", `{"command": "ls", "workdir": "x"}`, "want an absolute path"},
 		"no object":                  {"terminal", `["ls"]`, "reading the arguments"},

@@ -100,6 +100,9 @@ func (z freezer) Freeze(ctx context.Context, f approval.Freeze) (approval.Freeze
 	if err != nil {
 		return done, errors.Join(err, z.halt(ctx)) // a store that fails has frozen everything
 	}
+	if why := z.roster.now.Load().Unliftable(); why != "" {
+		done.Warning = bailiff.Sentence("nobody can thaw it: " + why + "; until bailiff.yaml says otherwise it stays")
+	}
 	return done, z.halt(ctx)
 }
 

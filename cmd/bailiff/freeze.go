@@ -71,6 +71,9 @@ Exit status: 0 if it is frozen, 1 if not.`,
 				return err
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "frozen: %s; \"bailiff thaw %s\" lets it go on\n", visible(frozen.What()), flagOf(f.Kind, f.ID))
+			if frozen.Warning != "" {
+				fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: warning: %s\n", visible(frozen.Warning))
+			}
 			return tellCancelled(cmd, door, frozen)
 		},
 	}

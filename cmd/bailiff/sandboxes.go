@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -60,7 +61,7 @@ func newSandboxesRemove(configPath *string) *cobra.Command {
 	return &cobra.Command{
 		Use:     "remove ID",
 		Short:   "Stop and remove one, with what runs in it",
-		Long:    "Stops and removes one sandbox, with what runs in it and its files.\n\nExit status: 0, or 1 if there is none of that id.",
+		Long:    "Stops and removes one sandbox, with what runs in it and its files. The first twelve\nletters of an id or more will do if no other begins with them.\n\nExit status: 0, or 1 if there is none of that id.",
 		Example: "  bailiff sandboxes remove 3f2a…",
 		Args:    oneID("sandbox"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -68,9 +69,40 @@ func newSandboxesRemove(configPath *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return door.RemoveSandbox(cmd.Context(), args[0])
+			list, err := door.Sandboxes(cmd.Context())
+			if err != nil {
+				return err
+			}
+			id, err := sandboxNamed(list, args[0])
+			if err != nil {
+				return err
+			}
+			return door.RemoveSandbox(cmd.Context(), id)
 		},
 	}
+}
+
+// shortestID is how much of a sandbox's id names it.
+const shortestID = 12
+
+// sandboxNamed is the id of the one sandbox that a text names, or begins the name of.
+func sandboxNamed(list []gateway.Sandbox, text string) (string, error) {
+	var begun []string
+	for _, s := range list {
+		if s.ID == text {
+			return text, nil
+		}
+		if len(text) >= shortestID && strings.HasPrefix(s.ID, text) {
+			begun = append(begun, s.ID)
+		}
+	}
+	switch len(begun) {
+	case 1:
+		return begun[0], nil
+	case 0:
+		return "", fmt.Errorf("no sandbox %s; \"bailiff sandboxes list\" shows those there are", visible(text))
+	}
+	return "", fmt.Errorf("%d sandboxes begin with %s; give more of the id", len(begun), visible(text))
 }
 
 func newSandboxesReap(configPath *string) *cobra.Command {

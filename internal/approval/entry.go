@@ -118,6 +118,8 @@ type Freeze struct {
 	At     time.Time `json:"at"`
 	// failed says that nobody froze it: the store failed, and no thaw helps.
 	failed bool
+	// Warning says why nobody could thaw it; whoever freezes is told, and it is not kept.
+	Warning string `json:"warning,omitempty"`
 }
 
 // Query selects entries; empty fields select all.

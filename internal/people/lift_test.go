@@ -35,6 +35,9 @@ func TestLiftingIsForPeopleWhomNoAgentCouldPassFor(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if stuck := r.Unliftable() != ""; stuck && c.may {
+				t.Errorf("somebody may, and yet %s", r.Unliftable())
+			}
 			if err := r.MayLift(r.Identify(c.uid, bailiff.ChannelOperator)); (err == nil) != c.may {
 				t.Errorf("got %v, want it allowed: %t", err, c.may)
 			}
@@ -77,6 +80,32 @@ func TestWhoseCommandsRunOnTheHostAsAnOperatorIsAnsweredByNobody(t *testing.T) {
 			}
 			if warned := len(r.Warnings()) > 0; warned != (c.reason != "") {
 				t.Errorf("warnings are %v", r.Warnings())
+			}
+		})
+	}
+}
+
+func TestWhereNobodyCouldLiftAFreezeTheReasonIsSaid(t *testing.T) {
+	for name, c := range map[string]struct {
+		people   []config.Person
+		agents   []uint32
+		sameUser bool
+		says     string // empty if somebody could
+	}{
+		"nobody in people":                {nil, []uint32{7}, false, "names nobody"},
+		"somebody who is no operator":     {[]config.Person{{Name: "ben", UIDs: []uint32{9}}}, []uint32{7}, false, "names nobody"},
+		"an operator":                     {[]config.Person{{Name: "ana", UIDs: []uint32{1000}}}, []uint32{7}, false, ""},
+		"an operator, but the agent too":  {[]config.Person{{Name: "ana", UIDs: []uint32{1000}}}, []uint32{1000}, false, "could reach the operators' socket"},
+		"one person who uses the machine": {nil, []uint32{1000}, true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := New(&config.Config{People: c.people, Operator: config.Operator{UIDs: []uint32{1000}, AllowSameUser: c.sameUser},
+				Agent: config.Agent{Listeners: []config.Listener{{Name: "hermes", UIDs: c.agents, Listen: config.Address{Network: "unix", Address: "/run/a.sock"}}}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if why := r.Unliftable(); (why == "") != (c.says == "") || !strings.Contains(why, c.says) {
+				t.Errorf("it says %q", why)
 			}
 		})
 	}

@@ -164,10 +164,24 @@ func (r *Roster) MayLift(who approval.Approver) error {
 	case who.Person == "":
 		return fmt.Errorf("not yours to lift: %s belongs to nobody in people", who.Credential)
 	}
-	for _, l := range r.listeners {
-		if why := r.reaches(l); why != "" {
-			return fmt.Errorf("nobody can lift this here: %s", why)
-		}
+	if why := r.Unliftable(); why != "" {
+		return fmt.Errorf("nobody can lift this here: %s", why)
 	}
 	return nil
+}
+
+// Unliftable says why nobody could lift what was imposed; empty if somebody could.
+func (r *Roster) Unliftable() string {
+	if r.operator.AllowSameUser && len(r.operator.UIDs) > 0 {
+		return ""
+	}
+	if !slices.ContainsFunc(r.operator.UIDs, func(uid uint32) bool { return r.byUID(uid) != nil }) {
+		return "people in bailiff.yaml names nobody with a uid that is among operator.uids"
+	}
+	for _, l := range r.listeners {
+		if why := r.reaches(l); why != "" {
+			return why
+		}
+	}
+	return ""
 }
