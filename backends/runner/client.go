@@ -38,7 +38,7 @@ const longestWait = 30 * time.Second
 // each command its supervisor's threads and a few of its own.
 const (
 	runnersShare  = 24
-	commandsShare = 12
+	commandsShare = 14
 )
 
 // Place says what a sandbox looks like to its commands.

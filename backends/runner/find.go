@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 const program = "bailiff-runner"
@@ -62,6 +63,8 @@ func write(folder, path string, content []byte) error {
 	if err := os.MkdirAll(folder, 0o711); err != nil {
 		return err
 	}
+	syscall.ForkLock.RLock() // a child forked meanwhile would keep the file open for writing, and nobody could run it
+	defer syscall.ForkLock.RUnlock()
 	temporary, err := os.CreateTemp(folder, program)
 	if err != nil {
 		return err

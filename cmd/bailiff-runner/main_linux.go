@@ -57,6 +57,7 @@ func main() {
 		fail(err)
 	}
 	if len(os.Args) == 2 && os.Args[1] == superviseArgument {
+		startThreads(supervisorsThreads)
 		supervise()
 		return
 	}
@@ -69,7 +70,7 @@ func main() {
 			fail(err)
 		}
 	}
-	startThreads()
+	startThreads(runnersThreads)
 	if err := serve(file(0), file(1), confined); err != nil {
 		fail(err)
 	}
@@ -104,13 +105,16 @@ func withdraw() error {
 	return nil
 }
 
-// threads is more than what a runner ever needs at once.
-const threads = 16
+// More threads than a runner, and than a supervisor, ever needs at once.
+const (
+	runnersThreads     = 16
+	supervisorsThreads = 4
+)
 
 // startThreads makes the Go runtime start its threads now. It keeps them; were
 // it to start one while commands have used up the number of processes that the
 // sandbox may have, it would give up.
-func startThreads() {
+func startThreads(threads int) {
 	var ready, all sync.WaitGroup
 	ready.Add(threads)
 	for range threads {
