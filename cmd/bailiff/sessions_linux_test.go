@@ -16,7 +16,7 @@ import (
 
 const (
 	crowdSessions = 200
-	crowdRounds   = 120
+	crowdRounds   = 60
 	// crowdPace is the time between two commands of the crowd.
 	crowdPace = time.Second / 4
 )
