@@ -4,6 +4,7 @@
 package docs_test
 
 import (
+	"fmt"
 	"encoding/json"
 	"maps"
 	"os"
@@ -136,9 +137,15 @@ func TestEditsOfTablesThatAreShownPassTheTests(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(folder, "data.yaml"), merged, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			printed, err := exec.Command(filepath.Join(built(t), "bailiff"), "test", folder).CombinedOutput()
-			if err != nil {
-				t.Errorf("%s:%d: %v\n%s", p.name, b.line, err, printed)
+			config := filepath.Join(t.TempDir(), "bailiff.yaml")
+			if err := os.WriteFile(config, fmt.Appendf(nil, "policies: {paths: [%q]}\n", folder), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for _, words := range [][]string{{"test", folder}, {"check", "--config", config}} {
+				printed, err := exec.Command(filepath.Join(built(t), "bailiff"), words...).CombinedOutput()
+				if err != nil {
+					t.Errorf("%s:%d: %v: %v\n%s", p.name, b.line, words, err, printed)
+				}
 			}
 		}
 	}

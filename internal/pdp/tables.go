@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/open-policy-agent/opa/v1/ast"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/bailiff-dev/bailiff/internal/tables"
@@ -18,10 +19,24 @@ func (p *parsed) checkTables() (faults Faults) {
 	if !ok {
 		return nil
 	}
-	for _, f := range tables.Check(all) {
+	for _, f := range tables.Check(all, p.words()) {
 		faults = append(faults, p.faultAt(append([]string{"bailiff", "tables"}, f.At...), f.Wrong))
 	}
 	return faults.sorted()
+}
+
+// words are all texts in the rules that decide.
+func (p *parsed) words() map[string]bool {
+	words := map[string]bool{}
+	for _, module := range p.modules {
+		ast.WalkTerms(module, func(t *ast.Term) bool {
+			if word, ok := t.Value.(ast.String); ok {
+				words[string(word)] = true
+			}
+			return false
+		})
+	}
+	return words
 }
 
 // faultAt names the file and line that lead furthest to a value.

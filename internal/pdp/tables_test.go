@@ -115,6 +115,25 @@ func TestTablesThatSayWhatNobodyReadsDoNotComeIntoForce(t *testing.T) {
 	}
 }
 
+func TestAKindThatNoRuleLooksAtIsRefused(t *testing.T) {
+	for _, c := range []struct {
+		at    string
+		value any
+		want  string
+	}{
+		{"programs.wipe-cache", []any{"deletes_recursivly"}, `bailiff.tables.programs.wipe-cache.0: "deletes_recursivly": unknown kind, nearest valid kind is "deletes_recursively"`},
+		{"actions.systemctl.stop", []any{"servces"}, `"servces": unknown kind, nearest valid kind is "services"`},
+		{"paths.writes.folders./srv/data", "sistem", `"sistem": unknown kind, nearest valid kind is "system"`},
+		{"programs.wipe-cache", []any{"deletes_recursively", "deletes"}, ""},
+		{"paths.writes.folders./srv/data", "free", ""},
+	} {
+		got := edited(t, map[string]any{c.at: c.value}).checkTables().Error()
+		if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: got %q, want %q", c.at, got, c.want)
+		}
+	}
+}
+
 func opening(root string, tested bool) error {
 	_, err := Open(context.Background(), Config{Paths: []string{root}, RequireTests: tested})
 	return err

@@ -106,6 +106,21 @@ func word(valid ...string) shape {
 	}
 }
 
+// kindOf is a word of the policies, or the name of a class in the tables.
+func kindOf(all any, words map[string]bool) shape {
+	whole, _ := all.(map[string]any)
+	classes, _ := whole["classes"].(map[string]any)
+	return func(value any, at keys, tell teller) {
+		said, ok := value.(string)
+		switch {
+		case !ok:
+			tell(at, wrongType(value, "a kind"))
+		case classes[said] == nil && !words[said]:
+			tell(at, fmt.Sprintf("%q: %s", said, spelling.Unknown("kind", said, slices.Collect(maps.Keys(classes)))))
+		}
+	}
+}
+
 func text(value any, at keys, tell teller) {
 	if _, ok := value.(string); !ok {
 		tell(at, wrongType(value, "text"))

@@ -7,7 +7,7 @@
 // faults, whichever backends and platforms are in use.
 //
 // What is not here: tables of other names, which are a team's own, and tables that
-// consist of nothing but names of the world outside, such as programs and files.
+// consist of nothing but names of the world outside.
 package tables
 
 import "github.com/bailiff-dev/bailiff"
@@ -20,9 +20,11 @@ type Fault struct {
 }
 
 // Check lists what is wrong in data.bailiff.tables, decoded with [json.Number] for
-// numbers.
-func Check(all any) (faults []Fault) {
+// numbers. A kind of program, option or file must be a class of the tables or one of
+// the words that the policies' text holds, since a rule may look at it more closely.
+func Check(all any, words map[string]bool) (faults []Fault) {
 	tell := func(at keys, wrong string) { faults = append(faults, Fault{at, wrong}) }
+	known := known(kindOf(all, words))
 	entries("an object", func(name string, value any, at keys, tell teller) {
 		if is, ok := known[name]; ok {
 			is(value, at, tell)
@@ -31,20 +33,33 @@ func Check(all any) (faults []Fault) {
 	return faults
 }
 
-// known are those that the shipped policies read and people edit daily.
-var known = map[string]shape{
-	"platforms":       named(platform),
-	"sandboxes":       backendsTo(sandbox),
-	"unnamed_sandbox": sandbox,
-	"network":         fields(map[string]shape{"platforms": named(network)}),
-	"limits":          fields(map[string]shape{"tools": toolsTo(limits), "unasked_timeout_seconds": toolsTo(count)}),
-	"callable_tools":  callable,
-	"approval":        fields(map[string]shape{"terms": terms, "tools": toolsTo(terms)}),
-	"env":             named(list(variableFor)),
-	"env_never":       fields(map[string]shape{"names": named(text), "prefixes": named(text)}),
-	"classes":         named(fields(map[string]shape{"rule": text, "message": text})),
-	"verdicts":        named(fields(map[string]shape{"host": verdict, "sandbox": verdict})),
-	"hidden_rules":    named(truth),
+// known are the tables that the shipped policies read and people edit daily.
+func known(kind shape) map[string]shape {
+	kinds := named(named(list(kind)))
+	uses := fields(map[string]shape{"folders": named(kind), "names": named(kind), "suffixes": named(kind)})
+	return map[string]shape{
+		"platforms":       named(platform),
+		"sandboxes":       backendsTo(sandbox),
+		"unnamed_sandbox": sandbox,
+		"network":         fields(map[string]shape{"platforms": named(network)}),
+		"limits":          fields(map[string]shape{"tools": toolsTo(limits), "unasked_timeout_seconds": toolsTo(count)}),
+		"callable_tools":  callable,
+		"approval":        fields(map[string]shape{"terms": terms, "tools": toolsTo(terms)}),
+		"env":             named(list(variableFor)),
+		"env_never":       fields(map[string]shape{"names": named(text), "prefixes": named(text)}),
+		"classes":         named(fields(map[string]shape{"rule": text, "message": text})),
+		"verdicts":        named(fields(map[string]shape{"host": verdict, "sandbox": verdict})),
+		"hidden_rules":    named(truth),
+		"programs":        named(list(kind)),
+		"options":         kinds,
+		"actions":         kinds,
+		"features":        named(kind),
+		"code_calls":      named(list(kind)),
+		"sockets":         named(kind),
+		"paths": fields(map[string]shape{
+			"reads": uses, "writes": uses, "vital": named(truth), "roots": named(truth), "holders": named(truth),
+		}),
+	}
 }
 
 var (
