@@ -4,8 +4,8 @@
 package docs_test
 
 import (
-	"fmt"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"

@@ -1,29 +1,27 @@
 package bailiff_test
 
-import data.bailiff.decision
-
 sudo := on_host(request("cli", [call("sudo", [], ["ls"])]))
 
 asking(more) := {{"rule": "team.rule", "message": "The team wants to know."} | more}
 
 test_nobody_is_asked_in_a_sandbox if {
-	answer := decision with input as request("telegram", [call("sudo", [], ["ls"])]) with data.bailiff.tables as usual
+	answer := usually(request("telegram", [call("sudo", [], ["ls"])]))
 	answer.outcome == "allow"
 }
 
 test_unattended_session_cannot_be_asked if {
-	answer := decision with input as unattended(sudo) with data.bailiff.tables as usual
+	answer := usually(unattended(sudo))
 	answer.outcome == "deny"
 	rules(answer) == {"approval.unattended"}
 }
 
 test_unattended_session_does_ordinary_work if {
-	answer := decision with input as unattended(on_host(request("cli", [call("ls", [], [])]))) with data.bailiff.tables as usual
+	answer := usually(unattended(on_host(request("cli", [call("ls", [], [])]))))
 	answer.outcome == "allow"
 }
 
 test_strictest_terms_hold if {
-	answer := decision with input as sudo with data.bailiff.tables as usual with data.bailiff.require_approval as {
+	answer := usually(sudo) with data.bailiff.require_approval as {
 		{"rule": "a.one", "message": "One.", "timeout_seconds": 60, "quorum": 2},
 		{"rule": "b.two", "message": "Two.", "grant_seconds": 30, "scopes": ["once", "always"]},
 	}
@@ -35,13 +33,12 @@ test_strictest_terms_hold if {
 }
 
 test_always_is_offered_only_by_the_table if {
-	answer := decision with input as sudo with data.bailiff.tables as usual
-		with data.bailiff.tables.approval.terms.scopes as ["once", "session", "always"]
+	answer := by({"approval": {"terms": {"scopes": ["once", "session", "always"]}}}, sudo)
 	answer.approval.scopes == ["once", "session", "always"]
 }
 
 test_code_is_approved_once_only if {
-	answer := decision with input as on_host(program("cli", {"complete": false})) with data.bailiff.tables as usual
+	answer := usually(on_host(program("cli", {"complete": false})))
 	answer.outcome == "ask"
 	answer.approval.scopes == ["once"]
 }
@@ -112,5 +109,5 @@ reached_through(wrapper, inner) := object.union(inner, {"wrappers": [wrapper]})
 matches(calls) := matches_with(calls, {"text": concat(" ", [word | some made in calls; some word in made.argv])})
 
 matches_with(calls, facts) := {reason.match | some reason in answer.approval.reasons} if {
-	answer := decision with input as object.union(on_host(request("cli", calls)), {"command": facts}) with data.bailiff.tables as usual
+	answer := usually(object.union(on_host(request("cli", calls)), {"command": facts}))
 }

@@ -1,7 +1,5 @@
 package bailiff_test
 
-import data.bailiff.decision
-
 git_status := request("telegram", [call("git", [], ["status"])])
 
 test_harmless_request_is_the_whole_document if {
@@ -22,7 +20,7 @@ test_harmless_request_is_the_whole_document if {
 }
 
 test_question_carries_its_terms if {
-	answer := decision with input as on_host(request("cli", [writing("rm", ["-r"], "./build")])) with data.bailiff.tables as usual
+	answer := usually(on_host(request("cli", [writing("rm", ["-r"], "./build")])))
 	answer.outcome == "ask"
 	answer.approval == {
 		"reasons": [{
@@ -39,45 +37,41 @@ test_question_carries_its_terms if {
 
 test_denial_beats_question if {
 	both := [writing("rm", ["-r"], "/"), call("sudo", [], ["ls"])]
-	answer := decision with input as on_host(request("cli", both)) with data.bailiff.tables as usual
+	answer := usually(on_host(request("cli", both)))
 	answer.outcome == "deny"
 	rules(answer) == {"command.destroys_system"}
 }
 
 test_unknown_platform_is_denied if {
-	answer := decision with input as request("irc", [call("ls", [], [])]) with data.bailiff.tables as usual
+	answer := usually(request("irc", [call("ls", [], [])]))
 	answer.outcome == "deny"
 	rules(answer) == {"session.unknown_platform"}
 }
 
 test_finding_without_a_rule_denies if {
-	answer := decision with input as git_status with data.bailiff.tables as usual with data.bailiff.findings as {{"message": "x"}}
+	answer := usually(git_status) with data.bailiff.findings as {{"message": "x"}}
 	answer.outcome == "deny"
 }
 
 test_table_can_deny_what_is_allowed_in_a_sandbox if {
-	answer := decision with input as request("telegram", [call("sudo", [], ["ls"])]) with data.bailiff.tables as usual
-		with data.bailiff.tables.verdicts as {"command.gains_privilege": {"host": "deny", "sandbox": "deny"}}
+	answer := by({"verdicts": {"command.gains_privilege": {"host": "deny", "sandbox": "deny"}}}, request("telegram", [call("sudo", [], ["ls"])]))
 	answer.outcome == "deny"
 }
 
 test_verdict_that_is_no_word_denies if {
-	answer := decision with input as request("telegram", [call("sudo", [], ["ls"])]) with data.bailiff.tables as usual
-		with data.bailiff.tables.verdicts as {"command.gains_privilege": {"sandbox": "alow"}}
+	answer := by({"verdicts": {"command.gains_privilege": {"sandbox": "alow"}}}, request("telegram", [call("sudo", [], ["ls"])]))
 	answer.outcome == "deny"
 }
 
 test_hidden_rule_marks_its_reasons if {
-	wipe := decision with input as on_host(request("cli", [writing("rm", ["-r"], "/")])) with data.bailiff.tables as usual
-		with data.bailiff.tables.hidden_rules as {"command.destroys_system": true}
+	wipe := by({"hidden_rules": {"command.destroys_system": true}}, on_host(request("cli", [writing("rm", ["-r"], "/")])))
 	{denial.hidden | some denial in wipe.denials} == {true}
-	asked := decision with input as on_host(request("cli", [call("sudo", [], ["ls"])])) with data.bailiff.tables as usual
-		with data.bailiff.tables.hidden_rules as {"command.gains_privilege": true}
+	asked := by({"hidden_rules": {"command.gains_privilege": true}}, on_host(request("cli", [call("sudo", [], ["ls"])])))
 	{reason.hidden | some reason in asked.approval.reasons} == {true}
 }
 
 test_reason_may_hide_itself if {
-	answer := decision with input as git_status with data.bailiff.tables as usual
+	answer := usually(git_status)
 		with data.bailiff.deny as {{"rule": "mine.secret", "message": "No.", "hidden": true}}
 	answer.denials == [{"rule": "mine.secret", "message": "No.", "hidden": true}]
 }

@@ -1,10 +1,8 @@
 package bailiff_test
 
-import data.bailiff.decision
-
 git_push := request("telegram", [call("git", [], ["push"])])
 
-env_of(asked) := answer.env if answer := decision with input as asked with data.bailiff.tables as usual
+env_of(asked) := answer.env if answer := usually(asked)
 
 withheld(asked) := {entry.name: entry.rule | some entry in env_of(asked).withheld}
 
@@ -88,8 +86,7 @@ test_loaders_and_provider_keys_never_enter if {
 		"BAILIFF_TOKEN": "env.provider_key",
 	}
 	everything := {name: [{"platforms": ["*"]}] | some name, _ in expected}
-	answer := decision with input as wanting(git_push, [name | some name, _ in expected]) with data.bailiff.tables as usual
-		with data.bailiff.tables.env as everything
+	answer := by({"env": everything}, wanting(git_push, [name | some name, _ in expected]))
 	answer.env.forward == []
 	{entry.name: entry.rule | some entry in answer.env.withheld} == expected
 }
@@ -102,7 +99,7 @@ test_sealed_is_said if {
 }
 
 test_withholding_beats_forwarding if {
-	answer := decision with input as wanting(git_push, ["GITHUB_TOKEN"]) with data.bailiff.tables as usual
+	answer := usually(wanting(git_push, ["GITHUB_TOKEN"]))
 		with data.bailiff.withhold_env as {{"name": "GITHUB_TOKEN", "rule": "team.frozen"}}
 	answer.env.forward == []
 	answer.env.withheld == [{"name": "GITHUB_TOKEN", "rule": "team.frozen"}]
@@ -110,18 +107,15 @@ test_withholding_beats_forwarding if {
 
 test_entry_for_code_must_name_the_tool if {
 	entry := {"CI": [{"platforms": ["*"], "tools": ["execute_code"], "programs": ["python3"]}]}
-	answer := decision with input as wanting(program("telegram", {}), ["CI"]) with data.bailiff.tables as usual
-		with data.bailiff.tables.env as entry
+	answer := by({"env": entry}, wanting(program("telegram", {}), ["CI"]))
 	answer.env.forward == ["CI"]
-	hidden := decision with input as wanting(program("telegram", {"complete": false}), ["CI"]) with data.bailiff.tables as usual
-		with data.bailiff.tables.env as entry
+	hidden := by({"env": entry}, wanting(program("telegram", {"complete": false}), ["CI"]))
 	hidden.env.forward == []
 }
 
 test_entry_narrows_by_backend if {
 	entry := {"CI": [{"platforms": ["*"], "backends": ["bubblewrap"]}]}
-	answer := decision with input as wanting(git_push, ["CI"]) with data.bailiff.tables as usual
-		with data.bailiff.tables.env as entry
+	answer := by({"env": entry}, wanting(git_push, ["CI"]))
 	answer.env.withheld == [{"name": "CI", "rule": "env.backend"}]
 }
 

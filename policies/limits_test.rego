@@ -1,7 +1,5 @@
 package bailiff_test
 
-import data.bailiff.decision
-
 lasting(seconds) := object.union(ls("telegram"), {"args": {"timeout": seconds}})
 
 limits_of(asked) := usually(asked).limits
@@ -18,8 +16,7 @@ test_code_has_its_own_default if limits_of(program("telegram", {})).timeout_seco
 
 test_smallest_limit_holds if {
 	limits := {"timeout_seconds": 20, "memory_mb": 256, "cpus": 0.5, "output_bytes": 100}
-	answer := decision with input as ls("telegram") with data.bailiff.tables as usual
-		with data.bailiff.tables.platforms.telegram as object.union(usual_platform, {"limits": limits})
+	answer := by({"platforms": {"telegram": object.union(usual_platform, {"limits": limits})}}, ls("telegram"))
 	answer.limits == {"timeout_seconds": 20, "output_bytes": 100, "background_seconds": 0, "processes": 16}
 	answer.backend.memory_mb == 256
 	answer.backend.cpus == 0.5

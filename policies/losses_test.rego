@@ -25,7 +25,7 @@ test_folders_moved_away_by_a_program_are_lost if {
 
 test_losses_are_denied_in_a_sandbox_too if {
 	asked := object.union(request("telegram", []), {"command": {"loses": ["/etc/passwd"]}})
-	answer := data.bailiff.decision with input as asked with data.bailiff.tables as usual
+	answer := usually(asked)
 	answer.outcome == "deny"
 }
 

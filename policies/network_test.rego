@@ -1,31 +1,27 @@
 package bailiff_test
 
-import data.bailiff.decision
-
 test_network_is_none_unless_the_table_opens_it if {
 	every platform in messaging | {"cli"} {
-		answer := decision with input as ls(platform) with data.bailiff.tables as usual
+		answer := usually(ls(platform))
 		answer.backend.network == "none"
 	}
 }
 
 test_table_opens_a_platform if {
-	answer := decision with input as ls("telegram") with data.bailiff.tables as usual
-		with data.bailiff.tables.network.platforms as {"telegram": {"network": "full"}}
+	answer := by({"network": {"platforms": {"telegram": {"network": "full"}}}}, ls("telegram"))
 	answer.backend.network == "full"
-	other := decision with input as ls("discord") with data.bailiff.tables as usual
-		with data.bailiff.tables.network.platforms as {"telegram": {"network": "full"}}
+	other := by({"network": {"platforms": {"telegram": {"network": "full"}}}}, ls("discord"))
 	other.backend.network == "none"
 }
 
 test_strictest_network_holds if {
-	answer := decision with input as ls("telegram") with data.bailiff.tables as usual
+	answer := usually(ls("telegram"))
 		with data.bailiff.networks as {{"network": "full"}, {"network": "none"}}
 	answer.backend.network == "none"
 }
 
 test_destinations_are_those_that_all_name if {
-	answer := decision with input as ls("telegram") with data.bailiff.tables as usual with data.bailiff.networks as {
+	answer := usually(ls("telegram")) with data.bailiff.networks as {
 		{"network": "full"},
 		{"network": "egress", "egress": ["a.test:443", "b.test:443"]},
 		{"network": "egress", "egress": ["b.test:443", "c.test:443"]},
@@ -35,7 +31,7 @@ test_destinations_are_those_that_all_name if {
 }
 
 test_unknown_word_closes_the_network if {
-	answer := decision with input as ls("telegram") with data.bailiff.tables as usual
+	answer := usually(ls("telegram"))
 		with data.bailiff.networks as {{"network": "full"}, {"network": "open"}}
 	answer.backend.network == "none"
 }

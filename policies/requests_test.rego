@@ -99,16 +99,27 @@ rules(decision) := {denial.rule | some denial in decision.denials} | {reason.rul
 	some reason in decision.approval.reasons
 }
 
-# What the policies say by the usual tables.
-usually(asked) := answer if {
-	answer := decision with input as asked with data.bailiff.tables as usual
+# What the policies say by the usual tables: whatever those say that are edited daily,
+# the tests are about the rules.
+usually(asked) := by({}, asked)
+
+# The same by tables that say more.
+by(more, asked) := answer if {
+	tables := object.union(usual_tables, more)
+	answer := decision with input as asked
+		with data.bailiff.tables.platforms as tables.platforms
+		with data.bailiff.tables.sandboxes as tables.sandboxes
+		with data.bailiff.tables.unnamed_sandbox as tables.unnamed_sandbox
+		with data.bailiff.tables.network as tables.network
+		with data.bailiff.tables.limits as tables.limits
+		with data.bailiff.tables.callable_tools as tables.callable_tools
+		with data.bailiff.tables.approval as tables.approval
+		with data.bailiff.tables.env as tables.env
+		with data.bailiff.tables.verdicts as tables.verdicts
+		with data.bailiff.tables.hidden_rules as tables.hidden_rules
 }
 
-# The tables, with those that are edited daily as the tests know them: whatever the
-# edited ones say, the tests are about the rules.
-usual := object.union(object.remove(data.bailiff.tables, object.keys(edited_daily)), edited_daily)
-
-edited_daily := {
+usual_tables := {
 	"platforms": object.union(
 		{name: usual_platform | some name in messaging},
 		{"cli": {"isolation": "optional", "backends": ["docker", "bubblewrap", "local"]}},

@@ -1,7 +1,5 @@
 package bailiff_test
 
-import data.bailiff
-
 process(action) := object.union(object.remove(request("cli", []), {"command"}), {
 	"tool": "process",
 	"args": {"action": action, "process_id": "p", "data": "…"},
@@ -15,12 +13,12 @@ test_looking_at_a_process_has_no_text if {
 
 test_data_for_a_process_is_judged_like_a_command if {
 	typed := object.union(process("submit"), {"command": text([call("sudo", [], ["ls"])])})
-	answer := bailiff.decision with input as on_host(typed) with data.bailiff.tables as usual
+	answer := usually(on_host(typed))
 	rules(answer) == {"command.gains_privilege"}
 }
 
 test_shell_text_of_a_program_is_judged_like_a_command if {
 	shelled := program("cli", {"command": text([call("sudo", [], ["ls"])])})
-	answer := bailiff.decision with input as on_host(shelled) with data.bailiff.tables as usual
+	answer := usually(on_host(shelled))
 	rules(answer) == {"command.gains_privilege"}
 }

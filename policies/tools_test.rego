@@ -1,7 +1,5 @@
 package bailiff_test
 
-import data.bailiff.decision
-
 # A script's call of a tool of the agent's own.
 calling_tool(platform, name, arguments) := object.union(
 	object.remove(request(platform, []), {"command", "args"}),
@@ -11,25 +9,22 @@ calling_tool(platform, name, arguments) := object.union(
 house_tools := {"terminal": "allow", "web_search": "allow", "send_mail": "ask", "wipe": "deny", "typo": "alow"}
 
 answer_to_call(name) := answer if {
-	answer := decision with input as calling_tool("telegram", name, {"query": "x"}) with data.bailiff.tables as usual
-		with data.bailiff.tables.callable_tools as house_tools
+	answer := by({"callable_tools": house_tools}, calling_tool("telegram", name, {"query": "x"}))
 }
 
 test_script_is_offered_what_the_table_does_not_deny if {
-	answer := decision with input as program("telegram", {}) with data.bailiff.tables as usual
-		with data.bailiff.tables.callable_tools as house_tools
+	answer := by({"callable_tools": house_tools}, program("telegram", {}))
 	answer.tools == ["send_mail", "terminal", "web_search"]
 }
 
 test_terminal_is_offered_or_not if {
 	some word in ["deny", "ask", true]
-	answer := decision with input as program("telegram", {}) with data.bailiff.tables as usual
-		with data.bailiff.tables.callable_tools as {"terminal": word}
+	answer := by({"callable_tools": {"terminal": word}}, program("telegram", {}))
 	answer.tools == []
 }
 
 test_only_scripts_are_offered_tools if {
-	answer := decision with input as git_status with data.bailiff.tables as usual
+	answer := usually(git_status)
 	answer.tools == []
 }
 
@@ -48,8 +43,7 @@ test_denied_unknown_and_misspelt_tools_are_not_callable if {
 }
 
 test_call_in_a_session_without_people_is_not_asked_about if {
-	answer := decision with input as unattended(calling_tool("telegram", "send_mail", {})) with data.bailiff.tables as usual
-		with data.bailiff.tables.callable_tools as house_tools
+	answer := by({"callable_tools": house_tools}, unattended(calling_tool("telegram", "send_mail", {})))
 	rules(answer) == {"approval.unattended"}
 }
 
@@ -61,8 +55,7 @@ test_call_has_limits_and_a_place if {
 }
 
 test_added_rule_sees_the_arguments_of_a_call if {
-	answer := decision with input as calling_tool("telegram", "web_search", {"site": "intranet"}) with data.bailiff.tables as usual
-		with data.bailiff.tables.callable_tools as house_tools
+	answer := by({"callable_tools": house_tools}, calling_tool("telegram", "web_search", {"site": "intranet"}))
 		with data.bailiff.deny as {{"rule": "mine.site", "message": "No.", "match": "intranet"}}
 	rules(answer) == {"mine.site"}
 }
