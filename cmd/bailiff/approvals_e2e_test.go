@@ -298,7 +298,7 @@ func TestAFloodOfOneSessionPushesNobodyOut(t *testing.T) {
 	if testing.Short() {
 		flood = 500
 	}
-	d := startCounted(t, "policies: {eval_timeout: 10s}") // since the flood takes the machine
+	d := startCounted(t)
 	others := d.removal("other")
 	others.WaitSeconds = 280
 	other := send(t.Context(), d.agent, others)

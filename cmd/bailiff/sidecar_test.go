@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
@@ -54,6 +55,7 @@ func tryServe(tb testing.TB, folder, text string) (*running, error) {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	cfg.Policies.EvalTimeout = max(cfg.Policies.EvalTimeout, 10*time.Second) // a busy machine that looks for races is slow
 	r := &running{folder: folder, log: &lockedLog{}}
 	if r.sidecar, err = newSidecar(tb.Context(), cfg, slog.New(slog.NewTextHandler(r.log, nil))); err != nil {
 		return nil, err
