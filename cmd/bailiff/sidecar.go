@@ -212,7 +212,8 @@ func (s *sidecar) rejudge(ctx context.Context) {
 // sweepEvery is how long at most something stays that was left behind.
 const sweepEvery = 5 * time.Minute
 
-// sweepAlways removes sandboxes that were left behind, by earlier runs and since.
+// sweepAlways removes sandboxes that were left behind, by earlier runs and since,
+// and gives back memory that nothing uses any more.
 func (s *sidecar) sweepAlways(ctx context.Context) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
@@ -224,6 +225,7 @@ func (s *sidecar) sweepAlways(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+			debug.FreeOSMemory() // what busy minutes took
 		}
 	}
 }
