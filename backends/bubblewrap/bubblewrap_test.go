@@ -68,7 +68,7 @@ func TestConformanceForAnUnprivilegedUser(t *testing.T) {
 func TestAKilledSidecarLeavesNothing(t *testing.T) { backendtest.TestKilledSidecar(t, open, spec) }
 
 func TestAKilledSidecarLeavesNoDiskMounted(t *testing.T) {
-	possible(t)
+	backendtest.Needs(t, "LOOP DEVICES", loop.Possible())
 	backendtest.TestKilledSidecar(t, open, bounded("w", 64))
 }
 
@@ -78,21 +78,8 @@ func bounded(workspace string, diskMB int) backends.Spec {
 	return wanted
 }
 
-// possible skips a test on a host where no folder can be bounded.
-func possible(t *testing.T) {
-	t.Helper()
-	err := loop.Possible()
-	switch {
-	case err == nil:
-	case os.Getenv("CI")+os.Getenv("BAILIFF_REQUIRE_ALL") != "":
-		t.Fatal(err)
-	default:
-		t.Skipf("SKIPPED WITHOUT LOOP DEVICES: %v", err)
-	}
-}
-
 func TestTheBoundOfAWorkspaceIsKeptOrRefused(t *testing.T) {
-	possible(t)
+	backendtest.Needs(t, "LOOP DEVICES", loop.Possible())
 	b := backend(t)
 	accepting := backend(t, func(c *bubblewrap.Config) { c.AcceptMissing = []string{"disk_mb"} })
 	for _, b := range []*bubblewrap.Backend{b, accepting} {
@@ -145,7 +132,7 @@ func TestAWritableRootKeepsItsShareOfTheDisk(t *testing.T) {
 }
 
 func TestADiskThatWasNotFinishedIsMadeAnewOrRemoved(t *testing.T) {
-	possible(t)
+	backendtest.Needs(t, "LOOP DEVICES", loop.Possible())
 	folder := stateDir(t)
 	b := backend(t, func(c *bubblewrap.Config) { c.StateDir = folder })
 	run(t, b, bounded("w", 64), "true")

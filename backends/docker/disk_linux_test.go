@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/docker/docker/api/types/container"
 )
 
@@ -16,9 +17,7 @@ import (
 func boundedBackend(t *testing.T) (*Backend, backends.Spec) {
 	t.Helper()
 	b := testBackend(t, func(c *Config) { c.StateDir = t.TempDir() })
-	if err := b.disksPossible(t.Context()); err != nil {
-		needed(t, false, err.Error())
-	}
+	backendtest.Needs(t, "DISKS FOR WORKSPACES", b.disksPossible(t.Context()))
 	spec := testSpec(t)
 	spec.DiskMB, spec.Workspace = 64, "w"
 	return b, spec

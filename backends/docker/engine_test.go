@@ -38,13 +38,7 @@ func testEngine(t testing.TB) *client.Client {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	_, err = engine.ImageInspect(ctx, testImage)
-	switch {
-	case err == nil:
-	case os.Getenv("CI")+os.Getenv("BAILIFF_REQUIRE_ALL") != "":
-		t.Fatalf("a Docker engine with %s is required here, run scripts/start-docker and scripts/make-image: %v", testImage, err)
-	default:
-		t.Skipf("SKIPPED WITHOUT DOCKER: run scripts/start-docker and scripts/make-image: %v", err)
-	}
+	backendtest.Needs(t, "DOCKER with "+testImage+" (run scripts/start-docker and scripts/make-image)", err)
 	return engine
 }
 

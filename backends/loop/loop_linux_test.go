@@ -8,24 +8,13 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/loop"
 	"golang.org/x/sys/unix"
 )
 
-func possible(t *testing.T) {
-	t.Helper()
-	err := loop.Possible()
-	switch {
-	case err == nil:
-	case os.Getenv("CI")+os.Getenv("BAILIFF_REQUIRE_ALL") != "":
-		t.Fatal(err)
-	default:
-		t.Skipf("SKIPPED WITHOUT LOOP DEVICES: %v", err)
-	}
-}
-
 func TestAFileSystemHoldsNoMoreThanItsSizeAndKeepsItsFiles(t *testing.T) {
-	possible(t)
+	backendtest.Needs(t, "LOOP DEVICES", loop.Possible())
 	path := made(t)
 	folder := t.TempDir()
 
@@ -49,7 +38,7 @@ func TestAFileSystemHoldsNoMoreThanItsSizeAndKeepsItsFiles(t *testing.T) {
 }
 
 func TestAFileHasOneDeviceWhichGoesWithItsLastUser(t *testing.T) {
-	possible(t)
+	backendtest.Needs(t, "LOOP DEVICES", loop.Possible())
 	path := made(t)
 	first, again := attached(t, path), attached(t, path)
 	if first.Name() != again.Name() {
@@ -70,7 +59,7 @@ func TestAFileHasOneDeviceWhichGoesWithItsLastUser(t *testing.T) {
 }
 
 func TestAFileSystemThatCannotBeMadeLeavesNoFile(t *testing.T) {
-	possible(t)
+	backendtest.Needs(t, "LOOP DEVICES", loop.Possible())
 	folder := t.TempDir()
 	if err := loop.Make(t.Context(), filepath.Join(folder, "disk"), 0); err == nil {
 		t.Error("a file system of no size was made")

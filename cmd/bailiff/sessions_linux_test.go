@@ -132,12 +132,8 @@ const leeway = 20
 // wantKept waits until what was taken is given back.
 func (u use) wantKept(t *testing.T) {
 	t.Helper()
-	var now use
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if now = footprint(t); now.goroutines <= u.goroutines+leeway && now.descriptors <= u.descriptors+leeway {
-			return
-		}
-	}
-	stacks := make([]byte, 1<<16)
-	t.Errorf("%+v before, %+v after:\n%s", u, now, stacks[:runtime.Stack(stacks, true)])
+	awaitThat(t, fmt.Sprintf("what was taken beyond %+v to be given back", u), func() bool {
+		now := footprint(t)
+		return now.goroutines <= u.goroutines+leeway && now.descriptors <= u.descriptors+leeway
+	})
 }
