@@ -61,7 +61,7 @@ func (b box) log(p backends.Process, offset int64) backends.Piece {
 // awaitLog waits until a log holds a text.
 func (b box) awaitLog(p backends.Process, text string) {
 	b.t.Helper()
-	await(b.t, "the log holds "+text, func() bool { return strings.Contains(string(b.log(p, 0).Data), text) })
+	Await(b.t, "the log holds "+text, func() bool { return strings.Contains(string(b.log(p, 0).Data), text) })
 }
 
 // ended waits for the end of a background command.
@@ -127,7 +127,7 @@ func backgroundTail(t *testing.T, b box) {
 			all := numbered(c.lines)
 			for _, over := range []bool{false, true} {
 				p := box{b.Sandbox, t, b.backend, b.spec}.start(fmt.Sprintf(`seq -f %%07.0f %d; read`, c.lines))
-				await(t, "all is written", func() bool { return b.log(p, 0).Written == int64(len(all)) })
+				Await(t, "all is written", func() bool { return b.log(p, 0).Written == int64(len(all)) })
 				if over {
 					if err := p.CloseInput(t.Context()); err != nil {
 						t.Error(err)
@@ -192,7 +192,7 @@ func backgroundEnds(t *testing.T, b box) {
 	for name, end := range map[string]func(m string) backends.Process{
 		"killed": func(m string) backends.Process {
 			p := b.start(scatter(m) + "sleep " + m)
-			await(t, "all is started", func() bool { return len(marked(m)) > scattered })
+			Await(t, "all is started", func() bool { return len(marked(m)) > scattered })
 			if err := p.Kill(t.Context()); err != nil {
 				t.Error(err)
 			}
@@ -232,9 +232,9 @@ func backgroundEnds(t *testing.T, b box) {
 func backgroundApart(t *testing.T, b box) {
 	m := marker()
 	b.start("(setsid sleep " + m + " &); sleep " + m)
-	await(t, "both are there", func() bool { return len(marked(m)) == 2 })
+	Await(t, "both are there", func() bool { return len(marked(m)) == 2 })
 	b.run(shell("sleep " + m + " & disown"))
-	await(t, "the leftover is there", func() bool { return len(marked(m)) == 3 })
+	Await(t, "the leftover is there", func() bool { return len(marked(m)) == 3 })
 	if n := b.alive(); n != 1 {
 		t.Errorf("%d processes are counted, want the leftover alone", n)
 	}

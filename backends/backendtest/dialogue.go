@@ -187,14 +187,14 @@ with os.fdopen(3) as r, os.fdopen(4, "w", 1) as w:
 		if line := e.next(t); line != "busy" {
 			t.Fatalf("heard %q", line)
 		}
-		await(t, "what it started is there", func() bool { return len(marked(m)) > scattered })
+		Await(t, "what it started is there", func() bool { return len(marked(m)) > scattered })
 		if err := d.Break(); err != nil {
 			t.Fatal(err)
 		}
 		if line := e.next(t); line != "interrupted" {
 			t.Errorf("heard %q", line)
 		}
-		await(t, "what it started is gone", func() bool { return len(marked(m)) == 1 }) // its own program holds the marker
+		Await(t, "what it started is gone", func() bool { return len(marked(m)) == 1 }) // its own program holds the marker
 	}
 }
 

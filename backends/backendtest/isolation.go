@@ -69,7 +69,7 @@ func hostProcesses(t *testing.T, b box) {
 	m := marker()
 	other := open(t, b.backend, b.spec)
 	other.run(shell("setsid sleep " + m + " >/dev/null 2>&1 &"))
-	await(t, "the other sandbox's process is there", func() bool { return len(marked(m)) == 1 })
+	Await(t, "the other sandbox's process is there", func() bool { return len(marked(m)) == 1 })
 	b.says(`for f in /proc/[0-9]*/cmdline; do [[ $(tr '\0' ' ' <$f 2>/dev/null) == "sleep `+m+` " ]] && echo $f; done; true`, "")
 	b.says("readlink /proc/1/exe >/dev/null || echo closed", "closed\n")
 }
@@ -79,7 +79,7 @@ func unprivileged(t *testing.T, b box) {
 	b.says("grep CapBnd /proc/self/status", "CapBnd:\t0000000000000000\n")
 	m := marker()
 	b.run(shell("setsid sleep " + m + " >/dev/null 2>&1 &"))
-	await(t, "a process is there", func() bool { return len(marked(m)) == 1 })
+	Await(t, "a process is there", func() bool { return len(marked(m)) == 1 })
 	for _, pid := range marked(m) {
 		if uid := status(t, pid, "Uid"); strings.Contains("\t"+uid+"\t", "\t0\t") {
 			t.Errorf("its user is the host's root: %s", uid)

@@ -87,12 +87,12 @@ func TestKilledSidecar(t *testing.T, open func(testing.TB) backends.Backend, spe
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "the sandbox is at work", func() bool { return len(marked(m)) >= scattered })
+	Await(t, "the sandbox is at work", func() bool { return len(marked(m)) >= scattered })
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	await(t, "nothing of it is left", func() bool { return len(marked(m)) == 0 })
+	Await(t, "nothing of it is left", func() bool { return len(marked(m)) == 0 })
 	if sweeper, ok := open(t).(backends.Sweeper); ok {
 		if _, err := sweeper.Sweep(context.Background(), spec.Owner, func(string) bool { return false }); err != nil {
 			t.Error(err)
@@ -101,7 +101,7 @@ func TestKilledSidecar(t *testing.T, open func(testing.TB) backends.Backend, spe
 	if left := groupsOf(t, cmd.Process.Pid); len(left) > 0 {
 		t.Errorf("control groups are left: %v", left)
 	}
-	await(t, "no disk of it is shown", func() bool { return len(disksIn(cmd.Env[0][len("TMPDIR="):])) == 0 })
+	Await(t, "no disk of it is shown", func() bool { return len(disksIn(cmd.Env[0][len("TMPDIR="):])) == 0 })
 }
 
 // groupsOf lists the control groups that are named after a process.

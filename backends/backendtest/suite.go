@@ -141,8 +141,8 @@ func marked(marker string) (list []int) {
 	return list
 }
 
-// await waits until a condition holds.
-func await(t testing.TB, what string, holds func() bool) {
+// Await waits until a condition holds.
+func Await(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !holds(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {

@@ -91,13 +91,13 @@ func leftovers(t *testing.T, b box) {
 	if b.alive() == 0 {
 		t.Error("nothing is counted at once")
 	}
-	await(t, "all that is left is seen and counted", func() bool { return len(marked(m)) >= scattered && b.alive() >= scattered })
+	Await(t, "all that is left is seen and counted", func() bool { return len(marked(m)) >= scattered && b.alive() >= scattered })
 	if err := b.Kill(context.Background()); err != nil {
 		t.Error(err)
 	}
 	b.nothingLeft(t, m)
 	b.run(shell("sleep 0.05 & disown"))
-	await(t, "a leftover that ends by itself is counted no more", func() bool { return b.alive() == 0 })
+	Await(t, "a leftover that ends by itself is counted no more", func() bool { return b.alive() == 0 })
 }
 
 func reaped(t *testing.T, b box) {
@@ -116,7 +116,7 @@ func heldOutput(t *testing.T, b box) {
 	if _, out := b.run(cmd); !strings.Contains(out, "started\n") {
 		t.Errorf("said %.100q", out)
 	}
-	await(t, "the leftover has written all it wants", func() bool {
+	Await(t, "the leftover has written all it wants", func() bool {
 		exit, _ := b.run(shell("[[ -e " + flag + " ]]"))
 		return exit.Code == 0
 	})
@@ -125,13 +125,13 @@ func heldOutput(t *testing.T, b box) {
 	}
 	b.run(shell("rm " + flag))
 	b.says(`echo early; { sleep 0.01; echo late; } > >(cat)`, "early\nlate\n")
-	await(t, "nothing is left", func() bool { return b.alive() == 0 })
+	Await(t, "nothing is left", func() bool { return b.alive() == 0 })
 }
 
 func separate(t *testing.T, b box) {
 	kept, killed := marker(), marker()
 	b.run(argv("sh", "-c", "setsid sleep "+kept+" >/dev/null 2>&1 &"))
-	await(t, "the leftover is there", func() bool { return len(marked(kept)) == 1 && b.alive() == 1 })
+	Await(t, "the leftover is there", func() bool { return len(marked(kept)) == 1 && b.alive() == 1 })
 	cmd := shell(scatter(killed))
 	cmd.Reap = true
 	b.run(cmd)
@@ -147,7 +147,7 @@ func separate(t *testing.T, b box) {
 func timeoutBeside(t *testing.T, b box) {
 	kept, killed := marker(), marker()
 	b.run(shell("setsid sleep " + kept + " >/dev/null 2>&1 &"))
-	await(t, "the leftover is there", func() bool { return len(marked(kept)) == 1 })
+	Await(t, "the leftover is there", func() bool { return len(marked(kept)) == 1 })
 	end := b.beside(t)
 	cmd := shell(scatter(killed) + "sleep " + killed)
 	cmd.Timeout = 400 * time.Millisecond
@@ -201,7 +201,7 @@ func testEnds(t *testing.T, backend backends.Backend, spec backends.Spec) {
 			_, err := r.Run(context.Background(), argv("sleep", r.marker), func([]byte) {})
 			r.ended <- err
 		}()
-		await(t, "both are there", func() bool { return len(marked(r.marker)) == 2 })
+		Await(t, "both are there", func() bool { return len(marked(r.marker)) == 2 })
 		return r
 	}
 	over := func(t *testing.T, r running) {
@@ -209,7 +209,7 @@ func testEnds(t *testing.T, backend backends.Backend, spec backends.Spec) {
 			t.Errorf("the command ended with %v, want an error that does not say it was not started", err)
 		}
 		<-r.Done()
-		await(t, "no process is left", func() bool { return len(marked(r.marker)) == 0 })
+		Await(t, "no process is left", func() bool { return len(marked(r.marker)) == 0 })
 		if _, err := r.Run(context.Background(), shell("true"), nil); !errors.Is(err, backends.ErrNotStarted) {
 			t.Errorf("another command: %v, want an error that wraps ErrNotStarted", err)
 		}

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/kernel"
 )
 
@@ -54,7 +54,7 @@ func TestAnInterpreterThatIsHeardBetweenScriptsIsRestless(t *testing.T) {
 			if err := release(filepath.Join(at.home, "go")); err != nil {
 				t.Fatal(err)
 			}
-			await(t, "it is restless", k.Restless)
+			backendtest.Await(t, "it is restless", k.Restless)
 		})
 	}
 }
@@ -67,16 +67,6 @@ func release(fifo string) error {
 	defer f.Close()
 	_, err = f.WriteString("go\n")
 	return err
-}
-
-func await(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !is(); {
-		if time.Now().After(end) {
-			t.Fatalf("never: %s", what)
-		}
-		time.Sleep(time.Millisecond)
-	}
 }
 
 func TestThreadsOfEarlierScriptsCallNoTools(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
 )
@@ -38,20 +39,10 @@ func started(t *testing.T, client *runner.Client, script, tag string) backends.P
 	return p
 }
 
-// await waits until a condition holds.
-func await(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !holds(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain until %s", what)
-		}
-	}
-}
-
 // said waits until a background command's log is a text.
 func said(t *testing.T, p backends.Process, want string) {
 	t.Helper()
-	await(t, "it said "+want, func() bool {
+	backendtest.Await(t, "it said "+want, func() bool {
 		piece, err := p.Log(t.Context(), 0, 1000)
 		if err != nil {
 			t.Fatal(err)
@@ -186,7 +177,7 @@ func TestHalfAMessageStartsNothing(t *testing.T) {
 		if _, err := client.Run(t.Context(), who, func(p []byte) { pid.Write(p) }); err != nil {
 			t.Fatal(err)
 		}
-		await(t, "no supervisor waits for the rest", func() bool { return children(strings.TrimSpace(pid.String())) <= idle })
+		backendtest.Await(t, "no supervisor waits for the rest", func() bool { return children(strings.TrimSpace(pid.String())) <= idle })
 		client.Close()
 	}
 }
@@ -224,7 +215,7 @@ func TestARunnerThatHearsNothingEndsWithAllThatRuns(t *testing.T) {
 	if err := syscall.Kill(pid, 0); err != nil {
 		t.Errorf("when the client had gone, the background command was too: %v", err)
 	}
-	await(t, "the background command is gone", func() bool { return syscall.Kill(pid, 0) == syscall.ESRCH })
+	backendtest.Await(t, "the background command is gone", func() bool { return syscall.Kill(pid, 0) == syscall.ESRCH })
 	if _, err := io.Copy(io.Discard, from); err != nil { // until the runner is gone, too
 		t.Error(err)
 	}
