@@ -182,4 +182,7 @@ type Approval struct {
 	// Message is one sentence: who can answer a pending one and where, or why the
 	// answer is what it is.
 	Message string `json:"message,omitempty"`
+	// Channels are where a pending one can be answered, of [ChannelOperator] and
+	// [ChannelConsole].
+	Channels []string `json:"channels,omitempty"`
 }

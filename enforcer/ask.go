@@ -101,7 +101,7 @@ func (e *Enforcer) wait(ctx context.Context, m *matter) answer {
 // already that they would keep others out.
 func (e *Enforcer) await(ctx context.Context, m *matter, id string) bailiff.Approval {
 	if !e.waiting.enter(m.located, maxWaitingOfSession, maxWaitingOfCaller) {
-		return bailiff.Approval{ID: id, State: bailiff.ApprovalPending, Message: m.approval.Message, ExpiresAt: m.approval.ExpiresAt}
+		return bailiff.Approval{ID: id, State: bailiff.ApprovalPending, Message: m.approval.Message, ExpiresAt: m.approval.ExpiresAt, Channels: m.approval.Channels}
 	}
 	defer e.waiting.leave(m.located)
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(m.located.WaitSeconds)*time.Second)

@@ -39,6 +39,8 @@ type AgentConfig struct {
 	Messaging []string
 	// DataPaths are what OPA's Data API serves, such as "bailiff/decision".
 	DataPaths []string
+	// Console is the address of the operators' web page, empty if there is none.
+	Console   string
 	Enforcer  Enforcer
 	Tools     Toolbox
 	Evaluator Evaluator
@@ -90,18 +92,18 @@ func (a *agent) execute(w http.ResponseWriter, r *http.Request) {
 	case wantsStream(r):
 		a.stream(w, r, req)
 	default:
-		reply(w, a.Enforcer.Execute(r.Context(), req, nil))
+		reply(w, a.Enforcer.Execute(r.Context(), req, nil), a.Console)
 	}
 }
 
 // reply answers plainly; the one answer that is not 200 is to a request id that
 // stands for another request.
-func reply(w http.ResponseWriter, answer bailiff.Answer) {
+func reply(w http.ResponseWriter, answer bailiff.Answer, console string) {
 	if answer.Code == bailiff.CodeConflict {
 		problem(http.StatusConflict, answer.Code, answer.Message).write(w)
 		return
 	}
-	send(w, http.StatusOK, answered(answer))
+	send(w, http.StatusOK, answered(answer, console))
 }
 
 func (a *agent) decide(w http.ResponseWriter, r *http.Request) {

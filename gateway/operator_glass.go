@@ -31,7 +31,7 @@ func (o *operator) breakGlass(w http.ResponseWriter, r *http.Request) {
 		refusal("", err).write(w)
 		return
 	}
-	reply(w, answer)
+	reply(w, answer, "") // nobody is asked here
 }
 
 func readBreaking(r *http.Request) (req bailiff.Request, reason string, p *Problem) {

@@ -28,7 +28,7 @@ func wantsStream(r *http.Request) bool {
 func (a *agent) stream(w http.ResponseWriter, r *http.Request, req bailiff.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	s := &stream{w: w, control: http.NewResponseController(w), gone: cancel}
+	s := &stream{w: w, control: http.NewResponseController(w), console: a.Console, gone: cancel}
 	defer func() {
 		if cause := recover(); cause != nil {
 			s.broken(req)
@@ -42,6 +42,7 @@ func (a *agent) stream(w http.ResponseWriter, r *http.Request, req bailiff.Reque
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
+	console string             // the web page's address
 	gone    context.CancelFunc // called when the client takes no more
 	started bool
 	seq     int
@@ -55,7 +56,7 @@ func (s *stream) news(p bailiff.Progress) {
 		return
 	}
 	if p.Approval != nil {
-		s.event("approval", toldApproval(p.Approval))
+		s.event("approval", toldApproval(p.Approval, s.console))
 		return
 	}
 	if p.ToolCall != nil {
@@ -78,7 +79,7 @@ func (s *stream) output(piece []byte) {
 
 func (s *stream) end(answer bailiff.Answer) {
 	s.output(s.rest)
-	s.event("result", answered(answer))
+	s.event("result", answered(answer, s.console))
 }
 
 // broken ends a stream whose request panicked; one that has not begun is left
@@ -86,7 +87,7 @@ func (s *stream) end(answer bailiff.Answer) {
 func (s *stream) broken(req bailiff.Request) {
 	if s.started {
 		s.event("result", answered(bailiff.Answer{RequestID: req.ID, Status: bailiff.Failed, Code: "internal",
-			ExitCode: bailiff.ExitFailed, Message: internalFault}))
+			ExitCode: bailiff.ExitFailed, Message: internalFault}, s.console))
 	}
 }
 

@@ -2,6 +2,8 @@ package gateway
 
 import (
 	"encoding/base64"
+	"net/url"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -61,13 +63,23 @@ type Approval struct {
 	Scope     string                `json:"scope"`
 	By        string                `json:"by"`
 	ExpiresAt time.Time             `json:"expires_at,omitzero"`
+	// Message says who can answer a pending one and where, or why the answer is what
+	// it is.
+	Message string `json:"message,omitempty"`
+	// URL is the page on which a pending one can be answered by who may, if there is one.
+	URL string `json:"url,omitempty"`
 }
 
-func toldApproval(a *bailiff.Approval) *Approval {
+// toldApproval tells of one to who asked; console is the web page's address.
+func toldApproval(a *bailiff.Approval, console string) *Approval {
 	if a == nil {
 		return nil
 	}
-	return &Approval{a.ID, a.State, a.Scope, a.By, a.ExpiresAt}
+	told := &Approval{a.ID, a.State, a.Scope, a.By, a.ExpiresAt, bailiff.Sentence(a.Message), ""}
+	if a.State == bailiff.ApprovalPending && console != "" && slices.Contains(a.Channels, bailiff.ChannelConsole) {
+		told.URL = console + "/?approval=" + url.QueryEscape(a.ID)
+	}
+	return told
 }
 
 // Bytes are the output as the command wrote it.
@@ -111,7 +123,7 @@ func decode(text, encoding string) ([]byte, error) {
 
 // answered puts an answer into its wire form. A request without an id of its
 // own is answered with the decision's, which the decision log knows too.
-func answered(a bailiff.Answer) Answer {
+func answered(a bailiff.Answer, console string) Answer {
 	if a.RequestID == "" {
 		a.RequestID = a.DecisionID
 	}
@@ -120,7 +132,7 @@ func answered(a bailiff.Answer) Answer {
 		RequestID: a.RequestID, DecisionID: a.DecisionID, Status: a.Status, Code: a.Code, ExitCode: a.ExitCode,
 		Output: output, OutputEncoding: encoding, Truncated: a.Truncated, DurationSeconds: a.Duration.Seconds(),
 		Backend: a.Backend, SandboxID: a.SandboxID, ProcessID: a.ProcessID, Message: a.Message, Decision: a.Decision.Told(),
-		Processes: toldProcesses(a.Processes), ToolCallsMade: a.ToolCalls, Approval: toldApproval(a.Approval),
+		Processes: toldProcesses(a.Processes), ToolCallsMade: a.ToolCalls, Approval: toldApproval(a.Approval, console),
 	}
 }
 

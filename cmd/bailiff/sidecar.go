@@ -64,15 +64,15 @@ func newSidecar(ctx context.Context, cfg *config.Config, log *slog.Logger) (*sid
 }
 
 func (s *sidecar) open() error {
+	if err := s.openOperator(); err != nil { // first: agents are told of its web page
+		return err
+	}
 	for _, listener := range s.cfg.Agent.Listeners {
 		door, err := s.openAgent(listener)
 		if err != nil {
 			return err
 		}
 		s.agents = append(s.agents, door)
-	}
-	if err := s.openOperator(); err != nil {
-		return err
 	}
 	return s.openMetrics()
 }
@@ -94,7 +94,7 @@ type agentPlan struct {
 func (s *sidecar) planAgent(l config.Listener) (agentPlan, error) {
 	messaging, _ := tableNames(context.Background(), s.policies)
 	handler, err := gateway.NewAgent(gateway.AgentConfig{
-		Name: l.Name, Platforms: l.Platforms, Messaging: withoutCLI(messaging), DataPaths: s.cfg.Agent.DataPaths,
+		Name: l.Name, Platforms: l.Platforms, Messaging: withoutCLI(messaging), DataPaths: s.cfg.Agent.DataPaths, Console: s.consoleURL(),
 		Enforcer: s.enforcer, Tools: s.enforcer, Evaluator: s.policies, Circumstances: s.enforcer.Circumstances,
 	})
 	if err != nil {

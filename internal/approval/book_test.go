@@ -460,7 +460,7 @@ func TestWhatNobodyCanAnswerEndsAtOnce(t *testing.T) {
 	if err != nil || a.State != bailiff.ApprovalExpired || a.Message != "nobody is configured to answer" {
 		t.Errorf("%+v, %v", a, err)
 	}
-	if got := f.Await(t.Context(), a.ID); got != a {
+	if got := f.Await(t.Context(), a.ID); !reflect.DeepEqual(got, a) {
 		t.Errorf("awaited %+v", got)
 	}
 }

@@ -14,7 +14,7 @@ func (e *Entry) approval() bailiff.Approval {
 	a.By, a.Via = e.voters()
 	switch e.State {
 	case bailiff.ApprovalPending:
-		a.ExpiresAt = e.Expires
+		a.ExpiresAt, a.Channels = e.Expires, e.Plan.Channels
 	case bailiff.ApprovalApproved:
 		a.ExpiresAt = e.GrantExpires
 	}

@@ -1,0 +1,126 @@
+package trial
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/gateway/client"
+)
+
+// Sidecar is one that serves in a process of its own, until the test ends.
+type Sidecar struct {
+	// Config is its bailiff.yaml, in a folder of its own.
+	Config string
+	// Agent and Operator are the addresses of its doors.
+	Agent, Operator string
+	cmd             *exec.Cmd
+	log             bytes.Buffer // to be read after the end
+}
+
+// Serve starts a sidecar that runs commands in bubblewrap, lets its one listener
+// speak for every platform and its user be the operator, ana. Sections are
+// top-level ones of bailiff.yaml, such as "backends: {local: {}}", that stand
+// there in place of these.
+func Serve(tb testing.TB, sections ...string) *Sidecar {
+	tb.Helper()
+	folder := OpenDir(tb)
+	s := &Sidecar{Config: filepath.Join(folder, "bailiff.yaml"),
+		Agent: "unix://" + filepath.Join(folder, "a.sock"), Operator: "unix://" + filepath.Join(folder, "o.sock")}
+	if err := os.WriteFile(s.Config, []byte(s.text(sections)), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	s.Start(tb)
+	return s
+}
+
+func (s *Sidecar) text(sections []string) string {
+	all := map[string]string{
+		"state_dir": "state_dir: state",
+		"agent":     fmt.Sprintf("agent: {listeners: [{name: test, listen: %q, platforms: [\"*\"]}]}", s.Agent),
+		"operator":  fmt.Sprintf("operator: {listen: %q, allow_same_user: true}", s.Operator),
+		"people":    fmt.Sprintf("people: [{name: ana, uids: [%d]}]", os.Getuid()),
+		"metrics":   `metrics: {listen: ""}`,
+		"policies":  "policies: {eval_timeout: 10s, require_tests: false}", // on a busy machine
+		"backends":  "backends: {bubblewrap: {}}",
+	}
+	for _, section := range sections {
+		name, _, _ := strings.Cut(section, ":")
+		all[name] = section
+	}
+	return strings.Join(slices.Sorted(maps.Values(all)), "\n") + "\n"
+}
+
+// Start starts the sidecar again, and returns when it answers.
+func (s *Sidecar) Start(tb testing.TB) {
+	tb.Helper()
+	s.log.Reset()
+	s.cmd = exec.Command(filepath.Join(Programs(tb), "bailiff"), "serve", "--config", s.Config)
+	s.cmd.Stderr = &s.log
+	if err := s.cmd.Start(); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(s.Stop)
+	door := s.client(tb, s.Operator)
+	var err error
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if _, err = door.Status(tb.Context()); err == nil {
+			return
+		}
+		if errors.Is(syscall.Kill(s.cmd.Process.Pid, 0), syscall.ESRCH) {
+			break
+		}
+	}
+	s.Kill()
+	tb.Fatalf("it does not serve: %v\n%s", err, s.log.String())
+}
+
+// Stop ends it in order.
+func (s *Sidecar) Stop() {
+	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	_ = s.cmd.Wait()
+}
+
+// Kill ends it as nothing else could.
+func (s *Sidecar) Kill() {
+	_ = s.cmd.Process.Kill()
+	_ = s.cmd.Wait()
+}
+
+// Client asks the agents' door, Operators the other.
+func (s *Sidecar) Client(tb testing.TB) *client.Client    { return s.client(tb, s.Agent) }
+func (s *Sidecar) Operators(tb testing.TB) *client.Client { return s.client(tb, s.Operator) }
+
+func (s *Sidecar) client(tb testing.TB, address string) *client.Client {
+	tb.Helper()
+	c, err := client.New(address, bailiff.Secret{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return c
+}
+
+// OpenDir is a folder with a short path that others can pass through, as sockets
+// and the workspaces of sandboxes need it.
+func OpenDir(tb testing.TB) string {
+	tb.Helper()
+	dir, err := os.MkdirTemp("", "bt")
+	if err == nil {
+		err = os.Chmod(dir, 0o711) //nolint:gosec // sandboxes of another user are below
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}

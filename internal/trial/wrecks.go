@@ -1,0 +1,171 @@
+package trial
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Wreck is a sidecar that is dead, stalls or talks nonsense.
+type Wreck struct {
+	// Name says what it does.
+	Name string
+	open func(tb testing.TB, network string) (address string)
+}
+
+// Open puts the wreck at an address of its own, by "unix" or "tcp", until the
+// test ends.
+func (w Wreck) Open(tb testing.TB, network string) (address string) {
+	tb.Helper()
+	return w.open(tb, network)
+}
+
+// Wrecks are all of them. A client that asks one must say that it failed, within
+// the time that it gives itself, and nothing may run.
+func Wrecks() []Wreck {
+	return []Wreck{
+		{"is not there", absent},
+		{"was killed and left its address", left},
+		{"hangs up at once", answers(func(net.Conn) {})},
+		{"is killed when it has read the request", answers(func(c net.Conn) { read(c) })},
+		{"takes the request and never answers", answers(func(c net.Conn) { read(c); stall(c) })},
+		{"stalls in the head of its answer", answers(func(c net.Conn) { read(c); say(c, "HTTP/1.1 200 OK\r\nContent-"); stall(c) })},
+		{"is killed in the middle of its answer", answers(func(c net.Conn) { read(c); say(c, head(500)+`{"decision_id": "d1", "decision": {"outcome": "allow",`) })},
+		{"stalls in the middle of its answer", answers(func(c net.Conn) {
+			read(c)
+			say(c, head(500)+`{"decision_id": "d1", "decision": {"outcome": "allow",`)
+			stall(c)
+		})},
+		{"drips its answer", answers(drip)},
+		{"speaks no HTTP", answers(func(c net.Conn) { read(c); say(c, "\x00\xff\x13 allow completed\n") })},
+		{"failed", page(http.StatusInternalServerError, `{"code": "internal", "message": "The sidecar failed at this request; its log says how."}`)},
+		{"is another program", page(http.StatusOK, "<html><body>It works!</body></html>")},
+		{"answers nothing", page(http.StatusOK, "")},
+		{"answers an empty object", page(http.StatusOK, "{}")},
+		{"answers null", page(http.StatusOK, "null")},
+		{"answers a list", page(http.StatusOK, `[{"outcome": "allow"}]`)},
+		{"answers half of an object", page(http.StatusOK, `{"decision_id": "d1", "decision": {"outcome": "allow"`)},
+		{"answers a word that nobody knows", page(http.StatusOK, `{"decision_id": "d1", "decision": {"outcome": "permit", "denials": []}, "status": "fine", "exit_code": 0, "output": ""}`)},
+		{"answers with the wrong types", page(http.StatusOK, `{"decision_id": 7, "decision": "allow", "status": true, "exit_code": "0", "output": 7}`)},
+		{"sends elsewhere", answers(func(c net.Conn) {
+			read(c)
+			say(c, "HTTP/1.1 307 Temporary Redirect\r\nLocation: http://127.0.0.1:1/v1/decide\r\nContent-Length: 0\r\n\r\n")
+		})},
+	}
+}
+
+// place is an address to listen at.
+func place(tb testing.TB, network string) string {
+	if network == "unix" {
+		return filepath.Join(OpenDir(tb), "w.sock")
+	}
+	return "127.0.0.1:0"
+}
+
+func listen(tb testing.TB, network string) net.Listener {
+	tb.Helper()
+	l, err := net.Listen(network, place(tb, network))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return l
+}
+
+func absent(tb testing.TB, network string) string {
+	address := left(tb, network)
+	_ = os.Remove(strings.TrimPrefix(address, "unix://"))
+	return address
+}
+
+func left(tb testing.TB, network string) string {
+	l := listen(tb, network)
+	if socket, ok := l.(*net.UnixListener); ok {
+		socket.SetUnlinkOnClose(false)
+	}
+	_ = l.Close()
+	return network + "://" + l.Addr().String()
+}
+
+// answers is a wreck that does the same with every connection, then closes it.
+func answers(serve func(net.Conn)) func(testing.TB, string) string {
+	return func(tb testing.TB, network string) string {
+		l := listen(tb, network)
+		open := &connections{}
+		tb.Cleanup(func() { _ = l.Close(); open.close() })
+		go func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				open.add(c)
+				go func() { defer c.Close(); serve(c) }()
+			}
+		}()
+		return network + "://" + l.Addr().String()
+	}
+}
+
+// connections are those to be closed at the end.
+type connections struct {
+	mu   sync.Mutex
+	open []net.Conn
+}
+
+func (cs *connections) add(c net.Conn) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	cs.open = append(cs.open, c)
+}
+
+func (cs *connections) close() {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	for _, c := range cs.open {
+		_ = c.Close()
+	}
+}
+
+func page(status int, body string) func(testing.TB, string) string {
+	return answers(func(c net.Conn) {
+		read(c)
+		say(c, fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
+			status, http.StatusText(status), len(body), body))
+	})
+}
+
+func head(length int) string {
+	return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", length)
+}
+
+// read takes one request whole.
+func read(c net.Conn) {
+	if r, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
+		_, _ = io.Copy(io.Discard, r.Body)
+	}
+}
+
+func say(c net.Conn, text string) { _, _ = c.Write([]byte(text)) }
+
+// stall waits until the client gives up, or the test ends.
+func stall(c net.Conn) { _, _ = c.Read(make([]byte, 1)) }
+
+// drip sends an answer so slowly that it never ends, while no single read takes long.
+func drip(c net.Conn) {
+	read(c)
+	say(c, head(1<<20)+`{"decision_id": "`)
+	for {
+		if _, err := c.Write([]byte("d")); err != nil {
+			return
+		}
+		time.Sleep(20 * time.Millisecond) // the pace is what is tried
+	}
+}
