@@ -23,6 +23,7 @@ deps:
 	scripts/install-deps
 	scripts/start-docker
 	scripts/make-image
+	scripts/install-clients
 
 test: deps policies
 	BAILIFF_REQUIRE_ALL=1 CGO_ENABLED=1 go test -race -timeout 30m ./...

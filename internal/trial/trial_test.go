@@ -2,6 +2,9 @@ package trial
 
 import (
 	"context"
+	"os"
+	"os/exec"
+	"strings"
 	"testing"
 	"time"
 
@@ -39,6 +42,18 @@ func TestNoWreckAnswers(t *testing.T) {
 					t.Errorf("it answered %+v", answer)
 				}
 			})
+		}
+	}
+}
+
+func TestTheClientsFromNpmAreTheirOwnPrograms(t *testing.T) {
+	for program, version := range map[string]string{
+		"codex": "codex-cli 0.169.0", "claude": "2.1.329 (Claude Code)", "opencode": "1.18.33", "mcporter": "0.12.3",
+	} {
+		command := exec.Command(Client(t, program), "--version")
+		command.Env = append(os.Environ(), "HOME="+t.TempDir())
+		if printed, err := command.Output(); err != nil || strings.TrimSpace(string(printed)) != version {
+			t.Errorf("%s says %q (%v), not %q", program, printed, err, version)
 		}
 	}
 }
