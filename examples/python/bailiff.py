@@ -1,0 +1,1 @@
+../hermes/bailiff/client.py
