@@ -54,17 +54,24 @@ type claim struct {
 	wait       int
 }
 
-// register adds the flags that exec and decide share.
-func (c *claim) register(cmd *cobra.Command) {
+// registerSession adds the flags that say whose requests they are; usual says of which
+// session they are without one.
+func (c *claim) registerSession(cmd *cobra.Command, usual string) {
 	f := cmd.Flags()
 	f.StringVar(&c.session.Platform, "platform", "cli", "the `name` of the chat platform, or cli")
 	f.StringVar(&c.session.ChatID, "chat", "", "the chat's `id`")
 	f.StringVar(&c.session.ChatType, "chat-type", "dm", "dm, group, channel or thread")
 	f.StringVar(&c.session.ThreadID, "thread", "", "the thread's `id`")
 	f.StringVar(&c.session.UserID, "user", userID(), "the user's `id`")
-	f.StringVar(&c.session.ID, "session", "", "the session's `id` (default: platform and user)")
+	f.StringVar(&c.session.ID, "session", "", "the session's `id` (default: "+usual+")")
 	f.BoolVar(&c.session.Unattended, "unattended", false, "nobody is there to ask")
 	f.StringArrayVar(&c.env, "env", nil, "a variable to ask for, by `name`; may be repeated")
+}
+
+// register adds the flags that exec and decide share.
+func (c *claim) register(cmd *cobra.Command) {
+	c.registerSession(cmd, "platform and user")
+	f := cmd.Flags()
 	f.StringVar(&c.backend, "backend", "", "the backend to ask for, by `name`")
 	f.IntVar(&c.timeout, "timeout", 0, "`seconds` after which the command is killed (default: what the policies allow)")
 	f.StringVar(&c.workdir, "workdir", "", "the absolute `folder` to run in (default: where the session's last command ended)")

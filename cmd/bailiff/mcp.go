@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/gateway/client"
+	"github.com/bailiff-dev/bailiff/gateway/mcp"
+	"github.com/bailiff-dev/bailiff/internal/config"
+)
+
+func newMCP(configPath *string) *cobra.Command {
+	var who claim
+	var listen, tokenFile string
+	var timeout int
+	cmd := &cobra.Command{
+		Use:   "mcp",
+		Short: "Give an agent the sandboxed tools by MCP, over standard input and output",
+		Long: `Serves the tools terminal, execute_code and process by the Model Context Protocol,
+to the agent that started it, and sends each call to the running sidecar. Whose
+calls they are is what the flags say, never what a model says. Each start is a
+session of its own, whose sandbox goes when the agent hangs up, unless --session
+names one that others share.
+
+Where a person must approve, a call waits as long as --wait says. Where the
+sidecar does not decide within --timeout, the call fails. Nothing runs then, and
+never by any other way.
+
+Exit status: 0 when the agent has hung up, 1 if it could not be served.`,
+		Example: `  bailiff mcp
+  claude mcp add bailiff -- bailiff mcp`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			door, err := doorFor(*configPath, listen, tokenFile, who.session.Platform)
+			if err != nil {
+				return err
+			}
+			server, err := mcp.New(mcp.Config{Name: "stdio", Version: version, Session: who.session, Env: who.env, WaitSeconds: who.wait,
+				Sidecar: distant{door, time.Duration(timeout) * time.Second}, Log: newLog(config.Log{Level: "warn"}, cmd.ErrOrStderr())})
+			if err != nil {
+				return err
+			}
+			return server.Pipe(cmd.Context(), os.Stdin, os.Stdout)
+		},
+	}
+	who.registerSession(cmd, "one of its own")
+	cmd.Flags().IntVar(&who.wait, "wait", mcpWait, "how many `seconds` a call waits for an approval, if one is due")
+	cmd.Flags().IntVar(&timeout, "timeout", 15, "how many `seconds` the sidecar may take to decide")
+	cmd.Flags().StringVar(&listen, "listen", "", "the sidecar's `address`, unix:///path or tcp://host:port (default: the configuration's listener for the platform)")
+	cmd.Flags().StringVar(&tokenFile, "token-file", "", "the `file` with the token of a tcp:// address")
+	return cmd
+}
+
+// mcpWait is less than the minute after which many clients give a call up: better
+// they are told whom they wait for.
+const mcpWait = 50
+
+// doorFor is the agents' door at an address, or the configured one for a platform.
+func doorFor(configPath, listen, tokenFile, platform string) (*client.Client, error) {
+	if listen == "" {
+		cfg, err := loadConfig(configPath)
+		if err != nil {
+			return nil, err
+		}
+		return agentDoor(cfg, platform)
+	}
+	token, err := readToken(tokenFile)
+	if err != nil {
+		return nil, err
+	}
+	return client.New(listen, token)
+}
+
+// distant is a sidecar by one of its doors, which may be stuck.
+type distant struct {
+	*client.Client
+	patience time.Duration
+}
+
+var errStuck = errors.New("the sidecar took too long to answer, so the call was given up; \"bailiff status\" says how it is")
+
+// slack is what a sidecar may need beside the waiting and the running, such as to
+// get an image.
+const slack = 10 * time.Minute
+
+func (d distant) Execute(ctx context.Context, req bailiff.Request, asked func(gateway.Approval)) (gateway.Answer, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	watch := time.AfterFunc(d.patience, func() { cancel(errStuck) })
+	defer watch.Stop()
+	decided := func(decision gateway.Decided) { watch.Reset(longest(req, decision.Decision)) }
+	answer, err := d.Client.Execute(ctx, req, client.News{Decision: decided, Approval: asked})
+	if err != nil && errors.Is(context.Cause(ctx), errStuck) {
+		return answer, errStuck
+	}
+	return answer, err
+}
+
+// longest is how long a request may take from its decision on.
+func longest(req bailiff.Request, d bailiff.Decision) time.Duration {
+	return time.Duration(req.WaitSeconds+max(req.Args.Timeout, d.Limits.TimeoutSeconds))*time.Second + slack
+}
+
+func (d distant) EndSession(ctx context.Context, session string) error {
+	ctx, cancel := context.WithTimeout(ctx, d.patience)
+	defer cancel()
+	if _, err := d.Client.EndSession(ctx, session); err != nil {
+		return fmt.Errorf("ending session %s: %w", session, err)
+	}
+	return nil
+}
