@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bailiff-dev/bailiff"
 )
@@ -46,12 +47,17 @@ type AgentConfig struct {
 	Evaluator Evaluator
 	// Circumstances are those of a request for the Evaluator.
 	Circumstances func(bailiff.Request) bailiff.Circumstances
+	// keepAlive is how often a stream says that it lives.
+	keepAlive time.Duration
 }
 
 // NewAgent returns the agent API, or names everything that the config lacks.
 func NewAgent(c AgentConfig) (http.Handler, error) {
 	if missing := c.missing(); len(missing) > 0 {
 		return nil, fmt.Errorf("agent config lacks %s", strings.Join(missing, ", "))
+	}
+	if c.keepAlive == 0 {
+		c.keepAlive = keepAlive
 	}
 	a := &agent{AgentConfig: c}
 	rs := newRoutes()

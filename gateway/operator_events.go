@@ -9,9 +9,6 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/approval"
 )
 
-// keepAlive is how often a stream without news says that it lives.
-const keepAlive = 15 * time.Second
-
 // events tells of all that happens until the client goes away or the door is
 // closed. Whoever reads too slowly to be told everything is told that.
 func (o *operator) events(w http.ResponseWriter, r *http.Request) {

@@ -25,16 +25,32 @@ type listener struct {
 // listenTo returns when the stream has begun.
 func listenTo(t testing.TB, d *Door) *listener {
 	t.Helper()
-	resp, err := callerOf(t, d).client.Get("http://bailiff" + eventsPath)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { resp.Body.Close() })
-	l := &listener{resp.Header, resp.Body, bufio.NewReader(resp.Body)}
+	l := listenerOf(t, d, http.MethodGet, eventsPath, "")
 	if first := l.block(t); !strings.HasPrefix(first, ": ") {
 		t.Fatalf("the stream begins with %q", first)
 	}
 	return l
+}
+
+// execute asks for a request's stream.
+func execute(t testing.TB, d *Door) *listener {
+	t.Helper()
+	return listenerOf(t, d, http.MethodPost, "/v1/execute", telegramRequest)
+}
+
+func listenerOf(t testing.TB, d *Door, method, path, body string) *listener {
+	t.Helper()
+	r, err := http.NewRequest(method, "http://bailiff"+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Accept", "text/event-stream")
+	resp, err := callerOf(t, d).client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { resp.Body.Close() })
+	return &listener{resp.Header, resp.Body, bufio.NewReader(resp.Body)}
 }
 
 // block reads up to an empty line.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"sync"
+	"time"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -29,6 +31,7 @@ func (a *agent) stream(w http.ResponseWriter, r *http.Request, req bailiff.Reque
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	s := &stream{w: w, control: http.NewResponseController(w), console: a.Console, gone: cancel}
+	defer s.beat(a.keepAlive)()
 	defer func() {
 		if cause := recover(); cause != nil {
 			s.broken(req)
@@ -38,16 +41,44 @@ func (a *agent) stream(w http.ResponseWriter, r *http.Request, req bailiff.Reque
 	s.end(a.Enforcer.Execute(ctx, req, s.news))
 }
 
+// keepAlive is how often a stream says that it lives, which tells a command that
+// prints nothing from a sidecar that is stuck.
+const keepAlive = 10 * time.Second
+
 // stream writes server-sent events.
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	console string             // the web page's address
 	gone    context.CancelFunc // called when the client takes no more
-	started bool
 	seq     int
 	rest    []byte // the start of a character whose end is still to come
+
+	mu      sync.Mutex // events and signs of life come from different sides
+	started bool
+	ended   bool
+	pulse   *time.Timer
 	buf     bytes.Buffer
+}
+
+// beat has the stream say from time to time that it lives, until it is told that
+// its handler is over.
+func (s *stream) beat(pace time.Duration) (over func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pulse = time.AfterFunc(pace, func() {
+		if s.comment("still here") {
+			s.pulse.Reset(pace)
+		}
+	})
+	return s.over
+}
+
+func (s *stream) over() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
+	s.pulse.Stop()
 }
 
 func (s *stream) news(p bailiff.Progress) {
@@ -85,13 +116,21 @@ func (s *stream) end(answer bailiff.Answer) {
 // broken ends a stream whose request panicked; one that has not begun is left
 // to the door, which answers 500.
 func (s *stream) broken(req bailiff.Request) {
-	if s.started {
+	if s.begun() {
 		s.event("result", answered(bailiff.Answer{RequestID: req.ID, Status: bailiff.Failed, Code: "internal",
 			ExitCode: bailiff.ExitFailed, Message: internalFault}, s.console))
 	}
 }
 
+func (s *stream) begun() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.started
+}
+
 func (s *stream) event(name string, value any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.buf.Reset()
 	s.buf.WriteString("event: " + name + "\ndata: ")
 	if err := json.MarshalWrite(&s.buf, value, lenient); err != nil {
@@ -101,11 +140,18 @@ func (s *stream) event(name string, value any) {
 	s.flush()
 }
 
-// comment says what clients skip, so that both ends see that the other is there.
-func (s *stream) comment(said string) {
+// comment says what clients skip, so that both ends see that the other is there;
+// a stream whose handler is over says no more.
+func (s *stream) comment(said string) (open bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return false
+	}
 	s.buf.Reset()
 	s.buf.WriteString(": " + said + "\n\n")
 	s.flush()
+	return true
 }
 
 func (s *stream) flush() {

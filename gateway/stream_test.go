@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -164,5 +165,38 @@ func TestAStreamThatBreaksStillEndsInAResult(t *testing.T) {
 	last := list[len(list)-1]
 	if last.name != "result" || !strings.Contains(last.data, `"status":"error"`) || strings.Contains(last.data, "a bug") {
 		t.Errorf("the last event is %+v", last)
+	}
+}
+
+func TestARequestWithoutNewsSaysThatItLives(t *testing.T) {
+	heard := make(chan struct{})
+	e := &enforcer{execute: func(_ context.Context, req bailiff.Request, news func(bailiff.Progress)) bailiff.Answer {
+		for range 3 {
+			<-heard
+			news(bailiff.Progress{Output: []byte("more\n")})
+		}
+		return completed(req, "")
+	}}
+	c := agentOf(e)
+	c.keepAlive = time.Millisecond
+	l := execute(t, open(t, DoorConfig{}, agentHandler(t, c)))
+	for i := range 3 {
+		for range 3 {
+			if block := l.block(t); block != ": still here\n" {
+				t.Fatalf("want a comment, is %q", block)
+			}
+		}
+		heard <- struct{}{}
+		var o Output
+		if l.next(t, "output", &o); o != (Output{i + 1, "more\n", "utf8"}) {
+			t.Errorf("the output is %+v", o)
+		}
+	}
+	var a Answer
+	if l.next(t, "result", &a); a.Status != bailiff.Completed {
+		t.Errorf("the result is %+v", a)
+	}
+	if rest := l.rest(t); len(rest) > 0 {
+		t.Errorf("after the result: %q", rest)
 	}
 }

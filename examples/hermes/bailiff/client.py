@@ -110,7 +110,7 @@ class Client:
     """Asks the door of a sidecar at unix:///path or tcp://host:port; the latter wants a token, or the file that holds it.
 
     timeout is in seconds: a small answer must be there within it, and a request that runs must give a sign of life that
-    often (the sidecar gives one every five seconds, so fifteen is a sensible least).
+    often (the sidecar gives one every ten seconds, so thirty is a sensible least).
     """
 
     def __init__(self, address="unix:///run/bailiff/agent.sock", token=None, token_file=None, timeout=30):
