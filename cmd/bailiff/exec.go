@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,6 +16,7 @@ import (
 
 func newExec(configPath *string) *cobra.Command {
 	var who claim
+	var by entrance
 	var format, glass string
 	cmd := &cobra.Command{
 		Use:   "exec [flags] -- CMD… | --code FILE",
@@ -31,6 +31,8 @@ Where a person must approve, it says so on standard error and waits, as long as
 With --background the command goes on by itself, and the id of its process is
 printed; the session's process tool shows its output, writes to it and ends it.
 
+With --listen it asks the sidecar at that address, and reads no configuration.
+
 --break-glass runs what the policies deny, by the operators' socket, without
 variables and in a sandbox of its own; operator.break_glass must allow it, and
 the decision log, the metrics and the sidecar's log tell of it.
@@ -40,7 +42,7 @@ pending; 124 timeout; 130 interrupted; 125 the sidecar or the backend failed.`,
 		Example: `  bailiff exec --platform telegram --user 42 -- 'git status'
   bailiff exec --platform telegram --user 42 --code report.py`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			err := execute(cmd, *configPath, &who, glass, format, args)
+			err := execute(cmd, *configPath, &who, by, glass, format, args)
 			var code status
 			if err == nil || errors.As(err, &code) {
 				return err
@@ -57,6 +59,7 @@ pending; 124 timeout; 130 interrupted; 125 the sidecar or the backend failed.`,
 		return status(bailiff.ExitFailed)
 	})
 	who.register(cmd)
+	by.register(cmd)
 	cmd.Flags().StringVar(&who.requestID, "request-id", "", "an `id` under which this request runs at most once")
 	cmd.Flags().IntVar(&who.wait, "wait", gateway.UsualWait, "how many `seconds` to wait for an approval, if one is due")
 	cmd.Flags().StringVar(&glass, "break-glass", "", "run it against the policies, for this `reason`")
@@ -64,7 +67,7 @@ pending; 124 timeout; 130 interrupted; 125 the sidecar or the backend failed.`,
 	return cmd
 }
 
-func execute(cmd *cobra.Command, configPath string, who *claim, glass, format string, args []string) error {
+func execute(cmd *cobra.Command, configPath string, who *claim, by entrance, glass, format string, args []string) error {
 	if format != "table" && format != "json" {
 		return fmt.Errorf("--output is %q, want table or json", format)
 	}
@@ -73,13 +76,12 @@ func execute(cmd *cobra.Command, configPath string, who *claim, glass, format st
 		return err
 	}
 	if cmd.Flags().Changed("break-glass") {
+		if by != (entrance{}) {
+			return errors.New("--break-glass goes by the operators' socket, which --listen does not name")
+		}
 		return breakGlass(cmd, configPath, req, glass, format)
 	}
-	cfg, err := loadConfig(configPath)
-	if err != nil {
-		return err
-	}
-	door, err := agentDoor(cfg, req.Session.Platform)
+	door, err := by.open(configPath, req.Session.Platform)
 	if err != nil {
 		return err
 	}
@@ -109,28 +111,6 @@ func breakGlass(cmd *cobra.Command, configPath string, req bailiff.Request, reas
 		_, _ = cmd.OutOrStdout().Write(output)
 	}
 	return conclude(cmd, format, answer)
-}
-
-// agentDoor is the first listener that may speak for the platform.
-func agentDoor(cfg *config.Config, platform string) (*client.Client, error) {
-	for _, l := range cfg.Agent.Listeners {
-		if !speaks(l.Platforms, platform) {
-			continue
-		}
-		token, err := readToken(l.TokenFile)
-		if err != nil {
-			return nil, err
-		}
-		return client.New(l.Listen.String(), token)
-	}
-	return nil, fmt.Errorf("no listener may speak for platform %q: add it to a listener's platforms in bailiff.yaml", platform)
-}
-
-func speaks(platforms []string, platform string) bool {
-	if len(platforms) == 0 {
-		return platform != "cli"
-	}
-	return slices.Contains(platforms, "*") || slices.Contains(platforms, platform)
 }
 
 // printing writes output as it comes; JSON waits for the whole answer.

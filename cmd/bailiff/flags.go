@@ -9,13 +9,13 @@ import (
 	"os"
 	"os/user"
 	"slices"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/words"
 )
 
 // loadConfig finds and reads the configuration.
@@ -111,14 +111,7 @@ func commandLine(args []string) string {
 	if len(args) == 1 {
 		return args[0]
 	}
-	var text []byte
-	for i, word := range args {
-		if i > 0 {
-			text = append(text, ' ')
-		}
-		text = append(text, quoted(word)...)
-	}
-	return string(text)
+	return words.Join(args...)
 }
 
 func userID() string {
@@ -151,14 +144,3 @@ func show(cmd *cobra.Command, format string, value any, table func(w io.Writer))
 
 // names returns the keys of a map, sorted.
 func names[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
-
-// quoted is a word as the shell reads it back.
-func quoted(word string) string {
-	if word != "" && strings.Trim(word, unquoted) == "" {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
-// unquoted are the characters that mean themselves anywhere in a word.
-const unquoted = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%"

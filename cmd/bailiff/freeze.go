@@ -13,6 +13,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/internal/words"
 )
 
 // target is what a freeze or thaw is about.
@@ -168,5 +169,5 @@ func flagOf(kind, id string) string {
 	if kind == approval.FreezeAll {
 		return "--all"
 	}
-	return "--" + kind + " " + visible(quoted(id))
+	return "--" + kind + " " + visible(words.Quote(id))
 }

@@ -32,6 +32,7 @@ func TestCommandLine(t *testing.T) {
 			}
 			env.Defer(func() { _ = os.RemoveAll(folder) })
 			env.Setenv("HOME", env.WorkDir)
+			env.Setenv("FOLDER", folder)
 			return expandFiles(env.WorkDir, folder, backendtest.Runner(t))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": exitsWith, "await": await, "capture": capture},

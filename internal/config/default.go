@@ -3,20 +3,21 @@ package config
 import (
 	"net"
 	"os"
-	"path/filepath"
 	"time"
+
+	"github.com/bailiff-dev/bailiff/internal/places"
 )
 
 // Default returns the configuration that serves where no file is.
 func Default() *Config {
 	self := []uint32{uint32(os.Geteuid())} //nolint:gosec // a uid fits
 	return &Config{
-		StateDir: stateDir(),
+		StateDir: places.State(),
 		Agent: Agent{
-			Listeners: []Listener{{Name: "agent", Listen: socket("agent.sock"), UIDs: self}},
+			Listeners: []Listener{{Name: "agent", Listen: socket(places.AgentSocket), UIDs: self}},
 			DataPaths: []string{"bailiff/decision", "agent/call/decision"},
 		},
-		Operator:  Operator{Listen: socket("operator.sock"), UIDs: self},
+		Operator:  Operator{Listen: socket(places.OperatorSocket), UIDs: self},
 		Metrics:   Metrics{Listen: "127.0.0.1:9464"},
 		Policies:  Policies{RequireTests: true, EvalTimeout: 250 * time.Millisecond},
 		Env:       Env{Sources: []Source{{}}},
@@ -35,28 +36,7 @@ func Default() *Config {
 // defaultImage has bash, git, curl and python3, which sandboxes are expected to have.
 const defaultImage = "python:3.13-bookworm"
 
-func stateDir() string {
-	home, err := os.UserHomeDir()
-	if os.Geteuid() == 0 || err != nil {
-		return "/var/lib/bailiff"
-	}
-	return filepath.Join(home, ".local/state/bailiff")
-}
-
-// socket names a Unix socket in the folder for things that live as long as the
-// machine runs, or below the state folder where the user has none.
-func socket(name string) Address {
-	run := os.Getenv("XDG_RUNTIME_DIR")
-	switch {
-	case os.Geteuid() == 0:
-		run = "/run/bailiff"
-	case run != "":
-		run = filepath.Join(run, "bailiff")
-	default:
-		run = filepath.Join(stateDir(), "run")
-	}
-	return Address{"unix", filepath.Join(run, name)}
-}
+func socket(name string) Address { return Address{"unix", places.Socket(name)} }
 
 // Warnings says what is allowed but deserves a second look, a sentence each.
 func (c *Config) Warnings() []string {

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiff-dev/bailiff/gateway/client"
+	"github.com/bailiff-dev/bailiff/internal/config"
+)
+
+// entrance is how a command finds the sidecar that it asks as an agent does: at the
+// address that --listen names, without any configuration, or by the configuration.
+type entrance struct{ listen, tokenFile string }
+
+func (d *entrance) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&d.listen, "listen", "", "the `address` at which the sidecar takes requests, unix:///path or tcp://host:port (default: what the configuration says)")
+	f.StringVar(&d.tokenFile, "token-file", "", "the `file` with the token of that address")
+}
+
+// open returns a client for requests of the platform.
+func (d entrance) open(configPath, platform string) (*client.Client, error) {
+	switch {
+	case d.listen != "":
+		token, err := readToken(d.tokenFile)
+		if err != nil {
+			return nil, err
+		}
+		return client.New(d.listen, token)
+	case d.tokenFile != "":
+		return nil, errors.New("--token-file goes with --listen; without that the configuration names the file")
+	}
+	cfg, err := loadConfig(configPath)
+	if err != nil {
+		return nil, err
+	}
+	return agentDoor(cfg, platform)
+}
+
+// agentDoor is the first listener that may speak for the platform.
+func agentDoor(cfg *config.Config, platform string) (*client.Client, error) {
+	for _, l := range cfg.Agent.Listeners {
+		if !speaks(l.Platforms, platform) {
+			continue
+		}
+		token, err := readToken(l.TokenFile)
+		if err != nil {
+			return nil, err
+		}
+		return client.New(l.Listen.String(), token)
+	}
+	return nil, fmt.Errorf("no listener may speak for platform %q: add it to a listener's platforms in bailiff.yaml", platform)
+}
+
+func speaks(platforms []string, platform string) bool {
+	if len(platforms) == 0 {
+		return platform != "cli"
+	}
+	return slices.Contains(platforms, "*") || slices.Contains(platforms, platform)
+}
