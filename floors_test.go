@@ -27,7 +27,7 @@ var floors = map[string]int{
 	"enforcer":       3,
 	"gateway":        4,
 	"gateway/client": 5, "gateway/console": 5, "gateway/mcp": 5,
-	"cmd/bailiff": 6, "cmd/bailiff-runner": 6, "docs": 6,
+	"cmd/bailiff": 6, "cmd/bailiff-runner": 6, "cmd/bailiff-hook": 6, "docs": 6,
 	"internal/trial": 6, // of tests only
 }
 

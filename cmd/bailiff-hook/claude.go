@@ -1,0 +1,191 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"path"
+	"strings"
+)
+
+// claude is Claude Code: the hook PreToolUse of its settings.json. It reads the
+// answer if the exit status is 0. By 2 the tool does not run, and the model is told
+// what stands on standard error; by any other the tool runs. It asks its user where
+// the answer is to ask, which nobody hears if it is headless.
+type claude struct{ headless bool }
+
+func (claude) name() string                   { return "claude-code" }
+func (claude) read(text []byte) (call, error) { return readCall(text, "PreToolUse") }
+
+func (claude) meaning(c call) (meaning, error) {
+	switch c.tool {
+	case "Bash":
+		return claudeBash(c.input)
+	case "Read":
+		return about(c, "file_path", reading)
+	case "Write":
+		return about(c, "file_path", writing)
+	case "Edit", "MultiEdit":
+		return about(c, "file_path", changing)
+	case "NotebookRead":
+		return about(c, "notebook_path", reading)
+	case "NotebookEdit":
+		return about(c, "notebook_path", changing)
+	case "LS":
+		return about(c, "path", listing)
+	case "Glob":
+		return claudeGlob(c)
+	case "Grep":
+		return throughout(c, "pattern", searching)
+	case "WebFetch":
+		url, err := c.input.text("url")
+		return fetching(url), err
+	case "Agent", "Task":
+		return claudeAgent(c.input)
+	case "Monitor":
+		return meaning{kind: replaced, why: "it would run a command on this machine; use Bash with run_in_background"}, nil
+	}
+	return meaning{kind: claudeHarmless[c.tool]}, nil
+}
+
+// claudeHarmless are the tools that touch nothing of this machine.
+var claudeHarmless = map[string]kind{
+	// They keep the agent's own list of what it has to do.
+	"TodoWrite": harmless, "TaskCreate": harmless, "TaskGet": harmless, "TaskList": harmless, "TaskUpdate": harmless,
+	// They talk with the person in front of it.
+	"AskUserQuestion": harmless, "EnterPlanMode": harmless, "ExitPlanMode": harmless,
+	// They show or end what the agent itself has running, which was judged before.
+	"BashOutput": harmless, "KillShell": harmless, "TaskOutput": harmless, "TaskStop": harmless,
+	// It shows the model further tools, whose calls come here.
+	"ToolSearch": harmless,
+}
+
+// about is the meaning of a tool that acts on the file of that name in its input.
+func about(c call, name string, act func(paths ...string) meaning) (meaning, error) {
+	path, err := c.input.text(name)
+	if err != nil {
+		return meaning{}, err
+	}
+	paths, err := c.paths(path)
+	return act(paths...), err
+}
+
+// throughout is the meaning of a tool that looks for a pattern in a folder, which is
+// the working folder if none is named.
+func throughout(c call, name string, act func(pattern string, paths ...string) meaning) (meaning, error) {
+	pattern, err := c.input.text(name)
+	if err != nil {
+		return meaning{}, err
+	}
+	folder, err := c.input.optional("path")
+	if err != nil {
+		return meaning{}, err
+	}
+	if folder == "" {
+		folder = c.cwd
+	}
+	paths, err := c.paths(folder)
+	return act(pattern, paths...), err
+}
+
+// claudeGlob looks from the folder with which an absolute pattern begins.
+func claudeGlob(c call) (meaning, error) {
+	pattern, err := c.input.text("pattern")
+	if err != nil || !strings.HasPrefix(pattern, "/") && !strings.Contains(pattern, "..") {
+		m, wrong := throughout(c, "pattern", finding)
+		return m, errors.Join(err, wrong)
+	}
+	paths, err := c.paths(path.Dir(pattern[:strings.IndexAny(pattern+"*", "*?[{")] + "x"))
+	return finding(pattern, paths...), err
+}
+
+// claudeBackground is how many seconds Claude Code gives a command in the background.
+const claudeBackground = 1800
+
+func claudeBash(input fields) (meaning, error) {
+	command, err := input.text("command")
+	timeout, wrong := input.seconds("timeout", 1000)
+	background, odd := input.flag("run_in_background")
+	if background && timeout == 0 {
+		timeout = claudeBackground
+	}
+	return meaning{kind: shell, command: command, timeout: timeout}, errors.Join(err, wrong, odd)
+}
+
+// claudeAgent is another agent of the same client, whose calls come here too.
+func claudeAgent(input fields) (meaning, error) {
+	if _, isolated := input["isolation"]; isolated {
+		return meaning{kind: replaced, why: "with isolation it acts on this machine, or on another, by itself; leave isolation out"}, nil
+	}
+	return meaning{kind: harmless}, nil
+}
+
+// claudeAnswer is what Claude Code takes.
+type claudeAnswer struct {
+	Output claudeOutput `json:"hookSpecificOutput"`
+}
+
+type claudeOutput struct {
+	Event    string `json:"hookEventName"`
+	Decision string `json:"permissionDecision"`
+	Reason   string `json:"permissionDecisionReason"`
+	Input    fields `json:"updatedInput,omitempty"`
+}
+
+func (cl claude) answer(c call, v verdict) reply {
+	answer := claudeAnswer{claudeOutput{Event: "PreToolUse", Decision: "deny", Reason: "bailiff: " + v.reason}}
+	switch v.outcome {
+	case abstain:
+		return reply{}
+	case allow:
+		answer.Output.Decision, answer.Output.Input = "allow", claudeInput(c, v)
+	case ask:
+		answer.Output.Decision, answer.Output.Input = "ask", claudeInput(c, v)
+		if cl.headless {
+			answer.Output.Decision = "allow"
+		}
+	default:
+		return reply{stdout: encoded(answer), stderr: v.reason, status: refused}
+	}
+	return reply{stdout: encoded(answer)}
+}
+
+// claudeLongest is the longest time that Claude Code waits for a command, in
+// milliseconds.
+const claudeLongest = 600_000
+
+// claudeInput is the input with which a command runs: what matters of the one asked
+// for. The rest is dropped, such as the wish to run outside Claude Code's sandbox.
+func claudeInput(c call, v verdict) fields {
+	if c.tool != "Bash" {
+		return nil
+	}
+	input := kept(c.input, "description", "timeout", "run_in_background")
+	if v.command != "" {
+		input["command"] = json.RawMessage(encoded(v.command))
+	} else {
+		input["command"] = c.input["command"]
+	}
+	if v.wait > 0 {
+		input["timeout"] = json.RawMessage(encoded(min(v.wait*1000, claudeLongest)))
+	}
+	return input
+}
+
+func kept(input fields, names ...string) fields {
+	some := fields{}
+	for _, name := range names {
+		if value, there := input[name]; there {
+			some[name] = value
+		}
+	}
+	return some
+}
+
+// encoded is a value of this program's own as JSON.
+func encoded(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // and a panic denies
+	}
+	return string(text)
+}

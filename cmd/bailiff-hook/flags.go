@@ -1,0 +1,137 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/internal/places"
+)
+
+const help = `Usage: bailiff-hook claude-code|codex|hermes [flags]
+
+Answers an agent's client whether a tool may run. It is not started by hand: the
+client starts it before every tool call, writes the call to its standard input and
+reads its answer.
+
+A command of the agent's shell is asked of the sidecar and, if the policies let it,
+turned into "bailiff exec", which runs it in its sandbox and waits for whoever must
+approve it. What the client reads, writes or fetches by itself happens on this
+machine; it is allowed where the policies allow the command that does the same on
+the backend local. Everything else is denied, and so is everything while something
+fails: no sidecar, no answer in time, a wrong one, a tool that is not known.
+
+Flags:
+  --listen ADDRESS   where the sidecar takes requests, unix:///path or
+                     tcp://host:port (default: where it listens unconfigured)
+  --token-file FILE  the token of that address
+  --platform NAME    the platform that the policies judge it as (default: cli)
+  --user ID          the user's id (default: the number of the own user)
+  --env NAME         a variable that commands ask for; may be repeated
+  --timeout TIME     deny if there is no decision by then (default: 10s); the
+                     client's own limit for hooks must be longer
+  --bailiff PATH     the program that runs commands (default: bailiff, beside this
+                     program)
+  --on-host          let the client run commands itself, on this machine, if the
+                     policies allow them on the backend local
+  --headless         nobody sits at the client: it asks nobody, bailiff's own
+                     approvers are asked all the same
+  --pass PATTERN     tools that somebody else guards, such as 'mcp__github__*';
+                     may be repeated
+
+Exit status: 0 with an answer on standard output, or none if bailiff has no say;
+2 if the tool must not run, with the reason on standard error as well.
+
+Example, in Claude Code's settings.json:
+  {"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [
+    {"type": "command", "command": "/usr/local/bin/bailiff-hook claude-code"}]}]}}
+`
+
+func isHelp(arg string) bool { return arg == "--help" || arg == "-h" || arg == "help" }
+
+// hook is how this program was started.
+type hook struct {
+	client            dialect
+	listen, tokenFile string
+	platform, user    string
+	// bailiff is the path of the program that runs commands.
+	bailiff  string
+	env      list
+	pass     list
+	timeout  time.Duration
+	onHost   bool
+	headless bool
+}
+
+type list []string
+
+func (l *list) String() string     { return strings.Join(*l, " ") }
+func (l *list) Set(s string) error { *l = append(*l, s); return nil }
+
+// parse reads the command line. Where only the flags are wrong the client is known,
+// so that it can be told in its own words.
+func parse(args []string) (hook, error) {
+	if len(args) == 0 {
+		return hook{}, errors.New(`want the name of a client, as in "bailiff-hook claude-code"; see "bailiff-hook --help"`)
+	}
+	var h hook
+	flags := flag.NewFlagSet("bailiff-hook", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	h.register(flags)
+	err := flags.Parse(args[1:])
+	make, known := dialects[args[0]]
+	if !known {
+		return hook{}, fmt.Errorf(`no client is called %q; see "bailiff-hook --help"`, args[0])
+	}
+	h.client = make(h.headless)
+	switch {
+	case err != nil:
+		return h, fmt.Errorf(`reading the flags: %w; see "bailiff-hook --help"`, err)
+	case flags.NArg() > 0:
+		return h, fmt.Errorf(`reading the flags: %q is none; see "bailiff-hook --help"`, flags.Arg(0))
+	}
+	return h, h.check()
+}
+
+func (h *hook) register(flags *flag.FlagSet) {
+	flags.StringVar(&h.listen, "listen", "unix://"+places.Socket(places.AgentSocket), "")
+	flags.StringVar(&h.tokenFile, "token-file", "", "")
+	flags.StringVar(&h.platform, "platform", "cli", "")
+	flags.StringVar(&h.user, "user", strconv.Itoa(os.Getuid()), "")
+	flags.Var(&h.env, "env", "")
+	flags.DurationVar(&h.timeout, "timeout", 10*time.Second, "")
+	flags.StringVar(&h.bailiff, "bailiff", "", "")
+	flags.BoolVar(&h.onHost, "on-host", false, "")
+	flags.BoolVar(&h.headless, "headless", false, "")
+	flags.Var(&h.pass, "pass", "")
+}
+
+// check completes the flags and finds what is wrong with them.
+func (h *hook) check() error {
+	for _, pattern := range h.pass {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return fmt.Errorf("reading --pass %q: %w", pattern, err)
+		}
+	}
+	if h.timeout <= 0 {
+		return errors.New("reading --timeout: want more than nothing")
+	}
+	if h.bailiff == "" {
+		program, err := os.Executable()
+		if err != nil {
+			return fmt.Errorf("finding bailiff: %w", err)
+		}
+		h.bailiff = filepath.Join(filepath.Dir(program), "bailiff")
+	}
+	if !filepath.IsAbs(h.bailiff) {
+		return fmt.Errorf("reading --bailiff: want an absolute path, is %q", h.bailiff)
+	}
+	return nil
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/words"
+)
+
+// onHost is what a tool does on this machine, said by a command that does the same.
+func onHost(words ...string) meaning {
+	return meaning{kind: hostly, command: joined(words)}
+}
+
+func joined(all []string) string { return words.Join(all...) }
+
+func reading(paths ...string) meaning { return onHost(append([]string{"cat", "--"}, paths...)...) }
+func writing(paths ...string) meaning { return onHost(append([]string{"tee", "--"}, paths...)...) }
+
+// changing is reading and writing, since an edit shows what is around it.
+func changing(paths ...string) meaning {
+	return meaning{kind: hostly, command: reading(paths...).command + " && " + writing(paths...).command}
+}
+
+func listing(paths ...string) meaning { return onHost(append([]string{"ls", "--"}, paths...)...) }
+
+func searching(pattern string, paths ...string) meaning {
+	return onHost(append([]string{"grep", "-r", "-e", pattern, "--"}, paths...)...)
+}
+
+func finding(pattern string, paths ...string) meaning {
+	return onHost(append(append([]string{"find"}, paths...), "-path", pattern)...)
+}
+
+func fetching(url string) meaning { return onHost("curl", "--", url) }
+
+// paths are what a path of a tool's input stands for: as it is written and, where
+// links lead elsewhere, what they lead to, for whoever can make a link in a folder
+// can have anything named by it.
+func (c call) paths(path string) ([]string, error) {
+	path, err := c.absolute(path)
+	if err != nil {
+		return nil, err
+	}
+	real, err := resolved(path)
+	if err != nil {
+		return nil, fmt.Errorf("looking where %q leads: %w", path, err)
+	}
+	if real != path {
+		return []string{path, real}, nil
+	}
+	return []string{path}, nil
+}
+
+// absolute is a path of this machine. One that programs may understand differently
+// is refused.
+func (c call) absolute(path string) (string, error) {
+	switch {
+	case strings.HasPrefix(path, "~/") || path == "~":
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", err
+		}
+		path = home + path[1:]
+	case strings.HasPrefix(path, "~"):
+		return "", fmt.Errorf("%q: write the home folder out", path)
+	case !filepath.IsAbs(path) && !filepath.IsAbs(c.cwd):
+		return "", fmt.Errorf("%q: want an absolute path", path)
+	case !filepath.IsAbs(path):
+		path = c.cwd + "/" + path
+	}
+	if slices.Contains(strings.Split(path, "/"), "..") {
+		return "", fmt.Errorf("%q: write the path without a step back (..) in it", path)
+	}
+	if strings.ContainsRune(path, 0) {
+		return "", fmt.Errorf("%q: a path holds no NUL byte", path)
+	}
+	return filepath.Clean(path), nil
+}
+
+// mostLinks bounds how many links that lead nowhere yet are followed.
+const mostLinks = 40
+
+// resolved is where a path leads, whether or not there is something yet.
+func resolved(path string) (string, error) {
+	for range mostLinks {
+		real, err := filepath.EvalSymlinks(path)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return real, err
+		}
+		target, err := os.Readlink(path)
+		if err != nil {
+			return resolvedBelow(path)
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = target
+	}
+	return "", errors.New("too many links")
+}
+
+// resolvedBelow is where a path leads at which there is nothing.
+func resolvedBelow(path string) (string, error) {
+	folder := filepath.Dir(path)
+	if folder == path {
+		return path, nil
+	}
+	folder, err := resolved(folder)
+	return filepath.Join(folder, filepath.Base(path)), err
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// dialect is one client's way of asking and of being answered.
+type dialect interface {
+	// name is what its sessions are called by.
+	name() string
+	// read finds the tool call in what the client wrote.
+	read(text []byte) (call, error)
+	// meaning says what the tool call does; the zero value stands for a tool that is
+	// not known.
+	meaning(c call) (meaning, error)
+	// answer puts a verdict into the client's words.
+	answer(c call, v verdict) reply
+}
+
+var dialects = map[string]func(headless bool) dialect{
+	"claude-code": func(headless bool) dialect { return claude{headless} },
+	"hermes":      func(bool) dialect { return hermes{} },
+}
+
+// meaning is what a tool call does, in terms that can be judged.
+type meaning struct {
+	kind kind
+	// command is the shell text, or the one that does the same on the host.
+	command string
+	// timeout is in seconds; zero means the policies' own.
+	timeout int
+	// workdir is the folder that the call names, in the sandbox or on this machine.
+	workdir string
+	// why a tool is harmless, or what to use in place of one that is refused.
+	why string
+}
+
+type kind uint8
+
+const (
+	_ kind = iota // a tool that is not known, which is refused
+	// replaced tools are refused because another one does the same under bailiff.
+	replaced
+	// harmless tools touch nothing, or come back with what they do touch.
+	harmless
+	// shell tools run a command, which can run in a sandbox as well.
+	shell
+	// hostly tools act on this machine, wherever commands run.
+	hostly
+)
+
+// verdict is what is to become of a tool call. Its zero value denies.
+type verdict struct {
+	outcome outcome
+	reason  string
+	// command is what runs in place of the one asked for; empty means that.
+	command string
+	// wait is how many seconds an approval may take.
+	wait int
+}
+
+type outcome uint8
+
+const (
+	deny outcome = iota
+	ask
+	allow
+	// abstain leaves it to the client, as if bailiff were not there.
+	abstain
+)
+
+func denied(why error) verdict { return verdict{reason: why.Error()} }
+
+// judge says what is to become of a tool call; an error denies.
+func (h hook) judge(ctx context.Context, c call) (verdict, error) {
+	if h.passes(c.tool) {
+		return verdict{outcome: abstain}, nil
+	}
+	m, err := h.client.meaning(c)
+	if err != nil {
+		return verdict{}, fmt.Errorf("reading the input of %s: %w", c.tool, err)
+	}
+	switch m.kind {
+	case harmless:
+		return verdict{outcome: abstain}, nil
+	case replaced:
+		return verdict{}, fmt.Errorf("%s is not judged by bailiff: %s", c.tool, m.why)
+	case hostly:
+		return h.judgeHost(ctx, c, m)
+	case shell:
+		if h.onHost {
+			return h.judgeHost(ctx, c, m)
+		}
+		return h.judgeShell(ctx, c, m)
+	}
+	return verdict{}, fmt.Errorf("the tool %s is not known; whoever has it guarded otherwise starts bailiff-hook with --pass '%[1]s'", c.tool)
+}
+
+// own are the tools of bailiff's own server, which judges their calls itself.
+const own = "mcp__bailiff__*"
+
+func (h hook) passes(tool string) bool {
+	for _, pattern := range append(list{own}, h.pass...) {
+		if matched, err := path.Match(pattern, tool); matched && err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// judgeShell lets a command run by bailiff only.
+func (h hook) judgeShell(ctx context.Context, c call, m meaning) (verdict, error) {
+	if h.isOrder(c, m.command) {
+		return verdict{outcome: allow, reason: "bailiff judges it when it runs", command: m.command}, nil
+	}
+	d, err := h.decide(ctx, h.request(c, m, ""))
+	if err != nil {
+		return verdict{}, err
+	}
+	v := verdict{command: h.order(c, workdir(m.workdir, c.cwd, d.Backend.Mounts), m.timeout, m.command)}
+	switch d.Outcome {
+	case bailiff.Allow:
+		v.outcome, v.reason = allow, "allowed by the policies; bailiff runs it in "+d.Backend.Name
+	case bailiff.Ask:
+		v.outcome, v.wait = ask, d.Approval.TimeoutSeconds+d.Limits.TimeoutSeconds
+		v.reason = "bailiff asks whoever may approve it: " + sentences(d.Approval.Reasons)
+	default:
+		return verdict{}, refusal(d)
+	}
+	return v, nil
+}
+
+// judgeHost allows what happens on this machine, without bailiff, only if nobody
+// needs to be asked: nobody could be.
+func (h hook) judgeHost(ctx context.Context, c call, m meaning) (verdict, error) {
+	d, err := h.decide(ctx, h.request(c, m, local))
+	if err != nil {
+		return verdict{}, err
+	}
+	instead := "; the shell tool runs in the sandbox"
+	if m.kind == shell {
+		instead = "; without --on-host it would run in the sandbox"
+	}
+	switch {
+	case d.Outcome == bailiff.Ask:
+		return verdict{}, errors.New("on this machine a person would have to approve it: " + sentences(d.Approval.Reasons) + instead)
+	case d.Outcome != bailiff.Allow:
+		return verdict{}, fmt.Errorf("%w%s", refusal(d), instead)
+	case d.Backend.Name != local:
+		return verdict{}, fmt.Errorf("it would run on this machine, and the policies want it in %s%s", d.Backend.Name, instead)
+	}
+	return verdict{outcome: allow, reason: "allowed on this machine by the policies"}, nil
+}
+
+// local is the backend that is this machine.
+const local = "local"
+
+func (h hook) request(c call, m meaning, backend string) bailiff.Request {
+	return bailiff.Request{Tool: bailiff.Terminal, Env: h.env, Backend: backend,
+		Args:    bailiff.Args{Command: m.command, Timeout: m.timeout},
+		Session: bailiff.Session{ID: h.session(c), Platform: h.platform, UserID: h.user, ChatType: "dm"}}
+}
+
+func (h hook) session(c call) string { return h.client.name() + ":" + c.session }
+
+func refusal(d bailiff.Decision) error {
+	return errors.New("the policies deny it: " + sentences(d.Denials))
+}
+
+// sentences are reasons as people read them.
+func sentences(reasons []bailiff.Reason) string {
+	all := make([]string, len(reasons))
+	for i, r := range reasons {
+		all[i] = strings.TrimSuffix(r.Message, ".") + " (" + r.Rule
+		if r.Match != "" {
+			all[i] += ": " + bailiff.Beginning(r.Match, 200)
+		}
+		all[i] += ")"
+	}
+	return strings.Join(all, "; ")
+}

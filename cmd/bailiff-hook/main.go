@@ -1,0 +1,132 @@
+// Bailiff-hook is the small program that an agent's client starts before every tool
+// call: it reads the client's question, asks the sidecar once what it would decide,
+// and answers as that client wants to be answered.
+//
+// It enforces nothing itself. A command is allowed in one form only, as an order to
+// "bailiff exec", which has it judged again, waits for whoever must approve it, and
+// runs it in its sandbox. What the client does by itself on this machine (reading
+// and writing files, fetching) is judged as the command that does the same on the
+// host, and allowed if the policies allow that command there. A tool that no table
+// knows is denied.
+//
+// Whatever fails denies: the zero value of everything that is said here does, and
+// each answer says no in the client's own words, on standard error and by the exit
+// status at once. The deadline holds for all of it, reading included.
+//
+// A client is a dialect in a file of its own: which tools it has, what they mean and
+// how an answer is put. The rest knows no client. There is no configuration file and
+// no policy engine here, for the program starts once for every tool call.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run answers one question and returns the exit status.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if len(args) == 1 && isHelp(args[0]) {
+		fmt.Fprint(stdout, help)
+		return 0
+	}
+	h, err := parse(args)
+	if err != nil && h.client == nil {
+		fmt.Fprintf(stderr, "bailiff-hook: %v\n", err)
+		return refused
+	}
+	if err != nil {
+		return h.client.answer(call{}, denied(err)).write(stdout, stderr)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	return h.answer(ctx, stdin).write(stdout, stderr)
+}
+
+// refused is the exit status by which every client knows that a tool must not run,
+// whatever is written.
+const refused = 2
+
+// reply is what a client reads.
+type reply struct {
+	stdout, stderr string
+	status         int
+}
+
+// write writes it. A client that could not read it must not take silence for a yes.
+func (r reply) write(stdout, stderr io.Writer) int {
+	if r.stderr != "" {
+		fmt.Fprintf(stderr, "bailiff-hook: %s\n", r.stderr)
+	}
+	if r.stdout == "" {
+		return r.status
+	}
+	if _, err := io.WriteString(stdout, r.stdout+"\n"); err != nil {
+		fmt.Fprintf(stderr, "bailiff-hook: writing the answer: %v\n", err)
+		return refused
+	}
+	return r.status
+}
+
+// answer judges within the deadline.
+func (h hook) answer(ctx context.Context, stdin io.Reader) reply {
+	ctx, cancel := context.WithTimeoutCause(ctx, h.timeout, fmt.Errorf("giving up after %v (--timeout)", h.timeout))
+	defer cancel()
+	replies := make(chan reply, 1)
+	go func() { replies <- h.guarded(ctx, stdin) }()
+	select {
+	case r := <-replies:
+		return r
+	case <-ctx.Done():
+		return h.client.answer(call{}, denied(context.Cause(ctx)))
+	}
+}
+
+// guarded judges and turns whatever goes wrong into a denial.
+func (h hook) guarded(ctx context.Context, stdin io.Reader) (r reply) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			r = h.client.answer(call{}, denied(fmt.Errorf("judging the tool call: bailiff-hook failed: %v", fault)))
+		}
+	}()
+	text, err := readAll(stdin)
+	if err != nil {
+		return h.client.answer(call{}, denied(err))
+	}
+	c, err := h.client.read(text)
+	if err != nil {
+		return h.client.answer(call{}, denied(err))
+	}
+	v, err := h.judge(ctx, c)
+	if err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		v = denied(err)
+	}
+	return h.client.answer(c, v)
+}
+
+// longest bounds what is read of a client: a tool call holds whole files.
+const longest = 64 << 20
+
+func readAll(from io.Reader) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(from, longest+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("reading the tool call: %w", err)
+	case len(text) > longest:
+		return nil, fmt.Errorf("reading the tool call: it is longer than %d MiB", longest>>20)
+	case len(text) == 0:
+		return nil, errors.New("reading the tool call: standard input is empty, and the client should have written it there")
+	}
+	return text, nil
+}
