@@ -1,9 +1,31 @@
 // Package client asks a running sidecar, by the same doors as every other
 // program: the agent API and the operator API of package gateway.
 //
-// A request that the sidecar did not take is a [*gateway.Problem]; a sidecar
-// that is not there is [ErrUnreachable]. Ending the context of
-// [Client.Execute] closes the connection, and the sidecar then kills the command.
+//	c, err := client.New("unix:///run/bailiff/agent.sock", bailiff.Secret{})
+//	answer, err := c.Execute(ctx, bailiff.Request{
+//		Tool:    bailiff.Terminal,
+//		Args:    bailiff.Args{Command: "git status"},
+//		Session: bailiff.Session{ID: "s1", Platform: "cli", UserID: "1000"},
+//	}, client.News{})
+//
+// What the sidecar says of a request is its answer: Status, ExitCode and Output
+// say how it ended, Message why it did not run. An error means that there is none:
+//
+//   - [ErrUnreachable]: no sidecar could be asked, so nothing ran;
+//   - [*gateway.Problem] alone: the sidecar did not take the request, so nothing
+//     ran;
+//   - [ErrUncertain]: it was asked to run something, and how that ended is not
+//     known, so it may have run;
+//   - any other: what was asked was not answered as a sidecar answers.
+//
+// An answer is taken only when it is whole: all that the API promises is there,
+// and every word of it is known. A sidecar that stays silent for half a minute is
+// given up, also while a command runs, since it says every few seconds that it
+// lives; a context bounds the time in all. Ending the context of [Client.Execute]
+// closes the connection, and the sidecar then kills the command.
+//
+// Nothing is asked twice, nothing is run here, and no answer sends a request
+// elsewhere. A client may be used by many goroutines at once.
 package client
 
 import (
@@ -12,12 +34,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway"
@@ -26,12 +51,19 @@ import (
 // ErrUnreachable means that no sidecar could be asked.
 var ErrUnreachable = errors.New("no sidecar answers")
 
+// patience is how long a sidecar may be silent.
+const patience = 30 * time.Second
+
+// largestAnswer bounds what is read of an answer or of an event, in bytes.
+const largestAnswer = 64 << 20
+
 // Client asks one door of a sidecar.
 type Client struct {
-	address string
-	token   bailiff.Secret
-	base    string
-	http    *http.Client
+	address  string
+	token    bailiff.Secret
+	base     string
+	http     *http.Client
+	patience time.Duration
 }
 
 // New returns a client of the door at unix:///path or tcp://host:port; the token
@@ -41,25 +73,32 @@ func New(address string, token bailiff.Secret) (*Client, error) {
 	if (network != "unix" && network != "tcp") || where == "" {
 		return nil, fmt.Errorf("reading the sidecar's address: want unix:///path or tcp://host:port, is %q", address)
 	}
-	c := &Client{address: address, token: token, base: "http://bailiff"}
+	c := &Client{address: address, token: token, base: "http://bailiff", patience: patience}
 	if network == "tcp" {
 		c.base = "http://" + where
 	}
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, where)
 	}
-	c.http = &http.Client{Transport: &http.Transport{DialContext: dial}}
+	c.http = &http.Client{Transport: &http.Transport{DialContext: dial}, CheckRedirect: stay}
 	return c, nil
 }
 
+// stay follows nobody who sends elsewhere.
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
 // Decide asks what would happen to a request, given as JSON.
 func (c *Client) Decide(ctx context.Context, request []byte) (gateway.Decided, error) {
-	return ask[gateway.Decided](ctx, c, http.MethodPost, "/v1/decide", request)
+	ctx, cancel := context.WithTimeout(ctx, c.patience)
+	defer cancel()
+	return read[gateway.Decided](ctx, c, http.MethodPost, "/v1/decide", request, checkDecided)
 }
 
 // EndSession removes a session's sandboxes and stops what else it runs.
 func (c *Client) EndSession(ctx context.Context, session string) (gateway.SessionEnded, error) {
-	return ask[gateway.SessionEnded](ctx, c, http.MethodDelete, "/v1/sessions/"+url.PathEscape(session), nil)
+	ctx, cancel := context.WithTimeout(ctx, c.patience)
+	defer cancel()
+	return read[gateway.SessionEnded](ctx, c, http.MethodDelete, "/v1/sessions/"+url.PathEscape(session), nil, checkEnded)
 }
 
 // RegisterTools says which tools the scripts of a session may call.
@@ -74,15 +113,13 @@ func (c *Client) AnswerTool(ctx context.Context, id string, answer gateway.ToolA
 
 // post sends a value that is answered with nothing.
 func (c *Client) post(ctx context.Context, path string, value any) error {
+	ctx, cancel := context.WithTimeout(ctx, c.patience)
+	defer cancel()
 	body, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("asking the sidecar: %w", err)
 	}
-	resp, err := c.do(ctx, http.MethodPost, path, body)
-	if err != nil {
-		return err
-	}
-	return resp.Body.Close()
+	return c.silently(ctx, http.MethodPost, path, body)
 }
 
 // Status tells how the sidecar is. This and what follows are the operator's.
@@ -98,11 +135,7 @@ func (c *Client) Sandboxes(ctx context.Context) ([]gateway.Sandbox, error) {
 
 // RemoveSandbox stops and removes one.
 func (c *Client) RemoveSandbox(ctx context.Context, id string) error {
-	resp, err := c.do(ctx, http.MethodDelete, "/v1/sandboxes/"+url.PathEscape(id), nil)
-	if err != nil {
-		return err
-	}
-	return resp.Body.Close()
+	return c.silently(ctx, http.MethodDelete, "/v1/sandboxes/"+url.PathEscape(id), nil)
 }
 
 // Reap removes every sandbox that is not in use and returns how many those were.
@@ -120,61 +153,138 @@ func (c *Client) BreakGlass(ctx context.Context, req bailiff.Request, reason str
 	return tell[gateway.Answer](ctx, c, http.MethodPost, "/v1/break-glass", gateway.Breaking{Request: text, Reason: reason})
 }
 
-func ask[T any](ctx context.Context, c *Client, method, path string, body []byte) (answer T, err error) {
-	resp, err := c.do(ctx, method, path, body)
+func ask[T any](ctx context.Context, c *Client, method, path string, body []byte) (T, error) {
+	return read[T](ctx, c, method, path, body, nil)
+}
+
+// read takes an answer if a check of it, when there is one, finds nothing amiss.
+func read[T any](ctx context.Context, c *Client, method, path string, body []byte, check func(T, []byte) error) (answer T, err error) {
+	resp, err := c.do(ctx, method, path, body, jsonType)
 	if err != nil {
 		return answer, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
-		return answer, fmt.Errorf("reading the sidecar's answer: %w", err)
+	text, err := readAll(resp.Body)
+	if err == nil {
+		answer, err = taken(text, check)
 	}
-	return answer, nil
+	return answer, c.asking(err)
 }
 
-// do sends a request; an answer that is not 2xx is an error.
-func (c *Client) do(ctx context.Context, method, path string, body []byte, accept ...string) (*http.Response, error) {
+// asking says of an error that it came as this sidecar was asked.
+func (c *Client) asking(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("asking the sidecar at %s: %w", c.address, err)
+}
+
+var errTooLarge = fmt.Errorf("it is larger than %d bytes", largestAnswer)
+
+func readAll(from io.Reader) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(from, largestAnswer+1))
+	if err == nil && len(text) > largestAnswer {
+		err = errTooLarge
+	}
+	return text, err
+}
+
+// silently asks for what is answered with nothing.
+func (c *Client) silently(ctx context.Context, method, path string, body []byte) error {
+	resp, err := c.do(ctx, method, path, body, jsonType)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusNoContent {
+		return c.noAnswer(resp)
+	}
+	return nil
+}
+
+// The types of content.
+const (
+	jsonType   = "application/json"
+	streamType = "text/event-stream"
+)
+
+// do sends a request. An answer that is not 2xx, or not of the type that is
+// wanted, is an error.
+func (c *Client) do(ctx context.Context, method, path string, body []byte, want string) (*http.Response, error) {
+	sent := false
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent = true }})
 	r, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("asking the sidecar: %w", err)
 	}
-	r.Header["Accept"] = accept
+	r.Header.Set("Accept", want)
 	if token := c.token.Reveal(); token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
 	resp, err := c.http.Do(r)
-	if err != nil {
-		return nil, c.unreachable(err)
-	}
-	if resp.StatusCode/100 == 2 {
+	switch {
+	case err != nil && sent && !isDialing(err):
+		return nil, c.asking(bare(err))
+	case err != nil:
+		return nil, c.unreachable(bare(err))
+	case isAnswer(resp, want):
 		return resp, nil
 	}
 	defer func() { _ = resp.Body.Close() }()
-	return nil, refusal(resp)
+	return nil, c.refusal(resp)
+}
+
+// isAnswer says whether it is one, whatever it says.
+func isAnswer(resp *http.Response, want string) bool {
+	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
+	return resp.StatusCode == http.StatusNoContent || resp.StatusCode == http.StatusOK && kind == want
+}
+
+// isDialing says whether an error came before there was a connection, be it that
+// another had just been found dead, unused.
+func isDialing(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial"
+}
+
+// bare is an error without the URL, which says nothing at a socket.
+func bare(err error) error {
+	var sent *url.Error
+	if errors.As(err, &sent) {
+		return sent.Err
+	}
+	return err
 }
 
 func (c *Client) unreachable(err error) error {
-	var sent *url.Error
-	if errors.As(err, &sent) {
-		err = sent.Err
-	}
 	hint := ""
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, fs.ErrNotExist):
 		hint = "; start one with \"bailiff serve\""
 	case errors.Is(err, fs.ErrPermission):
 		hint = "; the socket is for other users, see uids in bailiff.yaml"
-	default:
-		return fmt.Errorf("asking the sidecar at %s: %w", c.address, err)
 	}
-	return fmt.Errorf("asking the sidecar at %s: %w (%w)%s", c.address, ErrUnreachable, err, hint)
+	return c.asking(fmt.Errorf("%w (%w)%s", ErrUnreachable, err, hint))
 }
 
-// refusal reads why the sidecar did not take a request.
-func refusal(resp *http.Response) error {
-	var p gateway.Problem
-	if err := json.NewDecoder(resp.Body).Decode(&p); err != nil || p.Message == "" {
-		return fmt.Errorf("asking the sidecar: it answered %s, which is no answer of bailiff", resp.Status)
+var errFailed = errors.New("it failed")
+
+// refusal reads why the sidecar did not take a request, or failed at it.
+func (c *Client) refusal(resp *http.Response) error {
+	text, err := readAll(resp.Body)
+	if err != nil {
+		return c.noAnswer(resp)
+	}
+	p, err := taken[gateway.Problem](text, nil)
+	if err != nil || resp.StatusCode/100 < 4 || p.Code == "" || p.Message == "" {
+		return c.noAnswer(resp)
+	}
+	if resp.StatusCode/100 == 5 && resp.StatusCode != http.StatusServiceUnavailable {
+		return c.asking(fmt.Errorf("%w: %w", errFailed, &p))
 	}
 	return &p
+}
+
+func (c *Client) noAnswer(resp *http.Response) error {
+	return c.asking(fmt.Errorf("it answered %d and nothing that bailiff would", resp.StatusCode))
 }

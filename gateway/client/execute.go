@@ -1,14 +1,12 @@
 package client
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway"
@@ -25,7 +23,8 @@ type News struct {
 	ToolCall func(gateway.ToolCall)
 }
 
-var errNoResult = errors.New("the sidecar went away before the result, so whether the request ran is unknown")
+// ErrUncertain means that a request may have run.
+var ErrUncertain = errors.New("whether the request ran is unknown")
 
 // Execute takes a request to its end.
 func (c *Client) Execute(ctx context.Context, req bailiff.Request, news News) (gateway.Answer, error) {
@@ -33,87 +32,70 @@ func (c *Client) Execute(ctx context.Context, req bailiff.Request, news News) (g
 	if err != nil {
 		return gateway.Answer{}, fmt.Errorf("asking the sidecar: %w", err)
 	}
-	resp, err := c.do(ctx, http.MethodPost, "/v1/execute", body, "text/event-stream")
+	s, err := c.listen(ctx, http.MethodPost, "/v1/execute", body)
 	if err != nil {
-		return gateway.Answer{}, err
+		return gateway.Answer{}, uncertain(err)
 	}
-	defer func() { _ = resp.Body.Close() }()
-	answer, err := follow(bufio.NewReader(resp.Body), news)
+	defer s.close()
+	answer, err := s.follow(news)
 	if err != nil {
-		return answer, fmt.Errorf("following the request: %w", err)
+		return gateway.Answer{}, uncertain(c.asking(err))
 	}
 	return answer, nil
 }
 
+// uncertain says of an error what it leaves open, if that is not nothing.
+func uncertain(err error) error {
+	var refusal *gateway.Problem
+	if errors.Is(err, ErrUnreachable) || errors.As(err, &refusal) && !errors.Is(err, errFailed) {
+		return err
+	}
+	return fmt.Errorf("%w, so %w", err, ErrUncertain)
+}
+
 // follow reads events up to the result.
-func follow(from *bufio.Reader, news News) (answer gateway.Answer, err error) {
+func (s *stream) follow(news News) (answer gateway.Answer, err error) {
 	for {
-		name, data, err := event(from)
+		name, data, err := s.event()
 		switch {
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			return answer, errNoResult
+			return answer, errStreamEnded
 		case err != nil:
 			return answer, err
 		case name == "result":
-			return answer, json.Unmarshal(data, &answer)
+			return taken(data, checkAnswer)
 		}
-		if err := news.tell(name, data); err != nil {
+		if err := s.tell(news, name, data); err != nil {
 			return answer, err
 		}
 	}
 }
 
 // tell passes an event on; those of unknown name are for later clients.
-func (n News) tell(name string, data []byte) error {
-	switch {
-	case name == "decision" && n.Decision != nil:
-		var d gateway.Decided
-		if err := json.Unmarshal(data, &d); err != nil {
-			return err
-		}
-		n.Decision(d)
-	case name == "approval" && n.Approval != nil:
-		var a gateway.Approval
-		if err := json.Unmarshal(data, &a); err != nil {
-			return err
-		}
-		n.Approval(a)
-	case name == "output" && n.Output != nil:
-		var o gateway.Output
-		if err := json.Unmarshal(data, &o); err != nil {
-			return err
-		}
-		piece, err := o.Bytes()
-		if err != nil {
-			return err
-		}
-		n.Output(piece)
-	case name == "tool_call" && n.ToolCall != nil:
-		var c gateway.ToolCall
-		if err := json.Unmarshal(data, &c); err != nil {
-			return err
-		}
-		n.ToolCall(c)
+func (s *stream) tell(news News, name string, data []byte) error {
+	switch name {
+	case "decision":
+		return pass(s, data, checkDecided, news.Decision)
+	case "approval":
+		return pass(s, data, checkApproval, news.Approval)
+	case "output":
+		return pass(s, data, checkOutput, news.output)
+	case "tool_call":
+		return pass(s, data, checkToolCall, news.ToolCall)
 	}
 	return nil
 }
 
-// event reads one server-sent event.
-func event(from *bufio.Reader) (name string, data []byte, err error) {
-	for {
-		line, err := from.ReadString('\n')
-		if err != nil {
-			return "", nil, err
-		}
-		field, value, _ := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
-		value = strings.TrimPrefix(value, " ")
-		switch {
-		case field == "event":
-			name = value
-		case field == "data":
-			data = append(data, value...)
-		case field == "" && value == "" && data != nil:
-			return name, data, nil
-		}
+func pass[T any](s *stream, data []byte, check func(T, []byte) error, to func(T)) error {
+	event, err := taken(data, check)
+	if err == nil && to != nil {
+		s.outside(func() { to(event) })
+	}
+	return err
+}
+
+func (n News) output(o gateway.Output) {
+	if piece, err := o.Bytes(); err == nil && n.Output != nil { // which checkOutput has seen to
+		n.Output(piece)
 	}
 }

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -75,11 +74,7 @@ func (c *Client) Thaw(ctx context.Context, kind, id string) error {
 	if err != nil {
 		return fmt.Errorf("asking the sidecar: %w", err)
 	}
-	resp, err := c.do(ctx, http.MethodDelete, "/v1/freeze", body)
-	if err != nil {
-		return err
-	}
-	return resp.Body.Close()
+	return c.silently(ctx, http.MethodDelete, "/v1/freeze", body)
 }
 
 // ConsoleLink returns a link by which one's browser comes to the console, once.
@@ -87,21 +82,21 @@ func (c *Client) ConsoleLink(ctx context.Context) (gateway.ConsoleLink, error) {
 	return ask[gateway.ConsoleLink](ctx, c, http.MethodPost, "/v1/console/links", nil)
 }
 
-var errStreamEnded = errors.New("the sidecar went away")
+var errStreamEnded = errors.New("it went away before the end")
 
 // Events tells what happens, by name and JSON, until ctx ends or told returns an
 // error. The first call, without name, says that nothing is missed from then on.
 func (c *Client) Events(ctx context.Context, told func(name string, data []byte) error) error {
-	resp, err := c.do(ctx, http.MethodGet, "/v1/events", nil, "text/event-stream")
+	s, err := c.listen(ctx, http.MethodGet, "/v1/events", nil)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = resp.Body.Close() }()
+	defer s.close()
 	if err := told("", nil); err != nil {
 		return err
 	}
-	for from := bufio.NewReader(resp.Body); ; {
-		name, data, err := event(from)
+	for {
+		name, data, err := s.event()
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()

@@ -16,6 +16,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/client"
+	"github.com/bailiff-dev/bailiff/policies"
 )
 
 // Sidecar is one that serves in a process of its own, until the test ends.
@@ -108,6 +109,25 @@ func (s *Sidecar) client(tb testing.TB, address string) *client.Client {
 		tb.Fatal(err)
 	}
 	return c
+}
+
+// House is the section for [Serve] with which the shipped policies are in force and
+// a file of Rego of package bailiff beside them, such as one that asks:
+//
+//	require_approval contains {"rule": "house.asks", "message": "It pushes.", "match": "git push"} if {
+//		contains(input.args.command, "git push")
+//	}
+func House(tb testing.TB, rego string) (section string) {
+	tb.Helper()
+	folder := tb.TempDir()
+	err := os.CopyFS(folder, policies.FS)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(folder, "house.rego"), []byte("package bailiff\n\n"+rego), 0o600)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return fmt.Sprintf("policies: {paths: [%q], eval_timeout: 10s, require_tests: false}", folder)
 }
 
 // OpenDir is a folder with a short path that others can pass through, as sockets

@@ -55,6 +55,14 @@ func Wrecks() []Wreck {
 		{"answers half of an object", page(http.StatusOK, `{"decision_id": "d1", "decision": {"outcome": "allow"`)},
 		{"answers a word that nobody knows", page(http.StatusOK, `{"decision_id": "d1", "decision": {"outcome": "permit", "denials": []}, "status": "fine", "exit_code": 0, "output": ""}`)},
 		{"answers with the wrong types", page(http.StatusOK, `{"decision_id": 7, "decision": "allow", "status": true, "exit_code": "0", "output": 7}`)},
+		{"streams no result", streams("event: decision\ndata: " + decided)},
+		{"streams an empty result", streams("event: result\ndata: {}")},
+		{"streams half of a result", streams("event: result\ndata: " + `{"request_id": "r1", "status": "completed"`)},
+		{"streams a result that nobody knows", streams("event: result\ndata: " + strings.Replace(ended, `"completed"`, `"fine"`, 1))},
+		{"streams a result with an outcome that nobody knows", streams("event: result\ndata: " + strings.Replace(ended, `"allow"`, `"permit"`, 1))},
+		{"streams a result with the wrong types", streams("event: result\ndata: " + strings.Replace(ended, `"exit_code": 0`, `"exit_code": "0"`, 1))},
+		{"lives and never ends", answers(func(c net.Conn) { read(c); say(c, streamHead); repeat(c, ": still here\n\n") })},
+		{"drips a stream", answers(func(c net.Conn) { read(c); say(c, streamHead+"event: result\ndata: "); repeat(c, " ") })},
 		{"sends elsewhere", answers(func(c net.Conn) {
 			read(c)
 			say(c, "HTTP/1.1 307 Temporary Redirect\r\nLocation: http://127.0.0.1:1/v1/decide\r\nContent-Length: 0\r\n\r\n")
@@ -158,12 +166,30 @@ func say(c net.Conn, text string) { _, _ = c.Write([]byte(text)) }
 // stall waits until the client gives up, or the test ends.
 func stall(c net.Conn) { _, _ = c.Read(make([]byte, 1)) }
 
+// decided and ended are what a sidecar says, from which wrecks depart.
+const (
+	decision = `{"outcome": "allow", "denials": [], "backend": {"name": "docker"}, "env": {}, "limits": {}, "revision": "r"}`
+	decided  = `{"decision_id": "d1", "decision": ` + decision + `}`
+	ended    = `{"request_id": "r1", "decision_id": "d1", "status": "completed", "exit_code": 0, "output": "", "output_encoding": "utf8", ` +
+		`"truncated": false, "duration_seconds": 0.1, "backend": "docker", "sandbox_id": "s1", "process_id": "", "message": "", "decision": ` + decision + `}`
+	streamHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+)
+
+// streams tells of one event and hangs up.
+func streams(event string) func(testing.TB, string) string {
+	return answers(func(c net.Conn) { read(c); say(c, streamHead+event+"\n\n") })
+}
+
 // drip sends an answer so slowly that it never ends, while no single read takes long.
 func drip(c net.Conn) {
 	read(c)
 	say(c, head(1<<20)+`{"decision_id": "`)
+	repeat(c, "d")
+}
+
+func repeat(c net.Conn, what string) {
 	for {
-		if _, err := c.Write([]byte("d")); err != nil {
+		if _, err := c.Write([]byte(what)); err != nil {
 			return
 		}
 		time.Sleep(20 * time.Millisecond) // the pace is what is tried

@@ -8,7 +8,7 @@ What the sidecar says of a request is an Answer, whether it ran or was denied. E
 nothing is run here in its stead:
 
     Unreachable   no sidecar could be asked
-    Refused       the sidecar did not take the request: nothing ran (code, message, errors)
+    Refused       the sidecar did not take the request, or failed at what runs nothing (code, message, errors)
     Uncertain     it was asked to run something, and how that ended is not known: it may have run
     Stopped       as Uncertain, because stop said so
     BailiffError  any other request was not answered as a sidecar answers
@@ -65,7 +65,6 @@ class Answer:
     """How a request ended. document is all of it, as docs/agents.md describes it."""
 
     def __init__(self, document):
-        _check(document, _ANSWER)
         self.document = document
         self.request_id = document["request_id"]
         self.decision_id = document["decision_id"]
@@ -130,8 +129,8 @@ class Client:
         """Has a request decided, approved if need be, and run, and returns the Answer.
 
         deadline is in seconds for all of it; without one it is what the request can take at the longest. on_event(name,
-        data) is told what happens meanwhile: "decision", "approval", "output", "tool_call" (to be answered with
-        answer_tool). stop() is asked several times a second whether to give up; then this is Stopped.
+        data) is told what happens meanwhile: "decision", "approval", "output" (its "bytes" as the command wrote them),
+        "tool_call" (to be answered with answer_tool). stop() is asked several times a second whether to give up; then this is Stopped.
         """
         request = _request(tool, args, session, env, backend)
         request["wait_seconds"] = wait_seconds
@@ -170,7 +169,7 @@ class Client:
         text = _written(body)
         with _Exchange(self, self.timeout, None, runs=False) as exchange:
             exchange.send(method, path, text, "application/json")
-            return shape(exchange.document()) if shape else None
+            return shape(exchange.document()) if shape else exchange.nothing()
 
     def _bearer(self):
         """The token as it is now, since a file's may be replaced."""
@@ -248,9 +247,15 @@ class _Exchange:
         status = self._response.status
         problem = _read(self._response.read(LARGEST_REQUEST))
         _check(problem, _PROBLEM)
-        if 400 <= status < 500 or status == 503:
+        if not problem["code"] or not problem["message"]:
+            raise ValueError("%d, without a reason" % status)
+        if 400 <= status < 500 or status == 503 or not self._runs:
             raise Refused(problem["code"], problem["message"], problem.get("errors") or [])
         raise ValueError("%d: %s" % (status, problem["message"]))
+
+    def nothing(self):
+        if self._response.status != 204:
+            raise ValueError("it answered something")
 
     def document(self):
         text = self._response.read(LARGEST_ANSWER + 1)
@@ -276,8 +281,9 @@ class _Exchange:
                     raise ValueError("its answer is too large")
             elif not field and not value and data:
                 document = _read(data)
-                if not isinstance(document, dict):
-                    raise ValueError("it told of no object")
+                _check(document, _EVENTS.get(name, {}))
+                if name == "output":
+                    document["bytes"] = _decoded(document["data"], document["encoding"])
                 yield name, document
                 name, data = "", b""
 
@@ -399,10 +405,14 @@ _REASON = {"rule": str, "message": str}
 _DECISION = {"outcome": OUTCOMES, "denials": [_REASON], "approval?": {"reasons": [_REASON]}, "backend": {"name": str}, "env": {},
              "limits": {}, "revision": str}
 _DECIDED = {"decision_id": str, "decision": _DECISION}
+_APPROVAL = {"id": str, "state": ("pending", "approved", "denied", "expired", "void", "cancelled"), "scope": str, "by": str}
 _ANSWER = {"request_id": str, "decision_id": str, "status": STATUSES, "code?": str, "exit_code": int, "output": str,
            "output_encoding": ("utf8", "base64"), "truncated": bool, "duration_seconds": (int, float), "backend": str,
            "sandbox_id": str, "process_id": str, "message": str, "processes?": [{}], "tool_calls_made?": int,
-           "decision?": _DECISION, "approval?": {"id": str, "state": str}}
+           "decision?": _DECISION, "approval?": _APPROVAL}
+_OUTPUT = {"seq": int, "data": str, "encoding": ("utf8", "base64")}
+_EVENTS = {"decision": _DECIDED, "approval": _APPROVAL, "output": _OUTPUT, "tool_call": {"id": str, "name": str, "arguments": {}},
+           "result": _ANSWER}
 _PROBLEM = {"code": str, "message": str, "errors?": [{"at": str, "message": str}]}
 
 

@@ -1,0 +1,266 @@
+package client_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/gateway/client"
+	"github.com/bailiff-dev/bailiff/internal/trial"
+)
+
+// asking is what a client is to ask; what comes of it is a class and what was told.
+type asking struct {
+	Address string `json:"address"`
+	Token   string `json:"token"`
+	// Seconds are the client's own deadline.
+	Seconds float64 `json:"seconds"`
+	Call    string  `json:"call"`
+	ID      string  `json:"id"`
+	Request wish    `json:"request"`
+}
+
+// wish is the part of a request that both clients are given in the same way.
+type wish struct {
+	Tool    bailiff.Tool    `json:"tool"`
+	Args    bailiff.Args    `json:"args"`
+	Session bailiff.Session `json:"session"`
+}
+
+func (a asking) request() bailiff.Request {
+	return bailiff.Request{ID: a.ID, Tool: a.Request.Tool, Args: a.Request.Args, Session: a.Request.Session}
+}
+
+type come struct {
+	Class string `json:"class"`
+	Told  string `json:"told"`
+	Said  string `json:"said"`
+}
+
+// asker is one of the two clients.
+type asker func(asking) come
+
+// both are the two, by the language for which they are.
+func both(t *testing.T) map[string]asker {
+	return map[string]asker{"Go": goAsker(t), "Python": pythonAsker(t)}
+}
+
+func goAsker(t *testing.T) asker {
+	return func(a asking) come {
+		c, err := client.New(a.Address, bailiff.NewSecret(a.Token))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(a.Seconds*float64(time.Second)))
+		defer cancel()
+		told, err := calls[a.Call](ctx, c, a)
+		return classOf(told, err)
+	}
+}
+
+var calls = map[string]func(context.Context, *client.Client, asking) (string, error){
+	"execute": executed,
+	"decide": func(ctx context.Context, c *client.Client, a asking) (string, error) {
+		body, _ := json.Marshal(a.request())
+		d, err := c.Decide(ctx, body)
+		return d.Decision.Outcome.String(), err
+	},
+	"end_session": func(ctx context.Context, c *client.Client, _ asking) (string, error) {
+		ended, err := c.EndSession(ctx, "s1")
+		return fmt.Sprint(ended.Processes), err
+	},
+	"register_tools": func(ctx context.Context, c *client.Client, _ asking) (string, error) {
+		return "", c.RegisterTools(ctx, "s1", []string{"web_search"})
+	},
+	"answer_tool": func(ctx context.Context, c *client.Client, _ asking) (string, error) {
+		return "", c.AnswerTool(ctx, "c1", gateway.ToolAnswer{Result: []byte("[1]")})
+	},
+}
+
+func executed(ctx context.Context, c *client.Client, a asking) (string, error) {
+	var names []string
+	var output []byte
+	answer, err := c.Execute(ctx, a.request(), client.News{
+		Decision: func(gateway.Decided) { names = append(names, "decision") },
+		Approval: func(gateway.Approval) { names = append(names, "approval") },
+		Output:   func(piece []byte) { output = append(output, piece...) },
+	})
+	if err != nil {
+		return "", err
+	}
+	whole, err := answer.Bytes()
+	if string(whole) != string(output) {
+		err = fmt.Errorf("the pieces of output are %q, the whole is %q", output, whole)
+	}
+	told := []string{string(answer.Status), answer.Code, fmt.Sprint(answer.ExitCode), hex.EncodeToString(whole)}
+	return strings.Join(append(told, names...), " "), err
+}
+
+// classOf names errors as the Python client does.
+func classOf(told string, err error) come {
+	var refusal *gateway.Problem
+	switch {
+	case err == nil:
+		return come{"Answer", told, ""}
+	case errors.Is(err, client.ErrUncertain):
+		return come{"Uncertain", "", err.Error()}
+	case errors.Is(err, client.ErrUnreachable):
+		return come{"Unreachable", "", err.Error()}
+	case errors.As(err, &refusal):
+		at := []string{refusal.Code}
+		for _, fault := range refusal.Errors {
+			at = append(at, fault.At)
+		}
+		slices.Sort(at[1:])
+		return come{"Refused", strings.Join(at, " "), err.Error()}
+	}
+	return come{"BailiffError", "", err.Error()}
+}
+
+// pythonAsker has one interpreter ask all.
+func pythonAsker(t *testing.T) asker {
+	t.Helper()
+	python, err := exec.LookPath("python3")
+	backendtest.Needs(t, "PYTHON", err)
+	command := exec.Command(python, filepath.Join("testdata", "asks.py"), filepath.Join(trial.Root(t), "examples", "python"))
+	command.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
+	command.Stderr = os.Stderr
+	in, err1 := command.StdinPipe()
+	out, err2 := command.StdoutPipe()
+	if err := errors.Join(err1, err2, command.Start()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = in.Close(); _ = command.Wait() })
+	answers := bufio.NewReader(out)
+	return func(a asking) (c come) {
+		line, err := json.Marshal(a)
+		if err == nil {
+			_, err = in.Write(append(line, '\n'))
+		}
+		if err == nil {
+			line, err = answers.ReadBytes('\n')
+		}
+		if err := errors.Join(err, json.Unmarshal(line, &c)); err != nil {
+			t.Errorf("asking Python: %v", err)
+		}
+		return c
+	}
+}
+
+var (
+	chat  = bailiff.Session{ID: "s1", Platform: "telegram", ChatType: "dm", ChatID: "42", UserID: "42"}
+	hello = wish{bailiff.Terminal, bailiff.Args{Command: "echo hello"}, chat}
+)
+
+func typed(command string) wish { return wish{bailiff.Terminal, bailiff.Args{Command: command}, chat} }
+
+func TestBothClientsSayTheSameOfASidecar(t *testing.T) {
+	s := trial.Serve(t, trial.House(t, `require_approval contains {"rule": "house.asks", "message": "It removes.", "match": "rm"} if {
+	contains(input.args.command, "rm -rf build")
+}`))
+	for name, ask := range both(t) {
+		for _, test := range []struct {
+			is   string
+			ask  asking
+			want come
+		}{
+			{"a command that succeeds", asking{Call: "execute", Request: hello}, come{"Answer", "completed  0 68656c6c6f0a decision", ""}},
+			{"a command that fails and prints no text", asking{Call: "execute", Request: typed(`printf 'a\377'; exit 3`)}, come{"Answer", "completed  3 61ff decision", ""}},
+			{"a command that is denied", asking{Call: "execute", Request: typed("rm -rf /")}, come{"Answer", "denied  126  decision", ""}},
+			{"a command that people must approve", asking{Call: "execute", Request: typed("rm -rf build")}, come{"Answer", "approval_required  75  decision approval", ""}},
+			{"a command that takes too long", asking{Call: "execute", Request: wish{bailiff.Terminal, bailiff.Args{Command: "sleep 60", Timeout: 1}, chat}}, come{"Answer", "timeout  124  decision", ""}},
+			{"a command that its caller gives up", asking{Call: "execute", Request: typed("sleep 60"), Seconds: 0.5}, come{"Uncertain", "", ""}},
+			{"a program", asking{Call: "execute", Request: wish{bailiff.ExecuteCode, bailiff.Args{Code: "print(6*7)"}, chat}}, come{"Answer", "completed  0 34320a decision", ""}},
+			{"an id", asking{Call: "execute", ID: name, Request: hello}, come{"Answer", "completed  0 68656c6c6f0a decision", ""}},
+			{"another request under that id", asking{Call: "execute", ID: name, Request: typed("echo bye")}, come{"Answer", "error request_id_conflict 125 ", ""}},
+			{"what is no request", asking{Call: "execute", Request: wish{bailiff.Terminal, bailiff.Args{Command: "ls", Workdir: "here", Timeout: -1}, chat}},
+				come{"Refused", "invalid_request /args/timeout /args/workdir", ""}},
+			{"what is too large", asking{Call: "execute", Request: typed("echo " + strings.Repeat("a", 1<<20))}, come{"Refused", "too_large", ""}},
+			{"whether a command would run", asking{Call: "decide", Request: hello}, come{"Answer", "allow", ""}},
+			{"whether another would", asking{Call: "decide", Request: typed("rm -rf /")}, come{"Answer", "deny", ""}},
+			{"whether a third would", asking{Call: "decide", Request: typed("rm -rf build")}, come{"Answer", "ask", ""}},
+			{"tools", asking{Call: "register_tools"}, come{"Answer", "", ""}},
+			{"an answer that nobody waits for", asking{Call: "answer_tool"}, come{"Refused", "tool_call_unknown", ""}},
+			{"the end", asking{Call: "end_session"}, come{"Answer", "0", ""}},
+		} {
+			t.Run(name+" asks for "+test.is, func(t *testing.T) {
+				test.ask.Address = s.Agent
+				if test.ask.Seconds == 0 {
+					test.ask.Seconds = 60
+				}
+				got := ask(test.ask)
+				said := got.Said
+				if got.Said = ""; got != test.want {
+					t.Errorf("it is %+v (%s), want %+v", got, said, test.want)
+				}
+			})
+		}
+	}
+}
+
+func TestBothClientsSayOfAWreckThatNothingIsKnown(t *testing.T) {
+	for name, ask := range both(t) {
+		for _, wreck := range trial.Wrecks() {
+			for _, network := range []string{"unix", "tcp"} {
+				address := wreck.Open(t, network)
+				for call := range calls {
+					t.Run(fmt.Sprintf("%s asks one by %s that %s to %s", name, network, wreck.Name, call), func(t *testing.T) {
+						got := ask(asking{Address: address, Seconds: 0.1, Call: call, Request: hello})
+						if want := wrecked(wreck.Name, call); got.Class != want {
+							t.Errorf("it is %+v, want %s", got, want)
+						}
+						if !strings.Contains(got.Said, address) && got.Class != "Refused" {
+							t.Errorf("it says %q, want the address in it", got.Said)
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+// wrecked is the class of the fault that a wreck is.
+func wrecked(name, call string) string {
+	switch {
+	case name == "is not there", name == "was killed and left its address":
+		return "Unreachable"
+	case call == "execute":
+		return "Uncertain"
+	case name == "failed":
+		return "Refused"
+	}
+	return "BailiffError"
+}
+
+func TestBothClientsSayThatARequestMayHaveRunWhoseSidecarWasKilled(t *testing.T) {
+	for name, ask := range both(t) {
+		t.Run(name, func(t *testing.T) {
+			s := trial.Serve(t)
+			done := make(chan come, 1)
+			go func() {
+				done <- ask(asking{Address: s.Agent, Seconds: 60, Call: "execute", Request: typed("sleep 60")})
+			}()
+			backendtest.Await(t, "the command runs", func() bool {
+				all, err := s.Operators(t).Sandboxes(t.Context())
+				return err == nil && len(all) == 1 && all[0].Users == 1
+			})
+			s.Kill()
+			if got := <-done; got.Class != "Uncertain" {
+				t.Errorf("it is %+v", got)
+			}
+		})
+	}
+}
