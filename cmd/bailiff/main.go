@@ -66,7 +66,8 @@ as they say.
 	root.AddCommand(
 		newServe(&configPath), newExec(&configPath), newDecide(&configPath), newTest(&configPath), newCheck(&configPath),
 		newApprovals(&configPath), newFreeze(&configPath), newThaw(&configPath), newConsole(&configPath),
-		newStatus(&configPath), newSandboxes(&configPath), newAudit(&configPath), newMCP(&configPath), newDemo(), newVersion(),
+		newStatus(&configPath), newSandboxes(&configPath), newAudit(&configPath), newMCP(&configPath), newHermes(),
+		newDemo(), newVersion(),
 	)
 	namingOne(root)
 	root.SetFlagErrorFunc(wrongFlag)

@@ -84,6 +84,19 @@ func ofProcess() map[string]string {
 	return variables
 }
 
+// Read returns the variables of one dotenv file as it is now.
+func Read(path string) (map[string]bailiff.Secret, error) {
+	variables, err := (&file{path: path}).load()
+	if err != nil {
+		return nil, fmt.Errorf("reading variables: %w", err)
+	}
+	secret := make(map[string]bailiff.Secret, len(variables))
+	for name, value := range variables {
+		secret[name] = bailiff.NewSecret(value)
+	}
+	return secret, nil
+}
+
 // Available returns those of the names that some source has, each once, in the
 // order given.
 func (s *Sources) Available(names []string) []string {

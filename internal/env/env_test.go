@@ -1,7 +1,9 @@
 package env
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -102,6 +104,20 @@ func TestTheFirstSourceThatHasANameWins(t *testing.T) {
 		if got := s.Available([]string{c.name, "NOWHERE", c.name}); len(got) > 1 || (len(got) == 1) != c.alsoAvailable {
 			t.Errorf("%v, %s: available %v", c.sources, c.name, got)
 		}
+	}
+}
+
+func TestAFileIsReadWholeWithItsValuesKept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), ".env")
+	if _, err := Read(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that is not there: %v", err)
+	}
+	if err := os.WriteFile(path, []byte("A=1\nexport B='two'\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	read, err := Read(path)
+	if err != nil || len(read) != 2 || read["A"].Reveal() != "1" || read["B"].Reveal() != "two" || fmt.Sprint(read["B"]) != "[secret]" {
+		t.Errorf("got %v, %v", read, err)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/google/cel-go/common/env"
 	"github.com/google/cel-go/common/overloads"
 	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/ext"
 	"github.com/google/cel-go/interpreter"
 )
@@ -43,7 +44,7 @@ func newScope(variables map[string]reflect.Type) scope {
 			natives = append(natives, t)
 			options = append(options, cel.Variable(name, cel.ObjectType(t.String())))
 		}
-		made, err := cel.NewCustomEnv(append([]cel.EnvOption{cel.StdLib(cel.StdLibSubset(pure)), ext.NativeTypes(natives...)}, options...)...)
+		made, err := cel.NewCustomEnv(append([]cel.EnvOption{cel.StdLib(cel.StdLibSubset(pure)), joining, ext.NativeTypes(natives...)}, options...)...)
 		if err != nil {
 			return nil, fmt.Errorf("preparing conditions: %w", err)
 		}
@@ -55,6 +56,17 @@ func newScope(variables map[string]reflect.Type) scope {
 // without what gives types up.
 var pure = without("timestamp", "duration", "getDate", "getDayOfMonth", "getDayOfWeek", "getDayOfYear", "getFullYear",
 	"getHours", "getMilliseconds", "getMinutes", "getMonth", "getSeconds", "dyn", "type", "bytes")
+
+// joining makes one text of a list of them, so that a pattern can be held against
+// the words of a command: argv.join(" ").
+var joining = cel.Function("join", cel.MemberOverload("list_join_string", []*cel.Type{cel.ListType(cel.StringType), cel.StringType}, cel.StringType,
+	cel.BinaryBinding(func(list, between ref.Val) ref.Val {
+		words, err := list.ConvertToNative(reflect.TypeFor[[]string]())
+		if err != nil {
+			return types.WrapErr(err)
+		}
+		return types.String(strings.Join(words.([]string), string(between.(types.String))))
+	})))
 
 func without(functions ...string) *env.LibrarySubset {
 	subset := env.NewLibrarySubset()

@@ -48,7 +48,11 @@ func (largeRequest) EstimateSize(of checker.AstNode) *checker.SizeEstimate {
 // largeTexts are the fields that hold a whole text.
 var largeTexts = map[string]bool{"command": true, "code": true, "stdin": true, "data": true, "arguments": true, "text": true}
 
-// EstimateCallCost leaves the costs of functions to CEL.
-func (largeRequest) EstimateCallCost(string, string, *checker.AstNode, []checker.AstNode) *checker.CallEstimate {
-	return nil
+// EstimateCallCost leaves the costs of CEL's own functions to CEL.
+func (largeRequest) EstimateCallCost(function, _ string, _ *checker.AstNode, _ []checker.AstNode) *checker.CallEstimate {
+	if function != "join" {
+		return nil
+	}
+	size := checker.SizeEstimate{Max: longList * longWord}
+	return &checker.CallEstimate{CostEstimate: checker.CostEstimate{Max: longList}, ResultSize: &size}
 }

@@ -32,6 +32,8 @@ func TestAGuardDeniesWhatItsConditionDescribes(t *testing.T) {
 		`request.args.command.matches("^ssh .*@db[.]internal$")`:               true,
 		`command.calls.exists(c, c.program == "ssh" && "-N" in c.flags)`:       true,
 		`command.calls.exists(c, c.argv.exists(a, a.contains("db.external")))`: false,
+		`command.calls.exists(c, c.argv.join(" ").matches("^ssh -N"))`:         true,
+		`command.calls.exists(c, c.argv.join("").contains(" "))`:               false,
 		`command.hosts.exists(h, h.endsWith(".internal"))`:                     true,
 		`size(command.text) > 10 && command.parsed`:                            true,
 		`code.language == "python" && "os.system" in code.calls`:               true,
@@ -108,6 +110,7 @@ func TestNoTextIsTooMuchForGuards(t *testing.T) {
 		Rule{Name: "match", When: `request.args.command.matches("(?i)(rm|mv|cp)[ \t]+-[a-z]*r[a-z]* .*/etc/[a-z]+$")`},
 		Rule{Name: "contain", When: `request.args.command.contains("aaaaaaaaaaaaaaaaaaaaab")`},
 		Rule{Name: "loop", When: `command.calls.exists(c, c.argv.exists(a, a.matches("^--?[a-z]+=[0-9]+$")))`},
+		Rule{Name: "join", When: `command.calls.exists(c, c.argv.join(" ").matches("(?ims)^.*x.*y.*$"))`},
 		Rule{Name: "loops", When: `command.calls.exists(c, command.calls.exists(d, c.program == "x" + d.program))`})
 	for name, text := range map[string]string{
 		"one long word": strings.Repeat("a", 1<<20),

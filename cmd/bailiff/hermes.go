@@ -1,0 +1,119 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/hermes"
+)
+
+func newHermes() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "hermes",
+		Short: "Take over the settings of a Hermes agent, and prove that bailiff guards it",
+		Long:  `Commands about a Hermes agent on this machine, and its home folder.`,
+	}
+	cmd.AddCommand(newHermesImport())
+	namingOne(cmd)
+	return cmd
+}
+
+// hermesHome holds the flags that say which home.
+type hermesHome struct{ folder, profile string }
+
+func (h *hermesHome) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&h.folder, "home", "", "Hermes' `folder` (default: $HERMES_HOME, ~/.hermes)")
+	cmd.Flags().StringVar(&h.profile, "profile", "", "the profile of Hermes' to read, by `name`")
+}
+
+func (h *hermesHome) read() (*hermes.Home, error) {
+	folder := h.folder
+	if folder == "" {
+		folder = os.Getenv("HERMES_HOME")
+	}
+	if folder == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return nil, fmt.Errorf("finding Hermes' home: %w; name it by --home", err)
+		}
+		folder = filepath.Join(home, ".hermes")
+	}
+	if h.profile != "" {
+		folder = filepath.Join(folder, "profiles", h.profile)
+	}
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return nil, fmt.Errorf("finding Hermes' home: %w", err)
+	}
+	return hermes.Read(folder, hermes.ManagedFolder())
+}
+
+func newHermesImport() *cobra.Command {
+	var home hermesHome
+	var to hermes.Destination
+	var format string
+	cmd := &cobra.Command{
+		Use:   "import",
+		Short: "Write a configuration and policies that say what Hermes' settings say",
+		Long: `Reads config.yaml and .env of a Hermes home, with what an administrator pinned in
+/etc/hermes (or $HERMES_MANAGED_DIR) over them, and writes bailiff.yaml and the
+folder policies: the shipped ones, with the tables in data.yaml edited in place.
+
+What is written allows no more than Hermes did, and where it allows more than the
+shipped policies, the report says so. Each setting that decides about commands is
+in the report, with where it went, or why it went nowhere and what to do instead.
+Values of variables are not copied, only their names.
+
+Exit status: 0, or 1 if nothing was written.`,
+		Example: "  bailiff hermes import --to ~/.config/bailiff",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if to.Folder == "" {
+				return errors.New("give the folder to write to: --to ~/.config/bailiff is where bailiff finds its configuration by itself")
+			}
+			read, err := home.read()
+			if err != nil {
+				return err
+			}
+			defaults := config.Default()
+			to.Agent, to.Operator = defaults.Agent.Listeners[0].Listen.String(), defaults.Operator.UIDs[0]
+			report, err := hermes.Import(read, to)
+			if err != nil {
+				return err
+			}
+			return show(cmd, format, report, func(w io.Writer) { printImport(w, report) })
+		},
+	}
+	home.register(cmd)
+	cmd.Flags().StringVar(&to.Folder, "to", "", "the `folder` to write to")
+	cmd.Flags().BoolVar(&to.Replace, "force", false, "replace bailiff.yaml and policies that are there")
+	outputFlag(cmd, &format)
+	return cmd
+}
+
+func printImport(w io.Writer, r hermes.Report) {
+	fmt.Fprintf(w, "wrote\t%s\n", visible(filepath.Dir(r.Files[0])))
+	for _, c := range r.Carried {
+		fmt.Fprintf(w, "carried over\t%s\t%s\n", visible(c.Setting), visible(c.From))
+		fmt.Fprintf(w, "\t\tto %s\n", visible(c.To))
+		if c.Note != "" {
+			fmt.Fprintf(w, "\t\t%s\n", visible(c.Note))
+		}
+	}
+	for _, l := range r.Left {
+		fmt.Fprintf(w, "not carried over\t%s\t%s\n", visible(l.Setting), visible(l.From))
+		fmt.Fprintf(w, "\t\t%s\n", visible(l.Why))
+		if l.Do != "" {
+			fmt.Fprintf(w, "\t\t%s\n", visible(l.Do))
+		}
+	}
+	for _, sentence := range r.Next {
+		fmt.Fprintf(w, "next\t%s\n", visible(sentence))
+	}
+}

@@ -1,0 +1,63 @@
+package hermes
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/guard"
+)
+
+// draft is bailiff.yaml as it will be.
+type draft struct {
+	platforms       []string
+	image           string
+	unbounded       bool // the engine may lack bounds on disks
+	mountable       []string
+	variables       bool // .env is a source
+	approvalTimeout string
+	guards          []guard.Rule
+}
+
+func (p *plan) configText() string {
+	var text strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }
+	line("# Written by \"bailiff hermes import\" from the settings in %s.", p.home.Folder)
+	line("agent:")
+	line("  listeners:")
+	line("    - {name: hermes, listen: %s, uids: [%d], platforms: %s}", flow(p.to.Agent), p.home.Owner, flow(list(p.config.platforms)))
+	line("policies: {paths: [policies]}")
+	if p.config.variables {
+		line("env: {sources: [%s]}", flow("file:"+filepath.Join(p.home.Folder, ".env")))
+	} else {
+		line("env: {sources: []}")
+	}
+	if p.config.approvalTimeout != "" {
+		line("approvals: {timeout: %s}", p.config.approvalTimeout)
+	}
+	if len(p.config.guards) > 0 {
+		line("guards:")
+	}
+	for _, g := range p.config.guards {
+		line("  - name: %s\n    when: |\n      %s\n    message: %s", g.Name, g.When, flow(g.Message))
+	}
+	line("backends:")
+	for _, name := range sortedNames(p.backends) {
+		line("  %s: %s", name, flow(p.backendSettings(name)))
+	}
+	return text.String()
+}
+
+func (p *plan) backendSettings(name string) map[string]any {
+	keys := map[string]any{}
+	if name == "docker" && p.config.image != "" {
+		keys["image"] = p.config.image
+	}
+	if p.config.unbounded {
+		keys["accept_missing_limits"] = list([]string{"disk_mb"})
+	}
+	if len(p.config.mountable) > 0 {
+		keys["mounts_allowed"] = list(p.config.mountable)
+	}
+	return keys
+}

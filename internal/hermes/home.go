@@ -1,0 +1,124 @@
+package hermes
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// Home is one Hermes home, as it was found.
+type Home struct {
+	// Folder holds config.yaml, .env and plugins.
+	Folder string
+	// Managed is the folder of settings that the home cannot change; empty if there
+	// is none.
+	Managed string
+	// Owner is the user whose home it is, and as whom Hermes runs.
+	Owner uint32
+
+	settings *settings
+}
+
+// ErrNoHome says that a folder is no home of Hermes.
+var ErrNoHome = errors.New("holds neither config.yaml nor .env")
+
+// Read reads a home, and below managed what it cannot change.
+func Read(folder, managed string) (*Home, error) {
+	about, err := os.Stat(folder)
+	if err != nil {
+		return nil, fmt.Errorf("reading the Hermes home: %w", err)
+	}
+	h := &Home{Folder: folder}
+	if is, ok := about.Sys().(*syscall.Stat_t); ok {
+		h.Owner = is.Uid
+	}
+	if about, err := os.Stat(managed); err == nil && about.IsDir() {
+		h.Managed = managed
+	}
+	if h.settings, err = readSettings(folder, h.Managed); err != nil {
+		return nil, fmt.Errorf("reading the Hermes home: %w", err)
+	}
+	if !exists(filepath.Join(folder, "config.yaml")) && !exists(filepath.Join(folder, ".env")) {
+		return nil, fmt.Errorf("reading the Hermes home: %s %w", folder, ErrNoHome)
+	}
+	return h, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// ManagedFolder is where an administrator pins settings of Hermes.
+func ManagedFolder() string {
+	if folder := strings.TrimSpace(os.Getenv("HERMES_MANAGED_DIR")); folder != "" {
+		return folder
+	}
+	return "/etc/hermes"
+}
+
+// credentials are the variables of .env that, all together, turn a platform on: of
+// several with a "|" any, and of one with an "=" the value must be true.
+var credentials = map[string][]string{
+	"telegram":        {"TELEGRAM_BOT_TOKEN"},
+	"discord":         {"DISCORD_BOT_TOKEN"},
+	"slack":           {"SLACK_BOT_TOKEN"},
+	"whatsapp":        {"WHATSAPP_ENABLED="},
+	"whatsapp_cloud":  {"WHATSAPP_CLOUD_PHONE_NUMBER_ID", "WHATSAPP_CLOUD_ACCESS_TOKEN"},
+	"signal":          {"SIGNAL_HTTP_URL"},
+	"mattermost":      {"MATTERMOST_TOKEN"},
+	"matrix":          {"MATRIX_ACCESS_TOKEN|MATRIX_PASSWORD"},
+	"homeassistant":   {"HASS_TOKEN"},
+	"email":           {"EMAIL_ADDRESS", "EMAIL_PASSWORD", "EMAIL_IMAP_HOST", "EMAIL_SMTP_HOST"},
+	"sms":             {"TWILIO_ACCOUNT_SID"},
+	"dingtalk":        {"DINGTALK_CLIENT_ID", "DINGTALK_CLIENT_SECRET"},
+	"feishu":          {"FEISHU_APP_ID", "FEISHU_APP_SECRET"},
+	"wecom":           {"WECOM_BOT_ID", "WECOM_SECRET"},
+	"wecom_callback":  {"WECOM_CALLBACK_CORP_ID", "WECOM_CALLBACK_CORP_SECRET"},
+	"weixin":          {"WEIXIN_TOKEN", "WEIXIN_ACCOUNT_ID"},
+	"bluebubbles":     {"BLUEBUBBLES_SERVER_URL", "BLUEBUBBLES_PASSWORD"},
+	"qqbot":           {"QQ_APP_ID", "QQ_CLIENT_SECRET"},
+	"yuanbao":         {"YUANBAO_APP_ID", "YUANBAO_APP_SECRET"},
+	"api_server":      {"API_SERVER_KEY"},
+	"webhook":         {"WEBHOOK_ENABLED="},
+	"msgraph_webhook": {"MSGRAPH_WEBHOOK_ENABLED="},
+}
+
+// Platforms are the messaging platforms that Hermes serves, sorted. One that
+// config.yaml turns off stays off, whatever .env holds.
+func (h *Home) Platforms() []string {
+	on := map[string]bool{}
+	for platform, names := range credentials {
+		on[platform] = !slices.ContainsFunc(names, func(name string) bool { return !h.has(name) })
+	}
+	for _, section := range []string{"platforms.", "gateway.platforms."} {
+		for _, key := range h.settings.below(section) {
+			platform, field, _ := strings.Cut(strings.TrimPrefix(key, section), ".")
+			said, _ := h.settings.of(key)
+			if is, ok := said.truth(); ok && field == "enabled" {
+				on[platform] = is
+			}
+		}
+	}
+	maps.DeleteFunc(on, func(_ string, is bool) bool { return !is })
+	return slices.Sorted(maps.Keys(on))
+}
+
+func (h *Home) has(names string) bool {
+	return slices.ContainsFunc(strings.Split(names, "|"), h.hasOne)
+}
+
+func (h *Home) hasOne(name string) bool {
+	name, flag := strings.CutSuffix(name, "=")
+	v, ok := h.settings.variables[name]
+	if !ok || v.value.Reveal() == "" {
+		return false
+	}
+	is, _ := setting{value: v.value.Reveal()}.truth()
+	return is || !flag
+}

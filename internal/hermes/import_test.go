@@ -1,0 +1,266 @@
+package hermes
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/facts"
+	"github.com/bailiff-dev/bailiff/internal/guard"
+	"github.com/bailiff-dev/bailiff/internal/pdp"
+	"github.com/bailiff-dev/bailiff/policies"
+)
+
+var update = flag.Bool("update", false, "write what is got into testdata")
+
+// homes are Hermes homes, each with what is to become of it: its files, "managed/"
+// those of an administrator, and under "want" what is written and told.
+func homes(t *testing.T, each func(t *testing.T, home *Home, archive *txtar.Archive, path string)) {
+	paths, err := filepath.Glob("testdata/import/*.txtar")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no homes: %v", err)
+	}
+	for _, path := range paths {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			home, err := laidOut(t, archive)
+			if err != nil {
+				t.Fatal(err)
+			}
+			each(t, home, archive, path)
+		})
+	}
+}
+
+// laidOut puts an archive's files into a home.
+func laidOut(t *testing.T, archive *txtar.Archive) (*Home, error) {
+	t.Helper()
+	folder := t.TempDir()
+	for _, f := range archive.Files {
+		path := filepath.Join(folder, f.Name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, f.Data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	home, err := Read(folder, filepath.Join(folder, "managed"))
+	if err == nil {
+		home.Owner = 1001
+	}
+	return home, err
+}
+
+func TestAnImportSaysWhatHermesSaid(t *testing.T) {
+	homes(t, func(t *testing.T, home *Home, archive *txtar.Archive, path string) {
+		report, folder := imported(t, home)
+		got := []byte(strings.ReplaceAll(summary(t, report, folder), home.Folder, "HOME"))
+		for i, f := range archive.Files {
+			if f.Name != "want" || bytes.Equal(f.Data, got) {
+				continue
+			}
+			if *update {
+				archive.Files[i].Data = got
+				if err := os.WriteFile(path, txtar.Format(archive), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			t.Errorf("got:\n%s\nwant:\n%s", got, f.Data)
+		}
+	})
+}
+
+func imported(t *testing.T, home *Home) (Report, string) {
+	t.Helper()
+	folder := t.TempDir()
+	report, err := Import(home, Destination{Folder: folder, Agent: "unix:///run/bailiff/agent.sock"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report, folder
+}
+
+// summary is bailiff.yaml, the lines of data.yaml that are not shipped or no longer
+// there, and the report.
+func summary(t *testing.T, report Report, folder string) string {
+	t.Helper()
+	text := read(t, folder, "bailiff.yaml")
+	for _, line := range difference(t, folder) {
+		text += line + "\n"
+	}
+	for _, c := range report.Carried {
+		text += fmt.Sprintf("carried %s (%s) to %s; %s\n", c.Setting, c.From, c.To, c.Note)
+	}
+	for _, l := range report.Left {
+		text += fmt.Sprintf("left %s (%s): %s\n", l.Setting, l.From, l.Why)
+	}
+	for _, sentence := range report.Next {
+		text += "next: " + sentence + "\n"
+	}
+	return text
+}
+
+func difference(t *testing.T, folder string) (lines []string) {
+	t.Helper()
+	shipped, err := policies.FS.ReadFile("data.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after := strings.Split(string(shipped), "\n"), strings.Split(read(t, folder, "policies/data.yaml"), "\n")
+	for _, line := range before {
+		if !slices.Contains(after, line) {
+			lines = append(lines, "-"+line)
+		}
+	}
+	for _, line := range after {
+		if !slices.Contains(before, line) {
+			lines = append(lines, "+"+line)
+		}
+	}
+	return lines
+}
+
+func read(t *testing.T, folder, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(folder, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestWhatAnImportWritesIsSoundAndPassesItsTests(t *testing.T) {
+	homes(t, func(t *testing.T, home *Home, _ *txtar.Archive, _ string) {
+		_, folder := imported(t, home)
+		file := filepath.Join(folder, "bailiff.yaml")
+		cfg, err := config.Parse(file, []byte(read(t, folder, "bailiff.yaml")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if faults := pdp.Check(cfg.Policies.Paths); len(faults) > 0 {
+			t.Errorf("the policies have faults: %v", faults)
+		}
+		report, err := pdp.Test(t.Context(), pdp.TestConfig{Paths: cfg.Policies.Paths})
+		if err != nil || !report.Passed() {
+			t.Errorf("the policies' tests do not pass: %v %+v", err, report)
+		}
+	})
+}
+
+// Every value of a variable in the homes holds this word.
+func TestAnImportCopiesNoValueOfAVariable(t *testing.T) {
+	const secret = "hunter2"
+	found := false
+	homes(t, func(t *testing.T, home *Home, archive *txtar.Archive, _ string) {
+		for _, f := range archive.Files {
+			found = found || f.Name == ".env" && strings.Contains(string(f.Data), secret)
+			if f.Name == "want" && strings.Contains(string(f.Data), secret) {
+				t.Error("the value of a variable is told")
+			}
+		}
+		report, _ := imported(t, home)
+		for _, file := range report.Files {
+			if strings.Contains(read(t, "", file), secret) {
+				t.Errorf("%s holds the value of a variable", file)
+			}
+		}
+	})
+	if !found {
+		t.Error("no home has a secret")
+	}
+}
+
+func TestAnImportReplacesNothingUnlessItIsTold(t *testing.T) {
+	home, err := laidOut(t, txtar.Parse([]byte("-- config.yaml --\nterminal: {backend: docker}\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, there := range []string{"bailiff.yaml", "policies"} {
+		to := Destination{Folder: t.TempDir(), Agent: "unix:///run/a.sock"}
+		mine := filepath.Join(to.Folder, there, "mine")
+		if err := os.MkdirAll(mine, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Import(home, to); err == nil || !strings.Contains(err.Error(), "--force") {
+			t.Errorf("beside %s: %v", there, err)
+		}
+		if entries, err := os.ReadDir(to.Folder); err != nil || len(entries) != 1 {
+			t.Errorf("a refused import left %v, %v", entries, err)
+		}
+		to.Replace = true
+		if _, err := Import(home, to); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(mine); err == nil {
+			t.Errorf("what was in %s is mixed into what was written", there)
+		}
+	}
+}
+
+func TestAHomeThatCannotBeReadIsNotImported(t *testing.T) {
+	for name, files := range map[string]string{
+		"nothing of Hermes in it":  "-- notes.txt --\nx\n",
+		"a config that is no YAML": "-- config.yaml --\nterminal: [hunter2\n",
+		"a .env that is none":      "-- .env --\nhunter2 is my secret\n",
+	} {
+		home, err := laidOut(t, txtar.Parse([]byte(files)))
+		if err == nil {
+			t.Errorf("%s: read as %+v", name, home)
+		} else if strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: the error shows what may be a secret: %v", name, err)
+		}
+	}
+}
+
+// What Hermes' patterns deny is denied, however it is written.
+func TestImportedPatternsDenyWhatHermesDenied(t *testing.T) {
+	for _, c := range []struct {
+		glob, command string
+		denies        bool
+	}{
+		{"git push --force*", "git push --force origin", true},
+		{"git push --force*", "GIT push   --force", true},
+		{"git push --force*", "cd x && git push --force", true},
+		{"git push --force*", "ls\ngit push --force", true},
+		{"git push --force*", `g"i"t 'push' --force`, true},
+		{"git push --force*", "/usr/bin/git push --force", true},
+		{"git push --force*", "sudo git push --force", true},
+		{"git push --force*", "git push", false},
+		{"git push --force*", "echo git push --force", false},
+		{"*secret*", "cat my-Secret-file", true},
+		{"*secret*", "cat file", false},
+		{"reboot", "reboot", true},
+		{"reboot", "reboot-not", false},
+		{"rm -rf [!a]*", "rm -rf b", true},
+		{"rm -rf [!a]*", "rm -rf a", false},
+		{"rm -r? x", "rm -rf x", true},
+		{"a.b", "axb", false},
+		{"curl [x", "curl [x", true},
+		{"x[]y]z", "x]z", true},
+	} {
+		guards, err := guard.New([]guard.Rule{{Name: "g", When: conditionOf(patternOf(c.glob))}})
+		if err != nil {
+			t.Errorf("%s: %v", c.glob, err)
+			continue
+		}
+		command, code := facts.Shell(c.command, facts.Place{}), (*facts.Code)(nil)
+		request := bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: c.command}}
+		denials, err := guards.Check(t.Context(), request, &command, code)
+		if err != nil || (len(denials) > 0) != c.denies {
+			t.Errorf("%s on %s: %v, %v; want a denial: %v", c.glob, c.command, denials, err, c.denies)
+		}
+	}
+}

@@ -1,0 +1,273 @@
+package hermes
+
+import (
+	"math"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// chooseBackends says which backends there are. What Hermes runs on the host, or
+// where this version has no backend, runs in a sandbox of this machine.
+func (p *plan) chooseBackends() {
+	terminal, of := p.backend("terminal.backend")
+	if terminal == "" {
+		terminal = "bubblewrap"
+		p.carried("terminal.backend", of, "bailiff.yaml: backends.bubblewrap",
+			"Hermes' default runs commands on the host; they run in a sandbox with the host's own programs now.")
+	}
+	p.backends[terminal] = true
+	gateway, _ := p.backend("gateway.terminal_backend")
+	if gateway == "" || gateway == terminal {
+		return
+	}
+	p.backends[gateway] = true
+	for _, platform := range p.platforms {
+		p.tables.set(list([]string{gateway}), "platforms", platform, "backends")
+	}
+}
+
+// backend is bailiff's for Hermes' at a key; empty if none is said.
+func (p *plan) backend(key string) (string, setting) {
+	said, ok := p.take(key)
+	name, isText := said.text()
+	p.ran[name] = ok
+	switch {
+	case !ok || name == "":
+		return "", said
+	case !isText:
+		p.wrong(key, said, "the name of a backend")
+	case name == "docker" || name == "bubblewrap":
+		p.carried(key, said, "bailiff.yaml: backends."+name, "")
+		return name, said
+	case name == "local":
+		p.carried(key, said, "bailiff.yaml: backends.bubblewrap", "Hermes runs commands on the host; they run in a sandbox with the host's own programs now.")
+		return "bubblewrap", said
+	default:
+		p.left(key, said, "This version of bailiff has no backend "+name+".", "Commands run on docker, on this machine; see docs/backends.md.")
+	}
+	return "docker", said
+}
+
+// image is an image's name as engines take it.
+var image = regexp.MustCompile(`^[a-z0-9][A-Za-z0-9_.:/@-]{0,254}$`)
+
+// usualImage is what Hermes runs where nobody says otherwise.
+const usualImage = "nikolaik/python-nodejs:python3.11-nodejs20"
+
+func (p *plan) chooseImages() {
+	if p.ranOn(containers...) {
+		p.config.image = usualImage
+	}
+	for _, backend := range containers {
+		key := "terminal." + backend + "_image"
+		name, said := p.imageOf(key)
+		switch {
+		case name == "":
+		case !p.ranOn(backend):
+			p.left(key, said, "Hermes runs nothing on "+backend+".", "")
+		default:
+			p.config.image = name
+			p.carried(key, said, "bailiff.yaml: backends.docker.image", "")
+		}
+	}
+	p.chooseGatewaysImage()
+}
+
+// ranOn tells whether Hermes runs commands on one of these.
+func (p *plan) ranOn(backends ...string) bool {
+	return slices.ContainsFunc(backends, func(name string) bool { return p.ran[name] })
+}
+
+func (p *plan) imageOf(key string) (string, setting) {
+	said, ok := p.take(key)
+	name, _ := said.text()
+	name = strings.TrimPrefix(name, "docker://")
+	if ok && name != "" && !image.MatchString(name) {
+		p.wrong(key, said, "an image that a Docker engine could have")
+		return "", said
+	}
+	return name, said
+}
+
+func (p *plan) chooseGatewaysImage() {
+	const key = "gateway.sandbox_image"
+	name, said := p.imageOf(key)
+	switch {
+	case name == "":
+	case !p.backends["docker"]:
+		p.left(key, said, "No request runs on docker.", "")
+	default:
+		for _, platform := range p.platforms {
+			p.tables.set(map[string]any{"docker": name}, "platforms", platform, "images")
+		}
+		p.carried(key, said, "policies/data.yaml: platforms, images", "")
+	}
+}
+
+// bound carries limits over.
+func (p *plan) bound() {
+	p.boundContainers()
+	p.boundIdleness()
+	p.time("terminal.timeout", "unasked_timeout_seconds", "terminal")
+	p.time("code_execution.timeout", "unasked_timeout_seconds", "execute_code")
+	p.time("terminal.max_foreground_timeout", "tools", "terminal", "timeout_seconds")
+}
+
+// boundContainers carries over what Hermes bounds in containers only.
+func (p *plan) boundContainers() {
+	if !p.ranOn(containers...) {
+		for _, key := range []string{"terminal.container_cpu", "terminal.container_memory", "terminal.container_disk"} {
+			if said, ok := p.take(key); ok {
+				p.left(key, said, "Hermes runs nothing in containers; the shipped limits hold.", "")
+			}
+		}
+		return
+	}
+	p.limit("terminal.container_cpu", "cpus", 0.01, 4096)
+	p.limit("terminal.container_memory", "memory_mb", 1, math.MaxInt32)
+	if p.limit("terminal.container_disk", "disk_mb", 1, math.MaxInt32) {
+		p.config.unbounded = true
+		p.next("Most engines cannot bound what a sandbox writes, and Hermes drops that limit in silence. So bailiff.yaml accepts that it is missing " +
+			"(accept_missing_limits); take that out to have it kept or refused.")
+	}
+}
+
+// containers are the backends for which Hermes has images.
+var containers = []string{"singularity", "modal", "daytona", "docker"}
+
+// boundIdleness carries over when an idle sandbox goes. Where Hermes keeps files
+// beyond that, a short time would take them from people who left for lunch.
+func (p *plan) boundIdleness() {
+	const key = "terminal.lifetime_seconds"
+	gateways := p.limit("gateway.sandbox_lifetime", "idle_seconds", 1, math.MaxInt32)
+	persistent, _ := p.home.settings.of("terminal.container_persistent")
+	kept, known := persistent.truth()
+	said, ok := p.take(key)
+	switch {
+	case !ok:
+	case gateways:
+		p.left(key, said, "gateway.sandbox_lifetime holds for all.", "")
+	case kept || !known:
+		p.left(key, said, "Hermes keeps the files of an idle sandbox, bailiff does not; so it goes after the shipped time.", "Set idle_seconds in the table sandboxes.")
+	default:
+		p.limit(key, "idle_seconds", 1, math.MaxInt32)
+	}
+}
+
+// limit carries a limit of sandboxes over.
+func (p *plan) limit(key, kind string, least, most float64) bool {
+	said, ok := p.take(key)
+	n, isNumber := said.number()
+	if !ok {
+		return false
+	}
+	if kind != "cpus" {
+		n = math.Trunc(n)
+	}
+	if !isNumber || n < least || n > most {
+		p.wrong(key, said, "a number that can be a limit")
+		return false
+	}
+	note := ""
+	for _, backend := range []string{"docker", "bubblewrap"} {
+		note = p.wider(n, "sandboxes", backend, "limits", kind)
+		p.tables.set(n, "sandboxes", backend, "limits", kind)
+	}
+	p.carried(key, said, "policies/data.yaml: sandboxes, limits."+kind, note)
+	return true
+}
+
+// time carries a time limit of requests over.
+func (p *plan) time(key string, path ...string) {
+	said, ok := p.take(key)
+	n, isNumber := said.number()
+	switch {
+	case !ok:
+	case !isNumber || n < 1 || n > math.MaxInt32:
+		p.wrong(key, said, "a number of seconds")
+	default:
+		at := append([]string{"limits"}, path...)
+		note := p.wider(math.Trunc(n), at...)
+		p.tables.set(math.Trunc(n), at...)
+		p.carried(key, said, "policies/data.yaml: "+strings.Join(at, "."), note)
+	}
+}
+
+// wider says so where a limit is more than the shipped one.
+func (p *plan) wider(n float64, path ...string) string {
+	shipped := p.tables.get(path...)
+	if shipped == nil {
+		return ""
+	}
+	if is, ok := (setting{value: valueOf(shipped)}).number(); ok && n > is {
+		return "That is more than the shipped " + shipped.GetToken().Value + "."
+	}
+	return ""
+}
+
+// mount carries folders over that a sandbox may show.
+func (p *plan) mount() {
+	const key = "terminal.docker_volumes"
+	said, ok := p.take(key)
+	volumes, isList := said.list()
+	switch {
+	case !ok || isList && len(volumes) == 0:
+		return
+	case !isList:
+		p.wrong(key, said, "a list of volumes")
+		return
+	case !p.ranOn("docker"):
+		p.left(key, said, "Hermes runs nothing on docker.", "")
+		return
+	}
+	var mounts []any
+	for _, volume := range volumes {
+		mount, why := mountOf(volume)
+		if why != "" {
+			p.left(key, said, volume+": "+why, "If it must be there: docs/policies.md, table platforms, mounts.")
+			continue
+		}
+		mounts = append(mounts, mount)
+		p.config.mountable = append(p.config.mountable, mount["source"].(string))
+	}
+	if len(mounts) == 0 {
+		return
+	}
+	for _, platform := range p.config.platforms {
+		p.tables.set(map[string]any{"docker": mounts}, "platforms", platform, "mounts")
+	}
+	p.carried(key, said, "bailiff.yaml: backends.docker.mounts_allowed; policies/data.yaml: platforms, mounts",
+		"Sandboxes show these folders; commands are an unprivileged user there, not root, and write only what it may.")
+}
+
+// tooMuch are folders that no sandbox is to show, nor anything that holds them.
+var tooMuch = []string{"/", "/etc", "/root", "/home", "/run", "/var/run", "/var/lib", "/proc", "/sys", "/dev", "/boot", "/usr"}
+
+// mountOf reads "source:target[:ro]"; why says why it is not carried over.
+func mountOf(volume string) (mount map[string]any, why string) {
+	parts := strings.Split(volume, ":")
+	options := []string{}
+	if len(parts) == 3 {
+		options = strings.Split(parts[2], ",")
+	}
+	switch source := parts[0]; {
+	case len(parts) < 2 || len(parts) > 3:
+		return nil, "it is not SOURCE:TARGET or SOURCE:TARGET:ro."
+	case !filepath.IsAbs(source) || filepath.Clean(source) != source:
+		return nil, "its source is no folder by its absolute path; named volumes are the engine's, and shared by whoever names them."
+	case !filepath.IsAbs(parts[1]) || filepath.Clean(parts[1]) != parts[1]:
+		return nil, "its target is no absolute path."
+	case slices.Contains(tooMuch, source) || strings.HasSuffix(source, ".sock") || secretPlace(source):
+		return nil, "its source is a socket, or holds secrets or the system: who can reach it owns the machine or the keys."
+	}
+	return map[string]any{"source": parts[0], "target": parts[1], "read_only": slices.Contains(options, "ro")}, ""
+}
+
+// secretPlace tells whether a path leads to where keys and settings lie.
+func secretPlace(path string) bool {
+	return slices.ContainsFunc(strings.Split(path, "/"), func(name string) bool {
+		return strings.HasPrefix(name, ".") || name == "bailiff" || name == "docker"
+	})
+}

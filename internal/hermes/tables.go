@@ -1,0 +1,160 @@
+package hermes
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// tables is the text of data.yaml, which is edited where it stands, so that its
+// comments stay too.
+type tables struct{ text string }
+
+// inTables leads to what the tables hold.
+var inTables = []string{"bailiff", "tables"}
+
+// get is the node at a path below the tables; nil if there is none.
+func (t *tables) get(path ...string) ast.Node {
+	node, rest := t.nearest(append(inTables, path...))
+	if len(rest) > 0 {
+		return nil
+	}
+	return node
+}
+
+// nearest is the last node on the way, and what of the way is not there.
+func (t *tables) nearest(path []string) (ast.Node, []string) {
+	file, err := parser.ParseBytes([]byte(t.text), 0)
+	if err != nil || len(file.Docs) != 1 {
+		panic(fmt.Sprintf("editing the shipped tables: %v", err)) // they are part of this program
+	}
+	node := file.Docs[0].Body
+	for i, name := range path {
+		next := member(node, name)
+		if next == nil {
+			return node, path[i:]
+		}
+		node = next.Value
+	}
+	return node, nil
+}
+
+func member(node ast.Node, name string) *ast.MappingValueNode {
+	m, ok := node.(ast.MapNode)
+	if !ok {
+		return nil
+	}
+	for it := m.MapRange(); it.Next(); {
+		if it.Key().GetToken().Value == name {
+			return it.KeyValue()
+		}
+	}
+	return nil
+}
+
+// set writes a value at a path below the tables, over the one that is there. All
+// of the path but its last name must be there.
+func (t *tables) set(value any, path ...string) {
+	written := flow(value)
+	node, rest := t.nearest(append(inTables, path...))
+	switch m, _ := node.(*ast.MappingNode); {
+	case len(rest) == 0:
+		start, end := t.span(node)
+		t.text = t.text[:start] + written + t.text[end:]
+	case m.IsFlowStyle:
+		end := t.offset(m.End.Position.Line, m.End.Position.Column)
+		before := ", "
+		if len(m.Values) == 0 {
+			before = ""
+		}
+		t.text = t.text[:end] + before + rest[0] + ": " + written + t.text[end:]
+	default:
+		first := m.Values[0].Key.GetToken().Position
+		start := t.offset(first.Line, 1)
+		t.text = t.text[:start] + strings.Repeat(" ", first.Column-1) + rest[0] + ": " + written + "\n" + t.text[start:]
+	}
+}
+
+// span is where a value stands that is a word, a number, or in braces or brackets.
+func (t *tables) span(node ast.Node) (start, end int) {
+	at := node.GetToken().Position
+	start = t.offset(at.Line, at.Column)
+	switch n := node.(type) {
+	case *ast.MappingNode:
+		return start, t.offset(n.End.Position.Line, n.End.Position.Column) + 1
+	case *ast.SequenceNode:
+		return start, t.offset(n.End.Position.Line, n.End.Position.Column) + 1
+	}
+	return start, start + len(strings.TrimSpace(node.GetToken().Origin))
+}
+
+// offset is where a line and column are in the text; columns count characters.
+func (t *tables) offset(line, column int) int {
+	start := 0
+	for range line - 1 {
+		start += strings.IndexByte(t.text[start:], '\n') + 1
+	}
+	return start + len(string([]rune(t.text[start:])[:column-1]))
+}
+
+// remove takes an entry on lines of its own out of a table.
+func (t *tables) remove(table, name string) {
+	at := member(t.get(table), name).Key.GetToken().Position
+	start := t.offset(at.Line, 1)
+	end := start
+	for {
+		end += strings.IndexByte(t.text[end:], '\n') + 1
+		line, _, _ := strings.Cut(t.text[end:], "\n")
+		if within := len(line) - len(strings.TrimLeft(line, " ")); within < at.Column || line == "" {
+			break
+		}
+	}
+	t.text = t.text[:start] + t.text[end:]
+}
+
+// flow writes a value on one line.
+func flow(value any) string {
+	switch v := value.(type) {
+	case map[string]any:
+		entries := make([]string, 0, len(v))
+		for _, key := range sortedNames(v) {
+			entries = append(entries, flow(key)+": "+flow(v[key]))
+		}
+		return "{" + strings.Join(entries, ", ") + "}"
+	case []any:
+		elements := make([]string, len(v))
+		for i, element := range v {
+			elements[i] = flow(element)
+		}
+		return "[" + strings.Join(elements, ", ") + "]"
+	case string:
+		if word.MatchString(v) && !slices.Contains(notWords, v) {
+			return v
+		}
+	}
+	written, err := json.Marshal(value) // which is YAML too
+	if err != nil {
+		panic(err) // texts and numbers can be written
+	}
+	return string(written)
+}
+
+// word is a text that needs no quotation marks, unless it is one of notWords.
+var (
+	word     = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
+	notWords = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
+)
+
+// list is a list of texts as a value.
+func list(texts []string) []any {
+	elements := make([]any, len(texts))
+	for i, text := range texts {
+		elements[i] = text
+	}
+	return elements
+}
