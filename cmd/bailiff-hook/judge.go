@@ -25,6 +25,7 @@ type dialect interface {
 
 var dialects = map[string]func(headless bool) dialect{
 	"claude-code": func(headless bool) dialect { return claude{headless} },
+	"codex":       func(bool) dialect { return codex{} },
 	"hermes":      func(bool) dialect { return hermes{} },
 }
 

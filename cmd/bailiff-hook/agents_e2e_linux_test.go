@@ -1,0 +1,346 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/internal/trial"
+	"github.com/bailiff-dev/bailiff/policies"
+)
+
+// agent is a real one, with the settings that users copy.
+type agent struct {
+	// settings is the file of examples/, place where its page has it put.
+	settings, place string
+	// shell asks for a command in the words of its tool, write for a file.
+	shell func(command string) trial.Call
+	write func(path string) trial.Call
+	start func(t *testing.T, s *trial.Stage, m *trial.Model) *exec.Cmd
+}
+
+var agents = map[string]agent{
+	"Claude Code": {
+		settings: "examples/claude-code/managed-settings.json", place: "/etc/claude-code/managed-settings.json",
+		shell: func(command string) trial.Call {
+			return trial.Call{Tool: "Bash", Args: map[string]any{"command": command, "dangerouslyDisableSandbox": true}}
+		},
+		write: func(path string) trial.Call {
+			return trial.Call{Tool: "Write", Args: map[string]any{"file_path": path, "content": "mark"}}
+		},
+		start: func(t *testing.T, s *trial.Stage, m *trial.Model) *exec.Cmd {
+			return s.Claude(t, m, "--permission-mode", "bypassPermissions", "--settings", `{"disableAllHooks": true}`)
+		},
+	},
+	"Codex": {
+		settings: "examples/codex/requirements.toml", place: "/etc/codex/requirements.toml",
+		shell: func(command string) trial.Call {
+			return trial.Call{Tool: "exec_command", Args: map[string]any{"cmd": command}}
+		},
+		write: func(path string) trial.Call {
+			return trial.Call{Tool: "apply_patch", Args: "*** Begin Patch\n*** Add File: " + path + "\n+mark\n*** End Patch\n"}
+		},
+		start: func(t *testing.T, s *trial.Stage, m *trial.Model) *exec.Cmd {
+			config := read(t, "examples/codex/config.toml")
+			return s.Codex(t, m, "model = \"gpt-5.5\"\n"+config, "--disable", "hooks")
+		},
+	},
+}
+
+// read is a file of this repository.
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(trial.Root(t), path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// stage is one on which the agent has its settings, but for these replacements.
+func (a agent) stage(t *testing.T, address, programs string, instead ...string) *trial.Stage {
+	t.Helper()
+	s := trial.NewStage(t, address, programs)
+	s.Save(t, a.place, strings.NewReplacer(instead...).Replace(read(t, a.settings)))
+	return s
+}
+
+// works has the agent make calls, and returns what it told its model of each.
+func (a agent) works(t *testing.T, s *trial.Stage, calls ...trial.Call) []string {
+	t.Helper()
+	m := trial.ServeModel(t, calls...)
+	printed := trial.Run(t, a.start(t, s, m))
+	results := m.Results()
+	if len(results) != len(calls) {
+		t.Fatalf("of %d calls it ended %d: %q; on offer were %v\n%s", len(calls), len(results), results, m.Offered(), printed)
+	}
+	return results
+}
+
+// houseRules ask and deny by the words of a command, wherever it runs.
+const houseRules = `package bailiff
+
+require_approval contains {"rule": "house.asks", "message": "It is asked about.", "match": "asked"} if contains(input.args.command, "asked-about")
+
+deny contains {"rule": "house.denies", "message": "It is never done here."} if contains(input.args.command, "never-done")
+`
+
+// serve starts a sidecar with these rules besides the shipped ones.
+func serve(t *testing.T, sections ...string) *trial.Sidecar {
+	t.Helper()
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, policies.FS); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "house.rego"), []byte(houseRules), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return trial.Serve(t, append(sections, "policies: {eval_timeout: 10s, require_tests: false, paths: ["+folder+"]}")...)
+}
+
+// mark is a path that nobody uses, in a folder that is there in sandboxes too.
+func mark(t *testing.T) string {
+	t.Helper()
+	folder, err := os.MkdirTemp("", "mark")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	if err := os.Remove(folder); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+// wantNoMark checks that nothing made the mark on this machine.
+func wantNoMark(t *testing.T, mark string) {
+	t.Helper()
+	if _, err := os.Lstat(mark); err == nil {
+		t.Errorf("it ran on this machine: %s is there", mark)
+	}
+}
+
+func wantSaid(t *testing.T, told string, pieces ...string) {
+	t.Helper()
+	for _, piece := range pieces {
+		if !strings.Contains(told, piece) {
+			t.Errorf("its model is told %q, which lacks %q", told, piece)
+		}
+	}
+}
+
+func TestRealAgentsRunCommandsInTheSandboxOnly(t *testing.T) {
+	s := serve(t)
+	for name, a := range agents {
+		t.Run(name, func(t *testing.T) {
+			path := mark(t)
+			stage := a.stage(t, s.Agent, trial.Programs(t))
+			told := a.works(t, stage, a.shell("touch "+path+" && ls -d "+path+" && echo in $(pwd)"), a.shell("ls "+path), a.shell("echo never-done; touch "+path+"2"),
+				a.write(path))
+			wantSaid(t, told[0], path, "in /workspace")
+			wantSaid(t, told[1], path) // the sandbox is the session's
+			wantSaid(t, told[2], "It is never done here (house.denies)")
+			wantSaid(t, told[3], "local", "the shell tool runs in the sandbox")
+			for _, path := range []string{path, path + "2"} {
+				wantNoMark(t, path)
+			}
+		})
+	}
+}
+
+func TestRealAgentsChangeFilesOfThisMachineOnlyWhereThePoliciesAllowIt(t *testing.T) {
+	s := serve(t, "backends: {bubblewrap: {}, local: {}}")
+	for name, a := range agents {
+		t.Run(name, func(t *testing.T) {
+			stage := a.stage(t, s.Agent, trial.Programs(t))
+			allowed, denied := filepath.Join(stage.Project, "new"), filepath.Join(stage.Project, "never-done")
+			told := a.works(t, stage, a.write(allowed), a.write(denied))
+			if content, err := os.ReadFile(allowed); err != nil || strings.TrimSpace(string(content)) != "mark" {
+				t.Errorf("the file that it may write holds %q, %v; its model is told %q", content, err, told[0])
+			}
+			wantSaid(t, told[1], "It is never done here (house.denies)")
+			wantNoMark(t, denied)
+		})
+	}
+}
+
+// approveNext says yes to the question that comes next.
+func approveNext(t *testing.T, s *trial.Sidecar) (asked <-chan approval.Entry) {
+	t.Helper()
+	c, answered := s.Operators(t), make(chan approval.Entry, 1)
+	go func() {
+		backendtest.Await(t, "something is asked", func() bool {
+			list, err := c.Approvals(t.Context(), approval.Query{State: bailiff.ApprovalPending})
+			if err != nil || len(list.Approvals) == 0 {
+				return false
+			}
+			entry, err := c.Approve(t.Context(), list.Approvals[0].ID, bailiff.ScopeOnce)
+			answered <- entry
+			return err == nil
+		})
+	}()
+	return answered
+}
+
+func TestCodexIsToldHowToAskAndTheCommandRunsOnceItIsApproved(t *testing.T) {
+	s, a, path := serve(t), agents["Codex"], mark(t)
+	approveNext(t, s)
+	command := "echo asked-about; touch " + path + " && ls -d " + path
+	again := func(told []string) any {
+		_, order, _ := strings.Cut(told[0], "which waits for them: ")
+		order, _, _ = strings.Cut(order, ". Command: ")
+		return map[string]any{"cmd": order, "yield_time_ms": 20_000}
+	}
+	told := a.works(t, a.stage(t, s.Agent, trial.Programs(t)), a.shell(command), trial.Call{Tool: "exec_command", Args: again})
+	wantSaid(t, told[0], "It is asked about (house.asks", "/usr/local/bin/bailiff exec ")
+	wantSaid(t, told[1], "asked-about\n"+path)
+	wantNoMark(t, path)
+}
+
+func TestWhatIsTypedIntoACommandOfCodexReachesNothing(t *testing.T) {
+	s, a, path := serve(t), agents["Codex"], mark(t)
+	typed := func(told []string) any {
+		_, rest, _ := strings.Cut(told[0], "session ID ")
+		var id int
+		_ = json.NewDecoder(strings.NewReader(rest)).Decode(&id)
+		return map[string]any{"session_id": id, "chars": "touch " + path + "\nexit\n"}
+	}
+	told := a.works(t, a.stage(t, s.Agent, trial.Programs(t)),
+		trial.Call{Tool: "exec_command", Args: map[string]any{"cmd": "sleep 2; bash", "tty": true, "yield_time_ms": 300}},
+		trial.Call{Tool: "write_stdin", Args: typed})
+	wantSaid(t, told[0], "session ID ")
+	wantNoMark(t, path)
+}
+
+func TestClaudeCodeAsksItsUserAndThenTheCommandWaitsForItsApproval(t *testing.T) {
+	a := agents["Claude Code"]
+	for answer, runs := range map[string]bool{"allow": true, "deny": false} {
+		t.Run(answer, func(t *testing.T) {
+			s, path := serve(t), mark(t)
+			if runs {
+				approveNext(t, s)
+			}
+			m := trial.ServeModel(t, a.shell("echo asked-about; touch "+path+" && ls -d "+path))
+			asked := atThePrompt(t, a.stage(t, s.Agent, trial.Programs(t)).Claude(t, m,
+				"--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--permission-prompt-tool", "stdio"), answer)
+			if !strings.HasPrefix(asked.Input.Command, "/usr/local/bin/bailiff exec ") || !strings.Contains(asked.Reason, "It is asked about (house.asks") {
+				t.Errorf("its user is asked about %+v", asked)
+			}
+			if told := m.Results(); len(told) != 1 || strings.Contains(told[0], "\n"+path) != runs {
+				t.Errorf("its model is told %q", told)
+			}
+			wantNoMark(t, path)
+		})
+	}
+}
+
+// permission is what Claude Code asks its user for.
+type permission struct {
+	Input struct {
+		Command string `json:"command"`
+	} `json:"input"`
+	Reason string `json:"decision_reason"`
+}
+
+// atThePrompt sits in front of Claude Code, has it work and answers what it asks.
+func atThePrompt(t *testing.T, claude *exec.Cmd, answer string) (asked permission) {
+	t.Helper()
+	in, err := claude.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := claude.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := claude.Start(); err != nil {
+		t.Fatal(err)
+	}
+	say(t, in, map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": "Do what is to be done."}})
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		var line struct {
+			Type    string          `json:"type"`
+			ID      string          `json:"request_id"`
+			Request json.RawMessage `json:"request"`
+		}
+		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+			t.Fatal(err)
+		}
+		switch line.Type {
+		case "control_request":
+			if err := json.Unmarshal(line.Request, &asked); err != nil {
+				t.Fatal(err)
+			}
+			say(t, in, map[string]any{"type": "control_response", "response": map[string]any{"subtype": "success", "request_id": line.ID,
+				"response": map[string]any{"behavior": answer, "updatedInput": asked.Input, "message": "not now"}}})
+		case "result":
+			_ = in.Close()
+		}
+	}
+	if err := claude.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	return asked
+}
+
+func say(t *testing.T, to io.Writer, what any) {
+	t.Helper()
+	if err := json.NewEncoder(to).Encode(what); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestInFrontOfAWreckNoRealAgentRunsAnything(t *testing.T) {
+	for name, a := range agents {
+		for _, wreck := range trial.Wrecks() {
+			t.Run(name+" in front of one that "+wreck.Name, func(t *testing.T) {
+				path := mark(t)
+				stage := a.stage(t, wreck.Open(t, "unix"), trial.Programs(t), " || {", " --timeout 500ms || {")
+				told := a.works(t, stage, a.shell("touch "+path), a.write(path))
+				for _, told := range told {
+					wantSaid(t, told, "bailiff")
+				}
+				wantNoMark(t, path)
+			})
+		}
+	}
+}
+
+func TestTheMarkOfACommandThatNobodyJudgesIsSeen(t *testing.T) {
+	for name, a := range agents {
+		t.Run(name, func(t *testing.T) {
+			path := mark(t)
+			a.works(t, trial.NewStage(t, "", trial.Programs(t)), a.shell("touch "+path))
+			if _, err := os.Lstat(path); err != nil {
+				t.Errorf("without settings there is no mark: %v", err)
+			}
+		})
+	}
+}
+
+func TestWithoutBailiffHookNoRealAgentRunsAnything(t *testing.T) {
+	killed := t.TempDir()
+	if err := os.WriteFile(filepath.Join(killed, "bailiff-hook"), []byte("#!/bin/sh\nkill -9 $$\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, a := range agents {
+		for how, programs := range map[string]string{"where it is missing": t.TempDir(), "where it is killed": killed} {
+			t.Run(name+" "+how, func(t *testing.T) {
+				path := mark(t)
+				told := a.works(t, a.stage(t, "", programs), a.shell("touch "+path))
+				wantSaid(t, told[0], "bailiff-hook failed, so nothing runs")
+				wantNoMark(t, path)
+			})
+		}
+	}
+}

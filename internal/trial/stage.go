@@ -1,0 +1,131 @@
+package trial
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
+)
+
+// Stage is this machine as a real agent sees it: as it is, but with a home and a
+// project of its own, the programs where their pages put them, at /usr/local/bin, and
+// a sidecar where one listens that nobody configured.
+type Stage struct {
+	// Home and Project are folders, seen by the agent under the same names.
+	Home, Project string
+	folder        string
+	// over are the files and folders that lie over those of the machine.
+	over []string
+}
+
+// NewStage is one with a sidecar at an address, or what a wreck left of it. An agent
+// on it finds the program given, in the folder of [Programs] or another.
+func NewStage(tb testing.TB, address, programs string) *Stage {
+	tb.Helper()
+	_, err := exec.LookPath("bwrap")
+	backendtest.Needs(tb, "BUBBLEWRAP (run scripts/install-deps)", err)
+	folder := OpenDir(tb)
+	s := &Stage{Home: filepath.Join(folder, "home"), Project: filepath.Join(folder, "project"), folder: folder}
+	for _, path := range []string{s.Home, s.Project, filepath.Join(folder, "tmp")} {
+		if err := os.Mkdir(path, 0o755); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	s.over = []string{"--ro-bind", programs, "/usr/local/bin"}
+	if socket := strings.TrimPrefix(address, "unix://"); exists(socket) {
+		s.over = append(s.over, "--bind", socket, "/run/bailiff/agent.sock")
+	}
+	return s
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// Save writes a file; of those below /etc the agent sees this one instead of its
+// folder's own.
+func (s *Stage) Save(tb testing.TB, path, text string) {
+	tb.Helper()
+	if below, ok := strings.CutPrefix(path, "/etc/"); ok {
+		path = filepath.Join(s.folder, "etc", below)
+		s.over = append(s.over, "--ro-bind", filepath.Dir(path), filepath.Join("/etc", filepath.Dir(below)))
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		tb.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// Claude is Claude Code with a model, in its project.
+func (s *Stage) Claude(tb testing.TB, m *Model, args ...string) *exec.Cmd {
+	tb.Helper()
+	return s.command(tb, []string{"ANTHROPIC_BASE_URL=" + m.URL, "ANTHROPIC_API_KEY=none", "DISABLE_AUTOUPDATER=1",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "ENABLE_TOOL_SEARCH=false", "IS_SANDBOX=1"},
+		append([]string{Client(tb, "claude"), "-p", "Do what is to be done."}, args...))
+}
+
+// Codex is Codex with a model, in its project. Its config.toml is the one given, with
+// the model.
+func (s *Stage) Codex(tb testing.TB, m *Model, config string, args ...string) *exec.Cmd {
+	tb.Helper()
+	s.Save(tb, filepath.Join(s.Home, ".codex", "config.toml"), "model_provider = \"scripted\"\n"+config+
+		"\n[model_providers.scripted]\nname = \"scripted\"\nbase_url = \""+m.URL+"/v1\"\nwire_api = \"responses\"\n")
+	return s.command(tb, nil, append([]string{Client(tb, "codex"), "exec", "--skip-git-repo-check", "--json"}, append(args, "Do what is to be done.")...))
+}
+
+// Opencode is opencode with a model, in its project. Its opencode.json has these
+// servers of tools.
+func (s *Stage) Opencode(tb testing.TB, m *Model, servers map[string]any) *exec.Cmd {
+	tb.Helper()
+	config, err := json.Marshal(object{"model": "scripted/scripted", "mcp": servers, "provider": object{"scripted": object{
+		"npm": "@ai-sdk/openai-compatible", "options": object{"baseURL": m.URL + "/v1", "apiKey": "none"}, "models": object{"scripted": object{}}}}})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s.Save(tb, filepath.Join(s.Home, ".config", "opencode", "opencode.json"), string(config))
+	return s.command(tb, []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1"},
+		[]string{Client(tb, "opencode"), "run", "--format", "json", "Do what is to be done."})
+}
+
+// command starts a program on the stage. Its processes end with it.
+func (s *Stage) command(tb testing.TB, env, program []string) *exec.Cmd {
+	tb.Helper()
+	command := exec.Command("bwrap", append(append(s.machine(tb), "--"), program...)...)
+	command.Dir = s.Project
+	command.Env = append(env, "PATH="+os.Getenv("PATH"), "HOME="+s.Home, "XDG_RUNTIME_DIR=/run", "TMPDIR="+filepath.Join(s.folder, "tmp"), "SHELL=/bin/bash")
+	return command
+}
+
+// machine are the arguments by which bubblewrap shows the stage: folders into which
+// something is put that may be missing there are laid out again.
+func (s *Stage) machine(tb testing.TB) []string {
+	args := []string{"--die-with-parent", "--unshare-pid", "--dev-bind", "/", "/", "--proc", "/proc", "--tmpfs", "/run", "--tmpfs", "/etc"}
+	inside, err := os.ReadDir("/etc")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, entry := range inside {
+		path := filepath.Join("/etc", entry.Name())
+		args = append(args, "--ro-bind-try", path, path)
+	}
+	return append(args, s.over...)
+}
+
+// Run runs an agent to its end, which must be a good one, and returns what it printed.
+func Run(tb testing.TB, agent *exec.Cmd) string {
+	tb.Helper()
+	var printed, told bytes.Buffer
+	agent.Stdout, agent.Stderr = &printed, &told
+	if err := agent.Run(); err != nil {
+		tb.Fatalf("%s: %v\n%s\n%s", filepath.Base(agent.Path), err, printed.String(), told.String())
+	}
+	return printed.String()
+}
