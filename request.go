@@ -4,7 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"regexp"
+	"strings"
 	"time"
 )
 
@@ -34,10 +34,9 @@ func IsOwnTool(name string) bool {
 	case Terminal, ExecuteCode, Process, Call:
 		return false
 	}
-	return ownTool.MatchString(name)
+	const letters = "abcdefghijklmnopqrstuvwxyz"
+	return name != "" && len(name) <= 64 && strings.Contains(letters, name[:1]) && strings.Trim(name, letters+"0123456789_") == ""
 }
-
-var ownTool = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
 // Request is one tool call of one session.
 type Request struct {

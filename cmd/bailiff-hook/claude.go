@@ -55,8 +55,12 @@ var claudeHarmless = map[string]kind{
 	"AskUserQuestion": harmless, "EnterPlanMode": harmless, "ExitPlanMode": harmless,
 	// They show or end what the agent itself has running, which was judged before.
 	"BashOutput": harmless, "KillShell": harmless, "TaskOutput": harmless, "TaskStop": harmless,
-	// It shows the model further tools, whose calls come here.
-	"ToolSearch": harmless,
+	// They show the model further tools, whose calls come here.
+	"ToolSearch": harmless, "DeferredToolPlaceholder": harmless,
+	// They let this agent, or one of its own, go on at once or later, whose calls come
+	// here too.
+	"ListAgents": harmless, "SendMessage": harmless, "ReportFindings": harmless, "ScheduleWakeup": harmless,
+	"CronCreate": harmless, "CronDelete": harmless, "CronList": harmless,
 }
 
 // about is the meaning of a tool that acts on the file of that name in its input.

@@ -61,9 +61,10 @@ type reply struct {
 	status         int
 }
 
-// write writes it. A client that could not read it must not take silence for a yes.
+// write writes it. A client that could not read it must not take silence for a yes;
+// one of them takes a refusal for one that gives no reason on standard error.
 func (r reply) write(stdout, stderr io.Writer) int {
-	if r.stderr != "" {
+	if r.status == refused {
 		fmt.Fprintf(stderr, "bailiff-hook: %s\n", r.stderr)
 	}
 	if r.stdout == "" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -35,7 +36,7 @@ func (h hook) decide(ctx context.Context, req bailiff.Request) (bailiff.Decision
 	return d, nil
 }
 
-// most bounds an answer.
+// most bounds an answer, with its head.
 const most = 1 << 20
 
 func (h hook) post(ctx context.Context, path string, body []byte) (status int, answer []byte, err error) {
@@ -47,30 +48,41 @@ func (h hook) post(ctx context.Context, path string, body []byte) (status int, a
 	if (network != "unix" && network != "tcp") || address == "" {
 		return 0, nil, errors.New("want unix:///path or tcp://host:port (--listen)")
 	}
-	host := address
-	if network == "unix" {
-		host = "bailiff"
+	conn, err := new(net.Dialer).DialContext(ctx, network, address)
+	if err != nil {
+		return 0, nil, hinted(err)
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+host+path, bytes.NewReader(body))
+	defer func() { _ = conn.Close() }()
+	if until, bounded := ctx.Deadline(); bounded {
+		_ = conn.SetDeadline(until)
+	}
+	r, err := http.NewRequest(http.MethodPost, "http://bailiff"+path, bytes.NewReader(body))
 	if err != nil {
 		return 0, nil, err
+	}
+	r.Close = true
+	if network == "tcp" {
+		r.Host = address
 	}
 	r.Header.Set("Content-Type", "application/json")
 	if token := token.Reveal(); token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
-	// A transport alone follows no redirections and asks no proxy.
-	resp, err := (&http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, network, address)
-	}}).RoundTrip(r)
+	return exchange(conn, r)
+}
+
+// exchange asks one question by a connection. It is done by hand, and not by an HTTP
+// client, since that is ready for more than one and takes as long to start as all of
+// this program.
+func exchange(conn net.Conn, r *http.Request) (status int, answer []byte, err error) {
+	if err := r.Write(conn); err != nil {
+		return 0, nil, err
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(io.LimitReader(conn, most)), r)
 	if err != nil {
-		return 0, nil, hinted(err)
+		return 0, nil, err
 	}
-	defer func() { _ = resp.Body.Close() }()
-	answer, err = io.ReadAll(io.LimitReader(resp.Body, most+1))
-	if err == nil && len(answer) > most {
-		err = errors.New("the answer is too long")
-	}
+	answer, err = io.ReadAll(resp.Body)
 	return resp.StatusCode, answer, err
 }
 

@@ -1,0 +1,446 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// door is a sidecar that gives one decision, and remembers what it was asked.
+type door struct {
+	address string
+	asked   bailiff.Request
+	token   string
+}
+
+func openDoor(tb testing.TB, d bailiff.Decision) *door {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), "a.sock")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	answers := &door{address: "unix://" + path}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answers.asked, answers.token = bailiff.Request{}, r.Header.Get("Authorization")
+		if err := json.NewDecoder(r.Body).Decode(&answers.asked); err != nil || r.URL.Path != "/v1/decide" {
+			http.Error(w, "odd", http.StatusBadRequest)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"decision_id": "d1", "decision": d})
+	})}
+	go func() { _ = server.Serve(l) }()
+	tb.Cleanup(func() { _ = server.Close() })
+	return answers
+}
+
+func allowing(backend string, mounts ...bailiff.Mount) bailiff.Decision {
+	d := bailiff.Decision{Outcome: bailiff.Allow, Denials: []bailiff.Reason{}, Revision: "r"}
+	d.Backend.Name, d.Backend.Mounts = backend, mounts
+	return d
+}
+
+func asking(backend string) bailiff.Decision {
+	d := allowing(backend)
+	d.Outcome, d.Limits.TimeoutSeconds = bailiff.Ask, 60
+	d.Approval = &bailiff.ApprovalTerms{Reasons: []bailiff.Reason{{Rule: "house.deploys", Message: "It deploys.", Match: "now"}}, TimeoutSeconds: 300}
+	return d
+}
+
+var denying = bailiff.Denied("house.closed", "Closed for today.")
+
+// events are how the clients name the hook before a tool runs.
+var events = map[string]string{"claude-code": "PreToolUse", "hermes": "pre_tool_call"}
+
+// question is what a client writes.
+func question(client, tool, input string) string {
+	return `{"hook_event_name": "` + events[client] + `", "session_id": "s1", "cwd": "/home/ana/p", "more": [1], "tool_name": "` + tool + `", "tool_input": ` + input + `}`
+}
+
+// told is how one run ended.
+type told struct {
+	stdout, stderr string
+	status         int
+}
+
+func start(stdin io.Reader, args ...string) told {
+	var stdout, stderr bytes.Buffer
+	status := run(args, stdin, &stdout, &stderr)
+	return told{stdout.String(), stderr.String(), status}
+}
+
+func (d *door) ask(client, tool, input string, flags ...string) told {
+	args := append([]string{client, "--listen", d.address, "--bailiff", "/opt/bailiff", "--user", "7"}, flags...)
+	return start(strings.NewReader(question(client, tool, input)), args...)
+}
+
+func TestAToolIsJudgedAsWhatItDoes(t *testing.T) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ client, tool, input, command, backend string }{
+		{"claude-code", "Bash", `{"command": "ls | wc"}`, "ls | wc", ""},
+		{"claude-code", "Read", `{"file_path": "/no/a b"}`, "cat -- '/no/a b'", "local"},
+		{"claude-code", "Read", `{"file_path": "~/x"}`, "cat -- " + home + "/x", "local"},
+		{"claude-code", "Read", `{"file_path": "x"}`, "cat -- /home/ana/p/x", "local"},
+		{"claude-code", "Read", `{"file_path": "-x"}`, "cat -- /home/ana/p/-x", "local"},
+		{"claude-code", "Write", `{"file_path": "/no/x", "content": "c"}`, "tee -- /no/x", "local"},
+		{"claude-code", "Edit", `{"file_path": "/no/x"}`, "cat -- /no/x && tee -- /no/x", "local"},
+		{"claude-code", "MultiEdit", `{"file_path": "/no/x"}`, "cat -- /no/x && tee -- /no/x", "local"},
+		{"claude-code", "NotebookEdit", `{"notebook_path": "/no/x"}`, "cat -- /no/x && tee -- /no/x", "local"},
+		{"claude-code", "NotebookRead", `{"notebook_path": "/no/x"}`, "cat -- /no/x", "local"},
+		{"claude-code", "LS", `{"path": "/no/x"}`, "ls -- /no/x", "local"},
+		{"claude-code", "Glob", `{"pattern": "**/*.go"}`, "find /home/ana/p -path '**/*.go'", "local"},
+		{"claude-code", "Glob", `{"pattern": "/no/k*/**"}`, "find /no -path '/no/k*/**'", "local"},
+		{"claude-code", "Grep", `{"pattern": "-k", "path": "/no"}`, "grep -r -e -k -- /no", "local"},
+		{"claude-code", "Grep", `{"pattern": "k"}`, "grep -r -e k -- /home/ana/p", "local"},
+		{"claude-code", "WebFetch", `{"url": "http://x.test/?a=1"}`, "curl -- 'http://x.test/?a=1'", "local"},
+		{"hermes", "terminal", `{"command": "ls"}`, "ls", ""},
+		{"hermes", "read_file", `{"path": "/no/x"}`, "cat -- /no/x", "local"},
+		{"hermes", "write_file", `{"path": "/no/x"}`, "tee -- /no/x", "local"},
+		{"hermes", "patch", `{"path": "/no/x"}`, "cat -- /no/x && tee -- /no/x", "local"},
+		{"hermes", "patch", `{"mode": "patch", "patch": "*** Begin Patch\n*** Update File: /no/x\n*** Move to: /no/y\n+k\n*** Delete File: /no/z\n*** End Patch"}`,
+			"cat -- /no/x /no/y && tee -- /no/x /no/y && rm -- /no/z", "local"},
+		{"hermes", "search_files", `{"pattern": "k", "path": "/no"}`, "grep -r -e k -- /no", "local"},
+		{"hermes", "search_files", `{"pattern": "*.go", "target": "files", "path": "/no"}`, "find /no -path '*.go'", "local"},
+	} {
+		d := openDoor(t, denying)
+		d.ask(c.client, c.tool, c.input)
+		if got := d.asked; got.Args.Command != c.command || got.Backend != c.backend || got.Tool != bailiff.Terminal {
+			t.Errorf("%s of %s is judged as %q on %q, want %q on %q", c.tool, c.client, got.Args.Command, got.Backend, c.command, c.backend)
+		}
+		want := bailiff.Session{ID: c.client + ":s1", Platform: "cli", ChatType: "dm", UserID: "7"}
+		if d.asked.Session != want {
+			t.Errorf("%s of %s comes from %+v, want %+v", c.tool, c.client, d.asked.Session, want)
+		}
+	}
+}
+
+// order is what "bailiff exec" gets in these tests.
+const order = "/opt/bailiff exec --listen ADDRESS --platform cli --user 7 --session CLIENT:s1"
+
+func (d *door) order(client, rest string) string {
+	return strings.NewReplacer("ADDRESS", d.address, "CLIENT", client).Replace(order) + rest
+}
+
+func TestAVerdictIsToldInTheClientsOwnWords(t *testing.T) {
+	const (
+		claudeSays = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"%","permissionDecisionReason":"bailiff: `
+		ran        = `allowed by the policies; bailiff runs it in docker`
+		due        = `bailiff asks whoever may approve it: It deploys (house.deploys: now)`
+		closed     = `the policies deny it: Closed for today (house.closed)`
+	)
+	claude := func(word, reason, rest string) string {
+		return strings.Replace(claudeSays, "%", word, 1) + reason + `"` + rest + "}}"
+	}
+	bash := `{"command": "x 'y'", "timeout": 2500, "description": "d", "run_in_background": false, "dangerouslyDisableSandbox": true, "_more": {}}`
+	for name, c := range map[string]struct {
+		client string
+		tool   string
+		input  string
+		d      bailiff.Decision
+		flags  []string
+		stdout string
+		status int
+	}{
+		"Claude Code, allowed": {"claude-code", "Bash", bash, allowing("docker"), nil,
+			claude("allow", ran, `,"updatedInput":{"command":"ORDER --timeout 3 -- 'x '\\''y'\\'''","description":"d","run_in_background":false,"timeout":2500}`), 0},
+		"Claude Code, in the background": {"claude-code", "Bash", `{"command": "x", "run_in_background": true}`, allowing("docker"), nil,
+			claude("allow", ran, `,"updatedInput":{"command":"ORDER --timeout 1800 -- 'x'","run_in_background":true}`), 0},
+		"Claude Code, asked": {"claude-code", "Bash", `{"command": "x"}`, asking("docker"), nil,
+			claude("ask", due, `,"updatedInput":{"command":"ORDER -- 'x'","timeout":360000}`), 0},
+		"Claude Code, asked with nobody in front": {"claude-code", "Bash", `{"command": "x"}`, asking("docker"), []string{"--headless"},
+			claude("allow", due, `,"updatedInput":{"command":"ORDER -- 'x'","timeout":360000}`), 0},
+		"Claude Code, denied": {"claude-code", "Bash", bash, denying, nil, claude("deny", closed, ""), 2},
+		"Claude Code, in its folder": {"claude-code", "Bash", `{"command": "x"}`, allowing("docker", bailiff.Mount{Source: "/home/ana", Target: "/ana"}, bailiff.Mount{Source: "/home/ana/p/", Target: "/p"}, bailiff.Mount{Source: "/home/an", Target: "/an"}), nil,
+			claude("allow", ran, `,"updatedInput":{"command":"ORDER --workdir /p -- 'x'"}`), 0},
+		"Claude Code, with variables": {"claude-code", "Bash", `{"command": "x"}`, allowing("docker"), []string{"--env", "A", "--env", "B"},
+			claude("allow", ran, `,"updatedInput":{"command":"ORDER --env A --env B -- 'x'"}`), 0},
+		"Claude Code, on the host": {"claude-code", "Bash", bash, allowing("local"), []string{"--on-host"},
+			claude("allow", "allowed on this machine by the policies", `,"updatedInput":{"command":"x 'y'","description":"d","run_in_background":false,"timeout":2500}`), 0},
+		"Claude Code, a file":        {"claude-code", "Read", `{"file_path": "/no/x"}`, allowing("local"), nil, claude("allow", "allowed on this machine by the policies", ""), 0},
+		"Claude Code, a list":        {"claude-code", "TodoWrite", `{}`, denying, nil, "", 0},
+		"Claude Code, own server":    {"claude-code", "mcp__bailiff__terminal", `{}`, denying, nil, "", 0},
+		"Claude Code, passed":        {"claude-code", "mcp__github__list", `{}`, denying, []string{"--pass", "mcp__git*__*"}, "", 0},
+		"Hermes, allowed":            {"hermes", "terminal", `{"command": "x", "timeout": 3, "force": true, "background": true}`, allowing("docker"), nil, `{"action":"modify","args":{"background":true,"command":"ORDER --timeout 3 -- 'x'","timeout":3}}`, 0},
+		"Hermes, asked":              {"hermes", "terminal", `{"command": "x"}`, asking("docker"), nil, `{"action":"modify","args":{"command":"ORDER -- 'x'","timeout":360}}`, 0},
+		"Hermes, denied":             {"hermes", "terminal", `{"command": "x"}`, denying, nil, `{"action":"block","message":"bailiff: ` + closed + `"}`, 2},
+		"Hermes, in a folder":        {"hermes", "terminal", `{"command": "x", "workdir": "/srv/q"}`, allowing("docker", bailiff.Mount{Source: "/srv", Target: "/s"}), nil, `{"action":"modify","args":{"command":"ORDER --workdir /s/q -- 'x'"}}`, 0},
+		"Hermes, a sandbox's folder": {"hermes", "terminal", `{"command": "x", "workdir": "/w"}`, allowing("docker"), nil, `{"action":"modify","args":{"command":"ORDER --workdir /w -- 'x'"}}`, 0},
+		"Hermes, a file":             {"hermes", "read_file", `{"path": "/no/x"}`, allowing("local"), nil, "", 0},
+		"Hermes, a look":             {"hermes", "process", `{"action": "poll"}`, denying, nil, "", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := openDoor(t, c.d)
+			got := d.ask(c.client, c.tool, c.input, c.flags...)
+			want := strings.ReplaceAll(c.stdout, "ORDER", d.order(c.client, ""))
+			if strings.TrimSpace(got.stdout) != want || got.status != c.status {
+				t.Errorf("it says, by %d:\n%s\nwant %d and\n%s", got.status, got.stdout, c.status, want)
+			}
+			if told := strings.Contains(got.stderr, "Closed for today"); told != (c.status == refused) {
+				t.Errorf("standard error says %q", got.stderr)
+			}
+		})
+	}
+}
+
+// What a person would have to approve, and what the policies want elsewhere, does
+// not happen on this machine.
+func TestOnThisMachineNothingHappensThatIsNotPlainlyAllowedThere(t *testing.T) {
+	for name, d := range map[string]bailiff.Decision{"denied": denying, "asked": asking("local"), "allowed elsewhere": allowing("docker")} {
+		for _, c := range [][]string{
+			{"claude-code", "Read", `{"file_path": "/no/x"}`}, {"claude-code", "Bash", `{"command": "x"}`, "--on-host"}, {"claude-code", "Bash", `{"command": "x"}`, "--on-host", "--headless"},
+			{"hermes", "write_file", `{"path": "/no/x"}`}, {"hermes", "terminal", `{"command": "x"}`, "--on-host"},
+		} {
+			refuses(t, name+": "+strings.Join(c, " "), openDoor(t, d).ask(c[0], c[1], c[2], c[3:]...), "sandbox")
+		}
+	}
+}
+
+// refuses checks that a client runs nothing, whichever part of the answer it heeds.
+func refuses(t *testing.T, name string, got told, says string) {
+	t.Helper()
+	if got.status != refused || strings.TrimSpace(got.stderr) == "" || permits(got.stdout) || !strings.Contains(got.stderr, says) {
+		t.Errorf("%s: it says, by %d: %s%s, want a refusal that says %q", name, got.status, got.stdout, got.stderr, says)
+	}
+}
+
+// permits says whether a client would take this for a yes, or for nothing said.
+func permits(stdout string) bool {
+	var a struct {
+		Output struct {
+			Decision string `json:"permissionDecision"`
+		} `json:"hookSpecificOutput"`
+		Action string `json:"action"`
+	}
+	err := json.Unmarshal([]byte(stdout), &a)
+	return err != nil || a.Output.Decision != "deny" && a.Action != "block"
+}
+
+func TestWhatCannotBeReadOrIsNotKnownIsRefused(t *testing.T) {
+	d := openDoor(t, allowing("local"))
+	big := `{"command": "` + strings.Repeat("x", longest) + `"}`
+	for _, c := range []struct{ name, client, stdin, says string }{
+		{"nothing", "claude-code", "", "standard input is empty"},
+		{"no JSON", "claude-code", "ls", "want a JSON object"},
+		{"half of it", "hermes", `{"hook_event_name": "pre_tool_call"`, "want a JSON object"},
+		{"two of them", "claude-code", question("claude-code", "TodoWrite", `{}`) + `{}`, "want a JSON object"},
+		{"null", "hermes", "null", "want a JSON object"},
+		{"a list", "claude-code", "[]", "want a JSON object"},
+		{"too much", "claude-code", question("claude-code", "Bash", big), "longer than 64 MiB"},
+		{"another event", "claude-code", strings.Replace(question("claude-code", "Bash", `{"command": "x"}`), "PreToolUse", "PostToolUse", 1), "answers PreToolUse only"},
+		{"another client", "hermes", question("claude-code", "Bash", `{"command": "x"}`), "answers pre_tool_call only"},
+		{"no tool", "claude-code", question("claude-code", "", `{}`), "tool_name is missing"},
+		{"a tool that is no word", "claude-code", strings.Replace(question("claude-code", "X", `{}`), `"X"`, `7`, 1), "tool_name is no string"},
+		{"no session", "claude-code", strings.Replace(question("claude-code", "Bash", `{"command": "x"}`), `"s1"`, `""`, 1), "session_id is missing"},
+		{"no input", "claude-code", question("claude-code", "Bash", `null`), "tool_input is no object"},
+		{"an input that is a text", "claude-code", question("claude-code", "Bash", `"ls"`), "tool_input is no object"},
+		{"a name in capitals", "claude-code", question("claude-code", "Bash", `{"Command": "x"}`), "command is missing"},
+		{"a command that is a list", "claude-code", question("claude-code", "Bash", `{"command": ["x"]}`), "command is no string"},
+		{"no command", "hermes", question("hermes", "terminal", `{}`), "command is missing"},
+		{"a time that is none", "claude-code", question("claude-code", "Bash", `{"command": "x", "timeout": "5"}`), "timeout is no number"},
+		{"a time before now", "claude-code", question("claude-code", "Bash", `{"command": "x", "timeout": -5}`), "timeout is no length of time"},
+		{"a folder from somewhere", "hermes", question("hermes", "terminal", `{"command": "x", "workdir": "q"}`), "want an absolute path"},
+		{"no file", "claude-code", question("claude-code", "Read", `{"path": "/no/x"}`), "file_path is missing"},
+		{"a step back", "claude-code", question("claude-code", "Read", `{"file_path": "/no/../etc/shadow"}`), "without a step back"},
+		{"another's home", "claude-code", question("claude-code", "Read", `{"file_path": "~root/x"}`), "write the home folder out"},
+		{"a NUL byte", "claude-code", question("claude-code", "Read", `{"file_path": "/no/x\u0000y"}`), "NUL"},
+		{"a file from somewhere", "hermes", question("hermes", "read_file", `{"path": "x"}`), "want an absolute path"},
+		{"a folder that is not named", "hermes", question("hermes", "search_files", `{"pattern": "x"}`), "want an absolute path"},
+		{"a pattern that steps back", "claude-code", question("claude-code", "Glob", `{"pattern": "../../**"}`), "without a step back"},
+		{"a patch of nothing", "hermes", question("hermes", "patch", `{"mode": "patch", "patch": "hello"}`), "names no file"},
+		{"a patch that does more", "hermes", question("hermes", "patch", `{"mode": "patch", "patch": "*** Link File: /no/x"}`), "nothing that a patch is known to do"},
+		{"a script", "hermes", question("hermes", "execute_code", `{"code": "1"}`), "in the terminal"},
+		{"what is typed", "hermes", question("hermes", "process", `{"action": "submit", "data": "x"}`), "command of its own"},
+		{"no action", "hermes", question("hermes", "process", `{}`), "action is missing"},
+		{"a watch", "claude-code", question("claude-code", "Monitor", `{"command": "x"}`), "use Bash"},
+		{"an agent elsewhere", "claude-code", question("claude-code", "Agent", `{"isolation": "worktree"}`), "leave isolation out"},
+		{"an unknown tool", "claude-code", question("claude-code", "Zap", `{}`), "--pass 'Zap'"},
+		{"a server's tool", "claude-code", question("claude-code", "mcp__other__terminal", `{}`), "--pass"},
+		{"one called almost like bailiff's", "claude-code", question("claude-code", "mcp__bailiff2__terminal", `{}`), "--pass"},
+		{"an unknown tool of Hermes", "hermes", question("hermes", "browser", `{}`), "--pass"},
+	} {
+		d.asked = bailiff.Request{}
+		refuses(t, c.name, start(strings.NewReader(c.stdin), c.client, "--listen", d.address), c.says)
+		if d.asked.Tool != "" {
+			t.Errorf("%s: the sidecar is asked about it", c.name)
+		}
+	}
+}
+
+func TestWrongFlagsRefuse(t *testing.T) {
+	for _, flags := range [][]string{
+		{"--zap"}, {"--listen"}, {"more"}, {"--timeout", "0"}, {"--timeout", "soon"}, {"--pass", "[x"}, {"--bailiff", "bin/bailiff"}, {"--help"},
+		{"--listen", "/run/a.sock"}, {"--listen", "http://x"}, {"--listen", "unix://"}, {"--token-file", "/no/token"}, {"--token-file", "/dev/null", "--listen", "tcp://127.0.0.1:1"},
+	} {
+		for client := range events {
+			tool := map[string]string{"claude-code": "Bash", "hermes": "terminal"}[client]
+			refuses(t, strings.Join(flags, " "), start(strings.NewReader(question(client, tool, `{"command": "x"}`)), append([]string{client}, flags...)...), "")
+		}
+	}
+	for _, args := range [][]string{{}, {"claude"}, {""}, {"--listen", "x"}, {"claude --help"}} {
+		if got := start(strings.NewReader("{}"), args...); got.status != refused || got.stdout != "" || got.stderr == "" {
+			t.Errorf("%q: it says, by %d: %s%s", args, got.status, got.stdout, got.stderr)
+		}
+	}
+	if got := start(nil, "--help"); got.status != 0 || !strings.Contains(got.stdout, "Exit status") {
+		t.Errorf("the help is %+v", got)
+	}
+}
+
+// silent never says anything, like a client that forgot to close its end.
+type silent struct{}
+
+func (silent) Read([]byte) (int, error) { select {} }
+
+func TestTheDeadlineHoldsForReadingToo(t *testing.T) {
+	for client := range events {
+		refuses(t, client, start(silent{}, client, "--timeout", "20ms"), "giving up after 20ms (--timeout)")
+	}
+}
+
+// broken is a pipe that nobody reads.
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, errors.New("nobody reads") }
+
+func TestAnAnswerThatCannotBeWrittenIsARefusal(t *testing.T) {
+	d := openDoor(t, allowing("docker"))
+	var stderr bytes.Buffer
+	args := []string{"claude-code", "--listen", d.address}
+	status := run(args, strings.NewReader(question("claude-code", "Bash", `{"command": "x"}`)), broken{}, &stderr)
+	if status != refused || !strings.Contains(stderr.String(), "nobody reads") {
+		t.Errorf("it ends with %d and %q", status, stderr.String())
+	}
+}
+
+// clumsy is a dialect that fails as no code here should.
+type clumsy struct{ claude }
+
+func (clumsy) meaning(call) (meaning, error) { panic("a slip") }
+
+func TestAPanicRefuses(t *testing.T) {
+	dialects["clumsy"] = func(bool) dialect { return clumsy{} }
+	t.Cleanup(func() { delete(dialects, "clumsy") })
+	refuses(t, "a panic", start(strings.NewReader(question("claude-code", "Bash", `{"command": "x"}`)), "clumsy"), "a slip")
+	for client, make := range dialects {
+		if got := make(false).answer(call{}, verdict{}); got.status != refused || permits(got.stdout) {
+			t.Errorf("a verdict of %s that nobody gave is %+v", client, got)
+		}
+	}
+}
+
+func TestLinksAreJudgedByWhereTheyLead(t *testing.T) {
+	folder, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := func(name string) string { return filepath.Join(folder, name) }
+	for name, target := range map[string]string{"link": "/etc/passwd", "up": "/etc", "dangling": "gone/x", "further": "dangling", "loop": "loop"} {
+		if err := os.Symlink(target, in(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, want := range map[string]string{
+		in("plain"):      "cat -- " + in("plain"),
+		in("link"):       "cat -- " + in("link") + " /etc/passwd",
+		in("up/passwd"):  "cat -- " + in("up/passwd") + " /etc/passwd",
+		in("up/new"):     "cat -- " + in("up/new") + " /etc/new",
+		in("dangling"):   "cat -- " + in("dangling") + " " + in("gone/x"),
+		in("further"):    "cat -- " + in("further") + " " + in("gone/x"),
+		in("./plain//x"): "cat -- " + in("plain/x"),
+	} {
+		d := openDoor(t, denying)
+		d.ask("claude-code", "Read", `{"file_path": "`+path+`"}`)
+		if d.asked.Args.Command != want {
+			t.Errorf("%s is judged as %q, want %q", path, d.asked.Args.Command, want)
+		}
+	}
+	refuses(t, "a loop", openDoor(t, allowing("local")).ask("claude-code", "Read", `{"file_path": "`+in("loop")+`"}`), "looking where")
+}
+
+func TestAnOrderIsKnownByMakingItAgain(t *testing.T) {
+	d := openDoor(t, denying)
+	known := d.order("claude-code", " -- 'rm x'")
+	quote := func(command string) string { return `{"command": ` + encoded(command) + `}` }
+	for _, command := range []string{known, d.order("claude-code", " --workdir '/a b' --timeout 5 -- 'it'\\''s'")} {
+		if got := d.ask("claude-code", "Bash", quote(command)); got.status != 0 || !strings.Contains(got.stdout, encoded(command)) {
+			t.Errorf("%s is told %d %s", command, got.status, got.stdout)
+		}
+	}
+	for name, command := range map[string]string{
+		"another command after it": known + "; rm y", "one in its place": known + " && rm y", "output elsewhere": known + " > /etc/x", "one before it": "rm y; " + known,
+		"a variable": "LD_PRELOAD=x " + known, "another program": strings.Replace(known, "/opt/bailiff", "/tmp/bailiff", 1), "another session": strings.Replace(known, ":s1", ":s2", 1),
+		"another user": strings.Replace(known, "--user 7", "--user 8", 1), "another address": strings.Replace(known, "unix://", "unix:///tmp", 1),
+		"on the host": strings.Replace(known, " -- ", " --backend local -- ", 1), "a text without quotes": strings.Replace(known, "'rm x'", "rm", 1),
+		"a substitution": strings.Replace(known, "'rm x'", `"$(rm x)"`, 1), "a time of its own": strings.Replace(known, " -- ", " --timeout 05 -- ", 1),
+		"two of them": known + " " + known, "without text": d.order("claude-code", " --"), "a new line": known + "\n", "a second space": strings.Replace(known, " -- ", "  -- ", 1),
+	} {
+		if refuses(t, name, d.ask("claude-code", "Bash", quote(command)), "Closed"); d.asked.Args.Command != command {
+			t.Errorf("%s is not judged", name)
+		}
+	}
+}
+
+func TestTheTokenIsSentAndNeverSaid(t *testing.T) {
+	d := openDoor(t, denying)
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte("hunter2hunter2hunter2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := d.ask("claude-code", "Bash", `{"command": "x"}`, "--token-file", file)
+	if d.token != "Bearer hunter2hunter2hunter2" || strings.Contains(got.stdout+got.stderr, "hunter2") {
+		t.Errorf("it sends %q and says %s%s", d.token, got.stdout, got.stderr)
+	}
+	if got := openDoor(t, allowing("docker")).ask("claude-code", "Bash", `{"command": "x"}`, "--token-file", file); !strings.Contains(got.stdout, "--token-file "+file+" ") {
+		t.Errorf("the order does not say where the token is: %s", got.stdout)
+	}
+}
+
+func TestAnAnswerThatIsNoWholeDecisionRefuses(t *testing.T) {
+	whole := allowing("docker")
+	for name, change := range map[string]func(*bailiff.Decision){
+		"no revision":           func(d *bailiff.Decision) { d.Revision = "" },
+		"no backend":            func(d *bailiff.Decision) { d.Backend.Name = "" },
+		"a denial beside it":    func(d *bailiff.Decision) { d.Denials = denying.Denials },
+		"terms without asking":  func(d *bailiff.Decision) { d.Approval = &bailiff.ApprovalTerms{} },
+		"asking without terms":  func(d *bailiff.Decision) { d.Outcome = bailiff.Ask },
+		"denying without cause": func(d *bailiff.Decision) { d.Outcome = bailiff.Deny },
+	} {
+		d := whole
+		change(&d)
+		refuses(t, name, openDoor(t, d).ask("claude-code", "Bash", `{"command": "x"}`), "no decision of bailiff")
+	}
+	refuses(t, "a problem", start(strings.NewReader(question("claude-code", "Bash", `{"command": "x"}`)), "claude-code", "--listen", strings.Replace(openDoor(t, whole).address, "a.sock", "b.sock", 1)), `start one with "bailiff serve"`)
+}
+
+func FuzzNothingIsPermittedWithoutASidecar(f *testing.F) {
+	for client, event := range events {
+		for _, tool := range []string{"Bash", "Read", "Glob", "terminal", "patch", "process", "Zap"} {
+			f.Add(client, `{"hook_event_name": "`+event+`", "session_id": "s", "cwd": "/", "tool_name": "`+tool+`", "tool_input": {"command": "x", "file_path": "/x", "path": "/x", "pattern": "x", "mode": "patch", "patch": "*** Add File: /x", "action": "write"}}`)
+		}
+	}
+	f.Fuzz(func(t *testing.T, client, text string) {
+		if _, known := dialects[client]; !known {
+			return
+		}
+		got := start(strings.NewReader(text), client, "--listen", "unix:///nowhere/a.sock")
+		if got.status == refused && got.stderr != "" && !permits(got.stdout) {
+			return
+		}
+		c, err := dialects[client](false).read([]byte(text))
+		if m, wrong := dialects[client](false).meaning(c); err != nil || wrong != nil || got.stdout != "" || m.kind != harmless && !(hook{}).passes(c.tool) {
+			t.Errorf("%s is told %+v", text, got)
+		}
+	})
+}

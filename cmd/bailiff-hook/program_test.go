@@ -1,0 +1,261 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/internal/trial"
+	"github.com/bailiff-dev/bailiff/policies"
+)
+
+// shells and readers are the tools by which each client runs a command and reads a
+// file, and what they call what they take.
+var (
+	shells  = map[string][2]string{"claude-code": {"Bash", "command"}, "hermes": {"terminal", "command"}}
+	readers = map[string][2]string{"claude-code": {"Read", "file_path"}, "hermes": {"read_file", "path"}}
+)
+
+func with(tool [2]string, value string) (name, input string) {
+	return tool[0], `{"` + tool[1] + `": ` + encoded(value) + `}`
+}
+
+// hookProgram runs the program as it is shipped.
+func hookProgram(tb testing.TB, stdin string, args ...string) told {
+	tb.Helper()
+	cmd := exec.Command(filepath.Join(trial.Programs(tb), "bailiff-hook"), args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &stdout, &stderr
+	var ended *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &ended) {
+		tb.Fatal(err)
+	}
+	return told{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
+}
+
+// carryOut does what the clients do with an answer about a command, at their
+// laxest: what is not refused in so many words runs.
+func carryOut(tb testing.TB, got told, command string) (printed string, status int) {
+	tb.Helper()
+	var a struct {
+		Output struct {
+			Decision string         `json:"permissionDecision"`
+			Input    map[string]any `json:"updatedInput"`
+		} `json:"hookSpecificOutput"`
+		Action string         `json:"action"`
+		Args   map[string]any `json:"args"`
+	}
+	unread := json.Unmarshal([]byte(got.stdout), &a)
+	if got.status == refused || unread == nil && (a.Output.Decision == "deny" || a.Action == "block") {
+		return "", -1
+	}
+	for _, changed := range []map[string]any{a.Output.Input, a.Args} {
+		if text, ok := changed["command"].(string); ok {
+			command = text
+		}
+	}
+	cmd := exec.Command("bash", "-c", command)
+	output, err := cmd.CombinedOutput()
+	var ended *exec.ExitError
+	if err != nil && !errors.As(err, &ended) {
+		tb.Fatal(err)
+	}
+	return string(output), cmd.ProcessState.ExitCode()
+}
+
+func TestNothingRunsInFrontOfAWreck(t *testing.T) {
+	for _, wreck := range trial.Wrecks() {
+		t.Run(wreck.Name, func(t *testing.T) {
+			t.Parallel()
+			for client := range events {
+				marker := filepath.Join(t.TempDir(), "ran")
+				for _, c := range []struct {
+					network, value string
+					tool           [2]string
+					flags          []string
+				}{
+					{"unix", "touch " + marker, shells[client], nil},
+					{"tcp", "touch " + marker, shells[client], []string{"--on-host"}},
+					{"unix", "touch " + marker, shells[client], []string{"--headless"}},
+					{"tcp", "/no/x", readers[client], nil},
+				} {
+					tool, input := with(c.tool, c.value)
+					args := append([]string{client, "--timeout", "500ms", "--listen", wreck.Open(t, c.network)}, c.flags...)
+					got := hookProgram(t, question(client, tool, input), args...)
+					refuses(t, strings.Join(args, " "), got, "")
+					carryOut(t, got, "touch "+marker)
+				}
+				if _, err := os.Stat(marker); err == nil {
+					t.Errorf("the command of %s ran", client)
+				}
+			}
+		})
+	}
+}
+
+func TestASignalRefuses(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		l, err := net.Listen("unix", filepath.Join(t.TempDir(), "a.sock"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(filepath.Join(trial.Programs(t), "bailiff-hook"), "claude-code", "--timeout", "1m", "--listen", "unix://"+l.Addr().String())
+		var stderr bytes.Buffer
+		cmd.Stdin, cmd.Stderr = strings.NewReader(question("claude-code", "Bash", `{"command": "x"}`)), &stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		c, err := l.Accept() // now it waits
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Process.Signal(signal)
+		_ = cmd.Wait()
+		_ = errors.Join(c.Close(), l.Close())
+		if cmd.ProcessState.ExitCode() != refused || stderr.Len() == 0 {
+			t.Errorf("by %v it ends with %v and says %q", signal, cmd.ProcessState, stderr.String())
+		}
+	}
+}
+
+// house asks about what deploys, and shows a folder of this machine to sandboxes.
+func house(tb testing.TB, project string) (section string) {
+	tb.Helper()
+	folder := tb.TempDir()
+	tables, err := policies.FS.ReadFile("data.yaml")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	const mine = "cli: {isolation: optional, "
+	mounted := strings.Replace(string(tables), mine, mine+`mounts: {bubblewrap: [{source: "`+project+`", target: /project, read_only: false}]}, `, 1)
+	rule := "package bailiff\n\nrequire_approval contains {\"rule\": \"house.deploys\", \"message\": \"It deploys.\", \"match\": \"deploy\"} if {\n\tcontains(input.args.command, \"deploy\")\n}\n"
+	if err := errors.Join(os.CopyFS(folder, policies.FS), os.WriteFile(filepath.Join(folder, "data.yaml"), []byte(mounted), 0o600),
+		os.WriteFile(filepath.Join(folder, "house.rego"), []byte(rule), 0o600)); err != nil || mounted == string(tables) {
+		tb.Fatal("writing the policies:", err)
+	}
+	return "policies: {require_tests: false, eval_timeout: 10s, paths: [" + folder + "]}"
+}
+
+func TestACommandRunsInItsSandboxAndNowhereElse(t *testing.T) {
+	project := trial.OpenDir(t)
+	sidecar := trial.Serve(t, house(t, project), "backends: {local: {}, bubblewrap: {mounts_allowed: ["+project+"]}}")
+	for client := range events {
+		ask := func(command string, flags ...string) (told, string) {
+			tool, input := with(shells[client], command)
+			stdin := strings.Replace(question(client, tool, input), "/home/ana/p", project, 1)
+			return hookProgram(t, stdin, append([]string{client, "--listen", sidecar.Agent, "--timeout", "1m"}, flags...)...), command
+		}
+		t.Run(client, func(t *testing.T) {
+			marker := filepath.Join(os.TempDir(), "bailiff-hook-marker")
+			got, command := ask("touch " + marker + " && pwd && echo $HOME")
+			if printed, status := carryOut(t, got, command); status != 0 || strings.Contains(printed, os.Getenv("HOME")+"\n") {
+				t.Errorf("it ends with %d and prints %q", status, printed)
+			}
+			if _, err := os.Stat(marker); err == nil {
+				t.Error("it ran on this machine")
+			}
+			got, command = ask("rm -rf /")
+			refuses(t, "what destroys", got, "command.destroys_system")
+			carryOut(t, got, command)
+			// What is asked runs when whoever may approve it has done so.
+			got, command = ask("echo deploy; pwd")
+			go approveFirst(t, sidecar)
+			if printed, status := carryOut(t, got, command); status != 0 || !strings.Contains(printed, "/") {
+				t.Errorf("an approved command ends with %d and prints %q", status, printed)
+			}
+			tool, input := with(readers[client], "/etc/shadow")
+			refuses(t, "a secret", hookProgram(t, question(client, tool, input), client, "--listen", sidecar.Agent, "--timeout", "1m"), "command.reads_credentials")
+			tool, input = with(readers[client], filepath.Join(project, "x"))
+			if got := hookProgram(t, question(client, tool, input), client, "--listen", sidecar.Agent, "--timeout", "1m"); got.status != 0 {
+				t.Errorf("a plain file is refused: %+v", got)
+			}
+		})
+	}
+	if err := os.WriteFile(filepath.Join(project, "here"), []byte("here\n"), 0o644); err != nil { //nolint:gosec // sandboxes of another user read it
+		t.Fatal(err)
+	}
+	got := hookProgram(t, strings.Replace(question("claude-code", "Bash", `{"command": "pwd; cat here"}`), "/home/ana/p", project, 1), "claude-code", "--listen", sidecar.Agent, "--timeout", "1m")
+	if printed, status := carryOut(t, got, "false"); status != 0 || printed != "/project\nhere\n" {
+		t.Errorf("in the project's folder it ends with %d and prints %q", status, printed)
+	}
+}
+
+// approveFirst approves the first question that comes.
+func approveFirst(t *testing.T, sidecar *trial.Sidecar) {
+	operators := sidecar.Operators(t)
+	backendtest.Await(t, "somebody is asked", func() bool {
+		open, err := operators.Approvals(t.Context(), approval.Query{State: "pending"})
+		if err != nil || len(open.Approvals) == 0 {
+			return false
+		}
+		_, err = operators.Approve(t.Context(), open.Approvals[0].ID, "once")
+		return err == nil
+	})
+}
+
+// What starts once for every tool call must start fast: no engine of policies, no
+// parser of configurations, nothing of anybody else's.
+func TestTheProgramIsMadeOfLittle(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const module = "github.com/bailiff-dev/bailiff"
+	want := []string{module, module + "/internal/places", module + "/internal/words", module + "/cmd/bailiff-hook"}
+	if got := strings.Fields(string(out)); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
+		t.Errorf("it is made of %q, want %q", got, want)
+	}
+}
+
+// The hook beside a Python script that does the same and a program that only starts
+// and connects, in turns; the ratios are of the medians.
+func BenchmarkHook(b *testing.B) {
+	python, err := exec.Command("python3", "-c", "import sys; print(sys.executable, end='')").Output() // and no wrapper around it
+	backendtest.Needs(b, "python3", err)
+	connect := filepath.Join(b.TempDir(), "connect")
+	if printed, err := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", connect, "./testdata/connect").CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, printed)
+	}
+	sidecar := trial.Serve(b)
+	socket := strings.TrimPrefix(sidecar.Agent, "unix://")
+	stdin := question("claude-code", "Bash", `{"command": "git status"}`)
+	programs := [][]string{{filepath.Join(trial.Programs(b), "bailiff-hook"), "claude-code", "--listen", sidecar.Agent}, {connect, socket}, {string(python), "testdata/hook.py", socket}}
+	took := make([][]time.Duration, len(programs))
+	for b.Loop() {
+		for i, program := range programs {
+			took[i] = append(took[i], startToEnd(b, stdin, program))
+		}
+	}
+	hook, least, script := median(took[0]), median(took[1]), median(took[2])
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(hook.Seconds()*1000, "ms/hook")
+	b.ReportMetric(hook.Seconds()/least.Seconds(), "of-connecting")
+	b.ReportMetric(script.Seconds()/hook.Seconds(), "python/hook")
+}
+
+func startToEnd(b *testing.B, stdin string, program []string) time.Duration {
+	cmd := exec.Command(program[0], program[1:]...)
+	cmd.Stdin = strings.NewReader(stdin)
+	begun := time.Now()
+	output, err := cmd.Output()
+	took := time.Since(begun)
+	if err != nil {
+		b.Fatalf("%q: %v\n%s", program, err, output)
+	}
+	return took
+}
+
+func median(all []time.Duration) time.Duration {
+	return slices.Sorted(slices.Values(all))[len(all)/2]
+}
