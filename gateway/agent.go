@@ -51,8 +51,15 @@ type AgentConfig struct {
 	keepAlive time.Duration
 }
 
+// Agent is the agent API, and the same for requests that come in by its door in
+// another protocol.
+type Agent struct {
+	http.Handler
+	agent *agent
+}
+
 // NewAgent returns the agent API, or names everything that the config lacks.
-func NewAgent(c AgentConfig) (http.Handler, error) {
+func NewAgent(c AgentConfig) (*Agent, error) {
 	if missing := c.missing(); len(missing) > 0 {
 		return nil, fmt.Errorf("agent config lacks %s", strings.Join(missing, ", "))
 	}
@@ -68,7 +75,35 @@ func NewAgent(c AgentConfig) (http.Handler, error) {
 	rs.on(http.MethodPost, "/v1/tool_calls/{id}", a.answerTool)
 	rs.on(http.MethodPost, "/v1/data/{path...}", a.dataV1)
 	rs.on(http.MethodPost, "/v0/data/{path...}", a.dataV0)
-	return rs, nil
+	return &Agent{rs, a}, nil
+}
+
+// Execute does with a request what POST /v1/execute does, except for reading it:
+// whoever read it has set its Peer, see [CredentialOf]. Asked, which may be nil, is
+// told when people are asked, and of their answer. An error is a [*Problem].
+func (a *Agent) Execute(ctx context.Context, req bailiff.Request, asked func(Approval)) (Answer, error) {
+	if faults := check(&req); len(faults) > 0 {
+		return Answer{}, refused(codeRequest, faults)
+	}
+	req, p := a.agent.claim(req)
+	if p != nil {
+		return Answer{}, p
+	}
+	answer := a.agent.Enforcer.Execute(ctx, req, func(p bailiff.Progress) {
+		if p.Approval != nil && asked != nil {
+			asked(*toldApproval(p.Approval, a.agent.Console))
+		}
+	})
+	if answer.Code == bailiff.CodeConflict {
+		return Answer{}, conflict(answer)
+	}
+	return answered(answer, a.agent.Console), nil
+}
+
+// EndSession does what DELETE /v1/sessions/{id} does.
+func (a *Agent) EndSession(ctx context.Context, session string) error {
+	_, err := a.agent.Enforcer.EndSession(ctx, a.agent.Name, session)
+	return err
 }
 
 func (c AgentConfig) missing() (names []string) {
@@ -106,10 +141,14 @@ func (a *agent) execute(w http.ResponseWriter, r *http.Request) {
 // stands for another request.
 func reply(w http.ResponseWriter, answer bailiff.Answer, console string) {
 	if answer.Code == bailiff.CodeConflict {
-		problem(http.StatusConflict, answer.Code, answer.Message).write(w)
+		conflict(answer).write(w)
 		return
 	}
 	send(w, http.StatusOK, answered(answer, console))
+}
+
+func conflict(answer bailiff.Answer) *Problem {
+	return problem(http.StatusConflict, answer.Code, answer.Message)
 }
 
 func (a *agent) decide(w http.ResponseWriter, r *http.Request) {
@@ -143,7 +182,7 @@ func (a *agent) read(r *http.Request) (bailiff.Request, *Problem) {
 	if p != nil {
 		return req, p
 	}
-	req.Peer = credentialOf(r)
+	req.Peer = CredentialOf(r)
 	return a.claim(req)
 }
 

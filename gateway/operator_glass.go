@@ -46,6 +46,6 @@ func readBreaking(r *http.Request) (req bailiff.Request, reason string, p *Probl
 		return req, "", p
 	}
 	req, p = parse(wish.Request)
-	req.Peer = credentialOf(r)
+	req.Peer = CredentialOf(r)
 	return req, wish.Reason, p
 }

@@ -42,8 +42,9 @@ func peerOf(ctx context.Context) peer {
 	return peer{err: errNoPeer}
 }
 
-// credentialOf names by what a request came in, as [bailiff.Request] has it in Peer.
-func credentialOf(r *http.Request) string {
+// CredentialOf names by what a request came in by a [Door], as [bailiff.Request] has
+// it in Peer.
+func CredentialOf(r *http.Request) string {
 	if who := peerOf(r.Context()); who.err == nil {
 		return bailiff.Credential(who.uid)
 	}

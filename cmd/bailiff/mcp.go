@@ -18,7 +18,7 @@ import (
 
 func newMCP(configPath *string) *cobra.Command {
 	var who claim
-	var listen, tokenFile string
+	var where entrance
 	var timeout int
 	cmd := &cobra.Command{
 		Use:   "mcp",
@@ -38,7 +38,7 @@ Exit status: 0 when the agent has hung up, 1 if it could not be served.`,
   claude mcp add bailiff -- bailiff mcp`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			door, err := doorFor(*configPath, listen, tokenFile, who.session.Platform)
+			door, err := where.open(*configPath, who.session.Platform)
 			if err != nil {
 				return err
 			}
@@ -51,31 +51,10 @@ Exit status: 0 when the agent has hung up, 1 if it could not be served.`,
 		},
 	}
 	who.registerSession(cmd, "one of its own")
-	cmd.Flags().IntVar(&who.wait, "wait", mcpWait, "how many `seconds` a call waits for an approval, if one is due")
+	cmd.Flags().IntVar(&who.wait, "wait", mcp.UsualWait, "how many `seconds` a call waits for an approval, if one is due")
 	cmd.Flags().IntVar(&timeout, "timeout", 15, "how many `seconds` the sidecar may take to decide")
-	cmd.Flags().StringVar(&listen, "listen", "", "the sidecar's `address`, unix:///path or tcp://host:port (default: the configuration's listener for the platform)")
-	cmd.Flags().StringVar(&tokenFile, "token-file", "", "the `file` with the token of a tcp:// address")
+	where.register(cmd)
 	return cmd
-}
-
-// mcpWait is less than the minute after which many clients give a call up: better
-// they are told whom they wait for.
-const mcpWait = 50
-
-// doorFor is the agents' door at an address, or the configured one for a platform.
-func doorFor(configPath, listen, tokenFile, platform string) (*client.Client, error) {
-	if listen == "" {
-		cfg, err := loadConfig(configPath)
-		if err != nil {
-			return nil, err
-		}
-		return agentDoor(cfg, platform)
-	}
-	token, err := readToken(tokenFile)
-	if err != nil {
-		return nil, err
-	}
-	return client.New(listen, token)
 }
 
 // distant is a sidecar by one of its doors, which may be stuck.

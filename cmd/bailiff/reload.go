@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"sync"
 
 	"github.com/bailiff-dev/bailiff/enforcer"
 	"github.com/bailiff-dev/bailiff/internal/config"
@@ -70,14 +71,10 @@ func (s *sidecar) replaceListeners(ctx context.Context, listeners []config.Liste
 			return err
 		}
 	}
-	old := s.agents
+	s.closeAgents(context.WithoutCancel(ctx), s.mcps.retire(listeners))
 	s.agents, s.cfg.Agent.Listeners = nil, nil
-	for _, d := range old {
-		s.serving.Go(func() { s.shut(context.WithoutCancel(ctx), d) })
-		<-d.left
-	}
 	for i, plan := range plans {
-		d, err := openDoor(plan.config, plan.handler)
+		d, err := s.openPlan(plan)
 		if err != nil {
 			return fmt.Errorf("opening listener %s anew: %w", listeners[i].Name, err)
 		}
@@ -85,4 +82,18 @@ func (s *sidecar) replaceListeners(ctx context.Context, listeners []config.Liste
 		s.serveDoor(d)
 	}
 	return nil
+}
+
+// closeAgents has every agents' door take no more requests. Requests that run go on
+// until they end, and sessions that no listener has any more end after them.
+func (s *sidecar) closeAgents(ctx context.Context, retired []*mcpServer) {
+	var shutting sync.WaitGroup
+	for _, d := range s.agents {
+		shutting.Go(func() { s.shut(ctx, d) })
+		<-d.left
+	}
+	s.serving.Go(func() {
+		shutting.Wait()
+		closeMCP(retired)
+	})
 }

@@ -36,6 +36,7 @@ type sidecar struct {
 	mu       sync.Mutex // guards cfg.Agent.Listeners too, once doors are served
 	stopping bool
 	agents   []*door // as cfg.Agent.Listeners
+	mcps     mcps
 	operator *door
 	console  *door        // nil if there is none
 	metered  *http.Server // nil if there is no page
@@ -82,18 +83,30 @@ func (s *sidecar) openAgent(l config.Listener) (*door, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openDoor(plan.config, plan.handler)
+	return s.openPlan(plan)
 }
 
 // agentPlan is all that opening an agents' door needs but the address being free.
 type agentPlan struct {
-	config  gateway.DoorConfig
-	handler http.Handler
+	config gateway.DoorConfig
+	agent  *gateway.Agent
+	mcp    *config.MCP // nil if it is not served
+}
+
+func (s *sidecar) openPlan(p agentPlan) (*door, error) {
+	if p.mcp == nil {
+		return openDoor(p.config, p.agent)
+	}
+	handler, err := s.serveMCP(p)
+	if err != nil {
+		return nil, err
+	}
+	return openDoor(p.config, handler)
 }
 
 func (s *sidecar) planAgent(l config.Listener) (agentPlan, error) {
 	messaging, _ := tableNames(context.Background(), s.policies)
-	handler, err := gateway.NewAgent(gateway.AgentConfig{
+	agent, err := gateway.NewAgent(gateway.AgentConfig{
 		Name: l.Name, Platforms: l.Platforms, Messaging: withoutCLI(messaging), DataPaths: s.cfg.Agent.DataPaths, Console: s.consoleURL(),
 		Enforcer: s.enforcer, Tools: s.enforcer, Evaluator: s.policies, Circumstances: s.enforcer.Circumstances,
 	})
@@ -105,7 +118,7 @@ func (s *sidecar) planAgent(l config.Listener) (agentPlan, error) {
 		return agentPlan{}, err
 	}
 	return agentPlan{gateway.DoorConfig{Name: l.Name, Network: l.Listen.Network, Address: l.Listen.Address,
-		UIDs: l.UIDs, Token: token, Log: s.log}, handler}, nil
+		UIDs: l.UIDs, Token: token, Log: s.log}, agent, l.MCP}, nil
 }
 
 // openOperator opens the operators' socket, and the console that it gives links to.
@@ -282,6 +295,7 @@ func (s *sidecar) stop() error {
 		doors.Go(func() { s.shut(ctx, d) })
 	}
 	doors.Wait()
+	closeMCP(s.mcps.retire(nil))
 	err := s.core.close(ctx)
 	if s.metered != nil {
 		err = errors.Join(err, s.metered.Close())

@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync/atomic"
+	"maps"
+	"runtime/debug"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -18,20 +19,48 @@ import (
 // is as configured, unless it names another platform: then it stands alone.
 const MetaSession = "bailiff.dev/session"
 
+var (
+	errBusy   = errors.New("too many calls run at once; try again in a second")
+	errGone   = errors.New("the client of this call is gone")
+	errBroken = errors.New("the sidecar failed at this call; its log says how")
+)
+
 // call is every tool. What the sidecar does not take is an error of the tool.
 func (s *Server) call(ctx context.Context, call *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(s.life, cancel)()
+	select {
+	case s.places <- struct{}{}:
+		defer func() { <-s.places }()
+	default:
+		return failed(errBusy), nil
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(s.life, func() { cancel(errGone) })()
 	req, err := s.request(call)
 	if err != nil {
 		return failed(err), nil
 	}
-	answer, err := s.Sidecar.Execute(ctx, req, s.progress(ctx, call))
-	if err != nil {
-		return failed(err), nil
+	if call.Extra != nil && call.Extra.Header != nil { // by HTTP
+		v := s.visits.of(call.Extra)
+		if v == nil {
+			return failed(errGone), nil
+		}
+		req.Peer = v.peer
+		defer s.follow(ctx, cancel, call, v)()
 	}
-	return told(answer), nil
+	return s.ask(ctx, call, req), nil
+}
+
+// follow ends a call by HTTP with its connection and with its session.
+func (s *Server) follow(ctx context.Context, cancel context.CancelCauseFunc, call *sdk.CallToolRequest, v *visit) (stop func()) {
+	go v.beat(ctx, s.keepAlive)
+	gone := func() { cancel(errGone) }
+	unvisit := context.AfterFunc(v.ctx, gone)
+	unsession := func() bool { return false }
+	if of := s.sessions.find(call.Session.ID()); of != nil {
+		unsession = context.AfterFunc(of.life, gone)
+	}
+	return func() { unvisit(); unsession() }
 }
 
 // request reads a call as strictly as the agent API reads a request.
@@ -60,7 +89,7 @@ func arguments(given json.RawMessage) json.RawMessage {
 func (s *Server) sessionOf(call *sdk.CallToolRequest) (any, error) {
 	configured := s.Session
 	if configured.ID == "" {
-		configured.ID = s.sessionID(call.Session.ID())
+		configured.ID = s.usualSession(call)
 	}
 	given, named := call.Params.Meta[MetaSession]
 	if !named {
@@ -71,6 +100,18 @@ func (s *Server) sessionOf(call *sdk.CallToolRequest) (any, error) {
 		return nil, errors.New("reading the call: _meta[\"" + MetaSession + "\"] is no object, want one like the session of the agent API")
 	}
 	return within(configured, claim)
+}
+
+// usualSession is the session of a call by HTTP. Where the protocol has none, all
+// calls of a peer are of one.
+func (s *Server) usualSession(call *sdk.CallToolRequest) string {
+	if id := call.Session.ID(); id != "" {
+		return s.sessionID(id)
+	}
+	if v := s.visits.of(call.Extra); v != nil {
+		return s.sessionID(v.peer)
+	}
+	return ""
 }
 
 // within completes a claim with what is configured. A claim of another platform is
@@ -84,31 +125,20 @@ func within(configured bailiff.Session, claim map[string]any) (map[string]any, e
 	if err == nil {
 		err = json.Unmarshal(text, &whole)
 	}
-	for key, value := range claim {
-		whole[key] = value
-	}
+	maps.Copy(whole, claim)
 	return whole, err
 }
 
-// progress tells a client that wants to know who is asked and where.
-func (s *Server) progress(ctx context.Context, call *sdk.CallToolRequest) func(gateway.Approval) {
-	token := call.Params.GetProgressToken()
-	if token == nil {
-		return nil
+// survive answers for a handler that panicked: it runs in a goroutine of the
+// protocol's library, and would take the whole sidecar with it.
+func (s *Server) survive(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (result sdk.Result, err error) {
+		defer func() {
+			if cause := recover(); cause != nil {
+				s.Log.Error("serving a message of MCP panicked", "listener", s.Name, "method", method, "cause", cause, "stack", string(debug.Stack()))
+				result, err = failed(errBroken), nil
+			}
+		}()
+		return next(ctx, method, req)
 	}
-	var steps atomic.Int64
-	return func(a gateway.Approval) {
-		_ = call.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: float64(steps.Add(1)), Message: asking(a)})
-	}
-}
-
-// asking says what an approval waits for, or what became of it.
-func asking(a gateway.Approval) string {
-	said := fmt.Sprintf("Approval %s is %s.", a.ID, a.State)
-	for _, more := range []string{a.Message, a.URL} {
-		if more != "" {
-			said += " " + more
-		}
-	}
-	return said
 }

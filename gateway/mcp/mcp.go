@@ -1,27 +1,35 @@
 // Package mcp serves the tools terminal, execute_code and process by the Model
-// Context Protocol. It judges and runs nothing: each call becomes a request of the
-// agent API, is read as strictly as one, and goes to a [Sidecar].
+// Context Protocol, to one client over two streams ([Server.Pipe]) or to many over
+// HTTP ([Server.ServeHTTP]). It judges and runs nothing: each call becomes a request
+// of the agent API, is read as strictly as one, and goes to a [Sidecar].
 //
 // What is promised: the model chooses the tool's arguments and nothing else. Whose
-// request it is stands in [Config]; a client (the program, not the model) may say
-// another session under [MetaSession], which the sidecar takes or refuses like
-// every other claim. A session of the protocol is a session of bailiff, so that it
-// has a sandbox of its own, which goes with it. A call ends with its client: one
-// that is cancelled, or whose connection is gone, stops the command.
+// request it is stands in [Config]; a client (the program, not the model) may name
+// another session under [MetaSession], which the sidecar takes or refuses like every
+// other claim. A session of the protocol is a session of bailiff, so that it has a
+// sandbox of its own, which goes with it. A call ends with its client: one that is
+// cancelled, or whose connection is gone, stops the command.
 //
 // A call that ran is answered with its output, whatever its exit code; everything
 // else is an error of the tool, in words, so that the model learns of it. Both hold
 // the same as a structure, see [Result].
+//
+// Where people are asked, a client that can show addresses is asked to show the
+// console's; it is the people's answer that counts, never the client's, which can
+// only give the call up. Every other client waits, and is told whom for.
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -52,43 +60,74 @@ type Config struct {
 	WaitSeconds int
 	Sidecar     Sidecar
 	Log         *slog.Logger
+
+	// maxSessions are open at once by HTTP, each until it is idle for so long.
+	maxSessions int
+	idle        time.Duration
+	// keepAlive is how often an answer that is still to come says so.
+	keepAlive time.Duration
 }
+
+const (
+	maxSessions = 256
+	idle        = 4 * time.Hour
+	keepAlive   = 20 * time.Second
+	// maxCalls run at once: one message of an old version may hold thousands.
+	maxCalls = 256
+)
+
+// UsualWait is how long, in seconds, a call waits for an approval where nothing else
+// is said: less than the minute after which many clients give a call up, since then
+// they would not be told whom they wait for.
+const UsualWait = 50
 
 // Server is one that clients connect to.
 type Server struct {
 	Config
+	sdk    *sdk.Server
+	places chan struct{} // of running calls
 	// life ends when the server does, and every call with it.
 	life context.Context //nolint:containedctx // calls come from the protocol's own goroutines
 	end  context.CancelFunc
-	sdk  *sdk.Server
+
+	stateful, stateless http.Handler
+	visits              visits
+	sessions            sessions
 }
 
 // New returns a server, or names everything that the config lacks.
 func New(c Config) (*Server, error) {
-	var missing []string
-	for name, absent := range map[string]bool{"Name": c.Name == "", "Version": c.Version == "", "Sidecar": c.Sidecar == nil} {
-		if absent {
-			missing = append(missing, name)
-		}
-	}
-	if len(missing) > 0 {
+	if missing := c.missing(); len(missing) > 0 {
 		return nil, fmt.Errorf("mcp config lacks %s", strings.Join(missing, ", "))
 	}
-	s := &Server{Config: c}
+	c.maxSessions, c.idle, c.keepAlive = cmp.Or(c.maxSessions, maxSessions), cmp.Or(c.idle, idle), cmp.Or(c.keepAlive, keepAlive)
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
+	s := &Server{Config: c, places: make(chan struct{}, maxCalls)}
 	s.life, s.end = context.WithCancel(context.Background())
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "bailiff", Title: "bailiff", Version: c.Version}, &sdk.ServerOptions{
-		Instructions: instructions, Logger: c.Log, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
+		Instructions: instructions, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
 	})
 	for _, tool := range tools() {
 		s.sdk.AddTool(tool, s.call)
 	}
+	s.sdk.AddReceivingMiddleware(s.survive, s.admit)
+	s.serveHTTP()
 	return s, nil
 }
 
-// endPatience is how long the end of a session may take.
-const endPatience = 15 * time.Second
+func (c Config) missing() (names []string) {
+	lacks := func(absent bool, name string) {
+		if absent {
+			names = append(names, name)
+		}
+	}
+	lacks(c.Name == "", "Name")
+	lacks(c.Version == "", "Version")
+	lacks(c.Sidecar == nil, "Sidecar")
+	return names
+}
 
-// longestLine bounds a message; what it carries is refused above 1 MiB.
+// longestLine bounds a message of a pipe; requests above 1 MiB are refused anyway.
 const longestLine = 4 << 20
 
 // Pipe serves the one client at the other end of two streams, until it goes away or
@@ -107,11 +146,25 @@ func (s *Server) Pipe(ctx context.Context, from io.ReadCloser, to io.WriteCloser
 	return err
 }
 
+// Close ends all calls and sessions.
+func (s *Server) Close() {
+	s.end()
+	var closing sync.WaitGroup
+	for session := range s.sdk.Sessions() {
+		closing.Go(func() { _ = session.Close() })
+	}
+	closing.Wait()
+	s.sessions.wait()
+}
+
+// endPatience is how long the end of a session may take.
+const endPatience = 15 * time.Second
+
 func (s *Server) endSession(id string) {
 	ctx, cancel := context.WithTimeout(context.Background(), endPatience)
 	defer cancel()
-	if err := s.Sidecar.EndSession(ctx, id); err != nil && s.Log != nil {
-		s.Log.Warn("ending a session", "session", id, "error", err)
+	if err := s.Sidecar.EndSession(ctx, id); err != nil {
+		s.Log.Warn("ending a session of MCP", "session", id, "error", err)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway"
 )
 
@@ -54,7 +55,7 @@ func (s *sidecar) last(t *testing.T) bailiff.Request {
 var ana = bailiff.Session{Platform: "cli", UserID: "1000"}
 
 // piped is a client of a server at the other end of pipes; hangUp ends it.
-func piped(t *testing.T, s *sidecar, options *sdk.ClientOptions) (c *sdk.ClientSession, hangUp func()) {
+func piped(t *testing.T, s *sidecar, options *sdk.ClientOptions, version string) (c *sdk.ClientSession, hangUp func()) {
 	t.Helper()
 	server, err := New(Config{Name: "test", Version: "1.2.3", Session: ana, WaitSeconds: 50, Env: []string{"TOKEN"}, Sidecar: s})
 	if err != nil {
@@ -65,7 +66,7 @@ func piped(t *testing.T, s *sidecar, options *sdk.ClientOptions) (c *sdk.ClientS
 	done := make(chan error)
 	go func() { done <- server.Pipe(t.Context(), fromClient, toClient) }()
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, options)
-	c, err = client.Connect(t.Context(), &sdk.IOTransport{Reader: fromServer, Writer: toServer}, nil)
+	c, err = client.Connect(t.Context(), &sdk.IOTransport{Reader: fromServer, Writer: toServer}, &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +94,7 @@ func use(t *testing.T, c *sdk.ClientSession, tool string, args map[string]any, m
 }
 
 func TestTheToolsAreTheAgentAPIs(t *testing.T) {
-	c, _ := piped(t, &sidecar{}, nil)
+	c, _ := piped(t, &sidecar{}, nil, "")
 	list, err := c.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +110,7 @@ func TestTheToolsAreTheAgentAPIs(t *testing.T) {
 
 func TestACallIsARequestOfTheConfiguredSession(t *testing.T) {
 	s := &sidecar{}
-	c, hangUp := piped(t, s, nil)
+	c, hangUp := piped(t, s, nil, "")
 	if text, failed := use(t, c, "terminal", map[string]any{"command": "git push", "timeout": 5}); text != "hello\n" || failed {
 		t.Errorf("the result is %q, %v", text, failed)
 	}
@@ -130,7 +131,7 @@ func TestACallIsARequestOfTheConfiguredSession(t *testing.T) {
 
 func TestACallThatIsNoRequestReachesNobody(t *testing.T) {
 	s := &sidecar{}
-	c, _ := piped(t, s, nil)
+	c, _ := piped(t, s, nil, "")
 	for name, test := range map[string]struct {
 		tool string
 		args map[string]any
@@ -171,10 +172,15 @@ func TestWhatDidNotRunIsAnErrorInWords(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, _ := piped(t, &sidecar{execute: func(context.Context, bailiff.Request, func(gateway.Approval)) (gateway.Answer, error) {
 				return test.answer, test.err
-			}}, nil)
+			}}, nil, "")
 			if text, failed := use(t, c, "terminal", map[string]any{"command": "x"}); text != test.text || failed != test.failed {
 				t.Errorf("the result is %q, %v; want %q, %v", text, failed, test.text, test.failed)
 			}
 		})
 	}
+}
+
+func await(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	backendtest.Await(t, what, holds)
 }

@@ -67,6 +67,19 @@ type Listener struct {
 	Platforms []string
 	// TokenFile holds the bearer token of a TCP listener.
 	TokenFile string
+	// MCP says whose requests come in by the Model Context Protocol; nil means that
+	// it is not served.
+	MCP *MCP
+}
+
+// MCP says whose requests a listener's clients of the Model Context Protocol send.
+type MCP struct {
+	// Session has no ID where each session of the protocol is one of its own.
+	Session bailiff.Session
+	// Env lists the names of the variables that every request asks for.
+	Env []string
+	// WaitSeconds is how long a call waits for an approval; zero means as long as usual.
+	WaitSeconds int
 }
 
 // Address is where to listen, in the terms of net.Listen.

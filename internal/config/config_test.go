@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/guard"
 )
 
@@ -64,6 +65,11 @@ func TestAGoodConfigurationIsReadWhole(t *testing.T) {
 			Listeners: []Listener{
 				{Name: "hermes", Listen: Address{"unix", "/run/bailiff/agent.sock"}, UIDs: []uint32{1001}, Platforms: []string{"telegram", "discord"}},
 				{Name: "remote", Listen: Address{"tcp", "127.0.0.1:8640"}, TokenFile: "/etc/bailiff/token"},
+				{
+					Name: "tools", Listen: Address{"tcp", "127.0.0.1:8641"}, TokenFile: "/etc/bailiff/token", Platforms: []string{"cli"},
+					MCP: &MCP{Session: bailiff.Session{ID: "s", Platform: "cli", ChatType: "dm", ChatID: "c", ThreadID: "t", UserID: "1000", Unattended: true},
+						Env: []string{"GITHUB_TOKEN"}, WaitSeconds: 100},
+				},
 			},
 			DataPaths: []string{"bailiff/decision", "agent/call/decision"},
 		},

@@ -84,6 +84,7 @@ func (r *reader) listener(a *Agent, at place) {
 		"uids":       r.uids(&l.UIDs),
 		"platforms":  r.each(&l.Platforms, r.platform),
 		"token_file": func(at place) { l.TokenFile, _ = r.trustedPath(at) },
+		"mcp":        func(at place) { l.MCP = r.mcp(at) },
 	})
 	if len(r.faults) == before {
 		r.checkListener(l, a.Listeners, at)
@@ -106,6 +107,8 @@ func (r *reader) checkListener(l Listener, others []Listener, at place) {
 		r.fault(at, "uids cannot be checked on tcp, want a Unix socket or no uids")
 	case !tcp && l.TokenFile != "":
 		r.fault(at, "token_file is for tcp; a Unix socket checks uids")
+	case l.MCP != nil && !speaksFor(l.Platforms, l.MCP.Session.Platform):
+		r.fault(at, "mcp.platform is %s, for which the listener may not speak; name it in platforms", l.MCP.Session.Platform)
 	}
 	for _, o := range others {
 		if o.Name == l.Name {

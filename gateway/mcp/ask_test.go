@@ -1,0 +1,216 @@
+package mcp
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/gateway"
+)
+
+var pending = gateway.Approval{ID: "a-1", State: bailiff.ApprovalPending, Message: "ana can answer.", URL: "http://127.0.0.1:8642/?approval=a-1"}
+
+// people is a sidecar that asks them, and runs what they have answered.
+type people struct {
+	sidecar
+	answered chan struct{}
+	about    gateway.Approval
+}
+
+func asked(about gateway.Approval) *people {
+	p := &people{answered: make(chan struct{}), about: about}
+	p.execute = p.ask
+	return p
+}
+
+func (p *people) ask(ctx context.Context, req bailiff.Request, news func(gateway.Approval)) (gateway.Answer, error) {
+	waits := gateway.Answer{Status: bailiff.ApprovalRequired, Message: "It waits.", Approval: &p.about}
+	select {
+	case <-p.answered:
+	default:
+		if news != nil {
+			news(p.about)
+		}
+		if req.WaitSeconds == 0 {
+			return waits, nil
+		}
+	}
+	select {
+	case <-ctx.Done():
+		return gateway.Answer{}, ctx.Err()
+	case <-p.answered:
+	}
+	if news != nil {
+		done := p.about
+		done.State, done.URL = bailiff.ApprovalApproved, ""
+		news(done)
+	}
+	return gateway.Answer{Status: bailiff.Completed, Output: "ran\n"}, nil
+}
+
+// viewer is a client that can show pages, and what its user does.
+type viewer struct {
+	mu    sync.Mutex
+	shown []string
+	does  func(context.Context) string
+}
+
+func (v *viewer) options() *sdk.ClientOptions {
+	return &sdk.ClientOptions{
+		Capabilities: &sdk.ClientCapabilities{Elicitation: &sdk.ElicitationCapabilities{URL: &sdk.URLElicitationCapabilities{}}},
+		ElicitationHandler: func(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+			v.mu.Lock()
+			v.shown = append(v.shown, r.Params.Mode+" "+r.Params.URL+" "+r.Params.ElicitationID)
+			v.mu.Unlock()
+			return &sdk.ElicitResult{Action: v.does(ctx)}, nil
+		},
+	}
+}
+
+func (v *viewer) all() string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return strings.Join(v.shown, "\n")
+}
+
+// ways are all by which a client may connect.
+var ways = []string{"by a pipe", "by a pipe of an older version", "by HTTP in a session", "by HTTP without"}
+
+func connected(t *testing.T, way string, s *sidecar, o *sdk.ClientOptions) *sdk.ClientSession {
+	t.Helper()
+	if strings.HasPrefix(way, "by a pipe") {
+		version := ""
+		if way != "by a pipe" {
+			version = versions[0]
+		}
+		c, _ := piped(t, s, o, version)
+		return c
+	}
+	_, door := opened(t, s)
+	return connect(t, door, versions[slices.Index([]string{"by HTTP in a session", "by HTTP without"}, way)], o)
+}
+
+func TestAClientThatShowsPagesShowsTheApprovals(t *testing.T) {
+	for _, name := range ways {
+		t.Run(name, func(t *testing.T) {
+			p := asked(pending)
+			v := &viewer{does: func(context.Context) string { close(p.answered); return "accept" }}
+			c := connected(t, name, &p.sidecar, v.options())
+			if text, failed := use(t, c, "terminal", map[string]any{"command": "x"}); text != "ran\n" || failed {
+				t.Errorf("it is answered %q, %v", text, failed)
+			}
+			if want := "url " + pending.URL + " a-1"; v.all() != want {
+				t.Errorf("shown was %q, want %q", v.all(), want)
+			}
+		})
+	}
+}
+
+func TestToShowAPageAnswersNothing(t *testing.T) {
+	for _, name := range ways {
+		t.Run(name, func(t *testing.T) {
+			p := asked(pending)
+			v := &viewer{does: func(context.Context) string { return "accept" }}
+			c := connected(t, name, &p.sidecar, v.options())
+			ctx, cancel := context.WithCancel(t.Context())
+			answered := make(chan error, 1)
+			go func() {
+				_, err := c.CallTool(ctx, &sdk.CallToolParams{Name: "terminal", Arguments: map[string]any{"command": "x"}})
+				answered <- err
+			}()
+			await(t, "the page was shown", func() bool { return v.all() != "" })
+			select {
+			case err := <-answered:
+				t.Errorf("it was answered while nobody had: %v", err)
+			default:
+			}
+			cancel()
+			<-answered
+		})
+	}
+}
+
+func TestWhoDeclinesThePageGivesTheCallUp(t *testing.T) {
+	for _, name := range ways {
+		for _, action := range []string{"decline", "cancel"} {
+			t.Run(name+" by "+action, func(t *testing.T) {
+				p := asked(pending)
+				v := &viewer{does: func(context.Context) string { return action }}
+				c := connected(t, name, &p.sidecar, v.options())
+				if text, failed := use(t, c, "terminal", map[string]any{"command": "x"}); !failed || !strings.Contains(text, "given up") {
+					t.Errorf("it is answered %q, %v", text, failed)
+				}
+			})
+		}
+	}
+}
+
+func TestAnAnswerFromElsewhereTakesThePageBack(t *testing.T) {
+	for _, name := range []string{"by a pipe of an older version", "by HTTP in a session"} {
+		t.Run(name, func(t *testing.T) {
+			p := asked(pending)
+			over := make(chan struct{})
+			v := &viewer{does: func(context.Context) string { close(p.answered); <-over; return "decline" }}
+			options := v.options()
+			options.ElicitationCompleteHandler = func(_ context.Context, r *sdk.ElicitationCompleteNotificationRequest) {
+				if r.Params.ElicitationID == "a-1" {
+					close(over)
+				}
+			}
+			c := connected(t, name, &p.sidecar, options)
+			if text, failed := use(t, c, "terminal", map[string]any{"command": "x"}); text != "ran\n" || failed {
+				t.Errorf("it is answered %q, %v", text, failed)
+			}
+			<-over
+		})
+	}
+}
+
+func TestWhereNoPageCanBeShownTheCallWaits(t *testing.T) {
+	without := pending
+	without.URL = ""
+	for _, name := range ways {
+		for about, test := range map[string]struct {
+			approval gateway.Approval
+			options  func(*viewer) *sdk.ClientOptions
+		}{
+			"there is no page":         {without, (*viewer).options},
+			"the client can show none": {pending, func(*viewer) *sdk.ClientOptions { return nil }},
+			"the client can show forms at most": {pending, func(v *viewer) *sdk.ClientOptions {
+				o := v.options()
+				o.Capabilities.Elicitation = &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}}
+				return o
+			}},
+		} {
+			t.Run(name+", "+about, func(t *testing.T) {
+				p := asked(test.approval)
+				v := &viewer{does: func(context.Context) string { return "decline" }}
+				options := test.options(v)
+				if options == nil {
+					options = &sdk.ClientOptions{}
+				}
+				told := make(chan string, 10)
+				options.ProgressNotificationHandler = func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+					if told <- r.Params.Message; strings.Contains(r.Params.Message, "pending") {
+						close(p.answered)
+					}
+				}
+				c := connected(t, name, &p.sidecar, options)
+				if text, failed := use(t, c, "terminal", map[string]any{"command": "x"}, sdk.Meta{"progressToken": "p"}); text != "ran\n" || failed {
+					t.Errorf("it is answered %q, %v", text, failed)
+				}
+				if said := <-told; said != below("Approval a-1 is pending. ana can answer.", test.approval.URL) {
+					t.Errorf("the client is told %q", said)
+				}
+				if v.all() != "" {
+					t.Errorf("shown was %q", v.all())
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package config
+
+import (
+	"regexp"
+	"slices"
+)
+
+// speaksFor is what [Listener.Platforms] say, as far as can be told without the
+// policies, which know the messaging platforms.
+func speaksFor(platforms []string, platform string) bool {
+	if len(platforms) == 0 {
+		return platform != "cli"
+	}
+	return slices.Contains(platforms, platform) || slices.Contains(platforms, "*")
+}
+
+// mcp reads whose requests come in by the Model Context Protocol.
+func (r *reader) mcp(at place) *MCP {
+	var m MCP
+	before := len(r.faults)
+	r.section(at, fields{
+		"platform":     func(at place) { m.Session.Platform, _ = r.platform(at) },
+		"user":         r.id(&m.Session.UserID),
+		"chat":         r.id(&m.Session.ChatID),
+		"chat_type":    r.oneOf(&m.Session.ChatType, "chat_type", "dm", "group", "channel", "thread"),
+		"thread":       r.id(&m.Session.ThreadID),
+		"session":      r.id(&m.Session.ID),
+		"unattended":   r.boolean(&m.Session.Unattended),
+		"env":          r.each(&m.Env, r.variable),
+		"wait_seconds": r.number(&m.WaitSeconds, 1, 24*60*60),
+	})
+	switch {
+	case len(r.faults) > before:
+	case m.Session.Platform == "" || m.Session.Platform == "*":
+		r.fault(at, `platform is missing: it says as whose requests calls are judged, such as "cli"`)
+	case m.Session.UserID == "":
+		r.fault(at, "user is missing: it says as whose requests calls are judged")
+	}
+	return &m
+}
+
+// longestID is what a request may have.
+const longestID = 256
+
+func (r *reader) id(into *string) func(place) {
+	return func(at place) {
+		s, ok := r.text(at)
+		if ok && len(s) > longestID {
+			r.fault(at, "is longer than the %d bytes that an id may have", longestID)
+			return
+		}
+		*into = s
+	}
+}
+
+var variableShape = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,255}$`)
+
+func (r *reader) variable(at place) (string, bool) {
+	s, ok := r.text(at)
+	if ok && !variableShape.MatchString(s) {
+		r.fault(at, "want a variable's name (letters, digits and _, no digit first), is %q", s)
+		return "", false
+	}
+	return s, ok
+}
