@@ -57,34 +57,25 @@ Exit status: 0 when the agent has hung up, 1 if it could not be served.`,
 	return cmd
 }
 
-// distant is a sidecar by one of its doors, which may be stuck.
+// distant is a sidecar by one of its doors, which may be stuck: it has to decide
+// within the patience. From then on the client sees whether it lives.
 type distant struct {
 	*client.Client
 	patience time.Duration
 }
 
-var errStuck = errors.New("the sidecar took too long to answer, so the call was given up; \"bailiff status\" says how it is")
-
-// slack is what a sidecar may need beside the waiting and the running, such as to
-// get an image.
-const slack = 10 * time.Minute
+var errStuck = errors.New("the sidecar did not decide in time, so the call was given up and nothing ran; \"bailiff status\" says how it is")
 
 func (d distant) Execute(ctx context.Context, req bailiff.Request, asked func(gateway.Approval)) (gateway.Answer, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	watch := time.AfterFunc(d.patience, func() { cancel(errStuck) })
 	defer watch.Stop()
-	decided := func(decision gateway.Decided) { watch.Reset(longest(req, decision.Decision)) }
-	answer, err := d.Client.Execute(ctx, req, client.News{Decision: decided, Approval: asked})
+	answer, err := d.Client.Execute(ctx, req, client.News{Decision: func(gateway.Decided) { watch.Stop() }, Approval: asked})
 	if err != nil && errors.Is(context.Cause(ctx), errStuck) {
 		return answer, errStuck
 	}
 	return answer, err
-}
-
-// longest is how long a request may take from its decision on.
-func longest(req bailiff.Request, d bailiff.Decision) time.Duration {
-	return time.Duration(req.WaitSeconds+max(req.Args.Timeout, d.Limits.TimeoutSeconds))*time.Second + slack
 }
 
 func (d distant) EndSession(ctx context.Context, session string) error {
