@@ -25,6 +25,8 @@ type Enforcer interface {
 // Evaluator answers with other documents of the policies than the decision.
 type Evaluator interface {
 	Query(ctx context.Context, req bailiff.Request, at bailiff.Circumstances, path string) (result any, defined bool, err error)
+	// Read answers with a document about an input, as JSON, that is no request.
+	Read(ctx context.Context, input []byte, path string) (result any, defined bool, err error)
 }
 
 // AgentConfig is what an agent's door serves. Name, Enforcer, Tools and one of

@@ -16,25 +16,29 @@ import (
 // evaluator is a fake that knows three documents.
 type evaluator struct {
 	at bailiff.Circumstances
-	// silent policies define nothing.
-	silent bool
+	// asked is how it reads a call; nil is not at all.
+	asked any
+	err   error
 }
 
 func (e *evaluator) Query(_ context.Context, req bailiff.Request, at bailiff.Circumstances, path string) (any, bool, error) {
 	e.at = at
 	switch {
-	case e.silent:
-	case path == "agent/call/decision":
+	case path == "house/report":
 		return map[string]any{"tool": req.Tool, "n": json.Number("12345678901234567890")}, true, nil
-	case path == "agent/broken":
+	case path == "house/broken":
 		return nil, false, errors.New("evaluating policies: out of time")
 	}
 	return nil, false, nil
 }
 
+func (e *evaluator) Read(_ context.Context, _ []byte, path string) (any, bool, error) {
+	return e.asked, e.asked != nil && path == "agent/call/asked", e.err
+}
+
 func dataAgent(e *enforcer, q *evaluator) AgentConfig {
 	c := agentOf(e)
-	c.DataPaths = []string{decisionPath, "agent/call/decision", "agent/undefined", "agent/broken"}
+	c.DataPaths = []string{decisionPath, callPath, "house/report", "house/undefined", "house/broken"}
 	c.Evaluator = q
 	c.Circumstances = func(req bailiff.Request) bailiff.Circumstances { return bailiff.Circumstances{EnvAvailable: req.Env} }
 	return c
@@ -102,34 +106,6 @@ func TestTheDecisionIsNeverUndefined(t *testing.T) {
 	}
 }
 
-func TestWherePoliciesSayNothingOfACallTheDecisionStands(t *testing.T) {
-	reasons := []bailiff.Reason{{Rule: "a", Message: "It deletes."}, {Rule: "b", Message: "It sends."}}
-	for name, c := range map[string]struct {
-		decision bailiff.Decision
-		want     string
-	}{
-		"allowed":             {bailiff.Decision{Outcome: bailiff.Allow}, `{"decision":"allow"}`},
-		"asked about":         {bailiff.Decision{Outcome: bailiff.Ask, Approval: &bailiff.ApprovalTerms{Reasons: reasons}}, `{"decision":"requires-approval","reason":"It deletes. It sends."}`},
-		"asked about, simply": {bailiff.Decision{Outcome: bailiff.Ask}, `{"decision":"requires-approval"}`},
-		"denied":              {bailiff.Decision{Outcome: bailiff.Deny, Denials: reasons[:1]}, `{"decision":"deny","reason":"It deletes."}`},
-		"nobody decided":      {bailiff.Decision{}, `{"decision":"deny"}`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			e := &enforcer{decide: func() bailiff.Decision { return c.decision }}
-			door := callerOf(t, open(t, DoorConfig{}, agentHandler(t, dataAgent(e, &evaluator{silent: true}))))
-			if a := door.post("/v1/data/agent/call/decision", `{"input": `+inputDocument+`}`); string(a.body) != `{"decision_id":"d1","result":`+c.want+`}` {
-				t.Errorf("version 1 answers %s, want %s", a.body, c.want)
-			}
-			if a := door.post("/v0/data/agent/call/decision", inputDocument); string(a.body) != c.want {
-				t.Errorf("version 0 answers %s, want %s", a.body, c.want)
-			}
-			if got := e.last(t); got.Args.Command != "rm -rf /" {
-				t.Errorf("the enforcer got %+v", got)
-			}
-		})
-	}
-}
-
 func TestOtherDocumentsAreEvaluated(t *testing.T) {
 	q := &evaluator{}
 	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, dataAgent(&enforcer{}, q))))
@@ -139,18 +115,18 @@ func TestOtherDocumentsAreEvaluated(t *testing.T) {
 		status           int
 		answers          string
 	}{
-		{"a document, version 1", "/v1/data/agent/call/decision", v1, 200, `{"result":{"n":12345678901234567890,"tool":"terminal"}}`},
-		{"a document, version 0", "/v0/data/agent/call/decision", inputDocument, 200, `{"n":12345678901234567890,"tool":"terminal"}`},
-		{"an undefined one, version 1", "/v1/data/agent/undefined", v1, 200, `{}`},
-		{"an undefined one, version 0", "/v0/data/agent/undefined", inputDocument, 404, `{"code":"undefined_document"`},
-		{"one that fails", "/v1/data/agent/broken", v1, 500, `{"code":"internal_error"`},
-		{"input that is no request", "/v1/data/agent/undefined", `{"input": {}}`, 400, `{"code":"invalid_request"`},
+		{"a document, version 1", "/v1/data/house/report", v1, 200, `{"result":{"n":12345678901234567890,"tool":"terminal"}}`},
+		{"a document, version 0", "/v0/data/house/report", inputDocument, 200, `{"n":12345678901234567890,"tool":"terminal"}`},
+		{"an undefined one, version 1", "/v1/data/house/undefined", v1, 200, `{}`},
+		{"an undefined one, version 0", "/v0/data/house/undefined", inputDocument, 404, `{"code":"undefined_document"`},
+		{"one that fails", "/v1/data/house/broken", v1, 500, `{"code":"internal_error"`},
+		{"input that is no request", "/v1/data/house/undefined", `{"input": {}}`, 400, `{"code":"invalid_request"`},
 		{"text that is no JSON", "/v1/data/bailiff/decision", `{"input"`, 400, `{"code":"invalid_json"`},
 		{"a platform that is not this door's", "/v1/data/bailiff/decision", strings.Replace(v1, "telegram", "cli", 1), 403, `{"code":"platform_not_allowed"`},
 		{"a document that is not listed", "/v1/data/bailiff/tables", v1, 403, `{"code":"path_not_allowed"`},
 		{"everything", "/v1/data/", v1, 404, `{"code":"not_found"`},
 		{"a part of a listed path", "/v1/data/bailiff", v1, 403, `{"code":"path_not_allowed"`},
-		{"a way around", "/v1/data/agent/../bailiff/tables", v1, 404, `{"code":"not_found"`},
+		{"a way around", "/v1/data/house/../bailiff/tables", v1, 404, `{"code":"not_found"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			a := caller{t, c.client}.post(test.path, test.body)

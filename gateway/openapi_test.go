@@ -158,12 +158,13 @@ func (broken) Refuse(string, string, string) bailiff.Decided           { panic("
 func (broken) EndSession(context.Context, string, string) (bailiff.Ended, error) {
 	return bailiff.Ended{}, errors.New("stuck")
 }
-func (broken) Status(context.Context) Status                 { panic("a bug") }
-func (broken) List(context.Context) []Sandbox                { panic("a bug") }
-func (broken) Remove(context.Context, string) (bool, error)  { return false, errors.New("stuck") }
-func (broken) RegisterTools(string, string, []string) error  { panic("a bug") }
-func (broken) AnswerTool(string, string, string, bool) error { panic("a bug") }
-func (broken) Reap(context.Context) (int, error)             { return 0, errors.New("stuck") }
+func (broken) Status(context.Context) Status                           { panic("a bug") }
+func (broken) List(context.Context) []Sandbox                          { panic("a bug") }
+func (broken) Remove(context.Context, string) (bool, error)            { return false, errors.New("stuck") }
+func (broken) RegisterTools(string, string, []string) error            { panic("a bug") }
+func (broken) AnswerTool(string, string, string, bool) error           { panic("a bug") }
+func (broken) Reap(context.Context) (int, error)                       { return 0, errors.New("stuck") }
+func (broken) Read(context.Context, []byte, string) (any, bool, error) { panic("a bug") }
 func (broken) Query(context.Context, bailiff.Request, bailiff.Circumstances, string) (any, bool, error) {
 	panic("a bug")
 }
@@ -238,8 +239,8 @@ func TestTheDoorsAreAsDescribed(t *testing.T) {
 		try := func(c caller, method, path, body string) { d.check(t, method, path, body, c.do(method, path, body)) }
 		try(agent, "POST", "/v1/execute", telegramRequest)
 		try(callerOf(t, open(t, DoorConfig{}, whole[0].handler)), "POST", "/v1/tool_calls/c2", `{"error": "no"}`)
-		try(agent, "POST", "/v0/data/agent/undefined", inputDocument)
-		try(agent, "POST", "/v1/data/agent/undefined", `{"input": `+inputDocument+`}`)
+		try(agent, "POST", "/v0/data/house/undefined", inputDocument)
+		try(agent, "POST", "/v1/data/house/undefined", `{"input": `+inputDocument+`}`)
 		for _, path := range []string{"/v1/sandboxes/other", "/v1/grants/g-none"} {
 			try(operator, "DELETE", path, "")
 		}

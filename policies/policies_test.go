@@ -217,9 +217,9 @@ func compiled(t *testing.T, added map[string]string) error {
 	schemas.Put(ast.SchemaRootRef, schema)
 	modules := map[string]*ast.Module{}
 	for name, source := range sources(t, added) {
-		modules[name] = ast.MustParseModule(source)
+		modules[name] = ast.MustParseModuleWithOpts(source, ast.ParserOptions{ProcessAnnotation: true})
 	}
-	compiler := ast.NewCompiler().WithStrict(true).WithSchemas(schemas)
+	compiler := ast.NewCompiler().WithStrict(true).WithSchemas(schemas).WithUseTypeCheckAnnotations(true)
 	if compiler.Compile(modules); compiler.Failed() {
 		return compiler.Errors
 	}

@@ -32,6 +32,7 @@
 package pdp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -211,19 +212,36 @@ func (s *stopwatch) lap(name string) {
 	s.last = now
 }
 
-// Query answers with another document than the decision, such as
-// "agent/call/decision", about the same input document.
+// Query answers with another document than the decision, such as "house/report",
+// about the same input document.
 func (p *PDP) Query(ctx context.Context, req bailiff.Request, at bailiff.Circumstances, path string) (result any, defined bool, err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			result, defined, err = nil, false, fmt.Errorf("querying %s: panic: %v", path, cause)
-		}
-	}()
+	defer survive(path, &defined, &err)
+	return p.query(ctx, document(req, at, p.config.Home), at.Time, path)
+}
+
+// Read answers with a document about any input, as JSON, of which nothing is
+// computed, such as "agent/call/asked".
+func (p *PDP) Read(ctx context.Context, input []byte, path string) (result any, defined bool, err error) {
+	defer survive(path, &defined, &err)
+	value, err := ast.ValueFromReader(bytes.NewReader(input))
+	if err != nil {
+		return nil, false, fmt.Errorf("reading the input: %w", err)
+	}
+	return p.query(ctx, value, time.Now(), path)
+}
+
+func survive(path string, defined *bool, err *error) {
+	if cause := recover(); cause != nil {
+		*defined, *err = false, fmt.Errorf("querying %s: panic: %v", path, cause)
+	}
+}
+
+func (p *PDP) query(ctx context.Context, input ast.Value, at time.Time, path string) (result any, defined bool, err error) {
 	query, err := p.inForce.Load().query(ctx, path)
 	if err != nil {
 		return nil, false, err
 	}
-	answer, err := evaluate(ctx, query, document(req, at, p.config.Home), at.Time, p.config.EvalTimeout)
+	answer, err := evaluate(ctx, query, input, at, p.config.EvalTimeout)
 	if err != nil || answer == nil {
 		return nil, false, err
 	}

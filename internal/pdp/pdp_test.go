@@ -103,6 +103,23 @@ func TestQueryAnswersWithOtherDocuments(t *testing.T) {
 	}
 }
 
+func TestADocumentMayBeAboutAnyInput(t *testing.T) {
+	p := opened(t, map[string]string{"p.rego": allowing, "call.rego": "# METADATA\n# schemas:\n# - input: {}\npackage call\n\nname := input.tool.name\n"})
+	for input, want := range map[string]string{
+		`{"tool": {"name": "bash", "n": 12345678901234567890}}`: "bash true <nil>",
+		`{"tool": "terminal"}`: "<nil> false <nil>",
+		`[]`:                   "<nil> false <nil>",
+	} {
+		result, defined, err := p.Read(t.Context(), []byte(input), "call/name")
+		if got := fmt.Sprint(result, " ", defined, " ", err); got != want {
+			t.Errorf("%s: got %s, want %s", input, got, want)
+		}
+	}
+	if _, defined, err := p.Read(t.Context(), []byte(`{`), "call/name"); defined || err == nil {
+		t.Error("what is no JSON was read")
+	}
+}
+
 func TestPoliciesTellTheTimeOfTheRequest(t *testing.T) {
 	p := opened(t, map[string]string{"p.rego": allowing, "t.rego": "package clock\n\nsame if time.parse_rfc3339_ns(input.time) == time.now_ns()\n"})
 	if same, _, err := p.Query(context.Background(), listing, ready, "clock/same"); same != true || err != nil {

@@ -34,6 +34,10 @@ func toolsTo(each shape) shape {
 	return oneOfThe("tool", "an object with a value for each tool", same(toolNames, each))
 }
 
+func argumentsTo(each shape) shape {
+	return oneOfThe("argument", "an object with the name of a field for each argument", same(argumentNames, each))
+}
+
 func same(names []string, each shape) map[string]shape {
 	known := map[string]shape{}
 	for _, name := range names {

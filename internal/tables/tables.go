@@ -44,6 +44,7 @@ func known(kind shape) map[string]shape {
 		"network":         fields(map[string]shape{"platforms": named(network)}),
 		"limits":          fields(map[string]shape{"tools": toolsTo(limits), "unasked_timeout_seconds": toolsTo(count)}),
 		"callable_tools":  callable,
+		"agent_tools":     named(agentTool),
 		"approval":        fields(map[string]shape{"terms": terms, "tools": toolsTo(terms)}),
 		"env":             named(list(variableFor)),
 		"env_never":       fields(map[string]shape{"names": named(text), "prefixes": named(text)}),
@@ -80,6 +81,10 @@ var (
 	terms = fields(map[string]shape{
 		"scopes": list(word("once", "session", "always")), "timeout_seconds": count, "grant_seconds": count, "quorum": count,
 	})
+	agentTool = fields(map[string]shape{
+		"tool": word(string(bailiff.Terminal), string(bailiff.ExecuteCode)), "through_bailiff": truth,
+		"fields": argumentsTo(text), "ignored": list(text),
+	})
 	variableFor = fields(map[string]shape{
 		"platforms": list(text), "tools": list(word(toolNames...)), "programs": list(text), "backends": list(word(backendNames...)), "sealed": truth,
 	})
@@ -87,5 +92,7 @@ var (
 
 var (
 	backendNames = []string{"docker", "bubblewrap", "local"}
-	toolNames    = []string{string(bailiff.Terminal), string(bailiff.ExecuteCode), string(bailiff.Process), string(bailiff.Call)}
+	// argumentNames are those of terminal and of execute_code.
+	argumentNames = []string{"command", "workdir", "timeout", "background", "stdin", "code", "reset"}
+	toolNames     = []string{string(bailiff.Terminal), string(bailiff.ExecuteCode), string(bailiff.Process), string(bailiff.Call)}
 )

@@ -1,0 +1,110 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+const (
+	// callPath is where agents' tool kits look for a verdict on a tool call, to
+	// which nothing defined means that they need not care. So it is always the
+	// decision, in their words.
+	callPath = "agent/call/decision"
+	// askedPath is where the policies read a tool call in a kit's words.
+	askedPath = "agent/call/asked"
+)
+
+// ruleElsewhere is the rule of a denial of what might run, but not where its tool does.
+const ruleElsewhere = "backend.elsewhere"
+
+// verdict is a decision as agents' tool kits know it.
+type verdict struct {
+	// Decision is "allow", "requires-approval" or "deny".
+	Decision string `json:"decision"`
+	Reason   string `json:"reason,omitempty"`
+}
+
+// worded is a decision in the words of kits. The policies word it in the same way
+// for stock OPA.
+func worded(d bailiff.Decision) verdict {
+	switch d.Outcome {
+	case bailiff.Allow:
+		return verdict{Decision: "allow"}
+	case bailiff.Ask:
+		if d.Approval != nil {
+			return verdict{"requires-approval", messages(d.Approval.Reasons)}
+		}
+		return verdict{Decision: "requires-approval"}
+	}
+	return verdict{"deny", messages(d.Denials)}
+}
+
+func messages(reasons []bailiff.Reason) string {
+	list := make([]string, len(reasons))
+	for i, r := range reasons {
+		list[i] = r.Message
+	}
+	return strings.Join(list, " ")
+}
+
+// judgeCall decides about a tool call. Whoever asks runs the tool itself, so that
+// what may run in another place than the one named may not run.
+func (a *agent) judgeCall(ctx context.Context, input jsontext.Value) (bailiff.Decided, *Problem) {
+	read := a.readDocument
+	if isKits(input) {
+		read = a.readCall
+	}
+	req, decided, p := a.judge(ctx, input, read)
+	place := decided.Decision.Backend.Name
+	if decided.Decision.Outcome == bailiff.Deny || req.Backend == "" || req.Backend == place {
+		return decided, p
+	}
+	return a.Enforcer.Refuse(a.Name, ruleElsewhere, fmt.Sprintf(
+		"It would run on %s, and the policies let it run on %s only: have the tool hand it to bailiff.", cut(req.Backend), place)), nil
+}
+
+// isKits tells a call in the words of a kit, where the tool is an object, from an
+// input document of bailiff's own.
+func isKits(input jsontext.Value) bool {
+	var wire struct {
+		Tool jsontext.Value `json:"tool"`
+	}
+	return json.Unmarshal(input, &wire) == nil && wire.Tool.Kind() == '{'
+}
+
+// readCall reads a request from a tool call, as the policies understand it.
+func (a *agent) readCall(ctx context.Context, input jsontext.Value) (bailiff.Request, *Problem) {
+	result, defined, err := a.Evaluator.Read(ctx, input, askedPath)
+	text, err := written(result, err)
+	switch {
+	case err != nil:
+		return bailiff.Request{}, refused(codeRequest, []Fault{{"", err.Error()}})
+	case !defined:
+		return bailiff.Request{}, refused(codeRequest, []Fault{{"", "the policies do not say how to read a call: " + askedPath + " is undefined"}})
+	}
+	asked := struct {
+		Request jsontext.Value `json:"request"`
+		Faults  []string       `json:"faults"`
+	}{Request: jsontext.Value("null")} // in which everything is missing
+	if err := json.Unmarshal(text, &asked, strict); err != nil {
+		return bailiff.Request{}, misread(err, "/asked")
+	}
+	if len(asked.Faults) > 0 {
+		return bailiff.Request{}, refused(codeRequest, faultsOf(asked.Faults))
+	}
+	return parse(asked.Request)
+}
+
+func faultsOf(clauses []string) []Fault {
+	faults := make([]Fault, len(clauses))
+	for i, clause := range clauses {
+		faults[i] = Fault{"", clause}
+	}
+	return faults
+}
