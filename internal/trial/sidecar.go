@@ -29,8 +29,8 @@ type Sidecar struct {
 	log             bytes.Buffer // to be read after the end
 }
 
-// Serve starts a sidecar that runs commands in bubblewrap, lets its one listener
-// speak for every platform and its user be the operator, ana. Sections are
+// Serve starts a sidecar that runs commands in bubblewrap, lets its two listeners
+// (a socket, and one on TCP) speak for every platform and its user be the operator, ana. Sections are
 // top-level ones of bailiff.yaml, such as "backends: {local: {}}", that stand
 // there in place of these.
 func Serve(tb testing.TB, sections ...string) *Sidecar {
@@ -38,6 +38,9 @@ func Serve(tb testing.TB, sections ...string) *Sidecar {
 	folder := OpenDir(tb)
 	s := &Sidecar{Config: filepath.Join(folder, "bailiff.yaml"),
 		Agent: "unix://" + filepath.Join(folder, "a.sock"), Operator: "unix://" + filepath.Join(folder, "o.sock")}
+	if err := os.WriteFile(filepath.Join(folder, "token"), []byte(token), 0o600); err != nil {
+		tb.Fatal(err)
+	}
 	if err := os.WriteFile(s.Config, []byte(s.text(sections)), 0o600); err != nil {
 		tb.Fatal(err)
 	}
@@ -48,12 +51,13 @@ func Serve(tb testing.TB, sections ...string) *Sidecar {
 func (s *Sidecar) text(sections []string) string {
 	all := map[string]string{
 		"state_dir": "state_dir: state",
-		"agent":     fmt.Sprintf("agent: {listeners: [{name: test, listen: %q, platforms: [\"*\"]}]}", s.Agent),
-		"operator":  fmt.Sprintf("operator: {listen: %q, allow_same_user: true}", s.Operator),
-		"people":    fmt.Sprintf("people: [{name: ana, uids: [%d]}]", os.Getuid()),
-		"metrics":   `metrics: {listen: ""}`,
-		"policies":  "policies: {eval_timeout: 10s, require_tests: false}", // on a busy machine
-		"backends":  "backends: {bubblewrap: {}}",
+		"agent": fmt.Sprintf("agent: {listeners: [{name: test, listen: %q, platforms: [\"*\"]}, "+
+			"{name: tcp, listen: \"tcp://127.0.0.1:0\", token_file: token, platforms: [\"*\"]}]}", s.Agent),
+		"operator": fmt.Sprintf("operator: {listen: %q, allow_same_user: true}", s.Operator),
+		"people":   fmt.Sprintf("people: [{name: ana, uids: [%d]}]", os.Getuid()),
+		"metrics":  `metrics: {listen: ""}`,
+		"policies": "policies: {eval_timeout: 10s, require_tests: false}", // on a busy machine
+		"backends": "backends: {bubblewrap: {}}",
 	}
 	for _, section := range sections {
 		name, _, _ := strings.Cut(section, ":")
@@ -96,6 +100,25 @@ func (s *Sidecar) Stop() {
 func (s *Sidecar) Kill() {
 	_ = s.cmd.Process.Kill()
 	_ = s.cmd.Wait()
+}
+
+// token is what the listener on TCP wants.
+const token = "the-token-of-a-trial"
+
+// TCP is the listener on TCP, as a URL, and its token.
+func (s *Sidecar) TCP(tb testing.TB) (url, bearer string) {
+	tb.Helper()
+	status, err := s.Operators(tb).Status(tb.Context())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, l := range status.Listeners {
+		if address, isTCP := strings.CutPrefix(l.Listen, "tcp://"); isTCP {
+			return "http://" + address, token
+		}
+	}
+	tb.Fatal("no listener is on TCP")
+	return "", ""
 }
 
 // Client asks the agents' door, Operators the other.

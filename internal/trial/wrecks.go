@@ -54,6 +54,7 @@ func Wrecks() []Wreck {
 		{"answers a list", page(http.StatusOK, `[{"outcome": "allow"}]`)},
 		{"answers half of an object", page(http.StatusOK, `{"decision_id": "d1", "decision": {"outcome": "allow"`)},
 		{"answers a word that nobody knows", page(http.StatusOK, `{"decision_id": "d1", "decision": {"outcome": "permit", "denials": []}, "status": "fine", "exit_code": 0, "output": ""}`)},
+		{"answers that it has no opinion", page(http.StatusOK, `{"decision_id": "d1", "result": {"decision": "not-applicable"}}`)},
 		{"answers with the wrong types", page(http.StatusOK, `{"decision_id": 7, "decision": "allow", "status": true, "exit_code": "0", "output": 7}`)},
 		{"streams no result", streams("event: decision\ndata: " + decided)},
 		{"streams an empty result", streams("event: result\ndata: {}")},
