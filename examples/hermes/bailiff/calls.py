@@ -80,7 +80,7 @@ def terminal(values):
 
 
 def usual_timeout():
-    """Hermes' own, in seconds."""
+    """Hermes' own for commands, in seconds."""
     try:
         return max(1, int(os.environ.get("TERMINAL_TIMEOUT", "180")))
     except ValueError:
@@ -160,9 +160,8 @@ def process(values):
     data = a.text("data", "")
     if action in ("write", "submit"):
         args["data"] = data
-    timeout = a.whole("timeout", least=1)
-    if action == "wait":
-        args["timeout"] = min(timeout or usual_timeout(), usual_timeout())
+    timeout = a.whole("timeout", usual_timeout(), least=1)
+    args["timeout"] = min(timeout, usual_timeout())
     offset, limit = a.whole("offset", most=1 << 30), a.whole("limit", 200, least=1, most=1 << 30)
     a.no_others()
     return Request("process", args, lambda answer: _PROCESS[action](given, answer, args, offset, limit))

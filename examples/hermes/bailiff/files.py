@@ -5,7 +5,7 @@ import posixpath
 import re
 import shlex
 
-from .calls import Arguments, Request, Unfit
+from .calls import Arguments, Request, Unfit, usual_timeout
 from .patches import program, replacement, sections
 
 LONGEST_READ = 45000  # bytes; less than a command may print
@@ -25,7 +25,7 @@ def read_file(values):
     last, word = first + limit - 1, _word(path)
     command = "wc -c < %s && { grep -c '' -- %s; sed -n '%d,%dp;%dq' -- %s | head -c %d; }" % (
         word, word, first, last, last, word, LONGEST_READ)
-    return Request("terminal", {"command": command}, lambda answer: _read(answer, path, first, last))
+    return _command(command, "", lambda answer: _read(answer, path, first, last))
 
 
 def _read(answer, path, first, last):
@@ -59,7 +59,7 @@ def write_file(values):
     folder = posixpath.dirname(path)
     makes = "mkdir -p -- %s && " % _word(folder) if folder not in ("", "/", "~") else ""
     command = "%stee -- %s > /dev/null && wc -c < %s" % (makes, _word(path), _word(path))
-    return Request("terminal", {"command": command, "stdin": content}, lambda answer: _written(answer, path, content, bool(makes)))
+    return _command(command, content, lambda answer: _written(answer, path, content, bool(makes)))
 
 
 def _written(answer, path, content, made):
@@ -114,7 +114,7 @@ def search_files(values):
     else:
         command, shape = _grep(pattern, path, glob, mode, context), {"content": _matches, "files_only": _names, "count": _counts}[mode]
     command += " | head -n %d" % (offset + limit + 1 if context == 0 or shape is not _matches else (offset + limit + 1) * (2 * context + 2))
-    return Request("terminal", {"command": command}, lambda answer: _page(answer, shape, offset, limit))
+    return _command(command, "", lambda answer: _page(answer, shape, offset, limit))
 
 
 def _find(pattern, path):
@@ -167,6 +167,10 @@ def _counts(lines):
 def _files(lines):
     found = (re.fullmatch(r"\d+\.\d+ (.*)", line) for line in lines)
     return {"files": [m[1] for m in found if m]}
+
+
+def _command(command, stdin, shape):
+    return Request("terminal", {"command": command, "stdin": stdin, "timeout": usual_timeout()}, shape)
 
 
 def _path(a):

@@ -8,7 +8,7 @@ import logging
 import threading
 
 from . import calls, files, identity, results
-from .client import BailiffError, Client, Uncertain
+from .client import BailiffError, Client, Stopped
 from .sessions import Sessions
 from .settings import Settings
 
@@ -18,7 +18,8 @@ TOOLS = {"terminal": calls.terminal, "execute_code": calls.execute_code, "proces
          "read_file": files.read_file, "write_file": files.write_file, "patch": files.patch, "search_files": files.search_files}
 
 MOST_PASSED = 1024
-LONGEST_PRINTED = 50000  # characters
+SOON = 60  # seconds
+LONGEST_PRINTED = 50000  # bytes
 
 
 class Gate:
@@ -48,7 +49,7 @@ class Gate:
         if self.why:
             return self.why
         try:
-            request = TOOLS[tool](args)
+            request = self._request(tool, args)
             decided = self._client.decide(request.tool, request.args, identity.session(session_id), env=self._settings.env)
         except calls.Unfit as error:
             return str(error)
@@ -75,24 +76,34 @@ class Gate:
         if self.why:
             return results.blocked(tool, self.why)
         try:
-            request, session = TOOLS[tool](args), identity.session(conversation)
+            request, session = self._request(tool, args), identity.session(conversation)
             self._sessions.enter(conversation, session["id"])
-            if request.tool == "execute_code" and tool == "execute_code" and self._settings.tools:
+            if tool == "execute_code" and self._settings.tools:
                 self._client.register_tools(session["id"], self._settings.tools)
             return self._ask(tool, request, session, request_id)
         except calls.Unfit as error:
             return results.unfit(tool, str(error))
 
+    def _request(self, tool, args):
+        request = TOOLS[tool](args)
+        if request.tool == "execute_code":
+            request.args["timeout"] = self._settings.script_seconds
+        return request
+
+    @staticmethod
+    def _seconds(request):
+        """How long a request may run, or may take to begin in the background."""
+        return SOON if request.args.get("background") else request.args.get("timeout", SOON)
+
     def _ask(self, tool, request, session, request_id):
         news = _News(self._ctx, self._client, session, self._settings.tools)
-        stop = _Stop()
+        wait = self._settings.wait_seconds
         try:
             answer = self._client.execute(request.tool, request.args, session, env=self._settings.env, request_id=request_id,
-                                          wait_seconds=self._settings.wait_seconds, on_event=news, stop=stop)
-        except Uncertain:
-            if stop.said:
-                return results.interrupted(tool, news.output())
-            raise
+                                          wait_seconds=wait, deadline=wait + self._seconds(request) + self._settings.timeout,
+                                          on_event=news, stop=_interruption())
+        except Stopped:
+            return results.interrupted(tool, news.output())
         return _result(tool, request, answer)
 
     def after(self, tool_name="", tool_call_id="", status="", **_):
@@ -147,20 +158,13 @@ def _request_id(tool, args, session_id, tool_call_id, turn_id="", api_request_id
     return "hermes-" + hashlib.sha256(json.dumps(words, sort_keys=True, default=str).encode("utf-8", "replace")).hexdigest()[:40]
 
 
-class _Stop:
-    """Whether the user wants Hermes to stop what this thread does."""
-
-    def __init__(self):
-        self.said = False
-        try:
-            from tools.interrupt import is_interrupted
-        except ImportError:
-            is_interrupted = None
-        self._look = is_interrupted
-
-    def __call__(self):
-        self.said = self._look is not None and bool(self._look())
-        return self.said
+def _interruption():
+    """What says whether the user wants Hermes to stop what this thread does, if this Hermes can say it."""
+    try:
+        from tools.interrupt import is_interrupted
+    except ImportError:
+        return None
+    return is_interrupted
 
 
 class _News:
@@ -168,19 +172,19 @@ class _News:
 
     def __init__(self, ctx, client, session, tools):
         self._ctx, self._client, self._session, self._tools = ctx, client, session, tools
-        self._told, self._printed = "", ""
+        self._told, self._printed = "", b""
 
     def __call__(self, name, data):
         if name == "approval":
             self._approval(data)
         elif name == "tool_call":
             self._call(data)
-        elif name == "output" and data.get("encoding") == "utf8":
-            self._printed = (self._printed + str(data.get("data")))[-LONGEST_PRINTED:]
+        elif name == "output":
+            self._printed = (self._printed + data["bytes"])[-LONGEST_PRINTED:]
 
     def output(self):
         """The last that came before an interruption."""
-        return self._printed
+        return self._printed.decode("utf-8", "replace")
 
     def _approval(self, approval):
         """Tells the chat who can answer and where, once, and does not wait for the message to arrive."""

@@ -1,6 +1,6 @@
 """What whoever runs Hermes may set: in config.yaml below plugins.entries.bailiff.settings, or, stronger since an agent
 cannot write it, in the service's environment as BAILIFF_LISTEN, BAILIFF_TOKEN_FILE, BAILIFF_ENV, BAILIFF_TOOLS,
-BAILIFF_WAIT_SECONDS, BAILIFF_TIMEOUT (lists with commas).
+BAILIFF_SCRIPT_SECONDS, BAILIFF_WAIT_SECONDS, BAILIFF_TIMEOUT (lists with commas).
 """
 
 import os
@@ -14,6 +14,7 @@ class Settings:
         self.token_file = _text(_set(ctx, "token_file", ""), "token_file") or None
         self.env = _names(_set(ctx, "env", []), "env")
         self.tools = _names(_set(ctx, "tools", []), "tools")
+        self.script_seconds = _whole(_set(ctx, "script_seconds", 300), "script_seconds", 1)
         self.wait_seconds = _whole(_set(ctx, "wait_seconds", 300), "wait_seconds", 0)
         self.timeout = _whole(_set(ctx, "timeout", 20), "timeout", 1)
 
