@@ -19,24 +19,27 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/trial"
 )
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if programs != "" {
-		_ = os.RemoveAll(programs)
-	}
-	os.Exit(code)
+// notTyped are the beginnings of blocks that are not typed, and why.
+var notTyped = map[string]string{
+	"make test\n":  "it is what runs this test",
+	"npm install ": "a session has what scripts/install-clients installed",
 }
 
-// notTyped are the blocks that are not typed, and why.
-var notTyped = map[string]string{
-	"make test\n": "it is what runs this test",
+func isTyped(b block) bool {
+	for beginning := range notTyped {
+		if strings.HasPrefix(b.text, beginning) {
+			return false
+		}
+	}
+	return true
 }
 
 func TestWhatAPageTellsToTypeWorks(t *testing.T) {
 	for _, p := range pages(t) {
-		typed := slices.DeleteFunc(p.blocksOf("sh"), func(b block) bool { return notTyped[b.text] != "" })
+		typed := slices.DeleteFunc(p.blocksOf("sh"), func(b block) bool { return !isTyped(b) })
 		if len(typed) == 0 {
 			continue
 		}
@@ -46,6 +49,9 @@ func TestWhatAPageTellsToTypeWorks(t *testing.T) {
 			}
 			s := newSession(t)
 			s.equip(t)
+			if strings.Contains(p.text, "npm install ") {
+				s.installClients(t)
+			}
 			if p.name != "README.md" { // whose reader begins with "make"
 				s.install(t)
 			}
@@ -81,9 +87,13 @@ func TestBlocksAreWhatTheySay(t *testing.T) {
 	}
 	for _, p := range pages(t) {
 		for _, b := range p.blocks() {
+			if file := b.file(); file != "" {
+				b.standsIn(t, p, file)
+				continue
+			}
 			check, known := kinds[b.kind]
 			if !known {
-				t.Errorf("%s:%d: a block of kind %q, want one that is checked, or text", p.name, b.line-1, b.kind)
+				t.Errorf("%s:%d: a block of kind %q, want one that is checked, one with the path of the file in which it stands, or text", p.name, b.line-1, b.kind)
 			}
 			if check == nil {
 				continue
@@ -92,6 +102,15 @@ func TestBlocksAreWhatTheySay(t *testing.T) {
 				t.Errorf("%s:%d: %v", p.name, b.line, err)
 			}
 		}
+	}
+}
+
+// standsIn holds a block to the file of this repository that it shows, whole or a
+// part: other tests run that file.
+func (b block) standsIn(t *testing.T, p page, file string) {
+	t.Helper()
+	if whole := read(t, file).text; !strings.Contains("\n"+whole, "\n"+b.text) {
+		t.Errorf("%s:%d: the block does not stand in %s", p.name, b.line, file)
 	}
 }
 
@@ -142,7 +161,7 @@ func TestEditsOfTablesThatAreShownPassTheTests(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, words := range [][]string{{"test", folder}, {"check", "--config", config}} {
-				printed, err := exec.Command(filepath.Join(built(t), "bailiff"), words...).CombinedOutput()
+				printed, err := exec.Command(filepath.Join(trial.Programs(t), "bailiff"), words...).CombinedOutput()
 				if err != nil {
 					t.Errorf("%s:%d: %v: %v\n%s", p.name, b.line, words, err, printed)
 				}
@@ -218,7 +237,7 @@ func TestCommandsShownExist(t *testing.T) {
 // missing says what of a command line there is not.
 func missing(t *testing.T, words, flags []string) string {
 	t.Helper()
-	help := output(t, filepath.Join(built(t), "bailiff"), append(slices.Clone(words), "--help")...)
+	help := output(t, filepath.Join(trial.Programs(t), "bailiff"), append(slices.Clone(words), "--help")...)
 	if usage := "bailiff " + words[0]; !strings.Contains(help, usage) {
 		return "there is no command " + words[0]
 	}
@@ -376,4 +395,16 @@ func TestTheWholeFloorIsListed(t *testing.T) {
 		}
 	}
 	same(t, "docs/secrets.md", want, have)
+}
+
+func TestEveryClientIsListed(t *testing.T) {
+	listed := map[string]bool{"docs/clients/README.md": true}
+	for _, target := range read(t, "docs/clients/README.md").links() {
+		listed[filepath.Join("docs/clients", target)] = true
+	}
+	for _, p := range pages(t) {
+		if filepath.Dir(p.name) == "docs/clients" && !listed[p.name] {
+			t.Errorf("docs/clients/README.md does not list %s", p.name)
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -19,16 +20,18 @@ type block struct {
 	line       int
 }
 
-// pages are the README and everything in this folder.
+// pages are the README and everything in this folder and below.
 func pages(t *testing.T) []page {
 	t.Helper()
-	names, err := filepath.Glob("*.md")
-	if err != nil || len(names) == 0 {
-		t.Fatalf("finding the pages: %d found, %v", len(names), err)
-	}
 	all := []page{read(t, "README.md")}
-	for _, name := range names {
-		all = append(all, read(t, "docs/"+name))
+	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+		if err == nil && filepath.Ext(path) == ".md" {
+			all = append(all, read(t, "docs/"+path))
+		}
+		return err
+	})
+	if err != nil || len(all) == 1 {
+		t.Fatalf("finding the pages: %d found, %v", len(all)-1, err)
 	}
 	return all
 }
@@ -57,6 +60,16 @@ func (p page) blocks() (all []block) {
 		}
 	}
 	return all
+}
+
+// file is the one that the block's kind names, as "python examples/python/ask.py"
+// does; empty if it names none.
+func (b block) file() string {
+	_, file, _ := strings.Cut(b.kind, " ")
+	if !strings.Contains(file, "/") {
+		return ""
+	}
+	return file
 }
 
 func (p page) blocksOf(kind string) (some []block) {

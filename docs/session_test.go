@@ -2,6 +2,7 @@ package docs_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -9,10 +10,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/bailiff-dev/bailiff/internal/trial"
 )
 
 // session is a fresh copy of the repository in which a reader types what one
@@ -51,11 +53,21 @@ func (s session) clone() error {
 			return fs.SkipDir
 		case entry.IsDir():
 			return os.MkdirAll(filepath.Join(s.work(), place), 0o755)
+		case entry.Type() == fs.ModeSymlink:
+			return relink(path, filepath.Join(s.work(), place))
 		case !entry.Type().IsRegular():
 			return nil
 		}
 		return duplicate(path, filepath.Join(s.work(), place))
 	})
+}
+
+func relink(from, to string) error {
+	target, err := os.Readlink(from)
+	if err != nil {
+		return err
+	}
+	return os.Symlink(target, to)
 }
 
 func duplicate(from, to string) error {
@@ -74,18 +86,30 @@ func (s session) work() string  { return filepath.Join(s.folder, "bailiff") }
 func (s session) home() string  { return filepath.Join(s.folder, "home") }
 func (s session) tools() string { return filepath.Join(s.folder, "tools") }
 
-// install puts the two programs where "make" puts them.
+// install puts the programs where "make" puts them.
 func (s session) install(t *testing.T) {
 	t.Helper()
-	if err := os.Mkdir(filepath.Join(s.work(), "bin"), 0o755); err != nil {
+	bin := filepath.Join(s.work(), "bin")
+	programs, err := os.ReadDir(trial.Programs(t))
+	err = errors.Join(err, os.Mkdir(bin, 0o755))
+	for _, program := range programs {
+		err = errors.Join(err, os.Link(filepath.Join(trial.Programs(t), program.Name()), filepath.Join(bin, program.Name())))
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
-	for _, program := range []string{"bailiff", "bailiff-runner"} {
-		if err := os.Link(filepath.Join(built(t), program), filepath.Join(s.work(), "bin", program)); err != nil {
-			t.Fatal(err)
-		}
+}
+
+// installClients puts the clients from npm where "npm install" does.
+func (s session) installClients(t *testing.T) {
+	t.Helper()
+	modules := filepath.Join(trial.Clients(t), "node_modules")
+	if err := os.Symlink(modules, filepath.Join(s.work(), "node_modules")); err != nil {
+		t.Fatal(err)
 	}
 }
+
+func (s session) clients() string { return filepath.Join(s.work(), "node_modules", ".bin") }
 
 // equip makes stock OPA a command.
 func (s session) equip(t *testing.T) {
@@ -128,40 +152,13 @@ func script(name string, blocks []block) string {
 // environment is a reader's, without settings of this test's own run.
 func (s session) environment(t *testing.T) []string {
 	t.Helper()
-	env := []string{"HOME=" + s.home(), "PATH=" + s.tools() + ":" + os.Getenv("PATH"), "LANG=C.UTF-8"}
+	env := []string{"HOME=" + s.home(), "PATH=" + s.tools() + ":" + s.clients() + ":" + os.Getenv("PATH"), "LANG=C.UTF-8"}
 	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOFLAGS", "GOTOOLCHAIN"} {
 		value := strings.TrimSpace(output(t, "go", "env", name))
 		env = append(env, name+"="+value)
 	}
 	return env
 }
-
-// programs is the folder of what was built; empty if nothing was.
-var programs string
-
-// built is a folder with both programs, as "make" builds them.
-func built(t *testing.T) string {
-	t.Helper()
-	folder, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return folder
-}
-
-var build = sync.OnceValues(func() (string, error) {
-	folder, err := os.MkdirTemp("", "docs-bin-")
-	if err != nil {
-		return "", err
-	}
-	programs = folder
-	command := exec.Command("go", "build", "-trimpath", "-o", folder+"/", "./cmd/bailiff", "./cmd/bailiff-runner")
-	command.Dir, command.Env = root, append(os.Environ(), "CGO_ENABLED=0")
-	if printed, err := command.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building the programs: %w\n%s", err, printed)
-	}
-	return folder, nil
-})
 
 // stockOPA is the path of OPA's own command.
 func stockOPA(t *testing.T) string {

@@ -28,9 +28,11 @@ type asking struct {
 	Token   string `json:"token"`
 	// Seconds are the client's own deadline.
 	Seconds float64 `json:"seconds"`
-	Call    string  `json:"call"`
-	ID      string  `json:"id"`
-	Request wish    `json:"request"`
+	// Patience is how long silence may last, if that is something else.
+	Patience float64 `json:"patience"`
+	Call     string  `json:"call"`
+	ID       string  `json:"id"`
+	Request  wish    `json:"request"`
 }
 
 // wish is the part of a request that both clients are given in the same way.
@@ -243,6 +245,24 @@ func wrecked(name, call string) string {
 		return "Refused"
 	}
 	return "BailiffError"
+}
+
+// Of the others, internal tests try the client in Go, whose patience is its own.
+func TestThePythonClientGivesUpASidecarThatStaysSilentAndNoOther(t *testing.T) {
+	ask := pythonAsker(t)
+	for _, wreck := range trial.Wrecks() {
+		if wreck.Name == "takes the request and never answers" || wreck.Name == "drips a stream" {
+			t.Run(wreck.Name, func(t *testing.T) {
+				if got := ask(asking{Address: wreck.Open(t, "unix"), Seconds: 600, Patience: 0.1, Call: "execute", Request: hello}); got.Class != "Uncertain" {
+					t.Errorf("it is %+v", got)
+				}
+			})
+		}
+	}
+	s := trial.Serve(t)
+	if got := ask(asking{Address: s.Agent, Seconds: 600, Patience: 11, Call: "execute", Request: typed("sleep 12")}); got.Class != "Answer" {
+		t.Errorf("of a command that prints nothing for 12 seconds it is %+v", got)
+	}
 }
 
 func TestBothClientsSayThatARequestMayHaveRunWhoseSidecarWasKilled(t *testing.T) {

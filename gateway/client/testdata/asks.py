@@ -32,7 +32,7 @@ CALLS = {
 
 
 def come_of(line):
-    client = bailiff.Client(line["address"], token=line["token"] or None, timeout=line["seconds"])
+    client = bailiff.Client(line["address"], token=line["token"] or None, timeout=line["patience"] or line["seconds"])
     try:
         return {"class": "Answer", "told": CALLS[line["call"]](client, line)}
     except bailiff.BailiffError as fault:

@@ -1,0 +1,42 @@
+"""Has bailiff run a command, as an agent of your own would: python3 ask.py [--listen ADDRESS] [--seconds N] COMMAND
+
+Exits as the command does, or with 126 (denied), 75 (not approved yet), 124, 130 or 125 (it failed, or nobody knows).
+"""
+
+import argparse
+import os
+import sys
+
+import bailiff
+
+
+def main():
+    words = argparse.ArgumentParser()
+    words.add_argument("--listen", default="unix:///run/bailiff/agent.sock")
+    words.add_argument("--seconds", type=float, help="give up after this long")
+    words.add_argument("command")
+    wish = words.parse_args()
+
+    client = bailiff.Client(wish.listen)
+    user = str(os.getuid())
+    session = {"id": "example:" + user, "platform": "cli", "user_id": user}  # who asks: never from what a model says
+    try:
+        answer = client.execute("terminal", {"command": wish.command}, session, deadline=wish.seconds, on_event=tell)
+    except bailiff.BailiffError as fault:
+        print(fault, file=sys.stderr)
+        return 125
+    if answer.message:
+        print(answer.message, file=sys.stderr)
+    return answer.exit_code
+
+
+def tell(name, data):
+    if name == "output":
+        sys.stdout.buffer.write(data["bytes"])
+        sys.stdout.flush()
+    if name == "approval" and data["state"] == "pending":
+        print(data.get("message", "A person must approve this."), file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/gateway"
+)
+
+// stuck is a sidecar that takes each request, says something and then nothing more.
+func stuck(t *testing.T, says string) *Client {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			t.Cleanup(func() { _ = c.Close() })
+			if _, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
+				_, _ = c.Write([]byte(says))
+			}
+		}
+	}()
+	return clientOf(t, "tcp://"+l.Addr().String())
+}
+
+func TestASidecarThatStaysSilentIsGivenUp(t *testing.T) {
+	const head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+	for name, says := range map[string]string{
+		"from the beginning":           "",
+		"within the head":              "HTTP/1.1 200 OK\r\nContent-Ty",
+		"after a sign of life":         head + ": still here\n\n",
+		"in the middle of a long line": head + "event: result\ndata: " + strings.Repeat(" ", 100_000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := stuck(t, says)
+			c.patience = 50 * time.Millisecond
+			if _, err := c.Execute(t.Context(), request, News{}); !errors.Is(err, errSilent) || !errors.Is(err, ErrUncertain) || !strings.Contains(err.Error(), c.address) {
+				t.Errorf("a request: %v", err)
+			}
+			if err := c.Events(t.Context(), func(string, []byte) error { return nil }); !errors.Is(err, errSilent) {
+				t.Errorf("events: %v", err)
+			}
+			if _, err := c.Decide(t.Context(), []byte("{}")); err == nil {
+				t.Error("it decided")
+			}
+		})
+	}
+}
+
+func TestASidecarThatLivesIsNotGivenUp(t *testing.T) {
+	c := clientOf(t, open(t, gateway.DoorConfig{}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for range 4 {
+			_, _ = w.Write([]byte(": still here\n\n"))
+			_ = http.NewResponseController(w).Flush()
+			time.Sleep(300 * time.Millisecond) // silence is what is tried
+		}
+		_, _ = w.Write([]byte(`event: result` + "\n" + `data: {"request_id": "", "decision_id": "", "status": "denied", "exit_code": 126, "output": "", "output_encoding": "utf8",` +
+			` "truncated": false, "duration_seconds": 0, "backend": "", "sandbox_id": "", "process_id": "", "message": "no"}` + "\n\n"))
+	})))
+	c.patience = time.Second
+	if answer, err := c.Execute(t.Context(), request, News{}); err != nil || answer.Status != bailiff.Refused {
+		t.Errorf("it answered %+v, %v", answer, err)
+	}
+}
+
+func TestWhileTheCallerIsBusySilenceSaysNothing(t *testing.T) {
+	s := sidecar{func(_ context.Context, _ bailiff.Request, news func(bailiff.Progress)) bailiff.Answer {
+		news(bailiff.Progress{ToolCall: &bailiff.ToolCall{ID: "c1", Name: "web_search", Arguments: "{}"}})
+		return bailiff.Answer{Status: bailiff.Completed}
+	}}
+	c := clientOf(t, agentDoor(t, s, gateway.DoorConfig{}))
+	c.patience = 200 * time.Millisecond
+	answer, err := c.Execute(t.Context(), request, News{ToolCall: func(gateway.ToolCall) { time.Sleep(2 * c.patience) }}) // as a slow tool does
+	if err != nil || answer.Status != bailiff.Completed {
+		t.Errorf("it answered %+v, %v", answer, err)
+	}
+}
