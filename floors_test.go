@@ -29,7 +29,7 @@ var floors = map[string]int{
 	"gateway/client": 5, "gateway/console": 5, "gateway/mcp": 5,
 	"cmd/bailiff": 6, "cmd/bailiff-runner": 6, "cmd/bailiff-hook": 6, "docs": 6,
 	"examples": 6, "examples/go/ask": 6,
-	"examples/ai-sdk": 6, "internal/trial": 6, // of tests only
+	"examples/ai-sdk": 6, "examples/hermes": 6, "internal/trial": 6, // of tests only
 }
 
 // sideways are the imports within one floor that are meant: the lower of the
