@@ -24,7 +24,9 @@ type agent struct {
 	// shell asks for a command in the words of its tool, write for a file.
 	shell func(command string) trial.Call
 	write func(path string) trial.Call
-	start func(t *testing.T, s *trial.Stage, m *trial.Model) *exec.Cmd
+	start func(t *testing.T, a agent, s *trial.Stage, m *trial.Model) *exec.Cmd
+	// model is the one that it takes itself to talk to, which decides on its tools.
+	model string
 }
 
 var agents = map[string]agent{
@@ -36,11 +38,12 @@ var agents = map[string]agent{
 		write: func(path string) trial.Call {
 			return trial.Call{Tool: "Write", Args: map[string]any{"file_path": path, "content": "mark"}}
 		},
-		start: func(t *testing.T, s *trial.Stage, m *trial.Model) *exec.Cmd {
+		start: func(t *testing.T, _ agent, s *trial.Stage, m *trial.Model) *exec.Cmd {
 			return s.Claude(t, m, "--permission-mode", "bypassPermissions", "--settings", `{"disableAllHooks": true}`)
 		},
 	},
 	"Codex": {
+		model:    "gpt-5.5",
 		settings: "examples/codex/requirements.toml", place: "/etc/codex/requirements.toml",
 		shell: func(command string) trial.Call {
 			return trial.Call{Tool: "exec_command", Args: map[string]any{"cmd": command}}
@@ -48,9 +51,9 @@ var agents = map[string]agent{
 		write: func(path string) trial.Call {
 			return trial.Call{Tool: "apply_patch", Args: "*** Begin Patch\n*** Add File: " + path + "\n+mark\n*** End Patch\n"}
 		},
-		start: func(t *testing.T, s *trial.Stage, m *trial.Model) *exec.Cmd {
+		start: func(t *testing.T, a agent, s *trial.Stage, m *trial.Model) *exec.Cmd {
 			config := read(t, "examples/codex/config.toml")
-			return s.Codex(t, m, "model = \"gpt-5.5\"\n"+config, "--disable", "hooks")
+			return s.Codex(t, m, "model = \""+a.model+"\"\n"+config, "--disable", "hooks")
 		},
 	},
 }
@@ -77,7 +80,7 @@ func (a agent) stage(t *testing.T, address, programs string, instead ...string) 
 func (a agent) works(t *testing.T, s *trial.Stage, calls ...trial.Call) []string {
 	t.Helper()
 	m := trial.ServeModel(t, calls...)
-	printed := trial.Run(t, a.start(t, s, m))
+	printed := trial.Run(t, a.start(t, a, s, m))
 	results := m.Results()
 	if len(results) != len(calls) {
 		t.Fatalf("of %d calls it ended %d: %q; on offer were %v\n%s", len(calls), len(results), results, m.Offered(), printed)
@@ -170,6 +173,51 @@ func TestRealAgentsChangeFilesOfThisMachineOnlyWhereThePoliciesAllowIt(t *testin
 			wantNoMark(t, denied)
 		})
 	}
+}
+
+func TestAgentsThatRealAgentsStartAreJudgedToo(t *testing.T) {
+	wait := func(told []string) any {
+		var agent struct {
+			ID string `json:"agent_id"`
+		}
+		_ = json.Unmarshal([]byte(strings.Join(told, "")), &agent)
+		return map[string]any{"targets": []string{agent.ID}}
+	}
+	started := map[string]struct {
+		model string
+		calls []trial.Call
+	}{
+		"Claude Code": {"", []trial.Call{{Tool: "Agent", Args: map[string]any{"description": "d", "prompt": "Do it.", "subagent_type": "general-purpose", "run_in_background": false}}}},
+		"Codex":       {"scripted", []trial.Call{{Tool: "multi_agent_v1/spawn_agent", Args: map[string]any{"message": "Do it."}}, {Tool: "multi_agent_v1/wait_agent", Args: wait}}},
+	}
+	for name, a := range agents {
+		t.Run(name, func(t *testing.T) {
+			s, path := serve(t), mark(t)
+			a.model = started[name].model
+			a.works(t, a.stage(t, s.Agent, trial.Programs(t)), append(started[name].calls, a.shell("touch "+path))...)
+			if n := runs(t, s); n < 2 {
+				t.Errorf("it ran %d times in the sandbox, want once for each of two agents", n)
+			}
+			wantNoMark(t, path)
+		})
+	}
+}
+
+// runs counts how often the sidecar ran a command.
+func runs(t *testing.T, s *trial.Sidecar) (n int) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(filepath.Dir(s.Config), "state", "decisions", "*.jsonl"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("finding the decision log: %v", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += strings.Count(string(text), `"event":"execution"`)
+	}
+	return n
 }
 
 // approveNext says yes to the question that comes next.

@@ -90,7 +90,7 @@ func (t tool) String() string {
 // asked is a call of a tool that is on offer.
 type asked struct {
 	tool
-	args string
+	args any
 }
 
 const done = "done"
@@ -112,8 +112,9 @@ func (m *Model) speak(d dialect) http.HandlerFunc {
 	}
 }
 
-// next is the call that is due. An agent also asks without the tool, for a title
-// and the like, and then hears that all is done.
+// next is the call that is due, of those whose tool is on offer: an agent that
+// another one started may have fewer. An agent also asks without any tool, for a
+// title and the like, and then hears that all is done.
 func (m *Model) next(tools []tool, results []string) *asked {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -125,21 +126,21 @@ func (m *Model) next(tools []tool, results []string) *asked {
 			m.offered = append(m.offered, t.String())
 		}
 	}
-	if len(results) >= len(m.calls) {
+	var due []asked
+	for _, call := range m.calls {
+		if at := slices.IndexFunc(tools, func(t tool) bool { return t.String() == call.Tool }); at >= 0 {
+			due = append(due, asked{tool: tools[at], args: call.Args})
+		}
+	}
+	if len(results) >= len(due) {
 		return nil
 	}
-	call := m.calls[len(results)]
-	at := slices.IndexFunc(tools, func(t tool) bool { return t.String() == call.Tool })
-	if at < 0 {
-		return nil
+	call := due[len(results)]
+	if from, ok := call.args.(func(results []string) any); ok {
+		call.args = from(results)
 	}
-	args := call.Args
-	if from, ok := args.(func(results []string) any); ok {
-		args = from(results)
-	}
-	return &asked{tool: tools[at], args: written(args)}
+	return &call
 }
-
 func written(args any) string {
 	if text, ok := args.(string); ok {
 		return text
@@ -220,7 +221,7 @@ func (messages) say(to stream, n int, call *asked) {
 	block, delta, reason := object{"type": "text", "text": ""}, object{"type": "text_delta", "text": done}, "end_turn"
 	if call != nil {
 		block = object{"type": "tool_use", "id": fmt.Sprintf("toolu_%d", n), "name": call.name, "input": object{}}
-		delta, reason = object{"type": "input_json_delta", "partial_json": call.args}, "tool_use"
+		delta, reason = object{"type": "input_json_delta", "partial_json": written(call.args)}, "tool_use"
 	}
 	to.event("message_start", object{"message": object{"id": fmt.Sprintf("msg_%d", n), "type": "message", "role": "assistant", "model": "scripted",
 		"content": []any{}, "stop_reason": nil, "usage": object{"input_tokens": 1, "output_tokens": 1}}})
@@ -283,12 +284,12 @@ func called(n int, call *asked) object {
 	item := object{"type": "function_call", "id": fmt.Sprintf("fc_%d", n), "call_id": fmt.Sprintf("call_%d", n), "name": call.name, "status": "completed"}
 	switch {
 	case call.free:
-		item["type"], item["input"] = "custom_tool_call", call.args
+		item["type"], item["input"] = "custom_tool_call", written(call.args)
 	case call.namespace != "":
 		item["namespace"] = call.namespace
 		fallthrough
 	default:
-		item["arguments"] = call.args
+		item["arguments"] = written(call.args)
 	}
 	return item
 }
@@ -323,7 +324,7 @@ func (completions) say(to stream, n int, call *asked) {
 	if call != nil {
 		reason = "tool_calls"
 		message = object{"role": "assistant", "tool_calls": []any{object{"index": 0, "id": fmt.Sprintf("call_%d", n), "type": "function",
-			"function": object{"name": call.name, "arguments": call.args}}}}
+			"function": object{"name": call.name, "arguments": written(call.args)}}}}
 	}
 	for _, choice := range []object{{"index": 0, "delta": message, "finish_reason": nil}, {"index": 0, "delta": object{}, "finish_reason": reason}} {
 		to.data(object{"id": fmt.Sprintf("chatcmpl-%d", n), "object": "chat.completion.chunk", "created": 1, "model": "scripted", "choices": []any{choice}})
