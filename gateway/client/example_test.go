@@ -47,6 +47,7 @@ type greeter struct{}
 func (greeter) Execute(_ context.Context, req bailiff.Request, news func(bailiff.Progress)) bailiff.Answer {
 	decision := bailiff.Decision{Outcome: bailiff.Allow, Denials: []bailiff.Reason{}}
 	news(bailiff.Progress{Decision: &bailiff.Decided{ID: "d1", Decision: decision}})
+	news(bailiff.Progress{Output: []byte("hello\n")})
 	return bailiff.Answer{RequestID: req.ID, DecisionID: "d1", Status: bailiff.Completed, Output: []byte("hello\n"), Decision: decision}
 }
 

@@ -2,11 +2,14 @@ package client_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -245,6 +248,54 @@ func wrecked(name, call string) string {
 		return "Refused"
 	}
 	return "BailiffError"
+}
+
+func TestBothClientsBringTheTokenAndTellNobody(t *testing.T) {
+	const token = "s3cret-token"
+	agent, err := gateway.NewAgent(gateway.AgentConfig{Name: "example", Platforms: []string{"*"}, Enforcer: greeter{}, Tools: greeter{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	door, err := gateway.Open(gateway.DoorConfig{Network: "tcp", Address: "127.0.0.1:0", Token: bailiff.NewSecret(token)}, agent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = door.Serve() }()
+	t.Cleanup(func() { _ = door.Shutdown(context.Background()) })
+	for name, ask := range both(t) {
+		for brought, want := range map[string]string{token: "Answer", "": "Refused", token + "-of-another": "Refused", token + "\nX-Header: 1": "Unreachable"} {
+			got := ask(asking{Address: door.Address(), Token: brought, Seconds: 60, Call: "execute", Request: hello})
+			if got.Class != want || strings.Contains(got.Said, token) {
+				t.Errorf("%s with %q: %+v, want %s", name, brought, got, want)
+			}
+		}
+	}
+}
+
+func TestBothClientsReadSoMuchAndNoMore(t *testing.T) {
+	for kind, call := range map[string]string{"text/event-stream": "execute", "application/json": "decide"} {
+		address := torrent(t, kind)
+		for name, ask := range both(t) {
+			if got := ask(asking{Address: address, Seconds: 600, Call: call, Request: hello}); !strings.Contains(got.Said, "large") {
+				t.Errorf("%s: of an answer without end: %+v", name, got)
+			}
+		}
+	}
+}
+
+// torrent is a sidecar whose answers have no end.
+func torrent(t *testing.T, kind string) (address string) {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		for piece := bytes.Repeat([]byte("a"), 1<<20); ; {
+			if _, err := w.Write(piece); err != nil {
+				return
+			}
+		}
+	}))
+	t.Cleanup(server.Close)
+	return "tcp://" + server.Listener.Addr().String()
 }
 
 // Of the others, internal tests try the client in Go, whose patience is its own.

@@ -397,7 +397,7 @@ def _decoded(text, encoding):
 
 
 def _ended(document):
-    _check(document, {"removed": int, "processes": int})
+    _check(document, _ENDED)
     return document
 
 
@@ -413,6 +413,7 @@ _ANSWER = {"request_id": str, "decision_id": str, "status": STATUSES, "code?": s
 _OUTPUT = {"seq": int, "data": str, "encoding": ("utf8", "base64")}
 _EVENTS = {"decision": _DECIDED, "approval": _APPROVAL, "output": _OUTPUT, "tool_call": {"id": str, "name": str, "arguments": {}},
            "result": _ANSWER}
+_ENDED = {"removed": int, "processes": int}
 _PROBLEM = {"code": str, "message": str, "errors?": [{"at": str, "message": str}]}
 
 
