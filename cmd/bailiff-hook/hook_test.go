@@ -59,7 +59,7 @@ func asking(backend string) bailiff.Decision {
 var denying = bailiff.Denied("house.closed", "Closed for today.")
 
 // events are how the clients name the hook before a tool runs.
-var events = map[string]string{"claude-code": "PreToolUse", "hermes": "pre_tool_call"}
+var events = map[string]string{"claude-code": "PreToolUse", "codex": "PreToolUse", "hermes": "pre_tool_call"}
 
 // question is what a client writes.
 func question(client, tool, input string) string {
@@ -105,6 +105,9 @@ func TestAToolIsJudgedAsWhatItDoes(t *testing.T) {
 		{"claude-code", "Grep", `{"pattern": "-k", "path": "/no"}`, "grep -r -e -k -- /no", "local"},
 		{"claude-code", "Grep", `{"pattern": "k"}`, "grep -r -e k -- /home/ana/p", "local"},
 		{"claude-code", "WebFetch", `{"url": "http://x.test/?a=1"}`, "curl -- 'http://x.test/?a=1'", "local"},
+		{"codex", "Bash", `{"command": "ls"}`, "ls", ""},
+		{"codex", "view_image", `{"path": "x.png"}`, "cat -- /home/ana/p/x.png", "local"},
+		{"codex", "apply_patch", `{"command": "*** Begin Patch\n*** Add File: x\n+k\n*** End Patch"}`, "cat -- /home/ana/p/x && tee -- /home/ana/p/x", "local"},
 		{"hermes", "terminal", `{"command": "ls"}`, "ls", ""},
 		{"hermes", "read_file", `{"path": "/no/x"}`, "cat -- /no/x", "local"},
 		{"hermes", "write_file", `{"path": "/no/x"}`, "tee -- /no/x", "local"},
@@ -200,6 +203,7 @@ func TestOnThisMachineNothingHappensThatIsNotPlainlyAllowedThere(t *testing.T) {
 	for name, d := range map[string]bailiff.Decision{"denied": denying, "asked": asking("local"), "allowed elsewhere": allowing("docker")} {
 		for _, c := range [][]string{
 			{"claude-code", "Read", `{"file_path": "/no/x"}`}, {"claude-code", "Bash", `{"command": "x"}`, "--on-host"}, {"claude-code", "Bash", `{"command": "x"}`, "--on-host", "--headless"},
+			{"codex", "apply_patch", `{"command": "*** Add File: x"}`}, {"codex", "Bash", `{"command": "x"}`, "--on-host"},
 			{"hermes", "write_file", `{"path": "/no/x"}`}, {"hermes", "terminal", `{"command": "x"}`, "--on-host"},
 		} {
 			refuses(t, name+": "+strings.Join(c, " "), openDoor(t, d).ask(c[0], c[1], c[2], c[3:]...), "sandbox")
@@ -284,8 +288,8 @@ func TestWrongFlagsRefuse(t *testing.T) {
 		{"--listen", "/run/a.sock"}, {"--listen", "http://x"}, {"--listen", "unix://"}, {"--token-file", "/no/token"}, {"--token-file", "/dev/null", "--listen", "tcp://127.0.0.1:1"},
 	} {
 		for client := range events {
-			tool := map[string]string{"claude-code": "Bash", "hermes": "terminal"}[client]
-			refuses(t, strings.Join(flags, " "), start(strings.NewReader(question(client, tool, `{"command": "x"}`)), append([]string{client}, flags...)...), "")
+			tool, input := with(shells[client], "x")
+			refuses(t, strings.Join(flags, " "), start(strings.NewReader(question(client, tool, input)), append([]string{client}, flags...)...), "")
 		}
 	}
 	for _, args := range [][]string{{}, {"claude"}, {""}, {"--listen", "x"}, {"claude --help"}} {
@@ -426,7 +430,7 @@ func TestAnAnswerThatIsNoWholeDecisionRefuses(t *testing.T) {
 
 func FuzzNothingIsPermittedWithoutASidecar(f *testing.F) {
 	for client, event := range events {
-		for _, tool := range []string{"Bash", "Read", "Glob", "terminal", "patch", "process", "Zap"} {
+		for _, tool := range []string{"Bash", "Read", "apply_patch", "Glob", "terminal", "patch", "process", "Zap"} {
 			f.Add(client, `{"hook_event_name": "`+event+`", "session_id": "s", "cwd": "/", "tool_name": "`+tool+`", "tool_input": {"command": "x", "file_path": "/x", "path": "/x", "pattern": "x", "mode": "patch", "patch": "*** Add File: /x", "action": "write"}}`)
 		}
 	}
