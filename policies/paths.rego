@@ -3,7 +3,8 @@
 # A path is looked up by itself and by each folder above it; the deepest entry of
 # the table counts, so that an exception can stand below a rule. The last name and
 # the last two names of a path are looked up too, for files that are the same
-# wherever they lie. Only a path with wildcards is compared with the whole table.
+# wherever they lie, and the last two of its folder. Only a path with wildcards is
+# compared with the whole table.
 
 package bailiff
 
@@ -45,6 +46,13 @@ named_paths contains [kind, class, path] if {
 	some kind, spots in located
 	some [path, folder, base] in spots
 	class := data.bailiff.tables.paths[kind].names[concat("", [last_of(folder), base])]
+}
+
+# What lies in a folder with such a name of two.
+named_paths contains [kind, class, path] if {
+	some kind, spots in located
+	some [path, folder, _] in spots
+	class := data.bailiff.tables.paths[kind].names[trim_suffix(regex.find_n(`[^/]+/[^/]+/$`, folder, 1)[0], "/")]
 }
 
 named_paths contains [kind, class, path] if {

@@ -53,6 +53,8 @@ test_deepest_entry_counts if {
 test_names_count_wherever_they_lie if {
 	written("/workspace/bailiff.yaml") == {"command.changes_own_settings"}
 	written("project/.claude/settings.json") == {"command.changes_own_settings"}
+	written("project/.claude/agents/helper.md") == {"command.changes_own_settings"}
+	written("project/.codex/hooks.json") == {"command.changes_own_settings"}
 	written("project/.git/hooks/pre-push") == {"command.writes_startup"}
 	written("project/settings.json") == set()
 	written("src/hosts.go") == set()

@@ -204,11 +204,22 @@ func TestOnThisMachineNothingHappensThatIsNotPlainlyAllowedThere(t *testing.T) {
 		for _, c := range [][]string{
 			{"claude-code", "Read", `{"file_path": "/no/x"}`}, {"claude-code", "Bash", `{"command": "x"}`, "--on-host"}, {"claude-code", "Bash", `{"command": "x"}`, "--on-host", "--headless"},
 			{"codex", "apply_patch", `{"command": "*** Add File: x"}`}, {"codex", "Bash", `{"command": "x"}`, "--on-host"},
-			{"hermes", "write_file", `{"path": "/no/x"}`}, {"hermes", "terminal", `{"command": "x"}`, "--on-host"},
+			{"hermes", "write_file", `{"path": "/no/x"}`}, {"hermes", "terminal", `{"command": "x", "workdir": "/w"}`, "--on-host"},
 		} {
 			refuses(t, name+": "+strings.Join(c, " "), openDoor(t, d).ask(c[0], c[1], c[2], c[3:]...), "sandbox")
 		}
 	}
+}
+
+func TestACommandOfThisMachineIsJudgedInItsFolder(t *testing.T) {
+	d := openDoor(t, denying)
+	for _, c := range [][]string{{"claude-code", "Bash", `{"command": "x"}`, "/home/ana/p"}, {"hermes", "terminal", `{"command": "x", "workdir": "/w"}`, "/w"}} {
+		d.ask(c[0], c[1], c[2], "--on-host")
+		if got := d.asked.Args.Workdir; got != c[3] || d.asked.Backend != local {
+			t.Errorf("%s is judged in %q on %q, want in %q on this machine", c[0], got, d.asked.Backend, c[3])
+		}
+	}
+	refuses(t, "a folder that nobody knows", openDoor(t, allowing("local")).ask("hermes", "terminal", `{"command": "x"}`, "--on-host"), "in which folder")
 }
 
 // refuses checks that a client runs nothing, whichever part of the answer it heeds.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -140,6 +141,9 @@ func (h hook) judgeShell(ctx context.Context, c call, m meaning) (verdict, error
 // judgeHost allows what happens on this machine, without bailiff, only if nobody
 // needs to be asked: nobody could be.
 func (h hook) judgeHost(ctx context.Context, c call, m meaning) (verdict, error) {
+	if m.kind == shell && m.workdir == "" && c.cwd == "" {
+		return verdict{}, errors.New("nobody says in which folder it would run; name it (workdir)")
+	}
 	d, err := h.decide(ctx, h.request(c, m, local))
 	if err != nil {
 		return verdict{}, err
@@ -162,9 +166,14 @@ func (h hook) judgeHost(ctx context.Context, c call, m meaning) (verdict, error)
 // local is the backend that is this machine.
 const local = "local"
 
+// request is what the sidecar is asked. The folder is known beforehand on this machine
+// only; where a sandbox shows it, the decision says.
 func (h hook) request(c call, m meaning, backend string) bailiff.Request {
-	return bailiff.Request{Tool: bailiff.Terminal, Env: h.env, Backend: backend,
-		Args:    bailiff.Args{Command: m.command, Timeout: m.timeout},
+	args := bailiff.Args{Command: m.command, Timeout: m.timeout}
+	if backend == local {
+		args.Workdir = cmp.Or(m.workdir, c.cwd)
+	}
+	return bailiff.Request{Tool: bailiff.Terminal, Env: h.env, Backend: backend, Args: args,
 		Session: bailiff.Session{ID: h.session(c), Platform: h.platform, UserID: h.user, ChatType: "dm"}}
 }
 
