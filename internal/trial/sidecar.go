@@ -32,7 +32,7 @@ type Sidecar struct {
 // Serve starts a sidecar that runs commands in bubblewrap, lets its two listeners
 // (a socket, and one on TCP) speak for every platform and its user be the operator, ana. Sections are
 // top-level ones of bailiff.yaml, such as "backends: {local: {}}", that stand
-// there in place of these.
+// there in place of these; <agent> and <operator> in them are the usual addresses.
 func Serve(tb testing.TB, sections ...string) *Sidecar {
 	tb.Helper()
 	folder := OpenDir(tb)
@@ -59,9 +59,10 @@ func (s *Sidecar) text(sections []string) string {
 		"policies": "policies: {eval_timeout: 10s, require_tests: false}", // on a busy machine
 		"backends": "backends: {bubblewrap: {}}",
 	}
+	addresses := strings.NewReplacer("<agent>", s.Agent, "<operator>", s.Operator)
 	for _, section := range sections {
 		name, _, _ := strings.Cut(section, ":")
-		all[name] = section
+		all[name] = addresses.Replace(section)
 	}
 	return strings.Join(slices.Sorted(maps.Values(all)), "\n") + "\n"
 }

@@ -1,0 +1,283 @@
+package mcp
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff/internal/trial"
+	"github.com/bailiff-dev/bailiff/policies"
+)
+
+// houseRules ask and deny by the words of a command.
+const houseRules = `package bailiff
+
+require_approval contains {"rule": "house.asks", "message": "It is asked about.", "match": "asked"} if contains(input.args.command, "asked-about")
+
+deny contains {"rule": "house.denies", "message": "It is never done here."} if contains(input.args.command, "never-done")
+`
+
+// served is a sidecar with a console and these rules, and a listener by TCP that
+// speaks MCP for user 1000.
+type served struct {
+	*trial.Sidecar
+	url string
+}
+
+func serve(t *testing.T) served {
+	t.Helper()
+	folder := t.TempDir()
+	secret := filepath.Join(folder, "token")
+	for path, text := range map[string]string{filepath.Join(folder, "policies", "house.rego"): houseRules, secret: token} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.CopyFS(filepath.Join(folder, "policies"), policies.FS); err != nil {
+		t.Fatal(err)
+	}
+	s := served{Sidecar: trial.Serve(t,
+		`agent: {listeners: [{name: test, listen: "<agent>", platforms: ["*"]}, {name: tools, listen: "tcp://127.0.0.1:0", token_file: `+secret+
+			`, platforms: [cli], mcp: {platform: cli, user: "1000"}}]}`,
+		`operator: {listen: "<operator>", console: "127.0.0.1:0", allow_same_user: true}`,
+		`policies: {eval_timeout: 10s, require_tests: false, paths: [`+filepath.Join(folder, "policies")+`]}`)}
+	status, err := s.Operators(t).Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.url = strings.Replace(status.Listeners[1].Listen, "tcp://", "http://", 1) + Path
+	return s
+}
+
+// approves answers the approval of a page.
+func (s served) approves(t *testing.T, page string) {
+	t.Helper()
+	_, id, _ := strings.Cut(page, "/?approval=")
+	if _, err := s.Operators(t).Approve(t.Context(), id, "once"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// script is the client in JavaScript.
+type script struct {
+	t     *testing.T
+	to    io.WriteCloser
+	lines *bufio.Scanner
+	cmd   *exec.Cmd
+}
+
+// news is what it learns, one thing at a time.
+type news struct {
+	Connected *string
+	Tools     []string
+	Shown, By string
+	Progress  string
+	Thrown    string
+	Result    *struct {
+		IsError           bool
+		Content           []struct{ Text string }
+		StructuredContent Result
+	}
+}
+
+func (n news) text() string {
+	if n.Result == nil || len(n.Result.Content) == 0 {
+		return ""
+	}
+	return n.Result.Content[0].Text
+}
+
+func start(t *testing.T, how map[string]any) *script {
+	t.Helper()
+	folder := t.TempDir()
+	if err := os.Symlink(filepath.Join(trial.Clients(t), "node_modules"), filepath.Join(folder, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("testdata/client.mjs")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(folder, "client.mjs"), text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	told, err := json.Marshal(how)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &script{t: t, cmd: exec.Command("node", filepath.Join(folder, "client.mjs"), string(told))}
+	s.cmd.Stderr = os.Stderr
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.to, err = s.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	s.lines = bufio.NewScanner(out)
+	s.lines.Buffer(nil, 4<<20)
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.cmd.Process.Kill() })
+	if n := s.next(); n.Connected == nil {
+		t.Fatalf("it began with %+v", n)
+	}
+	return s
+}
+
+func (s *script) next() (n news) {
+	s.t.Helper()
+	if !s.lines.Scan() {
+		s.t.Fatalf("it says no more: %v", s.lines.Err())
+	}
+	if err := json.Unmarshal(s.lines.Bytes(), &n); err != nil {
+		s.t.Fatalf("it says %q: %v", s.lines.Text(), err)
+	}
+	return n
+}
+
+func (s *script) order(what map[string]any) {
+	s.t.Helper()
+	if err := json.NewEncoder(s.to).Encode(what); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *script) call(tool string, args map[string]any) {
+	s.t.Helper()
+	s.order(map[string]any{"call": map[string]any{"name": tool, "arguments": args}})
+}
+
+// ends has the client close its connection and returns when it has.
+func (s *script) ends() {
+	s.t.Helper()
+	_ = s.to.Close()
+	if err := s.cmd.Wait(); err != nil {
+		s.t.Errorf("it ended with %v", err)
+	}
+}
+
+// clients are the libraries by all transports, and the version that each speaks.
+func (s served) clients(t *testing.T) map[string]map[string]any {
+	pipe := []string{filepath.Join(trial.Programs(t), "bailiff"), "mcp", "--listen", s.Agent, "--user", "1000"}
+	return map[string]map[string]any{
+		"first by a pipe":  {"library": "1", "command": pipe},
+		"first by HTTP":    {"library": "1", "url": s.url, "token": token},
+		"second by a pipe": {"library": "2", "command": pipe},
+		"second by HTTP":   {"library": "2", "url": s.url, "token": token},
+	}
+}
+
+func TestTheOfficialClientsRunCommandsInTheSandbox(t *testing.T) {
+	s := serve(t)
+	for name, how := range s.clients(t) {
+		t.Run(name, func(t *testing.T) {
+			c := start(t, how)
+			c.order(map[string]any{"list": true})
+			if n := c.next(); !slices.Equal(n.Tools, []string{"execute_code", "process", "terminal"}) {
+				t.Fatalf("its tools are %+v", n)
+			}
+			marker := filepath.Join(t.TempDir(), "mark")
+			for _, test := range []struct {
+				tool, key, value, text string
+				failed                 bool
+			}{
+				{"terminal", "command", "mkdir -p " + filepath.Dir(marker) + "; echo a > " + marker + "; echo kept > f; hostname", "sandbox\n", false},
+				{"terminal", "command", "cat f; exit 3", "kept\n[exit code 3]", false},
+				{"terminal", "command", "echo never-done > " + marker, "Denied: It is never done here. (house.denies)", true},
+				{"execute_code", "code", "print(6*7)", "42\n", false},
+				{"process", "action", "list", "[no output]", false},
+			} {
+				c.call(test.tool, map[string]any{test.key: test.value})
+				if n := c.next(); n.text() != test.text || n.Result.IsError != test.failed {
+					t.Errorf("%s is answered %+v", test.value, n)
+				}
+			}
+			if _, err := os.Stat(marker); err == nil {
+				t.Error("a command ran on the host")
+			}
+			c.ends()
+		})
+	}
+	await(t, "the sandboxes of ended sessions are gone", func() bool {
+		list, err := s.Operators(t).Sandboxes(t.Context())
+		return err == nil && len(list) <= 1 // that of the version without sessions
+	})
+}
+
+func TestTheOfficialClientsShowThePageOfAnApproval(t *testing.T) {
+	s := serve(t)
+	for name, how := range s.clients(t) {
+		t.Run(name, func(t *testing.T) {
+			how["action"] = "accept"
+			c := start(t, how)
+			c.call("terminal", map[string]any{"command": "echo asked-about"})
+			n := c.next()
+			for n.Progress != "" {
+				n = c.next()
+			}
+			if !strings.HasPrefix(n.Shown, "http://127.0.0.1:") || !strings.Contains(n.Shown, "/?approval=") || n.By != "url" {
+				t.Fatalf("it was told %+v", n)
+			}
+			s.approves(t, n.Shown)
+			for n = c.next(); n.Progress != ""; {
+				n = c.next()
+			}
+			if n.text() != "asked-about\n" || n.Result.IsError || n.Result.StructuredContent.Approval.By != "ana" {
+				t.Errorf("the result is %+v", n)
+			}
+			c.ends()
+
+			how["action"] = "decline"
+			c = start(t, how)
+			c.call("terminal", map[string]any{"command": "echo asked-about again"})
+			for n = c.next(); n.Result == nil; {
+				n = c.next()
+			}
+			if !n.Result.IsError || !strings.Contains(n.text(), "given up") {
+				t.Errorf("declined, the result is %+v", n)
+			}
+			c.ends()
+		})
+	}
+}
+
+func TestACancelledCallStopsItsCommand(t *testing.T) {
+	s := serve(t)
+	for name, how := range s.clients(t) {
+		t.Run(name, func(t *testing.T) {
+			busy := func() int {
+				list, err := s.Operators(t).Sandboxes(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				users := 0
+				for _, sandbox := range list {
+					users += sandbox.Users
+				}
+				return users
+			}
+			c := start(t, how)
+			c.call("terminal", map[string]any{"command": "sleep 1000"})
+			await(t, "the command runs", func() bool { return busy() == 1 })
+			c.order(map[string]any{"cancel": true})
+			if n := c.next(); n.Thrown == "" {
+				t.Errorf("it was told %+v", n)
+			}
+			await(t, "the command has stopped", func() bool { return busy() == 0 })
+			c.call("terminal", map[string]any{"command": "sleep 1000"})
+			await(t, "the command runs", func() bool { return busy() == 1 })
+			_ = c.cmd.Process.Kill()
+			await(t, "the command has stopped", func() bool { return busy() == 0 })
+		})
+	}
+}
