@@ -30,8 +30,8 @@ session of its own, whose sandbox goes when the agent hangs up, unless --session
 names one that others share.
 
 Where a person must approve, a call waits as long as --wait says. Where the
-sidecar does not decide within --timeout, the call fails. Nothing runs then, and
-never by any other way.
+sidecar does not decide within --timeout, the call fails; a command never runs by
+any other way.
 
 Exit status: 0 when the agent has hung up, 1 if it could not be served.`,
 		Example: `  bailiff mcp
@@ -64,7 +64,7 @@ type distant struct {
 	patience time.Duration
 }
 
-var errStuck = errors.New("the sidecar did not decide in time, so the call was given up and nothing ran; \"bailiff status\" says how it is")
+var errStuck = errors.New("the sidecar did not decide in time, so the call was given up, and what was begun for it is stopped; \"bailiff status\" says how it is")
 
 func (d distant) Execute(ctx context.Context, req bailiff.Request, asked func(gateway.Approval)) (gateway.Answer, error) {
 	ctx, cancel := context.WithCancelCause(ctx)

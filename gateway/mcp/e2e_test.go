@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"io"
 	"os"
@@ -10,6 +11,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailiff-dev/bailiff/internal/trial"
 	"github.com/bailiff-dev/bailiff/policies"
@@ -279,5 +283,106 @@ func TestACancelledCallStopsItsCommand(t *testing.T) {
 			_ = c.cmd.Process.Kill()
 			await(t, "the command has stopped", func() bool { return busy() == 0 })
 		})
+	}
+}
+
+// runs runs a client from npm to its end, and returns what it printed.
+func runs(t *testing.T, program string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(trial.Client(t, program), args...)
+	cmd.Dir = t.TempDir()
+	cmd.Env = append(os.Environ(), "HOME="+cmd.Dir, "NO_COLOR=1")
+	printed, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Logf("%s ended with %v", program, err)
+	}
+	return string(printed)
+}
+
+func TestTheInspectorAndMcporterCallTools(t *testing.T) {
+	s := serve(t)
+	bailiff := filepath.Join(trial.Programs(t), "bailiff")
+	for name, call := range map[string]func(command string) string{
+		"the Inspector by a pipe": func(command string) string {
+			return runs(t, "mcp-inspector", "--cli", "--method", "tools/call", "--tool-name", "terminal", "--tool-args-json", `{"command": "`+command+`"}`,
+				bailiff, "mcp", "--listen", s.Agent)
+		},
+		"the Inspector by HTTP": func(command string) string {
+			return runs(t, "mcp-inspector", "--cli", s.url, "--header", "Authorization: Bearer "+token,
+				"--method", "tools/call", "--tool-name", "terminal", "--tool-args-json", `{"command": "`+command+`"}`)
+		},
+		"the Inspector without a session": func(command string) string {
+			return runs(t, "mcp-inspector", "--cli", s.url, "--protocol-era", "modern", "--header", "Authorization: Bearer "+token,
+				"--method", "tools/call", "--tool-name", "terminal", "--tool-args-json", `{"command": "`+command+`"}`)
+		},
+		"mcporter by a pipe": func(command string) string {
+			return runs(t, "mcporter", "call", "--stdio", bailiff+" mcp --listen "+s.Agent, "--name", "bailiff", "terminal", "command="+command)
+		},
+		"mcporter by HTTP": func(command string) string {
+			return runs(t, "mcporter", "call", "--http-url", s.url, "--allow-http", "--header", "Authorization=Bearer "+token, "--name", "bailiff",
+				"terminal", "command="+command)
+		},
+	} {
+		if printed := call("echo $((6*7)) of $(hostname)"); !strings.Contains(printed, "42 of sandbox") {
+			t.Errorf("%s printed %s", name, printed)
+		}
+	}
+}
+
+// spawned is a client of "bailiff mcp" with these arguments.
+func spawned(t *testing.T, args ...string) *sdk.ClientSession {
+	t.Helper()
+	command := exec.Command(filepath.Join(trial.Programs(t), "bailiff"), append([]string{"mcp"}, args...)...)
+	command.Stderr = t.Output()
+	c, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &sdk.CommandTransport{Command: command}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+func TestNoWreckOfASidecarRunsACall(t *testing.T) {
+	secret := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(secret, []byte(token), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for i, wreck := range trial.Wrecks() {
+		network := []string{"unix", "tcp"}[i%2]
+		t.Run(wreck.Name+" by "+network, func(t *testing.T) {
+			marker := filepath.Join(t.TempDir(), "mark")
+			c := spawned(t, "--listen", wreck.Open(t, network), "--token-file", secret, "--timeout", "1")
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // which is in time on a busy machine
+			defer cancel()
+			result, err := c.CallTool(ctx, &sdk.CallToolParams{Name: "terminal", Arguments: map[string]any{"command": "echo a > " + marker}})
+			if err != nil || !result.IsError {
+				t.Errorf("it is answered %+v, %v", result, err)
+			}
+			if _, err := os.Stat(marker); err == nil {
+				t.Error("the command ran")
+			}
+		})
+	}
+}
+
+func TestASidecarThatIsKilledEndsTheCall(t *testing.T) {
+	s := trial.Serve(t)
+	c := spawned(t, "--listen", s.Agent)
+	answered := make(chan *sdk.CallToolResult)
+	go func() {
+		result, _ := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "terminal", Arguments: map[string]any{"command": "sleep 1000"}})
+		answered <- result
+	}()
+	await(t, "the command runs", func() bool {
+		list, err := s.Operators(t).Sandboxes(t.Context())
+		return err == nil && len(list) == 1 && list[0].Users == 1
+	})
+	s.Kill()
+	if result := <-answered; result == nil || !result.IsError {
+		t.Errorf("it is answered %+v", result)
+	}
+	s.Start(t)
+	if text, failed := use(t, c, "terminal", map[string]any{"command": "echo again"}); text != "again\n" || failed {
+		t.Errorf("by the next sidecar it is answered %q, %v", text, failed)
 	}
 }
