@@ -50,6 +50,32 @@ func TestALinkLogsInOnce(t *testing.T) {
 	}
 }
 
+func TestAnAddressNamesTheApprovalThatIsShown(t *testing.T) {
+	o := serve(t)
+	first := o.ask(t, claim("rm -rf ./first"))
+	second := o.ask(t, claim("rm -rf ./second"))
+	b := openTab(t)
+	b.open(o.base() + "/?approval=" + second)
+	b.awaitText("#login", "Run this on the machine of the sidecar")
+	url, _ := o.Link(person("ana"))
+	b.open(url)
+	b.awaitApproval("rm -rf ./second")
+	b.open(o.base() + "/?approval=" + first)
+	b.awaitApproval("rm -rf ./first")
+	b.open(o.base() + "/?approval=" + second)
+	b.awaitApproval("rm -rf ./second")
+	if at := is[string](b, "location.href"); at != o.base()+"/" {
+		t.Errorf("the address stays %s", at)
+	}
+	for _, unknown := range []string{"a-nobody", "../v1/grants", "%3Cb%3E"} {
+		b.open(o.base() + "/?approval=" + unknown)
+		b.await(`document.body.dataset.live === 'yes' && document.querySelectorAll('#pending .row').length === 2`)
+	}
+	if e := o.entry(t, second); len(e.Votes) > 0 {
+		t.Errorf("to look at it gave %+v", e.Votes)
+	}
+}
+
 func TestAnApprovalIsAnsweredInTwoClicks(t *testing.T) {
 	for _, c := range []struct {
 		name    string

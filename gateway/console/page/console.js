@@ -13,12 +13,14 @@ let selected = null // the id of the approval that is shown
 let view = 'approvals'
 let hearing = false // while the stream is open
 let retry = null // tries to open it at once
+const named = 'bailiff-approval' // where the approval is kept that an address names
 
 start()
 
 async function start() {
   const token = location.hash.slice(1)
-  if (token) history.replaceState(null, '', location.pathname)
+  remember(new URLSearchParams(location.search).get('approval') ?? '')
+  history.replaceState(null, '', location.pathname)
   addEventListener('hashchange', () => location.reload())
   try {
     known.me = token ? await login(token) : await ask('GET', '/session')
@@ -27,6 +29,18 @@ async function start() {
     return
   }
   open()
+}
+
+// remember keeps which approval the address names until somebody is logged in: a
+// login has an address of its own.
+function remember(id) {
+  if (/^[a-z0-9-]{1,64}$/.test(id)) localStorage.setItem(named, id)
+}
+
+function remembered() {
+  const id = localStorage.getItem(named)
+  localStorage.removeItem(named)
+  return id
 }
 
 function showLogin(why) {
@@ -40,6 +54,8 @@ function open() {
   byId('app').hidden = false
   wire()
   setLive(false)
+  const id = remembered()
+  if (id) select(id, true)
   retry = listen({ opened, heard, lost })
   setInterval(everySecond, 1000)
   setInterval(() => { if (isLive()) refresh.status() }, 10_000)
