@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bailiff-dev/bailiff"
 )
 
 // sidecar is a fake with one sandbox.
@@ -17,7 +19,7 @@ var (
 	since         = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	sidecarStatus = Status{Version: "1.2.3", Started: since,
 		Listeners: []ListenerStatus{{"hermes", "unix:///run/bailiff/agent.sock", []string{"telegram"}}},
-		Policies:  PolicyStatus{Revision: "r1", Loaded: since, Files: []string{"decision.rego"}, Reloaded: since, OK: true, Faults: []string{}},
+		Policies:  PolicyStatus{Revision: "r1", Loaded: since, Files: []string{"decision.rego"}, Bundles: map[string]bailiff.Bundle{"b.tar.gz": {Revision: "v7"}}, Reloaded: since, OK: true, Faults: []string{}},
 		Backends:  []BackendStatus{{"docker", true, true, ""}},
 		Platforms: []PlatformStatus{{"telegram", "docker", true, "debian:12", ""}},
 		Warnings:  []string{"Mind the step."}}

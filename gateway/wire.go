@@ -169,6 +169,8 @@ type PolicyStatus struct {
 	Revision string    `json:"revision"`
 	Loaded   time.Time `json:"loaded"`
 	Files    []string  `json:"files"`
+	// Bundles are the revisions that bundles give themselves, by their files.
+	Bundles map[string]bailiff.Bundle `json:"bundles"`
 	// Reloaded is when the files were last read, OK whether the policies in
 	// force are those in the files, and Faults why they are not.
 	Reloaded time.Time `json:"reloaded"`

@@ -65,6 +65,9 @@ func printStatus(w io.Writer, s gateway.Status) {
 		fmt.Fprintf(w, "console\t%s\t\"bailiff console\" prints a link that opens it\n", s.Console)
 	}
 	fmt.Fprintf(w, "policies\t%.12s\t%d files, in force since %s\n", s.Policies.Revision, len(s.Policies.Files), s.Policies.Loaded.Format(time.DateTime))
+	for _, archive := range names(s.Policies.Bundles) {
+		fmt.Fprintf(w, "bundle\t%s\t%s\n", archive, s.Policies.Bundles[archive].Revision)
+	}
 	faults := s.Policies.Faults
 	for _, fault := range faults[:min(len(faults), shownFaults)] {
 		fmt.Fprintf(w, "policies\tlast reload failed\t%s\n", fault)

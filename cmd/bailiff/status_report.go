@@ -52,7 +52,11 @@ func (s *sidecar) policyStatus() gateway.PolicyStatus {
 	for i, fault := range p.Faults {
 		faults[i] = fault.String()
 	}
-	return gateway.PolicyStatus{Revision: p.Revision, Loaded: p.Loaded, Files: p.Files, Reloaded: p.Reloaded, OK: p.OK, Faults: faults}
+	bundles := make(map[string]bailiff.Bundle, len(p.Bundles))
+	for archive, revision := range p.Bundles {
+		bundles[archive] = bailiff.Bundle{Revision: revision}
+	}
+	return gateway.PolicyStatus{Revision: p.Revision, Loaded: p.Loaded, Files: p.Files, Bundles: bundles, Reloaded: p.Reloaded, OK: p.OK, Faults: faults}
 }
 
 func (s *sidecar) backendStatus() []gateway.BackendStatus {

@@ -45,6 +45,8 @@ type parsed struct {
 	modules, tests map[string]*ast.Module
 	data           map[string]any
 	schemas        *ast.SchemaSet
+	// bundles are the revisions that bundles give themselves, by their archives.
+	bundles map[string]string
 }
 
 // load reads and parses what lies at the paths, in one of the ways to read.
@@ -57,7 +59,7 @@ func load(read func(paths []string) ([]file, Faults), paths []string) (*parsed, 
 }
 
 func parse(files []file) (*parsed, Faults) {
-	p := &parsed{files: files, modules: map[string]*ast.Module{}, tests: map[string]*ast.Module{}, data: map[string]any{}}
+	p := &parsed{files: files, modules: map[string]*ast.Module{}, tests: map[string]*ast.Module{}, data: map[string]any{}, bundles: map[string]string{}}
 	var faults Faults
 	for _, f := range files {
 		faults = append(faults, p.add(f)...)
@@ -73,6 +75,10 @@ func parse(files []file) (*parsed, Faults) {
 
 func (p *parsed) add(f file) Faults {
 	switch {
+	case f.isManifest():
+		revision, faults := revisionIn(f)
+		p.bundles[f.archive] = revision
+		return faults
 	case f.isSchema():
 		return p.addSchema(f)
 	case f.isData():

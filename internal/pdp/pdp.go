@@ -37,6 +37,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -107,6 +108,8 @@ type Status struct {
 	Revision string
 	Loaded   time.Time
 	Files    []string
+	// Bundles are the revisions that bundles give themselves, by their archives.
+	Bundles map[string]string
 	// Reloaded is when files were last looked into, OK whether the policies in
 	// force are those in the files, and Faults why they are not.
 	Reloaded time.Time
@@ -257,7 +260,7 @@ func (p *PDP) Revision() string { return p.inForce.Load().revision }
 func (p *PDP) Status() Status {
 	last, s := p.last.Load(), p.inForce.Load()
 	return Status{
-		Revision: s.revision, Loaded: s.loaded, Files: s.files,
+		Revision: s.revision, Loaded: s.loaded, Files: s.files, Bundles: maps.Clone(s.bundles),
 		Reloaded: last.at, OK: len(last.faults) == 0, Faults: last.faults,
 	}
 }

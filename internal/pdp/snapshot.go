@@ -21,6 +21,7 @@ type snapshot struct {
 	// tests and schema included.
 	revision, content string
 	files             []string
+	bundles           map[string]string
 	loaded            time.Time
 
 	compiler *ast.Compiler
@@ -49,7 +50,7 @@ func newSnapshot(ctx context.Context, p *parsed, proof func(context.Context) Fau
 	if len(faults) > 0 {
 		return nil, faults
 	}
-	s := &snapshot{revision: revision(p.files), content: digest(p.files), loaded: time.Now(), compiler: compiler, store: store}
+	s := &snapshot{revision: revision(p.files), content: digest(p.files), loaded: time.Now(), compiler: compiler, store: store, bundles: p.bundles}
 	for _, f := range p.files {
 		s.files = append(s.files, f.name)
 	}

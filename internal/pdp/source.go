@@ -24,11 +24,14 @@ type file struct {
 	// that was configured, which decides where data appears.
 	name, place string
 	text        []byte
+	// archive is the bundle that holds it; empty where it lies by itself.
+	archive string
 }
 
-func (f file) isTest() bool   { return strings.HasSuffix(f.place, "_test.rego") }
-func (f file) isSchema() bool { return isSchema(f.place) }
-func (f file) isData() bool   { return !f.isSchema() && isData(path.Base(f.place)) }
+func (f file) isTest() bool     { return strings.HasSuffix(f.place, "_test.rego") }
+func (f file) isSchema() bool   { return isSchema(f.place) }
+func (f file) isManifest() bool { return f.archive != "" && f.place == manifest }
+func (f file) isData() bool     { return !f.isSchema() && isData(path.Base(f.place)) }
 
 // isSchema tells the schema of the input document, which is no data.
 func isSchema(place string) bool {
@@ -69,8 +72,10 @@ func readPath(p string) ([]file, Faults) {
 		return nil, Faults{unreadable(p, err)}
 	case about.IsDir():
 		return readTree(os.DirFS(p), ".", p)
+	case isBundle(p):
+		return readBundle(p)
 	case !wanted(filepath.Base(p)):
-		return nil, Faults{{File: p, Message: "this is no policy: want a folder, a .rego file, data.yaml or data.json"}}
+		return nil, Faults{{File: p, Message: "this is no policy: want a folder, a .rego file, data.yaml, data.json or a bundle (.tar.gz)"}}
 	}
 	text, err := os.ReadFile(p)
 	if err != nil {
@@ -141,11 +146,12 @@ func readTrusted(paths []string) ([]file, Faults) {
 		return files, faults
 	}
 	for _, f := range files {
-		if err := config.Trusted(f.name); err != nil {
-			faults = append(faults, Fault{File: f.name, Message: err.Error()})
+		onDisk := cmp.Or(f.archive, f.name)
+		if err := config.Trusted(onDisk); err != nil {
+			faults = append(faults, Fault{File: onDisk, Message: err.Error()})
 		}
 	}
-	return files, faults
+	return files, faults.sorted()
 }
 
 // settling is how often files are read anew that change while they are read.
@@ -168,7 +174,7 @@ func readSettled(paths []string) ([]file, Faults) {
 // revision is the SHA-256 over the places and contents of all files that take
 // part in a decision: two copies of the same policies have one revision.
 func revision(files []file) string {
-	return digest(slices.DeleteFunc(slices.Clone(files), func(f file) bool { return f.isTest() || f.isSchema() }))
+	return digest(slices.DeleteFunc(slices.Clone(files), func(f file) bool { return f.isTest() || f.isSchema() || f.isManifest() }))
 }
 
 // digest is the SHA-256 over places and contents.

@@ -1,0 +1,108 @@
+package pdp
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"strings"
+)
+
+// A bundle, as "opa build" makes it, is a folder of policies in one archive. What is
+// in there is read as files of a folder are; its manifest says which revision it is,
+// to people. Nothing in it is run that is not Rego.
+
+// manifest is where a bundle says what it is.
+const manifest = ".manifest"
+
+// maxUnpacked bounds what a bundle may hold, in bytes.
+const maxUnpacked = 64 << 20
+
+func isBundle(p string) bool { return strings.HasSuffix(p, ".tar.gz") }
+
+func readBundle(name string) ([]file, Faults) {
+	archive, err := os.Open(name)
+	if err != nil {
+		return nil, Faults{unreadable(name, err)}
+	}
+	defer archive.Close()
+	files, err := unpack(name, archive)
+	if err != nil {
+		return nil, Faults{{File: name, Message: fmt.Sprintf("this is no bundle as opa build makes it: %v", err)}}
+	}
+	return files, nil
+}
+
+func unpack(name string, archive io.Reader) (files []file, err error) {
+	plain, err := gzip.NewReader(archive)
+	if err != nil {
+		return nil, err
+	}
+	bounded := &io.LimitedReader{R: plain, N: maxUnpacked}
+	members := tar.NewReader(bounded)
+	for seen := map[string]bool{}; ; {
+		f, err := next(members)
+		switch {
+		case bounded.N == 0:
+			return nil, fmt.Errorf("it holds more than %d MiB", maxUnpacked>>20)
+		case errors.Is(err, io.EOF):
+			return files, nil
+		case err != nil:
+			return nil, err
+		case seen[f.place]:
+			return nil, fmt.Errorf("it holds %s twice", f.place)
+		}
+		seen[f.place] = true
+		if f.archive, f.name = name, name+"/"+f.place; f.isManifest() || wanted(f.place) {
+			files = append(files, f)
+		}
+	}
+}
+
+// next is the next file of an archive.
+func next(members *tar.Reader) (file, error) {
+	head, err := members.Next()
+	for err == nil && head.Typeflag == tar.TypeDir {
+		head, err = members.Next()
+	}
+	if err != nil {
+		return file{}, err
+	}
+	place := strings.TrimPrefix(path.Clean("/"+head.Name), "/")
+	if head.Typeflag != tar.TypeReg {
+		return file{}, fmt.Errorf("%s is no file", place)
+	}
+	if why := notRego(place); why != "" {
+		return file{}, fmt.Errorf("%s %s", place, why)
+	}
+	text, err := io.ReadAll(members)
+	return file{place: place, text: text}, err
+}
+
+// notRego says why a bundle with such a file would not decide as it was meant to.
+func notRego(place string) string {
+	switch {
+	case place == ".signatures.json":
+		return "is a signature, and bailiff checks none: who may write the file is what counts"
+	case place == "patch.json":
+		return "changes another bundle, want a whole one"
+	case path.Ext(place) == ".wasm" || place == "plan.json":
+		return "is a compiled policy, want Rego: build it without --target"
+	}
+	return ""
+}
+
+// revisionIn reads a manifest.
+func revisionIn(f file) (string, Faults) {
+	var said struct {
+		Revision string `json:"revision"`
+	}
+	if err := json.Unmarshal(f.text, &said); err != nil {
+		return "", Faults{{File: f.name, Line: lineOf(err, f.text), Message: "this is no valid manifest: " + err.Error()}}
+	}
+	return said.Revision, nil
+}
