@@ -99,14 +99,24 @@ deny contains {"rule": "house.denies", "message": "It is never done here."} if c
 // serve starts a sidecar with these rules besides the shipped ones.
 func serve(t *testing.T, sections ...string) *trial.Sidecar {
 	t.Helper()
-	folder := t.TempDir()
+	return trial.Serve(t, append(sections, "policies: {eval_timeout: 10s, require_tests: false, paths: ["+rulesFor(t)+"]}")...)
+}
+
+// rulesFor is a folder with the shipped policies, but for these replacements in their
+// tables, and the rules.
+func rulesFor(t *testing.T, instead ...string) (folder string) {
+	t.Helper()
+	folder = t.TempDir()
 	if err := os.CopyFS(folder, policies.FS); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, "house.rego"), []byte(houseRules), 0o600); err != nil {
-		t.Fatal(err)
+	tables := strings.NewReplacer(instead...).Replace(read(t, "policies/data.yaml"))
+	for name, text := range map[string]string{"house.rego": houseRules, "data.yaml": tables} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return trial.Serve(t, append(sections, "policies: {eval_timeout: 10s, require_tests: false, paths: ["+folder+"]}")...)
+	return folder
 }
 
 // mark is a path that nobody uses, in a folder that is there in sandboxes too.
@@ -197,6 +207,29 @@ func TestAgentsThatRealAgentsStartAreJudgedToo(t *testing.T) {
 			a.works(t, a.stage(t, s.Agent, trial.Programs(t)), append(started[name].calls, a.shell("touch "+path))...)
 			if n := runs(t, s); n < 2 {
 				t.Errorf("it ran %d times in the sandbox, want once for each of two agents", n)
+			}
+			wantNoMark(t, path)
+		})
+	}
+}
+
+func TestRealAgentsWorkOnAProjectThatTheirSandboxShows(t *testing.T) {
+	project := trial.OpenDir(t)
+	if err := os.Chmod(project, 0o777); err != nil { //nolint:gosec // for the user of the sandbox
+		t.Fatal(err)
+	}
+	shown := rulesFor(t, "cli: {isolation: optional,", "cli: {isolation: optional, mounts: {bubblewrap: [{source: "+project+", target: "+project+", read_only: false}]},")
+	s := trial.Serve(t, "backends: {bubblewrap: {mounts_allowed: ["+project+"]}, local: {}}",
+		"policies: {eval_timeout: 10s, require_tests: false, paths: ["+shown+"]}")
+	for name, a := range agents {
+		t.Run(name, func(t *testing.T) {
+			stage, path := a.stage(t, s.Agent, trial.Programs(t)), mark(t)
+			stage.Project = project
+			written := filepath.Join(project, strings.Fields(name)[0])
+			told := a.works(t, stage, a.write(written), a.shell("cat "+filepath.Base(written)+" && touch "+path+" made-by-"+filepath.Base(written)))
+			wantSaid(t, told[1], "mark")
+			if _, err := os.Stat(filepath.Join(project, "made-by-"+filepath.Base(written))); err != nil {
+				t.Errorf("what it made is not in the project: %v; its model is told %q", err, told)
 			}
 			wantNoMark(t, path)
 		})
