@@ -22,14 +22,15 @@ var floors = map[string]int{
 	"internal/throttle": 1,
 	"internal/places":   0, "internal/words": 0,
 	"internal/spelling": 0, "internal/feed": 0, "internal/excerpt": 0, "internal/guard": 1, "internal/tables": 1, "internal/approval": 1,
-	"internal/people": 2, "internal/ledger": 2, "internal/hermes": 2,
+	"internal/people": 2, "internal/ledger": 2,
 	"internal/pdp": 2, "backends/local": 2, "backends/bubblewrap": 2, "backends/docker": 2, "backends/backendtest": 2,
 	"enforcer":       3,
 	"gateway":        4,
-	"gateway/client": 5, "gateway/console": 5, "gateway/mcp": 5,
+	"gateway/client": 5, "gateway/console": 5, "gateway/mcp": 5, "internal/hermes": 5,
 	"cmd/bailiff": 6, "cmd/bailiff-runner": 6, "cmd/bailiff-hook": 6, "docs": 6,
 	"examples": 6, "examples/go/ask": 6,
-	"examples/ai-sdk": 6, "examples/hermes": 6, "internal/trial": 6, // of tests only
+	"examples/hermes": 0,                      // the plug-in, as files
+	"examples/ai-sdk": 6, "internal/trial": 6, // of tests only
 }
 
 // sideways are the imports within one floor that are meant: the lower of the

@@ -13,13 +13,13 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/hermes"
 )
 
-func newHermes() *cobra.Command {
+func newHermes(configPath *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hermes",
 		Short: "Take over the settings of a Hermes agent, and prove that bailiff guards it",
 		Long:  `Commands about a Hermes agent on this machine, and its home folder.`,
 	}
-	cmd.AddCommand(newHermesImport())
+	cmd.AddCommand(newHermesImport(), newHermesDoctor(configPath))
 	namingOne(cmd)
 	return cmd
 }
@@ -115,5 +115,65 @@ func printImport(w io.Writer, r hermes.Report) {
 	}
 	for _, sentence := range r.Next {
 		fmt.Fprintf(w, "next\t%s\n", visible(sentence))
+	}
+}
+
+func newHermesDoctor(configPath *string) *cobra.Command {
+	var home hermesHome
+	var format string
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Prove that bailiff guards a Hermes agent, and list what goes past it",
+		Long: `Looks whether the plug-in of a Hermes home is the shipped one and enabled, whether
+the running sidecar serves it and the platforms that Hermes serves, and what in
+Hermes' settings goes past the plug-in or could take it out. Then it proves the
+gate: it has the installed plug-in ask, for each platform, for a command that must
+be denied (and would do nothing), and sees that it is denied and blocked, and
+blocked where no sidecar is.
+
+It asks as the user whose home it is, so run it as that user or as root; it asks
+the sidecar as its operator too. What is set in the environment of Hermes' service
+alone is out of its sight: give it the same BAILIFF_LISTEN and the like.
+
+Exit status: 0 if all is well, 2 if there are warnings only, 1 otherwise.`,
+		Example: "  bailiff hermes doctor --home /home/hermes/.hermes",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			read, err := home.read()
+			if err != nil {
+				return err
+			}
+			door, err := operatorDoor(cmd.ErrOrStderr(), *configPath)
+			if err != nil {
+				return err
+			}
+			d := hermes.Examine(cmd.Context(), read, door)
+			if err := show(cmd, format, d, func(w io.Writer) { printDiagnosis(w, d) }); err != nil {
+				return err
+			}
+			return diagnosisStatus(d.Worst())
+		},
+	}
+	home.register(cmd)
+	outputFlag(cmd, &format)
+	return cmd
+}
+
+func diagnosisStatus(worst hermes.State) error {
+	switch worst {
+	case hermes.Fine:
+		return nil
+	case hermes.Warned:
+		return status(2)
+	}
+	return status(1)
+}
+
+func printDiagnosis(w io.Writer, d hermes.Diagnosis) {
+	for _, c := range d.Checks {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", c.State, visible(c.Name), visible(c.Message))
+		if c.Do != "" {
+			fmt.Fprintf(w, "\t\t%s\n", visible(c.Do))
+		}
 	}
 }

@@ -14,7 +14,7 @@ type draft struct {
 	image           string
 	unbounded       bool // the engine may lack bounds on disks
 	mountable       []string
-	variables       bool // .env is a source
+	variables       []string // that are taken from .env
 	approvalTimeout string
 	guards          []guard.Rule
 }
@@ -27,7 +27,7 @@ func (p *plan) configText() string {
 	line("  listeners:")
 	line("    - {name: hermes, listen: %s, uids: [%d], platforms: %s}", flow(p.to.Agent), p.home.Owner, flow(list(p.config.platforms)))
 	line("policies: {paths: [policies]}")
-	if p.config.variables {
+	if len(p.config.variables) > 0 {
 		line("env: {sources: [%s]}", flow("file:"+filepath.Join(p.home.Folder, ".env")))
 	} else {
 		line("env: {sources: []}")

@@ -50,7 +50,7 @@ func newPlan(h *Home, to Destination) *plan {
 		panic(err) // embedded: cannot fail
 	}
 	return &plan{
-		home: h, to: to, tables: tables{string(shipped)}, platforms: h.Platforms(),
+		home: h, to: to, tables: tables{text: string(shipped)}, platforms: h.Platforms(),
 		backends: map[string]bool{}, ran: map[string]bool{}, seen: map[string]bool{},
 		report: Report{Home: h.Folder, Files: []string{}, Carried: []Carried{}, Left: []Left{}, Next: []string{}},
 	}

@@ -147,8 +147,12 @@ func (p *plan) sayWhatRemains() {
 		p.next("Hermes and bailiff would be one user, so that the agent could answer for itself and no answer counts: run Hermes as a user of its own, and put its uid into agent.listeners.")
 	}
 	p.next("Name in bailiff.yaml, under people, who may answer questions; until then whatever must be asked about is refused. See docs/approvals.md.")
-	if p.config.variables {
-		p.next("bailiff's user must be able to read " + filepath.Join(p.home.Folder, ".env") + ", from which variables are taken; the plug-in asks for those it is configured to ask for.")
+	settings := map[string]any{"listen": p.to.Agent}
+	if len(p.config.variables) > 0 {
+		settings["env"] = list(p.config.variables)
+		p.next("bailiff's user must be able to read " + filepath.Join(p.home.Folder, ".env") + ", from which variables are taken.")
 	}
-	p.next("Start the sidecar with this configuration, install the plug-in (docs/clients/hermes.md), and prove the gate: bailiff hermes doctor.")
+	p.next("Copy the plug-in's folder (docs/clients/hermes.md) and enable it in Hermes' config.yaml, plugins: " +
+		flow(map[string]any{"enabled": list([]string{pluginName}), "entries": map[string]any{pluginName: map[string]any{"settings": settings}}}))
+	p.next("Start the sidecar with this configuration, and prove the gate: bailiff hermes doctor.")
 }

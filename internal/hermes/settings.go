@@ -125,6 +125,12 @@ func valueOf(node ast.Node) any {
 			list[i] = valueOf(element)
 		}
 		return list
+	case ast.MapNode:
+		entries := map[string]any{}
+		for it := n.MapRange(); it.Next(); {
+			entries[it.Key().GetToken().Value] = valueOf(it.Value())
+		}
+		return entries
 	}
 	return odd{"a YAML " + node.Type().YAMLName()}
 }

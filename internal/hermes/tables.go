@@ -13,7 +13,10 @@ import (
 
 // tables is the text of data.yaml, which is edited where it stands, so that its
 // comments stay too.
-type tables struct{ text string }
+type tables struct {
+	text string
+	root ast.Node // of the text; nil where it has to be read
+}
 
 // inTables leads to what the tables hold.
 var inTables = []string{"bailiff", "tables"}
@@ -27,13 +30,26 @@ func (t *tables) get(path ...string) ast.Node {
 	return node
 }
 
+// read parses the text.
+func (t *tables) read() ast.Node {
+	if t.root == nil {
+		file, err := parser.ParseBytes([]byte(t.text), 0)
+		if err != nil || len(file.Docs) != 1 {
+			panic(fmt.Sprintf("editing the shipped tables: %v", err)) // they are part of this program
+		}
+		t.root = file.Docs[0].Body
+	}
+	return t.root
+}
+
+// replace puts a text in the place of another.
+func (t *tables) replace(start, end int, text string) {
+	t.text, t.root = t.text[:start]+text+t.text[end:], nil
+}
+
 // nearest is the last node on the way, and what of the way is not there.
 func (t *tables) nearest(path []string) (ast.Node, []string) {
-	file, err := parser.ParseBytes([]byte(t.text), 0)
-	if err != nil || len(file.Docs) != 1 {
-		panic(fmt.Sprintf("editing the shipped tables: %v", err)) // they are part of this program
-	}
-	node := file.Docs[0].Body
+	node := t.read()
 	for i, name := range path {
 		next := member(node, name)
 		if next == nil {
@@ -65,18 +81,18 @@ func (t *tables) set(value any, path ...string) {
 	switch m, _ := node.(*ast.MappingNode); {
 	case len(rest) == 0:
 		start, end := t.span(node)
-		t.text = t.text[:start] + written + t.text[end:]
+		t.replace(start, end, written)
 	case m.IsFlowStyle:
 		end := t.offset(m.End.Position.Line, m.End.Position.Column)
 		before := ", "
 		if len(m.Values) == 0 {
 			before = ""
 		}
-		t.text = t.text[:end] + before + rest[0] + ": " + written + t.text[end:]
+		t.replace(end, end, before+rest[0]+": "+written)
 	default:
 		first := m.Values[0].Key.GetToken().Position
 		start := t.offset(first.Line, 1)
-		t.text = t.text[:start] + strings.Repeat(" ", first.Column-1) + rest[0] + ": " + written + "\n" + t.text[start:]
+		t.replace(start, start, strings.Repeat(" ", first.Column-1)+rest[0]+": "+written+"\n")
 	}
 }
 
@@ -114,7 +130,7 @@ func (t *tables) remove(table, name string) {
 			break
 		}
 	}
-	t.text = t.text[:start] + t.text[end:]
+	t.replace(start, end, "")
 }
 
 // flow writes a value on one line.

@@ -26,12 +26,13 @@ func (p *plan) forward() {
 			p.left(key, said, "Hermes runs nothing on docker.", "")
 		default:
 			for _, name := range names {
-				p.forwardOne(key, said, name)
-				wanted[name] = true
+				if p.forwardOne(key, said, name) {
+					wanted[name] = true
+				}
 			}
 		}
 	}
-	p.config.variables = len(wanted) > 0
+	p.config.variables = sortedNames(wanted)
 	p.withholdOthers(wanted)
 	p.doNotSet()
 }
@@ -50,19 +51,23 @@ func (p *plan) withholdOthers(wanted map[string]bool) {
 	}
 }
 
-func (p *plan) forwardOne(key string, said setting, name string) {
+// forwardOne tells whether a variable may enter from now on.
+func (p *plan) forwardOne(key string, said setting, name string) bool {
 	switch {
 	case !variableName.MatchString(name):
 		p.left(key, said, "One of its entries is not the name of a variable.", "")
+		return false
 	case p.never(name) != "":
 		p.left(key, said, name+" never enters a sandbox ("+p.never(name)+"): with it a command could load code of its choice, or act as the agent itself.",
 			"Give commands a variable of another name, with rights of their own.")
+		return false
 	case p.tables.get("env", name) != nil:
 		p.carried(key, said, "policies/data.yaml: env, "+name, "Narrower than Hermes: only the platforms and programs that the shipped table gives it to.")
 	default:
 		p.tables.set([]any{map[string]any{"platforms": list(p.config.platforms), "tools": list([]string{"terminal", "execute_code"})}}, "env", name)
 		p.carried(key, said, "policies/data.yaml: env, "+name, "Any command may have it if the agent asks for it, as with Hermes; \"programs\" there would bound that.")
 	}
+	return true
 }
 
 // never is the rule by which a name never enters; empty if none does.

@@ -1,0 +1,290 @@
+package hermes
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	example "github.com/bailiff-dev/bailiff/examples/hermes"
+	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/internal/trial"
+)
+
+// equipped is a home with the plug-in in place, which asks at an address.
+func equipped(t *testing.T, archive, listen string) *Home {
+	t.Helper()
+	_, err := exec.LookPath("python3")
+	backendtest.Needs(t, "PYTHON", err)
+	parsed := txtar.Parse([]byte(archive))
+	for i, f := range parsed.Files {
+		parsed.Files[i].Data = bytes.ReplaceAll(f.Data, []byte("LISTEN"), []byte(listen))
+	}
+	home, err := laidOut(t, parsed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	home.Owner = uint32(os.Geteuid())
+	if err := os.CopyFS(filepath.Join(home.Folder, "plugins"), example.Plugin); err != nil {
+		t.Fatal(err)
+	}
+	return home
+}
+
+// sound is a home without any mistake.
+const sound = `-- config.yaml --
+terminal: {backend: docker}
+-- .env --
+TELEGRAM_BOT_TOKEN=hunter2
+-- managed/config.yaml --
+plugins: {enabled: [bailiff], entries: {bailiff: {settings: {listen: "LISTEN", timeout: 1}}}}
+`
+
+func told(d Diagnosis) string {
+	var text strings.Builder
+	for _, c := range d.Checks {
+		fmt.Fprintf(&text, "%s %s: %s\n", c.State, c.Name, c.Message)
+	}
+	return text.String()
+}
+
+func (d Diagnosis) of(name string) Check {
+	at := slices.IndexFunc(d.Checks, func(c Check) bool { return c.Name == name })
+	if at < 0 {
+		return Check{Name: name}
+	}
+	return d.Checks[at]
+}
+
+func TestADoctorProvesTheGateByARealSidecar(t *testing.T) {
+	s := trial.Serve(t)
+	home := equipped(t, sound, s.Agent)
+	d := Examine(t.Context(), home, s.Operators(t))
+	for _, c := range d.Checks {
+		lent := c.Name == "sidecar" && strings.HasPrefix(c.Message, "operator.allow_same_user") // as a test needs it
+		if c.State != Fine && !lent {
+			t.Errorf("%s %s: %s", c.State, c.Name, c.Message)
+		}
+	}
+	for _, name := range []string{"plug-in", "plug-in enabled", "sidecar", "platform telegram", "platform cli", "gate telegram", "gate cli", "gate without a sidecar", "bypasses"} {
+		if d.of(name).State != Fine {
+			t.Errorf("%s is not fine:\n%s", name, told(d))
+		}
+	}
+	log, err := s.Operators(t).Status(t.Context())
+	if err != nil || len(log.Platforms) == 0 {
+		t.Error(err)
+	}
+}
+
+// Each home is named by its mistake; what is wanted are the checks that are not fine.
+func TestADoctorNamesEachMistake(t *testing.T) {
+	s := trial.Serve(t, `agent: {listeners: [{name: test, listen: "<agent>", platforms: [telegram, teams, cli]}]}`)
+	paths, err := filepath.Glob("testdata/doctor/*.txtar")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no homes: %v", err)
+	}
+	for _, path := range paths {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			archive, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			home := equipped(t, string(archive), s.Agent)
+			got := []byte(strings.NewReplacer(home.Folder, "HOME", s.Agent, "LISTEN").Replace(wrong(Examine(t.Context(), home, s.Operators(t)))))
+			parsed := txtar.Parse(archive)
+			for i, f := range parsed.Files {
+				if f.Name != "want" || bytes.Equal(f.Data, got) {
+					continue
+				}
+				if parsed.Files[i].Data = got; *update {
+					if err := os.WriteFile(path, txtar.Format(parsed), 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+				t.Errorf("got:\n%s\nwant:\n%s", got, f.Data)
+			}
+		})
+	}
+}
+
+// wrong are the checks that are not fine, but for the one that every sidecar of a
+// test has.
+func wrong(d Diagnosis) string {
+	d.Checks = slices.DeleteFunc(d.Checks, func(c Check) bool {
+		return c.State == Fine || strings.HasPrefix(c.Message, "operator.allow_same_user")
+	})
+	return told(d)
+}
+
+func TestADoctorTakesNoWreckForASidecar(t *testing.T) {
+	for _, wreck := range trial.Wrecks() {
+		t.Run(wreck.Name, func(t *testing.T) {
+			home := equipped(t, "-- config.yaml --\nplugins: {entries: {bailiff: {settings: {listen: \"LISTEN\", timeout: 1}}}}\n", wreck.Open(t, "unix"))
+			d := &Diagnosis{}
+			home.examineGate(t.Context(), d)
+			if d.of("gate cli").State != Failed || d.of("gate without a sidecar").State != Fine || strings.Contains(told(*d), "let Hermes run it") {
+				t.Errorf("it found:\n%s", told(*d))
+			}
+		})
+	}
+}
+
+// lenient allows whatever it is asked, and remembers what it was asked to run.
+func lenient(t *testing.T) (address string, ran *[]string) {
+	t.Helper()
+	path, ran := filepath.Join(trial.OpenDir(t), "l.sock"), new([]string)
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/v1/decide" {
+			*ran = append(*ran, r.URL.Path)
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"decision_id": "d1", "decision": {"outcome": "allow", "denials": [], "backend": {"name": "docker"}, "env": {"forward": [], "withheld": [], "set": {}}, "limits": {}, "revision": "r"}}`)
+	})}
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(func() { _ = server.Close() })
+	return "unix://" + path, ran
+}
+
+func TestNothingIsRunWherePoliciesDoNotDenyTheCanary(t *testing.T) {
+	address, ran := lenient(t)
+	d := &Diagnosis{}
+	equipped(t, sound, address).examineGate(t.Context(), d)
+	if c := d.of("gate telegram"); c.State != Failed || !strings.Contains(c.Message, "do not deny") {
+		t.Errorf("it found:\n%s", told(*d))
+	}
+	if len(*ran) > 0 {
+		t.Errorf("it was asked for %v", *ran)
+	}
+}
+
+func TestAPlugInThatIsNotTheShippedOneIsNotStarted(t *testing.T) {
+	for name, spoil := range map[string]func(folder string) error{
+		"a line is added": func(folder string) error {
+			return appendTo(filepath.Join(folder, "__init__.py"), "\nopen(__file__ + '.ran', 'w')\n")
+		},
+		"a file is missing": func(folder string) error { return os.Remove(filepath.Join(folder, "gate.py")) },
+		"a file is added":   func(folder string) error { return appendTo(filepath.Join(folder, "json.py"), "") },
+		"all is missing":    os.RemoveAll,
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := equipped(t, sound, "unix:///nonexistent/a.sock")
+			if err := spoil(home.pluginFolder()); err != nil {
+				t.Fatal(err)
+			}
+			d := Examine(t.Context(), home, silent{})
+			if d.of("plug-in").State != Failed || d.of("gate").State != Failed || d.Worst() != Failed {
+				t.Errorf("it found:\n%s", told(d))
+			}
+			if exists(filepath.Join(home.pluginFolder(), "__init__.py.ran")) {
+				t.Error("it was started")
+			}
+		})
+	}
+}
+
+func appendTo(path, text string) error {
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(text)
+	return errors.Join(err, file.Close())
+}
+
+// silent is a sidecar that does not answer.
+type silent struct{}
+
+func (silent) Status(context.Context) (gateway.Status, error) {
+	return gateway.Status{}, errors.New("no sidecar answers")
+}
+
+// blocked is a canary as it must come out.
+var blocked = canaryCall{"telegram", "", "deny", `{"action": "block", "message": "BLOCKED: x"}`,
+	`{"output": "", "exit_code": -1, "error": "BLOCKED: x", "status": "blocked"}`, "", false}
+
+func TestAGateIsShutOnlyIfEverythingSaysSo(t *testing.T) {
+	if fault, _ := blocked.fault(); fault != "" {
+		t.Fatal(fault)
+	}
+	for name, change := range map[string]func(*canaryCall){
+		"it ran":                     func(t *canaryCall) { t.Ran = true },
+		"an error":                   func(t *canaryCall) { t.Error = "refused" },
+		"asked about":                func(t *canaryCall) { t.Outcome = "ask" },
+		"no outcome":                 func(t *canaryCall) { t.Outcome = "" },
+		"an exception":               func(t *canaryCall) { t.Raised = "ValueError()" },
+		"a hook that says nothing":   func(t *canaryCall) { t.Hook = "null" },
+		"a hook that asks":           func(t *canaryCall) { t.Hook = `{"action": "approve"}` },
+		"no result":                  func(t *canaryCall) { t.Result = "" },
+		"a result that is none":      func(t *canaryCall) { t.Result = "{}" },
+		"output":                     func(t *canaryCall) { t.Result = strings.Replace(t.Result, `""`, `"x"`, 1) },
+		"an exit code":               func(t *canaryCall) { t.Result = strings.Replace(t.Result, "-1", "0", 1) },
+		"another status":             func(t *canaryCall) { t.Result = strings.Replace(t.Result, `"blocked"`, `"ok"`, 1) },
+		"an error in other words":    func(t *canaryCall) { t.Result = strings.Replace(t.Result, "BLOCKED: ", "", 1) },
+		"nothing at all is no proof": func(t *canaryCall) { *t = canaryCall{} },
+	} {
+		changed := blocked
+		change(&changed)
+		if fault, _ := changed.fault(); fault == "" {
+			t.Errorf("%s: it is taken for shut", name)
+		}
+	}
+}
+
+func TestADiagnosisIsAsBadAsItsWorstCheck(t *testing.T) {
+	fine, warned, failed := Check{State: Fine}, Check{State: Warned}, Check{State: Failed}
+	for _, c := range []struct {
+		checks []Check
+		want   State
+	}{
+		{nil, Failed}, {[]Check{fine, fine}, Fine}, {[]Check{fine, warned}, Warned}, {[]Check{warned, fine}, Warned},
+		{[]Check{warned, failed, fine}, Failed}, {[]Check{fine, {}}, Failed},
+	} {
+		if got := (Diagnosis{Checks: c.checks}).Worst(); got != c.want {
+			t.Errorf("%v: %s, want %s", c.checks, got, c.want)
+		}
+	}
+}
+
+// The sidecar lets in the home's owner only, and whoever runs the doctor is root.
+func TestADoctorAsksAsTheHomesOwner(t *testing.T) {
+	const owner = 54321
+	if os.Geteuid() != 0 {
+		backendtest.Needs(t, "ROOT", errors.New("only root can act as another user"))
+	}
+	s := trial.Serve(t, fmt.Sprintf(`agent: {listeners: [{name: test, listen: "<agent>", uids: [%d], platforms: ["*"]}]}`, owner))
+	home := equipped(t, sound, s.Agent)
+	open := trial.OpenDir(t)
+	if err := os.CopyFS(open, os.DirFS(home.Folder)); err != nil {
+		t.Fatal(err)
+	}
+	if err := exec.Command("chown", "-R", fmt.Sprint(owner), open).Run(); err != nil {
+		t.Fatal(err)
+	}
+	moved, err := Read(open, filepath.Join(open, "managed"))
+	if err != nil || moved.Owner != owner {
+		t.Fatalf("read %+v, %v", moved, err)
+	}
+	d := &Diagnosis{}
+	moved.examineGate(t.Context(), d)
+	if d.of("gate telegram").State != Fine || d.of("gate cli").State != Fine {
+		t.Errorf("it found:\n%s", told(*d))
+	}
+}

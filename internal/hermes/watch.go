@@ -1,0 +1,90 @@
+package hermes
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff/gateway"
+)
+
+// usualDoor is where the plug-in asks if nobody says otherwise.
+const usualDoor = "unix:///run/bailiff/agent.sock"
+
+// pluginSetting is what is set for the plug-in: by a variable of the environment,
+// of .env, or in config.yaml.
+func (h *Home) pluginSetting(name string) (setting, bool) {
+	variable := "BAILIFF_" + strings.ToUpper(name)
+	if value, ok := os.LookupEnv(variable); ok {
+		return setting{value, "environment"}, true
+	}
+	if v, ok := h.settings.variables[variable]; ok {
+		return setting{v.value.Reveal(), v.from}, true
+	}
+	return h.settings.of("plugins.entries." + pluginName + ".settings." + name)
+}
+
+func (h *Home) door() string {
+	said, _ := h.pluginSetting("listen")
+	if door, ok := said.text(); ok && door != "" {
+		return door
+	}
+	return usualDoor
+}
+
+// examineSidecar looks whether it serves where the plug-in asks, for whom Hermes
+// serves.
+func (h *Home) examineSidecar(ctx context.Context, d *Diagnosis, sidecar Sidecar) {
+	status, err := sidecar.Status(ctx)
+	if err != nil {
+		d.fail("sidecar", "It does not answer its operator: "+err.Error()+".", "")
+		return
+	}
+	d.fine("sidecar", "It serves, version %s.", status.Version)
+	at := slices.IndexFunc(status.Listeners, func(l gateway.ListenerStatus) bool { return l.Listen == h.door() })
+	if at < 0 {
+		d.fail("listener", "The plug-in asks at "+h.door()+", where this sidecar has no listener.",
+			"Set plugins.entries.bailiff.settings.listen to the listener of bailiff.yaml, or the listener to that.")
+	} else {
+		h.examinePlatforms(d, status.Listeners[at], status.Platforms)
+	}
+	examineHealth(d, status)
+}
+
+func (h *Home) examinePlatforms(d *Diagnosis, l gateway.ListenerStatus, states []gateway.PlatformStatus) {
+	for _, platform := range append(h.Platforms(), "cli") {
+		at := slices.IndexFunc(states, func(s gateway.PlatformStatus) bool { return s.Platform == platform })
+		switch {
+		case !speaksFor(l, platform):
+			d.fail("platform "+platform, "Listener "+l.Name+" may not speak for it, so every call from there is blocked.", "Add it to the listener's platforms in bailiff.yaml.")
+		case at < 0:
+			d.fail("platform "+platform, "The policies do not know it, so every call from there is blocked.", "Add it to the table platforms.")
+		case states[at].Message != "":
+			d.fail("platform "+platform, "Nothing runs for it: "+states[at].Message, "See bailiff status.")
+		case platform != "cli" && !states[at].Isolated:
+			d.warn("platform "+platform, "It runs on backend "+states[at].Backend+", which isolates nothing.", "Name an isolated backend first in the table platforms.")
+		default:
+			d.fine("platform "+platform, "It runs on %s.", strings.TrimSpace(states[at].Backend+" "+states[at].Image))
+		}
+	}
+}
+
+func speaksFor(l gateway.ListenerStatus, platform string) bool {
+	return slices.Contains(l.Platforms, "*") || slices.Contains(l.Platforms, platform) || slices.Contains(l.Platforms, "messaging") && platform != "cli"
+}
+
+// examineHealth tells what the sidecar itself finds wrong.
+func examineHealth(d *Diagnosis, status gateway.Status) {
+	for _, b := range status.Backends {
+		if !b.Ready {
+			d.fail("backend "+b.Name, "It is not ready: "+b.Message, "See docs/operations.md.")
+		}
+	}
+	for _, fault := range status.Policies.Faults {
+		d.warn("policies", "Those in the files are not in force: "+fault, "bailiff check")
+	}
+	for _, warning := range status.Warnings {
+		d.warn("sidecar", warning, "")
+	}
+}
