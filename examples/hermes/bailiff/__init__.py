@@ -3,7 +3,7 @@
 Hermes takes an exception in a plug-in for a reason to go on without it. So nothing here raises: whatever goes wrong, from
 a module that cannot be imported to a sidecar that is not there, blocks the call. Two belts hold each guarded tool: the
 tool_execution middleware runs it in the session's sandbox instead of on this machine, and the pre_tool_call hook blocks
-it where the middleware is not in place or the policies deny it.
+it where the middleware is not in place or the policies deny it. A third is config.yaml's: terminal.backend: bailiff.
 """
 
 import json
@@ -26,6 +26,7 @@ def register(ctx):
     ctx.register_hook("pre_tool_call", gate.before)
     missing = _plug_in(ctx, gate)
     gate.why = gate.why or missing
+    _offer_nowhere(ctx)
     if gate.why:
         logger.error("All guarded tools are blocked: %s", gate.why)
     for name, hook in (("post_tool_call", gate.after), ("on_session_finalize", gate.finalized), ("on_session_reset", gate.reset)):
@@ -43,6 +44,16 @@ def _plug_in(ctx, gate):
     except Exception as error:  # noqa: BLE001
         logger.error("registering the middleware failed: %s", error)
     return "this Hermes has no tool_execution middleware, without which its tools would run on this machine; update Hermes to 0.21 or later"
+
+
+def _offer_nowhere(ctx):
+    """Lets config.yaml say terminal.backend: bailiff. Without, such a setting blocks Hermes' own tools all the same."""
+    try:
+        from .environment import Nowhere
+
+        ctx.register_terminal_environment_provider(Nowhere())
+    except Exception as error:  # noqa: BLE001
+        logger.warning("this Hermes takes no environment of a plug-in's: %s", error)
 
 
 class _Wall:

@@ -2,10 +2,10 @@
 before next_call goes on to the tool, a hook that raises is passed over, next_call works once, and whatever runs a tool of
 Hermes' own leaves a mark. Reads one object a line, answers with one a line.
 
-    host.py PLUGIN MARK [old | kindless | hookless | bare | deaf]
+    host.py PLUGIN MARK [old | kindless | hookless | bare | deaf | safe]
 
-old has no middleware, kindless knows none for tools, hookless calls no hooks, bare calls no middleware, deaf takes a middleware and
-never calls it.
+old has no middleware, kindless knows none for tools, hookless calls no hook before a tool, bare and deaf call no middleware, safe
+loads no plug-in. HOST_BACKEND is terminal.backend of its config.yaml.
 """
 
 import contextvars
@@ -22,15 +22,17 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import gateway.session_context as session_context
 import hermes_cli.middleware
 import tools.interrupt
+from agent.terminal_env_provider import TerminalEnvironmentProvider
 
 PLUGIN, MARK, KIND = sys.argv[1], sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else ""
+BACKEND = os.environ.get("HOST_BACKEND", "local")
 SETTINGS = json.loads(os.environ.get("HOST_SETTINGS", "{}"))
 printing = threading.Lock()
 
 
 class Context:
     def __init__(self):
-        self.hooks, self.middleware = {}, {}
+        self.hooks, self.middleware, self.environments = {}, {}, {}
         if KIND == "old":
             self.register_middleware = None
 
@@ -39,6 +41,11 @@ class Context:
 
     def register_middleware(self, name, callback):
         self.middleware.setdefault(name, []).append(callback)
+
+    def register_terminal_environment_provider(self, provider):
+        if not isinstance(provider, TerminalEnvironmentProvider):
+            raise TypeError("no provider")
+        self.environments[provider.name] = provider
 
     def get_config(self, key, default=None):
         return SETTINGS.get(key, default)
@@ -64,7 +71,14 @@ def tell(line):
 
 
 def own(name):
-    """A tool of Hermes' own runs."""
+    """A tool of Hermes' own runs, in the environment that config.yaml names."""
+    if BACKEND != "local":
+        try:
+            if BACKEND not in ctx.environments:
+                raise ValueError("Unknown environment type: " + BACKEND)
+            ctx.environments[BACKEND].create_environment(cwd="/", timeout=180, task_id="default", image=None, container_config={}, host_cwd="/")
+        except Exception as error:  # noqa: BLE001
+            return json.dumps({"output": "", "exit_code": -1, "error": "Failed to execute command: %s" % error, "status": "error"})
     with open(MARK, "a", encoding="utf-8") as file:
         file.write(name + "\n")
     return json.dumps({"output": "ran on the host", "exit_code": 0, "error": None})
@@ -126,7 +140,8 @@ plugin = importlib.util.module_from_spec(spec)
 sys.modules["hermes_plugins.bailiff"] = plugin
 spec.loader.exec_module(plugin)
 ctx = Context()
-plugin.register(ctx)
+if KIND != "safe":
+    plugin.register(ctx)
 tell({"ready": sorted(ctx.hooks)})
 for text in sys.stdin:
     said = json.loads(text)
