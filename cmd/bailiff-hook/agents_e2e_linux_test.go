@@ -239,6 +239,31 @@ func TestRealAgentsWorkOnAProjectThatTheirSandboxShows(t *testing.T) {
 	}
 }
 
+func TestRealAgentsRunOnThisMachineWhatMayRunThereOnly(t *testing.T) {
+	s := serve(t, "backends: {bubblewrap: {}, local: {}}")
+	onHost := []string{" || {", " --on-host || {"}
+	for name, a := range agents {
+		t.Run(name, func(t *testing.T) {
+			allowed, denied := mark(t), mark(t)
+			told := a.works(t, a.stage(t, s.Agent, trial.Programs(t), onHost...), a.shell("touch "+allowed), a.shell("echo never-done; touch "+denied))
+			if _, err := os.Lstat(allowed); err != nil {
+				t.Errorf("what may run there did not: %v; its model is told %q", err, told[0])
+			}
+			wantSaid(t, told[1], "It is never done here (house.denies)")
+			wantNoMark(t, denied)
+		})
+	}
+	t.Run("and Codex gives it nothing to read and applies no patch by it", func(t *testing.T) {
+		a, path := agents["Codex"], mark(t)
+		patch := "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: " + path + "\n+mark\n*** End Patch\nEOF\n"
+		told := a.works(t, a.stage(t, s.Agent, trial.Programs(t), onHost...), a.shell(patch),
+			trial.Call{Tool: "exec_command", Args: map[string]any{"cmd": "cat; bash; echo at the end", "tty": true, "yield_time_ms": 20_000}})
+		wantSaid(t, told[0], "use the tool apply_patch")
+		wantSaid(t, told[1], "at the end")
+		wantNoMark(t, path)
+	})
+}
+
 func TestNoOtherHookChangesWhatWasJudged(t *testing.T) {
 	s := serve(t)
 	trusting := map[string][]string{"Codex": {"--dangerously-bypass-hook-trust"}}
