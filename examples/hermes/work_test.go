@@ -327,9 +327,10 @@ func TestWhoAsksIsWhomHermesGatewayNames(t *testing.T) {
 		"a job of a chat's": {map[string]string{"HERMES_CRON_SESSION": "1", "HERMES_CRON_JOB_ID": "j7", "HERMES_CRON_JOB_ORIGIN_PLATFORM": "discord", "HERMES_CRON_JOB_ORIGIN_USER_ID": "8"}, nil,
 			map[string]any{"id": "hermes:cron:j7", "platform": "discord", "user_id": "8", "unattended": true}},
 		"a job of unknown origin":     {map[string]string{"HERMES_CRON_SESSION": "1", "HERMES_CRON_JOB_ID": "j8"}, nil, map[string]any{"platform": "cron", "unattended": true}},
-		"whoever sits at the machine": {nil, nil, map[string]any{"id": "hermes:cli:c1", "platform": "cli", "user_id": fmt.Sprint(os.Getuid()), "unattended": false}},
-		"whoever uses the TUI":        {map[string]string{"HERMES_SESSION_SOURCE": "tui"}, []string{"HOST_IS_GATEWAY=1"}, map[string]any{"platform": "cli"}},
+		"whoever sits at the machine": {nil, nil, map[string]any{"platform": "cli", "user_id": fmt.Sprint(os.Getuid()), "unattended": false}},
+		"whoever uses the TUI":        {map[string]string{"HERMES_SESSION_SOURCE": "tui", "HERMES_UI_SESSION_ID": "w1"}, []string{"HOST_IS_GATEWAY=1"}, map[string]any{"platform": "cli", "id": "hermes:cli:w1"}},
 		"a server's client":           {with(map[string]string{"HERMES_SESSION_PLATFORM": "api_server"}), nil, map[string]any{"platform": "api_server"}},
+		"a worker without a person":   {map[string]string{"HERMES_SESSION_SOURCE": "kanban"}, nil, nil},
 		"nobody, in a gateway":        {nil, []string{"HOST_IS_GATEWAY=1"}, nil},
 		"nobody, in an older gateway": {nil, []string{"HERMES_EXEC_ASK=1"}, nil},
 		"a platform without a key":    {with(map[string]string{"HERMES_SESSION_KEY": ""}), nil, nil},
@@ -366,5 +367,22 @@ func TestWhoAsksIsWhomHermesGatewayNames(t *testing.T) {
 				t.Errorf("it asked for %v", request.Env)
 			}
 		})
+	}
+}
+
+// Hermes renames a conversation when it makes it shorter, and gives subagents
+// conversations of their own.
+func TestATerminalsConversationsShareItsSandboxUntilTheyEnd(t *testing.T) {
+	h := start(t, plugin(t), "", serve(t).Agent, "HERMES_EXEC_ASK=")
+	in := func(conversation string) map[string]any {
+		return map[string]any{"session": nil, "ids": map[string]string{"session_id": conversation}}
+	}
+	h.call(t, "write_file", args{"path": "note", "content": "kept\n"}, in("c1"))
+	if r := h.call(t, "terminal", args{"command": "cat note"}, in("c2")); r["output"] != "kept\n" {
+		t.Errorf("a conversation that was renamed lost its files: %v", r)
+	}
+	h.hook(t, "on_session_finalize", args{"session_id": "c2", "platform": "cli", "reason": "shutdown"})
+	if r := h.call(t, "terminal", args{"command": "cat note"}, in("c3")); r["exit_code"] != 1.0 {
+		t.Errorf("/new kept the files: %v", r)
 	}
 }

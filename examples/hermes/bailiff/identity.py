@@ -1,6 +1,10 @@
 """Who asks: the session of a tool call, as Hermes' gateway says it. Nothing of it comes from a text that a model wrote."""
 
 import os
+import uuid
+
+# This process of Hermes: who uses Hermes in a terminal has one, whatever its conversations are called meanwhile.
+PROCESS = uuid.uuid4().hex[:12]
 
 # Surfaces of whoever sits at the machine that Hermes runs on.
 LOCAL = frozenset({"cli", "tui", "desktop", "local"})
@@ -19,7 +23,7 @@ def session(hermes_session_id):
         return _of_cron(get, hermes_session_id)
     platform = get("HERMES_SESSION_PLATFORM")
     if platform in LOCAL or (not platform and _is_local(get)):
-        return _of_owner(hermes_session_id)
+        return _of_owner(get)
     key = get("HERMES_SESSION_KEY")
     if not platform or not key:
         raise Unknown("Hermes' gateway does not say whose session this is, so nobody can judge what it may do")
@@ -79,9 +83,10 @@ def _of_cron(get, hermes_session_id):
     return found
 
 
-def _of_owner(hermes_session_id):
-    """Whoever sits at the machine."""
-    return {"id": "hermes:cli:" + (hermes_session_id or str(os.getpid())), "platform": "cli", "chat_type": "dm",
+def _of_owner(get):
+    """Whoever sits at the machine; a process with several windows names each."""
+    window = get("HERMES_SESSION_KEY") or get("HERMES_UI_SESSION_ID") or PROCESS
+    return {"id": "hermes:cli:" + window, "platform": "cli", "chat_type": "dm",
             "user_id": str(os.getuid()), "unattended": False}
 
 
