@@ -18,8 +18,13 @@ type Event struct {
 	Bundles     map[string]Bundle `json:"bundles,omitempty"`
 	RequestedBy string            `json:"requested_by,omitempty"`
 	Metrics     map[string]int64  `json:"metrics,omitempty"`
-	Error       string            `json:"error,omitempty"`
+	Error       *EventError       `json:"error,omitempty"`
 	Custom      Custom            `json:"custom"`
+}
+
+// EventError is why there was no decision.
+type EventError struct {
+	Message string `json:"message"`
 }
 
 // Bundle names the policies that gave a decision.

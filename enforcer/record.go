@@ -24,7 +24,7 @@ func decided(req bailiff.Request, j bailiff.Judgement, at time.Time) bailiff.Eve
 		Custom:      bailiff.Custom{Event: bailiff.DecisionEvent, Session: req.Session.ID, RequestID: req.ID},
 	}
 	if j.Fault != nil {
-		event.Error = j.Fault.Error()
+		event.Error = &bailiff.EventError{Message: j.Fault.Error()}
 	}
 	if req.ID != "" {
 		event.Custom.Digest = req.Digest()

@@ -12,6 +12,9 @@ import (
 	"github.com/bailiff-dev/bailiff"
 )
 
+// labels say whose event it is, as OPA has them in every event.
+const labels = `{"app":"bailiff"}`
+
 // marshal writes an event as a line without its end: the two closing braces,
 // of custom and of the event, which come after the chain's fields.
 //
@@ -28,7 +31,10 @@ func marshal(e bailiff.Event) ([]byte, error) {
 	w.bundles(e.Bundles)
 	w.optional("requested_by", e.RequestedBy)
 	w.numbers("metrics", e.Metrics)
-	w.optional("error", e.Error)
+	if e.Error != nil {
+		w.any("error", e.Error)
+	}
+	w.raw("labels", []byte(labels), nil)
 	w.key("custom")
 	w.custom(e.Custom)
 	return w.buf, w.err

@@ -19,7 +19,10 @@ func same(t *testing.T, e bailiff.Event) {
 		t.Fatal(err)
 	}
 	e.Timestamp = e.Timestamp.UTC()
-	reference, err := json.Marshal(e)
+	reference, err := json.Marshal(struct {
+		Labels map[string]string `json:"labels"`
+		bailiff.Event
+	}{map[string]string{"app": "bailiff"}, e})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,6 +83,7 @@ func filled(t *testing.T) bailiff.Event {
 	e.Result = bailiff.Denied("a.b", "No.")
 	e.Bundles = map[string]bailiff.Bundle{"b": {Revision: "2"}, "a": {Revision: "1"}}
 	e.Metrics = map[string]int64{"b": 2, "a": 1}
+	e.Error = &bailiff.EventError{Message: "x"}
 	e.Custom.ExitCode = &code
 	e.Custom.Approval = &bailiff.Approval{ID: "a-1", State: bailiff.ApprovalDenied, By: "ana", Via: "uid:1000 on operator", Message: "x"}
 	e.Custom.BreakGlass = &bailiff.BreakGlass{By: "ana", Via: "uid:1000 on operator", Reason: "x"}
@@ -111,7 +115,7 @@ func FuzzMarshal(f *testing.F) {
 	f.Add("a", "\"\\\n\x00\x7f<é\u2028\xff", int64(1))
 	f.Fuzz(func(t *testing.T, name, text string, n int64) {
 		same(t, bailiff.Event{
-			DecisionID: text, Timestamp: time.Unix(n%1e9, n&0xffff), Result: text, Error: text,
+			DecisionID: text, Timestamp: time.Unix(n%1e9, n&0xffff), Result: text, Error: &bailiff.EventError{Message: text},
 			Bundles: map[string]bailiff.Bundle{"policies": {Revision: text}},
 			Metrics: map[string]int64{"n": n},
 			Custom:  bailiff.Custom{Message: name + text, Nanoseconds: n},

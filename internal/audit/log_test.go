@@ -354,7 +354,7 @@ func TestSecretsAreScrubbedBeforeHashing(t *testing.T) {
 	l := open(t, Config{StateDir: dir, Scrub: scrub})
 	e := decision("one")
 	e.Input = rawInput(`{"args":{"command":"echo \nhunter2 nhunter2"},"nhunter2":[12345678901234567890,"nhunter2"]}`)
-	e.Custom.Message, e.Error = "nhunter2", "nhunter2"
+	e.Custom.Message, e.Error = "nhunter2", &bailiff.EventError{Message: "nhunter2"}
 	record(t, l, e)
 	line := written(t, dir)[0]
 	if strings.Contains(strings.ReplaceAll(line, `\nhunter2`, ""), "nhunter2") {

@@ -11,16 +11,17 @@ import (
 
 // document is a line as it is read back.
 type document struct {
-	DecisionID  string          `json:"decision_id"`
-	Timestamp   json.RawMessage `json:"timestamp"`
-	Path        string          `json:"path,omitempty"`
-	Input       any             `json:"input,omitempty"`
-	Result      any             `json:"result,omitempty"`
-	Bundles     json.RawMessage `json:"bundles,omitempty"`
-	RequestedBy string          `json:"requested_by,omitempty"`
-	Metrics     json.RawMessage `json:"metrics,omitempty"`
-	Error       string          `json:"error,omitempty"`
-	Custom      bailiff.Custom  `json:"custom"`
+	DecisionID  string              `json:"decision_id"`
+	Timestamp   json.RawMessage     `json:"timestamp"`
+	Path        string              `json:"path,omitempty"`
+	Input       any                 `json:"input,omitempty"`
+	Result      any                 `json:"result,omitempty"`
+	Bundles     json.RawMessage     `json:"bundles,omitempty"`
+	RequestedBy string              `json:"requested_by,omitempty"`
+	Metrics     json.RawMessage     `json:"metrics,omitempty"`
+	Error       *bailiff.EventError `json:"error,omitempty"`
+	Labels      json.RawMessage     `json:"labels"`
+	Custom      bailiff.Custom      `json:"custom"`
 }
 
 // unclosed is what marshal leaves for the chain to write.
@@ -52,8 +53,11 @@ func scrubbed(line []byte, scrub func([]byte) []byte) ([]byte, error) {
 func (d *document) scrub(scrub func(string) string) {
 	d.Input, d.Result = redact.JSON(d.Input, scrub), redact.JSON(d.Result, scrub)
 	c := &d.Custom
-	for _, text := range []*string{&d.RequestedBy, &d.Error, &c.RequestID, &c.Session, &c.SandboxID, &c.Message} {
+	for _, text := range []*string{&d.RequestedBy, &c.RequestID, &c.Session, &c.SandboxID, &c.Message} {
 		*text = scrub(*text)
+	}
+	if d.Error != nil {
+		d.Error.Message = scrub(d.Error.Message)
 	}
 	if a := c.Approval; a != nil {
 		a.By, a.Via, a.Message = scrub(a.By), scrub(a.Via), scrub(a.Message)
