@@ -222,8 +222,11 @@ func TestBothClientsSayOfAWreckThatNothingIsKnown(t *testing.T) {
 			for _, network := range []string{"unix", "tcp"} {
 				address := wreck.Open(t, network)
 				for call := range calls {
+					if patience(wreck.Name) < 1 && (network == "tcp" || call != "execute" && call != "decide") {
+						continue // each takes its time, and how it is asked makes no difference there
+					}
 					t.Run(fmt.Sprintf("%s asks one by %s that %s to %s", name, network, wreck.Name, call), func(t *testing.T) {
-						got := ask(asking{Address: address, Seconds: 0.1, Call: call, Request: hello})
+						got := ask(asking{Address: address, Seconds: patience(wreck.Name), Call: call, Request: hello})
 						if want := wrecked(wreck.Name, call); got.Class != want {
 							t.Errorf("it is %+v, want %s", got, want)
 						}
@@ -235,6 +238,17 @@ func TestBothClientsSayOfAWreckThatNothingIsKnown(t *testing.T) {
 			}
 		}
 	}
+}
+
+// patience is the deadline, in seconds, in front of a wreck: short where nothing
+// else ends the wait.
+func patience(name string) float64 {
+	for _, endless := range []string{"never", "stalls", "drips"} {
+		if strings.Contains(name, endless) {
+			return 0.5
+		}
+	}
+	return 60
 }
 
 // wrecked is the class of the fault that a wreck is.
