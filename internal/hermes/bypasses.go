@@ -50,10 +50,20 @@ func (h *Home) examineAsking(d *Diagnosis) {
 			d.warn("bypass approvals.mode", "It is off: Hermes asks nobody about what bailiff does not guard.", "Set it to manual, and pin it.")
 		}
 	}
-	said, ok := h.settings.of("terminal.backend")
-	if !ok || said.is("local") {
-		d.warn("bypass terminal.backend", "It is local: should Hermes ever run a command by itself, it runs on this machine.",
-			"Set it to docker, as a second wall; bailiff takes the commands all the same.")
+	h.examineBackend(d)
+}
+
+// examineBackend looks where Hermes would run a command by itself, as it does where
+// it loads no plug-in. A backend that it does not know runs nothing.
+func (h *Home) examineBackend(d *Diagnosis) {
+	const do = "Set it to bailiff, which Hermes does not know, so that it runs nothing by itself; and pin it."
+	said, _ := h.settings.of("terminal.backend")
+	switch backend, _ := said.text(); backend {
+	case pluginName:
+	case "", "local":
+		d.warn("bypass terminal.backend", "It is local: where Hermes loads no plug-in, it runs commands on this machine.", do)
+	default:
+		d.warn("bypass terminal.backend", "It is "+backend+": where Hermes loads no plug-in, it runs commands there unjudged.", do)
 	}
 }
 

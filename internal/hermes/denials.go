@@ -38,6 +38,7 @@ func (p *plan) waitForAnswers() {
 	}
 	note := p.wider(float64(int(seconds)), "approval", "terms", "timeout_seconds")
 	p.tables.set(int(seconds), "approval", "terms", "timeout_seconds")
+	p.times[key] = float64(int(seconds))
 	p.config.approvalTimeout = fmt.Sprintf("%ds", int(seconds))
 	p.carried(key, said, "bailiff.yaml: approvals.timeout; policies/data.yaml: approval.terms.timeout_seconds", note)
 }

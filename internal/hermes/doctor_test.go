@@ -30,7 +30,7 @@ func equipped(t *testing.T, archive, listen string) *Home {
 	backendtest.Needs(t, "PYTHON", err)
 	parsed := txtar.Parse([]byte(archive))
 	for i, f := range parsed.Files {
-		parsed.Files[i].Data = bytes.ReplaceAll(f.Data, []byte("LISTEN"), []byte(listen))
+		parsed.Files[i].Data = bytes.ReplaceAll(f.Data, []byte("<agent>"), []byte(listen))
 	}
 	home, err := laidOut(t, parsed)
 	if err != nil {
@@ -45,11 +45,11 @@ func equipped(t *testing.T, archive, listen string) *Home {
 
 // sound is a home without any mistake.
 const sound = `-- config.yaml --
-terminal: {backend: docker}
+terminal: {backend: bailiff}
 -- .env --
 TELEGRAM_BOT_TOKEN=hunter2
 -- managed/config.yaml --
-plugins: {enabled: [bailiff], entries: {bailiff: {settings: {listen: "LISTEN", timeout: 1}}}}
+plugins: {enabled: [bailiff], entries: {bailiff: {settings: {listen: "<agent>", timeout: 1}}}}
 `
 
 func told(d Diagnosis) string {
@@ -103,7 +103,7 @@ func TestADoctorNamesEachMistake(t *testing.T) {
 				t.Fatal(err)
 			}
 			home := equipped(t, string(archive), s.Agent)
-			got := []byte(strings.NewReplacer(home.Folder, "HOME", s.Agent, "LISTEN").Replace(wrong(Examine(t.Context(), home, s.Operators(t)))))
+			got := []byte(strings.NewReplacer(home.Folder, "HOME", s.Agent, "<agent>").Replace(wrong(Examine(t.Context(), home, s.Operators(t)))))
 			parsed := txtar.Parse(archive)
 			for i, f := range parsed.Files {
 				if f.Name != "want" || bytes.Equal(f.Data, got) {
@@ -132,7 +132,7 @@ func wrong(d Diagnosis) string {
 func TestADoctorTakesNoWreckForASidecar(t *testing.T) {
 	for _, wreck := range trial.Wrecks() {
 		t.Run(wreck.Name, func(t *testing.T) {
-			home := equipped(t, "-- config.yaml --\nplugins: {entries: {bailiff: {settings: {listen: \"LISTEN\", timeout: 1}}}}\n", wreck.Open(t, "unix"))
+			home := equipped(t, "-- config.yaml --\nplugins: {entries: {bailiff: {settings: {listen: \"<agent>\", timeout: 1}}}}\n", wreck.Open(t, "unix"))
 			d := &Diagnosis{}
 			home.examineGate(t.Context(), d)
 			if d.of("gate cli").State != Failed || d.of("gate without a sidecar").State != Fine || strings.Contains(told(*d), "let Hermes run it") {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"os/user"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -111,17 +112,28 @@ func (h *Home) tryGate(ctx context.Context) ([]canaryCall, error) {
 // job says what is to be tried; settings are those that Hermes would hand over.
 func (h *Home) job() map[string]any {
 	settings := map[string]any{}
-	for _, name := range []string{"listen", "token_file", "env", "tools", "wait_seconds", "timeout"} {
-		if said, ok := h.pluginSetting(name); ok {
-			if _, unread := said.value.(odd); !unread {
-				settings[name] = said.value
-			}
+	for _, key := range h.settings.below(pluginSettings) {
+		said, _ := h.settings.of(key)
+		if _, unread := said.value.(odd); !unread {
+			settings[strings.TrimPrefix(key, pluginSettings)] = said.value
 		}
 	}
 	return map[string]any{
 		"folder": h.pluginFolder(), "settings": settings, "command": canary, "platforms": append(h.Platforms(), "cli"),
 		"nowhere": "unix:///nonexistent/bailiff.sock",
 	}
+}
+
+// environment is what is set for the plug-in by variables, of .env and, stronger,
+// of whoever asks.
+func (h *Home) environment() []string {
+	all := []string{"PATH=/usr/local/bin:/usr/bin:/bin"}
+	for _, name := range sortedNames(h.settings.variables) {
+		if strings.HasPrefix(name, pluginVariables) {
+			all = append(all, name+"="+h.settings.variables[name].value.Reveal())
+		}
+	}
+	return append(all, slices.DeleteFunc(os.Environ(), func(pair string) bool { return !strings.HasPrefix(pair, pluginVariables) })...)
 }
 
 // lastLine is the end of what a program that failed had to say.
@@ -155,7 +167,7 @@ func (h *Home) python(ctx context.Context) (*exec.Cmd, error) {
 		return nil, errors.New("there is no python3, which Hermes needs too")
 	}
 	cmd := exec.CommandContext(ctx, program, "-I", "-B", "-c", canaryScript)
-	cmd.Dir, cmd.Env = "/", []string{"PATH=/usr/local/bin:/usr/bin:/bin"}
+	cmd.Dir, cmd.Env = "/", h.environment()
 	if self != h.Owner {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: h.credential()}
 	}

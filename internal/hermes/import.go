@@ -51,7 +51,7 @@ func newPlan(h *Home, to Destination) *plan {
 	}
 	return &plan{
 		home: h, to: to, tables: tables{text: string(shipped)}, platforms: h.Platforms(),
-		backends: map[string]bool{}, ran: map[string]bool{}, seen: map[string]bool{},
+		backends: map[string]bool{}, ran: map[string]bool{}, times: map[string]float64{}, seen: map[string]bool{},
 		report: Report{Home: h.Folder, Files: []string{}, Carried: []Carried{}, Left: []Left{}, Next: []string{}},
 	}
 }

@@ -147,12 +147,25 @@ func (p *plan) sayWhatRemains() {
 		p.next("Hermes and bailiff would be one user, so that the agent could answer for itself and no answer counts: run Hermes as a user of its own, and put its uid into agent.listeners.")
 	}
 	p.next("Name in bailiff.yaml, under people, who may answer questions; until then whatever must be asked about is refused. See docs/approvals.md.")
+	if len(p.config.variables) > 0 {
+		p.next("bailiff's user must be able to read " + filepath.Join(p.home.Folder, ".env") + ", from which variables are taken.")
+	}
+	p.next("Copy the plug-in's folder (docs/clients/hermes.md), and say in Hermes' config.yaml, better in a managed one, plugins: " + flow(p.pluginSaid()) +
+		" and terminal: {backend: bailiff}, so that Hermes runs nothing by itself.")
+	p.next("Start the sidecar with this configuration, and prove the gate: bailiff hermes doctor.")
+}
+
+// pluginSaid is what Hermes' configuration is to say of the plug-in.
+func (p *plan) pluginSaid() map[string]any {
 	settings := map[string]any{"listen": p.to.Agent}
 	if len(p.config.variables) > 0 {
 		settings["env"] = list(p.config.variables)
-		p.next("bailiff's user must be able to read " + filepath.Join(p.home.Folder, ".env") + ", from which variables are taken.")
 	}
-	p.next("Copy the plug-in's folder (docs/clients/hermes.md) and enable it in Hermes' config.yaml, plugins: " +
-		flow(map[string]any{"enabled": list([]string{pluginName}), "entries": map[string]any{pluginName: map[string]any{"settings": settings}}}))
-	p.next("Start the sidecar with this configuration, and prove the gate: bailiff hermes doctor.")
+	if seconds, ok := p.times["code_execution.timeout"]; ok {
+		settings["script_seconds"] = seconds
+	}
+	if seconds, ok := p.times["approvals.timeout"]; ok {
+		settings["wait_seconds"] = seconds
+	}
+	return map[string]any{"enabled": list([]string{pluginName}), "entries": map[string]any{pluginName: map[string]any{"settings": settings}}}
 }

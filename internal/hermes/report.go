@@ -46,6 +46,8 @@ type plan struct {
 	platforms []string
 	// backends are bailiff's, as configured; ran are those that Hermes names.
 	backends, ran map[string]bool
+	// times are those that were carried over, in seconds.
+	times map[string]float64
 	// seen are the settings that are dealt with.
 	seen   map[string]bool
 	report Report

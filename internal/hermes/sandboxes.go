@@ -41,6 +41,9 @@ func (p *plan) backend(key string) (string, setting) {
 	case name == "docker" || name == "bubblewrap":
 		p.carried(key, said, "bailiff.yaml: backends."+name, "")
 		return name, said
+	case name == pluginName:
+		p.carried(key, said, "bailiff.yaml: backends.bubblewrap", "Hermes runs nothing by itself already.")
+		return "bubblewrap", said
 	case name == "local":
 		p.carried(key, said, "bailiff.yaml: backends.bubblewrap", "Hermes runs commands on the host; they run in a sandbox with the host's own programs now.")
 		return "bubblewrap", said
@@ -191,6 +194,7 @@ func (p *plan) time(key string, path ...string) {
 		at := append([]string{"limits"}, path...)
 		note := p.wider(math.Trunc(n), at...)
 		p.tables.set(math.Trunc(n), at...)
+		p.times[key] = math.Trunc(n)
 		p.carried(key, said, "policies/data.yaml: "+strings.Join(at, "."), note)
 	}
 }

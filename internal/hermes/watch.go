@@ -12,25 +12,27 @@ import (
 // usualDoor is where the plug-in asks if nobody says otherwise.
 const usualDoor = "unix:///run/bailiff/agent.sock"
 
-// pluginSetting is what is set for the plug-in: by a variable of the environment,
-// of .env, or in config.yaml.
-func (h *Home) pluginSetting(name string) (setting, bool) {
-	variable := "BAILIFF_" + strings.ToUpper(name)
-	if value, ok := os.LookupEnv(variable); ok {
-		return setting{value, "environment"}, true
-	}
-	if v, ok := h.settings.variables[variable]; ok {
-		return setting{v.value.Reveal(), v.from}, true
-	}
-	return h.settings.of("plugins.entries." + pluginName + ".settings." + name)
-}
+// pluginSettings and pluginVariables are what is set for the plug-in begins with, in
+// config.yaml and in the environment, which is stronger.
+const (
+	pluginSettings  = "plugins.entries." + pluginName + ".settings."
+	pluginVariables = "BAILIFF_"
+)
 
+// door is the address at which the plug-in asks.
 func (h *Home) door() string {
-	said, _ := h.pluginSetting("listen")
-	if door, ok := said.text(); ok && door != "" {
-		return door
+	said, _ := h.settings.of(pluginSettings + "listen")
+	door, _ := said.text()
+	if v, ok := h.settings.variables[pluginVariables+"LISTEN"]; ok {
+		door = v.value.Reveal()
 	}
-	return usualDoor
+	if set, ok := os.LookupEnv(pluginVariables + "LISTEN"); ok {
+		door = set
+	}
+	if door == "" {
+		return usualDoor
+	}
+	return door
 }
 
 // examineSidecar looks whether it serves where the plug-in asks, for whom Hermes
