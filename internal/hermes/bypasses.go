@@ -56,7 +56,7 @@ func (h *Home) examineAsking(d *Diagnosis) {
 // examineBackend looks where Hermes would run a command by itself, as it does where
 // it loads no plug-in. A backend that it does not know runs nothing.
 func (h *Home) examineBackend(d *Diagnosis) {
-	const do = "Set it to bailiff, which Hermes does not know, so that it runs nothing by itself; and pin it."
+	const do = "Set it to bailiff, which leaves Hermes no place of its own to run anything; and pin it."
 	said, _ := h.settings.of("terminal.backend")
 	switch backend, _ := said.text(); backend {
 	case pluginName:

@@ -2,7 +2,6 @@ package hermes
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/guard"
@@ -27,8 +26,8 @@ func (p *plan) configText() string {
 	line("  listeners:")
 	line("    - {name: hermes, listen: %s, uids: [%d], platforms: %s}", flow(p.to.Agent), p.home.Owner, flow(list(p.config.platforms)))
 	line("policies: {paths: [policies]}")
-	if len(p.config.variables) > 0 {
-		line("env: {sources: [%s]}", flow("file:"+filepath.Join(p.home.Folder, ".env")))
+	if len(p.config.variables) > 0 && exists(p.home.dotenv()) {
+		line("env: {sources: [%s]}", flow("file:"+p.home.dotenv()))
 	} else {
 		line("env: {sources: []}")
 	}

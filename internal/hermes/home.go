@@ -49,6 +49,8 @@ func Read(folder, managed string) (*Home, error) {
 	return h, nil
 }
 
+func (h *Home) dotenv() string { return filepath.Join(h.Folder, ".env") }
+
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil

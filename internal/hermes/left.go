@@ -2,7 +2,6 @@ package hermes
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -147,8 +146,12 @@ func (p *plan) sayWhatRemains() {
 		p.next("Hermes and bailiff would be one user, so that the agent could answer for itself and no answer counts: run Hermes as a user of its own, and put its uid into agent.listeners.")
 	}
 	p.next("Name in bailiff.yaml, under people, who may answer questions; until then whatever must be asked about is refused. See docs/approvals.md.")
-	if len(p.config.variables) > 0 {
-		p.next("bailiff's user must be able to read " + filepath.Join(p.home.Folder, ".env") + ", from which variables are taken.")
+	switch {
+	case len(p.config.variables) == 0:
+	case exists(p.home.dotenv()):
+		p.next("bailiff's user must be able to read " + p.home.dotenv() + ", from which variables are taken.")
+	default:
+		p.next("There is no " + p.home.dotenv() + " from which variables could be taken: write them into a file, and name that in env.sources.")
 	}
 	p.next("Copy the plug-in's folder (docs/clients/hermes.md), and say in Hermes' config.yaml, better in a managed one, plugins: " + flow(p.pluginSaid()) +
 		" and terminal: {backend: bailiff}, so that Hermes runs nothing by itself.")
