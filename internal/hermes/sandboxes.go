@@ -246,8 +246,12 @@ func (p *plan) mount() {
 		"Sandboxes show these folders; commands are an unprivileged user there, not root, and write only what it may.")
 }
 
-// tooMuch are folders that no sandbox is to show, nor anything that holds them.
-var tooMuch = []string{"/", "/etc", "/root", "/home", "/run", "/var/run", "/var/lib", "/proc", "/sys", "/dev", "/boot", "/usr"}
+// tooMuch are folders that no sandbox is to show as a whole, systems those of which
+// it is to show nothing.
+var (
+	tooMuch = []string{"/", "/root", "/home", "/var", "/var/lib", "/usr", "/opt", "/srv", "/mnt"}
+	systems = []string{"/etc", "/run", "/var/run", "/proc", "/sys", "/dev", "/boot"}
+)
 
 // mountOf reads "source:target[:ro]"; why says why it is not carried over.
 func mountOf(volume string) (mount map[string]any, why string) {
@@ -271,7 +275,8 @@ func mountOf(volume string) (mount map[string]any, why string) {
 
 // secretPlace tells whether a path leads to where keys and settings lie.
 func secretPlace(path string) bool {
-	return slices.ContainsFunc(strings.Split(path, "/"), func(name string) bool {
+	ofSystem := slices.ContainsFunc(systems, func(folder string) bool { return strings.HasPrefix(path+"/", folder+"/") })
+	return ofSystem || slices.ContainsFunc(strings.Split(path, "/"), func(name string) bool {
 		return strings.HasPrefix(name, ".") || name == "bailiff" || name == "docker"
 	})
 }
