@@ -121,8 +121,12 @@ func TestTheShippedPoliciesPassTheirTests(t *testing.T) {
 	if !report.Passed() {
 		t.Error(report.faults())
 	}
-	if _, err := Open(context.Background(), Config{RequireTests: true}); err != nil {
-		t.Errorf("the embedded ones: %v", err)
+	embedded, faults := load(readTrusted, nil)
+	if len(faults) == 0 {
+		faults = embedded.prove(context.Background())
+	}
+	if len(faults) > 0 {
+		t.Errorf("the embedded ones: %v", faults)
 	}
 	if faults := Check([]string{copied(t)}); len(faults) > 0 {
 		t.Error(faults)
