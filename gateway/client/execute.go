@@ -63,6 +63,7 @@ func (s *stream) follow(news News) (answer gateway.Answer, err error) {
 		case err != nil:
 			return answer, err
 		case name == "result":
+			s.finish()
 			return taken(data, checkAnswer)
 		}
 		if err := s.tell(news, name, data); err != nil {

@@ -37,6 +37,16 @@ func (c *Client) listen(ctx context.Context, method, path string, body []byte) (
 	return s, nil
 }
 
+// afterwards is how long a stream may take to end after its last event.
+const afterwards = 100 * time.Millisecond
+
+// finish awaits the end of a stream whose last event has come, so that its
+// connection can serve another request.
+func (s *stream) finish() {
+	s.pulse.Reset(afterwards)
+	_, _ = s.from.ReadByte() // whatever comes, nobody waits for it
+}
+
 func (s *stream) giveUp() {
 	s.silent.Store(true)
 	s.cancel()

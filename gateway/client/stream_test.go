@@ -3,6 +3,7 @@ package client
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"net"
 	"net/http"
@@ -88,5 +89,43 @@ func TestWhileTheCallerIsBusySilenceSaysNothing(t *testing.T) {
 	answer, err := c.Execute(t.Context(), request, News{ToolCall: func(gateway.ToolCall) { time.Sleep(2 * c.patience) }}) // as a slow tool does
 	if err != nil || answer.Status != bailiff.Completed {
 		t.Errorf("it answered %+v, %v", answer, err)
+	}
+}
+
+func TestRequestsThatFollowEachOtherShareAConnection(t *testing.T) {
+	connections := 0 // made one after the other
+	h, err := gateway.NewAgent(gateway.AgentConfig{Name: "hermes", Messaging: []string{"telegram"}, Tools: &toolbox{},
+		Enforcer: sidecar{func(context.Context, bailiff.Request, func(bailiff.Progress)) bailiff.Answer {
+			return bailiff.Answer{DecisionID: "d1", Status: bailiff.Completed}
+		}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := clientOf(t, open(t, gateway.DoorConfig{}, h))
+	transport := c.http.Transport.(*http.Transport)
+	dial := transport.DialContext
+	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		connections++
+		return dial(ctx, network, address)
+	}
+	for range 5 {
+		if _, err := c.Execute(t.Context(), request, News{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if connections != 1 {
+		t.Errorf("five requests took %d connections", connections)
+	}
+}
+
+func TestAStreamThatDoesNotEndAfterItsResultHoldsNobodyUp(t *testing.T) {
+	whole, err := json.Marshal(gateway.Answer{RequestID: "r1", Status: bailiff.Completed, OutputEncoding: "utf8"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := stuck(t, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\nevent: result\ndata: "+string(whole)+"\n\n")
+	c.patience = time.Hour
+	if answer, err := c.Execute(t.Context(), request, News{}); err != nil || answer.Status != bailiff.Completed {
+		t.Errorf("it is answered %+v, %v", answer, err)
 	}
 }

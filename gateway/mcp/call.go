@@ -40,6 +40,7 @@ func (s *Server) call(ctx context.Context, call *sdk.CallToolRequest) (*sdk.Call
 	if err != nil {
 		return failed(err), nil
 	}
+	s.asked.Store(true)
 	if call.Extra != nil && call.Extra.Header != nil { // by HTTP
 		v := s.visits.of(call.Extra)
 		if v == nil {
@@ -58,6 +59,7 @@ func (s *Server) follow(ctx context.Context, cancel context.CancelCauseFunc, cal
 	unvisit := context.AfterFunc(v.ctx, gone)
 	unsession := func() bool { return false }
 	if of := s.sessions.find(call.Session.ID()); of != nil {
+		of.asked.Store(true)
 		unsession = context.AfterFunc(of.life, gone)
 	}
 	return func() { unvisit(); unsession() }

@@ -78,6 +78,8 @@ type session struct {
 	peer string
 	life context.Context //nolint:containedctx // as the server's
 	stop context.CancelFunc
+	// asked is whether its client has called anything.
+	asked atomic.Bool
 }
 
 // sessions are those that are open.
@@ -126,7 +128,7 @@ func (ss *sessions) stop(id string) {
 }
 
 // begin remembers a session until it is over, and then tells of its end.
-func (ss *sessions) begin(ctx context.Context, of *sdk.ServerSession, peer string, over func(id string)) {
+func (ss *sessions) begin(ctx context.Context, of *sdk.ServerSession, peer string, over func(id string, asked *atomic.Bool)) {
 	life, stop := context.WithCancel(ctx)
 	id := of.ID()
 	ss.mu.Lock()
@@ -134,11 +136,12 @@ func (ss *sessions) begin(ctx context.Context, of *sdk.ServerSession, peer strin
 	if ss.open == nil {
 		ss.open = map[string]*session{}
 	}
-	ss.open[id] = &session{peer, life, stop}
+	begun := &session{peer: peer, life: life, stop: stop}
+	ss.open[id] = begun
 	ss.ending.Go(func() {
 		_ = of.Wait() // how it ended changes nothing
 		stop()
-		over(id)
+		over(id, &begun.asked)
 		ss.mu.Lock()
 		defer ss.mu.Unlock()
 		delete(ss.open, id)
@@ -153,7 +156,7 @@ func (s *Server) admit(next sdk.MethodHandler) sdk.MethodHandler {
 		result, err := next(ctx, method, req)
 		of, _ := req.GetSession().(*sdk.ServerSession)
 		if v := s.visits.of(req.GetExtra()); method == "initialize" && err == nil && v != nil && of.ID() != "" {
-			s.sessions.begin(s.life, of, v.peer, func(id string) { s.endSession(s.sessionID(id)) })
+			s.sessions.begin(s.life, of, v.peer, func(id string, asked *atomic.Bool) { s.endSession(s.sessionID(id), asked) })
 		}
 		return result, err
 	}

@@ -30,6 +30,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -90,6 +91,7 @@ type Server struct {
 	life context.Context //nolint:containedctx // calls come from the protocol's own goroutines
 	end  context.CancelFunc
 
+	asked               atomic.Bool // whether a pipe's client has called anything
 	stateful, stateless http.Handler
 	visits              visits
 	sessions            sessions
@@ -135,7 +137,7 @@ const longestLine = 4 << 20
 func (s *Server) Pipe(ctx context.Context, from io.ReadCloser, to io.WriteCloser) error {
 	if s.Session.ID == "" {
 		s.Session.ID = s.sessionID(rand.Text())
-		defer s.endSession(s.Session.ID)
+		defer s.endSession(s.Session.ID, &s.asked)
 	}
 	defer context.AfterFunc(ctx, s.end)()
 	err := s.sdk.Run(ctx, &sdk.IOTransport{Reader: from, Writer: to, MaxLineLength: longestLine})
@@ -160,7 +162,11 @@ func (s *Server) Close() {
 // endPatience is how long the end of a session may take.
 const endPatience = 15 * time.Second
 
-func (s *Server) endSession(id string) {
+// endSession ends a session in which something was asked for.
+func (s *Server) endSession(id string, asked *atomic.Bool) {
+	if !asked.Load() {
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), endPatience)
 	defer cancel()
 	if err := s.Sidecar.EndSession(ctx, id); err != nil {
