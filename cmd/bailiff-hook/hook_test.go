@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/bailiff-dev/bailiff"
 )
@@ -18,8 +20,11 @@ import (
 // door is a sidecar that gives one decision, and remembers what it was asked.
 type door struct {
 	address string
-	asked   bailiff.Request
-	token   string
+	// id and status are the decision's and the answer's.
+	id     string
+	status int
+	asked  bailiff.Request
+	token  string
 }
 
 func openDoor(tb testing.TB, d bailiff.Decision) *door {
@@ -29,14 +34,15 @@ func openDoor(tb testing.TB, d bailiff.Decision) *door {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	answers := &door{address: "unix://" + path}
+	answers := &door{address: "unix://" + path, id: "d1", status: http.StatusOK}
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answers.asked, answers.token = bailiff.Request{}, r.Header.Get("Authorization")
 		if err := json.NewDecoder(r.Body).Decode(&answers.asked); err != nil || r.URL.Path != "/v1/decide" {
 			http.Error(w, "odd", http.StatusBadRequest)
 			return
 		}
-		_ = json.NewEncoder(w).Encode(map[string]any{"decision_id": "d1", "decision": d})
+		w.WriteHeader(answers.status)
+		_ = json.NewEncoder(w).Encode(map[string]any{"decision_id": answers.id, "decision": d})
 	})}
 	go func() { _ = server.Serve(l) }()
 	tb.Cleanup(func() { _ = server.Close() })
@@ -165,8 +171,10 @@ func TestAVerdictIsToldInTheClientsOwnWords(t *testing.T) {
 		"Claude Code, asked with nobody in front": {"claude-code", "Bash", `{"command": "x"}`, asking("docker"), []string{"--headless"},
 			claude("allow", due, `,"updatedInput":{"command":"ORDER -- 'x'","timeout":360000}`), 0},
 		"Claude Code, denied": {"claude-code", "Bash", bash, denying, nil, claude("deny", closed, ""), 2},
-		"Claude Code, in its folder": {"claude-code", "Bash", `{"command": "x"}`, allowing("docker", bailiff.Mount{Source: "/home/ana", Target: "/ana"}, bailiff.Mount{Source: "/home/ana/p/", Target: "/p"}, bailiff.Mount{Source: "/home/an", Target: "/an"}), nil,
+		"Claude Code, in its folder": {"claude-code", "Bash", `{"command": "x"}`, allowing("docker", bailiff.Mount{Source: "/home/ana/p/", Target: "/p"}, bailiff.Mount{Source: "/home/ana", Target: "/ana"}, bailiff.Mount{Source: "/home/an", Target: "/an"}), nil,
 			claude("allow", ran, `,"updatedInput":{"command":"ORDER --workdir /p -- 'x'"}`), 0},
+		"Claude Code, beside a folder": {"claude-code", "Bash", `{"command": "x"}`, allowing("docker", bailiff.Mount{Source: "/home/an", Target: "/an"}), nil,
+			claude("allow", ran, `,"updatedInput":{"command":"ORDER -- 'x'"}`), 0},
 		"Claude Code, with variables": {"claude-code", "Bash", `{"command": "x"}`, allowing("docker"), []string{"--env", "A", "--env", "B"},
 			claude("allow", ran, `,"updatedInput":{"command":"ORDER --env A --env B -- 'x'"}`), 0},
 		"Claude Code, on the host": {"claude-code", "Bash", bash, allowing("local"), []string{"--on-host"},
@@ -200,13 +208,15 @@ func TestAVerdictIsToldInTheClientsOwnWords(t *testing.T) {
 // What a person would have to approve, and what the policies want elsewhere, does
 // not happen on this machine.
 func TestOnThisMachineNothingHappensThatIsNotPlainlyAllowedThere(t *testing.T) {
-	for name, d := range map[string]bailiff.Decision{"denied": denying, "asked": asking("local"), "allowed elsewhere": allowing("docker")} {
+	for says, d := range map[string]bailiff.Decision{"the policies deny it": denying, "a person would have to approve it": asking("local"), "the policies want it in docker": allowing("docker")} {
 		for _, c := range [][]string{
 			{"claude-code", "Read", `{"file_path": "/no/x"}`}, {"claude-code", "Bash", `{"command": "x"}`, "--on-host"}, {"claude-code", "Bash", `{"command": "x"}`, "--on-host", "--headless"},
 			{"codex", "apply_patch", `{"command": "*** Add File: x"}`}, {"codex", "Bash", `{"command": "x"}`, "--on-host"},
 			{"hermes", "write_file", `{"path": "/no/x"}`}, {"hermes", "terminal", `{"command": "x", "workdir": "/w"}`, "--on-host"},
 		} {
-			refuses(t, name+": "+strings.Join(c, " "), openDoor(t, d).ask(c[0], c[1], c[2], c[3:]...), "sandbox")
+			got := openDoor(t, d).ask(c[0], c[1], c[2], c[3:]...)
+			refuses(t, strings.Join(c, " "), got, says)
+			refuses(t, strings.Join(c, " "), got, "sandbox")
 		}
 	}
 }
@@ -294,13 +304,14 @@ func TestWhatCannotBeReadOrIsNotKnownIsRefused(t *testing.T) {
 }
 
 func TestWrongFlagsRefuse(t *testing.T) {
+	d := openDoor(t, allowing("local"))
 	for _, flags := range [][]string{
 		{"--zap"}, {"--listen"}, {"more"}, {"--timeout", "0"}, {"--timeout", "soon"}, {"--pass", "[x"}, {"--bailiff", "bin/bailiff"}, {"--help"},
 		{"--listen", "/run/a.sock"}, {"--listen", "http://x"}, {"--listen", "unix://"}, {"--token-file", "/no/token"}, {"--token-file", "/dev/null", "--listen", "tcp://127.0.0.1:1"},
 	} {
 		for client := range events {
 			tool, input := with(shells[client], "x")
-			refuses(t, strings.Join(flags, " "), start(strings.NewReader(question(client, tool, input)), append([]string{client}, flags...)...), "")
+			refuses(t, strings.Join(flags, " "), start(strings.NewReader(question(client, tool, input)), append([]string{client, "--listen", d.address}, flags...)...), "")
 		}
 	}
 	for _, args := range [][]string{{}, {"claude"}, {""}, {"--listen", "x"}, {"claude --help"}} {
@@ -322,6 +333,15 @@ func TestTheDeadlineHoldsForReadingToo(t *testing.T) {
 	for client := range events {
 		refuses(t, client, start(silent{}, client, "--timeout", "20ms"), "giving up after 20ms (--timeout)")
 	}
+	synctest.Test(t, func(t *testing.T) {
+		stdin, end := io.Pipe()
+		defer func() { _ = end.Close() }()
+		begun := time.Now()
+		got := hook{client: claude{}, timeout: 10 * time.Second}.answer(t.Context(), stdin)
+		if took := time.Since(begun); got.status != refused || took != 10*time.Second {
+			t.Errorf("after %v it answers %+v", took, got)
+		}
+	})
 }
 
 // broken is a pipe that nobody reads.
@@ -435,6 +455,11 @@ func TestAnAnswerThatIsNoWholeDecisionRefuses(t *testing.T) {
 		d := whole
 		change(&d)
 		refuses(t, name, openDoor(t, d).ask("claude-code", "Bash", `{"command": "x"}`), "no decision of bailiff")
+	}
+	for name, change := range map[string]func(*door){"no id": func(d *door) { d.id = "" }, "a fault of the server": func(d *door) { d.status = http.StatusInternalServerError }} {
+		d := openDoor(t, whole)
+		change(d)
+		refuses(t, name, d.ask("claude-code", "Bash", `{"command": "x"}`), "bailiff")
 	}
 	refuses(t, "a problem", start(strings.NewReader(question("claude-code", "Bash", `{"command": "x"}`)), "claude-code", "--listen", strings.Replace(openDoor(t, whole).address, "a.sock", "b.sock", 1)), `start one with "bailiff serve"`)
 }

@@ -29,6 +29,8 @@ import (
 )
 
 func main() {
+	// A client would let the tool run if this program were ended.
+	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
@@ -46,9 +48,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err != nil {
 		return h.client.answer(call{}, denied(err)).write(stdout, stderr)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
-	return h.answer(ctx, stdin).write(stdout, stderr)
+	return h.answer(context.Background(), stdin).write(stdout, stderr)
 }
 
 // refused is the exit status by which every client knows that a tool must not run,
@@ -79,7 +79,7 @@ func (r reply) write(stdout, stderr io.Writer) int {
 
 // answer judges within the deadline.
 func (h hook) answer(ctx context.Context, stdin io.Reader) reply {
-	ctx, cancel := context.WithTimeoutCause(ctx, h.timeout, fmt.Errorf("giving up after %v (--timeout)", h.timeout))
+	ctx, cancel := context.WithTimeout(ctx, h.timeout)
 	defer cancel()
 	replies := make(chan reply, 1)
 	go func() { replies <- h.guarded(ctx, stdin) }()
@@ -87,7 +87,7 @@ func (h hook) answer(ctx context.Context, stdin io.Reader) reply {
 	case r := <-replies:
 		return r
 	case <-ctx.Done():
-		return h.client.answer(call{}, denied(context.Cause(ctx)))
+		return h.client.answer(call{}, denied(h.late()))
 	}
 }
 
@@ -108,13 +108,15 @@ func (h hook) guarded(ctx context.Context, stdin io.Reader) (r reply) {
 	}
 	v, err := h.judge(ctx, c)
 	if err != nil {
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			err = h.late()
 		}
 		v = denied(err)
 	}
 	return h.client.answer(c, v)
 }
+
+func (h hook) late() error { return fmt.Errorf("giving up after %v (--timeout)", h.timeout) }
 
 // longest bounds what is read of a client: a tool call holds whole files.
 const longest = 64 << 20

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -10,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"net"
-	"net/http"
 	"os"
 	"strings"
 	"syscall"
@@ -39,51 +37,60 @@ func (h hook) decide(ctx context.Context, req bailiff.Request) (bailiff.Decision
 // most bounds an answer, with its head.
 const most = 1 << 20
 
-func (h hook) post(ctx context.Context, path string, body []byte) (status int, answer []byte, err error) {
+func (h hook) post(ctx context.Context, path string, body []byte) (status string, answer []byte, err error) {
 	token, err := h.token()
 	if err != nil {
-		return 0, nil, err
+		return "", nil, err
 	}
 	network, address, _ := strings.Cut(h.listen, "://")
 	if (network != "unix" && network != "tcp") || address == "" {
-		return 0, nil, errors.New("want unix:///path or tcp://host:port (--listen)")
+		return "", nil, errors.New("want unix:///path or tcp://host:port (--listen)")
 	}
-	conn, err := new(net.Dialer).DialContext(ctx, network, address)
+	until, _ := ctx.Deadline()
+	conn, err := (&net.Dialer{Deadline: until}).Dial(network, address)
 	if err != nil {
-		return 0, nil, hinted(err)
+		return "", nil, hinted(err)
 	}
 	defer func() { _ = conn.Close() }()
-	if until, bounded := ctx.Deadline(); bounded {
-		_ = conn.SetDeadline(until)
-	}
-	r, err := http.NewRequest(http.MethodPost, "http://bailiff"+path, bytes.NewReader(body))
-	if err != nil {
-		return 0, nil, err
-	}
-	r.Close = true
+	_ = conn.SetDeadline(until)
+	host := "bailiff"
 	if network == "tcp" {
-		r.Host = address
+		host = address
 	}
-	r.Header.Set("Content-Type", "application/json")
-	if token := token.Reveal(); token != "" {
-		r.Header.Set("Authorization", "Bearer "+token)
-	}
-	return exchange(conn, r)
+	return exchange(conn, request(path, host, token, body))
 }
 
-// exchange asks one question by a connection. It is done by hand, and not by an HTTP
-// client, since that is ready for more than one and takes as long to start as all of
-// this program.
-func exchange(conn net.Conn, r *http.Request) (status int, answer []byte, err error) {
-	if err := r.Write(conn); err != nil {
-		return 0, nil, err
+// request is written by hand, and its answer read so, since an HTTP client takes as
+// long to be ready as most of this program. By this version of HTTP an answer is what
+// comes until the sidecar hangs up; one that was cut off is no whole decision.
+func request(path, host string, token bailiff.Secret, body []byte) []byte {
+	var r bytes.Buffer
+	fmt.Fprintf(&r, "POST %s HTTP/1.0\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n", path, host, len(body))
+	if token := token.Reveal(); token != "" {
+		fmt.Fprintf(&r, "Authorization: Bearer %s\r\n", token)
 	}
-	resp, err := http.ReadResponse(bufio.NewReader(io.LimitReader(conn, most)), r)
+	r.WriteString("\r\n")
+	r.Write(body)
+	return r.Bytes()
+}
+
+// exchange asks one question by a connection.
+func exchange(conn net.Conn, request []byte) (status string, answer []byte, err error) {
+	if _, err := conn.Write(request); err != nil {
+		return "", nil, err
+	}
+	all, err := io.ReadAll(io.LimitReader(conn, most+1))
 	if err != nil {
-		return 0, nil, err
+		return "", nil, err
 	}
-	answer, err = io.ReadAll(resp.Body)
-	return resp.StatusCode, answer, err
+	head, answer, whole := bytes.Cut(all, []byte("\r\n\r\n"))
+	line, _, _ := strings.Cut(string(head), "\r\n")
+	version, rest, _ := strings.Cut(line, " ")
+	status, _, _ = strings.Cut(rest, " ")
+	if !whole || len(all) > most || !strings.HasPrefix(version, "HTTP/1.") {
+		return "", nil, errors.New("its answer is no HTTP, or cut off, or too long")
+	}
+	return status, answer, nil
 }
 
 func (h hook) token() (bailiff.Secret, error) {
@@ -94,7 +101,11 @@ func (h hook) token() (bailiff.Secret, error) {
 	if err != nil {
 		return bailiff.Secret{}, fmt.Errorf("reading the token: %w", err)
 	}
-	return bailiff.NewSecret(strings.TrimSpace(string(text))), nil
+	token := strings.TrimSpace(string(text))
+	if strings.ContainsAny(token, "\r\n") {
+		return bailiff.Secret{}, fmt.Errorf("reading the token: %s holds more than one line", h.tokenFile)
+	}
+	return bailiff.NewSecret(token), nil
 }
 
 // hinted says what to do about a sidecar that is not there.
@@ -109,8 +120,8 @@ func hinted(err error) error {
 }
 
 // readDecision reads an answer to /v1/decide.
-func readDecision(status int, answer []byte) (bailiff.Decision, error) {
-	if status != http.StatusOK {
+func readDecision(status string, answer []byte) (bailiff.Decision, error) {
+	if status != "200" {
 		return bailiff.Decision{}, problem(status, answer)
 	}
 	var decided struct {
@@ -141,13 +152,13 @@ func isWhole(d bailiff.Decision) bool {
 }
 
 // problem is why the sidecar did not take the request.
-func problem(status int, answer []byte) error {
+func problem(status string, answer []byte) error {
 	var p struct {
 		Code, Message string
 		Errors        []struct{ At, Message string }
 	}
 	if err := json.Unmarshal(answer, &p); err != nil || p.Message == "" {
-		return fmt.Errorf("status %d, which is no answer of bailiff", status)
+		return fmt.Errorf("status %q, which is no answer of bailiff", status)
 	}
 	text := strings.TrimSuffix(p.Message, ".")
 	for _, fault := range p.Errors {
