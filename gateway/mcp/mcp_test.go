@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -183,4 +184,21 @@ func TestWhatDidNotRunIsAnErrorInWords(t *testing.T) {
 func await(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	backendtest.Await(t, what, holds)
+}
+
+func TestASchemaNamesWhatTheAgentAPITakes(t *testing.T) {
+	c, _ := piped(t, &sidecar{}, nil, "")
+	list, err := c.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range list.Tools {
+		named := slices.Sorted(maps.Keys(tool.InputSchema.(map[string]any)["properties"].(map[string]any)))
+		said, _ := use(t, c, tool.Name, map[string]any{"none": 1})
+		_, rest, _ := strings.Cut(said, `nothing is named "none" here, want `)
+		taken, _, _ := strings.Cut(rest, ";")
+		if want := slices.Sorted(slices.Values(strings.Split(taken, ", "))); !slices.Equal(named, want) {
+			t.Errorf("the schema of %s names %q, and %q is taken", tool.Name, named, want)
+		}
+	}
 }
