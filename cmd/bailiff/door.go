@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -15,22 +14,22 @@ import (
 // address that --listen names, without any configuration, or by the configuration.
 type entrance struct{ listen, tokenFile string }
 
-func (d *entrance) register(cmd *cobra.Command) {
+func (e *entrance) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&d.listen, "listen", "", "the `address` at which the sidecar takes requests, unix:///path or tcp://host:port (default: what the configuration says)")
-	f.StringVar(&d.tokenFile, "token-file", "", "the `file` with the token of that address")
+	f.StringVar(&e.listen, "listen", "", "the `address` at which the sidecar takes requests, unix:///path or tcp://host:port (default: what the configuration says)")
+	f.StringVar(&e.tokenFile, "token-file", "", "the `file` with the token of that address")
 }
 
 // open returns a client for requests of the platform.
-func (d entrance) open(configPath, platform string) (*client.Client, error) {
+func (e entrance) open(configPath, platform string) (*client.Client, error) {
 	switch {
-	case d.listen != "":
-		token, err := readToken(d.tokenFile)
+	case e.listen != "":
+		token, err := readToken(e.tokenFile)
 		if err != nil {
 			return nil, err
 		}
-		return client.New(d.listen, token)
-	case d.tokenFile != "":
+		return client.New(e.listen, token)
+	case e.tokenFile != "":
 		return nil, errors.New("--token-file goes with --listen; without that the configuration names the file")
 	}
 	cfg, err := loadConfig(configPath)
@@ -43,7 +42,7 @@ func (d entrance) open(configPath, platform string) (*client.Client, error) {
 // agentDoor is the first listener that may speak for the platform.
 func agentDoor(cfg *config.Config, platform string) (*client.Client, error) {
 	for _, l := range cfg.Agent.Listeners {
-		if !speaks(l.Platforms, platform) {
+		if !l.SpeaksFor(platform) {
 			continue
 		}
 		token, err := readToken(l.TokenFile)
@@ -53,11 +52,4 @@ func agentDoor(cfg *config.Config, platform string) (*client.Client, error) {
 		return client.New(l.Listen.String(), token)
 	}
 	return nil, fmt.Errorf("no listener may speak for platform %q: add it to a listener's platforms in bailiff.yaml", platform)
-}
-
-func speaks(platforms []string, platform string) bool {
-	if len(platforms) == 0 {
-		return platform != "cli"
-	}
-	return slices.Contains(platforms, "*") || slices.Contains(platforms, platform)
 }

@@ -20,6 +20,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
@@ -70,6 +71,15 @@ type Listener struct {
 	// MCP says whose requests come in by the Model Context Protocol; nil means that
 	// it is not served.
 	MCP *MCP
+}
+
+// SpeaksFor says whether requests that come in may claim a platform, as far as can be
+// told without the policies, which know the messaging platforms.
+func (l Listener) SpeaksFor(platform string) bool {
+	if len(l.Platforms) == 0 {
+		return platform != "cli"
+	}
+	return slices.Contains(l.Platforms, platform) || slices.Contains(l.Platforms, "*")
 }
 
 // MCP says whose requests a listener's clients of the Model Context Protocol send.

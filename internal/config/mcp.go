@@ -1,18 +1,6 @@
 package config
 
-import (
-	"regexp"
-	"slices"
-)
-
-// speaksFor is what [Listener.Platforms] say, as far as can be told without the
-// policies, which know the messaging platforms.
-func speaksFor(platforms []string, platform string) bool {
-	if len(platforms) == 0 {
-		return platform != "cli"
-	}
-	return slices.Contains(platforms, platform) || slices.Contains(platforms, "*")
-}
+import "github.com/bailiff-dev/bailiff"
 
 // mcp reads whose requests come in by the Model Context Protocol.
 func (r *reader) mcp(at place) *MCP {
@@ -39,7 +27,7 @@ func (r *reader) mcp(at place) *MCP {
 	return &m
 }
 
-// longestID is what a request may have.
+// longestID is what ids and names of variables may have in a request.
 const longestID = 256
 
 func (r *reader) id(into *string) func(place) {
@@ -53,11 +41,9 @@ func (r *reader) id(into *string) func(place) {
 	}
 }
 
-var variableShape = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,255}$`)
-
 func (r *reader) variable(at place) (string, bool) {
 	s, ok := r.text(at)
-	if ok && !variableShape.MatchString(s) {
+	if ok && (!bailiff.IsVariable(s) || len(s) > longestID) {
 		r.fault(at, "want a variable's name (letters, digits and _, no digit first), is %q", s)
 		return "", false
 	}

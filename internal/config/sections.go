@@ -107,7 +107,7 @@ func (r *reader) checkListener(l Listener, others []Listener, at place) {
 		r.fault(at, "uids cannot be checked on tcp, want a Unix socket or no uids")
 	case !tcp && l.TokenFile != "":
 		r.fault(at, "token_file is for tcp; a Unix socket checks uids")
-	case l.MCP != nil && !speaksFor(l.Platforms, l.MCP.Session.Platform):
+	case l.MCP != nil && !l.SpeaksFor(l.MCP.Session.Platform):
 		r.fault(at, "mcp.platform is %s, for which the listener may not speak; name it in platforms", l.MCP.Session.Platform)
 	}
 	for _, o := range others {
