@@ -6,6 +6,17 @@ import (
 	"unicode/utf8"
 )
 
+// IsVariable says whether a text is the name of a variable of the environment.
+func IsVariable(name string) bool {
+	for i, c := range []byte(name) {
+		letter := c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return name != ""
+}
+
 // Sentence is a text, such as an error's, with a capital at its beginning and one
 // full stop at its end; an empty text stays empty.
 func Sentence(text string) string {

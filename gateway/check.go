@@ -118,20 +118,10 @@ func (c *checker) env(names []string) {
 		return
 	}
 	for i, name := range names {
-		if !isVariable(name) {
+		if !bailiff.IsVariable(name) || len(name) > longestName {
 			c.fault("/env/"+strconv.Itoa(i), "want a variable's name (letters, digits and _, no digit first), is %q", cut(name))
 		}
 	}
-}
-
-func isVariable(name string) bool {
-	for i, r := range []byte(name) {
-		letter := r == '_' || 'a' <= r|0x20 && r|0x20 <= 'z'
-		if !letter && (i == 0 || r < '0' || r > '9') {
-			return false
-		}
-	}
-	return name != "" && len(name) <= longestName
 }
 
 func (c *checker) seconds(at string, n int) {

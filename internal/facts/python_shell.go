@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/bailiff-dev/bailiff"
 )
 
 // runs notes the shell text of a call, or the command that it gives as a list,
@@ -223,15 +225,13 @@ func readsProgram(words []string) bool {
 	return true
 }
 
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
 // environmentOf writes the variables that a call sets before its command.
 func environmentOf(c *pyCall) string {
 	var b strings.Builder
 	for _, v := range c.keywords["env"] {
 		for i := 0; v.shape == pyDict && i+1 < len(v.items); i += 2 {
 			name, ok := v.items[i].only()
-			if !ok || !variableName.MatchString(name) {
+			if !ok || !bailiff.IsVariable(name) {
 				continue
 			}
 			value := hole(name)

@@ -2,14 +2,13 @@ package hermes
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
-)
 
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	"github.com/bailiff-dev/bailiff"
+)
 
 // forward carries over which variables enter. Those that the shipped tables forward
 // and Hermes does not are taken out.
@@ -54,7 +53,7 @@ func (p *plan) withholdOthers(wanted map[string]bool) {
 // forwardOne tells whether a variable may enter from now on.
 func (p *plan) forwardOne(key string, said setting, name string) bool {
 	switch {
-	case !variableName.MatchString(name):
+	case !bailiff.IsVariable(name):
 		p.left(key, said, "One of its entries is not the name of a variable.", "")
 		return false
 	case p.never(name) != "":

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -430,10 +429,8 @@ func (r *reader) names(t *ast.Term) []string {
 	return all
 }
 
-var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
 func (r *reader) variable(name string) string {
-	if !variable.MatchString(name) {
+	if !bailiff.IsVariable(name) {
 		r.fail("is %q, which is no name of a variable", name)
 	}
 	return name
