@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -121,13 +120,17 @@ func printing(w io.Writer, format string) client.News {
 	return client.News{Output: func(piece []byte) { _, _ = w.Write(piece) }}
 }
 
-// promptApproval tells whoever waits what for.
+// promptApproval tells whoever waits for whom, and how these answer.
 func promptApproval(w io.Writer) func(gateway.Approval) {
 	return func(a gateway.Approval) {
-		if a.State == bailiff.ApprovalPending {
-			fmt.Fprintf(w, "bailiff: waiting for approval %s until %s; an operator answers by \"bailiff approvals approve %s\" or deny\n",
-				a.ID, a.ExpiresAt.Local().Format(time.TimeOnly), a.ID)
+		if a.State != bailiff.ApprovalPending {
+			return
 		}
+		page := ""
+		if a.URL != "" {
+			page = ", or at " + visible(a.URL)
+		}
+		fmt.Fprintf(w, "bailiff: waiting for approval %s. %s They answer by \"bailiff approvals approve %[1]s\" or deny%[3]s\n", visible(a.ID), visible(a.Message), page)
 	}
 }
 
