@@ -112,6 +112,9 @@ const hermesLongest = 600
 func hermesArgs(c call, v verdict) fields {
 	args := kept(c.input, "timeout", "background", "notify_on_complete", "watch_patterns")
 	args["command"] = json.RawMessage(encoded(v.command))
+	if _, named := c.input["workdir"]; named {
+		args["workdir"] = json.RawMessage(`"/"`) // where the order itself runs; its folder is in it
+	}
 	if v.wait > 0 {
 		args["timeout"] = json.RawMessage(encoded(min(v.wait, hermesLongest)))
 	}

@@ -186,8 +186,8 @@ func TestAVerdictIsToldInTheClientsOwnWords(t *testing.T) {
 		"Hermes, allowed":            {"hermes", "terminal", `{"command": "x", "timeout": 3, "force": true, "background": true}`, allowing("docker"), nil, `{"action":"modify","args":{"background":true,"command":"ORDER --timeout 3 -- 'x'","timeout":3}}`, 0},
 		"Hermes, asked":              {"hermes", "terminal", `{"command": "x"}`, asking("docker"), nil, `{"action":"modify","args":{"command":"ORDER -- 'x'","timeout":360}}`, 0},
 		"Hermes, denied":             {"hermes", "terminal", `{"command": "x"}`, denying, nil, `{"action":"block","message":"bailiff: ` + closed + `"}`, 2},
-		"Hermes, in a folder":        {"hermes", "terminal", `{"command": "x", "workdir": "/srv/q"}`, allowing("docker", bailiff.Mount{Source: "/srv", Target: "/s"}), nil, `{"action":"modify","args":{"command":"ORDER --workdir /s/q -- 'x'"}}`, 0},
-		"Hermes, a sandbox's folder": {"hermes", "terminal", `{"command": "x", "workdir": "/w"}`, allowing("docker"), nil, `{"action":"modify","args":{"command":"ORDER --workdir /w -- 'x'"}}`, 0},
+		"Hermes, in a folder":        {"hermes", "terminal", `{"command": "x", "workdir": "/srv/q"}`, allowing("docker", bailiff.Mount{Source: "/srv", Target: "/s"}), nil, `{"action":"modify","args":{"command":"ORDER --workdir /s/q -- 'x'","workdir":"/"}}`, 0},
+		"Hermes, a sandbox's folder": {"hermes", "terminal", `{"command": "x", "workdir": "/w"}`, allowing("docker"), nil, `{"action":"modify","args":{"command":"ORDER --workdir /w -- 'x'","workdir":"/"}}`, 0},
 		"Hermes, a file":             {"hermes", "read_file", `{"path": "/no/x"}`, allowing("local"), nil, "", 0},
 		"Hermes, a look":             {"hermes", "process", `{"action": "poll"}`, denying, nil, "", 0},
 	} {
