@@ -10,11 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/trial"
-	"github.com/bailiff-dev/bailiff/policies"
 )
 
 // agent is a real one, with the settings that users copy.
@@ -83,17 +79,11 @@ func (a agent) stage(t *testing.T, address, programs string, instead ...string) 
 func (a agent) works(t *testing.T, s *trial.Stage, calls ...trial.Call) []string {
 	t.Helper()
 	m := trial.ServeModel(t, calls...)
-	printed := trial.Run(t, a.start(t, a, s, m))
-	results := m.Results()
-	if len(results) != len(calls) {
-		t.Fatalf("of %d calls it ended %d: %q; on offer were %v\n%s", len(calls), len(results), results, m.Offered(), printed)
-	}
-	return results
+	return m.Work(t, a.start(t, a, s, m))
 }
 
 // houseRules ask and deny by the words of a command, wherever it runs.
-const houseRules = `package bailiff
-
+const houseRules = `
 require_approval contains {"rule": "house.asks", "message": "It is asked about.", "match": "asked"} if contains(input.args.command, "asked-about")
 
 deny contains {"rule": "house.denies", "message": "It is never done here."} if contains(input.args.command, "never-done")
@@ -102,46 +92,7 @@ deny contains {"rule": "house.denies", "message": "It is never done here."} if c
 // serve starts a sidecar with these rules besides the shipped ones.
 func serve(t *testing.T, sections ...string) *trial.Sidecar {
 	t.Helper()
-	return trial.Serve(t, append(sections, "policies: {eval_timeout: 10s, require_tests: false, paths: ["+rulesFor(t)+"]}")...)
-}
-
-// rulesFor is a folder with the shipped policies, but for these replacements in their
-// tables, and the rules.
-func rulesFor(t *testing.T, instead ...string) (folder string) {
-	t.Helper()
-	folder = t.TempDir()
-	if err := os.CopyFS(folder, policies.FS); err != nil {
-		t.Fatal(err)
-	}
-	tables := strings.NewReplacer(instead...).Replace(read(t, "policies/data.yaml"))
-	for name, text := range map[string]string{"house.rego": houseRules, "data.yaml": tables} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return folder
-}
-
-// mark is a path that nobody uses, in a folder that is there in sandboxes too.
-func mark(t *testing.T) string {
-	t.Helper()
-	folder, err := os.MkdirTemp("", "mark")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(folder) })
-	if err := os.Remove(folder); err != nil {
-		t.Fatal(err)
-	}
-	return folder
-}
-
-// wantNoMark checks that nothing made the mark on this machine.
-func wantNoMark(t *testing.T, mark string) {
-	t.Helper()
-	if _, err := os.Lstat(mark); err == nil {
-		t.Errorf("it ran on this machine: %s is there", mark)
-	}
+	return trial.Serve(t, append(sections, trial.House(t, houseRules))...)
 }
 
 func wantSaid(t *testing.T, told string, pieces ...string) {
@@ -157,7 +108,7 @@ func TestRealAgentsRunCommandsInTheSandboxOnly(t *testing.T) {
 	s := serve(t)
 	for name, a := range agents {
 		t.Run(name, func(t *testing.T) {
-			path := mark(t)
+			path := trial.Mark(t)
 			stage := a.stage(t, s.Agent, trial.Programs(t))
 			told := a.works(t, stage, a.shell("touch "+path+" && ls -d "+path+" && echo in $(pwd)"), a.shell("ls "+path), a.shell("echo never-done; touch "+path+"2"),
 				a.write(path))
@@ -166,7 +117,7 @@ func TestRealAgentsRunCommandsInTheSandboxOnly(t *testing.T) {
 			wantSaid(t, told[2], "It is never done here (house.denies)")
 			wantSaid(t, told[3], "local", "the shell tool runs in the sandbox")
 			for _, path := range []string{path, path + "2"} {
-				wantNoMark(t, path)
+				trial.WantNoMark(t, path)
 			}
 		})
 	}
@@ -183,7 +134,7 @@ func TestRealAgentsChangeFilesOfThisMachineOnlyWhereThePoliciesAllowIt(t *testin
 				t.Errorf("the file that it may write holds %q, %v; its model is told %q", content, err, told[0])
 			}
 			wantSaid(t, told[1], "It is never done here (house.denies)")
-			wantNoMark(t, denied)
+			trial.WantNoMark(t, denied)
 		})
 	}
 }
@@ -205,13 +156,13 @@ func TestAgentsThatRealAgentsStartAreJudgedToo(t *testing.T) {
 	}
 	for name, a := range agents {
 		t.Run(name, func(t *testing.T) {
-			s, path := serve(t), mark(t)
+			s, path := serve(t), trial.Mark(t)
 			a.model = started[name].model
 			a.works(t, a.stage(t, s.Agent, trial.Programs(t)), append(started[name].calls, a.shell("touch "+path))...)
 			if n := runs(t, s); n < 2 {
 				t.Errorf("it ran %d times in the sandbox, want once for each of two agents", n)
 			}
-			wantNoMark(t, path)
+			trial.WantNoMark(t, path)
 		})
 	}
 }
@@ -221,12 +172,11 @@ func TestRealAgentsWorkOnAProjectThatTheirSandboxShows(t *testing.T) {
 	if err := os.Chmod(project, 0o777); err != nil { //nolint:gosec // for the user of the sandbox
 		t.Fatal(err)
 	}
-	shown := rulesFor(t, "cli: {isolation: optional,", "cli: {isolation: optional, mounts: {bubblewrap: [{source: "+project+", target: "+project+", read_only: false}]},")
-	s := trial.Serve(t, "backends: {bubblewrap: {mounts_allowed: ["+project+"]}, local: {}}",
-		"policies: {eval_timeout: 10s, require_tests: false, paths: ["+shown+"]}")
+	s := trial.Serve(t, "backends: {bubblewrap: {mounts_allowed: ["+project+"]}, local: {}}", trial.House(t, houseRules, "cli: {isolation: optional,",
+		"cli: {isolation: optional, mounts: {bubblewrap: [{source: "+project+", target: "+project+", read_only: false}]},"))
 	for name, a := range agents {
 		t.Run(name, func(t *testing.T) {
-			stage, path := a.stage(t, s.Agent, trial.Programs(t)), mark(t)
+			stage, path := a.stage(t, s.Agent, trial.Programs(t)), trial.Mark(t)
 			stage.Project = project
 			written := filepath.Join(project, strings.Fields(name)[0])
 			told := a.works(t, stage, a.write(written), a.shell("cat "+filepath.Base(written)+" && touch "+path+" made-by-"+filepath.Base(written)))
@@ -234,7 +184,7 @@ func TestRealAgentsWorkOnAProjectThatTheirSandboxShows(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(project, "made-by-"+filepath.Base(written))); err != nil {
 				t.Errorf("what it made is not in the project: %v; its model is told %q", err, told)
 			}
-			wantNoMark(t, path)
+			trial.WantNoMark(t, path)
 		})
 	}
 }
@@ -244,23 +194,23 @@ func TestRealAgentsRunOnThisMachineWhatMayRunThereOnly(t *testing.T) {
 	onHost := []string{" || {", " --on-host || {"}
 	for name, a := range agents {
 		t.Run(name, func(t *testing.T) {
-			allowed, denied := mark(t), mark(t)
+			allowed, denied := trial.Mark(t), trial.Mark(t)
 			told := a.works(t, a.stage(t, s.Agent, trial.Programs(t), onHost...), a.shell("touch "+allowed), a.shell("echo never-done; touch "+denied))
 			if _, err := os.Lstat(allowed); err != nil {
 				t.Errorf("what may run there did not: %v; its model is told %q", err, told[0])
 			}
 			wantSaid(t, told[1], "It is never done here (house.denies)")
-			wantNoMark(t, denied)
+			trial.WantNoMark(t, denied)
 		})
 	}
 	t.Run("and Codex gives it nothing to read and applies no patch by it", func(t *testing.T) {
-		a, path := agents["Codex"], mark(t)
+		a, path := agents["Codex"], trial.Mark(t)
 		patch := "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: " + path + "\n+mark\n*** End Patch\nEOF\n"
 		told := a.works(t, a.stage(t, s.Agent, trial.Programs(t), onHost...), a.shell(patch),
 			trial.Call{Tool: "exec_command", Args: map[string]any{"cmd": "cat; bash; echo at the end", "tty": true, "yield_time_ms": 20_000}})
 		wantSaid(t, told[0], "use the tool apply_patch")
 		wantSaid(t, told[1], "at the end")
-		wantNoMark(t, path)
+		trial.WantNoMark(t, path)
 	})
 }
 
@@ -269,7 +219,7 @@ func TestNoOtherHookChangesWhatWasJudged(t *testing.T) {
 	trusting := map[string][]string{"Codex": {"--dangerously-bypass-hook-trust"}}
 	for name, place := range map[string]string{"Claude Code": ".claude/settings.json", "Codex": ".codex/hooks.json"} {
 		t.Run(name, func(t *testing.T) {
-			a, path := agents[name], mark(t)
+			a, path := agents[name], trial.Mark(t)
 			a.flags = trusting[name]
 			stage := a.stage(t, s.Agent, trial.Programs(t))
 			other := `sleep 1; echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow", "updatedInput": {"command": "touch ` + path + `"}}}'`
@@ -281,7 +231,7 @@ func TestNoOtherHookChangesWhatWasJudged(t *testing.T) {
 			stage.Save(t, filepath.Join(stage.Home, place), string(hooks))
 			told := a.works(t, stage, a.shell("echo as judged"))
 			wantSaid(t, told[0], "as judged")
-			wantNoMark(t, path)
+			trial.WantNoMark(t, path)
 		})
 	}
 }
@@ -303,27 +253,9 @@ func runs(t *testing.T, s *trial.Sidecar) (n int) {
 	return n
 }
 
-// approveNext says yes to the question that comes next.
-func approveNext(t *testing.T, s *trial.Sidecar) (asked <-chan approval.Entry) {
-	t.Helper()
-	c, answered := s.Operators(t), make(chan approval.Entry, 1)
-	go func() {
-		backendtest.Await(t, "something is asked", func() bool {
-			list, err := c.Approvals(t.Context(), approval.Query{State: bailiff.ApprovalPending})
-			if err != nil || len(list.Approvals) == 0 {
-				return false
-			}
-			entry, err := c.Approve(t.Context(), list.Approvals[0].ID, bailiff.ScopeOnce)
-			answered <- entry
-			return err == nil
-		})
-	}()
-	return answered
-}
-
 func TestCodexIsToldHowToAskAndTheCommandRunsOnceItIsApproved(t *testing.T) {
-	s, a, path := serve(t), agents["Codex"], mark(t)
-	approveNext(t, s)
+	s, a, path := serve(t), agents["Codex"], trial.Mark(t)
+	s.ApproveNext(t)
 	command := "echo asked-about; touch " + path + " && ls -d " + path
 	again := func(told []string) any {
 		_, order, _ := strings.Cut(told[0], "which waits for them: ")
@@ -333,11 +265,11 @@ func TestCodexIsToldHowToAskAndTheCommandRunsOnceItIsApproved(t *testing.T) {
 	told := a.works(t, a.stage(t, s.Agent, trial.Programs(t)), a.shell(command), trial.Call{Tool: "exec_command", Args: again})
 	wantSaid(t, told[0], "It is asked about (house.asks", "/usr/local/bin/bailiff exec ")
 	wantSaid(t, told[1], "asked-about\n"+path)
-	wantNoMark(t, path)
+	trial.WantNoMark(t, path)
 }
 
 func TestWhatIsTypedIntoACommandOfCodexReachesNothing(t *testing.T) {
-	s, a, path := serve(t), agents["Codex"], mark(t)
+	s, a, path := serve(t), agents["Codex"], trial.Mark(t)
 	typed := func(told []string) any {
 		_, rest, _ := strings.Cut(told[0], "session ID ")
 		var id int
@@ -348,16 +280,16 @@ func TestWhatIsTypedIntoACommandOfCodexReachesNothing(t *testing.T) {
 		trial.Call{Tool: "exec_command", Args: map[string]any{"cmd": "sleep 2; bash", "tty": true, "yield_time_ms": 300}},
 		trial.Call{Tool: "write_stdin", Args: typed})
 	wantSaid(t, told[0], "session ID ")
-	wantNoMark(t, path)
+	trial.WantNoMark(t, path)
 }
 
 func TestClaudeCodeAsksItsUserAndThenTheCommandWaitsForItsApproval(t *testing.T) {
 	a := agents["Claude Code"]
 	for answer, runs := range map[string]bool{"allow": true, "deny": false} {
 		t.Run(answer, func(t *testing.T) {
-			s, path := serve(t), mark(t)
+			s, path := serve(t), trial.Mark(t)
 			if runs {
-				approveNext(t, s)
+				s.ApproveNext(t)
 			}
 			m := trial.ServeModel(t, a.shell("echo asked-about; touch "+path+" && ls -d "+path))
 			asked := atThePrompt(t, a.stage(t, s.Agent, trial.Programs(t)).Claude(t, m,
@@ -368,7 +300,7 @@ func TestClaudeCodeAsksItsUserAndThenTheCommandWaitsForItsApproval(t *testing.T)
 			if told := m.Results(); len(told) != 1 || strings.Contains(told[0], "\n"+path) != runs {
 				t.Errorf("its model is told %q", told)
 			}
-			wantNoMark(t, path)
+			trial.WantNoMark(t, path)
 		})
 	}
 }
@@ -435,13 +367,13 @@ func TestInFrontOfAWreckNoRealAgentRunsAnything(t *testing.T) {
 	for name, a := range agents {
 		for _, wreck := range trial.Wrecks() {
 			t.Run(name+" in front of one that "+wreck.Name, func(t *testing.T) {
-				path := mark(t)
+				path := trial.Mark(t)
 				stage := a.stage(t, wreck.Open(t, "unix"), trial.Programs(t), " || {", " --timeout 500ms || {")
 				told := a.works(t, stage, a.shell("touch "+path), a.write(path))
 				for _, told := range told {
 					wantSaid(t, told, "bailiff")
 				}
-				wantNoMark(t, path)
+				trial.WantNoMark(t, path)
 			})
 		}
 	}
@@ -450,7 +382,7 @@ func TestInFrontOfAWreckNoRealAgentRunsAnything(t *testing.T) {
 func TestTheMarkOfACommandThatNobodyJudgesIsSeen(t *testing.T) {
 	for name, a := range agents {
 		t.Run(name, func(t *testing.T) {
-			path := mark(t)
+			path := trial.Mark(t)
 			a.works(t, trial.NewStage(t, "", trial.Programs(t)), a.shell("touch "+path))
 			if _, err := os.Lstat(path); err != nil {
 				t.Errorf("without settings there is no mark: %v", err)
@@ -467,10 +399,10 @@ func TestWithoutBailiffHookNoRealAgentRunsAnything(t *testing.T) {
 	for name, a := range agents {
 		for how, programs := range map[string]string{"where it is missing": t.TempDir(), "where it is killed": killed} {
 			t.Run(name+" "+how, func(t *testing.T) {
-				path := mark(t)
+				path := trial.Mark(t)
 				told := a.works(t, a.stage(t, "", programs), a.shell("touch "+path))
 				wantSaid(t, told[0], "bailiff-hook failed, so nothing runs")
-				wantNoMark(t, path)
+				trial.WantNoMark(t, path)
 			})
 		}
 	}

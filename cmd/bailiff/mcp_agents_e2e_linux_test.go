@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -34,33 +33,22 @@ args = ["mcp", "--listen", "unix:///run/bailiff/agent.sock", "--timeout", "1"]
 	}},
 }
 
-// inTheSandbox is a command that leaves a mark where it runs, and the mark.
-func inTheSandbox(t *testing.T) (command, mark string) {
-	t.Helper()
-	folder, err := os.MkdirTemp("", "mark")
-	if err == nil {
-		err = os.Remove(folder)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(folder) })
-	return "touch " + folder + " && ls -d " + folder, folder
+// marking is a command that leaves a mark where it runs.
+func marking(mark string) map[string]any {
+	return map[string]any{"command": "touch " + mark + " && ls -d " + mark}
 }
 
 func TestRealAgentsRunCommandsByMCPInTheSandbox(t *testing.T) {
 	s := trial.Serve(t)
 	for name, agent := range mcpAgents {
 		t.Run(name, func(t *testing.T) {
-			command, mark := inTheSandbox(t)
-			told := byMCP(t, s.Agent, agent.start, trial.Call{Tool: agent.tool, Args: map[string]any{"command": command}},
+			mark := trial.Mark(t)
+			told := byMCP(t, s.Agent, agent.start, trial.Call{Tool: agent.tool, Args: marking(mark)},
 				trial.Call{Tool: agent.tool, Args: map[string]any{"command": "mkfs.ext4 /dev/none"}})
 			if !strings.Contains(told[0], mark) || !strings.Contains(told[1], "command.destroys_system") {
 				t.Errorf("its model is told %q", told)
 			}
-			if _, err := os.Lstat(mark); err == nil {
-				t.Error("it ran on this machine")
-			}
+			trial.WantNoMark(t, mark)
 		})
 	}
 }
@@ -76,14 +64,12 @@ func TestBehindMCPNoWreckRunsAnything(t *testing.T) {
 	for name, agent := range mcpAgents {
 		for _, wreck := range two {
 			t.Run(name+" and one that "+wreck.Name, func(t *testing.T) {
-				command, mark := inTheSandbox(t)
-				told := byMCP(t, wreck.Open(t, "unix"), agent.start, trial.Call{Tool: agent.tool, Args: map[string]any{"command": command}})
+				mark := trial.Mark(t)
+				told := byMCP(t, wreck.Open(t, "unix"), agent.start, trial.Call{Tool: agent.tool, Args: marking(mark)})
 				if strings.Contains(told[0], mark) {
 					t.Errorf("its model is told %q", told)
 				}
-				if _, err := os.Lstat(mark); err == nil {
-					t.Error("it ran on this machine")
-				}
+				trial.WantNoMark(t, mark)
 			})
 		}
 	}
@@ -93,10 +79,5 @@ func TestBehindMCPNoWreckRunsAnything(t *testing.T) {
 func byMCP(t *testing.T, address string, start func(*testing.T, *trial.Stage, *trial.Model) *exec.Cmd, calls ...trial.Call) []string {
 	t.Helper()
 	m := trial.ServeModel(t, calls...)
-	printed := trial.Run(t, start(t, trial.NewStage(t, address, trial.Programs(t)), m))
-	told := m.Results()
-	if len(told) != len(calls) {
-		t.Fatalf("of %d calls it ended %d: %q; on offer were %v\n%s", len(calls), len(told), told, m.Offered(), printed)
-	}
-	return told
+	return m.Work(t, start(t, trial.NewStage(t, address, trial.Programs(t)), m))
 }

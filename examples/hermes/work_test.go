@@ -2,10 +2,8 @@ package hermes_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -194,7 +192,7 @@ func TestAnInterruptedCallStops(t *testing.T) {
 }
 
 func TestTheChatIsToldWhoCanApprove(t *testing.T) {
-	sidecar := serve(t, policies(t, "verdicts:\n", "verdicts:\n      command.deletes_recursively: {host: ask, sandbox: ask}\n"))
+	sidecar := serve(t, trial.House(t, "", "verdicts:\n", "verdicts:\n      command.deletes_recursively: {host: ask, sandbox: ask}\n"))
 	h := start(t, plugin(t), "", sidecar.Agent)
 	h.call(t, "terminal", args{"command": "mkdir -p build dist"}, nil)
 	_, wait := h.begin(t, "terminal", args{"command": "rm -r build"}, nil)
@@ -229,20 +227,6 @@ func approve(t *testing.T, operators *client.Client) {
 	if _, err := operators.Approve(t.Context(), pending.Approvals[0].ID, "once"); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// policies is a section of bailiff.yaml with policies whose tables differ.
-func policies(t *testing.T, old, new string) string {
-	t.Helper()
-	folder := filepath.Join(t.TempDir(), "policies")
-	table := filepath.Join(folder, "data.yaml")
-	err := os.CopyFS(folder, os.DirFS(filepath.Join(trial.Root(t), "policies")))
-	text, errRead := os.ReadFile(table)
-	changed := strings.Replace(string(text), old, new, 1)
-	if err := errors.Join(err, errRead, os.WriteFile(table, []byte(changed), 0o600)); err != nil || changed == string(text) {
-		t.Fatalf("changing the tables: %v", err)
-	}
-	return fmt.Sprintf("policies: {paths: [%q], eval_timeout: 10s, require_tests: false}", folder)
 }
 
 func TestTheEndOfAConversationIsTheEndOfItsSandbox(t *testing.T) {
@@ -288,7 +272,7 @@ func TestNobodyEntersASessionThatCouldNotBeEnded(t *testing.T) {
 }
 
 func TestScriptsCallHermesToolsThatBothSidesAllow(t *testing.T) {
-	sidecar := serve(t, policies(t, "callable_tools:\n", "callable_tools:\n      web_search: allow\n      web_extract: allow\n"))
+	sidecar := serve(t, trial.House(t, "", "callable_tools:\n", "callable_tools:\n      web_search: allow\n      web_extract: allow\n"))
 	h := start(t, plugin(t), "", sidecar.Agent, `HOST_SETTINGS={"tools": ["web_search"]}`)
 	script := "from hermes_tools import web_search\nprint(web_search(query='court')['found'])"
 	if r := h.call(t, "execute_code", args{"code": script}, nil); r["output"] != "COURT\n" || r["tool_calls_made"] != 1.0 {

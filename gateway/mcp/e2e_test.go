@@ -16,12 +16,10 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailiff-dev/bailiff/internal/trial"
-	"github.com/bailiff-dev/bailiff/policies"
 )
 
 // houseRules ask and deny by the words of a command.
-const houseRules = `package bailiff
-
+const houseRules = `
 require_approval contains {"rule": "house.asks", "message": "It is asked about.", "match": "asked"} if contains(input.args.command, "asked-about")
 
 deny contains {"rule": "house.denies", "message": "It is never done here."} if contains(input.args.command, "never-done")
@@ -36,24 +34,15 @@ type served struct {
 
 func serve(t *testing.T) served {
 	t.Helper()
-	folder := t.TempDir()
-	secret := filepath.Join(folder, "token")
-	for path, text := range map[string]string{filepath.Join(folder, "policies", "house.rego"): houseRules, secret: token} {
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.CopyFS(filepath.Join(folder, "policies"), policies.FS); err != nil {
+	secret := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(secret, []byte(token), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s := served{Sidecar: trial.Serve(t,
 		`agent: {listeners: [{name: test, listen: "<agent>", platforms: ["*"]}, {name: tools, listen: "tcp://127.0.0.1:0", token_file: `+secret+
 			`, platforms: [cli], mcp: {platform: cli, user: "1000"}}]}`,
 		`operator: {listen: "<operator>", console: "127.0.0.1:0", allow_same_user: true}`,
-		`policies: {eval_timeout: 10s, require_tests: false, paths: [`+filepath.Join(folder, "policies")+`]}`)}
+		trial.House(t, houseRules))}
 	status, err := s.Operators(t).Status(t.Context())
 	if err != nil {
 		t.Fatal(err)

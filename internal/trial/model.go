@@ -59,8 +59,8 @@ func (m *Model) Results() []string {
 	return slices.Clone(m.results)
 }
 
-// Offered are the names of the tools that the agent offered.
-func (m *Model) Offered() []string {
+// offers are the names of the tools that the agent offered.
+func (m *Model) offers() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.offered)
@@ -141,6 +141,7 @@ func (m *Model) next(tools []tool, results []string) *asked {
 	}
 	return &call
 }
+
 func written(args any) string {
 	if text, ok := args.(string); ok {
 		return text

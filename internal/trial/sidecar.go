@@ -15,7 +15,9 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway/client"
+	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/policies"
 )
 
@@ -29,10 +31,10 @@ type Sidecar struct {
 	log             bytes.Buffer // to be read after the end
 }
 
-// Serve starts a sidecar that runs commands in bubblewrap, lets its two listeners
-// (a socket, and one on TCP) speak for every platform and its user be the operator, ana. Sections are
-// top-level ones of bailiff.yaml, such as "backends: {local: {}}", that stand
-// there in place of these; <agent> and <operator> in them are the usual addresses.
+// Serve starts a sidecar that runs commands in bubblewrap, lets its two listeners (a
+// socket, and one on TCP) speak for every platform and its user be the operator, ana.
+// Sections are top-level ones of bailiff.yaml, such as "backends: {local: {}}", that
+// stand there in place of these; <agent> and <operator> in them are the usual addresses.
 func Serve(tb testing.TB, sections ...string) *Sidecar {
 	tb.Helper()
 	folder := OpenDir(tb)
@@ -135,23 +137,43 @@ func (s *Sidecar) client(tb testing.TB, address string) *client.Client {
 	return c
 }
 
-// House is the section for [Serve] with which the shipped policies are in force and
-// a file of Rego of package bailiff beside them, such as one that asks:
+// House is the section for [Serve] with which the shipped policies are in force, but
+// for these replacements in data.yaml, each an old and a new text, and rules of package
+// bailiff beside them, such as one that asks:
 //
 //	require_approval contains {"rule": "house.asks", "message": "It pushes.", "match": "git push"} if {
 //		contains(input.args.command, "git push")
 //	}
-func House(tb testing.TB, rego string) (section string) {
+func House(tb testing.TB, rego string, instead ...string) (section string) {
 	tb.Helper()
-	folder := tb.TempDir()
-	err := os.CopyFS(folder, policies.FS)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(folder, "house.rego"), []byte("package bailiff\n\n"+rego), 0o600)
+	shipped, err := policies.FS.ReadFile("data.yaml")
+	tables := string(shipped)
+	for i := 0; i < len(instead); i += 2 {
+		if !strings.Contains(tables, instead[i]) {
+			tb.Fatalf("data.yaml has no %q to replace", instead[i])
+		}
+		tables = strings.Replace(tables, instead[i], instead[i+1], 1)
 	}
-	if err != nil {
+	folder := tb.TempDir()
+	if err := errors.Join(err, os.CopyFS(folder, policies.FS), os.WriteFile(filepath.Join(folder, "data.yaml"), []byte(tables), 0o600),
+		os.WriteFile(filepath.Join(folder, "house.rego"), []byte("package bailiff\n\n"+rego), 0o600)); err != nil {
 		tb.Fatal(err)
 	}
 	return fmt.Sprintf("policies: {paths: [%q], eval_timeout: 10s, require_tests: false}", folder)
+}
+
+// ApproveNext says yes, once, to the question that comes next.
+func (s *Sidecar) ApproveNext(tb testing.TB) {
+	tb.Helper()
+	operators := s.Operators(tb)
+	go backendtest.Await(tb, "something is asked", func() bool {
+		open, err := operators.Approvals(tb.Context(), approval.Query{State: bailiff.ApprovalPending})
+		if err != nil || len(open.Approvals) == 0 {
+			return tb.Context().Err() != nil
+		}
+		_, err = operators.Approve(tb.Context(), open.Approvals[0].ID, bailiff.ScopeOnce)
+		return err == nil
+	})
 }
 
 // OpenDir is a folder with a short path that others can pass through, as sockets

@@ -119,13 +119,39 @@ func (s *Stage) machine(tb testing.TB) []string {
 	return append(args, s.over...)
 }
 
-// Run runs an agent to its end, which must be a good one, and returns what it printed.
-func Run(tb testing.TB, agent *exec.Cmd) string {
+// Work has an agent, which has this model, work to a good end, and returns what the
+// agent told it of each call.
+func (m *Model) Work(tb testing.TB, agent *exec.Cmd) (told []string) {
 	tb.Helper()
-	var printed, told bytes.Buffer
-	agent.Stdout, agent.Stderr = &printed, &told
-	if err := agent.Run(); err != nil {
-		tb.Fatalf("%s: %v\n%s\n%s", filepath.Base(agent.Path), err, printed.String(), told.String())
+	var printed, said bytes.Buffer
+	agent.Stdout, agent.Stderr = &printed, &said
+	err := agent.Run()
+	if told = m.Results(); err != nil || len(told) != len(m.calls) {
+		tb.Fatalf("%s: %v; of %d calls it ended %d: %q; on offer were %v\n%s\n%s", filepath.Base(agent.Path), err, len(m.calls), len(told), told,
+			m.offers(), printed.String(), said.String())
 	}
-	return printed.String()
+	return told
+}
+
+// Mark is a path at which there is nothing, in a folder that is there in sandboxes too:
+// what a command makes of it shows where the command ran.
+func Mark(tb testing.TB) (path string) {
+	tb.Helper()
+	path, err := os.MkdirTemp("", "mark")
+	if err == nil {
+		err = os.Remove(path)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = os.RemoveAll(path) })
+	return path
+}
+
+// WantNoMark checks that nothing made the mark on this machine.
+func WantNoMark(tb testing.TB, mark string) {
+	tb.Helper()
+	if _, err := os.Lstat(mark); err == nil {
+		tb.Errorf("it ran on this machine: %s is there", mark)
+	}
 }
