@@ -100,3 +100,23 @@ func (f fields) seconds(name string, units float64) (int, error) {
 	}
 	return int(math.Ceil(*n / units)), nil
 }
+
+// kept are those of these names that are there.
+func (f fields) kept(names ...string) fields {
+	some := fields{}
+	for _, name := range names {
+		if value, there := f[name]; there {
+			some[name] = value
+		}
+	}
+	return some
+}
+
+// encoded is a value of this program's own as JSON.
+func encoded(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // and a panic denies
+	}
+	return string(text)
+}

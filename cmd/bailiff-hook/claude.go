@@ -63,34 +63,6 @@ var claudeHarmless = map[string]kind{
 	"CronCreate": harmless, "CronDelete": harmless, "CronList": harmless,
 }
 
-// about is the meaning of a tool that acts on the file of that name in its input.
-func about(c call, name string, act func(paths ...string) meaning) (meaning, error) {
-	path, err := c.input.text(name)
-	if err != nil {
-		return meaning{}, err
-	}
-	paths, err := c.paths(path)
-	return act(paths...), err
-}
-
-// throughout is the meaning of a tool that looks for a pattern in a folder, which is
-// the working folder if none is named.
-func throughout(c call, name string, act func(pattern string, paths ...string) meaning) (meaning, error) {
-	pattern, err := c.input.text(name)
-	if err != nil {
-		return meaning{}, err
-	}
-	folder, err := c.input.optional("path")
-	if err != nil {
-		return meaning{}, err
-	}
-	if folder == "" {
-		folder = c.cwd
-	}
-	paths, err := c.paths(folder)
-	return act(pattern, paths...), err
-}
-
 // claudeGlob looks from the folder with which an absolute pattern begins.
 func claudeGlob(c call) (meaning, error) {
 	pattern, err := c.input.text("pattern")
@@ -163,7 +135,7 @@ func claudeInput(c call, v verdict) fields {
 	if c.tool != "Bash" {
 		return nil
 	}
-	input := kept(c.input, "description", "timeout", "run_in_background")
+	input := c.input.kept("description", "timeout", "run_in_background")
 	if v.command != "" {
 		input["command"] = json.RawMessage(encoded(v.command))
 	} else {
@@ -173,23 +145,4 @@ func claudeInput(c call, v verdict) fields {
 		input["timeout"] = json.RawMessage(encoded(min(v.wait*1000, claudeLongest)))
 	}
 	return input
-}
-
-func kept(input fields, names ...string) fields {
-	some := fields{}
-	for _, name := range names {
-		if value, there := input[name]; there {
-			some[name] = value
-		}
-	}
-	return some
-}
-
-// encoded is a value of this program's own as JSON.
-func encoded(value any) string {
-	text, err := json.Marshal(value)
-	if err != nil {
-		panic(err) // and a panic denies
-	}
-	return string(text)
 }

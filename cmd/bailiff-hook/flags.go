@@ -86,11 +86,11 @@ func parse(args []string) (hook, error) {
 	flags.SetOutput(io.Discard)
 	h.register(flags)
 	err := flags.Parse(args[1:])
-	make, known := dialects[args[0]]
+	dialectOf, known := dialects[args[0]]
 	if !known {
 		return hook{}, fmt.Errorf(`no client is called %q; see "bailiff-hook --help"`, args[0])
 	}
-	h.client = make(h.headless)
+	h.client = dialectOf(h.headless)
 	switch {
 	case err != nil:
 		return h, fmt.Errorf(`reading the flags: %w; see "bailiff-hook --help"`, err)

@@ -50,7 +50,7 @@ func hermesTerminal(input fields) (meaning, error) {
 	timeout, wrong := input.seconds("timeout", 1)
 	folder, odd := input.optional("workdir")
 	if folder != "" && !filepath.IsAbs(folder) {
-		odd = fmt.Errorf("workdir is %q, want an absolute path", bounded(folder))
+		odd = fmt.Errorf("workdir is %.80q, want an absolute path", folder)
 	}
 	return meaning{kind: shell, command: command, timeout: timeout, workdir: folder}, errors.Join(err, wrong, odd)
 }
@@ -110,7 +110,7 @@ func (hermes) answer(c call, v verdict) reply {
 const hermesLongest = 600
 
 func hermesArgs(c call, v verdict) fields {
-	args := kept(c.input, "timeout", "background", "notify_on_complete", "watch_patterns")
+	args := c.input.kept("timeout", "background", "notify_on_complete", "watch_patterns")
 	args["command"] = json.RawMessage(encoded(v.command))
 	if _, named := c.input["workdir"]; named {
 		args["workdir"] = json.RawMessage(`"/"`) // where the order itself runs; its folder is in it

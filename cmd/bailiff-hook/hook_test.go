@@ -205,33 +205,6 @@ func TestAVerdictIsToldInTheClientsOwnWords(t *testing.T) {
 	}
 }
 
-// What a person would have to approve, and what the policies want elsewhere, does
-// not happen on this machine.
-func TestOnThisMachineNothingHappensThatIsNotPlainlyAllowedThere(t *testing.T) {
-	for says, d := range map[string]bailiff.Decision{"the policies deny it": denying, "a person would have to approve it": asking("local"), "the policies want it in docker": allowing("docker")} {
-		for _, c := range [][]string{
-			{"claude-code", "Read", `{"file_path": "/no/x"}`}, {"claude-code", "Bash", `{"command": "x"}`, "--on-host"}, {"claude-code", "Bash", `{"command": "x"}`, "--on-host", "--headless"},
-			{"codex", "apply_patch", `{"command": "*** Add File: x"}`}, {"codex", "Bash", `{"command": "x"}`, "--on-host"},
-			{"hermes", "write_file", `{"path": "/no/x"}`}, {"hermes", "terminal", `{"command": "x", "workdir": "/w"}`, "--on-host"},
-		} {
-			got := openDoor(t, d).ask(c[0], c[1], c[2], c[3:]...)
-			refuses(t, strings.Join(c, " "), got, says)
-			refuses(t, strings.Join(c, " "), got, "sandbox")
-		}
-	}
-}
-
-func TestACommandOfThisMachineIsJudgedInItsFolder(t *testing.T) {
-	d := openDoor(t, denying)
-	for _, c := range [][]string{{"claude-code", "Bash", `{"command": "x"}`, "/home/ana/p"}, {"hermes", "terminal", `{"command": "x", "workdir": "/w"}`, "/w"}} {
-		d.ask(c[0], c[1], c[2], "--on-host")
-		if got := d.asked.Args.Workdir; got != c[3] || d.asked.Backend != local {
-			t.Errorf("%s is judged in %q on %q, want in %q on this machine", c[0], got, d.asked.Backend, c[3])
-		}
-	}
-	refuses(t, "a folder that nobody knows", openDoor(t, allowing("local")).ask("hermes", "terminal", `{"command": "x"}`, "--on-host"), "in which folder")
-}
-
 // refuses checks that a client runs nothing, whichever part of the answer it heeds.
 func refuses(t *testing.T, name string, got told, says string) {
 	t.Helper()
@@ -373,95 +346,6 @@ func TestAPanicRefuses(t *testing.T) {
 			t.Errorf("a verdict of %s that nobody gave is %+v", client, got)
 		}
 	}
-}
-
-func TestLinksAreJudgedByWhereTheyLead(t *testing.T) {
-	folder, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	in := func(name string) string { return filepath.Join(folder, name) }
-	for name, target := range map[string]string{"link": "/etc/passwd", "up": "/etc", "dangling": "gone/x", "further": "dangling", "loop": "loop"} {
-		if err := os.Symlink(target, in(name)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for path, want := range map[string]string{
-		in("plain"):      "cat -- " + in("plain"),
-		in("link"):       "cat -- " + in("link") + " /etc/passwd",
-		in("up/passwd"):  "cat -- " + in("up/passwd") + " /etc/passwd",
-		in("up/new"):     "cat -- " + in("up/new") + " /etc/new",
-		in("dangling"):   "cat -- " + in("dangling") + " " + in("gone/x"),
-		in("further"):    "cat -- " + in("further") + " " + in("gone/x"),
-		in("./plain//x"): "cat -- " + in("plain/x"),
-	} {
-		d := openDoor(t, denying)
-		d.ask("claude-code", "Read", `{"file_path": "`+path+`"}`)
-		if d.asked.Args.Command != want {
-			t.Errorf("%s is judged as %q, want %q", path, d.asked.Args.Command, want)
-		}
-	}
-	refuses(t, "a loop", openDoor(t, allowing("local")).ask("claude-code", "Read", `{"file_path": "`+in("loop")+`"}`), "looking where")
-}
-
-func TestAnOrderIsKnownByMakingItAgain(t *testing.T) {
-	d := openDoor(t, denying)
-	known := d.order("claude-code", " -- 'rm x'")
-	quote := func(command string) string { return `{"command": ` + encoded(command) + `}` }
-	for _, command := range []string{known, d.order("claude-code", " --workdir '/a b' --timeout 5 -- 'it'\\''s'")} {
-		if got := d.ask("claude-code", "Bash", quote(command)); got.status != 0 || !strings.Contains(got.stdout, encoded(command)) {
-			t.Errorf("%s is told %d %s", command, got.status, got.stdout)
-		}
-	}
-	for name, command := range map[string]string{
-		"another command after it": known + "; rm y", "one in its place": known + " && rm y", "output elsewhere": known + " > /etc/x", "one before it": "rm y; " + known,
-		"a variable": "LD_PRELOAD=x " + known, "another program": strings.Replace(known, "/opt/bailiff", "/tmp/bailiff", 1), "another session": strings.Replace(known, ":s1", ":s2", 1),
-		"another user": strings.Replace(known, "--user 7", "--user 8", 1), "another address": strings.Replace(known, "unix://", "unix:///tmp", 1),
-		"on the host": strings.Replace(known, " -- ", " --backend local -- ", 1), "a text without quotes": strings.Replace(known, "'rm x'", "rm", 1),
-		"a substitution": strings.Replace(known, "'rm x'", `"$(rm x)"`, 1), "a time of its own": strings.Replace(known, " -- ", " --timeout 05 -- ", 1),
-		"two of them": known + " " + known, "without text": d.order("claude-code", " --"), "a new line": known + "\n", "a second space": strings.Replace(known, " -- ", "  -- ", 1),
-	} {
-		if refuses(t, name, d.ask("claude-code", "Bash", quote(command)), "Closed"); d.asked.Args.Command != command {
-			t.Errorf("%s is not judged", name)
-		}
-	}
-}
-
-func TestTheTokenIsSentAndNeverSaid(t *testing.T) {
-	d := openDoor(t, denying)
-	file := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(file, []byte("hunter2hunter2hunter2\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	got := d.ask("claude-code", "Bash", `{"command": "x"}`, "--token-file", file)
-	if d.token != "Bearer hunter2hunter2hunter2" || strings.Contains(got.stdout+got.stderr, "hunter2") {
-		t.Errorf("it sends %q and says %s%s", d.token, got.stdout, got.stderr)
-	}
-	if got := openDoor(t, allowing("docker")).ask("claude-code", "Bash", `{"command": "x"}`, "--token-file", file); !strings.Contains(got.stdout, "--token-file "+file+" ") {
-		t.Errorf("the order does not say where the token is: %s", got.stdout)
-	}
-}
-
-func TestAnAnswerThatIsNoWholeDecisionRefuses(t *testing.T) {
-	whole := allowing("docker")
-	for name, change := range map[string]func(*bailiff.Decision){
-		"no revision":           func(d *bailiff.Decision) { d.Revision = "" },
-		"no backend":            func(d *bailiff.Decision) { d.Backend.Name = "" },
-		"a denial beside it":    func(d *bailiff.Decision) { d.Denials = denying.Denials },
-		"terms without asking":  func(d *bailiff.Decision) { d.Approval = &bailiff.ApprovalTerms{} },
-		"asking without terms":  func(d *bailiff.Decision) { d.Outcome = bailiff.Ask },
-		"denying without cause": func(d *bailiff.Decision) { d.Outcome = bailiff.Deny },
-	} {
-		d := whole
-		change(&d)
-		refuses(t, name, openDoor(t, d).ask("claude-code", "Bash", `{"command": "x"}`), "no decision of bailiff")
-	}
-	for name, change := range map[string]func(*door){"no id": func(d *door) { d.id = "" }, "a fault of the server": func(d *door) { d.status = http.StatusInternalServerError }} {
-		d := openDoor(t, whole)
-		change(d)
-		refuses(t, name, d.ask("claude-code", "Bash", `{"command": "x"}`), "bailiff")
-	}
-	refuses(t, "a problem", start(strings.NewReader(question("claude-code", "Bash", `{"command": "x"}`)), "claude-code", "--listen", strings.Replace(openDoor(t, whole).address, "a.sock", "b.sock", 1)), `start one with "bailiff serve"`)
 }
 
 func FuzzNothingIsPermittedWithoutASidecar(f *testing.F) {

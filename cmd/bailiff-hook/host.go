@@ -13,11 +13,9 @@ import (
 )
 
 // onHost is what a tool does on this machine, said by a command that does the same.
-func onHost(words ...string) meaning {
-	return meaning{kind: hostly, command: joined(words)}
+func onHost(line ...string) meaning {
+	return meaning{kind: hostly, command: words.Join(line...)}
 }
-
-func joined(all []string) string { return words.Join(all...) }
 
 func reading(paths ...string) meaning { return onHost(append([]string{"cat", "--"}, paths...)...) }
 func writing(paths ...string) meaning { return onHost(append([]string{"tee", "--"}, paths...)...) }
@@ -38,6 +36,34 @@ func finding(pattern string, paths ...string) meaning {
 }
 
 func fetching(url string) meaning { return onHost("curl", "--", url) }
+
+// about is the meaning of a tool that acts on the file of that name in its input.
+func about(c call, name string, act func(paths ...string) meaning) (meaning, error) {
+	path, err := c.input.text(name)
+	if err != nil {
+		return meaning{}, err
+	}
+	paths, err := c.paths(path)
+	return act(paths...), err
+}
+
+// throughout is the meaning of a tool that looks for a pattern in a folder, which is
+// the working folder if none is named.
+func throughout(c call, name string, act func(pattern string, paths ...string) meaning) (meaning, error) {
+	pattern, err := c.input.text(name)
+	if err != nil {
+		return meaning{}, err
+	}
+	folder, err := c.input.optional("path")
+	if err != nil {
+		return meaning{}, err
+	}
+	if folder == "" {
+		folder = c.cwd
+	}
+	paths, err := c.paths(folder)
+	return act(pattern, paths...), err
+}
 
 // paths are what a path of a tool's input stands for: as it is written and, where
 // links lead elsewhere, what they lead to, for whoever can make a link in a folder

@@ -28,7 +28,7 @@ func (c call) patching(patch string) (meaning, error) {
 		case "Delete File":
 			removed = append(removed, paths...)
 		default:
-			return meaning{}, fmt.Errorf("%q is nothing that a patch is known to do", bounded(line))
+			return meaning{}, fmt.Errorf("%.80q is nothing that a patch is known to do", strings.TrimSpace(line))
 		}
 	}
 	return patchCommand(changed, removed)
@@ -46,13 +46,4 @@ func patchCommand(changed, removed []string) (meaning, error) {
 		return meaning{}, errors.New("the patch names no file")
 	}
 	return meaning{kind: hostly, command: strings.Join(commands, " && ")}, nil
-}
-
-// bounded keeps what is quoted short.
-func bounded(text string) string {
-	const most = 80
-	if text = strings.TrimSpace(text); len(text) > most {
-		return text[:most] + "…"
-	}
-	return text
 }

@@ -16,9 +16,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/trial"
-	"github.com/bailiff-dev/bailiff/policies"
 )
 
 // shells and readers are the tools by which each client runs a command and reads a
@@ -130,27 +128,12 @@ func TestASignalDoesNotEndItWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-// house asks about what deploys, and shows a folder of this machine to sandboxes.
-func house(tb testing.TB, project string) (section string) {
-	tb.Helper()
-	folder := tb.TempDir()
-	tables, err := policies.FS.ReadFile("data.yaml")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	const mine = "cli: {isolation: optional, "
-	mounted := strings.Replace(string(tables), mine, mine+`mounts: {bubblewrap: [{source: "`+project+`", target: /project, read_only: false}]}, `, 1)
-	rule := "package bailiff\n\nrequire_approval contains {\"rule\": \"house.deploys\", \"message\": \"It deploys.\", \"match\": \"deploy\"} if {\n\tcontains(input.args.command, \"deploy\")\n}\n"
-	if err := errors.Join(os.CopyFS(folder, policies.FS), os.WriteFile(filepath.Join(folder, "data.yaml"), []byte(mounted), 0o600),
-		os.WriteFile(filepath.Join(folder, "house.rego"), []byte(rule), 0o600)); err != nil || mounted == string(tables) {
-		tb.Fatal("writing the policies:", err)
-	}
-	return "policies: {require_tests: false, eval_timeout: 10s, paths: [" + folder + "]}"
-}
-
 func TestACommandRunsInItsSandboxAndNowhereElse(t *testing.T) {
 	project := trial.OpenDir(t)
-	sidecar := trial.Serve(t, house(t, project), "backends: {local: {}, bubblewrap: {mounts_allowed: ["+project+"]}}")
+	const mine = "cli: {isolation: optional, "
+	house := trial.House(t, `require_approval contains {"rule": "house.deploys", "message": "It deploys.", "match": "deploy"} if contains(input.args.command, "deploy")
+`, mine, mine+`mounts: {bubblewrap: [{source: "`+project+`", target: /project, read_only: false}]}, `)
+	sidecar := trial.Serve(t, house, "backends: {local: {}, bubblewrap: {mounts_allowed: ["+project+"]}}")
 	for client := range events {
 		ask := func(command string, flags ...string) (told, string) {
 			tool, input := with(shells[client], command)
@@ -174,7 +157,7 @@ func TestACommandRunsInItsSandboxAndNowhereElse(t *testing.T) {
 			if _, again, told := strings.Cut(strings.TrimSpace(got.stderr), "run exactly this, which waits for them: "); told {
 				got, command = ask(again)
 			}
-			go approveFirst(t, sidecar)
+			sidecar.ApproveNext(t)
 			if printed, status := carryOut(t, got, command); status != 0 || !strings.Contains(printed, "/") {
 				t.Errorf("an approved command ends with %d and prints %q", status, printed)
 			}
@@ -193,19 +176,6 @@ func TestACommandRunsInItsSandboxAndNowhereElse(t *testing.T) {
 	if printed, status := carryOut(t, got, "false"); status != 0 || printed != "/project\nhere\n" {
 		t.Errorf("in the project's folder it ends with %d and prints %q", status, printed)
 	}
-}
-
-// approveFirst approves the first question that comes.
-func approveFirst(t *testing.T, sidecar *trial.Sidecar) {
-	operators := sidecar.Operators(t)
-	backendtest.Await(t, "somebody is asked", func() bool {
-		open, err := operators.Approvals(t.Context(), approval.Query{State: "pending"})
-		if err != nil || len(open.Approvals) == 0 {
-			return false
-		}
-		_, err = operators.Approve(t.Context(), open.Approvals[0].ID, "once")
-		return err == nil
-	})
 }
 
 // What starts once for every tool call must start fast: no engine of policies, no

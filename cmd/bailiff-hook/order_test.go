@@ -1,0 +1,29 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestAnOrderIsKnownByMakingItAgain(t *testing.T) {
+	d := openDoor(t, denying)
+	known := d.order("claude-code", " -- 'rm x'")
+	quote := func(command string) string { return `{"command": ` + encoded(command) + `}` }
+	for _, command := range []string{known, d.order("claude-code", " --workdir '/a b' --timeout 5 -- 'it'\\''s'")} {
+		if got := d.ask("claude-code", "Bash", quote(command)); got.status != 0 || !strings.Contains(got.stdout, encoded(command)) {
+			t.Errorf("%s is told %d %s", command, got.status, got.stdout)
+		}
+	}
+	for name, command := range map[string]string{
+		"another command after it": known + "; rm y", "one in its place": known + " && rm y", "output elsewhere": known + " > /etc/x", "one before it": "rm y; " + known,
+		"a variable": "LD_PRELOAD=x " + known, "another program": strings.Replace(known, "/opt/bailiff", "/tmp/bailiff", 1), "another session": strings.Replace(known, ":s1", ":s2", 1),
+		"another user": strings.Replace(known, "--user 7", "--user 8", 1), "another address": strings.Replace(known, "unix://", "unix:///tmp", 1),
+		"on the host": strings.Replace(known, " -- ", " --backend local -- ", 1), "a text without quotes": strings.Replace(known, "'rm x'", "rm", 1),
+		"a substitution": strings.Replace(known, "'rm x'", `"$(rm x)"`, 1), "a time of its own": strings.Replace(known, " -- ", " --timeout 05 -- ", 1),
+		"two of them": known + " " + known, "without text": d.order("claude-code", " --"), "a new line": known + "\n", "a second space": strings.Replace(known, " -- ", "  -- ", 1),
+	} {
+		if refuses(t, name, d.ask("claude-code", "Bash", quote(command)), "Closed"); d.asked.Args.Command != command {
+			t.Errorf("%s is not judged", name)
+		}
+	}
+}
