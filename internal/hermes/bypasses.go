@@ -151,12 +151,12 @@ func (h *Home) examineJobs(d *Diagnosis) {
 
 // examineManaged looks whether pinned settings are safe from the agent's user.
 func (h *Home) examineManaged(d *Diagnosis) {
-	if h.Managed == "" {
+	if h.managed == "" {
 		d.warn("bypass settings", "No setting is pinned: what may write "+filepath.Join(h.Folder, "config.yaml")+" can take the plug-in out.",
 			"Pin plugins.enabled, terminal.backend and approvals.mode in "+filepath.Join(ManagedFolder(), "config.yaml")+", which belongs to root.")
 		return
 	}
-	for _, path := range []string{h.Managed, filepath.Join(h.Managed, "config.yaml")} {
+	for _, path := range []string{h.managed, filepath.Join(h.managed, "config.yaml")} {
 		if who := h.whoMayWrite(path); who != "" {
 			d.warn("bypass settings", fmt.Sprintf("%s can be written by %s.", path, who), "chown root "+path+"; chmod go-w "+path)
 		}

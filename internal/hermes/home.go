@@ -1,7 +1,6 @@
 package hermes
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -15,17 +14,14 @@ import (
 type Home struct {
 	// Folder holds config.yaml, .env and plugins.
 	Folder string
-	// Managed is the folder of settings that the home cannot change; empty if there
-	// is none.
-	Managed string
 	// Owner is the user whose home it is, and as whom Hermes runs.
 	Owner uint32
 
+	// managed is the folder of settings that the home cannot change; empty if there
+	// is none.
+	managed  string
 	settings *settings
 }
-
-// ErrNoHome says that a folder is no home of Hermes.
-var ErrNoHome = errors.New("holds neither config.yaml nor .env")
 
 // Read reads a home, and below managed what it cannot change.
 func Read(folder, managed string) (*Home, error) {
@@ -38,13 +34,13 @@ func Read(folder, managed string) (*Home, error) {
 		h.Owner = is.Uid
 	}
 	if about, err := os.Stat(managed); err == nil && about.IsDir() {
-		h.Managed = managed
+		h.managed = managed
 	}
-	if h.settings, err = readSettings(folder, h.Managed); err != nil {
+	if h.settings, err = readSettings(folder, h.managed); err != nil {
 		return nil, fmt.Errorf("reading the Hermes home: %w", err)
 	}
 	if !exists(filepath.Join(folder, "config.yaml")) && !exists(filepath.Join(folder, ".env")) {
-		return nil, fmt.Errorf("reading the Hermes home: %s %w", folder, ErrNoHome)
+		return nil, fmt.Errorf("reading the Hermes home: %s holds neither config.yaml nor .env; name the folder by --home", folder)
 	}
 	return h, nil
 }
