@@ -44,11 +44,12 @@ func unpack(name string, archive io.Reader) (files []file, err error) {
 	}
 	bounded := &io.LimitedReader{R: plain, N: maxUnpacked}
 	members := tar.NewReader(bounded)
+	room := int64(maxUnpacked) // in memory: a sparse file takes none in the archive
 	for seen := map[string]bool{}; ; {
-		f, err := next(members)
+		f, err := next(members, room)
 		switch {
 		case bounded.N == 0:
-			return nil, fmt.Errorf("it holds more than %d MiB", maxUnpacked>>20)
+			return nil, errTooMuch
 		case errors.Is(err, io.EOF):
 			return files, nil
 		case err != nil:
@@ -57,14 +58,17 @@ func unpack(name string, archive io.Reader) (files []file, err error) {
 			return nil, fmt.Errorf("it holds %s twice", f.place)
 		}
 		seen[f.place] = true
+		room -= int64(len(f.text))
 		if f.archive, f.name = name, name+"/"+f.place; f.isManifest() || wanted(f.place) {
 			files = append(files, f)
 		}
 	}
 }
 
-// next is the next file of an archive.
-func next(members *tar.Reader) (file, error) {
+var errTooMuch = fmt.Errorf("it holds more than %d MiB", maxUnpacked>>20)
+
+// next is the next file of an archive, for which there is so much room.
+func next(members *tar.Reader, room int64) (file, error) {
 	head, err := members.Next()
 	for err == nil && head.Typeflag == tar.TypeDir {
 		head, err = members.Next()
@@ -78,6 +82,9 @@ func next(members *tar.Reader) (file, error) {
 	}
 	if why := notRego(place); why != "" {
 		return file{}, fmt.Errorf("%s %s", place, why)
+	}
+	if head.Size > room {
+		return file{}, errTooMuch
 	}
 	text, err := io.ReadAll(members)
 	return file{place: place, text: text}, err

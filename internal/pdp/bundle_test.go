@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -110,6 +111,21 @@ func TestWhatIsNoBundleIsRefused(t *testing.T) {
 				t.Errorf("got %v, want %s", err, c.want)
 			}
 		})
+	}
+}
+
+// A sparse file takes nothing in the archive, and all its length in memory.
+func TestABundleWithHolesIsNoLargerThanOthers(t *testing.T) {
+	folder := t.TempDir()
+	write(t, filepath.Join(folder, "p.rego"), allowing)
+	write(t, filepath.Join(folder, "data.json"), "{}")
+	must(t, os.Truncate(filepath.Join(folder, "data.json"), maxUnpacked+1))
+	archive := filepath.Join(t.TempDir(), "b.tar.gz")
+	if printed, err := exec.Command("tar", "--format=pax", "-S", "-czf", archive, "-C", folder, ".").CombinedOutput(); err != nil {
+		t.Fatalf("packing: %v\n%s", err, printed)
+	}
+	if _, err := Open(t.Context(), Config{Paths: []string{archive}}); err == nil || !strings.Contains(err.Error(), "it holds more than 64 MiB") {
+		t.Errorf("got %v", err)
 	}
 }
 
