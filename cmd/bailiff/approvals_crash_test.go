@@ -40,6 +40,14 @@ decision := {
 }
 `
 
+// askingAlways is the section that puts nothing but houseAsks into force.
+func askingAlways(t *testing.T) string {
+	t.Helper()
+	house := t.TempDir()
+	save(t, filepath.Join(house, "house.rego"), houseAsks)
+	return "policies: {require_tests: false, paths: [" + house + "]}"
+}
+
 // What a sidecar promised must hold however often it is killed, at any moment.
 func TestAKilledSidecarKeepsEveryPromiseOfApprovals(t *testing.T) {
 	rounds := 120
@@ -50,11 +58,9 @@ func TestAKilledSidecarKeepsEveryPromiseOfApprovals(t *testing.T) {
 	for n := range lanes {
 		t.Run(fmt.Sprint("lane ", n), func(t *testing.T) {
 			t.Parallel()
-			house := t.TempDir()
-			save(t, filepath.Join(house, "house.rego"), houseAsks)
 			folder := openDir(t)
 			l := &life{t: t, folder: folder, ledger: filepath.Join(folder, "ledger"), texts: map[string]*text{},
-				config: onePerson(t, "policies: {require_tests: false, paths: ["+house+"]}", "backends: {local: {workdir: "+openDir(t)+"}}",
+				config: onePerson(t, askingAlways(t), "backends: {local: {workdir: "+openDir(t)+"}}",
 					"limits: {pending_approvals: {caller: 5000, session: 5000, user: 5000}}")}
 			for range rounds / lanes {
 				l.round()

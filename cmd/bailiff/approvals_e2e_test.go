@@ -298,7 +298,7 @@ func TestAFloodOfOneSessionPushesNobodyOut(t *testing.T) {
 	if testing.Short() {
 		flood = 500
 	}
-	d := startCounted(t)
+	d := startCounted(t, askingAlways(t))
 	others := d.removal("other")
 	others.WaitSeconds = 280
 	other := send(t.Context(), d.agent, others)

@@ -18,7 +18,8 @@ func script(code string) bailiff.Request {
 func TestScriptsKeepTheirVariablesAndCallTools(t *testing.T) {
 	for backend, section := range isolated {
 		t.Run(backend, func(t *testing.T) {
-			s := startSidecar(t, section, "policies: {paths: ["+shippedWith(t, "      terminal: allow\n", "      web_search: allow\n")+"]}")
+			_, law := shippedWith(t, "      terminal: allow\n", "      terminal: allow\n      web_search: allow\n")
+			s := startSidecar(t, section, law)
 			door := s.client(t)
 			if err := door.RegisterTools(t.Context(), "scripts", []string{"web_search"}); err != nil {
 				t.Fatal(err)

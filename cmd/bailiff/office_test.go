@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -60,21 +61,29 @@ func startOffice(tb testing.TB, folder, text string) *office {
 // for always on offer.
 func withHouse(tb testing.TB, house string) (folder, section string) {
 	tb.Helper()
-	folder = tb.TempDir()
+	folder, section = shippedWith(tb, "terms: {scopes: [once, session]", "terms: {scopes: [once, session, always]")
+	save(tb, filepath.Join(folder, "house.rego"), "package bailiff\n\n"+house)
+	return folder, section
+}
+
+// shippedWith are the shipped policies with one part of the tables replaced. Their
+// tests are left out, so that a sidecar starts in a moment.
+func shippedWith(tb testing.TB, part, by string) (folder, section string) {
+	tb.Helper()
+	folder = openDir(tb)
 	if err := os.CopyFS(folder, policies.FS); err != nil {
 		tb.Fatal(err)
 	}
+	tests, err := filepath.Glob(filepath.Join(folder, "*_test.rego"))
+	for _, test := range tests {
+		err = errors.Join(err, os.Remove(test))
+	}
 	path := filepath.Join(folder, "data.yaml")
-	tables, err := os.ReadFile(path)
-	if err != nil {
-		tb.Fatal(err)
+	tables, wrong := os.ReadFile(path)
+	if err = errors.Join(err, wrong); err != nil || strings.Count(string(tables), part) != 1 {
+		tb.Fatalf("the tables have no %q, or several: %v", part, err)
 	}
-	wider := strings.Replace(string(tables), "terms: {scopes: [once, session]", "terms: {scopes: [once, session, always]", 1)
-	if wider == string(tables) {
-		tb.Fatal("the tables do not say which scopes there are")
-	}
-	save(tb, path, wider)
-	save(tb, filepath.Join(folder, "house.rego"), "package bailiff\n\n"+house)
+	save(tb, path, strings.Replace(string(tables), part, by, 1))
 	return folder, "policies: {require_tests: false, paths: [" + strconv.Quote(folder) + "]}"
 }
 

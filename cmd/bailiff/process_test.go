@@ -47,7 +47,7 @@ func launch(tb testing.TB, folder, text string) *process {
 func (p *process) awaitServing(tb testing.TB) {
 	tb.Helper()
 	var err error
-	for deadline := time.Now().Add(patienceOfTests); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(patienceOfTests); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if _, err = p.operator.Status(tb.Context()); err == nil {
 			return
 		}

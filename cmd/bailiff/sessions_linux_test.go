@@ -18,7 +18,7 @@ const (
 	crowdSessions = 200
 	crowdRounds   = 60
 	// crowdPace is the time between two commands of the crowd.
-	crowdPace = time.Second / 4
+	crowdPace = time.Second / 20
 )
 
 func TestTwoHundredSessionsWorkAndLeaveNothing(t *testing.T) {

@@ -2,33 +2,13 @@ package main
 
 import (
 	"bytes"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
-	"github.com/bailiff-dev/bailiff/policies"
 )
-
-// shippedWith is a folder of the shipped policies in which a line of the tables is
-// followed by others.
-func shippedWith(t *testing.T, line, more string) string {
-	t.Helper()
-	folder := openDir(t)
-	if err := os.CopyFS(folder, policies.FS); err != nil {
-		t.Fatal(err)
-	}
-	tables, err := fs.ReadFile(policies.FS, "data.yaml")
-	if err != nil || bytes.Count(tables, []byte(line)) != 1 {
-		t.Fatalf("the tables have no line %q, or several: %v", line, err)
-	}
-	save(t, filepath.Join(folder, "data.yaml"), strings.Replace(string(tables), line, line+more, 1))
-	return folder
-}
 
 const callingScript = `
 import bailiff_tools
@@ -42,8 +22,8 @@ print(bailiff_tools.terminal("rm -rf /")["status"], bailiff_tools.terminal("echo
 `
 
 func TestAScriptCallsWhatThePoliciesAndTheAgentOfferAndEachCallIsJudged(t *testing.T) {
-	folder := shippedWith(t, "      terminal: allow\n", "      read_page: allow\n      send_mail: ask\n      wipe: deny\n      nobody_registered_it: allow\n")
-	s := startSidecar(t, "backends: {bubblewrap: {}}", "policies: {paths: ["+folder+"]}")
+	_, law := shippedWith(t, "      terminal: allow\n", "      terminal: allow\n      read_page: allow\n      send_mail: ask\n      wipe: deny\n      nobody_registered_it: allow\n")
+	s := startSidecar(t, "backends: {bubblewrap: {}}", law)
 	door := s.client(t)
 	if err := door.RegisterTools(t.Context(), "s1", []string{"read_page", "send_mail", "wipe"}); err != nil {
 		t.Fatal(err)
