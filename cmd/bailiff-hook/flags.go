@@ -5,14 +5,17 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/bailiff-dev/bailiff/internal/places"
+	"github.com/bailiff-dev/bailiff/internal/spelling"
 )
 
 const help = `Usage: bailiff-hook claude-code|codex|hermes [flags]
@@ -49,12 +52,37 @@ Flags:
 Exit status: 0 with an answer on standard output, or none if bailiff has no say;
 2 if the tool must not run, with the reason on standard error as well.
 
-Example, in Claude Code's settings.json:
-  {"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [
-    {"type": "command", "command": "/usr/local/bin/bailiff-hook claude-code"}]}]}}
+Examples. Keep what stands behind the name of the client wherever you set the
+hook: a client runs the tool where this program is missing or was killed.
+
+Claude Code, /etc/claude-code/managed-settings.json or ~/.claude/settings.json:
+  {"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [{"type": "command", "timeout": 60,
+    "command": "/usr/local/bin/bailiff-hook claude-code || { [ $? -eq 2 ] || echo 'bailiff-hook failed, so nothing runs' >&2; exit 2; }"}]}]}}
+
+Codex, /etc/codex/requirements.toml:
+  features.hooks = true
+  hooks.managed_dir = "/usr/local/bin"
+  [[hooks.PreToolUse]]
+  matcher = "*"
+  [[hooks.PreToolUse.hooks]]
+  type = "command"
+  timeout = 60
+  command = "/usr/local/bin/bailiff-hook codex || { [ $? -eq 2 ] || echo 'bailiff-hook failed, so nothing runs' >&2; exit 2; }"
+
+Hermes, ~/.hermes/config.yaml:
+  hooks_auto_accept: true
+  hooks:
+    pre_tool_call:
+      - {command: "/usr/local/bin/bailiff-hook hermes --platform telegram", timeout: 60, fail_closed: true}
 `
 
-func isHelp(arg string) bool { return arg == "--help" || arg == "-h" || arg == "help" }
+// isHelp says whether the help is all that is wanted, of the program or of one client.
+func isHelp(args []string) bool {
+	if len(args) == 2 && dialects[args[0]] != nil {
+		args = args[1:]
+	}
+	return len(args) == 1 && (args[0] == "--help" || args[0] == "-h" || args[0] == "help")
+}
 
 // hook is how this program was started.
 type hook struct {
@@ -88,16 +116,27 @@ func parse(args []string) (hook, error) {
 	err := flags.Parse(args[1:])
 	dialectOf, known := dialects[args[0]]
 	if !known {
-		return hook{}, fmt.Errorf(`no client is called %q; see "bailiff-hook --help"`, args[0])
+		return hook{}, fmt.Errorf("no client is called %q; there are %s", args[0], strings.Join(slices.Sorted(maps.Keys(dialects)), ", "))
 	}
 	h.client = dialectOf(h.headless)
 	switch {
 	case err != nil:
-		return h, fmt.Errorf(`reading the flags: %w; see "bailiff-hook --help"`, err)
+		return h, fmt.Errorf(`reading the flags: %w; see "bailiff-hook --help"`, named(err, flags))
 	case flags.NArg() > 0:
 		return h, fmt.Errorf(`reading the flags: %q is none; see "bailiff-hook --help"`, flags.Arg(0))
 	}
 	return h, h.check()
+}
+
+// named says of a flag that there is not which one was likely meant.
+func named(err error, flags *flag.FlagSet) error {
+	name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
+	if !unknown {
+		return err
+	}
+	var valid []string
+	flags.VisitAll(func(f *flag.Flag) { valid = append(valid, "--"+f.Name) })
+	return fmt.Errorf("--%s: %s", name, spelling.Unknown("flag", "--"+name, valid))
 }
 
 func (h *hook) register(flags *flag.FlagSet) {
@@ -106,7 +145,13 @@ func (h *hook) register(flags *flag.FlagSet) {
 	flags.StringVar(&h.platform, "platform", "cli", "")
 	flags.StringVar(&h.user, "user", strconv.Itoa(os.Getuid()), "")
 	flags.Var(&h.env, "env", "")
-	flags.DurationVar(&h.timeout, "timeout", 10*time.Second, "")
+	h.timeout = 10 * time.Second
+	flags.Func("timeout", "", func(text string) (err error) {
+		if h.timeout, err = time.ParseDuration(text); err != nil || h.timeout <= 0 {
+			return errors.New("want a time such as 5s")
+		}
+		return nil
+	})
 	flags.StringVar(&h.bailiff, "bailiff", "", "")
 	flags.BoolVar(&h.onHost, "on-host", false, "")
 	flags.BoolVar(&h.headless, "headless", false, "")
@@ -119,9 +164,6 @@ func (h *hook) check() error {
 		if _, err := path.Match(pattern, ""); err != nil {
 			return fmt.Errorf("reading --pass %q: %w", pattern, err)
 		}
-	}
-	if h.timeout <= 0 {
-		return errors.New("reading --timeout: want more than nothing")
 	}
 	if h.bailiff == "" {
 		program, err := os.Executable()

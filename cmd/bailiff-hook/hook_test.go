@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -85,7 +86,7 @@ func start(stdin io.Reader, args ...string) told {
 }
 
 func (d *door) ask(client, tool, input string, flags ...string) told {
-	args := append([]string{client, "--listen", d.address, "--bailiff", "/opt/bailiff", "--user", "7"}, flags...)
+	args := append([]string{client, "--listen", d.address, "--bailiff", "/bin/sh", "--user", "7"}, flags...)
 	return start(strings.NewReader(question(client, tool, input)), args...)
 }
 
@@ -136,7 +137,7 @@ func TestAToolIsJudgedAsWhatItDoes(t *testing.T) {
 }
 
 // order is what "bailiff exec" gets in these tests.
-const order = "/opt/bailiff exec --listen ADDRESS --platform cli --user 7 --session CLIENT:s1"
+const order = "/bin/sh exec --listen ADDRESS --platform cli --user 7 --session CLIENT:s1"
 
 func (d *door) order(client, rest string) string {
 	return strings.NewReplacer("ADDRESS", d.address, "CLIENT", client).Replace(order) + rest
@@ -297,6 +298,59 @@ func TestWrongFlagsRefuse(t *testing.T) {
 	}
 }
 
+func TestWhatIsWrongWithAFlagSaysWhatToWrite(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"claude"}, "there are claude-code, codex, hermes"},
+		{[]string{"codex", "--timeout", "5"}, "want a time such as 5s"},
+		{[]string{"codex", "--timeout", "-5s"}, "want a time such as 5s"},
+		{[]string{"codex", "--timout", "5s"}, `nearest valid flag is "--timeout"`},
+		{[]string{"hermes", "--listen"}, "flag needs an argument"},
+	} {
+		if got := start(strings.NewReader("{}"), c.args...); got.status != refused || !strings.Contains(got.stderr, c.says) {
+			t.Errorf("%q: it says, by %d: %s, want %q", c.args, got.status, got.stderr, c.says)
+		}
+	}
+}
+
+func TestTheHelpHoldsTheGuardedLinesOfTheExamples(t *testing.T) {
+	line := regexp.MustCompile(`command"?(:| =) ("/usr/local/bin/bailiff-hook [^"]*")`)
+	for client, file := range map[string]string{"claude-code": "examples/claude-code/managed-settings.json", "codex": "examples/codex/requirements.toml", "hermes": "docs/clients/hermes.md"} {
+		text, err := os.ReadFile("../../" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, want := start(nil, client, "--help"), line.FindStringSubmatch(string(text))
+		if want == nil || got.status != 0 || !strings.Contains(got.stdout, want[2]) {
+			t.Errorf("the help of %s ends with %d and lacks %q:\n%s", client, got.status, want, got.stdout)
+		}
+	}
+	if lines := line.FindAllString(help, -1); len(lines) != len(events) {
+		t.Errorf("the help holds %q", lines)
+	}
+}
+
+func TestNothingIsOrderedOfAProgramThatIsNotThere(t *testing.T) {
+	plain := filepath.Join(t.TempDir(), "bailiff")
+	if err := os.WriteFile(plain, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for client := range events {
+		for _, program := range []string{"/nowhere/bailiff", t.TempDir(), plain} {
+			for _, d := range []bailiff.Decision{allowing("docker"), asking("docker")} {
+				opened := openDoor(t, d)
+				order := strings.Replace(opened.order(client, " -- 'x'"), "/bin/sh", program, 1)
+				for _, command := range []string{"x", order} {
+					tool, input := with(shells[client], command)
+					refuses(t, client, opened.ask(client, tool, input, "--bailiff", program), "there is no program "+program+" (--bailiff)")
+				}
+			}
+		}
+	}
+}
+
 // silent never says anything, like a client that forgot to close its end.
 type silent struct{}
 
@@ -325,7 +379,7 @@ func (broken) Write([]byte) (int, error) { return 0, errors.New("nobody reads") 
 func TestAnAnswerThatCannotBeWrittenIsARefusal(t *testing.T) {
 	d := openDoor(t, allowing("docker"))
 	var stderr bytes.Buffer
-	args := []string{"claude-code", "--listen", d.address}
+	args := []string{"claude-code", "--listen", d.address, "--bailiff", "/bin/sh"}
 	status := run(args, strings.NewReader(question("claude-code", "Bash", `{"command": "x"}`)), broken{}, &stderr)
 	if status != refused || !strings.Contains(stderr.String(), "nobody reads") {
 		t.Errorf("it ends with %d and %q", status, stderr.String())

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path"
 	"strings"
 
@@ -99,7 +100,7 @@ func (h hook) judge(ctx context.Context, c call) (verdict, error) {
 		if h.onHost {
 			return h.judgeHost(ctx, c, m)
 		}
-		return h.judgeShell(ctx, c, m)
+		return h.startable(h.judgeShell(ctx, c, m))
 	}
 	return verdict{}, fmt.Errorf("the tool %s is not known; whoever has it guarded otherwise starts bailiff-hook with --pass '%[1]s'", c.tool)
 }
@@ -134,6 +135,18 @@ func (h hook) judgeShell(ctx context.Context, c call, m meaning) (verdict, error
 		v.reason = "bailiff asks whoever may approve it: " + sentences(d.Approval.Reasons)
 	default:
 		return verdict{}, refusal(d)
+	}
+	return v, nil
+}
+
+// startable denies an order to a program that is not there: what could not run must
+// not look as if it did.
+func (h hook) startable(v verdict, err error) (verdict, error) {
+	if err != nil {
+		return verdict{}, err
+	}
+	if about, err := os.Stat(h.bailiff); err != nil || !about.Mode().IsRegular() || about.Mode()&0o111 == 0 {
+		return verdict{}, fmt.Errorf("there is no program %s (--bailiff)", h.bailiff)
 	}
 	return v, nil
 }

@@ -36,7 +36,7 @@ func main() {
 
 // run answers one question and returns the exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	if len(args) == 1 && isHelp(args[0]) {
+	if isHelp(args) {
 		fmt.Fprint(stdout, help)
 		return 0
 	}

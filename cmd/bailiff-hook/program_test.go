@@ -178,6 +178,14 @@ func TestACommandRunsInItsSandboxAndNowhereElse(t *testing.T) {
 	}
 }
 
+func TestAFaultOfTheRequestIsSaidOnce(t *testing.T) {
+	sidecar := trial.Serve(t)
+	got := hookProgram(t, question("claude-code", "Bash", `{"command": "x"}`), "claude-code", "--listen", sidecar.Agent, "--timeout", "1m", "--env", "BAD NAME")
+	if refuses(t, "a name that is none", got, "/env/0"); strings.Count(got.stderr, "/env/0") != 1 {
+		t.Errorf("it says %s", got.stderr)
+	}
+}
+
 // What starts once for every tool call must start fast: no engine of policies, no
 // parser of configurations, nothing of anybody else's.
 func TestTheProgramIsMadeOfLittle(t *testing.T) {
@@ -186,7 +194,7 @@ func TestTheProgramIsMadeOfLittle(t *testing.T) {
 		t.Fatal(err)
 	}
 	const module = "github.com/bailiff-dev/bailiff"
-	want := []string{module, module + "/internal/places", module + "/internal/words", module + "/cmd/bailiff-hook"}
+	want := []string{module, module + "/internal/places", module + "/internal/spelling", module + "/internal/words", module + "/cmd/bailiff-hook"}
 	if got := strings.Fields(string(out)); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
 		t.Errorf("it is made of %q, want %q", got, want)
 	}

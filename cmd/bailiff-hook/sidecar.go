@@ -153,16 +153,9 @@ func isWhole(d bailiff.Decision) bool {
 
 // problem is why the sidecar did not take the request.
 func problem(status string, answer []byte) error {
-	var p struct {
-		Code, Message string
-		Errors        []struct{ At, Message string }
-	}
+	var p struct{ Message string } // which says all faults
 	if err := json.Unmarshal(answer, &p); err != nil || p.Message == "" {
 		return fmt.Errorf("status %q, which is no answer of bailiff", status)
 	}
-	text := strings.TrimSuffix(p.Message, ".")
-	for _, fault := range p.Errors {
-		text += "; " + fault.At + " " + fault.Message
-	}
-	return errors.New(text)
+	return errors.New(strings.TrimSuffix(p.Message, "."))
 }
