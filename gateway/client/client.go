@@ -21,8 +21,9 @@
 // An answer is taken only when it is whole: all that the API promises is there,
 // and every word of it is known. A sidecar that stays silent for half a minute is
 // given up, also while a command runs, since it says every few seconds that it
-// lives; a context bounds the time in all. Ending the context of [Client.Execute]
-// closes the connection, and the sidecar then kills the command.
+// lives; by operators after ten seconds, or a minute where it first stops what runs.
+// A context bounds the time in all. Ending the context of [Client.Execute] closes
+// the connection, and the sidecar then kills the command.
 //
 // Nothing is asked twice, nothing is run here, and no answer sends a request
 // elsewhere. A client may be used by many goroutines at once.
@@ -51,8 +52,13 @@ import (
 // ErrUnreachable means that no sidecar could be asked.
 var ErrUnreachable = errors.New("no sidecar answers")
 
-// patience is how long a sidecar may be silent.
-const patience = 30 * time.Second
+// How long a sidecar may be silent: to agents, to operators who ask for what it knows
+// or can do at once, and to those for whom it stops what runs.
+const (
+	patience = 30 * time.Second
+	prompt   = 10 * time.Second
+	stopping = time.Minute
+)
 
 // largestAnswer bounds what is read of an answer or of an event, in bytes.
 const largestAnswer = 64 << 20
@@ -64,6 +70,8 @@ type Client struct {
 	base     string
 	http     *http.Client
 	patience time.Duration
+	prompt   time.Duration
+	stopping time.Duration
 }
 
 // New returns a client of the door at unix:///path or tcp://host:port; the token
@@ -73,7 +81,7 @@ func New(address string, token bailiff.Secret) (*Client, error) {
 	if (network != "unix" && network != "tcp") || where == "" {
 		return nil, fmt.Errorf("reading the sidecar's address: want unix:///path or tcp://host:port, is %q", address)
 	}
-	c := &Client{address: address, token: token, base: "http://bailiff", patience: patience}
+	c := &Client{address: address, token: token, base: "http://bailiff", patience: patience, prompt: prompt, stopping: stopping}
 	if network == "tcp" {
 		c.base = "http://" + where
 	}
@@ -89,16 +97,16 @@ func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse
 
 // Decide asks what would happen to a request, given as JSON.
 func (c *Client) Decide(ctx context.Context, request []byte) (gateway.Decided, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.patience)
-	defer cancel()
-	return read[gateway.Decided](ctx, c, http.MethodPost, "/v1/decide", request, checkDecided)
+	return timed(ctx, c, c.patience, func(ctx context.Context) (gateway.Decided, error) {
+		return read(ctx, c, http.MethodPost, "/v1/decide", request, checkDecided)
+	})
 }
 
 // EndSession removes a session's sandboxes and stops what else it runs.
 func (c *Client) EndSession(ctx context.Context, session string) (gateway.SessionEnded, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.patience)
-	defer cancel()
-	return read[gateway.SessionEnded](ctx, c, http.MethodDelete, "/v1/sessions/"+url.PathEscape(session), nil, checkEnded)
+	return timed(ctx, c, c.patience, func(ctx context.Context) (gateway.SessionEnded, error) {
+		return read(ctx, c, http.MethodDelete, "/v1/sessions/"+url.PathEscape(session), nil, checkEnded)
+	})
 }
 
 // RegisterTools says which tools the scripts of a session may call.
@@ -113,48 +121,73 @@ func (c *Client) AnswerTool(ctx context.Context, id string, answer gateway.ToolA
 
 // post sends a value that is answered with nothing.
 func (c *Client) post(ctx context.Context, path string, value any) error {
-	ctx, cancel := context.WithTimeout(ctx, c.patience)
-	defer cancel()
 	body, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("asking the sidecar: %w", err)
 	}
-	return c.silently(ctx, http.MethodPost, path, body)
+	return c.silently(ctx, c.patience, http.MethodPost, path, body)
 }
 
 // Status tells how the sidecar is. This and what follows are the operator's.
 func (c *Client) Status(ctx context.Context) (gateway.Status, error) {
-	return ask[gateway.Status](ctx, c, http.MethodGet, "/v1/status", nil)
+	return ask[gateway.Status](ctx, c, c.prompt, http.MethodGet, "/v1/status", nil)
 }
 
 // Sandboxes lists the live ones.
 func (c *Client) Sandboxes(ctx context.Context) ([]gateway.Sandbox, error) {
-	list, err := ask[gateway.Sandboxes](ctx, c, http.MethodGet, "/v1/sandboxes", nil)
+	list, err := ask[gateway.Sandboxes](ctx, c, c.prompt, http.MethodGet, "/v1/sandboxes", nil)
 	return list.Sandboxes, err
 }
 
 // RemoveSandbox stops and removes one.
 func (c *Client) RemoveSandbox(ctx context.Context, id string) error {
-	return c.silently(ctx, http.MethodDelete, "/v1/sandboxes/"+url.PathEscape(id), nil)
+	return c.silently(ctx, c.stopping, http.MethodDelete, "/v1/sandboxes/"+url.PathEscape(id), nil)
 }
 
 // Reap removes every sandbox that is not in use and returns how many those were.
 func (c *Client) Reap(ctx context.Context) (removed int, err error) {
-	reaped, err := ask[gateway.Reaped](ctx, c, http.MethodPost, "/v1/sandboxes/reap", nil)
+	reaped, err := ask[gateway.Reaped](ctx, c, c.stopping, http.MethodPost, "/v1/sandboxes/reap", nil)
 	return reaped.Removed, err
 }
 
-// BreakGlass runs a request that the policies deny, for a reason.
+// BreakGlass runs a request that the policies deny, for a reason. It takes the time
+// that the command does.
 func (c *Client) BreakGlass(ctx context.Context, req bailiff.Request, reason string) (gateway.Answer, error) {
 	text, err := json.Marshal(req)
 	if err != nil {
 		return gateway.Answer{}, fmt.Errorf("asking the sidecar: %w", err)
 	}
-	return tell[gateway.Answer](ctx, c, http.MethodPost, "/v1/break-glass", gateway.Breaking{Request: text, Reason: reason})
+	body, err := json.Marshal(gateway.Breaking{Request: text, Reason: reason})
+	if err != nil {
+		return gateway.Answer{}, fmt.Errorf("asking the sidecar: %w", err)
+	}
+	return read[gateway.Answer](ctx, c, http.MethodPost, "/v1/break-glass", body, nil)
 }
 
-func ask[T any](ctx context.Context, c *Client, method, path string, body []byte) (T, error) {
-	return read[T](ctx, c, method, path, body, nil)
+func ask[T any](ctx context.Context, c *Client, patience time.Duration, method, path string, body []byte) (T, error) {
+	return timed(ctx, c, patience, func(ctx context.Context) (T, error) {
+		return read[T](ctx, c, method, path, body, nil)
+	})
+}
+
+// errGivenUp is why a call ends that a sidecar took and left without an answer.
+var errGivenUp = errors.New("the sidecar was given up")
+
+// timed ends a call that takes longer than this, and says what to do then.
+func timed[T any](ctx context.Context, c *Client, patience time.Duration, call func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errGivenUp)
+	defer cancel()
+	answer, err := call(ctx)
+	if err != nil && errors.Is(context.Cause(ctx), errGivenUp) && !isRefusal(err) {
+		err = fmt.Errorf("the sidecar at %s took the request, did not answer it within %g s, and may still do what was asked; look at its log, kill -CONT or restart it", c.address, patience.Seconds())
+	}
+	return answer, err
+}
+
+// isRefusal says whether an error is that no sidecar took what was asked.
+func isRefusal(err error) bool {
+	var refusal *gateway.Problem
+	return errors.Is(err, ErrUnreachable) || errors.As(err, &refusal) && !errors.Is(err, errFailed)
 }
 
 // read takes an answer if a check of it, when there is one, finds nothing amiss.
@@ -190,7 +223,14 @@ func readAll(from io.Reader) ([]byte, error) {
 }
 
 // silently asks for what is answered with nothing.
-func (c *Client) silently(ctx context.Context, method, path string, body []byte) error {
+func (c *Client) silently(ctx context.Context, patience time.Duration, method, path string, body []byte) error {
+	_, err := timed(ctx, c, patience, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, c.effect(ctx, method, path, body)
+	})
+	return err
+}
+
+func (c *Client) effect(ctx context.Context, method, path string, body []byte) error {
 	resp, err := c.do(ctx, method, path, body, jsonType)
 	if err != nil {
 		return err

@@ -46,8 +46,7 @@ func (c *Client) Execute(ctx context.Context, req bailiff.Request, news News) (g
 
 // uncertain says of an error what it leaves open, if that is not nothing.
 func uncertain(err error) error {
-	var refusal *gateway.Problem
-	if errors.Is(err, ErrUnreachable) || errors.As(err, &refusal) && !errors.Is(err, errFailed) {
+	if isRefusal(err) {
 		return err
 	}
 	return fmt.Errorf("%w, so %w", err, ErrUncertain)

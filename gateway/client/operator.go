@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/approval"
@@ -26,46 +27,46 @@ func (c *Client) Approvals(ctx context.Context, q approval.Query) (gateway.Appro
 	if q.Limit > 0 {
 		values.Set("limit", strconv.Itoa(q.Limit))
 	}
-	return ask[gateway.Approvals](ctx, c, http.MethodGet, "/v1/approvals?"+values.Encode(), nil)
+	return ask[gateway.Approvals](ctx, c, c.prompt, http.MethodGet, "/v1/approvals?"+values.Encode(), nil)
 }
 
 // Approval shows one whole.
 func (c *Client) Approval(ctx context.Context, id string) (gateway.ShownApproval, error) {
-	return ask[gateway.ShownApproval](ctx, c, http.MethodGet, approvalPath(id), nil)
+	return ask[gateway.ShownApproval](ctx, c, c.prompt, http.MethodGet, approvalPath(id), nil)
 }
 
 // Approve says yes, with the narrowest scope if that is empty.
 func (c *Client) Approve(ctx context.Context, id, scope string) (approval.Entry, error) {
-	return tell[approval.Entry](ctx, c, http.MethodPost, approvalPath(id)+"/approve", gateway.Approving{Scope: scope})
+	return tell[approval.Entry](ctx, c, c.prompt, http.MethodPost, approvalPath(id)+"/approve", gateway.Approving{Scope: scope})
 }
 
 // Deny says no.
 func (c *Client) Deny(ctx context.Context, id, reason string) (approval.Entry, error) {
-	return tell[approval.Entry](ctx, c, http.MethodPost, approvalPath(id)+"/deny", gateway.Denying{Reason: reason})
+	return tell[approval.Entry](ctx, c, c.prompt, http.MethodPost, approvalPath(id)+"/deny", gateway.Denying{Reason: reason})
 }
 
 func approvalPath(id string) string { return "/v1/approvals/" + url.PathEscape(id) }
 
 // Grants are what lets requests run without asking again.
 func (c *Client) Grants(ctx context.Context) ([]approval.Grant, error) {
-	list, err := ask[gateway.Grants](ctx, c, http.MethodGet, "/v1/grants", nil)
+	list, err := ask[gateway.Grants](ctx, c, c.prompt, http.MethodGet, "/v1/grants", nil)
 	return list.Grants, err
 }
 
 // Revoke ends a grant.
 func (c *Client) Revoke(ctx context.Context, id string) (approval.Grant, error) {
-	return ask[approval.Grant](ctx, c, http.MethodDelete, "/v1/grants/"+url.PathEscape(id), nil)
+	return ask[approval.Grant](ctx, c, c.prompt, http.MethodDelete, "/v1/grants/"+url.PathEscape(id), nil)
 }
 
 // Freezes are what is frozen.
 func (c *Client) Freezes(ctx context.Context) ([]approval.Freeze, error) {
-	list, err := ask[gateway.Freezes](ctx, c, http.MethodGet, "/v1/freeze", nil)
+	list, err := ask[gateway.Freezes](ctx, c, c.prompt, http.MethodGet, "/v1/freeze", nil)
 	return list.Freezes, err
 }
 
 // Freeze returns when nothing that it stops runs any more.
 func (c *Client) Freeze(ctx context.Context, f gateway.Freezing) (approval.Freeze, error) {
-	return tell[approval.Freeze](ctx, c, http.MethodPost, "/v1/freeze", f)
+	return tell[approval.Freeze](ctx, c, c.stopping, http.MethodPost, "/v1/freeze", f)
 }
 
 // Thaw lets go on what was frozen by the same kind and id.
@@ -74,12 +75,12 @@ func (c *Client) Thaw(ctx context.Context, kind, id string) error {
 	if err != nil {
 		return fmt.Errorf("asking the sidecar: %w", err)
 	}
-	return c.silently(ctx, http.MethodDelete, "/v1/freeze", body)
+	return c.silently(ctx, c.prompt, http.MethodDelete, "/v1/freeze", body)
 }
 
 // ConsoleLink returns a link by which one's browser comes to the console, once.
 func (c *Client) ConsoleLink(ctx context.Context) (gateway.ConsoleLink, error) {
-	return ask[gateway.ConsoleLink](ctx, c, http.MethodPost, "/v1/console/links", nil)
+	return ask[gateway.ConsoleLink](ctx, c, c.prompt, http.MethodPost, "/v1/console/links", nil)
 }
 
 var errStreamEnded = errors.New("it went away before the end")
@@ -112,10 +113,10 @@ func (c *Client) Events(ctx context.Context, told func(name string, data []byte)
 }
 
 // tell sends a value.
-func tell[T any](ctx context.Context, c *Client, method, path string, value any) (answer T, err error) {
+func tell[T any](ctx context.Context, c *Client, patience time.Duration, method, path string, value any) (answer T, err error) {
 	body, err := json.Marshal(value)
 	if err != nil {
 		return answer, fmt.Errorf("asking the sidecar: %w", err)
 	}
-	return ask[T](ctx, c, method, path, body)
+	return ask[T](ctx, c, patience, method, path, body)
 }
