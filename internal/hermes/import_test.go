@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
+	"golang.org/x/sys/unix"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/config"
@@ -214,16 +215,71 @@ func TestAnImportReplacesNothingUnlessItIsTold(t *testing.T) {
 }
 
 func TestAHomeThatCannotBeReadIsNotImported(t *testing.T) {
-	for name, files := range map[string]string{
-		"nothing of Hermes in it":  "-- notes.txt --\nx\n",
-		"a config that is no YAML": "-- config.yaml --\nterminal: [hunter2\n",
-		"a .env that is none":      "-- .env --\nhunter2 is my secret\n",
+	for name, c := range map[string]struct{ files, want string }{
+		"nothing of Hermes in it":         {"-- notes.txt --\nx\n", "neither config.yaml nor .env"},
+		"a config that is no YAML":        {"-- config.yaml --\nterminal: [hunter2\n", "config.yaml:1: "},
+		"a .env that is none":             {"-- .env --\nhunter2 is my secret\n", ".env:1: "},
+		"a text":                          {"-- config.yaml --\nhunter2 world\n", "config.yaml:1: the whole of it is a text, want a mapping"},
+		"a list":                          {"-- config.yaml --\n# mine\n- hunter2\n", "config.yaml:2: the whole of it is a list, want a mapping"},
+		"a section that is a text":        {"-- config.yaml --\nmodel: x\nterminal: hunter2\n", "config.yaml:2: terminal is a text, want a mapping"},
+		"a section that is a list":        {"-- config.yaml --\nplatforms: [hunter2]\n", "config.yaml:1: platforms is a list, want a mapping"},
+		"a section elsewhere":             {"-- config.yaml --\nx: &t {backend: docker}\nterminal: *t\n", "config.yaml:2: terminal is a YAML alias, want a mapping"},
+		"settings that are a list":        {"-- config.yaml --\nplugins: {entries: {bailiff: {settings: []}}}\n", "plugins.entries.bailiff.settings is a list, want a mapping"},
+		"a key twice":                     {"-- config.yaml --\nterminal: {backend: docker}\nmodel: x\nterminal: {backend: local}\n", `config.yaml:3: mapping key "terminal" already defined`},
+		"a key twice in a section":        {"-- config.yaml --\nterminal:\n  backend: docker\n  backend: local\n", `config.yaml:3: mapping key "backend" already defined`},
+		"two documents":                   {"-- config.yaml --\nterminal: {}\n---\nterminal: {}\n", "want one document"},
+		"bytes":                           {"-- config.yaml --\n\x80\xfe\x01hunter2\n", "config.yaml: it is no UTF-8 text"},
+		"a managed one that is no better": {"-- config.yaml --\nterminal: {}\n-- managed/config.yaml --\nhunter2\n", "managed/config.yaml:1: "},
+		"brackets without end":            {"-- config.yaml --\n" + strings.Repeat("[", 1<<19) + "\n", "config.yaml:1: it nests deeper"},
+		"lists without end":               {"-- config.yaml --\n" + strings.Repeat("- ", 1<<18) + "\n", "config.yaml:1: it nests deeper"},
+		"brackets on many lines":          {"-- config.yaml --\n" + strings.Repeat("{a:\n", 1<<16), "config.yaml:201: it nests deeper"},
+		"more than a configuration":       {"-- config.yaml --\n" + strings.Repeat("# hunter2\n", 1<<17), "config.yaml: it is larger than 1 MiB"},
 	} {
-		home, err := laidOut(t, txtar.Parse([]byte(files)))
+		home, err := laidOut(t, txtar.Parse([]byte(c.files)))
 		if err == nil {
 			t.Errorf("%s: read as %+v", name, home)
-		} else if strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("%s: the error shows what may be a secret: %v", name, err)
+		} else if strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+}
+
+func TestAConfigThatSaysNothingIsRead(t *testing.T) {
+	for _, text := range []string{"", "# nothing yet\n", "---\n", "terminal:\napprovals: ~\n"} {
+		if _, err := laidOut(t, &txtar.Archive{Files: []txtar.File{{Name: "config.yaml", Data: []byte(text)}}}); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// A file may be a link to one; what has no end, or never begins, is not read.
+func TestOnlyRegularFilesAreReadOfAHome(t *testing.T) {
+	mine := filepath.Join(t.TempDir(), "mine.yaml")
+	if err := os.WriteFile(mine, []byte("terminal: {backend: docker}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		lay  func(path string) error
+		want string
+	}{
+		"a folder":          {func(path string) error { return os.Mkdir(path, 0o700) }, "regular file"},
+		"a named pipe":      {func(path string) error { return unix.Mkfifo(path, 0o600) }, "regular file"},
+		"a link to zeros":   {func(path string) error { return os.Symlink("/dev/zero", path) }, "regular file"},
+		"a link to nothing": {func(path string) error { return os.Symlink("/dev/null", path) }, "regular file"},
+		"a link to a file":  {func(path string) error { return os.Symlink(mine, path) }, ""},
+	} {
+		for _, file := range []string{"config.yaml", ".env"} {
+			folder := t.TempDir()
+			if err := c.lay(filepath.Join(folder, file)); err != nil {
+				t.Fatal(err)
+			}
+			_, err := Read(folder, "")
+			switch {
+			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), file)):
+				t.Errorf("%s as %s: %v", name, file, err)
+			case c.want == "" && file == "config.yaml" && err != nil:
+				t.Errorf("%s as %s: %v", name, file, err)
+			}
 		}
 	}
 }

@@ -4,25 +4,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
-	"golang.org/x/sys/unix"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/env"
 )
-
-// maxFile bounds what is read of a configuration.
-const maxFile = 4 << 20
 
 // setting is what is said of one key, and where.
 type setting struct {
@@ -70,26 +63,18 @@ func (s *settings) readConfig(folder string, managed bool) error {
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", path, err)
 	}
-	parsed, err := parser.ParseBytes(text, 0, parser.AllowDuplicateMapKey())
+	body, err := parsed(path, text)
 	if err != nil {
-		return fmt.Errorf("reading %s: %s", path, firstLine(err))
+		return err
 	}
-	for _, doc := range parsed.Docs {
-		s.take("", doc.Body, func(key string, value any, line int) {
-			s.said[key] = setting{value, fmt.Sprintf("%s:%d", path, line)}
-			s.managed[key] = managed
-		})
-	}
+	s.take("", body, func(key string, value any, line int) {
+		s.said[key] = setting{value, fmt.Sprintf("%s:%d", path, line)}
+		s.managed[key] = managed
+	})
 	return nil
 }
 
-// firstLine leaves out the excerpt of the file, which may show a secret.
-func firstLine(err error) string {
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	return line
-}
-
-// take tells each leaf of a mapping; a later one of the same key replaces it.
+// take tells each leaf of a mapping.
 func (s *settings) take(key string, node ast.Node, tell func(key string, value any, line int)) {
 	m, ok := node.(ast.MapNode)
 	if !ok {
@@ -152,19 +137,6 @@ func (s *settings) readEnv(folder string) error {
 		s.variables[name] = variable{value, path}
 	}
 	return err
-}
-
-func readBounded(path string) ([]byte, error) {
-	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0) // a named pipe must not block
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	if err == nil && len(text) > maxFile {
-		err = fmt.Errorf("it is larger than %d MiB", maxFile>>20)
-	}
-	return text, err
 }
 
 // variableOf is the variable that stands for a key in .env; empty if none does.
