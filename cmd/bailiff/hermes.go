@@ -127,7 +127,7 @@ func newHermesDoctor(configPath *string) *cobra.Command {
 		Long: `Looks whether the plug-in of a Hermes home is the shipped one and enabled, whether
 the running sidecar serves it and the platforms that Hermes serves, and what in
 Hermes' settings goes past the plug-in or could take it out. Then it proves the
-gate: it has the installed plug-in ask, for each platform, for a command that must
+gate: it has the shipped plug-in ask, for each platform, for a command that must
 be denied (and would do nothing), and sees that it is denied and blocked, and
 blocked where no sidecar is.
 

@@ -6,5 +6,5 @@ import "embed"
 
 // Plugin holds the folder bailiff.
 //
-//go:embed bailiff/*.py bailiff/plugin.yaml
+//go:embed bailiff/*.py bailiff/plugin.yaml bailiff/__pycache__
 var Plugin embed.FS

@@ -1,9 +1,10 @@
 """Calls bailiff's plug-in as Hermes does, with a command that must be denied, and tells what came of it.
 
-Reads {"folder", "settings", "command", "platforms", "nowhere"} and prints a list with one object a call.
+Reads {"modules", "settings", "command", "platforms", "nowhere"} and prints a list with one object a call.
 """
 
 import importlib
+import importlib.abc
 import importlib.util
 import json
 import os
@@ -34,17 +35,32 @@ class Context:
         raise RuntimeError("there is no tool here")
 
 
+class Shipped(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
+    """Finds the plug-in in what was read, so that nothing is run that lies in a home."""
+
+    NAME = "hermes_plugins.bailiff"
+
+    def find_spec(self, name, path=None, target=None):
+        return importlib.util.spec_from_loader(name, self) if self._known(name) in job["modules"] else None
+
+    def is_package(self, name):
+        return name == self.NAME
+
+    def get_source(self, name):
+        return job["modules"][self._known(name)]
+
+    def _known(self, name):
+        return "__init__.py" if name == self.NAME else name.removeprefix(self.NAME + ".") + ".py"
+
+
 def load():
     middleware = types.ModuleType("hermes_cli.middleware")
     middleware.VALID_MIDDLEWARE = {"tool_execution"}
     sys.modules["hermes_cli"], sys.modules["hermes_cli.middleware"] = types.ModuleType("hermes_cli"), middleware
     sys.modules["hermes_plugins"] = types.ModuleType("hermes_plugins")
-    spec = importlib.util.spec_from_file_location(
-        "hermes_plugins.bailiff", os.path.join(job["folder"], "__init__.py"), submodule_search_locations=[job["folder"]])
-    plugin = importlib.util.module_from_spec(spec)
-    sys.modules["hermes_plugins.bailiff"] = plugin
-    spec.loader.exec_module(plugin)
-    return plugin
+    sys.modules["hermes_plugins"].__path__ = []
+    sys.meta_path.append(Shipped())
+    return importlib.import_module(Shipped.NAME)
 
 
 def speak_for(platform):

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -183,6 +184,12 @@ func TestAPlugInThatIsNotTheShippedOneIsNotStarted(t *testing.T) {
 		"a file is missing": func(folder string) error { return os.Remove(filepath.Join(folder, "gate.py")) },
 		"a file is added":   func(folder string) error { return appendTo(filepath.Join(folder, "json.py"), "") },
 		"all is missing":    os.RemoveAll,
+		"compiled code is added, of another source": func(folder string) error {
+			if err := os.Remove(filepath.Join(folder, "__pycache__")); err != nil {
+				return err
+			}
+			return plant(folder, "identity", "open("+strconv.Quote(filepath.Join(folder, "__init__.py.ran"))+", 'w')\n")
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			home := equipped(t, sound, "unix:///nonexistent/a.sock")
@@ -199,6 +206,84 @@ func TestAPlugInThatIsNotTheShippedOneIsNotStarted(t *testing.T) {
 		})
 	}
 }
+
+// plant has Python load code of ours in place of a module, and not look at its source.
+func plant(folder, module, code string) error {
+	const compile = `import py_compile, sys
+py_compile.compile(sys.argv[1], cfile=sys.argv[2], invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH, doraise=True)`
+	source := filepath.Join(filepath.Dir(folder), "planted.py")
+	if err := appendTo(source, code); err != nil {
+		return err
+	}
+	tag, err := exec.Command("python3", "-c", "import sys; print(sys.implementation.cache_tag, end='')").Output()
+	if err != nil {
+		return err
+	}
+	return exec.Command("python3", "-c", compile, source, filepath.Join(folder, "__pycache__", module+"."+string(tag)+".pyc")).Run()
+}
+
+// Between a look at a home and the proof, its owner may change what lies there.
+func TestTheProofRunsNothingThatLiesInAHome(t *testing.T) {
+	home := equipped(t, sound, "unix:///nonexistent/a.sock")
+	mark := filepath.Join(home.Folder, "ran")
+	code := "open(" + strconv.Quote(mark) + ", 'w')\n"
+	err := errors.Join(os.Remove(filepath.Join(home.pluginFolder(), "__pycache__")), plant(home.pluginFolder(), "identity", code),
+		appendTo(filepath.Join(home.pluginFolder(), "client.py"), "\n"+code), appendTo(filepath.Join(home.pluginFolder(), "json.py"), code))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &Diagnosis{}
+	home.examineGate(t.Context(), d)
+	if d.of("gate without a sidecar").State != Fine || exists(mark) {
+		t.Errorf("code of the home's was run, or nothing was:\n%s", told(*d))
+	}
+	// The same is run where the folder's own code is.
+	load := "import sys; sys.path.insert(0, sys.argv[1]); import identity"
+	if out, err := exec.Command("python3", "-c", load, home.pluginFolder()).CombinedOutput(); err != nil || !exists(mark) {
+		t.Errorf("what was planted does nothing, so that nothing is shown: %v %s", err, out)
+	}
+}
+
+func TestTheProofHasNoTerminalToTypeInto(t *testing.T) {
+	cmd, err := equipped(t, sound, "unix:///nonexistent/a.sock").python(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Args[len(cmd.Args)-1] = `import os
+assert os.getsid(0) == os.getpid(), "it is in another's session"
+assert not any(os.isatty(fd) for fd in range(3)), "it has a terminal"
+try:
+    os.open("/dev/tty", os.O_RDWR)
+except OSError:
+    print("none", end="")`
+	if out, err := cmd.Output(); err != nil || string(out) != "none" {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// Python writes no compiled code of the plug-in beside it, which nobody could look into.
+func TestAPlugInThatWasLoadedIsStillTheShippedOne(t *testing.T) {
+	home := equipped(t, sound, "unix:///nonexistent/a.sock")
+	load := "import sys; sys.path.insert(0, sys.argv[1]); import bailiff.gate"
+	if out, err := exec.Command("python3", "-c", load, filepath.Dir(home.pluginFolder())).CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	if faults := home.pluginFaults(); len(faults) > 0 {
+		t.Error(faults)
+	}
+}
+
+func TestWhatAProofPrintsIsBounded(t *testing.T) {
+	var b bounded
+	_, err := io.Copy(&b, io.LimitReader(endless{}, 1<<30))
+	if err == nil || len(b.text) > maxFile {
+		t.Errorf("it kept %d bytes, %v", len(b.text), err)
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }
 
 func appendTo(path, text string) error {
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)

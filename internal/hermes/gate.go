@@ -38,8 +38,8 @@ type canaryCall struct {
 	Ran      bool   `json:"ran"`
 }
 
-// examineGate has the installed plug-in, in a Python of its own, ask for what must
-// be denied.
+// examineGate has the plug-in, in a Python of its own, ask for what must be denied. It
+// is the shipped one, not read from the home, where it could change meanwhile.
 func (h *Home) examineGate(ctx context.Context, d *Diagnosis) {
 	calls, err := h.tryGate(ctx)
 	if err != nil {
@@ -97,13 +97,13 @@ func (h *Home) tryGate(ctx context.Context) ([]canaryCall, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd.Stdin, cmd.WaitDelay = bytes.NewReader(job), time.Second
-	printed, err := cmd.Output()
-	if err != nil {
-		return nil, fmt.Errorf("starting the plug-in: %w%s", err, lastLine(err))
+	var printed, complaint bounded
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = bytes.NewReader(job), &printed, &complaint, time.Second
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("starting the plug-in: %w%s", err, complaint.lastLine())
 	}
 	var calls []canaryCall
-	if err := json.Unmarshal(printed, &calls); err != nil {
+	if err := json.Unmarshal(printed.text, &calls); err != nil {
 		return nil, fmt.Errorf("reading what came of it: %w", err)
 	}
 	return calls, nil
@@ -119,9 +119,16 @@ func (h *Home) job() map[string]any {
 		}
 	}
 	return map[string]any{
-		"folder": h.pluginFolder(), "settings": settings, "command": canary, "platforms": append(h.Platforms(), "cli"),
+		"modules": modules(), "settings": settings, "command": canary, "platforms": append(h.Platforms(), "cli"),
 		"nowhere": "unix:///nonexistent/bailiff.sock",
 	}
+}
+
+// modules are the shipped plug-in's.
+func modules() map[string]string {
+	texts := map[string]string{}
+	shipped(func(name string, text []byte) { texts[name] = string(text) })
+	return texts
 }
 
 // environment is what is set for the plug-in by variables, of .env and, stronger,
@@ -136,18 +143,29 @@ func (h *Home) environment() []string {
 	return append(all, slices.DeleteFunc(os.Environ(), func(pair string) bool { return !strings.HasPrefix(pair, pluginVariables) })...)
 }
 
-// lastLine is the end of what a program that failed had to say.
-func lastLine(err error) string {
-	var ended *exec.ExitError
-	if !errors.As(err, &ended) {
-		return ""
+// bounded keeps what a program prints, which may be made to print on and on.
+type bounded struct{ text []byte }
+
+func (b *bounded) Write(more []byte) (int, error) {
+	if len(b.text)+len(more) > maxFile {
+		return 0, errors.New("it prints too much")
 	}
-	lines := strings.Split(strings.TrimSpace(string(ended.Stderr)), "\n")
-	return ": " + lines[len(lines)-1]
+	b.text = append(b.text, more...)
+	return len(more), nil
 }
 
-// python starts Python as the user whose home it is: what lies there is code of
-// that user's, and the sidecar is to see that user ask.
+// lastLine is the end of what a program that failed had to say.
+func (b *bounded) lastLine() string {
+	said := strings.TrimSpace(string(b.text))
+	if said == "" {
+		return ""
+	}
+	return ": " + said[strings.LastIndexByte(said, '\n')+1:]
+}
+
+// python starts Python as the user whose home it is, since the sidecar is to see that
+// user ask. Other programs of that user's could take it over, so it has no terminal:
+// into one that is root's, they could type.
 func (h *Home) python(ctx context.Context) (*exec.Cmd, error) {
 	var program string
 	var err error
@@ -167,9 +185,9 @@ func (h *Home) python(ctx context.Context) (*exec.Cmd, error) {
 		return nil, errors.New("there is no python3, which Hermes needs too")
 	}
 	cmd := exec.CommandContext(ctx, program, "-I", "-B", "-c", canaryScript)
-	cmd.Dir, cmd.Env = "/", h.environment()
+	cmd.Dir, cmd.Env, cmd.SysProcAttr = "/", h.environment(), &syscall.SysProcAttr{Setsid: true}
 	if self != h.Owner {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: h.credential()}
+		cmd.SysProcAttr.Credential = h.credential()
 	}
 	return cmd, nil
 }

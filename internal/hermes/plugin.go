@@ -30,19 +30,12 @@ func (h *Home) examinePlugin(d *Diagnosis) (whole bool) {
 	return len(faults) == 0
 }
 
-// pluginFaults are the files that are not as shipped.
+// pluginFaults are the files that are not as shipped. One of them stands in the way of
+// compiled code, which Python would load though the source beside it says otherwise.
 func (h *Home) pluginFaults() (faults []string) {
-	shipped := map[string]bool{}
-	err := fs.WalkDir(example.Plugin, pluginName, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		name := strings.TrimPrefix(path, pluginName+"/")
-		shipped[name] = true
-		want, err := example.Plugin.ReadFile(path)
-		if err != nil {
-			return err
-		}
+	known := map[string]bool{}
+	shipped(func(name string, want []byte) {
+		known[name] = true
 		is, err := readBounded(filepath.Join(h.pluginFolder(), name))
 		switch {
 		case os.IsNotExist(err):
@@ -52,22 +45,35 @@ func (h *Home) pluginFaults() (faults []string) {
 		case !bytes.Equal(is, want):
 			faults = append(faults, name+" differs")
 		}
-		return nil
+	})
+	return append(faults, h.strangers(known)...)
+}
+
+// shipped tells each file of the plug-in.
+func shipped(tell func(name string, text []byte)) {
+	err := fs.WalkDir(example.Plugin, pluginName, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := example.Plugin.ReadFile(path)
+		if err == nil {
+			tell(strings.TrimPrefix(path, pluginName+"/"), text)
+		}
+		return err
 	})
 	if err != nil {
 		panic(err) // embedded: cannot fail
 	}
-	return append(faults, h.strangers(shipped)...)
 }
 
-// strangers are what else is in the plug-in's folder; Python's own notes are not.
-func (h *Home) strangers(shipped map[string]bool) (faults []string) {
+// strangers are what else is in the plug-in's folder.
+func (h *Home) strangers(known map[string]bool) (faults []string) {
 	entries, err := os.ReadDir(h.pluginFolder())
 	if err != nil && !os.IsNotExist(err) {
 		return []string{"it cannot be read"}
 	}
 	for _, entry := range entries {
-		if !shipped[entry.Name()] && entry.Name() != "__pycache__" {
+		if !known[entry.Name()] {
 			faults = append(faults, entry.Name()+" is not of the plug-in")
 		}
 	}
