@@ -3,8 +3,10 @@ package hermes_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -302,17 +304,17 @@ func TestWhoAsksIsWhomHermesGatewayNames(t *testing.T) {
 		env   []string
 		want  map[string]any // nil is nobody: blocked
 	}{
-		"a chat": {chat, nil, map[string]any{"id": "hermes:agent:main:telegram:dm:42", "platform": "telegram", "chat_type": "dm", "chat_id": "42", "user_id": "42", "user_name": "Bo", "unattended": false}},
+		"a chat": {chat, nil, map[string]any{"id": "hermes:HOME:agent:main:telegram:dm:42", "platform": "telegram", "chat_type": "dm", "chat_id": "42", "user_id": "42", "user_name": "Bo", "unattended": false}},
 		"a thread of a group, in a profile": {with(map[string]string{"HERMES_SESSION_CHAT_TYPE": "supergroup", "HERMES_SESSION_THREAD_ID": "9", "HERMES_SESSION_PROFILE": "ops"}), nil,
 			map[string]any{"chat_type": "group", "thread_id": "9", "profile": "ops"}},
 		"a chat of a type to come": {with(map[string]string{"HERMES_SESSION_CHAT_TYPE": "stadium"}), nil, map[string]any{"chat_type": "group"}},
 		"a chat, whatever the environment says": {chat, []string{"HERMES_SESSION_PLATFORM=cli", "HERMES_SESSION_USER_ID=0", "HERMES_CRON_SESSION=1"},
 			map[string]any{"platform": "telegram", "user_id": "42", "unattended": false}},
 		"a job of a chat's": {map[string]string{"HERMES_CRON_SESSION": "1", "HERMES_CRON_JOB_ID": "j7", "HERMES_CRON_JOB_ORIGIN_PLATFORM": "discord", "HERMES_CRON_JOB_ORIGIN_USER_ID": "8"}, nil,
-			map[string]any{"id": "hermes:cron:j7", "platform": "discord", "user_id": "8", "unattended": true}},
+			map[string]any{"id": "hermes:HOME:cron:j7", "platform": "discord", "user_id": "8", "unattended": true}},
 		"a job of unknown origin":     {map[string]string{"HERMES_CRON_SESSION": "1", "HERMES_CRON_JOB_ID": "j8"}, nil, map[string]any{"platform": "cron", "unattended": true}},
 		"whoever sits at the machine": {nil, nil, map[string]any{"platform": "cli", "user_id": fmt.Sprint(os.Getuid()), "unattended": false}},
-		"whoever uses the TUI":        {map[string]string{"HERMES_SESSION_SOURCE": "tui", "HERMES_UI_SESSION_ID": "w1"}, []string{"HOST_IS_GATEWAY=1"}, map[string]any{"platform": "cli", "id": "hermes:cli:w1"}},
+		"whoever uses the TUI":        {map[string]string{"HERMES_SESSION_SOURCE": "tui", "HERMES_UI_SESSION_ID": "w1"}, []string{"HOST_IS_GATEWAY=1"}, map[string]any{"platform": "cli", "id": "hermes:HOME:cli:w1"}},
 		"a server's client":           {with(map[string]string{"HERMES_SESSION_PLATFORM": "api_server"}), nil, map[string]any{"platform": "api_server"}},
 		"a worker without a person":   {map[string]string{"HERMES_SESSION_SOURCE": "kanban"}, nil, nil},
 		"nobody, in a gateway":        {nil, []string{"HOST_IS_GATEWAY=1"}, nil},
@@ -342,6 +344,8 @@ func TestWhoAsksIsWhomHermesGatewayNames(t *testing.T) {
 			if err := json.Unmarshal(<-asked, &request); err != nil {
 				t.Fatal(err)
 			}
+			id, _ := request.Session["id"].(string)
+			request.Session["id"] = ofHome.ReplaceAllString(id, "hermes:HOME:")
 			for key, want := range test.want {
 				if request.Session[key] != want {
 					t.Errorf("%s is %v, want %v", key, request.Session[key], want)
@@ -351,6 +355,37 @@ func TestWhoAsksIsWhomHermesGatewayNames(t *testing.T) {
 				t.Errorf("it asked for %v", request.Env)
 			}
 		})
+	}
+}
+
+// ofHome is how a session's id begins, by whose it is.
+var ofHome = regexp.MustCompile(`^hermes:[0-9a-f]{12}:`)
+
+// Bots of several homes, and of several profiles in one, may be in the same chat with
+// the same keys.
+func TestHomesAndProfilesShareNoSession(t *testing.T) {
+	seen := map[string]string{}
+	for _, home := range []string{"", "/srv/a", "/srv/b"} {
+		for _, profile := range []string{"", "a", "b"} {
+			asked := make(chan []byte, 8)
+			h := start(t, plugin(t), "hookless", listen(t, asked), "HERMES_EXEC_ASK=", "HERMES_HOME="+home)
+			bound := maps.Clone(chat)
+			bound["HERMES_SESSION_PROFILE"] = profile
+			h.call(t, "terminal", args{"command": "id"}, map[string]any{"session": bound})
+			h.call(t, "terminal", args{"command": "id"}, map[string]any{"session": bound})
+			var request struct{ Session struct{ ID string } }
+			if err := json.Unmarshal(<-asked, &request); err != nil {
+				t.Fatal(err)
+			}
+			id, which := request.Session.ID, fmt.Sprintf("profile %q in home %q", profile, home)
+			if other, taken := seen[id]; taken || id == "" {
+				t.Errorf("%s is in session %q, like %s", which, id, other)
+			}
+			seen[id] = which
+			if err := json.Unmarshal(<-asked, &request); err != nil || request.Session.ID != id {
+				t.Errorf("%s is in session %q, then in %q (%v)", which, id, request.Session.ID, err)
+			}
+		}
 	}
 }
 

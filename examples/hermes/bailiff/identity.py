@@ -1,5 +1,6 @@
 """Who asks: the session of a tool call, as Hermes' gateway says it. Nothing of it comes from a text that a model wrote."""
 
+import hashlib
 import os
 import uuid
 
@@ -58,7 +59,7 @@ def _is_cron(get):
 
 def _of_chat(get, platform, key):
     return {
-        "id": "hermes:" + key,
+        "id": _id(get, key),
         "platform": platform,
         "chat_type": _chat_type(get("HERMES_SESSION_CHAT_TYPE")),
         "chat_id": get("HERMES_SESSION_CHAT_ID"),
@@ -76,7 +77,7 @@ def _of_cron(get, hermes_session_id):
     if platform in ("", "cron"):
         platform = get("HERMES_CRON_JOB_ORIGIN_PLATFORM") or get("HERMES_CRON_AUTO_DELIVER_PLATFORM") or "cron"
     found = _of_chat(get, platform, "cron:" + (get("HERMES_CRON_JOB_ID") or get("HERMES_SESSION_ID") or hermes_session_id))
-    if not get("HERMES_CRON_JOB_ID") and found["id"] == "hermes:cron:":
+    if not get("HERMES_CRON_JOB_ID") and found["id"] == _id(get, "cron:"):
         raise Unknown("Hermes does not say which of its jobs this is")
     found["user_id"] = found["user_id"] or get("HERMES_CRON_JOB_ORIGIN_USER_ID")
     found["unattended"] = True
@@ -86,8 +87,15 @@ def _of_cron(get, hermes_session_id):
 def _of_owner(get):
     """Whoever sits at the machine; a process with several windows names each."""
     window = get("HERMES_SESSION_KEY") or get("HERMES_UI_SESSION_ID") or PROCESS
-    return {"id": "hermes:cli:" + window, "platform": "cli", "chat_type": "dm",
+    return {"id": _id(get, "cli:" + window), "platform": "cli", "chat_type": "dm",
             "user_id": str(os.getuid()), "unattended": False}
+
+
+def _id(get, key):
+    """The session of a key of Hermes', which says nothing of its home and profile: another's equal key is another session."""
+    home = os.path.realpath(os.environ.get("HERMES_HOME", "").strip() or os.path.expanduser("~/.hermes"))
+    whose = "\0".join((home, get("HERMES_SESSION_PROFILE"))).encode("utf-8", "surrogateescape")
+    return "hermes:%s:%s" % (hashlib.sha256(whose).hexdigest()[:12], key)
 
 
 def _chat_type(word):
