@@ -48,7 +48,6 @@ func TestWhatAPageTellsToTypeWorks(t *testing.T) {
 				needEngine(t)
 			}
 			s := newSession(t)
-			s.equip(t)
 			if strings.Contains(p.text, "npm install ") {
 				s.installClients(t)
 			}

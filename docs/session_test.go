@@ -39,10 +39,8 @@ func (s session) clone() error {
 	if err := os.Chmod(s.folder, 0o711); err != nil { // sandboxes of another user are below
 		return err
 	}
-	for _, folder := range []string{s.home(), s.tools()} {
-		if err := os.MkdirAll(folder, 0o700); err != nil {
-			return err
-		}
+	if err := os.Mkdir(s.home(), 0o700); err != nil {
+		return err
 	}
 	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		place, _ := filepath.Rel(root, path)
@@ -82,9 +80,8 @@ func duplicate(from, to string) error {
 	return os.WriteFile(to, content, about.Mode().Perm()&^0o022)
 }
 
-func (s session) work() string  { return filepath.Join(s.folder, "bailiff") }
-func (s session) home() string  { return filepath.Join(s.folder, "home") }
-func (s session) tools() string { return filepath.Join(s.folder, "tools") }
+func (s session) work() string { return filepath.Join(s.folder, "bailiff") }
+func (s session) home() string { return filepath.Join(s.folder, "home") }
 
 // install puts the programs where "make" puts them.
 func (s session) install(t *testing.T) {
@@ -105,16 +102,6 @@ func (s session) installClients(t *testing.T) {
 	t.Helper()
 	modules := filepath.Join(trial.Clients(t), "node_modules")
 	if err := os.Symlink(modules, filepath.Join(s.work(), "node_modules")); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (s session) clients() string { return filepath.Join(s.work(), "node_modules", ".bin") }
-
-// equip makes stock OPA a command.
-func (s session) equip(t *testing.T) {
-	t.Helper()
-	if err := os.Symlink(stockOPA(t), filepath.Join(s.tools(), "opa")); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -149,10 +136,11 @@ func script(name string, blocks []block) string {
 	return text
 }
 
-// environment is a reader's, without settings of this test's own run.
+// environment is a reader's, without settings of this test's own run, and without
+// any program that a page does not say how to come by.
 func (s session) environment(t *testing.T) []string {
 	t.Helper()
-	env := []string{"HOME=" + s.home(), "PATH=" + s.tools() + ":" + s.clients() + ":" + os.Getenv("PATH"), "LANG=C.UTF-8"}
+	env := []string{"HOME=" + s.home(), "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8"}
 	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOFLAGS", "GOTOOLCHAIN"} {
 		value := strings.TrimSpace(output(t, "go", "env", name))
 		env = append(env, name+"="+value)
