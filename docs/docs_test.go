@@ -63,6 +63,28 @@ func TestWhatAPageTellsToTypeWorks(t *testing.T) {
 	}
 }
 
+// Nobody types the installation of a hook here, but what would be installed asks the
+// sidecar that the page has started.
+func TestTheSettingsThatAPageMakesAskItsSidecar(t *testing.T) {
+	for name, file := range map[string]string{"docs/clients/claude-code.md": "managed-settings.json", "docs/clients/codex.md": "requirements.toml"} {
+		t.Run(name, func(t *testing.T) {
+			typed := read(t, name).blocksOf("sh")
+			made := slices.IndexFunc(typed, func(b block) bool { return strings.HasPrefix(b.text, "sed ") })
+			if made < 0 {
+				t.Fatal("the page makes no settings")
+			}
+			asks := block{text: `hook=$(grep -o '/usr/local/bin/bailiff-hook .*; }' ` + file + ` | sed 's|^/usr/local/||')
+echo "${question/COMMAND/ls -l}" | bash -c "$hook" | grep '"allow".*bailiff exec'
+`}
+			s := newSession(t)
+			s.install(t)
+			if printed, err := s.run(t, name, append(typed[:made+1:made+1], asks)); err != nil {
+				t.Errorf("%v\n%s", err, printed)
+			}
+		})
+	}
+}
+
 // sandboxImage is what scripts/make-image makes.
 const sandboxImage = "bailiff-sandbox:test"
 
