@@ -3,10 +3,12 @@
 package examples_test
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
@@ -58,6 +60,21 @@ func TestTheExamplesAskASidecar(t *testing.T) {
 			t.Run(name+" has "+command+" run", func(t *testing.T) {
 				if output, status := printed(t, append(line, s.Agent, command)...); output != want.output || status != want.status {
 					t.Errorf("it printed %q and exited with %d, want %+v", output, status, want)
+				}
+			})
+		}
+	}
+}
+
+func TestAnAddressThatIsNoneIsSaidInOneLine(t *testing.T) {
+	for name, line := range asking(t, "60") {
+		for _, address := range []string{"/run/bailiff/agent.sock", "http://127.0.0.1:8641", "tcp://127.0.0.1:99999", "unix://"} {
+			t.Run(name+" asks at "+address, func(t *testing.T) {
+				command := exec.Command(line[0], append(line[1:], address, "echo hello")...)
+				var stderr bytes.Buffer
+				command.Stderr = &stderr
+				if err := command.Run(); command.ProcessState.ExitCode() != 125 || strings.Count(stderr.String(), "\n") != 1 {
+					t.Errorf("it ends with %v and says %q", err, stderr.String())
 				}
 			})
 		}

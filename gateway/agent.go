@@ -77,6 +77,7 @@ func NewAgent(c AgentConfig) (*Agent, error) {
 	rs.on(http.MethodPost, "/v1/tool_calls/{id}", a.answerTool)
 	rs.on(http.MethodPost, "/v1/data/{path...}", a.dataV1)
 	rs.on(http.MethodPost, "/v0/data/{path...}", a.dataV0)
+	rs.elsewhere("Listener "+c.Name+" has no mcp: section in bailiff.yaml.", "/mcp")
 	return &Agent{rs, a}, nil
 }
 

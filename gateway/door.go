@@ -194,11 +194,7 @@ func (d *Door) stranger(r *http.Request) *Problem {
 		return nil
 	}
 	if d.Network == "tcp" {
-		given := sha256.Sum256([]byte(strings.Join(r.Header["Authorization"], ",")))
-		if subtle.ConstantTimeCompare(given[:], d.token[:]) != 1 {
-			return problem(http.StatusUnauthorized, "unauthorized", "Listener "+d.Name+" wants its token, as \"Authorization: Bearer …\".")
-		}
-		return nil
+		return d.tokenless(strings.Join(r.Header["Authorization"], ","))
 	}
 	if len(d.UIDs) == 0 {
 		return nil
@@ -209,6 +205,18 @@ func (d *Door) stranger(r *http.Request) *Problem {
 		return problem(http.StatusForbidden, "peer_not_allowed", fmt.Sprintf("Listener %s does not serve your user (uid %d).", d.Name, who.uid))
 	}
 	return nil
+}
+
+// tokenless is why a header does not let in; nil if it holds the token.
+func (d *Door) tokenless(header string) *Problem {
+	given := sha256.Sum256([]byte(header))
+	switch {
+	case subtle.ConstantTimeCompare(given[:], d.token[:]) == 1:
+		return nil
+	case strings.HasPrefix(header, "Bearer "):
+		return problem(http.StatusUnauthorized, "unauthorized", "The token that was sent is not that of listener "+d.Name+"; its token_file holds that.")
+	}
+	return problem(http.StatusUnauthorized, "unauthorized", "Listener "+d.Name+" wants its token, as \"Authorization: Bearer …\", and was sent none.")
 }
 
 // survive answers for a handler that panicked. Where an answer has begun, it was

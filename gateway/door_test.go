@@ -90,18 +90,20 @@ func knockRaw(t testing.TB, d *Door, text string) net.Conn {
 func TestATokenIsNeededOnTCP(t *testing.T) {
 	d := open(t, DoorConfig{Network: "tcp", Address: "127.0.0.1:0", Token: bailiff.NewSecret("s3cret")}, agentHandler(t, agentOf(&enforcer{})))
 	c := callerOf(t, d)
-	for name, header := range map[string][]string{
-		"no token":                {},
-		"another token":           {"Authorization", "Bearer other"},
-		"the start of the token":  {"Authorization", "Bearer s3cre"},
-		"the token and more":      {"Authorization", "Bearer s3cret2"},
-		"the token without a way": {"Authorization", "s3cret"},
-		"the token as a password": {"Authorization", "Basic s3cret"},
+	const none, wrong = "was sent none", "is not that of listener"
+	for name, test := range map[string]struct{ header, says string }{
+		"no token":                {"", none},
+		"another token":           {"Bearer other", wrong},
+		"an empty token":          {"Bearer ", none},
+		"the start of the token":  {"Bearer s3cre", wrong},
+		"the token and more":      {"Bearer s3cret2", wrong},
+		"the token without a way": {"s3cret", none},
+		"the token as a password": {"Basic s3cret", none},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := caller{t, c.client}.post("/v1/decide", telegramRequest, header...).problem(t, http.StatusUnauthorized)
-			if p.Code != "unauthorized" || strings.Contains(p.Message, "s3cret") {
-				t.Errorf("the problem is %+v", p)
+			p := caller{t, c.client}.post("/v1/decide", telegramRequest, "Authorization", test.header).problem(t, http.StatusUnauthorized)
+			if p.Code != "unauthorized" || strings.Contains(p.Message, "s3cre") || strings.Contains(p.Message, "other") || !strings.Contains(p.Message, test.says) {
+				t.Errorf("the problem is %+v, want one that says %q", p, test.says)
 			}
 		})
 	}

@@ -118,6 +118,8 @@ func NewOperator(c OperatorConfig) (http.Handler, error) {
 	rs.each("/v1/freeze", map[string]http.HandlerFunc{http.MethodGet: o.freezes, http.MethodPost: o.freeze, http.MethodDelete: o.thaw})
 	rs.on(http.MethodGet, "/v1/decisions", o.decisions)
 	rs.on(http.MethodGet, "/v1/events", o.events)
+	rs.elsewhere("This is the operators' door; agents ask at a listener of agent.listeners.",
+		"/v1/execute", "/v1/decide", "/v1/sessions/", "/v1/tool_calls/", "/v1/data/", "/v0/data/", "/mcp")
 	if c.Glass != nil {
 		rs.on(http.MethodPost, "/v1/break-glass", o.breakGlass)
 	}

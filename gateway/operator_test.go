@@ -82,8 +82,11 @@ func TestOperatorsRemoveSandboxes(t *testing.T) {
 
 func TestAnOperatorsDoorServesNoAgent(t *testing.T) {
 	c := callerOf(t, open(t, DoorConfig{}, operatorHandler(t, &sidecar{})))
-	for _, path := range []string{"/v1/execute", "/v1/decide", "/v1/data/bailiff/decision", "/v0/data/bailiff/decision"} {
-		c.post(path, telegramRequest).problem(t, http.StatusNotFound)
+	for _, path := range []string{"/v1/execute", "/v1/decide", "/v1/data/bailiff/decision", "/v0/data/bailiff/decision", "/v1/sessions/s1/tools", "/v1/tool_calls/c1", "/mcp"} {
+		p := c.post(path, telegramRequest).problem(t, http.StatusNotFound)
+		if !strings.Contains(p.Message, "operators' door; agents ask at a listener of agent.listeners") {
+			t.Errorf("%s is told %q", path, p.Message)
+		}
 	}
 	c.do(http.MethodDelete, "/v1/sessions/s1", "").problem(t, http.StatusNotFound)
 }

@@ -57,5 +57,17 @@ func (rs *routes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func noRoute(w http.ResponseWriter, r *http.Request) {
-	problem(http.StatusNotFound, "not_found", "There is nothing at "+cut(r.URL.Path)+"; GET /v1/openapi.yaml lists what is.").write(w)
+	notFound(w, "There is nothing at "+cut(r.URL.Path)+"; GET /v1/openapi.yaml lists what is.")
+}
+
+func notFound(w http.ResponseWriter, message string) {
+	problem(http.StatusNotFound, "not_found", message).write(w)
+}
+
+// elsewhere are paths that another door serves, or this one if it were configured
+// to; who asks here is told so.
+func (rs *routes) elsewhere(message string, patterns ...string) {
+	for _, pattern := range patterns {
+		rs.mux.HandleFunc(pattern, func(w http.ResponseWriter, _ *http.Request) { notFound(w, message) })
+	}
 }

@@ -17,12 +17,12 @@ def main():
     words.add_argument("command")
     wish = words.parse_args()
 
-    client = bailiff.Client(wish.listen)
     user = str(os.getuid())
     session = {"id": "example:" + user, "platform": "cli", "user_id": user}  # who asks: never from what a model says
     try:
+        client = bailiff.Client(wish.listen)
         answer = client.execute("terminal", {"command": wish.command}, session, deadline=wish.seconds, on_event=tell)
-    except bailiff.BailiffError as fault:
+    except (bailiff.BailiffError, ValueError) as fault:
         print(fault, file=sys.stderr)
         return 125
     if answer.message:

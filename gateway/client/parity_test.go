@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -327,6 +328,48 @@ func TestThePythonClientGivesUpASidecarThatStaysSilentAndNoOther(t *testing.T) {
 	s := trial.Serve(t)
 	if got := ask(asking{Address: s.Agent, Seconds: 600, Patience: 11, Call: "execute", Request: typed("sleep 12")}); got.Class != "Answer" {
 		t.Errorf("of a command that prints nothing for 12 seconds it is %+v", got)
+	}
+}
+
+func TestBothClientsAreToldThatTheyAskAtTheWrongDoorOrWithTheWrongToken(t *testing.T) {
+	s := trial.Serve(t)
+	url, _ := s.TCP(t)
+	tcp := "tcp" + strings.TrimPrefix(url, "http")
+	for name, ask := range both(t) {
+		for _, c := range []struct{ at, token, says string }{
+			{s.Operator, "", "This is the operators' door; agents ask at a listener of agent.listeners."},
+			{tcp, "", "was sent none"},
+			{tcp, "another", "is not that of listener tcp"},
+		} {
+			for _, call := range []string{"execute", "decide", "end_session"} {
+				t.Run(fmt.Sprintf("%s asks %s at %s with token %q", name, call, c.at, c.token), func(t *testing.T) {
+					for _, request := range []wish{hello, typed("echo " + strings.Repeat("x", 60_000))} {
+						if got := ask(asking{Address: c.at, Token: c.token, Seconds: 60, Call: call, Request: request}); got.Class != "Refused" || !strings.Contains(got.Said, c.says) {
+							t.Errorf("it is %+v, want what says %q", got, c.says)
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestThePythonClientSaysWhoseTheSocketIs(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	backendtest.Needs(t, "PYTHON", err)
+	l, err := net.Listen("unix", filepath.Join(trial.OpenDir(t), "a.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	if err := os.Chmod(l.Addr().String(), 0); err != nil {
+		t.Fatal(err)
+	}
+	const asks = "import bailiff, os, sys; os.getuid() or os.seteuid(65534); bailiff.Client(sys.argv[1]).end_session('s1')"
+	command := exec.Command(python, "-B", "-c", asks, "unix://"+l.Addr().String())
+	command.Env = append(os.Environ(), "PYTHONPATH="+filepath.Join(trial.Root(t), "examples", "python"))
+	if printed, err := command.CombinedOutput(); err == nil || !strings.Contains(string(printed), "Unreachable: ") || !strings.Contains(string(printed), "the socket is for other users, see uids in bailiff.yaml") {
+		t.Errorf("it ends with %v and says %s", err, printed)
 	}
 }
 

@@ -117,7 +117,7 @@ class Client:
         if network not in ("unix", "tcp") or not where:
             raise ValueError("want unix:///path or tcp://host:port, is " + repr(address))
         host, _, port = where.rpartition(":")
-        if network == "tcp" and not (host and port.isascii() and port.isdigit()):
+        if network == "tcp" and not (host and port.isascii() and port.isdigit() and int(port) < 1 << 16):
             raise ValueError("want tcp://host:port, is " + repr(address))
         self.address, self.timeout = address, timeout
         self._place = where if network == "unix" else (host.strip("[]"), int(port))
@@ -213,7 +213,7 @@ class _Exchange:
     def _fault(self, error):
         said = _said(error)
         if not self._sent:
-            return Unreachable("No sidecar answers at %s (%s); start one with \"bailiff serve\"." % (self._client.address, said))
+            return Unreachable("No sidecar answers at %s (%s)%s." % (self._client.address, said, _hint(error)))
         if self._runs:
             return Uncertain("The sidecar at %s gave no result (%s), so whether the request ran is unknown." % (self._client.address, said))
         return BailiffError("The sidecar at %s did not answer as one does (%s)." % (self._client.address, said))
@@ -235,7 +235,10 @@ class _Exchange:
         self._line.connect()
         self._connection.sock = self._line
         self._sent = True
-        self._connection.request(method, path, text, headers)
+        try:
+            self._connection.request(method, path, text, headers)
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # what it does not take it need not read to the end; it answers, or hung up
         self._response = self._connection.getresponse()
         self._line.heard()
         if self._response.status not in (200, 204):
@@ -363,6 +366,15 @@ def _said(error):
     if isinstance(error, (json.JSONDecodeError, UnicodeError, RecursionError)):
         return "it sent no JSON"
     return str(error) or type(error).__name__
+
+
+def _hint(error):
+    """What to do about a sidecar that is not there."""
+    if isinstance(error, PermissionError):
+        return "; the socket is for other users, see uids in bailiff.yaml"
+    if isinstance(error, (ConnectionRefusedError, FileNotFoundError)):
+        return "; start one with \"bailiff serve\""
+    return ""
 
 
 def _request(tool, args, session, env, backend):
