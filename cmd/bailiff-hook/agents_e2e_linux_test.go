@@ -15,6 +15,8 @@ import (
 type agent struct {
 	// settings is the file of examples/, place where its page has it put.
 	settings, place string
+	// pins is another such file, and where it is put, if its settings need one.
+	pins, pinned string
 	// shell asks for a command in the words of its tool, write for a file.
 	shell func(command string) trial.Call
 	write func(path string) trial.Call
@@ -42,6 +44,7 @@ var agents = map[string]agent{
 	"Codex": {
 		model: "gpt-5.5", flags: []string{"--disable", "hooks"},
 		settings: "examples/codex/requirements.toml", place: "/etc/codex/requirements.toml",
+		pins: "examples/codex/managed_config.toml", pinned: "/etc/codex/managed_config.toml",
 		shell: func(command string) trial.Call {
 			return trial.Call{Tool: "exec_command", Args: map[string]any{"cmd": command}}
 		},
@@ -70,6 +73,9 @@ func (a agent) stage(t *testing.T, address, programs string, instead ...string) 
 	t.Helper()
 	s := trial.NewStage(t, address, programs)
 	s.Save(t, a.place, strings.NewReplacer(instead...).Replace(read(t, a.settings)))
+	if a.pins != "" {
+		s.Save(t, a.pinned, strings.NewReplacer(instead...).Replace(read(t, a.pins)))
+	}
 	return s
 }
 
