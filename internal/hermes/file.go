@@ -1,7 +1,6 @@
 package hermes
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +11,9 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
 	"golang.org/x/sys/unix"
 )
 
@@ -58,7 +59,7 @@ func parsed(path string, text []byte) (ast.Node, error) {
 	file, err := parser.ParseBytes(text, 0)
 	var wrong yaml.Error
 	switch {
-	case errors.As(err, &wrong):
+	case errors.As(err, &wrong) && wrong.GetToken() != nil:
 		return nil, fmt.Errorf("reading %s:%d: %s", path, wrong.GetToken().Position.Line, wrong.GetMessage())
 	case err != nil:
 		return nil, fmt.Errorf("reading %s: it is no YAML", path)
@@ -76,16 +77,24 @@ func parsed(path string, text []byte) (ast.Node, error) {
 	return bodies[0].Body, nil
 }
 
-// deepLine is the line at which brackets or lists within lists go too deep; 0 if
-// none does. Brackets in texts count too, which is cautious.
+// deepLine is the line at which brackets, or lists within lists on one line, go too
+// deep; 0 if none does. Those in texts and comments count neither way.
 func deepLine(text []byte) int {
-	depth, number := 0, 0
-	for line := range bytes.Lines(text) {
-		number++
-		depth = max(0, depth+bytes.Count(line, []byte("["))+bytes.Count(line, []byte("{"))-bytes.Count(line, []byte("]"))-bytes.Count(line, []byte("}")))
-		if depth > maxDepth || bytes.Count(line, []byte("- ")) > maxDepth || bytes.Count(line, []byte("? ")) > maxDepth ||
-			bytes.Count(line, []byte("[")) > maxDepth || bytes.Count(line, []byte("{")) > maxDepth {
-			return number
+	depth, line, entries := 0, 0, 0
+	for _, piece := range lexer.Tokenize(string(text)) {
+		if piece.Position.Line != line {
+			line, entries = piece.Position.Line, 0
+		}
+		switch piece.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			depth++
+		case token.SequenceEndType, token.MappingEndType:
+			depth = max(0, depth-1)
+		case token.SequenceEntryType, token.MappingKeyType:
+			entries++
+		}
+		if max(depth, entries) > maxDepth {
+			return line
 		}
 	}
 	return 0

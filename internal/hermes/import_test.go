@@ -233,6 +233,9 @@ func TestAHomeThatCannotBeReadIsNotImported(t *testing.T) {
 		"brackets without end":            {"-- config.yaml --\n" + strings.Repeat("[", 1<<19) + "\n", "config.yaml:1: it nests deeper"},
 		"lists without end":               {"-- config.yaml --\n" + strings.Repeat("- ", 1<<18) + "\n", "config.yaml:1: it nests deeper"},
 		"brackets on many lines":          {"-- config.yaml --\n" + strings.Repeat("{a:\n", 1<<16), "config.yaml:201: it nests deeper"},
+		"brackets closed in comments":     {"-- config.yaml --\na:\n" + strings.Repeat("  [ # ]\n", 1<<16), "config.yaml:202: it nests deeper"},
+		"brackets closed in texts":        {"-- config.yaml --\na:\n" + strings.Repeat("  [\"]\",\n", 1<<16), "config.yaml:202: it nests deeper"},
+		"keys of keys":                    {"-- config.yaml --\n" + strings.Repeat("? ", 1<<18) + "\n", "config.yaml:1: it nests deeper"},
 		"more than a configuration":       {"-- config.yaml --\n" + strings.Repeat("# hunter2\n", 1<<17), "config.yaml: it is larger than 1 MiB"},
 	} {
 		home, err := laidOut(t, txtar.Parse([]byte(c.files)))
