@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime/debug"
 	"time"
@@ -32,23 +33,32 @@ names one that others share.
 
 Where a person must approve, a call waits as long as --wait says. Where the
 sidecar does not decide within --timeout, the call fails; a command never runs by
-any other way.
+any other way. At the start standard error says what is wrong with the sidecar, if
+anything is; calls fail until it is right, and run from then on.
 
 Exit status: 0 when the agent has hung up, 1 if it could not be served.`,
 		Example: `  bailiff mcp
   claude mcp add bailiff -- bailiff mcp`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case who.wait < 0 || who.wait > longestWait:
+				return fmt.Errorf("--wait is %d, want seconds from 0 to %d", who.wait, longestWait)
+			case timeout < 1 || timeout > longestWait:
+				return fmt.Errorf("--timeout is %d, want seconds from 1 to %d", timeout, longestWait)
+			}
 			door, err := where.open(*configPath, who.session.Platform)
 			if err != nil {
 				return err
 			}
+			sidecar := distant{door, time.Duration(timeout) * time.Second}
 			server, err := mcp.New(mcp.Config{Name: "stdio", Version: version, Session: who.session, Env: who.env, WaitSeconds: who.wait,
-				Sidecar: distant{door, time.Duration(timeout) * time.Second}, Log: newLog(config.Log{Level: "warn"}, cmd.ErrOrStderr())})
+				Sidecar: sidecar, Log: newLog(config.Log{Level: "warn"}, cmd.ErrOrStderr())})
 			if err != nil {
 				return err
 			}
 			debug.SetGCPercent(2 * gcPercent) // nothing is live but the call, which leaves more behind than it sent
+			sidecar.lookAt(cmd.Context(), cmd.ErrOrStderr())
 			return server.Pipe(cmd.Context(), os.Stdin, os.Stdout)
 		},
 	}
@@ -59,6 +69,9 @@ Exit status: 0 when the agent has hung up, 1 if it could not be served.`,
 	return cmd
 }
 
+// longestWait is the longest that the agent API takes, in seconds.
+const longestWait = 24 * 60 * 60
+
 // distant is a sidecar by one of its doors, which may be stuck: it has to decide
 // within the patience. From then on the client sees whether it lives.
 type distant struct {
@@ -67,6 +80,22 @@ type distant struct {
 }
 
 var errStuck = errors.New("the sidecar did not decide in time, so the call was given up, and what was begun for it is stopped; \"bailiff status\" says how it is")
+
+// glance is how long a look at the sidecar may take: the agent waits.
+const glance = time.Second
+
+// lookAt says what is wrong with the sidecar before anybody calls.
+func (d distant) lookAt(ctx context.Context, stderr io.Writer) {
+	ctx, cancel := context.WithTimeout(ctx, glance)
+	defer cancel()
+	_, err := d.Health(ctx)
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		fmt.Fprintf(stderr, "bailiff: the sidecar did not answer within %v; \"bailiff status\" says how it is\n", glance)
+	case err != nil:
+		fmt.Fprintf(stderr, "bailiff: %v\n", err)
+	}
+}
 
 func (d distant) Execute(ctx context.Context, req bailiff.Request, asked func(gateway.Approval)) (gateway.Answer, error) {
 	ctx, cancel := context.WithCancelCause(ctx)

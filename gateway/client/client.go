@@ -95,6 +95,11 @@ func New(address string, token bailiff.Secret) (*Client, error) {
 // stay follows nobody who sends elsewhere.
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
+// Health asks whether a sidecar serves the door, and lets this client in.
+func (c *Client) Health(ctx context.Context) (gateway.Health, error) {
+	return ask[gateway.Health](ctx, c, c.patience, http.MethodGet, "/healthz", nil)
+}
+
 // Decide asks what would happen to a request, given as JSON.
 func (c *Client) Decide(ctx context.Context, request []byte) (gateway.Decided, error) {
 	return timed(ctx, c, c.patience, func(ctx context.Context) (gateway.Decided, error) {
