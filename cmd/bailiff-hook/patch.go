@@ -3,35 +3,60 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/bailiff-dev/bailiff/internal/words"
 )
 
 // patching is what a patch in the format "*** Begin Patch" does to this machine's
-// files. A line that could name a file is taken to name one.
+// files. A line that could name a file is taken to name one, and one that some client
+// could take for a marker is written exactly like one, or the patch is refused.
 func (c call) patching(patch string) (meaning, error) {
 	var changed, removed []string
 	for line := range strings.Lines(patch) {
-		verb, path, ok := strings.Cut(strings.TrimSpace(line), ": ")
-		verb, named := strings.CutPrefix(verb, "*** ")
-		if !ok || !named {
+		mark := marker(line)
+		verb, path, ok := strings.Cut(mark, ": ")
+		if mark == "" || slices.Contains(patchFrame, mark) {
 			continue
 		}
 		paths, err := c.paths(strings.TrimSpace(path))
-		if err != nil {
+		switch {
+		case !ok:
+			return meaning{}, unknownMarker(mark)
+		case err != nil:
 			return meaning{}, err
-		}
-		switch verb {
-		case "Add File", "Update File", "Move to":
+		case slices.Contains(patchChanges, verb):
 			changed = append(changed, paths...)
-		case "Delete File":
+		case verb == "*** Delete File":
 			removed = append(removed, paths...)
 		default:
-			return meaning{}, fmt.Errorf("%.80q is nothing that a patch is known to do", strings.TrimSpace(line))
+			return meaning{}, unknownMarker(mark)
 		}
 	}
 	return patchCommand(changed, removed)
+}
+
+var (
+	patchFrame   = []string{"*** Begin Patch", "*** End Patch", "*** End of File"}
+	patchChanges = []string{"*** Add File", "*** Update File", "*** Move to"}
+)
+
+// marker is what a line holds that begins like a marker. One client trims its lines
+// first, one does not know an indented marker but takes others' spellings: so only
+// what is content by its first character may look like a marker of no known verb.
+func marker(line string) string {
+	mark := strings.TrimFunc(line, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
+	content := line[0] == ' ' && !strings.Contains(mark, ": ")
+	if content || !strings.HasPrefix(mark, "***") {
+		return ""
+	}
+	return mark
+}
+
+func unknownMarker(mark string) error {
+	return fmt.Errorf("%.80q is nothing that a patch is known to do", mark)
 }
 
 func patchCommand(changed, removed []string) (meaning, error) {
