@@ -237,7 +237,7 @@ func TestLinksLeadToFiles(t *testing.T) {
 	}
 }
 
-var commandShown = regexp.MustCompile(`(?m)(?:^|[ ;/|(])bailiff ((?:[a-z]+ ?)+)((?: ?--?[a-z][a-z-]*)*)`)
+var commandShown = regexp.MustCompile(`(?m)(?:^|bin/|[ ;|(])bailiff ((?:[a-z]+ ?)+)((?: ?--?[a-z][a-z-]*)*)`)
 
 func TestCommandsShownExist(t *testing.T) {
 	for _, p := range pages(t) {
