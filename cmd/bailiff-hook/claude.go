@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path"
 	"strings"
 )
@@ -66,6 +67,9 @@ var claudeHarmless = map[string]kind{
 // claudeGlob looks from the folder with which an absolute pattern begins.
 func claudeGlob(c call) (meaning, error) {
 	pattern, err := c.input.text("pattern")
+	if strings.HasPrefix(pattern, "~") || strings.TrimSpace(pattern) != pattern {
+		return meaning{}, fmt.Errorf("%q: write the pattern without a home folder (~) or blanks around it", pattern)
+	}
 	if err != nil || !strings.HasPrefix(pattern, "/") && !strings.Contains(pattern, "..") {
 		m, wrong := throughout(c, "pattern", finding)
 		return m, errors.Join(err, wrong)

@@ -91,14 +91,9 @@ func (d *door) ask(client, tool, input string, flags ...string) told {
 }
 
 func TestAToolIsJudgedAsWhatItDoes(t *testing.T) {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, c := range []struct{ client, tool, input, command, backend string }{
 		{"claude-code", "Bash", `{"command": "ls | wc"}`, "ls | wc", ""},
 		{"claude-code", "Read", `{"file_path": "/no/a b"}`, "cat -- '/no/a b'", "local"},
-		{"claude-code", "Read", `{"file_path": "~/x"}`, "cat -- " + home + "/x", "local"},
 		{"claude-code", "Read", `{"file_path": "x"}`, "cat -- /home/ana/p/x", "local"},
 		{"claude-code", "Read", `{"file_path": "-x"}`, "cat -- /home/ana/p/-x", "local"},
 		{"claude-code", "Write", `{"file_path": "/no/x", "content": "c"}`, "tee -- /no/x", "local"},
@@ -253,7 +248,18 @@ func TestWhatCannotBeReadOrIsNotKnownIsRefused(t *testing.T) {
 		{"no file", "claude-code", question("claude-code", "Read", `{"path": "/no/x"}`), "file_path is missing"},
 		{"a step back", "claude-code", question("claude-code", "Read", `{"file_path": "/no/../etc/shadow"}`), "without a step back"},
 		{"another's home", "claude-code", question("claude-code", "Read", `{"file_path": "~root/x"}`), "write the home folder out"},
-		{"a NUL byte", "claude-code", question("claude-code", "Read", `{"file_path": "/no/x\u0000y"}`), "NUL"},
+		{"a NUL byte", "claude-code", question("claude-code", "Read", `{"file_path": "/no/x\u0000y"}`), "that nobody sees"},
+		{"the own home, which is a folder to some", "codex", question("codex", "apply_patch", `{"command": "*** Add File: ~/x"}`), "write the home folder out"},
+		{"the own home", "claude-code", question("claude-code", "NotebookEdit", `{"notebook_path": "~/x.ipynb"}`), "write the home folder out"},
+		{"a home to look in", "claude-code", question("claude-code", "Glob", `{"pattern": "~/*"}`), "without a home folder"},
+		{"a pattern after a blank", "claude-code", question("claude-code", "Glob", `{"pattern": " /etc/*"}`), "blanks around it"},
+		{"a folder after a blank", "claude-code", question("claude-code", "Glob", `{"pattern": "*", "path": " /etc"}`), "blanks around it"},
+		{"a folder before a blank", "claude-code", question("claude-code", "Grep", `{"pattern": "x", "path": "/etc "}`), "blanks around it"},
+		{"a file after a tab", "claude-code", question("claude-code", "Read", `{"file_path": "\t/etc/shadow"}`), "blanks around it"},
+		{"a file after a wide blank", "claude-code", question("claude-code", "Write", `{"file_path": "\u00a0/etc/x"}`), "blanks around it"},
+		{"a file after a mark of byte order", "claude-code", question("claude-code", "Read", `{"file_path": "\ufeff/etc/shadow"}`), "that nobody sees"},
+		{"a file of two lines", "hermes", question("hermes", "read_file", `{"path": "/no/x\ny"}`), "that nobody sees"},
+		{"a file of a patch after a blank", "codex", question("codex", "apply_patch", `{"command": "*** Add File:  x"}`), "blanks around it"},
 		{"a file from somewhere", "hermes", question("hermes", "read_file", `{"path": "x"}`), "want an absolute path"},
 		{"a folder that is not named", "hermes", question("hermes", "search_files", `{"pattern": "x"}`), "want an absolute path"},
 		{"a pattern that steps back", "claude-code", question("claude-code", "Glob", `{"pattern": "../../**"}`), "without a step back"},

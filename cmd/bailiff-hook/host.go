@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/bailiff-dev/bailiff/internal/words"
 )
@@ -83,18 +84,17 @@ func (c call) paths(path string) ([]string, error) {
 	return []string{path}, nil
 }
 
-// absolute is a path of this machine. One that programs may understand differently
-// is refused.
+// absolute is a path of this machine. One that clients may understand differently is
+// refused: to some of them ~ is the home folder and to others a folder of that name,
+// and some leave out blanks around a path.
 func (c call) absolute(path string) (string, error) {
 	switch {
-	case strings.HasPrefix(path, "~/") || path == "~":
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", err
-		}
-		path = home + path[1:]
 	case strings.HasPrefix(path, "~"):
 		return "", fmt.Errorf("%q: write the home folder out", path)
+	case strings.TrimSpace(path) != path:
+		return "", fmt.Errorf("%q: write the path without blanks around it", path)
+	case strings.ContainsFunc(path, unseen):
+		return "", fmt.Errorf("%q: write the path without a character that nobody sees", path)
 	case !filepath.IsAbs(path) && !filepath.IsAbs(c.cwd):
 		return "", fmt.Errorf("%q: want an absolute path", path)
 	case !filepath.IsAbs(path):
@@ -103,10 +103,12 @@ func (c call) absolute(path string) (string, error) {
 	if slices.Contains(strings.Split(path, "/"), "..") {
 		return "", fmt.Errorf("%q: write the path without a step back (..) in it", path)
 	}
-	if strings.ContainsRune(path, 0) {
-		return "", fmt.Errorf("%q: a path holds no NUL byte", path)
-	}
 	return filepath.Clean(path), nil
+}
+
+// unseen are control characters, and those that only change what others look like.
+func unseen(r rune) bool {
+	return unicode.In(r, unicode.Cc, unicode.Cf) || r == unicode.ReplacementChar
 }
 
 // mostLinks bounds how many links that lead nowhere yet are followed.

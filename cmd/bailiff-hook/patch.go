@@ -21,7 +21,7 @@ func (c call) patching(patch string) (meaning, error) {
 		if mark == "" || slices.Contains(patchFrame, mark) {
 			continue
 		}
-		paths, err := c.paths(strings.TrimSpace(path))
+		paths, err := c.paths(path)
 		switch {
 		case !ok:
 			return meaning{}, unknownMarker(mark)
