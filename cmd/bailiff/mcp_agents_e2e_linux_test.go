@@ -21,9 +21,10 @@ var mcpAgents = map[string]struct {
 	"Codex": {"mcp__bailiff/terminal", func(t *testing.T, s *trial.Stage, m *trial.Model) *exec.Cmd {
 		return s.Codex(t, m, `
 model = "scripted"
-sandbox_mode = "danger-full-access"
+sandbox_mode = "workspace-write"
 [mcp_servers.bailiff]
 command = "/usr/local/bin/bailiff"
+default_tools_approval_mode = "approve"
 args = ["mcp", "--listen", "unix:///run/bailiff/agent.sock", "--timeout", "1"]
 `)
 	}},
