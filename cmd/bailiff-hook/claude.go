@@ -38,10 +38,11 @@ func (claude) meaning(c call) (meaning, error) {
 	case "Grep":
 		return throughout(c, "pattern", searching)
 	case "WebFetch":
-		url, err := c.input.text("url")
-		return fetching(url), err
+		return claudeFetch(c.input)
 	case "Agent", "Task":
 		return claudeAgent(c.input)
+	case "SendMessage":
+		return claudeMessage(c.input)
 	case "Monitor":
 		return meaning{kind: replaced, why: "it would run a command on this machine; use Bash with run_in_background"}, nil
 	}
@@ -60,7 +61,7 @@ var claudeHarmless = map[string]kind{
 	"ToolSearch": harmless, "DeferredToolPlaceholder": harmless,
 	// They let this agent, or one of its own, go on at once or later, whose calls come
 	// here too.
-	"ListAgents": harmless, "SendMessage": harmless, "ReportFindings": harmless, "ScheduleWakeup": harmless,
+	"ListAgents": harmless, "ReportFindings": harmless, "ScheduleWakeup": harmless,
 	"CronCreate": harmless, "CronDelete": harmless, "CronList": harmless,
 }
 
@@ -97,6 +98,45 @@ func claudeAgent(input fields) (meaning, error) {
 		return meaning{kind: replaced, why: "with isolation it acts on this machine, or on another, by itself; leave isolation out"}, nil
 	}
 	return meaning{kind: harmless}, nil
+}
+
+// claudeMessage goes to another agent, whose calls come here too. Claude Code would
+// open any socket of this machine that it names.
+func claudeMessage(input fields) (meaning, error) {
+	to, err := input.text("to")
+	if err == nil && strings.ContainsFunc(to, unnamed) {
+		return meaning{kind: replaced, why: fmt.Sprintf("%.80q could be a socket of this machine; name the agent with letters, digits, _ and - only", to)}, nil
+	}
+	return meaning{kind: harmless}, err
+}
+
+func unnamed(r rune) bool { return r != '_' && r != '-' && !plain(r) }
+
+// plain are the letters and digits that everybody reads alike.
+func plain(r rune) bool {
+	return '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+}
+
+// claudeFetch fetches from an address in which nothing is read by Claude Code in
+// another way than by whoever judges it.
+func claudeFetch(input fields) (meaning, error) {
+	url, err := input.text("url")
+	if err == nil && !plainURL(url) {
+		err = fmt.Errorf("%.200q: write the address as http://host/… or https://host/…, its host with letters, digits, dots and hyphens, and what is not ASCII after it as %%XX", url)
+	}
+	return fetching(url), err
+}
+
+// plainURL says whether everybody finds the same host in it.
+func plainURL(url string) bool {
+	rest, ok := strings.CutPrefix(url, "https://")
+	if !ok {
+		rest, ok = strings.CutPrefix(url, "http://")
+	}
+	host, _, _ := strings.Cut(strings.NewReplacer("?", "/", "#", "/").Replace(rest), "/")
+	odd := func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' }
+	unhosted := func(r rune) bool { return !plain(r) && !strings.ContainsRune(".-[]:", r) }
+	return ok && host != "" && !strings.ContainsFunc(url, odd) && !strings.ContainsFunc(host, unhosted)
 }
 
 // claudeAnswer is what Claude Code takes.
