@@ -135,6 +135,9 @@ func (r *reader) label(into *string) func(place) {
 
 var platformShape = regexp.MustCompile(`^(\*|[a-z0-9][a-z0-9_-]{0,63})$`)
 
+// IsPlatform tells whether a text can be a platform's name, which "*" is not.
+func IsPlatform(name string) bool { return name != "*" && platformShape.MatchString(name) }
+
 func (r *reader) platform(at place) (string, bool) {
 	s, ok := r.text(at)
 	if ok && !platformShape.MatchString(s) {

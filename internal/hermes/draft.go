@@ -2,6 +2,7 @@ package hermes
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/guard"
@@ -21,7 +22,7 @@ type draft struct {
 func (p *plan) configText() string {
 	var text strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }
-	line("# Written by \"bailiff hermes import\" from the settings in %s.", p.home.Folder)
+	line("# Written by \"bailiff hermes import\" from the settings in %s.", strings.Trim(strconv.Quote(p.home.Folder), `"`))
 	line("agent:")
 	line("  listeners:")
 	line("    - {name: hermes, listen: %s, uids: [%d], platforms: %s}", flow(p.to.Agent), p.home.Owner, flow(list(p.config.platforms)))

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/bailiff-dev/bailiff/internal/config"
 )
 
 // Home is one Hermes home, as it was found.
@@ -90,6 +92,26 @@ var credentials = map[string][]string{
 // Platforms are the messaging platforms that Hermes serves, sorted. One that
 // config.yaml turns off stays off, whatever .env holds.
 func (h *Home) Platforms() []string {
+	names, _ := h.served()
+	return names
+}
+
+// served are the platforms that Hermes serves, and strange those of which the name
+// can be none of bailiff's.
+func (h *Home) served() (names, strange []string) {
+	for _, name := range h.turnedOn() {
+		switch {
+		case name == "cli": // is no messaging platform, and served anyway
+		case config.IsPlatform(name):
+			names = append(names, name)
+		default:
+			strange = append(strange, name)
+		}
+	}
+	return names, strange
+}
+
+func (h *Home) turnedOn() []string {
 	on := map[string]bool{}
 	for platform, names := range credentials {
 		on[platform] = !slices.ContainsFunc(names, func(name string) bool { return !h.has(name) })

@@ -81,6 +81,10 @@ func (p *plan) servePlatforms() {
 		}
 		p.report.Carried = append(p.report.Carried, Carried{"platform " + platform, "config.yaml, .env", "bailiff.yaml: agent.listeners", note})
 	}
+	_, strange := p.home.served()
+	for _, name := range strange {
+		p.left("platform "+name, setting{from: "config.yaml"}, "Platforms have names of small letters, digits, _ and -.", "Rename it in Hermes, or set it in bailiff by hand.")
+	}
 }
 
 // write puts all files into place, and leaves things as they are if one is there.

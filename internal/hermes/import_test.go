@@ -2,8 +2,10 @@ package hermes
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -325,4 +327,168 @@ func TestImportedPatternsDenyWhatHermesDenied(t *testing.T) {
 			t.Errorf("%s on %s: %v, %v; want a denial: %v", c.glob, c.command, denials, err, c.denies)
 		}
 	}
+}
+
+// A platform's name is a key that whoever writes the home chooses.
+func TestANameOfAHomesCannotAddToTheTables(t *testing.T) {
+	home := written(t, map[string]any{"platforms": map[string]any{
+		"x: {isolation: none, backends: [local]}\n    y": map[string]any{"enabled": true}, "*": map[string]any{"enabled": true},
+		"cli": map[string]any{"enabled": true}, "Upper": map[string]any{"enabled": true}, "null": map[string]any{"enabled": true},
+	}, "terminal": map[string]any{"backend": "docker", "docker_forward_env": []string{"True", "NO", "null", "y"}}})
+	report, folder := imported(t, home)
+	if strings.Contains(read(t, folder, "policies/data.yaml"), "isolation: none, backends") {
+		t.Error("it added an entry")
+	}
+	if left := report.of("platform Upper"); left.Why == "" {
+		t.Errorf("not said to be left: %+v", report.Left)
+	}
+	cfg, err := config.Parse(filepath.Join(folder, "bailiff.yaml"), []byte(read(t, folder, "bailiff.yaml")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := cfg.Agent.Listeners[0].Platforms; !slices.Equal(got, []string{"null", "cli"}) {
+		t.Errorf("the listener speaks for %q", got)
+	}
+	if faults := pdp.Check(cfg.Policies.Paths); len(faults) > 0 {
+		t.Errorf("the policies have faults: %v", faults)
+	}
+}
+
+func (r Report) of(setting string) Left {
+	at := slices.IndexFunc(r.Left, func(l Left) bool { return l.Setting == setting })
+	if at < 0 {
+		return Left{}
+	}
+	return r.Left[at]
+}
+
+// written is a home whose config.yaml says this.
+func written(t *testing.T, says map[string]any) *Home {
+	t.Helper()
+	text, err := json.Marshal(says) // which is YAML too
+	if err != nil {
+		t.Fatal(err)
+	}
+	home, err := laidOut(t, &txtar.Archive{Files: []txtar.File{{Name: "config.yaml", Data: text}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return home
+}
+
+func TestNoFolderIsShownThatHoldsKeysOrTheSystem(t *testing.T) {
+	open := t.TempDir()
+	linked := filepath.Join(open, "linked")
+	if err := os.Symlink("/etc", linked); err != nil {
+		t.Fatal(err)
+	}
+	home := written(t, map[string]any{"terminal": map[string]any{"backend": "docker"}})
+	p := newPlan(home, Destination{Folder: "/srv/guard/imported"})
+	for _, source := range []string{
+		"/", "/var", "/home", "/home/hermes", "/run", "/run/user", "/run/user/1000", "/var/run/user/1000", "/var/spool/cron", "/etc/ssl", "/root",
+		"/home/me/.ssh", "/srv/guard", "/srv/guard/imported/policies", "/var/lib/docker", "/srv/x.sock", "/srv/../etc", linked,
+		home.Folder, filepath.Dir(home.Folder), filepath.Join(home.Folder, "plugins"),
+	} {
+		if mount, why := p.mountOf(source + ":/x"); why == "" {
+			t.Errorf("%s is carried over: %v", source, mount)
+		}
+	}
+	for _, source := range []string{"/srv/x", "/home/me/work", "/var/www", "/mnt/disk", "/srv/guardian", "/homes", open} {
+		if _, why := p.mountOf(source + ":/x"); why != "" {
+			t.Errorf("%s is not carried over: %s", source, why)
+		}
+	}
+}
+
+func TestWhatIsNoNumberIsNoLimit(t *testing.T) {
+	for _, word := range []string{"nan", "NaN", "inf", "-inf", "Infinity", "1e999", ".nan", ".inf", "0x1p-2000"} {
+		home := written(t, map[string]any{
+			"terminal":  map[string]any{"backend": "docker", "container_cpu": word, "container_memory": word, "timeout": word},
+			"approvals": map[string]any{"timeout": word},
+		})
+		report, _ := imported(t, home)
+		for _, key := range []string{"terminal.container_cpu", "terminal.container_memory", "terminal.timeout", "approvals.timeout"} {
+			if report.of(key).Why == "" {
+				t.Errorf("%s: %s is carried over", key, word)
+			}
+		}
+	}
+}
+
+// Whatever a home says, an import ends in a configuration that is sound or in an error.
+func TestNoHomeBringsAnImportDown(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same each time
+	for i := range 150 {
+		home := written(t, hostile(random))
+		folder := t.TempDir()
+		if _, err := Import(home, Destination{Folder: folder, Agent: "unix:///run/bailiff/agent.sock"}); err != nil {
+			t.Fatalf("home %d: %v", i, err)
+		}
+		cfg, err := config.Parse(filepath.Join(folder, "bailiff.yaml"), []byte(read(t, folder, "bailiff.yaml")))
+		if err != nil {
+			t.Fatalf("home %d: %v\n%s", i, err, read(t, folder, "bailiff.yaml"))
+		}
+		if i%25 > 0 { // compiling the policies for each home takes long
+			continue
+		}
+		if faults := pdp.Check(cfg.Policies.Paths); len(faults) > 0 {
+			t.Fatalf("home %d: %v", i, faults)
+		}
+	}
+}
+
+// hostile is a home that gives settings that an import knows values of all sorts.
+func hostile(random *rand.Rand) map[string]any {
+	says := map[string]any{}
+	sections := []string{"terminal", "approvals", "code_execution", "gateway", "security", "hooks", "plugins", "platforms"}
+	for _, section := range sections {
+		entries := map[string]any{}
+		for _, key := range []string{
+			"backend", "docker_image", "docker_volumes", "docker_forward_env", "env_passthrough", "container_cpu", "container_memory", "container_disk",
+			"timeout", "lifetime_seconds", "deny", "mode", "docker_env", "terminal_backend", "sandbox_image", "enabled", "entries", "platforms", misread(random),
+		} {
+			if random.IntN(3) > 0 {
+				entries[key] = anything(random, 3)
+			}
+		}
+		if section == "terminal" && random.IntN(2) > 0 {
+			entries["backend"] = "docker"
+		}
+		delete(entries, "platforms")
+		if section == "plugins" {
+			delete(entries, "entries")
+		}
+		says[section] = entries
+	}
+	return says
+}
+
+func anything(random *rand.Rand, depth int) any {
+	switch random.IntN(6) {
+	case 0:
+		return random.NormFloat64() * 1e6
+	case 1:
+		return random.IntN(2) > 0
+	case 2:
+		return nil
+	case 3:
+		if depth > 0 {
+			return []any{anything(random, depth-1), misread(random), misread(random)}
+		}
+	case 4:
+		if depth > 0 {
+			return map[string]any{misread(random): anything(random, depth-1), "enabled": true}
+		}
+	}
+	return misread(random)
+}
+
+// misread is a text that is something else to somebody who reads it without its quotes.
+func misread(random *rand.Rand) string {
+	texts := []string{
+		"", " ", "True", "~", "null", "*", "[", "{}", "}]", "- x", "a: b", "# x", "|", ">-", "%", "&a", "*a", "!!t", "<<", "=", "'", `"`, "\\", "\x00", "\x7f", "\u0085",
+		"\u2028", "\ufeff", "\U0001f600", "é", "a\nb: c", "a\n  - b", "\t", "0x1f", "1_000", "1e9", "nan", "${HOME}", "$(id)", "../..", "/", "/srv/x:/x", "/srv/a b:/x:ro",
+		"/srv/\n:/x", "/srv/{:/}", "GITHUB_TOKEN", "PATH", "LD_PRELOAD", "x]", "[!]", "[z-a]", "**", "docker", "local", "telegram", "cli", "x.y", "x, y",
+	}
+	return texts[random.IntN(len(texts))]
 }

@@ -228,7 +228,7 @@ func (p *plan) mount() {
 	}
 	var mounts []any
 	for _, volume := range volumes {
-		mount, why := mountOf(volume)
+		mount, why := p.mountOf(volume)
 		if why != "" {
 			p.left(key, said, volume+": "+why, "If it must be there: docs/policies.md, table platforms, mounts.")
 			continue
@@ -249,12 +249,12 @@ func (p *plan) mount() {
 // tooMuch are folders that no sandbox is to show as a whole, systems those of which
 // it is to show nothing.
 var (
-	tooMuch = []string{"/", "/root", "/home", "/var", "/var/lib", "/usr", "/opt", "/srv", "/mnt"}
-	systems = []string{"/etc", "/run", "/var/run", "/proc", "/sys", "/dev", "/boot"}
+	tooMuch = []string{"/root", "/home", "/var/lib", "/usr", "/opt", "/srv", "/mnt", "/tmp"}
+	systems = []string{"/etc", "/run", "/var/run", "/proc", "/sys", "/dev", "/boot", "/var/spool", "/var/lib/containerd", "/var/lib/kubelet"}
 )
 
 // mountOf reads "source:target[:ro]"; why says why it is not carried over.
-func mountOf(volume string) (mount map[string]any, why string) {
+func (p *plan) mountOf(volume string) (mount map[string]any, why string) {
 	parts := strings.Split(volume, ":")
 	options := []string{}
 	if len(parts) == 3 {
@@ -267,16 +267,40 @@ func mountOf(volume string) (mount map[string]any, why string) {
 		return nil, "its source is no folder by its absolute path; named volumes are the engine's, and shared by whoever names them."
 	case !filepath.IsAbs(parts[1]) || filepath.Clean(parts[1]) != parts[1]:
 		return nil, "its target is no absolute path."
-	case slices.Contains(tooMuch, source) || strings.HasSuffix(source, ".sock") || secretPlace(source):
+	case p.forbidden(source) || p.forbidden(target(source)):
 		return nil, "its source is a socket, or holds secrets or the system: who can reach it owns the machine or the keys."
 	}
 	return map[string]any{"source": parts[0], "target": parts[1], "read_only": slices.Contains(options, "ro")}, ""
 }
 
-// secretPlace tells whether a path leads to where keys and settings lie.
-func secretPlace(path string) bool {
-	ofSystem := slices.ContainsFunc(systems, func(folder string) bool { return strings.HasPrefix(path+"/", folder+"/") })
-	return ofSystem || slices.ContainsFunc(strings.Split(path, "/"), func(name string) bool {
-		return strings.HasPrefix(name, ".") || name == "bailiff" || name == "docker"
-	})
+// target is where a path leads on this machine.
+func target(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+// forbidden tells whether a path leads to where keys and settings lie, or to what
+// holds such a place.
+func (p *plan) forbidden(path string) bool {
+	closed := append([]string{p.home.Folder, p.to.Folder}, systems...)
+	for i, folder := range closed {
+		if abs, err := filepath.Abs(folder); err == nil {
+			closed[i] = abs
+		}
+	}
+	return slices.ContainsFunc(append(closed, tooMuch...), func(folder string) bool { return within(path, folder) }) ||
+		slices.ContainsFunc(closed, func(folder string) bool { return within(folder, path) }) ||
+		filepath.Dir(path) == "/home" || strings.HasSuffix(path, ".sock") || slices.ContainsFunc(strings.Split(path, "/"), telling)
+}
+
+// within tells whether a path is a folder or lies below it.
+func within(folder, path string) bool {
+	return strings.HasPrefix(path+"/", strings.TrimSuffix(folder, "/")+"/")
+}
+
+// telling is a name by which a folder tells that it holds keys or settings.
+func telling(name string) bool {
+	return strings.HasPrefix(name, ".") || name == "bailiff" || name == "docker"
 }

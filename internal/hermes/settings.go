@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -221,7 +222,7 @@ func (v setting) text() (string, bool) {
 func (v setting) number() (float64, bool) {
 	text, ok := v.text()
 	n, err := strconv.ParseFloat(text, 64)
-	return n, ok && err == nil
+	return n, ok && err == nil && !math.IsNaN(n) && !math.IsInf(n, 0)
 }
 
 // list reads a list of texts; in a .env it is JSON.

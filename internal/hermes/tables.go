@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -88,11 +89,11 @@ func (t *tables) set(value any, path ...string) {
 		if len(m.Values) == 0 {
 			before = ""
 		}
-		t.replace(end, end, before+rest[0]+": "+written)
+		t.replace(end, end, before+flow(rest[0])+": "+written)
 	default:
 		first := m.Values[0].Key.GetToken().Position
 		start := t.offset(first.Line, 1)
-		t.replace(start, start, strings.Repeat(" ", first.Column-1)+rest[0]+": "+written+"\n")
+		t.replace(start, start, strings.Repeat(" ", first.Column-1)+flow(rest[0])+": "+written+"\n")
 	}
 }
 
@@ -149,9 +150,10 @@ func flow(value any) string {
 		}
 		return "[" + strings.Join(elements, ", ") + "]"
 	case string:
-		if word.MatchString(v) && !slices.Contains(notWords, v) {
+		if word.MatchString(v) && !slices.Contains(notWords, strings.ToLower(v)) {
 			return v
 		}
+		return strconv.Quote(v) // which is YAML too, and leaves no character in it that YAML has not
 	}
 	written, err := json.Marshal(value) // which is YAML too
 	if err != nil {
@@ -160,7 +162,8 @@ func flow(value any) string {
 	return string(written)
 }
 
-// word is a text that needs no quotation marks, unless it is one of notWords.
+// word is a text that needs no quotation marks, unless it is one of notWords in small
+// or capital letters.
 var (
 	word     = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 	notWords = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
