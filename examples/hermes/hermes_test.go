@@ -260,8 +260,25 @@ func TestAPlugInThatIsNotWholeOrBadlySetBlocksEveryTool(t *testing.T) {
 		blockedByBoth(t, name, folder)
 	}
 	for _, setting := range []string{"BAILIFF_LISTEN=nowhere", "BAILIFF_TIMEOUT=soon", "BAILIFF_TIMEOUT=0", `HOST_SETTINGS={"env": {"A": 1}}`,
-		`HOST_SETTINGS={"wait_seconds": true}`, `HOST_SETTINGS={"token_file": 7}`} {
+		`HOST_SETTINGS={"wait_seconds": true}`, `HOST_SETTINGS={"token_file": 7}`, `HOST_SETTINGS={"nosuch": 1}`, `HOST_SETTINGS=[]`} {
 		blockedByBoth(t, setting, plugin(t), setting)
+	}
+}
+
+func TestASettingThatCannotBeMeantIsNamed(t *testing.T) {
+	for setting, want := range map[string]string{
+		`HOST_SETTINGS={"lisen": "unix:///a.sock"}`: "plugins.entries.bailiff.settings.lisen is no setting; nearest is listen",
+		`HOST_SETTINGS={"nosuch": 1}`:               "plugins.entries.bailiff.settings.nosuch is no setting; known are listen, token_file,",
+		`HOST_SETTINGS=[]`:                          "plugins.entries.bailiff.settings is [], want a mapping",
+		`HOST_SETTINGS={"wait_seconds": "soon"}`:    `plugins.entries.bailiff.settings.wait_seconds is "soon", want a whole number of seconds, 0 at least`,
+		`BAILIFF_TIMEOUT=0`:                         `BAILIFF_TIMEOUT is "0", want a whole number of seconds, 1 at least`,
+		`BAILIFF_LISTEN=nowhere`:                    `BAILIFF_LISTEN is "nowhere", want unix:///path or tcp://host:port`,
+	} {
+		h := start(t, plugin(t), "", "unix:///nowhere.sock", setting)
+		if r := h.call(t, "terminal", guarded["terminal"], nil); !strings.Contains(r.text("error"), want) {
+			t.Errorf("%s: %v, want %s", setting, r, want)
+		}
+		h.untouched(t)
 	}
 }
 

@@ -48,7 +48,7 @@ class Context:
         self.environments[provider.name] = provider
 
     def get_config(self, key, default=None):
-        return SETTINGS.get(key, default)
+        return SETTINGS.get(key, default) if isinstance(SETTINGS, dict) else default
 
     def dispatch_tool(self, name, args, **_):
         if name == "send_message":
