@@ -1,6 +1,7 @@
 """Calls bailiff's plug-in as Hermes does, with a command that must be denied, and tells what came of it.
 
-Reads {"modules", "settings", "command", "platforms", "nowhere"} and prints a list with one object a call.
+Reads {"modules", "entry", "command", "platforms", "nowhere", "patience"} and prints {"settings", "calls"}: what is wrong with
+the plug-in's settings, else one object a call.
 """
 
 import importlib
@@ -29,7 +30,10 @@ class Context:
         self.middleware[name] = callback
 
     def get_config(self, name, default=None):
-        return job["settings"].get(name, default)
+        for section in ("settings", "config"):
+            if name in job["entry"].get(section, {}):
+                return job["entry"][section][name]
+        return default
 
     def dispatch_tool(self, name, arguments, **_):
         raise RuntimeError("there is no tool here")
@@ -57,6 +61,9 @@ def load():
     middleware = types.ModuleType("hermes_cli.middleware")
     middleware.VALID_MIDDLEWARE = {"tool_execution"}
     sys.modules["hermes_cli"], sys.modules["hermes_cli.middleware"] = types.ModuleType("hermes_cli"), middleware
+    config = types.ModuleType("hermes_cli.config")
+    config.load_config_readonly = lambda: {"plugins": {"entries": {"bailiff": job["entry"]}}}
+    sys.modules["hermes_cli.config"] = config
     sys.modules["hermes_plugins"] = types.ModuleType("hermes_plugins")
     sys.modules["hermes_plugins"].__path__ = []
     sys.meta_path.append(Shipped())
@@ -68,12 +75,15 @@ def speak_for(platform):
                        "HERMES_SESSION_CHAT_ID": "bailiff-doctor", "HERMES_SESSION_CHAT_TYPE": "dm", "HERMES_SESSION_USER_ID": "bailiff-doctor"})
 
 
+def of(name):
+    return importlib.import_module("hermes_plugins.bailiff." + name)
+
+
 def decided(context):
     """Asks /v1/decide by the plug-in's own client."""
-    client, identity, settings = (importlib.import_module("hermes_plugins.bailiff." + name) for name in ("client", "identity", "settings"))
-    how = settings.Settings(context)
-    asked = client.Client(how.listen, token_file=how.token_file, timeout=how.timeout)
-    return asked.decide("terminal", arguments, identity.session("bailiff-doctor")).outcome
+    how = of("settings").Settings(context)
+    asked = of("client").Client(how.listen, token_file=how.token_file, timeout=min(how.timeout, job["patience"]))
+    return asked.decide("terminal", arguments, of("identity").session("bailiff-doctor")).outcome
 
 
 def called(context):
@@ -103,7 +113,8 @@ def tried(plugin, platform):
     try:
         outcome = decided(context)
     except Exception as error:
-        return {"platform": platform, "error": str(error)}
+        return {"platform": platform, "error": str(error), "code": getattr(error, "code", ""),
+                "gone": isinstance(error, of("client").BailiffError) and not isinstance(error, of("client").Refused)}
     told = {"platform": platform, "outcome": outcome}
     if outcome == "deny":
         told.update(called(context))
@@ -119,7 +130,26 @@ def tried_nowhere(plugin):
     return dict(called(context), platform="", outcome="deny")
 
 
+def refused():
+    """What is wrong with the settings; empty if nothing is."""
+    try:
+        how = of("settings").Settings(Context())
+        of("client").Client(how.listen)
+    except Exception as error:
+        return str(error)
+    return ""
+
+
+def all_tried(plugin):
+    """One after the other; a sidecar that does not answer one is not asked by the others."""
+    told = []
+    for platform in job["platforms"]:
+        told.append(tried(plugin, platform))
+        if told[-1].get("gone"):
+            break
+    return told + [tried_nowhere(plugin)]
+
+
 shipped = load()
-told = [tried(shipped, platform) for platform in job["platforms"]]
-told.append(tried_nowhere(shipped))
-json.dump(told, sys.stdout)
+why = refused()
+json.dump({"settings": why, "calls": [] if why else all_tried(shipped)}, sys.stdout)

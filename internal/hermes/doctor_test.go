@@ -245,17 +245,18 @@ func TestTheProofRunsNothingThatLiesInAHome(t *testing.T) {
 }
 
 func TestTheProofHasNoTerminalToTypeInto(t *testing.T) {
-	cmd, err := equipped(t, sound, "unix:///nonexistent/a.sock").python(t.Context())
+	home := equipped(t, sound, "unix:///nonexistent/a.sock")
+	program, err := home.python(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd.Args[len(cmd.Args)-1] = `import os
+	cmd := home.asOwner(t.Context(), program, "-c", `import os
 assert os.getsid(0) == os.getpid(), "it is in another's session"
 assert not any(os.isatty(fd) for fd in range(3)), "it has a terminal"
 try:
     os.open("/dev/tty", os.O_RDWR)
 except OSError:
-    print("none", end="")`
+    print("none", end="")`)
 	if out, err := cmd.Output(); err != nil || string(out) != "none" {
 		t.Errorf("%v: %s", err, out)
 	}
@@ -302,8 +303,8 @@ func (silent) Status(context.Context) (gateway.Status, error) {
 }
 
 // blocked is a canary as it must come out.
-var blocked = canaryCall{"telegram", "", "deny", `{"action": "block", "message": "BLOCKED: x"}`,
-	`{"output": "", "exit_code": -1, "error": "BLOCKED: x", "status": "blocked"}`, "", false}
+var blocked = canaryCall{Platform: "telegram", Outcome: "deny", Hook: `{"action": "block", "message": "BLOCKED: x"}`,
+	Result: `{"output": "", "exit_code": -1, "error": "BLOCKED: x", "status": "blocked"}`}
 
 func TestAGateIsShutOnlyIfEverythingSaysSo(t *testing.T) {
 	if fault, _ := blocked.fault(); fault != "" {
@@ -348,6 +349,60 @@ func TestADiagnosisIsAsBadAsItsWorstCheck(t *testing.T) {
 	}
 }
 
+func TestADoctorNamesThePythonThatIsTooOld(t *testing.T) {
+	home := equipped(t, sound, "unix:///nonexistent/a.sock")
+	folder := t.TempDir()
+	t.Setenv("PATH", folder+":/usr/bin:/bin")
+	for does, want := range map[string]string{
+		"printf 2.7": "/python3 is Python 2.7, and Hermes and its plug-in need 3.11",
+		"printf 3.8": "/python3 is Python 3.8, and Hermes and its plug-in need 3.11",
+		"printf 4.0": "/python3 is Python 4.0",
+		"exit 3":     "/python3 for its version: exit status 3",
+		"echo no":    "/python3 does not tell its version",
+	} {
+		if err := os.WriteFile(filepath.Join(folder, "python3"), []byte("#!/bin/sh\n"+does+"\n"), 0o700); err != nil { //nolint:gosec // it is to be started
+			t.Fatal(err)
+		}
+		d := &Diagnosis{}
+		home.examineGate(t.Context(), d)
+		if c := d.of("gate"); c.State != Failed || !strings.Contains(c.Message, folder+want) {
+			t.Errorf("%s: it found:\n%s", does, told(*d))
+		}
+	}
+}
+
+func TestADoctorSaysWhichTokenIsWrong(t *testing.T) {
+	url, bearer := trial.Serve(t).TCP(t)
+	home := equipped(t, strings.Replace(sound, "timeout: 1", "timeout: 5, token_file: TOKEN", 1), strings.Replace(url, "http://", "tcp://", 1))
+	token := filepath.Join(t.TempDir(), "token")
+	t.Setenv("BAILIFF_TOKEN_FILE", token)
+	for text, want := range map[string]State{bearer: Fine, "another": Failed} {
+		if err := os.WriteFile(token, []byte(strings.TrimPrefix(text, "Bearer ")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d := &Diagnosis{}
+		home.examineGate(t.Context(), d)
+		c := d.of("gate cli")
+		if c.State != want || (want == Failed) != strings.Contains(c.Do, "plugins.entries.bailiff.settings.token_file") || strings.Contains(told(*d), bearer) {
+			t.Errorf("it found:\n%s%s", told(*d), c.Do)
+		}
+	}
+}
+
+// A sidecar that takes connections and says nothing, for many platforms.
+func TestADoctorAsksASilentSidecarOnce(t *testing.T) {
+	listener, err := net.Listen("unix", filepath.Join(trial.OpenDir(t), "s.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	home := equipped(t, strings.Replace(sound, "TELEGRAM", "DISCORD_BOT_TOKEN=hunter2\nSLACK_BOT_TOKEN=hunter2\nTELEGRAM", 1), "unix://"+listener.Addr().String())
+	told, err := home.tryGate(t.Context())
+	if err != nil || len(told.Calls) != 2 || told.Calls[0].Error == "" || told.Calls[1].Platform != "" {
+		t.Errorf("%+v, %v", told, err)
+	}
+}
+
 // The sidecar lets in the home's owner only, and whoever runs the doctor is root.
 func TestADoctorAsksAsTheHomesOwner(t *testing.T) {
 	const owner = 54321
@@ -369,7 +424,7 @@ func TestADoctorAsksAsTheHomesOwner(t *testing.T) {
 	}
 	d := &Diagnosis{}
 	moved.examineGate(t.Context(), d)
-	if d.of("gate telegram").State != Fine || d.of("gate cli").State != Fine {
+	if d.of("gate telegram").State != Fine || d.of("gate cli").State != Fine || !strings.Contains(d.of("gate cli").Message, "asked as uid 54321") {
 		t.Errorf("it found:\n%s", told(*d))
 	}
 }

@@ -13,9 +13,10 @@ import (
 const usualDoor = "unix:///run/bailiff/agent.sock"
 
 // pluginSettings and pluginVariables are what is set for the plug-in begins with, in
-// config.yaml and in the environment, which is stronger.
+// config.yaml, where it has an entry, and in the environment, which is stronger.
 const (
-	pluginSettings  = "plugins.entries." + pluginName + ".settings."
+	pluginEntry     = "plugins.entries." + pluginName + "."
+	pluginSettings  = pluginEntry + "settings."
 	pluginVariables = "BAILIFF_"
 )
 
