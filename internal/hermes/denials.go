@@ -47,7 +47,7 @@ func (p *plan) waitForAnswers() {
 func (p *plan) denyGlobs() {
 	const key = "approvals.deny"
 	said, ok := p.take(key)
-	globs, isList := said.list()
+	globs, isList := said.elements()
 	switch {
 	case !ok:
 		return
@@ -55,11 +55,21 @@ func (p *plan) denyGlobs() {
 		p.wrong(key, said, "a list of patterns")
 		return
 	}
-	for _, glob := range globs {
-		if glob = strings.TrimSpace(glob); glob != "" {
-			p.denyGlob(key, said, glob)
+	for i, element := range globs {
+		glob, isText := element.(string)
+		if glob = strings.TrimSpace(glob); glob == "" {
+			p.left(fmt.Sprintf("%s[%d]", key, i), said, wrongPattern(isText), "Correct it in Hermes, or write a guard for what it meant; the others are carried over.")
+			continue
 		}
+		p.denyGlob(key, said, glob)
 	}
+}
+
+func wrongPattern(isText bool) string {
+	if isText {
+		return "It is empty, and denies nothing."
+	}
+	return "It is no text, and so no pattern."
 }
 
 func (p *plan) denyGlob(key string, said setting, glob string) {

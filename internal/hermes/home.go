@@ -1,7 +1,9 @@
 package hermes
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -28,8 +30,13 @@ type Home struct {
 // Read reads a home, and below managed what it cannot change.
 func Read(folder, managed string) (*Home, error) {
 	about, err := os.Stat(folder)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("there is no Hermes home %s; name its folder by --home%s", folder, profilesBeside(folder))
+	case err != nil:
 		return nil, fmt.Errorf("reading the Hermes home: %w", err)
+	case !about.IsDir():
+		return nil, fmt.Errorf("%s is a file: want the folder of a Hermes home, with --home", folder)
 	}
 	h := &Home{Folder: folder}
 	if is, ok := about.Sys().(*syscall.Stat_t); ok {
@@ -46,6 +53,25 @@ func Read(folder, managed string) (*Home, error) {
 	}
 	return h, nil
 }
+
+// profilesBeside names the profiles that there are, where a folder would be one.
+func profilesBeside(folder string) string {
+	if filepath.Base(filepath.Dir(folder)) != "profiles" {
+		return ""
+	}
+	entries, _ := os.ReadDir(filepath.Dir(folder))
+	names := []string{}
+	for _, entry := range entries[:min(len(entries), mostProfiles)] {
+		names = append(names, entry.Name())
+	}
+	if len(names) == 0 {
+		return "; it has no profiles"
+	}
+	return "; profiles there are: " + strings.Join(names, ", ")
+}
+
+// mostProfiles is how many are named.
+const mostProfiles = 20
 
 func (h *Home) dotenv() string { return filepath.Join(h.Folder, ".env") }
 

@@ -18,6 +18,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/bailiff-dev/bailiff/policies"
 )
@@ -58,6 +59,7 @@ func newPlan(h *Home, to Destination) *plan {
 
 // make goes through all that is known, then through what is not.
 func (p *plan) make() {
+	p.listen()
 	p.servePlatforms()
 	p.chooseBackends()
 	p.chooseImages()
@@ -67,7 +69,28 @@ func (p *plan) make() {
 	p.askAndDeny()
 	p.leave()
 	p.leaveUnknown()
+	p.leaveMisspelt()
 	p.sayWhatRemains()
+}
+
+// listen puts the door where the plug-in asks already.
+func (p *plan) listen() {
+	key := pluginSettings + "listen"
+	said, ok := p.take(key)
+	if v, set := p.home.settings.variables[pluginVariables+"LISTEN"]; set {
+		key, said, ok = pluginVariables+"LISTEN", setting{v.value.Reveal(), v.from}, true
+	}
+	address, _ := said.text()
+	path, isSocket := strings.CutPrefix(address, "unix://")
+	switch {
+	case !ok || address == p.to.Agent:
+	case isSocket && filepath.IsAbs(path) && filepath.Clean(path) == path:
+		p.to.Agent = address
+		p.carried(key, said, "bailiff.yaml: agent.listeners", "")
+	default:
+		p.left(key, said, "The plug-in asks elsewhere than at "+p.to.Agent+", where bailiff.yaml listens: only a socket by its absolute path is carried over.",
+			"Set one to the other; a door on TCP needs a token_file of its own (docs/clients/hermes.md).")
+	}
 }
 
 // servePlatforms lets Hermes speak for what it serves, and its terminal.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/spelling"
 )
 
 // leaveModes says why Hermes' ways of asking are not bailiff's. Where nobody says
@@ -134,6 +136,25 @@ func (p *plan) leaveUnknown() {
 				p.left(key, said, "This version of bailiff does not know it.", "Look up what it does in Hermes, and set what corresponds by hand.")
 			}
 		}
+	}
+}
+
+// ofTop are the settings at the top of a config.yaml of which some decide about
+// commands.
+var ofTop = []string{"terminal", "approvals", "code_execution", "gateway", "platforms", "security", "hooks", "plugins", "quick_commands", "mcp_servers", "command_allowlist"}
+
+// leaveMisspelt names what stands at the top and was likely meant to be one of them.
+func (p *plan) leaveMisspelt() {
+	told := map[string]bool{}
+	for _, key := range p.home.settings.below("") {
+		top, _, _ := strings.Cut(key, ".")
+		meant := spelling.Nearest(top, ofTop, 2)
+		if meant == "" || meant == top || told[top] {
+			continue
+		}
+		told[top] = true
+		said, _ := p.home.settings.of(key)
+		p.left(top, said, "Hermes has no such setting; nearest is "+meant+".", "If that is meant, correct it in Hermes and import again.")
 	}
 }
 

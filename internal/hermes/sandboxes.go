@@ -5,7 +5,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/spelling"
 )
 
 // chooseBackends says which backends there are. What Hermes runs on the host, or
@@ -28,6 +31,9 @@ func (p *plan) chooseBackends() {
 	}
 }
 
+// ofHermes are the backends that Hermes knows, and bailiff's own.
+var ofHermes = []string{"local", "docker", "singularity", "ssh", "modal", "daytona", "vercel", "vercel_sandbox", "bubblewrap", pluginName}
+
 // backend is bailiff's for Hermes' at a key; empty if none is said.
 func (p *plan) backend(key string) (string, setting) {
 	said, ok := p.take(key)
@@ -47,6 +53,8 @@ func (p *plan) backend(key string) (string, setting) {
 	case name == "local":
 		p.carried(key, said, "bailiff.yaml: backends.bubblewrap", "Hermes runs commands on the host; they run in a sandbox with the host's own programs now.")
 		return "bubblewrap", said
+	case !slices.Contains(ofHermes, name):
+		p.left(key, said, "It is "+strconv.Quote(name)+": "+spelling.Unknown("backend", name, ofHermes)+".", "Correct it in Hermes and import again; until then commands run on docker, on this machine.")
 	default:
 		p.left(key, said, "This version of bailiff has no backend "+name+".", "Commands run on docker, on this machine; see docs/backends.md.")
 	}

@@ -225,12 +225,9 @@ func (v setting) number() (float64, bool) {
 	return n, ok && err == nil && !math.IsNaN(n) && !math.IsInf(n, 0)
 }
 
-// list reads a list of texts; in a .env it is JSON.
+// list reads a list of texts.
 func (v setting) list() (texts []string, ok bool) {
-	elements, ok := v.value.([]any)
-	if text, isText := v.value.(string); isText {
-		ok = json.Unmarshal([]byte(text), &elements) == nil
-	}
+	elements, ok := v.elements()
 	for _, element := range elements {
 		text, isText := element.(string)
 		if !isText {
@@ -239,4 +236,13 @@ func (v setting) list() (texts []string, ok bool) {
 		texts = append(texts, text)
 	}
 	return texts, ok
+}
+
+// elements reads a list; in a .env it is JSON.
+func (v setting) elements() (elements []any, ok bool) {
+	elements, ok = v.value.([]any)
+	if text, isText := v.value.(string); isText {
+		ok = json.Unmarshal([]byte(text), &elements) == nil
+	}
+	return elements, ok
 }

@@ -11,16 +11,22 @@ import (
 // likely meant. Valid must not be empty; it is left as it is.
 func Unknown(kind, word string, valid []string) string {
 	valid = slices.Sorted(slices.Values(valid))
-	best, least := "", len(word)/2+2
-	for _, v := range valid {
-		if d := distance(word, v); d < least {
-			best, least = v, d
-		}
-	}
-	if best != "" {
+	if best := Nearest(word, valid, len(word)/2+1); best != "" {
 		return fmt.Sprintf("unknown %s, nearest valid %s is %q", kind, kind, best)
 	}
 	return fmt.Sprintf("unknown %s, valid are %s", kind, strings.Join(valid, ", "))
+}
+
+// Nearest is the first of the words that few letters tell from the given one, at
+// most so many; empty if none is.
+func Nearest(word string, words []string, most int) string {
+	best, least := "", most+1
+	for _, w := range words {
+		if d := distance(word, w); d < least {
+			best, least = w, d
+		}
+	}
+	return best
 }
 
 // distance counts the letters to insert, drop or replace between two words.
