@@ -336,8 +336,14 @@ func TestANameOfAHomesCannotAddToTheTables(t *testing.T) {
 		"cli": map[string]any{"enabled": true}, "Upper": map[string]any{"enabled": true}, "null": map[string]any{"enabled": true},
 	}, "terminal": map[string]any{"backend": "docker", "docker_forward_env": []string{"True", "NO", "null", "y"}}})
 	report, folder := imported(t, home)
-	if strings.Contains(read(t, folder, "policies/data.yaml"), "isolation: none, backends") {
+	tables := read(t, folder, "policies/data.yaml")
+	if strings.Contains(tables, "isolation: none, backends") {
 		t.Error("it added an entry")
+	}
+	for _, key := range []string{`"True": [`, `"NO": [`, `"null": [`, `"y": [`, `"null": {`} {
+		if !strings.Contains(tables, key) {
+			t.Errorf("there is no entry %s", key)
+		}
 	}
 	if left := report.of("platform Upper"); left.Why == "" {
 		t.Errorf("not said to be left: %+v", report.Left)
