@@ -2,6 +2,7 @@ package facts
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -25,12 +26,12 @@ const (
 // string's value.
 type pyToken struct {
 	kind pyKind
-	text string
-	// column is the indentation of a newline's next line.
-	column int
 	// bytes marks b"…"; parts are set for f"…".
 	bytes bool
 	parts []pyPart
+	text  string
+	// column is the indentation of a newline's next line.
+	column int
 }
 
 // pyPart is a piece of an f-string: text, or the tokens of an expression.
@@ -68,6 +69,9 @@ func pyTokens(src string) ([]pyToken, error) {
 		if t.kind == pyNewline && tokens[len(tokens)-1].kind == pyNewline {
 			tokens[len(tokens)-1] = t
 			continue
+		}
+		if len(tokens) == cap(tokens) {
+			tokens = slices.Grow(tokens, len(tokens)) // append would copy a long program five times
 		}
 		tokens = append(tokens, t)
 		if t.kind == pyEnd {
@@ -232,11 +236,9 @@ var pyOperators = []string{
 
 func (l *pyLexer) operator() (pyToken, error) {
 	rest := l.src[l.at:]
-	for _, op := range pyOperators {
-		if strings.HasPrefix(rest, op) {
-			l.at += len(op)
-			return pyToken{kind: pyOperator, text: op}, nil
-		}
+	if op := longOperator(rest); op != "" {
+		l.at += len(op)
+		return pyToken{kind: pyOperator, text: op}, nil
 	}
 	c := rest[0]
 	l.at++
@@ -256,6 +258,19 @@ func (l *pyLexer) operator() (pyToken, error) {
 		return pyToken{}, errPython
 	}
 	return pyToken{kind: pyOperator, text: rest[:1]}, nil
+}
+
+// longOperator is the operator of several characters that a text begins with.
+func longOperator(text string) string {
+	if len(text) < 2 || strings.IndexByte("*/<>=.", text[1]) < 0 { // the second characters of all
+		return ""
+	}
+	for _, op := range pyOperators {
+		if strings.HasPrefix(text, op) {
+			return op
+		}
+	}
+	return ""
 }
 
 func matches(open, closing byte) bool {
