@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -98,15 +99,35 @@ func (c *command) printed() {
 	})
 }
 
-// breakOff ends all but the first process, and interrupts that.
+// How often, and how long apart, breakOff looks whether what it killed is gone.
+const (
+	lastLooks = 500
+	lookPause = 2 * time.Millisecond
+)
+
+// breakOff ends all but the first process, and interrupts that, which is held still
+// meanwhile so that it starts nothing else. Who is told of the end finds them gone.
 func (c *command) breakOff() {
 	c.reaping.Lock()
 	defer c.reaping.Unlock()
-	strikeAll(func() []int {
+	c.signal(syscall.SIGSTOP)
+	others := func() []int {
 		return slices.DeleteFunc(below(os.Getpid(), none), func(pid int) bool { return pid == c.first })
-	})
+	}
+	for range lastLooks {
+		if strikeAll(others) == 0 {
+			break
+		}
+		time.Sleep(lookPause)
+	}
+	c.signal(syscall.SIGINT)
+	c.signal(syscall.SIGCONT)
+}
+
+// signal sends the first process a signal, while reaping is locked.
+func (c *command) signal(s syscall.Signal) {
 	if !c.reaped {
-		_ = syscall.Kill(c.first, syscall.SIGINT)
+		_ = syscall.Kill(c.first, s)
 	}
 }
 
