@@ -101,34 +101,30 @@ func (c *command) printed() {
 
 // How often, and how long apart, breakOff looks whether what it killed is gone.
 const (
-	lastLooks = 500
+	lastLooks = 50
 	lookPause = 2 * time.Millisecond
 )
 
-// breakOff ends all but the first process, and interrupts that, which is held still
-// meanwhile so that it starts nothing else. Who is told of the end finds them gone.
+// breakOff ends all but the first process, and interrupts that when they are gone, so
+// that whoever is told of the end does not find them still dying. A first process
+// that starts others again and again is not waited for.
 func (c *command) breakOff() {
 	c.reaping.Lock()
 	defer c.reaping.Unlock()
-	c.signal(syscall.SIGSTOP)
-	others := func() []int {
-		return slices.DeleteFunc(below(os.Getpid(), none), func(pid int) bool { return pid == c.first })
-	}
 	for range lastLooks {
-		if strikeAll(others) == 0 {
+		if strikeAll(c.others) == 0 {
 			break
 		}
 		time.Sleep(lookPause)
 	}
-	c.signal(syscall.SIGINT)
-	c.signal(syscall.SIGCONT)
+	if !c.reaped {
+		_ = syscall.Kill(c.first, syscall.SIGINT)
+	}
 }
 
-// signal sends the first process a signal, while reaping is locked.
-func (c *command) signal(s syscall.Signal) {
-	if !c.reaped {
-		_ = syscall.Kill(c.first, s)
-	}
+// others are the living processes of a command but the first.
+func (c *command) others() []int {
+	return slices.DeleteFunc(below(os.Getpid(), none), func(pid int) bool { return pid == c.first })
 }
 
 // waiting is how many bytes a pipe holds.
