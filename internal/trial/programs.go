@@ -58,6 +58,7 @@ var build = sync.OnceValues(func() (string, error) {
 	if err := errors.Join(os.MkdirAll(folder, 0o755), os.MkdirAll(made, 0o755)); err != nil {
 		return "", err
 	}
+	_ = os.CopyFS(made, os.DirFS(folder)) // what is there already need not be linked again
 	command := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", made+"/", "./cmd/...")
 	command.Dir, command.Env = root, append(os.Environ(), "CGO_ENABLED=0")
 	if printed, err := command.CombinedOutput(); err != nil {
