@@ -16,11 +16,11 @@ import (
 // for its end. The sandbox is held still, so that the command lives in it before
 // anybody else comes in.
 func (e *Enforcer) background(ctx context.Context, m *matter) answer {
-	done, err := e.processes.reserve(m.located, m.Decision.Limits)
+	room, err := e.processes.reserve(m.located, m.Decision.Limits)
 	if err != nil {
 		return e.noSandbox(ctx, m.Decision, err)
 	}
-	defer done()
+	defer room.giveUp()
 	p := e.newProcess(m)
 	p.job, err = m.use.sandbox.Start(ctx, backgroundCommand(m), p.id)
 	a := answer{started: !errors.Is(err, backends.ErrNotStarted)}
@@ -29,7 +29,7 @@ func (e *Enforcer) background(ctx context.Context, m *matter) answer {
 		return e.broken(ctx, m.located, m.use, a, err)
 	}
 	e.leases.occupy(m.use.lease, p)
-	e.processes.add(p)
+	room.fill(p)
 	e.leases.changed(m.use.lease)
 	e.processes.watchers.Go(func() { e.watch(p) })
 	if m.reloads != e.reloads.Load() { // whoever judged anew what is live did not see it yet

@@ -70,8 +70,15 @@ func count(all []*process) (running int) {
 	return running
 }
 
-// reserve keeps room for a background process until it is known, or done is called.
-func (ps *processes) reserve(req bailiff.Request, limits bailiff.Limits) (done func(), err error) {
+// reservation is room that is kept for a background process which is being started.
+type reservation struct {
+	processes *processes
+	key       sessionKey
+	over      bool
+}
+
+// reserve keeps room until the process is known or the room is given up.
+func (ps *processes) reserve(req bailiff.Request, limits bailiff.Limits) (*reservation, error) {
 	key := keyOf(req)
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
@@ -82,19 +89,45 @@ func (ps *processes) reserve(req bailiff.Request, limits bailiff.Limits) (done f
 		ps.starting = map[sessionKey]int{}
 	}
 	ps.starting[key]++
-	return func() {
-		ps.mu.Lock()
-		defer ps.mu.Unlock()
-		if ps.starting[key]--; ps.starting[key] == 0 {
-			delete(ps.starting, key)
-		}
-	}, nil
+	return &reservation{processes: ps, key: key}, nil
+}
+
+// fill makes a process known in the room that was kept for it, in one step: counted
+// twice, it would keep another one out.
+func (r *reservation) fill(p *process) {
+	r.processes.mu.Lock()
+	defer r.processes.mu.Unlock()
+	r.end()
+	r.processes.know(p)
+}
+
+// giveUp leaves the room to others, unless it is filled.
+func (r *reservation) giveUp() {
+	r.processes.mu.Lock()
+	defer r.processes.mu.Unlock()
+	r.end()
+}
+
+func (r *reservation) end() {
+	if r.over {
+		return
+	}
+	r.over = true
+	if starting := r.processes.starting; starting[r.key] > 1 {
+		starting[r.key]--
+	} else {
+		delete(starting, r.key)
+	}
 }
 
 // add makes a process known to its session.
 func (ps *processes) add(p *process) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
+	ps.know(p)
+}
+
+func (ps *processes) know(p *process) {
 	key := keyOf(p.request)
 	ps.keep(key, append(ps.known[key], p))
 }
