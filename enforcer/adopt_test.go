@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -31,6 +32,15 @@ func (r *room) stands() bool {
 	default:
 		return true
 	}
+}
+
+// kill makes the disk what it is now: whatever b does from here on, a killed
+// sidecar would not have written.
+func (b *bench) kill() {
+	disk := b.let
+	disk.mu.Lock()
+	defer disk.mu.Unlock()
+	b.let = &shelf[ledger.Sandbox]{all: maps.Clone(disk.all)}
 }
 
 // successor is a sidecar that starts after b was killed: it has what was on disk
@@ -81,6 +91,7 @@ func TestWhatIsNotGoneOnWithIsForgotten(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
 			b.Execute(t.Context(), request("true"), nil)
+			b.kill()
 			if c.before != nil {
 				c.before(b)
 			}

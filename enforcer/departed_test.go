@@ -84,6 +84,7 @@ func TestASessionIsToldWhatANewStartOfTheSidecarCostIt(t *testing.T) {
 			asScripts(b)
 			wantRun(t, b, code("a = 1"))
 			id, job := b.start(t, inBackground("serve"))
+			b.kill()
 			c.meanwhile(b, job)
 			next := b.successor(t)
 			asScripts(next)
