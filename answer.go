@@ -119,6 +119,8 @@ type Progress struct {
 	Approval *Approval
 	// ToolCall is one that the caller is to run and answer.
 	ToolCall *ToolCall
+	// Step is what is being done that takes long, such as bringing an image.
+	Step string
 	// Output holds the next bytes of output, already redacted.
 	Output []byte
 }

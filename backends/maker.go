@@ -1,0 +1,109 @@
+package backends
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// Maker is the section of one backend in bailiff.yaml, holding its defaults until
+// the file has been read, and makes the backend of it. A technology is known to a
+// sidecar by one line that names its Maker.
+type Maker interface {
+	// Settings are the keys of the section.
+	Settings() []Setting
+	// Check says what is wrong with the section as a whole, once it has been read.
+	Check() error
+	// Isolated says what the backend will.
+	Isolated() bool
+	// Image is what sandboxes are made of where the policies name nothing; empty if
+	// there are no images.
+	Image() string
+	// Make makes the backend. It talks to nobody yet.
+	Make(in House) (Backend, error)
+}
+
+// House is what a sidecar gives each of its backends.
+type House struct {
+	// Runner is the path of the bailiff-runner program.
+	Runner string
+	// StateDir is a folder for the backend alone, which need not exist yet.
+	StateDir string
+	Log      *slog.Logger
+}
+
+// Setting is one key of a backend's section.
+type Setting struct {
+	Key string
+	// Into is where the value goes, and what it holds before is the default:
+	// *string, *bool, *int, *time.Duration, *[]string, *Path, *[]Path or *Credential.
+	Into any
+	// Check says of a text, or of each of a list, what would be right, as in "want
+	// unix:///path or tcp://host:port". Nil takes any that is not empty.
+	Check func(value string) error
+	// Least and Most bound a number (in whole numbers) and a duration (in seconds).
+	Least, Most int
+}
+
+// Path is a path of this machine; one that the file says relative to itself, or
+// with ~, is absolute here.
+type Path string
+
+// Credential says where a secret is kept: in a file that nobody else may write, or
+// in a variable of the sidecar's own environment. It is read at each use, so that
+// it can be renewed.
+type Credential struct {
+	File Path
+	Env  string
+}
+
+// Read returns the secret, without the white space around it.
+func (c Credential) Read() (bailiff.Secret, error) {
+	text, from := os.Getenv(c.Env), "variable "+c.Env
+	if c.File != "" {
+		content, err := os.ReadFile(string(c.File))
+		if err != nil {
+			return bailiff.Secret{}, fmt.Errorf("reading a credential: %w", err)
+		}
+		text, from = string(content), string(c.File)
+	}
+	if text = strings.TrimSpace(text); text == "" {
+		return bailiff.Secret{}, fmt.Errorf("reading a credential: %s is empty", from)
+	}
+	return bailiff.NewSecret(text), nil
+}
+
+// OneOf takes one of some words.
+func OneOf(words ...string) func(string) error {
+	return func(value string) error {
+		for _, word := range words {
+			if value == word {
+				return nil
+			}
+		}
+		return errors.New("want one of " + strings.Join(words, ", "))
+	}
+}
+
+// step is the key under which a context carries who wants to hear of steps.
+type step struct{}
+
+// WithSteps has tell called with each long step that is taken for a caller, such as
+// bringing an image: a sentence's beginning without names of anybody, as in "pulling
+// image debian:12: 3 of 7 parts". It is a trace, as net/http/httptrace is one, and
+// decides nothing.
+func WithSteps(ctx context.Context, tell func(what string)) context.Context {
+	return context.WithValue(ctx, step{}, tell)
+}
+
+// Step tells whoever listens what is being done that takes long.
+func Step(ctx context.Context, format string, args ...any) {
+	if tell, ok := ctx.Value(step{}).(func(string)); ok {
+		tell(fmt.Sprintf(format, args...))
+	}
+}
