@@ -2,7 +2,6 @@ package backends
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -11,9 +10,12 @@ import (
 	"github.com/bailiff-dev/bailiff"
 )
 
+// Catalogue holds the technologies that a sidecar knows, by the names that
+// decisions use: what makes a section with its defaults.
+type Catalogue map[string]func() Maker
+
 // Maker is the section of one backend in bailiff.yaml, holding its defaults until
-// the file has been read, and makes the backend of it. A technology is known to a
-// sidecar by one line that names its Maker.
+// the file has been read, and makes the backend of it.
 type Maker interface {
 	// Settings are the keys of the section.
 	Settings() []Setting
@@ -43,10 +45,12 @@ type Setting struct {
 	// Into is where the value goes, and what it holds before is the default:
 	// *string, *bool, *int, *time.Duration, *[]string, *Path, *[]Path or *Credential.
 	Into any
-	// Check says of a text, or of each of a list, what would be right, as in "want
-	// unix:///path or tcp://host:port". Nil takes any that is not empty.
+	// Valid are the only texts that there may be, in a list too; empty means any.
+	Valid []string
+	// Check says of a text or path, or of each of a list, what would be right, as in
+	// "want unix:///path or tcp://host:port". Nil takes any that is not empty.
 	Check func(value string) error
-	// Least and Most bound a number (in whole numbers) and a duration (in seconds).
+	// Least and Most bound a number, or a duration in seconds.
 	Least, Most int
 }
 
@@ -76,18 +80,6 @@ func (c Credential) Read() (bailiff.Secret, error) {
 		return bailiff.Secret{}, fmt.Errorf("reading a credential: %s is empty", from)
 	}
 	return bailiff.NewSecret(text), nil
-}
-
-// OneOf takes one of some words.
-func OneOf(words ...string) func(string) error {
-	return func(value string) error {
-		for _, word := range words {
-			if value == word {
-				return nil
-			}
-		}
-		return errors.New("want one of " + strings.Join(words, ", "))
-	}
 }
 
 // step is the key under which a context carries who wants to hear of steps.
