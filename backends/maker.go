@@ -43,8 +43,11 @@ type House struct {
 type Setting struct {
 	Key string
 	// Into is where the value goes, and what it holds before is the default:
-	// *string, *bool, *int, *time.Duration, *[]string, *Path, *[]Path or *Credential.
+	// *string, *[]string, *bool, *int, *time.Duration or *Credential.
 	Into any
+	// Path says that a text, or each of a list, is a path of this machine: one that is
+	// relative to the file, or starts with ~, is made absolute.
+	Path bool
 	// Valid are the only texts that there may be, in a list too; empty means any.
 	Valid []string
 	// Check says of a text or path, or of each of a list, what would be right, as in
@@ -54,27 +57,25 @@ type Setting struct {
 	Least, Most int
 }
 
-// Path is a path of this machine; one that the file says relative to itself, or
-// with ~, is absolute here.
-type Path string
-
 // Credential says where a secret is kept: in a file that nobody else may write, or
 // in a variable of the sidecar's own environment. It is read at each use, so that
 // it can be renewed.
 type Credential struct {
-	File Path
-	Env  string
+	File, Env string
 }
+
+// Given says whether the configuration names a place.
+func (c Credential) Given() bool { return c != Credential{} }
 
 // Read returns the secret, without the white space around it.
 func (c Credential) Read() (bailiff.Secret, error) {
 	text, from := os.Getenv(c.Env), "variable "+c.Env
 	if c.File != "" {
-		content, err := os.ReadFile(string(c.File))
+		content, err := os.ReadFile(c.File)
 		if err != nil {
 			return bailiff.Secret{}, fmt.Errorf("reading a credential: %w", err)
 		}
-		text, from = string(content), string(c.File)
+		text, from = string(content), c.File
 	}
 	if text = strings.TrimSpace(text); text == "" {
 		return bailiff.Secret{}, fmt.Errorf("reading a credential: %s is empty", from)
