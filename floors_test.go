@@ -24,9 +24,10 @@ var floors = map[string]int{
 	"internal/spelling": 0, "internal/feed": 0, "internal/excerpt": 0, "internal/guard": 1, "internal/tables": 1, "internal/approval": 1,
 	"internal/people": 2, "internal/ledger": 2,
 	"internal/pdp": 2, "backends/local": 2, "backends/bubblewrap": 2, "backends/docker": 2, "backends/backendtest": 2,
-	"enforcer":       3,
-	"gateway":        4,
-	"gateway/client": 5, "gateway/console": 5, "gateway/mcp": 5, "internal/hermes": 5,
+	"backends/catalogue": 3,
+	"enforcer":           3,
+	"gateway":            4,
+	"gateway/client":     5, "gateway/console": 5, "gateway/mcp": 5, "internal/hermes": 5,
 	"cmd/bailiff": 6, "cmd/bailiff-runner": 6, "cmd/bailiff-hook": 6, "docs": 6,
 	"examples": 6, "examples/go/ask": 6,
 	"examples/hermes": 0,                      // the plug-in, as files
@@ -40,6 +41,7 @@ var sideways = map[string]bool{
 	"backends/runner backends":          true,
 	"backends/kernel backends":          true,
 	"internal/guard internal/facts":     true, // conditions name the fields of facts
+	"internal/config backends":          true, // each technology says what its section holds
 	"internal/config internal/guard":    true, // bailiff.yaml holds conditions, whose faults are its own
 	"internal/approval internal/redact": true, // what is kept holds no secrets
 	"internal/audit internal/redact":    true,

@@ -2,9 +2,11 @@ package backends
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/bailiff-dev/bailiff"
@@ -23,9 +25,9 @@ type Maker interface {
 	Check() error
 	// Isolated says what the backend will.
 	Isolated() bool
-	// Image is what sandboxes are made of where the policies name nothing; empty if
-	// there are no images.
-	Image() string
+	// DefaultImage is what sandboxes are made of where the policies name nothing; empty
+	// if there are no images.
+	DefaultImage() string
 	// Make makes the backend. It talks to nobody yet.
 	Make(in House) (Backend, error)
 }
@@ -43,7 +45,8 @@ type House struct {
 type Setting struct {
 	Key string
 	// Into is where the value goes, and what it holds before is the default:
-	// *string, *[]string, *bool, *int, *time.Duration or *Credential.
+	// *string, *[]string, *bool, *int, *time.Duration or *Credential. A []Setting is a
+	// section below this one.
 	Into any
 	// Path says that a text, or each of a list, is a path of this machine: one that is
 	// relative to the file, or starts with ~, is made absolute.
@@ -81,6 +84,24 @@ func (c Credential) Read() (bailiff.Secret, error) {
 		return bailiff.Secret{}, fmt.Errorf("reading a credential: %s is empty", from)
 	}
 	return bailiff.NewSecret(text), nil
+}
+
+var numericUser = regexp.MustCompile(`^[1-9][0-9]{0,8}:[1-9][0-9]{0,8}$`)
+
+// IsUnprivileged checks a setting that names a user by numbers.
+func IsUnprivileged(user string) error {
+	if !numericUser.MatchString(user) {
+		return errors.New(`want numeric uid:gid of a user that is not root, such as "10000:10000"`)
+	}
+	return nil
+}
+
+// IsMountable checks a setting that names a folder of which mounts may be taken.
+func IsMountable(folder string) error {
+	if folder == "/" {
+		return errors.New("want a folder, not the whole machine")
+	}
+	return nil
 }
 
 // step is the key under which a context carries who wants to hear of steps.

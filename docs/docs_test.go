@@ -18,6 +18,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/trial"
 )
@@ -102,7 +103,7 @@ func TestBlocksAreWhatTheySay(t *testing.T) {
 		"sh": nil, "text": nil, "rego": compiles, "yaml tables": isTables,
 		"json": func(_ *testing.T, text string) error { var v any; return json.Unmarshal([]byte(text), &v) },
 		"yaml": func(_ *testing.T, text string) error {
-			_, err := config.Parse("/etc/bailiff/bailiff.yaml", []byte(text))
+			_, err := config.Parse("/etc/bailiff/bailiff.yaml", []byte(text), catalogue.All())
 			return err
 		},
 	}
@@ -275,7 +276,7 @@ func TestTheConfigurationReferenceSetsEveryKey(t *testing.T) {
 	if len(blocks) == 0 {
 		t.Fatal("there is no reference")
 	}
-	c, err := config.Parse("/etc/bailiff/bailiff.yaml", []byte(blocks[0].text))
+	c, err := config.Parse("/etc/bailiff/bailiff.yaml", []byte(blocks[0].text), catalogue.All())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -93,8 +92,6 @@ func New(cfg Config) (*Backend, error) {
 	return b, nil
 }
 
-var numericUser = regexp.MustCompile(`^[1-9][0-9]{0,8}:[1-9][0-9]{0,8}$`)
-
 func (c Config) check() error {
 	var faults []error
 	fault := func(wrong bool, format string, args ...any) {
@@ -104,7 +101,9 @@ func (c Config) check() error {
 	}
 	fault(c.Runner == "", "bubblewrap backend lacks the path of bailiff-runner")
 	fault(!filepath.IsAbs(c.StateDir), "bubblewrap state folder is %q, want an absolute path", c.StateDir)
-	fault(!numericUser.MatchString(c.User), "bubblewrap user is %q, want numbers above zero as uid:gid", c.User)
+	if err := backends.IsUnprivileged(c.User); err != nil {
+		faults = append(faults, fmt.Errorf("bubblewrap user is %q: %w", c.User, err))
+	}
 	fault(c.Root != "" && (!filepath.IsAbs(c.Root) || filepath.Clean(c.Root) == "/"),
 		"bubblewrap root is %q, want the absolute path of a folder made for sandboxes", c.Root)
 	for _, name := range c.AcceptMissing {

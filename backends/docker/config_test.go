@@ -15,9 +15,9 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 		says string
 	}{
 		{"no runner", Config{}, "bailiff-runner"},
-		{"root", Config{Runner: "r", User: "0:0"}, "above zero"},
-		{"root's group", Config{Runner: "r", User: "1000:0"}, "above zero"},
-		{"a user by name", Config{Runner: "r", User: "nobody:nogroup"}, "numbers"},
+		{"root", Config{Runner: "r", User: "0:0"}, "not root"},
+		{"root's group", Config{Runner: "r", User: "1000:0"}, "not root"},
+		{"a user by name", Config{Runner: "r", User: "nobody:nogroup"}, "numeric uid:gid"},
 		{"a lack that cannot be accepted", Config{Runner: "r", AcceptMissingLimits: []string{"network"}}, `"network"`},
 		{"an address that is none", Config{Runner: "r", Host: "nonsense"}, "nonsense"},
 		{"an address by ssh", Config{Runner: "r", Host: "ssh://host"}, "ssh"},

@@ -36,7 +36,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -157,11 +156,9 @@ func (c Config) check() error {
 	return errors.Join(faults...)
 }
 
-var numericUser = regexp.MustCompile(`^([1-9][0-9]{0,8}):([1-9][0-9]{0,8})$`)
-
 func unprivileged(user string) (uid, gid int, err error) {
-	if !numericUser.MatchString(user) {
-		return 0, 0, fmt.Errorf("docker user is %q, want numbers above zero as uid:gid", user)
+	if err := backends.IsUnprivileged(user); err != nil {
+		return 0, 0, fmt.Errorf("docker user is %q: %w", user, err)
 	}
 	_, err = fmt.Sscanf(user, "%d:%d", &uid, &gid)
 	return uid, gid, err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/config"
 )
@@ -159,7 +160,7 @@ func wantNothingOf(t *testing.T, folder, text string) {
 // ownedBy lists what the engine has of a state folder's sidecar.
 func ownedBy(t *testing.T, folder, text string, list ...string) []string {
 	t.Helper()
-	cfg, err := config.Parse(filepath.Join(folder, "bailiff.yaml"), []byte(text))
+	cfg, err := config.Parse(filepath.Join(folder, "bailiff.yaml"), []byte(text), catalogue.All())
 	if err != nil {
 		t.Fatal(err)
 	}

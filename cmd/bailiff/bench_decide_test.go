@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/internal/config"
 )
 
@@ -81,7 +82,7 @@ const userMark = "the-user-of-this-request"
 // benchCase is a request, its input document, and the median time of the bare
 // evaluation.
 func benchCase(b *testing.B) (request, input []byte, bare time.Duration) {
-	policies, err := openPolicies(b.Context(), config.Default(), nil, nil)
+	policies, err := openPolicies(b.Context(), config.Default(catalogue.All()), nil, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

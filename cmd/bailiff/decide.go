@@ -141,14 +141,8 @@ type plan struct{ isolated bool }
 
 func planned(c config.Backends) map[string]backends.Backend {
 	all := map[string]backends.Backend{}
-	if c.Docker != nil {
-		all["docker"] = plan{isolated: true}
-	}
-	if c.Bubblewrap != nil {
-		all["bubblewrap"] = plan{isolated: true}
-	}
-	if c.Local != nil {
-		all["local"] = plan{isolated: false}
+	for name, section := range c {
+		all[name] = plan{section.Isolated()}
 	}
 	return all
 }

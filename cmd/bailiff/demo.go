@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/config"
@@ -109,7 +110,7 @@ metrics: {listen: ""}
 env: {sources: ["file:variables.env"]}
 backends: {docker: {image: "%[2]s"}, bubblewrap: {%[3]s}, local: {}}
 `, folder, demoImage, demoLimits())
-	cfg, err := config.Parse(filepath.Join(folder, "bailiff.yaml"), []byte(text))
+	cfg, err := config.Parse(filepath.Join(folder, "bailiff.yaml"), []byte(text), catalogue.All())
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +135,7 @@ const demoImage = "bailiff-sandbox:test"
 func demoBackends(ctx context.Context, cfg *config.Config, log *slog.Logger) {
 	all, err := newBackends(cfg, log)
 	if err != nil || all["docker"].Ready(ctx) != nil {
-		cfg.Backends.Docker = nil
+		delete(cfg.Backends, "docker")
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/corpus"
 )
@@ -31,7 +32,7 @@ func demoCorpus(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	cfg := config.Default()
+	cfg := config.Default(catalogue.All())
 	cfg.Policies.EvalTimeout = corpusTimeout
 	policies, err := openPolicies(ctx, cfg, nil, nil)
 	if err != nil {

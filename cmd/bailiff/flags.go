@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/words"
 )
@@ -24,7 +25,7 @@ func loadConfig(explicit string) (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return config.Load(path)
+	return config.Load(path, catalogue.All())
 }
 
 // newLog returns the sidecar's own log, on standard error.

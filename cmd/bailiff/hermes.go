@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/hermes"
 )
@@ -81,7 +82,7 @@ Exit status: 0, or 1 if nothing was written.`,
 			if err != nil {
 				return err
 			}
-			defaults := config.Default()
+			defaults := config.Default(catalogue.All())
 			to.Agent, to.Operator = defaults.Agent.Listeners[0].Listen.String(), defaults.Operator.UIDs[0]
 			report, err := hermes.Import(read, to)
 			if err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/config"
 )
@@ -26,7 +27,7 @@ type process struct {
 func launch(tb testing.TB, folder, text string) *process {
 	tb.Helper()
 	p := &process{config: filepath.Join(folder, "bailiff.yaml")}
-	cfg, err := config.Parse(p.config, []byte(text))
+	cfg, err := config.Parse(p.config, []byte(text), catalogue.All())
 	if err == nil {
 		err = os.WriteFile(p.config, []byte(text), 0o600)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/config"
 )
@@ -51,7 +52,7 @@ runner: {path: %[2]s}
 // tryServe starts one by a whole configuration.
 func tryServe(tb testing.TB, folder, text string) (*running, error) {
 	tb.Helper()
-	cfg, err := config.Parse(filepath.Join(folder, "bailiff.yaml"), []byte(text))
+	cfg, err := config.Parse(filepath.Join(folder, "bailiff.yaml"), []byte(text), catalogue.All())
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -94,8 +94,8 @@ func (s *sidecar) platforms(ctx context.Context) []gateway.PlatformStatus {
 
 // image is the one that a decision's backend would use.
 func (s *sidecar) image(b bailiff.BackendTerms) string {
-	if b.Image == "" && b.Name == "docker" && s.cfg.Backends.Docker != nil {
-		return s.cfg.Backends.Docker.Image
+	if section := s.cfg.Backends[b.Name]; b.Image == "" && section != nil {
+		return section.DefaultImage()
 	}
 	return b.Image
 }

@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/guard"
 )
 
@@ -199,41 +200,9 @@ type SandboxShares struct{ Total, Caller, User, Backend int }
 // may take in all; no sandboxes means none.
 type Warm struct{ Sandboxes, MemoryMB int }
 
-// Backends are the configured backends; nil means that one is not.
-type Backends struct {
-	Docker     *Docker
-	Bubblewrap *Bubblewrap
-	Local      *Local
-}
-
-// Docker configures the docker backend.
-type Docker struct {
-	// Host is the engine's address; empty means $DOCKER_HOST or its usual socket.
-	Host string
-	// Image is what sandboxes run where the policies name none.
-	Image string
-	// User is the uid:gid that commands run as; empty means the backend's own.
-	User string
-	// AcceptMissingLimits names the limits that the engine may lack.
-	AcceptMissingLimits []string
-	// MountsAllowed are the folders that policies may show in a sandbox.
-	MountsAllowed []string
-}
-
-// Bubblewrap configures the bubblewrap backend.
-type Bubblewrap struct {
-	// Root is a folder that serves as the sandbox's root; empty means the host's
-	// own programs and libraries.
-	Root                string
-	AcceptMissingLimits []string
-	MountsAllowed       []string
-}
-
-// Local configures the backend without isolation.
-type Local struct {
-	// Workdir is where commands start; empty means the sidecar's user's home.
-	Workdir string
-}
+// Backends are the sections of the configured backends by the names that decisions
+// use.
+type Backends map[string]backends.Maker
 
 // Runner says where the bailiff-runner program is; an empty path means beside
 // bailiff.
@@ -286,10 +255,11 @@ func usualPlaces() []string {
 }
 
 // Load reads a configuration that nobody else may write; the empty path stands
-// for the embedded defaults. The error for a faulty file is of type [Faults].
-func Load(path string) (*Config, error) {
+// for the embedded defaults. It may name the technologies that are known. The error
+// for a faulty file is of type [Faults].
+func Load(path string, known backends.Catalogue) (*Config, error) {
 	if path == "" {
-		return Default(), nil
+		return Default(known), nil
 	}
 	if err := Trusted(path); err != nil {
 		return nil, fmt.Errorf("reading the configuration: %w", err)
@@ -298,14 +268,14 @@ func Load(path string) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the configuration: %w", err)
 	}
-	c, r := read(path, text)
+	c, r := read(path, text, known)
 	r.checkTrust()
 	return c, r.err()
 }
 
 // Parse reads a configuration's text and touches no file; name is its path, for
 // messages and relative paths. The error for a faulty text is of type [Faults].
-func Parse(name string, text []byte) (*Config, error) {
-	c, r := read(name, text)
+func Parse(name string, text []byte, known backends.Catalogue) (*Config, error) {
+	c, r := read(name, text, known)
 	return c, r.err()
 }

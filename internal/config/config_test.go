@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -10,6 +11,11 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/bubblewrap"
+	"github.com/bailiff-dev/bailiff/backends/catalogue"
+	"github.com/bailiff-dev/bailiff/backends/docker"
+	"github.com/bailiff-dev/bailiff/backends/local"
 	"github.com/bailiff-dev/bailiff/internal/guard"
 )
 
@@ -26,7 +32,7 @@ func TestEveryMistakeIsNamedWithItsLine(t *testing.T) {
 				t.Fatal(err)
 			}
 			first, _, _ := strings.Cut(string(text), "\n")
-			_, err = Parse("bailiff.yaml", text)
+			_, err = parse("bailiff.yaml", string(text))
 			want := "bailiff.yaml:" + strings.TrimPrefix(first, "# want ")
 			if err == nil || err.Error() != want {
 				t.Errorf("got  %v\nwant %s", err, want)
@@ -36,7 +42,7 @@ func TestEveryMistakeIsNamedWithItsLine(t *testing.T) {
 }
 
 func TestAllMistakesAreNamedAtOnce(t *testing.T) {
-	_, err := Parse("bailiff.yaml", []byte("log: {level: loud}\npolicies: {eval_timeout: 0s}\nfoo: 1\n"))
+	_, err := parse("bailiff.yaml", "log: {level: loud}\npolicies: {eval_timeout: 0s}\nfoo: 1\n")
 	var faults Faults
 	if !errors.As(err, &faults) || len(faults) != 3 {
 		t.Fatalf("got %v, want three faults", err)
@@ -54,7 +60,7 @@ func TestAGoodConfigurationIsReadWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Parse("/etc/bailiff/bailiff.yaml", text)
+	got, err := parse("/etc/bailiff/bailiff.yaml", string(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,9 +100,9 @@ func TestAGoodConfigurationIsReadWhole(t *testing.T) {
 			Warm:              Warm{Sandboxes: 0, MemoryMB: 512},
 		},
 		Backends: Backends{
-			Docker:     &Docker{Image: "python:3.12", User: "1000:1000", AcceptMissingLimits: []string{"disk_mb"}, MountsAllowed: []string{"/srv/data"}},
-			Bubblewrap: &Bubblewrap{},
-			Local:      &Local{Workdir: "/home/ana/agent"},
+			"docker":     &docker.Config{Image: "python:3.12", User: "1000:1000", AcceptMissingLimits: []string{"disk_mb"}, MountsAllowed: []string{"/srv/data"}},
+			"bubblewrap": &bubblewrap.Config{},
+			"local":      &local.Config{Workdir: "/home/ana/agent"},
 		},
 		Runner: Runner{Path: "/usr/lib/bailiff/bailiff-runner"},
 		Log:    Log{Format: "json", Level: "debug"},
@@ -106,6 +112,9 @@ func TestAGoodConfigurationIsReadWhole(t *testing.T) {
 	}
 }
 
+// parse reads a text that may name every technology.
+func parse(name, text string) (*Config, error) { return Parse(name, []byte(text), catalogue.All()) }
+
 func TestWhatAFileLeavesOutHasItsDefault(t *testing.T) {
 	for name, text := range map[string]string{
 		"an empty file":       "",
@@ -114,8 +123,8 @@ func TestWhatAFileLeavesOutHasItsDefault(t *testing.T) {
 		"an explicit default": "metrics: {listen: \"127.0.0.1:9464\"}\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := Parse("bailiff.yaml", []byte(text))
-			want := Default()
+			got, err := parse("bailiff.yaml", text)
+			want := Default(catalogue.All())
 			want.Path = "bailiff.yaml"
 			if err != nil || !reflect.DeepEqual(got, want) {
 				t.Errorf("got %+v, %v\nwant %+v", got, err, want)
@@ -125,24 +134,21 @@ func TestWhatAFileLeavesOutHasItsDefault(t *testing.T) {
 }
 
 func TestABackendIsConfiguredIfItsKeyIsThere(t *testing.T) {
-	c, err := Parse("bailiff.yaml", []byte("backends: {local: {}, docker: }"))
-	if err != nil || c.Backends.Local == nil || c.Backends.Docker == nil || c.Backends.Bubblewrap != nil {
+	c, err := parse("bailiff.yaml", "backends: {local: {}, docker: }")
+	if want := (Backends{"local": &local.Config{}, "docker": docker.Defaults()}); err != nil || !reflect.DeepEqual(c.Backends, want) {
 		t.Errorf("got %+v, %v", c.Backends, err)
-	}
-	if c.Backends.Docker.Image != defaultImage {
-		t.Errorf("image is %q", c.Backends.Docker.Image)
 	}
 }
 
 func TestMetricsCanBeTurnedOff(t *testing.T) {
-	c, err := Parse("bailiff.yaml", []byte(`metrics: {listen: ""}`))
+	c, err := parse("bailiff.yaml", `metrics: {listen: ""}`)
 	if err != nil || c.Metrics.Listen != "" {
 		t.Errorf("got %q, %v", c.Metrics.Listen, err)
 	}
 }
 
 func TestDefaultsSuitTheUser(t *testing.T) {
-	c := Default()
+	c := Default(catalogue.All())
 	if os.Geteuid() == 0 && (c.StateDir != "/var/lib/bailiff" || c.Operator.Listen.String() != "unix:///run/bailiff/operator.sock") {
 		t.Errorf("root gets %s, %s", c.StateDir, c.Operator.Listen)
 	}
@@ -155,12 +161,12 @@ func TestDefaultsSuitTheUser(t *testing.T) {
 }
 
 func TestWhatIsRiskyWarns(t *testing.T) {
-	c, err := Parse("bailiff.yaml", []byte(`
+	c, err := parse("bailiff.yaml", `
 agent: {listeners: [{name: far, listen: "tcp://0.0.0.0:8640", token_file: t}, {name: near, listen: "tcp://[::1]:8640", token_file: t}]}
 operator: {allow_same_user: true, console: "10.0.0.1:8642"}
 metrics: {listen: "0.0.0.0:9464"}
 backends: {local: {}}
-`))
+`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,13 +215,13 @@ func TestLoadRefusesWhatOthersMayWrite(t *testing.T) {
 	path := filepath.Join(dir, "bailiff.yaml")
 	write(t, path, "policies: {paths: [policies]}\n", 0o600)
 	write(t, filepath.Join(dir, "policies", "a.rego"), "package bailiff\n", 0o644)
-	if _, err := Load(path); err != nil {
+	if _, err := Load(path, catalogue.All()); err != nil {
 		t.Fatalf("a file of one's own is refused: %v", err)
 	}
 	if err := os.Chmod(filepath.Join(dir, "policies", "a.rego"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(path); err != nil {
+	if _, err := Load(path, catalogue.All()); err != nil {
 		t.Fatalf("policies are looked into by whoever loads them, not here: %v", err)
 	}
 	if err := os.Chmod(path, 0o620); err != nil {
@@ -232,13 +238,13 @@ func TestLoadNamesAMissingTokenFile(t *testing.T) {
 
 func refused(t *testing.T, path, want string) {
 	t.Helper()
-	if _, err := Load(path); err == nil || !strings.Contains(err.Error(), want) {
+	if _, err := Load(path, catalogue.All()); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("loading gives %v, want %q", err, want)
 	}
 }
 
 func TestLoadWithoutAFileGivesTheDefaults(t *testing.T) {
-	if c, err := Load(""); err != nil || !reflect.DeepEqual(c, Default()) {
+	if c, err := Load("", catalogue.All()); err != nil || !reflect.DeepEqual(c, Default(catalogue.All())) {
 		t.Errorf("got %+v, %v", c, err)
 	}
 }
@@ -253,7 +259,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		c, err := Parse("bailiff.yaml", text)
+		c, err := parse("bailiff.yaml", string(text))
 		if err == nil && (c.Approvals.Timeout <= 0 || c.Policies.EvalTimeout <= 0 || len(c.Operator.UIDs) == 0) {
 			t.Errorf("accepted %+v", c)
 		}
@@ -271,4 +277,45 @@ func write(t *testing.T, path, text string, mode os.FileMode) {
 	if err := os.Chmod(path, mode); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func TestACredentialIsAPlaceNeverASecret(t *testing.T) {
+	known := backends.Catalogue{"far": func() backends.Maker { return new(far) }}
+	for text, want := range map[string]string{
+		"{env: FAR_KEY}":             "",
+		"{file: key}":                "",
+		"sk-123":                     "bailiff.yaml:1: backends.far.key: want a section of keys, is text",
+		"{}":                         "bailiff.yaml:1: backends.far.key: want either {file: PATH} or {env: NAME}",
+		"{env: FAR_KEY, file: key}":  "bailiff.yaml:1: backends.far.key: want either {file: PATH} or {env: NAME}",
+		"{env: FAR_KEY}, number: 11": "bailiff.yaml:1: backends.far.number: want 1 to 10, is 11",
+		"{env: FAR_KEY}, number: 2":  "bailiff.yaml:1: backends.far: want number to be odd",
+	} {
+		t.Run(text, func(t *testing.T) {
+			c, err := Parse("bailiff.yaml", []byte("backends: {far: {key: "+text+"}}"), known)
+			if got := fmt.Sprint(err); want != "" && got != want || want == "" && err != nil {
+				t.Fatalf("got  %v\nwant %v", got, want)
+			}
+			if want == "" && !c.Backends["far"].(*far).key.Given() {
+				t.Error("the credential was not read")
+			}
+		})
+	}
+}
+
+// far is a technology of this test's.
+type far struct {
+	backends.Maker
+	key    backends.Credential
+	number int
+}
+
+func (f *far) Settings() []backends.Setting {
+	return []backends.Setting{{Key: "key", Into: &f.key}, {Key: "number", Into: &f.number, Least: 1, Most: 10}}
+}
+
+func (f *far) Check() error {
+	if f.number%2 == 0 && f.number > 0 {
+		return errors.New("want number to be odd")
+	}
+	return nil
 }

@@ -5,11 +5,15 @@ import (
 	"os"
 	"time"
 
+	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/places"
 )
 
+// usual are the backends that are there where the configuration names none.
+var usual = []string{"docker", "bubblewrap"}
+
 // Default returns the configuration that serves where no file is.
-func Default() *Config {
+func Default(known backends.Catalogue) *Config {
 	self := []uint32{uint32(os.Geteuid())} //nolint:gosec // a uid fits
 	return &Config{
 		StateDir: places.State(),
@@ -28,13 +32,20 @@ func Default() *Config {
 			Sandboxes:         SandboxShares{Total: 500, Caller: 300, User: 50, Backend: 400},
 			Warm:              Warm{Sandboxes: 4, MemoryMB: 256},
 		},
-		Backends: Backends{Docker: &Docker{Image: defaultImage}, Bubblewrap: &Bubblewrap{}},
+		Backends: usualBackends(known),
 		Log:      Log{Format: "text", Level: "info"},
 	}
 }
 
-// defaultImage has bash, git, curl and python3, which sandboxes are expected to have.
-const defaultImage = "python:3.13-bookworm"
+func usualBackends(known backends.Catalogue) Backends {
+	all := Backends{}
+	for _, name := range usual {
+		if section, ok := known[name]; ok {
+			all[name] = section()
+		}
+	}
+	return all
+}
 
 func socket(name string) Address { return Address{"unix", places.Socket(name)} }
 
@@ -55,10 +66,20 @@ func (c *Config) Warnings() []string {
 	if c.Operator.AllowSameUser {
 		all = append(all, "operator.allow_same_user is true: an agent that runs as an operator's user can approve its own requests")
 	}
-	if c.Backends.Docker == nil && c.Backends.Bubblewrap == nil {
+	if !c.Backends.isolate() {
 		all = append(all, "no isolated backend is configured: every request of a messaging platform will be refused")
 	}
 	return all
+}
+
+// isolate says whether any of them does.
+func (b Backends) isolate() bool {
+	for _, section := range b {
+		if section.Isolated() {
+			return true
+		}
+	}
+	return false
 }
 
 func loopback(hostport string) bool {

@@ -15,12 +15,14 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
+	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/spelling"
 )
 
 // reader walks the nodes of one text and gathers what is wrong.
 type reader struct {
 	name, folder, home string
+	known              backends.Catalogue
 	faults             Faults
 	// trust are the files and folders that nobody else may write.
 	trust []trustee
@@ -44,13 +46,13 @@ type trustee struct {
 // fields are the keys that a section may have, each with what reads its value.
 type fields map[string]func(place)
 
-func read(name string, text []byte) (*Config, *reader) {
-	r := &reader{name: name, listens: map[int]place{}}
+func read(name string, text []byte, known backends.Catalogue) (*Config, *reader) {
+	r := &reader{name: name, known: known, listens: map[int]place{}}
 	if abs, err := filepath.Abs(name); err == nil {
 		r.folder = filepath.Dir(abs)
 	}
 	r.home, _ = os.UserHomeDir()
-	c := Default()
+	c := Default(known)
 	c.Path = name
 	if root := r.parse(text); root != nil {
 		r.config(c, place{node: root})

@@ -4,12 +4,9 @@ import (
 	"net"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/goccy/go-yaml/ast"
 
 	"github.com/bailiff-dev/bailiff"
 )
@@ -29,7 +26,7 @@ func (r *reader) config(c *Config, at place) {
 		"guards":    func(at place) { r.list(at, func(at place) { r.guard(c, at) }) },
 		"approvals": func(at place) { r.approvals(c, at) },
 		"limits":    func(at place) { r.shares(&c.Limits, at) },
-		"backends":  func(at place) { r.backends(&c.Backends, at) },
+		"backends":  func(at place) { r.backends(c, at) },
 		"runner":    func(at place) { r.section(at, fields{"path": r.pathInto(&c.Runner.Path)}) },
 		"log": func(at place) {
 			r.section(at, fields{
@@ -316,95 +313,4 @@ func (r *reader) share(s *Shares, at place, least, most int) {
 		"caller": r.number(&s.Caller, least, most), "session": r.number(&s.Session, least, most),
 		"user": r.number(&s.User, least, most),
 	})
-}
-
-func (r *reader) backends(b *Backends, at place) {
-	if _, empty := at.node.(*ast.NullNode); empty {
-		return
-	}
-	*b = Backends{}
-	want := fields{
-		"docker":     func(at place) { b.Docker = r.docker(at) },
-		"bubblewrap": func(at place) { b.Bubblewrap = r.bubblewrap(at) },
-		"local": func(at place) {
-			b.Local = &Local{}
-			r.section(at, fields{"workdir": r.pathInto(&b.Local.Workdir)})
-		},
-	}
-	for _, name := range []string{"ssh", "apptainer", "modal", "daytona", "vercel"} {
-		want[name] = func(at place) {
-			r.fault(at, "this version has no %s backend, only docker, bubblewrap and local", name)
-		}
-	}
-	before := len(r.faults)
-	r.section(at, want)
-	if *b == (Backends{}) && len(r.faults) == before {
-		r.fault(at, "names no backend, want docker, bubblewrap or local")
-	}
-}
-
-func (r *reader) docker(at place) *Docker {
-	d := &Docker{Image: defaultImage}
-	r.section(at, fields{
-		"host":                  r.engine(&d.Host),
-		"image":                 func(at place) { d.Image, _ = r.text(at) },
-		"user":                  r.unprivileged(&d.User),
-		"accept_missing_limits": r.limits(&d.AcceptMissingLimits, "cpus", "memory_mb", "swap", "pids", "disk_mb", "seccomp"),
-		"mounts_allowed":        r.each(&d.MountsAllowed, r.mount),
-	})
-	return d
-}
-
-func (r *reader) bubblewrap(at place) *Bubblewrap {
-	b := &Bubblewrap{}
-	r.section(at, fields{
-		"root":                  r.pathInto(&b.Root),
-		"accept_missing_limits": r.limits(&b.AcceptMissingLimits, "cpus", "memory_mb", "pids", "disk_mb"),
-		"mounts_allowed":        r.each(&b.MountsAllowed, r.mount),
-	})
-	return b
-}
-
-func (r *reader) limits(into *[]string, valid ...string) func(place) {
-	return r.each(into, func(at place) (string, bool) {
-		var limit string
-		r.oneOf(&limit, "limit", valid...)(at)
-		return limit, limit != ""
-	})
-}
-
-var engineSchemes = []string{"unix", "tcp", "http", "https"}
-
-func (r *reader) engine(into *string) func(place) {
-	return func(at place) {
-		s, ok := r.text(at)
-		scheme, rest, _ := strings.Cut(s, "://")
-		if ok && (rest == "" || !slices.Contains(engineSchemes, scheme)) {
-			r.fault(at, "want unix:///path or tcp://host:port, is %q", s)
-			return
-		}
-		*into = s
-	}
-}
-
-var userShape = regexp.MustCompile(`^[1-9][0-9]{0,8}:[1-9][0-9]{0,8}$`)
-
-func (r *reader) unprivileged(into *string) func(place) {
-	return func(at place) {
-		s, ok := r.text(at)
-		if ok && !userShape.MatchString(s) {
-			r.fault(at, `want numeric uid:gid of a user that is not root, such as "10000:10000", is %q`, s)
-			return
-		}
-		*into = s
-	}
-}
-
-func (r *reader) mount(at place) (string, bool) {
-	s, ok := r.path(at)
-	if s == "/" {
-		r.fault(at, "is the whole machine, want a folder")
-		return "", false
-	}
-	return s, ok
 }

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/facts"
 	"github.com/bailiff-dev/bailiff/internal/guard"
@@ -149,7 +150,7 @@ func TestWhatAnImportWritesIsSoundAndPassesItsTests(t *testing.T) {
 	homes(t, func(t *testing.T, home *Home, _ *txtar.Archive, _ string) {
 		_, folder := imported(t, home)
 		file := filepath.Join(folder, "bailiff.yaml")
-		cfg, err := config.Parse(file, []byte(read(t, folder, "bailiff.yaml")))
+		cfg, err := config.Parse(file, []byte(read(t, folder, "bailiff.yaml")), catalogue.All())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -348,7 +349,7 @@ func TestANameOfAHomesCannotAddToTheTables(t *testing.T) {
 	if left := report.of("platform Upper"); left.Why == "" {
 		t.Errorf("not said to be left: %+v", report.Left)
 	}
-	cfg, err := config.Parse(filepath.Join(folder, "bailiff.yaml"), []byte(read(t, folder, "bailiff.yaml")))
+	cfg, err := config.Parse(filepath.Join(folder, "bailiff.yaml"), []byte(read(t, folder, "bailiff.yaml")), catalogue.All())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -430,7 +431,7 @@ func TestNoHomeBringsAnImportDown(t *testing.T) {
 		if _, err := Import(home, Destination{Folder: folder, Agent: "unix:///run/bailiff/agent.sock"}); err != nil {
 			t.Fatalf("home %d: %v", i, err)
 		}
-		cfg, err := config.Parse(filepath.Join(folder, "bailiff.yaml"), []byte(read(t, folder, "bailiff.yaml")))
+		cfg, err := config.Parse(filepath.Join(folder, "bailiff.yaml"), []byte(read(t, folder, "bailiff.yaml")), catalogue.All())
 		if err != nil {
 			t.Fatalf("home %d: %v\n%s", i, err, read(t, folder, "bailiff.yaml"))
 		}

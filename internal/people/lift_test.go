@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/local"
 	"github.com/bailiff-dev/bailiff/internal/config"
 )
 
@@ -48,25 +49,29 @@ func TestLiftingIsForPeopleWhomNoAgentCouldPassFor(t *testing.T) {
 func TestWhoseCommandsRunOnTheHostAsAnOperatorIsAnsweredByNobody(t *testing.T) {
 	self := uint32(os.Geteuid())
 	for name, c := range map[string]struct {
-		local     *config.Local
+		local     bool
 		platforms []string
 		operators []uint32
 		sameUser  bool
 		reason    string // part of it; empty if it can be answered
 	}{
-		"local, for a listener that speaks for cli":   {&config.Local{}, []string{"cli"}, []uint32{self}, false, "run on the host as an operator's user"},
-		"local, for a listener that speaks for all":   {&config.Local{}, []string{"*"}, []uint32{self}, false, "run on the host as an operator's user"},
-		"local, where one person uses the machine":    {&config.Local{}, []string{"cli"}, []uint32{self}, true, ""},
-		"local, for a listener that never gets there": {&config.Local{}, []string{"telegram"}, []uint32{self}, false, ""},
-		"no local backend":                            {nil, []string{"cli"}, []uint32{self}, false, ""},
+		"local, for a listener that speaks for cli":   {true, []string{"cli"}, []uint32{self}, false, "run on the host as an operator's user"},
+		"local, for a listener that speaks for all":   {true, []string{"*"}, []uint32{self}, false, "run on the host as an operator's user"},
+		"local, where one person uses the machine":    {true, []string{"cli"}, []uint32{self}, true, ""},
+		"local, for a listener that never gets there": {true, []string{"telegram"}, []uint32{self}, false, ""},
+		"no local backend":                            {false, []string{"cli"}, []uint32{self}, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
+			sections := config.Backends{}
+			if c.local {
+				sections["local"] = new(local.Config)
+			}
 			r, err := New(&config.Config{
 				People:   []config.Person{{Name: "ana", UIDs: c.operators}},
 				Operator: config.Operator{UIDs: c.operators, AllowSameUser: c.sameUser},
 				Agent: config.Agent{Listeners: []config.Listener{{Name: "hermes", UIDs: []uint32{64321}, Platforms: c.platforms,
 					Listen: config.Address{Network: "unix", Address: "/run/a.sock"}}}},
-				Backends: config.Backends{Local: c.local},
+				Backends: sections,
 			})
 			if err != nil {
 				t.Fatal(err)

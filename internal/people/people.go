@@ -49,7 +49,8 @@ type route struct {
 // New makes a roster. The error names a condition that does not compile.
 func New(c *config.Config) (*Roster, error) {
 	r := &Roster{people: c.People, operator: c.Operator, listeners: c.Agent.Listeners, timeout: c.Approvals.Timeout}
-	r.hostOperates = c.Backends.Local != nil && r.operates(uint32(os.Geteuid())) //nolint:gosec // a uid fits
+	_, onHost := c.Backends["local"]
+	r.hostOperates = onHost && r.operates(uint32(os.Geteuid())) //nolint:gosec // a uid fits
 	for _, configured := range c.Approvals.Routes {
 		way, err := compiled(configured)
 		if err != nil {

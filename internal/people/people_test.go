@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/config"
 )
@@ -269,7 +270,7 @@ func roster(t *testing.T, text, settings string) *Roster {
 	if settings != "" {
 		text = strings.Replace(text, "allow_same_user: false", settings, 1)
 	}
-	c, err := config.Parse("/etc/bailiff.yaml", []byte(text))
+	c, err := config.Parse("/etc/bailiff.yaml", []byte(text), catalogue.All())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,30 @@
+package bubblewrap
+
+import "github.com/bailiff-dev/bailiff/backends"
+
+var _ backends.Maker = (*Config)(nil)
+
+// Settings are the keys of backends.bubblewrap.
+func (c *Config) Settings() []backends.Setting {
+	return []backends.Setting{
+		{Key: "root", Into: &c.Root, Path: true},
+		{Key: "accept_missing_limits", Into: &c.AcceptMissing, Valid: acceptable},
+		{Key: "mounts_allowed", Into: &c.MountsAllowed, Path: true, Check: backends.IsMountable},
+	}
+}
+
+// Check finds nothing that one key does not tell.
+func (*Config) Check() error { return nil }
+
+// Isolated is true.
+func (*Config) Isolated() bool { return true }
+
+// DefaultImage is none.
+func (*Config) DefaultImage() string { return "" }
+
+// Make makes the backend.
+func (c *Config) Make(in backends.House) (backends.Backend, error) {
+	made := *c
+	made.Runner, made.StateDir = in.Runner, in.StateDir
+	return New(made)
+}

@@ -1,0 +1,19 @@
+// Package catalogue names the technologies that a sidecar knows. It is the one
+// place to add another: a line with its name and its [backends.Maker].
+package catalogue
+
+import (
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/bubblewrap"
+	"github.com/bailiff-dev/bailiff/backends/docker"
+	"github.com/bailiff-dev/bailiff/backends/local"
+)
+
+// All returns them by the names that decisions use.
+func All() backends.Catalogue {
+	return backends.Catalogue{
+		"bubblewrap": func() backends.Maker { return new(bubblewrap.Config) },
+		"docker":     func() backends.Maker { return docker.Defaults() },
+		"local":      func() backends.Maker { return new(local.Config) },
+	}
+}

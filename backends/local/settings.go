@@ -1,0 +1,26 @@
+package local
+
+import "github.com/bailiff-dev/bailiff/backends"
+
+var _ backends.Maker = (*Config)(nil)
+
+// Settings are the keys of backends.local.
+func (c *Config) Settings() []backends.Setting {
+	return []backends.Setting{{Key: "workdir", Into: &c.Workdir, Path: true}}
+}
+
+// Check finds nothing that one key does not tell.
+func (*Config) Check() error { return nil }
+
+// Isolated is false.
+func (*Config) Isolated() bool { return false }
+
+// DefaultImage is none.
+func (*Config) DefaultImage() string { return "" }
+
+// Make makes the backend.
+func (c *Config) Make(in backends.House) (backends.Backend, error) {
+	made := *c
+	made.Runner, made.StateDir = in.Runner, in.StateDir
+	return New(made)
+}

@@ -1,0 +1,114 @@
+package config
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"github.com/bailiff-dev/bailiff/backends"
+)
+
+// backends reads the sections of technologies that are known; each says itself which
+// keys it has.
+func (r *reader) backends(c *Config, at place) {
+	if _, empty := at.node.(*ast.NullNode); empty {
+		return
+	}
+	c.Backends = Backends{}
+	want := fields{}
+	for name, section := range r.known {
+		want[name] = func(at place) {
+			c.Backends[name] = section()
+			r.backend(c.Backends[name], at)
+		}
+	}
+	before := len(r.faults)
+	r.section(at, want)
+	if len(c.Backends) == 0 && len(r.faults) == before {
+		r.fault(at, "names no backend, want one or more of %s", strings.Join(slices.Sorted(maps.Keys(r.known)), ", "))
+	}
+}
+
+func (r *reader) backend(section backends.Maker, at place) {
+	before := len(r.faults)
+	r.settings(section.Settings(), at)
+	if len(r.faults) > before {
+		return
+	}
+	if err := section.Check(); err != nil {
+		r.fault(at, "%v", err)
+	}
+}
+
+func (r *reader) settings(list []backends.Setting, at place) {
+	want := fields{}
+	for _, s := range list {
+		want[s.Key] = r.setting(s)
+	}
+	r.section(at, want)
+}
+
+// setting is what reads the value of one.
+func (r *reader) setting(s backends.Setting) func(place) {
+	one := func(at place) (string, bool) { return r.checked(s, at) }
+	switch into := s.Into.(type) {
+	case *string:
+		return func(at place) {
+			if value, ok := one(at); ok {
+				*into = value
+			}
+		}
+	case *[]string:
+		return r.each(into, one)
+	case *bool:
+		return r.boolean(into)
+	case *int:
+		return r.number(into, s.Least, s.Most)
+	case *time.Duration:
+		return r.duration(into, time.Duration(s.Least)*time.Second, time.Duration(s.Most)*time.Second)
+	case *backends.Credential:
+		return func(at place) { r.credential(into, at) }
+	case []backends.Setting:
+		return func(at place) { r.settings(into, at) }
+	default:
+		return func(at place) { r.fault(at, "is of a kind that nobody reads: %T", into) }
+	}
+}
+
+// checked reads a text or a path that its setting has nothing against.
+func (r *reader) checked(s backends.Setting, at place) (value string, ok bool) {
+	switch {
+	case len(s.Valid) > 0:
+		r.oneOf(&value, "value", s.Valid...)(at)
+		return value, value != ""
+	case s.Path:
+		value, ok = r.path(at)
+	default:
+		value, ok = r.text(at)
+	}
+	if !ok || s.Check == nil {
+		return value, ok
+	}
+	if err := s.Check(value); err != nil {
+		r.fault(at, "%v, is %q", err, value)
+		return "", false
+	}
+	return value, true
+}
+
+// credential reads where a secret is, never the secret.
+func (r *reader) credential(into *backends.Credential, at place) {
+	var c backends.Credential
+	before := len(r.faults)
+	r.section(at, fields{
+		"file": func(at place) { c.File, _ = r.trustedPath(at) },
+		"env":  func(at place) { c.Env, _ = r.variable(at) },
+	})
+	if len(r.faults) == before && (c.File == "") == (c.Env == "") {
+		r.fault(at, "want either {file: PATH} or {env: NAME}")
+	}
+	*into = c
+}
