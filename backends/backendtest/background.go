@@ -18,14 +18,14 @@ import (
 // backgroundChecks are those of commands that outlive the call that starts them.
 func backgroundChecks() []check {
 	return []check{
-		{"A background command's output is kept and read from anywhere", backgroundLog},
-		{"A log holds what was written last", backgroundTail},
-		{"A background command that nobody reads runs on", backgroundUnread},
-		{"A background command reads what is written to it", backgroundInput},
-		{"A background command ends with all that it started", backgroundEnds},
-		{"A background command is no leftover and hears of none", backgroundApart},
-		{"A background command that cannot start is refused", backgroundRefused},
-		{"Background commands are remembered until they are forgotten", backgroundForgotten},
+		promise("A background command's output is kept and read from anywhere", backgroundLog),
+		promise("A log holds what was written last", backgroundTail),
+		promise("A background command that nobody reads runs on", backgroundUnread),
+		promise("A background command reads what is written to it", backgroundInput),
+		promise("A background command ends with all that it started", backgroundEnds),
+		promise("A background command is no leftover and hears of none", backgroundApart),
+		promise("A background command that cannot start is refused", backgroundRefused),
+		promise("Background commands are remembered until they are forgotten", backgroundForgotten),
 	}
 }
 
@@ -126,7 +126,7 @@ func backgroundTail(t *testing.T, b box) {
 		t.Run(c.name, func(t *testing.T) {
 			all := numbered(c.lines)
 			for _, over := range []bool{false, true} {
-				p := box{b.Sandbox, t, b.backend, b.spec}.start(fmt.Sprintf(`seq -f %%07.0f %d; read`, c.lines))
+				p := b.in(t).start(fmt.Sprintf(`seq -f %%07.0f %d; read`, c.lines))
 				Await(t, "all is written", func() bool { return b.log(p, 0).Written == int64(len(all)) })
 				if over {
 					if err := p.CloseInput(t.Context()); err != nil {
@@ -192,7 +192,7 @@ func backgroundEnds(t *testing.T, b box) {
 	for name, end := range map[string]func(m string) backends.Process{
 		"killed": func(m string) backends.Process {
 			p := b.start(scatter(m) + "sleep " + m)
-			Await(t, "all is started", func() bool { return len(marked(m)) > scattered })
+			Await(t, "all is started", func() bool { return len(b.marked(m)) > scattered })
 			if err := p.Kill(t.Context()); err != nil {
 				t.Error(err)
 			}
@@ -222,7 +222,7 @@ func backgroundEnds(t *testing.T, b box) {
 				t.Errorf("ended as %+v, want %+v", exit, wanted)
 			}
 			b.nothingLeft(t, m)
-			if len(marked(other)) != 1 {
+			if len(b.marked(other)) != 1 {
 				t.Error("another background command is gone, too")
 			}
 		})
@@ -232,16 +232,16 @@ func backgroundEnds(t *testing.T, b box) {
 func backgroundApart(t *testing.T, b box) {
 	m := marker()
 	b.start("(setsid sleep " + m + " &); sleep " + m)
-	Await(t, "both are there", func() bool { return len(marked(m)) == 2 })
+	Await(t, "both are there", func() bool { return len(b.marked(m)) == 2 })
 	b.run(shell("sleep " + m + " & disown"))
-	Await(t, "the leftover is there", func() bool { return len(marked(m)) == 3 })
+	Await(t, "the leftover is there", func() bool { return len(b.marked(m)) == 3 })
 	if n := b.alive(); n != 1 {
 		t.Errorf("%d processes are counted, want the leftover alone", n)
 	}
 	if err := b.Kill(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if n := len(marked(m)); n != 2 {
+	if n := len(b.marked(m)); n != 2 {
 		t.Errorf("%d processes are there, want the background command's two", n)
 	}
 }

@@ -16,7 +16,7 @@ import (
 // Benchmark compares commands in a warm sandbox with the same on the host, by
 // turns: medians, and their ratio.
 func Benchmark(b *testing.B, backend backends.Backend, spec backends.Spec) {
-	warm := open(b, backend, spec)
+	warm := open(b, new(Config), backend, spec)
 	inside := func(cmd backends.Command) func() error {
 		return func() error {
 			_, err := warm.Run(context.Background(), cmd, func([]byte) {})

@@ -23,25 +23,25 @@ import (
 
 func commandChecks() []check {
 	return []check{
-		{"Output comes in the order written", inOrder},
-		{"Output comes while the command runs", asItComes},
-		{"Output beyond the caps is counted", caps},
-		{"Gigabytes of output fill no memory", volume},
-		{"Questions that nobody can answer end at once", prompts},
-		{"Output may be any bytes", binary},
-		{"What looks like the runner's words is output", frames},
-		{"A slow reader keeps no other command waiting", slowReader},
-		{"Input reaches the command and ends", input},
-		{"Exit codes and signals are the command's", exitCodes},
-		{"Scripts run as with bash -c", scripts},
-		{"The working directory is where the shell stood at its end", workdirs},
-		{"What cannot start is refused before anything runs", refusals},
-		{"The environment holds what was given and nothing else", environment},
-		{"Values of variables stand in no argument vector", valuesInArguments},
-		{"Commands inherit no open file", openFiles},
-		{"Commands are woken when they want to be", woken},
-		{"Fifty commands run at once", fifty},
-		{"Files are known by their content", digests},
+		promise("Output comes in the order written", inOrder),
+		promise("Output comes while the command runs", asItComes),
+		promise("Output beyond the caps is counted", caps),
+		promise("Gigabytes of output fill no memory", volume),
+		promise("Questions that nobody can answer end at once", prompts),
+		promise("Output may be any bytes", binary),
+		promise("What looks like the runner's words is output", frames),
+		promise("A slow reader keeps no other command waiting", slowReader),
+		promise("Input reaches the command and ends", input),
+		promise("Exit codes and signals are the command's", exitCodes),
+		promise("Scripts run as with bash -c", scripts),
+		promise("The working directory is where the shell stood at its end", workdirs),
+		promise("What cannot start is refused before anything runs", refusals),
+		promise("The environment holds what was given and nothing else", environment),
+		promise("Values of variables stand in no argument vector", valuesInArguments),
+		promise("Commands inherit no open file", openFiles),
+		promise("Commands are woken when they want to be", woken),
+		promise("Fifty commands run at once", fifty),
+		promise("Files are known by their content", digests),
 	}
 }
 
@@ -263,7 +263,7 @@ func scripts(t *testing.T, b box) {
 		{"a quote and a newline", "echo 'a\nb' \"$(printf c)\"", "a\nb c\n"},
 		{"a megabyte of script", long + `echo "$0 $# [$IFS] $LINENO"`, fmt.Sprintf("/bin/bash 0 [ \t\n] %d\n", 1+strings.Count(long, "\n"))},
 	} {
-		t.Run(c.name, func(t *testing.T) { box{b.Sandbox, t, b.backend, b.spec}.says(c.script, c.want) })
+		t.Run(c.name, func(t *testing.T) { b.in(t).says(c.script, c.want) })
 	}
 }
 
@@ -367,7 +367,7 @@ func valuesInArguments(t *testing.T, b box) {
 	cmd.Stdin = []byte("some")
 	var out strings.Builder
 	_, err := b.Run(context.Background(), cmd, func(p []byte) {
-		if pids := marked(value); len(pids) > 0 {
+		if pids := b.marked(value); len(pids) > 0 {
 			t.Errorf("processes %v have it among their arguments", pids)
 		}
 		out.Write(p)

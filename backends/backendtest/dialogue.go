@@ -16,14 +16,14 @@ import (
 // dialogueChecks are those of commands that talk with their caller.
 func dialogueChecks() []check {
 	return []check{
-		{"A dialogue hears what was printed before each line", dialogueOrder},
-		{"A dialogue carries lines of any length both ways", dialogueLines},
-		{"Many may speak in a dialogue at once", dialogueTogether},
-		{"A line without measure ends its dialogue", dialogueTooLong},
-		{"A dialogue that is broken off goes on", dialogueBreak},
-		{"A dialogue ends with all that it started", dialogueEnds},
-		{"A dialogue that cannot start is refused", dialogueRefused},
-		{"Only a dialogue has more than three files, and its children none of them", dialogueFiles},
+		promise("A dialogue hears what was printed before each line", dialogueOrder),
+		promise("A dialogue carries lines of any length both ways", dialogueLines),
+		promise("Many may speak in a dialogue at once", dialogueTogether),
+		promise("A line without measure ends its dialogue", dialogueTooLong),
+		promise("A dialogue that is broken off goes on", dialogueBreak),
+		promise("A dialogue ends with all that it started", dialogueEnds),
+		promise("A dialogue that cannot start is refused", dialogueRefused),
+		promise("Only a dialogue has more than three files, and its children none of them", dialogueFiles),
 	}
 }
 
@@ -187,14 +187,14 @@ with os.fdopen(3) as r, os.fdopen(4, "w", 1) as w:
 		if line := e.next(t); line != "busy" {
 			t.Fatalf("heard %q", line)
 		}
-		Await(t, "what it started is there", func() bool { return len(marked(m)) > scattered })
+		Await(t, "what it started is there", func() bool { return len(b.marked(m)) > scattered })
 		if err := d.Break(); err != nil {
 			t.Fatal(err)
 		}
 		if line := e.next(t); line != "interrupted" {
 			t.Errorf("heard %q", line)
 		}
-		Await(t, "what it started is gone", func() bool { return len(marked(m)) == 1 }) // its own program holds the marker
+		Await(t, "what it started is gone", func() bool { return len(b.marked(m)) == 1 }) // its own program holds the marker
 	}
 }
 

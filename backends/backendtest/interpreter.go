@@ -13,9 +13,9 @@ import (
 // interpreterChecks are those of scripts in an interpreter that lives on.
 func interpreterChecks() []check {
 	return []check{
-		{"An interpreter keeps what scripts set, and carries what they call", interpreterLives},
-		{"A script that is stopped leaves its interpreter and nothing else", interpreterStops},
-		{"An interpreter ends with all that its scripts started", interpreterEnds},
+		promise("An interpreter keeps what scripts set, and carries what they call", interpreterLives),
+		promise("A script that is stopped leaves its interpreter and nothing else", interpreterStops),
+		promise("An interpreter ends with all that its scripts started", interpreterEnds),
 	}
 }
 
@@ -81,8 +81,8 @@ func interpreterEnds(t *testing.T, b box) {
 	k := b.interpreter()
 	m := marker()
 	b.script(k, "import subprocess\nsubprocess.run("+literal(scatter(m))+", shell=True)", time.Minute)
-	if len(marked(m)) < scattered {
-		t.Errorf("of what a script started %v are left", marked(m))
+	if len(b.marked(m)) < scattered {
+		t.Errorf("of what a script started %v are left", b.marked(m))
 	}
 	if err := k.End(context.Background()); err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,19 +15,15 @@ import (
 // limitChecks attack the limits of a spec from inside. Each attack ends by
 // itself: it makes no more than a fixed number of whatever it floods with, so
 // that a sandbox that fails harms no machine.
-func limitChecks(spec backends.Spec) (checks []check) {
-	if spec.ReadOnly {
-		checks = append(checks, check{"Nothing is writable but the folders meant for it", writableFolders})
+func limitChecks() []check {
+	return []check{
+		promise("A fork bomb is bounded", forkBomb, boundedProcesses),
+		promise("Commands that have no room wait for others", crowd, boundedProcesses),
+		promise("A flood of processes is bounded, whatever they are", floods, boundedProcesses),
+		promise("Memory is bounded", memory, boundedMemory),
+		promise("Memory is bounded, however it is used", hogs, boundedMemory),
+		promise("No more is written than the bound on the disk", fillers, isolated),
 	}
-	if spec.PIDs > 0 {
-		checks = append(checks, check{"A flood of processes is bounded, whatever they are", floods})
-	}
-	if spec.MemoryMB > 0 {
-		checks = append(checks, check{"Memory is bounded, however it is used", hogs})
-	}
-	return append(checks,
-		check{"No more is written than the bound on the disk", fillers},
-		check{"A named workspace keeps within the bound on the disk, or is refused", boundedWorkspace})
 }
 
 // attacked opens a sandbox with limits of its own for an attack.
@@ -34,7 +31,7 @@ func (b box) attacked(t *testing.T, change func(*backends.Spec)) box {
 	t.Helper()
 	spec := b.spec
 	change(&spec)
-	return open(t, b.backend, spec)
+	return b.another(t, spec)
 }
 
 // goesOn wants the sandbox to serve the next command, or to say that it is at its
@@ -48,7 +45,7 @@ func (b box) goesOn(t *testing.T) {
 	}
 	select {
 	case <-b.Done():
-		open(t, b.backend, b.spec).says("echo fine", "fine\n")
+		b.another(t, b.spec).says("echo fine", "fine\n")
 	case <-time.After(10 * time.Second):
 		t.Errorf("it neither serves another command nor is at its end: %q, %+v, %v", out.String(), exit, err)
 	}
@@ -82,7 +79,7 @@ func floods(t *testing.T, b box) {
 			if n := attacked.alive(); n != 0 {
 				t.Errorf("%d processes are left", n)
 			}
-			box{attacked.Sandbox, t, b.backend, attacked.spec}.says("echo fine", "fine\n")
+			attacked.in(t).says("echo fine", "fine\n")
 		})
 	}
 	beside()
@@ -145,32 +142,61 @@ func (b box) fill(t *testing.T) {
 	}
 }
 
-// boundedWorkspace is kept where the backend can bound files that outlive a sandbox.
-func boundedWorkspace(t *testing.T, b box) {
-	spec := b.spec
-	spec.DiskMB, spec.Workspace = 64, "bounded"+marker()
-	first, err := b.backend.Open(context.Background(), spec)
-	if err != nil {
-		if !strings.Contains(err.Error(), "disk_mb") {
-			t.Errorf("it is refused with %v, want disk_mb to be named", err)
+func forkBomb(t *testing.T, b box) {
+	cmd := shell("bomb() { bomb | bomb & }; bomb; sleep 100")
+	cmd.Timeout = time.Second
+	for range 3 {
+		if exit, _ := b.run(cmd); !exit.TimedOut && exit.Code == 0 {
+			t.Errorf("ended as %+v", exit)
 		}
-		return
+		if n := b.alive(); n != 0 {
+			t.Errorf("%d processes are left", n)
+		}
 	}
-	keeper := b.backend.(backends.Keeper)
-	t.Cleanup(func() {
-		if err := eventually(func() error { return keeper.RemoveWorkspace(context.Background(), spec.Owner, spec.Workspace) }); err != nil {
-			t.Error(err)
-		}
-	})
-	in := box{first, t, b.backend, spec}
-	in.says("echo kept >file; ls -A", "file\n")
-	in.fill(t)
-	if err := first.Close(context.Background()); err != nil {
+	if _, out := b.run(argv("python3", "-c", fmt.Sprintf(`
+import os, time
+try:
+    for _ in range(%d):
+        if os.fork() == 0:
+            time.sleep(1000)
+except BlockingIOError:
+    print("refused")`, b.spec.PIDs))); out != "refused\n" {
+		t.Errorf("%d processes could be started: %s", b.spec.PIDs, out)
+	}
+	if err := b.Kill(context.Background()); err != nil {
 		t.Error(err)
 	}
-	again := open(t, b.backend, spec)
-	again.says("cat file", "kept\n")
-	again.fill(t)
-	open(t, b.backend, spec).says("cat file; rm file", "kept\n")
-	again.says("cat file 2>/dev/null || echo gone", "gone\n")
+	b.says("echo fine", "fine\n")
+}
+
+func memory(t *testing.T, b box) {
+	cmd := argv("python3", "-c", fmt.Sprintf("x = bytearray(%d << 20); print(len(x))", 2*b.spec.MemoryMB))
+	if exit, out := b.run(cmd); exit.Code == 0 || !exit.Starved {
+		t.Errorf("having used twice the memory, it ended as %+v: %s", exit, out)
+	}
+	child := shell(strings.Join([]string{"python3 -c '", cmd.Argv[2], "'; true"}, ""))
+	if exit, out := b.run(child); exit.Code != 0 || !exit.Starved {
+		t.Errorf("when a child of it had, it ended as %+v: %s", exit, out)
+	}
+	if exit, _ := b.run(shell("kill -9 $$")); exit.Code != 137 || exit.Starved {
+		t.Errorf("killed otherwise, it ended as %+v", exit)
+	}
+	b.says("echo fine", "fine\n")
+}
+
+// crowd starts more commands than a bound on processes has room for.
+func crowd(t *testing.T, b box) {
+	b.spec.PIDs = 128
+	many := b.another(t, b.spec)
+	var all sync.WaitGroup
+	for i := range 50 {
+		all.Go(func() {
+			var out strings.Builder
+			exit, err := many.Run(context.Background(), shell(fmt.Sprintf("(sleep 0.05 | cat) && echo %d", i)), func(p []byte) { out.Write(p) })
+			if want := fmt.Sprintln(i); err != nil || exit.Code != 0 || out.String() != want {
+				t.Errorf("command %d said %q and ended as %+v, %v", i, out.String(), exit, err)
+			}
+		})
+	}
+	all.Wait()
 }

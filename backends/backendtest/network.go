@@ -89,7 +89,7 @@ func addresses(t *testing.T) (list []string) {
 
 // apart meets, in one sandbox, what another one offers.
 func apart(t *testing.T, b box) {
-	other := open(t, b.backend, b.spec)
+	other := b.another(t, b.spec)
 	name, key, port := marker(), 1+rand.IntN(1<<30), 20000+rand.IntN(10000)
 	offer := reaching("kept = offer", port, name, key)
 	offer.Stdin = append(offer.Stdin, "import time; time.sleep(1000)\n"...)

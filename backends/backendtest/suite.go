@@ -18,17 +18,61 @@ import (
 
 // Config says what to test.
 type Config struct {
-	// Open makes a backend whose sandboxes are on this machine's kernel.
+	// Name names the file of results, as in results/docker.txt, and the column of the
+	// table. Empty for a variant of a backend, whose results stand nowhere.
+	Name string
+	// Open makes a backend.
 	Open func(testing.TB) backends.Backend
-	// Spec is one that the backend can meet. What it bounds (PIDs, MemoryMB) and
-	// promises (ReadOnly) is tried. Fifty commands at once need 600 PIDs. A
-	// sandbox needs bash, coreutils and python3.
+	// Spec is one that the backend can meet. What it bounds (CPUs, PIDs, MemoryMB) and
+	// promises (ReadOnly, Network) is tried; what it leaves out must be refused. Fifty
+	// commands at once need 600 PIDs. A sandbox needs bash, coreutils and python3.
 	Spec backends.Spec
+	// Without says of cases, by their promise, why the backend cannot keep it.
+	Without map[string]string
+	// Break cuts a sandbox off in the middle of its work, as a fault would: it severs
+	// the stream, or stops the machine. Nil kills the runner, a process of this machine.
+	Break func(testing.TB, backends.Sandbox)
+	// Remote says that sandboxes are on another kernel than this machine's, such as a
+	// cloud's: processes are then looked for from inside, and what could be seen from
+	// outside only is left out.
+	Remote bool
 }
 
+// check is one case: a promise, what tries it, and when it can be tried.
 type check struct {
-	promise string
-	try     func(*testing.T, box)
+	group, promise string
+	try            func(*testing.T, box)
+	conditions     []condition
+}
+
+// condition says why a case is beside the point for a backend; empty if it is not.
+type condition func(Config, backends.Backend) string
+
+func promise(what string, try func(*testing.T, box), conditions ...condition) check {
+	return check{promise: what, try: try, conditions: conditions}
+}
+
+// all are the cases, in the order in which they are tried and shown.
+func all() (list []check) {
+	for _, g := range []struct {
+		name   string
+		checks []check
+	}{
+		{"Commands", commandChecks()},
+		{"Processes", treeChecks()},
+		{"Background commands", backgroundChecks()},
+		{"Dialogues and interpreters", slices.Concat(dialogueChecks(), interpreterChecks())},
+		{"Isolation", isolationChecks()},
+		{"Limits", limitChecks()},
+		{"Workspaces", workspaceChecks()},
+		{"The end of a sandbox", endChecks()},
+	} {
+		for _, c := range g.checks {
+			c.group = g.name
+			list = append(list, c)
+		}
+	}
+	return list
 }
 
 // Run opens sandboxes and tries each promise in them.
@@ -37,31 +81,85 @@ func Run(t *testing.T, cfg Config) {
 	if err := backend.Ready(context.Background()); err != nil {
 		t.Fatalf("the backend is not ready: %v", err)
 	}
-	all := slices.Concat(commandChecks(), treeChecks(), backgroundChecks(), dialogueChecks(), interpreterChecks())
-	if backend.Isolated() {
-		all = append(append(all, isolationChecks(cfg.Spec)...), limitChecks(cfg.Spec)...)
-	}
-	if backend.Isolated() || os.Getuid() != 0 { // the host's root can trace anything
-		all = append(all, check{"A command cannot look into the runner", cannotTrace})
-	}
-	shared := open(t, backend, cfg.Spec)
-	for _, c := range all {
+	cases := all()
+	cfg.checkNames(t, cases)
+	shared := open(t, &cfg, backend, cfg.Spec)
+	for _, c := range cases {
 		t.Run(strings.ReplaceAll(c.promise, " ", "_"), func(t *testing.T) {
-			c.try(t, box{shared.Sandbox, t, backend, cfg.Spec})
+			if lack := c.lack(cfg, backend); lack != "" {
+				t.Skip("left out: " + lack)
+			}
+			c.try(t, shared.in(t))
 		})
 	}
-	t.Run("The_end_of_a_sandbox", func(t *testing.T) { testEnds(t, backend, cfg.Spec) })
+}
+
+// checkNames wants every case that is left out to be one.
+func (c Config) checkNames(t testing.TB, cases []check) {
+	t.Helper()
+	for name, reason := range c.Without {
+		if !slices.ContainsFunc(cases, func(c check) bool { return c.promise == name }) || reason == "" {
+			t.Errorf("Config.Without names %q: want a case, and a reason", name)
+		}
+	}
+}
+
+// lack is why a backend cannot keep a promise, empty if it can.
+func (c check) lack(cfg Config, backend backends.Backend) string {
+	if reason := cfg.Without[c.promise]; reason != "" {
+		return reason
+	}
+	for _, condition := range c.conditions {
+		if reason := condition(cfg, backend); reason != "" {
+			return reason
+		}
+	}
+	return ""
+}
+
+// The conditions. What a spec does not ask for is refused, which is a case of its own.
+
+func isolated(_ Config, b backends.Backend) string {
+	return unless(b.Isolated(), "commands are not kept from the host")
+}
+
+func onThisKernel(c Config, _ backends.Backend) string {
+	return unless(!c.Remote, "it shows on the kernel that the sandbox is on only")
+}
+
+func networkless(c Config, _ backends.Backend) string {
+	return unless(c.Spec.Network == "none", "it cannot do without a network")
+}
+
+func readOnlyRoot(c Config, _ backends.Backend) string {
+	return unless(c.Spec.ReadOnly, "its root cannot be made read-only")
+}
+
+func boundedProcesses(c Config, _ backends.Backend) string {
+	return unless(c.Spec.PIDs > 0, "it cannot bound processes")
+}
+
+func boundedMemory(c Config, _ backends.Backend) string {
+	return unless(c.Spec.MemoryMB > 0, "it cannot bound memory")
+}
+
+func unless(met bool, reason string) string {
+	if met {
+		return ""
+	}
+	return reason
 }
 
 // box is a sandbox in one test.
 type box struct {
 	backends.Sandbox
 	t       testing.TB
+	cfg     *Config
 	backend backends.Backend
 	spec    backends.Spec
 }
 
-func open(t testing.TB, backend backends.Backend, spec backends.Spec) box {
+func open(t testing.TB, cfg *Config, backend backends.Backend, spec backends.Spec) box {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -74,7 +172,25 @@ func open(t testing.TB, backend backends.Backend, spec backends.Spec) box {
 			t.Errorf("closing a sandbox: %v", err)
 		}
 	})
-	return box{sandbox, t, backend, spec}
+	return box{sandbox, t, cfg, backend, spec}
+}
+
+// another opens one more sandbox of the same backend.
+func (b box) another(t testing.TB, spec backends.Spec) box {
+	t.Helper()
+	return open(t, b.cfg, b.backend, spec)
+}
+
+// in is the same sandbox in another test.
+func (b box) in(t testing.TB) box {
+	b.t = t
+	return b
+}
+
+// holding is another sandbox in the same test.
+func (b box) holding(sandbox backends.Sandbox, spec backends.Spec) box {
+	b.Sandbox, b.spec = sandbox, spec
+	return b
 }
 
 // shell is a command with bounds that do not matter to the test.
@@ -126,6 +242,31 @@ func (b box) alive() int {
 // marker is a number that no other process on this machine has among its
 // arguments: for "sleep", it is for ever.
 func marker() string { return fmt.Sprintf("8%017d", rand.Int64N(1e17)) }
+
+// marked lists the processes that have the marker among their arguments, as they
+// are numbered by whoever can see them.
+func (b box) marked(marker string) (list []int) {
+	if !b.cfg.Remote {
+		return marked(marker)
+	}
+	_, out := b.run(python(fmt.Sprintf(seen, marker)))
+	for _, pid := range strings.Fields(out) {
+		n, _ := strconv.Atoi(pid)
+		list = append(list, n)
+	}
+	return list
+}
+
+// seen is what sees a marker from inside, having it on its standard input only.
+const seen = `
+import glob
+for name in glob.glob("/proc/[0-9]*/cmdline"):
+    try:
+        if b"%s" in open(name, "rb").read():
+            print(name.split("/")[2])
+    except OSError:
+        pass
+`
 
 // marked lists the processes of this machine that have the marker among their
 // arguments.

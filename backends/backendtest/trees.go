@@ -2,26 +2,22 @@ package backendtest
 
 import (
 	"context"
-	"errors"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
-
-	"github.com/bailiff-dev/bailiff/backends"
 )
 
 func treeChecks() []check {
 	return []check{
-		{"A timeout kills all that the command started", timeouts},
-		{"The end of the context kills all that the command started", interrupts},
-		{"What a command leaves behind is counted and can be ended", leftovers},
-		{"A reaped command leaves nothing behind", reaped},
-		{"Leftovers that hold the output open hold up nothing", heldOutput},
-		{"One command's end leaves another's processes alone", separate},
-		{"A timeout leaves other commands and what they left behind alone", timeoutBeside},
-		{"Killing or stopping its supervisor helps no command", attacksOnSupervisor},
-		{"Commands can gain no privileges", privileges},
+		promise("A timeout kills all that the command started", timeouts),
+		promise("The end of the context kills all that the command started", interrupts),
+		promise("What a command leaves behind is counted and can be ended", leftovers),
+		promise("A reaped command leaves nothing behind", reaped),
+		promise("Leftovers that hold the output open hold up nothing", heldOutput),
+		promise("One command's end leaves another's processes alone", separate),
+		promise("A timeout leaves other commands and what they left behind alone", timeoutBeside),
+		promise("Killing or stopping its supervisor helps no command", attacksOnSupervisor),
+		promise("Commands can gain no privileges", privileges),
 	}
 }
 
@@ -64,7 +60,7 @@ func timeouts(t *testing.T, b box) {
 
 func (b box) nothingLeft(t *testing.T, marker string) {
 	t.Helper()
-	if pids := marked(marker); len(pids) > 0 {
+	if pids := b.marked(marker); len(pids) > 0 {
 		t.Errorf("processes %v are left", pids)
 	}
 	if n := b.alive(); n != 0 {
@@ -91,7 +87,7 @@ func leftovers(t *testing.T, b box) {
 	if b.alive() == 0 {
 		t.Error("nothing is counted at once")
 	}
-	Await(t, "all that is left is seen and counted", func() bool { return len(marked(m)) >= scattered && b.alive() >= scattered })
+	Await(t, "all that is left is seen and counted", func() bool { return len(b.marked(m)) >= scattered && b.alive() >= scattered })
 	if err := b.Kill(context.Background()); err != nil {
 		t.Error(err)
 	}
@@ -131,12 +127,12 @@ func heldOutput(t *testing.T, b box) {
 func separate(t *testing.T, b box) {
 	kept, killed := marker(), marker()
 	b.run(argv("sh", "-c", "setsid sleep "+kept+" >/dev/null 2>&1 &"))
-	Await(t, "the leftover is there", func() bool { return len(marked(kept)) == 1 && b.alive() == 1 })
+	Await(t, "the leftover is there", func() bool { return len(b.marked(kept)) == 1 && b.alive() == 1 })
 	cmd := shell(scatter(killed))
 	cmd.Reap = true
 	b.run(cmd)
-	if len(marked(killed)) != 0 || len(marked(kept)) != 1 || b.alive() != 1 {
-		t.Errorf("%d of the one's processes and %d of the other's are left, %d counted, want 0, 1, 1", len(marked(killed)), len(marked(kept)), b.alive())
+	if len(b.marked(killed)) != 0 || len(b.marked(kept)) != 1 || b.alive() != 1 {
+		t.Errorf("%d of the one's processes and %d of the other's are left, %d counted, want 0, 1, 1", len(b.marked(killed)), len(b.marked(kept)), b.alive())
 	}
 	if err := b.Kill(context.Background()); err != nil {
 		t.Error(err)
@@ -147,15 +143,15 @@ func separate(t *testing.T, b box) {
 func timeoutBeside(t *testing.T, b box) {
 	kept, killed := marker(), marker()
 	b.run(shell("setsid sleep " + kept + " >/dev/null 2>&1 &"))
-	Await(t, "the leftover is there", func() bool { return len(marked(kept)) == 1 })
+	Await(t, "the leftover is there", func() bool { return len(b.marked(kept)) == 1 })
 	end := b.beside(t)
 	cmd := shell(scatter(killed) + "sleep " + killed)
 	cmd.Timeout = 400 * time.Millisecond
 	if exit, _ := b.run(cmd); !exit.TimedOut {
 		t.Errorf("ended as %+v", exit)
 	}
-	if len(marked(killed)) != 0 || len(marked(kept)) != 1 {
-		t.Errorf("%d of the one's processes and %d of the other's are left, want 0 and 1", len(marked(killed)), len(marked(kept)))
+	if len(b.marked(killed)) != 0 || len(b.marked(kept)) != 1 {
+		t.Errorf("%d of the one's processes and %d of the other's are left, want 0 and 1", len(b.marked(killed)), len(b.marked(kept)))
 	}
 	end()
 	if err := b.Kill(context.Background()); err != nil {
@@ -185,80 +181,4 @@ func attacksOnSupervisor(t *testing.T, b box) {
 func privileges(t *testing.T, b box) {
 	b.says("grep NoNewPrivs /proc/self/status", "NoNewPrivs:\t1\n")
 	b.says("ulimit -c", "0\n")
-}
-
-// testEnds has sandboxes of its own, since it ends them.
-func testEnds(t *testing.T, backend backends.Backend, spec backends.Spec) {
-	type running struct {
-		box
-		marker string
-		ended  chan error
-	}
-	start := func(t *testing.T) running {
-		r := running{open(t, backend, spec), marker(), make(chan error, 1)}
-		r.run(shell("setsid sleep " + r.marker + " >/dev/null 2>&1 &"))
-		go func() {
-			_, err := r.Run(context.Background(), argv("sleep", r.marker), func([]byte) {})
-			r.ended <- err
-		}()
-		Await(t, "both are there", func() bool { return len(marked(r.marker)) == 2 })
-		return r
-	}
-	over := func(t *testing.T, r running) {
-		if err := <-r.ended; err == nil || errors.Is(err, backends.ErrNotStarted) {
-			t.Errorf("the command ended with %v, want an error that does not say it was not started", err)
-		}
-		<-r.Done()
-		Await(t, "no process is left", func() bool { return len(marked(r.marker)) == 0 })
-		if _, err := r.Run(context.Background(), shell("true"), nil); !errors.Is(err, backends.ErrNotStarted) {
-			t.Errorf("another command: %v, want an error that wraps ErrNotStarted", err)
-		}
-		if _, err := r.Alive(context.Background()); err == nil {
-			t.Error("it still counts processes")
-		}
-	}
-	t.Run("closing it leaves nothing", func(t *testing.T) {
-		r := start(t)
-		if err := r.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-		if pids := marked(r.marker); len(pids) > 0 {
-			t.Errorf("processes %v are left", pids)
-		}
-		over(t, r)
-	})
-	t.Run("a killed runner is the end", func(t *testing.T) {
-		r := start(t)
-		for _, pid := range marked(r.marker) {
-			if supervisor := parent(t, pid); supervisor != 1 {
-				if err := syscall.Kill(parent(t, supervisor), syscall.SIGKILL); err != nil && err != syscall.ESRCH {
-					t.Fatal(err)
-				}
-				break
-			}
-		}
-		over(t, r)
-	})
-	t.Run("changed limits are the end, or nobody can change them", func(t *testing.T) {
-		for _, who := range []string{"$PPID", "$(awk '/^PPid/ {print $2}' /proc/$PPID/status)"} {
-			for _, limit := range []string{"nofile=0:0", "fsize=0", "nproc=0:0"} {
-				r := open(t, backend, spec)
-				exit, _ := r.run(shell("prlimit --pid " + who + " --" + limit + " 2>/dev/null"))
-				if backend.Isolated() || exit.Lost { // a supervisor that the limits killed takes them with it
-					r.says("echo fine", "fine\n")
-					continue
-				}
-				<-r.Done()
-				_, err := r.Run(context.Background(), shell("true"), func([]byte) {})
-				if exit.Code != 0 || !errors.Is(err, backends.ErrNotStarted) || !strings.Contains(err.Error(), "resource limits") {
-					t.Errorf("after %s of %s another command: %v", limit, who, err)
-				}
-			}
-		}
-	})
-	t.Run("two sandboxes have two names", func(t *testing.T) {
-		if a, b := open(t, backend, spec), open(t, backend, spec); a.ID() == b.ID() || a.ID() == "" {
-			t.Errorf("named %q and %q", a.ID(), b.ID())
-		}
-	})
 }

@@ -48,7 +48,7 @@ var spec = backends.Spec{Owner: "test", Session: "s", Network: "none", CPUs: 2, 
 func open(t testing.TB) backends.Backend { return backend(t) }
 
 func TestConformance(t *testing.T) {
-	backendtest.Run(t, backendtest.Config{Open: open, Spec: spec})
+	backendtest.Run(t, backendtest.Config{Name: "bubblewrap", Open: open, Spec: spec})
 }
 
 // Where nobody has delegated control groups, an unprivileged sidecar has to

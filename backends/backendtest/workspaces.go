@@ -1,0 +1,116 @@
+package backendtest
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/backends"
+)
+
+// workspaceChecks are those of files that outlive a sandbox.
+func workspaceChecks() []check {
+	return []check{
+		promise("A named workspace outlives its sandbox", workspaces, isolated),
+		promise("A named workspace keeps within the bound on the disk, or is refused", boundedWorkspace, isolated),
+	}
+}
+
+func workspaces(t *testing.T, b box) {
+	spec := b.spec
+	spec.Workspace, spec.DiskMB = "../w/"+marker(), 0
+	first := b.another(t, spec)
+	first.says("echo kept >file; mkdir folder; chmod 0 folder; cat file", "kept\n")
+	if err := first.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+	again := b.another(t, spec)
+	again.says("cat file", "kept\n")
+	other := spec
+	other.Workspace += "-other"
+	neighbour := b.another(t, other)
+	neighbour.says("cat file 2>/dev/null || echo none", "none\n")
+	for _, in := range []box{again, neighbour} { // a workspace in use need not be removable
+		if err := in.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}
+	keeper, ok := b.backend.(backends.Keeper)
+	if !ok {
+		t.Fatal("the backend cannot remove workspaces")
+	}
+	theirs := func() int {
+		names, err := keeper.Workspaces(context.Background(), spec.Owner)
+		if err != nil {
+			t.Error(err)
+		}
+		others, _ := keeper.Workspaces(context.Background(), spec.Owner+"-other")
+		return count(names, spec.Workspace) + count(names, other.Workspace) + len(others)
+	}
+	if n := theirs(); n != 2 {
+		t.Errorf("%d workspaces are listed, want the two that are kept", n)
+	}
+	for range 2 {
+		for _, workspace := range []string{spec.Workspace, other.Workspace} {
+			if err := eventually(func() error { return keeper.RemoveWorkspace(context.Background(), spec.Owner, workspace) }); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if n := theirs(); n != 0 {
+		t.Errorf("%d workspaces are listed that are removed", n)
+	}
+	t.Cleanup(func() { _ = keeper.RemoveWorkspace(context.Background(), spec.Owner, spec.Workspace) })
+	b.another(t, spec).says("cat file 2>/dev/null || echo none", "none\n")
+}
+
+func count(names []string, name string) (n int) {
+	for _, other := range names {
+		if other == name {
+			n++
+		}
+	}
+	return n
+}
+
+// eventually repeats what a sandbox that is just going away may hinder.
+func eventually(attempt func() error) (err error) {
+	for range 200 {
+		if err = attempt(); err == nil {
+			return nil
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return err
+}
+
+// boundedWorkspace is kept where the backend can bound files that outlive a sandbox.
+func boundedWorkspace(t *testing.T, b box) {
+	spec := b.spec
+	spec.DiskMB, spec.Workspace = 64, "bounded"+marker()
+	first, err := b.backend.Open(context.Background(), spec)
+	if err != nil {
+		if !strings.Contains(err.Error(), "disk_mb") {
+			t.Errorf("it is refused with %v, want disk_mb to be named", err)
+		}
+		return
+	}
+	keeper := b.backend.(backends.Keeper)
+	t.Cleanup(func() {
+		if err := eventually(func() error { return keeper.RemoveWorkspace(context.Background(), spec.Owner, spec.Workspace) }); err != nil {
+			t.Error(err)
+		}
+	})
+	in := b.holding(first, spec)
+	in.says("echo kept >file; ls -A", "file\n")
+	in.fill(t)
+	if err := first.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+	again := b.another(t, spec)
+	again.says("cat file", "kept\n")
+	again.fill(t)
+	b.another(t, spec).says("cat file; rm file", "kept\n")
+	again.says("cat file 2>/dev/null || echo gone", "gone\n")
+}
