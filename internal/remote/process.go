@@ -1,0 +1,125 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// Process is a command on a host. What is written goes to its input, what is read is
+// its standard output.
+type Process struct {
+	session *ssh.Session
+	in      io.WriteCloser
+	out     io.Reader
+	words   lastWords
+	ended   chan struct{}
+	err     error
+	closing sync.Once
+}
+
+// start starts a command in a session of its own.
+func (c *connection) start(ctx context.Context, command string) (*Process, error) {
+	session, err := within(ctx, c.client.NewSession)
+	if err != nil {
+		return nil, &unopened{err}
+	}
+	p := &Process{session: session, ended: make(chan struct{})}
+	session.Stderr = &p.words
+	if p.in, err = session.StdinPipe(); err == nil {
+		p.out, err = session.StdoutPipe()
+	}
+	if err == nil {
+		_, err = within(ctx, func() (io.Closer, error) { return session, session.Start(command) })
+	}
+	if err != nil {
+		go session.Close()
+		return nil, err
+	}
+	go p.wait(c.leave)
+	return p, nil
+}
+
+func (p *Process) wait(leave func()) {
+	p.err = p.session.Wait()
+	_ = p.session.Close()
+	close(p.ended)
+	leave()
+}
+
+// Read reads standard output.
+func (p *Process) Read(b []byte) (int, error) { return p.out.Read(b) }
+
+// Write writes to the input.
+func (p *Process) Write(b []byte) (int, error) { return p.in.Write(b) }
+
+// CloseWrite ends the input.
+func (p *Process) CloseWrite() error { return p.in.Close() }
+
+// grace is how long a command goes on whose input has ended since nobody cares for
+// it any more.
+const grace = 5 * time.Second
+
+// Close ends the input, and after a while the session. It does not wait: the line
+// may be dead.
+func (p *Process) Close() error {
+	p.closing.Do(func() {
+		go func() {
+			_ = p.in.Close()
+			late := time.NewTimer(grace)
+			defer late.Stop()
+			select {
+			case <-p.ended:
+			case <-late.C:
+				_ = p.session.Close()
+			}
+		}()
+	})
+	return nil
+}
+
+// Ended is closed when the command has ended or the connection to it.
+func (p *Process) Ended() <-chan struct{} { return p.ended }
+
+// Exit is the status of a command that has ended, and the end of what it wrote to its
+// standard error. It is an error where the status is not known.
+func (p *Process) Exit() (status int, words string, err error) {
+	<-p.ended
+	words = p.words.String()
+	var exit *ssh.ExitError
+	switch {
+	case p.err == nil:
+		return 0, words, nil
+	case errors.As(p.err, &exit) && exit.Signal() == "":
+		return exit.ExitStatus(), words, nil
+	}
+	return 0, words, fmt.Errorf("waiting for a command: %w", p.err)
+}
+
+// lastWords keeps the end of what is written.
+type lastWords struct {
+	mu   sync.Mutex
+	kept []byte
+}
+
+func (w *lastWords) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.kept = append(w.kept, p...)
+	if extra := len(w.kept) - 512; extra > 0 {
+		w.kept = w.kept[extra:]
+	}
+	return len(p), nil
+}
+
+func (w *lastWords) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return string(bytes.TrimSpace(w.kept))
+}
