@@ -16,7 +16,7 @@ const module = "github.com/bailiff-dev/bailiff"
 // import packages of lower floors only.
 var floors = map[string]int{
 	"": 0, "policies": 0, "backends/runner/wire": 0,
-	"backends": 1, "backends/runner": 1, "backends/kernel": 1, "backends/cgroup": 1, "backends/loop": 1, "metrics": 1,
+	"backends": 1, "backends/runner": 1, "backends/kernel": 1, "backends/cgroup": 1, "backends/loop": 1, "backends/shelf": 1, "metrics": 1,
 	"internal/facts": 1, "internal/audit": 1, "internal/env": 1, "internal/redact": 1, "internal/config": 1,
 	"internal/corpus":   1,
 	"internal/throttle": 1,
@@ -41,6 +41,8 @@ var floors = map[string]int{
 var sideways = map[string]bool{
 	"backends/runner backends":          true,
 	"backends/kernel backends":          true,
+	"backends/shelf backends":           true,
+	"backends/shelf backends/loop":      true, // what bounds a workspace
 	"internal/guard internal/facts":     true, // conditions name the fields of facts
 	"internal/config backends":          true, // each technology says what its section holds
 	"internal/config internal/guard":    true, // bailiff.yaml holds conditions, whose faults are its own

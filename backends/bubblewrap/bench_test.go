@@ -60,7 +60,7 @@ func alone(b *testing.B, backend *Backend, spec backends.Spec) time.Duration {
 	cmd.ExtraFiles, cmd.Dir = handed.theirs, "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if os.Getuid() == 0 {
-		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(backend.uid), Gid: uint32(backend.gid)}
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(backend.UID), Gid: uint32(backend.GID)}
 	}
 	began := time.Now()
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -32,10 +32,10 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/cgroup"
+	"github.com/bailiff-dev/bailiff/backends/shelf"
 )
 
 // Config says what sandboxes are made of.
@@ -59,11 +59,9 @@ type Config struct {
 
 // Backend makes sandboxes on this host.
 type Backend struct {
-	cfg      Config
-	bwrap    string
-	uid, gid int
-	// making is held while a disk is made.
-	making sync.Mutex
+	*shelf.Shelf
+	cfg   Config
+	bwrap string
 }
 
 var (
@@ -72,9 +70,7 @@ var (
 	_ backends.Keeper  = (*Backend)(nil)
 )
 
-const diskMB = "disk_mb"
-
-var acceptable = []string{cgroup.CPUs, cgroup.MemoryMB, cgroup.PIDs, diskMB}
+var acceptable = []string{cgroup.CPUs, cgroup.MemoryMB, cgroup.PIDs, shelf.DiskMB}
 
 // New checks the configuration.
 func New(cfg Config) (*Backend, error) {
@@ -84,8 +80,8 @@ func New(cfg Config) (*Backend, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	b := &Backend{cfg: cfg}
-	if _, err := fmt.Sscanf(cfg.User, "%d:%d", &b.uid, &b.gid); err != nil {
+	b := &Backend{cfg: cfg, Shelf: &shelf.Shelf{Backend: "bubblewrap", Folder: cfg.StateDir, AcceptUnbounded: slices.Contains(cfg.AcceptMissing, shelf.DiskMB)}}
+	if _, err := fmt.Sscanf(cfg.User, "%d:%d", &b.UID, &b.GID); err != nil {
 		return nil, fmt.Errorf("reading bubblewrap user %q: %w", cfg.User, err)
 	}
 	b.bwrap, _ = exec.LookPath("bwrap") // Ready tells when there is none
@@ -120,7 +116,7 @@ func (b *Backend) Ready(ctx context.Context) error {
 	if err := b.equipped(ctx); err != nil {
 		return fmt.Errorf("%w: %w", backends.ErrUnavailable, err)
 	}
-	if err := b.shelter(); err != nil {
+	if err := b.Reachable(); err != nil {
 		return err
 	}
 	trial, err := b.Open(ctx, backends.Spec{Network: "none", ReadOnly: true, CPUs: 1, MemoryMB: 64, PIDs: leastPIDs})
@@ -181,5 +177,3 @@ func (b *Backend) check(spec backends.Spec) error {
 
 // leastPIDs is what the runner and some supervisors need for themselves.
 const leastPIDs = 64
-
-func (b *Backend) accepts(limit string) bool { return slices.Contains(b.cfg.AcceptMissing, limit) }

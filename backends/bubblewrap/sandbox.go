@@ -14,6 +14,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/cgroup"
 	"github.com/bailiff-dev/bailiff/backends/runner"
+	"github.com/bailiff-dev/bailiff/backends/shelf"
 )
 
 type sandbox struct {
@@ -73,14 +74,14 @@ func (b *Backend) unbounded(err error) error {
 // launch starts bwrap, which waits with the namespaces made until its processes
 // are in the group.
 func (b *Backend) launch(ctx context.Context, spec backends.Spec, group *cgroup.Group) (*runner.Child, error) {
-	workspace, err := b.files(ctx, spec)
+	workspace, err := b.workspace(ctx, spec)
 	if err != nil {
 		return nil, err
 	}
-	defer workspace.close()
+	defer workspace.Close()
 	handed := new(descriptors)
 	defer handed.close()
-	arguments, err := b.arguments(spec, workspace.folder, handed)
+	arguments, err := b.arguments(spec, workspace.Folder, handed)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +94,7 @@ func (b *Backend) launch(ctx context.Context, spec backends.Spec, group *cgroup.
 		return nil, err
 	}
 	cmd := b.command(handed, arguments)
-	child, err := runner.Launch(ctx, cmd, runner.Place{PIDs: spec.PIDs}, b.prepare(workspace), func() error {
+	child, err := runner.Launch(ctx, cmd, runner.Place{PIDs: spec.PIDs}, workspace.Mount, func() error {
 		handed.closeTheirs()
 		if err := admit(group, cmd.Process.Pid, made); err != nil {
 			return err
@@ -107,13 +108,24 @@ func (b *Backend) launch(ctx context.Context, spec backends.Spec, group *cgroup.
 	return child, nil
 }
 
+// workspace is the named one of a spec, if it names one.
+func (b *Backend) workspace(ctx context.Context, spec backends.Spec) (shelf.Workspace, error) {
+	if spec.Workspace == "" {
+		return shelf.Workspace{}, nil
+	}
+	if err := b.Reachable(); err != nil {
+		return shelf.Workspace{}, err
+	}
+	return b.Take(ctx, spec.Owner, spec.Workspace, shareMB(spec.DiskMB, workspaceFolder))
+}
+
 // command is bwrap with what it is told and handed.
 func (b *Backend) command(handed *descriptors, arguments []string) *exec.Cmd {
 	cmd := exec.Command(b.bwrap, append(append(handed.options, arguments...), "--", runnerPath, runner.Confine)...)
 	cmd.Env, cmd.Dir, cmd.ExtraFiles = []string{}, "/", handed.theirs
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if os.Getuid() == 0 {
-		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(b.uid), Gid: uint32(b.gid)}
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(b.UID), Gid: uint32(b.GID)}
 	}
 	return cmd
 }

@@ -1,4 +1,4 @@
-package bubblewrap
+package shelf
 
 import "golang.org/x/sys/unix"
 

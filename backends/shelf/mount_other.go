@@ -1,6 +1,6 @@
 //go:build !linux
 
-package bubblewrap
+package shelf
 
 import "errors"
 
