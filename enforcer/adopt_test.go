@@ -82,7 +82,7 @@ func TestWhatIsNotGoneOnWithIsForgotten(t *testing.T) {
 		entry  func(*ledger.Sandbox) // what its record says
 	}{
 		"a sandbox that has ended":         {before: func(b *bench) { _ = b.shop.rooms()[0].Close(context.Background()) }},
-		"one whose backend is gone":        {entry: func(s *ledger.Sandbox) { s.Backend = "bubblewrap" }},
+		"one whose backend is gone":        {entry: func(s *ledger.Sandbox) { s.Backend = "gone" }},
 		"another sidecar's":                {entry: func(s *ledger.Sandbox) { s.Spec.Owner = "other" }},
 		"one that has expired":             {entry: func(s *ledger.Sandbox) { s.Expires = time.Now() }},
 		"one that was made for other work": {entry: func(s *ledger.Sandbox) { s.Spec.PIDs = 7 }},

@@ -200,7 +200,6 @@ func TestWhereACallRuns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, func(b *bench) { b.judge.decision = allow(tools("terminal"), c.script) })
-			b.Backends["bubblewrap"] = b.shop
 			b.Decider = mover{b.judge, c.call}
 			got := b.calling(t, "terminal", `{"command": "ls"}`, nil)
 			if !strings.Contains(got.value, c.says) || len(b.shop.rooms()) != c.rooms {

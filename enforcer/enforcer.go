@@ -56,8 +56,8 @@ func New(c Config) (*Enforcer, error) {
 		return nil, err
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
-	e := &Enforcer{Config: c, answers: remember(c.Unfinished), readiness: newReadiness(c.Backends), running: ctx, stop: stop}
-	e.leases = newLeases(c, workspaces, e.processes.entries, e.reaped)
+	e := &Enforcer{Config: c, answers: remember(c.Unfinished), readiness: newReadiness(c.Backends, c.Observer), running: ctx, stop: stop}
+	e.leases = newLeases(c, e.readiness, workspaces, e.processes.entries, e.reaped)
 	return e, nil
 }
 
@@ -214,7 +214,10 @@ func (e *Enforcer) provide(ctx context.Context, m *matter) error {
 			return err
 		}
 	}
-	return e.pinImage(ctx, &m.Decision)
+	if err := e.pinImage(ctx, &m.Decision); err != nil {
+		return err
+	}
+	return e.leases.refusal(tenancy(m.located, m.Decision, e.Owner))
 }
 
 // proceed records a matter's decision and then does what it says.

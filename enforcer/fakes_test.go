@@ -331,11 +331,12 @@ func newBench(t *testing.T, changes ...func(*bench)) *bench {
 	}
 	var err error
 	b.Enforcer, err = New(Config{Decider: b.judge, Recorder: b.tape, Environ: b.env, Observer: blind{}, Approvals: b.human, Freezer: b.human, Ledger: b.let, Workspaces: b.kept, Owner: "test",
-		Backends: map[string]backends.Backend{"docker": b.shop, "local": b.shop}})
+		Backends: map[string]backends.Backend{"docker": b.shop, "bubblewrap": b.shop, "podman": b.shop, "local": b.shop}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { b.Close(context.Background()) })
+	b.Probe(t.Context())
 	return b
 }
 

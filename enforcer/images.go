@@ -2,7 +2,6 @@ package enforcer
 
 import (
 	"context"
-	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -22,8 +21,13 @@ type pin struct {
 	until time.Time
 }
 
-// pinTime is how long a name's meaning is believed without asking again.
+// pinTime is how long a name's meaning is believed without asking again. While the
+// backend is not ready nobody can be asked, and nothing new can be made: then what it
+// meant last finds the sandbox that is there.
 const pinTime = time.Minute
+
+// maxPins bounds how many names are remembered.
+const maxPins = 1000
 
 // pinImage replaces the image's name in a decision that may run by one that
 // cannot come to mean another image, so that what is approved is what runs.
@@ -33,9 +37,13 @@ func (e *Enforcer) pinImage(ctx context.Context, d *bailiff.Decision) error {
 		return nil
 	}
 	key := d.Backend.Name + " " + d.Backend.Image
-	if image, ok := e.images.known(key); ok {
+	unready := e.readiness.refusal(d.Backend.Name)
+	if image, ok := e.images.known(key, unready != nil); ok {
 		d.Backend.Image = image
 		return nil
+	}
+	if unready != nil {
+		return unready
 	}
 	image, err := resolver.Resolve(ctx, d.Backend.Image)
 	if err != nil {
@@ -46,25 +54,30 @@ func (e *Enforcer) pinImage(ctx context.Context, d *bailiff.Decision) error {
 	return nil
 }
 
-func (i *images) known(key string) (string, bool) {
+// known is what a name meant a moment ago, or at all.
+func (i *images) known(key string, atAll bool) (string, bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	p, ok := i.pinned[key]
-	return p.image, ok && time.Now().Before(p.until)
+	return p.image, ok && (atAll || time.Now().Before(p.until))
 }
 
 func (i *images) learn(key, image string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.pinned == nil {
+	if i.pinned == nil || len(i.pinned) >= maxPins {
 		i.pinned = map[string]pin{}
 	}
 	i.pinned[key] = pin{image, time.Now().Add(pinTime)}
 }
 
-// forget drops what was known of a backend's images.
-func (i *images) forget(backend string) {
+// doubt has what a backend's images mean asked anew.
+func (i *images) doubt(backend string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	maps.DeleteFunc(i.pinned, func(key string, _ pin) bool { return strings.HasPrefix(key, backend+" ") })
+	for key, p := range i.pinned {
+		if strings.HasPrefix(key, backend+" ") {
+			i.pinned[key] = pin{image: p.image}
+		}
+	}
 }

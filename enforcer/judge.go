@@ -45,7 +45,7 @@ func (e *Enforcer) decide(ctx context.Context, req bailiff.Request, files []bail
 func (e *Enforcer) Circumstances(req bailiff.Request) bailiff.Circumstances {
 	return bailiff.Circumstances{
 		EnvAvailable: e.Environ.Available(req.Env),
-		Backends:     e.readiness.states(),
+		Backends:     e.readiness.states(func(backend string) bool { return e.leases.serve(req.Caller, req.Session.ID, backend) }),
 		Time:         time.Now().UTC(),
 	}
 }

@@ -26,6 +26,7 @@ const (
 type leases struct {
 	observer Observer
 	log      *slog.Logger
+	ready    *readiness
 	let      Ledger[ledger.Sandbox]
 	kept     *kept
 	pool     *pool
@@ -49,9 +50,9 @@ type leases struct {
 	losses losses
 }
 
-func newLeases(c Config, kept *kept, processes func(*lease) []ledger.Process, reaped func(*lease, string, error)) *leases {
+func newLeases(c Config, ready *readiness, kept *kept, processes func(*lease) []ledger.Process, reaped func(*lease, string, error)) *leases {
 	return &leases{
-		observer: c.Observer, log: c.Log, let: c.Ledger, kept: kept, pool: newPool(c.Observer, c.Log), processes: processes, reaped: reaped,
+		observer: c.Observer, log: c.Log, ready: ready, let: c.Ledger, kept: kept, pool: newPool(c.Observer, ready, c.Log), processes: processes, reaped: reaped,
 		live: map[string]*lease{}, all: map[*lease]bool{}, workdirs: map[string]workdir{},
 		parked: map[string]parking{}, homes: kept.homes(), failed: map[string]bool{},
 	}
@@ -189,6 +190,9 @@ func (ls *leases) enter(t tenant, guest bailiff.Session, maker backends.Backend)
 		l = nil
 	}
 	if l == nil {
+		if err := ls.ready.refusal(t.backend); err != nil {
+			return nil, err
+		}
 		if err := ls.roomFor(t); err != nil {
 			return nil, err
 		}
@@ -269,9 +273,7 @@ func (l *lease) open(done func(), after []<-chan struct{}) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
 	defer cancel()
-	start := time.Now()
-	l.sandbox, l.err = l.maker.Open(ctx, l.spec)
-	l.leases.observer.SandboxStarted(l.backend, l.err, time.Since(start))
+	l.sandbox, l.err = l.leases.ready.open(ctx, l.backend, l.maker, l.spec)
 	close(l.ready)
 }
 

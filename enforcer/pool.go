@@ -36,8 +36,9 @@ func (e *Enforcer) Warm(w Warm) { e.leases.pool.bound(min(w.Sandboxes, w.MemoryM
 // handing over a new sandbox. They are made one at a time, while nobody waits for
 // one to be made.
 type pool struct {
-	observer Observer
-	log      *slog.Logger
+	observer  Observer
+	readiness *readiness
+	log       *slog.Logger
 
 	running context.Context // ends when the pool closes
 	stop    context.CancelFunc
@@ -69,9 +70,9 @@ type spare struct {
 	sandbox backends.Sandbox // nil while it is made
 }
 
-func newPool(observer Observer, log *slog.Logger) *pool {
+func newPool(observer Observer, ready *readiness, log *slog.Logger) *pool {
 	ctx, stop := context.WithCancel(context.Background())
-	return &pool{observer: observer, log: log, running: ctx, stop: stop, wanted: map[string]*want{}, all: map[*spare]bool{}}
+	return &pool{observer: observer, readiness: ready, log: log, running: ctx, stop: stop, wanted: map[string]*want{}, all: map[*spare]bool{}}
 }
 
 // kind is what a tenant's sandbox is like, whoever the tenant is.
@@ -193,10 +194,8 @@ func (p *pool) fill() {
 			return
 		}
 		ctx, cancel := context.WithTimeout(p.running, openTimeout)
-		start := time.Now()
-		sandbox, err := s.maker.Open(ctx, s.spec)
+		sandbox, err := p.readiness.open(ctx, s.backend, s.maker, s.spec)
 		cancel()
-		p.observer.SandboxStarted(s.backend, err, time.Since(start))
 		p.put(w, s, sandbox, err)
 	}
 }

@@ -88,7 +88,6 @@ func TestInputReachesOnlyAProcessThatLivesWhereItWasJudgedToGo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, func(b *bench) { b.env = environ{"T": "t-12345678"}; b.judge.decision = allow(forward("T")) })
-			b.Backends["podman"] = b.shop
 			id, job := b.start(t, inBackground("sh", "T"))
 			b.judge.says(c.decision)
 			a := b.Execute(t.Context(), about("submit", id, "ls"), nil)

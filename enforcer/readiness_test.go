@@ -1,0 +1,261 @@
+package enforcer
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
+)
+
+// wobbly is a shop that is not always ready, and does not always open.
+type wobbly struct {
+	*registry
+	mu     sync.Mutex
+	ready  error
+	hangs  bool
+	opens  func(backends.Spec) error
+	asked  []time.Time
+	opened []time.Time
+}
+
+func newWobbly(b *bench) *wobbly {
+	w := &wobbly{registry: &registry{shop: b.shop}, opens: func(backends.Spec) error { return nil }}
+	b.Backends["docker"] = w
+	return w
+}
+
+func (w *wobbly) Ready(ctx context.Context) error {
+	w.mu.Lock()
+	w.asked = append(w.asked, time.Now())
+	fault, hangs := w.ready, w.hangs
+	w.mu.Unlock()
+	if hangs {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return fault
+}
+
+func (w *wobbly) Open(ctx context.Context, spec backends.Spec) (backends.Sandbox, error) {
+	w.mu.Lock()
+	w.opened = append(w.opened, time.Now())
+	fault := w.opens(spec)
+	w.mu.Unlock()
+	if fault != nil {
+		return nil, fault
+	}
+	return w.shop.Open(ctx, spec)
+}
+
+func (w *wobbly) becomes(ready error, opens func(backends.Spec) error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ready, w.opens = ready, opens
+}
+
+func (w *wobbly) counts() (asked, opened int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.asked), len(w.opened)
+}
+
+var errDown = errors.New("the engine is down")
+
+func well(backends.Spec) error    { return nil }
+func failing(backends.Spec) error { return errBoom }
+
+// of is a request of another session.
+func of(session string) bailiff.Request {
+	req := request("true")
+	req.Session.ID = session
+	return req
+}
+
+func wantUnready(t *testing.T, b *bench, req bailiff.Request, says string) {
+	t.Helper()
+	a := b.Execute(t.Context(), req, nil)
+	if a.Status != bailiff.Unavailable || a.Code != bailiff.CodeBackend || a.Backend != "docker" || !strings.Contains(a.Message, "docker is not ready: "+says) {
+		t.Errorf("answer is %+v, want that docker is not ready: %s", a, says)
+	}
+}
+
+func TestABackendThatIsNotReadyRefusesAtOnceWithItsReason(t *testing.T) {
+	b := newBench(t)
+	w := newWobbly(b)
+	w.becomes(errDown, failing)
+	b.Probe(t.Context())
+	wantUnready(t, b, request("true"), "the engine is down")
+	b.judge.says(allow(func(d *bailiff.Decision) { d.Outcome, d.Approval = bailiff.Ask, &bailiff.ApprovalTerms{} }))
+	wantUnready(t, b, request("true"), "the engine is down")
+	if _, opened := w.counts(); opened != 0 || w.registry.asked != 0 || len(b.human.asked) != 0 {
+		t.Errorf("%d were opened, %d images looked up, %d questions asked", opened, w.registry.asked, len(b.human.asked))
+	}
+	b.judge.says(allow())
+	w.becomes(nil, well)
+	b.Probe(t.Context())
+	wantRun(t, b, request("true"))
+}
+
+func TestASandboxThatServesGoesOnServingThoughItsBackendIsNotReady(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		w := newWobbly(b)
+		wantRun(t, b, request("true"))
+		w.becomes(errDown, failing)
+		b.Probe(t.Context())
+		time.Sleep(10 * pinTime)
+		wantRun(t, b, request("true"))
+		wantUnready(t, b, of("s2"), "the engine is down")
+		for session, ready := range map[string]bool{"s1": true, "s2": false} {
+			if got := b.Circumstances(of(session)).Backends["docker"].Ready; got != ready {
+				t.Errorf("for the policies the backend of %s is ready: %v", session, got)
+			}
+		}
+		if w.registry.asked != 1 {
+			t.Errorf("the image was looked up %d times where nobody answers", w.registry.asked)
+		}
+		_ = b.shop.rooms()[0].Close(t.Context())
+		wantUnready(t, b, request("true"), "the engine is down")
+	})
+}
+
+func TestABackendThatIsDownIsAskedAgainEverMoreRarelyUntilItIsBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		w := newWobbly(b)
+		w.becomes(errDown, failing)
+		ctx, stop := context.WithCancel(t.Context())
+		go b.Watch(ctx)
+		time.Sleep(time.Hour)
+		if asked, _ := w.counts(); asked > int(time.Hour/probeEvery)+10 {
+			t.Errorf("it was asked %d times in an hour", asked)
+		}
+		for n, want := range []time.Duration{1, 2, 4, 8, 16, 30, 30} {
+			if got := w.asked[n+1].Sub(w.asked[n]); got != want*time.Second {
+				t.Errorf("pause %d is %s, want %ds", n, got, want)
+			}
+		}
+		w.becomes(nil, well)
+		time.Sleep(probeEvery)
+		wantRun(t, b, request("true"))
+		w.becomes(errDown, failing)
+		time.Sleep(probeEvery)
+		w.becomes(nil, well)
+		time.Sleep(2 * firstPause)
+		wantRun(t, b, of("s2"))
+		stop()
+		synctest.Wait()
+	})
+}
+
+func TestABackendThatDoesNotAnswerIsNotReady(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		w := newWobbly(b)
+		w.hangs = true
+		b.Probe(t.Context())
+		wantUnready(t, b, request("true"), "backend unavailable: it did not answer within 10s")
+	})
+}
+
+func TestABackendThatAnswersAndOpensNothingIsTriedEverMoreRarely(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		w := newWobbly(b)
+		ctx, stop := context.WithCancel(t.Context())
+		go b.Watch(ctx)
+		synctest.Wait()
+		w.becomes(nil, failing)
+		for range patience {
+			if a := b.Execute(t.Context(), request("true"), nil); !strings.Contains(a.Message, "boom") {
+				t.Errorf("answer is %+v", a)
+			}
+		}
+		time.Sleep(2 * firstPause)
+		wantUnready(t, b, request("true"), "it answers, but opens no sandbox: boom")
+		if b.Circumstances(request("true")).Backends["docker"].Ready {
+			t.Error("for the policies it is ready")
+		}
+		for range 1000 { // which have no part in it
+			wantUnready(t, b, request("true"), "it answers, but opens no sandbox: boom")
+		}
+		time.Sleep(time.Hour)
+		if _, opened := w.counts(); opened > patience+20 {
+			t.Errorf("%d sandboxes were tried in an hour", opened)
+		}
+		w.becomes(nil, well)
+		time.Sleep(trialEvery)
+		wantRun(t, b, request("true"))
+		trial := b.shop.rooms()[0]
+		if trial.spec.Workspace != "" || trial.spec.Session != "" || !isClosed(trial.done) || trial.spec.Owner != "test" || trial.spec.Expires.IsZero() {
+			t.Errorf("it was tried with %+v, which is closed: %v", trial.spec, isClosed(trial.done))
+		}
+		stop()
+		synctest.Wait()
+	})
+}
+
+func TestWhatFailsForOneCostsNobodyElseTheBackend(t *testing.T) {
+	var mine string
+	for name, fails := range map[string]func(backends.Spec) error{
+		"whose files cannot be shown": func(s backends.Spec) error {
+			if s.Workspace == mine {
+				return errBoom
+			}
+			return nil
+		},
+		"whose image cannot be had": func(s backends.Spec) error {
+			if strings.HasPrefix(s.Image, "misspelt") {
+				return errBoom
+			}
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				w := newWobbly(b)
+				ctx, stop := context.WithCancel(t.Context())
+				go b.Watch(ctx)
+				wantRun(t, b, of("s2"))
+				mine = hash("session", "hermes", "s1")
+				w.becomes(nil, fails)
+				for range 20 * patience {
+					b.judge.says(allow(func(d *bailiff.Decision) { d.Backend.Image = "misspelt" }))
+					if a := b.Execute(t.Context(), request("true"), nil); !strings.Contains(a.Message, "boom") {
+						t.Errorf("answer is %+v", a)
+					}
+					time.Sleep(time.Second)
+				}
+				b.judge.says(allow())
+				wantRun(t, b, of("s3"))
+				if _, opened := w.counts(); opened > 2+20*patience+1 {
+					t.Errorf("the backend was tried %d times", opened-2-20*patience)
+				}
+				stop()
+				synctest.Wait()
+			})
+		})
+	}
+}
+
+func TestASpecThatABackendCannotMeetSaysNothingOfTheBackend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		w := newWobbly(b)
+		w.becomes(nil, func(backends.Spec) error { return backends.ErrUnsupported })
+		for range 2 * patience {
+			b.Execute(t.Context(), request("true"), nil)
+		}
+		b.Probe(t.Context())
+		if _, opened := w.counts(); opened != 2*patience || b.Readiness()["docker"] != nil {
+			t.Errorf("%d openings, readiness is %v", opened, b.Readiness())
+		}
+	})
+}
