@@ -142,12 +142,14 @@ func TestABackendThatIsDownIsAskedAgainEverMoreRarelyUntilItIsBack(t *testing.T)
 			}
 		}
 		w.becomes(nil, well)
-		time.Sleep(probeEvery)
+		time.Sleep(probeEvery + time.Second)
 		wantRun(t, b, request("true"))
 		w.becomes(errDown, failing)
-		time.Sleep(probeEvery)
+		for b.Readiness()["docker"] == nil {
+			time.Sleep(firstPause / 10)
+		}
 		w.becomes(nil, well)
-		time.Sleep(2 * firstPause)
+		time.Sleep(firstPause + time.Second/10)
 		wantRun(t, b, of("s2"))
 		stop()
 		synctest.Wait()
@@ -177,7 +179,7 @@ func TestABackendThatAnswersAndOpensNothingIsTriedEverMoreRarely(t *testing.T) {
 				t.Errorf("answer is %+v", a)
 			}
 		}
-		time.Sleep(2 * firstPause)
+		time.Sleep(3 * firstPause)
 		wantUnready(t, b, request("true"), "it answers, but opens no sandbox: boom")
 		if b.Circumstances(request("true")).Backends["docker"].Ready {
 			t.Error("for the policies it is ready")
@@ -190,7 +192,7 @@ func TestABackendThatAnswersAndOpensNothingIsTriedEverMoreRarely(t *testing.T) {
 			t.Errorf("%d sandboxes were tried in an hour", opened)
 		}
 		w.becomes(nil, well)
-		time.Sleep(trialEvery)
+		time.Sleep(trialEvery + time.Second)
 		wantRun(t, b, request("true"))
 		trial := b.shop.rooms()[0]
 		if trial.spec.Workspace != "" || trial.spec.Session != "" || !isClosed(trial.done) || trial.spec.Owner != "test" || trial.spec.Expires.IsZero() {
