@@ -30,7 +30,10 @@ var floors = map[string]int{
 	"gateway":            4,
 	"gateway/client":     5, "gateway/console": 5, "gateway/mcp": 5, "internal/hermes": 5,
 	"cmd/bailiff": 6, "cmd/bailiff-runner": 6, "cmd/bailiff-hook": 6, "docs": 6,
-	"examples": 6, "examples/go/ask": 6,
+	"backends/runner/armour":       0,
+	"backends/runner/mailbox":      0,
+	"backends/backendtest/machine": 3, // of tests only
+	"examples":                     6, "examples/go/ask": 6,
 	"examples/hermes": 0,                      // the plug-in, as files
 	"examples/ai-sdk": 6, "internal/trial": 6, // of tests only
 }

@@ -3,6 +3,7 @@ package runner_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -215,6 +216,26 @@ func TestTimeInWhichTheReaderIsBusyIsNotTheRunners(t *testing.T) {
 	})
 	if err != nil || !exit.TimedOut {
 		t.Errorf("ended as %+v, %v", exit, err)
+	}
+}
+
+func TestWhatACommandWroteLastWaitsForASlowReader(t *testing.T) {
+	from, to := resident(t)
+	client, err := runner.Attach(t.Context(), own(t, from, to), runner.Place{Workspace: "/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	const size = 2_000_000 // of which a part lies in the pipe when the command has ended
+	cmd := runner.Shell(fmt.Sprintf("head -c %d /dev/zero", size))
+	cmd.HeadBytes, cmd.Timeout = 1<<30, time.Minute
+	read := 0
+	exit, err := client.Run(t.Context(), cmd, func(p []byte) {
+		time.Sleep(5 * time.Millisecond)
+		read += len(p)
+	})
+	if err != nil || exit.Code != 0 || read != size {
+		t.Errorf("%d bytes were read of %d, and it ended as %+v, %v", read, size, exit, err)
 	}
 }
 

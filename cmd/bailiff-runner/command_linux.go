@@ -35,6 +35,8 @@ type command struct {
 	excerpt excerpt.Writer
 	journal *journal
 	credit  credit
+	// held is for how long the output was held back since nobody took it.
+	held time.Duration
 	// telling is held from reading what the command wrote until it is sent.
 	telling sync.Mutex
 
@@ -285,7 +287,7 @@ func (c *command) read() bool {
 			}
 			_ = c.stdout.SetReadDeadline(time.Now().Add(patience))
 		}
-		before := time.Now()
+		before, held := time.Now(), c.held
 		n, err := c.readOutput(raw, buf)
 		if total += n; total > much && len(buf) < muchBuffer {
 			buf = make([]byte, muchBuffer)
@@ -295,7 +297,7 @@ func (c *command) read() bool {
 		case err == nil && n == 0, err != nil && !errors.Is(err, os.ErrDeadlineExceeded):
 			return true
 		case late: // otherwise woken because the command has ended
-			patience -= time.Since(before)
+			patience -= time.Since(before) - (c.held - held)
 			if rest -= n; rest <= 0 || patience <= 0 {
 				return false
 			}
@@ -310,7 +312,9 @@ func (c *command) readOutput(raw syscall.RawConn, buf []byte) (n int, err error)
 		c.telling.Lock()
 		defer c.telling.Unlock()
 		if n, fault = readSome(int(fd), buf); fault == nil {
+			before := time.Now()
 			_, _ = c.sink.Write(buf[:n])
+			c.held += time.Since(before)
 		}
 		return fault != unix.EAGAIN
 	})

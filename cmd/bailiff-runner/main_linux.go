@@ -22,6 +22,12 @@
 // only, and there is no socket. A command that kills its supervisor has killed
 // itself: its orphans fall to the runner, which ends them.
 //
+// In a machine that is the sandbox's alone it is started as root, and comes to its
+// place by arguments that are done one after the other: "armour" for a stream that
+// carries text only, "mailbox FOLDER" for an input that comes as files, "settle
+// UID:GID" to become nobody in particular. What carries the stream stays root's, so
+// that no command can speak to it.
+//
 // With the argument "confine" it first renounces, for all that it starts, calls of
 // the kernel that no command needs. Without it, as on the host itself, a command
 // may be able to change the resource limits of runner and supervisors: that is
@@ -61,19 +67,34 @@ func main() {
 		supervise()
 		return
 	}
-	confined := len(os.Args) == 2 && os.Args[1] == confineArgument
-	if len(os.Args) > 1 && !confined {
-		fail(fmt.Errorf("bailiff starts this program inside sandboxes; the one argument it takes is %q", confineArgument))
-	}
-	if confined {
-		if err := confine(); err != nil {
-			fail(err)
-		}
-	}
-	startThreads(runnersThreads)
-	if err := serve(file(0), file(1), confined); err != nil {
+	if err := follow(os.Args[1:]); err != nil {
 		fail(err)
 	}
+}
+
+// follow does what the first argument says, and the rest inside that.
+func follow(arguments []string) error {
+	switch {
+	case len(arguments) == 0:
+		return reside(false)
+	case arguments[0] == armourArgument:
+		return underArmour(arguments[1:])
+	case arguments[0] == mailboxArgument:
+		return fromMailbox(arguments[1:])
+	case arguments[0] == settleArgument:
+		return settle(arguments[1:])
+	case arguments[0] == confineArgument && len(arguments) == 1:
+		if err := confine(); err != nil {
+			return err
+		}
+		return reside(true)
+	}
+	return fmt.Errorf("bailiff starts this program inside sandboxes; %q is no argument that it takes there", arguments[0])
+}
+
+func reside(confined bool) error {
+	startThreads(runnersThreads)
+	return serve(file(0), file(1), confined)
 }
 
 func fail(err error) {

@@ -1,0 +1,355 @@
+// Package machine stands in for a machine that a cloud lends: a place on this
+// kernel with processes, mounts, users, a network and a root of its own, in which
+// programs are started as whoever is asked for. What fakes of clouds build their
+// sandboxes of, in tests only.
+//
+// It is no kinder than a cloud: a program gets the variables it is given and no
+// other, nobody makes a workspace ahead, and root inside is root there and nobody
+// here. Its root is a folder with the host's /usr in it, which cannot be written to.
+package machine
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
+)
+
+// firstID is the host's number for root inside, and for as many users after it as
+// there are.
+const (
+	firstID = 100000
+	users   = 65536
+)
+
+// Machine is one such place.
+type Machine struct {
+	folder string
+	root   string
+	init   *exec.Cmd
+	stop   sync.Once
+}
+
+//go:embed place.sh
+var place string
+
+// New starts a machine that ends with the test.
+func New(tb testing.TB) *Machine {
+	tb.Helper()
+	return Restore(tb, "")
+}
+
+// Restore starts a machine with the files of a snapshot.
+func Restore(tb testing.TB, snapshot string) *Machine {
+	tb.Helper()
+	backendtest.Needs(tb, "a machine of its own", able())
+	m, err := start(snapshot)
+	if err != nil {
+		tb.Fatalf("starting a machine: %v", err)
+	}
+	tb.Cleanup(m.Stop)
+	return m
+}
+
+func able() error {
+	if os.Geteuid() != 0 {
+		return errors.New("only root can make one")
+	}
+	for _, program := range []string{"nsenter", "setpriv", "pivot_root", "ip", "cp"} {
+		if _, err := exec.LookPath(program); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func start(snapshot string) (*Machine, error) {
+	folder, err := os.MkdirTemp("", "machine")
+	if err != nil {
+		return nil, err
+	}
+	m := &Machine{folder: folder, root: filepath.Join(folder, "root")}
+	if err = os.Chmod(folder, 0o711); err == nil {
+		err = m.furnish(snapshot)
+	}
+	if err == nil {
+		err = m.boot()
+	}
+	if err != nil {
+		m.Stop()
+		return nil, err
+	}
+	return m, nil
+}
+
+// made are the folders and files of a fresh machine.
+var made = []struct {
+	path string
+	mode fs.FileMode
+	text string
+}{
+	{path: "/", mode: 0o755}, {path: "/etc", mode: 0o755}, {path: "/usr", mode: 0o755}, {path: "/proc", mode: 0o755},
+	{path: "/dev", mode: 0o755}, {path: "/root", mode: 0o700}, {path: "/home", mode: 0o755}, {path: "/run", mode: 0o755},
+	{path: "/var", mode: 0o755}, {path: "/var/tmp", mode: fs.ModeSticky | 0o777}, {path: "/tmp", mode: fs.ModeSticky | 0o777},
+	{path: "/opt", mode: 0o755}, {path: "/mnt", mode: 0o755}, {path: "/srv", mode: 0o755},
+	{path: "/etc/passwd", mode: 0o644, text: "root:x:0:0::/root:/bin/bash\ndefault:x:1000:1000::/home/default:/bin/bash\nnobody:x:65534:65534::/:/bin/false\n"},
+	{path: "/etc/group", mode: 0o644, text: "root:x:0:\ntty:x:5:\ndefault:x:1000:\nnogroup:x:65534:\n"},
+	{path: "/etc/hosts", mode: 0o644, text: "127.0.0.1 localhost machine\n"},
+	{path: "/etc/nsswitch.conf", mode: 0o644, text: "passwd: files\ngroup: files\nhosts: files dns\n"},
+}
+
+// copied are what programs of the host's /usr need beside it.
+var copied = []string{"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/alternatives", "/etc/ld.so.cache", "/etc/ssl"}
+
+func (m *Machine) furnish(snapshot string) error {
+	if snapshot != "" {
+		if err := duplicate(snapshot, m.root); err != nil {
+			return err
+		}
+		return os.MkdirAll(m.inside("/.outside"), 0o700)
+	}
+	for _, f := range made {
+		if err := m.furnishOne(f.path, f.text, f.mode); err != nil {
+			return err
+		}
+	}
+	for _, path := range copied {
+		if _, err := os.Lstat(path); err != nil {
+			continue
+		}
+		if err := duplicate(path, m.inside(path)); err != nil {
+			return err
+		}
+	}
+	if err := m.furnishOne("/.outside", "", 0o700); err != nil {
+		return err
+	}
+	return run("chown", "-hR", "--from=0:0", fmt.Sprintf("%d:%d", firstID, firstID), m.root)
+}
+
+func (m *Machine) furnishOne(path, text string, mode fs.FileMode) error {
+	path = m.inside(path)
+	if text != "" {
+		return os.WriteFile(path, []byte(text), mode)
+	}
+	return errors.Join(os.MkdirAll(path, 0o755), os.Chmod(path, mode))
+}
+
+func (m *Machine) inside(path string) string { return filepath.Join(m.root, path) }
+
+func duplicate(from, to string) error { return run("cp", "-a", "-T", from, to) }
+
+func run(argv ...string) error {
+	if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", strings.Join(argv, " "), err, out)
+	}
+	return nil
+}
+
+// boot starts the first process and waits until it stands in its own root.
+func (m *Machine) boot() error {
+	up, theirs, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer up.Close()
+	words := new(strings.Builder)
+	ids := []syscall.SysProcIDMap{{ContainerID: 0, HostID: firstID, Size: users}}
+	m.init = exec.Command("/bin/bash", "-c", place, "init", m.root)
+	m.init.Env = []string{"PATH=" + searchPath}
+	m.init.ExtraFiles = []*os.File{theirs}
+	log, err := os.Create(filepath.Join(m.folder, "log"))
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	m.init.Stdout, m.init.Stderr = log, log
+	m.init.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags: unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC |
+			unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP,
+		UidMappings: ids, GidMappings: ids, GidMappingsEnableSetgroups: true,
+		Credential: &syscall.Credential{}, Setsid: true,
+	}
+	err = m.init.Start()
+	theirs.Close()
+	if err != nil {
+		m.init = nil
+		return err
+	}
+	_, _ = io.Copy(words, up)
+	if m.init.Process.Signal(syscall.Signal(0)) == nil && !exists(m.inside(".outside")) {
+		return nil
+	}
+	said, _ := os.ReadFile(log.Name())
+	return fmt.Errorf("its first process failed: %s", said)
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+const searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// Stop ends everything inside and removes the files.
+func (m *Machine) Stop() {
+	m.stop.Do(func() {
+		if m.init != nil {
+			_ = m.init.Process.Kill()
+			_ = m.init.Wait()
+		}
+		_ = os.RemoveAll(m.folder)
+	})
+}
+
+// Cmd is a program to start. Without a Dir it starts in /.
+type Cmd struct {
+	Argv []string
+	Env  []string
+	Dir  string
+	// User is a uid, which is the gid too; zero is root.
+	User int
+}
+
+// Process is a program that was started.
+type Process struct {
+	Stdin          io.WriteCloser
+	Stdout, Stderr io.ReadCloser
+
+	cmd    *exec.Cmd
+	exited chan struct{}
+	code   int
+}
+
+// Start starts a program. Who never reads what it writes holds it up.
+func (m *Machine) Start(c Cmd) (*Process, error) {
+	p := &Process{cmd: m.enter(c), exited: make(chan struct{})}
+	if err := p.connect(); err != nil {
+		return nil, fmt.Errorf("starting %s: %w", c.Argv[0], err)
+	}
+	go p.wait()
+	return p, nil
+}
+
+// enter is a program that goes into the machine and is another one there.
+func (m *Machine) enter(c Cmd) *exec.Cmd {
+	dir := c.Dir
+	if dir == "" {
+		dir = "/"
+	}
+	id := strconv.Itoa(c.User)
+	argv := append([]string{
+		"--target", strconv.Itoa(m.init.Process.Pid), "--all", "--root", "--wdns=" + dir, "--setuid", id, "--setgid", id, "--",
+	}, c.Argv...)
+	cmd := exec.Command("nsenter", argv...)
+	cmd.Env = append([]string{}, c.Env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	return cmd
+}
+
+// connect starts the program on pipes of its own. They are files, so that nothing
+// is lost of what is written before the end.
+func (p *Process) connect() (err error) {
+	if p.Stdin, err = p.cmd.StdinPipe(); err != nil {
+		return err
+	}
+	out, theirOut, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	failed, theirErr, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	p.cmd.Stdout, p.cmd.Stderr, p.Stdout, p.Stderr = theirOut, theirErr, out, failed
+	defer theirOut.Close()
+	defer theirErr.Close()
+	return p.cmd.Start()
+}
+
+func (p *Process) wait() {
+	_ = p.cmd.Wait()
+	p.code = p.cmd.ProcessState.ExitCode()
+	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		p.code = 128 + int(status.Signal())
+	}
+	close(p.exited)
+}
+
+// Done is closed when the program has ended.
+func (p *Process) Done() <-chan struct{} { return p.exited }
+
+// Wait waits for the program's end and returns its exit code, or 128 plus the
+// signal that ended it.
+func (p *Process) Wait() int {
+	<-p.exited
+	return p.code
+}
+
+// Kill kills the program, not what it started.
+func (p *Process) Kill() {
+	entered := fmt.Sprintf("/proc/%d/task/%[1]d/children", p.cmd.Process.Pid)
+	children, _ := os.ReadFile(entered)
+	for _, text := range strings.Fields(string(children)) {
+		if pid, err := strconv.Atoi(text); err == nil {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+	_ = p.cmd.Process.Kill()
+}
+
+// Do runs a program to its end and returns what it wrote, with its exit code.
+func (m *Machine) Do(ctx context.Context, c Cmd, stdin io.Reader) (output []byte, code int, err error) {
+	cmd := m.enter(c)
+	cmd.Stdin = stdin
+	stop := context.AfterFunc(ctx, func() { (&Process{cmd: cmd}).Kill() })
+	defer stop()
+	output, err = cmd.CombinedOutput()
+	if exit := new(exec.ExitError); errors.As(err, &exit) {
+		return output, exit.ExitCode(), ctx.Err()
+	}
+	return output, 0, err
+}
+
+// WriteFile writes a file as a user would, with the folders above it.
+func (m *Machine) WriteFile(path string, content []byte, mode fs.FileMode, user int) error {
+	const script = `mkdir -p "$(dirname "$1")" && cat >"$1" && chmod "$2" "$1"`
+	cmd := Cmd{Argv: []string{"/bin/sh", "-c", script, "sh", path, fmt.Sprintf("%o", mode.Perm())}, Env: []string{"PATH=" + searchPath}, User: user}
+	return m.succeed(cmd, strings.NewReader(string(content)))
+}
+
+func (m *Machine) succeed(c Cmd, stdin io.Reader) error {
+	out, code, err := m.Do(context.Background(), c, stdin)
+	if err == nil && code != 0 {
+		err = fmt.Errorf("%s ended with %d: %s", path.Base(c.Argv[0]), code, out)
+	}
+	return err
+}
+
+// ReadFile reads a file as root inside. [fs.ErrNotExist] says that there is none.
+func (m *Machine) ReadFile(path string) ([]byte, error) {
+	root, err := os.OpenRoot(m.root)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return root.ReadFile(strings.TrimPrefix(path, "/"))
+}
+
+// Snapshot copies the files of the machine into a folder.
+func (m *Machine) Snapshot(folder string) error { return duplicate(m.root, folder) }

@@ -1,0 +1,161 @@
+// Package armour carries bytes over a stream that is safe for lines of text only,
+// as a terminal or a log is: each line holds some bytes in base64.
+//
+// Before the first of them either side says one opening line. What came earlier is
+// somebody else's (the greeting of a shell, the echo of a terminal) and passed over;
+// from there on anything that is no line of armour is damage, and the end. The
+// resident side speaks first, and the other side says nothing before it has heard
+// it: until then it may be a shell that listens, on a terminal that cuts long lines.
+package armour
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// opening is what both sides say first, alone at the end of a line.
+const opening = "bailiff-armour"
+
+// A line holds at most so many bytes, and is at most so long. Terminals and logs
+// take lines of 4096.
+const (
+	lineBytes  = 3000
+	lineLength = lineBytes / 3 * 4
+)
+
+// Wrap is the side that asks: its bytes leave when the resident side has opened,
+// which is learnt by reading. Closing it closes the stream.
+func Wrap(stream io.ReadWriteCloser) io.ReadWriteCloser { return wrap(stream) }
+
+// Reside is the side that was started, and opens at once.
+func Reside(stream io.ReadWriteCloser) (io.ReadWriteCloser, error) {
+	if _, err := io.WriteString(stream, opening+"\n"); err != nil {
+		return nil, fmt.Errorf("opening a stream of text: %w", err)
+	}
+	w := wrap(stream)
+	w.opened = true
+	close(w.met)
+	return w, nil
+}
+
+func wrap(stream io.ReadWriteCloser) *wrapped {
+	return &wrapped{
+		stream: stream, lines: bufio.NewReaderSize(stream, 2*lineLength), bytes: make([]byte, 2*lineLength),
+		met: make(chan struct{}), closed: make(chan struct{}),
+	}
+}
+
+// wrapped is read by one at a time.
+type wrapped struct {
+	stream io.ReadWriteCloser
+	lines  *bufio.Reader
+	heard  bool
+	bytes  []byte // room for those of one line
+	rest   []byte // what of them is not handed out
+	fault  error
+
+	// met is closed when the other side may be spoken to.
+	met     chan struct{}
+	writing sync.Mutex
+	opened  bool
+	text    []byte
+
+	closed chan struct{}
+	close  sync.Once
+}
+
+func (w *wrapped) Read(p []byte) (int, error) {
+	for len(w.rest) == 0 && w.fault == nil {
+		w.fault = w.next()
+	}
+	n := copy(p, w.rest)
+	w.rest = w.rest[n:]
+	if n == 0 && len(p) > 0 {
+		return 0, w.fault
+	}
+	return n, nil
+}
+
+// next takes one line.
+func (w *wrapped) next() error {
+	line, err := w.lines.ReadSlice('\n')
+	switch {
+	case !w.heard && errors.Is(err, bufio.ErrBufferFull):
+		return nil
+	case err != nil:
+		return damage(line, err)
+	}
+	line = bytes.TrimRight(line, "\r\n")
+	if !w.heard {
+		w.hear(line)
+		return nil
+	}
+	return w.decode(line)
+}
+
+// damage is the fault of a stream that ends, or goes on, in the middle of a line.
+func damage(line []byte, err error) error {
+	if errors.Is(err, io.EOF) && len(line) == 0 {
+		return io.EOF
+	}
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("reading a line of armour: %w", err)
+}
+
+// hear looks for the opening. A shell's prompt may stand before it.
+func (w *wrapped) hear(line []byte) {
+	w.heard = bytes.HasSuffix(line, []byte(opening))
+	select {
+	case <-w.met:
+	default:
+		if w.heard {
+			close(w.met)
+		}
+	}
+}
+
+func (w *wrapped) decode(line []byte) error {
+	n, err := base64.StdEncoding.Decode(w.bytes, line)
+	if err != nil || n == 0 {
+		return errors.New("reading a line of armour: it is damaged")
+	}
+	w.rest = w.bytes[:n]
+	return nil
+}
+
+func (w *wrapped) Write(p []byte) (int, error) {
+	select {
+	case <-w.met:
+	case <-w.closed:
+		return 0, io.ErrClosedPipe
+	}
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	w.text = w.text[:0]
+	if !w.opened {
+		w.text = append(w.text, opening+"\n"...)
+	}
+	for rest := p; len(rest) > 0; {
+		n := min(len(rest), lineBytes)
+		w.text = base64.StdEncoding.AppendEncode(w.text, rest[:n])
+		w.text = append(w.text, '\n')
+		rest = rest[n:]
+	}
+	if _, err := w.stream.Write(w.text); err != nil {
+		return 0, err
+	}
+	w.opened = true
+	return len(p), nil
+}
+
+func (w *wrapped) Close() error {
+	w.close.Do(func() { close(w.closed) })
+	return w.stream.Close()
+}
