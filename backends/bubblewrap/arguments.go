@@ -15,6 +15,10 @@ import (
 // runnerPath is where the runner is inside.
 const runnerPath = "/.bailiff/runner"
 
+// eventsPath is where the runner finds how often the sandbox has run out of memory:
+// its control group is not seen from inside.
+const eventsPath = "/.bailiff/memory.events"
+
 // insideUser is the number of the user inside, whoever it is on the host.
 const insideUser = "10000"
 
@@ -59,7 +63,7 @@ func shareMB(total int, folder string) int {
 }
 
 // arguments are what bwrap is told of a spec, in the order in which it does it.
-func (b *Backend) arguments(spec backends.Spec, workspace string, files *descriptors) ([]string, error) {
+func (b *Backend) arguments(spec backends.Spec, workspace, events string, files *descriptors) ([]string, error) {
 	list := slices.Clone(namespaces)
 	if spec.DiskMB > 0 && !spec.ReadOnly {
 		list = append(list, inMemory(spec, root)...)
@@ -78,6 +82,9 @@ func (b *Backend) arguments(spec backends.Spec, workspace string, files *descrip
 		}
 	}
 	list = append(list, given(spec, workspace)...)
+	if events != "" {
+		list = append(list, "--ro-bind", events, eventsPath)
+	}
 	made, err := b.made(files)
 	if err != nil {
 		return nil, err

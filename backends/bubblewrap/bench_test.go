@@ -52,7 +52,7 @@ func BenchmarkOpen(b *testing.B) {
 func alone(b *testing.B, backend *Backend, spec backends.Spec) time.Duration {
 	handed := new(descriptors)
 	defer handed.close()
-	arguments, err := backend.arguments(spec, "", handed)
+	arguments, err := backend.arguments(spec, "", "", handed)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -26,17 +26,17 @@ type sandbox struct {
 // ID is a name of its own.
 func (s *sandbox) ID() string { return s.id }
 
-// Run runs a command, and tells what it cost when the memory is used up: the
-// control group is not seen from inside.
+// Run runs a command, and tells what it cost when that was the sandbox.
 func (s *sandbox) Run(ctx context.Context, cmd backends.Command, out func([]byte)) (backends.Exit, error) {
 	before := s.group.Starved()
 	exit, err := s.Child.Run(ctx, cmd, out)
-	exit.Starved = s.group.Starved() > before
-	if err != nil && exit.Starved {
-		err = fmt.Errorf("%w; processes were killed since the sandbox had used up its memory", err)
+	if err != nil && s.group.Starved() > before {
+		err = fmt.Errorf("%w; %s", err, starved)
 	}
 	return exit, err
 }
+
+const starved = "processes were killed since the sandbox had used up its memory"
 
 // Close ends everything inside and removes the control groups.
 func (s *sandbox) Close(ctx context.Context) error {
@@ -45,6 +45,23 @@ func (s *sandbox) Close(ctx context.Context) error {
 
 // Open makes namespaces, bounds them, and starts the runner inside.
 func (b *Backend) Open(ctx context.Context, spec backends.Spec) (backends.Sandbox, error) {
+	group, err := b.bounds(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	var child *runner.Child
+	err = b.launch(ctx, spec, group, func(cmd *exec.Cmd, prepare, admit func() error) (err error) {
+		child, err = runner.Launch(ctx, cmd, runner.Place{PIDs: spec.PIDs}, prepare, admit)
+		return err
+	})
+	if err != nil {
+		return nil, errors.Join(err, group.Close(context.WithoutCancel(ctx)))
+	}
+	return &sandbox{child, "bwrap-" + strings.ToLower(rand.Text()[:12]), group}, nil
+}
+
+// bounds refuses what cannot be done and makes what bounds the rest.
+func (b *Backend) bounds(ctx context.Context, spec backends.Spec) (*cgroup.Group, error) {
 	if b.bwrap == "" {
 		return nil, fmt.Errorf("%w: %w", backends.ErrUnavailable, b.equipped(ctx))
 	}
@@ -55,11 +72,7 @@ func (b *Backend) Open(ctx context.Context, spec backends.Spec) (backends.Sandbo
 	if err != nil {
 		return nil, b.unbounded(err)
 	}
-	child, err := b.launch(ctx, spec, group)
-	if err != nil {
-		return nil, errors.Join(err, group.Close(context.WithoutCancel(ctx)))
-	}
-	return &sandbox{child, "bwrap-" + strings.ToLower(rand.Text()[:12]), group}, nil
+	return group, nil
 }
 
 func (b *Backend) unbounded(err error) error {
@@ -71,30 +84,30 @@ func (b *Backend) unbounded(err error) error {
 		backends.ErrUnsupported, err, missing.Limit)
 }
 
-// launch starts bwrap, which waits with the namespaces made until its processes
+// launch has bwrap started, which waits with the namespaces made until its processes
 // are in the group.
-func (b *Backend) launch(ctx context.Context, spec backends.Spec, group *cgroup.Group) (*runner.Child, error) {
+func (b *Backend) launch(ctx context.Context, spec backends.Spec, group *cgroup.Group, start func(cmd *exec.Cmd, prepare, admit func() error) error) error {
 	workspace, err := b.workspace(ctx, spec)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer workspace.Close()
 	handed := new(descriptors)
 	defer handed.close()
-	arguments, err := b.arguments(spec, workspace.Folder, handed)
+	arguments, err := b.arguments(spec, workspace.Folder, group.Events(), handed)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	made, err := handed.reading("--info-fd")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	goOn, err := handed.writing("--block-fd")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	cmd := b.command(handed, arguments)
-	child, err := runner.Launch(ctx, cmd, runner.Place{PIDs: spec.PIDs}, workspace.Mount, func() error {
+	err = start(cmd, workspace.Mount, func() error {
 		handed.closeTheirs()
 		if err := admit(group, cmd.Process.Pid, made); err != nil {
 			return err
@@ -103,9 +116,9 @@ func (b *Backend) launch(ctx context.Context, spec backends.Spec, group *cgroup.
 		return err
 	})
 	if err != nil {
-		return nil, explain(err)
+		return explain(err)
 	}
-	return child, nil
+	return nil
 }
 
 // workspace is the named one of a spec, if it names one.

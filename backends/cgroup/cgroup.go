@@ -153,15 +153,29 @@ func (g *Group) Add(pid int) error {
 // Starved counts the processes of the group that the kernel has killed so far
 // because its memory was used up; zero where its memory is not bounded.
 func (g *Group) Starved() (kills int) {
+	if file, err := os.Open(g.Events()); err == nil {
+		kills = Starved(file)
+		_ = file.Close()
+	}
+	return kills
+}
+
+// Events is the path of the file in which the kernel counts them, empty where memory
+// is not bounded.
+func (g *Group) Events() string {
 	for _, folder := range g.folders {
 		for _, name := range []string{"memory.events", "memory.oom_control"} {
-			if file, err := os.Open(filepath.Join(folder, name)); err == nil {
-				kills += Starved(file)
-				_ = file.Close()
+			if path := filepath.Join(folder, name); exists(path) {
+				return path
 			}
 		}
 	}
-	return kills
+	return ""
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // Starved reads that count from a group's memory.events or, with the kernel's

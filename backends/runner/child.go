@@ -16,46 +16,79 @@ import (
 // Child is a runner that is a child process of this one, or below one.
 type Child struct {
 	*Client
-	process *os.Process
-	exited  chan struct{}
+	*Held
 }
 
 // Launch starts the command, whose standard input and output must be a
 // runner's, and attaches to it. What must be done in between, admit does; what
-// before, prepare does, on the thread that starts the command and serves nothing
-// else, so that namespaces which it enters are the command's alone and go with it.
-// The end of its standard error becomes part of the error if anything fails.
+// before, prepare does, as [Hold] says. The end of its standard error becomes part
+// of the error if anything fails.
 func Launch(ctx context.Context, cmd *exec.Cmd, place Place, prepare, admit func() error) (*Child, error) {
 	conn, err := connect(cmd)
 	if err != nil {
 		return nil, fmt.Errorf("making pipes for the runner: %w", err)
 	}
-	words := new(lastWords)
-	cmd.Stderr, cmd.WaitDelay = words, time.Second
-	c := &Child{exited: make(chan struct{})}
-	started := make(chan error)
-	go c.hold(cmd, prepare, started)
-	if err := <-started; err != nil {
+	c := new(Child)
+	if c.Held, err = Hold(cmd, prepare, admit); err != nil {
 		conn.Close()
-		return nil, fmt.Errorf("starting the runner: %w", err)
+		return nil, err
 	}
-	c.process = cmd.Process
-	if err = admit(); err == nil {
-		c.Client, err = Attach(ctx, conn, place)
-	}
-	if err != nil {
+	if c.Client, err = Attach(ctx, conn, place); err != nil {
 		conn.Close()
-		_ = cmd.Process.Kill()
-		<-c.exited
-		return nil, words.explain(err)
+		c.Held.kill()
+		return nil, c.words.explain(err)
 	}
 	return c, nil
+}
+
+// Held is a child process that has a thread of this process to itself.
+type Held struct {
+	process *os.Process
+	words   lastWords
+	exited  chan struct{}
+	err     error
+}
+
+// Hold starts the command, whose standard input and output are closed here. What is
+// to be done once it has started, admit does, or else it is killed. What before,
+// prepare does, on the thread that starts the command and serves nothing else, so
+// that namespaces which it enters are the command's alone and go with it. The end of
+// its standard error becomes part of the error.
+func Hold(cmd *exec.Cmd, prepare, admit func() error) (*Held, error) {
+	h := &Held{exited: make(chan struct{})}
+	cmd.Stderr, cmd.WaitDelay = &h.words, time.Second
+	started := make(chan error)
+	go h.hold(cmd, prepare, started)
+	if err := <-started; err != nil {
+		return nil, fmt.Errorf("starting the runner: %w", err)
+	}
+	h.process = cmd.Process
+	if err := admit(); err != nil {
+		h.kill()
+		return nil, h.words.explain(err)
+	}
+	return h, nil
+}
+
+func (h *Held) kill() {
+	_ = h.process.Kill()
+	<-h.exited
+}
+
+// Wait waits for its end, which is an error unless it ended well, with the end of its
+// standard error.
+func (h *Held) Wait() error {
+	<-h.exited
+	if h.err != nil {
+		return h.words.explain(h.err)
+	}
+	return nil
 }
 
 // hold keeps the thread that started the process for as long as the process
 // lives: one that is to die with its parent dies with that thread. The thread
 // ends, since the goroutine never unlocks it.
-func (c *Child) hold(cmd *exec.Cmd, prepare func() error, started chan<- error) {
+func (h *Held) hold(cmd *exec.Cmd, prepare func() error, started chan<- error) {
 	runtime.LockOSThread()
 	if onMainThread() { // it would never end, nor what it has entered
 		defer runtime.UnlockOSThread()
@@ -63,15 +96,15 @@ func (c *Child) hold(cmd *exec.Cmd, prepare func() error, started chan<- error) 
 		go func() {
 			runtime.LockOSThread()
 			close(seated)
-			c.start(cmd, prepare, started)
+			h.start(cmd, prepare, started)
 		}()
 		<-seated
 		return
 	}
-	c.start(cmd, prepare, started)
+	h.start(cmd, prepare, started)
 }
 
-func (c *Child) start(cmd *exec.Cmd, prepare func() error, started chan<- error) {
+func (h *Held) start(cmd *exec.Cmd, prepare func() error, started chan<- error) {
 	err := prepare()
 	if err == nil {
 		err = cmd.Start()
@@ -81,8 +114,8 @@ func (c *Child) start(cmd *exec.Cmd, prepare func() error, started chan<- error)
 	}
 	started <- err
 	if err == nil {
-		_ = cmd.Wait()
-		close(c.exited)
+		h.err = cmd.Wait()
+		close(h.exited)
 	}
 }
 
@@ -97,8 +130,7 @@ func (c *Child) Close(ctx context.Context) error {
 	case <-ctx.Done():
 	case <-late.C:
 	}
-	_ = c.process.Kill()
-	<-c.exited
+	c.kill()
 	return nil
 }
 

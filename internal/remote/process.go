@@ -17,11 +17,11 @@ import (
 type Process struct {
 	session *ssh.Session
 	in      io.WriteCloser
-	out     io.Reader
+	out     *io.PipeReader
 	words   lastWords
+	closed  sync.Once
 	ended   chan struct{}
 	err     error
-	closing sync.Once
 }
 
 // start starts a command in a session of its own.
@@ -32,8 +32,9 @@ func (c *connection) start(ctx context.Context, command string) (*Process, error
 	}
 	p := &Process{session: session, ended: make(chan struct{})}
 	session.Stderr = &p.words
+	var out io.Reader
 	if p.in, err = session.StdinPipe(); err == nil {
-		p.out, err = session.StdoutPipe()
+		out, err = session.StdoutPipe()
 	}
 	if err == nil {
 		_, err = within(ctx, func() (io.Closer, error) { return session, session.Start(command) })
@@ -42,8 +43,22 @@ func (c *connection) start(ctx context.Context, command string) (*Process, error
 		go session.Close()
 		return nil, err
 	}
+	p.out = pumped(out)
 	go p.wait(c.leave)
 	return p, nil
+}
+
+// pumped reads on in the background, so that who reads can be told the end at any
+// time: of a dead line there is none. What nobody reads any more is dropped, since
+// the command may have to say it before it ends.
+func pumped(from io.Reader) *io.PipeReader {
+	out, in := io.Pipe()
+	go func() {
+		_, err := io.Copy(in, from)
+		_ = in.CloseWithError(err)
+		_, _ = io.Copy(io.Discard, from)
+	}()
+	return out
 }
 
 func (p *Process) wait(leave func()) {
@@ -62,26 +77,29 @@ func (p *Process) Write(b []byte) (int, error) { return p.in.Write(b) }
 // CloseWrite ends the input.
 func (p *Process) CloseWrite() error { return p.in.Close() }
 
-// grace is how long a command goes on whose input has ended since nobody cares for
+// grace is how long a command may go on whose input has ended since nobody cares for
 // it any more.
 const grace = 5 * time.Second
 
-// Close ends the input, and after a while the session. It does not wait: the line
-// may be dead.
+// Close ends what is read at once, the input, and after a while the session. It waits
+// for none of these, for the line may be dead.
 func (p *Process) Close() error {
-	p.closing.Do(func() {
-		go func() {
-			_ = p.in.Close()
-			late := time.NewTimer(grace)
-			defer late.Stop()
-			select {
-			case <-p.ended:
-			case <-late.C:
-				_ = p.session.Close()
-			}
-		}()
+	p.closed.Do(func() {
+		_ = p.out.Close()
+		go p.end()
 	})
 	return nil
+}
+
+func (p *Process) end() {
+	_ = p.in.Close()
+	late := time.NewTimer(grace)
+	defer late.Stop()
+	select {
+	case <-p.ended:
+	case <-late.C:
+		_ = p.session.Close()
+	}
 }
 
 // Ended is closed when the command has ended or the connection to it.
