@@ -65,6 +65,7 @@ type Observer interface {
 	SandboxAdopted(backend string)
 	SandboxHandedOver(backend string)
 	SandboxReaped(backend, reason string)
+	BackendReady(backend string, ready bool)
 	GlassBroken()
 }
 

@@ -56,7 +56,7 @@ func New(c Config) (*Enforcer, error) {
 		return nil, err
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
-	e := &Enforcer{Config: c, answers: remember(c.Unfinished), readiness: newReadiness(c.Backends, c.Observer), running: ctx, stop: stop}
+	e := &Enforcer{Config: c, answers: remember(c.Unfinished), readiness: newReadiness(c), running: ctx, stop: stop}
 	e.leases = newLeases(c, e.readiness, workspaces, e.processes.entries, e.reaped)
 	return e, nil
 }

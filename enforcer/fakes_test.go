@@ -170,6 +170,7 @@ func (blind) Executed(bailiff.Tool, string, bailiff.Status, time.Duration) {}
 func (blind) SandboxStarted(string, error, time.Duration)                  {}
 func (blind) SandboxAdopted(string)                                        {}
 func (blind) SandboxHandedOver(string)                                     {}
+func (blind) BackendReady(string, bool)                                    {}
 func (blind) GlassBroken()                                                 {}
 func (blind) SandboxReaped(string, string)                                 {}
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -38,6 +39,7 @@ const (
 type readiness struct {
 	backends map[string]backends.Backend
 	observer Observer
+	log      *slog.Logger
 	wake     map[string]chan struct{} // asks for a probe ahead of time
 
 	mu         sync.Mutex
@@ -60,9 +62,9 @@ type condition struct {
 
 var errUnprobed = errors.New("not probed yet")
 
-func newReadiness(all map[string]backends.Backend, observer Observer) *readiness {
-	r := &readiness{backends: all, observer: observer, wake: map[string]chan struct{}{}, conditions: map[string]*condition{}}
-	for name := range all {
+func newReadiness(c Config) *readiness {
+	r := &readiness{backends: c.Backends, observer: c.Observer, log: c.Log, wake: map[string]chan struct{}{}, conditions: map[string]*condition{}}
+	for name := range c.Backends {
 		r.wake[name] = make(chan struct{}, 1)
 		r.conditions[name] = &condition{fault: errUnprobed}
 	}
@@ -193,9 +195,21 @@ func (r *readiness) learn(name string, fault error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := r.conditions[name]
+	r.tell(name, c.fault, fault)
 	c.fault = fault
 	if c.faults++; fault == nil {
 		c.faults = 0
+	}
+	r.observer.BackendReady(name, fault == nil)
+}
+
+// tell logs that a backend comes or goes.
+func (r *readiness) tell(name string, before, now error) {
+	switch {
+	case now == nil && before != nil:
+		r.log.Info("a backend is ready", "backend", name)
+	case now != nil && (before == nil || before == errUnprobed):
+		r.log.Warn("a backend is not ready; requests for it are refused", "backend", name, "reason", now)
 	}
 }
 

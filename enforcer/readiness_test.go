@@ -3,6 +3,7 @@ package enforcer
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -100,6 +101,37 @@ func TestABackendThatIsNotReadyRefusesAtOnceWithItsReason(t *testing.T) {
 	w.becomes(nil, well)
 	b.Probe(t.Context())
 	wantRun(t, b, request("true"))
+}
+
+// lamp shows which backends are ready.
+type lamp struct {
+	blind
+	mu sync.Mutex
+	on map[string]bool
+}
+
+func (l *lamp) BackendReady(backend string, ready bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.on[backend] = ready
+}
+
+func TestWhetherABackendIsReadyIsShownAndLogged(t *testing.T) {
+	var log strings.Builder
+	b := newBench(t)
+	shown := &lamp{on: map[string]bool{}}
+	b.readiness.observer, b.readiness.log = shown, slog.New(slog.NewTextHandler(&log, nil))
+	w := newWobbly(b)
+	for _, fault := range []error{errDown, errDown, nil, nil} {
+		w.becomes(fault, well)
+		b.Probe(t.Context())
+		if shown.on["docker"] != (fault == nil) || !shown.on["local"] {
+			t.Errorf("with %v shown is %v", fault, shown.on)
+		}
+	}
+	if text := log.String(); strings.Count(text, "is not ready") != 1 || strings.Count(text, "is ready") != 1 || !strings.Contains(text, errDown.Error()) {
+		t.Errorf("logged is\n%s", text)
+	}
 }
 
 func TestASandboxThatServesGoesOnServingThoughItsBackendIsNotReady(t *testing.T) {

@@ -23,6 +23,7 @@ type collection struct {
 
 	envForwarded, envWithheld *prometheus.CounterVec
 
+	backendReady         *prometheus.GaugeVec
 	sandboxes            *prometheus.GaugeVec
 	sandboxStarts        *prometheus.CounterVec
 	sandboxStartDuration *prometheus.HistogramVec
@@ -61,6 +62,7 @@ func newCollection(registerer prometheus.Registerer) *collection {
 		grantsActive:         r.gauges("grants_active", "Grants that may let requests run.").WithLabelValues(),
 		envForwarded:         r.counters("env_forwarded_total", "Variables that requests got in their sandboxes.", "name"),
 		envWithheld:          r.counters("env_withheld_total", "Variables that were asked for and kept out.", "name", "rule"),
+		backendReady:         r.gauges("backend_ready", "Whether a backend could make a sandbox when it was last asked.", "backend"),
 		sandboxes:            r.gauges("sandboxes", "Sandboxes that exist.", "backend"),
 		sandboxStarts:        r.counters("sandbox_starts_total", "Attempts to make a sandbox.", "backend", "result"),
 		sandboxStartDuration: r.histograms("sandbox_start_duration_seconds", "Time that making a sandbox took.", startBuckets, "backend"),

@@ -57,6 +57,7 @@ func New(registerer prometheus.Registerer, c Config) *Metrics {
 	m.announce(c.Version)
 	for backend := range m.labels.backends {
 		m.sandboxes.WithLabelValues(backend)
+		m.backendReady.WithLabelValues(backend)
 	}
 	return m
 }
@@ -120,6 +121,15 @@ func (m *Metrics) SandboxReaped(backend, reason string) {
 	if reason != orphan {
 		m.sandboxes.WithLabelValues(backend).Dec()
 	}
+}
+
+// BackendReady says whether a backend could make a sandbox when it was last asked.
+func (m *Metrics) BackendReady(backend string, ready bool) {
+	value := 0.0
+	if ready {
+		value = 1
+	}
+	m.backendReady.WithLabelValues(m.labels.backend(backend)).Set(value)
 }
 
 // ApprovalOpened counts a question to humans in.

@@ -106,6 +106,20 @@ bailiff_sandbox_start_duration_seconds_count{backend="docker"} 3
 `)
 }
 
+func TestWhetherABackendIsReadyIsShownFromTheStart(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	m := collect(registry)
+	m.BackendReady("docker", true)
+	compare(t, registry, `
+bailiff_backend_ready{backend="docker"} 1
+bailiff_backend_ready{backend="local"} 0
+`)
+	m.BackendReady("docker", false)
+	compare(t, registry, `
+bailiff_backend_ready{backend="docker"} 0
+`)
+}
+
 func TestOnlyTheRevisionInForceIsShown(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := collect(registry)
@@ -225,7 +239,7 @@ func TestEveryNameOfTheContractIsServed(t *testing.T) {
 		"decisions_total": "backend,outcome,platform,tool", "denials_total": "platform,rule,tool",
 		"decision_duration_seconds_count": "", "executions_total": "backend,status,tool",
 		"execution_duration_seconds_count": "backend,tool", "env_forwarded_total": "name", "env_withheld_total": "name,rule",
-		"sandboxes": "backend", "sandbox_starts_total": "backend,result", "sandbox_start_duration_seconds_count": "backend",
+		"backend_ready": "backend", "sandboxes": "backend", "sandbox_starts_total": "backend,result", "sandbox_start_duration_seconds_count": "backend",
 		"sandboxes_reaped_total": "backend,reason", "policy_reloads_total": "result",
 		"policy_last_reload_success_timestamp_seconds": "", "policy_info": "revision",
 		"approvals_total": "platform,resolution,scope", "approvals_pending": "platform", "approval_wait_seconds_count": "", "grants_active": "",

@@ -164,6 +164,7 @@ func (nowhere) Executed(bailiff.Tool, string, bailiff.Status, time.Duration) {}
 func (nowhere) SandboxStarted(string, error, time.Duration)                  {}
 func (nowhere) SandboxAdopted(string)                                        {}
 func (nowhere) SandboxHandedOver(string)                                     {}
+func (nowhere) BackendReady(string, bool)                                    {}
 func (nowhere) GlassBroken()                                                 {}
 func (nowhere) SandboxReaped(string, string)                                 {}
 
