@@ -24,8 +24,9 @@
 //
 // In a machine that is the sandbox's alone it is started as root, and comes to its
 // place by arguments that are done one after the other: "armour" for a stream that
-// carries text only, "mailbox FOLDER" for an input that comes as files, "settle
-// UID:GID" to become nobody in particular. What carries the stream stays root's, so
+// carries text only, "mailbox FOLDER" for an input that comes as files, "apart LIST"
+// to be the first process of a place in which there is nothing else of the machine,
+// "settle UID:GID" to become nobody in particular. What carries the stream stays root's, so
 // that no command can speak to it.
 //
 // With the argument "confine" it first renounces, for all that it starts, calls of
@@ -81,6 +82,10 @@ func follow(arguments []string) error {
 		return underArmour(arguments[1:])
 	case arguments[0] == mailboxArgument:
 		return fromMailbox(arguments[1:])
+	case arguments[0] == apartArgument:
+		return apart(arguments[1:])
+	case arguments[0] == firstArgument:
+		return first(arguments[1:])
 	case arguments[0] == settleArgument:
 		return settle(arguments[1:])
 	case arguments[0] == confineArgument && len(arguments) == 1:
