@@ -206,6 +206,8 @@ def within(mount, others):
 
 def attack(name, number):
     for limit, most in (resource.RLIMIT_NPROC, 4096), (resource.RLIMIT_AS, 2048 * MB), (resource.RLIMIT_FSIZE, 1024 * MB):
+        hard = resource.getrlimit(limit)[1]  # which nobody inside can raise
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(limit, (most, most))
     floods = {"processes": process, "threads": thread, "zombies": zombie, "daemons": daemon}
     hogs = {"one process": memory, "many processes": forks, "shared memory": shared, "empty files": empty, "pipes": pipes, "sockets": sockets}

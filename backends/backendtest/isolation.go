@@ -55,7 +55,7 @@ func hostProcesses(t *testing.T, b box) {
 	other := b.another(t, b.spec)
 	other.run(shell("setsid sleep " + m + " >/dev/null 2>&1 &"))
 	Await(t, "the other sandbox's process is there", func() bool { return len(b.marked(m)) == 1 })
-	b.says(`for f in /proc/[0-9]*/cmdline; do [[ $(tr '\0' ' ' <$f 2>/dev/null) == "sleep `+m+` " ]] && echo $f; done; true`, "")
+	b.says(`for f in /proc/[0-9]*/cmdline; do [[ $(tr '\0' ' ' 2>/dev/null <$f) == "sleep `+m+` " ]] && echo $f; done; true`, "")
 	b.says("readlink /proc/1/exe >/dev/null || echo closed", "closed\n")
 }
 
