@@ -1,0 +1,163 @@
+// Package modal makes sandboxes that are sandboxes of Modal, a cloud, through its
+// own Go client.
+//
+// A sandbox is a machine that Modal lends to nobody else. bailiff's runner is
+// written into it and started there as root, which it renounces for good before it
+// hears of any command; what it reads and writes travels as the standard input and
+// output of that one program. No variable is ever set through Modal, so none lies
+// in its records.
+//
+// What a machine costs ends by itself, whatever becomes of the sidecar: the runner
+// ends when it hears of nobody for a while, Modal ends a machine in which nothing
+// runs, and every machine has a greatest age. What an earlier sidecar left a sweep
+// finds by its tags, which Modal writes as it makes the machine; so it also finds
+// one whose making was never answered.
+//
+// Calls are repeated by Modal's client, with a key by which Modal knows them again,
+// and where Modal says when. Nothing that runs a command is among them: a stream
+// that breaks is taken up again where it broke, or the sandbox is lost.
+//
+// Named workspaces are Modal's volumes and stay until they are removed by name.
+package modal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/bailiff-dev/bailiff/backends"
+)
+
+// Config says whose machines to use and how.
+type Config struct {
+	// TokenID and TokenSecret say where the two halves of a token of Modal's are.
+	TokenID, TokenSecret backends.Credential
+	// Environment is the one of Modal's to use; empty means MODAL_ENVIRONMENT or else
+	// the account's usual one.
+	Environment string
+	// App names what Modal files the sandboxes under; it is made if it is missing.
+	App string
+	// DefaultImage is used where a spec names none.
+	DefaultImage string
+	// AcceptMissingLimits names what may be left out since Modal cannot do it:
+	// disk_mb, pids, read_only.
+	AcceptMissingLimits []string
+	// Runner is the path of the bailiff-runner program, built for Linux on amd64.
+	Runner string
+	// Log gets what runners write to standard error and what Modal warns of.
+	Log *slog.Logger
+}
+
+// The names that AcceptMissingLimits may hold.
+const (
+	diskMB   = "disk_mb"
+	pids     = "pids"
+	readOnly = "read_only"
+)
+
+// Defaults is a section in which nothing is set.
+func Defaults() *Config {
+	return &Config{App: "bailiff", DefaultImage: "python:3.13-bookworm"}
+}
+
+// Settings are the keys of backends.modal.
+func (c *Config) Settings() []backends.Setting {
+	return []backends.Setting{
+		{Key: "token_id", Into: &c.TokenID},
+		{Key: "token_secret", Into: &c.TokenSecret},
+		{Key: "environment", Into: &c.Environment, Check: named},
+		{Key: "app", Into: &c.App, Check: named},
+		{Key: "image", Into: &c.DefaultImage, Check: imaged},
+		{Key: "accept_missing_limits", Into: &c.AcceptMissingLimits, Valid: []string{diskMB, pids, readOnly}},
+	}
+}
+
+func named(text string) error {
+	if !plainName.MatchString(text) {
+		return errors.New("want at most 64 letters, digits, dashes, periods and underscores")
+	}
+	return nil
+}
+
+func imaged(text string) error {
+	if !imageName.MatchString(text) {
+		return errors.New("want the name of an image in a registry, or im-… for one that Modal has")
+	}
+	return nil
+}
+
+// Check wants the token.
+func (c *Config) Check() error {
+	if !c.TokenID.Given() || !c.TokenSecret.Given() {
+		return errors.New("token_id and token_secret are missing: make a token with `modal token new` and say where its halves are, as in {env: MODAL_TOKEN_ID}")
+	}
+	return nil
+}
+
+// Isolated is true.
+func (*Config) Isolated() bool { return true }
+
+// Image is the default one.
+func (c *Config) Image() string { return c.DefaultImage }
+
+// Make makes the backend.
+func (c *Config) Make(in backends.House) (backends.Backend, error) {
+	cfg := *c
+	cfg.Runner, cfg.Log = in.Runner, in.Log
+	return New(cfg)
+}
+
+// Backend makes sandboxes on Modal.
+type Backend struct {
+	cfg Config
+
+	mu      sync.Mutex
+	current *account // nil until it is needed
+	// opening are the names of sandboxes that no caller knows of yet, so that a
+	// sweep spares them.
+	opening map[string]bool
+}
+
+var (
+	_ backends.Backend  = (*Backend)(nil)
+	_ backends.Resolver = (*Backend)(nil)
+	_ backends.Sweeper  = (*Backend)(nil)
+	_ backends.Keeper   = (*Backend)(nil)
+	_ backends.Maker    = (*Config)(nil)
+)
+
+// New checks the configuration; it talks to nobody.
+func New(cfg Config) (*Backend, error) {
+	if cfg.Runner == "" {
+		return nil, errors.New("modal backend lacks the path of bailiff-runner")
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.Default()
+	}
+	return &Backend{cfg: cfg, opening: map[string]bool{}}, cfg.Check()
+}
+
+// Isolated is true.
+func (*Backend) Isolated() bool { return true }
+
+// Ready says whether the runner is there and Modal takes the token.
+func (b *Backend) Ready(ctx context.Context) error {
+	if _, err := os.Stat(b.cfg.Runner); err != nil {
+		return fmt.Errorf("%w: finding the runner: %w", backends.ErrUnavailable, err)
+	}
+	a, err := b.use()
+	if err != nil {
+		return err
+	}
+	defer b.leave(a)
+	_, err = b.app(ctx, a)
+	return err
+}
+
+func (b *Backend) accepts(limit string) bool {
+	return slices.Contains(b.cfg.AcceptMissingLimits, limit)
+}
