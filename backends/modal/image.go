@@ -34,7 +34,7 @@ func (b *Backend) Resolve(ctx context.Context, image string) (string, error) {
 	return found.ImageID, nil
 }
 
-func (b *Backend) imageOf(name string) string { return cmp.Or(name, b.cfg.DefaultImage) }
+func (b *Backend) imageOf(name string) string { return cmp.Or(name, b.cfg.Image) }
 
 // bring returns an image that Modal has, or has it bring the image from its registry.
 func (b *Backend) bring(ctx context.Context, a *account, app *modal.App, name string) (*modal.Image, error) {

@@ -1,0 +1,270 @@
+package modal
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/backends/runner"
+	pb "github.com/modal-labs/modal-client/go/proto/modal_proto"
+)
+
+func TestWhatModalIsToldOfASandbox(t *testing.T) {
+	c := newCloud(t)
+	spec := testSpec(t)
+	spec.CPUs, spec.MemoryMB, spec.Workspace, spec.Expires = 2, 512, "w", time.Now().Add(time.Hour)
+	spec.Session = "agent:main:telegram:dm:42"
+	open(t, testBackend(t), spec)
+	s := c.only()
+	d := s.request.GetDefinition()
+	for what, fact := range map[string]bool{
+		"no network":              d.GetNetworkAccess().GetNetworkAccessType() == pb.NetworkAccess_BLOCKED,
+		"a bound on CPUs":         d.GetResources().GetMilliCpuMax() == 2000 && d.GetResources().GetMilliCpu() == 125,
+		"a bound on memory":       d.GetResources().GetMemoryMbMax() == 512 && d.GetResources().GetMemoryMb() == 128,
+		"an hour to live":         d.GetTimeoutSecs() > 3500 && d.GetTimeoutSecs() <= 3600,
+		"an end when it is idle":  d.GetIdleTimeoutSecs() == 180,
+		"its workspace":           len(d.GetVolumeMounts()) == 1 && d.GetVolumeMounts()[0].GetMountPath() == "/workspace" && !d.GetVolumeMounts()[0].GetReadOnly(),
+		"whose it is":             s.tag(tagOwner) == digest(spec.Owner),
+		"which session's it is":   s.tag(tagSession) == digest(spec.Session),
+		"which workspace's it is": s.tag(tagWorkspace) == digest("w"),
+		"when it may go":          s.tag(tagExpires) == strconv.FormatInt(spec.Expires.Unix(), 10),
+		"its own name":            s.tag(tagName) == d.GetName(),
+	} {
+		if !fact {
+			t.Errorf("Modal is not told of %s: %v", what, s.request)
+		}
+	}
+	if strings.Contains(s.request.String(), "telegram") {
+		t.Errorf("the session's name is told: %v", s.request)
+	}
+}
+
+func TestEverySandboxEndsByItself(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		expires time.Time
+		want    time.Duration
+	}{
+		{"without a time", time.Time{}, 24 * time.Hour},
+		{"far away", time.Now().Add(1000 * time.Hour), 24 * time.Hour},
+		{"in ten minutes", time.Now().Add(10 * time.Minute), 10 * time.Minute},
+		{"at once", time.Now(), time.Second},
+	} {
+		got := parameters("n", backends.Spec{Network: "full", Expires: c.expires}, nil)
+		if got.Timeout > c.want || got.Timeout < c.want-2*time.Second || got.Timeout < time.Second || got.Timeout%time.Second != 0 {
+			t.Errorf("%s, the sandbox lives for %v, want %v", c.name, got.Timeout, c.want)
+		}
+		if got.IdleTimeout <= 0 || got.IdleTimeout > min(got.Timeout, idle) || got.BlockNetwork {
+			t.Errorf("%s, Modal is told %+v", c.name, got)
+		}
+	}
+}
+
+func TestWhatModalCannotDoIsRefusedByName(t *testing.T) {
+	newCloud(t)
+	b := testBackend(t)
+	for field, change := range map[string]func(*backends.Spec){
+		"network":   func(s *backends.Spec) { s.Network = "egress" },
+		"mounts":    func(s *backends.Spec) { s.Mounts = []bailiff.Mount{{Source: "/srv", Target: "/srv"}} },
+		"image":     func(s *backends.Spec) { s.Image = "debian\nRUN curl evil.test" },
+		"workspace": func(s *backends.Spec) { s.Workspace = strings.Repeat("w", 33) },
+		"disk_mb":   func(s *backends.Spec) { s.DiskMB = 1 },
+		"pids":      func(s *backends.Spec) { s.PIDs = 100 },
+		"read_only": func(s *backends.Spec) { s.ReadOnly = true },
+	} {
+		spec := testSpec(t)
+		change(&spec)
+		_, err := b.Open(t.Context(), spec)
+		if !errors.Is(err, backends.ErrUnsupported) || !strings.Contains(err.Error(), "on Modal "+field+" must be") {
+			t.Errorf("%s: opening says %v", field, err)
+		}
+	}
+	spec := testSpec(t)
+	spec.DiskMB, spec.PIDs, spec.ReadOnly = 1, 600, true
+	open(t, testBackend(t, func(c *Config) { c.AcceptMissingLimits = []string{diskMB, pids, readOnly} }), spec)
+}
+
+func TestNoVariableIsSetThroughModal(t *testing.T) {
+	c := newCloud(t)
+	sb := open(t, testBackend(t), testSpec(t))
+	cmd := shell("echo $VALUE")
+	cmd.Env = map[string]bailiff.Secret{"VALUE": bailiff.NewSecret("which-nobody-may-write-down")}
+	if got := output(t, sb, cmd); got != "which-nobody-may-write-down\n" {
+		t.Errorf("the command said %q", got)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, said := range c.heard {
+		if strings.Contains(said, "which-nobody-may") || strings.Contains(said, "VALUE") {
+			t.Errorf("Modal was told %s", said)
+		}
+	}
+}
+
+func TestAnImageIsBroughtOnceAndKnownByItsID(t *testing.T) {
+	c := newCloud(t)
+	c.images["registry.test/slow:1"], c.building["registry.test/slow:1"] = "im-slow", true
+	b := testBackend(t)
+	var steps []string
+	ctx := backends.WithSteps(t.Context(), func(what string) { steps = append(steps, what) })
+	for image, want := range map[string]string{"": "im-usual", "registry.test/slow:1": "im-slow", "im-slow": "im-slow"} {
+		if id, err := b.Resolve(ctx, image); err != nil || id != want {
+			t.Errorf("image %q is %s, %v, want %s", image, id, err, want)
+		}
+	}
+	if len(steps) != 2 || !strings.HasPrefix(steps[0], "having Modal bring image ") {
+		t.Errorf("the steps were %q", steps)
+	}
+	asked := c.called("ImageGetOrCreate")
+	spec := testSpec(t)
+	spec.Image = "im-slow"
+	open(t, b, spec)
+	if got := c.only().request.GetDefinition().GetImageId(); got != "im-slow" || c.called("ImageGetOrCreate") != asked {
+		t.Errorf("the sandbox is made of %s, after %d questions more", got, c.called("ImageGetOrCreate")-asked)
+	}
+	_, err := b.Resolve(ctx, "registry.test/none")
+	if !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), "no such image: manifest unknown") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("of an image that is nowhere it says %v", err)
+	}
+}
+
+func TestARunnerThatCannotStartSaysWhy(t *testing.T) {
+	c := newCloud(t)
+	program := filepath.Join(t.TempDir(), "runner")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\necho the machine is of another kind >&2\nexit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b := testBackend(t, func(c *Config) { c.Runner = program })
+	_, err := b.Open(t.Context(), testSpec(t))
+	if !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), "the machine is of another kind") {
+		t.Errorf("opening says %v", err)
+	}
+	backendtest.Await(t, "its machine is gone", func() bool { return len(c.alive()) == 0 })
+}
+
+func TestClosingEndsTheMachineThoughItsCallerIsGone(t *testing.T) {
+	c := newCloud(t)
+	b := testBackend(t)
+	for _, workspace := range []string{"", "w"} {
+		spec := testSpec(t)
+		spec.Workspace = workspace
+		sb := open(t, b, spec)
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := errors.Join(sb.Close(gone), sb.Close(gone)); err != nil {
+			t.Error(err)
+		}
+		if workspace != "" && len(c.alive()) > 0 {
+			t.Error("a workspace's machine is not over when its sandbox is closed")
+		}
+		backendtest.Await(t, "the machine is gone", func() bool { return len(c.alive()) == 0 })
+	}
+	backendtest.Await(t, "nothing listens or writes to a machine", func() bool {
+		stacks := make([]byte, 1<<20)
+		stacks = stacks[:runtime.Stack(stacks, true)]
+		return !strings.Contains(string(stacks), "modal.(*stream)") && !strings.Contains(string(stacks), "modal.listen.")
+	})
+	if users := b.current.users; users != 1 {
+		t.Errorf("%d use the account, want the backend alone", users)
+	}
+}
+
+func TestSweeping(t *testing.T) {
+	c := newCloud(t)
+	b := testBackend(t)
+	spec, other := testSpec(t), testSpec(t)
+	other.Owner += " no more"
+	var mine []string
+	for range 3 {
+		mine = append(mine, open(t, b, spec).ID())
+	}
+	theirs := open(t, b, other).ID()
+	c.befall("SandboxTagsGetV2", fault{err: unavailable})
+	swept, err := b.Sweep(t.Context(), spec.Owner, func(id string) bool { return id == mine[0] })
+	if err != nil || swept != 2 {
+		t.Errorf("swept %d, %v, want 2", swept, err)
+	}
+	backendtest.Await(t, "two are left", func() bool { return len(c.alive()) == 2 })
+	if left := c.alive(); left[0] != theirs || left[1] != mine[0] {
+		t.Errorf("left are %v, want %s and %s", left, theirs, mine[0])
+	}
+}
+
+func TestASweepSparesWhatIsBeingOpened(t *testing.T) {
+	c := newCloud(t)
+	b := testBackend(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	c.befall("TaskExecStart", fault{hang: true})
+	opened := make(chan error)
+	go func() {
+		_, err := b.Open(ctx, testSpec(t))
+		opened <- err
+	}()
+	backendtest.Await(t, "the machine is there", func() bool { return c.called("TaskExecStart") > 0 })
+	if swept, err := b.Sweep(t.Context(), testSpec(t).Owner, func(string) bool { return false }); swept != 0 || err != nil {
+		t.Errorf("swept %d, %v, while it is being opened", swept, err)
+	}
+	cancel()
+	if err := <-opened; !errors.Is(err, context.Canceled) {
+		t.Errorf("opening says %v", err)
+	}
+	backendtest.Await(t, "its machine is gone", func() bool { return len(c.alive()) == 0 })
+}
+
+func TestWorkspacesAreListedHoweverManyThereAre(t *testing.T) {
+	c := newCloud(t)
+	b := testBackend(t)
+	for i := range 2*page + 1 {
+		name := volumeName("somebody", strconv.Itoa(i))
+		c.volumes[name] = &volume{id: "vo-" + name, name: name, created: c.later()}
+	}
+	c.volumes["of-another-program"] = &volume{id: "vo-x", name: "of-another-program", created: c.later()}
+	names, err := b.Workspaces(t.Context(), "somebody")
+	if err != nil || len(names) != 2*page+1 || names[0] != strconv.Itoa(2*page) {
+		t.Errorf("listed are %d workspaces, %v", len(names), err)
+	}
+	if err := b.RemoveWorkspace(t.Context(), "somebody", "7"); err != nil {
+		t.Error(err)
+	}
+	if names, _ := b.Workspaces(t.Context(), "somebody"); len(names) != 2*page {
+		t.Errorf("%d workspaces are left", len(names))
+	}
+}
+
+func open(t testing.TB, b *Backend, spec backends.Spec) backends.Sandbox {
+	t.Helper()
+	sb, err := b.Open(context.Background(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := sb.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return sb
+}
+
+func shell(script string) backends.Command {
+	cmd := runner.Shell(script)
+	cmd.Timeout, cmd.HeadBytes = time.Minute, 16<<20
+	return cmd
+}
+
+func output(t testing.TB, sb backends.Sandbox, cmd backends.Command) string {
+	t.Helper()
+	var out strings.Builder
+	if exit, err := sb.Run(t.Context(), cmd, func(p []byte) { out.Write(p) }); err != nil || exit.Code != 0 {
+		t.Fatalf("it ended as %+v, %v: %s", exit, err, out.String())
+	}
+	return out.String()
+}
