@@ -7,6 +7,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/bubblewrap"
 	"github.com/bailiff-dev/bailiff/backends/docker"
 	"github.com/bailiff-dev/bailiff/backends/local"
+	"github.com/bailiff-dev/bailiff/backends/modal"
 )
 
 // All returns them by the names that decisions use.
@@ -15,5 +16,6 @@ func All() backends.Catalogue {
 		"bubblewrap": func() backends.Maker { return new(bubblewrap.Config) },
 		"docker":     func() backends.Maker { return docker.Defaults() },
 		"local":      func() backends.Maker { return new(local.Config) },
+		"modal":      func() backends.Maker { return modal.Defaults() },
 	}
 }

@@ -230,12 +230,11 @@ const remembered = 1 << 20
 
 // record is an output, as far as it may be asked for.
 type record struct {
-	mu    sync.Mutex
-	kept  []byte
-	from  int64 // the offset of what is kept
-	asked int64 // how far it was asked for
-	over  bool
-	news  chan struct{} // closed when any of this changes
+	mu   sync.Mutex
+	kept []byte
+	from int64 // the offset of what is kept
+	over bool
+	news chan struct{} // closed when any of this changes
 }
 
 // keep reads an output to its end, not far ahead of whoever asks for it.
