@@ -49,7 +49,7 @@ func (b *Backend) adoptable(ctx context.Context, id string, spec backends.Spec) 
 	if !got.State.Running || got.State.Paused || got.State.Restarting {
 		return fmt.Errorf("%w: it is %s", backends.ErrUnavailable, got.State.Status)
 	}
-	return b.verify(got.HostConfig, confinement(spec))
+	return b.verify(ctx, got, confinement(spec))
 }
 
 // isOurs is nil if the container was made for the spec, by this configuration.

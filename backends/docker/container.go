@@ -60,8 +60,12 @@ func shareMB(total int, folder string) int {
 // create makes the container of a spec, not yet started, and sees to it that
 // the engine set up what it was asked for.
 func (b *Backend) create(ctx context.Context, name string, spec backends.Spec, found image.InspectResponse, mounts []mount.Mount) (id string, err error) {
+	engine, err := b.describe(ctx)
+	if err != nil {
+		return "", err
+	}
 	host := confinement(spec)
-	host.Mounts, host.Tmpfs = mounts, b.inMemory(spec, found)
+	host.Mounts, host.Tmpfs = mounts, b.inMemory(engine, spec, found)
 	made, err := b.engine.ContainerCreate(ctx, b.config(spec, found), host, nil, nil, name)
 	if err != nil && host.StorageOpt != nil && !client.IsErrConnectionFailed(err) {
 		if err := b.missing(diskMB, fmt.Sprintf("the Docker engine cannot bound a container's root (%v)", err)); err != nil {
@@ -136,6 +140,9 @@ func (b *Backend) permitted(spec backends.Spec) error {
 	if _, known := networks[spec.Network]; !known {
 		return fmt.Errorf("%w: network is %q, want none or full", backends.ErrUnsupported, spec.Network)
 	}
+	if b.at.remote() && len(spec.Mounts) > 0 {
+		return fmt.Errorf("%w: mounts: folders of this machine cannot be shown on the engine at %s", backends.ErrUnsupported, b.at)
+	}
 	return backends.CheckMounts(spec.Mounts, b.cfg.MountsAllowed, b.socket()...)
 }
 
@@ -172,16 +179,16 @@ func volumeAt(name, target string, readOnly bool) mount.Mount {
 
 // inMemory lists the folders in memory. The volumes that an image declares are
 // among them, closed: else the engine would make one on its disk for each.
-func (b *Backend) inMemory(spec backends.Spec, found image.InspectResponse) map[string]string {
+func (b *Backend) inMemory(engine *about, spec backends.Spec, found image.InspectResponse) map[string]string {
 	tmpfs := map[string]string{}
 	if found.Config != nil {
 		for target := range found.Config.Volumes {
-			tmpfs[path.Clean(target)] = "ro,noexec,nosuid,nodev,size=4k"
+			tmpfs[path.Clean(target)] = engine.closed()
 		}
 	}
 	for folder := range writable {
 		if folder != rootFolder && folder != sharedMemory {
-			tmpfs["/"+folder] = b.tmpfs(shareMB(spec.DiskMB, folder))
+			tmpfs["/"+folder] = b.tmpfs(engine, shareMB(spec.DiskMB, folder))
 		}
 	}
 	for _, m := range spec.Mounts {
@@ -195,8 +202,8 @@ func (b *Backend) inMemory(spec backends.Spec, found image.InspectResponse) map[
 
 // tmpfs gives the folder to the unprivileged user outright: a mode alone is lost
 // where the image lacks the folder.
-func (b *Backend) tmpfs(sizeMB int) string {
-	options := fmt.Sprintf("rw,exec,nosuid,nodev,mode=0700,uid=%d,gid=%d", b.uid, b.gid)
+func (b *Backend) tmpfs(engine *about, sizeMB int) string {
+	options := "rw,exec,nosuid,nodev,mode=0700," + engine.owned(b.uid, b.gid)
 	if sizeMB > 0 {
 		options += fmt.Sprintf(",size=%dm", sizeMB)
 	}
@@ -209,18 +216,20 @@ func (b *Backend) inspect(ctx context.Context, id string, want *container.HostCo
 	if err != nil {
 		return b.fault("inspecting the sandbox", err)
 	}
-	return b.verify(got.HostConfig, want)
+	return b.verify(ctx, got, want)
 }
 
 // verify compares what the engine recorded with what it was asked for: an engine
 // that cannot do something drops it with a warning at most.
-func (b *Backend) verify(have, want *container.HostConfig) error {
+func (b *Backend) verify(ctx context.Context, got container.InspectResponse, want *container.HostConfig) error {
+	have := got.HostConfig
 	return cmp.Or(
 		b.kept(cpus, have.NanoCPUs == want.NanoCPUs),
 		b.kept(memoryMB, have.Memory == want.Memory),
 		b.kept(swap, have.MemorySwap == want.MemorySwap),
 		b.kept(pids, want.PidsLimit == nil || have.PidsLimit != nil && *have.PidsLimit == *want.PidsLimit),
-		b.confined(have, want),
+		confined(have, want),
+		b.incapable(ctx, got, want),
 	)
 }
 
@@ -232,16 +241,30 @@ func (b *Backend) kept(name string, same bool) error {
 }
 
 // confined is what no configuration can do without.
-func (b *Backend) confined(have, want *container.HostConfig) error {
+func confined(have, want *container.HostConfig) error {
 	switch {
-	case have.Privileged, !slices.Equal(have.CapDrop, want.CapDrop), len(have.CapAdd) > 0:
-		return fmt.Errorf("%w: the Docker engine did not drop the capabilities", backends.ErrUnsupported)
+	case have.Privileged:
+		return fmt.Errorf("%w: the Docker engine made the container privileged", backends.ErrUnsupported)
 	case !slices.Equal(have.SecurityOpt, want.SecurityOpt):
 		return fmt.Errorf("%w: the Docker engine did not set no-new-privileges", backends.ErrUnsupported)
 	case have.ReadonlyRootfs != want.ReadonlyRootfs:
 		return fmt.Errorf("%w: read_only: the Docker engine did not set it", backends.ErrUnsupported)
 	case have.NetworkMode != want.NetworkMode:
 		return fmt.Errorf("%w: network: the Docker engine set %q, not %q", backends.ErrUnsupported, have.NetworkMode, want.NetworkMode)
+	}
+	return nil
+}
+
+// incapable sees to it that the container has no capability.
+func (b *Backend) incapable(ctx context.Context, got container.InspectResponse, want *container.HostConfig) error {
+	engine, err := b.describe(ctx)
+	switch {
+	case err != nil:
+		return err
+	case engine.podman:
+		return b.powerless(ctx, got.ID)
+	case !slices.Equal(got.HostConfig.CapDrop, want.CapDrop), len(got.HostConfig.CapAdd) > 0:
+		return fmt.Errorf("%w: the Docker engine did not drop the capabilities", backends.ErrUnsupported)
 	}
 	return nil
 }

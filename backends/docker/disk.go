@@ -62,13 +62,18 @@ func (b *Backend) withoutQuota(ctx context.Context, options volume.CreateOptions
 	return workspace{Volume: made}, err
 }
 
+var errElsewhere = errors.New("it is not on this host as root, where a disk could be made for it")
+
 // disksPossible is nil where the engine can mount what this process makes: on the
 // same kernel, in the same view of files.
 func (b *Backend) disksPossible(ctx context.Context) error {
+	if b.at.remote() {
+		return errElsewhere
+	}
 	if b.cfg.StateDir == "" {
 		return errors.New("there is no folder for disks")
 	}
-	about, err := b.describe(ctx)
+	engine, err := b.describe(ctx)
 	if err != nil {
 		return err
 	}
@@ -80,9 +85,9 @@ func (b *Backend) disksPossible(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(b.socket()) == 0 || about.Name != here || about.KernelVersion != strings.TrimSpace(string(kernel)) ||
-		slices.ContainsFunc(about.SecurityOptions, func(option string) bool { return strings.HasPrefix(option, "name=rootless") }) {
-		return errors.New("it is not on this host as root, where a disk could be made for it")
+	if engine.Name != here || engine.KernelVersion != strings.TrimSpace(string(kernel)) ||
+		slices.ContainsFunc(engine.SecurityOptions, func(option string) bool { return strings.HasPrefix(option, "name=rootless") }) {
+		return errElsewhere
 	}
 	return loop.Possible()
 }

@@ -42,7 +42,6 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/docker/docker/api/types/system"
 	"github.com/docker/docker/client"
 )
 
@@ -51,6 +50,8 @@ type Config struct {
 	// Host is the engine's address (unix:///…, tcp://…); empty means DOCKER_HOST
 	// or else the engine's usual socket.
 	Host string
+	// TLS is for an engine on a TCP port; none means the files in DOCKER_CERT_PATH.
+	TLS TLS
 	// Image is used where a spec names none.
 	Image string
 	// User is the numeric uid:gid that everything inside runs as; empty means
@@ -78,6 +79,7 @@ const linger = 2 * time.Minute
 // Backend makes sandboxes on one engine.
 type Backend struct {
 	cfg    Config
+	at     location
 	engine *client.Client
 	uid    int
 	gid    int
@@ -91,7 +93,7 @@ type Backend struct {
 	mu sync.Mutex
 	// about is what the engine last said of itself; nil until asked, and again
 	// when it could not be reached.
-	about *system.Info
+	about *about
 	// seeded are the volumes that this process has put in order, by name, with
 	// the creation time the engine gave them.
 	seeded map[string]string
@@ -136,17 +138,19 @@ func New(cfg Config) (*Backend, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	b.engine, err = connect(cfg.Host)
-	return b, err
+	if b.at, b.engine, err = cfg.connect(); err != nil {
+		return nil, err
+	}
+	if b.at.remote() {
+		b.cfg.StateDir = "" // disks made here are none there
+	}
+	return b, nil
 }
 
 func (c Config) check() error {
 	var faults []error
 	if c.Runner == "" {
 		faults = append(faults, errors.New("docker backend lacks the path of bailiff-runner"))
-	}
-	if strings.HasPrefix(c.Host, "ssh:") {
-		faults = append(faults, errors.New("docker host is an ssh address, want unix:// or tcp://, such as a forwarded socket"))
 	}
 	for _, name := range c.AcceptMissingLimits {
 		if !slices.Contains(acceptable, name) {
@@ -162,18 +166,6 @@ func unprivileged(user string) (uid, gid int, err error) {
 	}
 	_, err = fmt.Sscanf(user, "%d:%d", &uid, &gid)
 	return uid, gid, err
-}
-
-func connect(host string) (*client.Client, error) {
-	options := []client.Opt{client.FromEnv, client.WithAPIVersionNegotiation()}
-	if host != "" {
-		options = append(options, client.WithHost(host))
-	}
-	engine, err := client.NewClientWithOpts(options...)
-	if err != nil {
-		return nil, fmt.Errorf("reading the Docker engine's address: %w", err)
-	}
-	return engine, nil
 }
 
 // Isolated is true.
@@ -199,14 +191,14 @@ func (b *Backend) Ready(ctx context.Context) error {
 
 // confines checks what can be known of the engine before there is a container.
 func (b *Backend) confines(ctx context.Context) error {
-	about, err := b.describe(ctx)
+	engine, err := b.describe(ctx)
 	if err != nil {
 		return err
 	}
-	if about.OSType != "linux" {
-		return fmt.Errorf("%w: the Docker engine runs %s containers, want linux", backends.ErrUnsupported, about.OSType)
+	if engine.OSType != "linux" {
+		return fmt.Errorf("%w: the Docker engine runs %s containers, want linux", backends.ErrUnsupported, engine.OSType)
 	}
-	profiled := slices.ContainsFunc(about.SecurityOptions, func(option string) bool {
+	profiled := slices.ContainsFunc(engine.SecurityOptions, func(option string) bool {
 		return strings.HasPrefix(option, "name=seccomp") && !strings.Contains(option, "unconfined")
 	})
 	if !profiled {
@@ -215,16 +207,20 @@ func (b *Backend) confines(ctx context.Context) error {
 	return nil
 }
 
-func (b *Backend) describe(ctx context.Context) (*system.Info, error) {
+func (b *Backend) describe(ctx context.Context) (*about, error) {
 	b.mu.Lock()
-	about := b.about
+	known := b.about
 	b.mu.Unlock()
-	if about != nil {
-		return about, nil
+	if known != nil {
+		return known, nil
 	}
 	info, err := b.engine.Info(ctx)
 	if err != nil {
 		return nil, b.fault("asking the Docker engine what it can do", err)
+	}
+	version, err := b.engine.ServerVersion(ctx)
+	if err != nil {
+		return nil, b.fault("asking the Docker engine what it is", err)
 	}
 	if !slices.ContainsFunc(info.SecurityOptions, isMandatoryAccess) {
 		b.warned.Do(func() {
@@ -233,7 +229,7 @@ func (b *Backend) describe(ctx context.Context) (*system.Info, error) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.about = &info
+	b.about = &about{info, isPodman(version)}
 	return b.about, nil
 }
 
@@ -260,18 +256,24 @@ func (b *Backend) missing(name, sentence string) error {
 
 // fault makes one sentence of what the engine answered.
 func (b *Backend) fault(doing string, err error) error {
-	if client.IsErrConnectionFailed(err) {
-		b.forget()
-		return fmt.Errorf("%w: cannot reach the Docker engine at %s: start it, let this user open it, or set backends.docker.host",
-			backends.ErrUnavailable, b.engine.DaemonHost())
+	var lost unreachable
+	switch {
+	case errors.As(err, &lost):
+	case refused(err):
+		lost.why = b.cfg.TLS.orFromEnv().refusal()
+	case client.IsErrConnectionFailed(err):
+		lost.why = "the connection ended: see that it runs"
+	default:
+		return fmt.Errorf("%w: %s: %w", backends.ErrUnavailable, doing, err)
 	}
-	return fmt.Errorf("%w: %s: %w", backends.ErrUnavailable, doing, err)
+	b.forget()
+	return fmt.Errorf("%w: cannot reach the Docker engine at %s: %s", backends.ErrUnavailable, b.at, lost.why)
 }
 
 // socket is the engine's own, if it is a file here.
 func (b *Backend) socket() []string {
-	if path, ok := strings.CutPrefix(b.engine.DaemonHost(), "unix://"); ok {
-		return []string{path}
+	if b.at.remote() {
+		return nil
 	}
-	return nil
+	return []string{b.at.rest}
 }

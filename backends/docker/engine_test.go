@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"log/slog"
@@ -31,7 +32,7 @@ const testImage = "bailiff-sandbox:test"
 // required, its absence is a failure.
 func testEngine(t testing.TB) *client.Client {
 	t.Helper()
-	engine, err := connect("")
+	_, engine, err := Config{}.connect()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,6 +67,10 @@ func removeAll(t testing.TB, owner string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	removeFrom(t, b, owner)
+}
+
+func removeFrom(t testing.TB, b *Backend, owner string) {
 	ctx := context.Background()
 	if _, err := b.Sweep(ctx, owner, keepNone); err != nil {
 		t.Error(err)
@@ -120,8 +125,10 @@ func editedEngine(t testing.TB, suffix, old, new string) string {
 // relay is the test engine behind a door that can be shut on everyone at once,
 // as when the engine dies, and opened again.
 type relay struct {
-	path string
-	dial func(context.Context, string, string) (net.Conn, error)
+	network, address string
+	dial             func(context.Context, string, string) (net.Conn, error)
+	// certificates are shown and wanted where there are any.
+	certificates *tls.Config
 
 	mu       sync.Mutex
 	listener net.Listener
@@ -130,19 +137,34 @@ type relay struct {
 
 func startRelay(t testing.TB) *relay {
 	t.Helper()
-	r := &relay{path: filepath.Join(t.TempDir(), "engine.sock"), dial: dialEngine(t)}
+	r := &relay{network: "unix", address: filepath.Join(t.TempDir(), "engine.sock"), dial: dialEngine(t)}
 	r.start(t)
 	t.Cleanup(r.stop)
 	return r
 }
 
-func (r *relay) host() string { return "unix://" + r.path }
+// startRelayTLS listens as an engine on a TCP port does.
+func startRelayTLS(t testing.TB, certificates *tls.Config) *relay {
+	t.Helper()
+	r := &relay{network: "tcp", address: "127.0.0.1:0", dial: dialEngine(t), certificates: certificates}
+	r.start(t)
+	r.address = r.listener.Addr().String()
+	t.Cleanup(r.stop)
+	return r
+}
+
+func (r *relay) host() string {
+	return r.network + "://" + r.address
+}
 
 func (r *relay) start(t testing.TB) {
 	t.Helper()
-	listener, err := net.Listen("unix", r.path)
+	listener, err := net.Listen(r.network, r.address)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if r.certificates != nil {
+		listener = tls.NewListener(listener, r.certificates)
 	}
 	r.mu.Lock()
 	r.listener = listener

@@ -78,7 +78,7 @@ func (b *Backend) pull(ctx context.Context, name string) error {
 	b.cfg.Log.Info("pulling image", "image", name)
 	stream, err := b.engine.ImagePull(ctx, name, image.PullOptions{})
 	if err == nil {
-		err = b.follow(name, stream)
+		err = b.follow(ctx, name, stream)
 	}
 	if err != nil {
 		return b.fault(fmt.Sprintf("image %s is not on the Docker engine and cannot be pulled", name), err)
@@ -87,10 +87,12 @@ func (b *Backend) pull(ctx context.Context, name string) error {
 	return nil
 }
 
-// follow logs the progress of a pull, once for each layer and state.
-func (b *Backend) follow(name string, stream io.ReadCloser) error {
+// follow tells the progress of a pull: in the log once for each layer and state, to
+// whoever waits once for each layer.
+func (b *Backend) follow(ctx context.Context, name string, stream io.ReadCloser) error {
 	defer stream.Close()
-	last := map[string]string{}
+	backends.Step(ctx, "pulling image %s", name)
+	last, here := map[string]string{}, map[string]bool{}
 	for news := json.NewDecoder(stream); ; {
 		var m jsonmessage.JSONMessage
 		if err := news.Decode(&m); errors.Is(err, io.EOF) {
@@ -101,11 +103,30 @@ func (b *Backend) follow(name string, stream io.ReadCloser) error {
 		if m.Error != nil {
 			return m.Error
 		}
-		if last[m.ID] != m.Status {
-			last[m.ID] = m.Status
-			b.cfg.Log.Info("pulling image", "image", name, "part", m.ID, "state", m.Status)
+		if last[m.ID] == m.Status {
+			continue
+		}
+		last[m.ID] = m.Status
+		b.cfg.Log.Info("pulling image", "image", name, "part", m.ID, "state", m.Status)
+		if fetched[m.Status] && !here[m.ID] {
+			here[m.ID] = true
+			backends.Step(ctx, "pulling image %s: %d of %d parts are here", name, len(here), max(len(here), parts(last)))
 		}
 	}
+}
+
+// fetched are the states of a layer that the engine has.
+var fetched = map[string]bool{"Download complete": true, "Pull complete": true, "Already exists": true}
+
+// parts counts the layers among what an engine told of; it speaks of the image by its
+// tag, and of all of it by no name.
+func parts(last map[string]string) (n int) {
+	for id, status := range last {
+		if id != "" && !strings.HasPrefix(status, "Pulling from") {
+			n++
+		}
+	}
+	return n
 }
 
 func isID(name string) bool { return strings.HasPrefix(name, "sha256:") }

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,13 +39,18 @@ func TestAMissingImageIsPulledWithProgress(t *testing.T) {
 	b.cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
 	t.Cleanup(func() { b.engine.ImageRemove(context.Background(), registry.image, image.RemoveOptions{Force: true}) })
 
-	got, err := b.Resolve(t.Context(), registry.image)
+	var steps []string
+	ctx := backends.WithSteps(t.Context(), func(what string) { steps = append(steps, what) })
+	got, err := b.Resolve(ctx, registry.image)
 	want := strings.TrimSuffix(registry.image, ":1") + "@" + registry.digest
 	if err != nil || got != want {
 		t.Fatalf("%s resolves to %q, %v; want %q", registry.image, got, err, want)
 	}
 	if again, err := b.Resolve(t.Context(), got); again != want || err != nil {
 		t.Errorf("the digest resolves to %q, %v; want itself", again, err)
+	}
+	if want := []string{"pulling image " + registry.image, "pulling image " + registry.image + ": 1 of 1 parts are here"}; !slices.Equal(steps, want) {
+		t.Errorf("who waits is told %q, want %q", steps, want)
 	}
 	for _, progress := range []string{"Pulling fs layer", "Pull complete", "msg=\"pulled image\""} {
 		if !strings.Contains(log.String(), progress) {

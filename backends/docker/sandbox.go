@@ -97,6 +97,9 @@ func (b *Backend) begin(ctx context.Context, name string, spec backends.Spec, fo
 	if err != nil {
 		return nil, err
 	}
+	if err := b.ready(ctx, id); err != nil {
+		return nil, err
+	}
 	started, err := b.attach(ctx, id)
 	if err != nil {
 		return nil, err

@@ -2,8 +2,6 @@ package docker
 
 import (
 	"errors"
-	"slices"
-	"strings"
 
 	"github.com/bailiff-dev/bailiff/backends"
 )
@@ -18,6 +16,11 @@ func Defaults() *Config { return &Config{Image: "python:3.13-bookworm"} }
 func (c *Config) Settings() []backends.Setting {
 	return []backends.Setting{
 		{Key: "host", Into: &c.Host, Check: isEngine},
+		{Key: "tls", Into: []backends.Setting{
+			{Key: "ca", Into: &c.TLS.CA, Path: true},
+			{Key: "cert", Into: &c.TLS.Cert, Path: true},
+			{Key: "key", Into: &c.TLS.Key, Path: true},
+		}},
 		{Key: "image", Into: &c.Image},
 		{Key: "user", Into: &c.User, Check: backends.IsUnprivileged},
 		{Key: "accept_missing_limits", Into: &c.AcceptMissingLimits, Valid: acceptable},
@@ -25,8 +28,11 @@ func (c *Config) Settings() []backends.Setting {
 	}
 }
 
-// Check finds nothing that one key does not tell.
-func (*Config) Check() error { return nil }
+// Check says what is wrong with the engine's address together with its certificates.
+func (c *Config) Check() error {
+	_, _, err := c.connect()
+	return err
+}
 
 // Isolated is true.
 func (*Config) Isolated() bool { return true }
@@ -42,9 +48,8 @@ func (c *Config) Make(in backends.House) (backends.Backend, error) {
 }
 
 func isEngine(host string) error {
-	scheme, rest, _ := strings.Cut(host, "://")
-	if rest == "" || !slices.Contains([]string{"unix", "tcp", "http", "https"}, scheme) {
-		return errors.New("want unix:///path or tcp://host:port")
+	if _, err := locate(host); err != nil {
+		return errors.New(wantedAddresses)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
@@ -22,7 +23,7 @@ func (b *Backend) Sweep(ctx context.Context, owner string, keep func(id string) 
 	removed := 0
 	var faults []error
 	for _, c := range found {
-		if b.isOpening(c.Names) || keep(c.ID) {
+		if c.Labels[labelOwner] != owner || b.isOpening(c.Names) || keep(c.ID) {
 			continue
 		}
 		if err := b.remove(ctx, c.ID); err != nil {
@@ -98,7 +99,10 @@ func (b *Backend) unseed(volume string) {
 // remove kills and removes a container with its unnamed volumes. One that is
 // gone, or that somebody else is removing, is no fault once it is gone.
 func (b *Backend) remove(ctx context.Context, id string) error {
-	err := b.engine.ContainerRemove(ctx, id, container.RemoveOptions{Force: true, RemoveVolumes: true})
+	err := b.removeOnce(ctx, id)
+	for pause := 5 * time.Millisecond; isEnding(err) && pause < cleanUp/4 && wait(ctx, pause); pause *= 2 {
+		err = b.removeOnce(ctx, id)
+	}
 	if errdefs.IsConflict(err) {
 		err = b.awaitRemoval(ctx, id)
 	}
@@ -106,6 +110,20 @@ func (b *Backend) remove(ctx context.Context, id string) error {
 		return nil
 	}
 	return b.fault("removing sandbox "+short(id), err)
+}
+
+func (b *Backend) removeOnce(ctx context.Context, id string) error {
+	return b.engine.ContainerRemove(ctx, id, container.RemoveOptions{Force: true, RemoveVolumes: true})
+}
+
+// wait says whether there is still time after a pause.
+func wait(ctx context.Context, pause time.Duration) bool {
+	select {
+	case <-time.After(pause):
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 func (b *Backend) awaitRemoval(ctx context.Context, id string) error {

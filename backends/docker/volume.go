@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -60,7 +62,7 @@ func (b *Backend) runnerVolume(ctx context.Context, owner, image string) (string
 			return err
 		}
 		return b.fill(ctx, owner, image, made, runnerFolder,
-			tar.Header{Typeflag: tar.TypeReg, Name: runnerPath[1:], Mode: 0o111, Size: int64(len(content))}, content)
+			tar.Header{Typeflag: tar.TypeReg, Name: path.Base(runnerPath), Mode: 0o111, Size: int64(len(content))}, content)
 	})
 }
 
@@ -85,7 +87,11 @@ func (b *Backend) workspaceVolume(ctx context.Context, spec backends.Spec) (work
 		return b.onDisk(ctx, options, size)
 	}
 	if size > 0 {
-		options.DriverOpts = map[string]string{"size": strconv.Itoa(size) + "M"}
+		engine, err := b.describe(ctx)
+		if err != nil {
+			return workspace{}, err
+		}
+		options.DriverOpts = engine.quota(strconv.Itoa(size) + "M")
 	}
 	made, err := b.makeVolume(ctx, options)
 	if errors.Is(err, errNoQuota) {
@@ -102,7 +108,7 @@ func (b *Backend) ownWorkspace(ctx context.Context, spec backends.Spec, image st
 	}
 	return b.seed(made.Volume, func() error {
 		return b.fill(ctx, spec.Owner, image, made.Volume, workspaceFolder,
-			tar.Header{Typeflag: tar.TypeDir, Name: workspaceFolder + "/", Mode: 0o700, Uid: b.uid, Gid: b.gid}, nil)
+			tar.Header{Typeflag: tar.TypeDir, Name: "./", Mode: 0o700, Uid: b.uid, Gid: b.gid}, nil)
 	})
 }
 
@@ -112,7 +118,7 @@ func workspaceVolumeName(owner, workspace string) string {
 
 // Workspaces lists the owner's named workspaces by the labels of their volumes.
 func (b *Backend) Workspaces(ctx context.Context, owner string) ([]string, error) {
-	found, err := b.workspaceVolumes(ctx, owner, labelWorkspace)
+	found, err := b.workspaceVolumes(ctx, owner)
 	list := make([]string, len(found))
 	for i, v := range found {
 		list[i] = v.Labels[labelWorkspace]
@@ -120,24 +126,28 @@ func (b *Backend) Workspaces(ctx context.Context, owner string) ([]string, error
 	return list, err
 }
 
-func (b *Backend) workspaceVolumes(ctx context.Context, owner, label string) ([]*volume.Volume, error) {
-	which := ownedBy(owner)
-	which.Add("label", label)
-	found, err := b.engine.VolumeList(ctx, volume.ListOptions{Filters: which})
+// workspaceVolumes looks at the labels itself: podman lists what has any of several.
+func (b *Backend) workspaceVolumes(ctx context.Context, owner string) ([]*volume.Volume, error) {
+	found, err := b.engine.VolumeList(ctx, volume.ListOptions{Filters: ownedBy(owner)})
 	if err != nil {
 		return nil, b.fault("listing workspaces", err)
 	}
-	return found.Volumes, nil
+	return slices.DeleteFunc(found.Volumes, func(v *volume.Volume) bool {
+		return v.Labels[labelOwner] != owner || v.Labels[labelWorkspace] == ""
+	}), nil
 }
 
 // RemoveWorkspace deletes the volume of a named workspace, whatever an earlier
 // version called it, and its disk.
 func (b *Backend) RemoveWorkspace(ctx context.Context, owner, workspace string) error {
-	found, err := b.workspaceVolumes(ctx, owner, labelWorkspace+"="+workspace)
+	found, err := b.workspaceVolumes(ctx, owner)
 	if err != nil {
 		return err
 	}
 	for _, v := range found {
+		if v.Labels[labelWorkspace] != workspace {
+			continue
+		}
 		if err := b.engine.VolumeRemove(ctx, v.Name, false); err != nil && !errdefs.IsNotFound(err) {
 			return b.fault("removing a workspace", err)
 		}
@@ -171,7 +181,7 @@ var errNoQuota = errors.New("the Docker engine cannot bound a volume")
 func (b *Backend) makeVolume(ctx context.Context, options volume.CreateOptions) (volume.Volume, error) {
 	b.making.Lock()
 	defer b.making.Unlock()
-	size := options.DriverOpts["size"]
+	size := quotaOf(options.DriverOpts)
 	made, err := b.labelledVolume(ctx, options)
 	switch {
 	case err == nil:
@@ -180,7 +190,7 @@ func (b *Backend) makeVolume(ctx context.Context, options volume.CreateOptions) 
 	default:
 		return made, b.fault("making volume "+options.Name, err)
 	}
-	if bound := made.Options["size"]; bound != size {
+	if bound := quotaOf(made.Options); bound != size {
 		return made, b.missing(diskMB, fmt.Sprintf("the workspace was made with the bound %q, not %q", bound, size))
 	}
 	return made, nil
@@ -211,6 +221,12 @@ func (b *Backend) isSeeded(v volume.Volume) bool {
 // way of a container that is never started: so nothing has to run as root, and
 // a remote engine is as good as a local one.
 func (b *Backend) fill(ctx context.Context, owner, image string, v volume.Volume, target string, header tar.Header, content []byte) error {
+	engine, err := b.describe(ctx)
+	if err != nil {
+		return err
+	}
+	where, prefix := engine.seedAt(target)
+	header.Name = prefix + header.Name
 	archive, err := pack(header, content)
 	if err != nil {
 		return err
@@ -222,7 +238,7 @@ func (b *Backend) fill(ctx context.Context, owner, image string, v volume.Volume
 		&container.HostConfig{NetworkMode: "none", Mounts: []mount.Mount{volumeAt(v.Name, "/"+target, false)}},
 		nil, nil, name)
 	if err == nil {
-		err = b.engine.CopyToContainer(ctx, name, "/", archive, container.CopyToContainerOptions{})
+		err = b.engine.CopyToContainer(ctx, name, where, archive, container.CopyToContainerOptions{})
 	}
 	return cmp.Or(err, b.discard(ctx, name))
 }

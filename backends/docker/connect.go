@@ -1,0 +1,146 @@
+package docker
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/docker/docker/client"
+)
+
+// dialling is how long a connection may take to come about, certificates included.
+const dialling = 10 * time.Second
+
+// location is where an engine listens: on a socket of this machine or on a TCP port.
+type location struct{ scheme, rest string }
+
+func (l location) String() string { return l.scheme + "://" + l.rest }
+
+// remote says that the engine need not be on this machine, so that its files are not
+// this machine's: a loopback port may be a tunnel's.
+func (l location) remote() bool { return l.scheme != "unix" }
+
+const wantedAddresses = "want unix:///path or tcp://host:port"
+
+func locate(host string) (location, error) {
+	scheme, rest, _ := strings.Cut(cmp.Or(host, os.Getenv(client.EnvOverrideHost), client.DefaultDockerHost), "://")
+	at := location{scheme, rest}
+	if rest == "" || scheme != "unix" && scheme != "tcp" {
+		return at, fmt.Errorf("%s is no address of a Docker engine, %s", at, wantedAddresses)
+	}
+	if scheme == "tcp" {
+		if _, _, err := net.SplitHostPort(at.port()); err != nil {
+			return at, fmt.Errorf("reading the address %s: %w", at, err)
+		}
+	}
+	return at, nil
+}
+
+// port is the TCP address without the path that may follow it.
+func (l location) port() string {
+	port, _, _ := strings.Cut(l.rest, "/")
+	return port
+}
+
+func (l location) loopback() bool {
+	host, _, err := net.SplitHostPort(l.port())
+	ip := net.ParseIP(host)
+	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
+}
+
+// dialer is how a connection to the engine is made.
+type dialer func(ctx context.Context) (net.Conn, error)
+
+// dialer refuses a TCP port that anybody on the way could listen to, or answer in the
+// place of: what runs in sandboxes and their variables travel there.
+func (c Config) dialer(at location) (dialer, error) {
+	files := c.TLS.orFromEnv()
+	switch {
+	case at.scheme == "unix":
+		return at.dialSocket, nil
+	case files != (TLS{}):
+		return files.over(at), files.check()
+	case !at.loopback():
+		return nil, fmt.Errorf("the Docker engine at %s is spoken to without TLS: set backends.docker.tls with ca, cert and key, or DOCKER_CERT_PATH", at)
+	}
+	return at.dialPort, nil
+}
+
+func (l location) dialSocket(ctx context.Context) (net.Conn, error) {
+	conn, err := (&net.Dialer{Timeout: dialling}).DialContext(ctx, "unix", l.rest)
+	if err != nil {
+		return nil, unreachable{"start it, let this user open it, or set backends.docker.host", err}
+	}
+	return conn, nil
+}
+
+// dialPort has a peer that is gone noticed within half a minute: sandboxes there are
+// lost, and whoever waits for one is told.
+func (l location) dialPort(ctx context.Context) (net.Conn, error) {
+	d := net.Dialer{Timeout: dialling, Control: giveUpSilence,
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 4}}
+	conn, err := d.DialContext(ctx, "tcp", l.port())
+	if err != nil {
+		return nil, unreachable{reason(err) + ": start it, or set backends.docker.host", err}
+	}
+	return conn, nil
+}
+
+// reason is what the system said, without the addresses that stand in the sentence. The
+// engine's client would know a refused connection by those words and drop the rest.
+func reason(err error) string {
+	var op *net.OpError
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "nothing listens there"
+	case !errors.As(err, &op):
+		return err.Error()
+	case op.Timeout():
+		return "it does not answer"
+	}
+	return fmt.Sprint(op.Err)
+}
+
+// unreachable says in words why there is no connection, and what to do.
+type unreachable struct {
+	why   string
+	cause error
+}
+
+func (u unreachable) Error() string { return u.why }
+func (u unreachable) Unwrap() error { return u.cause }
+
+// connect makes the client of an engine; it talks to nobody yet. All connections, those
+// of streams too, are made by one dialer: the client's own would wait without end for
+// a stream by TLS.
+func (c Config) connect() (location, *client.Client, error) {
+	at, err := locate(c.Host)
+	if err != nil {
+		return at, nil, err
+	}
+	dial, err := c.dialer(at)
+	if err != nil {
+		return at, nil, err
+	}
+	transport := &http.Transport{
+		DialContext:  func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
+		MaxIdleConns: 6, IdleConnTimeout: 30 * time.Second, DisableCompression: true,
+	}
+	engine, err := client.NewClientWithOpts(
+		client.WithHost(at.String()),
+		client.WithHTTPClient(&http.Client{Transport: transport, CheckRedirect: client.CheckRedirect}),
+		client.WithVersionFromEnv(),
+		client.WithAPIVersionNegotiation(),
+	)
+	if err != nil {
+		return at, nil, fmt.Errorf("reading the Docker engine's address: %w", err)
+	}
+	return at, engine, nil
+}

@@ -1,0 +1,199 @@
+package docker
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"golang.org/x/sys/unix"
+)
+
+func TestConformanceOfPodman(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out: the suite once more, with podman")
+	}
+	spec := testSpec(t)
+	spec.PIDs, spec.MemoryMB = 512, 512
+	backendtest.Run(t, backendtest.Config{
+		Open: func(t testing.TB) backends.Backend { return podmanBackend(t, spec.Owner) },
+		Spec: spec,
+	})
+}
+
+func TestPodmanLeavesASandboxNoCapability(t *testing.T) {
+	b := podmanBackend(t, owner(t))
+	sandbox, err := b.Open(t.Context(), testSpec(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.powerless(t.Context(), sandbox.ID()); err != nil {
+		t.Error(err)
+	}
+	spec := testSpec(t)
+	found, err := b.bring(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := confinement(spec)
+	host.CapDrop = []string{"CHOWN"}
+	made, err := b.engine.ContainerCreate(t.Context(), b.config(spec, found), host, nil, nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.inspect(t.Context(), made.ID, confinement(spec)); !errors.Is(err, backends.ErrUnsupported) || !strings.Contains(err.Error(), "CAP_") {
+		t.Errorf("a container with capabilities is found to be %v, want them named", err)
+	}
+}
+
+func TestPodmanRemovesTheWorkspaceThatIsNamedAndNoOther(t *testing.T) {
+	mine, other := owner(t), owner(t)+"-other"
+	b := podmanBackend(t, mine, other)
+	for _, whose := range []string{mine, other} {
+		spec := testSpec(t)
+		spec.Owner, spec.Workspace = whose, "w"
+		sandbox, err := b.Open(t.Context(), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := sandbox.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.RemoveWorkspace(t.Context(), mine, "w"); err != nil {
+		t.Error(err)
+	}
+	for whose, want := range map[string]int{mine: 0, other: 1} {
+		if list, err := b.Workspaces(t.Context(), whose); err != nil || len(list) != want {
+			t.Errorf("%s has the workspaces %q, %v; want %d", whose, list, err, want)
+		}
+	}
+}
+
+// Podman keeps "size" among a volume's options and bounds nothing by it.
+func TestPodmanIsAskedForABoundThatItKeepsOrRefuses(t *testing.T) {
+	b := podmanBackend(t, owner(t))
+	spec := testSpec(t)
+	spec.Workspace, spec.DiskMB = "w", 64
+	b.cfg.StateDir = ""
+	sandbox, err := b.Open(t.Context(), spec)
+	if err == nil {
+		_ = sandbox.Close(t.Context())
+		t.Skip("LEFT OUT: podman bounds volumes here")
+	}
+	if !errors.Is(err, backends.ErrUnsupported) || !strings.Contains(err.Error(), "disk_mb: ") {
+		t.Errorf("Open says %v, want it to refuse disk_mb", err)
+	}
+}
+
+func TestPodmanSaysWhyASandboxDoesNotStart(t *testing.T) {
+	b := podmanBackend(t, owner(t))
+	found, err := b.bring(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := testSpec(t)
+	_, err = b.begin(t.Context(), "bailiff-"+strings.ToLower(owner(t)), spec, found, nil) // no runner
+	if !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), runnerPath) {
+		t.Errorf("beginning says %v, want that there is no %s", err, runnerPath)
+	}
+}
+
+// podmanBackend is a backend on podman's service; what the owners left behind is
+// removed at the end.
+func podmanBackend(t testing.TB, owners ...string) *Backend {
+	t.Helper()
+	b, err := New(Config{Host: startPodman(t), Image: testImage, Runner: backendtest.Runner(t), StateDir: t.TempDir(),
+		Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.lendImage(t)
+	t.Cleanup(func() {
+		for _, owner := range owners {
+			removeFrom(t, b, owner)
+		}
+	})
+	return b
+}
+
+// startPodman starts podman's service for a test and returns its address. One whose
+// test was killed ends when nobody has asked it anything for a while. What it has
+// of images is kept for the next test, in ${BAILIFF_CACHE:-~/.cache/bailiff}.
+func startPodman(t testing.TB) string {
+	t.Helper()
+	const what = "PODMAN (run scripts/install-deps)"
+	program, err := exec.LookPath("podman")
+	if err == nil && os.Getuid() != 0 {
+		err = errors.New("only root can bound what runs there")
+	}
+	backendtest.Needs(t, what, err)
+	socket := filepath.Join(t.TempDir(), "podman.sock")
+	service := exec.Command(program, "--root", filepath.Join(cache(t), "podman"), "--runroot", "/run/bailiff-podman", "--storage-driver", "overlay",
+		"--cgroup-manager", "cgroupfs", "--events-backend", "none", "system", "service", "--time", "60", "unix://"+socket)
+	service.Env = append(os.Environ(), "CONTAINERS_CONF="+podmanSettings(t))
+	service.Stderr = t.Output()
+	if err := service.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = service.Process.Kill(); _ = service.Wait() })
+	backendtest.Await(t, "podman listens", func() bool { _, err := os.Stat(socket); return err == nil })
+	return "unix://" + socket
+}
+
+func cache(t testing.TB) string {
+	t.Helper()
+	if folder := os.Getenv("BAILIFF_CACHE"); folder != "" {
+		return folder
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(home, ".cache", "bailiff")
+}
+
+// podmanSettings keep podman from raising limits of its own beyond this process's,
+// which takes a capability that root need not have.
+func podmanSettings(t testing.TB) string {
+	t.Helper()
+	var files, processes unix.Rlimit
+	if err := errors.Join(unix.Getrlimit(unix.RLIMIT_NOFILE, &files), unix.Getrlimit(unix.RLIMIT_NPROC, &processes)); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "containers.conf")
+	text := fmt.Sprintf("[containers]\ndefault_ulimits = [\"nofile=%d:%[1]d\", \"nproc=%d:%[2]d\"]\n", min(files.Max, 20_000), min(processes.Max, 32_768))
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// lendImage gives podman the test image, once.
+func (b *Backend) lendImage(t testing.TB) {
+	t.Helper()
+	from := testEngine(t)
+	want, err := from.ImageInspect(t.Context(), testImage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if have, err := b.engine.ImageInspect(t.Context(), testImage); err == nil && have.ID == want.ID {
+		return
+	}
+	packed, err := from.ImageSave(t.Context(), []string{testImage})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	loaded, err := b.engine.ImageLoad(t.Context(), packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded.Body.Close()
+}

@@ -1,0 +1,164 @@
+package docker
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/docker/docker/client"
+)
+
+// TLS are the files by which an engine on a TCP port and this sidecar know each other.
+// They are read at each connection, so that they can be renewed.
+type TLS struct {
+	// CA holds the authorities that may have signed the engine's certificate; empty
+	// means those that this machine trusts.
+	CA string
+	// Cert and Key are the sidecar's own.
+	Cert, Key string
+}
+
+// orFromEnv are the files in the folder that other clients of the engine use, where
+// none are configured. Whatever DOCKER_TLS_VERIFY says, the engine is verified.
+func (f TLS) orFromEnv() TLS {
+	folder := os.Getenv(client.EnvOverrideCertPath)
+	if home, err := os.UserHomeDir(); err == nil && folder == "" && os.Getenv(client.EnvTLSVerify) != "" {
+		folder = filepath.Join(home, ".docker")
+	}
+	if f != (TLS{}) || folder == "" {
+		return f
+	}
+	return TLS{filepath.Join(folder, "ca.pem"), filepath.Join(folder, "cert.pem"), filepath.Join(folder, "key.pem")}
+}
+
+func (f TLS) check() error {
+	if (f.Cert == "") != (f.Key == "") {
+		return errors.New("tls names one of cert and key, want both")
+	}
+	return nil
+}
+
+// over makes a dialer that shows each side the other's certificate.
+func (f TLS) over(at location) dialer {
+	return func(ctx context.Context) (net.Conn, error) {
+		cfg, err := f.read()
+		if err != nil {
+			return nil, unreachable{err.Error(), err}
+		}
+		cfg.ServerName, _, _ = net.SplitHostPort(at.port())
+		conn, err := at.dialPort(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return f.shake(ctx, tls.Client(conn, cfg))
+	}
+}
+
+func (f TLS) shake(ctx context.Context, conn *tls.Conn) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialling)
+	defer cancel()
+	if err := conn.HandshakeContext(ctx); err != nil {
+		conn.Close()
+		return nil, unreachable{f.mistake(err), err}
+	}
+	return conn, nil
+}
+
+func (f TLS) read() (*tls.Config, error) {
+	cfg := &tls.Config{MinVersion: tls.VersionTLS12}
+	var err error
+	if f.CA != "" {
+		cfg.RootCAs, err = authorities(f.CA)
+	}
+	if err != nil || f.Cert == "" {
+		return cfg, err
+	}
+	own, err := pair(f.Cert, f.Key)
+	if err != nil {
+		return nil, fmt.Errorf("reading backends.docker.tls.cert and key: %w", err)
+	}
+	cfg.Certificates = []tls.Certificate{own}
+	return cfg, nil
+}
+
+func authorities(path string) (*x509.CertPool, error) {
+	text, err := readOwn(path, 0o022)
+	all := x509.NewCertPool()
+	if err == nil && !all.AppendCertsFromPEM(text) {
+		err = fmt.Errorf("%s holds no certificate", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading backends.docker.tls.ca: %w", err)
+	}
+	return all, nil
+}
+
+func pair(cert, key string) (own tls.Certificate, err error) {
+	public, err := readOwn(cert, 0o022)
+	if err != nil {
+		return own, err
+	}
+	private, err := readOwn(key, 0o027)
+	if err != nil {
+		return own, err
+	}
+	own, err = tls.X509KeyPair(public, private)
+	if err == nil && time.Now().After(own.Leaf.NotAfter) {
+		err = fmt.Errorf("the certificate in %s has expired: renew it", cert)
+	}
+	return own, err
+}
+
+// readOwn reads a file that others may not write, nor read where it says so too.
+func readOwn(path string, forbidden fs.FileMode) ([]byte, error) {
+	about, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if mode := about.Mode().Perm(); mode&forbidden != 0 {
+		return nil, fmt.Errorf("others may read or write %s (mode %04o): chmod %04o %[1]s", path, mode, mode&^forbidden)
+	}
+	return os.ReadFile(path)
+}
+
+// mistake says what is wrong with a certificate, and where it can be put right.
+func (f TLS) mistake(err error) string {
+	var unknown x509.UnknownAuthorityError
+	var name x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	var plain tls.RecordHeaderError
+	switch {
+	case errors.As(err, &unknown):
+		return fmt.Sprintf("its certificate is signed by nobody in %s: set backends.docker.tls.ca", cmp.Or(f.CA, "this machine's authorities"))
+	case errors.As(err, &name), errors.As(err, &invalid):
+		return fmt.Sprintf("its certificate is not good: %s", strings.TrimPrefix(reason(err), "tls: failed to verify certificate: "))
+	case errors.As(err, &plain):
+		return "it does not speak TLS"
+	case refused(err):
+		return f.refusal()
+	}
+	return reason(err)
+}
+
+// refused says that the engine ended the conversation since it did not want this
+// sidecar's certificate. In TLS 1.3 that shows in the first answer only.
+func refused(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "remote error"
+}
+
+func (f TLS) refusal() string {
+	if f.Cert == "" {
+		return "it wants to be shown a certificate: set backends.docker.tls.cert and key"
+	}
+	return fmt.Sprintf("it does not accept the certificate in %s: set backends.docker.tls.cert and key", f.Cert)
+}
