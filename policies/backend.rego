@@ -3,7 +3,9 @@
 # The table of platforms lists the backends a platform may use, best first, and
 # says whether isolation is required. Only configured backends count; whether one
 # is ready does not: a backend that is down makes the request unavailable, it
-# never moves it to another place.
+# never moves it to another place. Unless the table says `take: ready`: then the
+# first that is ready is taken among those that isolate as the best one does, and
+# the best one if none is.
 
 package bailiff
 
@@ -42,7 +44,31 @@ default chosen := ""
 
 chosen := input.backend.requested if wish_granted
 
-chosen := min(eligible)[1] if not wish_granted
+chosen := offer if not wish_granted
+
+# What is taken where nobody wishes for anything that may be had.
+offer := min(ready_alike)[1] if {
+	count(ready_alike) > 0
+} else := best
+
+best := min(eligible)[1]
+
+ready_alike contains [rank, name] if {
+	platform.take == "ready"
+	some [rank, name] in eligible
+	input.backend.available[name].ready == true
+	alike(name)
+}
+
+alike(name) if {
+	isolates(name)
+	isolates(best)
+}
+
+alike(name) if {
+	not isolates(name)
+	not isolates(best)
+}
 
 # A finding is judged by the place it would happen in.
 default place := "host"

@@ -46,6 +46,43 @@ test_backend_that_is_down_is_still_the_one if {
 	answer.backend.name == "docker"
 }
 
+# Which backend a platform gets that says what to take, where only some are ready.
+taken(platform, take, backends, ready) := by(
+	{"platforms": {platform: object.union(
+		{"isolation": isolation_for[platform], "backends": backends},
+		take,
+	)}},
+	object.union(ls(platform), {"backend": {"available": {name: {"ready": name in ready} | some name, _ in configured}}}),
+).backend.name
+
+isolation_for := {"telegram": "required", "cli": "optional"}
+
+test_first_is_taken_whether_it_is_ready_or_not if {
+	every take in [{}, {"take": "first"}, {"take": "readdy"}] {
+		taken("telegram", take, ["docker", "bubblewrap"], {"bubblewrap"}) == "docker"
+	}
+}
+
+test_first_that_is_ready_is_taken_where_the_table_says_so if {
+	backends := ["docker", "bubblewrap"]
+	taken("telegram", {"take": "ready"}, backends, {"docker", "bubblewrap"}) == "docker"
+	taken("telegram", {"take": "ready"}, backends, {"bubblewrap"}) == "bubblewrap"
+	taken("telegram", {"take": "ready"}, backends, {"local"}) == "docker"
+	taken("cli", {"take": "ready"}, ["docker", "local", "bubblewrap"], {"local", "bubblewrap"}) == "bubblewrap"
+}
+
+test_readiness_never_moves_a_request_to_a_place_that_isolates_otherwise if {
+	taken("telegram", {"take": "ready"}, ["docker", "local"], {"local"}) == "docker"
+	taken("cli", {"take": "ready"}, ["docker", "local"], {"local"}) == "docker"
+	taken("cli", {"take": "ready"}, ["local", "docker"], {"docker"}) == "local"
+}
+
+test_wish_is_met_whatever_is_ready if {
+	ready := {"telegram": {"isolation": "required", "backends": ["docker", "bubblewrap"], "take": "ready"}}
+	states := {"backend": {"available": {"docker": {"ready": true}, "bubblewrap": {"ready": false}}}}
+	by({"platforms": ready}, object.union(wishing(ls("telegram"), "bubblewrap"), states)).backend.name == "bubblewrap"
+}
+
 test_unknown_backend_is_denied if {
 	answer := usually(wishing(ls("telegram"), "warp"))
 	rules(answer) == {"backend.unknown"}

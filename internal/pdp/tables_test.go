@@ -51,7 +51,7 @@ func TestWhoeverEditsTheTablesLeavesTheTestsAlone(t *testing.T) {
 			"limits.unasked_timeout_seconds.terminal": number("30"), "limits.unasked_timeout_seconds.execute_code": number("30"),
 		},
 		"a platform": {
-			"platforms.telegram.backends": []any{"bubblewrap"}, "platforms.telegram.persistent.docker": true,
+			"platforms.telegram.backends": []any{"bubblewrap"}, "platforms.telegram.take": "ready", "platforms.telegram.persistent.docker": true,
 			"platforms.telegram.images.docker": "python:3.12", "platforms.telegram.limits.timeout_seconds": number("20"),
 			"platforms.telegram.limits.cpus": number("0.5"), "platforms.cli.backends": []any{"local"},
 			"network.platforms.telegram.network": "full",
@@ -83,6 +83,7 @@ func TestTablesThatSayWhatNobodyReadsDoNotComeIntoForce(t *testing.T) {
 		"a backend":                  {"platforms: {teams: {persistent: {dokcer: true}}}", `data.yaml:3: bailiff.tables.platforms.teams.persistent.dokcer: unknown backend, nearest valid backend is "docker"`},
 		"a backend of a list":        {"platforms:\n  teams:\n    backends:\n    - docker\n    - bubblewarp", `data.yaml:7: bailiff.tables.platforms.teams.backends.1: "bubblewarp": unknown word, nearest valid word is "bubblewrap"`},
 		"isolation":                  {"platforms: {teams: {isolation: requird}}", `"requird": unknown word, nearest valid word is "required"`},
+		"what is taken":              {"platforms: {teams: {take: redy}}", `"redy": unknown word, nearest valid word is "ready"`},
 		"a limit":                    {"sandboxes: {docker: {limits: {idle_secnds: 60}}}", `data.yaml:3: bailiff.tables.sandboxes.docker.limits.idle_secnds: unknown key, nearest valid key is "idle_seconds"`},
 		"no time at all":             {"sandboxes: {docker: {limits: {idle_seconds: 0}}}", `data.yaml:3: bailiff.tables.sandboxes.docker.limits.idle_seconds: is 0, want a whole number from 1 to 2147483647`},
 		"part of a second":           {"limits: {tools: {terminal: {timeout_seconds: 1.5}}}", `is 1.5, want a whole number`},

@@ -75,7 +75,7 @@ var (
 	})
 	mount    = fields(map[string]shape{"source": text, "target": text, "read_only": truth})
 	platform = fields(map[string]shape{
-		"isolation": word("required", "optional"), "backends": list(word(backendNames...)), "images": backendsTo(text),
+		"isolation": word("required", "optional"), "take": word("first", "ready"), "backends": list(word(backendNames...)), "images": backendsTo(text),
 		"mounts": backendsTo(list(mount)), "persistent": backendsTo(truth), "limits": limits,
 	})
 	terms = fields(map[string]shape{
