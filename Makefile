@@ -9,7 +9,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 OPA     := go tool opa
 
-.PHONY: build demo test deps lint policies cross bench clean
+.PHONY: build demo test deps lint policies cross bench conformance-table clean
 
 build:
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/bailiff ./cmd/bailiff
@@ -49,6 +49,10 @@ cross:
 
 bench: deps
 	go test -run '^$$' -bench . ./...
+
+# Of the results that "BAILIFF_UPDATE_RESULTS=1 go test ./backends/NAME -run Conformance" writes.
+conformance-table:
+	BAILIFF_UPDATE_RESULTS=1 go test -count=1 -run TestTheTable ./backends/backendtest
 
 clean:
 	rm -rf bin

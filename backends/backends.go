@@ -126,7 +126,7 @@ type Sandbox interface {
 	// Done is closed when the sandbox can run nothing any more.
 	Done() <-chan struct{}
 	// Close stops everything inside and removes the sandbox, and its workspace
-	// too when the spec named none.
+	// too when the spec named none: also when ctx has ended, and more than once.
 	Close(ctx context.Context) error
 }
 

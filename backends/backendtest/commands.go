@@ -27,12 +27,15 @@ func commandChecks() []check {
 		promise("Output comes while the command runs", asItComes),
 		promise("Output beyond the caps is counted", caps),
 		promise("Gigabytes of output fill no memory", volume),
+		promise("A hundred megabytes arrive whole and in order", hundred),
 		promise("Questions that nobody can answer end at once", prompts),
 		promise("Output may be any bytes", binary),
+		promise("Words of any script come through, wherever they stand", unicode),
 		promise("What looks like the runner's words is output", frames),
 		promise("A slow reader keeps no other command waiting", slowReader),
 		promise("Input reaches the command and ends", input),
 		promise("Exit codes and signals are the command's", exitCodes),
+		promise("Signals are at their defaults, and a handler hears them", signals),
 		promise("Scripts run as with bash -c", scripts),
 		promise("The working directory is where the shell stood at its end", workdirs),
 		promise("What cannot start is refused before anything runs", refusals),
@@ -40,7 +43,9 @@ func commandChecks() []check {
 		promise("Values of variables stand in no argument vector", valuesInArguments),
 		promise("Commands inherit no open file", openFiles),
 		promise("Commands are woken when they want to be", woken),
+		promise("A command takes the time that it says", durations),
 		promise("Fifty commands run at once", fifty),
+		promise("A sandbox serves command after command", reuse),
 		promise("Files are known by their content", digests),
 	}
 }
@@ -158,6 +163,26 @@ func peakIn(line string) int {
 	return kilobytes
 }
 
+// hundred counts to a number whose lines make up a hundred megabytes, so that each
+// that is missing, repeated or out of its place shows.
+func hundred(t *testing.T, b box) {
+	const last = 12_345_679
+	cmd := shell(fmt.Sprint("seq ", last))
+	cmd.HeadBytes = 1 << 30
+	next, rest := 1, []byte{}
+	line := []byte("1\n")
+	exit, err := b.Run(context.Background(), cmd, func(p []byte) {
+		for rest = append(rest, p...); bytes.HasPrefix(rest, line); next++ {
+			rest = rest[len(line):]
+			line = append(strconv.AppendInt(line[:0], int64(next+1), 10), '\n')
+		}
+		rest = bytes.Clone(rest[:min(len(rest), 2*wire.MaxPayload)])
+	})
+	if err != nil || exit.Code != 0 || exit.Dropped != 0 || next != last+1 || len(rest) != 0 {
+		t.Errorf("it ended as %+v, %v, and counts to %d, want %d; after that it says %.100q", exit, err, next-1, last, rest)
+	}
+}
+
 func binary(t *testing.T, b box) {
 	var want []byte
 	for i := range 1 << 20 {
@@ -167,6 +192,22 @@ func binary(t *testing.T, b box) {
 	cmd.Stdin, cmd.HeadBytes = want, len(want)
 	if _, out := b.run(cmd); out != string(want) {
 		t.Errorf("%d bytes came back as %d others", len(want), len(out))
+	}
+}
+
+// unicode has words of several scripts, and bytes that are of none, be an argument,
+// a variable, input, output and the name of a folder.
+func unicode(t *testing.T, b box) {
+	for _, text := range []string{"naïve Ἑλληνική 日本語 עברית 🧑‍🚀 \u202e", "a \" 'quote' \\ $X `y`\t\n", "\xff\xfe\x80"} {
+		folder := "/tmp/" + marker() + text
+		b.run(argv("mkdir", "-p", folder))
+		cmd := argv("bash", "-c", `printf '%s|%s|%s|' "$1" "$TEXT" "$PWD"; cat; touch "$1"; ls; rm "$1"`, "bash", text)
+		cmd.Workdir, cmd.Stdin, cmd.Env = folder, []byte(text), map[string]bailiff.Secret{"TEXT": bailiff.NewSecret(text)}
+		exit, out := b.run(cmd)
+		if want := text + "|" + text + "|" + folder + "|" + text + text + "\n"; out != want || exit.Workdir != folder {
+			t.Errorf("it said %q, want %q, and ended in %q", out, want, exit.Workdir)
+		}
+		b.run(argv("rmdir", folder))
 	}
 }
 
@@ -250,6 +291,18 @@ func exitCodes(t *testing.T, b box) {
 			t.Errorf("%q ended as %+v, want code %d", script, exit, want)
 		}
 	}
+}
+
+func signals(t *testing.T, b box) {
+	_, status := b.run(argv("cat", "/proc/self/status"))
+	for _, field := range []string{"SigBlk", "SigIgn", "SigCgt"} {
+		if !strings.Contains(status, field+":\t0000000000000000\n") {
+			t.Errorf("of a command's signals some are in %s:\n%s", field, status)
+		}
+	}
+	b.says("(exec yes) | head -n 1; echo ${PIPESTATUS[*]}", "y\n141 0\n")
+	b.says("trap 'echo heard; exit 0' USR1; kill -USR1 $$; echo deaf", "heard\n")
+	b.says("sleep 1000 & kill -STOP $!; kill -CONT $!; kill -TERM $!; wait $!; echo $?", "143\n")
 }
 
 func scripts(t *testing.T, b box) {
@@ -338,26 +391,29 @@ func refusals(t *testing.T, b box) {
 	b.says("echo and goes on", "and goes on\n")
 }
 
+// leaks are variables of a sidecar that a technology might take for its own, or for
+// the sandbox's.
+var leaks = []string{"SIDECAR_ONLY", "APPTAINERENV_LEAK", "SINGULARITYENV_LEAK", "DOCKER_LEAK", "LC_LEAK", "LD_LEAK", "BASH_ENV", "BASH_FUNC_leak%%"}
+
 func environment(t *testing.T, b box) {
-	t.Setenv("SIDECAR_ONLY", "1")
-	cmd := argv("env")
+	for _, name := range leaks {
+		t.Setenv(name, "() { :; }; leak")
+	}
+	fresh := b.another(t, b.spec)
+	cmd := argv("env", "-0")
 	cmd.Env = map[string]bailiff.Secret{"GITHUB_TOKEN": bailiff.NewSecret("line one\nline two"), "TERM": bailiff.NewSecret("vt100")}
-	_, out := b.run(cmd)
-	var names []string
-	for line := range strings.Lines(out) {
-		if name, _, ok := strings.Cut(line, "="); ok {
-			names = append(names, name)
-		}
+	_, out := fresh.run(cmd)
+	got := strings.Split(strings.TrimSuffix(out, "\x00"), "\x00")
+	slices.Sort(got)
+	_, home := fresh.run(shell("cd && pwd"))
+	want := []string{"GITHUB_TOKEN=line one\nline two", "HOME=" + strings.TrimSpace(home), "LANG=C.UTF-8",
+		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "SHELL=/bin/bash", "TERM=vt100"}
+	if !slices.Equal(got, want) {
+		t.Errorf("variables are\n%q, want\n%q", got, want)
 	}
-	slices.Sort(names)
-	if want := []string{"GITHUB_TOKEN", "HOME", "LANG", "PATH", "SHELL", "TERM"}; !slices.Equal(names, want) {
-		t.Errorf("variables are %v, want %v", names, want)
-	}
-	if !strings.Contains(out, "GITHUB_TOKEN=line one\nline two\n") || !strings.Contains(out, "TERM=vt100\n") {
-		t.Errorf("values are %q", out)
-	}
-	b.says(`cd && [[ $HOME == "$PWD" && -w $HOME ]] && echo at home`, "at home\n")
-	b.says("echo ${GITHUB_TOKEN-gone}", "gone\n")
+	fresh.says("compgen -e | sort | tr '\\n' ' '", "HOME LANG PATH PWD SHELL SHLVL TERM ")
+	fresh.says(`cd && [[ $HOME == "$PWD" && -w $HOME ]] && echo at home`, "at home\n")
+	fresh.says("echo ${GITHUB_TOKEN-gone}; declare -F", "gone\n")
 }
 
 func valuesInArguments(t *testing.T, b box) {
@@ -384,6 +440,48 @@ func openFiles(t *testing.T, b box) {
 }
 
 func woken(t *testing.T, b box) { b.says("cat /proc/self/timerslack_ns", "50000\n") }
+
+func durations(t *testing.T, b box) {
+	began := time.Now()
+	exit, _ := b.run(argv("sleep", "0.2"))
+	if took := time.Since(began); exit.Duration < 200*time.Millisecond || exit.Duration > took {
+		t.Errorf("what sleeps for 0.2 s and was waited for during %v says that it took %v", took, exit.Duration)
+	}
+}
+
+// reuse has each command find what the one before it left in a file, and wants
+// neither processes nor files of this process to become more with each.
+func reuse(t *testing.T, b box) {
+	const times = 200
+	file := "/tmp/count" + marker()
+	b.run(shell("echo 0 >" + file))
+	var before int
+	for i := range times {
+		if i == times/2 {
+			before = openHere(t)
+		}
+		if b.says("n=$(<"+file+"); echo $((n + 1)) | tee "+file, fmt.Sprintln(i+1)); t.Failed() {
+			return
+		}
+	}
+	if now := openHere(t); now > before+10 {
+		t.Errorf("this process had %d files open after %d commands, and %d after %d", before, times/2, now, times)
+	}
+	if n := b.alive(); n != 0 {
+		t.Errorf("%d processes are left", n)
+	}
+	b.run(argv("rm", file))
+}
+
+// openHere counts the files that this process has open.
+func openHere(t *testing.T) int {
+	t.Helper()
+	list, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(list)
+}
 
 func fifty(t *testing.T, b box) {
 	var all sync.WaitGroup

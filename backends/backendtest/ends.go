@@ -3,9 +3,16 @@ package backendtest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
 )
@@ -14,9 +21,11 @@ import (
 func endChecks() []check {
 	return []check{
 		promise("Closing a sandbox ends all that runs in it", closing),
+		promise("A sandbox is closed even for a caller that has gone", closingLate),
 		promise("A sandbox that breaks in the middle of its work is over for all of it", breaking, breakable),
 		promise("Changed limits are the end, or nobody can change them", changedLimits),
-		promise("Two sandboxes have two names", twoNames),
+		promise("An opening that is given up leaves nothing", openingGivenUp),
+		promise("Sandboxes are opened together and end apart", together),
 	}
 }
 
@@ -30,20 +39,30 @@ func breakable(c Config, b backends.Backend) string {
 // working is a sandbox in the middle of its work.
 type working struct {
 	box
-	marker string
-	ended  chan error
+	marker   string
+	ended    chan error
+	process  backends.Process
+	dialogue backends.Dialogue
 }
 
-// work opens a sandbox that has a leftover and a command that goes on.
+// work opens a sandbox that has a leftover, a command that goes on, one in the
+// background, and one that converses.
 func (b box) work(t *testing.T) working {
 	t.Helper()
-	w := working{b.another(t, b.spec), marker(), make(chan error, 1)}
+	w := working{box: b.another(t, b.spec), marker: marker(), ended: make(chan error, 1)}
 	w.run(shell("setsid sleep " + w.marker + " >/dev/null 2>&1 &"))
 	go func() {
 		_, err := w.Run(context.Background(), argv("sleep", w.marker), func([]byte) {})
 		w.ended <- err
 	}()
-	Await(t, "both are there", func() bool { return len(w.marked(w.marker)) == 2 })
+	var failed error
+	if w.process, failed = w.Start(t.Context(), argv("sleep", w.marker), "background"); failed != nil {
+		t.Fatal(failed)
+	}
+	if w.dialogue, failed = w.Converse(t.Context(), argv("sleep", w.marker), newEar()); failed != nil {
+		t.Fatal(failed)
+	}
+	Await(t, "all are there", func() bool { return len(w.marked(w.marker)) == 4 })
 	return w
 }
 
@@ -53,15 +72,29 @@ func (w working) over(t *testing.T) {
 	if err := <-w.ended; err == nil || errors.Is(err, backends.ErrNotStarted) {
 		t.Errorf("the command ended with %v, want an error that does not say it was not started", err)
 	}
-	<-w.Done()
-	if !w.cfg.Remote {
-		Await(t, "no process is left", func() bool { return len(marked(w.marker)) == 0 })
+	for what, of := range map[string]interface {
+		Done() <-chan struct{}
+		Exit() backends.Exit
+	}{"background command": w.process, "dialogue": w.dialogue} {
+		if ended(t, of.Done()); !of.Exit().Lost {
+			t.Errorf("the %s ended as %+v, want it to be lost", what, of.Exit())
+		}
 	}
+	ended(t, w.Done())
+	w.gone(t)
 	if _, err := w.Run(context.Background(), shell("true"), nil); !errors.Is(err, backends.ErrNotStarted) {
 		t.Errorf("another command: %v, want an error that wraps ErrNotStarted", err)
 	}
 	if _, err := w.Alive(context.Background()); err == nil {
 		t.Error("it still counts processes")
+	}
+}
+
+// gone wants nothing of the work to be left on this machine.
+func (w working) gone(t *testing.T) {
+	t.Helper()
+	if !w.cfg.Remote {
+		Await(t, "no process is left", func() bool { return len(marked(w.marker)) == 0 })
 	}
 }
 
@@ -76,6 +109,39 @@ func closing(t *testing.T, b box) {
 		}
 	}
 	w.over(t)
+	if err := w.Close(context.Background()); err != nil {
+		t.Errorf("closing it again: %v", err)
+	}
+	b.says("echo fine", "fine\n")
+}
+
+func closingLate(t *testing.T, b box) {
+	w := b.work(t)
+	before := b.listed(t)
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := w.Close(over); err != nil {
+		t.Error(err)
+	}
+	w.over(t)
+	if _, ok := b.backend.(backends.Sweeper); ok && slices.Contains(before, w.ID()) {
+		Await(t, "the sandbox is removed", func() bool { return !slices.Contains(b.listed(t), w.ID()) })
+	}
+}
+
+// listed are the sandboxes that a sweep would find, none of which it may remove.
+func (b box) listed(t *testing.T) (list []string) {
+	t.Helper()
+	if sweeper, ok := b.backend.(backends.Sweeper); ok {
+		_, err := sweeper.Sweep(t.Context(), b.spec.Owner, func(id string) bool {
+			list = append(list, id)
+			return true
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	return list
 }
 
 func breaking(t *testing.T, b box) {
@@ -86,6 +152,11 @@ func breaking(t *testing.T, b box) {
 		w.killRunner(t)
 	}
 	w.over(t)
+	if err := w.Close(context.Background()); err != nil {
+		t.Errorf("closing what has broken: %v", err)
+	}
+	b.says("echo fine", "fine\n")
+	b.another(t, b.spec).says("echo fine", "fine\n")
 }
 
 // killRunner kills what looks after the supervisors of commands.
@@ -119,8 +190,88 @@ func changedLimits(t *testing.T, b box) {
 	}
 }
 
-func twoNames(t *testing.T, b box) {
-	if a, b := b.another(t, b.spec), b.another(t, b.spec); a.ID() == b.ID() || a.ID() == "" {
-		t.Errorf("named %q and %q", a.ID(), b.ID())
+// openingGivenUp ends the context of openings earlier and later, and compares what
+// there is before and after: processes of this one, and sandboxes, of which a sweep
+// may have to take one that was made when nobody waited for it any more.
+func openingGivenUp(t *testing.T, b box) {
+	sandboxes := b.listed(t)
+	processes := descendants(os.Getpid())
+	began := time.Now()
+	whole, err := b.backend.Open(t.Context(), b.spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	took := time.Since(began)
+	if err := whole.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+	const parts = 5
+	for i := range parts {
+		ctx, cancel := context.WithTimeout(t.Context(), took*time.Duration(i)/parts)
+		sandbox, err := b.backend.Open(ctx, b.spec)
+		cancel()
+		if err == nil {
+			if err := sandbox.Close(context.Background()); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	Await(t, "no sandbox is left", func() bool {
+		if _, ok := b.backend.(backends.Sweeper); ok {
+			b.sweep(t, func(id string) bool { return slices.Contains(sandboxes, id) })
+		}
+		return len(b.listed(t)) <= len(sandboxes)
+	})
+	Await(t, "no process is left", func() bool { return len(descendants(os.Getpid())) <= len(processes) })
+}
+
+// descendants are the processes of this machine below one.
+func descendants(pid int) (list []int) {
+	below := map[int][]int{}
+	files, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, file := range files {
+		text, _ := os.ReadFile(file)
+		_, after, _ := strings.Cut(string(text), ") ")
+		if fields := strings.Fields(after); len(fields) > 1 {
+			child, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+			above, _ := strconv.Atoi(fields[1])
+			below[above] = append(below[above], child)
+		}
+	}
+	for next := []int{pid}; len(next) > 0; next = next[1:] {
+		list = append(list, below[next[0]]...)
+		next = append(next, below[next[0]]...)
+	}
+	return list
+}
+
+func together(t *testing.T, b box) {
+	var all sync.WaitGroup
+	opened := make([]backends.Sandbox, 4)
+	for i := range opened {
+		all.Go(func() {
+			sandbox, err := b.backend.Open(t.Context(), b.spec)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			opened[i] = sandbox
+		})
+	}
+	all.Wait()
+	ids := map[string]bool{"": true}
+	for i, sandbox := range opened {
+		if sandbox == nil {
+			continue
+		}
+		in := b.holding(sandbox, b.spec)
+		in.says(fmt.Sprintf("echo sandbox %d", i), fmt.Sprintf("sandbox %d\n", i))
+		if ids[in.ID()] {
+			t.Errorf("the name %q is another's", in.ID())
+		}
+		ids[in.ID()] = true
+		if err := in.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package backendtest
 import (
 	"context"
 	_ "embed"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ func isolationChecks() []check {
 	return []check{
 		promise("The host's files are out of sight", hostFiles, isolated),
 		promise("The host's processes are out of sight", hostProcesses, isolated),
+		promise("The sidecar's variables are out of reach", sidecarsVariables, isolated),
 		promise("Commands are nobody in particular", unprivileged, isolated),
 		promise("Killing everybody leaves the sandbox usable", killEverybody, isolated),
 		promise("Temporary files are the sandbox's own", temporaryFiles, isolated),
@@ -59,9 +61,39 @@ func hostProcesses(t *testing.T, b box) {
 	b.says("readlink /proc/1/exe >/dev/null || echo closed", "closed\n")
 }
 
+// sidecarsVariables looks for a variable of this process in those of all processes
+// that a command can see, the technology's own among them.
+func sidecarsVariables(t *testing.T, b box) {
+	value := "value" + marker()
+	t.Setenv("SIDECAR_ONLY", value)
+	fresh := b.another(t, b.spec)
+	_, out := fresh.run(python(fmt.Sprintf(readable, value)))
+	if !strings.HasPrefix(out, "looked at ") || strings.Contains(out, "found") {
+		t.Errorf("of the variables of processes it says %q", out)
+	}
+}
+
+const readable = `
+import glob
+looked = 0
+for name in glob.glob("/proc/[0-9]*/environ"):
+    try:
+        content = open(name, "rb").read()
+    except OSError:
+        continue
+    looked += 1
+    if b"%s" in content:
+        print("found in", name)
+print("looked at", looked) if looked else None
+`
+
 func unprivileged(t *testing.T, b box) {
 	b.says("grep CapEff /proc/self/status", "CapEff:\t0000000000000000\n")
 	b.says("grep CapBnd /proc/self/status", "CapBnd:\t0000000000000000\n")
+	b.says("[[ $(id -u) != 0 ]] && echo not root", "not root\n")
+	if b.cfg.Remote {
+		return
+	}
 	m := marker()
 	b.run(shell("setsid sleep " + m + " >/dev/null 2>&1 &"))
 	Await(t, "a process is there", func() bool { return len(b.marked(m)) == 1 })
@@ -70,7 +102,6 @@ func unprivileged(t *testing.T, b box) {
 			t.Errorf("its user is the host's root: %s", uid)
 		}
 	}
-	b.says("[[ $(id -u) != 0 ]] && echo not root", "not root\n")
 	if err := b.Kill(context.Background()); err != nil {
 		t.Error(err)
 	}

@@ -3,12 +3,14 @@ package backendtest
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 )
 
@@ -22,7 +24,9 @@ func limitChecks() []check {
 		promise("A flood of processes is bounded, whatever they are", floods, boundedProcesses),
 		promise("Memory is bounded", memory, boundedMemory),
 		promise("Memory is bounded, however it is used", hogs, boundedMemory),
+		promise("Processors are bounded", processors, boundedProcessors),
 		promise("No more is written than the bound on the disk", fillers, isolated),
+		promise("What it cannot do is refused by the name of the field", unmet),
 	}
 }
 
@@ -123,6 +127,62 @@ func hogs(t *testing.T, b box) {
 			}
 			attacked.goesOn(t)
 		})
+	}
+}
+
+// processors keeps two processes busy where a half of a processor is to be had.
+func processors(t *testing.T, b box) {
+	attacked := b.attacked(t, func(s *backends.Spec) { s.CPUs = 0.5 })
+	_, out := attacked.run(python(busy))
+	var used, passed float64
+	if _, err := fmt.Sscan(out, &used, &passed); err != nil || used < 0.1 || used > 0.75*passed {
+		t.Errorf("used were, of how many seconds: %s(%v), want at most half of them", out, err)
+	}
+}
+
+const busy = `
+import os, time
+began = time.monotonic()
+for _ in range(2):
+    if os.fork() == 0:
+        while time.monotonic() < began + 1.5:
+            pass
+        os._exit(0)
+os.wait()
+os.wait()
+used = os.times()
+print(used.children_user + used.children_system, time.monotonic() - began)
+`
+
+// unmet asks for whatever a spec of the suite leaves out, since the backend cannot
+// do it, and for what none can.
+func unmet(t *testing.T, b box) {
+	for _, c := range []struct {
+		field  string
+		tried  bool // by other cases
+		change func(*backends.Spec)
+	}{
+		{"network", false, func(s *backends.Spec) { s.Network = "" }},
+		{"network", false, func(s *backends.Spec) { s.Network = "strange" }},
+		{"network", b.spec.Network == "none", func(s *backends.Spec) { s.Network = "none" }},
+		{"cpus", b.spec.CPUs > 0, func(s *backends.Spec) { s.CPUs = 1 }},
+		{"memory_mb", b.spec.MemoryMB > 0, func(s *backends.Spec) { s.MemoryMB = 512 }},
+		{"pids", b.spec.PIDs > 0, func(s *backends.Spec) { s.PIDs = 512 }},
+		{"read_only", b.spec.ReadOnly, func(s *backends.Spec) { s.ReadOnly = true }},
+		{"mounts", false, func(s *backends.Spec) { s.Mounts = []bailiff.Mount{{Source: "/etc", Target: "/mnt/etc"}} }},
+	} {
+		if c.tried {
+			continue
+		}
+		spec := b.spec
+		c.change(&spec)
+		sandbox, err := b.backend.Open(t.Context(), spec)
+		if !errors.Is(err, backends.ErrUnsupported) || !strings.Contains(err.Error(), c.field) {
+			t.Errorf("%+v gives %v, want an error that wraps ErrUnsupported and names %s", spec, err, c.field)
+		}
+		if err == nil {
+			_ = sandbox.Close(context.Background())
+		}
 	}
 }
 

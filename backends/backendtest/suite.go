@@ -21,6 +21,9 @@ type Config struct {
 	// Name names the file of results, as in results/docker.txt, and the column of the
 	// table. Empty for a variant of a backend, whose results stand nowhere.
 	Name string
+	// Against says what the backend is tried against, in words for the table, such as
+	// "a Docker engine" or "a stand-in for the cloud".
+	Against string
 	// Open makes a backend.
 	Open func(testing.TB) backends.Backend
 	// Spec is one that the backend can meet. What it bounds (CPUs, PIDs, MemoryMB) and
@@ -66,6 +69,7 @@ func all() (list []check) {
 		{"Limits", limitChecks()},
 		{"Workspaces", workspaceChecks()},
 		{"The end of a sandbox", endChecks()},
+		{"Sidecars that come and go", sidecarChecks()},
 	} {
 		for _, c := range g.checks {
 			c.group = g.name
@@ -84,14 +88,18 @@ func Run(t *testing.T, cfg Config) {
 	cases := all()
 	cfg.checkNames(t, cases)
 	shared := open(t, &cfg, backend, cfg.Spec)
+	results := outcomes{}
 	for _, c := range cases {
 		t.Run(strings.ReplaceAll(c.promise, " ", "_"), func(t *testing.T) {
 			if lack := c.lack(cfg, backend); lack != "" {
+				results[c.promise] = lack
 				t.Skip("left out: " + lack)
 			}
+			defer results.record(t, c.promise)
 			c.try(t, shared.in(t))
 		})
 	}
+	results.compare(t, cfg)
 }
 
 // checkNames wants every case that is left out to be one.
@@ -133,6 +141,10 @@ func networkless(c Config, _ backends.Backend) string {
 
 func readOnlyRoot(c Config, _ backends.Backend) string {
 	return unless(c.Spec.ReadOnly, "its root cannot be made read-only")
+}
+
+func boundedProcessors(c Config, _ backends.Backend) string {
+	return unless(c.Spec.CPUs > 0, "it cannot bound processors")
 }
 
 func boundedProcesses(c Config, _ backends.Backend) string {

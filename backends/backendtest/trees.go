@@ -2,15 +2,19 @@ package backendtest
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bailiff-dev/bailiff/backends"
 )
 
 func treeChecks() []check {
 	return []check{
 		promise("A timeout kills all that the command started", timeouts),
 		promise("The end of the context kills all that the command started", interrupts),
+		promise("A command may be given up at any moment", givenUp),
 		promise("What a command leaves behind is counted and can be ended", leftovers),
 		promise("A reaped command leaves nothing behind", reaped),
 		promise("Leftovers that hold the output open hold up nothing", heldOutput),
@@ -77,6 +81,21 @@ func interrupts(t *testing.T, b box) {
 		t.Errorf("ended as %+v, %v", exit, err)
 	}
 	b.nothingLeft(t, m)
+}
+
+// givenUp ends the context of commands while they are on their way, start, and run.
+func givenUp(t *testing.T, b box) {
+	for i := range 24 {
+		m := marker()
+		ctx, cancel := context.WithTimeout(context.Background(), time.Duration(i*i)*100*time.Microsecond)
+		exit, err := b.Run(ctx, shell(scatter(m)+"sleep "+m), func([]byte) {})
+		cancel()
+		unstarted := errors.Is(err, backends.ErrNotStarted) && errors.Is(err, context.DeadlineExceeded)
+		if !unstarted && (err != nil || !exit.Interrupted || exit.Code != 130) {
+			t.Fatalf("given up after %d00 µs, it ended as %+v, %v", i*i, exit, err)
+		}
+		b.nothingLeft(t, m)
+	}
 }
 
 func leftovers(t *testing.T, b box) {

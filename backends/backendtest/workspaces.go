@@ -13,6 +13,8 @@ import (
 func workspaceChecks() []check {
 	return []check{
 		promise("A named workspace outlives its sandbox", workspaces, isolated),
+		promise("A workspace without a name goes with its sandbox", unnamed, isolated),
+		promise("Two sandboxes of one workspace see the same files", sharedFiles, isolated),
 		promise("A named workspace keeps within the bound on the disk, or is refused", boundedWorkspace, isolated),
 	}
 }
@@ -72,6 +74,36 @@ func count(names []string, name string) (n int) {
 		}
 	}
 	return n
+}
+
+func unnamed(t *testing.T, b box) {
+	first := b.another(t, b.spec)
+	first.says("echo lost >file; ls -A", "file\n")
+	if err := first.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+	b.another(t, b.spec).says("ls -A; pwd", "/workspace\n")
+}
+
+func sharedFiles(t *testing.T, b box) {
+	spec := b.spec
+	spec.Workspace, spec.DiskMB = "shared"+marker(), 0
+	one, other := b.another(t, spec), b.another(t, spec)
+	if keeper, ok := b.backend.(backends.Keeper); ok {
+		defer func() {
+			for _, in := range []box{one, other} {
+				if err := in.Close(context.Background()); err != nil {
+					t.Error(err)
+				}
+			}
+			if err := eventually(func() error { return keeper.RemoveWorkspace(context.Background(), spec.Owner, spec.Workspace) }); err != nil {
+				t.Error(err)
+			}
+		}()
+	}
+	one.says("echo of the one >file", "")
+	other.says("cat file; echo of the other >file", "of the one\n")
+	one.says("cat file", "of the other\n")
 }
 
 // eventually repeats what a sandbox that is just going away may hinder.

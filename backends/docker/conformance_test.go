@@ -12,7 +12,8 @@ func TestConformance(t *testing.T) {
 	spec.PIDs, spec.MemoryMB = 512, 512 // fifty commands at once, each with a supervisor's threads
 	t.Cleanup(func() { removeAll(t, spec.Owner) })
 	backendtest.Run(t, backendtest.Config{
-		Name: "docker",
+		Name:    "docker",
+		Against: "a Docker engine on the machine of the tests",
 		Open: func(t testing.TB) backends.Backend {
 			return testBackend(t, func(c *Config) { c.StateDir = t.TempDir() })
 		},

@@ -170,8 +170,13 @@ func (s *sandbox) ID() string { return s.id }
 // Close stops and removes the container and what was its alone.
 func (s *sandbox) Close(ctx context.Context) error {
 	_ = s.Client.Close() // always nil
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestRemoval)
+	defer cancel()
 	return s.backend.remove(ctx, s.id)
 }
+
+// longestRemoval is how long the engine may take to remove a container.
+const longestRemoval = time.Minute
 
 // lastWords logs a runner's standard error and keeps its end for the error that
 // tells why the runner did not start.

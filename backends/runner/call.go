@@ -99,7 +99,7 @@ func (c *Client) follow(ctx context.Context, call *call, timeout time.Duration, 
 			interrupt = nil
 			watch.end = time.Now()
 			watch.reset()
-			go c.say(wire.Frame{Kind: wire.Interrupt, Stream: call.stream, Last: true})
+			go c.interrupt(call)
 		case <-watch.timer.C:
 			c.fail(errors.New("the runner did not end a command in time"))
 		case <-c.done:
@@ -108,6 +108,15 @@ func (c *Client) follow(ctx context.Context, call *call, timeout time.Duration, 
 			}
 			return backends.Exit{}, c.fault()
 		}
+	}
+}
+
+// interrupt ends a command, which the runner must know before it hears that.
+func (c *Client) interrupt(call *call) {
+	select {
+	case <-call.sent:
+		c.say(wire.Frame{Kind: wire.Interrupt, Stream: call.stream, Last: true})
+	case <-c.done:
 	}
 }
 
@@ -189,6 +198,7 @@ func (c *Client) send(call *call, job, stdin []byte, stop <-chan struct{}) {
 		c.fail(fmt.Errorf("speaking to the runner: %w", err))
 		return
 	}
+	close(call.sent)
 	if len(stdin) > 0 {
 		to := &inlet{c, call, wire.Window}
 		to.feed(stdin, true, stop)
@@ -283,6 +293,8 @@ func (c *Client) environment(given map[string]bailiff.Secret) ([]string, error) 
 type call struct {
 	stream uint32
 	credit chan int
+	// sent is closed when the command has been sent.
+	sent chan struct{}
 	// news has an element when frames may be waiting.
 	news chan struct{}
 

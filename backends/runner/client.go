@@ -302,7 +302,7 @@ func (c *Client) open() (*call, error) {
 	if c.next++; c.next == wire.Everything {
 		c.next++
 	}
-	call := &call{stream: c.next, news: make(chan struct{}, 1), credit: make(chan int, 1)}
+	call := &call{stream: c.next, news: make(chan struct{}, 1), credit: make(chan int, 1), sent: make(chan struct{})}
 	c.calls[call.stream] = call
 	return call, nil
 }
