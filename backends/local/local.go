@@ -98,7 +98,7 @@ func (b *Backend) Ready(context.Context) error {
 
 // Open starts a runner.
 func (b *Backend) Open(ctx context.Context, spec backends.Spec) (backends.Sandbox, error) {
-	if err := check(spec); err != nil {
+	if err := backends.CheckBare("local", spec); err != nil {
 		return nil, err
 	}
 	if err := b.Ready(ctx); err != nil {
@@ -115,29 +115,6 @@ func (b *Backend) Open(ctx context.Context, spec backends.Spec) (backends.Sandbo
 }
 
 func nothing() error { return nil }
-
-// check refuses what a host cannot do for one session.
-func check(spec backends.Spec) error {
-	for _, c := range []struct {
-		field string
-		met   bool
-		want  string
-	}{
-		{"network", spec.Network == "full", `"full": commands use the host's`},
-		{"image", spec.Image == "", "none: the host is what it is"},
-		{"cpus", spec.CPUs == 0, "0: nothing bounds them"},
-		{"memory_mb", spec.MemoryMB == 0, "0: nothing bounds it"},
-		{"disk_mb", spec.DiskMB == 0, "0: nothing bounds it"},
-		{"pids", spec.PIDs == 0, "0: nothing bounds them"},
-		{"read_only", !spec.ReadOnly, "false: the host's files are as they are"},
-		{"mounts", len(spec.Mounts) == 0, "none: commands see the host's files"},
-	} {
-		if !c.met {
-			return fmt.Errorf("%w: on the local backend %s must be %s", backends.ErrUnsupported, c.field, c.want)
-		}
-	}
-	return nil
-}
 
 type sandbox struct {
 	*runner.Child

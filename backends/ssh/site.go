@@ -1,0 +1,231 @@
+package ssh
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/remote"
+	"github.com/bailiff-dev/bailiff/internal/words"
+)
+
+// site is the place on the host that is ours.
+type site struct {
+	host *remote.Host
+	cfg  Config
+	// needed are the programs that there must be.
+	needed []program
+
+	mu     sync.Mutex
+	ground *ground
+}
+
+// ground is what the host was found to be like.
+type ground struct {
+	arch, home, folder string
+	// installed are the paths of programs by their names. A path tells the content, so
+	// that every sidecar finds its own.
+	installed map[string]string
+}
+
+// with does something on the host. If programs are missing there it installs them and
+// does it once more. What fails may be due to a host that has changed, which is looked
+// at anew the next time.
+func (s *site) with(ctx context.Context, do func(ground) error) error {
+	g, err := s.survey(ctx)
+	if err != nil {
+		return err
+	}
+	err = do(g)
+	var f *failed
+	if errors.As(err, &f) && f.status == isMissing {
+		if g, err = s.install(ctx, g); err == nil {
+			err = do(g)
+		}
+	}
+	if err != nil {
+		s.remember(nil)
+	}
+	return err
+}
+
+func (s *site) remember(g *ground) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ground = g
+}
+
+// survey finds out what the host is like, unless that is known.
+func (s *site) survey(ctx context.Context) (ground, error) {
+	s.mu.Lock()
+	known := s.ground
+	s.mu.Unlock()
+	if known != nil {
+		return *known, nil
+	}
+	backends.Step(ctx, "connecting by ssh")
+	said, err := s.run(ctx, `uname -s; uname -m; id -u; echo "$HOME"`, nil)
+	if err != nil {
+		return ground{}, fmt.Errorf("looking at the host: %w", err)
+	}
+	g, err := s.recognize(strings.Split(said, "\n"))
+	if err != nil {
+		return ground{}, err
+	}
+	for _, p := range s.needed {
+		if _, err := s.content(p, &g); err != nil {
+			return ground{}, err
+		}
+	}
+	s.remember(&g)
+	return g, nil
+}
+
+// architectures are those for which there is a runner, as hosts name them.
+var architectures = map[string]string{"x86_64": "amd64", "aarch64": "arm64"}
+
+func (s *site) recognize(lines []string) (ground, error) {
+	if len(lines) < 4 || !path.IsAbs(lines[3]) {
+		return ground{}, fmt.Errorf("looking at the host: it said %q, want its system, machine, user and home", lines)
+	}
+	g := ground{arch: architectures[lines[1]], home: path.Clean(lines[3]), folder: s.cfg.Folder, installed: map[string]string{}}
+	if lines[0] != "Linux" || g.arch == "" {
+		return ground{}, fmt.Errorf("the host is %s on %s, want Linux on x86_64 or aarch64", lines[0], lines[1])
+	}
+	switch {
+	case g.folder != "":
+	case lines[2] == "0":
+		g.folder = "/var/lib/bailiff-ssh"
+	default:
+		g.folder = path.Join(g.home, ".local/share/bailiff")
+	}
+	return g, nil
+}
+
+// program is one of ours that is needed on the host, with the permissions that it has
+// there.
+type program struct{ name, mode string }
+
+// content reads a program as the host is to have it, and notes where.
+func (s *site) content(p program, g *ground) ([]byte, error) {
+	file := filepath.Join(filepath.Dir(s.cfg.Runner), p.name+"-linux-"+g.arch)
+	switch ours := runtime.GOOS == "linux" && runtime.GOARCH == g.arch; {
+	case ours && p.name == runnerName:
+		file = s.cfg.Runner
+	case ours:
+		file = filepath.Join(filepath.Dir(s.cfg.Runner), p.name)
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("finding %s for the host, which is linux/%s: %w; install it there", p.name, g.arch, err)
+	}
+	sum := sha256.Sum256(content)
+	g.installed[p.name] = g.folder + "/" + p.name + "-" + hex.EncodeToString(sum[:8])
+	return content, nil
+}
+
+// install brings what the host lacks.
+func (s *site) install(ctx context.Context, was ground) (ground, error) {
+	g := was
+	g.installed = map[string]string{}
+	for _, p := range s.needed {
+		content, err := s.content(p, &g)
+		if err != nil {
+			return g, err
+		}
+		backends.Step(ctx, "installing %s on the host", p.name)
+		if _, err := s.run(ctx, installing(g.folder, g.installed[p.name], p.mode, content), content); err != nil {
+			return g, fmt.Errorf("installing %s in %s on the host: %w", p.name, g.folder, err)
+		}
+	}
+	s.remember(&g)
+	return g, nil
+}
+
+// installing is a script that makes a program of its input, in a folder where nobody
+// else may write, and tries whether it can be run. It takes those away that were not
+// used for long.
+func installing(folder, file, mode string, content []byte) string {
+	sum := sha256.Sum256(content)
+	return fmt.Sprintf(`d=%s f=%s p=%s; umask 077; `, words.Enclose(folder), words.Enclose(file), words.Enclose(file+"."+rand.Text())) +
+		`mkdir -p "$d" && chmod 711 "$d" || exit 1; ` +
+		`[ -n "$(find "$d" -prune -type d -user "$(id -u)")" ] || { echo it is not the own folder of this user >&2; exit 1; }; ` +
+		`trap "rm -f \"\$p\"" EXIT; cat >"$p" || exit 1; ` +
+		`[ "$(sha256sum <"$p" | cut -c 1-64)" = ` + hex.EncodeToString(sum[:]) + ` ] || { echo what arrived is not what was sent >&2; exit 1; }; ` +
+		`chmod 500 "$p" && "$p" </dev/null || { echo it cannot be run: is the folder on a file system that allows no programs, noexec? >&2; exit 1; }; ` +
+		`chmod ` + mode + ` "$p" && mv -f "$p" "$f" || exit 1; ` +
+		`find "$d/." ! -name . -prune -type f -name "bailiff-*" -mtime +90 -exec rm -f {} ";"`
+}
+
+// isMissing is how a script says that a program is not there.
+const isMissing = 97
+
+// start starts a program of ours, with an environment that holds nothing but where
+// programs are, once its folder is known to be there.
+func (s *site) start(ctx context.Context, g ground, folder, name string, arguments ...string) (*remote.Process, error) {
+	file := g.installed[name]
+	script := fmt.Sprintf(`[ -f %s ] || exit %d; [ -d %s ] || { echo the host has no folder %[3]s >&2; exit 1; }; cd /; exec env -i %s`,
+		words.Quote(file), isMissing, words.Quote(folder), words.Join(append([]string{"PATH=" + searchPath, file}, arguments...)...))
+	return s.host.Start(ctx, command(script))
+}
+
+const searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// command has a script run by a shell that is known, whatever the user's is.
+func command(script string) string { return words.Join("exec", "/bin/sh", "-c", script) }
+
+// longestAnswer bounds what a script of ours may say.
+const longestAnswer = 64 << 10
+
+// run runs a script to its end and returns what it says after a line that nobody else
+// can have printed: the login shell may greet.
+func (s *site) run(ctx context.Context, script string, input []byte) (string, error) {
+	begin := rand.Text()
+	process, err := s.host.Start(ctx, command("echo "+begin+"; "+script))
+	if err != nil {
+		return "", err
+	}
+	defer process.Close()
+	defer context.AfterFunc(ctx, func() { process.Close() })()
+	go func() {
+		_, _ = process.Write(input)
+		_ = process.CloseWrite()
+	}()
+	said, err := io.ReadAll(io.LimitReader(process, longestAnswer))
+	if err == nil {
+		err = ended(ctx, process)
+	}
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	_, answer, found := strings.Cut(string(said), begin+"\n")
+	if err == nil && !found {
+		err = fmt.Errorf("its shell said %q instead of running a script", said)
+	}
+	return answer, err
+}
+
+// ended waits for the end of a script, which is an error unless it ended well.
+func ended(ctx context.Context, process *remote.Process) error {
+	select {
+	case <-process.Ended():
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	status, said, err := process.Exit()
+	if err == nil && status != 0 {
+		err = &failed{errors.New("a script failed"), status, said}
+	}
+	return err
+}
