@@ -26,6 +26,7 @@ var floors = map[string]int{
 	"internal/people": 2, "internal/ledger": 2,
 	"internal/pdp": 2, "backends/local": 2, "backends/bubblewrap": 2, "backends/docker": 2, "backends/backendtest": 2,
 	"backends/modal":     2,
+	"backends/ssh":       2,
 	"backends/catalogue": 3,
 	"enforcer":           3,
 	"gateway":            4,
@@ -52,6 +53,7 @@ var sideways = map[string]bool{
 	"internal/config internal/guard":    true, // bailiff.yaml holds conditions, whose faults are its own
 	"internal/approval internal/redact": true, // what is kept holds no secrets
 	"internal/audit internal/redact":    true,
+	"backends/ssh backends/bubblewrap":  true, // what makes sandboxes on another host is what makes them here
 }
 
 // owners names the one folder that may import a third-party module; everything

@@ -8,6 +8,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/docker"
 	"github.com/bailiff-dev/bailiff/backends/local"
 	"github.com/bailiff-dev/bailiff/backends/modal"
+	"github.com/bailiff-dev/bailiff/backends/ssh"
 )
 
 // All returns them by the names that decisions use.
@@ -17,5 +18,6 @@ func All() backends.Catalogue {
 		"docker":     func() backends.Maker { return docker.Defaults() },
 		"local":      func() backends.Maker { return new(local.Config) },
 		"modal":      func() backends.Maker { return modal.Defaults() },
+		"ssh":        func() backends.Maker { return ssh.Defaults() },
 	}
 }
