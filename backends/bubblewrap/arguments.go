@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/shelf"
 )
 
 // runnerPath is where the runner is inside.
@@ -42,31 +43,11 @@ var madeUp = map[string]string{
 	"/etc/hosts":  "127.0.0.1 localhost sandbox\n::1 localhost\n",
 }
 
-const workspaceFolder = "/workspace"
-
-// writable are the folders in memory, with their shares of the disk bound in
-// 32nds. The workspace is one of them only if the spec names none.
-var writable = []struct {
-	folder string
-	share  int
-}{{workspaceFolder, 16}, {"/tmp", 6}, {"/home", 4}, {root, 2}, {"/var/tmp", 2}, {"/run", 1}, {"/dev/shm", 1}}
-
-const root = "/"
-
-func shareMB(total int, folder string) int {
-	for _, w := range writable {
-		if w.folder == folder && total > 0 {
-			return max(1, total*w.share/32)
-		}
-	}
-	return 0
-}
-
 // arguments are what bwrap is told of a spec, in the order in which it does it.
 func (b *Backend) arguments(spec backends.Spec, workspace, events string, files *descriptors) ([]string, error) {
 	list := slices.Clone(namespaces)
 	if spec.DiskMB > 0 && !spec.ReadOnly {
-		list = append(list, inMemory(spec, root)...)
+		list = append(list, inMemory(spec, shelf.Root)...)
 	}
 	visible, err := b.programs()
 	if err != nil {
@@ -76,9 +57,9 @@ func (b *Backend) arguments(spec backends.Spec, workspace, events string, files 
 	list = append(list, visible...)
 	// The user that makes the namespaces may change settings of the kernel for them.
 	list = append(list, "--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev")
-	for _, w := range writable {
-		if w.folder != root && (w.folder != workspaceFolder || spec.Workspace == "") {
-			list = append(list, inMemory(spec, w.folder)...)
+	for _, folder := range shelf.Writable {
+		if folder != shelf.Root && (folder != shelf.Place || spec.Workspace == "") {
+			list = append(list, inMemory(spec, folder)...)
 		}
 	}
 	list = append(list, given(spec, workspace)...)
@@ -151,11 +132,11 @@ func shownAs(path, target string) ([]string, error) {
 
 func inMemory(spec backends.Spec, folder string) []string {
 	perms := "0700"
-	if folder == root {
+	if folder == shelf.Root {
 		perms = "0755"
 	}
 	list := []string{"--perms", perms}
-	if size := shareMB(spec.DiskMB, folder); size > 0 {
+	if size := shelf.ShareMB(spec.DiskMB, folder); size > 0 {
 		list = append(list, "--size", strconv.Itoa(size<<20))
 	}
 	return append(list, "--tmpfs", folder)
@@ -164,7 +145,7 @@ func inMemory(spec backends.Spec, folder string) []string {
 // given shows what the spec names of the host's files.
 func given(spec backends.Spec, workspace string) (list []string) {
 	if workspace != "" {
-		list = append(list, "--bind", workspace, workspaceFolder)
+		list = append(list, "--bind", workspace, shelf.Place)
 	}
 	for _, m := range spec.Mounts {
 		option := "--bind"

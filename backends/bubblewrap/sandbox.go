@@ -129,7 +129,7 @@ func (b *Backend) workspace(ctx context.Context, spec backends.Spec) (shelf.Work
 	if err := b.Reachable(); err != nil {
 		return shelf.Workspace{}, err
 	}
-	return b.Take(ctx, spec.Owner, spec.Workspace, shareMB(spec.DiskMB, workspaceFolder))
+	return b.Take(ctx, spec.Owner, spec.Workspace, shelf.ShareMB(spec.DiskMB, shelf.Place))
 }
 
 // command is bwrap with what it is told and handed.

@@ -1,0 +1,37 @@
+package apptainer
+
+import "github.com/bailiff-dev/bailiff/backends"
+
+var _ backends.Maker = (*Config)(nil)
+
+// Defaults returns the configuration of a section that says nothing. Its image has
+// bash, git, curl and python3, which sandboxes are expected to have.
+func Defaults() *Config { return &Config{Image: "docker://python:3.13-bookworm"} }
+
+// Settings are the keys of backends.apptainer.
+func (c *Config) Settings() []backends.Setting {
+	return []backends.Setting{
+		{Key: "program", Into: &c.Program, Path: true},
+		{Key: "image", Into: &c.Image, Check: isImage},
+		{Key: "auth_file", Into: &c.AuthFile, Path: true},
+		{Key: "user", Into: &c.User, Check: backends.IsUnprivileged},
+		{Key: "accept_missing_limits", Into: &c.AcceptMissing, Valid: acceptable},
+		{Key: "mounts_allowed", Into: &c.MountsAllowed, Path: true, Check: backends.IsMountable},
+	}
+}
+
+// Check finds nothing that one key does not tell.
+func (*Config) Check() error { return nil }
+
+// Isolated is true.
+func (*Config) Isolated() bool { return true }
+
+// DefaultImage is what sandboxes are made of where the policies name none.
+func (c *Config) DefaultImage() string { return c.Image }
+
+// Make makes the backend.
+func (c *Config) Make(in backends.House) (backends.Backend, error) {
+	made := *c
+	made.Runner, made.StateDir = in.Runner, in.StateDir
+	return New(made)
+}
