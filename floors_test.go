@@ -25,6 +25,7 @@ var floors = map[string]int{
 	"internal/spelling": 0, "internal/feed": 0, "internal/excerpt": 0, "internal/guard": 1, "internal/tables": 1, "internal/approval": 1,
 	"internal/people": 2, "internal/ledger": 2,
 	"internal/pdp": 2, "backends/local": 2, "backends/bubblewrap": 2, "backends/docker": 2, "backends/backendtest": 2,
+	"backends/apptainer": 2,
 	"backends/modal":     2,
 	"backends/ssh":       2,
 	"backends/catalogue": 3,

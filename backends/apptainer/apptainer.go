@@ -174,7 +174,7 @@ func (b *Backend) equipped(ctx context.Context) error {
 	if _, err := exec.LookPath(unpacker); err != nil {
 		return fmt.Errorf("the program %s is not installed: install squashfs-tools", unpacker)
 	}
-	help, err := b.tell(ctx, "/", b.program, "exec", "--help")
+	help, err := b.tell(ctx, b.cfg.StateDir, b.program, "exec", "--help")
 	if err != nil {
 		return fmt.Errorf("asking what it can do: %w", err)
 	}

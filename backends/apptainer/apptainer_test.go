@@ -19,6 +19,9 @@ func open(t testing.TB) backends.Backend {
 	return b
 }
 
-func TestConformance(t *testing.T) {
+func TestConformanceOfTheRealProgram(t *testing.T) {
+	if os.Getenv("BAILIFF_SIF") == "" {
+		t.Skip("SKIPPED WITHOUT APPTAINER")
+	}
 	backendtest.Run(t, backendtest.Config{Open: open, Spec: spec})
 }

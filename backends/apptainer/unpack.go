@@ -31,10 +31,10 @@ func (b *Backend) unpack(ctx context.Context, made, root string) error {
 	return err
 }
 
-// tell runs a program and returns what it said.
+// tell runs a program, which may write into a folder, and returns what it said.
 func (b *Backend) tell(ctx context.Context, folder, program string, words ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, program, words...)
-	cmd.Env, cmd.Dir = b.environment(folder), folder
+	cmd.Env, cmd.Dir = b.environment(folder), "/"
 	said, err := cmd.CombinedOutput()
 	if err != nil {
 		said, _, _ := strings.Cut(string(said), "\n")

@@ -4,6 +4,7 @@ package catalogue
 
 import (
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/apptainer"
 	"github.com/bailiff-dev/bailiff/backends/bubblewrap"
 	"github.com/bailiff-dev/bailiff/backends/docker"
 	"github.com/bailiff-dev/bailiff/backends/local"
@@ -14,6 +15,7 @@ import (
 // All returns them by the names that decisions use.
 func All() backends.Catalogue {
 	return backends.Catalogue{
+		"apptainer":  func() backends.Maker { return apptainer.Defaults() },
 		"bubblewrap": func() backends.Maker { return new(bubblewrap.Config) },
 		"docker":     func() backends.Maker { return docker.Defaults() },
 		"local":      func() backends.Maker { return new(local.Config) },
