@@ -107,8 +107,8 @@ func (s seclusion) furnish() error {
 			return err
 		}
 	}
-	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
-		return fmt.Errorf("mounting /proc: %w", err)
+	if err := mountProc(); err != nil {
+		return err
 	}
 	if s.pids > 0 {
 		if err := unix.Setrlimit(unix.RLIMIT_NPROC, &unix.Rlimit{Cur: s.pids, Max: s.pids}); err != nil {
@@ -117,6 +117,22 @@ func (s seclusion) furnish() error {
 	}
 	if s.network {
 		return raiseLoopback()
+	}
+	return nil
+}
+
+// mountProc shows the processes there are, and the kernel's settings to be read.
+func mountProc() error {
+	const settings = "/proc/sys"
+	err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
+	if err == nil {
+		err = unix.Mount(settings, settings, "", unix.MS_BIND, "")
+	}
+	if err == nil {
+		err = unix.MountSetattr(unix.AT_FDCWD, settings, 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+	}
+	if err != nil {
+		return fmt.Errorf("mounting /proc: %w", err)
 	}
 	return nil
 }

@@ -46,6 +46,7 @@ func TestWhoIsKeptApartMeetsNothingElseOfTheMachine(t *testing.T) {
 		{"stat -c %u /proc/[0-9]* | sort -u", "10000\n"},
 		{"readlink /proc/1/exe >/dev/null || echo closed", "closed\n"},
 		{"python3 -c 'import socket; s = socket.create_server((\"127.0.0.1\", 0)); socket.create_connection(s.getsockname()); print(\"its own\")'", "its own\n"},
+		{"echo 1 2>/dev/null >/proc/sys/kernel/ns_last_pid || echo closed", "closed\n"},
 		{"kill -9 -1", ""},
 		{"echo still there", "still there\n"},
 	} {
