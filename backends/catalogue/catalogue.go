@@ -6,6 +6,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/apptainer"
 	"github.com/bailiff-dev/bailiff/backends/bubblewrap"
+	"github.com/bailiff-dev/bailiff/backends/daytona"
 	"github.com/bailiff-dev/bailiff/backends/docker"
 	"github.com/bailiff-dev/bailiff/backends/local"
 	"github.com/bailiff-dev/bailiff/backends/modal"
@@ -17,6 +18,7 @@ func All() backends.Catalogue {
 	return backends.Catalogue{
 		"apptainer":  func() backends.Maker { return apptainer.Defaults() },
 		"bubblewrap": func() backends.Maker { return new(bubblewrap.Config) },
+		"daytona":    func() backends.Maker { return daytona.Defaults() },
 		"docker":     func() backends.Maker { return docker.Defaults() },
 		"local":      func() backends.Maker { return new(local.Config) },
 		"modal":      func() backends.Maker { return modal.Defaults() },

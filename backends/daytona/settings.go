@@ -1,0 +1,104 @@
+package daytona
+
+import (
+	"errors"
+	"net"
+	"net/url"
+	"regexp"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/backends"
+)
+
+// Config says with which Daytona to work and how.
+type Config struct {
+	// URL is where the API is.
+	URL string
+	// APIKey is where the key is kept.
+	APIKey backends.Credential
+	// Target is the region; empty means the organisation's own.
+	Target string
+	// Image is used where a spec names none: a snapshot, or an image by its digest.
+	Image string
+	// AutoStop is how long a sandbox may be used by nobody before Daytona stops it.
+	AutoStop time.Duration
+	// AcceptMissingLimits names what may be left out where Daytona cannot do it.
+	AcceptMissingLimits []string
+}
+
+// The names that AcceptMissingLimits may hold. The toolbox is what commands with a
+// network can become root by.
+const (
+	cpus     = "cpus"
+	memoryMB = "memory_mb"
+	diskMB   = "disk_mb"
+	toolbox  = "toolbox"
+)
+
+var _ backends.Maker = (*Config)(nil)
+
+// Defaults returns the configuration of a section that says nothing.
+func Defaults() *Config {
+	return &Config{URL: "https://app.daytona.io/api", AutoStop: 5 * time.Minute}
+}
+
+// Settings are the keys of backends.daytona.
+func (c *Config) Settings() []backends.Setting {
+	return []backends.Setting{
+		{Key: "url", Into: &c.URL, Check: isAPI},
+		{Key: "api_key", Into: &c.APIKey},
+		{Key: "target", Into: &c.Target},
+		{Key: "image", Into: &c.Image, Check: isImage},
+		{Key: "auto_stop", Into: &c.AutoStop, Least: 60, Most: 24 * 60 * 60},
+		{Key: "accept_missing_limits", Into: &c.AcceptMissingLimits, Valid: []string{cpus, memoryMB, diskMB, toolbox}},
+	}
+}
+
+// Check wants a key.
+func (c *Config) Check() error {
+	if !c.APIKey.Given() {
+		return errors.New("backends.daytona lacks api_key, such as {env: DAYTONA_API_KEY}")
+	}
+	return nil
+}
+
+// Isolated is true.
+func (*Config) Isolated() bool { return true }
+
+// DefaultImage is what sandboxes are made of where the policies name nothing.
+func (c *Config) DefaultImage() string { return c.Image }
+
+// Make makes the backend.
+func (c *Config) Make(in backends.House) (backends.Backend, error) { return New(*c, in) }
+
+// isAPI takes addresses by which no key is told to whoever listens.
+func isAPI(address string) error {
+	parsed, err := url.Parse(address)
+	if err != nil || parsed.Host == "" || parsed.RawQuery != "" || parsed.User != nil || !safe(parsed) {
+		return errors.New("want https://host/path, or http:// of this machine")
+	}
+	return nil
+}
+
+func safe(address *url.URL) bool {
+	if address.Scheme == "https" {
+		return true
+	}
+	ip := net.ParseIP(address.Hostname())
+	return address.Scheme == "http" && (address.Hostname() == "localhost" || ip != nil && ip.IsLoopback())
+}
+
+var (
+	digests   = regexp.MustCompile(`^[a-z0-9][a-zA-Z0-9._:/-]{0,254}@sha256:[0-9a-f]{64}$`)
+	snapshots = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._:/-]{0,254}$`)
+)
+
+// isDigest says whether a name can mean one image only.
+func isDigest(image string) bool { return digests.MatchString(image) }
+
+func isImage(image string) error {
+	if !isDigest(image) && !snapshots.MatchString(image) {
+		return errors.New("want the name of a snapshot, or an image by its digest, as in name@sha256:…")
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package daytona
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// A terminal takes messages of 64 KiB at most, and sends shorter ones.
+const (
+	messageBytes = 32 << 10
+	mostBytes    = 1 << 20
+)
+
+// terminal is a byte stream to a terminal in a machine. It is read by one at a
+// time, and written to by one.
+type terminal struct {
+	socket *websocket.Conn
+	ctx    context.Context // ends with Close, and fails what still reads or writes
+	end    context.CancelFunc
+	unread []byte
+}
+
+// connect takes a terminal that was opened, and wants a sign of life so often. A ctx
+// that ends cuts the connecting only.
+func (t tools) connect(ctx context.Context, id string, life time.Duration) (*terminal, error) {
+	header := http.Header{}
+	if err := t.authorize(header); err != nil {
+		return nil, err
+	}
+	address := t.base + "/process/pty/" + url.PathEscape(id) + "/connect"
+	socket, response, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(address, "http"), &websocket.DialOptions{HTTPClient: t.http, HTTPHeader: header})
+	if err != nil {
+		if response != nil && response.StatusCode != http.StatusSwitchingProtocols {
+			return nil, &fault{code: response.StatusCode, message: "it did not connect the terminal"}
+		}
+		return nil, fmt.Errorf("connecting the terminal: %w", plain(err))
+	}
+	socket.SetReadLimit(mostBytes)
+	c := &terminal{socket: socket}
+	c.ctx, c.end = context.WithCancel(context.Background())
+	go c.watch(life)
+	return c, nil
+}
+
+// watch finds out when nobody is at the other end any more, which a connection
+// does not tell by itself.
+func (c *terminal) watch(life time.Duration) {
+	tick := time.NewTicker(life)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-c.ctx.Done():
+			return
+		}
+		ctx, cancel := context.WithTimeout(c.ctx, life)
+		err := c.socket.Ping(ctx)
+		cancel()
+		if err != nil {
+			c.Close()
+			return
+		}
+	}
+}
+
+func (c *terminal) Read(p []byte) (int, error) {
+	for len(c.unread) == 0 {
+		kind, message, err := c.socket.Read(c.ctx)
+		if err != nil {
+			return 0, parting(err)
+		}
+		if kind == websocket.MessageBinary {
+			c.unread = message
+			continue
+		}
+		if c.unread, err = spoken(message); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, c.unread)
+	c.unread = c.unread[n:]
+	return n, nil
+}
+
+// spoken is a message of text: either Daytona's word about the terminal, or what
+// it wrote.
+func spoken(message []byte) (written []byte, err error) {
+	var about struct {
+		Type, Status, Error string
+	}
+	if json.Unmarshal(message, &about) != nil || about.Type != "control" {
+		return message, nil
+	}
+	if about.Status == "error" {
+		return nil, fmt.Errorf("the terminal at Daytona failed: %s", legible(about.Error))
+	}
+	return nil, nil
+}
+
+// parting says why the terminal is gone.
+func parting(err error) error {
+	var closed websocket.CloseError
+	if errors.As(err, &closed) {
+		return fmt.Errorf("the terminal at Daytona was closed (%d): %s", closed.Code, legible(closed.Reason))
+	}
+	return fmt.Errorf("the terminal at Daytona was cut: %w", err)
+}
+
+func (c *terminal) Write(p []byte) (written int, err error) {
+	for len(p) > 0 {
+		n := min(len(p), messageBytes)
+		if err := c.socket.Write(c.ctx, websocket.MessageBinary, p[:n]); err != nil {
+			return written, parting(err)
+		}
+		written, p = written+n, p[n:]
+	}
+	return written, nil
+}
+
+// Close ends the connection, not the terminal.
+func (c *terminal) Close() error {
+	c.end()
+	_ = c.socket.CloseNow()
+	return nil
+}
