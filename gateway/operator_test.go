@@ -21,7 +21,8 @@ var (
 		Listeners: []ListenerStatus{{"hermes", "unix:///run/bailiff/agent.sock", []string{"telegram"}}},
 		Policies:  PolicyStatus{Revision: "r1", Loaded: since, Files: []string{"decision.rego"}, Bundles: map[string]bailiff.Bundle{"b.tar.gz": {Revision: "v7"}}, Reloaded: since, OK: true, Faults: []string{}},
 		Backends:  []BackendStatus{{"docker", true, true, ""}},
-		Platforms: []PlatformStatus{{"telegram", "docker", true, "debian:12", ""}},
+		Platforms: []PlatformStatus{{Platform: "telegram", Backend: "docker", Isolated: true, Image: "debian:12", IdleSeconds: 3600}},
+		Chats:     []ChatStatus{{PlatformStatus{Platform: "telegram", Backend: "modal", Isolated: true, MaxSeconds: 600, Persistent: true}, "-100/1"}},
 		Warnings:  []string{"Mind the step."}}
 	liveSandbox = Sandbox{ID: "sb1", Backend: "docker", Image: "debian:12", Caller: "hermes", Session: "s1", Users: 1, Processes: 2, Interpreters: 1, Since: since, LastUsed: since, Expires: since}
 )

@@ -153,6 +153,7 @@ type Status struct {
 	Policies  PolicyStatus     `json:"policies"`
 	Backends  []BackendStatus  `json:"backends"`
 	Platforms []PlatformStatus `json:"platforms"`
+	Chats     []ChatStatus     `json:"chats"`
 	Warnings  []string         `json:"warnings"`
 }
 
@@ -186,14 +187,24 @@ type BackendStatus struct {
 	Message  string `json:"message"`
 }
 
-// PlatformStatus is where an ordinary request of a platform would run; Message
-// says why it would not.
+// PlatformStatus is where an ordinary request of a platform would run, and for how
+// long its sandbox stays that nobody uses, and at most; Message says why it would not
+// run.
 type PlatformStatus struct {
-	Platform string `json:"platform"`
-	Backend  string `json:"backend"`
-	Isolated bool   `json:"isolated"`
-	Image    string `json:"image"`
-	Message  string `json:"message"`
+	Platform    string `json:"platform"`
+	Backend     string `json:"backend"`
+	Isolated    bool   `json:"isolated"`
+	Image       string `json:"image"`
+	IdleSeconds int    `json:"idle_seconds"`
+	MaxSeconds  int    `json:"max_seconds"`
+	Persistent  bool   `json:"persistent"`
+	Message     string `json:"message"`
+}
+
+// ChatStatus is the same of a chat that the policies' tables name.
+type ChatStatus struct {
+	PlatformStatus
+	Chat string `json:"chat"`
 }
 
 // Sandbox is one live sandbox.

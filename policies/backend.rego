@@ -6,14 +6,25 @@
 # never moves it to another place. Unless the table says `take: ready`: then the
 # first that is ready is taken among those that isolate as the best one does, and
 # the best one if none is.
+#
+# The table of chats says the same of one chat, in place of what its platform says;
+# isolation and limits it can only make stricter.
 
 package bailiff
 
 platform := data.bailiff.tables.platforms[input.session.platform]
 
+default chat := {}
+
+chat := data.bailiff.tables.chats[concat("/", [input.session.platform, input.session.chat_id])]
+
 backend_candidates contains {"name": name, "rank": rank} if {
-	some rank, name in platform.backends
+	some rank, name in preferred
 }
+
+preferred := chat.backends
+
+preferred := platform.backends if not chat.backends
 
 # The candidates that are configured and isolated enough for the platform.
 eligible contains [candidate.rank, candidate.name] if {
@@ -24,8 +35,13 @@ eligible contains [candidate.rank, candidate.name] if {
 isolated_enough(name) if isolates(name)
 
 isolated_enough(name) if {
-	platform.isolation == "optional"
+	isolation_optional
 	input.backend.available[name]
+}
+
+isolation_optional if {
+	platform.isolation == "optional"
+	object.get(chat, "isolation", "optional") == "optional"
 }
 
 isolates(name) if {
@@ -54,11 +70,15 @@ offer := min(ready_alike)[1] if {
 best := min(eligible)[1]
 
 ready_alike contains [rank, name] if {
-	platform.take == "ready"
+	taking == "ready"
 	some [rank, name] in eligible
 	input.backend.available[name].ready == true
 	alike(name)
 }
+
+taking := chat.take
+
+taking := platform.take if not chat.take
 
 alike(name) if {
 	isolates(name)
@@ -102,7 +122,7 @@ deny contains {
 	"match": input.backend.requested,
 } if {
 	input.backend.requested != ""
-	platform.isolation == "optional"
+	isolation_optional
 	not wish_granted
 }
 
@@ -127,16 +147,20 @@ sandbox := data.bailiff.tables.sandboxes[chosen]
 
 sandbox := data.bailiff.tables.unnamed_sandbox if not data.bailiff.tables.sandboxes[chosen]
 
-# Whether files stay when the sandbox goes: what the table of platforms says of the
-# backend, else what the table of sandboxes does.
+# Whether files stay when the sandbox goes: what is said of the chat or the platform on
+# this backend, else what the table of sandboxes says.
 persistent := kept if {
+	kept := chat.persistent[chosen]
+} else := kept if {
 	kept := platform.persistent[chosen]
 } else := object.get(sandbox, "persistent", false)
 
 # Empty means the image that the backend's configuration names.
 default image := ""
 
-image := platform.images[chosen]
+image := chat.images[chosen]
+
+image := platform.images[chosen] if not chat.images[chosen]
 
 default mounts := []
 

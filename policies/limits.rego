@@ -1,6 +1,6 @@
 # How much a request may use.
 #
-# Tool, platform, backend and the request itself each contribute limits, and the
+# Tool, platform, chat, backend and the request itself each contribute limits, and the
 # smallest of each kind holds. Zero means that nobody sets a limit of that kind, which
 # contributions.rego denies for a sandbox.
 
@@ -11,6 +11,8 @@ limits contains data.bailiff.tables.limits.tools[input.tool]
 limits contains sandbox.limits
 
 limits contains platform.limits
+
+limits contains chat.limits
 
 limits contains {"timeout_seconds": asked_timeout}
 

@@ -1,8 +1,8 @@
 # What a sandbox can reach.
 #
-# The table names a network for a platform, none unless it does. Whatever else
-# contributes can only close it further. A backend that shares the host's network
-# says so in the table of sandboxes.
+# The tables name a network for a chat or for its platform, none unless they do.
+# Whatever else contributes can only close it further. A backend that shares the
+# host's network says so in the table of sandboxes.
 
 package bailiff
 
@@ -10,11 +10,14 @@ networks contains {"network": "none"} if not opened_by_table
 
 networks contains opened_by_table
 
-opened_by_table := data.bailiff.tables.sandboxes[chosen].network
+# A chat cannot open what belongs to the backend, but close it.
+networks contains chat.network
 
-opened_by_table := data.bailiff.tables.network.platforms[input.session.platform] if {
-	not data.bailiff.tables.sandboxes[chosen].network
-}
+opened_by_table := said if {
+	said := data.bailiff.tables.sandboxes[chosen].network
+} else := said if {
+	said := chat.network
+} else := data.bailiff.tables.network.platforms[input.session.platform]
 
 # The strictest word that was said; a word nobody knows closes the network.
 network := "none" if "none" in network_words

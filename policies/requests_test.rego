@@ -108,6 +108,7 @@ by(more, asked) := answer if {
 	tables := object.union(usual_tables, more)
 	answer := decision with input as asked
 		with data.bailiff.tables.platforms as tables.platforms
+		with data.bailiff.tables.chats as tables.chats
 		with data.bailiff.tables.sandboxes as tables.sandboxes
 		with data.bailiff.tables.unnamed_sandbox as tables.unnamed_sandbox
 		with data.bailiff.tables.network as tables.network
@@ -124,6 +125,7 @@ usual_tables := {
 		{name: usual_platform | some name in messaging},
 		{"cli": {"isolation": "optional", "backends": ["docker", "bubblewrap", "local"]}},
 	),
+	"chats": {},
 	"sandboxes": {
 		"docker": usual_sandbox,
 		"bubblewrap": usual_sandbox,

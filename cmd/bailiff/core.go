@@ -146,22 +146,17 @@ func (c *core) signal() {
 
 // learnTables lets the names in the policies' tables be labels.
 func (c *core) learnTables(ctx context.Context) {
-	platforms, variables := tableNames(ctx, c.policies)
-	c.metrics.Known(platforms, variables)
+	c.metrics.Known(tableNames(ctx, c.policies, "platforms"), tableNames(ctx, c.policies, "env"))
 }
 
-// tableNames lists the platforms and variables that the policies' tables name.
-func tableNames(ctx context.Context, policies *pdp.PDP) (platforms, variables []string) {
-	tables, _, err := policies.Query(ctx, bailiff.Request{}, bailiff.Circumstances{}, "bailiff/tables")
-	table, ok := tables.(map[string]any)
+// tableNames lists what one of the policies' tables names.
+func tableNames(ctx context.Context, policies *pdp.PDP, table string) []string {
+	found, _, err := policies.Query(ctx, bailiff.Request{}, bailiff.Circumstances{}, "bailiff/tables/"+table)
+	entries, ok := found.(map[string]any)
 	if err != nil || !ok {
-		return nil, nil
+		return nil
 	}
-	keys := func(name string) []string {
-		entries, _ := table[name].(map[string]any)
-		return names(entries)
-	}
-	return keys("platforms"), keys("env")
+	return names(entries)
 }
 
 func openVariables(cfg *config.Config) (*env.Sources, error) {

@@ -105,7 +105,7 @@ func (s *sidecar) openPlan(p agentPlan) (*door, error) {
 }
 
 func (s *sidecar) planAgent(l config.Listener) (agentPlan, error) {
-	messaging, _ := tableNames(context.Background(), s.policies)
+	messaging := tableNames(context.Background(), s.policies, "platforms")
 	agent, err := gateway.NewAgent(gateway.AgentConfig{
 		Name: l.Name, Platforms: l.Platforms, Messaging: withoutCLI(messaging), DataPaths: s.cfg.Agent.DataPaths, Console: s.consoleURL(),
 		Enforcer: s.enforcer, Tools: s.enforcer, Evaluator: s.policies, Circumstances: s.enforcer.Circumstances,

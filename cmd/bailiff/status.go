@@ -19,7 +19,8 @@ func newStatus(configPath *string) *cobra.Command {
 		Short: "Show the running sidecar: listeners, policies, backends, warnings, what is frozen",
 		Long: `Shows the running sidecar's listeners, the revision of the policies in force and
 whether the last reload failed, which backends are ready, where an ordinary
-request of each platform would run, warnings, and what is frozen.
+request of each platform, and of each chat that the tables name, would run and how
+long its sandbox stays, warnings, and what is frozen.
 
 Exit status: 0, or 1 if no sidecar answers.`,
 		Example: "  bailiff status --output json",
@@ -83,11 +84,39 @@ func printStatus(w io.Writer, s gateway.Status) {
 		fmt.Fprintf(w, "backend\t%s\t%s\n", b.Name, state)
 	}
 	for _, p := range s.Platforms {
-		fmt.Fprintf(w, "platform\t%s\t%s\t%s\n", p.Platform, strings.TrimSpace(p.Backend+" "+p.Image), p.Message)
+		fmt.Fprintf(w, "platform\t%s\t%s\t%s\n", p.Platform, strings.TrimSpace(p.Backend+" "+p.Image), standing(p))
+	}
+	for _, c := range s.Chats {
+		fmt.Fprintf(w, "chat\t%s/%s\t%s\t%s\n", c.Platform, visible(c.Chat), strings.TrimSpace(c.Backend+" "+c.Image), standing(c.PlatformStatus))
 	}
 	for _, warning := range s.Warnings {
 		fmt.Fprintf(w, "warning\t%s\n", warning)
 	}
+}
+
+// standing says how long a sandbox stays, or why there is none.
+func standing(p gateway.PlatformStatus) string {
+	if p.Message != "" {
+		return p.Message
+	}
+	words := "goes after " + span(p.IdleSeconds) + " without use"
+	if p.MaxSeconds > 0 {
+		words += ", after " + span(p.MaxSeconds) + " in any case"
+	}
+	if p.Persistent {
+		words += "; its files stay"
+	}
+	return words
+}
+
+func span(seconds int) string {
+	switch {
+	case seconds%3600 == 0:
+		return fmt.Sprintf("%dh", seconds/3600)
+	case seconds%60 == 0:
+		return fmt.Sprintf("%dm", seconds/60)
+	}
+	return (time.Duration(seconds) * time.Second).String()
 }
 
 func printFreezes(w io.Writer, freezes []approval.Freeze) {

@@ -17,10 +17,10 @@ import (
 
 // Status tells operators what the sidecar is and what is wrong with it.
 func (s *sidecar) Status(ctx context.Context) gateway.Status {
-	platforms := s.platforms(ctx)
+	platforms, chats := s.platforms(ctx), s.chats(ctx)
 	return gateway.Status{
 		Version: version, Started: s.started, Listeners: s.listeners(), Console: s.consoleURL(), Policies: s.policyStatus(),
-		Backends: s.backendStatus(), Platforms: platforms, Warnings: s.warnings(platforms),
+		Backends: s.backendStatus(), Platforms: platforms, Chats: chats, Warnings: s.warnings(platforms, chats),
 	}
 }
 
@@ -75,21 +75,42 @@ func (s *sidecar) backendStatus() []gateway.BackendStatus {
 // platforms says where an ordinary request of each platform would run.
 func (s *sidecar) platforms(ctx context.Context) []gateway.PlatformStatus {
 	var list []gateway.PlatformStatus
-	all, _ := tableNames(ctx, s.policies)
-	for _, platform := range all {
-		req := bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "true"},
-			Session: bailiff.Session{ID: "status", Platform: platform, ChatType: "dm"}}
-		d := s.policies.Decide(ctx, req, s.enforcer.Circumstances(req)).Decision
-		state := gateway.PlatformStatus{Platform: platform, Backend: d.Backend.Name, Image: s.image(d.Backend)}
-		if backend := s.backends[d.Backend.Name]; backend != nil {
-			state.Isolated = backend.Isolated()
-		}
-		if d.Outcome != bailiff.Allow {
-			state.Message = messages(reasons(d))
-		}
-		list = append(list, state)
+	for _, platform := range tableNames(ctx, s.policies, "platforms") {
+		list = append(list, s.ordinary(ctx, platform, ""))
 	}
 	return list
+}
+
+// shownChats bounds how many chats a status judges.
+const shownChats = 1000
+
+// chats says the same of each chat that the tables name.
+func (s *sidecar) chats(ctx context.Context) []gateway.ChatStatus {
+	all := tableNames(ctx, s.policies, "chats")
+	list := []gateway.ChatStatus{}
+	for _, name := range all[:min(len(all), shownChats)] {
+		platform, chat, _ := strings.Cut(name, "/")
+		list = append(list, gateway.ChatStatus{PlatformStatus: s.ordinary(ctx, platform, chat), Chat: chat})
+	}
+	return list
+}
+
+// ordinary says where a request would run that nobody can have anything against.
+func (s *sidecar) ordinary(ctx context.Context, platform, chat string) gateway.PlatformStatus {
+	req := bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "true"},
+		Session: bailiff.Session{ID: "status", Platform: platform, ChatType: "dm", ChatID: chat}}
+	d := s.policies.Decide(ctx, req, s.enforcer.Circumstances(req)).Decision
+	state := gateway.PlatformStatus{Platform: platform, Backend: d.Backend.Name, Image: s.image(d.Backend),
+		IdleSeconds: d.Backend.IdleSeconds, MaxSeconds: d.Backend.MaxSeconds, Persistent: d.Backend.Persistent}
+	if backend := s.backends[d.Backend.Name]; backend != nil {
+		state.Isolated = backend.Isolated()
+	}
+	if d.Outcome != bailiff.Allow {
+		state.Message = messages(reasons(d))
+	} else if s.enforcer.Readiness()[d.Backend.Name] != nil {
+		state.Message = "Backend " + d.Backend.Name + " is not ready."
+	}
+	return state
 }
 
 // image is the one that a decision's backend would use.
@@ -108,7 +129,7 @@ func messages(list []bailiff.Reason) string {
 	return strings.Join(texts, " ")
 }
 
-func (s *sidecar) warnings(platforms []gateway.PlatformStatus) []string {
+func (s *sidecar) warnings(platforms []gateway.PlatformStatus, chats []gateway.ChatStatus) []string {
 	all := append(s.configWarnings(), s.variables.Warnings()...)
 	if err := s.variables.Err(); err != nil {
 		all = append(all, "variables are held back: "+err.Error())
@@ -116,6 +137,11 @@ func (s *sidecar) warnings(platforms []gateway.PlatformStatus) []string {
 	for _, p := range platforms {
 		if p.Platform != "cli" && p.Backend != "" && !p.Isolated {
 			all = append(all, fmt.Sprintf("messaging platform %s runs on backend %s, which is not isolated", p.Platform, p.Backend))
+		}
+	}
+	for _, c := range chats {
+		if c.Platform != "cli" && c.Backend != "" && !c.Isolated {
+			all = append(all, fmt.Sprintf("chat %s of messaging platform %s runs on backend %s, which is not isolated", c.Chat, c.Platform, c.Backend))
 		}
 	}
 	return all

@@ -56,6 +56,15 @@ func TestWhoeverEditsTheTablesLeavesTheTestsAlone(t *testing.T) {
 			"platforms.telegram.limits.cpus": number("0.5"), "platforms.cli.backends": []any{"local"},
 			"network.platforms.telegram.network": "full",
 		},
+		"a chat": {
+			"chats.telegram/-1001234": map[string]any{
+				"backends": []any{"bubblewrap", "docker"}, "take": "ready", "images": map[string]any{"docker": "python:3.13"},
+				"persistent": map[string]any{"docker": true}, "limits": map[string]any{"idle_seconds": number("60"), "disk_mb": number("9999999")},
+				"network": map[string]any{"network": "full"},
+			},
+			"chats.matrix/!room:example:org/x": map[string]any{"isolation": "required"},
+			"chats.cli/42":                     map[string]any{"isolation": "required"},
+		},
 		"no platforms": {"platforms.telegram": nil, "platforms.discord": nil, "platforms.cli": nil},
 		"approvals": {
 			"approval.terms.grant_seconds": number("60"), "approval.terms.scopes": []any{"once"},
@@ -84,6 +93,12 @@ func TestTablesThatSayWhatNobodyReadsDoNotComeIntoForce(t *testing.T) {
 		"a backend of a list":        {"platforms:\n  teams:\n    backends:\n    - docker\n    - bubblewarp", `data.yaml:7: bailiff.tables.platforms.teams.backends.1: "bubblewarp": unknown word, nearest valid word is "bubblewrap"`},
 		"isolation":                  {"platforms: {teams: {isolation: requird}}", `"requird": unknown word, nearest valid word is "required"`},
 		"what is taken":              {"platforms: {teams: {take: redy}}", `"redy": unknown word, nearest valid word is "ready"`},
+		"a chat without a platform":  {"chats: {'42': {take: ready}}", `data.yaml:3: bailiff.tables.chats.42: is no chat, want a platform and the id of a chat of its, as in telegram/-1001234`},
+		"a chat of no platform":      {"platforms: {slack: {}}\nchats: {slakc/42: {}}", `data.yaml:4: bailiff.tables.chats.slakc/42: the chat is of an unknown platform, nearest valid platform is "slack"`},
+		"a key of a chat":            {"platforms: {slack: {}}\nchats: {slack/42: {imagse: {}}}", `chats.slack/42.imagse: unknown key, nearest valid key is "images"`},
+		"a chat that isolates less":  {"platforms: {slack: {isolation: required}}\nchats: {slack/42: {isolation: optional}}", `chats.slack/42.isolation: is optional, and platform slack requires it: a chat can only be stricter`},
+		"a chat with more than all":  {"platforms: {slack: {limits: {pids: 9}}}\nchats: {slack/42: {limits: {pids: 10}}}", `chats.slack/42.limits.pids: is 10, and the limit of platform slack is 9: a chat can only be stricter`},
+		"a chat that lives too long": {"platforms: {slack: {backends: [docker]}}\nsandboxes: {docker: {limits: {idle_seconds: 60}}}\nchats: {slack/42: {limits: {idle_seconds: 61}}}", `chats.slack/42.limits.idle_seconds: is 61, and its sandboxes may have 60 at most: raise that in the table sandboxes`},
 		"a limit":                    {"sandboxes: {docker: {limits: {idle_secnds: 60}}}", `data.yaml:3: bailiff.tables.sandboxes.docker.limits.idle_secnds: unknown key, nearest valid key is "idle_seconds"`},
 		"no time at all":             {"sandboxes: {docker: {limits: {idle_seconds: 0}}}", `data.yaml:3: bailiff.tables.sandboxes.docker.limits.idle_seconds: is 0, want a whole number from 1 to 2147483647`},
 		"part of a second":           {"limits: {tools: {terminal: {timeout_seconds: 1.5}}}", `is 1.5, want a whole number`},

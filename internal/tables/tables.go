@@ -25,6 +25,7 @@ type Fault struct {
 func Check(all any, words map[string]bool) (faults []Fault) {
 	tell := func(at keys, wrong string) { faults = append(faults, Fault{at, wrong}) }
 	known := known(kindOf(all, words))
+	known["chats"] = chatsOf(all)
 	entries("an object", func(name string, value any, at keys, tell teller) {
 		if is, ok := known[name]; ok {
 			is(value, at, tell)

@@ -41,7 +41,7 @@ export function system(status, me) {
     el('section', { class: 'block' }, el('h3', {}, 'Backends'),
       el('dl', {}, (status.backends ?? []).map((b) => line(mono(b.name), ready(b.ready, 'ready', 'not ready'), ' ', b.isolated ? 'isolated' : el('b', { class: 'loud' }, 'not isolated'), b.message ? [' · ', seen(b.message)] : '')))),
     el('section', { class: 'block' }, el('h3', {}, 'Platforms'),
-      el('dl', {}, (status.platforms ?? []).map((p) => line(mono(p.platform), p.backend ? [mono(p.backend), ' ', mono(p.image)] : '', p.message ? [' ', seen(p.message)] : '')))),
+      el('dl', {}, [...(status.platforms ?? []), ...(status.chats ?? [])].map((p) => line(mono(p.chat ? `${p.platform}/${p.chat}` : p.platform), p.backend ? [mono(p.backend), ' ', mono(p.image)] : '', p.message ? [' ', seen(p.message)] : '')))),
     el('section', { class: 'block' }, el('h3', {}, 'Doors'),
       el('dl', {}, (status.listeners ?? []).map((l) => line(mono(l.name), mono(l.listen), ' for ', seen(l.platforms.join(', ')))))),
     el('section', { class: 'block' }, el('h3', {}, 'Sidecar'),
