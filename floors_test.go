@@ -38,6 +38,7 @@ var floors = map[string]int{
 	"backends/runner/mailbox":      0,
 	"backends/backendtest/machine": 3, // of tests only
 	"examples":                     6, "examples/go/ask": 6,
+	"examples/oci":    6,
 	"examples/hermes": 0,                      // the plug-in, as files
 	"examples/ai-sdk": 6, "internal/trial": 6, // of tests only
 }

@@ -20,7 +20,10 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 		{"a user by name", Config{Runner: "r", User: "nobody:nogroup"}, "numeric uid:gid"},
 		{"a lack that cannot be accepted", Config{Runner: "r", AcceptMissingLimits: []string{"network"}}, `"network"`},
 		{"an address that is none", Config{Runner: "r", Host: "nonsense"}, "nonsense"},
-		{"an address by ssh", Config{Runner: "r", Host: "ssh://host"}, "ssh"},
+		{"an address by ssh of nobody", Config{Runner: "r", Host: "ssh://host", SSH: SSH{Agent: "a", KnownHosts: []string{"k"}}}, "user@name"},
+		{"an address by ssh without a key", Config{Runner: "r", Host: "ssh://ana@host", SSH: SSH{KnownHosts: []string{"k"}}}, "lacks a key or an agent (set it in backends.docker.ssh)"},
+		{"a port without a number", Config{Runner: "r", Host: "tcp://engine"}, "tcp://engine"},
+		{"half of a certificate", Config{Runner: "r", Host: "tcp://engine:2376", TLS: TLS{Cert: "c"}}, "want both"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if _, err := New(c.cfg); err == nil || !strings.Contains(err.Error(), c.says) {

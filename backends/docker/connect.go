@@ -8,17 +8,20 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/bailiff-dev/bailiff/internal/remote"
 	"github.com/docker/docker/client"
 )
 
 // dialling is how long a connection may take to come about, certificates included.
 const dialling = 10 * time.Second
 
-// location is where an engine listens: on a socket of this machine or on a TCP port.
+// location is where an engine listens: on a socket of this machine, on a TCP port, or
+// on a socket of another machine that is reached by ssh.
 type location struct{ scheme, rest string }
 
 func (l location) String() string { return l.scheme + "://" + l.rest }
@@ -27,30 +30,55 @@ func (l location) String() string { return l.scheme + "://" + l.rest }
 // this machine's: a loopback port may be a tunnel's.
 func (l location) remote() bool { return l.scheme != "unix" }
 
-const wantedAddresses = "want unix:///path or tcp://host:port"
+const wantedAddresses = "want unix:///path, tcp://host:port or ssh://user@host"
 
 func locate(host string) (location, error) {
 	scheme, rest, _ := strings.Cut(cmp.Or(host, os.Getenv(client.EnvOverrideHost), client.DefaultDockerHost), "://")
 	at := location{scheme, rest}
-	if rest == "" || scheme != "unix" && scheme != "tcp" {
+	if rest == "" || !slices.Contains([]string{"unix", "tcp", "ssh"}, scheme) {
 		return at, fmt.Errorf("%s is no address of a Docker engine, %s", at, wantedAddresses)
 	}
-	if scheme == "tcp" {
-		if _, _, err := net.SplitHostPort(at.port()); err != nil {
-			return at, fmt.Errorf("reading the address %s: %w", at, err)
-		}
+	var err error
+	switch scheme {
+	case "tcp":
+		_, _, err = net.SplitHostPort(at.host())
+	case "ssh":
+		_, _, err = remote.Parse(at.host())
+	}
+	if err != nil {
+		return at, fmt.Errorf("reading the address %s: %w", at, err)
 	}
 	return at, nil
 }
 
-// port is the TCP address without the path that may follow it.
-func (l location) port() string {
-	port, _, _ := strings.Cut(l.rest, "/")
-	return port
+// host is a TCP address, or whom to log in as where, without the path that may follow.
+func (l location) host() string {
+	host, _, _ := strings.Cut(l.rest, "/")
+	return host
+}
+
+// socket is the path of the engine's on its machine.
+func (l location) socket() string {
+	if l.scheme == "unix" {
+		return l.rest
+	}
+	if _, path, _ := strings.Cut(l.rest, "/"); path != "" {
+		return "/" + path
+	}
+	return strings.TrimPrefix(client.DefaultDockerHost, "unix://")
+}
+
+// spoken is the address as the engine's client is to know it, which calls a socket's
+// engine by a name of its own.
+func (l location) spoken() string {
+	if l.scheme == "ssh" {
+		return "unix://" + l.socket()
+	}
+	return l.String()
 }
 
 func (l location) loopback() bool {
-	host, _, err := net.SplitHostPort(l.port())
+	host, _, err := net.SplitHostPort(l.host())
 	ip := net.ParseIP(host)
 	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
 }
@@ -65,6 +93,8 @@ func (c Config) dialer(at location) (dialer, error) {
 	switch {
 	case at.scheme == "unix":
 		return at.dialSocket, nil
+	case at.scheme == "ssh":
+		return c.SSH.dialer(at)
 	case files != (TLS{}):
 		return files.over(at), files.check()
 	case !at.loopback():
@@ -86,15 +116,14 @@ func (l location) dialSocket(ctx context.Context) (net.Conn, error) {
 func (l location) dialPort(ctx context.Context) (net.Conn, error) {
 	d := net.Dialer{Timeout: dialling, Control: giveUpSilence,
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 4}}
-	conn, err := d.DialContext(ctx, "tcp", l.port())
+	conn, err := d.DialContext(ctx, "tcp", l.host())
 	if err != nil {
 		return nil, unreachable{reason(err) + ": start it, or set backends.docker.host", err}
 	}
 	return conn, nil
 }
 
-// reason is what the system said, without the addresses that stand in the sentence. The
-// engine's client would know a refused connection by those words and drop the rest.
+// reason is what the system said, without the addresses that stand in the sentence.
 func reason(err error) string {
 	var op *net.OpError
 	switch {
@@ -108,13 +137,15 @@ func reason(err error) string {
 	return fmt.Sprint(op.Err)
 }
 
-// unreachable says in words why there is no connection, and what to do.
+// unreachable says in words why there is no connection, and what to do. It shows the
+// words to its own package only: the engine's client drops what it thinks it knows by
+// the words of an error.
 type unreachable struct {
 	why   string
 	cause error
 }
 
-func (u unreachable) Error() string { return u.why }
+func (unreachable) Error() string   { return "there is no connection" }
 func (u unreachable) Unwrap() error { return u.cause }
 
 // connect makes the client of an engine; it talks to nobody yet. All connections, those
@@ -134,7 +165,7 @@ func (c Config) connect() (location, *client.Client, error) {
 		MaxIdleConns: 6, IdleConnTimeout: 30 * time.Second, DisableCompression: true,
 	}
 	engine, err := client.NewClientWithOpts(
-		client.WithHost(at.String()),
+		client.WithHost(at.spoken()),
 		client.WithHTTPClient(&http.Client{Transport: transport, CheckRedirect: client.CheckRedirect}),
 		client.WithVersionFromEnv(),
 		client.WithAPIVersionNegotiation(),

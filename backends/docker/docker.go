@@ -47,11 +47,13 @@ import (
 
 // Config says which engine to use and how.
 type Config struct {
-	// Host is the engine's address (unix:///…, tcp://…); empty means DOCKER_HOST
+	// Host is the engine's address (unix:///…, tcp://…, ssh://user@host); empty means DOCKER_HOST
 	// or else the engine's usual socket.
 	Host string
 	// TLS is for an engine on a TCP port; none means the files in DOCKER_CERT_PATH.
 	TLS TLS
+	// SSH is for an engine on a machine that is reached by ssh.
+	SSH SSH
 	// Image is used where a spec names none.
 	Image string
 	// User is the numeric uid:gid that everything inside runs as; empty means
@@ -275,5 +277,5 @@ func (b *Backend) socket() []string {
 	if b.at.remote() {
 		return nil
 	}
-	return []string{b.at.rest}
+	return []string{b.at.socket()}
 }

@@ -41,7 +41,7 @@ func conform(t *testing.T, cfg Config) {
 	spec.PIDs, spec.MemoryMB = 512, 512
 	backendtest.Run(t, backendtest.Config{
 		Open: func(t testing.TB) backends.Backend {
-			return testBackend(t, func(c *Config) { c.Host, c.TLS, c.StateDir = cfg.Host, cfg.TLS, t.TempDir() })
+			return testBackend(t, func(c *Config) { c.Host, c.TLS, c.SSH, c.StateDir = cfg.Host, cfg.TLS, cfg.SSH, t.TempDir() })
 		},
 		Spec: spec,
 	})
@@ -181,6 +181,16 @@ func TestASandboxWhoseEngineCannotBeReachedAnyMoreIsLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = sandbox.Close(context.Background()) }() // by its owner at the end, if not now
+	ran := runForLong(sandbox)
+	relay.stop()
+	<-sandbox.Done()
+	if err := <-ran; err == nil {
+		t.Error("a command whose sandbox was lost ended well")
+	}
+}
+
+// runForLong returns when the command runs.
+func runForLong(sandbox backends.Sandbox) <-chan error {
 	runs, ran := make(chan struct{}), make(chan error, 1)
 	go func() {
 		cmd := runner.Shell("echo; exec sleep 60")
@@ -188,12 +198,12 @@ func TestASandboxWhoseEngineCannotBeReachedAnyMoreIsLost(t *testing.T) {
 		_, err := sandbox.Run(context.Background(), cmd, func([]byte) { close(runs) })
 		ran <- err
 	}()
-	<-runs
-	relay.stop()
-	<-sandbox.Done()
-	if err := <-ran; err == nil {
-		t.Error("a command whose sandbox was lost ended well")
+	select {
+	case <-runs:
+	case err := <-ran:
+		ran <- err
 	}
+	return ran
 }
 
 // remoteBackend is a backend whose owner's things are removed at the end.

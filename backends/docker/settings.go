@@ -2,15 +2,24 @@ package docker
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/remote"
 )
 
 var _ backends.Maker = (*Config)(nil)
 
 // Defaults returns the configuration of a section that says nothing. Its image has
 // bash, git, curl and python3, which sandboxes are expected to have.
-func Defaults() *Config { return &Config{Image: "python:3.13-bookworm"} }
+func Defaults() *Config {
+	c := &Config{Image: "python:3.13-bookworm", SSH: SSH{KnownHosts: []string{"/etc/ssh/ssh_known_hosts"}}}
+	if home, err := os.UserHomeDir(); err == nil {
+		c.SSH.KnownHosts = append(c.SSH.KnownHosts, filepath.Join(home, ".ssh", "known_hosts"))
+	}
+	return c
+}
 
 // Settings are the keys of backends.docker.
 func (c *Config) Settings() []backends.Setting {
@@ -20,6 +29,12 @@ func (c *Config) Settings() []backends.Setting {
 			{Key: "ca", Into: &c.TLS.CA, Path: true},
 			{Key: "cert", Into: &c.TLS.Cert, Path: true},
 			{Key: "key", Into: &c.TLS.Key, Path: true},
+		}},
+		{Key: "ssh", Into: []backends.Setting{
+			{Key: "keys", Into: &c.SSH.Keys, Path: true},
+			{Key: "agent", Into: &c.SSH.Agent, Path: true},
+			{Key: "known_hosts", Into: &c.SSH.KnownHosts, Path: true},
+			{Key: "jump", Into: &c.SSH.Jump, Check: isHost},
 		}},
 		{Key: "image", Into: &c.Image},
 		{Key: "user", Into: &c.User, Check: backends.IsUnprivileged},
@@ -50,6 +65,13 @@ func (c *Config) Make(in backends.House) (backends.Backend, error) {
 func isEngine(host string) error {
 	if _, err := locate(host); err != nil {
 		return errors.New(wantedAddresses)
+	}
+	return nil
+}
+
+func isHost(value string) error {
+	if _, _, err := remote.Parse(value); err != nil {
+		return errors.New("want user@name or user@name:port")
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func (f TLS) over(at location) dialer {
 		if err != nil {
 			return nil, unreachable{err.Error(), err}
 		}
-		cfg.ServerName, _, _ = net.SplitHostPort(at.port())
+		cfg.ServerName, _, _ = net.SplitHostPort(at.host())
 		conn, err := at.dialPort(ctx)
 		if err != nil {
 			return nil, err

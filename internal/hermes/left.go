@@ -46,7 +46,7 @@ var omissions = []omission{
 	{"terminal.container_persistent", "false", "Hermes keeps one container for all chats of a profile; bailiff has a sandbox for each session, whose files go with it.", "\"persistent: {docker: true}\" in the table platforms keeps each session's files; docs/sandboxes.md."},
 	{"terminal.docker_persist_across_processes", "false", "As container_persistent.", ""},
 	{"terminal.docker_shared_container_key", "", "Sandboxes are shared by nobody but a session's own requests.", "\"scope: user\" in the table sandboxes shares one between all sessions of a user."},
-	{"terminal.docker_extra_args", "[]", "Options of the engine could undo any limit.", "What is needed of it may have a word of its own: docs/backends.md."},
+	{"terminal.docker_extra_args", "[]", "Options of the engine could undo any limit.", "What is needed of it may have a word of its own: docs/backends/docker.md."},
 	{"terminal.docker_mount_cwd_to_workspace", "false", "A sandbox shows no folder of the host that the policies do not name.", "Name the folder in backends.docker.mounts_allowed and in the table platforms, mounts."},
 	{"terminal.docker_run_as_host_user", "false", "Commands are an unprivileged user of the sandbox.", "backends.docker.user takes another uid:gid."},
 	{"terminal.docker_shm_size", "", "Shared memory is part of memory_mb.", ""},

@@ -56,7 +56,7 @@ func (p *plan) backend(key string) (string, setting) {
 	case !slices.Contains(ofHermes, name):
 		p.left(key, said, "It is "+strconv.Quote(name)+": "+spelling.Unknown("backend", name, ofHermes)+".", "Correct it in Hermes and import again; until then commands run on docker, on this machine.")
 	default:
-		p.left(key, said, "This version of bailiff has no backend "+name+".", "Commands run on docker, on this machine; see docs/backends.md.")
+		p.left(key, said, "This version of bailiff has no backend "+name+".", "Commands run on docker, on this machine; see docs/backends/README.md.")
 	}
 	return "docker", said
 }
