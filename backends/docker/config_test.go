@@ -23,6 +23,8 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 		{"an address by ssh of nobody", Config{Runner: "r", Host: "ssh://host", SSH: SSH{Agent: "a", KnownHosts: []string{"k"}}}, "user@name"},
 		{"an address by ssh without a key", Config{Runner: "r", Host: "ssh://ana@host", SSH: SSH{KnownHosts: []string{"k"}}}, "lacks a key or an agent (set it in backends.docker.ssh)"},
 		{"a port without a number", Config{Runner: "r", Host: "tcp://engine"}, "tcp://engine"},
+		{"certificates for a socket", Config{Runner: "r", Host: "unix:///sock", TLS: TLS{CA: "c"}}, "tls is for"},
+		{"a key of ssh for a port", Config{Runner: "r", Host: "tcp://127.0.0.1:1", SSH: SSH{Keys: []string{"k"}}}, "ssh is for"},
 		{"half of a certificate", Config{Runner: "r", Host: "tcp://engine:2376", TLS: TLS{Cert: "c"}}, "want both"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -91,6 +91,10 @@ type dialer func(ctx context.Context) (net.Conn, error)
 func (c Config) dialer(at location) (dialer, error) {
 	files := c.TLS.orFromEnv()
 	switch {
+	case at.scheme != "tcp" && c.TLS != (TLS{}):
+		return nil, fmt.Errorf("tls is for an engine at tcp://host:port, not at %s", at)
+	case at.scheme != "ssh" && (len(c.SSH.Keys) > 0 || c.SSH.Agent != "" || c.SSH.Jump != ""):
+		return nil, fmt.Errorf("ssh is for an engine at ssh://user@host, not at %s", at)
 	case at.scheme == "unix":
 		return at.dialSocket, nil
 	case at.scheme == "ssh":
