@@ -119,6 +119,7 @@ func (b box) beside(t *testing.T) (end func()) {
 func hogs(t *testing.T, b box) {
 	for _, kind := range []string{"one process", "many processes", "shared memory", "memory without a name", "files in memory", "empty files", "pipes", "sockets"} {
 		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
 			attacked := b.attacked(t, func(s *backends.Spec) { s.MemoryMB, s.DiskMB = 96, 0 })
 			var out strings.Builder
 			exit, err := attacked.Run(context.Background(), attack(kind, 4*attacked.spec.MemoryMB), func(p []byte) { out.Write(p) })
@@ -204,7 +205,7 @@ func (b box) fill(t *testing.T) {
 
 func forkBomb(t *testing.T, b box) {
 	cmd := shell("bomb() { bomb | bomb & }; bomb; sleep 100")
-	cmd.Timeout = time.Second
+	cmd.Timeout = 500 * time.Millisecond
 	for range 3 {
 		if exit, _ := b.run(cmd); !exit.TimedOut && exit.Code == 0 {
 			t.Errorf("ended as %+v", exit)

@@ -52,7 +52,7 @@ func timeouts(t *testing.T, b box) {
 		t.Run(last, func(t *testing.T) {
 			m := marker()
 			cmd := shell(scatter(m) + strings.ReplaceAll(last, "%", m))
-			cmd.Timeout = 400 * time.Millisecond
+			cmd.Timeout = 250 * time.Millisecond
 			exit, _ := b.run(cmd)
 			if !exit.TimedOut || exit.Interrupted || exit.Code != 124 {
 				t.Errorf("ended as %+v", exit)
