@@ -164,23 +164,24 @@ func peakIn(line string) int {
 	return kilobytes
 }
 
-// hundred counts to a number whose lines make up a hundred megabytes, so that each
-// that is missing, repeated or out of its place shows.
+// hundred prints a hundred thousand lines of a thousand bytes, each with its number,
+// so that one that is missing, changed or out of its place shows.
 func hundred(t *testing.T, b box) {
-	const last = 12_345_679
-	cmd := shell(fmt.Sprint("seq ", last))
-	cmd.HeadBytes = 1 << 30
-	next, rest := 1, []byte{}
-	line := []byte("1\n")
+	const lines, width = 100_000, 1000
+	padding := strings.Repeat("x", width-len("00000000\n")) + "\n"
+	cmd := python(fmt.Sprintf("import sys\nfor i in range(%d): sys.stdout.write('%%08d%%s' %% (i, %q))", lines, padding))
+	cmd.HeadBytes = lines * width
+	cmd.Argv = []string{"python3", "-"} // with a buffer
+	next, rest := 0, []byte{}
 	exit, err := b.Run(context.Background(), cmd, func(p []byte) {
-		for rest = append(rest, p...); bytes.HasPrefix(rest, line); next++ {
-			rest = rest[len(line):]
-			line = append(strconv.AppendInt(line[:0], int64(next+1), 10), '\n')
+		rest = append(rest, p...)
+		for ; len(rest) >= width && string(rest[:width]) == fmt.Sprintf("%08d%s", next, padding); next++ {
+			rest = rest[width:]
 		}
-		rest = bytes.Clone(rest[:min(len(rest), 2*wire.MaxPayload)])
+		rest = bytes.Clone(rest[:min(len(rest), width)])
 	})
-	if err != nil || exit.Code != 0 || exit.Dropped != 0 || next != last+1 || len(rest) != 0 {
-		t.Errorf("it ended as %+v, %v, and counts to %d, want %d; after that it says %.100q", exit, err, next-1, last, rest)
+	if err != nil || exit.Code != 0 || exit.Dropped != 0 || next != lines || len(rest) != 0 {
+		t.Errorf("it ended as %+v, %v, and has %d lines, want %d; after that it says %.100q", exit, err, next, lines, rest)
 	}
 }
 
