@@ -419,14 +419,21 @@ func TestTheWholeFloorIsListed(t *testing.T) {
 	same(t, "docs/secrets.md", want, have)
 }
 
-func TestEveryClientIsListed(t *testing.T) {
-	listed := map[string]bool{"docs/clients/README.md": true}
-	for _, target := range read(t, "docs/clients/README.md").links() {
-		listed[filepath.Join("docs/clients", target)] = true
+func TestEveryClientIsListed(t *testing.T) { wantListed(t, "docs/clients") }
+
+func TestEveryBackendIsListed(t *testing.T) { wantListed(t, "docs/backends") }
+
+// wantListed wants a folder's first page to lead to each of the others.
+func wantListed(t *testing.T, folder string) {
+	t.Helper()
+	front := folder + "/README.md"
+	listed := map[string]bool{front: true}
+	for _, target := range read(t, front).links() {
+		listed[filepath.Join(folder, target)] = true
 	}
 	for _, p := range pages(t) {
-		if filepath.Dir(p.name) == "docs/clients" && !listed[p.name] {
-			t.Errorf("docs/clients/README.md does not list %s", p.name)
+		if filepath.Dir(p.name) == folder && !listed[p.name] {
+			t.Errorf("%s does not list %s", front, p.name)
 		}
 	}
 }

@@ -1,6 +1,13 @@
 // Package docker makes sandboxes that are containers of a Docker engine, local
 // or remote, through the Engine API.
 //
+// An engine is reached by its socket here, by TCP with certificates that both sides
+// check, or by ssh up to its socket there. All connections, streams as well as
+// requests, are made in one place, each within a bounded time, and one that falls
+// silent is given up. Of a machine that need not be this one nothing is shown or
+// mounted. Podman's service is such an engine too; where it means other things by the
+// same words, file podman.go says them in its own.
+//
 // A sandbox is one container whose only program is the resident runner, started
 // as process 1 and spoken to over the container's attach stream. What a
 // container gets: no capability, no way to gain one, the engine's seccomp
