@@ -111,6 +111,26 @@ func TestAMakingThatHangsEndsWithItsCallerAndLeavesNothing(t *testing.T) {
 	backendtest.Await(t, "the machine is gone", func() bool { return len(cloud.alive()) == 0 })
 }
 
+func TestACallThatHangsHoldsUpNobody(t *testing.T) {
+	cloud := newCloud(t)
+	b := testBackend(t)
+	cloud.befall("TaskExecStdinWrite", fault{hang: true})
+	ctx, cancel := context.WithCancel(t.Context())
+	opened := make(chan error)
+	go func() {
+		_, err := b.Open(ctx, testSpec(t))
+		opened <- err
+	}()
+	backendtest.Await(t, "it greets the runner", func() bool { return cloud.called("TaskExecStdinWrite") > 0 })
+	cancel()
+	if err := <-opened; !errors.Is(err, context.Canceled) {
+		t.Errorf("opening says %v", err)
+	}
+	backendtest.Await(t, "the machine is gone", func() bool { return len(cloud.alive()) == 0 })
+	cloud.lines.cut() // as the end of a machine does
+	backendtest.Await(t, "nothing waits for the call", func() bool { return !strings.Contains(stacks(), "modal.(*stream)") })
+}
+
 func TestALineThatBreaksIsTakenUpWhereItBroke(t *testing.T) {
 	cloud := newCloud(t)
 	sb := open(t, testBackend(t), testSpec(t))

@@ -4,8 +4,9 @@
 // A sandbox is a machine that Modal lends to nobody else. bailiff's runner is
 // written into it and started there as root, which it renounces for good before it
 // hears of any command; what it reads and writes travels as the standard input and
-// output of that one program. No variable is ever set through Modal, so none lies
-// in its records.
+// output of that one program. In a virtual machine it first makes a place apart from
+// all else that runs there. No variable is ever set through Modal, so none lies in
+// its records.
 //
 // What a machine costs ends by itself, whatever becomes of the sidecar: the runner
 // ends when it hears of nobody for a while, Modal ends a machine in which nothing
@@ -28,6 +29,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
 )
@@ -43,7 +45,10 @@ type Config struct {
 	App string
 	// Image is used where a spec names none.
 	Image string
-	// AcceptMissingLimits names what may be left out since Modal cannot do it:
+	// Runtime is what Modal runs sandboxes in: gvisor or vm. Only in a virtual machine
+	// root may make the places in which processes are counted and files closed.
+	Runtime string
+	// AcceptMissingLimits names what may be left out where Modal cannot do it:
 	// disk_mb, pids, read_only.
 	AcceptMissingLimits []string
 	// Runner is the path of the bailiff-runner program, built for Linux on amd64.
@@ -61,7 +66,8 @@ const (
 
 // Backend makes sandboxes on Modal.
 type Backend struct {
-	cfg Config
+	cfg    Config
+	linger time.Duration
 
 	mu      sync.Mutex
 	current *account // nil until it is needed
@@ -85,7 +91,7 @@ func New(cfg Config) (*Backend, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
 	}
-	return &Backend{cfg: cfg, opening: map[string]bool{}}, cfg.Check()
+	return &Backend{cfg: cfg, linger: linger, opening: map[string]bool{}}, cfg.Check()
 }
 
 // Isolated is true.

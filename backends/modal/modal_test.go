@@ -5,22 +5,83 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/modal-labs/modal-client/go"
+	pb "github.com/modal-labs/modal-client/go/proto/modal_proto"
 )
 
 func TestConformance(t *testing.T) {
-	newCloud(t)
+	c := newCloud(t)
+	spec := testSpec(t)
+	spec.CPUs, spec.MemoryMB, spec.PIDs, spec.ReadOnly = 1, 512, 600, true
+	const untried = "Modal bounds it, which a stand-in for Modal cannot show"
 	backendtest.Run(t, backendtest.Config{
 		Name: "modal",
-		Open: func(tb testing.TB) backends.Backend { return testBackend(tb) },
-		Spec: testSpec(t),
+		Open: func(tb testing.TB) backends.Backend { return testBackend(tb, inVM) },
+		Spec: spec,
 		Without: map[string]string{
-			"Killing everybody leaves the sandbox usable":   "the runner is one of the processes that a command can end; the sandbox is then replaced",
+			"Memory is bounded":                             untried,
+			"Memory is bounded, however it is used":         untried,
 			"No more is written than the bound on the disk": "Modal bounds no disk",
 		},
+		Break: func(tb testing.TB, sb backends.Sandbox) {
+			s, err := c.sandbox(sb.ID())
+			if err != nil {
+				tb.Fatal(err)
+			}
+			c.finish(s, pb.GenericResult_GENERIC_STATUS_TERMINATED)
+		},
 	})
+}
+
+// TestLiveConformance runs in Modal's cloud, where the usual variables of Modal's
+// name a token, and costs some cents.
+func TestLiveConformance(t *testing.T) {
+	for _, name := range []string{"MODAL_TOKEN_ID", "MODAL_TOKEN_SECRET"} {
+		if os.Getenv(name) == "" {
+			t.Skipf("SKIPPED WITHOUT AN ACCOUNT OF MODAL: %s is not set", name)
+		}
+	}
+	for _, runtime := range []string{gvisor, vm} {
+		t.Run(runtime, func(t *testing.T) {
+			spec := testSpec(t)
+			spec.CPUs, spec.MemoryMB, spec.Expires = 1, 512, time.Now().Add(time.Hour)
+			without := map[string]string{"No more is written than the bound on the disk": "Modal bounds no disk"}
+			if runtime == vm {
+				spec.PIDs, spec.ReadOnly = 600, true
+			} else {
+				without["Killing everybody leaves the sandbox usable"] = "the runner is one of the processes that a command can end"
+			}
+			backendtest.Run(t, backendtest.Config{
+				Open: func(tb testing.TB) backends.Backend {
+					return testBackend(tb, func(c *Config) {
+						c.App, c.Runtime = "bailiff-test", runtime
+						c.TokenID, c.TokenSecret = backends.Credential{Env: "MODAL_TOKEN_ID"}, backends.Credential{Env: "MODAL_TOKEN_SECRET"}
+					})
+				},
+				Spec: spec, Remote: true, Without: without,
+				Break: func(tb testing.TB, sb backends.Sandbox) {
+					s := sb.(*sandbox)
+					if err := s.account.end(tb.Context(), s.again(tb), true); err != nil {
+						tb.Error(err)
+					}
+				},
+			})
+		})
+	}
+}
+
+// again is another hold on the same machine.
+func (s *sandbox) again(tb testing.TB) *modal.Sandbox {
+	tb.Helper()
+	machine, err := s.account.Sandboxes.FromID(tb.Context(), s.ID(), nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return machine
 }
 
 func testSpec(tb testing.TB) backends.Spec {

@@ -32,7 +32,7 @@ var rules = map[string]rule{
 	"ImageGetOrCreate":       {need: "app_id image.dockerfile_commands builder_version"},
 	"ImageJoinStreaming":     {need: "image_id timeout", may: "last_entry_id"},
 	"SandboxCreateV2": {
-		need: "app_id tags.tag_name tags.tag_value definition.image_id definition.timeout_secs definition.idle_timeout_secs definition.name " +
+		need: "app_id tags.tag_name tags.tag_value definition.image_id definition.timeout_secs definition.idle_timeout_secs definition.name definition.runtime " +
 			"definition.network_access.network_access_type",
 		may: "definition.resources.milli_cpu definition.resources.milli_cpu_max definition.resources.memory_mb definition.resources.memory_mb_max " +
 			"definition.volume_mounts.volume_id definition.volume_mounts.mount_path definition.volume_mounts.allow_background_commits",

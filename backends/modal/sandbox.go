@@ -58,7 +58,7 @@ func (b *Backend) open(ctx context.Context, a *account, spec backends.Spec) (*sa
 	}
 	name, done := b.newName()
 	defer done()
-	machine, err := a.lend(ctx, app, image, parameters(name, spec, workspace))
+	machine, err := a.lend(ctx, app, image, b.parameters(name, spec, workspace))
 	if err != nil {
 		b.discard(ctx, a, app, name)
 		return nil, err
@@ -125,22 +125,18 @@ func (b *Backend) furnish(ctx context.Context, a *account, machine *modal.Sandbo
 	if err := machine.Filesystem.CopyFromLocal(ctx, b.cfg.Runner, runnerPath, nil); err != nil {
 		return nil, a.fault(ctx, "putting the runner into the sandbox", err)
 	}
-	process, err := machine.Exec(ctx, start, nil)
+	process, err := machine.Exec(ctx, b.start(spec), nil)
 	if err != nil {
 		return nil, a.fault(ctx, "starting the runner in the sandbox", err)
 	}
 	words := listen(process.Stderr, b.cfg.Log.With("sandbox", machine.SandboxID))
 	attached, err := runner.Attach(ctx, converse(machine, process),
-		runner.Place{Home: "/home", Workspace: workspaceFolder, PIDs: spec.PIDs, Linger: linger})
+		runner.Place{Home: "/home", Workspace: workspaceFolder, PIDs: spec.PIDs, Linger: b.linger})
 	if err != nil {
 		return nil, fmt.Errorf("%w: greeting the sandbox: %w%s", backends.ErrUnavailable, err, words.last())
 	}
 	return &sandbox{Client: attached, backend: b, account: a, machine: machine, words: words, kept: spec.Workspace != ""}, nil
 }
-
-// start makes the runner's file what a user can run but not read, so that the
-// kernel closes its processes to commands, and becomes the runner.
-var start = []string{"/bin/sh", "-c", "chmod 0111 " + runnerPath + " && exec " + runnerPath + " settle " + user + " " + runner.Confine}
 
 // sandbox is a machine and the client of its runner.
 type sandbox struct {
@@ -163,9 +159,10 @@ func (s *sandbox) Close(ctx context.Context) error {
 	_ = s.words.from.Close()
 	now, err := s.backend.use() // the token may have been renewed
 	if err != nil {
-		return err
+		now = s.account
+	} else {
+		defer s.backend.leave(now)
 	}
-	defer s.backend.leave(now)
 	machine, err := now.Sandboxes.FromID(ctx, s.ID(), nil)
 	if err != nil {
 		return now.fault(ctx, "finding sandbox "+s.ID(), err)

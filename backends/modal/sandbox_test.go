@@ -38,6 +38,7 @@ func TestWhatModalIsToldOfASandbox(t *testing.T) {
 		"which workspace's it is": s.tag(tagWorkspace) == digest("w"),
 		"when it may go":          s.tag(tagExpires) == strconv.FormatInt(spec.Expires.Unix(), 10),
 		"its own name":            s.tag(tagName) == d.GetName(),
+		"what to run it in":       d.GetRuntime() == "gvisor",
 	} {
 		if !fact {
 			t.Errorf("Modal is not told of %s: %v", what, s.request)
@@ -59,7 +60,7 @@ func TestEverySandboxEndsByItself(t *testing.T) {
 		{"in ten minutes", time.Now().Add(10 * time.Minute), 10 * time.Minute},
 		{"at once", time.Now(), time.Second},
 	} {
-		got := parameters("n", backends.Spec{Network: "full", Expires: c.expires}, nil)
+		got := (&Backend{}).parameters("n", backends.Spec{Network: "full", Expires: c.expires}, nil)
 		if got.Timeout > c.want || got.Timeout < c.want-2*time.Second || got.Timeout < time.Second || got.Timeout%time.Second != 0 {
 			t.Errorf("%s, the sandbox lives for %v, want %v", c.name, got.Timeout, c.want)
 		}
@@ -91,6 +92,59 @@ func TestWhatModalCannotDoIsRefusedByName(t *testing.T) {
 	spec := testSpec(t)
 	spec.DiskMB, spec.PIDs, spec.ReadOnly = 1, 600, true
 	open(t, testBackend(t, func(c *Config) { c.AcceptMissingLimits = []string{diskMB, pids, readOnly} }), spec)
+	spec.PIDs = 63
+	if _, err := testBackend(t, inVM).Open(t.Context(), spec); !errors.Is(err, backends.ErrUnsupported) || !strings.Contains(err.Error(), "disk_mb") {
+		t.Errorf("of the disk of a virtual machine it says %v", err)
+	}
+	spec.DiskMB = 0
+	if _, err := testBackend(t, inVM).Open(t.Context(), spec); !errors.Is(err, backends.ErrUnsupported) || !strings.Contains(err.Error(), "pids must be at least 64") {
+		t.Errorf("of too few processes it says %v", err)
+	}
+}
+
+func inVM(c *Config) { c.Runtime = vm }
+
+func TestInAVirtualMachineCommandsAreApartFromTheRestOfIt(t *testing.T) {
+	c := newCloud(t)
+	for _, network := range []string{"none", "full"} {
+		spec := testSpec(t)
+		spec.Network, spec.PIDs, spec.ReadOnly = network, 200, true
+		sb := open(t, testBackend(t, inVM), spec)
+		if got := c.only().request.GetDefinition().GetRuntime(); got != "vm" {
+			t.Errorf("it runs in %q", got)
+		}
+		if got := output(t, sb, shell("ulimit -u; echo $(stat -c %u /proc/[0-9]* | sort -u); echo x 2>/dev/null >/run/x && rm /run/x; echo x 2>/dev/null >/opt/x || echo closed")); got != "200\n10000\nclosed\n" {
+			t.Errorf("with the network %s a command says %q", network, got)
+		}
+		if err := sb.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		backendtest.Await(t, "it is over", func() bool { return len(c.alive()) == 0 })
+	}
+}
+
+func TestARunnerThatHearsOfNobodyEndsItself(t *testing.T) {
+	c := newCloud(t)
+	b := testBackend(t)
+	b.linger = time.Second
+	sb := open(t, b, testSpec(t)).(*sandbox)
+	if _, err := sb.Start(t.Context(), shell("sleep 1000"), "p1"); err != nil {
+		t.Fatal(err)
+	}
+	_ = sb.Client.Close() // as a sidecar that is killed: Modal is told nothing
+	s := c.only()
+	backendtest.Await(t, "no program runs in the machine, so that Modal ends it", func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, e := range s.execs {
+			select {
+			case <-e.done:
+			default:
+				return false
+			}
+		}
+		return true
+	})
 }
 
 func TestNoVariableIsSetThroughModal(t *testing.T) {
@@ -169,13 +223,17 @@ func TestClosingEndsTheMachineThoughItsCallerIsGone(t *testing.T) {
 		backendtest.Await(t, "the machine is gone", func() bool { return len(c.alive()) == 0 })
 	}
 	backendtest.Await(t, "nothing listens or writes to a machine", func() bool {
-		stacks := make([]byte, 1<<20)
-		stacks = stacks[:runtime.Stack(stacks, true)]
-		return !strings.Contains(string(stacks), "modal.(*stream)") && !strings.Contains(string(stacks), "modal.listen.")
+		return !strings.Contains(stacks(), "modal.(*stream)") && !strings.Contains(stacks(), "modal.listen.")
 	})
 	if users := b.current.users; users != 1 {
 		t.Errorf("%d use the account, want the backend alone", users)
 	}
+}
+
+// stacks are what all goroutines are at.
+func stacks() string {
+	text := make([]byte, 1<<20)
+	return string(text[:runtime.Stack(text, true)])
 }
 
 func TestSweeping(t *testing.T) {

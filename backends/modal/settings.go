@@ -4,13 +4,14 @@ import (
 	"errors"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/modal-labs/modal-client/go"
 )
 
 var _ backends.Maker = (*Config)(nil)
 
 // Defaults is a section in which nothing is set.
 func Defaults() *Config {
-	return &Config{App: "bailiff", Image: "python:3.13-bookworm"}
+	return &Config{App: "bailiff", Image: "python:3.13-bookworm", Runtime: gvisor}
 }
 
 // Settings are the keys of backends.modal.
@@ -21,9 +22,16 @@ func (c *Config) Settings() []backends.Setting {
 		{Key: "environment", Into: &c.Environment, Check: named},
 		{Key: "app", Into: &c.App, Check: named},
 		{Key: "image", Into: &c.Image, Check: imaged},
+		{Key: "runtime", Into: &c.Runtime, Valid: []string{gvisor, vm}},
 		{Key: "accept_missing_limits", Into: &c.AcceptMissingLimits, Valid: []string{diskMB, pids, readOnly}},
 	}
 }
+
+// The runtimes that Modal has.
+const (
+	gvisor = string(modal.SandboxRuntimeGVisor)
+	vm     = string(modal.SandboxRuntimeVM)
+)
 
 func named(text string) error {
 	if !plainName.MatchString(text) {

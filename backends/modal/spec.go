@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/modal-labs/modal-client/go"
 )
 
@@ -56,9 +57,10 @@ func (b *Backend) check(spec backends.Spec) error {
 		{"mounts", len(spec.Mounts) == 0, "none: its machines see no folder of this host"},
 		{"image", imageName.MatchString(b.imageOf(spec.Image)), "the name of an image in a registry, or im-… for one that Modal has"},
 		{"workspace", len(volumeName(spec.Owner, spec.Workspace)) <= 64, "at most 32 bytes long"},
-		{diskMB, spec.DiskMB == 0 || b.accepts(diskMB), "0: it bounds no disk" + acceptIt(diskMB)},
-		{pids, spec.PIDs == 0 || b.accepts(pids), "0: it bounds no processes" + acceptIt(pids)},
-		{readOnly, !spec.ReadOnly || b.accepts(readOnly), "false: what its images leave open to all can be written to" + acceptIt(readOnly)},
+		{diskMB, spec.DiskMB == 0 || b.accepts(diskMB), "0: it bounds no disk" + accept(diskMB)},
+		{pids, spec.PIDs == 0 || b.accepts(pids) || b.isVM(), "0: gvisor bounds no processes (use backends.modal.runtime: vm)" + accept(pids)},
+		{pids, spec.PIDs == 0 || spec.PIDs >= leastPIDs, fmt.Sprintf("at least %d, since the runner's threads count too", leastPIDs)},
+		{readOnly, !spec.ReadOnly || b.accepts(readOnly) || b.isVM(), "false: in gvisor what an image leaves open to all can be written to (use backends.modal.runtime: vm)" + accept(readOnly)},
 	} {
 		if !c.met {
 			return fmt.Errorf("%w: on Modal %s must be %s", backends.ErrUnsupported, c.field, c.want)
@@ -67,15 +69,47 @@ func (b *Backend) check(spec backends.Spec) error {
 	return nil
 }
 
-func acceptIt(limit string) string {
-	return " (accept it with backends.modal.accept_missing_limits: [" + limit + "])"
+func accept(limit string) string {
+	return " (or accept it with backends.modal.accept_missing_limits: [" + limit + "])"
+}
+
+// leastPIDs is what the runner and some supervisors need for themselves.
+const leastPIDs = 64
+
+func (b *Backend) isVM() bool { return b.cfg.Runtime == vm }
+
+// start is what becomes the runner. Its file is made what a user can run but not
+// read, so that the kernel closes its processes to commands.
+func (b *Backend) start(spec backends.Spec) []string {
+	argv := []string{runnerPath}
+	if b.isVM() {
+		argv = append(argv, "apart", seclusion(spec))
+	}
+	argv = append(argv, "settle", user, runner.Confine)
+	return append([]string{"/bin/sh", "-c", `chmod 0111 "$0" && exec "$0" "$@"`}, argv...)
+}
+
+// seclusion is what the runner keeps commands from, besides other processes.
+func seclusion(spec backends.Spec) string {
+	var list []string
+	if spec.Network == "none" {
+		list = append(list, "network")
+	}
+	if spec.ReadOnly {
+		list = append(list, "root")
+	}
+	if spec.PIDs > 0 {
+		list = append(list, "pids="+strconv.Itoa(spec.PIDs))
+	}
+	return strings.Join(list, ",")
 }
 
 // parameters are what Modal is told of a sandbox.
-func parameters(name string, spec backends.Spec, workspace *modal.Volume) *modal.SandboxCreateParams {
+func (b *Backend) parameters(name string, spec backends.Spec, workspace *modal.Volume) *modal.SandboxCreateParams {
 	life := lifetime(spec.Expires)
 	params := &modal.SandboxCreateParams{
 		Name:           name,
+		Runtime:        modal.SandboxRuntime(b.cfg.Runtime),
 		Tags:           tags(name, spec),
 		Timeout:        life,
 		IdleTimeout:    min(idle, life),
