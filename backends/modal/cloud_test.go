@@ -56,7 +56,6 @@ type volume struct {
 	id      string
 	name    string
 	created float64
-	inUse   bool
 	files   []byte // an archive of what was committed
 }
 
@@ -71,8 +70,9 @@ type lent struct {
 	end      sync.Once
 	result   pb.GenericResult_GenericStatus
 
-	mu    sync.Mutex
-	execs map[string]*execution
+	mu        sync.Mutex
+	execs     map[string]*execution
+	committed map[string][]byte // what this sandbox committed last, by volume
 }
 
 // newCloud starts a cloud and points Modal's client at it.
@@ -157,7 +157,7 @@ func (c *cloud) later() float64 {
 // lend starts a machine for a sandbox.
 func (c *cloud) lend(req *pb.SandboxCreateV2Request) (*lent, error) {
 	s := &lent{id: "sb-" + rand.Text(), task: "ta-" + rand.Text(), request: req, machine: machine.New(c.tb),
-		ended: make(chan struct{}), execs: map[string]*execution{}}
+		ended: make(chan struct{}), execs: map[string]*execution{}, committed: map[string][]byte{}}
 	s.key = jwt(s.task, c.keysLife)
 	for _, mount := range req.GetDefinition().GetVolumeMounts() {
 		if err := s.mount(mount.GetMountPath(), c.committed(mount.GetVolumeId())); err != nil {
@@ -212,18 +212,7 @@ func (s *lent) do(stdin []byte, argv ...string) error {
 // committed first.
 func (c *cloud) finish(s *lent, why pb.GenericResult_GenericStatus) {
 	s.end.Do(func() {
-		for _, mount := range s.request.GetDefinition().GetVolumeMounts() {
-			out, code, err := s.machine.Do(context.Background(), machine.Cmd{
-				Argv: []string{"tar", "--numeric-owner", "-cpf", "-", "-C", mount.GetMountPath(), "."}, Env: s.environ()}, nil)
-			if err != nil || code != 0 {
-				c.tb.Errorf("committing %s: %v, %d: %s", mount.GetMountPath(), err, code, out)
-			}
-			c.mu.Lock()
-			if v := c.byID(mount.GetVolumeId()); v != nil {
-				v.files, v.inUse = out, false
-			}
-			c.mu.Unlock()
-		}
+		c.commit(s)
 		s.machine.Stop()
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -231,6 +220,28 @@ func (c *cloud) finish(s *lent, why pb.GenericResult_GenericStatus) {
 		close(s.ended)
 	})
 	<-s.ended
+}
+
+// commit has others see what a sandbox wrote to its volumes, once they are made.
+func (c *cloud) commit(s *lent) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, mount := range s.request.GetDefinition().GetVolumeMounts() {
+		out, code, err := s.machine.Do(context.Background(), machine.Cmd{
+			Argv: []string{"tar", "--numeric-owner", "-cpf", "-", "-C", mount.GetMountPath(), "."}, Env: s.environ()}, nil)
+		if err != nil || code != 0 {
+			c.tb.Errorf("committing %s: %v, %d: %s", mount.GetMountPath(), err, code, out)
+		}
+		if bytes.Equal(out, s.committed[mount.GetVolumeId()]) {
+			continue // others may have written since
+		}
+		s.committed[mount.GetVolumeId()] = out
+		c.mu.Lock()
+		if v := c.byID(mount.GetVolumeId()); v != nil {
+			v.files = out
+		}
+		c.mu.Unlock()
+	}
 }
 
 func (s *lent) over() bool {

@@ -101,7 +101,7 @@ func (p controlPlane) SandboxCreateV2(ctx context.Context, req *pb.SandboxCreate
 	return p.created[key], nil
 }
 
-// claim takes the name and the volumes of a sandbox that is to be made.
+// claim is nil for a sandbox that can be made of what there is.
 func (p controlPlane) claim(req *pb.SandboxCreateV2Request) error {
 	want := req.GetDefinition()
 	if !slices.ContainsFunc(values(p.apps), func(id string) bool { return id == req.GetAppId() }) {
@@ -116,14 +116,9 @@ func (p controlPlane) claim(req *pb.SandboxCreateV2Request) error {
 		}
 	}
 	for _, mount := range want.GetVolumeMounts() {
-		v := p.byID(mount.GetVolumeId())
-		switch {
-		case v == nil:
+		if p.byID(mount.GetVolumeId()) == nil {
 			return status.Errorf(codes.NotFound, "no volume %s", mount.GetVolumeId())
-		case v.inUse:
-			p.tb.Errorf("volume %s is in use by another sandbox", v.name)
 		}
-		v.inUse = true
 	}
 	return nil
 }

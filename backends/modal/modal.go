@@ -18,7 +18,9 @@
 // and where Modal says when. Nothing that runs a command is among them: a stream
 // that breaks is taken up again where it broke, or the sandbox is lost.
 //
-// Named workspaces are Modal's volumes and stay until they are removed by name.
+// Named workspaces are Modal's volumes and stay until they are removed by name. A
+// machine sees a volume as it was written out when the machine was made; so, before
+// another one is made on the same workspace, those that have it write it out.
 package modal
 
 import (
@@ -74,6 +76,8 @@ type Backend struct {
 	// opening are the names of sandboxes that no caller knows of yet, so that a
 	// sweep spares them.
 	opening map[string]bool
+	// tenants are the sandboxes that have a workspace, by the name of its volume.
+	tenants map[string][]*sandbox
 }
 
 var (
@@ -91,7 +95,7 @@ func New(cfg Config) (*Backend, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
 	}
-	return &Backend{cfg: cfg, linger: linger, opening: map[string]bool{}}, cfg.Check()
+	return &Backend{cfg: cfg, linger: linger, opening: map[string]bool{}, tenants: map[string][]*sandbox{}}, cfg.Check()
 }
 
 // Isolated is true.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -71,6 +72,9 @@ func (r commandRouter) TaskExecStart(ctx context.Context, req *pb.TaskExecStartR
 	s, err := r.admitted(ctx, req.GetTaskId())
 	if err != nil {
 		return nil, err
+	}
+	if slices.Equal(req.GetCommandArgs(), []string{"sync", "/workspace"}) {
+		r.commit(s)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -47,7 +47,7 @@ var rules = map[string]rule{
 	"VolumeList":                    {need: "pagination.max_objects", may: "pagination.created_before environment_name"},
 	"VolumeDelete":                  {need: "volume_id"},
 
-	"TaskExecStart":            {need: "task_id exec_id command_args stdout_config stderr_config"},
+	"TaskExecStart":            {need: "task_id exec_id command_args", may: "stdout_config stderr_config"},
 	"TaskExecStdinWrite":       {need: "task_id exec_id data", may: "offset"},
 	"TaskExecStdinWriteStream": {may: "start.task_id start.exec_id start.offset data"},
 	"TaskExecStdinStatus":      {need: "task_id exec_id"},

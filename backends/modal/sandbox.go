@@ -68,6 +68,7 @@ func (b *Backend) open(ctx context.Context, a *account, spec backends.Spec) (*sa
 		b.discard(ctx, a, app, name)
 		return nil, err
 	}
+	b.settle(opened)
 	return opened, nil
 }
 
@@ -97,7 +98,7 @@ func (b *Backend) discard(ctx context.Context, a *account, app *modal.App, name 
 	defer cancel()
 	left, err := a.tagged(ctx, app, tagName, name)
 	for _, machine := range left {
-		if ending := a.end(ctx, machine, false); ending != nil {
+		if ending := a.end(ctx, machine.SandboxID); ending != nil {
 			err = ending
 		}
 	}
@@ -135,7 +136,7 @@ func (b *Backend) furnish(ctx context.Context, a *account, machine *modal.Sandbo
 	if err != nil {
 		return nil, fmt.Errorf("%w: greeting the sandbox: %w%s", backends.ErrUnavailable, err, words.last())
 	}
-	return &sandbox{Client: attached, backend: b, account: a, machine: machine, words: words, kept: spec.Workspace != ""}, nil
+	return &sandbox{Client: attached, backend: b, account: a, machine: machine, words: words, workspace: workspaceOf(spec)}, nil
 }
 
 // sandbox is a machine and the client of its runner.
@@ -145,8 +146,9 @@ type sandbox struct {
 	account *account
 	machine *modal.Sandbox
 	words   *words
-	kept    bool // its workspace is
-	left    sync.Once
+	// workspace is the name of its volume, if it has one.
+	workspace string
+	left      sync.Once
 }
 
 // ID is Modal's.
@@ -157,19 +159,22 @@ func (s *sandbox) ID() string { return s.machine.SandboxID }
 func (s *sandbox) Close(ctx context.Context) error {
 	_ = s.Client.Close() // always nil
 	_ = s.words.from.Close()
-	now, err := s.backend.use() // the token may have been renewed
-	if err != nil {
-		now = s.account
-	} else {
-		defer s.backend.leave(now)
-	}
-	machine, err := now.Sandboxes.FromID(ctx, s.ID(), nil)
-	if err != nil {
-		return now.fault(ctx, "finding sandbox "+s.ID(), err)
-	}
-	if err := now.end(ctx, machine, s.kept); err != nil {
+	if err := s.end(ctx); err != nil {
 		return err
 	}
-	s.left.Do(func() { s.backend.leave(s.account) })
+	s.left.Do(func() {
+		s.backend.depart(s)
+		s.backend.leave(s.account)
+	})
 	return nil
+}
+
+// end ends the machine, by the token that there is now.
+func (s *sandbox) end(ctx context.Context) error {
+	now, err := s.backend.use()
+	if err != nil {
+		return s.account.end(ctx, s.ID())
+	}
+	defer s.backend.leave(now)
+	return now.end(ctx, s.ID())
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	pb "github.com/modal-labs/modal-client/go/proto/modal_proto"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 func TestWhatModalIsToldOfASandbox(t *testing.T) {
@@ -217,16 +219,44 @@ func TestClosingEndsTheMachineThoughItsCallerIsGone(t *testing.T) {
 		if err := errors.Join(sb.Close(gone), sb.Close(gone)); err != nil {
 			t.Error(err)
 		}
-		if workspace != "" && len(c.alive()) > 0 {
-			t.Error("a workspace's machine is not over when its sandbox is closed")
+		if len(c.alive()) > 0 {
+			t.Error("the machine is not over when its sandbox is closed")
 		}
-		backendtest.Await(t, "the machine is gone", func() bool { return len(c.alive()) == 0 })
 	}
 	backendtest.Await(t, "nothing listens or writes to a machine", func() bool {
 		return !strings.Contains(stacks(), "modal.(*stream)") && !strings.Contains(stacks(), "modal.listen.")
 	})
-	if users := b.current.users; users != 1 {
-		t.Errorf("%d use the account, want the backend alone", users)
+	if users := b.current.users; users != 1 || len(b.tenants) > 0 {
+		t.Errorf("%d use the account, want the backend alone, and %v have workspaces", users, b.tenants)
+	}
+}
+
+func TestTheNextMachineFindsWhatTheLastOneWrote(t *testing.T) {
+	c := newCloud(t)
+	b := testBackend(t)
+	spec := testSpec(t)
+	spec.Workspace = "w"
+	first := open(t, b, spec)
+	output(t, first, shell("echo one >file"))
+	second := open(t, b, spec) // the first goes on, as one that is being replaced may
+	if got := output(t, second, shell("cat file; echo two >>file")); got != "one\n" {
+		t.Errorf("beside the first the second finds %q", got)
+	}
+	if err := first.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	c.mu.Lock()
+	c.cuts = []cut{{1, status.Error(codes.DataLoss, "it is lost")}}
+	c.mu.Unlock()
+	_, _ = second.Run(t.Context(), shell("echo begun; sleep 1000"), func([]byte) {})
+	<-second.Done() // nobody has closed it yet
+	third := open(t, b, spec)
+	if got := output(t, third, shell("cat file")); got != "one\ntwo\n" {
+		t.Errorf("after the second was lost the third finds %q", got)
+	}
+	c.befall("TaskExecStart", fault{err: full})
+	if _, err := b.Open(t.Context(), spec); !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), "writing out the workspace") {
+		t.Errorf("where the files cannot be had, opening says %v", err)
 	}
 }
 
@@ -251,8 +281,7 @@ func TestSweeping(t *testing.T) {
 	if err != nil || swept != 2 {
 		t.Errorf("swept %d, %v, want 2", swept, err)
 	}
-	backendtest.Await(t, "two are left", func() bool { return len(c.alive()) == 2 })
-	if left := c.alive(); left[0] != theirs || left[1] != mine[0] {
+	if left := c.alive(); len(left) != 2 || left[0] != theirs || left[1] != mine[0] {
 		t.Errorf("left are %v, want %s and %s", left, theirs, mine[0])
 	}
 }

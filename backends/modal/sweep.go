@@ -51,7 +51,7 @@ func (b *Backend) sweep(ctx context.Context, a *account, s *modal.Sandbox, keep 
 	case b.isOpening(tags[tagName]), keep(s.SandboxID):
 		return false, nil
 	}
-	err = a.end(ctx, s, false)
+	err = a.end(ctx, s.SandboxID)
 	return err == nil, err
 }
 
@@ -72,14 +72,17 @@ func (a *account) tagged(ctx context.Context, app *modal.App, tag, value string)
 	return list, nil
 }
 
-// end ends a sandbox with all that runs in it. One that is gone is no fault. Its
-// files are where they stay only when it is over, which whoever needs them awaits.
-func (a *account) end(ctx context.Context, s *modal.Sandbox, await bool) error {
+// end ends a sandbox with all that runs in it, and returns when it is over and its
+// workspace is where the next machine finds it. One that is gone is no fault.
+func (a *account) end(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
 	defer cancel()
-	_, err := s.Terminate(ctx, &modal.SandboxTerminateParams{Wait: await})
+	machine, err := a.Sandboxes.FromID(ctx, id, nil)
+	if err == nil {
+		_, err = machine.Terminate(ctx, &modal.SandboxTerminateParams{Wait: true})
+	}
 	if err != nil && !isGone(err) {
-		return a.fault(ctx, "ending sandbox "+s.SandboxID, err)
+		return a.fault(ctx, "ending sandbox "+id, err)
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package modal
 import (
 	"context"
 	"encoding/base64"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/backends"
@@ -23,10 +25,92 @@ func volumeName(owner, workspace string) string {
 
 func ownersVolumes(owner string) string { return "bailiff-" + digest(owner)[:12] + "-" }
 
+func workspaceOf(spec backends.Spec) string {
+	if spec.Workspace == "" {
+		return ""
+	}
+	return volumeName(spec.Owner, spec.Workspace)
+}
+
+// settle notes who has a workspace, until depart.
+func (b *Backend) settle(s *sandbox) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if s.workspace != "" {
+		b.tenants[s.workspace] = append(b.tenants[s.workspace], s)
+	}
+}
+
+func (b *Backend) depart(s *sandbox) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	left := slices.DeleteFunc(b.tenants[s.workspace], func(other *sandbox) bool { return other == s })
+	if b.tenants[s.workspace] = left; len(left) == 0 {
+		delete(b.tenants, s.workspace)
+	}
+}
+
+// handOver has what was written to a workspace be there for a machine that is to be
+// made.
+func (b *Backend) handOver(ctx context.Context, workspace string) error {
+	b.mu.Lock()
+	tenants := slices.Clone(b.tenants[workspace])
+	b.mu.Unlock()
+	for _, s := range tenants {
+		if err := s.writeOut(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeOut has Modal write out the workspace, which it does at the end of a machine
+// too.
+func (s *sandbox) writeOut(ctx context.Context) error {
+	if s.isOver() {
+		return s.end(ctx)
+	}
+	err := s.sync(ctx)
+	if err != nil && s.isOver() { // meanwhile
+		return s.end(ctx)
+	}
+	return err
+}
+
+func (s *sandbox) isOver() bool {
+	select {
+	case <-s.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// sync is what Modal takes as the word to write out a volume.
+func (s *sandbox) sync(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, endWithin)
+	defer cancel()
+	code := 0
+	process, err := s.machine.Exec(ctx, []string{"sync", workspaceFolder}, &modal.SandboxExecParams{Stdout: modal.Ignore, Stderr: modal.Ignore})
+	if err == nil {
+		code, err = process.Wait(ctx, nil)
+	}
+	if err == nil && code != 0 {
+		err = fmt.Errorf("sync ended with %d", code)
+	}
+	if err != nil {
+		return s.account.fault(ctx, "writing out the workspace that sandbox "+s.ID()+" has", err)
+	}
+	return nil
+}
+
 // volume is that of a named workspace, made if it is missing, or nil.
 func (b *Backend) volume(ctx context.Context, a *account, spec backends.Spec) (*modal.Volume, error) {
 	if spec.Workspace == "" {
 		return nil, nil
+	}
+	if err := b.handOver(ctx, workspaceOf(spec)); err != nil {
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
