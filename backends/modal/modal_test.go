@@ -29,6 +29,7 @@ func TestConformance(t *testing.T) {
 		Open:    func(tb testing.TB) backends.Backend { return testBackend(tb, inVM) },
 		Spec:    spec,
 		Without: map[string]string{
+			"Processors are bounded":                        untried,
 			"Memory is bounded":                             untried,
 			"Memory is bounded, however it is used":         untried,
 			"No more is written than the bound on the disk": "Modal bounds no disk",
