@@ -113,7 +113,7 @@ type ToolCall struct {
 
 // Progress is one piece of news about a running request; exactly one field is set.
 type Progress struct {
-	// Decision comes first and once.
+	// Decision comes once, before all but steps.
 	Decision *Decided
 	// Approval comes when one is asked for, and when it is answered.
 	Approval *Approval

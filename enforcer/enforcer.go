@@ -40,6 +40,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
 )
 
 // New returns an Enforcer, or names everything that the config lacks. Callers
@@ -182,9 +183,11 @@ func (e *Enforcer) enter() bool {
 func (e *Enforcer) execute(ctx context.Context, req bailiff.Request, news func(bailiff.Progress), within *tenure) answer {
 	m := e.judge(ctx, req)
 	m.script = within
-	m.news, m.streams = news, news != nil
-	if news == nil {
-		m.news = func(bailiff.Progress) {}
+	m.news = func(bailiff.Progress) {}
+	if m.streams = news != nil; m.streams {
+		t := &teller{news: news}
+		defer t.end()
+		m.news, ctx = t.tell, backends.WithSteps(ctx, t.tellStep)
 	}
 	e.prepare(ctx, m)
 	return e.proceed(ctx, m)

@@ -65,6 +65,7 @@ type lease struct {
 	fingerprint string
 	maker       backends.Backend
 	ready       chan struct{} // closed when sandbox or err is set
+	steps       board
 	sandbox     backends.Sandbox
 	err         error
 	gone        chan struct{} // closed when the sandbox is
@@ -273,7 +274,7 @@ func (l *lease) open(done func(), after []<-chan struct{}) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
 	defer cancel()
-	l.sandbox, l.err = l.leases.ready.open(ctx, l.backend, l.maker, l.spec)
+	l.sandbox, l.err = l.leases.ready.open(backends.WithSteps(ctx, l.steps.post), l.backend, l.maker, l.spec)
 	close(l.ready)
 }
 

@@ -29,13 +29,8 @@ type tenure struct {
 
 // settle waits for the sandbox and for the others in it.
 func (u *tenure) settle(ctx context.Context, alone bool) error {
-	select {
-	case <-u.ready:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	if u.err != nil {
-		return u.err
+	if err := u.await(ctx); err != nil {
+		return err
 	}
 	if err := u.leases.remember(u.lease); err != nil { // not sooner: whoever removes its files is done
 		return err

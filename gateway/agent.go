@@ -81,10 +81,17 @@ func NewAgent(c AgentConfig) (*Agent, error) {
 	return &Agent{rs, a}, nil
 }
 
+// News is told of a request while it waits or runs; each function may be nil.
+type News struct {
+	// Approval is told when people are asked, and of their answer.
+	Approval func(Approval)
+	// Step is told what is being done that takes long.
+	Step func(string)
+}
+
 // Execute does with a request what POST /v1/execute does, except for reading it:
-// whoever read it has set its Peer, see [CredentialOf]. Asked, which may be nil, is
-// told when people are asked, and of their answer. An error is a [*Problem].
-func (a *Agent) Execute(ctx context.Context, req bailiff.Request, asked func(Approval)) (Answer, error) {
+// whoever read it has set its Peer, see [CredentialOf]. An error is a [*Problem].
+func (a *Agent) Execute(ctx context.Context, req bailiff.Request, news News) (Answer, error) {
 	if faults := check(&req); len(faults) > 0 {
 		return Answer{}, refused(codeRequest, faults)
 	}
@@ -93,8 +100,11 @@ func (a *Agent) Execute(ctx context.Context, req bailiff.Request, asked func(App
 		return Answer{}, p
 	}
 	answer := a.agent.Enforcer.Execute(ctx, req, func(p bailiff.Progress) {
-		if p.Approval != nil && asked != nil {
-			asked(*toldApproval(p.Approval, a.agent.Console))
+		switch {
+		case p.Approval != nil && news.Approval != nil:
+			news.Approval(*toldApproval(p.Approval, a.agent.Console))
+		case p.Step != "" && news.Step != nil:
+			news.Step(p.Step)
 		}
 	})
 	if answer.Code == bailiff.CodeConflict {

@@ -94,6 +94,10 @@ func (s *stream) news(p bailiff.Progress) {
 		s.event("tool_call", ToolCall{p.ToolCall.ID, p.ToolCall.Name, jsontext.Value(p.ToolCall.Arguments)})
 		return
 	}
+	if p.Step != "" {
+		s.event("progress", Progress{p.Step})
+		return
+	}
 	whole, rest := splitCharacter(append(s.rest, p.Output...))
 	s.output(whole)
 	s.rest = append([]byte(nil), rest...)

@@ -48,6 +48,19 @@ func streaming(t testing.TB, pieces ...string) []event {
 	return events(t, c.post("/v1/execute", telegramRequest, "Accept", "text/event-stream"))
 }
 
+func TestAStreamTellsLongSteps(t *testing.T) {
+	e := &enforcer{execute: func(_ context.Context, req bailiff.Request, news func(bailiff.Progress)) bailiff.Answer {
+		news(bailiff.Progress{Step: "pulling image debian:12"})
+		news(bailiff.Progress{Decision: &bailiff.Decided{ID: "d1", Decision: allowed}})
+		return completed(req, "")
+	}}
+	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(e))))
+	list := events(t, c.post("/v1/execute", telegramRequest, "Accept", "text/event-stream"))
+	if want := (event{"progress", `{"step":"pulling image debian:12"}`}); len(list) != 3 || list[0] != want || list[1].name != "decision" || list[2].name != "result" {
+		t.Errorf("the events are %v", list)
+	}
+}
+
 func TestAStreamTellsTheDecisionTheOutputAndOneResult(t *testing.T) {
 	list := streaming(t, "one\n", "two\n")
 	var names []string

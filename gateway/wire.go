@@ -91,6 +91,11 @@ type Decided struct {
 	Decision   bailiff.Decision `json:"decision"`
 }
 
+// Progress is what is being done for a request that takes long.
+type Progress struct {
+	Step string `json:"step"`
+}
+
 // Output is one piece of output in a stream; Seq counts from one.
 type Output struct {
 	Seq      int    `json:"seq"`

@@ -86,6 +86,7 @@ func execute(cmd *cobra.Command, configPath string, who *claim, by entrance, gla
 	}
 	news := printing(cmd.OutOrStdout(), format)
 	news.Approval = promptApproval(cmd.ErrOrStderr())
+	news.Step = func(step string) { fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: %s\n", visible(step)) }
 	answer, err := door.Execute(cmd.Context(), req, news)
 	if err != nil {
 		return err

@@ -97,12 +97,18 @@ func (d distant) lookAt(ctx context.Context, stderr io.Writer) {
 	}
 }
 
-func (d distant) Execute(ctx context.Context, req bailiff.Request, asked func(gateway.Approval)) (gateway.Answer, error) {
+func (d distant) Execute(ctx context.Context, req bailiff.Request, news gateway.News) (gateway.Answer, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	watch := time.AfterFunc(d.patience, func() { cancel(errStuck) })
 	defer watch.Stop()
-	answer, err := d.Client.Execute(ctx, req, client.News{Decision: func(gateway.Decided) { watch.Stop() }, Approval: asked})
+	step := func(what string) {
+		watch.Stop() // bringing an image comes before the decision, and takes long
+		if news.Step != nil {
+			news.Step(what)
+		}
+	}
+	answer, err := d.Client.Execute(ctx, req, client.News{Decision: func(gateway.Decided) { watch.Stop() }, Approval: news.Approval, Step: step})
 	if err != nil && errors.Is(context.Cause(ctx), errStuck) {
 		return answer, errStuck
 	}

@@ -30,8 +30,8 @@ type mcpServer struct {
 	agent atomic.Pointer[gateway.Agent]
 }
 
-func (s *mcpServer) Execute(ctx context.Context, req bailiff.Request, asked func(gateway.Approval)) (gateway.Answer, error) {
-	return s.agent.Load().Execute(ctx, req, asked)
+func (s *mcpServer) Execute(ctx context.Context, req bailiff.Request, news gateway.News) (gateway.Answer, error) {
+	return s.agent.Load().Execute(ctx, req, news)
 }
 
 func (s *mcpServer) EndSession(ctx context.Context, session string) error {

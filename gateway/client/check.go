@@ -19,6 +19,7 @@ var (
 	inDecision = []string{"outcome", "denials", "backend", "env", "limits", "revision"}
 	inApproval = []string{"id", "state", "scope", "by"}
 	inOutput   = []string{"seq", "data", "encoding"}
+	inProgress = []string{"step"}
 	inToolCall = []string{"id", "name", "arguments"}
 	inEnded    = []string{"removed", "processes"}
 
@@ -71,6 +72,8 @@ func checkOutput(o gateway.Output, data []byte) error {
 	_, unreadable := o.Bytes()
 	return errors.Join(has(data, inOutput), unreadable, known("encoding", o.Encoding, encodings))
 }
+
+func checkProgress(_ gateway.Progress, data []byte) error { return has(data, inProgress) }
 
 func checkToolCall(_ gateway.ToolCall, data []byte) error { return has(data, inToolCall) }
 

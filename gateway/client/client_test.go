@@ -74,6 +74,7 @@ var request = bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command
 
 func TestExecutingTellsNewsAndEndsInTheAnswer(t *testing.T) {
 	s := sidecar{func(_ context.Context, req bailiff.Request, news func(bailiff.Progress)) bailiff.Answer {
+		news(bailiff.Progress{Step: "pulling image"})
 		news(bailiff.Progress{Decision: &bailiff.Decided{ID: "d1", Decision: bailiff.Decision{Outcome: bailiff.Allow}}})
 		news(bailiff.Progress{Approval: &bailiff.Approval{ID: "a-1", State: bailiff.ApprovalPending}})
 		news(bailiff.Progress{Output: []byte("a\n")})
@@ -85,12 +86,13 @@ func TestExecutingTellsNewsAndEndsInTheAnswer(t *testing.T) {
 		Decision: func(d gateway.Decided) { told = append(told, d.DecisionID+" "+d.Decision.Outcome.String()) },
 		Approval: func(a gateway.Approval) { told = append(told, a.ID+" "+string(a.State)) },
 		Output:   func(b []byte) { told = append(told, string(b)) },
+		Step:     func(step string) { told = append(told, step) },
 	}
 	answer, err := clientOf(t, agentDoor(t, s, gateway.DoorConfig{})).Execute(t.Context(), request, news)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := strings.Join(told, "|"), "d1 allow|a-1 pending|a\n|\xff"; got != want {
+	if got, want := strings.Join(told, "|"), "pulling image|d1 allow|a-1 pending|a\n|\xff"; got != want {
 		t.Errorf("told %q, want %q", got, want)
 	}
 	if output, err := answer.Bytes(); err != nil || string(output) != "a\n\xff" || answer.ExitCode != 7 {

@@ -18,6 +18,9 @@ type News struct {
 	// Approval is told when people are asked, and of their answer.
 	Approval func(gateway.Approval)
 	Output   func([]byte)
+	// Step is told what is being done that takes long, such as bringing an image; it
+	// may come before the decision.
+	Step func(string)
 	// ToolCall is told what a script calls; [Client.AnswerTool] answers it, and
 	// nothing else is told before the function has returned.
 	ToolCall func(gateway.ToolCall)
@@ -80,6 +83,8 @@ func (s *stream) tell(news News, name string, data []byte) error {
 		return pass(s, data, checkApproval, news.Approval)
 	case "output":
 		return pass(s, data, checkOutput, news.output)
+	case "progress":
+		return pass(s, data, checkProgress, news.step)
 	case "tool_call":
 		return pass(s, data, checkToolCall, news.ToolCall)
 	}
@@ -92,6 +97,12 @@ func pass[T any](s *stream, data []byte, check func(T, []byte) error, to func(T)
 		s.outside(func() { to(event) })
 	}
 	return err
+}
+
+func (n News) step(p gateway.Progress) {
+	if n.Step != nil {
+		n.Step(p.Step)
+	}
 }
 
 func (n News) output(o gateway.Output) {

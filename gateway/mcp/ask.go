@@ -29,9 +29,9 @@ func (s *Server) ask(ctx context.Context, call *sdk.CallToolRequest, req bailiff
 	case again:
 		return s.wait(ctx, call, req)
 	}
-	at := req
+	at, a := req, &asking{call: call}
 	at.WaitSeconds = 0
-	answer, err := s.Sidecar.Execute(ctx, at, nil)
+	answer, err := s.Sidecar.Execute(ctx, at, gateway.News{Step: a.tellStep(ctx)})
 	switch {
 	case err != nil:
 		return failed(err)
@@ -49,7 +49,10 @@ func (s *Server) wait(ctx context.Context, call *sdk.CallToolRequest, req bailif
 	defer cancel(nil)
 	a := &asking{call: call, cancel: cancel, shows: showsPages(call) && call.ProtocolVersion() < stateless}
 	defer a.over()
-	answer, err := s.Sidecar.Execute(ctx, req, func(news gateway.Approval) { a.tell(ctx, news) })
+	answer, err := s.Sidecar.Execute(ctx, req, gateway.News{
+		Approval: func(news gateway.Approval) { a.tell(ctx, news) },
+		Step:     a.tellStep(ctx),
+	})
 	switch {
 	case errors.Is(context.Cause(ctx), errDeclined):
 		return failed(errDeclined)
@@ -79,7 +82,7 @@ func declines(response sdk.InputResponse) bool {
 	return !ok || shown.Action != "accept"
 }
 
-// asking is what a client is told of the approval that its call waits for.
+// asking is what a client is told of what its call waits for: an approval, or a long step.
 type asking struct {
 	call   *sdk.CallToolRequest
 	cancel context.CancelCauseFunc // of the call
@@ -92,11 +95,7 @@ type asking struct {
 
 // tell is called for each piece of news, one after the other.
 func (a *asking) tell(ctx context.Context, news gateway.Approval) {
-	if token := a.call.Params.GetProgressToken(); token != nil {
-		a.steps++
-		_ = a.call.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: a.steps,
-			Message: below(said(news), news.URL)})
-	}
+	a.notify(ctx, below(said(news), news.URL))
 	if a.hide != nil {
 		_ = a.call.Session.NotifyElicitationComplete(ctx, &sdk.ElicitationCompleteParams{ElicitationID: news.ID})
 	}
@@ -106,6 +105,18 @@ func (a *asking) tell(ctx context.Context, news gateway.Approval) {
 	}
 	ctx, a.hide = context.WithCancel(ctx)
 	a.showing.Go(func() { a.show(ctx, news) })
+}
+
+// notify sends a message to a client that wants to hear of its call's progress.
+func (a *asking) notify(ctx context.Context, message string) {
+	if token := a.call.Params.GetProgressToken(); token != nil {
+		a.steps++
+		_ = a.call.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: a.steps, Message: message})
+	}
+}
+
+func (a *asking) tellStep(ctx context.Context) func(string) {
+	return func(step string) { a.notify(ctx, step) }
 }
 
 // show asks to show the page. Whoever does not want to see it gives the call up;

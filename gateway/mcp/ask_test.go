@@ -171,6 +171,26 @@ func TestAnAnswerFromElsewhereTakesThePageBack(t *testing.T) {
 	}
 }
 
+func TestAClientIsToldOfLongSteps(t *testing.T) {
+	for _, name := range ways {
+		t.Run(name, func(t *testing.T) {
+			told := make(chan string, 10)
+			s := &sidecar{step: "pulling image debian:12", execute: func(context.Context, bailiff.Request, func(gateway.Approval)) (gateway.Answer, error) {
+				return gateway.Answer{Status: bailiff.Completed, Output: "ran\n"}, nil
+			}}
+			c := connected(t, name, s, &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+				told <- r.Params.Message
+			}})
+			if text, failed := use(t, c, "terminal", map[string]any{"command": "x"}, sdk.Meta{"progressToken": "p"}); text != "ran\n" || failed {
+				t.Errorf("it is answered %q, %v", text, failed)
+			}
+			if said := <-told; said != s.step {
+				t.Errorf("the client is told %q", said)
+			}
+		})
+	}
+}
+
 func TestWhereNoPageCanBeShownTheCallWaits(t *testing.T) {
 	without := pending
 	without.URL = ""

@@ -39,10 +39,9 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway"
 )
 
-// Sidecar takes requests. Asked, which may be nil, is told when people are asked,
-// and of their answer.
+// Sidecar takes requests.
 type Sidecar interface {
-	Execute(ctx context.Context, req bailiff.Request, asked func(gateway.Approval)) (gateway.Answer, error)
+	Execute(ctx context.Context, req bailiff.Request, news gateway.News) (gateway.Answer, error)
 	EndSession(ctx context.Context, session string) error
 }
 

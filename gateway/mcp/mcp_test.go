@@ -21,19 +21,24 @@ import (
 type sidecar struct {
 	execute func(ctx context.Context, req bailiff.Request, asked func(gateway.Approval)) (gateway.Answer, error)
 
+	step string // told before it executes
+
 	mu       sync.Mutex
 	requests []bailiff.Request
 	ended    []string
 }
 
-func (s *sidecar) Execute(ctx context.Context, req bailiff.Request, asked func(gateway.Approval)) (gateway.Answer, error) {
+func (s *sidecar) Execute(ctx context.Context, req bailiff.Request, news gateway.News) (gateway.Answer, error) {
 	s.mu.Lock()
 	s.requests = append(s.requests, req)
 	s.mu.Unlock()
 	if s.execute == nil {
 		return gateway.Answer{Status: bailiff.Completed, Output: "hello\n"}, nil
 	}
-	return s.execute(ctx, req, asked)
+	if s.step != "" {
+		news.Step(s.step)
+	}
+	return s.execute(ctx, req, news.Approval)
 }
 
 func (s *sidecar) EndSession(_ context.Context, session string) error {
