@@ -46,6 +46,11 @@ func sweepSpares(t *testing.T, b box) {
 	mine := b.another(t, b.spec)
 	spec := b.spec
 	spec.Owner += "-other"
+	t.Cleanup(func() { // what their sandbox leaves is nobody else's to remove
+		if _, err := b.backend.(backends.Sweeper).Sweep(context.Background(), spec.Owner, func(string) bool { return false }); err != nil {
+			t.Errorf("sweeping what is theirs: %v", err)
+		}
+	})
 	theirs := b.another(t, spec)
 	n := b.sweep(t, func(id string) bool {
 		if id == theirs.ID() {
