@@ -28,6 +28,17 @@ type Obligations struct {
 	Tools []string `json:"tools,omitempty"`
 }
 
+// BackendAliases are the other names that policies and requests may call backends by.
+var BackendAliases = map[string]string{"singularity": "apptainer"}
+
+// BackendName is the name that a backend is configured by.
+func BackendName(called string) string {
+	if name, ok := BackendAliases[called]; ok {
+		return name
+	}
+	return called
+}
+
 // Reason is one rule that spoke.
 type Reason struct {
 	Rule    string `json:"rule"`

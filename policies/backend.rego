@@ -27,9 +27,24 @@ preferred := chat.backends
 preferred := platform.backends if not chat.backends
 
 # The candidates that are configured and isolated enough for the platform.
-eligible contains [candidate.rank, candidate.name] if {
+eligible contains [candidate.rank, name] if {
 	some candidate in backend_candidates
-	isolated_enough(candidate.name)
+	name := known_as(candidate.name)
+	isolated_enough(name)
+}
+
+# Other names by which tables, files and requests may call backends.
+backend_aliases := {"singularity": "apptainer"}
+
+known_as(name) := object.get(backend_aliases, name, name)
+
+# What a table says of a backend, by whichever name.
+said_of(table, backend) := said if {
+	said := table[backend]
+} else := said if {
+	some alias, name in backend_aliases
+	name == backend
+	said := table[alias]
 }
 
 isolated_enough(name) if isolates(name)
@@ -46,19 +61,25 @@ isolation_optional if {
 
 isolates(name) if {
 	input.backend.available[name].isolated == true
-	not data.bailiff.tables.sandboxes[name].host
+	not is_host(name)
 }
+
+is_host(name) if said_of(data.bailiff.tables.sandboxes, name).host
+
+wish := known_as(input.backend.requested)
+
+row_of_wish := said_of(data.bailiff.tables.sandboxes, wish)
 
 default wish_granted := false
 
 wish_granted if {
 	some [_, name] in eligible
-	name == input.backend.requested
+	name == wish
 }
 
 default chosen := ""
 
-chosen := input.backend.requested if wish_granted
+chosen := wish if wish_granted
 
 chosen := offer if not wish_granted
 
@@ -109,9 +130,9 @@ deny contains {
 	"message": "The requested backend is neither configured nor in the table of sandboxes.",
 	"match": input.backend.requested,
 } if {
-	input.backend.requested != ""
-	not data.bailiff.tables.sandboxes[input.backend.requested]
-	not input.backend.available[input.backend.requested]
+	wish != ""
+	not row_of_wish
+	not input.backend.available[wish]
 }
 
 # Where isolation is required every candidate has it, so a wish that cannot be
@@ -143,25 +164,25 @@ backend := {
 	"mounts": mounts,
 }
 
-sandbox := data.bailiff.tables.sandboxes[chosen]
-
-sandbox := data.bailiff.tables.unnamed_sandbox if not data.bailiff.tables.sandboxes[chosen]
+sandbox := row if {
+	row := said_of(data.bailiff.tables.sandboxes, chosen)
+} else := data.bailiff.tables.unnamed_sandbox
 
 # Whether files stay when the sandbox goes: what is said of the chat or the platform on
 # this backend, else what the table of sandboxes says.
 persistent := kept if {
-	kept := chat.persistent[chosen]
+	kept := said_of(chat.persistent, chosen)
 } else := kept if {
-	kept := platform.persistent[chosen]
+	kept := said_of(platform.persistent, chosen)
 } else := object.get(sandbox, "persistent", false)
 
 # Empty means the image that the backend's configuration names.
 default image := ""
 
-image := chat.images[chosen]
-
-image := platform.images[chosen] if not chat.images[chosen]
+image := said if {
+	said := said_of(chat.images, chosen)
+} else := said_of(platform.images, chosen)
 
 default mounts := []
 
-mounts := platform.mounts[chosen]
+mounts := said_of(platform.mounts, chosen)

@@ -101,7 +101,10 @@ fits_tool(entry) if {
 
 fits_backend(entry) if not entry.backends
 
-fits_backend(entry) if chosen in entry.backends
+fits_backend(entry) if {
+	some name in entry.backends
+	known_as(name) == chosen
+}
 
 fits_programs(entry, _) if not entry.programs
 

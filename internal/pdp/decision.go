@@ -136,7 +136,7 @@ func (r *reader) backend(t *ast.Term, b *bailiff.BackendTerms) {
 	r.object(t, func(key string, v *ast.Term) {
 		switch key {
 		case "name":
-			b.Name = r.string(v)
+			b.Name = bailiff.BackendName(r.string(v))
 		case "image":
 			b.Image = r.string(v)
 		case "scope":

@@ -105,7 +105,7 @@ func (r reading) document(req bailiff.Request, at bailiff.Circumstances) ast.Obj
 		item(keyCaller, object(item(keyName, text(req.Caller)))),
 		item(keySession, session(req.Session)),
 		item(keyEnv, object(item(keyRequested, list(req.Env)), item(keyAvailable, list(at.EnvAvailable)))),
-		item(keyBackend, object(item(keyRequested, text(req.Backend)), item(keyAvailable, states(at.Backends)))),
+		item(keyBackend, object(item(keyRequested, text(bailiff.BackendName(req.Backend))), item(keyAvailable, states(at.Backends)))),
 		item(keyTime, text(instant(at.Time))),
 	)
 	switch {
@@ -154,9 +154,17 @@ func states(backends map[string]bailiff.BackendState) *ast.Term {
 	if len(backends) == 0 {
 		return ast.InternedEmptyObject
 	}
-	entries := make([][2]*ast.Term, 0, len(backends))
-	for name, s := range backends {
+	entries := make([][2]*ast.Term, 0, len(backends)+len(bailiff.BackendAliases))
+	add := func(name string, s bailiff.BackendState) {
 		entries = append(entries, item(text(name), stateTerms[index(s.Isolated)][index(s.Ready)]))
+	}
+	for name, s := range backends {
+		add(name, s)
+	}
+	for alias, name := range bailiff.BackendAliases {
+		if s, configured := backends[name]; configured {
+			add(alias, s)
+		}
 	}
 	return object(entries...)
 }

@@ -141,6 +141,7 @@ func Open(ctx context.Context, c Config) (*PDP, error) {
 // Decide judges a request. It never fails: a fault is a denial that says so.
 func (p *PDP) Decide(ctx context.Context, req bailiff.Request, at bailiff.Circumstances) (j bailiff.Judgement) {
 	s := p.inForce.Load()
+	req.Backend = bailiff.BackendName(req.Backend)
 	defer func() {
 		if cause := recover(); cause != nil {
 			j.Decision, j.Fault = failed(fmt.Errorf("judging the request: panic: %v", cause))

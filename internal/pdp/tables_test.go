@@ -65,6 +65,10 @@ func TestWhoeverEditsTheTablesLeavesTheTestsAlone(t *testing.T) {
 			"chats.matrix/!room:example:org/x": map[string]any{"isolation": "required"},
 			"chats.cli/42":                     map[string]any{"isolation": "required"},
 		},
+		"backends of all kinds": {
+			"platforms.telegram.backends": []any{"ssh", "apptainer", "modal", "daytona", "vercel", "podman"}, "platforms.discord.backends": []any{"singularity"},
+			"sandboxes.podman.scope": "session", "platforms.telegram.images.podman": "debian:12", "platforms.discord.images.singularity": "/srv/x.sif",
+		},
 		"no platforms": {"platforms.telegram": nil, "platforms.discord": nil, "platforms.cli": nil},
 		"approvals": {
 			"approval.terms.grant_seconds": number("60"), "approval.terms.scopes": []any{"once"},
@@ -90,6 +94,9 @@ func TestTablesThatSayWhatNobodyReadsDoNotComeIntoForce(t *testing.T) {
 		"a key of a platform":        {"platforms:\n  teams:\n    persistant: {docker: true}", `data.yaml:5: bailiff.tables.platforms.teams.persistant: unknown key, nearest valid key is "persistent"`},
 		"truth where backends are":   {"platforms:\n  teams:\n    persistent: true", `data.yaml:5: bailiff.tables.platforms.teams.persistent: is true, want an object with a value for each backend`},
 		"a backend":                  {"platforms: {teams: {persistent: {dokcer: true}}}", `data.yaml:3: bailiff.tables.platforms.teams.persistent.dokcer: unknown backend, nearest valid backend is "docker"`},
+		"a backend by both names":    {"platforms: {teams: {images: {apptainer: a, singularity: b}}}", `data.yaml:3: bailiff.tables.platforms.teams.images.singularity: is another name of apptainer, of which something else is said`},
+		"a row of no backend":        {"sandboxes: {dokcer: {}}", `data.yaml:3: bailiff.tables.sandboxes.dokcer: unknown backend, nearest valid backend is "docker"`},
+		"a backend without a row":    {"platforms: {teams: {backends: [podman]}}\nsandboxes: {docker: {}}", `data.yaml:3: bailiff.tables.platforms.teams.backends.0: "podman": unknown word`},
 		"a backend of a list":        {"platforms:\n  teams:\n    backends:\n    - docker\n    - bubblewarp", `data.yaml:7: bailiff.tables.platforms.teams.backends.1: "bubblewarp": unknown word, nearest valid word is "bubblewrap"`},
 		"isolation":                  {"platforms: {teams: {isolation: requird}}", `"requird": unknown word, nearest valid word is "required"`},
 		"what is taken":              {"platforms: {teams: {take: redy}}", `"redy": unknown word, nearest valid word is "ready"`},

@@ -7,18 +7,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/spelling"
 )
 
-var chat = fields(map[string]shape{
-	"isolation": word("required", "optional"), "take": word("first", "ready"), "backends": list(word(backendNames...)),
-	"images": backendsTo(text), "persistent": backendsTo(truth), "limits": limits, "network": network,
-})
-
-// chatsOf reads what is said of single chats, each named by its platform and id. What
+// chats reads what is said of single chats, each named by its platform and id. What
 // would have to be more than its platform or its sandboxes allow counts for nothing,
 // so it is a fault.
-func chatsOf(all any) shape {
+func (t technologies) chats(all any) shape {
+	chat := fields(map[string]shape{
+		"isolation": word("required", "optional"), "take": word("first", "ready"), "backends": t.list(), "images": t.to(text),
+		"persistent": t.to(truth), "limits": limits, "network": network,
+	})
 	platforms := object(all, "platforms")
 	return entries("an object", func(name string, value any, at keys, tell teller) {
 		chat(value, at, tell)
@@ -66,7 +66,7 @@ func withinLimits(all any, chat, platform map[string]any, at keys, tell teller) 
 func greatest(all any, backends []any, kind string) (most float64, bounded bool) {
 	for _, name := range backends {
 		name, _ := name.(string)
-		row := object(all, "sandboxes", name)
+		row := object(all, "sandboxes", bailiff.BackendName(name))
 		if row == nil {
 			row = object(all, "unnamed_sandbox")
 		}

@@ -26,10 +26,6 @@ func (k keys) below(name string) keys { return append(slices.Clip(k), name) }
 // fields is an object with keys that are known.
 func fields(known map[string]shape) shape { return oneOfThe("key", "an object", known) }
 
-func backendsTo(each shape) shape {
-	return oneOfThe("backend", "an object with a value for each backend", same(backendNames, each))
-}
-
 func toolsTo(each shape) shape {
 	return oneOfThe("tool", "an object with a value for each tool", same(toolNames, each))
 }

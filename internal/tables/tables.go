@@ -24,8 +24,7 @@ type Fault struct {
 // the words that the policies' text holds, since a rule may look at it more closely.
 func Check(all any, words map[string]bool) (faults []Fault) {
 	tell := func(at keys, wrong string) { faults = append(faults, Fault{at, wrong}) }
-	known := known(kindOf(all, words))
-	known["chats"] = chatsOf(all)
+	known := known(all, words)
 	entries("an object", func(name string, value any, at keys, tell teller) {
 		if is, ok := known[name]; ok {
 			is(value, at, tell)
@@ -35,19 +34,21 @@ func Check(all any, words map[string]bool) (faults []Fault) {
 }
 
 // known are the tables that the shipped policies read and people edit daily.
-func known(kind shape) map[string]shape {
+func known(all any, words map[string]bool) map[string]shape {
+	kind, technologies := kindOf(all, words), technologiesOf(all)
 	kinds := named(named(list(kind)))
 	uses := fields(map[string]shape{"folders": named(kind), "names": named(kind), "suffixes": named(kind)})
 	return map[string]shape{
-		"platforms":       named(platform),
-		"sandboxes":       backendsTo(sandbox),
+		"platforms":       named(technologies.platform()),
+		"chats":           technologies.chats(all),
+		"sandboxes":       technologies.to(sandbox),
 		"unnamed_sandbox": sandbox,
 		"network":         fields(map[string]shape{"platforms": named(network)}),
 		"limits":          fields(map[string]shape{"tools": toolsTo(limits), "unasked_timeout_seconds": toolsTo(count)}),
 		"callable_tools":  callable,
 		"agent_tools":     named(agentTool),
 		"approval":        fields(map[string]shape{"terms": terms, "tools": toolsTo(terms)}),
-		"env":             named(list(variableFor)),
+		"env":             named(list(technologies.variable())),
 		"env_never":       fields(map[string]shape{"names": named(text), "prefixes": named(text)}),
 		"classes":         named(fields(map[string]shape{"rule": text, "message": text})),
 		"verdicts":        named(fields(map[string]shape{"host": verdict, "sandbox": verdict})),
@@ -74,11 +75,7 @@ var (
 	sandbox = fields(map[string]shape{
 		"host": truth, "scope": word("session", "user", "request"), "read_only": truth, "persistent": truth, "network": network, "limits": limits,
 	})
-	mount    = fields(map[string]shape{"source": text, "target": text, "read_only": truth})
-	platform = fields(map[string]shape{
-		"isolation": word("required", "optional"), "take": word("first", "ready"), "backends": list(word(backendNames...)), "images": backendsTo(text),
-		"mounts": backendsTo(list(mount)), "persistent": backendsTo(truth), "limits": limits,
-	})
+	mount = fields(map[string]shape{"source": text, "target": text, "read_only": truth})
 	terms = fields(map[string]shape{
 		"scopes": list(word("once", "session", "always")), "timeout_seconds": count, "grant_seconds": count, "quorum": count,
 	})
@@ -86,13 +83,9 @@ var (
 		"tool": word(string(bailiff.Terminal), string(bailiff.ExecuteCode)), "through_bailiff": truth,
 		"fields": argumentsTo(text), "ignored": list(text),
 	})
-	variableFor = fields(map[string]shape{
-		"platforms": list(text), "tools": list(word(toolNames...)), "programs": list(text), "backends": list(word(backendNames...)), "sealed": truth,
-	})
 )
 
 var (
-	backendNames = []string{"docker", "bubblewrap", "local"}
 	// argumentNames are those of terminal and of execute_code.
 	argumentNames = []string{"command", "workdir", "timeout", "background", "stdin", "code", "reset"}
 	toolNames     = []string{string(bailiff.Terminal), string(bailiff.ExecuteCode), string(bailiff.Process), string(bailiff.Call)}
