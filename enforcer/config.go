@@ -76,8 +76,8 @@ type Ledger[T ledger.Entry] interface {
 	All() ([]T, error)
 }
 
-// Config is what an Enforcer needs; every field but Throttle, Unfinished and Log
-// is required.
+// Config is what an Enforcer needs; every field but Credentials, Throttle, Unfinished
+// and Log is required.
 type Config struct {
 	Decider  Decider
 	Recorder Recorder
@@ -88,6 +88,9 @@ type Config struct {
 	Freezer   Freezer
 	// Backends are the configured ones by the name that decisions use.
 	Backends map[string]backends.Backend
+	// Credentials are the variables from which the backends have theirs; they never
+	// enter a sandbox.
+	Credentials []string
 	// Owner identifies this sidecar among others on the same machine.
 	Owner string
 	// Ledger is of the sandboxes that are let.

@@ -154,6 +154,27 @@ func TestOnlyRequestedVariablesAboveTheFloorEnter(t *testing.T) {
 	}
 }
 
+func TestWhatTheBackendsHaveTheirCredentialsFromNeverEnters(t *testing.T) {
+	b := newBench(t, func(b *bench) {
+		b.env = environ{"CLOUD_KEY": "k-12345678", "cloud_key": "k-12345678", "MY_KEY": "m-12345678"}
+		b.judge.decision = allow(forward("CLOUD_KEY", "cloud_key", "MY_KEY"))
+	})
+	b.Credentials = []string{"CLOUD_KEY"}
+	req := request("deploy")
+	req.Env = []string{"CLOUD_KEY", "cloud_key", "MY_KEY"}
+	a := b.Execute(t.Context(), req, nil)
+	if env := b.shop.rooms()[0].cmds[0].Env; len(env) != 1 || env["MY_KEY"].Reveal() != "m-12345678" {
+		t.Errorf("the command got %v, want MY_KEY alone", env)
+	}
+	if want := []bailiff.Withheld{{Name: "CLOUD_KEY", Rule: ruleVariable}, {Name: "cloud_key", Rule: ruleVariable}}; !slices.Equal(a.Decision.Env.Withheld, want) {
+		t.Errorf("withheld is %v, want %v", a.Decision.Env.Withheld, want)
+	}
+	b.judge.says(allow(func(d *bailiff.Decision) { d.Env.Set = map[string]string{"CLOUD_KEY": "x"} }))
+	if a := b.Execute(t.Context(), req, nil); a.Status != bailiff.Refused || a.Decision.Denials[0].Rule != ruleVariable {
+		t.Errorf("where the policies set it the answer is %+v", a)
+	}
+}
+
 func TestForwardedValuesAreRedactedFromTheOutput(t *testing.T) {
 	b := newBench(t, func(b *bench) {
 		b.env = environ{"GITHUB_TOKEN": "ghp-12345678"}

@@ -38,11 +38,11 @@ func (e *Enforcer) floor(req bailiff.Request, d bailiff.Decision) bailiff.Decisi
 		return deny(d, ruleUnisolated, "A chat session never runs on the host itself.")
 	}
 	for name := range d.Env.Set {
-		if forbidden(name) {
+		if e.forbidden(name) {
 			return deny(d, ruleVariable, fmt.Sprintf("The policies set %s, which no policy may.", name))
 		}
 	}
-	d.Env = narrowed(d.Env, req.Env)
+	d.Env = e.narrowed(d.Env, req.Env)
 	if p := e.processes.find(req); p != nil && types(req) {
 		if mismatch := p.mismatch(req, d); mismatch != "" {
 			return deny(d, ruleProcess, mismatch)
@@ -58,13 +58,13 @@ func deny(d bailiff.Decision, rule, message string) bailiff.Decision {
 }
 
 // narrowed moves every forwarded variable that must not enter to the withheld ones.
-func narrowed(terms bailiff.EnvTerms, requested []string) bailiff.EnvTerms {
+func (e *Enforcer) narrowed(terms bailiff.EnvTerms, requested []string) bailiff.EnvTerms {
 	forward := make([]string, 0, len(terms.Forward))
 	for _, name := range terms.Forward {
 		switch {
 		case !slices.Contains(requested, name):
 			terms.Withheld = withhold(terms.Withheld, name, ruleNotRequested)
-		case forbidden(name):
+		case e.forbidden(name):
 			terms.Withheld = withhold(terms.Withheld, name, ruleVariable)
 		case withheld(terms.Withheld, name):
 			terms.Withheld = withhold(terms.Withheld, name, ruleWithheld)
@@ -87,6 +87,13 @@ func withhold(list []bailiff.Withheld, name, rule string) []bailiff.Withheld {
 	return append(slices.Clip(list), bailiff.Withheld{Name: name, Rule: rule})
 }
 
+// forbidden says whether a variable may never enter: those of the lists below, and
+// those from which the sidecar has its own credentials.
+func (e *Enforcer) forbidden(name string) bool {
+	isIt := func(credential string) bool { return strings.EqualFold(credential, name) }
+	return forbidden(name) || slices.ContainsFunc(e.Credentials, isIt)
+}
+
 // forbidden says whether a variable would let its value take over a loader, a
 // shell or an interpreter, or is a key of the agent's or the sidecar's own.
 func forbidden(name string) bool {
@@ -98,7 +105,7 @@ func forbidden(name string) bool {
 }
 
 var forbiddenPrefixes = []string{
-	"LD_", "DYLD_", "PYTHON", "BASH_", "GIT_", "GCONV_", "MALLOC_", "GLIBC_", "BAILIFF_", "HERMES_",
+	"LD_", "DYLD_", "PYTHON", "BASH_", "GIT_", "GCONV_", "MALLOC_", "GLIBC_", "BAILIFF_", "HERMES_", "APPTAINER", "SINGULARITY",
 	"OPENAI_", "ANTHROPIC_", "OPENROUTER_", "GEMINI_", "MISTRAL_", "DEEPSEEK_", "GROQ_", "XAI_",
 	"TELEGRAM_", "DISCORD_", "SLACK_", "WHATSAPP_", "SIGNAL_", "MATRIX_",
 }
@@ -109,12 +116,12 @@ var forbiddenNames = set(
 	"PERL5OPT", "PERL5LIB", "PERLLIB", "PERL5DB", "RUBYOPT", "RUBYLIB", "NODE_OPTIONS", "NODE_PATH", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS",
 	"JDK_JAVA_OPTIONS", "CLASSPATH", "LUA_INIT", "LOCPATH", "NLSPATH", "GETCONF_DIR", "TMPDIR",
 	// Programs that others start, and where they connect.
-	"EDITOR", "VISUAL", "PAGER", "MANPAGER", "LESSOPEN", "LESSCLOSE", "BROWSER", "SSH_ASKPASS", "SSH_AUTH_SOCK", "DOCKER_HOST", "KUBECONFIG",
+	"EDITOR", "VISUAL", "PAGER", "MANPAGER", "LESSOPEN", "LESSCLOSE", "BROWSER", "SSH_ASKPASS", "SSH_AUTH_SOCK", "DOCKER_HOST", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY", "DOCKER_CONFIG", "KUBECONFIG",
 	"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "HOSTALIASES", "RES_OPTIONS", "SSLKEYLOGFILE",
 	// Keys of the agent's own.
 	"AI_GATEWAY_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "COHERE_API_KEY", "ELEVENLABS_API_KEY", "FIRECRAWL_API_KEY", "FIREWORKS_API_KEY",
 	"GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "HF_TOKEN", "HUGGINGFACE_API_KEY", "NOUS_API_KEY", "PERPLEXITY_API_KEY",
-	"REPLICATE_API_TOKEN", "TOGETHER_API_KEY", "SUDO_PASSWORD", "MODAL_TOKEN_ID", "MODAL_TOKEN_SECRET", "DAYTONA_API_KEY", "VERCEL_TOKEN",
+	"REPLICATE_API_TOKEN", "TOGETHER_API_KEY", "SUDO_PASSWORD", "MODAL_TOKEN_ID", "MODAL_TOKEN_SECRET", "DAYTONA_API_KEY", "DAYTONA_JWT_TOKEN", "VERCEL_TOKEN", "VERCEL_OIDC_TOKEN",
 )
 
 func set(names ...string) map[string]bool {

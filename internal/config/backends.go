@@ -112,3 +112,25 @@ func (r *reader) credential(into *backends.Credential, at place) {
 	}
 	*into = c
 }
+
+// Credentials are the variables that hold credentials of the backends.
+func (b Backends) Credentials() (variables []string) {
+	for _, section := range b {
+		variables = append(variables, credentials(section.Settings())...)
+	}
+	return variables
+}
+
+func credentials(settings []backends.Setting) (variables []string) {
+	for _, s := range settings {
+		switch into := s.Into.(type) {
+		case []backends.Setting:
+			variables = append(variables, credentials(into)...)
+		case *backends.Credential:
+			if into.Env != "" {
+				variables = append(variables, into.Env)
+			}
+		}
+	}
+	return variables
+}

@@ -282,8 +282,9 @@ func write(t *testing.T, path, text string, mode os.FileMode) {
 func TestACredentialIsAPlaceNeverASecret(t *testing.T) {
 	known := backends.Catalogue{"far": func() backends.Maker { return new(far) }}
 	for text, want := range map[string]string{
-		"{env: FAR_KEY}":             "",
-		"{file: key}":                "",
+		"{env: FAR_KEY}": "",
+		"{file: key}":    "",
+		"{file: key}, below: {key: {env: FAR_KEY}}": "",
 		"sk-123":                     "bailiff.yaml:1: backends.far.key: want a section of keys, is text",
 		"{}":                         "bailiff.yaml:1: backends.far.key: want either {file: PATH} or {env: NAME}",
 		"{env: FAR_KEY, file: key}":  "bailiff.yaml:1: backends.far.key: want either {file: PATH} or {env: NAME}",
@@ -298,6 +299,9 @@ func TestACredentialIsAPlaceNeverASecret(t *testing.T) {
 			if want == "" && !c.Backends["far"].(*far).key.Given() {
 				t.Error("the credential was not read")
 			}
+			if want == "" && fmt.Sprint(c.Backends.Credentials()) != map[bool]string{true: "[FAR_KEY]", false: "[]"}[strings.Contains(text, "env")] {
+				t.Errorf("the variables with credentials are %v", c.Backends.Credentials())
+			}
 		})
 	}
 }
@@ -306,11 +310,12 @@ func TestACredentialIsAPlaceNeverASecret(t *testing.T) {
 type far struct {
 	backends.Maker
 	key    backends.Credential
+	other  backends.Credential
 	number int
 }
 
 func (f *far) Settings() []backends.Setting {
-	return []backends.Setting{{Key: "key", Into: &f.key}, {Key: "number", Into: &f.number, Least: 1, Most: 10}}
+	return []backends.Setting{{Key: "key", Into: &f.key}, {Key: "below", Into: []backends.Setting{{Key: "key", Into: &f.other}}}, {Key: "number", Into: &f.number, Least: 1, Most: 10}}
 }
 
 func (f *far) Check() error {
