@@ -55,15 +55,20 @@ func Serve(tb testing.TB, options Options) *Server {
 	for _, name := range []string{"host", "user"} {
 		Key(tb, s.path(name))
 	}
-	_, port, _ := net.SplitHostPort(s.Address)
 	public := read(tb, s.path("host.pub"))
-	write(tb, s.path("known_hosts"), fmt.Sprintf("[127.0.0.1]:%s %s", port, public), 0o644)
+	write(tb, s.path("known_hosts"), fmt.Sprintf("[127.0.0.1]:%s %s", s.Port(), public), 0o644)
 	write(tb, s.path("authorized_keys"), read(tb, s.path("user.pub")), 0o644)
 	write(tb, s.path("sshd_config"), strings.Join(append(options.Settings,
 		"ListenAddress "+s.Address, "HostKey "+s.path("host"), "AuthorizedKeysFile "+s.path("authorized_keys"), "PidFile none",
 		"StrictModes no", "UsePAM no", "PasswordAuthentication no", "KbdInteractiveAuthentication no", "PermitRootLogin yes", "UseDNS no"), "\n")+"\n", 0o644)
 	s.start(tb, program, options)
 	return s
+}
+
+// Port is that of its address.
+func (s *Server) Port() string {
+	_, port, _ := net.SplitHostPort(s.Address)
+	return port
 }
 
 func (s *Server) path(name string) string { return filepath.Join(s.Folder, name) }
@@ -157,11 +162,12 @@ func (s *Server) Config(user string) remote.Config {
 	return remote.Config{Address: s.Address, User: user, Keys: []string{s.path("user")}, KnownHosts: []string{s.path("known_hosts")}}
 }
 
-// Sessions counts the connections over which somebody is logged in.
+// Sessions counts the connections over which somebody is logged in: by the processes
+// that are named after a user alone.
 func (s *Server) Sessions() (n int) {
 	for _, pid := range below(s.process.Pid) {
 		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-		if strings.Contains(string(text), "@notty") {
+		if strings.HasPrefix(string(text), "sshd: ") && !strings.Contains(string(text), "[") {
 			n++
 		}
 	}
