@@ -1,4 +1,4 @@
-# make          the three programs, into bin/
+# make          the programs, into bin/
 # make demo     the main job on shipped requests, in a real sandbox
 # make test     installs and starts what the tests need, and runs them
 # make lint     what must stay clean
@@ -15,6 +15,7 @@ build:
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/bailiff ./cmd/bailiff
 	go build -trimpath -ldflags '-s -w' -o bin/bailiff-runner ./cmd/bailiff-runner
 	go build -trimpath -ldflags '-s -w' -o bin/bailiff-hook ./cmd/bailiff-hook
+	go build -trimpath -ldflags '-s -w' -o bin/bailiff-host ./cmd/bailiff-host
 
 demo: build
 	@scripts/demo-deps
@@ -42,7 +43,7 @@ lint:
 
 cross:
 	for target in linux/amd64 linux/arm64 darwin/arm64; do \
-	  for program in bailiff bailiff-runner bailiff-hook; do \
+	  for program in bailiff bailiff-runner bailiff-hook bailiff-host; do \
 	    GOOS=$${target%/*} GOARCH=$${target#*/} go build -o /dev/null ./cmd/$$program || exit 1; \
 	  done; \
 	done

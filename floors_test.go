@@ -33,7 +33,7 @@ var floors = map[string]int{
 	"enforcer":           3,
 	"gateway":            4,
 	"gateway/client":     5, "gateway/console": 5, "gateway/mcp": 5, "internal/hermes": 5,
-	"cmd/bailiff": 6, "cmd/bailiff-runner": 6, "cmd/bailiff-hook": 6, "docs": 6,
+	"cmd/bailiff": 6, "cmd/bailiff-runner": 6, "cmd/bailiff-hook": 6, "cmd/bailiff-host": 6, "docs": 6,
 	"backends/runner/armour":       0,
 	"backends/runner/mailbox":      0,
 	"backends/backendtest/machine": 3, // of tests only

@@ -14,7 +14,10 @@ import (
 	"testing"
 )
 
-const program = "github.com/bailiff-dev/bailiff/cmd/bailiff-runner"
+const (
+	programs = "github.com/bailiff-dev/bailiff/cmd/"
+	program  = programs + "bailiff-runner"
+)
 
 // Runner is the path of the bailiff-runner program, built once for the test
 // binary that calls it.
@@ -42,14 +45,28 @@ var build = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(folder, "bailiff-runner")
+	return path, errors.Join(compile(program, path), noteSources())
+})
+
+// Beside builds another program of ours next to the runner, where a backend looks for
+// it.
+func Beside(t testing.TB, name string) {
+	t.Helper()
+	if err := compile(programs+name, filepath.Join(filepath.Dir(Runner(t)), name)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// compile builds a program as it is released.
+func compile(program, path string) error {
 	made := fmt.Sprintf("%s.%d", path, os.Getpid())
 	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", made, program)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building bailiff-runner: %w\n%s", err, out)
+		return fmt.Errorf("building %s: %w\n%s", filepath.Base(path), err, out)
 	}
-	return path, errors.Join(os.Rename(made, path), noteSources())
-})
+	return os.Rename(made, path)
+}
 
 // noteSources opens what the program is made of, so that the results of a test
 // that used it are not taken from the cache when that has changed.

@@ -101,7 +101,7 @@ func (b *Backend) programs() ([]string, error) {
 func (b *Backend) ownRoot() ([]string, error) {
 	entries, err := os.ReadDir(b.cfg.Root)
 	if err != nil {
-		return nil, fmt.Errorf("%w: reading backends.bubblewrap.root: %w", backends.ErrUnavailable, err)
+		return nil, fmt.Errorf("%w: reading backends.%s.root: %w", backends.ErrUnavailable, b.Backend, err)
 	}
 	var list []string
 	for _, entry := range entries {
@@ -110,7 +110,7 @@ func (b *Backend) ownRoot() ([]string, error) {
 		}
 		shown, err := shownAs(filepath.Join(b.cfg.Root, entry.Name()), "/"+entry.Name())
 		if err != nil {
-			return nil, fmt.Errorf("reading backends.bubblewrap.root: %w", err)
+			return nil, fmt.Errorf("reading backends.%s.root: %w", b.Backend, err)
 		}
 		list = append(list, shown...)
 	}

@@ -40,6 +40,9 @@ import (
 
 // Config says what sandboxes are made of.
 type Config struct {
+	// Name is that of the section of bailiff.yaml which this is about; empty means
+	// bubblewrap.
+	Name string
 	// Runner is the path of the bailiff-runner program.
 	Runner string
 	// StateDir holds the workspaces.
@@ -77,10 +80,13 @@ func New(cfg Config) (*Backend, error) {
 	if cfg.User == "" {
 		cfg.User = "10000:10000"
 	}
+	if cfg.Name == "" {
+		cfg.Name = "bubblewrap"
+	}
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	b := &Backend{cfg: cfg, Shelf: &shelf.Shelf{Backend: "bubblewrap", Folder: cfg.StateDir, AcceptUnbounded: slices.Contains(cfg.AcceptMissing, shelf.DiskMB)}}
+	b := &Backend{cfg: cfg, Shelf: &shelf.Shelf{Backend: cfg.Name, Folder: cfg.StateDir, AcceptUnbounded: slices.Contains(cfg.AcceptMissing, shelf.DiskMB)}}
 	if _, err := fmt.Sscanf(cfg.User, "%d:%d", &b.UID, &b.GID); err != nil {
 		return nil, fmt.Errorf("reading bubblewrap user %q: %w", cfg.User, err)
 	}
@@ -168,7 +174,7 @@ func (b *Backend) check(spec backends.Spec) error {
 	case spec.Network != "none":
 		return fmt.Errorf("%w: on the bubblewrap backend network must be \"none\", since another would be the host's own", backends.ErrUnsupported)
 	case spec.Image != "":
-		return fmt.Errorf("%w: the bubblewrap backend has no images; set backends.bubblewrap.root to choose what sandboxes see", backends.ErrUnsupported)
+		return fmt.Errorf("%w: the bubblewrap backend has no images; set backends.%s.root to choose what sandboxes see", backends.ErrUnsupported, b.Backend)
 	case spec.PIDs > 0 && spec.PIDs < leastPIDs:
 		return fmt.Errorf("%w: pids is %d, want at least %d, since the runner's threads count too", backends.ErrUnsupported, spec.PIDs, leastPIDs)
 	}

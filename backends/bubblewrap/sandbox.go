@@ -50,7 +50,7 @@ func (b *Backend) Open(ctx context.Context, spec backends.Spec) (backends.Sandbo
 		return nil, err
 	}
 	var child *runner.Child
-	err = b.launch(ctx, spec, group, func(cmd *exec.Cmd, prepare, admit func() error) (err error) {
+	err = b.launch(ctx, spec, group, nothing, func(cmd *exec.Cmd, prepare, admit func() error) (err error) {
 		child, err = runner.Launch(ctx, cmd, runner.Place{PIDs: spec.PIDs}, prepare, admit)
 		return err
 	})
@@ -59,6 +59,8 @@ func (b *Backend) Open(ctx context.Context, spec backends.Spec) (backends.Sandbo
 	}
 	return &sandbox{child, "bwrap-" + strings.ToLower(rand.Text()[:12]), group}, nil
 }
+
+func nothing() error { return nil }
 
 // bounds refuses what cannot be done and makes what bounds the rest.
 func (b *Backend) bounds(ctx context.Context, spec backends.Spec) (*cgroup.Group, error) {
@@ -80,13 +82,14 @@ func (b *Backend) unbounded(err error) error {
 	if !errors.As(err, &missing) {
 		return fmt.Errorf("%w: %w", backends.ErrUnavailable, err)
 	}
-	return fmt.Errorf("%w: %w; run the sidecar as root or with delegated control groups, or accept it with backends.bubblewrap.accept_missing_limits: [%s]",
-		backends.ErrUnsupported, err, missing.Limit)
+	return fmt.Errorf("%w: %w; run the sidecar as root or with delegated control groups, or accept it with backends.%s.accept_missing_limits: [%s]",
+		backends.ErrUnsupported, err, b.Backend, missing.Limit)
 }
 
 // launch has bwrap started, which waits with the namespaces made until its processes
-// are in the group.
-func (b *Backend) launch(ctx context.Context, spec backends.Spec, group *cgroup.Group, start func(cmd *exec.Cmd, prepare, admit func() error) error) error {
+// are in the group and announce has told whoever wants to hear it.
+func (b *Backend) launch(ctx context.Context, spec backends.Spec, group *cgroup.Group, announce func() error,
+	start func(cmd *exec.Cmd, prepare, admit func() error) error) error {
 	workspace, err := b.workspace(ctx, spec)
 	if err != nil {
 		return err
@@ -110,6 +113,9 @@ func (b *Backend) launch(ctx context.Context, spec backends.Spec, group *cgroup.
 	err = start(cmd, workspace.Mount, func() error {
 		handed.closeTheirs()
 		if err := admit(group, cmd.Process.Pid, made); err != nil {
+			return err
+		}
+		if err := announce(); err != nil {
 			return err
 		}
 		_, err := goOn.Write([]byte{1})

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/loop"
@@ -108,15 +109,21 @@ func (s *Shelf) onDisk(disk string) (Workspace, error) {
 	return Workspace{s.folders(), device, s.UID, s.GID}, nil
 }
 
-// makeDisk makes one unless it was made meanwhile.
+// makeDisk makes one unless it was made meanwhile, by another process too.
 func (s *Shelf) makeDisk(ctx context.Context, disk string, sizeMB int) error {
-	s.making.Lock()
-	defer s.making.Unlock()
-	if exists(disk) {
-		return nil
-	}
 	if err := os.MkdirAll(s.disks(), 0o700); err != nil {
 		return err
+	}
+	folder, err := os.Open(s.disks())
+	if err != nil {
+		return err
+	}
+	defer folder.Close() // which ends the lock
+	if err := syscall.Flock(int(folder.Fd()), syscall.LOCK_EX); err != nil {
+		return err
+	}
+	if exists(disk) {
+		return nil
 	}
 	return loop.Make(ctx, disk, sizeMB)
 }

@@ -20,7 +20,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 
 	"github.com/bailiff-dev/bailiff/backends"
@@ -41,9 +40,6 @@ type Shelf struct {
 	UID, GID int
 	// AcceptUnbounded says that a bound may be left out where it cannot be kept.
 	AcceptUnbounded bool
-
-	// making is held while a disk is made.
-	making sync.Mutex
 }
 
 func (s *Shelf) folder(owner, workspace string) string {
