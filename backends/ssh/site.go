@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/bubblewrap"
 	"github.com/bailiff-dev/bailiff/internal/remote"
 	"github.com/bailiff-dev/bailiff/internal/words"
 )
@@ -54,7 +55,8 @@ func (s *site) with(ctx context.Context, do func(ground) error) error {
 			err = do(g)
 		}
 	}
-	if err != nil {
+	var said *bubblewrap.Fault
+	if err != nil && !errors.As(err, &said) {
 		s.remember(nil)
 	}
 	return err

@@ -85,8 +85,18 @@ func New(cfg Config) (backends.Backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ssh backend: %w", err)
 	}
+	if cfg.Sandbox == Bubblewrap {
+		// What makes sandboxes must be able to copy the runner into them.
+		return &boxed{&site{host: host, cfg: cfg, needed: []program{{runnerName, "511"}, {hostName, "511"}}}}, nil
+	}
 	return &bare{&site{host: host, cfg: cfg, needed: []program{{runnerName, "111"}}}}, nil
 }
+
+// The programs that are brought to a host.
+const (
+	runnerName = "bailiff-runner"
+	hostName   = "bailiff-host"
+)
 
 // reached is how the host is reached.
 func (c Config) reached() (remote.Config, error) {
@@ -106,8 +116,6 @@ func (c Config) reached() (remote.Config, error) {
 	whole.User, whole.Address, err = remote.Parse(c.Host)
 	return whole, err
 }
-
-const runnerName = "bailiff-runner"
 
 // bare runs commands on the host itself.
 type bare struct{ *site }
@@ -153,6 +161,8 @@ type sandbox struct {
 	*runner.Client
 	id      string
 	process *remote.Process
+	// giveUp is longer than a host can be silent without being given up.
+	giveUp time.Duration
 }
 
 // attach greets the runner. If it is not there, the error tells how what should have
@@ -162,7 +172,7 @@ func attach(ctx context.Context, process *remote.Process, place runner.Place) (*
 	if err != nil {
 		return nil, explained(ctx, process, err)
 	}
-	return &sandbox{client, "ssh-" + strings.ToLower(rand.Text()[:12]), process}, nil
+	return &sandbox{client, "ssh-" + strings.ToLower(rand.Text()[:12]), process, 2 * place.Linger}, nil
 }
 
 // ID is a name of its own.
@@ -182,15 +192,18 @@ func (s *sandbox) Run(ctx context.Context, cmd backends.Command, out func([]byte
 	return exit, err
 }
 
-// Close ends everything inside, and waits until the other side says so or the
-// connection is gone.
-func (s *sandbox) Close(ctx context.Context) error {
+// Close ends everything inside, and waits until the host says that it has ended or
+// the connection is gone, however long the caller wants to wait: a host that says
+// nothing is given up before long.
+func (s *sandbox) Close(context.Context) error {
 	_ = s.Client.Close()
+	late := time.NewTimer(s.giveUp)
+	defer late.Stop()
 	select {
 	case <-s.process.Ended():
 		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("closing a sandbox: the host has not said that it has ended: %w", ctx.Err())
+	case <-late.C:
+		return errors.New("closing a sandbox: the host does not say that it has ended")
 	}
 }
 

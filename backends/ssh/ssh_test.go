@@ -32,15 +32,48 @@ func made(t testing.TB, cfg *ssh.Config) backends.Backend {
 	return b
 }
 
-// breaks kills what serves those who are logged in.
-func breaks(server *remotetest.Server) func(testing.TB, backends.Sandbox) {
-	return func(testing.TB, backends.Sandbox) { server.Cut() }
-}
+const endsWithConnection = "its sandboxes end with the connection: a sweep finds control groups alone"
 
 func TestConformance(t *testing.T) {
 	server := remotetest.Serve(t, remotetest.Options{})
 	open := func(t testing.TB) backends.Backend { return made(t, section(server, server.User(t))) }
-	backendtest.Run(t, backendtest.Config{Name: "ssh", Open: open, Spec: spec, Break: breaks(server)})
+	backendtest.Run(t, backendtest.Config{Name: "ssh", Against: "OpenSSH's sshd on the machine of the tests, as a user without rights and as root", Open: open, Spec: spec})
+}
+
+// boxes are the limits that a host can keep where root logs in.
+var boxes = backends.Spec{Owner: "test", Session: "s", Network: "none", CPUs: 2, MemoryMB: 512, DiskMB: 256, PIDs: 600, ReadOnly: true}
+
+func TestConformanceInASandbox(t *testing.T) {
+	server := remotetest.Serve(t, remotetest.Options{})
+	backendtest.Run(t, backendtest.Config{Name: "ssh-bubblewrap", Against: "OpenSSH's sshd and bubblewrap on the machine of the tests, as root and as a user without rights",
+		Open: func(t testing.TB) backends.Backend { return boxed(t, server, "root") }, Spec: boxes,
+		Without: map[string]string{"A sweep removes what its owner does not keep": endsWithConnection, "A sweep spares what is being opened": endsWithConnection}})
+}
+
+// boxed has sandboxes made at a server.
+func boxed(t testing.TB, server *remotetest.Server, user string) backends.Backend {
+	t.Helper()
+	backendtest.Beside(t, "bailiff-host")
+	cfg := section(server, user)
+	cfg.Sandbox = ssh.Bubblewrap
+	if user == "root" {
+		cfg.Folder = filepath.Join(server.Folder, "roots")
+	} else {
+		cfg.Inside.AcceptMissing = []string{"cpus", "memory_mb", "pids"}
+	}
+	return made(t, cfg)
+}
+
+func TestConformanceInASandboxOfAnUnprivilegedUser(t *testing.T) {
+	server := remotetest.Serve(t, remotetest.Options{})
+	wanted := boxes
+	wanted.CPUs, wanted.MemoryMB, wanted.PIDs = 0, 0, 0
+	backendtest.Run(t, backendtest.Config{Spec: wanted, Open: func(t testing.TB) backends.Backend { return boxed(t, server, server.User(t)) },
+		Without: map[string]string{
+			"What it cannot do is refused by the name of the field": "the configuration accepts that limits are missing",
+			"A sweep removes what its owner does not keep":          endsWithConnection,
+			"A sweep spares what is being opened":                   endsWithConnection,
+		}})
 }
 
 func TestConformanceForRoot(t *testing.T) {
@@ -50,7 +83,7 @@ func TestConformanceForRoot(t *testing.T) {
 		cfg.Folder = filepath.Join(server.Folder, "roots")
 		return made(t, cfg)
 	}
-	backendtest.Run(t, backendtest.Config{Open: open, Spec: spec, Break: breaks(server), Without: map[string]string{
+	backendtest.Run(t, backendtest.Config{Open: open, Spec: spec, Without: map[string]string{
 		"A command cannot look into the runner": "root can; as another user they cannot",
 	}})
 }

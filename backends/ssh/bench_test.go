@@ -1,0 +1,76 @@
+package ssh_test
+
+import (
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/backends/runner"
+	"github.com/bailiff-dev/bailiff/internal/remote/remotetest"
+)
+
+// BenchmarkCommandOverSSH runs a command in live sandboxes and by the ssh command over
+// a connection that stands, by turns: medians, and their ratios.
+func BenchmarkCommandOverSSH(b *testing.B) {
+	server := remotetest.Serve(b, remotetest.Options{})
+	master := standing(b, server)
+	ways := map[string]func() error{
+		"ssh":        func() error { return exec.Command("ssh", append(master, "true")...).Run() },
+		"bare":       inside(b, made(b, section(server, server.User(b))), spec),
+		"bubblewrap": inside(b, boxed(b, server, "root"), boxes),
+	}
+	took := map[string][]time.Duration{}
+	for b.Loop() {
+		for way, do := range ways {
+			began := time.Now()
+			if err := do(); err != nil {
+				b.Fatal(err)
+			}
+			took[way] = append(took[way], time.Since(began))
+		}
+	}
+	for way, all := range took {
+		b.ReportMetric(float64(median(all).Microseconds()), way+"-µs")
+	}
+	b.ReportMetric(float64(median(took["bare"]))/float64(median(took["ssh"])), "ratio")
+	b.ReportMetric(float64(median(took["bubblewrap"]))/float64(median(took["ssh"])), "bubblewrap-ratio")
+}
+
+// standing is the beginning of a command line of ssh, over a connection that stays.
+func standing(b *testing.B, server *remotetest.Server) []string {
+	b.Helper()
+	program, err := exec.LookPath("ssh")
+	backendtest.Needs(b, "THE SSH COMMAND", err)
+	socket := filepath.Join(b.TempDir(), "master")
+	master := []string{"-F", "none", "-S", socket, "-o", "BatchMode=yes", "-o", "UserKnownHostsFile=" + filepath.Join(server.Folder, "known_hosts"),
+		"-i", filepath.Join(server.Folder, "user"), "-p", server.Port(), server.User(b) + "@127.0.0.1"}
+	cmd := exec.Command(program, append([]string{"-M", "-N", "-f"}, master...)...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		b.Fatalf("connecting: %v\n%s", err, out)
+	}
+	b.Cleanup(func() { _ = exec.Command(program, append([]string{"-O", "exit"}, master...)...).Run() })
+	return master
+}
+
+// inside runs a command in a sandbox that stands.
+func inside(b *testing.B, backend backends.Backend, wanted backends.Spec) func() error {
+	b.Helper()
+	sandbox, err := backend.Open(b.Context(), wanted)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { sandbox.Close(b.Context()) })
+	return func() error {
+		_, err := sandbox.Run(b.Context(), runner.Shell("true"), func([]byte) {})
+		return err
+	}
+}
+
+func median(all []time.Duration) time.Duration {
+	slices.Sort(all)
+	return all[len(all)/2]
+}

@@ -1,0 +1,150 @@
+package ssh_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/backends/runner"
+	"github.com/bailiff-dev/bailiff/backends/ssh"
+	"github.com/bailiff-dev/bailiff/internal/remote/remotetest"
+)
+
+// installed lists what is in the folder of a host.
+func installed(t *testing.T, folder string) (list []os.FileInfo) {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		about, err := entry.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, about)
+	}
+	return list
+}
+
+func TestTheRunnerIsBroughtOnceAndAgainWhenItIsGone(t *testing.T) {
+	server := remotetest.Serve(t, remotetest.Options{})
+	cfg := section(server, server.User(t))
+	b := made(t, cfg)
+	serves(t, b, spec)
+	first := installed(t, cfg.Folder)
+	if len(first) != 1 || !strings.HasPrefix(first[0].Name(), "bailiff-runner-") || first[0].Mode() != 0o111 {
+		t.Fatalf("in the folder are %v, want a runner that can be run and not read", first)
+	}
+	for _, b := range []backends.Backend{b, made(t, cfg)} {
+		serves(t, b, spec)
+		if now := installed(t, cfg.Folder); len(now) != 1 || !os.SameFile(first[0], now[0]) {
+			t.Errorf("in the folder are %v, want the same runner", now)
+		}
+	}
+	standing, err := b.Open(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer standing.Close(t.Context())
+	if err := os.RemoveAll(cfg.Folder); err != nil {
+		t.Fatal(err)
+	}
+	serves(t, b, spec)
+	if exit, err := standing.Run(t.Context(), runner.Shell("true"), func([]byte) {}); err != nil || exit.Code != 0 {
+		t.Errorf("what stood when the folder went says %+v, %v", exit, err)
+	}
+}
+
+func TestAHostIsServedWhateverItsShellSaysFirst(t *testing.T) {
+	for _, shell := range []string{"/bin/sh", "/bin/bash"} {
+		for _, sandbox := range []string{"", ssh.Bubblewrap} {
+			t.Run(filepath.Base(shell)+sandbox, func(t *testing.T) {
+				backendtest.Beside(t, "bailiff-host")
+				server := remotetest.Serve(t, remotetest.Options{Shell: shell, Settings: []string{"SetEnv NOISE=1 BASH_ENV=" + filepath.Join("/", "etc", "profile")}})
+				for _, name := range []string{".bashrc", ".profile"} {
+					if err := os.WriteFile(filepath.Join(server.Home, name), []byte("echo welcome; echo and mind the step >&2\n"), 0o644); err != nil {
+						t.Fatal(err)
+					}
+				}
+				cfg := section(server, server.User(t))
+				cfg.Sandbox = sandbox
+				wanted := spec
+				if sandbox != "" {
+					wanted = backends.Spec{Network: "none", ReadOnly: true}
+				}
+				if out := run(t, made(t, cfg), wanted, "echo $NOISE$SSH_CONNECTION$BASH_ENV$USER$LOGNAME; env | sort | sed 's/=.*//' | tr '\\n' ' '"); out != "\nHOME LANG PATH PWD SHELL SHLVL TERM _ " {
+					t.Errorf("it said %q", out)
+				}
+			})
+		}
+	}
+}
+
+// A machine that calls itself otherwise is served with what lies beside the runner for
+// such ones. What lies there is this machine's, or it could not be run.
+func TestAHostOfAnotherArchitectureGetsItsOwnRunner(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("SKIPPED WITHOUT AMD64: the other machine is an arm64")
+	}
+	for _, c := range []struct{ name, says, beside, fault string }{
+		{"it has one", `s) echo Linux;; -m) echo aarch64`, "bailiff-runner-linux-arm64", ""},
+		{"there is none for it", `s) echo Linux;; -m) echo aarch64`, "bailiff-runner-linux-mips", "bailiff-runner-linux-arm64"},
+		{"nobody has one", `s) echo Linux;; -m) echo riscv64`, "", "riscv64"},
+		{"it is no Linux", `s) echo FreeBSD;; -m) echo x86_64`, "", "FreeBSD"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			folder := t.TempDir()
+			if err := os.Chmod(filepath.Dir(folder), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(folder, "uname"), []byte("#!/bin/sh\ncase $1 in -"+c.says+";; esac\n"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			content, err := os.ReadFile(backendtest.Runner(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range []string{"bailiff-runner", c.beside} {
+				if err := os.WriteFile(filepath.Join(folder, name), content, 0o755); name != "" && err != nil {
+					t.Fatal(err)
+				}
+			}
+			server := remotetest.Serve(t, remotetest.Options{Settings: []string{"SetEnv PATH=" + folder + ":/usr/bin:/bin"}})
+			b, err := section(server, server.User(t)).Make(backends.House{Runner: filepath.Join(folder, "bailiff-runner")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := b.Ready(t.Context()); (err == nil) != (c.fault == "") || err != nil && !strings.Contains(err.Error(), c.fault) {
+				t.Errorf("not ready: %v, want an error that speaks of %q", err, c.fault)
+			}
+		})
+	}
+}
+
+func TestAFolderThatAllowsNoProgramsOrIsSomebodyElsesIsRefused(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("SKIPPED WITHOUT ROOT: only root can mount what allows no programs")
+	}
+	noexec := "/mnt"
+	server := remotetest.Serve(t, remotetest.Options{Mounts: []string{"mount -t tmpfs -o noexec,mode=1777 none " + noexec}})
+	for folder, fault := range map[string]string{noexec + "/bailiff": "noexec", server.Folder: "Operation not permitted"} {
+		cfg := section(server, server.User(t))
+		cfg.Folder = folder
+		if err := made(t, cfg).Ready(t.Context()); err == nil || !strings.Contains(err.Error(), fault) {
+			t.Errorf("not ready: %v, want an error that speaks of %q", err, fault)
+		}
+	}
+	cfg := section(server, "root")
+	if err := made(t, cfg).Ready(t.Context()); err != nil {
+		t.Errorf("not ready: %v", err)
+	}
+	cfg.Folder = server.Home
+	if err := made(t, cfg).Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "not the own folder") {
+		t.Errorf("not ready: %v, want an error that says whose the folder is", err)
+	}
+}
