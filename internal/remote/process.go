@@ -16,12 +16,15 @@ import (
 // its standard output.
 type Process struct {
 	session *ssh.Session
-	in      io.WriteCloser
 	out     *io.PipeReader
-	words   lastWords
-	closed  sync.Once
-	ended   chan struct{}
-	err     error
+	// saying is held by who writes or ends the input.
+	saying sync.Mutex
+	in     io.WriteCloser
+	silent bool
+	words  lastWords
+	closed sync.Once
+	ended  chan struct{}
+	err    error
 }
 
 // start starts a command in a session of its own.
@@ -72,10 +75,22 @@ func (p *Process) wait(leave func()) {
 func (p *Process) Read(b []byte) (int, error) { return p.out.Read(b) }
 
 // Write writes to the input.
-func (p *Process) Write(b []byte) (int, error) { return p.in.Write(b) }
+func (p *Process) Write(b []byte) (int, error) {
+	p.saying.Lock()
+	defer p.saying.Unlock()
+	return p.in.Write(b)
+}
 
-// CloseWrite ends the input.
-func (p *Process) CloseWrite() error { return p.in.Close() }
+// CloseWrite ends the input, after what is being written.
+func (p *Process) CloseWrite() error {
+	p.saying.Lock()
+	defer p.saying.Unlock()
+	if p.silent {
+		return nil
+	}
+	p.silent = true
+	return p.in.Close()
+}
 
 // grace is how long a command may go on whose input has ended since nobody cares for
 // it any more.
@@ -92,7 +107,7 @@ func (p *Process) Close() error {
 }
 
 func (p *Process) end() {
-	_ = p.in.Close()
+	go p.CloseWrite()
 	late := time.NewTimer(grace)
 	defer late.Stop()
 	select {
