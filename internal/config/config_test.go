@@ -64,6 +64,8 @@ func TestAGoodConfigurationIsReadWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	engine := docker.Defaults()
+	engine.Image, engine.User, engine.AcceptMissingLimits, engine.MountsAllowed = "python:3.12", "1000:1000", []string{"disk_mb"}, []string{"/srv/data"}
 	want := &Config{
 		Path:     "/etc/bailiff/bailiff.yaml",
 		StateDir: "/var/lib/bailiff",
@@ -100,7 +102,7 @@ func TestAGoodConfigurationIsReadWhole(t *testing.T) {
 			Warm:              Warm{Sandboxes: 0, MemoryMB: 512},
 		},
 		Backends: Backends{
-			"docker":     &docker.Config{Image: "python:3.12", User: "1000:1000", AcceptMissingLimits: []string{"disk_mb"}, MountsAllowed: []string{"/srv/data"}},
+			"docker":     engine,
 			"bubblewrap": &bubblewrap.Config{},
 			"local":      &local.Config{Workdir: "/home/ana/agent"},
 		},
