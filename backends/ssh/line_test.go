@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/runner"
@@ -187,4 +188,45 @@ func TestReadySaysWhyAHostCannotBeUsed(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestNoValueOfAVariableIsSeenOnTheHost(t *testing.T) {
+	kinds(t, func(t *testing.T, _ *remotetest.Server, cfg *ssh.Config, wanted backends.Spec, runs string) {
+		sandbox, err := made(t, cfg).Open(t.Context(), wanted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer sandbox.Close(context.Background())
+		value := fmt.Sprintf("value%017d", rand.Int64N(1e17))
+		cmd := runner.Shell("echo run >>" + runs + "; read; printf %s \"$SECRET\"")
+		cmd.Env, cmd.HeadBytes = map[string]bailiff.Secret{"SECRET": bailiff.NewSecret(value)}, 1000
+		p, err := sandbox.Start(t.Context(), cmd, "reads")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := marked(value); n > 0 {
+			t.Errorf("%d command lines hold it", n)
+		}
+		if n := holding(value); n != 1 {
+			t.Errorf("%d processes have it in their environment, want the command alone", n)
+		}
+		if err := p.CloseInput(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		<-p.Done()
+		if piece, err := p.Log(t.Context(), 0, 1000); err != nil || string(piece.Data) != value {
+			t.Errorf("the command has %q, %v", piece.Data, err)
+		}
+	})
+}
+
+// holding counts the processes that have a text in their environment.
+func holding(text string) (n int) {
+	files, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, file := range files {
+		if environment, _ := os.ReadFile(file); strings.Contains(string(environment), text) {
+			n++
+		}
+	}
+	return n
 }
