@@ -81,7 +81,8 @@ func (p *Process) Write(b []byte) (int, error) {
 	return p.in.Write(b)
 }
 
-// CloseWrite ends the input, after what is being written.
+// CloseWrite ends the input, after what is being written. That of a command that has
+// ended is over.
 func (p *Process) CloseWrite() error {
 	p.saying.Lock()
 	defer p.saying.Unlock()
@@ -89,7 +90,10 @@ func (p *Process) CloseWrite() error {
 		return nil
 	}
 	p.silent = true
-	return p.in.Close()
+	if err := p.in.Close(); err != io.EOF {
+		return err
+	}
+	return nil
 }
 
 // grace is how long a command may go on whose input has ended since nobody cares for
