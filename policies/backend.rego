@@ -164,9 +164,18 @@ backend := {
 	"mounts": mounts,
 }
 
+# A backend that may isolate or not, as it is configured, is not the one of its row where
+# it does not.
 sandbox := row if {
 	row := said_of(data.bailiff.tables.sandboxes, chosen)
+	as_isolated(row)
+} else := data.bailiff.tables.bare_sandbox if {
+	input.backend.available[chosen].isolated == false
 } else := data.bailiff.tables.unnamed_sandbox
+
+as_isolated(_) if isolates(chosen)
+
+as_isolated(row) if row.host
 
 # Whether files stay when the sandbox goes: what is said of the chat or the platform on
 # this backend, else what the table of sandboxes says.

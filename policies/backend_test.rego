@@ -145,6 +145,25 @@ test_sandbox_has_an_age_and_the_least_of_those_given_holds if {
 	short.limits == {"timeout_seconds": 180, "output_bytes": 50000, "background_seconds": 90, "processes": 2}
 }
 
+with_ssh(name, isolated) := object.union(
+	object.remove(ls(name), ["backend"]),
+	{"backend": {"requested": "", "available": {"ssh": {"isolated": isolated, "ready": true}}}},
+)
+
+test_backend_that_isolates_nothing_is_as_it_is_whatever_its_row_says if {
+	platform := {"isolation": "optional", "backends": ["ssh"]}
+	rows := {"sandboxes": {"ssh": usual_sandbox}, "platforms": {"cli": platform, "telegram": object.union(platform, {"isolation": "required"})}}
+	bare := by(rows, with_ssh("cli", false)).backend
+	object.filter(bare, ["name", "network", "cpus", "memory_mb", "pids", "read_only"]) == {
+		"name": "ssh", "network": "full", "cpus": 0, "memory_mb": 0, "pids": 0, "read_only": false,
+	}
+	every name in ["cli", "telegram"] {
+		boxed := by(rows, with_ssh(name, true)).backend
+		object.filter(boxed, ["name", "network", "cpus", "read_only"]) == {"name": "ssh", "network": "none", "cpus": 1, "read_only": true}
+	}
+	by(rows, with_ssh("telegram", false)).outcome == "deny"
+}
+
 test_backend_that_no_table_names_is_bounded_too if {
 	added := object.union(ls("telegram"), {"backend": {"available": {"vault": {"isolated": true, "ready": true}}}})
 	answer := usually(added) with data.bailiff.backend_candidates as {{"name": "vault", "rank": -1}}

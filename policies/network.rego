@@ -14,7 +14,7 @@ networks contains opened_by_table
 networks contains chat.network
 
 opened_by_table := said if {
-	said := said_of(data.bailiff.tables.sandboxes, chosen).network
+	said := sandbox.network
 } else := said if {
 	said := chat.network
 } else := data.bailiff.tables.network.platforms[input.session.platform]

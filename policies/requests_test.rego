@@ -111,6 +111,7 @@ by(more, asked) := answer if {
 		with data.bailiff.tables.chats as tables.chats
 		with data.bailiff.tables.sandboxes as tables.sandboxes
 		with data.bailiff.tables.unnamed_sandbox as tables.unnamed_sandbox
+		with data.bailiff.tables.bare_sandbox as tables.bare_sandbox
 		with data.bailiff.tables.network as tables.network
 		with data.bailiff.tables.limits as tables.limits
 		with data.bailiff.tables.callable_tools as tables.callable_tools
@@ -132,6 +133,7 @@ usual_tables := {
 		"local": {"host": true, "scope": "session", "read_only": false, "network": {"network": "full"}, "limits": {"processes": 16}},
 	},
 	"unnamed_sandbox": usual_sandbox,
+	"bare_sandbox": {"scope": "session", "read_only": false, "network": {"network": "full"}, "limits": {"idle_seconds": 3600}},
 	"network": {"platforms": {}},
 	"limits": {
 		"tools": {tool: {"timeout_seconds": 600, "output_bytes": 50000} | some tool in ["terminal", "execute_code", "process", "call"]},

@@ -43,6 +43,7 @@ func known(all any, words map[string]bool) map[string]shape {
 		"chats":           technologies.chats(all),
 		"sandboxes":       technologies.to(sandbox),
 		"unnamed_sandbox": sandbox,
+		"bare_sandbox":    sandbox,
 		"network":         fields(map[string]shape{"platforms": named(network)}),
 		"limits":          fields(map[string]shape{"tools": toolsTo(limits), "unasked_timeout_seconds": toolsTo(count)}),
 		"callable_tools":  callable,
