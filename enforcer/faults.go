@@ -35,8 +35,8 @@ func (e *Enforcer) noSandbox(ctx context.Context, d bailiff.Decision, err error)
 	case errors.As(err, new(unready)):
 		return failed(bailiff.Unavailable, bailiff.CodeBackend, err).at(d.Backend.Name)
 	}
-	e.readiness.doubt(d.Backend.Name)
-	e.images.doubt(d.Backend.Name)
+	e.readiness.reprobe(d.Backend.Name)
+	e.images.expire(d.Backend.Name)
 	e.Log.Error("opening a sandbox", "backend", d.Backend.Name, "error", err)
 	return failed(bailiff.Unavailable, bailiff.CodeBackend, fmt.Errorf("opening a %s sandbox: %w", d.Backend.Name, err)).at(d.Backend.Name)
 }

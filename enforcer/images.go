@@ -37,13 +37,12 @@ func (e *Enforcer) pinImage(ctx context.Context, d *bailiff.Decision) error {
 		return nil
 	}
 	key := d.Backend.Name + " " + d.Backend.Image
-	unready := e.readiness.refusal(d.Backend.Name)
-	if image, ok := e.images.known(key, unready != nil); ok {
+	if image, ok := e.images.known(key, e.readiness.fault(d.Backend.Name) != nil); ok {
 		d.Backend.Image = image
 		return nil
 	}
-	if unready != nil {
-		return unready
+	if err := e.readiness.admit(d.Backend.Name, "image "+d.Backend.Image); err != nil {
+		return err
 	}
 	image, err := resolver.Resolve(ctx, d.Backend.Image)
 	if err != nil {
@@ -71,8 +70,8 @@ func (i *images) learn(key, image string) {
 	i.pinned[key] = pin{image, time.Now().Add(pinTime)}
 }
 
-// doubt has what a backend's images mean asked anew.
-func (i *images) doubt(backend string) {
+// expire has what a backend's images mean asked anew.
+func (i *images) expire(backend string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for key, p := range i.pinned {

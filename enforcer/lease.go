@@ -191,10 +191,10 @@ func (ls *leases) enter(t tenant, guest bailiff.Session, maker backends.Backend)
 		l = nil
 	}
 	if l == nil {
-		if err := ls.ready.refusal(t.backend); err != nil {
+		if err := ls.roomFor(t); err != nil {
 			return nil, err
 		}
-		if err := ls.roomFor(t); err != nil {
+		if err := ls.ready.admit(t.backend, fingerprint(t.spec)); err != nil {
 			return nil, err
 		}
 		l = ls.make(t, maker)

@@ -18,55 +18,30 @@ const (
 	probeEvery   = 30 * time.Second
 	probeTimeout = 10 * time.Second
 	// firstPause is how soon a backend that is not ready is asked again, and how
-	// rarely at most one is asked that requests doubt; each further failure doubles it.
+	// rarely at most one is asked that failed a request; each further failure doubles it.
 	firstPause = time.Second
-	// trialEvery is how rarely at most a backend is tried that says it is ready, and
-	// opens nothing: a trial costs what a sandbox does. As long one that went well is
-	// believed, whatever fails.
-	trialEvery = 5 * time.Minute
-	// patience is how many openings in a row may fail before a backend is tried.
-	patience = 3
 )
 
 // readiness knows which backends can make a sandbox now, so that no request has to
-// ask a daemon, and none waits for what will not come. It is a circuit breaker: a
-// backend that does not answer gets no request, and neither does one that answers,
-// but opens nothing. Whether that is so is not for those to say whose sandboxes
-// failed, since it may be their files or their image that are at fault: after some
-// failures in a row a sandbox is opened for nobody, on an empty workspace and like
-// one that could be opened before. While that fails the backend is not ready, and it
-// is tried again ever more rarely.
+// ask a daemon, and none waits for what will not come: a backend that does not answer
+// gets no request, and neither does one whose [breaker] is open.
 type readiness struct {
 	backends map[string]backends.Backend
 	observer Observer
 	log      *slog.Logger
 	wake     map[string]chan struct{} // asks for a probe ahead of time
 
-	mu         sync.Mutex
-	conditions map[string]*condition
-}
-
-// condition is what is known of one backend.
-type condition struct {
-	// fault is why it is not ready; of one that has not been asked yet, errUnprobed.
-	fault error
-	// faults counts how often in a row that was found.
-	faults int
-	// failures counts the openings in a row that failed, none before trusted.
-	failures int
-	trusted  time.Time
-	// usual is what was opened last, and before anything was, what could not be.
-	usual  backends.Spec
-	opened bool
+	mu       sync.Mutex
+	breakers map[string]*breaker
 }
 
 var errUnprobed = errors.New("not probed yet")
 
 func newReadiness(c Config) *readiness {
-	r := &readiness{backends: c.Backends, observer: c.Observer, log: c.Log, wake: map[string]chan struct{}{}, conditions: map[string]*condition{}}
+	r := &readiness{backends: c.Backends, observer: c.Observer, log: c.Log, wake: map[string]chan struct{}{}, breakers: map[string]*breaker{}}
 	for name := range c.Backends {
 		r.wake[name] = make(chan struct{}, 1)
-		r.conditions[name] = &condition{fault: errUnprobed}
+		r.breakers[name] = &breaker{fault: errUnprobed}
 	}
 	return r
 }
@@ -127,25 +102,14 @@ func sleep(ctx context.Context, d time.Duration, wake <-chan struct{}) bool {
 func (r *readiness) pause(name string) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	c := r.conditions[name]
-	most := probeEvery
-	if c.isDoubtful() {
-		most = trialEvery
-	}
-	if c.fault == nil {
-		return probeEvery
-	}
-	return min(firstPause<<min(max(c.faults-1, 0), 16), most)
+	return r.breakers[name].pause()
 }
-
-// isDoubtful says whether a backend opened nothing lately, whatever it says.
-func (c *condition) isDoubtful() bool { return c.failures >= patience }
 
 // probe finds out whether a backend is ready.
 func (r *readiness) probe(ctx context.Context, name string) {
 	err := r.ask(ctx, name)
-	if spec, doubtful := r.onTrial(name); doubtful && err == nil {
-		err = r.try(ctx, name, spec)
+	if spec, due := r.sample(name); due && err == nil {
+		err = r.openSample(ctx, name, spec)
 	}
 	if ctx.Err() == nil {
 		r.learn(name, err)
@@ -162,44 +126,48 @@ func (r *readiness) ask(ctx context.Context, name string) error {
 	return err
 }
 
-// onTrial says what to try a backend with, if it is to be tried.
-func (r *readiness) onTrial(name string) (backends.Spec, bool) {
+// sample says what a probe is to open, if it is to open anything.
+func (r *readiness) sample(name string) (backends.Spec, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	c := r.conditions[name]
-	return c.usual, c.isDoubtful()
+	b := r.breakers[name]
+	return b.sample(), b.isSuspect()
 }
 
-// try opens a sandbox for nobody and closes it.
-func (r *readiness) try(ctx context.Context, name string, spec backends.Spec) error {
+// openSample opens a sandbox for nobody and closes it.
+func (r *readiness) openSample(ctx context.Context, name string, spec backends.Spec) error {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	spec.Session, spec.Workspace, spec.Expires = "", "", time.Now().Add(2*openTimeout)
-	trial, err := r.backends[name].Open(ctx, spec)
-	if err != nil {
-		return fmt.Errorf("it answers, but opens no sandbox: %w", err)
+	sandbox, err := r.backends[name].Open(ctx, spec)
+	if err != nil && !errors.Is(err, backends.ErrUnsupported) {
+		return fmt.Errorf("%w: %w", errOpensNothing, err)
 	}
-	r.acquit(name)
-	_ = trial.Close(context.WithoutCancel(ctx)) // else a sweep removes it
+	r.reset(name)
+	if err == nil {
+		_ = sandbox.Close(context.WithoutCancel(ctx)) // else a sweep removes it
+	}
 	return nil
 }
 
-func (r *readiness) acquit(name string) {
+// reset lets what failed before a probe that went well be forgotten.
+func (r *readiness) reset(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	c := r.conditions[name]
-	c.failures, c.trusted = 0, time.Now().Add(trialEvery)
+	r.breakers[name].reset()
 }
 
 func (r *readiness) learn(name string, fault error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	c := r.conditions[name]
-	r.tell(name, c.fault, fault)
-	c.fault = fault
-	if c.faults++; fault == nil {
-		c.faults = 0
-	}
+	r.set(name, fault)
+}
+
+// set takes in whether a backend is ready, and shows it.
+func (r *readiness) set(name string, fault error) {
+	b := r.breakers[name]
+	r.tell(name, b.fault, fault)
+	b.probed(fault)
 	r.observer.BackendReady(name, fault == nil)
 }
 
@@ -217,11 +185,15 @@ func (r *readiness) tell(name string, before, now error) {
 func (r *readiness) fault(name string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.conditions[name].fault
+	return r.breakers[name].fault
 }
 
-// doubt has a backend probed again soon, after it failed a request.
-func (r *readiness) doubt(name string) {
+// reprobe has a backend probed again soon, after it failed a request. One that is
+// not ready is probed ever more rarely, whatever fails.
+func (r *readiness) reprobe(name string) {
+	if r.fault(name) != nil {
+		return
+	}
 	select {
 	case r.wake[name] <- struct{}{}:
 	default:
@@ -237,21 +209,17 @@ func (r *readiness) open(ctx context.Context, name string, maker backends.Backen
 	return sandbox, err
 }
 
-// note counts an opening that failed, unless that was for what was asked for, or by
-// whoever broke it off.
+// note learns from an opening. One that went well closes the breaker, whoever's it was.
 func (r *readiness) note(name string, spec backends.Spec, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	c := r.conditions[name]
-	switch {
-	case err == nil:
-		c.failures, c.usual, c.opened = 0, spec, true
-	case errors.Is(err, backends.ErrUnsupported), errors.Is(err, context.Canceled), time.Now().Before(c.trusted):
-	default:
-		c.failures++
-		if !c.opened {
-			c.usual = spec
-		}
+	b := r.breakers[name]
+	if err != nil {
+		b.failed(spec, err)
+		return
+	}
+	if b.opened(spec); b.isOpen() {
+		r.set(name, nil)
 	}
 }
 

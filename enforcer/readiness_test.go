@@ -3,6 +3,7 @@ package enforcer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -66,10 +67,40 @@ func (w *wobbly) counts() (asked, opened int) {
 	return len(w.asked), len(w.opened)
 }
 
-var errDown = errors.New("the engine is down")
+var (
+	errDown = errors.New("the engine is down")
+	errOut  = fmt.Errorf("%w: boom", backends.ErrUnavailable)
+)
+
+// failingOf opens nothing of an image.
+func failingOf(image string) func(backends.Spec) error {
+	return func(s backends.Spec) error {
+		if strings.HasPrefix(s.Image, image) {
+			return errOut
+		}
+		return nil
+	}
+}
+
+// ofImage is a decision for an image.
+func ofImage(image string) bailiff.Decision {
+	return allow(func(d *bailiff.Decision) { d.Backend.Image = image })
+}
+
+// wantFailures sends requests whose sandbox is tried and cannot be had.
+func wantFailures(t *testing.T, b *bench, n int) {
+	t.Helper()
+	for range n {
+		if a := b.Execute(t.Context(), request("true"), nil); !strings.Contains(a.Message, "Opening a docker sandbox: backend unavailable: boom") {
+			t.Errorf("answer is %q, want that it was tried", a.Message)
+		}
+	}
+}
+
+const nothing = "it answers, but opens no sandbox: backend unavailable: boom"
 
 func well(backends.Spec) error    { return nil }
-func failing(backends.Spec) error { return errBoom }
+func failing(backends.Spec) error { return errOut }
 
 // of is a request of another session.
 func of(session string) bailiff.Request {
@@ -198,40 +229,108 @@ func TestABackendThatDoesNotAnswerIsNotReady(t *testing.T) {
 	})
 }
 
-func TestABackendThatAnswersAndOpensNothingIsTriedEverMoreRarely(t *testing.T) {
+// watched has a backend probed until the test ends.
+func watched(t *testing.T, test func(t *testing.T, b *bench, w *wobbly)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		w := newWobbly(b)
 		ctx, stop := context.WithCancel(t.Context())
 		go b.Watch(ctx)
 		synctest.Wait()
+		test(t, b, w)
+		stop()
+		synctest.Wait()
+	})
+}
+
+func TestABackendThatAnswersAndOpensNothingIsTriedEverMoreRarely(t *testing.T) {
+	watched(t, func(t *testing.T, b *bench, w *wobbly) {
+		wantRun(t, b, of("s0"))
 		w.becomes(nil, failing)
-		for range patience {
-			if a := b.Execute(t.Context(), request("true"), nil); !strings.Contains(a.Message, "boom") {
-				t.Errorf("answer is %+v", a)
-			}
-		}
+		wantFailures(t, b, tripAfter)
 		time.Sleep(3 * firstPause)
-		wantUnready(t, b, request("true"), "it answers, but opens no sandbox: boom")
+		wantFailures(t, b, 1) // which is let through
 		if b.Circumstances(request("true")).Backends["docker"].Ready {
 			t.Error("for the policies it is ready")
 		}
 		for range 1000 { // which have no part in it
-			wantUnready(t, b, request("true"), "it answers, but opens no sandbox: boom")
+			wantUnready(t, b, request("true"), nothing)
 		}
-		time.Sleep(time.Hour)
-		if _, opened := w.counts(); opened > patience+20 {
+		for range 3600 {
+			b.Execute(t.Context(), request("true"), nil)
+			time.Sleep(time.Second)
+		}
+		if _, opened := w.counts(); opened > 2*25 {
 			t.Errorf("%d sandboxes were tried in an hour", opened)
 		}
 		w.becomes(nil, well)
-		time.Sleep(trialEvery + time.Second)
-		wantRun(t, b, request("true"))
-		trial := b.shop.rooms()[0]
-		if trial.spec.Workspace != "" || trial.spec.Session != "" || !isClosed(trial.done) || trial.spec.Owner != "test" || trial.spec.Expires.IsZero() {
-			t.Errorf("it was tried with %+v, which is closed: %v", trial.spec, isClosed(trial.done))
+		time.Sleep(samplePause + time.Second)
+		probe := b.shop.rooms()[1]
+		if probe.spec.Workspace != "" || probe.spec.Session != "" || !isClosed(probe.done) || probe.spec.Owner != "test" || probe.spec.Expires.IsZero() {
+			t.Errorf("it was probed with %+v, which is closed: %v", probe.spec, isClosed(probe.done))
 		}
-		stop()
-		synctest.Wait()
+		wantRun(t, b, request("true"))
+	})
+}
+
+func TestWhatNeverOpenedTripsNoBreaker(t *testing.T) {
+	watched(t, func(t *testing.T, b *bench, w *wobbly) {
+		w.becomes(nil, failingOf("misspelt"))
+		b.judge.says(ofImage("misspelt"))
+		for range 2 { // first when nothing else was opened yet
+			wantFailures(t, b, 10*tripAfter)
+			time.Sleep(24 * time.Hour)
+			b.judge.says(allow())
+			wantRun(t, b, of("s2"))
+			b.judge.says(ofImage("misspelt"))
+		}
+		if _, opened := w.counts(); opened != 2*10*tripAfter+2 {
+			t.Errorf("%d sandboxes were opened by probes", opened-2*10*tripAfter-2)
+		}
+	})
+}
+
+func TestAnOpenBreakerLetsOneRequestOfEachKindThroughAndWhatOpensClosesIt(t *testing.T) {
+	watched(t, func(t *testing.T, b *bench, w *wobbly) {
+		b.judge.says(ofImage("gone"))
+		wantRun(t, b, of("s0"))
+		w.becomes(nil, failingOf("gone"))
+		wantFailures(t, b, tripAfter)
+		for range 100 { // however many of the other kind come
+			b.Execute(t.Context(), request("true"), nil)
+			time.Sleep(time.Second)
+		}
+		wantUnready(t, b, request("true"), nothing)
+		b.judge.says(allow())
+		wantRun(t, b, of("s2"))
+		if err := b.Readiness()["docker"]; err != nil {
+			t.Errorf("after a sandbox was opened the backend is not ready: %v", err)
+		}
+	})
+}
+
+func TestProbesTakeTurnsAmongWhatOpenedBefore(t *testing.T) {
+	watched(t, func(t *testing.T, b *bench, w *wobbly) {
+		for n := range 2 * maxSamples {
+			b.judge.says(ofImage(fmt.Sprint("image", n)))
+			wantRun(t, b, of(fmt.Sprint("of image ", n)))
+		}
+		b.judge.says(ofImage("gone"))
+		wantRun(t, b, of("s0"))
+		w.becomes(nil, failingOf("gone"))
+		wantFailures(t, b, tripAfter)
+		time.Sleep(firstPause + time.Second/10)
+		if b.Readiness()["docker"] == nil {
+			t.Error("a probe did not begin with what was opened last")
+		}
+		time.Sleep(2 * firstPause)
+		if err := b.Readiness()["docker"]; err != nil {
+			t.Errorf("the backend is not ready for lack of one image: %v", err)
+		}
+		if samples := b.readiness.breakers["docker"].samples; len(samples) != maxSamples {
+			t.Errorf("%d kinds are remembered", len(samples))
+		}
 	})
 }
 
@@ -240,16 +339,11 @@ func TestWhatFailsForOneCostsNobodyElseTheBackend(t *testing.T) {
 	for name, fails := range map[string]func(backends.Spec) error{
 		"whose files cannot be shown": func(s backends.Spec) error {
 			if s.Workspace == mine {
-				return errBoom
+				return errOut
 			}
 			return nil
 		},
-		"whose image cannot be had": func(s backends.Spec) error {
-			if strings.HasPrefix(s.Image, "misspelt") {
-				return errBoom
-			}
-			return nil
-		},
+		"whose image cannot be had": failingOf("misspelt"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -260,7 +354,7 @@ func TestWhatFailsForOneCostsNobodyElseTheBackend(t *testing.T) {
 				wantRun(t, b, of("s2"))
 				mine = hash("session", "hermes", "s1")
 				w.becomes(nil, fails)
-				for range 20 * patience {
+				for range 20 * tripAfter {
 					b.judge.says(allow(func(d *bailiff.Decision) { d.Backend.Image = "misspelt" }))
 					if a := b.Execute(t.Context(), request("true"), nil); !strings.Contains(a.Message, "boom") {
 						t.Errorf("answer is %+v", a)
@@ -269,8 +363,8 @@ func TestWhatFailsForOneCostsNobodyElseTheBackend(t *testing.T) {
 				}
 				b.judge.says(allow())
 				wantRun(t, b, of("s3"))
-				if _, opened := w.counts(); opened > 2+20*patience+1 {
-					t.Errorf("the backend was tried %d times", opened-2-20*patience)
+				if _, opened := w.counts(); opened > 2+20*tripAfter+1 {
+					t.Errorf("the backend was tried %d times", opened-2-20*tripAfter)
 				}
 				stop()
 				synctest.Wait()
@@ -280,15 +374,30 @@ func TestWhatFailsForOneCostsNobodyElseTheBackend(t *testing.T) {
 }
 
 func TestASpecThatABackendCannotMeetSaysNothingOfTheBackend(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		w := newWobbly(b)
-		w.becomes(nil, func(backends.Spec) error { return backends.ErrUnsupported })
-		for range 2 * patience {
+	watched(t, func(t *testing.T, b *bench, w *wobbly) {
+		refusing := func(backends.Spec) error {
+			return fmt.Errorf("%w: cpus: %w", backends.ErrUnsupported, backends.ErrUnavailable)
+		}
+		wantRun(t, b, of("s0"))
+		w.becomes(nil, refusing)
+		for range 2 * tripAfter {
 			b.Execute(t.Context(), request("true"), nil)
 		}
 		b.Probe(t.Context())
-		if _, opened := w.counts(); opened != 2*patience || b.Readiness()["docker"] != nil {
+		if _, opened := w.counts(); opened != 1+2*tripAfter || b.Readiness()["docker"] != nil {
+			t.Errorf("%d openings, readiness is %v", opened, b.Readiness())
+		}
+		w.becomes(nil, failing)
+		wantFailures(t, b, tripAfter-1)
+		w.becomes(nil, func(s backends.Spec) error { // and neither does it to a probe
+			if s.Workspace == "" {
+				return refusing(s)
+			}
+			return errOut
+		})
+		wantFailures(t, b, 1)
+		time.Sleep(3 * firstPause)
+		if _, opened := w.counts(); opened != 1+3*tripAfter+1 || b.Readiness()["docker"] != nil {
 			t.Errorf("%d openings, readiness is %v", opened, b.Readiness())
 		}
 	})

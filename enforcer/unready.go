@@ -18,11 +18,26 @@ func (u unready) Error() string {
 }
 func (u unready) Unwrap() error { return u.fault }
 
-// refusal is nil, or keeps a request from a backend that is not ready.
-func (r *readiness) refusal(name string) error {
-	if fault := r.fault(name); fault != nil {
-		return unready{name, fault}
+// refusal is nil, or keeps a request for one kind of sandbox from a backend that is
+// not ready.
+func (r *readiness) refusal(name, kind string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if b := r.breakers[name]; !b.lets(kind) {
+		return unready{name, b.fault}
 	}
+	return nil
+}
+
+// admit is refusal for a request that goes on to the backend if it may.
+func (r *readiness) admit(name, kind string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b := r.breakers[name]
+	if !b.lets(kind) {
+		return unready{name, b.fault}
+	}
+	b.admit(kind)
 	return nil
 }
 
@@ -34,7 +49,7 @@ func (ls *leases) refusal(t tenant) error {
 	if l := ls.live[t.slot]; l != nil && l.fits(t) {
 		return nil
 	}
-	return ls.ready.refusal(t.backend)
+	return ls.ready.refusal(t.backend, fingerprint(t.spec))
 }
 
 // serve says whether a session has a sandbox of a backend.
