@@ -11,6 +11,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/local"
 	"github.com/bailiff-dev/bailiff/backends/modal"
 	"github.com/bailiff-dev/bailiff/backends/ssh"
+	"github.com/bailiff-dev/bailiff/backends/vercel"
 )
 
 // All returns them by the names that decisions use.
@@ -23,5 +24,6 @@ func All() backends.Catalogue {
 		"local":      func() backends.Maker { return new(local.Config) },
 		"modal":      func() backends.Maker { return modal.Defaults() },
 		"ssh":        func() backends.Maker { return ssh.Defaults() },
+		"vercel":     func() backends.Maker { return vercel.Defaults() },
 	}
 }

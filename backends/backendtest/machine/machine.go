@@ -30,18 +30,17 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
-// firstID is the host's number for root inside, and for as many users after it as
-// there are.
-const (
-	firstID = 100000
-	users   = 65536
-)
+// FirstID is the host's number for root inside; others follow it.
+const FirstID = 100000
+
+const users = 65536
 
 // Machine is one such place.
 type Machine struct {
 	folder string
 	root   string
 	init   *exec.Cmd
+	halt   sync.Once
 	stop   sync.Once
 }
 
@@ -57,13 +56,19 @@ func New(tb testing.TB) *Machine {
 // Restore starts a machine with the files of a snapshot.
 func Restore(tb testing.TB, snapshot string) *Machine {
 	tb.Helper()
-	backendtest.Needs(tb, "a machine of its own", able())
+	Needs(tb)
 	m, err := start(snapshot)
 	if err != nil {
 		tb.Fatalf("starting a machine: %v", err)
 	}
 	tb.Cleanup(m.Stop)
 	return m
+}
+
+// Needs leaves a test out where no machine can be made.
+func Needs(tb testing.TB) {
+	tb.Helper()
+	backendtest.Needs(tb, "a machine of its own", able())
 }
 
 func able() error {
@@ -139,7 +144,7 @@ func (m *Machine) furnish(snapshot string) error {
 	if err := m.furnishOne("/.outside", "", 0o700); err != nil {
 		return err
 	}
-	return run("chown", "-hR", "--from=0:0", fmt.Sprintf("%d:%d", firstID, firstID), m.root)
+	return run("chown", "-hR", "--from=0:0", fmt.Sprintf("%d:%d", FirstID, FirstID), m.root)
 }
 
 func (m *Machine) furnishOne(path, text string, mode fs.FileMode) error {
@@ -169,7 +174,7 @@ func (m *Machine) boot() error {
 	}
 	defer up.Close()
 	words := new(strings.Builder)
-	ids := []syscall.SysProcIDMap{{ContainerID: 0, HostID: firstID, Size: users}}
+	ids := []syscall.SysProcIDMap{{ContainerID: 0, HostID: FirstID, Size: users}}
 	m.init = exec.Command("/bin/bash", "-c", place, "init", m.root)
 	m.init.Env = []string{"PATH=" + searchPath}
 	m.init.ExtraFiles = []*os.File{theirs}
@@ -206,15 +211,20 @@ func exists(path string) bool {
 
 const searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// Stop ends everything inside and removes the files.
-func (m *Machine) Stop() {
-	m.stop.Do(func() {
+// Halt ends everything inside; the files stay until Stop.
+func (m *Machine) Halt() {
+	m.halt.Do(func() {
 		if m.init != nil {
 			_ = m.init.Process.Kill()
 			_ = m.init.Wait()
 		}
-		_ = os.RemoveAll(m.folder)
 	})
+}
+
+// Stop ends everything inside and removes the files.
+func (m *Machine) Stop() {
+	m.Halt()
+	m.stop.Do(func() { _ = os.RemoveAll(m.folder) })
 }
 
 // Cmd is a program to start. Without a Dir it starts in /.
@@ -353,3 +363,8 @@ func (m *Machine) ReadFile(path string) ([]byte, error) {
 
 // Snapshot copies the files of the machine into a folder.
 func (m *Machine) Snapshot(folder string) error { return duplicate(m.root, folder) }
+
+// Load copies a folder to one inside, Unload one inside to a folder, with owners and
+// modes as they are.
+func (m *Machine) Load(folder, inside string) error   { return duplicate(folder, m.inside(inside)) }
+func (m *Machine) Unload(inside, folder string) error { return duplicate(m.inside(inside), folder) }

@@ -1,0 +1,56 @@
+package vercel
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
+)
+
+// account is a backend of the fake's account.
+func account(tb testing.TB, f *fake) *Backend {
+	tb.Helper()
+	tb.Setenv("VERCEL_TOKEN", fakeToken)
+	cfg := Defaults()
+	cfg.Team, cfg.Project, cfg.Endpoint = fakeTeam, fakeProject, f.server.URL
+	b := makeOf(tb, cfg)
+	b.api.pause = 10 * time.Millisecond
+	return b
+}
+
+func makeOf(tb testing.TB, cfg *Config) *Backend {
+	tb.Helper()
+	b, err := cfg.Make(backends.House{Runner: backendtest.Runner(tb), Log: slog.New(slog.NewTextHandler(tb.Output(), nil))})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return b.(*Backend)
+}
+
+// ofItsSize is why some limits are not tried.
+const ofItsSize = "Vercel bounds it by the machine's size, which a stand-in for Vercel cannot show"
+
+func TestConformance(t *testing.T) {
+	f := newFake(t)
+	backendtest.Run(t, backendtest.Config{
+		Name:    "vercel",
+		Against: "a stand-in for Vercel that takes no call which Vercel's own client does not make",
+		Open:    func(t testing.TB) backends.Backend { return account(t, f) },
+		Spec:    backends.Spec{Owner: "conformance", Session: "s", Network: "none", CPUs: 2, PIDs: 800, ReadOnly: true},
+		Without: map[string]string{
+			"Memory is bounded":                                 ofItsSize,
+			"Memory is bounded, however it is used":             ofItsSize,
+			"Processors are bounded":                            ofItsSize,
+			"No more is written than the bound on the disk":     "its machines have a disk of 32 GB each, which cannot be made smaller",
+			"Two sandboxes of one workspace see the same files": "a workspace is a drive, and one machine at a time can have it",
+		},
+		Break: func(t testing.TB, s backends.Sandbox) {
+			f.mu.Lock()
+			l := f.sandboxes[s.ID()]
+			f.mu.Unlock()
+			l.stop()
+		},
+	})
+}

@@ -1,0 +1,146 @@
+package vercel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/runner"
+	"github.com/bailiff-dev/bailiff/backends/runner/armour"
+)
+
+// cleanUp is how long the removal of a machine may take whose user has gone.
+const cleanUp = 30 * time.Second
+
+// linger is for how long a runner goes on that hears nothing.
+const linger = 2 * time.Minute
+
+// Open makes a machine, brings the runner there, and waits until it answers.
+func (b *Backend) Open(ctx context.Context, spec backends.Spec) (backends.Sandbox, error) {
+	if err := b.check(spec); err != nil {
+		return nil, err
+	}
+	name, done := b.newName(ofOwner(spec.Owner))
+	defer done()
+	opened, err := b.open(ctx, name, spec)
+	if err != nil {
+		b.discard(ctx, name)
+		return nil, err
+	}
+	return opened, nil
+}
+
+// discard removes a machine that is not needed any more, also for a caller who has
+// gone; by name, since Vercel may have made it and not come to say so.
+func (b *Backend) discard(ctx context.Context, name string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUp)
+	defer cancel()
+	if err := b.api.remove(ctx, name); err != nil {
+		b.cfg.Log.Warn("a machine at Vercel is left to the next sweep, and ends by itself", "machine", name, "error", err)
+	}
+}
+
+func (b *Backend) open(ctx context.Context, name string, spec backends.Spec) (*sandbox, error) {
+	drive, err := b.bringDrive(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	ends := lasts(spec, time.Now())
+	life := min(b.lease, time.Until(ends))
+	w := b.order(name, spec, life, drive)
+	backends.Step(ctx, "starting a machine at Vercel")
+	until := time.Now().Add(life)
+	m, err := b.api.create(ctx, w)
+	if err != nil {
+		return nil, unavailable("making a machine at Vercel", err)
+	}
+	if m.Session, err = b.running(ctx, m.Session); err != nil {
+		return nil, err
+	}
+	if err := verify(w, m); err != nil {
+		return nil, err
+	}
+	s := &sandbox{backend: b, name: name, machine: m.Session.ID, until: until, ends: ends}
+	if err := s.start(ctx, spec); err != nil {
+		return nil, err
+	}
+	go s.hold()
+	return s, nil
+}
+
+// running waits until a machine runs.
+func (b *Backend) running(ctx context.Context, m session) (session, error) {
+	for m.Status == "pending" {
+		if err := sleep(ctx, b.api.pause); err != nil {
+			return m, fmt.Errorf("waiting for a machine at Vercel: %w", err)
+		}
+		next, err := b.api.session(ctx, m.ID)
+		if err != nil {
+			return m, unavailable("waiting for a machine at Vercel", err)
+		}
+		m = next
+	}
+	if m.Status != "running" {
+		return m, fmt.Errorf("%w: the machine at Vercel is %s", backends.ErrUnavailable, m.Status)
+	}
+	return m, nil
+}
+
+// Where the runner is brought, by the machine's default user, and where it is then.
+const (
+	broughtPath = "/tmp/bailiff-runner"
+	runnerPath  = "/.bailiff/runner"
+	mailPath    = "/.bailiff/mail"
+)
+
+// settle is the user that commands are.
+const settle = "10000:10000"
+
+// install puts the runner where it cannot be read, and makes a folder for what it is
+// told: whoever may write files in the machine may write there, and commands are not
+// that user. Then it starts the runner. A machine has one life, so nothing is there.
+const install = `set -e
+umask 022
+mkdir -m 0711 /.bailiff
+cp "$1" ` + runnerPath + `
+chmod 0111 ` + runnerPath + `
+mkdir -m 0700 ` + mailPath + `
+chown "$(stat -c %u:%g "$1")" ` + mailPath + `
+rm "$1"
+shift
+exec ` + runnerPath + ` "$@"`
+
+// start brings the runner into the machine, starts it and greets it.
+func (s *sandbox) start(ctx context.Context, spec backends.Spec) error {
+	program, err := os.ReadFile(s.backend.cfg.Runner)
+	if err != nil {
+		return fmt.Errorf("%w: reading the runner: %w", backends.ErrUnavailable, err)
+	}
+	backends.Step(ctx, "bringing the runner to the machine at Vercel")
+	api := s.backend.api
+	if err := api.write(ctx, s.machine, broughtPath, 0o600, program); err != nil {
+		return unavailable("bringing the runner to a machine at Vercel", err)
+	}
+	command, err := api.run(ctx, s.machine, "/bin/sh", "-c", install, "sh", broughtPath,
+		"mailbox", mailPath, "armour", "apart", seclusion(spec), "settle", settle, runner.Confine)
+	if err != nil {
+		return unavailable("starting the runner at Vercel", err)
+	}
+	line, err := s.follow(ctx, command)
+	if err != nil {
+		return unavailable("following the runner at Vercel", err)
+	}
+	place := runner.Place{Home: "/home", Workspace: workspaceFolder, PIDs: spec.PIDs, Linger: linger}
+	s.Client, err = runner.Attach(ctx, armour.Wrap(line), place)
+	if err != nil {
+		err = fmt.Errorf("%w: greeting the runner at Vercel: %w%s", backends.ErrUnavailable, err, line.words())
+		if cause := ctx.Err(); cause != nil {
+			return errors.Join(err, cause)
+		}
+		return err
+	}
+	return nil
+}
