@@ -11,7 +11,7 @@ import (
 // draft is bailiff.yaml as it will be.
 type draft struct {
 	platforms       []string
-	image           string
+	sections        map[string]map[string]any // of backends
 	unbounded       bool // the engine may lack bounds on disks
 	mountable       []string
 	variables       []string // that are taken from .env
@@ -48,15 +48,20 @@ func (p *plan) configText() string {
 	return text.String()
 }
 
-func (p *plan) backendSettings(name string) map[string]any {
-	keys := map[string]any{}
-	if name == "docker" && p.config.image != "" {
-		keys["image"] = p.config.image
+// section is what will be said of a backend.
+func (d *draft) section(backend string) map[string]any {
+	if d.sections[backend] == nil {
+		d.sections[backend] = map[string]any{}
 	}
+	return d.sections[backend]
+}
+
+func (p *plan) backendSettings(name string) map[string]any {
+	keys := p.config.section(name)
 	if p.config.unbounded {
 		keys["accept_missing_limits"] = list([]string{"disk_mb"})
 	}
-	if len(p.config.mountable) > 0 {
+	if len(p.config.mountable) > 0 && (name == "docker" || name == "bubblewrap") {
 		keys["mounts_allowed"] = list(p.config.mountable)
 	}
 	return keys

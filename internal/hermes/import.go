@@ -52,6 +52,7 @@ func newPlan(h *Home, to Destination) *plan {
 	}
 	return &plan{
 		home: h, to: to, tables: tables{text: string(shipped)}, platforms: h.Platforms(),
+		config:   draft{sections: map[string]map[string]any{}},
 		backends: map[string]bool{}, ran: map[string]bool{}, times: map[string]float64{}, seen: map[string]bool{},
 		report: Report{Home: h.Folder, Files: []string{}, Carried: []Carried{}, Left: []Left{}, Next: []string{}},
 	}
@@ -93,13 +94,16 @@ func (p *plan) listen() {
 	}
 }
 
+// isolating are the backends of a platform that the shipped tables do not know.
+var isolating = []string{"docker", "bubblewrap", "apptainer", "modal", "daytona", "ssh"}
+
 // servePlatforms lets Hermes speak for what it serves, and its terminal.
 func (p *plan) servePlatforms() {
 	p.config.platforms = append(slices.Clone(p.platforms), "cli")
 	for _, platform := range p.platforms {
 		note := ""
 		if p.tables.get("platforms", platform) == nil {
-			p.tables.set(map[string]any{"isolation": "required", "backends": list([]string{"docker", "bubblewrap"})}, "platforms", platform)
+			p.tables.set(map[string]any{"isolation": "required", "backends": list(isolating)}, "platforms", platform)
 			note = "The shipped tables do not know it; it is isolated like any other."
 		}
 		p.report.Carried = append(p.report.Carried, Carried{"platform " + platform, "config.yaml, .env", "bailiff.yaml: agent.listeners", note})

@@ -1,6 +1,7 @@
 package hermes
 
 import (
+	"cmp"
 	"math"
 	"path/filepath"
 	"regexp"
@@ -12,7 +13,7 @@ import (
 )
 
 // chooseBackends says which backends there are. What Hermes runs on the host, or
-// where this version has no backend, runs in a sandbox of this machine.
+// where nobody knows what is meant, runs in a sandbox of this machine.
 func (p *plan) chooseBackends() {
 	terminal, of := p.backend("terminal.backend")
 	if terminal == "" {
@@ -44,9 +45,11 @@ func (p *plan) backend(key string) (string, setting) {
 		return "", said
 	case !isText:
 		p.wrong(key, said, "the name of a backend")
-	case name == "docker" || name == "bubblewrap":
-		p.carried(key, said, "bailiff.yaml: backends."+name, "")
-		return name, said
+	case called[name] != "" && p.elsewhere(called[name]):
+		p.carried(key, said, "bailiff.yaml: backends."+called[name], "")
+		return called[name], said
+	case called[name] != "":
+		p.left(key, said, "Hermes does not say enough for it.", "Commands run on docker, on this machine, until backends."+called[name]+" is set by hand.")
 	case name == pluginName:
 		p.carried(key, said, "bailiff.yaml: backends.bubblewrap", "Hermes runs nothing by itself already.")
 		return "bubblewrap", said
@@ -68,19 +71,23 @@ var image = regexp.MustCompile(`^[a-z0-9][A-Za-z0-9_.:/@-]{0,254}$`)
 const usualImage = "nikolaik/python-nodejs:python3.11-nodejs20"
 
 func (p *plan) chooseImages() {
-	if p.ranOn(containers...) {
-		p.config.image = usualImage
-	}
-	for _, backend := range containers {
-		key := "terminal." + backend + "_image"
-		name, said := p.imageOf(key)
+	for _, hermes := range containers {
+		key := "terminal." + hermes + "_image"
+		name, said := p.imageOf(hermes, key)
+		backend := called[hermes]
+		is := imageFor(backend, name)
 		switch {
+		case !p.ranOn(hermes) && name != "":
+			p.left(key, said, "Hermes runs nothing on "+hermes+".", "")
+		case !p.ranOn(hermes):
+		case name == "" && imageFor(backend, usualImage) != "":
+			p.config.section(backend)["image"] = imageFor(backend, usualImage)
 		case name == "":
-		case !p.ranOn(backend):
-			p.left(key, said, "Hermes runs nothing on "+backend+".", "")
+		case is == "":
+			p.left(key, said, "Daytona makes machines of snapshots, or of an image by its digest.", "Name one in backends.daytona.image.")
 		default:
-			p.config.image = name
-			p.carried(key, said, "bailiff.yaml: backends.docker.image", "")
+			p.config.section(backend)["image"] = is
+			p.carried(key, said, "bailiff.yaml: backends."+backend+".image", "")
 		}
 	}
 	p.chooseGatewaysImage()
@@ -91,11 +98,12 @@ func (p *plan) ranOn(backends ...string) bool {
 	return slices.ContainsFunc(backends, func(name string) bool { return p.ran[name] })
 }
 
-func (p *plan) imageOf(key string) (string, setting) {
+func (p *plan) imageOf(backend, key string) (string, setting) {
 	said, ok := p.take(key)
 	name, _ := said.text()
 	name = strings.TrimPrefix(name, "docker://")
-	if ok && name != "" && !image.MatchString(name) {
+	isFile := backend == "singularity" && filepath.IsAbs(name) && filepath.Clean(name) == name
+	if ok && name != "" && !isFile && !image.MatchString(name) {
 		p.wrong(key, said, "an image that a Docker engine could have")
 		return "", said
 	}
@@ -104,14 +112,20 @@ func (p *plan) imageOf(key string) (string, setting) {
 
 func (p *plan) chooseGatewaysImage() {
 	const key = "gateway.sandbox_image"
-	name, said := p.imageOf(key)
+	name, said := p.imageOf("docker", key)
+	images := map[string]any{}
+	for _, backend := range []string{"docker", "apptainer", "modal", "daytona"} {
+		if is := imageFor(backend, name); p.backends[backend] && is != "" {
+			images[backend] = is
+		}
+	}
 	switch {
 	case name == "":
-	case !p.backends["docker"]:
-		p.left(key, said, "No request runs on docker.", "")
+	case len(images) == 0:
+		p.left(key, said, "No request runs where an image could be this.", "")
 	default:
 		for _, platform := range p.platforms {
-			p.tables.set(map[string]any{"docker": name}, "platforms", platform, "images")
+			p.tables.set(images, "platforms", platform, "images")
 		}
 		p.carried(key, said, "policies/data.yaml: platforms, images", "")
 	}
@@ -167,6 +181,9 @@ func (p *plan) boundIdleness() {
 	}
 }
 
+// limited are the backends that have a row in the table of sandboxes.
+var limited = []string{"docker", "bubblewrap", "apptainer", "ssh", "modal", "daytona"}
+
 // limit carries a limit of sandboxes over.
 func (p *plan) limit(key, kind string, least, most float64) bool {
 	said, ok := p.take(key)
@@ -182,9 +199,11 @@ func (p *plan) limit(key, kind string, least, most float64) bool {
 		return false
 	}
 	note := ""
-	for _, backend := range []string{"docker", "bubblewrap"} {
-		note = p.wider(n, "sandboxes", backend, "limits", kind)
-		p.tables.set(n, "sandboxes", backend, "limits", kind)
+	for _, backend := range limited {
+		if p.backends[backend] || backend == "docker" || backend == "bubblewrap" {
+			note = cmp.Or(p.wider(n, "sandboxes", backend, "limits", kind), note)
+			p.tables.set(n, "sandboxes", backend, "limits", kind)
+		}
 	}
 	p.carried(key, said, "policies/data.yaml: sandboxes, limits."+kind, note)
 	return true
