@@ -20,7 +20,7 @@ var floors = map[string]int{
 	"internal/facts": 1, "internal/audit": 1, "internal/env": 1, "internal/redact": 1, "internal/config": 1,
 	"internal/corpus":   1,
 	"internal/throttle": 1,
-	"internal/places":   0, "internal/words": 0,
+	"internal/places":   0, "internal/words": 0, "internal/trust": 0,
 	"internal/remote": 1, "internal/remote/remotetest": 3,
 	"internal/spelling": 0, "internal/feed": 0, "internal/excerpt": 0, "internal/guard": 1, "internal/tables": 1, "internal/approval": 1,
 	"internal/people": 2, "internal/ledger": 2,

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/trust"
 )
 
 // Catalogue holds the technologies that a sidecar knows, by the names that
@@ -60,9 +61,9 @@ type Setting struct {
 	Least, Most int
 }
 
-// Credential says where a secret is kept: in a file that nobody else may write, or
-// in a variable of the sidecar's own environment. It is read at each use, so that
-// it can be renewed.
+// Credential says where a secret is kept: in a file that is kept from others, or in a
+// variable of the sidecar's own environment. It is read and judged at each use, so
+// that it can be renewed.
 type Credential struct {
 	File, Env string
 }
@@ -74,7 +75,7 @@ func (c Credential) Given() bool { return c != Credential{} }
 func (c Credential) Read() (bailiff.Secret, error) {
 	text, from := os.Getenv(c.Env), "variable "+c.Env
 	if c.File != "" {
-		content, err := os.ReadFile(c.File)
+		content, err := trust.Secret(c.File)
 		if err != nil {
 			return bailiff.Secret{}, fmt.Errorf("reading a credential: %w", err)
 		}

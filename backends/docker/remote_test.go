@@ -75,7 +75,7 @@ func TestAnEngineBehindTLSIsTheOneThatIsMeantAndKnowsUs(t *testing.T) {
 		{"no certificate of ours", open.host(), TLS{CA: ours.files.CA}, "set backends.docker.tls.cert and key"},
 		{"another authority's certificate", open.host(), foreign, "does not accept the certificate in " + foreign.Cert},
 		{"an expired certificate of ours", open.host(), expired, "has expired: renew it"},
-		{"a key that others may read", open.host(), readable, "chmod 0640 " + readable.Key},
+		{"a key that others may read", open.host(), readable, "chmod g-w,o= " + readable.Key},
 		{"a certificate without a file", open.host(), TLS{CA: "/nowhere/ca.pem"}, "/nowhere/ca.pem"},
 		{"a file without a certificate", open.host(), TLS{CA: ours.files.Key}, "no certificate"},
 		{"an engine that speaks no TLS", plain, ours.files, "it does not speak TLS"},

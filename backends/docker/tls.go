@@ -7,13 +7,13 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/bailiff-dev/bailiff/internal/trust"
 	"github.com/docker/docker/client"
 )
 
@@ -91,7 +91,7 @@ func (f TLS) read() (*tls.Config, error) {
 }
 
 func authorities(path string) (*x509.CertPool, error) {
-	text, err := readOwn(path, 0o022)
+	text, err := trust.Public(path)
 	all := x509.NewCertPool()
 	if err == nil && !all.AppendCertsFromPEM(text) {
 		err = fmt.Errorf("%s holds no certificate", path)
@@ -103,11 +103,11 @@ func authorities(path string) (*x509.CertPool, error) {
 }
 
 func pair(cert, key string) (own tls.Certificate, err error) {
-	public, err := readOwn(cert, 0o022)
+	public, err := trust.Public(cert)
 	if err != nil {
 		return own, err
 	}
-	private, err := readOwn(key, 0o027)
+	private, err := trust.Secret(key)
 	if err != nil {
 		return own, err
 	}
@@ -116,18 +116,6 @@ func pair(cert, key string) (own tls.Certificate, err error) {
 		err = fmt.Errorf("the certificate in %s has expired: renew it", cert)
 	}
 	return own, err
-}
-
-// readOwn reads a file that others may not write, nor read where it says so too.
-func readOwn(path string, forbidden fs.FileMode) ([]byte, error) {
-	about, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if mode := about.Mode().Perm(); mode&forbidden != 0 {
-		return nil, fmt.Errorf("others may read or write %s (mode %04o): chmod %04o %[1]s", path, mode, mode&^forbidden)
-	}
-	return os.ReadFile(path)
 }
 
 // mistake says what is wrong with a certificate, and where it can be put right.

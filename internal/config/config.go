@@ -26,6 +26,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/guard"
+	"github.com/bailiff-dev/bailiff/internal/trust"
 )
 
 // Config is a whole bailiff.yaml.
@@ -261,7 +262,7 @@ func Load(path string, known backends.Catalogue) (*Config, error) {
 	if path == "" {
 		return Default(known), nil
 	}
-	if err := Trusted(path); err != nil {
+	if err := trust.Path(path); err != nil {
 		return nil, fmt.Errorf("reading the configuration: %w", err)
 	}
 	text, err := os.ReadFile(path)

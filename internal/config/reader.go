@@ -17,6 +17,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/spelling"
+	"github.com/bailiff-dev/bailiff/internal/trust"
 )
 
 // reader walks the nodes of one text and gathers what is wrong.
@@ -333,7 +334,7 @@ func (r *reader) trustedPath(at place) (string, bool) {
 
 func (r *reader) checkTrust() {
 	for _, t := range r.trust {
-		if err := Trusted(t.path); err != nil {
+		if err := trust.Path(t.path); err != nil {
 			r.fault(t.at, "%v", err)
 		}
 	}

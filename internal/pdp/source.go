@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/trust"
 	"github.com/bailiff-dev/bailiff/policies"
 )
 
@@ -147,7 +147,7 @@ func readTrusted(paths []string) ([]file, Faults) {
 	}
 	for _, f := range files {
 		onDisk := cmp.Or(f.archive, f.name)
-		if err := config.Trusted(onDisk); err != nil {
+		if err := trust.Path(onDisk); err != nil {
 			faults = append(faults, Fault{File: onDisk, Message: err.Error()})
 		}
 	}

@@ -17,6 +17,8 @@ import (
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
 	"golang.org/x/crypto/ssh/knownhosts"
+
+	"github.com/bailiff-dev/bailiff/internal/trust"
 )
 
 // terms are what we want of a host and show it. What they hold open is let go by
@@ -63,14 +65,7 @@ func (c Config) signers(ctx context.Context) (list []ssh.Signer, done func(), er
 }
 
 func readKey(path string) (ssh.Signer, error) {
-	about, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if mode := about.Mode().Perm(); mode&0o077 != 0 {
-		return nil, fmt.Errorf("others may read it (mode %04o): chmod go= %s", mode, path)
-	}
-	text, err := os.ReadFile(path)
+	text, err := trust.Secret(path)
 	if err != nil {
 		return nil, err
 	}
@@ -92,14 +87,12 @@ type known struct {
 func (c Config) known() (*known, error) {
 	k := &known{cfg: c}
 	for _, path := range append(slices.Clone(c.KnownHosts), c.TrustFirst) {
-		about, err := os.Stat(path)
+		_, err := trust.Public(path)
 		switch {
 		case path == "" || errors.Is(err, fs.ErrNotExist):
 			continue
 		case err != nil:
 			return nil, fmt.Errorf("reading known hosts: %w", err)
-		case about.Mode().Perm()&0o022 != 0:
-			return nil, fmt.Errorf("reading known hosts: others may write %s (mode %04o): chmod go-w %[1]s", path, about.Mode().Perm())
 		}
 		k.files = append(k.files, path)
 	}

@@ -85,7 +85,7 @@ func TestAKeyIsForItsOwnersEyesOnly(t *testing.T) {
 		fault     string
 	}{
 		{"its owner's", cfg.Keys[0], 0o600, ""},
-		{"readable by others", cfg.Keys[0], 0o644, "others may read it"},
+		{"readable by others", cfg.Keys[0], 0o644, "others may use"},
 		{"one with a passphrase", locked, 0o600, "has a passphrase"},
 		{"no key", filepath.Join(server.Folder, "sshd_config"), 0o600, "reading the key"},
 		{"not there", filepath.Join(server.Folder, "nothing"), 0, "no such file"},

@@ -1,4 +1,4 @@
-package config
+package trust
 
 import (
 	"os"
@@ -34,7 +34,7 @@ func TestTrust(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			c.make(t, dir)
-			err := Trusted(filepath.Join(dir, c.path))
+			err := Path(filepath.Join(dir, c.path))
 			if (err == nil) != (c.want == ok) || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
@@ -83,5 +83,18 @@ func link(target, path string, first maker) maker {
 		if err := os.Symlink(target, filepath.Join(dir, path)); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+func write(t *testing.T, path, text string, mode os.FileMode) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, mode); err != nil { // whatever the umask
+		t.Fatal(err)
 	}
 }

@@ -1,4 +1,9 @@
-package config
+// Package trust says on whose files the sidecar may rely. A configuration or a policy
+// is trusted with all that leads to it ([Path]), once, when it is loaded. A file that
+// is read again whenever it is needed, so that it can be renewed, is judged each time
+// as it was opened: a [Secret] is kept from others, and what is [Public] is theirs to
+// read.
+package trust
 
 import (
 	"fmt"
@@ -8,11 +13,11 @@ import (
 	"syscall"
 )
 
-// Trusted is nil if only root and the sidecar's own user can change what path
+// Path is nil if only root and the sidecar's own user can change what path
 // holds: a file, or a folder with everything in it. Every folder above is
 // checked too, since who may write there can replace what lies below, and so is
 // whatever a symbolic link leads to.
-func Trusted(path string) error {
+func Path(path string) error {
 	// Both are checked: the way as it is spelt, with each link on it, and where
 	// the kernel ends up.
 	spelt, err := filepath.Abs(path)
@@ -115,7 +120,7 @@ func (c check) link(path string, next func(string) error) error {
 
 func (c check) onlyOursToWrite(path string, about fs.FileInfo) error {
 	if mode := about.Mode().Perm(); mode&0o022 != 0 {
-		return fmt.Errorf("others may write %s (mode %04o), which only its owner should: chmod go-w %s", path, mode, path)
+		return fmt.Errorf("others may write %s (mode %04o), which only its owner should: chmod go-w %[1]s", path, mode)
 	}
 	return nil
 }

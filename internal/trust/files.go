@@ -1,0 +1,54 @@
+package trust
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// largest bounds what is read; keys, certificates and lists of hosts are smaller.
+const largest = 4 << 20
+
+// Secret reads a file that belongs to root or to the sidecar's own user, that nobody
+// else can change, and that nobody but its group can read.
+func Secret(path string) ([]byte, error) { return read(path, check.notForOthers) }
+
+// Public reads a file that belongs to root or to the sidecar's own user and that
+// nobody else can change.
+func Public(path string) ([]byte, error) { return read(path, check.onlyOursToWrite) }
+
+// read judges the file that it has open: what has its name may be replaced meanwhile.
+func read(path string, judge func(check, string, fs.FileInfo) error) ([]byte, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a named pipe must not block
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	about, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	c := check{self: os.Geteuid()}
+	switch {
+	case !about.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no regular file", path)
+	case about.Size() > largest:
+		return nil, fmt.Errorf("%s has more than %d bytes", path, largest)
+	}
+	if err := c.ours(path, about); err != nil {
+		return nil, err
+	}
+	if err := judge(c, path, about); err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(file, largest))
+}
+
+func (check) notForOthers(path string, about fs.FileInfo) error {
+	if mode := about.Mode().Perm(); mode&0o027 != 0 {
+		return fmt.Errorf("others may use %s (mode %04o), which holds a secret: chmod g-w,o= %[1]s", path, mode)
+	}
+	return nil
+}
