@@ -38,3 +38,27 @@ func Beginning(text string, most int) string {
 	}
 	return text[:most]
 }
+
+// foreignBytes bounds what is repeated of somebody else's words.
+const foreignBytes = 300
+
+// Foreign makes one short line of somebody else's words, such as a server's: nothing
+// in it moves a cursor or begins a line of a log, and no secret that they repeat is
+// in it.
+func Foreign(words string, secrets ...Secret) string {
+	for _, secret := range secrets {
+		if value := secret.Reveal(); value != "" {
+			words = strings.ReplaceAll(words, value, "[secret]")
+		}
+	}
+	line := strings.Map(func(c rune) rune {
+		switch {
+		case unicode.IsSpace(c):
+			return ' '
+		case c == utf8.RuneError || !unicode.IsPrint(c):
+			return -1
+		}
+		return c
+	}, words)
+	return Beginning(strings.Join(strings.Fields(line), " "), foreignBytes)
+}

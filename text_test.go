@@ -1,6 +1,9 @@
 package bailiff
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestASentenceHasACapitalAndOneFullStop(t *testing.T) {
 	for text, want := range map[string]string{
@@ -45,6 +48,21 @@ func TestAVariablesNameIsLettersDigitsAndUnderscores(t *testing.T) {
 	} {
 		if IsVariable(name) != want {
 			t.Errorf("%q is a name: %v, want %v", name, !want, want)
+		}
+	}
+}
+
+func TestForeignWordsAreOneHarmlessLine(t *testing.T) {
+	key := NewSecret("dtn_1")
+	for words, want := range map[string]string{
+		"no such image":                          "no such image",
+		"a\x1b]0;owned\a\nlevel=INFO msg=forged": "a]0;owned level=INFO msg=forged",
+		"Invalid header: Bearer dtn_1":           "Invalid header: Bearer [secret]",
+		"\xff\u202e right":                       "right",
+		strings.Repeat("é", 400):                 strings.Repeat("é", 150),
+	} {
+		if got := Foreign(words, key, Secret{}); got != want {
+			t.Errorf("Foreign(%q) is %q, want %q", words, got, want)
 		}
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"path"
 	"time"
+
+	"github.com/bailiff-dev/bailiff"
 )
 
 // The parts of Daytona's answers that are looked at, and of what it takes those
@@ -125,7 +127,7 @@ func (c *client) labelled(ctx context.Context, labels map[string]string) (all []
 		return nil, err
 	}
 	query := url.Values{"labels": {string(text)}, "limit": {"200"}, "includeErroredDeleted": {"true"}}
-	for {
+	for range mostPages {
 		var page struct {
 			Items []machine `json:"items"`
 			Next  *string   `json:"nextCursor"`
@@ -139,7 +141,11 @@ func (c *client) labelled(ctx context.Context, labels map[string]string) (all []
 		}
 		query.Set("cursor", *page.Next)
 	}
+	return nil, fmt.Errorf("%w: the list of sandboxes has no end", errAnswer)
 }
+
+// mostPages bounds a list: no account has as many sandboxes.
+const mostPages = 100
 
 func (c *client) of(id string) string { return c.base + "/sandbox/" + url.PathEscape(id) }
 
@@ -153,7 +159,7 @@ type tools struct {
 // key, but not to send it in the clear.
 func (c *client) tools(m machine) (tools, error) {
 	if err := isAPI(m.ToolboxURL); err != nil {
-		return tools{}, fmt.Errorf("%w: the address of its toolbox is %q: %w", errAnswer, legible(m.ToolboxURL), err)
+		return tools{}, fmt.Errorf("%w: the address of its toolbox is %q: %w", errAnswer, bailiff.Foreign(m.ToolboxURL), err)
 	}
 	address, err := url.JoinPath(m.ToolboxURL, url.PathEscape(m.ID))
 	return tools{c, address}, err
@@ -213,7 +219,7 @@ func (t tools) run(ctx context.Context, line string, long time.Duration) error {
 	}
 	err := t.do(ctx, call{method: http.MethodPost, address: t.base + "/process/execute", body: inJSON(body), into: &done, long: long, once: true})
 	if err == nil && (done.ExitCode == nil || *done.ExitCode != 0) {
-		err = fmt.Errorf("%w: a command of ours failed: %s", errAnswer, legible(done.Result))
+		err = fmt.Errorf("%w: a command of ours failed: %s", errAnswer, bailiff.Foreign(done.Result))
 	}
 	return err
 }
@@ -234,7 +240,7 @@ func (t tools) excerptOf(ctx context.Context, file string) string {
 	if t.download(ctx, file, &capped{&text, 512}, 0) != nil {
 		return ""
 	}
-	return legible(text.String())
+	return bailiff.Foreign(text.String())
 }
 
 // capped takes what there is room for, and no more.

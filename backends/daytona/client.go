@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 )
 
@@ -61,6 +62,8 @@ type call struct {
 	// repeated only if the answer says that nothing was done.
 	once bool
 }
+
+const bearer = "Bearer "
 
 // fault is an answer that says no.
 type fault struct {
@@ -178,7 +181,7 @@ func (c *client) authorize(header http.Header) error {
 	if err != nil {
 		return fmt.Errorf("%w: backends.daytona.api_key: %w", backends.ErrUnavailable, err)
 	}
-	header.Set("Authorization", "Bearer "+key.Reveal())
+	header.Set("Authorization", bearer+key.Reveal())
 	return nil
 }
 
@@ -198,6 +201,7 @@ func plain(err error) error {
 // refusal reads why the answer is no. Its words are Daytona's, so they are cut.
 func refusal(response *http.Response) error {
 	text, _ := io.ReadAll(io.LimitReader(response.Body, 4096))
+	sent := bailiff.NewSecret(strings.TrimPrefix(response.Request.Header.Get("Authorization"), bearer))
 	var said struct {
 		Message any    `json:"message"`
 		Error   string `json:"error"`
@@ -209,17 +213,11 @@ func refusal(response *http.Response) error {
 			f.message = fmt.Sprint(said.Message)
 		}
 	}
-	f.message = legible(f.message)
+	f.message = bailiff.Foreign(f.message, sent)
 	if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil && seconds > 0 {
 		f.after = time.Duration(seconds) * time.Second
 	}
 	return f
-}
-
-// legible makes one short line of somebody else's words.
-func legible(text string) string {
-	line := strings.Join(strings.Fields(text), " ")
-	return strings.ToValidUTF8(line[:min(len(line), 200)], "")
 }
 
 func read(body io.Reader, into any) error {

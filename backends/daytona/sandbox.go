@@ -16,6 +16,8 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/backends/runner/armour"
+
+	"github.com/bailiff-dev/bailiff"
 )
 
 const (
@@ -109,13 +111,13 @@ func (b *Backend) await(ctx context.Context, m machine, state string) (machine, 
 		case m.State == state, state == stopped && m.State == archived:
 			return m, nil
 		case slices.Contains([]string{broken, buildFailed, destroying, destroyed}, m.State):
-			return m, fmt.Errorf("%w: the sandbox is %s: %s", backends.ErrUnavailable, m.State, legible(m.ErrorReason))
+			return m, fmt.Errorf("%w: the sandbox is %s: %s", backends.ErrUnavailable, m.State, bailiff.Foreign(m.ErrorReason))
 		case m.State != told:
 			told = m.State
-			backends.Step(ctx, "waiting for a sandbox at Daytona: %s", strings.ReplaceAll(legible(m.State), "_", " "))
+			backends.Step(ctx, "waiting for a sandbox at Daytona: %s", strings.ReplaceAll(bailiff.Foreign(m.State), "_", " "))
 		}
 		if !rest(ctx, pause) {
-			return m, fmt.Errorf("%w: the sandbox is still %s", backends.ErrUnavailable, legible(m.State))
+			return m, fmt.Errorf("%w: the sandbox is still %s", backends.ErrUnavailable, bailiff.Foreign(m.State))
 		}
 		found, err := b.api.machine(ctx, m.ID)
 		if err != nil {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/bailiff-dev/bailiff"
 )
 
 // A terminal takes messages of 64 KiB at most, and sends shorter ones.
@@ -100,7 +102,7 @@ func spoken(message []byte) (written []byte, err error) {
 		return message, nil
 	}
 	if about.Status == "error" {
-		return nil, fmt.Errorf("the terminal at Daytona failed: %s", legible(about.Error))
+		return nil, fmt.Errorf("the terminal at Daytona failed: %s", bailiff.Foreign(about.Error))
 	}
 	return nil, nil
 }
@@ -109,7 +111,7 @@ func spoken(message []byte) (written []byte, err error) {
 func parting(err error) error {
 	var closed websocket.CloseError
 	if errors.As(err, &closed) {
-		return fmt.Errorf("the terminal at Daytona was closed (%d): %s", closed.Code, legible(closed.Reason))
+		return fmt.Errorf("the terminal at Daytona was closed (%d): %s", closed.Code, bailiff.Foreign(closed.Reason))
 	}
 	return fmt.Errorf("the terminal at Daytona was cut: %w", err)
 }

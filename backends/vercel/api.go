@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -77,6 +78,9 @@ type pagination struct {
 	Next *string `json:"next"`
 }
 
+// isLast says that no page follows.
+func (p pagination) isLast() bool { return p.Next == nil || *p.Next == "" }
+
 // mostListed is what one page can have.
 const mostListed = 50
 
@@ -115,18 +119,25 @@ func (c *client) page(ctx context.Context, prefix, cursor string, most int) (pag
 
 // list returns all of them.
 func (c *client) list(ctx context.Context, prefix string) (all []named, err error) {
-	for cursor := ""; ; {
+	cursor := ""
+	for range mostPages {
 		page, err := c.page(ctx, prefix, cursor, mostListed)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, page.Sandboxes...)
-		if page.Pagination.Next == nil || len(page.Sandboxes) == 0 {
+		if page.Pagination.isLast() || len(page.Sandboxes) == 0 {
 			return all, nil
 		}
 		cursor = *page.Pagination.Next
 	}
+	return nil, errEndless
 }
+
+// mostPages bounds a list: no project has as much.
+const mostPages = 100
+
+var errEndless = errors.New("reading Vercel's answer: the list has no end")
 
 // extend puts off the end of a machine.
 func (c *client) extend(ctx context.Context, session string, by time.Duration) error {
@@ -193,7 +204,7 @@ func (c *client) drive(ctx context.Context, name, region string, size int64) (dr
 // drives lists those whose names begin so.
 func (c *client) drives(ctx context.Context, prefix string) (all []drive, err error) {
 	query := url.Values{"projectId": {c.project}, "limit": {strconv.Itoa(mostListed)}, "sortBy": {"name"}, "namePrefix": {prefix}}
-	for {
+	for range mostPages {
 		var page struct {
 			Drives     []drive
 			Pagination pagination
@@ -202,11 +213,12 @@ func (c *client) drives(ctx context.Context, prefix string) (all []drive, err er
 			return nil, err
 		}
 		all = append(all, page.Drives...)
-		if page.Pagination.Next == nil || len(page.Drives) == 0 {
+		if page.Pagination.isLast() || len(page.Drives) == 0 {
 			return all, nil
 		}
 		query.Set("cursor", *page.Pagination.Next)
 	}
+	return nil, errEndless
 }
 
 // removeDrive deletes a drive; one that is not there is no fault.

@@ -12,8 +12,10 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 )
 
@@ -166,7 +168,7 @@ func (c *client) send(ctx context.Context, call call) (*http.Response, error) {
 	}
 	answer, err := c.http.Do(request)
 	if err != nil {
-		return nil, fmt.Errorf("asking Vercel: %w", err)
+		return nil, fmt.Errorf("asking Vercel: %w", unaddressed(err))
 	}
 	if answer.StatusCode < 200 || answer.StatusCode > 299 {
 		defer answer.Body.Close()
@@ -174,6 +176,17 @@ func (c *client) send(ctx context.Context, call call) (*http.Response, error) {
 	}
 	return answer, nil
 }
+
+// unaddressed leaves the address out, which names teams and sandboxes.
+func unaddressed(err error) error {
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		return wrapped.Err
+	}
+	return err
+}
+
+const bearer = "Bearer "
 
 func (c *client) request(ctx context.Context, call call) (*http.Request, error) {
 	token, err := c.token.Read()
@@ -193,7 +206,7 @@ func (c *client) request(ctx context.Context, call call) (*http.Request, error) 
 	for name, value := range call.header {
 		request.Header.Set(name, value)
 	}
-	request.Header.Set("Authorization", "Bearer "+token.Reveal())
+	request.Header.Set("Authorization", bearer+token.Reveal())
 	return request, nil
 }
 
@@ -204,17 +217,10 @@ func refused(answer *http.Response) error {
 	}{}
 	content, _ := io.ReadAll(io.LimitReader(answer.Body, 64<<10))
 	_ = json.Unmarshal(content, &said) // something on the way may have answered
-	r := &refusal{Status: answer.StatusCode, Code: short(said.Error.Code), Message: short(said.Error.Message)}
+	sent := bailiff.NewSecret(strings.TrimPrefix(answer.Request.Header.Get("Authorization"), bearer))
+	r := &refusal{Status: answer.StatusCode, Code: bailiff.Foreign(said.Error.Code, sent), Message: bailiff.Foreign(said.Error.Message, sent)}
 	if seconds, err := strconv.Atoi(answer.Header.Get("Retry-After")); err == nil && seconds > 0 {
 		r.after = time.Duration(seconds) * time.Second
 	}
 	return r
-}
-
-// short is a text that fits into an error.
-func short(text string) string {
-	if len(text) > 300 {
-		return text[:300] + "…"
-	}
-	return text
 }

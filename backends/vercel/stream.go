@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends/runner/mailbox"
+
+	"github.com/bailiff-dev/bailiff"
 )
 
 // line is the stream to a runner: what it says is read from the log of its command,
@@ -90,7 +92,7 @@ func (l *line) take(text []byte, to io.Writer) error {
 		return fmt.Errorf("reading the log of the runner: %w", err)
 	}
 	if e.Stream == "error" {
-		return fmt.Errorf("reading the log of the runner: Vercel says %s", short(string(e.Data)))
+		return fmt.Errorf("reading the log of the runner: Vercel says %s", bailiff.Foreign(string(e.Data)))
 	}
 	if err := json.Unmarshal(e.Data, &data); err != nil {
 		return fmt.Errorf("reading the log of the runner: %w", err)
