@@ -13,6 +13,7 @@ import (
 // run in Hermes without isolation they run in a sandbox in the same place.
 var called = map[string]string{
 	"docker": "docker", "bubblewrap": "bubblewrap", "singularity": "apptainer", "ssh": "ssh", "modal": "modal", "daytona": "daytona",
+	"vercel": "vercel", "vercel_sandbox": "vercel",
 }
 
 // keysOf are the variables from which clouds take who is asking, by the keys of
@@ -20,6 +21,7 @@ var called = map[string]string{
 var keysOf = map[string]map[string]string{
 	"modal":   {"token_id": "MODAL_TOKEN_ID", "token_secret": "MODAL_TOKEN_SECRET"},
 	"daytona": {"api_key": "DAYTONA_API_KEY"},
+	"vercel":  {"token": "VERCEL_TOKEN"},
 }
 
 // elsewhere says in a section of bailiff.yaml what its backend needs besides; false
@@ -38,6 +40,10 @@ func (p *plan) elsewhere(backend string) bool {
 		p.next("On Modal sandboxes are virtual machines (runtime: vm), since gvisor bounds no processes; docs/backends/modal.md.")
 	case "daytona":
 		p.next("Daytona's machines are made of a snapshot, or of an image by its digest: name one in backends.daytona.image, or in the table platforms, images.")
+	case "vercel":
+		section := p.config.section("vercel")
+		section["team"], section["project"] = "team_to-be-named", "prj_to-be-named"
+		p.next("Put the ids of your team and project, which Hermes has as VERCEL_TEAM_ID and VERCEL_PROJECT_ID, into backends.vercel; until then it is not ready.")
 	}
 	return true
 }

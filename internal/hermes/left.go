@@ -60,7 +60,7 @@ var omissions = []omission{
 	{"terminal.home_mode", "auto", "A sandbox has a home of its own.", ""},
 	{"terminal.sudo_password", "", "Nobody becomes root in a sandbox.", "Remove it from Hermes too."},
 	{"terminal.modal_mode", "", "bailiff asks Modal itself, with a token.", "docs/backends/modal.md."},
-	{"terminal.vercel_runtime", "", "This version has no backend vercel.", ""},
+	{"terminal.vercel_runtime", "", "Sandboxes are made of the image of backends.vercel.", "docs/backends/vercel.md."},
 	{"terminal.ssh_persistent", "", "A session's files on the other machine go with it, unless the table platforms says persistent.", "docs/sandboxes.md."},
 	{"terminal.auto_source_bashrc", "", "Commands read no file of the host as they start.", ""},
 	{"terminal.shell_init_files", "[]", "Commands read no file of the host as they start.", ""},

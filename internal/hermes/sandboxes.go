@@ -56,10 +56,8 @@ func (p *plan) backend(key string) (string, setting) {
 	case name == "local":
 		p.carried(key, said, "bailiff.yaml: backends.bubblewrap", "Hermes runs commands on the host; they run in a sandbox with the host's own programs now.")
 		return "bubblewrap", said
-	case !slices.Contains(ofHermes, name):
-		p.left(key, said, "It is "+strconv.Quote(name)+": "+spelling.Unknown("backend", name, ofHermes)+".", "Correct it in Hermes and import again; until then commands run on docker, on this machine.")
 	default:
-		p.left(key, said, "This version of bailiff has no backend "+name+".", "Commands run on docker, on this machine; see docs/backends/README.md.")
+		p.left(key, said, "It is "+strconv.Quote(name)+": "+spelling.Unknown("backend", name, ofHermes)+".", "Correct it in Hermes and import again; until then commands run on docker, on this machine.")
 	}
 	return "docker", said
 }
@@ -182,7 +180,7 @@ func (p *plan) boundIdleness() {
 }
 
 // limited are the backends that have a row in the table of sandboxes.
-var limited = []string{"docker", "bubblewrap", "apptainer", "ssh", "modal", "daytona"}
+var limited = []string{"docker", "bubblewrap", "apptainer", "ssh", "modal", "daytona", "vercel"}
 
 // limit carries a limit of sandboxes over.
 func (p *plan) limit(key, kind string, least, most float64) bool {
