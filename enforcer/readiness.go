@@ -33,12 +33,14 @@ type readiness struct {
 
 	mu       sync.Mutex
 	breakers map[string]*breaker
+	// owing are the backends that were asked and have not answered.
+	owing map[string]bool
 }
 
 var errUnprobed = errors.New("not probed yet")
 
 func newReadiness(c Config) *readiness {
-	r := &readiness{backends: c.Backends, observer: c.Observer, log: c.Log, wake: map[string]chan struct{}{}, breakers: map[string]*breaker{}}
+	r := &readiness{backends: c.Backends, observer: c.Observer, log: c.Log, wake: map[string]chan struct{}{}, breakers: map[string]*breaker{}, owing: map[string]bool{}}
 	for name := range c.Backends {
 		r.wake[name] = make(chan struct{}, 1)
 		r.breakers[name] = &breaker{fault: errUnprobed}
@@ -116,14 +118,42 @@ func (r *readiness) probe(ctx context.Context, name string) {
 	}
 }
 
+// ask returns in time, whatever the backend does: one that heeds no deadline is asked
+// again only when it has answered.
 func (r *readiness) ask(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	err := r.backends[name].Ready(ctx)
-	if err != nil && ctx.Err() != nil {
-		return fmt.Errorf("%w: it did not answer within %s", backends.ErrUnavailable, probeTimeout)
+	answered := r.answer(ctx, name)
+	if answered == nil {
+		return fmt.Errorf("%w: it has not answered since it was asked before", backends.ErrUnavailable)
 	}
-	return err
+	select {
+	case err := <-answered:
+		if err == nil || ctx.Err() == nil {
+			return err
+		}
+	case <-ctx.Done():
+	}
+	return fmt.Errorf("%w: it did not answer within %s", backends.ErrUnavailable, probeTimeout)
+}
+
+// answer has the backend asked; nil while it still owes an answer.
+func (r *readiness) answer(ctx context.Context, name string) <-chan error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.owing[name] {
+		return nil
+	}
+	r.owing[name] = true
+	answered := make(chan error, 1)
+	go func() {
+		err := r.backends[name].Ready(ctx)
+		r.mu.Lock()
+		r.owing[name] = false
+		r.mu.Unlock()
+		answered <- err
+	}()
+	return answered
 }
 
 // sample says what a probe is to open, if it is to open anything.

@@ -229,6 +229,39 @@ func TestABackendThatDoesNotAnswerIsNotReady(t *testing.T) {
 	})
 }
 
+// deaf is a backend that heeds no deadline.
+type deaf struct {
+	backends.Backend
+	asked   int
+	answers chan error
+}
+
+func (d *deaf) Ready(context.Context) error {
+	d.asked++
+	return <-d.answers
+}
+
+func TestABackendThatHeedsNoDeadlineHoldsUpNobodyAndIsAskedOnceAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		d := &deaf{Backend: b.shop, answers: make(chan error)}
+		b.Backends["docker"] = d
+		b.Probe(t.Context())
+		wantUnready(t, b, request("true"), "backend unavailable: it did not answer within 10s")
+		b.Probe(t.Context())
+		wantUnready(t, b, request("true"), "backend unavailable: it has not answered since it was asked before")
+		d.answers <- nil
+		synctest.Wait()
+		go func() { d.answers <- nil }()
+		b.Probe(t.Context())
+		wantRun(t, b, request("true"))
+		if d.asked != 2 {
+			t.Errorf("it was asked %d times", d.asked)
+		}
+		b.Close(t.Context())
+	})
+}
+
 // watched has a backend probed until the test ends.
 func watched(t *testing.T, test func(t *testing.T, b *bench, w *wobbly)) {
 	t.Helper()
