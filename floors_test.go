@@ -53,6 +53,7 @@ var sideways = map[string]bool{
 	"backends/shelf backends":           true,
 	"backends/shelf backends/loop":      true, // what bounds a workspace
 	"internal/guard internal/facts":     true, // conditions name the fields of facts
+	"internal/remote backends":          true, // a way to a host is part of several sections
 	"internal/config backends":          true, // each technology says what its section holds
 	"internal/config internal/guard":    true, // bailiff.yaml holds conditions, whose faults are its own
 	"internal/approval internal/redact": true, // what is kept holds no secrets

@@ -88,17 +88,17 @@ type dialer func(ctx context.Context) (net.Conn, error)
 
 // dialer refuses a TCP port that anybody on the way could listen to, or answer in the
 // place of: what runs in sandboxes and their variables travel there.
-func (c Config) dialer(at location) (dialer, error) {
+func (c Config) dialer(at location, machine *remote.Host) (dialer, error) {
 	files := c.TLS.orFromEnv()
 	switch {
 	case at.scheme != "tcp" && c.TLS != (TLS{}):
 		return nil, fmt.Errorf("tls is for an engine at tcp://host:port, not at %s", at)
-	case at.scheme != "ssh" && (len(c.SSH.Keys) > 0 || c.SSH.Agent != "" || c.SSH.Jump != ""):
+	case at.scheme != "ssh" && c.SSH.Says():
 		return nil, fmt.Errorf("ssh is for an engine at ssh://user@host, not at %s", at)
 	case at.scheme == "unix":
 		return at.dialSocket, nil
 	case at.scheme == "ssh":
-		return c.SSH.dialer(at)
+		return over(machine, at), nil
 	case files != (TLS{}):
 		return files.over(at), files.check()
 	case !at.loopback():
@@ -152,30 +152,51 @@ type unreachable struct {
 func (unreachable) Error() string   { return "there is no connection" }
 func (u unreachable) Unwrap() error { return u.cause }
 
+// link is the way to an engine.
+type link struct {
+	at     location
+	engine *client.Client
+	// machine is where an engine runs that is reached by ssh, else nil.
+	machine *remote.Host
+}
+
+// Close ends the connections. What runs in sandboxes is not ended by it.
+func (l link) Close() error {
+	err := l.engine.Close()
+	if l.machine != nil {
+		err = errors.Join(err, l.machine.Close())
+	}
+	return err
+}
+
 // connect makes the client of an engine; it talks to nobody yet. All connections, those
 // of streams too, are made by one dialer: the client's own would wait without end for
 // a stream by TLS.
-func (c Config) connect() (location, *client.Client, error) {
-	at, err := locate(c.Host)
-	if err != nil {
-		return at, nil, err
+func (c Config) connect() (l link, err error) {
+	if l.at, err = locate(c.Host); err != nil {
+		return l, err
 	}
-	dial, err := c.dialer(at)
+	if l.at.scheme == "ssh" {
+		if l.machine, err = c.machine(l.at); err != nil {
+			return l, err
+		}
+	}
+	dial, err := c.dialer(l.at, l.machine)
 	if err != nil {
-		return at, nil, err
+		return l, err
 	}
 	transport := &http.Transport{
 		DialContext:  func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
 		MaxIdleConns: 6, IdleConnTimeout: 30 * time.Second, DisableCompression: true,
 	}
-	engine, err := client.NewClientWithOpts(
-		client.WithHost(at.spoken()),
+	l.engine, err = client.NewClientWithOpts(
+		client.WithHost(l.at.spoken()),
 		client.WithHTTPClient(&http.Client{Transport: transport, CheckRedirect: client.CheckRedirect}),
 		client.WithVersionFromEnv(),
 		client.WithAPIVersionNegotiation(),
 	)
 	if err != nil {
-		return at, nil, fmt.Errorf("reading the Docker engine's address: %w", err)
+		return l, fmt.Errorf("reading the Docker engine's address: %w", err)
 	}
-	return at, engine, nil
+	return l, nil
 }

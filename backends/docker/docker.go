@@ -49,6 +49,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/remote"
 	"github.com/docker/docker/client"
 )
 
@@ -59,8 +60,9 @@ type Config struct {
 	Host string
 	// TLS is for an engine on a TCP port; none means the files in DOCKER_CERT_PATH.
 	TLS TLS
-	// SSH is for an engine on a machine that is reached by ssh.
-	SSH SSH
+	// SSH is for an engine on a machine that is reached by ssh. Nothing has to be
+	// installed there: the connection ends at the engine's socket.
+	SSH remote.Way
 	// Image is used where a spec names none.
 	Image string
 	// User is the numeric uid:gid that everything inside runs as; empty means
@@ -73,7 +75,8 @@ type Config struct {
 	// cpus, memory_mb, swap, pids, disk_mb, seccomp.
 	AcceptMissingLimits []string
 	// StateDir holds the disks of workspaces that are to be bounded on an engine
-	// which cannot bound a volume; empty means that there are none.
+	// which cannot bound a volume; empty means that there are none. Where the machine of
+	// an engine was trusted when it was first met, its key is noted there.
 	StateDir string
 	// MountsAllowed lists the folders of the engine's host that specs may mount.
 	MountsAllowed []string
@@ -87,9 +90,8 @@ const linger = 2 * time.Minute
 
 // Backend makes sandboxes on one engine.
 type Backend struct {
+	link
 	cfg    Config
-	at     location
-	engine *client.Client
 	uid    int
 	gid    int
 	linger time.Duration
@@ -147,7 +149,7 @@ func New(cfg Config) (*Backend, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	if b.at, b.engine, err = cfg.connect(); err != nil {
+	if b.link, err = cfg.connect(); err != nil {
 		return nil, err
 	}
 	if b.at.remote() {

@@ -32,10 +32,11 @@ const testImage = "bailiff-sandbox:test"
 // required, its absence is a failure.
 func testEngine(t testing.TB) *client.Client {
 	t.Helper()
-	_, engine, err := Config{}.connect()
+	link, err := Config{}.connect()
 	if err != nil {
 		t.Fatal(err)
 	}
+	engine := link.engine
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	_, err = engine.ImageInspect(ctx, testImage)

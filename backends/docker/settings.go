@@ -2,8 +2,6 @@ package docker
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/remote"
@@ -14,11 +12,7 @@ var _ backends.Maker = (*Config)(nil)
 // Defaults returns the configuration of a section that says nothing. Its image has
 // bash, git, curl and python3, which sandboxes are expected to have.
 func Defaults() *Config {
-	c := &Config{Image: "python:3.13-bookworm", SSH: SSH{KnownHosts: []string{"/etc/ssh/ssh_known_hosts"}}}
-	if home, err := os.UserHomeDir(); err == nil {
-		c.SSH.KnownHosts = append(c.SSH.KnownHosts, filepath.Join(home, ".ssh", "known_hosts"))
-	}
-	return c
+	return &Config{Image: "python:3.13-bookworm", SSH: remote.Usual()}
 }
 
 // Settings are the keys of backends.docker.
@@ -30,12 +24,7 @@ func (c *Config) Settings() []backends.Setting {
 			{Key: "cert", Into: &c.TLS.Cert, Path: true},
 			{Key: "key", Into: &c.TLS.Key, Path: true},
 		}},
-		{Key: "ssh", Into: []backends.Setting{
-			{Key: "keys", Into: &c.SSH.Keys, Path: true},
-			{Key: "agent", Into: &c.SSH.Agent, Path: true},
-			{Key: "known_hosts", Into: &c.SSH.KnownHosts, Path: true},
-			{Key: "jump", Into: &c.SSH.Jump, Check: isHost},
-		}},
+		{Key: "ssh", Into: c.SSH.Settings()},
 		{Key: "image", Into: &c.Image},
 		{Key: "user", Into: &c.User, Check: backends.IsUnprivileged},
 		{Key: "accept_missing_limits", Into: &c.AcceptMissingLimits, Valid: acceptable},
@@ -45,7 +34,7 @@ func (c *Config) Settings() []backends.Setting {
 
 // Check says what is wrong with the engine's address together with its certificates.
 func (c *Config) Check() error {
-	_, _, err := c.connect()
+	_, err := c.connect()
 	return err
 }
 
@@ -65,13 +54,6 @@ func (c *Config) Make(in backends.House) (backends.Backend, error) {
 func isEngine(host string) error {
 	if _, err := locate(host); err != nil {
 		return errors.New(wantedAddresses)
-	}
-	return nil
-}
-
-func isHost(value string) error {
-	if _, _, err := remote.Parse(value); err != nil {
-		return errors.New("want user@name or user@name:port")
 	}
 	return nil
 }

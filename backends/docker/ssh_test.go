@@ -10,6 +10,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/internal/remote"
 	"github.com/bailiff-dev/bailiff/internal/remote/remotetest"
 )
 
@@ -58,6 +59,28 @@ func TestAnEngineBehindSSHSaysWhatIsWrong(t *testing.T) {
 	}
 	if err := remoteBackend(t, right).Ready(t.Context()); err != nil {
 		t.Errorf("as it should be, Ready says %v", err)
+	}
+}
+
+func TestTheMachineOfAnEngineIsTrustedWhenItIsFirstMetWhereThatIsConfigured(t *testing.T) {
+	cfg := reachedBySSH(t, remotetest.Serve(t, remotetest.Options{}))
+	cfg.SSH.KnownHosts, cfg.SSH.TrustFirst = nil, true
+	cfg.StateDir, cfg.Runner, cfg.Image = t.TempDir(), backendtest.Runner(t), testImage
+	b, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(cfg.StateDir, "known_hosts")); err != nil || !strings.Contains(string(text), "127.0.0.1") {
+		t.Errorf("noted is %q, %v", text, err)
+	}
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := b.Ready(t.Context()); err == nil {
+		t.Error("a backend that was closed connects anew")
 	}
 }
 
@@ -115,5 +138,5 @@ func reachedBySSH(t *testing.T, server *remotetest.Server) Config {
 	if socket != "/var/run/docker.sock" {
 		host += socket
 	}
-	return Config{Host: host, SSH: SSH{Keys: way.Keys, KnownHosts: way.KnownHosts}}
+	return Config{Host: host, SSH: remote.Way{Keys: way.Keys, KnownHosts: way.KnownHosts}}
 }

@@ -55,7 +55,7 @@ func (b *boxed) RemoveWorkspace(ctx context.Context, owner, workspace string) er
 func (b *boxed) Open(ctx context.Context, spec backends.Spec) (backends.Sandbox, error) {
 	var opened *sandbox
 	err := b.ask(ctx, bubblewrap.Question{Ask: bubblewrap.Open, Spec: spec}, func(process *remote.Process, _ bubblewrap.Answer) (err error) {
-		opened, err = attach(ctx, process, runner.Place{PIDs: spec.PIDs, Linger: b.cfg.KeepAlive})
+		opened, err = attach(ctx, process, runner.Place{PIDs: spec.PIDs, Linger: b.host.Silence()})
 		return err
 	})
 	if err != nil {

@@ -2,9 +2,8 @@ package ssh
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
-	"time"
+	"slices"
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/remote"
@@ -15,27 +14,17 @@ var _ backends.Maker = (*Config)(nil)
 // Defaults returns the configuration of a section that says nothing: the known hosts
 // are those of the ssh command.
 func Defaults() *Config {
-	c := &Config{KeepAlive: 30 * time.Second, KnownHosts: []string{"/etc/ssh/ssh_known_hosts"}}
-	if home, err := os.UserHomeDir(); err == nil {
-		c.KnownHosts = append([]string{filepath.Join(home, ".ssh", "known_hosts")}, c.KnownHosts...)
-	}
-	return c
+	return &Config{Way: remote.Usual()}
 }
 
 // Settings are the keys of backends.ssh.
 func (c *Config) Settings() []backends.Setting {
-	return append([]backends.Setting{
-		{Key: "host", Into: &c.Host, Check: isHost},
-		{Key: "keys", Into: &c.Keys, Path: true},
-		{Key: "agent", Into: &c.Agent, Path: true},
-		{Key: "known_hosts", Into: &c.KnownHosts, Path: true},
-		{Key: "trust_on_first_use", Into: &c.TrustFirst},
-		{Key: "jump", Into: &c.Jump, Check: isHost},
-		{Key: "keepalive", Into: &c.KeepAlive, Least: 2, Most: 600},
+	return slices.Concat([]backends.Setting{
+		{Key: "host", Into: &c.Host, Check: remote.IsHost},
 		{Key: "folder", Into: &c.Folder, Check: isAbsolute},
 		{Key: "workdir", Into: &c.Workdir, Check: isAbsolute},
 		{Key: "sandbox", Into: &c.Sandbox, Valid: []string{Bubblewrap}},
-	}, within(c.Inside.Settings())...)
+	}, c.Way.Settings(), within(c.Inside.Settings()))
 }
 
 // within are the settings of a sandbox on the host, whose paths are the host's.
@@ -55,13 +44,6 @@ func both(first, second func(string) error) func(string) error {
 		}
 		return second(value)
 	}
-}
-
-func isHost(value string) error {
-	if _, _, err := remote.Parse(value); err != nil {
-		return errors.New("want user@name or user@name:port")
-	}
-	return nil
 }
 
 func isAbsolute(value string) error {

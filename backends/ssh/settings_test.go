@@ -9,6 +9,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/backends/ssh"
 	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/remote"
 )
 
 func TestTheSectionIsRead(t *testing.T) {
@@ -64,7 +65,7 @@ func TestWhatASectionSaysInVainIsRefused(t *testing.T) {
 }
 
 func TestWithoutASandboxNothingIsPromised(t *testing.T) {
-	b, err := (&ssh.Config{Host: "a@b", Keys: []string{"/k"}, KnownHosts: []string{"/h"}, Runner: backendtest.Runner(t)}).Make(backends.House{Runner: backendtest.Runner(t)})
+	b, err := (&ssh.Config{Host: "a@b", Way: remote.Way{Keys: []string{"/k"}, KnownHosts: []string{"/h"}}, Runner: backendtest.Runner(t)}).Make(backends.House{Runner: backendtest.Runner(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

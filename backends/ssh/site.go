@@ -32,6 +32,9 @@ type site struct {
 	ground *ground
 }
 
+// Close ends the connections, with the sandboxes that are served over them.
+func (s *site) Close() error { return s.host.Close() }
+
 // ground is what the host was found to be like.
 type ground struct {
 	arch, home, folder string

@@ -26,7 +26,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -38,17 +37,10 @@ import (
 
 // Config says which host, and what is made there.
 type Config struct {
-	// Host is user@name or user@name:port; so is Jump, from which Host is reached.
-	// Empty means from here.
-	Host, Jump string
-	// Keys, Agent and KnownHosts are those of [remote.Config], for both.
-	Keys       []string
-	Agent      string
-	KnownHosts []string
-	// TrustFirst has a host that is not known trusted when it is first met.
-	TrustFirst bool
-	// KeepAlive is how long the host may be silent; zero means 30 seconds.
-	KeepAlive time.Duration
+	// Host is user@name or user@name:port.
+	Host string
+	// Way is how it is reached.
+	remote.Way
 	// Folder is where programs and workspaces are on the host; empty means
 	// ~/.local/share/bailiff there, for root /var/lib/bailiff-ssh.
 	Folder string
@@ -68,20 +60,13 @@ type Config struct {
 // New checks the configuration. What it returns is isolated, sweeps and keeps
 // workspaces where there is a sandbox.
 func New(cfg Config) (backends.Backend, error) {
-	if cfg.KeepAlive == 0 {
-		cfg.KeepAlive = 30 * time.Second
-	}
 	if err := cfg.Check(); err != nil {
 		return nil, fmt.Errorf("ssh backend: %w", err)
 	}
 	if cfg.Runner == "" {
 		return nil, errors.New("ssh backend lacks the path of bailiff-runner")
 	}
-	reached, err := cfg.reached()
-	if err != nil {
-		return nil, fmt.Errorf("ssh backend: %w", err)
-	}
-	host, err := remote.New(reached)
+	host, err := cfg.To(cfg.Host, cfg.StateDir)
 	if err != nil {
 		return nil, fmt.Errorf("ssh backend: %w", err)
 	}
@@ -97,25 +82,6 @@ const (
 	runnerName = "bailiff-runner"
 	hostName   = "bailiff-host"
 )
-
-// reached is how the host is reached.
-func (c Config) reached() (remote.Config, error) {
-	whole := remote.Config{Keys: c.Keys, Agent: c.Agent, KnownHosts: c.KnownHosts, KeepAlive: c.KeepAlive}
-	if c.TrustFirst {
-		whole.TrustFirst = filepath.Join(c.StateDir, "known_hosts")
-	}
-	if c.Jump != "" {
-		jump := whole
-		var err error
-		if jump.User, jump.Address, err = remote.Parse(c.Jump); err != nil {
-			return whole, err
-		}
-		whole.Jump = &jump
-	}
-	var err error
-	whole.User, whole.Address, err = remote.Parse(c.Host)
-	return whole, err
-}
 
 // bare runs commands on the host itself.
 type bare struct{ *site }
@@ -147,7 +113,7 @@ func (b *bare) Open(ctx context.Context, spec backends.Spec) (backends.Sandbox, 
 		if err != nil {
 			return err
 		}
-		opened, err = attach(ctx, process, runner.Place{Home: g.home, Workspace: workdir, Linger: b.cfg.KeepAlive})
+		opened, err = attach(ctx, process, runner.Place{Home: g.home, Workspace: workdir, Linger: b.host.Silence()})
 		return err
 	})
 	if err != nil {

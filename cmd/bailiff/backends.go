@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"path/filepath"
 
@@ -24,4 +26,17 @@ func newBackends(cfg *config.Config, log *slog.Logger) (map[string]backends.Back
 		}
 	}
 	return all, nil
+}
+
+// closeBackends ends what they hold open by themselves, such as connections.
+func closeBackends(all map[string]backends.Backend) error {
+	var faults []error
+	for name, backend := range all {
+		if open, ok := backend.(io.Closer); ok {
+			if err := open.Close(); err != nil {
+				faults = append(faults, fmt.Errorf("closing backend %s: %w", name, err))
+			}
+		}
+	}
+	return errors.Join(faults...)
 }

@@ -113,7 +113,7 @@ func (c *core) abandon() error {
 	if c.decisions != nil {
 		err = errors.Join(err, c.decisions.Close())
 	}
-	return errors.Join(err, c.release())
+	return errors.Join(err, closeBackends(c.backends), c.release())
 }
 
 // Reloaded tells the metrics, the decision log and whoever judges anew what is

@@ -137,6 +137,9 @@ func (h *Host) Start(ctx context.Context, command string) (*Process, error) {
 	return p, nil
 }
 
+// Silence is how long the host may be silent before it is given up.
+func (h *Host) Silence() time.Duration { return h.cfg.KeepAlive }
+
 // String names the host as its user would.
 func (h *Host) String() string { return h.cfg.User + "@" + strings.TrimSuffix(h.cfg.Address, ":22") }
 

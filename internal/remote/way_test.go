@@ -1,0 +1,31 @@
+package remote_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/backends/catalogue"
+	"github.com/bailiff-dev/bailiff/backends/docker"
+	"github.com/bailiff-dev/bailiff/backends/ssh"
+	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/remote"
+)
+
+func TestAWayToAHostIsSaidAlikeInEverySection(t *testing.T) {
+	t.Setenv("HOME", "/home/ana")
+	cfg, err := config.Parse("/etc/bailiff/bailiff.yaml", []byte(`backends:
+  ssh: {host: ana@build, keys: [key], agent: /agent, trust_on_first_use: true, jump: ana@gate, keepalive: 10s}
+  docker:
+    host: ssh://ana@build
+    ssh: {keys: [key], agent: /agent, trust_on_first_use: true, jump: ana@gate, keepalive: 10s}
+`), catalogue.All())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, way := range map[string]remote.Way{"ssh": cfg.Backends["ssh"].(*ssh.Config).Way, "docker": cfg.Backends["docker"].(*docker.Config).SSH} {
+		if way.Keys[0] != "/etc/bailiff/key" || way.Agent != "/agent" || !way.TrustFirst || way.Jump != "ana@gate" || way.KeepAlive != 10*time.Second ||
+			len(way.KnownHosts) != 2 || way.KnownHosts[0] != "/home/ana/.ssh/known_hosts" {
+			t.Errorf("the section %s was read as %+v", name, way)
+		}
+	}
+}
