@@ -48,6 +48,7 @@ import (
 	"runtime/debug"
 	"sync"
 	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -128,6 +129,20 @@ func withdraw() error {
 	// Signals from inside are heard and dropped. They are not ignored, for
 	// commands would inherit that.
 	signal.Notify(make(chan os.Signal, 1))
+	return heedThreadsSignal()
+}
+
+// threadsSignal is what libraries for threads use among themselves; Go leaves it as it
+// is found. A program that posix_spawn starts, as make does, has it ignored.
+const threadsSignal = 32
+
+// heedThreadsSignal sets that signal to its default, which commands inherit.
+func heedThreadsSignal() error {
+	var byDefault [4]uint64 // a handler, flags, a restorer, a mask: none
+	_, _, errno := syscall.RawSyscall6(unix.SYS_RT_SIGACTION, threadsSignal, uintptr(unsafe.Pointer(&byDefault)), 0, unsafe.Sizeof(byDefault[3]), 0, 0)
+	if errno != 0 {
+		return fmt.Errorf("setting a signal to its default: %w", errno)
+	}
 	return nil
 }
 
