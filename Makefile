@@ -2,6 +2,7 @@
 # make demo     the main job on shipped requests, in a real sandbox
 # make test     installs and starts what the tests need, and runs them
 # make lint     what must stay clean
+# make apptainer-test   the tests of backends/apptainer against the real program
 # make bench    the comparisons of docs/performance.md
 
 export CGO_ENABLED ?= 0
@@ -9,7 +10,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 OPA     := go tool opa
 
-.PHONY: build demo test deps lint policies cross bench conformance-table clean
+.PHONY: build demo test apptainer-test deps lint policies cross bench conformance-table clean
 
 build:
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/bailiff ./cmd/bailiff
@@ -29,6 +30,12 @@ deps:
 
 test: deps policies
 	BAILIFF_REQUIRE_ALL=1 CGO_ENABLED=1 go test -race -timeout 30m ./...
+
+apptainer-test: build
+	scripts/install-apptainer
+	go test -c -o bin/apptainer.test ./backends/apptainer
+	BAILIFF_TEST_RUNNER=$(CURDIR)/bin/bailiff-runner scripts/install-apptainer sh -c \
+	  'cd backends/apptainer && ../../bin/apptainer.test -test.v -test.timeout 20m -test.run RealProgram'
 
 policies:
 	$(OPA) test policies policy_test.rego

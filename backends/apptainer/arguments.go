@@ -11,8 +11,12 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/shelf"
 )
 
-// runnerPath is where the runner is inside.
-const runnerPath = "/.bailiff/runner"
+// Inside are the runner, and where it finds how often the sandbox has run out of
+// memory: its control group is not seen there.
+const (
+	runnerPath = "/.bailiff/runner"
+	eventsPath = "/.bailiff/memory.events"
+)
 
 // closed are the options that do not depend on the spec. Process 1 is the runner
 // itself (no-init); nothing of the image is evaluated by the program (no-eval).
@@ -30,6 +34,9 @@ type place struct {
 	// image and runner are files of this machine, workspace a folder; it is empty where
 	// the spec names none.
 	image, runner, workspace string
+	// events is a file in which the kernel counts what it has killed for want of memory;
+	// empty where nothing bounds that.
+	events string
 }
 
 // arguments are what the program is told, without what it shall run.
@@ -53,6 +60,9 @@ func (b *Backend) arguments(p place) []string {
 	list = append(list, bind(b.path(emptyFolder), "/dev/mqueue", true)...)
 	for name := range b.etc() {
 		list = append(list, bind(b.path(etcFolder, name), "/etc/"+name, true)...)
+	}
+	if p.events != "" {
+		list = append(list, bind(p.events, eventsPath, true)...)
 	}
 	return append(list, bind(p.runner, runnerPath, true)...)
 }

@@ -27,13 +27,11 @@ type sandbox struct {
 // ID is a name of its own.
 func (s *sandbox) ID() string { return s.id }
 
-// Run runs a command, and tells what it cost when the memory is used up: the
-// control group is not seen from inside.
+// Run runs a command, and tells what it cost when that was the sandbox.
 func (s *sandbox) Run(ctx context.Context, cmd backends.Command, out func([]byte)) (backends.Exit, error) {
 	before := s.group.Starved()
 	exit, err := s.Child.Run(ctx, cmd, out)
-	exit.Starved = s.group.Starved() > before
-	if err != nil && exit.Starved {
+	if err != nil && s.group.Starved() > before {
 		err = fmt.Errorf("%w; processes were killed since the sandbox had used up its memory", err)
 	}
 	return exit, err
@@ -97,7 +95,7 @@ func (b *Backend) launch(ctx context.Context, spec backends.Spec, image string, 
 		return fmt.Errorf("%w: making a folder: %w", backends.ErrUnavailable, err)
 	}
 	made.leave = func() error { return b.works.end(folder) }
-	cmd := exec.Command(b.program, command(b.arguments(place{spec, image, program, workspace.Folder}), image)...)
+	cmd := exec.Command(b.program, command(b.arguments(place{spec, image, program, workspace.Folder, made.group.Events()}), image)...)
 	cmd.Env, cmd.Dir = b.environment(folder), "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	prepare := func() error { return errors.Join(b.stage(spec), workspace.Mount()) }

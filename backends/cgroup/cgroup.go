@@ -192,8 +192,13 @@ func Starved(file io.ReaderAt) int {
 	return 0
 }
 
-// Close kills what is in the group and removes it.
+// longestFarewell is how long killed processes may take to be gone.
+const longestFarewell = 10 * time.Second
+
+// Close kills what is in the group and removes it, also for a caller that has gone.
 func (g *Group) Close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestFarewell)
+	defer cancel()
 	var faults []error
 	for _, folder := range g.folders {
 		faults = append(faults, remove(ctx, folder))
