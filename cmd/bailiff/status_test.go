@@ -1,11 +1,14 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/internal/config"
 )
 
 func TestStatusShowsWhatEachPlatformAndChatGetsAndThatIsWhatTheyGet(t *testing.T) {
@@ -38,5 +41,16 @@ func TestStatusShowsWhatEachPlatformAndChatGetsAndThatIsWhatTheyGet(t *testing.T
 	}
 	if a := ask(t, s.client(t), chat("s2", "true")); a.Status != bailiff.Unavailable || a.Backend != "docker" || !strings.Contains(a.Message, "/nowhere/engine.sock") {
 		t.Errorf("another chat is answered %+v", a)
+	}
+}
+
+func TestTheShippedTablesSayWhatEachTechnologysSandboxesAreLike(t *testing.T) {
+	policies, err := openPolicies(t.Context(), config.Default(catalogue.All()), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := tableNames(t.Context(), policies, "sandboxes")
+	if known := names(catalogue.All()); !slices.Equal(rows, known) {
+		t.Errorf("the table has rows for %v, and there are %v", rows, known)
 	}
 }
