@@ -111,48 +111,68 @@ var made = []struct {
 	{path: "/", mode: 0o755}, {path: "/etc", mode: 0o755}, {path: "/usr", mode: 0o755}, {path: "/proc", mode: 0o755},
 	{path: "/dev", mode: 0o755}, {path: "/root", mode: 0o700}, {path: "/home", mode: 0o755}, {path: "/run", mode: 0o755},
 	{path: "/var", mode: 0o755}, {path: "/var/tmp", mode: fs.ModeSticky | 0o777}, {path: "/tmp", mode: fs.ModeSticky | 0o777},
-	{path: "/opt", mode: 0o755}, {path: "/mnt", mode: 0o755}, {path: "/srv", mode: 0o755},
+	{path: "/opt", mode: 0o755}, {path: "/mnt", mode: 0o755}, {path: "/srv", mode: 0o755}, {path: "/.outside", mode: 0o700},
 	{path: "/etc/passwd", mode: 0o644, text: "root:x:0:0::/root:/bin/bash\ndefault:x:1000:1000::/home/default:/bin/bash\nnobody:x:65534:65534::/:/bin/false\n"},
 	{path: "/etc/group", mode: 0o644, text: "root:x:0:\ntty:x:5:\ndefault:x:1000:\nnogroup:x:65534:\n"},
 	{path: "/etc/hosts", mode: 0o644, text: "127.0.0.1 localhost machine\n"},
 	{path: "/etc/nsswitch.conf", mode: 0o644, text: "passwd: files\ngroup: files\nhosts: files dns\n"},
 }
 
-// copied are what programs of the host's /usr need beside it.
-var copied = []string{"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/alternatives", "/etc/ld.so.cache", "/etc/ssl"}
+// linked are links of the host's root into its /usr, shown what programs need of its
+// /etc: they are mounted, read-only.
+var (
+	linked = []string{"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}
+	shown  = []string{"/etc/alternatives", "/etc/ssl"}
+)
 
 func (m *Machine) furnish(snapshot string) error {
 	if snapshot != "" {
-		if err := duplicate(snapshot, m.root); err != nil {
-			return err
-		}
-		return os.MkdirAll(m.inside("/.outside"), 0o700)
+		return errors.Join(duplicate(snapshot, m.root), m.furnishOne("/.outside", "", 0o700))
 	}
 	for _, f := range made {
 		if err := m.furnishOne(f.path, f.text, f.mode); err != nil {
 			return err
 		}
 	}
-	for _, path := range copied {
-		if _, err := os.Lstat(path); err != nil {
-			continue
-		}
-		if err := duplicate(path, m.inside(path)); err != nil {
+	for _, path := range shown {
+		if err := m.furnishOne(path, "", 0o755); err != nil {
 			return err
 		}
 	}
-	if err := m.furnishOne("/.outside", "", 0o700); err != nil {
+	for _, path := range linked {
+		if err := m.link(path); err != nil {
+			return err
+		}
+	}
+	cache, err := os.ReadFile("/etc/ld.so.cache")
+	if err != nil {
 		return err
 	}
-	return run("chown", "-hR", "--from=0:0", fmt.Sprintf("%d:%d", FirstID, FirstID), m.root)
+	return m.furnishOne("/etc/ld.so.cache", string(cache), 0o644)
 }
 
+// furnishOne makes a file or a folder that is root's inside.
 func (m *Machine) furnishOne(path, text string, mode fs.FileMode) error {
 	path = m.inside(path)
+	var err error
 	if text != "" {
-		return os.WriteFile(path, []byte(text), mode)
+		err = os.WriteFile(path, []byte(text), mode)
+	} else {
+		err = os.MkdirAll(path, 0o755)
 	}
-	return errors.Join(os.MkdirAll(path, 0o755), os.Chmod(path, mode))
+	return errors.Join(err, os.Lchown(path, FirstID, FirstID), os.Chmod(path, mode))
+}
+
+// link makes a link that the host has too; a folder is one of an old system.
+func (m *Machine) link(path string) error {
+	to, err := os.Readlink(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("want %s to be a link into /usr: %w", path, err)
+	}
+	return errors.Join(os.Symlink(to, m.inside(path)), os.Lchown(m.inside(path), FirstID, FirstID))
 }
 
 func (m *Machine) inside(path string) string { return filepath.Join(m.root, path) }

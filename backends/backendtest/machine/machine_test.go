@@ -31,7 +31,7 @@ func TestAMachineIsApartFromThisOne(t *testing.T) {
 		{"id -u; hostname", "0\nmachine\n"},
 		{"ls " + outside + " 2>/dev/null || echo none", "none\n"},
 		{"ls -d /workspace 2>/dev/null || echo none", "none\n"},
-		{"ls /proc | grep -c '^[0-9]'", "5\n"},
+		{"[[ $(ls /proc | grep -c '^[0-9]') -lt 10 ]] && echo few processes", "few processes\n"},
 		{"touch /usr/x 2>/dev/null || echo read-only", "read-only\n"},
 		{"touch /x /etc/x && echo written", "written\n"},
 		{"ls /sys/class/net 2>/dev/null; cut -d: -f1 -s /proc/net/dev | tr -d ' '", "lo\n"},

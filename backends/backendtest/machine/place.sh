@@ -8,6 +8,9 @@ mount --bind "$root" "$root"
 cd "$root"
 mount --rbind /usr usr
 mount -o remount,bind,ro usr
+for name in etc/alternatives etc/ssl; do
+	[ ! -e /$name ] || mount --bind -o ro /$name $name
+done
 mount -t proc proc proc
 mount -t tmpfs -o mode=0755 dev dev
 for name in null zero full random urandom tty; do
