@@ -2,7 +2,6 @@ package vercel
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -48,27 +47,32 @@ func (b *Backend) open(ctx context.Context, name string, spec backends.Spec) (*s
 	if err != nil {
 		return nil, err
 	}
-	ends := lasts(spec, time.Now())
-	life := min(b.lease, time.Until(ends))
-	w := b.order(name, spec, life, drive)
-	backends.Step(ctx, "starting a machine at Vercel")
-	until := time.Now().Add(life)
-	m, err := b.api.create(ctx, w)
-	if err != nil {
-		return nil, unavailable("making a machine at Vercel", err)
-	}
-	if m.Session, err = b.running(ctx, m.Session); err != nil {
+	now := time.Now()
+	s := &sandbox{backend: b, name: name, ends: lasts(spec, now)}
+	life := min(b.lease, s.ends.Sub(now))
+	s.until = now.Add(life)
+	if s.machine, err = b.lend(ctx, b.order(name, spec, life, drive)); err != nil {
 		return nil, err
 	}
-	if err := verify(w, m); err != nil {
-		return nil, err
-	}
-	s := &sandbox{backend: b, name: name, machine: m.Session.ID, until: until, ends: ends}
 	if err := s.start(ctx, spec); err != nil {
 		return nil, err
 	}
 	go s.hold()
 	return s, nil
+}
+
+// lend has a machine made, waits until it runs, and sees to it that it is what was
+// asked for.
+func (b *Backend) lend(ctx context.Context, w wanted) (id string, err error) {
+	backends.Step(ctx, "starting a machine at Vercel")
+	m, err := b.api.create(ctx, w)
+	if err != nil {
+		return "", unavailable("making a machine at Vercel", err)
+	}
+	if m.Session, err = b.running(ctx, m.Session); err != nil {
+		return "", err
+	}
+	return m.Session.ID, verify(w, m)
 }
 
 // running waits until a machine runs.
@@ -115,16 +119,10 @@ exec ` + runnerPath + ` "$@"`
 
 // start brings the runner into the machine, starts it and greets it.
 func (s *sandbox) start(ctx context.Context, spec backends.Spec) error {
-	program, err := os.ReadFile(s.backend.cfg.Runner)
-	if err != nil {
-		return fmt.Errorf("%w: reading the runner: %w", backends.ErrUnavailable, err)
+	if err := s.bring(ctx); err != nil {
+		return err
 	}
-	backends.Step(ctx, "bringing the runner to the machine at Vercel")
-	api := s.backend.api
-	if err := api.write(ctx, s.machine, broughtPath, 0o600, program); err != nil {
-		return unavailable("bringing the runner to a machine at Vercel", err)
-	}
-	command, err := api.run(ctx, s.machine, "/bin/sh", "-c", install, "sh", broughtPath,
+	command, err := s.backend.api.run(ctx, s.machine, "/bin/sh", "-c", install, "sh", broughtPath,
 		"mailbox", mailPath, "armour", "apart", seclusion(spec), "settle", settle, runner.Confine)
 	if err != nil {
 		return unavailable("starting the runner at Vercel", err)
@@ -133,14 +131,26 @@ func (s *sandbox) start(ctx context.Context, spec backends.Spec) error {
 	if err != nil {
 		return unavailable("following the runner at Vercel", err)
 	}
-	place := runner.Place{Home: "/home", Workspace: workspaceFolder, PIDs: spec.PIDs, Linger: linger}
-	s.Client, err = runner.Attach(ctx, armour.Wrap(line), place)
+	return s.greet(ctx, line, spec)
+}
+
+func (s *sandbox) bring(ctx context.Context) error {
+	program, err := os.ReadFile(s.backend.cfg.Runner)
 	if err != nil {
-		err = fmt.Errorf("%w: greeting the runner at Vercel: %w%s", backends.ErrUnavailable, err, line.words())
-		if cause := ctx.Err(); cause != nil {
-			return errors.Join(err, cause)
-		}
-		return err
+		return fmt.Errorf("%w: reading the runner: %w", backends.ErrUnavailable, err)
+	}
+	backends.Step(ctx, "bringing the runner to the machine at Vercel")
+	if err := s.backend.api.write(ctx, s.machine, broughtPath, 0o600, program); err != nil {
+		return unavailable("bringing the runner to a machine at Vercel", err)
+	}
+	return nil
+}
+
+// greet waits until the runner answers; the line is closed if it does not.
+func (s *sandbox) greet(ctx context.Context, l *line, spec backends.Spec) (err error) {
+	place := runner.Place{Home: "/home", Workspace: workspaceFolder, PIDs: spec.PIDs, Linger: linger}
+	if s.Client, err = runner.Attach(ctx, armour.Wrap(l), place); err != nil {
+		return fmt.Errorf("%w: greeting the runner at Vercel: %w%s", backends.ErrUnavailable, err, l.words())
 	}
 	return nil
 }

@@ -196,6 +196,9 @@ func (m *Machine) boot() error {
 	words := new(strings.Builder)
 	ids := []syscall.SysProcIDMap{{ContainerID: 0, HostID: FirstID, Size: users}}
 	m.init = exec.Command("/bin/bash", "-c", place, "init", m.root)
+	if _, err := m.init.StdinPipe(); err != nil { // open for as long as this process lives
+		return err
+	}
 	m.init.Env = []string{"PATH=" + searchPath}
 	m.init.ExtraFiles = []*os.File{theirs}
 	log, err := os.Create(filepath.Join(m.folder, "log"))

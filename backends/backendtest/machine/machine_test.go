@@ -71,12 +71,14 @@ func TestAProgramOfAMachineHasWhatItIsGiven(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	backendtest.Await(t, "it runs", func() bool { return says(t, m, 0, "pgrep -c sleep") == "2\n" })
+	backendtest.Await(t, "it runs", func() bool { return says(t, m, 0, "pgrep -c sleep") == "1\n" })
 	p.Kill()
 	if code := p.Wait(); code != 137 {
 		t.Errorf("killed, it ended with %d", code)
 	}
-	backendtest.Await(t, "it is gone", func() bool { return says(t, m, 0, "pgrep -c sleep") == "1\n" })
+	backendtest.Await(t, "it is gone", func() bool { return says(t, m, 0, "pgrep -c sleep") == "0\n" })
+	says(t, m, 0, "for i in 1 2 3; do (sleep 0.01 &) ; done")
+	backendtest.Await(t, "what was left to its first process is reaped", func() bool { return says(t, m, 0, "pgrep -c sleep") == "0\n" })
 }
 
 func TestTheFilesOfAMachineCanBeTakenToAnother(t *testing.T) {

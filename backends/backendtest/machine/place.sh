@@ -31,6 +31,7 @@ pivot_root . .outside
 cd /
 umount -l .outside
 rmdir .outside
-exec </dev/null >/dev/null 2>&1 3>&-
-# A shell reaps whatever is left to it.
-while :; do sleep 3600; done
+# A shell reaps whatever is left to it. This one ends, and the machine with it, when
+# nobody holds the other end of its input any more.
+exec >/dev/null 2>&1 3>&-
+read -r _
