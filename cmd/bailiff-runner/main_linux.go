@@ -99,6 +99,7 @@ func follow(arguments []string) error {
 }
 
 func reside(confined bool) error {
+	runtime.GOMAXPROCS(2) // one of them may be waiting for a child that was stopped
 	startThreads(runnersThreads)
 	return serve(file(0), file(1), confined)
 }

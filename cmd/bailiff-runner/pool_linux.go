@@ -5,8 +5,10 @@ import (
 	"os"
 	"os/signal"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -36,6 +38,9 @@ type pool struct {
 	stocking bool
 	// burials counts the dead supervisors that may have left processes to the runner.
 	burials int
+	// spawning is set while a process is on its way to be a supervisor. If it is
+	// stopped then, who starts it waits for it.
+	spawning atomic.Bool
 	// closing is set when no supervisor is to be started any more.
 	closing bool
 }
@@ -52,14 +57,20 @@ type seat struct {
 
 func (p *pool) open(hear func(*job, wire.Frame), lost func(*job)) {
 	p.hear, p.lost, p.seats = hear, lost, map[int]*seat{}
+	onChanges(p.reap)
+	onChanges(p.wake) // which must not wait for the other
+	p.restock()
+}
+
+// onChanges does something whenever a child has ended or was stopped.
+func onChanges(do func()) {
 	changes := make(chan os.Signal, 1)
 	signal.Notify(changes, syscall.SIGCHLD)
 	go func() {
 		for range changes {
-			p.reap()
+			do()
 		}
 	}()
-	p.restock()
 }
 
 // take seats a job at a supervisor that waits, or starts one.
@@ -67,16 +78,30 @@ func (p *pool) take(j *job) (err error) {
 	if !p.keepsLimits(0) {
 		return errLimits
 	}
-	s := p.next()
-	if s == nil {
-		if s, err = p.spawn(); err != nil {
-			return fmt.Errorf("starting a supervisor: %w", err)
+	for {
+		s := p.next()
+		if s == nil {
+			if s, err = p.spawn(); err != nil {
+				return fmt.Errorf("starting a supervisor: %w", err)
+			}
+		}
+		if !p.keepsLimits(s.pid) {
+			return errLimits
+		}
+		if p.seat(j, s) {
+			return nil
 		}
 	}
-	if !p.keepsLimits(s.pid) {
-		return errLimits
-	}
+}
+
+// seat gives a job to a supervisor, unless that has died meanwhile: who buries it
+// must know of the job.
+func (p *pool) seat(j *job, s *seat) bool {
 	p.mu.Lock()
+	if p.seats[s.pid] != s {
+		p.mu.Unlock()
+		return false
+	}
 	s.job, j.seat = j, s
 	p.demand.note(len(p.seats) - len(p.idle))
 	p.watchDemand()
@@ -86,7 +111,7 @@ func (p *pool) take(j *job) (err error) {
 	if short {
 		go p.restock()
 	}
-	return nil
+	return true
 }
 
 // keepsLimits is true for a supervisor that is gone, too: that shows by itself.
@@ -155,6 +180,8 @@ func (p *pool) spawn() (*seat, error) {
 	defer syscall.Close(up[1])
 	p.reaping.Lock()
 	defer p.reaping.Unlock()
+	p.spawning.Store(true)
+	defer p.spawning.Store(false)
 	var pid int
 	var err error
 	lazily(func() {
@@ -258,22 +285,50 @@ func (p *pool) isSeat(pid int) bool {
 	return p.seats[pid] != nil
 }
 
-// reap takes the dead from the process table, and wakes supervisors that a
-// command has stopped.
+// wake has supervisors that a command has stopped go on, and what is becoming one.
+// It holds nobody up and is held up by nobody. What else is stopped is so to be
+// killed.
+func (p *pool) wake() {
+	for {
+		pid := stoppedChild()
+		if pid == 0 {
+			return
+		}
+		if p.isSeat(pid) || p.spawning.Load() {
+			_ = syscall.Kill(pid, syscall.SIGCONT)
+		}
+	}
+}
+
+// siPID is where the kernel's word about a child has its number.
+const siPID = 16
+
+// stoppedChild takes the news of a child that was stopped; zero if there is none.
+func stoppedChild() int {
+	for {
+		var news unix.Siginfo
+		err := unix.Waitid(unix.P_ALL, 0, &news, unix.WSTOPPED|unix.WNOHANG|unix.WALL, nil)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return 0
+		}
+		return int(*(*int32)(unsafe.Add(unsafe.Pointer(&news), siPID)))
+	}
+}
+
+// reap takes the dead from the process table.
 func (p *pool) reap() {
 	p.reaping.Lock()
 	defer p.reaping.Unlock()
 	for {
 		var status syscall.WaitStatus
-		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG|syscall.WUNTRACED|syscall.WALL, nil)
+		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG|syscall.WALL, nil)
 		switch {
 		case err == syscall.EINTR:
 		case err != nil || pid == 0:
 			return
-		case status.Stopped():
-			if p.isSeat(pid) {
-				_ = syscall.Kill(pid, syscall.SIGCONT)
-			}
 		default:
 			p.unseat(pid, status.Signaled())
 		}
