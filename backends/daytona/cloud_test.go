@@ -151,6 +151,10 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusUnauthorized, "Invalid credentials")
 		return
 	}
+	if errors.Is(err, io.ErrUnexpectedEOF) { // who asked has gone in the middle
+		refuse(w, http.StatusBadRequest, err.Error())
+		return
+	}
 	if err != nil {
 		c.t.Errorf("what was asked is not right by Daytona's description: %v", err)
 		refuse(w, http.StatusBadRequest, err.Error())
@@ -294,7 +298,7 @@ func (c *cloud) create(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	id := fmt.Sprintf("6f0e7d3c-0000-4000-8000-%012d", len(c.asked)*1000+len(c.rented))
-	made := &rented{machine: stand.New(c.t), lines: newTerminals(), coming: slices.Clone(c.slowly)}
+	made := &rented{lines: newTerminals(), coming: slices.Clone(c.slowly)}
 	made.dto = map[string]any{
 		"id": id, "name": asked.Name, "organizationId": "o", "user": cmp.Or(asked.User, "daytona"), "env": map[string]string{}, "labels": asked.Labels,
 		"public": false, "networkBlockAll": asked.NetworkBlockAll, "target": cmp.Or(asked.Target, "us"), "state": "creating",
@@ -372,7 +376,7 @@ func (c *cloud) manage(about heard, w http.ResponseWriter, r *http.Request) {
 		found.dto["state"] = "destroying"
 		delete(c.rented, found.dto["id"].(string))
 	case "startSandbox":
-		found.start(c)
+		found.start()
 	case "stopSandbox":
 		found.halt(c)
 		if found.dto["autoDeleteInterval"] == 0 {
@@ -418,11 +422,15 @@ func (r *rented) halt(c *cloud) {
 	r.dto["state"] = "stopping"
 }
 
-func (r *rented) start(c *cloud) {
+func (r *rented) start() {
+	r.dto["state"] = "starting"
+}
+
+// boot makes the machine, when it is first needed.
+func (r *rented) boot(c *cloud) {
 	if r.machine == nil {
 		r.machine = stand.Restore(c.t, r.files)
 	}
-	r.dto["state"] = "starting"
 }
 
 func (r *rented) stop() {

@@ -54,6 +54,7 @@ func (c *cloud) running(id string) *rented {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if r := c.rented[id]; r != nil && r.dto["state"] == "started" {
+		r.boot(c)
 		return &rented{machine: r.machine, lines: r.lines}
 	}
 	return nil
