@@ -78,8 +78,9 @@ const (
 	destroyed   = "destroyed"
 )
 
+// currentKey is not asked for again, though it could be.
 func (c *client) currentKey(ctx context.Context) (key apiKey, err error) {
-	return key, c.do(ctx, call{method: http.MethodGet, address: c.base + "/api-keys/current", into: &key})
+	return key, c.do(ctx, call{method: http.MethodGet, address: c.base + "/api-keys/current", into: &key, once: true})
 }
 
 func (c *client) snapshot(ctx context.Context, name string) (found snapshot, err error) {

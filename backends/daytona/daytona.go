@@ -94,11 +94,16 @@ func (*Backend) Isolated() bool { return true }
 // rights are those a key needs, as Daytona calls them.
 var rights = []string{"write:sandboxes", "delete:sandboxes"}
 
-// Ready asks Daytona what the key may do.
+// probeTime is how long Daytona may take to say whether it is there.
+const probeTime = 10 * time.Second
+
+// Ready asks Daytona what the key may do, once: who asks will ask again.
 func (b *Backend) Ready(ctx context.Context) error {
 	if _, err := os.Stat(b.runner); err != nil {
 		return fmt.Errorf("%w: finding the runner: %w", backends.ErrUnavailable, err)
 	}
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
 	key, err := b.api.currentKey(ctx)
 	if err != nil {
 		return unavailable("asking Daytona about the key", err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -199,11 +200,29 @@ func TestReadinessSaysWhatToSet(t *testing.T) {
 	}
 }
 
+// written is a log that may be written while it is read.
+type written struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (w *written) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.Write(p)
+}
+
+func (w *written) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.String()
+}
+
 func TestNeitherTheKeyNorAVariableIsToldToAnybodyElse(t *testing.T) {
 	c := newCloud(t)
 	b := testBackend(t, c)
-	var log strings.Builder
-	b.log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	log := new(written)
+	b.log = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	in := open(t, b, testSpec())
 	cmd := backends.Command{Argv: []string{"bash", "-c", "echo ${#TOKEN}; cat /proc/*/cmdline /proc/*/environ 2>/dev/null | grep -c dtn_[4]e1c0ffee"}, Timeout: time.Minute,
 		HeadBytes: 1000, Env: map[string]bailiff.Secret{"TOKEN": bailiff.NewSecret("sesame-4711")}}
