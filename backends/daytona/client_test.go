@@ -39,7 +39,7 @@ func (s *scripted) RoundTrip(r *http.Request) (*http.Response, error) {
 	if a.err != nil {
 		return nil, a.err
 	}
-	return &http.Response{StatusCode: a.code, Header: http.Header{"Retry-After": {a.after}}, Body: io.NopCloser(strings.NewReader(a.body))}, nil
+	return &http.Response{Request: r, StatusCode: a.code, Header: http.Header{"Retry-After": {a.after}}, Body: io.NopCloser(strings.NewReader(a.body))}, nil
 }
 
 func asking(t *testing.T, answers ...answer) (*client, *scripted) {
@@ -131,7 +131,7 @@ func TestAnAnswerIsBounded(t *testing.T) {
 	if err := client.do(t.Context(), call{method: http.MethodGet, address: client.base, into: new(string)}); err == nil || !strings.Contains(err.Error(), "too long") {
 		t.Errorf("a long answer came to %v", err)
 	}
-	if err := client.do(t.Context(), call{method: http.MethodGet, address: client.base}); status(err) != 418 || len(err.Error()) > 300 {
+	if err := client.do(t.Context(), call{method: http.MethodGet, address: client.base}); status(err) != 418 || len(err.Error()) > 400 {
 		t.Errorf("a long reason came to %v", err)
 	}
 }
