@@ -88,16 +88,22 @@ func safe(address *url.URL) bool {
 	return address.Scheme == "http" && (address.Hostname() == "localhost" || ip != nil && ip.IsLoopback())
 }
 
+// mostName bounds names, rather than their patterns do: each of these would be a
+// program of that length, made at every start.
+const mostName = 255
+
 var (
-	digests   = regexp.MustCompile(`^[a-z0-9][a-zA-Z0-9._:/-]{0,254}@sha256:[0-9a-f]{64}$`)
-	snapshots = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._:/-]{0,254}$`)
+	digests   = regexp.MustCompile(`^[a-z0-9][a-zA-Z0-9._:/-]*@sha256:[0-9a-f]{64}$`)
+	snapshots = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._:/-]*$`)
 )
 
 // isDigest says whether a name can mean one image only.
-func isDigest(image string) bool { return digests.MatchString(image) }
+func isDigest(image string) bool {
+	return len(image) <= mostName+len("@sha256:")+64 && digests.MatchString(image)
+}
 
 func isImage(image string) error {
-	if !isDigest(image) && !snapshots.MatchString(image) {
+	if !isDigest(image) && (len(image) > mostName || !snapshots.MatchString(image)) {
 		return errors.New("want the name of a snapshot, or an image by its digest, as in name@sha256:…")
 	}
 	return nil

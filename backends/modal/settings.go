@@ -41,7 +41,7 @@ func named(text string) error {
 }
 
 func imaged(text string) error {
-	if !imageName.MatchString(text) {
+	if !isImage(text) {
 		return errors.New("want the name of an image in a registry, or im-… for one that Modal has")
 	}
 	return nil

@@ -42,9 +42,12 @@ const (
 
 var (
 	plainName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
-	// imageName holds nothing that could begin another line or word of a Dockerfile.
-	imageName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._:/@-]{0,500}$`)
+	imageName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._:/@-]*$`)
 )
+
+// isImage says whether a name can be an image's. It holds nothing that could begin
+// another line or word of a Dockerfile.
+func isImage(name string) bool { return len(name) <= 501 && imageName.MatchString(name) }
 
 // check refuses what Modal cannot do.
 func (b *Backend) check(spec backends.Spec) error {
@@ -55,7 +58,7 @@ func (b *Backend) check(spec backends.Spec) error {
 	}{
 		{"network", spec.Network == "none" || spec.Network == "full", `"none" or "full"`},
 		{"mounts", len(spec.Mounts) == 0, "none: its machines see no folder of this host"},
-		{"image", imageName.MatchString(b.imageOf(spec.Image)), "the name of an image in a registry, or im-… for one that Modal has"},
+		{"image", isImage(b.imageOf(spec.Image)), "the name of an image in a registry, or im-… for one that Modal has"},
 		{"workspace", len(volumeName(spec.Owner, spec.Workspace)) <= 64, "at most 32 bytes long"},
 		{diskMB, spec.DiskMB == 0 || b.accepts(diskMB), "0: it bounds no disk" + accept(diskMB)},
 		{pids, spec.PIDs == 0 || b.accepts(pids) || b.isVM(), "0: gvisor bounds no processes (use backends.modal.runtime: vm)" + accept(pids)},
