@@ -42,6 +42,12 @@ type Resolver interface {
 	Resolve(ctx context.Context, image string) (string, error)
 }
 
+// Lasting is a Resolver that is costly to ask, so that what it said is believed for
+// as long as Lasts says.
+type Lasting interface {
+	Lasts() time.Duration
+}
+
 // Sweeper is a backend whose sandboxes can outlive the sidecar. Sweep removes
 // all that belong to the owner, whatever their state, and returns how many. It
 // spares those that are being opened, and those whose id keep wants; keep is

@@ -159,6 +159,7 @@ func (e *Enforcer) Close(ctx context.Context) {
 	}
 	e.leases.close()
 	e.processes.watchers.Wait()
+	e.images.looks.Wait()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), sweepTimeout)
 	defer cancel()
 	if _, err := e.Sweep(last); err != nil {

@@ -91,17 +91,27 @@ func (b *board) look() (step string, changed <-chan struct{}) {
 	return b.step, b.changed
 }
 
-// await waits until a lease's sandbox is there, or failed, and tells the steps of its
-// opening on.
-func (l *lease) await(ctx context.Context) error {
-	for l.isOpening() {
-		step, changed := l.steps.look()
+// follow tells steps on until what they are taken for is done.
+func (b *board) follow(ctx context.Context, done <-chan struct{}) error {
+	for {
+		step, changed := b.look()
 		backends.Step(ctx, "%s", step)
 		select {
-		case <-l.ready:
+		case <-done:
+			return nil
 		case <-changed:
 		case <-ctx.Done():
 			return ctx.Err()
+		}
+	}
+}
+
+// await waits until a lease's sandbox is there, or failed, and tells the steps of its
+// opening on.
+func (l *lease) await(ctx context.Context) error {
+	if l.isOpening() {
+		if err := l.steps.follow(ctx, l.ready); err != nil {
+			return err
 		}
 	}
 	return l.err

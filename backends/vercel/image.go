@@ -4,30 +4,19 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
 )
 
-// images remembers what names stand for. Who asks Vercel pays for a machine, if
+// trialTime is after when a machine ends by itself that was to tell its image.
+const trialTime = time.Minute
+
+var _ backends.Lasting = (*Backend)(nil)
+
+// Lasts is for how long an image is believed: who asks Vercel pays for a machine, if
 // only for a moment.
-type images struct {
-	mu    sync.Mutex
-	known map[string]pin
-}
-
-type pin struct {
-	image string
-	until time.Time
-}
-
-const (
-	pinTime  = time.Hour
-	mostPins = 1000
-	// trialTime is after when a machine ends by itself that was to tell its image.
-	trialTime = time.Minute
-)
+func (b *Backend) Lasts() time.Duration { return time.Hour }
 
 // Resolve says what image a name stands for. Vercel tells that of a machine only, so
 // a small one is made for it that runs nothing.
@@ -38,20 +27,7 @@ func (b *Backend) Resolve(ctx context.Context, image string) (string, error) {
 	if strings.Contains(image, atDigest) {
 		return image, nil
 	}
-	b.images.mu.Lock() // who wants the same waits for the answer
-	defer b.images.mu.Unlock()
-	if p, ok := b.images.known[image]; ok && time.Now().Before(p.until) {
-		return p.image, nil
-	}
-	pinned, err := b.try(ctx, image)
-	if err != nil {
-		return "", err
-	}
-	if b.images.known == nil || len(b.images.known) >= mostPins {
-		b.images.known = map[string]pin{}
-	}
-	b.images.known[image] = pin{pinned, time.Now().Add(pinTime)}
-	return pinned, nil
+	return b.try(ctx, image)
 }
 
 // try makes a machine of the image and returns what it is really of.

@@ -67,9 +67,8 @@ var acceptable = []string{cpus, memoryMB, diskMB}
 
 // Backend makes sandboxes at Vercel.
 type Backend struct {
-	cfg    Config
-	api    *client
-	images images
+	cfg Config
+	api *client
 
 	// lease is for how long a machine lives that nobody asks for any more, and patience
 	// for how long a drive is waited for that another machine has still.
