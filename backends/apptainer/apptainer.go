@@ -145,14 +145,14 @@ func (b *Backend) Ready(ctx context.Context) error {
 		return fmt.Errorf("%w: %w", backends.ErrUnavailable, err)
 	}
 	trial := backends.Spec{Network: "none", ReadOnly: true}
-	for limit, set := range map[string]func(){
-		cgroup.CPUs:     func() { trial.CPUs = 1 },
-		cgroup.MemoryMB: func() { trial.MemoryMB = 64 },
-		cgroup.PIDs:     func() { trial.PIDs = leastPIDs },
-	} {
-		if !slices.Contains(b.cfg.AcceptMissing, limit) {
-			set()
-		}
+	if !b.accepts(cgroup.CPUs) {
+		trial.CPUs = 1
+	}
+	if !b.accepts(cgroup.MemoryMB) {
+		trial.MemoryMB = 64
+	}
+	if !b.accepts(cgroup.PIDs) {
+		trial.PIDs = runner.LeastPIDs
 	}
 	made, err := b.open(ctx, trial, b.path(emptyFolder))
 	if err != nil {
@@ -160,6 +160,8 @@ func (b *Backend) Ready(ctx context.Context) error {
 	}
 	return made.Close(context.WithoutCancel(ctx))
 }
+
+func (b *Backend) accepts(limit string) bool { return slices.Contains(b.cfg.AcceptMissing, limit) }
 
 func (b *Backend) equipped(ctx context.Context) error {
 	if runtime.GOOS != "linux" {
@@ -215,17 +217,12 @@ func (b *Backend) check(spec backends.Spec) error {
 	switch {
 	case spec.Network != "none":
 		return fmt.Errorf("%w: on the apptainer backend network must be \"none\", since another would be the host's own", backends.ErrUnsupported)
-	case spec.PIDs > 0 && spec.PIDs < leastPIDs:
-		return fmt.Errorf("%w: pids is %d, want at least %d, since the runner's threads count too", backends.ErrUnsupported, spec.PIDs, leastPIDs)
 	case spec.DiskMB > 0 && !asRoot() && !b.AcceptUnbounded:
 		return fmt.Errorf("%w: disk_mb: only a sidecar that is root can bound folders in memory (accept it with backends.apptainer.accept_missing_limits: [disk_mb])",
 			backends.ErrUnsupported)
 	}
-	return nil
+	return runner.CheckPIDs(spec.PIDs)
 }
-
-// leastPIDs is what the runner and some supervisors need for themselves.
-const leastPIDs = 64
 
 func asRoot() bool { return os.Getuid() == 0 }
 

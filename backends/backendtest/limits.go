@@ -168,6 +168,7 @@ func unmet(t *testing.T, b box) {
 		{"network", b.spec.Network == "none", func(s *backends.Spec) { s.Network = "none" }},
 		{"cpus", b.spec.CPUs > 0, func(s *backends.Spec) { s.CPUs = 1 }},
 		{"memory_mb", b.spec.MemoryMB > 0, func(s *backends.Spec) { s.MemoryMB = 512 }},
+		{"pids", false, func(s *backends.Spec) { s.PIDs = 10 }},
 		{"pids", b.spec.PIDs > 0, func(s *backends.Spec) { s.PIDs = 512 }},
 		{"read_only", b.spec.ReadOnly, func(s *backends.Spec) { s.ReadOnly = true }},
 		{"mounts", false, func(s *backends.Spec) { s.Mounts = []bailiff.Mount{{Source: "/etc", Target: "/mnt/etc"}} }},

@@ -35,6 +35,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/cgroup"
+	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/backends/shelf"
 )
 
@@ -125,7 +126,7 @@ func (b *Backend) Ready(ctx context.Context) error {
 	if err := b.Reachable(); err != nil {
 		return err
 	}
-	trial, err := b.Open(ctx, backends.Spec{Network: "none", ReadOnly: true, CPUs: 1, MemoryMB: 64, PIDs: leastPIDs})
+	trial, err := b.Open(ctx, backends.Spec{Network: "none", ReadOnly: true, CPUs: 1, MemoryMB: 64, PIDs: runner.LeastPIDs})
 	if err != nil {
 		return err
 	}
@@ -175,11 +176,6 @@ func (b *Backend) check(spec backends.Spec) error {
 		return fmt.Errorf("%w: on the bubblewrap backend network must be \"none\", since another would be the host's own", backends.ErrUnsupported)
 	case spec.Image != "":
 		return fmt.Errorf("%w: the bubblewrap backend has no images; set backends.%s.root to choose what sandboxes see", backends.ErrUnsupported, b.Backend)
-	case spec.PIDs > 0 && spec.PIDs < leastPIDs:
-		return fmt.Errorf("%w: pids is %d, want at least %d, since the runner's threads count too", backends.ErrUnsupported, spec.PIDs, leastPIDs)
 	}
-	return nil
+	return runner.CheckPIDs(spec.PIDs)
 }
-
-// leastPIDs is what the runner and some supervisors need for themselves.
-const leastPIDs = 64

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/runner"
 )
 
 // The labels of machines. Sessions are labelled by digest: their names may tell who
@@ -33,9 +34,11 @@ func (b *Backend) permitted(spec backends.Spec) error {
 	case len(spec.Mounts) > 0:
 		return fmt.Errorf("%w: mounts: this machine's folders cannot be shown on Daytona's", backends.ErrUnsupported)
 	case spec.Network == "full":
-		return b.missing(toolbox, "commands with a network can become root of their sandbox, by the service that Daytona runs in it")
+		if err := b.missing(toolbox, "commands with a network can become root of their sandbox, by the service that Daytona runs in it"); err != nil {
+			return err
+		}
 	}
-	return nil
+	return runner.CheckPIDs(spec.PIDs)
 }
 
 // wanted is what is asked of Daytona for a spec.

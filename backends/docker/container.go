@@ -143,7 +143,10 @@ func (b *Backend) permitted(spec backends.Spec) error {
 	if b.at.remote() && len(spec.Mounts) > 0 {
 		return fmt.Errorf("%w: mounts: folders of this machine cannot be shown on the engine at %s", backends.ErrUnsupported, b.at)
 	}
-	return backends.CheckMounts(spec.Mounts, b.cfg.MountsAllowed, b.socket()...)
+	return cmp.Or(
+		runner.CheckPIDs(spec.PIDs),
+		backends.CheckMounts(spec.Mounts, b.cfg.MountsAllowed, b.socket()...),
+	)
 }
 
 // limits leaves out what the spec does not bound. Swap is never added to memory.

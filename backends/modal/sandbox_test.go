@@ -99,7 +99,7 @@ func TestWhatModalCannotDoIsRefusedByName(t *testing.T) {
 		t.Errorf("of the disk of a virtual machine it says %v", err)
 	}
 	spec.DiskMB = 0
-	if _, err := testBackend(t, inVM).Open(t.Context(), spec); !errors.Is(err, backends.ErrUnsupported) || !strings.Contains(err.Error(), "pids must be at least 64") {
+	if _, err := testBackend(t, inVM).Open(t.Context(), spec); !errors.Is(err, backends.ErrUnsupported) || !strings.Contains(err.Error(), "pids is 63, want at least 64") {
 		t.Errorf("of too few processes it says %v", err)
 	}
 }

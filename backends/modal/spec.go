@@ -62,22 +62,18 @@ func (b *Backend) check(spec backends.Spec) error {
 		{"workspace", len(volumeName(spec.Owner, spec.Workspace)) <= 64, "at most 32 bytes long"},
 		{diskMB, spec.DiskMB == 0 || b.accepts(diskMB), "0: it bounds no disk" + accept(diskMB)},
 		{pids, spec.PIDs == 0 || b.accepts(pids) || b.isVM(), "0: gvisor bounds no processes (use backends.modal.runtime: vm)" + accept(pids)},
-		{pids, spec.PIDs == 0 || spec.PIDs >= leastPIDs, fmt.Sprintf("at least %d, since the runner's threads count too", leastPIDs)},
 		{readOnly, !spec.ReadOnly || b.accepts(readOnly) || b.isVM(), "false: in gvisor what an image leaves open to all can be written to (use backends.modal.runtime: vm)" + accept(readOnly)},
 	} {
 		if !c.met {
 			return fmt.Errorf("%w: on Modal %s must be %s", backends.ErrUnsupported, c.field, c.want)
 		}
 	}
-	return nil
+	return runner.CheckPIDs(spec.PIDs)
 }
 
 func accept(limit string) string {
 	return " (or accept it with backends.modal.accept_missing_limits: [" + limit + "])"
 }
-
-// leastPIDs is what the runner and some supervisors need for themselves.
-const leastPIDs = 64
 
 func (b *Backend) isVM() bool { return b.cfg.Runtime == vm }
 

@@ -10,6 +10,7 @@
 package oci
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -103,7 +104,7 @@ func check(spec backends.Spec) error {
 	case spec.Image != "":
 		return fmt.Errorf("%w: the oci backend has no image: sandboxes see the host's programs", backends.ErrUnsupported)
 	}
-	return backends.CheckMounts(spec.Mounts, nil)
+	return cmp.Or(runner.CheckPIDs(spec.PIDs), backends.CheckMounts(spec.Mounts, nil))
 }
 
 // sandbox is the client of a runner, and the bundle that it is in.
