@@ -93,7 +93,7 @@ var (
 // New checks the configuration.
 func New(cfg Config) (*Backend, error) {
 	if cfg.User == "" {
-		cfg.User = "10000:10000"
+		cfg.User = runner.Nobody
 	}
 	if err := cfg.check(); err != nil {
 		return nil, err

@@ -79,7 +79,7 @@ var acceptable = []string{cgroup.CPUs, cgroup.MemoryMB, cgroup.PIDs, shelf.DiskM
 // New checks the configuration.
 func New(cfg Config) (*Backend, error) {
 	if cfg.User == "" {
-		cfg.User = "10000:10000"
+		cfg.User = runner.Nobody
 	}
 	if cfg.Name == "" {
 		cfg.Name = "bubblewrap"

@@ -13,11 +13,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/backends/runner/armour"
-
-	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/runner/wire"
+	"github.com/bailiff-dev/bailiff/internal/words"
 )
 
 const (
@@ -27,16 +28,13 @@ const (
 	greetTime = time.Minute
 	// cleanUp is how long a removal may take whose caller has gone.
 	cleanUp = time.Minute
-	// linger is how long a runner goes on that hears nothing.
-	linger = 2 * time.Minute
 )
 
-// Where things lie in a machine, and who its commands are.
+// Where things lie in a machine.
 const (
-	folder   = "/.bailiff"
-	program  = folder + "/runner"
-	words    = folder + "/words"
-	nobodyID = "10000:10000"
+	folder    = "/.bailiff"
+	program   = folder + "/runner"
+	lastWords = folder + "/words"
 )
 
 // Open makes a machine, or takes the one that has the workspace, and waits until
@@ -172,13 +170,13 @@ func (b *Backend) greet(ctx context.Context, t tools, spec backends.Spec) (*runn
 		stream.Close()
 		return nil, err
 	}
-	client, err := runner.Attach(ctx, armour.Wrap(stream), runner.Place{PIDs: spec.PIDs, Linger: linger})
+	client, err := runner.Attach(ctx, armour.Wrap(stream), runner.Place{PIDs: spec.PIDs, Linger: runner.Linger})
 	if err == nil {
 		return client, nil
 	}
 	telling, stop := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer stop()
-	if said := t.excerptOf(telling, words); said != "" {
+	if said := t.excerptOf(telling, lastWords); said != "" {
 		err = fmt.Errorf("%w (%s)", err, said)
 	}
 	return nil, err
@@ -186,21 +184,7 @@ func (b *Backend) greet(ctx context.Context, t tools, spec backends.Spec) (*runn
 
 // orders is the line that is typed into the terminal.
 func orders(spec backends.Spec) string {
-	return "exec " + program + " armour apart '" + strings.Join(apart(spec), ",") + "' settle " + nobodyID + " " + runner.Confine + " 2>" + words + "\n"
-}
-
-// apart is what commands are kept from below Daytona.
-func apart(spec backends.Spec) (from []string) {
-	if spec.Network == "none" {
-		from = append(from, "network")
-	}
-	if spec.ReadOnly {
-		from = append(from, "root")
-	}
-	if spec.PIDs > 0 {
-		from = append(from, fmt.Sprintf("pids=%d", spec.PIDs))
-	}
-	return from
+	return "exec " + program + " " + wire.Armour + " " + words.Join(runner.Apart(spec)...) + " 2>" + lastWords + "\n"
 }
 
 // sandbox is a machine that runs and the client of its runner.

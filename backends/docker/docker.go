@@ -49,6 +49,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/internal/remote"
 	"github.com/docker/docker/client"
 )
@@ -85,16 +86,13 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// linger is how long a sandbox outlives its sidecar, for the next one to adopt it.
-const linger = 2 * time.Minute
-
 // Backend makes sandboxes on one engine.
 type Backend struct {
 	link
 	cfg    Config
 	uid    int
 	gid    int
-	linger time.Duration
+	linger time.Duration // for the next sidecar to adopt a sandbox
 
 	program program
 	seeding sync.Mutex
@@ -136,12 +134,12 @@ var acceptable = []string{cpus, memoryMB, swap, pids, diskMB, seccomp}
 // New checks the configuration; it does not talk to the engine.
 func New(cfg Config) (*Backend, error) {
 	if cfg.User == "" {
-		cfg.User = "10000:10000"
+		cfg.User = runner.Nobody
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
 	}
-	b := &Backend{cfg: cfg, linger: linger, seeded: map[string]string{}, opening: map[string]bool{}}
+	b := &Backend{cfg: cfg, linger: runner.Linger, seeded: map[string]string{}, opening: map[string]bool{}}
 	var err error
 	if b.uid, b.gid, err = unprivileged(cfg.User); err != nil {
 		return nil, err

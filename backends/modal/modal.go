@@ -34,6 +34,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/runner"
 )
 
 // Config says whose machines to use and how.
@@ -95,7 +96,7 @@ func New(cfg Config) (*Backend, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
 	}
-	return &Backend{cfg: cfg, linger: linger, opening: map[string]bool{}, tenants: map[string][]*sandbox{}}, cfg.Check()
+	return &Backend{cfg: cfg, linger: runner.Linger, opening: map[string]bool{}, tenants: map[string][]*sandbox{}}, cfg.Check()
 }
 
 // Isolated is true.

@@ -13,11 +13,7 @@ import (
 	"github.com/modal-labs/modal-client/go"
 )
 
-const (
-	runnerPath = "/.bailiff/runner"
-	// user is what everything inside runs as that commands can reach.
-	user = "10000:10000"
-)
+const runnerPath = "/.bailiff/runner"
 
 const (
 	// makeWithin is how long Modal may take to make a machine, and furnishWithin how

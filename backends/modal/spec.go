@@ -27,10 +27,8 @@ const (
 const (
 	// longestLife is the greatest age that Modal lets a sandbox have.
 	longestLife = 24 * time.Hour
-	// linger is how long a runner outlives its sidecar's last word, and idle how long
-	// a machine is kept in which no runner runs.
-	linger = 2 * time.Minute
-	idle   = 3 * time.Minute
+	// idle is how long a machine is kept in which no runner runs.
+	idle = 3 * time.Minute
 )
 
 // What is set aside for a sandbox, and paid for though it may be idle; it may use
@@ -80,27 +78,11 @@ func (b *Backend) isVM() bool { return b.cfg.Runtime == vm }
 // start is what becomes the runner. Its file is made what a user can run but not
 // read, so that the kernel closes its processes to commands.
 func (b *Backend) start(spec backends.Spec) []string {
-	argv := []string{runnerPath}
+	arguments := runner.Settled()
 	if b.isVM() {
-		argv = append(argv, "apart", seclusion(spec))
+		arguments = runner.Apart(spec)
 	}
-	argv = append(argv, "settle", user, runner.Confine)
-	return append([]string{"/bin/sh", "-c", `chmod 0111 "$0" && exec "$0" "$@"`}, argv...)
-}
-
-// seclusion is what the runner keeps commands from, besides other processes.
-func seclusion(spec backends.Spec) string {
-	var list []string
-	if spec.Network == "none" {
-		list = append(list, "network")
-	}
-	if spec.ReadOnly {
-		list = append(list, "root")
-	}
-	if spec.PIDs > 0 {
-		list = append(list, "pids="+strconv.Itoa(spec.PIDs))
-	}
-	return strings.Join(list, ",")
+	return append([]string{"/bin/sh", "-c", `chmod 0111 "$0" && exec "$0" "$@"`, runnerPath}, arguments...)
 }
 
 // parameters are what Modal is told of a sandbox.

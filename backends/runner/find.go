@@ -8,13 +8,15 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/bailiff-dev/bailiff/backends/runner/wire"
 )
 
 const program = "bailiff-runner"
 
 // Confine is the argument with which a runner, before it starts anything,
 // renounces calls of the kernel that no command in a sandbox needs.
-const Confine = "confine"
+const Confine = wire.Confine
 
 // Find returns the path of the runner program: the configured one, or else the
 // one beside the running executable.

@@ -5,50 +5,18 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"strconv"
-	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/bailiff-dev/bailiff/backends/runner/wire"
 )
 
-// apartArgument has a runner that is root put what the arguments after the next one
-// start where it meets nothing else of its machine: processes, their memory and
-// messages at least. The next argument is a list of what else it is kept from, which
-// may be empty: "network" (there is none but its own loopback), "root" (nothing is
-// writable but some folders), "pids=N" (its user has no more processes at once).
-const apartArgument = "apart"
-
-// firstArgument is the same, said to the first process there.
+// firstArgument is [wire.Apart], said to the first process there.
 const firstArgument = "first"
 
-// seclusion is what the list says.
-type seclusion struct {
-	network, root bool
-	pids          uint64
-}
-
-func parseSeclusion(list string) (s seclusion, err error) {
-	for _, word := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' }) {
-		pids, bounded := strings.CutPrefix(word, "pids=")
-		switch {
-		case word == "network":
-			s.network = true
-		case word == "root":
-			s.root = true
-		case bounded:
-			if s.pids, err = strconv.ParseUint(pids, 10, 31); err != nil || s.pids == 0 {
-				return s, fmt.Errorf("keeping apart: %q is no number of processes", pids)
-			}
-		default:
-			return s, fmt.Errorf("keeping apart: %q is nothing to be kept from", word)
-		}
-	}
-	return s, nil
-}
-
-func (s seclusion) namespaces() uintptr {
-	if s.network {
+func apartness(s wire.Seclusion) uintptr {
+	if s.Network {
 		return unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWIPC | unix.CLONE_NEWNET
 	}
 	return unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWIPC
@@ -60,14 +28,14 @@ func apart(rest []string) error {
 	if len(rest) == 0 {
 		return errors.New("keeping apart: nothing says from what")
 	}
-	s, err := parseSeclusion(rest[0])
+	s, err := wire.ParseSeclusion(rest[0])
 	if err != nil {
 		return err
 	}
 	runtime.LockOSThread() // with whose end the first process would end
 	first, err := os.StartProcess("/proc/self/exe", append([]string{"bailiff-runner", firstArgument}, rest...), &os.ProcAttr{
 		Dir: "/", Env: []string{}, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},
-		Sys: &syscall.SysProcAttr{Cloneflags: s.namespaces(), Pdeathsig: syscall.SIGKILL, Setsid: true},
+		Sys: &syscall.SysProcAttr{Cloneflags: apartness(s), Pdeathsig: syscall.SIGKILL, Setsid: true},
 	})
 	if err != nil {
 		return fmt.Errorf("keeping apart, which needs a root that may make namespaces: %w", err)
@@ -87,22 +55,22 @@ func first(rest []string) error {
 	if len(rest) == 0 || os.Getpid() != 1 {
 		return fmt.Errorf("%q is for the first process of a place apart", firstArgument)
 	}
-	s, err := parseSeclusion(rest[0])
+	s, err := wire.ParseSeclusion(rest[0])
 	if err != nil {
 		return err
 	}
-	if err := s.furnish(); err != nil {
+	if err := furnish(s); err != nil {
 		return fmt.Errorf("keeping apart: %w", err)
 	}
 	runtime.LockOSThread()
 	return syscall.Exec("/proc/self/exe", append([]string{"bailiff-runner"}, rest[1:]...), []string{})
 }
 
-func (s seclusion) furnish() error {
+func furnish(s wire.Seclusion) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("taking mounts for its own: %w", err)
 	}
-	if s.root {
+	if s.Root {
 		if err := closeRoot(); err != nil {
 			return err
 		}
@@ -110,12 +78,12 @@ func (s seclusion) furnish() error {
 	if err := mountProc(); err != nil {
 		return err
 	}
-	if s.pids > 0 {
-		if err := unix.Setrlimit(unix.RLIMIT_NPROC, &unix.Rlimit{Cur: s.pids, Max: s.pids}); err != nil {
+	if s.PIDs > 0 {
+		if err := unix.Setrlimit(unix.RLIMIT_NPROC, &unix.Rlimit{Cur: uint64(s.PIDs), Max: uint64(s.PIDs)}); err != nil {
 			return fmt.Errorf("bounding processes: %w", err)
 		}
 	}
-	if s.network {
+	if s.Network {
 		return raiseLoopback()
 	}
 	return nil
@@ -137,8 +105,8 @@ func mountProc() error {
 	return nil
 }
 
-// open are the folders that stay writable, as far as there are any.
-var open = []string{workspace, homes, "/tmp", "/var/tmp", "/run", "/dev/shm"}
+// writable are the folders that stay so, as far as there are any.
+var writable = []string{workspace, homes, "/tmp", "/var/tmp", "/run", "/dev/shm"}
 
 // closeRoot makes everything read-only but some folders, each of which becomes a
 // mount of its own for that.
@@ -150,7 +118,7 @@ func closeRoot() error {
 		return fmt.Errorf("emptying /run: %w", err)
 	}
 	var there []string
-	for _, folder := range open {
+	for _, folder := range writable {
 		err := unix.Mount(folder, folder, "", unix.MS_BIND, "")
 		if err != nil && !errors.Is(err, unix.ENOENT) {
 			return fmt.Errorf("keeping %s writable: %w", folder, err)

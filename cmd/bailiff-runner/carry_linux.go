@@ -11,10 +11,6 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/runner/armour"
 )
 
-// armourArgument has standard input and output be lines of text, for streams that
-// carry nothing else.
-const armourArgument = "armour"
-
 // underArmour runs the rest of the arguments, whose bytes are text outside.
 func underArmour(rest []string) error {
 	if err := makeRaw(0); err != nil {

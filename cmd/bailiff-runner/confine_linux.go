@@ -9,10 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// confineArgument makes the runner renounce calls of the kernel, for itself and
-// all that it starts.
-const confineArgument = "confine"
-
 // Where the kernel's description of a call has what a filter looks at. Of an
 // argument that the kernel takes as 32 bits, the filter looks at no more either.
 const (

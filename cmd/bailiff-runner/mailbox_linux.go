@@ -14,11 +14,6 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/runner/mailbox"
 )
 
-// mailboxArgument has the input come as letters in a folder, which the next
-// argument names. It must be closed to all but its owner: who may write there
-// speaks in the client's name.
-const mailboxArgument = "mailbox"
-
 // postRound is how long a letter may lie unseen that no event told of.
 const postRound = time.Second
 

@@ -51,6 +51,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/bailiff-dev/bailiff/backends/runner/wire"
 )
 
 const superviseArgument = "supervise"
@@ -79,17 +81,17 @@ func follow(arguments []string) error {
 	switch {
 	case len(arguments) == 0:
 		return reside(false)
-	case arguments[0] == armourArgument:
+	case arguments[0] == wire.Armour:
 		return underArmour(arguments[1:])
-	case arguments[0] == mailboxArgument:
+	case arguments[0] == wire.Mailbox:
 		return fromMailbox(arguments[1:])
-	case arguments[0] == apartArgument:
+	case arguments[0] == wire.Apart:
 		return apart(arguments[1:])
 	case arguments[0] == firstArgument:
 		return first(arguments[1:])
-	case arguments[0] == settleArgument:
+	case arguments[0] == wire.Settle:
 		return settle(arguments[1:])
-	case arguments[0] == confineArgument && len(arguments) == 1:
+	case arguments[0] == wire.Confine && len(arguments) == 1:
 		if err := confine(); err != nil {
 			return err
 		}

@@ -13,10 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// settleArgument has a runner that is root become the user that the next argument
-// names as uid:gid, for good, and go on with the arguments after it.
-const settleArgument = "settle"
-
 // folders are where that user may write; the last is home to others too in many
 // images.
 const (

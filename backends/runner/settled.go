@@ -1,0 +1,28 @@
+package runner
+
+import (
+	"time"
+
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/runner/wire"
+)
+
+const (
+	// Nobody is, as uid:gid, whom commands run as where nothing else is said: it owns
+	// nothing but workspaces.
+	Nobody = "10000:10000"
+	// Linger is how long a runner whose place outlives the sidecar goes on that hears
+	// nothing.
+	Linger = 2 * time.Minute
+)
+
+// Settled are the arguments for a runner that is root in a machine which is the
+// sandbox's alone: it becomes nobody before it hears of any command.
+func Settled() []string { return []string{wire.Settle, Nobody, wire.Confine} }
+
+// Apart are those for a runner that besides puts itself and all that it starts apart
+// from the rest of its machine, as far as the spec has them kept from it.
+func Apart(spec backends.Spec) []string {
+	from := wire.Seclusion{Network: spec.Network == "none", Root: spec.ReadOnly, PIDs: spec.PIDs}
+	return append([]string{wire.Apart, from.String()}, Settled()...)
+}

@@ -1,0 +1,82 @@
+package wire
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// The arguments by which the runner comes to its place. They are done one after the
+// other, each with what stands behind its own.
+const (
+	// Armour has standard input and output be lines of text, for streams that carry
+	// nothing else.
+	Armour = "armour"
+	// Mailbox has the input come as letters in a folder, which the next argument
+	// names. It must be closed to all but its owner: who may write there speaks in the
+	// client's name.
+	Mailbox = "mailbox"
+	// Apart has a runner that is root put what the arguments after the next one start
+	// where it meets nothing else of its machine: processes, their memory and messages
+	// at least. The next argument is a [Seclusion].
+	Apart = "apart"
+	// Settle has a runner that is root become the user that the next argument names as
+	// uid:gid, for good.
+	Settle = "settle"
+	// Confine makes the runner, before it starts anything, renounce calls of the kernel
+	// that no command in a sandbox needs. It is the last.
+	Confine = "confine"
+)
+
+// Seclusion is what a runner keeps commands from besides other processes.
+type Seclusion struct {
+	// Network says that there is none but a loopback of its own, Root that nothing is
+	// writable but some folders.
+	Network, Root bool
+	// PIDs is how many processes its user may have at once; zero sets no bound.
+	PIDs int
+}
+
+// The words of a seclusion.
+const (
+	fromNetwork = "network"
+	fromRoot    = "root"
+	mostPIDs    = "pids="
+)
+
+// String is the argument.
+func (s Seclusion) String() string {
+	var list []string
+	if s.Network {
+		list = append(list, fromNetwork)
+	}
+	if s.Root {
+		list = append(list, fromRoot)
+	}
+	if s.PIDs > 0 {
+		list = append(list, mostPIDs+strconv.Itoa(s.PIDs))
+	}
+	return strings.Join(list, ",")
+}
+
+// ParseSeclusion is the reverse.
+func ParseSeclusion(list string) (s Seclusion, err error) {
+	for _, word := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' }) {
+		pids, bounded := strings.CutPrefix(word, mostPIDs)
+		switch {
+		case word == fromNetwork:
+			s.Network = true
+		case word == fromRoot:
+			s.Root = true
+		case bounded:
+			most, err := strconv.ParseUint(pids, 10, 31)
+			if err != nil || most == 0 {
+				return s, fmt.Errorf("keeping apart: %q is no number of processes", pids)
+			}
+			s.PIDs = int(most)
+		default:
+			return s, fmt.Errorf("keeping apart: %q is nothing to be kept from", word)
+		}
+	}
+	return s, nil
+}
