@@ -1,16 +1,13 @@
 package docker
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
@@ -120,7 +117,7 @@ func (b *Backend) attach(ctx context.Context, id string) (*sandbox, error) {
 	if err != nil {
 		return nil, b.fault("attaching to the sandbox", err)
 	}
-	return &sandbox{backend: b, id: id, conn: conn, words: &lastWords{log: b.cfg.Log.With("sandbox", short(id))}}, nil
+	return &sandbox{backend: b, id: id, conn: conn, words: &runner.Words{Log: b.cfg.Log.With("sandbox", short(id))}}, nil
 }
 
 // sandbox is a running container and the client of its runner.
@@ -129,7 +126,7 @@ type sandbox struct {
 	backend *Backend
 	id      string
 	conn    types.HijackedResponse
-	words   *lastWords
+	words   *runner.Words
 }
 
 // greet waits until the runner answers; the connection is closed if it does not.
@@ -137,7 +134,10 @@ func (s *sandbox) greet(ctx context.Context, spec backends.Spec) error {
 	attached, err := runner.Attach(ctx, s.stream(),
 		runner.Place{Home: "/home", Workspace: "/" + workspaceFolder, PIDs: spec.PIDs, Linger: s.backend.linger})
 	if err != nil {
-		return fmt.Errorf("%w: greeting the sandbox: %w%s", backends.ErrUnavailable, err, s.words)
+		if said := s.words.String(); said != "" {
+			err = fmt.Errorf("%w; the engine or the runner said %q", err, said)
+		}
+		return fmt.Errorf("%w: greeting the sandbox: %w", backends.ErrUnavailable, err)
 	}
 	s.Client = attached
 	return nil
@@ -177,33 +177,3 @@ func (s *sandbox) Close(ctx context.Context) error {
 
 // longestRemoval is how long the engine may take to remove a container.
 const longestRemoval = time.Minute
-
-// lastWords logs a runner's standard error and keeps its end for the error that
-// tells why the runner did not start.
-type lastWords struct {
-	log *slog.Logger
-
-	mu   sync.Mutex
-	kept []byte
-}
-
-func (w *lastWords) Write(p []byte) (int, error) {
-	w.log.Warn("the runner wrote to standard error", "text", string(p))
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.kept = append(w.kept, p...)
-	if extra := len(w.kept) - 512; extra > 0 {
-		w.kept = w.kept[extra:]
-	}
-	return len(p), nil
-}
-
-// String continues a sentence.
-func (w *lastWords) String() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.kept) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; the engine or the runner said %q", bytes.TrimSpace(w.kept))
-}

@@ -1,13 +1,13 @@
 package modal
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"log/slog"
 	"sync"
 	"time"
 
+	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/modal-labs/modal-client/go"
 )
 
@@ -109,35 +109,20 @@ func (s *stream) end(why error) {
 	}()
 }
 
-// words logs a runner's standard error and keeps its end for the error that tells
-// why the runner did not start.
+// words are a runner's standard error.
 type words struct {
+	runner.Words
 	from io.ReadCloser
-	log  *slog.Logger
 	over chan struct{}
-
-	mu   sync.Mutex
-	kept []byte
 }
 
 func listen(from io.ReadCloser, log *slog.Logger) *words {
-	w := &words{from: from, log: log, over: make(chan struct{})}
+	w := &words{Words: runner.Words{Log: log}, from: from, over: make(chan struct{})}
 	go func() {
 		defer close(w.over)
 		_, _ = io.Copy(w, from)
 	}()
 	return w
-}
-
-func (w *words) Write(p []byte) (int, error) {
-	w.log.Warn("the runner wrote to standard error", "text", string(p))
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.kept = append(w.kept, p...)
-	if extra := len(w.kept) - 512; extra > 0 {
-		w.kept = w.kept[extra:]
-	}
-	return len(p), nil
 }
 
 // last continues a sentence with what was said last, and hears nothing more.
@@ -147,10 +132,8 @@ func (w *words) last() string {
 	case <-time.After(lastWord):
 	}
 	_ = w.from.Close()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.kept) == 0 {
-		return ""
+	if said := w.String(); said != "" {
+		return fmt.Sprintf("; the sandbox said %q", said)
 	}
-	return fmt.Sprintf("; the sandbox said %q", bytes.TrimSpace(w.kept))
+	return ""
 }

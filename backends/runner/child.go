@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,8 +8,9 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"sync"
 	"time"
+
+	"github.com/bailiff-dev/bailiff/internal/excerpt"
 )
 
 // Child is a runner that is a child process of this one, or below one.
@@ -36,7 +36,7 @@ func Launch(ctx context.Context, cmd *exec.Cmd, place Place, prepare, admit func
 	if c.Client, err = Attach(ctx, conn, place); err != nil {
 		conn.Close()
 		c.Held.kill()
-		return nil, c.words.explain(err)
+		return nil, c.explain(err)
 	}
 	return c, nil
 }
@@ -44,7 +44,7 @@ func Launch(ctx context.Context, cmd *exec.Cmd, place Place, prepare, admit func
 // Held is a child process that has a thread of this process to itself.
 type Held struct {
 	process *os.Process
-	words   lastWords
+	words   excerpt.Last
 	exited  chan struct{}
 	err     error
 }
@@ -65,7 +65,7 @@ func Hold(cmd *exec.Cmd, prepare, admit func() error) (*Held, error) {
 	h.process = cmd.Process
 	if err := admit(); err != nil {
 		h.kill()
-		return nil, h.words.explain(err)
+		return nil, h.explain(err)
 	}
 	return h, nil
 }
@@ -80,9 +80,17 @@ func (h *Held) kill() {
 func (h *Held) Wait() error {
 	<-h.exited
 	if h.err != nil {
-		return h.words.explain(h.err)
+		return h.explain(h.err)
 	}
 	return nil
+}
+
+// explain adds the end of its standard error.
+func (h *Held) explain(err error) error {
+	if said := h.words.String(); said != "" {
+		return fmt.Errorf("%w (%s)", err, said)
+	}
+	return err
 }
 
 // hold keeps the thread that started the process for as long as the process
@@ -154,29 +162,4 @@ func connect(cmd *exec.Cmd) (pipes, error) {
 	}
 	cmd.Stdin, cmd.Stdout = theirIn, theirOut
 	return pipes{from, to}, nil
-}
-
-// lastWords keeps the end of what a child wrote to its standard error.
-type lastWords struct {
-	mu   sync.Mutex
-	kept []byte
-}
-
-func (w *lastWords) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.kept = append(w.kept, p...)
-	if extra := len(w.kept) - 512; extra > 0 {
-		w.kept = w.kept[extra:]
-	}
-	return len(p), nil
-}
-
-func (w *lastWords) explain(err error) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if text := bytes.TrimSpace(w.kept); len(text) > 0 {
-		return fmt.Errorf("%w (%s)", err, text)
-	}
-	return err
 }

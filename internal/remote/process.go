@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bailiff-dev/bailiff/internal/excerpt"
 	"golang.org/x/crypto/ssh"
 )
 
@@ -21,7 +21,7 @@ type Process struct {
 	saying sync.Mutex
 	in     io.WriteCloser
 	silent bool
-	words  lastWords
+	words  excerpt.Last
 	closed sync.Once
 	ended  chan struct{}
 	err    error
@@ -137,26 +137,4 @@ func (p *Process) Exit() (status int, words string, err error) {
 		return exit.ExitStatus(), words, nil
 	}
 	return 0, words, fmt.Errorf("waiting for a command: %w", p.err)
-}
-
-// lastWords keeps the end of what is written.
-type lastWords struct {
-	mu   sync.Mutex
-	kept []byte
-}
-
-func (w *lastWords) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.kept = append(w.kept, p...)
-	if extra := len(w.kept) - 512; extra > 0 {
-		w.kept = w.kept[extra:]
-	}
-	return len(p), nil
-}
-
-func (w *lastWords) String() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return string(bytes.TrimSpace(w.kept))
 }
