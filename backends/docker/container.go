@@ -13,6 +13,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/runner"
+	"github.com/bailiff-dev/bailiff/backends/shelf"
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/image"
 	"github.com/docker/docker/api/types/mount"
@@ -32,30 +33,7 @@ const (
 
 const mib = 1 << 20
 
-// writable are the folders that are writable in a sandbox, in memory but for a
-// named workspace, with their shares of the disk bound in 32nds. The root's
-// share counts only where the root is not read-only.
-var writable = map[string]int{
-	workspaceFolder: 16,
-	"tmp":           6,
-	"home":          4,
-	rootFolder:      2,
-	"var/tmp":       2,
-	"run":           1,
-	sharedMemory:    1,
-}
-
-const (
-	rootFolder   = ""
-	sharedMemory = "dev/shm"
-)
-
-func shareMB(total int, folder string) int {
-	if total <= 0 {
-		return 0
-	}
-	return max(1, total*writable[folder]/32)
-}
+const sharedMemory = "/dev/shm"
 
 // create makes the container of a spec, not yet started, and sees to it that
 // the engine set up what it was asked for.
@@ -124,9 +102,9 @@ func confinement(spec backends.Spec) *container.HostConfig {
 		SecurityOpt:    []string{"no-new-privileges"},
 		ReadonlyRootfs: spec.ReadOnly,
 		LogConfig:      container.LogConfig{Type: "none"},
-		ShmSize:        int64(shareMB(spec.DiskMB, sharedMemory)) * mib,
+		ShmSize:        int64(shelf.ShareMB(spec.DiskMB, sharedMemory)) * mib,
 	}
-	if size := shareMB(spec.DiskMB, rootFolder); size > 0 && !spec.ReadOnly {
+	if size := shelf.ShareMB(spec.DiskMB, shelf.Root); size > 0 && !spec.ReadOnly {
 		host.StorageOpt = map[string]string{"size": strconv.Itoa(size) + "M"}
 	}
 	return host
@@ -167,7 +145,7 @@ func limits(spec backends.Spec) container.Resources {
 func mounts(spec backends.Spec, runner, workspace string) []mount.Mount {
 	all := []mount.Mount{volumeAt(runner, "/"+runnerFolder, true)}
 	if workspace != "" {
-		all = append(all, volumeAt(workspace, "/"+workspaceFolder, false))
+		all = append(all, volumeAt(workspace, shelf.Place, false))
 	}
 	for _, m := range spec.Mounts {
 		all = append(all, mount.Mount{Type: mount.TypeBind, Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly})
@@ -189,16 +167,16 @@ func (b *Backend) inMemory(engine *about, spec backends.Spec, found image.Inspec
 			tmpfs[path.Clean(target)] = engine.closed()
 		}
 	}
-	for folder := range writable {
-		if folder != rootFolder && folder != sharedMemory {
-			tmpfs["/"+folder] = b.tmpfs(engine, shareMB(spec.DiskMB, folder))
+	for _, folder := range shelf.Writable {
+		if folder != shelf.Root && folder != sharedMemory {
+			tmpfs[folder] = b.tmpfs(engine, shelf.ShareMB(spec.DiskMB, folder))
 		}
 	}
 	for _, m := range spec.Mounts {
 		delete(tmpfs, path.Clean(m.Target))
 	}
 	if spec.Workspace != "" {
-		delete(tmpfs, "/"+workspaceFolder)
+		delete(tmpfs, shelf.Place)
 	}
 	return tmpfs
 }

@@ -99,13 +99,3 @@ func TestABoundOnTheDiskIsKeptOrRefused(t *testing.T) {
 		})
 	}
 }
-
-func TestSharesOfTheDiskNeverExceedIt(t *testing.T) {
-	total := 0
-	for folder := range writable {
-		total += shareMB(10240, folder)
-	}
-	if total > 10240 || total < 10000 {
-		t.Errorf("the shares of 10240 come to %d", total)
-	}
-}

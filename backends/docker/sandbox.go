@@ -12,6 +12,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/runner"
+	"github.com/bailiff-dev/bailiff/backends/shelf"
 	"github.com/docker/docker/api/types"
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/image"
@@ -132,7 +133,7 @@ type sandbox struct {
 // greet waits until the runner answers; the connection is closed if it does not.
 func (s *sandbox) greet(ctx context.Context, spec backends.Spec) error {
 	attached, err := runner.Attach(ctx, s.stream(),
-		runner.Place{Home: "/home", Workspace: "/" + workspaceFolder, PIDs: spec.PIDs, Linger: s.backend.linger})
+		runner.Place{Home: "/home", Workspace: shelf.Place, PIDs: spec.PIDs, Linger: s.backend.linger})
 	if err != nil {
 		if said := s.words.String(); said != "" {
 			err = fmt.Errorf("%w; the engine or the runner said %q", err, said)

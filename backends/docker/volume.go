@@ -11,9 +11,11 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/shelf"
 	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/mount"
@@ -22,9 +24,8 @@ import (
 )
 
 const (
-	workspaceFolder = "workspace"
-	runnerFolder    = ".bailiff"
-	runnerPath      = "/" + runnerFolder + "/runner"
+	runnerFolder = ".bailiff"
+	runnerPath   = "/" + runnerFolder + "/runner"
 )
 
 // The names of volumes begin with what they are for and a digest of whose they
@@ -82,7 +83,7 @@ func (b *Backend) workspaceVolume(ctx context.Context, spec backends.Spec) (work
 		Name:   workspaceVolumeName(spec.Owner, spec.Workspace),
 		Labels: map[string]string{labelOwner: spec.Owner, labelSession: hashed(spec.Session), labelWorkspace: spec.Workspace},
 	}
-	size := shareMB(spec.DiskMB, workspaceFolder)
+	size := shelf.ShareMB(spec.DiskMB, shelf.Place)
 	if b.hasDisk(options.Name) {
 		return b.onDisk(ctx, options, size)
 	}
@@ -107,7 +108,7 @@ func (b *Backend) ownWorkspace(ctx context.Context, spec backends.Spec, image st
 		return nil
 	}
 	return b.seed(made.Volume, func() error {
-		return b.fill(ctx, spec.Owner, image, made.Volume, workspaceFolder,
+		return b.fill(ctx, spec.Owner, image, made.Volume, strings.TrimPrefix(shelf.Place, "/"),
 			tar.Header{Typeflag: tar.TypeDir, Name: "./", Mode: 0o700, Uid: b.uid, Gid: b.gid}, nil)
 	})
 }

@@ -143,7 +143,7 @@ func (b *Backend) Open(ctx context.Context, spec backends.Spec) (backends.Sandbo
 func (b *Backend) launch(ctx context.Context, id string, spec backends.Spec) (*runner.Child, error) {
 	var workspace shelf.Workspace
 	if spec.Workspace != "" {
-		taken, err := b.Take(ctx, spec.Owner, spec.Workspace, spec.DiskMB/2)
+		taken, err := b.Take(ctx, spec.Owner, spec.Workspace, shelf.ShareMB(spec.DiskMB, shelf.Place))
 		if err != nil {
 			return nil, err
 		}
@@ -235,7 +235,7 @@ func mount(kind, source, target string, options ...string) object {
 }
 
 // mounts are what a sandbox sees. Of a bound on what is written each folder in
-// memory has its share, and a half is the workspace's.
+// memory has its share, and so has a workspace that is kept.
 func (b *Backend) mounts(spec backends.Spec, workspace string) []object {
 	list := []object{
 		mount("proc", "proc", "/proc"),
@@ -246,15 +246,16 @@ func (b *Backend) mounts(spec backends.Spec, workspace string) []object {
 		mount("bind", "/etc/alternatives", "/etc/alternatives", "bind", "ro"),
 		mount("bind", b.runner, "/.bailiff/runner", "bind", "ro"),
 	}
-	shares := map[string]int{"/workspace": 16, "/tmp": 6, "/home": 4, "/var/tmp": 2, "/run": 2, "/dev/shm": 2} // 32nds
 	if workspace != "" {
-		delete(shares, "/workspace")
-		list = append(list, mount("bind", workspace, "/workspace", "bind", "nodev"))
+		list = append(list, mount("bind", workspace, shelf.Place, "bind", "nodev"))
 	}
-	for folder, share := range shares {
+	for _, folder := range shelf.Writable {
+		if folder == shelf.Root || folder == shelf.Place && workspace != "" {
+			continue
+		}
 		options := []string{"nodev", "mode=700", fmt.Sprintf("uid=%d", user), fmt.Sprintf("gid=%d", user)}
-		if spec.DiskMB > 0 {
-			options = append(options, fmt.Sprintf("size=%dk", spec.DiskMB<<10*share/32))
+		if size := shelf.ShareMB(spec.DiskMB, folder); size > 0 {
+			options = append(options, fmt.Sprintf("size=%dm", size))
 		}
 		list = append(list, mount("tmpfs", "tmpfs", folder, options...))
 	}
