@@ -57,10 +57,9 @@ type Backend struct {
 	// told that a sandbox is used.
 	life, beat time.Duration
 
+	opening backends.Opening
+
 	mu sync.Mutex
-	// opening are the names of sandboxes that no caller knows of yet, so that a
-	// sweep spares them.
-	opening map[string]bool
 	// held are the named workspaces that a sandbox of this process has, each with
 	// what is closed when it has it no more.
 	held map[string]chan struct{}
@@ -84,7 +83,7 @@ func New(cfg Config, in backends.House) (*Backend, error) {
 	return &Backend{
 		cfg: cfg, runner: in.Runner, log: cmp.Or(in.Log, slog.Default()), api: newClient(cfg.URL, cfg.APIKey),
 		life: 15 * time.Second, beat: cfg.AutoStop / 3,
-		opening: map[string]bool{}, held: map[string]chan struct{}{},
+		held: map[string]chan struct{}{},
 	}, nil
 }
 

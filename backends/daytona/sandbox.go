@@ -52,8 +52,8 @@ func (b *Backend) Open(ctx context.Context, spec backends.Spec) (backends.Sandbo
 	if spec.Workspace != "" {
 		return b.openKept(ctx, image, spec)
 	}
-	name := "bailiff-" + strings.ToLower(rand.Text())
-	defer b.spare(name)()
+	name, done := b.opening.Name("bailiff-")
+	defer done()
 	m, err := b.make(ctx, name, image, spec, labels(spec))
 	if err != nil {
 		return nil, errors.Join(err, b.discard(ctx, name))
@@ -63,24 +63,6 @@ func (b *Backend) Open(ctx context.Context, spec backends.Spec) (backends.Sandbo
 		return nil, errors.Join(err, b.discard(ctx, name))
 	}
 	return opened, nil
-}
-
-// spare keeps sweeps from a machine until the returned function is called.
-func (b *Backend) spare(name string) (done func()) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.opening[name] = true
-	return func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		delete(b.opening, name)
-	}
-}
-
-func (b *Backend) isOpening(name string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.opening[name]
 }
 
 // make makes a machine and waits until it has started.

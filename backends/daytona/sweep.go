@@ -13,7 +13,7 @@ func (b *Backend) Sweep(ctx context.Context, owner string, keep func(id string) 
 	found, err := b.owned(ctx, map[string]string{labelOwner: owner})
 	removed := 0
 	for _, m := range found {
-		if keep(m.ID) || b.isOpening(m.Name) {
+		if b.opening.Has(m.Name) || keep(m.ID) {
 			continue
 		}
 		kept := m.Labels[labelWorkspace] != ""

@@ -81,11 +81,11 @@ func (b *Backend) reopen(ctx context.Context, image string, spec backends.Spec, 
 		return nil, err
 	}
 	if old.ID != "" && old.Labels[labelSpec] == specHash(spec) {
-		defer b.spare(old.Name)()
+		defer b.opening.Begin(old.Name)()
 		return b.wake(ctx, old, image, spec, release)
 	}
 	name := keptName(spec, number+1)
-	defer b.spare(name)()
+	defer b.opening.Begin(name)()
 	m, err := b.succeed(ctx, name, number+1, image, spec, old)
 	if err != nil {
 		return nil, errors.Join(err, b.discard(ctx, name))

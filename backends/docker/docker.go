@@ -98,6 +98,7 @@ type Backend struct {
 	seeding sync.Mutex
 	making  sync.Mutex // of volumes, and looking for those that nobody uses
 	warned  sync.Once  // of what the engine lacks
+	opening backends.Opening
 
 	mu sync.Mutex
 	// about is what the engine last said of itself; nil until asked, and again
@@ -106,9 +107,6 @@ type Backend struct {
 	// seeded are the volumes that this process has put in order, by name, with
 	// the creation time the engine gave them.
 	seeded map[string]string
-	// opening are the names of containers that no caller knows of yet, so that
-	// a sweep spares them.
-	opening map[string]bool
 }
 
 var (
@@ -139,7 +137,7 @@ func New(cfg Config) (*Backend, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
 	}
-	b := &Backend{cfg: cfg, linger: runner.Linger, seeded: map[string]string{}, opening: map[string]bool{}}
+	b := &Backend{cfg: cfg, linger: runner.Linger, seeded: map[string]string{}}
 	var err error
 	if b.uid, b.gid, err = unprivileged(cfg.User); err != nil {
 		return nil, err

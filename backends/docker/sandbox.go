@@ -2,12 +2,10 @@ package docker
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"net"
-	"strings"
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
@@ -25,7 +23,7 @@ const cleanUp = 30 * time.Second
 
 // Open makes and starts a container and waits until its runner answers.
 func (b *Backend) Open(ctx context.Context, spec backends.Spec) (backends.Sandbox, error) {
-	name, done := b.newName("bailiff-")
+	name, done := b.opening.Name("bailiff-")
 	defer done()
 	opened, err := b.open(ctx, name, spec)
 	if err == nil {
@@ -44,19 +42,6 @@ func (b *Backend) discard(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUp)
 	defer cancel()
 	return b.remove(ctx, name)
-}
-
-// newName makes a name for a container, which sweeps spare until done is called.
-func (b *Backend) newName(prefix string) (name string, done func()) {
-	name = prefix + strings.ToLower(rand.Text()[:12])
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.opening[name] = true
-	return name, func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		delete(b.opening, name)
-	}
 }
 
 func (b *Backend) open(ctx context.Context, name string, spec backends.Spec) (*sandbox, error) {

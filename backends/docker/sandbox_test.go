@@ -135,7 +135,7 @@ func TestSweeping(t *testing.T) {
 	if err := b.engine.ContainerKill(t.Context(), stopped.ID(), "KILL"); err != nil {
 		t.Fatal(err)
 	}
-	beingOpened, done := b.newName("bailiff-")
+	beingOpened, done := b.opening.Name("bailiff-")
 	defer done()
 	spared := created(t, b, beingOpened, spec)
 
@@ -170,7 +170,7 @@ func TestSweepingRemovesRunnersThatNothingUses(t *testing.T) {
 		if got := output(t, open(t, b, testSpec(t)), "echo fine"); got != "fine\n" {
 			t.Errorf("the sandbox prints %q", got)
 		}
-		_, done := b.newName("bailiff-")
+		_, done := b.opening.Name("bailiff-")
 		if volumes() != 1 {
 			t.Error("the runner was removed while a sandbox was being opened")
 		}

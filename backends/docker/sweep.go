@@ -3,6 +3,7 @@ package docker
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,7 +24,7 @@ func (b *Backend) Sweep(ctx context.Context, owner string, keep func(id string) 
 	removed := 0
 	var faults []error
 	for _, c := range found {
-		if c.Labels[labelOwner] != owner || b.isOpening(c.Names) || keep(c.ID) {
+		if c.Labels[labelOwner] != owner || b.isOpening(c) || keep(c.ID) {
 			continue
 		}
 		if err := b.remove(ctx, c.ID); err != nil {
@@ -42,15 +43,8 @@ func ownedBy(owner string) filters.Args {
 	return filters.NewArgs(filters.Arg("label", labelOwner+"="+owner))
 }
 
-func (b *Backend) isOpening(names []string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, name := range names {
-		if b.opening[strings.TrimPrefix(name, "/")] {
-			return true
-		}
-	}
-	return false
+func (b *Backend) isOpening(c container.Summary) bool {
+	return slices.ContainsFunc(c.Names, func(name string) bool { return b.opening.Has(strings.TrimPrefix(name, "/")) })
 }
 
 // sweepVolumes removes what no container has, unless one is being opened: the next
@@ -59,7 +53,7 @@ func (b *Backend) isOpening(names []string) bool {
 func (b *Backend) sweepVolumes(ctx context.Context, owner string) error {
 	b.making.Lock() // an opening that begins now waits, and then finds the volume gone
 	defer b.making.Unlock()
-	if b.anyOpening() {
+	if b.opening.Any() {
 		return nil
 	}
 	found, err := b.engine.VolumeList(ctx, volume.ListOptions{Filters: filters.NewArgs(
@@ -82,12 +76,6 @@ func (b *Backend) sweepVolumes(ctx context.Context, owner string) error {
 func isOwned(volume, owner string) bool {
 	return strings.HasPrefix(volume, ownersVolumes(runnerVolumes, owner)) ||
 		strings.HasPrefix(volume, ownersVolumes(workspaceVolumes, owner))
-}
-
-func (b *Backend) anyOpening() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return len(b.opening) > 0
 }
 
 func (b *Backend) unseed(volume string) {

@@ -232,7 +232,7 @@ func (b *Backend) fill(ctx context.Context, owner, image string, v volume.Volume
 	if err != nil {
 		return err
 	}
-	name, done := b.newName("bailiff-fill-")
+	name, done := b.opening.Name("bailiff-fill-")
 	defer done()
 	_, err = b.engine.ContainerCreate(ctx,
 		&container.Config{Image: image, Cmd: []string{"/nothing"}, Labels: map[string]string{labelOwner: owner}},

@@ -72,11 +72,10 @@ type Backend struct {
 	cfg    Config
 	linger time.Duration
 
+	opening backends.Opening
+
 	mu      sync.Mutex
 	current *account // nil until it is needed
-	// opening are the names of sandboxes that no caller knows of yet, so that a
-	// sweep spares them.
-	opening map[string]bool
 	// tenants are the sandboxes that have a workspace, by the name of its volume.
 	tenants map[string][]*sandbox
 }
@@ -96,7 +95,7 @@ func New(cfg Config) (*Backend, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
 	}
-	return &Backend{cfg: cfg, linger: runner.Linger, opening: map[string]bool{}, tenants: map[string][]*sandbox{}}, cfg.Check()
+	return &Backend{cfg: cfg, linger: runner.Linger, tenants: map[string][]*sandbox{}}, cfg.Check()
 }
 
 // Isolated is true.

@@ -2,9 +2,7 @@ package modal
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -52,7 +50,7 @@ func (b *Backend) open(ctx context.Context, a *account, spec backends.Spec) (*sa
 	if err != nil {
 		return nil, err
 	}
-	name, done := b.newName()
+	name, done := b.opening.Name("bailiff-")
 	defer done()
 	machine, err := a.lend(ctx, app, image, b.parameters(name, spec, workspace))
 	if err != nil {
@@ -66,25 +64,6 @@ func (b *Backend) open(ctx context.Context, a *account, spec backends.Spec) (*sa
 	}
 	b.settle(opened)
 	return opened, nil
-}
-
-// newName makes a name for a sandbox, which sweeps spare until done is called.
-func (b *Backend) newName() (name string, done func()) {
-	name = "bailiff-" + strings.ToLower(rand.Text()[:16])
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.opening[name] = true
-	return name, func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		delete(b.opening, name)
-	}
-}
-
-func (b *Backend) isOpening(name string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.opening[name]
 }
 
 // discard ends a machine that is not needed any more, also for a caller who has

@@ -48,7 +48,7 @@ func (b *Backend) sweep(ctx context.Context, a *account, s *modal.Sandbox, keep 
 		return false, nil
 	case err != nil:
 		return false, a.fault(asking, "asking for the tags of sandbox "+s.SandboxID, err)
-	case b.isOpening(tags[tagName]), keep(s.SandboxID):
+	case b.opening.Has(tags[tagName]), keep(s.SandboxID):
 		return false, nil
 	}
 	err = a.end(ctx, s.SandboxID)

@@ -12,7 +12,6 @@ package oci
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -21,8 +20,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
@@ -69,7 +66,7 @@ func (c *Config) Make(in backends.House) (backends.Backend, error) {
 type Backend struct {
 	*shelf.Shelf
 	program, runner, folder string
-	opening                 sync.Map // ids that a sweep spares
+	opening                 backends.Opening
 }
 
 var (
@@ -130,9 +127,8 @@ func (b *Backend) Open(ctx context.Context, spec backends.Spec) (backends.Sandbo
 	if err := b.Ready(ctx); err != nil {
 		return nil, err
 	}
-	id := prefix(spec.Owner) + strings.ToLower(rand.Text()[:12])
-	b.opening.Store(id, true)
-	defer b.opening.Delete(id)
+	id, done := b.opening.Name(prefix(spec.Owner))
+	defer done()
 	child, err := b.launch(ctx, id, spec)
 	if err != nil {
 		return nil, errors.Join(err, b.remove(ctx, id))
@@ -273,7 +269,7 @@ func (b *Backend) Sweep(ctx context.Context, owner string, keep func(id string) 
 	bundles, _ := filepath.Glob(b.bundle(prefix(owner) + "*"))
 	for _, bundle := range bundles {
 		id := filepath.Base(bundle)
-		if _, spared := b.opening.Load(id); spared || keep(id) {
+		if b.opening.Has(id) || keep(id) {
 			continue
 		}
 		err = errors.Join(err, b.remove(ctx, id))
