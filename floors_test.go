@@ -37,6 +37,7 @@ var floors = map[string]int{
 	"cmd/bailiff": 6, "cmd/bailiff-runner": 6, "cmd/bailiff-hook": 6, "cmd/bailiff-host": 6, "docs": 6,
 	"backends/runner/armour":       0,
 	"backends/runner/mailbox":      0,
+	"backends/runner/gather":       0,
 	"backends/backendtest/machine": 3, // of tests only
 	"examples":                     6, "examples/go/ask": 6,
 	"examples/oci":    6,
@@ -59,6 +60,8 @@ var sideways = map[string]bool{
 	"internal/approval internal/redact": true, // what is kept holds no secrets
 	"internal/audit internal/redact":    true,
 	"backends/ssh backends/bubblewrap":  true, // what makes sandboxes on another host is what makes them here
+
+	"backends/runner/mailbox backends/runner/gather": true, // letters are what is gathered
 }
 
 // owners names the one folder that may import a third-party module; everything

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends/runner"
+	"github.com/bailiff-dev/bailiff/backends/runner/gather"
 	"github.com/modal-labs/modal-client/go"
 )
 
@@ -19,94 +20,44 @@ const (
 	lastWord = 2 * time.Second
 )
 
-// stream is the standard output and input of a program in a machine.
-//
-// Each call that carries input takes a journey there and back, so what is written
-// meanwhile goes together by the next one. That also keeps writers from waiting for
-// a call that never ends, once the stream is closed.
+// stream is the standard output and input of a program in a machine. Each call that
+// carries input takes a journey there and back, and may never end.
 type stream struct {
+	*gather.Writer
 	machine *modal.Sandbox
 	process *modal.ContainerProcess
-
-	mu      sync.Mutex
-	changed sync.Cond
-	waiting []byte
-	err     error // why nothing more is taken
+	left    sync.Once
 }
 
 func converse(machine *modal.Sandbox, process *modal.ContainerProcess) *stream {
 	s := &stream{machine: machine, process: process}
-	s.changed.L = &s.mu
-	go s.carry()
+	s.Writer = gather.New(most, s.carry, func(error) { s.leave() })
 	return s
 }
 
 func (s *stream) Read(p []byte) (int, error) { return s.process.Stdout.Read(p) }
 
-// Write returns when all of p waits for its turn or is on its way.
-func (s *stream) Write(p []byte) (written int, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for len(p) > 0 {
-		for len(s.waiting) >= most && s.err == nil {
-			s.changed.Wait()
-		}
-		if s.err != nil {
-			return written, s.err
-		}
-		n := min(len(p), most-len(s.waiting))
-		s.waiting = append(s.waiting, p[:n]...)
-		p, written = p[n:], written+n
-		s.changed.Broadcast()
+func (s *stream) carry(load []byte) error {
+	if _, err := s.process.Stdin.Write(load); err != nil {
+		return fmt.Errorf("writing to the sandbox: %w", err)
 	}
-	return written, nil
-}
-
-// carry brings the machine what was written, until the stream is closed.
-func (s *stream) carry() {
-	for {
-		load, err := s.load()
-		if err != nil {
-			return
-		}
-		if _, err := s.process.Stdin.Write(load); err != nil {
-			s.end(fmt.Errorf("writing to the sandbox: %w", err))
-			return
-		}
-	}
-}
-
-// load is what waits, once something does.
-func (s *stream) load() ([]byte, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for len(s.waiting) == 0 && s.err == nil {
-		s.changed.Wait()
-	}
-	load := s.waiting
-	s.waiting = nil
-	s.changed.Broadcast()
-	return load, s.err
-}
-
-func (s *stream) Close() error {
-	s.end(io.ErrClosedPipe)
 	return nil
 }
 
-// end closes both directions, and the connection when nothing goes over it any more.
-func (s *stream) end(why error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.err != nil {
-		return
-	}
-	s.err = why
-	s.changed.Broadcast()
-	go func() { // a reader may be at it
-		_ = s.process.Stdout.Close()
-		_ = s.machine.Detach()
-	}()
+// Close closes both directions.
+func (s *stream) Close() error {
+	s.leave()
+	return s.Writer.Close()
+}
+
+// leave ends what is read, and the connection when nothing goes over it any more.
+func (s *stream) leave() {
+	s.left.Do(func() {
+		go func() { // a reader may be at it
+			_ = s.process.Stdout.Close()
+			_ = s.machine.Detach()
+		}()
+	})
 }
 
 // words are a runner's standard error.

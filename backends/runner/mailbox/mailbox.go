@@ -7,9 +7,9 @@ package mailbox
 import (
 	"crypto/sha256"
 	"errors"
-	"io"
 	"strconv"
-	"sync"
+
+	"github.com/bailiff-dev/bailiff/backends/runner/gather"
 )
 
 // MaxBytes bounds what a letter carries.
@@ -39,85 +39,15 @@ func Open(content []byte) ([]byte, error) {
 }
 
 // Sender puts what is written into letters, one after the other: as much into each
-// as came while the one before was under way. A write waits for no letter but where
-// too much lies already.
-type Sender struct {
-	deliver func(number int, letter []byte) error
-	failed  func(error)
-
-	mu      sync.Mutex
-	room    sync.Cond
-	waiting []byte
-	sending bool
-	number  int
-	err     error
-}
+// as came while the one before was under way.
+type Sender struct{ *gather.Writer }
 
 // NewSender delivers letters by a function, which is not called concurrently. When
 // one was not delivered, failed is told, and none follows.
 func NewSender(deliver func(number int, letter []byte) error, failed func(error)) *Sender {
-	s := &Sender{deliver: deliver, failed: failed}
-	s.room.L = &s.mu
-	return s
-}
-
-func (s *Sender) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for s.err == nil && len(s.waiting) >= MaxBytes {
-		s.room.Wait()
-	}
-	if s.err != nil {
-		return 0, s.err
-	}
-	s.waiting = append(s.waiting, p...)
-	if !s.sending {
-		s.sending = true
-		go s.send()
-	}
-	return len(p), nil
-}
-
-// send delivers letters until nothing is left to be said.
-func (s *Sender) send() {
-	for {
-		data, number := s.take()
-		if len(data) == 0 {
-			return
-		}
-		if err := s.deliver(number, Seal(data)); err != nil {
-			s.end(err)
-			s.failed(err)
-			return
-		}
-	}
-}
-
-func (s *Sender) take() (data []byte, number int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n := min(len(s.waiting), MaxBytes)
-	if s.err != nil || n == 0 {
-		s.sending = false
-		return nil, 0
-	}
-	data, s.waiting = s.waiting[:n:n], s.waiting[n:]
-	s.number++
-	s.room.Broadcast()
-	return data, s.number
-}
-
-// Close delivers nothing more.
-func (s *Sender) Close() error {
-	s.end(io.ErrClosedPipe)
-	return nil
-}
-
-func (s *Sender) end(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.err == nil {
-		s.err, s.waiting = err, nil
-	}
-	s.room.Broadcast()
+	number := 0
+	return &Sender{gather.New(MaxBytes, func(data []byte) error {
+		number++
+		return deliver(number, Seal(data))
+	}, failed)}
 }
