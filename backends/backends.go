@@ -51,7 +51,9 @@ type Lasting interface {
 // Sweeper is a backend whose sandboxes can outlive the sidecar. Sweep removes
 // all that belong to the owner, whatever their state, and returns how many. It
 // spares those that are being opened, and those whose id keep wants; keep is
-// asked after they were listed.
+// asked after they were listed. Where the technology ends none by itself that is past
+// its Expires, Sweep also removes such ones of other owners, whose sidecars may never
+// come again, with time for clocks that differ and once nobody speaks with them.
 type Sweeper interface {
 	Sweep(ctx context.Context, owner string, keep func(id string) bool) (int, error)
 }
@@ -94,7 +96,8 @@ type Spec struct {
 	PIDs     int
 	ReadOnly bool
 	Mounts   []bailiff.Mount
-	// Expires labels the sandbox with the time after which anyone may remove it.
+	// Expires is the time after which anyone may remove the sandbox; its label, or the
+	// technology itself, holds it.
 	Expires time.Time
 }
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
@@ -150,6 +151,36 @@ func TestSweeping(t *testing.T) {
 	}
 	if got := output(t, kept, "echo alive"); got != "alive\n" {
 		t.Errorf("the kept one prints %q", got)
+	}
+}
+
+func TestSweepingRemovesWhatIsPastItsTimeWhoeverMadeIt(t *testing.T) {
+	b, spec := testBackend(t), testSpec(t)
+	foreign := spec
+	foreign.Owner += "-gone"
+	t.Cleanup(func() { removeAll(t, foreign.Owner) })
+	timeless := created(t, b, "bailiff-timeless-"+digest(foreign.Owner), foreign)
+	past := func(minutes int) backends.Spec {
+		foreign.Expires = time.Now().Add(-time.Duration(minutes) * time.Minute)
+		return foreign
+	}
+	name := func(what string) string { return "bailiff-" + what + "-" + digest(foreign.Owner) }
+	neverStarted := created(t, b, name("never"), past(11))
+	justOver := created(t, b, name("just"), past(9))
+	spoken, stopped := open(t, b, past(11)), open(t, b, past(11))
+	if err := b.engine.ContainerKill(t.Context(), stopped.ID(), "KILL"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Sweep(t.Context(), spec.Owner, keepNone); err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]bool{neverStarted: false, stopped.ID(): false, justOver: true, timeless: true, spoken.ID(): true} {
+		if _, err := b.engine.ContainerInspect(t.Context(), id); (err == nil) != want {
+			t.Errorf("container %s is there: %v, want %v", short(id), err == nil, want)
+		}
+	}
+	if got := output(t, spoken, "echo alive"); got != "alive\n" {
+		t.Errorf("the one that somebody speaks with prints %q", got)
 	}
 }
 

@@ -15,16 +15,17 @@ import (
 
 // Sweep removes the owner's containers that keep does not want, started or not,
 // and the volumes that none of the others uses: the runners', and those of
-// workspaces that nobody will ever list.
+// workspaces that nobody will ever list. Of other owners, who may never come again,
+// it removes the containers that are past their time.
 func (b *Backend) Sweep(ctx context.Context, owner string, keep func(id string) bool) (int, error) {
-	found, err := b.engine.ContainerList(ctx, container.ListOptions{All: true, Filters: ownedBy(owner)})
+	found, err := b.engine.ContainerList(ctx, container.ListOptions{All: true, Filters: ofAnybody})
 	if err != nil {
 		return 0, b.fault("listing sandboxes", err)
 	}
 	removed := 0
 	var faults []error
 	for _, c := range found {
-		if c.Labels[labelOwner] != owner || b.isOpening(c) || keep(c.ID) {
+		if c.Labels[labelOwner] != owner && !isAbandoned(c) || b.isOpening(c) || keep(c.ID) {
 			continue
 		}
 		if err := b.remove(ctx, c.ID); err != nil {
@@ -39,8 +40,21 @@ func (b *Backend) Sweep(ctx context.Context, owner string, keep func(id string) 
 	return removed, errors.Join(faults...)
 }
 
+// ofAnybody are the containers that some sidecar made.
+var ofAnybody = filters.NewArgs(filters.Arg("label", labelOwner))
+
 func ownedBy(owner string) filters.Args {
 	return filters.NewArgs(filters.Arg("label", labelOwner+"="+owner))
+}
+
+// overdue is how far clocks may be apart.
+const overdue = 10 * time.Minute
+
+// isAbandoned says whether a container is past its time, and its runner has heard of
+// nobody for so long that it has ended, or never began.
+func isAbandoned(c container.Summary) bool {
+	expires, err := time.Parse(time.RFC3339, c.Labels[labelExpires])
+	return err == nil && time.Since(expires) > overdue && slices.Contains([]string{"created", "exited", "dead"}, c.State)
 }
 
 func (b *Backend) isOpening(c container.Summary) bool {
