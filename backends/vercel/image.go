@@ -33,7 +33,7 @@ func (b *Backend) Resolve(ctx context.Context, image string) (string, error) {
 // try makes a machine of the image and returns what it is really of.
 func (b *Backend) try(ctx context.Context, image string) (string, error) {
 	backends.Step(ctx, "asking Vercel which image %s is now", image)
-	name, done := b.newName(trials)
+	name, done := b.opening.Name(trials)
 	defer done()
 	defer b.discard(ctx, name)
 	m, err := b.api.create(ctx, b.order(name, backends.Spec{Network: "none", CPUs: 1, Image: image}, trialTime, ""))

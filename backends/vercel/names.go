@@ -2,7 +2,6 @@ package vercel
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -28,25 +27,6 @@ func ofOwner(owner string) string { return prefix + digest(owner)[:ownerLength] 
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:16])
-}
-
-// newName makes a name for a machine, which sweeps spare until done is called.
-func (b *Backend) newName(prefix string) (name string, done func()) {
-	name = prefix + strings.ToLower(rand.Text()[:16])
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.opening[name] = true
-	return name, func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		delete(b.opening, name)
-	}
-}
-
-func (b *Backend) isOpening(name string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.opening[name]
 }
 
 var plain = regexp.MustCompile(`^[a-z0-9]+$`)
@@ -90,7 +70,7 @@ func (b *Backend) Sweep(ctx context.Context, owner string, keep func(id string) 
 	}
 	removed := 0
 	for _, machine := range found {
-		if b.isOpening(machine.Name) || keep(machine.Name) {
+		if b.opening.Has(machine.Name) || keep(machine.Name) {
 			continue
 		}
 		if err := b.api.remove(ctx, machine.Name); err != nil {

@@ -9,20 +9,18 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/backends/runner/armour"
+	"github.com/bailiff-dev/bailiff/backends/runner/wire"
 )
 
 // cleanUp is how long the removal of a machine may take whose user has gone.
 const cleanUp = 30 * time.Second
-
-// linger is for how long a runner goes on that hears nothing.
-const linger = 2 * time.Minute
 
 // Open makes a machine, brings the runner there, and waits until it answers.
 func (b *Backend) Open(ctx context.Context, spec backends.Spec) (backends.Sandbox, error) {
 	if err := b.check(spec); err != nil {
 		return nil, err
 	}
-	name, done := b.newName(ofOwner(spec.Owner))
+	name, done := b.opening.Name(ofOwner(spec.Owner))
 	defer done()
 	opened, err := b.open(ctx, name, spec)
 	if err != nil {
@@ -100,9 +98,6 @@ const (
 	mailPath    = "/.bailiff/mail"
 )
 
-// settle is the user that commands are.
-const settle = "10000:10000"
-
 // install puts the runner where it cannot be read, and makes a folder for what it is
 // told: whoever may write files in the machine may write there, and commands are not
 // that user. Then it starts the runner. A machine has one life, so nothing is there.
@@ -122,8 +117,8 @@ func (s *sandbox) start(ctx context.Context, spec backends.Spec) error {
 	if err := s.bring(ctx); err != nil {
 		return err
 	}
-	command, err := s.backend.api.run(ctx, s.machine, "/bin/sh", "-c", install, "sh", broughtPath,
-		"mailbox", mailPath, "armour", "apart", seclusion(spec), "settle", settle, runner.Confine)
+	argv := append([]string{"-c", install, "sh", broughtPath, wire.Mailbox, mailPath, wire.Armour}, runner.Apart(spec)...)
+	command, err := s.backend.api.run(ctx, s.machine, "/bin/sh", argv...)
 	if err != nil {
 		return unavailable("starting the runner at Vercel", err)
 	}
@@ -148,7 +143,7 @@ func (s *sandbox) bring(ctx context.Context) error {
 
 // greet waits until the runner answers; the line is closed if it does not.
 func (s *sandbox) greet(ctx context.Context, l *line, spec backends.Spec) (err error) {
-	place := runner.Place{Home: "/home", Workspace: workspaceFolder, PIDs: spec.PIDs, Linger: linger}
+	place := runner.Place{Home: "/home", Workspace: workspaceFolder, PIDs: spec.PIDs, Linger: runner.Linger}
 	if s.Client, err = runner.Attach(ctx, armour.Wrap(l), place); err != nil {
 		return fmt.Errorf("%w: greeting the runner at Vercel: %w%s", backends.ErrUnavailable, err, l.words())
 	}

@@ -2,10 +2,10 @@ package vercel
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/runner"
 )
 
 // What Vercel's machines are like.
@@ -30,8 +30,8 @@ func (b *Backend) check(spec backends.Spec) error {
 	if len(spec.Mounts) > 0 {
 		return fmt.Errorf("%w: mounts: a machine at Vercel sees no folder of this one", backends.ErrUnsupported)
 	}
-	if spec.PIDs > 0 && spec.PIDs < leastPIDs {
-		return fmt.Errorf("%w: pids is %d, want at least %d, since the runner's threads count too", backends.ErrUnsupported, spec.PIDs, leastPIDs)
+	if err := runner.CheckPIDs(spec.PIDs); err != nil {
+		return err
 	}
 	if spec.CPUs > 0 && spec.CPUs < 1 {
 		if err := b.missing(cpus, "Vercel's smallest machine has 1 processor"); err != nil {
@@ -45,9 +45,6 @@ func (b *Backend) check(spec backends.Spec) error {
 	}
 	return b.checkDisk(spec)
 }
-
-// leastPIDs is what the runner and some supervisors need for themselves.
-const leastPIDs = 64
 
 // checkDisk knows that every machine has the same disk, besides a drive.
 func (b *Backend) checkDisk(spec backends.Spec) error {
@@ -85,21 +82,6 @@ func processors(spec backends.Spec) int {
 		n = min(n, spec.MemoryMB/memoryPerCPU)
 	}
 	return max(1, n&^1)
-}
-
-// seclusion is what the runner is to keep commands from.
-func seclusion(spec backends.Spec) string {
-	var from []string
-	if spec.Network == "none" {
-		from = append(from, "network") // Vercel's own word is taken for the machine, not for what listens inside it
-	}
-	if spec.ReadOnly {
-		from = append(from, "root")
-	}
-	if spec.PIDs > 0 {
-		from = append(from, fmt.Sprintf("pids=%d", spec.PIDs))
-	}
-	return strings.Join(from, ",")
 }
 
 // lasts is when a sandbox is over, whoever uses it.

@@ -9,12 +9,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"sync"
 	"time"
 
-	"github.com/bailiff-dev/bailiff/backends/runner/mailbox"
-
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/runner/mailbox"
+	"github.com/bailiff-dev/bailiff/internal/excerpt"
 )
 
 // line is the stream to a runner: what it says is read from the log of its command,
@@ -24,9 +23,7 @@ type line struct {
 	said   *io.PipeReader
 	logs   *http.Response
 	cancel context.CancelFunc
-
-	mu   sync.Mutex
-	last []byte // the end of what came on standard error
+	last   excerpt.Last // of standard error
 }
 
 // longestEntry bounds one entry of a log.
@@ -98,28 +95,16 @@ func (l *line) take(text []byte, to io.Writer) error {
 		return fmt.Errorf("reading the log of the runner: %w", err)
 	}
 	if e.Stream != "stdout" {
-		l.keep(data)
-		return nil
+		_, err := io.WriteString(&l.last, data)
+		return err
 	}
 	_, err := io.WriteString(to, data)
 	return err
 }
 
-// keep remembers the end of what says why a runner did not start.
-func (l *line) keep(text string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.last = append(l.last, text...)
-	if extra := len(l.last) - 512; extra > 0 {
-		l.last = l.last[extra:]
-	}
-}
-
 // words continue a sentence.
 func (l *line) words() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if text := bytes.TrimSpace(l.last); len(text) > 0 {
+	if text := l.last.String(); text != "" {
 		return fmt.Sprintf("; the machine said %q", text)
 	}
 	return ""

@@ -28,7 +28,6 @@ import (
 	"log/slog"
 	"os"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
@@ -74,9 +73,7 @@ type Backend struct {
 	// for how long a drive is waited for that another machine has still.
 	lease, patience time.Duration
 
-	mu sync.Mutex
-	// opening names the machines that sweeps spare.
-	opening map[string]bool
+	opening backends.Opening
 }
 
 var (
@@ -94,7 +91,7 @@ func New(cfg Config) (*Backend, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
-	return &Backend{cfg: cfg, api: newClient(cfg), lease: 5 * time.Minute, patience: time.Minute, opening: map[string]bool{}}, nil
+	return &Backend{cfg: cfg, api: newClient(cfg), lease: 5 * time.Minute, patience: time.Minute}, nil
 }
 
 // Isolated is true.

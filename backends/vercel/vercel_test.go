@@ -213,7 +213,7 @@ func TestASweepSparesWhatIsBeingOpenedAndReadsAllPages(t *testing.T) {
 	b := account(t, f)
 	f.mu.Lock()
 	for range mostListed + 3 {
-		name, done := b.newName(ofOwner("me"))
+		name, done := b.opening.Name(ofOwner("me"))
 		done()
 		l := &lent{fake: f, wanted: wanted{Name: name, Resources: resources{1}}, id: f.number("sbx"), status: "stopped", ended: make(chan struct{})}
 		close(l.ended)
