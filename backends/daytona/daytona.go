@@ -155,7 +155,7 @@ func unavailable(doing string, err error) error {
 
 // missing is an error unless the configuration accepts that name is missing.
 func (b *Backend) missing(name, sentence string) error {
-	if slices.Contains(b.cfg.AcceptMissingLimits, name) {
+	if slices.Contains(b.cfg.AcceptMissing, name) {
 		return nil
 	}
 	return fmt.Errorf("%w: %s: %s (accept it with backends.daytona.accept_missing_limits: [%s])", backends.ErrUnsupported, name, sentence, name)

@@ -22,11 +22,11 @@ type Config struct {
 	Image string
 	// AutoStop is how long a sandbox may be used by nobody before Daytona stops it.
 	AutoStop time.Duration
-	// AcceptMissingLimits names what may be left out where Daytona cannot do it.
-	AcceptMissingLimits []string
+	// AcceptMissing names what may be left out where Daytona cannot do it.
+	AcceptMissing []string
 }
 
-// The names that AcceptMissingLimits may hold. The toolbox is what commands with a
+// The names that AcceptMissing may hold. The toolbox is what commands with a
 // network can become root by.
 const (
 	cpus     = "cpus"
@@ -50,7 +50,7 @@ func (c *Config) Settings() []backends.Setting {
 		{Key: "target", Into: &c.Target},
 		{Key: "image", Into: &c.Image, Check: isImage},
 		{Key: "auto_stop", Into: &c.AutoStop, Least: 60, Most: 24 * 60 * 60},
-		{Key: "accept_missing_limits", Into: &c.AcceptMissingLimits, Valid: []string{cpus, memoryMB, diskMB, toolbox}},
+		{Key: "accept_missing_limits", Into: &c.AcceptMissing, Valid: []string{cpus, memoryMB, diskMB, toolbox}},
 	}
 }
 

@@ -19,7 +19,7 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 		{"root", Config{Runner: "r", User: "0:0"}, "not root"},
 		{"root's group", Config{Runner: "r", User: "1000:0"}, "not root"},
 		{"a user by name", Config{Runner: "r", User: "nobody:nogroup"}, "numeric uid:gid"},
-		{"a lack that cannot be accepted", Config{Runner: "r", AcceptMissingLimits: []string{"network"}}, `"network"`},
+		{"a lack that cannot be accepted", Config{Runner: "r", AcceptMissing: []string{"network"}}, `"network"`},
 		{"an address that is none", Config{Runner: "r", Host: "nonsense"}, "nonsense"},
 		{"an address by ssh of nobody", Config{Runner: "r", Host: "ssh://host", SSH: remote.Way{Agent: "a", KnownHosts: []string{"k"}}}, "user@name"},
 		{"an address by ssh without a key", Config{Runner: "r", Host: "ssh://ana@host", SSH: remote.Way{KnownHosts: []string{"k"}}}, "lacks a key or an agent (set it in backends.docker.ssh)"},

@@ -72,9 +72,9 @@ type Config struct {
 	// Runner is the path of the bailiff-runner program, built for the engine's
 	// system and readable here.
 	Runner string
-	// AcceptMissingLimits names what may be left out where the engine cannot do it:
+	// AcceptMissing names what may be left out where the engine cannot do it:
 	// cpus, memory_mb, swap, pids, disk_mb, seccomp.
-	AcceptMissingLimits []string
+	AcceptMissing []string
 	// StateDir holds the disks of workspaces that are to be bounded on an engine
 	// which cannot bound a volume; empty means that there are none. Where the machine of
 	// an engine was trusted when it was first met, its key is noted there.
@@ -117,7 +117,7 @@ var (
 	_ backends.Adopter  = (*Backend)(nil)
 )
 
-// The names that AcceptMissingLimits may hold.
+// The names that AcceptMissing may hold.
 const (
 	cpus     = "cpus"
 	memoryMB = "memory_mb"
@@ -159,7 +159,7 @@ func (c Config) check() error {
 	if c.Runner == "" {
 		faults = append(faults, errors.New("docker backend lacks the path of bailiff-runner"))
 	}
-	for _, name := range c.AcceptMissingLimits {
+	for _, name := range c.AcceptMissing {
 		if !slices.Contains(acceptable, name) {
 			faults = append(faults, fmt.Errorf("accept_missing_limits names %q, want one of %s", name, strings.Join(acceptable, ", ")))
 		}
@@ -254,7 +254,7 @@ func (b *Backend) forget() {
 
 // missing is an error unless the configuration accepts that the engine lacks name.
 func (b *Backend) missing(name, sentence string) error {
-	if slices.Contains(b.cfg.AcceptMissingLimits, name) {
+	if slices.Contains(b.cfg.AcceptMissing, name) {
 		return nil
 	}
 	return fmt.Errorf("%w: %s: %s (accept it with backends.docker.accept_missing_limits: [%s])",

@@ -66,7 +66,7 @@ func TestALimitThatTheEngineDropsIsNamed(t *testing.T) {
 				t.Fatalf("Open says %v, want ErrUnsupported and %q", err, c.name)
 			}
 			if acceptableName(c.name) {
-				b.cfg.AcceptMissingLimits = []string{c.name}
+				b.cfg.AcceptMissing = []string{c.name}
 				if err := opening(t, b, testSpec(t)); err != nil {
 					t.Errorf("Open says %v though the lack of %s is accepted", err, c.name)
 				}
@@ -76,7 +76,7 @@ func TestALimitThatTheEngineDropsIsNamed(t *testing.T) {
 }
 
 func acceptableName(name string) bool {
-	return (Config{Runner: "x", AcceptMissingLimits: []string{name}}).check() == nil
+	return (Config{Runner: "x", AcceptMissing: []string{name}}).check() == nil
 }
 
 // Most engines cannot bound a volume or a container's root; one that can is as good.
@@ -92,7 +92,7 @@ func TestABoundOnTheDiskIsKeptOrRefused(t *testing.T) {
 			if err != nil && (!errors.Is(err, backends.ErrUnsupported) || !strings.Contains(err.Error(), "disk_mb")) {
 				t.Errorf("Open says %v, want ErrUnsupported and disk_mb", err)
 			}
-			b.cfg.AcceptMissingLimits = []string{diskMB}
+			b.cfg.AcceptMissing = []string{diskMB}
 			if err := opening(t, b, spec); err != nil {
 				t.Errorf("Open says %v though the lack is accepted", err)
 			}

@@ -27,7 +27,7 @@ func (c *Config) Settings() []backends.Setting {
 		{Key: "ssh", Into: c.SSH.Settings()},
 		{Key: "image", Into: &c.Image},
 		{Key: "user", Into: &c.User, Check: backends.IsUnprivileged},
-		{Key: "accept_missing_limits", Into: &c.AcceptMissingLimits, Valid: acceptable},
+		{Key: "accept_missing_limits", Into: &c.AcceptMissing, Valid: acceptable},
 		{Key: "mounts_allowed", Into: &c.MountsAllowed, Path: true, Check: backends.IsMountable},
 	}
 }

@@ -51,16 +51,16 @@ type Config struct {
 	// Runtime is what Modal runs sandboxes in: gvisor or vm. Only in a virtual machine
 	// root may make the places in which processes are counted and files closed.
 	Runtime string
-	// AcceptMissingLimits names what may be left out where Modal cannot do it:
+	// AcceptMissing names what may be left out where Modal cannot do it:
 	// disk_mb, pids, read_only.
-	AcceptMissingLimits []string
+	AcceptMissing []string
 	// Runner is the path of the bailiff-runner program, built for Linux on amd64.
 	Runner string
 	// Log gets what runners write to standard error and what Modal warns of.
 	Log *slog.Logger
 }
 
-// The names that AcceptMissingLimits may hold.
+// The names that AcceptMissing may hold.
 const (
 	diskMB   = "disk_mb"
 	pids     = "pids"
@@ -116,5 +116,5 @@ func (b *Backend) Ready(ctx context.Context) error {
 }
 
 func (b *Backend) accepts(limit string) bool {
-	return slices.Contains(b.cfg.AcceptMissingLimits, limit)
+	return slices.Contains(b.cfg.AcceptMissing, limit)
 }

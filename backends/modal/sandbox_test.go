@@ -93,7 +93,7 @@ func TestWhatModalCannotDoIsRefusedByName(t *testing.T) {
 	}
 	spec := testSpec(t)
 	spec.DiskMB, spec.PIDs, spec.ReadOnly = 1, 600, true
-	open(t, testBackend(t, func(c *Config) { c.AcceptMissingLimits = []string{diskMB, pids, readOnly} }), spec)
+	open(t, testBackend(t, func(c *Config) { c.AcceptMissing = []string{diskMB, pids, readOnly} }), spec)
 	spec.PIDs = 63
 	if _, err := testBackend(t, inVM).Open(t.Context(), spec); !errors.Is(err, backends.ErrUnsupported) || !strings.Contains(err.Error(), "disk_mb") {
 		t.Errorf("of the disk of a virtual machine it says %v", err)

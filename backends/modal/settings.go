@@ -23,7 +23,7 @@ func (c *Config) Settings() []backends.Setting {
 		{Key: "app", Into: &c.App, Check: named},
 		{Key: "image", Into: &c.Image, Check: imaged},
 		{Key: "runtime", Into: &c.Runtime, Valid: []string{gvisor, vm}},
-		{Key: "accept_missing_limits", Into: &c.AcceptMissingLimits, Valid: []string{diskMB, pids, readOnly}},
+		{Key: "accept_missing_limits", Into: &c.AcceptMissing, Valid: []string{diskMB, pids, readOnly}},
 	}
 }
 

@@ -65,7 +65,7 @@ func TestAGoodConfigurationIsReadWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	engine := docker.Defaults()
-	engine.Image, engine.User, engine.AcceptMissingLimits, engine.MountsAllowed = "python:3.12", "1000:1000", []string{"disk_mb"}, []string{"/srv/data"}
+	engine.Image, engine.User, engine.AcceptMissing, engine.MountsAllowed = "python:3.12", "1000:1000", []string{"disk_mb"}, []string{"/srv/data"}
 	want := &Config{
 		Path:     "/etc/bailiff/bailiff.yaml",
 		StateDir: "/var/lib/bailiff",
