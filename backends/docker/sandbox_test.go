@@ -155,32 +155,50 @@ func TestSweeping(t *testing.T) {
 }
 
 func TestSweepingRemovesWhatIsPastItsTimeWhoeverMadeIt(t *testing.T) {
-	b, spec := testBackend(t), testSpec(t)
-	foreign := spec
+	b, foreign := testBackend(t), testSpec(t)
 	foreign.Owner += "-gone"
 	t.Cleanup(func() { removeAll(t, foreign.Owner) })
-	timeless := created(t, b, "bailiff-timeless-"+digest(foreign.Owner), foreign)
-	past := func(minutes int) backends.Spec {
-		foreign.Expires = time.Now().Add(-time.Duration(minutes) * time.Minute)
-		return foreign
-	}
-	name := func(what string) string { return "bailiff-" + what + "-" + digest(foreign.Owner) }
-	neverStarted := created(t, b, name("never"), past(11))
-	justOver := created(t, b, name("just"), past(9))
-	spoken, stopped := open(t, b, past(11)), open(t, b, past(11))
+	foreign.Expires = time.Now().Add(-11 * time.Minute)
+	spoken, stopped := open(t, b, foreign), open(t, b, foreign)
 	if err := b.engine.ContainerKill(t.Context(), stopped.ID(), "KILL"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Sweep(t.Context(), spec.Owner, keepNone); err != nil {
+	if _, err := b.Sweep(t.Context(), owner(t), keepNone); err != nil {
 		t.Fatal(err)
 	}
-	for id, want := range map[string]bool{neverStarted: false, stopped.ID(): false, justOver: true, timeless: true, spoken.ID(): true} {
-		if _, err := b.engine.ContainerInspect(t.Context(), id); (err == nil) != want {
-			t.Errorf("container %s is there: %v, want %v", short(id), err == nil, want)
-		}
+	if _, err := b.engine.ContainerInspect(t.Context(), stopped.ID()); err == nil {
+		t.Error("one that has stopped is left")
 	}
 	if got := output(t, spoken, "echo alive"); got != "alive\n" {
-		t.Errorf("the one that somebody speaks with prints %q", got)
+		t.Errorf("one that somebody speaks with prints %q", got)
+	}
+}
+
+func TestOnlyWhatNobodyCanNeedIsAbandoned(t *testing.T) {
+	now := time.Now()
+	long, lately := now.Add(-11*time.Minute), now.Add(-9*time.Minute)
+	for _, c := range []struct {
+		name          string
+		made, expires time.Time // zero: no label says it
+		state         string
+		abandoned     bool
+	}{
+		{"ended, and past its time", long, long, "exited", true},
+		{"half removed, and past its time", long, long, "dead", true},
+		{"never started, and past its time", long, long, "created", true},
+		{"just over", long, lately, "exited", false},
+		{"without an end", long, time.Time{}, "exited", false},
+		{"just made, by a clock that is behind", now, long, "created", false},
+		{"running", long, long, "running", false},
+		{"paused", long, long, "paused", false},
+	} {
+		summary := container.Summary{State: c.state, Created: c.made.Unix(), Labels: map[string]string{labelOwner: "o"}}
+		if !c.expires.IsZero() {
+			summary.Labels[labelExpires] = c.expires.UTC().Format(time.RFC3339)
+		}
+		if got := isAbandoned(summary, now); got != c.abandoned {
+			t.Errorf("%s: %v, want %v", c.name, got, c.abandoned)
+		}
 	}
 }
 

@@ -25,7 +25,7 @@ func (b *Backend) Sweep(ctx context.Context, owner string, keep func(id string) 
 	removed := 0
 	var faults []error
 	for _, c := range found {
-		if c.Labels[labelOwner] != owner && !isAbandoned(c) || b.isOpening(c) || keep(c.ID) {
+		if c.Labels[labelOwner] != owner && !isAbandoned(c, time.Now()) || b.isOpening(c) || keep(c.ID) {
 			continue
 		}
 		if err := b.remove(ctx, c.ID); err != nil {
@@ -51,10 +51,13 @@ func ownedBy(owner string) filters.Args {
 const overdue = 10 * time.Minute
 
 // isAbandoned says whether a container is past its time, and its runner has heard of
-// nobody for so long that it has ended, or never began.
-func isAbandoned(c container.Summary) bool {
+// nobody for so long that it has ended, or was never begun by who made it.
+func isAbandoned(c container.Summary, now time.Time) bool {
 	expires, err := time.Parse(time.RFC3339, c.Labels[labelExpires])
-	return err == nil && time.Since(expires) > overdue && slices.Contains([]string{"created", "exited", "dead"}, c.State)
+	if err != nil || now.Sub(expires) <= overdue {
+		return false
+	}
+	return c.State == "exited" || c.State == "dead" || c.State == "created" && now.Sub(time.Unix(c.Created, 0)) > overdue
 }
 
 func (b *Backend) isOpening(c container.Summary) bool {
