@@ -148,14 +148,14 @@ func TestASnapshotsOwnLimitsMustBeWithinTheSpecs(t *testing.T) {
 		t.Errorf("a snapshot that is too large came to %v", err)
 	}
 	spec.MemoryMB = 0
-	accepting := testBackend(t, c, func(cfg *Config) { cfg.Image, cfg.AcceptMissingLimits = "ordinary", []string{cpus} })
+	accepting := testBackend(t, c, func(cfg *Config) { cfg.Image, cfg.AcceptMissing = "ordinary", []string{cpus} })
 	spec.CPUs = 0.5
 	says(t, open(t, accepting, spec), "echo hello", "hello\n")
 }
 
 func TestACommandWithANetworkIsLetRunWhereItsRightsAreAccepted(t *testing.T) {
 	c := newCloud(t)
-	b := testBackend(t, c, func(cfg *Config) { cfg.AcceptMissingLimits = []string{toolbox} })
+	b := testBackend(t, c, func(cfg *Config) { cfg.AcceptMissing = []string{toolbox} })
 	spec := testSpec()
 	spec.Network = "full"
 	in := open(t, b, spec)
