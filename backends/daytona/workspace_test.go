@@ -135,7 +135,7 @@ func TestASweepSparesWhatIsWantedAndNobodyElses(t *testing.T) {
 	theirs := another(func(s *backends.Spec) { s.Owner = "somebody else" })
 	holds := another(func(s *backends.Spec) { s.Workspace = "w/1" })
 	forgotten := []string{another(func(*backends.Spec) {}), another(func(*backends.Spec) {}), another(func(*backends.Spec) {})}
-	being := b.spare("bailiff-being-opened")
+	being := b.opening.Begin("bailiff-being-opened")
 	made, err := b.api.create(t.Context(), newMachine{Name: "bailiff-being-opened", Snapshot: snapshotID, User: root, AutoStop: 1, Labels: labels(testSpec())})
 	if err != nil {
 		t.Fatal(err)
