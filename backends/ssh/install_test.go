@@ -1,10 +1,13 @@
 package ssh_test
 
 import (
+	"crypto/rand"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends"
@@ -132,7 +135,7 @@ func TestAFolderThatAllowsNoProgramsOrIsSomebodyElsesIsRefused(t *testing.T) {
 	}
 	noexec := "/mnt"
 	server := remotetest.Serve(t, remotetest.Options{Mounts: []string{"mount -t tmpfs -o noexec,mode=1777 none " + noexec}})
-	for folder, fault := range map[string]string{noexec + "/bailiff": "noexec", server.Folder: "Operation not permitted"} {
+	for folder, fault := range map[string]string{noexec + "/bailiff": "noexec", server.Folder: "not the own folder"} {
 		cfg := section(server, server.User(t))
 		cfg.Folder = folder
 		if err := made(t, cfg).Ready(t.Context()); err == nil || !strings.Contains(err.Error(), fault) {
@@ -143,8 +146,70 @@ func TestAFolderThatAllowsNoProgramsOrIsSomebodyElsesIsRefused(t *testing.T) {
 	if err := made(t, cfg).Ready(t.Context()); err != nil {
 		t.Errorf("not ready: %v", err)
 	}
-	cfg.Folder = server.Home
+	cfg.Folder = server.Home // where root could write
 	if err := made(t, cfg).Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "not the own folder") {
 		t.Errorf("not ready: %v, want an error that says whose the folder is", err)
+	}
+}
+
+func TestAProgramThatOthersCouldHavePutThereIsNotRun(t *testing.T) {
+	server := remotetest.Serve(t, remotetest.Options{})
+	cfg := section(server, server.User(t))
+	serves(t, made(t, cfg), spec)
+	name := installed(t, cfg.Folder)[0].Name()
+	home, err := os.Stat(server.Home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, other, marker := int(home.Sys().(*syscall.Stat_t).Uid), 54399, filepath.Join(server.Home, "ran")
+	for _, c := range []struct {
+		name                           string
+		above, folder, file            os.FileMode
+		aboveUID, folderUID, fileUID   int
+		aboveLinked, linked, isRefused bool
+	}{
+		{name: "all is the user's", above: 0o711, folder: 0o711, file: 0o555, aboveUID: own, folderUID: own, fileUID: own},
+		{name: "above is what everybody may write, but only its own", above: 0o777 | os.ModeSticky, folder: 0o711, file: 0o555, aboveUID: own, folderUID: own, fileUID: own},
+		{name: "the folder is another user's", above: 0o711, folder: 0o755, file: 0o555, aboveUID: own, folderUID: other, fileUID: other, isRefused: true},
+		{name: "the folder is another user's and the file is not", above: 0o711, folder: 0o755, file: 0o555, aboveUID: own, folderUID: other, fileUID: own, isRefused: true},
+		{name: "the one above is another user's", above: 0o755, folder: 0o711, file: 0o555, aboveUID: other, folderUID: own, fileUID: own, isRefused: true},
+		{name: "the one above is everybody's to write", above: 0o777, folder: 0o711, file: 0o555, aboveUID: own, folderUID: own, fileUID: own, isRefused: true},
+		{name: "the one above is a link", above: 0o711, folder: 0o711, file: 0o555, aboveUID: own, folderUID: own, fileUID: own, aboveLinked: true, isRefused: true},
+		{name: "the folder is everybody's to write", above: 0o711, folder: 0o777 | os.ModeSticky, file: 0o555, aboveUID: own, folderUID: own, fileUID: own, isRefused: true},
+		{name: "the folder is a group's to write", above: 0o711, folder: 0o770, file: 0o555, aboveUID: own, folderUID: own, fileUID: own, isRefused: true},
+		{name: "the file is another user's", above: 0o711, folder: 0o711, file: 0o555, aboveUID: own, folderUID: own, fileUID: other, isRefused: true},
+		{name: "the file is a group's to write", above: 0o711, folder: 0o711, file: 0o575, aboveUID: own, folderUID: own, fileUID: own, isRefused: true},
+		{name: "the file is a link", above: 0o711, folder: 0o711, file: 0o555, aboveUID: own, folderUID: own, fileUID: own, linked: true, isRefused: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if os.Getuid() != 0 && (c.aboveUID != own || c.folderUID != own || c.fileUID != own) {
+				t.Skip("SKIPPED WITHOUT ROOT: only root can give away what is its own")
+			}
+			above, cfg := filepath.Join(server.Folder, rand.Text()), *cfg
+			cfg.Folder = filepath.Join(above, "bailiff")
+			plant := filepath.Join(cfg.Folder, name)
+			if err := errors.Join(os.Mkdir(above, 0o700), os.Mkdir(cfg.Folder, 0o700), os.WriteFile(plant, []byte("#!/bin/sh\n>"+marker+"\n"), 0o500),
+				os.Chown(above, c.aboveUID, -1), os.Chown(cfg.Folder, c.folderUID, -1), os.Chown(plant, c.fileUID, -1),
+				os.Chmod(plant, c.file), os.Chmod(cfg.Folder, c.folder), os.Chmod(above, c.above)); err != nil {
+				t.Fatal(err)
+			}
+			if c.linked {
+				if err := errors.Join(os.Rename(plant, plant+"-away"), os.Symlink(plant+"-away", plant)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if c.aboveLinked {
+				if err := os.Symlink(above, above+"-link"); err != nil {
+					t.Fatal(err)
+				}
+				cfg.Folder = filepath.Join(above+"-link", "bailiff")
+			}
+			err := made(t, &cfg).Ready(t.Context())
+			_, ran := os.Stat(marker)
+			os.Remove(marker)
+			if c.isRefused != (ran != nil) || c.isRefused != (err != nil && strings.Contains(err.Error(), "others could replace what would be run")) {
+				t.Errorf("the mark of what was planted: %v; it says %v", ran, err)
+			}
+		})
 	}
 }

@@ -158,14 +158,14 @@ func (s *site) install(ctx context.Context, was ground) (ground, error) {
 	return g, nil
 }
 
-// installing is a script that makes a program of its input, in a folder where nobody
-// else may write, and tries whether it can be run. It takes those away that were not
+// installing is a script that makes a program of its input, in a folder that nobody
+// else can change, and tries whether it can be run. It takes those away that were not
 // used for long.
 func installing(folder, file, mode string, content []byte) string {
 	sum := sha256.Sum256(content)
 	return fmt.Sprintf(`d=%s f=%s p=%s; umask 077; `, words.Enclose(folder), words.Enclose(file), words.Enclose(file+"."+rand.Text())) +
-		`mkdir -p "$d" && chmod 711 "$d" || exit 1; ` +
-		`[ -n "$(find "$d" -prune -type d -user "$(id -u)")" ] || { echo it is not the own folder of this user >&2; exit 1; }; ` +
+		`mkdir -p "$d" || exit 1; ` + above(folder) +
+		`[ -n "$(find "$d" -prune -type d -user "$u")" ] || { echo it is not the own folder of this user >&2; exit 1; }; chmod 711 "$d" || exit 1; ` +
 		`trap "rm -f \"\$p\"" EXIT; cat >"$p" || exit 1; ` +
 		`[ "$(sha256sum <"$p" | cut -c 1-64)" = ` + hex.EncodeToString(sum[:]) + ` ] || { echo what arrived is not what was sent >&2; exit 1; }; ` +
 		`chmod 500 "$p" && "$p" </dev/null || { echo it cannot be run: is the folder on a file system that allows no programs, noexec? >&2; exit 1; }; ` +
@@ -177,12 +177,46 @@ func installing(folder, file, mode string, content []byte) string {
 const isMissing = 97
 
 // start starts a program of ours, with an environment that holds nothing but where
-// programs are, once its folder is known to be there.
+// programs are, once its folder is known to be there. Whoever could change one of our
+// programs would be told every value of a variable, so all that are needed are looked
+// at before each start.
 func (s *site) start(ctx context.Context, g ground, folder, name string, arguments ...string) (*remote.Process, error) {
-	file := g.installed[name]
-	script := fmt.Sprintf(`[ -f %s ] || exit %d; [ -d %s ] || { echo the host has no folder %[3]s >&2; exit 1; }; cd /; exec env -i %s`,
-		words.Quote(file), isMissing, words.Quote(folder), words.Join(append([]string{"PATH=" + searchPath, file}, arguments...)...))
-	return s.host.Start(ctx, command(script))
+	var script strings.Builder
+	var files []string
+	for _, p := range s.needed {
+		files = append(files, g.installed[p.name])
+		fmt.Fprintf(&script, `[ -f %s ] || exit %d; `, words.Quote(g.installed[p.name]), isMissing)
+	}
+	script.WriteString(above(g.folder) + only(theirs+" -o "+writable+" -o ! -type d", g.folder) + only(theirs+" -o "+writable+" -o ! -type f", files...))
+	fmt.Fprintf(&script, `[ -d %s ] || { echo the host has no folder %[1]s >&2; exit 1; }; cd /; exec env -i %s`,
+		words.Quote(folder), words.Join(append([]string{"PATH=" + searchPath, g.installed[name]}, arguments...)...))
+	return s.host.Start(ctx, command(script.String()))
+}
+
+// What find says of a path that others can change; $u is who has logged in.
+const (
+	theirs   = `! -user "$u" ! -user 0`
+	writable = `-perm -020 -o -perm -002`
+)
+
+// above is a part of a script that goes on if nobody else can replace a folder or one
+// on the way to it. In one that is sticky nobody can replace what another one owns. A
+// link is no folder: what it leads to would have to be looked at too.
+func above(folder string) string {
+	var all []string
+	for at := folder; at != "/"; {
+		at = path.Dir(at)
+		all = append(all, at)
+	}
+	return `u=$(id -u) || exit 1; ` + only(theirs+" -o ! -type d -o ! -perm -1000 '(' "+writable+" ')'", all...)
+}
+
+// only is a part of a script that goes on if of no path what is wrong is so, and if
+// that can be found out.
+func only(wrong string, paths ...string) string {
+	return fmt.Sprintf(`bad=$(find %s -prune '(' %s ')' -print) && [ -z "$bad" ] || `+
+		`{ printf "others could replace what would be run: it, its folder and those above must be no links, belong to this user or root, and be writable by nobody else, unlike %%s\n" "$bad" >&2; exit 1; }; `,
+		words.Join(paths...), wrong)
 }
 
 const searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

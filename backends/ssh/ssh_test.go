@@ -20,6 +20,9 @@ func section(server *remotetest.Server, user string) *ssh.Config {
 	cfg.Keys = []string{filepath.Join(server.Folder, "user")}
 	cfg.KnownHosts = []string{filepath.Join(server.Folder, "known_hosts")}
 	cfg.Folder, cfg.KeepAlive = server.Home+"/bailiff", 20*time.Second
+	if user == "root" { // who does not rely on the home of another user
+		cfg.Folder = server.Folder + "/roots"
+	}
 	return cfg
 }
 
@@ -56,9 +59,7 @@ func boxed(t testing.TB, server *remotetest.Server, user string) backends.Backen
 	backendtest.Beside(t, "bailiff-host")
 	cfg := section(server, user)
 	cfg.Sandbox = ssh.Bubblewrap
-	if user == "root" {
-		cfg.Folder = filepath.Join(server.Folder, "roots")
-	} else {
+	if user != "root" {
 		cfg.Inside.AcceptMissing = []string{"cpus", "memory_mb", "pids"}
 	}
 	return made(t, cfg)
@@ -78,11 +79,7 @@ func TestConformanceInASandboxOfAnUnprivilegedUser(t *testing.T) {
 
 func TestConformanceForRoot(t *testing.T) {
 	server := remotetest.Serve(t, remotetest.Options{})
-	open := func(t testing.TB) backends.Backend {
-		cfg := section(server, "root")
-		cfg.Folder = filepath.Join(server.Folder, "roots")
-		return made(t, cfg)
-	}
+	open := func(t testing.TB) backends.Backend { return made(t, section(server, "root")) }
 	backendtest.Run(t, backendtest.Config{Open: open, Spec: spec, Without: map[string]string{
 		"A command cannot look into the runner": "root can; as another user they cannot",
 	}})
