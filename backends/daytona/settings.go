@@ -74,7 +74,10 @@ func (c *Config) Make(in backends.House) (backends.Backend, error) { return New(
 // isAPI takes addresses by which no key is told to whoever listens.
 func isAPI(address string) error {
 	parsed, err := url.Parse(address)
-	if err != nil || parsed.Host == "" || parsed.RawQuery != "" || parsed.User != nil || !safe(parsed) {
+	if err == nil && parsed.User != nil {
+		return errors.New("want an address without a user: give the key as api_key")
+	}
+	if err != nil || parsed.Host == "" || parsed.RawQuery != "" || !safe(parsed) {
 		return errors.New("want https://host/path, or http:// of this machine")
 	}
 	return nil

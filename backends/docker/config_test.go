@@ -36,6 +36,20 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 	}
 }
 
+func TestAPasswordInTheAddressIsNotTakenAndNotRepeated(t *testing.T) {
+	for _, host := range []string{"ssh://root:s3cret@h", "tcp://user:s3cret@h:2376", "user:s3cret@h", "http://user:s3cret@h", "ssh://root:s3c/s3cret@h"} {
+		t.Setenv("DOCKER_HOST", host)
+		for kind, err := range map[string]error{"setting": isEngine(host), "variable": Defaults().Check()} {
+			if err == nil || !strings.Contains(err.Error(), "log in by key") || strings.Contains(err.Error(), "s3c") {
+				t.Errorf("of %s as a %s it says %v", host, kind, err)
+			}
+		}
+	}
+	if err := isEngine("ssh://root@h"); err != nil {
+		t.Errorf("a user alone is refused: %v", err)
+	}
+}
+
 func TestWithoutAnEngine(t *testing.T) {
 	b, err := New(Config{Runner: "config_test.go", Image: testImage, Host: "unix:///nowhere/engine.sock"})
 	if err != nil {

@@ -33,7 +33,11 @@ func (l location) remote() bool { return l.scheme != "unix" }
 const wantedAddresses = "want unix:///path, tcp://host:port or ssh://user@host"
 
 func locate(host string) (location, error) {
-	scheme, rest, _ := strings.Cut(cmp.Or(host, os.Getenv(client.EnvOverrideHost), client.DefaultDockerHost), "://")
+	text := cmp.Or(host, os.Getenv(client.EnvOverrideHost), client.DefaultDockerHost)
+	scheme, rest, _ := strings.Cut(text, "://")
+	if scheme != "unix" && holdsPassword(strings.TrimPrefix(text, scheme+"://")) {
+		return location{}, fmt.Errorf("reading the address of the Docker engine: %w", errPassword)
+	}
 	at := location{scheme, rest}
 	if rest == "" || !slices.Contains([]string{"unix", "tcp", "ssh"}, scheme) {
 		return at, fmt.Errorf("%s is no address of a Docker engine, %s", at, wantedAddresses)
@@ -49,6 +53,14 @@ func locate(host string) (location, error) {
 		return at, fmt.Errorf("reading the address %s: %w", at, err)
 	}
 	return at, nil
+}
+
+// errPassword does not repeat the address.
+var errPassword = errors.New("want an address without a password: log in by key, or by certificate where it is tcp://")
+
+func holdsPassword(address string) bool {
+	end := strings.LastIndex(address, "@")
+	return end >= 0 && strings.Contains(address[:end], ":")
 }
 
 // host is a TCP address, or whom to log in as where, without the path that may follow.

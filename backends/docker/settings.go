@@ -52,7 +52,11 @@ func (c *Config) Make(in backends.House) (backends.Backend, error) {
 }
 
 func isEngine(host string) error {
-	if _, err := locate(host); err != nil {
+	_, err := locate(host)
+	switch {
+	case errors.Is(err, errPassword):
+		return errPassword
+	case err != nil:
 		return errors.New(wantedAddresses)
 	}
 	return nil

@@ -66,7 +66,8 @@ func (c *Config) Check() error {
 	case c.Sandbox != "" && c.Workdir != "":
 		return errors.New("workdir is for commands on the host itself; in a sandbox they begin in /workspace")
 	}
-	return nil
+	_, err := c.To(c.Host, c.StateDir)
+	return err
 }
 
 // Isolated says whether there is a sandbox on the host.

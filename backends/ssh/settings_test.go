@@ -43,10 +43,15 @@ func TestTheSectionIsRead(t *testing.T) {
 
 func TestWhatASectionSaysInVainIsRefused(t *testing.T) {
 	for section, fault := range map[string]string{
-		`{}`:                              "host is missing",
-		`{host: a@b}`:                     "keys and agent are missing",
-		`{host: b, keys: [k]}`:            "want user@name",
-		`{host: a@b, jump: b, keys: [k]}`: "want user@name",
+		`{}`:                                                                      "host is missing",
+		`{host: a@b}`:                                                             "keys and agent are missing",
+		`{host: b, keys: [k]}`:                                                    "want user@name",
+		`{host: a@b, jump: b, keys: [k]}`:                                         "want user@name",
+		`{host: "a:s3cret@b", keys: [k]}`:                                         "log in by key",
+		`{host: a@b@c, keys: [k]}`:                                                "want user@name",
+		`{host: "a@b\u0007", keys: [k]}`:                                          "want user@name",
+		`{host: a@b, jump: "a@b:22", keys: [k]}`:                                  "the host itself",
+		`{host: a@b, keys: [k], agent: $SSH_AUTH_SOCK}`:                           "variables are not expanded",
 		`{host: a@b, keys: [k], sandbox: docker}`:                                 "bubblewrap",
 		`{host: a@b, keys: [k], folder: here}`:                                    "want the absolute path of a folder on the host",
 		`{host: a@b, keys: [k], folder: /}`:                                       "want the absolute path of a folder on the host",
@@ -58,7 +63,7 @@ func TestWhatASectionSaysInVainIsRefused(t *testing.T) {
 		`{host: a@b, keys: [k], sandbox: bubblewrap, mounts_allowed: [projects]}`: "absolute path",
 		`{host: a@b, keys: [k], sandbox: bubblewrap, mounts_allowed: [/]}`:        "folder",
 	} {
-		if _, err := config.Parse("/etc/bailiff/bailiff.yaml", []byte("backends:\n  ssh: "+section+"\n"), catalogue.All()); err == nil || !strings.Contains(err.Error(), fault) {
+		if _, err := config.Parse("/etc/bailiff/bailiff.yaml", []byte("backends:\n  ssh: "+section+"\n"), catalogue.All()); err == nil || !strings.Contains(err.Error(), fault) || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s is refused with %v, want an error that says %q", section, err, fault)
 		}
 	}

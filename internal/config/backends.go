@@ -2,6 +2,7 @@ package config
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -92,12 +93,20 @@ func (r *reader) checked(s backends.Setting, at place) (value string, ok bool) {
 	if !ok || s.Check == nil {
 		return value, ok
 	}
-	if err := s.Check(value); err != nil {
+	err := s.Check(value)
+	switch {
+	case err == nil:
+		return value, true
+	case holdsPassword.MatchString(value):
+		r.fault(at, "%v", err)
+	default:
 		r.fault(at, "%v, is %q", err, value)
-		return "", false
 	}
-	return value, true
+	return "", false
 }
+
+// holdsPassword knows addresses that are not repeated.
+var holdsPassword = regexp.MustCompile(`(?s):.*@`)
 
 // credential reads where a secret is, never the secret.
 func (r *reader) credential(into *backends.Credential, at place) {

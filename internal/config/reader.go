@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -304,6 +305,9 @@ func (r *reader) absolute(at place, s string) (string, bool) {
 	case ofHome && r.home == "":
 		r.fault(at, "%q: $HOME is not set, want an absolute path", s)
 		return "", false
+	case expansion.MatchString(s):
+		r.fault(at, "%q: variables are not expanded; write the path", s)
+		return "", false
 	case strings.ContainsRune(s, 0):
 		r.fault(at, "holds a NUL character, want a path")
 		return "", false
@@ -314,6 +318,8 @@ func (r *reader) absolute(at place, s string) (string, bool) {
 	}
 	return filepath.Join(r.folder, s), true
 }
+
+var expansion = regexp.MustCompile(`\$(\w|\{)`)
 
 func (r *reader) pathInto(into *string) func(place) {
 	return func(at place) {

@@ -26,10 +26,30 @@ func TestAddresses(t *testing.T) {
 		{"ana@::1", "ana", "[::1]:22"},
 		{"host", "", ""}, {"@host", "", ""}, {"ana@", "", ""}, {"ana@host:", "", ""}, {"ana@:22", "", ""}, {"ana@host:high", "", ""},
 		{"ana@host/x", "", ""}, {"ana@host x", "", ""}, {"-oProxyCommand=x@host", "", ""}, {"", "", ""},
+		{"a@b@c", "", ""}, {"ana:pw@host", "", ""}, {"ana@ho\ast", "", ""}, {"an\x1ba@host", "", ""}, {"ana@host\u200b", "", ""}, {"ana@h:22:33", "", ""}, {"ana@[h", "", ""}, {"ana@h]", "", ""},
 	} {
 		user, address, err := remote.Parse(c.text)
 		if user != c.user || address != c.address || (err == nil) != (c.user != "") {
 			t.Errorf("%q is %q at %q, %v, want %q at %q", c.text, user, address, err, c.user, c.address)
+		}
+	}
+}
+
+func TestAPasswordIsNotTakenAndNotRepeated(t *testing.T) {
+	for _, text := range []string{"ana:s3cret@host", "ana:s3cret@host:22", ":s3cret@host", "ana:s3cret@", "ana:x@s3cret@host"} {
+		if _, _, err := remote.Parse(text); err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("of %q it says %v", text, err)
+		}
+	}
+}
+
+func TestAHostIsNotOnTheWayToItself(t *testing.T) {
+	itself := remote.Config{Address: "host:22", User: "ana", Agent: "/agent", KnownHosts: []string{"/known"}}
+	for address, refused := range map[string]bool{"host:22": true, "HOST:22": true, "host:2222": false, "gate:22": false} {
+		through, way := itself, itself
+		way.Address, through.Jump = address, &way
+		if _, err := remote.New(through); (err != nil) != refused || refused && !strings.Contains(err.Error(), "the host itself") {
+			t.Errorf("by way of %s: %v", address, err)
 		}
 	}
 }

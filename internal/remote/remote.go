@@ -21,10 +21,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 )
 
 // Config says which host, and how it knows us and we know it.
@@ -46,19 +48,40 @@ type Config struct {
 	KeepAlive time.Duration
 }
 
-// Parse reads user@name or user@name:port, as a user and an address.
+// Parse reads user@name or user@name:port, as a user and an address. Its errors do not
+// repeat the text, which may hold a password.
 func Parse(text string) (user, address string, err error) {
-	user, address, found := strings.Cut(text, "@")
-	if !found || user == "" || address == "" || strings.ContainsAny(text, " \t\n/") || strings.HasPrefix(user, "-") {
-		return "", "", fmt.Errorf("%q is no host, want user@name or user@name:port", text)
+	user, address, _ = strings.Cut(text, "@")
+	switch {
+	case strings.Contains(user, ":") && address != "":
+		return "", "", errors.New("want user@name or user@name:port without a password: log in by key")
+	case user == "" || address == "" || strings.HasPrefix(user, "-") || strings.ContainsAny(address, "@/") || strings.ContainsFunc(text, isUnseen):
+		return "", "", errNoHost
 	}
-	if host, port, err := net.SplitHostPort(address); err == nil {
-		if _, err := net.LookupPort("tcp", port); err != nil || host == "" || port == "" {
-			return "", "", fmt.Errorf("%q is no host, want user@name or user@name:port", text)
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		host, port = address, "22"
+		if strings.HasPrefix(host, "[") && strings.HasSuffix(host, "]") {
+			host = host[1 : len(host)-1]
 		}
-		return user, address, nil
 	}
-	return user, net.JoinHostPort(strings.Trim(address, "[]"), "22"), nil
+	if _, err := net.LookupPort("tcp", port); err != nil || port == "" || !isName(host) {
+		return "", "", errNoHost
+	}
+	return user, net.JoinHostPort(host, port), nil
+}
+
+var errNoHost = errors.New("want user@name or user@name:port")
+
+func isUnseen(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }
+
+// isName takes names, and numbers: these alone hold colons.
+func isName(host string) bool {
+	if !strings.ContainsAny(host, ":[]") {
+		return host != ""
+	}
+	_, err := netip.ParseAddr(host)
+	return err == nil
 }
 
 // Host is another machine.
@@ -106,6 +129,9 @@ func (c Config) check() error {
 	if len(lacking) > 0 {
 		slices.Sort(lacking)
 		return fmt.Errorf("a host to be reached by ssh lacks %s", strings.Join(lacking, ", "))
+	}
+	if c.Jump != nil && c.Jump.User == c.User && strings.EqualFold(c.Jump.Address, c.Address) {
+		return fmt.Errorf("jump is %s@%s, which is the host itself: name the one on the way, or leave it out", c.User, c.Address)
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -47,10 +46,8 @@ func (w *Way) Settings() []backends.Setting {
 
 // IsHost checks a setting that names a host.
 func IsHost(value string) error {
-	if _, _, err := Parse(value); err != nil {
-		return errors.New("want user@name or user@name:port")
-	}
-	return nil
+	_, _, err := Parse(value)
+	return err
 }
 
 // Says tells whether the section says more than which hosts are known.

@@ -12,11 +12,11 @@ import (
 const largest = 4 << 20
 
 // Secret reads a file that belongs to root or to the sidecar's own user, that nobody
-// else can change, and that nobody but its group can read.
+// else can change or replace, and that nobody but its group can read.
 func Secret(path string) ([]byte, error) { return read(path, check.notForOthers) }
 
 // Public reads a file that belongs to root or to the sidecar's own user and that
-// nobody else can change.
+// nobody else can change or replace.
 func Public(path string) ([]byte, error) { return read(path, check.onlyOursToWrite) }
 
 // read judges the file that it has open: what has its name may be replaced meanwhile.
@@ -41,6 +41,9 @@ func read(path string, judge func(check, string, fs.FileInfo) error) ([]byte, er
 		return nil, err
 	}
 	if err := judge(c, path, about); err != nil {
+		return nil, err
+	}
+	if err := Path(path); err != nil { // who may write a folder above can replace it the next time
 		return nil, err
 	}
 	return io.ReadAll(io.LimitReader(file, largest))

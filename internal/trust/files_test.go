@@ -65,3 +65,24 @@ func TestWhatIsNoFileOfOnesOwnIsNotRead(t *testing.T) {
 		}
 	}
 }
+
+func TestAFileThatOthersCouldReplaceIsNotRead(t *testing.T) {
+	folder := t.TempDir()
+	path, linked := filepath.Join(folder, "f"), filepath.Join(t.TempDir(), "l")
+	write(t, path, "x", 0o600)
+	if err := os.Symlink(path, linked); err != nil {
+		t.Fatal(err)
+	}
+	for mode, want := range map[os.FileMode]string{0o777: "others may write " + folder, 0o770: "others may write " + folder, 0o777 | os.ModeSticky: "", 0o755: ""} {
+		if err := os.Chmod(folder, mode); err != nil {
+			t.Fatal(err)
+		}
+		for _, read := range []func(string) ([]byte, error){Secret, Public} {
+			for _, name := range []string{path, linked} {
+				if _, err := read(name); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+					t.Errorf("in a folder of mode %v reading %s says %v, want %q", mode, name, err, want)
+				}
+			}
+		}
+	}
+}
