@@ -12,7 +12,7 @@ import (
 type draft struct {
 	platforms       []string
 	sections        map[string]map[string]any // of backends
-	unbounded       bool // the engine may lack bounds on disks
+	unbounded       bool                      // the engine may lack bounds on disks
 	mountable       []string
 	variables       []string // that are taken from .env
 	approvalTimeout string
