@@ -80,6 +80,7 @@ func executed(options []string, words ...string) []string {
 // Scripts that tell what is inside.
 const (
 	who    = `id -u; id -g; grep -E '^(Groups|CapPrm|CapEff|CapBnd|CapAmb|NoNewPrivs)' /proc/self/status | tr -s '\t ' ' '`
+	first  = `case $(tr '\0' ' ' </proc/1/cmdline) in /bin/sh*) echo the command;; *) echo another;; esac; readlink /proc/1/ns/pid >/dev/null && echo open`
 	spaces = `for n in mnt pid net ipc uts user; do [ "$(readlink /proc/self/ns/$n)" = "$(echo "$1" | grep "^$n:")" ] && echo $n shared || echo $n own; done`
 	mounts = `while read -r a b c d where how rest; do echo "$where ${how%%,*}"; done </proc/self/mountinfo | grep -v ^/usr | sort -u`
 	values = `echo "$PLAIN,$INSIDE,$OLD,$HOME,$PATH"; env | sed 's/=.*//' | grep -E '^(PLAIN|INSIDE|OLD|APPTAINERENV|SINGULARITYENV|SECRET)' | sort`
@@ -120,8 +121,8 @@ func calls(hostSpaces string) []call {
 		{name: "who is inside where no user is named", words: sh(without(std, "--security"), who)},
 		{name: "who is inside with privileges", words: sh(without(std, "--no-privs"), who)},
 		{name: "who is inside for another user", words: sh(usr, who), as: known},
-		{name: "process 1", words: sh(std, `tr '\0' ' ' </proc/1/cmdline | head -c 7; readlink /proc/1/ns/pid >/dev/null && echo open`)},
-		{name: "process 1 with an init", words: sh(without(std, "--no-init"), `tr '\0' ' ' </proc/1/cmdline | head -c 7; echo`)},
+		{name: "process 1", words: sh(std, first)},
+		{name: "process 1 with an init", words: sh(without(std, "--no-init"), first)},
 		{name: "spaces", words: sh(std, spaces, hostSpaces)},
 		{name: "spaces with nothing closed", words: sh(nil, spaces, hostSpaces), as: known},
 		{name: "spaces with the network left open", words: sh(without(std, "--net", "--network"), spaces, hostSpaces)},
