@@ -137,8 +137,8 @@ func volume(t *testing.T, b box) {
 				t.Errorf("runner or supervisor: %s, want at most 10 MB", line)
 			}
 		}
-		if grown := peak(); grown > 32<<10 {
-			t.Errorf("this process grew by %d kB for %d bytes of output, want at most 32 MB", grown, c.size)
+		if grown, bound := peak(), b.cfg.ownMB(); grown > bound<<10 {
+			t.Errorf("this process grew by %d kB for %d bytes of output, want at most %d MB", grown, c.size, bound)
 		}
 	}
 }
