@@ -170,7 +170,7 @@ func (c *Config) ownMB() int {
 	if c.StandIn {
 		return 256
 	}
-	return 32
+	return 64
 }
 
 // box is a sandbox in one test.
