@@ -50,6 +50,14 @@ type Reason struct {
 	Hidden bool `json:"hidden,omitempty"`
 }
 
+// Reasons are what the policies said against letting the request run at once.
+func (d Decision) Reasons() []Reason {
+	if d.Approval != nil {
+		return d.Approval.Reasons
+	}
+	return d.Denials
+}
+
 // Told is the decision as the sender of the request is told it: a hidden reason
 // is there without what it says.
 func (d Decision) Told() Decision {

@@ -7,6 +7,10 @@ import (
 	"time"
 )
 
+// DecisionPath is the document of the policies that decides, as OPA's Data API and the
+// decision log name it.
+const DecisionPath = "bailiff/decision"
+
 // Event is one line of the decision log, in the shape of OPA's decision log;
 // what bailiff adds stands under Custom.
 type Event struct {
@@ -50,6 +54,10 @@ type Custom struct {
 	Approval *Approval `json:"approval,omitempty"`
 	// BreakGlass is set where an operator ran what the policies deny.
 	BreakGlass *BreakGlass `json:"break_glass,omitempty"`
+	// Rollback is set where an operator put former policies in force, or ended that.
+	Rollback *Rollback `json:"rollback,omitempty"`
+	// Shadow is set where policies on trial would have decided otherwise.
+	Shadow *Shadow `json:"shadow,omitempty"`
 	// Nanoseconds is how long the execution took.
 	Nanoseconds int64 `json:"duration_ns,omitempty"`
 }
@@ -62,6 +70,19 @@ type BreakGlass struct {
 	Reason string `json:"reason"`
 }
 
+// Rollback is an operator's word on which policies are in force, whatever the
+// configuration's say.
+type Rollback struct {
+	// Revision is the one that is in force; empty where the configuration's come into
+	// force again.
+	Revision string `json:"revision"`
+	// By is the operator's name, Via the credential by which they came.
+	By     string    `json:"by"`
+	Via    string    `json:"via"`
+	Reason string    `json:"reason"`
+	At     time.Time `json:"at"`
+}
+
 // EventKind says what happened.
 type EventKind string
 
@@ -72,6 +93,8 @@ const (
 	ReloadEvent    EventKind = "reload"
 	SandboxEvent   EventKind = "sandbox"
 	ApprovalEvent  EventKind = "approval"
+	RetentionEvent EventKind = "retention"
+	ShadowEvent    EventKind = "shadow"
 )
 
 // Asked is what the arguments of a request say in the input of an event, where

@@ -16,14 +16,16 @@ const module = "github.com/bailiff-dev/bailiff"
 // import packages of lower floors only.
 var floors = map[string]int{
 	"": 0, "policies": 0, "backends/runner/wire": 0,
-	"backends": 1, "backends/runner": 1, "backends/kernel": 1, "backends/cgroup": 1, "backends/loop": 1, "backends/shelf": 1, "metrics": 1,
+	"backends": 1, "backends/runner": 1, "backends/kernel": 1, "backends/cgroup": 1, "backends/loop": 1, "backends/shelf": 1, "backends/bounded": 1, "metrics": 1,
 	"internal/facts": 1, "internal/audit": 1, "internal/env": 1, "internal/redact": 1, "internal/config": 1,
 	"internal/corpus":   1,
 	"internal/throttle": 1,
-	"internal/places":   0, "internal/words": 0, "internal/trust": 0,
+	"internal/httpapi":  1,
+	"internal/records":  0, "internal/history": 1, "internal/bundle": 2, "internal/places": 0, "internal/words": 0, "internal/trust": 0,
 	"internal/remote": 1, "internal/remote/remotetest": 3,
-	"internal/spelling": 0, "internal/feed": 0, "internal/excerpt": 0, "internal/guard": 1, "internal/tables": 1, "internal/approval": 1,
-	"internal/people": 2, "internal/ledger": 2,
+	"internal/subprocess": 1,
+	"internal/spelling":   0, "internal/feed": 0, "internal/excerpt": 0, "internal/guard": 1, "internal/tables": 1, "internal/approval": 1,
+	"internal/people": 2, "internal/ledger": 2, "internal/replay": 2, "internal/export": 2,
 	"internal/pdp": 2, "backends/local": 2, "backends/bubblewrap": 2, "backends/docker": 2, "backends/backendtest": 2,
 	"backends/apptainer": 2,
 	"backends/daytona":   2,
@@ -39,29 +41,38 @@ var floors = map[string]int{
 	"backends/runner/mailbox":      0,
 	"backends/runner/gather":       0,
 	"backends/backendtest/machine": 3, // of tests only
+	"backends/ssh/inside":          2,
 	"examples":                     6, "examples/go/ask": 6,
 	"examples/oci":    6,
-	"examples/hermes": 0,                      // the plug-in, as files
-	"examples/ai-sdk": 6, "internal/trial": 6, // of tests only
+	"examples/hermes": 0,                                                                                                                                                               // the plug-in, as files
+	"examples/ai-sdk": 6, "examples/grafana": 6, "examples/prometheus": 6, "examples/policies": 6, "examples/ci": 6, "examples/systemd": 6, "examples/compose": 6, "internal/trial": 6, // of tests only
 }
 
 // sideways are the imports within one floor that are meant: the lower of the
 // two is a part that was taken out of the upper one to stand alone, or what the
 // upper one's texts speak about.
 var sideways = map[string]bool{
-	"backends/runner backends":          true,
-	"backends/kernel backends":          true,
-	"backends/shelf backends":           true,
-	"backends/shelf backends/loop":      true, // what bounds a workspace
-	"internal/guard internal/facts":     true, // conditions name the fields of facts
-	"internal/remote backends":          true, // a way to a host is part of several sections
-	"internal/config backends":          true, // each technology says what its section holds
-	"internal/config internal/guard":    true, // bailiff.yaml holds conditions, whose faults are its own
-	"internal/approval internal/redact": true, // what is kept holds no secrets
-	"internal/audit internal/redact":    true,
-	"backends/ssh backends/bubblewrap":  true, // what makes sandboxes on another host is what makes them here
+	"backends/runner backends":            true,
+	"backends/kernel backends":            true,
+	"backends/shelf backends":             true,
+	"backends/shelf backends/loop":        true, // what bounds a workspace
+	"backends/bounded backends":           true,
+	"backends/bounded backends/cgroup":    true, // what bounds a sandbox
+	"backends/bounded backends/runner":    true, // and what is bounded
+	"backends/loop internal/subprocess":   true, // what makes a file system
+	"backends/runner internal/subprocess": true, // a runner below this process is started and ended as others's programs are
+	"internal/guard internal/facts":       true, // conditions name the fields of facts
+	"internal/remote backends":            true, // a way to a host is part of several sections
+	"internal/config backends":            true, // each technology says what its section holds
+	"internal/config internal/httpapi":    true, // which addresses may be asked
+	"internal/config internal/guard":      true, // bailiff.yaml holds conditions, whose faults are its own
+	"internal/approval internal/redact":   true, // what is kept holds no secrets
+	"internal/audit internal/redact":      true,
+	"backends/ssh backends/bubblewrap":    true, // what makes sandboxes on another host is what makes them here
 
 	"backends/runner/mailbox backends/runner/gather": true, // letters are what is gathered
+	"backends/ssh backends/ssh/inside":               true,
+	"backends/ssh/inside backends/bubblewrap":        true, // what is asked of it over there
 }
 
 // owners names the one folder that may import a third-party module; everything

@@ -39,8 +39,9 @@ func Beginning(text string, most int) string {
 	return text[:most]
 }
 
-// foreignBytes bounds what is repeated of somebody else's words.
-const foreignBytes = 300
+// foreignBytes bounds what is repeated of somebody else's words: no less than what is
+// kept of the last ones (internal/excerpt), whose end tells most.
+const foreignBytes = 512
 
 // Foreign makes one short line of somebody else's words, such as a server's: nothing
 // in it moves a cursor or begins a line of a log, and no secret that they repeat is
@@ -62,3 +63,17 @@ func Foreign(words string, secrets ...Secret) string {
 	}, words)
 	return Beginning(strings.Join(strings.Fields(line), " "), foreignBytes)
 }
+
+// ForeignError words an error as [Foreign] does, where its text is somebody else's.
+// errors.Is and errors.As still find what it is.
+func ForeignError(err error, secrets ...Secret) error {
+	return foreign{Foreign(err.Error(), secrets...), err}
+}
+
+type foreign struct {
+	text  string
+	cause error
+}
+
+func (f foreign) Error() string { return f.text }
+func (f foreign) Unwrap() error { return f.cause }

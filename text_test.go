@@ -1,6 +1,9 @@
 package bailiff
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"strings"
 	"testing"
 )
@@ -59,10 +62,17 @@ func TestForeignWordsAreOneHarmlessLine(t *testing.T) {
 		"a\x1b]0;owned\a\nlevel=INFO msg=forged": "a]0;owned level=INFO msg=forged",
 		"Invalid header: Bearer dtn_1":           "Invalid header: Bearer [secret]",
 		"\xff\u202e right":                       "right",
-		strings.Repeat("é", 400):                 strings.Repeat("é", 150),
+		strings.Repeat("é", 400):                 strings.Repeat("é", 256),
 	} {
 		if got := Foreign(words, key, Secret{}); got != want {
 			t.Errorf("Foreign(%q) is %q, want %q", words, got, want)
 		}
+	}
+}
+
+func TestAForeignErrorIsWordedAnewAndStaysWhatItIs(t *testing.T) {
+	err := ForeignError(fmt.Errorf("no\nsuch dtn_1: %w", io.ErrUnexpectedEOF), NewSecret("dtn_1"))
+	if err.Error() != "no such [secret]: unexpected EOF" || !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("the error is %q", err)
 	}
 }

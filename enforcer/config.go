@@ -8,6 +8,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/ledger"
+	"github.com/bailiff-dev/bailiff/internal/records"
 )
 
 // Decider is the policy decision point.
@@ -66,11 +67,13 @@ type Observer interface {
 	SandboxHandedOver(backend string)
 	SandboxReaped(backend, reason string)
 	BackendReady(backend string, ready bool)
+	// SweepFailed is told of a sweep that left something at a backend, or may have.
+	SweepFailed(backend string)
 	GlassBroken()
 }
 
 // Ledger remembers, for the sidecar that comes after this one, what this one has.
-type Ledger[T ledger.Entry] interface {
+type Ledger[T records.Entry] interface {
 	Keep(entry T) error
 	Drop(key string) error
 	All() ([]T, error)

@@ -37,7 +37,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
@@ -57,7 +56,7 @@ func New(c Config) (*Enforcer, error) {
 		return nil, err
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
-	e := &Enforcer{Config: c, answers: remember(c.Unfinished), readiness: newReadiness(c), running: ctx, stop: stop}
+	e := &Enforcer{Config: c, answers: remember(c.Unfinished), readiness: newReadiness(c), sweeping: newTurns(c.Backends), running: ctx, stop: stop}
 	e.leases = newLeases(c, e.readiness, workspaces, e.processes.entries, e.reaped)
 	return e, nil
 }
@@ -67,6 +66,7 @@ type Enforcer struct {
 	Config
 	answers   *answers
 	readiness *readiness
+	sweeping  turns
 	leases    *leases
 	images    images
 	flights   flights
@@ -160,15 +160,10 @@ func (e *Enforcer) Close(ctx context.Context) {
 	e.leases.close()
 	e.processes.watchers.Wait()
 	e.images.looks.Wait()
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), sweepTimeout)
-	defer cancel()
-	if _, err := e.Sweep(last); err != nil {
+	if _, err := e.sweepAll(context.WithoutCancel(ctx), lastSweepTimeout); err != nil {
 		e.Log.Warn("removing what is left at the end", "error", err)
 	}
 }
-
-// sweepTimeout bounds the last sweep.
-const sweepTimeout = 10 * time.Second
 
 func (e *Enforcer) enter() bool {
 	e.mu.Lock()

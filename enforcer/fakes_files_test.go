@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/internal/ledger"
+	"github.com/bailiff-dev/bailiff/internal/records"
 )
 
 // shelf is a ledger in memory.
-type shelf[T ledger.Entry] struct {
+type shelf[T records.Entry] struct {
 	mu    sync.Mutex
 	all   map[string]T
 	fault error

@@ -171,6 +171,7 @@ func (blind) SandboxStarted(string, error, time.Duration)                  {}
 func (blind) SandboxAdopted(string)                                        {}
 func (blind) SandboxHandedOver(string)                                     {}
 func (blind) BackendReady(string, bool)                                    {}
+func (blind) SweepFailed(string)                                           {}
 func (blind) GlassBroken()                                                 {}
 func (blind) SandboxReaped(string, string)                                 {}
 

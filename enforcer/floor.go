@@ -34,20 +34,39 @@ func (e *Enforcer) floor(req bailiff.Request, d bailiff.Decision) bailiff.Decisi
 	if e.Backends[d.Backend.Name] == nil {
 		return deny(d, ruleBackend, fmt.Sprintf("The policies chose backend %q, which is not configured.", d.Backend.Name))
 	}
-	if d.Backend.Name == "local" && req.Session.Platform != "cli" {
-		return deny(d, ruleUnisolated, "A chat session never runs on the host itself.")
+	if d = (Floor{e.Credentials}).Under(req, d); d.Outcome == bailiff.Deny {
+		return d
 	}
-	for name := range d.Env.Set {
-		if e.forbidden(name) {
-			return deny(d, ruleVariable, fmt.Sprintf("The policies set %s, which no policy may.", name))
-		}
-	}
-	d.Env = e.narrowed(d.Env, req.Env)
 	if p := e.processes.find(req); p != nil && types(req) {
 		if mismatch := p.mismatch(req, d); mismatch != "" {
 			return deny(d, ruleProcess, mismatch)
 		}
 	}
+	return d
+}
+
+// Floor is what no policy can lift and the request alone tells, whatever the sidecar
+// has and runs.
+type Floor struct {
+	// Credentials are the variables from which the backends have theirs; they never
+	// enter a sandbox.
+	Credentials []string
+}
+
+// Under is a decision with the floor laid under it.
+func (f Floor) Under(req bailiff.Request, d bailiff.Decision) bailiff.Decision {
+	if d.Outcome == bailiff.Deny {
+		return d
+	}
+	if d.Backend.Name == "local" && req.Session.Platform != "cli" {
+		return deny(d, ruleUnisolated, "A chat session never runs on the host itself.")
+	}
+	for name := range d.Env.Set {
+		if f.forbidden(name) {
+			return deny(d, ruleVariable, fmt.Sprintf("The policies set %s, which no policy may.", name))
+		}
+	}
+	d.Env = f.narrowed(d.Env, req.Env)
 	return d
 }
 
@@ -58,13 +77,13 @@ func deny(d bailiff.Decision, rule, message string) bailiff.Decision {
 }
 
 // narrowed moves every forwarded variable that must not enter to the withheld ones.
-func (e *Enforcer) narrowed(terms bailiff.EnvTerms, requested []string) bailiff.EnvTerms {
+func (f Floor) narrowed(terms bailiff.EnvTerms, requested []string) bailiff.EnvTerms {
 	forward := make([]string, 0, len(terms.Forward))
 	for _, name := range terms.Forward {
 		switch {
 		case !slices.Contains(requested, name):
 			terms.Withheld = withhold(terms.Withheld, name, ruleNotRequested)
-		case e.forbidden(name):
+		case f.forbidden(name):
 			terms.Withheld = withhold(terms.Withheld, name, ruleVariable)
 		case withheld(terms.Withheld, name):
 			terms.Withheld = withhold(terms.Withheld, name, ruleWithheld)
@@ -89,9 +108,9 @@ func withhold(list []bailiff.Withheld, name, rule string) []bailiff.Withheld {
 
 // forbidden says whether a variable may never enter: those of the lists below, and
 // those from which the sidecar has its own credentials.
-func (e *Enforcer) forbidden(name string) bool {
+func (f Floor) forbidden(name string) bool {
 	isIt := func(credential string) bool { return strings.EqualFold(credential, name) }
-	return forbidden(name) || slices.ContainsFunc(e.Credentials, isIt)
+	return forbidden(name) || slices.ContainsFunc(f.Credentials, isIt)
 }
 
 // forbidden says whether a variable would let its value take over a loader, a

@@ -30,17 +30,16 @@ type readiness struct {
 	observer Observer
 	log      *slog.Logger
 	wake     map[string]chan struct{} // asks for a probe ahead of time
+	probing  turns
 
 	mu       sync.Mutex
 	breakers map[string]*breaker
-	// owing are the backends that were asked and have not answered.
-	owing map[string]bool
 }
 
 var errUnprobed = errors.New("not probed yet")
 
 func newReadiness(c Config) *readiness {
-	r := &readiness{backends: c.Backends, observer: c.Observer, log: c.Log, wake: map[string]chan struct{}{}, breakers: map[string]*breaker{}, owing: map[string]bool{}}
+	r := &readiness{backends: c.Backends, observer: c.Observer, log: c.Log, wake: map[string]chan struct{}{}, probing: newTurns(c.Backends), breakers: map[string]*breaker{}}
 	for name := range c.Backends {
 		r.wake[name] = make(chan struct{}, 1)
 		r.breakers[name] = &breaker{fault: errUnprobed}
@@ -109,51 +108,13 @@ func (r *readiness) pause(name string) time.Duration {
 
 // probe finds out whether a backend is ready.
 func (r *readiness) probe(ctx context.Context, name string) {
-	err := r.ask(ctx, name)
+	err := r.probing.ask(ctx, name, probeTimeout, r.backends[name].Ready)
 	if spec, due := r.sample(name); due && err == nil {
 		err = r.openSample(ctx, name, spec)
 	}
 	if ctx.Err() == nil {
 		r.learn(name, err)
 	}
-}
-
-// ask returns in time, whatever the backend does: one that heeds no deadline is asked
-// again only when it has answered.
-func (r *readiness) ask(ctx context.Context, name string) error {
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
-	defer cancel()
-	answered := r.answer(ctx, name)
-	if answered == nil {
-		return fmt.Errorf("%w: it has not answered since it was asked before", backends.ErrUnavailable)
-	}
-	select {
-	case err := <-answered:
-		if err == nil || ctx.Err() == nil {
-			return err
-		}
-	case <-ctx.Done():
-	}
-	return fmt.Errorf("%w: it did not answer within %s", backends.ErrUnavailable, probeTimeout)
-}
-
-// answer has the backend asked; nil while it still owes an answer.
-func (r *readiness) answer(ctx context.Context, name string) <-chan error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.owing[name] {
-		return nil
-	}
-	r.owing[name] = true
-	answered := make(chan error, 1)
-	go func() {
-		err := r.backends[name].Ready(ctx)
-		r.mu.Lock()
-		r.owing[name] = false
-		r.mu.Unlock()
-		answered <- err
-	}()
-	return answered
 }
 
 // sample says what a probe is to open, if it is to open anything.

@@ -7,15 +7,12 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/audit"
 )
 
-// decisionPath is the policies' document that decides, as the decision log names it.
-const decisionPath = "bailiff/decision"
-
 // decided words the event of a judgement.
 func decided(req bailiff.Request, j bailiff.Judgement, at time.Time) bailiff.Event {
 	event := bailiff.Event{
 		DecisionID:  audit.NewID(),
 		Timestamp:   at.UTC(),
-		Path:        decisionPath,
+		Path:        bailiff.DecisionPath,
 		Input:       j.Input,
 		Result:      j.Decision,
 		Bundles:     map[string]bailiff.Bundle{"policies": {Revision: j.Decision.Revision}},

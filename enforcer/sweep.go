@@ -4,27 +4,52 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
+	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/ledger"
 )
 
+const (
+	// sweepTimeout bounds what is done at one backend.
+	sweepTimeout = time.Minute
+	// lastSweepTimeout does so when the sidecar ends.
+	lastSweepTimeout = 10 * time.Second
+)
+
 // Sweep removes the sandboxes and workspaces of this owner that no lease holds,
 // such as those that a killed sidecar or an engine that was away left behind; it
 // returns how many sandboxes. Those that failed unnoticed are let by no lease then.
+// What a backend that does not answer keeps is left to the next sweep.
 func (e *Enforcer) Sweep(ctx context.Context) (removed int, err error) {
+	return e.sweepAll(ctx, sweepTimeout)
+}
+
+// sweepAll sweeps the backends at the same time, so that none has to wait for another.
+func (e *Enforcer) sweepAll(ctx context.Context, most time.Duration) (int, error) {
 	e.leases.pool.tend()
 	e.leases.tend()
 	e.leases.unpark()
-	var faults []error
+	var removed atomic.Int64 // told also by who answers too late
+	faults := make(chan error, len(e.Backends))
 	for name, backend := range e.Backends {
-		n, err := e.sweep(ctx, name, backend)
-		removed += n
-		if err != nil {
-			faults = append(faults, fmt.Errorf("sweeping %s: %w", name, err))
-		}
+		go func() {
+			err := e.sweeping.ask(ctx, name, most, func(ctx context.Context) error {
+				return e.sweep(ctx, name, backend, &removed)
+			})
+			if err != nil {
+				e.Observer.SweepFailed(name)
+				err = fmt.Errorf("sweeping %s: %w", name, err)
+			}
+			faults <- err
+		}()
 	}
-	return removed, errors.Join(faults...)
+	var all []error
+	for range e.Backends {
+		all = append(all, <-faults)
+	}
+	return int(removed.Load()), errors.Join(all...)
 }
 
 // tend takes the leases out of use whose sandbox has failed while nobody asked for it.
@@ -39,17 +64,19 @@ func (ls *leases) tend() {
 }
 
 // sweep removes sandboxes first, since they hold their workspaces.
-func (e *Enforcer) sweep(ctx context.Context, name string, backend backends.Backend) (removed int, err error) {
+func (e *Enforcer) sweep(ctx context.Context, name string, backend backends.Backend, removed *atomic.Int64) (err error) {
 	if sweeper, ok := backend.(backends.Sweeper); ok {
-		removed, err = sweeper.Sweep(ctx, e.Owner, e.leases.holds)
-		for range removed {
+		var n int
+		n, err = sweeper.Sweep(ctx, e.Owner, e.leases.holds)
+		removed.Add(int64(n))
+		for range n {
 			e.Observer.SandboxReaped(name, reasonOrphan)
 		}
 	}
 	if keeper, ok := backend.(backends.Keeper); ok && err == nil {
 		err = e.sweepWorkspaces(ctx, name, keeper)
 	}
-	return removed, err
+	return err
 }
 
 func (e *Enforcer) sweepWorkspaces(ctx context.Context, backend string, keeper backends.Keeper) error {

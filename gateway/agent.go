@@ -125,7 +125,7 @@ func (c AgentConfig) missing() (names []string) {
 			names = append(names, name)
 		}
 	}
-	more := slices.ContainsFunc(c.DataPaths, func(path string) bool { return path != decisionPath })
+	more := slices.ContainsFunc(c.DataPaths, func(path string) bool { return path != bailiff.DecisionPath })
 	lacks(c.Name == "", "Name")
 	lacks(len(c.Messaging) == 0 && len(c.Platforms) == 0, "Platforms or Messaging")
 	lacks(c.Enforcer == nil, "Enforcer")

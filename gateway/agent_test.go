@@ -119,7 +119,7 @@ func TestAConfigThatLacksSomethingNamesIt(t *testing.T) {
 		t.Errorf("the error is %v, want %s", err, want)
 	}
 	_, err = NewOperator(OperatorConfig{})
-	if want := "operator config lacks Statuser, Sandboxes, Approvals, Grants, Freezer, Decisions, Who"; err == nil || err.Error() != want {
+	if want := "operator config lacks Statuser, Sandboxes, Approvals, Grants, Freezer, Decisions, Lawbook, Who"; err == nil || err.Error() != want {
 		t.Errorf("the error is %v, want %s", err, want)
 	}
 }

@@ -14,10 +14,6 @@ import (
 	"github.com/bailiff-dev/bailiff"
 )
 
-// decisionPath is the document that every request is judged by. Asked for by
-// OPA's Data API, it goes the way of /v1/decide and is logged like it.
-const decisionPath = "bailiff/decision"
-
 // ruleInput is the rule of a denial whose input document was not understood.
 const ruleInput = "request.invalid"
 
@@ -96,7 +92,7 @@ func readInput(r *http.Request, unwrap func([]byte) (jsontext.Value, error)) (js
 // undefined: input that is none is denied.
 func (a *agent) document(ctx context.Context, path string, input jsontext.Value) (id string, result jsontext.Value, p *Problem) {
 	switch path {
-	case decisionPath:
+	case bailiff.DecisionPath:
 		_, decided, p := a.judge(ctx, input, a.readDocument)
 		return decided.ID, encoded(decided.Decision.Told()), p
 	case callPath:

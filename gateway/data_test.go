@@ -38,7 +38,7 @@ func (e *evaluator) Read(_ context.Context, _ []byte, path string) (any, bool, e
 
 func dataAgent(e *enforcer, q *evaluator) AgentConfig {
 	c := agentOf(e)
-	c.DataPaths = []string{decisionPath, callPath, "house/report", "house/undefined", "house/broken"}
+	c.DataPaths = []string{bailiff.DecisionPath, callPath, "house/report", "house/undefined", "house/broken"}
 	c.Evaluator = q
 	c.Circumstances = func(req bailiff.Request) bailiff.Circumstances { return bailiff.Circumstances{EnvAvailable: req.Env} }
 	return c

@@ -81,7 +81,7 @@ func (e *enforcer) EndSession(_ context.Context, caller, session string) (bailif
 var messaging = []string{"telegram", "discord", "slack"}
 
 func agentOf(e Enforcer) AgentConfig {
-	return AgentConfig{Name: "hermes", Messaging: messaging, DataPaths: []string{decisionPath}, Enforcer: e, Tools: &toolbox{}}
+	return AgentConfig{Name: "hermes", Messaging: messaging, DataPaths: []string{bailiff.DecisionPath}, Enforcer: e, Tools: &toolbox{}}
 }
 
 func agentHandler(t testing.TB, c AgentConfig) http.Handler {

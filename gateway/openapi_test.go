@@ -133,6 +133,8 @@ func operatorExchanges(t *testing.T, o *office) []exchange {
 	}
 	return []exchange{
 		{"GET", "/v1/status", ""}, {"GET", "/v1/policies", ""}, {"GET", "/v1/sandboxes", ""},
+		{"GET", "/v1/policies/history", ""}, {"GET", "/v1/policies/history/r0", ""},
+		{"POST", "/v1/policies/rollback", `{"revision": "r0", "reason": "It was right."}`}, {"DELETE", "/v1/policies/rollback", ""},
 		{"DELETE", "/v1/sandboxes/sb1", ""}, {"POST", "/v1/sandboxes/reap", ""},
 		{"GET", "/v1/approvals?state=pending&limit=10", ""}, {"GET", "/v1/approvals/" + yes, ""},
 		{"POST", "/v1/approvals/" + yes + "/approve", `{"scope": "once"}`}, {"POST", "/v1/approvals/" + no + "/deny", `{"reason": "no"}`},
@@ -248,6 +250,17 @@ func TestTheDoorsAreAsDescribed(t *testing.T) {
 			try(operator, "GET", path, "")
 		}
 		try(operator, "DELETE", "/v1/freeze", `{"kind": "all"}`)
+		for _, revision := range []string{"gone", "unsound"} {
+			try(operator, "GET", "/v1/policies/history/"+revision, "")
+			try(operator, "POST", "/v1/policies/rollback", `{"revision": "`+revision+`"}`)
+		}
+		settled := asked.config(&sidecar{}, "ana")
+		settled.Lawbook = atRest{}
+		resting, err := NewOperator(settled)
+		if err != nil {
+			t.Fatal(err)
+		}
+		try(callerOf(t, open(t, DoorConfig{}, resting)), "DELETE", "/v1/policies/rollback", "")
 		try(operator, "POST", "/v1/approvals/a-none/deny", "")
 		try(operator, "POST", "/v1/approvals/a-none/approve", "")
 		id := asked.ask(t, asking("s4", "rm y", "rm"))

@@ -69,6 +69,7 @@ type OperatorConfig struct {
 	Grants    Revoker
 	Freezer   Freezer
 	Decisions Logbook
+	Lawbook   Lawbook
 	// Who says who sends a request; false if nobody that this door knows. It is
 	// all that differs between the doors of operators, see [ByPeer].
 	Who func(*http.Request) (approval.Approver, bool)
@@ -106,6 +107,9 @@ func NewOperator(c OperatorConfig) (http.Handler, error) {
 	rs := newRoutes()
 	rs.on(http.MethodGet, "/v1/status", o.status)
 	rs.on(http.MethodGet, "/v1/policies", o.policies)
+	rs.on(http.MethodGet, "/v1/policies/history", o.revisions)
+	rs.on(http.MethodGet, "/v1/policies/history/{revision}", o.revision)
+	rs.each("/v1/policies/rollback", map[string]http.HandlerFunc{http.MethodPost: o.rollBack, http.MethodDelete: o.resume})
 	rs.on(http.MethodGet, "/v1/sandboxes", o.sandboxes)
 	rs.on(http.MethodDelete, "/v1/sandboxes/{id}", o.remove)
 	rs.on(http.MethodPost, "/v1/sandboxes/reap", o.reap)
@@ -135,7 +139,7 @@ func (c OperatorConfig) missing() (names []string) {
 		name   string
 	}{
 		{c.Statuser == nil, "Statuser"}, {c.Sandboxes == nil, "Sandboxes"}, {c.Approvals == nil, "Approvals"},
-		{c.Grants == nil, "Grants"}, {c.Freezer == nil, "Freezer"}, {c.Decisions == nil, "Decisions"}, {c.Who == nil, "Who"},
+		{c.Grants == nil, "Grants"}, {c.Freezer == nil, "Freezer"}, {c.Decisions == nil, "Decisions"}, {c.Lawbook == nil, "Lawbook"}, {c.Who == nil, "Who"},
 	} {
 		if need.absent {
 			names = append(names, need.name)

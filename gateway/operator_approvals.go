@@ -7,6 +7,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/internal/history"
 )
 
 const (
@@ -121,6 +122,9 @@ func refusal(unknown string, err error) *Problem {
 		{approval.ErrVoted, http.StatusConflict, "already_voted"},
 		{approval.ErrIneligible, http.StatusForbidden, "not_eligible"},
 		{approval.ErrScope, http.StatusUnprocessableEntity, "scope_not_offered"},
+		{history.ErrUnknown, http.StatusNotFound, "revision_unknown"},
+		{history.ErrUnsound, http.StatusConflict, "policies_unsound"},
+		{history.ErrNotRolledBack, http.StatusConflict, "not_rolled_back"},
 	} {
 		if errors.Is(err, known.kind) {
 			return problem(known.status, known.code, bailiff.Sentence(err.Error()))

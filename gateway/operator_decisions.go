@@ -28,19 +28,26 @@ type line struct {
 	Timestamp   time.Time      `json:"timestamp"`
 	RequestedBy string         `json:"requested_by"`
 	Custom      bailiff.Custom `json:"custom"`
-	Input       struct {
+	Input       jsontext.Value `json:"input"`
+	Result      jsontext.Value `json:"result"`
+}
+
+// lineInput and lineResult are what the policies left of input and result: a mask
+// can give them any shape, so that what does not fit is left out.
+type (
+	lineInput struct {
+		Session bailiff.Session `json:"session"`
 		Tool    bailiff.Tool    `json:"tool"`
 		Args    bailiff.Asked   `json:"args"`
-		Session bailiff.Session `json:"session"`
-	} `json:"input"`
-	Result struct {
+	}
+	lineResult struct {
 		Outcome  string           `json:"outcome"`
 		Denials  []bailiff.Reason `json:"denials"`
 		Approval struct {
 			Reasons []bailiff.Reason `json:"reasons"`
 		} `json:"approval"`
-	} `json:"result"`
-}
+	}
+)
 
 func readLines(lines [][]byte) []Logged {
 	list := make([]Logged, 0, len(lines))
@@ -58,14 +65,18 @@ func readLine(text []byte) (Logged, bool) {
 	if err := json.Unmarshal(text, &l, jsontext.AllowInvalidUTF8(true)); err != nil {
 		return Logged{}, false // lines are written by this program
 	}
+	var input lineInput
+	var result lineResult
+	_ = json.Unmarshal(l.Input, &input, jsontext.AllowInvalidUTF8(true))
+	_ = json.Unmarshal(l.Result, &result, jsontext.AllowInvalidUTF8(true))
 	c := l.Custom
 	event := Logged{
 		DecisionID: l.DecisionID, Timestamp: l.Timestamp, Event: c.Event, Caller: l.RequestedBy, Session: c.Session,
-		Platform: l.Input.Session.Platform, User: l.Input.Session.UserID, Tool: l.Input.Tool,
-		Text: bailiff.Beginning(l.Input.Args.Text(), loggedText), Outcome: l.Result.Outcome,
+		Platform: input.Session.Platform, User: input.Session.UserID, Tool: input.Tool,
+		Text: bailiff.Beginning(input.Args.Text(), loggedText), Outcome: result.Outcome,
 		Status: c.Status, ExitCode: c.ExitCode, Backend: c.Backend, Message: c.Message, Approval: c.Approval,
 	}
-	for _, reason := range append(l.Result.Denials, l.Result.Approval.Reasons...) {
+	for _, reason := range append(result.Denials, result.Approval.Reasons...) {
 		event.Rules = append(event.Rules, reason.Rule)
 	}
 	return event, true

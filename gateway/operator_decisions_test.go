@@ -15,3 +15,12 @@ func TestALoggedRequestIsToldByWhatItAsksFor(t *testing.T) {
 		}
 	}
 }
+
+func TestAMaskedRequestIsToldAsFarAsItIsLeft(t *testing.T) {
+	const line = `{"decision_id": "d1", "requested_by": "hermes", "input": {"session": {"platform": "slack"}, "tool": "terminal", "args": "masked"},
+		"result": {"outcome": "deny", "denials": "masked"}, "custom": {"event": "decision", "session": "s1"}}`
+	event, ok := readLine([]byte(line))
+	if !ok || event.Platform != "slack" || event.Tool != "terminal" || event.Text != "" || event.Outcome != "deny" || event.Session != "s1" {
+		t.Errorf("told %+v (%v)", event, ok)
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/audit"
+	"github.com/bailiff-dev/bailiff/internal/history"
 )
 
 // way lets everybody answer but bob, and asks as many as a test wants.
@@ -99,7 +100,7 @@ func as(person string) func(*http.Request) (approval.Approver, bool) {
 
 // config serves a sidecar and an office to one person.
 func (o *office) config(s *sidecar, person string) OperatorConfig {
-	return OperatorConfig{Statuser: s, Sandboxes: s, Approvals: o, Grants: o, Freezer: o, Decisions: o.log, Who: as(person), Glass: breaker{}, Link: linked}
+	return OperatorConfig{Statuser: s, Sandboxes: s, Approvals: o, Grants: o, Freezer: o, Decisions: o.log, Lawbook: laws{}, Who: as(person), Glass: breaker{}, Link: linked}
 }
 
 // breaker runs everything for everybody but bob.
@@ -115,6 +116,44 @@ func (breaker) BreakGlass(_ context.Context, who approval.Approver, req bailiff.
 func linked(approval.Approver) (string, time.Time) {
 	return "http://127.0.0.1:8642/#once", since.Add(5 * time.Minute)
 }
+
+// laws were in force once, and bob may not put any in force. "gone" is not kept,
+// "unsound" and "waiting" cannot be.
+type laws struct{}
+
+var lawful = history.Revision{Name: "r0", Content: "c0", Since: since, Way: history.ByFiles, Files: []string{"/etc/p.rego"}, Bundles: map[string]string{"b": "v1"}}
+
+func (laws) Revisions() ([]history.Revision, error) { return []history.Revision{lawful}, nil }
+
+func (laws) Revision(name string) (history.Revision, []history.File, error) {
+	return lawful, []history.File{{Name: "/etc/p.rego", Text: []byte("package p\n")}}, changing(name)
+}
+
+func (laws) RollBack(_ context.Context, revision, _ string, who approval.Approver) error {
+	if who.Person == "bob" {
+		return fmt.Errorf("%w: bob is nobody", approval.ErrIneligible)
+	}
+	return changing(revision)
+}
+
+func (laws) Resume(context.Context, approval.Approver) error { return nil }
+
+func changing(revision string) error {
+	return map[string]error{"gone": history.ErrUnknown, "unsound": history.ErrUnsound, "waiting": history.ErrNotRolledBack, "full": errStore}[revision]
+}
+
+// atRest are laws that nobody rolled back.
+type atRest struct{ laws }
+
+func (atRest) Resume(context.Context, approval.Approver) error { return history.ErrNotRolledBack }
+
+// brokenLaws cannot be read.
+type brokenLaws struct{}
+
+func (brokenLaws) Revisions() ([]history.Revision, error)                            { panic("a bug") }
+func (brokenLaws) Revision(string) (history.Revision, []history.File, error)         { panic("a bug") }
+func (brokenLaws) RollBack(context.Context, string, string, approval.Approver) error { panic("a bug") }
+func (brokenLaws) Resume(context.Context, approval.Approver) error                   { panic("a bug") }
 
 // brokenOffice is one in which everything fails.
 type brokenOffice struct{}
@@ -164,7 +203,7 @@ func (brokenLog) Recent(string, int) [][]byte    { panic("a bug") }
 func (brokenLog) Watch() (<-chan []byte, func()) { panic("a bug") }
 
 var brokenConfig = OperatorConfig{Statuser: broken{}, Sandboxes: broken{}, Approvals: brokenOffice{}, Grants: brokenOffice{}, Freezer: brokenOffice{},
-	Decisions: brokenLog{}, Who: as("ana"), Glass: brokenOffice{}, Link: func(approval.Approver) (string, time.Time) { panic("a bug") }}
+	Decisions: brokenLog{}, Lawbook: brokenLaws{}, Who: as("ana"), Glass: brokenOffice{}, Link: func(approval.Approver) (string, time.Time) { panic("a bug") }}
 
 func (o *office) handler(t testing.TB, person string) http.Handler {
 	t.Helper()

@@ -182,6 +182,10 @@ type PolicyStatus struct {
 	Reloaded time.Time `json:"reloaded"`
 	OK       bool      `json:"ok"`
 	Faults   []string  `json:"faults"`
+	// RolledBack is the word by which former policies are in force, and Waiting the
+	// revision of the configuration's meanwhile, if they can be read.
+	RolledBack *bailiff.Rollback `json:"rolled_back,omitempty"`
+	Waiting    string            `json:"waiting,omitempty"`
 }
 
 // BackendStatus is one configured backend; Message says why it is not ready.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/internal/history"
 )
 
 // Approvals is the answer to GET /v1/approvals: one page, in the order in which
@@ -69,6 +70,31 @@ type Freezing struct {
 	// "platform:user"; empty for all.
 	ID     string `json:"id"`
 	Reason string `json:"reason,omitzero"`
+}
+
+// Revisions is the answer to GET /v1/policies/history: the policies that were in force,
+// the latest first.
+type Revisions struct {
+	Revisions []history.Revision `json:"revisions"`
+}
+
+// ShownRevision is the answer to GET /v1/policies/history/{revision}.
+type ShownRevision struct {
+	Revision history.Revision `json:"revision"`
+	Texts    []PolicyFile     `json:"texts"`
+}
+
+// PolicyFile is a file of policies, by the path at which it lay.
+type PolicyFile struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+// RollingBack is the body of POST /v1/policies/rollback; the beginning of a revision
+// will do.
+type RollingBack struct {
+	Revision string `json:"revision"`
+	Reason   string `json:"reason"`
 }
 
 // Breaking is the body of POST /v1/break-glass.

@@ -34,8 +34,9 @@ var (
 		string(bailiff.ApprovalApproved), string(bailiff.ApprovalDenied), string(bailiff.ApprovalExpired),
 		string(bailiff.ApprovalVoid), string(bailiff.ApprovalCancelled), "unanswerable", refused,
 	}
-	shares = []string{"caller", "session", "user"}
-	scopes = []string{bailiff.ScopeOnce, bailiff.ScopeSession, bailiff.ScopeAlways}
+	shares     = []string{"caller", "session", "user"}
+	directions = []bailiff.Direction{bailiff.Looser, bailiff.Stricter, bailiff.Sideways}
+	scopes     = []string{bailiff.ScopeOnce, bailiff.ScopeSession, bailiff.ScopeAlways}
 )
 
 func toolLabel(t bailiff.Tool) string     { return oneOf(tools, t) }
@@ -57,8 +58,9 @@ func oneOf[S ~string](known []S, s S) string {
 
 // labels decide what a label may say.
 type labels struct {
-	backends map[string]bool
-	tables   atomic.Pointer[tables]
+	backends  map[string]bool
+	listeners atomic.Pointer[map[string]bool]
+	tables    atomic.Pointer[tables]
 
 	mu    sync.RWMutex
 	rules map[string]bool
@@ -67,7 +69,9 @@ type labels struct {
 type tables struct{ platforms, variables map[string]bool }
 
 func newLabels(backends []string) *labels {
-	return &labels{backends: set(backends), rules: map[string]bool{}}
+	l := &labels{backends: set(backends), rules: map[string]bool{}}
+	l.listeners.Store(&map[string]bool{})
+	return l
 }
 
 // know replaces the tables; "cli" is a platform whatever they say.

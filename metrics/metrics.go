@@ -8,6 +8,9 @@
 // the contract does, rules when they look like rules and are among the first
 // [maxRules]; whatever else comes is "other". So the number of series is bounded
 // by the configuration.
+//
+// A new metric gets its line in docs/operations.md and a panel in examples/grafana,
+// whose tests miss it otherwise.
 package metrics
 
 import (
@@ -58,6 +61,7 @@ func New(registerer prometheus.Registerer, c Config) *Metrics {
 	for backend := range m.labels.backends {
 		m.sandboxes.WithLabelValues(backend)
 		m.backendReady.WithLabelValues(backend)
+		m.sweepFailures.WithLabelValues(backend)
 	}
 	return m
 }
@@ -65,11 +69,24 @@ func New(registerer prometheus.Registerer, c Config) *Metrics {
 // Known replaces the platforms and variables that count under their own names.
 func (m *Metrics) Known(platforms, variables []string) { m.labels.know(platforms, variables) }
 
+// Listeners replaces the listeners of which it is shown when they last brought a request.
+func (m *Metrics) Listeners(names []string) {
+	now := set(names)
+	for name := range *m.labels.listeners.Swap(&now) {
+		if !now[name] {
+			m.lastDecision.DeleteLabelValues(name)
+		}
+	}
+}
+
 // Decided counts a decision, what it denied and which variables it kept out.
 func (m *Metrics) Decided(req bailiff.Request, d bailiff.Decision, took time.Duration) {
 	tool, platform := toolLabel(req.Tool), m.labels.platform(req.Session.Platform)
 	m.decisions.WithLabelValues(tool, platform, d.Outcome.String(), m.labels.backend(d.Backend.Name)).Inc()
 	m.decisionDuration.Observe(took.Seconds())
+	if (*m.labels.listeners.Load())[req.Caller] {
+		m.lastDecision.WithLabelValues(req.Caller).SetToCurrentTime()
+	}
 	for _, denial := range d.Denials {
 		m.denials.WithLabelValues(tool, platform, m.labels.rule(denial.Rule)).Inc()
 	}
@@ -77,6 +94,19 @@ func (m *Metrics) Decided(req bailiff.Request, d bailiff.Decision, took time.Dur
 		m.envWithheld.WithLabelValues(m.labels.variable(w.Name), m.labels.rule(w.Rule)).Inc()
 	}
 }
+
+// Shadowed counts what policies in the shadow would have decided: their outcome, the
+// one that was decided, and where what differs leads, if anything does.
+func (m *Metrics) Shadowed(tool bailiff.Tool, platform string, was, now bailiff.Outcome, leads bailiff.Direction) {
+	difference := none
+	if leads != "" {
+		difference = oneOf(directions, leads)
+	}
+	m.shadowDecisions.WithLabelValues(toolLabel(tool), m.labels.platform(platform), now.String(), was.String(), difference).Inc()
+}
+
+// ShadowDropped counts a decision that these policies were to judge and did not.
+func (m *Metrics) ShadowDropped() { m.shadowDropped.Inc() }
 
 // Forwarded counts the variables that a request gets in its sandbox.
 func (m *Metrics) Forwarded(names []string) {
@@ -125,11 +155,19 @@ func (m *Metrics) SandboxReaped(backend, reason string) {
 
 // BackendReady says whether a backend could make a sandbox when it was last asked.
 func (m *Metrics) BackendReady(backend string, ready bool) {
-	value := 0.0
-	if ready {
-		value = 1
+	m.backendReady.WithLabelValues(m.labels.backend(backend)).Set(truth(ready))
+}
+
+func truth(holds bool) float64 {
+	if holds {
+		return 1
 	}
-	m.backendReady.WithLabelValues(m.labels.backend(backend)).Set(value)
+	return 0
+}
+
+// SweepFailed counts an attempt to remove what was left behind at a backend.
+func (m *Metrics) SweepFailed(backend string) {
+	m.sweepFailures.WithLabelValues(m.labels.backend(backend)).Inc()
 }
 
 // ApprovalOpened counts a question to humans in.
@@ -164,6 +202,10 @@ func (m *Metrics) GlassBroken() { m.glassBroken.Inc() }
 // "session" or "user".
 func (m *Metrics) Limited(by string) { m.limited.WithLabelValues(oneOf(shares, by)).Inc() }
 
+// BundleConfirmed says that the bundle server vouches for the policies in force now. It
+// does not where something is rolled back.
+func (m *Metrics) BundleConfirmed() { m.bundleConfirmed.SetToCurrentTime() }
+
 // Reloaded counts an attempt to put policies into force. The revision is the
 // one in force afterwards.
 func (m *Metrics) Reloaded(ok bool, revision string) {
@@ -176,6 +218,29 @@ func (m *Metrics) Reloaded(ok bool, revision string) {
 	m.policyRevision.WithLabelValues(revision).Set(1)
 }
 
+// State is what is not counted as it happens, but looked at when somebody asks.
+type State struct {
+	// OldestPending is when the question was asked that waits longest; zero if none does.
+	OldestPending time.Time
+	// PoliciesStale says that the policies in force may be others than the
+	// configuration's, LogFailing that the decision log cannot be written.
+	PoliciesStale, LogFailing bool
+	// ExportLag is how old the oldest event is that is still to be exported.
+	ExportLag time.Duration
+}
+
+// Show sets what is shown next.
+func (m *Metrics) Show(s State) {
+	waits := 0.0
+	if !s.OldestPending.IsZero() {
+		waits = max(0, time.Since(s.OldestPending).Seconds())
+	}
+	m.approvalsOldest.Set(waits)
+	m.policyStale.Set(truth(s.PoliciesStale))
+	m.auditFailing.Set(truth(s.LogFailing))
+	m.exportLag.Set(s.ExportLag.Seconds())
+}
+
 // Audited counts an event of the decision log, or the failure to write one.
 func (m *Metrics) Audited(err error) {
 	if err != nil {
@@ -184,6 +249,23 @@ func (m *Metrics) Audited(err error) {
 	}
 	m.auditEvents.Inc()
 }
+
+// Kept says how large the decision log is, how many of its files could not be
+// removed although they should, and how many more were.
+func (m *Metrics) Kept(bytes int64, held, retired int) {
+	m.auditBytes.Set(float64(bytes))
+	m.auditHeld.Set(float64(held))
+	m.auditRetired.Add(float64(retired))
+}
+
+// Exported counts events that the receiver of the decision log took.
+func (m *Metrics) Exported(events int) { m.exported.Add(float64(events)) }
+
+// ExportRefused counts events that it refuses, and that were passed over.
+func (m *Metrics) ExportRefused(events int) { m.exportRefused.Add(float64(events)) }
+
+// ExportFailed counts an attempt to send it what there is.
+func (m *Metrics) ExportFailed() { m.exportErrors.Inc() }
 
 func result(ok bool) string {
 	if ok {

@@ -120,6 +120,36 @@ bailiff_backend_ready{backend="docker"} 0
 `)
 }
 
+func TestAListenerShowsWhenItLastBroughtARequestWhileItIsConfigured(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	m := collect(registry)
+	m.Listeners([]string{"hermes", "hooks"})
+	for _, caller := range []string{"hermes", "made up"} {
+		m.Decided(bailiff.Request{Caller: caller}, bailiff.Decision{}, 0)
+	}
+	const series = "bailiff_listener_last_decision_timestamp_seconds{listener="
+	if text := exposition(t, registry); !strings.Contains(text, series+`"hermes"}`) || strings.Count(text, series) != 1 {
+		t.Errorf("listeners: %v", regexp.MustCompile(series+".*").FindAllString(text, -1))
+	}
+	m.Listeners([]string{"hooks"})
+	if strings.Contains(exposition(t, registry), series) {
+		t.Error("a listener that is gone is shown")
+	}
+}
+
+func TestWhatHoldsAtTheMomentIsShown(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	m := collect(registry)
+	compare(t, registry, "bailiff_approvals_oldest_pending_seconds 0\nbailiff_policy_stale 0\nbailiff_audit_failing 0\n")
+	m.Show(State{OldestPending: time.Now().Add(-time.Hour), PoliciesStale: true, LogFailing: true})
+	compare(t, registry, "bailiff_policy_stale 1\nbailiff_audit_failing 1\n")
+	if text := exposition(t, registry); !regexp.MustCompile(`bailiff_approvals_oldest_pending_seconds 36\d\d`).MatchString(text) {
+		t.Errorf("an hour is shown as %v", regexp.MustCompile(`bailiff_approvals_oldest.*`).FindAllString(text, -1))
+	}
+	m.Show(State{})
+	compare(t, registry, "bailiff_approvals_oldest_pending_seconds 0\nbailiff_policy_stale 0\nbailiff_audit_failing 0\n")
+}
+
 func TestOnlyTheRevisionInForceIsShown(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := collect(registry)
@@ -144,6 +174,38 @@ func TestEventsAndErrorsOfTheDecisionLogAreCounted(t *testing.T) {
 	m.Audited(nil)
 	m.Audited(errors.New("disk full"))
 	compare(t, registry, "bailiff_audit_events_total 2\nbailiff_audit_errors_total 1\n")
+}
+
+func TestTheFilesOfTheDecisionLogAreCounted(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	m := collect(registry)
+	m.Kept(3000, 0, 2)
+	m.Kept(2000, 4, 1)
+	compare(t, registry, "bailiff_audit_bytes 2000\nbailiff_audit_held_files 4\nbailiff_audit_retired_files_total 3\n")
+}
+
+func TestWhatTheShadowWouldDecideIsCountedBesideWhatWasDecided(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	m := collect(registry)
+	m.Shadowed(bailiff.Terminal, "telegram", bailiff.Allow, bailiff.Deny, bailiff.Stricter)
+	m.Shadowed(bailiff.Terminal, "carrier pigeon", bailiff.Allow, bailiff.Allow, "")
+	m.ShadowDropped()
+	compare(t, registry, `
+bailiff_shadow_decisions_total{difference="stricter",live="allow",outcome="deny",platform="telegram",tool="terminal"} 1
+bailiff_shadow_decisions_total{difference="none",live="allow",outcome="allow",platform="other",tool="terminal"} 1
+bailiff_shadow_dropped_total 1
+`)
+}
+
+func TestTheExportOfTheDecisionLogIsCounted(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	m := collect(registry)
+	m.Exported(20)
+	m.Exported(3)
+	m.ExportRefused(2)
+	m.ExportFailed()
+	m.Show(State{ExportLag: 90 * time.Second})
+	compare(t, registry, "bailiff_audit_exported_total 23\nbailiff_audit_export_refused_total 2\nbailiff_audit_export_errors_total 1\nbailiff_audit_export_lag_seconds 90\n")
 }
 
 func TestTablesAreReplacedAsAWhole(t *testing.T) {
@@ -227,8 +289,13 @@ func everything(m *Metrics) {
 	m.Executed(bailiff.Terminal, "docker", bailiff.Completed, time.Second)
 	m.SandboxStarted("docker", nil, time.Second)
 	m.SandboxReaped("docker", "idle")
+	m.SweepFailed("docker")
+	m.Listeners([]string{"hermes"})
+	m.Decided(bailiff.Request{Caller: "hermes"}, d, 0)
 	m.Reloaded(true, "abc")
+	m.BundleConfirmed()
 	m.Audited(nil)
+	m.Kept(1, 1, 1)
 }
 
 func TestEveryNameOfTheContractIsServed(t *testing.T) {
@@ -242,9 +309,12 @@ func TestEveryNameOfTheContractIsServed(t *testing.T) {
 		"backend_ready": "backend", "sandboxes": "backend", "sandbox_starts_total": "backend,result", "sandbox_start_duration_seconds_count": "backend",
 		"sandboxes_reaped_total": "backend,reason", "policy_reloads_total": "result",
 		"policy_last_reload_success_timestamp_seconds": "", "policy_info": "revision",
+		"approvals_oldest_pending_seconds": "", "policy_stale": "", "policy_bundle_last_success_timestamp_seconds": "", "audit_failing": "",
+		"listener_last_decision_timestamp_seconds": "listener", "sandbox_sweep_failures_total": "backend",
 		"approvals_total": "platform,resolution,scope", "approvals_pending": "platform", "approval_wait_seconds_count": "", "grants_active": "",
 		"requests_limited_total": "by", "break_glass_total": "",
-		"audit_events_total": "", "audit_errors_total": "", "build_info": "goversion,version",
+		"audit_events_total": "", "audit_errors_total": "", "audit_bytes": "", "audit_held_files": "", "audit_retired_files_total": "",
+		"audit_exported_total": "", "audit_export_refused_total": "", "audit_export_errors_total": "", "audit_export_lag_seconds": "", "build_info": "goversion,version",
 	} {
 		series := regexp.MustCompile(`(?m)^bailiff_` + name + `(?:\{(.*)\})? `).FindStringSubmatch(text)
 		if series == nil {

@@ -119,6 +119,7 @@ by(more, asked) := answer if {
 		with data.bailiff.tables.env as tables.env
 		with data.bailiff.tables.verdicts as tables.verdicts
 		with data.bailiff.tables.hidden_rules as tables.hidden_rules
+		with data.bailiff.tables.house as tables.house
 }
 
 usual_tables := {
@@ -151,6 +152,7 @@ usual_tables := {
 	},
 	"verdicts": {"command.destroys_system": {"host": "deny", "sandbox": "deny"}},
 	"hidden_rules": {},
+	"house": {},
 }
 
 usual_platform := {"isolation": "required", "backends": ["docker", "bubblewrap"]}

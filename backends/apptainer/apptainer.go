@@ -180,7 +180,13 @@ func (b *Backend) equipped(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("asking what it can do: %w", err)
 	}
-	return b.knows(help)
+	if err := b.knows(help); err != nil {
+		return err
+	}
+	if err := isImageHere(b.cfg.Image); err != nil {
+		return fmt.Errorf("looking at backends.apptainer.image: %w", err)
+	}
+	return nil
 }
 
 // knows wants every option that is used to be in the program's help. A kind of mount

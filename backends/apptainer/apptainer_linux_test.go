@@ -202,8 +202,11 @@ func TestReadySaysWhatIsWrong(t *testing.T) {
 	needRoot(t)
 	program, folder := newStandIn(t), t.TempDir()
 	older := filepath.Join(folder, "apptainer")
-	if err := os.WriteFile(older, []byte("#!/bin/sh\n"+program+" \"$@\" | grep -v -e --no-eval\n"), 0o755); err != nil {
-		t.Fatal(err)
+	failing := filepath.Join(folder, "singularity")
+	for path, script := range map[string]string{older: program + ` "$@" | grep -v -e --no-eval`, failing: `printf 'FATAL:  \033[2Jno\r\nroom\n' >&2; exit 255`} {
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, c := range []struct {
 		name, fault string
@@ -214,7 +217,12 @@ func TestReadySaysWhatIsWrong(t *testing.T) {
 		{"the program is not installed", "install apptainer", func(c *apptainer.Config) { c.Program = "" }, "/nowhere"},
 		{"the program is not there", "no such file", func(c *apptainer.Config) { c.Program = "/nowhere" }, os.Getenv("PATH")},
 		{"the program is too old", "does not know --no-eval", func(c *apptainer.Config) { c.Program = older }, os.Getenv("PATH")},
+		{"the program fails", "singularity: exit status 255: FATAL: [2Jno room", func(c *apptainer.Config) { c.Program = failing }, os.Getenv("PATH")},
 		{"images cannot be unpacked", "squashfs-tools", func(*apptainer.Config) {}, "/nowhere"},
+		{"the image of a registry", "", func(c *apptainer.Config) { c.Image = "docker://debian:12" }, os.Getenv("PATH")},
+		{"the image is not there", "image: there is no file /gone.sif", func(c *apptainer.Config) { c.Image = "/gone.sif" }, os.Getenv("PATH")},
+		{"the image is none", "is no SIF file", func(c *apptainer.Config) { c.Image = older }, os.Getenv("PATH")},
+		{"the image is pinned", "", func(c *apptainer.Config) { c.Image = "/gone.sif#sha256:" + strings.Repeat("0", 64) }, os.Getenv("PATH")},
 		{"the runner is not there", "finding the runner", func(c *apptainer.Config) { c.Runner = "/nowhere" }, os.Getenv("PATH")},
 		{"the runner is no runner", "gave no answer", func(c *apptainer.Config) { c.Runner = "/bin/true" }, os.Getenv("PATH")},
 	} {

@@ -131,14 +131,11 @@ func (b *Backend) note(name string) string {
 }
 
 func (b *Backend) fromFile(ctx context.Context, path string) (string, error) {
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	file, err := openSIF(path)
 	if err != nil {
 		return "", err
 	}
 	defer file.Close()
-	if err := isSIF(file); err != nil {
-		return "", fmt.Errorf("%s %w", path, err)
-	}
 	about, err := file.Stat()
 	if err != nil {
 		return "", err
@@ -166,6 +163,18 @@ const (
 	magicAt = 32
 )
 
+func openSIF(path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := isSIF(file); err != nil {
+		file.Close()
+		return nil, fmt.Errorf("%s %w", path, err)
+	}
+	return file, nil
+}
+
 func isSIF(file *os.File) error {
 	about, err := file.Stat()
 	if err != nil {
@@ -176,6 +185,22 @@ func isSIF(file *os.File) error {
 		return errors.New("is no SIF file: build one of it with apptainer build")
 	}
 	return nil
+}
+
+// isImageHere says what is wrong with the file of an image of this machine. A
+// registry is not asked, and of a pinned image the file may be gone.
+func isImageHere(name string) error {
+	if !filepath.IsAbs(name) || pinned.MatchString(name) {
+		return nil
+	}
+	file, err := openSIF(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no file %s: build it with apptainer build, or name another image", name)
+	}
+	if err != nil {
+		return err
+	}
+	return file.Close()
 }
 
 // copied makes the image of the file's content, whatever becomes of the file.

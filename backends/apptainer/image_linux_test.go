@@ -19,6 +19,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -117,7 +118,7 @@ type registry struct {
 	mu     sync.Mutex
 	blobs  map[string][]byte
 	name   string
-	asked  int
+	asked  atomic.Int64
 	broken bool
 }
 
@@ -186,7 +187,7 @@ func packed(t *testing.T, root string) (layer, plain []byte) {
 func (r *registry) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.asked++
+	r.asked.Add(1)
 	if q.URL.Path == "/v2/" {
 		return
 	}
@@ -223,9 +224,9 @@ func pulls(t *testing.T, b *apptainer.Backend, r *registry) {
 			t.Errorf("it was not told of %q, but\n%s", want, told)
 		}
 	}
-	asked := r.asked
-	if again := resolved(t, b, r.name); again != first || r.asked != asked {
-		t.Errorf("the next time it is %s, and the registry was asked %d times more", again, r.asked-asked)
+	asked := r.asked.Load()
+	if again := resolved(t, b, r.name); again != first || r.asked.Load() != asked {
+		t.Errorf("the next time it is %s, and the registry was asked %d times more", again, r.asked.Load()-asked)
 	}
 	wanted := spec
 	wanted.Image = first
@@ -277,4 +278,23 @@ func TestAPullThatFailsLeavesNothing(t *testing.T) {
 			t.Errorf("in %s are left %v, %v", folder, left, err)
 		}
 	}
+}
+
+func TestCredentialsOfRegistriesAreUsedOnlyWhileTheyAreKeptFromOthers(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "auth.json")
+	if err := os.WriteFile(file, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := onStandIn(t, func(c *apptainer.Config) { c.AuthFile = file })
+	if err := os.Chmod(file, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r := newRegistry(t, ofRegistry(t))
+	if _, err := b.Resolve(t.Context(), r.name); !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), "auth_file: others may use "+file) || r.asked.Load() > 0 {
+		t.Errorf("of a file that everybody may read it says %v, and asked %d times", err, r.asked.Load())
+	}
+	if err := os.Chmod(file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pulls(t, b, r)
 }

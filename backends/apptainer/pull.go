@@ -7,12 +7,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"strings"
-	"syscall"
-	"time"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/subprocess"
 )
 
 // ways are the variables of the sidecar's that say how registries are reached. None
@@ -32,28 +31,29 @@ func (b *Backend) pull(ctx context.Context, name, into, folder string) error {
 	backends.Step(ctx, "pulling image %s", name)
 	words := []string{"--nocolor", "pull", "--disable-cache"}
 	if b.cfg.AuthFile != "" {
+		if err := backends.IsSecret(b.cfg.AuthFile); err != nil {
+			return fmt.Errorf("reading backends.apptainer.auth_file: %w", err)
+		}
 		words = append(words, "--authfile", b.cfg.AuthFile)
 	}
-	cmd := exec.CommandContext(ctx, b.program, append(words, into, name)...)
+	cmd := subprocess.Command(ctx, b.program, append(words, into, name)...)
 	cmd.Env, cmd.Dir = b.environment(folder), folder
 	for _, name := range ways {
 		if value, given := os.LookupEnv(name); given {
 			cmd.Env = append(cmd.Env, name+"="+value)
 		}
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second
-	news, err := cmd.StderrPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
+	news, told := io.Pipe()
+	cmd.Stderr = told
+	ended := make(chan error, 1)
+	go func() {
+		_, err := subprocess.Output(ctx, cmd)
+		told.Close()
+		ended <- err
+	}()
 	last := follow(ctx, name, news)
-	if err := cmd.Wait(); err != nil {
-		return fmt.Errorf("%w: %s", errors.Join(ctx.Err(), err), last)
+	if err := <-ended; err != nil {
+		return fmt.Errorf("%w: %s", err, last)
 	}
 	return nil
 }
@@ -63,7 +63,7 @@ func follow(ctx context.Context, name string, news io.Reader) (last string) {
 	lines := bufio.NewReaderSize(news, 4096)
 	for {
 		line, err := lines.ReadSlice('\n')
-		level, what, _ := strings.Cut(strings.TrimSpace(string(line)), ":")
+		level, what, _ := strings.Cut(bailiff.Foreign(string(line)), ":")
 		if what = strings.TrimSpace(what); what != "" && level == "INFO" {
 			backends.Step(ctx, "pulling image %s: %s", name, what)
 		} else if what != "" {

@@ -2,44 +2,28 @@ package apptainer
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"strings"
-	"syscall"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/bounded"
 	"github.com/bailiff-dev/bailiff/backends/cgroup"
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/backends/shelf"
 )
 
 type sandbox struct {
-	*runner.Child
-	id    string
-	group *cgroup.Group
+	backends.Sandbox
 	// leave gives up the folder in which the program worked.
 	leave func() error
 }
 
-// ID is a name of its own.
-func (s *sandbox) ID() string { return s.id }
-
-// Run runs a command, and tells what it cost when that was the sandbox.
-func (s *sandbox) Run(ctx context.Context, cmd backends.Command, out func([]byte)) (backends.Exit, error) {
-	before := s.group.Starved()
-	exit, err := s.Child.Run(ctx, cmd, out)
-	if err != nil && s.group.Starved() > before {
-		err = fmt.Errorf("%w; processes were killed since the sandbox had used up its memory", err)
-	}
-	return exit, err
-}
-
-// Close ends everything inside and removes the control groups.
+// Close ends everything inside and removes what there was for it.
 func (s *sandbox) Close(ctx context.Context) error {
-	return errors.Join(s.Child.Close(ctx), s.group.Close(ctx), s.leave())
+	return errors.Join(s.Sandbox.Close(ctx), s.leave())
 }
 
 // Open brings the image, has the program make a place out of it, and bounds that.
@@ -58,55 +42,44 @@ func (b *Backend) Open(ctx context.Context, spec backends.Spec) (backends.Sandbo
 }
 
 func (b *Backend) open(ctx context.Context, spec backends.Spec, image string) (backends.Sandbox, error) {
-	group, err := cgroup.New(cgroup.Limits{CPUs: spec.CPUs, MemoryMB: spec.MemoryMB, PIDs: spec.PIDs}, b.cfg.AcceptMissing)
+	program, err := b.settle()
 	if err != nil {
-		return nil, b.unbounded(err)
+		return nil, err
 	}
-	made := &sandbox{id: "apptainer-" + strings.ToLower(rand.Text()[:12]), group: group, leave: func() error { return nil }}
-	if err := b.launch(ctx, spec, image, made); err != nil {
-		return nil, errors.Join(err, group.Close(context.WithoutCancel(ctx)), made.leave())
+	folder, err := b.works.begin(b.path(worksFolder))
+	if err != nil {
+		return nil, fmt.Errorf("%w: making a folder: %w", backends.ErrUnavailable, err)
 	}
-	return made, nil
-}
-
-func (b *Backend) unbounded(err error) error {
-	var missing *cgroup.Missing
-	if !errors.As(err, &missing) {
-		return fmt.Errorf("%w: %w", backends.ErrUnavailable, err)
+	leave := func() error { return b.works.end(folder) }
+	opened, err := bounded.Open(ctx, b.Backend, spec, b.cfg.AcceptMissing, func(group *cgroup.Group) (*runner.Child, error) {
+		return b.launch(ctx, place{spec: spec, image: image, runner: program, events: group.Events()}, folder, group)
+	})
+	if err != nil {
+		return nil, errors.Join(err, leave())
 	}
-	return fmt.Errorf("%w: %w; run the sidecar as root or with delegated control groups, or accept it with backends.apptainer.accept_missing_limits: [%s]",
-		backends.ErrUnsupported, err, missing.Limit)
+	return &sandbox{opened, leave}, nil
 }
 
 // launch starts the program and bounds what it has started inside, which waits for
 // its first word until then.
-func (b *Backend) launch(ctx context.Context, spec backends.Spec, image string, made *sandbox) error {
-	program, err := b.settle()
+func (b *Backend) launch(ctx context.Context, p place, folder string, group *cgroup.Group) (*runner.Child, error) {
+	workspace, err := b.workspace(ctx, p.spec)
 	if err != nil {
-		return err
-	}
-	workspace, err := b.workspace(ctx, spec)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	defer workspace.Close()
-	folder, err := b.works.begin(b.path(worksFolder))
-	if err != nil {
-		return fmt.Errorf("%w: making a folder: %w", backends.ErrUnavailable, err)
-	}
-	made.leave = func() error { return b.works.end(folder) }
-	cmd := exec.Command(b.program, command(b.arguments(place{spec, image, program, workspace.Folder, made.group.Events()}), image)...)
+	p.workspace = workspace.Folder
+	cmd := exec.Command(b.program, command(b.arguments(p), p.image)...)
 	cmd.Env, cmd.Dir = b.environment(folder), "/"
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	prepare := func() error { return errors.Join(b.stage(spec), workspace.Mount()) }
-	made.Child, err = runner.Launch(ctx, cmd, runner.Place{PIDs: spec.PIDs}, prepare, func() error { return nil })
+	prepare := func() error { return errors.Join(b.stage(p.spec), workspace.Mount()) }
+	child, err := runner.Launch(ctx, cmd, runner.Place{PIDs: p.spec.PIDs}, prepare, func() error { return nil })
 	if err != nil {
-		return explain(err)
+		return nil, explain(err)
 	}
-	if err := enclose(made.group, cmd.Process.Pid); err != nil {
-		return errors.Join(fmt.Errorf("%w: %w", backends.ErrUnavailable, err), made.Child.Close(context.WithoutCancel(ctx)))
+	if err := enclose(group, cmd.Process.Pid); err != nil {
+		return nil, errors.Join(fmt.Errorf("%w: %w", backends.ErrUnavailable, err), child.Close(context.WithoutCancel(ctx)))
 	}
-	return nil
+	return child, nil
 }
 
 // workspace is the named one of a spec, if it names one.

@@ -1,6 +1,13 @@
 package apptainer
 
-import "github.com/bailiff-dev/bailiff/backends"
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+
+	"github.com/bailiff-dev/bailiff/backends"
+)
 
 var _ backends.Maker = (*Config)(nil)
 
@@ -11,12 +18,12 @@ func Defaults() *Config { return &Config{Image: "docker://python:3.13-bookworm"}
 // Settings are the keys of backends.apptainer.
 func (c *Config) Settings() []backends.Setting {
 	return []backends.Setting{
-		{Key: "program", Into: &c.Program, Path: true},
-		{Key: "image", Into: &c.Image, Check: isImage},
-		{Key: "auth_file", Into: &c.AuthFile, Path: true},
+		{Key: "program", Into: &c.Program, Path: true, Present: isProgram},
+		{Key: "image", Into: &c.Image, Check: isImage, Present: isImageHere},
+		{Key: "auth_file", Into: &c.AuthFile, Path: true, Present: backends.IsSecret},
 		{Key: "user", Into: &c.User, Check: backends.IsUnprivileged},
 		{Key: "accept_missing_limits", Into: &c.AcceptMissing, Valid: acceptable},
-		{Key: "mounts_allowed", Into: &c.MountsAllowed, Path: true, Check: backends.IsMountable},
+		{Key: "mounts_allowed", Into: &c.MountsAllowed, Path: true, Check: backends.IsMountable, Present: backends.IsThere},
 	}
 }
 
@@ -34,4 +41,12 @@ func (c *Config) Make(in backends.House) (backends.Backend, error) {
 	made := *c
 	made.Runner, made.StateDir = in.Runner, in.StateDir
 	return New(made)
+}
+
+func isProgram(path string) error {
+	_, err := exec.LookPath(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no program %s: install apptainer 1.1 or later, or name where it is", path)
+	}
+	return err
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/subprocess"
 )
 
 // unpacker is of squashfs-tools, without which the program cannot build images either.
@@ -33,14 +33,9 @@ func (b *Backend) unpack(ctx context.Context, made, root string) error {
 
 // tell runs a program, which may write into a folder, and returns what it said.
 func (b *Backend) tell(ctx context.Context, folder, program string, words ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, program, words...)
-	cmd.Env, cmd.Dir = b.environment(folder), "/"
-	said, err := cmd.CombinedOutput()
-	if err != nil {
-		said, _, _ := strings.Cut(string(said), "\n")
-		return "", fmt.Errorf("%s: %w: %s", program, errors.Join(ctx.Err(), err), said)
-	}
-	return string(said), nil
+	cmd := subprocess.Command(ctx, program, words...)
+	cmd.Env = b.environment(folder)
+	return subprocess.Output(ctx, cmd)
 }
 
 // partition is how the program lists a file system that stands for the root.

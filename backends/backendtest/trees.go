@@ -127,18 +127,18 @@ func reaped(t *testing.T, b box) {
 
 func heldOutput(t *testing.T, b box) {
 	flag := "/tmp/flag" + marker()
-	cmd := shell("(yes | head -c 10000000; touch " + flag + "; sleep " + marker() + ") & echo started")
+	// What it says is first, else it could be what is cut out of so much output.
+	cmd := shell("(until [[ -e " + flag + " ]]; do :; done; yes | head -c 10000000; rm " + flag + "; sleep " + marker() + ") & echo started; touch " + flag)
 	if _, out := b.run(cmd); !strings.Contains(out, "started\n") {
 		t.Errorf("said %.100q", out)
 	}
 	Await(t, "the leftover has written all it wants", func() bool {
-		exit, _ := b.run(shell("[[ -e " + flag + " ]]"))
+		exit, _ := b.run(shell("[[ ! -e " + flag + " ]]"))
 		return exit.Code == 0
 	})
 	if err := b.Kill(context.Background()); err != nil {
 		t.Error(err)
 	}
-	b.run(shell("rm " + flag))
 	b.says(`echo early; { sleep 0.01; echo late; } > >(cat)`, "early\nlate\n")
 	Await(t, "nothing is left", func() bool { return b.alive() == 0 })
 }

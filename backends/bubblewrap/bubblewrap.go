@@ -37,6 +37,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/cgroup"
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/backends/shelf"
+	"github.com/bailiff-dev/bailiff/internal/subprocess"
 )
 
 // Config says what sandboxes are made of.
@@ -143,12 +144,12 @@ func (b *Backend) equipped(ctx context.Context) error {
 	if b.bwrap == "" {
 		return errors.New("the program bwrap is not installed: install bubblewrap 0.8 or later")
 	}
-	help, err := exec.CommandContext(ctx, b.bwrap, "--help").CombinedOutput()
+	help, err := subprocess.Output(ctx, subprocess.Command(ctx, b.bwrap, "--help"))
 	if err != nil {
 		return fmt.Errorf("asking bwrap what it can do: %w", err)
 	}
 	for _, option := range []string{"--disable-userns", "--size", "--perms", "--clearenv"} {
-		if !strings.Contains(string(help), option+" ") {
+		if !strings.Contains(help, option+" ") {
 			return fmt.Errorf("%s does not know %s: install bubblewrap 0.8 or later", b.bwrap, option)
 		}
 	}

@@ -2,7 +2,6 @@ package bubblewrap
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,78 +11,34 @@ import (
 	"syscall"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/bounded"
 	"github.com/bailiff-dev/bailiff/backends/cgroup"
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/backends/shelf"
 )
 
-type sandbox struct {
-	*runner.Child
-	id    string
-	group *cgroup.Group
-}
-
-// ID is a name of its own.
-func (s *sandbox) ID() string { return s.id }
-
-// Run runs a command, and tells what it cost when that was the sandbox.
-func (s *sandbox) Run(ctx context.Context, cmd backends.Command, out func([]byte)) (backends.Exit, error) {
-	before := s.group.Starved()
-	exit, err := s.Child.Run(ctx, cmd, out)
-	if err != nil && s.group.Starved() > before {
-		err = fmt.Errorf("%w; %s", err, starved)
-	}
-	return exit, err
-}
-
-const starved = "processes were killed since the sandbox had used up its memory"
-
-// Close ends everything inside and removes the control groups.
-func (s *sandbox) Close(ctx context.Context) error {
-	return errors.Join(s.Child.Close(ctx), s.group.Close(ctx))
-}
-
 // Open makes namespaces, bounds them, and starts the runner inside.
 func (b *Backend) Open(ctx context.Context, spec backends.Spec) (backends.Sandbox, error) {
-	group, err := b.bounds(ctx, spec)
-	if err != nil {
+	if err := b.able(ctx, spec); err != nil {
 		return nil, err
 	}
-	var child *runner.Child
-	err = b.launch(ctx, spec, group, nothing, func(cmd *exec.Cmd, prepare, admit func() error) (err error) {
-		child, err = runner.Launch(ctx, cmd, runner.Place{PIDs: spec.PIDs}, prepare, admit)
-		return err
+	return bounded.Open(ctx, b.Backend, spec, b.cfg.AcceptMissing, func(group *cgroup.Group) (child *runner.Child, err error) {
+		err = b.launch(ctx, spec, group, nothing, func(cmd *exec.Cmd, prepare, admit func() error) (err error) {
+			child, err = runner.Launch(ctx, cmd, runner.Place{PIDs: spec.PIDs}, prepare, admit)
+			return err
+		})
+		return child, err
 	})
-	if err != nil {
-		return nil, errors.Join(err, group.Close(context.WithoutCancel(ctx)))
-	}
-	return &sandbox{child, "bwrap-" + strings.ToLower(rand.Text()[:12]), group}, nil
 }
 
 func nothing() error { return nil }
 
-// bounds refuses what cannot be done and makes what bounds the rest.
-func (b *Backend) bounds(ctx context.Context, spec backends.Spec) (*cgroup.Group, error) {
+// able refuses what cannot be done.
+func (b *Backend) able(ctx context.Context, spec backends.Spec) error {
 	if b.bwrap == "" {
-		return nil, fmt.Errorf("%w: %w", backends.ErrUnavailable, b.equipped(ctx))
+		return fmt.Errorf("%w: %w", backends.ErrUnavailable, b.equipped(ctx))
 	}
-	if err := b.check(spec); err != nil {
-		return nil, err
-	}
-	group, err := cgroup.New(cgroup.Limits{CPUs: spec.CPUs, MemoryMB: spec.MemoryMB, PIDs: spec.PIDs}, b.cfg.AcceptMissing)
-	if err != nil {
-		return nil, b.unbounded(err)
-	}
-	return group, nil
-}
-
-func (b *Backend) unbounded(err error) error {
-	var missing *cgroup.Missing
-	if !errors.As(err, &missing) {
-		return fmt.Errorf("%w: %w", backends.ErrUnavailable, err)
-	}
-	return fmt.Errorf("%w: %w; run the sidecar as root or with delegated control groups, or accept it with backends.%s.accept_missing_limits: [%s]",
-		backends.ErrUnsupported, err, b.Backend, missing.Limit)
+	return b.check(spec)
 }
 
 // launch has bwrap started, which waits with the namespaces made until its processes
@@ -142,9 +97,8 @@ func (b *Backend) workspace(ctx context.Context, spec backends.Spec) (shelf.Work
 func (b *Backend) command(handed *descriptors, arguments []string) *exec.Cmd {
 	cmd := exec.Command(b.bwrap, append(append(handed.options, arguments...), "--", runnerPath, runner.Confine)...)
 	cmd.Env, cmd.Dir, cmd.ExtraFiles = []string{}, "/", handed.theirs
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if os.Getuid() == 0 {
-		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(b.UID), Gid: uint32(b.GID)}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(b.UID), Gid: uint32(b.GID)}}
 	}
 	return cmd
 }

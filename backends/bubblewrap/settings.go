@@ -7,9 +7,9 @@ var _ backends.Maker = (*Config)(nil)
 // Settings are the keys of backends.bubblewrap.
 func (c *Config) Settings() []backends.Setting {
 	return []backends.Setting{
-		{Key: "root", Into: &c.Root, Path: true},
+		{Key: "root", Into: &c.Root, Path: true, Present: backends.IsFolder},
 		{Key: "accept_missing_limits", Into: &c.AcceptMissing, Valid: acceptable},
-		{Key: "mounts_allowed", Into: &c.MountsAllowed, Path: true, Check: backends.IsMountable},
+		{Key: "mounts_allowed", Into: &c.MountsAllowed, Path: true, Check: backends.IsMountable, Present: backends.IsThere},
 	}
 }
 

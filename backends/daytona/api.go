@@ -1,7 +1,6 @@
 package daytona
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/httpapi"
 )
 
 // The parts of Daytona's answers that are looked at, and of what it takes those
@@ -78,47 +78,47 @@ const (
 	destroyed   = "destroyed"
 )
 
-// currentKey is not asked for again, though it could be.
+// currentKey is asked for once.
 func (c *client) currentKey(ctx context.Context) (key apiKey, err error) {
-	return key, c.do(ctx, call{method: http.MethodGet, address: c.base + "/api-keys/current", into: &key, once: true})
+	return key, c.Do(ctx, httpapi.Call{Method: http.MethodGet, Address: c.base + "/api-keys/current", Answer: &key})
 }
 
 func (c *client) snapshot(ctx context.Context, name string) (found snapshot, err error) {
-	return found, c.do(ctx, call{method: http.MethodGet, address: c.base + "/snapshots/" + url.PathEscape(name), into: &found})
+	return found, c.Do(ctx, httpapi.Call{Method: http.MethodGet, Address: c.base + "/snapshots/" + url.PathEscape(name), Answer: &found, Idempotent: true})
 }
 
 func (c *client) create(ctx context.Context, wanted newMachine) (made machine, err error) {
-	return made, c.do(ctx, call{method: http.MethodPost, address: c.base + "/sandbox", body: inJSON(wanted), into: &made, once: true})
+	return made, c.Do(ctx, httpapi.Call{Method: http.MethodPost, Address: c.base + "/sandbox", Body: httpapi.JSON(wanted), Answer: &made})
 }
 
 // machine finds one by its id or name.
 func (c *client) machine(ctx context.Context, id string) (found machine, err error) {
-	return found, c.do(ctx, call{method: http.MethodGet, address: c.of(id), into: &found})
+	return found, c.Do(ctx, httpapi.Call{Method: http.MethodGet, Address: c.of(id), Answer: &found, Idempotent: true})
 }
 
 func (c *client) remove(ctx context.Context, id string) error {
-	return c.do(ctx, call{method: http.MethodDelete, address: c.of(id)})
+	return c.Do(ctx, httpapi.Call{Method: http.MethodDelete, Address: c.of(id), Idempotent: true})
 }
 
 func (c *client) start(ctx context.Context, id string) error {
-	return c.do(ctx, call{method: http.MethodPost, address: c.of(id) + "/start"})
+	return c.Do(ctx, httpapi.Call{Method: http.MethodPost, Address: c.of(id) + "/start", Idempotent: true})
 }
 
 // stop ends whatever runs in it.
 func (c *client) stop(ctx context.Context, id string) error {
-	return c.do(ctx, call{method: http.MethodPost, address: c.of(id) + "/stop", query: url.Values{"force": {"true"}}})
+	return c.Do(ctx, httpapi.Call{Method: http.MethodPost, Address: c.of(id) + "/stop", Query: url.Values{"force": {"true"}}, Idempotent: true})
 }
 
 func (c *client) label(ctx context.Context, id string, labels map[string]string) error {
 	body := struct {
 		Labels map[string]string `json:"labels"`
 	}{labels}
-	return c.do(ctx, call{method: http.MethodPut, address: c.of(id) + "/labels", body: inJSON(body)})
+	return c.Do(ctx, httpapi.Call{Method: http.MethodPut, Address: c.of(id) + "/labels", Body: httpapi.JSON(body), Idempotent: true})
 }
 
 // used says that a machine is in use, so that it is not stopped.
 func (c *client) used(ctx context.Context, id string) error {
-	return c.do(ctx, call{method: http.MethodPost, address: c.of(id) + "/last-activity"})
+	return c.Do(ctx, httpapi.Call{Method: http.MethodPost, Address: c.of(id) + "/last-activity", Idempotent: true})
 }
 
 // labelled lists the machines that have all of the labels.
@@ -128,25 +128,17 @@ func (c *client) labelled(ctx context.Context, labels map[string]string) (all []
 		return nil, err
 	}
 	query := url.Values{"labels": {string(text)}, "limit": {"200"}, "includeErroredDeleted": {"true"}}
-	for range mostPages {
+	err = httpapi.Pages(query, func() (int, string, error) {
 		var page struct {
 			Items []machine `json:"items"`
-			Next  *string   `json:"nextCursor"`
+			Next  string    `json:"nextCursor"`
 		}
-		if err := c.do(ctx, call{method: http.MethodGet, address: c.base + "/sandbox", query: query, into: &page}); err != nil {
-			return nil, err
-		}
+		err := c.Do(ctx, httpapi.Call{Method: http.MethodGet, Address: c.base + "/sandbox", Query: query, Answer: &page, Idempotent: true})
 		all = append(all, page.Items...)
-		if page.Next == nil || *page.Next == "" || len(page.Items) == 0 {
-			return all, nil
-		}
-		query.Set("cursor", *page.Next)
-	}
-	return nil, fmt.Errorf("%w: the list of sandboxes has no end", errAnswer)
+		return len(page.Items), page.Next, err
+	})
+	return all, err
 }
-
-// mostPages bounds a list: no account has as many sandboxes.
-const mostPages = 100
 
 func (c *client) of(id string) string { return c.base + "/sandbox/" + url.PathEscape(id) }
 
@@ -159,41 +151,47 @@ type tools struct {
 // tools takes the address of a toolbox from the API, which is trusted with the
 // key, but not to send it in the clear.
 func (c *client) tools(m machine) (tools, error) {
-	if err := isAPI(m.ToolboxURL); err != nil {
-		return tools{}, fmt.Errorf("%w: the address of its toolbox is %q: %w", errAnswer, bailiff.Foreign(m.ToolboxURL), err)
+	if err := httpapi.CheckAddress(m.ToolboxURL); err != nil {
+		return tools{}, fmt.Errorf("the address of its toolbox is %q: %w", bailiff.Foreign(m.ToolboxURL), err)
 	}
 	address, err := url.JoinPath(m.ToolboxURL, url.PathEscape(m.ID))
 	return tools{c, address}, err
 }
 
 func (t tools) makeFolder(ctx context.Context, folder, mode string) error {
-	return t.do(ctx, call{method: http.MethodPost, address: t.base + "/files/folder", query: url.Values{"path": {folder}, "mode": {mode}}})
+	query := url.Values{"path": {folder}, "mode": {mode}}
+	return t.Do(ctx, httpapi.Call{Method: http.MethodPost, Address: t.base + "/files/folder", Query: query, Idempotent: true})
 }
 
 func (t tools) permit(ctx context.Context, file, mode string) error {
-	return t.do(ctx, call{method: http.MethodPost, address: t.base + "/files/permissions", query: url.Values{"path": {file}, "mode": {mode}}})
+	query := url.Values{"path": {file}, "mode": {mode}}
+	return t.Do(ctx, httpapi.Call{Method: http.MethodPost, Address: t.base + "/files/permissions", Query: query, Idempotent: true})
 }
 
 // upload writes a file, whose content is made anew for each attempt.
-func (t tools) upload(ctx context.Context, file string, content func() (io.Reader, error), long time.Duration) error {
-	return t.do(ctx, call{
-		method: http.MethodPost, address: t.base + "/files/upload", query: url.Values{"path": {file}}, long: long,
-		body: func() (io.Reader, string) { return asForm(path.Base(file), content) },
+func (t tools) upload(ctx context.Context, file string, content func() (io.ReadCloser, error), long time.Duration) error {
+	return t.Do(ctx, httpapi.Call{
+		Method: http.MethodPost, Address: t.base + "/files/upload", Query: url.Values{"path": {file}}, Long: long, Idempotent: true,
+		Body: func() (io.Reader, string, error) {
+			in, err := content()
+			if err != nil {
+				return nil, "", err
+			}
+			form, kind := asForm(path.Base(file), in)
+			return form, kind, nil
+		},
 	})
 }
 
-// asForm streams one file as a form.
-func asForm(name string, content func() (io.Reader, error)) (io.Reader, string) {
+// asForm streams one file as a form, and closes it.
+func asForm(name string, content io.ReadCloser) (io.Reader, string) {
 	from, to := io.Pipe()
 	form := multipart.NewWriter(to)
 	go func() {
+		defer content.Close()
 		part, err := form.CreateFormFile("file", name)
-		var in io.Reader
 		if err == nil {
-			in, err = content()
-		}
-		if err == nil {
-			_, err = io.Copy(part, in)
+			_, err = io.Copy(part, content)
 		}
 		if err == nil {
 			err = form.Close()
@@ -203,8 +201,8 @@ func asForm(name string, content func() (io.Reader, error)) (io.Reader, string) 
 	return from, form.FormDataContentType()
 }
 
-func (t tools) download(ctx context.Context, file string, to io.Writer, long time.Duration) error {
-	return t.do(ctx, call{method: http.MethodGet, address: t.base + "/files/download", query: url.Values{"path": {file}}, into: to, long: long, once: true})
+func (t tools) download(ctx context.Context, file string) (io.ReadCloser, error) {
+	return t.Stream(ctx, httpapi.Call{Method: http.MethodGet, Address: t.base + "/files/download", Query: url.Values{"path": {file}}, Idempotent: true})
 }
 
 // run runs a line of shell to its end, as root.
@@ -218,9 +216,9 @@ func (t tools) run(ctx context.Context, line string, long time.Duration) error {
 		ExitCode *int   `json:"exitCode"`
 		Result   string `json:"result"`
 	}
-	err := t.do(ctx, call{method: http.MethodPost, address: t.base + "/process/execute", body: inJSON(body), into: &done, long: long, once: true})
+	err := t.Do(ctx, httpapi.Call{Method: http.MethodPost, Address: t.base + "/process/execute", Body: httpapi.JSON(body), Answer: &done, Long: long})
 	if err == nil && (done.ExitCode == nil || *done.ExitCode != 0) {
-		err = fmt.Errorf("%w: a command of ours failed: %s", errAnswer, bailiff.Foreign(done.Result))
+		err = fmt.Errorf("a command of ours failed: %s", bailiff.Foreign(done.Result))
 	}
 	return err
 }
@@ -232,26 +230,16 @@ func (t tools) openTerminal(ctx context.Context, id string) error {
 		Cols int    `json:"cols"`
 		Rows int    `json:"rows"`
 	}{id, "/", 80, 24}
-	return t.do(ctx, call{method: http.MethodPost, address: t.base + "/process/pty", body: inJSON(body), once: true})
+	return t.Do(ctx, httpapi.Call{Method: http.MethodPost, Address: t.base + "/process/pty", Body: httpapi.JSON(body)})
 }
 
 // excerptOf reads the beginning of a file that may not be there.
 func (t tools) excerptOf(ctx context.Context, file string) string {
-	var text bytes.Buffer
-	if t.download(ctx, file, &capped{&text, 512}, 0) != nil {
+	content, err := t.download(ctx, file)
+	if err != nil {
 		return ""
 	}
-	return bailiff.Foreign(text.String())
-}
-
-// capped takes what there is room for, and no more.
-type capped struct {
-	to   *bytes.Buffer
-	room int
-}
-
-func (c *capped) Write(p []byte) (int, error) {
-	n := min(len(p), c.room-c.to.Len())
-	c.to.Write(p[:n])
-	return len(p), nil
+	defer content.Close()
+	text, _ := io.ReadAll(io.LimitReader(content, 512))
+	return bailiff.Foreign(string(text))
 }

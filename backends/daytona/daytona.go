@@ -45,6 +45,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/httpapi"
 )
 
 // Backend makes sandboxes with one key.
@@ -129,7 +130,7 @@ func (b *Backend) Resolve(ctx context.Context, image string) (string, error) {
 		return image, nil
 	}
 	found, err := b.api.snapshot(ctx, image)
-	if status(err) == http.StatusNotFound {
+	if httpapi.Status(err) == http.StatusNotFound {
 		return "", fmt.Errorf("%w: image: Daytona has no snapshot %q; name one that it has, or an image by its digest (name@sha256:…)", backends.ErrUnsupported, image)
 	}
 	if err != nil {
@@ -143,7 +144,7 @@ func (b *Backend) Resolve(ctx context.Context, image string) (string, error) {
 
 // unavailable makes one sentence of what Daytona answered.
 func unavailable(doing string, err error) error {
-	switch status(err) {
+	switch httpapi.Status(err) {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return fmt.Errorf("%w: %s: %w: set backends.daytona.api_key to a key that may write and delete sandboxes", backends.ErrUnavailable, doing, err)
 	}

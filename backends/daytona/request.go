@@ -2,8 +2,6 @@ package daytona
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"time"
 
@@ -118,7 +116,7 @@ func (b *Backend) within(name string, has, limit float64, unit string) error {
 func labels(spec backends.Spec) map[string]string {
 	all := map[string]string{
 		labelOwner:   spec.Owner,
-		labelSession: "sha256:" + digest(spec.Session),
+		labelSession: "sha256:" + backends.Digest(spec.Session),
 		labelSpec:    specHash(spec),
 		labelExpires: expiry(spec).UTC().Format(time.RFC3339),
 	}
@@ -142,14 +140,5 @@ func expiry(spec backends.Spec) time.Time {
 // specHash is equal for specs that one machine can serve.
 func specHash(spec backends.Spec) string {
 	spec.Expires, spec.Session = time.Time{}, ""
-	return digest(fmt.Sprintf("%#v", spec))
-}
-
-// digest is short enough for names that people read.
-func digest(parts ...string) string {
-	h := sha256.New()
-	for _, part := range parts {
-		fmt.Fprintf(h, "%d:%s", len(part), part)
-	}
-	return hex.EncodeToString(h.Sum(nil))[:32]
+	return backends.Digest(fmt.Sprintf("%#v", spec))
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/backends/runner/armour"
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
+	"github.com/bailiff-dev/bailiff/internal/httpapi"
 	"github.com/bailiff-dev/bailiff/internal/words"
 )
 
@@ -96,7 +97,7 @@ func (b *Backend) await(ctx context.Context, m machine, state string) (machine, 
 			told = m.State
 			backends.Step(ctx, "waiting for a sandbox at Daytona: %s", strings.ReplaceAll(bailiff.Foreign(m.State), "_", " "))
 		}
-		if !rest(ctx, pause) {
+		if httpapi.Wait(ctx, pause) != nil {
 			return m, fmt.Errorf("%w: the sandbox is still %s", backends.ErrUnavailable, bailiff.Foreign(m.State))
 		}
 		found, err := b.api.machine(ctx, m.ID)
@@ -130,7 +131,7 @@ func (b *Backend) install(ctx context.Context, t tools) error {
 	if err := t.makeFolder(ctx, folder, "0711"); err != nil {
 		return err
 	}
-	if err := t.upload(ctx, program, func() (io.Reader, error) { return os.Open(b.runner) }, answerTime); err != nil {
+	if err := t.upload(ctx, program, func() (io.ReadCloser, error) { return os.Open(b.runner) }, 0); err != nil {
 		return err
 	}
 	return t.permit(ctx, program, "0111")
@@ -253,9 +254,9 @@ func (b *Backend) discard(ctx context.Context, id string) error {
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
 		err := b.api.remove(ctx, id)
 		switch {
-		case err == nil || status(err) == http.StatusNotFound:
+		case err == nil || httpapi.Status(err) == http.StatusNotFound:
 			return nil
-		case status(err) != http.StatusConflict || !rest(ctx, pause): // it is just becoming something else
+		case httpapi.Status(err) != http.StatusConflict || httpapi.Wait(ctx, pause) != nil: // it is just becoming something else
 			return unavailable("removing a sandbox", err)
 		}
 	}

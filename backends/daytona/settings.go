@@ -2,12 +2,11 @@ package daytona
 
 import (
 	"errors"
-	"net"
-	"net/url"
 	"regexp"
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/httpapi"
 )
 
 // Config says with which Daytona to work and how.
@@ -45,7 +44,7 @@ func Defaults() *Config {
 // Settings are the keys of backends.daytona.
 func (c *Config) Settings() []backends.Setting {
 	return []backends.Setting{
-		{Key: "url", Into: &c.URL, Check: isAPI},
+		{Key: "url", Into: &c.URL, Check: httpapi.CheckAddress},
 		{Key: "api_key", Into: &c.APIKey},
 		{Key: "target", Into: &c.Target},
 		{Key: "image", Into: &c.Image, Check: isImage},
@@ -57,7 +56,7 @@ func (c *Config) Settings() []backends.Setting {
 // Check wants a key.
 func (c *Config) Check() error {
 	if !c.APIKey.Given() {
-		return errors.New("backends.daytona lacks api_key, such as {env: DAYTONA_API_KEY}")
+		return errors.New("api_key is missing: say where the key is, as in {env: DAYTONA_API_KEY}")
 	}
 	return nil
 }
@@ -70,26 +69,6 @@ func (c *Config) DefaultImage() string { return c.Image }
 
 // Make makes the backend.
 func (c *Config) Make(in backends.House) (backends.Backend, error) { return New(*c, in) }
-
-// isAPI takes addresses by which no key is told to whoever listens.
-func isAPI(address string) error {
-	parsed, err := url.Parse(address)
-	if err == nil && parsed.User != nil {
-		return errors.New("want an address without a user: give the key as api_key")
-	}
-	if err != nil || parsed.Host == "" || parsed.RawQuery != "" || !safe(parsed) {
-		return errors.New("want https://host/path, or http:// of this machine")
-	}
-	return nil
-}
-
-func safe(address *url.URL) bool {
-	if address.Scheme == "https" {
-		return true
-	}
-	ip := net.ParseIP(address.Hostname())
-	return address.Scheme == "http" && (address.Hostname() == "localhost" || ip != nil && ip.IsLoopback())
-}
 
 // mostName bounds names, rather than their patterns do: each of these would be a
 // program of that length, made at every start.

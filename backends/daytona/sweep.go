@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+
+	"github.com/bailiff-dev/bailiff/internal/httpapi"
 )
 
 // Sweep removes the owner's sandboxes by their labels. One that holds a named
@@ -50,7 +52,7 @@ func (b *Backend) owned(ctx context.Context, labels map[string]string) ([]machin
 // halt stops a machine and waits until it is. One that is not there is no fault.
 func (b *Backend) halt(ctx context.Context, id string) error {
 	m, err := b.api.machine(ctx, id)
-	if status(err) == http.StatusNotFound {
+	if httpapi.Status(err) == http.StatusNotFound {
 		return nil
 	}
 	if err == nil && m.State != stopped && m.State != archived {

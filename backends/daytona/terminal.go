@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/coder/websocket"
@@ -33,17 +32,14 @@ type terminal struct {
 // connect takes a terminal that was opened, and wants a sign of life so often. A ctx
 // that ends cuts the connecting only.
 func (t tools) connect(ctx context.Context, id string, life time.Duration) (*terminal, error) {
-	header := http.Header{}
-	if err := t.authorize(header); err != nil {
-		return nil, err
-	}
 	address := t.base + "/process/pty/" + url.PathEscape(id) + "/connect"
-	socket, response, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(address, "http"), &websocket.DialOptions{HTTPClient: t.http, HTTPHeader: header})
+	var socket *websocket.Conn
+	err := t.Upgrade(func(by *http.Client, header http.Header) (response *http.Response, err error) {
+		socket, response, err = websocket.Dial(ctx, address, &websocket.DialOptions{HTTPClient: by, HTTPHeader: header})
+		return response, err
+	})
 	if err != nil {
-		if response != nil && response.StatusCode != http.StatusSwitchingProtocols {
-			return nil, &fault{code: response.StatusCode, message: "it did not connect the terminal"}
-		}
-		return nil, fmt.Errorf("connecting the terminal: %w", plain(err))
+		return nil, fmt.Errorf("connecting the terminal: %w", err)
 	}
 	socket.SetReadLimit(mostBytes)
 	c := &terminal{socket: socket}

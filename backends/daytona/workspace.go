@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/httpapi"
 )
 
 // A machine that holds a named workspace is named after it with a number. Where a
@@ -23,19 +24,23 @@ const (
 	labelEmpty  = "bailiff.empty"
 )
 
-// carryTime bounds the moving of a workspace from one machine to another.
-const carryTime = 10 * time.Minute
+const (
+	// carryTime bounds the moving of a workspace from one machine to another, and
+	// stripTime the removal of what lies beside one.
+	carryTime = 10 * time.Minute
+	stripTime = 100 * time.Second
+)
 
 // carried is where a workspace lies on its way.
 const carried = folder + "/carried"
 
 func keptName(spec backends.Spec, number int) string {
-	return fmt.Sprintf("bailiff-%s-%d", digest(spec.Owner, spec.Workspace), number)
+	return fmt.Sprintf("bailiff-%s-%d", backends.Digest(spec.Owner, spec.Workspace), number)
 }
 
 // openKept opens the machine that holds the workspace, or one that it is carried to.
 func (b *Backend) openKept(ctx context.Context, image string, spec backends.Spec) (backends.Sandbox, error) {
-	release, err := b.hold(ctx, digest(spec.Owner, spec.Workspace))
+	release, err := b.hold(ctx, backends.Digest(spec.Owner, spec.Workspace))
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +125,7 @@ func (b *Backend) latest(ctx context.Context, spec backends.Spec) (found machine
 	}
 	for {
 		m, err := b.api.machine(ctx, keptName(spec, number+1))
-		if status(err) == http.StatusNotFound {
+		if httpapi.Status(err) == http.StatusNotFound {
 			break
 		}
 		if err != nil {
@@ -162,7 +167,7 @@ func (b *Backend) strip(ctx context.Context, m machine) error {
 	if err != nil {
 		return err
 	}
-	return t.run(ctx, "for d in /home /tmp /var/tmp /dev/shm; do [ ! -d $d ] || find $d/ -xdev -mindepth 1 -delete || exit 1; done", answerTime)
+	return t.run(ctx, "for d in /home /tmp /var/tmp /dev/shm; do [ ! -d $d ] || find $d/ -xdev -mindepth 1 -delete || exit 1; done", stripTime)
 }
 
 func (b *Backend) restart(ctx context.Context, m machine) (machine, error) {
@@ -229,11 +234,7 @@ func (b *Backend) carry(ctx context.Context, from, to machine) error {
 	if err := target.makeFolder(ctx, folder, "0711"); err != nil {
 		return err
 	}
-	content := func() (io.Reader, error) {
-		here, there := io.Pipe()
-		go func() { there.CloseWithError(source.download(ctx, carried, there, carryTime)) }()
-		return here, nil
-	}
+	content := func() (io.ReadCloser, error) { return source.download(ctx, carried) }
 	if err := target.upload(ctx, carried, content, carryTime); err != nil {
 		return err
 	}

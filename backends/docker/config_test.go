@@ -22,7 +22,7 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 		{"a lack that cannot be accepted", Config{Runner: "r", AcceptMissing: []string{"network"}}, `"network"`},
 		{"an address that is none", Config{Runner: "r", Host: "nonsense"}, "nonsense"},
 		{"an address by ssh of nobody", Config{Runner: "r", Host: "ssh://host", SSH: remote.Way{Agent: "a", KnownHosts: []string{"k"}}}, "user@name"},
-		{"an address by ssh without a key", Config{Runner: "r", Host: "ssh://ana@host", SSH: remote.Way{KnownHosts: []string{"k"}}}, "lacks a key or an agent (set it in backends.docker.ssh)"},
+		{"an address by ssh without a key", Config{Runner: "r", Host: "ssh://ana@host", SSH: remote.Way{KnownHosts: []string{"k"}}}, "lacks a key or an agent (set it in ssh)"},
 		{"a port without a number", Config{Runner: "r", Host: "tcp://engine"}, "tcp://engine"},
 		{"certificates for a socket", Config{Runner: "r", Host: "unix:///sock", TLS: TLS{CA: "c"}}, "tls is for"},
 		{"a key of ssh for a port", Config{Runner: "r", Host: "tcp://127.0.0.1:1", SSH: remote.Way{Keys: []string{"k"}}}, "ssh is for"},

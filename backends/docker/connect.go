@@ -114,7 +114,7 @@ func (c Config) dialer(at location, machine *remote.Host) (dialer, error) {
 	case files != (TLS{}):
 		return files.over(at), files.check()
 	case !at.loopback():
-		return nil, fmt.Errorf("the Docker engine at %s is spoken to without TLS: set backends.docker.tls with ca, cert and key, or DOCKER_CERT_PATH", at)
+		return nil, fmt.Errorf("the Docker engine at %s is spoken to without TLS: set tls with ca, cert and key, or DOCKER_CERT_PATH", at)
 	}
 	return at.dialPort, nil
 }

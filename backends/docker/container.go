@@ -3,14 +3,13 @@ package docker
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"path"
 	"slices"
 	"strconv"
 	"time"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/backends/shelf"
@@ -46,7 +45,7 @@ func (b *Backend) create(ctx context.Context, name string, spec backends.Spec, f
 	host.Mounts, host.Tmpfs = mounts, b.inMemory(engine, spec, found)
 	made, err := b.engine.ContainerCreate(ctx, b.config(spec, found), host, nil, nil, name)
 	if err != nil && host.StorageOpt != nil && !client.IsErrConnectionFailed(err) {
-		if err := b.missing(diskMB, fmt.Sprintf("the Docker engine cannot bound a container's root (%v)", err)); err != nil {
+		if err := b.missing(diskMB, fmt.Sprintf("the Docker engine cannot bound a container's root (%s)", bailiff.Foreign(err.Error()))); err != nil {
 			return "", err
 		}
 		host.StorageOpt = nil
@@ -253,17 +252,8 @@ func (b *Backend) incapable(ctx context.Context, got container.InspectResponse, 
 // specHash is equal for specs that may share a sandbox.
 func specHash(spec backends.Spec) string {
 	spec.Expires = time.Time{}
-	return digest(fmt.Sprintf("%#v", spec))
+	return backends.Digest(fmt.Sprintf("%#v", spec))
 }
 
 // hashed labels a name without telling it.
-func hashed(name string) string { return "sha256:" + digest(name) }
-
-// digest is short enough for names that people read.
-func digest(parts ...string) string {
-	h := sha256.New()
-	for _, part := range parts {
-		fmt.Fprintf(h, "%d:%s", len(part), part)
-	}
-	return hex.EncodeToString(h.Sum(nil))[:32]
-}
+func hashed(name string) string { return "sha256:" + backends.Digest(name) }

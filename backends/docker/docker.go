@@ -48,6 +48,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/internal/remote"
@@ -271,7 +272,7 @@ func (b *Backend) fault(doing string, err error) error {
 	case client.IsErrConnectionFailed(err):
 		lost.why = "the connection ended: see that it runs"
 	default:
-		return fmt.Errorf("%w: %s: %w", backends.ErrUnavailable, doing, err)
+		return fmt.Errorf("%w: %s: %w", backends.ErrUnavailable, doing, bailiff.ForeignError(err))
 	}
 	b.forget()
 	return fmt.Errorf("%w: cannot reach the Docker engine at %s: %s", backends.ErrUnavailable, b.at, lost.why)

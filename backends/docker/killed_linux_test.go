@@ -104,7 +104,7 @@ func populate(t *testing.T, b *Backend, spec backends.Spec) backends.Sandbox {
 	if err := b.engine.ContainerKill(t.Context(), stopped.ID(), "KILL"); err != nil {
 		t.Fatal(err)
 	}
-	created(t, b, "bailiff-never-"+digest(t.Name()), spec)
+	created(t, b, "bailiff-never-"+backends.Digest(t.Name()), spec)
 	return live
 }
 

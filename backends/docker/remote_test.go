@@ -148,7 +148,7 @@ func TestAnEngineIsNotSpokenToInTheClearButOnThisMachine(t *testing.T) {
 		if fine != (err == nil) || fine != (cfg.Check() == nil) {
 			t.Errorf("New says %v and Check %v to %s", err, cfg.Check(), host)
 		}
-		if err != nil && !strings.Contains(err.Error(), "backends.docker.tls") {
+		if err != nil && !strings.Contains(err.Error(), "set tls with ca, cert and key") {
 			t.Errorf("New says %v, want what to set", err)
 		}
 	}

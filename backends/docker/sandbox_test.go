@@ -80,8 +80,8 @@ func TestVolumesOfEarlierVersionsAreRemovedToo(t *testing.T) {
 	b := testBackend(t)
 	me := owner(t)
 	for name, labels := range map[string]map[string]string{
-		"bailiff-runner-" + digest(me):    {labelOwner: me, labelRunner: "x"},
-		"bailiff-workspace-" + digest(me): {labelOwner: me, labelWorkspace: "w"},
+		"bailiff-runner-" + backends.Digest(me):    {labelOwner: me, labelRunner: "x"},
+		"bailiff-workspace-" + backends.Digest(me): {labelOwner: me, labelWorkspace: "w"},
 	} {
 		if _, err := b.engine.VolumeCreate(t.Context(), volume.CreateOptions{Name: name, Labels: labels}); err != nil {
 			t.Fatal(err)
@@ -131,7 +131,7 @@ func TestSweeping(t *testing.T) {
 	foreign.Owner += "-other"
 	t.Cleanup(func() { removeAll(t, foreign.Owner) })
 	kept, left, other := open(t, b, spec), open(t, b, spec), open(t, b, foreign)
-	neverStarted := created(t, b, "bailiff-never-"+digest(spec.Owner), spec)
+	neverStarted := created(t, b, "bailiff-never-"+backends.Digest(spec.Owner), spec)
 	stopped := open(t, b, spec)
 	if err := b.engine.ContainerKill(t.Context(), stopped.ID(), "KILL"); err != nil {
 		t.Fatal(err)

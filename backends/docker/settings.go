@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/httpapi"
 	"github.com/bailiff-dev/bailiff/internal/remote"
 )
 
@@ -20,15 +21,15 @@ func (c *Config) Settings() []backends.Setting {
 	return []backends.Setting{
 		{Key: "host", Into: &c.Host, Check: isEngine},
 		{Key: "tls", Into: []backends.Setting{
-			{Key: "ca", Into: &c.TLS.CA, Path: true},
-			{Key: "cert", Into: &c.TLS.Cert, Path: true},
-			{Key: "key", Into: &c.TLS.Key, Path: true},
+			{Key: "ca", Into: &c.TLS.CA, Path: true, Present: httpapi.IsRoots},
+			{Key: "cert", Into: &c.TLS.Cert, Path: true, Present: backends.IsPublic},
+			{Key: "key", Into: &c.TLS.Key, Path: true, Present: c.TLS.isKey},
 		}},
 		{Key: "ssh", Into: c.SSH.Settings()},
 		{Key: "image", Into: &c.Image},
 		{Key: "user", Into: &c.User, Check: backends.IsUnprivileged},
 		{Key: "accept_missing_limits", Into: &c.AcceptMissing, Valid: acceptable},
-		{Key: "mounts_allowed", Into: &c.MountsAllowed, Path: true, Check: backends.IsMountable},
+		{Key: "mounts_allowed", Into: &c.MountsAllowed, Path: true, Check: backends.IsMountable, Present: backends.IsThere},
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 func (c Config) machine(at location) (*remote.Host, error) {
 	host, err := c.SSH.To(at.host(), c.StateDir)
 	if err != nil {
-		return nil, fmt.Errorf("reaching the Docker engine at %s: %w (set it in backends.docker.ssh)", at, err)
+		return nil, fmt.Errorf("reaching the Docker engine at %s: %w (set it in ssh)", at, err)
 	}
 	return host, nil
 }

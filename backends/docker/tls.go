@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/httpapi"
 	"github.com/bailiff-dev/bailiff/internal/trust"
 	"github.com/docker/docker/client"
 )
@@ -76,11 +78,11 @@ func (f TLS) shake(ctx context.Context, conn *tls.Conn) (net.Conn, error) {
 func (f TLS) read() (*tls.Config, error) {
 	cfg := &tls.Config{MinVersion: tls.VersionTLS12}
 	var err error
-	if f.CA != "" {
-		cfg.RootCAs, err = authorities(f.CA)
+	if cfg.RootCAs, err = httpapi.Roots(f.CA); err != nil {
+		return nil, fmt.Errorf("reading backends.docker.tls.ca: %w", err)
 	}
-	if err != nil || f.Cert == "" {
-		return cfg, err
+	if f.Cert == "" {
+		return cfg, nil
 	}
 	own, err := pair(f.Cert, f.Key)
 	if err != nil {
@@ -88,18 +90,6 @@ func (f TLS) read() (*tls.Config, error) {
 	}
 	cfg.Certificates = []tls.Certificate{own}
 	return cfg, nil
-}
-
-func authorities(path string) (*x509.CertPool, error) {
-	text, err := trust.Public(path)
-	all := x509.NewCertPool()
-	if err == nil && !all.AppendCertsFromPEM(text) {
-		err = fmt.Errorf("%s holds no certificate", path)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading backends.docker.tls.ca: %w", err)
-	}
-	return all, nil
 }
 
 func pair(cert, key string) (own tls.Certificate, err error) {
@@ -116,6 +106,16 @@ func pair(cert, key string) (own tls.Certificate, err error) {
 		err = fmt.Errorf("the certificate in %s has expired: renew it", cert)
 	}
 	return own, err
+}
+
+// isKey says what is wrong with a key, alone and, where that is well, with the
+// certificate.
+func (f TLS) isKey(path string) error {
+	if err := backends.IsSecret(path); err != nil || backends.IsPublic(f.Cert) != nil {
+		return err
+	}
+	_, err := pair(f.Cert, path)
+	return err
 }
 
 // mistake says what is wrong with a certificate, and where it can be put right.

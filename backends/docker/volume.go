@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/shelf"
 	"github.com/containerd/errdefs"
@@ -35,7 +36,7 @@ const (
 	workspaceVolumes = "bailiff-workspace-"
 )
 
-func ownersVolumes(kind, owner string) string { return kind + digest(owner)[:12] + "-" }
+func ownersVolumes(kind, owner string) string { return kind + backends.Digest(owner)[:12] + "-" }
 
 // runnerVolume returns the name of the volume that holds the runner's program,
 // making it on first use. Owner and content are in the name, so that no sidecar
@@ -56,7 +57,7 @@ func (b *Backend) runnerVolume(ctx context.Context, owner, image string) (string
 	defer b.seeding.Unlock()
 	return made.Name, b.seed(made, func() error {
 		content, err := os.ReadFile(b.cfg.Runner)
-		if err == nil && digest(string(content)) != sum {
+		if err == nil && backends.Digest(string(content)) != sum {
 			err = errors.New("the runner's file was changed at this moment")
 		}
 		if err != nil {
@@ -114,7 +115,7 @@ func (b *Backend) ownWorkspace(ctx context.Context, spec backends.Spec, image st
 }
 
 func workspaceVolumeName(owner, workspace string) string {
-	return ownersVolumes(workspaceVolumes, owner) + digest(workspace)
+	return ownersVolumes(workspaceVolumes, owner) + backends.Digest(workspace)
 }
 
 // Workspaces lists the owner's named workspaces by the labels of their volumes.
@@ -187,7 +188,7 @@ func (b *Backend) makeVolume(ctx context.Context, options volume.CreateOptions) 
 	switch {
 	case err == nil:
 	case size != "" && !client.IsErrConnectionFailed(err):
-		return made, fmt.Errorf("%w (%w)", errNoQuota, err)
+		return made, fmt.Errorf("%w (%w)", errNoQuota, bailiff.ForeignError(err))
 	default:
 		return made, b.fault("making volume "+options.Name, err)
 	}
@@ -277,6 +278,6 @@ func (p *program) sum(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p.stat, p.digest = stat, digest(string(content))
+	p.stat, p.digest = stat, backends.Digest(string(content))
 	return p.digest, nil
 }

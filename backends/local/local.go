@@ -20,7 +20,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/runner"
@@ -106,7 +105,6 @@ func (b *Backend) Open(ctx context.Context, spec backends.Spec) (backends.Sandbo
 	}
 	cmd := exec.Command(b.cfg.Runner)
 	cmd.Env, cmd.Dir = []string{}, "/"
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	child, err := runner.Launch(ctx, cmd, runner.Place{Home: b.home, Workspace: b.cfg.Workdir}, nothing, nothing)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", backends.ErrUnavailable, err)

@@ -6,7 +6,7 @@ var _ backends.Maker = (*Config)(nil)
 
 // Settings are the keys of backends.local.
 func (c *Config) Settings() []backends.Setting {
-	return []backends.Setting{{Key: "workdir", Into: &c.Workdir, Path: true}}
+	return []backends.Setting{{Key: "workdir", Into: &c.Workdir, Path: true, Present: backends.IsFolder}}
 }
 
 // Check finds nothing that one key does not tell.

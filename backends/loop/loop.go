@@ -15,6 +15,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+
+	"github.com/bailiff-dev/bailiff/internal/subprocess"
 )
 
 // The programs that make a file system: the second takes the folder away in
@@ -52,8 +54,8 @@ func Make(ctx context.Context, path string, sizeMB int) error {
 		{maker, "-q", "-F", "-m", "0", "-E", "nodiscard,lazy_itable_init=1,lazy_journal_init=1", part},
 		{editor, "-w", "-R", "rmdir lost+found", part},
 	} {
-		if out, err := exec.CommandContext(ctx, step[0], step[1:]...).CombinedOutput(); err != nil {
-			return fmt.Errorf("making a file system of %d MiB: %s: %w: %s", sizeMB, step[0], err, out)
+		if _, err := subprocess.Output(ctx, subprocess.Command(ctx, step[0], step[1:]...)); err != nil {
+			return fmt.Errorf("making a file system of %d MiB: %w", sizeMB, err)
 		}
 	}
 	return os.Rename(part, path)

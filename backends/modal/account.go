@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/modal-labs/modal-client/go"
 	"google.golang.org/grpc"
@@ -22,7 +22,10 @@ const answerWithin = 30 * time.Second
 var patience = 20 * time.Second
 
 // token is what Modal knows a sidecar by.
-type token struct{ id, secret string }
+type token struct {
+	id     string
+	secret bailiff.Secret
+}
 
 // account is Modal's client for one token. A token that was renewed makes another
 // account; the old one stays for the sandboxes that were made with it.
@@ -45,7 +48,7 @@ func (b *Backend) use() (*account, error) {
 	if b.current == nil || b.current.token != now {
 		made, err := connect(b.cfg, now)
 		if err != nil {
-			return nil, fmt.Errorf("%w: making a client of Modal: %s", backends.ErrUnavailable, now.conceal(err.Error()))
+			return nil, fmt.Errorf("%w: making a client of Modal: %w", backends.ErrUnavailable, bailiff.ForeignError(err, now.secret))
 		}
 		if b.current != nil {
 			b.current.drop()
@@ -77,7 +80,7 @@ func (c *Config) token() (token, error) {
 	if err != nil {
 		return token{}, fmt.Errorf("backends.modal.token_secret: %w", err)
 	}
-	return token{id.Reveal(), secret.Reveal()}, nil
+	return token{id.Reveal(), secret}, nil
 }
 
 // connect makes a client that knows of no other token than this one, whatever lies
@@ -85,7 +88,7 @@ func (c *Config) token() (token, error) {
 func connect(cfg Config, t token) (*account, error) {
 	a := &account{token: t, users: 1}
 	params := &modal.ClientParams{
-		TokenID: t.id, TokenSecret: t.secret, Environment: cfg.Environment, Logger: cfg.Log, MaxThrottleWait: &patience,
+		TokenID: t.id, TokenSecret: t.secret.Reveal(), Environment: cfg.Environment, Logger: cfg.Log, MaxThrottleWait: &patience,
 		GRPCUnaryInterceptors: []grpc.UnaryClientInterceptor{a.overhear},
 	}
 	empty(&params.Config)
@@ -121,24 +124,12 @@ func (a *account) fault(ctx context.Context, doing string, err error) error {
 		return fmt.Errorf("%w: %s: %w", backends.ErrUnavailable, doing, late)
 	}
 	told := status.Convert(err)
+	said := bailiff.Foreign(told.Message(), a.token.secret)
 	if code := told.Code(); code == codes.Unauthenticated || code == codes.PermissionDenied {
 		return fmt.Errorf("%w: %s: Modal refuses the token (%s): renew what backends.modal.token_id and token_secret name",
-			backends.ErrUnavailable, doing, a.quote(told.Message()))
+			backends.ErrUnavailable, doing, said)
 	}
-	return fmt.Errorf("%w: %s: %s", backends.ErrUnavailable, doing, a.quote(told.Message()))
-}
-
-// quote makes one line of bounded length of what Modal said.
-func (a *account) quote(said string) string {
-	line := []rune(strings.Join(strings.Fields(a.token.conceal(said)), " "))
-	if len(line) > 300 {
-		line = append(line[:300], '…')
-	}
-	return string(line)
-}
-
-func (t token) conceal(text string) string {
-	return strings.ReplaceAll(text, t.secret, "[secret]")
+	return fmt.Errorf("%w: %s: %s", backends.ErrUnavailable, doing, said)
 }
 
 func isGone(err error) bool {

@@ -94,6 +94,26 @@ func TestFaultsThatStayAreToldAndLeaveNothing(t *testing.T) {
 	}
 }
 
+func TestWhatModalSaysIsOneHarmlessLineWithoutTheToken(t *testing.T) {
+	hostile := status.Error(codes.PermissionDenied, "a\x1b]0;owned\a\nlevel=INFO "+tokenSecret)
+	harmless := func(err error) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), "a]0;owned level=INFO [secret]") || strings.ContainsAny(err.Error(), "\x1b\a\n") {
+			t.Errorf("the fault is %q", err)
+		}
+	}
+	cloud := newCloud(t)
+	b := testBackend(t)
+	cloud.befall("AppGetOrCreate", fault{err: hostile})
+	harmless(b.Ready(t.Context()))
+	sb := open(t, b, testSpec(t))
+	cloud.mu.Lock()
+	cloud.cuts = []cut{{1, hostile}}
+	cloud.mu.Unlock()
+	_, err := sb.Run(t.Context(), shell("echo begun; sleep 1000"), func([]byte) {})
+	harmless(err)
+}
+
 func TestAMakingThatHangsEndsWithItsCallerAndLeavesNothing(t *testing.T) {
 	cloud := newCloud(t)
 	cloud.befall("SandboxCreateV2", fault{hang: true, after: true})

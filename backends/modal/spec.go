@@ -1,8 +1,6 @@
 package modal
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -115,20 +113,14 @@ func lifetime(expires time.Time) time.Duration {
 }
 
 func tags(name string, spec backends.Spec) map[string]string {
-	all := map[string]string{tagName: name, tagOwner: digest(spec.Owner), tagSession: digest(spec.Session)}
+	all := map[string]string{tagName: name, tagOwner: backends.Digest(spec.Owner), tagSession: backends.Digest(spec.Session)}
 	if spec.Workspace != "" {
-		all[tagWorkspace] = digest(spec.Workspace)
+		all[tagWorkspace] = backends.Digest(spec.Workspace)
 	}
 	if !spec.Expires.IsZero() {
 		all[tagExpires] = strconv.FormatInt(spec.Expires.Unix(), 10)
 	}
 	return all
-}
-
-// digest stands for a name without telling it.
-func digest(name string) string {
-	sum := sha256.Sum256([]byte(name))
-	return hex.EncodeToString(sum[:16])
 }
 
 func isImageID(name string) bool { return strings.HasPrefix(name, "im-") }

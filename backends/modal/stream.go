@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/backends/runner/gather"
 	"github.com/modal-labs/modal-client/go"
@@ -24,22 +25,29 @@ const (
 // carries input takes a journey there and back, and may never end.
 type stream struct {
 	*gather.Writer
+	account *account
 	machine *modal.Sandbox
 	process *modal.ContainerProcess
 	left    sync.Once
 }
 
-func converse(machine *modal.Sandbox, process *modal.ContainerProcess) *stream {
-	s := &stream{machine: machine, process: process}
+func converse(a *account, machine *modal.Sandbox, process *modal.ContainerProcess) *stream {
+	s := &stream{account: a, machine: machine, process: process}
 	s.Writer = gather.New(most, s.carry, func(error) { s.leave() })
 	return s
 }
 
-func (s *stream) Read(p []byte) (int, error) { return s.process.Stdout.Read(p) }
+func (s *stream) Read(p []byte) (int, error) {
+	n, err := s.process.Stdout.Read(p)
+	if err != nil && err != io.EOF {
+		err = fmt.Errorf("reading from the sandbox: %w", bailiff.ForeignError(err, s.account.token.secret))
+	}
+	return n, err
+}
 
 func (s *stream) carry(load []byte) error {
 	if _, err := s.process.Stdin.Write(load); err != nil {
-		return fmt.Errorf("writing to the sandbox: %w", err)
+		return fmt.Errorf("writing to the sandbox: %w", bailiff.ForeignError(err, s.account.token.secret))
 	}
 	return nil
 }

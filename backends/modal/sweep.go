@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/modal-labs/modal-client/go"
 )
 
@@ -22,7 +23,7 @@ func (b *Backend) Sweep(ctx context.Context, owner string, keep func(id string) 
 	if err != nil {
 		return 0, err
 	}
-	found, err := a.tagged(ctx, app, tagOwner, digest(owner))
+	found, err := a.tagged(ctx, app, tagOwner, backends.Digest(owner))
 	if err != nil {
 		return 0, err
 	}

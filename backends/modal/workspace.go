@@ -23,7 +23,7 @@ func volumeName(owner, workspace string) string {
 	return ownersVolumes(owner) + base64.RawURLEncoding.EncodeToString([]byte(workspace))
 }
 
-func ownersVolumes(owner string) string { return "bailiff-" + digest(owner)[:12] + "-" }
+func ownersVolumes(owner string) string { return "bailiff-" + backends.Digest(owner)[:12] + "-" }
 
 func workspaceOf(spec backends.Spec) string {
 	if spec.Workspace == "" {

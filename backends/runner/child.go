@@ -10,7 +10,9 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/excerpt"
+	"github.com/bailiff-dev/bailiff/internal/subprocess"
 )
 
 // Child is a runner that is a child process of this one, or below one.
@@ -49,14 +51,15 @@ type Held struct {
 	err     error
 }
 
-// Hold starts the command, whose standard input and output are closed here. What is
-// to be done once it has started, admit does, or else it is killed. What before,
-// prepare does, on the thread that starts the command and serves nothing else, so
-// that namespaces which it enters are the command's alone and go with it. The end of
-// its standard error becomes part of the error.
+// Hold starts the command in a session of its own; its standard input and output are
+// closed here. What is to be done once it has started, admit does, or else it is killed
+// with its process group. What before, prepare does, on the thread that starts the
+// command and serves nothing else, so that namespaces which it enters are the command's
+// alone and go with it. The end of its standard error becomes part of the error.
 func Hold(cmd *exec.Cmd, prepare, admit func() error) (*Held, error) {
 	h := &Held{exited: make(chan struct{})}
 	cmd.Stderr, cmd.WaitDelay = &h.words, time.Second
+	subprocess.Part(cmd)
 	started := make(chan error)
 	go h.hold(cmd, prepare, started)
 	if err := <-started; err != nil {
@@ -71,8 +74,12 @@ func Hold(cmd *exec.Cmd, prepare, admit func() error) (*Held, error) {
 }
 
 func (h *Held) kill() {
-	_ = h.process.Kill()
-	<-h.exited
+	select {
+	case <-h.exited: // its number may be another's
+	default:
+		_ = subprocess.End(h.process)
+		<-h.exited
+	}
 }
 
 // Wait waits for its end, which is an error unless it ended well, with the end of its
@@ -87,7 +94,7 @@ func (h *Held) Wait() error {
 
 // explain adds the end of its standard error.
 func (h *Held) explain(err error) error {
-	if said := h.words.String(); said != "" {
+	if said := bailiff.Foreign(h.words.String()); said != "" {
 		return fmt.Errorf("%w (%s)", err, said)
 	}
 	return err

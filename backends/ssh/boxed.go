@@ -2,16 +2,12 @@ package ssh
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
 
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/backends/bubblewrap"
 	"github.com/bailiff-dev/bailiff/backends/runner"
+	"github.com/bailiff-dev/bailiff/backends/ssh/inside"
 	"github.com/bailiff-dev/bailiff/internal/remote"
 )
 
@@ -29,32 +25,32 @@ func (*boxed) Isolated() bool { return true }
 
 // Ready has the host make a sandbox with limits, to see whether it can.
 func (b *boxed) Ready(ctx context.Context) error {
-	_, err := b.answer(ctx, bubblewrap.Question{Ask: bubblewrap.Try})
+	_, err := b.answer(ctx, inside.Question{Ask: inside.Try})
 	return err
 }
 
 // Sweep ends what the host holds of sandboxes whose makers there are gone.
 func (b *boxed) Sweep(ctx context.Context, owner string, _ func(id string) bool) (int, error) {
-	a, err := b.answer(ctx, bubblewrap.Question{Ask: bubblewrap.Sweep, Owner: owner})
+	a, err := b.answer(ctx, inside.Question{Ask: inside.Sweep, Owner: owner})
 	return a.Swept, err
 }
 
 // Workspaces lists those that the host keeps.
 func (b *boxed) Workspaces(ctx context.Context, owner string) ([]string, error) {
-	a, err := b.answer(ctx, bubblewrap.Question{Ask: bubblewrap.List, Owner: owner})
+	a, err := b.answer(ctx, inside.Question{Ask: inside.List, Owner: owner})
 	return a.Workspaces, err
 }
 
 // RemoveWorkspace deletes one on the host.
 func (b *boxed) RemoveWorkspace(ctx context.Context, owner, workspace string) error {
-	_, err := b.answer(ctx, bubblewrap.Question{Ask: bubblewrap.Remove, Owner: owner, Workspace: workspace})
+	_, err := b.answer(ctx, inside.Question{Ask: inside.Remove, Owner: owner, Workspace: workspace})
 	return err
 }
 
 // Open has a sandbox made and greets the runner inside.
 func (b *boxed) Open(ctx context.Context, spec backends.Spec) (backends.Sandbox, error) {
 	var opened *sandbox
-	err := b.ask(ctx, bubblewrap.Question{Ask: bubblewrap.Open, Spec: spec}, func(process *remote.Process, _ bubblewrap.Answer) (err error) {
+	err := b.ask(ctx, inside.Question{Ask: inside.Open, Spec: spec}, func(process *remote.Process, _ inside.Answer) (err error) {
 		opened, err = attach(ctx, process, runner.Place{PIDs: spec.PIDs, Linger: b.host.Silence()})
 		return err
 	})
@@ -65,8 +61,8 @@ func (b *boxed) Open(ctx context.Context, spec backends.Spec) (backends.Sandbox,
 }
 
 // answer asks what a line answers.
-func (b *boxed) answer(ctx context.Context, q bubblewrap.Question) (answer bubblewrap.Answer, err error) {
-	err = b.ask(ctx, q, func(process *remote.Process, a bubblewrap.Answer) error {
+func (b *boxed) answer(ctx context.Context, q inside.Question) (answer inside.Answer, err error) {
+	err = b.ask(ctx, q, func(process *remote.Process, a inside.Answer) error {
 		answer = a
 		return process.Close()
 	})
@@ -74,9 +70,9 @@ func (b *boxed) answer(ctx context.Context, q bubblewrap.Question) (answer bubbl
 }
 
 // ask puts a question to the host. Who takes the answer has the process too.
-func (b *boxed) ask(ctx context.Context, q bubblewrap.Question, take func(*remote.Process, bubblewrap.Answer) error) error {
+func (b *boxed) ask(ctx context.Context, q inside.Question, take func(*remote.Process, inside.Answer) error) error {
 	err := b.with(ctx, func(g ground) error {
-		q.Begin, q.Config = rand.Text(), b.cfg.Inside
+		q.Config = b.cfg.Inside
 		q.Config.Name, q.Config.Runner, q.Config.StateDir = "ssh", g.installed[runnerName], g.folder
 		process, err := b.start(ctx, g, g.folder, hostName)
 		if err != nil {
@@ -97,50 +93,12 @@ func (b *boxed) ask(ctx context.Context, q bubblewrap.Question, take func(*remot
 	return fmt.Errorf("%w: %w", backends.ErrUnavailable, err)
 }
 
-// put says the question and reads the line that answers it.
-func put(ctx context.Context, process *remote.Process, q bubblewrap.Question) (answer bubblewrap.Answer, err error) {
+// put puts a question for as long as the context lasts.
+func put(ctx context.Context, process *remote.Process, q inside.Question) (inside.Answer, error) {
 	defer context.AfterFunc(ctx, func() { process.Close() })()
-	text, err := json.Marshal(q)
-	if err != nil {
-		return answer, err
+	answer, err := inside.Put(process, q)
+	if ctx.Err() != nil {
+		err = ctx.Err()
 	}
-	go func() { _, _ = process.Write(append(text, '\n')) }()
-	line, err := lineOf(process, q.Begin)
-	switch {
-	case ctx.Err() != nil:
-		return answer, ctx.Err()
-	case err != nil:
-		return answer, fmt.Errorf("asking %s: %w", hostName, err)
-	}
-	if err := json.Unmarshal([]byte(line), &answer); err != nil {
-		return answer, fmt.Errorf("reading what %s says: %w", hostName, err)
-	}
-	if answer.Fault != nil {
-		return answer, answer.Fault
-	}
-	return answer, nil
-}
-
-// longestLine bounds what is read of the host before its answer ends.
-const longestLine = 4 << 20
-
-// lineOf is the rest of the line that begins with a word, and reads no byte beyond:
-// what follows is the runner's.
-func lineOf(from io.Reader, begin string) (string, error) {
-	var line strings.Builder
-	var b [1]byte
-	for range longestLine {
-		if _, err := io.ReadFull(from, b[:]); err != nil {
-			return "", err
-		}
-		if b[0] != '\n' {
-			line.WriteByte(b[0])
-			continue
-		}
-		if rest, found := strings.CutPrefix(line.String(), begin); found {
-			return rest, nil
-		}
-		line.Reset()
-	}
-	return "", errors.New("it says much, but no answer")
+	return answer, err
 }

@@ -88,6 +88,18 @@ func TestAHostIsServedWhateverItsShellSaysFirst(t *testing.T) {
 	}
 }
 
+func TestAnAccountThatMayRunNothingSaysSo(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("SKIPPED WITHOUT ROOT: only root can give a user another shell")
+	}
+	server := remotetest.Serve(t, remotetest.Options{Shell: "/usr/sbin/nologin"})
+	err := made(t, section(server, server.User(t))).Ready(t.Context())
+	const said = `its login shell ran no script, but said "This account is currently not available."`
+	if err == nil || !strings.Contains(err.Error(), said) {
+		t.Errorf("the error is %v, want one that says %s", err, said)
+	}
+}
+
 // A machine that calls itself otherwise is served with what lies beside the runner for
 // such ones. What lies there is this machine's, or it could not be run.
 func TestAHostOfAnotherArchitectureGetsItsOwnRunner(t *testing.T) {
@@ -149,6 +161,32 @@ func TestAFolderThatAllowsNoProgramsOrIsSomebodyElsesIsRefused(t *testing.T) {
 	cfg.Folder = server.Home // where root could write
 	if err := made(t, cfg).Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "not the own folder") {
 		t.Errorf("not ready: %v, want an error that says whose the folder is", err)
+	}
+}
+
+func TestAFolderThatWasThereKeepsItsPermissions(t *testing.T) {
+	server := remotetest.Serve(t, remotetest.Options{})
+	owner, err := os.Stat(server.Home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for mode, fault := range map[os.FileMode]string{
+		0o777 | os.ModeSticky: "name a folder for bailiff alone", 0o770: "name a folder for bailiff alone", 0o755: "", 0o700: "",
+	} {
+		t.Run(mode.String(), func(t *testing.T) {
+			cfg := section(server, server.User(t))
+			cfg.Folder = filepath.Join(server.Home, rand.Text())
+			if err := errors.Join(os.Mkdir(cfg.Folder, 0o700), os.Chown(cfg.Folder, int(owner.Sys().(*syscall.Stat_t).Uid), -1), os.Chmod(cfg.Folder, mode)); err != nil {
+				t.Fatal(err)
+			}
+			err := made(t, cfg).Ready(t.Context())
+			if (err == nil) != (fault == "") || err != nil && !strings.Contains(err.Error(), fault) {
+				t.Errorf("not ready: %v, want an error that speaks of %q", err, fault)
+			}
+			if now, err := os.Stat(cfg.Folder); err != nil || now.Mode()&^os.ModeDir != mode {
+				t.Errorf("the folder is %v, %v, want it left as it was", now.Mode(), err)
+			}
+		})
 	}
 }
 

@@ -31,7 +31,7 @@ func (c *Config) Settings() []backends.Setting {
 func within(list []backends.Setting) []backends.Setting {
 	for i, s := range list {
 		if s.Path {
-			list[i].Path, list[i].Check = false, both(isAbsolute, s.Check)
+			list[i].Path, list[i].Check, list[i].Present = false, both(isAbsolute, s.Check), nil
 		}
 	}
 	return list

@@ -15,8 +15,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/backends/bubblewrap"
+	"github.com/bailiff-dev/bailiff/backends/ssh/inside"
 	"github.com/bailiff-dev/bailiff/internal/remote"
 	"github.com/bailiff-dev/bailiff/internal/words"
 )
@@ -58,7 +59,7 @@ func (s *site) with(ctx context.Context, do func(ground) error) error {
 			err = do(g)
 		}
 	}
-	var said *bubblewrap.Fault
+	var said *inside.Fault
 	if err != nil && !errors.As(err, &said) {
 		s.remember(nil)
 	}
@@ -102,11 +103,11 @@ var architectures = map[string]string{"x86_64": "amd64", "aarch64": "arm64"}
 
 func (s *site) recognize(lines []string) (ground, error) {
 	if len(lines) < 4 || !path.IsAbs(lines[3]) {
-		return ground{}, fmt.Errorf("looking at the host: it said %q, want its system, machine, user and home", lines)
+		return ground{}, fmt.Errorf("looking at the host: it said %q, want its system, machine, user and home", bailiff.Foreign(strings.Join(lines, " ")))
 	}
 	g := ground{arch: architectures[lines[1]], home: path.Clean(lines[3]), folder: s.cfg.Folder, installed: map[string]string{}}
 	if lines[0] != "Linux" || g.arch == "" {
-		return ground{}, fmt.Errorf("the host is %s on %s, want Linux on x86_64 or aarch64", lines[0], lines[1])
+		return ground{}, fmt.Errorf("the host is %s on %s, want Linux on x86_64 or aarch64", bailiff.Foreign(lines[0]), bailiff.Foreign(lines[1]))
 	}
 	switch {
 	case g.folder != "":
@@ -151,7 +152,7 @@ func (s *site) install(ctx context.Context, was ground) (ground, error) {
 		}
 		backends.Step(ctx, "installing %s on the host", p.name)
 		if _, err := s.run(ctx, installing(g.folder, g.installed[p.name], p.mode, content), content); err != nil {
-			return g, fmt.Errorf("installing %s in %s on the host: %w", p.name, g.folder, err)
+			return g, fmt.Errorf("installing %s in %s on the host: %w", p.name, bailiff.Foreign(g.folder), err)
 		}
 	}
 	s.remember(&g)
@@ -160,12 +161,14 @@ func (s *site) install(ctx context.Context, was ground) (ground, error) {
 
 // installing is a script that makes a program of its input, in a folder that nobody
 // else can change, and tries whether it can be run. It takes those away that were not
-// used for long.
+// used for long. A folder that was there before is left as it is or refused, never
+// changed: it may be one like /tmp, which the whole machine needs as it is.
 func installing(folder, file, mode string, content []byte) string {
 	sum := sha256.Sum256(content)
 	return fmt.Sprintf(`d=%s f=%s p=%s; umask 077; `, words.Enclose(folder), words.Enclose(file), words.Enclose(file+"."+rand.Text())) +
-		`mkdir -p "$d" || exit 1; ` + above(folder) +
-		`[ -n "$(find "$d" -prune -type d -user "$u")" ] || { echo it is not the own folder of this user >&2; exit 1; }; chmod 711 "$d" || exit 1; ` +
+		`mkdir -p -m 711 "$d" || exit 1; ` + above(folder) +
+		`[ -n "$(find "$d" -prune -type d -user "$u")" ] || { echo it is not the own folder of this user >&2; exit 1; }; ` +
+		`[ -z "$(find "$d" -prune '(' ` + writable + ` ')')" ] || { echo others may write it: name a folder for bailiff alone >&2; exit 1; }; ` +
 		`trap "rm -f \"\$p\"" EXIT; cat >"$p" || exit 1; ` +
 		`[ "$(sha256sum <"$p" | cut -c 1-64)" = ` + hex.EncodeToString(sum[:]) + ` ] || { echo what arrived is not what was sent >&2; exit 1; }; ` +
 		`chmod 500 "$p" && "$p" </dev/null || { echo it cannot be run: is the folder on a file system that allows no programs, noexec? >&2; exit 1; }; ` +
@@ -249,8 +252,9 @@ func (s *site) run(ctx context.Context, script string, input []byte) (string, er
 		return "", ctx.Err()
 	}
 	_, answer, found := strings.Cut(string(said), begin+"\n")
-	if err == nil && !found {
-		err = fmt.Errorf("its shell said %q instead of running a script", said)
+	if f := new(failed); !found && (err == nil || errors.As(err, &f)) {
+		f.cause = fmt.Errorf("its login shell ran no script, but said %q", bailiff.Foreign(string(said)))
+		err = f
 	}
 	return answer, err
 }

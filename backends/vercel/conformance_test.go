@@ -3,21 +3,21 @@ package vercel
 import (
 	"log/slog"
 	"testing"
-	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 // account is a backend of the fake's account.
-func account(tb testing.TB, f *fake) *Backend {
+func account(tb testing.TB, f *fake, change ...func(*Config)) *Backend {
 	tb.Helper()
 	tb.Setenv("VERCEL_TOKEN", fakeToken)
 	cfg := Defaults()
 	cfg.Team, cfg.Project, cfg.Endpoint = fakeTeam, fakeProject, f.server.URL
-	b := makeOf(tb, cfg)
-	b.api.pause = 10 * time.Millisecond
-	return b
+	for _, c := range change {
+		c(cfg)
+	}
+	return makeOf(tb, cfg)
 }
 
 func makeOf(tb testing.TB, cfg *Config) *Backend {

@@ -227,35 +227,3 @@ func TestAMachineOfAnotherKindIsNotTaken(t *testing.T) {
 		}
 	}
 }
-
-func TestTheTokenIsForVercelAlone(t *testing.T) {
-	asked := make(chan string, 10)
-	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.Header.Get("Authorization") }))
-	t.Cleanup(other.Close)
-	f := newFake(t)
-	b := account(t, f)
-	f.inject("GET /v2/sandboxes", 1, func(w http.ResponseWriter, r *http.Request) bool {
-		http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
-		return false
-	})
-	if err := b.Ready(t.Context()); err == nil || len(asked) > 0 {
-		t.Errorf("a redirection came to %v, and somebody else was asked with %d tokens", err, len(asked))
-	}
-}
-
-func TestAnAnswerWithoutEndIsNotRead(t *testing.T) {
-	f := newFake(t)
-	b := account(t, f)
-	f.inject("GET /v2/sandboxes", mostTries, func(w http.ResponseWriter, _ *http.Request) bool {
-		for range 64 {
-			if _, err := w.Write(make([]byte, 1<<20)); err != nil {
-				return false
-			}
-		}
-		t.Error("all of it was read")
-		return false
-	})
-	if err := b.Ready(t.Context()); err == nil {
-		t.Error("it is taken for an answer")
-	}
-}

@@ -2,9 +2,7 @@ package vercel
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"fmt"
 	"regexp"
 	"strings"
@@ -22,12 +20,7 @@ const (
 )
 
 // ofOwner begins the names of all that belongs to an owner.
-func ofOwner(owner string) string { return prefix + digest(owner)[:ownerLength] + "-" }
-
-func digest(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:16])
-}
+func ofOwner(owner string) string { return prefix + backends.Digest(owner)[:ownerLength] + "-" }
 
 var plain = regexp.MustCompile(`^[a-z0-9]+$`)
 

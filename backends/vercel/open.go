@@ -10,6 +10,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/backends/runner/armour"
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
+	"github.com/bailiff-dev/bailiff/internal/httpapi"
 )
 
 // cleanUp is how long the removal of a machine may take whose user has gone.
@@ -75,8 +76,8 @@ func (b *Backend) lend(ctx context.Context, w wanted) (id string, err error) {
 
 // running waits until a machine runs.
 func (b *Backend) running(ctx context.Context, m session) (session, error) {
-	for m.Status == "pending" {
-		if err := sleep(ctx, b.api.pause); err != nil {
+	for pause := 50 * time.Millisecond; m.Status == "pending"; pause = min(2*pause, time.Second) {
+		if err := httpapi.Wait(ctx, pause); err != nil {
 			return m, fmt.Errorf("waiting for a machine at Vercel: %w", err)
 		}
 		next, err := b.api.session(ctx, m.ID)

@@ -113,9 +113,9 @@ const workspaceFolder = "/workspace"
 // tags tell who looks at Vercel's list what a machine is. Sessions are told by
 // digest: their names may tell who talks to whom.
 func tags(spec backends.Spec) map[string]string {
-	all := map[string]string{"bailiff": "sandbox", "owner": digest(spec.Owner), "session": digest(spec.Session)}
+	all := map[string]string{"bailiff": "sandbox", "owner": backends.Digest(spec.Owner), "session": backends.Digest(spec.Session)}
 	if spec.Workspace != "" {
-		all["workspace"] = digest(spec.Workspace)
+		all["workspace"] = backends.Digest(spec.Workspace)
 	}
 	if !spec.Expires.IsZero() {
 		all["expires"] = spec.Expires.UTC().Format(time.RFC3339)

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
@@ -21,7 +20,7 @@ import (
 type line struct {
 	*mailbox.Sender
 	said   *io.PipeReader
-	logs   *http.Response
+	logs   io.ReadCloser
 	cancel context.CancelFunc
 	last   excerpt.Last // of standard error
 }
@@ -38,7 +37,7 @@ func (s *sandbox) follow(ctx context.Context, command string) (*line, error) {
 	stop := context.AfterFunc(ctx, cancel)
 	logs, err := s.backend.api.logs(life, s.machine, command)
 	if !stop() && err == nil {
-		logs.Body.Close()
+		logs.Close()
 		err = ctx.Err()
 	}
 	if err != nil {
@@ -66,7 +65,7 @@ var errLogEnded = errors.New("the log of the runner has come to its end")
 
 // listen passes on what the runner says until its log ends.
 func (l *line) listen(to io.Writer) error {
-	entries := bufio.NewScanner(l.logs.Body)
+	entries := bufio.NewScanner(l.logs)
 	entries.Buffer(make([]byte, 64<<10), longestEntry)
 	for entries.Scan() {
 		if len(bytes.TrimSpace(entries.Bytes())) == 0 {
@@ -117,5 +116,5 @@ func (l *line) Close() error {
 	l.cancel()
 	_ = l.Sender.Close() // neither fails
 	_ = l.said.Close()
-	return l.logs.Body.Close()
+	return l.logs.Close()
 }

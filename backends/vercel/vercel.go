@@ -31,6 +31,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/httpapi"
 )
 
 // Config says whose machines are used.
@@ -102,7 +103,7 @@ func (b *Backend) Ready(ctx context.Context) error {
 	if _, err := os.Stat(b.cfg.Runner); err != nil {
 		return fmt.Errorf("%w: finding the runner: %w", backends.ErrUnavailable, err)
 	}
-	if _, err := b.api.page(ctx, "bailiff-", "", 1); err != nil {
+	if err := b.api.mayList(ctx); err != nil {
 		return unavailable("asking Vercel for machines", err)
 	}
 	return nil
@@ -110,11 +111,8 @@ func (b *Backend) Ready(ctx context.Context) error {
 
 // unavailable words a fault for whoever set the backend up.
 func unavailable(doing string, err error) error {
-	var refused *refusal
-	if errors.As(err, &refused) {
-		if hint := hints[refused.Status]; hint != "" {
-			return fmt.Errorf("%w: %s: %w; %s", backends.ErrUnavailable, doing, err, hint)
-		}
+	if hint := hints[httpapi.Status(err)]; hint != "" {
+		return fmt.Errorf("%w: %s: %w; %s", backends.ErrUnavailable, doing, err, hint)
 	}
 	return fmt.Errorf("%w: %s: %w", backends.ErrUnavailable, doing, err)
 }

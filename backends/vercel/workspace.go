@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/httpapi"
 )
 
 // bringDrive finds or makes the drive of a named workspace, empty if none is named,
@@ -30,7 +31,7 @@ func (b *Backend) bringDrive(ctx context.Context, spec backends.Spec) (string, e
 		if time.Now().After(deadline) {
 			return "", fmt.Errorf("%w: the workspace is a drive that another machine has still (%s), and one at a time can have it", backends.ErrUnavailable, drive.Sandbox)
 		}
-		if err := sleep(ctx, b.patience/50); err != nil {
+		if err := httpapi.Wait(ctx, b.patience/50); err != nil {
 			return "", fmt.Errorf("waiting for the workspace's drive: %w", err)
 		}
 	}
@@ -39,7 +40,7 @@ func (b *Backend) bringDrive(ctx context.Context, spec backends.Spec) (string, e
 // getDrive keeps the size of a drive that has another one already.
 func (b *Backend) getDrive(ctx context.Context, name string, size int64) (drive, error) {
 	found, err := b.api.drive(ctx, name, b.cfg.Region, size)
-	if size > 0 && isStatus(err, http.StatusConflict) {
+	if size > 0 && httpapi.Status(err) == http.StatusConflict {
 		return b.api.drive(ctx, name, b.cfg.Region, 0)
 	}
 	return found, err

@@ -9,12 +9,12 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/bailiff-dev/bailiff/backends/bubblewrap"
+	"github.com/bailiff-dev/bailiff/backends/ssh/inside"
 )
 
 func main() {
 	syscall.Umask(0o022) // folders on the way to workspaces are passed by their user
-	if err := bubblewrap.Serve(os.Stdin, os.Stdout); err != nil {
+	if err := inside.Serve(os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "bailiff-host:", err)
 		os.Exit(125)
 	}

@@ -41,11 +41,7 @@ func newApprovalsList(configPath *string) *cobra.Command {
 		Example: `  bailiff approvals list
   bailiff approvals list --state denied --user telegram:42 --output json`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			door, err := operatorDoor(cmd.ErrOrStderr(), *configPath)
-			if err != nil {
-				return err
-			}
+		RunE: atDoor(configPath, func(cmd *cobra.Command, door *client.Client, _ []string) error {
 			if q.State = bailiff.ApprovalState(state); state == "all" {
 				q.State = ""
 			}
@@ -54,7 +50,7 @@ func newApprovalsList(configPath *string) *cobra.Command {
 				return err
 			}
 			return show(cmd, format, list, func(w io.Writer) { printApprovals(w, list, more) })
-		},
+		}),
 	}
 	f := cmd.Flags()
 	f.StringVar(&state, "state", "pending", "pending, approved, denied, expired, void, cancelled or all")
@@ -253,17 +249,13 @@ func newApprovalsGrants(configPath *string) *cobra.Command {
 		Long:    "Lists what approvals have left behind, the oldest first.\n\nExit status: 0, or 1 if no sidecar answers.",
 		Example: "  bailiff approvals grants --output json",
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			door, err := operatorDoor(cmd.ErrOrStderr(), *configPath)
-			if err != nil {
-				return err
-			}
+		RunE: atDoor(configPath, func(cmd *cobra.Command, door *client.Client, _ []string) error {
 			list, err := door.Grants(cmd.Context())
 			if err != nil {
 				return err
 			}
 			return show(cmd, format, list, func(w io.Writer) { printGrants(w, list) })
-		},
+		}),
 	}
 	outputFlag(cmd, &format)
 	return cmd
@@ -300,11 +292,7 @@ func newApprovalsRevoke(configPath *string) *cobra.Command {
 		Long:    "Ends a grant; what it let run must be asked for again.\n\nExit status: 0 if it is revoked, 1 if not.",
 		Example: "  bailiff approvals revoke g-x4t",
 		Args:    oneID("grant"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			door, err := operatorDoor(cmd.ErrOrStderr(), *configPath)
-			if err != nil {
-				return err
-			}
+		RunE: atDoor(configPath, func(cmd *cobra.Command, door *client.Client, args []string) error {
 			id, err := grantID(cmd.Context(), door, args[0])
 			if err != nil {
 				return err
@@ -315,7 +303,7 @@ func newApprovalsRevoke(configPath *string) *cobra.Command {
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: revoked, %s for %s\n", g.ID, g.Scope, brief(covers(g), 200))
 			return err
-		},
+		}),
 	}
 }
 

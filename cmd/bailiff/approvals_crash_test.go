@@ -306,7 +306,7 @@ func (l *life) runs() map[string]int {
 // step twice, with the same time.
 func (l *life) redeemed() map[string]int {
 	seen := map[string][]string{}
-	err := audit.Tail(l.t.Context(), filepath.Join(l.folder, "state"), 1_000_000, false, func(line []byte) error {
+	err := audit.Tail(l.t.Context(), filepath.Join(l.folder, "state"), audit.Selection{Last: 1_000_000}, func(line []byte) error {
 		e, err := readEvent(line)
 		if message := e.Custom.Message; err == nil && strings.HasPrefix(message, "redeemed: ") && !slices.Contains(seen[e.Custom.Approval.ID], e.Timestamp) {
 			seen[e.Custom.Approval.ID] = append(seen[e.Custom.Approval.ID], e.Timestamp)

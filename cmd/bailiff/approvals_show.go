@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiff-dev/bailiff/gateway/client"
+
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/approval"
@@ -29,11 +31,7 @@ characters that change the direction, is written out.
 Exit status: 0, or 1 if there is none of that id.`,
 		Example: "  bailiff approvals show a-7k2",
 		Args:    oneID("approval"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			door, err := operatorDoor(cmd.ErrOrStderr(), *configPath)
-			if err != nil {
-				return err
-			}
+		RunE: atDoor(configPath, func(cmd *cobra.Command, door *client.Client, args []string) error {
 			id, err := approvalID(cmd.Context(), door, args[0])
 			if err != nil {
 				return err
@@ -46,7 +44,7 @@ Exit status: 0, or 1 if there is none of that id.`,
 				return show(cmd, format, shown, nil)
 			}
 			return printApproval(cmd.OutOrStdout(), shown, markerFor(cmd.OutOrStdout()))
-		},
+		}),
 	}
 	outputFlag(cmd, &format)
 	return cmd

@@ -39,11 +39,7 @@ Exit status: 0 when it is left, 1 if no sidecar answers or it goes away.`,
 		Example: `  bailiff approvals watch
   bailiff approvals watch --output json | jq .`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			door, err := operatorDoor(cmd.ErrOrStderr(), *configPath)
-			if err != nil {
-				return err
-			}
+		RunE: atDoor(configPath, func(cmd *cobra.Command, door *client.Client, _ []string) error {
 			if format != "table" && format != "json" {
 				return fmt.Errorf("--output is %q, want table or json", format)
 			}
@@ -52,7 +48,7 @@ Exit status: 0 when it is left, 1 if no sidecar answers or it goes away.`,
 				return told(door.Events(cmd.Context(), printEvents(out, format)))
 			}
 			return told(watchScreen(cmd.Context(), door, in.(*os.File), out))
-		},
+		}),
 	}
 	outputFlag(cmd, &format)
 	return cmd

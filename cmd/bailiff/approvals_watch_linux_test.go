@@ -46,7 +46,7 @@ func newDesk(t *testing.T) *desk {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = errors.Join(book.Close(), log.Close()) })
-	handler, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: &sidecar{}, Sandboxes: operated{}, Approvals: book, Grants: book, Freezer: book, Decisions: log,
+	handler, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: &sidecar{}, Sandboxes: operated{}, Approvals: book, Grants: book, Freezer: book, Decisions: log, Lawbook: lawbook{},
 		Who: gateway.ByPeer(func(uint32, string) approval.Approver {
 			return approval.Approver{Person: "ana", Credential: "uid:1000", Channel: "operator"}
 		})})

@@ -2,14 +2,18 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/audit"
+	"github.com/bailiff-dev/bailiff/internal/guard"
 )
 
 func newAudit(configPath *string) *cobra.Command {
@@ -26,18 +30,20 @@ Exit status: see the subcommands.`,
 }
 
 func newAuditTail(configPath *string) *cobra.Command {
-	var format string
-	var lines int
-	var follow bool
+	var format, filter, since string
+	var selection audit.Selection
 	cmd := &cobra.Command{
 		Use:   "tail",
 		Short: "Print the last events",
 		Long: `Prints the last events of the decision log, and with --follow those that come.
-"--output json" prints the lines as they are on disk.
+"--filter" picks those for which a condition in CEL holds, over the fields of an event
+as "--output json" prints them; "--since" those from a time on, all of them unless
+"-n" says how many.
 
 Exit status: 0, or 1 if the log cannot be read.`,
-		Example: "  bailiff audit tail -n 50 --follow",
-		Args:    cobra.NoArgs,
+		Example: `  bailiff audit tail -n 50 --follow
+  bailiff audit tail --since 24h --filter 'result.outcome == "deny" && input.session.platform == "slack"'`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadConfig(*configPath)
 			if err != nil {
@@ -46,15 +52,52 @@ Exit status: 0, or 1 if the log cannot be read.`,
 			if format != "table" && format != "json" {
 				return fmt.Errorf("--output is %q, want table or json", format)
 			}
-			return audit.Tail(cmd.Context(), cfg.StateDir, lines, follow, func(line []byte) error {
+			if err := pick(&selection, filter, since); err != nil {
+				return err
+			}
+			if since != "" && !cmd.Flags().Changed("lines") {
+				selection.Last = math.MaxInt
+			}
+			return audit.Tail(cmd.Context(), cfg.StateDir, selection, func(line []byte) error {
 				return printEvent(cmd.OutOrStdout(), format, line)
 			})
 		},
 	}
-	cmd.Flags().IntVarP(&lines, "lines", "n", 20, "how many of the last events")
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with those that come")
+	cmd.Flags().IntVarP(&selection.Last, "lines", "n", 20, "how many of the last events")
+	cmd.Flags().BoolVarP(&selection.Follow, "follow", "f", false, "go on with those that come")
+	cmd.Flags().StringVar(&filter, "filter", "", "a condition in CEL on the events")
+	cmd.Flags().StringVar(&since, "since", "", "only events from this time on, such as 90m (ago), 2026-01-31 or 2026-01-31T08:00:00Z")
 	outputFlag(cmd, &format)
 	return cmd
+}
+
+// pick has a selection take the events from a time on for which a filter holds; either
+// may be empty.
+func pick(s *audit.Selection, filter, since string) (err error) {
+	if filter != "" {
+		condition, err := guard.OfEvent(filter)
+		if err != nil {
+			return fmt.Errorf("--filter: %w", err)
+		}
+		s.Match = condition.Holds
+	}
+	if since != "" {
+		s.Since, err = moment(since, time.Now())
+	}
+	return err
+}
+
+// moment reads a time: how long ago, a day (UTC), or a day and a time.
+func moment(text string, now time.Time) (time.Time, error) {
+	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
+		return now.Add(-ago), nil
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("--since is %q, want how long ago, such as 90m, or a time, such as 2026-01-31 or 2026-01-31T08:00:00Z", text)
 }
 
 // logged is what a line of the table shows of an event.
@@ -82,7 +125,8 @@ func printEvent(w io.Writer, format string, line []byte) error {
 		return err
 	}
 	var e logged
-	if err := json.Unmarshal(line, &e); err != nil {
+	var masked *json.UnmarshalTypeError // all the rest is read
+	if err := json.Unmarshal(line, &e); err != nil && !errors.As(err, &masked) {
 		return fmt.Errorf("reading an event: %w", err)
 	}
 	_, err := fmt.Fprintf(w, "%-30s  %-9s  %-24s  %s\n", e.Timestamp, e.Custom.Event, visible(e.Custom.Session), visible(e.about()))
@@ -120,8 +164,9 @@ func newAuditVerify(configPath *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Find lines that were edited, removed, reordered or cut off",
-		Long: `Checks every line of the decision log against its chain of hashes and against
-the count that is kept outside the log's folder.
+		Long: `Checks every line of the decision log, over all of its files, against its chain of
+hashes and against the count that is kept outside the log's folder. What retention
+removed is not missed; what anybody else removed is.
 
 Exit status: 0 if the log is whole, 2 if it was tampered with, 1 if it cannot be read.`,
 		Example: "  bailiff audit verify --output json",
@@ -154,5 +199,8 @@ func printVerification(w io.Writer, report audit.Report) {
 	}
 	if len(report.Faults) == 0 {
 		fmt.Fprintf(w, "%d lines in %d segments are as they were written\n", report.Lines, report.Segments)
+		if report.Retired > 0 {
+			fmt.Fprintf(w, "retention removed the %d lines before them: the log is whole from line %d on\n", report.Retired, report.Retired+1)
+		}
 	}
 }

@@ -82,7 +82,7 @@ const userMark = "the-user-of-this-request"
 // benchCase is a request, its input document, and the median time of the bare
 // evaluation.
 func benchCase(b *testing.B) (request, input []byte, bare time.Duration) {
-	policies, err := openPolicies(b.Context(), config.Default(catalogue.All()), nil, nil)
+	policies, err := openLast(b.Context(), config.Default(catalogue.All()))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
 )
@@ -17,7 +18,9 @@ func newCheck(configPath *string) *cobra.Command {
 		Use:   "check",
 		Short: "Check the configuration and the policies",
 		Long: `Checks the configuration, the policies it names, that the policies use the input
-as its schema describes it, and that their tables say what policies look up.
+as its schema describes it, and that their tables say what policies look up. Looks,
+too, at what backends will use: files of credentials, keys and certificates, images,
+folders. So run it as the sidecar's user; a variable that is not set here only warns.
 Prints every fault as file:line and says what would be right. It runs no tests: see "bailiff test".
 
 Exit status: 0 if all is well, 1 otherwise.`,
@@ -66,23 +69,59 @@ type checkFault struct {
 // error says that there is none to look at.
 func check(configPath string) (checkReport, error) {
 	report := checkReport{Faults: []checkFault{}, Warnings: []string{}}
-	cfg, err := loadConfig(configPath)
+	path, err := config.Find(configPath)
+	if err != nil {
+		return report, err
+	}
+	cfg, outlook, err := config.Check(path, catalogue.All())
 	var faults config.Faults
 	if errors.As(err, &faults) {
-		for _, f := range faults {
-			report.Faults = append(report.Faults, checkFault{f.File, f.Line, f.Key, f.Message, f.Error()})
-		}
+		report.add(faults)
 		return report, nil
 	}
 	if err != nil {
 		return report, err
 	}
-	for _, f := range pdp.Check(cfg.Policies.Paths) {
-		report.Faults = append(report.Faults, checkFault{f.File, f.Line, "", f.Message, f.String()})
+	report.add(outlook.Faults)
+	report.checkPolicies(cfg)
+	if path == "" {
+		report.Warnings = append(report.Warnings, "there is no configuration: none is named by --config or BAILIFF_CONFIG, none stands in the usual places, so the defaults were checked")
+	}
+	for _, doubt := range outlook.Doubts {
+		report.Warnings = append(report.Warnings, doubt.Error())
 	}
 	report.Warnings = append(report.Warnings, cfg.Warnings()...)
 	report.Sound = len(report.Faults) == 0
 	return report, nil
+}
+
+// checkPolicies checks those that the configuration names; of a bundle the last one that
+// the sidecar kept.
+func (r *checkReport) checkPolicies(cfg *config.Config) {
+	policies := pdp.Config{Paths: cfg.Policies.Paths}
+	if cfg.Policies.Bundle == nil {
+		r.addPolicies(pdp.Check(policies))
+	} else if archive, err := lastArchive(cfg); err == nil {
+		policies.Archive = archive
+		r.addPolicies(pdp.Check(policies))
+	} else {
+		r.Warnings = append(r.Warnings, "the policies of the bundle were not checked: "+err.Error())
+	}
+	if len(cfg.Policies.Shadow) > 0 {
+		r.addPolicies(pdp.Check(pdp.Config{Paths: cfg.Policies.Shadow}))
+	}
+}
+
+func (r *checkReport) addPolicies(faults []pdp.Fault) {
+	for _, f := range faults {
+		r.Faults = append(r.Faults, checkFault{f.File, f.Line, "", f.Message, f.String()})
+	}
+}
+
+func (r *checkReport) add(faults config.Faults) {
+	for _, f := range faults {
+		r.Faults = append(r.Faults, checkFault{f.File, f.Line, f.Key, f.Message, f.Error()})
+	}
 }
 
 // lines are for standard error, unless all of it is printed as JSON.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiff-dev/bailiff/gateway/client"
+
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/console"
 	"github.com/bailiff-dev/bailiff/internal/approval"
@@ -28,11 +30,7 @@ ssh -L 8642:127.0.0.1:8642 MACHINE
 Exit status: 0, or 1 if no sidecar answers or it has no console.`,
 		Example: "  bailiff console",
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			door, err := operatorDoor(cmd.ErrOrStderr(), *configPath)
-			if err != nil {
-				return err
-			}
+		RunE: atDoor(configPath, func(cmd *cobra.Command, door *client.Client, _ []string) error {
 			link, err := door.ConsoleLink(cmd.Context())
 			if err != nil {
 				return withoutConsole(err)
@@ -40,7 +38,7 @@ Exit status: 0, or 1 if no sidecar answers or it has no console.`,
 			fmt.Fprintln(cmd.OutOrStdout(), link.URL)
 			fmt.Fprintf(cmd.ErrOrStderr(), "Open it before %s; it works once.\n", link.ExpiresAt.Local().Format(time.TimeOnly))
 			return nil
-		},
+		}),
 	}
 }
 

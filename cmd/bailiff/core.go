@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"os"
@@ -16,9 +15,11 @@ import (
 	"github.com/bailiff-dev/bailiff/enforcer"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/audit"
+	"github.com/bailiff-dev/bailiff/internal/bundle"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/env"
-	"github.com/bailiff-dev/bailiff/internal/guard"
+	"github.com/bailiff-dev/bailiff/internal/export"
+	"github.com/bailiff-dev/bailiff/internal/history"
 	"github.com/bailiff-dev/bailiff/internal/ledger"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
 	"github.com/bailiff-dev/bailiff/internal/redact"
@@ -33,10 +34,14 @@ type core struct {
 	log       *slog.Logger
 	metrics   *metrics.Metrics
 	page      http.Handler // of the metrics
+	history   *history.History
+	source    *bundle.Source // of the policies; nil where they are files
 	policies  *pdp.PDP
 	variables *env.Sources
 	scrubber  *redact.Scrubber // of what is kept and shown
 	decisions *audit.Log
+	exporter  *export.Exporter // nil if the decision log is sent nowhere
+	shadow    *shadow          // nil if there is none
 	backends  map[string]backends.Backend
 	roster    roster
 	book      *approval.Book
@@ -58,9 +63,9 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*core, 
 		return nil, errors.Join(err, c.abandon())
 	}
 	c.enforcer, err = enforcer.New(enforcer.Config{
-		Decider: c.policies, Recorder: c.decisions, Environ: c.variables, Observer: c.metrics,
+		Decider: c.policies, Recorder: c.recorder(), Environ: c.variables, Observer: c.metrics,
 		Approvals: asked{c.book}, Freezer: asked{c.book}, Throttle: c.throttle, Ledger: c.ledger.Sandboxes, Workspaces: c.ledger.Workspaces,
-		Backends: c.backends, Credentials: cfg.Backends.Credentials(), Owner: owner(cfg.StateDir), Unfinished: unfinished(c.decisions), Log: log,
+		Backends: c.backends, Credentials: cfg.Credentials(), Owner: owner(cfg.StateDir), Unfinished: unfinished(c.decisions), Log: log,
 	})
 	if err != nil {
 		return nil, errors.Join(err, c.abandon())
@@ -82,20 +87,28 @@ func (c *core) load(ctx context.Context) (err error) {
 	registry := metrics.NewRegistry()
 	c.page = metrics.Handler(registry)
 	c.metrics = metrics.New(registry, metrics.Config{Version: version, Backends: names(c.backends)})
+	c.learnListeners()
 	c.throttle = throttle.New(throttle.Shares(c.cfg.Limits.RequestsPerMinute), c.metrics)
-	c.decisions, err = audit.Open(audit.Config{StateDir: c.cfg.StateDir, Observer: c.metrics, Log: c.log,
-		Scrub: c.scrubber.Scrub})
-	if err != nil {
-		return fmt.Errorf("opening the decision log: %w", err)
+	if err := c.openLog(); err != nil {
+		return err
 	}
-	if c.policies, err = openPolicies(ctx, c.cfg, c.log, c); err != nil {
+	if c.history, err = history.Open(policiesDir(c.cfg), c.log); err != nil {
+		return err
+	}
+	if err = c.openPolicies(ctx); err != nil {
 		return err
 	}
 	c.learnTables(ctx) // before anything is counted by them
+	c.castShadow(ctx)
 	if c.ledger, err = ledger.Open(ledger.Config{StateDir: c.cfg.StateDir, Scrub: c.scrubber.Scrub, Log: c.log}); err != nil {
 		return err
 	}
 	return c.openBook()
+}
+
+// mask asks the policies, which are there before any request has an event.
+func (c *core) mask(ctx context.Context, event []byte) (mask any, defined bool, err error) {
+	return c.policies.Mask(ctx, event)
 }
 
 // close stops what runs, first with patience, and leaves nothing open.
@@ -109,6 +122,9 @@ func (c *core) abandon() error {
 	var err error
 	if c.book != nil {
 		err = c.book.Close()
+	}
+	if c.shadow != nil {
+		c.shadow.Close()
 	}
 	if c.decisions != nil {
 		err = errors.Join(err, c.decisions.Close())
@@ -149,6 +165,15 @@ func (c *core) learnTables(ctx context.Context) {
 	c.metrics.Known(tableNames(ctx, c.policies, "platforms"), tableNames(ctx, c.policies, "env"))
 }
 
+// learnListeners lets the names of the agents' listeners be labels.
+func (c *core) learnListeners() {
+	var names []string
+	for _, l := range c.cfg.Agent.Listeners {
+		names = append(names, l.Name)
+	}
+	c.metrics.Listeners(names)
+}
+
 // tableNames lists what one of the policies' tables names.
 func tableNames(ctx context.Context, policies *pdp.PDP, table string) []string {
 	found, _, err := policies.Query(ctx, bailiff.Request{}, bailiff.Circumstances{}, "bailiff/tables/"+table)
@@ -174,25 +199,21 @@ func openVariables(cfg *config.Config) (*env.Sources, error) {
 	return env.Open(sources, home)
 }
 
-func openPolicies(ctx context.Context, cfg *config.Config, log *slog.Logger, observer pdp.Observer) (*pdp.PDP, error) {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		home = ""
-	}
-	guards, err := guard.New(cfg.Guards)
-	if err != nil {
-		return nil, err
-	}
-	return pdp.Open(ctx, pdp.Config{Guard: guards, Paths: cfg.Policies.Paths, RequireTests: cfg.Policies.RequireTests,
-		EvalTimeout: cfg.Policies.EvalTimeout, Home: home, Log: log, Observer: observer})
-}
-
 func unfinished(log *audit.Log) []enforcer.Unfinished {
 	var list []enforcer.Unfinished
 	for _, u := range log.Unfinished(time.Time{}) {
 		list = append(list, enforcer.Unfinished(u))
 	}
 	return list
+}
+
+// bounds are those of the decision log, in its own terms.
+func bounds(d config.DecisionLog) audit.Bounds {
+	const day = 24 * time.Hour
+	return audit.Bounds{
+		SegmentBytes: int64(d.Rotate.Megabytes) << 20, SegmentAge: time.Duration(d.Rotate.Hours) * time.Hour,
+		KeepFor: time.Duration(d.Retain.Days) * day, KeepBytes: int64(d.Retain.Megabytes) << 20,
+	}
 }
 
 // owner names this sidecar among others that use the same engine.

@@ -18,6 +18,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/ledger"
+	"github.com/bailiff-dev/bailiff/internal/records"
 )
 
 func newDecide(configPath *string) *cobra.Command {
@@ -118,7 +119,7 @@ func (c *claim) override(flags *pflag.FlagSet, req *bailiff.Request) {
 
 // decideOffline judges by the configured policies, with the floor under them.
 func decideOffline(ctx context.Context, cfg *config.Config, req bailiff.Request) (bailiff.Decision, error) {
-	policies, err := openPolicies(ctx, cfg, nil, nil)
+	policies, err := openLast(ctx, cfg)
 	if err != nil {
 		return bailiff.Decision{}, err
 	}
@@ -127,7 +128,7 @@ func decideOffline(ctx context.Context, cfg *config.Config, req bailiff.Request)
 		return bailiff.Decision{}, err
 	}
 	e, err := enforcer.New(enforcer.Config{Decider: policies, Recorder: nowhere{}, Environ: variables, Observer: nowhere{},
-		Approvals: unasked{}, Freezer: unasked{}, Ledger: blank[ledger.Sandbox]{}, Workspaces: blank[ledger.Workspace]{}, Backends: planned(cfg.Backends), Credentials: cfg.Backends.Credentials(), Owner: "decide"})
+		Approvals: unasked{}, Freezer: unasked{}, Ledger: blank[ledger.Sandbox]{}, Workspaces: blank[ledger.Workspace]{}, Backends: planned(cfg.Backends), Credentials: cfg.Credentials(), Owner: "decide"})
 	if err != nil {
 		return bailiff.Decision{}, err
 	}
@@ -165,11 +166,12 @@ func (nowhere) SandboxStarted(string, error, time.Duration)                  {}
 func (nowhere) SandboxAdopted(string)                                        {}
 func (nowhere) SandboxHandedOver(string)                                     {}
 func (nowhere) BackendReady(string, bool)                                    {}
+func (nowhere) SweepFailed(string)                                           {}
 func (nowhere) GlassBroken()                                                 {}
 func (nowhere) SandboxReaped(string, string)                                 {}
 
 // blank is a ledger in which nothing stands.
-type blank[T ledger.Entry] struct{}
+type blank[T records.Entry] struct{}
 
 func (blank[T]) Keep(T) error      { return nil }
 func (blank[T]) Drop(string) error { return nil }
@@ -182,7 +184,7 @@ func (unasked) Frozen(bailiff.Session) (string, bool) { return "", false }
 
 func printDecision(w io.Writer, d bailiff.Decision) {
 	fmt.Fprintf(w, "outcome\t%s\n", d.Outcome)
-	for _, r := range reasons(d) {
+	for _, r := range d.Reasons() {
 		fmt.Fprintf(w, "reason\t%s\t%s\n", r.Rule, strings.TrimSpace(r.Message+" "+r.Match))
 	}
 	if d.Backend.Name != "" {
@@ -197,12 +199,4 @@ func printDecision(w io.Writer, d bailiff.Decision) {
 	}
 	fmt.Fprintf(w, "limits\t%d s\t%d bytes of output\n", d.Limits.TimeoutSeconds, d.Limits.OutputBytes)
 	fmt.Fprintf(w, "policies\t%s\n", d.Revision)
-}
-
-// reasons are what the policies said against letting a request run at once.
-func reasons(d bailiff.Decision) []bailiff.Reason {
-	if d.Approval != nil {
-		return d.Approval.Reasons
-	}
-	return d.Denials
 }

@@ -181,7 +181,7 @@ func demoRow(w io.Writer, r demoRequest, a gateway.Answer) {
 
 func ruleNames(d bailiff.Decision) string {
 	var rules []string
-	for _, r := range reasons(d) {
+	for _, r := range d.Reasons() {
 		rules = append(rules, r.Rule)
 	}
 	return strings.Join(slices.Compact(rules), " ")

@@ -34,7 +34,7 @@ func demoCorpus(ctx context.Context, w io.Writer) error {
 	}
 	cfg := config.Default(catalogue.All())
 	cfg.Policies.EvalTimeout = corpusTimeout
-	policies, err := openPolicies(ctx, cfg, nil, nil)
+	policies, err := openLast(ctx, cfg)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (t *tally) count(c corpus.Case, d bailiff.Decision) {
 		t.allow++
 	}
 	spoke := func(r bailiff.Reason) bool { return r.Rule == c.Rule }
-	if d.Outcome != c.Outcome || c.Rule != "" && !slices.ContainsFunc(reasons(d), spoke) {
+	if d.Outcome != c.Outcome || c.Rule != "" && !slices.ContainsFunc(d.Reasons(), spoke) {
 		t.wrong = append(t.wrong, fmt.Sprintf("want %s %s, is %s %s: %s", c.Outcome, c.Rule, d.Outcome, ruleNames(d), short(oneLine(c.Command+c.Code), 80)))
 	}
 }

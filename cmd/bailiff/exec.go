@@ -175,6 +175,17 @@ func hasCode(err error, code string) bool {
 	return errors.As(err, &p) && p.Code == code
 }
 
+// atDoor is a command that does something at the operators' socket.
+func atDoor(configPath *string, do func(cmd *cobra.Command, door *client.Client, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		door, err := operatorDoor(cmd.ErrOrStderr(), *configPath)
+		if err != nil {
+			return err
+		}
+		return do(cmd, door, args)
+	}
+}
+
 // operatorDoor is the operators' socket. Faults of the configuration do not keep
 // anybody from it, whose sidecar may run by what the file said before: a freeze
 // cannot wait until they are mended.

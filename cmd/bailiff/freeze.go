@@ -123,17 +123,13 @@ and grants that were revoked are gone.
 Exit status: 0 if it is thawed, 1 if not, as when it was not frozen by that name.`,
 		Example: "  bailiff thaw --user telegram:42",
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			door, err := operatorDoor(cmd.ErrOrStderr(), *configPath)
-			if err != nil {
-				return err
-			}
+		RunE: atDoor(configPath, func(cmd *cobra.Command, door *client.Client, _ []string) error {
 			f, named := what.freezing()
 			if !named {
 				return whatToThaw(cmd.Context(), door)
 			}
 			thawed := visible(approval.Freeze{Kind: f.Kind, ID: f.ID}.What())
-			err = door.Thaw(cmd.Context(), f.Kind, f.ID)
+			err := door.Thaw(cmd.Context(), f.Kind, f.ID)
 			if hasCode(err, "freeze_unknown") {
 				return fmt.Errorf("%s is not frozen by that name; \"bailiff status\" shows what is", thawed)
 			}
@@ -142,7 +138,7 @@ Exit status: 0 if it is thawed, 1 if not, as when it was not frozen by that name
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "thawed: %s\n", thawed)
 			return err
-		},
+		}),
 	}
 	what.register(cmd)
 	return cmd

@@ -66,7 +66,7 @@ as they say.
 	root.AddCommand(
 		newServe(&configPath), newExec(&configPath), newDecide(&configPath), newTest(&configPath), newCheck(&configPath),
 		newApprovals(&configPath), newFreeze(&configPath), newThaw(&configPath), newConsole(&configPath),
-		newStatus(&configPath), newSandboxes(&configPath), newAudit(&configPath), newMCP(&configPath), newHermes(&configPath),
+		newStatus(&configPath), newSandboxes(&configPath), newPolicies(&configPath), newAudit(&configPath), newReplay(&configPath), newMCP(&configPath), newHermes(&configPath),
 		newDemo(), newVersion(),
 	)
 	namingOne(root)

@@ -15,8 +15,8 @@ import (
 
 // reload puts a new configuration into force as far as a running sidecar can:
 // the agents' listeners with their users, platforms and tokens, how many
-// sandboxes there may be, the people and the routes of approvals. It returns the
-// names of the sections that wait for a restart.
+// sandboxes there may be, how long the decision log stays, the people and the routes
+// of approvals. It returns the names of the sections that wait for a restart.
 func (s *sidecar) reload(ctx context.Context, next *config.Config) (waiting []string, err error) {
 	select {
 	case <-s.up:
@@ -32,7 +32,8 @@ func (s *sidecar) reload(ctx context.Context, next *config.Config) (waiting []st
 		"limits.pending_approvals": next.Limits.PendingApprovals != s.cfg.Limits.PendingApprovals,
 		"guards":                   !slices.Equal(next.Guards, s.cfg.Guards),
 		"runner":                   next.Runner != s.cfg.Runner, "log": next.Log != s.cfg.Log,
-		"agent.data_paths": !slices.Equal(next.Agent.DataPaths, s.cfg.Agent.DataPaths),
+		"decision_log.export": next.DecisionLog.Export != s.cfg.DecisionLog.Export,
+		"agent.data_paths":    !slices.Equal(next.Agent.DataPaths, s.cfg.Agent.DataPaths),
 	} {
 		if changed {
 			waiting = append(waiting, name)
@@ -50,6 +51,7 @@ func (s *sidecar) reload(ctx context.Context, next *config.Config) (waiting []st
 		s.cfg.Limits.RequestsPerMinute = next.Limits.RequestsPerMinute
 		s.throttle.Set(throttle.Shares(next.Limits.RequestsPerMinute))
 	}
+	s.decisions.Bound(bounds(next.DecisionLog))
 	s.cfg.Limits.Sandboxes = next.Limits.Sandboxes
 	s.enforcer.Bound(enforcer.Bounds(next.Limits.Sandboxes))
 	s.enforcer.Warm(enforcer.Warm(next.Limits.Warm))
@@ -73,6 +75,7 @@ func (s *sidecar) replaceListeners(ctx context.Context, listeners []config.Liste
 	}
 	s.closeAgents(context.WithoutCancel(ctx), s.mcps.retire(listeners))
 	s.agents, s.cfg.Agent.Listeners = nil, nil
+	defer s.learnListeners()
 	for i, plan := range plans {
 		d, err := s.openPlan(plan)
 		if err != nil {

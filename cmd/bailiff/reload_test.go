@@ -3,8 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"testing"
 	"time"
@@ -85,6 +87,28 @@ func TestATokenIsRotatedWithoutARestart(t *testing.T) {
 	put()
 	if try("first-token-0123456789") == nil || try("second-token-0123456789") != nil {
 		t.Error("the token was not rotated")
+	}
+}
+
+func TestTheMetricsShowWhenTheListenersOfTheMomentLastBroughtARequest(t *testing.T) {
+	s := startSidecar(t, "backends: {bubblewrap: {}, local: {}}")
+	shown := func() []string {
+		page := httptest.NewRecorder()
+		s.page.ServeHTTP(page, httptest.NewRequest("GET", "/metrics", nil))
+		return regexp.MustCompile(`bailiff_listener_last_decision_timestamp_seconds\{[^}]*\}`).FindAllString(page.Body.String(), -1)
+	}
+	name := s.cfg.Agent.Listeners[0].Name
+	if _, err := s.client(t).Execute(t.Context(), chat("s1", "true"), client.News{}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{fmt.Sprintf("bailiff_listener_last_decision_timestamp_seconds{listener=%q}", name)}; !slices.Equal(shown(), want) {
+		t.Errorf("shown are %v, want %v", shown(), want)
+	}
+	next := *s.cfg
+	next.Agent.Listeners = slices.Clone(next.Agent.Listeners)
+	next.Agent.Listeners[0].Name = "another"
+	if _, err := s.reload(t.Context(), &next); err != nil || len(shown()) > 0 {
+		t.Errorf("of a listener that is gone is shown %v, %v", shown(), err)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiff-dev/bailiff/gateway/client"
+
 	"github.com/bailiff-dev/bailiff/gateway"
 )
 
@@ -32,17 +34,13 @@ func newSandboxesList(configPath *string) *cobra.Command {
 		Long:    "Lists the live sandboxes with their sessions, the oldest first: how many requests,\nbackground processes and Python interpreters of scripts are in each, and when it goes at the latest, in use or not.\n\nExit status: 0, or 1 if no sidecar answers.",
 		Example: "  bailiff sandboxes list --output json",
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			door, err := operatorDoor(cmd.ErrOrStderr(), *configPath)
-			if err != nil {
-				return err
-			}
+		RunE: atDoor(configPath, func(cmd *cobra.Command, door *client.Client, _ []string) error {
 			list, err := door.Sandboxes(cmd.Context())
 			if err != nil {
 				return err
 			}
 			return show(cmd, format, list, func(w io.Writer) { printSandboxes(w, list) })
-		},
+		}),
 	}
 	outputFlag(cmd, &format)
 	return cmd
@@ -64,11 +62,7 @@ func newSandboxesRemove(configPath *string) *cobra.Command {
 		Long:    "Stops and removes one sandbox, with what runs in it and its files. The first twelve\nletters of an id or more will do if no other begins with them.\n\nExit status: 0, or 1 if there is none of that id.",
 		Example: "  bailiff sandboxes remove 3f2a…",
 		Args:    oneID("sandbox"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			door, err := operatorDoor(cmd.ErrOrStderr(), *configPath)
-			if err != nil {
-				return err
-			}
+		RunE: atDoor(configPath, func(cmd *cobra.Command, door *client.Client, args []string) error {
 			list, err := door.Sandboxes(cmd.Context())
 			if err != nil {
 				return err
@@ -78,7 +72,7 @@ func newSandboxesRemove(configPath *string) *cobra.Command {
 				return err
 			}
 			return door.RemoveSandbox(cmd.Context(), id)
-		},
+		}),
 	}
 }
 
@@ -112,16 +106,12 @@ func newSandboxesReap(configPath *string) *cobra.Command {
 		Long:    "Removes every sandbox that no request is using now, and what earlier runs left behind.\n\nExit status: 0, or 1 if no sidecar answers.",
 		Example: "  bailiff sandboxes reap",
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			door, err := operatorDoor(cmd.ErrOrStderr(), *configPath)
-			if err != nil {
-				return err
-			}
+		RunE: atDoor(configPath, func(cmd *cobra.Command, door *client.Client, _ []string) error {
 			removed, err := door.Reap(cmd.Context())
 			if err == nil {
 				fmt.Fprintf(cmd.OutOrStdout(), "%d removed\n", removed)
 			}
 			return err
-		},
+		}),
 	}
 }

@@ -142,7 +142,7 @@ func (s *sidecar) openOperator() error {
 // operatorAPI is what operators can do at every door of theirs.
 func (s *sidecar) operatorAPI(who func(*http.Request) (approval.Approver, bool)) gateway.OperatorConfig {
 	return gateway.OperatorConfig{Statuser: s, Sandboxes: operated{s.enforcer}, Approvals: s.book, Grants: s.book, Freezer: freezer{s.core},
-		Decisions: s.decisions, Who: who}
+		Decisions: s.decisions, Lawbook: lawbook{s.core}, Who: who}
 }
 
 func openDoor(c gateway.DoorConfig, handler http.Handler) (*door, error) {
@@ -193,6 +193,13 @@ func (s *sidecar) background(ctx context.Context) {
 	s.enforcer.Rejudge(ctx) // the policies may be others than when it was let
 	s.serving.Go(func() { s.enforcer.Watch(ctx) })
 	s.serving.Go(func() { s.watchPolicies(ctx) })
+	if s.shadow != nil {
+		s.serving.Go(func() { s.shadow.watch(ctx) })
+	}
+	if s.source != nil {
+		s.serving.Go(func() { s.source.Follow(ctx, s.policies) })
+	}
+	s.serving.Go(func() { s.exporter.Run(ctx, s.decisions.Written) })
 	s.serving.Go(func() { s.sweepAlways(ctx) })
 	s.serving.Go(func() { s.rejudge(ctx) })
 	for _, warning := range s.Status(ctx).Warnings {

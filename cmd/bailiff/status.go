@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiff-dev/bailiff/gateway/client"
+
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 )
@@ -25,11 +27,7 @@ long its sandbox stays, warnings, and what is frozen.
 Exit status: 0, or 1 if no sidecar answers.`,
 		Example: "  bailiff status --output json",
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			door, err := operatorDoor(cmd.ErrOrStderr(), *configPath)
-			if err != nil {
-				return err
-			}
+		RunE: atDoor(configPath, func(cmd *cobra.Command, door *client.Client, _ []string) error {
 			s, err := door.Status(cmd.Context())
 			if err != nil {
 				return err
@@ -42,7 +40,7 @@ Exit status: 0, or 1 if no sidecar answers.`,
 				printStatus(w, s)
 				printFreezes(w, freezes)
 			})
-		},
+		}),
 	}
 	outputFlag(cmd, &format)
 	return cmd

@@ -13,6 +13,9 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/enforcer"
 	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/internal/bundle"
+	"github.com/bailiff-dev/bailiff/metrics"
 )
 
 // Status tells operators what the sidecar is and what is wrong with it.
@@ -56,7 +59,8 @@ func (s *sidecar) policyStatus() gateway.PolicyStatus {
 	for archive, revision := range p.Bundles {
 		bundles[archive] = bailiff.Bundle{Revision: revision}
 	}
-	return gateway.PolicyStatus{Revision: p.Revision, Loaded: p.Loaded, Files: p.Files, Bundles: bundles, Reloaded: p.Reloaded, OK: p.OK, Faults: faults}
+	return gateway.PolicyStatus{Revision: p.Revision, Loaded: p.Loaded, Files: p.Files, Bundles: bundles, Reloaded: p.Reloaded, OK: p.OK, Faults: faults,
+		RolledBack: p.RolledBack, Waiting: p.Waiting}
 }
 
 func (s *sidecar) backendStatus() []gateway.BackendStatus {
@@ -106,7 +110,7 @@ func (s *sidecar) ordinary(ctx context.Context, platform, chat string) gateway.P
 		state.Isolated = backend.Isolated()
 	}
 	if d.Outcome != bailiff.Allow {
-		state.Message = messages(reasons(d))
+		state.Message = messages(d.Reasons())
 	} else if s.enforcer.Readiness()[d.Backend.Name] != nil {
 		state.Message = "Backend " + d.Backend.Name + " is not ready."
 	}
@@ -130,9 +134,19 @@ func messages(list []bailiff.Reason) string {
 }
 
 func (s *sidecar) warnings(platforms []gateway.PlatformStatus, chats []gateway.ChatStatus) []string {
-	all := append(s.configWarnings(), s.variables.Warnings()...)
+	all := slices.Concat(s.configWarnings(), s.variables.Warnings(), s.decisions.Warnings(), s.exporter.Warnings())
 	if err := s.variables.Err(); err != nil {
 		all = append(all, "variables are held back: "+err.Error())
+	}
+	if err := s.decisions.Err(); err != nil {
+		all = append(all, "nothing runs while the decision log cannot be written: "+err.Error())
+	}
+	if err := s.book.Err(); err != nil {
+		all = append(all, "nothing is asked while the book of approvals cannot be written: "+err.Error())
+	}
+	all = append(all, s.policyWarnings()...)
+	if s.shadow != nil {
+		all = append(all, s.shadow.warnings()...)
 	}
 	for _, p := range platforms {
 		if p.Platform != "cli" && p.Backend != "" && !p.Isolated {
@@ -143,6 +157,47 @@ func (s *sidecar) warnings(platforms []gateway.PlatformStatus, chats []gateway.C
 		if c.Platform != "cli" && c.Backend != "" && !c.Isolated {
 			all = append(all, fmt.Sprintf("chat %s of messaging platform %s runs on backend %s, which is not isolated", c.Chat, c.Platform, c.Backend))
 		}
+	}
+	return all
+}
+
+// stale says whether the policies in force may be others than the configuration's.
+func (s *sidecar) stale() bool {
+	p := s.policies.Status()
+	return !p.OK || p.RolledBack != nil || s.unwatched.Load() != nil || s.source != nil && s.source.Status().Fault != nil
+}
+
+// policyWarnings say that the policies in force are not the configuration's, or may
+// not be, or could not be in force again.
+func (s *sidecar) policyWarnings() (all []string) {
+	p := s.policies.Status()
+	if back := p.RolledBack; back != nil {
+		says := "cannot be read"
+		if p.Waiting != "" {
+			says = fmt.Sprintf("say %.12s", p.Waiting)
+		}
+		all = append(all, fmt.Sprintf("rolled back to the policies %.12s by %s since %s, those of the configuration %s; \"bailiff policies resume\" has these in force",
+			back.Revision, back.By, back.At.Format(time.RFC3339), says))
+	}
+	if s.source != nil {
+		all = append(all, sourceWarnings(s.source.Status())...)
+	}
+	if p.Unkept != nil {
+		all = append(all, "the policies in force cannot be rolled back to later: "+p.Unkept.Error())
+	}
+	return all
+}
+
+func sourceWarnings(b bundle.Status) (all []string) {
+	if b.Fault != nil {
+		since := "since the start"
+		if !b.Confirmed.IsZero() {
+			since = "since " + b.Confirmed.Format(time.RFC3339)
+		}
+		all = append(all, fmt.Sprintf("the bundle server has not vouched for the policies in force %s: %v", since, b.Fault))
+	}
+	if b.Unkept != nil {
+		all = append(all, "a start without the bundle server would lack the last good bundle, which cannot be kept: "+b.Unkept.Error())
 	}
 	return all
 }
@@ -190,12 +245,28 @@ func (s *sidecar) openMetrics() error {
 		return fmt.Errorf("opening the metrics page: %w; set metrics.listen to another address, or to \"\" for none", err)
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", s.page)
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		s.metrics.Show(s.state())
+		s.page.ServeHTTP(w, r)
+	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", s.readyz)
 	s.meter = listener
 	s.metered = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	return nil
+}
+
+// state is what the metrics show of this moment.
+func (s *sidecar) state() metrics.State {
+	now := metrics.State{
+		PoliciesStale: s.stale(),
+		LogFailing:    s.decisions.Err() != nil,
+		ExportLag:     s.exporter.Lag(),
+	}
+	if oldest, _ := s.book.List(approval.Query{State: bailiff.ApprovalPending, Limit: 1}); len(oldest) > 0 {
+		now.OldestPending = oldest[0].Created
+	}
+	return now
 }
 
 func (s *sidecar) serveMetrics() error {

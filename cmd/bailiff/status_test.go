@@ -45,7 +45,7 @@ func TestStatusShowsWhatEachPlatformAndChatGetsAndThatIsWhatTheyGet(t *testing.T
 }
 
 func TestTheShippedTablesSayWhatEachTechnologysSandboxesAreLike(t *testing.T) {
-	policies, err := openPolicies(t.Context(), config.Default(catalogue.All()), nil, nil)
+	policies, err := openLast(t.Context(), config.Default(catalogue.All()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,16 +11,18 @@ import (
 
 func newTest(configPath *string) *cobra.Command {
 	var tests pdp.TestConfig
-	var format string
+	var junit, format string
 	cmd := &cobra.Command{
 		Use:   "test [PATH…]",
 		Short: "Run the policies' tests",
 		Long: `Runs the tests of the policies at the paths, with the results of "opa test".
-Without a path: those that the configuration names.
+Without a path: those that the configuration names. --junit writes them for CI
+too, as GitLab, Jenkins and others read it: every case of a test is one there.
 
 Exit status: 0 if there are tests and all pass (and cover the threshold), 2 if
 not, 1 if they could not be run.`,
-		Example: "  bailiff test my-policies --threshold 80",
+		Example: `  bailiff test my-policies --threshold 80
+  bailiff test policies my-policies --junit report.xml`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			tests.Paths = args
 			if len(args) == 0 {
@@ -28,10 +30,16 @@ not, 1 if they could not be run.`,
 				if err != nil {
 					return err
 				}
+				if b := cfg.Policies.Bundle; b != nil {
+					return fmt.Errorf("the policies are a bundle at %s, whose tests run before it is in force; name the folder that it is built of", b.URL)
+				}
 				tests.Paths = cfg.Policies.Paths
 			}
 			report, err := pdp.Test(cmd.Context(), tests)
 			if err != nil {
+				return err
+			}
+			if err := writeJUnit(junit, report); err != nil {
 				return err
 			}
 			if err := show(cmd, format, report, func(w io.Writer) { printReport(w, report) }); err != nil {
@@ -45,31 +53,39 @@ not, 1 if they could not be run.`,
 	}
 	cmd.Flags().BoolVar(&tests.Coverage, "coverage", false, "say which lines no test reaches")
 	cmd.Flags().Float64Var(&tests.Threshold, "threshold", 0, "fail below this coverage, in `percent`")
+	cmd.Flags().StringVar(&junit, "junit", "", "write the results to `FILE` as JUnit's XML")
 	outputFlag(cmd, &format)
 	return cmd
 }
 
 // printReport names what failed, what it printed, and the sums.
 func printReport(w io.Writer, report pdp.Report) {
-	passed := 0
 	for _, r := range report.Results {
-		if r.Outcome == pdp.Pass {
-			passed++
-			continue
-		}
-		fmt.Fprintf(w, "%s:%d\t%s.%s\t%s\n", r.File, r.Line, r.Package, r.Name, r.Outcome)
-		for _, detail := range append(r.Cases, r.Message, r.Output) {
-			if detail != "" {
-				fmt.Fprintf(w, "\t%s\n", detail)
-			}
+		if r.Outcome != pdp.Pass {
+			printFailed(w, r)
 		}
 	}
-	fmt.Fprintf(w, "%d of %d tests pass\n", passed, len(report.Results))
+	sums, all := report.Tally(), 0
+	for _, n := range sums {
+		all += n
+	}
+	fmt.Fprintf(w, "%d of %d tests pass\n", sums[pdp.Pass], all)
 	if c := report.Coverage; c != nil {
 		for _, file := range c.Files {
-			fmt.Fprintf(w, "%s\t%.1f%%\tnot reached: %s\n", file.File, file.Percent, stretches(file.Missed))
+			if len(file.Missed) > 0 {
+				fmt.Fprintf(w, "%s\t%.1f%%\tnot reached: %s\n", file.File, file.Percent, stretches(file.Missed))
+			}
 		}
 		fmt.Fprintf(w, "coverage %.1f%%, threshold %.1f%%\n", c.Percent, report.Threshold)
+	}
+}
+
+func printFailed(w io.Writer, r pdp.Result) {
+	fmt.Fprintf(w, "%s:%d\t%s.%s\t%s\n", r.File, r.Line, r.Package, r.Name, r.Outcome)
+	for _, detail := range append(r.FailedCases(), r.Message, r.Output) {
+		if detail != "" {
+			fmt.Fprintf(w, "\t%s\n", detail)
+		}
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/internal/history"
 )
 
 // Approvals is one page of what people were asked; the query's After is an
@@ -76,6 +77,27 @@ func (c *Client) Thaw(ctx context.Context, kind, id string) error {
 		return fmt.Errorf("asking the sidecar: %w", err)
 	}
 	return c.silently(ctx, c.prompt, http.MethodDelete, "/v1/freeze", body)
+}
+
+// Revisions are the policies that were in force, the latest first.
+func (c *Client) Revisions(ctx context.Context) ([]history.Revision, error) {
+	list, err := ask[gateway.Revisions](ctx, c, c.prompt, http.MethodGet, "/v1/policies/history", nil)
+	return list.Revisions, err
+}
+
+// Revision is one of them with its texts, by the beginning of its name.
+func (c *Client) Revision(ctx context.Context, name string) (gateway.ShownRevision, error) {
+	return ask[gateway.ShownRevision](ctx, c, c.prompt, http.MethodGet, "/v1/policies/history/"+url.PathEscape(name), nil)
+}
+
+// RollBack returns when those policies are in force.
+func (c *Client) RollBack(ctx context.Context, revision, reason string) (gateway.PolicyStatus, error) {
+	return tell[gateway.PolicyStatus](ctx, c, c.stopping, http.MethodPost, "/v1/policies/rollback", gateway.RollingBack{Revision: revision, Reason: reason})
+}
+
+// Resume returns when the configuration's policies are in force again.
+func (c *Client) Resume(ctx context.Context) (gateway.PolicyStatus, error) {
+	return ask[gateway.PolicyStatus](ctx, c, c.stopping, http.MethodDelete, "/v1/policies/rollback", nil)
 }
 
 // ConsoleLink returns a link by which one's browser comes to the console, once.

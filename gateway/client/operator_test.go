@@ -12,6 +12,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/audit"
+	"github.com/bailiff-dev/bailiff/internal/history"
 )
 
 // everybody may answer.
@@ -21,6 +22,26 @@ func (everybody) Plan(bailiff.Claim) (approval.Plan, error) {
 	return approval.Plan{Route: "all", Approvers: []string{"root"}, Channels: []string{"operator"}, Quorum: 1, Timeout: time.Hour}, nil
 }
 func (everybody) May(approval.Approver, bailiff.Claim, string) error { return nil }
+
+// laws are one revision, which may be put in force.
+type laws struct{}
+
+var lawful = history.Revision{Name: "r/0", Way: history.ByFiles}
+
+func (laws) Revisions() ([]history.Revision, error) { return []history.Revision{lawful}, nil }
+func (laws) Revision(name string) (history.Revision, []history.File, error) {
+	if name != lawful.Name {
+		return lawful, nil, history.ErrUnknown
+	}
+	return lawful, []history.File{{Name: "p.rego", Text: []byte("package p")}}, nil
+}
+func (laws) RollBack(_ context.Context, name, reason string, who approval.Approver) error {
+	if name != lawful.Name || reason != "why" || who.Person != "root" {
+		return history.ErrUnknown
+	}
+	return nil
+}
+func (laws) Resume(context.Context, approval.Approver) error { return history.ErrNotRolledBack }
 
 // operators is a client of a door with a real book behind it.
 func operators(t *testing.T) (*Client, *approval.Book) {
@@ -35,7 +56,7 @@ func operators(t *testing.T) (*Client, *approval.Book) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = errors.Join(book.Close(), log.Close()) })
-	h, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: sidecar{}, Sandboxes: sidecar{}, Approvals: book, Grants: book, Freezer: book, Decisions: log,
+	h, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: sidecar{}, Sandboxes: sidecar{}, Approvals: book, Grants: book, Freezer: book, Decisions: log, Lawbook: laws{},
 		Who: gateway.ByPeer(func(_ uint32, channel string) approval.Approver {
 			return approval.Approver{Person: "root", Credential: "uid:0", Channel: channel}
 		})})
@@ -101,6 +122,23 @@ func TestOperatorsFreeze(t *testing.T) {
 	}
 	if err := c.Thaw(t.Context(), "session", "s/1"); err != nil {
 		t.Errorf("thawing: %v", err)
+	}
+}
+
+func TestOperatorsRollBack(t *testing.T) {
+	c, _ := operators(t)
+	if list, err := c.Revisions(t.Context()); err != nil || len(list) != 1 || list[0].Name != lawful.Name {
+		t.Errorf("there are %+v, %v", list, err)
+	}
+	if shown, err := c.Revision(t.Context(), lawful.Name); err != nil || len(shown.Texts) != 1 || shown.Texts[0].Text != "package p" {
+		t.Errorf("shown is %+v, %v", shown, err)
+	}
+	if now, err := c.RollBack(t.Context(), lawful.Name, "why"); err != nil || now.Revision != (sidecar{}).Status(t.Context()).Policies.Revision {
+		t.Errorf("in force is %+v, %v", now, err)
+	}
+	var p *gateway.Problem
+	if _, err := c.Resume(t.Context()); !errors.As(err, &p) || p.Code != "not_rolled_back" {
+		t.Errorf("ending no rollback: %v", err)
 	}
 }
 

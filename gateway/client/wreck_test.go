@@ -30,11 +30,18 @@ var (
 		"Revoke":      func(ctx context.Context, c *client.Client) error { _, err := c.Revoke(ctx, "g-1"); return err },
 		"Freezes":     func(ctx context.Context, c *client.Client) error { _, err := c.Freezes(ctx); return err },
 		"Thaw":        func(ctx context.Context, c *client.Client) error { return c.Thaw(ctx, "all", "") },
+		"Revisions":   func(ctx context.Context, c *client.Client) error { _, err := c.Revisions(ctx); return err },
+		"Revision":    func(ctx context.Context, c *client.Client) error { _, err := c.Revision(ctx, "abcdef"); return err },
 		"ConsoleLink": func(ctx context.Context, c *client.Client) error { _, err := c.ConsoleLink(ctx); return err },
 	}
 	slow = map[string]func(context.Context, *client.Client) error{
 		"RemoveSandbox": func(ctx context.Context, c *client.Client) error { return c.RemoveSandbox(ctx, "sb1") },
 		"Reap":          func(ctx context.Context, c *client.Client) error { _, err := c.Reap(ctx); return err },
+		"Resume":        func(ctx context.Context, c *client.Client) error { _, err := c.Resume(ctx); return err },
+		"RollBack": func(ctx context.Context, c *client.Client) error {
+			_, err := c.RollBack(ctx, "abcdef", "")
+			return err
+		},
 		"Freeze": func(ctx context.Context, c *client.Client) error {
 			_, err := c.Freeze(ctx, gateway.Freezing{Kind: "all"})
 			return err

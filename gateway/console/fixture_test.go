@@ -128,7 +128,7 @@ func (o *office) close(t testing.TB) {
 // operator is the operator API in the name of who, at the end of a line that can
 // be cut.
 func (o *office) operator(who approval.Approver) (http.Handler, error) {
-	api, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: o, Sandboxes: o, Approvals: o.book, Grants: o.book, Freezer: o.book, Decisions: o.log,
+	api, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: o, Sandboxes: o, Approvals: o.book, Grants: o.book, Freezer: o.book, Decisions: o.log, Lawbook: struct{ gateway.Lawbook }{},
 		Who: func(*http.Request) (approval.Approver, bool) { return who, true }})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { o.line.serve(w, r, api) }), err
 }

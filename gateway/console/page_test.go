@@ -76,6 +76,30 @@ func TestAnAddressNamesTheApprovalThatIsShown(t *testing.T) {
 	}
 }
 
+func TestAnAddressNamesTheViewAndWhatIsFoundThere(t *testing.T) {
+	o := serve(t)
+	for _, rule := range []string{"command.destroys_system", "env.loader"} {
+		denied := bailiff.Event{DecisionID: rule, Timestamp: time.Now(), Result: bailiff.Denied(rule, "No."), Custom: bailiff.Custom{Event: bailiff.DecisionEvent}}
+		if err := o.log.Record(t.Context(), denied); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := openTab(t)
+	b.open(o.base() + "/?view=activity&find=command.destroys_system")
+	b.awaitText("#login", "Run this on the machine of the sidecar")
+	url, _ := o.Link(person("ana"))
+	b.open(url)
+	b.await(`document.querySelector('#view-activity').checkVisibility() && document.querySelector('#find').value === 'command.destroys_system'`)
+	b.awaitText("#activity", "command.destroys_system")
+	b.await(`document.querySelectorAll('#activity .event').length === 1`)
+	b.open(o.base() + "/?view=activity&find=nobody.said_so")
+	b.awaitText("#view-activity", "No recent decision says that")
+	for _, unknown := range []string{"views", "%3Cb%3E", ""} {
+		b.open(o.base() + "/?view=" + unknown)
+		b.await(`document.body.dataset.live === 'yes' && document.querySelector('#view-approvals').checkVisibility()`)
+	}
+}
+
 func TestAnApprovalIsAnsweredInTwoClicks(t *testing.T) {
 	for _, c := range []struct {
 		name    string

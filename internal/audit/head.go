@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,21 +13,59 @@ import (
 	"path/filepath"
 )
 
-// head says how far the log goes, outside the log. It lags the log by what was
-// written since the last commit, and never leads it.
+// head says from where to where the log goes, outside the log. It lags the log by
+// what was written since the last commit, and never leads it.
 type head struct {
 	Count   int64  `json:"count"`
 	Last    string `json:"last_hash"`
 	Segment string `json:"segment"`
 	Offset  int64  `json:"offset"`
+	// From is zero as long as nothing was retired.
+	From beginning `json:"from,omitzero"`
 	// MAC is over all the above, so that a head can be made only with the key.
 	MAC string `json:"mac"`
+}
+
+// beginning is the end of what retention removed; the log goes on behind it.
+type beginning struct {
+	Count   int64  `json:"count"`
+	Last    string `json:"last_hash"`
+	Segment string `json:"segment"`
+	// Told says that an event in the log tells of it.
+	Told bool `json:"told"`
 }
 
 func (h head) sum(key []byte) string {
 	mac := hmac.New(sha256.New, key)
 	fmt.Fprintf(mac, "head %d %s %s %d", h.Count, h.Last, h.Segment, h.Offset)
+	if from := h.From; from != (beginning{}) {
+		fmt.Fprintf(mac, " from %d %s %s %t", from.Count, from.Last, from.Segment, from.Told)
+	}
 	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// after compares two heads of one log.
+func (h head) after(other head) bool {
+	told := func(h head) int {
+		if h.From.Told {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(h.Count, other.Count), cmp.Compare(h.From.Count, other.From.Count), told(h)-told(other)) > 0
+}
+
+// last is the hash before the first line that is there.
+func (b beginning) last() string {
+	if b.Count == 0 {
+		return origin
+	}
+	return b.Last
+}
+
+// retired says whether a segment was removed, or is about to be.
+func (b beginning) retired(segment string) bool {
+	return b.Count > 0 && numberOf(segment) <= numberOf(b.Segment)
 }
 
 // slotLength is the room of one of the two copies in the head's file. They are
@@ -53,7 +92,7 @@ func openHead(path string, key []byte, h head) (*headFile, error) {
 		return nil, err
 	}
 	f := &headFile{file: file, key: key}
-	err = errors.Join(f.write(h), file.Sync())
+	err = f.settle(h)
 	if err == nil && rename {
 		err = errors.Join(os.Rename(open, path), syncDir(filepath.Dir(path)))
 	}
@@ -79,6 +118,9 @@ func (f *headFile) write(h head) error {
 	return err
 }
 
+// settle writes a head and brings it to the disk.
+func (f *headFile) settle(h head) error { return errors.Join(f.write(h), f.file.Sync()) }
+
 func (f *headFile) close() error {
 	return errors.Join(f.file.Sync(), f.file.Close())
 }
@@ -94,7 +136,7 @@ func readHead(path string, key []byte) (head, error) {
 	for at := 0; at+slotLength <= len(text); at += slotLength {
 		var h head
 		sound := json.Unmarshal(text[at:at+slotLength], &h) == nil && hmac.Equal([]byte(h.sum(key)), []byte(h.MAC))
-		if sound && (!found || h.Count > newest.Count) {
+		if sound && (!found || h.after(newest)) {
 			newest, found = h, true
 		}
 	}

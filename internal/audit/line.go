@@ -59,6 +59,12 @@ func (w *lineWriter) custom(c bailiff.Custom) {
 	if c.BreakGlass != nil {
 		w.any("break_glass", c.BreakGlass)
 	}
+	if c.Rollback != nil {
+		w.any("rollback", c.Rollback)
+	}
+	if c.Shadow != nil {
+		w.any("shadow", c.Shadow)
+	}
 	if c.Nanoseconds != 0 {
 		w.number("duration_ns", c.Nanoseconds)
 	}

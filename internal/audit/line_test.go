@@ -87,6 +87,8 @@ func filled(t *testing.T) bailiff.Event {
 	e.Custom.ExitCode = &code
 	e.Custom.Approval = &bailiff.Approval{ID: "a-1", State: bailiff.ApprovalDenied, By: "ana", Via: "uid:1000 on operator", Message: "x"}
 	e.Custom.BreakGlass = &bailiff.BreakGlass{By: "ana", Via: "uid:1000 on operator", Reason: "x"}
+	e.Custom.Rollback = &bailiff.Rollback{Revision: "x", By: "ana", Via: "uid:1000 on operator", Reason: "x", At: time.Now().UTC()}
+	e.Custom.Shadow = &bailiff.Shadow{Revision: "x", Outcome: bailiff.Ask, Rules: []string{"a.b"}, Differences: []bailiff.Difference{{What: "outcome", From: "allow", To: "ask", Direction: bailiff.Stricter}}}
 	for value := range fields(reflect.ValueOf(e)) {
 		if value.IsZero() {
 			t.Errorf("a field of type %s is new: fill it here", value.Type())

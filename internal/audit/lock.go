@@ -61,10 +61,13 @@ func own(dir string) error {
 		return err
 	}
 	info, err := os.Stat(dir)
-	if err == nil && info.Mode().Perm()&0o002 != 0 {
-		err = fmt.Errorf("everyone may write %s: chmod 700 %[1]s", dir)
+	switch {
+	case err != nil || info.Mode().Perm()&0o002 == 0:
+		return err
+	case info.Mode()&os.ModeSticky != 0: // such as /tmp, which must stay everyone's
+		return fmt.Errorf("%s is a folder for everyone, want one for bailiff alone, such as %s", dir, filepath.Join(dir, "bailiff"))
 	}
-	return err
+	return fmt.Errorf("everyone may write %s: chmod 700 %[1]s", dir)
 }
 
 func sign(file *os.File) error {

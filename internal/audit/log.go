@@ -5,8 +5,8 @@
 // # On disk
 //
 // The lines are in {state_dir}/decisions/NNNNNNNN-YYYY-MM-DD.jsonl, segments in
-// the order of their names, a new one each day (UTC) and whenever the last is
-// full. Each line ends with
+// the order of their names, with the day (UTC) on which each was begun: at the turn
+// of a day, or of another span, and whenever the last is full. Each line ends with
 //
 //	,"prev_hash":"P","hash":"H"}}
 //
@@ -16,7 +16,8 @@
 // before it. The key is in {state_dir}/audit/key, made at the first start.
 // {state_dir}/audit/head holds how many lines there are, the last hash and where
 // that line ends, under an HMAC too: two copies written in turns, so that one is
-// always whole.
+// always whole. The head also holds the count and the hash of the last line that
+// retention removed, which is where the chain begins.
 //
 // # Promised
 //
@@ -24,7 +25,9 @@
 //     together share one write and one fsync.
 //   - [Log.Note] keeps its place among the others, waits for nobody unless the
 //     queue is full, drops nothing, and is on disk soon after.
-//   - Known secrets are scrubbed before a line is hashed.
+//   - What the policies mask and known secrets are taken away before a line is
+//     hashed, and nobody sees the line before. An event that cannot be masked is not
+//     written.
 //   - The head is written after the lines it counts are on disk, so after a crash
 //     at any point it may lag the log but never leads it. [Open] verifies and
 //     adopts what lies beyond the head, and cuts off a last line that was torn.
@@ -34,6 +37,10 @@
 //     anew with the next event.
 //   - [Verify] finds a line that was edited, removed, added, reordered, or cut off
 //     the end, and names its place.
+//   - Old segments are removed only by the [Bounds], the oldest first, once every line
+//     of them has been verified, and none that [Config.Needed] still needs. The head
+//     says so before and an event after, so that [Verify] tells what was retired from
+//     what somebody else removed, wherever a crash falls.
 //
 // Whoever holds the key can write a log that verifies; ship the lines elsewhere
 // if the machine's owner is not to be trusted.
@@ -46,7 +53,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -57,19 +63,27 @@ import (
 )
 
 // Observer is told of every event once it is on disk, with a nil error, or when
-// it could not be written.
-type Observer interface{ Audited(err error) }
+// it could not be written. Whenever a segment was begun, and every hour, it is told
+// how large the log is, how many segments are past the bounds and could not be
+// removed, and how many more were.
+type Observer interface {
+	Audited(err error)
+	Kept(bytes int64, held, retired int)
+}
 
 // Config is what a Log needs; only StateDir is required.
 type Config struct {
 	// StateDir is where the folders decisions and audit are, or will be.
 	StateDir string
 	// Scrub returns a text without known secrets. It is called concurrently.
-	Scrub    func([]byte) []byte
+	Scrub func([]byte) []byte
+	// Mask says what of an event is not to be kept; it may be missing.
+	Mask     Masking
 	Observer Observer
 	Log      *slog.Logger
-	// SegmentBytes is the size from which a new segment is begun; 64 MiB if zero.
-	SegmentBytes int64
+	Bounds   Bounds
+	// Needed names the oldest segment that something else still needs, or is empty.
+	Needed func() string
 }
 
 // Log is an open decision log. It may be used concurrently.
@@ -80,6 +94,10 @@ type Log struct {
 	unfinished []Unfinished
 	end        recent
 	failure    atomic.Pointer[error]
+	written    atomic.Pointer[Position]
+	bounds     *atomic.Pointer[Bounds]
+	keeper     *keeper
+	asides     chan func() // run between writes, on the writer's goroutine
 
 	mu     sync.RWMutex // write-locked to close the queue, read-locked to send to it
 	closed bool
@@ -94,7 +112,6 @@ type entry struct {
 }
 
 const (
-	defaultSegment = 64 << 20
 	// queueLength is how many lines may wait for the writer.
 	queueLength = 1024
 	// batchBytes is how much goes into one write.
@@ -117,24 +134,36 @@ func Open(c Config) (*Log, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	if c.SegmentBytes == 0 {
-		c.SegmentBytes = defaultSegment
-	}
-	w, torn, err := recoverWriter(c.StateDir, c.SegmentBytes)
+	bounds := &atomic.Pointer[Bounds]{}
+	bounds.Store(c.Bounds.orUsual())
+	w, torn, err := recoverWriter(c.StateDir, bounds)
 	if err != nil {
 		return nil, fmt.Errorf("opening the decision log: %w", err)
 	}
-	l := &Log{Config: c, queue: make(chan entry, queueLength), writer: w, ended: make(chan struct{})}
+	l := &Log{Config: c, queue: make(chan entry, queueLength), writer: w, bounds: bounds, asides: make(chan func()), ended: make(chan struct{})}
+	w.committed = l.committed
 	if l.unfinished, err = unfinished(c.StateDir, time.Now().Add(-unfinishedFor)); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the decision log: %w", err), w.close())
 	}
 	if err := l.end.load(c.StateDir); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the decision log: %w", err), w.close())
 	}
+	l.written.Store(&Position{w.synced.segment, w.synced.offset})
+	l.keeper = newKeeper(l)
 	go l.run()
 	l.noteTorn(torn)
+	l.keeper.start()
 	return l, nil
 }
+
+// Bound replaces the bounds.
+func (l *Log) Bound(b Bounds) {
+	l.bounds.Store(b.orUsual())
+	l.keeper.hurry()
+}
+
+// Warnings says why old segments are still there, a sentence each.
+func (l *Log) Warnings() []string { return l.keeper.warnings() }
 
 // noteTorn leaves a line that says what Open cut off.
 func (l *Log) noteTorn(bytes int64) {
@@ -149,7 +178,7 @@ func (l *Log) noteTorn(bytes int64) {
 // Record writes an event and returns nil once it is on disk. If ctx ends first,
 // the event may or may not be written.
 func (l *Log) Record(ctx context.Context, e bailiff.Event) error {
-	line, err := l.line(e)
+	line, err := l.line(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -167,7 +196,7 @@ func (l *Log) Record(ctx context.Context, e bailiff.Event) error {
 
 // Note writes an event behind those before it and does not wait for the disk.
 func (l *Log) Note(e bailiff.Event) {
-	line, err := l.line(e)
+	line, err := l.line(context.Background(), e)
 	if err == nil {
 		err = l.send(context.Background(), entry{line: line, session: e.Custom.Session})
 	}
@@ -198,6 +227,7 @@ func (l *Log) Unfinished(since time.Time) []Unfinished {
 
 // Close writes what is queued and closes the log. Events that come later fail.
 func (l *Log) Close() error {
+	l.keeper.stop()
 	l.mu.Lock()
 	closed := l.closed
 	l.closed = true
@@ -211,8 +241,15 @@ func (l *Log) Close() error {
 	return l.writer.close()
 }
 
-func (l *Log) line(e bailiff.Event) ([]byte, error) {
+// line words an event. What is masked is never more than what humans and programs
+// told of a request, which only events with input or result hold.
+func (l *Log) line(ctx context.Context, e bailiff.Event) ([]byte, error) {
 	line, err := marshal(e)
+	if err == nil && l.Mask != nil && (e.Input != nil || e.Result != nil) {
+		if line, err = masked(ctx, line, l.Mask); err != nil {
+			err = fmt.Errorf("masking it by data.system.log.mask: %w", err)
+		}
+	}
 	if err == nil && l.Scrub != nil {
 		line, err = scrubbed(line, l.Scrub)
 	}
@@ -221,123 +258,4 @@ func (l *Log) line(e bailiff.Event) ([]byte, error) {
 		l.tell(1, err)
 	}
 	return line, err
-}
-
-func (l *Log) send(ctx context.Context, e entry) error {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	if l.closed {
-		l.tell(1, errClosed)
-		return errClosed
-	}
-	select {
-	case l.queue <- e:
-		return nil
-	case <-ctx.Done():
-		err := fmt.Errorf("recording an event: %w", ctx.Err())
-		l.tell(1, err)
-		return err
-	}
-}
-
-// tell tells the observer of n events.
-func (l *Log) tell(n int64, err error) {
-	if l.Observer == nil {
-		return
-	}
-	for range n {
-		l.Observer.Audited(err)
-	}
-}
-
-// run is the one goroutine that writes.
-func (l *Log) run() {
-	defer close(l.ended)
-	noted := time.NewTimer(noteDelay)
-	noted.Stop()
-	for {
-		select {
-		case first, open := <-l.queue:
-			if !open {
-				l.commit()
-				return
-			}
-			if l.write(l.batch(first)) {
-				noted.Reset(noteDelay)
-			}
-		case <-noted.C:
-			l.commit()
-		}
-	}
-}
-
-// batch takes what has queued up behind the first entry. Those whom the last
-// commit answered are let run first: they may have more for this one.
-func (l *Log) batch(first entry) []entry {
-	runtime.Gosched()
-	batch, size := []entry{first}, len(first.line)
-	for size < batchBytes && len(batch) < queueLength {
-		select {
-		case next, open := <-l.queue:
-			if !open {
-				return batch
-			}
-			batch, size = append(batch, next), size+len(next.line)
-		default:
-			return batch
-		}
-	}
-	return batch
-}
-
-// write writes a batch and commits it if anyone waits; uncommitted says that the
-// caller must see to that soon.
-func (l *Log) write(batch []entry) (uncommitted bool) {
-	first := l.writer.uncommitted() == 0
-	err := l.writer.append(batch)
-	if err != nil {
-		l.report(int64(len(batch)), err)
-	} else if waited(batch) {
-		err = l.commit()
-		first = false
-	}
-	if err == nil {
-		l.end.add(batch)
-	}
-	for _, e := range batch {
-		if e.done != nil {
-			e.done <- err
-		}
-	}
-	return err == nil && first
-}
-
-func waited(batch []entry) bool {
-	for _, e := range batch {
-		if e.done != nil {
-			return true
-		}
-	}
-	return false
-}
-
-func (l *Log) commit() error {
-	n := l.writer.uncommitted()
-	if n == 0 {
-		return nil
-	}
-	err := l.writer.commit()
-	l.report(n, err)
-	return err
-}
-
-func (l *Log) report(n int64, err error) {
-	l.tell(n, err)
-	if err == nil {
-		l.failure.Store(nil)
-		return
-	}
-	if l.failure.Swap(&err) == nil {
-		l.Log.Error("the decision log cannot be written; nothing runs until it can", "error", err)
-	}
 }

@@ -65,7 +65,7 @@ func record(t testing.TB, l *Log, events ...bailiff.Event) {
 func written(t testing.TB, stateDir string) []string {
 	t.Helper()
 	var all []string
-	err := Tail(context.Background(), stateDir, 1<<30, false, func(line []byte) error {
+	err := Tail(context.Background(), stateDir, Selection{Last: 1 << 30}, func(line []byte) error {
 		all = append(all, string(line))
 		return nil
 	})
@@ -85,6 +85,8 @@ func verified(t testing.TB, stateDir string) Report {
 }
 
 type counts struct{ ok, failed atomic.Int64 }
+
+func (*counts) Kept(int64, int, int) {}
 
 func (c *counts) Audited(err error) {
 	if err != nil {
@@ -196,7 +198,7 @@ func TestTheLogGoesOnWhereItEnded(t *testing.T) {
 
 func TestSegmentsAreCutBySizeAndDay(t *testing.T) {
 	dir := t.TempDir()
-	l := open(t, Config{StateDir: dir, SegmentBytes: 2000})
+	l := open(t, Config{StateDir: dir, Bounds: Bounds{SegmentBytes: 2000}})
 	for i := range 9 {
 		record(t, l, decision(fmt.Sprint(i)))
 	}
@@ -385,13 +387,48 @@ func TestASecondSidecarIsRefusedTheState(t *testing.T) {
 	}
 }
 
+func TestLinesThatARotationBringsToTheDiskAreCounted(t *testing.T) {
+	for name, unsynced := range map[string]bool{"the disk takes them": false, "the disk loses them": true} {
+		t.Run(name, func(t *testing.T) {
+			observed := &counts{}
+			l := open(t, Config{StateDir: t.TempDir(), Observer: observed, Bounds: Bounds{SegmentBytes: 1}})
+			record(t, l, decision("first"))
+			counted, written := observed.ok.Load(), *l.written.Load()
+			note := func(id string) {
+				line, err := l.line(t.Context(), decision(id))
+				if err != nil {
+					t.Error(err)
+				}
+				l.write([]entry{{line: line}})
+			}
+			_ = l.aside(func() error {
+				note("noted")
+				l.writer.file = &faulty{disk: l.writer.file, unsynced: unsynced}
+				note("behind it")
+				return nil
+			})
+			if lost := observed.failed.Load(); unsynced && lost != 2 || !unsynced && lost != 0 {
+				t.Errorf("%d are counted as lost", lost)
+			}
+			if kept := observed.ok.Load() - counted; !unsynced && (kept < 1 || *l.written.Load() == written) {
+				t.Errorf("%d are counted, and written is up to %v", kept, *l.written.Load())
+			}
+		})
+	}
+}
+
 func TestAStateFolderThatEveryoneMayWriteIsRefused(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := LockState(dir); err == nil || !strings.Contains(err.Error(), "chmod 700 "+dir) {
-		t.Errorf("got %v", err)
+	for mode, want := range map[os.FileMode]string{
+		0o777:                 "everyone may write " + dir + ": chmod 700 " + dir,
+		0o777 | os.ModeSticky: dir + " is a folder for everyone, want one for bailiff alone, such as " + dir + "/bailiff",
+	} {
+		if err := os.Chmod(dir, mode); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := LockState(dir); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("with mode %v: got %v, want %s", mode, err, want)
+		}
 	}
 }
 

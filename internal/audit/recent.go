@@ -59,7 +59,7 @@ func (r *recent) latest(session string, limit int) (lines [][]byte) {
 
 // load remembers what earlier runs wrote.
 func (r *recent) load(stateDir string) error {
-	return Tail(context.Background(), stateDir, loadedLines, false, func(line []byte) error {
+	return Tail(context.Background(), stateDir, Selection{Last: loadedLines}, func(line []byte) error {
 		if session, ok := sessionOf(line); ok {
 			r.keep(remembered{session, append([]byte(nil), line...), false})
 		}

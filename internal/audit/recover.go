@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
 )
 
@@ -16,7 +17,7 @@ const proceed = "; run \"bailiff audit verify\", keep a copy of the folders deci
 
 // recoverWriter returns a writer that continues the log, and how many bytes of a
 // torn last line it cut off.
-func recoverWriter(stateDir string, limit int64) (w *writer, torn int64, err error) {
+func recoverWriter(stateDir string, bounds *atomic.Pointer[Bounds]) (w *writer, torn int64, err error) {
 	if err := makeFolders(stateDir); err != nil {
 		return nil, 0, err
 	}
@@ -24,16 +25,17 @@ func recoverWriter(stateDir string, limit int64) (w *writer, torn int64, err err
 	if err != nil {
 		return nil, 0, err
 	}
-	key, at, err := anchor(stateDir, names)
+	key, h, err := anchor(stateDir, names)
 	if err != nil {
 		return nil, 0, err
 	}
-	w = &writer{dir: decisionsDir(stateDir), limit: limit, chain: newChain(key, at.last), now: time.Now, at: at}
+	w = &writer{dir: decisionsDir(stateDir), bounds: bounds, chain: newChain(key, h.Last), from: h.From, now: time.Now,
+		at: position{h.Count, h.Last, h.Segment, h.Offset}}
 	if torn, err = w.adopt(names); err != nil {
 		return nil, 0, err
 	}
 	w.synced = w.at
-	w.head, err = openHead(headPath(stateDir), key, w.at.head())
+	w.head, err = openHead(headPath(stateDir), key, w.at.head(w.from))
 	return w, torn, err
 }
 
@@ -47,27 +49,27 @@ func makeFolders(stateDir string) error {
 	return nil
 }
 
-// anchor returns the key and where the head says that the log ends. Both are
-// made if there is no log yet, and only then.
-func anchor(stateDir string, names []string) ([]byte, position, error) {
+// anchor returns the key and the head. Both are made if there is no log yet, and
+// only then.
+func anchor(stateDir string, names []string) ([]byte, head, error) {
 	key, err := readKey(stateDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		if len(names) > 0 || exists(headPath(stateDir)) {
-			return nil, position{}, errors.New("there is a log but no key to continue it with" + proceed)
+			return nil, head{}, errors.New("there is a log but no key to continue it with" + proceed)
 		}
 		key, err = makeKey(stateDir)
 	}
 	if err != nil {
-		return nil, position{}, err
+		return nil, head{}, err
 	}
 	h, err := readHead(headPath(stateDir), key)
 	if errors.Is(err, fs.ErrNotExist) && len(names) == 0 {
-		return key, position{last: origin}, nil
+		return key, head{Last: origin}, nil
 	}
 	if err != nil {
-		return nil, position{}, fmt.Errorf("reading the head: %w%s", err, proceed)
+		return nil, head{}, fmt.Errorf("reading the head: %w%s", err, proceed)
 	}
-	return key, position{h.Count, h.Last, h.Segment, h.Offset}, nil
+	return key, h, nil
 }
 
 func exists(path string) bool {
@@ -171,6 +173,7 @@ func (w *writer) reopen(torn int64) error {
 	if err := errors.Join(err, file.Sync()); err != nil {
 		return errors.Join(err, file.Close())
 	}
+	w.begun, _ = timeAt(file.Name(), 0) // long ago, if it cannot be read
 	w.file = file
 	return nil
 }

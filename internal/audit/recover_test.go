@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -68,7 +69,7 @@ func TestLinesBeyondTheHeadAreVerifiedAndAdopted(t *testing.T) {
 	l := open(t, Config{StateDir: dir})
 	record(t, l, decision("0"))
 	old, _ := os.ReadFile(headPath(dir))
-	l.writer.limit = 1500 // the rest goes into other segments
+	l.Bound(Bounds{SegmentBytes: 1500}) // the rest goes into other segments
 	for i := range 5 {
 		record(t, l, decision(fmt.Sprint(i+1)))
 	}
@@ -182,8 +183,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// keepTest names how many bytes it keeps, all if it is unset.
+const keepTest = "BAILIFF_TEST_KEEP_BYTES"
+
 func recordUntilKilled(dir string) {
-	l, err := Open(Config{StateDir: dir, SegmentBytes: 50_000})
+	keep, _ := strconv.ParseInt(os.Getenv(keepTest), 10, 64)
+	l, err := Open(Config{StateDir: dir, Bounds: Bounds{SegmentBytes: 50_000, KeepBytes: keep}})
 	if err != nil {
 		fmt.Println("FAULT", err)
 		os.Exit(1)
@@ -260,7 +265,7 @@ func killAfter(t *testing.T, dir string, n int) []string {
 // Those that just ended are among them: their callers may not have got the answer.
 func TestUnfinishedAreAllowedRequestsWithoutAnEnd(t *testing.T) {
 	dir := t.TempDir()
-	l := open(t, Config{StateDir: dir, SegmentBytes: 1000})
+	l := open(t, Config{StateDir: dir, Bounds: Bounds{SegmentBytes: 1000}})
 	old := decision("too long ago")
 	old.Timestamp = time.Now().Add(-2 * unfinishedFor)
 	denied := decision("denied")
@@ -296,7 +301,7 @@ func TestUnfinishedAreAllowedRequestsWithoutAnEnd(t *testing.T) {
 func TestASegmentThatWasBegunAndHoldsNothingIsUsed(t *testing.T) {
 	dir := t.TempDir()
 	paths := threeSegments(t, dir)
-	empty := filepath.Join(filepath.Dir(paths[0]), "00000004-"+dayOf(filepath.Base(paths[2]))+".jsonl")
+	empty := filepath.Join(filepath.Dir(paths[0]), "00000004-"+time.Now().UTC().Format(time.DateOnly)+".jsonl")
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

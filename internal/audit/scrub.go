@@ -2,56 +2,36 @@ package audit
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 
-	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/redact"
 )
 
-// document is a line as it is read back.
-type document struct {
-	DecisionID  string              `json:"decision_id"`
-	Timestamp   json.RawMessage     `json:"timestamp"`
-	Path        string              `json:"path,omitempty"`
-	Input       any                 `json:"input,omitempty"`
-	Result      any                 `json:"result,omitempty"`
-	Bundles     json.RawMessage     `json:"bundles,omitempty"`
-	RequestedBy string              `json:"requested_by,omitempty"`
-	Metrics     json.RawMessage     `json:"metrics,omitempty"`
-	Error       *bailiff.EventError `json:"error,omitempty"`
-	Labels      json.RawMessage     `json:"labels"`
-	Custom      bailiff.Custom      `json:"custom"`
-}
-
-// unclosed is what marshal leaves for the chain to write.
-const unclosed = "}}"
-
 // scrubbed returns an unclosed line without known secrets. Most lines hold none
-// and are looked through once. Those that do are taken apart, as replacing bytes
-// in the line itself could cut an escape sequence in two or change the name of a
-// field.
+// and are looked through once.
 func scrubbed(line []byte, scrub func([]byte) []byte) ([]byte, error) {
 	if bytes.Equal(scrub(line), line) {
 		return line, nil
 	}
-	var d document
-	decoder := json.NewDecoder(bytes.NewReader(append(line, unclosed...)))
-	decoder.UseNumber()
-	if err := decoder.Decode(&d); err != nil {
-		return nil, fmt.Errorf("scrubbing the event: %w", err)
+	d, err := readDocument(line)
+	if err == nil {
+		d.scrub(func(s string) string { return string(scrub([]byte(s))) })
+		line, err = d.line()
 	}
-	d.scrub(func(s string) string { return string(scrub([]byte(s))) })
-	text, err := json.Marshal(d)
 	if err != nil {
 		return nil, fmt.Errorf("scrubbing the event: %w", err)
 	}
-	return text[:len(text)-len(unclosed)], nil
+	return line, nil
 }
 
 // scrub replaces every text that somebody else chose.
 func (d *document) scrub(scrub func(string) string) {
-	d.Input, d.Result = redact.JSON(d.Input, scrub), redact.JSON(d.Result, scrub)
+	d.Input.value, d.Result.value = redact.JSON(d.Input.value, scrub), redact.JSON(d.Result.value, scrub)
+	for _, paths := range [][]string{d.Erased, d.Masked} {
+		for i, path := range paths {
+			paths[i] = scrub(path)
+		}
+	}
 	c := &d.Custom
 	for _, text := range []*string{&d.RequestedBy, &c.RequestID, &c.Session, &c.SandboxID, &c.Message} {
 		*text = scrub(*text)
@@ -64,5 +44,14 @@ func (d *document) scrub(scrub func(string) string) {
 	}
 	if g := c.BreakGlass; g != nil {
 		g.By, g.Via, g.Reason = scrub(g.By), scrub(g.Via), scrub(g.Reason)
+	}
+	if r := c.Rollback; r != nil {
+		r.By, r.Via, r.Reason = scrub(r.By), scrub(r.Via), scrub(r.Reason)
+	}
+	if s := c.Shadow; s != nil {
+		for i := range s.Differences {
+			d := &s.Differences[i]
+			d.From, d.To = scrub(d.From), scrub(d.To)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 )
 
 var segmentPattern = regexp.MustCompile(`^[0-9]{8}-[0-9]{4}-[0-9]{2}-[0-9]{2}\.jsonl$`)
@@ -21,11 +23,6 @@ func numberOf(segment string) int {
 	number, _, _ := strings.Cut(segment, "-")
 	n, _ := strconv.Atoi(number)
 	return n
-}
-
-func dayOf(segment string) string {
-	_, rest, _ := strings.Cut(segment, "-")
-	return strings.TrimSuffix(rest, ".jsonl")
 }
 
 func decisionsDir(stateDir string) string { return filepath.Join(stateDir, "decisions") }
@@ -43,6 +40,30 @@ func segments(stateDir string) (names, strays []string, err error) {
 		}
 	}
 	return names, strays, err
+}
+
+// timeOf is when the event of a line happened.
+func timeOf(line []byte) (time.Time, error) {
+	var event struct {
+		Timestamp time.Time `json:"timestamp"`
+	}
+	err := json.Unmarshal(line, &event)
+	return event.Timestamp, err
+}
+
+// timeAt is when the event happened whose line begins at an offset; it is zero at
+// the end of the file.
+func timeAt(path string, offset int64) (at time.Time, err error) {
+	_, err = lines(path, offset, func(line []byte, _ int64) error {
+		if at, err = timeOf(line); err != nil {
+			return err
+		}
+		return io.EOF
+	})
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return at, err
 }
 
 // lines reads a file line by line from an offset. It gives each whole line,

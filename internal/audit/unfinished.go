@@ -3,6 +3,7 @@ package audit
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -38,12 +39,19 @@ type begun struct {
 	Result      struct {
 		Outcome string `json:"outcome"`
 	} `json:"result"`
+	Erased []string       `json:"erased"`
+	Masked []string       `json:"masked"`
 	Custom bailiff.Custom `json:"custom"`
 }
 
 // letsRun says whether the request of a decision ran from there on: the policies
-// let it, or humans did.
+// let it, or humans did. Where the outcome is masked, it may have.
 func (b begun) letsRun() bool {
+	for _, path := range append(b.Erased, b.Masked...) {
+		if path == "/result" || path == "/result/outcome" {
+			return b.Custom.Event == bailiff.DecisionEvent
+		}
+	}
 	approval := b.Custom.Approval
 	granted := approval != nil && approval.State == bailiff.ApprovalApproved && b.Result.Outcome == bailiff.Ask.String()
 	return b.Custom.Event == bailiff.DecisionEvent && (granted || b.Result.Outcome == bailiff.Allow.String())
@@ -88,7 +96,8 @@ func track(open map[string]Unfinished, line []byte, since time.Time) error {
 		return nil
 	}
 	var b begun
-	if err := json.Unmarshal(line, &b); err != nil {
+	var masked *json.UnmarshalTypeError // all the rest is read
+	if err := json.Unmarshal(line, &b); err != nil && !errors.As(err, &masked) {
 		return err
 	}
 	switch {

@@ -3,6 +3,7 @@ package audit
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 )
 
@@ -13,6 +14,8 @@ var ErrTampered = errors.New("the decision log was tampered with")
 type Report struct {
 	Segments int   `json:"segments"`
 	Lines    int64 `json:"lines"`
+	// Retired counts the lines before them that retention removed.
+	Retired int64 `json:"retired"`
 	// Uncommitted counts the lines beyond the head: a running sidecar's last, or
 	// a crashed one's.
 	Uncommitted int64 `json:"uncommitted"`
@@ -38,28 +41,50 @@ func Verify(stateDir string) (Report, error) {
 	if err != nil {
 		return Report{}, fmt.Errorf("verifying the decision log: %w", err)
 	}
-	h, err := readHead(headPath(stateDir), key)
-	if err != nil && !errors.Is(err, errHead) {
-		return Report{}, fmt.Errorf("verifying the decision log: %w", err)
+	for {
+		v := &verification{key: key}
+		err := v.all(stateDir)
+		if (err != nil || len(v.Faults) > 0) && v.outrun(stateDir) {
+			continue
+		}
+		if err != nil {
+			return v.Report, fmt.Errorf("verifying the decision log: %w", err)
+		}
+		return v.Report, v.verdict()
 	}
-	v := &verification{chain: newChain(key, origin), head: h}
-	if err != nil {
-		v.fault(headPath(stateDir), 0, err.Error())
-	}
-	if err := v.segments(stateDir); err != nil {
-		return v.Report, fmt.Errorf("verifying the decision log: %w", err)
-	}
-	return v.Report, v.verdict()
+}
+
+// outrun says whether segments were retired meanwhile, which are missed then.
+func (v *verification) outrun(stateDir string) bool {
+	now, err := readHead(headPath(stateDir), v.key)
+	return err == nil && now.From.Count != v.head.From.Count
 }
 
 type verification struct {
 	Report
+	key   []byte
 	chain *chain
 	head  head
 	// headSeen says that the head's line was come by.
 	headSeen bool
-	file     string
-	line     int
+	// leaving says that retention is about to remove the segment. The first of
+	// these begins wherever its own line says; the last leads to the others.
+	leaving, entered bool
+
+	file string
+	line int
+}
+
+func (v *verification) all(stateDir string) (err error) {
+	v.head, err = readHead(headPath(stateDir), v.key)
+	if err != nil && !errors.Is(err, errHead) {
+		return err
+	}
+	if err != nil {
+		v.fault(headPath(stateDir), 0, err.Error())
+	}
+	v.chain, v.Retired = newChain(v.key, v.head.From.last()), v.head.From.Count
+	return v.segments(stateDir)
 }
 
 func (v *verification) verdict() error {
@@ -81,7 +106,7 @@ func (v *verification) segments(stateDir string) error {
 	if err != nil {
 		return err
 	}
-	v.headSeen = v.head.Count == 0
+	v.headSeen = v.head.Count == v.head.From.Count
 	v.file = decisionsDir(stateDir)
 	for i, name := range names {
 		if err := v.segment(filepath.Join(decisionsDir(stateDir), name), i == len(names)-1); err != nil {
@@ -98,9 +123,15 @@ func (v *verification) segments(stateDir string) error {
 }
 
 func (v *verification) segment(path string, last bool) error {
-	v.Segments++
 	v.file, v.line = path, 0
+	if v.leaving = v.head.From.retired(filepath.Base(path)); !v.leaving {
+		v.Segments++
+	}
 	rest, err := lines(path, 0, v.next)
+	if v.leaving && errors.Is(err, fs.ErrNotExist) {
+		v.chain.last, v.entered = v.head.From.Last, false // it has left by now
+		return nil
+	}
 	if err != nil || rest == 0 {
 		return err
 	}
@@ -112,9 +143,20 @@ func (v *verification) segment(path string, last bool) error {
 	return nil
 }
 
+// enter begins the chain at the first line that is there.
+func (v *verification) enter(line []byte) {
+	if prev, _, ok := sealOf(line); ok && v.leaving && !v.entered {
+		v.chain.last = string(prev)
+	}
+	v.entered = true
+}
+
 func (v *verification) next(line []byte, _ int64) error {
 	v.line++
-	v.Lines++
+	v.enter(line)
+	if !v.leaving {
+		v.Lines++
+	}
 	if v.headSeen {
 		v.Uncommitted++
 	}

@@ -17,7 +17,7 @@ func threeSegments(t *testing.T, dir string) []string {
 	t.Helper()
 	l := open(t, Config{StateDir: dir})
 	record(t, l, decision("0"))
-	l.writer.limit = 3*l.writer.at.offset + 100
+	l.Bound(Bounds{SegmentBytes: 3*l.writer.at.offset + 100})
 	for i := range 8 {
 		record(t, l, decision(fmt.Sprint(i+1)))
 	}
@@ -187,7 +187,7 @@ func TestVerifyWithoutALogIsAnError(t *testing.T) {
 
 func TestALogInUseVerifies(t *testing.T) {
 	dir := t.TempDir()
-	l := open(t, Config{StateDir: dir, SegmentBytes: 20_000})
+	l := open(t, Config{StateDir: dir, Bounds: Bounds{SegmentBytes: 20_000}})
 	stop, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)

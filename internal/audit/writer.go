@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -14,16 +15,20 @@ import (
 // is not for concurrent use.
 type writer struct {
 	dir    string
-	limit  int64
+	bounds *atomic.Pointer[Bounds]
 	chain  *chain
 	head   *headFile
+	from   beginning
 	now    func() time.Time
-	file   disk     // nil before the first line
-	at     position // of the last line written
-	synced position // of the last line known to be on disk
-	torn   bool     // there may be bytes beyond at
-	broken error    // set for good
+	file   disk      // nil before the first line
+	begun  time.Time // when the segment got its first line
+	at     position  // of the last line written
+	synced position  // of the last line known to be on disk
+	torn   bool      // there may be bytes beyond at
+	broken error     // set for good
 	buf    []byte
+	// committed hears how every commit ended, of so many lines.
+	committed func(lines int64, err error)
 }
 
 // disk is what a writer needs of a segment's file.
@@ -61,6 +66,9 @@ func (w *writer) append(batch []entry) error {
 	if err := w.undisturbed(); err != nil {
 		return err
 	}
+	if w.at.offset == 0 {
+		w.begun = w.now()
+	}
 	w.buf = w.buf[:0]
 	for _, e := range batch {
 		w.buf = w.chain.seal(w.buf, e.line)
@@ -96,8 +104,19 @@ func (w *writer) mend() error {
 	return nil
 }
 
-// commit brings what was written to the disk, and the head up to it.
+// commit brings what was written to the disk, if there is any, and tells how it ended.
 func (w *writer) commit() error {
+	n := w.uncommitted()
+	if n == 0 {
+		return nil
+	}
+	err := w.sync()
+	w.committed(n, err)
+	return err
+}
+
+// sync brings what was written to the disk, and the head up to it.
+func (w *writer) sync() error {
 	if w.broken != nil {
 		return w.broken
 	}
@@ -109,7 +128,7 @@ func (w *writer) commit() error {
 		return err
 	}
 	w.synced = w.at
-	if err := w.head.write(w.at.head()); err != nil {
+	if err := w.head.write(w.at.head(w.from)); err != nil {
 		return fmt.Errorf("writing the decision log's head: %w", err)
 	}
 	return nil
@@ -129,8 +148,8 @@ func (w *writer) undisturbed() error {
 	return w.broken
 }
 
-func (p position) head() head {
-	return head{Count: p.count, Last: p.last, Segment: p.segment, Offset: p.offset}
+func (p position) head(from beginning) head {
+	return head{Count: p.count, Last: p.last, Segment: p.segment, Offset: p.offset, From: from}
 }
 
 // rotate begins a new segment if the batch belongs into one.
@@ -139,16 +158,53 @@ func (w *writer) rotate(batch []entry) error {
 	for _, e := range batch {
 		size += int64(len(e.line) + sealLength + 1)
 	}
-	today := w.now().UTC().Format(time.DateOnly)
-	if w.file != nil && dayOf(w.at.segment) == today && (w.at.offset == 0 || w.at.offset+size <= w.limit) {
-		return nil
+	if w.file == nil || !w.takes(size) {
+		return w.turn()
 	}
-	if w.uncommitted() > 0 {
-		if err := w.commit(); err != nil {
-			return err
-		}
+	return nil
+}
+
+// takes says whether the segment that is open takes more bytes. One that holds
+// nothing takes all.
+func (w *writer) takes(size int64) bool {
+	return w.at.offset == 0 || !w.over() && w.at.offset+size <= w.bounds.Load().SegmentBytes
+}
+
+// over says whether the open segment's time is.
+func (w *writer) over() bool {
+	age := w.bounds.Load().SegmentAge
+	return !w.begun.UTC().Truncate(age).Equal(w.now().UTC().Truncate(age))
+}
+
+// expire closes a segment whose time is over although nobody writes.
+func (w *writer) expire() error {
+	if w.broken != nil || w.file == nil || w.at.offset == 0 || !w.over() {
+		return w.broken
 	}
-	return w.begin(segmentName(numberOf(w.at.segment)+1, today))
+	if err := w.mend(); err != nil {
+		return err
+	}
+	return w.turn()
+}
+
+// turn closes the segment and begins the next one.
+func (w *writer) turn() error {
+	if err := w.commit(); err != nil {
+		return err
+	}
+	return w.begin(segmentName(numberOf(w.at.segment)+1, w.now().UTC().Format(time.DateOnly)))
+}
+
+// beginAt has the head say, on disk, from where on the log goes.
+func (w *writer) beginAt(from beginning) error {
+	if w.broken != nil {
+		return w.broken
+	}
+	if err := w.head.settle(w.synced.head(from)); err != nil {
+		return fmt.Errorf("writing the decision log's head: %w", err)
+	}
+	w.from = from
+	return nil
 }
 
 func (w *writer) begin(name string) error {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 )
 
@@ -27,10 +29,21 @@ func (r *reader) backends(c *Config, at place) {
 		}
 	}
 	before := len(r.faults)
-	r.section(at, want)
+	r.sectionOf(at, want, r.aliases())
 	if len(c.Backends) == 0 && len(r.faults) == before {
 		r.fault(at, "names no backend, want one or more of %s", strings.Join(slices.Sorted(maps.Keys(r.known)), ", "))
 	}
+}
+
+// aliases are the other names of technologies, by which policies may call them.
+func (r *reader) aliases() map[string]string {
+	all := map[string]string{}
+	for alias, name := range bailiff.BackendAliases {
+		if r.known[name] != nil {
+			all[alias] = fmt.Sprintf("is a name for policies only, write %q here", name)
+		}
+	}
+	return all
 }
 
 func (r *reader) backend(section backends.Maker, at place) {
@@ -107,39 +120,3 @@ func (r *reader) checked(s backends.Setting, at place) (value string, ok bool) {
 
 // holdsPassword knows addresses that are not repeated.
 var holdsPassword = regexp.MustCompile(`(?s):.*@`)
-
-// credential reads where a secret is, never the secret.
-func (r *reader) credential(into *backends.Credential, at place) {
-	var c backends.Credential
-	before := len(r.faults)
-	r.section(at, fields{
-		"file": func(at place) { c.File, _ = r.trustedPath(at) },
-		"env":  func(at place) { c.Env, _ = r.variable(at) },
-	})
-	if len(r.faults) == before && (c.File == "") == (c.Env == "") {
-		r.fault(at, "want either {file: PATH} or {env: NAME}")
-	}
-	*into = c
-}
-
-// Credentials are the variables that hold credentials of the backends.
-func (b Backends) Credentials() (variables []string) {
-	for _, section := range b {
-		variables = append(variables, credentials(section.Settings())...)
-	}
-	return variables
-}
-
-func credentials(settings []backends.Setting) (variables []string) {
-	for _, s := range settings {
-		switch into := s.Into.(type) {
-		case []backends.Setting:
-			variables = append(variables, credentials(into)...)
-		case *backends.Credential:
-			if into.Env != "" {
-				variables = append(variables, into.Env)
-			}
-		}
-	}
-	return variables
-}

@@ -8,6 +8,8 @@
 // no configuration or token file that somebody else may write is
 // read at all ([Trusted]). Relative paths in the file are relative to the
 // file's folder, and "~" is the home folder of the sidecar's user.
+// What a backend uses again and again, such as a credential's file, is judged at each
+// use, so that it can be renewed; [Check] looks at it beforehand.
 // Conditions (guards, approval routes) are compiled, so that their faults come
 // with those of the rest; what is kept of them is their text.
 //
@@ -41,7 +43,9 @@ type Config struct {
 	People   []Person
 	Metrics  Metrics
 	Policies Policies
-	Env      Env
+	// DecisionLog says when the log's files are changed and how long they stay.
+	DecisionLog DecisionLog
+	Env         Env
 	// Guards can only deny, and speak before the policies do.
 	Guards    []guard.Rule
 	Approvals Approvals
@@ -131,13 +135,6 @@ type Person struct {
 // Metrics says where /metrics, /healthz and /readyz are served; an empty Listen
 // means nowhere.
 type Metrics struct{ Listen string }
-
-// Policies says which policies are in force. No paths means the embedded ones.
-type Policies struct {
-	Paths        []string
-	RequireTests bool
-	EvalTimeout  time.Duration
-}
 
 // Env lists the sources of variables; the first that has a name wins.
 type Env struct{ Sources []Source }
@@ -259,19 +256,24 @@ func usualPlaces() []string {
 // for the embedded defaults. It may name the technologies that are known. The error
 // for a faulty file is of type [Faults].
 func Load(path string, known backends.Catalogue) (*Config, error) {
+	c, _, err := load(path, known)
+	return c, err
+}
+
+func load(path string, known backends.Catalogue) (*Config, *reader, error) {
 	if path == "" {
-		return Default(known), nil
+		return Default(known), new(reader), nil
 	}
 	if err := trust.Path(path); err != nil {
-		return nil, fmt.Errorf("reading the configuration: %w", err)
+		return nil, nil, fmt.Errorf("reading the configuration: %w", err)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading the configuration: %w", err)
+		return nil, nil, fmt.Errorf("reading the configuration: %w", err)
 	}
 	c, r := read(path, text, known)
 	r.checkTrust()
-	return c, r.err()
+	return c, r, r.err()
 }
 
 // Parse reads a configuration's text and touches no file; name is its path, for

@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -84,8 +83,10 @@ func TestAGoodConfigurationIsReadWhole(t *testing.T) {
 		Operator: Operator{Listen: Address{"unix", "/run/bailiff/operator.sock"}, UIDs: []uint32{0}, Console: "127.0.0.1:8642", BreakGlass: true},
 		People:   []Person{{Name: "ana", Groups: []string{"security"}, UIDs: []uint32{1000}, Accounts: map[string][]string{"telegram": {"42"}, "slack": {"U07A"}}}},
 		Metrics:  Metrics{Listen: "127.0.0.1:9464"},
-		Policies: Policies{Paths: []string{"/etc/bailiff/policies"}, RequireTests: true, EvalTimeout: 250 * time.Millisecond},
-		Env:      Env{Sources: []Source{{}, {File: "/home/ana/.hermes/.env"}}},
+		Policies: Policies{Paths: []string{"/etc/bailiff/policies"}, RequireTests: true, EvalTimeout: 250 * time.Millisecond, Shadow: []string{"/etc/bailiff/next"}},
+		DecisionLog: DecisionLog{Rotate{32, 1}, Retain{90, 1000},
+			Export{URL: "https://logs.example.com/logs", Token: backends.Credential{Env: "LOGS_TOKEN"}, CAFile: "/etc/bailiff/ca.pem"}},
+		Env: Env{Sources: []Source{{}, {File: "/home/ana/.hermes/.env"}}},
 		Guards: []guard.Rule{{Name: "no-ssh-from-discord", Message: "No ssh from Discord.",
 			When: `request.session.platform == "discord" && "ssh" in command.programs`}},
 		Approvals: Approvals{Timeout: 5 * time.Minute, Routes: []Route{
@@ -279,50 +280,4 @@ func write(t *testing.T, path, text string, mode os.FileMode) {
 	if err := os.Chmod(path, mode); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func TestACredentialIsAPlaceNeverASecret(t *testing.T) {
-	known := backends.Catalogue{"far": func() backends.Maker { return new(far) }}
-	for text, want := range map[string]string{
-		"{env: FAR_KEY}": "",
-		"{file: key}":    "",
-		"{file: key}, below: {key: {env: FAR_KEY}}": "",
-		"sk-123":                     "bailiff.yaml:1: backends.far.key: want a section of keys, is text",
-		"{}":                         "bailiff.yaml:1: backends.far.key: want either {file: PATH} or {env: NAME}",
-		"{env: FAR_KEY, file: key}":  "bailiff.yaml:1: backends.far.key: want either {file: PATH} or {env: NAME}",
-		"{env: FAR_KEY}, number: 11": "bailiff.yaml:1: backends.far.number: want 1 to 10, is 11",
-		"{env: FAR_KEY}, number: 2":  "bailiff.yaml:1: backends.far: want number to be odd",
-	} {
-		t.Run(text, func(t *testing.T) {
-			c, err := Parse("bailiff.yaml", []byte("backends: {far: {key: "+text+"}}"), known)
-			if got := fmt.Sprint(err); want != "" && got != want || want == "" && err != nil {
-				t.Fatalf("got  %v\nwant %v", got, want)
-			}
-			if want == "" && !c.Backends["far"].(*far).key.Given() {
-				t.Error("the credential was not read")
-			}
-			if want == "" && fmt.Sprint(c.Backends.Credentials()) != map[bool]string{true: "[FAR_KEY]", false: "[]"}[strings.Contains(text, "env")] {
-				t.Errorf("the variables with credentials are %v", c.Backends.Credentials())
-			}
-		})
-	}
-}
-
-// far is a technology of this test's.
-type far struct {
-	backends.Maker
-	key    backends.Credential
-	other  backends.Credential
-	number int
-}
-
-func (f *far) Settings() []backends.Setting {
-	return []backends.Setting{{Key: "key", Into: &f.key}, {Key: "below", Into: []backends.Setting{{Key: "key", Into: &f.other}}}, {Key: "number", Into: &f.number, Least: 1, Most: 10}}
-}
-
-func (f *far) Check() error {
-	if f.number%2 == 0 && f.number > 0 {
-		return errors.New("want number to be odd")
-	}
-	return nil
 }

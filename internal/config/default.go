@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/places"
 )
@@ -19,13 +20,14 @@ func Default(known backends.Catalogue) *Config {
 		StateDir: places.State(),
 		Agent: Agent{
 			Listeners: []Listener{{Name: "agent", Listen: socket(places.AgentSocket), UIDs: self}},
-			DataPaths: []string{"bailiff/decision", "agent/call/decision"},
+			DataPaths: []string{bailiff.DecisionPath, "agent/call/decision"},
 		},
-		Operator:  Operator{Listen: socket(places.OperatorSocket), UIDs: self},
-		Metrics:   Metrics{Listen: "127.0.0.1:9464"},
-		Policies:  Policies{RequireTests: true, EvalTimeout: 250 * time.Millisecond},
-		Env:       Env{Sources: []Source{{}}},
-		Approvals: Approvals{Timeout: 5 * time.Minute},
+		Operator:    Operator{Listen: socket(places.OperatorSocket), UIDs: self},
+		Metrics:     Metrics{Listen: "127.0.0.1:9464"},
+		Policies:    Policies{RequireTests: true, EvalTimeout: 250 * time.Millisecond},
+		DecisionLog: DecisionLog{Rotate: Rotate{Megabytes: 64, Hours: 24}},
+		Env:         Env{Sources: []Source{{}}},
+		Approvals:   Approvals{Timeout: 5 * time.Minute},
 		Limits: Limits{
 			RequestsPerMinute: Shares{Caller: 60_000, Session: 30_000, User: 30_000},
 			PendingApprovals:  Shares{Caller: 1000, Session: 20, User: 5},

@@ -9,16 +9,15 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/spelling"
-	"github.com/bailiff-dev/bailiff/internal/trust"
 )
 
 // reader walks the nodes of one text and gathers what is wrong.
@@ -28,8 +27,8 @@ type reader struct {
 	faults             Faults
 	// trust are the files and folders that nobody else may write.
 	trust []trustee
-	// listens are where the listeners' addresses stand, by index.
-	listens map[int]place
+	// places are where the values stand that the text has, by their keys.
+	places map[string]place
 	// whole are the checks that need other sections too, and so come last.
 	whole []func()
 }
@@ -49,7 +48,7 @@ type trustee struct {
 type fields map[string]func(place)
 
 func read(name string, text []byte, known backends.Catalogue) (*Config, *reader) {
-	r := &reader{name: name, known: known, listens: map[int]place{}}
+	r := &reader{name: name, known: known, places: map[string]place{}}
 	if abs, err := filepath.Abs(name); err == nil {
 		r.folder = filepath.Dir(abs)
 	}
@@ -100,11 +99,18 @@ func (r *reader) err() error {
 }
 
 func (r *reader) fault(at place, format string, args ...any) {
+	r.faults = append(r.faults, r.faultIn(at, fmt.Sprintf(format, args...)))
+}
+
+func (r *reader) faultIn(at place, message string) Fault {
 	line := 1
+	if at.node == nil {
+		return Fault{r.name, line, at.key, message}
+	}
 	if tk := at.node.GetToken(); tk != nil && tk.Position != nil {
 		line = tk.Position.Line
 	}
-	r.faults = append(r.faults, Fault{r.name, line, at.key, fmt.Sprintf(format, args...)})
+	return Fault{r.name, line, at.key, message}
 }
 
 func (r *reader) wrongType(at place, want string) {
@@ -130,7 +136,11 @@ func kind(n ast.Node) string {
 }
 
 // section reads a mapping; an empty value is a section without keys.
-func (r *reader) section(at place, want fields) {
+func (r *reader) section(at place, want fields) { r.sectionOf(at, want, nil) }
+
+// sectionOf reads a mapping of which some keys have other names, each with a sentence
+// that says so.
+func (r *reader) sectionOf(at place, want fields, renamed map[string]string) {
 	if _, empty := at.node.(*ast.NullNode); empty {
 		return
 	}
@@ -143,11 +153,21 @@ func (r *reader) section(at place, want fields) {
 		name := it.Key().GetToken().Value
 		readValue, known := want[name]
 		if !known {
-			r.fault(place{under(at.key, name), it.Key()}, "%s", spelling.Unknown("key", name, slices.Collect(maps.Keys(want))))
+			r.unknown(place{under(at.key, name), it.Key()}, name, want, renamed)
 			continue
 		}
-		readValue(place{under(at.key, name), it.Value()})
+		value := place{under(at.key, name), it.Value()}
+		r.places[value.key] = value
+		readValue(value)
 	}
+}
+
+func (r *reader) unknown(at place, name string, want fields, renamed map[string]string) {
+	if other := spelling.Nearest(name, slices.Sorted(maps.Keys(renamed)), 1); other != "" {
+		r.fault(at, "%s", renamed[other])
+		return
+	}
+	r.fault(at, "%s", spelling.Unknown("key", name, slices.Collect(maps.Keys(want))))
 }
 
 func under(key, name string) string {
@@ -164,9 +184,23 @@ func (r *reader) list(at place, each func(place)) {
 		return
 	}
 	for i, n := range seq.Values {
-		each(place{fmt.Sprintf("%s[%d]", at.key, i), n})
+		value := place{fmt.Sprintf("%s[%d]", at.key, i), n}
+		r.places[value.key] = value
+		each(value)
 	}
 }
+
+// listOfTexts shows of a text that stands alone how it would be written.
+func (r *reader) listOfTexts(at place, each func(place)) {
+	if alone, is := at.node.(*ast.StringNode); is && alone.GetToken().Type == token.StringType && plain.MatchString(alone.Value) {
+		r.fault(at, "want a list, such as [%s], is text", alone.Value)
+		return
+	}
+	r.list(at, each)
+}
+
+// plain are short words that mean the same in brackets.
+var plain = regexp.MustCompile(`^(~/)?[A-Za-z0-9/][\w./@:-]{0,99}$`)
 
 // text reads a string that is not empty.
 func (r *reader) text(at place) (string, bool) {
@@ -200,7 +234,7 @@ func (r *reader) texts(into *[]string) func(place) {
 func (r *reader) each(into *[]string, one func(place) (string, bool)) func(place) {
 	return func(at place) {
 		*into = []string{}
-		r.list(at, func(at place) {
+		r.listOfTexts(at, func(at place) {
 			if s, ok := one(at); ok {
 				*into = append(*into, s)
 			}
@@ -284,64 +318,5 @@ func (r *reader) uids(into *[]uint32) func(place) {
 			}
 			*into = append(*into, uint32(uid))
 		})
-	}
-}
-
-// path reads a path of this machine and makes it absolute.
-func (r *reader) path(at place) (string, bool) {
-	s, ok := r.text(at)
-	if !ok {
-		return "", false
-	}
-	return r.absolute(at, s)
-}
-
-func (r *reader) absolute(at place, s string) (string, bool) {
-	rest, ofHome := strings.CutPrefix(s, "~")
-	switch {
-	case ofHome && rest != "" && rest[0] != '/':
-		r.fault(at, "%q: only the own home folder can be written ~", s)
-		return "", false
-	case ofHome && r.home == "":
-		r.fault(at, "%q: $HOME is not set, want an absolute path", s)
-		return "", false
-	case expansion.MatchString(s):
-		r.fault(at, "%q: variables are not expanded; write the path", s)
-		return "", false
-	case strings.ContainsRune(s, 0):
-		r.fault(at, "holds a NUL character, want a path")
-		return "", false
-	case ofHome:
-		return filepath.Join(r.home, rest), true
-	case filepath.IsAbs(s):
-		return filepath.Clean(s), true
-	}
-	return filepath.Join(r.folder, s), true
-}
-
-var expansion = regexp.MustCompile(`\$(\w|\{)`)
-
-func (r *reader) pathInto(into *string) func(place) {
-	return func(at place) {
-		if p, ok := r.path(at); ok {
-			*into = p
-		}
-	}
-}
-
-// trustedPath reads the path of something that nobody else may write.
-func (r *reader) trustedPath(at place) (string, bool) {
-	p, ok := r.path(at)
-	if ok {
-		r.trust = append(r.trust, trustee{p, at})
-	}
-	return p, ok
-}
-
-func (r *reader) checkTrust() {
-	for _, t := range r.trust {
-		if err := trust.Path(t.path); err != nil {
-			r.fault(t.at, "%v", err)
-		}
 	}
 }

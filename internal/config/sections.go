@@ -1,12 +1,12 @@
 package config
 
 import (
+	"fmt"
 	"net"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/bailiff-dev/bailiff"
 )
@@ -16,18 +16,19 @@ var messaging = []string{"telegram", "slack", "discord", "whatsapp", "signal", "
 
 func (r *reader) config(c *Config, at place) {
 	r.section(at, fields{
-		"state_dir": r.pathInto(&c.StateDir),
-		"agent":     func(at place) { r.agent(&c.Agent, at) },
-		"operator":  func(at place) { r.operator(&c.Operator, at) },
-		"people":    func(at place) { r.people(c, at) },
-		"metrics":   func(at place) { r.section(at, fields{"listen": r.hostPort(&c.Metrics.Listen)}) },
-		"policies":  func(at place) { r.policies(&c.Policies, at) },
-		"env":       func(at place) { r.section(at, fields{"sources": r.sources(&c.Env)}) },
-		"guards":    func(at place) { r.list(at, func(at place) { r.guard(c, at) }) },
-		"approvals": func(at place) { r.approvals(c, at) },
-		"limits":    func(at place) { r.shares(&c.Limits, at) },
-		"backends":  func(at place) { r.backends(c, at) },
-		"runner":    func(at place) { r.section(at, fields{"path": r.pathInto(&c.Runner.Path)}) },
+		"state_dir":    r.pathInto(&c.StateDir),
+		"agent":        func(at place) { r.agent(&c.Agent, at) },
+		"operator":     func(at place) { r.operator(&c.Operator, at) },
+		"people":       func(at place) { r.people(c, at) },
+		"metrics":      func(at place) { r.section(at, fields{"listen": r.hostPort(&c.Metrics.Listen)}) },
+		"policies":     func(at place) { r.policies(&c.Policies, at) },
+		"decision_log": func(at place) { r.decisionLog(&c.DecisionLog, at) },
+		"env":          func(at place) { r.section(at, fields{"sources": r.sources(&c.Env)}) },
+		"guards":       func(at place) { r.list(at, func(at place) { r.guard(c, at) }) },
+		"approvals":    func(at place) { r.approvals(c, at) },
+		"limits":       func(at place) { r.shares(&c.Limits, at) },
+		"backends":     func(at place) { r.backends(c, at) },
+		"runner":       func(at place) { r.section(at, fields{"path": r.pathInto(&c.Runner.Path)}) },
 		"log": func(at place) {
 			r.section(at, fields{
 				"format": r.oneOf(&c.Log.Format, "format", "text", "json"),
@@ -44,21 +45,20 @@ func (r *reader) config(c *Config, at place) {
 // checkDoors keeps agents from the operator's address.
 func (r *reader) checkDoors(c *Config) {
 	for i, l := range c.Agent.Listeners {
-		if at, given := r.listens[i]; given && l.Listen == c.Operator.Listen {
+		if at, given := r.places[fmt.Sprintf("agent.listeners[%d].listen", i)]; given && l.Listen == c.Operator.Listen {
 			r.fault(at, "%s is operator.listen, want an address of its own", l.Listen)
 		}
 	}
 }
 
 func (r *reader) agent(a *Agent, at place) {
-	r.section(at, fields{
-		"data_paths":    r.each(&a.DataPaths, r.dataPath),
-		"max_sandboxes": func(at place) { r.fault(at, "is limits.sandboxes.caller now, beside the other bounds on sandboxes") },
+	r.sectionOf(at, fields{
+		"data_paths": r.each(&a.DataPaths, r.dataPath),
 		"listeners": func(at place) {
 			a.Listeners = []Listener{}
 			r.list(at, func(at place) { r.listener(a, at) })
 		},
-	})
+	}, map[string]string{"max_sandboxes": "is limits.sandboxes.caller now, beside the other bounds on sandboxes"})
 }
 
 var dataPath = regexp.MustCompile(`^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*$`)
@@ -77,7 +77,7 @@ func (r *reader) listener(a *Agent, at place) {
 	before := len(r.faults)
 	r.section(at, fields{
 		"name":       r.label(&l.Name),
-		"listen":     func(at place) { l.Listen, r.listens[len(a.Listeners)] = r.address(at), at },
+		"listen":     func(at place) { l.Listen = r.address(at) },
 		"uids":       r.uids(&l.UIDs),
 		"platforms":  r.each(&l.Platforms, r.platform),
 		"token_file": func(at place) { l.TokenFile, _ = r.trustedPath(at) },
@@ -260,18 +260,10 @@ func (p Person) identities() []string {
 	return ids
 }
 
-func (r *reader) policies(p *Policies, at place) {
-	r.section(at, fields{
-		"paths":         r.each(&p.Paths, r.path),
-		"require_tests": r.boolean(&p.RequireTests),
-		"eval_timeout":  r.duration(&p.EvalTimeout, time.Millisecond, 10*time.Second),
-	})
-}
-
 func (r *reader) sources(e *Env) func(place) {
 	return func(at place) {
 		e.Sources = []Source{}
-		r.list(at, func(at place) {
+		r.listOfTexts(at, func(at place) {
 			s, ok := r.text(at)
 			file, isFile := strings.CutPrefix(s, "file:")
 			switch {

@@ -41,8 +41,11 @@ func newScope(variables map[string]reflect.Type) scope {
 			cel.ASTValidators(cel.ValidateHomogeneousAggregateLiterals(), writtenPatterns{}),
 		}
 		for name, t := range variables {
-			natives = append(natives, t)
-			options = append(options, cel.Variable(name, cel.ObjectType(t.String())))
+			declared, native := typeOf(t)
+			if native != nil {
+				natives = append(natives, native)
+			}
+			options = append(options, cel.Variable(name, declared))
 		}
 		made, err := cel.NewCustomEnv(append([]cel.EnvOption{cel.StdLib(cel.StdLibSubset(pure)), joining, ext.NativeTypes(natives...)}, options...)...)
 		if err != nil {
@@ -50,6 +53,21 @@ func newScope(variables map[string]reflect.Type) scope {
 		}
 		return made, nil
 	})
+}
+
+// typeOf is the type of a variable, which is a struct, a text, a number or a map of one
+// of them, and the struct in it, if any.
+func typeOf(t reflect.Type) (declared *cel.Type, native any) {
+	switch t.Kind() {
+	case reflect.String:
+		return cel.StringType, nil
+	case reflect.Int64:
+		return cel.IntType, nil
+	case reflect.Map:
+		of, native := typeOf(t.Elem())
+		return cel.MapType(cel.StringType, of), native
+	}
+	return cel.ObjectType(t.String()), t
 }
 
 // pure is CEL's standard library without times, which conditions do not see, and

@@ -1,11 +1,12 @@
-// Package guard holds the one-line conditions of bailiff.yaml, written in CEL:
-// guards, which can only deny a request, and the conditions of approval routes.
+// Package guard holds one-line conditions, written in CEL: those of bailiff.yaml, which
+// are guards, that can only deny a request, and the conditions of approval routes; and
+// filters over the decision log.
 //
 // What is promised: a condition is parsed, type-checked and held against a limit
 // of cost when it is compiled; what is wrong with it is a [Fault] with its line
 // and column. Evaluating it is bounded by cost and by time. A condition that
 // cannot be evaluated never permits anything: a guard then denies and says so,
-// a route or an approver's condition gives an error.
+// a route's, an approver's or a filter's gives an error.
 //
 // Conditions are pure: they read nothing but the variables named here, and there
 // is no clock among their functions, so that what they say of a request may be
@@ -15,7 +16,8 @@
 // A condition of a guard sees "request" (as in /v1/execute, with the "caller"),
 // and what the text would do as "command" and "code"; where there is no such
 // text, all of their fields are empty. A condition of a route sees "request" and
-// "decision", one of approvers "request" and "approver".
+// "decision", one of approvers "request" and "approver". A filter sees the fields of an
+// event under their own names; those that an event lacks are empty.
 package guard
 
 import (

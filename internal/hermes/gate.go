@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/bailiff-dev/bailiff/internal/subprocess"
 )
 
 // canary is what must be denied. Were it run by mistake, it would do nothing.
@@ -272,8 +274,8 @@ func (h *Home) pythonsPath() (program string, err error) {
 // that user ask. Other programs of that user's could take it over, so it has no
 // terminal: into one that is root's, they could type.
 func (h *Home) asOwner(ctx context.Context, program string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Dir, cmd.Env, cmd.SysProcAttr, cmd.WaitDelay = "/", h.environment(), &syscall.SysProcAttr{Setsid: true}, time.Second
+	cmd := subprocess.Command(ctx, program, args...)
+	cmd.Env = h.environment()
 	if uint32(os.Geteuid()) != h.Owner { //nolint:gosec // a uid fits
 		cmd.SysProcAttr.Credential = h.credential()
 	}

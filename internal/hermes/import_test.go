@@ -154,7 +154,7 @@ func TestWhatAnImportWritesIsSoundAndPassesItsTests(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if faults := pdp.Check(cfg.Policies.Paths); len(faults) > 0 {
+		if faults := pdp.Check(pdp.Config{Paths: cfg.Policies.Paths}); len(faults) > 0 {
 			t.Errorf("the policies have faults: %v", faults)
 		}
 		if len(home.settings.said) < 20 { // running them all for each home takes long, and finds nothing more
@@ -356,7 +356,7 @@ func TestANameOfAHomesCannotAddToTheTables(t *testing.T) {
 	if got := cfg.Agent.Listeners[0].Platforms; !slices.Equal(got, []string{"null", "cli"}) {
 		t.Errorf("the listener speaks for %q", got)
 	}
-	if faults := pdp.Check(cfg.Policies.Paths); len(faults) > 0 {
+	if faults := pdp.Check(pdp.Config{Paths: cfg.Policies.Paths}); len(faults) > 0 {
 		t.Errorf("the policies have faults: %v", faults)
 	}
 }
@@ -438,7 +438,7 @@ func TestNoHomeBringsAnImportDown(t *testing.T) {
 		if i%25 > 0 { // compiling the policies for each home takes long
 			continue
 		}
-		if faults := pdp.Check(cfg.Policies.Paths); len(faults) > 0 {
+		if faults := pdp.Check(pdp.Config{Paths: cfg.Policies.Paths}); len(faults) > 0 {
 			t.Fatalf("home %d: %v", i, faults)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/records"
 )
 
 // desk is a ledger in a folder of its own, with what it told its log.
@@ -50,7 +51,7 @@ func (d desk) write(t *testing.T, folder, name, text string) {
 	}
 }
 
-func all[T Entry](t *testing.T, s *Shelf[T]) []T {
+func all[T records.Entry](t *testing.T, s *records.Shelf[T]) []T {
 	t.Helper()
 	list, err := s.All()
 	if err != nil {
@@ -59,7 +60,7 @@ func all[T Entry](t *testing.T, s *Shelf[T]) []T {
 	return list
 }
 
-func keep[T Entry](t *testing.T, s *Shelf[T], entry T) {
+func keep[T records.Entry](t *testing.T, s *records.Shelf[T], entry T) {
 	t.Helper()
 	if err := s.Keep(entry); err != nil {
 		t.Fatal(err)
@@ -169,7 +170,7 @@ func TestAWorkspaceIsNeverLostByItsEntry(t *testing.T) {
 
 func TestAWriterThatWasKilledLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
-	open(t, dir).write(t, "sandboxes", unfinished+"123", `{"id":`)
+	open(t, dir).write(t, "sandboxes", ".new-123", `{"id":`)
 	l := open(t, dir)
 	if got := all(t, l.Sandboxes); len(got) != 0 || l.told.Len() > 0 {
 		t.Errorf("found %+v, told %q", got, l.told)

@@ -2,6 +2,7 @@ package pdp
 
 import (
 	"archive/tar"
+	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -22,6 +23,16 @@ const manifest = ".manifest"
 // maxUnpacked bounds what a bundle may hold, in bytes.
 const maxUnpacked = 64 << 20
 
+// Archive is a bundle that was fetched. With a key it must be signed by that.
+type Archive struct {
+	// Name is what its files are named after.
+	Name string
+	Text []byte
+	Key  *Key
+}
+
+func (a *Archive) files() ([]file, Faults) { return unpacked(a.Name, bytes.NewReader(a.Text), a.Key) }
+
 func isBundle(p string) bool { return strings.HasSuffix(p, ".tar.gz") }
 
 func readBundle(name string) ([]file, Faults) {
@@ -30,14 +41,27 @@ func readBundle(name string) ([]file, Faults) {
 		return nil, Faults{unreadable(name, err)}
 	}
 	defer archive.Close()
-	files, err := unpack(name, archive)
+	return unpacked(name, archive, nil)
+}
+
+func unpacked(name string, archive io.Reader, key *Key) (files []file, faults Faults) {
+	members, err := unpack(archive)
 	if err != nil {
 		return nil, Faults{{File: name, Message: fmt.Sprintf("this is no bundle as opa build makes it: %v", err)}}
+	}
+	if err := key.check(members); err != nil {
+		return nil, Faults{{File: name, Message: err.Error()}}
+	}
+	for _, f := range members {
+		if f.archive, f.name = name, name+"/"+f.place; f.isManifest() || wanted(f.place) {
+			files = append(files, f)
+		}
 	}
 	return files, nil
 }
 
-func unpack(name string, archive io.Reader) (files []file, err error) {
+// unpack returns all that is in an archive.
+func unpack(archive io.Reader) (files []file, err error) {
 	plain, err := gzip.NewReader(archive)
 	if err != nil {
 		return nil, err
@@ -59,9 +83,7 @@ func unpack(name string, archive io.Reader) (files []file, err error) {
 		}
 		seen[f.place] = true
 		room -= int64(len(f.text))
-		if f.archive, f.name = name, name+"/"+f.place; f.isManifest() || wanted(f.place) {
-			files = append(files, f)
-		}
+		files = append(files, f)
 	}
 }
 
@@ -93,8 +115,6 @@ func next(members *tar.Reader, room int64) (file, error) {
 // notRego says why a bundle with such a file would not decide as it was meant to.
 func notRego(place string) string {
 	switch {
-	case place == ".signatures.json":
-		return "is a signature, and bailiff checks none: who may write the file is what counts"
 	case place == "patch.json":
 		return "changes another bundle, want a whole one"
 	case path.Ext(place) == ".wasm" || place == "plan.json":

@@ -96,7 +96,7 @@ func TestWhatIsNoBundleIsRefused(t *testing.T) {
 		"no policies":            {packed(t, member{"/README.md", "hello", tar.TypeReg}), "there are no policies"},
 		"a link":                 {packed(t, policy, member{"/q.rego", "", tar.TypeSymlink}), "q.rego is no file"},
 		"a file twice":           {packed(t, policy, member{"p.rego", "package p", tar.TypeReg}), "it holds p.rego twice"},
-		"a signature":            {packed(t, policy, member{"/.signatures.json", "{}", tar.TypeReg}), "bailiff checks none"},
+		"a signature":            {packed(t, policy, member{"/.signatures.json", "{}", tar.TypeReg}), "there is no key to check it by"},
 		"a change":               {packed(t, policy, member{"/patch.json", "{}", tar.TypeReg}), "want a whole one"},
 		"a compiled policy":      {packed(t, policy, member{"/policy.wasm", "\x00asm", tar.TypeReg}), "want Rego"},
 		"a manifest that is bad": {packed(t, policy, member{"/.manifest", "{\n7}", tar.TypeReg}), "b.tar.gz/.manifest:2: this is no valid manifest"},

@@ -30,6 +30,7 @@ type memo struct {
 	mu         sync.Mutex
 	young, old map[string]*kept
 	bytes      int // of the young ones
+	times      int // as large as a sidecar's may be
 }
 
 // kept is one judgement. Nobody outside holds any part of it that can change.
@@ -41,7 +42,7 @@ type kept struct {
 	size          int
 }
 
-func newMemo() *memo { return &memo{young: map[string]*kept{}} }
+func newMemo() *memo { return &memo{young: map[string]*kept{}, times: 1} }
 
 // key writes everything that a judgement depends on, but the time. Each part
 // says where it ends, so that no two requests have one key. It is nil if the
@@ -161,7 +162,7 @@ func (m *memo) remember(key []byte, j *bailiff.Judgement, at time.Time) {
 
 // add is called with the lock held.
 func (m *memo) add(key string, k *kept) {
-	if len(m.young) >= maxGeneration || m.bytes+k.size > maxGenerationBytes {
+	if len(m.young) >= m.times*maxGeneration || m.bytes+k.size > m.times*maxGenerationBytes {
 		m.young, m.old, m.bytes = map[string]*kept{}, m.young, 0
 	}
 	if m.young[key] == nil {

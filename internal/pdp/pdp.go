@@ -48,6 +48,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/facts"
+	"github.com/bailiff-dev/bailiff/internal/history"
 )
 
 // Observer is told how every reload ended, and the revision in force after it.
@@ -69,6 +70,8 @@ type Guard interface {
 type Config struct {
 	// Paths are folders and files of policies; none means the embedded ones.
 	Paths []string
+	// Archive is in the place of paths; [PDP.Offer] gives others.
+	Archive *Archive
 	// RequireTests lets policies into force only if they have tests and all pass.
 	// The embedded ones passed theirs before this program was released.
 	RequireTests bool
@@ -79,6 +82,9 @@ type Config struct {
 	Home string
 	// Guard may be missing.
 	Guard Guard
+	// History keeps what comes into force, so that it can be rolled back to; it may be
+	// missing.
+	History *history.History
 	// Log and Observer hear of reloads; both may be missing.
 	Log      *slog.Logger
 	Observer Observer
@@ -93,7 +99,13 @@ type PDP struct {
 	patrol  time.Duration
 
 	reloading sync.Mutex              // keeps reloads apart
+	archive   *Archive                // guarded by reloading; nil where the paths count
 	last      atomic.Pointer[attempt] // as long as a reload goes on: the one before
+
+	// rolledBack is the word by which former policies are in force, nil while the
+	// configuration's are.
+	rolledBack atomic.Pointer[bailiff.Rollback]
+	unkept     atomic.Pointer[error] // why the history lacks what is in force
 }
 
 // attempt is how a reload ended.
@@ -103,6 +115,8 @@ type attempt struct {
 	// content is the digest of the files it read, so that the same files are not
 	// tried twice.
 	content string
+	// revision is that of the files, if they could be read.
+	revision string
 }
 
 // Status is what an operator may want to know of the policies.
@@ -117,25 +131,43 @@ type Status struct {
 	Reloaded time.Time
 	OK       bool
 	Faults   []Fault
+	// RolledBack is the word by which former policies are in force; nil while those in
+	// the files are. Waiting is the revision of the files meanwhile, if they can be read.
+	RolledBack *bailiff.Rollback
+	Waiting    string
+	// Unkept is why the history lacks what is in force; nil if it has it.
+	Unkept error
 }
 
-// Open loads the policies. Everything that is wrong with them is in the error,
-// which is then a [Faults].
+// Open loads the policies, or those that an operator has rolled back to. Everything
+// that is wrong with them is in the error, which is then a [Faults]. Where something is
+// rolled back, those of the configuration need not be sound: [PDP.Sound] says whether
+// they are.
 func Open(ctx context.Context, c Config) (*PDP, error) {
+	p := prepared(c)
+	p.reloading.Lock()
+	defer p.reloading.Unlock()
+	if err := p.restore(ctx); err != nil {
+		return nil, err
+	}
+	faults := p.load(ctx, true)
+	if len(faults) > 0 && (p.rolledBack.Load() == nil || ctx.Err() != nil) { // what was cut short is remembered nowhere
+		return nil, faults
+	}
+	return p, nil
+}
+
+// prepared is a PDP without policies.
+func prepared(c Config) *PDP {
 	if c.EvalTimeout == 0 {
 		c.EvalTimeout = defaultTimeout
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	p := &PDP{config: c, patrol: patrol}
+	p := &PDP{config: c, patrol: patrol, archive: c.Archive}
 	p.last.Store(&attempt{})
-	p.reloading.Lock()
-	defer p.reloading.Unlock()
-	if faults := p.load(ctx, true); len(faults) > 0 {
-		return nil, faults
-	}
-	return p, nil
+	return p
 }
 
 // Decide judges a request. It never fails: a fault is a denial that says so.
@@ -182,15 +214,19 @@ func (p *PDP) judge(ctx context.Context, s *snapshot, req bailiff.Request, at ba
 	}
 	answer, err := evaluate(ctx, s.decision, input, at.Time, p.config.EvalTimeout)
 	clock.lap("timer_rego_query_eval_ns")
+	j.Decision, j.Fault = concluded(answer, err, at.Backends)
+	clock.lap("timer_bailiff_decode_ns")
+}
+
+// concluded makes a decision of how an evaluation ended.
+func concluded(answer *ast.Term, err error, backends map[string]bailiff.BackendState) (bailiff.Decision, error) {
 	switch {
 	case err != nil:
-		j.Decision, j.Fault = failed(err)
+		return failed(err)
 	case answer == nil:
-		j.Decision, j.Fault = failed(errors.New("evaluating policies: the decision is undefined"))
-	default:
-		j.Decision, j.Fault = decide(answer, at.Backends)
+		return failed(errors.New("evaluating policies: the decision is undefined"))
 	}
-	clock.lap("timer_bailiff_decode_ns")
+	return decide(answer, backends)
 }
 
 // isPlain says whether the request is a shell text that means what it says. What
@@ -258,12 +294,28 @@ func (p *PDP) query(ctx context.Context, input ast.Value, at time.Time, path str
 // Revision is that of the policies in force.
 func (p *PDP) Revision() string { return p.inForce.Load().revision }
 
+// Sound is nil if nothing is wrong with the policies of the configuration, as they were
+// found last; else it is a [Faults]. What is in force may be others.
+func (p *PDP) Sound() error {
+	if last := p.last.Load(); len(last.faults) > 0 {
+		return last.faults
+	}
+	return nil
+}
+
 // Status tells of the policies in force and of the last reload. It does not wait
 // for one that goes on.
 func (p *PDP) Status() Status {
 	last, s := p.last.Load(), p.inForce.Load()
-	return Status{
+	status := Status{
 		Revision: s.revision, Loaded: s.loaded, Files: s.files, Bundles: maps.Clone(s.bundles),
-		Reloaded: last.at, OK: len(last.faults) == 0, Faults: last.faults,
+		Reloaded: last.at, OK: len(last.faults) == 0, Faults: last.faults, RolledBack: p.rolledBack.Load(),
 	}
+	if status.RolledBack != nil {
+		status.Waiting = last.revision
+	}
+	if why := p.unkept.Load(); why != nil {
+		status.Unkept = *why
+	}
+	return status
 }

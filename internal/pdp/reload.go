@@ -9,23 +9,51 @@ import (
 // nothing is wrong with them. Files that were refused before are tried again
 // only when somebody touched them. The caller holds reloading.
 func (p *PDP) load(ctx context.Context, touched bool) Faults {
-	next, faults := load(readTrusted, p.config.Paths)
+	next, faults := p.read()
 	content := contentOf(next, faults)
 	now, last := p.inForce.Load(), p.last.Load()
 	known := now != nil && content == last.content
 	if known && (len(last.faults) == 0 || !touched) {
-		p.last.Store(&attempt{at: time.Now(), faults: last.faults, content: content})
+		p.last.Store(&attempt{at: time.Now(), faults: last.faults, content: content, revision: last.revision})
 		return last.faults
 	}
 	if len(faults) == 0 && (now == nil || content != now.content) {
 		faults = p.enforce(ctx, next)
 	}
 	if ctx.Err() == nil {
-		p.last.Store(&attempt{at: time.Now(), faults: faults, content: content})
+		p.last.Store(&attempt{at: time.Now(), faults: faults, content: content, revision: revisionOf(next)})
 		p.tell(faults)
 	}
 	return faults
 }
+
+func (p *PDP) read() (*parsed, Faults) {
+	if p.archive == nil {
+		return load(readTrusted, p.config.Paths)
+	}
+	files, faults := p.archive.files()
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	return parse(files)
+}
+
+// Offer puts another bundle in force, in the place of the one that was given last. If
+// anything is wrong with it, which is a [Faults], that one stays in its place.
+func (p *PDP) Offer(ctx context.Context, text []byte) error {
+	p.reloading.Lock()
+	defer p.reloading.Unlock()
+	before := p.archive
+	p.archive = &Archive{before.Name, text, before.Key}
+	if faults := p.load(ctx, true); len(faults) > 0 {
+		p.archive = before
+		return faults
+	}
+	return nil
+}
+
+// isOwn says whether the policies are those of this program.
+func (p *PDP) isOwn() bool { return p.archive == nil && len(p.config.Paths) == 0 }
 
 // contentOf tells one attempt from another: by what was read, or by what was
 // wrong where nothing could be.
@@ -36,11 +64,21 @@ func contentOf(p *parsed, faults Faults) string {
 	return digest(p.files)
 }
 
-// enforce puts a new snapshot in the place of the old one.
+// revisionOf is empty for what could not be read.
+func revisionOf(p *parsed) string {
+	if p == nil {
+		return ""
+	}
+	return revision(p.files)
+}
+
+// enforce puts a new snapshot in the place of the old one, unless that is one that an
+// operator rolled back to.
 func (p *PDP) enforce(ctx context.Context, next *parsed) Faults {
 	s, faults := newSnapshot(ctx, next, p.proof(next))
-	if len(faults) == 0 {
+	if len(faults) == 0 && p.rolledBack.Load() == nil {
 		p.inForce.Store(s)
+		p.keep(s, next, p.way())
 	}
 	return faults
 }
@@ -48,10 +86,15 @@ func (p *PDP) enforce(ctx context.Context, next *parsed) Faults {
 // proof is what must hold of policies beyond that they compile. The embedded ones
 // cannot differ from those whose tests passed before this program was released.
 func (p *PDP) proof(next *parsed) func(context.Context) Faults {
-	switch {
-	case len(p.config.Paths) == 0:
+	if p.isOwn() {
 		return func(context.Context) Faults { return nil }
-	case p.config.RequireTests:
+	}
+	return p.trial(next)
+}
+
+// trial is what must hold of policies that this program did not bring.
+func (p *PDP) trial(next *parsed) func(context.Context) Faults {
+	if p.config.RequireTests {
 		return next.prove
 	}
 	return next.check
@@ -63,20 +106,33 @@ const maxLogged = 10
 
 // tell is silent at start-up, where faults go to whoever opens.
 func (p *PDP) tell(faults Faults) {
-	s := p.inForce.Load()
-	if s == nil {
-		return
+	switch {
+	case p.inForce.Load() == nil:
+	case len(faults) > 0:
+		p.refuse(faults)
+	case p.rolledBack.Load() != nil:
+		p.config.Log.Info("the policies in the files are sound; they are in force when the rollback ends", "revision", p.last.Load().revision)
+	default:
+		p.announce()
 	}
+}
+
+func (p *PDP) refuse(faults Faults) {
 	for _, f := range faults[:min(len(faults), maxLogged)] {
 		p.config.Log.Error("new policies are not in force", "file", f.File, "line", f.Line, "fault", f.Message)
 	}
 	if more := len(faults) - maxLogged; more > 0 {
 		p.config.Log.Error("new policies are not in force, for more faults than these", "more", more)
 	}
-	if len(faults) == 0 {
-		p.config.Log.Info("policies are in force", "revision", s.revision, "files", len(s.files))
-	}
 	if p.config.Observer != nil {
-		p.config.Observer.Reloaded(len(faults) == 0, s.revision)
+		p.config.Observer.Reloaded(false, p.Revision())
+	}
+}
+
+func (p *PDP) announce() {
+	s := p.inForce.Load()
+	p.config.Log.Info("policies are in force", "revision", s.revision, "files", len(s.files))
+	if p.config.Observer != nil {
+		p.config.Observer.Reloaded(true, s.revision)
 	}
 }

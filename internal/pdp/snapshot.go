@@ -27,8 +27,12 @@ type snapshot struct {
 	compiler *ast.Compiler
 	store    storage.Store
 	decision rego.PreparedEvalQuery
-	// memo is nil unless the policies are timeless.
-	memo *memo
+	// masks says that there is a mask of the decision log.
+	masks bool
+	// memo is nil unless the policies are timeless, and so is past, which is of what
+	// comes from the decision log; looked are the parts of it that matter.
+	memo, past *memo
+	looked     parts
 	// queries are those of other documents, by path, prepared when first asked for.
 	queries sync.Map
 }
@@ -39,6 +43,8 @@ func newSnapshot(ctx context.Context, p *parsed, proof func(context.Context) Fau
 	compiler, faults := p.compile()
 	if len(faults) > 0 {
 		faults = append(faults, p.check(ctx)...) // the tests' faults too
+	} else {
+		faults = p.checkLookups(compiler)
 	}
 	if faults = append(faults, p.checkTables()...); len(faults) > 0 {
 		return nil, faults.sorted()
@@ -51,11 +57,12 @@ func newSnapshot(ctx context.Context, p *parsed, proof func(context.Context) Fau
 		return nil, faults
 	}
 	s := &snapshot{revision: revision(p.files), content: digest(p.files), loaded: time.Now(), compiler: compiler, store: store, bundles: p.bundles}
+	s.masks = p.masks(compiler)
 	for _, f := range p.files {
 		s.files = append(s.files, f.name)
 	}
-	if timeless(compiler.Modules) {
-		s.memo = newMemo()
+	if looked, sure := timeless(compiler.Modules); sure {
+		s.memo, s.past, s.looked = newMemo(), newMemo(), looked
 	}
 	var err error
 	if s.decision, err = s.prepare(ctx, entrypoint); err != nil {

@@ -61,7 +61,7 @@ func TestFaultsOfPoliciesAreToldWithFileAndLine(t *testing.T) {
 func TestEveryFaultIsTold(t *testing.T) {
 	bad := "package bailiff\n\nbad if input.sesion\n\nworse if input.tol\n"
 	root := tree(t, map[string]string{"p.rego": allowing, "a.rego": bad, "b.rego": bad})
-	faults := Check([]string{root})
+	faults := Check(Config{Paths: []string{root}})
 	var at []string
 	for _, f := range faults {
 		at = append(at, strings.TrimPrefix(strings.SplitN(f.String(), ": ", 2)[0], root+"/"))
@@ -134,7 +134,7 @@ func TestPoliciesThatOthersMayWriteAreRefused(t *testing.T) {
 			root := tree(t, map[string]string{"a/p.rego": allowing, "data.yaml": "a: 1", "notes.txt": "hello"})
 			must(t, c.spoil(root))
 			_, err := Open(context.Background(), Config{Paths: []string{root}})
-			if faults := Check([]string{root}); (err != nil) != c.refused || (len(faults) > 0) != c.refused {
+			if faults := Check(Config{Paths: []string{root}}); (err != nil) != c.refused || (len(faults) > 0) != c.refused {
 				t.Errorf("got %v and %v, want refused to be %v", err, faults, c.refused)
 			}
 		})

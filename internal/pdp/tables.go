@@ -1,6 +1,7 @@
 package pdp
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/bailiff-dev/bailiff/internal/spelling"
 	"github.com/bailiff-dev/bailiff/internal/tables"
 )
 
@@ -23,6 +25,68 @@ func (p *parsed) checkTables() (faults Faults) {
 		faults = append(faults, p.faultAt(append([]string{"bailiff", "tables"}, f.At...), f.Wrong))
 	}
 	return faults.sorted()
+}
+
+// tablesRoot is where the tables lie.
+var tablesRoot = ast.MustParseRef("data.bailiff.tables")
+
+// checkLookups lists the tables that rules look up and nobody has: what such a rule
+// forbids is not forbidden, in silence. The compiler is that of the rules which decide.
+func (p *parsed) checkLookups(compiler *ast.Compiler) (faults Faults) {
+	lookedUp := lookedUp(compiler)
+	for name, where := range lookedUp {
+		if p.hasTable(compiler, name) {
+			continue
+		}
+		fault := Fault{where.File, where.Row, fmt.Sprintf("the rules look up bailiff.tables.%s, which no data holds: want it there, if only as {}", name)}
+		if meant := p.misspelt(name, lookedUp); meant != "" {
+			fault = p.faultAt([]string{"bailiff", "tables", meant}, fmt.Sprintf("no rule looks this table up, and %q, which rules do look up, is missing: write that", name))
+		}
+		faults = append(faults, fault)
+	}
+	return faults.sorted()
+}
+
+// lookedUp are the names of tables that rules name, each with a place where one does.
+func lookedUp(compiler *ast.Compiler) map[string]*ast.Location {
+	places := map[string]*ast.Location{}
+	for _, module := range compiler.Modules {
+		ast.WalkRefs(module, func(ref ast.Ref) bool {
+			if len(ref) <= len(tablesRoot) || !ref.HasPrefix(tablesRoot) {
+				return false
+			}
+			name, fixed := ref[len(tablesRoot)].Value.(ast.String)
+			if known, where := places[string(name)], ref[0].Location; fixed && where != nil && (known == nil || where.Compare(known) < 0) {
+				places[string(name)] = where
+			}
+			return false
+		})
+	}
+	return places
+}
+
+// hasTable says whether data has a table, or a rule makes it.
+func (p *parsed) hasTable(compiler *ast.Compiler, name string) bool {
+	_, held := p.tables()[name]
+	return held || len(compiler.GetRules(tablesRoot.Append(ast.StringTerm(name)))) > 0
+}
+
+// misspelt is the table that no rule looks up and whose name is almost the given one.
+func (p *parsed) misspelt(name string, lookedUp map[string]*ast.Location) string {
+	var idle []string
+	for table := range p.tables() {
+		if lookedUp[table] == nil {
+			idle = append(idle, table)
+		}
+	}
+	slices.Sort(idle)
+	return spelling.Nearest(name, idle, len(name)/3+1)
+}
+
+func (p *parsed) tables() map[string]any {
+	root, _ := p.data["bailiff"].(map[string]any)
+	tables, _ := root["tables"].(map[string]any)
+	return tables
 }
 
 // words are all texts in the rules that decide.

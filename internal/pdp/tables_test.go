@@ -3,6 +3,8 @@ package pdp
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -129,13 +131,44 @@ func TestTablesThatSayWhatNobodyReadsDoNotComeIntoForce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			text := "bailiff:\n tables:\n  " + strings.ReplaceAll(c.text, "\n", "\n  ")
 			root := tree(t, map[string]string{"p.rego": allowing, "p_test.rego": allowingTest, "data.yaml": text})
-			for door, wrong := range map[string]error{"check": Faults(Check([]string{root})), "start": opening(root, false), "proven start": opening(root, true)} {
+			for door, wrong := range map[string]error{"check": Faults(Check(Config{Paths: []string{root}})), "start": opening(root, false), "proven start": opening(root, true)} {
 				if wrong == nil || !strings.Contains(wrong.Error(), c.want) || strings.Contains(wrong.Error(), "\n") {
 					t.Errorf("%s: got %v, want %s", door, wrong, c.want)
 				}
 			}
 		})
 	}
+}
+
+func TestATableThatRulesLookUpAndNobodyHasDoesNotComeIntoForce(t *testing.T) {
+	looking := strings.Replace(allowing, "package bailiff", "package bailiff\n\nimport data.bailiff.tables\n\ndeny contains x if some x in tables.verdicts", 1)
+	made := "package bailiff.tables\n\nverdicts := {\"x\": {\"host\": \"deny\"}}"
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"none at all":      {nil, `p.rego:5: the rules look up bailiff.tables.verdicts, which no data holds: want it there, if only as {}`},
+		"others":           {map[string]string{"data.yaml": "bailiff: {tables: {platforms: {}}}"}, `p.rego:5: the rules look up bailiff.tables.verdicts`},
+		"a misspelt one":   {map[string]string{"data.yaml": "bailiff:\n  tables:\n    verdict: {}"}, `data.yaml:3: bailiff.tables.verdict: no rule looks this table up, and "verdicts", which rules do look up, is missing: write that`},
+		"an empty one":     {map[string]string{"data.yaml": "bailiff: {tables: {verdicts: {}}}"}, ""},
+		"one a rule makes": {map[string]string{"made.rego": made}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := map[string]string{"p.rego": looking, "p_test.rego": allowingTest}
+			maps.Copy(files, c.files)
+			root := tree(t, files)
+			for door, wrong := range map[string]Faults{"check": Check(Config{Paths: []string{root}}), "start": startingWith(root)} {
+				if got := wrong.Error(); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+					t.Errorf("%s: got %q, want %q", door, got, c.want)
+				}
+			}
+		})
+	}
+}
+
+func startingWith(root string) (faults Faults) {
+	errors.As(opening(root, false), &faults)
+	return faults
 }
 
 func TestAKindThatNoRuleLooksAtIsRefused(t *testing.T) {
@@ -172,14 +205,14 @@ func TestFaultsOfTablesAreInTheFileThatHoldsThem(t *testing.T) {
 		filepath.Join(root, `bailiff/tables/data.json:3: bailiff.tables.callable_tools.web_search: "alow": unknown word, nearest valid word is "allow"`),
 		filepath.Join(root, `bailiff/tables/sandboxes/data.yaml:2: bailiff.tables.sandboxes.docker.scop: unknown key, nearest valid key is "scope"`),
 	}
-	if got := Faults(Check([]string{root})).Error(); got != strings.Join(want, "\n") {
+	if got := Faults(Check(Config{Paths: []string{root}})).Error(); got != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", got, strings.Join(want, "\n"))
 	}
 }
 
 func TestATeamsOwnTablesAreItsOwn(t *testing.T) {
 	root := tree(t, map[string]string{"p.rego": allowing, "data.yaml": "bailiff: {tables: {shifts: {night: [22, 6], scop: x}, oncall: ana, nobody: }}"})
-	if faults := Check([]string{root}); len(faults) > 0 {
+	if faults := Check(Config{Paths: []string{root}}); len(faults) > 0 {
 		t.Error(faults)
 	}
 }

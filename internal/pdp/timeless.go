@@ -6,11 +6,34 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
+// parts are those of the input document that policies look at, by the names at its
+// top: all of a part where there are no names in it.
+type parts map[string]map[string]bool
+
+func (p parts) add(ref ast.Ref) {
+	name := string(ref[1].Value.(ast.String))
+	within, known := p[name]
+	if known && within == nil {
+		return
+	}
+	if len(ref) > 2 {
+		if below, fixed := ref[2].Value.(ast.String); fixed {
+			if !known {
+				p[name] = map[string]bool{}
+			}
+			p[name][string(below)] = true
+			return
+		}
+	}
+	p[name] = nil
+}
+
 // timeless says whether what compiled modules decide is sure to depend on
-// nothing but data and the input document without its time. They must read that
-// document by fixed names only, never as a whole, and call no built-in whose
-// result differs from one call to the next.
-func timeless(modules map[string]*ast.Module) bool {
+// nothing but data and the input document without its time, and on which parts of
+// that. They must read the document by fixed names only, never as a whole, and call
+// no built-in whose result differs from one call to the next.
+func timeless(modules map[string]*ast.Module) (looked parts, sure bool) {
+	looked = parts{}
 	varies := false
 	var visitor *ast.GenericVisitor
 	visitor = ast.NewGenericVisitor(func(node any) bool {
@@ -22,6 +45,7 @@ func timeless(modules map[string]*ast.Module) bool {
 		case ast.Ref:
 			varies = varies || callsVarying(node)
 			if isTimelessPart(node) {
+				looked.add(node)
 				for _, step := range node[2:] {
 					visitor.Walk(step)
 				}
@@ -35,7 +59,7 @@ func timeless(modules map[string]*ast.Module) bool {
 			visitor.Walk(rule)
 		}
 	}
-	return !varies
+	return looked, !varies
 }
 
 var inputRoot = ast.InputRootDocument.Value.(ast.Var)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -51,12 +52,21 @@ func (h *Host) connect(ctx context.Context) (*connection, error) {
 	}
 	if err != nil {
 		wire.Close()
-		return nil, fmt.Errorf("logging in as %s: %w", h, inTime(ctx, err))
+		return nil, fmt.Errorf("logging in as %s: %w", h, h.advised(inTime(ctx, err)))
 	}
 	c := &connection{client: ssh.NewClient(conn, channels, requests), wire: wire, host: h, done: make(chan struct{})}
 	go c.watch()
 	go c.keepAlive(h.cfg.KeepAlive)
 	return c, nil
+}
+
+// advised adds to a refusal of all our keys, for which the library has no error of its
+// own, what would be right.
+func (h *Host) advised(err error) error {
+	if !strings.Contains(err.Error(), "unable to authenticate") {
+		return err
+	}
+	return fmt.Errorf("%w: the host takes none of our keys; add the public half of one to the authorized_keys of %s there", err, h.cfg.User)
 }
 
 // patience is how long a host may take to let us in.

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/crypto/ssh/agent"
 	"golang.org/x/crypto/ssh/knownhosts"
 
+	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/trust"
 )
 
@@ -74,7 +75,26 @@ func readKey(path string) (ssh.Signer, error) {
 	if errors.As(err, &locked) {
 		return nil, errors.New("it has a passphrase: give it to an agent, and name the agent's socket")
 	}
-	return key, err
+	if err != nil {
+		return nil, fmt.Errorf("want a private key: %w", err)
+	}
+	return key, nil
+}
+
+func isKey(path string) error {
+	if err := backends.IsSecret(path); err != nil {
+		return err
+	}
+	_, err := readKey(path)
+	return err
+}
+
+func isKnownHosts(path string) error {
+	if err := backends.IsPublic(path); err != nil {
+		return err
+	}
+	_, err := knownhosts.New(path)
+	return err
 }
 
 // known are the hosts whose keys are known.

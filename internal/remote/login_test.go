@@ -78,7 +78,13 @@ func TestAnAgentsKeysLogIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = agent.Wait() })
-	backendtest.Await(t, "the agent listens", func() bool { _, err := os.Stat(cfg.Agent); return err == nil })
+	backendtest.Await(t, "the agent listens", func() bool {
+		conn, err := net.Dial("unix", cfg.Agent)
+		if err == nil {
+			conn.Close()
+		}
+		return err == nil
+	})
 	if _, err := host(t, cfg).Start(t.Context(), "true"); err == nil || !strings.Contains(err.Error(), "logging in as") {
 		t.Errorf("with an empty agent the error is %v", err)
 	}
@@ -107,9 +113,9 @@ func TestAKeyIsForItsOwnersEyesOnly(t *testing.T) {
 		{"its owner's", cfg.Keys[0], 0o600, ""},
 		{"readable by others", cfg.Keys[0], 0o644, "others may use"},
 		{"one with a passphrase", locked, 0o600, "has a passphrase"},
-		{"no key", filepath.Join(server.Folder, "sshd_config"), 0o600, "reading the key"},
+		{"no key", filepath.Join(server.Folder, "sshd_config"), 0o600, "want a private key"},
 		{"not there", filepath.Join(server.Folder, "nothing"), 0, "no such file"},
-		{"one that the host does not know", stranger, 0o600, "unable to authenticate"},
+		{"one that the host does not know", stranger, 0o600, "add the public half of one to the authorized_keys of "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_ = os.Chmod(c.key, c.mode)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/excerpt"
 	"golang.org/x/crypto/ssh"
 )
@@ -128,7 +129,7 @@ func (p *Process) Ended() <-chan struct{} { return p.ended }
 // standard error. It is an error where the status is not known.
 func (p *Process) Exit() (status int, words string, err error) {
 	<-p.ended
-	words = p.words.String()
+	words = bailiff.Foreign(p.words.String())
 	var exit *ssh.ExitError
 	switch {
 	case p.err == nil:

@@ -27,6 +27,8 @@ import (
 	"sync"
 	"time"
 	"unicode"
+
+	"github.com/bailiff-dev/bailiff"
 )
 
 // Config says which host, and how it knows us and we know it.
@@ -191,7 +193,7 @@ func (h *Host) over(ctx context.Context, open func(*connection) error) error {
 	for {
 		c, fresh, err := h.enter(ctx, tried)
 		if err != nil {
-			return err
+			return bailiff.ForeignError(err)
 		}
 		if err = open(c); err == nil {
 			return nil
@@ -199,7 +201,7 @@ func (h *Host) over(ctx context.Context, open func(*connection) error) error {
 		c.leave()
 		var full *unopened
 		if fresh || ctx.Err() != nil || !errors.As(err, &full) {
-			return err
+			return bailiff.ForeignError(err)
 		}
 		tried = append(tried, c)
 	}

@@ -35,9 +35,9 @@ func Usual() Way {
 // Settings are the keys of the section.
 func (w *Way) Settings() []backends.Setting {
 	return []backends.Setting{
-		{Key: "keys", Into: &w.Keys, Path: true},
-		{Key: "agent", Into: &w.Agent, Path: true},
-		{Key: "known_hosts", Into: &w.KnownHosts, Path: true},
+		{Key: "keys", Into: &w.Keys, Path: true, Present: isKey},
+		{Key: "agent", Into: &w.Agent, Path: true, Present: backends.IsThere},
+		{Key: "known_hosts", Into: &w.KnownHosts, Path: true, Present: isKnownHosts},
 		{Key: "trust_on_first_use", Into: &w.TrustFirst},
 		{Key: "jump", Into: &w.Jump, Check: IsHost},
 		{Key: "keepalive", Into: &w.KeepAlive, Least: 2, Most: 600},

@@ -9,6 +9,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/ssh"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/remote"
+	"github.com/bailiff-dev/bailiff/internal/remote/remotetest"
 )
 
 func TestAWayToAHostIsSaidAlikeInEverySection(t *testing.T) {
@@ -26,6 +27,19 @@ func TestAWayToAHostIsSaidAlikeInEverySection(t *testing.T) {
 		if way.Keys[0] != "/etc/bailiff/key" || way.Agent != "/agent" || !way.TrustFirst || way.Jump != "ana@gate" || way.KeepAlive != 10*time.Second ||
 			len(way.KnownHosts) != 2 || way.KnownHosts[0] != "/home/ana/.ssh/known_hosts" {
 			t.Errorf("the section %s was read as %+v", name, way)
+		}
+	}
+}
+
+func TestWhatLogsInPassesACheck(t *testing.T) {
+	server := remotetest.Serve(t, remotetest.Options{})
+	cfg := server.Config(server.User(t))
+	says(t, host(t, cfg), "true")
+	for _, s := range (&remote.Way{}).Settings() {
+		for _, path := range map[string][]string{"keys": cfg.Keys, "known_hosts": cfg.KnownHosts}[s.Key] {
+			if err := s.Present(path); err != nil {
+				t.Errorf("of %s it says %v", s.Key, err)
+			}
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Unknown says that a word is none of the valid ones of its kind, and which was
@@ -18,15 +19,30 @@ func Unknown(kind, word string, valid []string) string {
 }
 
 // Nearest is the first of the words that few letters tell from the given one, at
-// most so many; empty if none is.
+// most so many, whatever their case; empty if none is. One that only case and
+// punctuation tell from it, as api_key from apiKey, is nearer than any.
 func Nearest(word string, words []string, most int) string {
 	best, least := "", most+1
 	for _, w := range words {
-		if d := distance(word, w); d < least {
+		d := distance(strings.ToLower(word), strings.ToLower(w))
+		if bare(word) == bare(w) {
+			d = 0
+		}
+		if d < least {
 			best, least = w, d
 		}
 	}
 	return best
+}
+
+// bare is a word's letters and digits.
+func bare(word string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, word)
 }
 
 // distance counts the letters to insert, drop or replace between two words.

@@ -27,19 +27,24 @@ type Sidecar struct {
 	Config string
 	// Agent and Operator are the addresses of its doors.
 	Agent, Operator string
-	cmd             *exec.Cmd
-	log             bytes.Buffer // to be read after the end
+	// Metrics is where its page for Prometheus is, as host:port, if a section says
+	// "metrics: {listen: <metrics>}".
+	Metrics string
+	cmd     *exec.Cmd
+	log     bytes.Buffer // to be read after the end
 }
 
 // Serve starts a sidecar that runs commands in bubblewrap, lets its two listeners (a
 // socket, and one on TCP) speak for every platform and its user be the operator, ana.
 // Sections are top-level ones of bailiff.yaml, such as "backends: {local: {}}", that
-// stand there in place of these; <agent> and <operator> in them are the usual addresses.
+// stand there in place of these; <agent>, <operator> and <metrics> in them are addresses
+// that are this sidecar's own.
 func Serve(tb testing.TB, sections ...string) *Sidecar {
 	tb.Helper()
 	folder := OpenDir(tb)
 	s := &Sidecar{Config: filepath.Join(folder, "bailiff.yaml"),
-		Agent: "unix://" + filepath.Join(folder, "a.sock"), Operator: "unix://" + filepath.Join(folder, "o.sock")}
+		Agent: "unix://" + filepath.Join(folder, "a.sock"), Operator: "unix://" + filepath.Join(folder, "o.sock"),
+		Metrics: FreeAddress(tb)}
 	if err := os.WriteFile(filepath.Join(folder, "token"), []byte(token), 0o600); err != nil {
 		tb.Fatal(err)
 	}
@@ -61,7 +66,7 @@ func (s *Sidecar) text(sections []string) string {
 		"policies": "policies: {eval_timeout: 10s, require_tests: false}", // on a busy machine
 		"backends": "backends: {bubblewrap: {}}",
 	}
-	addresses := strings.NewReplacer("<agent>", s.Agent, "<operator>", s.Operator)
+	addresses := strings.NewReplacer("<agent>", s.Agent, "<operator>", s.Operator, "<metrics>", s.Metrics)
 	for _, section := range sections {
 		name, _, _ := strings.Cut(section, ":")
 		all[name] = addresses.Replace(section)
@@ -146,6 +151,17 @@ func (s *Sidecar) client(tb testing.TB, address string) *client.Client {
 //	}
 func House(tb testing.TB, rego string, instead ...string) (section string) {
 	tb.Helper()
+	return Policies(HouseFolder(tb, rego, instead...))
+}
+
+// Policies is the section for [Serve] with which the policies in a folder are in force.
+func Policies(folder string) (section string) {
+	return fmt.Sprintf("policies: {paths: [%q], eval_timeout: 10s, require_tests: false}", folder)
+}
+
+// HouseFolder is where such policies are; house.rego has the rules.
+func HouseFolder(tb testing.TB, rego string, instead ...string) string {
+	tb.Helper()
 	shipped, err := policies.FS.ReadFile("data.yaml")
 	tables := string(shipped)
 	for i := 0; i < len(instead); i += 2 {
@@ -159,7 +175,7 @@ func House(tb testing.TB, rego string, instead ...string) (section string) {
 		os.WriteFile(filepath.Join(folder, "house.rego"), []byte("package bailiff\n\n"+rego), 0o600)); err != nil {
 		tb.Fatal(err)
 	}
-	return fmt.Sprintf("policies: {paths: [%q], eval_timeout: 10s, require_tests: false}", folder)
+	return folder
 }
 
 // ApproveNext says yes, once, to the question that comes next.

@@ -15,6 +15,18 @@ const largest = 4 << 20
 // else can change or replace, and that nobody but its group can read.
 func Secret(path string) ([]byte, error) { return read(path, check.notForOthers) }
 
+// shortestKey is how many bytes a key must have to be none that can be tried.
+const shortestKey = 32
+
+// Key reads a secret that others' word is checked by, which must not be guessed.
+func Key(path string) ([]byte, error) {
+	text, err := Secret(path)
+	if err == nil && len(text) < shortestKey {
+		return nil, fmt.Errorf("%s holds a secret of %d bytes, want at least %d", path, len(text), shortestKey)
+	}
+	return text, err
+}
+
 // Public reads a file that belongs to root or to the sidecar's own user and that
 // nobody else can change or replace.
 func Public(path string) ([]byte, error) { return read(path, check.onlyOursToWrite) }

@@ -195,6 +195,12 @@ export function requests(events) {
   return [...all.values()].sort((a, b) => Date.parse(b.at) - Date.parse(a.at))
 }
 
+// says is whether a request has these words in what is told of it.
+export function says(e, words) {
+  const told = [verdict(e)[0], e.outcome, e.status, e.tool, e.platform, e.user, e.backend, e.approval?.state, e.text, e.message, ...e.rules ?? []]
+  return told.filter(Boolean).join('\n').toLowerCase().includes(words.trim().toLowerCase())
+}
+
 // event is a request, or what else happened, in one line.
 export const event = (e) => el('li', { class: 'event' },
   badge(verdict(e)),

@@ -1,6 +1,7 @@
 // The console: what is known, how it is learnt, and what keys and buttons do.
 import { countdown, byId, el, mono, plural, seen, tick } from './text.js'
 import { Refusal, Unreachable, alive, ask, listen, login, logout, whenLoggedOut } from './server.js'
+import { remember, remembered } from './address.js'
 import * as approvals from './approvals.js'
 import * as panels from './panels.js'
 import * as dialogs from './dialogs.js'
@@ -13,14 +14,12 @@ let selected = null // the id of the approval that is shown
 let view = 'approvals'
 let hearing = false // while the stream is open
 let retry = null // tries to open it at once
-const named = 'bailiff-approval' // where the approval is kept that an address names
 
 start()
 
 async function start() {
   const token = location.hash.slice(1)
-  remember(new URLSearchParams(location.search).get('approval') ?? '')
-  history.replaceState(null, '', location.pathname)
+  remember()
   addEventListener('hashchange', () => location.reload())
   try {
     known.me = token ? await login(token) : await ask('GET', '/session')
@@ -29,18 +28,6 @@ async function start() {
     return
   }
   open()
-}
-
-// remember keeps which approval the address names until somebody is logged in: a
-// login has an address of its own.
-function remember(id) {
-  if (/^[a-z0-9-]{1,64}$/.test(id)) localStorage.setItem(named, id)
-}
-
-function remembered() {
-  const id = localStorage.getItem(named)
-  localStorage.removeItem(named)
-  return id
 }
 
 function showLogin(why) {
@@ -54,8 +41,10 @@ function open() {
   byId('app').hidden = false
   wire()
   setLive(false)
-  const id = remembered()
-  if (id) select(id, true)
+  const named = remembered()
+  if (named.approval) select(named.approval, true)
+  if (views.includes(named.view)) show(named.view)
+  byId('find').value = named.find
   retry = listen({ opened, heard, lost })
   setInterval(everySecond, 1000)
   setInterval(() => { if (isLive()) refresh.status() }, 10_000)
@@ -285,7 +274,9 @@ function closeDetail() {
 }
 
 function showActivity() {
-  byId('activity').replaceChildren(...approvals.requests(known.events).slice(0, 200).map(approvals.event))
+  const found = approvals.requests(known.events).filter((request) => approvals.says(request, byId('find').value)).slice(0, 200)
+  byId('activity').replaceChildren(...found.map(approvals.event))
+  byId('none-found').hidden = found.length > 0
 }
 
 function showGrants() {
@@ -438,6 +429,7 @@ function wire() {
   for (const name of views) byId(`tab-${name}`).addEventListener('click', () => show(name))
   document.querySelector('[role=tablist]').addEventListener('keydown', rove)
   byId('pending').addEventListener('keydown', inList)
+  byId('find').addEventListener('input', showActivity)
   byId('freeze').addEventListener('click', () => askFreeze())
   byId('theme').addEventListener('click', switchTheme)
   byId('help').addEventListener('click', showKeys)

@@ -1,0 +1,76 @@
+// Package bounded is of sandboxes that are processes of this machine: the runner is
+// below this process, and in a control group with all that it starts. What the limits
+// cost is told, and when a sandbox is closed none of its processes is left.
+package bounded
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/cgroup"
+	"github.com/bailiff-dev/bailiff/backends/runner"
+)
+
+// Open makes a sandbox that keeps a spec's limits, but for those that its section of
+// bailiff.yaml accepts to be missing. Whoever starts the runner puts it into the group.
+func Open(ctx context.Context, section string, spec backends.Spec, accept []string, start func(*cgroup.Group) (*runner.Child, error)) (backends.Sandbox, error) {
+	group, err := Limits(section, spec, accept)
+	if err != nil {
+		return nil, err
+	}
+	child, err := start(group)
+	if err != nil {
+		return nil, errors.Join(err, group.Close(context.WithoutCancel(ctx)))
+	}
+	return &sandbox{child, section + "-" + strings.ToLower(rand.Text()[:12]), group}, nil
+}
+
+// Limits makes the group alone.
+func Limits(section string, spec backends.Spec, accept []string) (*cgroup.Group, error) {
+	group, err := cgroup.New(cgroup.Limits{CPUs: spec.CPUs, MemoryMB: spec.MemoryMB, PIDs: spec.PIDs}, accept)
+	var missing *cgroup.Missing
+	switch {
+	case errors.As(err, &missing):
+		return nil, fmt.Errorf("%w: %w; run the sidecar as root or with delegated control groups, or accept it with backends.%s.accept_missing_limits: [%s]",
+			backends.ErrUnsupported, err, section, missing.Limit)
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", backends.ErrUnavailable, err)
+	}
+	return group, nil
+}
+
+type sandbox struct {
+	*runner.Child
+	id    string
+	group *cgroup.Group
+}
+
+// ID is a name of its own.
+func (s *sandbox) ID() string { return s.id }
+
+// Run runs a command, and tells what it cost when that was the sandbox.
+func (s *sandbox) Run(ctx context.Context, cmd backends.Command, out func([]byte)) (backends.Exit, error) {
+	before := s.group.Starved()
+	exit, err := s.Child.Run(ctx, cmd, out)
+	if s.group.Starved() > before {
+		err = Starved(err)
+	}
+	return exit, err
+}
+
+// Starved adds to an error, if there is one, that memory was lacking.
+func Starved(err error) error {
+	if err != nil {
+		err = fmt.Errorf("%w; processes were killed since the sandbox had used up its memory", err)
+	}
+	return err
+}
+
+// Close ends everything inside and removes the group.
+func (s *sandbox) Close(ctx context.Context) error {
+	return errors.Join(s.Child.Close(ctx), s.group.Close(ctx))
+}

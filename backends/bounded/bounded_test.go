@@ -1,0 +1,43 @@
+package bounded_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/bounded"
+	"github.com/bailiff-dev/bailiff/backends/cgroup"
+	"github.com/bailiff-dev/bailiff/backends/runner"
+)
+
+// A user to whom nobody has delegated control groups hears which limit is missing, and
+// how the section would accept that.
+func TestARunnerThatCannotBeStartedLeavesNothingInItsGroup(t *testing.T) {
+	spec := backends.Spec{CPUs: 1, MemoryMB: 64, PIDs: 32}
+	failed, other, events := errors.New("failed"), exec.Command("sleep", "1000"), ""
+	opened, err := bounded.Open(t.Context(), "example", spec, nil, func(group *cgroup.Group) (*runner.Child, error) {
+		events = group.Events()
+		if err := other.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return nil, errors.Join(failed, group.Add(other.Process.Pid))
+	})
+	if os.Getuid() != 0 && errors.Is(err, backends.ErrUnsupported) {
+		if !strings.Contains(err.Error(), "backends.example.accept_missing_limits: [") {
+			t.Errorf("error is %v", err)
+		}
+		return
+	}
+	if opened != nil || !errors.Is(err, failed) {
+		t.Errorf("opened is %v, %v", opened, err)
+	}
+	if err := other.Wait(); err == nil || err.Error() != "signal: killed" {
+		t.Errorf("what was in the group ended with %v", err)
+	}
+	if _, err := os.Stat(events); events == "" || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("of the group is left %q, %v", events, err)
+	}
+}

@@ -1,0 +1,49 @@
+package backends
+
+import (
+	"errors"
+	"regexp"
+)
+
+// Setting is one key of a backend's section.
+type Setting struct {
+	Key string
+	// Into is where the value goes, and what it holds before is the default:
+	// *string, *[]string, *bool, *int, *time.Duration or *Credential. A []Setting is a
+	// section below this one.
+	Into any
+	// Path says that a text, or each of a list, is a path of this machine: one that is
+	// relative to the file, or starts with ~, is made absolute.
+	Path bool
+	// Valid are the only texts that there may be, in a list too; empty means any.
+	Valid []string
+	// Check says of a text or path, or of each of a list, what would be right, as in
+	// "want unix:///path or tcp://host:port". Nil takes any that is not empty.
+	Check func(value string) error
+	// Present says of a text or path, or of each of a list, what is wrong with what it
+	// names on this machine now. It is asked by who checks a configuration, not when one
+	// is read: what a sidecar uses again and again is judged at each use. An error that is
+	// a [Doubt] need not be wrong where the sidecar runs. Nil finds nothing, nor does a
+	// value that the file leaves out.
+	Present func(value string) error
+	// Least and Most bound a number, or a duration in seconds.
+	Least, Most int
+}
+
+var numericUser = regexp.MustCompile(`^[1-9][0-9]{0,8}:[1-9][0-9]{0,8}$`)
+
+// IsUnprivileged checks a setting that names a user by numbers.
+func IsUnprivileged(user string) error {
+	if !numericUser.MatchString(user) {
+		return errors.New(`want numeric uid:gid of a user that is not root, such as "10000:10000"`)
+	}
+	return nil
+}
+
+// IsMountable checks a setting that names a folder of which mounts may be taken.
+func IsMountable(folder string) error {
+	if folder == "/" {
+		return errors.New("want a folder, not the whole machine")
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/bailiff-dev/bailiff/internal/bundle"
+	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/guard"
+	"github.com/bailiff-dev/bailiff/internal/pdp"
+)
+
+// policiesDir is where a sidecar keeps the policies that were in force.
+func policiesDir(cfg *config.Config) string { return filepath.Join(cfg.StateDir, "policies") }
+
+// openPolicies opens those of the configuration, from the server where that has them.
+func (c *core) openPolicies(ctx context.Context) error {
+	settings, err := policySettings(c.cfg)
+	if err != nil {
+		return err
+	}
+	settings.History, settings.Log, settings.Observer = c.history, c.log, c
+	open := func() error {
+		c.policies, err = pdp.Open(ctx, settings)
+		return err
+	}
+	if c.cfg.Policies.Bundle == nil {
+		return open()
+	}
+	if c.source, err = newSource(c); err != nil {
+		return err
+	}
+	return c.source.Start(ctx, func(archive []byte) (inForce bool, wrong error) {
+		if c.policies != nil { // by a rollback: this is what waits for its end
+			return true, c.policies.Offer(ctx, archive)
+		}
+		settings.Archive = archived(c.cfg.Policies.Bundle, archive)
+		if err := open(); err != nil {
+			return false, err
+		}
+		return true, c.policies.Sound()
+	})
+}
+
+func newSource(c *core) (*bundle.Source, error) {
+	b := c.cfg.Policies.Bundle
+	settings := bundle.Config{URL: b.URL, CAFile: b.CAFile, Poll: b.Poll, Dir: policiesDir(c.cfg), Observer: c, Log: c.log}
+	if b.Token.Given() {
+		settings.Token = b.Token.Read
+	}
+	return bundle.New(settings)
+}
+
+// BundleConfirmed tells the metrics, unless what the server vouches for waits for the
+// end of a rollback.
+func (c *core) BundleConfirmed() {
+	if c.policies.Status().RolledBack == nil {
+		c.metrics.BundleConfirmed()
+	}
+}
+
+func archived(b *config.PolicyBundle, text []byte) *pdp.Archive {
+	a := &pdp.Archive{Name: b.URL, Text: text}
+	if b.Key.File != "" {
+		a.Key = &pdp.Key{File: b.Key.File, Algorithm: b.Key.Algorithm, Scope: b.Key.Scope}
+	}
+	return a
+}
+
+// openLast opens the policies of the configuration for who is no sidecar: a bundle is
+// the last one that the sidecar kept.
+func openLast(ctx context.Context, cfg *config.Config) (*pdp.PDP, error) {
+	settings, err := policySettings(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Policies.Bundle != nil {
+		if settings.Archive, err = lastArchive(cfg); err != nil {
+			return nil, err
+		}
+	}
+	return pdp.Open(ctx, settings)
+}
+
+func lastArchive(cfg *config.Config) (*pdp.Archive, error) {
+	text, err := bundle.Kept(policiesDir(cfg))
+	if err != nil {
+		return nil, err
+	}
+	return archived(cfg.Policies.Bundle, text), nil
+}
+
+// policySettings are those that the configuration says.
+func policySettings(cfg *config.Config) (pdp.Config, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = ""
+	}
+	guards, err := guard.New(cfg.Guards)
+	return pdp.Config{Guard: guards, Paths: cfg.Policies.Paths, RequireTests: cfg.Policies.RequireTests, EvalTimeout: cfg.Policies.EvalTimeout, Home: home}, err
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/pdp"
+	"github.com/bailiff-dev/bailiff/internal/replay"
+)
+
+func newReplay(configPath *string) *cobra.Command {
+	var policies, against []string
+	var failOn, format string
+	cmd := &cobra.Command{
+		Use:   "replay --policies PATH… [LOG…]",
+		Short: "Judge past decisions by other policies and say what would differ",
+		Long: `Judges what a decision log holds by other policies: whom they would deny, ask about
+or let run, and with which other variables, backend and limits. Nothing is run.
+LOG is a file, a folder of such or a state folder; without one it is that of the
+configuration. The comparison is with what was logged or, with --against, with what
+those policies decide of the same requests, as a change of policies is best reviewed.
+
+Exit status: 0 if nothing differs, 2 if anything does (with "--fail-on looser" only
+if a request could do more than before, with "--fail-on none" never), 1 if it could
+not be judged.`,
+		Example: `  bailiff replay --policies my-policies
+  bailiff replay --policies new --against old --fail-on looser decisions.jsonl`,
+		RunE: func(cmd *cobra.Command, logs []string) error {
+			fails, known := failures[failOn]
+			switch {
+			case !known:
+				return fmt.Errorf("--fail-on is %q, want any, looser or none", failOn)
+			case len(policies) == 0:
+				return fmt.Errorf("--policies is missing: name the policies to judge by")
+			}
+			cfg, err := loadConfig(*configPath)
+			if err != nil {
+				return err
+			}
+			if len(logs) == 0 {
+				logs = []string{cfg.StateDir}
+			}
+			report, err := rerun(cmd.Context(), cfg, policies, against, logs)
+			if err != nil {
+				return err
+			}
+			if err := show(cmd, format, report, func(w io.Writer) { printReplay(w, report) }); err != nil {
+				return err
+			}
+			if fails(report) {
+				return status(2)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringArrayVar(&policies, "policies", nil, "judge by these: a folder, file or bundle, by `PATH`; may be repeated")
+	cmd.Flags().StringArrayVar(&against, "against", nil, "compare with these, by `PATH`, not with what was logged; may be repeated")
+	cmd.Flags().StringVar(&failOn, "fail-on", "any", "any, looser or none")
+	outputFlag(cmd, &format)
+	return cmd
+}
+
+// failures say by --fail-on whether a report is one.
+var failures = map[string]func(replay.Report) bool{
+	"any":    func(r replay.Report) bool { return r.Changed > 0 },
+	"looser": func(r replay.Report) bool { return r.Looser > 0 },
+	"none":   func(replay.Report) bool { return false },
+}
+
+const (
+	// replayLimit is how long one decision may take in a replay: however busy the
+	// machine is, it must make no difference.
+	replayLimit = 10 * time.Second
+	// replayGC lets a replay, which ends soon, collect its garbage less often.
+	replayGC = 400
+)
+
+// rerun judges the logs by policies on trial, with the floor under them.
+func rerun(ctx context.Context, cfg *config.Config, policies, against, logs []string) (replay.Report, error) {
+	debug.SetGCPercent(replayGC)
+	tried, err := pdp.Try(ctx, policies, replayLimit)
+	if err != nil {
+		return replay.Report{}, err
+	}
+	trial := replay.Trial{Policies: tried, Floor: floorOf(cfg)}
+	if len(against) > 0 {
+		old, err := pdp.Try(ctx, against, replayLimit)
+		if err != nil {
+			return replay.Report{}, err
+		}
+		trial.Against = old
+	}
+	return trial.Run(ctx, logs)
+}
+
+func printReplay(w io.Writer, r replay.Report) {
+	with := "with what was logged"
+	if r.Against != "" {
+		with = "with " + r.Against
+	}
+	fmt.Fprintf(w, "%d decisions judged by %s and compared %s\n", r.Judged, r.Revision, with)
+	for _, s := range r.Skipped {
+		fmt.Fprintf(w, "left out: %s, the first at %s:%d\n", s, visible(s.File), s.Line)
+	}
+	for _, s := range r.Outcomes {
+		if s.From != s.To {
+			fmt.Fprintf(w, "%s would be %s\t%d\n", s.From, s.To, s.Decisions)
+		}
+	}
+	for _, c := range r.Changes {
+		printChange(w, c)
+	}
+	fmt.Fprintf(w, "%d differ: %d let more happen, %d less\n", r.Changed, r.Looser, r.Stricter)
+}
+
+func printChange(w io.Writer, c replay.Change) {
+	fmt.Fprintf(w, "\n%s\t%s\n", c.Direction, visible(differs(c)))
+	who := strings.Join(c.Users, " ")
+	if more := c.UserCount - len(c.Users); more > 0 {
+		who += fmt.Sprintf(" and %d more", more)
+	}
+	fmt.Fprintf(w, "\t%d decisions for %s\n", c.Decisions, visible(who))
+	for _, e := range c.Examples {
+		fmt.Fprintf(w, "\t%s %s %s %q\n", e.DecisionID, visible(e.User), e.Tool, e.Text)
+	}
+}
+
+// differs says a change in one line.
+func differs(c replay.Change) string {
+	text := replay.Said(c.Difference)
+	if len(c.Rules) > 0 {
+		text += " (" + strings.Join(c.Rules, " ") + ")"
+	}
+	return text
+}

@@ -1,0 +1,106 @@
+package enforcer
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// mute is a backend whose sweep heeds no deadline.
+type mute struct {
+	*shop
+	asked   atomic.Int32
+	answers chan int
+}
+
+func (m *mute) Sweep(context.Context, string, func(string) bool) (int, error) {
+	m.asked.Add(1)
+	return <-m.answers, nil
+}
+
+// swept counts what an observer is told of.
+type swept struct {
+	blind
+	total, failed atomic.Int32
+}
+
+func (s *swept) SandboxReaped(string, string) { s.total.Add(1) }
+func (s *swept) SweepFailed(backend string) {
+	if backend == "docker" {
+		s.failed.Add(1)
+	}
+}
+
+func TestABackendThatNeverAnswersKeepsNoOtherFromBeingSwept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		m, seen := &mute{shop: b.shop, answers: make(chan int)}, &swept{}
+		others := []*engine{{shop: b.shop}, {shop: b.shop}}
+		b.Backends["docker"], b.Backends["bubblewrap"], b.Backends["podman"], b.Observer = m, others[0], others[1], seen
+		for _, want := range []struct {
+			name  string
+			sweep func() (int, error)
+			most  time.Duration
+			fault string
+		}{
+			{"at first", func() (int, error) { return b.Sweep(t.Context()) }, sweepTimeout,
+				"sweeping docker: backend unavailable: it did not answer within 1m0s"},
+			{"while it owes an answer", func() (int, error) { return b.Sweep(t.Context()) }, sweepTimeout,
+				"sweeping docker: backend unavailable: it has not answered since it was asked before"},
+			{"at the end", func() (int, error) { b.Close(t.Context()); return 2, nil }, lastSweepTimeout, "<nil>"},
+		} {
+			others[0].left, others[1].left = []string{"a"}, []string{"b"}
+			start := time.Now()
+			n, err := want.sweep()
+			if fault := fmt.Sprint(err); n != 2 || fault != want.fault || len(others[0].left)+len(others[1].left) > 0 {
+				t.Errorf("%s %d were swept, %q, left are %q and %q", want.name, n, fault, others[0].left, others[1].left)
+			}
+			if took := time.Since(start); took != want.most {
+				t.Errorf("%s it took %s, want %s", want.name, took, want.most)
+			}
+		}
+		if got := seen.failed.Load(); got != 3 {
+			t.Errorf("%d sweeps were told to have failed, want each of docker", got)
+		}
+		if got := m.asked.Load(); got != 1 {
+			t.Errorf("it was asked %d times", got)
+		}
+		m.answers <- 1
+		close(m.answers)
+		synctest.Wait()
+		if got := seen.total.Load(); got != 3*2+1 {
+			t.Errorf("%d were told of, want what was swept late too", got)
+		}
+	})
+}
+
+func TestABackendThatIsBusyIsSweptAsSoonAsItCan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		m := &mute{shop: b.shop, answers: make(chan int)}
+		b.Backends["docker"] = m
+		ended := make(chan int, 2)
+		for range cap(ended) {
+			go func() {
+				n, err := b.Sweep(t.Context())
+				if err != nil {
+					t.Error(err)
+				}
+				ended <- n
+			}()
+		}
+		synctest.Wait()
+		if got := m.asked.Load(); got != 1 {
+			t.Errorf("it is swept %d times at once", got)
+		}
+		m.answers <- 1
+		m.answers <- 1
+		if got := <-ended + <-ended; got != 2 {
+			t.Errorf("%d were swept", got)
+		}
+		close(m.answers)
+	})
+}

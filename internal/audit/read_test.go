@@ -1,0 +1,51 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+func TestAllOfALogIsReadInOrderWhereverItLies(t *testing.T) {
+	dir := t.TempDir()
+	paths := threeSegments(t, dir)
+	appendTo(t, paths[2], `{"decision_id":"torn"`)
+	read := func(paths ...string) (ids []string) {
+		err := Read(context.Background(), paths, func(file string, number int, line []byte) error {
+			ids = append(ids, fmt.Sprintf("%s:%d %s", filepath.Base(file)[:8], number, idPattern.FindSubmatch(line)[1]))
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		return ids
+	}
+	all := read(dir)
+	if len(all) != 9 || all[0] != "00000001:1 0" || all[8][len(all[8])-1] != '8' {
+		t.Errorf("read %q", all)
+	}
+	if again := read(filepath.Join(dir, "decisions")); !slices.Equal(again, all) {
+		t.Errorf("of the folder read %q, want %q", again, all)
+	}
+	if again := read(paths...); !slices.Equal(again, all) {
+		t.Errorf("of the files read %q, want %q", again, all)
+	}
+}
+
+func TestALogThatCannotBeReadIsAnError(t *testing.T) {
+	empty := t.TempDir()
+	for _, path := range []string{empty, filepath.Join(empty, "missing.jsonl")} {
+		if err := Read(context.Background(), []string{path}, nil); err == nil {
+			t.Errorf("%s: there is no error", path)
+		}
+	}
+	dir := t.TempDir()
+	threeSegments(t, dir)
+	given := 0
+	if err := Read(context.Background(), []string{dir}, func(string, int, []byte) error { given++; return os.ErrClosed }); err == nil || given != 1 {
+		t.Errorf("went on after an error: %d lines, %v", given, err)
+	}
+}

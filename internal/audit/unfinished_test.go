@@ -1,0 +1,41 @@
+package audit
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// A start reads what may still matter of earlier runs, not all that is kept.
+func TestAStartReadsNoFileThatIsTooOld(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, Config{StateDir: dir, Bounds: Bounds{SegmentBytes: 1000}})
+	for range 300 {
+		record(t, l, aged("long ago", 2))
+	}
+	record(t, l, decision("recent"))
+	l.Close()
+	files := paths(t, dir, 301)
+	for _, path := range files[:300] {
+		if err := os.WriteFile(path, []byte(`{"decision_id":"x","custom":{"request_id":"what a start would stumble over`+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		age(t, path)
+	}
+	l = open(t, Config{StateDir: dir})
+	if open := l.Unfinished(aged("", 1).Timestamp); len(open) != 1 || open[0].RequestID != "r-recent" {
+		t.Errorf("unfinished are %+v", open)
+	}
+	if lines := l.Recent("", 1); len(lines) != 1 || !strings.Contains(string(lines[0]), "recent") {
+		t.Errorf("the last lines are %q", lines)
+	}
+}
+
+// age makes a file one that was last written to two days ago.
+func age(t *testing.T, path string) {
+	t.Helper()
+	then := aged("", 2).Timestamp
+	if err := os.Chtimes(path, then, then); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,80 @@
+package config
+
+import (
+	"regexp"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"github.com/bailiff-dev/bailiff/backends"
+)
+
+// credential reads where a secret is, never the secret. What stands there instead may
+// be the secret itself, so that no fault repeats it.
+func (r *reader) credential(into *backends.Credential, at place) {
+	kept, value := only(at.node)
+	text, _ := value.(*ast.StringNode)
+	switch {
+	case kept == "env" && text != nil && variableShape.MatchString(text.Value):
+		*into = backends.Credential{Env: text.Value}
+	case kept == "env":
+		r.fault(at, "want the name of a variable in capital letters, digits and _, as in {env: API_KEY}, not the secret itself")
+	case kept == "file" && text != nil && text.Value != "":
+		r.credentialFile(into, at, text)
+	default:
+		r.fault(at, "want {env: NAME} or {file: PATH}, which say where the secret is kept, not the secret itself")
+	}
+}
+
+// variableShape is narrower than what can be a variable: keys have small letters.
+var variableShape = regexp.MustCompile(`^[A-Z_][A-Z0-9_]{0,99}$`)
+
+func (r *reader) credentialFile(into *backends.Credential, at place, value ast.Node) {
+	before := len(r.faults)
+	path, ok := r.path(place{at.key, value})
+	if !ok {
+		r.faults = r.faults[:before]
+		r.fault(at, "want the path of a file that holds the secret: absolute, relative to this one's folder, or ~/ and a path, without variables")
+		return
+	}
+	*into = backends.Credential{File: path}
+}
+
+// only is the one key of a mapping that has no other, with its value.
+func only(node ast.Node) (key string, value ast.Node) {
+	m, ok := node.(ast.MapNode)
+	if !ok {
+		return "", nil
+	}
+	for it := m.MapRange(); it.Next(); {
+		if key != "" {
+			return "", nil
+		}
+		key, value = it.Key().GetToken().Value, it.Value()
+	}
+	return key, value
+}
+
+// Credentials are the variables that hold the sidecar's own credentials.
+func (c *Config) Credentials() (variables []string) {
+	for _, section := range c.Backends {
+		variables = append(variables, credentials(section.Settings())...)
+	}
+	if b := c.Policies.Bundle; b != nil {
+		variables = append(variables, credentials(b.settings())...)
+	}
+	return append(variables, credentials(c.DecisionLog.Export.settings())...)
+}
+
+func credentials(settings []backends.Setting) (variables []string) {
+	for _, s := range settings {
+		switch into := s.Into.(type) {
+		case []backends.Setting:
+			variables = append(variables, credentials(into)...)
+		case *backends.Credential:
+			if into.Env != "" {
+				variables = append(variables, into.Env)
+			}
+		}
+	}
+	return variables
+}

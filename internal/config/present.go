@@ -1,0 +1,88 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff/backends"
+)
+
+// Outlook is what a sidecar would find of that which its configuration names.
+type Outlook struct {
+	// Faults are what it could not use, Doubts what may be otherwise where it runs.
+	Faults, Doubts Faults
+}
+
+// Check loads a configuration and looks at what it would use: files of
+// credentials, keys and certificates, images, folders, variables. What is wrong with
+// that keeps no sidecar from starting, but its backend from being ready.
+func Check(path string, known backends.Catalogue) (*Config, Outlook, error) {
+	c, r, err := load(path, known)
+	if err != nil {
+		return nil, Outlook{}, err
+	}
+	return c, r.look(c), nil
+}
+
+func (r *reader) look(c *Config) (o Outlook) {
+	for _, name := range slices.Sorted(maps.Keys(c.Backends)) {
+		r.lookAt(&o, c.Backends[name].Settings(), "backends."+name)
+	}
+	if b := c.Policies.Bundle; b != nil {
+		r.lookAt(&o, b.settings(), "policies.bundle")
+	}
+	r.lookAt(&o, c.DecisionLog.Export.settings(), "decision_log.export")
+	byLine := func(a, b Fault) int { return a.Line - b.Line }
+	slices.SortStableFunc(o.Faults, byLine)
+	slices.SortStableFunc(o.Doubts, byLine)
+	return o
+}
+
+func (r *reader) lookAt(o *Outlook, list []backends.Setting, section string) {
+	for _, s := range list {
+		key := under(section, s.Key)
+		switch into := s.Into.(type) {
+		case []backends.Setting:
+			r.lookAt(o, into, key)
+		case *backends.Credential:
+			if into.Given() {
+				r.note(o, key, into.Present())
+			}
+		case *string:
+			r.lookFor(o, s, key, *into)
+		case *[]string:
+			for i, value := range *into {
+				r.lookFor(o, s, fmt.Sprintf("%s[%d]", key, i), value)
+			}
+		}
+	}
+}
+
+// lookFor looks at what a text names that stands in the file: a default may name what
+// few have.
+func (r *reader) lookFor(o *Outlook, s backends.Setting, key, value string) {
+	if _, given := r.places[key]; given && s.Present != nil {
+		r.note(o, key, s.Present(value))
+	}
+}
+
+// note notes what was found about the value of a key, which is a default where the
+// file has only a section above it.
+func (r *reader) note(o *Outlook, key string, err error) {
+	if err == nil {
+		return
+	}
+	at, given := r.places[key]
+	for above := key; !given && above != ""; at, given = r.places[above] {
+		above = above[:max(0, strings.LastIndex(above, "."))]
+	}
+	found := r.faultIn(place{key, at.node}, err.Error())
+	if doubt := backends.Doubt(""); errors.As(err, &doubt) {
+		o.Doubts = append(o.Doubts, found)
+	} else {
+		o.Faults = append(o.Faults, found)
+	}
+}

@@ -1,0 +1,180 @@
+package config
+
+import (
+	"encoding/pem"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff/backends/catalogue"
+)
+
+// look checks a configuration that stands beside a good secret, one that is empty, one
+// that others may read, one that they may write, one that is long enough for a key, and
+// a certificate.
+func look(t *testing.T, text string) (folder string, o Outlook) {
+	t.Helper()
+	folder = t.TempDir()
+	write(t, filepath.Join(folder, "good"), "secret\n", 0o600)
+	write(t, filepath.Join(folder, "empty"), "\n", 0o600)
+	write(t, filepath.Join(folder, "loose"), "secret\n", 0o644)
+	write(t, filepath.Join(folder, "shared"), "secret\n", 0o666)
+	write(t, filepath.Join(folder, "key"), strings.Repeat("secret", 6), 0o600)
+	server := httptest.NewTLSServer(nil)
+	server.Close()
+	write(t, filepath.Join(folder, "ca"), string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})), 0o600)
+	path := filepath.Join(folder, "bailiff.yaml")
+	write(t, path, text, 0o600)
+	if _, err := Load(path, catalogue.All()); err != nil {
+		t.Fatalf("it cannot be loaded: %v", err)
+	}
+	c, o, err := Check(path, catalogue.All())
+	if err != nil || c == nil {
+		t.Fatalf("checking it says %v", err)
+	}
+	return folder, o
+}
+
+func TestACredentialThatCannotBeUsedIsAFaultOfTheCheckAlone(t *testing.T) {
+	for place, want := range map[string]string{
+		"good":   "",
+		"gone":   "there is no file FOLDER/gone: write the secret there, for the sidecar's user alone (chmod 600)",
+		".":      "reading a credential: FOLDER is no regular file",
+		"loose":  "reading a credential: others may use FOLDER/loose (mode 0644), which holds a secret: chmod g-w,o= FOLDER/loose",
+		"good/x": "reading a credential: open FOLDER/good/x: not a directory",
+		"empty":  "reading a credential: FOLDER/empty is empty",
+	} {
+		folder, o := look(t, "backends:\n  daytona:\n    api_key: {file: "+place+"}\n")
+		if want == "" {
+			if len(o.Faults)+len(o.Doubts) > 0 {
+				t.Errorf("of %s it says %v, %v", place, o.Faults, o.Doubts)
+			}
+			continue
+		}
+		want = folder + "/bailiff.yaml:3: backends.daytona.api_key: " + strings.ReplaceAll(want, "FOLDER", folder)
+		if o.Faults.Error() != want || len(o.Doubts) > 0 {
+			t.Errorf("of %s it says\n%v, %v\nwant\n%s", place, o.Faults, o.Doubts, want)
+		}
+	}
+}
+
+func TestAVariableThatIsNotSetIsADoubt(t *testing.T) {
+	t.Setenv("HAS_KEY", "secret")
+	t.Setenv("VERCEL_TOKEN", " ")
+	folder, o := look(t, `backends:
+  vercel: {team: t, project: p}
+  modal:
+    token_id: {env: HAS_KEY}
+    token_secret: {env: LACKS_KEY}
+`)
+	want := folder + `/bailiff.yaml:2: backends.vercel.token: variable VERCEL_TOKEN is not set here; the sidecar will need it in its own environment
+` + folder + `/bailiff.yaml:5: backends.modal.token_secret: variable LACKS_KEY is not set here; the sidecar will need it in its own environment`
+	if len(o.Faults) > 0 || o.Doubts.Error() != want {
+		t.Errorf("got  %v, %v\nwant %s", o.Faults, o.Doubts, want)
+	}
+}
+
+func TestWhatAPathOfASettingNamesIsLookedAt(t *testing.T) {
+	folder, o := look(t, `backends:
+  ssh:
+    host: ana@build
+    keys:
+    - gone
+    - loose
+    - good
+    known_hosts: [gone, good]
+    agent: gone.sock
+    root: /not/of/this/machine
+    sandbox: bubblewrap
+  docker:
+    host: tcp://engine:2376
+    tls:
+      ca: good
+      cert: shared
+      key: loose
+    mounts_allowed: [., gone]
+  bubblewrap: {root: good}
+  apptainer:
+    image: /gone.sif
+    program: gone
+    auth_file: loose
+  local: {workdir: gone}
+`)
+	for _, c := range []struct {
+		found Faults
+		want  []string
+	}{
+		{o.Faults, []string{
+			"5: backends.ssh.keys[0]: there is no FOLDER/gone",
+			"6: backends.ssh.keys[1]: others may use FOLDER/loose",
+			"7: backends.ssh.keys[2]: want a private key: ssh: no key found",
+			"8: backends.ssh.known_hosts[0]: there is no FOLDER/gone",
+			"8: backends.ssh.known_hosts[1]: knownhosts: FOLDER/good:1: ",
+			"15: backends.docker.tls.ca: FOLDER/good holds no certificate",
+			"16: backends.docker.tls.cert: others may write FOLDER/shared",
+			"17: backends.docker.tls.key: others may use FOLDER/loose",
+			"19: backends.bubblewrap.root: FOLDER/good is no folder",
+			"21: backends.apptainer.image: there is no file /gone.sif",
+			"22: backends.apptainer.program: there is no program FOLDER/gone",
+			"23: backends.apptainer.auth_file: others may use FOLDER/loose",
+			"24: backends.local.workdir: there is no FOLDER/gone",
+		}},
+		{o.Doubts, []string{
+			"9: backends.ssh.agent: there is no FOLDER/gone.sock now",
+			"18: backends.docker.mounts_allowed[1]: there is no FOLDER/gone now",
+		}},
+	} {
+		fits := func(f Fault, want string) bool {
+			return strings.HasPrefix(f.Error(), folder+"/bailiff.yaml:"+strings.ReplaceAll(want, "FOLDER", folder))
+		}
+		if !slices.EqualFunc(c.found, c.want, fits) {
+			t.Errorf("got\n%v\nwant\n%s", c.found, strings.Join(c.want, "\n"))
+		}
+	}
+}
+
+func TestWhatTheServersOfPoliciesAndOfTheLogAreKnownByIsLookedAt(t *testing.T) {
+	const bundle = "policies: {bundle: {url: 'https://a.test/b.tar.gz', ca_file: CA, key: {file: KEY, algorithm: ALGORITHM}}}\n"
+	const export = "decision_log: {export: {url: 'https://a.test/logs', ca_file: CA}}\n"
+	for _, c := range []struct{ ca, key, algorithm, of, want string }{
+		{"ca", "ca", "RS256", bundle + export, ""},
+		{"ca", "key", "HS256", bundle, ""},
+		{"good", "key", "HS512", bundle, "1: policies.bundle.ca_file: FOLDER/good holds no certificate as PEM"},
+		{"gone", "key", "HS256", bundle, "1: policies.bundle.ca_file: there is no FOLDER/gone"},
+		{"ca", "gone", "HS256", bundle, "1: policies.bundle.key.file: there is no FOLDER/gone"},
+		{"ca", "loose", "HS256", bundle, "1: policies.bundle.key.file: others may use FOLDER/loose (mode 0644), which holds a secret"},
+		{"ca", "loose", "ES256", bundle, ""},
+		{"ca", "shared", "ES256", bundle, "1: policies.bundle.key.file: others may write FOLDER/shared"},
+		{"ca", "good", "HS384", bundle, "1: policies.bundle.key.file: FOLDER/good holds a secret of 7 bytes, want at least 32"},
+		{"good", "", "", export, "1: decision_log.export.ca_file: FOLDER/good holds no certificate as PEM"},
+		{"shared", "", "", export, "1: decision_log.export.ca_file: others may write FOLDER/shared"},
+	} {
+		text := strings.NewReplacer("CA", c.ca, "KEY", c.key, "ALGORITHM", c.algorithm).Replace(c.of)
+		folder, o := look(t, text)
+		want := folder + "/bailiff.yaml:" + strings.ReplaceAll(c.want, "FOLDER", folder)
+		if c.want == "" && len(o.Faults) > 0 || c.want != "" && (len(o.Faults) != 1 || !strings.HasPrefix(o.Faults.Error(), want)) || len(o.Doubts) > 0 {
+			t.Errorf("of %s it says %v, %v, want %q", text, o.Faults, o.Doubts, c.want)
+		}
+	}
+}
+
+func TestNothingIsLookedForThatTheFileDoesNotName(t *testing.T) {
+	t.Setenv("HOME", "/nowhere")
+	if _, o, err := Check("", catalogue.All()); err != nil || len(o.Faults)+len(o.Doubts) > 0 {
+		t.Errorf("without a file it says %v, %v", o, err)
+	}
+	if _, o := look(t, "backends: {docker: {host: \"ssh://a@b\", ssh: {agent: good}}, apptainer: {image: docker://debian}}"); len(o.Faults)+len(o.Doubts) > 0 {
+		t.Errorf("of defaults it says %v", o)
+	}
+}
+
+// A section's place is said by its key, and should not be said again.
+func TestWhatASectionLacksIsSaidOnce(t *testing.T) {
+	for name, section := range catalogue.All() {
+		if err := section().Check(); err != nil && strings.Contains(err.Error(), "backends.") {
+			t.Errorf("of an empty section %s it says: backends.%[1]s: %v", name, err)
+		}
+	}
+}

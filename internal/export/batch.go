@@ -1,0 +1,191 @@
+package export
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/internal/audit"
+	"github.com/bailiff-dev/bailiff/internal/httpapi"
+)
+
+const (
+	// batchBytes is how many bytes of events are sent at once, before compression.
+	batchBytes = 1 << 20
+	// mostSuspects is how many events in a row a receiver may refuse before it is the
+	// receiver that is at fault.
+	mostSuspects = 20
+)
+
+// event is a line of the log that is to be sent.
+type event struct {
+	line []byte
+	end  audit.Position
+}
+
+// about is what is told of an event. Either may be masked.
+func (v event) about() (id string, at time.Time) {
+	var event struct {
+		DecisionID string    `json:"decision_id"`
+		Timestamp  time.Time `json:"timestamp"`
+	}
+	_ = json.Unmarshal(v.line, &event)
+	return event.DecisionID, event.Timestamp
+}
+
+// round sends what there is between the cursor and the log's end.
+type round struct {
+	*Exporter
+	batch []event
+	bytes int
+	// suspects were refused by themselves, and no later one was taken yet.
+	suspects []suspect
+}
+
+type suspect struct {
+	id  string
+	end audit.Position
+	why error
+}
+
+// errEnd ends the reading where the log does.
+var errEnd = errors.New("all was read")
+
+// send sends every event that is on disk.
+func (e *Exporter) send(ctx context.Context, written audit.Position) error {
+	from := e.now().cursor
+	if from.After(written) { // another log than the one that was sent, such as an older copy
+		from = audit.Position{}
+		e.set(func(s *state) { s.cursor = from }) // all of it is needed until it was sent
+	}
+	if !written.After(from) {
+		return nil
+	}
+	r := &round{Exporter: e}
+	err := audit.ReadFrom(ctx, e.StateDir, from, func(line []byte, end audit.Position) error {
+		if end.After(written) {
+			return errEnd
+		}
+		return r.add(ctx, event{bytes.Clone(line), end})
+	})
+	if err == nil || errors.Is(err, errEnd) {
+		err = r.flush(ctx)
+	}
+	if err == nil && len(r.suspects) > 0 {
+		err = r.suspects[0].why
+	}
+	return err
+}
+
+func (r *round) add(ctx context.Context, v event) error {
+	if len(r.batch) > 0 && r.bytes+len(v.line) > r.most {
+		if err := r.flush(ctx); err != nil {
+			return err
+		}
+	}
+	r.batch, r.bytes = append(r.batch, v), r.bytes+len(v.line)
+	return nil
+}
+
+func (r *round) flush(ctx context.Context) error {
+	if len(r.batch) == 0 {
+		return nil
+	}
+	if len(r.suspects) == 0 {
+		_, oldest := r.batch[0].about()
+		r.set(func(s *state) { s.oldest = oldest })
+	}
+	err := r.deliver(ctx, r.batch)
+	r.batch, r.bytes = nil, 0
+	return err
+}
+
+// deliver has the receiver take a batch, or all of it but what it refuses.
+func (r *round) deliver(ctx context.Context, batch []event) error {
+	err := r.post(ctx, batch)
+	switch half := len(batch) / 2; {
+	case err == nil:
+		return r.took(batch)
+	case !blames(err):
+		return err
+	case half > 0:
+		if httpapi.Status(err) == http.StatusRequestEntityTooLarge {
+			r.most = max(1, size(batch)/2)
+		}
+		if err := r.deliver(ctx, batch[:half]); err != nil {
+			return err
+		}
+		return r.deliver(ctx, batch[half:])
+	}
+	id, _ := batch[0].about()
+	r.suspects = append(r.suspects, suspect{id, batch[0].end, err})
+	if len(r.suspects) > mostSuspects {
+		return fmt.Errorf("it refuses %d events in a row: %w", len(r.suspects), err)
+	}
+	return nil
+}
+
+func size(batch []event) (bytes int) {
+	for _, v := range batch {
+		bytes += len(v.line)
+	}
+	return bytes
+}
+
+// took moves the cursor behind a batch. What was refused before it is passed over.
+func (r *round) took(batch []event) error {
+	end := batch[len(batch)-1].end
+	if err := writeCursor(cursorPath(r.StateDir), end); err != nil {
+		return err
+	}
+	for _, s := range r.suspects {
+		r.Log.Error("an event of the decision log is not exported, since the receiver refuses it; it stays in the log",
+			"decision_id", s.id, "segment", s.end.Segment, "error", s.why)
+	}
+	r.set(func(s *state) { s.cursor, s.refused = end, s.refused+len(r.suspects) })
+	r.Observer.ExportRefused(len(r.suspects))
+	r.Observer.Exported(len(batch))
+	r.suspects = nil
+	return nil
+}
+
+// post sends a batch until there is an answer to stay with.
+func (e *Exporter) post(ctx context.Context, batch []event) error {
+	body, err := packed(batch)
+	if err != nil {
+		return fmt.Errorf("compressing events: %w", err)
+	}
+	return e.api.Do(ctx, httpapi.Call{Method: http.MethodPost, Address: e.URL, Idempotent: true,
+		Header: http.Header{"Content-Encoding": {"gzip"}},
+		Body:   func() (io.Reader, string, error) { return bytes.NewReader(body), "application/json", nil }})
+}
+
+// packed is a batch as a JSON array, compressed.
+func packed(batch []event) ([]byte, error) {
+	var body bytes.Buffer
+	w := gzip.NewWriter(&body)
+	before := "["
+	for _, v := range batch {
+		if _, err := w.Write(slices.Concat([]byte(before), v.line)); err != nil {
+			return nil, err
+		}
+		before = ","
+	}
+	_, err := io.WriteString(w, "]")
+	err = errors.Join(err, w.Close())
+	return body.Bytes(), err
+}
+
+// reason reads the answer of a receiver in OPA's manner, if it is one.
+func reason(body []byte) (code, message string) {
+	var answer struct{ Code, Message string }
+	_ = json.Unmarshal(body, &answer)
+	return answer.Code, answer.Message
+}

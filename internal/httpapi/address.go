@@ -1,0 +1,28 @@
+package httpapi
+
+import (
+	"errors"
+	"net"
+	"net/url"
+)
+
+// CheckAddress takes the addresses to which a credential can be sent so that nobody
+// on the way hears it.
+func CheckAddress(address string) error {
+	parsed, err := url.Parse(address)
+	if err == nil && parsed.User != nil {
+		return errors.New("want an address without a user: give the credential by its own setting")
+	}
+	if err != nil || parsed.Host == "" || parsed.RawQuery != "" || !safe(parsed) {
+		return errors.New("want https://host/path, or http:// of this machine")
+	}
+	return nil
+}
+
+func safe(address *url.URL) bool {
+	if address.Scheme == "https" {
+		return true
+	}
+	ip := net.ParseIP(address.Hostname())
+	return address.Scheme == "http" && (address.Hostname() == "localhost" || ip != nil && ip.IsLoopback())
+}

@@ -1,0 +1,170 @@
+package pdp
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/history"
+)
+
+// RollBack puts policies in force that were before, by the beginning of their revision
+// at least, until another word or [PDP.Resume]. Record writes the word down with the
+// whole revision, once it is sure that those policies are sound; if it cannot, nothing
+// is changed. The error is [history.ErrUnknown], [history.ErrUnsound] or that of a disk.
+func (p *PDP) RollBack(ctx context.Context, word bailiff.Rollback, record func(bailiff.Rollback) error) error {
+	p.reloading.Lock()
+	defer p.reloading.Unlock()
+	former, s, err := p.former(ctx, word.Revision)
+	if err != nil {
+		return err
+	}
+	word.Revision = s.revision
+	if err := record(word); err != nil {
+		return err
+	}
+	if err := p.config.History.RollBack(word); err != nil {
+		return err
+	}
+	p.inForce.Store(s)
+	p.rolledBack.Store(&word)
+	p.keep(s, former, history.ByRollback)
+	p.announce()
+	return nil
+}
+
+// Resume puts the policies of the configuration in force again. Where they are not
+// sound, or record fails, nothing is changed; the error is [history.ErrNotRolledBack],
+// [history.ErrUnsound] or that of a disk.
+func (p *PDP) Resume(ctx context.Context, record func() error) error {
+	p.reloading.Lock()
+	defer p.reloading.Unlock()
+	if p.rolledBack.Load() == nil {
+		return history.ErrNotRolledBack
+	}
+	next, faults := p.read()
+	if len(faults) > 0 {
+		return unsound(faults)
+	}
+	s, faults := newSnapshot(ctx, next, p.proof(next))
+	if len(faults) > 0 {
+		return unsound(faults)
+	}
+	if err := record(); err != nil {
+		return err
+	}
+	if err := p.config.History.Resume(); err != nil {
+		return err
+	}
+	p.rolledBack.Store(nil)
+	p.inForce.Store(s)
+	p.keep(s, next, p.way())
+	p.announce()
+	return nil
+}
+
+// restore puts in force what an operator rolled back to before this process.
+func (p *PDP) restore(ctx context.Context) error {
+	if p.config.History == nil {
+		return nil
+	}
+	word, err := p.config.History.RolledBack()
+	if err != nil || word == nil {
+		return err
+	}
+	_, s, err := p.former(ctx, word.Revision)
+	if err != nil {
+		return fmt.Errorf("%w; %s had rolled back to these policies: have the folder as it was, or remove %s to have those of the configuration in force",
+			err, word.By, p.config.History.Word())
+	}
+	p.inForce.Store(s)
+	p.announce()
+	p.rolledBack.Store(word)
+	return nil
+}
+
+// former are policies that were in force, ready to be so again: they are what they
+// were, and everything holds of them that must hold of policies today.
+func (p *PDP) former(ctx context.Context, name string) (*parsed, *snapshot, error) {
+	r, err := p.config.History.Find(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	files, err := p.Former(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	next, faults := parse(asRead(files))
+	if len(faults) > 0 {
+		return nil, nil, unsound(faults)
+	}
+	s, faults := newSnapshot(ctx, next, p.trial(next))
+	if len(faults) > 0 {
+		return nil, nil, unsound(faults)
+	}
+	return next, s, nil
+}
+
+// Former are the files of a revision, if they are those that were in force.
+func (p *PDP) Former(r history.Revision) ([]history.File, error) {
+	kept, err := p.config.History.Files(r)
+	if err != nil {
+		return nil, unsound(fmt.Errorf("reading revision %s: %w", r.Name, err))
+	}
+	files := asRead(kept)
+	if r.Damaged || digest(files) != r.Content || revision(files) != r.Name {
+		return nil, unsound(fmt.Errorf("what is kept of revision %s is damaged", r.Name))
+	}
+	return kept, nil
+}
+
+func asRead(kept []history.File) []file {
+	files := make([]file, len(kept))
+	for i, f := range kept {
+		files[i] = file{name: f.Name, place: f.Place, archive: f.Archive, text: f.Text}
+	}
+	return files
+}
+
+func unsound(err error) error { return fmt.Errorf("%w: %w", history.ErrUnsound, err) }
+
+// keep has the history keep what is in force now. A start with the same policies is
+// no news. That it could not be kept keeps nothing from being in force.
+func (p *PDP) keep(s *snapshot, of *parsed, way string) {
+	if p.config.History == nil {
+		return
+	}
+	err := p.keepNew(s, of, way)
+	if err == nil {
+		p.unkept.Store(nil)
+		return
+	}
+	p.unkept.Store(&err)
+	p.config.Log.Error("the policies in force cannot be rolled back to", "error", err)
+}
+
+func (p *PDP) keepNew(s *snapshot, of *parsed, way string) error {
+	all, err := p.config.History.All()
+	if err != nil {
+		return err
+	}
+	if len(all) > 0 && !all[0].Damaged && all[0].Name == s.revision && all[0].Content == s.content && all[0].Way == way {
+		return nil
+	}
+	files := make([]history.File, len(of.files))
+	for i, f := range of.files {
+		files[i] = history.File{Name: f.name, Place: f.place, Archive: f.archive, Text: f.text}
+	}
+	return p.config.History.Keep(history.Revision{Name: s.revision, Content: s.content, Since: s.loaded, Way: way, Files: s.files, Bundles: s.bundles}, files)
+}
+
+// way is how policies come into force that nobody rolled back to.
+func (p *PDP) way() string {
+	switch {
+	case p.isOwn():
+		return history.ByProgram
+	case p.archive != nil:
+		return history.ByBundle
+	}
+	return history.ByFiles
+}

@@ -1,0 +1,255 @@
+package pdp
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/history"
+)
+
+// shelved is a history in a folder.
+func shelved(t *testing.T, dir string) *history.History {
+	t.Helper()
+	h, err := history.Open(dir, slog.New(slog.DiscardHandler))
+	must(t, err)
+	return h
+}
+
+// remembering are policies in a folder of files, with a history.
+func remembering(t *testing.T, root string) Config {
+	t.Helper()
+	write(t, filepath.Join(root, "policies/p.rego"), timed(5))
+	write(t, filepath.Join(root, "policies/p_test.rego"), allowingTest)
+	return Config{Paths: []string{filepath.Join(root, "policies")}, RequireTests: true, History: shelved(t, filepath.Join(root, "history"))}
+}
+
+func anyway(bailiff.Rollback) error { return nil }
+
+// saved has other policies come into force.
+func saved(t *testing.T, root string, p *PDP, told reloads, limit int) {
+	t.Helper()
+	write(t, filepath.Join(root, "policies/p.rego"), timed(limit))
+	for seconds(p) != limit {
+		told.until(t, true)
+	}
+}
+
+func revisions(t *testing.T, h *history.History) (ways []string) {
+	t.Helper()
+	all, err := h.All()
+	must(t, err)
+	for _, r := range all {
+		ways = append(ways, r.Way)
+	}
+	return ways
+}
+
+func TestPoliciesThatWereInForceCanBeAgain(t *testing.T) {
+	root := t.TempDir()
+	c := remembering(t, root)
+	p, told := watched(t, c)
+	first := p.Revision()
+	saved(t, root, p, told, 7)
+	second := p.Revision()
+	var recorded bailiff.Rollback
+	word := bailiff.Rollback{Revision: first[:8], By: "ana", Reason: "7 is too much"}
+	must(t, p.RollBack(t.Context(), word, func(w bailiff.Rollback) error { recorded = w; return nil }))
+	if s := p.Status(); seconds(p) != 5 || p.Revision() != first || s.RolledBack == nil || s.RolledBack.By != "ana" || s.Waiting != second || !s.OK {
+		t.Errorf("in force is %+v", s)
+	}
+	if recorded.Revision != first || recorded.Reason != word.Reason {
+		t.Errorf("recorded was %+v", recorded)
+	}
+	if ways := revisions(t, c.History); strings.Join(ways, " ") != "rollback files" {
+		t.Errorf("the ways are %v", ways)
+	}
+	must(t, p.Resume(t.Context(), func() error { return nil }))
+	if s := p.Status(); seconds(p) != 7 || s.RolledBack != nil || s.Waiting != "" {
+		t.Errorf("in force is %+v", s)
+	}
+	if err := p.Resume(t.Context(), nil); !errors.Is(err, history.ErrNotRolledBack) {
+		t.Errorf("a second end says %v", err)
+	}
+	saved(t, root, p, told, 9)
+}
+
+func TestFilesAreTriedAndNotInForceWhileSomethingIsRolledBack(t *testing.T) {
+	root := t.TempDir()
+	p, told := watched(t, remembering(t, root))
+	first := p.Revision()
+	saved(t, root, p, told, 7)
+	must(t, p.RollBack(t.Context(), bailiff.Rollback{Revision: first}, anyway))
+	write(t, filepath.Join(root, "policies/p.rego"), "package bailiff\n\n???\n")
+	told.until(t, false)
+	if s := p.Status(); s.OK || seconds(p) != 5 {
+		t.Errorf("in force is %+v", s)
+	}
+	if err := p.Resume(t.Context(), nil); !errors.Is(err, history.ErrUnsound) || !strings.Contains(err.Error(), "p.rego:3") || seconds(p) != 5 {
+		t.Errorf("the end with faulty files says %v", err)
+	}
+	write(t, filepath.Join(root, "policies/p.rego"), timed(9))
+	for s := p.Status(); !s.OK; s = p.Status() {
+		p.reload(t.Context(), true)
+	}
+	if seconds(p) != 5 {
+		t.Errorf("in force is %+v", p.Status())
+	}
+	must(t, p.Resume(t.Context(), func() error { return nil }))
+	if seconds(p) != 9 {
+		t.Errorf("in force is %+v", p.Status())
+	}
+}
+
+func TestARollbackOutlivesTheProcess(t *testing.T) {
+	root := t.TempDir()
+	c := remembering(t, root)
+	p, told := watched(t, c)
+	first := p.Revision()
+	saved(t, root, p, told, 7)
+	must(t, p.RollBack(t.Context(), bailiff.Rollback{Revision: first, By: "ana"}, anyway))
+	write(t, filepath.Join(root, "policies/p.rego"), "package bailiff\n\n???\n") // for which it was
+	c.History, c.EvalTimeout = shelved(t, filepath.Join(root, "history")), time.Minute
+	next, err := Open(t.Context(), c)
+	must(t, err)
+	if s := next.Status(); next.Revision() != first || seconds(next) != 5 || s.RolledBack == nil || s.RolledBack.By != "ana" || s.OK {
+		t.Errorf("in force is %+v", s)
+	}
+}
+
+func TestAStartWithARollbackAndABadBundleTellsBeingInForceFromBeingSound(t *testing.T) {
+	by := newPair(t, "HS256")
+	key := &Key{File: by.public, Algorithm: by.algorithm}
+	good, bad := signed(t, by, house), built(t, tree(t, house), "v2") // which nobody signed
+	c := Config{Archive: &Archive{"https://house.test/b.tar.gz", good, key}, RequireTests: true, EvalTimeout: time.Minute, History: shelved(t, t.TempDir())}
+	p, err := Open(t.Context(), c)
+	must(t, err)
+	must(t, p.RollBack(t.Context(), bailiff.Rollback{Revision: p.Revision(), By: "ana"}, anyway))
+	c.Archive = &Archive{c.Archive.Name, bad, key}
+	next, err := Open(t.Context(), c)
+	must(t, err)
+	var faults Faults
+	if wrong := next.Sound(); !errors.As(wrong, &faults) || !strings.Contains(wrong.Error(), "not signed") || next.Revision() != p.Revision() || next.Status().RolledBack == nil {
+		t.Errorf("in force is %+v, %v is wrong", next.Status(), wrong)
+	}
+	if err := next.Resume(t.Context(), nil); !errors.Is(err, history.ErrUnsound) {
+		t.Errorf("the end with a bad bundle says %v", err)
+	}
+	must(t, next.Offer(t.Context(), good))
+	must(t, next.Sound())
+	must(t, next.Resume(t.Context(), func() error { return nil }))
+}
+
+// hasty goes away once something is in force.
+type hasty struct{ leave func() }
+
+func (h hasty) Reloaded(bool, string) { h.leave() }
+
+func TestAStartWithARollbackThatIsCutShortFindsNoBundleSound(t *testing.T) {
+	c := Config{Archive: &Archive{"https://house.test/b.tar.gz", built(t, tree(t, house), "v1"), nil}, EvalTimeout: time.Minute, History: shelved(t, t.TempDir())}
+	p, err := Open(t.Context(), c)
+	must(t, err)
+	must(t, p.RollBack(t.Context(), bailiff.Rollback{Revision: p.Revision()}, anyway))
+	ctx, cancel := context.WithCancel(t.Context())
+	c.Archive, c.Observer = &Archive{Name: c.Archive.Name, Text: []byte("bad")}, hasty{cancel}
+	if p, err := Open(ctx, c); err == nil {
+		t.Errorf("nothing is said, and then %v", p.Sound())
+	}
+}
+
+func TestADamagedHistoryIsNeverInForce(t *testing.T) {
+	for name, spoil := range map[string]func(t *testing.T, h *history.History, r history.Revision){
+		"its text is another": func(t *testing.T, h *history.History, r history.Revision) {
+			must(t, h.Keep(r, []history.File{{Name: "p.rego", Place: "p.rego", Text: []byte(timed(100))}}))
+		},
+		"its tests are gone": func(t *testing.T, h *history.History, r history.Revision) {
+			files, err := h.Files(r)
+			must(t, err)
+			must(t, h.Keep(r, files[:1]))
+		},
+		"its text is gone": func(t *testing.T, h *history.History, r history.Revision) {
+			must(t, os.Remove(filepath.Join(filepath.Dir(h.Word()), "revisions", r.Name+".gz")))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			c := remembering(t, root)
+			p, told := watched(t, c)
+			first, err := c.History.Find(p.Revision())
+			must(t, err)
+			saved(t, root, p, told, 7)
+			spoil(t, c.History, first)
+			if err := p.RollBack(t.Context(), bailiff.Rollback{Revision: first.Name}, nil); !errors.Is(err, history.ErrUnsound) || seconds(p) != 7 {
+				t.Errorf("got %v", err)
+			}
+			must(t, c.History.RollBack(bailiff.Rollback{Revision: first.Name, By: "ana"}))
+			if _, err := Open(t.Context(), c); err == nil || !strings.Contains(err.Error(), "rollback.json") {
+				t.Errorf("a start says %v, want it refused with what to do", err)
+			}
+		})
+	}
+}
+
+func TestARollbackThatCannotBeWrittenDownChangesNothing(t *testing.T) {
+	root := t.TempDir()
+	c := remembering(t, root)
+	p, told := watched(t, c)
+	first := p.Revision()
+	saved(t, root, p, told, 7)
+	full := errors.New("the disk is full")
+	if err := p.RollBack(t.Context(), bailiff.Rollback{Revision: first}, func(bailiff.Rollback) error { return full }); !errors.Is(err, full) || seconds(p) != 7 {
+		t.Errorf("got %v", err)
+	}
+	must(t, os.Mkdir(c.History.Word(), 0o700)) // nothing can be written there
+	if err := p.RollBack(t.Context(), bailiff.Rollback{Revision: first}, anyway); err == nil || seconds(p) != 7 || p.Status().RolledBack != nil {
+		t.Errorf("got %v, %+v", err, p.Status())
+	}
+}
+
+func TestPoliciesComeIntoForceThoughTheHistoryCannotKeepThem(t *testing.T) {
+	root := t.TempDir()
+	c := remembering(t, root)
+	p, told := watched(t, c)
+	must(t, os.RemoveAll(filepath.Join(root, "history")))
+	saved(t, root, p, told, 7)
+	if p.Status().Unkept == nil {
+		t.Error("that they are not kept is not told")
+	}
+}
+
+func TestAStartWithTheSamePoliciesIsNoNews(t *testing.T) {
+	c := Config{EvalTimeout: time.Minute, History: shelved(t, t.TempDir())}
+	for range 2 {
+		_, err := Open(t.Context(), c)
+		must(t, err)
+	}
+	all, err := c.History.All()
+	if err != nil || len(all) != 1 || all[0].Way != history.ByProgram {
+		t.Fatalf("kept are %+v, %v", all, err)
+	}
+	since := all[0].Since
+	_, err = Open(t.Context(), c)
+	must(t, err)
+	if all, _ := c.History.All(); !all[0].Since.Equal(since) {
+		t.Errorf("in force since %s, want %s", all[0].Since, since)
+	}
+}
+
+func TestPoliciesOfAnEarlierProgramMustPassTheirTests(t *testing.T) {
+	c := Config{EvalTimeout: time.Minute, RequireTests: true, History: shelved(t, t.TempDir())}
+	p, err := Open(t.Context(), c)
+	must(t, err)
+	must(t, p.RollBack(t.Context(), bailiff.Rollback{Revision: p.Revision()}, anyway))
+	files := []file{{name: "p.rego", place: "p.rego", text: []byte(timed(3))}}
+	must(t, c.History.Keep(history.Revision{Name: revision(files), Content: digest(files), Way: history.ByProgram},
+		[]history.File{{Name: "p.rego", Place: "p.rego", Text: []byte(timed(3))}}))
+	if err := p.RollBack(t.Context(), bailiff.Rollback{Revision: revision(files)}, nil); !errors.Is(err, history.ErrUnsound) || !strings.Contains(err.Error(), "no tests") {
+		t.Errorf("got %v", err)
+	}
+}

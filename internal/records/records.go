@@ -1,0 +1,220 @@
+// Package records keeps entries of one kind on disk, each a file of its own, written
+// beside and renamed, so that a reader finds an entry whole, as it was or as it is. The
+// file's name is the entry's, which is why names are letters, digits and a few signs
+// only. What is read must be what was written: an unknown or a wrong field, or another
+// entry's name, is damage.
+//
+// Not here: what an entry means.
+package records
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	suffix     = ".json"
+	unfinished = ".new-"
+	// maxEntry bounds what is read of one file.
+	maxEntry = 16 << 20
+)
+
+// Entry is one thing that is remembered, by a name of its own.
+type Entry interface{ Key() string }
+
+// Config says where a shelf is and what becomes of its entries.
+type Config[T Entry] struct {
+	// Dir is a folder for these entries alone.
+	Dir string
+	// Durable says that an entry is on disk when it is kept.
+	Durable bool
+	// Clean is what of an entry may be written; nil is all of it.
+	Clean func(T) T
+	// Named is an entry whose file cannot be read, by the file's name and when it was
+	// written; nil, or false, if it is dropped.
+	Named func(key string, written time.Time) (T, bool)
+	// Log is told of entries that cannot be read.
+	Log *slog.Logger
+}
+
+// Shelf holds the entries of one kind. It may be used concurrently; who writes one
+// entry twice at once finds either.
+type Shelf[T Entry] struct{ config Config[T] }
+
+// Open makes the folder if there is none, which is nobody else's, and clears away what
+// a writer that was killed had begun.
+func Open[T Entry](c Config[T]) (*Shelf[T], error) {
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(c.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	return &Shelf[T]{c}, Clear(c.Dir)
+}
+
+// Clear clears away what a [Write] in a folder had begun that was killed. It is for a
+// start, before anybody writes there; a folder that is not there is clear.
+func Clear(dir string) error {
+	files, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	for _, file := range files {
+		if strings.HasPrefix(file.Name(), unfinished) {
+			err = errors.Join(err, os.Remove(filepath.Join(dir, file.Name())))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("clearing away what was not written to its end: %w", err)
+	}
+	return nil
+}
+
+var keyShape = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,199}$`)
+
+// Keep remembers an entry, in place of the one of the same key.
+func (s *Shelf[T]) Keep(entry T) error {
+	key := entry.Key()
+	if !keyShape.MatchString(key) {
+		return fmt.Errorf("remembering %q: want a name of letters, digits and _.- only", key)
+	}
+	if s.config.Clean != nil {
+		entry = s.config.Clean(entry)
+	}
+	text, err := json.Marshal(entry)
+	if err == nil {
+		err = Write(s.path(key), text, s.config.Durable)
+	}
+	if err != nil {
+		return fmt.Errorf("remembering %s: %w", key, err)
+	}
+	return nil
+}
+
+// Drop forgets the entry of a key; one that is not there is no fault.
+func (s *Shelf[T]) Drop(key string) error {
+	if !keyShape.MatchString(key) {
+		return nil // it was never kept
+	}
+	if err := os.Remove(s.path(key)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("forgetting %s: %w", key, err)
+	}
+	return s.sync()
+}
+
+// All reads every entry. What cannot be read is told to the log.
+func (s *Shelf[T]) All() ([]T, error) {
+	files, err := os.ReadDir(s.config.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("reading what is remembered: %w", err)
+	}
+	var all []T
+	for _, file := range files {
+		key, ok := strings.CutSuffix(file.Name(), suffix)
+		if !ok || strings.HasPrefix(key, unfinished) {
+			continue
+		}
+		if entry, ok := s.entry(key); ok {
+			all = append(all, entry)
+		}
+	}
+	return all, nil
+}
+
+func (s *Shelf[T]) entry(key string) (entry T, ok bool) {
+	entry, err := s.read(key)
+	if err == nil {
+		return entry, true
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		return entry, false // it was dropped just now
+	}
+	if info, lost := os.Lstat(s.path(key)); s.config.Named != nil && lost == nil {
+		s.config.Log.Error("a record cannot be read; what it stands for is nobody's now", "file", s.path(key), "error", err)
+		return s.config.Named(key, info.ModTime())
+	}
+	s.config.Log.Error("a record cannot be read and is dropped", "file", s.path(key), "error", errors.Join(err, s.Drop(key)))
+	return entry, false
+}
+
+// read reads one entry strictly.
+func (s *Shelf[T]) read(key string) (entry T, err error) {
+	file, err := os.OpenFile(s.path(key), os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0) // what is no file may not be waited for
+	if err != nil {
+		return entry, err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	if what, err := file.Stat(); err != nil || !what.Mode().IsRegular() {
+		return entry, errors.Join(errors.New("it is no regular file"), err)
+	}
+	text, err := io.ReadAll(io.LimitReader(file, maxEntry))
+	if err != nil {
+		return entry, err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&entry); err != nil {
+		return entry, err
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return entry, errors.New("more than one entry")
+	}
+	if entry.Key() != key {
+		return entry, fmt.Errorf("it is the entry %q", entry.Key())
+	}
+	return entry, nil
+}
+
+// sync has the folder on disk, if its entries must be.
+func (s *Shelf[T]) sync() error {
+	if !s.config.Durable {
+		return nil
+	}
+	return Sync(s.config.Dir)
+}
+
+func (s *Shelf[T]) path(key string) string { return filepath.Join(s.config.Dir, key+suffix) }
+
+// Write writes a file so that no reader ever sees a part of it, not even after the
+// machine failed if it is to be durable. Nobody else may read it. Who is killed at it
+// leaves a file behind, which [Clear] removes.
+func Write(path string, text []byte, durable bool) error {
+	file, err := os.CreateTemp(filepath.Dir(path), unfinished+"*")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	if durable && err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	if !durable {
+		return nil
+	}
+	return Sync(filepath.Dir(path))
+}
+
+// Sync has on disk what a folder holds: which files are there, not what is in them.
+func Sync(path string) error {
+	folder, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}

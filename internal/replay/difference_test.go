@@ -1,0 +1,88 @@
+package replay
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// allowed is a decision to let run in docker.
+func allowed(change func(*bailiff.Decision)) bailiff.Decision {
+	d := bailiff.Decision{Outcome: bailiff.Allow}
+	d.Backend = bailiff.BackendTerms{Name: "docker", Scope: "session", Network: "none", Image: "python:3.13"}
+	d.Limits = bailiff.Limits{TimeoutSeconds: 60, OutputBytes: 50_000}
+	if change != nil {
+		change(&d)
+	}
+	return d
+}
+
+func asking(change func(*bailiff.ApprovalTerms)) func(*bailiff.Decision) {
+	return func(d *bailiff.Decision) {
+		d.Outcome = bailiff.Ask
+		d.Approval = &bailiff.ApprovalTerms{Reasons: []bailiff.Reason{{Rule: "a"}}, Scopes: []string{"once"}, Quorum: 1, TimeoutSeconds: 300}
+		if change != nil {
+			change(d.Approval)
+		}
+	}
+}
+
+func only(what, from, to string, leads bailiff.Direction) []bailiff.Difference {
+	return []bailiff.Difference{difference(what, from, to, leads)}
+}
+
+func TestWhatLetsMoreHappenIsToldFromWhatLetsLess(t *testing.T) {
+	for name, c := range map[string]struct {
+		was, now func(*bailiff.Decision)
+		want     []bailiff.Difference
+	}{
+		"nothing differs":              {nil, nil, nil},
+		"empty is what is left out":    {nil, func(d *bailiff.Decision) { d.Env.Forward = []string{} }, nil},
+		"a question becomes a yes":     {asking(nil), nil, only("outcome", "ask", "allow", bailiff.Looser)},
+		"a yes becomes a question":     {nil, asking(nil), only("outcome", "allow", "ask", bailiff.Stricter)},
+		"an answer holds for longer":   {asking(nil), asking(func(a *bailiff.ApprovalTerms) { a.Scopes = []string{"once", "session"} }), only("approval.scopes", "", "session", bailiff.Looser)},
+		"more people must say yes":     {asking(nil), asking(func(a *bailiff.ApprovalTerms) { a.Quorum = 2 }), only("approval.quorum", "1", "2", bailiff.Stricter)},
+		"another rule asks":            {asking(nil), asking(func(a *bailiff.ApprovalTerms) { a.Reasons = []bailiff.Reason{{Rule: "b"}} }), only("rules", "a", "b", bailiff.Sideways)},
+		"a variable enters":            {nil, func(d *bailiff.Decision) { d.Env.Forward = []string{"TOKEN"} }, only("env.forward", "", "TOKEN", bailiff.Looser)},
+		"another variable enters":      {func(d *bailiff.Decision) { d.Env.Forward = []string{"A"} }, func(d *bailiff.Decision) { d.Env.Forward = []string{"B"} }, only("env.forward", "A", "B", bailiff.Looser)},
+		"a variable is sealed":         {nil, func(d *bailiff.Decision) { d.Env.Sealed = []string{"A"} }, only("env.sealed", "", "A", bailiff.Stricter)},
+		"a value is set":               {nil, func(d *bailiff.Decision) { d.Env.Set = map[string]string{"A": "1"} }, only("env.set.A", "", "1", bailiff.Sideways)},
+		"the network opens":            {nil, func(d *bailiff.Decision) { d.Backend.Network = "full" }, only("backend.network", "none", "full", bailiff.Looser)},
+		"the system becomes read-only": {nil, func(d *bailiff.Decision) { d.Backend.ReadOnly = true }, only("backend.read_only", "false", "true", bailiff.Stricter)},
+		"nothing isolates any more":    {nil, func(d *bailiff.Decision) { d.Backend.Name = "local" }, only("backend.name", "docker", "local", bailiff.Looser)},
+		"another sandbox isolates":     {nil, func(d *bailiff.Decision) { d.Backend.Name = "bubblewrap" }, only("backend.name", "docker", "bubblewrap", bailiff.Sideways)},
+		"there is less time":           {nil, func(d *bailiff.Decision) { d.Limits.TimeoutSeconds = 7 }, only("limits.timeout_seconds", "60", "7", bailiff.Stricter)},
+		"a limit is new":               {nil, func(d *bailiff.Decision) { d.Limits.BackgroundSeconds = 7 }, only("limits.background_seconds", "", "7", bailiff.Stricter)},
+		"a limit is gone":              {func(d *bailiff.Decision) { d.Backend.PIDs = 7 }, nil, only("backend.pids", "7", "0", bailiff.Looser)},
+		"the image is another":         {nil, func(d *bailiff.Decision) { d.Backend.Image = "alpine" }, only("backend.image", "python:3.13", "alpine", bailiff.Sideways)},
+		"the image was pinned":         {func(d *bailiff.Decision) { d.Backend.Image = "python@sha256:ab" }, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := differences(allowed(c.was), allowed(c.now), here); !slices.Equal(got, c.want) {
+				t.Errorf("the differences are %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestAReportStaysSmallWhateverALogHolds(t *testing.T) {
+	const many = 5000
+	sums := newTally(false)
+	for i := range many {
+		n := strconv.Itoa(i)
+		sums.addAll([]finding{{Verdict: Verdict{Was: allowed(nil), Now: allowed(nil),
+			asked:       asked{Session: bailiff.Session{Platform: "telegram", UserID: n}},
+			Differences: []bailiff.Difference{difference("backend.image", n, n+"b", bailiff.Sideways), difference("rules", "", "a", bailiff.Sideways)}}}})
+	}
+	r := sums.report()
+	rules := r.Changes[slices.IndexFunc(r.Changes, func(c Change) bool { return c.What == "rules" })]
+	rest := r.Changes[slices.IndexFunc(r.Changes, func(c Change) bool { return c.From == "…" })]
+	if len(r.Changes) != maxChanges+1 || rules.Decisions != many || rest.Decisions != many-maxChanges+1 {
+		t.Errorf("%d changes, %d of rules, %d of other images; want %d, %d, %d", len(r.Changes), rules.Decisions, rest.Decisions, maxChanges+1, many, many-maxChanges+1)
+	}
+	if len(rules.Users) != shownUsers || rules.UserCount != maxUsers || len(rules.Examples) != maxExamples {
+		t.Errorf("%d users are shown of %d, with %d examples", len(rules.Users), rules.UserCount, len(rules.Examples))
+	}
+}

@@ -1,0 +1,202 @@
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// ran judges a log by policies, and compares with what was logged.
+func ran(t *testing.T, p Judge, folder string) Report {
+	t.Helper()
+	report, err := Trial{Policies: p, Floor: bare}.Run(t.Context(), []string{folder})
+	must(t, err)
+	return report
+}
+
+// found are the changes of a report in one line each.
+func found(r Report) (lines []string) {
+	for _, c := range r.Changes {
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%d %s %s: %s -> %s %s", c.Decisions, c.Direction, c.What, c.From, c.To, strings.Join(c.Rules, " "))))
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+func wantChanges(t *testing.T, r Report, want ...string) {
+	t.Helper()
+	if got := found(r); !slices.Equal(got, want) {
+		t.Errorf("the changes are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestTheSamePoliciesDecideTheSame(t *testing.T) {
+	const decisions = 1500 // all of the corpus
+	policies := shipped(t, nil)
+	r := ran(t, policies, logged(t, policies, mixture(t, decisions)...))
+	if r.Judged != decisions || r.Changed != 0 || len(r.Skipped) != 0 {
+		t.Errorf("judged %d, changed %d, skipped %v: %v", r.Judged, r.Changed, r.Skipped, found(r))
+	}
+	if r.Revision != policies.Revision() || !r.First.Equal(noon) || !r.Last.After(noon) {
+		t.Errorf("revision %s from %s to %s", r.Revision, r.First, r.Last)
+	}
+}
+
+// stern are rules of which each meets another request.
+const stern = `package bailiff
+
+deny contains {"rule": "house.closed", "message": "Closed."} if input.session.user_id == "denied"
+
+require_approval contains {"rule": "house.asks", "message": "Sure?", "match": "x"} if input.tool == "process"
+
+withhold_env contains {"name": "GITHUB_TOKEN", "rule": "house.tokens"} if input.session.user_id == "pushing"
+
+limits contains {"timeout_seconds": 7} if input.session.user_id == "hurried"
+
+backend_candidates contains {"name": "bubblewrap", "rank": -1} if input.session.user_id == "moved"
+`
+
+func TestWhatOtherPoliciesWouldDoIsFound(t *testing.T) {
+	push := chat("slack", "pushing", "git push")
+	push.Env = []string{"GITHUB_TOKEN"}
+	typed := chat("telegram", "typing", "")
+	typed.Tool, typed.Args = bailiff.Process, bailiff.Args{Action: "submit", ProcessID: "p", Command: "bash", Data: "ls"}
+	log := logged(t, shipped(t, nil), push, typed, chat("telegram", "denied", "ls"), chat("telegram", "hurried", "ls"),
+		chat("telegram", "moved", "ls"), chat("telegram", "another", "ls"), chat("irc", "denied", "ls"))
+	wantChanges(t, ran(t, shipped(t, map[string]string{"house.rego": stern}), log),
+		"1 other backend.name: docker -> bubblewrap",
+		"1 other rules:  -> house.closed",
+		"1 stricter env.forward: GITHUB_TOKEN ->",
+		"1 stricter limits.timeout_seconds: 180 -> 7",
+		"1 stricter outcome: allow -> ask house.asks",
+		"1 stricter outcome: allow -> deny house.closed",
+	)
+}
+
+const closed = `package bailiff
+
+deny contains {"rule": "house.closed", "message": "Closed."} if input.session.platform == "telegram"
+`
+
+func TestARevokedRuleShowsWhomItNoLongerDenies(t *testing.T) {
+	strict := shipped(t, map[string]string{"house.rego": closed})
+	r := ran(t, shipped(t, nil), logged(t, strict, chat("telegram", "42", "ls -l"), chat("telegram", "43", "date"), chat("telegram", "42", "date")))
+	wantChanges(t, r, "3 looser outcome: deny -> allow house.closed")
+	c := r.Changes[0]
+	if !slices.Equal(c.Users, []string{"telegram/42", "telegram/43"}) || c.UserCount != 2 {
+		t.Errorf("users are %v, %d of them", c.Users, c.UserCount)
+	}
+	if e := c.Examples[0]; e.Text != "ls -l" || e.User != "telegram/42" || e.Message != "Closed." || !e.Time.Equal(noon) {
+		t.Errorf("the first example is %+v", e)
+	}
+	if r.Looser != 3 || r.Stricter != 0 || r.Changed != 3 {
+		t.Errorf("looser %d, stricter %d, changed %d", r.Looser, r.Stricter, r.Changed)
+	}
+}
+
+func TestPoliciesAreComparedWithOthersRatherThanTheLog(t *testing.T) {
+	log := logged(t, shipped(t, map[string]string{"house.rego": closed}), chat("telegram", "42", "ls"))
+	same := shipped(t, nil)
+	r, err := Trial{Policies: same, Against: same, Floor: bare}.Run(t.Context(), []string{log})
+	if must(t, err); r.Changed != 0 || r.Judged != 1 || r.Against != same.Revision() {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestADecisionIsJudgedAtItsOwnTime(t *testing.T) {
+	hourly := shipped(t, map[string]string{"house.rego": `package bailiff
+
+deny contains {"rule": "house.noon", "message": "Lunch."} if {
+	[hour, _, _] := time.clock(time.now_ns())
+	hour == 12
+}
+`})
+	wantChanges(t, ran(t, hourly, logged(t, shipped(t, nil), chat("telegram", "42", "ls"))), "1 stricter outcome: allow -> deny house.noon")
+}
+
+func TestTheFloorIsLaidUnderPoliciesOnTrial(t *testing.T) {
+	none := func(_ bailiff.Request, d bailiff.Decision) bailiff.Decision {
+		d.Outcome, d.Denials = bailiff.Deny, []bailiff.Reason{{Rule: "floor.unisolated", Message: "No."}}
+		return d
+	}
+	policies := shipped(t, nil)
+	r, err := Trial{Policies: policies, Floor: none}.Run(t.Context(), []string{logged(t, policies, chat("telegram", "42", "ls"))})
+	must(t, err)
+	wantChanges(t, r, "1 stricter outcome: allow -> deny floor.unisolated")
+}
+
+func TestEveryLineIsJudgedOrCountedByTheReason(t *testing.T) {
+	text := lastLine(t, logged(t, shipped(t, nil), chat("telegram", "42", "ls")))
+	denied := func(rule string) string {
+		return with(t, text, `{"result": {"outcome": "deny", "denials": [{"rule": "`+rule+`", "message": "No."}]}}`)
+	}
+	lines := []string{
+		text,
+		`{"decision_id": "x", "custom": {"event": "execution"}}`, with(t, text, `{"path": "house/report"}`), with(t, text, `{"input": null}`),
+		with(t, text, `{"erased": ["/input/args"]}`), with(t, text, `{"masked": ["/input/args/command"]}`),
+		with(t, text, `{"masked": ["/timestamp"], "timestamp": "**"}`),
+		denied("guard.night"), denied("floor.frozen"), denied("approval.void"), with(t, text, `{"custom": {"event": "decision", "break_glass": {"by": "ana"}}}`),
+		"{", with(t, text, `{"input": "x"}`), with(t, text, `{"result": []}`),
+	}
+	file := filepath.Join(t.TempDir(), "some.jsonl")
+	must(t, os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o600))
+	r := ran(t, shipped(t, nil), file)
+	want := []string{"4 bailiff at 8", "3 masked at 5", "3 unreadable at 12", "1 document at 3", "1 event at 2", "1 input at 4"}
+	var got []string
+	for _, s := range r.Skipped {
+		got = append(got, fmt.Sprintf("%d %s at %d", s.Lines, s.Why, s.Line))
+	}
+	if r.Judged != 1 || !slices.Equal(got, want) {
+		t.Errorf("judged %d and left out %q, want 1 and %q", r.Judged, got, want)
+	}
+}
+
+func TestALogOfWhichNothingCanBeJudgedIsAnError(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "some.jsonl")
+	for text, want := range map[string]string{"": "it is empty", "{}\n": "1 of other events"} {
+		must(t, os.WriteFile(file, []byte(text), 0o600))
+		_, err := Trial{Policies: shipped(t, nil), Floor: bare}.Run(t.Context(), []string{file})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error is %v, want it to say %q", err, want)
+		}
+	}
+}
+
+func TestAReplayThatIsGivenUpReportsNothing(t *testing.T) {
+	policies := shipped(t, nil)
+	log := logged(t, policies, mixture(t, 200)...)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := (Trial{Policies: policies, Floor: bare}).Run(ctx, []string{log}); err == nil {
+		t.Error("there is no error")
+	}
+}
+
+// lastLine is the last line of a state folder's log.
+func lastLine(t *testing.T, folder string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "decisions", "*"))
+	must(t, err)
+	text, err := os.ReadFile(files[len(files)-1])
+	must(t, err)
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return lines[len(lines)-1]
+}
+
+// with is a line with some of its fields replaced.
+func with(t *testing.T, line, fields string) string {
+	t.Helper()
+	var event map[string]json.RawMessage
+	must(t, json.Unmarshal([]byte(line), &event))
+	must(t, json.Unmarshal([]byte(fields), &event))
+	text, err := json.Marshal(event)
+	must(t, err)
+	return string(text)
+}

@@ -1,0 +1,244 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// Recorder writes the decision log. Record returns nil once the event is on disk;
+// Note does not wait.
+type Recorder interface {
+	Record(ctx context.Context, e bailiff.Event) error
+	Note(e bailiff.Event)
+}
+
+// Observer is told what policies in the shadow would have decided about a request,
+// or that they could not be asked, for want of room or for a fault of theirs.
+type Observer interface {
+	Shadowed(tool bailiff.Tool, platform string, was, now bailiff.Outcome, leads bailiff.Direction)
+	ShadowDropped()
+}
+
+// ShadowConfig is what a Shadow needs; every field is required.
+type ShadowConfig struct {
+	// Trial is of the policies that are not in force, against what was decided.
+	Trial
+	Recorder Recorder
+	Observer Observer
+	// Masked says whether the log is masked. Then it is told what differs and not the
+	// values, which a mask of the decision would not find.
+	Masked func() bool
+	Log    *slog.Logger
+}
+
+// Shadow has decisions judged anew by other policies as they are written down. It
+// stands before the decision log: what is written goes there first and as if there
+// were no shadow. One goroutine judges what came; while it lags by more than
+// [maxWaiting] decisions or [maxWaitingBytes], further ones are left out and counted.
+// Where the policies differ, an event says so, under the decision's id.
+type Shadow struct {
+	ShadowConfig
+	judged chan struct{} // closed when nothing is judged any more
+	stop   context.CancelFunc
+	news   chan struct{} // holds one signal while something waits
+
+	mu      sync.Mutex
+	waiting []shadowed
+	bytes   int
+	closed  bool
+}
+
+// shadowed is a decision that waits to be judged anew.
+type shadowed struct {
+	Past
+	session string
+}
+
+const (
+	maxWaiting      = 1024
+	maxWaitingBytes = 8 << 20
+)
+
+// Cast begins to judge what is written from now on. [Shadow.Close] ends it.
+func Cast(c ShadowConfig) *Shadow {
+	ctx, stop := context.WithCancel(context.Background())
+	s := &Shadow{ShadowConfig: c, judged: make(chan struct{}), stop: stop, news: make(chan struct{}, 1)}
+	go s.run(ctx)
+	return s
+}
+
+// Record writes an event, and has it judged anew if it is a decision that is on disk.
+func (s *Shadow) Record(ctx context.Context, e bailiff.Event) error {
+	err := s.Recorder.Record(ctx, e)
+	if err == nil {
+		s.offer(e)
+	}
+	return err
+}
+
+// Note writes an event, and has it judged anew if it is a decision.
+func (s *Shadow) Note(e bailiff.Event) {
+	s.Recorder.Note(e)
+	s.offer(e)
+}
+
+// Close judges no more. Events are still written.
+func (s *Shadow) Close() {
+	s.mu.Lock()
+	s.closed, s.waiting, s.bytes = true, nil, 0
+	s.mu.Unlock()
+	s.stop()
+	<-s.judged
+}
+
+// offer puts a decision to those that wait, unless the policies had no say in it.
+func (s *Shadow) offer(e bailiff.Event) {
+	d, ok := e.Result.(bailiff.Decision)
+	if e.Custom.Event != bailiff.DecisionEvent || e.Path != bailiff.DecisionPath || !ok || e.Input == nil || e.Custom.BreakGlass != nil || decidedByBailiff(d) {
+		return
+	}
+	if !s.hasRoom() {
+		s.Observer.ShadowDropped()
+		return
+	}
+	input, err := e.Input.MarshalJSON() // what the log could write, this can
+	if err != nil || !s.add(shadowed{Past{e.DecisionID, e.Timestamp, input, d}, e.Custom.Session}) {
+		s.Observer.ShadowDropped()
+		return
+	}
+	select {
+	case s.news <- struct{}{}:
+	default:
+	}
+}
+
+func (s *Shadow) hasRoom() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.waiting) < maxWaiting && s.bytes < maxWaitingBytes
+}
+
+func (s *Shadow) add(d shadowed) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.bytes+len(d.Input) > maxWaitingBytes {
+		return false
+	}
+	s.waiting = append(s.waiting, d)
+	s.bytes += len(d.Input)
+	return true
+}
+
+func (s *Shadow) next() (d shadowed, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.waiting) == 0 {
+		s.waiting = nil
+		return d, false
+	}
+	d, s.waiting = s.waiting[0], s.waiting[1:]
+	s.bytes -= len(d.Input)
+	return d, true
+}
+
+func (s *Shadow) run(ctx context.Context) {
+	defer close(s.judged)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.news:
+		}
+		for d, ok := s.next(); ok; d, ok = s.next() {
+			s.judge(ctx, d)
+		}
+	}
+}
+
+// judge asks the policies in the shadow, which while they cannot be loaded decide
+// nothing.
+func (s *Shadow) judge(ctx context.Context, d shadowed) {
+	defer func() { // what enforces nothing must not end what enforces
+		if cause := recover(); cause != nil {
+			s.Log.Error("judging a decision in the shadow panicked", "decision_id", d.ID, "cause", cause, "stack", string(debug.Stack()))
+			s.Observer.ShadowDropped()
+		}
+	}()
+	v, err := s.Judge(ctx, d.Past)
+	if ctx.Err() != nil {
+		return
+	}
+	if err != nil {
+		s.Observer.ShadowDropped()
+		return
+	}
+	if s.Masked() {
+		v.Differences = withoutValues(v.Differences)
+	}
+	if len(v.Differences) > 0 {
+		s.Recorder.Note(v.event(d))
+	}
+	s.Observer.Shadowed(v.asked.Tool, v.asked.Session.Platform, v.Was.Outcome, v.Now.Outcome, v.direction())
+}
+
+func withoutValues(differences []bailiff.Difference) []bailiff.Difference {
+	bare := slices.Clone(differences)
+	for i := range bare {
+		bare[i].From, bare[i].To = "", ""
+	}
+	return bare
+}
+
+// direction is where the differences lead, if anywhere to letting more happen;
+// empty if there are none.
+func (v Verdict) direction() bailiff.Direction {
+	for _, to := range []bailiff.Direction{bailiff.Looser, bailiff.Stricter, bailiff.Sideways} {
+		if v.leads(to) {
+			return to
+		}
+	}
+	return ""
+}
+
+func (v Verdict) event(d shadowed) bailiff.Event {
+	return bailiff.Event{
+		DecisionID: d.ID, Timestamp: time.Now().UTC(), Bundles: map[string]bailiff.Bundle{"shadow": {Revision: v.Now.Revision}},
+		Custom: bailiff.Custom{Event: bailiff.ShadowEvent, Session: d.session, Message: v.said(),
+			Shadow: &bailiff.Shadow{Revision: v.Now.Revision, Outcome: v.Now.Outcome, Rules: rulesOf(v.Now), Differences: v.Differences}},
+	}
+}
+
+// said puts the differences into a few words.
+func (v Verdict) said() string {
+	texts := make([]string, len(v.Differences))
+	for i, d := range v.Differences {
+		texts[i] = Said(d)
+	}
+	if rules := rulesOf(v.stricter()); len(rules) > 0 {
+		texts[0] += " (" + strings.Join(rules, " ") + ")"
+	}
+	return strings.Join(texts, "; ")
+}
+
+// Said puts a difference into words.
+func Said(d bailiff.Difference) string {
+	if d.From == "" && d.To == "" {
+		return d.What + " would differ"
+	}
+	return fmt.Sprintf("%s: %s would be %s", d.What, orNone(d.From), orNone(d.To))
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "none"
+	}
+	return text
+}

@@ -1,0 +1,67 @@
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// finding is what came of one line.
+type finding struct {
+	line
+	// skip is why it was not judged; then nothing else is set.
+	skip string
+	time time.Time
+	Verdict
+}
+
+// Verdict is what two sets of policies say of one request.
+type Verdict struct {
+	Was, Now bailiff.Decision
+	// Differences is empty where they say the same.
+	Differences []bailiff.Difference
+	id          string
+	asked       asked
+}
+
+// try judges one line anew.
+func (t Trial) try(ctx context.Context, l line) finding {
+	e, skip := parse(l.text)
+	past := Past{ID: e.DecisionID, Time: e.Timestamp, Input: e.Input}
+	if skip == "" && t.Against == nil {
+		past.Result, skip = e.decided()
+	}
+	l.text = nil
+	if skip != "" {
+		return finding{line: l, skip: skip}
+	}
+	v, err := t.Judge(ctx, past)
+	if err != nil {
+		return finding{line: l, skip: skippedUnreadable}
+	}
+	return finding{line: l, time: past.Time, Verdict: v}
+}
+
+// Judge judges one past decision anew. An error says that its input document is
+// none that could be judged.
+func (t Trial) Judge(ctx context.Context, past Past) (Verdict, error) {
+	v := Verdict{Was: past.Result, id: past.ID}
+	if err := json.Unmarshal(past.Input, &v.asked); err != nil {
+		return v, err
+	}
+	var err error
+	if v.Now, err = t.Policies.Rejudge(ctx, past.Input); err != nil {
+		return v, err
+	}
+	v.Now = t.Floor(v.asked.request(), v.Now)
+	if t.Against != nil {
+		if v.Was, err = t.Against.Rejudge(ctx, past.Input); err != nil {
+			return v, err
+		}
+		v.Was = t.Floor(v.asked.request(), v.Was)
+	}
+	v.Differences = differences(v.Was, v.Now, v.asked.Backend.Available)
+	return v, nil
+}

@@ -1,0 +1,130 @@
+package subprocess_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/internal/subprocess"
+)
+
+// shell is a script that is run as another's program would be.
+func shell(ctx context.Context, script string) *exec.Cmd {
+	return subprocess.Command(ctx, "/bin/sh", "-c", script)
+}
+
+// begun runs a script whose first line on descriptor 3 is waited for. What is read after
+// it ends when nobody has that descriptor any more.
+func begun(t *testing.T, ctx context.Context, script string) (line string, rest io.Reader, ended chan error) {
+	t.Helper()
+	told, held, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { told.Close() })
+	if err := told.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	ended = make(chan error, 1)
+	go func() {
+		defer held.Close()
+		cmd := shell(ctx, script)
+		cmd.ExtraFiles = []*os.File{held}
+		_, err := subprocess.Output(ctx, cmd)
+		ended <- err
+	}()
+	reader := bufio.NewReader(told)
+	if line, err = reader.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	return line, reader, ended
+}
+
+func TestWhatAProgramStartedEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	_, rest, ended := begun(t, ctx, "sleep 1000 & echo started >&3; wait")
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("it ended with %v", err)
+	}
+	if _, err := io.ReadAll(rest); err != nil {
+		t.Errorf("what it started goes on: %v", err)
+	}
+}
+
+func TestWhatAProgramLeavesBehindIsKilledWithItsOutputOpen(t *testing.T) {
+	_, rest, ended := begun(t, t.Context(), "sleep 1000 & echo started >&3")
+	if err := <-ended; !errors.Is(err, exec.ErrWaitDelay) {
+		t.Errorf("it ended with %v", err)
+	}
+	if _, err := io.ReadAll(rest); err != nil {
+		t.Errorf("what it left goes on: %v", err)
+	}
+}
+
+func TestWhoeverHoldsAProgramsOutputOpenIsNotWaitedFor(t *testing.T) {
+	for name, end := range map[string]error{"that ended": exec.ErrWaitDelay, "that was killed": context.Canceled} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			script := "setsid sleep 1000 & echo $! >&3"
+			if end == context.Canceled {
+				script += "; wait"
+			}
+			line, _, ended := begun(t, ctx, script)
+			if end == context.Canceled {
+				cancel()
+			}
+			if err := <-ended; !errors.Is(err, end) {
+				t.Errorf("it ended with %v, want %v", err, end)
+			}
+			var other int
+			if _, err := fmt.Sscan(line, &other); err != nil {
+				t.Fatal(err)
+			}
+			if err := syscall.Kill(other, syscall.SIGKILL); err != nil {
+				t.Errorf("it has not held the output: %v", err)
+			}
+		})
+	}
+}
+
+func TestTheBeginningOfWhatAProgramSaysIsItsAnswer(t *testing.T) {
+	t.Setenv("LEAKED", "yes")
+	for script, want := range map[string]string{
+		"echo one; echo two >&2; echo three":   "one\nthree\n",
+		"echo $LEAKED; pwd; head -c 9":         "\n/\n",
+		"yes | head -c 10000000; echo the end": strings.Repeat("y\n", 1<<19),
+	} {
+		if said, err := subprocess.Output(t.Context(), shell(t.Context(), script)); said != want || err != nil {
+			t.Errorf("%s: it said %d bytes, %.20q, %v", script, len(said), said, err)
+		}
+	}
+}
+
+func TestTheEndOfAProgramsComplaintsIsInTheError(t *testing.T) {
+	for script, want := range map[string]string{
+		"echo fine; exit 3": "sh: exit status 3",
+		"echo fine; echo it is >&2; echo late >&2; false": "sh: exit status 1: it is late",
+		`printf 'a\033[31mred\r\n' >&2; kill $$`:          "sh: signal: terminated: a[31mred",
+	} {
+		if said, err := subprocess.Output(t.Context(), shell(t.Context(), script)); said != "" || err == nil || err.Error() != want {
+			t.Errorf("%s: it said %q, %v, want %q", script, said, err, want)
+		}
+	}
+	_, err := subprocess.Output(t.Context(), shell(t.Context(), "yes no | head -c 999999 >&2; echo the end >&2; false"))
+	if err == nil || len(err.Error()) > 1000 || !strings.HasSuffix(err.Error(), "no no the end") {
+		t.Errorf("of many words are left %v", err)
+	}
+	if _, err := subprocess.Output(t.Context(), subprocess.Command(t.Context(), "/nowhere")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("without a program the error is %v", err)
+	}
+}
