@@ -1,0 +1,165 @@
+package grafana_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/gateway/client"
+	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/internal/trial"
+)
+
+// load is a day of agents and operators, in short: what a sidecar counts, happens.
+type load struct {
+	*trial.Sidecar
+	policies string // the folder that is in force
+	rounds   int
+}
+
+// sections are those of a sidecar with people who are slow, away and too much asked.
+var sections = []string{
+	`metrics: {listen: <metrics>}`,
+	`operator: {listen: "<operator>", allow_same_user: true, break_glass: true}`,
+	`limits: {requests_per_minute: {session: 20}, pending_approvals: {user: 1}}`,
+	`approvals: {routes: [
+  {name: slow, when: 'request.session.user_id == "slow"', timeout: 1s},
+  {name: away, when: 'request.session.user_id == "away"', approvers: "false"},
+  {name: rest}]}`,
+}
+
+const houseRules = `
+require_approval contains {"rule": "house.asks", "message": "It is asked about.", "match": "asked"} if contains(input.args.command, "asked-about")
+`
+
+func newLoad(t *testing.T) *load {
+	t.Helper()
+	t.Setenv("TZ", "UTC")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "nobody's")
+	folder := trial.HouseFolder(t, houseRules)
+	return &load{Sidecar: trial.Serve(t, append(slices.Clone(sections), shadowed(folder))...), policies: folder}
+}
+
+// shadowed is the section with which policies are in force, and in the shadow too.
+func shadowed(folder string) string {
+	return strings.Replace(trial.Policies(folder), "{", fmt.Sprintf("{shadow: [%q], ", folder), 1)
+}
+
+// round lets everything happen once. What it asks for ends as it should, or the test does.
+func (l *load) round(t *testing.T) {
+	t.Helper()
+	l.rounds++
+	l.ask(t, "telegram", "42", "echo hello", bailiff.Completed)
+	l.ask(t, "slack", "U07A", "rm -rf /", bailiff.Refused)
+	l.ask(t, "telegram", "slow", "echo asked-about", bailiff.Expired)
+	l.ask(t, "telegram", "away", "echo asked-about", bailiff.Expired)
+	l.answered(t)
+	l.hurried(t)
+	_, err := l.Operators(t).BreakGlass(t.Context(), request("cli", "1000", "rm -rf /nothing/is/here"), "the load of a test")
+	must(t, err)
+	_, err = l.Client(t).EndSession(t.Context(), l.session("telegram", "42"))
+	must(t, err)
+	l.reload(t)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// session is a user's of this round.
+func (l *load) session(platform, user string) string { return fmt.Sprint(platform, user, l.rounds) }
+
+func request(platform, user, command string) bailiff.Request {
+	return bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: command}, Env: []string{"TZ", "AWS_SECRET_ACCESS_KEY"},
+		Session: bailiff.Session{ID: "s", Platform: platform, UserID: user, ChatType: "dm"}, WaitSeconds: 20}
+}
+
+func (l *load) ask(t *testing.T, platform, user, command string, want bailiff.Status) {
+	t.Helper()
+	req := request(platform, user, command)
+	req.Session.ID = l.session(platform, user)
+	answer, err := l.Client(t).Execute(t.Context(), req, client.News{})
+	if err != nil || answer.Status != want {
+		t.Fatalf("%s of %s ended as %q (%s), %v; want %q", command, user, answer.Status, answer.Message, err, want)
+	}
+}
+
+// answered has one question approved for a session, and one denied while its user asks
+// more than may wait.
+func (l *load) answered(t *testing.T) {
+	t.Helper()
+	for user, answer := range map[string]func(context.Context, *client.Client, string) error{
+		"yes": func(ctx context.Context, c *client.Client, id string) error {
+			_, err := c.Approve(ctx, id, bailiff.ScopeSession)
+			return err
+		},
+		"no": func(ctx context.Context, c *client.Client, id string) error {
+			l.ask(t, "discord", "no", "echo asked-about twice", bailiff.Unavailable)
+			_, err := c.Deny(ctx, id, "no")
+			return err
+		},
+	} {
+		ended := make(chan gateway.Answer, 1)
+		go func() {
+			req := request("discord", user, "echo asked-about")
+			req.Session.ID = l.session("discord", user)
+			answer, _ := l.Client(t).Execute(t.Context(), req, client.News{})
+			ended <- answer
+		}()
+		must(t, answer(t.Context(), l.Operators(t), l.pending(t)))
+		if got, want := (<-ended).Status, map[string]bailiff.Status{"yes": bailiff.Completed, "no": bailiff.Refused}[user]; got != want {
+			t.Fatalf("after a %s it ended as %q", user, got)
+		}
+	}
+}
+
+// pending is the one question that waits, once it does.
+func (l *load) pending(t *testing.T) (id string) {
+	t.Helper()
+	backendtest.Await(t, "something is asked", func() bool {
+		open, err := l.Operators(t).Approvals(t.Context(), approval.Query{State: bailiff.ApprovalPending})
+		if err == nil && len(open.Approvals) > 0 {
+			id = open.Approvals[0].ID
+		}
+		return id != ""
+	})
+	return id
+}
+
+// hurried brings more requests than a session may.
+func (l *load) hurried(t *testing.T) {
+	t.Helper()
+	backendtest.Await(t, "a request is kept out", func() bool {
+		req := request("slack", "eager", "rm -rf /")
+		req.Session.ID = l.session("slack", "eager")
+		answer, err := l.Client(t).Execute(t.Context(), req, client.News{})
+		must(t, err)
+		return strings.Contains(answer.Message, "requests_per_minute")
+	})
+}
+
+// reload has a faulty rule refused and the good ones put into force anew.
+func (l *load) reload(t *testing.T) {
+	t.Helper()
+	rules := filepath.Join(l.policies, "house.rego")
+	for _, c := range []struct {
+		text string
+		ok   bool
+	}{{"package bailiff\n\nnonsense", false}, {fmt.Sprintf("package bailiff\n\n%s\n# round %d\n", houseRules, l.rounds), true}} {
+		must(t, os.WriteFile(rules, []byte(c.text), 0o600))
+		backendtest.Await(t, "the policies are read", func() bool {
+			status, err := l.Operators(t).Status(t.Context())
+			return err == nil && status.Policies.OK == c.ok
+		})
+	}
+}

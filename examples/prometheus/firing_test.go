@@ -1,0 +1,165 @@
+package prometheus_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/gateway/client"
+	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/internal/trial"
+)
+
+// patrol is a sidecar to which everything happens that an alert is about.
+type patrol struct {
+	*trial.Sidecar
+	policies string // the folder that is in force
+}
+
+const houseRules = `
+require_approval contains {"rule": "house.asks", "message": "It is asked about.", "match": "asked"} if contains(input.args.command, "asked-about")
+`
+
+// newPatrol starts one whose Docker engine is not there, and one of whose people is
+// never eligible.
+func newPatrol(t *testing.T) *patrol {
+	t.Helper()
+	folder := trial.HouseFolder(t, houseRules)
+	return &patrol{trial.Serve(t, trial.Policies(folder),
+		`metrics: {listen: <metrics>}`,
+		`operator: {listen: "<operator>", allow_same_user: true, break_glass: true}`,
+		`approvals: {routes: [{name: away, when: 'request.session.user_id == "away"', approvers: "false"}, {name: rest}]}`,
+		`backends: {bubblewrap: {}, docker: {host: "unix:///nobody/is/here.sock"}}`), folder}
+}
+
+// soon has an alert fire at once where alerts.yaml has it wait.
+var soon = strings.NewReplacer("for: 2m", "for: 0s", "for: 5m", "for: 0s", "_seconds > 120", "_seconds > 1", "> 86400", "> 1")
+
+// watch starts a Prometheus with the alerts, which looks often.
+func (p *patrol) watch(t *testing.T) *trial.Prometheus {
+	t.Helper()
+	folder := t.TempDir()
+	config := strings.NewReplacer("15s", "250ms", "127.0.0.1:9464", p.Metrics).Replace(read(t, "prometheus.yml"))
+	must(t, os.WriteFile(filepath.Join(folder, "alerts.yaml"), []byte(soon.Replace(read(t, "alerts.yaml"))), 0o600))
+	must(t, os.WriteFile(filepath.Join(folder, "prometheus.yml"), []byte(config), 0o600))
+	return trial.ServePrometheus(t, filepath.Join(folder, "prometheus.yml"))
+}
+
+// cause is what an alert is about; quiet says that it does not hold from the start.
+type cause struct {
+	alert string
+	quiet bool
+	bring func(*patrol, *testing.T)
+}
+
+// causes are in an order in which none hides a later one.
+var causes = []cause{
+	{"BailiffBackendNotReady", false, func(*patrol, *testing.T) {}},
+	{"BailiffUnavailable", true, (*patrol).sendToDocker},
+	{"BailiffSandboxLeak", true, (*patrol).sweep},
+	{"BailiffDenialBurst", true, (*patrol).insist},
+	{"BailiffNobodyEligible", true, (*patrol).askNobody},
+	{"BailiffApprovalWaits", true, (*patrol).askSlowly},
+	{"BailiffGlassBroken", true, (*patrol).breakGlass},
+	{"BailiffPolicyStale", true, (*patrol).misspell},
+	{"BailiffHooksSilent", false, func(*patrol, *testing.T) {}}, // for longer than a second
+	{"BailiffDecisionLogFailing", true, (*patrol).disturbLog},
+	{"BailiffDown", true, func(p *patrol, _ *testing.T) { p.Kill() }},
+}
+
+func TestEachAlertFiresWhenItHappensToARealSidecar(t *testing.T) {
+	p := newPatrol(t)
+	prometheus := p.watch(t)
+	fires := func(alert string) bool {
+		firing, err := prometheus.Firing()
+		must(t, err)
+		return slices.ContainsFunc(firing, func(labels map[string]string) bool { return labels["alertname"] == alert })
+	}
+	var tried []string
+	for _, c := range causes {
+		tried = append(tried, c.alert)
+		if c.quiet && fires(c.alert) {
+			t.Errorf("%s fires before it has a cause", c.alert)
+		}
+		c.bring(p, t)
+		backendtest.Await(t, c.alert+" fires", func() bool { return fires(c.alert) })
+	}
+	for _, r := range rules(t) {
+		if !slices.Contains(tried, r.Alert) {
+			t.Errorf("nothing here fires %s", r.Alert)
+		}
+	}
+}
+
+func (p *patrol) ask(t *testing.T, user, command, backend string) (gateway.Answer, error) {
+	return p.Client(t).Execute(t.Context(), bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: command}, Backend: backend,
+		Session: bailiff.Session{ID: user, Platform: "telegram", UserID: user, ChatType: "dm"}, WaitSeconds: 60}, client.News{})
+}
+
+func (p *patrol) end(t *testing.T, user, command, backend string, want bailiff.Status) {
+	t.Helper()
+	if answer, err := p.ask(t, user, command, backend); err != nil || answer.Status != want {
+		t.Fatalf("%s ended as %q (%s), %v; want %q", command, answer.Status, answer.Message, err, want)
+	}
+}
+
+func (p *patrol) sendToDocker(t *testing.T) {
+	p.end(t, "42", "echo hello", "docker", bailiff.Unavailable)
+}
+
+func (p *patrol) sweep(t *testing.T) {
+	for range 3 {
+		if _, err := p.Operators(t).Reap(t.Context()); err == nil {
+			t.Fatal("a sweep succeeded without the engine")
+		}
+	}
+}
+
+func (p *patrol) insist(t *testing.T) {
+	for range 25 {
+		p.end(t, "42", "rm -rf /", "", bailiff.Refused)
+	}
+}
+
+func (p *patrol) askNobody(t *testing.T) {
+	p.end(t, "away", "echo asked-about", "bubblewrap", bailiff.Expired)
+}
+
+// askSlowly leaves a question open.
+func (p *patrol) askSlowly(t *testing.T) {
+	go func() { _, _ = p.ask(t, "slow", "echo asked-about", "bubblewrap") }()
+	backendtest.Await(t, "it is asked", func() bool {
+		open, err := p.Operators(t).Approvals(t.Context(), approval.Query{State: bailiff.ApprovalPending})
+		return err == nil && len(open.Approvals) > 0
+	})
+}
+
+func (p *patrol) breakGlass(t *testing.T) {
+	_, err := p.Operators(t).BreakGlass(t.Context(), bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "rm -rf /nobody/is/here"},
+		Session: bailiff.Session{ID: "s", Platform: "telegram", UserID: "42"}, Backend: "bubblewrap"}, "an alert is tried")
+	must(t, err)
+}
+
+func (p *patrol) misspell(t *testing.T) {
+	must(t, os.WriteFile(filepath.Join(p.policies, "house.rego"), []byte("package bailiff\n\nnonsense"), 0o600))
+}
+
+// disturbLog adds to the log's file what the sidecar did not write.
+func (p *patrol) disturbLog(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(filepath.Dir(p.Config), "state", "decisions", "*.jsonl"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("there is no decision log: %v", err)
+	}
+	file, err := os.OpenFile(slices.Max(files), os.O_APPEND|os.O_WRONLY, 0)
+	must(t, err)
+	defer file.Close()
+	_, err = fmt.Fprintln(file, "{}")
+	must(t, err)
+	p.end(t, "42", "echo hello", "bubblewrap", bailiff.Unavailable)
+}
