@@ -109,11 +109,16 @@ def empty():
 
 
 def pipes():
-    for _ in range(16):
+    left = MB
+    while left > 0:  # the kernel makes a user's pipes smaller once many are full
         read, write = os.pipe()
         os.set_blocking(write, False)
         kept.append((read, write))
-        os.write(write, os.urandom(64 << 10))
+        try:
+            while left > 0:
+                left -= os.write(write, os.urandom(64 << 10))
+        except BlockingIOError:
+            pass
 
 
 def sockets():

@@ -8,7 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime/debug"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -116,11 +116,14 @@ func volume(t *testing.T, b box) {
 	for _, c := range []struct{ size, head int }{{most, 1000}, {100 << 20, 100 << 20}} {
 		cmd := shell(fmt.Sprintf(`echo first; head -c %d /dev/zero; echo; read p <<<$PPID; grep VmHWM /proc/$p/status; while read k v _; do [[ $k == PPid: ]] && grep VmHWM /proc/$v/status; done </proc/$p/status; echo last`, c.size))
 		cmd.HeadBytes, cmd.TailBytes, cmd.Timeout = c.head, 1000, 5*time.Minute
-		peak := ownPeak(t)
+		need := newNeed()
 		var got int
 		var first, end []byte
 		exit, err := b.Run(context.Background(), cmd, func(p []byte) {
 			got += len(p)
+			if got > need.looks*(c.size/10) {
+				need.look()
+			}
 			first = append(first, p[:min(len(p), max(0, 6-len(first)))]...)
 			end = append(end, p...)
 			end = bytes.Clone(end[max(0, len(end)-100):])
@@ -137,22 +140,33 @@ func volume(t *testing.T, b box) {
 				t.Errorf("runner or supervisor: %s, want at most 10 MB", line)
 			}
 		}
-		if grown, bound := peak(), b.cfg.ownMB(); grown > bound<<10 {
-			t.Errorf("this process grew by %d kB for %d bytes of output, want at most %d MB", grown, c.size, bound)
+		if most := need.look(); most > 32<<20 {
+			t.Errorf("this process kept %d bytes of %d, want at most 32 MB", most, c.size)
 		}
 	}
 }
 
-// ownPeak forgets how much memory this process used at most; the returned function
-// says by how many kilobytes it has grown since.
-func ownPeak(t *testing.T) (grown func() int) {
-	t.Helper()
-	debug.FreeOSMemory()
-	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil {
-		t.Fatal(err)
-	}
-	before := peakIn(status(t, os.Getpid(), "VmHWM"))
-	return func() int { return peakIn(status(t, os.Getpid(), "VmHWM")) - before }
+// need is how much more memory this process needs than at first, without what it
+// merely has not given back yet.
+type need struct {
+	first, most int
+	looks       int
+}
+
+func newNeed() *need { return &need{first: inUse()} }
+
+// look returns the most that was needed at any look.
+func (k *need) look() int {
+	k.looks++
+	k.most = max(k.most, inUse()-k.first)
+	return k.most
+}
+
+func inUse() int {
+	runtime.GC()
+	var now runtime.MemStats
+	runtime.ReadMemStats(&now)
+	return int(now.HeapAlloc)
 }
 
 // peakIn reads "VmHWM: 1234 kB"; what it cannot read is too much.

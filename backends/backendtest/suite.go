@@ -24,9 +24,6 @@ type Config struct {
 	// Against says what the backend is tried against, in words for the table, such as
 	// "a Docker engine" or "a stand-in for the cloud".
 	Against string
-	// StandIn says that what the backend is tried against lives in this process, whose
-	// memory is then that of both.
-	StandIn bool
 	// Open makes a backend.
 	Open func(testing.TB) backends.Backend
 	// Spec is one that the backend can meet. What it bounds (CPUs, PIDs, MemoryMB) and
@@ -163,14 +160,6 @@ func unless(met bool, reason string) string {
 		return ""
 	}
 	return reason
-}
-
-// ownMB is by how much this process may grow, whatever a command prints.
-func (c *Config) ownMB() int {
-	if c.StandIn {
-		return 256
-	}
-	return 64
 }
 
 // box is a sandbox in one test.

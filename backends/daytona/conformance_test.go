@@ -23,7 +23,6 @@ func TestConformance(t *testing.T) {
 	backendtest.Run(t, backendtest.Config{
 		Name:    "daytona",
 		Against: "a stand-in for Daytona that is checked against its own description",
-		StandIn: true,
 		Open:    func(t testing.TB) backends.Backend { return testBackend(t, c) },
 		Spec:    bounded(),
 		Without: map[string]string{

@@ -26,7 +26,6 @@ func TestConformance(t *testing.T) {
 	backendtest.Run(t, backendtest.Config{
 		Name:    "modal",
 		Against: "a stand-in for Modal on the machine of the tests, made from the stubs of Modal's own client; not Modal itself",
-		StandIn: true,
 		Open:    func(tb testing.TB) backends.Backend { return testBackend(tb, inVM) },
 		Spec:    spec,
 		Without: map[string]string{

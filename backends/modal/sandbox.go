@@ -106,7 +106,7 @@ func (b *Backend) furnish(ctx context.Context, a *account, machine *modal.Sandbo
 		return nil, a.fault(ctx, "starting the runner in the sandbox", err)
 	}
 	words := listen(process.Stderr, b.cfg.Log.With("sandbox", machine.SandboxID))
-	attached, err := runner.Attach(ctx, converse(a, machine, process),
+	attached, err := runner.Attach(ctx, converse(a, machine, process, words),
 		runner.Place{Home: "/home", Workspace: workspaceFolder, PIDs: spec.PIDs, Linger: b.linger})
 	if err != nil {
 		return nil, fmt.Errorf("%w: greeting the sandbox: %w%s", backends.ErrUnavailable, err, words.last())

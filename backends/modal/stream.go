@@ -28,11 +28,12 @@ type stream struct {
 	account *account
 	machine *modal.Sandbox
 	process *modal.ContainerProcess
+	words   *words
 	left    sync.Once
 }
 
-func converse(a *account, machine *modal.Sandbox, process *modal.ContainerProcess) *stream {
-	s := &stream{account: a, machine: machine, process: process}
+func converse(a *account, machine *modal.Sandbox, process *modal.ContainerProcess, words *words) *stream {
+	s := &stream{account: a, machine: machine, process: process, words: words}
 	s.Writer = gather.New(most, s.carry, func(error) { s.leave() })
 	return s
 }
@@ -63,6 +64,7 @@ func (s *stream) leave() {
 	s.left.Do(func() {
 		go func() { // a reader may be at it
 			_ = s.process.Stdout.Close()
+			s.words.await() // they come over the same connection
 			_ = s.machine.Detach()
 		}()
 	})
@@ -86,13 +88,18 @@ func listen(from io.ReadCloser, log *slog.Logger) *words {
 
 // last continues a sentence with what was said last, and hears nothing more.
 func (w *words) last() string {
-	select {
-	case <-w.over:
-	case <-time.After(lastWord):
-	}
+	w.await()
 	_ = w.from.Close()
 	if said := w.String(); said != "" {
 		return fmt.Sprintf("; the sandbox said %q", said)
 	}
 	return ""
+}
+
+// await gives what is still on its way the time to come.
+func (w *words) await() {
+	select {
+	case <-w.over:
+	case <-time.After(lastWord):
+	}
 }

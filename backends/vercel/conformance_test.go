@@ -37,7 +37,6 @@ func TestConformance(t *testing.T) {
 	backendtest.Run(t, backendtest.Config{
 		Name:    "vercel",
 		Against: "a stand-in for Vercel that takes no call which Vercel's own client does not make",
-		StandIn: true,
 		Open:    func(t testing.TB) backends.Backend { return account(t, f) },
 		Spec:    backends.Spec{Owner: "conformance", Session: "s", Network: "none", CPUs: 2, PIDs: 800, ReadOnly: true},
 		Without: map[string]string{
