@@ -2,8 +2,6 @@ package bailiff
 
 import (
 	"encoding/json"
-	"slices"
-	"strings"
 	"time"
 )
 
@@ -96,21 +94,3 @@ const (
 	RetentionEvent EventKind = "retention"
 	ShadowEvent    EventKind = "shadow"
 )
-
-// Asked is what the arguments of a request say in the input of an event, where
-// those of a call are an object.
-type Asked struct {
-	Command   string          `json:"command"`
-	Code      string          `json:"code"`
-	Action    string          `json:"action"`
-	ProcessID string          `json:"process_id"`
-	Data      string          `json:"data"`
-	Name      string          `json:"name"`
-	Arguments json.RawMessage `json:"arguments"`
-}
-
-// Text is what there is to read.
-func (a Asked) Text() string {
-	parts := []string{a.Command + a.Code, a.Action, a.ProcessID, a.Data, a.Name, string(a.Arguments)}
-	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " ")
-}

@@ -2,10 +2,6 @@ package gateway
 
 import (
 	"net/http"
-	"time"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/bailiff-dev/bailiff"
 )
@@ -22,33 +18,6 @@ func (o *operator) decisions(w http.ResponseWriter, r *http.Request) {
 	send(w, http.StatusOK, Decisions{readLines(o.Decisions.Recent(session, limit))})
 }
 
-// line is what is taken of a line of the decision log.
-type line struct {
-	DecisionID  string         `json:"decision_id"`
-	Timestamp   time.Time      `json:"timestamp"`
-	RequestedBy string         `json:"requested_by"`
-	Custom      bailiff.Custom `json:"custom"`
-	Input       jsontext.Value `json:"input"`
-	Result      jsontext.Value `json:"result"`
-}
-
-// lineInput and lineResult are what the policies left of input and result: a mask
-// can give them any shape, so that what does not fit is left out.
-type (
-	lineInput struct {
-		Session bailiff.Session `json:"session"`
-		Tool    bailiff.Tool    `json:"tool"`
-		Args    bailiff.Asked   `json:"args"`
-	}
-	lineResult struct {
-		Outcome  string           `json:"outcome"`
-		Denials  []bailiff.Reason `json:"denials"`
-		Approval struct {
-			Reasons []bailiff.Reason `json:"reasons"`
-		} `json:"approval"`
-	}
-)
-
 func readLines(lines [][]byte) []Logged {
 	list := make([]Logged, 0, len(lines))
 	for _, text := range lines {
@@ -61,15 +30,11 @@ func readLines(lines [][]byte) []Logged {
 
 // readLine puts a line of the decision log in short.
 func readLine(text []byte) (Logged, bool) {
-	var l line
-	if err := json.Unmarshal(text, &l, jsontext.AllowInvalidUTF8(true)); err != nil {
+	l, err := bailiff.ReadLine(text)
+	if err != nil {
 		return Logged{}, false // lines are written by this program
 	}
-	var input lineInput
-	var result lineResult
-	_ = json.Unmarshal(l.Input, &input, jsontext.AllowInvalidUTF8(true))
-	_ = json.Unmarshal(l.Result, &result, jsontext.AllowInvalidUTF8(true))
-	c := l.Custom
+	c, input, result := l.Custom, l.Asked(), l.Decided()
 	event := Logged{
 		DecisionID: l.DecisionID, Timestamp: l.Timestamp, Event: c.Event, Caller: l.RequestedBy, Session: c.Session,
 		Platform: input.Session.Platform, User: input.Session.UserID, Tool: input.Tool,

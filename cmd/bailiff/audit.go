@@ -1,8 +1,6 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -100,63 +98,44 @@ func moment(text string, now time.Time) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("--since is %q, want how long ago, such as 90m, or a time, such as 2026-01-31 or 2026-01-31T08:00:00Z", text)
 }
 
-// logged is what a line of the table shows of an event.
-type logged struct {
-	Timestamp string `json:"timestamp"`
-	Input     struct {
-		Tool    string `json:"tool"`
-		Args    bailiff.Asked
-		Session struct{ Platform string }
-	} `json:"input"`
-	Result struct {
-		Outcome string `json:"outcome"`
-		Denials []struct{ Rule string }
-	} `json:"result"`
-	Custom struct {
-		Event, Status, Session, Backend, Message string
-		ExitCode                                 *int                `json:"exit_code"`
-		BreakGlass                               *bailiff.BreakGlass `json:"break_glass"`
-	} `json:"custom"`
-}
-
 func printEvent(w io.Writer, format string, line []byte) error {
 	if format == "json" {
 		_, err := fmt.Fprintf(w, "%s\n", line)
 		return err
 	}
-	var e logged
-	var masked *json.UnmarshalTypeError // all the rest is read
-	if err := json.Unmarshal(line, &e); err != nil && !errors.As(err, &masked) {
+	l, err := bailiff.ReadLine(line)
+	if err != nil {
 		return fmt.Errorf("reading an event: %w", err)
 	}
-	_, err := fmt.Fprintf(w, "%-30s  %-9s  %-24s  %s\n", e.Timestamp, e.Custom.Event, visible(e.Custom.Session), visible(e.about()))
+	_, err = fmt.Fprintf(w, "%-30s  %-9s  %-24s  %s\n", l.Timestamp.Format(time.RFC3339Nano), l.Custom.Event, visible(l.Custom.Session), visible(about(l)))
 	return err
 }
 
 // about says the rest of an event in one line, before it who broke the glass and why.
-func (e logged) about() string {
-	if g := e.Custom.BreakGlass; g != nil {
-		return fmt.Sprintf("%s broke the glass: %q  %s", g.By, g.Reason, e.happened())
+func about(l bailiff.Line) string {
+	if g := l.Custom.BreakGlass; g != nil {
+		return fmt.Sprintf("%s broke the glass: %q  %s", g.By, g.Reason, happened(l))
 	}
-	return e.happened()
+	return happened(l)
 }
 
-func (e logged) happened() string {
-	switch e.Custom.Event {
-	case "decision":
+func happened(l bailiff.Line) string {
+	switch c := l.Custom; c.Event {
+	case bailiff.DecisionEvent:
+		asked, decided := l.Asked(), l.Decided()
 		rules := ""
-		for _, d := range e.Result.Denials {
+		for _, d := range decided.Denials {
 			rules += " " + d.Rule
 		}
-		return fmt.Sprintf("%s%s  %s %.100q", e.Result.Outcome, rules, e.Input.Tool, e.Input.Args.Text())
-	case "execution":
+		return fmt.Sprintf("%s%s  %s %.100q", decided.Outcome, rules, asked.Tool, asked.Args.Text())
+	case bailiff.ExecutionEvent:
 		code := ""
-		if e.Custom.ExitCode != nil {
-			code = fmt.Sprint(" ", *e.Custom.ExitCode)
+		if c.ExitCode != nil {
+			code = fmt.Sprint(" ", *c.ExitCode)
 		}
-		return strings.TrimSpace(fmt.Sprintf("%s%s in %s  %s", e.Custom.Status, code, e.Custom.Backend, e.Custom.Message))
+		return strings.TrimSpace(fmt.Sprintf("%s%s in %s  %s", c.Status, code, c.Backend, c.Message))
 	}
-	return strings.TrimSpace(e.Custom.Backend + " " + e.Custom.Message)
+	return strings.TrimSpace(l.Custom.Backend + " " + l.Custom.Message)
 }
 
 func newAuditVerify(configPath *string) *cobra.Command {

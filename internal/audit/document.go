@@ -3,6 +3,7 @@ package audit
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 
 	"github.com/bailiff-dev/bailiff"
 )
@@ -14,19 +15,8 @@ const unclosed = "}}"
 // Replacing bytes in the line itself could cut an escape sequence in two or change
 // the name of a field.
 type document struct {
-	DecisionID  string              `json:"decision_id"`
-	Timestamp   json.RawMessage     `json:"timestamp"`
-	Path        string              `json:"path,omitempty"`
-	Input       part                `json:"input,omitzero"`
-	Result      part                `json:"result,omitzero"`
-	Erased      []string            `json:"erased,omitempty"`
-	Masked      []string            `json:"masked,omitempty"`
-	Bundles     json.RawMessage     `json:"bundles,omitempty"`
-	RequestedBy string              `json:"requested_by,omitempty"`
-	Metrics     json.RawMessage     `json:"metrics,omitempty"`
-	Error       *bailiff.EventError `json:"error,omitempty"`
-	Labels      json.RawMessage     `json:"labels"`
-	Custom      bailiff.Custom      `json:"custom"`
+	bailiff.Line
+	input, result part
 }
 
 // part is a value of any shape that may be missing, which null is not.
@@ -35,30 +25,45 @@ type part struct {
 	there bool
 }
 
-// UnmarshalJSON keeps numbers as they are written.
-func (p *part) UnmarshalJSON(text []byte) error {
-	p.there = true
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	return decoder.Decode(&p.value)
+// readDocument reads all of a line or fails: what were passed over would be lost.
+func readDocument(line []byte) (d document, err error) {
+	if err := json.Unmarshal(append(line, unclosed...), &d.Line); err != nil {
+		return d, err
+	}
+	var wrong error
+	d.input, err = readPart(d.Input)
+	d.result, wrong = readPart(d.Result)
+	return d, errors.Join(err, wrong)
 }
 
-// MarshalJSON writes the value.
-func (p part) MarshalJSON() ([]byte, error) { return json.Marshal(p.value) }
-
-// IsZero says that it is missing.
-func (p part) IsZero() bool { return !p.there }
-
-func readDocument(line []byte) (d document, err error) {
-	err = json.Unmarshal(append(line, unclosed...), &d)
-	return d, err
+// readPart keeps numbers as they are written.
+func readPart(text json.RawMessage) (p part, err error) {
+	if p.there = text != nil; p.there {
+		decoder := json.NewDecoder(bytes.NewReader(text))
+		decoder.UseNumber()
+		err = decoder.Decode(&p.value)
+	}
+	return p, err
 }
 
 // line writes it unclosed.
 func (d document) line() ([]byte, error) {
-	text, err := json.Marshal(d)
+	var err, wrong error
+	d.Input, err = d.input.text()
+	d.Result, wrong = d.result.text()
+	if err := errors.Join(err, wrong); err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(d.Line)
 	if err != nil {
 		return nil, err
 	}
 	return text[:len(text)-len(unclosed)], nil
+}
+
+func (p part) text() (json.RawMessage, error) {
+	if !p.there {
+		return nil, nil
+	}
+	return json.Marshal(p.value)
 }

@@ -95,10 +95,10 @@ func stepsOf(path string) ([]string, error) {
 
 // apply does nothing where there is nothing at the path.
 func (r maskRule) apply(d *document) {
-	at := &d.Input
+	at := &d.input
 	switch r.steps[0] {
 	case "result":
-		at = &d.Result
+		at = &d.result
 	case "nd_builtin_cache": // no event has one
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"sync"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/feed"
 )
 
@@ -67,18 +68,11 @@ func (r *recent) load(stateDir string) error {
 	})
 }
 
-// sessionOf reads only the end of a line, which may be long: no key custom comes
-// after the event's own. A line that is none is for [Verify] to find.
+// sessionOf reads only the end of a line, which may be long. A line that is none is
+// for [Verify] to find.
 func sessionOf(line []byte) (session string, ok bool) {
-	const key = `"custom":`
-	var custom struct {
-		Session string `json:"session"`
-	}
-	at := bytes.LastIndex(line, []byte(key))
-	if at < 0 {
-		return "", false
-	}
-	err := json.NewDecoder(bytes.NewReader(line[at+len(key):])).Decode(&custom)
+	var custom bailiff.Custom
+	err := json.NewDecoder(bytes.NewReader(customOf(line))).Decode(&custom)
 	return custom.Session, err == nil
 }
 

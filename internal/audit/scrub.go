@@ -26,7 +26,7 @@ func scrubbed(line []byte, scrub func([]byte) []byte) ([]byte, error) {
 
 // scrub replaces every text that somebody else chose.
 func (d *document) scrub(scrub func(string) string) {
-	d.Input.value, d.Result.value = redact.JSON(d.Input.value, scrub), redact.JSON(d.Result.value, scrub)
+	d.input.value, d.result.value = redact.JSON(d.input.value, scrub), redact.JSON(d.result.value, scrub)
 	for _, paths := range [][]string{d.Erased, d.Masked} {
 		for i, path := range paths {
 			paths[i] = scrub(path)

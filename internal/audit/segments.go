@@ -2,7 +2,7 @@ package audit
 
 import (
 	"bufio"
-	"encoding/json"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/bailiff-dev/bailiff"
 )
 
 var segmentPattern = regexp.MustCompile(`^[0-9]{8}-[0-9]{4}-[0-9]{2}-[0-9]{2}\.jsonl$`)
@@ -42,12 +44,19 @@ func segments(stateDir string) (names, strays []string, err error) {
 	return names, strays, err
 }
 
+// customOf is the end of a line, from where bailiff's own part of the event begins: no
+// key custom comes after it. It is empty if there is none.
+func customOf(line []byte) []byte {
+	key := []byte(`,"custom":`)
+	if at := bytes.LastIndex(line, key); at >= 0 {
+		return line[at+len(key):]
+	}
+	return nil
+}
+
 // timeOf is when the event of a line happened.
 func timeOf(line []byte) (time.Time, error) {
-	var event struct {
-		Timestamp time.Time `json:"timestamp"`
-	}
-	err := json.Unmarshal(line, &event)
+	event, err := bailiff.ReadLine(line)
 	return event.Timestamp, err
 }
 

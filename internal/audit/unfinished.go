@@ -2,8 +2,6 @@ package audit
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -31,35 +29,25 @@ type Unfinished struct {
 	Ended bool
 }
 
-// begun is what unfinished reads of a line.
-type begun struct {
-	DecisionID  string    `json:"decision_id"`
-	Timestamp   time.Time `json:"timestamp"`
-	RequestedBy string    `json:"requested_by"`
-	Result      struct {
-		Outcome string `json:"outcome"`
-	} `json:"result"`
-	Erased []string       `json:"erased"`
-	Masked []string       `json:"masked"`
-	Custom bailiff.Custom `json:"custom"`
-}
-
 // letsRun says whether the request of a decision ran from there on: the policies
 // let it, or humans did. Where the outcome is masked, it may have.
-func (b begun) letsRun() bool {
-	for _, path := range append(b.Erased, b.Masked...) {
+func letsRun(l bailiff.Line) bool {
+	if l.Custom.Event != bailiff.DecisionEvent {
+		return false
+	}
+	for _, path := range append(l.Erased, l.Masked...) {
 		if path == "/result" || path == "/result/outcome" {
-			return b.Custom.Event == bailiff.DecisionEvent
+			return true
 		}
 	}
-	approval := b.Custom.Approval
-	granted := approval != nil && approval.State == bailiff.ApprovalApproved && b.Result.Outcome == bailiff.Ask.String()
-	return b.Custom.Event == bailiff.DecisionEvent && (granted || b.Result.Outcome == bailiff.Allow.String())
+	approval, outcome := l.Custom.Approval, l.Decided().Outcome
+	granted := approval != nil && approval.State == bailiff.ApprovalApproved && outcome == bailiff.Ask.String()
+	return granted || outcome == bailiff.Allow.String()
 }
 
 // ran says whether the request of an execution may have been started.
-func (b begun) ran() bool {
-	switch b.Custom.Status {
+func ran(l bailiff.Line) bool {
+	switch l.Custom.Status {
 	case bailiff.Completed, bailiff.TimedOut, bailiff.Interrupted, bailiff.Failed:
 		return true
 	}
@@ -85,31 +73,27 @@ func unfinished(stateDir string, since time.Time) ([]Unfinished, error) {
 	return inOrder(open), nil
 }
 
-var (
-	requestKey = []byte(`"request_id":`)
-	customKey  = []byte(`,"custom":{`)
-)
+var requestKey = []byte(`"request_id":`)
 
 // track opens and closes requests as a line tells.
 func track(open map[string]Unfinished, line []byte, since time.Time) error {
-	if custom := bytes.LastIndex(line, customKey); custom < 0 || !bytes.Contains(line[custom:], requestKey) {
+	if !bytes.Contains(customOf(line), requestKey) {
 		return nil
 	}
-	var b begun
-	var masked *json.UnmarshalTypeError // all the rest is read
-	if err := json.Unmarshal(line, &b); err != nil && !errors.As(err, &masked) {
+	l, err := bailiff.ReadLine(line)
+	if err != nil {
 		return err
 	}
 	switch {
-	case b.Custom.Event == bailiff.ExecutionEvent:
-		u, known := open[b.DecisionID]
-		delete(open, b.DecisionID)
-		if known && b.ran() && b.Timestamp.After(since.Add(unfinishedFor-endedFor)) {
-			u.At, u.Ended = b.Timestamp, true
-			open[b.DecisionID] = u
+	case l.Custom.Event == bailiff.ExecutionEvent:
+		u, known := open[l.DecisionID]
+		delete(open, l.DecisionID)
+		if known && ran(l) && l.Timestamp.After(since.Add(unfinishedFor-endedFor)) {
+			u.At, u.Ended = l.Timestamp, true
+			open[l.DecisionID] = u
 		}
-	case b.letsRun() && !b.Timestamp.Before(since):
-		open[b.DecisionID] = Unfinished{b.RequestedBy, b.Custom.Session, b.Custom.RequestID, b.Custom.Digest, b.Timestamp, false}
+	case letsRun(l) && !l.Timestamp.Before(since):
+		open[l.DecisionID] = Unfinished{l.RequestedBy, l.Custom.Session, l.Custom.RequestID, l.Custom.Digest, l.Timestamp, false}
 	}
 	return nil
 }

@@ -10,8 +10,8 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"time"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/audit"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
 )
@@ -30,14 +30,10 @@ type event struct {
 	end  audit.Position
 }
 
-// about is what is told of an event. Either may be masked.
-func (v event) about() (id string, at time.Time) {
-	var event struct {
-		DecisionID string    `json:"decision_id"`
-		Timestamp  time.Time `json:"timestamp"`
-	}
-	_ = json.Unmarshal(v.line, &event)
-	return event.DecisionID, event.Timestamp
+// read is what is told of an event; a line that cannot be read is sent all the same.
+func (v event) read() bailiff.Line {
+	l, _ := bailiff.ReadLine(v.line)
+	return l
 }
 
 // round sends what there is between the cursor and the log's end.
@@ -99,7 +95,7 @@ func (r *round) flush(ctx context.Context) error {
 		return nil
 	}
 	if len(r.suspects) == 0 {
-		_, oldest := r.batch[0].about()
+		oldest := r.batch[0].read().Timestamp
 		r.set(func(s *state) { s.oldest = oldest })
 	}
 	err := r.deliver(ctx, r.batch)
@@ -124,8 +120,7 @@ func (r *round) deliver(ctx context.Context, batch []event) error {
 		}
 		return r.deliver(ctx, batch[half:])
 	}
-	id, _ := batch[0].about()
-	r.suspects = append(r.suspects, suspect{id, batch[0].end, err})
+	r.suspects = append(r.suspects, suspect{batch[0].read().DecisionID, batch[0].end, err})
 	if len(r.suspects) > mostSuspects {
 		return fmt.Errorf("it refuses %d events in a row: %w", len(r.suspects), err)
 	}

@@ -1,10 +1,9 @@
 package guard
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
+	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/facts"
@@ -21,10 +20,8 @@ func OfEvent(text string) (*EventCondition, error) {
 
 // Holds says whether the condition holds for an event, a line of the decision log.
 func (c *EventCondition) Holds(line []byte) (bool, error) {
-	var e event
-	err := json.Unmarshal(line, &e)
-	var masked *json.UnmarshalTypeError // all else of the event is read nevertheless
-	if err != nil && !errors.As(err, &masked) {
+	e, err := readEvent(line)
+	if err != nil {
 		return false, fmt.Errorf("reading an event: %w", err)
 	}
 	variables := make(map[string]any, len(eventFields))
@@ -40,6 +37,22 @@ func (c *EventCondition) Holds(line []byte) (bool, error) {
 		return false, fmt.Errorf("event %.100q: %w", e.DecisionID, err)
 	}
 	return holds, nil
+}
+
+// readEvent leaves empty what a mask took away.
+func readEvent(text []byte) (e event, err error) {
+	l, err := bailiff.ReadLine(text)
+	if err != nil {
+		return e, err
+	}
+	e = event{DecisionID: l.DecisionID, Timestamp: l.Timestamp.Format(time.RFC3339Nano), Path: l.Path,
+		Bundles: l.Bundles, RequestedBy: l.RequestedBy, Metrics: l.Metrics, Custom: l.Custom}
+	if l.Error != nil {
+		e.Error = *l.Error
+	}
+	_ = bailiff.ReadWhatFits(l.Input, &e.Input)
+	_ = bailiff.ReadWhatFits(l.Result, &e.Result)
+	return e, nil
 }
 
 // event is what filters see of an event: its JSON, where everything is always there.

@@ -73,7 +73,7 @@ func TestAReportStaysSmallWhateverALogHolds(t *testing.T) {
 	for i := range many {
 		n := strconv.Itoa(i)
 		sums.addAll([]finding{{Verdict: Verdict{Was: allowed(nil), Now: allowed(nil),
-			asked:       asked{Session: bailiff.Session{Platform: "telegram", UserID: n}},
+			asked:       bailiff.LineInput{Session: bailiff.Session{Platform: "telegram", UserID: n}},
 			Differences: []bailiff.Difference{difference("backend.image", n, n+"b", bailiff.Sideways), difference("rules", "", "a", bailiff.Sideways)}}}})
 	}
 	r := sums.report()

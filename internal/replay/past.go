@@ -29,56 +29,31 @@ const (
 	skippedUnreadable = "unreadable" // it is no event at all
 )
 
-// event is what is read of a line.
-type event struct {
-	DecisionID string          `json:"decision_id"`
-	Timestamp  time.Time       `json:"timestamp"`
-	Path       string          `json:"path"`
-	Input      json.RawMessage `json:"input"`
-	Result     json.RawMessage `json:"result"`
-	Erased     []string        `json:"erased"`
-	Masked     []string        `json:"masked"`
-	Custom     struct {
-		Event      bailiff.EventKind `json:"event"`
-		BreakGlass json.RawMessage   `json:"break_glass"`
-	} `json:"custom"`
-}
-
 // parse reads a line. If it is not to be judged, skip says why.
-func parse(text []byte) (e event, skip string) {
-	if err := json.Unmarshal(text, &e); err != nil {
-		return e, unreadable(text)
-	}
+func parse(text []byte) (l bailiff.Line, skip string) {
+	l, err := bailiff.ReadLine(text)
 	switch {
-	case e.Custom.Event != bailiff.DecisionEvent:
-		return e, skippedEvent
-	case e.Path != bailiff.DecisionPath:
-		return e, skippedElsewhere
-	case len(e.Input) == 0 || bytes.Equal(e.Input, []byte("null")):
-		return e, skippedInput
+	case err != nil:
+		return l, skippedUnreadable
+	case l.Custom.Event != bailiff.DecisionEvent:
+		return l, skippedEvent
+	case l.Path != bailiff.DecisionPath:
+		return l, skippedElsewhere
+	case len(l.Input) == 0 || bytes.Equal(l.Input, []byte("null")):
+		return l, skippedInput
 	}
-	return e, ""
+	return l, ""
 }
 
-// unreadable says why a line is not what it should be: a mask may have put anything in
-// the place of anything.
-func unreadable(text []byte) (skip string) {
-	var e struct{ Erased, Masked []string }
-	if json.Unmarshal(text, &e) == nil && len(e.Erased)+len(e.Masked) > 0 {
-		return skippedMasked
-	}
-	return skippedUnreadable
-}
-
-// decided reads what the policies decided then. If the line does not tell, skip
+// resultOf is what the policies decided then. If the line does not tell, skip
 // says why.
-func (e event) decided() (d bailiff.Decision, skip string) {
+func resultOf(l bailiff.Line) (d bailiff.Decision, skip string) {
 	switch {
-	case len(e.Erased)+len(e.Masked) > 0:
+	case len(l.Erased)+len(l.Masked) > 0:
 		return d, skippedMasked
-	case json.Unmarshal(e.Result, &d) != nil:
+	case json.Unmarshal(l.Result, &d) != nil:
 		return d, skippedUnreadable
-	case len(e.Custom.BreakGlass) > 0 || decidedByBailiff(d):
+	case l.Custom.BreakGlass != nil || decidedByBailiff(d):
 		return d, skippedBailiff
 	}
 	return d, ""
@@ -96,25 +71,12 @@ func decidedByBailiff(d bailiff.Decision) bool {
 	return false
 }
 
-// asked is what is read of an input document, for people and for the floor.
-type asked struct {
-	Tool    bailiff.Tool    `json:"tool"`
-	Args    bailiff.Asked   `json:"args"`
-	Session bailiff.Session `json:"session"`
-	Env     struct {
-		Requested []string `json:"requested"`
-	} `json:"env"`
-	Backend struct {
-		Available map[string]bailiff.BackendState `json:"available"`
-	} `json:"backend"`
-}
-
 // request is what of a request decides whether the floor bears a decision.
-func (a asked) request() bailiff.Request {
-	return bailiff.Request{Tool: a.Tool, Session: a.Session, Env: a.Env.Requested}
+func request(asked bailiff.LineInput) bailiff.Request {
+	return bailiff.Request{Tool: asked.Tool, Session: asked.Session, Env: asked.Env.Requested}
 }
 
 // user names who asked, as far as the log knows.
-func (a asked) user() string {
-	return a.Session.Platform + "/" + cmp.Or(a.Session.UserID, a.Session.UserName, "unknown")
+func user(asked bailiff.LineInput) string {
+	return asked.Session.Platform + "/" + cmp.Or(asked.Session.UserID, asked.Session.UserName, "unknown")
 }

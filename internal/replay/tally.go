@@ -122,12 +122,12 @@ func (v Verdict) stricter() bailiff.Decision {
 
 func (s *sum) add(f finding) {
 	s.Decisions++
-	user := f.asked.user()
-	if !s.users[user] && len(s.users) < maxUsers {
-		s.users[user] = true
+	who := user(f.asked)
+	if !s.users[who] && len(s.users) < maxUsers {
+		s.users[who] = true
 		s.UserCount++
 		if len(s.Users) < shownUsers {
-			s.Users = append(s.Users, user)
+			s.Users = append(s.Users, who)
 		}
 	}
 	if len(s.Examples) < maxExamples {
@@ -136,7 +136,7 @@ func (s *sum) add(f finding) {
 }
 
 func (f finding) example() Example {
-	e := Example{DecisionID: f.id, Time: f.time, User: f.asked.user(), Tool: string(f.asked.Tool), Text: beginning(f.asked.Args.Text())}
+	e := Example{DecisionID: f.id, Time: f.time, User: user(f.asked), Tool: string(f.asked.Tool), Text: beginning(f.asked.Args.Text())}
 	if reasons := f.stricter().Reasons(); len(reasons) > 0 {
 		e.Message = reasons[0].Message
 	}

@@ -23,7 +23,7 @@ type Verdict struct {
 	// Differences is empty where they say the same.
 	Differences []bailiff.Difference
 	id          string
-	asked       asked
+	asked       bailiff.LineInput
 }
 
 // try judges one line anew.
@@ -31,7 +31,7 @@ func (t Trial) try(ctx context.Context, l line) finding {
 	e, skip := parse(l.text)
 	past := Past{ID: e.DecisionID, Time: e.Timestamp, Input: e.Input}
 	if skip == "" && t.Against == nil {
-		past.Result, skip = e.decided()
+		past.Result, skip = resultOf(e)
 	}
 	l.text = nil
 	if skip != "" {
@@ -55,12 +55,12 @@ func (t Trial) Judge(ctx context.Context, past Past) (Verdict, error) {
 	if v.Now, err = t.Policies.Rejudge(ctx, past.Input); err != nil {
 		return v, err
 	}
-	v.Now = t.Floor(v.asked.request(), v.Now)
+	v.Now = t.Floor(request(v.asked), v.Now)
 	if t.Against != nil {
 		if v.Was, err = t.Against.Rejudge(ctx, past.Input); err != nil {
 			return v, err
 		}
-		v.Was = t.Floor(v.asked.request(), v.Was)
+		v.Was = t.Floor(request(v.asked), v.Was)
 	}
 	v.Differences = differences(v.Was, v.Now, v.asked.Backend.Available)
 	return v, nil

@@ -1,0 +1,101 @@
+package bailiff
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Line is an [Event] as it is read back from the decision log. What it says of the
+// request and of its decision is kept as it is written, for the policies may have
+// masked any of it; see [Line.Asked] and [Line.Decided].
+type Line struct {
+	DecisionID string          `json:"decision_id"`
+	Timestamp  time.Time       `json:"timestamp"`
+	Path       string          `json:"path,omitempty"`
+	Input      json.RawMessage `json:"input,omitempty"`
+	Result     json.RawMessage `json:"result,omitempty"`
+	// Erased and Masked are the paths in input and result where a mask removed
+	// something, or put something else in its place.
+	Erased      []string          `json:"erased,omitempty"`
+	Masked      []string          `json:"masked,omitempty"`
+	Bundles     map[string]Bundle `json:"bundles,omitempty"`
+	RequestedBy string            `json:"requested_by,omitempty"`
+	Metrics     map[string]int64  `json:"metrics,omitempty"`
+	Error       *EventError       `json:"error,omitempty"`
+	Labels      map[string]string `json:"labels,omitempty"`
+	Custom      Custom            `json:"custom"`
+}
+
+// ReadLine reads a line of the decision log as far as it fits; an error says that it
+// holds no event.
+func ReadLine(text []byte) (l Line, err error) {
+	err = ReadWhatFits(text, &l)
+	return l, err
+}
+
+// ReadWhatFits reads a JSON object into a struct and passes over what is of another
+// type than its field. An error says that there is no such object.
+func ReadWhatFits(text []byte, into any) error {
+	err := json.Unmarshal(text, into)
+	var other *json.UnmarshalTypeError
+	if errors.As(err, &other) && other.Field != "" {
+		return nil
+	}
+	return err
+}
+
+// LineInput is what was asked, by whom and with what at hand, as a line tells it.
+type LineInput struct {
+	Tool    Tool    `json:"tool"`
+	Args    Asked   `json:"args"`
+	Session Session `json:"session"`
+	Env     struct {
+		Requested []string `json:"requested"`
+	} `json:"env"`
+	Backend struct {
+		Available map[string]BackendState `json:"available"`
+	} `json:"backend"`
+}
+
+// Asked is what is left to read of what was asked.
+func (l Line) Asked() (input LineInput) {
+	_ = ReadWhatFits(l.Input, &input) // else there is nothing left
+	return input
+}
+
+// Asked is what the arguments of a request say in the input of an event, where
+// those of a call are an object.
+type Asked struct {
+	Command   string          `json:"command"`
+	Code      string          `json:"code"`
+	Action    string          `json:"action"`
+	ProcessID string          `json:"process_id"`
+	Data      string          `json:"data"`
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+// Text is what there is to read.
+func (a Asked) Text() string {
+	parts := []string{a.Command + a.Code, a.Action, a.ProcessID, a.Data, a.Name, string(a.Arguments)}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " ")
+}
+
+// LineResult is what was decided, as a line tells it: the outcome is empty where a
+// mask took it, and may be any text.
+type LineResult struct {
+	Outcome  string   `json:"outcome"`
+	Denials  []Reason `json:"denials"`
+	Approval struct {
+		Reasons []Reason `json:"reasons"`
+	} `json:"approval"`
+}
+
+// Decided is what is left to read of what was decided.
+func (l Line) Decided() (result LineResult) {
+	_ = ReadWhatFits(l.Result, &result) // else there is nothing left
+	return result
+}

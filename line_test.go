@@ -1,0 +1,66 @@
+package bailiff_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+func TestALineIsReadAsTheEventThatWasWritten(t *testing.T) {
+	code := 3
+	event := bailiff.Event{
+		DecisionID: "d1", Timestamp: time.Date(2026, 11, 22, 14, 0, 0, 5, time.UTC), Path: bailiff.DecisionPath,
+		Input:   json.RawMessage(`{"tool":"terminal","args":{"command":"ls"},"session":{"platform":"slack"},"env":{"requested":["TOKEN"]}}`),
+		Result:  bailiff.Denied("house.closed", "Closed."),
+		Bundles: map[string]bailiff.Bundle{"policies": {Revision: "abc"}}, RequestedBy: "hermes", Metrics: map[string]int64{"timer_ns": 12},
+		Error:  &bailiff.EventError{Message: "no"},
+		Custom: bailiff.Custom{Event: bailiff.DecisionEvent, Session: "s1", ExitCode: &code, Shadow: &bailiff.Shadow{Outcome: bailiff.Ask}},
+	}
+	written, err := json.Marshal(event)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := bailiff.ReadLine(written)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := json.Marshal(line); err != nil || string(again) != string(written) {
+		t.Errorf("read and written anew (%v) it is\n%s\nwas\n%s", err, again, written)
+	}
+	asked, decided := line.Asked(), line.Decided()
+	if asked.Tool != bailiff.Terminal || asked.Args.Text() != "ls" || asked.Session.Platform != "slack" || asked.Env.Requested[0] != "TOKEN" {
+		t.Errorf("asked was %+v", asked)
+	}
+	if decided.Outcome != "deny" || decided.Denials[0].Rule != "house.closed" {
+		t.Errorf("decided was %+v", decided)
+	}
+}
+
+func TestWhatAMaskLeftIsRead(t *testing.T) {
+	for name, line := range map[string]string{
+		"all":                `{"input": {"session": {"platform": "slack"}}, "result": {"outcome": "deny"}, "custom": {"event": "decision"}}`,
+		"parts of the input": `{"input": {"args": "**", "env": 5, "session": {"user_id": [], "platform": "slack"}}, "result": {"outcome": "deny"}, "custom": {"event": "decision"}}`,
+		"parts of the rest":  `{"input": {"session": {"platform": "slack"}}, "result": {"denials": [5, {"rule": {}}], "outcome": "deny", "approval": []}, "metrics": "**", "custom": {"event": "decision"}}`,
+	} {
+		l, err := bailiff.ReadLine([]byte(line))
+		if err != nil || l.Asked().Session.Platform != "slack" || l.Decided().Outcome != "deny" || l.Custom.Event != bailiff.DecisionEvent {
+			t.Errorf("of %s is read %+v, %v, %+v, %+v", name, l, err, l.Asked(), l.Decided())
+		}
+	}
+	for _, nothing := range []string{`{}`, `{"input": null, "result": null}`, `{"input": "**", "result": [1]}`} {
+		l, err := bailiff.ReadLine([]byte(nothing))
+		if err != nil || l.Asked().Args.Text() != "" || l.Decided().Outcome != "" {
+			t.Errorf("of %s is read %+v, %v", nothing, l, err)
+		}
+	}
+}
+
+func TestALineThatHoldsNoEventIsAnError(t *testing.T) {
+	for _, line := range []string{``, `{`, `[]`, `5`, `"event"`, `{"decision_id": "d1", "timestamp": "yesterday"}`} {
+		if l, err := bailiff.ReadLine([]byte(line)); err == nil {
+			t.Errorf("of %q is read %+v", line, l)
+		}
+	}
+}
