@@ -196,7 +196,7 @@ func TestOnlyTimelessPoliciesAreRemembered(t *testing.T) {
 		"the time in a rule's long head": {`x[input.tool][input.time] := 1`, false},
 		"the time as a result":           {`x := input.time`, false},
 		"the time in an else":            {"x := 1 if {\n\tinput.tool == \"a\"\n} else := input.time", false},
-		"the time as a step":             {`x := data.bailiff.limits[input.time]`, false},
+		"the time as a step":             {`x := data.days[input.time]`, false},
 		"the time below a part":          {`x := input.session[input.time]`, false},
 		"the time in a comprehension":    {`x := {t | t := input.time}`, false},
 		"the time in every":              {"x if {\n\tevery c in [1] {\n\t\tinput.time != c\n\t}\n}", false},
@@ -219,10 +219,47 @@ func TestOnlyTimelessPoliciesAreRemembered(t *testing.T) {
 		"a certificate's dates":          {`x := crypto.x509.parse_and_verify_certificates("a")`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := opened(t, map[string]string{"p.rego": allowing, "more.rego": "package more\n\n" + c.more + "\n"})
+			p := opened(t, map[string]string{"p.rego": allowing + dependsOnMore, "more.rego": "package more\n\n" + c.more + "\n"})
 			judged(p)
 			if got := recalled(judged(p)); got != c.remembered {
 				t.Errorf("remembered: %v, want %v", got, c.remembered)
+			}
+		})
+	}
+}
+
+// dependsOnMore has the decision of allowing depend on package more, and on all of that
+// however it is reached, without ever being another one.
+const dependsOnMore = `
+limits := {} if {
+	input.tool == "nothing"
+	data.more
+}
+`
+
+func TestWhatTheDecisionDoesNotDependOnCostsNoMemory(t *testing.T) {
+	for name, c := range map[string]struct {
+		files      map[string]string
+		remembered bool
+	}{
+		"a mask that reads the whole event": {map[string]string{"p.rego": allowing,
+			"mask.rego": "package system.log\n\nmask := [\"/input\"] if input != {}\n"}, true},
+		"a mask that looks at the clock": {map[string]string{"p.rego": allowing,
+			"mask.rego": "package system.log\n\nmask := [\"/input\"] if time.now_ns() > input.time\n"}, true},
+		"a document that only clients ask for": {map[string]string{"p.rego": allowing,
+			"agent.rego": "package agent\n\nanswer := input if data.bailiff.decision.outcome == \"allow\"\n"}, true},
+		"a decision that asks the mask": {map[string]string{"p.rego": allowing + "\nlimits := {} if count(data.system.log.mask) > 1\n",
+			"mask.rego": "package system.log\n\nmask := [\"/input\"] if input != {}\n"}, false},
+		"a decision that asks a package by a name it computes": {map[string]string{"p.rego": allowing + "\nlimits := {} if count(data.a[input.tool].t) > 1\n",
+			"a.rego": "package a.b\n\nt := [input]\n"}, false},
+		"a decision through an else of a function": {map[string]string{"p.rego": allowing + "\nlimits := {} if data.a.f(1)\n",
+			"a.rego": "package a\n\nf(x) if x == 2\nelse := now if input.tool == \"nothing\"\n\nnow := time.now_ns()\n"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := opened(t, c.files)
+			judged(p)
+			if j := judged(p); recalled(j) != c.remembered || j.Fault != nil {
+				t.Errorf("remembered: %v, want %v (%v)", recalled(j), c.remembered, j.Fault)
 			}
 		})
 	}

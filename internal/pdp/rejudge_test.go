@@ -79,7 +79,10 @@ func TestPoliciesAreTriedWhoeverMayWriteThem(t *testing.T) {
 
 func TestWhatPoliciesDoNotLookAtIsNotJudgedTwice(t *testing.T) {
 	p := opened(t, map[string]string{"p.rego": strings.Replace(allowing, "limits :=", "default limits :=", 1) + `
-limits := {"timeout_seconds": 7, "output_bytes": 1} if input.session.user_id == "7"
+limits := {"timeout_seconds": 7, "output_bytes": 1} if {
+	input.session.user_id == "7"
+	other
+}
 
 other := input.env
 `})

@@ -61,7 +61,7 @@ func newSnapshot(ctx context.Context, p *parsed, proof func(context.Context) Fau
 	for _, f := range p.files {
 		s.files = append(s.files, f.name)
 	}
-	if looked, sure := timeless(compiler.Modules); sure {
+	if looked, sure := timeless(compiler); sure {
 		s.memo, s.past, s.looked = newMemo(), newMemo(), looked
 	}
 	var err error

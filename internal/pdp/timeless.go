@@ -28,11 +28,12 @@ func (p parts) add(ref ast.Ref) {
 	p[name] = nil
 }
 
-// timeless says whether what compiled modules decide is sure to depend on
+// timeless says whether what compiled policies decide is sure to depend on
 // nothing but data and the input document without its time, and on which parts of
-// that. They must read the document by fixed names only, never as a whole, and call
-// no built-in whose result differs from one call to the next.
-func timeless(modules map[string]*ast.Module) (looked parts, sure bool) {
+// that. The rules behind the decision must read the document by fixed names only, never
+// as a whole, and call no built-in whose result differs from one call to the next; what
+// others do, such as a mask of the decision log, is no part of it.
+func timeless(compiler *ast.Compiler) (looked parts, sure bool) {
 	looked = parts{}
 	varies := false
 	var visitor *ast.GenericVisitor
@@ -54,12 +55,29 @@ func timeless(modules map[string]*ast.Module) (looked parts, sure bool) {
 		}
 		return varies
 	})
-	for _, module := range modules {
-		for _, rule := range module.Rules {
-			visitor.Walk(rule)
-		}
+	for rule := range behind(compiler, entrypoint) {
+		visitor.Walk(rule)
 	}
 	return looked, !varies
+}
+
+// behind are the rules that a document may depend on, those of the document included.
+func behind(compiler *ast.Compiler, document ast.Ref) map[*ast.Rule]bool {
+	found := map[*ast.Rule]bool{}
+	var reach func(*ast.Rule)
+	reach = func(rule *ast.Rule) {
+		if found[rule] {
+			return
+		}
+		found[rule] = true
+		for next := range compiler.Graph.Dependencies(rule) {
+			reach(next.(*ast.Rule))
+		}
+	}
+	for _, rule := range compiler.GetRulesDynamicWithOpts(document, ast.RulesOptions{IncludeHiddenModules: true}) {
+		reach(rule)
+	}
+	return found
 }
 
 var inputRoot = ast.InputRootDocument.Value.(ast.Var)
