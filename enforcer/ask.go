@@ -10,9 +10,6 @@ import (
 	"github.com/bailiff-dev/bailiff"
 )
 
-// ruleVoid denies what is no longer what was approved.
-const ruleVoid = "approval.void"
-
 // redeem looks for grants that let a matter run, and takes them as the last step
 // before it runs. From then on its sandbox is held, and where the text runs files
 // nothing else is alive in it, so that they stay what they were found to be.
@@ -76,7 +73,7 @@ func (e *Enforcer) look(ctx context.Context, m *matter, alone bool) error {
 	now := m.claim()
 	now.Decision.Approval, now.Decision.Limits = held.Decision.Approval, held.Decision.Limits
 	if drift := now.Drift(held); drift != "" && m.Decision.Outcome != bailiff.Deny {
-		m.Decision = deny(m.Decision, ruleVoid, "The policies want another sandbox for the request once they know the files that it runs: "+drift+" would change.")
+		m.Decision = deny(m.Decision, bailiff.RuleVoid, "The policies want another sandbox for the request once they know the files that it runs: "+drift+" would change.")
 	}
 	return nil
 }
@@ -141,7 +138,7 @@ func (e *Enforcer) void(ctx context.Context, m *matter, approved bailiff.Claim) 
 		reason = "the policies no longer ask about it; send it again"
 	case bailiff.Ask:
 		if reason == "" { // an identical request was faster
-			m.Decision = deny(m.Decision, ruleVoid, "The approval was used by an identical request, or taken back; send this one again to ask anew.")
+			m.Decision = deny(m.Decision, bailiff.RuleVoid, "The approval was used by an identical request, or taken back; send this one again to ask anew.")
 			return
 		}
 		reason += " changed since it was asked for; send it again to ask anew"
@@ -152,7 +149,7 @@ func (e *Enforcer) void(ctx context.Context, m *matter, approved bailiff.Claim) 
 		return
 	}
 	m.approval.State, m.approval.Message = bailiff.ApprovalVoid, message
-	m.Decision = deny(m.Decision, ruleVoid, message)
+	m.Decision = deny(m.Decision, bailiff.RuleVoid, message)
 }
 
 // unapproved is the answer to a request that humans have not let run.

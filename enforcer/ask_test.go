@@ -222,7 +222,7 @@ func isClosed(done <-chan struct{}) bool {
 func TestWhatIsFrozenIsDeniedWhateverThePoliciesSay(t *testing.T) {
 	b := newBench(t, func(b *bench) { b.human.frozen = true })
 	a := b.Execute(t.Context(), request("true"), nil)
-	if a.Status != bailiff.Refused || a.Decision.Denials[0].Rule != ruleFrozen || len(b.shop.rooms()) != 0 {
+	if a.Status != bailiff.Refused || a.Decision.Denials[0].Rule != bailiff.RuleFrozen || len(b.shop.rooms()) != 0 {
 		t.Errorf("answer is %+v", a)
 	}
 }

@@ -10,13 +10,11 @@ import (
 
 // The rules of the floor, as they stand in denials and withheld variables.
 const (
-	ruleFrozen       = "floor.frozen"
 	ruleBackend      = "floor.backend"
 	ruleUnisolated   = "floor.unisolated"
 	ruleVariable     = "floor.variable"
 	ruleNotRequested = "floor.not_requested"
 	ruleWithheld     = "floor.withheld"
-	ruleProcess      = "floor.process"
 )
 
 // floor lays what no policy can lift under a decision: nobody froze the session, the backend exists, the
@@ -29,7 +27,7 @@ func (e *Enforcer) floor(req bailiff.Request, d bailiff.Decision) bailiff.Decisi
 		return d
 	}
 	if reason, frozen := e.Freezer.Frozen(req.Session); frozen {
-		return deny(d, ruleFrozen, reason)
+		return deny(d, bailiff.RuleFrozen, reason)
 	}
 	if e.Backends[d.Backend.Name] == nil {
 		return deny(d, ruleBackend, fmt.Sprintf("The policies chose backend %q, which is not configured.", d.Backend.Name))
@@ -39,7 +37,7 @@ func (e *Enforcer) floor(req bailiff.Request, d bailiff.Decision) bailiff.Decisi
 	}
 	if p := e.processes.find(req); p != nil && types(req) {
 		if mismatch := p.mismatch(req, d); mismatch != "" {
-			return deny(d, ruleProcess, mismatch)
+			return deny(d, bailiff.RuleProcess, mismatch)
 		}
 	}
 	return d

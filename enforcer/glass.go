@@ -32,7 +32,7 @@ func (e *Enforcer) override(m *matter) {
 	d := m.Decision
 	if m.Fault != nil || fromTheFloor(d) || d.Backend.Name == "" || d.Backend.Scope == "" || d.Limits.TimeoutSeconds == 0 || d.Limits.OutputBytes == 0 {
 		if d.Outcome != bailiff.Deny {
-			d = deny(d, ruleGlass, "The decision does not say where and how the request could run.")
+			d = deny(d, bailiff.RuleGlass, "The decision does not say where and how the request could run.")
 		}
 		m.Decision = d
 		return
@@ -41,9 +41,6 @@ func (e *Enforcer) override(m *matter) {
 	d.Env.Forward, d.Env.Sealed = nil, nil
 	m.Decision = e.floor(m.located, d)
 }
-
-// ruleGlass denies what not even a broken glass lets run.
-const ruleGlass = "break_glass.no_terms"
 
 func fromTheFloor(d bailiff.Decision) bool {
 	for _, denial := range d.Denials {

@@ -97,7 +97,7 @@ func TestInputReachesOnlyAProcessThatLivesWhereItWasJudgedToGo(t *testing.T) {
 				}
 				return
 			}
-			if a.Status != bailiff.Refused || a.Decision.Denials[0].Rule != ruleProcess || !strings.Contains(a.Message, c.message) || len(job.input) != 0 {
+			if a.Status != bailiff.Refused || a.Decision.Denials[0].Rule != bailiff.RuleProcess || !strings.Contains(a.Message, c.message) || len(job.input) != 0 {
 				t.Errorf("answer is %+v, want one that says %q", a, c.message)
 			}
 			if a := b.Execute(t.Context(), about("kill", id), nil); a.Status != bailiff.Completed {

@@ -121,7 +121,7 @@ func printReplay(w io.Writer, r replay.Report) {
 }
 
 func printChange(w io.Writer, c replay.Change) {
-	fmt.Fprintf(w, "\n%s\t%s\n", c.Direction, visible(differs(c)))
+	fmt.Fprintf(w, "\n%s\t%s\n", c.Direction, visible(c.String()))
 	who := strings.Join(c.Users, " ")
 	if more := c.UserCount - len(c.Users); more > 0 {
 		who += fmt.Sprintf(" and %d more", more)
@@ -130,13 +130,4 @@ func printChange(w io.Writer, c replay.Change) {
 	for _, e := range c.Examples {
 		fmt.Fprintf(w, "\t%s %s %s %q\n", e.DecisionID, visible(e.User), e.Tool, e.Text)
 	}
-}
-
-// differs says a change in one line.
-func differs(c replay.Change) string {
-	text := replay.Said(c.Difference)
-	if len(c.Rules) > 0 {
-		text += " (" + strings.Join(c.Rules, " ") + ")"
-	}
-	return text
 }

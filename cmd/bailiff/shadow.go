@@ -18,15 +18,15 @@ type shadow struct {
 	log      *slog.Logger
 }
 
-// castShadow loads the policies in the shadow, if there are any. Whatever is wrong
+// startShadow loads the policies in the shadow, if there are any. Whatever is wrong
 // with them is told and keeps nothing from starting.
-func (c *core) castShadow(ctx context.Context) {
+func (c *core) startShadow(ctx context.Context) {
 	if len(c.cfg.Policies.Shadow) == 0 {
 		return
 	}
 	s := &shadow{log: c.log}
 	s.policies = pdp.OnTrial(ctx, pdp.Config{Paths: c.cfg.Policies.Shadow, EvalTimeout: c.cfg.Policies.EvalTimeout, Observer: s})
-	s.Shadow = replay.Cast(replay.ShadowConfig{
+	s.Shadow = replay.StartShadow(replay.ShadowConfig{
 		Trial:    replay.Trial{Policies: s.policies, Floor: floorOf(c.cfg)},
 		Recorder: c.decisions, Observer: c.metrics, Masked: c.policies.Masks, Log: c.log,
 	})

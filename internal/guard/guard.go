@@ -99,7 +99,7 @@ func (r Rule) denial(message string) bailiff.Reason {
 	if message == "" {
 		message = "Guard " + r.Name + " of the configuration forbids this."
 	}
-	return bailiff.Reason{Rule: "guard." + r.Name, Message: message}
+	return bailiff.Reason{Rule: bailiff.RuleGuard + r.Name, Message: message}
 }
 
 func orEmpty[T any](facts *T) *T {

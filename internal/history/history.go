@@ -199,7 +199,7 @@ func (h *History) texts(name string) string {
 func (h *History) RollBack(word bailiff.Rollback) error {
 	text, err := json.Marshal(word)
 	if err == nil {
-		err = records.Write(h.Word(), text, true)
+		err = records.Write(h.RollbackFile(), text, true)
 	}
 	if err != nil {
 		return fmt.Errorf("keeping the word to roll back: %w", err)
@@ -209,7 +209,7 @@ func (h *History) RollBack(word bailiff.Rollback) error {
 
 // Resume drops that word.
 func (h *History) Resume() error {
-	if err := os.Remove(h.Word()); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := os.Remove(h.RollbackFile()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("dropping the word to roll back: %w", err)
 	}
 	return records.Sync(h.dir)
@@ -217,13 +217,13 @@ func (h *History) Resume() error {
 
 // RolledBack is the word that holds, nil if there is none.
 func (h *History) RolledBack() (*bailiff.Rollback, error) {
-	text, err := os.ReadFile(h.Word())
+	text, err := os.ReadFile(h.RollbackFile())
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
 	var word bailiff.Rollback
 	if err == nil {
-		err = trust.Path(h.Word())
+		err = trust.Path(h.RollbackFile())
 	}
 	if err == nil {
 		err = json.Unmarshal(text, &word)
@@ -232,10 +232,10 @@ func (h *History) RolledBack() (*bailiff.Rollback, error) {
 		err = errors.New("it names no revision")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading which policies an operator rolled back to, in %s: %w", h.Word(), err)
+		return nil, fmt.Errorf("reading which policies an operator rolled back to, in %s: %w", h.RollbackFile(), err)
 	}
 	return &word, nil
 }
 
-// Word is the file that holds the word.
-func (h *History) Word() string { return filepath.Join(h.dir, "rollback.json") }
+// RollbackFile holds the word of an operator.
+func (h *History) RollbackFile() string { return filepath.Join(h.dir, "rollback.json") }

@@ -157,7 +157,7 @@ func TestAWordToRollBackHoldsUntilItIsTakenBack(t *testing.T) {
 func TestAWordThatCannotBeReadIsAFault(t *testing.T) {
 	for _, text := range []string{"", "{}", `{"revision": ""}`, `{"revision": "ab`} {
 		h := open(t, t.TempDir())
-		must(t, os.WriteFile(h.Word(), []byte(text), 0o600))
+		must(t, os.WriteFile(h.RollbackFile(), []byte(text), 0o600))
 		if got, err := h.RolledBack(); err == nil || !strings.Contains(err.Error(), "rollback.json") {
 			t.Errorf("%q is the word %+v, %v", text, got, err)
 		}

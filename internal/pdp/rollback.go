@@ -75,7 +75,7 @@ func (p *PDP) restore(ctx context.Context) error {
 	_, s, err := p.former(ctx, word.Revision)
 	if err != nil {
 		return fmt.Errorf("%w; %s had rolled back to these policies: have the folder as it was, or remove %s to have those of the configuration in force",
-			err, word.By, p.config.History.Word())
+			err, word.By, p.config.History.RollbackFile())
 	}
 	p.inForce.Store(s)
 	p.announce()

@@ -174,7 +174,7 @@ func TestADamagedHistoryIsNeverInForce(t *testing.T) {
 			must(t, h.Keep(r, files[:1]))
 		},
 		"its text is gone": func(t *testing.T, h *history.History, r history.Revision) {
-			must(t, os.Remove(filepath.Join(filepath.Dir(h.Word()), "revisions", r.Name+".gz")))
+			must(t, os.Remove(filepath.Join(filepath.Dir(h.RollbackFile()), "revisions", r.Name+".gz")))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -206,7 +206,7 @@ func TestARollbackThatCannotBeWrittenDownChangesNothing(t *testing.T) {
 	if err := p.RollBack(t.Context(), bailiff.Rollback{Revision: first}, func(bailiff.Rollback) error { return full }); !errors.Is(err, full) || seconds(p) != 7 {
 		t.Errorf("got %v", err)
 	}
-	must(t, os.Mkdir(c.History.Word(), 0o700)) // nothing can be written there
+	must(t, os.Mkdir(c.History.RollbackFile(), 0o700)) // nothing can be written there
 	if err := p.RollBack(t.Context(), bailiff.Rollback{Revision: first}, anyway); err == nil || seconds(p) != 7 || p.Status().RolledBack != nil {
 		t.Errorf("got %v, %+v", err, p.Status())
 	}

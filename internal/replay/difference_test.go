@@ -72,7 +72,7 @@ func TestAReportStaysSmallWhateverALogHolds(t *testing.T) {
 	sums := newTally(false)
 	for i := range many {
 		n := strconv.Itoa(i)
-		sums.addAll([]finding{{Verdict: Verdict{Was: allowed(nil), Now: allowed(nil),
+		sums.addAll([]finding{{verdict: verdict{Was: allowed(nil), Now: allowed(nil),
 			asked:       bailiff.LineInput{Session: bailiff.Session{Platform: "telegram", UserID: n}},
 			Differences: []bailiff.Difference{difference("backend.image", n, n+"b", bailiff.Sideways), difference("rules", "", "a", bailiff.Sideways)}}}})
 	}

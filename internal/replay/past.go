@@ -10,8 +10,8 @@ import (
 	"github.com/bailiff-dev/bailiff"
 )
 
-// Past is a decision that was made.
-type Past struct {
+// past is a decision that was made.
+type past struct {
 	ID   string
 	Time time.Time
 	// Input is the input document, as JSON.
@@ -62,9 +62,11 @@ func resultOf(l bailiff.Line) (d bailiff.Decision, skip string) {
 // decidedByBailiff says whether a denial would have come whatever the policies said.
 func decidedByBailiff(d bailiff.Decision) bool {
 	for _, denial := range d.Denials {
-		switch rule := denial.Rule; {
-		case strings.HasPrefix(rule, "guard."), rule == "floor.frozen", rule == "floor.process",
-			rule == "approval.void", rule == "break_glass.no_terms":
+		switch denial.Rule {
+		case bailiff.RuleFrozen, bailiff.RuleProcess, bailiff.RuleVoid, bailiff.RuleGlass:
+			return true
+		}
+		if strings.HasPrefix(denial.Rule, bailiff.RuleGuard) {
 			return true
 		}
 	}

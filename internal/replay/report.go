@@ -50,6 +50,9 @@ type Change struct {
 	Examples  []Example `json:"examples"`
 }
 
+// String says the difference and who is behind it.
+func (c Change) String() string { return worded(c.Difference, c.Rules) }
+
 // Example is one of the decisions.
 type Example struct {
 	DecisionID string    `json:"decision_id"`

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -58,7 +59,7 @@ type Shadow struct {
 
 // shadowed is a decision that waits to be judged anew.
 type shadowed struct {
-	Past
+	past
 	session string
 }
 
@@ -67,8 +68,8 @@ const (
 	maxWaitingBytes = 8 << 20
 )
 
-// Cast begins to judge what is written from now on. [Shadow.Close] ends it.
-func Cast(c ShadowConfig) *Shadow {
+// StartShadow begins to judge what is written from now on. [Shadow.Close] ends it.
+func StartShadow(c ShadowConfig) *Shadow {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Shadow{ShadowConfig: c, judged: make(chan struct{}), stop: stop, news: make(chan struct{}, 1)}
 	go s.run(ctx)
@@ -110,7 +111,7 @@ func (s *Shadow) offer(e bailiff.Event) {
 		return
 	}
 	input, err := e.Input.MarshalJSON() // what the log could write, this can
-	if err != nil || !s.add(shadowed{Past{e.DecisionID, e.Timestamp, input, d}, e.Custom.Session}) {
+	if err != nil || !s.add(shadowed{past{e.DecisionID, e.Timestamp, input, d}, e.Custom.Session}) {
 		s.Observer.ShadowDropped()
 		return
 	}
@@ -172,7 +173,7 @@ func (s *Shadow) judge(ctx context.Context, d shadowed) {
 			s.Observer.ShadowDropped()
 		}
 	}()
-	v, err := s.Judge(ctx, d.Past)
+	v, err := s.compare(ctx, d.past)
 	if ctx.Err() != nil {
 		return
 	}
@@ -199,7 +200,7 @@ func withoutValues(differences []bailiff.Difference) []bailiff.Difference {
 
 // direction is where the differences lead, if anywhere to letting more happen;
 // empty if there are none.
-func (v Verdict) direction() bailiff.Direction {
+func (v verdict) direction() bailiff.Direction {
 	for _, to := range []bailiff.Direction{bailiff.Looser, bailiff.Stricter, bailiff.Sideways} {
 		if v.leads(to) {
 			return to
@@ -208,7 +209,7 @@ func (v Verdict) direction() bailiff.Direction {
 	return ""
 }
 
-func (v Verdict) event(d shadowed) bailiff.Event {
+func (v verdict) event(d shadowed) bailiff.Event {
 	return bailiff.Event{
 		DecisionID: d.ID, Timestamp: time.Now().UTC(), Bundles: map[string]bailiff.Bundle{"shadow": {Revision: v.Now.Revision}},
 		Custom: bailiff.Custom{Event: bailiff.ShadowEvent, Session: d.session, Message: v.said(),
@@ -216,29 +217,25 @@ func (v Verdict) event(d shadowed) bailiff.Event {
 	}
 }
 
-// said puts the differences into a few words.
-func (v Verdict) said() string {
+// said puts the differences into a few words, the first with the rules behind it.
+func (v verdict) said() string {
 	texts := make([]string, len(v.Differences))
+	rules := rulesOf(v.stricter())
 	for i, d := range v.Differences {
-		texts[i] = Said(d)
-	}
-	if rules := rulesOf(v.stricter()); len(rules) > 0 {
-		texts[0] += " (" + strings.Join(rules, " ") + ")"
+		texts[i] = worded(d, rules)
+		rules = nil
 	}
 	return strings.Join(texts, "; ")
 }
 
-// Said puts a difference into words.
-func Said(d bailiff.Difference) string {
-	if d.From == "" && d.To == "" {
-		return d.What + " would differ"
+// worded puts a difference into words, with the rules that are behind it.
+func worded(d bailiff.Difference, rules []string) string {
+	text := d.What + " would differ"
+	if d.From != "" || d.To != "" {
+		text = fmt.Sprintf("%s: %s would be %s", d.What, cmp.Or(d.From, "none"), cmp.Or(d.To, "none"))
 	}
-	return fmt.Sprintf("%s: %s would be %s", d.What, orNone(d.From), orNone(d.To))
-}
-
-func orNone(text string) string {
-	if text == "" {
-		return "none"
+	if len(rules) > 0 {
+		text += " (" + strings.Join(rules, " ") + ")"
 	}
 	return text
 }

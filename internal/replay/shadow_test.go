@@ -56,7 +56,7 @@ func (b *book) ShadowDropped() {
 func cast(t *testing.T, policies Judge) (*Shadow, *book) {
 	t.Helper()
 	b := &book{news: make(chan struct{}, 10_000)}
-	s := Cast(ShadowConfig{Trial: Trial{Policies: policies, Floor: bare}, Recorder: b, Observer: b,
+	s := StartShadow(ShadowConfig{Trial: Trial{Policies: policies, Floor: bare}, Recorder: b, Observer: b,
 		Masked: func() bool { return b.masked }, Log: slog.New(slog.DiscardHandler)})
 	t.Cleanup(s.Close)
 	return s, b

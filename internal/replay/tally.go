@@ -14,7 +14,7 @@ const (
 	maxExamples = 3
 	maxUsers    = 1000
 	shownUsers  = 10
-	maxText     = 200 // runes
+	maxText     = 200
 )
 
 // tally sums findings up.
@@ -84,7 +84,7 @@ func (t *tally) add(f finding) {
 }
 
 // leads says whether any difference leads there.
-func (v Verdict) leads(to bailiff.Direction) bool {
+func (v verdict) leads(to bailiff.Direction) bool {
 	return slices.ContainsFunc(v.Differences, func(d bailiff.Difference) bool { return d.Direction == to })
 }
 
@@ -113,7 +113,7 @@ func (t *tally) change(d bailiff.Difference, f finding) *sum {
 }
 
 // stricter is the decision that lets less happen.
-func (v Verdict) stricter() bailiff.Decision {
+func (v verdict) stricter() bailiff.Decision {
 	if v.Was.Outcome < v.Now.Outcome {
 		return v.Was
 	}
@@ -136,18 +136,11 @@ func (s *sum) add(f finding) {
 }
 
 func (f finding) example() Example {
-	e := Example{DecisionID: f.id, Time: f.time, User: user(f.asked), Tool: string(f.asked.Tool), Text: beginning(f.asked.Args.Text())}
+	e := Example{DecisionID: f.id, Time: f.time, User: user(f.asked), Tool: string(f.asked.Tool), Text: bailiff.Beginning(f.asked.Args.Text(), maxText)}
 	if reasons := f.stricter().Reasons(); len(reasons) > 0 {
 		e.Message = reasons[0].Message
 	}
 	return e
-}
-
-func beginning(text string) string {
-	if runes := []rune(text); len(runes) > maxText {
-		return string(runes[:maxText]) + "…"
-	}
-	return text
 }
 
 func (t *tally) report() Report {

@@ -14,11 +14,11 @@ type finding struct {
 	// skip is why it was not judged; then nothing else is set.
 	skip string
 	time time.Time
-	Verdict
+	verdict
 }
 
-// Verdict is what two sets of policies say of one request.
-type Verdict struct {
+// verdict is what two sets of policies say of one request.
+type verdict struct {
 	Was, Now bailiff.Decision
 	// Differences is empty where they say the same.
 	Differences []bailiff.Difference
@@ -29,35 +29,35 @@ type Verdict struct {
 // try judges one line anew.
 func (t Trial) try(ctx context.Context, l line) finding {
 	e, skip := parse(l.text)
-	past := Past{ID: e.DecisionID, Time: e.Timestamp, Input: e.Input}
+	was := past{ID: e.DecisionID, Time: e.Timestamp, Input: e.Input}
 	if skip == "" && t.Against == nil {
-		past.Result, skip = resultOf(e)
+		was.Result, skip = resultOf(e)
 	}
 	l.text = nil
 	if skip != "" {
 		return finding{line: l, skip: skip}
 	}
-	v, err := t.Judge(ctx, past)
+	v, err := t.compare(ctx, was)
 	if err != nil {
 		return finding{line: l, skip: skippedUnreadable}
 	}
-	return finding{line: l, time: past.Time, Verdict: v}
+	return finding{line: l, time: was.Time, verdict: v}
 }
 
-// Judge judges one past decision anew. An error says that its input document is
+// compare says what other policies make of one past decision. An error says that its input document is
 // none that could be judged.
-func (t Trial) Judge(ctx context.Context, past Past) (Verdict, error) {
-	v := Verdict{Was: past.Result, id: past.ID}
-	if err := json.Unmarshal(past.Input, &v.asked); err != nil {
+func (t Trial) compare(ctx context.Context, p past) (verdict, error) {
+	v := verdict{Was: p.Result, id: p.ID}
+	if err := json.Unmarshal(p.Input, &v.asked); err != nil {
 		return v, err
 	}
 	var err error
-	if v.Now, err = t.Policies.Rejudge(ctx, past.Input); err != nil {
+	if v.Now, err = t.Policies.Rejudge(ctx, p.Input); err != nil {
 		return v, err
 	}
 	v.Now = t.Floor(request(v.asked), v.Now)
 	if t.Against != nil {
-		if v.Was, err = t.Against.Rejudge(ctx, past.Input); err != nil {
+		if v.Was, err = t.Against.Rejudge(ctx, p.Input); err != nil {
 			return v, err
 		}
 		v.Was = t.Floor(request(v.asked), v.Was)

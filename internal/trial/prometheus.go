@@ -35,7 +35,7 @@ func ServePrometheus(tb testing.TB, config string) *Prometheus {
 	tb.Helper()
 	program, err := exec.LookPath("prometheus")
 	backendtest.Needs(tb, "PROMETHEUS (run scripts/install-deps)", err)
-	address := FreeAddress(tb)
+	address := freeAddress(tb)
 	said, err := os.Create(filepath.Join(tb.TempDir(), "prometheus.log"))
 	if err != nil {
 		tb.Fatal(err)
@@ -61,8 +61,8 @@ func ServePrometheus(tb testing.TB, config string) *Prometheus {
 	return p
 }
 
-// FreeAddress is one on this machine at which nobody listened a moment ago.
-func FreeAddress(tb testing.TB) string {
+// freeAddress is one on this machine at which nobody listened a moment ago.
+func freeAddress(tb testing.TB) string {
 	tb.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

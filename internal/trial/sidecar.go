@@ -44,7 +44,7 @@ func Serve(tb testing.TB, sections ...string) *Sidecar {
 	folder := OpenDir(tb)
 	s := &Sidecar{Config: filepath.Join(folder, "bailiff.yaml"),
 		Agent: "unix://" + filepath.Join(folder, "a.sock"), Operator: "unix://" + filepath.Join(folder, "o.sock"),
-		Metrics: FreeAddress(tb)}
+		Metrics: freeAddress(tb)}
 	if err := os.WriteFile(filepath.Join(folder, "token"), []byte(token), 0o600); err != nil {
 		tb.Fatal(err)
 	}

@@ -1,0 +1,15 @@
+package bailiff
+
+// The rules of denials in which the policies have no say.
+const (
+	// RuleGuard begins the rule of a guard, whose name follows.
+	RuleGuard = "guard."
+	// RuleFrozen is a freeze's.
+	RuleFrozen = "floor.frozen"
+	// RuleProcess is of input to a process that lives elsewhere than was judged.
+	RuleProcess = "floor.process"
+	// RuleVoid is of a request that is no longer what was approved.
+	RuleVoid = "approval.void"
+	// RuleGlass is of what not even a broken glass lets run.
+	RuleGlass = "break_glass.no_terms"
+)
