@@ -15,60 +15,45 @@ const module = "github.com/bailiff-dev/bailiff"
 // floors names every folder of code with the floor it stands on. A package may
 // import packages of lower floors only.
 var floors = map[string]int{
-	"": 0, "policies": 0, "backends/runner/wire": 0,
-	"backends": 1, "backends/runner": 1, "backends/kernel": 1, "backends/cgroup": 1, "backends/loop": 1, "backends/shelf": 1, "backends/bounded": 1, "metrics": 1,
-	"internal/facts": 1, "internal/audit": 1, "internal/env": 1, "internal/redact": 1, "internal/config": 1,
-	"internal/corpus":   1,
-	"internal/throttle": 1,
-	"internal/httpapi":  1,
-	"internal/records":  0, "internal/history": 1, "internal/bundle": 2, "internal/places": 0, "internal/words": 0, "internal/trust": 0,
-	"internal/remote": 1, "internal/remote/remotetest": 3,
-	"internal/subprocess": 1,
-	"internal/spelling":   0, "internal/feed": 0, "internal/excerpt": 0, "internal/guard": 1, "internal/tables": 1, "internal/approval": 1,
-	"internal/people": 2, "internal/ledger": 2, "internal/replay": 2, "internal/export": 2,
-	"internal/pdp": 2, "backends/local": 2, "backends/bubblewrap": 2, "backends/docker": 2, "backends/backendtest": 2,
-	"backends/apptainer": 2,
-	"backends/daytona":   2,
-	"backends/modal":     2,
-	"backends/ssh":       2,
-	"backends/vercel":    2,
-	"backends/catalogue": 3,
-	"enforcer":           3,
-	"gateway":            4,
-	"gateway/client":     5, "gateway/console": 5, "gateway/mcp": 5, "internal/hermes": 5,
-	"cmd/bailiff": 6, "cmd/bailiff-runner": 6, "cmd/bailiff-hook": 6, "cmd/bailiff-host": 6, "docs": 6,
-	"backends/runner/armour":       0,
-	"backends/runner/mailbox":      0,
-	"backends/runner/gather":       0,
-	"backends/backendtest/machine": 3, // of tests only
-	"backends/ssh/inside":          2,
-	"examples":                     6, "examples/go/ask": 6,
-	"examples/oci":    6,
-	"examples/hermes": 0,                                                                                                                                                               // the plug-in, as files
-	"examples/ai-sdk": 6, "examples/grafana": 6, "examples/prometheus": 6, "examples/policies": 6, "examples/ci": 6, "examples/systemd": 6, "examples/compose": 6, "internal/trial": 6, // of tests only
+	"": 0, "policies": 0, "backends/runner/wire": 0, "internal/places": 0, "internal/words": 0, "internal/spelling": 0,
+	"internal/feed": 0, "internal/excerpt": 0, "backends/runner/armour": 0, "backends/runner/mailbox": 0,
+	"backends/runner/gather": 0, "examples/hermes": 0,
+
+	"internal/redact": 1, "internal/records": 1, "internal/trust": 1, "internal/subprocess": 1,
+
+	"backends/cgroup": 2, "backends/loop": 2, "internal/facts": 2, "internal/settings": 2,
+
+	"backends": 3, "backends/runner": 3, "backends/kernel": 3, "backends/shelf": 3, "backends/bounded": 3, "metrics": 3,
+	"internal/audit": 3, "internal/env": 3, "internal/corpus": 3, "internal/throttle": 3, "internal/httpapi": 3,
+	"internal/history": 3, "internal/remote": 3, "internal/guard": 3, "internal/tables": 3, "internal/approval": 3,
+
+	"internal/config": 4, "internal/bundle": 4, "internal/ledger": 4, "internal/replay": 4, "internal/export": 4,
+	"internal/pdp": 4, "backends/local": 4, "backends/bubblewrap": 4, "backends/docker": 4, "backends/backendtest": 4,
+	"backends/apptainer": 4, "backends/daytona": 4, "backends/modal": 4, "backends/ssh": 4, "backends/vercel": 4,
+	"backends/ssh/inside": 4,
+
+	"internal/remote/remotetest": 5, "internal/people": 5, "backends/catalogue": 5, "enforcer": 5,
+	"backends/backendtest/machine": 5,
+
+	"gateway": 6,
+
+	"gateway/client": 7, "gateway/console": 7, "gateway/mcp": 7, "internal/hermes": 7,
+
+	"cmd/bailiff": 8, "cmd/bailiff-runner": 8, "cmd/bailiff-hook": 8, "cmd/bailiff-host": 8, "docs": 8, "examples": 8,
+	"examples/go/ask": 8, "examples/oci": 8, "examples/ai-sdk": 8, "examples/grafana": 8, "examples/prometheus": 8,
+	"examples/policies": 8, "examples/ci": 8, "examples/systemd": 8, "examples/compose": 8, "internal/trial": 8,
 }
 
 // sideways are the imports within one floor that are meant: the lower of the
 // two is a part that was taken out of the upper one to stand alone, or what the
 // upper one's texts speak about.
 var sideways = map[string]bool{
-	"backends/runner backends":            true,
-	"backends/kernel backends":            true,
-	"backends/shelf backends":             true,
-	"backends/shelf backends/loop":        true, // what bounds a workspace
-	"backends/bounded backends":           true,
-	"backends/bounded backends/cgroup":    true, // what bounds a sandbox
-	"backends/bounded backends/runner":    true, // and what is bounded
-	"backends/loop internal/subprocess":   true, // what makes a file system
-	"backends/runner internal/subprocess": true, // a runner below this process is started and ended as others's programs are
-	"internal/guard internal/facts":       true, // conditions name the fields of facts
-	"internal/remote backends":            true, // a way to a host is part of several sections
-	"internal/config backends":            true, // each technology says what its section holds
-	"internal/config internal/httpapi":    true, // which addresses may be asked
-	"internal/config internal/guard":      true, // bailiff.yaml holds conditions, whose faults are its own
-	"internal/approval internal/redact":   true, // what is kept holds no secrets
-	"internal/audit internal/redact":      true,
-	"backends/ssh backends/bubblewrap":    true, // what makes sandboxes on another host is what makes them here
+	"backends/runner backends":         true,
+	"backends/kernel backends":         true,
+	"backends/shelf backends":          true,
+	"backends/bounded backends":        true,
+	"backends/bounded backends/runner": true, // what is bounded
+	"backends/ssh backends/bubblewrap": true, // what makes sandboxes on another host is what makes them here
 
 	"backends/runner/mailbox backends/runner/gather": true, // letters are what is gathered
 	"backends/ssh backends/ssh/inside":               true,

@@ -1,6 +1,12 @@
 package backends
 
-import "log/slog"
+import (
+	"errors"
+	"log/slog"
+	"regexp"
+
+	"github.com/bailiff-dev/bailiff/internal/settings"
+)
 
 // Catalogue holds the technologies that a sidecar knows, by the names that
 // decisions use: what makes a section with its defaults.
@@ -10,7 +16,7 @@ type Catalogue map[string]func() Maker
 // the file has been read, and makes the backend of it.
 type Maker interface {
 	// Settings are the keys of the section.
-	Settings() []Setting
+	Settings() []settings.Setting
 	// Check says what is wrong with the section as a whole, once it has been read.
 	Check() error
 	// Isolated says what the backend will.
@@ -29,4 +35,22 @@ type House struct {
 	// StateDir is a folder for the backend alone, which need not exist yet.
 	StateDir string
 	Log      *slog.Logger
+}
+
+var numericUser = regexp.MustCompile(`^[1-9][0-9]{0,8}:[1-9][0-9]{0,8}$`)
+
+// IsUnprivileged checks a setting that names a user by numbers.
+func IsUnprivileged(user string) error {
+	if !numericUser.MatchString(user) {
+		return errors.New(`want numeric uid:gid of a user that is not root, such as "10000:10000"`)
+	}
+	return nil
+}
+
+// IsMountable checks a setting that names a folder of which mounts may be taken.
+func IsMountable(folder string) error {
+	if folder == "/" {
+		return errors.New("want a folder, not the whole machine")
+	}
+	return nil
 }

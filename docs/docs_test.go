@@ -18,10 +18,10 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/settings"
 	"github.com/bailiff-dev/bailiff/internal/trial"
 )
 
@@ -302,7 +302,7 @@ func unset(t *testing.T, path string, shown []reflect.Value) {
 		t.Errorf("the reference does not set %s", path)
 		return
 	}
-	if shown[0].Type() == reflect.TypeFor[backends.Credential]() {
+	if shown[0].Type() == reflect.TypeFor[settings.Credential]() {
 		return // it is in one place or the other
 	}
 	switch shown[0].Kind() {

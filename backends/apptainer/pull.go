@@ -11,6 +11,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/settings"
 	"github.com/bailiff-dev/bailiff/internal/subprocess"
 )
 
@@ -31,7 +32,7 @@ func (b *Backend) pull(ctx context.Context, name, into, folder string) error {
 	backends.Step(ctx, "pulling image %s", name)
 	words := []string{"--nocolor", "pull", "--disable-cache"}
 	if b.cfg.AuthFile != "" {
-		if err := backends.IsSecret(b.cfg.AuthFile); err != nil {
+		if err := settings.IsSecret(b.cfg.AuthFile); err != nil {
 			return fmt.Errorf("reading backends.apptainer.auth_file: %w", err)
 		}
 		words = append(words, "--authfile", b.cfg.AuthFile)

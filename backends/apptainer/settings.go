@@ -7,6 +7,7 @@ import (
 	"os/exec"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 var _ backends.Maker = (*Config)(nil)
@@ -16,14 +17,14 @@ var _ backends.Maker = (*Config)(nil)
 func Defaults() *Config { return &Config{Image: "docker://python:3.13-bookworm"} }
 
 // Settings are the keys of backends.apptainer.
-func (c *Config) Settings() []backends.Setting {
-	return []backends.Setting{
+func (c *Config) Settings() []settings.Setting {
+	return []settings.Setting{
 		{Key: "program", Into: &c.Program, Path: true, Present: isProgram},
 		{Key: "image", Into: &c.Image, Check: isImage, Present: isImageHere},
-		{Key: "auth_file", Into: &c.AuthFile, Path: true, Present: backends.IsSecret},
+		{Key: "auth_file", Into: &c.AuthFile, Path: true, Present: settings.IsSecret},
 		{Key: "user", Into: &c.User, Check: backends.IsUnprivileged},
 		{Key: "accept_missing_limits", Into: &c.AcceptMissing, Valid: acceptable},
-		{Key: "mounts_allowed", Into: &c.MountsAllowed, Path: true, Check: backends.IsMountable, Present: backends.IsThere},
+		{Key: "mounts_allowed", Into: &c.MountsAllowed, Path: true, Check: backends.IsMountable, Present: settings.IsThere},
 	}
 }
 

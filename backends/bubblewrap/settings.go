@@ -1,15 +1,18 @@
 package bubblewrap
 
-import "github.com/bailiff-dev/bailiff/backends"
+import (
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/settings"
+)
 
 var _ backends.Maker = (*Config)(nil)
 
 // Settings are the keys of backends.bubblewrap.
-func (c *Config) Settings() []backends.Setting {
-	return []backends.Setting{
-		{Key: "root", Into: &c.Root, Path: true, Present: backends.IsFolder},
+func (c *Config) Settings() []settings.Setting {
+	return []settings.Setting{
+		{Key: "root", Into: &c.Root, Path: true, Present: settings.IsFolder},
 		{Key: "accept_missing_limits", Into: &c.AcceptMissing, Valid: acceptable},
-		{Key: "mounts_allowed", Into: &c.MountsAllowed, Path: true, Check: backends.IsMountable, Present: backends.IsThere},
+		{Key: "mounts_allowed", Into: &c.MountsAllowed, Path: true, Check: backends.IsMountable, Present: settings.IsThere},
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 // client asks Daytona's API and toolboxes.
@@ -16,7 +16,7 @@ type client struct {
 	base string
 }
 
-func newClient(base string, key backends.Credential) *client {
+func newClient(base string, key settings.Credential) *client {
 	read := func() (bailiff.Secret, error) {
 		secret, err := key.Read()
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 const oneAtATime = "a workspace is in a machine, which one sandbox has at a time"
@@ -48,7 +49,7 @@ func TestLiveConformance(t *testing.T) {
 		t.Skipf("SKIPPED WITHOUT DAYTONA: set %s and %s", liveKey, liveImage)
 	}
 	cfg := Defaults()
-	cfg.APIKey, cfg.Image = backends.Credential{Env: liveKey}, os.Getenv(liveImage)
+	cfg.APIKey, cfg.Image = settings.Credential{Env: liveKey}, os.Getenv(liveImage)
 	if address := os.Getenv("DAYTONA_API_URL"); address != "" {
 		cfg.URL = address
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/runner"
+	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 const testImage = "docker.io/library/python@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -18,7 +19,7 @@ func testBackend(t testing.TB, c *cloud, change ...func(*Config)) *Backend {
 	t.Helper()
 	t.Setenv("TEST_DAYTONA_KEY", testKey)
 	cfg := Defaults()
-	cfg.URL, cfg.APIKey, cfg.Image = c.address+"/api", backends.Credential{Env: "TEST_DAYTONA_KEY"}, testImage
+	cfg.URL, cfg.APIKey, cfg.Image = c.address+"/api", settings.Credential{Env: "TEST_DAYTONA_KEY"}, testImage
 	for _, f := range change {
 		f(cfg)
 	}

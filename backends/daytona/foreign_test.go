@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 // hostile is a backend whose Daytona is a server of the test's.
@@ -17,7 +18,7 @@ func hostile(t *testing.T, serve http.HandlerFunc) *Backend {
 	t.Cleanup(server.Close)
 	t.Setenv("HOSTILE_KEY", "dtn-123")
 	cfg := Defaults()
-	cfg.URL, cfg.APIKey = server.URL, backends.Credential{Env: "HOSTILE_KEY"}
+	cfg.URL, cfg.APIKey = server.URL, settings.Credential{Env: "HOSTILE_KEY"}
 	b, err := New(*cfg, backends.House{Runner: "/bin/true", Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 // Config says with which Daytona to work and how.
@@ -14,7 +15,7 @@ type Config struct {
 	// URL is where the API is.
 	URL string
 	// APIKey is where the key is kept.
-	APIKey backends.Credential
+	APIKey settings.Credential
 	// Target is the region; empty means the organisation's own.
 	Target string
 	// Image is used where a spec names none: a snapshot, or an image by its digest.
@@ -42,8 +43,8 @@ func Defaults() *Config {
 }
 
 // Settings are the keys of backends.daytona.
-func (c *Config) Settings() []backends.Setting {
-	return []backends.Setting{
+func (c *Config) Settings() []settings.Setting {
+	return []settings.Setting{
 		{Key: "url", Into: &c.URL, Check: httpapi.CheckAddress},
 		{Key: "api_key", Into: &c.APIKey},
 		{Key: "target", Into: &c.Target},

@@ -12,11 +12,12 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 func TestAnAddressTellsTheKeyToNobodyElse(t *testing.T) {
-	settings := Defaults().Settings()
-	url := settings[slices.IndexFunc(settings, func(s backends.Setting) bool { return s.Key == "url" })]
+	keys := Defaults().Settings()
+	url := keys[slices.IndexFunc(keys, func(s settings.Setting) bool { return s.Key == "url" })]
 	for address, right := range map[string]bool{"https://app.daytona.io/api": true, "http://localhost:3000/api": true, "http://app.daytona.io/api": false} {
 		if err := url.Check(address); (err == nil) != right {
 			t.Errorf("%s: %v", address, err)
@@ -39,7 +40,7 @@ func TestWhatIsMissingOfASectionIsSaid(t *testing.T) {
 	if err := Defaults().Check(); err == nil || !strings.Contains(err.Error(), "api_key") {
 		t.Errorf("a section without a key: %v", err)
 	}
-	if _, err := New(Config{APIKey: backends.Credential{Env: "X"}}, backends.House{}); err == nil || !strings.Contains(err.Error(), "bailiff-runner") {
+	if _, err := New(Config{APIKey: settings.Credential{Env: "X"}}, backends.House{}); err == nil || !strings.Contains(err.Error(), "bailiff-runner") {
 		t.Errorf("without a runner: %v", err)
 	}
 	if _, err := New(*Defaults(), backends.House{Runner: "x"}); err == nil {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/internal/remote"
+	"github.com/bailiff-dev/bailiff/internal/settings"
 	"github.com/docker/docker/client"
 )
 
@@ -91,8 +92,7 @@ func (l location) spoken() string {
 
 func (l location) loopback() bool {
 	host, _, err := net.SplitHostPort(l.host())
-	ip := net.ParseIP(host)
-	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
+	return err == nil && settings.IsLoopback(host)
 }
 
 // dialer is how a connection to the engine is made.

@@ -6,6 +6,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
 	"github.com/bailiff-dev/bailiff/internal/remote"
+	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 var _ backends.Maker = (*Config)(nil)
@@ -17,19 +18,19 @@ func Defaults() *Config {
 }
 
 // Settings are the keys of backends.docker.
-func (c *Config) Settings() []backends.Setting {
-	return []backends.Setting{
+func (c *Config) Settings() []settings.Setting {
+	return []settings.Setting{
 		{Key: "host", Into: &c.Host, Check: isEngine},
-		{Key: "tls", Into: []backends.Setting{
+		{Key: "tls", Into: []settings.Setting{
 			{Key: "ca", Into: &c.TLS.CA, Path: true, Present: httpapi.IsRoots},
-			{Key: "cert", Into: &c.TLS.Cert, Path: true, Present: backends.IsPublic},
+			{Key: "cert", Into: &c.TLS.Cert, Path: true, Present: settings.IsPublic},
 			{Key: "key", Into: &c.TLS.Key, Path: true, Present: c.TLS.isKey},
 		}},
 		{Key: "ssh", Into: c.SSH.Settings()},
 		{Key: "image", Into: &c.Image},
 		{Key: "user", Into: &c.User, Check: backends.IsUnprivileged},
 		{Key: "accept_missing_limits", Into: &c.AcceptMissing, Valid: acceptable},
-		{Key: "mounts_allowed", Into: &c.MountsAllowed, Path: true, Check: backends.IsMountable, Present: backends.IsThere},
+		{Key: "mounts_allowed", Into: &c.MountsAllowed, Path: true, Check: backends.IsMountable, Present: settings.IsThere},
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/settings"
 	"github.com/bailiff-dev/bailiff/internal/trust"
 	"github.com/docker/docker/client"
 )
@@ -111,7 +111,7 @@ func pair(cert, key string) (own tls.Certificate, err error) {
 // isKey says what is wrong with a key, alone and, where that is well, with the
 // certificate.
 func (f TLS) isKey(path string) error {
-	if err := backends.IsSecret(path); err != nil || backends.IsPublic(f.Cert) != nil {
+	if err := settings.IsSecret(path); err != nil || settings.IsPublic(f.Cert) != nil {
 		return err
 	}
 	_, err := pair(f.Cert, path)

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 func TestCertificatesAreLookedAtBeforeTheyAreUsed(t *testing.T) {
@@ -27,7 +27,7 @@ func TestCertificatesAreLookedAtBeforeTheyAreUsed(t *testing.T) {
 			if s.Key != "tls" {
 				continue
 			}
-			for _, file := range s.Into.([]backends.Setting) {
+			for _, file := range s.Into.([]settings.Setting) {
 				err, want := file.Present(*file.Into.(*string)), c.says[file.Key]
 				if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 					t.Errorf("of %s it says of %s %v, want %q", c.name, file.Key, err, want)

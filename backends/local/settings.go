@@ -1,12 +1,15 @@
 package local
 
-import "github.com/bailiff-dev/bailiff/backends"
+import (
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/settings"
+)
 
 var _ backends.Maker = (*Config)(nil)
 
 // Settings are the keys of backends.local.
-func (c *Config) Settings() []backends.Setting {
-	return []backends.Setting{{Key: "workdir", Into: &c.Workdir, Path: true, Present: backends.IsFolder}}
+func (c *Config) Settings() []settings.Setting {
+	return []settings.Setting{{Key: "workdir", Into: &c.Workdir, Path: true, Present: settings.IsFolder}}
 }
 
 // Check finds nothing that one key does not tell.

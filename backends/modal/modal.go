@@ -35,12 +35,13 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/runner"
+	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 // Config says whose machines to use and how.
 type Config struct {
 	// TokenID and TokenSecret say where the two halves of a token of Modal's are.
-	TokenID, TokenSecret backends.Credential
+	TokenID, TokenSecret settings.Credential
 	// Environment is the one of Modal's to use; empty means MODAL_ENVIRONMENT or else
 	// the account's usual one.
 	Environment string

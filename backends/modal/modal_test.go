@@ -9,6 +9,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/internal/settings"
 	pb "github.com/modal-labs/modal-client/go/proto/modal_proto"
 )
 
@@ -67,7 +68,7 @@ func TestLiveConformance(t *testing.T) {
 				Open: func(tb testing.TB) backends.Backend {
 					return testBackend(tb, func(c *Config) {
 						c.App, c.Runtime = "bailiff-test", runtime
-						c.TokenID, c.TokenSecret = backends.Credential{Env: "MODAL_TOKEN_ID"}, backends.Credential{Env: "MODAL_TOKEN_SECRET"}
+						c.TokenID, c.TokenSecret = settings.Credential{Env: "MODAL_TOKEN_ID"}, settings.Credential{Env: "MODAL_TOKEN_SECRET"}
 					})
 				},
 				Spec: spec, Remote: true, Without: without,
@@ -104,9 +105,9 @@ func testConfig(tb testing.TB, change ...func(*Config)) Config {
 	tb.Helper()
 	cfg := Defaults()
 	cfg.Runner, cfg.Log = backendtest.Runner(tb), slog.New(slog.NewTextHandler(tb.Output(), nil))
-	cfg.TokenID = backends.Credential{Env: "BAILIFF_TEST_MODAL_ID"}
+	cfg.TokenID = settings.Credential{Env: "BAILIFF_TEST_MODAL_ID"}
 	tb.Setenv("BAILIFF_TEST_MODAL_ID", tokenID)
-	cfg.TokenSecret = backends.Credential{File: filepath.Join(tb.TempDir(), "secret")}
+	cfg.TokenSecret = settings.Credential{File: filepath.Join(tb.TempDir(), "secret")}
 	if err := os.WriteFile(cfg.TokenSecret.File, []byte(tokenSecret+"\n"), 0o600); err != nil {
 		tb.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/settings"
 	"github.com/modal-labs/modal-client/go"
 )
 
@@ -15,8 +16,8 @@ func Defaults() *Config {
 }
 
 // Settings are the keys of backends.modal.
-func (c *Config) Settings() []backends.Setting {
-	return []backends.Setting{
+func (c *Config) Settings() []settings.Setting {
+	return []settings.Setting{
 		{Key: "token_id", Into: &c.TokenID},
 		{Key: "token_secret", Into: &c.TokenSecret},
 		{Key: "environment", Into: &c.Environment, Check: named},

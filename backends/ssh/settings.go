@@ -7,6 +7,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/remote"
+	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 var _ backends.Maker = (*Config)(nil)
@@ -18,8 +19,8 @@ func Defaults() *Config {
 }
 
 // Settings are the keys of backends.ssh.
-func (c *Config) Settings() []backends.Setting {
-	return slices.Concat([]backends.Setting{
+func (c *Config) Settings() []settings.Setting {
+	return slices.Concat([]settings.Setting{
 		{Key: "host", Into: &c.Host, Check: remote.IsHost},
 		{Key: "folder", Into: &c.Folder, Check: isAbsolute},
 		{Key: "workdir", Into: &c.Workdir, Check: isAbsolute},
@@ -28,7 +29,7 @@ func (c *Config) Settings() []backends.Setting {
 }
 
 // within are the settings of a sandbox on the host, whose paths are the host's.
-func within(list []backends.Setting) []backends.Setting {
+func within(list []settings.Setting) []settings.Setting {
 	for i, s := range list {
 		if s.Path {
 			list[i].Path, list[i].Check, list[i].Present = false, both(isAbsolute, s.Check), nil

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 // hostile is a backend whose Vercel is a server of the test's.
@@ -16,7 +16,7 @@ func hostile(t *testing.T, serve http.HandlerFunc) *Backend {
 	server := httptest.NewServer(serve)
 	t.Cleanup(server.Close)
 	t.Setenv("HOSTILE_TOKEN", "tok-123")
-	b, err := New(Config{Token: backends.Credential{Env: "HOSTILE_TOKEN"}, Team: "t", Project: "p", Image: "i", Endpoint: server.URL, Runner: "/bin/true", Log: slog.New(slog.DiscardHandler)})
+	b, err := New(Config{Token: settings.Credential{Env: "HOSTILE_TOKEN"}, Team: "t", Project: "p", Image: "i", Endpoint: server.URL, Runner: "/bin/true", Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 var _ backends.Maker = (*Config)(nil)
@@ -14,14 +15,14 @@ var _ backends.Maker = (*Config)(nil)
 // bash, git, curl and python3, which sandboxes are expected to have.
 func Defaults() *Config {
 	return &Config{
-		Token: backends.Credential{Env: "VERCEL_TOKEN"}, Region: "iad1",
+		Token: settings.Credential{Env: "VERCEL_TOKEN"}, Region: "iad1",
 		Image: "vercel/sandbox/universal:latest", Endpoint: "https://vercel.com/api",
 	}
 }
 
 // Settings are the keys of backends.vercel.
-func (c *Config) Settings() []backends.Setting {
-	return []backends.Setting{
+func (c *Config) Settings() []settings.Setting {
+	return []settings.Setting{
 		{Key: "token", Into: &c.Token},
 		{Key: "team", Into: &c.Team, Check: isID},
 		{Key: "project", Into: &c.Project, Check: isID},

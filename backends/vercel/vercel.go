@@ -32,12 +32,13 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 // Config says whose machines are used.
 type Config struct {
 	// Token is an access token for the team.
-	Token backends.Credential
+	Token settings.Credential
 	// Team and Project are the ids of the team that pays and the project that the
 	// machines belong to.
 	Team, Project string

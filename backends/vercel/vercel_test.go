@@ -16,6 +16,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/runner"
+	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 // leaseOfTest is long enough for a busy machine, and soon put off.
@@ -310,8 +311,8 @@ func TestReadinessSaysWhatToSet(t *testing.T) {
 		want   string
 	}{
 		{"well", func(*Config) {}, ""},
-		{"no token", func(c *Config) { c.Token = backends.Credential{Env: "NO_SUCH_TOKEN"} }, "backends.vercel.token: reading a credential: variable NO_SUCH_TOKEN is empty"},
-		{"another token", func(c *Config) { c.Token = backends.Credential{Env: "HOME"} }, "the token that backends.vercel.token names must be one for the team"},
+		{"no token", func(c *Config) { c.Token = settings.Credential{Env: "NO_SUCH_TOKEN"} }, "backends.vercel.token: reading a credential: variable NO_SUCH_TOKEN is empty"},
+		{"another token", func(c *Config) { c.Token = settings.Credential{Env: "HOME"} }, "the token that backends.vercel.token names must be one for the team"},
 		{"another team", func(c *Config) { c.Team = "team_2" }, "backends.vercel.team"},
 		{"another project", func(c *Config) { c.Project = "prj_2" }, "backends.vercel.project"},
 		{"nobody there", func(c *Config) { c.Endpoint = "http://127.0.0.1:1" }, "refused"},

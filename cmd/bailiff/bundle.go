@@ -45,11 +45,7 @@ func (c *core) openPolicies(ctx context.Context) error {
 
 func newSource(c *core) (*bundle.Source, error) {
 	b := c.cfg.Policies.Bundle
-	settings := bundle.Config{URL: b.URL, CAFile: b.CAFile, Poll: b.Poll, Dir: policiesDir(c.cfg), Observer: c, Log: c.log}
-	if b.Token.Given() {
-		settings.Token = b.Token.Read
-	}
-	return bundle.New(settings)
+	return bundle.New(bundle.Config{Server: b.Server, Poll: b.Poll, Dir: policiesDir(c.cfg), Observer: c, Log: c.log})
 }
 
 // BundleConfirmed tells the metrics, unless what the server vouches for waits for the

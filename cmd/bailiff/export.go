@@ -3,10 +3,8 @@ package main
 import (
 	"fmt"
 
-	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/audit"
 	"github.com/bailiff-dev/bailiff/internal/export"
-	"github.com/bailiff-dev/bailiff/internal/httpapi"
 )
 
 // openLog opens the decision log, and prepares its export if there is to be one.
@@ -28,13 +26,5 @@ func (c *core) openExport() (*export.Exporter, error) {
 	if to.URL == "" {
 		return nil, nil
 	}
-	roots, err := httpapi.Roots(to.CAFile)
-	if err != nil {
-		return nil, fmt.Errorf("reading ca_file: %w", err)
-	}
-	var credential func() (bailiff.Secret, error)
-	if to.Token.Given() {
-		credential = to.Token.Read
-	}
-	return export.New(export.Config{StateDir: c.cfg.StateDir, URL: to.URL, Credential: credential, Roots: roots, Observer: c.metrics, Log: c.log})
+	return export.New(export.Config{StateDir: c.cfg.StateDir, Receiver: to, Observer: c.metrics, Log: c.log})
 }

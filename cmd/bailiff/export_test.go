@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/httpapi"
 )
 
 func TestTheDecisionLogIsExportedAsConfigured(t *testing.T) {
@@ -55,7 +55,7 @@ func TestTheDecisionLogIsExportedAsConfigured(t *testing.T) {
 		t.Errorf("variables that no request gets are %v, want LOGS_TOKEN", credentials)
 	}
 	next := *s.cfg
-	next.DecisionLog.Export = config.Export{}
+	next.DecisionLog.Export = httpapi.Server{}
 	if waiting, err := s.reload(t.Context(), &next); err != nil || len(waiting) != 1 || waiting[0] != "decision_log.export" {
 		t.Errorf("waiting for a restart are %v, %v", waiting, err)
 	}

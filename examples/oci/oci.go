@@ -25,6 +25,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/backends/shelf"
+	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 // Config is the section backends.oci of bailiff.yaml.
@@ -37,8 +38,8 @@ type Config struct {
 func Defaults() *Config { return &Config{Program: "runc"} }
 
 // Settings are the keys of the section.
-func (c *Config) Settings() []backends.Setting {
-	return []backends.Setting{{Key: "program", Into: &c.Program}}
+func (c *Config) Settings() []settings.Setting {
+	return []settings.Setting{{Key: "program", Into: &c.Program}}
 }
 
 // Check finds nothing that one key does not tell.

@@ -26,7 +26,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
 	"github.com/bailiff-dev/bailiff/internal/records"
 	"github.com/bailiff-dev/bailiff/internal/trust"
@@ -38,11 +37,10 @@ type Observer interface {
 	BundleConfirmed()
 }
 
-// Config says where a bundle is; every field but Token and CAFile is required.
+// Config says where a bundle is; every field is required.
 type Config struct {
-	URL    string
-	Token  func() (bailiff.Secret, error)
-	CAFile string
+	// Server has the bundle at its address.
+	Server httpapi.Server
 	// Poll is how long to wait before the server is asked again.
 	Poll time.Duration
 	// Dir is where the last good bundle is kept.
@@ -77,11 +75,11 @@ func New(c Config) (*Source, error) {
 	if err := records.Clear(c.Dir); err != nil {
 		return nil, fmt.Errorf("opening the folder of bundles: %w", err)
 	}
-	roots, err := httpapi.Roots(c.CAFile)
+	client, err := c.Server.Client("the bundle server", nil)
 	if err != nil {
-		return nil, fmt.Errorf("reading policies.bundle.ca_file: %w", err)
+		return nil, fmt.Errorf("preparing policies.bundle: %w", err)
 	}
-	s := &Source{config: c, client: httpapi.New(httpapi.Config{Name: "the bundle server", Credential: c.Token, Roots: roots})}
+	s := &Source{config: c, client: client}
 	s.status.Store(&Status{})
 	return s, nil
 }
@@ -193,7 +191,7 @@ const (
 func (s *Source) fetch(ctx context.Context) (f fetched, err error) {
 	ctx, cancel := context.WithTimeout(ctx, fetching)
 	defer cancel()
-	call := httpapi.Call{Method: http.MethodGet, Address: s.config.URL, Idempotent: true, Header: http.Header{},
+	call := httpapi.Call{Method: http.MethodGet, Address: s.config.Server.URL, Idempotent: true, Header: http.Header{},
 		Heard: func(h http.Header) { f.etag = h.Get("ETag") }}
 	if s.etag != "" {
 		call.Header.Set("If-None-Match", s.etag)

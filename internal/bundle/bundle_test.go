@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/httpapi"
 )
 
 // server has one archive, or a fault.
@@ -80,7 +81,8 @@ func (s *server) config(t *testing.T) Config {
 	folder := t.TempDir()
 	roots := filepath.Join(folder, "ca.pem")
 	must(t, os.WriteFile(roots, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o600))
-	return Config{URL: s.URL + "/bundles/chat.tar.gz", CAFile: roots, Poll: 5 * time.Millisecond, Dir: folder, Observer: &counter{}, Log: slog.New(slog.DiscardHandler)}
+	return Config{Server: httpapi.Server{URL: s.URL + "/bundles/chat.tar.gz", CAFile: roots},
+		Poll: 5 * time.Millisecond, Dir: folder, Observer: &counter{}, Log: slog.New(slog.DiscardHandler)}
 }
 
 func source(t *testing.T, c Config) *Source {
@@ -236,12 +238,14 @@ func TestTheServerIsNotAskedSoonerThanItWants(t *testing.T) {
 	must(t, os.WriteFile(place(c.Dir), []byte("v1"), 0o600))
 	synctest.Test(t, func(t *testing.T) {
 		begun, asked := time.Now(), []time.Duration{}
-		c.Token = func() (bailiff.Secret, error) {
+		s := source(t, c)
+		roots, err := httpapi.Roots(c.Server.CAFile)
+		must(t, err)
+		s.client = httpapi.New(httpapi.Config{Name: "the server", Roots: roots, Credential: func() (bailiff.Secret, error) {
 			asked = append(asked, time.Since(begun))
 			return bailiff.NewSecret("token"), nil
-		}
-		s := source(t, c)
-		_, err := opened(t, s)
+		}})
+		_, err = opened(t, s)
 		must(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		s.Follow(ctx, ending{cancel})
@@ -262,12 +266,12 @@ func (e ending) Offer(context.Context, []byte) error {
 func TestTheServerMustBeVouchedFor(t *testing.T) {
 	at := serve(t, "v1")
 	c := at.config(t)
-	c.CAFile = ""
+	c.Server.CAFile = ""
 	if texts, err := opened(t, source(t, c)); err == nil || len(texts) > 0 || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("opened %v, %v", texts, err)
 	}
-	c.CAFile = filepath.Join(c.Dir, "none")
-	must(t, os.WriteFile(c.CAFile, []byte("hello"), 0o600))
+	c.Server.CAFile = filepath.Join(c.Dir, "none")
+	must(t, os.WriteFile(c.Server.CAFile, []byte("hello"), 0o600))
 	if _, err := New(c); err == nil || !strings.Contains(err.Error(), "holds no certificate") {
 		t.Errorf("got %v", err)
 	}
@@ -276,14 +280,10 @@ func TestTheServerMustBeVouchedFor(t *testing.T) {
 func TestTheTokenIsSentAndReadAnew(t *testing.T) {
 	at := serve(t, "v1")
 	c := at.config(t)
-	tokens := []string{"first", "second"}
-	c.Token = func() (bailiff.Secret, error) {
-		token := tokens[0]
-		tokens = tokens[1:]
-		return bailiff.NewSecret(token), nil
-	}
+	c.Server.Token.File = filepath.Join(c.Dir, "token")
 	s := source(t, c)
 	for _, want := range []string{"first", "second"} {
+		must(t, os.WriteFile(c.Server.Token.File, []byte(want), 0o600))
 		_, err := s.fetch(t.Context())
 		must(t, err)
 		if got := at.asked[len(at.asked)-1].Header.Get("Authorization"); got != "Bearer "+want {

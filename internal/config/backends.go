@@ -12,6 +12,8 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 // backends reads the sections of technologies that are known; each says itself which
@@ -57,7 +59,29 @@ func (r *reader) backend(section backends.Maker, at place) {
 	}
 }
 
-func (r *reader) settings(list []backends.Setting, at place) {
+// sections are those that are settings, by their keys.
+func (c *Config) sections() map[string][]settings.Setting {
+	all := map[string][]settings.Setting{"decision_log.export": c.DecisionLog.Export.Settings()}
+	for name, section := range c.Backends {
+		all["backends."+name] = section.Settings()
+	}
+	if b := c.Policies.Bundle; b != nil {
+		all["policies.bundle"] = b.Settings()
+	}
+	return all
+}
+
+// server reads a section that is a server, or has one among its settings, and wants to
+// know where it is.
+func (r *reader) server(s *httpapi.Server, list []settings.Setting, at place, where string) (sound bool) {
+	before := len(r.faults)
+	if r.settings(list, at); len(r.faults) == before && s.URL == "" {
+		r.fault(at, "url is missing: say %s", where)
+	}
+	return len(r.faults) == before
+}
+
+func (r *reader) settings(list []settings.Setting, at place) {
 	want := fields{}
 	for _, s := range list {
 		want[s.Key] = r.setting(s)
@@ -66,7 +90,7 @@ func (r *reader) settings(list []backends.Setting, at place) {
 }
 
 // setting is what reads the value of one.
-func (r *reader) setting(s backends.Setting) func(place) {
+func (r *reader) setting(s settings.Setting) func(place) {
 	one := func(at place) (string, bool) { return r.checked(s, at) }
 	switch into := s.Into.(type) {
 	case *string:
@@ -83,9 +107,9 @@ func (r *reader) setting(s backends.Setting) func(place) {
 		return r.number(into, s.Least, s.Most)
 	case *time.Duration:
 		return r.duration(into, time.Duration(s.Least)*time.Second, time.Duration(s.Most)*time.Second)
-	case *backends.Credential:
+	case *settings.Credential:
 		return func(at place) { r.credential(into, at) }
-	case []backends.Setting:
+	case []settings.Setting:
 		return func(at place) { r.settings(into, at) }
 	default:
 		return func(at place) { r.fault(at, "is of a kind that nobody reads: %T", into) }
@@ -93,7 +117,7 @@ func (r *reader) setting(s backends.Setting) func(place) {
 }
 
 // checked reads a text or a path that its setting has nothing against.
-func (r *reader) checked(s backends.Setting, at place) (value string, ok bool) {
+func (r *reader) checked(s settings.Setting, at place) (value string, ok bool) {
 	switch {
 	case len(s.Valid) > 0:
 		r.oneOf(&value, "value", s.Valid...)(at)

@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/bubblewrap"
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/backends/docker"
 	"github.com/bailiff-dev/bailiff/backends/local"
 	"github.com/bailiff-dev/bailiff/internal/guard"
+	"github.com/bailiff-dev/bailiff/internal/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 func TestEveryMistakeIsNamedWithItsLine(t *testing.T) {
@@ -85,7 +86,7 @@ func TestAGoodConfigurationIsReadWhole(t *testing.T) {
 		Metrics:  Metrics{Listen: "127.0.0.1:9464"},
 		Policies: Policies{Paths: []string{"/etc/bailiff/policies"}, RequireTests: true, EvalTimeout: 250 * time.Millisecond, Shadow: []string{"/etc/bailiff/next"}},
 		DecisionLog: DecisionLog{Rotate{32, 1}, Retain{90, 1000},
-			Export{URL: "https://logs.example.com/logs", Token: backends.Credential{Env: "LOGS_TOKEN"}, CAFile: "/etc/bailiff/ca.pem"}},
+			httpapi.Server{URL: "https://logs.example.com/logs", Token: settings.Credential{Env: "LOGS_TOKEN"}, CAFile: "/etc/bailiff/ca.pem"}},
 		Env: Env{Sources: []Source{{}, {File: "/home/ana/.hermes/.env"}}},
 		Guards: []guard.Rule{{Name: "no-ssh-from-discord", Message: "No ssh from Discord.",
 			When: `request.session.platform == "discord" && "ssh" in command.programs`}},

@@ -5,17 +5,17 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
-	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 // credential reads where a secret is, never the secret. What stands there instead may
 // be the secret itself, so that no fault repeats it.
-func (r *reader) credential(into *backends.Credential, at place) {
+func (r *reader) credential(into *settings.Credential, at place) {
 	kept, value := only(at.node)
 	text, _ := value.(*ast.StringNode)
 	switch {
 	case kept == "env" && text != nil && variableShape.MatchString(text.Value):
-		*into = backends.Credential{Env: text.Value}
+		*into = settings.Credential{Env: text.Value}
 	case kept == "env":
 		r.fault(at, "want the name of a variable in capital letters, digits and _, as in {env: API_KEY}, not the secret itself")
 	case kept == "file" && text != nil && text.Value != "":
@@ -28,7 +28,7 @@ func (r *reader) credential(into *backends.Credential, at place) {
 // variableShape is narrower than what can be a variable: keys have small letters.
 var variableShape = regexp.MustCompile(`^[A-Z_][A-Z0-9_]{0,99}$`)
 
-func (r *reader) credentialFile(into *backends.Credential, at place, value ast.Node) {
+func (r *reader) credentialFile(into *settings.Credential, at place, value ast.Node) {
 	before := len(r.faults)
 	path, ok := r.path(place{at.key, value})
 	if !ok {
@@ -36,7 +36,7 @@ func (r *reader) credentialFile(into *backends.Credential, at place, value ast.N
 		r.fault(at, "want the path of a file that holds the secret: absolute, relative to this one's folder, or ~/ and a path, without variables")
 		return
 	}
-	*into = backends.Credential{File: path}
+	*into = settings.Credential{File: path}
 }
 
 // only is the one key of a mapping that has no other, with its value.
@@ -56,21 +56,18 @@ func only(node ast.Node) (key string, value ast.Node) {
 
 // Credentials are the variables that hold the sidecar's own credentials.
 func (c *Config) Credentials() (variables []string) {
-	for _, section := range c.Backends {
-		variables = append(variables, credentials(section.Settings())...)
+	for _, list := range c.sections() {
+		variables = append(variables, credentials(list)...)
 	}
-	if b := c.Policies.Bundle; b != nil {
-		variables = append(variables, credentials(b.settings())...)
-	}
-	return append(variables, credentials(c.DecisionLog.Export.settings())...)
+	return variables
 }
 
-func credentials(settings []backends.Setting) (variables []string) {
-	for _, s := range settings {
+func credentials(list []settings.Setting) (variables []string) {
+	for _, s := range list {
 		switch into := s.Into.(type) {
-		case []backends.Setting:
+		case []settings.Setting:
 			variables = append(variables, credentials(into)...)
-		case *backends.Credential:
+		case *settings.Credential:
 			if into.Env != "" {
 				variables = append(variables, into.Env)
 			}

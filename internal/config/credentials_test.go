@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 func TestACredentialIsAPlaceNeverASecret(t *testing.T) {
@@ -66,13 +67,13 @@ func TestASecretThatStandsWhereItsPlaceShouldIsNotRepeated(t *testing.T) {
 // far is a technology of this test's.
 type far struct {
 	backends.Maker
-	key    backends.Credential
-	other  backends.Credential
+	key    settings.Credential
+	other  settings.Credential
 	number int
 }
 
-func (f *far) Settings() []backends.Setting {
-	return []backends.Setting{{Key: "key", Into: &f.key}, {Key: "below", Into: []backends.Setting{{Key: "key", Into: &f.other}}}, {Key: "number", Into: &f.number, Least: 1, Most: 10}}
+func (f *far) Settings() []settings.Setting {
+	return []settings.Setting{{Key: "key", Into: &f.key}, {Key: "below", Into: []settings.Setting{{Key: "key", Into: &f.other}}}, {Key: "number", Into: &f.number, Least: 1, Most: 10}}
 }
 
 func (f *far) Check() error {

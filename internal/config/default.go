@@ -8,6 +8,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/places"
+	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 // usual are the backends that are there where the configuration names none.
@@ -86,6 +87,5 @@ func (b Backends) isolate() bool {
 
 func loopback(hostport string) bool {
 	host, _, _ := net.SplitHostPort(hostport)
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return settings.IsLoopback(host)
 }

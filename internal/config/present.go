@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 // Outlook is what a sidecar would find of that which its configuration names.
@@ -28,26 +29,23 @@ func Check(path string, known backends.Catalogue) (*Config, Outlook, error) {
 }
 
 func (r *reader) look(c *Config) (o Outlook) {
-	for _, name := range slices.Sorted(maps.Keys(c.Backends)) {
-		r.lookAt(&o, c.Backends[name].Settings(), "backends."+name)
+	sections := c.sections()
+	for _, name := range slices.Sorted(maps.Keys(sections)) {
+		r.lookAt(&o, sections[name], name)
 	}
-	if b := c.Policies.Bundle; b != nil {
-		r.lookAt(&o, b.settings(), "policies.bundle")
-	}
-	r.lookAt(&o, c.DecisionLog.Export.settings(), "decision_log.export")
 	byLine := func(a, b Fault) int { return a.Line - b.Line }
 	slices.SortStableFunc(o.Faults, byLine)
 	slices.SortStableFunc(o.Doubts, byLine)
 	return o
 }
 
-func (r *reader) lookAt(o *Outlook, list []backends.Setting, section string) {
+func (r *reader) lookAt(o *Outlook, list []settings.Setting, section string) {
 	for _, s := range list {
 		key := under(section, s.Key)
 		switch into := s.Into.(type) {
-		case []backends.Setting:
+		case []settings.Setting:
 			r.lookAt(o, into, key)
-		case *backends.Credential:
+		case *settings.Credential:
 			if into.Given() {
 				r.note(o, key, into.Present())
 			}
@@ -63,7 +61,7 @@ func (r *reader) lookAt(o *Outlook, list []backends.Setting, section string) {
 
 // lookFor looks at what a text names that stands in the file: a default may name what
 // few have.
-func (r *reader) lookFor(o *Outlook, s backends.Setting, key, value string) {
+func (r *reader) lookFor(o *Outlook, s settings.Setting, key, value string) {
 	if _, given := r.places[key]; given && s.Present != nil {
 		r.note(o, key, s.Present(value))
 	}
@@ -80,7 +78,7 @@ func (r *reader) note(o *Outlook, key string, err error) {
 		above = above[:max(0, strings.LastIndex(above, "."))]
 	}
 	found := r.faultIn(place{key, at.node}, err.Error())
-	if doubt := backends.Doubt(""); errors.As(err, &doubt) {
+	if doubt := settings.Doubt(""); errors.As(err, &doubt) {
 		o.Doubts = append(o.Doubts, found)
 	} else {
 		o.Faults = append(o.Faults, found)

@@ -157,7 +157,7 @@ func (e *Exporter) post(ctx context.Context, batch []event) error {
 	if err != nil {
 		return fmt.Errorf("compressing events: %w", err)
 	}
-	return e.api.Do(ctx, httpapi.Call{Method: http.MethodPost, Address: e.URL, Idempotent: true,
+	return e.api.Do(ctx, httpapi.Call{Method: http.MethodPost, Address: e.Receiver.URL, Idempotent: true,
 		Header: http.Header{"Content-Encoding": {"gzip"}},
 		Body:   func() (io.Reader, string, error) { return bytes.NewReader(body), "application/json", nil }})
 }

@@ -18,7 +18,6 @@ package export
 
 import (
 	"context"
-	"crypto/x509"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -26,7 +25,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/audit"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
 )
@@ -42,13 +40,8 @@ type Observer interface {
 // Config is what an Exporter needs.
 type Config struct {
 	StateDir string
-	// URL is the receiver's, as in https://logs.example.com/logs.
-	URL string
-	// Credential is read for each attempt; nil sends none.
-	Credential func() (bailiff.Secret, error)
-	// Roots are the authorities that the receiver's certificate may be of; nil are the
-	// machine's.
-	Roots    *x509.CertPool
+	// Receiver is at an address as in https://logs.example.com/logs.
+	Receiver httpapi.Server
 	Observer Observer
 	Log      *slog.Logger
 }
@@ -80,9 +73,11 @@ func New(c Config) (*Exporter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Exporter{Config: c, most: batchBytes, state: state{cursor: cursor}, api: httpapi.New(httpapi.Config{
-		Name: "the receiver of the decision log", Credential: c.Credential, Roots: c.Roots, Reason: reason,
-	})}, nil
+	api, err := c.Receiver.Client("the receiver of the decision log", reason)
+	if err != nil {
+		return nil, err
+	}
+	return &Exporter{Config: c, api: api, most: batchBytes, state: state{cursor: cursor}}, nil
 }
 
 // Needed names the oldest segment that is still to be sent, for [audit.Config]. As long

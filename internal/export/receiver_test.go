@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +17,8 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/audit"
+	"github.com/bailiff-dev/bailiff/internal/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 // receiver is a decision log service, as strict as OPA's description of it.
@@ -143,8 +147,12 @@ func (c *counted) ExportFailed()       { c.failed++ }
 func (r *receiver) exporter(stateDir string) (*Exporter, *counted) {
 	r.t.Helper()
 	told := &counted{}
-	e, err := New(Config{StateDir: stateDir, URL: r.URL + "/logs", Observer: told, Log: slog.New(slog.DiscardHandler),
-		Credential: func() (bailiff.Secret, error) { return bailiff.NewSecret("sesame-4711"), nil }})
+	token := filepath.Join(r.t.TempDir(), "token")
+	if err := os.WriteFile(token, []byte("sesame-4711"), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+	e, err := New(Config{StateDir: stateDir, Observer: told, Log: slog.New(slog.DiscardHandler),
+		Receiver: httpapi.Server{URL: r.URL + "/logs", Token: settings.Credential{File: token}}})
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -2,8 +2,9 @@ package httpapi
 
 import (
 	"errors"
-	"net"
 	"net/url"
+
+	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 // CheckAddress takes the addresses to which a credential can be sent so that nobody
@@ -23,6 +24,5 @@ func safe(address *url.URL) bool {
 	if address.Scheme == "https" {
 		return true
 	}
-	ip := net.ParseIP(address.Hostname())
-	return address.Scheme == "http" && (address.Hostname() == "localhost" || ip != nil && ip.IsLoopback())
+	return address.Scheme == "http" && settings.IsLoopback(address.Hostname())
 }

@@ -50,10 +50,12 @@ type Config struct {
 	Credential func() (bailiff.Secret, error)
 	// Roots are who may vouch for who answers; nil are those of this machine.
 	Roots *x509.CertPool
-	// Reason reads why an answer is no from its body, which may be anything. Nil
-	// leaves the body unread.
-	Reason func(body []byte) (code, message string)
+	// Reason reads why an answer is no. Nil leaves its body unread.
+	Reason Reason
 }
+
+// Reason reads why an answer is no from its body, which may be anything.
+type Reason func(body []byte) (code, message string)
 
 // Client asks one API. It may be used by many at a time.
 type Client struct {

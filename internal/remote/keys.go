@@ -18,7 +18,7 @@ import (
 	"golang.org/x/crypto/ssh/agent"
 	"golang.org/x/crypto/ssh/knownhosts"
 
-	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/settings"
 	"github.com/bailiff-dev/bailiff/internal/trust"
 )
 
@@ -82,7 +82,7 @@ func readKey(path string) (ssh.Signer, error) {
 }
 
 func isKey(path string) error {
-	if err := backends.IsSecret(path); err != nil {
+	if err := settings.IsSecret(path); err != nil {
 		return err
 	}
 	_, err := readKey(path)
@@ -90,7 +90,7 @@ func isKey(path string) error {
 }
 
 func isKnownHosts(path string) error {
-	if err := backends.IsPublic(path); err != nil {
+	if err := settings.IsPublic(path); err != nil {
 		return err
 	}
 	_, err := knownhosts.New(path)

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 // Way is how a host is reached, as a section of bailiff.yaml says it.
@@ -33,10 +33,10 @@ func Usual() Way {
 }
 
 // Settings are the keys of the section.
-func (w *Way) Settings() []backends.Setting {
-	return []backends.Setting{
+func (w *Way) Settings() []settings.Setting {
+	return []settings.Setting{
 		{Key: "keys", Into: &w.Keys, Path: true, Present: isKey},
-		{Key: "agent", Into: &w.Agent, Path: true, Present: backends.IsThere},
+		{Key: "agent", Into: &w.Agent, Path: true, Present: settings.IsThere},
 		{Key: "known_hosts", Into: &w.KnownHosts, Path: true, Present: isKnownHosts},
 		{Key: "trust_on_first_use", Into: &w.TrustFirst},
 		{Key: "jump", Into: &w.Jump, Check: IsHost},

@@ -1,11 +1,13 @@
-package backends
+// Package settings is what sections of bailiff.yaml are made of. Whoever has a section
+// says which keys it has, each a [Setting]; package config reads them.
+//
+// Secrets are no settings: a [Credential] says where one is kept, and reads it at each
+// use.
+//
+// Not here: how a file is written, and what any section means.
+package settings
 
-import (
-	"errors"
-	"regexp"
-)
-
-// Setting is one key of a backend's section.
+// Setting is one key of a section.
 type Setting struct {
 	Key string
 	// Into is where the value goes, and what it holds before is the default:
@@ -28,22 +30,4 @@ type Setting struct {
 	Present func(value string) error
 	// Least and Most bound a number, or a duration in seconds.
 	Least, Most int
-}
-
-var numericUser = regexp.MustCompile(`^[1-9][0-9]{0,8}:[1-9][0-9]{0,8}$`)
-
-// IsUnprivileged checks a setting that names a user by numbers.
-func IsUnprivileged(user string) error {
-	if !numericUser.MatchString(user) {
-		return errors.New(`want numeric uid:gid of a user that is not root, such as "10000:10000"`)
-	}
-	return nil
-}
-
-// IsMountable checks a setting that names a folder of which mounts may be taken.
-func IsMountable(folder string) error {
-	if folder == "/" {
-		return errors.New("want a folder, not the whole machine")
-	}
-	return nil
 }

@@ -1,4 +1,4 @@
-package backends_test
+package settings_test
 
 import (
 	"os"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 func TestACredentialIsReadAndItsFileJudgedAtEachUse(t *testing.T) {
@@ -14,7 +14,7 @@ func TestACredentialIsReadAndItsFileJudgedAtEachUse(t *testing.T) {
 	if err := os.WriteFile(path, []byte("first\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	key := backends.Credential{File: path}
+	key := settings.Credential{File: path}
 	reads := func(want string) {
 		t.Helper()
 		secret, err := key.Read()

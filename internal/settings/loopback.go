@@ -1,0 +1,10 @@
+package settings
+
+import "net"
+
+// IsLoopback says whether a host, by its name or number, is this machine for whoever
+// asks from here.
+func IsLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
