@@ -184,7 +184,7 @@ func hundred(t *testing.T, b box) {
 	const lines, width = 100_000, 1000
 	padding := strings.Repeat("x", width-len("00000000\n")) + "\n"
 	cmd := python(fmt.Sprintf("import sys\nfor i in range(%d): sys.stdout.write('%%08d%%s' %% (i, %q))", lines, padding))
-	cmd.HeadBytes = lines * width
+	cmd.HeadBytes, cmd.Timeout = lines*width, 5*time.Minute
 	cmd.Argv = []string{"python3", "-"} // with a buffer
 	next, rest := 0, []byte{}
 	exit, err := b.Run(context.Background(), cmd, func(p []byte) {
