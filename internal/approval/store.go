@@ -13,6 +13,8 @@ import (
 
 	"go.etcd.io/bbolt"
 	"golang.org/x/sys/unix"
+
+	"github.com/bailiff-dev/bailiff/internal/records"
 )
 
 // schema is the version of the records.
@@ -107,7 +109,7 @@ func mark(path string) error {
 	if err := errors.Join(file.Sync(), file.Close()); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	return records.Sync(filepath.Dir(path))
 }
 
 // makeStore makes an empty store so that it is never seen half written.
@@ -160,15 +162,7 @@ func replace(from, path string) error {
 	if err := os.Rename(from, path); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return records.Sync(filepath.Dir(path))
 }
 
 func options(open func(string, int, os.FileMode) (*os.File, error)) *bbolt.Options {

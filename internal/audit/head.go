@@ -11,6 +11,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/bailiff-dev/bailiff/internal/records"
 )
 
 // head says from where to where the log goes, outside the log. It lags the log by
@@ -94,7 +96,7 @@ func openHead(path string, key []byte, h head) (*headFile, error) {
 	f := &headFile{file: file, key: key}
 	err = f.settle(h)
 	if err == nil && rename {
-		err = errors.Join(os.Rename(open, path), syncDir(filepath.Dir(path)))
+		err = errors.Join(os.Rename(open, path), records.Sync(filepath.Dir(path)))
 	}
 	if err != nil {
 		return nil, errors.Join(err, file.Close())

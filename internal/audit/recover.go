@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/bailiff-dev/bailiff/internal/records"
 )
 
 // proceed tells the operator of a log that cannot be continued what to do.
@@ -92,7 +94,7 @@ func makeKey(stateDir string) ([]byte, error) {
 	if err := os.Rename(file.Name(), keyPath(stateDir)); err != nil {
 		return nil, err
 	}
-	return key, syncDir(filepath.Dir(keyPath(stateDir)))
+	return key, records.Sync(filepath.Dir(keyPath(stateDir)))
 }
 
 // adopt verifies the lines beyond the head, moves on to the last of them and

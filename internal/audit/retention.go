@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/records"
 )
 
 // Bounds say when a new segment is begun, and how long those before it stay.
@@ -286,7 +287,7 @@ func (k *keeper) sweep() (removed int, err error) {
 		removed++
 	}
 	if removed > 0 {
-		err = errors.Join(err, syncDir(decisionsDir(k.log.StateDir)))
+		err = errors.Join(err, records.Sync(decisionsDir(k.log.StateDir)))
 	}
 	return removed, err
 }

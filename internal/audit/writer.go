@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/bailiff-dev/bailiff/internal/records"
 )
 
 // writer appends lines to segments and keeps chain, files and head in step. It
@@ -212,7 +214,7 @@ func (w *writer) begin(name string) error {
 	if err != nil {
 		return fmt.Errorf("beginning a segment of the decision log: %w", err)
 	}
-	if err := syncDir(w.dir); err != nil {
+	if err := records.Sync(w.dir); err != nil {
 		return errors.Join(fmt.Errorf("beginning a segment of the decision log: %w", err), file.Close(), os.Remove(file.Name()))
 	}
 	if w.file != nil {
@@ -230,12 +232,4 @@ func (w *writer) close() error {
 		err = w.file.Close()
 	}
 	return errors.Join(err, w.head.close())
-}
-
-func syncDir(path string) error {
-	dir, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
 }
