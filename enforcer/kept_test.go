@@ -2,6 +2,7 @@ package enforcer
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -426,6 +427,29 @@ func TestASessionThatWorkedOnTwoBackendsLeavesFilesOnNeither(t *testing.T) {
 			if left, _ := k.Workspaces(t.Context(), ""); len(left) > 0 {
 				t.Errorf("on %s there are %v", name, left)
 			}
+		}
+	})
+}
+
+func TestWorkspacesOfASessionThatEndedAreRemovedSideBySideAndAFewAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, k := library(t)
+		var left []*lease
+		for i := range 2*maxRemoving + 1 {
+			name := fmt.Sprint("workspace-", i)
+			k.holds[name] = true
+			left = append(left, b.leases.takeOver("docker", name))
+		}
+		k.meanwhile = func() { time.Sleep(time.Second) }
+		began := time.Now()
+		if err := b.empty(t.Context(), left); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took != 3*time.Second {
+			t.Errorf("%d workspaces that take a second each were removed in %s, want %d at a time", len(left), took, maxRemoving)
+		}
+		if there, _ := k.Workspaces(t.Context(), ""); len(there) > 0 || len(b.leases.all) > 0 {
+			t.Errorf("left are %v, and %d leases", there, len(b.leases.all))
 		}
 	})
 }

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/ledger"
 )
@@ -16,6 +18,8 @@ const (
 	sweepTimeout = time.Minute
 	// lastSweepTimeout does so when the sidecar ends.
 	lastSweepTimeout = 10 * time.Second
+	// maxRemoving is how many of a session's workspaces are removed at a time.
+	maxRemoving = 4
 )
 
 // Sweep removes the sandboxes and workspaces of this owner that no lease holds,
@@ -96,18 +100,25 @@ func (e *Enforcer) sweepWorkspaces(ctx context.Context, backend string, keeper b
 	return errors.Join(faults...)
 }
 
-// empty removes the workspaces that were taken over.
+// empty removes the workspaces that were taken over, a few at the same time, so that a
+// slow one costs the others little.
 func (e *Enforcer) empty(ctx context.Context, left []*lease) error {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	var faults []error
-	for _, l := range left {
-		e.leases.kept.letGo(l.workspace().Key())
-		if keeper, ok := e.Backends[l.backend].(backends.Keeper); ok {
-			faults = append(faults, keeper.RemoveWorkspace(ctx, e.Owner, l.spec.Workspace))
-		}
-		e.leases.forget(l)
+	faults := make([]error, len(left))
+	var removing errgroup.Group
+	removing.SetLimit(maxRemoving)
+	for i, l := range left {
+		removing.Go(func() error {
+			e.leases.kept.letGo(l.workspace().Key())
+			if keeper, ok := e.Backends[l.backend].(backends.Keeper); ok {
+				faults[i] = keeper.RemoveWorkspace(ctx, e.Owner, l.spec.Workspace)
+			}
+			e.leases.forget(l)
+			return nil
+		})
 	}
+	_ = removing.Wait()
 	return errors.Join(faults...)
 }
 

@@ -45,7 +45,7 @@ func Launch(ctx context.Context, cmd *exec.Cmd, place Place, prepare, admit func
 
 // Held is a child process that has a thread of this process to itself.
 type Held struct {
-	process *os.Process
+	program *subprocess.Program
 	words   excerpt.Last
 	exited  chan struct{}
 	err     error
@@ -59,13 +59,11 @@ type Held struct {
 func Hold(cmd *exec.Cmd, prepare, admit func() error) (*Held, error) {
 	h := &Held{exited: make(chan struct{})}
 	cmd.Stderr, cmd.WaitDelay = &h.words, time.Second
-	subprocess.Part(cmd)
 	started := make(chan error)
 	go h.hold(cmd, prepare, started)
 	if err := <-started; err != nil {
 		return nil, fmt.Errorf("starting the runner: %w", err)
 	}
-	h.process = cmd.Process
 	if err := admit(); err != nil {
 		h.kill()
 		return nil, h.explain(err)
@@ -74,12 +72,8 @@ func Hold(cmd *exec.Cmd, prepare, admit func() error) (*Held, error) {
 }
 
 func (h *Held) kill() {
-	select {
-	case <-h.exited: // its number may be another's
-	default:
-		_ = subprocess.End(h.process)
-		<-h.exited
-	}
+	_ = h.program.Kill()
+	<-h.exited
 }
 
 // Wait waits for its end, which is an error unless it ended well, with the end of its
@@ -122,14 +116,14 @@ func (h *Held) hold(cmd *exec.Cmd, prepare func() error, started chan<- error) {
 func (h *Held) start(cmd *exec.Cmd, prepare func() error, started chan<- error) {
 	err := prepare()
 	if err == nil {
-		err = cmd.Start()
+		h.program, err = subprocess.Start(cmd)
 	}
 	for _, end := range []any{cmd.Stdin, cmd.Stdout} {
 		end.(io.Closer).Close()
 	}
 	started <- err
 	if err == nil {
-		h.err = cmd.Wait()
+		h.err = h.program.Wait()
 		close(h.exited)
 	}
 }

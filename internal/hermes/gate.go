@@ -202,7 +202,11 @@ func (h *Home) environment() []string {
 func run(cmd *exec.Cmd) ([]byte, error) {
 	var printed, complaint bounded
 	cmd.Stdout, cmd.Stderr = &printed, &complaint
-	if err := cmd.Run(); err != nil {
+	program, err := subprocess.Start(cmd)
+	if err == nil {
+		err = program.Wait()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%w%s", err, complaint.lastLine())
 	}
 	return printed.text, nil

@@ -1,8 +1,8 @@
 // Package subprocess runs programs of others to their end, such as those that make images
 // and file systems. One is waited for no longer than its context lasts: then it is
 // killed, with all of its process group, and so is what it left there when it ended by
-// itself. Who is in another group and holds the output open is not waited for. What a
-// program says is bounded, and made harmless before it is part of an error.
+// itself, on Linux at once. Who is in another group and holds the output open is not waited
+// for. What a program says is bounded, and made harmless before it is part of an error.
 package subprocess
 
 import (
@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 
@@ -27,9 +28,8 @@ const longestAnswer = 1 << 20
 // Command is a program that [Output] may run, with no variable but PATH.
 func Command(ctx context.Context, path string, words ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, path, words...)
-	cmd.Env, cmd.Dir = []string{"PATH=" + os.Getenv("PATH")}, "/"
-	cmd.Cancel, cmd.WaitDelay = func() error { return End(cmd.Process) }, patience
-	Part(cmd)
+	cmd.Env, cmd.Dir, cmd.WaitDelay = []string{"PATH=" + os.Getenv("PATH")}, "/", patience
+	part(cmd)
 	return cmd
 }
 
@@ -43,9 +43,12 @@ func Output(ctx context.Context, cmd *exec.Cmd) (string, error) {
 	if cmd.Stderr == nil {
 		cmd.Stderr = &words
 	}
-	err := cmd.Run()
-	if cmd.Process != nil {
-		_ = End(cmd.Process)
+	p, err := Start(cmd)
+	if err == nil {
+		if awaitEnd(cmd.Process) {
+			_ = p.Kill()
+		}
+		err = p.Wait()
 	}
 	if ctx.Err() != nil {
 		err = ctx.Err()
@@ -60,18 +63,60 @@ func Output(ctx context.Context, cmd *exec.Cmd) (string, error) {
 	return "", err
 }
 
-// Part gives a command, and so what it starts, a session and a process group of its own.
-func Part(cmd *exec.Cmd) {
+// Program is one that was started, with a session and a process group of its own.
+type Program struct {
+	cmd *exec.Cmd
+
+	mu   sync.Mutex
+	over bool // its number may be another's
+}
+
+// Start starts a command. If that has a context, its end is the end of the program's
+// whole group.
+func Start(cmd *exec.Cmd) (*Program, error) {
+	p := &Program{cmd: cmd}
+	part(cmd)
+	if cmd.Cancel != nil {
+		cmd.Cancel = p.Kill
+	}
+	return p, cmd.Start()
+}
+
+// Wait waits for the program's end, which is an error unless it ended well. Somebody has to.
+func (p *Program) Wait() error {
+	if awaitEnd(p.cmd.Process) {
+		p.leave()
+	}
+	defer p.leave()
+	return p.cmd.Wait()
+}
+
+// leave gives the number of the program back.
+func (p *Program) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.over = true
+}
+
+// Kill kills the program's group, which needs the number of a program that nobody has
+// waited for: the number of any other may by now be that of a group which has nothing
+// to do with it.
+func (p *Program) Kill() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over {
+		return os.ErrProcessDone
+	}
+	if err := syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL); err != syscall.ESRCH {
+		return err
+	}
+	return os.ErrProcessDone
+}
+
+// part gives a command, and so what it starts, a session and a process group of its own.
+func part(cmd *exec.Cmd) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	cmd.SysProcAttr.Setsid = true
-}
-
-// End kills the group of a process that has parted.
-func End(process *os.Process) error {
-	if err := syscall.Kill(-process.Pid, syscall.SIGKILL); err != syscall.ESRCH {
-		return err
-	}
-	return os.ErrProcessDone
 }

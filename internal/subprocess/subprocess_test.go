@@ -62,7 +62,7 @@ func TestWhatAProgramStartedEndsWithItsContext(t *testing.T) {
 
 func TestWhatAProgramLeavesBehindIsKilledWithItsOutputOpen(t *testing.T) {
 	_, rest, ended := begun(t, t.Context(), "sleep 1000 & echo started >&3")
-	if err := <-ended; !errors.Is(err, exec.ErrWaitDelay) {
+	if err := <-ended; err != nil {
 		t.Errorf("it ended with %v", err)
 	}
 	if _, err := io.ReadAll(rest); err != nil {
@@ -95,6 +95,48 @@ func TestWhoeverHoldsAProgramsOutputOpenIsNotWaitedFor(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Once a program was waited for, its number may be another's: here it still is the group's
+// of what it left, which stands for that other.
+func TestAProgramThatWasWaitedForIsNotKilledByItsNumber(t *testing.T) {
+	held, told := io.Pipe()
+	cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", "sleep 1000 >&- 2>&- & echo $!")
+	cmd.Stdout = told
+	p, err := subprocess.Start(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var other int
+	if _, err := fmt.Fscan(held, &other); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, _ = io.Copy(io.Discard, held) }()
+	if err := p.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Kill(); !errors.Is(err, os.ErrProcessDone) {
+		t.Errorf("killing it ended with %v", err)
+	}
+	if group, err := syscall.Getpgid(other); err != nil || group != cmd.Process.Pid {
+		t.Errorf("the other is in group %d, %v, want %d", group, err, cmd.Process.Pid)
+	}
+	if state := stateOf(t, other); state == "Z" || state == "X" {
+		t.Errorf("the other was killed: it is in state %s", state)
+	}
+	if err := syscall.Kill(other, syscall.SIGKILL); err != nil {
+		t.Error(err)
+	}
+}
+
+// stateOf is the state of a process, as the kernel calls it.
+func stateOf(t *testing.T, process int) string {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", process))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))[0]
 }
 
 func TestTheBeginningOfWhatAProgramSaysIsItsAnswer(t *testing.T) {
