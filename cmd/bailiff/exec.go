@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -22,7 +23,8 @@ func newExec(configPath *string) *cobra.Command {
 		Short: "Run one request through the running sidecar",
 		Long: `Sends one request to the running sidecar and prints the command's output as it
 comes. One argument after -- is shell text; several are the words of a command.
-Interrupting it (Ctrl-C) stops the command and everything it has started.
+Interrupting it (Ctrl-C) stops the command and everything it has started, and says
+how that ended.
 
 Where a person must approve, it says so on standard error and waits, as long as
 --wait says. The same request again runs once it is approved.
@@ -87,11 +89,17 @@ func execute(cmd *cobra.Command, configPath string, who *claim, by entrance, gla
 	news := printing(cmd.OutOrStdout(), format)
 	news.Approval = promptApproval(cmd.ErrOrStderr())
 	news.Step = func(step string) { fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: %s\n", visible(step)) }
-	answer, err := door.Execute(cmd.Context(), req, news)
+	news.Stop = cmd.Context().Done()
+	answer, err := door.Execute(context.WithoutCancel(cmd.Context()), req, news)
 	if err != nil {
 		return err
 	}
-	return conclude(cmd, format, answer)
+	err = conclude(cmd, format, answer)
+	if cmd.Context().Err() != nil && answer.Status == bailiff.ApprovalRequired {
+		fmt.Fprintln(cmd.ErrOrStderr(), "bailiff: interrupted while it waited for approval; it has not run")
+		return status(bailiff.ExitInterrupted)
+	}
+	return err
 }
 
 // breakGlass runs a request by the operators' socket.

@@ -214,3 +214,22 @@ func TestAnAddressIsAUnixSocketOrAPort(t *testing.T) {
 		}
 	}
 }
+
+func TestWhoeverStopsARequestHearsHowItEnded(t *testing.T) {
+	started := make(chan struct{})
+	s := sidecar{func(ctx context.Context, _ bailiff.Request, news func(bailiff.Progress)) bailiff.Answer {
+		news(bailiff.Progress{Output: []byte("a")})
+		started <- struct{}{}
+		<-ctx.Done()
+		return bailiff.Answer{Status: bailiff.ApprovalRequired, ExitCode: bailiff.ExitPending, Message: "It waits."}
+	}}
+	c := clientOf(t, agentDoor(t, s, gateway.DoorConfig{}))
+	for range 3 { // by a client that is used again
+		stop := make(chan struct{})
+		go func() { <-started; close(stop) }()
+		answer, err := c.Execute(t.Context(), request, News{Stop: stop})
+		if err != nil || answer.Status != bailiff.ApprovalRequired || answer.Message != "It waits." {
+			t.Errorf("it ended as %+v, %v", answer, err)
+		}
+	}
+}

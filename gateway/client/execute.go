@@ -24,6 +24,9 @@ type News struct {
 	// ToolCall is told what a script calls; [Client.AnswerTool] answers it, and
 	// nothing else is told before the function has returned.
 	ToolCall func(gateway.ToolCall)
+	// Stop, once it is closed, has the sidecar stop the request. Unlike the end of the
+	// context that leaves a moment to hear how it ended.
+	Stop <-chan struct{}
 }
 
 // ErrUncertain means that a request may have run.
@@ -35,6 +38,8 @@ func (c *Client) Execute(ctx context.Context, req bailiff.Request, news News) (g
 	if err != nil {
 		return gateway.Answer{}, fmt.Errorf("asking the sidecar: %w", err)
 	}
+	ctx, released := stoppable(ctx, news.Stop)
+	defer released()
 	s, err := c.listen(ctx, http.MethodPost, "/v1/execute", body)
 	if err != nil {
 		return gateway.Answer{}, uncertain(err)
