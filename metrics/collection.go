@@ -9,46 +9,11 @@ import (
 
 // collection are the collectors by the names that dashboards rely on.
 type collection struct {
-	decisions        *prometheus.CounterVec
-	denials          *prometheus.CounterVec
-	decisionDuration prometheus.Observer
-	lastDecision     *prometheus.GaugeVec
-
-	executions        *prometheus.CounterVec
-	executionDuration *prometheus.HistogramVec
-
-	approvals        *prometheus.CounterVec
-	approvalsPending *prometheus.GaugeVec
-	approvalsOldest  prometheus.Gauge
-	approvalWait     prometheus.Observer
-	grantsActive     prometheus.Gauge
-
-	envForwarded, envWithheld *prometheus.CounterVec
-
-	backendReady         *prometheus.GaugeVec
-	sandboxes            *prometheus.GaugeVec
-	sandboxStarts        *prometheus.CounterVec
-	sandboxStartDuration *prometheus.HistogramVec
-	sandboxesReaped      *prometheus.CounterVec
-	sweepFailures        *prometheus.CounterVec
-
-	policyReloads     *prometheus.CounterVec
-	policyLastSuccess prometheus.Gauge
-	policyStale       prometheus.Gauge
-	bundleConfirmed   prometheus.Gauge
-	policyRevision    *prometheus.GaugeVec
-
-	auditEvents, auditErrors, auditRetired prometheus.Counter
-	exported, exportRefused, exportErrors  prometheus.Counter
-
-	auditFailing, auditBytes, auditHeld, exportLag prometheus.Gauge
-
-	limited     *prometheus.CounterVec
-	glassBroken prometheus.Counter
-
-	shadowDecisions *prometheus.CounterVec
-	shadowDropped   prometheus.Counter
-
+	requested
+	questions
+	places
+	law
+	trail
 	buildInfo *prometheus.GaugeVec
 }
 
@@ -62,45 +27,133 @@ var (
 func newCollection(registerer prometheus.Registerer) *collection {
 	r := registration{promauto.With(registerer)}
 	return &collection{
-		decisions:            r.counters("decisions_total", "Decisions of the policies.", "tool", "platform", "outcome", "backend"),
-		denials:              r.counters("denials_total", "Rules that denied a request.", "tool", "platform", "rule"),
-		decisionDuration:     r.histograms("decision_duration_seconds", "Time from a request to its decision.", decisionBuckets).WithLabelValues(),
-		lastDecision:         r.gauges("listener_last_decision_timestamp_seconds", "When a listener last brought a request.", "listener"),
-		executions:           r.counters("executions_total", "Ends of allowed requests.", "tool", "backend", "status"),
-		executionDuration:    r.histograms("execution_duration_seconds", "Time that allowed requests took to run.", executionBuckets, "tool", "backend"),
-		approvals:            r.counters("approvals_total", "Approvals that are no longer pending, and questions that were refused.", "platform", "resolution", "scope"),
-		approvalsPending:     r.gauges("approvals_pending", "Approvals that wait for a human.", "platform"),
-		approvalsOldest:      r.gauges("approvals_oldest_pending_seconds", "How long the question waits that waits longest; 0 if none does.").WithLabelValues(),
-		approvalWait:         r.histograms("approval_wait_seconds", "Time from a question to humans to its end.", waitBuckets).WithLabelValues(),
-		grantsActive:         r.gauges("grants_active", "Grants that may let requests run.").WithLabelValues(),
-		envForwarded:         r.counters("env_forwarded_total", "Variables that requests got in their sandboxes.", "name"),
-		envWithheld:          r.counters("env_withheld_total", "Variables that were asked for and kept out.", "name", "rule"),
+		requested: newRequested(r),
+		questions: newQuestions(r),
+		places:    newPlaces(r),
+		law:       newLaw(r),
+		trail:     newTrail(r),
+		buildInfo: r.gauges("build_info", "The version of bailiff and of Go.", "version", "goversion"),
+	}
+}
+
+// requested are of what came of requests.
+type requested struct {
+	decisions         *prometheus.CounterVec
+	denials           *prometheus.CounterVec
+	decisionDuration  prometheus.Observer
+	lastDecision      *prometheus.GaugeVec
+	executions        *prometheus.CounterVec
+	executionDuration *prometheus.HistogramVec
+	envForwarded      *prometheus.CounterVec
+	envWithheld       *prometheus.CounterVec
+	limited           *prometheus.CounterVec
+	glassBroken       prometheus.Counter
+}
+
+func newRequested(r registration) requested {
+	return requested{
+		decisions:         r.counters("decisions_total", "Decisions of the policies.", "tool", "platform", "outcome", "backend"),
+		denials:           r.counters("denials_total", "Rules that denied a request.", "tool", "platform", "rule"),
+		decisionDuration:  r.histograms("decision_duration_seconds", "Time from a request to its decision.", decisionBuckets).WithLabelValues(),
+		lastDecision:      r.gauges("listener_last_decision_timestamp_seconds", "When a listener last brought a request.", "listener"),
+		executions:        r.counters("executions_total", "Ends of allowed requests.", "tool", "backend", "status"),
+		executionDuration: r.histograms("execution_duration_seconds", "Time that allowed requests took to run.", executionBuckets, "tool", "backend"),
+		envForwarded:      r.counters("env_forwarded_total", "Variables that requests got in their sandboxes.", "name"),
+		envWithheld:       r.counters("env_withheld_total", "Variables that were asked for and kept out.", "name", "rule"),
+		limited:           r.counters("requests_limited_total", "Requests kept out by a limit on how many may come.", "by"),
+		glassBroken:       r.counters("break_glass_total", "Requests that ran on an operator's word against the policies.").WithLabelValues(),
+	}
+}
+
+// questions are of questions to humans and what they left.
+type questions struct {
+	approvals        *prometheus.CounterVec
+	approvalsPending *prometheus.GaugeVec
+	approvalsOldest  prometheus.Gauge
+	approvalWait     prometheus.Observer
+	grantsActive     prometheus.Gauge
+}
+
+func newQuestions(r registration) questions {
+	return questions{
+		approvals:        r.counters("approvals_total", "Approvals that are no longer pending, and questions that were refused.", "platform", "resolution", "scope"),
+		approvalsPending: r.gauges("approvals_pending", "Approvals that wait for a human.", "platform"),
+		approvalsOldest:  r.gauges("approvals_oldest_pending_seconds", "How long the question waits that waits longest; 0 if none does.").WithLabelValues(),
+		approvalWait:     r.histograms("approval_wait_seconds", "Time from a question to humans to its end.", waitBuckets).WithLabelValues(),
+		grantsActive:     r.gauges("grants_active", "Grants that may let requests run.").WithLabelValues(),
+	}
+}
+
+// places are of backends and their sandboxes.
+type places struct {
+	backendReady         *prometheus.GaugeVec
+	sandboxes            *prometheus.GaugeVec
+	sandboxStarts        *prometheus.CounterVec
+	sandboxStartDuration *prometheus.HistogramVec
+	sandboxesReaped      *prometheus.CounterVec
+	sweepFailures        *prometheus.CounterVec
+}
+
+func newPlaces(r registration) places {
+	return places{
 		backendReady:         r.gauges("backend_ready", "Whether a backend could make a sandbox when it was last asked.", "backend"),
 		sandboxes:            r.gauges("sandboxes", "Sandboxes that exist.", "backend"),
 		sandboxStarts:        r.counters("sandbox_starts_total", "Attempts to make a sandbox.", "backend", "result"),
 		sandboxStartDuration: r.histograms("sandbox_start_duration_seconds", "Time that making a sandbox took.", startBuckets, "backend"),
 		sandboxesReaped:      r.counters("sandboxes_reaped_total", "Sandboxes removed.", "backend", "reason"),
 		sweepFailures:        r.counters("sandbox_sweep_failures_total", "Attempts to remove what was left behind that failed.", "backend"),
-		policyReloads:        r.counters("policy_reloads_total", "Attempts to put policies into force.", "result"),
-		policyLastSuccess:    r.gauges("policy_last_reload_success_timestamp_seconds", "When policies were last put into force.").WithLabelValues(),
-		bundleConfirmed:      r.gauges("policy_bundle_last_success_timestamp_seconds", "When the bundle server last vouched for the policies in force; 0 where they are files.").WithLabelValues(),
-		policyStale:          r.gauges("policy_stale", "Whether the policies in force may be others than the configuration's.").WithLabelValues(),
-		policyRevision:       r.gauges("policy_info", "The revision of the policies in force.", "revision"),
-		auditEvents:          r.counters("audit_events_total", "Events written to the decision log.").WithLabelValues(),
-		auditErrors:          r.counters("audit_errors_total", "Events that could not be written to the decision log.").WithLabelValues(),
-		auditFailing:         r.gauges("audit_failing", "Whether the last event could not be written to the decision log.").WithLabelValues(),
-		auditBytes:           r.gauges("audit_bytes", "Size of the decision log, as of its last new file or the last hour.").WithLabelValues(),
-		auditHeld:            r.gauges("audit_held_files", "Files of the decision log that are past their retention and could not be removed.").WithLabelValues(),
-		auditRetired:         r.counters("audit_retired_files_total", "Files of the decision log that retention removed.").WithLabelValues(),
-		exported:             r.counters("audit_exported_total", "Events of the decision log that its receiver took.").WithLabelValues(),
-		exportRefused:        r.counters("audit_export_refused_total", "Events of the decision log that its receiver refuses, and that were passed over.").WithLabelValues(),
-		exportErrors:         r.counters("audit_export_errors_total", "Attempts to send the decision log that failed.").WithLabelValues(),
-		exportLag:            r.gauges("audit_export_lag_seconds", "How old the oldest event is that the receiver of the decision log has not; 0 if it has all.").WithLabelValues(),
-		limited:              r.counters("requests_limited_total", "Requests kept out by a limit on how many may come.", "by"),
-		glassBroken:          r.counters("break_glass_total", "Requests that ran on an operator's word against the policies.").WithLabelValues(),
-		shadowDecisions:      r.counters("shadow_decisions_total", "Decisions that the shadow policies judged too: their outcome, the live one, and where the difference leads.", "tool", "platform", "outcome", "live", "difference"),
-		shadowDropped:        r.counters("shadow_dropped_total", "Decisions that the shadow policies were to judge and did not.").WithLabelValues(),
-		buildInfo:            r.gauges("build_info", "The version of bailiff and of Go.", "version", "goversion"),
+	}
+}
+
+// law is of the policies, in force and in the shadow.
+type law struct {
+	policyReloads     *prometheus.CounterVec
+	policyLastSuccess prometheus.Gauge
+	bundleConfirmed   prometheus.Gauge
+	policyStale       prometheus.Gauge
+	policyRevision    *prometheus.GaugeVec
+	shadowDecisions   *prometheus.CounterVec
+	shadowDropped     prometheus.Counter
+}
+
+func newLaw(r registration) law {
+	return law{
+		policyReloads:     r.counters("policy_reloads_total", "Attempts to put policies into force.", "result"),
+		policyLastSuccess: r.gauges("policy_last_reload_success_timestamp_seconds", "When policies were last put into force.").WithLabelValues(),
+		bundleConfirmed:   r.gauges("policy_bundle_last_success_timestamp_seconds", "When the bundle server last vouched for the policies in force; 0 where they are files.").WithLabelValues(),
+		policyStale:       r.gauges("policy_stale", "Whether the policies in force may be others than the configuration's.").WithLabelValues(),
+		policyRevision:    r.gauges("policy_info", "The revision of the policies in force.", "revision"),
+		shadowDecisions:   r.counters("shadow_decisions_total", "Decisions that the shadow policies judged too: their outcome, the live one, and where the difference leads.", "tool", "platform", "outcome", "live", "difference"),
+		shadowDropped:     r.counters("shadow_dropped_total", "Decisions that the shadow policies were to judge and did not.").WithLabelValues(),
+	}
+}
+
+// trail is of the decision log and its export.
+type trail struct {
+	auditEvents   prometheus.Counter
+	auditErrors   prometheus.Counter
+	auditFailing  prometheus.Gauge
+	auditBytes    prometheus.Gauge
+	auditHeld     prometheus.Gauge
+	auditRetired  prometheus.Counter
+	exported      prometheus.Counter
+	exportRefused prometheus.Counter
+	exportErrors  prometheus.Counter
+	exportLag     prometheus.Gauge
+}
+
+func newTrail(r registration) trail {
+	return trail{
+		auditEvents:   r.counters("audit_events_total", "Events written to the decision log.").WithLabelValues(),
+		auditErrors:   r.counters("audit_errors_total", "Events that could not be written to the decision log.").WithLabelValues(),
+		auditFailing:  r.gauges("audit_failing", "Whether the last event could not be written to the decision log.").WithLabelValues(),
+		auditBytes:    r.gauges("audit_bytes", "Size of the decision log, as of its last new file or the last hour.").WithLabelValues(),
+		auditHeld:     r.gauges("audit_held_files", "Files of the decision log that are past their retention and could not be removed.").WithLabelValues(),
+		auditRetired:  r.counters("audit_retired_files_total", "Files of the decision log that retention removed.").WithLabelValues(),
+		exported:      r.counters("audit_exported_total", "Events of the decision log that its receiver took.").WithLabelValues(),
+		exportRefused: r.counters("audit_export_refused_total", "Events of the decision log that its receiver refuses, and that were passed over.").WithLabelValues(),
+		exportErrors:  r.counters("audit_export_errors_total", "Attempts to send the decision log that failed.").WithLabelValues(),
+		exportLag:     r.gauges("audit_export_lag_seconds", "How old the oldest event is that the receiver of the decision log has not; 0 if it has all.").WithLabelValues(),
 	}
 }
 

@@ -106,11 +106,6 @@ func (c *core) load(ctx context.Context) (err error) {
 	return c.openBook()
 }
 
-// mask asks the policies, which are there before any request has an event.
-func (c *core) mask(ctx context.Context, event []byte) (mask any, defined bool, err error) {
-	return c.policies.Mask(ctx, event)
-}
-
 // close stops what runs, first with patience, and leaves nothing open.
 func (c *core) close(patience context.Context) error {
 	c.enforcer.Close(patience)
@@ -197,23 +192,6 @@ func openVariables(cfg *config.Config) (*env.Sources, error) {
 		}
 	}
 	return env.Open(sources, home)
-}
-
-func unfinished(log *audit.Log) []enforcer.Unfinished {
-	var list []enforcer.Unfinished
-	for _, u := range log.Unfinished(time.Time{}) {
-		list = append(list, enforcer.Unfinished(u))
-	}
-	return list
-}
-
-// bounds are those of the decision log, in its own terms.
-func bounds(d config.DecisionLog) audit.Bounds {
-	const day = 24 * time.Hour
-	return audit.Bounds{
-		SegmentBytes: int64(d.Rotate.Megabytes) << 20, SegmentAge: time.Duration(d.Rotate.Hours) * time.Hour,
-		KeepFor: time.Duration(d.Retain.Days) * day, KeepBytes: int64(d.Retain.Megabytes) << 20,
-	}
 }
 
 // owner names this sidecar among others that use the same engine.

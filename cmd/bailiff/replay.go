@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -16,8 +17,8 @@ import (
 )
 
 func newReplay(configPath *string) *cobra.Command {
-	var policies, against []string
-	var failOn, format string
+	var r rerun
+	var format string
 	cmd := &cobra.Command{
 		Use:   "replay --policies PATH… [LOG…]",
 		Short: "Judge past decisions by other policies and say what would differ",
@@ -33,36 +34,22 @@ not be judged.`,
 		Example: `  bailiff replay --policies my-policies
   bailiff replay --policies new --against old --fail-on looser decisions.jsonl`,
 		RunE: func(cmd *cobra.Command, logs []string) error {
-			fails, known := failures[failOn]
-			switch {
-			case !known:
-				return fmt.Errorf("--fail-on is %q, want any, looser or none", failOn)
-			case len(policies) == 0:
-				return fmt.Errorf("--policies is missing: name the policies to judge by")
-			}
-			cfg, err := loadConfig(*configPath)
-			if err != nil {
-				return err
-			}
-			if len(logs) == 0 {
-				logs = []string{cfg.StateDir}
-			}
-			report, err := rerun(cmd.Context(), cfg, policies, against, logs)
+			report, err := r.run(cmd.Context(), *configPath, logs)
 			if err != nil {
 				return err
 			}
 			if err := show(cmd, format, report, func(w io.Writer) { printReplay(w, report) }); err != nil {
 				return err
 			}
-			if fails(report) {
+			if failures[r.failOn](report) {
 				return status(2)
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringArrayVar(&policies, "policies", nil, "judge by these: a folder, file or bundle, by `PATH`; may be repeated")
-	cmd.Flags().StringArrayVar(&against, "against", nil, "compare with these, by `PATH`, not with what was logged; may be repeated")
-	cmd.Flags().StringVar(&failOn, "fail-on", "any", "any, looser or none")
+	cmd.Flags().StringArrayVar(&r.policies, "policies", nil, "judge by these: a folder, file or bundle, by `PATH`; may be repeated")
+	cmd.Flags().StringArrayVar(&r.against, "against", nil, "compare with these, by `PATH`, not with what was logged; may be repeated")
+	cmd.Flags().StringVar(&r.failOn, "fail-on", "any", "any, looser or none")
 	outputFlag(cmd, &format)
 	return cmd
 }
@@ -82,22 +69,43 @@ const (
 	replayGC = 400
 )
 
-// rerun judges the logs by policies on trial, with the floor under them.
-func rerun(ctx context.Context, cfg *config.Config, policies, against, logs []string) (replay.Report, error) {
-	debug.SetGCPercent(replayGC)
-	tried, err := pdp.Try(ctx, policies, replayLimit)
+// rerun is a replay as its flags order it.
+type rerun struct {
+	policies, against []string
+	failOn            string
+}
+
+// run judges the logs, or else the configuration's, by policies on trial, with the
+// floor under them.
+func (r rerun) run(ctx context.Context, configPath string, logs []string) (replay.Report, error) {
+	switch {
+	case failures[r.failOn] == nil:
+		return replay.Report{}, fmt.Errorf("--fail-on is %q, want any, looser or none", r.failOn)
+	case len(r.policies) == 0:
+		return replay.Report{}, errors.New("--policies is missing: name the policies to judge by")
+	}
+	cfg, err := loadConfig(configPath)
 	if err != nil {
 		return replay.Report{}, err
 	}
-	trial := replay.Trial{Policies: tried, Floor: floorOf(cfg)}
-	if len(against) > 0 {
-		old, err := pdp.Try(ctx, against, replayLimit)
-		if err != nil {
-			return replay.Report{}, err
-		}
-		trial.Against = old
+	if len(logs) == 0 {
+		logs = []string{cfg.StateDir}
+	}
+	trial, err := r.trial(ctx, cfg)
+	if err != nil {
+		return replay.Report{}, err
 	}
 	return trial.Run(ctx, logs)
+}
+
+func (r rerun) trial(ctx context.Context, cfg *config.Config) (t replay.Trial, err error) {
+	debug.SetGCPercent(replayGC)
+	t.Floor = floorOf(cfg)
+	if t.Policies, err = pdp.Try(ctx, r.policies, replayLimit); err != nil || len(r.against) == 0 {
+		return t, err
+	}
+	t.Against, err = pdp.Try(ctx, r.against, replayLimit)
+	return t, err
 }
 
 func printReplay(w io.Writer, r replay.Report) {

@@ -23,17 +23,9 @@ Exit status: 0 if there are tests and all pass (and cover the threshold), 2 if
 not, 1 if they could not be run.`,
 		Example: `  bailiff test my-policies --threshold 80
   bailiff test policies my-policies --junit report.xml`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			tests.Paths = args
-			if len(args) == 0 {
-				cfg, err := loadConfig(*configPath)
-				if err != nil {
-					return err
-				}
-				if b := cfg.Policies.Bundle; b != nil {
-					return fmt.Errorf("the policies are a bundle at %s, whose tests run before it is in force; name the folder that it is built of", b.URL)
-				}
-				tests.Paths = cfg.Policies.Paths
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if tests.Paths, err = tested(*configPath, args); err != nil {
+				return err
 			}
 			report, err := pdp.Test(cmd.Context(), tests)
 			if err != nil {
@@ -56,6 +48,22 @@ not, 1 if they could not be run.`,
 	cmd.Flags().StringVar(&junit, "junit", "", "write the results to `FILE` as JUnit's XML")
 	outputFlag(cmd, &format)
 	return cmd
+}
+
+// tested are the paths whose tests are run: those that are named, or the
+// configuration's.
+func tested(configPath string, named []string) ([]string, error) {
+	if len(named) > 0 {
+		return named, nil
+	}
+	cfg, err := loadConfig(configPath)
+	if err != nil {
+		return nil, err
+	}
+	if b := cfg.Policies.Bundle; b != nil {
+		return nil, fmt.Errorf("the policies are a bundle at %s, whose tests run before it is in force; name the folder that it is built of", b.URL)
+	}
+	return cfg.Policies.Paths, nil
 }
 
 // printReport names what failed, what it printed, and the sums.
