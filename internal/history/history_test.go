@@ -163,12 +163,3 @@ func TestAWordThatCannotBeReadIsAFault(t *testing.T) {
 		}
 	}
 }
-
-func TestADiskThatIsFullIsTold(t *testing.T) {
-	dir := t.TempDir()
-	h := open(t, dir)
-	must(t, os.RemoveAll(dir))
-	if h.Keep(revision(1), files(1)) == nil || h.RollBack(bailiff.Rollback{Revision: "abc"}) == nil {
-		t.Error("what was not written is not told")
-	}
-}
