@@ -13,7 +13,6 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/trial"
 )
 
@@ -35,15 +34,11 @@ var sections = []string{
   {name: rest}]}`,
 }
 
-const houseRules = `
-require_approval contains {"rule": "house.asks", "message": "It is asked about.", "match": "asked"} if contains(input.args.command, "asked-about")
-`
-
 func newLoad(t *testing.T) *load {
 	t.Helper()
 	t.Setenv("TZ", "UTC")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "nobody's")
-	folder := trial.HouseFolder(t, houseRules)
+	folder := trial.HouseFolder(t, trial.AskedAbout)
 	return &load{Sidecar: trial.Serve(t, append(slices.Clone(sections), shadowed(folder))...), policies: folder}
 }
 
@@ -88,10 +83,7 @@ func (l *load) ask(t *testing.T, platform, user, command string, want bailiff.St
 	t.Helper()
 	req := request(platform, user, command)
 	req.Session.ID = l.session(platform, user)
-	answer, err := l.Client(t).Execute(t.Context(), req, client.News{})
-	if err != nil || answer.Status != want {
-		t.Fatalf("%s of %s ended as %q (%s), %v; want %q", command, user, answer.Status, answer.Message, err, want)
-	}
+	l.Ask(t, req, want)
 }
 
 // answered has one question approved for a session, and one denied while its user asks
@@ -110,30 +102,18 @@ func (l *load) answered(t *testing.T) {
 		},
 	} {
 		ended := make(chan gateway.Answer, 1)
+		req := request("discord", user, "echo asked-about")
+		req.Session.ID = l.session("discord", user)
+		agent := l.Client(t)
 		go func() {
-			req := request("discord", user, "echo asked-about")
-			req.Session.ID = l.session("discord", user)
-			answer, _ := l.Client(t).Execute(t.Context(), req, client.News{})
+			answer, _ := agent.Execute(t.Context(), req, client.News{})
 			ended <- answer
 		}()
-		must(t, answer(t.Context(), l.Operators(t), l.pending(t)))
+		must(t, answer(t.Context(), l.Operators(t), l.Pending(t)))
 		if got, want := (<-ended).Status, map[string]bailiff.Status{"yes": bailiff.Completed, "no": bailiff.Refused}[user]; got != want {
 			t.Fatalf("after a %s it ended as %q", user, got)
 		}
 	}
-}
-
-// pending is the one question that waits, once it does.
-func (l *load) pending(t *testing.T) (id string) {
-	t.Helper()
-	backendtest.Await(t, "something is asked", func() bool {
-		open, err := l.Operators(t).Approvals(t.Context(), approval.Query{State: bailiff.ApprovalPending})
-		if err == nil && len(open.Approvals) > 0 {
-			id = open.Approvals[0].ID
-		}
-		return id != ""
-	})
-	return id
 }
 
 // hurried brings more requests than a session may.
@@ -155,7 +135,7 @@ func (l *load) reload(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		ok   bool
-	}{{"package bailiff\n\nnonsense", false}, {fmt.Sprintf("package bailiff\n\n%s\n# round %d\n", houseRules, l.rounds), true}} {
+	}{{"package bailiff\n\nnonsense", false}, {fmt.Sprintf("package bailiff\n\n%s\n# round %d\n", trial.AskedAbout, l.rounds), true}} {
 		must(t, os.WriteFile(rules, []byte(c.text), 0o600))
 		backendtest.Await(t, "the policies are read", func() bool {
 			status, err := l.Operators(t).Status(t.Context())

@@ -10,9 +10,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/trial"
 )
 
@@ -22,15 +20,11 @@ type patrol struct {
 	policies string // the folder that is in force
 }
 
-const houseRules = `
-require_approval contains {"rule": "house.asks", "message": "It is asked about.", "match": "asked"} if contains(input.args.command, "asked-about")
-`
-
 // newPatrol starts one whose Docker engine is not there, and one of whose people is
 // never eligible.
 func newPatrol(t *testing.T) *patrol {
 	t.Helper()
-	folder := trial.HouseFolder(t, houseRules)
+	folder := trial.HouseFolder(t, trial.AskedAbout)
 	return &patrol{trial.Serve(t, trial.Policies(folder),
 		`metrics: {listen: <metrics>}`,
 		`operator: {listen: "<operator>", allow_same_user: true, break_glass: true}`,
@@ -60,7 +54,8 @@ type cause struct {
 
 // causes are in an order in which none hides a later one.
 var causes = []cause{
-	{"BailiffBackendNotReady", false, func(*patrol, *testing.T) {}},
+	{"BailiffBackendNotReady", false, func(*patrol, *testing.T) {}}, // the Docker engine
+	{"BailiffHooksSilent", true, (*patrol).rest},
 	{"BailiffUnavailable", true, (*patrol).sendToDocker},
 	{"BailiffSandboxLeak", true, (*patrol).sweep},
 	{"BailiffDenialBurst", true, (*patrol).insist},
@@ -68,7 +63,6 @@ var causes = []cause{
 	{"BailiffApprovalWaits", true, (*patrol).askSlowly},
 	{"BailiffGlassBroken", true, (*patrol).breakGlass},
 	{"BailiffPolicyStale", true, (*patrol).misspell},
-	{"BailiffHooksSilent", false, func(*patrol, *testing.T) {}}, // for longer than a second
 	{"BailiffDecisionLogFailing", true, (*patrol).disturbLog},
 	{"BailiffDown", true, func(p *patrol, _ *testing.T) { p.Kill() }},
 }
@@ -79,7 +73,12 @@ func TestEachAlertFiresWhenItHappensToARealSidecar(t *testing.T) {
 	fires := func(alert string) bool {
 		firing, err := prometheus.Firing()
 		must(t, err)
-		return slices.ContainsFunc(firing, func(labels map[string]string) bool { return labels["alertname"] == alert })
+		return slices.ContainsFunc(firing, func(labels map[string]string) bool {
+			if labels["alertname"] == "BailiffBackendNotReady" && labels["backend"] != "docker" {
+				t.Errorf("%v fires of a backend that is ready", labels)
+			}
+			return labels["alertname"] == alert
+		})
 	}
 	var tried []string
 	for _, c := range causes {
@@ -97,16 +96,19 @@ func TestEachAlertFiresWhenItHappensToARealSidecar(t *testing.T) {
 	}
 }
 
-func (p *patrol) ask(t *testing.T, user, command, backend string) (gateway.Answer, error) {
-	return p.Client(t).Execute(t.Context(), bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: command}, Backend: backend,
-		Session: bailiff.Session{ID: user, Platform: "telegram", UserID: user, ChatType: "dm"}, WaitSeconds: 60}, client.News{})
+func request(user, command, backend string) bailiff.Request {
+	return bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: command}, Backend: backend,
+		Session: bailiff.Session{ID: user, Platform: "telegram", UserID: user, ChatType: "dm"}, WaitSeconds: 60}
 }
 
 func (p *patrol) end(t *testing.T, user, command, backend string, want bailiff.Status) {
 	t.Helper()
-	if answer, err := p.ask(t, user, command, backend); err != nil || answer.Status != want {
-		t.Fatalf("%s ended as %q (%s), %v; want %q", command, answer.Status, answer.Message, err, want)
-	}
+	p.Ask(t, request(user, command, backend), want)
+}
+
+// rest asks for one thing, and then for nothing: longer than a second is too long here.
+func (p *patrol) rest(t *testing.T) {
+	p.end(t, "42", "echo hello", "bubblewrap", bailiff.Completed)
 }
 
 func (p *patrol) sendToDocker(t *testing.T) {
@@ -133,11 +135,11 @@ func (p *patrol) askNobody(t *testing.T) {
 
 // askSlowly leaves a question open.
 func (p *patrol) askSlowly(t *testing.T) {
-	go func() { _, _ = p.ask(t, "slow", "echo asked-about", "bubblewrap") }()
-	backendtest.Await(t, "it is asked", func() bool {
-		open, err := p.Operators(t).Approvals(t.Context(), approval.Query{State: bailiff.ApprovalPending})
-		return err == nil && len(open.Approvals) > 0
-	})
+	agent := p.Client(t)
+	go func() {
+		_, _ = agent.Execute(t.Context(), request("slow", "echo asked-about", "bubblewrap"), client.News{})
+	}()
+	p.Pending(t)
 }
 
 func (p *patrol) breakGlass(t *testing.T) {

@@ -15,9 +15,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway/client"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/policies"
 )
 
@@ -176,20 +174,6 @@ func HouseFolder(tb testing.TB, rego string, instead ...string) string {
 		tb.Fatal(err)
 	}
 	return folder
-}
-
-// ApproveNext says yes, once, to the question that comes next.
-func (s *Sidecar) ApproveNext(tb testing.TB) {
-	tb.Helper()
-	operators := s.Operators(tb)
-	go backendtest.Await(tb, "something is asked", func() bool {
-		open, err := operators.Approvals(tb.Context(), approval.Query{State: bailiff.ApprovalPending})
-		if err != nil || len(open.Approvals) == 0 {
-			return tb.Context().Err() != nil
-		}
-		_, err = operators.Approve(tb.Context(), open.Approvals[0].ID, bailiff.ScopeOnce)
-		return err == nil
-	})
 }
 
 // OpenDir is a folder with a short path that others can pass through, as sockets
