@@ -45,6 +45,8 @@ type Reason struct {
 	Message string `json:"message"`
 	// Match is the part of the request that the rule found, if it names one.
 	Match string `json:"match,omitempty"`
+	// Instead is one sentence: what would be allowed in its place, if the rule says so.
+	Instead string `json:"instead,omitempty"`
 	// Hidden keeps the reason from whoever sent the request; people and the
 	// decision log see it.
 	Hidden bool `json:"hidden,omitempty"`

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -64,7 +63,7 @@ func refuse(req bailiff.Request, d bailiff.Decision) (a answer, refused bool) {
 	switch {
 	case d.Outcome == bailiff.Deny:
 		return answer{Answer: bailiff.Answer{Status: bailiff.Refused, ExitCode: bailiff.ExitRefused,
-			Message: "Denied: " + sentences(d.Told().Denials)}}, true
+			Message: "Denied: " + bailiff.Sentences(d.Told().Denials)}}, true
 	case d.Backend.Network == "egress" && req.Tool != bailiff.Process:
 		return unsupported("the policies order network \"egress\", which this version cannot enforce; use \"none\" or \"full\""), true
 	}
@@ -74,15 +73,6 @@ func refuse(req bailiff.Request, d bailiff.Decision) (a answer, refused bool) {
 func unsupported(message string) answer {
 	return answer{Answer: bailiff.Answer{Status: bailiff.Failed, Code: bailiff.CodeUnsupported,
 		Message: bailiff.Sentence(message), ExitCode: bailiff.ExitFailed}}
-}
-
-// sentences joins the messages of reasons, each with its rule.
-func sentences(reasons []bailiff.Reason) string {
-	parts := make([]string, len(reasons))
-	for i, r := range reasons {
-		parts[i] = r.Message + " (" + r.Rule + ")"
-	}
-	return strings.Join(parts, " ")
 }
 
 func sorted(names []string) []string { slices.Sort(names); return names }

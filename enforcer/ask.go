@@ -135,13 +135,13 @@ func (e *Enforcer) void(ctx context.Context, m *matter, approved bailiff.Claim) 
 	case bailiff.Deny:
 		reason = "the policies deny it now"
 	case bailiff.Allow:
-		reason = "the policies no longer ask about it; send it again"
+		reason = "the policies no longer ask about it"
 	case bailiff.Ask:
 		if reason == "" { // an identical request was faster
-			m.Decision = deny(m.Decision, bailiff.RuleVoid, "The approval was used by an identical request, or taken back; send this one again to ask anew.")
+			m.Decision = deny(m.Decision, bailiff.RuleVoid, "The approval was used by an identical request, or taken back.")
 			return
 		}
-		reason += " changed since it was asked for; send it again to ask anew"
+		reason += " changed since it was asked for"
 	}
 	message := "The approval is void: " + reason + "."
 	if err := e.Approvals.Void(ctx, m.approval.ID, message); err != nil {
@@ -149,13 +149,17 @@ func (e *Enforcer) void(ctx context.Context, m *matter, approved bailiff.Claim) 
 		return
 	}
 	m.approval.State, m.approval.Message = bailiff.ApprovalVoid, message
+	forGood := m.Decision.Outcome == bailiff.Deny
 	m.Decision = deny(m.Decision, bailiff.RuleVoid, message)
+	if forGood { // what denies it says what would be allowed
+		m.Decision.Denials[len(m.Decision.Denials)-1].Instead = ""
+	}
 }
 
 // unapproved is the answer to a request that humans have not let run.
 func unapproved(d bailiff.Decision, asked bailiff.Approval) answer {
 	a := answer{Answer: bailiff.Answer{Approval: &asked, Status: bailiff.Refused, ExitCode: bailiff.ExitRefused}}
-	said := []string{sentences(d.Told().Approval.Reasons)}
+	said := []string{bailiff.Sentences(d.Told().Approval.Reasons)}
 	if asked.Message != "" {
 		said = append(said, bailiff.Sentence(asked.Message))
 	}

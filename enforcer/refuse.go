@@ -8,9 +8,9 @@ import (
 
 // Refuse denies what a caller sent and was no request that could be judged. The
 // decision log is told, but not waited for.
-func (e *Enforcer) Refuse(caller, rule, message string) bailiff.Decided {
+func (e *Enforcer) Refuse(caller string, because bailiff.Reason) bailiff.Decided {
 	req := bailiff.Request{Caller: caller}
-	d := bailiff.Denied(rule, message)
+	d := bailiff.Decision{Outcome: bailiff.Deny, Denials: []bailiff.Reason{because}}
 	e.Observer.Decided(req, d, 0)
 	event := decided(req, bailiff.Judgement{Decision: d}, time.Now())
 	e.Recorder.Note(event)

@@ -18,7 +18,7 @@ type Enforcer interface {
 	Execute(ctx context.Context, req bailiff.Request, news func(bailiff.Progress)) bailiff.Answer
 	Decide(ctx context.Context, req bailiff.Request) bailiff.Decided
 	// Refuse records a denial of what is no request that could be judged.
-	Refuse(caller, rule, message string) bailiff.Decided
+	Refuse(caller string, because bailiff.Reason) bailiff.Decided
 	EndSession(ctx context.Context, caller, session string) (bailiff.Ended, error)
 }
 

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -21,7 +22,10 @@ const (
 )
 
 // ruleElsewhere is the rule of a denial of what might run, but not where its tool does.
-const ruleElsewhere = "backend.elsewhere"
+const (
+	ruleElsewhere      = "backend.elsewhere"
+	insteadOfElsewhere = "Have the tool hand it to bailiff."
+)
 
 // verdict is a decision as agents' tool kits know it.
 type verdict struct {
@@ -38,19 +42,37 @@ func worded(d bailiff.Decision) verdict {
 		return verdict{Decision: "allow"}
 	case bailiff.Ask:
 		if d.Approval != nil {
-			return verdict{"requires-approval", messages(d.Approval.Reasons)}
+			return verdict{"requires-approval", sentences(d.Approval.Reasons)}
 		}
 		return verdict{Decision: "requires-approval"}
 	}
-	return verdict{"deny", messages(d.Denials)}
+	return verdict{"deny", sentences(d.Denials)}
 }
 
-func messages(reasons []bailiff.Reason) string {
-	list := make([]string, len(reasons))
-	for i, r := range reasons {
-		list[i] = r.Message
+// sentences are what was found, by which rules, and what would be allowed instead, each
+// once. What the policies found where is in the decision.
+func sentences(reasons []bailiff.Reason) string {
+	var found, instead []string
+	for _, r := range reasons {
+		if r.Hidden {
+			found = append(found, r.Message)
+			continue
+		}
+		found = append(found, strings.TrimSuffix(r.Message, ".")+" ("+r.Rule+").")
+		if r.Instead != "" {
+			instead = append(instead, r.Instead)
+		}
 	}
-	return strings.Join(list, " ")
+	said := once(found)
+	if len(instead) > 0 {
+		said = append(append(said, "Instead:"), once(instead)...)
+	}
+	return strings.Join(said, " ")
+}
+
+func once(sentences []string) []string {
+	slices.Sort(sentences)
+	return slices.Compact(sentences)
 }
 
 // judgeCall decides about a tool call. Whoever asks runs the tool itself, so that
@@ -65,8 +87,8 @@ func (a *agent) judgeCall(ctx context.Context, input jsontext.Value) (bailiff.De
 	if decided.Decision.Outcome == bailiff.Deny || req.Backend == "" || req.Backend == place {
 		return decided, p
 	}
-	return a.Enforcer.Refuse(a.Name, ruleElsewhere, fmt.Sprintf(
-		"It would run on %s, and the policies let it run on %s only: have the tool hand it to bailiff.", cut(req.Backend), place)), nil
+	return a.Enforcer.Refuse(a.Name, bailiff.Reason{Rule: ruleElsewhere, Instead: insteadOfElsewhere, Message: fmt.Sprintf(
+		"It would run on %s, and the policies let it run on %s only.", cut(req.Backend), place)}), nil
 }
 
 // isKits tells a call in the words of a kit, where the tool is an object, from an

@@ -49,8 +49,8 @@ func TestACallThatIsNotUnderstoodIsDeniedAndRecorded(t *testing.T) {
 	}{
 		"by policies that do not read calls": {evaluator{}, "agent/call/asked is undefined"},
 		"by policies that fail":              {evaluator{err: errors.New("evaluating policies: out of time")}, "evaluating policies: out of time"},
-		"by policies that find faults":       {evaluator{asked: asked(`{"faults": ["it is late", "it is dark"]}`)}, "it is late; it is dark."},
-		"faults beside a request":            {evaluator{asked: asked(`{"request": {}, "faults": ["it is late"]}`)}, "it is late."},
+		"by policies that find faults":       {evaluator{asked: asked(`{"faults": ["it is late", "it is dark"]}`)}, "it is late; it is dark (request.invalid)."},
+		"faults beside a request":            {evaluator{asked: asked(`{"request": {}, "faults": ["it is late"]}`)}, "it is late (request.invalid)."},
 		"read as nothing":                    {evaluator{asked: asked(`{}`)}, "/tool: is missing"},
 		"read as a list":                     {evaluator{asked: asked(`[]`)}, "want an object"},
 		"read as a word":                     {evaluator{asked: asked(`{"allow": true}`)}, `nothing is named "allow" here`},
@@ -91,9 +91,9 @@ func TestAVerdictIsTheDecisionInTheWordsOfKits(t *testing.T) {
 		want     string
 	}{
 		"allowed":             {bailiff.Decision{Outcome: bailiff.Allow}, `{"decision":"allow"}`},
-		"asked about":         {bailiff.Decision{Outcome: bailiff.Ask, Approval: &bailiff.ApprovalTerms{Reasons: reasons}}, `{"decision":"requires-approval","reason":"It deletes. It sends."}`},
+		"asked about":         {bailiff.Decision{Outcome: bailiff.Ask, Approval: &bailiff.ApprovalTerms{Reasons: reasons}}, `{"decision":"requires-approval","reason":"It deletes (a). It sends (b)."}`},
 		"asked about, simply": {bailiff.Decision{Outcome: bailiff.Ask}, `{"decision":"requires-approval"}`},
-		"denied":              {bailiff.Decision{Outcome: bailiff.Deny, Denials: reasons[:1]}, `{"decision":"deny","reason":"It deletes."}`},
+		"denied":              {bailiff.Decision{Outcome: bailiff.Deny, Denials: reasons[:1]}, `{"decision":"deny","reason":"It deletes (a)."}`},
 		"nobody decided":      {bailiff.Decision{}, `{"decision":"deny"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -152,7 +152,7 @@ func TestWhatMayRunInAnotherPlaceThanItsToolIsDenied(t *testing.T) {
 		}}
 		door := callerOf(t, open(t, DoorConfig{}, agentHandler(t, dataAgent(e, &evaluator{}))))
 		a := door.post("/v1/data/agent/call/decision", `{"input": `+inputDocument+`}`)
-		if want := `{"decision_id":"r1","result":{"decision":"deny","reason":"It would run on docker, and the policies let it run on bubblewrap only: have the tool hand it to bailiff."}}`; string(a.body) != want {
+		if want := `{"decision_id":"r1","result":{"decision":"deny","reason":"It would run on docker, and the policies let it run on bubblewrap only (backend.elsewhere). Instead: Have the tool hand it to bailiff."}}`; string(a.body) != want {
 			t.Errorf("%v answers %s, want %s", outcome, a.body, want)
 		}
 		if !slices.Equal(e.refused, []string{"hermes " + ruleElsewhere}) {

@@ -15,7 +15,10 @@ import (
 )
 
 // ruleInput is the rule of a denial whose input document was not understood.
-const ruleInput = "request.invalid"
+const (
+	ruleInput      = "request.invalid"
+	insteadOfInput = "Send a request that has what is missing and nothing that is unknown."
+)
 
 // dataResult is an answer of OPA's Data API, version 1.
 type dataResult struct {
@@ -116,7 +119,7 @@ type reader func(ctx context.Context, input jsontext.Value) (bailiff.Request, *P
 func (a *agent) judge(ctx context.Context, input jsontext.Value, read reader) (bailiff.Request, bailiff.Decided, *Problem) {
 	req, p := read(ctx, input)
 	if p != nil && p.Code == codeRequest {
-		return req, a.Enforcer.Refuse(a.Name, ruleInput, p.Message), nil
+		return req, a.Enforcer.Refuse(a.Name, bailiff.Reason{Rule: ruleInput, Message: p.Message, Instead: insteadOfInput}), nil
 	}
 	if p == nil {
 		req, p = a.claim(req)

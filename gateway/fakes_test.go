@@ -66,11 +66,11 @@ func (e *enforcer) Decide(_ context.Context, req bailiff.Request) bailiff.Decide
 	return bailiff.Decided{ID: "d1", Decision: allowed}
 }
 
-func (e *enforcer) Refuse(caller, rule, message string) bailiff.Decided {
+func (e *enforcer) Refuse(caller string, because bailiff.Reason) bailiff.Decided {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.refused = append(e.refused, caller+" "+rule)
-	return bailiff.Decided{ID: "r1", Decision: bailiff.Denied(rule, message)}
+	e.refused = append(e.refused, caller+" "+because.Rule)
+	return bailiff.Decided{ID: "r1", Decision: bailiff.Decision{Denials: []bailiff.Reason{because}}}
 }
 
 func (e *enforcer) EndSession(_ context.Context, caller, session string) (bailiff.Ended, error) {

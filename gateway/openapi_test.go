@@ -156,7 +156,7 @@ func (broken) Execute(context.Context, bailiff.Request, func(bailiff.Progress)) 
 	panic("a bug")
 }
 func (broken) Decide(context.Context, bailiff.Request) bailiff.Decided { panic("a bug") }
-func (broken) Refuse(string, string, string) bailiff.Decided           { panic("a bug") }
+func (broken) Refuse(string, bailiff.Reason) bailiff.Decided           { panic("a bug") }
 func (broken) EndSession(context.Context, string, string) (bailiff.Ended, error) {
 	return bailiff.Ended{}, errors.New("stuck")
 }

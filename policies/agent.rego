@@ -20,7 +20,7 @@ package agent.call
 # entrypoint: true
 default decision := {
 	"decision": "deny",
-	"reason": "This is no input document of bailiff's: ask bailiff, which knows what a text does.",
+	"reason": "This is no input document of bailiff's. Instead: Ask bailiff, which knows what a text does.",
 }
 
 decision := {"decision": "deny", "reason": sentences(judged.denials)} if judged.outcome == "deny"
@@ -53,7 +53,7 @@ facts := input.command if input.tool != "execute_code"
 # Whoever asks here runs the tool itself. So what is allowed in another place than
 # the one that was named is not allowed.
 elsewhere := sprintf(
-	"It would run on %s, and the policies let it run on %s only: have the tool hand it to bailiff.",
+	"It would run on %s, and the policies let it run on %s only (backend.elsewhere). Instead: Have the tool hand it to bailiff.",
 	[input.backend.requested, place],
 ) if {
 	input.backend.requested != ""
@@ -62,11 +62,17 @@ elsewhere := sprintf(
 
 place := object.get(judged, ["backend", "name"], "")
 
-sentences(reasons) := concat(" ", [sentence(reason) | some reason in reasons])
+# What was found, by which rules, and what would be allowed instead, each once.
+sentences(reasons) := concat(" ", array.concat(sort({sentence(reason) | some reason in reasons}), offers(reasons)))
 
 sentence(reason) := "The policies do not say why." if reason.hidden
 
-sentence(reason) := reason.message if not reason.hidden
+sentence(reason) := sprintf("%s (%s).", [trim_suffix(reason.message, "."), reason.rule]) if not reason.hidden
+
+offers(reasons) := array.concat(["Instead:"], sort(offered)) if {
+	offered := {reason.instead | some reason in reasons; reason.instead != ""; not reason.hidden}
+	count(offered) > 0
+} else := []
 
 # METADATA
 # description: |

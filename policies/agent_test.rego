@@ -79,11 +79,23 @@ test_decision_has_three_words if {
 	every word, judged in words {
 		answer := agent_call.decision with input as git_status with data.bailiff.decision as judged
 		answer.decision == word
-		object.get(answer, "reason", "It deletes. The policies do not say why.") == "It deletes. The policies do not say why."
+		object.get(answer, "reason", worded_once) == worded_once
 	}
 }
 
-said := [{"rule": "a.b", "message": "It deletes."}, {"rule": "a.c", "message": "By ana.", "hidden": true}]
+worded_once := "It deletes (a.b). The policies do not say why. Instead: Move it."
+
+said := [
+	{"rule": "a.b", "message": "It deletes.", "match": "x", "instead": "Move it."},
+	{"rule": "a.b", "message": "It deletes.", "match": "y", "instead": "Move it."},
+	{"rule": "a.c", "message": "By ana.", "instead": "Ask ana.", "hidden": true},
+]
+
+test_no_more_is_said_than_there_is if {
+	judged := {"outcome": "deny", "denials": [{"rule": "a.b", "message": "It deletes."}]}
+	answer := agent_call.decision with input as git_status with data.bailiff.decision as judged
+	answer.reason == "It deletes (a.b)."
+}
 
 test_what_is_no_decision_is_denied if {
 	every judged in [{}, {"outcome": "permit"}, "allow", {"outcome": true}, {"outcome": "not-applicable"}] {
@@ -110,7 +122,7 @@ test_what_may_run_elsewhere_only_is_denied if {
 		answer := agent_call.decision with input as wishing(git_status, "local") with data.bailiff.decision as judged
 		answer == {
 			"decision": "deny",
-			"reason": "It would run on local, and the policies let it run on docker only: have the tool hand it to bailiff.",
+			"reason": "It would run on local, and the policies let it run on docker only (backend.elsewhere). Instead: Have the tool hand it to bailiff.",
 		}
 	}
 	nowhere := agent_call.decision with input as wishing(git_status, "local") with data.bailiff.decision as {"outcome": "allow"}

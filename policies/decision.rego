@@ -6,9 +6,9 @@
 #
 # Any file of package bailiff may contribute to these sets:
 #
-# findings            {rule, message, match}: what the request does, wherever it runs
-# deny                {rule, message, match}: denied
-# require_approval    {rule, message, match, scopes, timeout_seconds, grant_seconds, quorum}
+# findings            {rule, message, match, instead}: what the request does, wherever it runs
+# deny                {rule, message, match, instead}: denied
+# require_approval    {rule, message, match, instead, scopes, timeout_seconds, grant_seconds, quorum}
 # forward_env         names
 # withhold_env        {name, rule}: beats forward_env
 # backend_candidates  {name, rank}: the lowest rank that is configured wins
@@ -51,19 +51,20 @@ denials := [reason(denial) | some denial in deny]
 
 # What has not the shape of a reason is passed on as it is: the enforcer then
 # refuses the whole decision instead of losing a denial in silence.
-reason(said) := object.filter(said, {"rule", "message", "match", "hidden"}) if {
-	is_object(said)
-	not is_hidden(said)
-}
-
-reason(said) := object.union(object.filter(said, {"rule", "message", "match"}), {"hidden": true}) if {
-	is_object(said)
-	is_hidden(said)
-}
-
-is_hidden(said) if data.bailiff.tables.hidden_rules[said.rule]
+reason(said) := object.union_n([remedy(said), object.filter(said, {"rule", "message", "match", "instead", "hidden"}), secrecy(said)]) if is_object(said)
 
 reason(said) := said if not is_object(said)
+
+# What would be allowed instead: a reason says it itself, or the table says it of its rule.
+default remedy(_) := {}
+
+remedy(said) := {"instead": data.bailiff.tables.instead[said.rule]}
+
+default secrecy(_) := {}
+
+secrecy(said) := {"hidden": true} if is_hidden(said)
+
+is_hidden(said) if data.bailiff.tables.hidden_rules[said.rule]
 
 # A verdict that is no known word denies, as does a finding without a rule.
 deny contains finding if {

@@ -70,6 +70,17 @@ test_hidden_rule_marks_its_reasons if {
 	{reason.hidden | some reason in asked.approval.reasons} == {true}
 }
 
+test_table_says_what_would_be_allowed_instead if {
+	asked := by({"instead": {"command.gains_privilege": "Do it as yourself."}}, on_host(request("cli", [call("sudo", [], ["ls"])])))
+	{reason.instead | some reason in asked.approval.reasons} == {"Do it as yourself."}
+}
+
+test_reason_may_say_itself_what_would_be_allowed if {
+	said := {"rule": "mine.night", "message": "Nobody deploys at night.", "instead": "Deploy in the morning."}
+	answer := by({"instead": {"mine.night": "Sleep."}}, git_status) with data.bailiff.deny as {said}
+	answer.denials == [said]
+}
+
 test_reason_may_hide_itself if {
 	answer := usually(git_status)
 		with data.bailiff.deny as {{"rule": "mine.secret", "message": "No.", "hidden": true}}

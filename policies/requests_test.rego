@@ -119,6 +119,7 @@ by(more, asked) := answer if {
 		with data.bailiff.tables.env as tables.env
 		with data.bailiff.tables.verdicts as tables.verdicts
 		with data.bailiff.tables.hidden_rules as tables.hidden_rules
+		with data.bailiff.tables.instead as tables.instead
 		with data.bailiff.tables.house as tables.house
 }
 
@@ -152,6 +153,7 @@ usual_tables := {
 	},
 	"verdicts": {"command.destroys_system": {"host": "deny", "sandbox": "deny"}},
 	"hidden_rules": {},
+	"instead": {},
 	"house": {},
 }
 

@@ -196,15 +196,7 @@ func refusal(d bailiff.Decision) error {
 	return errors.New("the policies deny it: " + sentences(d.Denials))
 }
 
-// sentences are reasons as people read them.
+// sentences are reasons as people read them, without the last full stop.
 func sentences(reasons []bailiff.Reason) string {
-	all := make([]string, len(reasons))
-	for i, r := range reasons {
-		all[i] = strings.TrimSuffix(r.Message, ".") + " (" + r.Rule
-		if r.Match != "" {
-			all[i] += ": " + bailiff.Beginning(r.Match, 200)
-		}
-		all[i] += ")"
-	}
-	return strings.Join(all, "; ")
+	return strings.TrimSuffix(bailiff.Sentences(reasons), ".")
 }

@@ -149,6 +149,9 @@ func printApproval(w io.Writer, s gateway.ShownApproval, m marker) error {
 	}
 	for _, r := range e.Reasons {
 		p.line("because", visible(r.Rule+": "+r.Message)+matched(r))
+		if r.Instead != "" {
+			p.line("instead", visible(r.Instead))
+		}
 	}
 	p.terms(e)
 	p.facts(e.Input)

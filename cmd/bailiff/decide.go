@@ -186,6 +186,9 @@ func printDecision(w io.Writer, d bailiff.Decision) {
 	fmt.Fprintf(w, "outcome\t%s\n", d.Outcome)
 	for _, r := range d.Reasons() {
 		fmt.Fprintf(w, "reason\t%s\t%s\n", r.Rule, strings.TrimSpace(r.Message+" "+r.Match))
+		if r.Instead != "" {
+			fmt.Fprintf(w, "instead\t\t%s\n", r.Instead)
+		}
 	}
 	if d.Backend.Name != "" {
 		b := d.Backend

@@ -236,7 +236,7 @@ func claim(command string, change ...func(*bailiff.Claim)) bailiff.Claim {
 			Env:     []string{"GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY"}},
 		Decision: bailiff.Decision{Outcome: bailiff.Ask, Revision: "9b4f0c1d2e3f9b4f0c1d2e3f9b4f0c1d2e3f9b4f0c1d2e3f9b4f0c1d2e3f0000",
 			Approval: &bailiff.ApprovalTerms{Scopes: []string{bailiff.ScopeOnce, bailiff.ScopeSession, bailiff.ScopeAlways}, TimeoutSeconds: 300, GrantSeconds: 3600, Quorum: 1,
-				Reasons: []bailiff.Reason{{Rule: "command.deletes_recursively", Message: "This deletes a folder with all that is in it.", Match: "./build"}}},
+				Reasons: []bailiff.Reason{{Rule: "command.deletes_recursively", Message: "This deletes a folder with all that is in it.", Match: "./build", Instead: "Delete the files by their names."}}},
 			Obligations: bailiff.Obligations{
 				Backend: bailiff.BackendTerms{Name: "docker", Image: "debian@sha256:5f2c1b8a90d74c3e", Scope: "session", Network: "egress", Egress: []string{"github.com:443"},
 					CPUs: 1, MemoryMB: 5120, PIDs: 256, ReadOnly: true, Mounts: []bailiff.Mount{{Source: "/srv/cache", Target: "/cache", ReadOnly: true}}},

@@ -200,7 +200,7 @@ func TestEverythingOfAnApprovalIsShown(t *testing.T) {
 	b.awaitApproval("rm -rf ./build && ./deploy.sh")
 	for _, part := range []string{
 		"Kim 42 on telegram", "chat dm 42", "thread 77", "session s9", "unattended yes", "by way of hermes uid:1001",
-		"This deletes a folder with all that is in it. command.deletes_recursively found ./build", "Standard input", "2 lines, 43 characters",
+		"This deletes a folder with all that is in it. command.deletes_recursively found ./build Without asking: Delete the files by their names.", "Standard input", "2 lines, 43 characters",
 		"docker for the session", "debian@sha256:5f2c1b8a90d74c3e", "only to github.com:443", "/srv/cache at /cache read only", "180 s, 5120 MB, 1 CPU", "folder /workspace",
 		"enter GITHUB_TOKEN", "withheld AWS_SECRET_ACCESS_KEY by env.cloud_keys",
 		"/workspace/deploy.sh sha256 " + strings.Repeat("9f86d081884c7d65", 4), "ana, eve on operator, console by route all",
@@ -321,7 +321,7 @@ func TestNoTextOfARequestIsMarkup(t *testing.T) {
 			r, d := &c.Request, &c.Decision
 			r.Session = bailiff.Session{ID: text, Platform: text, ChatType: text, ChatID: text, ThreadID: text, UserID: text, UserName: text, Profile: text}
 			r.Caller, r.Peer, r.Args.Stdin, r.Args.Workdir, r.Env = text, text, text, text, []string{text}
-			d.Approval.Reasons = []bailiff.Reason{{Rule: text, Message: text, Match: text}}
+			d.Approval.Reasons = []bailiff.Reason{{Rule: text, Message: text, Match: text, Instead: text}}
 			d.Backend.Name, d.Backend.Image, d.Backend.Scope, d.Backend.Egress, d.Revision = text, text, text, []string{text}, text
 			d.Backend.Mounts = []bailiff.Mount{{Source: text, Target: text}}
 			d.Env = bailiff.EnvTerms{Forward: []string{text}, Withheld: []bailiff.Withheld{{Name: text, Rule: text}}, Set: map[string]string{text: text}, Sealed: []string{text}}

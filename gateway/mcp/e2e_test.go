@@ -186,7 +186,7 @@ func TestTheOfficialClientsRunCommandsInTheSandbox(t *testing.T) {
 			}{
 				{"terminal", "command", "mkdir -p " + filepath.Dir(marker) + "; echo a > " + marker + "; echo kept > f; hostname", "sandbox\n", false},
 				{"terminal", "command", "cat f; exit 3", "kept\n[exit code 3]", false},
-				{"terminal", "command", "echo never-done > " + marker, "Denied: It is never done here. (house.denies)", true},
+				{"terminal", "command", "echo never-done > " + marker, "Denied: It is never done here (house.denies).", true},
 				{"execute_code", "code", "print(6*7)", "42\n", false},
 				{"process", "action", "list", "[no output]", false},
 			} {

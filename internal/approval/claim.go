@@ -112,7 +112,7 @@ func shortReasons(d bailiff.Decision) []bailiff.Reason {
 		return reasons
 	}
 	for _, r := range head(d.Approval.Reasons) {
-		reasons = append(reasons, bailiff.Reason{Rule: cut(r.Rule), Message: cut(r.Message), Match: cut(r.Match)})
+		reasons = append(reasons, bailiff.Reason{Rule: cut(r.Rule), Message: cut(r.Message), Match: cut(r.Match), Instead: cut(r.Instead)})
 	}
 	return reasons
 }

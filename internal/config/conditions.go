@@ -19,6 +19,7 @@ func (r *reader) guard(c *Config, at place) {
 		"name":    r.label(&g.Name),
 		"when":    r.condition(&g.When, guard.Valid),
 		"message": func(at place) { g.Message, _ = r.text(at) },
+		"instead": func(at place) { g.Instead, _ = r.text(at) },
 	})
 	switch {
 	case len(r.faults) > before:

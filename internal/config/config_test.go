@@ -88,7 +88,7 @@ func TestAGoodConfigurationIsReadWhole(t *testing.T) {
 		DecisionLog: DecisionLog{Rotate{32, 1}, Retain{90, 1000},
 			httpapi.Server{URL: "https://logs.example.com/logs", Token: settings.Credential{Env: "LOGS_TOKEN"}, CAFile: "/etc/bailiff/ca.pem"}},
 		Env: Env{Sources: []Source{{}, {File: "/home/ana/.hermes/.env"}}},
-		Guards: []guard.Rule{{Name: "no-ssh-from-discord", Message: "No ssh from Discord.",
+		Guards: []guard.Rule{{Name: "no-ssh-from-discord", Message: "No ssh from Discord.", Instead: "Use https.",
 			When: `request.session.platform == "discord" && "ssh" in command.programs`}},
 		Approvals: Approvals{Timeout: 5 * time.Minute, Routes: []Route{
 			{

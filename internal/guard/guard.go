@@ -38,6 +38,8 @@ type Rule struct {
 	When string
 	// Message tells the requester why; empty means a sentence that names the guard.
 	Message string
+	// Instead tells the requester what would be allowed; it may be empty.
+	Instead string
 }
 
 // Guardrails are all guards. The zero value and nil deny nothing. They are safe
@@ -99,7 +101,7 @@ func (r Rule) denial(message string) bailiff.Reason {
 	if message == "" {
 		message = "Guard " + r.Name + " of the configuration forbids this."
 	}
-	return bailiff.Reason{Rule: bailiff.RuleGuard + r.Name, Message: message}
+	return bailiff.Reason{Rule: bailiff.RuleGuard + r.Name, Message: message, Instead: r.Instead}
 }
 
 func orEmpty[T any](facts *T) *T {

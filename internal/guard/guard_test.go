@@ -50,12 +50,12 @@ func TestAGuardDeniesWhatItsConditionDescribes(t *testing.T) {
 
 func TestEveryGuardThatSpeaksIsADenial(t *testing.T) {
 	g := guards(t,
-		Rule{"first", `request.caller == "hermes"`, "Not for Hermes."},
-		Rule{"second", `request.caller == "other"`, "Not for others."},
-		Rule{"third", `true`, ""})
+		Rule{"first", `request.caller == "hermes"`, "Not for Hermes.", "Ask Ana."},
+		Rule{"second", `request.caller == "other"`, "Not for others.", ""},
+		Rule{"third", `true`, "", ""})
 	denials, err := g.Check(context.Background(), bailiff.Request{Caller: "hermes"}, nil, nil)
 	got := fmt.Sprint(denials, err)
-	want := fmt.Sprint([]bailiff.Reason{{Rule: "guard.first", Message: "Not for Hermes."},
+	want := fmt.Sprint([]bailiff.Reason{{Rule: "guard.first", Message: "Not for Hermes.", Instead: "Ask Ana."},
 		{Rule: "guard.third", Message: "Guard third of the configuration forbids this."}}, error(nil))
 	if got != want {
 		t.Errorf("got %s\nwant %s", got, want)

@@ -17,6 +17,9 @@ import (
 const (
 	ruleInvalid = "policy.invalid"
 	ruleError   = "policy.error"
+
+	insteadOfInvalid = "Have whoever keeps the policies mend them; until then this is denied."
+	insteadOfError   = "Send it again, in smaller parts if it is long; if that is denied too, tell whoever keeps the policies."
 )
 
 // decide turns the policies' answer into a decision, or into a denial that says
@@ -33,9 +36,15 @@ func decide(answer *ast.Term, backends map[string]bailiff.BackendState) (bailiff
 		return d, nil
 	}
 	fault := fmt.Errorf("reading the policies' decision: %s %s", pointer(r.at), r.wrong)
-	denied := bailiff.Denied(ruleInvalid, "The policies gave no valid decision: "+pointer(r.at)+" "+r.wrong+".")
+	denied := denial(ruleInvalid, "The policies gave no valid decision: "+pointer(r.at)+" "+r.wrong+".", insteadOfInvalid)
 	denied.Denials = append(denied.Denials, said(answer)...)
 	return denied, fault
+}
+
+func denial(rule, message, instead string) bailiff.Decision {
+	d := bailiff.Denied(rule, message)
+	d.Denials[0].Instead = instead
+	return d
 }
 
 // said are the denials that can be read in a wrong answer.
@@ -272,6 +281,8 @@ func (r *reader) reason(t *ast.Term) (one bailiff.Reason) {
 			one.Message = r.filled(v)
 		case "match":
 			one.Match = r.string(v)
+		case "instead":
+			one.Instead = r.string(v)
 		case "hidden":
 			one.Hidden = r.bool(v)
 		default:

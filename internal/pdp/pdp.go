@@ -239,7 +239,7 @@ func isPlain(req bailiff.Request, text reading) bool {
 }
 
 func failed(err error) (bailiff.Decision, error) {
-	return bailiff.Denied(ruleError, "The policies gave no decision: "+err.Error()+"."), err
+	return denial(ruleError, "The policies gave no decision: "+err.Error()+".", insteadOfError), err
 }
 
 // stopwatch writes down how long each step took.

@@ -8,6 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/bailiff-dev/bailiff"
 )
 
 // edited are the shipped policies with values of the tables set, or dropped where
@@ -123,6 +127,8 @@ func TestTablesThatSayWhatNobodyReadsDoNotComeIntoForce(t *testing.T) {
 		"a condition that is a word": {"env: {X: [{platforms: ['*'], programs: git}]}", `env.X.0.programs: is "git", want a list`},
 		"a verdict":                  {"verdicts: {command.kills_processes: {sandbx: deny}}", `unknown key, nearest valid key is "sandbox"`},
 		"a rule that is hidden":      {"hidden_rules: {command.kills_processes: 'yes'}", `is "yes", want true or false`},
+		"a rule's remedy":            {"classes: {x: {rule: command.kills_processes}}\ninstead: {command.kill_processes: Wait.}", `data.yaml:4: bailiff.tables.instead.command.kill_processes: unknown rule, nearest known rule is "command.kills_processes"`},
+		"a remedy that is no text":   {"instead: {mine.rule: [Wait]}", `instead.mine.rule: is a list, want text`},
 		"a whole table":              {"platforms: [telegram]", `bailiff.tables.platforms: is a list, want an object`},
 		"a table that is empty":      {"platforms:", `bailiff.tables.platforms: is null, want an object`},
 		"behind an anchor":           {"x: &x {idle_secnds: 60}\nsandboxes: {docker: {limits: *x}}", `data.yaml:3: bailiff.tables.sandboxes.docker.limits.idle_secnds: unknown key`},
@@ -169,6 +175,38 @@ func TestATableThatRulesLookUpAndNobodyHasDoesNotComeIntoForce(t *testing.T) {
 func startingWith(root string) (faults Faults) {
 	errors.As(opening(root, false), &faults)
 	return faults
+}
+
+func TestEveryShippedRuleSaysWhatWouldBeAllowedInstead(t *testing.T) {
+	p := edited(t, nil)
+	instead := p.tables()["instead"].(map[string]any)
+	rules := map[string]bool{}
+	for _, class := range p.tables()["classes"].(map[string]any) {
+		rules[class.(map[string]any)["rule"].(string)] = true
+	}
+	for _, module := range p.modules {
+		ast.WalkTerms(module, func(term *ast.Term) bool {
+			if said, ok := term.Value.(ast.Object); ok && said.Get(ast.StringTerm("message")) != nil {
+				if rule, ok := said.Get(ast.StringTerm("rule")).Value.(ast.String); ok {
+					rules[string(rule)] = true
+				}
+			}
+			return false
+		})
+	}
+	if len(rules) < 40 || !rules["command.mounts"] || !rules["approval.unattended"] {
+		t.Fatalf("only these rules were found: %v", rules)
+	}
+	for rule := range rules {
+		if text, _ := instead[rule].(string); bailiff.Sentence(text) != text || len(text) < 10 || len(text) > 120 {
+			t.Errorf("%s says %q instead, want one short sentence", rule, text)
+		}
+	}
+	for rule := range instead {
+		if !rules[rule] {
+			t.Errorf("no shipped rule is called %s", rule)
+		}
+	}
 }
 
 func TestAKindThatNoRuleLooksAtIsRefused(t *testing.T) {

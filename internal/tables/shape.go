@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,6 +121,30 @@ func kindOf(all any, words map[string]bool) shape {
 		}
 	}
 }
+
+// ruleTo is an object with a value for each rule. A team's own rules may have any name,
+// but one that is a letter or two away from a known rule means that.
+func ruleTo(each shape, all any, words map[string]bool) shape {
+	known := map[string]bool{}
+	for _, class := range object(all, "classes") {
+		if rule, ok := object(class)["rule"].(string); ok {
+			known[rule] = true
+		}
+	}
+	for word := range words {
+		known[word] = known[word] || isRule.MatchString(word)
+	}
+	names := slices.Sorted(maps.Keys(known))
+	return entries("an object with a value for each rule", func(name string, value any, at keys, tell teller) {
+		if meant := spelling.Nearest(name, names, 2); meant != "" && !known[name] {
+			tell(at, fmt.Sprintf("unknown rule, nearest known rule is %q", meant))
+		}
+		each(value, at, tell)
+	})
+}
+
+// isRule tells names of rules, as in command.mounts, from other words.
+var isRule = regexp.MustCompile(`^[a-z_]+(\.[a-z_]+)+$`)
 
 func text(value any, at keys, tell teller) {
 	if _, ok := value.(string); !ok {

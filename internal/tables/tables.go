@@ -54,6 +54,7 @@ func known(all any, words map[string]bool) map[string]shape {
 		"classes":         named(fields(map[string]shape{"rule": text, "message": text})),
 		"verdicts":        named(fields(map[string]shape{"host": verdict, "sandbox": verdict})),
 		"hidden_rules":    named(truth),
+		"instead":         ruleTo(text, all, words),
 		"programs":        named(list(kind)),
 		"options":         kinds,
 		"actions":         kinds,

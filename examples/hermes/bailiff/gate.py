@@ -57,7 +57,7 @@ class Gate:
             return _said(error)
         if decided.outcome != "deny":
             return ""
-        return " ".join("%s (%s)" % (reason["message"], reason["rule"]) for reason in decided.reasons) or "the policies deny it"
+        return _why(decided.reasons) or "the policies deny it"
 
     def instead(self, tool_name="", args=None, next_call=None, session_id="", tool_call_id="", **about):
         """The middleware tool_execution: runs a guarded tool in the session's sandbox, never on this machine."""
@@ -215,6 +215,22 @@ class _News:
             self._client.answer_tool(call["id"], _value(said))
         except Exception as error:  # noqa: BLE001 - the script is told
             self._client.answer_tool(call["id"], error="%s failed: %s" % (call.get("name"), error))
+
+
+def _why(reasons):
+    """What was found, by which rules and where, and what would be allowed instead, each once."""
+    found, instead = {}, {}
+    for reason in reasons:
+        where = found.setdefault("%s (%s" % (reason["message"].rstrip("."), reason["rule"]), [])
+        match = " ".join(str(reason.get("match", "")).split())[:100]
+        if match and match not in where and len(where) < 3:
+            where.append(match)
+        if reason.get("instead"):
+            instead[str(reason["instead"])] = True
+    said = [about + (": " + ", ".join(where) if where else "") + ")." for about, where in found.items()]
+    if instead:
+        said.append("Instead: " + " ".join(instead))
+    return " ".join(said)
 
 
 def _value(text):

@@ -73,7 +73,8 @@ const ended = (entry) => !isPending(entry) && el('p', { class: `outcome ${entry.
 
 const reasons = (entry) => el('ul', { class: 'reasons', 'aria-label': 'Why a person must approve this' }, entry.reasons.map((reason) =>
   el('li', {}, el('span', {}, seen(reason.message)), ' ',
-    el('span', { class: 'rule' }, mono(reason.rule), reason.match ? [' found ', mono(reason.match)] : ''))))
+    el('span', { class: 'rule' }, mono(reason.rule), reason.match ? [' found ', mono(reason.match)] : ''),
+    reason.instead && el('div', { class: 'instead' }, 'Without asking: ', seen(reason.instead)))))
 
 // texts are what would run, with what rules found in it, and what it would read.
 function texts({ approval, marks, marks_cut: cut }) {
