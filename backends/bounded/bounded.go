@@ -1,6 +1,7 @@
-// Package bounded is of sandboxes that are processes of this machine: the runner is
-// below this process, and in a control group with all that it starts. What the limits
-// cost is told, and when a sandbox is closed none of its processes is left.
+// Package bounded makes sandboxes whose commands are processes of this machine. It starts
+// the runner as a child of this process, in a control group that keeps the limits of the
+// spec and holds whatever the runner starts. Where a limit ended a command, the answer
+// says so; closing a sandbox ends every process in its group.
 package bounded
 
 import (

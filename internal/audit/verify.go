@@ -67,8 +67,9 @@ type verification struct {
 	head  head
 	// headSeen says that the head's line was come by.
 	headSeen bool
-	// leaving says that retention is about to remove the segment. The first of
-	// these begins wherever its own line says; the last leads to the others.
+	// leaving says that the segment being read is one that retention has given up but
+	// not removed yet. What came before the first of these is gone, so that its first
+	// line is believed about the hash before it; entered is set from that line on.
 	leaving, entered bool
 
 	file string

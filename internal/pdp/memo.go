@@ -30,7 +30,7 @@ type memo struct {
 	mu         sync.Mutex
 	young, old map[string]*kept
 	bytes      int // of the young ones
-	times      int // as large as a sidecar's may be
+	times      int // how much may be remembered, as a multiple of a sidecar's
 }
 
 // kept is one judgement. Nobody outside holds any part of it that can change.

@@ -25,7 +25,7 @@ func Try(ctx context.Context, paths []string, limit time.Duration) (*PDP, error)
 		return nil, faults
 	}
 	if s.past != nil {
-		s.past.times = 8 // a log has more requests than a while of a sidecar, and nothing else is in memory
+		s.past.times = 8 // a log holds more different requests than a sidecar sees in a while
 	}
 	p := prepared(Config{Paths: paths, EvalTimeout: limit})
 	p.inForce.Store(s)

@@ -104,7 +104,8 @@ func (p *PDP) trial(next *parsed) func(context.Context) Faults {
 // every test there is. The status has them all.
 const maxLogged = 10
 
-// tell is silent at start-up, where faults go to whoever opens.
+// tell logs how a reload ended. While policies are being opened and none are in force
+// yet it logs nothing: whoever opens them is given the faults.
 func (p *PDP) tell(faults Faults) {
 	switch {
 	case p.inForce.Load() == nil:

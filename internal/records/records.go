@@ -36,9 +36,10 @@ type Entry interface{ Key() string }
 type Config[T Entry] struct {
 	// Dir is a folder for these entries alone.
 	Dir string
-	// Durable says that an entry is on disk when it is kept.
+	// Durable has [Shelf.Keep] return once the entry is on disk, not before.
 	Durable bool
-	// Clean is what of an entry may be written; nil is all of it.
+	// Clean returns an entry without what may not be on disk, such as secrets; nil
+	// leaves it as it is.
 	Clean func(T) T
 	// Named is an entry whose file cannot be read, by the file's name and when it was
 	// written; nil, or false, if it is dropped.
