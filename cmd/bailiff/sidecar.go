@@ -12,13 +12,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/outage"
 )
 
 // patience is how long running requests may go on when the sidecar stops.
@@ -31,7 +31,7 @@ type sidecar struct {
 	up      chan struct{} // closed when every door is served
 
 	// unwatched is why changes of the policies go unseen; nil while they are seen.
-	unwatched atomic.Pointer[error]
+	unwatched outage.Outage
 
 	mu       sync.Mutex // guards cfg.Agent.Listeners too, once doors are served
 	stopping bool
@@ -212,7 +212,7 @@ func (s *sidecar) background(ctx context.Context) {
 func (s *sidecar) watchPolicies(ctx context.Context) {
 	if err := s.policies.Watch(ctx); err != nil && ctx.Err() == nil {
 		err = fmt.Errorf("watching the policies: %w; changes are not seen any more, restart the sidecar", err)
-		s.unwatched.Store(&err)
+		s.unwatched.Set(err)
 		s.log.Error(err.Error())
 	}
 }

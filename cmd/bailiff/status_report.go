@@ -159,7 +159,7 @@ func (s *sidecar) warnings(platforms []gateway.PlatformStatus, chats []gateway.C
 // stale says whether the policies in force may be others than the configuration's.
 func (s *sidecar) stale() bool {
 	p := s.policies.Status()
-	return !p.OK || p.RolledBack != nil || s.unwatched.Load() != nil || s.source != nil && s.source.Status().Fault != nil
+	return !p.OK || p.RolledBack != nil || s.unwatched.Err() != nil || s.source != nil && s.source.Status().Fault != nil
 }
 
 // policyWarnings say that the policies in force are not the configuration's, or may
@@ -212,8 +212,8 @@ func (s *sidecar) faults() []string {
 	for _, fault := range s.policyStatus().Faults {
 		all = append(all, "policies: "+fault)
 	}
-	if err := s.unwatched.Load(); err != nil {
-		all = append(all, "policies: "+(*err).Error())
+	if err := s.unwatched.Err(); err != nil {
+		all = append(all, "policies: "+err.Error())
 	}
 	if err := s.decisions.Err(); err != nil {
 		all = append(all, "decision log: "+err.Error())

@@ -61,6 +61,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/feed"
+	"github.com/bailiff-dev/bailiff/internal/outage"
 )
 
 // Recorder is the decision log.
@@ -110,7 +111,7 @@ type Book struct {
 	closed  sync.Once
 
 	store   atomic.Pointer[store]
-	failure atomic.Pointer[error]
+	outage  outage.Outage
 	outbox  outbox
 	changes feed.Feed[Change]
 	// delivered is closed when the outbox is left alone, which stop brings about.
@@ -253,12 +254,7 @@ func (b *Book) reconcile(s *state) {
 
 // Err is why the store failed; it is nil when it works. Until then nothing is
 // granted, everything is frozen, and what the book shows may be old.
-func (b *Book) Err() error {
-	if failure := b.failure.Load(); failure != nil {
-		return *failure
-	}
-	return nil
-}
+func (b *Book) Err() error { return b.outage.Err() }
 
 // deliverAtMost is how long Close waits for the decision log.
 const deliverAtMost = 3 * time.Second
@@ -399,7 +395,7 @@ func (b *Book) claim(i *item) (text claimText, found bool, err error) {
 		return text, found, nil
 	}
 	err = fmt.Errorf("%w: %w", ErrStore, err)
-	if errors.Is(err, errDamaged) && b.failure.CompareAndSwap(nil, &err) {
+	if errors.Is(err, errDamaged) && b.outage.Set(err) {
 		b.Log.Error(err.Error())
 	}
 	return text, found, err

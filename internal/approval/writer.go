@@ -224,7 +224,7 @@ func (b *Book) setTimer() {
 // be what the disk does.
 func (b *Book) fail(err error) error {
 	err = fmt.Errorf("%w: %w; nothing is granted until it works again", ErrStore, err)
-	if b.failure.Swap(&err) == nil {
+	if b.outage.Set(err) {
 		b.Log.Error(err.Error())
 	}
 	b.failed = time.Now()
@@ -243,7 +243,7 @@ func (b *Book) mend() error {
 	if err := b.reopen(); err != nil {
 		return b.fail(err)
 	}
-	b.failure.Store(nil)
+	b.outage.Set(nil)
 	b.Log.Info("the store of approvals works again")
 	return nil
 }

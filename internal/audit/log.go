@@ -60,6 +60,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/outage"
 )
 
 // Observer is told of every event once it is on disk, with a nil error, or when
@@ -93,7 +94,7 @@ type Log struct {
 	writer     *writer
 	unfinished []Unfinished
 	end        recent
-	failure    atomic.Pointer[error]
+	outage     outage.Outage
 	written    atomic.Pointer[Position]
 	bounds     *atomic.Pointer[Bounds]
 	keeper     *keeper
@@ -206,12 +207,7 @@ func (l *Log) Note(e bailiff.Event) {
 }
 
 // Err is why the last event could not be written; it is nil when it could.
-func (l *Log) Err() error {
-	if failure := l.failure.Load(); failure != nil {
-		return *failure
-	}
-	return nil
-}
+func (l *Log) Err() error { return l.outage.Err() }
 
 // Unfinished returns the requests that an earlier run let run, at since or
 // later, and whose end it did not record.

@@ -128,11 +128,7 @@ func (l *Log) aside(do func() error) error {
 
 func (l *Log) report(n int64, err error) {
 	l.tell(n, err)
-	if err == nil {
-		l.failure.Store(nil)
-		return
-	}
-	if l.failure.Swap(&err) == nil {
+	if l.outage.Set(err) {
 		l.Log.Error("the decision log cannot be written; nothing runs until it can", "error", err)
 	}
 }

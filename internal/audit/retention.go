@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/outage"
 	"github.com/bailiff-dev/bailiff/internal/records"
 )
 
@@ -58,19 +59,12 @@ type keeper struct {
 	look   chan struct{}
 	cancel context.CancelFunc
 	ended  chan struct{}
-	state  atomic.Pointer[keeping]
-}
-
-// keeping is how a look at the segments ended.
-type keeping struct {
-	held int
-	err  error
+	outage outage.Outage
+	held   atomic.Int64 // segments that could not be removed when it was last looked
 }
 
 func newKeeper(l *Log) *keeper {
-	k := &keeper{log: l, from: l.writer.from, look: make(chan struct{}, 1), ended: make(chan struct{})}
-	k.state.Store(&keeping{})
-	return k
+	return &keeper{log: l, from: l.writer.from, look: make(chan struct{}, 1), ended: make(chan struct{})}
 }
 
 func (k *keeper) start() {
@@ -93,12 +87,11 @@ func (k *keeper) hurry() {
 }
 
 func (k *keeper) warnings() []string {
-	s := k.state.Load()
-	switch {
-	case s.err != nil:
-		return []string{"old files of the decision log are not removed: " + s.err.Error()}
-	case s.held > 0:
-		return []string{fmt.Sprintf("%d old files of the decision log are not removed, since what exports it needs them still", s.held)}
+	switch err, held := k.outage.Err(), k.held.Load(); {
+	case err != nil:
+		return []string{"old files of the decision log are not removed: " + err.Error()}
+	case held > 0:
+		return []string{fmt.Sprintf("%d old files of the decision log are not removed, since what exports it needs them still", held)}
 	}
 	return nil
 }
@@ -127,7 +120,8 @@ func (k *keeper) keep(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
-	if before := k.state.Swap(&keeping{now.held, err}); err != nil && before.err == nil {
+	k.held.Store(int64(now.held))
+	if k.outage.Set(err) {
 		k.log.Log.Error("old files of the decision log are not removed", "error", err)
 	}
 	if k.log.Observer != nil && (err == nil || now.segments > 0) {

@@ -27,6 +27,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/internal/audit"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/outage"
 )
 
 // Observer is told how many events the receiver took, how many were passed over since
@@ -52,8 +53,9 @@ type Exporter struct {
 	api  *httpapi.Client
 	most int // bytes of a batch, of more than one event
 
-	mu    sync.Mutex
-	state state
+	outage outage.Outage
+	mu     sync.Mutex
+	state  state
 }
 
 // state is how far the export is.
@@ -61,9 +63,7 @@ type state struct {
 	cursor audit.Position
 	// oldest is when the oldest event happened that the receiver has not; zero if it
 	// has all.
-	oldest time.Time
-	// fault is why the last attempt failed; nil if it did not.
-	fault   error
+	oldest  time.Time
 	refused int
 }
 
@@ -103,12 +103,14 @@ func (e *Exporter) Lag() time.Duration {
 
 // Warnings says what is wrong with the export, a sentence each.
 func (e *Exporter) Warnings() (all []string) {
-	s := e.now()
-	if s.fault != nil {
-		all = append(all, "the decision log is not exported, and waits in its files: "+s.fault.Error())
+	if e == nil {
+		return nil
 	}
-	if s.refused > 0 {
-		all = append(all, fmt.Sprintf("%d events of the decision log were refused by what it is exported to, since the start: they are in the local log only", s.refused))
+	if err := e.outage.Err(); err != nil {
+		all = append(all, "the decision log is not exported, and waits in its files: "+err.Error())
+	}
+	if refused := e.now().refused; refused > 0 {
+		all = append(all, fmt.Sprintf("%d events of the decision log were refused by what it is exported to, since the start: they are in the local log only", refused))
 	}
 	return all
 }
@@ -146,7 +148,8 @@ func (e *Exporter) Run(ctx context.Context, written func() audit.Position) {
 		wait := lookEvery
 		if err := e.send(ctx, written()); err == nil {
 			pause = firstPause
-			e.set(func(s *state) { s.fault, s.oldest = nil, time.Time{} })
+			e.outage.Set(nil)
+			e.set(func(s *state) { s.oldest = time.Time{} })
 		} else if ctx.Err() == nil {
 			e.failed(err)
 			wait = max(pause, httpapi.After(err))
@@ -160,10 +163,9 @@ func (e *Exporter) Run(ctx context.Context, written func() audit.Position) {
 
 func (e *Exporter) failed(err error) {
 	e.Observer.ExportFailed()
-	if e.now().fault == nil {
+	if e.outage.Set(err) {
 		e.Log.Error("the decision log is not exported; it is kept and sent later", "error", err)
 	}
-	e.set(func(s *state) { s.fault = err })
 }
 
 // blames says whether the receiver refuses what it got, rather than to answer at all.
