@@ -25,19 +25,20 @@
 // and what others said is cut and made harmless.
 //
 // How a refusal's body reads is each API's own, so its client says it ([Config]).
+//
+// A [Server] is one that bailiff.yaml names; what asks elsewhere makes its own [Config].
 package httpapi
 
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"net/http"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/settings"
 	"github.com/bailiff-dev/bailiff/internal/trust"
 )
 
@@ -100,9 +101,9 @@ func Roots(path string) (*x509.CertPool, error) {
 
 // IsRoots says what is wrong with such a file, to whoever configures it.
 func IsRoots(path string) error {
-	_, err := Roots(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no %s", path)
+	if err := settings.IsPublic(path); err != nil {
+		return err
 	}
+	_, err := Roots(path)
 	return err
 }
