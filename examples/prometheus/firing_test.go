@@ -1,11 +1,17 @@
 package prometheus_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
@@ -18,22 +24,56 @@ import (
 type patrol struct {
 	*trial.Sidecar
 	policies string // the folder that is in force
+	receiver *receiver
 }
 
-// newPatrol starts one whose Docker engine is not there, and one of whose people is
-// never eligible.
+// receiver is of the decision log; it refuses what contains certain words, and all of it
+// while it is away.
+type receiver struct {
+	*httptest.Server
+	away    atomic.Bool
+	refuses atomic.Bool
+}
+
+const unwelcome = "unwelcome"
+
+func newReceiver(t *testing.T) *receiver {
+	r := &receiver{}
+	r.Server = httptest.NewServer(r)
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	plain, err := gzip.NewReader(q.Body)
+	var events []byte
+	if err == nil {
+		events, err = io.ReadAll(plain)
+	}
+	switch {
+	case err != nil, r.away.Load():
+		w.WriteHeader(http.StatusServiceUnavailable)
+	case r.refuses.Load() && bytes.Contains(events, []byte(unwelcome)):
+		w.WriteHeader(http.StatusBadRequest)
+	}
+}
+
+// newPatrol starts one whose Docker engine is not there, whose shadow policies have a
+// fault, and one of whose people is never eligible.
 func newPatrol(t *testing.T) *patrol {
 	t.Helper()
-	folder := trial.HouseFolder(t, trial.AskedAbout)
-	return &patrol{trial.Serve(t, trial.Policies(folder),
+	folder, receiver := trial.HouseFolder(t, trial.AskedAbout), newReceiver(t)
+	policies := fmt.Sprintf("policies: {paths: [%q], shadow: [%q], eval_timeout: 10s, require_tests: false}", folder, trial.HouseFolder(t, "nonsense"))
+	return &patrol{trial.Serve(t, policies,
+		`decision_log: {export: {url: "`+receiver.URL+`/logs"}}`,
 		`metrics: {listen: <metrics>}`,
 		`operator: {listen: "<operator>", allow_same_user: true, break_glass: true}`,
 		`approvals: {routes: [{name: away, when: 'request.session.user_id == "away"', approvers: "false"}, {name: rest}]}`,
-		`backends: {bubblewrap: {}, docker: {host: "unix:///nobody/is/here.sock"}}`), folder}
+		`backends: {bubblewrap: {}, docker: {host: "unix:///nobody/is/here.sock"}}`), folder, receiver}
 }
 
 // soon has an alert fire at once where alerts.yaml has it wait.
-var soon = strings.NewReplacer("for: 2m", "for: 0s", "for: 5m", "for: 0s", "_seconds > 120", "_seconds > 1", "> 86400", "> 1")
+var soon = strings.NewReplacer("for: 2m", "for: 0s", "for: 5m", "for: 0s", "_seconds > 120", "_seconds > 1", "> 900", "> 1", "> 86400", "> 1")
 
 // watch starts a Prometheus with the alerts, which looks often.
 func (p *patrol) watch(t *testing.T) *trial.Prometheus {
@@ -56,6 +96,9 @@ type cause struct {
 var causes = []cause{
 	{"BailiffBackendNotReady", false, func(*patrol, *testing.T) {}}, // the Docker engine
 	{"BailiffHooksSilent", true, (*patrol).rest},
+	{"BailiffShadowDrops", false, func(*patrol, *testing.T) {}}, // since something was asked
+	{"BailiffExportLags", true, (*patrol).loseReceiver},
+	{"BailiffExportRefused", true, (*patrol).displease},
 	{"BailiffUnavailable", true, (*patrol).sendToDocker},
 	{"BailiffSandboxLeak", true, (*patrol).sweep},
 	{"BailiffDenialBurst", true, (*patrol).insist},
@@ -107,8 +150,23 @@ func (p *patrol) end(t *testing.T, user, command, backend string, want bailiff.S
 }
 
 // rest asks for one thing, and then for nothing: longer than a second is too long here.
-func (p *patrol) rest(t *testing.T) {
+func (p *patrol) rest(t *testing.T) { p.decide(t) }
+
+func (p *patrol) decide(t *testing.T) {
 	p.end(t, "42", "echo hello", "bubblewrap", bailiff.Completed)
+}
+
+func (p *patrol) loseReceiver(t *testing.T) {
+	p.receiver.away.Store(true)
+	p.decide(t)
+}
+
+// displease brings the receiver what it refuses, and then something that it takes.
+func (p *patrol) displease(t *testing.T) {
+	p.receiver.refuses.Store(true)
+	p.receiver.away.Store(false)
+	p.end(t, "42", "echo "+unwelcome, "bubblewrap", bailiff.Completed)
+	p.decide(t)
 }
 
 func (p *patrol) sendToDocker(t *testing.T) {
