@@ -106,12 +106,12 @@ func TestTheSecondInterfaceIsToldTheLimits(t *testing.T) {
 }
 
 // TestARealGroup needs a kernel that lets this user make control groups, which
-// root is; elsewhere it wants to hear which limit is missing.
+// root is.
 func TestARealGroup(t *testing.T) {
 	group, err := New(Limits{CPUs: 0.5, MemoryMB: 64, PIDs: 32}, nil)
 	var missing *Missing
 	if os.Getuid() != 0 && errors.As(err, &missing) {
-		return
+		t.Skipf("this user may make no groups: %v", err)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -152,7 +152,7 @@ func TestSweepingEndsWhatTheDeadLeft(t *testing.T) {
 	mine, err := New(limits, nil)
 	var missing *Missing
 	if os.Getuid() != 0 && errors.As(err, &missing) {
-		return
+		t.Skipf("this user may make no groups: %v", err)
 	}
 	if err != nil {
 		t.Fatal(err)
