@@ -66,9 +66,12 @@ func masking(t *testing.T, rule string) *running {
 	t.Helper()
 	folder := t.TempDir()
 	mustRun(t, "cp", "-r", "../../policies", folder)
-	save(t, filepath.Join(folder, "policies", "mask.rego"),
-		"# METADATA\n# scope: package\n# schemas:\n#   - input: {}\npackage system.log\n\nmask contains "+rule+"\n")
+	save(t, filepath.Join(folder, "policies", "mask.rego"), maskOf(rule))
 	return startSidecar(t, "backends: {bubblewrap: {}}", "policies: {require_tests: false, paths: ["+folder+"/policies]}")
+}
+
+func maskOf(rule string) string {
+	return "# METADATA\n# scope: package\n# schemas:\n#   - input: {}\npackage system.log\n\nmask contains " + rule + "\n"
 }
 
 func TestWhatThePoliciesMaskIsNotInTheDecisionLog(t *testing.T) {
@@ -94,7 +97,22 @@ func TestNothingRunsWhileTheMaskOfTheDecisionLogFails(t *testing.T) {
 	if a.Status != bailiff.Unavailable || a.Output != "" || !strings.Contains(a.Message, `data.system.log.mask: a path is "/custom/message"`) {
 		t.Errorf("answered %+v", a)
 	}
-	if page := get(t, s, "/metrics"); !strings.Contains(page, "\nbailiff_audit_errors_total 1\n") {
+	const why = `masking the event by data.system.log.mask: a path is "/custom/message"`
+	for where, told := range map[string]string{
+		"/readyz": get(t, s, "/readyz"), "the log": s.log.String(), "status": strings.Join(s.Status(t.Context()).Warnings, "\n"),
+	} {
+		if !strings.Contains(strings.ReplaceAll(told, `\`, ""), why) {
+			t.Errorf("%s says %s", where, told)
+		}
+	}
+	if page := get(t, s, "/metrics"); !strings.Contains(page, "\nbailiff_audit_errors_total 1\n") || !strings.Contains(page, "\nbailiff_audit_failing 1\n") {
 		t.Errorf("it is not counted in %s", page)
+	}
+	before := s.policies.Revision()
+	save(t, filepath.Join(s.cfg.Policies.Paths[0], "mask.rego"), maskOf(`"/input/args"`))
+	awaitThat(t, "another revision is in force", func() bool { return s.policies.Revision() != before })
+	a = ask(t, s.client(t), chat("s1", "echo ran"))
+	if page := get(t, s, "/readyz"); a.Status != bailiff.Completed || !strings.HasPrefix(page, "200") {
+		t.Errorf("with another mask: answered %+v, readiness is %s", a, page)
 	}
 }

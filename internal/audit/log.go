@@ -60,7 +60,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/outage"
 )
 
 // Observer is told of every event once it is on disk, with a nil error, or when
@@ -94,7 +93,7 @@ type Log struct {
 	writer     *writer
 	unfinished []Unfinished
 	end        recent
-	outage     outage.Outage
+	health     health
 	written    atomic.Pointer[Position]
 	bounds     *atomic.Pointer[Bounds]
 	keeper     *keeper
@@ -121,7 +120,7 @@ const (
 	noteDelay = 100 * time.Millisecond
 )
 
-var errClosed = errors.New("recording an event: the decision log is closed")
+var errClosed = errors.New("the decision log is closed")
 
 // NewID returns an id for a decision; ids sort by the time they were made.
 func NewID() string { return uuid.Must(uuid.NewV7()).String() }
@@ -141,7 +140,7 @@ func Open(c Config) (*Log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the decision log: %w", err)
 	}
-	l := &Log{Config: c, queue: make(chan entry, queueLength), writer: w, bounds: bounds, asides: make(chan func()), ended: make(chan struct{})}
+	l := &Log{Config: c, health: health{log: c.Log}, queue: make(chan entry, queueLength), writer: w, bounds: bounds, asides: make(chan func()), ended: make(chan struct{})}
 	w.committed = l.committed
 	if l.unfinished, err = unfinished(c.StateDir, time.Now().Add(-unfinishedFor)); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the decision log: %w", err), w.close())
@@ -191,7 +190,7 @@ func (l *Log) Record(ctx context.Context, e bailiff.Event) error {
 	case err := <-done:
 		return err
 	case <-ctx.Done():
-		return fmt.Errorf("recording an event: %w", ctx.Err())
+		return fmt.Errorf("waiting for the decision log: %w", ctx.Err())
 	}
 }
 
@@ -206,8 +205,9 @@ func (l *Log) Note(e bailiff.Event) {
 	}
 }
 
-// Err is why the last event could not be written; it is nil when it could.
-func (l *Log) Err() error { return l.outage.Err() }
+// Err is why the last event could not be worded or written; it is nil once one came to
+// the disk that came after it.
+func (l *Log) Err() error { return l.health.err() }
 
 // Unfinished returns the requests that an earlier run let run, at since or
 // later, and whose end it did not record.
@@ -240,18 +240,21 @@ func (l *Log) Close() error {
 // line words an event. What is masked is never more than what humans and programs
 // told of a request, which only events with input or result hold.
 func (l *Log) line(ctx context.Context, e bailiff.Event) ([]byte, error) {
+	told := e.Input != nil || e.Result != nil
 	line, err := marshal(e)
-	if err == nil && l.Mask != nil && (e.Input != nil || e.Result != nil) {
+	if err == nil && l.Mask != nil && told {
 		if line, err = masked(ctx, line, l.Mask); err != nil {
-			err = fmt.Errorf("masking it by data.system.log.mask: %w", err)
+			err = fmt.Errorf("masking the event by data.system.log.mask: %w", err)
 		}
 	}
 	if err == nil && l.Scrub != nil {
 		line, err = scrubbed(line, l.Scrub)
 	}
 	if err != nil {
-		err = fmt.Errorf("recording an event: %w", err)
 		l.tell(1, err)
+	}
+	if told || err != nil {
+		l.health.worded(ctx, err)
 	}
 	return line, err
 }

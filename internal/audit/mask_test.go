@@ -165,7 +165,7 @@ func TestAMaskDoesWhatItDoesInStockOPA(t *testing.T) {
 				t.Fatalf("stock OPA logs %d events, here recording said %v", len(want), err)
 			}
 			if err != nil {
-				if !strings.Contains(err.Error(), "masking it by data.system.log.mask: ") || len(written(t, dir)) > 0 {
+				if !strings.Contains(err.Error(), "masking the event by data.system.log.mask: ") || len(written(t, dir)) > 0 {
 					t.Errorf("refused with %v, and %q is written", err, written(t, dir))
 				}
 				return

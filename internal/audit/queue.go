@@ -18,7 +18,7 @@ func (l *Log) send(ctx context.Context, e entry) error {
 	case l.queue <- e:
 		return nil
 	case <-ctx.Done():
-		err := fmt.Errorf("recording an event: %w", ctx.Err())
+		err := fmt.Errorf("waiting for the decision log: %w", ctx.Err())
 		l.tell(1, err)
 		return err
 	}
@@ -126,9 +126,8 @@ func (l *Log) aside(do func() error) error {
 	return <-done
 }
 
+// report tells how writing n lines ended.
 func (l *Log) report(n int64, err error) {
 	l.tell(n, err)
-	if l.outage.Set(err) {
-		l.Log.Error("the decision log cannot be written; nothing runs until it can", "error", err)
-	}
+	l.health.written(err, l.writer.at.count, l.writer.synced.count)
 }
