@@ -49,6 +49,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/facts"
 	"github.com/bailiff-dev/bailiff/internal/history"
+	"github.com/bailiff-dev/bailiff/internal/outage"
 )
 
 // Observer is told how every reload ended, and the revision in force after it.
@@ -105,7 +106,7 @@ type PDP struct {
 	// rolledBack is the word by which former policies are in force, nil while the
 	// configuration's are.
 	rolledBack atomic.Pointer[bailiff.Rollback]
-	unkept     atomic.Pointer[error] // why the history lacks what is in force
+	unkept     outage.Outage // why the history lacks what is in force
 }
 
 // attempt is how a reload ended.
@@ -309,13 +310,10 @@ func (p *PDP) Status() Status {
 	last, s := p.last.Load(), p.inForce.Load()
 	status := Status{
 		Revision: s.revision, Loaded: s.loaded, Files: s.files, Bundles: maps.Clone(s.bundles),
-		Reloaded: last.at, OK: len(last.faults) == 0, Faults: last.faults, RolledBack: p.rolledBack.Load(),
+		Reloaded: last.at, OK: len(last.faults) == 0, Faults: last.faults, RolledBack: p.rolledBack.Load(), Unkept: p.unkept.Err(),
 	}
 	if status.RolledBack != nil {
 		status.Waiting = last.revision
-	}
-	if why := p.unkept.Load(); why != nil {
-		status.Unkept = *why
 	}
 	return status
 }

@@ -135,12 +135,10 @@ func (p *PDP) keep(s *snapshot, of *parsed, way string) {
 		return
 	}
 	err := p.keepNew(s, of, way)
-	if err == nil {
-		p.unkept.Store(nil)
-		return
+	p.unkept.Set(err)
+	if err != nil {
+		p.config.Log.Error("the policies in force cannot be rolled back to", "error", err)
 	}
-	p.unkept.Store(&err)
-	p.config.Log.Error("the policies in force cannot be rolled back to", "error", err)
 }
 
 func (p *PDP) keepNew(s *snapshot, of *parsed, way string) error {
