@@ -97,9 +97,9 @@ type asking struct {
 func (a *asking) tell(ctx context.Context, news gateway.Approval) {
 	a.notify(ctx, below(said(news), news.URL))
 	if a.hide != nil {
+		a.over() // first: a client that closes the page because it hears of it has declined nothing
 		_ = a.call.Session.NotifyElicitationComplete(ctx, &sdk.ElicitationCompleteParams{ElicitationID: news.ID})
 	}
-	a.over()
 	if !a.shows || news.State != bailiff.ApprovalPending || news.URL == "" {
 		return
 	}
