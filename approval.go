@@ -19,6 +19,8 @@ type Claim struct {
 	Decision Decision
 	// DecisionID is the decision's in the decision log.
 	DecisionID string
+	// TraceID is of the trace that the request is exported in; empty if it is in none.
+	TraceID string
 	// Files are those that the text runs or sources, as they were in the sandbox.
 	Files []File
 	// Plain says that the text is what it seems wherever it stands, see [Judgement].

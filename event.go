@@ -12,7 +12,10 @@ const DecisionPath = "bailiff/decision"
 // Event is one line of the decision log, in the shape of OPA's decision log;
 // what bailiff adds stands under Custom.
 type Event struct {
-	DecisionID  string            `json:"decision_id"`
+	DecisionID string `json:"decision_id"`
+	// TraceID and SpanID name the request's part of a trace that is exported, if one is.
+	TraceID     string            `json:"trace_id,omitempty"`
+	SpanID      string            `json:"span_id,omitempty"`
 	Timestamp   time.Time         `json:"timestamp"`
 	Path        string            `json:"path,omitempty"`
 	Input       json.Marshaler    `json:"input,omitempty"`

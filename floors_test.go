@@ -27,7 +27,7 @@ var floors = map[string]int{
 	"internal/audit": 3, "internal/env": 3, "internal/corpus": 3, "internal/throttle": 3, "internal/httpapi": 3,
 	"internal/history": 3, "internal/remote": 3, "internal/guard": 3, "internal/tables": 3, "internal/approval": 3,
 
-	"internal/config": 4, "internal/bundle": 4, "internal/ledger": 4, "internal/replay": 4, "internal/export": 4,
+	"internal/config": 4, "internal/bundle": 4, "internal/ledger": 4, "internal/replay": 4, "internal/export": 4, "internal/traces": 4,
 	"internal/pdp": 4, "backends/local": 4, "backends/bubblewrap": 4, "backends/docker": 4, "backends/backendtest": 4,
 	"backends/apptainer": 4, "backends/daytona": 4, "backends/modal": 4, "backends/ssh": 4, "backends/vercel": 4,
 	"backends/ssh/inside": 4,
@@ -83,11 +83,11 @@ var owners = map[string]string{
 	"go.yaml.in/yaml/v3":                     "internal/pdp",
 	"github.com/modal-labs/modal-client":     "backends/modal",
 	"google.golang.org/grpc":                 "backends/modal",
-	"google.golang.org/protobuf":             "backends/modal",
 	"go.etcd.io/bbolt":                       "internal/approval",
 	"github.com/chromedp/chromedp":           "gateway/console",
 	"github.com/chromedp/cdproto":            "gateway/console",
 	"github.com/modelcontextprotocol/go-sdk": "gateway/mcp",
+	"go.opentelemetry.io":                    "internal/traces",
 }
 
 type listed struct {

@@ -13,6 +13,8 @@ import (
 // masked any of it; see [Line.Asked] and [Line.Decided].
 type Line struct {
 	DecisionID string          `json:"decision_id"`
+	TraceID    string          `json:"trace_id,omitempty"`
+	SpanID     string          `json:"span_id,omitempty"`
 	Timestamp  time.Time       `json:"timestamp"`
 	Path       string          `json:"path,omitempty"`
 	Input      json.RawMessage `json:"input,omitempty"`

@@ -17,6 +17,15 @@ func IsVariable(name string) bool {
 	return name != ""
 }
 
+// longestTraceparent bounds those of later versions, which may be longer than ours.
+const longestTraceparent = 256
+
+// CanBeTraceparent says whether a text may be a traceparent of W3C's, and so can stand
+// in a header whatever else it is.
+func CanBeTraceparent(text string) bool {
+	return text != "" && len(text) <= longestTraceparent && strings.Trim(text, "0123456789abcdef-") == ""
+}
+
 // Sentence is a text, such as an error's, with a capital at its beginning and one
 // full stop at its end; an empty text stays empty.
 func Sentence(text string) string {

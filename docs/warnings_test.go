@@ -68,10 +68,16 @@ func logs(n ast.Node) string {
 		return ""
 	}
 	method, is := call.Fun.(*ast.SelectorExpr)
-	if !is || method.Sel.Name != "Warn" && method.Sel.Name != "Error" {
+	if !is {
 		return ""
 	}
-	return literal(call.Args[0])
+	switch method.Sel.Name {
+	case "Warn", "Error":
+		return literal(call.Args[0])
+	case "WarnContext", "ErrorContext":
+		return literal(call.Args[1])
+	}
+	return ""
 }
 
 func literal(n ast.Node) string {

@@ -80,18 +80,28 @@ func (e *Enforcer) look(ctx context.Context, m *matter, alone bool) error {
 
 // wait asks humans about a matter and goes on with it once they approve.
 func (e *Enforcer) wait(ctx context.Context, m *matter) answer {
-	asked, err := e.Approvals.Ask(ctx, m.claim())
+	asked, err := e.ask(ctx, m)
 	if err != nil {
 		return failed(bailiff.Unavailable, bailiff.CodeApproval, fmt.Errorf("asking for approval: %w", err))
-	}
-	m.tellApproval(asked)
-	if asked.State == bailiff.ApprovalPending {
-		asked = e.await(ctx, m, asked.ID)
 	}
 	if asked.State == bailiff.ApprovalApproved {
 		return e.resume(ctx, m, asked)
 	}
 	return unapproved(m.Decision, asked)
+}
+
+// ask puts a matter to humans, and waits for what they say.
+func (e *Enforcer) ask(ctx context.Context, m *matter) (asked bailiff.Approval, err error) {
+	ctx = e.begin(ctx, partApprove)
+	defer func() { e.endWait(ctx, m, asked, err) }()
+	if asked, err = e.Approvals.Ask(ctx, m.claim()); err != nil {
+		return asked, err
+	}
+	m.tellApproval(asked)
+	if asked.State == bailiff.ApprovalPending {
+		asked = e.await(ctx, m, asked.ID)
+	}
+	return asked, nil
 }
 
 // await waits for an answer as long as the caller wants to, unless so many wait
@@ -117,9 +127,12 @@ func (e *Enforcer) resume(ctx context.Context, m *matter, asked bailiff.Approval
 	again := m.again(asked)
 	again.reloads = e.reloads.Load()
 	start := time.Now()
-	again.Judgement = e.decide(ctx, m.located, nil)
+	judging := e.begin(ctx, partDecide)
+	again.Judgement = e.decide(judging, m.located, nil)
 	again.event = decided(m.located, again.Judgement, start)
 	again.event.Custom.Digest = m.event.Custom.Digest // of the request as it was sent
+	e.traced(ctx, &again.event)
+	e.endDecide(judging, again)
 	e.prepare(ctx, again)
 	if again.fault == nil && (!again.granted || again.claim().Drift(approved) != "") {
 		again.granted = false // a wider grant may cover what drifted, but this was not shown

@@ -57,19 +57,30 @@ type Throttle interface {
 	Admit(req bailiff.Request) error
 }
 
-// Observer is told what happens, for metrics.
+// Observer is told what happens, for metrics. What comes with a context is part of a
+// request, if that is.
 type Observer interface {
-	Decided(req bailiff.Request, d bailiff.Decision, took time.Duration)
+	RequestObserver
+	SandboxObserver
+}
+
+// RequestObserver is told what becomes of requests.
+type RequestObserver interface {
+	Decided(ctx context.Context, req bailiff.Request, d bailiff.Decision, took time.Duration)
 	Forwarded(names []string)
-	Executed(tool bailiff.Tool, backend string, status bailiff.Status, took time.Duration)
-	SandboxStarted(backend string, err error, took time.Duration)
+	Executed(ctx context.Context, tool bailiff.Tool, backend string, status bailiff.Status, took time.Duration)
+	GlassBroken()
+}
+
+// SandboxObserver is told what becomes of sandboxes, and how those are who make them.
+type SandboxObserver interface {
+	SandboxStarted(ctx context.Context, backend string, err error, took time.Duration)
 	SandboxAdopted(backend string)
 	SandboxHandedOver(backend string)
 	SandboxReaped(backend, reason string)
 	BackendReady(backend string, ready bool)
 	// SweepFailed is told of a sweep that left something at a backend, or may have.
 	SweepFailed(backend string)
-	GlassBroken()
 }
 
 // Ledger remembers, for the sidecar that comes after this one, what this one has.
@@ -79,7 +90,7 @@ type Ledger[T records.Entry] interface {
 	All() ([]T, error)
 }
 
-// Config is what an Enforcer needs; every field but Credentials, Throttle, Unfinished
+// Config is what an Enforcer needs; every field but Credentials, Tracer, Throttle, Unfinished
 // and Log is required.
 type Config struct {
 	Decider  Decider
@@ -100,6 +111,8 @@ type Config struct {
 	Ledger Ledger[ledger.Sandbox]
 	// Workspaces is of those that stay when their sandbox goes.
 	Workspaces Ledger[ledger.Workspace]
+	// Tracer follows requests; nil means that nobody does.
+	Tracer Tracer
 	// Throttle bounds the requests that are executed; nil means no bound.
 	Throttle Throttle
 	// Unfinished are the requests that an earlier run started and whose end it

@@ -110,7 +110,9 @@ func (e *Enforcer) admit(req bailiff.Request) error {
 
 // guarded runs a request that counts among those under way, and ends when the
 // sidecar stops or an operator halts it.
-func (e *Enforcer) guarded(ctx context.Context, req bailiff.Request, run func(context.Context) answer) bailiff.Answer {
+func (e *Enforcer) guarded(ctx context.Context, req bailiff.Request, run func(context.Context) answer) (a bailiff.Answer) {
+	ctx = e.begin(ctx, partRequest)
+	defer func() { e.endRequest(ctx, req, a) }()
 	if !e.enter() {
 		return failed(bailiff.Unavailable, bailiff.CodeShutdown, errShutdown).of(req)
 	}
@@ -125,8 +127,10 @@ func (e *Enforcer) guarded(ctx context.Context, req bailiff.Request, run func(co
 // Decide judges a request and runs nothing. The decision log is told, but not
 // waited for: nothing hangs on it.
 func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) bailiff.Decided {
+	ctx = e.begin(ctx, partRequest)
 	m := e.judge(ctx, req)
 	e.Recorder.Note(m.recorded())
+	e.endRequest(ctx, req, bailiff.Answer{DecisionID: m.event.DecisionID, Decision: m.Decision})
 	return bailiff.Decided{ID: m.event.DecisionID, Decision: m.Decision}
 }
 
@@ -178,6 +182,7 @@ func (e *Enforcer) enter() bool {
 // the script's tenure.
 func (e *Enforcer) execute(ctx context.Context, req bailiff.Request, news func(bailiff.Progress), within *tenure) answer {
 	m := e.judge(ctx, req)
+	ctx = m.concerning(ctx)
 	m.script = within
 	m.news = func(bailiff.Progress) {}
 	if m.streams = news != nil; m.streams {
@@ -235,7 +240,7 @@ func (e *Enforcer) proceed(ctx context.Context, m *matter) answer {
 			a.note(e.processes.losses(m.located)...)
 		}
 		e.Recorder.Note(executed(m.event, a))
-		e.Observer.Executed(m.located.Tool, a.Backend, a.Status, a.Duration)
+		e.Observer.Executed(ctx, m.located.Tool, a.Backend, a.Status, a.Duration)
 	}
 	return a
 }
@@ -259,21 +264,29 @@ func (e *Enforcer) carryOut(ctx context.Context, m *matter) answer {
 func (e *Enforcer) enforce(ctx context.Context, m *matter) answer {
 	switch m.located.Tool {
 	case bailiff.Process:
-		return e.attend(ctx, m)
+		return e.exec(ctx, m, e.attend)
 	case bailiff.Call:
-		return e.handOver(ctx, m)
+		return e.exec(ctx, m, e.handOver)
 	}
 	if err := e.hold(ctx, m, false); err != nil {
 		return e.noSandbox(ctx, m.Decision, err)
 	}
 	e.Observer.Forwarded(m.Decision.Env.Forward)
-	a := e.start(ctx, m)
+	a := e.exec(ctx, m, e.start)
 	if a.homeless && !m.use.riding { // else its script is lost with it
 		if err := e.rehouse(ctx, m); err != nil {
 			return e.noSandbox(ctx, m.Decision, err)
 		}
-		a = e.start(ctx, m)
+		a = e.exec(ctx, m, e.start)
 	}
+	return a
+}
+
+// exec has something run.
+func (e *Enforcer) exec(ctx context.Context, m *matter, run func(context.Context, *matter) answer) answer {
+	ctx = e.begin(ctx, partExec)
+	a := run(ctx, m)
+	e.endExec(ctx, m, a)
 	return a
 }
 
@@ -301,7 +314,9 @@ func (e *Enforcer) hold(ctx context.Context, m *matter, alone bool) (err error) 
 	t := tenancy(m.located, m.Decision, e.Owner)
 	alone = alone || len(m.env) > 0
 	if m.use, err = m.script.aboard(t, alone); m.use == nil && err == nil {
-		m.use, err = e.leases.acquire(ctx, t, m.located.Session, e.Backends[m.Decision.Backend.Name], alone)
+		starting := e.begin(ctx, partStart)
+		m.use, err = e.leases.acquire(starting, t, m.located.Session, e.Backends[m.Decision.Backend.Name], alone)
+		e.endStart(starting, m, err)
 	}
 	if err == nil && m.reloads != e.reloads.Load() {
 		e.newReview().of(ctx, m.use.lease)

@@ -164,16 +164,16 @@ func (e environ) Value(name string) (bailiff.Secret, bool) {
 
 type blind struct{}
 
-func (blind) Decided(bailiff.Request, bailiff.Decision, time.Duration)     {}
-func (blind) Forwarded([]string)                                           {}
-func (blind) Executed(bailiff.Tool, string, bailiff.Status, time.Duration) {}
-func (blind) SandboxStarted(string, error, time.Duration)                  {}
-func (blind) SandboxAdopted(string)                                        {}
-func (blind) SandboxHandedOver(string)                                     {}
-func (blind) BackendReady(string, bool)                                    {}
-func (blind) SweepFailed(string)                                           {}
-func (blind) GlassBroken()                                                 {}
-func (blind) SandboxReaped(string, string)                                 {}
+func (blind) Decided(context.Context, bailiff.Request, bailiff.Decision, time.Duration)     {}
+func (blind) Forwarded([]string)                                                            {}
+func (blind) Executed(context.Context, bailiff.Tool, string, bailiff.Status, time.Duration) {}
+func (blind) SandboxStarted(context.Context, string, error, time.Duration)                  {}
+func (blind) SandboxAdopted(string)                                                         {}
+func (blind) SandboxHandedOver(string)                                                      {}
+func (blind) BackendReady(string, bool)                                                     {}
+func (blind) SweepFailed(string)                                                            {}
+func (blind) GlassBroken()                                                                  {}
+func (blind) SandboxReaped(string, string)                                                  {}
 
 // shop makes sandboxes in memory.
 type shop struct {

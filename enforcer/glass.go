@@ -14,14 +14,15 @@ import (
 func (e *Enforcer) BreakGlass(ctx context.Context, req bailiff.Request, glass bailiff.BreakGlass) bailiff.Answer {
 	return e.guarded(ctx, req, func(ctx context.Context) answer {
 		m := e.judge(ctx, req)
+		ctx = m.concerning(ctx)
 		m.news = func(bailiff.Progress) {}
 		m.event.Custom.BreakGlass = &glass
 		e.override(m)
 		m.fault = e.provide(ctx, m)
 		if m.mayRun() {
 			e.Observer.GlassBroken()
-			e.Log.Warn("an operator breaks the glass", "by", glass.By, "via", glass.Via, "reason", glass.Reason,
-				"session", req.Session.ID, "decision", m.event.DecisionID)
+			e.Log.WarnContext(ctx, "an operator breaks the glass", "by", glass.By, "via", glass.Via, "reason", glass.Reason,
+				"session", req.Session.ID)
 		}
 		return e.proceed(ctx, m)
 	})

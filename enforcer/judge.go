@@ -13,6 +13,8 @@ import (
 // sandbox that does not know that folder, the request is judged without it.
 func (e *Enforcer) judge(ctx context.Context, req bailiff.Request) *matter {
 	start := time.Now()
+	within := ctx
+	ctx = e.begin(ctx, partDecide)
 	m := &matter{located: req, reloads: e.reloads.Load()}
 	var at workdir
 	switch {
@@ -27,8 +29,10 @@ func (e *Enforcer) judge(ctx context.Context, req bailiff.Request) *matter {
 		m.located, at = req, workdir{}
 		m.Judgement = e.decide(ctx, m.located, nil)
 	}
-	e.Observer.Decided(req, m.Decision, time.Since(start))
+	e.Observer.Decided(within, req, m.Decision, time.Since(start))
 	m.atStart, m.event = at.inWorkspace, decided(req, m.Judgement, start)
+	e.traced(within, &m.event)
+	e.endDecide(ctx, m)
 	return m
 }
 

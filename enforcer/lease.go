@@ -24,7 +24,7 @@ const (
 
 // leases are the sandboxes that are in use or kept warm, at most one a slot.
 type leases struct {
-	observer Observer
+	observer SandboxObserver
 	log      *slog.Logger
 	ready    *readiness
 	let      Ledger[ledger.Sandbox]
@@ -144,7 +144,7 @@ func (ls *leases) acquire(ctx context.Context, t tenant, guest bailiff.Session, 
 }
 
 func (ls *leases) take(ctx context.Context, t tenant, guest bailiff.Session, maker backends.Backend, alone bool) (*tenure, error) {
-	use, err := ls.enter(t, guest, maker)
+	use, err := ls.enter(ctx, t, guest, maker)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func (u *tenure) blame(ctx context.Context, err error) error {
 var errDied = errors.New("the sandbox failed")
 
 // enter counts a user in, on the slot's lease if it fits and on a new one otherwise.
-func (ls *leases) enter(t tenant, guest bailiff.Session, maker backends.Backend) (*tenure, error) {
+func (ls *leases) enter(ctx context.Context, t tenant, guest bailiff.Session, maker backends.Backend) (*tenure, error) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	l := ls.live[t.slot]
@@ -197,7 +197,7 @@ func (ls *leases) enter(t tenant, guest bailiff.Session, maker backends.Backend)
 		if err := ls.ready.admit(t.backend, fingerprint(t.spec)); err != nil {
 			return nil, err
 		}
-		l = ls.make(t, maker)
+		l = ls.make(ctx, t, maker)
 	}
 	l.agree(t)
 	use := &tenure{lease: l, guest: guest, weight: 1, replaced: l.successor}
@@ -212,8 +212,9 @@ func (ls *leases) enter(t tenant, guest bailiff.Session, maker backends.Backend)
 }
 
 // make starts opening a sandbox. The opening is not the requester's alone:
-// others may already wait for it, so it does not end with the request.
-func (ls *leases) make(t tenant, maker backends.Backend) *lease {
+// others may already wait for it, so it does not end with the request. It is part of
+// its trace all the same.
+func (ls *leases) make(ctx context.Context, t tenant, maker backends.Backend) *lease {
 	now := time.Now()
 	t.spec.Expires = now.Add(t.age)
 	ready := ls.prepared(&t, maker)
@@ -231,7 +232,7 @@ func (ls *leases) make(t tenant, maker backends.Backend) *lease {
 		close(l.ready)
 		return l
 	}
-	go l.open(ls.pool.await(), ls.emptying(t))
+	go l.open(context.WithoutCancel(ctx), ls.pool.await(), ls.emptying(t))
 	return l
 }
 
@@ -267,12 +268,12 @@ func (l *lease) wind() {
 	l.timer = time.AfterFunc(l.idle-time.Since(l.used), func() { l.leases.expire(l) })
 }
 
-func (l *lease) open(done func(), after []<-chan struct{}) {
+func (l *lease) open(ctx context.Context, done func(), after []<-chan struct{}) {
 	defer done()
 	for _, end := range after {
 		<-end
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	l.sandbox, l.err = l.leases.ready.open(backends.WithSteps(ctx, l.steps.post), l.backend, l.maker, l.spec)
 	close(l.ready)

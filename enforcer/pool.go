@@ -36,7 +36,7 @@ func (e *Enforcer) Warm(w Warm) { e.leases.pool.bound(min(w.Sandboxes, w.MemoryM
 // handing over a new sandbox. They are made one at a time, while nobody waits for
 // one to be made.
 type pool struct {
-	observer  Observer
+	observer  SandboxObserver
 	readiness *readiness
 	log       *slog.Logger
 
@@ -70,7 +70,7 @@ type spare struct {
 	sandbox backends.Sandbox // nil while it is made
 }
 
-func newPool(observer Observer, ready *readiness, log *slog.Logger) *pool {
+func newPool(observer SandboxObserver, ready *readiness, log *slog.Logger) *pool {
 	ctx, stop := context.WithCancel(context.Background())
 	return &pool{observer: observer, readiness: ready, log: log, running: ctx, stop: stop, wanted: map[string]*want{}, all: map[*spare]bool{}}
 }

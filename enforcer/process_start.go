@@ -95,7 +95,7 @@ func (e *Enforcer) watch(p *process) {
 	e.Recorder.Note(p.ending(p.finish(ctx)))
 	for _, old := range e.processes.surplus(keyOf(p.request)) {
 		if err := old.job.Forget(ctx); err != nil {
-			e.Log.Warn("forgetting a background process", "process", old.id, "error", err)
+			e.Log.Warn("forgetting a background process", "process", old.id, "decision_id", old.decision, "error", err)
 		}
 	}
 	p.lease.leases.changed(p.lease)

@@ -27,7 +27,7 @@ const (
 // gets no request, and neither does one whose [breaker] is open.
 type readiness struct {
 	backends map[string]backends.Backend
-	observer Observer
+	observer SandboxObserver
 	log      *slog.Logger
 	wake     map[string]chan struct{} // asks for a probe ahead of time
 	probing  turns
@@ -195,7 +195,7 @@ func (r *readiness) reprobe(name string) {
 func (r *readiness) open(ctx context.Context, name string, maker backends.Backend, spec backends.Spec) (backends.Sandbox, error) {
 	start := time.Now()
 	sandbox, err := maker.Open(ctx, spec)
-	r.observer.SandboxStarted(name, err, time.Since(start))
+	r.observer.SandboxStarted(ctx, name, err, time.Since(start))
 	r.note(name, spec, err)
 	return sandbox, err
 }

@@ -33,6 +33,8 @@ func decided(req bailiff.Request, j bailiff.Judgement, at time.Time) bailiff.Eve
 func executed(decision bailiff.Event, a answer) bailiff.Event {
 	return bailiff.Event{
 		DecisionID:  decision.DecisionID,
+		TraceID:     decision.TraceID,
+		SpanID:      decision.SpanID,
 		Timestamp:   time.Now().UTC(),
 		RequestedBy: decision.RequestedBy,
 		Custom: bailiff.Custom{

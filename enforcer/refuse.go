@@ -1,6 +1,7 @@
 package enforcer
 
 import (
+	"context"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
@@ -11,7 +12,7 @@ import (
 func (e *Enforcer) Refuse(caller string, because bailiff.Reason) bailiff.Decided {
 	req := bailiff.Request{Caller: caller}
 	d := bailiff.Decision{Outcome: bailiff.Deny, Denials: []bailiff.Reason{because}}
-	e.Observer.Decided(req, d, 0)
+	e.Observer.Decided(context.Background(), req, d, 0)
 	event := decided(req, bailiff.Judgement{Decision: d}, time.Now())
 	e.Recorder.Note(event)
 	return bailiff.Decided{ID: event.DecisionID, Decision: d}

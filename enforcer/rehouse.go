@@ -15,7 +15,9 @@ import (
 func (e *Enforcer) rehouse(ctx context.Context, m *matter) (err error) {
 	use := m.use
 	m.use = nil
-	if m.use, err = e.leases.rehouse(ctx, use, tenancy(m.located, m.Decision, e.Owner), m.located.Session, e.Backends[m.Decision.Backend.Name]); err != nil {
+	starting := e.begin(ctx, partStart)
+	defer func() { e.endStart(starting, m, err) }()
+	if m.use, err = e.leases.rehouse(starting, use, tenancy(m.located, m.Decision, e.Owner), m.located.Session, e.Backends[m.Decision.Backend.Name]); err != nil {
 		return err
 	}
 	if len(m.files) == 0 {
@@ -36,7 +38,7 @@ func (ls *leases) rehouse(ctx context.Context, u *tenure, t tenant, guest bailif
 	ls.mu.Lock()
 	ls.retire(u.lease, reasonFailed)
 	ls.mu.Unlock()
-	next, err := ls.enter(t, guest, maker) // before the other is left, so that its files stay
+	next, err := ls.enter(ctx, t, guest, maker) // before the other is left, so that its files stay
 	u.release()
 	if err != nil {
 		return nil, err

@@ -49,6 +49,8 @@ type AgentConfig struct {
 	Evaluator Evaluator
 	// Circumstances are those of a request for the Evaluator.
 	Circumstances func(bailiff.Request) bailiff.Circumstances
+	// Tracer follows requests; nil means that nobody does.
+	Tracer Tracer
 	// keepAlive is how often a stream says that it lives.
 	keepAlive time.Duration
 }
@@ -78,7 +80,7 @@ func NewAgent(c AgentConfig) (*Agent, error) {
 	rs.on(http.MethodPost, "/v1/data/{path...}", a.dataV1)
 	rs.on(http.MethodPost, "/v0/data/{path...}", a.dataV0)
 	rs.elsewhere("Listener "+c.Name+" has no mcp: section in bailiff.yaml.", "/mcp")
-	return &Agent{rs, a}, nil
+	return &Agent{a.continued(rs), a}, nil
 }
 
 // News is told of a request while it waits or runs; each function may be nil.
@@ -98,6 +100,9 @@ func (a *Agent) Execute(ctx context.Context, req bailiff.Request, news News) (An
 	req, p := a.agent.claim(req)
 	if p != nil {
 		return Answer{}, p
+	}
+	if parent := TraceparentOf(ctx); parent != "" && a.agent.Tracer != nil {
+		ctx = a.agent.Tracer.Continue(ctx, parent)
 	}
 	answer := a.agent.Enforcer.Execute(ctx, req, func(p bailiff.Progress) {
 		switch {

@@ -128,7 +128,7 @@ func newLaw(r registration) law {
 	}
 }
 
-// trail is of the decision log and its export.
+// trail is of the decision log, its export and that of traces.
 type trail struct {
 	auditEvents   prometheus.Counter
 	auditErrors   prometheus.Counter
@@ -140,6 +140,8 @@ type trail struct {
 	exportRefused prometheus.Counter
 	exportErrors  prometheus.Counter
 	exportLag     prometheus.Gauge
+	spansExported prometheus.Counter
+	spansDropped  prometheus.Counter
 }
 
 func newTrail(r registration) trail {
@@ -154,6 +156,8 @@ func newTrail(r registration) trail {
 		exportRefused: r.counters("audit_export_refused_total", "Events of the decision log that its receiver refuses, and that were passed over.").WithLabelValues(),
 		exportErrors:  r.counters("audit_export_errors_total", "Attempts to send the decision log that failed.").WithLabelValues(),
 		exportLag:     r.gauges("audit_export_lag_seconds", "How old the oldest event is that the receiver of the decision log has not; 0 if it has all.").WithLabelValues(),
+		spansExported: r.counters("trace_spans_exported_total", "Parts of traces that their receiver took.").WithLabelValues(),
+		spansDropped:  r.counters("trace_spans_dropped_total", "Parts of traces that are lost, since the receiver failed or was too slow.").WithLabelValues(),
 	}
 }
 

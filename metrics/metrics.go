@@ -14,6 +14,7 @@
 package metrics
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -30,12 +31,16 @@ type Config struct {
 	Version string
 	// Backends are the configured ones.
 	Backends []string
+	// TraceOf is the id of the trace that what happens in a context is exported in, empty
+	// if there is none; nil if nothing is. It is an exemplar, never a label.
+	TraceOf func(context.Context) string
 }
 
 // Metrics counts what happens. It may be used concurrently.
 type Metrics struct {
 	*collection
-	labels *labels
+	labels  *labels
+	traceOf func(context.Context) string
 }
 
 // NewRegistry returns a registry that holds the collectors of the Go runtime
@@ -46,16 +51,19 @@ func NewRegistry() *prometheus.Registry {
 	return registry
 }
 
-// Handler serves a registry to Prometheus.
+// Handler serves a registry to Prometheus, with exemplars to whoever takes OpenMetrics.
 func Handler(registry *prometheus.Registry) http.Handler {
-	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry, CoalesceGather: true})
+	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry, CoalesceGather: true, EnableOpenMetrics: true})
 }
 
 // New registers all collectors. It panics if they are registered already. No
 // platform but "cli" and no variable counts under its own name until
 // [Metrics.Known] names them.
 func New(registerer prometheus.Registerer, c Config) *Metrics {
-	m := &Metrics{collection: newCollection(registerer), labels: newLabels(c.Backends)}
+	m := &Metrics{collection: newCollection(registerer), labels: newLabels(c.Backends), traceOf: c.TraceOf}
+	if m.traceOf == nil {
+		m.traceOf = func(context.Context) string { return "" }
+	}
 	m.Known(nil, nil)
 	m.announce(c.Version)
 	for backend := range m.labels.backends {
@@ -80,10 +88,10 @@ func (m *Metrics) Listeners(names []string) {
 }
 
 // Decided counts a decision, what it denied and which variables it kept out.
-func (m *Metrics) Decided(req bailiff.Request, d bailiff.Decision, took time.Duration) {
+func (m *Metrics) Decided(ctx context.Context, req bailiff.Request, d bailiff.Decision, took time.Duration) {
 	tool, platform := toolLabel(req.Tool), m.labels.platform(req.Session.Platform)
 	m.decisions.WithLabelValues(tool, platform, d.Outcome.String(), m.labels.backend(d.Backend.Name)).Inc()
-	m.decisionDuration.Observe(took.Seconds())
+	observe(m.decisionDuration, took, m.traceOf(ctx))
 	if (*m.labels.listeners.Load())[req.Caller] {
 		m.lastDecision.WithLabelValues(req.Caller).SetToCurrentTime()
 	}
@@ -116,17 +124,17 @@ func (m *Metrics) Forwarded(names []string) {
 }
 
 // Executed counts the end of an allowed request.
-func (m *Metrics) Executed(tool bailiff.Tool, backend string, status bailiff.Status, took time.Duration) {
+func (m *Metrics) Executed(ctx context.Context, tool bailiff.Tool, backend string, status bailiff.Status, took time.Duration) {
 	backend = m.labels.backend(backend)
 	m.executions.WithLabelValues(toolLabel(tool), backend, statusLabel(status)).Inc()
-	m.executionDuration.WithLabelValues(toolLabel(tool), backend).Observe(took.Seconds())
+	observe(m.executionDuration.WithLabelValues(toolLabel(tool), backend), took, m.traceOf(ctx))
 }
 
 // SandboxStarted counts an attempt to make a sandbox.
-func (m *Metrics) SandboxStarted(backend string, err error, took time.Duration) {
+func (m *Metrics) SandboxStarted(ctx context.Context, backend string, err error, took time.Duration) {
 	backend = m.labels.backend(backend)
 	m.sandboxStarts.WithLabelValues(backend, result(err == nil)).Inc()
-	m.sandboxStartDuration.WithLabelValues(backend).Observe(took.Seconds())
+	observe(m.sandboxStartDuration.WithLabelValues(backend), took, m.traceOf(ctx))
 	if err == nil {
 		m.sandboxes.WithLabelValues(backend).Inc()
 	}
@@ -177,12 +185,12 @@ func (m *Metrics) ApprovalOpened(platform string) {
 
 // ApprovalResolved counts its end. One that was approved and became void is
 // counted a second time, as void; it was not pending any more.
-func (m *Metrics) ApprovalResolved(platform, resolution, scope string, waited time.Duration) {
+func (m *Metrics) ApprovalResolved(platform, resolution, scope string, waited time.Duration, trace string) {
 	platform = m.labels.platform(platform)
 	m.approvals.WithLabelValues(platform, resolutionLabel(resolution), scopeLabel(scope)).Inc()
 	if resolution != string(bailiff.ApprovalVoid) {
 		m.approvalsPending.WithLabelValues(platform).Dec()
-		m.approvalWait.Observe(waited.Seconds())
+		observe(m.approvalWait, waited, trace)
 	}
 }
 
@@ -258,6 +266,12 @@ func (m *Metrics) Kept(bytes int64, held, retired int) {
 	m.auditRetired.Add(float64(retired))
 }
 
+// SpansExported counts parts of traces that their receiver took.
+func (m *Metrics) SpansExported(n int) { m.spansExported.Add(float64(n)) }
+
+// SpansDropped counts those that it never got.
+func (m *Metrics) SpansDropped(n int) { m.spansDropped.Add(float64(n)) }
+
 // Exported counts events that the receiver of the decision log took.
 func (m *Metrics) Exported(events int) { m.exported.Add(float64(events)) }
 
@@ -266,6 +280,15 @@ func (m *Metrics) ExportRefused(events int) { m.exportRefused.Add(float64(events
 
 // ExportFailed counts an attempt to send it what there is.
 func (m *Metrics) ExportFailed() { m.exportErrors.Inc() }
+
+// observe notes how long something took, and in which trace that can be looked at.
+func observe(histogram prometheus.Observer, took time.Duration, trace string) {
+	if trace == "" {
+		histogram.Observe(took.Seconds())
+		return
+	}
+	histogram.(prometheus.ExemplarObserver).ObserveWithExemplar(took.Seconds(), prometheus.Labels{"trace_id": trace})
+}
 
 func result(ok bool) string {
 	if ok {

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"net/http/httptest"
@@ -28,7 +29,7 @@ func TestADecisionIsCountedWithWhatItDeniedAndKeptOut(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := collect(registry)
 	telegram := bailiff.Request{Tool: bailiff.Terminal, Session: bailiff.Session{Platform: "telegram"}}
-	m.Decided(telegram, bailiff.Decision{
+	m.Decided(context.Background(), telegram, bailiff.Decision{
 		Outcome: bailiff.Allow,
 		Obligations: bailiff.Obligations{
 			Backend: bailiff.BackendTerms{Name: "docker"},
@@ -38,7 +39,7 @@ func TestADecisionIsCountedWithWhatItDeniedAndKeptOut(t *testing.T) {
 			},
 		},
 	}, time.Millisecond)
-	m.Decided(telegram, bailiff.Denied("command.destroys_system", "No."), time.Millisecond)
+	m.Decided(context.Background(), telegram, bailiff.Denied("command.destroys_system", "No."), time.Millisecond)
 	compare(t, registry, `
 bailiff_decisions_total{backend="docker",outcome="allow",platform="telegram",tool="terminal"} 1
 bailiff_decisions_total{backend="none",outcome="deny",platform="telegram",tool="terminal"} 1
@@ -63,10 +64,10 @@ func TestAnApprovalIsPendingUntilItsEndAndCountedByIt(t *testing.T) {
 	for _, platform := range []string{"telegram", "telegram", "telegram", "carrier pigeon"} {
 		m.ApprovalOpened(platform)
 	}
-	m.ApprovalResolved("telegram", "approved", "session", 7*time.Second)
-	m.ApprovalResolved("telegram", "void", "session", 7*time.Second) // of the one that was approved
-	m.ApprovalResolved("telegram", "unanswerable", "", 0)
-	m.ApprovalResolved("carrier pigeon", "whatever", "moon", time.Hour)
+	m.ApprovalResolved("telegram", "approved", "session", 7*time.Second, "")
+	m.ApprovalResolved("telegram", "void", "session", 7*time.Second, "") // of the one that was approved
+	m.ApprovalResolved("telegram", "unanswerable", "", 0, "")
+	m.ApprovalResolved("carrier pigeon", "whatever", "moon", time.Hour, "")
 	m.ApprovalRefused("telegram")
 	m.ApprovalRefused("carrier pigeon")
 	m.GrantsActive(3)
@@ -87,9 +88,9 @@ bailiff_grants_active 3
 func TestSandboxesAreThoseStartedOrAdoptedAndNotReaped(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := collect(registry)
-	m.SandboxStarted("docker", nil, time.Second)
-	m.SandboxStarted("docker", nil, time.Second)
-	m.SandboxStarted("docker", errors.New("no image"), time.Second)
+	m.SandboxStarted(context.Background(), "docker", nil, time.Second)
+	m.SandboxStarted(context.Background(), "docker", nil, time.Second)
+	m.SandboxStarted(context.Background(), "docker", errors.New("no image"), time.Second)
 	m.SandboxAdopted("docker")
 	m.SandboxHandedOver("docker")
 	m.SandboxReaped("docker", "idle")
@@ -125,7 +126,7 @@ func TestAListenerShowsWhenItLastBroughtARequestWhileItIsConfigured(t *testing.T
 	m := collect(registry)
 	m.Listeners([]string{"hermes", "hooks"})
 	for _, caller := range []string{"hermes", "made up"} {
-		m.Decided(bailiff.Request{Caller: caller}, bailiff.Decision{}, 0)
+		m.Decided(context.Background(), bailiff.Request{Caller: caller}, bailiff.Decision{}, 0)
 	}
 	const series = "bailiff_listener_last_decision_timestamp_seconds{listener="
 	if text := exposition(t, registry); !strings.Contains(text, series+`"hermes"}`) || strings.Count(text, series) != 1 {
@@ -213,7 +214,7 @@ func TestTablesAreReplacedAsAWhole(t *testing.T) {
 	m := collect(registry)
 	m.Known([]string{"matrix"}, nil)
 	for _, platform := range []string{"matrix", "telegram", "cli"} {
-		m.Decided(bailiff.Request{Tool: bailiff.Process, Session: bailiff.Session{Platform: platform}}, bailiff.Decision{}, 0)
+		m.Decided(context.Background(), bailiff.Request{Tool: bailiff.Process, Session: bailiff.Session{Platform: platform}}, bailiff.Decision{}, 0)
 	}
 	compare(t, registry, `
 bailiff_decisions_total{backend="none",outcome="deny",platform="matrix",tool="process"} 1
@@ -226,16 +227,16 @@ func TestNoLabelCarriesWhatACallerChose(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := collect(registry)
 	const free = "rm -rf / # chosen by a caller"
-	m.Decided(bailiff.Request{Tool: free, Session: bailiff.Session{Platform: free, UserID: free, ChatID: free}}, bailiff.Decision{
+	m.Decided(context.Background(), bailiff.Request{Tool: free, Session: bailiff.Session{Platform: free, UserID: free, ChatID: free}}, bailiff.Decision{
 		Denials: []bailiff.Reason{{Rule: free, Message: free, Match: free}},
 		Obligations: bailiff.Obligations{
 			Backend: bailiff.BackendTerms{Name: free},
 			Env:     bailiff.EnvTerms{Forward: []string{free}, Withheld: []bailiff.Withheld{{Name: free, Rule: free}}},
 		},
 	}, 0)
-	m.Decided(bailiff.Request{}, bailiff.Decision{Outcome: bailiff.Allow, Obligations: bailiff.Obligations{Env: bailiff.EnvTerms{Forward: []string{free}}}}, 0)
-	m.Executed(free, free, free, 0)
-	m.SandboxStarted(free, errors.New(free), 0)
+	m.Decided(context.Background(), bailiff.Request{}, bailiff.Decision{Outcome: bailiff.Allow, Obligations: bailiff.Obligations{Env: bailiff.EnvTerms{Forward: []string{free}}}}, 0)
+	m.Executed(context.Background(), free, free, free, 0)
+	m.SandboxStarted(context.Background(), free, errors.New(free), 0)
 	m.SandboxReaped(free, free)
 	m.Audited(errors.New(free))
 	if text := exposition(t, registry); strings.Contains(text, "chosen") {
@@ -247,7 +248,7 @@ func TestTheNumberOfRulesIsBounded(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := collect(registry)
 	for i := range 3 * maxRules {
-		m.Decided(bailiff.Request{}, bailiff.Denied(fmt.Sprintf("made.up_%d", i), ""), 0)
+		m.Decided(context.Background(), bailiff.Request{}, bailiff.Denied(fmt.Sprintf("made.up_%d", i), ""), 0)
 	}
 	n, err := testutil.GatherAndCount(registry, "bailiff_denials_total")
 	if err != nil || n != maxRules+1 {
@@ -278,20 +279,20 @@ func TestPrometheusFindsNothingToComplainAbout(t *testing.T) {
 func everything(m *Metrics) {
 	d := bailiff.Denied("a.b", "")
 	d.Env.Withheld = []bailiff.Withheld{{Name: "A", Rule: "a.b"}}
-	m.Decided(bailiff.Request{}, d, time.Millisecond)
-	m.Decided(bailiff.Request{}, bailiff.Decision{Outcome: bailiff.Allow}, 0)
+	m.Decided(context.Background(), bailiff.Request{}, d, time.Millisecond)
+	m.Decided(context.Background(), bailiff.Request{}, bailiff.Decision{Outcome: bailiff.Allow}, 0)
 	m.Forwarded([]string{"A"})
 	m.ApprovalOpened("telegram")
-	m.ApprovalResolved("telegram", "expired", "", time.Second)
+	m.ApprovalResolved("telegram", "expired", "", time.Second, "")
 	m.GrantsActive(1)
 	m.Limited("user")
 	m.GlassBroken()
-	m.Executed(bailiff.Terminal, "docker", bailiff.Completed, time.Second)
-	m.SandboxStarted("docker", nil, time.Second)
+	m.Executed(context.Background(), bailiff.Terminal, "docker", bailiff.Completed, time.Second)
+	m.SandboxStarted(context.Background(), "docker", nil, time.Second)
 	m.SandboxReaped("docker", "idle")
 	m.SweepFailed("docker")
 	m.Listeners([]string{"hermes"})
-	m.Decided(bailiff.Request{Caller: "hermes"}, d, 0)
+	m.Decided(context.Background(), bailiff.Request{Caller: "hermes"}, d, 0)
 	m.Reloaded(true, "abc")
 	m.BundleConfirmed()
 	m.Audited(nil)
@@ -353,6 +354,6 @@ func BenchmarkDecided(b *testing.B) {
 	req := bailiff.Request{Tool: bailiff.Terminal, Session: bailiff.Session{Platform: "telegram"}}
 	d := bailiff.Denied("command.destroys_system", "No.")
 	for b.Loop() {
-		m.Decided(req, d, time.Millisecond)
+		m.Decided(context.Background(), req, d, time.Millisecond)
 	}
 }

@@ -208,7 +208,7 @@ func (b *Backend) succeed(ctx context.Context, name string, number int, image st
 		return m, unavailable("carrying the workspace", err)
 	}
 	if err := b.discard(ctx, old.ID); err != nil {
-		b.log.Warn("a sandbox whose workspace was carried into another could not be removed", "sandbox", old.ID, "error", err)
+		b.log.WarnContext(ctx, "a sandbox whose workspace was carried into another could not be removed", "sandbox", old.ID, "error", err)
 	}
 	return m, nil
 }

@@ -55,7 +55,7 @@ func (b *Backend) create(ctx context.Context, name string, spec backends.Spec, f
 		return "", b.fault("making the sandbox", err)
 	}
 	for _, warning := range made.Warnings {
-		b.cfg.Log.Warn("the Docker engine warns", "container", name, "warning", warning)
+		b.cfg.Log.WarnContext(ctx, "the Docker engine warns", "container", name, "warning", warning)
 	}
 	return made.ID, b.inspect(ctx, made.ID, host)
 }

@@ -75,7 +75,7 @@ func (b *Backend) pull(ctx context.Context, name string) error {
 	if isID(name) {
 		return absent(name)
 	}
-	b.cfg.Log.Info("pulling image", "image", name)
+	b.cfg.Log.InfoContext(ctx, "pulling image", "image", name)
 	stream, err := b.engine.ImagePull(ctx, name, image.PullOptions{})
 	if err == nil {
 		err = b.follow(ctx, name, stream)
@@ -83,7 +83,7 @@ func (b *Backend) pull(ctx context.Context, name string) error {
 	if err != nil {
 		return b.fault(fmt.Sprintf("image %s is not on the Docker engine and cannot be pulled", name), err)
 	}
-	b.cfg.Log.Info("pulled image", "image", name)
+	b.cfg.Log.InfoContext(ctx, "pulled image", "image", name)
 	return nil
 }
 
@@ -107,7 +107,7 @@ func (b *Backend) follow(ctx context.Context, name string, stream io.ReadCloser)
 			continue
 		}
 		last[m.ID] = m.Status
-		b.cfg.Log.Info("pulling image", "image", name, "part", m.ID, "state", m.Status)
+		b.cfg.Log.InfoContext(ctx, "pulling image", "image", name, "part", m.ID, "state", m.Status)
 		if fetched[m.Status] && !here[m.ID] {
 			here[m.ID] = true
 			backends.Step(ctx, "pulling image %s: %d of %d parts are here", name, len(here), max(len(here), parts(last)))

@@ -31,7 +31,7 @@ func (b *Backend) Open(ctx context.Context, spec backends.Spec) (backends.Sandbo
 	}
 	b.forget()
 	if left := b.discard(ctx, name); left != nil {
-		b.cfg.Log.Warn("a sandbox that failed is left to the next sweep", "container", name, "error", left)
+		b.cfg.Log.WarnContext(ctx, "a sandbox that failed is left to the next sweep", "container", name, "error", left)
 	}
 	return nil, err
 }

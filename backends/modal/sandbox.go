@@ -78,7 +78,7 @@ func (b *Backend) discard(ctx context.Context, a *account, app *modal.App, name 
 		}
 	}
 	if err != nil {
-		b.cfg.Log.Warn("a sandbox that failed is left to the next sweep", "sandbox", name, "error", err)
+		b.cfg.Log.WarnContext(ctx, "a sandbox that failed is left to the next sweep", "sandbox", name, "error", err)
 	}
 }
 

@@ -37,7 +37,7 @@ func (b *Backend) discard(ctx context.Context, name string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUp)
 	defer cancel()
 	if err := b.api.remove(ctx, name); err != nil {
-		b.cfg.Log.Warn("a machine at Vercel is left to the next sweep, and ends by itself", "machine", name, "error", err)
+		b.cfg.Log.WarnContext(ctx, "a machine at Vercel is left to the next sweep, and ends by itself", "machine", name, "error", err)
 	}
 }
 

@@ -26,6 +26,7 @@ type door struct {
 	status int
 	asked  bailiff.Request
 	token  string
+	parent []string // of its trace
 }
 
 func openDoor(tb testing.TB, d bailiff.Decision) *door {
@@ -37,7 +38,7 @@ func openDoor(tb testing.TB, d bailiff.Decision) *door {
 	}
 	answers := &door{address: "unix://" + path, id: "d1", status: http.StatusOK}
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answers.asked, answers.token = bailiff.Request{}, r.Header.Get("Authorization")
+		answers.asked, answers.token, answers.parent = bailiff.Request{}, r.Header.Get("Authorization"), r.Header.Values("traceparent")
 		if err := json.NewDecoder(r.Body).Decode(&answers.asked); err != nil || r.URL.Path != "/v1/decide" {
 			http.Error(w, "odd", http.StatusBadRequest)
 			return

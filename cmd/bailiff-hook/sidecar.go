@@ -69,6 +69,9 @@ func request(path, host string, token bailiff.Secret, body []byte) []byte {
 	if token := token.Reveal(); token != "" {
 		fmt.Fprintf(&r, "Authorization: Bearer %s\r\n", token)
 	}
+	if parent := os.Getenv("TRACEPARENT"); bailiff.CanBeTraceparent(parent) {
+		fmt.Fprintf(&r, "traceparent: %s\r\n", parent)
+	}
 	r.WriteString("\r\n")
 	r.Write(body)
 	return r.Bytes()

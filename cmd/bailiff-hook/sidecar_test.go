@@ -46,3 +46,15 @@ func TestAnAnswerThatIsNoWholeDecisionRefuses(t *testing.T) {
 	}
 	refuses(t, "a problem", start(strings.NewReader(question("claude-code", "Bash", `{"command": "x"}`)), "claude-code", "--listen", strings.Replace(openDoor(t, whole).address, "a.sock", "b.sock", 1)), `start one with "bailiff serve"`)
 }
+
+func TestTheTraceOfTheClientGoesOnAndNothingElseFromItsVariable(t *testing.T) {
+	const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	for given, want := range map[string]string{parent: parent, "": "", parent + "\r\nAuthorization: Bearer made-up": "", strings.Repeat("0", 1000): ""} {
+		t.Setenv("TRACEPARENT", given)
+		d := openDoor(t, denying)
+		refuses(t, "with "+given, d.ask("claude-code", "Bash", `{"command": "x"}`), "Closed for today")
+		if got := strings.Join(d.parent, ", "); got != want || d.token != "" {
+			t.Errorf("of %q it sends %q and %q", given, got, d.token)
+		}
+	}
+}

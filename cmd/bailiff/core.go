@@ -24,6 +24,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/pdp"
 	"github.com/bailiff-dev/bailiff/internal/redact"
 	"github.com/bailiff-dev/bailiff/internal/throttle"
+	"github.com/bailiff-dev/bailiff/internal/traces"
 	"github.com/bailiff-dev/bailiff/metrics"
 )
 
@@ -41,6 +42,7 @@ type core struct {
 	scrubber  *redact.Scrubber // of what is kept and shown
 	decisions *audit.Log
 	exporter  *export.Exporter // nil if the decision log is sent nowhere
+	tracer    *traces.Tracer   // nil if nobody is told of traces
 	shadow    *shadow          // nil if there is none
 	backends  map[string]backends.Backend
 	roster    roster
@@ -65,7 +67,7 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*core, 
 	c.enforcer, err = enforcer.New(enforcer.Config{
 		Decider: c.policies, Recorder: c.recorder(), Environ: c.variables, Observer: c.metrics,
 		Approvals: asked{c.book}, Freezer: asked{c.book}, Throttle: c.throttle, Ledger: c.ledger.Sandboxes, Workspaces: c.ledger.Workspaces,
-		Backends: c.backends, Credentials: cfg.Credentials(), Owner: owner(cfg.StateDir), Unfinished: unfinished(c.decisions), Log: log,
+		Backends: c.backends, Credentials: cfg.Credentials(), Owner: owner(cfg.StateDir), Tracer: c.followed(), Unfinished: unfinished(c.decisions), Log: log,
 	})
 	if err != nil {
 		return nil, errors.Join(err, c.abandon())
@@ -86,9 +88,12 @@ func (c *core) load(ctx context.Context) (err error) {
 	c.scrubber = redact.NewScrubber(c.variables)
 	registry := metrics.NewRegistry()
 	c.page = metrics.Handler(registry)
-	c.metrics = metrics.New(registry, metrics.Config{Version: version, Backends: names(c.backends)})
+	c.metrics = metrics.New(registry, metrics.Config{Version: version, Backends: names(c.backends), TraceOf: traces.TraceID})
 	c.learnListeners()
 	c.throttle = throttle.New(throttle.Shares(c.cfg.Limits.RequestsPerMinute), c.metrics)
+	if err := c.openTraces(); err != nil {
+		return err
+	}
 	if err := c.openLog(); err != nil {
 		return err
 	}
@@ -120,6 +125,9 @@ func (c *core) abandon() error {
 	}
 	if c.shadow != nil {
 		c.shadow.Close()
+	}
+	if c.tracer != nil {
+		c.tracer.Close()
 	}
 	if c.decisions != nil {
 		err = errors.Join(err, c.decisions.Close())

@@ -157,18 +157,18 @@ func (plan) Open(context.Context, backends.Spec) (backends.Sandbox, error) {
 // nowhere records and counts nothing.
 type nowhere struct{}
 
-func (nowhere) Record(context.Context, bailiff.Event) error                  { return nil }
-func (nowhere) Note(bailiff.Event)                                           {}
-func (nowhere) Decided(bailiff.Request, bailiff.Decision, time.Duration)     {}
-func (nowhere) Forwarded([]string)                                           {}
-func (nowhere) Executed(bailiff.Tool, string, bailiff.Status, time.Duration) {}
-func (nowhere) SandboxStarted(string, error, time.Duration)                  {}
-func (nowhere) SandboxAdopted(string)                                        {}
-func (nowhere) SandboxHandedOver(string)                                     {}
-func (nowhere) BackendReady(string, bool)                                    {}
-func (nowhere) SweepFailed(string)                                           {}
-func (nowhere) GlassBroken()                                                 {}
-func (nowhere) SandboxReaped(string, string)                                 {}
+func (nowhere) Record(context.Context, bailiff.Event) error                                   { return nil }
+func (nowhere) Note(bailiff.Event)                                                            {}
+func (nowhere) Decided(context.Context, bailiff.Request, bailiff.Decision, time.Duration)     {}
+func (nowhere) Forwarded([]string)                                                            {}
+func (nowhere) Executed(context.Context, bailiff.Tool, string, bailiff.Status, time.Duration) {}
+func (nowhere) SandboxStarted(context.Context, string, error, time.Duration)                  {}
+func (nowhere) SandboxAdopted(string)                                                         {}
+func (nowhere) SandboxHandedOver(string)                                                      {}
+func (nowhere) BackendReady(string, bool)                                                     {}
+func (nowhere) SweepFailed(string)                                                            {}
+func (nowhere) GlassBroken()                                                                  {}
+func (nowhere) SandboxReaped(string, string)                                                  {}
 
 // blank is a ledger in which nothing stands.
 type blank[T records.Entry] struct{}

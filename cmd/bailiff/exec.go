@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -90,7 +91,8 @@ func execute(cmd *cobra.Command, configPath string, who *claim, by entrance, gla
 	news.Approval = promptApproval(cmd.ErrOrStderr())
 	news.Step = func(step string) { fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: %s\n", visible(step)) }
 	news.Stop = cmd.Context().Done()
-	answer, err := door.Execute(context.WithoutCancel(cmd.Context()), req, news)
+	ctx := gateway.WithTraceparent(context.WithoutCancel(cmd.Context()), os.Getenv("TRACEPARENT"))
+	answer, err := door.Execute(ctx, req, news)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"maps"
 	"os"
 	"os/user"
@@ -26,19 +25,6 @@ func loadConfig(explicit string) (*config.Config, error) {
 		return nil, err
 	}
 	return config.Load(path, catalogue.All())
-}
-
-// newLog returns the sidecar's own log, on standard error.
-func newLog(c config.Log, w io.Writer) *slog.Logger {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(c.Level)); err != nil {
-		level = slog.LevelInfo
-	}
-	options := &slog.HandlerOptions{Level: level}
-	if c.Format == "json" {
-		return slog.New(slog.NewJSONHandler(w, options))
-	}
-	return slog.New(slog.NewTextHandler(w, options))
 }
 
 // claim holds the flags that say whose request a command sends.

@@ -33,6 +33,7 @@ func (s *sidecar) reload(ctx context.Context, next *config.Config) (waiting []st
 		"guards":                   !slices.Equal(next.Guards, s.cfg.Guards),
 		"runner":                   next.Runner != s.cfg.Runner, "log": next.Log != s.cfg.Log,
 		"decision_log.export": next.DecisionLog.Export != s.cfg.DecisionLog.Export,
+		"traces":              next.Traces != s.cfg.Traces,
 		"agent.data_paths":    !slices.Equal(next.Agent.DataPaths, s.cfg.Agent.DataPaths),
 	} {
 		if changed {

@@ -108,7 +108,7 @@ func (s *sidecar) planAgent(l config.Listener) (agentPlan, error) {
 	messaging := tableNames(context.Background(), s.policies, "platforms")
 	agent, err := gateway.NewAgent(gateway.AgentConfig{
 		Name: l.Name, Platforms: l.Platforms, Messaging: withoutCLI(messaging), DataPaths: s.cfg.Agent.DataPaths, Console: s.consoleURL(),
-		Enforcer: s.enforcer, Tools: s.enforcer, Evaluator: s.policies, Circumstances: s.enforcer.Circumstances,
+		Enforcer: s.enforcer, Tools: s.enforcer, Evaluator: s.policies, Circumstances: s.enforcer.Circumstances, Tracer: s.continued(),
 	})
 	if err != nil {
 		return agentPlan{}, err

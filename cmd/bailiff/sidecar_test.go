@@ -58,7 +58,7 @@ func tryServe(tb testing.TB, folder, text string) (*running, error) {
 	}
 	cfg.Policies.EvalTimeout = max(cfg.Policies.EvalTimeout, 10*time.Second) // a busy machine that looks for races is slow
 	r := &running{folder: folder, log: &lockedLog{}}
-	if r.sidecar, err = newSidecar(tb.Context(), cfg, slog.New(slog.NewTextHandler(r.log, nil))); err != nil {
+	if r.sidecar, err = newSidecar(tb.Context(), cfg, slog.New(concerned{slog.NewTextHandler(r.log, nil)})); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -266,6 +266,9 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, want 
 	if token := c.token.Reveal(); token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
+	if parent := gateway.TraceparentOf(ctx); parent != "" {
+		r.Header.Set(gateway.Traceparent, parent)
+	}
 	resp, err := c.http.Do(r)
 	switch {
 	case err != nil && sent && !isDialing(err):

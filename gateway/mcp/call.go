@@ -41,6 +41,9 @@ func (s *Server) call(ctx context.Context, call *sdk.CallToolRequest) (*sdk.Call
 		return failed(err), nil
 	}
 	s.asked.Store(true)
+	if parent, is := call.Params.Meta[gateway.Traceparent].(string); is {
+		ctx = gateway.WithTraceparent(ctx, parent)
+	}
 	if call.Extra != nil && call.Extra.Header != nil { // by HTTP
 		v := s.visits.of(call.Extra)
 		if v == nil {

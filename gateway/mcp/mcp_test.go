@@ -25,12 +25,13 @@ type sidecar struct {
 
 	mu       sync.Mutex
 	requests []bailiff.Request
+	parent   string // of the last one's trace
 	ended    []string
 }
 
 func (s *sidecar) Execute(ctx context.Context, req bailiff.Request, news gateway.News) (gateway.Answer, error) {
 	s.mu.Lock()
-	s.requests = append(s.requests, req)
+	s.requests, s.parent = append(s.requests, req), gateway.TraceparentOf(ctx)
 	s.mu.Unlock()
 	if s.execute == nil {
 		return gateway.Answer{Status: bailiff.Completed, Output: "hello\n"}, nil
@@ -205,5 +206,30 @@ func TestASchemaNamesWhatTheAgentAPITakes(t *testing.T) {
 		if want := slices.Sorted(slices.Values(strings.Split(taken, ", "))); !slices.Equal(named, want) {
 			t.Errorf("the schema of %s names %q, and %q is taken", tool.Name, named, want)
 		}
+	}
+}
+
+func TestACallBelongsToTheTraceThatItsClientNames(t *testing.T) {
+	const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	s := &sidecar{}
+	c, _ := piped(t, s, nil, "")
+	for name, test := range map[string]struct {
+		meta sdk.Meta
+		want string
+	}{
+		"none":              {nil, ""},
+		"one":               {sdk.Meta{gateway.Traceparent: parent, "tracestate": "a=b", "baggage": "c=d"}, parent},
+		"what is no text":   {sdk.Meta{gateway.Traceparent: 7}, ""},
+		"more than a line":  {sdk.Meta{gateway.Traceparent: parent + "\r\nAuthorization: x"}, ""},
+		"more than can fit": {sdk.Meta{gateway.Traceparent: strings.Repeat("0", 1000)}, ""},
+	} {
+		if text, failed := use(t, c, "terminal", map[string]any{"command": "ls"}, test.meta); failed {
+			t.Fatalf("%s: %s", name, text)
+		}
+		s.mu.Lock()
+		if s.parent != test.want {
+			t.Errorf("of %s the sidecar hears %q", name, s.parent)
+		}
+		s.mu.Unlock()
 	}
 }

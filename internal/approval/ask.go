@@ -73,7 +73,7 @@ func (b *Book) refused(c bailiff.Claim, why error) {
 	b.Observer.ApprovalRefused(c.Request.Session.Platform)
 	now, last := time.Now().UnixNano(), b.complained.Load()
 	if now-last >= int64(time.Second) && b.complained.CompareAndSwap(last, now) {
-		b.Log.Warn("a question to people was refused", "reason", why.Error())
+		b.Log.Warn("a question to people was refused", "request_id", c.Request.ID, "decision_id", c.DecisionID, "trace_id", c.TraceID, "reason", why.Error())
 	}
 }
 
@@ -98,7 +98,7 @@ func (b *Book) question(c bailiff.Claim, p Plan) (*question, error) {
 	q := &question{wanted: want(c).by(p, c.Decision.Approval), text: text}
 	e := &q.entry
 	claim.shorten(e)
-	e.State, e.Digest, e.DecisionID = bailiff.ApprovalPending, q.wanted.digest, c.DecisionID
+	e.State, e.Digest, e.DecisionID, e.TraceID = bailiff.ApprovalPending, q.wanted.digest, c.DecisionID, c.TraceID
 	e.Plan, e.Scopes, e.Votes = p, q.wanted.offered, []Vote{}
 	e.Plan.Approvers, e.Plan.Channels = append([]string{}, p.Approvers...), append([]string{}, p.Channels...)
 	e.Plan.Quorum = q.wanted.way.quorum

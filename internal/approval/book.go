@@ -74,8 +74,9 @@ type Recorder interface {
 // approved and became void is resolved a second time, as void.
 type Observer interface {
 	ApprovalOpened(platform string)
-	// ApprovalResolved is told the state that ended it, or "unanswerable".
-	ApprovalResolved(platform, resolution, scope string, waited time.Duration)
+	// ApprovalResolved is told the state that ended it, or "unanswerable", and the trace
+	// that its request is exported in, if any.
+	ApprovalResolved(platform, resolution, scope string, waited time.Duration, trace string)
 	// ApprovalRefused is told of a question that never became an approval, since
 	// too much was pending already.
 	ApprovalRefused(platform string)
@@ -191,10 +192,10 @@ func (c *Config) complete() error {
 
 type unobserved struct{}
 
-func (unobserved) ApprovalOpened(string)                                  {}
-func (unobserved) ApprovalResolved(string, string, string, time.Duration) {}
-func (unobserved) ApprovalRefused(string)                                 {}
-func (unobserved) GrantsActive(int)                                       {}
+func (unobserved) ApprovalOpened(string)                                          {}
+func (unobserved) ApprovalResolved(string, string, string, time.Duration, string) {}
+func (unobserved) ApprovalRefused(string)                                         {}
+func (unobserved) GrantsActive(int)                                               {}
 
 // repair tells the operator of a store that cannot be read, or is gone, what to do.
 func repair(path string) string {

@@ -216,7 +216,7 @@ func (c *counts) ApprovalOpened(platform string) {
 	c.pending[platform]++
 }
 
-func (c *counts) ApprovalResolved(platform, resolution, scope string, _ time.Duration) {
+func (c *counts) ApprovalResolved(platform, resolution, scope string, _ time.Duration, _ string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.pending[platform]--

@@ -16,6 +16,8 @@ type Entry struct {
 	// Digest is of the claim as it was asked, before anything was scrubbed.
 	Digest     string `json:"digest"`
 	DecisionID string `json:"decision_id"`
+	// TraceID is of the trace that the request is exported in; empty if it is in none.
+	TraceID string `json:"trace_id,omitempty"`
 	// Caller is the listener that the request came in by, Peer its credential.
 	Caller   string           `json:"caller"`
 	Peer     string           `json:"peer"`

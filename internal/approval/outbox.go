@@ -16,12 +16,13 @@ type outgoing bailiff.Event
 func (o *outgoing) UnmarshalJSON(text []byte) error {
 	var e struct {
 		DecisionID  string         `json:"decision_id"`
+		TraceID     string         `json:"trace_id,omitempty"`
 		Timestamp   time.Time      `json:"timestamp"`
 		RequestedBy string         `json:"requested_by,omitempty"`
 		Custom      bailiff.Custom `json:"custom"`
 	}
 	err := strict(text, &e)
-	*o = outgoing{DecisionID: e.DecisionID, Timestamp: e.Timestamp, RequestedBy: e.RequestedBy, Custom: e.Custom}
+	*o = outgoing{DecisionID: e.DecisionID, TraceID: e.TraceID, Timestamp: e.Timestamp, RequestedBy: e.RequestedBy, Custom: e.Custom}
 	return err
 }
 
@@ -113,7 +114,8 @@ func (b *Book) deliver(ctx context.Context) {
 			}
 		}
 		if err := b.Recorder.Record(ctx, next.event); err != nil {
-			b.Log.Error("a step of an approval waits for the decision log", "approval", approvalID(next.event), "error", err)
+			b.Log.Error("a step of an approval waits for the decision log", "approval", approvalID(next.event),
+				"request_id", next.event.Custom.RequestID, "decision_id", next.event.DecisionID, "error", err)
 			select {
 			case <-time.After(recordRetry):
 				continue

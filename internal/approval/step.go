@@ -43,7 +43,7 @@ func (i *item) settle(t *step, state bailiff.ApprovalState, resolution, message 
 func resolved(i *item, resolution string) func(Observer) {
 	e := &i.Entry
 	return func(o Observer) {
-		o.ApprovalResolved(e.Request.Session.Platform, resolution, e.Scope, e.Resolved.Sub(e.Created))
+		o.ApprovalResolved(e.Request.Session.Platform, resolution, e.Scope, e.Resolved.Sub(e.Created), e.TraceID)
 	}
 }
 

@@ -34,7 +34,7 @@ func (e *Entry) voters() (by, via string) {
 // event is an event of the decision log about an entry as it is now.
 func (e *Entry) event(message string) bailiff.Event {
 	a := e.approval()
-	return bailiff.Event{DecisionID: e.DecisionID, RequestedBy: e.Caller, Custom: bailiff.Custom{
+	return bailiff.Event{DecisionID: e.DecisionID, TraceID: e.TraceID, RequestedBy: e.Caller, Custom: bailiff.Custom{
 		Event: bailiff.ApprovalEvent, RequestID: e.Request.ID, Session: e.Request.Session.ID, Message: message, Approval: &a,
 	}}
 }

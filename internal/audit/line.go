@@ -24,6 +24,8 @@ func marshal(e bailiff.Event) ([]byte, error) {
 	w := &lineWriter{buf: make([]byte, 0, 4096)}
 	w.open()
 	w.text("decision_id", e.DecisionID)
+	w.optional("trace_id", e.TraceID)
+	w.optional("span_id", e.SpanID)
 	w.time("timestamp", e.Timestamp)
 	w.optional("path", e.Path)
 	w.marshaler("input", e.Input)

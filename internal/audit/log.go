@@ -201,7 +201,7 @@ func (l *Log) Note(e bailiff.Event) {
 		err = l.send(context.Background(), entry{line: line, session: e.Custom.Session})
 	}
 	if err != nil {
-		l.Log.Error("an event is missing from the decision log", "event", e.Custom.Event, "decision_id", e.DecisionID, "error", err)
+		l.Log.Error("an event is missing from the decision log", "event", e.Custom.Event, "request_id", e.Custom.RequestID, "decision_id", e.DecisionID, "trace_id", e.TraceID, "error", err)
 	}
 }
 

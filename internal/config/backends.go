@@ -61,7 +61,7 @@ func (r *reader) backend(section backends.Maker, at place) {
 
 // sections are those that are settings, by their keys.
 func (c *Config) sections() map[string][]settings.Setting {
-	all := map[string][]settings.Setting{"decision_log.export": c.DecisionLog.Export.Settings()}
+	all := map[string][]settings.Setting{"decision_log.export": c.DecisionLog.Export.Settings(), "traces": c.Traces.Settings()}
 	for name, section := range c.Backends {
 		all["backends."+name] = section.Settings()
 	}
@@ -105,6 +105,8 @@ func (r *reader) setting(s settings.Setting) func(place) {
 		return r.boolean(into)
 	case *int:
 		return r.number(into, s.Least, s.Most)
+	case *float64:
+		return r.fraction(into)
 	case *time.Duration:
 		return r.duration(into, time.Duration(s.Least)*time.Second, time.Duration(s.Most)*time.Second)
 	case *settings.Credential:

@@ -45,6 +45,7 @@ type Config struct {
 	Policies Policies
 	// DecisionLog says when the log's files are changed and how long they stay.
 	DecisionLog DecisionLog
+	Traces      Traces
 	Env         Env
 	// Guards can only deny, and speak before the policies do.
 	Guards    []guard.Rule

@@ -87,6 +87,8 @@ func TestAGoodConfigurationIsReadWhole(t *testing.T) {
 		Policies: Policies{Paths: []string{"/etc/bailiff/policies"}, RequireTests: true, EvalTimeout: 250 * time.Millisecond, Shadow: []string{"/etc/bailiff/next"}},
 		DecisionLog: DecisionLog{Rotate{32, 1}, Retain{90, 1000},
 			httpapi.Server{URL: "https://logs.example.com/logs", Token: settings.Credential{Env: "LOGS_TOKEN"}, CAFile: "/etc/bailiff/ca.pem"}},
+		Traces: Traces{Server: httpapi.Server{URL: "https://collector.example.com/v1/traces", Token: settings.Credential{Env: "TRACES_TOKEN"}, CAFile: "/etc/bailiff/ca.pem"},
+			Sample: 0.25, Commands: true},
 		Env: Env{Sources: []Source{{}, {File: "/home/ana/.hermes/.env"}}},
 		Guards: []guard.Rule{{Name: "no-ssh-from-discord", Message: "No ssh from Discord.", Instead: "Use https.",
 			When: `request.session.platform == "discord" && "ssh" in command.programs`}},

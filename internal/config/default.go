@@ -27,6 +27,7 @@ func Default(known backends.Catalogue) *Config {
 		Metrics:     Metrics{Listen: "127.0.0.1:9464"},
 		Policies:    Policies{RequireTests: true, EvalTimeout: 250 * time.Millisecond},
 		DecisionLog: DecisionLog{Rotate: Rotate{Megabytes: 64, Hours: 24}},
+		Traces:      Traces{Sample: 1},
 		Env:         Env{Sources: []Source{{}}},
 		Approvals:   Approvals{Timeout: 5 * time.Minute},
 		Limits: Limits{

@@ -23,6 +23,7 @@ func (r *reader) config(c *Config, at place) {
 		"metrics":      func(at place) { r.section(at, fields{"listen": r.hostPort(&c.Metrics.Listen)}) },
 		"policies":     func(at place) { r.policies(&c.Policies, at) },
 		"decision_log": func(at place) { r.decisionLog(&c.DecisionLog, at) },
+		"traces":       func(at place) { r.traces(&c.Traces, at) },
 		"env":          func(at place) { r.section(at, fields{"sources": r.sources(&c.Env)}) },
 		"guards":       func(at place) { r.list(at, func(at place) { r.guard(c, at) }) },
 		"approvals":    func(at place) { r.approvals(c, at) },

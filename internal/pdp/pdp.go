@@ -178,7 +178,7 @@ func (p *PDP) Decide(ctx context.Context, req bailiff.Request, at bailiff.Circum
 	defer func() {
 		if cause := recover(); cause != nil {
 			j.Decision, j.Fault = failed(fmt.Errorf("judging the request: panic: %v", cause))
-			p.config.Log.Error("judging a request panicked", "cause", cause, "stack", string(debug.Stack()))
+			p.config.Log.Error("judging a request panicked", "request_id", req.ID, "cause", cause, "stack", string(debug.Stack()))
 		}
 		j.Decision.Revision = s.revision
 	}()

@@ -11,8 +11,8 @@ package settings
 type Setting struct {
 	Key string
 	// Into is where the value goes, and what it holds before is the default:
-	// *string, *[]string, *bool, *int, *time.Duration or *Credential. A []Setting is a
-	// section below this one.
+	// *string, *[]string, *bool, *int, *float64 (from 0 to 1), *time.Duration or
+	// *Credential. A []Setting is a section below this one.
 	Into any
 	// Path says that a text, or each of a list, is a path of this machine: one that is
 	// relative to the file, or starts with ~, is made absolute.

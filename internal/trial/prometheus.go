@@ -41,7 +41,7 @@ func ServePrometheus(tb testing.TB, config string) *Prometheus {
 		tb.Fatal(err)
 	}
 	defer said.Close()
-	command := exec.Command(program, "--config.file="+config, "--web.listen-address="+address, "--storage.tsdb.path="+tb.TempDir(), "--log.level=warn")
+	command := exec.Command(program, "--config.file="+config, "--web.listen-address="+address, "--storage.tsdb.path="+tb.TempDir(), "--log.level=warn", "--enable-feature=exemplar-storage")
 	command.Stderr = said
 	if err := command.Start(); err != nil {
 		tb.Fatal(err)
@@ -110,6 +110,21 @@ func (p *Prometheus) Firing() (all []map[string]string, err error) {
 	for _, alert := range data.Alerts {
 		if alert.State == "firing" {
 			all = append(all, alert.Labels)
+		}
+	}
+	return all, err
+}
+
+// Exemplars are those of a query since the start, as their labels.
+func (p *Prometheus) Exemplars(query string) (all []map[string]string, err error) {
+	var data []struct {
+		Exemplars []struct{ Labels map[string]string }
+	}
+	seconds := func(at time.Time) string { return strconv.FormatInt(at.Unix(), 10) }
+	err = p.ask("query_exemplars", url.Values{"query": {query}, "start": {seconds(p.started.Add(-time.Minute))}, "end": {seconds(time.Now().Add(time.Minute))}}, &data)
+	for _, series := range data {
+		for _, exemplar := range series.Exemplars {
+			all = append(all, exemplar.Labels)
 		}
 	}
 	return all, err

@@ -15,6 +15,7 @@ interface Query extends grafana.DataQuery {
   datasource: grafana.DataSourceRef
   expr: string
   legendFormat?: string
+  exemplar?: boolean
   format?: 'table'
   instant?: boolean
   range?: boolean

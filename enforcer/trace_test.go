@@ -1,0 +1,129 @@
+package enforcer
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// follower remembers the parts that ended, and what is within what.
+type follower struct {
+	mu    sync.Mutex
+	ended []string
+	said  map[string]bailiff.Span
+}
+
+type followed struct{}
+
+func (f *follower) Begin(ctx context.Context, part string) context.Context {
+	if within, _ := ctx.Value(followed{}).(string); within != "" {
+		part = within + "/" + part
+	}
+	return context.WithValue(ctx, followed{}, part)
+}
+
+func (f *follower) End(ctx context.Context, said bailiff.Span) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	part, _ := ctx.Value(followed{}).(string)
+	f.ended = append(f.ended, part)
+	f.said[part] = said
+}
+
+func (f *follower) IDs(ctx context.Context) (string, string) {
+	part, _ := ctx.Value(followed{}).(string)
+	return "trace", part
+}
+
+// follow has a bench's requests followed.
+func (b *bench) follow() *follower {
+	f := &follower{said: map[string]bailiff.Span{}}
+	b.Tracer = f
+	return f
+}
+
+func TestEveryPartOfARequestIsFollowedToItsEnd(t *testing.T) {
+	asking := func(b *bench) { b.judge.decision = allow(ask) }
+	for name, c := range map[string]struct {
+		change func(*bench)
+		want   []string
+		fails  string
+	}{
+		"one that runs":           {func(*bench) {}, []string{"request/decide", "request/start", "request/exec", "request"}, ""},
+		"one that is denied":      {func(b *bench) { b.judge.decision = bailiff.Denied("a.b", "No.") }, []string{"request/decide", "request"}, ""},
+		"one that nobody answers": {asking, []string{"request/decide", "request/approve", "request"}, ""},
+		"one without a sandbox":   {func(b *bench) { b.shop.fault = errBoom }, []string{"request/decide", "request/start", "request"}, "request/start"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, c.change)
+			f := b.follow()
+			req := request("true")
+			req.ID, req.WaitSeconds = "r", 0
+			a := b.Execute(t.Context(), req, nil)
+			if !slices.Equal(f.ended, c.want) {
+				t.Errorf("%q ended, want %q", f.ended, c.want)
+			}
+			if all := f.said["request"]; all.Outcome != string(a.Status) || all.RequestID != "r" || all.DecisionID != a.DecisionID || all.Tool != bailiff.Terminal {
+				t.Errorf("of the request it says %+v", all)
+			}
+			if f.said[c.fails].Failed != (c.fails != "") {
+				t.Errorf("of %s it says %+v", c.fails, f.said[c.fails])
+			}
+			for _, e := range b.tape.all() {
+				if e.TraceID != "trace" || e.SpanID != "request" {
+					t.Errorf("an event is of part %q of %q", e.SpanID, e.TraceID)
+				}
+			}
+		})
+	}
+}
+
+func TestFollowingNobodyCostsNothing(t *testing.T) {
+	b := newBench(t)
+	m := b.Enforcer.judge(t.Context(), request("true"))
+	cost := testing.AllocsPerRun(100, func() {
+		ctx := b.begin(t.Context(), partRequest)
+		b.endDecide(ctx, m)
+		b.endWait(ctx, m, bailiff.Approval{}, nil)
+		b.endStart(ctx, m, errBoom)
+		b.endExec(ctx, m, answer{})
+		b.endRequest(ctx, m.located, bailiff.Answer{})
+		b.traced(ctx, &m.event)
+	})
+	if cost != 0 {
+		t.Errorf("it takes %v allocations", cost)
+	}
+}
+
+// concerns remembers what lines of a log are about.
+type concerns struct {
+	slog.Handler
+	mu  sync.Mutex
+	all map[string]bailiff.Concern
+}
+
+func (c *concerns) Handle(ctx context.Context, line slog.Record) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all[line.Message] = bailiff.ConcernOf(ctx)
+	return nil
+}
+
+func (c *concerns) Enabled(context.Context, slog.Level) bool { return true }
+
+func TestLinesOfTheLogSayWhichRequestTheyAreAbout(t *testing.T) {
+	log := &concerns{Handler: slog.DiscardHandler, all: map[string]bailiff.Concern{}}
+	b := newBench(t, func(b *bench) { b.shop.fault = errBoom })
+	b.Log = slog.New(log)
+	b.follow()
+	req := request("true")
+	req.ID = "r"
+	a := b.Execute(t.Context(), req, nil)
+	if got, want := log.all["opening a sandbox"], (bailiff.Concern{RequestID: "r", DecisionID: a.DecisionID, TraceID: "trace"}); got != want {
+		t.Errorf("it is about %+v, want %+v", got, want)
+	}
+}
