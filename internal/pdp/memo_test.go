@@ -195,7 +195,7 @@ func TestOnlyTimelessPoliciesAreRemembered(t *testing.T) {
 		"the time in a rule's head":      {`x[input.time] := 1`, false},
 		"the time in a rule's long head": {`x[input.tool][input.time] := 1`, false},
 		"the time as a result":           {`x := input.time`, false},
-		"the time in an else":            {"x := 1 if {\n\tinput.tool == \"a\"\n} else := input.time", false},
+		"the time in an else":            {"x := 1 if {\n\tinput.tool == \"call\"\n} else := input.time", false},
 		"the time as a step":             {`x := data.days[input.time]`, false},
 		"the time below a part":          {`x := input.session[input.time]`, false},
 		"the time in a comprehension":    {`x := {t | t := input.time}`, false},
@@ -232,7 +232,7 @@ func TestOnlyTimelessPoliciesAreRemembered(t *testing.T) {
 // however it is reached, without ever being another one.
 const dependsOnMore = `
 limits := {} if {
-	input.tool == "nothing"
+	input.tool == "call"
 	data.more
 }
 `
@@ -253,7 +253,7 @@ func TestWhatTheDecisionDoesNotDependOnCostsNoMemory(t *testing.T) {
 		"a decision that asks a package by a name it computes": {map[string]string{"p.rego": allowing + "\nlimits := {} if count(data.a[input.tool].t) > 1\n",
 			"a.rego": "package a.b\n\nt := [input]\n"}, false},
 		"a decision through an else of a function": {map[string]string{"p.rego": allowing + "\nlimits := {} if data.a.f(1)\n",
-			"a.rego": "package a\n\nf(x) if x == 2\nelse := now if input.tool == \"nothing\"\n\nnow := time.now_ns()\n"}, false},
+			"a.rego": "package a\n\nf(x) if x == 2\nelse := now if input.tool == \"call\"\n\nnow := time.now_ns()\n"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := opened(t, c.files)
@@ -285,7 +285,7 @@ func TestAReloadForgets(t *testing.T) {
 func TestFaultsAreNotRemembered(t *testing.T) {
 	for name, p := range map[string]*PDP{
 		"no decision":   opened(t, deciding(`{"outcome": "deny"}`)),
-		"undefined":     opened(t, deciding(`1 if input.tool == "unheard_of"`)),
+		"undefined":     opened(t, deciding(`1 if input.tool == "call"`)),
 		"two decisions": opened(t, map[string]string{"p.rego": "package bailiff\n\ndecision := 1 if input.tool\n\ndecision := 2 if input.args\n"}),
 	} {
 		judged(p)

@@ -37,7 +37,7 @@ func TestTheShippedPoliciesDecide(t *testing.T) {
 func TestAnEvaluationWithoutAnAnswerDenies(t *testing.T) {
 	const spin = `count([1 | some a in numbers.range(1, 5000); some b in numbers.range(1, 5000); a * b == -1]) == 0`
 	for name, c := range map[string]struct{ policy, message string }{
-		"undefined":          {`decision := {"outcome": "deny"} if input.tool == "unheard_of"`, "the decision is undefined"},
+		"undefined":          {`decision := {"outcome": "deny"} if input.tool == "call"`, "the decision is undefined"},
 		"conflicting rules":  {"decision := 1 if input.tool\n\ndecision := 2 if input.args", "eval_conflict_error"},
 		"conflicting parts":  {"decision := {\"outcome\": x}\n\nx := 1 if input.tool\n\nx := 2 if input.args", "p.rego:"},
 		"endless loops":      {"decision := {\"outcome\": \"deny\"} if {\n\t" + spin + "\n}", "no answer within 20ms"},

@@ -101,7 +101,7 @@ func TestAReportSaysWhatFailedAndWhere(t *testing.T) {
 }
 
 func TestCoverageHasAThreshold(t *testing.T) {
-	root := tree(t, map[string]string{"p.rego": allowing + "\nnever if input.tool == \"x\"\n", "p_test.rego": allowingTest})
+	root := tree(t, map[string]string{"p.rego": allowing + "\nnever if input.tool == \"call\"\n", "p_test.rego": allowingTest})
 	for threshold, want := range map[float64]bool{0: true, 10: true, 100: false} {
 		report, err := Test(context.Background(), TestConfig{Paths: []string{root}, Coverage: true, Threshold: threshold})
 		must(t, err)

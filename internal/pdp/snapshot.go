@@ -44,7 +44,7 @@ func newSnapshot(ctx context.Context, p *parsed, proof func(context.Context) Fau
 	if len(faults) > 0 {
 		faults = append(faults, p.check(ctx)...) // the tests' faults too
 	} else {
-		faults = p.checkLookups(compiler)
+		faults = append(p.checkLookups(compiler), p.checkSpelling(compiler)...)
 	}
 	if faults = append(faults, p.checkTables()...); len(faults) > 0 {
 		return nil, faults.sorted()

@@ -176,7 +176,7 @@ func TestCoverageIsThatOfStockOPA(t *testing.T) {
 }
 
 const halfReached = `
-never if input.tool == "x"
+never if input.tool == "call"
 
 nor if {
 	input.a == 1

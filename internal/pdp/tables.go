@@ -2,6 +2,7 @@ package pdp
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -21,7 +22,7 @@ func (p *parsed) checkTables() (faults Faults) {
 	if !ok {
 		return nil
 	}
-	for _, f := range tables.Check(all, p.words()) {
+	for _, f := range tables.Check(all, p.words(nil)) {
 		faults = append(faults, p.faultAt(append([]string{"bailiff", "tables"}, f.At...), f.Wrong))
 	}
 	return faults.sorted()
@@ -38,13 +39,22 @@ func (p *parsed) checkLookups(compiler *ast.Compiler) (faults Faults) {
 		if p.hasTable(compiler, name) {
 			continue
 		}
-		fault := Fault{where.File, where.Row, fmt.Sprintf("the rules look up bailiff.tables.%s, which no data holds: want it there, if only as {}", name)}
+		fault := Fault{where.File, where.Row, fmt.Sprintf("the rules look up bailiff.tables.%s, which no data holds: %s", name, p.wanted(name))}
 		if meant := p.misspelt(name, lookedUp); meant != "" {
 			fault = p.faultAt([]string{"bailiff", "tables", meant}, fmt.Sprintf("no rule looks this table up, and %q, which rules do look up, is missing: write that", name))
 		}
 		faults = append(faults, fault)
 	}
 	return faults.sorted()
+}
+
+// wanted says what would be right where no data holds a table.
+func (p *parsed) wanted(name string) string {
+	there := slices.Sorted(maps.Keys(p.tables()))
+	if meant := spelling.Nearest(name, there, len(name)/3+1); meant != "" {
+		return fmt.Sprintf("want %s, or the table there, if only as {}", meant)
+	}
+	return "want it there, if only as {}"
 }
 
 // lookedUp are the names of tables that rules name, each with a place where one does.
@@ -87,20 +97,6 @@ func (p *parsed) tables() map[string]any {
 	root, _ := p.data["bailiff"].(map[string]any)
 	tables, _ := root["tables"].(map[string]any)
 	return tables
-}
-
-// words are all texts in the rules that decide.
-func (p *parsed) words() map[string]bool {
-	words := map[string]bool{}
-	for _, module := range p.modules {
-		ast.WalkTerms(module, func(t *ast.Term) bool {
-			if word, ok := t.Value.(ast.String); ok {
-				words[string(word)] = true
-			}
-			return false
-		})
-	}
-	return words
 }
 
 // faultAt names the file and line that lead furthest to a value.

@@ -156,6 +156,7 @@ func TestATableThatRulesLookUpAndNobodyHasDoesNotComeIntoForce(t *testing.T) {
 		"none at all":      {nil, `p.rego:5: the rules look up bailiff.tables.verdicts, which no data holds: want it there, if only as {}`},
 		"others":           {map[string]string{"data.yaml": "bailiff: {tables: {platforms: {}}}"}, `p.rego:5: the rules look up bailiff.tables.verdicts`},
 		"a misspelt one":   {map[string]string{"data.yaml": "bailiff:\n  tables:\n    verdict: {}"}, `data.yaml:3: bailiff.tables.verdict: no rule looks this table up, and "verdicts", which rules do look up, is missing: write that`},
+		"misspelt itself":  {map[string]string{"data.yaml": "bailiff: {tables: {verdicts: {}, platforms: {}}}", "more.rego": "package bailiff\n\nx := data.bailiff.tables.platfroms\n\ny := data.bailiff.tables.platforms"}, `more.rego:3: the rules look up bailiff.tables.platfroms, which no data holds: want platforms, or the table there, if only as {}`},
 		"an empty one":     {map[string]string{"data.yaml": "bailiff: {tables: {verdicts: {}}}"}, ""},
 		"one a rule makes": {map[string]string{"made.rego": made}, ""},
 	} {
