@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
+	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
 )
@@ -19,8 +20,8 @@ func newCheck(configPath *string) *cobra.Command {
 		Short: "Check the configuration and the policies",
 		Long: `Checks the configuration, the policies it names, that the policies use the input
 as its schema describes it, and that their tables say what policies look up. Looks,
-too, at what backends will use: files of credentials, keys and certificates, images,
-folders. So run it as the sidecar's user; a variable that is not set here only warns.
+too, at what backends will use: the runner, files of credentials, keys and certificates,
+images, folders. So run it as the sidecar's user; a variable that is not set here only warns.
 Prints every fault as file:line and says what would be right. It runs no tests: see "bailiff test".
 
 Exit status: 0 if all is well, 1 otherwise.`,
@@ -89,6 +90,9 @@ func check(configPath string) (checkReport, error) {
 	}
 	for _, doubt := range outlook.Doubts {
 		report.Warnings = append(report.Warnings, doubt.Error())
+	}
+	if _, err := runner.Find(""); err != nil && cfg.Runner.Path == "" {
+		report.Warnings = append(report.Warnings, err.Error())
 	}
 	report.Warnings = append(report.Warnings, cfg.Warnings()...)
 	report.Sound = len(report.Faults) == 0

@@ -33,6 +33,9 @@ func (r *reader) look(c *Config) (o Outlook) {
 	for _, name := range slices.Sorted(maps.Keys(sections)) {
 		r.lookAt(&o, sections[name], name)
 	}
+	if c.Runner.Path != "" {
+		r.note(&o, "runner.path", checkRunner(c.Runner.Path))
+	}
 	byLine := func(a, b Fault) int { return a.Line - b.Line }
 	slices.SortStableFunc(o.Faults, byLine)
 	slices.SortStableFunc(o.Doubts, byLine)

@@ -3,7 +3,9 @@ package config
 import (
 	"encoding/pem"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -73,6 +75,43 @@ func TestAVariableThatIsNotSetIsADoubt(t *testing.T) {
 ` + folder + `/bailiff.yaml:5: backends.modal.token_secret: variable LACKS_KEY is not set here; the sidecar will need it in its own environment`
 	if len(o.Faults) > 0 || o.Doubts.Error() != want {
 		t.Errorf("got  %v, %v\nwant %s", o.Faults, o.Doubts, want)
+	}
+}
+
+func TestTheRunnerIsLookedAt(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"gone":    "there is no FOLDER/gone: want the path of bailiff-runner",
+		".":       "FOLDER is no program: want the path of bailiff-runner, which may be executed (chmod 755)",
+		"good":    "FOLDER/good is no program: want the path of bailiff-runner, which may be executed (chmod 755)",
+		"/bin/sh": "/bin/sh is another program than bailiff-runner: want the one that came with this bailiff",
+		self:      self + " is another program than bailiff-runner: want the one that came with this bailiff",
+	} {
+		folder, o := look(t, "state_dir: state\nrunner:\n  path: "+path+"\n")
+		want = folder + "/bailiff.yaml:3: runner.path: " + strings.ReplaceAll(want, "FOLDER", folder)
+		if o.Faults.Error() != want || len(o.Doubts) > 0 {
+			t.Errorf("of %s it says\n%v, %v\nwant\n%s", path, o.Faults, o.Doubts, want)
+		}
+	}
+}
+
+func TestTheRunnersSourcesAreThoseOfBailiff(t *testing.T) {
+	built := func(from string) *debug.BuildInfo {
+		return &debug.BuildInfo{Settings: []debug.BuildSetting{{Key: "GOOS", Value: "linux"}, {Key: "vcs.revision", Value: from}}}
+	}
+	for _, c := range []struct {
+		own, runner *debug.BuildInfo
+		other       bool
+	}{
+		{built("a"), built("a"), false}, {built("a"), built("b"), true},
+		{built("a"), &debug.BuildInfo{}, false}, {&debug.BuildInfo{}, built("b"), false},
+	} {
+		if got := differ(revision(c.own), revision(c.runner)); got != c.other {
+			t.Errorf("of %v and %v it says %v", c.own, c.runner, got)
+		}
 	}
 }
 

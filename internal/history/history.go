@@ -232,7 +232,7 @@ func (h *History) RolledBack() (*bailiff.Rollback, error) {
 		err = errors.New("it names no revision")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading which policies an operator rolled back to, in %s: %w", h.RollbackFile(), err)
+		return nil, fmt.Errorf("reading which policies an operator rolled back to: %w; move %s away to have those of the configuration in force", err, h.RollbackFile())
 	}
 	return &word, nil
 }
