@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,13 +18,13 @@ import (
 	"github.com/bailiff-dev/bailiff/enforcer"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/config"
-	"github.com/bailiff-dev/bailiff/internal/ledger"
 	"github.com/bailiff-dev/bailiff/internal/records"
 )
 
 func newDecide(configPath *string) *cobra.Command {
 	var who claim
 	var format string
+	var why bool
 	cmd := &cobra.Command{
 		Use:   "decide FILE | - | [flags] -- CMD…",
 		Short: "Say what would happen to a request, and run nothing",
@@ -32,9 +33,13 @@ Nothing is run, no sidecar is needed, and every configured backend counts as
 ready. The request is the JSON that agents send, from a file or standard input
 (flags that are given replace what it says), or a command after --.
 
+With --explain it says which rules made the decision, where they stand and on what
+they looked, and which one condition kept from speaking, with what was there instead.
+
 Exit status: 0 allow, 2 ask, 3 deny, 1 if the request could not be judged.`,
 		Example: `  bailiff decide --platform telegram -- curl https://example.com
-  bailiff decide --output json request.json`,
+  bailiff decide --output json request.json
+  bailiff decide --explain --platform slack -- rm -rf build`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := loadConfig(*configPath)
 			if err != nil {
@@ -44,18 +49,23 @@ Exit status: 0 allow, 2 ask, 3 deny, 1 if the request could not be judged.`,
 			if err != nil {
 				return err
 			}
-			d, err := decideOffline(cmd.Context(), cfg, req)
+			o, err := openOffline(cmd.Context(), cfg)
 			if err != nil {
 				return err
 			}
-			if err := show(cmd, format, d, func(w io.Writer) { printDecision(w, d) }); err != nil {
-				return err
+			d := o.decide(cmd.Context(), req)
+			if why {
+				x := o.explain(cmd.Context(), req, d)
+				err = show(cmd, format, x, func(w io.Writer) { printDecision(w, d); printExplanation(w, x.Explanation) })
+			} else {
+				err = show(cmd, format, d, func(w io.Writer) { printDecision(w, d) })
 			}
-			return outcomeStatus(d.Outcome)
+			return cmp.Or(err, outcomeStatus(d.Outcome))
 		},
 	}
 	who.register(cmd)
 	outputFlag(cmd, &format)
+	cmd.Flags().BoolVar(&why, "explain", false, "say how the decision came about")
 	return cmd
 }
 
@@ -115,26 +125,6 @@ func (c *claim) override(flags *pflag.FlagSet, req *bailiff.Request) {
 			replace()
 		}
 	}
-}
-
-// decideOffline judges by the configured policies, with the floor under them.
-func decideOffline(ctx context.Context, cfg *config.Config, req bailiff.Request) (bailiff.Decision, error) {
-	policies, err := openLast(ctx, cfg)
-	if err != nil {
-		return bailiff.Decision{}, err
-	}
-	variables, err := openVariables(cfg)
-	if err != nil {
-		return bailiff.Decision{}, err
-	}
-	e, err := enforcer.New(enforcer.Config{Decider: policies, Recorder: nowhere{}, Environ: variables, Observer: nowhere{},
-		Approvals: unasked{}, Freezer: unasked{}, Ledger: blank[ledger.Sandbox]{}, Workspaces: blank[ledger.Workspace]{}, Backends: planned(cfg.Backends), Credentials: cfg.Credentials(), Owner: "decide"})
-	if err != nil {
-		return bailiff.Decision{}, err
-	}
-	e.Probe(ctx)
-	req.Caller = "decide"
-	return e.Decide(ctx, req).Decision, nil
 }
 
 // plan is a backend that is configured and not asked for anything.

@@ -71,6 +71,7 @@ func openLast(ctx context.Context, cfg *config.Config) (*pdp.PDP, error) {
 	if err != nil {
 		return nil, err
 	}
+	settings.Explained = true
 	if cfg.Policies.Bundle != nil {
 		if settings.Archive, err = lastArchive(cfg); err != nil {
 			return nil, err

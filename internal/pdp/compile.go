@@ -47,6 +47,8 @@ type parsed struct {
 	schemas        *ast.SchemaSet
 	// bundles are the revisions that bundles give themselves, by their archives.
 	bundles map[string]string
+	// explained says that the modules are kept as they are written.
+	explained bool
 }
 
 // load reads and parses what lies at the paths, in one of the ways to read.
@@ -251,7 +253,7 @@ func (p *parsed) check(context.Context) Faults {
 
 // compile returns a compiler that holds what decides, and nothing else.
 func (p *parsed) compile() (*ast.Compiler, Faults) {
-	compiler := p.compiler(false)
+	compiler := p.compiler(false).WithKeepModules(p.explained)
 	if compiler.Compile(p.modules); compiler.Failed() {
 		return nil, faultsIn(compiler.Errors, "").sorted()
 	}

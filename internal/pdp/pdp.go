@@ -40,6 +40,7 @@ import (
 	"log/slog"
 	"maps"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -83,6 +84,8 @@ type Config struct {
 	Home string
 	// Guard may be missing.
 	Guard Guard
+	// Explained keeps what [PDP.Explain] needs, which takes memory.
+	Explained bool
 	// History keeps what comes into force, so that it can be rolled back to; it may be
 	// missing.
 	History *history.History
@@ -240,7 +243,8 @@ func isPlain(req bailiff.Request, text reading) bool {
 }
 
 func failed(err error) (bailiff.Decision, error) {
-	return denial(ruleError, "The policies gave no decision: "+err.Error()+".", insteadOfError), err
+	why := strings.Join(strings.Fields(err.Error()), " ") // OPA's are of several lines
+	return denial(ruleError, "The policies gave no decision: "+why+".", insteadOfError), err
 }
 
 // stopwatch writes down how long each step took.

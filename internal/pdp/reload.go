@@ -28,6 +28,14 @@ func (p *PDP) load(ctx context.Context, touched bool) Faults {
 }
 
 func (p *PDP) read() (*parsed, Faults) {
+	next, faults := p.readAnew()
+	if next != nil {
+		next.explained = p.config.Explained
+	}
+	return next, faults
+}
+
+func (p *PDP) readAnew() (*parsed, Faults) {
 	if p.archive == nil {
 		return load(readTrusted, p.config.Paths)
 	}

@@ -98,6 +98,7 @@ func (p *PDP) former(ctx context.Context, name string) (*parsed, *snapshot, erro
 	if len(faults) > 0 {
 		return nil, nil, unsound(faults)
 	}
+	next.explained = p.config.Explained
 	s, faults := newSnapshot(ctx, next, p.trial(next))
 	if len(faults) > 0 {
 		return nil, nil, unsound(faults)

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/pdp"
+	"github.com/bailiff-dev/bailiff/internal/redact"
+)
+
+// explained is a decision with how it came about.
+type explained struct {
+	Decision bailiff.Decision `json:"decision"`
+	pdp.Explanation
+}
+
+// explain says how the decision about a request came about.
+func (o offline) explain(ctx context.Context, req bailiff.Request, d bailiff.Decision) explained {
+	req.Caller = offlineCaller
+	x := o.policies.Explain(ctx, req, o.enforcer.Circumstances(req), d, redact.NewScrubber(o.variables).Scrub)
+	for _, r := range d.Reasons() {
+		spoke := func(f pdp.Fired) bool { return f.Rule == r.Rule }
+		if !slices.ContainsFunc(x.Fired, spoke) {
+			x.Fired = append(x.Fired, pdp.Fired{Rule: r.Rule, Set: "bailiff", Value: r.Message, Part: "denied"})
+		}
+	}
+	for _, held := range d.Env.Withheld {
+		spoke := func(f pdp.Fired) bool { return f.Part == "withheld" && f.Rule == held.Rule }
+		if !slices.ContainsFunc(x.Fired, spoke) {
+			x.Fired = append(x.Fired, pdp.Fired{Rule: held.Rule, Set: "env", Value: held.Name, Part: "withheld"})
+		}
+	}
+	return explained{d, x}
+}
+
+func printExplanation(w io.Writer, x pdp.Explanation) {
+	for _, f := range x.Fired {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", f.Part, visible(placeOf(f)), visible(f.Value))
+		for _, fact := range f.Facts {
+			fmt.Fprintf(w, "\t\twhere %s\n", visible(fact))
+		}
+	}
+	for _, n := range x.Nearly {
+		fmt.Fprintf(w, "nearly\t%s:%d\t%s, but not: %s\n", visible(n.File), n.Line, visible(n.Adds), visible(n.Condition))
+		for i, fact := range n.Facts {
+			if i == 0 && n.Wants != "" {
+				fact += ", the rule wants " + n.Wants
+			}
+			fmt.Fprintf(w, "\t\twhere %s\n", visible(fact))
+		}
+	}
+	if x.Fault != "" {
+		fmt.Fprintf(w, "not all\t\t%s\n", visible(bailiff.Sentence(x.Fault)))
+	}
+}
+
+// placeOf is where a rule stands; a rule that stands in no policy has its name.
+func placeOf(f pdp.Fired) string {
+	if f.File == "" {
+		return f.Rule
+	}
+	return fmt.Sprintf("%s:%d", f.File, f.Line)
+}

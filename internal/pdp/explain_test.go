@@ -1,0 +1,142 @@
+package pdp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// houseRules are rules of a team beside the shipped policies.
+const houseRules = `package bailiff
+
+deny contains {"rule": "house.groups", "message": "Nobody deploys from a group.", "match": "deploy"} if {
+	"deploy" in input.command.programs
+	input.session.chat_type == "group"
+}
+
+deny contains {"rule": "house.two", "message": "Two things are wrong."} if {
+	input.session.chat_type == "channel"
+	input.session.user_id == "nobody"
+}
+
+withhold_env contains {"name": "LANG", "rule": "house.lang"} if {
+	input.session.chat_type == "dm"
+	helped(input.session.platform)
+}
+
+helped(platform) if platform == "pigeon"
+`
+
+func explained(t *testing.T, p *PDP, req bailiff.Request) (bailiff.Decision, Explanation) {
+	t.Helper()
+	at := bailiff.Circumstances{Backends: map[string]bailiff.BackendState{"docker": {Isolated: true, Ready: true}, "local": {Ready: true}},
+		EnvAvailable: req.Env, Time: time.Now()}
+	d := p.Decide(t.Context(), req, at).Decision
+	return d, p.Explain(t.Context(), req, at, d, func(text []byte) []byte { return bytes.ReplaceAll(text, []byte("hunter2"), []byte("[secret]")) })
+}
+
+func TestAnExplanationNamesWhatMadeTheDecision(t *testing.T) {
+	p, err := Open(context.Background(), Config{Explained: true, EvalTimeout: time.Minute})
+	must(t, err)
+	asked := bailiff.Request{Tool: bailiff.Terminal, Session: bailiff.Session{ID: "s", Platform: "cli"}}
+	for name, c := range map[string]struct {
+		command, backend, platform string
+		env                        []string
+		want                       Fired
+	}{
+		"denied":    {"rm -rf /", "", "", nil, Fired{File: "destruction.rego", Rule: "command.destroys_system", Set: "findings", Part: "denied"}},
+		"asked":     {"sudo ls", "local", "", nil, Fired{File: "command.rego", Rule: "command.gains_privilege", Set: "findings", Part: "asked"}},
+		"found":     {"sudo ls", "docker", "", nil, Fired{File: "command.rego", Rule: "command.gains_privilege", Set: "findings", Part: "nothing"}},
+		"forwarded": {"git push", "", "", []string{"GITHUB_TOKEN"}, Fired{File: "env.rego", Set: "forward_env", Part: "forwarded"}},
+		"withheld":  {"git push", "", "", []string{"PATH"}, Fired{File: "env.rego", Rule: "env.loader", Set: "withhold_env", Part: "withheld"}},
+		"a limit":   {"ls", "", "", nil, Fired{File: "limits.rego", Set: "limits", Part: "limit"}},
+		"the place": {"ls", "", "", nil, Fired{File: "backend.rego", Set: "backend_candidates", Part: "backend"}},
+		"nowhere":   {"ls", "", "pigeon", nil, Fired{File: "decision.rego", Rule: "session.unknown_platform", Set: "deny", Part: "denied"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			req := asked
+			req.Args.Command, req.Backend, req.Env = c.command, c.backend, c.env
+			if c.platform != "" {
+				req.Session.Platform = c.platform
+			}
+			_, x := explained(t, p, req)
+			var found *Fired
+			for _, f := range x.Fired {
+				if strings.HasSuffix(f.File, c.want.File) && f.Rule == c.want.Rule && f.Set == c.want.Set && f.Part == c.want.Part {
+					found = &f
+				}
+			}
+			if found == nil || found.Line < 5 || x.Fault != "" {
+				t.Fatalf("want %+v, got %s", c.want, indented(t, x))
+			}
+			if c.want.Part == "denied" && found.Set == "findings" && !strings.Contains(strings.Join(found.Facts, " "), `"rm"`) {
+				t.Errorf("it looked at %q", found.Facts)
+			}
+		})
+	}
+}
+
+func indented(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.MarshalIndent(v, "", " ")
+	must(t, err)
+	return string(text)
+}
+
+func TestAnExplanationNamesTheOneConditionThatDidNotHold(t *testing.T) {
+	root := copied(t)
+	write(t, filepath.Join(root, "house.rego"), houseRules)
+	p, err := Open(context.Background(), Config{Paths: []string{root}, Explained: true, EvalTimeout: time.Minute})
+	must(t, err)
+	_, x := explained(t, p, bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "deploy"}, Session: bailiff.Session{ID: "s", Platform: "cli", ChatType: "dm"}})
+	if len(x.Nearly) == 0 || len(x.Nearly) > mostNearly {
+		t.Fatalf("got %s", indented(t, x))
+	}
+	want := Nearly{File: filepath.Join(root, "house.rego"), Line: 5, Adds: "deny house.groups", Condition: `input.session.chat_type == "group"`,
+		Facts: []string{`input.session.chat_type is "dm"`}, Wants: `"group"`}
+	if got := x.Nearly[0]; !reflect.DeepEqual(got, want) {
+		t.Errorf("first is %s, want %s", indented(t, got), indented(t, want))
+	}
+	for _, n := range x.Nearly {
+		if n.Adds == "deny house.two" {
+			t.Error("a rule of which two conditions do not hold is said to have nearly held")
+		}
+		if n.Adds == "withhold_env house.lang" && n.Condition != "helped(input.session.platform)" {
+			t.Errorf("got %s", indented(t, n))
+		}
+	}
+}
+
+func TestAnExplanationSaysWhyItIsNotAll(t *testing.T) {
+	for name, c := range map[string]struct{ policy, want string }{
+		"policies that conflict":   {allowing + "\ndecision := {\"outcome\": \"deny\"}\n", "produced conflicting values"},
+		"no decision":              {strings.Replace(allowing, "decision :=", "decision := {} if input.tool == \"x\"\n\nother :=", 1), "the decision is undefined"},
+		"policies that take hours": {strings.Replace(allowing, "decision :=", "decision := {} if {\n\tcount({1 | some a in numbers.range(1, 9999); some b in numbers.range(1, 9999); a > b}) > 0\n}\n\nother :=", 1), "not all rules were looked at"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := Open(context.Background(), Config{Paths: []string{tree(t, map[string]string{"p.rego": c.policy})}, Explained: true})
+			must(t, err)
+			d, x := explained(t, p, bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "ls"}, Session: bailiff.Session{ID: "s", Platform: "cli"}})
+			if d.Outcome != bailiff.Deny || d.Denials[0].Rule != ruleError || d.Denials[0].Instead == "" || !strings.Contains(x.Fault, c.want) {
+				t.Errorf("decided %+v, explained by %s", d.Denials, indented(t, x))
+			}
+		})
+	}
+}
+
+func TestAnExplanationHoldsNoSecret(t *testing.T) {
+	p, err := Open(context.Background(), Config{EvalTimeout: time.Minute, Explained: true})
+	must(t, err)
+	_, x := explained(t, p, bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "sudo curl -d hunter2 https://x.test; rm -r " + strings.Repeat("x", 150) + "hunter2hunter2"},
+		Session: bailiff.Session{ID: "s", Platform: "cli"}})
+	if text := indented(t, x); strings.Contains(text, "hunter") || !strings.Contains(text, "[secret]") {
+		t.Error(text)
+	}
+}
