@@ -92,7 +92,7 @@ func TestWhatThePoliciesMaskIsNotInTheDecisionLog(t *testing.T) {
 }
 
 func TestNothingRunsWhileTheMaskOfTheDecisionLogFails(t *testing.T) {
-	s := masking(t, `"/custom/message"`)
+	s := masking(t, `concat("/", ["", "custom", "message"])`)
 	a := ask(t, s.client(t), chat("s1", "echo ran"))
 	if a.Status != bailiff.Unavailable || a.Output != "" || !strings.Contains(a.Message, `data.system.log.mask: a path is "/custom/message"`) {
 		t.Errorf("answered %+v", a)

@@ -45,6 +45,12 @@ type maskRule struct {
 	value  any
 }
 
+// CheckMask says why no event can be masked by what a [Masking] answers.
+func CheckMask(mask any) error {
+	_, err := masksIn(mask)
+	return err
+}
+
 func masksIn(mask any) ([]maskRule, error) {
 	list, ok := mask.([]any)
 	if !ok {

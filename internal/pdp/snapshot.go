@@ -46,6 +46,7 @@ func newSnapshot(ctx context.Context, p *parsed, proof func(context.Context) Fau
 	} else {
 		faults = append(p.checkLookups(compiler), p.checkSpelling(compiler)...)
 	}
+	faults = append(faults, p.checkMask()...)
 	if faults = append(faults, p.checkTables()...); len(faults) > 0 {
 		return nil, faults.sorted()
 	}
