@@ -49,35 +49,52 @@ func (w warned) read(file *ast.File) {
 			continue
 		}
 		ofStatus := strings.HasSuffix(strings.ToLower(function.Name.Name), "warnings")
+		made, harmless := false, map[string]bool{} // made of the function's other texts, or of warnings of the status
 		ast.Inspect(function.Body, func(n ast.Node) bool {
-			if text := literal(n); ofStatus && strings.Count(text, " ") >= 3 {
-				w.status[longest(text)] = true
+			if text, is := logs(n, "Info"); is {
+				harmless[text] = true
 			}
-			if text := logs(n); text != "" {
+			if text, is := logs(n, "Warn", "Error"); text != "" {
 				w.logged[text] = true
+			} else if is {
+				made = true
+			}
+			return true
+		})
+		ast.Inspect(function.Body, func(n ast.Node) bool {
+			if text := literal(n); (ofStatus || made) && !w.logged[text] && !harmless[text] && strings.Count(text, " ") >= 3 {
+				w.status[longest(text)] = true
 			}
 			return true
 		})
 	}
 }
 
-// logs is the text of a call that writes a warning or an error to a log.
-func logs(n ast.Node) string {
+// logs says whether a node is a call that writes to a log at one of some levels, and its
+// text; that is empty where the text is put together elsewhere.
+func logs(n ast.Node, levels ...string) (text string, is bool) {
 	call, is := n.(*ast.CallExpr)
 	if !is || len(call.Args) == 0 {
-		return ""
+		return "", false
 	}
 	method, is := call.Fun.(*ast.SelectorExpr)
-	if !is {
-		return ""
+	if !is || isAnswer(method) {
+		return "", false
 	}
-	switch method.Sel.Name {
-	case "Warn", "Error":
-		return literal(call.Args[0])
-	case "WarnContext", "ErrorContext":
-		return literal(call.Args[1])
+	level, hasContext := strings.CutSuffix(method.Sel.Name, "Context")
+	if !slices.Contains(levels, level) {
+		return "", false
 	}
-	return ""
+	if hasContext {
+		return literal(call.Args[1]), true
+	}
+	return literal(call.Args[0]), true
+}
+
+// isAnswer says whether an error is written to whoever asks by HTTP, as http.Error does.
+func isAnswer(method *ast.SelectorExpr) bool {
+	of, is := method.X.(*ast.Ident)
+	return is && of.Name == "http"
 }
 
 func literal(n ast.Node) string {
