@@ -145,6 +145,7 @@ type agent struct{ AgentConfig }
 
 func (a *agent) execute(w http.ResponseWriter, r *http.Request) {
 	req, p := a.read(r)
+	defer blame(req)
 	switch {
 	case p != nil:
 		p.write(w)

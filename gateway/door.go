@@ -227,8 +227,25 @@ func (d *Door) survive(p *paced, r *http.Request) {
 	if cause == nil {
 		return
 	}
-	d.Log.Error("serving a request panicked", "listener", d.Name, "path", r.URL.Path, "cause", cause, "stack", string(debug.Stack()))
+	about := r.Context()
+	if b, named := cause.(blamed); named {
+		about, cause = bailiff.Concerning(about, bailiff.Concern{RequestID: b.requestID}), b.cause
+	}
+	d.Log.ErrorContext(about, "serving a request panicked", "listener", d.Name, "path", r.URL.Path, "cause", cause, "stack", string(debug.Stack()))
 	if !p.started {
 		problem(http.StatusInternalServerError, "internal", internalFault).write(p)
+	}
+}
+
+// blamed is a panic on its way to the door, with the request that it is about.
+type blamed struct {
+	requestID string
+	cause     any
+}
+
+// blame names a request in a panic that passes by.
+func blame(req bailiff.Request) {
+	if cause := recover(); cause != nil {
+		panic(blamed{req.ID, cause})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -330,6 +331,44 @@ func TestAPanicIsAnswered500AndEndsNothingElse(t *testing.T) {
 	}
 	var decided Decided
 	c.post("/v1/decide", telegramRequest).into(t, http.StatusOK, &decided)
+}
+
+// lines remembers what was logged, and about which request.
+type lines struct {
+	slog.Handler
+	mu    sync.Mutex
+	about []bailiff.Concern
+	text  strings.Builder
+}
+
+func (l *lines) Enabled(context.Context, slog.Level) bool { return true }
+
+func (l *lines) Handle(ctx context.Context, line slog.Record) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.about = append(l.about, bailiff.ConcernOf(ctx))
+	line.Attrs(func(a slog.Attr) bool { fmt.Fprintln(&l.text, a); return true })
+	return nil
+}
+
+func brokenDown(context.Context, bailiff.Request, func(bailiff.Progress)) bailiff.Answer {
+	panic("a bug")
+}
+
+func TestAPanicIsLoggedWithItsRequestAndWhereItWas(t *testing.T) {
+	log := &lines{Handler: slog.DiscardHandler}
+	c := callerOf(t, open(t, DoorConfig{Log: slog.New(log)}, agentHandler(t, agentOf(&enforcer{execute: brokenDown}))))
+	for _, accept := range []string{"application/json", "text/event-stream"} {
+		c.post("/v1/execute", strings.Replace(telegramRequest, "{", `{"request_id": "r", `, 1), "Accept", accept)
+	}
+	log.mu.Lock()
+	defer log.mu.Unlock()
+	if want := (bailiff.Concern{RequestID: "r"}); len(log.about) != 2 || log.about[0] != want || log.about[1] != want {
+		t.Errorf("what is logged is about %v", log.about)
+	}
+	if text := log.text.String(); strings.Count(text, "cause=a bug\n") != 2 || strings.Count(text, "gateway.brokenDown(") != 2 {
+		t.Errorf("the log says %s", text)
+	}
 }
 
 func TestClosingLetsRequestsFinish(t *testing.T) {
