@@ -141,7 +141,7 @@ func TestPoliciesComeFromABundleServerAndOutliveIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	status = awaitPolicies(t, s, "a start without the server", func(gateway.Status) bool { return true })
-	if !b.inForce(2)(status) || !warned(status, "the bundle server has not vouched for the policies in force since the start: the bundle server answered 404") {
+	if !b.inForce(2)(status) || !warned(status, "the bundle server has not vouched for the policies in force since the start: the bundle server "+b.URL+"/chat.tar.gz answered 404") {
 		t.Errorf("in force is %+v, with the warnings %q", status.Policies, status.Warnings)
 	}
 	b.has(t, 4, b.signing()...)
@@ -238,7 +238,12 @@ func TestABundleThatWasKeptIsCheckedAsOneThatJustCame(t *testing.T) {
 		t.Fatal(err)
 	}
 	save(t, filepath.Join(folder, "state/policies/bundle.tar.gz"), string(text))
-	if _, err := tryStart(t, folder, b.sections()...); err == nil || !strings.Contains(err.Error(), "it is not signed") || !strings.Contains(err.Error(), "answered 404") {
+	kept := filepath.Join(folder, "state/policies/bundle.tar.gz")
+	if _, err := tryStart(t, folder, b.sections()...); err == nil || !strings.Contains(err.Error(), kept+": it is not signed") || !strings.Contains(err.Error(), "answered 404") {
 		t.Errorf("the start says %v", err)
+	}
+	save(t, kept, "x"+string(text))
+	if _, err := tryStart(t, folder, b.sections()...); err == nil || !strings.Contains(err.Error(), kept+": this is no bundle") || !strings.Contains(err.Error(), "or put the one of a backup in its place") {
+		t.Errorf("with a damaged bundle the start says %v", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/backends/runner"
+	"github.com/bailiff-dev/bailiff/internal/bundle"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
 )
@@ -23,8 +24,10 @@ as its schema describes it, and that their tables say what policies look up. Loo
 too, at what backends will use: the runner, files of credentials, keys and certificates,
 images, folders. So run it as the sidecar's user; a variable that is not set here only warns.
 Prints every fault as file:line and says what would be right. It runs no tests: see "bailiff test".
+Of policies that come from a server it checks the bundle that the sidecar kept last.
 
-Exit status: 0 if all is well, 1 otherwise.`,
+Exit status: 0 if all is well, 1 if anything is not, 2 if nothing is wrong in what could
+be checked, and the policies could not: no bundle of the server was kept yet.`,
 		Example: "  bailiff check --config /etc/bailiff/bailiff.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -38,10 +41,7 @@ Exit status: 0 if all is well, 1 otherwise.`,
 			if err := show(cmd, format, report, report.print); err != nil {
 				return err
 			}
-			if !report.Sound {
-				return status(1)
-			}
-			return nil
+			return report.status()
 		},
 	}
 	outputFlag(cmd, &format)
@@ -53,6 +53,8 @@ type checkReport struct {
 	Sound    bool         `json:"sound"`
 	Faults   []checkFault `json:"faults"`
 	Warnings []string     `json:"warnings"`
+	// Unchecked says what could not be checked, and why: that is not sound either.
+	Unchecked string `json:"unchecked,omitempty"`
 }
 
 // checkFault is one fault with its place; Line is zero where it is the whole
@@ -95,7 +97,7 @@ func check(configPath string) (checkReport, error) {
 		report.Warnings = append(report.Warnings, err.Error())
 	}
 	report.Warnings = append(report.Warnings, cfg.Warnings()...)
-	report.Sound = len(report.Faults) == 0
+	report.Sound = len(report.Faults) == 0 && report.Unchecked == ""
 	return report, nil
 }
 
@@ -103,13 +105,17 @@ func check(configPath string) (checkReport, error) {
 // the sidecar kept.
 func (r *checkReport) checkPolicies(cfg *config.Config) {
 	policies := pdp.Config{Paths: cfg.Policies.Paths}
-	if cfg.Policies.Bundle == nil {
+	var err error
+	if cfg.Policies.Bundle != nil {
+		policies.Archive, err = lastArchive(cfg)
+	}
+	switch {
+	case err == nil:
 		r.addPolicies(pdp.Check(policies))
-	} else if archive, err := lastArchive(cfg); err == nil {
-		policies.Archive = archive
-		r.addPolicies(pdp.Check(policies))
-	} else {
-		r.Warnings = append(r.Warnings, "the policies of the bundle were not checked: "+err.Error())
+	case errors.Is(err, bundle.ErrNone):
+		r.Unchecked = fmt.Sprintf("the policies of %s were not checked: the sidecar has kept none yet", cfg.Policies.Bundle.URL)
+	default:
+		r.addPolicies([]pdp.Fault{{Message: err.Error()}})
 	}
 	if len(cfg.Policies.Shadow) > 0 {
 		r.addPolicies(pdp.Check(pdp.Config{Paths: cfg.Policies.Shadow}))
@@ -139,11 +145,27 @@ func (r checkReport) lines(format string) (lines []string) {
 	for _, warning := range r.Warnings {
 		lines = append(lines, "warning: "+warning)
 	}
+	if r.Unchecked != "" {
+		lines = append(lines, r.Unchecked)
+	}
 	return lines
 }
 
 func (r checkReport) print(w io.Writer) {
-	if r.Sound {
+	switch {
+	case r.Sound:
 		fmt.Fprintln(w, "configuration and policies are sound")
+	case len(r.Faults) == 0:
+		fmt.Fprintln(w, "the configuration is sound; its policies were not checked")
 	}
+}
+
+func (r checkReport) status() error {
+	switch {
+	case r.Sound:
+		return nil
+	case len(r.Faults) == 0:
+		return status(2)
+	}
+	return status(1)
 }

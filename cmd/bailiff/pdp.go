@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/bundle"
 	"github.com/bailiff-dev/bailiff/internal/config"
@@ -31,16 +34,32 @@ func (c *core) openPolicies(ctx context.Context) error {
 	if c.source, err = newSource(c); err != nil {
 		return err
 	}
-	return c.source.Start(ctx, func(archive []byte) (inForce bool, wrong error) {
+	return c.source.Start(ctx, func(archive []byte, file string) (inForce bool, wrong error) {
 		if c.policies != nil { // by a rollback: this is what waits for its end
-			return true, c.policies.Offer(ctx, archive)
+			return true, inFile(file, settings.Archive.Name, c.policies.Offer(ctx, archive))
 		}
 		settings.Archive = archived(c.cfg.Policies.Bundle, archive)
 		if err := open(); err != nil {
-			return false, err
+			return false, inFile(file, settings.Archive.Name, err)
 		}
-		return true, c.policies.Sound()
+		return true, inFile(file, settings.Archive.Name, c.policies.Sound())
 	})
+}
+
+// inFile has faults name the file where a bundle was kept, rather than where it once
+// came from.
+func inFile(file, name string, err error) error {
+	var faults pdp.Faults
+	if file == "" || !errors.As(err, &faults) {
+		return err
+	}
+	faults = slices.Clone(faults)
+	for i, f := range faults {
+		if inside, ok := strings.CutPrefix(f.File, name); ok {
+			faults[i].File = file + inside
+		}
+	}
+	return faults
 }
 
 func newSource(c *core) (*bundle.Source, error) {
@@ -85,7 +104,9 @@ func lastArchive(cfg *config.Config) (*pdp.Archive, error) {
 	if err != nil {
 		return nil, err
 	}
-	return archived(cfg.Policies.Bundle, text), nil
+	last := archived(cfg.Policies.Bundle, text)
+	last.Name = bundle.File(policiesDir(cfg))
+	return last, nil
 }
 
 // policySettings are those that the configuration says.

@@ -75,7 +75,7 @@ func New(c Config) (*Source, error) {
 	if err := records.Clear(c.Dir); err != nil {
 		return nil, fmt.Errorf("opening the folder of bundles: %w", err)
 	}
-	client, err := c.Server.Client("the bundle server", nil)
+	client, err := c.Server.Client("the bundle server "+c.Server.URL, nil)
 	if err != nil {
 		return nil, fmt.Errorf("preparing policies.bundle: %w", err)
 	}
@@ -90,10 +90,10 @@ func (s *Source) Status() Status { return *s.status.Load() }
 // patience is how long a start waits for the server.
 const patience = 15 * time.Second
 
-// Opener opens the policies of an archive. It says what is wrong with them and, apart
-// from that, whether policies are in force now: they may be others, that an operator
-// rolled back to.
-type Opener func(archive []byte) (inForce bool, wrong error)
+// Opener opens the policies of an archive, which lies in a file if it was kept. It says
+// what is wrong with them and, apart from that, whether policies are in force now: they
+// may be others, that an operator rolled back to.
+type Opener func(archive []byte, file string) (inForce bool, wrong error)
 
 // Start has policies opened: those that the server has or, where they cannot be had or
 // are not sound, those that were kept. Where neither is sound and nothing is in force,
@@ -104,7 +104,7 @@ func (s *Source) Start(ctx context.Context, open Opener) error {
 	inForce := false
 	fetched, err := s.fetch(bounded)
 	if err == nil {
-		inForce, err = open(fetched.text)
+		inForce, err = open(fetched.text, "")
 	}
 	if err == nil {
 		s.accept(fetched)
@@ -118,8 +118,8 @@ func (s *Source) fallBack(why error, inForce bool, open Opener) error {
 	kept, wrong := Kept(s.config.Dir)
 	if wrong == nil {
 		var now bool
-		if now, wrong = open(kept); wrong != nil {
-			inForce, wrong = inForce || now, fmt.Errorf("what was kept before cannot be used either: %w", wrong)
+		if now, wrong = open(kept, File(s.config.Dir)); wrong != nil {
+			inForce, wrong = inForce || now, fmt.Errorf("what was kept before cannot be used either: %w; have the server give a sound bundle, which replaces it, or put the one of a backup in its place", wrong)
 		}
 	}
 	switch {
@@ -211,7 +211,7 @@ func (s *Source) fetch(ctx context.Context) (f fetched, err error) {
 // accept keeps what was found sound. What cannot be kept is fetched again, as it may be
 // kept then.
 func (s *Source) accept(f fetched) {
-	unkept := records.Write(place(s.config.Dir), f.text, true)
+	unkept := records.Write(File(s.config.Dir), f.text, true)
 	if s.etag = f.etag; unkept != nil {
 		s.etag = ""
 		if s.Status().Unkept == nil {
@@ -237,15 +237,18 @@ func (s *Source) fail(err error) {
 	s.status.Store(&Status{Confirmed: before.Confirmed, Fault: err, Unkept: before.Unkept})
 }
 
-// Kept is the last good bundle that a source kept in a folder.
+// ErrNone says that no bundle was kept.
+var ErrNone = errors.New("none was kept before")
+
+// Kept is the last good bundle that a source kept in a folder, [ErrNone] if there is none.
 func Kept(dir string) ([]byte, error) {
-	path := place(dir)
+	path := File(dir)
 	text, err := os.ReadFile(path)
 	if err == nil {
 		err = trust.Path(path)
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		err = errors.New("none was kept before")
+		err = ErrNone
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the bundle that was kept: %w", err)
@@ -253,4 +256,5 @@ func Kept(dir string) ([]byte, error) {
 	return text, nil
 }
 
-func place(dir string) string { return filepath.Join(dir, "bundle.tar.gz") }
+// File is where a source keeps the last good bundle.
+func File(dir string) string { return filepath.Join(dir, "bundle.tar.gz") }

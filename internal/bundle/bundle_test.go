@@ -152,7 +152,10 @@ func opened(t *testing.T, s *Source) (texts []string, err error) {
 // openedBy are they where policies are in force all the same, or are not.
 func openedBy(t *testing.T, s *Source, rolledBack bool) (texts []string, err error) {
 	t.Helper()
-	err = s.Start(t.Context(), func(archive []byte) (inForce bool, wrong error) {
+	err = s.Start(t.Context(), func(archive []byte, file string) (inForce bool, wrong error) {
+		if file != "" && file != File(s.config.Dir) {
+			t.Errorf("%s is said to lie in %q", archive, file)
+		}
 		texts = append(texts, string(archive))
 		if strings.HasPrefix(string(archive), "bad") {
 			return rolledBack, errBad
@@ -215,7 +218,7 @@ func TestAServerThatFailsLeavesWhatIsInForce(t *testing.T) {
 	at.has("v1", http.StatusForbidden)
 	offered := follow(t, s)
 	eventually(t, "the fault", func() bool { return s.Status().Fault != nil })
-	if why := s.Status(); !strings.Contains(why.Fault.Error(), "the bundle server answered 403") || why.Confirmed.Before(confirmed) || len(offered) > 0 {
+	if why := s.Status(); !strings.Contains(why.Fault.Error(), "the bundle server "+at.URL) || why.Confirmed.Before(confirmed) || len(offered) > 0 {
 		t.Errorf("got %+v, offered %d", why, len(offered))
 	}
 	at.has("v1", 0)
@@ -235,7 +238,7 @@ func TestTheServerIsNotAskedSoonerThanItWants(t *testing.T) {
 	at.StartTLS()
 	defer at.Close()
 	c := (&server{Server: at}).config(t)
-	must(t, os.WriteFile(place(c.Dir), []byte("v1"), 0o600))
+	must(t, os.WriteFile(File(c.Dir), []byte("v1"), 0o600))
 	synctest.Test(t, func(t *testing.T) {
 		begun, asked := time.Now(), []time.Duration{}
 		s := source(t, c)

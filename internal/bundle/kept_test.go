@@ -39,13 +39,13 @@ func TestAStartThatHasNothingSoundSaysWhatIsWrongWithBoth(t *testing.T) {
 	if _, err := opened(t, source(t, c)); err == nil || !errors.Is(err, errBad) || !strings.Contains(err.Error(), "none was kept before") {
 		t.Errorf("got %v", err)
 	}
-	must(t, os.WriteFile(place(c.Dir), []byte("bad too"), 0o600))
+	must(t, os.WriteFile(File(c.Dir), []byte("bad too"), 0o600))
 	at.has("", http.StatusNotFound)
 	if _, err := opened(t, source(t, c)); err == nil || !errors.Is(err, errBad) || !strings.Contains(err.Error(), "answered 404") {
 		t.Errorf("got %v", err)
 	}
-	must(t, os.WriteFile(place(c.Dir), []byte("v1"), 0o600))
-	must(t, os.Chmod(place(c.Dir), 0o666))
+	must(t, os.WriteFile(File(c.Dir), []byte("v1"), 0o600))
+	must(t, os.Chmod(File(c.Dir), 0o666))
 	if _, err := opened(t, source(t, c)); err == nil || !strings.Contains(err.Error(), "others may write") {
 		t.Errorf("got %v", err)
 	}
@@ -73,7 +73,7 @@ func TestABundleThatCannotBeKeptIsToldOfAndKeptOnceItCanBe(t *testing.T) {
 	t.Parallel() // it waits
 	at := serve(t, "v1")
 	c := at.config(t)
-	must(t, os.Mkdir(place(c.Dir), 0o700)) // in its way
+	must(t, os.Mkdir(File(c.Dir), 0o700)) // in its way
 	s := source(t, c)
 	_, err := opened(t, s)
 	must(t, err)
@@ -86,7 +86,7 @@ func TestABundleThatCannotBeKeptIsToldOfAndKeptOnceItCanBe(t *testing.T) {
 	if s.Status().Unkept == nil {
 		t.Error("a fault of the server hides that the bundle is not kept")
 	}
-	must(t, os.Remove(place(c.Dir)))
+	must(t, os.Remove(File(c.Dir)))
 	at.has("v1", 0)
 	eventually(t, "the bundle that is kept", func() bool { return s.Status().Unkept == nil })
 	if kept, err := Kept(c.Dir); string(kept) != "v1" {
@@ -98,7 +98,7 @@ func TestWhatASourceThatWasKilledHadBegunToKeepIsCleared(t *testing.T) {
 	at := serve(t, "v1")
 	c := at.config(t)
 	begun := filepath.Join(c.Dir, ".new-1")
-	must(t, os.WriteFile(place(c.Dir), []byte("v1"), 0o600))
+	must(t, os.WriteFile(File(c.Dir), []byte("v1"), 0o600))
 	must(t, os.WriteFile(begun, []byte("v"), 0o600))
 	source(t, c)
 	if _, err := os.Stat(begun); !errors.Is(err, os.ErrNotExist) {
@@ -116,7 +116,7 @@ func TestARollbackStartsThoughNoBundleIsSound(t *testing.T) {
 	if texts, err := openedBy(t, s, true); err != nil || len(texts) != 1 || !strings.Contains(s.Status().Fault.Error(), "none was kept before") {
 		t.Errorf("opened %v, %v, %+v", texts, err, s.Status())
 	}
-	must(t, os.WriteFile(place(c.Dir), []byte("bad too"), 0o600))
+	must(t, os.WriteFile(File(c.Dir), []byte("bad too"), 0o600))
 	if texts, err := openedBy(t, source(t, c), true); err != nil || len(texts) != 2 {
 		t.Errorf("opened %v, %v", texts, err)
 	}
