@@ -382,7 +382,7 @@ func refusals(t *testing.T, b box) {
 		{"a folder that no system has", "longer than", change(func(c *backends.Command) { c.Workdir = "/" + strings.Repeat("x", 40000) })},
 		{"a folder that is relative", "absolute", change(func(c *backends.Command) { c.Workdir = "usr" })},
 		{"no program", "no program", argv()},
-		{"a program that is not there", "no-such-program", argv("no-such-program")},
+		{"a program that is not there", `no program "no-such-program": its image`, argv("no-such-program")},
 		{"a program that is none", "/etc/passwd", argv("/etc/passwd")},
 		{"a NUL byte", "NUL", shell("echo a\x00b")},
 		{"a variable with a strange name", "A=B", change(func(c *backends.Command) { c.Env = map[string]bailiff.Secret{"A=B": {}} })},

@@ -119,7 +119,7 @@ func lookUp(name string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("the sandbox has no program %q", name)
+	return "", fmt.Errorf("the sandbox has no program %q: its image, or the root that it shows, must have it", name)
 }
 
 // fork starts the job's program with the given files. It shares its working directory with this process.
