@@ -30,7 +30,7 @@ func newDecide(configPath *string) *cobra.Command {
 		Short: "Say what would happen to a request, and run nothing",
 		Long: `Judges a request by the policies of the configuration and prints the decision.
 Nothing is run, no sidecar is needed, and every configured backend counts as
-ready. The request is the JSON that agents send, from a file or standard input
+ready. A warning says so where the sidecar is rolled back to other policies. The request is the JSON that agents send, from a file or standard input
 (flags that are given replace what it says), or a command after --.
 
 With --explain it says which rules made the decision, where they stand and on what
@@ -52,6 +52,9 @@ Exit status: 0 allow, 2 ask, 3 deny, 1 if the request could not be judged.`,
 			o, err := openOffline(cmd.Context(), cfg)
 			if err != nil {
 				return err
+			}
+			if word := rolledBack(cfg); word != "" {
+				fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: warning: %s\n", visible(word))
 			}
 			d := o.decide(cmd.Context(), req)
 			if why {

@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/enforcer"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/env"
+	"github.com/bailiff-dev/bailiff/internal/history"
 	"github.com/bailiff-dev/bailiff/internal/ledger"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
 )
@@ -43,4 +45,17 @@ const offlineCaller = "decide"
 func (o offline) decide(ctx context.Context, req bailiff.Request) bailiff.Decision {
 	req.Caller = offlineCaller
 	return o.enforcer.Decide(ctx, req).Decision
+}
+
+// rolledBack says that the sidecar judges by other policies than those of the
+// configuration, or that nobody here knows; else it is empty.
+func rolledBack(cfg *config.Config) string {
+	word, err := history.RolledBack(policiesDir(cfg))
+	switch {
+	case err != nil:
+		return "whether the sidecar is rolled back to other policies than these is unknown: " + err.Error()
+	case word != nil:
+		return fmt.Sprintf("%s rolled the sidecar back to the policies %.12s; this is judged by those of the configuration", word.By, word.Revision)
+	}
+	return ""
 }

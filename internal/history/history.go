@@ -216,14 +216,18 @@ func (h *History) Resume() error {
 }
 
 // RolledBack is the word that holds, nil if there is none.
-func (h *History) RolledBack() (*bailiff.Rollback, error) {
-	text, err := os.ReadFile(h.RollbackFile())
+func (h *History) RolledBack() (*bailiff.Rollback, error) { return RolledBack(h.dir) }
+
+// RolledBack is the word that holds in a folder that another process may have open.
+func RolledBack(dir string) (*bailiff.Rollback, error) {
+	file := rollbackFile(dir)
+	text, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
 	var word bailiff.Rollback
 	if err == nil {
-		err = trust.Path(h.RollbackFile())
+		err = trust.Path(file)
 	}
 	if err == nil {
 		err = json.Unmarshal(text, &word)
@@ -232,10 +236,12 @@ func (h *History) RolledBack() (*bailiff.Rollback, error) {
 		err = errors.New("it names no revision")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading which policies an operator rolled back to: %w; move %s away to have those of the configuration in force", err, h.RollbackFile())
+		return nil, fmt.Errorf("reading which policies an operator rolled back to: %w; move %s away to have those of the configuration in force", err, file)
 	}
 	return &word, nil
 }
 
 // RollbackFile holds the word of an operator.
-func (h *History) RollbackFile() string { return filepath.Join(h.dir, "rollback.json") }
+func (h *History) RollbackFile() string { return rollbackFile(h.dir) }
+
+func rollbackFile(dir string) string { return filepath.Join(dir, "rollback.json") }
