@@ -129,7 +129,7 @@ func (e *Enforcer) resume(ctx context.Context, m *matter, asked bailiff.Approval
 	start := time.Now()
 	judging := e.begin(ctx, partDecide)
 	again.Judgement = e.decide(judging, m.located, nil)
-	again.event = decided(m.located, again.Judgement, start)
+	again.took, again.event = time.Since(start), decided(m.located, again.Judgement, start)
 	again.event.Custom.Digest = m.event.Custom.Digest // of the request as it was sent
 	e.traced(ctx, &again.event)
 	e.endDecide(judging, again)

@@ -66,7 +66,10 @@ type Observer interface {
 
 // RequestObserver is told what becomes of requests.
 type RequestObserver interface {
+	// Decided is told of each decision that is in the log, Unrecorded of one that could
+	// not be written there, so that nothing ran.
 	Decided(ctx context.Context, req bailiff.Request, d bailiff.Decision, took time.Duration)
+	Unrecorded(ctx context.Context, req bailiff.Request, d bailiff.Decision, took time.Duration)
 	Forwarded(names []string)
 	Executed(ctx context.Context, tool bailiff.Tool, backend string, status bailiff.Status, took time.Duration)
 	GlassBroken()

@@ -130,6 +130,7 @@ func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) bailiff.Deci
 	ctx = e.begin(ctx, partRequest)
 	m := e.judge(ctx, req)
 	e.Recorder.Note(m.recorded())
+	e.Observer.Decided(ctx, req, m.Decision, m.took)
 	e.endRequest(ctx, req, bailiff.Answer{DecisionID: m.event.DecisionID, Decision: m.Decision})
 	return bailiff.Decided{ID: m.event.DecisionID, Decision: m.Decision}
 }
@@ -228,8 +229,10 @@ func (e *Enforcer) provide(ctx context.Context, m *matter) error {
 func (e *Enforcer) proceed(ctx context.Context, m *matter) answer {
 	defer m.release()
 	if err := e.Recorder.Record(ctx, m.recorded()); err != nil {
+		e.Observer.Unrecorded(ctx, m.located, m.Decision, m.took)
 		return failed(bailiff.Unavailable, bailiff.CodeRecord, fmt.Errorf("recording the decision: %w", err))
 	}
+	e.Observer.Decided(ctx, m.located, m.Decision, m.took)
 	m.tellDecision()
 	a := e.carryOut(ctx, m)
 	if a.DecisionID == "" { // else it is that of a second judgement

@@ -87,6 +87,64 @@ func TestNothingRunsWhenItsDecisionCannotBeWritten(t *testing.T) {
 	}
 }
 
+// tally notes which decisions are counted, and how.
+type tally struct {
+	blind
+	counted []string
+}
+
+func (c *tally) Decided(_ context.Context, _ bailiff.Request, d bailiff.Decision, _ time.Duration) {
+	c.counted = append(c.counted, d.Outcome.String())
+}
+
+func (c *tally) Unrecorded(context.Context, bailiff.Request, bailiff.Decision, time.Duration) {
+	c.counted = append(c.counted, "unrecorded")
+}
+
+func TestWhatIsCountedIsWhatTheLogHolds(t *testing.T) {
+	for name, c := range map[string]struct {
+		decision bailiff.Decision
+		prepare  func(*bench)
+		act      func(*testing.T, *bench)
+		counted  string
+		inLog    int
+	}{
+		"allowed":    {decision: allow(), counted: "[allow]", inLog: 1},
+		"denied":     {decision: bailiff.Denied("a.b", "No."), counted: "[deny]", inLog: 1},
+		"not in it":  {decision: allow(), prepare: func(b *bench) { b.tape.broken = errBoom }, counted: "[unrecorded]"},
+		"only asked": {decision: allow(), act: func(t *testing.T, b *bench) { b.Decide(t.Context(), request("true")) }, counted: "[allow]", inLog: 1},
+		"an operator's word": {decision: allow(func(d *bailiff.Decision) { d.Outcome = bailiff.Deny }), counted: "[allow]", inLog: 1,
+			act: func(t *testing.T, b *bench) {
+				b.BreakGlass(t.Context(), request("true"), bailiff.BreakGlass{By: "ana"})
+			}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			counts := &tally{}
+			b := newBench(t, func(b *bench) {
+				b.judge.decision = c.decision
+				if c.prepare != nil {
+					c.prepare(b)
+				}
+			})
+			b.Observer = counts
+			if c.act == nil {
+				b.Execute(t.Context(), request("true"), nil)
+			} else {
+				c.act(t, b)
+			}
+			inLog := 0
+			for _, kind := range b.tape.kinds() {
+				if kind == bailiff.DecisionEvent {
+					inLog++
+				}
+			}
+			if got := fmt.Sprint(counts.counted); got != c.counted || inLog != c.inLog {
+				t.Errorf("counted %s with %d in the log, want %s and %d", got, inLog, c.counted, c.inLog)
+			}
+		})
+	}
+}
+
 func TestABackendThatFailsIsUnavailable(t *testing.T) {
 	b := newBench(t, func(b *bench) { b.shop.fault = fmt.Errorf("%w: the daemon is down", backends.ErrUnavailable) })
 	a := b.Execute(t.Context(), request("true"), nil)

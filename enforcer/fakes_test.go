@@ -165,6 +165,7 @@ func (e environ) Value(name string) (bailiff.Secret, bool) {
 type blind struct{}
 
 func (blind) Decided(context.Context, bailiff.Request, bailiff.Decision, time.Duration)     {}
+func (blind) Unrecorded(context.Context, bailiff.Request, bailiff.Decision, time.Duration)  {}
 func (blind) Forwarded([]string)                                                            {}
 func (blind) Executed(context.Context, bailiff.Tool, string, bailiff.Status, time.Duration) {}
 func (blind) SandboxStarted(context.Context, string, error, time.Duration)                  {}

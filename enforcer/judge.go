@@ -29,8 +29,7 @@ func (e *Enforcer) judge(ctx context.Context, req bailiff.Request) *matter {
 		m.located, at = req, workdir{}
 		m.Judgement = e.decide(ctx, m.located, nil)
 	}
-	e.Observer.Decided(within, req, m.Decision, time.Since(start))
-	m.atStart, m.event = at.inWorkspace, decided(req, m.Judgement, start)
+	m.took, m.atStart, m.event = time.Since(start), at.inWorkspace, decided(req, m.Judgement, start)
 	e.traced(within, &m.event)
 	e.endDecide(ctx, m)
 	return m

@@ -1,6 +1,10 @@
 package enforcer
 
-import "github.com/bailiff-dev/bailiff"
+import (
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+)
 
 // matter is a judged request on its way to its end.
 type matter struct {
@@ -14,6 +18,7 @@ type matter struct {
 	begun   int
 	bailiff.Judgement
 	event bailiff.Event
+	took  time.Duration // to the judgement
 	news  func(bailiff.Progress)
 	told  bool // news has a decision already
 	// streams says that somebody hears news as it comes.

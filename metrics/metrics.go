@@ -89,17 +89,27 @@ func (m *Metrics) Listeners(names []string) {
 
 // Decided counts a decision, what it denied and which variables it kept out.
 func (m *Metrics) Decided(ctx context.Context, req bailiff.Request, d bailiff.Decision, took time.Duration) {
+	m.judged(ctx, req, d.Outcome.String(), d.Backend.Name, took)
 	tool, platform := toolLabel(req.Tool), m.labels.platform(req.Session.Platform)
-	m.decisions.WithLabelValues(tool, platform, d.Outcome.String(), m.labels.backend(d.Backend.Name)).Inc()
-	observe(m.decisionDuration, took, m.traceOf(ctx))
-	if (*m.labels.listeners.Load())[req.Caller] {
-		m.lastDecision.WithLabelValues(req.Caller).SetToCurrentTime()
-	}
 	for _, denial := range d.Denials {
 		m.denials.WithLabelValues(tool, platform, m.labels.rule(denial.Rule)).Inc()
 	}
 	for _, w := range d.Env.Withheld {
 		m.envWithheld.WithLabelValues(m.labels.variable(w.Name), m.labels.rule(w.Rule)).Inc()
+	}
+}
+
+// Unrecorded counts a decision that could not be written down, so that nothing of it
+// came about.
+func (m *Metrics) Unrecorded(ctx context.Context, req bailiff.Request, d bailiff.Decision, took time.Duration) {
+	m.judged(ctx, req, string(bailiff.Unavailable), d.Backend.Name, took)
+}
+
+func (m *Metrics) judged(ctx context.Context, req bailiff.Request, outcome, backend string, took time.Duration) {
+	m.decisions.WithLabelValues(toolLabel(req.Tool), m.labels.platform(req.Session.Platform), outcome, m.labels.backend(backend)).Inc()
+	observe(m.decisionDuration, took, m.traceOf(ctx))
+	if (*m.labels.listeners.Load())[req.Caller] {
+		m.lastDecision.WithLabelValues(req.Caller).SetToCurrentTime()
 	}
 }
 

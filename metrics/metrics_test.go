@@ -40,12 +40,14 @@ func TestADecisionIsCountedWithWhatItDeniedAndKeptOut(t *testing.T) {
 		},
 	}, time.Millisecond)
 	m.Decided(context.Background(), telegram, bailiff.Denied("command.destroys_system", "No."), time.Millisecond)
+	m.Unrecorded(context.Background(), telegram, bailiff.Denied("command.destroys_system", "No."), time.Millisecond)
 	compare(t, registry, `
 bailiff_decisions_total{backend="docker",outcome="allow",platform="telegram",tool="terminal"} 1
 bailiff_decisions_total{backend="none",outcome="deny",platform="telegram",tool="terminal"} 1
+bailiff_decisions_total{backend="none",outcome="unavailable",platform="telegram",tool="terminal"} 1
 bailiff_denials_total{platform="telegram",rule="command.destroys_system",tool="terminal"} 1
 bailiff_env_withheld_total{name="other",rule="env.not_in_table"} 1
-bailiff_decision_duration_seconds_count 2
+bailiff_decision_duration_seconds_count 3
 `)
 }
 

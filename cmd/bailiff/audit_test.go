@@ -105,7 +105,8 @@ func TestNothingRunsWhileTheMaskOfTheDecisionLogFails(t *testing.T) {
 			t.Errorf("%s says %s", where, told)
 		}
 	}
-	if page := get(t, s, "/metrics"); !strings.Contains(page, "\nbailiff_audit_errors_total 1\n") || !strings.Contains(page, "\nbailiff_audit_failing 1\n") {
+	if page := get(t, s, "/metrics"); !strings.Contains(page, "\nbailiff_audit_errors_total 1\n") || !strings.Contains(page, "\nbailiff_audit_failing 1\n") ||
+		strings.Contains(page, `outcome="allow"`) || !strings.Contains(page, `outcome="unavailable"`) {
 		t.Errorf("it is not counted in %s", page)
 	}
 	before := s.policies.Revision()

@@ -153,6 +153,7 @@ type nowhere struct{}
 func (nowhere) Record(context.Context, bailiff.Event) error                                   { return nil }
 func (nowhere) Note(bailiff.Event)                                                            {}
 func (nowhere) Decided(context.Context, bailiff.Request, bailiff.Decision, time.Duration)     {}
+func (nowhere) Unrecorded(context.Context, bailiff.Request, bailiff.Decision, time.Duration)  {}
 func (nowhere) Forwarded([]string)                                                            {}
 func (nowhere) Executed(context.Context, bailiff.Tool, string, bailiff.Status, time.Duration) {}
 func (nowhere) SandboxStarted(context.Context, string, error, time.Duration)                  {}
