@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/audit"
@@ -157,9 +158,23 @@ func (e *Exporter) post(ctx context.Context, batch []event) error {
 	if err != nil {
 		return fmt.Errorf("compressing events: %w", err)
 	}
-	return e.api.Do(ctx, httpapi.Call{Method: http.MethodPost, Address: e.Receiver.URL, Idempotent: true,
+	err = e.api.Do(ctx, httpapi.Call{Method: http.MethodPost, Address: e.Receiver.URL, Idempotent: true,
 		Header: http.Header{"Content-Encoding": {"gzip"}},
-		Body:   func() (io.Reader, string, error) { return bytes.NewReader(body), "application/json", nil }})
+		Body: func() (io.Reader, string, error) {
+			e.set(func(s *state) { s.asked = time.Now() })
+			return bytes.NewReader(body), "application/json", nil
+		},
+		Failed: func(err error) {
+			if ctx.Err() == nil && !blames(err) { // else the batch is looked into
+				e.met(err)
+			}
+		}})
+	e.set(func(s *state) {
+		if s.asked = (time.Time{}); err == nil {
+			s.met = nil
+		}
+	})
+	return err
 }
 
 // packed is a batch as a JSON array, compressed.

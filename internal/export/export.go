@@ -18,6 +18,7 @@ package export
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -65,6 +66,10 @@ type state struct {
 	// has all.
 	oldest  time.Time
 	refused int
+	// met is how the last try failed, nil if it did not; asked is since when an answer
+	// is waited for, zero if none is.
+	met   error
+	asked time.Time
 }
 
 // New reads how far the export is. It talks to nobody yet.
@@ -73,7 +78,7 @@ func New(c Config) (*Exporter, error) {
 	if err != nil {
 		return nil, err
 	}
-	api, err := c.Receiver.Client("the receiver of the decision log", reason)
+	api, err := c.Receiver.Client(receiverName, reason)
 	if err != nil {
 		return nil, err
 	}
@@ -106,13 +111,22 @@ func (e *Exporter) Warnings() (all []string) {
 	if e == nil {
 		return nil
 	}
-	if err := e.outage.Err(); err != nil {
+	s := e.now()
+	if err := s.trouble(); err != nil {
 		all = append(all, "the decision log is not exported, and waits in its files: "+err.Error())
 	}
-	if refused := e.now().refused; refused > 0 {
-		all = append(all, fmt.Sprintf("%d events of the decision log were refused by what it is exported to, since the start: they are in the local log only", refused))
+	if s.refused > 0 {
+		all = append(all, fmt.Sprintf("%d events of the decision log were refused by what it is exported to, since the start: they are in the local log only", s.refused))
 	}
 	return all
+}
+
+// trouble is what the last try met, or that it meets nothing.
+func (s state) trouble() error {
+	if !s.asked.IsZero() && time.Since(s.asked) > promptly {
+		return fmt.Errorf("%s has not answered for %s", receiverName, time.Since(s.asked).Truncate(time.Second))
+	}
+	return s.met
 }
 
 func (e *Exporter) now() state {
@@ -135,6 +149,10 @@ const (
 	lookEvery = 500 * time.Millisecond
 	// firstPause and longestPause are between a failure and the next attempt.
 	firstPause, longestPause = time.Second, time.Minute
+	// promptly is how long an answer may take before it is told that there is none.
+	promptly = 5 * time.Second
+	// receiverName is what errors call the receiver.
+	receiverName = "the receiver of the decision log"
 )
 
 // Run sends what there is and what comes, until ctx ends. What is not sent then is
@@ -149,7 +167,7 @@ func (e *Exporter) Run(ctx context.Context, written func() audit.Position) {
 		if err := e.send(ctx, written()); err == nil {
 			pause = firstPause
 			e.outage.Set(nil)
-			e.set(func(s *state) { s.oldest = time.Time{} })
+			e.set(func(s *state) { s.oldest, s.met = time.Time{}, nil })
 		} else if ctx.Err() == nil {
 			e.failed(err)
 			wait = max(pause, httpapi.After(err))
@@ -161,11 +179,20 @@ func (e *Exporter) Run(ctx context.Context, written func() audit.Position) {
 	}
 }
 
+// failed takes in why a round ended early.
 func (e *Exporter) failed(err error) {
-	e.Observer.ExportFailed()
+	if !errors.Is(err, e.now().met) {
+		e.met(err)
+	}
 	if e.outage.Set(err) {
 		e.Log.Error("the decision log is not exported; it is kept and sent later", "error", err)
 	}
+}
+
+// met takes in that a try failed.
+func (e *Exporter) met(err error) {
+	e.Observer.ExportFailed()
+	e.set(func(s *state) { s.met, s.asked = err, time.Time{} })
 }
 
 // blames says whether the receiver refuses what it got, rather than to answer at all.

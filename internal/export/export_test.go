@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -192,6 +193,47 @@ func TestTheExportGoesOnWithWhatComesAndComesBackByItself(t *testing.T) {
 	await(t, "what came to be sent", func() bool { return r.ids() == "1 2 3 4" })
 	cancel()
 	<-ended
+}
+
+func TestWhatTheLastTryMetIsToldAtOnceAndEachFailedTryCounts(t *testing.T) {
+	dir, r := t.TempDir(), newReceiver(t)
+	log := newLog(t, dir)
+	record(t, log, "1")
+	e, told := r.exporter(dir)
+	const waits = "the decision log is not exported, and waits in its files: the receiver of the decision log "
+	var meanwhile []string
+	r.answers(func([]string) int {
+		meanwhile = append(meanwhile, strings.Join(e.Warnings(), "; "))
+		switch len(meanwhile) {
+		case 1:
+			return 500
+		case 2:
+			return 502
+		}
+		e.set(func(s *state) { s.asked = s.asked.Add(-12 * time.Second) }) // as if it hung
+		meanwhile[2] += "; later " + strings.Join(e.Warnings(), "; ")
+		return 0
+	})
+	must(t, e.send(t.Context(), log.Written()))
+	want := []string{"", waits + "answered 500 (invalid): no",
+		waits + "answered 502 (invalid): no; later " + waits + "has not answered for 12s"}
+	if !slices.Equal(meanwhile, want) || len(e.Warnings()) > 0 || *told != (counted{exported: 1, failed: 2}) {
+		t.Errorf("meanwhile it warns %q, want %q; afterwards %q; told %+v", meanwhile, want, e.Warnings(), *told)
+	}
+}
+
+func TestATryThatEndsARoundCountsOnce(t *testing.T) {
+	dir, r := t.TempDir(), newReceiver(t)
+	log := newLog(t, dir)
+	record(t, log, "1")
+	for _, status := range []int{403, 422} {
+		e, told := r.exporter(dir)
+		r.answers(always(status))
+		e.failed(e.send(t.Context(), log.Written()))
+		if told.failed != 1 || len(e.Warnings()) != 1 {
+			t.Errorf("of an answer of %d: told %+v, warns %q", status, *told, e.Warnings())
+		}
+	}
 }
 
 func must(t *testing.T, err error) {

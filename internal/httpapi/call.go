@@ -31,6 +31,8 @@ type Call struct {
 	Answer any
 	// Heard is told the header of an answer that says yes; it may be nil.
 	Heard func(http.Header)
+	// Failed is told of each attempt that failed, as it does; it may be nil.
+	Failed func(error)
 	// Long is how long the answer may take, where that is more than 100 seconds.
 	Long time.Duration
 	// Idempotent says that it may be done twice.
@@ -51,7 +53,7 @@ func JSON(value any) Body {
 
 // Do asks until there is an answer to stay with.
 func (c *Client) Do(ctx context.Context, call Call) error {
-	return persist(ctx, call.Idempotent, func() error {
+	return persist(ctx, call, func() error {
 		ctx, cancel := context.WithTimeout(ctx, max(call.Long, answerTime))
 		defer cancel()
 		x, err := c.begin()
@@ -70,7 +72,7 @@ func (c *Client) Do(ctx context.Context, call Call) error {
 // Stream asks until an answer begins that says yes, and returns its body, which lasts
 // as long as ctx and is to be closed. Once it has begun nothing is asked again.
 func (c *Client) Stream(ctx context.Context, call Call) (body io.ReadCloser, err error) {
-	err = persist(ctx, call.Idempotent, func() error {
+	err = persist(ctx, call, func() error {
 		body, err = c.open(ctx, call)
 		return err
 	})

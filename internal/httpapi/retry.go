@@ -19,10 +19,13 @@ const (
 )
 
 // persist tries until there is an outcome to stay with.
-func persist(ctx context.Context, idempotent bool, try func() error) error {
+func persist(ctx context.Context, call Call, try func() error) error {
 	for attempt := 1; ; attempt++ {
 		err := try()
-		if err == nil || attempt == attempts || !passes(err, idempotent) {
+		if err != nil && call.Failed != nil {
+			call.Failed(err)
+		}
+		if err == nil || attempt == attempts || !passes(err, call.Idempotent) {
 			return err
 		}
 		pause := pauseAfter(err, attempt)
