@@ -115,7 +115,7 @@ func TestCompiledPoliciesDenyWhatHasNoFacts(t *testing.T) {
 	}
 	call := kit{t, "http://127.0.0.1:1", ""}.agent("wasm", "cli", "bash", command("ls"))
 	call.Wasm, call.Data = filepath.Join(folder, "policy.wasm"), filepath.Join(folder, "data.json")
-	if end := run(t, []*agent{call})[0]; call.ran() || !says(end.Denied, "ask bailiff") {
+	if end := run(t, []*agent{call})[0]; call.ran() || !says(end.Denied, "Ask bailiff") {
 		t.Errorf("it ran: %v, %+v", call.ran(), end)
 	}
 }
@@ -215,7 +215,7 @@ func TestTheAgentOfTheExampleIsToldWhatItsCommandPrinted(t *testing.T) {
 	t.Setenv("MODEL", "parrot")
 	for words, want := range map[string]string{
 		"echo hi from $(hostname)": `parrot: {"type":"json","value":{"status":"completed","exit_code":0,"output":"hi from sandbox\n","message":""}}`,
-		"rm -rf /":                 `parrot: {"type":"execution-denied","reason":"It would destroy the system, a home folder or a disk."}`,
+		"rm -rf /":                 `parrot: {"type":"execution-denied","reason":"It would destroy the system, a home folder or a disk (command.destroys_system). Instead: Name the files or folders inside the workspace that are to go."}`,
 	} {
 		if said := string(node(t, folder, "--import", "./model.mjs", "agent.mjs", words)); strings.TrimSpace(said) != want {
 			t.Errorf("%q made it say %s, want %s", words, said, want)
