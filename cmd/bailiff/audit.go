@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -49,6 +50,12 @@ Exit status: 0, or 1 if the log cannot be read.`,
 			}
 			if format != "table" && format != "json" {
 				return fmt.Errorf("--output is %q, want table or json", format)
+			}
+			if cmd.Flags().Changed("filter") && strings.TrimSpace(filter) == "" {
+				return errors.New("--filter is empty, want a condition, such as 'result.outcome == \"deny\"'")
+			}
+			if selection.Last < 0 {
+				return fmt.Errorf("--lines is %d, want how many of the last events, from 0 on", selection.Last)
 			}
 			if err := pick(&selection, filter, since); err != nil {
 				return err
@@ -127,7 +134,7 @@ func happened(l bailiff.Line) string {
 		for _, d := range decided.Denials {
 			rules += " " + d.Rule
 		}
-		return fmt.Sprintf("%s%s  %s %.100q", decided.Outcome, rules, asked.Tool, asked.Args.Text())
+		return fmt.Sprintf("%s%s  %s %s", decided.Outcome, rules, asked.Tool, bothEnds(asked.Args.Text()))
 	case bailiff.ExecutionEvent:
 		code := ""
 		if c.ExitCode != nil {
@@ -174,12 +181,20 @@ Exit status: 0 if the log is whole, 2 if it was tampered with, 1 if it cannot be
 
 func printVerification(w io.Writer, report audit.Report) {
 	for _, f := range report.Faults {
-		fmt.Fprintf(w, "%s:%d\t%s\n", f.File, f.Line, f.Problem)
+		fmt.Fprintf(w, "%s\t%s\n", f.Place(), f.Problem)
 	}
 	if len(report.Faults) == 0 {
-		fmt.Fprintf(w, "%d lines in %d segments are as they were written\n", report.Lines, report.Segments)
+		fmt.Fprintf(w, "%s in %s: as they were written\n", amount(report.Lines, "line"), amount(int64(report.Segments), "file"))
 		if report.Retired > 0 {
 			fmt.Fprintf(w, "retention removed the %d lines before them: the log is whole from line %d on\n", report.Retired, report.Retired+1)
 		}
 	}
+}
+
+// amount is how many there are of something.
+func amount(n int64, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }

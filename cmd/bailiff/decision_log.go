@@ -18,10 +18,7 @@ func (c *core) openLog() (err error) {
 	}
 	c.decisions, err = audit.Open(audit.Config{StateDir: c.cfg.StateDir, Observer: c.metrics, Log: c.log,
 		Scrub: c.scrubber.Scrub, Mask: c.mask, Bounds: bounds(c.cfg.DecisionLog), Needed: c.exporter.Needed})
-	if err != nil {
-		return fmt.Errorf("opening the decision log: %w", err)
-	}
-	return nil
+	return err
 }
 
 // openExport returns nil if the log is sent nowhere.

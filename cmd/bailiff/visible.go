@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -100,4 +101,17 @@ func brief(text string, most int) string {
 		return string(shown[:min(len(shown), most-1)]) + "…"
 	}
 	return string(shown)
+}
+
+// How many characters of a text's two ends are shown, where it is longer.
+const shownHead, shownTail = 70, 30
+
+// bothEnds quotes a text, or its ends with how much is between them.
+func bothEnds(text string) string {
+	all := []rune(text)
+	between := len(all) - shownHead - shownTail
+	if between <= 0 {
+		return strconv.Quote(text)
+	}
+	return fmt.Sprintf("%q … %s left out … %q", string(all[:shownHead]), amount(int64(between), "character"), string(all[len(all)-shownTail:]))
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -114,5 +115,20 @@ func TestMarksStandAroundWhatIsShown(t *testing.T) {
 				t.Errorf("shown as %q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+func TestALongTextIsShownByItsEndsAndHowMuchIsBetween(t *testing.T) {
+	long := strings.Repeat("ä", 70) + "\n" + strings.Repeat("é", 30)
+	for text, want := range map[string]string{
+		"":                                      `""`,
+		"echo \"hi\"":                           `"echo \"hi\""`,
+		long[:len(long)-len("é")]:               strconv.Quote(long[:len(long)-len("é")]),
+		long:                                    `"` + strings.Repeat("ä", 70) + `" … 1 character left out … "` + strings.Repeat("é", 30) + `"`,
+		strings.Repeat("a", 500) + "; rm -rf /": `"` + strings.Repeat("a", 70) + `" … 410 characters left out … "` + strings.Repeat("a", 20) + `; rm -rf /"`,
+	} {
+		if got := bothEnds(text); got != want {
+			t.Errorf("of %q is shown %s, want %s", text, got, want)
+		}
 	}
 }

@@ -31,6 +31,14 @@ type Fault struct {
 	Problem string `json:"problem"`
 }
 
+// Place is the file, and the line if it is one that is at fault.
+func (f Fault) Place() string {
+	if f.Line == 0 {
+		return f.File
+	}
+	return fmt.Sprintf("%s:%d", f.File, f.Line)
+}
+
 // maxFaults bounds a report.
 const maxFaults = 100
 
@@ -71,6 +79,8 @@ type verification struct {
 	// not removed yet. What came before the first of these is gone, so that its first
 	// line is believed about the hash before it; entered is set from that line on.
 	leaving, entered bool
+	// fits says that something fits the key.
+	fits bool
 
 	file string
 	line int
@@ -84,8 +94,13 @@ func (v *verification) all(stateDir string) (err error) {
 	if err != nil {
 		v.fault(headPath(stateDir), 0, err.Error())
 	}
+	v.fits = err == nil
 	v.chain, v.Retired = newChain(v.key, v.head.From.last()), v.head.From.Count
-	return v.segments(stateDir)
+	if err := v.segments(stateDir); err != nil || v.fits || v.Lines == 0 {
+		return err
+	}
+	v.Faults = []Fault{{keyPath(stateDir), 0, fmt.Sprintf("neither the head nor any of the %d lines fits this key: it may be the key that was changed and not the log, so verify again with the key of a backup", v.Lines)}}
+	return nil
 }
 
 func (v *verification) verdict() error {
@@ -93,7 +108,7 @@ func (v *verification) verdict() error {
 		return nil
 	}
 	f := v.Faults[0]
-	return fmt.Errorf("%w: %s:%d: %s", ErrTampered, f.File, f.Line, f.Problem)
+	return fmt.Errorf("%w: %s: %s", ErrTampered, f.Place(), f.Problem)
 }
 
 func (v *verification) fault(file string, line int, problem string) {
@@ -161,9 +176,11 @@ func (v *verification) next(line []byte, _ int64) error {
 	if v.headSeen {
 		v.Uncommitted++
 	}
-	if err := v.chain.follow(line); err != nil {
+	err := v.chain.follow(line)
+	if err != nil {
 		v.fault(v.file, v.line, err.Error())
 	}
+	v.fits = v.fits || err == nil || errors.Is(err, errOrder)
 	if v.chain.last == v.head.Last {
 		v.headSeen = true
 	}

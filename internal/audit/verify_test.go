@@ -206,3 +206,25 @@ func TestALogInUseVerifies(t *testing.T) {
 	close(stop)
 	<-ended
 }
+
+func TestAKeyThatNothingFitsIsNamedOnce(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, Config{StateDir: dir})
+	record(t, l, decision("1"), decision("2"), decision("3"))
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	key, err := os.ReadFile(keyPath(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	key[7] ^= 1
+	if err := os.WriteFile(keyPath(dir), key, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	report, err := Verify(dir)
+	if !errors.Is(err, ErrTampered) || len(report.Faults) != 1 || report.Faults[0].Place() != keyPath(dir) ||
+		!strings.HasPrefix(report.Faults[0].Problem, "neither the head nor any of the 3 lines fits this key: it may be the key that was changed") {
+		t.Errorf("got %+v, %v", report.Faults, err)
+	}
+}
