@@ -30,7 +30,7 @@ those policies decide of the same requests, as a change of policies is best revi
 
 Exit status: 0 if nothing differs, 2 if anything does (with "--fail-on looser" only
 if a request could do more than before, with "--fail-on none" never), 1 if it could
-not be judged.`,
+not be judged, or lines of the log cannot be read.`,
 		Example: `  bailiff replay --policies my-policies
   bailiff replay --policies new --against old --fail-on looser decisions.jsonl`,
 		RunE: func(cmd *cobra.Command, logs []string) error {
@@ -43,6 +43,9 @@ not be judged.`,
 			}
 			if failures[r.failOn](report) {
 				return status(2)
+			}
+			if lines, found := report.Unreadable(); found {
+				return fmt.Errorf("the report lacks lines: %s, the first at %s:%d: see \"bailiff audit verify\"", lines, visible(lines.File), lines.Line)
 			}
 			return nil
 		},

@@ -24,7 +24,7 @@ func TestAllOfALogIsReadInOrderWhereverItLies(t *testing.T) {
 		return ids
 	}
 	all := read(dir)
-	if len(all) != 9 || all[0] != "00000001:1 0" || all[8][len(all[8])-1] != '8' {
+	if len(all) != 10 || all[0] != "00000001:1 0" || all[8][len(all[8])-1] != '8' || all[9] != "00000003:4 torn" {
 		t.Errorf("read %q", all)
 	}
 	if again := read(filepath.Join(dir, "decisions")); !slices.Equal(again, all) {
@@ -32,6 +32,39 @@ func TestAllOfALogIsReadInOrderWhereverItLies(t *testing.T) {
 	}
 	if again := read(paths...); !slices.Equal(again, all) {
 		t.Errorf("of the files read %q, want %q", again, all)
+	}
+}
+
+func TestWhatFollowsTheLastLineBreakIsALine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.jsonl")
+	for text, want := range map[string][]string{
+		"":                      nil,
+		"a":                     {"1 a"},
+		"{}\n{\"decision_id\":": {"1 {}", `2 {"decision_id":`},
+		"{}\n\n{}\n":            {"1 {}", "2 ", "3 {}"},
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		err := Read(t.Context(), []string{path}, func(_ string, number int, line []byte) error {
+			got = append(got, fmt.Sprintf("%d %s", number, line))
+			return nil
+		})
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("of %q are read %q, %v; want %q", text, got, err, want)
+		}
+	}
+}
+
+func TestACompressedLogIsNotTakenForOneThatIsDamaged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.jsonl.gz")
+	if err := os.WriteFile(path, []byte("\x1f\x8b\x08rest"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := Read(t.Context(), []string{path}, func(string, int, []byte) error { t.Error("a line is read"); return nil })
+	if want := "reading " + path + ": it is compressed: unpack it first, as with gunzip"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }
 

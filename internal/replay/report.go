@@ -2,6 +2,7 @@ package replay
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
@@ -72,6 +73,15 @@ type Skip struct {
 	// File and Line are where the first of them stands.
 	File string `json:"file"`
 	Line int    `json:"line"`
+}
+
+// Unreadable is about the lines that are no events, if there are any.
+func (r Report) Unreadable() (about Skip, found bool) {
+	at := slices.IndexFunc(r.Skipped, func(s Skip) bool { return s.Why == skippedUnreadable })
+	if at < 0 {
+		return about, false
+	}
+	return r.Skipped[at], true
 }
 
 func (s Skip) String() string {
