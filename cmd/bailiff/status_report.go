@@ -167,12 +167,18 @@ func (s *sidecar) stale() bool {
 func (s *sidecar) policyWarnings() (all []string) {
 	p := s.policies.Status()
 	if back := p.RolledBack; back != nil {
-		says := "cannot be read"
+		says, reason := "cannot be read", "none"
+		if back.Reason != "" {
+			reason = fmt.Sprintf("%q", back.Reason)
+		}
 		if p.Waiting != "" {
 			says = fmt.Sprintf("say %.12s", p.Waiting)
 		}
-		all = append(all, fmt.Sprintf("rolled back to the policies %.12s by %s since %s, those of the configuration %s; \"bailiff policies resume\" has these in force",
-			back.Revision, back.By, back.At.Format(time.RFC3339), says))
+		all = append(all, fmt.Sprintf("rolled back to the policies %.12s by %s since %s (reason: %s), those of the configuration %s; \"bailiff policies resume\" has these in force",
+			back.Revision, back.By, back.At.Format(time.RFC3339), reason, says))
+	}
+	if p.Replaced != "" {
+		all = append(all, fmt.Sprintf("the bundle server went back: the policies %.12s are in force again in the place of the later ones %.12s", p.Revision, p.Replaced))
 	}
 	if s.source != nil {
 		all = append(all, sourceWarnings(s.source.Status())...)

@@ -53,6 +53,8 @@ type Revision struct {
 	// Files are where its files lay, Bundles the revisions that bundles gave themselves.
 	Files   []string          `json:"files"`
 	Bundles map[string]string `json:"bundles,omitempty"`
+	// Replaced is the later revision in whose place a server gave this one again.
+	Replaced string `json:"replaced,omitempty"`
 	// Damaged says that what it was cannot be read any more.
 	Damaged bool `json:"damaged,omitempty"`
 }

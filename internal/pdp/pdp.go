@@ -109,7 +109,8 @@ type PDP struct {
 	// rolledBack is the word by which former policies are in force, nil while the
 	// configuration's are.
 	rolledBack atomic.Pointer[bailiff.Rollback]
-	unkept     outage.Outage // why the history lacks what is in force
+	replaced   atomic.Pointer[string] // see [Status.Replaced]
+	unkept     outage.Outage          // why the history lacks what is in force
 }
 
 // attempt is how a reload ended.
@@ -139,6 +140,9 @@ type Status struct {
 	// the files are. Waiting is the revision of the files meanwhile, if they can be read.
 	RolledBack *bailiff.Rollback
 	Waiting    string
+	// Replaced is the later revision in whose place the bundle server gave the one in
+	// force, which was before; empty where nothing went back.
+	Replaced string
 	// Unkept is why the history lacks what is in force; nil if it has it.
 	Unkept error
 }
@@ -318,6 +322,9 @@ func (p *PDP) Status() Status {
 	}
 	if status.RolledBack != nil {
 		status.Waiting = last.revision
+	}
+	if later := p.replaced.Load(); later != nil {
+		status.Replaced = *later
 	}
 	return status
 }

@@ -86,6 +86,7 @@ func (p *PDP) enforce(ctx context.Context, next *parsed) Faults {
 	s, faults := newSnapshot(ctx, next, p.proof(next))
 	if len(faults) == 0 && p.rolledBack.Load() == nil {
 		p.inForce.Store(s)
+		p.notice(s)
 		p.keep(s, next, p.way())
 	}
 	return faults

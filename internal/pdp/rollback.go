@@ -3,6 +3,7 @@ package pdp
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/history"
@@ -28,6 +29,7 @@ func (p *PDP) RollBack(ctx context.Context, word bailiff.Rollback, record func(b
 	}
 	p.inForce.Store(s)
 	p.rolledBack.Store(&word)
+	p.replaced.Store(nil)
 	p.keep(s, former, history.ByRollback)
 	p.announce()
 	return nil
@@ -129,6 +131,25 @@ func asRead(kept []history.File) []file {
 
 func unsound(err error) error { return fmt.Errorf("%w: %w", history.ErrUnsound, err) }
 
+// notice tells of a bundle that was in force before and is again, in the place of a later
+// one: who can have the server give what was signed once needs no key to go back to it.
+func (p *PDP) notice(s *snapshot) {
+	p.replaced.Store(nil)
+	if p.config.History == nil || p.archive == nil {
+		return
+	}
+	all, err := p.config.History.All()
+	before := slices.IndexFunc(all, func(r history.Revision) bool { return r.Name == s.revision && r.Content == s.content })
+	switch {
+	case err != nil || before < 0:
+	case before == 0 && all[0].Replaced != "":
+		p.replaced.Store(&all[0].Replaced)
+	case before > 0:
+		p.replaced.Store(&all[0].Name)
+		p.config.Log.Warn("the bundle server went back: policies are in force again in the place of later ones", "revision", s.revision, "later", all[0].Name)
+	}
+}
+
 // keep has the history keep what is in force now. A start with the same policies is
 // no news. That it could not be kept keeps nothing from being in force.
 func (p *PDP) keep(s *snapshot, of *parsed, way string) {
@@ -147,14 +168,18 @@ func (p *PDP) keepNew(s *snapshot, of *parsed, way string) error {
 	if err != nil {
 		return err
 	}
-	if len(all) > 0 && !all[0].Damaged && all[0].Name == s.revision && all[0].Content == s.content && all[0].Way == way {
+	if way != history.ByRollback && len(all) > 0 && !all[0].Damaged && all[0].Name == s.revision && all[0].Content == s.content && all[0].Way == way {
 		return nil
 	}
 	files := make([]history.File, len(of.files))
 	for i, f := range of.files {
 		files[i] = history.File{Name: f.name, Place: f.place, Archive: f.archive, Text: f.text}
 	}
-	return p.config.History.Keep(history.Revision{Name: s.revision, Content: s.content, Since: s.loaded, Way: way, Files: s.files, Bundles: s.bundles}, files)
+	r := history.Revision{Name: s.revision, Content: s.content, Since: s.loaded, Way: way, Files: s.files, Bundles: s.bundles}
+	if later := p.replaced.Load(); later != nil {
+		r.Replaced = *later
+	}
+	return p.config.History.Keep(r, files)
 }
 
 // way is how policies come into force that nobody rolled back to.

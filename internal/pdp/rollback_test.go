@@ -80,6 +80,60 @@ func TestPoliciesThatWereInForceCanBeAgain(t *testing.T) {
 	saved(t, root, p, told, 9)
 }
 
+func TestASecondRollbackToTheSameRevisionHasATimeOfItsOwn(t *testing.T) {
+	root := t.TempDir()
+	c := remembering(t, root)
+	p, _ := watched(t, c)
+	var since [2]time.Time
+	for i := range since {
+		must(t, p.RollBack(t.Context(), bailiff.Rollback{Revision: p.Revision(), By: "ana"}, anyway))
+		all, err := c.History.All()
+		must(t, err)
+		since[i] = all[0].Since
+	}
+	if !since[1].After(since[0]) {
+		t.Errorf("in force since %v, then since %v", since[0], since[1])
+	}
+}
+
+func TestABundleServerThatGoesBackIsToldOf(t *testing.T) {
+	folder := tree(t, map[string]string{"p_test.rego": allowingTest})
+	bundle := func(limit int, name string) []byte {
+		write(t, filepath.Join(folder, "p.rego"), timed(limit))
+		return built(t, folder, name)
+	}
+	var log strings.Builder
+	c := Config{Archive: &Archive{"https://house.test/b.tar.gz", bundle(5, "v5"), nil}, EvalTimeout: time.Minute, History: shelved(t, t.TempDir()),
+		Log: slog.New(slog.NewTextHandler(&log, nil))}
+	p, err := Open(t.Context(), c)
+	must(t, err)
+	five := p.Revision()
+	offered := func(limit int, name, wantReplaced string) {
+		t.Helper()
+		log.Reset()
+		must(t, p.Offer(t.Context(), bundle(limit, name)))
+		if got := p.Status().Replaced; got != wantReplaced || strings.Contains(log.String(), "went back") != (wantReplaced != "") {
+			t.Errorf("%s is in the place of %q, want %q; the log says\n%s", name, got, wantReplaced, log.String())
+		}
+	}
+	offered(7, "v7", "")
+	seven := p.Revision()
+	offered(5, "v5", seven)
+	p, err = Open(t.Context(), c) // the same bundle as before the start
+	must(t, err)
+	if got := p.Status().Replaced; got != seven {
+		t.Errorf("after another start it is in the place of %q", got)
+	}
+	offered(9, "v9", "")
+	offered(5, "v10", "") // the old files, built anew
+	must(t, p.RollBack(t.Context(), bailiff.Rollback{Revision: seven, By: "ana"}, anyway))
+	offered(5, "v10", "")
+	must(t, p.Resume(t.Context(), func() error { return nil }))
+	if s := p.Status(); s.Revision != five || s.Replaced != "" {
+		t.Errorf("after the end of a rollback %+v", s)
+	}
+}
+
 func TestFilesAreTriedAndNotInForceWhileSomethingIsRolledBack(t *testing.T) {
 	root := t.TempDir()
 	p, told := watched(t, remembering(t, root))
