@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -24,6 +25,9 @@ not, 1 if they could not be run.`,
 		Example: `  bailiff test my-policies --threshold 80
   bailiff test policies my-policies --junit report.xml`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if !(tests.Threshold >= 0 && tests.Threshold <= 100) {
+				return fmt.Errorf("--threshold %v: want a percentage from 0 to 100", tests.Threshold)
+			}
 			if tests.Paths, err = tested(*configPath, args); err != nil {
 				return err
 			}
@@ -97,8 +101,12 @@ func printFailed(w io.Writer, r pdp.Result) {
 	}
 }
 
+// stretches are in order and each there once, which they are not always in what OPA says.
 func stretches(missed [][2]int) string {
 	text := ""
+	missed = slices.Clone(missed)
+	slices.SortFunc(missed, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
+	missed = slices.Compact(missed)
 	for i, s := range missed {
 		if i > 0 {
 			text += ", "
