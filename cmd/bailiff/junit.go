@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/xml"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/bailiff-dev/bailiff/internal/pdp"
@@ -47,6 +49,18 @@ type junitCase struct {
 type junitFault struct {
 	Message string `xml:"message,attr"`
 	Text    string `xml:",chardata"`
+}
+
+// clearJUnit removes the report of an earlier run, which would stand for one of tests
+// that could not be run.
+func clearJUnit(name string) error {
+	if name == "" {
+		return nil
+	}
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("removing the results of an earlier run: %w", err)
+	}
+	return nil
 }
 
 // writeJUnit writes a report to a file; without a name there is none.

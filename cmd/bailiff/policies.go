@@ -76,6 +76,9 @@ Exit status: 0, or 1 if it is not kept any more.`,
 		Example: "  bailiff policies show 3f2a10 policies/data.yaml | diff - policies/data.yaml",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: atDoor(configPath, func(cmd *cobra.Command, door *client.Client, args []string) error {
+			if args[0] == "" {
+				return errors.New("REVISION is empty: want the first six letters of one or more, as \"bailiff policies history\" lists them")
+			}
 			shown, err := door.Revision(cmd.Context(), args[0])
 			if err != nil {
 				return err

@@ -31,6 +31,9 @@ not, 1 if they could not be run.`,
 			if tests.Paths, err = tested(*configPath, args); err != nil {
 				return err
 			}
+			if err := clearJUnit(junit); err != nil {
+				return err
+			}
 			report, err := pdp.Test(cmd.Context(), tests)
 			if err != nil {
 				return err

@@ -54,9 +54,17 @@ func (b *PolicyBundle) Settings() []settings.Setting {
 	)
 }
 
+func (r *reader) policyPaths(p *Policies, at place) {
+	before := len(r.faults)
+	r.each(&p.Paths, r.path)(at)
+	if len(p.Paths) == 0 && len(r.faults) == before {
+		r.fault(at, "names no policies, want a folder, a file or a bundle; the embedded policies are for who leaves paths out")
+	}
+}
+
 func (r *reader) policies(p *Policies, at place) {
 	r.section(at, fields{
-		"paths":         r.each(&p.Paths, r.path),
+		"paths":         func(at place) { r.policyPaths(p, at) },
 		"shadow":        r.each(&p.Shadow, r.path),
 		"bundle":        func(at place) { r.policyBundle(p, at) },
 		"require_tests": r.boolean(&p.RequireTests),
