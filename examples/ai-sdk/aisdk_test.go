@@ -215,7 +215,7 @@ func TestTheAgentOfTheExampleIsToldWhatItsCommandPrinted(t *testing.T) {
 	t.Setenv("MODEL", "parrot")
 	for words, want := range map[string]string{
 		"echo hi from $(hostname)": `parrot: {"type":"json","value":{"status":"completed","exit_code":0,"output":"hi from sandbox\n","message":""}}`,
-		"rm -rf /":                 `parrot: {"type":"execution-denied","reason":"It would destroy the system, a home folder or a disk (command.destroys_system). Instead: Name the files or folders inside the workspace that are to go."}`,
+		"rm -rf /":                 `parrot: {"type":"execution-denied","reason":"It would destroy the system, a home folder or a disk (command.destroys_system). Instead: Change only files of the workspace, each by its name."}`,
 	} {
 		if said := string(node(t, folder, "--import", "./model.mjs", "agent.mjs", words)); strings.TrimSpace(said) != want {
 			t.Errorf("%q made it say %s, want %s", words, said, want)
