@@ -125,14 +125,9 @@ func (e *Enforcer) await(ctx context.Context, m *matter, id string) bailiff.Appr
 func (e *Enforcer) resume(ctx context.Context, m *matter, asked bailiff.Approval) answer {
 	approved := m.claim()
 	again := m.again(asked)
-	again.reloads = e.reloads.Load()
-	start := time.Now()
-	judging := e.begin(ctx, partDecide)
-	again.Judgement = e.decide(judging, m.located, nil)
-	again.took, again.event = time.Since(start), decided(m.located, again.Judgement, start)
+	e.judged(ctx, again, func(ctx context.Context) { again.Judgement = e.decide(ctx, m.located, nil) })
 	again.event.Custom.Digest = m.event.Custom.Digest // of the request as it was sent
-	e.traced(ctx, &again.event)
-	e.endDecide(judging, again)
+	ctx = again.concerning(ctx)
 	e.prepare(ctx, again)
 	if again.fault == nil && (!again.granted || again.claim().Drift(approved) != "") {
 		again.granted = false // a wider grant may cover what drifted, but this was not shown

@@ -66,7 +66,7 @@ type Observer interface {
 
 // RequestObserver is told what becomes of requests.
 type RequestObserver interface {
-	// Decided is told of each decision that is in the log, Unrecorded of one that could
+	// Decided is told of each decision that is in the log, or noted for it, Unrecorded of one that could
 	// not be written there, so that nothing ran.
 	Decided(ctx context.Context, req bailiff.Request, d bailiff.Decision, took time.Duration)
 	Unrecorded(ctx context.Context, req bailiff.Request, d bailiff.Decision, took time.Duration)

@@ -126,12 +126,12 @@ func (e *Enforcer) guarded(ctx context.Context, req bailiff.Request, run func(co
 
 // Decide judges a request and runs nothing. The decision log is told, but not
 // waited for: nothing hangs on it.
-func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) bailiff.Decided {
+func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) (d bailiff.Decided) {
 	ctx = e.begin(ctx, partRequest)
+	defer func() { e.endJudged(ctx, req, d) }()
 	m := e.judge(ctx, req)
 	e.Recorder.Note(m.recorded())
 	e.Observer.Decided(ctx, req, m.Decision, m.took)
-	e.endRequest(ctx, req, bailiff.Answer{DecisionID: m.event.DecisionID, Decision: m.Decision})
 	return bailiff.Decided{ID: m.event.DecisionID, Decision: m.Decision}
 }
 

@@ -186,7 +186,7 @@ func TestWhatAnEngineThatWasAwayKeepsIsSweptWhenItIsBack(t *testing.T) {
 
 func TestWhatIsNoRequestIsDeniedAndRecorded(t *testing.T) {
 	b := newBench(t)
-	d := b.Refuse("hermes", bailiff.Reason{Rule: "request.invalid", Message: "The request is not valid."})
+	d := b.Refuse(t.Context(), "hermes", bailiff.Reason{Rule: "request.invalid", Message: "The request is not valid."})
 	if d.Decision.Outcome != bailiff.Deny || d.Decision.Denials[0].Rule != "request.invalid" || len(b.tape.events) != 1 {
 		t.Fatalf("decided %+v, recorded %v", d, b.tape.events)
 	}

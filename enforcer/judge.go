@@ -12,10 +12,26 @@ import (
 // first, so that what is judged is what runs; where the decision leads to a
 // sandbox that does not know that folder, the request is judged without it.
 func (e *Enforcer) judge(ctx context.Context, req bailiff.Request) *matter {
-	start := time.Now()
-	within := ctx
-	ctx = e.begin(ctx, partDecide)
-	m := &matter{located: req, reloads: e.reloads.Load()}
+	m := &matter{located: req}
+	e.judged(ctx, m, func(ctx context.Context) { e.settle(ctx, m) })
+	return m
+}
+
+// judged has a matter judged, and words the event of that from the request as it was
+// before.
+func (e *Enforcer) judged(ctx context.Context, m *matter, judge func(context.Context)) {
+	req, start := m.located, time.Now()
+	m.reloads = e.reloads.Load()
+	judging := e.begin(ctx, partDecide)
+	judge(judging)
+	m.took, m.event = time.Since(start), decided(req, m.Judgement, start)
+	e.traced(ctx, &m.event)
+	e.endDecide(judging, m)
+}
+
+// settle judges a matter in the working folder where it will run.
+func (e *Enforcer) settle(ctx context.Context, m *matter) {
+	req := m.located
 	var at workdir
 	switch {
 	case req.Tool == bailiff.Process:
@@ -29,10 +45,7 @@ func (e *Enforcer) judge(ctx context.Context, req bailiff.Request) *matter {
 		m.located, at = req, workdir{}
 		m.Judgement = e.decide(ctx, m.located, nil)
 	}
-	m.took, m.atStart, m.event = time.Since(start), at.inWorkspace, decided(req, m.Judgement, start)
-	e.traced(within, &m.event)
-	e.endDecide(ctx, m)
-	return m
+	m.atStart = at.inWorkspace
 }
 
 // decide judges a request whose files, if they are known, are these.

@@ -36,18 +36,30 @@ func (e *Enforcer) begin(ctx context.Context, part string) context.Context {
 	return e.Tracer.Begin(ctx, part)
 }
 
-// endRequest ends all of a request's way.
+// endRequest ends all of a request's way. One without a status panicked on it.
 func (e *Enforcer) endRequest(ctx context.Context, req bailiff.Request, a bailiff.Answer) {
 	if e.Tracer == nil {
 		return
 	}
+	status := cmp.Or(a.Status, bailiff.Failed)
 	said := spanOf(req, a.DecisionID, a.Decision)
-	said.Code, said.Failed = a.Code, isFault(a.Status)
-	if a.Status != "" { // else it was only judged
-		said.Outcome = string(a.Status)
-	}
+	said.Outcome, said.Code, said.Failed = string(status), a.Code, isFault(status)
 	said.Backend = cmp.Or(a.Backend, said.Backend)
-	said.Text = req.Args.Command + req.Args.Code + req.Args.Data
+	said.Text = textOf(req)
+	e.Tracer.End(ctx, said)
+}
+
+// endJudged ends the way of a request that is only judged. One without a decision
+// panicked on it.
+func (e *Enforcer) endJudged(ctx context.Context, req bailiff.Request, d bailiff.Decided) {
+	if e.Tracer == nil {
+		return
+	}
+	said := spanOf(req, d.ID, d.Decision)
+	if d.ID == "" {
+		said.Outcome, said.Failed = string(bailiff.Failed), true
+	}
+	said.Text = textOf(req)
 	e.Tracer.End(ctx, said)
 }
 
@@ -104,6 +116,9 @@ func spanOf(req bailiff.Request, decisionID string, d bailiff.Decision) bailiff.
 	}
 	return said
 }
+
+// textOf is what a request would run.
+func textOf(req bailiff.Request) string { return req.Args.Command + req.Args.Code + req.Args.Data }
 
 func isFault(s bailiff.Status) bool { return s == bailiff.Unavailable || s == bailiff.Failed }
 

@@ -47,7 +47,9 @@ func (b *bench) follow() *follower {
 }
 
 func TestEveryPartOfARequestIsFollowedToItsEnd(t *testing.T) {
-	asking := func(b *bench) { b.judge.decision = allow(ask) }
+	asking := func(said bailiff.ApprovalState) func(*bench) {
+		return func(b *bench) { b.judge.decision, b.human.answer = allow(ask), always(said) }
+	}
 	for name, c := range map[string]struct {
 		change func(*bench)
 		want   []string
@@ -55,14 +57,16 @@ func TestEveryPartOfARequestIsFollowedToItsEnd(t *testing.T) {
 	}{
 		"one that runs":           {func(*bench) {}, []string{"request/decide", "request/start", "request/exec", "request"}, ""},
 		"one that is denied":      {func(b *bench) { b.judge.decision = bailiff.Denied("a.b", "No.") }, []string{"request/decide", "request"}, ""},
-		"one that nobody answers": {asking, []string{"request/decide", "request/approve", "request"}, ""},
+		"one that nobody answers": {asking(bailiff.ApprovalExpired), []string{"request/decide", "request/approve", "request"}, ""},
+		"one that is approved":    {asking(bailiff.ApprovalApproved), []string{"request/decide", "request/approve", "request/decide", "request/start", "request/exec", "request"}, ""},
+		"one that is rehoused":    {frail(1, errLost), []string{"request/decide", "request/start", "request/exec", "request/start", "request/exec", "request"}, ""},
 		"one without a sandbox":   {func(b *bench) { b.shop.fault = errBoom }, []string{"request/decide", "request/start", "request"}, "request/start"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, c.change)
 			f := b.follow()
-			req := request("true")
-			req.ID, req.WaitSeconds = "r", 0
+			req := patient("true")
+			req.ID = "r"
 			a := b.Execute(t.Context(), req, nil)
 			if !slices.Equal(f.ended, c.want) {
 				t.Errorf("%q ended, want %q", f.ended, c.want)
@@ -74,9 +78,58 @@ func TestEveryPartOfARequestIsFollowedToItsEnd(t *testing.T) {
 				t.Errorf("of %s it says %+v", c.fails, f.said[c.fails])
 			}
 			for _, e := range b.tape.all() {
-				if e.TraceID != "trace" || e.SpanID != "request" {
+				if ofRequest := e.Custom.RequestID != ""; ofRequest && (e.TraceID != "trace" || e.SpanID != "request") {
 					t.Errorf("an event is of part %q of %q", e.SpanID, e.TraceID)
 				}
+			}
+		})
+	}
+}
+
+func TestWhatIsOnlyJudgedSaysHowItWasJudged(t *testing.T) {
+	b := newBench(t, func(b *bench) { b.judge.decision = bailiff.Denied("a.b", "No.") })
+	f := b.follow()
+	d := b.Decide(t.Context(), request("true"))
+	if got := f.said["request"]; !slices.Equal(f.ended, []string{"request/decide", "request"}) || got.Outcome != "deny" || got.Failed || got.DecisionID != d.ID || got.Text != "true" {
+		t.Errorf("%q ended, of the request it says %+v", f.ended, got)
+	}
+	d = b.Refuse(t.Context(), "hermes", bailiff.Reason{Rule: "request.invalid", Message: "The request is not valid."})
+	if got := f.said["request"]; len(f.ended) != 3 || got.Outcome != "deny" || got.Failed || got.DecisionID != d.ID || !slices.Equal(got.Rules, []string{"request.invalid"}) {
+		t.Errorf("%q ended, of what is no request it says %+v", f.ended, got)
+	}
+	for _, e := range b.tape.all() {
+		if e.TraceID != "trace" || e.SpanID != "request" {
+			t.Errorf("an event is of part %q of %q", e.SpanID, e.TraceID)
+		}
+	}
+}
+
+// bug is a decider that panics.
+type bug struct{}
+
+func (bug) Decide(context.Context, bailiff.Request, bailiff.Circumstances) bailiff.Judgement {
+	panic("a bug")
+}
+
+func TestARequestThatPanicsIsFollowedAsOneThatFailed(t *testing.T) {
+	for name, send := range map[string]func(*bench){
+		"executed": func(b *bench) { b.Execute(t.Context(), request("true"), nil) },
+		"judged":   func(b *bench) { b.Decide(t.Context(), request("true")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			f := b.follow()
+			b.Decider = bug{}
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Error("it does not panic")
+					}
+				}()
+				send(b)
+			}()
+			if got := f.said["request"]; !slices.Equal(f.ended, []string{"request"}) || got.Outcome != "error" || !got.Failed {
+				t.Errorf("%q ended, of the request it says %+v", f.ended, got)
 			}
 		})
 	}
@@ -92,6 +145,7 @@ func TestFollowingNobodyCostsNothing(t *testing.T) {
 		b.endStart(ctx, m, errBoom)
 		b.endExec(ctx, m, answer{})
 		b.endRequest(ctx, m.located, bailiff.Answer{})
+		b.endJudged(ctx, m.located, bailiff.Decided{})
 		b.traced(ctx, &m.event)
 	})
 	if cost != 0 {
@@ -116,14 +170,20 @@ func (c *concerns) Handle(ctx context.Context, line slog.Record) error {
 func (c *concerns) Enabled(context.Context, slog.Level) bool { return true }
 
 func TestLinesOfTheLogSayWhichRequestTheyAreAbout(t *testing.T) {
-	log := &concerns{Handler: slog.DiscardHandler, all: map[string]bailiff.Concern{}}
-	b := newBench(t, func(b *bench) { b.shop.fault = errBoom })
-	b.Log = slog.New(log)
-	b.follow()
-	req := request("true")
-	req.ID = "r"
-	a := b.Execute(t.Context(), req, nil)
-	if got, want := log.all["opening a sandbox"], (bailiff.Concern{RequestID: "r", DecisionID: a.DecisionID, TraceID: "trace"}); got != want {
-		t.Errorf("it is about %+v, want %+v", got, want)
+	for name, decision := range map[string]bailiff.Decision{"allowed": allow(), "approved": allow(ask)} {
+		t.Run(name, func(t *testing.T) {
+			log := &concerns{Handler: slog.DiscardHandler, all: map[string]bailiff.Concern{}}
+			b := newBench(t, func(b *bench) {
+				b.judge.decision, b.human.answer, b.shop.fault = decision, always(bailiff.ApprovalApproved), errBoom
+			})
+			b.Log = slog.New(log)
+			b.follow()
+			req := patient("true")
+			req.ID = "r"
+			a := b.Execute(t.Context(), req, nil)
+			if got, want := log.all["opening a sandbox"], (bailiff.Concern{RequestID: "r", DecisionID: a.DecisionID, TraceID: "trace"}); a.DecisionID == "" || got != want {
+				t.Errorf("it is about %+v, want %+v", got, want)
+			}
+		})
 	}
 }

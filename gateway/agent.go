@@ -18,7 +18,7 @@ type Enforcer interface {
 	Execute(ctx context.Context, req bailiff.Request, news func(bailiff.Progress)) bailiff.Answer
 	Decide(ctx context.Context, req bailiff.Request) bailiff.Decided
 	// Refuse records a denial of what is no request that could be judged.
-	Refuse(caller string, because bailiff.Reason) bailiff.Decided
+	Refuse(ctx context.Context, caller string, because bailiff.Reason) bailiff.Decided
 	EndSession(ctx context.Context, caller, session string) (bailiff.Ended, error)
 }
 
@@ -176,6 +176,7 @@ func (a *agent) decide(w http.ResponseWriter, r *http.Request) {
 		p.write(w)
 		return
 	}
+	defer blame(req)
 	d := a.Enforcer.Decide(r.Context(), req)
 	send(w, http.StatusOK, Decided{d.ID, d.Decision.Told()})
 }

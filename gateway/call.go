@@ -87,7 +87,7 @@ func (a *agent) judgeCall(ctx context.Context, input jsontext.Value) (bailiff.De
 	if decided.Decision.Outcome == bailiff.Deny || req.Backend == "" || req.Backend == place {
 		return decided, p
 	}
-	return a.Enforcer.Refuse(a.Name, bailiff.Reason{Rule: ruleElsewhere, Instead: insteadOfElsewhere, Message: fmt.Sprintf(
+	return a.Enforcer.Refuse(ctx, a.Name, bailiff.Reason{Rule: ruleElsewhere, Instead: insteadOfElsewhere, Message: fmt.Sprintf(
 		"It would run on %s, and the policies let it run on %s only.", cut(req.Backend), place)}), nil
 }
 

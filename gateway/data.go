@@ -119,7 +119,7 @@ type reader func(ctx context.Context, input jsontext.Value) (bailiff.Request, *P
 func (a *agent) judge(ctx context.Context, input jsontext.Value, read reader) (bailiff.Request, bailiff.Decided, *Problem) {
 	req, p := read(ctx, input)
 	if p != nil && p.Code == codeRequest {
-		return req, a.Enforcer.Refuse(a.Name, bailiff.Reason{Rule: ruleInput, Message: p.Message, Instead: insteadOfInput}), nil
+		return req, a.Enforcer.Refuse(ctx, a.Name, bailiff.Reason{Rule: ruleInput, Message: p.Message, Instead: insteadOfInput}), nil
 	}
 	if p == nil {
 		req, p = a.claim(req)
@@ -127,6 +127,7 @@ func (a *agent) judge(ctx context.Context, input jsontext.Value, read reader) (b
 	if p != nil {
 		return req, bailiff.Decided{}, p
 	}
+	defer blame(req)
 	return req, a.Enforcer.Decide(ctx, req), nil
 }
 

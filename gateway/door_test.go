@@ -355,18 +355,27 @@ func brokenDown(context.Context, bailiff.Request, func(bailiff.Progress)) bailif
 	panic("a bug")
 }
 
+// fragile panics whatever it is to do.
+type fragile struct{ enforcer }
+
+func (*fragile) Decide(ctx context.Context, req bailiff.Request) bailiff.Decided {
+	brokenDown(ctx, req, nil)
+	return bailiff.Decided{}
+}
+
 func TestAPanicIsLoggedWithItsRequestAndWhereItWas(t *testing.T) {
 	log := &lines{Handler: slog.DiscardHandler}
-	c := callerOf(t, open(t, DoorConfig{Log: slog.New(log)}, agentHandler(t, agentOf(&enforcer{execute: brokenDown}))))
+	c := callerOf(t, open(t, DoorConfig{Log: slog.New(log)}, agentHandler(t, agentOf(&fragile{enforcer{execute: brokenDown}}))))
 	for _, accept := range []string{"application/json", "text/event-stream"} {
 		c.post("/v1/execute", strings.Replace(telegramRequest, "{", `{"request_id": "r", `, 1), "Accept", accept)
 	}
+	c.post("/v1/decide", strings.Replace(telegramRequest, "{", `{"request_id": "r", `, 1))
 	log.mu.Lock()
 	defer log.mu.Unlock()
-	if want := (bailiff.Concern{RequestID: "r"}); len(log.about) != 2 || log.about[0] != want || log.about[1] != want {
+	if want := (bailiff.Concern{RequestID: "r"}); len(log.about) != 3 || log.about[0] != want || log.about[1] != want || log.about[2] != want {
 		t.Errorf("what is logged is about %v", log.about)
 	}
-	if text := log.text.String(); strings.Count(text, "cause=a bug\n") != 2 || strings.Count(text, "gateway.brokenDown(") != 2 {
+	if text := log.text.String(); strings.Count(text, "cause=a bug\n") != 3 || strings.Count(text, "gateway.brokenDown(") != 3 {
 		t.Errorf("the log says %s", text)
 	}
 }

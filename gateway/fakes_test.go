@@ -66,7 +66,7 @@ func (e *enforcer) Decide(_ context.Context, req bailiff.Request) bailiff.Decide
 	return bailiff.Decided{ID: "d1", Decision: allowed}
 }
 
-func (e *enforcer) Refuse(caller string, because bailiff.Reason) bailiff.Decided {
+func (e *enforcer) Refuse(_ context.Context, caller string, because bailiff.Reason) bailiff.Decided {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.refused = append(e.refused, caller+" "+because.Rule)

@@ -25,7 +25,9 @@ func (s sidecar) Execute(ctx context.Context, req bailiff.Request, news func(bai
 func (sidecar) Decide(_ context.Context, req bailiff.Request) bailiff.Decided {
 	return bailiff.Decided{ID: req.Args.Command, Decision: bailiff.Decision{Outcome: bailiff.Ask, Approval: &bailiff.ApprovalTerms{Quorum: 2}}}
 }
-func (sidecar) Refuse(string, bailiff.Reason) bailiff.Decided { return bailiff.Decided{} }
+func (sidecar) Refuse(context.Context, string, bailiff.Reason) bailiff.Decided {
+	return bailiff.Decided{}
+}
 
 func (sidecar) EndSession(_ context.Context, _, session string) (bailiff.Ended, error) {
 	return bailiff.Ended{Sandboxes: len(session), Processes: 2}, nil

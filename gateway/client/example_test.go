@@ -53,7 +53,9 @@ func (greeter) Execute(_ context.Context, req bailiff.Request, news func(bailiff
 
 func (greeter) Decide(context.Context, bailiff.Request) bailiff.Decided { return bailiff.Decided{} }
 
-func (greeter) Refuse(string, bailiff.Reason) bailiff.Decided { return bailiff.Decided{} }
+func (greeter) Refuse(context.Context, string, bailiff.Reason) bailiff.Decided {
+	return bailiff.Decided{}
+}
 
 func (greeter) EndSession(context.Context, string, string) (bailiff.Ended, error) {
 	return bailiff.Ended{}, nil
