@@ -117,7 +117,7 @@ func TestAnExplanationNamesTheOneConditionThatDidNotHold(t *testing.T) {
 func TestAnExplanationSaysWhyItIsNotAll(t *testing.T) {
 	for name, c := range map[string]struct{ policy, want string }{
 		"policies that conflict":   {allowing + "\ndecision := {\"outcome\": \"deny\"}\n", "produced conflicting values"},
-		"no decision":              {strings.Replace(allowing, "decision :=", "decision := {} if input.tool == \"x\"\n\nother :=", 1), "the decision is undefined"},
+		"no decision":              {strings.Replace(allowing, "decision :=", "decision := {} if input.tool == \"process\"\n\nother :=", 1), "the decision is undefined"},
 		"policies that take hours": {strings.Replace(allowing, "decision :=", "decision := {} if {\n\tcount({1 | some a in numbers.range(1, 9999); some b in numbers.range(1, 9999); a > b}) > 0\n}\n\nother :=", 1), "not all rules were looked at"},
 	} {
 		t.Run(name, func(t *testing.T) {
