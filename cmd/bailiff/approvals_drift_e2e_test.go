@@ -22,7 +22,7 @@ func TestPoliciesThatChangeAfterTheQuestionVoidTheAnswer(t *testing.T) {
 	for name, c := range map[string]struct{ added, says string }{
 		"they deny it": {`
 deny contains {"rule": "house.closed", "message": "Closed for today."} if startswith(input.args.command, "sh deploy.sh")
-`, "Closed for today."},
+`, "Denied: Closed for today (house.closed). The approval is void"},
 		"they set another limit": {"\nlimits contains {\"timeout_seconds\": 7}\n", "The approval is void: the limits changed"},
 		"they set less memory":   {"\nlimits contains {\"memory_mb\": 64}\n", "The approval is void: the backend or its terms changed"},
 	} {

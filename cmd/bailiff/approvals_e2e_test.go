@@ -360,11 +360,11 @@ func countEnds(t *testing.T, d *counted, reqs <-chan bailiff.Request) map[string
 
 func TestGuardsSpeakBeforeThePoliciesAndOutliveThem(t *testing.T) {
 	folder, house := withHouse(t, houseAsksAboutRemovals)
-	d := startCounted(t, house, `guards: [{name: no-builds, when: 'command.programs.exists(p, p == "rm")', message: Nobody removes anything here.}]`)
+	d := startCounted(t, house, `guards: [{name: no-builds, when: 'command.programs.exists(p, p == "rm")', message: Nobody removes anything here., instead: Keep it.}]`)
 	check := func() {
 		t.Helper()
 		a := ask(t, d.agent, atTerminal("s1", "rm -r build"))
-		wants(t, a, bailiff.Refused, "Nobody removes anything here.")
+		wants(t, a, bailiff.Refused, "Denied: Nobody removes anything here (guard.no-builds). Instead: Keep it.")
 		if len(a.Decision.Denials) != 1 || a.Decision.Denials[0].Rule != "guard.no-builds" {
 			t.Errorf("it was denied by %+v", a.Decision.Denials)
 		}
