@@ -13,7 +13,7 @@ import (
 type Traces struct {
 	// Server takes OTLP by HTTP; none has no URL.
 	httpapi.Server
-	// Sample is the share of the requests that are told of, from 0 to 1.
+	// Sample is the share of the traces that are told, from 0 to 1.
 	Sample float64
 	// Commands says that what is to run is told too.
 	Commands bool

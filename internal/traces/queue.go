@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/outage"
 )
 
 const (
@@ -33,7 +34,7 @@ type queue struct {
 	running context.Context
 	stop    context.CancelFunc // ends what is being sent
 	ended   chan struct{}
-	failing bool
+	outage  outage.Outage
 }
 
 func newQueue(c Config) (*queue, error) {
@@ -119,13 +120,13 @@ func (q *queue) send(batch []*tracepb.Span) {
 
 // tell logs that the receiver fails, or works again.
 func (q *queue) tell(err error) {
-	switch {
-	case err != nil && !q.failing:
+	failed := q.outage.Err() != nil
+	switch begins := q.outage.Set(err); {
+	case begins:
 		q.cfg.Log.Warn("traces are not exported, and are lost until they can be", "error", err)
-	case err == nil && q.failing:
+	case err == nil && failed:
 		q.cfg.Log.Info("traces are exported again")
 	}
-	q.failing = err != nil
 }
 
 func bodyOf(traces *tracepb.TracesData) httpapi.Body {

@@ -28,10 +28,11 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
+	"fmt"
 	"hash/maphash"
 	"log/slog"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/propagation"
@@ -72,14 +73,28 @@ type Tracer struct {
 
 // New begins to send what there will be.
 func New(c Config) (*Tracer, error) {
-	if c.Receiver.URL == "" || c.Scrub == nil || c.Observer == nil || c.Log == nil {
-		return nil, errors.New("traces config lacks Receiver, Scrub, Observer or Log")
+	if missing := c.missing(); len(missing) > 0 {
+		return nil, fmt.Errorf("traces config lacks %s", strings.Join(missing, ", "))
 	}
 	q, err := newQueue(c)
 	if err != nil {
 		return nil, err
 	}
 	return &Tracer{cfg: c, seed: maphash.MakeSeed(), queue: q}, nil
+}
+
+func (c Config) missing() (names []string) {
+	lacks := func(absent bool, name string) {
+		if absent {
+			names = append(names, name)
+		}
+	}
+	lacks(c.Receiver.URL == "", "Receiver")
+	lacks(c.Version == "", "Version")
+	lacks(c.Scrub == nil, "Scrub")
+	lacks(c.Observer == nil, "Observer")
+	lacks(c.Log == nil, "Log")
+	return names
 }
 
 // Close sends what is left, within a few seconds. Spans that end later are lost.
