@@ -59,7 +59,7 @@ Exit status: 0 allow, 2 ask, 3 deny, 1 if the request could not be judged.`,
 			d := o.decide(cmd.Context(), req)
 			if why {
 				x := o.explain(cmd.Context(), req, d)
-				err = show(cmd, format, x, func(w io.Writer) { printDecision(w, d); printExplanation(w, x.Explanation) })
+				err = show(cmd, format, x, func(w io.Writer) { printDecision(w, x.Decision); printExplanation(w, x.Explanation) })
 			} else {
 				err = show(cmd, format, d, func(w io.Writer) { printDecision(w, d) })
 			}

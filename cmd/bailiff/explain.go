@@ -17,15 +17,16 @@ type explained struct {
 	pdp.Explanation
 }
 
-// explain says how the decision about a request came about.
+// explain says how the decision about a request came about, without secrets.
 func (o offline) explain(ctx context.Context, req bailiff.Request, d bailiff.Decision) explained {
 	req.Caller = offlineCaller
-	x := o.policies.Explain(ctx, req, o.enforcer.Circumstances(req), d, redact.NewScrubber(o.variables).Scrub)
-	for _, r := range d.Reasons() {
-		spoke := func(f pdp.Fired) bool { return f.Rule == r.Rule }
-		if !slices.ContainsFunc(x.Fired, spoke) {
-			x.Fired = append(x.Fired, pdp.Fired{Rule: r.Rule, Set: "bailiff", Value: r.Message, Part: "denied"})
-		}
+	scrub := redact.NewScrubber(o.variables).Scrub
+	x := explained{Explanation: o.policies.Explain(ctx, req, o.enforcer.Circumstances(req), d, scrub)}
+	d.Denials = x.reasons("denied", d.Denials, scrub)
+	if d.Approval != nil {
+		terms := *d.Approval
+		terms.Reasons = x.reasons("asked", terms.Reasons, scrub)
+		d.Approval = &terms
 	}
 	for _, held := range d.Env.Withheld {
 		spoke := func(f pdp.Fired) bool { return f.Part == "withheld" && f.Rule == held.Rule }
@@ -33,19 +34,35 @@ func (o offline) explain(ctx context.Context, req bailiff.Request, d bailiff.Dec
 			x.Fired = append(x.Fired, pdp.Fired{Rule: held.Rule, Set: "env", Value: held.Name, Part: "withheld"})
 		}
 	}
-	return explained{d, x}
+	x.Decision = d
+	return x
+}
+
+// reasons are those given, without secrets. Those that no policy gave are explained by
+// what they say.
+func (x *explained) reasons(part string, given []bailiff.Reason, scrub func([]byte) []byte) []bailiff.Reason {
+	clean := slices.Clone(given)
+	for i := range clean {
+		r := &clean[i]
+		r.Message, r.Match = string(scrub([]byte(r.Message))), string(scrub([]byte(r.Match)))
+		spoke := func(f pdp.Fired) bool { return f.Rule == r.Rule }
+		if !slices.ContainsFunc(x.Fired, spoke) {
+			x.Fired = append(x.Fired, pdp.Fired{Rule: r.Rule, Set: "bailiff", Value: r.Message, Part: part})
+		}
+	}
+	return clean
 }
 
 func printExplanation(w io.Writer, x pdp.Explanation) {
 	for _, f := range x.Fired {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", f.Part, visible(placeOf(f)), visible(f.Value))
-		for _, fact := range f.Facts {
+		for _, fact := range f.Where {
 			fmt.Fprintf(w, "\t\twhere %s\n", visible(fact))
 		}
 	}
 	for _, n := range x.Nearly {
 		fmt.Fprintf(w, "nearly\t%s:%d\t%s, but not: %s\n", visible(n.File), n.Line, visible(n.Adds), visible(n.Condition))
-		for i, fact := range n.Facts {
+		for i, fact := range n.Where {
 			if i == 0 && n.Wants != "" {
 				fact += ", the rule wants " + n.Wants
 			}

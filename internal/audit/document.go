@@ -27,7 +27,9 @@ type part struct {
 
 // readDocument reads all of a line or fails: what were passed over would be lost.
 func readDocument(line []byte) (d document, err error) {
-	if err := json.Unmarshal(append(line, unclosed...), &d.Line); err != nil {
+	decoder := json.NewDecoder(bytes.NewReader(append(line, unclosed...)))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&d.Line); err != nil {
 		return d, err
 	}
 	var wrong error

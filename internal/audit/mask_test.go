@@ -237,3 +237,9 @@ func TestARequestWhoseOutcomeIsMaskedMayHaveRun(t *testing.T) {
 		}
 	}
 }
+
+func TestALineOfWhichNotAllIsKnownIsNotTakenApart(t *testing.T) {
+	if _, err := readDocument([]byte(`{"decision_id":"d","novel":1,"custom":{"event":"decision"`)); err == nil {
+		t.Error("a key that nobody knows was lost in silence")
+	}
+}

@@ -105,7 +105,7 @@ func grown(b *testing.B, entries int) *PDP {
 		names := slices.Sorted(maps.Keys(table))
 		table[fmt.Sprintf("grown-%d", i)] = table[names[i%len(names)]]
 	}
-	s, faults := newSnapshot(context.Background(), p, p.check)
+	s, faults := newSnapshot(context.Background(), p, false, p.check)
 	if len(faults) > 0 {
 		b.Fatal(faults)
 	}

@@ -47,8 +47,6 @@ type parsed struct {
 	schemas        *ast.SchemaSet
 	// bundles are the revisions that bundles give themselves, by their archives.
 	bundles map[string]string
-	// explained says that the modules are kept as they are written.
-	explained bool
 }
 
 // load reads and parses what lies at the paths, in one of the ways to read.
@@ -251,9 +249,10 @@ func (p *parsed) check(context.Context) Faults {
 	return nil
 }
 
-// compile returns a compiler that holds what decides, and nothing else.
-func (p *parsed) compile() (*ast.Compiler, Faults) {
-	compiler := p.compiler(false).WithKeepModules(p.explained)
+// compile returns a compiler that holds what decides, and nothing else but, if that is to
+// be explained, the modules as they are written.
+func (p *parsed) compile(explained bool) (*ast.Compiler, Faults) {
+	compiler := p.compiler(false).WithKeepModules(explained)
 	if compiler.Compile(p.modules); compiler.Failed() {
 		return nil, faultsIn(compiler.Errors, "").sorted()
 	}

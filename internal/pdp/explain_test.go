@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -76,8 +77,8 @@ func TestAnExplanationNamesWhatMadeTheDecision(t *testing.T) {
 			if found == nil || found.Line < 5 || x.Fault != "" {
 				t.Fatalf("want %+v, got %s", c.want, indented(t, x))
 			}
-			if c.want.Part == "denied" && found.Set == "findings" && !strings.Contains(strings.Join(found.Facts, " "), `"rm"`) {
-				t.Errorf("it looked at %q", found.Facts)
+			if c.want.Part == "denied" && found.Set == "findings" && !strings.Contains(strings.Join(found.Where, " "), `"rm"`) {
+				t.Errorf("it looked at %q", found.Where)
 			}
 		})
 	}
@@ -100,7 +101,7 @@ func TestAnExplanationNamesTheOneConditionThatDidNotHold(t *testing.T) {
 		t.Fatalf("got %s", indented(t, x))
 	}
 	want := Nearly{File: filepath.Join(root, "house.rego"), Line: 5, Adds: "deny house.groups", Condition: `input.session.chat_type == "group"`,
-		Facts: []string{`input.session.chat_type is "dm"`}, Wants: `"group"`}
+		Where: []string{`input.session.chat_type is "dm"`}, Wants: `"group"`}
 	if got := x.Nearly[0]; !reflect.DeepEqual(got, want) {
 		t.Errorf("first is %s, want %s", indented(t, got), indented(t, want))
 	}
@@ -114,14 +115,17 @@ func TestAnExplanationNamesTheOneConditionThatDidNotHold(t *testing.T) {
 	}
 }
 
+// endless are policies that take hours.
+var endless = strings.Replace(allowing, "decision :=", "decision := {} if {\n\tcount({1 | some a in numbers.range(1, 9999); some b in numbers.range(1, 9999); a > b}) > 0\n}\n\nother :=", 1)
+
 func TestAnExplanationSaysWhyItIsNotAll(t *testing.T) {
 	for name, c := range map[string]struct{ policy, want string }{
 		"policies that conflict":   {allowing + "\ndecision := {\"outcome\": \"deny\"}\n", "produced conflicting values"},
 		"no decision":              {strings.Replace(allowing, "decision :=", "decision := {} if input.tool == \"process\"\n\nother :=", 1), "the decision is undefined"},
-		"policies that take hours": {strings.Replace(allowing, "decision :=", "decision := {} if {\n\tcount({1 | some a in numbers.range(1, 9999); some b in numbers.range(1, 9999); a > b}) > 0\n}\n\nother :=", 1), "not all rules were looked at"},
+		"policies that take hours": {endless, "no answer within 300ms"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, err := Open(context.Background(), Config{Paths: []string{tree(t, map[string]string{"p.rego": c.policy})}, Explained: true})
+			p, err := Open(context.Background(), Config{Paths: []string{tree(t, map[string]string{"p.rego": c.policy})}, Explained: true, ExplainTimeout: 300 * time.Millisecond})
 			must(t, err)
 			d, x := explained(t, p, bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "ls"}, Session: bailiff.Session{ID: "s", Platform: "cli"}})
 			if d.Outcome != bailiff.Deny || d.Denials[0].Rule != ruleError || d.Denials[0].Instead == "" || !strings.Contains(x.Fault, c.want) {
@@ -138,5 +142,29 @@ func TestAnExplanationHoldsNoSecret(t *testing.T) {
 		Session: bailiff.Session{ID: "s", Platform: "cli"}})
 	if text := indented(t, x); strings.Contains(text, "hunter") || !strings.Contains(text, "[secret]") {
 		t.Error(text)
+	}
+}
+
+func TestAnExplanationOwnsUpToWhatItCouldNotTry(t *testing.T) {
+	root := copied(t)
+	write(t, filepath.Join(root, "house.rego"), houseRules)
+	p, err := Open(context.Background(), Config{Paths: []string{root}, Explained: true, EvalTimeout: time.Minute})
+	must(t, err)
+	p.inForce.Load().store = nil
+	_, x := explained(t, p, bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "ls"}, Session: bailiff.Session{ID: "s", Platform: "cli"}})
+	if !strings.Contains(x.Fault, "without a condition panicked: ") || len(x.Fired) == 0 {
+		t.Errorf("got %s", indented(t, x))
+	}
+}
+
+func TestAnExplanationThatIsGivenUpIsNotSaidToTakeTooLong(t *testing.T) {
+	p, err := Open(context.Background(), Config{Paths: []string{tree(t, map[string]string{"p.rego": endless})}, Explained: true, ExplainTimeout: time.Hour})
+	must(t, err)
+	ctx, giveUp := context.WithCancelCause(t.Context())
+	giveUp(errors.New("interrupted"))
+	req := bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "ls"}, Session: bailiff.Session{ID: "s", Platform: "cli"}}
+	x := p.Explain(ctx, req, bailiff.Circumstances{Time: time.Now()}, bailiff.Decision{}, bytes.Clone)
+	if want := "evaluating policies: the request was given up: interrupted"; x.Fault != want {
+		t.Errorf("got %q, want %q", x.Fault, want)
 	}
 }

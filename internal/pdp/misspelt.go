@@ -37,7 +37,7 @@ func misspeltSets(compiler *ast.Compiler) (faults Faults) {
 	idle, read := map[string][]*ast.Rule{}, map[string]bool{}
 	for _, module := range compiler.Modules {
 		for _, rule := range module.Rules {
-			name, ok := setOf(module, rule)
+			name, ok := setOf(rule)
 			switch {
 			case !ok:
 			case isRead(compiler, rule):
@@ -59,10 +59,23 @@ func misspeltSets(compiler *ast.Compiler) (faults Faults) {
 	return faults
 }
 
-// setOf is the name of the set of package bailiff to which a rule adds.
-func setOf(of *ast.Module, rule *ast.Rule) (name string, ok bool) {
-	return rule.Head.Name.String(), of.Package.Path.Equal(packageBailiff) && rule.Head.RuleKind() == ast.MultiValue && len(rule.Head.Ref()) == 1
+// setOf is the name of the set of package bailiff to which a rule adds. What was examined
+// counts as found.
+func setOf(rule *ast.Rule) (name string, ok bool) {
+	path := rule.Ref()
+	if rule.Head.RuleKind() != ast.MultiValue || !path.HasPrefix(packageBailiff) || len(path) == len(packageBailiff) {
+		return "", false
+	}
+	first, _ := path[len(packageBailiff)].Value.(ast.String)
+	if first == "examined" {
+		return "findings", true
+	}
+	return string(first), len(path) == len(packageBailiff)+1
 }
+
+// isContributed says whether what is in a set of package bailiff has a say: objects of
+// known keys, or names of variables.
+func isContributed(set string) bool { return contributed[set] != nil || set == "forward_env" }
 
 // isRead says whether a rule of another name may depend on this one.
 func isRead(compiler *ast.Compiler, rule *ast.Rule) bool {
@@ -85,7 +98,7 @@ func keysOf(set map[string]bool) (keys []string) {
 // misspeltKeys lists keys of contributed objects that no rule names and that are almost
 // one which the object lacks.
 func (p *parsed) misspeltKeys() (faults Faults) {
-	objects, keys := p.contributions()
+	objects, keys := p.objects()
 	named := p.words(keys)
 	for object, set := range objects {
 		var lacking []string
@@ -107,13 +120,13 @@ func (p *parsed) misspeltKeys() (faults Faults) {
 	return faults
 }
 
-// contributions are the objects that rules add, as they are written, by their set; and
+// objects are those that rules add, as they are written, by their set; and
 // their keys.
-func (p *parsed) contributions() (objects map[ast.Object]string, keys map[*ast.Term]bool) {
+func (p *parsed) objects() (objects map[ast.Object]string, keys map[*ast.Term]bool) {
 	objects, keys = map[ast.Object]string{}, map[*ast.Term]bool{}
 	for _, module := range p.modules {
 		for _, rule := range module.Rules {
-			set, ok := setOf(module, rule)
+			set, ok := setOf(rule)
 			if !ok || contributed[set] == nil {
 				continue
 			}

@@ -86,6 +86,8 @@ type Config struct {
 	Guard Guard
 	// Explained keeps what [PDP.Explain] needs, which takes memory.
 	Explained bool
+	// ExplainTimeout is how long an explanation may take; zero means five seconds.
+	ExplainTimeout time.Duration
 	// History keeps what comes into force, so that it can be rolled back to; it may be
 	// missing.
 	History *history.History

@@ -160,7 +160,7 @@ func Check(c Config) []Fault {
 	if len(faults) > 0 {
 		return faults
 	}
-	_, faults = newSnapshot(context.Background(), p, p.check)
+	_, faults = newSnapshot(context.Background(), p, false, p.check)
 	return faults
 }
 

@@ -20,7 +20,7 @@ func Try(ctx context.Context, paths []string, limit time.Duration) (*PDP, error)
 	if len(faults) > 0 {
 		return nil, faults
 	}
-	s, faults := newSnapshot(ctx, files, files.check)
+	s, faults := newSnapshot(ctx, files, false, files.check)
 	if len(faults) > 0 {
 		return nil, faults
 	}

@@ -28,14 +28,6 @@ func (p *PDP) load(ctx context.Context, touched bool) Faults {
 }
 
 func (p *PDP) read() (*parsed, Faults) {
-	next, faults := p.readAnew()
-	if next != nil {
-		next.explained = p.config.Explained
-	}
-	return next, faults
-}
-
-func (p *PDP) readAnew() (*parsed, Faults) {
 	if p.archive == nil {
 		return load(readTrusted, p.config.Paths)
 	}
@@ -83,7 +75,7 @@ func revisionOf(p *parsed) string {
 // enforce puts a new snapshot in the place of the old one, unless that is one that an
 // operator rolled back to.
 func (p *PDP) enforce(ctx context.Context, next *parsed) Faults {
-	s, faults := newSnapshot(ctx, next, p.proof(next))
+	s, faults := newSnapshot(ctx, next, p.config.Explained, p.proof(next))
 	if len(faults) == 0 && p.rolledBack.Load() == nil {
 		p.inForce.Store(s)
 		p.notice(s)

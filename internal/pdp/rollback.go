@@ -48,7 +48,7 @@ func (p *PDP) Resume(ctx context.Context, record func() error) error {
 	if len(faults) > 0 {
 		return unsound(faults)
 	}
-	s, faults := newSnapshot(ctx, next, p.proof(next))
+	s, faults := newSnapshot(ctx, next, p.config.Explained, p.proof(next))
 	if len(faults) > 0 {
 		return unsound(faults)
 	}
@@ -100,8 +100,7 @@ func (p *PDP) former(ctx context.Context, name string) (*parsed, *snapshot, erro
 	if len(faults) > 0 {
 		return nil, nil, unsound(faults)
 	}
-	next.explained = p.config.Explained
-	s, faults := newSnapshot(ctx, next, p.trial(next))
+	s, faults := newSnapshot(ctx, next, p.config.Explained, p.trial(next))
 	if len(faults) > 0 {
 		return nil, nil, unsound(faults)
 	}

@@ -38,9 +38,10 @@ type snapshot struct {
 }
 
 // newSnapshot compiles what was parsed, if what there is to prove about it holds.
-// Any fault is a reason to go on with what was in force before.
-func newSnapshot(ctx context.Context, p *parsed, proof func(context.Context) Faults) (*snapshot, Faults) {
-	compiler, faults := p.compile()
+// Any fault is a reason to go on with what was in force before. Explained says that the
+// modules are kept as they are written.
+func newSnapshot(ctx context.Context, p *parsed, explained bool, proof func(context.Context) Faults) (*snapshot, Faults) {
+	compiler, faults := p.compile(explained)
 	if len(faults) > 0 {
 		faults = append(faults, p.check(ctx)...) // the tests' faults too
 	} else {
@@ -105,12 +106,12 @@ func (s *snapshot) query(ctx context.Context, path string) (rego.PreparedEvalQue
 
 // evaluate asks a query about an input document; the answer is nil where it is
 // undefined. Whatever runs longer than the limit is cancelled.
-func evaluate(ctx context.Context, query rego.PreparedEvalQuery, input ast.Value, at time.Time, limit time.Duration) (*ast.Term, error) {
+func evaluate(ctx context.Context, query rego.PreparedEvalQuery, input ast.Value, at time.Time, limit time.Duration, options ...rego.EvalOption) (*ast.Term, error) {
 	cancel := topdown.NewCancel()
 	defer time.AfterFunc(limit, cancel.Cancel).Stop()
 	defer context.AfterFunc(ctx, cancel.Cancel)()
-	results, err := query.Eval(ctx, rego.EvalParsedInput(input), rego.EvalTime(at),
-		rego.EvalExternalCancel(cancel), rego.EvalMetrics(metrics.NoOp()))
+	results, err := query.Eval(ctx, append(options, rego.EvalParsedInput(input), rego.EvalTime(at),
+		rego.EvalExternalCancel(cancel), rego.EvalMetrics(metrics.NoOp()))...)
 	switch {
 	case topdown.IsCancel(err) && ctx.Err() != nil:
 		return nil, fmt.Errorf("evaluating policies: the request was given up: %w", context.Cause(ctx))

@@ -1,0 +1,151 @@
+package pdp
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/topdown"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+const (
+	mostFacts = 6
+	// mostShown bounds each text of an explanation.
+	mostShown = 200
+)
+
+// adds is what a rule would add: the name in its reason where that is plain, else its
+// head as it is written.
+func adds(rule, written *ast.Rule) string {
+	set, _ := setOf(rule)
+	if name := entryOf(written.Head.Key.Value, "rule"); name != "" {
+		return set + " " + name
+	}
+	return set + " " + oneLine(written.Head.Key.String())
+}
+
+// source is a condition as its file has it.
+func source(rule *ast.Rule, at int) string {
+	text := string(rule.Location.Text)
+	from, to := rule.Body[at].Location.Offset-rule.Location.Offset, len(text)
+	if at+1 < len(rule.Body) {
+		to = rule.Body[at+1].Location.Offset - rule.Location.Offset
+	}
+	if from < 0 || from > to || to > len(text) {
+		return rule.Body[at].String()
+	}
+	var lines []string
+	for line := range strings.Lines(text[from:to]) {
+		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "#") {
+			lines = append(lines, line)
+		}
+	}
+	said := oneLine(strings.Join(lines, " "))
+	if at+1 == len(rule.Body) && strings.HasSuffix(text, "}") && strings.Count(said, "{") < strings.Count(said, "}") {
+		said = strings.TrimSpace(strings.TrimSuffix(said, "}"))
+	}
+	return strings.TrimSuffix(said, ";")
+}
+
+// facts are the parts of the input that a condition names, with their values.
+func (w *witness) facts(condition *ast.Expr) (facts []string) {
+	ast.WalkRefs(condition, func(ref ast.Ref) bool {
+		if !ref.HasPrefix(ast.InputRootRef) || len(ref) == 1 {
+			return false
+		}
+		named := ref.ConstantPrefix()
+		value, err := w.input.Find(named[1:])
+		if err != nil {
+			facts = append(facts, named.String()+" is missing")
+			return false
+		}
+		facts = append(facts, named.String()+" is "+w.shown(value))
+		return false
+	})
+	return facts
+}
+
+// locals are the variables of a part of a rule that have values, by the names that
+// they have in its file.
+func (w *witness) locals(e topdown.Event, part any) (facts []string) {
+	ast.WalkVars(part, func(v ast.Var) bool {
+		name, ok := w.compiler.RewrittenVars[v]
+		if !ok || name.IsWildcard() || name.IsGenerated() {
+			return false
+		}
+		if value := e.Plug(ast.NewTerm(v)).Value; ast.IsConstant(value) {
+			facts = append(facts, string(name)+" is "+w.shown(value))
+		}
+		return false
+	})
+	return facts
+}
+
+// wants is the value that a comparison with one wants.
+func wants(condition *ast.Expr) string {
+	if condition.Negated || !condition.IsCall() || len(condition.Operands()) != 2 {
+		return ""
+	}
+	constant := func(t *ast.Term) bool { return ast.IsConstant(t.Value) }
+	at := slices.IndexFunc(condition.Operands(), constant)
+	if at < 0 {
+		return ""
+	}
+	value := oneLine(condition.Operand(at).Value.String())
+	switch condition.Operator().String() {
+	case ast.Equal.Name, ast.Equality.Name:
+		return value
+	case ast.Member.Name:
+		return "one of " + value
+	}
+	return ""
+}
+
+func entryOf(value ast.Value, key string) string {
+	object, ok := value.(ast.Object)
+	if !ok {
+		return ""
+	}
+	entry := object.Get(ast.StringTerm(key))
+	if entry == nil {
+		return ""
+	}
+	text, _ := entry.Value.(ast.String)
+	return string(text)
+}
+
+// shown is a value as JSON, without secrets and on one line.
+func (w *witness) shown(value ast.Value) string {
+	clean, err := ast.Transform(ast.NewGenericTransformer(func(part any) (any, error) {
+		if text, ok := part.(ast.String); ok {
+			return ast.String(w.scrub([]byte(text))), nil
+		}
+		return part, nil
+	}), value)
+	if err != nil {
+		return "not shown: " + err.Error()
+	}
+	return oneLine(clean.(ast.Value).String())
+}
+
+// oneLine is the beginning of a text, on one line.
+func oneLine(text string) string {
+	line := strings.Join(strings.Fields(text), " ")
+	if begins := bailiff.Beginning(line, mostShown); begins != line {
+		return begins + "…"
+	}
+	return line
+}
+
+// bounded are the first of some facts, each once.
+func bounded(facts []string) []string {
+	var all []string
+	for _, fact := range facts {
+		if !slices.Contains(all, fact) && len(all) < mostFacts {
+			all = append(all, fact)
+		}
+	}
+	return all
+}
