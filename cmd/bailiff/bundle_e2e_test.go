@@ -141,7 +141,7 @@ func TestPoliciesComeFromABundleServerAndOutliveIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	status = awaitPolicies(t, s, "a start without the server", func(gateway.Status) bool { return true })
-	if !b.inForce(2)(status) || !warned(status, "the bundle server has not vouched for the policies in force since the start: the bundle server "+b.URL+"/chat.tar.gz answered 404") {
+	if !b.inForce(2)(status) || !warned(status, "the bundle server has not vouched for the policies in force since the start: the bundle server answered 404") {
 		t.Errorf("in force is %+v, with the warnings %q", status.Policies, status.Warnings)
 	}
 	b.has(t, 4, b.signing()...)

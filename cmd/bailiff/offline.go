@@ -50,7 +50,7 @@ func (o offline) decide(ctx context.Context, req bailiff.Request) bailiff.Decisi
 // rolledBack says that the sidecar judges by other policies than those of the
 // configuration, or that nobody here knows; else it is empty.
 func rolledBack(cfg *config.Config) string {
-	word, err := history.RolledBack(policiesDir(cfg))
+	word, err := history.Folder(policiesDir(cfg)).RolledBack()
 	switch {
 	case err != nil:
 		return "whether the sidecar is rolled back to other policies than these is unknown: " + err.Error()

@@ -45,9 +45,9 @@ type maskRule struct {
 	value  any
 }
 
-// CheckMask says why no event can be masked by what a [Masking] answers.
-func CheckMask(mask any) error {
-	_, err := masksIn(mask)
+// CheckMask says why no event can be masked by an entry of what a [Masking] answers.
+func CheckMask(entry any) error {
+	_, err := maskIn(entry)
 	return err
 }
 

@@ -75,7 +75,7 @@ func New(c Config) (*Source, error) {
 	if err := records.Clear(c.Dir); err != nil {
 		return nil, fmt.Errorf("opening the folder of bundles: %w", err)
 	}
-	client, err := c.Server.Client("the bundle server "+c.Server.URL, nil)
+	client, err := c.Server.Client("the bundle server", nil) // its address may hold a token
 	if err != nil {
 		return nil, fmt.Errorf("preparing policies.bundle: %w", err)
 	}

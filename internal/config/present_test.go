@@ -85,6 +85,7 @@ func TestTheRunnerIsLookedAt(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		"gone":    "there is no FOLDER/gone: want the path of bailiff-runner",
+		"good/x":  "looking at bailiff-runner: stat FOLDER/good/x: not a directory",
 		".":       "FOLDER is no program: want the path of bailiff-runner, which may be executed (chmod 755)",
 		"good":    "FOLDER/good is no program: want the path of bailiff-runner, which may be executed (chmod 755)",
 		"/bin/sh": "/bin/sh is another program than bailiff-runner: want the one that came with this bailiff",

@@ -2,7 +2,9 @@ package config
 
 import (
 	"debug/buildinfo"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -17,8 +19,10 @@ const runnerProgram = "bailiff-runner"
 func checkRunner(path string) error {
 	about, err := os.Stat(path)
 	switch {
-	case err != nil:
+	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("there is no %s: want the path of %s", path, runnerProgram)
+	case err != nil:
+		return fmt.Errorf("looking at %s: %w", runnerProgram, err)
 	case !about.Mode().IsRegular() || about.Mode()&0o111 == 0:
 		return fmt.Errorf("%s is no program: want the path of %s, which may be executed (chmod 755)", path, runnerProgram)
 	}

@@ -28,7 +28,6 @@ import (
 
 	"github.com/bailiff-dev/bailiff/internal/audit"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
-	"github.com/bailiff-dev/bailiff/internal/outage"
 )
 
 // Observer is told how many events the receiver took, how many were passed over since
@@ -54,9 +53,8 @@ type Exporter struct {
 	api  *httpapi.Client
 	most int // bytes of a batch, of more than one event
 
-	outage outage.Outage
-	mu     sync.Mutex
-	state  state
+	mu    sync.Mutex
+	state state
 }
 
 // state is how far the export is.
@@ -66,9 +64,10 @@ type state struct {
 	// has all.
 	oldest  time.Time
 	refused int
-	// met is how the last try failed, nil if it did not; asked is since when an answer
-	// is waited for, zero if none is.
+	// met is how the last try failed, nil if it did not; told says that the log has it
+	// that rounds fail; asked is since when an answer is waited for, zero if none is.
 	met   error
+	told  bool
 	asked time.Time
 }
 
@@ -166,8 +165,7 @@ func (e *Exporter) Run(ctx context.Context, written func() audit.Position) {
 		wait := lookEvery
 		if err := e.send(ctx, written()); err == nil {
 			pause = firstPause
-			e.outage.Set(nil)
-			e.set(func(s *state) { s.oldest, s.met = time.Time{}, nil })
+			e.set(func(s *state) { s.oldest, s.met, s.told = time.Time{}, nil, false })
 		} else if ctx.Err() == nil {
 			e.failed(err)
 			wait = max(pause, httpapi.After(err))
@@ -181,10 +179,12 @@ func (e *Exporter) Run(ctx context.Context, written func() audit.Position) {
 
 // failed takes in why a round ended early.
 func (e *Exporter) failed(err error) {
-	if !errors.Is(err, e.now().met) {
+	before := e.now()
+	if !errors.Is(err, before.met) {
 		e.met(err)
 	}
-	if e.outage.Set(err) {
+	if !before.told {
+		e.set(func(s *state) { s.told = true })
 		e.Log.Error("the decision log is not exported; it is kept and sent later", "error", err)
 	}
 }

@@ -74,7 +74,7 @@ type File struct {
 
 // History is what is kept. It is for one writer at a time.
 type History struct {
-	dir   string
+	Folder
 	shelf *records.Shelf[Revision]
 }
 
@@ -90,7 +90,7 @@ func Open(dir string, log *slog.Logger) (*History, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the history of the policies: %w", err)
 	}
-	return &History{dir, shelf}, nil
+	return &History{Folder(dir), shelf}, nil
 }
 
 // All are the revisions that are kept, the latest in force first.
@@ -194,7 +194,7 @@ func packed(files []File) ([]byte, error) {
 }
 
 func (h *History) texts(name string) string {
-	return filepath.Join(h.dir, "revisions", filepath.Base(name)+".gz")
+	return filepath.Join(string(h.Folder), "revisions", filepath.Base(name)+".gz")
 }
 
 // RollBack keeps an operator's word on which revision is to be in force.
@@ -214,15 +214,15 @@ func (h *History) Resume() error {
 	if err := os.Remove(h.RollbackFile()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("dropping the word to roll back: %w", err)
 	}
-	return records.Sync(h.dir)
+	return records.Sync(string(h.Folder))
 }
 
-// RolledBack is the word that holds, nil if there is none.
-func (h *History) RolledBack() (*bailiff.Rollback, error) { return RolledBack(h.dir) }
+// Folder is where a history lies, which another process may have open.
+type Folder string
 
-// RolledBack is the word that holds in a folder that another process may have open.
-func RolledBack(dir string) (*bailiff.Rollback, error) {
-	file := rollbackFile(dir)
+// RolledBack is the word that holds, nil if there is none.
+func (f Folder) RolledBack() (*bailiff.Rollback, error) {
+	file := f.RollbackFile()
 	text, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -244,6 +244,4 @@ func RolledBack(dir string) (*bailiff.Rollback, error) {
 }
 
 // RollbackFile holds the word of an operator.
-func (h *History) RollbackFile() string { return rollbackFile(h.dir) }
-
-func rollbackFile(dir string) string { return filepath.Join(dir, "rollback.json") }
+func (f Folder) RollbackFile() string { return filepath.Join(string(f), "rollback.json") }

@@ -49,7 +49,7 @@ func (p *parsed) checkMask() (faults Faults) {
 				continue
 			}
 			for _, entry := range literals(rule) {
-				if err := audit.CheckMask([]any{entry.value}); err != nil {
+				if err := audit.CheckMask(entry.value); err != nil {
 					faults = append(faults, Fault{entry.at.File, entry.at.Row, maskFault(err)})
 				}
 			}
@@ -63,7 +63,7 @@ func (p *parsed) checkMaskInData() (faults Faults) {
 	within, _ := log[maskAt[1]].(map[string]any)
 	list, _ := within[maskAt[2]].([]any)
 	for i, entry := range list {
-		if err := audit.CheckMask([]any{entry}); err != nil {
+		if err := audit.CheckMask(entry); err != nil {
 			faults = append(faults, p.faultAt(append(slices.Clone(maskAt), strconv.Itoa(i)), err.Error()))
 		}
 	}

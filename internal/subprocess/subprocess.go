@@ -1,8 +1,8 @@
 // Package subprocess runs programs of others to their end, such as those that make images
 // and file systems. One is waited for no longer than its context lasts: then it is
-// killed, with all of its process group, and so is what it left there when it ended by
-// itself, on Linux at once. Who is in another group and holds the output open is not waited
-// for. What a program says is bounded, and made harmless before it is part of an error.
+// killed, with all of its process group. What it left there when it ended by itself is
+// killed at once, on Linux only. Who is in another group and holds the output open is not
+// waited for. What a program says is bounded, and made harmless before it is part of an error.
 package subprocess
 
 import (
