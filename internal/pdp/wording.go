@@ -123,7 +123,7 @@ func (w *witness) shown(value ast.Value) string {
 			return ast.String(w.scrub([]byte(text))), nil
 		}
 		return part, nil
-	}), value)
+	}), ast.NewTerm(value).Copy().Value) // transforming changes what it is given
 	if err != nil {
 		return "not shown: " + err.Error()
 	}
