@@ -44,7 +44,9 @@ func (x *explained) reasons(part string, given []bailiff.Reason, scrub func([]by
 	clean := slices.Clone(given)
 	for i := range clean {
 		r := &clean[i]
-		r.Message, r.Match = string(scrub([]byte(r.Message))), string(scrub([]byte(r.Match)))
+		for _, text := range []*string{&r.Message, &r.Match, &r.Instead} {
+			*text = string(scrub([]byte(*text)))
+		}
 		spoke := func(f pdp.Fired) bool { return f.Rule == r.Rule }
 		if !slices.ContainsFunc(x.Fired, spoke) {
 			x.Fired = append(x.Fired, pdp.Fired{Rule: r.Rule, Set: "bailiff", Value: r.Message, Part: part})

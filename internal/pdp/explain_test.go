@@ -168,3 +168,13 @@ func TestAnExplanationThatIsGivenUpIsNotSaidToTakeTooLong(t *testing.T) {
 		t.Errorf("got %q, want %q", x.Fault, want)
 	}
 }
+
+func TestASecretInAMatchHidesNotWhatBecameOfIt(t *testing.T) {
+	p, err := Open(context.Background(), Config{EvalTimeout: time.Minute, Explained: true})
+	must(t, err)
+	d, x := explained(t, p, bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "cat hunter2; rm -rf hunter2"}, Backend: "local",
+		Session: bailiff.Session{ID: "s", Platform: "cli"}})
+	if text := indented(t, x); d.Outcome != bailiff.Ask || x.Fired[0].Part != "asked" || x.Fired[0].Rule != "command.deletes_recursively" || strings.Contains(text, "hunter") {
+		t.Errorf("decided %s, explained by %s", d.Outcome, text)
+	}
+}
