@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
@@ -47,6 +49,10 @@ func (x *explained) reasons(part string, given []bailiff.Reason, scrub func([]by
 		for _, text := range []*string{&r.Message, &r.Match, &r.Instead} {
 			*text = string(scrub([]byte(*text)))
 		}
+		if x.Fault != "" && strings.Contains(r.Message, x.Fault) {
+			x.Fault = "the policies gave no decision, for the reason above"
+			continue
+		}
 		spoke := func(f pdp.Fired) bool { return f.Rule == r.Rule }
 		if !slices.ContainsFunc(x.Fired, spoke) {
 			x.Fired = append(x.Fired, pdp.Fired{Rule: r.Rule, Set: "bailiff", Value: r.Message, Part: part})
@@ -56,11 +62,19 @@ func (x *explained) reasons(part string, given []bailiff.Reason, scrub func([]by
 }
 
 func printExplanation(w io.Writer, x pdp.Explanation) {
+	terms := map[string][]string{}
 	for _, f := range x.Fired {
+		if slices.Contains([]string{"backend", "limit", "network"}, f.Part) { // the decision says what they are
+			terms[f.Part] = append(terms[f.Part], placeOf(f))
+			continue
+		}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", f.Part, visible(placeOf(f)), visible(f.Value))
 		for _, fact := range f.Where {
 			fmt.Fprintf(w, "\t\twhere %s\n", visible(fact))
 		}
+	}
+	for _, part := range slices.Sorted(maps.Keys(terms)) {
+		fmt.Fprintf(w, "%s\tby\t%s\n", part, visible(strings.Join(terms[part], " ")))
 	}
 	for _, n := range x.Nearly {
 		fmt.Fprintf(w, "nearly\t%s:%d\t%s, but not: %s\n", visible(n.File), n.Line, visible(n.Adds), visible(n.Condition))
@@ -70,6 +84,9 @@ func printExplanation(w io.Writer, x pdp.Explanation) {
 			}
 			fmt.Fprintf(w, "\t\twhere %s\n", visible(fact))
 		}
+	}
+	if x.More > 0 {
+		fmt.Fprintf(w, "nearly\t\t%d more\n", x.More)
 	}
 	if x.Fault != "" {
 		fmt.Fprintf(w, "not all\t\t%s\n", visible(bailiff.Sentence(x.Fault)))

@@ -14,6 +14,8 @@ import (
 type Explanation struct {
 	Fired  []Fired  `json:"fired"`
 	Nearly []Nearly `json:"nearly"`
+	// More is how many more nearly had a say.
+	More int `json:"more,omitempty"`
 	// Fault is why this is not all; empty if it is.
 	Fault string `json:"fault,omitempty"`
 }
@@ -28,7 +30,8 @@ type Fired struct {
 	Set   string `json:"set"`
 	Value string `json:"value"`
 	// Part is what became of it: "denied", "asked", "forwarded", "withheld", "limit",
-	// "network", "backend", or "nothing", as of a finding that is allowed.
+	// "network", "backend", or "nothing", as of a finding that is allowed; "failed" is for
+	// the rule over which the policies failed.
 	Part string `json:"part"`
 	// Where is what the rule looked at.
 	Where []string `json:"where,omitempty"`
@@ -83,7 +86,7 @@ func (p *PDP) Explain(ctx context.Context, req bailiff.Request, at bailiff.Circu
 	w := newWitness(s, text.document(req, at), d, scrub)
 	x.Fault = w.follow(ctx, at.Time, limit)
 	x.Fired = w.contributions()
-	x.Nearly = w.nearly(trying, at.Time)
-	x.Fault = cmp.Or(x.Fault, w.fault)
+	x.Nearly, x.More = w.nearly(trying, at.Time, x.Fired)
+	x.Fault = string(scrub([]byte(cmp.Or(x.Fault, w.fault))))
 	return x
 }

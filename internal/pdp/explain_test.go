@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -176,5 +177,84 @@ func TestASecretInAMatchHidesNotWhatBecameOfIt(t *testing.T) {
 		Session: bailiff.Session{ID: "s", Platform: "cli"}})
 	if text := indented(t, x); d.Outcome != bailiff.Ask || x.Fired[0].Part != "asked" || x.Fired[0].Rule != "command.deletes_recursively" || strings.Contains(text, "hunter") {
 		t.Errorf("decided %s, explained by %s", d.Outcome, text)
+	}
+}
+
+// explainedBeside explains a command by the shipped policies and one more file.
+func explainedBeside(t *testing.T, rules, command string) (Explanation, string) {
+	t.Helper()
+	root := copied(t)
+	write(t, filepath.Join(root, "house.rego"), "package bailiff\n\n"+rules)
+	p, err := Open(context.Background(), Config{Paths: []string{root}, Explained: true, EvalTimeout: time.Minute})
+	must(t, err)
+	_, x := explained(t, p, bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: command}, Backend: "local",
+		Session: bailiff.Session{ID: "s", Platform: "cli", UserID: "1"}})
+	return x, indented(t, x)
+}
+
+func TestAnExplanationLooksBehindAHelper(t *testing.T) {
+	x, text := explainedBeside(t, `is_ops if input.session.user_id in {"1", "2"}
+
+trusted if is_ops
+
+deny contains {"rule": "house.ops", "message": "Only ops deploy."} if {
+	"deploy" in input.command.programs
+	not trusted
+}
+`, "deploy")
+	if len(x.Nearly) == 0 || x.Nearly[0].Adds != "deny house.ops" || x.Nearly[0].Condition != "not trusted" || !reflect.DeepEqual(x.Nearly[0].Where, []string{`input.session.user_id is "1"`}) {
+		t.Error(text)
+	}
+}
+
+func TestAnExplanationKeepsToWhatWasMeant(t *testing.T) {
+	x, text := explainedBeside(t, `deny contains {"rule": "house.late", "message": "Not now."} if {
+	count(input.command.calls) > 0
+	input.session.unattended
+}
+
+deny contains {"rule": "house.calls", "message": "Not here."} if {
+	input.session.platform == "cli"
+	input.tool == "call"
+}
+`, "rm -rf build; mkfs.ext4 /dev/sda")
+	if len(x.Nearly) != mostNearly && x.More > 0 || len(x.Nearly) == 0 || x.Nearly[0].Adds != "deny house.late" {
+		t.Error(text)
+	}
+	for _, n := range x.Nearly {
+		for _, noise := range []string{"malformed(", "found(", "tool.not_callable", "house.calls", "backend.none", "command.deletes_recursively"} {
+			if strings.Contains(n.Adds, noise) {
+				t.Errorf("%s stands in %s", noise, text)
+			}
+		}
+	}
+	x, text = explainedBeside(t, "", "rm -rf build")
+	if len(x.Nearly) == 0 || x.Nearly[0].Adds != "findings command.destroys_system (tables.classes.destroys)" {
+		t.Error(text)
+	}
+	if x, text = explainedBeside(t, "", "echo hi"); len(x.Nearly) != 0 {
+		t.Error(text)
+	}
+}
+
+func TestAnExplanationCountsWhatItLeavesOut(t *testing.T) {
+	var rules strings.Builder
+	for i := range mostNearly + 2 {
+		fmt.Fprintf(&rules, "deny contains {\"rule\": \"house.r%d\", \"message\": \"No.\"} if {\n\tinput.session.platform == \"cli\"\n\tinput.session.user_id == \"%d\"\n}\n\n", i, i+2)
+	}
+	if x, text := explainedBeside(t, rules.String(), "echo hi"); len(x.Nearly) != mostNearly || x.More != 2 {
+		t.Error(text)
+	}
+}
+
+func TestAnExplanationNamesTheRuleThatFails(t *testing.T) {
+	x, text := explainedBeside(t, `f(x) := "a" if x > 0
+
+f(x) := "b" if x < 2
+
+deny contains {"rule": "house.torn", "message": f(count(input.command.calls))} if input.tool == "terminal"
+`, "echo hi")
+	if x.Fired[0].Part != "failed" || x.Fired[0].Rule != "house.torn" || !strings.Contains(x.Fault, "house.rego:") || strings.Count(text, "house.torn") != 2 {
+		t.Error(text)
 	}
 }

@@ -32,11 +32,16 @@ type witness struct {
 	source map[*ast.Rule]*ast.Rule // rules as their files have them
 	// fault is why some that nearly held may be missing.
 	fault string
+	// parents are the queries that asked others, last is the latest of all, and broken the
+	// rule that was followed when the policies failed.
+	parents map[uint64]uint64
+	last    uint64
+	broken  *ast.Rule
 }
 
 func newWitness(s *snapshot, input ast.Object, made bailiff.Decision, scrub func([]byte) []byte) *witness {
 	return &witness{snapshot: s, input: input, made: made, scrub: scrub, rules: map[uint64]*ast.Rule{},
-		fired: map[*ast.Rule]bool{}, failed: map[*ast.Rule]failure{}, source: map[*ast.Rule]*ast.Rule{}}
+		fired: map[*ast.Rule]bool{}, failed: map[*ast.Rule]failure{}, source: map[*ast.Rule]*ast.Rule{}, parents: map[uint64]uint64{}}
 }
 
 type contribution struct {
@@ -50,6 +55,9 @@ type contribution struct {
 type failure struct {
 	at     int
 	locals []string
+	// maker is the function that makes what the rule adds, if one does, of the arguments.
+	maker     ast.Ref
+	arguments []*ast.Term
 }
 
 // follow judges once more; it says why that was not to the end, if it was not.
@@ -58,11 +66,23 @@ func (w *witness) follow(ctx context.Context, at time.Time, limit time.Duration)
 		rego.EvalQueryTracer(w), rego.EvalRuleIndexing(false), rego.EvalEarlyExit(false))
 	switch {
 	case err != nil:
+		if of := (*topdown.Error)(nil); errors.As(err, &of) {
+			w.broken = w.followed()
+		}
 		return strings.Join(strings.Fields(err.Error()), " ")
 	case answer == nil:
 		return "the decision is undefined"
 	}
 	return ""
+}
+
+// followed is the rule with a say that the latest query was for.
+func (w *witness) followed() *ast.Rule {
+	for id := w.last; ; id = w.parents[id] {
+		if w.rules[id] != nil || w.parents[id] >= id {
+			return w.rules[id]
+		}
+	}
 }
 
 // Enabled, Config and TraceEvent make a witness a tracer.
@@ -73,6 +93,7 @@ func (w *witness) Config() topdown.TraceConfig { return topdown.TraceConfig{} }
 
 // TraceEvent is called for each step.
 func (w *witness) TraceEvent(e topdown.Event) {
+	w.parents[e.QueryID], w.last = e.ParentID, e.QueryID
 	switch node := e.Node.(type) {
 	case *ast.Rule:
 		if set, ok := setOf(node); ok && isContributed(set) {
@@ -85,7 +106,11 @@ func (w *witness) TraceEvent(e topdown.Event) {
 		}
 		if at := w.conditionOf(rule, node); at >= 0 {
 			if known, ok := w.failed[rule]; !ok || at > known.at {
-				w.failed[rule] = failure{at, w.locals(e, node)}
+				maker, arguments := maker(rule)
+				for i := range arguments {
+					arguments[i] = e.Plug(arguments[i])
+				}
+				w.failed[rule] = failure{at, w.locals(e, node), maker, arguments}
 			}
 		}
 	}
@@ -112,13 +137,18 @@ func (w *witness) seen(e topdown.Event, rule *ast.Rule, set string) {
 // contributions are those that came about, each once.
 func (w *witness) contributions() []Fired {
 	all, named, known := []Fired{}, map[string]bool{}, map[string]bool{}
+	if w.broken != nil {
+		set, _ := setOf(w.broken)
+		written := w.written(w.broken).Head.Key
+		all = append(all, Fired{File: w.broken.Location.File, Line: w.broken.Location.Row, Rule: entryOf(written.Value, "rule"), Set: set, Value: oneLine(string(w.scrub([]byte(written.String())))), Part: "failed"})
+	}
 	for _, one := range w.said {
 		named[one.value.String()] = named[one.value.String()] || !one.passed
 	}
 	for _, one := range w.said {
 		value := one.value.String()
 		again := fmt.Sprintf("%s:%d %s", one.File, one.Line, value)
-		if one.passed && named[value] || known[again] {
+		if one.passed && named[value] || known[again] || w.broken != nil && one.File == w.broken.Location.File && one.Line == w.broken.Location.Row {
 			continue
 		}
 		known[again] = true
@@ -126,7 +156,7 @@ func (w *witness) contributions() []Fired {
 			all = append(all, one.Fired)
 		}
 	}
-	order := []string{"denied", "asked", "withheld", "forwarded"}
+	order := []string{"failed", "denied", "asked", "withheld", "forwarded"}
 	slices.SortStableFunc(all, func(a, b Fired) int {
 		return cmp.Compare(uint(slices.Index(order, a.Part)), uint(slices.Index(order, b.Part)))
 	})
@@ -164,32 +194,59 @@ func (w *witness) partOf(c contribution) string {
 	return "nothing"
 }
 
-// nearly are the rules that one condition kept from saying anything. Those come first
-// that want a plain value of the input, and then those of which most held.
-func (w *witness) nearly(ctx context.Context, at time.Time) []Nearly {
-	all := []likely{}
+// nearly are the rules that one condition kept from saying anything, and how many more
+// there are. Those that a team added come first, of these those that want a plain value
+// of the input, and then those of which most held. A rule that spoke missed nothing.
+func (w *witness) nearly(ctx context.Context, at time.Time, said []Fired) (found []Nearly, more int) {
+	all, spoke := []likely{}, map[string]bool{"policy.invalid": true} // contributions that are none were not meant
+	for _, f := range said {
+		spoke[f.Rule] = f.Rule != ""
+	}
 	for rule, f := range w.failed {
-		if !w.fired[rule] && hasSay(rule) && w.wouldHold(ctx, at, rule, f.at) {
-			if one := w.missed(rule, f); len(one.Where) > 0 {
-				all = append(all, one)
-			}
+		if w.fired[rule] || !hasSay(rule) {
+			continue
+		}
+		if one, ok := w.consider(ctx, at, rule, f, spoke); ok {
+			all = append(all, one)
 		}
 	}
 	slices.SortFunc(all, func(a, b likely) int {
-		return cmp.Or(cmp.Compare(b.plain, a.plain), cmp.Compare(b.held, a.held),
+		return cmp.Or(cmp.Compare(a.shipped, b.shipped), cmp.Compare(b.plain, a.plain), cmp.Compare(b.held, a.held),
 			strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), strings.Compare(a.Adds, b.Adds))
 	})
-	found := []Nearly{}
+	found = []Nearly{}
 	for _, c := range all[:min(len(all), mostNearly)] {
 		found = append(found, c.Nearly)
 	}
-	return found
+	return found, len(all) - len(found)
+}
+
+// consider says whether a rule nearly had a say, and how.
+func (w *witness) consider(ctx context.Context, at time.Time, rule *ast.Rule, f failure, spoke map[string]bool) (one likely, ok bool) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			w.fault, ok = fmt.Sprintf("trying the rule at %s:%d without a condition panicked: %v", rule.Location.File, rule.Location.Row, cause), false
+		}
+	}()
+	name, row := w.named(ctx, rule, f)
+	one = w.missed(rule, f)
+	if row != "" {
+		set, _ := setOf(rule)
+		one.Adds = set + " " + name + " (" + row + ")"
+	}
+	return one, !spoke[name] && one.isMeant(name) && w.wouldHold(ctx, at, rule, f.at)
 }
 
 // likely is a rule with what makes it one that was meant.
 type likely struct {
 	Nearly
-	plain, held int
+	shipped, plain, held int
+}
+
+// isMeant says whether a rule of that name may have been meant: not if it is about another
+// tool, and a shipped one not if it only passes on what others say.
+func (l likely) isMeant(name string) bool {
+	return len(l.Where) > 0 && !strings.HasPrefix(l.Where[0], "input.tool ") && (name != "" || l.shipped == 0)
 }
 
 func (w *witness) missed(rule *ast.Rule, f failure) likely {
@@ -197,10 +254,18 @@ func (w *witness) missed(rule *ast.Rule, f failure) likely {
 	condition := written.Body[f.at]
 	facts := w.facts(condition)
 	one := likely{held: len(written.Body) - 1}
+	if isShipped(rule) {
+		one.shipped = 1
+	}
 	one.File, one.Line = condition.Location.File, condition.Location.Row
 	one.Adds, one.Condition, one.Wants = adds(rule, written), source(written, f.at), wants(condition)
-	one.Where = bounded(append(facts, f.locals...))
-	if one.Wants != "" && len(facts) > 0 && !strings.HasPrefix(facts[0], "input.tool ") { // what is of one tool was not meant for another
+	for _, text := range []*string{&one.Adds, &one.Condition, &one.Wants} {
+		*text = string(w.scrub([]byte(*text)))
+	}
+	if one.Where = bounded(append(facts, f.locals...)); len(one.Where) == 0 && one.shipped == 0 {
+		one.Where, one.Wants = bounded(w.behind(rule, f.at)), ""
+	}
+	if one.Wants != "" && len(facts) > 0 {
 		one.plain = 1
 	}
 	return one
@@ -214,7 +279,7 @@ func hasSay(rule *ast.Rule) bool {
 
 // wouldHold says whether everything in a rule's body holds but one condition. What
 // comes after one that gives a variable its value cannot be judged without it.
-func (w *witness) wouldHold(ctx context.Context, at time.Time, rule *ast.Rule, missing int) (holds bool) {
+func (w *witness) wouldHold(ctx context.Context, at time.Time, rule *ast.Rule, missing int) bool {
 	written := w.written(rule)
 	if missing == len(written.Body)-1 {
 		return missing > 0
@@ -229,11 +294,6 @@ func (w *witness) wouldHold(ctx context.Context, at time.Time, rule *ast.Rule, m
 			rest.Append(expr.Copy())
 		}
 	}
-	defer func() {
-		if cause := recover(); cause != nil {
-			w.fault, holds = fmt.Sprintf("trying the rule at %s:%d without a condition panicked: %v", rule.Location.File, rule.Location.Row, cause), false
-		}
-	}()
 	return storage.Txn(ctx, w.store, storage.TransactionParams{}, func(txn storage.Transaction) error {
 		cancel := topdown.NewCancel()
 		defer context.AfterFunc(ctx, cancel.Cancel)()
@@ -253,7 +313,9 @@ func (w *witness) written(rule *ast.Rule) *ast.Rule {
 	}
 	found := rule
 	if module := w.compiler.ParsedModules()[rule.Location.File]; module != nil {
-		same := func(one *ast.Rule) bool { return one.Location.Offset == rule.Location.Offset && one.Head.Key != nil }
+		same := func(one *ast.Rule) bool {
+			return one.Location.Offset == rule.Location.Offset && (one.Head.Key != nil) == (rule.Head.Key != nil)
+		}
 		if i := slices.IndexFunc(module.Rules, same); i >= 0 {
 			found = module.Rules[i]
 		}

@@ -1,17 +1,23 @@
 package pdp
 
 import (
+	"bytes"
+	"context"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/storage"
 	"github.com/open-policy-agent/opa/v1/topdown"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/policies"
 )
 
 const (
 	mostFacts = 6
+	mostDeep  = 3 // helpers of helpers
 	// mostShown bounds each text of an explanation.
 	mostShown = 200
 )
@@ -65,6 +71,89 @@ func (w *witness) facts(condition *ast.Expr) (facts []string) {
 		return false
 	})
 	return facts
+}
+
+// behind is what the helpers look at that a condition names.
+func (w *witness) behind(rule *ast.Rule, at int) (facts []string) {
+	var follow func(part any, depth int)
+	follow = func(part any, depth int) {
+		ast.WalkRefs(part, func(ref ast.Ref) bool {
+			for _, helper := range w.compiler.GetRulesExact(ref.ConstantPrefix()) {
+				for _, condition := range w.written(helper).Body {
+					facts = append(facts, w.facts(condition)...)
+				}
+				if depth < mostDeep {
+					follow(helper.Body, depth+1)
+				}
+			}
+			return false
+		})
+	}
+	for _, expr := range rule.Body {
+		if w.conditionOf(rule, expr) == at {
+			follow(expr, 1)
+		}
+	}
+	return facts
+}
+
+// maker is the function that makes what a compiled rule adds, with its arguments.
+func maker(rule *ast.Rule) (function ast.Ref, arguments []*ast.Term) {
+	for _, expr := range rule.Body {
+		given := expr.Operands()
+		if last := len(given) - 1; expr.IsCall() && last >= 0 && given[last].Equal(rule.Head.Key) {
+			return expr.Operator(), slices.Clone(given[:last])
+		}
+	}
+	return nil, nil
+}
+
+// named is the name in the reason that a rule would give, with the row of the tables that
+// has it; empty if that is not known.
+func (w *witness) named(ctx context.Context, rule *ast.Rule, f failure) (name, row string) {
+	if name := entryOf(w.written(rule).Head.Key.Value, "rule"); name != "" {
+		return name, ""
+	}
+	for _, function := range w.compiler.GetRulesExact(f.maker) {
+		head := w.written(function).Head
+		object, ok := head.Value.Value.(ast.Object)
+		if !ok || object.Get(ast.StringTerm("rule")) == nil {
+			continue
+		}
+		switch entry := object.Get(ast.StringTerm("rule")).Value.(type) {
+		case ast.String:
+			return string(entry), ""
+		case ast.Ref:
+			at := entry.Copy()
+			for i, part := range at {
+				if n := slices.IndexFunc(head.Args, part.Equal); n >= 0 && n < len(f.arguments) {
+					at[i] = f.arguments[n]
+				}
+			}
+			return w.looked(ctx, at), strings.TrimPrefix(at[:len(at)-1].String(), packageBailiff.String()+".")
+		}
+	}
+	return "", ""
+}
+
+// looked is a text of the tables; empty if there is none.
+func (w *witness) looked(ctx context.Context, at ast.Ref) string {
+	path, err := storage.NewPathForRef(at)
+	if err != nil {
+		return ""
+	}
+	value, err := storage.ReadOne(ctx, w.store, path)
+	text, ok := value.(ast.String)
+	if err != nil || !ok {
+		return ""
+	}
+	return string(text)
+}
+
+// isShipped tells rules that came with bailiff from those that a team added or changed.
+func isShipped(rule *ast.Rule) bool {
+	text, err := policies.FS.ReadFile(path.Base(rule.Location.File))
+	return err == nil && bytes.Contains(text, rule.Location.Text)
 }
 
 // locals are the variables of a part of a rule that have values, by the names that
