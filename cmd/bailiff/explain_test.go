@@ -24,3 +24,11 @@ func TestAReasonOfNoPolicyIsExplainedByWhatItSays(t *testing.T) {
 		}
 	}
 }
+
+func TestAFailureIsSaidOnce(t *testing.T) {
+	x := explained{Explanation: pdp.Explanation{Fired: []pdp.Fired{}, Fault: "evaluating policies: house.rego:5: torn"}}
+	x.reasons("denied", []bailiff.Reason{{Rule: "policy.error", Message: "The policies gave no decision: evaluating policies: house.rego:5: torn."}}, bytes.Clone)
+	if len(x.Fired) != 0 || x.Fault != "the policies gave no decision, for the reason above" {
+		t.Errorf("got %+v", x)
+	}
+}
