@@ -75,9 +75,9 @@ func TestWhoeverHoldsAProgramsOutputOpenIsNotWaitedFor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			script := "setsid sleep 1000 & echo $! >&3"
+			script := "exec 4>&1; other=$(setsid sh -c 'echo $$; exec sleep 1000 >&4 2>&4' &); echo $other >&3"
 			if end == context.Canceled {
-				script += "; wait"
+				script += "; sleep 1000"
 			}
 			line, _, ended := begun(t, ctx, script)
 			if end == context.Canceled {
