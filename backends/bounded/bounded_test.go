@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/bounded"
 	"github.com/bailiff-dev/bailiff/backends/cgroup"
 	"github.com/bailiff-dev/bailiff/backends/runner"
@@ -39,7 +40,7 @@ func TestARunnerThatCannotBeStartedLeavesNothingInItsGroup(t *testing.T) {
 		return nil, errors.Join(failed, group.Add(other.Process.Pid))
 	})
 	if os.Getuid() != 0 && errors.Is(err, backends.ErrUnsupported) {
-		t.Skipf("this user may make no groups: %v", err)
+		backendtest.Needs(t, "CONTROL GROUPS", err)
 	}
 	if opened != nil || !errors.Is(err, failed) {
 		t.Errorf("opened is %v, %v", opened, err)

@@ -90,7 +90,7 @@ func TestAHostIsServedWhateverItsShellSaysFirst(t *testing.T) {
 
 func TestAnAccountThatMayRunNothingSaysSo(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Skip("SKIPPED WITHOUT ROOT: only root can give a user another shell")
+		backendtest.Needs(t, "ROOT", errors.New("only root can give a user another shell"))
 	}
 	server := remotetest.Serve(t, remotetest.Options{Shell: "/usr/sbin/nologin"})
 	err := made(t, section(server, server.User(t))).Ready(t.Context())
@@ -143,7 +143,7 @@ func TestAHostOfAnotherArchitectureGetsItsOwnRunner(t *testing.T) {
 
 func TestAFolderThatAllowsNoProgramsOrIsSomebodyElsesIsRefused(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Skip("SKIPPED WITHOUT ROOT: only root can mount what allows no programs")
+		backendtest.Needs(t, "ROOT", errors.New("only root can mount what allows no programs"))
 	}
 	noexec := "/mnt"
 	server := remotetest.Serve(t, remotetest.Options{Mounts: []string{"mount -t tmpfs -o noexec,mode=1777 none " + noexec}})
@@ -221,7 +221,7 @@ func TestAProgramThatOthersCouldHavePutThereIsNotRun(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if os.Getuid() != 0 && (c.aboveUID != own || c.folderUID != own || c.fileUID != own) {
-				t.Skip("SKIPPED WITHOUT ROOT: only root can give away what is its own")
+				backendtest.Needs(t, "ROOT", errors.New("only root can give away what is its own"))
 			}
 			above, cfg := filepath.Join(server.Folder, rand.Text()), *cfg
 			cfg.Folder = filepath.Join(above, "bailiff")

@@ -6,25 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/sys/unix"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
-
-// smallDisk is a file system with room for some hundred lines, mounted at a folder
-// that it makes.
-func smallDisk(t *testing.T, folder string) {
-	t.Helper()
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	err := unix.Mount("tmpfs", folder, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "size=256k,mode=700")
-	if err != nil && os.Getenv("BAILIFF_REQUIRE_ALL") == "" {
-		t.Skipf("mounting a small file system: %v", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = unix.Unmount(folder, unix.MNT_DETACH) })
-}
 
 // fill takes all room that is left, and returns what gives it back.
 func fill(t *testing.T, folder string) (empty func()) {
@@ -44,7 +27,7 @@ func fill(t *testing.T, folder string) (empty func()) {
 
 func TestAFullDiskLosesNoLineAndTakesNoneInPart(t *testing.T) {
 	dir, observed := t.TempDir(), &counts{}
-	smallDisk(t, decisionsDir(dir))
+	backendtest.SmallDisk(t, decisionsDir(dir), "256k")
 	l := open(t, Config{StateDir: dir, Observer: observed, Bounds: Bounds{SegmentBytes: 20_000}})
 	record(t, l, decision("before"))
 	empty := fill(t, decisionsDir(dir))
@@ -72,7 +55,7 @@ func TestAFullDiskLosesNoLineAndTakesNoneInPart(t *testing.T) {
 
 func TestALogGoesOnWhoseSidecarStartedOnAFullDisk(t *testing.T) {
 	dir := t.TempDir()
-	smallDisk(t, dir)
+	backendtest.SmallDisk(t, dir, "256k")
 	l := open(t, Config{StateDir: dir})
 	record(t, l, decision("before"))
 	l.Close()
@@ -92,7 +75,7 @@ func TestALogGoesOnWhoseSidecarStartedOnAFullDisk(t *testing.T) {
 // retention removed is told afterwards, when there is room.
 func TestRetentionMakesRoomOnAFullDisk(t *testing.T) {
 	dir := t.TempDir()
-	smallDisk(t, decisionsDir(dir))
+	backendtest.SmallDisk(t, decisionsDir(dir), "256k")
 	l := open(t, Config{StateDir: dir, Bounds: Bounds{SegmentBytes: 20_000}})
 	for l.Record(t.Context(), decision("x")) == nil {
 	}

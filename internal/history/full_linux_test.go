@@ -9,22 +9,12 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
-// small mounts a disk of a few pages, which root may.
-func small(t *testing.T) string {
-	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("only root can mount a disk to fill")
-	}
-	disk := t.TempDir()
-	must(t, syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=128k"))
-	t.Cleanup(func() { must(t, syscall.Unmount(disk, syscall.MNT_DETACH)) })
-	return disk
-}
-
 func TestADiskThatIsFullIsToldAndNothingIsHalfKept(t *testing.T) {
-	disk := small(t)
+	disk := t.TempDir()
+	backendtest.SmallDisk(t, disk, "128k")
 	dir := filepath.Join(disk, "policies")
 	h := open(t, dir)
 	must(t, h.Keep(revision(1), files(1)))
