@@ -32,3 +32,7 @@ func UID(credential string) (uid uint32, ok bool) {
 	n, err := strconv.ParseUint(digits, 10, 32)
 	return uint32(n), ok && err == nil
 }
+
+// Account is by what somebody is known who comes by a chat service, such as
+// "slack:U07A".
+func Account(service, id string) string { return service + ":" + id }

@@ -37,11 +37,11 @@ var floors = map[string]int{
 
 	"gateway": 6,
 
-	"gateway/client": 7, "gateway/console": 7, "gateway/mcp": 7, "internal/hermes": 7,
+	"gateway/client": 7, "gateway/console": 7, "gateway/mcp": 7, "internal/hermes": 7, "gateway/chat": 7,
 
-	"cmd/bailiff": 8, "cmd/bailiff-runner": 8, "cmd/bailiff-hook": 8, "cmd/bailiff-host": 8, "docs": 8, "examples": 8,
-	"examples/go/ask": 8, "examples/oci": 8, "examples/ai-sdk": 8, "examples/grafana": 8, "examples/prometheus": 8,
-	"examples/policies": 8, "examples/ci": 8, "examples/systemd": 8, "examples/compose": 8, "internal/trial": 8,
+	"cmd/bailiff": 9, "cmd/bailiff-runner": 9, "cmd/bailiff-hook": 9, "cmd/bailiff-host": 9, "docs": 9, "examples": 9,
+	"examples/go/ask": 9, "examples/oci": 9, "examples/ai-sdk": 9, "examples/grafana": 9, "examples/prometheus": 9,
+	"examples/policies": 9, "examples/ci": 9, "examples/systemd": 9, "examples/compose": 9, "internal/trial": 9,
 }
 
 // sideways are the imports within one floor that are meant: the lower of the

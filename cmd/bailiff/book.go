@@ -38,7 +38,7 @@ var _ approval.Router = (*roster)(nil)
 
 // follow puts another configuration into force.
 func (r *roster) follow(cfg *config.Config) error {
-	next, err := people.New(cfg)
+	next, err := people.New(cfg, nil)
 	if err != nil {
 		return err
 	}

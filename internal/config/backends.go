@@ -68,6 +68,9 @@ func (c *Config) sections() map[string][]settings.Setting {
 	if b := c.Policies.Bundle; b != nil {
 		all["policies.bundle"] = b.Settings()
 	}
+	for name, section := range c.Chat.configured() {
+		all[name] = section.Settings()
+	}
 	return all
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml/ast"
@@ -72,7 +73,7 @@ func (r *reader) route(c *Config, at place) {
 	r.whole = append(r.whole, func() {
 		r.checkQuorum(c, route.Quorum, quorum)
 		if len(route.Channels) == 0 {
-			c.Approvals.Routes[this].Channels = c.Operator.Channels()
+			c.Approvals.Routes[this].Channels = c.Channels()
 		}
 	})
 }
@@ -98,13 +99,9 @@ func (r *reader) channels(c *Config, route *Route, at place) {
 	before := len(r.faults)
 	r.each(&route.Channels, func(at place) (string, bool) {
 		var channel string
-		r.oneOf(&channel, "channel", bailiff.ChannelOperator, bailiff.ChannelConsole)(at)
-		if channel == bailiff.ChannelConsole {
-			r.whole = append(r.whole, func() {
-				if c.Operator.Console == "" {
-					r.fault(at, "there is no console, want operator.console to say where it is")
-				}
-			})
+		r.oneOf(&channel, "channel", channels...)(at)
+		if channel != "" {
+			r.whole = append(r.whole, func() { r.isOpen(c, channel, at) })
 		}
 		if slices.Contains(route.Channels, channel) {
 			r.fault(at, "%q is named twice", channel)
@@ -112,7 +109,23 @@ func (r *reader) channels(c *Config, route *Route, at place) {
 		return channel, channel != ""
 	})(at)
 	if len(route.Channels) == 0 && len(r.faults) == before {
-		r.fault(at, "names no channel, want operator or console")
+		r.fault(at, "names no channel, want %s", strings.Join(channels, ", "))
+	}
+}
+
+// channels are all that there may be.
+var channels = []string{bailiff.ChannelOperator, bailiff.ChannelConsole, "slack", "discord", "telegram", "matrix", "webhook"}
+
+// isOpen refuses a channel at which nobody would be asked.
+func (r *reader) isOpen(c *Config, channel string, at place) {
+	switch {
+	case slices.Contains(c.Channels(), channel):
+	case channel == bailiff.ChannelConsole:
+		r.fault(at, "there is no console, want operator.console to say where it is")
+	case c.Chat.Commands(channel) != nil:
+		r.fault(at, "nothing is posted there, want %s.approvals to say in which chat", channel)
+	default:
+		r.fault(at, "there is no section %s, want one that says how to reach it", channel)
 	}
 }
 

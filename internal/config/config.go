@@ -50,6 +50,7 @@ type Config struct {
 	// Guards can only deny, and speak before the policies do.
 	Guards    []guard.Rule
 	Approvals Approvals
+	Chat      Chat
 	Limits    Limits
 	Backends  Backends
 	Runner    Runner
@@ -163,17 +164,18 @@ type Route struct {
 	Quorum int
 	// Timeout is how long a question waits; zero means as long as any.
 	Timeout time.Duration
-	// Channels are where people are asked, of [bailiff.ChannelOperator] and
-	// [bailiff.ChannelConsole].
+	// Channels are where people are asked, see [Config.Channels].
 	Channels []string
 }
 
-// Channels are those that are open.
-func (o Operator) Channels() []string {
-	if o.Console == "" {
-		return []string{bailiff.ChannelOperator}
+// Channels are those by which people can be asked: [bailiff.ChannelOperator],
+// [bailiff.ChannelConsole] where there is one, and chat services.
+func (c *Config) Channels() []string {
+	all := []string{bailiff.ChannelOperator}
+	if c.Operator.Console != "" {
+		all = append(all, bailiff.ChannelConsole)
 	}
-	return []string{bailiff.ChannelOperator, bailiff.ChannelConsole}
+	return append(all, c.Chat.Channels()...)
 }
 
 // Limits keep one agent, conversation or user from taking what is everybody's.

@@ -1,6 +1,8 @@
 package config
 
-import "github.com/bailiff-dev/bailiff"
+import (
+	"github.com/bailiff-dev/bailiff/internal/settings"
+)
 
 // mcp reads whose requests come in by the Model Context Protocol.
 func (r *reader) mcp(at place) *MCP {
@@ -42,10 +44,5 @@ func (r *reader) id(into *string) func(place) {
 }
 
 func (r *reader) variable(at place) (string, bool) {
-	s, ok := r.text(at)
-	if ok && (!bailiff.IsVariable(s) || len(s) > longestID) {
-		r.fault(at, "want a variable's name (letters, digits and _, no digit first), is %q", s)
-		return "", false
-	}
-	return s, ok
+	return r.checked(settings.Setting{Check: isVariable}, at)
 }

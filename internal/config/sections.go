@@ -2,20 +2,23 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"net"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/bailiff-dev/bailiff"
 )
 
-// messaging are the platforms on which a person may have accounts.
-var messaging = []string{"telegram", "slack", "discord", "whatsapp", "signal", "matrix"}
+// messaging are the platforms on which a person may have accounts; a webhook stands for
+// whatever service is behind it.
+var messaging = []string{"telegram", "slack", "discord", "whatsapp", "signal", "matrix", "webhook"}
 
 func (r *reader) config(c *Config, at place) {
-	r.section(at, fields{
+	want := fields{
 		"state_dir":    r.pathInto(&c.StateDir),
 		"agent":        func(at place) { r.agent(&c.Agent, at) },
 		"operator":     func(at place) { r.operator(&c.Operator, at) },
@@ -36,7 +39,9 @@ func (r *reader) config(c *Config, at place) {
 				"level":  r.oneOf(&c.Log.Level, "level", "debug", "info", "warn", "error"),
 			})
 		},
-	})
+	}
+	maps.Copy(want, r.chatSections(&c.Chat))
+	r.section(at, want)
 	r.checkDoors(c)
 	for _, check := range r.whole {
 		check()
@@ -97,6 +102,8 @@ func (r *reader) checkListener(l Listener, others []Listener, at place) {
 		r.fault(at, "name is missing")
 	case l.Name == bailiff.ChannelOperator:
 		r.fault(at, `the name "operator" is taken: by it the log knows what operators run themselves`)
+	case slices.Contains(channels, l.Name):
+		r.fault(at, "the name %q is taken: by it the log knows what came in by chat", l.Name)
 	case l.Listen.Network == "":
 		r.fault(at, "listen is missing")
 	case tcp && l.TokenFile == "":

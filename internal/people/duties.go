@@ -14,18 +14,13 @@ import (
 // bar says why somebody may not answer a claim that goes by a route; empty means
 // that they may.
 func (r *Roster) bar(who approval.Approver, c bailiff.Claim, way route) string {
-	uid, known := bailiff.UID(who.Credential)
+	p, why := r.holder(who)
 	switch {
-	case !known || !slices.Contains(r.operator.UIDs, uid):
-		return who.Credential + " is not among operator.uids"
+	case why != "":
+		return why
 	case !slices.Contains(way.Channels, who.Channel):
 		return fmt.Sprintf("route %s takes answers by %s only", way.Name, joined(way.Channels, "or"))
-	}
-	p := r.byUID(uid)
-	if p == nil {
-		p = &config.Person{}
-	}
-	if p.Name != who.Person {
+	case p.Name != who.Person:
 		return who.Credential + " is somebody else now, so log in again"
 	}
 	if why := r.conflict(who, c.Request); why != "" {
@@ -34,12 +29,32 @@ func (r *Roster) bar(who approval.Approver, c bailiff.Claim, way route) string {
 	return unmet(who, p, c.Request, way)
 }
 
+// holder is who has a credential, nobody in particular where such may answer, or why
+// nobody answers by it.
+func (r *Roster) holder(who approval.Approver) (p *config.Person, why string) {
+	if slices.Contains(r.services, who.Channel) {
+		id, ok := strings.CutPrefix(who.Credential, bailiff.Account(who.Channel, ""))
+		if p = r.byAccount(who.Channel, id); p == nil || !ok {
+			return nil, who.Credential + " belongs to nobody in people"
+		}
+		return p, ""
+	}
+	uid, known := bailiff.UID(who.Credential)
+	if !known || !slices.Contains(r.operator.UIDs, uid) {
+		return nil, who.Credential + " is not among operator.uids"
+	}
+	if p = r.byUID(uid); p == nil {
+		p = &config.Person{}
+	}
+	return p, ""
+}
+
 // conflict says why separation of duties keeps somebody from answering.
 func (r *Roster) conflict(who approval.Approver, req bailiff.Request) string {
 	if r.operator.AllowSameUser {
 		return ""
 	}
-	why := r.reached(req)
+	why := r.reached(req, slices.Contains(r.services, who.Channel))
 	switch {
 	case why != "":
 		return why
@@ -87,45 +102,60 @@ func (r *Roster) requesters(req bailiff.Request) []string {
 	return names
 }
 
-// reached says how the agent of a request could reach the operators' socket too;
-// empty if it could not. Whoever cannot be told apart could. With that, no
-// credential answers a request that came in by it.
-func (r *Roster) reached(req bailiff.Request) string {
+// reached says how the agent of a request could give an answer itself: by the
+// operators' socket, or by chat with the sidecar's own secrets; empty if it could not.
+// Whoever cannot be told apart could. With that, no such answer to a request that came
+// in by it counts.
+func (r *Roster) reached(req bailiff.Request, chat bool) string {
+	if slices.Contains(r.services, req.Caller) {
+		return "" // no agent is there, and what runs is in a sandbox
+	}
 	i := slices.IndexFunc(r.listeners, func(l config.Listener) bool { return l.Name == req.Caller })
 	if i < 0 {
-		return agentReaches(req.Caller)
+		return agentReaches(req.Caller, chat)
 	}
 	l := r.listeners[i]
-	if why := r.reaches(l); why != "" {
+	if why := r.reaches(l, chat); why != "" {
 		return why
 	}
 	uid, ok := bailiff.UID(req.Peer)
-	if l.Listen.Network == "tcp" && req.Peer != bailiff.RemoteTCP || l.Listen.Network == "unix" && (!ok || r.operates(uid)) {
-		return agentReaches(l.Name)
+	if l.Listen.Network == "tcp" && req.Peer != bailiff.RemoteTCP || l.Listen.Network == "unix" && (!ok || r.masters(uid, chat)) {
+		return agentReaches(l.Name, chat)
 	}
 	return ""
 }
 
-// reaches says how the agents of a listener could reach the operators' socket,
-// as far as its configuration tells; of one on tcp only each request can.
-func (r *Roster) reaches(l config.Listener) string {
+// reaches says how the agents of a listener could answer themselves, as far as its
+// configuration tells; of one on tcp only each request can.
+func (r *Roster) reaches(l config.Listener, chat bool) string {
 	switch {
-	case l.Listen.Network == "unix" && (len(l.UIDs) == 0 || slices.ContainsFunc(l.UIDs, r.operates)):
-		return agentReaches(l.Name)
-	case r.hostOperates && (slices.Contains(l.Platforms, "cli") || slices.Contains(l.Platforms, "*")):
-		return fmt.Sprintf("commands of listener %s run on the host as an operator's user, so they could answer themselves: "+
-			"do without backend local or its platform cli, or let bailiff run as another user (or set operator.allow_same_user "+
-			"where one person uses this machine)", l.Name)
+	case l.Listen.Network == "unix" && (len(l.UIDs) == 0 || slices.ContainsFunc(l.UIDs, func(uid uint32) bool { return r.masters(uid, chat) })):
+		return agentReaches(l.Name, chat)
+	case r.onHost && r.masters(r.self, chat) && (slices.Contains(l.Platforms, "cli") || slices.Contains(l.Platforms, "*")):
+		return fmt.Sprintf("commands of listener %s run on the host as %s user, so they could answer themselves: "+
+			"do without backend local or its platform cli%s (or set operator.allow_same_user "+
+			"where one person uses this machine)", l.Name, map[bool]string{false: "an operator's", true: "the sidecar's"}[chat],
+			map[bool]string{false: ", or let bailiff run as another user"}[chat])
 	}
 	return ""
 }
 
-// operates says whether a user can reach the operators' socket.
-func (r *Roster) operates(uid uint32) bool { return uid == 0 || slices.Contains(r.operator.UIDs, uid) }
+// masters says whether a user can reach the operators' socket or, for chats, read the
+// sidecar's own secrets.
+func (r *Roster) masters(uid uint32, chat bool) bool {
+	if chat {
+		return uid == 0 || uid == r.self
+	}
+	return uid == 0 || slices.Contains(r.operator.UIDs, uid)
+}
 
-func agentReaches(listener string) string {
-	return fmt.Sprintf("the agent of listener %s could reach the operators' socket itself, so give it a user of its own "+
-		"(or set operator.allow_same_user where one person uses this machine)", listener)
+func agentReaches(listener string, chat bool) string {
+	what := "reach the operators' socket itself"
+	if chat {
+		what = "read the sidecar's own secrets"
+	}
+	return fmt.Sprintf("the agent of listener %s could %s, so give it a user of its own "+
+		"(or set operator.allow_same_user where one person uses this machine)", listener, what)
 }
 
 // found are the people who could answer, by which channels, and why the others
@@ -135,6 +165,9 @@ type found struct{ names, channels, barred []string }
 func (r *Roster) search(c bailiff.Claim, way route) (all found) {
 	for _, p := range r.candidates() {
 		why := p.Name + " has no uid among operator.uids"
+		if len(r.services) > 0 {
+			why += ", and no account where it is asked"
+		}
 		may := false
 		for _, who := range r.ways(p, way) {
 			if why = r.bar(who, c, way); why == "" {
@@ -167,6 +200,12 @@ func (r *Roster) candidates() []config.Person {
 func (r *Roster) ways(p config.Person, way route) []approval.Approver {
 	var all []approval.Approver
 	for _, channel := range way.Channels {
+		if slices.Contains(r.services, channel) {
+			for _, id := range p.Accounts[channel] {
+				all = append(all, r.IdentifyAccount(channel, id))
+			}
+			continue
+		}
 		for _, uid := range p.UIDs {
 			if slices.Contains(r.operator.UIDs, uid) {
 				all = append(all, r.Identify(uid, channel))
@@ -179,20 +218,28 @@ func (r *Roster) ways(p config.Person, way route) []approval.Approver {
 // unanswerable says why too few could answer, and what would be right.
 func (r *Roster) unanswerable(req bailiff.Request, quorum int, f found) error {
 	switch {
-	case !r.operator.AllowSameUser && r.reached(req) != "":
-		return nobody("%s", r.reached(req))
+	case !r.operator.AllowSameUser && len(r.services) == 0 && r.reached(req, false) != "":
+		return nobody("%s", r.reached(req, false))
 	case len(r.candidates()) == 0:
-		return nobody("people in bailiff.yaml names nobody; name there who may, with a uid that is among operator.uids")
+		return nobody("people in bailiff.yaml names nobody; name there who may, with %s", r.means())
 	}
 	why := strings.Join(f.barred[:min(len(f.barred), mostReasons)], ", ")
 	switch {
 	case len(f.names) == 0:
-		return nobody("%s; name others in people who may, with a uid that is among operator.uids", why)
+		return nobody("%s; name others in people who may, with %s", why, r.means())
 	case why == "":
 		why = "there is nobody else in people"
 	}
-	return &approval.Unanswerable{Reason: fmt.Sprintf("%d people must say yes, but only %s could: %s; name others in people who may, with a uid that is among operator.uids.",
-		quorum, joined(f.names, "and"), why)}
+	return &approval.Unanswerable{Reason: fmt.Sprintf("%d people must say yes, but only %s could: %s; name others in people who may, with %s.",
+		quorum, joined(f.names, "and"), why, r.means())}
+}
+
+// means are those by which people can answer.
+func (r *Roster) means() string {
+	if len(r.services) == 0 {
+		return "a uid that is among operator.uids"
+	}
+	return "a uid that is among operator.uids or an account at " + joined(r.services, "or")
 }
 
 // mostReasons keeps a sentence readable where many people are configured.
@@ -206,7 +253,11 @@ func nobody(format string, args ...any) error {
 func (r *Roster) Warnings() []string {
 	var all []string
 	for _, l := range r.listeners {
-		if why := r.reaches(l); why != "" && !r.operator.AllowSameUser {
+		why := r.reaches(l, false)
+		if why == "" || r.operator.AllowSameUser {
+			continue
+		}
+		if len(r.services) == 0 || r.reaches(l, true) != "" {
 			all = append(all, "what needs approval is refused: "+why)
 		}
 	}
@@ -215,6 +266,14 @@ func (r *Roster) Warnings() []string {
 
 func (r *Roster) byUID(uid uint32) *config.Person {
 	i := slices.IndexFunc(r.people, func(p config.Person) bool { return slices.Contains(p.UIDs, uid) })
+	if i < 0 {
+		return nil
+	}
+	return &r.people[i]
+}
+
+func (r *Roster) byAccount(service, id string) *config.Person {
+	i := slices.IndexFunc(r.people, func(p config.Person) bool { return slices.Contains(p.Accounts[service], id) })
 	if i < 0 {
 		return nil
 	}

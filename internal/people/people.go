@@ -6,15 +6,17 @@
 // Only who is configured under people answers at all. Where the user that an
 // agent runs as could reach the operators' socket, no answer that came by it
 // counts, since the agent could have given it; that goes for the console too,
-// whose login comes from there. A condition that cannot be evaluated lets nobody
-// answer. operator.allow_same_user lifts the first three for machines with one
-// person, never the conditions.
+// whose login comes from there. An answer from a chat does not count where the agent
+// could read the sidecar's own secrets, and so speak for the service. A condition that
+// cannot be evaluated lets nobody answer. operator.allow_same_user lifts these for
+// machines with one person, but not the conditions, nor that in a chat only people answer.
 //
 // What is not here: asking and remembering (package approval), and whom a door
 // lets in at all (package gateway).
 package people
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -33,8 +35,13 @@ type Roster struct {
 	listeners []config.Listener
 	routes    []route
 	timeout   time.Duration
-	// hostOperates says that what runs on the host itself runs as an operator's user.
-	hostOperates bool
+	// services are the chat services by which people can be asked.
+	services []string
+	// self is the sidecar's own user, onHost says that commands may run as it.
+	self   uint32
+	onHost bool
+	// down says why a channel does not reach anybody now.
+	down func(channel string) error
 }
 
 var _ approval.Router = (*Roster)(nil)
@@ -46,11 +53,14 @@ type route struct {
 	approvers *guard.ApproverCondition
 }
 
-// New makes a roster. The error names a condition that does not compile.
-func New(c *config.Config) (*Roster, error) {
-	r := &Roster{people: c.People, operator: c.Operator, listeners: c.Agent.Listeners, timeout: c.Approvals.Timeout}
-	_, onHost := c.Backends["local"]
-	r.hostOperates = onHost && r.operates(uint32(os.Geteuid())) //nolint:gosec // a uid fits
+// New makes a roster. Down says why a channel does not reach anybody now; nil means that
+// each does. The error names a condition that does not compile.
+func New(c *config.Config, down func(channel string) error) (*Roster, error) {
+	r := &Roster{
+		people: c.People, operator: c.Operator, listeners: c.Agent.Listeners, timeout: c.Approvals.Timeout,
+		services: c.Chat.Services(), self: uint32(os.Geteuid()), down: down, //nolint:gosec // a uid fits
+	}
+	_, r.onHost = c.Backends["local"]
 	for _, configured := range c.Approvals.Routes {
 		way, err := compiled(configured)
 		if err != nil {
@@ -59,7 +69,7 @@ func New(c *config.Config) (*Roster, error) {
 		r.routes = append(r.routes, way)
 	}
 	if len(r.routes) == 0 {
-		r.routes = []route{{Route: config.Route{Name: "default", Channels: c.Operator.Channels()}}}
+		r.routes = []route{{Route: config.Route{Name: "default", Channels: c.Channels()}}}
 	}
 	return r, nil
 }
@@ -83,14 +93,25 @@ func compiled(c config.Route) (way route, err error) {
 // nobody's.
 func (r *Roster) Identify(uid uint32, channel string) approval.Approver {
 	who := approval.Approver{Credential: bailiff.Credential(uid), Channel: channel}
-	if p := r.byUID(uid); p != nil {
+	return as(who, r.byUID(uid))
+}
+
+// IdentifyAccount says who comes by an account at a chat service, which is the channel
+// too; the person is empty if that is nobody's.
+func (r *Roster) IdentifyAccount(service, id string) approval.Approver {
+	return as(approval.Approver{Credential: bailiff.Account(service, id), Channel: service}, r.byAccount(service, id))
+}
+
+func as(who approval.Approver, p *config.Person) approval.Approver {
+	if p != nil {
 		who.Person, who.Groups = p.Name, slices.Clone(p.Groups)
 	}
 	return who
 }
 
 // Plan takes the first route whose condition holds, and tells who could answer.
-// The error is of type [*approval.Unanswerable].
+// The error is of type [*approval.Unanswerable], or says that no channel works now by
+// which somebody could.
 func (r *Roster) Plan(c bailiff.Claim) (approval.Plan, error) {
 	way, err := r.choose(c)
 	if err != nil {
@@ -109,7 +130,23 @@ func (r *Roster) Plan(c bailiff.Claim) (approval.Plan, error) {
 		return approval.Plan{}, r.unanswerable(c.Request, p.Quorum, found)
 	}
 	p.Approvers, p.Channels = found.names, found.channels
-	return p, nil
+	return p, r.reachable(p)
+}
+
+// reachable is nil if a channel of a plan works.
+func (r *Roster) reachable(p approval.Plan) error {
+	if r.down == nil {
+		return nil
+	}
+	var why []error
+	for _, channel := range p.Channels {
+		err := r.down(channel)
+		if err == nil {
+			return nil
+		}
+		why = append(why, fmt.Errorf("%s: %w", channel, err))
+	}
+	return fmt.Errorf("nobody can be asked now, since no channel of route %s works: %w", p.Route, errors.Join(why...))
 }
 
 func (r *Roster) choose(c bailiff.Claim) (route, error) {
@@ -180,7 +217,7 @@ func (r *Roster) Unliftable() string {
 		return "people in bailiff.yaml names nobody with a uid that is among operator.uids"
 	}
 	for _, l := range r.listeners {
-		if why := r.reaches(l); why != "" {
+		if why := r.reaches(l, false); why != "" {
 			return why
 		}
 	}
