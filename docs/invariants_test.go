@@ -131,7 +131,7 @@ var (
 )
 
 func TestTheFloorsShownAreThoseThatHold(t *testing.T) {
-	shown := map[string]string{"": "0", "docs": "8"}
+	shown := map[string]string{"": "0", "docs": "9"}
 	for _, row := range floorShown.FindAllStringSubmatch(read(t, "docs/ARCHITECTURE.md").text, -1) {
 		for _, folder := range span.FindAllStringSubmatch(row[2], -1) {
 			shown[folder[1]] = row[1]
