@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -52,5 +53,43 @@ func TestWhoeverAnswersSeesWhatWouldBeDone(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestMarksStandAroundWhatIsShown(t *testing.T) {
+	mark := func(start, end int) gateway.Mark { return gateway.Mark{Text: "command", Start: start, End: end} }
+	for _, test := range []struct {
+		name, text string
+		marks      []gateway.Mark
+		want       string
+	}{
+		{"no marks", "rm x", nil, "rm x"},
+		{"one part", "rm x", []gateway.Mark{mark(0, 2)}, "[[rm]] x"},
+		{"two that touch", "a;b", []gateway.Mark{mark(0, 2), mark(2, 3)}, "[[a;]][[b]]"},
+		{"over lines", "a b\nc d", []gateway.Mark{mark(2, 5)}, "a [[b]]|[[c]] d"},
+		{"to a line's end", "a\nb", []gateway.Mark{mark(0, 2)}, "[[a]]|b"},
+		{"what is not shown as it is", "a\x1b[2Jb", []gateway.Mark{mark(1, 5)}, `a[[\x1b[2J]]b`},
+		{"places that are none", "rm x", []gateway.Mark{mark(3, 9), mark(2, 1), mark(-1, 2)}, "rm x"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := strings.Join(brackets.text(test.text, test.marks), "|"); got != test.want {
+				t.Errorf("shown as %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestALongTextIsShownByItsEndsAndHowMuchIsBetween(t *testing.T) {
+	long := strings.Repeat("ä", 70) + "\n" + strings.Repeat("é", 30)
+	for text, want := range map[string]string{
+		"":                                      `""`,
+		"echo \"hi\"":                           `"echo \"hi\""`,
+		long[:len(long)-len("é")]:               strconv.Quote(long[:len(long)-len("é")]),
+		long:                                    `"` + strings.Repeat("ä", 70) + `" … 1 character left out … "` + strings.Repeat("é", 30) + `"`,
+		strings.Repeat("a", 500) + "; rm -rf /": `"` + strings.Repeat("a", 70) + `" … 410 characters left out … "` + strings.Repeat("a", 20) + `; rm -rf /"`,
+	} {
+		if got := bothEnds(text); got != want {
+			t.Errorf("of %q is shown %s, want %s", text, got, want)
+		}
 	}
 }

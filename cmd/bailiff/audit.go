@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/audit"
 	"github.com/bailiff-dev/bailiff/internal/guard"
+	"github.com/bailiff-dev/bailiff/internal/visible"
 )
 
 func newAudit(configPath *string) *cobra.Command {
@@ -114,7 +116,7 @@ func printEvent(w io.Writer, format string, line []byte) error {
 	if err != nil {
 		return fmt.Errorf("reading an event: %w", err)
 	}
-	_, err = fmt.Fprintf(w, "%-30s  %-9s  %-24s  %s\n", l.Timestamp.Format(time.RFC3339Nano), l.Custom.Event, visible(l.Custom.Session), visible(about(l)))
+	_, err = fmt.Fprintf(w, "%-30s  %-9s  %-24s  %s\n", l.Timestamp.Format(time.RFC3339Nano), l.Custom.Event, visible.Text(l.Custom.Session), visible.Text(about(l)))
 	return err
 }
 
@@ -197,4 +199,17 @@ func amount(n int64, what string) string {
 		what += "s"
 	}
 	return fmt.Sprintf("%d %s", n, what)
+}
+
+// How many characters of a text's two ends are shown, where it is longer.
+const shownHead, shownTail = 70, 30
+
+// bothEnds quotes a text, or its ends with how much is between them.
+func bothEnds(text string) string {
+	all := []rune(text)
+	between := len(all) - shownHead - shownTail
+	if between <= 0 {
+		return strconv.Quote(text)
+	}
+	return fmt.Sprintf("%q … %s left out … %q", string(all[:shownHead]), amount(int64(between), "character"), string(all[len(all)-shownTail:]))
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/records"
+	"github.com/bailiff-dev/bailiff/internal/visible"
 )
 
 func newDecide(configPath *string) *cobra.Command {
@@ -54,7 +55,7 @@ Exit status: 0 allow, 2 ask, 3 deny, 1 if the request could not be judged.`,
 				return err
 			}
 			if word := rolledBack(cfg); word != "" {
-				fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: warning: %s\n", visible(word))
+				fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: warning: %s\n", visible.Text(word))
 			}
 			d := o.decide(cmd.Context(), req)
 			if why {

@@ -11,6 +11,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
 	"github.com/bailiff-dev/bailiff/internal/redact"
+	"github.com/bailiff-dev/bailiff/internal/visible"
 )
 
 // explained is a decision with how it came about.
@@ -68,28 +69,28 @@ func printExplanation(w io.Writer, x pdp.Explanation) {
 			terms[f.Part] = append(terms[f.Part], placeOf(f))
 			continue
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", f.Part, visible(placeOf(f)), visible(f.Value))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", f.Part, visible.Text(placeOf(f)), visible.Text(f.Value))
 		for _, fact := range f.Where {
-			fmt.Fprintf(w, "\t\twhere %s\n", visible(fact))
+			fmt.Fprintf(w, "\t\twhere %s\n", visible.Text(fact))
 		}
 	}
 	for _, part := range slices.Sorted(maps.Keys(terms)) {
-		fmt.Fprintf(w, "%s\tby\t%s\n", part, visible(strings.Join(terms[part], " ")))
+		fmt.Fprintf(w, "%s\tby\t%s\n", part, visible.Text(strings.Join(terms[part], " ")))
 	}
 	for _, n := range x.Nearly {
-		fmt.Fprintf(w, "nearly\t%s:%d\t%s, but not: %s\n", visible(n.File), n.Line, visible(n.Adds), visible(n.Condition))
+		fmt.Fprintf(w, "nearly\t%s:%d\t%s, but not: %s\n", visible.Text(n.File), n.Line, visible.Text(n.Adds), visible.Text(n.Condition))
 		for i, fact := range n.Where {
 			if i == 0 && n.Wants != "" {
 				fact += ", the rule wants " + n.Wants
 			}
-			fmt.Fprintf(w, "\t\twhere %s\n", visible(fact))
+			fmt.Fprintf(w, "\t\twhere %s\n", visible.Text(fact))
 		}
 	}
 	if x.More > 0 {
 		fmt.Fprintf(w, "nearly\t\t%d more\n", x.More)
 	}
 	if x.Fault != "" {
-		fmt.Fprintf(w, "not all\t\t%s\n", visible(bailiff.Sentence(x.Fault)))
+		fmt.Fprintf(w, "not all\t\t%s\n", visible.Text(bailiff.Sentence(x.Fault)))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/internal/visible"
 	"github.com/bailiff-dev/bailiff/internal/words"
 )
 
@@ -71,9 +72,9 @@ Exit status: 0 if it is frozen, 1 if not.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "frozen: %s; \"bailiff thaw %s\" lets it go on\n", visible(frozen.What()), flagOf(f.Kind, f.ID))
+			fmt.Fprintf(cmd.OutOrStdout(), "frozen: %s; \"bailiff thaw %s\" lets it go on\n", visible.Text(frozen.What()), flagOf(f.Kind, f.ID))
 			if frozen.Warning != "" {
-				fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: warning: %s\n", visible(frozen.Warning))
+				fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: warning: %s\n", visible.Text(frozen.Warning))
 			}
 			return tellCancelled(cmd, door, frozen)
 		},
@@ -128,7 +129,7 @@ Exit status: 0 if it is thawed, 1 if not, as when it was not frozen by that name
 			if !named {
 				return whatToThaw(cmd.Context(), door)
 			}
-			thawed := visible(approval.Freeze{Kind: f.Kind, ID: f.ID}.What())
+			thawed := visible.Text(approval.Freeze{Kind: f.Kind, ID: f.ID}.What())
 			err := door.Thaw(cmd.Context(), f.Kind, f.ID)
 			if hasCode(err, "freeze_unknown") {
 				return fmt.Errorf("%s is not frozen by that name; \"bailiff status\" shows what is", thawed)
@@ -165,5 +166,5 @@ func flagOf(kind, id string) string {
 	if kind == approval.FreezeAll {
 		return "--all"
 	}
-	return "--" + kind + " " + visible(words.Quote(id))
+	return "--" + kind + " " + visible.Text(words.Quote(id))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/hermes"
+	"github.com/bailiff-dev/bailiff/internal/visible"
 )
 
 func newHermes(configPath *string) *cobra.Command {
@@ -99,23 +100,23 @@ Exit status: 0, or 1 if nothing was written.`,
 }
 
 func printImport(w io.Writer, r hermes.Report) {
-	fmt.Fprintf(w, "wrote\t%s\n", visible(filepath.Dir(r.Files[0])))
+	fmt.Fprintf(w, "wrote\t%s\n", visible.Text(filepath.Dir(r.Files[0])))
 	for _, c := range r.Carried {
-		fmt.Fprintf(w, "carried over\t%s\t%s\n", visible(c.Setting), visible(c.From))
-		fmt.Fprintf(w, "\t\tto %s\n", visible(c.To))
+		fmt.Fprintf(w, "carried over\t%s\t%s\n", visible.Text(c.Setting), visible.Text(c.From))
+		fmt.Fprintf(w, "\t\tto %s\n", visible.Text(c.To))
 		if c.Note != "" {
-			fmt.Fprintf(w, "\t\t%s\n", visible(c.Note))
+			fmt.Fprintf(w, "\t\t%s\n", visible.Text(c.Note))
 		}
 	}
 	for _, l := range r.Left {
-		fmt.Fprintf(w, "not carried over\t%s\t%s\n", visible(l.Setting), visible(l.From))
-		fmt.Fprintf(w, "\t\t%s\n", visible(l.Why))
+		fmt.Fprintf(w, "not carried over\t%s\t%s\n", visible.Text(l.Setting), visible.Text(l.From))
+		fmt.Fprintf(w, "\t\t%s\n", visible.Text(l.Why))
 		if l.Do != "" {
-			fmt.Fprintf(w, "\t\t%s\n", visible(l.Do))
+			fmt.Fprintf(w, "\t\t%s\n", visible.Text(l.Do))
 		}
 	}
 	for _, sentence := range r.Next {
-		fmt.Fprintf(w, "next\t%s\n", visible(sentence))
+		fmt.Fprintf(w, "next\t%s\n", visible.Text(sentence))
 	}
 }
 
@@ -172,9 +173,9 @@ func diagnosisStatus(worst hermes.State) error {
 
 func printDiagnosis(w io.Writer, d hermes.Diagnosis) {
 	for _, c := range d.Checks {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", c.State, visible(c.Name), visible(c.Message))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", c.State, visible.Text(c.Name), visible.Text(c.Message))
 		if c.Do != "" {
-			fmt.Fprintf(w, "\t\t%s\n", visible(c.Do))
+			fmt.Fprintf(w, "\t\t%s\n", visible.Text(c.Do))
 		}
 	}
 }

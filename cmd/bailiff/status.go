@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bailiff-dev/bailiff/gateway/client"
-
 	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/internal/visible"
 )
 
 func newStatus(configPath *string) *cobra.Command {
@@ -85,7 +85,7 @@ func printStatus(w io.Writer, s gateway.Status) {
 		fmt.Fprintf(w, "platform\t%s\t%s\t%s\n", p.Platform, strings.TrimSpace(p.Backend+" "+p.Image), standing(p))
 	}
 	for _, c := range s.Chats {
-		fmt.Fprintf(w, "chat\t%s/%s\t%s\t%s\n", c.Platform, visible(c.Chat), strings.TrimSpace(c.Backend+" "+c.Image), standing(c.PlatformStatus))
+		fmt.Fprintf(w, "chat\t%s/%s\t%s\t%s\n", c.Platform, visible.Text(c.Chat), strings.TrimSpace(c.Backend+" "+c.Image), standing(c.PlatformStatus))
 	}
 	for _, warning := range s.Warnings {
 		fmt.Fprintf(w, "warning\t%s\n", warning)
@@ -119,6 +119,6 @@ func span(seconds int) string {
 
 func printFreezes(w io.Writer, freezes []approval.Freeze) {
 	for _, f := range freezes {
-		fmt.Fprintf(w, "frozen\t%s\tby %s since %s\t%s\n", visible(f.What()), visible(f.By), f.At.Local().Format(time.DateTime), visible(f.Reason))
+		fmt.Fprintf(w, "frozen\t%s\tby %s since %s\t%s\n", visible.Text(f.What()), visible.Text(f.By), f.At.Local().Format(time.DateTime), visible.Text(f.Reason))
 	}
 }

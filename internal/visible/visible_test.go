@@ -1,13 +1,10 @@
-package main
+package visible
 
 import (
 	"encoding/json"
-	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
-
-	"github.com/bailiff-dev/bailiff/gateway"
 )
 
 func TestWhatATerminalWouldObeyIsWrittenOut(t *testing.T) {
@@ -31,7 +28,7 @@ func TestWhatATerminalWouldObeyIsWrittenOut(t *testing.T) {
 		{"the character for such bytes", "a\ufffdb", "a\ufffdb"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := visible(test.text); got != test.want {
+			if got := Text(test.text); got != test.want {
 				t.Errorf("%q is shown as %q, want %q", test.text, got, test.want)
 			}
 		})
@@ -41,24 +38,24 @@ func TestWhatATerminalWouldObeyIsWrittenOut(t *testing.T) {
 func FuzzVisible(f *testing.F) {
 	f.Add("a\x1b[2J\u202e\xff\u3164")
 	f.Fuzz(func(t *testing.T, text string) {
-		shown := visible(text)
+		shown := Text(text)
 		for _, r := range shown {
-			if !isSeen(r) {
+			if !Seen(r) {
 				t.Fatalf("%q is shown as %q", text, shown)
 			}
 		}
-		if !utf8.ValidString(shown) || visible(shown) != shown {
+		if !utf8.ValidString(shown) || Text(shown) != shown {
 			t.Fatalf("%q is shown as %q", text, shown)
 		}
 		var out strings.Builder
-		if err := json.NewEncoder(visibleJSON{&out}).Encode(text); err != nil {
+		if err := json.NewEncoder(JSON{&out}).Encode(text); err != nil {
 			t.Fatal(err)
 		}
 		var back string
 		if err := json.Unmarshal([]byte(out.String()), &back); err != nil || back != string([]rune(text)) {
 			t.Fatalf("%q is written as %s", text, out.String())
 		}
-		if got := brief(text, 10); utf8.RuneCountInString(got) > 10 || visible(got) != got {
+		if got := Brief(text, 10); utf8.RuneCountInString(got) > 10 || Text(got) != got {
 			t.Fatalf("%q in brief is %q", text, got)
 		}
 	})
@@ -67,7 +64,7 @@ func FuzzVisible(f *testing.F) {
 func TestJSONKeepsItsMeaningAndNamesWhatIsNotSeen(t *testing.T) {
 	const text = "a\u202e\u009b\x7f\U000e0041\U0001f680\n"
 	var out strings.Builder
-	if err := json.NewEncoder(visibleJSON{&out}).Encode(text); err != nil {
+	if err := json.NewEncoder(JSON{&out}).Encode(text); err != nil {
 		t.Fatal(err)
 	}
 	var back string
@@ -89,46 +86,8 @@ func TestABriefTextSaysThatThereIsMore(t *testing.T) {
 		strings.Repeat("\u202e", 9): `\u202e\u2…`,
 		strings.Repeat("x", 1<<20):  "xxxxxxxxx…",
 	} {
-		if got := brief(text, 10); got != want {
+		if got := Brief(text, 10); got != want {
 			t.Errorf("%.20q in brief is %q, want %q", text, got, want)
-		}
-	}
-}
-
-func TestMarksStandAroundWhatIsShown(t *testing.T) {
-	mark := func(start, end int) gateway.Mark { return gateway.Mark{Text: "command", Start: start, End: end} }
-	for _, test := range []struct {
-		name, text string
-		marks      []gateway.Mark
-		want       string
-	}{
-		{"no marks", "rm x", nil, "rm x"},
-		{"one part", "rm x", []gateway.Mark{mark(0, 2)}, "[[rm]] x"},
-		{"two that touch", "a;b", []gateway.Mark{mark(0, 2), mark(2, 3)}, "[[a;]][[b]]"},
-		{"over lines", "a b\nc d", []gateway.Mark{mark(2, 5)}, "a [[b]]|[[c]] d"},
-		{"to a line's end", "a\nb", []gateway.Mark{mark(0, 2)}, "[[a]]|b"},
-		{"what is not shown as it is", "a\x1b[2Jb", []gateway.Mark{mark(1, 5)}, `a[[\x1b[2J]]b`},
-		{"places that are none", "rm x", []gateway.Mark{mark(3, 9), mark(2, 1), mark(-1, 2)}, "rm x"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			if got := strings.Join(brackets.text(test.text, test.marks), "|"); got != test.want {
-				t.Errorf("shown as %q, want %q", got, test.want)
-			}
-		})
-	}
-}
-
-func TestALongTextIsShownByItsEndsAndHowMuchIsBetween(t *testing.T) {
-	long := strings.Repeat("ä", 70) + "\n" + strings.Repeat("é", 30)
-	for text, want := range map[string]string{
-		"":                                      `""`,
-		"echo \"hi\"":                           `"echo \"hi\""`,
-		long[:len(long)-len("é")]:               strconv.Quote(long[:len(long)-len("é")]),
-		long:                                    `"` + strings.Repeat("ä", 70) + `" … 1 character left out … "` + strings.Repeat("é", 30) + `"`,
-		strings.Repeat("a", 500) + "; rm -rf /": `"` + strings.Repeat("a", 70) + `" … 410 characters left out … "` + strings.Repeat("a", 20) + `; rm -rf /"`,
-	} {
-		if got := bothEnds(text); got != want {
-			t.Errorf("of %q is shown %s, want %s", text, got, want)
 		}
 	}
 }

@@ -1,19 +1,19 @@
-package main
+// Package visible shows texts that somebody else wrote, so that nothing in them moves a
+// cursor, changes the order of characters or goes unseen: such characters are written out.
+package visible
 
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// visible is a text that somebody else wrote as a terminal may get it: whatever
-// would move the cursor, change the order of characters or not be seen is
-// written out, as in \x1b, \n or \u202e.
-func visible(text string) string {
-	if isVisible(text) {
+// Text is a text in one line: whatever would move the cursor, change the order of
+// characters or not be seen is written out, as in \x1b, \n or \u202e.
+func Text(text string) string {
+	if all(text) {
 		return text
 	}
 	var b strings.Builder
@@ -22,7 +22,7 @@ func visible(text string) string {
 		switch {
 		case r == utf8.RuneError && size == 1:
 			fmt.Fprintf(&b, `\x%02x`, text[0])
-		case isSeen(r):
+		case Seen(r):
 			b.WriteRune(r)
 		default:
 			b.WriteString(spelt(r))
@@ -32,9 +32,9 @@ func visible(text string) string {
 	return b.String()
 }
 
-func isVisible(text string) bool {
+func all(text string) bool {
 	for i, r := range text {
-		if r == utf8.RuneError && !strings.HasPrefix(text[i:], "\uFFFD") || !isSeen(r) {
+		if r == utf8.RuneError && !strings.HasPrefix(text[i:], "\uFFFD") || !Seen(r) {
 			return false
 		}
 	}
@@ -44,8 +44,8 @@ func isVisible(text string) bool {
 // brailleBlank is printable, and looks like a space.
 const brailleBlank = '\u2800'
 
-// isSeen says that a character shows itself and changes nothing around it.
-func isSeen(r rune) bool {
+// Seen says that a character shows itself and changes nothing around it.
+func Seen(r rune) bool {
 	return unicode.IsPrint(r) && r != brailleBlank && !unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
@@ -65,16 +65,30 @@ func spelt(r rune) string {
 	return fmt.Sprintf(`\U%08x`, r)
 }
 
-// visibleJSON writes JSON whose texts name every character that is not seen, as
+// Lines is a text whose lines and tabs stay, with everything else as in [Text]. A return
+// before a line's end is dropped.
+func Lines(text string) string {
+	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	for i, line := range lines {
+		parts := strings.Split(line, "\t")
+		for j, part := range parts {
+			parts[j] = Text(part)
+		}
+		lines[i] = strings.Join(parts, "\t")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// JSON writes JSON whose texts name every character that is not seen, as
 // JSON can, so that its meaning stays.
-type visibleJSON struct{ w io.Writer }
+type JSON struct{ W io.Writer }
 
 // Write takes whole characters.
-func (v visibleJSON) Write(p []byte) (int, error) {
+func (v JSON) Write(p []byte) (int, error) {
 	var b strings.Builder
 	for _, r := range string(p) {
 		switch {
-		case r == '\n' || isSeen(r):
+		case r == '\n' || Seen(r):
 			b.WriteRune(r)
 		case r <= 0xFFFF:
 			fmt.Fprintf(&b, `\u%04x`, r)
@@ -83,35 +97,22 @@ func (v visibleJSON) Write(p []byte) (int, error) {
 			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
 		}
 	}
-	if _, err := io.WriteString(v.w, b.String()); err != nil {
+	if _, err := io.WriteString(v.W, b.String()); err != nil {
 		return 0, err
 	}
 	return len(p), nil
 }
 
-// brief is the beginning of a text in one line of at most so many characters.
-func brief(text string, most int) string {
+// Brief is the beginning of a text in one line of at most so many characters.
+func Brief(text string, most int) string {
 	const enough = 4 // bytes of a character
 	cut := text[:min(len(text), enough*most)]
-	shown := []rune(visible(strings.ToValidUTF8(cut, "")))
+	shown := []rune(Text(strings.ToValidUTF8(cut, "")))
 	if len(cut) == len(text) {
-		shown = []rune(visible(text))
+		shown = []rune(Text(text))
 	}
 	if len(shown) > most || len(cut) < len(text) {
 		return string(shown[:min(len(shown), most-1)]) + "…"
 	}
 	return string(shown)
-}
-
-// How many characters of a text's two ends are shown, where it is longer.
-const shownHead, shownTail = 70, 30
-
-// bothEnds quotes a text, or its ends with how much is between them.
-func bothEnds(text string) string {
-	all := []rune(text)
-	between := len(all) - shownHead - shownTail
-	if between <= 0 {
-		return strconv.Quote(text)
-	}
-	return fmt.Sprintf("%q … %s left out … %q", string(all[:shownHead]), amount(int64(between), "character"), string(all[len(all)-shownTail:]))
 }
