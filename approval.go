@@ -165,6 +165,8 @@ const (
 	ApprovalVoid ApprovalState = "void"
 	// ApprovalCancelled: an operator froze the session or user.
 	ApprovalCancelled ApprovalState = "cancelled"
+	// ApprovalUnreachable: it could not be put to anybody, since no channel worked.
+	ApprovalUnreachable ApprovalState = "unreachable"
 )
 
 // Approval is a question to humans and its answer, as requesters and the

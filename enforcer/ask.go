@@ -175,6 +175,9 @@ func unapproved(d bailiff.Decision, asked bailiff.Approval) answer {
 	case bailiff.ApprovalPending:
 		a.Status, a.ExitCode = bailiff.ApprovalRequired, bailiff.ExitPending
 		said = append([]string{"Needs approval " + asked.ID + ":"}, append(said, "Send the same request again once it is approved.")...)
+	case bailiff.ApprovalUnreachable:
+		a.Status, a.Code, a.ExitCode = bailiff.Unavailable, bailiff.CodeApproval, bailiff.ExitFailed
+		said = append([]string{"Nobody could be asked:"}, said...)
 	case bailiff.ApprovalExpired:
 		a.Status = bailiff.Expired
 		said = append([]string{"Not approved in time:"}, said...)

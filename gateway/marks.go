@@ -23,10 +23,10 @@ const (
 	longMatch = 32
 )
 
-// marksOf finds the matches of an approval's reasons in the request's texts.
+// MarksOf finds the matches of an approval's reasons in the request's texts.
 // What a rule found by resolving the text does not stand there literally, and
 // has no mark. More says that not all was looked for.
-func marksOf(e approval.Entry) (marks []Mark, more bool) {
+func MarksOf(e approval.Entry) (marks []Mark, more bool) {
 	args := e.Request.Args
 	search := search{budget: searchAtMost, room: marksAtMost}
 	for _, text := range []struct{ name, text string }{

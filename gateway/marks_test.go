@@ -53,7 +53,7 @@ func TestMarksStandWhereAMatchDoes(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			e := approval.Entry{Reasons: test.reasons}
 			e.Request.Args.Command = test.text
-			marks, more := marksOf(e)
+			marks, more := MarksOf(e)
 			said := make([]string, len(marks))
 			for i, m := range marks {
 				said[i] = fmt.Sprintf("%d-%d %s", m.Start, m.End, strings.Join(m.Rules, " "))
@@ -68,7 +68,7 @@ func TestMarksStandWhereAMatchDoes(t *testing.T) {
 func TestEveryTextOfARequestIsMarked(t *testing.T) {
 	e := approval.Entry{Reasons: found("a=rm")}
 	e.Request.Args = bailiff.Args{Command: "sh; rm", Code: "run('rm')", Stdin: "rm x", Data: "x rm", Arguments: `{"a": "rm"}`}
-	marks, _ := marksOf(e)
+	marks, _ := MarksOf(e)
 	want := []Mark{{"command", 4, 6, []string{"a"}}, {"code", 5, 7, []string{"a"}}, {"stdin", 0, 2, []string{"a"}}, {"data", 2, 4, []string{"a"}}, {"arguments", 7, 9, []string{"a"}}}
 	if !slices.EqualFunc(marks, want, func(a, b Mark) bool { return fmt.Sprint(a) == fmt.Sprint(b) }) {
 		t.Errorf("the marks are %v", marks)
@@ -90,7 +90,7 @@ func TestHostileTextsCostLittleAndAreSaidToBeCut(t *testing.T) {
 		}
 		e.Request.Args.Command = text
 		start := time.Now()
-		marks, more := marksOf(e)
+		marks, more := MarksOf(e)
 		if took := time.Since(start); took > 2*time.Second {
 			t.Errorf("%s took %v", name, took)
 		}
@@ -106,7 +106,7 @@ func FuzzMarks(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, one, two string) {
 		e := approval.Entry{Reasons: []bailiff.Reason{{Rule: "one", Match: one}, {Rule: "two", Match: two}}}
 		e.Request.Args.Command = text
-		marks, _ := marksOf(e)
+		marks, _ := MarksOf(e)
 		for i, m := range marks {
 			switch {
 			case m.Start >= m.End || m.End > len(text) || len(m.Rules) == 0:

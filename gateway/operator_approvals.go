@@ -25,7 +25,7 @@ func (o *operator) approvals(w http.ResponseWriter, r *http.Request) {
 	q := approval.Query{Limit: pageLength}
 	if p := readQuery(r, fields{
 		"state": oneOf(&q.State, bailiff.ApprovalPending, bailiff.ApprovalApproved, bailiff.ApprovalDenied,
-			bailiff.ApprovalExpired, bailiff.ApprovalVoid, bailiff.ApprovalCancelled),
+			bailiff.ApprovalExpired, bailiff.ApprovalVoid, bailiff.ApprovalCancelled, bailiff.ApprovalUnreachable),
 		"session": text(&q.Session), "user": text(&q.User), "after": cursor(&q.After), "limit": number(&q.Limit, 1, pageAtMost),
 	}); p != nil {
 		p.write(w)
@@ -43,7 +43,7 @@ func (o *operator) approval(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	shown := ShownApproval{Approval: entry, History: []Logged{}}
-	shown.Marks, shown.MarksCut = marksOf(entry)
+	shown.Marks, shown.MarksCut = MarksOf(entry)
 	if session := entry.Request.Session.ID; session != "" {
 		shown.History = readLines(o.Decisions.Recent(session, historyLength))
 	}

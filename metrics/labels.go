@@ -32,7 +32,7 @@ var (
 	reasons     = []string{"idle", "session_end", "shutdown", orphan, "failed", "request_end", "expired", "removed", "frozen", "policy"}
 	resolutions = []string{
 		string(bailiff.ApprovalApproved), string(bailiff.ApprovalDenied), string(bailiff.ApprovalExpired),
-		string(bailiff.ApprovalVoid), string(bailiff.ApprovalCancelled), "unanswerable", refused,
+		string(bailiff.ApprovalVoid), string(bailiff.ApprovalCancelled), string(bailiff.ApprovalUnreachable), "unanswerable", refused,
 	}
 	shares     = []string{"caller", "session", "user"}
 	directions = []bailiff.Direction{bailiff.Looser, bailiff.Stricter, bailiff.Sideways}

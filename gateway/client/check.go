@@ -26,7 +26,7 @@ var (
 	statuses = []bailiff.Status{bailiff.Completed, bailiff.Refused, bailiff.ApprovalRequired, bailiff.Expired, bailiff.TimedOut,
 		bailiff.Interrupted, bailiff.Unavailable, bailiff.Failed}
 	states = []bailiff.ApprovalState{bailiff.ApprovalPending, bailiff.ApprovalApproved, bailiff.ApprovalDenied, bailiff.ApprovalExpired,
-		bailiff.ApprovalVoid, bailiff.ApprovalCancelled}
+		bailiff.ApprovalVoid, bailiff.ApprovalCancelled, bailiff.ApprovalUnreachable}
 	encodings = []string{"utf8", "base64"}
 )
 

@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -33,6 +34,22 @@ func (t *step) expire(i *item, now time.Time) {
 	i = i.copy()
 	t.items = append(t.items, i)
 	i.settle(t, bailiff.ApprovalExpired, "expired", fmt.Sprintf("nobody answered within %s", i.Entry.Expires.Sub(i.Entry.Created)), now)
+}
+
+// Unreachable ends a pending approval that could not be put to anybody, and says why.
+// The error is [ErrUnknown], [ErrSettled] or [ErrStore].
+func (b *Book) Unreachable(ctx context.Context, id, reason string) error {
+	reason = b.scrub(reason)
+	return b.do(ctx, func(s *state, now time.Time) (step, error) {
+		i, err := s.answerable(id, now)
+		if err != nil {
+			return step{}, err
+		}
+		i = i.copy()
+		t := step{items: []*item{i}}
+		i.settle(&t, bailiff.ApprovalUnreachable, string(bailiff.ApprovalUnreachable), reason, now)
+		return t, nil
+	})
 }
 
 const (

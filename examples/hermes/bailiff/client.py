@@ -417,7 +417,7 @@ _REASON = {"rule": str, "message": str}
 _DECISION = {"outcome": OUTCOMES, "denials": [_REASON], "approval?": {"reasons": [_REASON]}, "backend": {"name": str}, "env": {},
              "limits": {}, "revision": str}
 _DECIDED = {"decision_id": str, "decision": _DECISION}
-_APPROVAL = {"id": str, "state": ("pending", "approved", "denied", "expired", "void", "cancelled"), "scope": str, "by": str}
+_APPROVAL = {"id": str, "state": ("pending", "approved", "denied", "expired", "void", "cancelled", "unreachable"), "scope": str, "by": str}
 _ANSWER = {"request_id": str, "decision_id": str, "status": STATUSES, "code?": str, "exit_code": int, "output": str,
            "output_encoding": ("utf8", "base64"), "truncated": bool, "duration_seconds": (int, float), "backend": str,
            "sandbox_id": str, "process_id": str, "message": str, "processes?": [{}], "tool_calls_made?": int,

@@ -1,0 +1,445 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/internal/records"
+)
+
+// Book is what was asked of people, and takes their answers. Its errors are those of
+// package approval.
+type Book interface {
+	List(q approval.Query) (entries []approval.Entry, next string)
+	Get(id string) (approval.Entry, bool)
+	Answer(ctx context.Context, id string, who approval.Approver, v approval.Verdict) (approval.Entry, error)
+	Watch() (changes <-chan approval.Change, stop func())
+}
+
+// DeskObserver counts what a desk does. Results are "ok", "again" (it failed and is tried
+// again) and "refused"; those of taps "taken", "barred" (of who may not answer), "late"
+// and "invalid".
+type DeskObserver interface {
+	ChatPosted(service, result string)
+	ChatTapped(service, result string)
+	ChatDown(service string, down bool)
+}
+
+// DeskConfig is what a desk needs; every field is required.
+type DeskConfig struct {
+	// Service is its name, which is the channel's in routes.
+	Service string
+	// At is where approvals are posted.
+	At Place
+	// Poster is the service.
+	Poster Poster
+	Book   Book
+	// Identify says who has an account at the service.
+	Identify func(service, id string) approval.Approver
+	// Dir is a folder for what is posted.
+	Dir string
+	// Changed is called when the desk begins or ends to reach people; [Desks] set it.
+	Changed  func()
+	Observer DeskObserver
+	Log      *slog.Logger
+}
+
+// Desk has the approvals of one service: it posts those that are to be answered there,
+// takes the answers, and says under each what became of it.
+//
+// What is promised:
+//   - What a desk has posted is on disk before and after it is, so that after a restart
+//     or an outage what is pending stands there once, and what was answered meanwhile says so.
+//   - A button's token is random, works once, and means one answer to one approval of one
+//     digest at one message. After each vote the message has others. Whatever else comes
+//     changes nothing.
+//   - Of who taps nothing counts but the service's id; whether they may answer, and whether
+//     it is too late, the book says.
+type Desk struct {
+	DeskConfig
+	shelf  *records.Shelf[post]
+	shifts []*agenda
+
+	mu     sync.Mutex
+	posts  map[string]*post  // by approval
+	tokens map[string]string // approvals by the tokens of their buttons
+	used   map[string]bool   // tokens by which an answer was given, or is being
+	shown  map[Ref]string    // approvals by their messages
+
+	line, posting trouble
+}
+
+const (
+	// deskWorkers post at once, each approval always the same.
+	deskWorkers = 4
+	// reviewEvery is how often a desk looks whether all stands as it should.
+	reviewEvery = time.Minute
+	// keepPosted is how long an answered post is known, for those who tap it late, and
+	// keepUnanswered any: longer than the book knows its approval.
+	keepPosted     = 24 * time.Hour
+	keepUnanswered = 10 * 24 * time.Hour
+)
+
+// NewDesk reads what is posted.
+func NewDesk(c DeskConfig) (*Desk, error) {
+	shelf, err := records.Open(records.Config[post]{Dir: c.Dir, Log: c.Log})
+	if err != nil {
+		return nil, fmt.Errorf("opening what is posted at %s: %w", c.Service, err)
+	}
+	d := &Desk{DeskConfig: c, shelf: shelf, posts: map[string]*post{}, tokens: map[string]string{}, used: map[string]bool{}, shown: map[Ref]string{}}
+	for range deskWorkers {
+		d.shifts = append(d.shifts, newAgenda())
+	}
+	all, err := shelf.All()
+	if err != nil {
+		return nil, fmt.Errorf("reading what is posted at %s: %w", c.Service, err)
+	}
+	for _, p := range all {
+		d.know(&p)
+	}
+	d.line.fail(errors.New("not connected yet"))
+	return d, nil
+}
+
+// Run posts until ctx ends.
+func (d *Desk) Run(ctx context.Context) {
+	changes, stop := d.Book.Watch()
+	defer stop()
+	var working sync.WaitGroup
+	defer working.Wait()
+	for _, shift := range d.shifts {
+		working.Go(func() { shift.work(ctx, d.settle) })
+	}
+	tick := time.NewTicker(reviewEvery)
+	defer tick.Stop()
+	d.review()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			d.review()
+		case change, open := <-changes:
+			if !open {
+				return
+			}
+			d.hear(change)
+		}
+	}
+}
+
+func (d *Desk) hear(change approval.Change) {
+	switch {
+	case change.Lost:
+		d.review()
+	case change.Entry != nil && (d.isAsked(change.Entry) || d.find(change.Entry.ID) != nil):
+		d.plan(change.Entry.ID)
+	}
+}
+
+// isAsked says whether an approval is to be answered here.
+func (d *Desk) isAsked(e *approval.Entry) bool {
+	return e.State == bailiff.ApprovalPending && slices.Contains(e.Plan.Channels, d.Service)
+}
+
+// review plans to look at everything that is pending or posted, and forgets what was
+// answered long ago.
+func (d *Desk) review() {
+	for q := (approval.Query{State: bailiff.ApprovalPending}); ; {
+		entries, next := d.Book.List(q)
+		for i := range entries {
+			if d.isAsked(&entries[i]) {
+				d.plan(entries[i].ID)
+			}
+		}
+		if next == "" {
+			break
+		}
+		q.After = next
+	}
+	for _, p := range d.unfinished() {
+		d.plan(p)
+	}
+}
+
+// unfinished are the approvals whose posts may have to be edited.
+func (d *Desk) unfinished() (ids []string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for id, p := range d.posts {
+		switch age := time.Since(p.At); {
+		case age > keepUnanswered, p.Done && age > keepPosted:
+			d.forget(p)
+		case !p.Done:
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+func (d *Desk) plan(id string) {
+	n := 0
+	for _, c := range []byte(id) {
+		n = n*31 + int(c)
+	}
+	d.shifts[uint(n)%uint(len(d.shifts))].add(id) //nolint:gosec // whatever it is
+}
+
+// settle has an approval's message be as the approval is.
+func (d *Desk) settle(ctx context.Context, id string) {
+	again := func(err error) {
+		d.Observer.ChatPosted(d.Service, "again")
+		d.fails(&d.posting, err)
+		d.Log.Debug("posting an approval failed and is tried again", "service", d.Service, "approval", id, "error", err)
+	}
+	err := persist(ctx, again, func(ctx context.Context) error { return d.show(ctx, id) })
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	d.Observer.ChatPosted(d.Service, "refused")
+	d.fails(&d.posting, err)
+	d.Log.Error("an approval cannot be posted; it is tried again every minute", "service", d.Service, "approval", id, "error", err)
+}
+
+// show tries once to have an approval's message be as the approval is.
+func (d *Desk) show(ctx context.Context, id string) error {
+	e, found := d.Book.Get(id)
+	p := d.find(id)
+	pending := found && d.isAsked(&e)
+	switch {
+	case p == nil && !pending, p != nil && p.Done:
+		return nil
+	case !found:
+		return nil // the store fails, or has forgotten it
+	case !pending && p != nil && p.Ref == (Ref{}) && !p.Tried:
+		return d.drop(p) // nobody was ever shown it
+	case p == nil:
+		p = newPost(e)
+	}
+	shown, err := d.put(ctx, p.of(e, pending))
+	if errors.Is(err, ErrGone) && pending { // somebody took the message away
+		d.plan(id)
+		return d.keep(p.anew())
+	}
+	if errors.Is(err, ErrGone) {
+		shown, err = p, nil
+	}
+	if err != nil {
+		return err
+	}
+	shown.Done = !pending
+	return d.keep(shown)
+}
+
+// put posts or edits a message; what it was meant to show is on disk before.
+func (d *Desk) put(ctx context.Context, p *post) (*post, error) {
+	if p.Ref != (Ref{}) && p.Shown == digestOf(p.message) {
+		return p, nil
+	}
+	uncertain := p.Tried
+	p.Tried = p.Ref == (Ref{})
+	if err := d.keep(p); err != nil {
+		return p, err
+	}
+	ref, err := d.write(ctx, p, uncertain)
+	if p.Tried != uncertain && hadNoEffect(err) {
+		p.Tried = uncertain
+		err = errors.Join(err, d.keep(p))
+	}
+	if err != nil {
+		return p, err
+	}
+	d.Observer.ChatPosted(d.Service, "ok")
+	d.works(&d.posting)
+	shown := *p
+	shown.Ref, shown.Shown, shown.Tried = ref, digestOf(p.message), false
+	return &shown, nil
+}
+
+// hadNoEffect says that the service did nothing.
+func hadNoEffect(err error) bool {
+	var busy *Busy
+	return errors.As(err, &busy) || isFinal(err)
+}
+
+// write posts or edits a message. Where an earlier try may have shown something, that
+// is edited.
+func (d *Desk) write(ctx context.Context, p *post, uncertain bool) (Ref, error) {
+	if p.Ref != (Ref{}) {
+		return p.Ref, d.Poster.Edit(ctx, p.Ref, withoutFile(p.message))
+	}
+	ref, err := d.Poster.Post(ctx, d.At, p.message, p.Nonce)
+	if err == nil && uncertain {
+		err = d.Poster.Edit(ctx, ref, withoutFile(p.message))
+	}
+	return ref, err
+}
+
+func withoutFile(m Message) Message {
+	m.File = nil
+	return m
+}
+
+// find returns a copy of what is posted of an approval; nil if nothing is.
+func (d *Desk) find(id string) *post {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if p := d.posts[id]; p != nil {
+		found := *p
+		return &found
+	}
+	return nil
+}
+
+// Shows says whether an approval's message may stand there.
+func (d *Desk) Shows(id string) bool {
+	p := d.find(id)
+	return p != nil && p.Ref != (Ref{})
+}
+
+func (d *Desk) keep(p *post) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if before := d.posts[p.ID]; before != nil {
+		if p.Ref == (Ref{}) && p.Nonce == before.Nonce {
+			p.Ref = before.Ref // somebody answered there meanwhile
+		}
+		d.unknow(before)
+	}
+	d.know(p)
+	if err := d.shelf.Keep(*p); err != nil {
+		return fmt.Errorf("remembering what is posted: %w", err)
+	}
+	return nil
+}
+
+func (d *Desk) drop(p *post) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.forget(p)
+	return nil
+}
+
+// forget drops a post; d.mu is held.
+func (d *Desk) forget(p *post) {
+	d.unknow(p)
+	for _, a := range p.Answers {
+		delete(d.used, a.Token)
+	}
+	if err := d.shelf.Drop(p.ID); err != nil {
+		d.Log.Debug("forgetting what was posted", "service", d.Service, "error", err)
+	}
+}
+
+// know and unknow keep what finds posts; d.mu is held.
+func (d *Desk) know(p *post) {
+	d.posts[p.ID] = p
+	if p.Ref != (Ref{}) {
+		d.shown[p.Ref] = p.ID
+	}
+	if p.Done {
+		return
+	}
+	for _, a := range p.Answers {
+		if !d.used[a.Token] {
+			d.tokens[a.Token] = p.ID
+		}
+	}
+}
+
+func (d *Desk) unknow(p *post) {
+	delete(d.posts, p.ID)
+	delete(d.shown, p.Ref)
+	for _, a := range p.Answers {
+		delete(d.tokens, a.Token)
+	}
+}
+
+// grace is how long a service may fail until it counts as down: connections break and
+// are made anew all the time.
+const grace = 5 * time.Second
+
+// Connected takes in that the service's connection stands, or why it does not.
+func (d *Desk) Connected(err error) {
+	if err == nil {
+		d.works(&d.line)
+		d.review() // what failed meanwhile
+		return
+	}
+	d.fails(&d.line, err)
+}
+
+// Down is why nobody is reached here; nil if people are.
+func (d *Desk) Down() error { return errors.Join(d.line.down(), d.posting.down()) }
+
+func (d *Desk) works(t *trouble) {
+	if t.end() {
+		d.tell()
+	}
+}
+
+func (d *Desk) fails(t *trouble, err error) {
+	if !t.fail(err) {
+		return
+	}
+	if isFinal(err) {
+		d.tell()
+		return
+	}
+	time.AfterFunc(grace, d.tell)
+}
+
+// tell tells that people may be reached again, or no more.
+func (d *Desk) tell() {
+	down := d.Down()
+	d.Observer.ChatDown(d.Service, down != nil)
+	if down != nil {
+		d.Log.Warn("nobody is reached by this chat service now", "service", d.Service, "error", strings.ReplaceAll(down.Error(), "\n", "; "))
+	}
+	d.Changed()
+}
+
+// trouble is why something does not work, and since when.
+type trouble struct {
+	mu    sync.Mutex
+	err   error
+	since time.Time
+}
+
+// fail takes in a failure, and says whether trouble begins with it, or is final now.
+func (t *trouble) fail(err error) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	fresh := t.err == nil || isFinal(err) && !isFinal(t.err)
+	if t.err == nil {
+		t.since = time.Now()
+	}
+	t.err = err
+	return fresh
+}
+
+// end says whether there was trouble.
+func (t *trouble) end() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	was := t.err != nil
+	t.err = nil
+	return was
+}
+
+func (t *trouble) down() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.err != nil && (isFinal(t.err) || time.Since(t.since) >= grace) {
+		return t.err
+	}
+	return nil
+}
