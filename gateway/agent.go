@@ -119,9 +119,8 @@ func (a *Agent) Execute(ctx context.Context, req bailiff.Request, news News) (An
 }
 
 // EndSession does what DELETE /v1/sessions/{id} does.
-func (a *Agent) EndSession(ctx context.Context, session string) error {
-	_, err := a.agent.Enforcer.EndSession(ctx, a.agent.Name, session)
-	return err
+func (a *Agent) EndSession(ctx context.Context, session string) (bailiff.Ended, error) {
+	return a.agent.Enforcer.EndSession(ctx, a.agent.Name, session)
 }
 
 func (c AgentConfig) missing() (names []string) {

@@ -115,11 +115,12 @@ func (d distant) Execute(ctx context.Context, req bailiff.Request, news gateway.
 	return answer, err
 }
 
-func (d distant) EndSession(ctx context.Context, session string) error {
+func (d distant) EndSession(ctx context.Context, session string) (bailiff.Ended, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.patience)
 	defer cancel()
-	if _, err := d.Client.EndSession(ctx, session); err != nil {
-		return fmt.Errorf("ending session %s: %w", session, err)
+	ended, err := d.Client.EndSession(ctx, session)
+	if err != nil {
+		return bailiff.Ended{}, fmt.Errorf("ending session %s: %w", session, err)
 	}
-	return nil
+	return bailiff.Ended{Sandboxes: ended.Removed, Processes: ended.Processes}, nil
 }

@@ -34,7 +34,7 @@ func (s *mcpServer) Execute(ctx context.Context, req bailiff.Request, news gatew
 	return s.agent.Load().Execute(ctx, req, news)
 }
 
-func (s *mcpServer) EndSession(ctx context.Context, session string) error {
+func (s *mcpServer) EndSession(ctx context.Context, session string) (bailiff.Ended, error) {
 	return s.agent.Load().EndSession(ctx, session)
 }
 

@@ -42,7 +42,7 @@ import (
 // Sidecar takes requests.
 type Sidecar interface {
 	Execute(ctx context.Context, req bailiff.Request, news gateway.News) (gateway.Answer, error)
-	EndSession(ctx context.Context, session string) error
+	EndSession(ctx context.Context, session string) (bailiff.Ended, error)
 }
 
 // Config says whose requests a server sends. Name, Version and Sidecar are required.
@@ -168,7 +168,7 @@ func (s *Server) endSession(id string, asked *atomic.Bool) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), endPatience)
 	defer cancel()
-	if err := s.Sidecar.EndSession(ctx, id); err != nil {
+	if _, err := s.Sidecar.EndSession(ctx, id); err != nil {
 		s.Log.Warn("ending a session of MCP", "session", id, "error", err)
 	}
 }

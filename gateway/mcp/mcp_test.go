@@ -42,11 +42,11 @@ func (s *sidecar) Execute(ctx context.Context, req bailiff.Request, news gateway
 	return s.execute(ctx, req, news.Approval)
 }
 
-func (s *sidecar) EndSession(_ context.Context, session string) error {
+func (s *sidecar) EndSession(_ context.Context, session string) (bailiff.Ended, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ended = append(s.ended, session)
-	return nil
+	return bailiff.Ended{}, nil
 }
 
 func (s *sidecar) last(t *testing.T) bailiff.Request {

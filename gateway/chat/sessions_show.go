@@ -1,0 +1,160 @@
+package chat
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/internal/visible"
+)
+
+const (
+	// shownChars and shownLines are what of an output is shown in a message.
+	shownChars = 1500
+	shownLines = 40
+	// endChars and endLines are what is shown of each end of one that is longer.
+	endChars = 600
+	endLines = 12
+	// commandLength is how much of a command is repeated.
+	commandLength = 120
+)
+
+// outcome is the message that answers a command; why is why it was stopped.
+func outcome(r *run, a gateway.Answer, err error, why string) Message {
+	var m Message
+	if r.late {
+		m.Text = Text{{Code, visible.Brief(r.what.text, commandLength)}, {Plain, "\n"}}
+	}
+	if err != nil {
+		m.Text = append(m.Text, notRun(err)...)
+		return m
+	}
+	output, err := a.Bytes()
+	if err != nil {
+		output, a.Message = nil, a.Message+" The output cannot be read: "+bailiff.Sentence(err.Error())
+	}
+	shown, file := display(output)
+	m.Text, m.File = append(m.Text, shown...), file
+	m.Text = append(m.Text, remarks(a, len(output) > 0, why)...)
+	m.Text = slices.DeleteFunc(m.Text, func(p Piece) bool { return p.Text == "" })
+	return m
+}
+
+// remarks are what the output does not say.
+func remarks(a gateway.Answer, printed bool, why string) (said Text) {
+	message := lines(strings.TrimSpace(a.Message))
+	switch {
+	case a.Status == bailiff.Interrupted && why != "":
+		return Text{{Strong, why}}
+	case a.Status == bailiff.Completed:
+		return append(end(a, printed), saying(message)...)
+	case a.Status == bailiff.TimedOut:
+		return Text{{Strong, "Its time was up. "}, {Plain, message}}
+	}
+	said = Text{{Strong, headings[a.Status]}, {Plain, message}}
+	if a.Status == bailiff.ApprovalRequired {
+		said = append(said, Piece{Plain, " Nobody waits for it any more: give the command again once it is approved."})
+	}
+	return said
+}
+
+// headings are what is said of commands that did not run to their end.
+var headings = map[bailiff.Status]string{
+	bailiff.Refused: "Not run. ", bailiff.Expired: "Not run. ", bailiff.Unavailable: "Not run. ", bailiff.ApprovalRequired: "Not run yet. ",
+	bailiff.Interrupted: "Interrupted. ", bailiff.Failed: "Failed. ",
+}
+
+// end is how a command that ran to its end came out.
+func end(a gateway.Answer, printed bool) (said Text) {
+	if a.ExitCode != 0 {
+		said = append(said, Piece{Strong, fmt.Sprintf("Exit status %d. ", a.ExitCode)})
+	}
+	if a.Truncated {
+		said = append(said, Piece{Plain, "The middle of the output went beyond the limit and is lost. "})
+	}
+	if !printed {
+		said = append(said, Piece{Plain, "It printed nothing. "})
+	}
+	return said
+}
+
+// display is an output as a message shows it, and the file that goes along with what
+// does not show all of it.
+func display(output []byte) (shown Text, whole *File) {
+	switch {
+	case len(output) == 0:
+		return nil, nil
+	case !utf8.Valid(output):
+		return saying("The output is no text: it is in output.bin. "), &File{"output.bin", output}
+	case len(bytes.TrimSpace(output)) == 0:
+		return saying("It printed nothing but white space. "), nil
+	}
+	if len(output) <= shownChars*utf8.UTFMax {
+		text := lines(strings.TrimSuffix(string(output), "\n"))
+		if utf8.RuneCountInString(text) <= shownChars && strings.Count(text, "\n") < shownLines {
+			return Text{{Block, text}}, nil
+		}
+	}
+	head, tail := ends(string(output))
+	return Text{{Block, head}, {Plain, between(output, head, tail)}, {Block, tail}}, &File{"output.txt", output}
+}
+
+// ends are the first and the last lines of a long text.
+func ends(text string) (head, tail string) {
+	const enough = endChars * utf8.UTFMax
+	first := lines(strings.ToValidUTF8(text[:min(len(text), enough)], ""))
+	last := lines(strings.ToValidUTF8(strings.TrimSuffix(text[max(0, len(text)-enough):], "\n"), ""))
+	head = strings.Join(firstOf(strings.SplitN(first, "\n", endLines+1), endLines), "\n")
+	all := strings.Split(last, "\n")
+	tail = strings.Join(all[max(0, len(all)-endLines):], "\n")
+	if runes := []rune(head); len(runes) > endChars {
+		head = string(runes[:endChars])
+	}
+	if runes := []rune(tail); len(runes) > endChars {
+		tail = string(runes[len(runes)-endChars:])
+	}
+	return head, tail
+}
+
+func firstOf(all []string, most int) []string { return all[:min(len(all), most)] }
+
+// between says what is left out between the ends.
+func between(output []byte, head, tail string) string {
+	total := bytes.Count(bytes.TrimSuffix(output, []byte("\n")), []byte("\n")) + 1
+	left := total - strings.Count(head, "\n") - strings.Count(tail, "\n") - 2
+	if left <= 0 {
+		return "… the rest is in output.txt …"
+	}
+	return fmt.Sprintf("… %s left out, all of it is in output.txt …", amount(left, "line", "lines"))
+}
+
+// standing is how an approval stands that a command waits for, or waited for.
+func standing(a gateway.Approval) Text {
+	said := Text{{Strong, stateOf[a.State]}, {Plain, " Approval "}, {Code, visible.Brief(a.ID, commandLength)}, {Plain, ": " + lines(a.Message)}}
+	if a.URL != "" {
+		said = append(said, Piece{Plain, " "}, Piece{Code, visible.Text(a.URL)})
+	}
+	return said
+}
+
+// stateOf says what a state means for a command; without one it was stopped.
+var stateOf = map[bailiff.ApprovalState]string{
+	bailiff.ApprovalPending: "Waiting for approval.", bailiff.ApprovalApproved: "Approved.", bailiff.ApprovalDenied: "Denied.",
+	bailiff.ApprovalExpired: "Expired.", bailiff.ApprovalVoid: "Void.", bailiff.ApprovalCancelled: "Cancelled.", bailiff.ApprovalUnreachable: "Nobody can be asked.",
+	"": "Waits no longer.",
+}
+
+// lines shows the lines of a text that somebody else wrote.
+func lines(text string) string { return visible.Lines(text) }
+
+// amount counts things.
+func amount(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
