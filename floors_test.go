@@ -39,6 +39,8 @@ var floors = map[string]int{
 
 	"gateway/client": 7, "gateway/console": 7, "gateway/mcp": 7, "internal/hermes": 7, "gateway/chat": 7,
 
+	"gateway/chat/slack": 8, "gateway/chat/slack/slacktest": 8,
+
 	"cmd/bailiff": 9, "cmd/bailiff-runner": 9, "cmd/bailiff-hook": 9, "cmd/bailiff-host": 9, "docs": 9, "examples": 9,
 	"examples/go/ask": 9, "examples/oci": 9, "examples/ai-sdk": 9, "examples/grafana": 9, "examples/prometheus": 9,
 	"examples/policies": 9, "examples/ci": 9, "examples/systemd": 9, "examples/compose": 9, "internal/trial": 9,
@@ -87,6 +89,7 @@ var owners = map[string]string{
 	"github.com/chromedp/chromedp":           "gateway/console",
 	"github.com/chromedp/cdproto":            "gateway/console",
 	"github.com/modelcontextprotocol/go-sdk": "gateway/mcp",
+	"github.com/slack-go/slack":              "gateway/chat/slack",
 	"go.opentelemetry.io":                    "internal/traces",
 }
 

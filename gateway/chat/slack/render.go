@@ -1,0 +1,200 @@
+package slack
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/slack-go/slack"
+
+	"github.com/bailiff-dev/bailiff/gateway/chat"
+)
+
+// What Slack takes, in the units of its limits. It says nothing of how much text rich
+// text may hold; these are what sections may, and a message's fallback.
+const (
+	mostText    = 12000
+	mostOfBlock = 3000
+	mostLabel   = 75
+	mostInRow   = 25
+	mostBlocks  = 50
+	mostValue   = 2000
+)
+
+// ellipsis stands for what was cut.
+const ellipsis = "…"
+
+// options are a message as the API takes it.
+func options(text chat.Text, buttons []chat.Button) []slack.MsgOption {
+	if len(shape(text)) == 0 {
+		text = chat.Text{{Text: ellipsis}} // Slack shows no message without a text
+	}
+	text = fit(shape(text), mostText)
+	blocks := append(prose(text), rows(buttons)...)
+	return []slack.MsgOption{
+		slack.MsgOptionText(flat(text), true), // for notifications; escaped
+		slack.MsgOptionBlocks(blocks[:min(len(blocks), mostBlocks)]...),
+		slack.MsgOptionDisableMarkdown(), slack.MsgOptionParse(false), slack.MsgOptionLinkNames(false),
+		slack.MsgOptionDisableLinkUnfurl(), slack.MsgOptionDisableMediaUnfurl(),
+	}
+}
+
+// shape leaves out pieces without text, and the line breaks beside a block, which stands in
+// lines of its own anyway.
+func shape(text chat.Text) (all chat.Text) {
+	for i, p := range text {
+		p.Text = strings.ToValidUTF8(p.Text, string(utf8.RuneError))
+		if p.Style != chat.Block && i > 0 && text[i-1].Style == chat.Block {
+			p.Text = strings.TrimPrefix(p.Text, "\n")
+		}
+		if p.Style != chat.Block && i+1 < len(text) && text[i+1].Style == chat.Block {
+			p.Text = strings.TrimSuffix(p.Text, "\n")
+		}
+		if p.Text != "" {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// fit cuts the longest pieces until a text is short enough.
+func fit(text chat.Text, most int) chat.Text {
+	over := -most
+	for _, p := range text {
+		over += size(p.Text)
+	}
+	for over > 0 {
+		longest := 0
+		for i, p := range text {
+			if size(p.Text) > size(text[longest].Text) {
+				longest = i
+			}
+		}
+		p := &text[longest]
+		before := size(p.Text)
+		if before < 2*size(ellipsis) { // there are only crumbs, and too many of them
+			over -= size(text[len(text)-1].Text)
+			text = text[:len(text)-1]
+			continue
+		}
+		p.Text = beginning(p.Text, max(before-over, before/2))
+		over -= before - size(p.Text)
+	}
+	return text
+}
+
+// size is how long Slack takes a text for, whose programs count UTF-16.
+func size(text string) (n int) {
+	for _, c := range text {
+		n += width(c)
+	}
+	return n
+}
+
+func width(c rune) int {
+	if c > 0xffff {
+		return 2
+	}
+	return 1
+}
+
+// beginning is as much of a text as there is room for, with a mark where it was cut.
+func beginning(text string, most int) string {
+	if size(text) <= most {
+		return text
+	}
+	head, _ := split(text, most-size(ellipsis))
+	return head + ellipsis
+}
+
+// split cuts a text where there is no more room.
+func split(text string, room int) (head, tail string) {
+	for i, c := range text {
+		if room -= width(c); room < 0 {
+			return text[:i], text[i:]
+		}
+	}
+	return text, ""
+}
+
+// flat is a text without its styles.
+func flat(text chat.Text) string {
+	var b strings.Builder
+	for i, p := range text {
+		if i > 0 && (p.Style == chat.Block || text[i-1].Style == chat.Block) {
+			b.WriteByte('\n')
+		}
+		b.WriteString(p.Text)
+	}
+	return beginning(b.String(), mostOfBlock)
+}
+
+// prose is a text as rich text blocks, in which a text is never anything but text.
+func prose(text chat.Text) []slack.Block {
+	var w writer
+	for _, p := range text {
+		for head, tail := split(p.Text, mostOfBlock); head != ""; head, tail = split(tail, mostOfBlock) {
+			w.write(p.Style, head)
+		}
+	}
+	return w.blocks
+}
+
+// writer puts one piece after the other.
+type writer struct {
+	blocks []slack.Block
+	block  *slack.RichTextBlock
+	line   *slack.RichTextSection
+	room   int
+}
+
+func (w *writer) write(style chat.Style, text string) {
+	if w.room < size(text) {
+		w.block, w.line, w.room = slack.NewRichTextBlock(""), nil, mostOfBlock
+		w.blocks = append(w.blocks, w.block)
+	}
+	w.room -= size(text)
+	if style == chat.Block {
+		w.line = nil
+		w.block.Elements = append(w.block.Elements, &slack.RichTextPreformatted{
+			Type: slack.RTEPreformatted, Elements: []slack.RichTextSectionElement{slack.NewRichTextSectionTextElement(text, nil)}})
+		return
+	}
+	if w.line == nil {
+		w.line = slack.NewRichTextSection()
+		w.block.Elements = append(w.block.Elements, w.line)
+	}
+	w.line.Elements = append(w.line.Elements, slack.NewRichTextSectionTextElement(text, looks[style]))
+}
+
+var looks = map[chat.Style]*slack.RichTextSectionTextStyle{chat.Strong: {Bold: true}, chat.Code: {Code: true}}
+
+// rows are the buttons.
+func rows(buttons []chat.Button) (all []slack.Block) {
+	var row []slack.BlockElement
+	for i, b := range buttons {
+		label := beginning(cmp.Or(b.Label, b.Word, ellipsis), mostLabel)
+		button := slack.NewButtonBlockElement(actionPrefix+strconv.Itoa(i), valueOf(b), slack.NewTextBlockObject(slack.PlainTextType, label, false, false))
+		button.Style = slack.StyleDanger
+		if b.Yes {
+			button.Style = slack.StylePrimary
+		}
+		if row = append(row, button); len(row) == mostInRow || i == len(buttons)-1 {
+			all, row = append(all, slack.NewActionBlock("", row...)), nil
+		}
+	}
+	return all
+}
+
+// actionPrefix begins the ids of buttons that are bailiff's.
+const actionPrefix = "bailiff."
+
+// valueOf is what comes back from a button: its token, and what it asks, so that nothing
+// has to be remembered for it.
+func valueOf(b chat.Button) string {
+	if b.Asks == "" {
+		return b.Token
+	}
+	return beginning(b.Token+" "+b.Asks, mostValue)
+}
