@@ -1,0 +1,68 @@
+package discord
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/bwmarrin/discordgo"
+
+	"github.com/bailiff-dev/bailiff/gateway/chat"
+)
+
+// commands are those that Discord offers in servers that have the bot, and to whoever
+// writes to it alone.
+func commands() (all []*discordgo.ApplicationCommand) {
+	everywhere := []discordgo.InteractionContextType{discordgo.InteractionContextGuild, discordgo.InteractionContextBotDM}
+	installed := []discordgo.ApplicationIntegrationType{discordgo.ApplicationIntegrationGuildInstall}
+	for _, c := range [][2]string{
+		{"status", "What is running in this conversation"},
+		{"stop", "Stop what is running in this conversation"},
+		{"new", "Dispose of this conversation's sandbox and begin anew"},
+		{"approvals", "What waits for an answer of yours"},
+	} {
+		all = append(all, &discordgo.ApplicationCommand{
+			Type: discordgo.ChatApplicationCommand, Name: c[0], Description: c[1],
+			Contexts: &everywhere, IntegrationTypes: &installed, Options: []*discordgo.ApplicationCommandOption{},
+		})
+	}
+	return all
+}
+
+// register has Discord offer the commands, until it does or will not.
+func (d *Discord) register(ctx context.Context, app string) {
+	for failures := 0; ; failures++ {
+		err := d.offer(ctx, "/applications/"+url.PathEscape(app)+"/commands")
+		var no *chat.Refused
+		if err == nil || errors.As(err, &no) || !sleep(ctx, d.pause(err, failures)) {
+			return
+		}
+	}
+}
+
+// offer replaces all commands, if they are others.
+func (d *Discord) offer(ctx context.Context, path string) error {
+	var offered []*discordgo.ApplicationCommand
+	if err := d.do(ctx, http.MethodGet, path, nil, &offered); err != nil {
+		return refusal(err, "", "")
+	}
+	if describe(offered) == describe(commands()) {
+		return nil
+	}
+	return refusal(d.do(ctx, http.MethodPut, path, commands(), nil), "", "")
+}
+
+// describe is what matters of commands, whatever their order.
+func describe(all []*discordgo.ApplicationCommand) string {
+	var lines []string
+	for _, c := range all {
+		if c != nil {
+			lines = append(lines, c.Name+": "+c.Description+"\n")
+		}
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "")
+}

@@ -1,0 +1,92 @@
+// Package discord is bailiff's bot at Discord.
+//
+// What is said, tapped and chosen comes by Discord's gateway, a WebSocket; what is shown
+// goes by its HTTP API. A message's buttons have their token as custom_id. A button that
+// asks has its question there too, so that a form can still be shown for what was posted
+// before a restart. Whoever tapped, or chose a command, is answered within Discord's three
+// seconds and alone: what takes longer is told afterwards.
+//
+// What is promised:
+//   - Text shows as it is: what would be markup, a link, a mention, an emoji or a
+//     timestamp is escaped ([discordtest.Parse] reads it as Discord does), mentions are
+//     allowed to nobody, and nothing is unfurled.
+//   - What is posted twice under one key within some minutes is shown once: Discord's
+//     nonce. Whoever posts again much later shows it a second time.
+//   - A connection that breaks is resumed where it was, and Discord tells again what was
+//     missed. One that is silent is noticed at the second heartbeat.
+//   - Only [chat.Refused] ends Run: a token that Discord does not know, an intent that it
+//     does not give.
+//
+// Discord's API and its types are discordgo's. Two parts of that library are not used.
+// Its addresses are variables of the process, and its limiter sleeps where nobody can
+// wake it and lets one request to a channel wait for another: each request here has an
+// address and a limiter of its own, whose answer 429 is handed on as [chat.Busy]. And its
+// gateway ends the process at an event that is null, ends its sessions by the code after
+// which Discord resumes none, and keeps the code by which Discord says that it never will
+// do: the gateway here is our own.
+//
+// Not here: which messages are for bailiff, and when a thread is made (gateway/chat).
+package discord
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/gateway/chat"
+)
+
+// Config is what the bot needs.
+type Config struct {
+	// Token is the bot's. It is read at each use, so that it can be renewed.
+	Token func() (bailiff.Secret, error)
+	// URL is the API's address; empty is Discord's own.
+	URL string
+	// Approvals is the channel that Check looks at; empty is none.
+	Approvals string
+}
+
+// official is where Discord's API is.
+const official = "https://discord.com/api/v10"
+
+// Discord is bailiff's bot.
+type Discord struct {
+	cfg  Config
+	http *http.Client
+	// second is how long one is where something is tried again.
+	second time.Duration
+	// patience is how long whoever tapped waits for an answer of substance.
+	patience time.Duration
+}
+
+var (
+	_ chat.Platform = (*Discord)(nil)
+	_ chat.Checker  = (*Discord)(nil)
+)
+
+// New makes a bot. It talks to nobody yet.
+func New(cfg Config) (*Discord, error) {
+	if cfg.Token == nil {
+		return nil, errors.New("discord config lacks Token")
+	}
+	if cfg.URL == "" {
+		cfg.URL = official
+	}
+	cfg.URL = strings.TrimSuffix(cfg.URL, "/")
+	return &Discord{cfg: cfg, http: client(), second: time.Second, patience: 1500 * time.Millisecond}, nil
+}
+
+// sleep waits, and says whether ctx still lasts.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

@@ -1,0 +1,398 @@
+package discordtest
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// answerTime is how long Discord waits for the first answer to an interaction.
+const answerTime = 3 * time.Second
+
+// MentionBot and MentionRole are what people's clients write where they name the bot.
+const (
+	MentionBot  = "<@" + Bot + ">"
+	MentionRole = "<@&" + Role + ">"
+)
+
+// Write has somebody write in a channel, or in a thread of it, and returns the message's id.
+func (s *Server) Write(who, channel, thread, text string) (id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.people[who] = true
+	in := s.in(channel, thread)
+	m := &message{id: s.newID(), author: who, at: time.Now(), content: text}
+	s.put(in, m)
+	s.change()
+	return m.id
+}
+
+func (s *Server) in(channel, thread string) *channel {
+	if thread != "" {
+		channel = thread
+	}
+	c := s.channels[channel]
+	if c == nil || thread != "" && c.parent == "" {
+		s.tb.Fatalf("there is no channel %s", channel)
+	}
+	return c
+}
+
+// OpenThread has somebody make a thread of a message, and returns its id, which is the
+// message's.
+func (s *Server) OpenThread(channel, message, title string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.makeThread(s.channels[channel], message, title).id
+}
+
+// Tell has the gateway tell something that no person does, such as what another bot wrote.
+func (s *Server) Tell(event string, data map[string]any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tell(event, data, 0)
+}
+
+// act is an interaction.
+type act struct {
+	id, token, who string
+	kind           int
+	at             time.Time
+	answer         int // the first answer's type, 0 before
+	form           *form
+	told           []string
+	open           bool // an answer is to come
+}
+
+type form struct {
+	CustomID   string      `json:"custom_id"`
+	Title      string      `json:"title"`
+	Components []component `json:"components"`
+}
+
+// Kinds of interactions and of their answers.
+const (
+	commandChosen = 2
+	buttonTapped  = 3
+	formSubmitted = 5
+
+	answersMessage      = 4
+	answersMessageLater = 5
+	answersNothing      = 6
+	answersForm         = 9
+)
+
+// followupTime is how long an interaction can be answered once more.
+const followupTime = 15 * time.Minute
+
+// Tap has somebody tap a button of a message, fill in the form that it may open, and
+// returns what they are told at once; empty if that is nothing, or to come ([Server.Told]).
+func (s *Server) Tap(who, channel, message, label string, reason ...string) string {
+	s.tb.Helper()
+	s.mu.Lock()
+	s.people[who] = true
+	c := s.channels[channel]
+	m := c.message(message)
+	b := m.button(label)
+	if b == nil {
+		s.mu.Unlock()
+		s.tb.Fatalf("message %s has no button %q", message, label)
+		return ""
+	}
+	shown := m.json(c)
+	a := s.begin(buttonTapped, who, c, map[string]any{"component_type": 2, "custom_id": b.CustomID}, shown)
+	s.mu.Unlock()
+	s.answered(a)
+	if a.form == nil {
+		return s.first(a)
+	}
+	return s.fill(a, c, shown, strings.Join(reason, " "))
+}
+
+// Forge has somebody tap a button that the message does not have, as only somebody with a
+// client of their own can.
+func (s *Server) Forge(who, channel, message, customID string) string {
+	s.tb.Helper()
+	s.mu.Lock()
+	s.people[who] = true
+	c := s.channels[channel]
+	a := s.begin(buttonTapped, who, c, map[string]any{"component_type": 2, "custom_id": customID}, c.message(message).json(c))
+	s.mu.Unlock()
+	s.answered(a)
+	return s.first(a)
+}
+
+func (s *Server) fill(a *act, c *channel, shown map[string]any, reason string) string {
+	s.tb.Helper()
+	s.mu.Lock()
+	field := a.form.Components[0].Components[0]
+	if characters(reason) > field.MaxLength {
+		s.tb.Errorf("the form takes %d characters", field.MaxLength)
+	}
+	row := component{Type: 1, Components: []component{{Type: 4, CustomID: field.CustomID, Value: reason}}}
+	data := map[string]any{"custom_id": a.form.CustomID, "components": []component{row}}
+	filled := s.begin(formSubmitted, a.who, c, data, shown)
+	s.mu.Unlock()
+	s.answered(filled)
+	return s.first(filled)
+}
+
+// Form is the title and the label of the last form that somebody was shown.
+func (s *Server) Form(who string) (title, label string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var last time.Time
+	for _, a := range s.acts {
+		if a.who == who && a.form != nil && !a.at.Before(last) {
+			last, title, label = a.at, a.form.Title, a.form.Components[0].Components[0].Label
+		}
+	}
+	return title, label
+}
+
+// Command has somebody choose a command of the bot's, and returns what they are told at
+// once.
+func (s *Server) Command(who, channel, thread, name string) string {
+	s.tb.Helper()
+	offers := func() bool {
+		for _, c := range s.offered {
+			if c.Name == name {
+				return true
+			}
+		}
+		return false
+	}
+	if !s.wait(func() string { return "the bot offers /" + name }, waiting, offers) {
+		return ""
+	}
+	s.mu.Lock()
+	s.people[who] = true
+	a := s.begin(commandChosen, who, s.in(channel, thread), map[string]any{"id": application, "name": name, "type": 1}, nil)
+	s.mu.Unlock()
+	s.answered(a)
+	return s.first(a)
+}
+
+// Offered counts how often the bot said which commands it has.
+func (s *Server) Offered() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.offers
+}
+
+// Told is all that somebody was told alone, in the order of what they did.
+func (s *Server) Told(who string) (all []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.told(who)
+}
+
+func (s *Server) told(who string) (all []string) {
+	for _, a := range slices.SortedFunc(maps.Values(s.acts), func(a, b *act) int { return strings.Compare(a.id, b.id) }) {
+		if a.who == who {
+			all = append(all, a.told...)
+		}
+	}
+	return all
+}
+
+// AwaitTold waits until what somebody was told alone is as it should be.
+func (s *Server) AwaitTold(who string, is func([]string) bool) (all []string) {
+	s.tb.Helper()
+	s.wait(func() string { return who + " is told " + strings.Join(s.Told(who), " | ") }, waiting, func() bool {
+		all = s.told(who)
+		return is(all)
+	})
+	return all
+}
+
+func (m *message) button(label string) *component {
+	if m == nil {
+		return nil
+	}
+	for _, row := range m.rows {
+		for i := range row.Components {
+			if row.Components[i].Label == label {
+				return &row.Components[i]
+			}
+		}
+	}
+	return nil
+}
+
+// begin tells the bot of what somebody did.
+func (s *Server) begin(kind int, who string, c *channel, data, shown map[string]any) *act {
+	a := &act{id: s.newID(), token: "aW50ZXJhY3Rpb246" + s.newID(), who: who, kind: kind, at: time.Now()}
+	s.acts[a.token] = a
+	told := map[string]any{
+		"id": a.id, "application_id": application, "type": kind, "data": data, "channel_id": c.id, "token": a.token,
+		"version": 1, "app_permissions": "0", "locale": "en-US",
+		"channel": map[string]any{"id": c.id, "type": c.kind, "parent_id": c.parent, "name": c.name},
+	}
+	if shown != nil {
+		told["message"] = shown
+	}
+	if c.kind == dmChannel {
+		told["user"] = user(who)
+	} else {
+		told["guild_id"], told["member"] = Guild, map[string]any{"user": user(who), "roles": []string{}, "permissions": "0"}
+	}
+	s.tell("INTERACTION_CREATE", told, 0)
+	return a
+}
+
+func (s *Server) answered(a *act) {
+	s.tb.Helper()
+	s.wait(func() string { return "the bot answers within Discord's three seconds" }, answerTime, func() bool { return a.answer != 0 })
+}
+
+func (s *Server) first(a *act) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(a.told) == 0 {
+		return ""
+	}
+	return a.told[0]
+}
+
+func (s *Server) postCallback(r *http.Request, body []byte) (any, *refusal) {
+	a := s.acts[r.PathValue("token")]
+	switch {
+	case a == nil || a.id != r.PathValue("id") || time.Since(a.at) > answerTime:
+		return nil, unknownInteraction
+	case a.answer != 0:
+		return nil, alreadyAnswered
+	}
+	var kind struct {
+		Type int `json:"type"`
+		Data any `json:"data"`
+	}
+	if no := s.decode(r, body, &kind); no != nil {
+		return nil, no
+	}
+	var no *refusal
+	switch kind.Type {
+	case answersForm:
+		no = s.showForm(r, body, a)
+	case answersMessage, answersMessageLater:
+		no = s.answerAlone(r, body, a, kind.Type)
+	case answersNothing:
+		if a.kind == commandChosen {
+			no = invalid("type: not for a command")
+		}
+	default:
+		no = invalid("type: %d", kind.Type)
+	}
+	if no == nil {
+		a.answer = kind.Type
+	}
+	return nil, no
+}
+
+func (s *Server) showForm(r *http.Request, body []byte, a *act) *refusal {
+	var in struct {
+		Type int  `json:"type"`
+		Data form `json:"data"`
+	}
+	if no := s.decode(r, body, &in); no != nil {
+		return no
+	}
+	f := in.Data
+	if a.kind == formSubmitted || f.CustomID == "" || characters(f.CustomID) > 100 || f.Title == "" || characters(f.Title) > 45 ||
+		len(f.Components) != 1 || len(f.Components[0].Components) != 1 {
+		return invalid("data: a custom_id, a title up to 45, and a field")
+	}
+	if field := f.Components[0].Components[0]; field.Type != 4 || field.CustomID == "" || field.Label == "" || characters(field.Label) > 45 ||
+		characters(field.Placeholder) > 100 || field.Style != 1 && field.Style != 2 || field.MaxLength < 1 || field.MaxLength > 4000 {
+		return invalid("data.components: not a text input")
+	}
+	a.form = &f
+	return nil
+}
+
+func (s *Server) answerAlone(r *http.Request, body []byte, a *act, kind int) *refusal {
+	var in struct {
+		Type int     `json:"type"`
+		Data written `json:"data"`
+	}
+	if no := s.decode(r, body, &in); no != nil {
+		return no
+	}
+	if in.Data.Flags&ephemeral == 0 {
+		s.tb.Errorf("an answer that everybody sees: %s", body)
+	}
+	if kind == answersMessageLater {
+		a.open = true
+		return nil
+	}
+	return s.hear(a, in.Data)
+}
+
+// hear has somebody told something alone.
+func (s *Server) hear(a *act, in written) *refusal {
+	if no := s.judge(in, nil); no != nil {
+		return no
+	}
+	a.told = append(a.told, Plain(strings.TrimSpace(*in.Content)))
+	return nil
+}
+
+// late is the interaction that is answered once more.
+func (s *Server) late(r *http.Request) (*act, *refusal) {
+	a := s.acts[r.PathValue("token")]
+	if a == nil || a.answer == 0 || r.PathValue("application") != application || time.Since(a.at) > followupTime {
+		return nil, unknownWebhook
+	}
+	return a, nil
+}
+
+func (s *Server) postFollowup(r *http.Request, body []byte) (any, *refusal) {
+	a, no := s.late(r)
+	if no != nil {
+		return nil, no
+	}
+	var in written
+	if no := s.decode(r, body, &in); no != nil {
+		return nil, no
+	}
+	if in.Flags&ephemeral == 0 {
+		s.tb.Errorf("an answer that everybody sees: %s", body)
+	}
+	if a.open {
+		s.tb.Errorf("another answer than the one that is to come: %s", body)
+	}
+	return map[string]any{"id": s.newID()}, s.hear(a, in)
+}
+
+func (s *Server) patchOriginal(r *http.Request, body []byte) (any, *refusal) {
+	a, no := s.late(r)
+	if no != nil {
+		return nil, no
+	}
+	if !a.open && len(a.told) == 0 {
+		return nil, unknownMessage
+	}
+	var in written
+	if no := s.decode(r, body, &in); no != nil {
+		return nil, no
+	}
+	if in.Flags&ephemeral != 0 {
+		return nil, invalid("flags: cannot be set")
+	}
+	a.open, a.told = false, nil
+	return map[string]any{"id": s.newID()}, s.hear(a, in)
+}
+
+func (s *Server) deleteOriginal(r *http.Request, _ []byte) (any, *refusal) {
+	a, no := s.late(r)
+	if no != nil {
+		return nil, no
+	}
+	if !a.open && len(a.told) == 0 {
+		return nil, unknownMessage
+	}
+	a.open, a.told = false, nil
+	return nil, nil
+}

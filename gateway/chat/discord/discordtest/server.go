@@ -1,0 +1,263 @@
+// Package discordtest is a Discord for tests: its HTTP API and its gateway, version 10, on
+// a socket of this machine, in which a test acts as people do and sees what they see.
+//
+// It is written from Discord's documentation, and refuses what Discord refuses, in
+// Discord's codes: a token, a permission or a field that is missing, what is too long,
+// intents that were not switched on. What a bot must not do (a field that nobody knows, a
+// message that could mention somebody, an answer that comes after three seconds) fails
+// the test.
+//
+// There is one server, [Guild], of which everybody who acts is a member, and in it
+// [Channel]; [Server.AddChannel] makes more, [Server.DM] is the bot's with somebody alone.
+package discordtest
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+)
+
+// What there is at first.
+const (
+	Guild   = "700000000000000001"
+	Channel = "700000000000000002"
+	// Bot is the bot's user, Role the role that Discord made for it, application what it
+	// belongs to.
+	Bot         = "700000000000000003"
+	Role        = "700000000000000004"
+	application = "700000000000000005"
+	owner       = "700000000000000006"
+)
+
+// waiting is how long something may take that a test waits for.
+const waiting = 20 * time.Second
+
+// Server is a Discord.
+type Server struct {
+	// Token is the bot's.
+	Token string
+
+	tb   testing.TB
+	http *httptest.Server
+
+	mu      sync.Mutex
+	changed chan struct{} // closed, and made anew, by every change
+	last    uint64        // the last id
+	fail    func(method string) Fault
+
+	content  bool // Message Content Intent is switched on
+	channels map[string]*channel
+	people   map[string]bool
+	offered  []command
+	offers   int
+	nonces   map[string]*message
+	acts     map[string]*act // by token
+
+	gateway
+}
+
+// New starts a server that lasts as long as the test.
+func New(tb testing.TB) *Server {
+	s := &Server{
+		Token: "MTAwMDAwMDAwMDAwMDAwMDAx.GtEsTt.0123456789abcdefghijklmnopqrstuvwxyz",
+		tb:    tb, changed: make(chan struct{}), last: 700000000000001000, content: true,
+		channels: map[string]*channel{}, people: map[string]bool{owner: true}, nonces: map[string]*message{}, acts: map[string]*act{},
+		gateway: gateway{sessions: map[string]*session{}, interval: 41250 * time.Millisecond},
+	}
+	s.channels[Channel] = &channel{id: Channel, kind: textChannel}
+	s.http = httptest.NewServer(s.routes())
+	tb.Cleanup(func() {
+		s.Drop()
+		s.http.CloseClientConnections()
+		s.http.Close()
+	})
+	return s
+}
+
+// URL is the API's address.
+func (s *Server) URL() string { return s.http.URL + "/api/v10" }
+
+// Fault is what becomes of a request instead of an answer. The zero value is none.
+type Fault struct {
+	// Status is answered, without any effect, with RetryAfter if there is one.
+	Status     int
+	RetryAfter time.Duration
+	// Drop closes the connection, before the effect or, with After, after it.
+	Drop, After bool
+}
+
+// Fail has a function say what fails. A method is as in "POST /channels/{channel}/messages";
+// the gateway's connection is "GET /gateway".
+func (s *Server) Fail(fault func(method string) Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fail = fault
+}
+
+// SwitchOffContent has the application without Message Content Intent.
+func (s *Server) SwitchOffContent() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.content = false
+}
+
+// Renew gives the bot another token, and returns it.
+func (s *Server) Renew() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Token = fmt.Sprintf("renewed.%d.token", s.id())
+	return s.Token
+}
+
+func (s *Server) id() uint64 { s.last++; return s.last }
+
+func (s *Server) newID() string { return strconv.FormatUint(s.id(), 10) }
+
+// change wakes whoever waits. The lock is held.
+func (s *Server) change() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// wait returns when something is so, with the lock held as it is looked at.
+func (s *Server) wait(what func() string, long time.Duration, is func() bool) bool {
+	s.tb.Helper()
+	late := time.After(long)
+	for {
+		s.mu.Lock()
+		so, changed := is(), s.changed
+		s.mu.Unlock()
+		if so {
+			return true
+		}
+		select {
+		case <-changed:
+		case <-late:
+			s.tb.Errorf("in %v it did not come to be: %s", long, what())
+			return false
+		}
+	}
+}
+
+// Kinds of channels.
+const (
+	textChannel   = 0
+	dmChannel     = 1
+	publicThread  = 11
+	privateThread = 12
+)
+
+type channel struct {
+	id, parent string
+	kind       int
+	name       string
+	recipient  string
+	messages   []*message
+	overwrites []overwrite
+}
+
+type overwrite struct {
+	ID    string `json:"id"`
+	Type  int    `json:"type"`
+	Allow int64  `json:"allow,string"`
+	Deny  int64  `json:"deny,string"`
+}
+
+func (c *channel) isThread() bool { return c.kind == publicThread || c.kind == privateThread }
+
+func (c *channel) json() map[string]any {
+	all := map[string]any{"id": c.id, "type": c.kind}
+	if c.kind == dmChannel {
+		all["recipients"] = []any{user(c.recipient)}
+		return all
+	}
+	all["guild_id"], all["name"] = Guild, c.name
+	if c.isThread() {
+		all["parent_id"], all["thread_metadata"] = c.parent, map[string]any{"archived": false, "auto_archive_duration": 1440}
+	} else {
+		all["permission_overwrites"] = c.overwrites
+	}
+	return all
+}
+
+func user(id string) map[string]any {
+	return map[string]any{"id": id, "username": "user" + id, "global_name": nil, "discriminator": "0", "bot": id == Bot}
+}
+
+// AddChannel makes another channel of the server's.
+func (s *Server) AddChannel() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := &channel{id: s.newID(), name: "more"}
+	s.channels[c.id] = c
+	s.tell("CHANNEL_CREATE", c.json(), intentGuilds)
+	return c.id
+}
+
+// DM is the channel of the bot and somebody alone.
+func (s *Server) DM(with string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.channels {
+		if c.kind == dmChannel && c.recipient == with {
+			return c.id
+		}
+	}
+	c := &channel{id: s.newID(), kind: dmChannel, recipient: with}
+	s.channels[c.id] = c
+	return c.id
+}
+
+// Join makes somebody a member of the server.
+func (s *Server) Join(who string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.people[who] = true
+}
+
+// Forbid takes permissions from somebody, such as [Bot], in a channel.
+func (s *Server) Forbid(channel, who string, permissions int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.channels[channel]
+	c.overwrites = append(c.overwrites, overwrite{ID: who, Type: 1, Deny: permissions})
+}
+
+// Permissions of members.
+const (
+	ViewChannel           int64 = 1 << 10
+	SendMessages          int64 = 1 << 11
+	AttachFiles           int64 = 1 << 15
+	ReadMessageHistory    int64 = 1 << 16
+	CreatePublicThreads   int64 = 1 << 35
+	SendMessagesInThreads int64 = 1 << 38
+)
+
+const everybodyMay = ViewChannel | SendMessages | AttachFiles | ReadMessageHistory | CreatePublicThreads | SendMessagesInThreads
+
+// may says whether the bot may do something; what it may not see it may not touch.
+func (s *Server) may(c *channel, permissions int64) *refusal {
+	if c.isThread() {
+		c = s.channels[c.parent]
+	}
+	if c.kind == dmChannel {
+		return nil
+	}
+	granted := everybodyMay
+	for _, o := range c.overwrites {
+		if o.ID == Bot {
+			granted = granted&^o.Deny | o.Allow
+		}
+	}
+	switch {
+	case granted&ViewChannel == 0:
+		return &refusal{http.StatusForbidden, 50001, "Missing Access"}
+	case granted&permissions != permissions:
+		return &refusal{http.StatusForbidden, 50013, "Missing Permissions"}
+	}
+	return nil
+}

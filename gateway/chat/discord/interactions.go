@@ -1,0 +1,234 @@
+package discord
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+
+	"github.com/bailiff-dev/bailiff/gateway/chat"
+)
+
+// interaction is what somebody tapped, filled in or chose; the library's has no channel.
+type interaction struct {
+	discordgo.Interaction
+	channel discordgo.Channel
+}
+
+// UnmarshalJSON reads both.
+func (i *interaction) UnmarshalJSON(text []byte) error {
+	var in struct{ Channel discordgo.Channel }
+	if err := json.Unmarshal(text, &in); err != nil {
+		return err
+	}
+	i.channel = in.Channel
+	return json.Unmarshal(text, &i.Interaction)
+}
+
+func (i *interaction) by() chat.Person {
+	switch {
+	case i.Member != nil && i.Member.User != nil:
+		return person(i.Member.User)
+	case i.User != nil:
+		return person(i.User)
+	}
+	return chat.Person{}
+}
+
+func (l *listener) interaction(ctx context.Context, i *interaction) {
+	defer func() { _ = recover() }()
+	if i.by().ID == "" {
+		return
+	}
+	switch data := i.Data.(type) {
+	case discordgo.MessageComponentInteractionData:
+		token, asks, has := strings.Cut(data.CustomID, question)
+		if has {
+			l.ask(ctx, i, token, asks)
+			return
+		}
+		l.tapped(ctx, i, token, "")
+	case discordgo.ModalSubmitInteractionData:
+		l.tapped(ctx, i, data.CustomID, filledIn(data.Components))
+	case discordgo.ApplicationCommandInteractionData:
+		if slices.ContainsFunc(commands(), func(c *discordgo.ApplicationCommand) bool { return c.Name == data.Name }) {
+			l.command(ctx, i, data.Name)
+		}
+	}
+}
+
+// where it happened. The thread must be told from its channel.
+func (l *listener) where(ctx context.Context, i *interaction) (where, error) {
+	if i.channel.ID == i.ChannelID && !(i.channel.IsThread() && i.channel.ParentID == "") {
+		return whereIs(&i.channel), nil
+	}
+	return l.places.find(ctx, i.ChannelID)
+}
+
+// Discord's bounds on forms.
+const (
+	formTitleLength = 45
+	formLabelLength = 45
+	placeholdLength = 100
+	mostReason      = 500
+	formField       = "reason"
+)
+
+// ask shows a form, whose answer comes with the token.
+func (l *listener) ask(ctx context.Context, i *interaction, token, asks string) {
+	field := discordgo.TextInput{
+		CustomID: formField, Label: cut(asks, formLabelLength), Placeholder: cut(asks, placeholdLength),
+		Style: discordgo.TextInputShort, MaxLength: mostReason,
+	}
+	form := map[string]any{
+		"custom_id": token, "title": cut(asks, formTitleLength),
+		"components": []discordgo.MessageComponent{discordgo.ActionsRow{Components: []discordgo.MessageComponent{field}}},
+	}
+	_ = l.d.persist(ctx, func() error { return l.answer(i).call(ctx, discordgo.InteractionResponseModal, form) })
+}
+
+// filledIn is what a form came back with, as one line.
+func filledIn(rows []discordgo.MessageComponent) string {
+	for _, c := range rows {
+		row, _ := c.(*discordgo.ActionsRow)
+		if row == nil {
+			continue
+		}
+		for _, c := range row.Components {
+			if field, _ := c.(*discordgo.TextInput); field != nil && field.CustomID == formField {
+				return strings.Join(strings.Fields(field.Value), " ")
+			}
+		}
+	}
+	return ""
+}
+
+func (l *listener) tapped(ctx context.Context, i *interaction, token, reason string) {
+	a := l.answer(i)
+	tap := chat.Tap{By: i.by(), Token: token, Reason: reason}
+	if i.Message != nil {
+		tap.On.Message = i.Message.ID
+		if w, err := l.where(ctx, i); err == nil {
+			tap.On.Place = w.Place
+		}
+	}
+	late := time.AfterFunc(l.d.patience, func() { a.acknowledge(ctx, discordgo.InteractionResponseDeferredMessageUpdate) })
+	text := l.in.Tapped(ctx, tap)
+	late.Stop()
+	if len(text) == 0 {
+		a.acknowledge(ctx, discordgo.InteractionResponseDeferredMessageUpdate)
+		return
+	}
+	_ = a.tell(ctx, text)
+}
+
+// thinking is how long whoever chose a command sees that it is under way, where nothing
+// is told to them alone.
+const thinking = 60
+
+// command tells of one as of a message, whose id nobody else's has.
+func (l *listener) command(ctx context.Context, i *interaction, name string) {
+	a := l.answer(i)
+	late := time.AfterFunc(l.d.patience, func() { a.acknowledge(ctx, discordgo.InteractionResponseDeferredChannelMessageWithSource) })
+	w, err := l.where(ctx, i)
+	if err != nil {
+		late.Stop()
+		_ = a.tell(ctx, chat.Text{{Text: "Discord does not say where this is. Try again."}})
+		return
+	}
+	l.in.Said(ctx, chat.Said{
+		Ref: chat.Ref{Place: w.Place, Message: i.ID}, Kind: w.kind, By: i.by(), Text: "/" + name, Mentioned: true, Whisper: a.tell,
+	})
+	l.work.Go(func() {
+		if sleep(ctx, thinking*l.d.second) {
+			a.vanish(ctx)
+		}
+	})
+}
+
+// answer is what somebody is told alone.
+type answer struct {
+	d         *Discord
+	app       string
+	id, token string
+
+	mu sync.Mutex
+	// begun says that Discord has an answer, open that it shows that one is to come.
+	begun, open bool
+}
+
+func (l *listener) answer(i *interaction) *answer {
+	return &answer{d: l.d, app: i.AppID, id: i.ID, token: i.Token}
+}
+
+// call is the first answer.
+func (a *answer) call(ctx context.Context, kind discordgo.InteractionResponseType, data any) error {
+	body := map[string]any{"type": kind}
+	if data != nil {
+		body["data"] = data
+	}
+	err := a.d.do(ctx, http.MethodPost, "/interactions/"+url.PathEscape(a.id)+"/"+url.PathEscape(a.token)+"/callback", body, nil)
+	if hasCode(err, alreadyAnswered) { // by a try of ours whose answer was lost
+		return nil
+	}
+	return refusal(err, "", "")
+}
+
+// alone is a message that only one sees.
+func alone(text chat.Text) shown {
+	m := show(text, nil)
+	m.Flags |= discordgo.MessageFlagsEphemeral
+	return m
+}
+
+// acknowledge tells Discord that it was heard, unless that was told.
+func (a *answer) acknowledge(ctx context.Context, kind discordgo.InteractionResponseType) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.begun {
+		return
+	}
+	var data any
+	if kind == discordgo.InteractionResponseDeferredChannelMessageWithSource {
+		data = map[string]any{"flags": discordgo.MessageFlagsEphemeral}
+		a.open = true
+	}
+	a.begun = a.d.persist(ctx, func() error { return a.call(ctx, kind, data) }) == nil
+}
+
+// tell is what they are told: the first answer, what takes its place, or one more.
+func (a *answer) tell(ctx context.Context, text chat.Text) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	hook := "/webhooks/" + url.PathEscape(a.app) + "/" + url.PathEscape(a.token)
+	err := a.d.persist(ctx, func() error {
+		switch {
+		case !a.begun:
+			return a.call(ctx, discordgo.InteractionResponseChannelMessageWithSource, alone(text))
+		case a.open:
+			return refusal(a.d.do(ctx, http.MethodPatch, hook+"/messages/@original", show(text, nil), nil), "", "")
+		}
+		return refusal(a.d.do(ctx, http.MethodPost, hook, alone(text), nil), "", "")
+	})
+	if err == nil {
+		a.begun, a.open = true, false
+	}
+	return err
+}
+
+// vanish takes away that an answer is to come.
+func (a *answer) vanish(ctx context.Context) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.open {
+		hook := "/webhooks/" + url.PathEscape(a.app) + "/" + url.PathEscape(a.token)
+		_ = a.d.do(ctx, http.MethodDelete, hook+"/messages/@original", nil, nil)
+		a.open = false
+	}
+}
