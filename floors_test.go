@@ -41,6 +41,7 @@ var floors = map[string]int{
 
 	"gateway/chat/slack": 8, "gateway/chat/slack/slacktest": 8,
 	"gateway/chat/discord": 8, "gateway/chat/discord/discordtest": 8,
+	"gateway/chat/telegram": 8, "gateway/chat/telegram/telegramtest": 8,
 
 	"cmd/bailiff": 9, "cmd/bailiff-runner": 9, "cmd/bailiff-hook": 9, "cmd/bailiff-host": 9, "docs": 9, "examples": 9,
 	"examples/go/ask": 9, "examples/oci": 9, "examples/ai-sdk": 9, "examples/grafana": 9, "examples/prometheus": 9,
@@ -93,6 +94,7 @@ var owners = map[string]string{
 	"github.com/slack-go/slack":              "gateway/chat/slack",
 	"github.com/bwmarrin/discordgo":          "gateway/chat/discord",
 	"go.opentelemetry.io":                    "internal/traces",
+	"github.com/go-telegram/bot":             "gateway/chat/telegram",
 }
 
 type listed struct {

@@ -1,0 +1,298 @@
+package telegramtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// updates are what the bot is to be told.
+type updates struct {
+	next    int64
+	waiting []update
+	// confirmed are the last ones that were, again says that they are given once more.
+	confirmed []update
+	again     bool
+	allowed   []string
+	poller    *poller
+	hook      hook
+
+	deliveries sync.WaitGroup
+}
+
+type update struct {
+	id   int64
+	kind string
+	body json.RawMessage
+}
+
+// poller is who waits in getUpdates.
+type poller struct{ ousted chan struct{} }
+
+// hook is a webhook.
+type hook struct {
+	url, secret string
+	since       int // counts the webhooks that there were
+	failed      string
+	failedAt    int64
+}
+
+// Deliver tells the bot an update, whatever it is: of what kind, and its content. It may
+// be nonsense.
+func (s *Server) Deliver(kind string, content any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queue(kind, content)
+}
+
+// queue adds an update; s.mu is held.
+func (s *Server) queue(kind string, content any) {
+	if s.allowed != nil && !slices.Contains(s.allowed, kind) {
+		return
+	}
+	id := s.next
+	s.next++
+	body, err := json.Marshal(map[string]any{"update_id": id, kind: content})
+	if err != nil {
+		panic(fmt.Sprintf("an update that is no JSON: %v", err))
+	}
+	s.waiting = append(s.waiting, update{id, kind, body})
+	s.touch()
+}
+
+const conflict = "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running"
+
+func getUpdates(s *Server, c *call) (any, *refusal) {
+	offset, limit, wait, no := c.window()
+	if no != nil {
+		return nil, no
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.hook.url != "" {
+		return nil, &refusal{code: 409, words: "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first"}
+	}
+	if no := s.allow(c); no != nil {
+		return nil, no
+	}
+	me := s.oust()
+	s.confirm(offset)
+	late := time.After(time.Duration(wait) * time.Second)
+	for len(s.waiting) == 0 && wait > 0 && !s.closed {
+		changed := s.changed
+		s.mu.Unlock()
+		select {
+		case <-changed:
+		case <-late:
+			wait = 0
+		case <-me.ousted:
+		case <-c.gone:
+			wait = 0
+		}
+		s.mu.Lock()
+		if s.poller != me {
+			return nil, &refusal{code: 409, words: conflict}
+		}
+	}
+	s.poller = nil
+	given := []json.RawMessage{}
+	for _, u := range s.waiting[:min(limit, len(s.waiting))] {
+		given = append(given, u.body)
+	}
+	return given, nil
+}
+
+// oust ends the poll that is under way, as the service does.
+func (s *Server) oust() *poller {
+	if s.poller != nil {
+		close(s.poller.ousted)
+	}
+	s.poller = &poller{make(chan struct{})}
+	return s.poller
+}
+
+// confirm forgets what was given before an offset.
+func (s *Server) confirm(offset int) {
+	if s.again && len(s.confirmed)+len(s.waiting) > 0 {
+		s.again = false
+		s.waiting = append(s.confirmed, s.waiting...)
+		s.confirmed = nil
+		return
+	}
+	n := 0
+	for n < len(s.waiting) && offset > 0 && s.waiting[n].id < int64(offset) {
+		n++
+	}
+	if n > 0 {
+		s.confirmed = slices.Clone(s.waiting[:n])
+		s.waiting = slices.Clone(s.waiting[n:])
+		s.touch()
+	}
+}
+
+func (c *call) window() (offset, limit, wait int, no *refusal) {
+	limit = 100
+	for name, into := range map[string]*int{"offset": &offset, "limit": &limit, "timeout": &wait} {
+		if text := c.values[name]; text != "" {
+			n, err := strconv.Atoi(text)
+			if err != nil {
+				return 0, 0, 0, bad("can't parse %s", name)
+			}
+			*into = n
+		}
+	}
+	return offset, min(max(limit, 1), 100), min(wait, 50), nil
+}
+
+func (s *Server) allow(c *call) *refusal {
+	if c.values["allowed_updates"] == "" {
+		return nil
+	}
+	var kinds []string
+	if no := c.part("allowed_updates", &kinds); no != nil {
+		return no
+	}
+	s.allowed = kinds
+	return nil
+}
+
+var secrets = regexp.MustCompile(`^[A-Za-z0-9_-]{0,256}$`)
+
+func setWebhook(s *Server, c *call) (any, *refusal) {
+	address, err := url.Parse(c.values["url"])
+	switch {
+	case err != nil || c.values["url"] != "" && address.Scheme != "https" && address.Hostname() != "127.0.0.1":
+		return nil, bad("bad webhook: An HTTPS URL must be provided for webhook")
+	case !secrets.MatchString(c.values["secret_token"]):
+		return nil, bad("secret token contains unallowed characters")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if no := s.allow(c); no != nil {
+		return nil, no
+	}
+	s.setHook(c.values["url"], c.values["secret_token"])
+	return true, nil
+}
+
+// setHook begins to deliver, or ends it; s.mu is held.
+func (s *Server) setHook(to, secret string) {
+	s.hook = hook{url: to, secret: secret, since: s.hook.since + 1}
+	if to != "" {
+		since := s.hook.since
+		s.deliveries.Go(func() { s.deliver(since) })
+	}
+	s.touch()
+}
+
+func deleteWebhook(s *Server, c *call) (any, *refusal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.values["drop_pending_updates"] == "true" {
+		s.waiting = nil
+	}
+	s.setHook("", "")
+	return true, nil
+}
+
+func getWebhookInfo(s *Server, _ *call) (any, *refusal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	info := map[string]any{"url": s.hook.url, "has_custom_certificate": false, "pending_update_count": len(s.waiting)}
+	if s.hook.failed != "" {
+		info["last_error_date"], info["last_error_message"] = s.hook.failedAt, s.hook.failed
+	}
+	return info, nil
+}
+
+// deliver calls a webhook as long as it is the one, with each update until it takes it.
+func (s *Server) deliver(since int) {
+	client := &http.Client{Timeout: 5 * time.Second}
+	pause := 10 * time.Millisecond
+	for {
+		s.mu.Lock()
+		if s.closed || s.hook.since != since {
+			s.mu.Unlock()
+			return
+		}
+		changed, h := s.changed, s.hook
+		var next *update
+		if len(s.waiting) > 0 {
+			next = &s.waiting[0]
+		}
+		s.mu.Unlock()
+		if next == nil {
+			<-changed
+			continue
+		}
+		if failed := knock(client, h, next.body); failed != "" {
+			s.hookFailed(since, failed)
+			time.Sleep(pause) // as the service does, a little longer each time
+			pause = min(2*pause, time.Second)
+			continue
+		}
+		pause = 10 * time.Millisecond
+		s.delivered(next.id)
+	}
+}
+
+func knock(client *http.Client, h hook, body []byte) (failed string) {
+	request, err := http.NewRequest(http.MethodPost, h.url, bytes.NewReader(body))
+	if err != nil {
+		return "Wrong URL"
+	}
+	request.Header.Set("Content-Type", "application/json")
+	if h.secret != "" {
+		request.Header.Set("X-Telegram-Bot-Api-Secret-Token", h.secret)
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return "Connection refused"
+	}
+	defer response.Body.Close()
+	if response.StatusCode < 200 || response.StatusCode > 299 {
+		return "Wrong response from the webhook: " + response.Status
+	}
+	return ""
+}
+
+func (s *Server) hookFailed(since int, words string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.hook.since == since {
+		s.hook.failed, s.hook.failedAt = words, time.Now().Unix()
+		s.touch()
+	}
+}
+
+func (s *Server) delivered(id int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.again {
+		s.again = false // its answer was lost, so it comes again
+		return
+	}
+	s.waiting = slices.DeleteFunc(s.waiting, func(u update) bool { return u.id == id })
+	s.touch()
+}
+
+// Confirmed says whether the bot has confirmed everything that it was told.
+func (s *Server) Confirmed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.waiting) == 0
+}
+
+// Again has the next update come twice, as if the answer that confirms it were lost.
+func (s *Server) Again() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.again = true
+}

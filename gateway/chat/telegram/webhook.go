@@ -1,0 +1,163 @@
+package telegram
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/gateway/chat"
+
+	"github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+)
+
+// updateBytes bounds an update that the service calls with.
+const updateBytes = 1 << 20
+
+// secrets are those that the service can send along.
+var secrets = regexp.MustCompile(`^[A-Za-z0-9_-]{1,256}$`)
+
+// hook has the service call, and looks now and then whether it can.
+func (r *receiver) hook(ctx context.Context) error {
+	if err := r.meet(ctx); err != nil {
+		return err
+	}
+	if err := r.open(ctx); err != nil {
+		return err
+	}
+	if err := r.set(ctx); err != nil {
+		return fmt.Errorf("setting the webhook: %w", err)
+	}
+	info, err := r.info(ctx)
+	if err != nil {
+		return err
+	}
+	r.wait = r.pause
+	r.inbox.Connected(nil)
+	return r.watch(ctx, info.LastErrorDate)
+}
+
+// open listens, once in a run.
+func (r *receiver) open(ctx context.Context) error {
+	secret, err := r.Webhook.Secret()
+	if err != nil {
+		return fmt.Errorf("reading the webhook's secret: %w", err)
+	}
+	if !secrets.MatchString(secret.Reveal()) {
+		r.hopeless = true
+		return &chat.Refused{Reason: "the webhook's secret cannot be one: want up to 256 letters, digits, - and _"}
+	}
+	sum := sha256.Sum256([]byte(secret.Reveal()))
+	r.secret.Store(&sent{secret, sum})
+	if r.door != nil {
+		return nil
+	}
+	r.door, err = gateway.Open(gateway.DoorConfig{Name: "telegram", Network: "tcp", Address: r.Webhook.Listen, Login: true, Log: r.Log}, r.calls(ctx))
+	if err != nil {
+		return err
+	}
+	go func() {
+		if err := r.door.Serve(); err != nil {
+			r.Log.Debug("serving Telegram's calls", "error", err)
+		}
+	}()
+	return nil
+}
+
+// sent is what the service sends along.
+type sent struct {
+	secret bailiff.Secret
+	sum    [sha256.Size]byte
+}
+
+func (s *sent) is(given []string) bool {
+	if len(given) != 1 {
+		return false
+	}
+	sum := sha256.Sum256([]byte(given[0]))
+	return subtle.ConstantTimeCompare(sum[:], s.sum[:]) == 1
+}
+
+// close takes no more calls, and lets those that run finish.
+func (r *receiver) close(ctx context.Context) {
+	if r.door == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
+	defer cancel()
+	if err := r.door.Shutdown(ctx); err != nil {
+		r.Log.Debug("closing Telegram's door", "error", err)
+	}
+}
+
+// calls takes the service's calls. The answer is yes once the inbox took the update, and
+// also for one that nobody can read: it would come again and again.
+func (r *receiver) calls(ctx context.Context) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if q.Method != http.MethodPost {
+			w.Header().Set("Allow", http.MethodPost)
+			http.Error(w, "want POST", http.StatusMethodNotAllowed)
+			return
+		}
+		if !r.secret.Load().is(q.Header["X-Telegram-Bot-Api-Secret-Token"]) {
+			http.Error(w, "want the secret token", http.StatusUnauthorized)
+			return
+		}
+		update, err := io.ReadAll(http.MaxBytesReader(w, q.Body, updateBytes))
+		if err != nil {
+			http.Error(w, "the update cannot be read", http.StatusBadRequest)
+			return
+		}
+		r.take(ctx, update)
+	})
+}
+
+func (r *receiver) set(ctx context.Context) error {
+	_, err := ask(ctx, r.Telegram, (*bot.Bot).SetWebhook, &bot.SetWebhookParams{
+		URL: r.Webhook.URL, AllowedUpdates: wanted, SecretToken: r.secret.Load().secret.Reveal()})
+	return err
+}
+
+func (t *Telegram) info(ctx context.Context) (*models.WebhookInfo, error) {
+	return ask(ctx, t, func(b *bot.Bot, ctx context.Context, _ any) (*models.WebhookInfo, error) {
+		return b.GetWebhookInfo(ctx)
+	}, any(nil))
+}
+
+// watch looks after the webhook until somebody takes it away. A failed call is told when
+// it is later than the last one seen; all is well again when nothing waits.
+func (r *receiver) watch(ctx context.Context, seen int) error {
+	ill := false
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(r.look):
+		}
+		info, err := r.info(ctx)
+		switch {
+		case err != nil:
+			return err
+		case info.URL != r.Webhook.URL:
+			return errors.New("somebody took the bot's webhook away: only one program may have it, so stop the other one")
+		case info.LastErrorDate != seen && info.PendingUpdateCount > 0:
+			ill, seen = true, info.LastErrorDate
+			r.inbox.Connected(unreachable(info))
+		case ill && info.PendingUpdateCount == 0:
+			ill = false
+			r.inbox.Connected(nil)
+		}
+	}
+}
+
+func unreachable(info *models.WebhookInfo) error {
+	return fmt.Errorf("Telegram cannot call %s: %s; %d updates wait", info.URL, bailiff.Foreign(info.LastErrorMessage), info.PendingUpdateCount)
+}

@@ -1,0 +1,113 @@
+package telegram
+
+import (
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/gateway/chat/telegram/telegramtest"
+)
+
+const hookSecret = "a-secret_that_only_Telegram_knows"
+
+// hooked has a bot be called.
+func hooked(t *testing.T) (string, func(*Config)) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	where := l.Addr().String()
+	return "http://" + where + "/telegram", func(c *Config) {
+		c.Webhook = &Webhook{URL: "http://" + where + "/telegram", Listen: where,
+			Secret: func() (bailiff.Secret, error) { return bailiff.NewSecret(hookSecret), nil }}
+	}
+}
+
+func TestAWebhookHandsOnWhatTheServiceCallsWith(t *testing.T) {
+	s := telegramtest.New(t)
+	_, hook := hooked(t)
+	_, in := running(t, s, hook)
+	id := s.Write("42", "42", "", "ls -la")
+	if said := next(t, in.said); said.Text != "ls -la" || said.Message != id || said.Kind != "dm" || said.By.ID != "42" {
+		t.Errorf("said is %+v", said)
+	}
+	s.Until(s.Confirmed)
+	if s.Calls("getUpdates") > 0 {
+		t.Error("it polled too")
+	}
+}
+
+func TestAnUpdateThatTheServiceCallsWithTwiceIsTheSame(t *testing.T) {
+	s := telegramtest.New(t)
+	_, hook := hooked(t)
+	_, in := running(t, s, hook)
+	s.Again()
+	s.Write("42", "42", "", "ls -la")
+	first, second := next(t, in.said), next(t, in.said)
+	if first.Ref != second.Ref || first.Text != second.Text {
+		t.Errorf("it is %+v, and then %+v", first, second)
+	}
+}
+
+func TestAWebhookHearsNobodyButTheService(t *testing.T) {
+	s := telegramtest.New(t)
+	where, hook := hooked(t)
+	_, in := running(t, s, hook)
+	update := `{"update_id": 1, "message": {"message_id": 1, "from": {"id": 42}, "chat": {"id": 42, "type": "private"}, "text": "ls"}}`
+	for name, c := range map[string]struct {
+		method string
+		secret []string
+		body   string
+		want   int
+	}{
+		"no secret":                {"POST", nil, update, 401},
+		"an empty secret":          {"POST", []string{""}, update, 401},
+		"another secret":           {"POST", []string{hookSecret + "x"}, update, 401},
+		"the beginning of it":      {"POST", []string{hookSecret[:8]}, update, 401},
+		"two secrets":              {"POST", []string{hookSecret, hookSecret}, update, 401},
+		"not how the service does": {"GET", []string{hookSecret}, "", 405},
+		"more than an update":      {"POST", []string{hookSecret}, strings.Repeat("x", updateBytes+1), 400},
+		"nonsense, which would come again and again": {"POST", []string{hookSecret}, "no JSON", 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			request, err := http.NewRequest(c.method, where, strings.NewReader(c.body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Header["X-Telegram-Bot-Api-Secret-Token"] = c.secret
+			response, err := http.DefaultClient.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer response.Body.Close()
+			if response.StatusCode != c.want {
+				t.Errorf("it answered %d, want %d", response.StatusCode, c.want)
+			}
+		})
+	}
+	if len(in.said) > 0 {
+		t.Errorf("it handed on %+v", <-in.said)
+	}
+}
+
+func TestAWebhookThatSomebodyTakesAwayIsSetAgain(t *testing.T) {
+	s := telegramtest.New(t)
+	_, hook := hooked(t)
+	_, in := running(t, s, hook)
+	response, err := http.Post(s.URL()+"/bot"+s.Token+"/deleteWebhook", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if err := next(t, in.connected); err == nil || !strings.Contains(err.Error(), "took the bot's webhook away") {
+		t.Errorf("it told %v", err)
+	}
+	if err := next(t, in.connected); err != nil {
+		t.Errorf("it told %v", err)
+	}
+	s.Write("42", "42", "", "ls")
+	next(t, in.said)
+}
