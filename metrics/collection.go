@@ -14,6 +14,7 @@ type collection struct {
 	places
 	law
 	trail
+	talk
 	buildInfo *prometheus.GaugeVec
 }
 
@@ -32,6 +33,7 @@ func newCollection(registerer prometheus.Registerer) *collection {
 		places:    newPlaces(r),
 		law:       newLaw(r),
 		trail:     newTrail(r),
+		talk:      newTalk(r),
 		buildInfo: r.gauges("build_info", "The version of bailiff and of Go.", "version", "goversion"),
 	}
 }
@@ -81,6 +83,23 @@ func newQuestions(r registration) questions {
 		approvalsOldest:  r.gauges("approvals_oldest_pending_seconds", "How long the question waits that waits longest; 0 if none does.").WithLabelValues(),
 		approvalWait:     r.histograms("approval_wait_seconds", "Time from a question to humans to its end.", waitBuckets).WithLabelValues(),
 		grantsActive:     r.gauges("grants_active", "Grants that may let requests run.").WithLabelValues(),
+	}
+}
+
+// talk is of chat services.
+type talk struct {
+	chatPosts    *prometheus.CounterVec
+	chatTaps     *prometheus.CounterVec
+	chatCommands *prometheus.CounterVec
+	chatDown     *prometheus.GaugeVec
+}
+
+func newTalk(r registration) talk {
+	return talk{
+		chatPosts:    r.counters("chat_posts_total", "Attempts to post or edit an approval at a chat service.", "service", "result"),
+		chatTaps:     r.counters("chat_answers_total", "Answers to approvals that came by a chat service.", "service", "result"),
+		chatCommands: r.counters("chat_commands_total", "Commands that people gave at a chat service, and what became of them.", "service", "status"),
+		chatDown:     r.gauges("chat_down", "Whether a chat service reaches nobody.", "service"),
 	}
 }
 

@@ -31,18 +31,18 @@ func TestAKilledSidecarsSandboxesAreGoneOnWith(t *testing.T) {
 	text := onePerson(t, dockerBackend, keepNoneReady)
 	before := launch(t, folder, text)
 	before.awaitServing(t)
-	made := mustComplete(t, before.agent, chat("s1", "mkdir deep && cd deep && echo kept | tee ./here > /tmp/memory"))
+	made := mustComplete(t, before.agent, inChat("s1", "mkdir deep && cd deep && echo kept | tee ./here > /tmp/memory"))
 	process := mustComplete(t, before.agent, inBackground("s1", counting)).ProcessID
 	tell(t, before.agent, process, "one", "1 one")
 	go func() {
-		_, _ = before.agent.Execute(t.Context(), chat("s1", "exec -a lasting sleep 600"), client.News{})
+		_, _ = before.agent.Execute(t.Context(), inChat("s1", "exec -a lasting sleep 600"), client.News{})
 	}()
 	awaitOutput(t, before.agent, countOf("lasting"), "1\n")
 	before.kill()
 
 	after := launch(t, folder, text)
 	after.awaitServing(t)
-	if a := mustComplete(t, after.agent, chat("s1", "pwd; cat here /tmp/memory")); a.SandboxID != made.SandboxID || a.Output != "/workspace/deep\nkept\nkept\n" {
+	if a := mustComplete(t, after.agent, inChat("s1", "pwd; cat here /tmp/memory")); a.SandboxID != made.SandboxID || a.Output != "/workspace/deep\nkept\nkept\n" {
 		t.Errorf("it goes on in %s, which printed %q; it was in %s\n%s", a.SandboxID, a.Output, made.SandboxID, &after.log)
 	}
 	awaitOutput(t, after.agent, countOf("lasting"), "0\n")
@@ -78,7 +78,7 @@ func TestHoweverOftenASidecarIsKilledFilesStayAndNothingElse(t *testing.T) {
 	}
 	p := launch(t, folder, text)
 	p.awaitServing(t)
-	mustComplete(t, p.agent, chat(diaries[0].session, "true"))
+	mustComplete(t, p.agent, inChat(diaries[0].session, "true"))
 	for _, d := range diaries[1:] {
 		d.check(t, p)
 	}
@@ -100,7 +100,7 @@ type diary struct {
 
 func (d *diary) write(ctx context.Context, door *client.Client) {
 	for {
-		a, err := door.Execute(ctx, chat(d.session, fmt.Sprintf("echo %d >> diary", d.lines+1)), client.News{})
+		a, err := door.Execute(ctx, inChat(d.session, fmt.Sprintf("echo %d >> diary", d.lines+1)), client.News{})
 		if err != nil || a.Status != bailiff.Completed {
 			return
 		}
@@ -111,7 +111,7 @@ func (d *diary) write(ctx context.Context, door *client.Client) {
 // check wants every line where it was, and in the sandbox where it was.
 func (d *diary) check(t *testing.T, p *process) {
 	t.Helper()
-	a := mustComplete(t, p.agent, chat(d.session, "touch diary; sort -nu diary | wc -l"))
+	a := mustComplete(t, p.agent, inChat(d.session, "touch diary; sort -nu diary | wc -l"))
 	var there int
 	if _, err := fmt.Sscan(a.Output, &there); err != nil || there < d.lines || there > d.lines+1 {
 		t.Errorf("%s has %q lines, %d were acknowledged", d.session, a.Output, d.lines)
@@ -144,7 +144,7 @@ func tell(t *testing.T, door *client.Client, id, line, want string) {
 // awaitOutput runs a command until it prints what is wanted.
 func awaitOutput(t *testing.T, door *client.Client, command, want string) {
 	t.Helper()
-	awaitThat(t, command+" to print "+want, func() bool { return mustComplete(t, door, chat("s1", command)).Output == want })
+	awaitThat(t, command+" to print "+want, func() bool { return mustComplete(t, door, inChat("s1", command)).Output == want })
 }
 
 // wantNothingOf wants no container and no volume of a state folder.

@@ -29,7 +29,7 @@ deny contains {"rule": "house.closed", "message": "Closed for today."} if starts
 		t.Run(name, func(t *testing.T) {
 			folder, house := withHouse(t, houseAsksAboutDeploys)
 			o := startOffice(t, openDir(t), onePerson(t, house, "backends: {bubblewrap: {}}"))
-			req := waiting(chat("s1", "sh deploy.sh && echo deployed"))
+			req := waiting(inChat("s1", "sh deploy.sh && echo deployed"))
 			first, twin := send(t.Context(), o.agent, req), send(t.Context(), o.agent, req)
 			id := first.question(t)
 			twin.question(t)
@@ -77,7 +77,7 @@ func startDeploying(t *testing.T, backends string) *office {
 	t.Helper()
 	_, house := withHouse(t, houseAsksAboutDeploys)
 	o := startOffice(t, openDir(t), onePerson(t, house, backends))
-	a := ask(t, o.agent, chat("s1", "printf 'echo good\\n' | tee good deploy.sh; printf 'echo evil\\n' > evil"))
+	a := ask(t, o.agent, inChat("s1", "printf 'echo good\\n' | tee good deploy.sh; printf 'echo evil\\n' > evil"))
 	if a.Status != bailiff.Completed || a.ExitCode != 0 {
 		t.Fatalf("the answer is %s: %s %s", a.Status, a.Message, a.Output)
 	}
@@ -88,22 +88,22 @@ func TestAFileThatChangesAfterTheQuestionVoidsTheAnswer(t *testing.T) {
 	for name, backends := range isolatedOffices {
 		t.Run(name, func(t *testing.T) {
 			o := startDeploying(t, backends)
-			e := send(t.Context(), o.agent, waiting(chat("s1", "sh deploy.sh")))
+			e := send(t.Context(), o.agent, waiting(inChat("s1", "sh deploy.sh")))
 			mustApprove(t, o.operator, e.question(t), "")
 			if a := e.end(t); a.Status != bailiff.Completed || a.Output != "good\n" {
 				t.Errorf("the answer is %s: %s %s", a.Status, a.Message, a.Output)
 			}
-			e = send(t.Context(), o.agent, waiting(chat("s1", "sh deploy.sh")))
+			e = send(t.Context(), o.agent, waiting(inChat("s1", "sh deploy.sh")))
 			id := e.question(t)
-			ask(t, o.agent, chat("s1", "cp evil deploy.sh"))
+			ask(t, o.agent, inChat("s1", "cp evil deploy.sh"))
 			mustApprove(t, o.operator, id, "")
 			wants(t, e.end(t), bailiff.Refused, "a file that the command runs changed")
 			wantState(t, o, id, bailiff.ApprovalVoid)
-			late := ask(t, o.agent, chat("s1", "sh deploy.sh"))
+			late := ask(t, o.agent, inChat("s1", "sh deploy.sh"))
 			wants(t, late, bailiff.ApprovalRequired, "")
-			ask(t, o.agent, chat("s1", "cp good deploy.sh"))
+			ask(t, o.agent, inChat("s1", "cp good deploy.sh"))
 			mustApprove(t, o.operator, late.Approval.ID, "")
-			wants(t, ask(t, o.agent, chat("s1", "sh deploy.sh")), bailiff.ApprovalRequired, "")
+			wants(t, ask(t, o.agent, inChat("s1", "sh deploy.sh")), bailiff.ApprovalRequired, "")
 		})
 	}
 }
@@ -119,7 +119,7 @@ func TestAProcessThatSwapsTheFileNeverGetsTheOtherOneRun(t *testing.T) {
 			ran := 0
 			for n := range rounds {
 				pause := []string{"", "sleep 0.3;"}[n%2] // with which the good one is there most of the time
-				ask(t, o.agent, chat("s1", "kill $(cat last); nohup sh -c 'while :; do cp evil deploy.sh; cp good deploy.sh; "+pause+" done' > /dev/null 2>&1 & echo $! > last"))
+				ask(t, o.agent, inChat("s1", "kill $(cat last); nohup sh -c 'while :; do cp evil deploy.sh; cp good deploy.sh; "+pause+" done' > /dev/null 2>&1 & echo $! > last"))
 				if runsWhatWasApproved(t, o) {
 					ran++
 				}
@@ -137,7 +137,7 @@ func TestAProcessThatSwapsTheFileNeverGetsTheOtherOneRun(t *testing.T) {
 func runsWhatWasApproved(t *testing.T, o *office) bool {
 	t.Helper()
 	for {
-		e := send(t.Context(), o.agent, waiting(chat("s1", "sh deploy.sh")))
+		e := send(t.Context(), o.agent, waiting(inChat("s1", "sh deploy.sh")))
 		id := e.question(t)
 		shown := wantState(t, o, id, bailiff.ApprovalPending)
 		if len(shown.Files) != 1 || shown.Files[0].SHA256 != sumOf(goodScript) {

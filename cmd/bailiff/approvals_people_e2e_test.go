@@ -64,7 +64,7 @@ backends: {bubblewrap: {}}
 }
 
 // ofAna is what ana asks for in a chat.
-func ofAna(session string) bailiff.Request { return waiting(chat(session, "rm -r build; echo ran")) }
+func ofAna(session string) bailiff.Request { return waiting(inChat(session, "rm -r build; echo ran")) }
 
 func TestWhereTheAgentCouldAnswerItselfNothingIsAsked(t *testing.T) {
 	for name, agents := range map[string]string{

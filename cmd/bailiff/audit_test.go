@@ -76,7 +76,7 @@ func maskOf(rule string) string {
 
 func TestWhatThePoliciesMaskIsNotInTheDecisionLog(t *testing.T) {
 	s := masking(t, `path if some path in ["/input/args", "/input/command"]`)
-	if a := ask(t, s.client(t), chat("s1", "echo not-for-the-log")); a.Status != bailiff.Completed || a.Output != "not-for-the-log\n" {
+	if a := ask(t, s.client(t), inChat("s1", "echo not-for-the-log")); a.Status != bailiff.Completed || a.Output != "not-for-the-log\n" {
 		t.Fatalf("answered %+v", a)
 	}
 	s.stop()
@@ -93,7 +93,7 @@ func TestWhatThePoliciesMaskIsNotInTheDecisionLog(t *testing.T) {
 
 func TestNothingRunsWhileTheMaskOfTheDecisionLogFails(t *testing.T) {
 	s := masking(t, `concat("/", ["", "custom", "message"])`)
-	a := ask(t, s.client(t), chat("s1", "echo ran"))
+	a := ask(t, s.client(t), inChat("s1", "echo ran"))
 	if a.Status != bailiff.Unavailable || a.Output != "" || !strings.Contains(a.Message, `data.system.log.mask: a path is "/custom/message"`) {
 		t.Errorf("answered %+v", a)
 	}
@@ -112,7 +112,7 @@ func TestNothingRunsWhileTheMaskOfTheDecisionLogFails(t *testing.T) {
 	before := s.policies.Revision()
 	save(t, filepath.Join(s.cfg.Policies.Paths[0], "mask.rego"), maskOf(`"/input/args"`))
 	awaitThat(t, "another revision is in force", func() bool { return s.policies.Revision() != before })
-	a = ask(t, s.client(t), chat("s1", "echo ran"))
+	a = ask(t, s.client(t), inChat("s1", "echo ran"))
 	if page := get(t, s, "/readyz"); a.Status != bailiff.Completed || !strings.HasPrefix(page, "200") {
 		t.Errorf("with another mask: answered %+v, readiness is %s", a, page)
 	}

@@ -21,7 +21,7 @@ func BenchmarkApproval(b *testing.B) {
 	o := benchOffice(b)
 	var sent, acknowledged []time.Duration
 	for n := 0; b.Loop(); n++ {
-		e := send(b.Context(), o.agent, waiting(chat("bench", fmt.Sprint("true # marked ", n))))
+		e := send(b.Context(), o.agent, waiting(inChat("bench", fmt.Sprint("true # marked ", n))))
 		id := e.question(b)
 		start := time.Now()
 		told := make(chan time.Time, 1)
@@ -42,14 +42,14 @@ func BenchmarkApproval(b *testing.B) {
 // the policies allow. Both have a new text each time.
 func BenchmarkGranted(b *testing.B) {
 	o := benchOffice(b)
-	e := send(b.Context(), o.agent, waiting(chat("bench", "true # marked")))
+	e := send(b.Context(), o.agent, waiting(inChat("bench", "true # marked")))
 	mustApprove(b, o.operator, e.question(b), bailiff.ScopeSession)
 	wants(b, e.end(b), bailiff.Completed, "")
 	post, n := o.poster(), 0
 	with := func(word string) func() {
 		return func() {
 			n++
-			post(b, chat("bench", fmt.Sprintf("true # %s %d", word, n)))
+			post(b, inChat("bench", fmt.Sprintf("true # %s %d", word, n)))
 		}
 	}
 	times := takeTurns(b, map[string]func(){"granted": with("marked"), "allowed": with("plain")})
@@ -63,7 +63,7 @@ func benchOffice(b *testing.B) *office {
 	b.Helper()
 	_, house := withHouse(b, houseAsksAboutMarked)
 	o := startOffice(b, openDir(b), onePerson(b, house, "backends: {bubblewrap: {}}"))
-	mustComplete(b, o.agent, chat("bench", "true")) // which makes the sandbox
+	mustComplete(b, o.agent, inChat("bench", "true")) // which makes the sandbox
 	return o
 }
 

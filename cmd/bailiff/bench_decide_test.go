@@ -86,7 +86,7 @@ func benchCase(b *testing.B) (request, input []byte, bare time.Duration) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	req := chat("bench", "cd src && go test ./... | tee out.txt")
+	req := inChat("bench", "cd src && go test ./... | tee out.txt")
 	req.Session.UserName = userMark
 	at := bailiff.Circumstances{Time: time.Now(), Backends: map[string]bailiff.BackendState{"bubblewrap": {Isolated: true, Ready: true}}}
 	judged := policies.Decide(context.Background(), req, at)

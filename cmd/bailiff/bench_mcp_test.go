@@ -25,7 +25,7 @@ func BenchmarkMCP(b *testing.B) {
 	line := pipeMCP(b, s.agents[1].Address())
 	times := takeTurns(b, map[string]func(){
 		"mcp-http": s.postMCP(b), "api-http": s.postExecute(b),
-		"mcp-pipe": func() { line(callTrue) }, "api-unix": func() { plain(b, chat("bench", "true")) },
+		"mcp-pipe": func() { line(callTrue) }, "api-unix": func() { plain(b, inChat("bench", "true")) },
 	})
 	for name, all := range times {
 		b.ReportMetric(float64(median(all).Microseconds()), name+"-µs")

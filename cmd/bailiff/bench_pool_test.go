@@ -15,11 +15,11 @@ import (
 func BenchmarkNewSession(b *testing.B) {
 	warm := startSidecar(b, dockerBackend, "limits: {warm: {sandboxes: 2}}")
 	cold := startSidecar(b, dockerBackend, keepNoneReady)
-	mustComplete(b, warm.client(b), chat("first", "true"))
+	mustComplete(b, warm.client(b), inChat("first", "true"))
 	times := map[string][]time.Duration{}
 	sides := map[string]func(session string){
-		"handed-over": func(session string) { mustComplete(b, warm.client(b), chat(session, "true")) },
-		"made":        func(session string) { mustComplete(b, cold.client(b), chat(session, "true")) },
+		"handed-over": func(session string) { mustComplete(b, warm.client(b), inChat(session, "true")) },
+		"made":        func(session string) { mustComplete(b, cold.client(b), inChat(session, "true")) },
 		"docker-run":  func(string) { mustRun(b, "docker", "run", "--rm", "--network", "none", demoImage, "true") },
 	}
 	n := 0

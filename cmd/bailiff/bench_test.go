@@ -28,7 +28,7 @@ func BenchmarkExecute(b *testing.B) {
 	for _, backend := range []string{"docker", "bubblewrap"} {
 		b.Run(backend, func(b *testing.B) {
 			s := startSidecar(b, "backends: {"+backend+": {"+imageOf(backend)+"}}")
-			req := chat("bench", "true")
+			req := inChat("bench", "true")
 			sandbox := mustComplete(b, s.client(b), req).SandboxID
 			send := s.poster()
 			sides := map[string]func(){
@@ -49,7 +49,7 @@ func newTexts(b *testing.B, send func(*testing.B, bailiff.Request)) func() {
 	n := 0
 	return func() {
 		n++
-		send(b, chat("bench", fmt.Sprintf("true # %d", n)))
+		send(b, inChat("bench", fmt.Sprintf("true # %d", n)))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/gateway/chat"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/people"
@@ -32,13 +33,16 @@ func (c *core) openBook() error {
 }
 
 // roster knows people by the configuration that is in force.
-type roster struct{ now atomic.Pointer[people.Roster] }
+type roster struct {
+	now   atomic.Pointer[people.Roster]
+	desks atomic.Pointer[chat.Desks]
+}
 
 var _ approval.Router = (*roster)(nil)
 
 // follow puts another configuration into force.
 func (r *roster) follow(cfg *config.Config) error {
-	next, err := people.New(cfg, nil)
+	next, err := people.New(cfg, r.down)
 	if err != nil {
 		return err
 	}
@@ -55,6 +59,19 @@ func (r *roster) May(who approval.Approver, c bailiff.Claim, route string) error
 // Identify says who comes by a uid to a channel.
 func (r *roster) Identify(uid uint32, channel string) approval.Approver {
 	return r.now.Load().Identify(uid, channel)
+}
+
+// IdentifyAccount says who comes by an account at a chat service.
+func (r *roster) IdentifyAccount(service, id string) approval.Approver {
+	return r.now.Load().IdentifyAccount(service, id)
+}
+
+// down is why a channel reaches nobody now.
+func (r *roster) down(channel string) error {
+	if desks := r.desks.Load(); desks != nil {
+		return desks.Down(channel)
+	}
+	return nil
 }
 
 // mayLift is nil if who may lift what operators or policies imposed.

@@ -10,7 +10,7 @@ import (
 )
 
 func script(code string) bailiff.Request {
-	req := chat("scripts", "")
+	req := inChat("scripts", "")
 	req.Tool, req.Args.Code = bailiff.ExecuteCode, code
 	return req
 }

@@ -27,7 +27,7 @@ const dockerBackend = `backends: {docker: {image: "` + demoImage + `"}, local: {
 // isolated are sections with one backend each that keeps commands from the host.
 var isolated = map[string]string{"bubblewrap": "backends: {bubblewrap: {}}", "docker": dockerBackend}
 
-func chat(session, command string) bailiff.Request {
+func inChat(session, command string) bailiff.Request {
 	return bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: command},
 		Session: bailiff.Session{ID: session, Platform: "telegram", ChatType: "dm", UserID: "42"}}
 }
@@ -54,7 +54,7 @@ func TestAForwardedValueIsSeenNowhereButInItsCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	door := s.client(t)
-	plain := chat("s1", "git --version")
+	plain := inChat("s1", "git --version")
 	plain.Env = []string{"GITHUB_TOKEN"}
 	first := ask(t, door, plain)
 	if len(first.Decision.Env.Forward) != 1 {
@@ -174,7 +174,7 @@ func policyFolder(t testing.TB) string {
 func TestReloadsUnderLoadFailNoRequestAndMixNoRevisions(t *testing.T) {
 	folder := policyFolder(t)
 	s := startSidecar(t, dockerBackend, "policies: {paths: ["+folder+"]}")
-	body, err := json.Marshal(chat("s1", "git status"))
+	body, err := json.Marshal(inChat("s1", "git status"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func checkGeneration(t *testing.T, d bailiff.Decision, generations *sync.Map) {
 
 func awaitGeneration(t testing.TB, s *running, generation int) {
 	t.Helper()
-	req := chat("await", "true")
+	req := inChat("await", "true")
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if s.policies.Decide(context.Background(), req, s.enforcer.Circumstances(req)).Decision.Limits.TimeoutSeconds == generation {
 			return
@@ -244,7 +244,7 @@ func TestABadPolicyKeepsTheLastGoodOneAndShows(t *testing.T) {
 			if got := s.policies.Revision(); got != revision {
 				t.Errorf("revision %s came into force", got)
 			}
-			if a := ask(t, s.client(t), chat("s1", "true")); a.Status != bailiff.Refused || a.Decision.Revision != revision {
+			if a := ask(t, s.client(t), inChat("s1", "true")); a.Status != bailiff.Refused || a.Decision.Revision != revision {
 				t.Errorf("answer is %+v", a)
 			}
 			save(t, filepath.Join(folder, "house.rego"), rulesOf(1))
@@ -269,7 +269,7 @@ func awaitReadiness(t *testing.T, s *running, want string) {
 
 func TestWhenTheEngineIsDownNothingRunsElsewhere(t *testing.T) {
 	s := startSidecar(t, `backends: {docker: {host: "unix:///nowhere/docker.sock", image: "x"}, bubblewrap: {}, local: {}}`)
-	a := ask(t, s.client(t), chat("s1", "true"))
+	a := ask(t, s.client(t), inChat("s1", "true"))
 	if a.Status != bailiff.Unavailable || a.Backend != "docker" || !strings.Contains(a.Message, "/nowhere/docker.sock") {
 		t.Errorf("answer is %+v", a)
 	}
@@ -284,7 +284,7 @@ func TestARestartLeavesNoContainerBehind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := ask(t, s.client(t), chat("s1", "sleep 300 & echo started"))
+	a := ask(t, s.client(t), inChat("s1", "sleep 300 & echo started"))
 	if a.Status != bailiff.Completed {
 		t.Fatalf("answer is %+v", a)
 	}
@@ -336,7 +336,7 @@ func TestFilesOfAKilledSidecarAreSweptAtTheStart(t *testing.T) {
 
 func TestASidecarThatCannotWriteItsLogRunsNothing(t *testing.T) {
 	s := startSidecar(t, dockerBackend)
-	if a := ask(t, s.client(t), chat("s1", "true")); a.Status != bailiff.Completed {
+	if a := ask(t, s.client(t), inChat("s1", "true")); a.Status != bailiff.Completed {
 		t.Fatalf("answer is %+v", a)
 	}
 	decisions := filepath.Join(s.folder, "state", "decisions")
@@ -346,7 +346,7 @@ func TestASidecarThatCannotWriteItsLogRunsNothing(t *testing.T) {
 	if err := os.WriteFile(decisions, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a := ask(t, s.client(t), chat("s1", "touch /workspace/ran"))
+	a := ask(t, s.client(t), inChat("s1", "touch /workspace/ran"))
 	if a.Status != bailiff.Unavailable || a.Code != bailiff.CodeRecord {
 		t.Errorf("answer is %+v", a)
 	}
@@ -380,7 +380,7 @@ func TestACommandThatBreaksItsSandboxHarmsNoLaterRequest(t *testing.T) {
 	save(t, filepath.Join(house, "house.rego"), houseRules)
 	s := startSidecar(t, "backends: {local: {workdir: "+openDir(t)+"}, bubblewrap: {}}", "policies: {require_tests: false, paths: ["+house+"]}")
 	for platform, message := range map[string]string{"cli": "was replaced", "telegram": ""} {
-		req := chat(platform, "prlimit --pid $PPID --nofile=0:0")
+		req := inChat(platform, "prlimit --pid $PPID --nofile=0:0")
 		req.Session.Platform = platform
 		ask(t, s.client(t), req)
 		req.Args.Command = "echo fine | cat"

@@ -26,8 +26,8 @@ func TestAFreezeStopsASessionAtOnceAndOutlivesAKill(t *testing.T) {
 		backends string
 		session  func(command string) bailiff.Request
 	}{
-		"docker":     {isolatedOffices["docker"], func(command string) bailiff.Request { return chat("stopped", command) }},
-		"bubblewrap": {isolatedOffices["bubblewrap"], func(command string) bailiff.Request { return chat("stopped", command) }},
+		"docker":     {isolatedOffices["docker"], func(command string) bailiff.Request { return inChat("stopped", command) }},
+		"bubblewrap": {isolatedOffices["bubblewrap"], func(command string) bailiff.Request { return inChat("stopped", command) }},
 		"local":      {onTheHost(t), func(command string) bailiff.Request { return atTerminal("stopped", command) }},
 	} {
 		t.Run(name, func(t *testing.T) {

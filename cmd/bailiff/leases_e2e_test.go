@@ -62,7 +62,7 @@ func TestAReloadStopsWhatItNoLongerAllowsAndItsFilesAreFoundAgain(t *testing.T) 
 			running, answered := make(chan struct{}), make(chan gateway.Answer, 1)
 			go func() {
 				first := true
-				a, err := s.client(t).Execute(t.Context(), chat("s1", "echo kept > here; echo running; sleep 50"), client.News{Output: func([]byte) {
+				a, err := s.client(t).Execute(t.Context(), inChat("s1", "echo kept > here; echo running; sleep 50"), client.News{Output: func([]byte) {
 					if first {
 						first = false
 						close(running)
@@ -85,7 +85,7 @@ func TestAReloadStopsWhatItNoLongerAllowsAndItsFilesAreFoundAgain(t *testing.T) 
 			open.in(t, folder)
 			var next gateway.Answer
 			awaitThat(t, "the policies", func() bool {
-				next = ask(t, s.client(t), chat("s1", "cat here"))
+				next = ask(t, s.client(t), inChat("s1", "cat here"))
 				return next.Status != bailiff.Refused
 			})
 			if next.Output != "kept\n" || next.SandboxID == a.SandboxID {
@@ -99,11 +99,11 @@ func TestWhatRunsEndsWithTheGreatestAgeOfItsSandbox(t *testing.T) {
 	for backend := range isolated {
 		t.Run(backend, func(t *testing.T) {
 			s := startCourt(t, openDir(t), law{backend: backend, idle: 600, most: 2}, openDir(t))
-			a := ask(t, s.client(t), chat("s1", "sleep 50"))
+			a := ask(t, s.client(t), inChat("s1", "sleep 50"))
 			if a.Status != bailiff.Interrupted || !strings.Contains(a.Message, "greatest age") {
 				t.Errorf("answer is %+v", a)
 			}
-			if next := ask(t, s.client(t), chat("s1", "true")); next.Status != bailiff.Completed || next.SandboxID == a.SandboxID {
+			if next := ask(t, s.client(t), inChat("s1", "true")); next.Status != bailiff.Completed || next.SandboxID == a.SandboxID {
 				t.Errorf("the next answer is %+v", next)
 			}
 		})
@@ -116,23 +116,23 @@ func TestPersistentFilesOutliveSandboxAndSidecarButNotTheirSession(t *testing.T)
 			state, policies := openDir(t), openDir(t)
 			l := law{backend: backend, idle: 0, persistent: true}
 			s := startCourt(t, state, l, policies)
-			made := ask(t, s.client(t), chat("s1", "echo kept > here"))
+			made := ask(t, s.client(t), inChat("s1", "echo kept > here"))
 			awaitThat(t, "its idle sandbox's end", func() bool { return len(s.enforcer.Sandboxes()) == 0 })
 			if _, err := s.enforcer.Sweep(t.Context()); err != nil {
 				t.Error(err)
 			}
-			if a := ask(t, s.client(t), chat("s1", "cat here")); a.Output != "kept\n" || a.SandboxID == made.SandboxID {
+			if a := ask(t, s.client(t), inChat("s1", "cat here")); a.Output != "kept\n" || a.SandboxID == made.SandboxID {
 				t.Errorf("in the next sandbox the answer is %+v", a)
 			}
 			s.stop()
 			s = startCourt(t, state, l, policies)
-			if a := ask(t, s.client(t), chat("s1", "cat here")); a.Output != "kept\n" {
+			if a := ask(t, s.client(t), inChat("s1", "cat here")); a.Output != "kept\n" {
 				t.Errorf("after a restart the answer is %+v", a)
 			}
 			if _, err := s.enforcer.EndSession(t.Context(), "test", "s1"); err != nil {
 				t.Error(err)
 			}
-			if a := ask(t, s.client(t), chat("s1", "ls -A")); a.Status != bailiff.Completed || a.Output != "" {
+			if a := ask(t, s.client(t), inChat("s1", "ls -A")); a.Status != bailiff.Completed || a.Output != "" {
 				t.Errorf("after the end of the session the answer is %+v", a)
 			}
 		})
@@ -141,15 +141,15 @@ func TestPersistentFilesOutliveSandboxAndSidecarButNotTheirSession(t *testing.T)
 
 func TestAContainerThatIsGoneIsReplacedWithoutASeenFailure(t *testing.T) {
 	s := startCourt(t, openDir(t), law{backend: "docker", idle: 600}, openDir(t))
-	before := ask(t, s.client(t), chat("s1", "echo kept > here; echo lost > /tmp/there"))
+	before := ask(t, s.client(t), inChat("s1", "echo kept > here; echo lost > /tmp/there"))
 	if out, err := exec.Command("docker", "rm", "--force", before.SandboxID).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	a := ask(t, s.client(t), chat("s1", "cat here; ls /tmp"))
+	a := ask(t, s.client(t), inChat("s1", "cat here; ls /tmp"))
 	if a.Status != bailiff.Completed || a.Output != "kept\n" || a.SandboxID == before.SandboxID || !strings.Contains(a.Message, "/workspace are left") {
 		t.Errorf("answer is %+v", a)
 	}
-	if a := ask(t, s.client(t), chat("s1", "true")); a.Message != "" {
+	if a := ask(t, s.client(t), inChat("s1", "true")); a.Message != "" {
 		t.Errorf("the next answer says %q", a.Message)
 	}
 }

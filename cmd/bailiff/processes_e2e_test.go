@@ -11,13 +11,13 @@ import (
 )
 
 func inBackground(session, command string, env ...string) bailiff.Request {
-	req := chat(session, command)
+	req := inChat(session, command)
 	req.Args.Background, req.Env = true, env
 	return req
 }
 
 func attending(session, action, id, data string) bailiff.Request {
-	req := chat(session, "")
+	req := inChat(session, "")
 	req.Tool, req.Args = bailiff.Process, bailiff.Args{Action: action, ProcessID: id, Data: data, Timeout: 20}
 	return req
 }
@@ -49,7 +49,7 @@ func TestABackgroundProcessFromItsStartToItsEnd(t *testing.T) {
 			if polled != "got hello\n" {
 				t.Errorf("the next polls told %q", polled)
 			}
-			if a := ask(t, door, chat("s1", "echo beside it")); a.Status != bailiff.Completed || a.SandboxID != started.SandboxID {
+			if a := ask(t, door, inChat("s1", "echo beside it")); a.Status != bailiff.Completed || a.SandboxID != started.SandboxID {
 				t.Errorf("a command beside it was answered %+v", a)
 			}
 			if a := ask(t, door, attending("s2", "poll", id, "")); a.Status != bailiff.Failed || a.Code != bailiff.CodeProcess {
@@ -76,16 +76,16 @@ func TestKillingAProcessEndsAllThatItStarted(t *testing.T) {
 			// One child stays, one is double-forked into a session of its own.
 			id := ask(t, door, inBackground("s1", `echo $$ > pids; sleep 1000 & echo $! >> pids; setsid sh -c 'sleep 1001 & echo $! >> pids' & wait`)).ProcessID
 			beside := ask(t, door, inBackground("s1", "sleep 1002")).ProcessID
-			awaitThat(t, "three processes", func() bool { return ask(t, door, chat("s1", "wc -l < pids")).Output == "3\n" })
+			awaitThat(t, "three processes", func() bool { return ask(t, door, inChat("s1", "wc -l < pids")).Output == "3\n" })
 			const running = `for p in $(cat pids); do kill -0 $p 2>/dev/null && echo $p; done; true`
-			if a := ask(t, door, chat("s1", running)); strings.Count(a.Output, "\n") != 3 {
+			if a := ask(t, door, inChat("s1", running)); strings.Count(a.Output, "\n") != 3 {
 				t.Fatalf("running are %q", a.Output)
 			}
 			a := ask(t, door, attending("s1", "kill", id, ""))
 			if a.Status != bailiff.Completed || a.Processes[0].Status != bailiff.Interrupted || *a.Processes[0].ExitCode != bailiff.ExitInterrupted {
 				t.Errorf("killing was answered %+v", a)
 			}
-			if a := ask(t, door, chat("s1", running)); a.Output != "" {
+			if a := ask(t, door, inChat("s1", running)); a.Output != "" {
 				t.Errorf("running are still %q", a.Output)
 			}
 			if a := ask(t, door, attending("s1", "poll", beside, "")); !a.Processes[0].EndedAt.IsZero() {
@@ -111,7 +111,7 @@ func TestAProcessWithAVariableIsAloneAndItsOutputRedacted(t *testing.T) {
 		return told != ""
 	}
 	awaitThat(t, "its first half", poll)
-	if a := ask(t, door, chat("s1", "cat /proc/[0-9]*/environ")); a.Code != bailiff.CodeOccupied || !strings.Contains(a.Message, id) {
+	if a := ask(t, door, inChat("s1", "cat /proc/[0-9]*/environ")); a.Code != bailiff.CodeOccupied || !strings.Contains(a.Message, id) {
 		t.Errorf("a command beside it was answered %+v", a)
 	}
 	ask(t, door, attending("s1", "submit", id, ""))
@@ -120,7 +120,7 @@ func TestAProcessWithAVariableIsAloneAndItsOutputRedacted(t *testing.T) {
 		t.Errorf("polls told %q", told)
 	}
 	ask(t, door, attending("s1", "kill", id, ""))
-	if a := ask(t, door, chat("s1", "echo free")); a.Output != "free\n" {
+	if a := ask(t, door, inChat("s1", "echo free")); a.Output != "free\n" {
 		t.Errorf("once it was gone the answer is %+v", a)
 	}
 }

@@ -34,6 +34,7 @@ func (s *sidecar) reload(ctx context.Context, next *config.Config) (waiting []st
 		"runner":                   next.Runner != s.cfg.Runner, "log": next.Log != s.cfg.Log,
 		"decision_log.export": next.DecisionLog.Export != s.cfg.DecisionLog.Export,
 		"traces":              next.Traces != s.cfg.Traces,
+		"chat services":       !reflect.DeepEqual(next.Chat, s.cfg.Chat),
 		"agent.data_paths":    !slices.Equal(next.Agent.DataPaths, s.cfg.Agent.DataPaths),
 	} {
 		if changed {

@@ -22,7 +22,7 @@ func TestAReadAgainConfigurationChangesWhomAListenerSpeaksFor(t *testing.T) {
 	long := make(chan gateway.Answer, 1)
 	started := make(chan struct{})
 	go func() {
-		a, err := s.client(t).Execute(t.Context(), chat("long", "echo started; sleep 1; echo done"), client.News{Output: func([]byte) {
+		a, err := s.client(t).Execute(t.Context(), inChat("long", "echo started; sleep 1; echo done"), client.News{Output: func([]byte) {
 			select {
 			case <-started:
 			default:
@@ -44,7 +44,7 @@ func TestAReadAgainConfigurationChangesWhomAListenerSpeaksFor(t *testing.T) {
 	if err != nil || !slices.Equal(waiting, []string{"state_dir"}) {
 		t.Errorf("waiting for a restart are %v, %v", waiting, err)
 	}
-	_, err = s.client(t).Execute(t.Context(), chat("s1", "true"), client.News{})
+	_, err = s.client(t).Execute(t.Context(), inChat("s1", "true"), client.News{})
 	var refused *gateway.Problem
 	if !errors.As(err, &refused) || refused.Code != "platform_not_allowed" {
 		t.Errorf("a platform that was taken away is answered %v", err)
@@ -76,7 +76,7 @@ func TestATokenIsRotatedWithoutARestart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = c.Execute(t.Context(), chat("s1", "true"), client.News{})
+		_, err = c.Execute(t.Context(), inChat("s1", "true"), client.News{})
 		return err
 	}
 	put()
@@ -98,7 +98,7 @@ func TestTheMetricsShowWhenTheListenersOfTheMomentLastBroughtARequest(t *testing
 		return regexp.MustCompile(`bailiff_listener_last_decision_timestamp_seconds\{[^}]*\}`).FindAllString(page.Body.String(), -1)
 	}
 	name := s.cfg.Agent.Listeners[0].Name
-	if _, err := s.client(t).Execute(t.Context(), chat("s1", "true"), client.News{}); err != nil {
+	if _, err := s.client(t).Execute(t.Context(), inChat("s1", "true"), client.News{}); err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{fmt.Sprintf("bailiff_listener_last_decision_timestamp_seconds{listener=%q}", name)}; !slices.Equal(shown(), want) {
@@ -141,7 +141,7 @@ func TestTheBoundOnSandboxesChangesWithoutARestart(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, want := range []bailiff.Status{bailiff.Completed, c.want} {
-			a, err := s.client(t).Execute(t.Context(), chat(fmt.Sprint("s", i), "true"), client.News{})
+			a, err := s.client(t).Execute(t.Context(), inChat(fmt.Sprint("s", i), "true"), client.News{})
 			if err != nil || a.Status != want {
 				t.Errorf("with a bound of %d session %d was answered %+v, %v, want %s", c.most, i, a, err, want)
 			}

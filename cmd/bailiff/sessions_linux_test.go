@@ -88,7 +88,7 @@ func (c *crowd) work() {
 
 // send adds a line to a file of the session and wants all of its lines back.
 func (c *crowd) send(session int) {
-	req := chat(fmt.Sprintf("crowd-%d", session), fmt.Sprintf("echo %d >> mine && cat mine", session))
+	req := inChat(fmt.Sprintf("crowd-%d", session), fmt.Sprintf("echo %d >> mine && cat mine", session))
 	req.Session.UserID = fmt.Sprint(session)
 	a, err := c.door.Execute(context.Background(), req, client.News{})
 	c.mu.Lock()

@@ -38,7 +38,8 @@ type sidecar struct {
 	agents   []*door // as cfg.Agent.Listeners
 	mcps     mcps
 	operator *door
-	console  *door        // nil if there is none
+	console  *door // nil if there is none
+	services chats
 	metered  *http.Server // nil if there is no page
 	meter    net.Listener
 	serving  sync.WaitGroup
@@ -74,6 +75,9 @@ func (s *sidecar) open() error {
 			return err
 		}
 		s.agents = append(s.agents, door)
+	}
+	if err := s.openChats(); err != nil {
+		return err
 	}
 	return s.openMetrics()
 }
@@ -202,6 +206,7 @@ func (s *sidecar) background(ctx context.Context) {
 	s.serving.Go(func() { s.exporter.Run(ctx, s.decisions.Written) })
 	s.serving.Go(func() { s.sweepAlways(ctx) })
 	s.serving.Go(func() { s.rejudge(ctx) })
+	s.runChats(ctx)
 	for _, warning := range s.Status(ctx).Warnings {
 		s.log.Warn(warning)
 	}
@@ -295,6 +300,7 @@ func (s *sidecar) stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	var doors sync.WaitGroup
+	fault := s.services.close()
 	s.mu.Lock()
 	s.stopping = true // no reload opens a door from here on
 	s.mu.Unlock()
@@ -303,7 +309,7 @@ func (s *sidecar) stop() error {
 	}
 	doors.Wait()
 	closeMCP(s.mcps.retire(nil))
-	err := s.core.close(ctx)
+	err := errors.Join(fault, s.core.close(ctx))
 	if s.metered != nil {
 		err = errors.Join(err, s.metered.Close())
 	}

@@ -140,6 +140,7 @@ func (s *sidecar) warnings(platforms []gateway.PlatformStatus, chats []gateway.C
 		all = append(all, "nothing is asked while the book of approvals cannot be written: "+err.Error())
 	}
 	all = append(all, s.policyWarnings()...)
+	all = append(all, s.services.warnings()...)
 	if s.shadow != nil {
 		all = append(all, s.shadow.warnings()...)
 	}

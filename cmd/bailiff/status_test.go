@@ -34,12 +34,12 @@ func TestStatusShowsWhatEachPlatformAndChatGetsAndThatIsWhatTheyGet(t *testing.T
 			t.Errorf("printed is %s, want a line %q", text.String(), line)
 		}
 	}
-	own := chat("s1", "true")
+	own := inChat("s1", "true")
 	own.Session.ChatID = "-100"
 	if a := ask(t, s.client(t), own); a.Status != bailiff.Completed || a.Backend != "bubblewrap" || a.Decision.Backend.IdleSeconds != 600 {
 		t.Errorf("the chat is answered %+v", a)
 	}
-	if a := ask(t, s.client(t), chat("s2", "true")); a.Status != bailiff.Unavailable || a.Backend != "docker" || !strings.Contains(a.Message, "/nowhere/engine.sock") {
+	if a := ask(t, s.client(t), inChat("s2", "true")); a.Status != bailiff.Unavailable || a.Backend != "docker" || !strings.Contains(a.Message, "/nowhere/engine.sock") {
 		t.Errorf("another chat is answered %+v", a)
 	}
 }

@@ -30,7 +30,7 @@ func TestAScriptCallsWhatThePoliciesAndTheAgentOfferAndEachCallIsJudged(t *testi
 	}
 	wrong := "there is no such page"
 	var called []string
-	req := chat("s1", "")
+	req := inChat("s1", "")
 	req.Tool, req.Args = bailiff.ExecuteCode, bailiff.Args{Code: callingScript}
 	a, err := door.Execute(t.Context(), req, client.News{ToolCall: func(c gateway.ToolCall) {
 		called = append(called, c.Name+" "+string(c.Arguments))

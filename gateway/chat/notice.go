@@ -54,14 +54,16 @@ func notice(e approval.Entry, answers []option) Message {
 
 // headline says what became of an approval.
 func headline(e approval.Entry) string {
-	what := "Approval " + e.ID
+	what, says := "Approval "+e.ID, visible.Brief(e.Message, longestLine)
 	switch e.State {
 	case bailiff.ApprovalPending:
 		return what + " is asked for"
 	case bailiff.ApprovalApproved:
-		return "✅ " + what + ": " + visible.Brief(e.Message, longestLine)
+		return "✅ " + what + ": " + says
+	case bailiff.ApprovalDenied:
+		return "⛔ " + what + ": " + says
 	}
-	return "⛔ " + what + " " + string(e.State) + ": " + visible.Brief(e.Message, longestLine)
+	return "⛔ " + what + " is " + string(e.State) + ": " + says
 }
 
 func requester(e approval.Entry) string {

@@ -94,7 +94,7 @@ func display(output []byte) (shown Text, whole *File) {
 		return saying("It printed nothing but white space. "), nil
 	}
 	if len(output) <= shownChars*utf8.UTFMax {
-		text := strings.TrimSuffix(lines(string(output)), "\n")
+		text := lines(strings.TrimSuffix(string(output), "\n"))
 		if utf8.RuneCountInString(text) <= shownChars && strings.Count(text, "\n") < shownLines {
 			return Text{{Block, text}}, nil
 		}
@@ -107,7 +107,7 @@ func display(output []byte) (shown Text, whole *File) {
 func ends(text string) (head, tail string) {
 	const enough = endChars * utf8.UTFMax
 	first := lines(strings.ToValidUTF8(text[:min(len(text), enough)], ""))
-	last := strings.TrimSuffix(lines(strings.ToValidUTF8(text[max(0, len(text)-enough):], "")), "\n")
+	last := lines(strings.ToValidUTF8(strings.TrimSuffix(text[max(0, len(text)-enough):], "\n"), ""))
 	head = strings.Join(firstOf(strings.SplitN(first, "\n", endLines+1), endLines), "\n")
 	all := strings.Split(last, "\n")
 	tail = strings.Join(all[max(0, len(all)-endLines):], "\n")

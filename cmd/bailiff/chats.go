@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/gateway/chat"
+	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/internal/config"
+)
+
+// chats are the accounts at chat services.
+type chats struct {
+	desks *chat.Desks
+	open  []*chatAccount
+}
+
+// chatAccount is one of them, with what it brings.
+type chatAccount struct {
+	name     string
+	platform platform
+	notes    *chat.Notes
+	desk     *chat.Desk     // nil where no approvals are posted
+	sessions *chat.Sessions // nil where nobody gives commands
+}
+
+// openChats opens the accounts; none is connected yet.
+func (s *sidecar) openChats() error {
+	s.services.desks = chat.NewDesks(s.book, s.log)
+	for _, name := range s.cfg.Chat.Services() {
+		a, err := s.openAccount(name)
+		if err != nil {
+			return fmt.Errorf("opening chat service %s: %w", name, err)
+		}
+		s.services.open = append(s.services.open, a)
+	}
+	s.roster.desks.Store(s.services.desks)
+	return nil
+}
+
+func (s *sidecar) openAccount(name string) (a *chatAccount, err error) {
+	dir := filepath.Join(s.cfg.StateDir, "chat", name)
+	a = &chatAccount{name: name}
+	if a.notes, err = chat.OpenNotes(dir, s.log); err != nil {
+		return nil, err
+	}
+	if a.platform, err = newPlatform(s.cfg, name, a.notes, s.log); err != nil {
+		return nil, err
+	}
+	if err := s.openDesk(a, dir); err != nil {
+		return nil, err
+	}
+	return a, s.openSessions(a)
+}
+
+// openDesk opens that of an account at which approvals are posted.
+func (s *sidecar) openDesk(a *chatAccount, dir string) (err error) {
+	if !slices.Contains(s.cfg.Chat.Channels(), a.name) {
+		return nil
+	}
+	at := chat.Place{}
+	if commands := s.cfg.Chat.Commands(a.name); commands != nil {
+		at.Chat = commands.Approvals
+	}
+	a.desk, err = chat.NewDesk(chat.DeskConfig{Service: a.name, At: at, Poster: a.platform, Book: s.book, Identify: s.roster.IdentifyAccount,
+		Dir: filepath.Join(dir, "posts"), Observer: s.metrics, Log: s.log})
+	if err == nil {
+		s.services.desks.Add(a.desk)
+	}
+	return err
+}
+
+// openSessions opens those of an account whose messages may be commands.
+func (s *sidecar) openSessions(a *chatAccount) error {
+	commands := s.cfg.Chat.Commands(a.name)
+	if commands == nil || len(commands.AllowedUsers) == 0 {
+		return nil
+	}
+	agent, err := gateway.NewAgent(gateway.AgentConfig{Name: a.name, Platforms: []string{a.name}, Console: s.consoleURL(),
+		Enforcer: s.enforcer, Tools: s.enforcer, Tracer: s.continued()})
+	if err != nil {
+		return err
+	}
+	a.sessions, err = chat.NewSessions(chat.SessionsConfig{
+		Platform: a.name, Surface: a.platform, Sidecar: agent, AllowedUsers: commands.AllowedUsers,
+		RequireMention: commands.RequireMention, FreeResponse: commands.FreeResponseChannels,
+		Threads: a.name != "discord" || s.cfg.Chat.Discord.AutoThread, Env: commands.Env,
+		Pending: pending{s.book}, Notes: a.notes, Observer: s.metrics, Log: s.log,
+	})
+	return err
+}
+
+// pending is the book as sessions of chats see it.
+type pending struct{ *approval.Book }
+
+// Pending are a session's approvals that wait for an answer.
+func (p pending) Pending(session string) []approval.Entry {
+	entries, _ := p.List(approval.Query{State: bailiff.ApprovalPending, Session: session})
+	return entries
+}
+
+// runChats keeps the accounts connected until ctx ends.
+func (s *sidecar) runChats(ctx context.Context) {
+	s.serving.Go(func() { s.services.desks.Run(ctx) })
+	for _, a := range s.services.open {
+		if a.desk != nil {
+			s.serving.Go(func() { a.desk.Run(ctx) })
+		}
+		s.serving.Go(func() { s.connect(ctx, a) })
+	}
+}
+
+// reconnectEvery is how soon an account is tried again that a service refused: a token may
+// have been renewed.
+const reconnectEvery = time.Minute
+
+func (s *sidecar) connect(ctx context.Context, a *chatAccount) {
+	inbox := chat.Channel{Desk: a.desk}
+	if a.sessions != nil {
+		inbox.Sessions = a.sessions
+	}
+	for {
+		err := a.platform.Run(ctx, inbox)
+		if ctx.Err() != nil {
+			return
+		}
+		inbox.Connected(err)
+		s.log.Error("a chat service refuses the account; it is tried again every minute", "service", a.name, "error", err)
+		select {
+		case <-time.After(reconnectEvery):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// closeChats ends what people have running by chat, and says so there.
+func (c *chats) close() (err error) {
+	for _, a := range c.open {
+		if a.sessions != nil {
+			a.sessions.Close()
+		}
+		err = errors.Join(err, a.notes.Close())
+	}
+	return err
+}
+
+// warnings say which services reach nobody.
+func (c *chats) warnings() (all []string) {
+	for _, a := range c.open {
+		if err := c.desks.Down(a.name); err != nil {
+			all = append(all, fmt.Sprintf("chat service %s reaches nobody: %v", a.name, err))
+		}
+	}
+	return all
+}
+
+// people are those who have an account at a service.
+func peopleAt(cfg *config.Config, service string) (all []chat.Person) {
+	for _, p := range cfg.People {
+		for _, id := range p.Accounts[service] {
+			all = append(all, chat.Person{ID: id, Name: p.Name})
+		}
+	}
+	return all
+}

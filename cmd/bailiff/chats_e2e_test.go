@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/gateway/chat/telegram/telegramtest"
+)
+
+// guildhall is a sidecar at which nobody may answer for themselves, with a group in which
+// ana and ben approve, and chats in which both give commands.
+func guildhall(tb testing.TB, sections ...string) (*telegramtest.Server, *running) {
+	tb.Helper()
+	folder := openDir(tb)
+	telegram := telegramtest.New(tb)
+	telegram.Group(approvers, "42", "43", "44")
+	save(tb, filepath.Join(folder, "telegram.token"), telegram.Token)
+	_, house := withHouse(tb, houseAsksAboutMarked)
+	text := fmt.Sprintf(`state_dir: state
+agent: {listeners: [{name: test, listen: "unix://%[1]s/a.sock", uids: [4242], platforms: [discord]}]}
+operator: {listen: "unix://%[1]s/o.sock"}
+people: [{name: ana, telegram: ["42"]}, {name: ben, telegram: ["43"]}]
+telegram: {url: %[2]q, token: {file: telegram.token}, approvals: "%[3]s", allowed_users: ["42", "43"]}
+metrics: {listen: "127.0.0.1:0"}
+runner: {path: %[4]s}
+backends: {bubblewrap: {}}
+`, openDir(tb), telegram.URL(), approvers, backendtest.Runner(tb)) + house + "\n" + strings.Join(sections, "\n")
+	s, err := tryServe(tb, folder, text)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return telegram, s
+}
+
+const approvers = "-1001"
+
+// theQuestion waits for so many approvals in the group, and returns the last.
+func theQuestion(telegram *telegramtest.Server, n int) telegramtest.Message {
+	shown := telegram.Await(approvers, func(m []telegramtest.Message) bool { return len(m) == n && len(m[n-1].Buttons) > 0 })
+	return shown[n-1]
+}
+
+func shows(words ...string) func([]telegramtest.Message) bool {
+	return func(all []telegramtest.Message) bool {
+		return slices.ContainsFunc(all, func(m telegramtest.Message) bool {
+			return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(m.Text, w) })
+		})
+	}
+}
+
+func TestACommandGivenInAChatIsApprovedInAnotherAndAnswered(t *testing.T) {
+	telegram, _ := guildhall(t)
+	telegram.Write("42", "42", "", "echo it ran # marked")
+	question := theQuestion(telegram, 1)
+	for _, want := range []string{"echo it ran # marked", "It is marked.", "telegram:42", "bubblewrap", "ben"} {
+		if !strings.Contains(question.Text, want) {
+			t.Errorf("the question does not say %q: %s", want, question.Text)
+		}
+	}
+	for user, want := range map[string]string{"42": "ana asked for it; ask ben", "44": "telegram:44 belongs to nobody in people; ask ben"} {
+		telegram.Tap(user, approvers, question.ID, "Approve once")
+		telegram.Until(func() bool { return strings.Contains(strings.Join(telegram.Told(user), " "), want) })
+	}
+	telegram.Tap("43", approvers, question.ID, "Approve once")
+	telegram.Await("42", shows("it ran"))
+	shown := telegram.Await(approvers, shows("approved by ben"))
+	if len(shown) != 1 || len(shown[0].Buttons) != 0 {
+		t.Errorf("shown are %+v", shown)
+	}
+}
+
+func TestADenialInAChatSaysWhy(t *testing.T) {
+	telegram, _ := guildhall(t)
+	telegram.Write("42", "42", "", "echo it ran # marked")
+	question := theQuestion(telegram, 1)
+	telegram.Tap("43", approvers, question.ID, "Deny, and say why…")
+	asks := telegram.Await(approvers, func(m []telegramtest.Message) bool { return len(m) == 2 && m[1].Asks })
+	telegram.Reply("43", approvers, asks[1].ID, "not on a Monday")
+	telegram.Await("42", shows("Denied by ben: not on a Monday"))
+	telegram.Await(approvers, shows("denied by ben: not on a Monday"))
+}
+
+func TestAnApprovalWhoseEveryChannelIsDownIsUnavailableAtOnce(t *testing.T) {
+	telegram, s := guildhall(t)
+	telegram.Write("42", "42", "", "true # connected")
+	telegram.Await("42", func(m []telegramtest.Message) bool { return len(m) > 0 })
+	telegram.Remove(approvers, fmt.Sprint(telegramtest.BotID))
+	telegram.Write("42", "42", "", "echo it ran # marked")
+	telegram.Await("42", shows("Nobody could be asked", "telegram (")) // found out by it
+	telegram.Write("42", "42", "", "echo it ran # marked again")
+	telegram.Await("42", shows("nobody can be asked now")) // known before
+	if status := s.Status(t.Context()); !slices.ContainsFunc(status.Warnings, func(w string) bool { return strings.Contains(w, "chat service telegram reaches nobody") }) {
+		t.Errorf("the status warns of %q", status.Warnings)
+	}
+}

@@ -1,0 +1,35 @@
+package metrics
+
+import "github.com/bailiff-dev/bailiff"
+
+// ChatPosted counts an attempt to post or edit an approval at a chat service: "ok",
+// "again" or "refused".
+func (m *Metrics) ChatPosted(service, result string) {
+	m.chatPosts.WithLabelValues(oneOf(services, service), oneOf(posts, result)).Inc()
+}
+
+// ChatTapped counts an answer that came by a chat service: "taken", "barred", "late" or
+// "invalid".
+func (m *Metrics) ChatTapped(service, result string) {
+	m.chatTaps.WithLabelValues(oneOf(services, service), oneOf(taps, result)).Inc()
+}
+
+// ChatCommand counts a command that somebody gave at a chat service.
+func (m *Metrics) ChatCommand(service string, status bailiff.Status) {
+	m.chatCommands.WithLabelValues(oneOf(services, service), statusLabel(status)).Inc()
+}
+
+// ChatDown sets whether a chat service reaches nobody.
+func (m *Metrics) ChatDown(service string, down bool) {
+	value := 0.0
+	if down {
+		value = 1
+	}
+	m.chatDown.WithLabelValues(oneOf(services, service)).Set(value)
+}
+
+var (
+	services = []string{"slack", "discord", "telegram", "matrix", "webhook"}
+	posts    = []string{"ok", "again", "refused"}
+	taps     = []string{"taken", "barred", "late", "invalid"}
+)
