@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -116,7 +117,8 @@ func (c *calls) judge(header http.Header, body []byte) (status int, err error) {
 	if _, err := signed.Write(body); err != nil || signed.Ensure() != nil {
 		return http.StatusUnauthorized, errStamp
 	}
-	if err := c.seen.first(header.Get("X-Slack-Signature"), time.Now()); err != nil {
+	once := strings.ToLower(header.Get("X-Slack-Signature")) // hexadecimal, which is the same in capitals
+	if err := c.seen.first(once, time.Now()); err != nil {
 		return http.StatusConflict, err
 	}
 	return 0, nil

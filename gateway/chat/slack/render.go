@@ -71,15 +71,13 @@ func fit(text chat.Text, most int) chat.Text {
 				longest = i
 			}
 		}
-		p := &text[longest]
-		before := size(p.Text)
-		if before < 2*size(ellipsis) { // there are only crumbs, and too many of them
-			over -= size(text[len(text)-1].Text)
-			text = text[:len(text)-1]
-			continue
+		before := size(text[longest].Text)
+		if before < 2*size(ellipsis) {
+			return text[:len(text)-over] // there are only crumbs, and too many of them
 		}
-		p.Text = beginning(p.Text, max(before-over, before/2))
-		over -= before - size(p.Text)
+		cut := beginning(text[longest].Text, max(before-over, before/2))
+		over -= before - size(cut)
+		text[longest].Text = cut
 	}
 	return text
 }

@@ -3,6 +3,8 @@ package slack_test
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -253,4 +255,11 @@ func TestWhatSlackRefusesSaysWhatWouldBeRight(t *testing.T) {
 			t.Errorf("%s is %v, want one with %q", code, err, want)
 		}
 	}
+}
+
+func newServer(t *testing.T, handler http.HandlerFunc) (url string) {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return server.URL
 }

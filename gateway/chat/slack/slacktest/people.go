@@ -75,13 +75,18 @@ func (s *Server) event(c *channel, m *Message, user string) map[string]any {
 }
 
 // Deliver sends an event of any kind.
-func (s *Server) Deliver(event map[string]any) {
+func (s *Server) Deliver(event map[string]any) { s.deliver(Team, Bot, event) }
+
+// Foreign sends an event of another workspace, in which the app is installed too.
+func (s *Server) Foreign(team string, event map[string]any) { s.deliver(team, "U0ELSEWHERE", event) }
+
+func (s *Server) deliver(team, bot string, event map[string]any) {
 	s.lock.Lock()
 	s.count++
 	id := fmt.Sprintf("Ev%08d", s.count)
 	s.lock.Unlock()
-	s.send(parcel{kind: "events_api", body: map[string]any{"type": "event_callback", "token": "unused", "team_id": Team, "api_app_id": "A01", "event": event, "event_id": id,
-		"event_time": time.Now().Unix(), "authorizations": []any{map[string]any{"enterprise_id": nil, "team_id": Team, "user_id": Bot, "is_bot": true}}}})
+	s.send(parcel{kind: "events_api", body: map[string]any{"type": "event_callback", "token": "unused", "team_id": team, "api_app_id": "A01", "event": event, "event_id": id,
+		"event_time": time.Now().Unix(), "authorizations": []any{map[string]any{"enterprise_id": nil, "team_id": team, "user_id": bot, "is_bot": true}}}})
 }
 
 // Tap is somebody's tap on a button, by its label.
@@ -126,8 +131,8 @@ func (s *Server) trigger(user string) string {
 	return id
 }
 
-// Asked for a line is whoever tapped a button that asks: Question is what they read, empty
-// if nothing is asked of them.
+// Question is what somebody reads in the form that is open before them; empty if there is
+// none.
 func (s *Server) Question(user string) string {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -187,4 +192,12 @@ func (s *Server) send(p parcel) {
 			s.line.send(p.kind, text)
 		}
 	}
+}
+
+// Forge is a message of a user's that has a message's key of bailiff's in its metadata.
+func (s *Server) Forge(user, channel, key string) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.add(s.channels[channel], Message{By: user, Text: "forged", Key: key,
+		metadata: map[string]any{"event_type": "bailiff_message", "event_payload": map[string]any{"key": key}}})
 }

@@ -1,0 +1,182 @@
+package slack_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/gateway/chat"
+	"github.com/bailiff-dev/bailiff/gateway/chat/slack"
+	"github.com/bailiff-dev/bailiff/gateway/chat/slack/slacktest"
+)
+
+// byHTTP is an app that Slack calls, at an address.
+func byHTTP(t *testing.T) (*slack.Slack, *slacktest.Server, *inbox, string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	_ = listener.Close()
+	s, server := app(t, func(c *slack.Config) {
+		c.AppToken, c.Listen, c.SigningSecret = nil, address, secret(slacktest.SigningSecret)
+	})
+	in := run(t, s)
+	server.CallAt("http://" + address + "/slack")
+	return s, server, in, "http://" + address + "/slack"
+}
+
+func TestByHTTPPeopleWriteTapAndCommand(t *testing.T) {
+	s, server, in, _ := byHTTP(t)
+	in.answer = func(chat.Tap) chat.Text { return plain("Noted.") }
+	id := server.Write("U1", "C1", "", "@bailiff echo 'a&b' <c>")
+	for range 2 {
+		if said := next(t, in.said); said.Message != id || said.Text != "echo 'a&b' <c>" || !said.Mentioned {
+			t.Errorf("told was %+v", said)
+		}
+	}
+	server.Command("U1", "C1", "/bailiff new")
+	if said := next(t, in.said); said.Text != "/new" || said.By.ID != "U1" {
+		t.Errorf("told was %+v", said)
+	}
+	ref, err := s.Post(t.Context(), channel, chat.Message{Text: plain("May it?"), Buttons: []chat.Button{{Label: "No", Token: "n", Asks: "Why not?"}}}, "k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Tap("U2", "C1", ref.Message, "No")
+	server.Await("U2 is asked", func() bool { return server.Question("U2") != "" })
+	server.Answer("U2", "never & nowhere")
+	if tap := next(t, in.taps); tap.By.ID != "U2" || tap.On != ref || tap.Token != "n" || tap.Reason != "never & nowhere" {
+		t.Errorf("the tap is %v", tap)
+	}
+	server.Await("U2 is told", func() bool { return len(server.Told("U2")) == 1 })
+}
+
+// call is one that anybody could make.
+func call(t *testing.T, method, url string, header http.Header, body string) (status int, said string) {
+	t.Helper()
+	request, err := http.NewRequest(method, url, bytes.NewReader([]byte(body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header = header
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(text)
+}
+
+const event = `{"type":"event_callback","team_id":"T01","event":{"type":"message","channel":"D1","channel_type":"im","user":"U1","ts":"7.7","text":"rm -rf /"}}`
+
+func TestACallThatIsNotSignedByWhoHasTheSecretIsRefused(t *testing.T) {
+	_, _, in, url := byHTTP(t)
+	now := time.Now()
+	sign := func(change func(http.Header)) http.Header {
+		header := slacktest.Sign("application/json", []byte(event), now)
+		change(header)
+		return header
+	}
+	for name, header := range map[string]http.Header{
+		"nothing":              {"Content-Type": {"application/json"}},
+		"no time":              sign(func(h http.Header) { h.Del("X-Slack-Request-Timestamp") }),
+		"no signature":         sign(func(h http.Header) { h.Del("X-Slack-Signature") }),
+		"another time":         sign(func(h http.Header) { h.Set("X-Slack-Request-Timestamp", "1") }),
+		"a time that is none":  sign(func(h http.Header) { h.Set("X-Slack-Request-Timestamp", "now") }),
+		"another body":         slacktest.Sign("application/json", []byte(event+" "), now),
+		"another version":      sign(func(h http.Header) { h.Set("X-Slack-Signature", "v1"+h.Get("X-Slack-Signature")[2:]) }),
+		"a part of it":         sign(func(h http.Header) { h.Set("X-Slack-Signature", h.Get("X-Slack-Signature")[:40]) }),
+		"no hexadecimal":       sign(func(h http.Header) { h.Set("X-Slack-Signature", "v0="+strings.Repeat("x", 64)) }),
+		"six minutes ago":      slacktest.Sign("application/json", []byte(event), now.Add(-6*time.Minute)),
+		"in six minutes":       slacktest.Sign("application/json", []byte(event), now.Add(6*time.Minute)),
+		"a time beyond counts": slacktest.Sign("application/json", []byte(event), time.Unix(1<<61, 0)),
+	} {
+		if status, said := call(t, http.MethodPost, url, header, event); status != http.StatusUnauthorized {
+			t.Errorf("%s came to %d %s", name, status, said)
+		}
+	}
+	if len(in.said) > 0 {
+		t.Errorf("told was %+v", <-in.said)
+	}
+}
+
+func TestASignedCallIsTakenOnce(t *testing.T) {
+	_, _, in, url := byHTTP(t)
+	header := slacktest.Sign("application/json", []byte(event), time.Now().Add(-4*time.Minute))
+	for n, want := range []int{http.StatusOK, http.StatusConflict, http.StatusConflict} {
+		if status, said := call(t, http.MethodPost, url, header.Clone(), event); status != want {
+			t.Errorf("time %d came to %d %s, want %d", n+1, status, said, want)
+		}
+	}
+	shouting := header.Clone() // the same signature in other letters
+	shouting.Set("X-Slack-Signature", "v0="+strings.ToUpper(header.Get("X-Slack-Signature")[3:]))
+	if status, _ := call(t, http.MethodPost, url, shouting, event); status == http.StatusOK {
+		t.Error("in capital letters it was taken again")
+	}
+	_ = next(t, in.said)
+	if len(in.said) > 0 {
+		t.Errorf("told again was %+v", <-in.said)
+	}
+}
+
+func TestCallsThatAreNoneOfSlacksKinds(t *testing.T) {
+	_, _, in, url := byHTTP(t)
+	form := "application/x-www-form-urlencoded"
+	for name, c := range map[string]struct {
+		method, kind, body string
+		status             int
+		says               string
+	}{
+		"the question whether it is Slack's": {http.MethodPost, "application/json", `{"type":"url_verification","token":"x","challenge":"3eZbrw<&"}`, 200, "3eZbrw<&"},
+		"the question whether it is there":   {http.MethodPost, form, "ssl_check=1&token=x", 200, ""},
+		"by GET":                             {http.MethodGet, "application/json", "", 405, "by POST"},
+		"no JSON":                            {http.MethodPost, "application/json", "{", 400, "no JSON"},
+		"no form":                            {http.MethodPost, form, "payload=%zz", 400, "no form"},
+		"an answer that is none":             {http.MethodPost, form, "payload=%7B", 200, ""},
+		"another kind":                       {http.MethodPost, "text/plain", "x", 415, "JSON or a form"},
+		"too much":                           {http.MethodPost, "application/json", strings.Repeat(" ", 1<<20+1), 413, "too long"},
+		"an event of another workspace":      {http.MethodPost, "application/json", strings.ReplaceAll(event, "T01", "T02"), 200, ""},
+		"a command of another workspace":     {http.MethodPost, form, "command=/bailiff&text=status&team_id=T02&user_id=U1&channel_id=C1&trigger_id=1.2.c", 200, ""},
+	} {
+		status, said := call(t, c.method, url, slacktest.Sign(c.kind, []byte(c.body), time.Now()), c.body)
+		if status != c.status || !strings.Contains(said, c.says) {
+			t.Errorf("%s came to %d %q, want %d with %q", name, status, said, c.status, c.says)
+		}
+	}
+	if len(in.said) > 0 || len(in.taps) > 0 {
+		t.Errorf("%d were told, %d taps came", len(in.said), len(in.taps))
+	}
+}
+
+func TestAPlaceThatIsTakenIsTriedAgain(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _ := app(t, func(c *slack.Config) { c.Listen, c.SigningSecret = listener.Addr().String(), secret("s") })
+	in := newInbox()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx, in) }()
+	if err := next(t, in.connected); err == nil {
+		t.Error("it is said to stand")
+	}
+	_ = listener.Close()
+	for next(t, in.connected) != nil {
+	}
+	cancel()
+	if err := next(t, ended); err != nil {
+		t.Errorf("it ended by %v", err)
+	}
+}

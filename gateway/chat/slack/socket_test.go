@@ -1,0 +1,262 @@
+package slack_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/gateway/chat"
+	"github.com/bailiff-dev/bailiff/gateway/chat/slack"
+	"github.com/bailiff-dev/bailiff/gateway/chat/slack/slacktest"
+)
+
+func TestAConnectionThatBreaksIsMadeAnew(t *testing.T) {
+	s, server := app(t)
+	in := run(t, s)
+	for n := range 3 {
+		server.Drop()
+		if err := next(t, in.connected); err == nil || !strings.Contains(err.Error(), "broke") {
+			t.Errorf("of the break it says %v", err)
+		}
+		text := fmt.Sprint("said while nobody listened, ", n)
+		server.Write("U1", "D1", "", text)
+		if err := next(t, in.connected); err != nil {
+			t.Errorf("of the new connection it says %v", err)
+		}
+		if said := next(t, in.said); said.Text != text {
+			t.Errorf("told was %+v", said)
+		}
+		server.Await("all is acknowledged", func() bool { return server.Owed() == 0 }) // or it would come again
+	}
+}
+
+func TestAConnectionIsLeftForAnotherWithoutABreak(t *testing.T) {
+	for _, reason := range []string{"warning", "refresh_requested"} {
+		t.Run(reason, func(t *testing.T) {
+			s, server := app(t)
+			in := run(t, s)
+			server.Disconnect(reason)
+			if err := next(t, in.connected); err != nil {
+				t.Errorf("it says %v", err)
+			}
+			server.Await("there are both", func() bool { return server.Connected() == 2 })
+			server.Write("U1", "D1", "", "hello")
+			if said := next(t, in.said); said.Text != "hello" {
+				t.Errorf("told was %+v", said)
+			}
+			server.Await("it is acknowledged", func() bool { return server.Owed() == 0 })
+		})
+	}
+}
+
+func TestWhatComesByAConnectionThatIsLeftIsTaken(t *testing.T) {
+	s, server := app(t)
+	in := run(t, s)
+	server.Fail(func(method string) slacktest.Fault { return slacktest.Fault{Drop: method == "link"} })
+	server.Disconnect("warning")
+	if err := next(t, in.connected); err == nil {
+		t.Fatal("there is another connection")
+	}
+	server.Write("U1", "D1", "", "late")
+	if said := next(t, in.said); said.Text != "late" {
+		t.Errorf("told was %+v", said)
+	}
+}
+
+func TestWhatSlackDeliversAgainHasTheSameRef(t *testing.T) {
+	s, server := app(t)
+	in := run(t, s)
+	server.Fail(func(string) slacktest.Fault { return slacktest.Fault{Twice: true} })
+	server.Write("U1", "C1", "", "@bailiff ls")
+	one := next(t, in.said)
+	for range 3 { // twice as a message, twice as a mention
+		if again := next(t, in.said); again.Ref != one.Ref || !again.Mentioned || again.Text != "ls" || again.Kind != one.Kind {
+			t.Errorf("told was %+v, then %+v", one, again)
+		}
+	}
+	server.Command("U1", "C1", "/bailiff stop")
+	if one, two := next(t, in.said), next(t, in.said); one.Ref != two.Ref {
+		t.Errorf("told was %v, then %v", one.Ref, two.Ref)
+	}
+	ref, err := s.Post(t.Context(), channel, chat.Message{Text: plain("x"), Buttons: []chat.Button{{Label: "Yes", Token: "t"}}}, "k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Tap("U1", "C1", ref.Message, "Yes")
+	if one, two := next(t, in.taps), next(t, in.taps); one != two {
+		t.Errorf("told was %v, then %v", one, two)
+	}
+}
+
+func TestNothingMalformedEndsIt(t *testing.T) {
+	s, server := app(t)
+	in := run(t, s)
+	for _, text := range []string{"", "null", "[]", "{", `"x"`, `{"type":7}`, `{"type":"events_api"}`, `{"type":"events_api","envelope_id":"e1","payload":"x"}`,
+		`{"type":"interactive","envelope_id":"e2","payload":{"type":"block_actions","actions":[]}}`, `{"type":"interactive","envelope_id":"e3","payload":{"type":"view_submission","user":{"id":"U1"},"view":{"callback_id":"bailiff.ask","private_metadata":"x"}}}`,
+		`{"type":"slash_commands","envelope_id":"e4","payload":[]}`, `{"type":"something new","envelope_id":"e5","payload":{}}`,
+		`{"type":"events_api","envelope_id":"e6","payload":{"team_id":"T01","event":{"type":"message","channel":"C1","user":"U1","ts":{}}}}`} {
+		server.Say(text)
+	}
+	server.Press("U1", "C1", map[string]any{"ts": "1.2"}, "someone-elses", "value")
+	server.Write("U1", "D1", "", "still here?")
+	if said := next(t, in.said); said.Text != "still here?" {
+		t.Errorf("told was %+v", said)
+	}
+	if len(in.taps) > 0 || len(in.connected) > 0 {
+		t.Errorf("%d taps came, and the connection changed %d times", len(in.taps), len(in.connected))
+	}
+}
+
+func TestAPanicInTheHeartEndsNothing(t *testing.T) {
+	s, server := app(t)
+	in := &bomb{inbox: newInbox()}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx, in) }()
+	defer func() { cancel(); _ = next(t, ended) }()
+	_ = next(t, in.connected)
+	server.Write("U1", "D1", "", "boom")
+	server.Write("U1", "D1", "", "after")
+	if said := next(t, in.said); said.Text != "after" {
+		t.Errorf("told was %+v", said)
+	}
+}
+
+type bomb struct{ *inbox }
+
+func (b *bomb) Said(ctx context.Context, s chat.Said) {
+	if s.Text == "boom" {
+		panic(s.Text)
+	}
+	b.inbox.Said(ctx, s)
+}
+
+func TestOnlyWhatPeopleWriteIsTold(t *testing.T) {
+	s, server := app(t)
+	in := run(t, s)
+	message := func(change map[string]any) map[string]any {
+		event := map[string]any{"type": "message", "channel": "C1", "channel_type": "channel", "user": "U1", "ts": "1.1", "text": "x"}
+		for key, value := range change {
+			event[key] = value
+		}
+		return event
+	}
+	for _, subtype := range []string{"message_changed", "message_deleted", "bot_message", "channel_join", "channel_topic", "me_message", "message_replied", "assistant_app_thread", "unheard_of"} {
+		server.Deliver(message(map[string]any{"subtype": subtype}))
+	}
+	for _, change := range []map[string]any{
+		{"bot_id": "B9"}, {"user": slacktest.Bot}, {"user": ""}, {"user": "USLACKBOT"}, {"edited": map[string]any{"user": "U1", "ts": "2.2"}}, {"hidden": true},
+		{"type": "reaction_added"}, {"type": "app_mention", "edited": map[string]any{"user": "U1", "ts": "2.2"}}, {"ts": ""}, {"channel": ""}, {"ts": "../x"}, {"thread_ts": "x"},
+	} {
+		server.Deliver(message(change))
+	}
+	if _, err := s.Post(t.Context(), channel, chat.Message{Text: plain("my own")}, "k"); err != nil {
+		t.Fatal(err)
+	}
+	server.Deliver(message(map[string]any{"subtype": "file_share", "text": "with a file", "files": []any{map[string]any{"id": "F1"}}}))
+	if said := next(t, in.said); said.Text != "with a file" {
+		t.Errorf("told was %+v", said)
+	}
+	server.Deliver(message(map[string]any{"subtype": "thread_broadcast", "text": "in both", "thread_ts": "1.0"}))
+	if said := next(t, in.said); said.Text != "in both" || said.Thread != "1.0" || said.Kind != "thread" {
+		t.Errorf("told was %+v", said)
+	}
+}
+
+func TestAnotherWorkspacesPeopleAreNotTheseOnes(t *testing.T) {
+	s, server := app(t)
+	in := run(t, s)
+	server.Foreign("T02", map[string]any{"type": "message", "channel": "D1", "channel_type": "im", "user": "U1", "ts": "1.1", "text": "from elsewhere"})
+	server.Write("U1", "D1", "", "from here")
+	if said := next(t, in.said); said.Text != "from here" {
+		t.Errorf("told was %+v", said)
+	}
+}
+
+func TestAnAppThatSlackWillNotHaveEndsIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*slack.Config)
+		fail   func(string) slacktest.Fault
+		want   string
+	}{
+		"a wrong bot token":  {func(c *slack.Config) { c.BotToken = secret("xoxb-other") }, nil, "does not know this token"},
+		"a wrong app token":  {func(c *slack.Config) { c.AppToken = secret("xapp-other") }, nil, "does not know this token"},
+		"a bot's for an app": {func(c *slack.Config) { c.AppToken = secret(slacktest.Token) }, nil, "app_token is xapp-"},
+		"a revoked one":      {func(*slack.Config) {}, onceAt("auth.test", 1, slacktest.Fault{Error: "token_revoked"}), "install the app again"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, server := app(t, c.change)
+			if c.fail != nil {
+				server.Fail(c.fail)
+			}
+			in := newInbox()
+			err := s.Run(t.Context(), in)
+			var no *chat.Refused
+			if !errors.As(err, &no) || !strings.Contains(no.Reason, c.want) || next(t, in.connected) == nil {
+				t.Errorf("it ended by %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestSocketModeThatIsTurnedOffEndsIt(t *testing.T) {
+	s, server := app(t)
+	in := newInbox()
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(t.Context(), in) }()
+	_ = next(t, in.connected)
+	server.Disconnect("link_disabled")
+	var no *chat.Refused
+	if err := next(t, ended); !errors.As(err, &no) || !strings.Contains(no.Reason, "Socket Mode is off") {
+		t.Errorf("it ended by %v", err)
+	}
+}
+
+func TestATokenThatCannotBeReadIsTriedAgain(t *testing.T) {
+	readable := make(chan struct{})
+	s, _ := app(t, func(c *slack.Config) {
+		c.AppToken = func() (bailiff.Secret, error) {
+			select {
+			case <-readable:
+				return bailiff.NewSecret(slacktest.AppToken), nil
+			default:
+				return bailiff.Secret{}, errors.New("there is no file x")
+			}
+		}
+	})
+	in := newInbox()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx, in) }()
+	if err := next(t, in.connected); err == nil || !strings.Contains(err.Error(), "there is no file x") {
+		t.Errorf("it says %v", err)
+	}
+	close(readable)
+	for next(t, in.connected) != nil {
+	}
+	cancel()
+	if err := next(t, ended); err != nil {
+		t.Errorf("it ended by %v", err)
+	}
+}
+
+func TestAFormThatSlackDoesNotOpenIsSaid(t *testing.T) {
+	s, server := app(t)
+	in := run(t, s)
+	server.Fail(onceAt("views.open", 1, slacktest.Fault{Error: "expired_trigger_id"}))
+	ref, err := s.Post(t.Context(), channel, chat.Message{Text: plain("x"), Buttons: []chat.Button{{Label: "No", Token: "t", Asks: "Why?"}}}, "k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Tap("U1", "C1", ref.Message, "No")
+	server.Await("they are told", func() bool {
+		told := server.Told("U1")
+		return len(told) == 1 && strings.Contains(told[0].Text, "Nothing has changed; tap again.")
+	})
+	if len(in.taps) > 0 {
+		t.Errorf("told was %v", <-in.taps)
+	}
+}
