@@ -277,6 +277,8 @@ func (s *Sessions) idOf(kind string, at Place, by Person) string {
 		return s.Platform + ":dm:" + at.Chat
 	case kind == "thread" && at.Thread != "":
 		return s.Platform + ":thread:" + quoted(at.Chat) + ":" + at.Thread
+	case kind == "thread":
+		kind = "channel" // where the service has no threads
 	}
 	return s.Platform + ":" + kind + ":" + quoted(at.Chat) + ":" + by.ID
 }

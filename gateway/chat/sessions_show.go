@@ -48,18 +48,14 @@ func outcome(r *run, a gateway.Answer, err error, why string) Message {
 func remarks(a gateway.Answer, printed bool, why string) (said Text) {
 	message := lines(strings.TrimSpace(a.Message))
 	switch {
-	case a.Status == bailiff.Interrupted && why != "":
+	case why != "" && (a.Status == bailiff.Interrupted || a.Status == bailiff.ApprovalRequired):
 		return Text{{Strong, why}}
 	case a.Status == bailiff.Completed:
 		return append(end(a, printed), saying(message)...)
 	case a.Status == bailiff.TimedOut:
 		return Text{{Strong, "Its time was up. "}, {Plain, message}}
 	}
-	said = Text{{Strong, headings[a.Status]}, {Plain, message}}
-	if a.Status == bailiff.ApprovalRequired {
-		said = append(said, Piece{Plain, " Nobody waits for it any more: give the command again once it is approved."})
-	}
-	return said
+	return Text{{Strong, headings[a.Status]}, {Plain, message}}
 }
 
 // headings are what is said of commands that did not run to their end.
@@ -94,7 +90,7 @@ func display(output []byte) (shown Text, whole *File) {
 		return saying("It printed nothing but white space. "), nil
 	}
 	if len(output) <= shownChars*utf8.UTFMax {
-		text := lines(strings.TrimSuffix(string(output), "\n"))
+		text := strings.TrimSuffix(lines(string(output)), "\n")
 		if utf8.RuneCountInString(text) <= shownChars && strings.Count(text, "\n") < shownLines {
 			return Text{{Block, text}}, nil
 		}
@@ -107,7 +103,7 @@ func display(output []byte) (shown Text, whole *File) {
 func ends(text string) (head, tail string) {
 	const enough = endChars * utf8.UTFMax
 	first := lines(strings.ToValidUTF8(text[:min(len(text), enough)], ""))
-	last := lines(strings.ToValidUTF8(strings.TrimSuffix(text[max(0, len(text)-enough):], "\n"), ""))
+	last := strings.TrimSuffix(lines(strings.ToValidUTF8(text[max(0, len(text)-enough):], "")), "\n")
 	head = strings.Join(firstOf(strings.SplitN(first, "\n", endLines+1), endLines), "\n")
 	all := strings.Split(last, "\n")
 	tail = strings.Join(all[max(0, len(all)-endLines):], "\n")
@@ -127,9 +123,9 @@ func between(output []byte, head, tail string) string {
 	total := bytes.Count(bytes.TrimSuffix(output, []byte("\n")), []byte("\n")) + 1
 	left := total - strings.Count(head, "\n") - strings.Count(tail, "\n") - 2
 	if left <= 0 {
-		return "… the rest is in output.txt …"
+		return "… the rest is left out here, see output.txt …"
 	}
-	return fmt.Sprintf("… %s left out, all of it is in output.txt …", amount(left, "line", "lines"))
+	return fmt.Sprintf("… %s left out here, see output.txt …", amount(left, "line", "lines"))
 }
 
 // standing is how an approval stands that a command waits for, or waited for.

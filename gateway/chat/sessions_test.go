@@ -1,16 +1,29 @@
 package chat
 
 import (
+	"context"
+	"fmt"
+	"path/filepath"
 	"reflect"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
+)
+
+var (
+	dm      = Place{Chat: "D1"}
+	channel = Place{Chat: "C1"}
+	thread  = Place{Chat: "C1", Thread: "t7"}
 )
 
 func TestADirectMessageIsACommandOfItsSession(t *testing.T) {
 	k := talking(t, &court{}, nil)
 	k.direct(`echo "a" 'b' “c”`)
-	k.shows(Place{Chat: "D1"}, "```ran echo \"a\" 'b' “c”```")
+	k.shows(dm, "```ran echo \"a\" 'b' “c”```")
 	want := bailiff.Request{ID: "slack:D1:m1", Tool: bailiff.Terminal, Args: bailiff.Args{Command: `echo "a" 'b' “c”`},
 		Session: bailiff.Session{ID: "slack:dm:D1", Platform: "slack", ChatType: "dm", ChatID: "D1", UserID: "U1", UserName: "Ana"},
 		Env:     []string{"TOKEN"}, WaitSeconds: wait, Caller: "chat", Peer: "slack:U1"}
@@ -18,4 +31,297 @@ func TestADirectMessageIsACommandOfItsSession(t *testing.T) {
 		t.Errorf("it asked for %+v, want %+v", got, want)
 	}
 	k.settles()
+}
+
+func TestWhichMessagesAreCommandsAndOfWhichSession(t *testing.T) {
+	const none = ""
+	open := func(c *SessionsConfig) { c.RequireMention = false }
+	free := func(c *SessionsConfig) { c.FreeResponse = []string{"C1"} }
+	flat := func(c *SessionsConfig) { c.Threads = false }
+	for _, test := range []struct {
+		name    string
+		config  func(*SessionsConfig)
+		kind    string
+		at      Place
+		named   bool
+		session string
+		answer  Place
+	}{
+		{"a direct message", nil, "dm", dm, false, "slack:dm:D1", dm},
+		{"one that names bailiff", nil, "dm", dm, true, "slack:dm:D1", dm},
+		{"a thread of direct messages", nil, "dm", Place{"D1", "t1"}, false, "slack:dm:D1", Place{"D1", "t1"}},
+		{"one in a channel", nil, "channel", channel, false, none, channel},
+		{"one in a channel that names bailiff", nil, "channel", channel, true, "slack:thread:C1:tm1", Place{"C1", "tm1"}},
+		{"one in a group that names bailiff", nil, "group", channel, true, "slack:thread:C1:tm1", Place{"C1", "tm1"}},
+		{"one in a channel where no thread is made", flat, "channel", channel, true, "slack:channel:C1:U1", channel},
+		{"one in a free channel", free, "channel", channel, false, "slack:channel:C1:U1", channel},
+		{"one in another channel than the free one", free, "channel", Place{Chat: "C2"}, false, none, Place{Chat: "C2"}},
+		{"one in a channel where no mention is required", open, "group", channel, false, "slack:group:C1:U1", channel},
+		{"one in a thread", nil, "thread", thread, false, none, thread},
+		{"one in a thread of a free channel", free, "thread", thread, false, none, thread},
+		{"one in a thread where no mention is required", open, "thread", thread, false, none, thread},
+		{"one in a thread that names bailiff", nil, "thread", thread, true, "slack:thread:C1:t7", thread},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			k := talking(t, &court{}, test.config)
+			k.says(ana, test.kind, test.at, "id", test.named)
+			k.settles()
+			var got string
+			for _, req := range k.court.requests() {
+				got += req.Session.ID
+			}
+			if shown := k.wall.at(test.answer); got != test.session || len(shown) != len(k.court.requests()) {
+				t.Errorf("its session is %q, want %q; at %v is shown %q", got, test.session, test.answer, shown)
+			}
+		})
+	}
+}
+
+func TestAThreadIsASessionWhoeverWritesAndNeedsNoMentionAgain(t *testing.T) {
+	folder := t.TempDir()
+	with := func(c *SessionsConfig) { c.Notes = notes(t, folder) }
+	k := talking(t, &court{}, with)
+	k.says(ana, "channel", channel, "one", true)
+	begun := Place{"C1", "tm1"}
+	k.shows(begun, "```ran one```")
+	k.says(ben, "thread", begun, "two", false)
+	k.says(ben, "thread", thread, "not for bailiff", false)
+	k.shows(begun, "```ran one```", "```ran two```")
+	k.Close()
+
+	again := talking(t, &court{}, with) // after a restart
+	again.n = 10
+	again.says(ben, "thread", begun, "three", false)
+	again.shows(begun, "```ran three```")
+	for i, req := range append(k.court.requests(), again.court.requests()...) {
+		want := bailiff.Session{ID: "slack:thread:C1:tm1", Platform: "slack", ChatType: "thread", ChatID: "C1", ThreadID: "tm1",
+			UserID: []string{"U1", "U2", "U2"}[i], UserName: []string{"Ana", "Ben", "Ben"}[i]}
+		if req.Session != want {
+			t.Errorf("command %d is of %+v, want %+v", i, req.Session, want)
+		}
+	}
+}
+
+func TestSessionsOfDifferentPlacesNeverHaveOneName(t *testing.T) {
+	s := &Sessions{SessionsConfig: SessionsConfig{Platform: "matrix"}}
+	seen := map[string]string{}
+	for _, kind := range []string{"dm", "thread", "channel", "group"} {
+		for _, at := range []Place{{"a", "b:c"}, {"a:b", "c"}, {"a%3Ab", "c"}, {"a", ""}, {"a:b", ""}} {
+			for _, by := range []string{"u", "b:c"} {
+				id, where := s.idOf(kind, at, Person{ID: by}), ""
+				switch {
+				case kind == "dm":
+					where = fmt.Sprintln(kind, at.Chat)
+				case kind == "thread" && at.Thread != "":
+					where = fmt.Sprintln(kind, at.Chat, at.Thread)
+				case kind == "thread":
+					where = fmt.Sprintln("channel", at.Chat, by)
+				default:
+					where = fmt.Sprintln(kind, at.Chat, by)
+				}
+				if before, known := seen[id]; known && before != where {
+					t.Errorf("%s is of %q and of %q", id, before, where)
+				}
+				seen[id] = where
+			}
+		}
+	}
+}
+
+func TestOfWhoMayNotNothingRuns(t *testing.T) {
+	whispered := func(heard *[]string) func(context.Context, Text) error {
+		return func(_ context.Context, text Text) error { *heard = append(*heard, flat(text)); return nil }
+	}
+	const told = "You may not give commands here. Who may is in allowed_users of bailiff's configuration; you are U9."
+	for _, test := range []struct {
+		name, kind string
+		at         Place
+		named      bool
+		whisper    bool
+		heard      []string
+		shown      []string
+	}{
+		{"in a direct message they are told once", "dm", dm, false, false, nil, []string{told}},
+		{"they are told where nobody else hears it", "channel", channel, true, true, []string{told, told}, nil},
+		{"in front of others they are not told", "channel", channel, true, false, nil, nil},
+		{"in a thread of somebody else's session neither", "thread", thread, false, true, nil, nil},
+		{"nor in a free channel", "channel", Place{Chat: "C3"}, false, true, nil, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			k := talking(t, &court{}, func(c *SessionsConfig) { c.FreeResponse = []string{"C3"} })
+			k.says(ana, "thread", thread, "true", true) // bailiff takes part in it
+			k.settles()
+			var heard []string
+			for i := range 2 {
+				said := Said{Ref: Ref{test.at, fmt.Sprint("s", i)}, Kind: test.kind, By: stranger, Text: "id", Mentioned: test.named}
+				if test.whisper {
+					said.Whisper = whispered(&heard)
+				}
+				k.Said(t.Context(), said)
+				k.settles()
+			}
+			shown := slices.DeleteFunc(k.wall.at(test.at), func(text string) bool { return text == "```ran true```" })
+			if !slices.Equal(heard, test.heard) || !slices.Equal(shown, test.shown) || len(k.court.requests()) != 1 {
+				t.Errorf("they heard %q, was shown %q, ran %+v", heard, shown, k.court.requests())
+			}
+		})
+	}
+}
+
+func TestNobodyMayUnlessNamedAndEverybodyByAStar(t *testing.T) {
+	for users, want := range map[string]int{"": 0, "U2": 0, "Ana": 0, "U9": 1, "*": 1} {
+		k := talking(t, &court{}, func(c *SessionsConfig) { c.AllowedUsers = strings.Fields(users) })
+		k.says(stranger, "dm", dm, "id", true)
+		k.says(Person{Name: "Ana"}, "dm", Place{Chat: "D2"}, "id", true)
+		k.settles()
+		if got := len(k.court.requests()); got != want {
+			t.Errorf("with %q as allowed users %d commands ran, want %d", users, got, want)
+		}
+	}
+}
+
+func TestAMessageRunsOnceHoweverOftenItComes(t *testing.T) {
+	folder := t.TempDir()
+	with := func(c *SessionsConfig) { c.Notes = notes(t, folder) }
+	k := talking(t, &court{}, with)
+	said := Said{Ref: Ref{dm, "m1"}, Kind: "dm", By: ana, Text: "once"}
+	var delivering sync.WaitGroup
+	for range 20 {
+		delivering.Go(func() { k.Said(t.Context(), said) })
+	}
+	delivering.Wait()
+	k.settles()
+	k.Close()
+	again := talking(t, k.court, with) // after a restart
+	again.n = 1
+	again.Said(t.Context(), said)
+	again.direct("another")
+	again.settles()
+	if got := k.court.requests(); len(got) != 2 || got[0].Args.Command != "once" || got[1].Args.Command != "another" {
+		t.Errorf("ran %+v", got)
+	}
+}
+
+func TestWhatCannotBeRememberedDoesNotRun(t *testing.T) {
+	k := talking(t, &court{}, nil)
+	k.Notes.seen.path = filepath.Join(t.TempDir(), "missing", "seen")
+	if err := k.Notes.seen.close(); err != nil {
+		t.Fatal(err)
+	}
+	k.direct("id")
+	k.shows(dm, "Nothing runs: bailiff cannot remember messages at the moment, and could run one twice. Its log says why.")
+	if got := k.court.requests(); len(got) != 0 {
+		t.Errorf("ran %+v", got)
+	}
+}
+
+// held is a court whose commands run until the test lets them go on, each by its text,
+// or are stopped.
+func held() (c *court, release func(command string)) {
+	var mu sync.Mutex
+	gates := map[string]chan struct{}{}
+	gate := func(command string) chan struct{} {
+		mu.Lock()
+		defer mu.Unlock()
+		if gates[command] == nil {
+			gates[command] = make(chan struct{})
+		}
+		return gates[command]
+	}
+	c = &court{}
+	c.execute = func(ctx context.Context, req bailiff.Request, _ func(bailiff.Progress)) bailiff.Answer {
+		select {
+		case <-gate(req.Args.Command):
+			return printed(req, "ran "+req.Args.Command)
+		case <-ctx.Done():
+			return bailiff.Answer{Status: bailiff.Interrupted, ExitCode: bailiff.ExitInterrupted, Output: []byte("so far\n"), Message: "The caller went away."}
+		}
+	}
+	return c, func(command string) { close(gate(command)) }
+}
+
+// begun waits until so many commands have begun.
+func (k *talk) begun(n int) {
+	k.t.Helper()
+	backendtest.Await(k.t, fmt.Sprint(n, " commands have begun"), func() bool { return len(k.court.requests()) >= n })
+}
+
+func TestCommandsOfASessionRunInOrderAndThoseOfOthersBeside(t *testing.T) {
+	c, release := held()
+	k := talking(t, c, nil)
+	for i := range 4 {
+		k.direct(fmt.Sprint("a", i))
+	}
+	k.begun(1)
+	k.says(ben, "dm", Place{Chat: "D2"}, "b0", false)
+	k.begun(2)
+	release("b0")
+	k.shows(Place{Chat: "D2"}, "```ran b0```")
+	for i := range 4 {
+		if got := len(c.requests()); got > i+2 {
+			t.Fatalf("%d commands have begun while a%d runs", got, i)
+		}
+		release(fmt.Sprint("a", i))
+		k.begun(min(i+3, 5))
+	}
+	k.shows(dm, "```ran a0```", "`a1`\n```ran a1```", "`a2`\n```ran a2```", "`a3`\n```ran a3```")
+	k.settles()
+}
+
+func TestWhoGoesBeyondABoundIsTold(t *testing.T) {
+	c, release := held()
+	k := talking(t, c, nil)
+	k.direct("first")
+	k.begun(1)
+	for i := range maxQueue + 2 {
+		k.direct(fmt.Sprint("c", i))
+	}
+	k.shows(dm, "Not run: 10 commands wait here already.", "Not run: 10 commands wait here already.")
+	k.says(ben, "dm", Place{Chat: "D2"}, strings.Repeat("x", maxWaitingBytes), false)
+	k.shows(Place{Chat: "D2"}, "Not run: bailiff has too much to do at the moment. Try again in a minute.")
+	release("first")
+	for i := range maxQueue {
+		release(fmt.Sprint("c", i))
+	}
+	k.settles()
+	if got := len(c.requests()); got != 1+maxQueue {
+		t.Errorf("%d commands ran", got)
+	}
+}
+
+func TestNoMoreSessionsWorkAtOnceThanMay(t *testing.T) {
+	c, release := held()
+	k := talking(t, c, nil)
+	for i := range maxWorking {
+		k.says(ana, "dm", Place{Chat: fmt.Sprint("E", i)}, "same", false)
+	}
+	k.direct("more")
+	k.says(ana, "channel", channel, "more in a thread", true)
+	k.shows(dm, "Not run: bailiff has too much to do at the moment. Try again in a minute.")
+	k.shows(channel, "Not run: bailiff has too much to do at the moment. Try again in a minute.")
+	release("same")
+	k.settles()
+	if got := len(c.requests()); got != maxWorking {
+		t.Errorf("%d commands ran", got)
+	}
+}
+
+func TestACommandThatPanicsTakesNothingElseAlong(t *testing.T) {
+	k := talking(t, &court{}, nil)
+	k.court.execute = func(_ context.Context, req bailiff.Request, _ func(bailiff.Progress)) bailiff.Answer {
+		if req.Args.Command == "a" {
+			panic("broken")
+		}
+		return printed(req, "fine")
+	}
+	k.direct("a")
+	k.direct("b")
+	k.shows(dm, "The sidecar failed at this command; its log says how.", "`b`\n```fine```")
+}
+
+func TestAConfigNamesEverythingThatItLacks(t *testing.T) {
+	const want = "chat sessions config lacks Platform, Surface, Sidecar, Notes"
+	if _, err := NewSessions(SessionsConfig{}); err == nil || err.Error() != want {
+		t.Errorf("it says %v", err)
+	}
 }

@@ -23,11 +23,11 @@ func (s *Sessions) heed(said Said, word string) (refusal Text) {
 	id := s.idOf(said.Kind, said.Place, said.By)
 	switch word {
 	case wordStatus:
-		s.aside(said, s.status(id))
+		s.aside(said, s.orElsewhere(said, s.status(id)))
 	case wordApprovals:
 		s.aside(said, s.approvals(id))
 	case wordStop:
-		s.aside(said, s.stop(id, said.By).told())
+		s.aside(said, s.orElsewhere(said, s.stop(id, said.By).told()))
 	case wordNew:
 		what := s.stop(id, said.By)
 		if what == nil {
@@ -38,6 +38,14 @@ func (s *Sessions) heed(said Said, word string) (refusal Text) {
 		s.aside(said, help)
 	}
 	return nil
+}
+
+// orElsewhere is what is said of a session, and where others of the chat are.
+func (s *Sessions) orElsewhere(to Said, of Text) Text {
+	if s.Threads && to.Kind != "thread" && to.Kind != "dm" {
+		return append(of, Piece{Plain, " What was begun by naming me is in the threads here, each a session of its own."})
+	}
+	return of
 }
 
 // told says what was stopped.
