@@ -71,7 +71,7 @@ type answered struct {
 func (s *Sessions) add(j job) (refusal Text) {
 	if j.kind == "thread" {
 		if err := s.Notes.join(j.at); err != nil {
-			s.Log.Warn("a chat thread cannot be remembered; after a restart it has to name bailiff again", "platform", s.Platform, "chat", j.at.Chat, "error", err)
+			s.Log.Warn("a chat thread cannot be remembered; after a restart it needs a mention again", "platform", s.Platform, "chat", j.at.Chat, "error", err)
 		}
 	}
 	return s.enqueue(s.idOf(j.kind, j.at, j.said.By), j)
