@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -106,9 +107,29 @@ type stored struct {
 			Key string `json:"key"`
 		} `json:"event_payload"`
 	} `json:"metadata"`
+	Blocks []struct {
+		ID string `json:"block_id"`
+	} `json:"blocks"`
 	Files []struct {
 		ID string `json:"id"`
 	} `json:"files"`
+}
+
+// key is a message's own. It is in the metadata, and in the id of the first block as well:
+// Slack does not say whether an app sees its own metadata in a history without the right to
+// see everybody's.
+func (m stored) key() string {
+	if m.Metadata.EventType == keyed {
+		return m.Metadata.Payload.Key
+	}
+	if len(m.Blocks) == 0 {
+		return ""
+	}
+	key, ours := strings.CutPrefix(m.Blocks[0].ID, actionPrefix)
+	if !ours {
+		return ""
+	}
+	return key
 }
 
 const (

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
@@ -53,8 +54,12 @@ type ear struct {
 	slots    chan struct{}
 }
 
-// mostUnderWay bounds how many answers of people are worked on at once.
-const mostUnderWay = 64
+// mostUnderWay bounds how many answers of people are worked on at once, and aloneTime how
+// long telling one of them something may take: nobody tries that again.
+const (
+	mostUnderWay = 256
+	aloneTime    = 10 * time.Second
+)
 
 func (s *Slack) newEar(in chat.Inbox) *ear {
 	return &ear{Slack: s, in: in, slots: make(chan struct{}, mostUnderWay)}
@@ -139,7 +144,7 @@ func (e *ear) delivered(ctx context.Context, text []byte) {
 		By:        chat.Person{ID: m.User},
 		Text:      said,
 		Mentioned: mentioned || m.Type == "app_mention",
-		Whisper:   func(ctx context.Context, t chat.Text) error { return e.whisper(ctx, at, m.User, t) },
+		Whisper:   e.alone(at, m.User),
 	})
 }
 
@@ -203,9 +208,8 @@ func (e *ear) commanded(ctx context.Context, c command) {
 	answer := func(ctx context.Context, t chat.Text) error { return e.respond(ctx, c, t) }
 	word := strings.ToLower(strings.TrimSpace(c.Text))
 	if !slices.Contains(commands, word) {
-		e.aside(func() {
-			e.tell(answer(ctx, chat.Text{{Text: fmt.Sprintf("Say %s with one of: %s.", c.Command, strings.Join(commands, ", "))}}))
-		})
+		usage := fmt.Sprintf("Say %s with one of: %s.", c.Command, strings.Join(commands, ", "))
+		e.aside(func() { e.tell(ctx, answer, chat.Text{{Text: usage}}) })
 		return
 	}
 	at := chat.Place{Chat: c.Chat}
@@ -227,9 +231,16 @@ func (c command) kind() string {
 	return ""
 }
 
-// tell writes down that somebody was not told something that nobody will try again.
-func (e *ear) tell(err error) {
-	if err != nil {
+// tell tells somebody something alone, once, and writes down if they were not told.
+func (e *ear) tell(ctx context.Context, whisper func(context.Context, chat.Text) error, text chat.Text) {
+	ctx, cancel := context.WithTimeout(ctx, aloneTime)
+	defer cancel()
+	if err := whisper(ctx, text); err != nil {
 		e.cfg.Log.Info("somebody at Slack was not told what became of their answer", "error", bailiff.Sentence(err.Error()))
 	}
+}
+
+// alone is how to tell somebody something in a chat.
+func (s *Slack) alone(at chat.Place, to string) func(context.Context, chat.Text) error {
+	return func(ctx context.Context, t chat.Text) error { return s.whisper(ctx, at, to, t) }
 }

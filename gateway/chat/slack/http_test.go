@@ -50,12 +50,12 @@ func TestByHTTPPeopleWriteTapAndCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	server.Tap("U2", "C1", ref.Message, "No")
-	server.Await("U2 is asked", func() bool { return server.Question("U2") != "" })
+	server.Until(func() bool { return server.Question("U2") != "" })
 	server.Answer("U2", "never & nowhere")
 	if tap := next(t, in.taps); tap.By.ID != "U2" || tap.On != ref || tap.Token != "n" || tap.Reason != "never & nowhere" {
 		t.Errorf("the tap is %v", tap)
 	}
-	server.Await("U2 is told", func() bool { return len(server.Told("U2")) == 1 })
+	server.Until(func() bool { return len(server.Told("U2")) == 1 })
 }
 
 // call is one that anybody could make.

@@ -57,7 +57,7 @@ func (c *call) post(ctx context.Context, at chat.Place, m chat.Message, key stri
 
 // show posts, once.
 func (c *call) show(ctx context.Context, at chat.Place, m chat.Message, key string, a *attempt) error {
-	said := options(m.Text, m.Buttons)
+	said := options(m.Text, m.Buttons, key)
 	if at.Thread != "" {
 		said = append(said, slack.MsgOptionTS(at.Thread))
 	}
@@ -83,7 +83,7 @@ func (s *Slack) Edit(ctx context.Context, at chat.Ref, m chat.Message) error {
 	if err != nil {
 		return err
 	}
-	_, id, _, err := c.UpdateMessageContext(ctx, at.Chat, at.Message, options(m.Text, m.Buttons)...)
+	_, id, _, err := c.UpdateMessageContext(ctx, at.Chat, at.Message, options(m.Text, m.Buttons, "")...)
 	if err == nil && id == "" {
 		err = errAnswer
 	}
@@ -96,7 +96,7 @@ func (s *Slack) whisper(ctx context.Context, at chat.Place, to string, text chat
 	if err != nil {
 		return err
 	}
-	said := options(text, nil)
+	said := options(text, nil, "")
 	if at.Thread != "" {
 		said = append(said, slack.MsgOptionTS(at.Thread))
 	}
@@ -176,8 +176,8 @@ func (c *call) find(ctx context.Context, at chat.Place, m chat.Message, key stri
 		since = since.Add(-lookBack)
 	}
 	err = c.recent(ctx, at, since, func(m stored) bool {
-		if m.Metadata.EventType == keyed && m.User == me.user {
-			keys[m.Metadata.Payload.Key] = m.TS
+		if found := m.key(); found != "" && m.User == me.user {
+			keys[found] = m.TS
 		}
 		return !first && keys[key] != ""
 	})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -96,7 +97,14 @@ func TestAMessageThatIsLookedForInVainManyTimesIsNotPostedMeanwhile(t *testing.T
 }
 
 func TestAMessageWithButtonsThatAnEarlierLifeLeftIsTheOne(t *testing.T) {
+	for name, scopes := range map[string][]string{"that sees its metadata": append(slices.Clone(slacktest.Scopes), "metadata.message:read"), "that does not": slacktest.Scopes} {
+		t.Run(name, func(t *testing.T) { testEarlierLife(t, scopes) })
+	}
+}
+
+func testEarlierLife(t *testing.T, scopes []string) {
 	s, server := app(t)
+	server.Allow(scopes...)
 	asks := chat.Message{Text: plain("May it?"), Buttons: []chat.Button{{Label: "Yes", Token: "t"}}}
 	first, err := s.Post(t.Context(), channel, asks, "k1")
 	if err != nil {
@@ -119,6 +127,7 @@ func TestAMessageWithButtonsThatAnEarlierLifeLeftIsTheOne(t *testing.T) {
 
 func TestSomebodyElsesMetadataIsNoMessageOfOurs(t *testing.T) {
 	s, server := app(t)
+	server.Allow(append(slices.Clone(slacktest.Scopes), "metadata.message:read")...)
 	server.Forge("U2", "C1", "k1")
 	asks := chat.Message{Text: plain("May it?"), Buttons: []chat.Button{{Label: "Yes", Token: "t"}}}
 	ref, err := s.Post(t.Context(), channel, asks, "k1")

@@ -25,13 +25,13 @@ const (
 // ellipsis stands for what was cut.
 const ellipsis = "…"
 
-// options are a message as the API takes it.
-func options(text chat.Text, buttons []chat.Button) []slack.MsgOption {
+// options are a message as the API takes it, with a key if it has one.
+func options(text chat.Text, buttons []chat.Button, key string) []slack.MsgOption {
 	if len(shape(text)) == 0 {
 		text = chat.Text{{Text: ellipsis}} // Slack shows no message without a text
 	}
 	text = fit(shape(text), mostText)
-	blocks := append(prose(text), rows(buttons)...)
+	blocks := append(prose(text, key), rows(buttons)...)
 	return []slack.MsgOption{
 		slack.MsgOptionText(flat(text), true), // for notifications; escaped
 		slack.MsgOptionBlocks(blocks[:min(len(blocks), mostBlocks)]...),
@@ -128,9 +128,13 @@ func flat(text chat.Text) string {
 	return beginning(b.String(), mostOfBlock)
 }
 
-// prose is a text as rich text blocks, in which a text is never anything but text.
-func prose(text chat.Text) []slack.Block {
+// prose is a text as rich text blocks, in which a text is never anything but text. The
+// first has the key for its id.
+func prose(text chat.Text, key string) []slack.Block {
 	var w writer
+	if key != "" && len(key) <= mostKey {
+		w.id = actionPrefix + key
+	}
 	for _, p := range text {
 		for head, tail := split(p.Text, mostOfBlock); head != ""; head, tail = split(tail, mostOfBlock) {
 			w.write(p.Style, head)
@@ -145,11 +149,12 @@ type writer struct {
 	block  *slack.RichTextBlock
 	line   *slack.RichTextSection
 	room   int
+	id     string // of the next block
 }
 
 func (w *writer) write(style chat.Style, text string) {
 	if w.room < size(text) {
-		w.block, w.line, w.room = slack.NewRichTextBlock(""), nil, mostOfBlock
+		w.block, w.line, w.room, w.id = slack.NewRichTextBlock(w.id), nil, mostOfBlock, ""
 		w.blocks = append(w.blocks, w.block)
 	}
 	w.room -= size(text)
@@ -185,8 +190,11 @@ func rows(buttons []chat.Button) (all []slack.Block) {
 	return all
 }
 
-// actionPrefix begins the ids of buttons that are bailiff's.
-const actionPrefix = "bailiff."
+// actionPrefix begins the ids of what is bailiff's. An id may have 255 characters.
+const (
+	actionPrefix = "bailiff."
+	mostKey      = 200
+)
 
 // valueOf is what comes back from a button: its token, and what it asks, so that nothing
 // has to be remembered for it.

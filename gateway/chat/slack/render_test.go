@@ -18,7 +18,7 @@ import (
 func sent(t *testing.T, text chat.Text, buttons []chat.Button) url.Values {
 	t.Helper()
 	var r recorder
-	if _, _, err := slack.New("token", slack.OptionHTTPClient(&r)).PostMessageContext(t.Context(), "C1", options(text, buttons)...); err != nil {
+	if _, _, err := slack.New("token", slack.OptionHTTPClient(&r)).PostMessageContext(t.Context(), "C1", options(text, buttons, "k")...); err != nil {
 		t.Fatal(err)
 	}
 	return r.sent

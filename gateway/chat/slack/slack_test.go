@@ -127,8 +127,8 @@ func TestAMessageIsShownEditedAndAnsweredByATap(t *testing.T) {
 	if got, want := next(t, in.taps), (chat.Tap{By: chat.Person{ID: "U1", Name: "u1"}, On: ref, Token: "yes1"}); got != want {
 		t.Errorf("the tap is %v, want %v", got, want)
 	}
-	server.Await("the tapper is told", func() bool { return len(server.Told("U1")) == 1 })
-	if told := server.Told("U1")[0]; told.Text != "You approved it." || told.Channel != "C1" {
+	server.Until(func() bool { return len(server.Told("U1")) == 1 })
+	if told := server.Whispers("U1")[0]; told.Text != "You approved it." || told.Channel != "C1" {
 		t.Errorf("told was %v", told)
 	}
 	for range 2 {
@@ -155,7 +155,7 @@ func TestAButtonThatAsksBringsALineAlong(t *testing.T) {
 				t.Fatal(err)
 			}
 			server.Tap("U2", "C1", ref.Message, "Deny")
-			server.Await("U2 is asked", func() bool { return server.Question("U2") == "Why not?" })
+			server.Until(func() bool { return server.Question("U2") == "Why not?" })
 			select {
 			case tap := <-in.taps:
 				t.Errorf("before the answer came %v", tap)
@@ -230,13 +230,13 @@ func TestSlashCommandsAreToldAndAnsweredToWhoGaveThem(t *testing.T) {
 	if err := first.Whisper(t.Context(), plain("all <well>")); err != nil {
 		t.Fatal(err)
 	}
-	server.Await("they are told", func() bool { return len(server.Told("U1")) == 1 && server.Told("U1")[0].Text == "all <well>" })
+	server.Until(func() bool { return len(server.Told("U1")) == 1 && server.Told("U1")[0] == "all <well>" })
 	for _, words := range []string{"/bailiff", "/bailiff rm -rf /"} {
 		server.Command("U2", "C1", words)
 	}
-	server.Await("they are told what there is", func() bool {
+	server.Until(func() bool {
 		told := server.Told("U2")
-		return len(told) == 2 && strings.Contains(told[0].Text, "/bailiff with one of: status, stop, new, approvals")
+		return len(told) == 2 && strings.Contains(told[0], "/bailiff with one of: status, stop, new, approvals")
 	})
 	if len(in.said) > 0 {
 		t.Errorf("told was %+v", <-in.said)
@@ -262,4 +262,35 @@ func newServer(t *testing.T, handler http.HandlerFunc) (url string) {
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	return server.URL
+}
+
+func TestWhatIsToldAloneIsWhereItIsAbout(t *testing.T) {
+	s, server := app(t)
+	in := run(t, s)
+	in.answer = func(chat.Tap) chat.Text { return plain("noted") }
+	root := server.Write("U1", "C1", "", "@bailiff ls")
+	said := next(t, in.said)
+	at, err := s.Thread(t.Context(), said.Ref, "ls")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Write("U2", "C1", root, "and this?")
+	_ = next(t, in.said) // the mention
+	if err := next(t, in.said).Whisper(t.Context(), plain("not you")); err != nil {
+		t.Fatal(err)
+	}
+	ref, err := s.Post(t.Context(), at, chat.Message{Text: plain("May it?"), Buttons: []chat.Button{{Label: "Yes", Token: "t"}}}, "k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Tap("U1", "C1", ref.Message, "Yes")
+	if tap := next(t, in.taps); tap.On != ref {
+		t.Errorf("the tap is on %v, want %v", tap.On, ref)
+	}
+	server.Until(func() bool { return len(server.Told("U1")) == 1 && len(server.Told("U2")) == 1 })
+	for _, user := range []string{"U1", "U2"} {
+		if told := server.Whispers(user)[0]; told.Channel != "C1" || told.Thread != root {
+			t.Errorf("%s was told %+v", user, told)
+		}
+	}
 }

@@ -29,7 +29,7 @@ func TestAConnectionThatBreaksIsMadeAnew(t *testing.T) {
 		if said := next(t, in.said); said.Text != text {
 			t.Errorf("told was %+v", said)
 		}
-		server.Await("all is acknowledged", func() bool { return server.Owed() == 0 }) // or it would come again
+		server.Until(func() bool { return server.Owed() == 0 }) // or it would come again
 	}
 }
 
@@ -42,12 +42,12 @@ func TestAConnectionIsLeftForAnotherWithoutABreak(t *testing.T) {
 			if err := next(t, in.connected); err != nil {
 				t.Errorf("it says %v", err)
 			}
-			server.Await("there are both", func() bool { return server.Connected() == 2 })
+			server.Until(func() bool { return server.Connected() == 2 })
 			server.Write("U1", "D1", "", "hello")
 			if said := next(t, in.said); said.Text != "hello" {
 				t.Errorf("told was %+v", said)
 			}
-			server.Await("it is acknowledged", func() bool { return server.Owed() == 0 })
+			server.Until(func() bool { return server.Owed() == 0 })
 		})
 	}
 }
@@ -252,9 +252,9 @@ func TestAFormThatSlackDoesNotOpenIsSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	server.Tap("U1", "C1", ref.Message, "No")
-	server.Await("they are told", func() bool {
+	server.Until(func() bool {
 		told := server.Told("U1")
-		return len(told) == 1 && strings.Contains(told[0].Text, "Nothing has changed; tap again.")
+		return len(told) == 1 && strings.Contains(told[0], "Nothing has changed; tap again.")
 	})
 	if len(in.taps) > 0 {
 		t.Errorf("told was %v", <-in.taps)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 )
 
@@ -79,7 +80,7 @@ func (i interaction) on() chat.Ref {
 
 func (e *ear) tapped(ctx context.Context, t chat.Tap) {
 	if text := e.in.Tapped(ctx, t); len(text) > 0 {
-		e.tell(e.whisper(ctx, t.On.Place, t.By.ID, text))
+		e.tell(ctx, e.alone(t.On.Place, t.By.ID), text)
 	}
 }
 
@@ -97,18 +98,27 @@ type pending struct {
 	On    chat.Ref `json:"on"`
 }
 
-// ask shows a form with one line.
+// ask shows a form with one line, or says that there is none.
 func (e *ear) ask(ctx context.Context, trigger string, t chat.Tap, question string) {
+	if err := e.show(ctx, trigger, t, question); err != nil {
+		e.cfg.Log.Info("somebody at Slack could not be asked for a reason", "error", bailiff.Sentence(err.Error()))
+		e.tell(ctx, e.alone(t.On.Place, t.By.ID), chat.Text{{Text: "Slack did not let bailiff ask you for that. Nothing has changed; tap again."}})
+	}
+}
+
+func (e *ear) show(ctx context.Context, trigger string, t chat.Tap, question string) error {
 	c, err := e.begin()
 	if err != nil {
-		e.tell(err)
-		return
+		return err
 	}
-	kept, _ := json.Marshal(pending{t.Token, t.On})
-	if _, err := c.OpenViewContext(ctx, trigger, form(question, string(kept))); err != nil {
-		e.tell(c.fault("asking somebody at slack", err))
-		e.tell(e.whisper(ctx, t.On.Place, t.By.ID, chat.Text{{Text: "Slack did not let bailiff ask you for that. Nothing has changed; tap again."}}))
+	kept, err := json.Marshal(pending{t.Token, t.On})
+	if err != nil {
+		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, aloneTime)
+	defer cancel()
+	_, err = c.OpenViewContext(ctx, trigger, form(question, string(kept)))
+	return c.fault("asking somebody at slack", err)
 }
 
 func form(question, kept string) slack.ModalViewRequest {
@@ -146,7 +156,7 @@ func (s *Slack) respond(ctx context.Context, to command, text chat.Text) error {
 	if !s.isSlack(to.ResponseURL) {
 		return fmt.Errorf("answering a command: slack named no address of its own")
 	}
-	said := append(options(text, nil), slack.MsgOptionResponseURL(to.ResponseURL, "ephemeral"))
+	said := append(options(text, nil, ""), slack.MsgOptionResponseURL(to.ResponseURL, "ephemeral"))
 	_, _, _, err = c.SendMessageContext(ctx, "", said...)
 	return c.fault("answering a command at slack", err)
 }

@@ -311,7 +311,7 @@ func (s *Server) history(a asks) (answer, error) {
 			all = append(all, m)
 		}
 	}
-	return page(a, all)
+	return s.page(a, all)
 }
 
 func (s *Server) replies(a asks) (answer, error) {
@@ -329,11 +329,12 @@ func (s *Server) replies(a asks) (answer, error) {
 			all = append(all, m)
 		}
 	}
-	return page(a, all)
+	return s.page(a, all)
 }
 
-// page is a part of a history.
-func page(a asks, all []*Message) (answer, error) {
+// page is a part of a history, with metadata if that may be seen at all: whether an app may
+// see its own without a scope Slack does not say.
+func (s *Server) page(a asks, all []*Message) (answer, error) {
 	limit, err := strconv.Atoi(a.Get("limit"))
 	if err != nil || limit < 1 || limit > 999 {
 		return nil, no{code: "invalid_limit"}
@@ -344,8 +345,9 @@ func page(a asks, all []*Message) (answer, error) {
 		next = strconv.Itoa(to)
 	}
 	messages := []any{}
+	asked := a.Get("include_all_metadata") == "true" || a.Get("include_all_metadata") == "1"
 	for _, m := range all[min(from, to):to] {
-		messages = append(messages, m.stored(a.Get("include_all_metadata") == "true" || a.Get("include_all_metadata") == "1"))
+		messages = append(messages, m.stored(asked && s.may("metadata.message:read") == nil))
 	}
 	return answer{"messages": messages, "has_more": next != "", "response_metadata": map[string]any{"next_cursor": next}}, nil
 }

@@ -87,6 +87,10 @@ func readMessage(a asks) (m Message, err error) {
 	}
 	ids := map[string]bool{}
 	for _, b := range blocks {
+		if b.ID != "" && (len(b.ID) > mostID || ids["block "+b.ID]) {
+			return m, no{code: "invalid_blocks"}
+		}
+		ids["block "+b.ID] = true
 		if err := b.read(&m, ids); err != nil {
 			return m, err
 		}

@@ -129,6 +129,14 @@ func (s *Server) Channel(id string, members ...string) {
 	s.channels[id] = &channel{id: id, members: members}
 }
 
+// Remove takes somebody out of a conversation.
+func (s *Server) Remove(id, user string) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	c := s.channels[id]
+	c.members = slices.DeleteFunc(c.members, func(m string) bool { return m == user })
+}
+
 // Archive closes a channel for good.
 func (s *Server) Archive(id string) {
 	s.lock.Lock()
@@ -201,7 +209,15 @@ func (s *Server) Shown(id string) (all []Message) {
 }
 
 // Told is what was told to one person alone.
-func (s *Server) Told(user string) (all []Message) {
+func (s *Server) Told(user string) (all []string) {
+	for _, m := range s.Whispers(user) {
+		all = append(all, m.Text)
+	}
+	return all
+}
+
+// Whispers are the messages by which somebody was told something alone.
+func (s *Server) Whispers(user string) (all []Message) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	for _, m := range s.private {
@@ -215,8 +231,15 @@ func (s *Server) Told(user string) (all []Message) {
 // patience is how long a test waits for what should be there at once.
 const patience = 20 * time.Second
 
-// Await waits until something is so, which is looked at whenever anything happened.
-func (s *Server) Await(what string, so func() bool) {
+// Await waits until what is shown in a channel is as wanted, and returns it.
+func (s *Server) Await(id string, wanted func([]Message) bool) (all []Message) {
+	s.tb.Helper()
+	s.Until(func() bool { all = s.Shown(id); return wanted(all) })
+	return all
+}
+
+// Until waits until something is so, which is looked at whenever anything happened.
+func (s *Server) Until(so func() bool) {
 	s.tb.Helper()
 	end := time.After(patience)
 	for {
@@ -229,7 +252,7 @@ func (s *Server) Await(what string, so func() bool) {
 		select {
 		case <-changed:
 		case <-end:
-			s.tb.Fatalf("it did not come to this: %s\n%s", what, s.story())
+			s.tb.Fatalf("it did not come to what was waited for:\n%s", s.story())
 		}
 	}
 }
