@@ -90,6 +90,8 @@ type bot struct {
 	server *discordtest.Server
 	ended  chan error
 	stop   context.CancelFunc
+	// tokenFile has the token, where a test says so.
+	tokenFile string
 }
 
 func token(text string) func() (bailiff.Secret, error) {

@@ -76,7 +76,7 @@ const (
 	formTitleLength = 45
 	formLabelLength = 45
 	placeholdLength = 100
-	mostReason      = 500
+	mostReason      = 1000
 	formField       = "reason"
 )
 
@@ -84,13 +84,14 @@ const (
 func (l *listener) ask(ctx context.Context, i *interaction, token, asks string) {
 	field := discordgo.TextInput{
 		CustomID: formField, Label: cut(asks, formLabelLength), Placeholder: cut(asks, placeholdLength),
-		Style: discordgo.TextInputShort, MaxLength: mostReason,
+		Style: discordgo.TextInputShort, Required: true, MaxLength: mostReason,
 	}
 	form := map[string]any{
 		"custom_id": token, "title": cut(asks, formTitleLength),
 		"components": []discordgo.MessageComponent{discordgo.ActionsRow{Components: []discordgo.MessageComponent{field}}},
 	}
-	_ = l.d.persist(ctx, func() error { return l.answer(i).call(ctx, discordgo.InteractionResponseModal, form) })
+	a := l.answer(i)
+	_ = l.d.persist(ctx, func() error { return refusal(a.call(ctx, discordgo.InteractionResponseModal, form), "", "") })
 }
 
 // filledIn is what a form came back with, as one line.
@@ -125,7 +126,7 @@ func (l *listener) tapped(ctx context.Context, i *interaction, token, reason str
 		a.acknowledge(ctx, discordgo.InteractionResponseDeferredMessageUpdate)
 		return
 	}
-	_ = a.tell(ctx, text)
+	_ = l.d.persist(ctx, func() error { return a.tell(ctx, text) })
 }
 
 // thinking is how long whoever chose a command sees that it is under way, where nothing
@@ -139,7 +140,7 @@ func (l *listener) command(ctx context.Context, i *interaction, name string) {
 	w, err := l.where(ctx, i)
 	if err != nil {
 		late.Stop()
-		_ = a.tell(ctx, chat.Text{{Text: "Discord does not say where this is. Try again."}})
+		_ = l.d.persist(ctx, func() error { return a.tell(ctx, chat.Text{{Text: "Discord does not say where this is. Try again."}}) })
 		return
 	}
 	l.in.Said(ctx, chat.Said{
@@ -177,7 +178,7 @@ func (a *answer) call(ctx context.Context, kind discordgo.InteractionResponseTyp
 	if hasCode(err, alreadyAnswered) { // by a try of ours whose answer was lost
 		return nil
 	}
-	return refusal(err, "", "")
+	return err
 }
 
 // alone is a message that only one sees.
@@ -195,31 +196,37 @@ func (a *answer) acknowledge(ctx context.Context, kind discordgo.InteractionResp
 		return
 	}
 	var data any
-	if kind == discordgo.InteractionResponseDeferredChannelMessageWithSource {
+	shows := kind == discordgo.InteractionResponseDeferredChannelMessageWithSource
+	if shows {
 		data = map[string]any{"flags": discordgo.MessageFlagsEphemeral}
-		a.open = true
 	}
-	a.begun = a.d.persist(ctx, func() error { return a.call(ctx, kind, data) }) == nil
+	a.begun = a.d.persist(ctx, func() error { return refusal(a.call(ctx, kind, data), "", "") }) == nil
+	a.open = a.begun && shows
 }
 
-// tell is what they are told: the first answer, what takes its place, or one more.
+// tell is what they are told: the first answer, what takes its place, or one more. It is
+// tried once.
 func (a *answer) tell(ctx context.Context, text chat.Text) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	hook := "/webhooks/" + url.PathEscape(a.app) + "/" + url.PathEscape(a.token)
-	err := a.d.persist(ctx, func() error {
-		switch {
-		case !a.begun:
-			return a.call(ctx, discordgo.InteractionResponseChannelMessageWithSource, alone(text))
-		case a.open:
-			return refusal(a.d.do(ctx, http.MethodPatch, hook+"/messages/@original", show(text, nil), nil), "", "")
-		}
-		return refusal(a.d.do(ctx, http.MethodPost, hook, alone(text), nil), "", "")
-	})
+	var err error
+	switch {
+	case !a.begun:
+		err = a.call(ctx, discordgo.InteractionResponseChannelMessageWithSource, alone(text))
+	case a.open:
+		err = a.d.do(ctx, http.MethodPatch, a.hook()+"/messages/@original", show(text, nil), nil)
+	default:
+		err = a.d.do(ctx, http.MethodPost, a.hook(), alone(text), nil)
+	}
 	if err == nil {
 		a.begun, a.open = true, false
 	}
-	return err
+	return refusal(err, "", "")
+}
+
+// hook is where Discord takes more answers.
+func (a *answer) hook() string {
+	return "/webhooks/" + url.PathEscape(a.app) + "/" + url.PathEscape(a.token)
 }
 
 // vanish takes away that an answer is to come.
@@ -227,8 +234,7 @@ func (a *answer) vanish(ctx context.Context) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.open {
-		hook := "/webhooks/" + url.PathEscape(a.app) + "/" + url.PathEscape(a.token)
-		_ = a.d.do(ctx, http.MethodDelete, hook+"/messages/@original", nil, nil)
+		_ = a.d.do(ctx, http.MethodDelete, a.hook()+"/messages/@original", nil, nil)
 		a.open = false
 	}
 }

@@ -26,6 +26,8 @@ type gateway struct {
 	lines     []*line
 	interval  time.Duration
 	mute      bool
+	refuse    int // the code by which whoever identifies is refused
+	beats     int
 	began     int // sessions
 	resumed   int
 	startsMax int // how many sessions may begin; 0 is any
@@ -140,7 +142,7 @@ func (s *Server) converse(l *line, interval time.Duration) {
 		}
 		switch f.Op {
 		case 1:
-			if !s.isMute() {
+			if s.beat() {
 				l.say(11, nil, "", 0)
 			}
 		case 2:
@@ -161,10 +163,20 @@ func (s *Server) converse(l *line, interval time.Duration) {
 	}
 }
 
-func (s *Server) isMute() bool {
+// beat notes a heartbeat and says whether it is answered.
+func (s *Server) beat() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.mute
+	s.beats++
+	s.change()
+	return !s.mute
+}
+
+// AwaitBeats waits for so many heartbeats, and returns how many there were.
+func (s *Server) AwaitBeats(n int) (beats int) {
+	s.tb.Helper()
+	s.wait(func() string { return strconv.Itoa(n) + " heartbeats" }, waiting, func() bool { beats = s.beats; return beats >= n })
+	return beats
 }
 
 func (s *Server) hangUp(l *line) {
@@ -183,6 +195,27 @@ func (s *Server) end(l *line) {
 	if l.session != nil {
 		delete(s.sessions, l.session.id)
 	}
+	s.change()
+}
+
+// Forget ends all sessions without a word.
+func (s *Server) Forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.sessions)
+}
+
+// AwaitSessions waits until there are so many.
+func (s *Server) AwaitSessions(n int) {
+	s.tb.Helper()
+	s.wait(func() string { return strconv.Itoa(n) + " sessions" }, waiting, func() bool { return len(s.sessions) == n })
+}
+
+// Refuse has the gateway refuse whoever begins a session, by a code.
+func (s *Server) Refuse(code int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refuse = code
 }
 
 func (s *Server) identify(l *line, data json.RawMessage) (code int) {
@@ -197,6 +230,8 @@ func (s *Server) identify(l *line, data json.RawMessage) (code int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
+	case s.refuse != 0:
+		return s.refuse
 	case l.session != nil:
 		return 4005
 	case in.Token != s.Token:
@@ -340,9 +375,7 @@ func (s *Server) Reconnect() { s.each(func(l *line) { l.say(7, nil, "", 0) }) }
 // Invalidate tells the bot that its session has ended, or that it may be resumed.
 func (s *Server) Invalidate(resumable bool) {
 	if !resumable {
-		s.mu.Lock()
-		clear(s.sessions)
-		s.mu.Unlock()
+		s.Forget()
 	}
 	s.each(func(l *line) { l.say(9, resumable, "", 0) })
 }
