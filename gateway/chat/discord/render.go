@@ -114,13 +114,13 @@ func render(text chat.Text) string {
 }
 
 // joined has no two pieces of one style beside each other, whose markup would be read as
-// one; but blocks stay apart.
+// one; but blocks stay apart, and those without letters are none.
 func joined(text chat.Text) (all chat.Text) {
 	for _, p := range text {
 		p.Text = clean(p.Text)
 		last := len(all) - 1
 		switch {
-		case p.Text == "":
+		case p.Text == "" || p.Style == chat.Block && strings.TrimSpace(p.Text) == "":
 		case last >= 0 && all[last].Style == p.Style && p.Style != chat.Block:
 			all[last].Text += p.Text
 		default:
@@ -140,14 +140,14 @@ type writer struct {
 }
 
 // always are the signs that mean something to Discord wherever they stand: emphasis,
-// code, quotes, headings, links, mentions, emoji, timestamps and commands.
-const always = "\\*_~|`<>#:[@"
+// code, quotes, headings, links, mentions, timestamps and commands.
+const always = "\\*_~|`<>#[@"
 
 func (w *writer) plain(text string) {
 	w.after(text)
 	for i, c := range text {
 		next, _ := utf8.DecodeRuneInString(text[i+utf8.RuneLen(c):])
-		if strings.ContainsRune(always, c) || c == '-' && !w.inLine || c == '+' && !w.inLine || c == '.' && w.isDotted(next) {
+		if w.means(c, next) {
 			w.WriteByte('\\')
 		}
 		w.WriteRune(c)
@@ -155,9 +155,19 @@ func (w *writer) plain(text string) {
 	}
 }
 
-// isDotted says that a full stop may be a list's or within a host's name.
-func (w *writer) isDotted(next rune) bool {
-	return !w.inLine || next != utf8.RuneError && !unicode.IsSpace(next)
+// means says that a sign means something where it stands: in a list, a host's name, an
+// emoji's name or an address.
+func (w *writer) means(c, next rune) bool {
+	ends := next == ' ' || next == '\n' || next == '\t'
+	switch c {
+	case '-', '+':
+		return !w.inLine
+	case '.':
+		return !w.inLine || !ends && next != utf8.RuneError
+	case ':':
+		return !ends
+	}
+	return strings.ContainsRune(always, c)
 }
 
 func isLineEnd(c rune) bool { return c == '\n' || c == 0x85 || c == 0x2028 || c == 0x2029 }
@@ -204,9 +214,7 @@ func (w *writer) code(text string) {
 const apart = "\u200b"
 
 func (w *writer) block(text string) {
-	if text = strings.Trim(text, "\n"); strings.TrimSpace(text) == "" {
-		return
-	}
+	text = strings.Trim(text, "\n")
 	if w.Len() > 0 && !strings.HasSuffix(w.String(), "\n") {
 		w.WriteByte('\n')
 	}
