@@ -231,11 +231,11 @@ func (s *Server) Whispers(user string) (all []Message) {
 // patience is how long a test waits for what should be there at once.
 const patience = 20 * time.Second
 
-// Await waits until what is shown in a channel is as wanted, and returns it.
-func (s *Server) Await(id string, wanted func([]Message) bool) (all []Message) {
+// Await waits until something is so.
+func (s *Server) Await(what string, so func() bool) {
 	s.tb.Helper()
-	s.Until(func() bool { all = s.Shown(id); return wanted(all) })
-	return all
+	s.tb.Logf("waiting until %s", what)
+	s.Until(so)
 }
 
 // Until waits until something is so, which is looked at whenever anything happened.
