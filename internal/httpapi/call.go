@@ -37,6 +37,8 @@ type Call struct {
 	Long time.Duration
 	// Idempotent says that it may be done twice.
 	Idempotent bool
+	// Once says that it is asked once only: the caller knows better when to ask again.
+	Once bool
 }
 
 // Body makes what is sent, anew for each attempt, and says of what kind it is. Its

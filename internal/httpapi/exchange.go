@@ -58,6 +58,9 @@ func (x exchange) ask(ctx context.Context, call Call) (io.ReadCloser, error) {
 	return response.Body, nil
 }
 
+// ErrTooLong is the fault of an answer in JSON that is longer than is read.
+var ErrTooLong = errors.New("it is too long")
+
 // errAddress does not repeat it.
 var errAddress = errors.New("its address is none")
 
@@ -100,11 +103,9 @@ func (x exchange) read(body io.Reader, into any) error {
 		return x.lost(reading, err)
 	}
 	if len(text) > answerBytes {
-		err = errors.New("it is too long")
-	} else {
-		err = json.Unmarshal(text, into)
+		return fmt.Errorf(reading+": %w", x.cfg.Name, ErrTooLong)
 	}
-	if err != nil {
+	if err := json.Unmarshal(text, into); err != nil {
 		return fmt.Errorf(reading+": %s", x.cfg.Name, x.plain(err))
 	}
 	return nil

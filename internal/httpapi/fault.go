@@ -63,10 +63,14 @@ func After(err error) time.Duration {
 // refused reads why an answer says no.
 func (x exchange) refused(response *http.Response) error {
 	r := &Refusal{by: x.cfg.Name, Status: response.StatusCode, After: patience(response.Header)}
-	if x.cfg.Reason != nil {
-		body, _ := io.ReadAll(io.LimitReader(response.Body, refusalBytes)) // of one that breaks off the beginning
-		code, message := x.cfg.Reason(body)
-		r.Code, r.Message = bailiff.Foreign(code, x.secret), bailiff.Foreign(message, x.secret)
+	if x.cfg.Reason == nil {
+		return r
+	}
+	body, _ := io.ReadAll(io.LimitReader(response.Body, refusalBytes)) // of one that breaks off the beginning
+	code, message := x.cfg.Reason(body)
+	r.Code, r.Message = bailiff.Foreign(code, x.secret), bailiff.Foreign(message, x.secret)
+	if r.After == 0 && x.cfg.After != nil {
+		r.After = max(0, x.cfg.After(body))
 	}
 	return r
 }

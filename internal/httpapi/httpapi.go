@@ -53,6 +53,9 @@ type Config struct {
 	Roots *x509.CertPool
 	// Reason reads why an answer is no. Nil leaves its body unread.
 	Reason Reason
+	// After reads from the same body for how long the API does not want to be asked again,
+	// where no header says it. Nil finds nothing.
+	After func(body []byte) time.Duration
 }
 
 // Reason reads why an answer is no from its body, which may be anything.

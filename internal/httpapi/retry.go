@@ -25,7 +25,7 @@ func persist(ctx context.Context, call Call, try func() error) error {
 		if err != nil && call.Failed != nil {
 			call.Failed(err)
 		}
-		if err == nil || attempt == attempts || !passes(err, call.Idempotent) {
+		if err == nil || call.Once || attempt == attempts || !passes(err, call.Idempotent) {
 			return err
 		}
 		pause := pauseAfter(err, attempt)

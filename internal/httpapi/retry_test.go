@@ -51,12 +51,15 @@ func TestNobodyIsAskedSoonerThanTheyWant(t *testing.T) {
 	at := func(from time.Time) string { return from.Add(9 * time.Second).UTC().Format(http.TimeFormat) }
 	another := time.Date(2040, 5, 6, 7, 8, 9, 0, time.UTC)
 	for name, c := range map[string]struct {
+		body   string
 		header []string
 		wait   time.Duration
 	}{
-		"in seconds":                   {[]string{"Retry-After", "7"}, 7 * time.Second},
-		"as a date by their own clock": {[]string{"Date", another.Format(http.TimeFormat), "Retry-After", at(another)}, 9 * time.Second},
-		"as long as can be":            {[]string{"Retry-After", "30"}, longestWait},
+		"in seconds":                   {"", []string{"Retry-After", "7"}, 7 * time.Second},
+		"as a date by their own clock": {"", []string{"Date", another.Format(http.TimeFormat), "Retry-After", at(another)}, 9 * time.Second},
+		"as long as can be":            {"", []string{"Retry-After", "30"}, longestWait},
+		"in words of their own":        {"after 5s", nil, 5 * time.Second},
+		"in both":                      {"after 5s", []string{"Retry-After", "7"}, 7 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			asking(t, func(t *testing.T, client *Client, a *api) {
@@ -66,7 +69,21 @@ func TestNobodyIsAskedSoonerThanTheyWant(t *testing.T) {
 				if want := []time.Duration{0, c.wait}; !slices.Equal(a.asked(), want) {
 					t.Errorf("it was asked after %v, want %v", a.asked(), want)
 				}
-			}, says(429, "", c.header...), fine)
+			}, says(429, c.body, c.header...), fine)
+		})
+	}
+}
+
+func TestWhoKnowsBetterWhenToAskAgainAsksOnce(t *testing.T) {
+	for name, answer := range map[string]http.HandlerFunc{"busy": busy, "closed": says(503, ""), "down": down, "cut": cut} {
+		t.Run(name, func(t *testing.T) {
+			asking(t, func(t *testing.T, client *Client, a *api) {
+				call := a.call(true, nil)
+				call.Once = true
+				if err := client.Do(t.Context(), call); err == nil || len(a.asked()) != 1 {
+					t.Errorf("it was asked %d times and came to %v", len(a.asked()), err)
+				}
+			}, answer, fine)
 		})
 	}
 }

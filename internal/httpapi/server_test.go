@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -57,13 +58,19 @@ func asking(t *testing.T, do func(t *testing.T, c *Client, a *api), answers ...h
 		a := &api{answers: answers, since: time.Now()}
 		a.Server = &httptest.Server{Listener: wire, Config: &http.Server{Handler: a}}
 		a.Start()
-		c := New(Config{Name: "Acme", Reason: func(body []byte) (code, message string) { return "", string(body) },
+		c := New(Config{Name: "Acme", Reason: func(body []byte) (code, message string) { return "", string(body) }, After: afterOf,
 			Credential: func() (bailiff.Secret, error) { return bailiff.NewSecret(secret), nil }})
 		c.http.Transport.(*http.Transport).DialContext = wire.dial
 		defer a.Close()
 		defer c.http.CloseIdleConnections()
 		do(t, c, a)
 	})
+}
+
+// afterOf reads "after 9s".
+func afterOf(body []byte) time.Duration {
+	after, _ := time.ParseDuration(strings.TrimPrefix(string(body), "after "))
+	return after
 }
 
 // wire is a network that consists of one server's listener.
