@@ -3,6 +3,7 @@
 # make test     installs and starts what the tests need, and runs them
 # make lint     what must stay clean
 # make apptainer-test   the tests of backends/apptainer against the real program
+# make synapse-test     the tests of gateway/chat/matrix against a real homeserver
 # make bench    the comparisons of docs/performance.md
 
 export CGO_ENABLED ?= 0
@@ -10,7 +11,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 OPA     := go tool opa
 
-.PHONY: build demo test apptainer-test deps lint policies cross bench conformance-table clean
+.PHONY: build demo test apptainer-test synapse-test deps lint policies cross bench conformance-table clean
 
 # Tracing of grpc has the linker keep every method of everything: a fifth of bailiff, in memory too.
 build:
@@ -37,6 +38,10 @@ apptainer-test: build
 	go test -c -o bin/apptainer.test ./backends/apptainer
 	BAILIFF_TEST_RUNNER=$(CURDIR)/bin/bailiff-runner scripts/install-apptainer sh -c \
 	  'cd backends/apptainer && ../../bin/apptainer.test -test.v -test.timeout 20m -test.run RealProgram'
+
+synapse-test:
+	scripts/install-synapse
+	BAILIFF_TEST_SYNAPSE=$(CURDIR)/scripts/install-synapse go test -count=1 -timeout 20m ./gateway/chat/matrix
 
 policies:
 	$(OPA) test policies policy_test.rego

@@ -1,0 +1,108 @@
+package matrix
+
+import (
+	"context"
+
+	"github.com/bailiff-dev/bailiff/gateway/chat"
+)
+
+// hear tells an event, if it is one to be told. An error says that it is not told yet.
+func (r reader) hear(ctx context.Context, room string, e event) error {
+	switch e.Type {
+	case "m.room.member", "m.room.name":
+		r.rooms.forget(room)
+		r.direct.forget(room)
+	case "m.room.encryption", "m.room.encrypted":
+		r.encrypted(room)
+	case "m.room.message":
+		if c := e.content(); e.Sender != r.self.ID && c.typed() {
+			return r.message(ctx, room, e, c)
+		}
+	case "m.reaction":
+		if e.Sender != r.self.ID {
+			return r.reaction(ctx, room, e)
+		}
+	}
+	return nil
+}
+
+// encrypted says once of a room that nothing can be read there.
+func (r reader) encrypted(room string) {
+	if _, said := r.informed.get(room); !said {
+		r.informed.put(room, struct{}{})
+		r.cfg.Log.Warn("a room of Matrix's is encrypted, so nothing that is written there is read: use a room without encryption", "room", room)
+	}
+}
+
+// message is an answer to one of bailiff's own, or said to it.
+func (r reader) message(ctx context.Context, room string, e event, c content) error {
+	about, err := r.room(ctx, room)
+	if err != nil {
+		return err
+	}
+	by := personIn(about, e.Sender)
+	text, named := r.self.addressed(c)
+	if on := c.on(); on != "" {
+		q, err := r.question(ctx, room, on)
+		if err != nil {
+			return err
+		}
+		if word, reason, is := q.byWords(text); is {
+			r.tapped(ctx, e.ID, chat.Tap{By: by, On: q.ref, Word: word, Reason: reason})
+			return nil
+		}
+	}
+	ref := chat.Ref{Place: chat.Place{Chat: room, Thread: c.thread()}, Message: e.ID}
+	r.in.Said(ctx, chat.Said{Ref: ref, Kind: about.kind(ref.Thread), By: by, Text: command(text), Mentioned: named,
+		Whisper: func(ctx context.Context, t chat.Text) error { return r.whisper(ctx, by.ID, t, unique(), ref) }})
+	return nil
+}
+
+func (r reader) reaction(ctx context.Context, room string, e event) error {
+	to := e.content().Relates
+	if to == nil || to.Type != annotates || to.Event == "" {
+		return nil
+	}
+	q, err := r.question(ctx, room, to.Event)
+	if err != nil {
+		return err
+	}
+	word, is := q.bySign(to.Key)
+	if !is {
+		return nil
+	}
+	about, err := r.room(ctx, room)
+	if err != nil {
+		return err
+	}
+	r.tapped(ctx, e.ID, chat.Tap{By: personIn(about, e.Sender), On: q.ref, Word: word})
+	return nil
+}
+
+// tapped tells an answer, and leaves it to others to tell whoever gave it what comes of
+// it.
+func (r reader) tapped(ctx context.Context, event string, tap chat.Tap) {
+	if text := r.in.Tapped(ctx, tap); len(text) > 0 {
+		r.errands.leave(func(ctx context.Context) error { return r.whisper(ctx, tap.By.ID, text, "told\x00"+event, tap.On) })
+	}
+}
+
+// question is what can be answered to a message; nothing, if it is not bailiff's own.
+func (r reader) question(ctx context.Context, room, id string) (question, error) {
+	if q, known := r.asking.get(room + id); known {
+		return q, nil
+	}
+	e, err := r.event(ctx, room, id)
+	if err != nil && !isUnknown(err) && !isRefused(err) {
+		return question{}, err
+	}
+	var q question
+	if err == nil && e.Sender == r.self.ID {
+		q = question{ref: chat.Ref{Place: chat.Place{Chat: room, Thread: e.content().thread()}, Message: id}, answers: e.answers()}
+	}
+	if len(q.answers) == 0 {
+		q = question{}
+	}
+	r.asking.put(room+id, q)
+	return q, nil
+}

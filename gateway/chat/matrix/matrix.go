@@ -1,0 +1,180 @@
+package matrix
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"log/slog"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/gateway/chat"
+	"github.com/bailiff-dev/bailiff/internal/httpapi"
+)
+
+// Config says which account bailiff has, and where it is used.
+type Config struct {
+	// URL is the homeserver's address.
+	URL string
+	// Token reads the account's access token; it is asked for it at each call.
+	Token func() (bailiff.Secret, error)
+	// Roots are who may vouch for the homeserver; nil are those of this machine.
+	Roots *x509.CertPool
+	// Approvals is the id of the room in which approvals are posted; empty if none are.
+	Approvals string
+	// Rooms are the ids of further rooms of the configuration. An invitation into them, and
+	// into the room of approvals, is accepted whoever it is from.
+	Rooms []string
+	// AllowedUsers are the ids of those whose invitations are accepted; "*" is everybody.
+	AllowedUsers []string
+	// Memory keeps how far the account has read.
+	Memory chat.Memory
+	Log    *slog.Logger
+}
+
+// Matrix is an account at a homeserver.
+type Matrix struct {
+	cfg    Config
+	client *httpapi.Client
+	// asking are messages with what can be answered to them.
+	asking *recent[question]
+	rooms  *recent[room]
+	// direct are the rooms of people, by their ids.
+	direct   *directs
+	errands  errands
+	informed *recent[struct{}] // the rooms of which it was said that they are encrypted
+}
+
+var (
+	_ chat.Platform = (*Matrix)(nil)
+	_ chat.Checker  = (*Matrix)(nil)
+)
+
+// account is who bailiff is at the homeserver.
+type account struct {
+	ID   string `json:"user_id"`
+	Name string `json:"displayname"`
+}
+
+// New makes the account's client. It talks to nobody yet.
+func New(cfg Config) (*Matrix, error) {
+	if lacks := cfg.lacks(); len(lacks) > 0 {
+		return nil, errors.New("matrix config lacks " + strings.Join(lacks, ", "))
+	}
+	for _, id := range append(slices.Clone(cfg.Rooms), cfg.Approvals) {
+		if id != "" && !strings.HasPrefix(id, "!") {
+			return nil, errors.New("matrix names the room " + bailiff.Foreign(id) + ", want its id, which begins with \"!\": it stands in the room's settings, under Advanced")
+		}
+	}
+	cfg.URL = strings.TrimRight(cfg.URL, "/")
+	return &Matrix{
+		cfg:      cfg,
+		client:   httpapi.New(httpapi.Config{Name: "the homeserver", Credential: cfg.Token, Roots: cfg.Roots, Reason: reason, After: after}),
+		asking:   newRecent[question](mostAsking),
+		rooms:    newRecent[room](mostRooms),
+		informed: newRecent[struct{}](mostRooms),
+		direct:   &directs{known: newRecent[string](mostRooms)},
+		errands:  make(errands, mostErrands),
+	}, nil
+}
+
+func (c Config) lacks() (lacks []string) {
+	for name, missing := range map[string]bool{"URL": c.URL == "", "Token": c.Token == nil, "Memory": c.Memory == nil, "Log": c.Log == nil} {
+		if missing {
+			lacks = append(lacks, name)
+		}
+	}
+	slices.Sort(lacks)
+	return lacks
+}
+
+// Post shows a message, and its file as a message that answers it. The signs of its
+// buttons follow later: a homeserver takes only so many events at a time, and the message
+// can be answered without them.
+func (m *Matrix) Post(ctx context.Context, at chat.Place, msg chat.Message, key string) (ref chat.Ref, err error) {
+	var uri string
+	if msg.File != nil { // first, since nobody sees it yet should the homeserver refuse it
+		if uri, err = m.upload(ctx, *msg.File); err != nil {
+			return ref, err
+		}
+	}
+	id, err := m.send(ctx, at.Chat, "m.room.message", transaction("message", key), posted(msg, at.Thread))
+	if err != nil {
+		return ref, err
+	}
+	ref = chat.Ref{Place: at, Message: id}
+	if msg.File != nil {
+		_, err := m.send(ctx, at.Chat, "m.room.message", transaction("file", key), attached(ref, *msg.File, uri))
+		if err != nil { // neither busy nor refused, which would say that nothing is shown
+			return chat.Ref{}, errors.New("showing the file of a message that is shown: " + err.Error())
+		}
+	}
+	if answers := answersOf(msg.Buttons); len(answers) > 0 {
+		m.asking.put(at.Chat+id, question{ref: ref, answers: answers})
+		m.sign(ref, answers, key)
+	}
+	return ref, nil
+}
+
+// sign reacts to a message with each sign that answers it, as long as it asks.
+func (m *Matrix) sign(to chat.Ref, answers []answer, key string) {
+	m.errands.leave(func(ctx context.Context) error {
+		for _, a := range answers {
+			q, _ := m.asking.get(to.Chat + to.Message)
+			if q.over || a.Sign == "" {
+				continue
+			}
+			_, err := m.send(ctx, to.Chat, "m.reaction", transaction("sign", key+"\x00"+a.Sign), reaction(to.Message, a.Sign))
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Edit shows another message in the place of one. The homeserver keeps both; it would
+// also take an edit of what is no more, so that is looked up.
+func (m *Matrix) Edit(ctx context.Context, at chat.Ref, msg chat.Message) error {
+	e, err := m.event(ctx, at.Chat, at.Message)
+	switch {
+	case isUnknown(err) || err == nil && e.redacted():
+		return chat.ErrGone
+	case err != nil:
+		return err
+	}
+	if len(msg.Buttons) == 0 {
+		m.asking.put(at.Chat+at.Message, question{ref: at, answers: e.answers(), over: true})
+	}
+	_, err = m.send(ctx, at.Chat, "m.room.message", unique(), edited(at.Message, msg))
+	return err
+}
+
+// Thread is the one that a message is in, or begins.
+func (m *Matrix) Thread(_ context.Context, from chat.Ref, _ string) (chat.Place, error) {
+	if from.Thread != "" {
+		return from.Place, nil
+	}
+	return chat.Place{Chat: from.Chat, Thread: from.Message}, nil
+}
+
+// isOurs says whether a room is one of the configuration.
+func (m *Matrix) isOurs(room string) bool {
+	return room == m.cfg.Approvals || slices.Contains(m.cfg.Rooms, room)
+}
+
+// isAllowed says whether somebody may give commands.
+func (m *Matrix) isAllowed(user string) bool {
+	return slices.Contains(m.cfg.AllowedUsers, user) || slices.Contains(m.cfg.AllowedUsers, "*")
+}
+
+// address of a call, whose parts are what they are, whatever stands in them.
+func (m *Matrix) address(parts ...string) string {
+	all := m.cfg.URL + "/_matrix"
+	for _, part := range parts {
+		all += "/" + url.PathEscape(part)
+	}
+	return all
+}

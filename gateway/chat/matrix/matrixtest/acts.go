@@ -1,0 +1,49 @@
+package matrixtest
+
+import "strings"
+
+// Room makes a room in which people are with bailiff, and returns its id. People are named
+// by their ids or the first part of them; the first one made it.
+func (s *Server) Room(name string, people ...string) string {
+	s.tb.Helper()
+	first := s.client(people[0])
+	id := first.NewRoom(name, Bot)
+	s.Bailiff().Join(id)
+	for _, other := range people[1:] {
+		first.Invite(id, s.client(other).ID)
+		s.client(other).Join(id)
+	}
+	return id
+}
+
+// Bailiff is a client of bailiff's own account.
+func (s *Server) Bailiff() *Person { return s.Person("bailiff") }
+
+func (s *Server) client(user string) *Person {
+	local, _, _ := strings.Cut(strings.TrimPrefix(user, "@"), ":")
+	return s.Person(local)
+}
+
+// Write has somebody write a text, in a thread if one is given.
+func (s *Server) Write(user, room, thread, text string) (id string) {
+	s.tb.Helper()
+	return s.client(user).Write(room, thread, text)
+}
+
+// Tap has somebody answer a message by a sign.
+func (s *Server) Tap(user, room, message, sign string) {
+	s.tb.Helper()
+	s.client(user).React(room, message, sign)
+}
+
+// Shown are the messages of a room in which bailiff is, as people see them by now.
+func (s *Server) Shown(room string) []Message {
+	s.tb.Helper()
+	return s.Bailiff().Messages(room)
+}
+
+// Await waits until they are as they should be.
+func (s *Server) Await(room string, are func([]Message) bool) []Message {
+	s.tb.Helper()
+	return s.Bailiff().Await(room, are)
+}

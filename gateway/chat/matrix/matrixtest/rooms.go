@@ -1,0 +1,349 @@
+package matrixtest
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// eventBytes is how long an event may be.
+const eventBytes = 65_536
+
+type room struct {
+	id string
+	// state is what holds, by type and key.
+	state map[[2]string]*event
+}
+
+// event is one of a room.
+type event struct {
+	at       int // its place among all
+	room     string
+	ID       string          `json:"event_id"`
+	Type     string          `json:"type"`
+	Sender   string          `json:"sender"`
+	StateKey *string         `json:"state_key,omitempty"`
+	Content  json.RawMessage `json:"content"`
+	Sent     int64           `json:"origin_server_ts"`
+	About    about           `json:"unsigned"`
+}
+
+type about struct {
+	Before   json.RawMessage `json:"prev_content,omitempty"`
+	Redacted json.RawMessage `json:"redacted_because,omitempty"`
+}
+
+// held is what of an event's content is looked at.
+type held struct {
+	Type       string `json:"msgtype"`
+	Body       *string
+	Formatted  string `json:"formatted_body"`
+	URL        string
+	Membership string
+	Name       string `json:"displayname"`
+	New        *held  `json:"m.new_content"`
+	Mentions   *struct {
+		Users []string `json:"user_ids"`
+	} `json:"m.mentions"`
+	Relates *struct {
+		Type    string `json:"rel_type"`
+		Event   string `json:"event_id"`
+		Key     string
+		InReply *struct {
+			Event string `json:"event_id"`
+		} `json:"m.in_reply_to"`
+		Fallback bool `json:"is_falling_back"`
+	} `json:"m.relates_to"`
+}
+
+func (e *event) held() (h held) {
+	_ = json.Unmarshal(e.Content, &h)
+	return h
+}
+
+func (r *room) membership(user string) string {
+	if e := r.state[[2]string{"m.room.member", user}]; e != nil {
+		return e.held().Membership
+	}
+	return ""
+}
+
+var endpoints = []endpoint{
+	{"GET", "/_matrix/client/versions", true, versions},
+	{"GET", "/_matrix/client/v3/account/whoami", false, whoami},
+	{"GET", "/_matrix/client/v3/profile/{user}/displayname", true, displayName},
+	{"GET", "/_matrix/client/v3/sync", false, sync_},
+	{"GET", "/_matrix/client/v3/joined_rooms", false, joinedRooms},
+	{"POST", "/_matrix/client/v3/createRoom", false, createRoom},
+	{"POST", "/_matrix/client/v3/rooms/{room}/join", false, join},
+	{"POST", "/_matrix/client/v3/rooms/{room}/leave", false, leave},
+	{"POST", "/_matrix/client/v3/rooms/{room}/invite", false, invite},
+	{"PUT", "/_matrix/client/v3/rooms/{room}/send/{type}/{txn}", false, send},
+	{"PUT", "/_matrix/client/v3/rooms/{room}/redact/{event}/{txn}", false, redact},
+	{"GET", "/_matrix/client/v3/rooms/{room}/state/{type}/{key}", false, state},
+	{"PUT", "/_matrix/client/v3/rooms/{room}/state/{type}/{key}", false, setState},
+	{"GET", "/_matrix/client/v3/rooms/{room}/event/{event}", false, oneEvent},
+	{"GET", "/_matrix/client/v3/rooms/{room}/messages", false, messages},
+	{"GET", "/_matrix/client/v3/rooms/{room}/joined_members", false, joinedMembers},
+	{"GET", "/_matrix/client/v3/user/{user}/account_data/{type}", false, data},
+	{"PUT", "/_matrix/client/v3/user/{user}/account_data/{type}", false, setData},
+	{"POST", "/_matrix/media/v3/upload", false, upload},
+	{"GET", "/_matrix/client/v1/media/download/{host}/{file}", false, download},
+}
+
+func readAll(r *http.Request) ([]byte, *refusal) {
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, 50<<20))
+	if err != nil {
+		return nil, no(413, "M_TOO_LARGE", "The body is too large, or broke off")
+	}
+	return body, nil
+}
+
+// object reads a body, which is to be a JSON object.
+func (r *request) object(into any) *refusal {
+	if !json.Valid(r.body) {
+		return no(400, "M_NOT_JSON", "Content not JSON.")
+	}
+	if err := json.Unmarshal(r.body, into); err != nil || !strings.HasPrefix(strings.TrimSpace(string(r.body)), "{") {
+		return no(400, "M_BAD_JSON", "Content must be a JSON object: %v", err)
+	}
+	return nil
+}
+
+// in is the room of a request, if whoever asks is in it.
+func (s *Server) in(r *request) (*room, *refusal) {
+	room := s.rooms[r.args["room"]]
+	if room == nil || room.membership(r.as.id) != "join" {
+		return nil, no(403, "M_FORBIDDEN", "User %s not in room %s", r.as.id, r.args["room"])
+	}
+	return room, nil
+}
+
+// add adds an event to a room; s.mu is held.
+func (s *Server) add(room *room, by, kind string, key *string, content any) *event {
+	text, err := json.Marshal(content)
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	e := &event{at: len(s.events) + 1, room: room.id, Type: kind, Sender: by, StateKey: key, Content: text, Sent: time.Now().UnixMilli()}
+	e.ID = fmt.Sprintf("$%06d", e.at)
+	if key != nil {
+		if before := room.state[[2]string{kind, *key}]; before != nil {
+			e.About.Before = before.Content
+		}
+		room.state[[2]string{kind, *key}] = e
+	}
+	s.events = append(s.events, e)
+	s.wake()
+	return e
+}
+
+func (s *Server) member(room *room, by, user, membership string, more map[string]any) {
+	content := map[string]any{"membership": membership}
+	for name, value := range more {
+		content[name] = value
+	}
+	s.add(room, by, "m.room.member", &user, content)
+}
+
+func (s *Server) event(room *room, id string) *event {
+	i := slices.IndexFunc(s.events, func(e *event) bool { return e.room == room.id && e.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return s.events[i]
+}
+
+func versions(s *Server, _ *request) (any, *refusal) {
+	return map[string]any{"versions": s.versions}, nil
+}
+
+func whoami(_ *Server, r *request) (any, *refusal) {
+	return map[string]any{"user_id": r.as.id, "device_id": "DEVICE", "is_guest": false}, nil
+}
+
+func displayName(s *Server, r *request) (any, *refusal) {
+	for _, u := range s.users {
+		if u.id == r.args["user"] && u.name != "" {
+			return map[string]any{"displayname": u.name}, nil
+		}
+	}
+	return nil, no(404, "M_NOT_FOUND", "No row found")
+}
+
+func joinedRooms(s *Server, r *request) (any, *refusal) {
+	in := []string{}
+	for id, room := range s.rooms {
+		if room.membership(r.as.id) == "join" {
+			in = append(in, id)
+		}
+	}
+	return map[string]any{"joined_rooms": in}, nil
+}
+
+func createRoom(s *Server, r *request) (any, *refusal) {
+	var order struct {
+		Name, Preset string
+		Direct       bool `json:"is_direct"`
+		Invite       []string
+		State        []struct {
+			Type    string
+			Key     string `json:"state_key"`
+			Content json.RawMessage
+		} `json:"initial_state"`
+	}
+	if no := r.object(&order); no != nil {
+		return nil, no
+	}
+	if !slices.Contains([]string{"", "private_chat", "trusted_private_chat", "public_chat"}, order.Preset) {
+		return nil, no(400, "M_BAD_JSON", "'%s' is not a valid preset", order.Preset)
+	}
+	room := &room{id: fmt.Sprintf("!room%d:%s", len(s.rooms)+1, Host), state: map[[2]string]*event{}}
+	s.rooms[room.id] = room
+	none := ""
+	s.add(room, r.as.id, "m.room.create", &none, map[string]any{"room_version": "11"})
+	s.member(room, r.as.id, r.as.id, "join", map[string]any{"displayname": r.as.name})
+	s.add(room, r.as.id, "m.room.power_levels", &none, map[string]any{"users": map[string]int{r.as.id: 100}, "users_default": 0, "events_default": 0, "state_default": 50})
+	for _, state := range order.State {
+		s.add(room, r.as.id, state.Type, &state.Key, state.Content)
+	}
+	if order.Name != "" {
+		s.add(room, r.as.id, "m.room.name", &none, map[string]any{"name": order.Name})
+	}
+	for _, id := range order.Invite {
+		if !slices.ContainsFunc(s.known(), func(known string) bool { return known == id }) {
+			return nil, no(404, "M_NOT_FOUND", "User %s does not exist", id)
+		}
+		s.member(room, r.as.id, id, "invite", map[string]any{"is_direct": order.Direct})
+	}
+	return map[string]any{"room_id": room.id}, nil
+}
+
+func (s *Server) known() (ids []string) {
+	for _, u := range s.users {
+		ids = append(ids, u.id)
+	}
+	return ids
+}
+
+func join(s *Server, r *request) (any, *refusal) {
+	room := s.rooms[r.args["room"]]
+	if room == nil {
+		return nil, no(404, "M_NOT_FOUND", "No known servers")
+	}
+	switch room.membership(r.as.id) {
+	case "join":
+	case "invite":
+		s.member(room, r.as.id, r.as.id, "join", map[string]any{"displayname": r.as.name})
+	default:
+		return nil, no(403, "M_FORBIDDEN", "You are not invited to this room.")
+	}
+	return map[string]any{"room_id": room.id}, nil
+}
+
+func leave(s *Server, r *request) (any, *refusal) {
+	if _, no := s.in(r); no != nil {
+		return nil, no
+	}
+	s.member(s.rooms[r.args["room"]], r.as.id, r.as.id, "leave", nil)
+	return struct{}{}, nil
+}
+
+func invite(s *Server, r *request) (any, *refusal) {
+	room, no_ := s.in(r)
+	var whom struct {
+		User string `json:"user_id"`
+	}
+	no_ = cmp.Or(no_, r.object(&whom))
+	switch {
+	case no_ != nil:
+		return nil, no_
+	case whom.User == "":
+		return nil, no(400, "M_MISSING_PARAM", "Missing params: ['user_id']")
+	case room.membership(whom.User) == "join":
+		return nil, no(403, "M_FORBIDDEN", "%s is already in the room.", whom.User)
+	}
+	s.member(room, r.as.id, whom.User, "invite", nil)
+	return struct{}{}, nil
+}
+
+func state(s *Server, r *request) (any, *refusal) {
+	room, no_ := s.in(r)
+	if no_ != nil {
+		return nil, no_
+	}
+	e := room.state[[2]string{r.args["type"], r.args["key"]}]
+	if e == nil {
+		return nil, no(404, "M_NOT_FOUND", "Event not found.")
+	}
+	return e.Content, nil
+}
+
+func setState(s *Server, r *request) (any, *refusal) {
+	room, no := s.in(r)
+	content := map[string]any{}
+	if no = cmp.Or(no, r.object(&content)); no != nil {
+		return nil, no
+	}
+	key := r.args["key"]
+	return map[string]any{"event_id": s.add(room, r.as.id, r.args["type"], &key, content).ID}, nil
+}
+
+func joinedMembers(s *Server, r *request) (any, *refusal) {
+	room, no := s.in(r)
+	if no != nil {
+		return nil, no
+	}
+	in := map[string]any{}
+	for key, e := range room.state {
+		if h := e.held(); key[0] == "m.room.member" && h.Membership == "join" {
+			in[key[1]] = map[string]any{"display_name": h.Name}
+		}
+	}
+	return map[string]any{"joined": in}, nil
+}
+
+func data(_ *Server, r *request) (any, *refusal) {
+	if r.args["user"] != r.as.id {
+		return nil, no(403, "M_FORBIDDEN", "Cannot get account data for other users.")
+	}
+	content, known := r.as.data[r.args["type"]]
+	if !known {
+		return nil, no(404, "M_NOT_FOUND", "Account data not found")
+	}
+	return content, nil
+}
+
+func setData(_ *Server, r *request) (any, *refusal) {
+	if r.args["user"] != r.as.id {
+		return nil, no(403, "M_FORBIDDEN", "Cannot add account data for other users.")
+	}
+	content := map[string]any{}
+	if no := r.object(&content); no != nil {
+		return nil, no
+	}
+	r.as.data[r.args["type"]] = r.body
+	return struct{}{}, nil
+}
+
+func upload(s *Server, r *request) (any, *refusal) {
+	if r.Header.Get("Content-Type") == "" || len(r.body) == 0 {
+		return nil, no(400, "M_UNKNOWN", "Request must specify a Content-Length and a Content-Type")
+	}
+	id := fmt.Sprintf("file%d", len(s.files)+1)
+	s.files[id] = r.body
+	return map[string]any{"content_uri": "mxc://" + Host + "/" + id}, nil
+}
+
+func download(s *Server, r *request) (any, *refusal) {
+	content, known := s.files[r.args["file"]]
+	if !known || r.args["host"] != Host {
+		return nil, no(404, "M_NOT_FOUND", "Not found")
+	}
+	return content, nil
+}

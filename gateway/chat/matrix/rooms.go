@@ -1,0 +1,272 @@
+package matrix
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"sync"
+
+	"github.com/bailiff-dev/bailiff/gateway/chat"
+)
+
+// mostNames is how many people a room may have whose names are kept.
+const mostNames = 200
+
+// room is what is known of one.
+type room struct {
+	// direct says that bailiff is there with one person alone.
+	direct bool
+	// names are those that people have there.
+	names map[string]string
+}
+
+// kind is of what is said in it.
+func (r room) kind(thread string) string {
+	switch {
+	case r.direct:
+		return "dm"
+	case thread != "":
+		return "thread"
+	}
+	return "group"
+}
+
+// room looks up one; of one in which the account is not any more nothing is known.
+func (m *Matrix) room(ctx context.Context, id string) (room, error) {
+	if r, known := m.rooms.get(id); known {
+		return r, nil
+	}
+	people, err := m.people(ctx, id)
+	if isRefused(err) || isUnknown(err) {
+		return room{}, nil
+	}
+	if err != nil {
+		return room{}, err
+	}
+	var r room
+	if r.direct, err = m.isDirect(ctx, id, people); err != nil {
+		return room{}, err
+	}
+	if len(people) <= mostNames {
+		r.names = people
+	}
+	m.rooms.put(id, r)
+	return r, nil
+}
+
+// isDirect says whether bailiff is in a room with one person alone: two are there, and
+// the room has no name, or bailiff has noted it as one with them.
+func (m *Matrix) isDirect(ctx context.Context, id string, people map[string]string) (bool, error) {
+	if len(people) != 2 {
+		return false, nil
+	}
+	if named, err := m.isNamed(ctx, id); err != nil || !named {
+		return !named, err
+	}
+	self, err := m.whoami(ctx)
+	if err != nil {
+		return false, err
+	}
+	noted, err := m.directRooms(ctx, self)
+	for person, rooms := range noted {
+		if _, there := people[person]; there && slices.Contains(rooms, id) {
+			return true, nil
+		}
+	}
+	return false, err
+}
+
+// people are those in a room, with their names there.
+func (m *Matrix) people(ctx context.Context, id string) (map[string]string, error) {
+	var in struct {
+		Joined map[string]struct {
+			Name string `json:"display_name"`
+		} `json:"joined"`
+	}
+	if err := m.get(ctx, &in, nil, "client", "v3", "rooms", id, "joined_members"); err != nil {
+		return nil, err
+	}
+	names := map[string]string{}
+	for user, about := range in.Joined {
+		names[user] = about.Name
+	}
+	return names, nil
+}
+
+func (m *Matrix) isNamed(ctx context.Context, id string) (bool, error) {
+	var state struct {
+		Name string `json:"name"`
+	}
+	err := m.state(ctx, &state, id, "m.room.name", "")
+	if isUnknown(err) || isRefused(err) {
+		return false, nil
+	}
+	return state.Name != "", err
+}
+
+// state is one thing that holds in a room.
+func (m *Matrix) state(ctx context.Context, into any, room, kind, key string) error {
+	return m.get(ctx, into, nil, "client", "v3", "rooms", room, "state", kind, key)
+}
+
+// consider accepts invitations of those who may give commands, and into the rooms of the
+// configuration.
+func (m *Matrix) consider(invitations map[string]invited, self account) {
+	for id, invitation := range invitations {
+		by, direct := invitation.by(self)
+		if !m.isOurs(id) && !m.isAllowed(by) {
+			m.cfg.Log.Info("an invitation was not accepted: only people of matrix.allowed_users invite bailiff into other rooms than those of the configuration", "room", id, "by", by)
+			continue
+		}
+		m.errands.leave(func(ctx context.Context) error { return m.accept(ctx, self, id, by, direct) })
+	}
+}
+
+// by is who invites, and whether it is to talk with the account alone.
+func (i invited) by(self account) (user string, direct bool) {
+	for _, e := range i.State.Events {
+		if e.Type != "m.room.member" || e.StateKey == nil || *e.StateKey != self.ID {
+			continue
+		}
+		var how struct {
+			Direct bool `json:"is_direct"`
+		}
+		_ = json.Unmarshal(e.Content, &how)
+		return e.Sender, how.Direct
+	}
+	return "", false
+}
+
+func (m *Matrix) accept(ctx context.Context, self account, room, by string, direct bool) error {
+	if err := m.do(ctx, http.MethodPost, struct{}{}, nil, "client", "v3", "rooms", room, "join"); err != nil || !direct {
+		return err
+	}
+	return m.remember(ctx, self, by, room)
+}
+
+// directs are the rooms in which the account is with one person alone.
+type directs struct {
+	mu    sync.Mutex // for as long as one is looked for, so that there are not two
+	noted sync.Mutex // for as long as the account's note of them changes
+	known *recent[string]
+	of    sync.Map // the person that a room is for
+}
+
+func (d *directs) forget(room string) {
+	if person, known := d.of.LoadAndDelete(room); known {
+		d.known.forget(person.(string))
+	}
+}
+
+// whisper tells something to one person alone, or, where that cannot be, where they are.
+func (m *Matrix) whisper(ctx context.Context, person string, t chat.Text, key string, on chat.Ref) error {
+	msg := chat.Message{Text: t}
+	at, err := m.alone(ctx, person, on.Place)
+	if err == nil {
+		_, err = m.Post(ctx, at, msg, key)
+	}
+	if !isRefused(err) {
+		return err
+	}
+	c := posted(msg, on.Thread)
+	c.Relates = &relation{InReply: &inReply{on.Message}}
+	if on.Thread != "" {
+		c.Relates.Type, c.Relates.Event = inThread, on.Thread
+	}
+	_, err = m.send(ctx, on.Chat, "m.room.message", transaction("reply", key), c)
+	return err
+}
+
+// alone is where only a person reads: where they are, or else a room for that.
+func (m *Matrix) alone(ctx context.Context, person string, at chat.Place) (chat.Place, error) {
+	here, err := m.room(ctx, at.Chat)
+	if err != nil || here.direct {
+		return at, err
+	}
+	room, err := m.directRoom(ctx, person)
+	return chat.Place{Chat: room}, err
+}
+
+// directRoom is the one with a person: that which there is, or a new one.
+func (m *Matrix) directRoom(ctx context.Context, person string) (string, error) {
+	m.direct.mu.Lock()
+	defer m.direct.mu.Unlock()
+	if room, known := m.direct.known.get(person); known {
+		return room, nil
+	}
+	self, err := m.whoami(ctx)
+	if err != nil {
+		return "", err
+	}
+	all, err := m.directRooms(ctx, self)
+	if err != nil {
+		return "", err
+	}
+	room := ""
+	for _, id := range all[person] {
+		if room, err = m.stillWith(ctx, id, person); err != nil || room != "" {
+			break
+		}
+	}
+	if err == nil && room == "" {
+		room, err = m.makeDirect(ctx, self, person)
+	}
+	if err == nil {
+		m.direct.known.put(person, room)
+		m.direct.of.Store(room, person)
+	}
+	return room, err
+}
+
+// directRooms are those that the account has noted.
+func (m *Matrix) directRooms(ctx context.Context, self account) (all map[string][]string, err error) {
+	err = m.get(ctx, &all, nil, "client", "v3", "user", self.ID, "account_data", "m.direct")
+	if isUnknown(err) || all == nil && err == nil {
+		return map[string][]string{}, nil
+	}
+	return all, err
+}
+
+// stillWith is the room if nobody but the person is there, or was invited.
+func (m *Matrix) stillWith(ctx context.Context, id, person string) (string, error) {
+	var member struct {
+		Membership string `json:"membership"`
+	}
+	err := m.state(ctx, &member, id, "m.room.member", person)
+	if isUnknown(err) || isRefused(err) {
+		return "", nil
+	}
+	if err != nil || member.Membership != "join" && member.Membership != "invite" {
+		return "", err
+	}
+	people, err := m.people(ctx, id)
+	delete(people, person)
+	if len(people) > 1 {
+		return "", err
+	}
+	return id, err
+}
+
+func (m *Matrix) makeDirect(ctx context.Context, self account, person string) (string, error) {
+	var made struct {
+		ID string `json:"room_id"`
+	}
+	order := map[string]any{"is_direct": true, "preset": "trusted_private_chat", "invite": []string{person}}
+	if err := m.do(ctx, http.MethodPost, order, &made, "client", "v3", "createRoom"); err != nil {
+		return "", err
+	}
+	return made.ID, m.remember(ctx, self, person, made.ID)
+}
+
+// remember notes a room as the one with a person.
+func (m *Matrix) remember(ctx context.Context, self account, person, room string) error {
+	m.direct.noted.Lock()
+	defer m.direct.noted.Unlock()
+	all, err := m.directRooms(ctx, self)
+	if err != nil || slices.Contains(all[person], room) {
+		return err
+	}
+	all[person] = append(all[person], room)
+	return m.do(ctx, http.MethodPut, all, nil, "client", "v3", "user", self.ID, "account_data", "m.direct")
+}

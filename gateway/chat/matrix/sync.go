@@ -1,0 +1,259 @@
+package matrix
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/gateway/chat"
+	"github.com/bailiff-dev/bailiff/internal/httpapi"
+)
+
+const (
+	// listen is how long the homeserver keeps a question for what is new.
+	listen = 30 * time.Second
+	// page is how many events of a room come at once.
+	page = 50
+	// mostMissed is how many events of a room are fetched that did not come by themselves.
+	mostMissed = 2000
+)
+
+// wanted are the types of events that are used.
+var wanted = []string{"m.room.message", "m.reaction", "m.room.member", "m.room.name", "m.room.encryption", "m.room.encrypted"}
+
+// batch is what is new since another one.
+type batch struct {
+	Next  string `json:"next_batch"`
+	Rooms struct {
+		Join   map[string]joined  `json:"join"`
+		Invite map[string]invited `json:"invite"`
+	} `json:"rooms"`
+}
+
+type joined struct {
+	Timeline struct {
+		Events  []event `json:"events"`
+		Limited bool    `json:"limited"`
+		Before  string  `json:"prev_batch"`
+	} `json:"timeline"`
+}
+
+type invited struct {
+	State struct {
+		Events []event `json:"events"`
+	} `json:"invite_state"`
+}
+
+// Run receives what people do until ctx ends.
+func (m *Matrix) Run(ctx context.Context, in chat.Inbox) error {
+	ctx, end := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		m.errands.run(ctx, func(err error) { m.cfg.Log.Info("something small was left undone at the homeserver", "error", err) })
+	}()
+	defer func() { end(); <-done }()
+	var p pause
+	for {
+		err := m.follow(ctx, in, func() { p = pause{} })
+		if ctx.Err() != nil {
+			return nil
+		}
+		in.Connected(err)
+		if isRefused(err) {
+			return err
+		}
+		if p.wait(ctx, err) != nil {
+			return nil
+		}
+	}
+}
+
+// reader is one connection: it tells an inbox what is new.
+type reader struct {
+	*Matrix
+	in   chat.Inbox
+	self account
+	// page is how many events of a room come at once.
+	page int
+}
+
+// follow tells what is new until that fails, and each time that it worked.
+func (m *Matrix) follow(ctx context.Context, in chat.Inbox, works func()) error {
+	self, err := m.whoami(ctx)
+	if err != nil {
+		return err
+	}
+	r := reader{Matrix: m, in: in, self: self, page: page}
+	for wait := time.Duration(0); ; wait = listen {
+		err := r.step(ctx, wait)
+		for errors.Is(err, httpapi.ErrTooLong) && r.page > 1 {
+			r.page /= 2
+			err = r.step(ctx, 0)
+		}
+		if err != nil {
+			return err
+		}
+		r.page = page
+		works()
+		if wait == 0 {
+			in.Connected(nil)
+		}
+	}
+}
+
+func (m *Matrix) whoami(ctx context.Context) (self account, err error) {
+	if err := m.get(ctx, &self, nil, "client", "v3", "account", "whoami"); err != nil {
+		return self, err
+	}
+	if self.ID == "" {
+		return self, errors.New("the homeserver does not say whose the access token is")
+	}
+	err = m.get(ctx, &self, nil, "client", "v3", "profile", self.ID, "displayname")
+	if isUnknown(err) { // it has none
+		err = nil
+	}
+	return self, err
+}
+
+// step asks once for what is new, tells it, and then remembers that it is told.
+func (r reader) step(ctx context.Context, wait time.Duration) error {
+	key := "since " + r.self.ID
+	since := r.cfg.Memory.Recall(key)
+	b, err := r.news(ctx, since, wait)
+	if err != nil && since != "" && httpapi.Status(err) == http.StatusBadRequest {
+		r.cfg.Log.Warn("the homeserver does not know how far its messages were read; what was written meanwhile is not told", "error", err)
+		since = ""
+		b, err = r.news(ctx, since, wait)
+	}
+	if err != nil {
+		return err
+	}
+	r.consider(b.Rooms.Invite, r.self)
+	if since != "" { // what was written before anything was read is not for bailiff
+		for id, room := range b.Rooms.Join {
+			if err := r.tell(ctx, id, room, since); err != nil {
+				return err
+			}
+		}
+	}
+	if b.Next == since {
+		return nil
+	}
+	return r.cfg.Memory.Remember(key, b.Next)
+}
+
+// news asks for what is new. In the first answer nothing of it is used but where it
+// ends, and who invited.
+func (r reader) news(ctx context.Context, since string, wait time.Duration) (b batch, err error) {
+	query := url.Values{"timeout": {strconv.FormatInt(wait.Milliseconds(), 10)}, "set_presence": {"offline"}}
+	most := r.page
+	if since == "" {
+		most = 1
+		query.Set("timeout", "0")
+	} else {
+		query.Set("since", since)
+	}
+	query.Set("filter", filter(most))
+	err = r.get(ctx, &b, query, "client", "v3", "sync")
+	if err == nil && b.Next == "" {
+		err = errors.New("the homeserver does not say where its answer ends")
+	}
+	return b, err
+}
+
+// filter leaves out what is not used.
+func filter(most int) string {
+	none := map[string]any{"types": []string{}}
+	text, _ := json.Marshal(map[string]any{
+		"presence": none, "account_data": none,
+		"room": map[string]any{
+			"account_data": none, "ephemeral": none, "state": none,
+			"timeline": map[string]any{"types": wanted, "limit": most},
+		},
+	})
+	return string(text)
+}
+
+// tell tells what is new in a room.
+func (r reader) tell(ctx context.Context, room string, new joined, since string) error {
+	events := new.Timeline.Events
+	if new.Timeline.Limited {
+		r.rooms.forget(room) // who came or went may have been left out
+		older, err := r.missed(ctx, room, new.Timeline.Before, since, events)
+		if err != nil {
+			return err
+		}
+		events = append(older, events...)
+	}
+	for _, e := range events[max(0, r.self.arrival(events)):] {
+		if err := r.hearSafely(ctx, room, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// missed are the events that did not come by themselves: those between the last answer's
+// and the ones that came, or since the account is in the room.
+func (r reader) missed(ctx context.Context, room, from, since string, came []event) (older []event, err error) {
+	types, _ := json.Marshal(map[string]any{"types": wanted})
+	for from != "" && r.self.arrival(came) < 0 {
+		if len(older) >= mostMissed {
+			r.cfg.Log.Warn("more was written in a room of Matrix's than is read again; the oldest of it is not told", "room", room)
+			break
+		}
+		var read struct {
+			Chunk []event `json:"chunk"`
+			End   string  `json:"end"`
+		}
+		query := url.Values{"dir": {"b"}, "from": {from}, "to": {since}, "limit": {strconv.Itoa(r.page)}, "filter": {string(types)}}
+		if err := r.get(ctx, &read, query, "client", "v3", "rooms", room, "messages"); err != nil {
+			return nil, err
+		}
+		slices.Reverse(read.Chunk)
+		came, older = read.Chunk, append(read.Chunk, older...)
+		if from == read.End {
+			break
+		}
+		from = read.End
+	}
+	return older, nil
+}
+
+// arrival is the place of the account's last coming into the room; -1 if it is not
+// among the events. What came before it was not written to bailiff.
+func (a account) arrival(events []event) int {
+	for i, e := range slices.Backward(events) {
+		if e.Type == "m.room.member" && e.StateKey != nil && *e.StateKey == a.ID && membership(e.Content) == "join" && membership(e.About.Before) != "join" {
+			return i
+		}
+	}
+	return -1
+}
+
+func membership(content json.RawMessage) string {
+	var of struct {
+		Membership string `json:"membership"`
+	}
+	_ = json.Unmarshal(content, &of)
+	return of.Membership
+}
+
+// hearSafely hears an event, whatever that does: a fault of one must not keep the others
+// from being told.
+func (r reader) hearSafely(ctx context.Context, room string, e event) error {
+	defer func() {
+		if cause := recover(); cause != nil {
+			r.cfg.Log.Error("telling an event of a room panicked", "room", room, "event", e.ID, "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
+		}
+	}()
+	return r.hear(ctx, room, e)
+}

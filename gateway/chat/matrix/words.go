@@ -1,0 +1,98 @@
+package matrix
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/bailiff-dev/bailiff/gateway/chat"
+)
+
+// question is a message to which something can be answered; without answers it is any
+// other.
+type question struct {
+	ref     chat.Ref
+	answers []answer
+	// over says that it shows none of them any more.
+	over bool
+}
+
+// answer is a button, as far as it has to be known again.
+type answer struct {
+	Word string `json:"word"`
+	Sign string `json:"sign,omitempty"`
+	// Yes says that it lets something happen.
+	Yes bool `json:"yes,omitempty"`
+}
+
+func answersOf(buttons []chat.Button) (all []answer) {
+	for _, b := range buttons {
+		if b.Word != "" {
+			all = append(all, answer{b.Word, b.Sign, b.Yes})
+		}
+	}
+	return all
+}
+
+// bySign is the word of the answer that has a sign.
+func (q question) bySign(sign string) (word string, is bool) {
+	for _, a := range q.answers {
+		if a.Sign != "" && bare(a.Sign) == bare(sign) {
+			return a.Word, true
+		}
+	}
+	return "", false
+}
+
+// bare is a sign without what says whether it is shown in colours.
+func bare(sign string) string {
+	return strings.Map(func(c rune) rune {
+		if c == '\ufe0e' || c == '\ufe0f' {
+			return -1
+		}
+		return c
+	}, sign)
+}
+
+// byWords is the answer that somebody wrote, and the reason that they wrote with it: the
+// longest word that the text begins with counts, so that "approve session" is not
+// "approve" for a reason. What goes on otherwise than by "because" is no yes, since
+// "approve? Never!" is none.
+func (q question) byWords(text string) (word, reason string, is bool) {
+	text = strings.TrimSpace(text)
+	for _, a := range q.answers {
+		rest, begins := behind(text, a.Word)
+		if !begins || is && len(a.Word) <= len(word) {
+			continue
+		}
+		given, because := reasonOf(rest)
+		if given == "" || because || !a.Yes {
+			word, reason, is = a.Word, given, true
+		}
+	}
+	return word, reason, is
+}
+
+// behind is what follows a word at the beginning of a text, in letters of either case.
+func behind(text, word string) (rest string, begins bool) {
+	if word == "" || len(text) < len(word) || !strings.EqualFold(text[:len(word)], word) {
+		return "", false
+	}
+	rest = text[len(word):]
+	next, _ := utf8.DecodeRuneInString(rest)
+	return rest, rest == "" || !unicode.IsLetter(next) && !unicode.IsDigit(next) && next != '_'
+}
+
+// reasonOf is what was written behind a word, without what only ties it to that, and
+// whether "because" does.
+func reasonOf(rest string) (reason string, because bool) {
+	rest = strings.TrimLeftFunc(rest, ties)
+	if why, given := behind(rest, "because"); given {
+		rest, because = strings.TrimLeftFunc(why, ties), true
+	}
+	return strings.TrimSpace(rest), because
+}
+
+func ties(c rune) bool {
+	return unicode.IsSpace(c) || strings.ContainsRune(":,;.!-–—", c)
+}
