@@ -42,6 +42,8 @@ var floors = map[string]int{
 	"gateway/chat/slack": 8, "gateway/chat/slack/slacktest": 8,
 	"gateway/chat/discord": 8, "gateway/chat/discord/discordtest": 8,
 	"gateway/chat/telegram": 8, "gateway/chat/telegram/telegramtest": 8,
+	"gateway/chat/matrix": 8, "gateway/chat/matrix/matrixtest": 8,
+	"gateway/chat/webhook": 8,
 
 	"cmd/bailiff": 9, "cmd/bailiff-runner": 9, "cmd/bailiff-hook": 9, "cmd/bailiff-host": 9, "docs": 9, "examples": 9,
 	"examples/go/ask": 9, "examples/oci": 9, "examples/ai-sdk": 9, "examples/grafana": 9, "examples/prometheus": 9,

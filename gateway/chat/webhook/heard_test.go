@@ -1,0 +1,45 @@
+package webhook
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+func TestWhatWasHeardIsForgottenWhenItCannotComeAgain(t *testing.T) {
+	h, now := newHeard(), time.Now()
+	for i, c := range []struct {
+		after time.Duration
+		name  string
+		want  verdict
+	}{
+		{0, "a", first}, {time.Minute, "a", repeated}, {2 * time.Minute, "b", first},
+		{window, "a", repeated}, {window + 1, "a", first}, {window + time.Minute, "b", repeated},
+	} {
+		at := now.Add(c.after)
+		if got := h.take(at, at.Add(window), c.name); got != c.want {
+			t.Errorf("step %d: %s is %v, want %v", i, c.name, got, c.want)
+		}
+	}
+}
+
+func TestMoreThanCanBeRememberedIsRefusedNotForgotten(t *testing.T) {
+	h, now := newHeard(), time.Now()
+	for i := range mostHeard / 2 {
+		if got := h.take(now, now.Add(window), fmt.Sprintf("a%d", i), fmt.Sprintf("b%d", i)); got != first {
+			t.Fatalf("the %dth is %v", i, got)
+		}
+	}
+	if got := h.take(now, now.Add(window), "one", "more"); got != full {
+		t.Errorf("one more is %v", got)
+	}
+	if got := h.take(now, now.Add(window), "a0"); got != repeated {
+		t.Errorf("the first again is %v", got)
+	}
+	if got := h.take(now.Add(window+1), now.Add(2*window), "one", "more"); got != first {
+		t.Errorf("later it is %v", got)
+	}
+	if len(h.names) != 2 || len(h.ends) != 2 {
+		t.Errorf("kept are %d and %d", len(h.names), len(h.ends))
+	}
+}

@@ -1,0 +1,208 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"encoding/json"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/gateway/chat"
+	"github.com/bailiff-dev/bailiff/internal/httpapi"
+)
+
+const (
+	// mostBody bounds what comes in.
+	mostBody = 64 << 10
+	// longestWord bounds each text of an answer but the reason.
+	longestWord = 256
+	// firstPause is before a listener is opened again, and doubles up to longestPause.
+	firstPause   = time.Second
+	longestPause = 30 * time.Second
+	// closing is how long answers that are being taken have to end.
+	closing = 5 * time.Second
+)
+
+// Address is where answers come in, as host:port; empty while they do not.
+func (w *Webhook) Address() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.address
+}
+
+func (w *Webhook) at(address string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.address = strings.TrimPrefix(address, "tcp://")
+}
+
+// Run takes answers until ctx ends.
+func (w *Webhook) Run(ctx context.Context, in chat.Inbox) error {
+	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, longestPause) {
+		if err := w.serve(ctx, in, func() { pause = firstPause }); ctx.Err() == nil {
+			in.Connected(err)
+		}
+		if httpapi.Wait(ctx, pause/2+rand.N(pause/2)) != nil {
+			break
+		}
+	}
+	return nil
+}
+
+// serve opens a door for answers, and keeps it open until ctx ends or it falls shut.
+func (w *Webhook) serve(ctx context.Context, in chat.Inbox, works func()) error {
+	door, err := gateway.Open(gateway.DoorConfig{
+		Name: "webhook", Network: "tcp", Address: w.cfg.Listen, Login: true, Log: w.cfg.Log,
+		BodyTimeout: 10 * time.Second, MaxConnections: 256, MaxRequests: 64,
+	}, w.handler(in))
+	if err != nil {
+		return err
+	}
+	w.at(door.Address())
+	defer w.at("")
+	ended := make(chan error, 1)
+	go func() { ended <- door.Serve() }()
+	works()
+	in.Connected(nil)
+	select {
+	case err = <-ended:
+	case <-ctx.Done():
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closing)
+	defer cancel()
+	return errors.Join(err, door.Shutdown(last))
+}
+
+func (w *Webhook) handler(in chat.Inbox) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /answers", func(out http.ResponseWriter, r *http.Request) { w.answer(out, r, in) })
+	return mux
+}
+
+// answer is what the other side sends: a person's answer to a message.
+type answer struct {
+	// ID is the answer's own.
+	ID string `json:"id"`
+	// User is the person, as the other side knows them; Name is for display.
+	User string `json:"user"`
+	Name string `json:"name"`
+	// Token is the button's; or Message and Word say the same.
+	Token   string `json:"token"`
+	Message string `json:"message"`
+	Word    string `json:"word"`
+	Reason  string `json:"reason"`
+}
+
+// answer takes one.
+func (w *Webhook) answer(out http.ResponseWriter, r *http.Request, in chat.Inbox) {
+	body, err := io.ReadAll(http.MaxBytesReader(out, r.Body, mostBody))
+	var long *http.MaxBytesError
+	if errors.As(err, &long) {
+		say(out, http.StatusRequestEntityTooLarge, refusal{"too_large", "An answer has at most 64 KiB."})
+		return
+	}
+	if err != nil {
+		say(out, http.StatusBadRequest, refusal{"bad_request", "The body did not come whole."})
+		return
+	}
+	signature, expires := w.verified(r.Header, body, time.Now())
+	if signature == "" {
+		say(out, http.StatusUnauthorized, refusal{"unauthorized", "The request is not signed as it should be."})
+		return
+	}
+	a, err := read(body)
+	if err != nil {
+		say(out, http.StatusBadRequest, refusal{"bad_request", bailiff.Sentence(err.Error())})
+		return
+	}
+	switch w.heard.take(time.Now(), expires, "signature "+signature, "id "+a.ID) {
+	case repeated:
+		say(out, http.StatusConflict, refusal{"repeated", "This answer came before."})
+		return
+	case full:
+		out.Header().Set("Retry-After", "60")
+		say(out, http.StatusServiceUnavailable, refusal{"busy", "Too many answers came lately; try again in a minute."})
+		return
+	}
+	told := in.Tapped(r.Context(), chat.Tap{
+		By: chat.Person{ID: a.User, Name: a.Name}, On: chat.Ref{Message: a.Message}, Token: a.Token, Word: a.Word, Reason: a.Reason,
+	})
+	say(out, http.StatusOK, map[string]string{"told": plain(told)})
+}
+
+// verified is the signature of what is signed as it should be, and until when its time is
+// within the window; empty for all else.
+func (w *Webhook) verified(header http.Header, body []byte, now time.Time) (signature string, expires time.Time) {
+	secret, err := w.cfg.Secret()
+	if err != nil {
+		w.cfg.Log.Error("answers cannot be checked without the webhook's secret, and are refused", "error", err)
+		return "", expires
+	}
+	stamps, signatures := header.Values(timestampHeader), header.Values(signatureHeader)
+	if len(stamps) != 1 || len(signatures) != 1 || secret.Reveal() == "" {
+		return "", expires
+	}
+	if !hmac.Equal([]byte(signatures[0]), []byte(Sign(secret, stamps[0], body))) {
+		return "", expires
+	}
+	seconds, err := strconv.ParseUint(stamps[0], 10, 40)
+	if err != nil {
+		return "", expires
+	}
+	sent := time.Unix(int64(seconds), 0) //nolint:gosec // of 40 bits
+	if age := now.Sub(sent); age > window || age < -window {
+		return "", expires
+	}
+	return signatures[0], sent.Add(window)
+}
+
+// read reads an answer strictly.
+func read(body []byte) (a answer, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&a); err != nil {
+		return a, errors.New("the body is no answer, want JSON with id, user, and token or message and word")
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return a, errors.New("something follows the answer in the body, want one JSON object")
+	}
+	return a, a.lacks()
+}
+
+func (a answer) lacks() error {
+	for name, text := range map[string]string{"id": a.ID, "user": a.User, "name": a.Name, "token": a.Token, "message": a.Message, "word": a.Word} {
+		if len(text) > longestWord {
+			return errors.New(name + " is too long, want 256 bytes at most")
+		}
+	}
+	switch {
+	case a.ID == "":
+		return errors.New("id is missing: a text that no other answer has")
+	case a.User == "":
+		return errors.New("user is missing: who answered")
+	case a.Token == "" && (a.Message == "" || a.Word == ""):
+		return errors.New("token is missing, or message and word in its place: what was answered")
+	case a.Token != "" && a.Word != "":
+		return errors.New("token and word are there, want one of them")
+	}
+	return nil
+}
+
+type refusal struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+func say(out http.ResponseWriter, status int, what any) {
+	out.Header().Set("Content-Type", "application/json")
+	out.WriteHeader(status)
+	_ = json.NewEncoder(out).Encode(what)
+}

@@ -1,0 +1,196 @@
+package webhook
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/gateway/chat"
+	"github.com/bailiff-dev/bailiff/internal/httpapi"
+)
+
+// Config says where what is posted is sent to, and where answers come in.
+type Config struct {
+	// URL is sent what is posted.
+	URL string
+	// Token reads what is sent along as a bearer token; nil sends none.
+	Token func() (bailiff.Secret, error)
+	// Roots are who may vouch for whoever answers at URL; nil are those of this machine.
+	Roots *x509.CertPool
+	// Secret reads what both sides sign by; it is asked for it at each use.
+	Secret func() (bailiff.Secret, error)
+	// Listen is the host:port where answers come in.
+	Listen string
+	Log    *slog.Logger
+}
+
+// Webhook is the other side, as bailiff sees it.
+type Webhook struct {
+	cfg    Config
+	client *httpapi.Client
+	heard  *heard
+
+	mu      sync.Mutex
+	address string
+}
+
+var (
+	_ chat.Platform = (*Webhook)(nil)
+	_ chat.Checker  = (*Webhook)(nil)
+)
+
+// New makes a client of the other side. It talks to nobody yet.
+func New(cfg Config) (*Webhook, error) {
+	if lacks := cfg.lacks(); len(lacks) > 0 {
+		return nil, errors.New("webhook config lacks " + strings.Join(lacks, ", "))
+	}
+	client := httpapi.New(httpapi.Config{Name: "the webhook", Credential: cfg.Token, Roots: cfg.Roots, Reason: reason})
+	return &Webhook{cfg: cfg, client: client, heard: newHeard()}, nil
+}
+
+func (c Config) lacks() (lacks []string) {
+	for name, missing := range map[string]bool{"URL": c.URL == "", "Secret": c.Secret == nil, "Listen": c.Listen == "", "Log": c.Log == nil} {
+		if missing {
+			lacks = append(lacks, name)
+		}
+	}
+	slices.Sort(lacks)
+	return lacks
+}
+
+// Post sends a message. The other side keeps what came twice under one key once.
+func (w *Webhook) Post(ctx context.Context, _ chat.Place, m chat.Message, key string) (chat.Ref, error) {
+	n := noticeOf("post", m)
+	n.Key = key
+	var shown struct {
+		Message string `json:"message"`
+	}
+	if err := w.send(ctx, n, &shown); err != nil {
+		return chat.Ref{}, err
+	}
+	if shown.Message == "" {
+		shown.Message = key
+	}
+	return chat.Ref{Message: shown.Message}, nil
+}
+
+// Edit sends what a message is to show now.
+func (w *Webhook) Edit(ctx context.Context, at chat.Ref, m chat.Message) error {
+	n := noticeOf("edit", m)
+	n.Message = at.Message
+	return w.send(ctx, n, nil)
+}
+
+// Thread is where the message is: there are none.
+func (w *Webhook) Thread(_ context.Context, from chat.Ref, _ string) (chat.Place, error) {
+	return from.Place, nil
+}
+
+// Check asks the other side whether it takes what is signed, and whom it does not know.
+func (w *Webhook) Check(ctx context.Context, people []chat.Person) []chat.Finding {
+	n := notice{Type: "check"}
+	for _, p := range people {
+		n.Users = append(n.Users, p.ID)
+	}
+	var of struct {
+		Unknown []string `json:"unknown"`
+	}
+	err := w.send(ctx, n, &of)
+	found := []chat.Finding{{What: "a signed notice to the webhook", Err: err}}
+	for _, p := range people {
+		f := chat.Finding{What: fmt.Sprintf("%s (%s) is known to the webhook", p.Name, p.ID), Err: err}
+		if slices.Contains(of.Unknown, p.ID) {
+			f.Err = errors.New("it does not know them: say there who that is, or write under people, in webhook, whom it knows")
+		}
+		found = append(found, f)
+	}
+	return found
+}
+
+// notice is what the other side is sent.
+type notice struct {
+	Type string `json:"type"`
+	// ID is of this attempt to send it.
+	ID string `json:"id"`
+	// Key is a message's own; Message is the one that is edited.
+	Key     string   `json:"key,omitempty"`
+	Message string   `json:"message,omitempty"`
+	Text    string   `json:"text,omitempty"`
+	Pieces  []piece  `json:"pieces,omitempty"`
+	Buttons []button `json:"buttons,omitempty"`
+	File    *file    `json:"file,omitempty"`
+	Users   []string `json:"users,omitempty"`
+}
+
+type piece struct {
+	Style string `json:"style"`
+	Text  string `json:"text"`
+}
+
+type button struct {
+	Label string `json:"label"`
+	Token string `json:"token"`
+	Word  string `json:"word"`
+	Sign  string `json:"sign,omitempty"`
+	Asks  string `json:"asks,omitempty"`
+	Yes   bool   `json:"yes"`
+}
+
+type file struct {
+	Name string `json:"name"`
+	// Content is in base64.
+	Content []byte `json:"content"`
+}
+
+var styles = map[chat.Style]string{chat.Plain: "plain", chat.Strong: "strong", chat.Code: "code", chat.Block: "block"}
+
+func noticeOf(kind string, m chat.Message) notice {
+	n := notice{Type: kind, Text: plain(m.Text)}
+	for _, p := range m.Text {
+		n.Pieces = append(n.Pieces, piece{styles[p.Style], p.Text})
+	}
+	for _, b := range m.Buttons {
+		n.Buttons = append(n.Buttons, button{b.Label, b.Token, b.Word, b.Sign, b.Asks, b.Yes})
+	}
+	if m.File != nil {
+		n.File = &file{m.File.Name, m.File.Content}
+	}
+	return n
+}
+
+// plain is a text without its styles; a block stands in lines of its own.
+func plain(text chat.Text) string {
+	var b strings.Builder
+	for i, p := range text {
+		if p.Style == chat.Block && b.Len() > 0 && !strings.HasSuffix(b.String(), "\n") {
+			b.WriteString("\n")
+		}
+		b.WriteString(p.Text)
+		if p.Style == chat.Block && i < len(text)-1 && !strings.HasSuffix(p.Text, "\n") {
+			b.WriteString("\n")
+		}
+	}
+	return b.String()
+}
+
+// send sends a notice, signed, once.
+func (w *Webhook) send(ctx context.Context, n notice, into any) error {
+	secret, err := w.cfg.Secret()
+	if err != nil {
+		return err
+	}
+	n.ID = rand.Text()
+	body, err := json.Marshal(n)
+	if err != nil {
+		return err
+	}
+	return fault(w.client.Do(ctx, call(w.cfg.URL, secret, body, into)))
+}

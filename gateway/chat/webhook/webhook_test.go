@@ -1,0 +1,414 @@
+package webhook_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/gateway/chat"
+	"github.com/bailiff-dev/bailiff/gateway/chat/webhook"
+)
+
+const secret = "sesame-4711"
+
+func read() (bailiff.Secret, error) { return bailiff.NewSecret(secret), nil }
+
+// other is the other side: what it was sent, and what it answers.
+type other struct {
+	*httptest.Server
+	answer http.HandlerFunc
+
+	mu   sync.Mutex
+	sent []map[string]any
+	bad  []string
+}
+
+func newOther(t *testing.T, answer http.HandlerFunc) *other {
+	o := &other{answer: answer}
+	o.Server = httptest.NewServer(o)
+	t.Cleanup(o.Close)
+	return o
+}
+
+func says(status int, body string, header ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		for i := 0; i < len(header); i += 2 {
+			w.Header().Set(header[i], header[i+1])
+		}
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+func (o *other) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	stamp := r.Header.Get("Bailiff-Timestamp")
+	var sent map[string]any
+	err := json.Unmarshal(body, &sent)
+	seconds, bad := strconv.ParseInt(stamp, 10, 64)
+	o.mu.Lock()
+	if err != nil || bad != nil || r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/json" ||
+		time.Since(time.Unix(seconds, 0)).Abs() > time.Minute || r.Header.Get("Bailiff-Signature") != webhook.Sign(bailiff.NewSecret(secret), stamp, body) {
+		o.bad = append(o.bad, fmt.Sprint(r.Method, r.Header, string(body)))
+	}
+	o.sent = append(o.sent, sent)
+	o.mu.Unlock()
+	o.answer(w, r)
+}
+
+func (o *other) last(t *testing.T) map[string]any {
+	t.Helper()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.bad) > 0 {
+		t.Errorf("not signed as they should be: %q", o.bad)
+	}
+	return o.sent[len(o.sent)-1]
+}
+
+func open(t *testing.T, url string) *webhook.Webhook {
+	t.Helper()
+	w, err := webhook.New(webhook.Config{URL: url, Secret: read, Listen: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler),
+		Token: func() (bailiff.Secret, error) { return bailiff.NewSecret("bearer-4711"), nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+var asked = chat.Message{
+	Text:    chat.Text{{Style: chat.Strong, Text: "May it?"}, {Text: " It is:"}, {Style: chat.Block, Text: "rm -rf <x>"}, {Text: "in prod"}},
+	Buttons: []chat.Button{{Label: "Deny", Token: "abc", Word: "deny", Sign: "❌", Asks: "Why?"}},
+	File:    &chat.File{Name: "all.txt", Content: []byte("everything")},
+}
+
+func TestWhatIsPostedIsSentSignedAndWhole(t *testing.T) {
+	o := newOther(t, says(200, `{"message": "theirs-1"}`))
+	w := open(t, o.URL)
+	ref, err := w.Post(t.Context(), chat.Place{}, asked, "k1")
+	if err != nil || ref != (chat.Ref{Message: "theirs-1"}) {
+		t.Fatalf("it is shown at %v, %v", ref, err)
+	}
+	sent := o.last(t)
+	id := sent["id"]
+	delete(sent, "id")
+	want := map[string]any{
+		"type": "post", "key": "k1", "text": "May it? It is:\nrm -rf <x>\nin prod",
+		"pieces": []any{map[string]any{"style": "strong", "text": "May it?"}, map[string]any{"style": "plain", "text": " It is:"},
+			map[string]any{"style": "block", "text": "rm -rf <x>"}, map[string]any{"style": "plain", "text": "in prod"}},
+		"buttons": []any{map[string]any{"label": "Deny", "token": "abc", "word": "deny", "sign": "❌", "asks": "Why?", "yes": false}},
+		"file":    map[string]any{"name": "all.txt", "content": "ZXZlcnl0aGluZw=="},
+	}
+	if !reflect.DeepEqual(sent, want) {
+		t.Errorf("sent is %v, want %v", sent, want)
+	}
+	if err := w.Edit(t.Context(), ref, chat.Message{Text: chat.Text{{Text: "denied"}}}); err != nil {
+		t.Fatal(err)
+	}
+	sent = o.last(t)
+	if sent["type"] != "edit" || sent["message"] != "theirs-1" || sent["text"] != "denied" || sent["id"] == id {
+		t.Errorf("the edit is %v", sent)
+	}
+}
+
+func TestWhoNamesNoMessageKnowsItByItsKey(t *testing.T) {
+	for _, answer := range []string{`{}`, `{"message": ""}`} {
+		ref, err := open(t, newOther(t, says(202, answer)).URL).Post(t.Context(), chat.Place{}, asked, "k1")
+		if err != nil || ref.Message != "k1" {
+			t.Errorf("after %s it is shown at %v, %v", answer, ref, err)
+		}
+	}
+}
+
+func TestANoOfTheOtherSideIsTold(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer http.HandlerFunc
+		is     func(error) bool
+	}{
+		"busy":          {says(429, "", "Retry-After", "7"), busy(7 * time.Second)},
+		"busy for long": {says(503, "", "Retry-After", "9"), busy(9 * time.Second)},
+		"busy somehow":  {says(429, ""), busy(5 * time.Second)},
+		"down":          {says(503, ""), passes},
+		"broken":        {says(500, ""), passes},
+		"hung up":       {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, passes},
+		"gone":          {says(410, ""), func(err error) bool { return errors.Is(err, chat.ErrGone) }},
+		"unsigned":      {says(401, `{"message": "bad signature"}`), refused("the same webhook.secret", "bad signature")},
+		"elsewhere":     {says(404, ""), refused("webhook.url")},
+		"moved":         {says(302, "", "Location", "http://127.0.0.1:1/"), refused("webhook.url")},
+		"repeating": {func(w http.ResponseWriter, r *http.Request) {
+			says(400, `{"message": "`+r.Header.Get("Authorization")+`"}`)(w, r)
+		}, refused("[secret]")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := newOther(t, c.answer)
+			err := open(t, o.URL).Edit(t.Context(), chat.Ref{Message: "m"}, asked)
+			if err == nil || !c.is(err) || strings.Contains(err.Error(), "4711") || len(o.sent) != 1 {
+				t.Errorf("after %d attempts it came to %v", len(o.sent), err)
+			}
+		})
+	}
+}
+
+func busy(after time.Duration) func(error) bool {
+	return func(err error) bool {
+		var busy *chat.Busy
+		return errors.As(err, &busy) && busy.After == after
+	}
+}
+
+func refused(words ...string) func(error) bool {
+	return func(err error) bool {
+		var no *chat.Refused
+		for _, word := range words {
+			if !strings.Contains(err.Error(), word) {
+				return false
+			}
+		}
+		return errors.As(err, &no)
+	}
+}
+
+func passes(err error) bool {
+	return !refused()(err) && !busy(5*time.Second)(err) && !errors.Is(err, chat.ErrGone)
+}
+
+func TestACheckNamesWhomTheOtherSideDoesNotKnow(t *testing.T) {
+	o := newOther(t, says(200, `{"unknown": ["w2"]}`))
+	found := open(t, o.URL).Check(t.Context(), []chat.Person{{ID: "w1", Name: "ana"}, {ID: "w2", Name: "ben"}})
+	if sent := o.last(t); sent["type"] != "check" || fmt.Sprint(sent["users"]) != "[w1 w2]" {
+		t.Errorf("sent is %v", sent)
+	}
+	if len(found) != 3 || found[0].Err != nil || found[1].Err != nil || found[2].Err == nil || found[2].What != "ben (w2) is known to the webhook" {
+		t.Errorf("found is %v", found)
+	}
+	o.answer = says(401, "")
+	found = open(t, o.URL).Check(t.Context(), nil)
+	if len(found) != 1 || found[0].Err == nil {
+		t.Errorf("found is %v", found)
+	}
+}
+
+func TestNewNamesWhatIsMissing(t *testing.T) {
+	if _, err := webhook.New(webhook.Config{}); err == nil || err.Error() != "webhook config lacks Listen, Log, Secret, URL" {
+		t.Errorf("it says %v", err)
+	}
+}
+
+// inbox keeps what it is told.
+type inbox struct {
+	mu        sync.Mutex
+	taps      []chat.Tap
+	connected []error
+	signal    chan struct{}
+}
+
+func (i *inbox) Said(context.Context, chat.Said) { panic("nobody says anything here") }
+
+func (i *inbox) Tapped(_ context.Context, tap chat.Tap) chat.Text {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.taps = append(i.taps, tap)
+	return chat.Text{{Text: "thanks, "}, {Style: chat.Strong, Text: tap.By.ID}}
+}
+
+func (i *inbox) Connected(err error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.connected = append(i.connected, err)
+	select {
+	case i.signal <- struct{}{}:
+	default:
+	}
+}
+
+// listening is the address where answers come in.
+func listening(t *testing.T) (address string, in *inbox) {
+	t.Helper()
+	w := open(t, "http://127.0.0.1:1")
+	in = &inbox{signal: make(chan struct{}, 1)}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx, in) }()
+	<-in.signal
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil || w.Address() != "" {
+			t.Errorf("it ended in %v, listening at %q", err, w.Address())
+		}
+	})
+	return "http://" + w.Address() + "/answers", in
+}
+
+// sending is a request that may be wrong in some way.
+type sending struct {
+	url, body, stamp, signature string
+	method                      string
+	twice                       bool
+}
+
+func (s *sending) sign(key string, at time.Time) *sending {
+	s.stamp = strconv.FormatInt(at.Unix(), 10)
+	s.signature = webhook.Sign(bailiff.NewSecret(key), s.stamp, []byte(s.body))
+	return s
+}
+
+func (s *sending) send(t *testing.T) (status int, body string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), s.method, s.url, bytes.NewReader([]byte(s.body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.stamp != "" {
+		r.Header.Add("Bailiff-Timestamp", s.stamp)
+	}
+	if s.signature != "" {
+		r.Header.Add("Bailiff-Signature", s.signature)
+	}
+	if s.twice {
+		r.Header.Add("Bailiff-Signature", s.signature)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, _ := io.ReadAll(answer.Body)
+	return answer.StatusCode, strings.TrimSpace(string(text))
+}
+
+const answered = `{"id": "a1", "user": "w1", "name": "Ana", "token": "abc", "reason": "it is prod"}`
+
+func TestASignedAnswerIsTaken(t *testing.T) {
+	url, in := listening(t)
+	for i, c := range []struct {
+		body string
+		want chat.Tap
+	}{
+		{answered, chat.Tap{By: chat.Person{ID: "w1", Name: "Ana"}, Token: "abc", Reason: "it is prod"}},
+		{`{"id": "a2", "user": "w1", "message": "m1", "word": "deny"}`, chat.Tap{By: chat.Person{ID: "w1"}, On: chat.Ref{Message: "m1"}, Word: "deny"}},
+	} {
+		s := &sending{url: url, body: c.body, method: "POST"}
+		if status, told := s.sign(secret, time.Now()).send(t); status != 200 || told != `{"told":"thanks, w1"}` {
+			t.Errorf("it is answered %d %s", status, told)
+		}
+		if len(in.taps) != i+1 || in.taps[i] != c.want {
+			t.Errorf("told is %+v, want %+v", in.taps, c.want)
+		}
+	}
+}
+
+func TestWhatIsNotSignedAsItShouldBeIsRefusedWithoutDetail(t *testing.T) {
+	url, in := listening(t)
+	now := time.Now()
+	good := func() *sending {
+		return (&sending{url: url, body: answered, method: "POST"}).sign(secret, now)
+	}
+	for name, s := range map[string]*sending{
+		"by another secret":      good().sign("other", now),
+		"by none":                good().sign("", now),
+		"too old":                good().sign(secret, now.Add(-5*time.Minute-2*time.Second)),
+		"too new":                good().sign(secret, now.Add(5*time.Minute+2*time.Second)),
+		"of another body":        with(good(), func(s *sending) { s.body += " " }),
+		"of another time":        with(good(), func(s *sending) { s.stamp = strconv.FormatInt(now.Unix()+1, 10) }),
+		"without a time":         with(good(), func(s *sending) { s.stamp = "" }),
+		"without a signature":    with(good(), func(s *sending) { s.signature = "" }),
+		"with two":               with(good(), func(s *sending) { s.twice = true }),
+		"of another version":     with(good(), func(s *sending) { s.signature = "v2" + s.signature[2:] }),
+		"in other letters":       with(good(), func(s *sending) { s.signature = strings.ToUpper(s.signature) }),
+		"at a time that is none": signedAt(good(), "soon"),
+		"at a time below zero":   signedAt(good(), "-1"),
+		"at the end of time":     signedAt(good(), "18446744073709551615"),
+		"and empty":              with(&sending{url: url, method: "POST"}, func(s *sending) {}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			status, told := s.send(t)
+			if status != 401 || told != `{"code":"unauthorized","message":"The request is not signed as it should be."}` {
+				t.Errorf("it is answered %d %s", status, told)
+			}
+		})
+	}
+	if len(in.taps) != 0 {
+		t.Errorf("told is %+v", in.taps)
+	}
+}
+
+func with(s *sending, change func(*sending)) *sending {
+	change(s)
+	return s
+}
+
+func signedAt(s *sending, stamp string) *sending {
+	s.stamp, s.signature = stamp, webhook.Sign(bailiff.NewSecret(secret), stamp, []byte(s.body))
+	return s
+}
+
+func TestWhatWasSentBeforeIsRefused(t *testing.T) {
+	url, in := listening(t)
+	now := time.Now()
+	first := (&sending{url: url, body: answered, method: "POST"}).sign(secret, now)
+	if status, told := first.send(t); status != 200 {
+		t.Fatalf("it is answered %d %s", status, told)
+	}
+	for name, s := range map[string]*sending{
+		"the same":                 first,
+		"the same at another time": (&sending{url: url, body: answered, method: "POST"}).sign(secret, now.Add(time.Second)),
+		"another by the same id":   (&sending{url: url, body: `{"id": "a1", "user": "w2", "token": "xyz"}`, method: "POST"}).sign(secret, now),
+	} {
+		if status, told := s.send(t); status != 409 || !strings.Contains(told, `"repeated"`) {
+			t.Errorf("%s is answered %d %s", name, status, told)
+		}
+	}
+	if len(in.taps) != 1 {
+		t.Errorf("told is %+v", in.taps)
+	}
+}
+
+func TestASignedAnswerThatIsNoneIsRefusedByName(t *testing.T) {
+	url, in := listening(t)
+	long := strings.Repeat("x", 257)
+	for body, c := range map[string]struct {
+		status int
+		want   string
+	}{
+		`[]`:                      {400, "is no answer"},
+		`{"id": "a"`:              {400, "is no answer"},
+		`{"id": "a", "uesr":"w"}`: {400, "is no answer"},
+		`{"id": "a", "user": "w", "token": "t"} {}`:                                               {400, "one JSON object"},
+		`{"user": "w", "token": "t"}`:                                                             {400, "Id is missing"},
+		`{"id": "a", "token": "t"}`:                                                               {400, "User is missing"},
+		`{"id": "a", "user": "w"}`:                                                                {400, "Token is missing"},
+		`{"id": "a", "user": "w", "word": "deny"}`:                                                {400, "Token is missing"},
+		`{"id": "a", "user": "w", "token": "t", "message": "m", "word": "approve"}`:               {400, "one of them"},
+		`{"id": "` + long + `", "user": "w", "token": "t"}`:                                       {400, "Id is too long"},
+		`{"id": "a", "user": "w", "token": "t", "reason": "` + strings.Repeat("x", 64<<10) + `"}`: {413, "64 KiB"},
+	} {
+		s := (&sending{url: url, body: body, method: "POST"}).sign(secret, time.Now())
+		if status, told := s.send(t); status != c.status || !strings.Contains(told, c.want) {
+			t.Errorf("%.60s is answered %d %s, want %s", body, status, told, c.want)
+		}
+	}
+	for status, s := range map[int]*sending{
+		405: {url: url, body: answered, method: "PUT"},
+		404: {url: strings.TrimSuffix(url, "s"), body: answered, method: "POST"},
+	} {
+		if got, told := s.sign(secret, time.Now()).send(t); got != status {
+			t.Errorf("%s %s is answered %d %s, want %d", s.method, s.url, got, told, status)
+		}
+	}
+	if len(in.taps) != 0 {
+		t.Errorf("told is %+v", in.taps)
+	}
+}
