@@ -126,7 +126,7 @@ func (r *reader) block(e models.MessageEntity, code string) {
 	}
 	r.upTo(e.Offset)
 	r.newLine()
-	r.add(fence + e.Language + "\n" + strings.Trim(code, "\n") + "\n" + fence)
+	r.add(fence + e.Language + "\n" + strings.TrimSuffix(code, "\n") + "\n" + fence)
 	if r.at += e.Length; r.at < len(r.units) && r.units[r.at] != '\n' {
 		r.add("\n")
 	}

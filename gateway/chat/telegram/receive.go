@@ -99,16 +99,16 @@ func (b mailbox) heard(ctx context.Context, m *message) {
 		return
 	}
 	r := read(m.Text, m.Entities, me)
-	switch {
-	case r.elsewhere:
-	case r.text == start && (r.mentioned || m.private()):
-		b.work(func() { b.introduce(ctx, m) })
-	default:
-		b.inbox.Said(ctx, chat.Said{
-			Ref: m.ref(), Kind: m.kind(), By: person(*m.From), Text: r.text, Mentioned: r.mentioned || toBot,
-			Whisper: func(ctx context.Context, t chat.Text) error { return b.whisper(ctx, m, t) },
-		})
+	if r.elsewhere {
+		return
 	}
+	if r.text == start && (r.mentioned || m.private()) {
+		b.work(func() { b.introduce(ctx, m) })
+	}
+	b.inbox.Said(ctx, chat.Said{
+		Ref: m.ref(), Kind: m.kind(), By: person(*m.From), Text: r.text, Mentioned: r.mentioned || toBot,
+		Whisper: func(ctx context.Context, t chat.Text) error { return b.whisper(ctx, m, t) },
+	})
 }
 
 // tapped takes a tap on a button.
@@ -193,7 +193,7 @@ func (b mailbox) reply(ctx context.Context, m *message, said chat.Text) {
 	}
 }
 
-// introduce says what has to stand in bailiff.yaml for who wrote and for where that was.
+// introduce tells who wrote, alone, what they and the chat are in bailiff.yaml.
 func (b mailbox) introduce(ctx context.Context, m *message) {
 	ref := m.ref()
 	said := chat.Text{{Text: "This is a bot of bailiff's. Your id here is "}, {Style: chat.Code, Text: person(*m.From).ID}}
@@ -203,8 +203,7 @@ func (b mailbox) introduce(ctx context.Context, m *message) {
 	if ref.Thread != "" {
 		said = append(said, chat.Piece{Text: ", of it topic "}, chat.Piece{Style: chat.Code, Text: ref.Thread})
 	}
-	_, err := b.Post(ctx, ref.Place, chat.Message{Text: append(said, chat.Piece{Text: "."})}, "")
-	if err != nil {
+	if err := b.whisper(ctx, m, append(said, chat.Piece{Text: "."})); err != nil {
 		b.Log.DebugContext(ctx, "answering at Telegram", "error", err)
 	}
 }

@@ -1,9 +1,18 @@
 package telegram
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	neturl "net/url"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 	"github.com/bailiff-dev/bailiff/gateway/chat/telegram/telegramtest"
 )
@@ -47,26 +56,322 @@ func sameEntity(a, b telegramtest.Entity) bool {
 	return a.Type == b.Type && a.Offset == b.Offset && a.Length == b.Length
 }
 
-func TestAButtonThatAsksHandsOnWhatIsAnswered(t *testing.T) {
+// failing has one method fail.
+func failing(method string, f telegramtest.Fault) func(string) telegramtest.Fault {
+	return func(called string) telegramtest.Fault {
+		if called == method {
+			return f
+		}
+		return telegramtest.Fault{}
+	}
+}
+
+func TestFailuresAreToldApartAndNothingIsTriedTwice(t *testing.T) {
+	for name, c := range map[string]struct {
+		before func(*telegramtest.Server)
+		at     chat.Place
+		is     func(error) bool
+		says   string
+	}{
+		"too many requests": {func(s *telegramtest.Server) { s.Fail(failing("sendMessage", telegramtest.Fault{Code: 429, After: 7})) }, in(group), busyFor(7), ""},
+		"too many requests, of something in between": {func(s *telegramtest.Server) {
+			s.Fail(failing("sendMessage", telegramtest.Fault{Code: 429, HTML: true}))
+		}, in(group), busyFor(1), ""},
+		"a token that is not known": {func(s *telegramtest.Server) { s.Fail(failing("sendMessage", telegramtest.Fault{Code: 401})) }, in(group), refused, "BotFather"},
+		"an address without a Bot API": {func(s *telegramtest.Server) {
+			s.Fail(failing("sendMessage", telegramtest.Fault{Code: 404, Words: "Not Found"}))
+		}, in(group), refused, "BotFather"},
+		"a fault of the service": {func(s *telegramtest.Server) { s.Fail(failing("sendMessage", telegramtest.Fault{Code: 502})) }, in(group), mayPass, "502"},
+		"a proxy that knows nothing of it": {func(s *telegramtest.Server) {
+			s.Fail(failing("sendMessage", telegramtest.Fault{Code: 403, HTML: true, Words: "no"}))
+		}, in(group), mayPass, "not the Bot API"},
+		"a connection that breaks":    {func(s *telegramtest.Server) { s.Fail(failing("sendMessage", telegramtest.Fault{Drop: true})) }, in(group), mayPass, "reaching Telegram"},
+		"a chat that nobody knows":    {nil, in("-100999"), refused, "chat not found"},
+		"a chat that cannot be":       {nil, in("general"), refused, "chat not found"},
+		"a group that threw it out":   {func(s *telegramtest.Server) { s.Remove(group, "7000000001") }, in(group), refused, "kicked"},
+		"a group where none writes":   {func(s *telegramtest.Server) { s.Mute(group) }, in(group), refused, "not enough rights"},
+		"a group that is another now": {func(s *telegramtest.Server) { s.Upgrade(group, "-1005") }, in(group), refused, "-1005"},
+		"somebody who blocks it":      {func(s *telegramtest.Server) { s.Write("42", "42", "", "/start"); s.Block("42") }, in("42"), refused, "blocked"},
+		"somebody who never began":    {func(s *telegramtest.Server) { s.Group(group, "43") }, in("43"), refused, "start"},
+		"a topic that is none":        {nil, chat.Place{Chat: group, Thread: "5"}, refused, "thread not found"},
+		"a topic that cannot be":      {nil, chat.Place{Chat: group, Thread: "general"}, refused, `"general" is no topic's id`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := telegramtest.New(t)
+			s.Group(group, "42")
+			if c.before != nil {
+				c.before(s)
+			}
+			_, err := made(t, s).Post(t.Context(), c.at, words("hello"), "k")
+			if !c.is(err) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("it came to %#v: %v", err, err)
+			}
+			if n := s.Calls("sendMessage"); n > 1 {
+				t.Errorf("it was tried %d times", n)
+			}
+		})
+	}
+}
+
+func refused(err error) bool {
+	var r *chat.Refused
+	return errors.As(err, &r)
+}
+
+func busyFor(seconds int) func(error) bool {
+	return func(err error) bool {
+		var b *chat.Busy
+		return errors.As(err, &b) && b.After == time.Duration(seconds)*time.Second
+	}
+}
+
+func mayPass(err error) bool {
+	var b *chat.Busy
+	return err != nil && !refused(err) && !errors.As(err, &b) && !errors.Is(err, chat.ErrGone)
+}
+
+func TestEditingWhatIsNoMoreSaysSo(t *testing.T) {
 	s := telegramtest.New(t)
-	s.Group(group, "42", "43")
-	b, in1 := running(t, s)
-	ref, err := b.Post(t.Context(), in(group), chat.Message{Text: question1, Buttons: buttons1}, "k1")
+	s.Group(group)
+	b := made(t, s)
+	gone, err := b.Post(t.Context(), in(group), words("one"), "a")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Tap("42", group, ref.Message, "Deny, and say why…")
-	asked := s.Await(group, func(m []telegramtest.Message) bool { return len(m) == 2 })[1]
-	if !asked.Asks || asked.Text != "✍ Person 42: Why is it denied? (Reply to this message.)" || len(asked.Entities) != 1 || asked.Entities[0].Type != "text_mention" {
-		t.Errorf("asked is %+v", asked)
+	s.Delete(group, gone.Message)
+	theirs := chat.Ref{Place: in(group), Message: s.Write("42", group, "", "hello")}
+	for name, ref := range map[string]chat.Ref{"deleted": gone, "somebody else's": theirs} {
+		if err := b.Edit(t.Context(), ref, words("two")); !errors.Is(err, chat.ErrGone) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
-	s.Reply("43", group, asked.ID, "no, I want it")
-	s.Reply("42", group, asked.ID, " too risky ")
-	tap := next(t, in1.taps)
-	if tap.Token != "tokenwhy" || tap.By.ID != "42" || tap.On != ref || tap.Reason != "too risky" {
-		t.Errorf("the tap is %+v", tap)
+	if err := b.Edit(t.Context(), chat.Ref{Place: in(group), Message: "x"}, words("two")); !refused(err) {
+		t.Errorf("an id that is none: %v", err)
 	}
-	if len(in1.taps)+len(in1.said) > 0 {
-		t.Error("somebody else's reply was handed on")
+}
+
+func TestTheTokenIsInNoError(t *testing.T) {
+	s := telegramtest.New(t)
+	s.Group(group)
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://127.0.0.1:1"+r.URL.Path, http.StatusTemporaryRedirect)
+	}))
+	defer elsewhere.Close()
+	says := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(400)
+		fmt.Fprintf(w, `{"ok": false, "error_code": 400, "description": "there is no %s"}`, r.URL.Path)
+	}))
+	defer says.Close()
+	odd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, `{"ok": true, "result": {"id": %q}}`, r.URL.Path)
+	}))
+	defer odd.Close()
+	for name, url := range map[string]string{
+		"nobody there": "http://127.0.0.1:1", "no name": "http://no.such.host.invalid", "no address": "http://127.0.0.1:port", "no scheme": "://",
+		"a redirection": elsewhere.URL, "a refusal that repeats it": says.URL, "an answer that is nonsense": odd.URL, "nothing that speaks TLS": strings.Replace(s.URL(), "http:", "https:", 1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := made(t, s, func(c *Config) { c.URL = url })
+			_, post := b.Post(t.Context(), in(group), words("hello"), "k")
+			_, updates := b.updates(t.Context(), 0, 0)
+			inbox := newInbox()
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- b.Run(ctx, inbox) }()
+			told := next(t, inbox.connected)
+			cancel()
+			next(t, ended)
+			for _, err := range []error{post, updates, told, b.Check(t.Context(), nil)[0].Err} {
+				var addressed *neturl.Error
+				switch {
+				case err == nil && name != "an answer that is nonsense":
+					t.Error("it came to nothing")
+				case err == nil:
+				case strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), s.Token), errors.As(err, &addressed):
+					t.Errorf("it is in %v", err)
+				}
+			}
+		})
+	}
+}
+
+func TestWhatIsNoTokenIsSentNowhere(t *testing.T) {
+	called := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s was called", r.URL) }))
+	defer called.Close()
+	for _, token := range []string{"", "hello", "123:short", "123:aaaaaaaaaaaaaaaaaaaa/../x", "123:aaaaaaaaaaaaaaaaaaaaaaa?a=", "123:aaaaaaaaaaaaaaaaaaaaaa\n"} {
+		b, err := New(Config{URL: called.URL, Token: func() (bailiff.Secret, error) { return bailiff.NewSecret(token), nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Post(t.Context(), in("1"), words("x"), ""); !refused(err) || token != "" && strings.Contains(err.Error(), token) {
+			t.Errorf("%q: %v", token, err)
+		}
+		if err := b.Run(t.Context(), newInbox()); !refused(err) {
+			t.Errorf("%q: the run ended with %v", token, err)
+		}
+	}
+}
+
+func TestAConfigurationNamesWhatItLacks(t *testing.T) {
+	_, err := New(Config{Webhook: &Webhook{}})
+	if err == nil || err.Error() != "telegram config lacks Token, Webhook.Listen, Webhook.Secret, Webhook.URL" {
+		t.Error(err)
+	}
+}
+
+func TestAPostWhoseAnswerCameIsNotSentAgain(t *testing.T) {
+	s := telegramtest.New(t)
+	s.Group(group)
+	b := made(t, s)
+	first, err := b.Post(t.Context(), in(group), words("one"), "k")
+	again, err2 := b.Post(t.Context(), in(group), words("one"), "k")
+	other, err3 := b.Post(t.Context(), in(group), words("one"), "l")
+	if err != nil || err2 != nil || err3 != nil || first != again || first == other || len(s.Shown(group)) != 2 {
+		t.Errorf("they are %v, %v and %v; %v %v %v", first, again, other, err, err2, err3)
+	}
+	for range 2 { // what has no key is told each time
+		if _, err := b.Post(t.Context(), in(group), words("one"), ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(s.Shown(group)); n != 4 {
+		t.Errorf("%d are shown", n)
+	}
+}
+
+func TestAnAnswerThatTheLibraryCannotReadCounts(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"ok": true, "result": {"message_id": 7, "chat": "of a kind that is newer than the library"}}`)
+	}))
+	defer s.Close()
+	b := made(t, telegramtest.New(t), func(c *Config) { c.URL = s.URL })
+	if ref, err := b.Post(t.Context(), in(group), words("one"), "k"); err != nil || ref.Message != "7" {
+		t.Errorf("it came to %v, %v", ref, err)
+	}
+}
+
+func TestAFileIsThereBeforeTheButtonsAre(t *testing.T) {
+	s := telegramtest.New(t)
+	s.Group(group)
+	b := made(t, s)
+	m := chat.Message{Text: question1, Buttons: buttons1, File: &chat.File{Name: "command.txt", Content: []byte("git push\n")}}
+	s.Fail(failing("sendMessage", telegramtest.Fault{Code: 502}))
+	if _, err := b.Post(t.Context(), in(group), m, "k"); !mayPass(err) {
+		t.Fatalf("it came to %v", err)
+	}
+	s.Fail(nil)
+	ref, err := b.Post(t.Context(), in(group), m, "k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := s.Shown(group)
+	if len(shown) != 2 || shown[0].File != "command.txt" || string(shown[0].Content) != "git push\n" || shown[1].ReplyTo != shown[0].ID || shown[1].ID != ref.Message {
+		t.Errorf("shown is %+v", shown)
+	}
+	s.Fail(failing("sendDocument", telegramtest.Fault{Code: 502}))
+	if _, err := b.Post(t.Context(), in(group), m, "other"); !mayPass(err) || len(s.Shown(group)) != 2 {
+		t.Errorf("without its file a message is shown: %v", err)
+	}
+}
+
+func TestThreeHundredPostsAreShownOnceEach(t *testing.T) {
+	const posts, each = 300, 20
+	s := telegramtest.New(t)
+	s.Group(group)
+	calls, faults := 0, []telegramtest.Fault{{Code: 429, After: 1}, {Code: 502}, {Code: 500, HTML: true}, {Drop: true}}
+	s.Fail(func(string) telegramtest.Fault {
+		if calls++; calls%each == 0 {
+			return faults[calls/each%len(faults)]
+		}
+		return telegramtest.Fault{}
+	})
+	b := made(t, s)
+	refs := map[chat.Ref]int{}
+	for i := range posts {
+		refs[posted(t, b, fmt.Sprintf("post %d", i))] = i
+	}
+	if len(refs) != posts || len(s.Shown(group)) != posts || calls <= posts {
+		t.Fatalf("%d messages are known and %d shown, after %d calls", len(refs), len(s.Shown(group)), calls)
+	}
+	for _, m := range s.Shown(group) {
+		if i := refs[chat.Ref{Place: in(group), Message: m.ID}]; m.Text != fmt.Sprintf("post %d", i) {
+			t.Errorf("message %s says %q", m.ID, m.Text)
+		}
+	}
+}
+
+// posted shows a message, however often that must be tried.
+func posted(t *testing.T, b *Telegram, text string) chat.Ref {
+	t.Helper()
+	for range 10 {
+		if ref, err := b.Post(t.Context(), in(group), words(text), text); err == nil {
+			return ref
+		}
+	}
+	t.Fatalf("%q was not shown after ten tries", text)
+	return chat.Ref{}
+}
+
+func TestAnAnswerThatIsLostShowsAMessageAtMostOnceMore(t *testing.T) {
+	s := telegramtest.New(t)
+	s.Group(group)
+	lost := false
+	s.Fail(func(string) telegramtest.Fault {
+		if lost {
+			return telegramtest.Fault{}
+		}
+		lost = true
+		return telegramtest.Fault{Drop: true, Late: true}
+	})
+	b := made(t, s)
+	ref := posted(t, b, "one")
+	if shown := s.Shown(group); len(shown) != 2 || shown[1].ID != ref.Message {
+		t.Errorf("shown is %+v, known %v", shown, ref)
+	}
+	if err := b.Edit(t.Context(), ref, words("done")); err != nil || len(s.Shown(group)) != 2 {
+		t.Errorf("editing came to %v", err)
+	}
+}
+
+func TestAMessageGoesOnWhereItIs(t *testing.T) {
+	s := telegramtest.New(t)
+	s.Group(group, "42")
+	b, inbox := running(t, s)
+	s.Write("42", group, "7", "@bailiff_test_bot ls")
+	said := next(t, inbox.said)
+	if said.Kind != "thread" || said.Thread != "7" || said.Text != "ls" || !said.Mentioned {
+		t.Errorf("said is %+v", said)
+	}
+	at, err := b.Thread(t.Context(), said.Ref, "ls")
+	if err != nil || at != said.Place {
+		t.Fatalf("it goes on at %v, %v", at, err)
+	}
+	if _, err := b.Post(t.Context(), at, words("done"), "k"); err != nil {
+		t.Fatal(err)
+	}
+	if shown := s.Shown(group); len(shown) != 1 || shown[0].Thread != "7" {
+		t.Errorf("shown is %+v", shown)
+	}
+}
+
+func TestWhatIsTooLongIsCut(t *testing.T) {
+	s := telegramtest.New(t)
+	s.Group(group)
+	b := made(t, s)
+	for name, text := range map[string]chat.Text{
+		"a block":              {{Text: "see:"}, {Style: chat.Block, Text: strings.Repeat("x\n", 4000)}},
+		"of two units each":    {{Style: chat.Code, Text: strings.Repeat("😀", 2048)}, {Text: "y"}},
+		"words":                {{Text: strings.Repeat("word ", 1000)}},
+		"what must be kept up": {{Text: strings.Repeat("@a ", 2000)}},
+		"nothing to see":       {{Text: " \n"}, {Style: chat.Block, Text: "\n"}},
+		"nothing":              nil,
+	} {
+		if _, err := b.Post(t.Context(), in(group), chat.Message{Text: text}, ""); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if shown := s.Shown(group); !strings.HasSuffix(shown[len(shown)-1].Text, "…") {
+			t.Errorf("%s: shown is %q", name, shown[len(shown)-1].Text)
+		}
 	}
 }

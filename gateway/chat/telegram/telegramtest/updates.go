@@ -17,12 +17,11 @@ import (
 type updates struct {
 	next    int64
 	waiting []update
-	// confirmed are the last ones that were, again says that they are given once more.
-	confirmed []update
-	again     bool
-	allowed   []string
-	poller    *poller
-	hook      hook
+	// again says that the next ones to be confirmed are given once more.
+	again   bool
+	allowed []string
+	poller  *poller
+	hook    hook
 
 	deliveries sync.WaitGroup
 }
@@ -120,18 +119,13 @@ func (s *Server) oust() *poller {
 
 // confirm forgets what was given before an offset.
 func (s *Server) confirm(offset int) {
-	if s.again && len(s.confirmed)+len(s.waiting) > 0 {
-		s.again = false
-		s.waiting = append(s.confirmed, s.waiting...)
-		s.confirmed = nil
-		return
-	}
 	n := 0
 	for n < len(s.waiting) && offset > 0 && s.waiting[n].id < int64(offset) {
 		n++
 	}
-	if n > 0 {
-		s.confirmed = slices.Clone(s.waiting[:n])
+	if n > 0 && s.again {
+		s.again = false // as if this call had not come
+	} else if n > 0 {
 		s.waiting = slices.Clone(s.waiting[n:])
 		s.touch()
 	}
@@ -290,7 +284,7 @@ func (s *Server) Confirmed() bool {
 	return len(s.waiting) == 0
 }
 
-// Again has the next update come twice, as if the answer that confirms it were lost.
+// Again has what is confirmed next come once more, as if that had not arrived.
 func (s *Server) Again() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
