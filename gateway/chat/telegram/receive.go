@@ -238,9 +238,9 @@ func person(u models.User) chat.Person {
 func plain(text chat.Text) string {
 	var words strings.Builder
 	for _, piece := range text {
-		words.WriteString(piece.Text)
+		words.WriteString(clean(piece.Text))
 	}
-	return clean(words.String())
+	return words.String()
 }
 
 // shortened is at most so many units of UTF-16 of a text.

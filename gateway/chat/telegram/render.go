@@ -153,7 +153,7 @@ func begins(c, before, next rune) bool {
 	case '@', '#', '$', '+':
 		return inWord(next)
 	case '/':
-		return inWord(next) && !inWord(before)
+		return inWord(next) && (unicode.IsMark(before) || !inWord(before) && !strings.ContainsRune("/<>", before))
 	case '.':
 		return !unicode.IsSpace(before) && !unicode.IsSpace(next) && !strings.ContainsRune(`.,;:!?()[]{}<>"'`, next)
 	case ':':

@@ -2,6 +2,7 @@ package telegramtest
 
 import (
 	"encoding/json"
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,8 +21,8 @@ type Entity struct {
 	User     json.RawMessage `json:"user,omitempty"`
 }
 
-// in is the part of a text that an entity is of.
-func (e Entity) in(text string) string {
+// In is the part of a text that an entity is of.
+func (e Entity) In(text string) string {
 	units := utf16.Encode([]rune(text))
 	return string(utf16.Decode(units[e.Offset : e.Offset+e.Length]))
 }
@@ -126,9 +127,16 @@ var links = []struct {
 }
 
 func find(text string) (all []Entity) {
+	units := make([]int, len(text)+1) // before each byte
+	n := 0
+	for at, c := range text {
+		units[at] = n
+		n += utf16.RuneLen(c)
+	}
+	units[len(text)] = n
 	for _, link := range links {
 		for _, at := range link.is.FindAllStringSubmatchIndex(text, -1) {
-			all = append(all, Entity{Type: link.kind, Offset: unitsOf(text[:at[2]]), Length: unitsOf(text[at[2]:at[3]])})
+			all = append(all, Entity{Type: link.kind, Offset: units[at[2]], Length: units[at[3]] - units[at[2]]})
 		}
 	}
 	return all
@@ -163,4 +171,14 @@ func typed(text string) (string, []Entity) {
 		return out.String(), nil
 	}
 	return shown, entities
+}
+
+// Shows is a text as the service would show it that is sent with entities, and the
+// entities that people see.
+func Shows(text string, entities []Entity) (string, []Entity, error) {
+	shown, all, no := formatted(text, entities)
+	if no != nil {
+		return "", nil, errors.New(no.words)
+	}
+	return shown, all, nil
 }

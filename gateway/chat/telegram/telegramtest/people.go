@@ -139,7 +139,7 @@ func (r *room) meant(p *post) bool {
 		return true
 	}
 	return slices.ContainsFunc(p.entities, func(e Entity) bool {
-		return e.Type == "bot_command" && !namesOther(e.in(p.text)) || e.Type == "mention" && e.in(p.text) == "@"+BotName
+		return e.Type == "bot_command" && !namesOther(e.In(p.text)) || e.Type == "mention" && e.In(p.text) == "@"+BotName
 	})
 }
 

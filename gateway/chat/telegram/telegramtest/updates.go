@@ -22,6 +22,7 @@ type updates struct {
 	allowed []string
 	poller  *poller
 	hook    hook
+	hung    bool
 
 	deliveries sync.WaitGroup
 }
@@ -226,7 +227,7 @@ func (s *Server) deliver(since int) {
 			<-changed
 			continue
 		}
-		if failed := knock(client, h, next.body); failed != "" {
+		if failed := s.knock(client, h, next.body); failed != "" {
 			s.hookFailed(since, failed)
 			time.Sleep(pause) // as the service does, a little longer each time
 			pause = min(2*pause, time.Second)
@@ -237,7 +238,13 @@ func (s *Server) deliver(since int) {
 	}
 }
 
-func knock(client *http.Client, h hook, body []byte) (failed string) {
+func (s *Server) knock(client *http.Client, h hook, body []byte) (failed string) {
+	s.mu.Lock()
+	hung := s.hung
+	s.mu.Unlock()
+	if hung {
+		return "Connection timed out"
+	}
 	request, err := http.NewRequest(http.MethodPost, h.url, bytes.NewReader(body))
 	if err != nil {
 		return "Wrong URL"
@@ -289,4 +296,18 @@ func (s *Server) Again() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.again = true
+}
+
+// Unreachable says whether the last call of the webhook failed.
+func (s *Server) Unreachable() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.hook.failed != ""
+}
+
+// Hang has the service find no way to the webhook, until it is said otherwise.
+func (s *Server) Hang(on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hung = on
 }
