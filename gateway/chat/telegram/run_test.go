@@ -225,6 +225,7 @@ func TestAConnectionThatBreaksIsMadeAnew(t *testing.T) {
 func TestAnotherPollerIsTold(t *testing.T) {
 	s := telegramtest.New(t)
 	_, inbox := running(t, s)
+	s.Until(s.Polling)
 	response, err := http.Get(s.URL() + "/bot" + s.Token + "/getUpdates") // which drives the first one away
 	if err != nil {
 		t.Fatal(err)

@@ -115,6 +115,7 @@ func (s *Server) oust() *poller {
 		close(s.poller.ousted)
 	}
 	s.poller = &poller{make(chan struct{})}
+	s.touch()
 	return s.poller
 }
 
@@ -310,4 +311,11 @@ func (s *Server) Hang(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.hung = on
+}
+
+// Polling says whether the bot waits for updates right now.
+func (s *Server) Polling() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.poller != nil
 }
