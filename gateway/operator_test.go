@@ -23,6 +23,7 @@ var (
 		Backends:  []BackendStatus{{"docker", true, true, ""}},
 		Platforms: []PlatformStatus{{Platform: "telegram", Backend: "docker", Isolated: true, Image: "debian:12", IdleSeconds: 3600}},
 		Chats:     []ChatStatus{{PlatformStatus{Platform: "telegram", Backend: "modal", Isolated: true, MaxSeconds: 600, Persistent: true}, "-100/1"}},
+		Chat:      []ServiceStatus{{Service: "telegram", Approvals: true, At: "-1001", Message: "the token is not valid"}},
 		Warnings:  []string{"Mind the step."}}
 	liveSandbox = Sandbox{ID: "sb1", Backend: "docker", Image: "debian:12", Caller: "hermes", Session: "s1", Users: 1, Processes: 2, Interpreters: 1, Since: since, LastUsed: since, Expires: since}
 )

@@ -159,6 +159,7 @@ type Status struct {
 	Backends  []BackendStatus  `json:"backends"`
 	Platforms []PlatformStatus `json:"platforms"`
 	Chats     []ChatStatus     `json:"chats"`
+	Chat      []ServiceStatus  `json:"chat"`
 	Warnings  []string         `json:"warnings"`
 }
 
@@ -214,6 +215,19 @@ type PlatformStatus struct {
 type ChatStatus struct {
 	PlatformStatus
 	Chat string `json:"chat"`
+}
+
+// ServiceStatus is bailiff's own account at a chat service.
+type ServiceStatus struct {
+	Service string `json:"service"`
+	// Approvals says that approvals are posted there, and At in which chat, where the
+	// service has chats.
+	Approvals bool   `json:"approvals"`
+	At        string `json:"at"`
+	// Commands says that people give commands there.
+	Commands bool `json:"commands"`
+	// Message says why nobody is reached there; empty if people are.
+	Message string `json:"message"`
 }
 
 // Sandbox is one live sandbox.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
@@ -151,11 +152,27 @@ func (c *chats) close() (err error) {
 	return err
 }
 
+// status says what each service is for, and why it reaches nobody if so.
+func (c *chats) status() []gateway.ServiceStatus {
+	list := []gateway.ServiceStatus{}
+	for _, a := range c.open {
+		state := gateway.ServiceStatus{Service: a.name, Approvals: a.desk != nil, Commands: a.sessions != nil}
+		if a.desk != nil {
+			state.At = a.desk.At.Chat
+		}
+		if err := c.desks.Down(a.name); err != nil {
+			state.Message = strings.ReplaceAll(err.Error(), "\n", "; ")
+		}
+		list = append(list, state)
+	}
+	return list
+}
+
 // warnings say which services reach nobody.
 func (c *chats) warnings() (all []string) {
-	for _, a := range c.open {
-		if err := c.desks.Down(a.name); err != nil {
-			all = append(all, fmt.Sprintf("chat service %s reaches nobody: %v", a.name, err))
+	for _, state := range c.status() {
+		if state.Message != "" {
+			all = append(all, fmt.Sprintf("chat service %s reaches nobody: %s", state.Service, state.Message))
 		}
 	}
 	return all

@@ -8,12 +8,19 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/chat/telegram/telegramtest"
 )
 
 // guildhall is a sidecar at which nobody may answer for themselves, with a group in which
 // ana and ben approve, and chats in which both give commands.
 func guildhall(tb testing.TB, sections ...string) (*telegramtest.Server, *running) {
+	tb.Helper()
+	return hall(tb, fmt.Sprintf(`approvals: %q, allowed_users: ["42", "43"]`, approvers), sections...)
+}
+
+// hall is one whose section telegram says this of approvals and commands.
+func hall(tb testing.TB, telegramKeys string, sections ...string) (*telegramtest.Server, *running) {
 	tb.Helper()
 	folder := openDir(tb)
 	telegram := telegramtest.New(tb)
@@ -24,11 +31,11 @@ func guildhall(tb testing.TB, sections ...string) (*telegramtest.Server, *runnin
 agent: {listeners: [{name: test, listen: "unix://%[1]s/a.sock", uids: [4242], platforms: [discord]}]}
 operator: {listen: "unix://%[1]s/o.sock"}
 people: [{name: ana, telegram: ["42"]}, {name: ben, telegram: ["43"]}]
-telegram: {url: %[2]q, token: {file: telegram.token}, approvals: "%[3]s", allowed_users: ["42", "43"]}
+telegram: {url: %[2]q, token: {file: telegram.token}, %[3]s}
 metrics: {listen: "127.0.0.1:0"}
 runner: {path: %[4]s}
 backends: {bubblewrap: {}}
-`, openDir(tb), telegram.URL(), approvers, backendtest.Runner(tb)) + house + "\n" + strings.Join(sections, "\n")
+`, openDir(tb), telegram.URL(), telegramKeys, backendtest.Runner(tb)) + house + "\n" + strings.Join(sections, "\n")
 	s, err := tryServe(tb, folder, text)
 	if err != nil {
 		tb.Fatal(err)
@@ -93,7 +100,38 @@ func TestAnApprovalWhoseEveryChannelIsDownIsUnavailableAtOnce(t *testing.T) {
 	telegram.Await("42", shows("Nobody could be asked", "telegram (")) // found out by it
 	telegram.Write("42", "42", "", "echo it ran # marked again")
 	telegram.Await("42", shows("nobody can be asked now")) // known before
-	if status := s.Status(t.Context()); !slices.ContainsFunc(status.Warnings, func(w string) bool { return strings.Contains(w, "chat service telegram reaches nobody") }) {
+	status := s.Status(t.Context())
+	if !slices.ContainsFunc(status.Warnings, func(w string) bool { return strings.Contains(w, "chat service telegram reaches nobody: ") }) {
 		t.Errorf("the status warns of %q", status.Warnings)
+	}
+	var text strings.Builder
+	printStatus(&text, status)
+	if want := "service\ttelegram\tapprovals in " + approvers + ", commands\treaches nobody: "; !strings.Contains(text.String(), want) {
+		t.Errorf("printed is %s, want a line that begins %q", text.String(), want)
+	}
+}
+
+func TestStatusSaysWhatAChatServiceIsFor(t *testing.T) {
+	for name, c := range map[string]struct {
+		keys string
+		want gateway.ServiceStatus
+		line string
+	}{
+		"both":      {`approvals: "-1001", allowed_users: ["42"]`, gateway.ServiceStatus{Approvals: true, At: approvers, Commands: true}, "approvals in -1001, commands"},
+		"approvals": {`approvals: "-1001"`, gateway.ServiceStatus{Approvals: true, At: approvers}, "approvals in -1001"},
+		"commands":  {`allowed_users: ["42"]`, gateway.ServiceStatus{Commands: true}, "commands"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, s := hall(t, c.keys)
+			status := s.Status(t.Context())
+			if c.want.Service = "telegram"; !slices.Equal(status.Chat, []gateway.ServiceStatus{c.want}) {
+				t.Errorf("the services are %+v, want %+v", status.Chat, c.want)
+			}
+			var text strings.Builder
+			printStatus(&text, status)
+			if want := "service\ttelegram\t" + c.line + "\treaches people\n"; !strings.Contains(text.String(), want) {
+				t.Errorf("printed is %s, want a line %q", text.String(), want)
+			}
+		})
 	}
 }

@@ -22,7 +22,8 @@ func newStatus(configPath *string) *cobra.Command {
 		Long: `Shows the running sidecar's listeners, the revision of the policies in force and
 whether the last reload failed, which backends are ready, where an ordinary
 request of each platform, and of each chat that the tables name, would run and how
-long its sandbox stays, warnings, and what is frozen.
+long its sandbox stays, what each chat service is for and whether it reaches people,
+warnings, and what is frozen.
 
 Exit status: 0, or 1 if no sidecar answers.`,
 		Example: "  bailiff status --output json",
@@ -87,9 +88,32 @@ func printStatus(w io.Writer, s gateway.Status) {
 	for _, c := range s.Chats {
 		fmt.Fprintf(w, "chat\t%s/%s\t%s\t%s\n", c.Platform, visible.Text(c.Chat), strings.TrimSpace(c.Backend+" "+c.Image), standing(c.PlatformStatus))
 	}
+	for _, c := range s.Chat {
+		fmt.Fprintf(w, "service\t%s\t%s\t%s\n", c.Service, visible.Text(purpose(c)), visible.Text(reach(c)))
+	}
 	for _, warning := range s.Warnings {
 		fmt.Fprintf(w, "warning\t%s\n", warning)
 	}
+}
+
+// purpose says what an account at a chat service is for.
+func purpose(c gateway.ServiceStatus) string {
+	var all []string
+	if c.Approvals {
+		all = append(all, strings.TrimSuffix("approvals in "+c.At, " in "))
+	}
+	if c.Commands {
+		all = append(all, "commands")
+	}
+	return strings.Join(all, ", ")
+}
+
+// reach says whether people are reached there.
+func reach(c gateway.ServiceStatus) string {
+	if c.Message != "" {
+		return "reaches nobody: " + c.Message
+	}
+	return "reaches people"
 }
 
 // standing says how long a sandbox stays, or why there is none.

@@ -18,7 +18,7 @@ func (s *sidecar) Status(ctx context.Context) gateway.Status {
 	platforms, chats := s.platforms(ctx), s.chats(ctx)
 	return gateway.Status{
 		Version: version, Started: s.started, Listeners: s.listeners(), Console: s.consoleURL(), Policies: s.policyStatus(),
-		Backends: s.backendStatus(), Platforms: platforms, Chats: chats, Warnings: s.warnings(platforms, chats),
+		Backends: s.backendStatus(), Platforms: platforms, Chats: chats, Chat: s.services.status(), Warnings: s.warnings(platforms, chats),
 	}
 }
 

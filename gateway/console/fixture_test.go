@@ -76,6 +76,7 @@ func healthy() gateway.Status {
 			Files: []string{"decision.rego", "env.rego"}, Reloaded: since, OK: true, Faults: []string{}},
 		Backends:  []gateway.BackendStatus{{Name: "bubblewrap", Isolated: true, Ready: true}, {Name: "docker", Isolated: true, Ready: true}},
 		Platforms: []gateway.PlatformStatus{{Platform: "telegram", Backend: "docker", Isolated: true, Image: "debian:12"}},
+		Chat:      []gateway.ServiceStatus{{Service: "telegram", Approvals: true, At: "-1001", Commands: true}},
 	}
 }
 

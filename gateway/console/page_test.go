@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 )
 
@@ -239,12 +240,14 @@ func TestTheSystemIsShownWithItsFaults(t *testing.T) {
 	s := &o.sidecar.status
 	s.Policies.OK, s.Policies.Faults = false, []string{"policies/env.rego:12: rego_parse_error: unexpected token"}
 	s.Backends[0].Ready, s.Backends[0].Message = false, "no user namespaces"
+	s.Chat = append(s.Chat, gateway.ServiceStatus{Service: "slack", Commands: true, Message: "the token is not valid"})
 	s.Warnings = []string{"messaging platform slack runs on backend local, which is not isolated"}
 	b := o.login(t, "ana")
 	b.awaitText("#warned", "3 warnings: the last reload of the policies failed")
 	b.press("5")
 	for _, part := range []string{"the last reload failed: the policies before it stay in force", "policies/env.rego:12: rego_parse_error", "not ready isolated · no user namespaces",
-		s.Policies.Revision, "version 1.2.3", "you are ana by uid:1000 in security", "hermes unix:///run/bailiff/agent.sock for telegram, discord"} {
+		s.Policies.Revision, "version 1.2.3", "you are ana by uid:1000 in security", "hermes unix:///run/bailiff/agent.sock for telegram, discord",
+		"telegram reaches people approvals in -1001, commands", "slack reaches nobody commands · the token is not valid"} {
 		b.awaitText("#system", part)
 	}
 	b.picture("system")

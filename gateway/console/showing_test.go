@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 )
 
@@ -141,6 +142,9 @@ func TestNoTextOfARequestIsMarkup(t *testing.T) {
 	o := serve(t)
 	o.sidecar.status.Warnings = hostile
 	o.sidecar.status.Policies.OK, o.sidecar.status.Policies.Faults = false, hostile
+	for _, text := range hostile {
+		o.sidecar.status.Chat = append(o.sidecar.status.Chat, gateway.ServiceStatus{Service: text, Approvals: true, At: text, Message: text})
+	}
 	for i, text := range hostile {
 		o.ask(t, claim(text, func(c *bailiff.Claim) {
 			r, d := &c.Request, &c.Decision

@@ -27,6 +27,9 @@ export const sandbox = (s, remove) => card(
 const line = (name, ...value) => el('div', {}, el('dt', {}, name), el('dd', {}, value))
 const ready = (is, yes, no) => el('span', { class: `badge ${is ? 'good' : 'bad'}` }, is ? yes : no)
 
+// purpose says what an account at a chat service is for.
+const purpose = (c) => [c.approvals && 'approvals', c.approvals && c.at && [' in ', mono(c.at)], c.approvals && c.commands && ', ', c.commands && 'commands']
+
 // system is the sidecar as a whole.
 export function system(status, me) {
   const { policies } = status
@@ -42,6 +45,8 @@ export function system(status, me) {
       el('dl', {}, (status.backends ?? []).map((b) => line(mono(b.name), ready(b.ready, 'ready', 'not ready'), ' ', b.isolated ? 'isolated' : el('b', { class: 'loud' }, 'not isolated'), b.message ? [' · ', seen(b.message)] : '')))),
     el('section', { class: 'block' }, el('h3', {}, 'Platforms'),
       el('dl', {}, [...(status.platforms ?? []), ...(status.chats ?? [])].map((p) => line(mono(p.chat ? `${p.platform}/${p.chat}` : p.platform), p.backend ? [mono(p.backend), ' ', mono(p.image)] : '', p.message ? [' ', seen(p.message)] : '')))),
+    status.chat?.length > 0 && el('section', { class: 'block' }, el('h3', {}, 'Chat services'),
+      el('dl', {}, status.chat.map((c) => line(mono(c.service), ready(!c.message, 'reaches people', 'reaches nobody'), ' ', purpose(c), c.message ? [' · ', seen(c.message)] : '')))),
     el('section', { class: 'block' }, el('h3', {}, 'Doors'),
       el('dl', {}, (status.listeners ?? []).map((l) => line(mono(l.name), mono(l.listen), ' for ', seen(l.platforms.join(', ')))))),
     el('section', { class: 'block' }, el('h3', {}, 'Sidecar'),
@@ -51,7 +56,7 @@ export function system(status, me) {
 }
 
 // problems is how many things are wrong with the sidecar.
-export const problems = (status) => (status.policies.ok ? 0 : 1) + (status.backends ?? []).filter((b) => !b.ready).length
+export const problems = (status) => (status.policies.ok ? 0 : 1) + (status.backends ?? []).filter((b) => !b.ready).length + (status.chat ?? []).filter((c) => c.message).length
 
 const frozenWhat = (freeze) => freeze.kind === 'all' ? 'everything' : [`${freeze.kind} `, mono(freeze.id)]
 
