@@ -12,6 +12,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/gateway/chat/telegram/telegramtest"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/trial"
 )
@@ -20,6 +21,7 @@ import (
 type load struct {
 	*trial.Sidecar
 	policies string // the folder that is in force
+	telegram *telegramtest.Server
 	rounds   int
 }
 
@@ -38,8 +40,22 @@ func newLoad(t *testing.T) *load {
 	t.Helper()
 	t.Setenv("TZ", "UTC")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "nobody's")
-	folder := trial.HouseFolder(t, trial.AskedAbout)
-	return &load{Sidecar: trial.Serve(t, append(slices.Clone(sections), shadowed(folder))...), policies: folder}
+	folder, telegram := trial.HouseFolder(t, trial.AskedAbout), telegramtest.New(t)
+	telegram.Group(approvers, ana)
+	all := append(slices.Clone(sections), shadowed(folder), onTelegram(t, telegram),
+		fmt.Sprintf("people: [{name: ana, uids: [%d], telegram: [%q]}]", os.Getuid(), ana))
+	return &load{Sidecar: trial.Serve(t, all...), policies: folder, telegram: telegram}
+}
+
+// approvers is the group in which ana is asked, ana who she is there.
+const approvers, ana = "-1001", "7"
+
+// onTelegram is the section of a bot there, to which everybody may give commands.
+func onTelegram(t *testing.T, telegram *telegramtest.Server) string {
+	t.Helper()
+	token := filepath.Join(t.TempDir(), "telegram.token")
+	must(t, os.WriteFile(token, []byte(telegram.Token), 0o600))
+	return fmt.Sprintf(`telegram: {url: %q, token: {file: %q}, approvals: %q, allowed_users: ["*"]}`, telegram.URL(), token, approvers)
 }
 
 // shadowed is the section with which policies are in force, and in the shadow too.
@@ -56,6 +72,7 @@ func (l *load) round(t *testing.T) {
 	l.ask(t, "telegram", "slow", "echo asked-about", bailiff.Expired)
 	l.ask(t, "telegram", "away", "echo asked-about", bailiff.Expired)
 	l.answered(t)
+	l.chatted(t)
 	l.hurried(t)
 	_, err := l.Operators(t).BreakGlass(t.Context(), request("cli", "1000", "rm -rf /nothing/is/here"), "the load of a test")
 	must(t, err)
@@ -114,6 +131,27 @@ func (l *load) answered(t *testing.T) {
 			t.Fatalf("after a %s it ended as %q", user, got)
 		}
 	}
+}
+
+// chatted has a command given by chat, approved in the group, and answered.
+func (l *load) chatted(t *testing.T) {
+	t.Helper()
+	user, command := fmt.Sprint(1000+l.rounds), fmt.Sprint("echo asked-about by chat ", l.rounds)
+	l.telegram.Write(user, user, "", command)
+	var question string
+	l.telegram.Await(approvers, func(shown []telegramtest.Message) bool {
+		at := slices.IndexFunc(shown, func(m telegramtest.Message) bool { return strings.Contains(m.Text, command) && len(m.Buttons) > 0 })
+		if at >= 0 {
+			question = shown[at].ID
+		}
+		return at >= 0
+	})
+	l.telegram.Tap(ana, approvers, question, "Approve once")
+	l.telegram.Await(user, func(shown []telegramtest.Message) bool {
+		return slices.ContainsFunc(shown, func(m telegramtest.Message) bool {
+			return strings.Contains(m.Text, fmt.Sprint("asked-about by chat ", l.rounds))
+		})
+	})
 }
 
 // hurried brings more requests than a session may.
