@@ -35,6 +35,7 @@ func byHTTP(t *testing.T) (*slack.Slack, *slacktest.Server, *inbox, string) {
 func TestByHTTPPeopleWriteTapAndCommand(t *testing.T) {
 	s, server, in, _ := byHTTP(t)
 	in.answer = func(chat.Tap) chat.Text { return plain("Noted.") }
+	server.Mentions()
 	id := server.Write("U1", "C1", "", "@bailiff echo 'a&b' <c>")
 	for range 2 {
 		if said := next(t, in.said); said.Message != id || said.Text != "echo 'a&b' <c>" || !said.Mentioned {

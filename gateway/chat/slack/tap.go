@@ -30,7 +30,6 @@ type interaction struct {
 		ThreadTS string `json:"thread_ts"`
 	} `json:"message"`
 	Actions []struct {
-		ID    string `json:"action_id"`
 		Value string `json:"value"`
 	} `json:"actions"`
 	View struct {
@@ -58,7 +57,7 @@ func (e *ear) interacted(ctx context.Context, text []byte) {
 			t.By = by
 			e.aside(func() { e.tapped(ctx, t) })
 		}
-	case i.Type == "block_actions" && len(i.Actions) > 0 && strings.HasPrefix(i.Actions[0].ID, actionPrefix):
+	case i.Type == "block_actions" && len(i.Actions) > 0 && i.Actions[0].Value != "" && i.Channel.ID != "":
 		token, question, asks := strings.Cut(i.Actions[0].Value, " ")
 		t := chat.Tap{By: by, On: i.on(), Token: token}
 		if asks {

@@ -39,12 +39,13 @@ func (s *Server) Write(user, channel, thread, text string) (id string) {
 	}
 	m := s.add(c, Message{By: user, Thread: thread, Text: text})
 	event := s.event(c, m, user)
+	mentions := s.mentions
 	s.lock.Unlock()
 	event["text"] = written(text)
 	if slices.Contains(c.members, Bot) {
 		s.Deliver(event)
 	}
-	if strings.Contains(text, "@bailiff") && c.kind() != "im" {
+	if mentions && strings.Contains(text, "@bailiff") && c.kind() != "im" {
 		named := map[string]any{"type": "app_mention"}
 		for _, key := range []string{"user", "text", "ts", "thread_ts", "channel", "event_ts"} {
 			if value, has := event[key]; has {

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -18,8 +19,26 @@ type post struct {
 	url string
 }
 
-// CallAt has everything delivered by HTTP, at an address, from now on.
-func (s *Server) CallAt(address string) { s.post = &post{s, address} }
+// CallAt has everything delivered by HTTP, at an address, from now on. It waits until
+// somebody listens there.
+func (s *Server) CallAt(address string) {
+	s.tb.Helper()
+	at, err := url.Parse(address)
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		conn, err := net.Dial("tcp", at.Host)
+		if err == nil {
+			_ = conn.Close()
+			break
+		}
+		if time.Now().After(end) {
+			s.tb.Fatalf("nobody listens at %s: %v", address, err)
+		}
+	}
+	s.post = &post{s, address}
+}
 
 // Sign is the header of a call that Slack makes at a time.
 func Sign(kind string, body []byte, at time.Time) http.Header {

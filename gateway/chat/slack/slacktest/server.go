@@ -87,6 +87,7 @@ type Server struct {
 	changed  chan struct{}
 	count    int
 	scopes   []string
+	mentions bool
 	channels map[string]*channel
 	private  []Message // seen by one person
 	files    map[string]*upload
@@ -157,6 +158,14 @@ func (s *Server) Allow(scopes ...string) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	s.scopes = scopes
+}
+
+// Mentions subscribes the app to app_mention, so that what names it is delivered in two
+// ways.
+func (s *Server) Mentions() {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.mentions = true
 }
 
 // Fault is what goes wrong with one call, or one delivery; the zero value is nothing.
