@@ -50,8 +50,8 @@ var (
 	// errMoved: Discord wants the connection made anew, which it resumes.
 	errMoved = errors.New("Discord asks to connect again")
 	// errSession: what could be resumed is no more, or not for now.
-	errSession = errors.New("Discord has ended the session")
-	errSilent  = errors.New("Discord's gateway does not answer")
+	errSession = errors.New("the session at Discord has ended")
+	errSilent  = errors.New("the gateway of Discord does not answer")
 )
 
 // frame is what goes over the connection, both ways.

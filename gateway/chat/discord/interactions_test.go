@@ -175,7 +175,7 @@ func TestACommandThatNothingIsSaidToAloneIsNotShownAsUnderWayForEver(t *testing.
 }
 
 func TestCommandsOfOthersAreNotTold(t *testing.T) {
-	b := start(t).connect(t)
+	b := start(t, func(b *bot) { b.patience = time.Millisecond }).connect(t)
 	b.server.Tell("INTERACTION_CREATE", map[string]any{
 		"id": "1", "application_id": "2", "type": 2, "token": "t", "channel_id": here.Chat, "data": map[string]any{"name": "ban", "type": 1, "id": "3"},
 		"member": map[string]any{"user": map[string]any{"id": ana}}, "channel": map[string]any{"id": here.Chat, "type": 0},

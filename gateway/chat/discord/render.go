@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 )
 
@@ -30,7 +31,7 @@ func fit(text chat.Text, most int) string {
 // beginning is at most so many characters of a text.
 func beginning(text chat.Text, most int) (all chat.Text) {
 	for _, p := range text {
-		if p.Text = clean(p.Text); utf8.RuneCountInString(p.Text) > most {
+		if p.Text = clean(bailiff.Beginning(p.Text, utf8.UTFMax*most)); utf8.RuneCountInString(p.Text) > most {
 			p.Text = string([]rune(p.Text)[:most])
 		}
 		most -= utf8.RuneCountInString(p.Text)
