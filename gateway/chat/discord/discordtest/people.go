@@ -17,7 +17,8 @@ const (
 	MentionRole = "<@&" + Role + ">"
 )
 
-// Write has somebody write in a channel, or in a thread of it, and returns the message's id.
+// Write has somebody write in a channel, or in a thread of it, and returns the message's
+// id. A bot that has no session hears of it as little as at Discord ([Server.AwaitSessions]).
 func (s *Server) Write(who, channel, thread, text string) (id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,10 +88,11 @@ const (
 // followupTime is how long an interaction can be answered once more.
 const followupTime = 15 * time.Minute
 
-// Tap has somebody tap a button of a message, fill in the form that it may open, and
+// Tap has somebody tap a button of a message once the bot is there, fill in the form that it may open, and
 // returns what they are told at once; empty if that is nothing, or to come ([Server.Told]).
 func (s *Server) Tap(who, channel, message, label string, reason ...string) string {
 	s.tb.Helper()
+	s.wait(func() string { return "the bot is there" }, waiting, func() bool { return len(s.sessions) > 0 })
 	s.mu.Lock()
 	s.people[who] = true
 	c := s.channels[channel]
