@@ -26,6 +26,7 @@
 // that asks for an answer is of the kind m.text, since homeservers notify nobody of an
 // m.notice, which is what all others are.
 //
-// What is told to one person alone is told in a direct room with them, which is made
-// once, or as a reply where that cannot be.
+// What is told to whoever answered is told in a direct room with them, which is made
+// once, or as a reply where that cannot be. Nothing else is: who only writes could have
+// bailiff make rooms.
 package matrix

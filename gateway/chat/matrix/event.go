@@ -73,7 +73,7 @@ func (c content) words() string {
 
 // commands are those of bailiff's. Some clients keep a line that begins with "/" to
 // themselves, so they are taken with "!" too.
-var commands = []string{"status", "stop", "new", "approvals"}
+var commands = []string{"status", "stop", "new", "approvals", "help"}
 
 func command(text string) string {
 	name, _, _ := strings.Cut(text, " ")

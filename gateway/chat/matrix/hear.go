@@ -53,8 +53,7 @@ func (r reader) message(ctx context.Context, room string, e event, c content) er
 		}
 	}
 	ref := chat.Ref{Place: chat.Place{Chat: room, Thread: c.thread()}, Message: e.ID}
-	r.in.Said(ctx, chat.Said{Ref: ref, Kind: about.kind(ref.Thread), By: by, Text: command(text), Mentioned: named,
-		Whisper: func(ctx context.Context, t chat.Text) error { return r.whisper(ctx, by.ID, t, unique(), ref) }})
+	r.in.Said(ctx, chat.Said{Ref: ref, Kind: about.kind(ref.Thread), By: by, Text: command(text), Mentioned: named})
 	return nil
 }
 

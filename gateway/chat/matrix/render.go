@@ -30,6 +30,9 @@ func bodyOf(text chat.Text) string {
 func htmlOf(text chat.Text) string {
 	var b strings.Builder
 	for _, piece := range text {
+		if piece.Text == "" {
+			continue
+		}
 		words := html.EscapeString(plain(piece.Text))
 		lines := strings.ReplaceAll(words, "\n", "<br>")
 		switch piece.Style {

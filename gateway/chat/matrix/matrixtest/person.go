@@ -65,7 +65,7 @@ func (p *Person) Try(method, path string, body, into any) (status int, text stri
 // NewRoom makes a room with a name, or without, and invites others into it.
 func (p *Person) NewRoom(name string, others ...string) (id string) {
 	p.tb.Helper()
-	return p.create(map[string]any{"name": name, "preset": "private_chat", "invite": others})
+	return p.create(map[string]any{"name": name, "preset": "private_chat", "invite": append([]string{}, others...)})
 }
 
 // NewDirect makes a direct room with somebody.
@@ -77,7 +77,7 @@ func (p *Person) NewDirect(other string) (id string) {
 // NewEncrypted makes a room that is encrypted.
 func (p *Person) NewEncrypted(others ...string) (id string) {
 	p.tb.Helper()
-	return p.create(map[string]any{"name": "secret", "invite": others, "initial_state": []any{map[string]any{
+	return p.create(map[string]any{"name": "secret", "invite": append([]string{}, others...), "initial_state": []any{map[string]any{
 		"type": "m.room.encryption", "state_key": "", "content": map[string]any{"algorithm": "m.megolm.v1.aes-sha2"}}}})
 }
 

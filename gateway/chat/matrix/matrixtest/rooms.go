@@ -76,6 +76,7 @@ func (r *room) membership(user string) string {
 var endpoints = []endpoint{
 	{"GET", "/_matrix/client/versions", true, versions},
 	{"GET", "/_matrix/client/v3/account/whoami", false, whoami},
+	{"POST", "/_matrix/client/v3/logout", false, logout},
 	{"GET", "/_matrix/client/v3/profile/{user}/displayname", true, displayName},
 	{"GET", "/_matrix/client/v3/sync", false, sync_},
 	{"GET", "/_matrix/client/v3/joined_rooms", false, joinedRooms},
@@ -167,6 +168,12 @@ func whoami(_ *Server, r *request) (any, *refusal) {
 	return map[string]any{"user_id": r.as.id, "device_id": "DEVICE", "is_guest": false}, nil
 }
 
+func logout(s *Server, r *request) (any, *refusal) {
+	delete(s.users, r.as.token)
+	s.wake()
+	return struct{}{}, nil
+}
+
 func displayName(s *Server, r *request) (any, *refusal) {
 	for _, u := range s.users {
 		if u.id == r.args["user"] && u.name != "" {
@@ -202,6 +209,9 @@ func createRoom(s *Server, r *request) (any, *refusal) {
 	}
 	if !slices.Contains([]string{"", "private_chat", "trusted_private_chat", "public_chat"}, order.Preset) {
 		return nil, no(400, "M_BAD_JSON", "'%s' is not a valid preset", order.Preset)
+	}
+	if strings.Contains(string(r.body), `"invite":null`) {
+		return nil, no(500, "M_UNKNOWN", "Internal server error") // as a real one
 	}
 	room := &room{id: fmt.Sprintf("!room%d:%s", len(s.rooms)+1, Host), state: map[[2]string]*event{}}
 	s.rooms[room.id] = room

@@ -87,14 +87,6 @@ func (s *Server) Calls(method string) int { return s.faults.Calls(method) }
 // Faults are those by which its requests fail.
 func (s *Server) Faults() *Faults { return &s.faults }
 
-// Revoke has the homeserver know a token no more.
-func (s *Server) Revoke(token string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.users, token)
-	s.wake()
-}
-
 // Speaks says which versions of the API the homeserver names.
 func (s *Server) Speaks(versions ...string) {
 	s.mu.Lock()
