@@ -71,5 +71,5 @@ func fault(err error) error {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		return &chat.Refused{Reason: "the webhook does not take bailiff's signature or token: give both sides the same webhook.secret, and set both clocks (" + bailiff.Foreign(err.Error()) + ")"}
 	}
-	return &chat.Refused{Reason: "the webhook does not take what bailiff sends: see that webhook.url is right, and that it understands docs/chat/webhook.md (" + bailiff.Foreign(err.Error()) + ")"}
+	return &chat.Refused{Reason: "the webhook does not take what it is sent: see that webhook.url is right, and that it understands what docs/chat/webhook.md tells (" + bailiff.Foreign(err.Error()) + ")"}
 }
