@@ -92,6 +92,7 @@ type delivery struct {
 		User       string `json:"user_id"`
 		Team       string `json:"team_id"`
 		Enterprise string `json:"enterprise_id"`
+		OfAll      bool   `json:"is_enterprise_install"`
 	} `json:"authorizations"`
 }
 
@@ -102,7 +103,7 @@ func (d delivery) isOurs(me identity) bool {
 		return true
 	}
 	for _, a := range d.Authorizations {
-		if a.User == me.user || a.Team == me.team || me.enterprise != "" && a.Enterprise == me.enterprise {
+		if a.User == me.user || a.Team == me.team || a.OfAll && me.enterprise != "" && a.Enterprise == me.enterprise {
 			return true
 		}
 	}
@@ -178,6 +179,7 @@ func kindOf(channelType string, at chat.Place) string {
 type command struct {
 	Team        string `json:"team_id"`
 	Enterprise  string `json:"enterprise_id"`
+	OfAll       any    `json:"is_enterprise_install"` // true or "true" if the app is installed in all of an enterprise
 	Chat        string `json:"channel_id"`
 	ChatName    string `json:"channel_name"`
 	User        string `json:"user_id"`
@@ -190,7 +192,7 @@ type command struct {
 
 // commandOf reads one as it comes by HTTP.
 func commandOf(form url.Values) command {
-	return command{form.Get("team_id"), form.Get("enterprise_id"), form.Get("channel_id"), form.Get("channel_name"),
+	return command{form.Get("team_id"), form.Get("enterprise_id"), form.Get("is_enterprise_install"), form.Get("channel_id"), form.Get("channel_name"),
 		form.Get("user_id"), form.Get("user_name"), form.Get("command"), form.Get("text"), form.Get("response_url"), form.Get("trigger_id")}
 }
 
@@ -220,7 +222,7 @@ func (e *ear) commanded(ctx context.Context, c command) {
 }
 
 func (c command) isOurs(me identity) bool {
-	return c.Team == me.team || me.enterprise != "" && c.Enterprise == me.enterprise
+	return c.Team == me.team || fmt.Sprint(c.OfAll) == "true" && me.enterprise != "" && c.Enterprise == me.enterprise
 }
 
 // kind is what can be told of a chat by its name.

@@ -64,7 +64,7 @@ func (c *call) show(ctx context.Context, at chat.Place, m chat.Message, key stri
 	if key != "" {
 		said = append(said, slack.MsgOptionMetadata(slack.SlackMetadata{EventType: keyed, EventPayload: map[string]any{"key": key}}))
 	}
-	channel, id, err := c.PostMessageContext(ctx, at.Chat, said...)
+	channel, id, answer, err := c.PostMessageWithResponseContext(ctx, at.Chat, said...)
 	if err == nil && (id == "" || channel == "") {
 		err = errAnswer
 	}
@@ -72,7 +72,7 @@ func (c *call) show(ctx context.Context, at chat.Place, m chat.Message, key stri
 		a.unsure = mayHaveHappened(err)
 		return err
 	}
-	a.ref = chat.Ref{Place: chat.Place{Chat: channel, Thread: at.Thread}, Message: id}
+	a.ref = chat.Ref{Place: chat.Place{Chat: channel, Thread: answer.ThreadTimestamp}, Message: id} // in no thread, if that is no more
 	return nil
 }
 

@@ -196,6 +196,17 @@ func TestAFileOfAMessageInAThreadIsInThatThread(t *testing.T) {
 	}
 }
 
+func TestAMessageOfAThreadThatIsNoMoreSaysWhereItIs(t *testing.T) {
+	s, server := app(t)
+	root := server.Write("U1", "C1", "", "@bailiff make")
+	server.Delete("C1", root)
+	ref, err := s.Post(t.Context(), chat.Place{Chat: "C1", Thread: root}, chat.Message{Text: plain("done"), File: &chat.File{Name: "out.txt", Content: []byte("x")}}, "k")
+	shown := server.Shown("C1")
+	if err != nil || len(shown) != 2 || ref != (chat.Ref{Place: channel, Message: shown[0].ID}) || shown[1].Thread != ref.Message {
+		t.Errorf("it is %v, %v, shown is %v", ref, err, shown)
+	}
+}
+
 func TestNothingIsShownOfAMessageWhoseFileIsRefused(t *testing.T) {
 	s, server := app(t)
 	server.Allow("chat:write")

@@ -28,6 +28,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
@@ -62,7 +63,8 @@ type Slack struct {
 	attempts attempts
 	shown    shown
 	// self is who the app is at Slack, once that is known.
-	self atomic.Pointer[identity]
+	self    atomic.Pointer[identity]
+	silence time.Duration
 }
 
 var (
@@ -87,7 +89,7 @@ func New(c Config) (*Slack, error) {
 	}
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	c.URL = strings.TrimSuffix(cmp.Or(c.URL, "https://slack.com/api/"), "/") + "/"
-	return &Slack{cfg: c, api: newCaller()}, nil
+	return &Slack{cfg: c, api: newCaller(), silence: silence}, nil
 }
 
 // Thread is the one that a message begins or is in; nothing needs to be made for it.

@@ -18,10 +18,10 @@ import (
 
 const (
 	dialTime = 20 * time.Second
-	// silence is how long a connection may be without a sign of life; pings ask for one.
-	silence  = 40 * time.Second
-	pingTime = 15 * time.Second
-	ackTime  = 5 * time.Second
+	// silence is how long a connection may be without a sign of life; a third of it after
+	// the last, pings ask for one.
+	silence = 45 * time.Second
+	ackTime = 5 * time.Second
 	// afterLeave is how long Slack may use a connection that it wants to be left.
 	afterLeave    = 30 * time.Second
 	envelopeBytes = 4 << 20
@@ -114,11 +114,11 @@ func (l *link) broken(err error) error {
 	return fmt.Errorf("slack's connection broke: %w", bailiff.ForeignError(err, l.ticket))
 }
 
-func (l *link) alive() { _ = l.conn.SetReadDeadline(time.Now().Add(silence)) }
+func (l *link) alive() { _ = l.conn.SetReadDeadline(time.Now().Add(l.silence)) }
 
 // ping asks for a sign of life.
 func (l *link) ping(stop <-chan struct{}) {
-	tick := time.NewTicker(pingTime)
+	tick := time.NewTicker(l.silence / 3)
 	defer tick.Stop()
 	for {
 		select {

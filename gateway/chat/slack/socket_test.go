@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
@@ -174,6 +175,29 @@ func TestAnotherWorkspacesPeopleAreNotTheseOnes(t *testing.T) {
 	server.Write("U1", "D1", "", "from here")
 	if said := next(t, in.said); said.Text != "from here" {
 		t.Errorf("told was %+v", said)
+	}
+}
+
+func TestAConnectionThatFallsSilentIsMadeAnew(t *testing.T) {
+	s, server := app(t)
+	s.Hurry(300 * time.Millisecond)
+	in := run(t, s)
+	server.Write("U1", "D1", "", "heard")
+	if said := next(t, in.said); said.Text != "heard" {
+		t.Errorf("told was %+v", said)
+	}
+	server.Until(func() bool { return server.Pings() >= 12 }) // for four times as long; what answers pings is not silent
+	if len(in.connected) > 0 {
+		t.Errorf("it says %v", <-in.connected)
+	}
+	server.Mute()
+	if err := next(t, in.connected); err == nil || !strings.Contains(err.Error(), "fell silent") {
+		t.Errorf("it says %v", err)
+	}
+	for next(t, in.connected) != nil {
+	}
+	server.Write("U1", "D1", "", "again")
+	for said := next(t, in.said); said.Text != "again"; said = next(t, in.said) {
 	}
 }
 

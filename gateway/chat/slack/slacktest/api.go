@@ -219,8 +219,8 @@ func (s *Server) postMessage(a asks) (answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.Thread = a.Get("thread_ts"); m.Thread != "" && c.find(m.Thread) == nil {
-		return nil, no{code: "thread_not_found"}
+	if m.Thread = a.Get("thread_ts"); c.find(m.Thread) == nil {
+		m.Thread = "" // as Slack does where the thread's first message was deleted
 	}
 	if m.metadata, m.Key, err = readMetadata(a); err != nil {
 		return nil, err
@@ -229,7 +229,11 @@ func (s *Server) postMessage(a asks) (answer, error) {
 	shown := s.add(c, m)
 	own := s.event(c, shown, Bot)
 	go s.Deliver(own)
-	return answer{"channel": c.id, "ts": shown.ID, "message": map[string]any{"type": "message", "user": Bot, "bot_id": "B01", "ts": shown.ID, "text": a.Get("text")}}, nil
+	said := map[string]any{"type": "message", "user": Bot, "bot_id": "B01", "ts": shown.ID, "text": a.Get("text")}
+	if m.Thread != "" {
+		said["thread_ts"] = m.Thread
+	}
+	return answer{"channel": c.id, "ts": shown.ID, "message": said}, nil
 }
 
 func (s *Server) update(a asks) (answer, error) {

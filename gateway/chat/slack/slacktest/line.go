@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -23,6 +24,7 @@ type line struct {
 	tickets map[string]bool
 	sockets []*socket
 	queue   []*envelope // in order, until they are acknowledged
+	pings   atomic.Int64
 	ended   bool
 }
 
@@ -38,6 +40,7 @@ type envelope struct {
 type socket struct {
 	conn  *websocket.Conn
 	write sync.Mutex
+	muted atomic.Bool
 }
 
 func newLine(s *Server) *line { return &line{s: s, tickets: map[string]bool{}} }
@@ -67,6 +70,14 @@ func (l *line) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	k := &socket{conn: conn}
+	conn.SetPingHandler(func(data string) error {
+		if k.muted.Load() {
+			return nil
+		}
+		l.pings.Add(1)
+		l.s.wake()
+		return conn.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(ackTime))
+	})
 	l.lock.Lock()
 	l.sockets = append(l.sockets, k)
 	number := len(l.sockets)
@@ -206,6 +217,19 @@ func (s *Server) Drop() {
 	defer s.line.lock.Unlock()
 	for _, k := range s.line.sockets {
 		_ = k.conn.NetConn().Close()
+	}
+}
+
+// Pings are how many were answered.
+func (s *Server) Pings() int { return int(s.line.pings.Load()) }
+
+// Mute has Slack answer nothing any more by the connections that there are, not even pings,
+// without ending them.
+func (s *Server) Mute() {
+	s.line.lock.Lock()
+	defer s.line.lock.Unlock()
+	for _, k := range s.line.sockets {
+		k.muted.Store(true)
 	}
 }
 
