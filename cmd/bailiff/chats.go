@@ -91,10 +91,22 @@ func (s *sidecar) openSessions(a *chatAccount) error {
 	a.sessions, err = chat.NewSessions(chat.SessionsConfig{
 		Platform: a.name, Surface: a.platform, Sidecar: agent, AllowedUsers: commands.AllowedUsers,
 		RequireMention: commands.RequireMention, FreeResponse: commands.FreeResponseChannels,
-		Threads: a.name != "discord" || s.cfg.Chat.Discord.AutoThread, Env: commands.Env,
+		Threads: s.makesThreads(a.name), Env: commands.Env,
 		Pending: pending{s.book}, Notes: a.notes, Observer: s.metrics, Log: s.log,
 	})
 	return err
+}
+
+// makesThreads says whether a mention at a service begins a thread: Telegram has none but
+// the topics that there are.
+func (s *sidecar) makesThreads(service string) bool {
+	switch service {
+	case "discord":
+		return s.cfg.Chat.Discord.AutoThread
+	case "telegram":
+		return false
+	}
+	return true
 }
 
 // pending is the book as sessions of chats see it.

@@ -83,6 +83,9 @@ type Said struct {
 	Text string
 	// Mentioned says that bailiff was named.
 	Mentioned bool
+	// Chosen says that it is a command of the service that somebody chose: no message stands
+	// there that could be answered, so that what comes of it goes to them by Whisper.
+	Chosen bool
 	// Whisper tells who wrote something that nobody else sees; nil where that cannot be.
 	Whisper func(ctx context.Context, t Text) error
 }

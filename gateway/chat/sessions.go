@@ -291,9 +291,14 @@ func (s *Sessions) speaking(within time.Duration) (context.Context, context.Canc
 	return context.WithTimeout(s.voice, within)
 }
 
-// aside says something short about a message, to who wrote it alone if that can be, and
-// does not wait for it. Where too much of that is under way, it is left unsaid.
+// aside says something short about a message, and does not wait for it.
 func (s *Sessions) aside(to Said, what Text) {
+	s.besides(to, func(ctx context.Context) { s.reply(ctx, to, what) })
+}
+
+// besides does something short about a message. Where too much of that is under way, it is
+// left undone.
+func (s *Sessions) besides(to Said, do func(context.Context)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	total := 0
@@ -308,7 +313,7 @@ func (s *Sessions) aside(to Said, what Text) {
 		defer s.over(to.Chat)
 		ctx, cancel := s.speaking(asidePatience)
 		defer cancel()
-		s.reply(ctx, to, what)
+		do(ctx)
 	})
 }
 
@@ -321,16 +326,22 @@ func (s *Sessions) over(chat string) {
 	}
 }
 
-// reply says something about a message.
+// reply says something about a message, where that is.
 func (s *Sessions) reply(ctx context.Context, to Said, what Text) {
-	err := persist(ctx, nil, func(ctx context.Context) (err error) {
-		if to.Whisper != nil {
-			return to.Whisper(ctx, what)
-		}
-		_, err = s.Surface.Post(ctx, to.Place, Message{Text: what}, mark("reply", to.Chat, to.Message))
+	if to.Chosen && to.Whisper != nil {
+		s.whisper(ctx, to, what)
+		return
+	}
+	err := persist(ctx, nil, func(ctx context.Context) error {
+		_, err := s.Surface.Post(ctx, to.Place, Message{Text: what}, mark("reply", to.Chat, to.Message))
 		return err
 	})
 	s.unsaid(to.Chat, err)
+}
+
+// whisper says something to who wrote a message alone.
+func (s *Sessions) whisper(ctx context.Context, to Said, what Text) {
+	s.unsaid(to.Chat, persist(ctx, nil, func(ctx context.Context) error { return to.Whisper(ctx, what) }))
 }
 
 // unsaid notes that something could not be said.
@@ -340,8 +351,8 @@ func (s *Sessions) unsaid(chat string, err error) {
 	}
 }
 
-// turnAway says to who may not give commands that they may not, where nobody else hears
-// it; by a message of its own only once.
+// turnAway says once to who may not give commands that they may not, where nobody else
+// hears it. Who chose a command of the service waits for an answer each time.
 func (s *Sessions) turnAway(said Said) {
 	if said.By.ID == "" || !said.Mentioned && said.Kind != "dm" {
 		return
@@ -353,8 +364,13 @@ func (s *Sessions) turnAway(said Said) {
 	if !told {
 		s.Log.Info("somebody who may not gives commands in a chat", "platform", s.Platform, "chat", said.Chat, "user", said.By.ID)
 	}
-	if said.Whisper != nil || said.Kind == "dm" && !told {
-		s.aside(said, saying("You may not give commands here. Who may is in allowed_users of bailiff's configuration; you are "+said.By.ID+"."))
+	what := saying("You may not give commands here. Who may is in allowed_users of bailiff's configuration; you are " + said.By.ID + ".")
+	switch {
+	case told && !said.Chosen:
+	case said.Whisper != nil:
+		s.besides(said, func(ctx context.Context) { s.whisper(ctx, said, what) })
+	case said.Kind == "dm":
+		s.aside(said, what)
 	}
 }
 

@@ -138,14 +138,16 @@ func TestOfWhoMayNotNothingRuns(t *testing.T) {
 		at         Place
 		named      bool
 		whisper    bool
+		chosen     bool
 		heard      []string
 		shown      []string
 	}{
-		{"in a direct message they are told once", "dm", dm, false, false, nil, []string{told}},
-		{"they are told where nobody else hears it", "channel", channel, true, true, []string{told, told}, nil},
-		{"in front of others they are not told", "channel", channel, true, false, nil, nil},
-		{"in a thread of somebody else's session neither", "thread", thread, false, true, nil, nil},
-		{"nor in a free channel", "channel", Place{Chat: "C3"}, false, true, nil, nil},
+		{"in a direct message they are told once", "dm", dm, false, false, false, nil, []string{told}},
+		{"elsewhere they are told once where nobody else hears it", "channel", channel, true, true, false, []string{told}, nil},
+		{"who chose a command is told each time", "channel", channel, true, true, true, []string{told, told}, nil},
+		{"in front of others they are not told", "channel", channel, true, false, false, nil, nil},
+		{"in a thread of somebody else's session neither", "thread", thread, false, true, false, nil, nil},
+		{"nor in a free channel", "channel", Place{Chat: "C3"}, false, true, false, nil, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			k := talking(t, &court{}, func(c *SessionsConfig) { c.FreeResponse = []string{"C3"} })
@@ -153,7 +155,7 @@ func TestOfWhoMayNotNothingRuns(t *testing.T) {
 			k.settles()
 			var heard []string
 			for i := range 2 {
-				said := Said{Ref: Ref{test.at, fmt.Sprint("s", i)}, Kind: test.kind, By: stranger, Text: "id", Mentioned: test.named}
+				said := Said{Ref: Ref{test.at, fmt.Sprint("s", i)}, Kind: test.kind, By: stranger, Text: "id", Mentioned: test.named, Chosen: test.chosen}
 				if test.whisper {
 					said.Whisper = whispered(&heard)
 				}

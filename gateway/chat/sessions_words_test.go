@@ -13,12 +13,12 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/approval"
 )
 
-// answer has ana say a word where only she hears what comes of it, and returns that.
+// answer has ana choose a word where only she hears what comes of it, and returns that.
 func (k *talk) answer(kind string, at Place, word string) string {
 	k.t.Helper()
 	heard := make(chan Text, 1)
 	k.n++
-	k.Said(k.t.Context(), Said{Ref: Ref{at, fmt.Sprint("m", k.n)}, Kind: kind, By: ana, Text: word, Mentioned: true,
+	k.Said(k.t.Context(), Said{Ref: Ref{at, fmt.Sprint("m", k.n)}, Kind: kind, By: ana, Text: word, Mentioned: true, Chosen: true,
 		Whisper: func(_ context.Context, text Text) error { heard <- text; return nil }})
 	select {
 	case text := <-heard:
@@ -173,6 +173,13 @@ func TestAMessageWithoutACommandIsToldWhatToWrite(t *testing.T) {
 	if got := len(k.court.requests()); got != 0 {
 		t.Errorf("%d commands ran", got)
 	}
+}
+
+func TestAWordThatIsWrittenIsAnsweredWhereItStands(t *testing.T) {
+	k := talking(t, &court{}, nil)
+	k.Said(t.Context(), Said{Ref: Ref{thread, "m1"}, Kind: "thread", By: ana, Text: "/status", Mentioned: true,
+		Whisper: func(context.Context, Text) error { t.Error("it is whispered"); return nil }})
+	k.shows(thread, "Nothing runs here.")
 }
 
 func TestReading(t *testing.T) {

@@ -144,7 +144,7 @@ func (l *listener) command(ctx context.Context, i *interaction, name string) {
 		return
 	}
 	l.in.Said(ctx, chat.Said{
-		Ref: chat.Ref{Place: w.Place, Message: i.ID}, Kind: w.kind, By: i.by(), Text: "/" + name, Mentioned: true, Whisper: a.tell,
+		Ref: chat.Ref{Place: w.Place, Message: i.ID}, Kind: w.kind, By: i.by(), Text: "/" + name, Mentioned: true, Chosen: true, Whisper: a.tell,
 	})
 	l.work.Go(func() {
 		if sleep(ctx, thinking*l.d.second) {

@@ -217,7 +217,7 @@ func (e *ear) commanded(ctx context.Context, c command) {
 	at := chat.Place{Chat: c.Chat}
 	e.in.Said(ctx, chat.Said{
 		Ref: chat.Ref{Place: at, Message: "command." + c.Trigger}, Kind: kindOf(c.kind(), at),
-		By: chat.Person{ID: c.User, Name: c.UserName}, Text: "/" + word, Mentioned: true, Whisper: answer,
+		By: chat.Person{ID: c.User, Name: c.UserName}, Text: "/" + word, Mentioned: true, Chosen: true, Whisper: answer,
 	})
 }
 
