@@ -52,6 +52,10 @@ func (d *Discord) upload(ctx context.Context, path string, in any, file *chat.Fi
 }
 
 func (d *Discord) send(ctx context.Context, method, path, kind string, body []byte, out any) error {
+	limit := subject(method, path)
+	if busy := d.gate.pass(limit); busy != nil {
+		return busy
+	}
 	token, err := d.cfg.Token()
 	if err != nil {
 		return err
@@ -63,10 +67,11 @@ func (d *Discord) send(ctx context.Context, method, path, kind string, body []by
 	if err == nil && out != nil {
 		err = json.Unmarshal(answer, out)
 	}
-	if err != nil {
-		return explain(err, token)
+	var later *limited
+	if errors.As(err, &later) {
+		return d.gate.shut(limit, later)
 	}
-	return nil
+	return explain(err, token)
 }
 
 // fault is a no of Discord's.
@@ -80,9 +85,8 @@ func (f *fault) Error() string { return fmt.Sprintf("Discord answered %d: %s", f
 // explain leaves out of an error what nobody is to read: the address, which has the
 // secrets of interactions, and the token.
 func explain(err error, token bailiff.Secret) error {
-	var busy *chat.Busy
-	if errors.As(err, &busy) {
-		return busy
+	if err == nil {
+		return nil
 	}
 	var no *discordgo.RESTError
 	if errors.As(err, &no) {
@@ -133,17 +137,19 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // busy reads how long to wait: from the body, which tells it in parts of a second, or
 // from the header, which is all that there is from what stands before Discord.
-func busy(response *http.Response) *chat.Busy {
+func busy(response *http.Response) *limited {
 	var body struct {
 		RetryAfter float64 `json:"retry_after"`
+		Global     bool    `json:"global"`
 	}
-	_ = json.NewDecoder(response.Body).Decode(&body)
+	isDiscords := json.NewDecoder(response.Body).Decode(&body) == nil
 	seconds := body.RetryAfter
 	if seconds <= 0 {
 		seconds, _ = strconv.ParseFloat(response.Header.Get("Retry-After"), 64)
 	}
-	if !(seconds > 0 && seconds < 1e6) {
-		return &chat.Busy{After: busyTime}
+	after := busyTime
+	if seconds > 0 && seconds < 1e6 {
+		after = time.Duration(seconds * float64(time.Second))
 	}
-	return &chat.Busy{After: time.Duration(seconds * float64(time.Second))}
+	return &limited{after, body.Global || !isDiscords}
 }

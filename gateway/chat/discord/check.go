@@ -146,7 +146,7 @@ func (r *room) reaches(ctx context.Context, id string) error {
 func (r *room) permissions(id string) (may int64) {
 	m := r.members[id]
 	if m == nil || id == r.server.OwnerID {
-		return everything(m != nil)
+		return allOrNone(m != nil)
 	}
 	for _, role := range r.server.Roles {
 		if role.ID == r.server.ID || slices.Contains(m.Roles, role.ID) {
@@ -154,7 +154,7 @@ func (r *room) permissions(id string) (may int64) {
 		}
 	}
 	if may&discordgo.PermissionAdministrator != 0 {
-		return everything(true)
+		return allOrNone(true)
 	}
 	for _, group := range [](func(*discordgo.PermissionOverwrite) bool){
 		func(o *discordgo.PermissionOverwrite) bool { return o.ID == r.server.ID },
@@ -177,8 +177,8 @@ func (r *room) permissions(id string) (may int64) {
 	return may
 }
 
-// everything are all permissions, or none.
-func everything(yes bool) int64 {
+// allOrNone are all permissions, or none.
+func allOrNone(yes bool) int64 {
 	if yes {
 		return -1
 	}

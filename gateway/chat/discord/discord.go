@@ -8,8 +8,7 @@
 //
 // What is promised:
 //   - Text shows as it is: what would be markup, a link, a mention, an emoji or a
-//     timestamp is escaped ([discordtest.Parse] reads it as Discord does), mentions are
-//     allowed to nobody, and nothing is unfurled.
+//     timestamp is escaped, mentions are allowed to nobody, and nothing is unfurled.
 //   - What is posted twice under one key within some minutes is shown once: Discord's
 //     nonce. Whoever posts again much later shows it a second time.
 //   - A connection that breaks is resumed where it was, and Discord tells again what was
@@ -17,13 +16,14 @@
 //   - Only [chat.Refused] ends Run: a token that Discord does not know, an intent that it
 //     does not give.
 //
-// Discord's API and its types are discordgo's. Two parts of that library are not used.
-// Its addresses are variables of the process, and its limiter sleeps where nobody can
-// wake it and lets one request to a channel wait for another: each request here has an
-// address and a limiter of its own, whose answer 429 is handed on as [chat.Busy]. And its
-// gateway ends the process at an event that is null, ends its sessions by the code after
-// which Discord resumes none, and keeps the code by which Discord says that it never will
-// do: the gateway here is our own.
+// Discord's API is discordgo's. Four parts of that library are not used. Its addresses
+// are variables of the process, and its limiter sleeps where nobody can wake it and lets
+// one request to a channel wait for another: each request here has an address and a
+// limiter of its own. Discord's answer 429 is handed on as [chat.Busy], and so is, without
+// asking, what would be asked sooner. Its gateway ends the process at an event that is
+// null, ends its sessions by the code after which Discord resumes none, and waits longer
+// than anybody asks it to before it notices that nobody is there. And its events are read whole, so that a
+// message would be lost for what somebody else's bot says in another it replies to.
 //
 // Not here: which messages are for bailiff, and when a thread is made (gateway/chat).
 package discord
@@ -56,6 +56,7 @@ const official = "https://discord.com/api/v10"
 type Discord struct {
 	cfg  Config
 	http *http.Client
+	gate gate
 	// second is how long one is where something is tried again.
 	second time.Duration
 	// patience is how long whoever tapped waits for an answer of substance.

@@ -47,24 +47,26 @@ func (l *listener) handle(ctx context.Context, event string, data json.RawMessag
 			l.role(e.Role)
 		}
 	case "CHANNEL_CREATE", "CHANNEL_UPDATE", "THREAD_CREATE", "THREAD_UPDATE":
-		if c, is := read[discordgo.Channel](data); is {
-			l.places.learn(&c)
+		if c, is := read[channelData](data); is {
+			l.places.learn(c)
 		}
 	case "CHANNEL_DELETE", "THREAD_DELETE":
-		if c, is := read[discordgo.Channel](data); is {
+		if c, is := read[channelData](data); is {
 			l.places.forget(c.ID)
 		}
 	case "MESSAGE_CREATE":
-		if m, is := read[discordgo.Message](data); is && isWritten(&m) {
-			l.message(ctx, &m)
+		if m, is := read[messageData](data); is && m.isWritten() {
+			l.message(ctx, m)
 		}
 	case "INTERACTION_CREATE":
 		if i, is := read[interaction](data); is {
-			l.work.Go(func() { l.interaction(ctx, &i) })
+			l.work.Go(func() { l.interaction(ctx, i) })
 		}
 	}
 }
 
+// read decodes what of an event is used here, and nothing else: what Discord adds or
+// changes elsewhere in it must not cost a message.
 func read[T any](data json.RawMessage) (value T, is bool) {
 	return value, json.Unmarshal(data, &value) == nil
 }
@@ -104,7 +106,7 @@ func (l *listener) role(r role) {
 func (l *listener) server(data json.RawMessage) {
 	s, is := read[struct {
 		Roles             []role
-		Channels, Threads []*discordgo.Channel
+		Channels, Threads []channelData
 	}](data)
 	if !is {
 		return
@@ -117,15 +119,37 @@ func (l *listener) server(data json.RawMessage) {
 	}
 }
 
+type userData struct {
+	ID, Username string
+	GlobalName   string `json:"global_name"`
+	Bot, System  bool
+}
+
+func (u userData) person() chat.Person {
+	return chat.Person{ID: u.ID, Name: cmp.Or(u.GlobalName, u.Username)}
+}
+
+type messageData struct {
+	ID        string
+	ChannelID string `json:"channel_id"`
+	GuildID   string `json:"guild_id"`
+	WebhookID string `json:"webhook_id"`
+	Type      discordgo.MessageType
+	Content   string
+	Author    userData
+	Mentions  []userData
+	Roles     []string `json:"mention_roles"`
+}
+
 // isWritten says that a person wrote something.
-func isWritten(m *discordgo.Message) bool {
-	return m.Author != nil && !m.Author.Bot && !m.Author.System && m.WebhookID == "" && m.Content != "" &&
+func (m messageData) isWritten() bool {
+	return m.Author.ID != "" && !m.Author.Bot && !m.Author.System && m.WebhookID == "" && m.Content != "" &&
 		(m.Type == discordgo.MessageTypeDefault || m.Type == discordgo.MessageTypeReply)
 }
 
 // message tells of one as soon as it is known what kind of place it is in.
-func (l *listener) message(ctx context.Context, m *discordgo.Message) {
-	said := chat.Said{By: person(m.Author)}
+func (l *listener) message(ctx context.Context, m messageData) {
+	said := chat.Said{By: m.Author.person()}
 	said.Message = m.ID
 	said.Text, said.Mentioned = l.unmention(m)
 	tell := func(w where) {
@@ -141,14 +165,14 @@ func (l *listener) message(ctx context.Context, m *discordgo.Message) {
 
 // unmention is what was written without the mention of the bot, or of the role that it
 // has, where it is first mentioned. What a reply mentions without words is no mention.
-func (l *listener) unmention(m *discordgo.Message) (text string, mentioned bool) {
+func (l *listener) unmention(m messageData) (text string, mentioned bool) {
 	var marks []string
 	for _, u := range m.Mentions {
-		if u != nil && u.ID == l.me {
+		if u.ID == l.me {
 			marks = append(marks, "<@"+l.me+">", "<@!"+l.me+">")
 		}
 	}
-	for _, id := range m.MentionRoles {
+	for _, id := range m.Roles {
 		if l.roles[id] {
 			marks = append(marks, "<@&"+id+">")
 		}
@@ -160,8 +184,4 @@ func (l *listener) unmention(m *discordgo.Message) (text string, mentioned bool)
 		}
 	}
 	return strings.TrimSpace(m.Content[:first] + m.Content[first+len(mark):]), mark != ""
-}
-
-func person(u *discordgo.User) chat.Person {
-	return chat.Person{ID: u.ID, Name: cmp.Or(u.GlobalName, u.Username)}
 }

@@ -105,6 +105,18 @@ func TestWhatIsToldTwiceIsTheSame(t *testing.T) {
 	}
 }
 
+func TestWhatDiscordAddsElsewhereCostsNoMessage(t *testing.T) {
+	b := start(t).connect(t)
+	odd := []any{map[string]any{"type": 99, "components": "none"}}
+	b.server.Tell("MESSAGE_CREATE", map[string]any{
+		"id": "1", "channel_id": here.Chat, "guild_id": discordtest.Guild, "content": "ls", "type": 19, "author": map[string]any{"id": ana, "flags": "new"},
+		"components": odd, "referenced_message": map[string]any{"components": odd}, "attachments": "none", "poll": 1, "timestamp": "once",
+	})
+	if said := b.heard(t, 1); said[0] != "ls" {
+		t.Errorf("told of %q", said)
+	}
+}
+
 // A thread that passed for its channel would share the channel's session.
 func TestWhatIsInAPlaceThatDiscordDoesNotNameIsNotTold(t *testing.T) {
 	b := start(t).connect(t)

@@ -2,7 +2,6 @@ package discord
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
@@ -15,58 +14,64 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 )
 
-// interaction is what somebody tapped, filled in or chose; the library's has no channel.
+// interaction is what somebody tapped, filled in or chose.
 type interaction struct {
-	discordgo.Interaction
-	channel discordgo.Channel
-}
-
-// UnmarshalJSON reads both.
-func (i *interaction) UnmarshalJSON(text []byte) error {
-	var in struct{ Channel discordgo.Channel }
-	if err := json.Unmarshal(text, &in); err != nil {
-		return err
+	ID, Token string
+	App       string `json:"application_id"`
+	Type      discordgo.InteractionType
+	Data      struct {
+		// Name is a command's, CustomID a button's or a form's.
+		Name     string
+		CustomID string `json:"custom_id"`
+		// Components are a form's rows.
+		Components []struct{ Components []fieldData }
 	}
-	i.channel = in.Channel
-	return json.Unmarshal(text, &i.Interaction)
+	Member    struct{ User userData }
+	User      userData
+	Message   struct{ ID string }
+	ChannelID string `json:"channel_id"`
+	Channel   channelData
 }
 
-func (i *interaction) by() chat.Person {
-	switch {
-	case i.Member != nil && i.Member.User != nil:
-		return person(i.Member.User)
-	case i.User != nil:
-		return person(i.User)
+type fieldData struct {
+	CustomID string `json:"custom_id"`
+	Value    string
+}
+
+// by is who did it: in a server, or where there is none.
+func (i interaction) by() chat.Person {
+	if i.Member.User.ID != "" {
+		return i.Member.User.person()
 	}
-	return chat.Person{}
+	return i.User.person()
 }
 
-func (l *listener) interaction(ctx context.Context, i *interaction) {
+func (l *listener) interaction(ctx context.Context, i interaction) {
 	defer func() { _ = recover() }()
 	if i.by().ID == "" {
 		return
 	}
-	switch data := i.Data.(type) {
-	case discordgo.MessageComponentInteractionData:
-		token, asks, has := strings.Cut(data.CustomID, question)
+	switch i.Type {
+	case discordgo.InteractionMessageComponent:
+		token, asks, has := strings.Cut(i.Data.CustomID, question)
 		if has {
 			l.ask(ctx, i, token, asks)
 			return
 		}
 		l.tapped(ctx, i, token, "")
-	case discordgo.ModalSubmitInteractionData:
-		l.tapped(ctx, i, data.CustomID, filledIn(data.Components))
-	case discordgo.ApplicationCommandInteractionData:
-		if slices.ContainsFunc(commands(), func(c *discordgo.ApplicationCommand) bool { return c.Name == data.Name }) {
-			l.command(ctx, i, data.Name)
+	case discordgo.InteractionModalSubmit:
+		l.tapped(ctx, i, i.Data.CustomID, i.filledIn())
+	case discordgo.InteractionApplicationCommand:
+		if slices.ContainsFunc(commands(), func(c *discordgo.ApplicationCommand) bool { return c.Name == i.Data.Name }) {
+			l.command(ctx, i)
 		}
 	}
 }
 
-// where it happened. The thread must be told from its channel.
-func (l *listener) where(ctx context.Context, i *interaction) (where, error) {
-	if i.channel.ID == i.ChannelID && !(i.channel.IsThread() && i.channel.ParentID == "") {
-		return whereIs(&i.channel), nil
+// where it happened.
+func (l *listener) where(ctx context.Context, i interaction) (where, error) {
+	if i.Channel.ID == i.ChannelID && i.Channel.isWhole() {
+		return whereIs(i.Channel), nil
 	}
 	return l.places.find(ctx, i.ChannelID)
 }
@@ -81,7 +86,7 @@ const (
 )
 
 // ask shows a form, whose answer comes with the token.
-func (l *listener) ask(ctx context.Context, i *interaction, token, asks string) {
+func (l *listener) ask(ctx context.Context, i interaction, token, asks string) {
 	field := discordgo.TextInput{
 		CustomID: formField, Label: cut(asks, formLabelLength), Placeholder: cut(asks, placeholdLength),
 		Style: discordgo.TextInputShort, Required: true, MaxLength: mostReason,
@@ -95,14 +100,10 @@ func (l *listener) ask(ctx context.Context, i *interaction, token, asks string) 
 }
 
 // filledIn is what a form came back with, as one line.
-func filledIn(rows []discordgo.MessageComponent) string {
-	for _, c := range rows {
-		row, _ := c.(*discordgo.ActionsRow)
-		if row == nil {
-			continue
-		}
-		for _, c := range row.Components {
-			if field, _ := c.(*discordgo.TextInput); field != nil && field.CustomID == formField {
+func (i interaction) filledIn() string {
+	for _, row := range i.Data.Components {
+		for _, field := range row.Components {
+			if field.CustomID == formField {
 				return strings.Join(strings.Fields(field.Value), " ")
 			}
 		}
@@ -110,10 +111,10 @@ func filledIn(rows []discordgo.MessageComponent) string {
 	return ""
 }
 
-func (l *listener) tapped(ctx context.Context, i *interaction, token, reason string) {
+func (l *listener) tapped(ctx context.Context, i interaction, token, reason string) {
 	a := l.answer(i)
 	tap := chat.Tap{By: i.by(), Token: token, Reason: reason}
-	if i.Message != nil {
+	if i.Message.ID != "" {
 		tap.On.Message = i.Message.ID
 		if w, err := l.where(ctx, i); err == nil {
 			tap.On.Place = w.Place
@@ -134,7 +135,7 @@ func (l *listener) tapped(ctx context.Context, i *interaction, token, reason str
 const thinking = 60
 
 // command tells of one as of a message, whose id nobody else's has.
-func (l *listener) command(ctx context.Context, i *interaction, name string) {
+func (l *listener) command(ctx context.Context, i interaction) {
 	a := l.answer(i)
 	late := time.AfterFunc(l.d.patience, func() { a.acknowledge(ctx, discordgo.InteractionResponseDeferredChannelMessageWithSource) })
 	w, err := l.where(ctx, i)
@@ -144,7 +145,7 @@ func (l *listener) command(ctx context.Context, i *interaction, name string) {
 		return
 	}
 	l.in.Said(ctx, chat.Said{
-		Ref: chat.Ref{Place: w.Place, Message: i.ID}, Kind: w.kind, By: i.by(), Text: "/" + name, Mentioned: true, Chosen: true, Whisper: a.tell,
+		Ref: chat.Ref{Place: w.Place, Message: i.ID}, Kind: w.kind, By: i.by(), Text: "/" + i.Data.Name, Mentioned: true, Chosen: true, Whisper: a.tell,
 	})
 	l.work.Go(func() {
 		if sleep(ctx, thinking*l.d.second) {
@@ -164,8 +165,8 @@ type answer struct {
 	begun, open bool
 }
 
-func (l *listener) answer(i *interaction) *answer {
-	return &answer{d: l.d, app: i.AppID, id: i.ID, token: i.Token}
+func (l *listener) answer(i interaction) *answer {
+	return &answer{d: l.d, app: i.App, id: i.ID, token: i.Token}
 }
 
 // call is the first answer.

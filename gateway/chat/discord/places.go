@@ -2,6 +2,7 @@ package discord
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"sync"
@@ -23,15 +24,28 @@ type where struct {
 	kind string
 }
 
-func whereIs(c *discordgo.Channel) where {
+type channelData struct {
+	ID     string
+	Parent string `json:"parent_id"`
+	Type   discordgo.ChannelType
+}
+
+func (c channelData) isThread() bool {
+	return c.Type == discordgo.ChannelTypeGuildNewsThread || c.Type == discordgo.ChannelTypeGuildPublicThread || c.Type == discordgo.ChannelTypeGuildPrivateThread
+}
+
+// isWhole says that it is told where it is.
+func (c channelData) isWhole() bool { return c.ID != "" && !(c.isThread() && c.Parent == "") }
+
+func whereIs(c channelData) where {
 	switch c.Type {
 	case discordgo.ChannelTypeDM:
 		return where{chat.Place{Chat: c.ID}, "dm"}
 	case discordgo.ChannelTypeGroupDM:
 		return where{chat.Place{Chat: c.ID}, "group"}
 	}
-	if c.IsThread() {
-		return where{chat.Place{Chat: c.ParentID, Thread: c.ID}, "thread"}
+	if c.isThread() {
+		return where{chat.Place{Chat: c.Parent, Thread: c.ID}, "thread"}
 	}
 	return where{chat.Place{Chat: c.ID}, "channel"}
 }
@@ -48,8 +62,8 @@ func newPlaces(d *Discord) places {
 	return places{d: d, known: map[string]where{}, waiting: map[string][]func(where){}}
 }
 
-func (p *places) learn(c *discordgo.Channel) {
-	if c == nil || c.ID == "" || c.IsThread() && c.ParentID == "" {
+func (p *places) learn(c channelData) {
+	if !c.isWhole() {
 		return
 	}
 	p.mu.Lock()
@@ -108,14 +122,17 @@ func (p *places) ask(ctx context.Context, id string) {
 
 // find asks Discord, a few times.
 func (p *places) find(ctx context.Context, id string) (where, error) {
-	var c discordgo.Channel
+	var c channelData
 	err := p.d.persist(ctx, func() error {
 		err := p.d.do(ctx, http.MethodGet, "/channels/"+url.PathEscape(id), nil, &c)
 		return refusal(err, id, "View Channel")
 	})
+	if err == nil && !c.isWhole() {
+		err = errors.New("Discord does not say of which channel a thread is")
+	}
 	if err != nil {
 		return where{}, err
 	}
-	p.learn(&c)
-	return whereIs(&c), nil
+	p.learn(c)
+	return whereIs(c), nil
 }

@@ -274,18 +274,75 @@ func TestAWaitIsReadFromWhatStandsBeforeDiscordToo(t *testing.T) {
 // Discord says with every answer that the limit is used up: whoever obeyed that would
 // wait where nobody can end it.
 func TestNothingWaitsForALimitByItself(t *testing.T) {
-	d, s := fixture(t)
-	s.Fail(func(string) discordtest.Fault { return discordtest.Fault{Status: 429, RetryAfter: time.Hour} })
-	for n := range 20 {
-		if _, err := d.Post(t.Context(), here, mayIt, fmt.Sprint(n)); kind(err) != "busy 1h0m0s" {
-			t.Fatal(err)
-		}
-	}
-	s.Fail(nil)
-	for n := range 20 { // the headers that the test's Discord sends ask for 3.5 seconds each
+	d, _ := fixture(t)
+	for n := range 20 { // with each answer the test's Discord says that nothing is left for an hour
 		if _, err := d.Post(t.Context(), here, mayIt, fmt.Sprint(n)); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// counting fails the first call and counts all.
+func counting(fault discordtest.Fault) (calls *atomic.Int32, fail func(string) discordtest.Fault) {
+	calls = new(atomic.Int32)
+	return calls, func(string) discordtest.Fault {
+		if calls.Add(1) == 1 {
+			return fault
+		}
+		return discordtest.Fault{}
+	}
+}
+
+func TestWhereDiscordAskedToWaitItIsNotAskedSooner(t *testing.T) {
+	d, s := fixture(t)
+	calls, fail := counting(discordtest.Fault{Status: 429, RetryAfter: time.Hour})
+	s.Fail(fail)
+	for n := range 5 {
+		_, err := d.Post(t.Context(), here, mayIt, fmt.Sprint(n))
+		var busy *chat.Busy
+		if !errors.As(err, &busy) || busy.After > time.Hour || busy.After < 59*time.Minute {
+			t.Fatal(err)
+		}
+	}
+	other := chat.Place{Chat: s.AddChannel()}
+	if _, err := d.Post(t.Context(), other, mayIt, "other"); err != nil || calls.Load() != 2 {
+		t.Errorf("Discord was asked %d times, %v", calls.Load(), err)
+	}
+}
+
+func TestWhoeverIsSentAwayByTheLimitOnEverythingComesBackInTurn(t *testing.T) {
+	d, s := fixture(t)
+	calls, fail := counting(discordtest.Fault{Status: 429, RetryAfter: time.Hour, Global: true})
+	s.Fail(fail)
+	last := time.Duration(0)
+	for n := range 50 {
+		_, err := d.Post(t.Context(), chat.Place{Chat: fmt.Sprint(n)}, mayIt, "key")
+		var busy *chat.Busy
+		if !errors.As(err, &busy) || busy.After < last {
+			t.Fatalf("after %v it is %v", last, err)
+		}
+		last = busy.After
+	}
+	if last < time.Hour+time.Second || last > time.Hour+2*time.Second || calls.Load() != 1 {
+		t.Errorf("Discord was asked %d times, and the last comes back after %v", calls.Load(), last)
+	}
+	if err := d.do(t.Context(), http.MethodPost, "/interactions/1/t/callback", struct{}{}, nil); !hasCode(err, unknownInteraction) {
+		t.Errorf("an answer to a tap is %v", err)
+	}
+}
+
+func TestTheGateOpensAgainAndForgets(t *testing.T) {
+	g := gate{}
+	for n := range mostClosures + 1 {
+		g.shut(fmt.Sprint(n), &limited{after: 1})
+	}
+	if len(g.closed) > 2 {
+		t.Errorf("%d are kept", len(g.closed))
+	}
+	g.shut("x", &limited{after: time.Millisecond})
+	time.Sleep(2 * time.Millisecond)
+	if busy := g.pass("x"); busy != nil || g.closed["x"] != nil {
+		t.Errorf("it is still %v", busy)
 	}
 }
 

@@ -88,8 +88,9 @@ const (
 // followupTime is how long an interaction can be answered once more.
 const followupTime = 15 * time.Minute
 
-// Tap has somebody tap a button of a message once the bot is there, fill in the form that it may open, and
-// returns what they are told at once; empty if that is nothing, or to come ([Server.Told]).
+// Tap has somebody tap a button of a message once the bot is there, fill in the form that
+// it may open, and returns what they are told at once; empty if that is nothing, or to
+// come ([Server.Told]).
 func (s *Server) Tap(who, channel, message, label string, reason ...string) string {
 	s.tb.Helper()
 	s.wait(func() string { return "the bot is there" }, waiting, func() bool { return len(s.sessions) > 0 })

@@ -83,8 +83,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, route string, ope
 	token := s.Token
 	s.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
-	for name, value := range map[string]string{"Limit": "5", "Remaining": "0", "Reset-After": "3.5", "Reset": "1700000000.5", "Bucket": "abcd"} {
-		w.Header().Set("X-RateLimit-"+name, value) // nothing is left: who obeys it before it must is slow
+	for name, value := range map[string]string{"Limit": "5", "Remaining": "0", "Reset-After": "3600", "Reset": "1700000000.5", "Bucket": "abcd"} {
+		w.Header().Set("X-RateLimit-"+name, value) // nothing is left for an hour: who obeys it before it must is stuck
 	}
 	switch {
 	case fault.Drop && !fault.After:
@@ -127,7 +127,7 @@ func (s *Server) sayFault(w http.ResponseWriter, fault Fault) {
 	seconds := fault.RetryAfter.Seconds()
 	w.Header().Set("Retry-After", strconv.Itoa(int(seconds+0.999)))
 	w.WriteHeader(fault.Status)
-	_ = json.NewEncoder(w).Encode(map[string]any{"message": "You are being rate limited.", "retry_after": seconds, "global": false})
+	_ = json.NewEncoder(w).Encode(map[string]any{"message": "You are being rate limited.", "retry_after": seconds, "global": fault.Global})
 }
 
 func say(w http.ResponseWriter, no *refusal) {

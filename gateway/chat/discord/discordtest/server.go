@@ -83,9 +83,11 @@ func (s *Server) URL() string { return s.http.URL + "/api/v10" }
 
 // Fault is what becomes of a request instead of an answer. The zero value is none.
 type Fault struct {
-	// Status is answered, without any effect, with RetryAfter if there is one.
+	// Status is answered, without any effect; 429 with RetryAfter, and Global if it is of
+	// the limit on everything.
 	Status     int
 	RetryAfter time.Duration
+	Global     bool
 	// Drop closes the connection, before the effect or, with After, after it.
 	Drop, After bool
 }
