@@ -20,6 +20,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 
 	"github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
 )
 
 // answerBytes bounds an answer: a hundred updates, each of a long text and what it is a
@@ -40,6 +41,8 @@ func newHTTP() *http.Client {
 			MaxIdleConnsPerHost:    8,
 			MaxResponseHeaderBytes: 64 << 10,
 			ForceAttemptHTTP2:      true,
+			// A question for what is new says nothing for long: so it is found out that nobody is there.
+			HTTP2: &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second},
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
@@ -52,8 +55,8 @@ type exchange struct {
 	http  *http.Client
 	token bailiff.Secret
 	url   string
-	// answer is what was answered if that is a yes, failed what went wrong otherwise.
-	answer []byte
+	// answer is the result if the answer is a yes, failed what went wrong otherwise.
+	answer json.RawMessage
 	failed error
 }
 
@@ -91,49 +94,43 @@ func (t *Telegram) begin() (*exchange, error) {
 	return &exchange{http: t.http, token: token, url: t.URL}, nil
 }
 
-// ask calls one method of the library, once.
-func ask[P, A any](ctx context.Context, t *Telegram, method func(*bot.Bot, context.Context, P) (A, error), params P) (result A, err error) {
+// ask calls one method of the library, once, and reads the answer; into is nil where it
+// matters only that it is a yes. It is not read by the library's types: they cannot read
+// what is newer than they are, and what was done stays done.
+func ask[P, A any](ctx context.Context, t *Telegram, method func(*bot.Bot, context.Context, P) (A, error), params P, into any) error {
 	x, err := t.begin()
 	if err != nil {
-		return result, err
+		return err
 	}
-	result, err = through(ctx, x, method, params)
-	if err != nil {
-		return result, x.plain(err)
+	if err = through(ctx, x, method, params); x.answer == nil {
+		return x.plain(err)
 	}
-	return result, nil
+	return x.read(into)
 }
 
-// send calls a method that shows a message, and returns its id. What the library cannot
-// read in an answer does not make what was done undone.
-func send[P, A any](ctx context.Context, t *Telegram, method func(*bot.Bot, context.Context, P) (A, error), params P) (id int, err error) {
-	x, err := t.begin()
-	if err != nil {
-		return 0, err
-	}
-	if _, err = through(ctx, x, method, params); x.answer == nil {
-		return 0, x.plain(err)
-	}
-	var shown struct {
-		Result struct {
-			ID int `json:"message_id"`
-		} `json:"result"`
-	}
-	if err = json.Unmarshal(x.answer, &shown); err != nil {
-		return 0, x.plain(err)
-	}
-	return shown.Result.ID, nil
+// send calls a method that shows a message, and returns its id.
+func send[P, A any](ctx context.Context, t *Telegram, method func(*bot.Bot, context.Context, P) (A, error), params P) (int, error) {
+	var shown models.MessageID
+	err := ask(ctx, t, method, params, &shown)
+	return shown.ID, err
 }
 
-func through[P, A any](ctx context.Context, x *exchange, method func(*bot.Bot, context.Context, P) (A, error), params P) (none A, err error) {
+func through[P, A any](ctx context.Context, x *exchange, method func(*bot.Bot, context.Context, P) (A, error), params P) error {
 	ctx, cancel := context.WithTimeout(ctx, longestCall)
 	defer cancel()
 	b, err := bot.New(x.token.Reveal(), bot.WithSkipGetMe(), bot.WithServerURL(x.url), bot.WithHTTPClient(longestCall, x),
 		bot.WithUpdatesChannelCap(0), bot.WithErrorsHandler(func(error) {}))
-	if err != nil {
-		return none, err
+	if err == nil {
+		_, err = method(b, ctx, params)
 	}
-	return method(b, ctx, params)
+	return err
+}
+
+// nothing is what a method takes that takes nothing, and bare makes it one that does.
+type nothing struct{}
+
+func bare[A any](method func(*bot.Bot, context.Context) (A, error)) func(*bot.Bot, context.Context, nothing) (A, error) {
+	return func(b *bot.Bot, ctx context.Context, _ nothing) (A, error) { return method(b, ctx) }
 }
 
 // updates asks for what is new. The library has no call for it: its own loop confirms
@@ -155,15 +152,10 @@ func (t *Telegram) updates(ctx context.Context, offset int64, wait time.Duration
 	}
 	request.Header.Set("Content-Type", "application/json")
 	if _, err = x.Do(request); err != nil {
-		return nil, x.plain(err)
+		return nil, err
 	}
-	var news struct {
-		Result []json.RawMessage `json:"result"`
-	}
-	if err := json.Unmarshal(x.answer, &news); err != nil {
-		return nil, x.plain(err)
-	}
-	return news.Result, nil
+	var news []json.RawMessage
+	return news, x.read(&news)
 }
 
 // Do is called by the library.
@@ -187,11 +179,22 @@ func (x *exchange) Do(request *http.Request) (*http.Response, error) {
 	if x.failed != nil {
 		return nil, x.failed
 	}
-	x.answer, response.Body = body, io.NopCloser(bytes.NewReader(body))
+	response.Body = io.NopCloser(bytes.NewReader(body))
 	return response, nil
 }
 
-// judge says why an answer is no. One that is not the Bot API's comes from something in
+// read reads the result.
+func (x *exchange) read(into any) error {
+	if into == nil {
+		return nil
+	}
+	if err := json.Unmarshal(x.answer, into); err != nil {
+		return x.plain(err)
+	}
+	return nil
+}
+
+// judge keeps the result, or says why an answer is no. One that is not the Bot API's comes from something in
 // between, so it may pass.
 func (x *exchange) judge(response *http.Response, body []byte) error {
 	var a answered
@@ -199,6 +202,7 @@ func (x *exchange) judge(response *http.Response, body []byte) error {
 	after, _ := strconv.Atoi(response.Header.Get("Retry-After"))
 	switch {
 	case err == nil && a.OK:
+		x.answer = append([]byte{}, a.Result...)
 		return nil
 	case response.StatusCode == http.StatusTooManyRequests || a.Code == http.StatusTooManyRequests:
 		return &fault{code: http.StatusTooManyRequests, words: "too many requests", after: time.Duration(max(a.Parameters.After, after, 1)) * time.Second}

@@ -23,8 +23,8 @@ func (t *Telegram) Check(ctx context.Context, people []chat.Person) []chat.Findi
 	if t.Approvals == "" {
 		return found
 	}
-	at, err := ask(ctx, t, (*bot.Bot).GetChat, &bot.GetChatParams{ChatID: t.Approvals})
-	if err != nil {
+	var at place
+	if err := ask(ctx, t, (*bot.Bot).GetChat, &bot.GetChatParams{ChatID: t.Approvals}, &at); err != nil {
 		return append(found, chat.Finding{What: "approvals in chat " + t.Approvals, Err: told(err)})
 	}
 	found = append(found, chat.Finding{What: "approvals in " + named(at), Err: t.postable(ctx, at)})
@@ -34,8 +34,14 @@ func (t *Telegram) Check(ctx context.Context, people []chat.Person) []chat.Findi
 	return found
 }
 
+// place is a chat.
+type place struct {
+	models.Chat
+	Permissions *models.ChatPermissions `json:"permissions"`
+}
+
 // named is a chat as people know it.
-func named(at *models.ChatFullInfo) string {
+func named(at place) string {
 	if at.Title == "" {
 		return fmt.Sprintf("private chat %d", at.ID)
 	}
@@ -69,7 +75,7 @@ func (t *Telegram) reached(ctx context.Context) chat.Finding {
 }
 
 // postable says what keeps the bot from posting in a chat.
-func (t *Telegram) postable(ctx context.Context, at *models.ChatFullInfo) error {
+func (t *Telegram) postable(ctx context.Context, at place) error {
 	switch at.Type {
 	case models.ChatTypePrivate:
 		return t.types(ctx, at.ID)
@@ -80,13 +86,13 @@ func (t *Telegram) postable(ctx context.Context, at *models.ChatFullInfo) error 
 	switch {
 	case err != nil:
 		return err
-	case !me.in:
+	case !me.in():
 		return errors.New("the bot is not in it: add it there")
-	case me.admin:
+	case me.admin():
 		return nil
-	case me.limits != nil && (!me.limits.CanSendMessages || !me.limits.CanSendDocuments):
+	case me.restricted() && !(me.CanSendMessages && me.CanSendDocuments):
 		return errors.New("the bot may not write or send files there: lift its restriction in the group's list of members")
-	case at.Permissions != nil && (!at.Permissions.CanSendMessages || !at.Permissions.CanSendDocuments):
+	case at.Permissions != nil && !(at.Permissions.CanSendMessages && at.Permissions.CanSendDocuments):
 		return errors.New("members may not write or send files there: allow it in the group's permissions, or make the bot an administrator without further rights")
 	}
 	return t.types(ctx, at.ID)
@@ -94,12 +100,11 @@ func (t *Telegram) postable(ctx context.Context, at *models.ChatFullInfo) error 
 
 // types shows that the bot is typing, which nobody is notified of: it may write there.
 func (t *Telegram) types(ctx context.Context, to int64) error {
-	_, err := ask(ctx, t, (*bot.Bot).SendChatAction, &bot.SendChatActionParams{ChatID: to, Action: models.ChatActionTyping})
-	return told(err)
+	return told(ask(ctx, t, (*bot.Bot).SendChatAction, &bot.SendChatActionParams{ChatID: to, Action: models.ChatActionTyping}, nil))
 }
 
 // sees says what keeps somebody from seeing what is posted in a chat.
-func (t *Telegram) sees(ctx context.Context, at *models.ChatFullInfo, one chat.Person) error {
+func (t *Telegram) sees(ctx context.Context, at place, one chat.Person) error {
 	id, err := strconv.ParseInt(one.ID, 10, 64)
 	switch {
 	case err != nil || id <= 0:
@@ -115,31 +120,32 @@ func (t *Telegram) sees(ctx context.Context, at *models.ChatFullInfo, one chat.P
 	who, err := t.member(ctx, at.ID, id)
 	var refused *chat.Refused
 	switch {
-	case errors.As(err, &refused), err == nil && !who.in:
+	case errors.As(err, &refused), err == nil && !who.in():
 		return errors.New("is not in it: add them to the group, or look whether the id is theirs (the bot tells who writes /start to it)")
 	}
 	return err
 }
 
-// membership is what somebody is in a group.
-type membership struct {
-	in, admin bool
-	// limits are those of somebody who is restricted.
-	limits *models.ChatMemberRestricted
+// member is what somebody is in a group.
+type member struct {
+	Status models.ChatMemberType `json:"status"`
+	// These are of somebody who is restricted.
+	IsMember         bool `json:"is_member"`
+	CanSendMessages  bool `json:"can_send_messages"`
+	CanSendDocuments bool `json:"can_send_documents"`
 }
 
-func (t *Telegram) member(ctx context.Context, group, who int64) (m membership, err error) {
-	found, err := ask(ctx, t, (*bot.Bot).GetChatMember, &bot.GetChatMemberParams{ChatID: group, UserID: who})
-	if err != nil {
-		return m, told(err)
-	}
-	switch found.Type {
-	case models.ChatMemberTypeOwner, models.ChatMemberTypeAdministrator:
-		m.in, m.admin = true, true
-	case models.ChatMemberTypeMember:
-		m.in = true
-	case models.ChatMemberTypeRestricted:
-		m.in, m.limits = found.Restricted.IsMember, found.Restricted
-	}
-	return m, nil
+func (m member) in() bool {
+	return m.admin() || m.Status == models.ChatMemberTypeMember || m.restricted() && m.IsMember
+}
+
+func (m member) admin() bool {
+	return m.Status == models.ChatMemberTypeOwner || m.Status == models.ChatMemberTypeAdministrator
+}
+
+func (m member) restricted() bool { return m.Status == models.ChatMemberTypeRestricted }
+
+func (t *Telegram) member(ctx context.Context, group, who int64) (m member, err error) {
+	err = ask(ctx, t, (*bot.Bot).GetChatMember, &bot.GetChatMemberParams{ChatID: group, UserID: who}, &m)
+	return m, told(err)
 }

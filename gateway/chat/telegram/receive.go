@@ -56,8 +56,9 @@ type tap struct {
 type mailbox struct {
 	*Telegram
 	inbox chat.Inbox
-	// working are answers that are on their way.
+	// working are answers that are on their way, slots how many there may be at once.
 	working *sync.WaitGroup
+	slots   chan struct{}
 }
 
 // take hands on one update, whatever it is, and returns its id.
@@ -133,10 +134,15 @@ func (b mailbox) tapped(ctx context.Context, c *tap) {
 	b.work(func() { b.answer(ctx, c, said) })
 }
 
+// mostAnswers are on their way at once; then the next update waits.
+const mostAnswers = 64
+
 // work does what need not hold up the next update.
 func (b mailbox) work(do func()) {
+	b.slots <- struct{}{}
 	b.working.Go(func() {
 		defer func() {
+			<-b.slots
 			if cause := recover(); cause != nil {
 				b.Log.Error("answering at Telegram panicked", "cause", cause, "stack", string(debug.Stack()))
 			}
@@ -153,8 +159,8 @@ const longestAlert = 200
 func (b mailbox) answer(ctx context.Context, c *tap, said chat.Text) {
 	words := plain(said)
 	short := shortened(words, longestAlert)
-	_, err := ask(ctx, b.Telegram, (*bot.Bot).AnswerCallbackQuery, &bot.AnswerCallbackQueryParams{
-		CallbackQueryID: c.ID, Text: short, ShowAlert: short != ""})
+	err := ask(ctx, b.Telegram, (*bot.Bot).AnswerCallbackQuery, &bot.AnswerCallbackQueryParams{
+		CallbackQueryID: c.ID, Text: short, ShowAlert: short != ""}, nil)
 	if err != nil {
 		b.Log.DebugContext(ctx, "answering a tap at Telegram", "error", err)
 	}

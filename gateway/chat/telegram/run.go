@@ -21,7 +21,7 @@ import (
 func (t *Telegram) Run(ctx context.Context, in chat.Inbox) error {
 	var working sync.WaitGroup
 	defer working.Wait()
-	r := &receiver{mailbox: mailbox{t, in, &working}, wait: t.pause}
+	r := &receiver{mailbox: mailbox{t, in, &working, make(chan struct{}, mostAnswers)}, wait: t.pause}
 	receive := r.poll
 	if t.Webhook != nil {
 		receive = r.hook
@@ -83,20 +83,20 @@ func (r *receiver) meet(ctx context.Context) error {
 		return err
 	}
 	if !r.commanded {
-		_, err := ask(ctx, r.Telegram, (*bot.Bot).SetMyCommands, &bot.SetMyCommandsParams{Commands: commands})
-		if err != nil {
-			return fmt.Errorf("telling Telegram the bot's commands: %w", err)
+		err := ask(ctx, r.Telegram, (*bot.Bot).SetMyCommands, &bot.SetMyCommandsParams{Commands: commands}, nil)
+		if r.commanded = err == nil; err != nil { // they can be typed all the same
+			r.Log.DebugContext(ctx, "telling Telegram the bot's commands", "error", err)
 		}
-		r.commanded = true
 	}
 	return nil
 }
 
 // learn asks who the bot is.
 func (t *Telegram) learn(ctx context.Context) error {
-	me, err := ask(ctx, t, func(b *bot.Bot, ctx context.Context, _ any) (*models.User, error) { return b.GetMe(ctx) }, any(nil))
+	var me models.User
+	err := ask(ctx, t, bare((*bot.Bot).GetMe), nothing{}, &me)
 	if err == nil {
-		t.me.Store(me)
+		t.me.Store(&me)
 	}
 	return err
 }
@@ -106,7 +106,7 @@ func (r *receiver) poll(ctx context.Context) error {
 	if err := r.meet(ctx); err != nil {
 		return err
 	}
-	if _, err := ask(ctx, r.Telegram, (*bot.Bot).DeleteWebhook, &bot.DeleteWebhookParams{}); err != nil {
+	if err := ask(ctx, r.Telegram, (*bot.Bot).DeleteWebhook, &bot.DeleteWebhookParams{}, nil); err != nil {
 		return fmt.Errorf("taking back a webhook that was left over: %w", err)
 	}
 	wait, stands := time.Duration(0), false // so that it shows at once whether it works
@@ -126,6 +126,9 @@ func (r *receiver) poll(ctx context.Context) error {
 			r.contested, r.wait = false, r.pause
 		}
 		for _, raw := range updates {
+			if ctx.Err() != nil {
+				return nil // what is not taken comes again
+			}
 			if id := r.take(ctx, raw); id >= r.offset {
 				r.offset, r.unconfirmed = id+1, true
 			}

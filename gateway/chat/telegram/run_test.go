@@ -153,20 +153,24 @@ func (b blocking) Said(ctx context.Context, s chat.Said) {
 
 func TestAnUpdateIsConfirmedOnceTheInboxTookIt(t *testing.T) {
 	s := telegramtest.New(t)
+	s.Write("42", "42", "", "one")
+	s.Write("42", "42", "", "two") // which comes along with it
 	b, inbox := made(t, s), blocking{newInbox(), make(chan struct{})}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- b.Run(ctx, inbox) }()
-	next(t, inbox.connected)
-	s.Write("42", "42", "", "ls")
 	next(t, inbox.said)
-	if s.Confirmed() {
-		t.Error("it is confirmed before it is taken")
+	if n := s.Pending(); n != 2 {
+		t.Errorf("before anything is taken %d updates are unconfirmed", n)
 	}
 	cancel()
 	close(inbox.let)
-	if err := next(t, ended); err != nil || !s.Confirmed() {
-		t.Errorf("the run ended with %v, and it is confirmed: %v", err, s.Confirmed())
+	if err := next(t, ended); err != nil || s.Pending() != 1 || len(inbox.said) != 0 {
+		t.Errorf("the run ended with %v, %d updates are unconfirmed", err, s.Pending())
+	}
+	_, after := running(t, s)
+	if said := next(t, after.said); said.Text != "two" {
+		t.Errorf("what comes after a restart is %+v", said)
 	}
 }
 
@@ -234,10 +238,14 @@ func TestAnotherPollerIsTold(t *testing.T) {
 	if err := next(t, inbox.connected); err == nil || !strings.Contains(err.Error(), "another program asks for this bot's updates") {
 		t.Errorf("it told %v", err)
 	}
-	s.Write("42", "42", "", "ls") // so that the next poll ends well
+	s.Until(func() bool { return len(s.Waits()) == 4 })
+	if len(inbox.connected) > 0 {
+		t.Error("it told that all is well before it was left alone")
+	}
+	s.Write("42", "42", "", "ls") // so that the poll ends well
 	next(t, inbox.said)
-	if err := next(t, inbox.connected); err != nil {
-		t.Errorf("it told %v", err)
+	if err := next(t, inbox.connected); err != nil || !slices.Equal(s.Waits()[:4], []int{0, 50, 0, 50}) {
+		t.Errorf("it told %v after waits of %v", err, s.Waits())
 	}
 }
 
@@ -305,4 +313,12 @@ func TestPausesGrowAndAreAsLongAsTheServiceWants(t *testing.T) {
 			t.Errorf("after %v it went on", d)
 		}
 	})
+}
+
+func TestABotWhoseCommandsAreNotTakenWorksAllTheSame(t *testing.T) {
+	s := telegramtest.New(t)
+	s.Fail(failing("setMyCommands", telegramtest.Fault{Code: 429, After: 100}))
+	_, inbox := running(t, s)
+	s.Write("42", "42", "", "ls")
+	next(t, inbox.said)
 }

@@ -31,6 +31,9 @@ func TestAnApprovalIsShownAnsweredAndEdited(t *testing.T) {
 	if len(shown) != 1 || shown[0].Text != "ana asks to run git push in docker" || !slices.Equal(shown[0].Buttons, []string{"Approve once", "Deny", "Deny, and say why…"}) {
 		t.Fatalf("shown is %+v", shown)
 	}
+	if shown[0].Previews {
+		t.Error("links in it are looked up")
+	}
 	if want := []telegramtest.Entity{{Type: "code", Offset: 16, Length: 8}, {Type: "bold", Offset: 28, Length: 6}}; !slices.EqualFunc(shown[0].Entities, want, sameEntity) {
 		t.Errorf("entities are %+v", shown[0].Entities)
 	}
@@ -47,7 +50,7 @@ func TestAnApprovalIsShownAnsweredAndEdited(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if shown = s.Shown(group); shown[0].Text != "approved by ana" || shown[0].Buttons != nil || shown[0].Edits != 1 {
+	if shown = s.Shown(group); shown[0].Text != "approved by ana" || shown[0].Buttons != nil || shown[0].Edits != 1 || shown[0].Previews {
 		t.Errorf("shown is %+v", shown)
 	}
 }
@@ -192,6 +195,36 @@ func TestTheTokenIsInNoError(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestARedirectionIsNotFollowed(t *testing.T) {
+	called := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s was called", r.URL) }))
+	defer called.Close()
+	leads := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, called.URL+r.URL.Path, http.StatusSeeOther)
+	}))
+	defer leads.Close()
+	b := made(t, telegramtest.New(t), func(c *Config) { c.URL = leads.URL })
+	if _, err := b.Post(t.Context(), in("1"), words("x"), ""); !mayPass(err) {
+		t.Errorf("it came to %v", err)
+	}
+}
+
+func TestManyPiecesAreNoLinksEither(t *testing.T) {
+	s := telegramtest.New(t)
+	s.Group(group)
+	var text chat.Text
+	for range mostEntities + 20 {
+		text = append(text, chat.Piece{Style: chat.Code, Text: "@ana"}, chat.Piece{Text: " "})
+	}
+	if _, err := made(t, s).Post(t.Context(), in(group), chat.Message{Text: text}, ""); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range s.Shown(group)[0].Entities {
+		if e.Type != "code" {
+			t.Fatalf("there is a %s", e.Type)
+		}
 	}
 }
 

@@ -65,7 +65,7 @@ func FuzzRender(f *testing.F) {
 			text = append(text, chat.Piece{Style: chat.Style(styles >> (2 * i) & 3), Text: piece})
 		}
 		sent, entities := render(text)
-		shown, seen, err := telegramtest.Shows(sent, place(entities))
+		shown, seen, err := telegramtest.Shows(sent, placed(entities))
 		switch {
 		case err != nil:
 			t.Fatalf("the service refuses %q with %+v: %v", sent, entities, err)
@@ -120,7 +120,7 @@ func holds(t *testing.T, text chat.Text, sent string, entities []models.MessageE
 	}
 }
 
-func place(entities []models.MessageEntity) (all []telegramtest.Entity) {
+func placed(entities []models.MessageEntity) (all []telegramtest.Entity) {
 	for _, e := range entities {
 		all = append(all, telegramtest.Entity{Type: string(e.Type), Offset: e.Offset, Length: e.Length})
 	}
@@ -196,7 +196,7 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("%q has %d fences", r.text, n)
 		}
 		if entities[0].Type == "pre" && entities[1].Type == "pre" && languages.MatchString(language) {
-			want, got := bare(text, language), bare(strings.ReplaceAll(r.text, fence+language, ""), language)
+			want, got := dense(text, language), dense(strings.ReplaceAll(r.text, fence+language, ""), language)
 			if got != want {
 				t.Fatalf("%q is read as %q", text, r.text)
 			}
@@ -210,8 +210,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// bare is a text without white space and fences.
-func bare(text, _ string) string {
+// dense is a text without white space and fences.
+func dense(text, _ string) string {
 	return strings.ReplaceAll(strings.Map(func(c rune) rune {
 		if unicode.IsSpace(c) {
 			return -1

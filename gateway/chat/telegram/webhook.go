@@ -111,6 +111,10 @@ func (r *receiver) calls(ctx context.Context) http.Handler {
 			http.Error(w, "want the secret token", http.StatusUnauthorized)
 			return
 		}
+		if ctx.Err() != nil {
+			http.Error(w, "closing; send it again", http.StatusServiceUnavailable)
+			return
+		}
 		update, err := io.ReadAll(http.MaxBytesReader(w, q.Body, updateBytes))
 		if err != nil {
 			http.Error(w, "the update cannot be read", http.StatusBadRequest)
@@ -121,15 +125,13 @@ func (r *receiver) calls(ctx context.Context) http.Handler {
 }
 
 func (r *receiver) set(ctx context.Context) error {
-	_, err := ask(ctx, r.Telegram, (*bot.Bot).SetWebhook, &bot.SetWebhookParams{
-		URL: r.Webhook.URL, AllowedUpdates: wanted, SecretToken: r.secret.Load().secret.Reveal()})
-	return err
+	return ask(ctx, r.Telegram, (*bot.Bot).SetWebhook, &bot.SetWebhookParams{
+		URL: r.Webhook.URL, AllowedUpdates: wanted, SecretToken: r.secret.Load().secret.Reveal()}, nil)
 }
 
-func (t *Telegram) info(ctx context.Context) (*models.WebhookInfo, error) {
-	return ask(ctx, t, func(b *bot.Bot, ctx context.Context, _ any) (*models.WebhookInfo, error) {
-		return b.GetWebhookInfo(ctx)
-	}, any(nil))
+func (t *Telegram) info(ctx context.Context) (info models.WebhookInfo, err error) {
+	err = ask(ctx, t, bare((*bot.Bot).GetWebhookInfo), nothing{}, &info)
+	return info, err
 }
 
 // watch looks after the webhook until somebody takes it away. A failed call is told when
@@ -158,6 +160,6 @@ func (r *receiver) watch(ctx context.Context, seen int) error {
 	}
 }
 
-func unreachable(info *models.WebhookInfo) error {
+func unreachable(info models.WebhookInfo) error {
 	return fmt.Errorf("Telegram cannot call %s: %s; %d updates wait", info.URL, bailiff.Foreign(info.LastErrorMessage), info.PendingUpdateCount)
 }

@@ -34,7 +34,7 @@ func TestAWebhookHandsOnWhatTheServiceCallsWith(t *testing.T) {
 	if said := next(t, in.said); said.Text != "ls -la" || said.Message != id || said.Kind != "dm" || said.By.ID != "42" {
 		t.Errorf("said is %+v", said)
 	}
-	s.Until(s.Confirmed)
+	s.Until(func() bool { return s.Pending() == 0 })
 	if s.Calls("getUpdates") > 0 {
 		t.Error("it polled too")
 	}

@@ -57,9 +57,10 @@ type post struct {
 	text              string
 	entities          []Entity
 	rows              [][]button
-	force             bool
+	force, selective  bool
 	file              *file
 	edits             int
+	preview           bool
 }
 
 // room is a chat.
@@ -148,15 +149,17 @@ type button struct {
 
 // markup reads what stands below a message.
 func (c *call) markup(p *post) *refusal {
-	p.rows, p.force = nil, false
+	p.rows, p.force, p.selective = nil, false, false
 	var m struct {
 		Rows  [][]map[string]any `json:"inline_keyboard"`
 		Force bool               `json:"force_reply"`
+		Some  bool               `json:"selective"`
 		Hint  string             `json:"input_field_placeholder"`
 	}
 	if no := c.part("reply_markup", &m); no != nil {
 		return no
 	}
+	p.selective = m.Some
 	if p.force = m.Force; utf8.RuneCountInString(m.Hint) > 64 {
 		return bad("the input field placeholder is too long")
 	}
@@ -217,7 +220,12 @@ func (s *Server) words(c *call, p *post) *refusal {
 		return bad("message is too long")
 	}
 	p.text, p.entities = text, entities
-	return nil
+	var preview struct {
+		Disabled bool `json:"is_disabled"`
+	}
+	no = c.part("link_preview_options", &preview)
+	p.preview = !preview.Disabled
+	return no
 }
 
 func (s *Server) add(r *room, p *post) {

@@ -21,8 +21,10 @@ type Message struct {
 	// File is the name of what is attached, Content what it holds.
 	File    string
 	Content []byte
-	// Asks says that it asks for a reply.
-	Asks bool
+	// Asks says that it asks for a reply, AsksAll that it asks everybody who sees it.
+	Asks, AsksAll bool
+	// Previews says that a link in it would be looked up and shown.
+	Previews bool
 	// Edits is how often it was edited.
 	Edits int
 }
@@ -201,7 +203,7 @@ func (s *Server) shown(chat int64) (all []Message) {
 }
 
 func (p *post) message() Message {
-	m := Message{ID: strconv.Itoa(p.id), Text: p.text, Entities: p.entities, Asks: p.force, Edits: p.edits}
+	m := Message{ID: strconv.Itoa(p.id), Text: p.text, Entities: p.entities, Asks: p.force, AsksAll: p.force && !p.selective, Edits: p.edits, Previews: p.preview}
 	if p.thread != 0 {
 		m.Thread = strconv.Itoa(p.thread)
 	}

@@ -21,6 +21,7 @@ type updates struct {
 	again   bool
 	allowed []string
 	poller  *poller
+	waits   []int
 	hook    hook
 	hung    bool
 
@@ -83,6 +84,7 @@ func getUpdates(s *Server, c *call) (any, *refusal) {
 		return nil, no
 	}
 	me := s.oust()
+	s.waits = append(s.waits, wait)
 	s.confirm(offset)
 	late := time.After(time.Duration(wait) * time.Second)
 	for len(s.waiting) == 0 && wait > 0 && !s.closed {
@@ -285,11 +287,11 @@ func (s *Server) delivered(id int64) {
 	s.touch()
 }
 
-// Confirmed says whether the bot has confirmed everything that it was told.
-func (s *Server) Confirmed() bool {
+// Pending is how many updates the bot has not confirmed.
+func (s *Server) Pending() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.waiting) == 0
+	return len(s.waiting)
 }
 
 // Again has what is confirmed next come once more, as if that had not arrived.
@@ -311,6 +313,13 @@ func (s *Server) Hang(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.hung = on
+}
+
+// Waits are how many seconds each poll was ready to wait.
+func (s *Server) Waits() []int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.waits)
 }
 
 // Polling says whether the bot waits for updates right now.
