@@ -3,6 +3,8 @@ package chat
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -83,6 +85,26 @@ func TestSessionsRunInSandboxesOfTheirOwn(t *testing.T) {
 	}
 	k.gets(dm, "cat f", "```cat: .*No such file or directory```.Exit status 1. .")
 	trial.WantNoMark(t, mark)
+}
+
+func TestSecretsReachNeitherAMessageNorItsFile(t *testing.T) {
+	const value = "canary-value-of-a-token"
+	variables := filepath.Join(trial.OpenDir(t), "variables")
+	if err := os.WriteFile(variables, []byte("DEMO_TOKEN="+value+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := trial.Serve(t, "env: {sources: [\"file:"+variables+"\"]}",
+		trial.House(t, "", "    env:\n", "    env:\n      DEMO_TOKEN:\n        - {platforms: [slack]}\n"))
+	k := before(t, s)
+	k.Env = []string{"DEMO_TOKEN"}
+	k.gets(dm, "echo $DEMO_TOKEN", "```.DEMO_TOKEN redacted.```")
+	k.gets(dm, "seq 100; echo $DEMO_TOKEN; seq 100; echo ${#DEMO_TOKEN}", "```.*see output.txt.*```")
+	shown := fmt.Sprint(k.wall.at(dm))
+	k.wall.mu.Lock()
+	defer k.wall.mu.Unlock()
+	if whole := string(k.wall.all[1].File.Content); strings.Contains(shown+whole, value) || !strings.Contains(whole, "[DEMO_TOKEN redacted]") || !strings.Contains(whole, fmt.Sprint("\n", len(value), "\n")) {
+		t.Errorf("the file holds %q", whole)
+	}
 }
 
 func TestWhatIsAskedAboutWaitsInItsThread(t *testing.T) {
