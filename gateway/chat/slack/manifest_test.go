@@ -12,30 +12,29 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/chat/slack"
 )
 
+// manifest is what an app of Slack's is made by, as far as it matters here.
+type manifest struct {
+	Features struct {
+		Commands []struct{ Command string } `yaml:"slash_commands"`
+	}
+	OAuth struct {
+		Scopes struct{ Bot []string }
+	} `yaml:"oauth_config"`
+	Settings struct {
+		Events struct {
+			Bot []string `yaml:"bot_events"`
+		} `yaml:"event_subscriptions"`
+		Interactivity struct {
+			Enabled bool `yaml:"is_enabled"`
+		}
+		SocketMode bool `yaml:"socket_mode_enabled"`
+	}
+}
+
 // The app that the documentation has people make may do what is used, and no more.
 func TestTheManifestAsksForWhatIsUsed(t *testing.T) {
-	text, err := os.ReadFile("../../../examples/slack/manifest.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var m struct {
-		Features struct {
-			Commands []struct{ Command string } `yaml:"slash_commands"`
-		}
-		OAuth struct {
-			Scopes struct{ Bot []string }
-		} `yaml:"oauth_config"`
-		Settings struct {
-			Events struct {
-				Bot []string `yaml:"bot_events"`
-			} `yaml:"event_subscriptions"`
-			Interactivity struct {
-				Enabled bool `yaml:"is_enabled"`
-			}
-			SocketMode bool `yaml:"socket_mode_enabled"`
-		}
-	}
-	if err := yaml.Unmarshal(text, &m); err != nil {
+	var m manifest
+	if err := yaml.Unmarshal(file(t, "../../../examples/slack/manifest.yaml"), &m); err != nil {
 		t.Fatal(err)
 	}
 	scopes := slices.Sorted(slices.Values(m.OAuth.Scopes.Bot))
@@ -50,13 +49,19 @@ func TestTheManifestAsksForWhatIsUsed(t *testing.T) {
 	if len(m.Settings.Events.Bot) != 4 || !m.Settings.Interactivity.Enabled || !m.Settings.SocketMode || len(m.Features.Commands) != 1 || m.Features.Commands[0].Command != "/bailiff" {
 		t.Errorf("it is %+v", m)
 	}
-	page, err := os.ReadFile("../../../docs/chat/slack.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := string(file(t, "../../../docs/chat/slack.md"))
 	for scope := range slack.Scopes {
-		if !strings.Contains(string(page), "`"+scope+"`") {
+		if !strings.Contains(page, "`"+scope+"`") {
 			t.Errorf("the page does not say what %s is for", scope)
 		}
 	}
+}
+
+func file(t *testing.T, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }

@@ -57,6 +57,24 @@ func TestTheMentionOfTheBotIsTakenOut(t *testing.T) {
 	}
 }
 
+func TestAnAnswerToACommandGoesToSlackOnly(t *testing.T) {
+	s := &Slack{cfg: Config{URL: "https://slack.com/api/"}}
+	for address, want := range map[string]bool{
+		"https://hooks.slack.com/commands/T1/2/3": true, "https://hooks.slack-gov.com/x": true, "https://slack.com/x": true,
+		"http://hooks.slack.com/x": false, "https://slack.com.evil.test/": false, "https://evilslack.com/": false, "https://evil.test/slack.com": false,
+		"https://evil.test#.slack.com": false, "https://hooks.slack.com@evil.test/": false, "": false, "://": false, "file:///etc/passwd": false, "http://127.0.0.1/": false,
+	} {
+		if got := s.isSlack(address); got != want {
+			t.Errorf("that %q is Slack's is %v", address, got)
+		}
+	}
+	for address, want := range map[string]bool{"wss://wss-primary.slack.com/link?ticket=x": true, "ws://wss-primary.slack.com/link": false, "https://x/": false, "wss://": false, "": false} {
+		if got := s.isSocket(address); got != want {
+			t.Errorf("that %q is a socket's is %v", address, got)
+		}
+	}
+}
+
 var address = regexp.MustCompile(`https?://[^\s<>|]+`)
 
 func FuzzWhatWasTypedIsRead(f *testing.F) {

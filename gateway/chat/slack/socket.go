@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -83,6 +85,9 @@ func (e *ear) dial(ctx context.Context) (*link, error) {
 	if err != nil {
 		return nil, c.fault("opening a connection to slack", err)
 	}
+	if !e.isSocket(address) {
+		return nil, errAddress
+	}
 	l := &link{ear: e, ticket: bailiff.NewSecret(address)}
 	dialer := websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: dialTime}
 	conn, _, err := dialer.DialContext(ctx, address, nil)
@@ -99,6 +104,19 @@ func (e *ear) dial(ctx context.Context) (*link, error) {
 		return nil
 	})
 	return l, nil
+}
+
+// errAddress does not repeat it: whoever knows it is let in.
+var errAddress = errors.New("slack named no address to connect to")
+
+// isSocket says whether an address is one of a WebSocket that nobody on the way hears, as
+// far as the API's is.
+func (s *Slack) isSocket(address string) bool {
+	target, err := url.Parse(address)
+	if err != nil || target.Host == "" {
+		return false
+	}
+	return target.Scheme == "wss" || target.Scheme == "ws" && strings.HasPrefix(s.cfg.URL, "http://")
 }
 
 // broken words why there is no connection.

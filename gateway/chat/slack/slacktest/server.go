@@ -8,6 +8,7 @@ package slacktest
 
 import (
 	"fmt"
+	"math/rand"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -183,12 +184,30 @@ type Fault struct {
 	Twice bool
 }
 
-// Fail asks, from now on, before each call or delivery what goes wrong with it. It is
-// asked by several at once.
+// Fail asks, from now on, before each call or delivery what goes wrong with it, one after
+// the other.
 func (s *Server) Fail(with func(method string) Fault) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	s.fail = with
+}
+
+// FailNowAndThen has one of so many calls fail by one of the faults, and returns how often
+// that was.
+func (s *Server) FailNowAndThen(oneOf int, by ...Fault) (faults func() int) {
+	dice, n := rand.New(rand.NewSource(1)), 0
+	s.Fail(func(string) Fault { // under the lock
+		if dice.Intn(oneOf) > 0 {
+			return Fault{}
+		}
+		n++
+		return by[dice.Intn(len(by))]
+	})
+	return func() int {
+		s.lock.Lock()
+		defer s.lock.Unlock()
+		return n
+	}
 }
 
 func (s *Server) fault(method string) Fault {
