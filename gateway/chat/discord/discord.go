@@ -21,8 +21,8 @@
 // one request to a channel wait for another: each request here has an address and a
 // limiter of its own. Discord's answer 429 is handed on as [chat.Busy], and so is, without
 // asking, what would be asked sooner. Its gateway ends the process at an event that is
-// null, ends its sessions by the code after which Discord resumes none, and waits longer
-// than anybody asks it to before it notices that nobody is there. And its events are read whole, so that a
+// null, ends its sessions by the code after which Discord resumes none, and takes five
+// heartbeats to notice that nobody is there. And its events are read whole, so that a
 // message would be lost for what somebody else's bot says in another it replies to.
 //
 // Not here: which messages are for bailiff, and when a thread is made (gateway/chat).

@@ -15,7 +15,9 @@ const longestPause = 30
 // Run receives what people do until ctx ends.
 func (d *Discord) Run(ctx context.Context, in chat.Inbox) error {
 	l := newListener(d, in)
+	ctx, cancel := context.WithCancel(ctx)
 	defer l.work.Wait()
+	defer cancel()
 	for failures := 0; ; {
 		stood, err := l.connect(ctx)
 		if ctx.Err() != nil {

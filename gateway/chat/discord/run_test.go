@@ -140,6 +140,26 @@ func TestOnlyWhatNobodyCanMendByWaitingEndsRun(t *testing.T) {
 	}
 }
 
+func TestARefusalEndsRunWhateverElseIsUnderWay(t *testing.T) {
+	asked := make(chan struct{}, 1000)
+	b := start(t, func(b *bot) {
+		b.server.Fail(func(method string) (f discordtest.Fault) {
+			if method == "GET /applications/{application}/commands" {
+				asked <- struct{}{}
+				f.Status = 500
+			}
+			return f
+		})
+	}).connect(t)
+	<-asked
+	b.server.Renew()
+	b.server.Drop()
+	var no *chat.Refused
+	if err := <-b.ended; !errors.As(err, &no) {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
 func closing(code int) func(*bot) {
 	return func(b *bot) { b.server.Refuse(code) }
 }
