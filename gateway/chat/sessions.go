@@ -311,6 +311,7 @@ func (s *Sessions) besides(to Said, do func(context.Context)) {
 	s.asides[to.Chat]++
 	s.work.Go(func() {
 		defer s.over(to.Chat)
+		defer s.survive(func() {})
 		ctx, cancel := s.speaking(asidePatience)
 		defer cancel()
 		do(ctx)

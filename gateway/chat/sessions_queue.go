@@ -127,6 +127,7 @@ func (s *Sessions) occupy(work func()) (refusal Text) {
 	s.working++
 	s.work.Go(func() {
 		defer s.leave()
+		defer s.survive(func() {})
 		work()
 	})
 	return nil
@@ -171,17 +172,23 @@ func (s *Sessions) next(o *session) (context.Context, *run) {
 
 // do does one thing. If that panics, it is the only one that is lost.
 func (s *Sessions) do(ctx context.Context, o *session, r *run) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			s.Log.Error("a chat command panicked", "platform", s.Platform, "session", o.id, "cause", cause, "stack", string(debug.Stack()))
-			s.post(r, Message{Text: saying("The sidecar failed at this command; its log says how.")})
-		}
-	}()
+	defer s.survive(func() { s.post(r, Message{Text: saying("The sidecar failed at this command; its log says how.")}) })
 	if r.ends != nil {
 		s.renew(ctx, o, r)
 		return
 	}
 	s.run(ctx, o, r)
+}
+
+// survive ends a panic, and then does what is to be done after one.
+func (s *Sessions) survive(then func()) {
+	cause := recover()
+	if cause == nil {
+		return
+	}
+	s.Log.Error("a chat command panicked", "platform", s.Platform, "cause", cause, "stack", string(debug.Stack()))
+	defer s.survive(func() {})
+	then()
 }
 
 // stop stops what a session does, and what waits in it. It is nil if that is nothing.

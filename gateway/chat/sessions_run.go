@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -15,12 +16,7 @@ import (
 const nameLength = 64
 
 // name is what somebody is called, for display.
-func name(p Person) string {
-	if p.Name == "" {
-		return p.ID
-	}
-	return visible.Brief(p.Name, nameLength)
-}
+func name(p Person) string { return visible.Brief(cmp.Or(p.Name, p.ID), nameLength) }
 
 // request is what a command asks of the sidecar.
 func (s *Sessions) request(o *session, r *run) bailiff.Request {
@@ -95,6 +91,7 @@ func (s *Sessions) waits(r *run, n *bulletin, a gateway.Approval) {
 func (s *Sessions) display(r *run) func(Message) {
 	var shown *Ref
 	return func(m Message) {
+		defer s.survive(func() {})
 		ctx, cancel := s.speaking(asidePatience)
 		defer cancel()
 		err := persist(ctx, nil, func(ctx context.Context) error {

@@ -321,6 +321,31 @@ func TestACommandThatPanicsTakesNothingElseAlong(t *testing.T) {
 	k.shows(dm, "The sidecar failed at this command; its log says how.", "`b`\n```fine```")
 }
 
+func TestAServiceWhosePostingPanicsTakesNothingElseAlong(t *testing.T) {
+	c, say := asking()
+	k := talking(t, c, nil)
+	broken := true
+	var mu sync.Mutex
+	k.wall.fails = func(at Place) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if broken && at != thread {
+			panic("broken")
+		}
+		return nil
+	}
+	k.direct("git push")
+	k.says(ana, "channel", channel, "id", true)
+	k.says(ana, "dm", Place{Chat: "D2"}, "/status", true)
+	say(bailiff.Approval{ID: "ap1", State: bailiff.ApprovalDenied, Message: "no"}, bailiff.Answer{Status: bailiff.Refused})
+	k.settles()
+	mu.Lock()
+	broken = false
+	mu.Unlock()
+	k.direct("/status")
+	k.shows(dm, "Nothing runs here.")
+}
+
 func TestAConfigNamesEverythingThatItLacks(t *testing.T) {
 	const want = "chat sessions config lacks Platform, Surface, Sidecar, Notes"
 	if _, err := NewSessions(SessionsConfig{}); err == nil || err.Error() != want {

@@ -124,6 +124,7 @@ func TestNewRemovesTheSandboxAndSaysWhatItStopped(t *testing.T) {
 	if !slices.Equal(c.ended, []string{"slack:thread:C1:t7"}) {
 		t.Errorf("ended are %q", c.ended)
 	}
+	k.settles()
 	if got := k.answer("thread", thread, "/status"); got != "Nothing runs here." {
 		t.Errorf("then it says %q", got)
 	}
