@@ -129,6 +129,12 @@ func fault(err error) error {
 // show it.
 func isUnknown(err error) bool { return httpapi.Status(err) == http.StatusNotFound }
 
+// isFinal says whether a homeserver said no for good to what it was asked.
+func isFinal(err error) bool {
+	status := httpapi.Status(err)
+	return isRefused(err) || status >= 400 && status < 500 && status != http.StatusRequestTimeout
+}
+
 // isRefused says whether the homeserver will not do it.
 func isRefused(err error) bool {
 	var refused *chat.Refused

@@ -37,10 +37,17 @@ func (e event) answers() []answer { return e.content().Answers }
 
 // thread is the one that it is in; empty outside of threads.
 func (c content) thread() string {
-	if c.Relates == nil || c.Relates.Type != inThread {
+	if c.Relates == nil || c.Relates.Type != inThread || !isEvent(c.Relates.Event) {
 		return ""
 	}
 	return c.Relates.Event
+}
+
+// isEvent says whether a text can be an event's id. What others relate their events to may
+// be any.
+func isEvent(id string) bool {
+	odd := func(c rune) bool { return c <= ' ' || c > '~' }
+	return len(id) > 1 && len(id) <= 255 && id[0] == '$' && !strings.ContainsFunc(id, odd)
 }
 
 // on is the message to which it is an answer: the one that is quoted, or else that in

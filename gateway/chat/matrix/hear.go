@@ -88,11 +88,11 @@ func (r reader) tapped(ctx context.Context, event string, tap chat.Tap) {
 
 // question is what can be answered to a message; nothing, if it is not bailiff's own.
 func (r reader) question(ctx context.Context, room, id string) (question, error) {
-	if q, known := r.asking.get(room + id); known {
+	if q, known := r.asking.get(room + id); known || !isEvent(id) {
 		return q, nil
 	}
 	e, err := r.event(ctx, room, id)
-	if err != nil && !isUnknown(err) && !isRefused(err) {
+	if err != nil && !isFinal(err) {
 		return question{}, err
 	}
 	var q question

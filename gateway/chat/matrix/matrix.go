@@ -44,6 +44,7 @@ type Matrix struct {
 	// direct are the rooms of people, by their ids.
 	direct   *directs
 	errands  errands
+	failing  *recent[int]      // how often events could not be told
 	informed *recent[struct{}] // the rooms of which it was said that they are encrypted
 }
 
@@ -75,6 +76,7 @@ func New(cfg Config) (*Matrix, error) {
 		asking:   newRecent[question](mostAsking),
 		rooms:    newRecent[room](mostRooms),
 		informed: newRecent[struct{}](mostRooms),
+		failing:  newRecent[int](mostRooms),
 		direct:   &directs{known: newRecent[string](mostRooms)},
 		errands:  make(errands, mostErrands),
 	}, nil

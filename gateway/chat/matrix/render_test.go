@@ -272,3 +272,26 @@ func TestWhatIsRecentIsKept(t *testing.T) {
 		t.Error("what was to be forgotten is kept")
 	}
 }
+
+func TestAnInvitationOfTwoIsNobodys(t *testing.T) {
+	self := account{ID: "@bailiff:example.test"}
+	member := func(sender, key, content string) event {
+		return event{Type: "m.room.member", Sender: sender, StateKey: &key, Content: json.RawMessage(content)}
+	}
+	for name, c := range map[string]struct {
+		events []event
+		by     string
+		direct bool
+	}{
+		"of one":             {[]event{member("@ana:x", "@ana:x", `{}`), member("@ana:x", self.ID, `{"is_direct": true}`)}, "@ana:x", true},
+		"of one, said twice": {[]event{member("@ana:x", self.ID, `{}`), member("@ana:x", self.ID, `{}`)}, "@ana:x", false},
+		"of two":             {[]event{member("@ana:x", self.ID, `{}`), member("@eve:evil", self.ID, `{}`)}, "", false},
+		"of nobody":          {[]event{member("@ana:x", "@ana:x", `{}`)}, "", false},
+	} {
+		var i invited
+		i.State.Events = c.events
+		if by, direct := i.by(self); by != c.by || direct != c.direct {
+			t.Errorf("%s it is by %q, direct %v", name, by, direct)
+		}
+	}
+}

@@ -3,11 +3,13 @@ package matrix
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 	"sync"
 
 	"github.com/bailiff-dev/bailiff/gateway/chat"
+	"github.com/bailiff-dev/bailiff/internal/httpapi"
 )
 
 // mostNames is how many people a room may have whose names are kept.
@@ -38,8 +40,11 @@ func (m *Matrix) room(ctx context.Context, id string) (room, error) {
 		return r, nil
 	}
 	people, err := m.people(ctx, id)
-	if isRefused(err) || isUnknown(err) {
+	if isFinal(err) {
 		return room{}, nil
+	}
+	if errors.Is(err, httpapi.ErrTooLong) { // so many people are there
+		people, err = nil, nil
 	}
 	if err != nil {
 		return room{}, err
@@ -99,7 +104,7 @@ func (m *Matrix) isNamed(ctx context.Context, id string) (bool, error) {
 		Name string `json:"name"`
 	}
 	err := m.state(ctx, &state, id, "m.room.name", "")
-	if isUnknown(err) || isRefused(err) {
+	if isFinal(err) {
 		return false, nil
 	}
 	return state.Name != "", err
@@ -123,7 +128,9 @@ func (m *Matrix) consider(invitations map[string]invited, self account) {
 	}
 }
 
-// by is who invites, and whether it is to talk with the account alone.
+// by is who invites, and whether it is to talk with the account alone. Nobody does if
+// there is more than one: what another homeserver says of a room is not checked by ours,
+// besides the invitation itself.
 func (i invited) by(self account) (user string, direct bool) {
 	for _, e := range i.State.Events {
 		if e.Type != "m.room.member" || e.StateKey == nil || *e.StateKey != self.ID {
@@ -133,9 +140,12 @@ func (i invited) by(self account) (user string, direct bool) {
 			Direct bool `json:"is_direct"`
 		}
 		_ = json.Unmarshal(e.Content, &how)
-		return e.Sender, how.Direct
+		if user != "" && user != e.Sender {
+			return "", false
+		}
+		user, direct = e.Sender, how.Direct
 	}
-	return "", false
+	return user, direct
 }
 
 func (m *Matrix) accept(ctx context.Context, self account, room, by string, direct bool) error {
@@ -234,7 +244,7 @@ func (m *Matrix) stillWith(ctx context.Context, id, person string) (string, erro
 		Membership string `json:"membership"`
 	}
 	err := m.state(ctx, &member, id, "m.room.member", person)
-	if isUnknown(err) || isRefused(err) {
+	if isFinal(err) {
 		return "", nil
 	}
 	if err != nil || member.Membership != "join" && member.Membership != "invite" {

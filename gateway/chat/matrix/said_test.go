@@ -351,6 +351,67 @@ func TestAnAnswerThatIsTooLongIsAskedForInParts(t *testing.T) {
 	}
 }
 
+func TestWhatCannotBeHadKeepsNothingElseFromBeingTold(t *testing.T) {
+	for name, c := range map[string]struct {
+		method string
+		fault  matrixtest.Fault
+	}{
+		"what was written meanwhile is not shown": {"messages", matrixtest.Forbidden},
+		"nor who is in a room":                    {"joined_members", matrixtest.Forbidden},
+		"nor what an answer is to":                {"event", matrixtest.Forbidden},
+		"which always fails":                      {"event", matrixtest.Broken},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := ours(t)
+			ana := h.person("ana")
+			room := h.room("ops", ana)
+			config := h.config()
+			_, stop := h.start(t, config)
+			stop()
+			h.faults.Fail(func(method string) matrixtest.Fault {
+				if method == c.method {
+					return c.fault
+				}
+				return matrixtest.Fine
+			})
+			first := ana.Write(room, "", "first")
+			ana.React(room, first, "✅")
+			for range 60 {
+				ana.Write(room, "", "ls")
+			}
+			ana.Write(room, "", "last")
+			r, _ := h.start(t, config)
+			r.await(t, "the last", func() bool { return len(r.said) > 0 && r.said[len(r.said)-1].Text == "last" })
+		})
+	}
+}
+
+func TestWhatRelatesToWhatCannotBeIsNoAnswer(t *testing.T) {
+	atEach(t, func(t *testing.T, h home) {
+		ana := h.person("ana")
+		room := h.room("ops", ana)
+		r, _ := h.start(t, h.config())
+		before := h.faults.Calls("event")
+		for i, id := range []string{"", "$", "..", "../joined_members", "$a b", "$\x00", "$é", "$" + strings.Repeat("x", 255), "!room:example.test"} {
+			reply := map[string]any{"msgtype": "m.text", "body": "approve", "m.relates_to": map[string]any{"m.in_reply_to": map[string]any{"event_id": id}}}
+			ana.Try("PUT", fmt.Sprintf("client/v3/rooms/%s/send/m.room.message/r%d", room, i), reply, nil)
+			thread := map[string]any{"msgtype": "m.text", "body": "approve", "m.relates_to": map[string]any{"rel_type": "m.thread", "event_id": id}}
+			ana.Try("PUT", fmt.Sprintf("client/v3/rooms/%s/send/m.room.message/t%d", room, i), thread, nil)
+		}
+		last := ana.Write(room, "", "last")
+		r.await(t, "the last", func() bool { return len(r.said) > 0 && r.said[len(r.said)-1].Message == last })
+		if len(r.said) < 9 || len(r.taps) > 0 || h.faults.Calls("event") != before {
+			t.Errorf("told is %+v and %+v after %d questions", r.said, r.taps, h.faults.Calls("event")-before)
+		}
+		for _, s := range r.said {
+			if s.Thread != "" {
+				t.Errorf("in a thread is %+v", s)
+			}
+		}
+	})
+}
+
 func TestAnInboxThatPanicsLosesOneEvent(t *testing.T) {
 	h := ours(t)
 	ana := h.person("ana")

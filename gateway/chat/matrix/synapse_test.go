@@ -6,6 +6,7 @@ import (
 	"crypto/sha1" //nolint:gosec // Synapse's own choice
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -19,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bailiff-dev/bailiff/gateway/chat"
 	"github.com/bailiff-dev/bailiff/gateway/chat/matrix/matrixtest"
 )
 
@@ -123,26 +125,35 @@ func startSynapse(script string) (*realServer, error) {
 // register makes an account of a new name, whose client comes by an address.
 func (s *realServer) register(t *testing.T, url, name string) *matrixtest.Person {
 	t.Helper()
+	return s.registerAs(t, url, name, false)
+}
+
+func (s *realServer) registerAs(t *testing.T, url, name string, admin bool) *matrixtest.Person {
+	t.Helper()
+	kind := map[bool]string{true: "admin", false: "notadmin"}[admin]
 	full := fmt.Sprintf("%s-%d", name, s.registered.Add(1))
 	var fresh struct{ Nonce string }
-	s.admin(t, http.MethodGet, nil, &fresh)
+	s.admin(t, http.MethodGet, "register", "", nil, &fresh)
 	mac := hmac.New(sha1.New, []byte(registrationSecret))
-	mac.Write([]byte(strings.Join([]string{fresh.Nonce, full, "password-4711", "notadmin"}, "\x00")))
+	mac.Write([]byte(strings.Join([]string{fresh.Nonce, full, "password-4711", kind}, "\x00")))
 	var made struct {
 		User  string `json:"user_id"`
 		Token string `json:"access_token"`
 	}
-	s.admin(t, http.MethodPost, map[string]any{"nonce": fresh.Nonce, "username": full, "displayname": name, "password": "password-4711",
-		"admin": false, "mac": hex.EncodeToString(mac.Sum(nil))}, &made)
+	s.admin(t, http.MethodPost, "register", "", map[string]any{"nonce": fresh.Nonce, "username": full, "displayname": name, "password": "password-4711",
+		"admin": admin, "mac": hex.EncodeToString(mac.Sum(nil))}, &made)
 	return matrixtest.NewPerson(t, url, made.User, made.Token)
 }
 
-func (s *realServer) admin(t *testing.T, method string, body, into any) {
+func (s *realServer) admin(t *testing.T, method, path, token string, body, into any) {
 	t.Helper()
 	sent, _ := json.Marshal(body)
-	r, err := http.NewRequestWithContext(t.Context(), method, s.url+"/_synapse/admin/v1/register", bytes.NewReader(sent))
+	r, err := http.NewRequestWithContext(t.Context(), method, s.url+"/_synapse/admin/v1/"+path, bytes.NewReader(sent))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
 	}
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
@@ -150,6 +161,43 @@ func (s *realServer) admin(t *testing.T, method string, body, into any) {
 	}
 	defer answer.Body.Close()
 	if err := json.NewDecoder(answer.Body).Decode(into); err != nil || answer.StatusCode != http.StatusOK {
-		t.Fatalf("registering: %d, %v", answer.StatusCode, err)
+		t.Fatalf("%s: %d, %v", path, answer.StatusCode, err)
 	}
+}
+
+// A real homeserver slows down who sends much, and says for how long.
+func TestSynapseIsNotAskedSoonerThanItWants(t *testing.T) {
+	h := synapse(t)
+	room := h.room("ops", h.person("ana"))
+	onlySynapse.slowDown(t, h.bailiff.ID)
+	m := h.open(t, h.config())
+	var waited time.Duration
+	for i := range 8 {
+		text := fmt.Sprintf("message %d", i)
+		for {
+			_, err := m.Post(t.Context(), chat.Place{Chat: room}, say(text), text)
+			var busy *chat.Busy
+			if err == nil {
+				break
+			}
+			if !errors.As(err, &busy) || busy.After <= 0 || busy.After > 10*time.Second {
+				t.Fatalf("it is %v", err)
+			}
+			waited += busy.After
+			time.Sleep(busy.After)
+		}
+	}
+	shown := h.bailiff.Messages(room)
+	if len(shown) != 8 || waited == 0 {
+		t.Errorf("after waiting for %v %d are shown", waited, len(shown))
+	}
+	t.Logf("waited for %v", waited)
+}
+
+// slowDown lets an account send two events a second.
+func (s *realServer) slowDown(t *testing.T, id string) {
+	t.Helper()
+	admin := s.registerAs(t, s.url, "admin", true)
+	var set map[string]any
+	s.admin(t, http.MethodPost, "users/"+id+"/override_ratelimit", admin.Token, map[string]any{"messages_per_second": 2, "burst_count": 2}, &set)
 }

@@ -194,11 +194,24 @@ func (r reader) tell(ctx context.Context, room string, new joined, since string)
 		events = append(older, events...)
 	}
 	for _, e := range events[max(0, r.self.arrival(events)):] {
-		if err := r.hearSafely(ctx, room, e); err != nil {
+		if err := r.hearSafely(ctx, room, e); err != nil && r.tryAgain(e.ID) {
 			return err
+		} else if err != nil {
+			r.cfg.Log.Warn("an event of a room of Matrix's is skipped, since what belongs to it cannot be had", "room", room, "event", e.ID, "error", err)
 		}
 	}
 	return nil
+}
+
+// mostTries is how often an event is tried, so that none keeps the others from being told
+// for good.
+const mostTries = 4
+
+// tryAgain counts a failure of an event.
+func (r reader) tryAgain(id string) bool {
+	failed, _ := r.failing.get(id)
+	r.failing.put(id, failed+1)
+	return failed+1 < mostTries
 }
 
 // missed are the events that did not come by themselves: those between the last answer's
@@ -207,7 +220,7 @@ func (r reader) missed(ctx context.Context, room, from, since string, came []eve
 	types, _ := json.Marshal(map[string]any{"types": wanted})
 	for from != "" && r.self.arrival(came) < 0 {
 		if len(older) >= mostMissed {
-			r.cfg.Log.Warn("more was written in a room of Matrix's than is read again; the oldest of it is not told", "room", room)
+			r.notAll(room, nil)
 			break
 		}
 		var read struct {
@@ -215,7 +228,10 @@ func (r reader) missed(ctx context.Context, room, from, since string, came []eve
 			End   string  `json:"end"`
 		}
 		query := url.Values{"dir": {"b"}, "from": {from}, "to": {since}, "limit": {strconv.Itoa(r.page)}, "filter": {string(types)}}
-		if err := r.get(ctx, &read, query, "client", "v3", "rooms", room, "messages"); err != nil {
+		if err := r.get(ctx, &read, query, "client", "v3", "rooms", room, "messages"); isFinal(err) {
+			r.notAll(room, err)
+			break
+		} else if err != nil {
 			return nil, err
 		}
 		slices.Reverse(read.Chunk)
@@ -226,6 +242,10 @@ func (r reader) missed(ctx context.Context, room, from, since string, came []eve
 		from = read.End
 	}
 	return older, nil
+}
+
+func (r reader) notAll(room string, err error) {
+	r.cfg.Log.Warn("more was written in a room of Matrix's than can be read again; the oldest of it is not told", "room", room, "error", err)
 }
 
 // arrival is the place of the account's last coming into the room; -1 if it is not

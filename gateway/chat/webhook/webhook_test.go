@@ -79,6 +79,12 @@ func (o *other) last(t *testing.T) map[string]any {
 	return o.sent[len(o.sent)-1]
 }
 
+func (o *other) times() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.sent)
+}
+
 func open(t *testing.T, url string) *webhook.Webhook {
 	t.Helper()
 	w, err := webhook.New(webhook.Config{URL: url, Secret: read, Listen: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler),
@@ -155,8 +161,8 @@ func TestANoOfTheOtherSideIsTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := newOther(t, c.answer)
 			err := open(t, o.URL).Edit(t.Context(), chat.Ref{Message: "m"}, asked)
-			if err == nil || !c.is(err) || strings.Contains(err.Error(), "4711") || len(o.sent) != 1 {
-				t.Errorf("after %d attempts it came to %v", len(o.sent), err)
+			if n := o.times(); err == nil || !c.is(err) || strings.Contains(err.Error(), "4711") || n != 1 {
+				t.Errorf("after %d attempts it came to %v", n, err)
 			}
 		})
 	}

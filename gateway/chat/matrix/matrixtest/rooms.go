@@ -24,6 +24,7 @@ type room struct {
 type event struct {
 	at       int // its place among all
 	room     string
+	parsed   *held           // of what it holds, once that was looked at
 	ID       string          `json:"event_id"`
 	Type     string          `json:"type"`
 	Sender   string          `json:"sender"`
@@ -61,9 +62,12 @@ type held struct {
 	} `json:"m.relates_to"`
 }
 
-func (e *event) held() (h held) {
-	_ = json.Unmarshal(e.Content, &h)
-	return h
+func (e *event) held() held {
+	if e.parsed == nil {
+		e.parsed = new(held)
+		_ = json.Unmarshal(e.Content, e.parsed)
+	}
+	return *e.parsed
 }
 
 func (r *room) membership(user string) string {

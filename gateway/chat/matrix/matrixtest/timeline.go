@@ -85,7 +85,7 @@ func redact(s *Server, r *request) (any, *refusal) {
 		return nil, no(404, "M_NOT_FOUND", "Could not find event %s", r.args["event"])
 	}
 	e := s.add(room, r.as.id, "m.room.redaction", nil, map[string]any{"redacts": gone.ID})
-	gone.Content = json.RawMessage("{}")
+	gone.Content, gone.parsed = json.RawMessage("{}"), nil
 	gone.About.Redacted, _ = json.Marshal(e)
 	return map[string]any{"event_id": e.ID}, nil
 }

@@ -1,0 +1,70 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/gateway/chat"
+)
+
+const secret = "sesame-4711"
+
+// counter counts what it is told.
+type counter struct{ taps []chat.Tap }
+
+func (*counter) Said(context.Context, chat.Said) {}
+func (*counter) Connected(error)                 {}
+func (c *counter) Tapped(_ context.Context, t chat.Tap) chat.Text {
+	c.taps = append(c.taps, t)
+	return chat.Text{{Text: "thanks"}}
+}
+
+// Whatever comes in, something is told at most once, and only of what is signed and whole.
+func FuzzAnswers(f *testing.F) {
+	now := strconv.FormatInt(time.Now().Unix(), 10)
+	for _, body := range []string{
+		`{"id": "a1", "user": "ana", "token": "abc"}`, `{"id": "a1", "user": "ana", "message": "m", "word": "deny", "reason": "x"}`,
+		`{"id": "a1", "user": "ana"}`, `{"id": 7}`, `[]`, ``, `{"id": "a1", "user": "ana", "token": "abc"} x`, "\x00", `{"ID": "a", "USER": "b", "TOKEN": "c"}`,
+	} {
+		f.Add([]byte(body), now, "", true)
+		f.Add([]byte(body), now, "v1=00", false)
+		f.Add([]byte(body), "1", "", true)
+	}
+	f.Fuzz(func(t *testing.T, body []byte, stamp, signature string, signed bool) {
+		read := func() (bailiff.Secret, error) { return bailiff.NewSecret(secret), nil }
+		w, err := New(Config{URL: "http://127.0.0.1:1", Secret: read, Listen: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := new(counter)
+		if signed {
+			signature = Sign(bailiff.NewSecret(secret), stamp, body)
+		}
+		for attempt := range 2 {
+			r := httptest.NewRequest(http.MethodPost, "/answers", bytes.NewReader(body))
+			r.Header[timestampHeader], r.Header[signatureHeader] = []string{stamp}, []string{signature}
+			out := httptest.NewRecorder()
+			w.handler(in).ServeHTTP(out, r)
+			if !json.Valid(out.Body.Bytes()) {
+				t.Fatalf("it is answered %d %q", out.Code, out.Body)
+			}
+			if out.Code == http.StatusOK && (!signed || attempt > 0) {
+				t.Fatalf("%q, signed: %v, is taken in attempt %d", body, signed, attempt)
+			}
+			if !signed && out.Code != http.StatusUnauthorized && len(body) <= mostBody {
+				t.Fatalf("who did not sign hears %d %s", out.Code, out.Body)
+			}
+		}
+		if len(in.taps) > 1 || len(in.taps) == 1 && (in.taps[0].By.ID == "" || in.taps[0].Token == "" && (in.taps[0].Word == "" || in.taps[0].On.Message == "")) {
+			t.Fatalf("told is %+v", in.taps)
+		}
+	})
+}
