@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -78,7 +77,6 @@ func (h home) room(name string, people ...*matrixtest.Person) string {
 type running struct {
 	*matrix.Matrix
 	*inbox
-	log *strings.Builder
 }
 
 func (h home) config() matrix.Config {

@@ -4,8 +4,8 @@
 //
 // What is promised:
 //   - Nothing is believed that is not signed over its body and its time: not what is older
-//     or newer than five minutes, and not what was sent before, by its signature or by its
-//     id. The other side learns no more of it than that it is wrong. What was heard is
+//     or newer than five minutes, and not what was sent before, by its id. The other side
+//     learns no more of what is not signed than that it is wrong. What was heard is
 //     remembered for as long as its time would let it in again, though not over a restart:
 //     that an answer counts once is seen to by whoever takes it.
 //   - What is sent is signed in the same way, over each attempt's own time.

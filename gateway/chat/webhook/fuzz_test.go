@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -68,3 +70,58 @@ func FuzzAnswers(f *testing.F) {
 		}
 	})
 }
+
+func TestWithoutASecretNothingIsTaken(t *testing.T) {
+	for name, read := range map[string]func() (bailiff.Secret, error){
+		"that can be read": func() (bailiff.Secret, error) { return bailiff.NewSecret(""), errors.New("it cannot be read") },
+		"in its place":     func() (bailiff.Secret, error) { return bailiff.Secret{}, nil },
+	} {
+		w, err := New(Config{URL: "http://127.0.0.1:1", Secret: read, Listen: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, stamp := []byte(`{"id": "a1", "user": "ana", "token": "abc"}`), strconv.FormatInt(time.Now().Unix(), 10)
+		r := httptest.NewRequest(http.MethodPost, "/answers", bytes.NewReader(body))
+		r.Header[timestampHeader], r.Header[signatureHeader] = []string{stamp}, []string{Sign(bailiff.Secret{}, stamp, body)}
+		out, in := httptest.NewRecorder(), new(counter)
+		if w.handler(in).ServeHTTP(out, r); out.Code != http.StatusUnauthorized || len(in.taps) > 0 {
+			t.Errorf("without one %s it is answered %d, and told is %v", name, out.Code, in.taps)
+		}
+	}
+}
+
+func TestADoorThatCannotOpenYetIsTriedAgain(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func() (bailiff.Secret, error) { return bailiff.NewSecret(secret), nil }
+	w, err := New(Config{URL: "http://127.0.0.1:1", Secret: read, Listen: taken.Addr().String(), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := told(make(chan error, 10))
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx, in) }()
+	if err := <-in; err == nil {
+		t.Error("two listen at one address")
+	}
+	_ = taken.Close()
+	for err = <-in; err != nil; err = <-in {
+	}
+	if w.Address() != taken.Addr().String() {
+		t.Errorf("it listens at %q", w.Address())
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// told is told how the connection is.
+type told chan error
+
+func (told) Said(context.Context, chat.Said)            {}
+func (told) Tapped(context.Context, chat.Tap) chat.Text { return nil }
+func (t told) Connected(err error)                      { t <- err }

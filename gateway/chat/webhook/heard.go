@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// mostHeard bounds what is remembered: two names an answer.
+// mostHeard bounds what is remembered.
 const mostHeard = 100_000
 
 // verdict is on whether something was heard before.
@@ -18,41 +18,38 @@ const (
 	first
 )
 
-// heard are names that were heard, each until it cannot come again.
+// heard are answers that were heard, by their ids, each until it cannot come again. Who
+// sends one again with the same signature sends the same id.
 type heard struct {
-	mu    sync.Mutex
-	names map[string]bool
-	ends  ends
+	mu   sync.Mutex
+	ids  map[string]bool
+	ends ends
 }
 
-func newHeard() *heard { return &heard{names: map[string]bool{}} }
+func newHeard() *heard { return &heard{ids: map[string]bool{}} }
 
-// take remembers names until they expire. It remembers none of them if one was heard.
-func (h *heard) take(now, expires time.Time, names ...string) verdict {
+// take remembers an answer until it expires, if it was not heard.
+func (h *heard) take(now, expires time.Time, id string) verdict {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for len(h.ends) > 0 && h.ends[0].at.Before(now) {
-		delete(h.names, heap.Pop(&h.ends).(end).name)
+		delete(h.ids, heap.Pop(&h.ends).(end).id)
 	}
-	for _, name := range names {
-		if h.names[name] {
-			return repeated
-		}
+	if h.ids[id] {
+		return repeated
 	}
-	if len(h.names)+len(names) > mostHeard {
+	if len(h.ids) == mostHeard {
 		return full
 	}
-	for _, name := range names {
-		h.names[name] = true
-		heap.Push(&h.ends, end{expires, name})
-	}
+	h.ids[id] = true
+	heap.Push(&h.ends, end{expires, id})
 	return first
 }
 
-// end is when a name may be forgotten.
+// end is when an id may be forgotten.
 type end struct {
-	at   time.Time
-	name string
+	at time.Time
+	id string
 }
 
 // ends are a heap, the next one first.

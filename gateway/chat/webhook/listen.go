@@ -113,9 +113,9 @@ func (w *Webhook) answer(out http.ResponseWriter, r *http.Request, in chat.Inbox
 		say(out, http.StatusBadRequest, refusal{"bad_request", "The body did not come whole."})
 		return
 	}
-	signature, expires := w.verified(r.Header, body, time.Now())
-	if signature == "" {
-		say(out, http.StatusUnauthorized, refusal{"unauthorized", "The request is not signed as it should be."})
+	expires, err := w.verified(r.Header, body, time.Now())
+	if err != nil {
+		say(out, http.StatusUnauthorized, refusal{"unauthorized", bailiff.Sentence(err.Error())})
 		return
 	}
 	a, err := read(body)
@@ -123,7 +123,7 @@ func (w *Webhook) answer(out http.ResponseWriter, r *http.Request, in chat.Inbox
 		say(out, http.StatusBadRequest, refusal{"bad_request", bailiff.Sentence(err.Error())})
 		return
 	}
-	switch w.heard.take(time.Now(), expires, "signature "+signature, "id "+a.ID) {
+	switch w.heard.take(time.Now(), expires, a.ID) {
 	case repeated:
 		say(out, http.StatusConflict, refusal{"repeated", "This answer came before."})
 		return
@@ -138,30 +138,33 @@ func (w *Webhook) answer(out http.ResponseWriter, r *http.Request, in chat.Inbox
 	say(out, http.StatusOK, map[string]string{"told": plain(told)})
 }
 
-// verified is the signature of what is signed as it should be, and until when its time is
-// within the window; empty for all else.
-func (w *Webhook) verified(header http.Header, body []byte, now time.Time) (signature string, expires time.Time) {
+// errUnsigned is all that is said of it.
+var errUnsigned = errors.New("the request is not signed as it should be")
+
+// verified is until when a request can come again, if it is signed as it should be, and
+// its time within the window.
+func (w *Webhook) verified(header http.Header, body []byte, now time.Time) (expires time.Time, err error) {
 	secret, err := w.cfg.Secret()
 	if err != nil {
 		w.cfg.Log.Error("answers cannot be checked without the webhook's secret, and are refused", "error", err)
-		return "", expires
+		return expires, errUnsigned
 	}
 	stamps, signatures := header.Values(timestampHeader), header.Values(signatureHeader)
 	if len(stamps) != 1 || len(signatures) != 1 || secret.Reveal() == "" {
-		return "", expires
+		return expires, errUnsigned
 	}
 	if !hmac.Equal([]byte(signatures[0]), []byte(Sign(secret, stamps[0], body))) {
-		return "", expires
+		return expires, errUnsigned
 	}
 	seconds, err := strconv.ParseUint(stamps[0], 10, 40)
 	if err != nil {
-		return "", expires
+		return expires, errUnsigned
 	}
 	sent := time.Unix(int64(seconds), 0) //nolint:gosec // of 40 bits
 	if age := now.Sub(sent); age > window || age < -window {
-		return "", expires
+		return expires, errUnsigned
 	}
-	return signatures[0], sent.Add(window)
+	return sent.Add(window), nil
 }
 
 // read reads an answer strictly.
