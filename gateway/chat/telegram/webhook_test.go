@@ -1,8 +1,11 @@
 package telegram
 
 import (
+	"context"
+	"crypto/sha256"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -110,4 +113,18 @@ func TestAWebhookThatSomebodyTakesAwayIsSetAgain(t *testing.T) {
 	}
 	s.Write("42", "42", "", "ls")
 	next(t, in.said)
+}
+
+func TestAWebhookThatClosesHasUpdatesComeAgain(t *testing.T) {
+	inbox := newInbox()
+	r := &receiver{mailbox: mailbox{Telegram: made(t, telegramtest.New(t)), inbox: inbox}}
+	r.secret.Store(&sent{sum: sha256.Sum256([]byte(hookSecret))})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	request := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(`{"update_id": 1}`))
+	request.Header.Set("X-Telegram-Bot-Api-Secret-Token", hookSecret)
+	answer := httptest.NewRecorder()
+	if r.calls(ctx).ServeHTTP(answer, request); answer.Code != http.StatusServiceUnavailable {
+		t.Errorf("it answered %d", answer.Code)
+	}
 }
