@@ -8,26 +8,38 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/chat/telegram/telegramtest"
+	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/internal/config"
 )
 
 // guildhall is a sidecar at which nobody may answer for themselves, with a group in which
 // ana and ben approve, and chats in which both give commands.
-func guildhall(tb testing.TB, sections ...string) (*telegramtest.Server, *running) {
+func guildhall(tb testing.TB) (*telegramtest.Server, *running) {
 	tb.Helper()
-	return hall(tb, fmt.Sprintf(`approvals: %q, allowed_users: ["42", "43"]`, approvers), sections...)
+	return hall(tb, bothWays)
 }
+
+// bothWays are the keys of a section of a service that is for approvals and commands.
+var bothWays = fmt.Sprintf(`approvals: %q, allowed_users: ["42", "43"]`, approvers)
 
 // hall is one whose section telegram says this of approvals and commands.
 func hall(tb testing.TB, telegramKeys string, sections ...string) (*telegramtest.Server, *running) {
 	tb.Helper()
-	folder := openDir(tb)
 	telegram := telegramtest.New(tb)
 	telegram.Group(approvers, "42", "43", "44")
+	folder := openDir(tb)
+	return telegram, serveGuild(tb, folder, guild(tb, folder, telegram, telegramKeys)+strings.Join(sections, "\n"))
+}
+
+// guild is its configuration, in a folder that holds the bot's token.
+func guild(tb testing.TB, folder string, telegram *telegramtest.Server, telegramKeys string) string {
+	tb.Helper()
 	save(tb, filepath.Join(folder, "telegram.token"), telegram.Token)
 	_, house := withHouse(tb, houseAsksAboutMarked)
-	text := fmt.Sprintf(`state_dir: state
+	return fmt.Sprintf(`state_dir: state
 agent: {listeners: [{name: test, listen: "unix://%[1]s/a.sock", uids: [4242], platforms: [discord]}]}
 operator: {listen: "unix://%[1]s/o.sock"}
 people: [{name: ana, telegram: ["42"]}, {name: ben, telegram: ["43"]}]
@@ -35,12 +47,16 @@ telegram: {url: %[2]q, token: {file: telegram.token}, %[3]s}
 metrics: {listen: "127.0.0.1:0"}
 runner: {path: %[4]s}
 backends: {bubblewrap: {}}
-`, openDir(tb), telegram.URL(), telegramKeys, backendtest.Runner(tb)) + house + "\n" + strings.Join(sections, "\n")
+`, openDir(tb), telegram.URL(), telegramKeys, backendtest.Runner(tb)) + house + "\n"
+}
+
+func serveGuild(tb testing.TB, folder, text string) *running {
+	tb.Helper()
 	s, err := tryServe(tb, folder, text)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return telegram, s
+	return s
 }
 
 const approvers = "-1001"
@@ -133,5 +149,59 @@ func TestStatusSaysWhatAChatServiceIsFor(t *testing.T) {
 				t.Errorf("printed is %s, want a line %q", text.String(), want)
 			}
 		})
+	}
+}
+
+func TestAfterARestartWhatWaitsStandsThereOnceAndIsAnswered(t *testing.T) {
+	telegram := telegramtest.New(t)
+	telegram.Group(approvers, "42", "43")
+	folder := openDir(t)
+	text := guild(t, folder, telegram, bothWays)
+	first := serveGuild(t, folder, text)
+	telegram.Write("42", "42", "", "echo it ran # marked")
+	before := theQuestion(telegram, 1)
+	first.stop()
+	second := serveGuild(t, folder, text)
+	telegram.Write("42", "42", "", "echo connected")
+	telegram.Await("42", shows("connected"))
+	if now := theQuestion(telegram, 1); now.ID != before.ID {
+		t.Errorf("it stands there as %+v", now)
+	}
+	telegram.Tap("43", approvers, before.ID, "Approve once")
+	telegram.Await(approvers, shows("approved by ben"))
+	telegram.Write("42", "42", "", "echo it ran # marked")
+	telegram.Await("42", shows("it ran"))
+	if e, _ := second.book.List(approval.Query{}); len(e) != 1 {
+		t.Errorf("the book has %d approvals", len(e))
+	}
+}
+
+func TestChatCheckNamesWhatIsMissing(t *testing.T) {
+	telegram := telegramtest.New(t)
+	telegram.Group(approvers, "42")
+	folder := openDir(t)
+	check := func() string {
+		cfg, err := config.Parse(filepath.Join(folder, "bailiff.yaml"), []byte(guild(t, folder, telegram, bothWays)), catalogue.All())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var said []string
+		for _, f := range checkChats(t.Context(), cfg) {
+			if f.Fault != "" {
+				said = append(said, f.Service+": "+f.What+": "+f.Fault)
+			}
+		}
+		return strings.Join(said, "\n")
+	}
+	if said := check(); strings.Contains(said, "ana") || !strings.Contains(said, "ben (43)") {
+		t.Errorf("of ben, who is not in the group, it says %s", said)
+	}
+	telegram.Group(approvers, "42", "43")
+	if said := check(); said != "" {
+		t.Errorf("where all is well it says %s", said)
+	}
+	telegram.Fail(func(string) telegramtest.Fault { return telegramtest.Fault{Code: 401, Words: "Unauthorized"} })
+	if said := check(); !strings.Contains(said, "telegram: token") || strings.Contains(said, telegram.Token) {
+		t.Errorf("where the token is unknown it says %s", said)
 	}
 }

@@ -13,6 +13,8 @@ const (
 	longestPause = 30 * time.Second
 	// tryFor is how long one try may take.
 	tryFor = 30 * time.Second
+	// linger is how long one may still take at the end.
+	linger = 3 * time.Second
 )
 
 // persist tries something until it succeeds, with growing pauses or those that the
@@ -41,10 +43,13 @@ func persist(ctx context.Context, failed func(error), try func(context.Context) 
 	}
 }
 
+// once tries once. When ctx ends a try goes on for a moment: one that is cut off may have
+// had its effect, and nobody would know.
 func once(ctx context.Context, try func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, tryFor)
+	trying, cancel := context.WithTimeout(context.WithoutCancel(ctx), tryFor)
 	defer cancel()
-	return try(ctx)
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(linger, cancel) })()
+	return try(trying)
 }
 
 // isFinal says that to try again is of no use.
