@@ -29,7 +29,7 @@ type Approver struct {
 	Groups []string
 	// Credential is by what the door knows them, such as "uid:1000".
 	Credential string
-	// Channel is the door: "operator" or "console".
+	// Channel is the door: "operator", "console" or a chat service.
 	Channel string
 }
 

@@ -12,7 +12,7 @@ type Approver struct {
 	Name   string   `json:"name"`
 	Groups []string `json:"groups"`
 	UIDs   []uint32 `json:"uids"`
-	// Channel is the one by which the answer would come: "operator" or "console".
+	// Channel is the one by which the answer would come: "operator", "console" or a chat service.
 	Channel string `json:"channel"`
 }
 
