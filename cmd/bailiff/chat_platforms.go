@@ -6,9 +6,12 @@ import (
 
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 	"github.com/bailiff-dev/bailiff/gateway/chat/discord"
+	"github.com/bailiff-dev/bailiff/gateway/chat/matrix"
 	"github.com/bailiff-dev/bailiff/gateway/chat/slack"
 	"github.com/bailiff-dev/bailiff/gateway/chat/telegram"
+	"github.com/bailiff-dev/bailiff/gateway/chat/webhook"
 	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/httpapi"
 )
 
 // platform is an account at a service, as a sidecar needs it.
@@ -27,6 +30,10 @@ func newPlatform(cfg *config.Config, name string, memory chat.Memory, log *slog.
 		return discord.New(discord.Config{Token: d.Token.Read, URL: d.URL, Approvals: d.Approvals})
 	case "telegram":
 		return newTelegram(cfg.Chat.Telegram, log)
+	case "matrix":
+		return newMatrix(cfg.Chat.Matrix, memory, log)
+	case "webhook":
+		return newWebhook(cfg.Chat.Webhook, log)
 	}
 	return nil, fmt.Errorf("this version knows no chat service %q", name)
 }
@@ -47,4 +54,25 @@ func newTelegram(c *config.Telegram, log *slog.Logger) (platform, error) {
 		cfg.Webhook = &telegram.Webhook{URL: w.URL, Listen: w.Listen, Secret: w.Secret.Read}
 	}
 	return telegram.New(cfg)
+}
+
+func newMatrix(c *config.Matrix, memory chat.Memory, log *slog.Logger) (platform, error) {
+	roots, err := httpapi.Roots(c.CAFile)
+	if err != nil {
+		return nil, fmt.Errorf("reading ca_file: %w", err)
+	}
+	return matrix.New(matrix.Config{URL: c.URL, Token: c.Token.Read, Roots: roots, Approvals: c.Approvals,
+		Rooms: c.FreeResponseChannels, AllowedUsers: c.AllowedUsers, Memory: memory, Log: log})
+}
+
+func newWebhook(c *config.Webhook, log *slog.Logger) (platform, error) {
+	roots, err := httpapi.Roots(c.CAFile)
+	if err != nil {
+		return nil, fmt.Errorf("reading ca_file: %w", err)
+	}
+	cfg := webhook.Config{URL: c.URL, Roots: roots, Secret: c.Secret.Read, Listen: c.Listen, Log: log}
+	if c.Token.Given() {
+		cfg.Token = c.Token.Read
+	}
+	return webhook.New(cfg)
 }
