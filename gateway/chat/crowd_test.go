@@ -3,8 +3,13 @@ package chat_test
 import (
 	"context"
 	"fmt"
+	"io"
+	"log"
 	"log/slog"
 	"math/rand/v2"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -16,6 +21,8 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 	"github.com/bailiff-dev/bailiff/gateway/chat/discord"
 	"github.com/bailiff-dev/bailiff/gateway/chat/discord/discordtest"
+	"github.com/bailiff-dev/bailiff/gateway/chat/matrix"
+	"github.com/bailiff-dev/bailiff/gateway/chat/matrix/matrixtest"
 	"github.com/bailiff-dev/bailiff/gateway/chat/slack"
 	"github.com/bailiff-dev/bailiff/gateway/chat/slack/slacktest"
 	"github.com/bailiff-dev/bailiff/gateway/chat/telegram"
@@ -31,8 +38,8 @@ type hall struct {
 	// ana and ben are their ids there.
 	ana, ben string
 	shown    func() []notice
-	// press has a client of somebody's send a button's token.
-	press func(user, message, token string)
+	// press has a client of somebody's send a button's token, or its sign.
+	press func(user, message, token, sign string)
 	// doubles says that the service cannot tell what is posted twice.
 	doubles bool
 }
@@ -98,7 +105,7 @@ func slackHall(t *testing.T, f *faults) hall {
 			all = append(all, notice{m.ID, m.Text, len(m.Buttons) == 0})
 		}
 		return all
-	}, press: func(user, message, token string) {
+	}, press: func(user, message, token, _ string) {
 		s.Press(user, "C1", map[string]any{"type": "message", "user": slacktest.Bot, "ts": message}, token, token)
 	}}
 }
@@ -120,7 +127,7 @@ func discordHall(t *testing.T, f *faults) hall {
 			all = append(all, notice{m.ID, m.Text, len(m.Buttons) == 0})
 		}
 		return all
-	}, press: func(user, message, token string) { s.Forge(user, discordtest.Channel, message, token) }}
+	}, press: func(user, message, token, _ string) { s.Forge(user, discordtest.Channel, message, token) }}
 }
 
 func telegramHall(t *testing.T, f *faults) hall {
@@ -141,8 +148,43 @@ func telegramHall(t *testing.T, f *faults) hall {
 			all = append(all, notice{m.ID, m.Text, len(m.Buttons) == 0})
 		}
 		return all
-	}, press: func(user, message, token string) { s.Press(user, "-1001", message, token) }}
+	}, press: func(user, message, token, _ string) { s.Press(user, "-1001", message, token) }}
 }
+
+func matrixHall(t *testing.T, f *faults) hall {
+	s := matrixtest.New(t)
+	room := s.Room("approvals", "ana", "ben")
+	var way matrixtest.Faults // on bailiff's own way to the homeserver
+	way.Fail(func(method string) matrixtest.Fault {
+		if method != "send" {
+			return matrixtest.Fine
+		}
+		return []matrixtest.Fault{matrixtest.Fine, matrixtest.Busy, matrixtest.Broken, matrixtest.Dropped}[f.next()]
+	})
+	to, err := url.Parse(s.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httptest.NewServer(way.Around(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }, ErrorLog: log.New(io.Discard, "", 0)}))
+	t.Cleanup(proxy.Close)
+	p, err := matrix.New(matrix.Config{URL: proxy.URL, Token: secret(s.Bailiff().Token), Approvals: room, Memory: forgetful{}, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hall{name: "matrix", platform: &watched{Platform: p, tokens: map[string]string{}}, at: room, ana: "@ana:" + matrixtest.Host, ben: "@ben:" + matrixtest.Host, shown: func() (all []notice) {
+		for _, m := range s.Shown(room) {
+			if strings.Contains(m.Text, "Approval a-") {
+				all = append(all, notice{m.ID, m.Text, !strings.Contains(m.Text, "is asked for")})
+			}
+		}
+		return all
+	}, press: func(user, message, _, sign string) { s.Tap(user, room, message, sign) }}
+}
+
+type forgetful struct{}
+
+func (forgetful) Recall(string) string          { return "" }
+func (forgetful) Remember(string, string) error { return nil }
 
 // everywhere is a router by which ana and ben are asked at all services.
 type everywhere struct{ services []string }
@@ -183,7 +225,7 @@ const crowd = 1000
 
 func TestAThousandApprovalsAreEachAnsweredOnceWhateverFails(t *testing.T) {
 	var met faults
-	halls := []hall{slackHall(t, &met), discordHall(t, &met), telegramHall(t, &met)}
+	halls := []hall{slackHall(t, &met), discordHall(t, &met), telegramHall(t, &met), matrixHall(t, &met)}
 	recorded := &votes{all: map[string]int{}}
 	book := openCrowdBook(t, halls, recorded)
 	runHalls(t, halls, book)
@@ -280,12 +322,12 @@ func askCrowd(t *testing.T, book *approval.Book) map[string]bool {
 }
 
 // crowdPatience is how long all of them may take, on a busy machine that looks for races.
-const crowdPatience = 5 * time.Minute
+const crowdPatience = 3 * time.Minute
 
 // awaitNotices waits until a hall shows every approval, answered everywhere or somewhere
 // not, and returns the messages.
 func awaitNotices(t *testing.T, h hall, ids map[string]bool, answered bool) map[string]string {
-	for deadline := time.Now().Add(crowdPatience); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(crowdPatience); ; time.Sleep(200 * time.Millisecond) {
 		found, left := map[string]string{}, 0
 		for _, n := range h.shown() {
 			if n.answered != answered {
@@ -314,7 +356,8 @@ func answerCrowd(halls []hall, posted map[string]map[string]string, ids map[stri
 	room := make(chan struct{}, 50)
 	n := 0
 	for id := range ids {
-		first, second, label := halls[n%len(halls)], halls[(n+1)%len(halls)], []string{"Approve once", "Deny"}[n%2]
+		first, second := halls[n%len(halls)], halls[(n+1)%len(halls)]
+		label, sign := []string{"Approve once", "Deny"}[n/len(halls)%2], []string{"✅", "❌"}[n/len(halls)%2]
 		n++
 		for _, tap := range []struct {
 			at   hall
@@ -323,7 +366,7 @@ func answerCrowd(halls []hall, posted map[string]map[string]string, ids map[stri
 			room <- struct{}{}
 			answering.Go(func() {
 				defer func() { <-room }()
-				tap.at.press(tap.user, posted[tap.at.name][id], tap.at.platform.token(id, label))
+				tap.at.press(tap.user, posted[tap.at.name][id], tap.at.platform.token(id, label), sign)
 			})
 		}
 	}
