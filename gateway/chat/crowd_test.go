@@ -167,7 +167,7 @@ func matrixHall(t *testing.T, f *faults) hall {
 	}
 	proxy := httptest.NewServer(way.Around(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }, ErrorLog: log.New(io.Discard, "", 0)}))
 	t.Cleanup(proxy.Close)
-	p, err := matrix.New(matrix.Config{URL: proxy.URL, Token: secret(s.Bailiff().Token), Approvals: room, Memory: forgetful{}, Log: slog.New(slog.DiscardHandler)})
+	p, err := matrix.New(matrix.Config{URL: proxy.URL, Token: secret(s.Bailiff().Token), Approvals: room, Memory: &memory{}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,10 +181,19 @@ func matrixHall(t *testing.T, f *faults) hall {
 	}, press: func(user, message, _, sign string) { s.Tap(user, room, message, sign) }}
 }
 
-type forgetful struct{}
+// memory is what an account remembers as long as the test lasts.
+type memory struct{ all sync.Map }
 
-func (forgetful) Recall(string) string          { return "" }
-func (forgetful) Remember(string, string) error { return nil }
+func (m *memory) Recall(key string) string {
+	value, _ := m.all.Load(key)
+	text, _ := value.(string)
+	return text
+}
+
+func (m *memory) Remember(key, value string) error {
+	m.all.Store(key, value)
+	return nil
+}
 
 // everywhere is a router by which ana and ben are asked at all services.
 type everywhere struct{ services []string }
@@ -321,13 +330,17 @@ func askCrowd(t *testing.T, book *approval.Book) map[string]bool {
 	return ids
 }
 
-// crowdPatience is how long all of them may take, on a busy machine that looks for races.
-const crowdPatience = 3 * time.Minute
+const (
+	// crowdPatience is how long all of them may take, on a busy machine that looks for races.
+	crowdPatience = 8 * time.Minute
+	// lookEvery is how often the test looks, which costs the services more than the rest.
+	lookEvery = time.Second
+)
 
 // awaitNotices waits until a hall shows every approval, answered everywhere or somewhere
 // not, and returns the messages.
 func awaitNotices(t *testing.T, h hall, ids map[string]bool, answered bool) map[string]string {
-	for deadline := time.Now().Add(crowdPatience); ; time.Sleep(200 * time.Millisecond) {
+	for deadline := time.Now().Add(crowdPatience); ; time.Sleep(lookEvery) {
 		found, left := map[string]string{}, 0
 		for _, n := range h.shown() {
 			if n.answered != answered {
