@@ -42,7 +42,7 @@ Exit status: 0 if all is well, 1 if anything is missing, or no service is config
 				return err
 			}
 			if len(cfg.Chat.Services()) == 0 {
-				return errors.New("no chat service is configured; bailiff.yaml names them by sections such as slack: or telegram:")
+				return errors.New("no chat service is configured; bailiff.yaml has a section for each, such as slack or telegram")
 			}
 			findings := checkChats(cmd.Context(), cfg)
 			if err := show(cmd, format, findings, func(w io.Writer) { printFindings(w, findings) }); err != nil {

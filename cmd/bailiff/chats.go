@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
@@ -29,6 +30,7 @@ type chatAccount struct {
 	notes    *chat.Notes
 	desk     *chat.Desk     // nil where no approvals are posted
 	sessions *chat.Sessions // nil where nobody gives commands
+	allowed  atomic.Pointer[[]string]
 }
 
 // openChats opens the accounts; none is connected yet.
@@ -88,8 +90,9 @@ func (s *sidecar) openSessions(a *chatAccount) error {
 	if err != nil {
 		return err
 	}
+	a.allowed.Store(&commands.AllowedUsers)
 	a.sessions, err = chat.NewSessions(chat.SessionsConfig{
-		Platform: a.name, Surface: a.platform, Sidecar: agent, AllowedUsers: commands.AllowedUsers,
+		Platform: a.name, Surface: a.platform, Sidecar: agent, AllowedUsers: func() []string { return *a.allowed.Load() },
 		RequireMention: commands.RequireMention, FreeResponse: commands.FreeResponseChannels,
 		Threads: s.makesThreads(a.name), Env: commands.Env,
 		Pending: pending{s.book}, Notes: a.notes, Observer: s.metrics, Log: s.log,
@@ -153,7 +156,7 @@ func (s *sidecar) connect(ctx context.Context, a *chatAccount) {
 	}
 }
 
-// closeChats ends what people have running by chat, and says so there.
+// close ends what people have running by chat, and says so there.
 func (c *chats) close() (err error) {
 	for _, a := range c.open {
 		if a.sessions != nil {
@@ -180,6 +183,22 @@ func (c *chats) status() []gateway.ServiceStatus {
 	return list
 }
 
+// allow puts into force who may give commands by another configuration, and takes that
+// over into the one of now.
+func (c *chats) allow(now, next *config.Chat) {
+	for _, a := range c.open {
+		if a.sessions == nil {
+			continue
+		}
+		users := []string{}
+		if commands := next.Commands(a.name); commands != nil {
+			users = commands.AllowedUsers
+		}
+		a.allowed.Store(&users)
+		now.Commands(a.name).AllowedUsers = users
+	}
+}
+
 // warnings say which services reach nobody.
 func (c *chats) warnings() (all []string) {
 	for _, state := range c.status() {
@@ -190,7 +209,7 @@ func (c *chats) warnings() (all []string) {
 	return all
 }
 
-// people are those who have an account at a service.
+// peopleAt are those who have an account at a service.
 func peopleAt(cfg *config.Config, service string) (all []chat.Person) {
 	for _, p := range cfg.People {
 		for _, id := range p.Accounts[service] {

@@ -205,3 +205,26 @@ func TestChatCheckNamesWhatIsMissing(t *testing.T) {
 		t.Errorf("where the token is unknown it says %s", said)
 	}
 }
+
+func TestWhoIsTakenOutOfAllowedUsersGivesNoCommandFromThenOn(t *testing.T) {
+	telegram := telegramtest.New(t)
+	folder := openDir(t)
+	telegram.Group(approvers, "42", "43")
+	text := guild(t, folder, telegram, bothWays)
+	s := serveGuild(t, folder, text)
+	telegram.Write("42", "42", "", "echo first")
+	telegram.Await("42", shows("first"))
+	next, err := config.Parse(filepath.Join(folder, "bailiff.yaml"), []byte(strings.Replace(text, `allowed_users: ["42", "43"]`, `allowed_users: ["43"]`, 1)), catalogue.All())
+	if err != nil {
+		t.Fatal(err)
+	}
+	next.Policies.EvalTimeout = s.cfg.Policies.EvalTimeout
+	if waiting, err := s.reload(t.Context(), next); err != nil || len(waiting) > 0 {
+		t.Fatalf("waiting for a restart are %v, %v", waiting, err)
+	}
+	telegram.Write("42", "42", "", "echo second")
+	telegram.Await("42", shows("You may not give commands here"))
+	if shows("second")(telegram.Shown("42")) {
+		t.Errorf("it ran: %+v", telegram.Shown("42"))
+	}
+}

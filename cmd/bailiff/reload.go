@@ -15,7 +15,7 @@ import (
 
 // reload puts a new configuration into force as far as a running sidecar can:
 // the agents' listeners with their users, platforms and tokens, how many
-// sandboxes there may be, how long the decision log stays, the people and the routes
+// sandboxes there may be, who may give commands by chat, how long the decision log stays, the people and the routes
 // of approvals. It returns the names of the sections that wait for a restart.
 func (s *sidecar) reload(ctx context.Context, next *config.Config) (waiting []string, err error) {
 	select {
@@ -25,6 +25,7 @@ func (s *sidecar) reload(ctx context.Context, next *config.Config) (waiting []st
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.services.allow(&s.cfg.Chat, &next.Chat)
 	for name, changed := range map[string]bool{
 		"state_dir": next.StateDir != s.cfg.StateDir, "operator": !reflect.DeepEqual(next.Operator, s.cfg.Operator),
 		"metrics": next.Metrics != s.cfg.Metrics, "policies": !reflect.DeepEqual(next.Policies, s.cfg.Policies),

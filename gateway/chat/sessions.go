@@ -40,15 +40,15 @@ type SessionsObserver interface {
 }
 
 // SessionsConfig says who may give commands at a service, and which messages are any.
-// Platform, Surface, Sidecar and Notes are required.
+// Platform, Surface, Sidecar, AllowedUsers and Notes are required.
 type SessionsConfig struct {
 	// Platform is the service's name, such as "slack".
 	Platform string
 	Surface  Surface
 	Sidecar  Sidecar
-	// AllowedUsers are the ids of those who may give commands, "*" is everybody, and
+	// AllowedUsers returns the ids of those who may give commands now, "*" is everybody, and
 	// none is nobody.
-	AllowedUsers []string
+	AllowedUsers func() []string
 	// RequireMention says that outside of direct messages, and of threads in which
 	// bailiff took part, a message is for bailiff only if it names it.
 	RequireMention bool
@@ -148,6 +148,7 @@ func (c SessionsConfig) missing() (names []string) {
 	lacks(c.Platform == "", "Platform")
 	lacks(c.Surface == nil, "Surface")
 	lacks(c.Sidecar == nil, "Sidecar")
+	lacks(c.AllowedUsers == nil, "AllowedUsers")
 	lacks(c.Notes == nil, "Notes")
 	return names
 }
@@ -179,7 +180,8 @@ func (s *Sessions) Said(_ context.Context, said Said) {
 }
 
 func (s *Sessions) allows(who Person) bool {
-	return who.ID != "" && (slices.Contains(s.AllowedUsers, "*") || slices.Contains(s.AllowedUsers, who.ID))
+	allowed := s.AllowedUsers()
+	return who.ID != "" && (slices.Contains(allowed, "*") || slices.Contains(allowed, who.ID))
 }
 
 // isMeant says whether a message is for bailiff.

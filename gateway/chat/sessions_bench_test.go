@@ -108,7 +108,7 @@ func (k *talk) fill(sessions int, all <-chan struct{}) load {
 
 func TestOfFiveHundredSessionsAtOnceNothingIsLostOrDoubled(t *testing.T) {
 	c, all, release := gathering(crowd)
-	k := talking(t, c, func(c *SessionsConfig) { c.AllowedUsers = []string{"*"} })
+	k := talking(t, c, func(c *SessionsConfig) { c.AllowedUsers = only("*") })
 	k.wall.fails = func(Place) error {
 		if rand.N(faulty) == 0 { //nolint:gosec // of a test
 			return []error{&Busy{time.Millisecond}, context.DeadlineExceeded}[rand.N(2)] //nolint:gosec // as above
@@ -199,7 +199,7 @@ func (s *sum) add(l load, took time.Duration) {
 
 func throughChats(b *testing.B) (load, time.Duration) {
 	c, all, release := gathering(crowd)
-	k := talking(b, c, func(c *SessionsConfig) { c.AllowedUsers = []string{"*"} })
+	k := talking(b, c, func(c *SessionsConfig) { c.AllowedUsers = only("*") })
 	begun := time.Now()
 	held := k.fill(crowd, all)
 	release()

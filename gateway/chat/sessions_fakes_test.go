@@ -162,7 +162,7 @@ func talking(t testing.TB, c *court, change func(*SessionsConfig)) *talk {
 		t.Fatal(err)
 	}
 	b := &wall{}
-	config := SessionsConfig{Platform: "slack", Surface: b, Sidecar: agent, AllowedUsers: []string{"U1", "U2"}, RequireMention: true,
+	config := SessionsConfig{Platform: "slack", Surface: b, Sidecar: agent, AllowedUsers: only("U1", "U2"), RequireMention: true,
 		Threads: true, Env: []string{"TOKEN"}, Notes: notes(t, t.TempDir())}
 	if change != nil {
 		change(&config)
@@ -223,3 +223,6 @@ func (k *talk) settles() {
 		return k.working == 0 && len(k.open) == 0 && len(k.asides) == 0 && k.waiting == 0
 	})
 }
+
+// only allows these users.
+func only(users ...string) func() []string { return func() []string { return users } }

@@ -172,7 +172,7 @@ func TestOfWhoMayNotNothingRuns(t *testing.T) {
 
 func TestNobodyMayUnlessNamedAndEverybodyByAStar(t *testing.T) {
 	for users, want := range map[string]int{"": 0, "U2": 0, "Ana": 0, "U9": 1, "*": 1} {
-		k := talking(t, &court{}, func(c *SessionsConfig) { c.AllowedUsers = strings.Fields(users) })
+		k := talking(t, &court{}, func(c *SessionsConfig) { c.AllowedUsers = only(strings.Fields(users)...) })
 		k.says(stranger, "dm", dm, "id", true)
 		k.says(Person{Name: "Ana"}, "dm", Place{Chat: "D2"}, "id", true)
 		k.settles()
