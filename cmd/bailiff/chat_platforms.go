@@ -27,7 +27,7 @@ func newPlatform(cfg *config.Config, name string, memory chat.Memory, log *slog.
 		return newSlack(cfg.Chat.Slack, log)
 	case "discord":
 		d := cfg.Chat.Discord
-		return discord.New(discord.Config{Token: d.Token.Read, URL: d.URL, Approvals: d.Approvals})
+		return discord.New(discord.Config{Token: d.Token.Read, URL: d.URL, Approvals: d.Approvals, Log: log})
 	case "telegram":
 		return newTelegram(cfg.Chat.Telegram, log)
 	case "matrix":

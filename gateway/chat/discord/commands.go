@@ -37,7 +37,11 @@ func (d *Discord) register(ctx context.Context, app string) {
 	for failures := 0; ; failures++ {
 		err := d.offer(ctx, "/applications/"+url.PathEscape(app)+"/commands")
 		var no *chat.Refused
-		if err == nil || errors.As(err, &no) || !sleep(ctx, d.pause(err, failures)) {
+		if errors.As(err, &no) {
+			d.cfg.Log.WarnContext(ctx, "Discord does not take the bot's commands", "error", err)
+			return
+		}
+		if err == nil || !sleep(ctx, d.pause(err, failures)) {
 			return
 		}
 	}

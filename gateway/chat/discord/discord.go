@@ -31,6 +31,7 @@ package discord
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"strings"
 	"time"
@@ -47,6 +48,8 @@ type Config struct {
 	URL string
 	// Approvals is the channel that Check looks at; empty is none.
 	Approvals string
+	// Log is told what cannot be told to anybody there.
+	Log *slog.Logger
 }
 
 // official is where Discord's API is.
@@ -70,8 +73,15 @@ var (
 
 // New makes a bot. It talks to nobody yet.
 func New(cfg Config) (*Discord, error) {
+	var lacks []string
 	if cfg.Token == nil {
-		return nil, errors.New("discord config lacks Token")
+		lacks = append(lacks, "Token")
+	}
+	if cfg.Log == nil {
+		lacks = append(lacks, "Log")
+	}
+	if lacks != nil {
+		return nil, errors.New("discord config lacks " + strings.Join(lacks, ", "))
 	}
 	if cfg.URL == "" {
 		cfg.URL = official

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/bwmarrin/discordgo"
 
@@ -18,8 +20,9 @@ type listener struct {
 	d       *Discord
 	in      chat.Inbox
 	session session
-	// work is under way besides the connection.
-	work sync.WaitGroup
+	// work is under way besides the connection, under counts what people made of it.
+	work  sync.WaitGroup
+	under atomic.Int32
 
 	// me is the bot's user, app its application.
 	me, app string
@@ -33,10 +36,34 @@ func newListener(d *Discord, in chat.Inbox) *listener {
 	return &listener{d: d, in: in, roles: map[string]bool{}, places: newPlaces(d)}
 }
 
+// mostUnderWay bounds what is under way of what people did, which is nothing if it is too
+// much: who tapped then sees that it failed.
+const mostUnderWay = 1000
+
+// spawn does something besides the connection.
+func (l *listener) spawn(ctx context.Context, do func()) {
+	if l.under.Add(1) > mostUnderWay {
+		l.under.Add(-1)
+		return
+	}
+	l.work.Go(func() {
+		defer l.under.Add(-1)
+		defer l.survive(ctx)
+		do()
+	})
+}
+
+// survive ends a panic.
+func (l *listener) survive(ctx context.Context) {
+	if cause := recover(); cause != nil {
+		l.d.cfg.Log.ErrorContext(ctx, "handling what Discord told panicked", "cause", cause, "stack", string(debug.Stack()))
+	}
+}
+
 // handle takes an event, in the connection's only goroutine: one that makes no sense
 // changes nothing.
 func (l *listener) handle(ctx context.Context, event string, data json.RawMessage) {
-	defer func() { _ = recover() }()
+	defer l.survive(ctx)
 	switch event {
 	case "READY":
 		l.ready(ctx, data)
@@ -60,7 +87,7 @@ func (l *listener) handle(ctx context.Context, event string, data json.RawMessag
 		}
 	case "INTERACTION_CREATE":
 		if i, is := read[interaction](data); is {
-			l.work.Go(func() { l.interaction(ctx, i) })
+			l.spawn(ctx, func() { l.interaction(ctx, i) })
 		}
 	}
 }
@@ -160,7 +187,12 @@ func (l *listener) message(ctx context.Context, m messageData) {
 		tell(where{chat.Place{Chat: m.ChannelID}, "dm"})
 		return
 	}
-	l.places.when(ctx, &l.work, m.ChannelID, tell)
+	if l.places.when(m.ChannelID, tell) {
+		l.work.Go(func() {
+			defer l.survive(ctx)
+			l.places.ask(ctx, m.ChannelID)
+		})
+	}
 }
 
 // unmention is what was written without the mention of the bot, or of the role that it

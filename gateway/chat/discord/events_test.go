@@ -1,8 +1,10 @@
 package discord
 
 import (
+	"context"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 	"github.com/bailiff-dev/bailiff/gateway/chat/discord/discordtest"
@@ -143,4 +145,28 @@ func TestWhatIsInAPlaceThatDiscordDoesNotNameIsNotTold(t *testing.T) {
 			t.Errorf("told of %+v", said)
 		}
 	}
+}
+
+func TestAPanicOfWhoIsToldEndsNothing(t *testing.T) {
+	b := start(t)
+	b.whisper = func(_ context.Context, s chat.Said) {
+		if s.Text == "bad" || s.Text == "/stop" {
+			panic(s.Text)
+		}
+	}
+	b.answer = func(chat.Tap) chat.Text { panic("a tap") }
+	b.patience = time.Millisecond
+	b.connect(t)
+	s := b.server
+	ref := b.post(t, here, mayIt, "key")
+	s.Write(ana, here.Chat, "", "bad")
+	s.Command(ana, here.Chat, "", "stop")
+	s.Forge(ana, here.Chat, ref.Message, "x")
+	thread := s.OpenThread(here.Chat, s.Write(ana, here.Chat, "", "start"), "start")
+	s.Tell("THREAD_DELETE", map[string]any{"id": thread})
+	s.Write(ana, here.Chat, thread, "bad")
+	b.heard(t, 4)
+	s.Write(ana, here.Chat, thread, "good")
+	s.Write(ana, here.Chat, "", "good")
+	b.heard(t, 6)
 }

@@ -2,6 +2,7 @@ package discord
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"sync"
 	"testing"
@@ -11,6 +12,8 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 	"github.com/bailiff-dev/bailiff/gateway/chat/discord/discordtest"
 )
+
+var quiet = slog.New(slog.DiscardHandler)
 
 const (
 	ana = "42"
@@ -100,7 +103,7 @@ func token(text string) func() (bailiff.Secret, error) {
 
 func newDiscord(t *testing.T, s *discordtest.Server) *Discord {
 	t.Helper()
-	d, err := New(Config{Token: token(s.Token), URL: s.URL(), Approvals: discordtest.Channel})
+	d, err := New(Config{Token: token(s.Token), URL: s.URL(), Approvals: discordtest.Channel, Log: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,6 @@ func (i interaction) by() chat.Person {
 }
 
 func (l *listener) interaction(ctx context.Context, i interaction) {
-	defer func() { _ = recover() }()
 	if i.by().ID == "" {
 		return
 	}
@@ -147,7 +146,7 @@ func (l *listener) command(ctx context.Context, i interaction) {
 	l.in.Said(ctx, chat.Said{
 		Ref: chat.Ref{Place: w.Place, Message: i.ID}, Kind: w.kind, By: i.by(), Text: "/" + i.Data.Name, Mentioned: true, Chosen: true, Whisper: a.tell,
 	})
-	l.work.Go(func() {
+	l.spawn(ctx, func() {
 		if sleep(ctx, thinking*l.d.second) {
 			a.vanish(ctx)
 		}

@@ -13,8 +13,10 @@ import (
 )
 
 const (
-	// mostPlaces bounds what is known of channels, mostWaiting the messages that wait for it.
+	// mostPlaces bounds what is known of channels, mostAsked of how many it is asked at a
+	// time, and mostWaiting the messages that wait for one.
 	mostPlaces  = 100_000
+	mostAsked   = 100
 	mostWaiting = 100
 )
 
@@ -80,44 +82,60 @@ func (p *places) forget(id string) {
 	delete(p.known, id)
 }
 
-// when tells where a channel is: at once, or when Discord has answered. What waits is
-// told in the order in which it came.
-func (p *places) when(ctx context.Context, work *sync.WaitGroup, id string, tell func(where)) {
+// when tells where a channel is: at once, or when Discord has been asked, which the caller
+// is to do if it is said. What waits is told in the order in which it came.
+func (p *places) when(id string, tell func(where)) (ask bool) {
 	p.mu.Lock()
 	queue, asked := p.waiting[id]
 	w, known := p.known[id]
-	if !known || asked {
-		if len(queue) < mostWaiting {
-			p.waiting[id] = append(queue, tell)
-		}
-		if !asked {
-			work.Go(func() { p.ask(ctx, id) })
-		}
+	if known && !asked {
 		p.mu.Unlock()
-		return
+		tell(w)
+		return false
 	}
-	p.mu.Unlock()
-	tell(w)
+	defer p.mu.Unlock()
+	if len(queue) < mostWaiting && (asked || len(p.waiting) < mostAsked) {
+		p.waiting[id] = append(queue, tell)
+		return !asked
+	}
+	return false
 }
 
 // ask finds out where a channel is and tells whoever waits. Where Discord does not say
 // it, nobody is told: a thread must not pass for its channel.
 func (p *places) ask(ctx context.Context, id string) {
 	w, err := p.find(ctx, id)
+	if err != nil && ctx.Err() == nil {
+		p.d.cfg.Log.WarnContext(ctx, "Discord does not say what a channel is, so what was written there is dropped", "chat", id, "error", err)
+	}
+	done := false
+	defer func() {
+		if !done { // by a panic of whom was told
+			p.next(id, context.Canceled)
+		}
+	}()
 	for {
-		p.mu.Lock()
-		queue := p.waiting[id]
-		if len(queue) == 0 || err != nil {
-			delete(p.waiting, id)
-			p.mu.Unlock()
+		queue := p.next(id, err)
+		if done = len(queue) == 0; done {
 			return
 		}
-		p.waiting[id] = nil
-		p.mu.Unlock()
 		for _, tell := range queue {
 			tell(w)
 		}
 	}
+}
+
+// next is what waits now. Where that is nothing, or is of no use, nobody waits any more.
+func (p *places) next(id string, useless error) []func(where) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	queue := p.waiting[id]
+	if len(queue) == 0 || useless != nil {
+		delete(p.waiting, id)
+		return nil
+	}
+	p.waiting[id] = nil
+	return queue
 }
 
 // find asks Discord, a few times.

@@ -260,7 +260,7 @@ func TestAWaitIsReadFromWhatStandsBeforeDiscordToo(t *testing.T) {
 			w.WriteHeader(http.StatusTooManyRequests)
 			_, _ = w.Write([]byte("<html>slow down</html>"))
 		}))
-		d, err := New(Config{Token: token("x"), URL: s.URL})
+		d, err := New(Config{Token: token("x"), URL: s.URL, Log: quiet})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -358,7 +358,7 @@ func TestOneRequestDoesNotHoldUpAnother(t *testing.T) {
 	}))
 	defer s.Close()
 	defer close(free)
-	d, err := New(Config{Token: token("x"), URL: s.URL})
+	d, err := New(Config{Token: token("x"), URL: s.URL, Log: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -398,7 +398,7 @@ func TestNoErrorRepeatsTheTokenOrAnAddress(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := httptest.NewServer(answer)
 			defer s.Close()
-			d, err := New(Config{Token: token(secret), URL: s.URL})
+			d, err := New(Config{Token: token(secret), URL: s.URL, Log: quiet})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -435,10 +435,10 @@ func TestManyBotsInOneProcess(t *testing.T) {
 }
 
 func TestNewSaysWhatIsMissing(t *testing.T) {
-	if _, err := New(Config{}); err == nil || !strings.Contains(err.Error(), "Token") {
+	if _, err := New(Config{}); err == nil || !strings.Contains(err.Error(), "lacks Token, Log") {
 		t.Errorf("it is %v", err)
 	}
-	d, err := New(Config{Token: func() (bailiff.Secret, error) { return bailiff.Secret{}, errors.New("no file") }})
+	d, err := New(Config{Token: func() (bailiff.Secret, error) { return bailiff.Secret{}, errors.New("no file") }, Log: quiet})
 	if err != nil || d.cfg.URL != "https://discord.com/api/v10" {
 		t.Fatalf("%+v, %v", d, err)
 	}

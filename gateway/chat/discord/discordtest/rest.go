@@ -75,47 +75,56 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, route string, ope
 	if err != nil {
 		return
 	}
-	s.mu.Lock()
-	fault := Fault{}
-	if s.fail != nil {
-		fault = s.fail(route)
-	}
-	token := s.Token
-	s.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
 	for name, value := range map[string]string{"Limit": "5", "Remaining": "0", "Reset-After": "3600", "Reset": "1700000000.5", "Bucket": "abcd"} {
 		w.Header().Set("X-RateLimit-"+name, value) // nothing is left for an hour: who obeys it before it must is stuck
 	}
+	fault, token := s.today(route)
 	switch {
 	case fault.Drop && !fault.After:
 		panic(http.ErrAbortHandler)
 	case fault.Status != 0:
 		s.sayFault(w, fault)
-		return
 	case !strings.HasPrefix(r.UserAgent(), "DiscordBot ("):
 		w.WriteHeader(http.StatusForbidden)
 		_, _ = io.WriteString(w, "error code: 1010")
-		return
 	case !open && r.Header.Get("Authorization") != "Bot "+token:
 		say(w, unauthorized)
-		return
+	default:
+		answer, no := s.handle(r, body, h)
+		if fault.Drop {
+			panic(http.ErrAbortHandler)
+		}
+		respond(w, answer, no)
 	}
+}
+
+// today is what fails, and which token is the bot's.
+func (s *Server) today(route string) (fault Fault, token string) {
 	s.mu.Lock()
-	answer, no := h(r, body)
-	s.change()
-	s.mu.Unlock()
-	if fault.Drop {
-		panic(http.ErrAbortHandler)
+	defer s.mu.Unlock()
+	if s.fail != nil {
+		fault = s.fail(route)
 	}
-	if no != nil {
+	return fault, s.Token
+}
+
+func (s *Server) handle(r *http.Request, body []byte, h handler) (answer any, no *refusal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.change()
+	return h(r, body)
+}
+
+func respond(w http.ResponseWriter, answer any, no *refusal) {
+	switch {
+	case no != nil:
 		say(w, no)
-		return
-	}
-	if answer == nil {
+	case answer == nil:
 		w.WriteHeader(http.StatusNoContent)
-		return
+	default:
+		_ = json.NewEncoder(w).Encode(answer)
 	}
-	_ = json.NewEncoder(w).Encode(answer)
 }
 
 func (s *Server) sayFault(w http.ResponseWriter, fault Fault) {
