@@ -147,6 +147,34 @@ func TestWhatWasWrittenMeanwhileIsToldOnceAfterARestart(t *testing.T) {
 	})
 }
 
+// To a homeserver a new name is another coming into each room.
+func TestANewNameIsNoNewComing(t *testing.T) {
+	atEach(t, func(t *testing.T, h home) {
+		ana := h.person("ana")
+		room := h.room("ops", ana)
+		c := h.config()
+		_, stop := h.start(t, c)
+		stop()
+		var want []string
+		for i := range 120 {
+			want = append(want, fmt.Sprintf("message %d", i))
+			ana.Write(room, "", want[i])
+			if i == 30 || i == 110 {
+				h.bailiff.Do("PUT", "client/v3/profile/"+h.bailiff.ID+"/displayname", map[string]any{"displayname": fmt.Sprintf("the %dth", i)}, nil)
+			}
+		}
+		ana.Write(room, "", "the 110th: ls")
+		r, _ := h.start(t, c)
+		said := r.hears(t, len(want)+1)
+		if !slices.Equal(words(said[:len(want)]), want) {
+			t.Errorf("told is %q", words(said))
+		}
+		if last := said[len(want)]; last.Text != "ls" || !last.Mentioned {
+			t.Errorf("by its new name it is told %+v", last)
+		}
+	})
+}
+
 func TestNoMessageIsLostWhileTheConnectionBreaks(t *testing.T) {
 	atEach(t, func(t *testing.T, h home) {
 		ana := h.person("ana")

@@ -82,6 +82,7 @@ var endpoints = []endpoint{
 	{"GET", "/_matrix/client/v3/account/whoami", false, whoami},
 	{"POST", "/_matrix/client/v3/logout", false, logout},
 	{"GET", "/_matrix/client/v3/profile/{user}/displayname", true, displayName},
+	{"PUT", "/_matrix/client/v3/profile/{user}/displayname", false, setDisplayName},
 	{"GET", "/_matrix/client/v3/sync", false, sync_},
 	{"GET", "/_matrix/client/v3/joined_rooms", false, joinedRooms},
 	{"POST", "/_matrix/client/v3/createRoom", false, createRoom},
@@ -185,6 +186,25 @@ func displayName(s *Server, r *request) (any, *refusal) {
 		}
 	}
 	return nil, no(404, "M_NOT_FOUND", "No row found")
+}
+
+func setDisplayName(s *Server, r *request) (any, *refusal) {
+	var name struct {
+		Name string `json:"displayname"`
+	}
+	if no := r.object(&name); no != nil {
+		return nil, no
+	}
+	if r.args["user"] != r.as.id {
+		return nil, no(400, "M_UNKNOWN", "Cannot set another user's displayname")
+	}
+	r.as.name = name.Name
+	for _, room := range s.rooms {
+		if room.membership(r.as.id) == "join" {
+			s.member(room, r.as.id, r.as.id, "join", map[string]any{"displayname": name.Name})
+		}
+	}
+	return struct{}{}, nil
 }
 
 func joinedRooms(s *Server, r *request) (any, *refusal) {
