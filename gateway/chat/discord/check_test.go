@@ -1,6 +1,9 @@
 package discord
 
 import (
+	"fmt"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/bwmarrin/discordgo"
@@ -42,5 +45,22 @@ func TestPermissionsAreAsDiscordCountsThem(t *testing.T) {
 				t.Errorf("%s has %b, want %b", c.who, got, c.want)
 			}
 		})
+	}
+}
+
+func TestTheInvitationAsksForWhatIsNeededAndNothingMore(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/chat/discord.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum int64
+	for _, n := range needed {
+		sum |= n.bit
+		if !strings.Contains(string(page), n.name) {
+			t.Errorf("the page does not name %s", n.name)
+		}
+	}
+	if want := fmt.Sprintf("scope=bot+applications.commands&permissions=%d\n", sum); !strings.Contains(string(page), want) {
+		t.Errorf("the page does not ask for %q", want)
 	}
 }

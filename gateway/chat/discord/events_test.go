@@ -31,6 +31,7 @@ func TestWhatIsWrittenIsToldWithWhereItIs(t *testing.T) {
 	thread := s.OpenThread(other, told[1].Message, "ls")
 	write(bob, other, thread, "pwd", "thread", "pwd", false)
 	s.Tell("THREAD_DELETE", map[string]any{"id": thread}) // now nobody knows what it is
+	s.Tell("THREAD_UPDATE", map[string]any{"id": thread, "type": 11})
 	write(bob, other, thread, "cd /", "thread", "cd /", false)
 	write(bob, other, thread, "ls", "thread", "ls", false)
 	b.await(t, func() bool { return len(b.said) >= len(told) })

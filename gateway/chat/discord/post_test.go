@@ -229,6 +229,7 @@ func TestWhatDiscordRefusesSaysWhatIsMissing(t *testing.T) {
 		}, "gone"},
 		"a thread of none":   {func(d *Discord, _ *discordtest.Server) error { return thread(d, here, "5") }, "gone"},
 		"an odd channel":     {func(d *Discord, _ *discordtest.Server) error { return post(d, chat.Place{Chat: "../x?y"}, mayIt) }, "refused: Discord knows no channel"},
+		"too much":           {failing(discordtest.Fault{Status: 413}), "refused"},
 		"an outage":          {failing(discordtest.Fault{Status: 500}), "may pass"},
 		"a gateway's":        {failing(discordtest.Fault{Status: 502}), "may pass"},
 		"what stands before": {failing(discordtest.Fault{Status: 403}), "may pass"},

@@ -54,7 +54,8 @@ func refusal(err error, channel, needs string) error {
 	switch {
 	case f.status == http.StatusUnauthorized:
 		return &chat.Refused{Reason: badToken}
-	case f.status == http.StatusBadRequest, f.code != 0 && (f.status == http.StatusForbidden || f.status == http.StatusNotFound):
+	case f.status == http.StatusBadRequest, f.status == http.StatusRequestEntityTooLarge,
+		f.code != 0 && (f.status == http.StatusForbidden || f.status == http.StatusNotFound): // without, it is of what stands before Discord
 		return refused("Discord refuses this in channel %s: %s (code %d)", channel, f.message, f.code)
 	}
 	return err
