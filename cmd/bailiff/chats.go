@@ -29,6 +29,7 @@ type chatAccount struct {
 	platform platform
 	notes    *chat.Notes
 	desk     *chat.Desk     // nil where no approvals are posted
+	line     *chat.Line     // nil where there is a desk
 	sessions *chat.Sessions // nil where nobody gives commands
 	allowed  atomic.Pointer[[]string]
 }
@@ -62,9 +63,10 @@ func (s *sidecar) openAccount(name string) (a *chatAccount, err error) {
 	return a, s.openSessions(a)
 }
 
-// openDesk opens that of an account at which approvals are posted.
+// openDesk opens that of an account at which approvals are posted. Others have a line.
 func (s *sidecar) openDesk(a *chatAccount, dir string) (err error) {
 	if !slices.Contains(s.cfg.Chat.Channels(), a.name) {
+		a.line = chat.NewLine(a.name, s.metrics, s.log)
 		return nil
 	}
 	at := chat.Place{}
@@ -136,11 +138,15 @@ func (s *sidecar) runChats(ctx context.Context) {
 // have been renewed.
 const reconnectEvery = time.Minute
 
+// errNotYet is why nobody is reached before there ever was a connection.
+var errNotYet = errors.New("there is no connection yet")
+
 func (s *sidecar) connect(ctx context.Context, a *chatAccount) {
-	inbox := chat.Channel{Desk: a.desk}
+	inbox := chat.Channel{Desk: a.desk, Line: a.line}
 	if a.sessions != nil {
 		inbox.Sessions = a.sessions
 	}
+	inbox.Connected(errNotYet)
 	for {
 		err := a.platform.Run(ctx, inbox)
 		if ctx.Err() != nil {
@@ -171,16 +177,25 @@ func (c *chats) close() (err error) {
 func (c *chats) status() []gateway.ServiceStatus {
 	list := []gateway.ServiceStatus{}
 	for _, a := range c.open {
-		state := gateway.ServiceStatus{Service: a.name, Approvals: a.desk != nil, Commands: a.sessions != nil}
+		state := gateway.ServiceStatus{Service: a.name, Approvals: a.desk != nil, 
+			Commands: a.sessions != nil && len(*a.allowed.Load()) > 0}
 		if a.desk != nil {
 			state.At = a.desk.At.Chat
 		}
-		if err := c.desks.Down(a.name); err != nil {
+		if err := a.fault(); err != nil {
 			state.Message = strings.ReplaceAll(err.Error(), "\n", "; ")
 		}
 		list = append(list, state)
 	}
 	return list
+}
+
+// fault is why an account reaches nobody; nil if it reaches people.
+func (a *chatAccount) fault() error {
+	if a.desk != nil {
+		return a.desk.Fault()
+	}
+	return a.line.Fault()
 }
 
 // allow puts into force who may give commands by another configuration, and takes that

@@ -228,3 +228,15 @@ func TestWhoIsTakenOutOfAllowedUsersGivesNoCommandFromThenOn(t *testing.T) {
 		t.Errorf("it ran: %+v", telegram.Shown("42"))
 	}
 }
+
+func TestTheStatusSaysWhyAServiceForCommandsAloneReachesNobody(t *testing.T) {
+	telegram, s := hall(t, `allowed_users: ["42"]`)
+	telegram.Write("42", "42", "", "true # connected")
+	telegram.Await("42", func(m []telegramtest.Message) bool { return len(m) > 0 })
+	telegram.Fail(func(string) telegramtest.Fault { return telegramtest.Fault{Code: 401} })
+	telegram.Write("42", "42", "", "true")
+	backendtest.Await(t, "the status says why nobody is reached", func() bool { return strings.Contains(s.Status(t.Context()).Chat[0].Message, "token") })
+	if text := get(t, s, "/metrics"); !strings.Contains(text, `bailiff_chat_down{service="telegram"} 1`) {
+		t.Error("no metric says that it reaches nobody")
+	}
+}

@@ -12,6 +12,8 @@ type Listener interface {
 type Channel struct {
 	Desk     *Desk
 	Sessions Listener
+	// Line is told of the connection where there is no desk.
+	Line *Line
 }
 
 var _ Inbox = Channel{}
@@ -33,7 +35,10 @@ func (c Channel) Tapped(ctx context.Context, t Tap) Text {
 
 // Connected tells that the connection stands, or why it does not.
 func (c Channel) Connected(err error) {
-	if c.Desk != nil {
+	switch {
+	case c.Desk != nil:
 		c.Desk.Connected(err)
+	case c.Line != nil:
+		c.Line.Connected(err)
 	}
 }

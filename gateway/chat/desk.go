@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -28,9 +27,9 @@ type Book interface {
 // again) and "refused"; those of taps "taken", "barred" (of who may not answer), "late"
 // and "invalid".
 type DeskObserver interface {
+	LineObserver
 	ChatPosted(service, result string)
 	ChatTapped(service, result string)
-	ChatDown(service string, down bool)
 }
 
 // DeskConfig is what a desk needs; every field is required.
@@ -74,7 +73,7 @@ type Desk struct {
 	used   map[string]bool   // tokens by which an answer was given, or is being
 	shown  map[Ref]string    // approvals by their messages
 
-	line, posting trouble
+	reach
 }
 
 const (
@@ -95,6 +94,7 @@ func NewDesk(c DeskConfig) (*Desk, error) {
 		return nil, fmt.Errorf("opening what is posted at %s: %w", c.Service, err)
 	}
 	d := &Desk{DeskConfig: c, shelf: shelf, posts: map[string]*post{}, tokens: map[string]string{}, used: map[string]bool{}, shown: map[Ref]string{}}
+	d.reach = reach{service: c.Service, observer: c.Observer, log: c.Log, changed: func() { d.Changed() }}
 	for range deskWorkers {
 		d.shifts = append(d.shifts, newAgenda())
 	}
@@ -105,7 +105,6 @@ func NewDesk(c DeskConfig) (*Desk, error) {
 	for _, p := range all {
 		d.know(&p)
 	}
-	d.line.fail(errors.New("not connected yet"))
 	return d, nil
 }
 
@@ -363,83 +362,10 @@ func (d *Desk) unknow(p *post) {
 	}
 }
 
-// grace is how long a service may fail until it counts as down: connections break and
-// are made anew all the time.
-const grace = 5 * time.Second
-
 // Connected takes in that the service's connection stands, or why it does not.
 func (d *Desk) Connected(err error) {
+	d.reach.Connected(err)
 	if err == nil {
-		d.works(&d.line)
 		d.review() // what failed meanwhile
-		return
 	}
-	d.fails(&d.line, err)
-}
-
-// Down is why nobody is reached here; nil if people are.
-func (d *Desk) Down() error { return errors.Join(d.line.down(), d.posting.down()) }
-
-func (d *Desk) works(t *trouble) {
-	if t.end() {
-		d.tell()
-	}
-}
-
-func (d *Desk) fails(t *trouble, err error) {
-	if !t.fail(err) {
-		return
-	}
-	if isFinal(err) {
-		d.tell()
-		return
-	}
-	time.AfterFunc(grace, d.tell)
-}
-
-// tell tells that people may be reached again, or no more.
-func (d *Desk) tell() {
-	down := d.Down()
-	d.Observer.ChatDown(d.Service, down != nil)
-	if down != nil {
-		d.Log.Warn("nobody is reached by this chat service now", "service", d.Service, "error", strings.ReplaceAll(down.Error(), "\n", "; "))
-	}
-	d.Changed()
-}
-
-// trouble is why something does not work, and since when.
-type trouble struct {
-	mu    sync.Mutex
-	err   error
-	since time.Time
-}
-
-// fail takes in a failure, and says whether trouble begins with it, or is final now.
-func (t *trouble) fail(err error) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	fresh := t.err == nil || isFinal(err) && !isFinal(t.err)
-	if t.err == nil {
-		t.since = time.Now()
-	}
-	t.err = err
-	return fresh
-}
-
-// end says whether there was trouble.
-func (t *trouble) end() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	was := t.err != nil
-	t.err = nil
-	return was
-}
-
-func (t *trouble) down() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.err != nil && (isFinal(t.err) || time.Since(t.since) >= grace) {
-		return t.err
-	}
-	return nil
 }

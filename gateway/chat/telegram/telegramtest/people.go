@@ -29,12 +29,13 @@ type Message struct {
 	Edits int
 }
 
-// Group makes a group with the bot in it and some people; they may write in any topic.
+// Group makes a group with the bot in it and some people, or takes them into it again;
+// they may write in any topic.
 func (s *Server) Group(chat string, people ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.room(s.id(chat), "supergroup")
-	r.members[BotID] = "member"
+	r.members[BotID], r.stopped = "member", nil
 	for _, one := range people {
 		r.members[s.id(one)] = "member"
 	}
