@@ -20,7 +20,7 @@ const maxRules = 500
 const (
 	orphan  = "orphan"
 	warm    = "warm"    // of a start that needed no making
-	refused = "refused" // of a question that never became an approval
+	refused = "refused" // of a question that never became an approval, since too many were pending
 )
 
 var (

@@ -204,10 +204,10 @@ func (m *Metrics) ApprovalResolved(platform, resolution, scope string, waited ti
 	}
 }
 
-// ApprovalRefused counts a question that never became an approval, since too much
-// was pending already.
-func (m *Metrics) ApprovalRefused(platform string) {
-	m.approvals.WithLabelValues(m.labels.platform(platform), refused, none).Inc()
+// ApprovalRefused counts a question that never became an approval: "refused", since too
+// much was pending already, or "unreachable".
+func (m *Metrics) ApprovalRefused(platform, resolution string) {
+	m.approvals.WithLabelValues(m.labels.platform(platform), resolutionLabel(resolution), none).Inc()
 }
 
 // GrantsActive sets how many grants may let requests run.

@@ -70,8 +70,9 @@ func TestAnApprovalIsPendingUntilItsEndAndCountedByIt(t *testing.T) {
 	m.ApprovalResolved("telegram", "void", "session", 7*time.Second, "") // of the one that was approved
 	m.ApprovalResolved("telegram", "unanswerable", "", 0, "")
 	m.ApprovalResolved("carrier pigeon", "whatever", "moon", time.Hour, "")
-	m.ApprovalRefused("telegram")
-	m.ApprovalRefused("carrier pigeon")
+	m.ApprovalRefused("telegram", "refused")
+	m.ApprovalRefused("telegram", "unreachable")
+	m.ApprovalRefused("carrier pigeon", "refused")
 	m.GrantsActive(3)
 	compare(t, registry, `
 bailiff_approvals_pending{platform="telegram"} 1
@@ -81,6 +82,7 @@ bailiff_approvals_total{platform="telegram",resolution="void",scope="session"} 1
 bailiff_approvals_total{platform="telegram",resolution="unanswerable",scope="none"} 1
 bailiff_approvals_total{platform="other",resolution="other",scope="other"} 1
 bailiff_approvals_total{platform="telegram",resolution="refused",scope="none"} 1
+bailiff_approvals_total{platform="telegram",resolution="unreachable",scope="none"} 1
 bailiff_approvals_total{platform="other",resolution="refused",scope="none"} 1
 bailiff_approval_wait_seconds_count 3
 bailiff_grants_active 3

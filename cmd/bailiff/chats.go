@@ -177,7 +177,7 @@ func (c *chats) close() (err error) {
 func (c *chats) status() []gateway.ServiceStatus {
 	list := []gateway.ServiceStatus{}
 	for _, a := range c.open {
-		state := gateway.ServiceStatus{Service: a.name, Approvals: a.desk != nil, 
+		state := gateway.ServiceStatus{Service: a.name, Approvals: a.desk != nil,
 			Commands: a.sessions != nil && len(*a.allowed.Load()) > 0}
 		if a.desk != nil {
 			state.At = a.desk.At.Chat

@@ -58,17 +58,22 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// newPatrol starts one whose Docker engine is not there, whose shadow policies have a
-// fault, and one of whose people is never eligible.
+// newPatrol starts one whose Docker engine and chat service are not there, whose shadow
+// policies have a fault, and one of whose people is never eligible.
 func newPatrol(t *testing.T) *patrol {
 	t.Helper()
 	folder, receiver := trial.HouseFolder(t, trial.AskedAbout), newReceiver(t)
 	policies := fmt.Sprintf("policies: {paths: [%q], shadow: [%q], eval_timeout: 10s, require_tests: false}", folder, trial.HouseFolder(t, "nonsense"))
+	token := filepath.Join(t.TempDir(), "telegram.token")
+	must(t, os.WriteFile(token, []byte("7000000001:AAnobodys-token_of-a-bot"), 0o600))
 	return &patrol{trial.Serve(t, policies,
+		fmt.Sprintf("people: [{name: ana, uids: [%d], telegram: [\"7\"]}]", os.Getuid()),
+		fmt.Sprintf(`telegram: {url: "http://127.0.0.1:1", token: {file: %q}, approvals: "-1001"}`, token),
 		`decision_log: {export: {url: "`+receiver.URL+`/logs"}}`,
 		`metrics: {listen: <metrics>}`,
 		`operator: {listen: "<operator>", allow_same_user: true, break_glass: true}`,
-		`approvals: {routes: [{name: away, when: 'request.session.user_id == "away"', approvers: "false"}, {name: rest}]}`,
+		`approvals: {routes: [{name: away, when: 'request.session.user_id == "away"', approvers: "false"},
+			{name: chat, when: 'request.session.user_id == "chatty"', channels: [telegram]}, {name: rest}]}`,
 		`backends: {bubblewrap: {}, docker: {host: "unix:///nobody/is/here.sock"}}`), folder, receiver}
 }
 
@@ -95,6 +100,7 @@ type cause struct {
 // causes are in an order in which none hides a later one.
 var causes = []cause{
 	{"BailiffBackendNotReady", false, func(*patrol, *testing.T) {}}, // the Docker engine
+	{"BailiffChatDown", false, func(*patrol, *testing.T) {}},        // Telegram
 	{"BailiffHooksSilent", true, (*patrol).rest},
 	{"BailiffShadowDrops", false, func(*patrol, *testing.T) {}}, // since something was asked
 	{"BailiffExportLags", true, (*patrol).loseReceiver},
@@ -103,6 +109,7 @@ var causes = []cause{
 	{"BailiffSandboxLeak", true, (*patrol).sweep},
 	{"BailiffDenialBurst", true, (*patrol).insist},
 	{"BailiffNobodyEligible", true, (*patrol).askNobody},
+	{"BailiffApprovalsUnreachable", true, (*patrol).askByChat},
 	{"BailiffApprovalWaits", true, (*patrol).askSlowly},
 	{"BailiffGlassBroken", true, (*patrol).breakGlass},
 	{"BailiffPolicyStale", true, (*patrol).misspell},
@@ -189,6 +196,11 @@ func (p *patrol) insist(t *testing.T) {
 
 func (p *patrol) askNobody(t *testing.T) {
 	p.end(t, "away", "echo asked-about", "bubblewrap", bailiff.Expired)
+}
+
+// askByChat asks where only Telegram could.
+func (p *patrol) askByChat(t *testing.T) {
+	p.end(t, "chatty", "echo asked-about", "bubblewrap", bailiff.Unavailable)
 }
 
 // askSlowly leaves a question open.

@@ -44,8 +44,8 @@ func (ds *Desks) changed() {
 	}
 }
 
-// Down is why a channel reaches nobody now; nil if it does, and for channels that are no
-// chat service.
+// Down is why nobody can be asked by a channel now; nil if somebody can, or it is time to
+// try, and for channels that are no chat service.
 func (ds *Desks) Down(channel string) error {
 	if d := ds.all[channel]; d != nil {
 		return d.Down()

@@ -16,12 +16,15 @@ import (
 
 // Ask opens an approval, or joins the pending one of the same claim. If nobody
 // could answer, or the session is frozen, it ends at once. If grants cover the
-// claim by now, it is approved already. Its error is [ErrStore],
+// claim by now, it is approved already. Its error is [ErrStore] or [ErrUnreachable],
 // or says that too much is pending already.
 func (b *Book) Ask(ctx context.Context, c bailiff.Claim) (bailiff.Approval, error) {
 	replans := b.replans.Load()
 	plan, err := b.Router.Plan(c)
 	var nobody *Unanswerable
+	if errors.Is(err, ErrUnreachable) {
+		b.Observer.ApprovalRefused(c.Request.Session.Platform, string(bailiff.ApprovalUnreachable))
+	}
 	if err != nil && !errors.As(err, &nobody) {
 		return bailiff.Approval{}, fmt.Errorf("planning an approval: %w", err)
 	}
@@ -70,7 +73,7 @@ func (b *Book) Ask(ctx context.Context, c bailiff.Claim) (bailiff.Approval, erro
 // refused tells of a question that is not kept, which leaves no trace otherwise;
 // the log is told once a second at most.
 func (b *Book) refused(c bailiff.Claim, why error) {
-	b.Observer.ApprovalRefused(c.Request.Session.Platform)
+	b.Observer.ApprovalRefused(c.Request.Session.Platform, "refused")
 	now, last := time.Now().UnixNano(), b.complained.Load()
 	if now-last >= int64(time.Second) && b.complained.CompareAndSwap(last, now) {
 		b.Log.Warn("a question to people was refused", "request_id", c.Request.ID, "decision_id", c.DecisionID, "trace_id", c.TraceID, "reason", why.Error())

@@ -206,6 +206,18 @@ func TestAQuestionThatIsRefusedIsCountedAndLoggedOnceASecond(t *testing.T) {
 	})
 }
 
+func TestAQuestionThatReachesNobodyIsCountedAndNotKept(t *testing.T) {
+	observed := &counts{pending: map[string]int{}, resolved: map[string]int{}}
+	f := open(t, func(c *Config) { c.Observer = observed })
+	f.change(func(r *roster) { r.down = fmt.Errorf("%w: the token is not valid", ErrUnreachable) })
+	if a, err := f.Ask(t.Context(), claim("rm", "x")); !errors.Is(err, ErrUnreachable) || !strings.HasSuffix(err.Error(), "the token is not valid") {
+		t.Errorf("got %+v, %v", a, err)
+	}
+	if entries, _ := f.List(Query{}); len(entries) != 0 || observed.resolved["unreachable"] != 1 || observed.pending["telegram"] != 0 {
+		t.Errorf("kept are %v, counted is %+v", entries, observed)
+	}
+}
+
 func TestVoid(t *testing.T) {
 	drift := "the file changed"
 	t.Run("takes the grant of an approval back", func(t *testing.T) {

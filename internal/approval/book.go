@@ -77,9 +77,9 @@ type Observer interface {
 	// ApprovalResolved is told the state that ended it, or "unanswerable", and the trace
 	// that its request is exported in, if any.
 	ApprovalResolved(platform, resolution, scope string, waited time.Duration, trace string)
-	// ApprovalRefused is told of a question that never became an approval, since
-	// too much was pending already.
-	ApprovalRefused(platform string)
+	// ApprovalRefused is told of a question that never became an approval: "refused",
+	// since too much was pending already, or "unreachable".
+	ApprovalRefused(platform, resolution string)
 	GrantsActive(n int)
 }
 
@@ -194,7 +194,7 @@ type unobserved struct{}
 
 func (unobserved) ApprovalOpened(string)                                          {}
 func (unobserved) ApprovalResolved(string, string, string, time.Duration, string) {}
-func (unobserved) ApprovalRefused(string)                                         {}
+func (unobserved) ApprovalRefused(_, _ string)                                    {}
 func (unobserved) GrantsActive(int)                                               {}
 
 // repair tells the operator of a store that cannot be read, or is gone, what to do.

@@ -223,10 +223,14 @@ func (c *counts) ApprovalResolved(platform, resolution, scope string, _ time.Dur
 	c.resolved[strings.TrimSpace(resolution+" "+scope)]++
 }
 
-func (c *counts) ApprovalRefused(string) {
+func (c *counts) ApprovalRefused(_, resolution string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.refused++
+	if resolution == "refused" {
+		c.refused++
+	} else {
+		c.resolved[resolution]++
+	}
 }
 
 func (c *counts) GrantsActive(n int) {

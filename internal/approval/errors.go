@@ -17,6 +17,8 @@ var (
 	ErrIneligible = errors.New("not eligible")
 	// ErrVoted: that person has answered already.
 	ErrVoted = errors.New("answered already")
+	// ErrUnreachable: somebody could answer, but no channel works by which they could now.
+	ErrUnreachable = errors.New("nobody can be asked now")
 	// ErrStore: the store failed. Nothing is granted until it works again.
 	ErrStore = errors.New("the store of approvals failed")
 )

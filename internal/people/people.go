@@ -110,8 +110,8 @@ func as(who approval.Approver, p *config.Person) approval.Approver {
 }
 
 // Plan takes the first route whose condition holds, and tells who could answer.
-// The error is of type [*approval.Unanswerable], or says that no channel works now by
-// which somebody could.
+// The error is of type [*approval.Unanswerable] or, with a plan whose channels do not
+// work now, [approval.ErrUnreachable].
 func (r *Roster) Plan(c bailiff.Claim) (approval.Plan, error) {
 	way, err := r.choose(c)
 	if err != nil {
@@ -146,7 +146,7 @@ func (r *Roster) reachable(p approval.Plan) error {
 		}
 		why = append(why, fmt.Errorf("%s: %w", channel, err))
 	}
-	return fmt.Errorf("nobody can be asked now, since no channel of route %s works: %w", p.Route, errors.Join(why...))
+	return fmt.Errorf("%w, since no channel of route %s works: %w", approval.ErrUnreachable, p.Route, errors.Join(why...))
 }
 
 func (r *Roster) choose(c bailiff.Claim) (route, error) {
