@@ -118,7 +118,7 @@ func discordHall(t *testing.T, f *faults) hall {
 		}
 		return []discordtest.Fault{{}, {Status: 429, RetryAfter: time.Second}, {Status: 502}, {Drop: true, After: true}}[f.next()]
 	})
-	p, err := discord.New(discord.Config{Token: secret(s.Token), URL: s.URL(), Approvals: discordtest.Channel})
+	p, err := discord.New(discord.Config{Token: secret(s.Token), URL: s.URL(), Approvals: discordtest.Channel, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

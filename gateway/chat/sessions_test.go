@@ -347,7 +347,7 @@ func TestAServiceWhosePostingPanicsTakesNothingElseAlong(t *testing.T) {
 }
 
 func TestAConfigNamesEverythingThatItLacks(t *testing.T) {
-	const want = "chat sessions config lacks Platform, Surface, Sidecar, Notes"
+	const want = "chat sessions config lacks Platform, Surface, Sidecar, AllowedUsers, Notes"
 	if _, err := NewSessions(SessionsConfig{}); err == nil || err.Error() != want {
 		t.Errorf("it says %v", err)
 	}
