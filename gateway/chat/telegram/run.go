@@ -21,9 +21,12 @@ import (
 func (t *Telegram) Run(ctx context.Context, in chat.Inbox) error {
 	var working sync.WaitGroup
 	defer working.Wait()
-	r := &receiver{mailbox: mailbox{t, in, &working, make(chan struct{}, mostAnswers)}, wait: t.pause}
+	return (&receiver{mailbox: mailbox{t, in, &working, make(chan struct{}, mostAnswers)}, wait: t.pause}).run(ctx)
+}
+
+func (r *receiver) run(ctx context.Context) error {
 	receive := r.poll
-	if t.Webhook != nil {
+	if r.Webhook != nil {
 		receive = r.hook
 		defer r.close(ctx)
 	}
@@ -34,7 +37,7 @@ func (t *Telegram) Run(ctx context.Context, in chat.Inbox) error {
 			return nil
 		}
 		err = told(err)
-		in.Connected(err)
+		r.inbox.Connected(err)
 		if r.hopeless {
 			return err
 		}
@@ -57,8 +60,10 @@ type receiver struct {
 	hopeless bool
 	// wait is the next pause.
 	wait time.Duration
-	// door is where a webhook's calls come in, secret what comes with them.
+	// door is where a webhook's calls come in, shut tells that it takes no more, and secret
+	// is what comes with them.
 	door   *gateway.Door
+	shut   chan error
 	secret atomic.Pointer[sent]
 }
 

@@ -45,7 +45,7 @@ func (r *receiver) hook(ctx context.Context) error {
 	return r.watch(ctx, info.LastErrorDate)
 }
 
-// open listens, once in a run.
+// open reads the secret, and listens.
 func (r *receiver) open(ctx context.Context) error {
 	secret, err := r.Webhook.Secret()
 	if err != nil {
@@ -57,19 +57,44 @@ func (r *receiver) open(ctx context.Context) error {
 	}
 	sum := sha256.Sum256([]byte(secret.Reveal()))
 	r.secret.Store(&sent{secret, sum})
+	return r.listen(ctx)
+}
+
+const mostConnections, mostCalls = 256, 64
+
+// listen opens the door, if it does not stand; one that fell shut is opened anew.
+func (r *receiver) listen(ctx context.Context) error {
+	select {
+	case err := <-r.shut:
+		_ = r.fallen(ctx, err)
+	default:
+	}
 	if r.door != nil {
 		return nil
 	}
-	r.door, err = gateway.Open(gateway.DoorConfig{Name: "telegram", Network: "tcp", Address: r.Webhook.Listen, Login: true, Log: r.Log}, r.calls(ctx))
+	door, err := gateway.Open(gateway.DoorConfig{
+		Name: "telegram", Network: "tcp", Address: r.Webhook.Listen, Login: true, Log: r.Log,
+		MaxConnections: mostConnections, MaxRequests: mostCalls,
+	}, r.calls(ctx))
 	if err != nil {
 		return err
 	}
-	go func() {
-		if err := r.door.Serve(); err != nil {
-			r.Log.Debug("serving Telegram's calls", "error", err)
-		}
-	}()
+	r.door, r.shut = door, make(chan error, 1)
+	go func(shut chan<- error) { shut <- door.Serve() }(r.shut)
 	return nil
+}
+
+var errShut = errors.New("the listener for Telegram's calls fell shut")
+
+// fallen puts away a door that takes no more calls.
+func (r *receiver) fallen(ctx context.Context, err error) error {
+	r.Log.WarnContext(ctx, "the listener for Telegram's calls fell shut", "error", err)
+	r.close(ctx)
+	r.door, r.shut = nil, nil
+	if err == nil {
+		return errShut
+	}
+	return fmt.Errorf("%w: %w", errShut, err)
 }
 
 // sent is what the service sends along.
@@ -142,6 +167,8 @@ func (r *receiver) watch(ctx context.Context, seen int) error {
 		select {
 		case <-ctx.Done():
 			return nil
+		case err := <-r.shut:
+			return r.fallen(ctx, err)
 		case <-time.After(r.look):
 		}
 		info, err := r.info(ctx)

@@ -3,10 +3,12 @@ package telegram
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
@@ -113,6 +115,30 @@ func TestAWebhookThatSomebodyTakesAwayIsSetAgain(t *testing.T) {
 	}
 	s.Write("42", "42", "", "ls")
 	next(t, in.said)
+}
+
+func TestAListenerThatFellShutIsOpenedAgain(t *testing.T) {
+	s := telegramtest.New(t)
+	_, hook := hooked(t)
+	bot, in := made(t, s, hook), newInbox()
+	var working sync.WaitGroup
+	r := &receiver{mailbox: mailbox{bot, in, &working, make(chan struct{}, mostAnswers)}, wait: bot.pause}
+	ended := make(chan error, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { ended <- r.run(ctx) }()
+	defer working.Wait()
+	defer func() { cancel(); <-ended }()
+	for range 2 {
+		if err := next(t, in.connected); err != nil {
+			t.Fatalf("it told %v", err)
+		}
+		s.Write("42", "42", "", "ls")
+		next(t, in.said)
+		_ = r.door.Shutdown(ctx)
+		if err := next(t, in.connected); !errors.Is(err, errShut) {
+			t.Fatalf("it told %v", err)
+		}
+	}
 }
 
 func TestAWebhookThatClosesHasUpdatesComeAgain(t *testing.T) {
