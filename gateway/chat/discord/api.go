@@ -22,8 +22,9 @@ const (
 	// answerTime bounds a request, answerBytes what is read of its answer.
 	answerTime  = 30 * time.Second
 	answerBytes = 8 << 20
-	// busyTime is how long to wait where Discord does not say.
+	// busyTime is how long to wait where Discord does not say, busyMost where it says too much.
 	busyTime = 5 * time.Second
+	busyMost = time.Hour
 )
 
 // agent is what Discord wants every bot to call itself.
@@ -148,8 +149,8 @@ func busy(response *http.Response) *limited {
 		seconds, _ = strconv.ParseFloat(response.Header.Get("Retry-After"), 64)
 	}
 	after := busyTime
-	if seconds > 0 && seconds < 1e6 {
-		after = time.Duration(seconds * float64(time.Second))
+	if seconds > 0 {
+		after = time.Duration(min(seconds, busyMost.Seconds()) * float64(time.Second))
 	}
 	return &limited{after, body.Global || !isDiscords}
 }

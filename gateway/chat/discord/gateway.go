@@ -137,7 +137,7 @@ func (d *Discord) gateway(ctx context.Context) (string, error) {
 		return "", refusal(err, "", "")
 	}
 	if l := answer.Limit; l != nil && l.Remaining <= 0 && l.After > 0 {
-		return "", &chat.Busy{After: time.Duration(l.After) * time.Millisecond}
+		return "", &chat.Busy{After: time.Duration(min(l.After, busyMost.Milliseconds())) * time.Millisecond}
 	}
 	return answer.URL, nil
 }

@@ -235,6 +235,7 @@ func TestWhatDiscordRefusesSaysWhatIsMissing(t *testing.T) {
 		"what stands before": {failing(discordtest.Fault{Status: 403}), "may pass"},
 		"no connection":      {failing(discordtest.Fault{Drop: true}), "may pass"},
 		"a wait":             {failing(discordtest.Fault{Status: 429, RetryAfter: 1500 * time.Millisecond}), "busy 1.5s"},
+		"a wait of days":     {failing(discordtest.Fault{Status: 429, RetryAfter: 100 * 24 * time.Hour}), "busy 1h0m0s"},
 		"a wait of no time":  {failing(discordtest.Fault{Status: 429}), "busy 5s"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -255,7 +256,7 @@ func failing(fault discordtest.Fault) func(*Discord, *discordtest.Server) error 
 }
 
 func TestAWaitIsReadFromWhatStandsBeforeDiscordToo(t *testing.T) {
-	for header, want := range map[string]string{"7": "busy 7s", "0.25": "busy 250ms", "": "busy 5s", "soon": "busy 5s", "-1": "busy 5s", "NaN": "busy 5s", "1e300": "busy 5s"} {
+	for header, want := range map[string]string{"7": "busy 7s", "0.25": "busy 250ms", "": "busy 5s", "soon": "busy 5s", "-1": "busy 5s", "NaN": "busy 5s", "1e300": "busy 1h0m0s"} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", header)
 			w.WriteHeader(http.StatusTooManyRequests)

@@ -64,7 +64,7 @@ func retryAfter(h http.Header) time.Duration {
 	if err != nil {
 		return busyTime
 	}
-	return min(max(time.Duration(seconds), 1)*time.Second, busyMost)
+	return time.Duration(min(max(seconds, 1), int(busyMost/time.Second))) * time.Second
 }
 
 // call is the API as one call sees it.
@@ -137,7 +137,7 @@ func (c *call) fault(doing string, err error) error {
 	}
 	var no slack.SlackErrorResponse
 	if !errors.As(err, &no) {
-		return fmt.Errorf("%s: %w", doing, bailiff.ForeignError(err, c.secrets...))
+		return fmt.Errorf("%s: %w", doing, bailiff.ForeignError(unaddressed(err), c.secrets...))
 	}
 	reason, known := refusals[no.Err]
 	switch {
@@ -151,6 +151,15 @@ func (c *call) fault(doing string, err error) error {
 		return &chat.Refused{Reason: reason}
 	}
 	return fmt.Errorf("%s: Slack says %s", doing, bailiff.Foreign(no.Err, c.secrets...))
+}
+
+// unaddressed leaves the address out of an error: of some, whoever knows them may write.
+func unaddressed(err error) error {
+	var addressed *url.Error
+	if errors.As(err, &addressed) {
+		return addressed.Err
+	}
+	return err
 }
 
 var (

@@ -26,8 +26,10 @@ const (
 	closing = 5 * time.Second
 	// replayTime is longer than a signature can be valid: five minutes before and after.
 	replayTime = 11 * time.Minute
-	// mostCalls bounds what is remembered of that time; Slack makes 30,000 calls an hour.
-	mostCalls = 1 << 16
+	// mostKnown bounds what is remembered of that time; Slack makes 30,000 calls an hour.
+	mostKnown = 1 << 16
+	// mostConnections and mostCalls are served at once.
+	mostConnections, mostCalls = 256, 64
 )
 
 // byHTTP listens until ctx ends.
@@ -37,7 +39,8 @@ func (e *ear) byHTTP(ctx context.Context) error {
 	}
 	c := &calls{ear: e}
 	take := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { c.serve(ctx, w, r) }) // what is begun outlives the call
-	door, err := gateway.Open(gateway.DoorConfig{Name: "slack", Network: "tcp", Address: e.cfg.Listen, Login: true, Log: e.cfg.Log}, take)
+	door, err := gateway.Open(gateway.DoorConfig{Name: "slack", Network: "tcp", Address: e.cfg.Listen, Login: true, Log: e.cfg.Log,
+		MaxConnections: mostConnections, MaxRequests: mostCalls}, take)
 	if err != nil {
 		return err
 	}
@@ -97,6 +100,7 @@ func (c *calls) take(ctx context.Context, w http.ResponseWriter, header http.Hea
 }
 
 var (
+	errEmpty   = errors.New("it is empty")
 	errSecret  = errors.New("the signing secret cannot be read")
 	errStamp   = errors.New("slack's signature is missing, wrong or older than five minutes")
 	errReplay  = errors.New("this call came before")
@@ -107,7 +111,11 @@ var (
 // first time.
 func (c *calls) judge(header http.Header, body []byte) (status int, err error) {
 	secret, err := c.cfg.SigningSecret()
-	if err != nil || secret.Reveal() == "" {
+	if err == nil && secret.Reveal() == "" {
+		err = errEmpty
+	}
+	if err != nil {
+		c.cfg.Log.Error("Slack's calls cannot be checked without the signing secret, and are refused", "error", err)
 		return http.StatusInternalServerError, errSecret
 	}
 	signed, err := slack.NewSecretsVerifier(header, secret.Reveal())
@@ -164,13 +172,13 @@ type seen struct {
 func (s *seen) first(signature string, now time.Time) error {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	if now.After(s.next) || len(s.at) >= mostCalls {
+	if now.After(s.next) || len(s.at) >= mostKnown {
 		s.forget(now)
 	}
 	switch _, again := s.at[signature]; {
 	case again:
 		return errReplay
-	case len(s.at) >= mostCalls:
+	case len(s.at) >= mostKnown:
 		return errCrowded
 	}
 	if s.at == nil {

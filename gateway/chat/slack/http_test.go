@@ -3,27 +3,39 @@ package slack_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
+	neturl "net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 	"github.com/bailiff-dev/bailiff/gateway/chat/slack"
 	"github.com/bailiff-dev/bailiff/gateway/chat/slack/slacktest"
 )
 
-// byHTTP is an app that Slack calls, at an address.
-func byHTTP(t *testing.T) (*slack.Slack, *slacktest.Server, *inbox, string) {
+// free is an address where nobody listens.
+func free(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := listener.Addr().String()
-	_ = listener.Close()
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// byHTTP is an app that Slack calls, at an address.
+func byHTTP(t *testing.T) (*slack.Slack, *slacktest.Server, *inbox, string) {
+	t.Helper()
+	address := free(t)
 	s, server := app(t, func(c *slack.Config) {
 		c.AppToken, c.Listen, c.SigningSecret = nil, address, secret(slacktest.SigningSecret)
 	})
@@ -180,4 +192,87 @@ func TestAPlaceThatIsTakenIsTriedAgain(t *testing.T) {
 	if err := next(t, ended); err != nil {
 		t.Errorf("it ended by %v", err)
 	}
+}
+
+// open is an address that lets in whoever knows it.
+const open = "a-place-that-nobody-else-may-know"
+
+func TestAnAddressThatLetsInWhoeverKnowsItIsInNoError(t *testing.T) {
+	upload := ""
+	base := newServer(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/api/auth.test":
+			_, _ = io.WriteString(w, `{"ok":true,"user_id":"U0","team_id":"T01"}`)
+		case "/api/files.getUploadURLExternal":
+			_ = json.NewEncoder(w).Encode(map[string]any{"ok": true, "file_id": "F1", "upload_url": upload})
+		default:
+			panic(http.ErrAbortHandler)
+		}
+	})
+	for name, at := range map[string]string{
+		"where nobody answers": base + "/" + open, "elsewhere": "http://elsewhere.test/" + open, "what is none": base + "/%zz" + open,
+	} {
+		upload = at
+		s, in, url := calledFor(t, base)
+		_, err := s.Post(t.Context(), channel, chat.Message{Text: plain("x"), File: &chat.File{Name: "a.txt", Content: []byte("a")}}, "k")
+		if err == nil || strings.Contains(err.Error(), open) {
+			t.Errorf("uploading to %s came to %v", name, err)
+		}
+		form := neturl.Values{"command": {"/bailiff"}, "text": {"status"}, "team_id": {"T01"}, "user_id": {"U1"}, "channel_id": {"C1"},
+			"trigger_id": {"1.2.c"}, "response_url": {at}}.Encode()
+		header := slacktest.Sign("application/x-www-form-urlencoded", []byte(form), time.Now())
+		if status, said := call(t, http.MethodPost, url, header, form); status != http.StatusOK {
+			t.Fatalf("the command came to %d %s", status, said)
+		}
+		if err := next(t, in.said).Whisper(t.Context(), plain("x")); err == nil || strings.Contains(err.Error(), open) {
+			t.Errorf("answering at %s came to %v", name, err)
+		}
+	}
+}
+
+// calledFor is an app that is called, and calls somebody.
+func calledFor(t *testing.T, base string) (*slack.Slack, *inbox, string) {
+	t.Helper()
+	where := free(t)
+	s, _ := app(t, func(c *slack.Config) {
+		c.AppToken, c.Listen, c.SigningSecret, c.URL = nil, where, secret(slacktest.SigningSecret), base+"/api/"
+	})
+	return s, run(t, s), "http://" + where
+}
+
+func TestWhyCallsAreRefusedIsSaidWhereTheSecretCannotBeRead(t *testing.T) {
+	for why, read := range map[string]slack.Credential{
+		"no such file": func() (bailiff.Secret, error) { return bailiff.Secret{}, errors.New("no such file") }, "it is empty": secret(""),
+	} {
+		log, where := &logged{}, free(t)
+		s, _ := app(t, func(c *slack.Config) {
+			c.AppToken, c.Listen, c.SigningSecret, c.Log = nil, where, read, slog.New(slog.NewTextHandler(log, nil))
+		})
+		run(t, s)
+		status, _ := call(t, http.MethodPost, "http://"+where, slacktest.Sign("application/json", []byte(event), time.Now()), event)
+		if status != http.StatusInternalServerError {
+			t.Errorf("it came to %d", status)
+		}
+		if said := log.String(); !strings.Contains(said, "level=ERROR") || !strings.Contains(said, "without the signing secret") || !strings.Contains(said, why) {
+			t.Errorf("the log has %s", said)
+		}
+	}
+}
+
+// logged is a log that is read while it is written.
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }

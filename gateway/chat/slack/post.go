@@ -8,6 +8,7 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 )
 
@@ -113,6 +114,7 @@ func (c *call) upload(ctx context.Context, f chat.File, a *attempt) error {
 	if place.FileID == "" {
 		return errAnswer
 	}
+	c.secrets = append(c.secrets, bailiff.NewSecret(place.UploadURL))
 	if err := c.UploadToURL(ctx, slack.UploadToURLParameters{UploadURL: place.UploadURL, Filename: f.Name, Content: string(f.Content)}); err != nil {
 		return fmt.Errorf("sending a file: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -289,7 +290,7 @@ func TestWhatSlackWantsLaterSaysWhen(t *testing.T) {
 		want  time.Duration
 	}{
 		{slacktest.Fault{Status: 429, RetryAfter: 7}, 7 * time.Second}, {slacktest.Fault{Status: 429}, 30 * time.Second},
-		{slacktest.Fault{Status: 429, RetryAfter: 1e6}, time.Hour}, {slacktest.Fault{Error: "ratelimited"}, 30 * time.Second},
+		{slacktest.Fault{Status: 429, RetryAfter: 1e6}, time.Hour}, {slacktest.Fault{Status: 429, RetryAfter: math.MaxInt}, time.Hour}, {slacktest.Fault{Error: "ratelimited"}, 30 * time.Second},
 	} {
 		server.Fail(func(string) slacktest.Fault { return c.fault })
 		for what, do := range map[string]func() error{

@@ -155,6 +155,7 @@ func (s *Slack) respond(ctx context.Context, to command, text chat.Text) error {
 	if !s.isSlack(to.ResponseURL) {
 		return fmt.Errorf("answering a command: slack named no address of its own")
 	}
+	c.secrets = append(c.secrets, bailiff.NewSecret(to.ResponseURL))
 	said := append(options(text, nil, ""), slack.MsgOptionResponseURL(to.ResponseURL, "ephemeral"))
 	_, _, _, err = c.SendMessageContext(ctx, "", said...)
 	return c.fault("answering a command at slack", err)

@@ -205,11 +205,18 @@ func (x *exchange) judge(response *http.Response, body []byte) error {
 		x.answer = append([]byte{}, a.Result...)
 		return nil
 	case response.StatusCode == http.StatusTooManyRequests || a.Code == http.StatusTooManyRequests:
-		return &fault{code: http.StatusTooManyRequests, words: "too many requests", after: time.Duration(max(a.Parameters.After, after, 1)) * time.Second}
+		return &fault{code: http.StatusTooManyRequests, words: "too many requests", after: waiting(max(a.Parameters.After, after))}
 	case err != nil || a.Code == 0:
 		return fmt.Errorf("something that is not the Bot API answered %d for Telegram", response.StatusCode)
 	}
 	return &fault{code: a.Code, words: bailiff.Foreign(a.Words, x.token), moved: a.Parameters.Moved}
+}
+
+// longestWait is waited where the service wants more.
+const longestWait = time.Hour
+
+func waiting(seconds int) time.Duration {
+	return time.Duration(min(max(seconds, 1), int(longestWait/time.Second))) * time.Second
 }
 
 // lost words a fault of the way there, without the address, which holds the token.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	neturl "net/url"
@@ -76,6 +77,9 @@ func TestFailuresAreToldApartAndNothingIsTriedTwice(t *testing.T) {
 		is     func(error) bool
 		says   string
 	}{
+		"a wait without end": {func(s *telegramtest.Server) {
+			s.Fail(failing("sendMessage", telegramtest.Fault{Code: 429, After: math.MaxInt}))
+		}, in(group), busyFor(3600), ""},
 		"too many requests": {func(s *telegramtest.Server) { s.Fail(failing("sendMessage", telegramtest.Fault{Code: 429, After: 7})) }, in(group), busyFor(7), ""},
 		"too many requests, of something in between": {func(s *telegramtest.Server) {
 			s.Fail(failing("sendMessage", telegramtest.Fault{Code: 429, HTML: true}))
