@@ -24,7 +24,7 @@ func (c *core) openBook() error {
 	var err error
 	c.book, err = approval.Open(approval.Config{
 		Path: filepath.Join(c.cfg.StateDir, "approvals.db"), Router: &c.roster, Recorder: c.decisions, Observer: c.metrics,
-		Caps: approval.Caps(caps), Scrub: c.scrubber.Scrub, Log: c.log,
+		Reachable: c.roster.reachable, Caps: approval.Caps(caps), Scrub: c.scrubber.Scrub, Log: c.log,
 	})
 	if err != nil {
 		return fmt.Errorf("opening the approvals: %w", err)
@@ -42,7 +42,7 @@ var _ approval.Router = (*roster)(nil)
 
 // follow puts another configuration into force.
 func (r *roster) follow(cfg *config.Config) error {
-	next, err := people.New(cfg, r.down)
+	next, err := people.New(cfg)
 	if err != nil {
 		return err
 	}
@@ -66,10 +66,10 @@ func (r *roster) IdentifyAccount(service, id string) approval.Approver {
 	return r.now.Load().IdentifyAccount(service, id)
 }
 
-// down is why a channel reaches nobody now.
-func (r *roster) down(channel string) error {
+// reachable is nil if a channel of a plan works.
+func (r *roster) reachable(p approval.Plan) error {
 	if desks := r.desks.Load(); desks != nil {
-		return desks.Down(channel)
+		return desks.Reachable(p)
 	}
 	return nil
 }

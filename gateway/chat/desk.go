@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -194,6 +195,11 @@ func (d *Desk) plan(id string) {
 
 // settle has an approval's message be as the approval is.
 func (d *Desk) settle(ctx context.Context, id string) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			d.Log.Error("posting an approval panicked", "service", d.Service, "approval", id, "cause", cause, "stack", string(debug.Stack()))
+		}
+	}()
 	again := func(err error) {
 		d.Observer.ChatPosted(d.Service, "again")
 		d.fails(&d.posting, err)
@@ -234,8 +240,9 @@ func (d *Desk) show(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	shown.Done = !pending
-	return d.keep(shown)
+	settled := *shown
+	settled.Done = e.State != bailiff.ApprovalPending
+	return d.keep(&settled)
 }
 
 // put posts or edits a message; what it was meant to show is on disk before.
@@ -250,8 +257,9 @@ func (d *Desk) put(ctx context.Context, p *post) (*post, error) {
 	}
 	ref, err := d.write(ctx, p, uncertain)
 	if p.Tried != uncertain && hadNoEffect(err) {
-		p.Tried = uncertain
-		err = errors.Join(err, d.keep(p))
+		again := *p
+		again.Tried = uncertain
+		err = errors.Join(err, d.keep(&again))
 	}
 	if err != nil {
 		return p, err
@@ -312,12 +320,23 @@ func (d *Desk) keep(p *post) error {
 			p.Ref = before.Ref // somebody answered there meanwhile
 		}
 		d.unknow(before)
+		d.spend(before, p)
 	}
-	d.know(p)
-	if err := d.shelf.Keep(*p); err != nil {
+	kept := *p
+	d.know(&kept)
+	if err := d.shelf.Keep(kept); err != nil {
 		return fmt.Errorf("remembering what is posted: %w", err)
 	}
 	return nil
+}
+
+// spend forgets which tokens of a post were used that are not its any more; d.mu is held.
+func (d *Desk) spend(before, now *post) {
+	for _, a := range before.Answers {
+		if !slices.ContainsFunc(now.Answers, func(o option) bool { return o.Token == a.Token }) {
+			delete(d.used, a.Token)
+		}
+	}
 }
 
 func (d *Desk) drop(p *post) error {

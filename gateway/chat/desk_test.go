@@ -432,3 +432,42 @@ func TestALongRequestGoesAlongAsAFile(t *testing.T) {
 		t.Errorf("it has %d characters and %v", len([]rune(plain(m.Text))), m.File)
 	}
 }
+
+func TestWhatIsNotShownGoesAlongWhateverItIs(t *testing.T) {
+	for name, hidden := range map[string]string{
+		"letters that are not seen": strings.Repeat("\U000e0041", 200),
+		"one long line":             strings.Repeat("x", 3000),
+		"many lines":                strings.Repeat("true\n", 100),
+		"marks all over":            strings.Repeat("rm -r ./build ", 120),
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := claim(hidden+"; rm -rf /", "42")
+			for range 5 {
+				c.Decision.Approval.Reasons = append(c.Decision.Approval.Reasons, bailiff.Reason{Rule: "command." + strings.Repeat("r", 100), Message: strings.Repeat("m", 500), Match: strings.Repeat("n", 500)})
+			}
+			e := approval.Entry{ID: "a-1", State: bailiff.ApprovalPending, Request: c.Request, Decision: c.Decision, Reasons: c.Decision.Approval.Reasons}
+			m := notice(e, []option{{Token: "t", Scope: "once"}})
+			if n := len([]rune(plain(m.Text))); n > 2000 || m.File == nil || !strings.Contains(string(m.File.Content), "; rm -rf /") {
+				t.Errorf("it has %d characters, and a file: %v", n, m.File != nil)
+			}
+			if text := plain(m.Text); !strings.Contains(text, "request.txt has all of it") || !strings.Contains(text, "runs in: docker") {
+				t.Errorf("it says %s", text)
+			}
+		})
+	}
+}
+
+func TestWhatIsAskedElsewhereByNowSaysSoAndMayComeBack(t *testing.T) {
+	o := opened(t)
+	id := o.ask("rm -r ./build")
+	o.knows(id)
+	e, _ := o.book.Get(id)
+	e.Plan.Channels = []string{"console"}
+	p := o.desk.find(id).of(e, false)
+	if text := plain(p.message.Text); len(p.message.Buttons) > 0 || !strings.Contains(text, "asked elsewhere by now, on console") {
+		t.Errorf("it says %s", text)
+	}
+	if again := p.of(e, true); len(again.message.Buttons) != 4 || again.Answers[0].Token == o.desk.find(id).Answers[0].Token {
+		t.Errorf("asked here again it offers %v", again.Answers)
+	}
+}

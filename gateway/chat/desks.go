@@ -53,6 +53,19 @@ func (ds *Desks) Down(channel string) error {
 	return nil
 }
 
+// Reachable is nil if a channel of a plan works.
+func (ds *Desks) Reachable(p approval.Plan) error {
+	var why []string
+	for _, channel := range p.Channels {
+		err := ds.Down(channel)
+		if err == nil {
+			return nil
+		}
+		why = append(why, fmt.Sprintf("%s: %v", channel, err))
+	}
+	return fmt.Errorf("no channel of route %s works: %s", p.Route, strings.Join(why, ", "))
+}
+
 // Run ends what nobody can be asked about, until ctx ends.
 func (ds *Desks) Run(ctx context.Context) {
 	for {

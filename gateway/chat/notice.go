@@ -3,6 +3,7 @@ package chat
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -13,43 +14,66 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/visible"
 )
 
-// How much of a request's texts a notice shows; what is longer goes along as a file. With
-// a line of carets below each line and all the rest it fits where 2,000 characters do.
 const (
-	noticeRunes = 500
-	noticeLines = 20
-	// longestLine is how many characters of anything else are shown, and mostReasons how
-	// many reasons.
-	longestLine = 150
-	mostReasons = 3
+	// noticeRunes is how many characters a notice has, so that it fits where 2,000 do, and
+	// leastRunes how many of them are left for the request's texts whatever else it says.
+	noticeRunes, leastRunes = 1900, 200
+	noticeLines             = 25
+	// longestLine is how many characters of anything else are shown, longestMatch of what
+	// a rule found, and mostReasons how many reasons.
+	longestLine  = 120
+	longestMatch = 60
+	mostReasons  = 3
 )
 
-// notice is what is shown of an approval, with the answers that can be given now.
+// notice is what is shown of an approval, with the answers that can be given now. Of the
+// request's texts there is as much as fits, and all of them go along if that is not all.
 func notice(e approval.Entry, answers []option) Message {
-	n := &sheet{runes: noticeRunes, lines: noticeLines}
-	n.add(Strong, headline(e))
-	n.line("who asks", requester(e))
-	n.texts(e)
-	for _, r := range e.Reasons[:min(len(e.Reasons), mostReasons)] {
-		n.reason(r)
+	head, tail := &sheet{}, &sheet{}
+	head.add(Strong, headline(e))
+	head.line("who asks", requester(e))
+	head.line("tool", strings.TrimSpace(string(e.Request.Tool)+" "+cmp.Or(e.Request.Args.Name, e.Request.Args.Action+" "+e.Request.Args.ProcessID)))
+	if folder := e.Request.Args.Workdir; folder != "" {
+		head.line("folder", folder)
 	}
-	if more := len(e.Reasons) - mostReasons; more > 0 {
-		n.line("why", fmt.Sprintf("%d reasons more; bailiff approvals show %s has all", more, e.ID))
-	}
-	n.line("runs in", terms(e.Decision))
-	n.line("variables", cmp.Or(strings.Join(e.Decision.Env.Forward, ", "), "none"))
-	if e.State == bailiff.ApprovalPending {
-		n.line("until", e.Expires.UTC().Format(time.DateTime)+" UTC")
-		n.line("who may answer", quorum(e))
-	}
+	tail.terms(e, len(answers) > 0)
+	tail.reasons(e)
 	for _, v := range e.Votes {
-		n.line("answer", said(v))
+		tail.line("answer", said(v))
 	}
-	m := Message{Text: n.text, File: n.file}
+	body := &sheet{runes: max(noticeRunes-head.length()-tail.length(), leastRunes), lines: noticeLines}
+	body.texts(e)
+	m := Message{Text: slices.Concat(head.text, body.text, tail.text), File: body.file}
 	for _, o := range answers {
 		m.Buttons = append(m.Buttons, o.button())
 	}
 	return m
+}
+
+func (n *sheet) terms(e approval.Entry, here bool) {
+	n.line("runs in", terms(e.Decision))
+	n.line("variables", cmp.Or(strings.Join(e.Decision.Env.Forward, ", "), "none"))
+	switch {
+	case e.State != bailiff.ApprovalPending:
+	case here:
+		n.line("until", e.Expires.UTC().Format(time.DateTime)+" UTC")
+		n.line("who may answer", quorum(e))
+	default:
+		n.line("where", "it is asked elsewhere by now, on "+strings.Join(e.Plan.Channels, " or "))
+	}
+}
+
+func (n *sheet) reasons(e approval.Entry) {
+	for _, r := range e.Reasons[:min(len(e.Reasons), mostReasons)] {
+		n.line("why", bailiff.Sentence(r.Message)+" ("+r.Rule+")")
+		if r.Match != "" {
+			n.add(Plain, " ")
+			n.add(Code, visible.Brief(r.Match, longestMatch))
+		}
+	}
+	if more := len(e.Reasons) - mostReasons; more > 0 {
+		n.line("why", fmt.Sprintf("%d reasons more; bailiff approvals show %s has all", more, e.ID))
+	}
 }
 
 // headline says what became of an approval.
@@ -112,7 +136,7 @@ func said(v approval.Vote) string {
 	return fmt.Sprintf("%s on %s: %s", cmp.Or(v.Person, v.Credential), v.Channel, answer)
 }
 
-// sheet is a notice that is being written.
+// sheet is a part of a notice that is being written.
 type sheet struct {
 	text Text
 	file *File
@@ -127,58 +151,75 @@ func (n *sheet) line(name, value string) {
 	n.add(Plain, "\n"+name+": "+visible.Brief(value, longestLine))
 }
 
-func (n *sheet) reason(r bailiff.Reason) {
-	n.line("why", bailiff.Sentence(r.Message)+" ("+r.Rule+")")
-	if r.Match != "" {
-		n.add(Plain, " ")
-		n.add(Code, visible.Brief(r.Match, longestLine))
+func (n *sheet) length() (runes int) {
+	for _, p := range n.text {
+		runes += utf8.RuneCountInString(p.Text)
 	}
+	return runes
 }
 
 // texts are what would run, with what is risky marked.
 func (n *sheet) texts(e approval.Entry) {
 	a := e.Request.Args
-	n.line("tool", strings.TrimSpace(string(e.Request.Tool)+" "+cmp.Or(a.Name, a.Action+" "+a.ProcessID)))
-	if a.Workdir != "" {
-		n.line("folder", a.Workdir)
-	}
 	marks, _ := gateway.MarksOf(e)
+	cut := false
+	var all []byte
 	for _, t := range []struct{ name, text string }{
 		{"command", a.Command}, {"code", a.Code}, {"stdin", a.Stdin}, {"data", a.Data}, {"arguments", a.Arguments},
 	} {
 		if t.text == "" {
 			continue
 		}
+		all = fmt.Appendf(all, "%s:\n%s\n", t.name, visible.Lines(t.text))
+		shown, whole := n.block(t.text, of(marks, t.name))
 		n.add(Plain, "\n"+t.name+":\n")
-		n.body(t.name, t.text, of(marks, t.name))
+		n.add(Block, shown)
+		if !whole {
+			n.add(Plain, fmt.Sprintf("\nThis is the beginning of %d characters: request.txt has all of it.", utf8.RuneCountInString(t.text)))
+			cut = true
+		}
+	}
+	if cut {
+		n.file = &File{Name: "request.txt", Content: all}
 	}
 }
 
-// body is one text, or its beginning, in which case the whole goes along.
-func (n *sheet) body(name, text string, marks []gateway.Mark) {
-	shown := n.beginning(text)
-	n.add(Block, underlined(shown, marks))
-	if len(shown) == len(text) {
-		return
+// block is a text in letters of one width, with a line of carets below what is marked,
+// as far as there is room.
+func (n *sheet) block(text string, marks []gateway.Mark) (shown string, whole bool) {
+	var lines []string
+	for at := 0; at <= len(text); {
+		end := at + strings.IndexByte(text[at:]+"\n", '\n')
+		line := n.fitting(text[at:end])
+		above, below := marked(line, at, marks)
+		lines = append(lines, above)
+		n.spend(above)
+		if below != "" {
+			lines = append(lines, below)
+			n.spend(below)
+		}
+		if at+len(line) < end || end < len(text) && (n.lines <= 0 || n.runes <= 0) {
+			return strings.Join(lines, "\n"), false
+		}
+		at = end + 1
 	}
-	n.add(Plain, fmt.Sprintf("\nThis is the beginning of %d lines; the file has all of it.", strings.Count(text, "\n")+1))
-	if n.file == nil {
-		n.file = &File{Name: "request.txt"}
-	}
-	n.file.Content = fmt.Appendf(n.file.Content, "%s:\n%s\n", name, visible.Lines(text))
+	return strings.Join(lines, "\n"), true
 }
 
-// beginning is as much of a text as there is room for.
-func (n *sheet) beginning(text string) string {
-	for i, c := range text {
-		if n.runes--; c == '\n' {
-			n.lines--
-		}
-		if n.runes < 0 || n.lines < 0 {
-			return text[:i]
+func (n *sheet) spend(line string) {
+	n.runes -= utf8.RuneCountInString(line) + 1
+	n.lines--
+}
+
+// fitting is as much of a line as there is room for with carets below.
+func (n *sheet) fitting(line string) string {
+	room := n.runes / 2
+	for i, c := range line {
+		if room -= utf8.RuneCountInString(visible.Text(string(c))); room < 0 {
+			return line[:i]
 		}
 	}
-	return text
+	return line
 }
 
 func of(marks []gateway.Mark, text string) (all []gateway.Mark) {
@@ -188,22 +229,6 @@ func of(marks []gateway.Mark, text string) (all []gateway.Mark) {
 		}
 	}
 	return all
-}
-
-// underlined is a text in letters of one width, with a line of carets below what is
-// marked.
-func underlined(text string, marks []gateway.Mark) string {
-	var lines []string
-	for at := 0; at <= len(text); {
-		end := at + strings.IndexByte(text[at:]+"\n", '\n')
-		line, below := marked(text[at:end], at, marks)
-		lines = append(lines, line)
-		if below != "" {
-			lines = append(lines, below)
-		}
-		at = end + 1
-	}
-	return strings.Join(lines, "\n")
 }
 
 // marked is a line that begins at a place of a text, and the carets below it.

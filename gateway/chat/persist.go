@@ -11,6 +11,8 @@ const (
 	// firstPause and longestPause are between two tries of what failed.
 	firstPause   = 250 * time.Millisecond
 	longestPause = 30 * time.Second
+	// longestWait is for how long a service is left alone at most that asks for it.
+	longestWait = time.Hour
 	// tryFor is how long one try may take.
 	tryFor = 30 * time.Second
 	// linger is how long one may still take at the end.
@@ -33,7 +35,7 @@ func persist(ctx context.Context, failed func(error), try func(context.Context) 
 		wait := pause/2 + rand.N(pause) //nolint:gosec // so that not all try at once
 		var busy *Busy
 		if errors.As(err, &busy) {
-			wait, pause = busy.After+rand.N(firstPause), firstPause //nolint:gosec // as above
+			wait, pause = min(max(busy.After, 0), longestWait)+rand.N(firstPause), firstPause //nolint:gosec // as above
 		}
 		select {
 		case <-time.After(wait):

@@ -63,7 +63,7 @@ func (p *post) anew() *post {
 // of is a post as it is to be by now.
 func (p *post) of(e approval.Entry, pending bool) *post {
 	next := *p
-	if len(e.Votes) != p.Votes {
+	if len(e.Votes) != p.Votes || pending && len(p.Answers) == 0 {
 		next.mint(e)
 	}
 	if !pending {

@@ -23,13 +23,19 @@ func (d *Desk) Tapped(ctx context.Context, t Tap) Text {
 
 func (d *Desk) answer(ctx context.Context, t Tap) (told, result string) {
 	p, o, taken := d.take(t)
+	if p == nil && d.mayStand(t) {
+		return "It is not known here yet which approval that is. Answer again in a moment; nothing was changed.", "late"
+	}
 	if p == nil {
 		return "This is no approval of mine, or one of long ago. Nothing was changed.", "invalid"
 	}
 	e, found := d.Book.Get(p.ID)
 	switch {
-	case !found:
-		return "Nothing is known of approval " + p.ID + " any more. Nothing was changed.", "late"
+	case !found: // it was resolved long ago, or the store fails
+		if taken {
+			d.giveBack(p, o)
+		}
+		return "Nothing can be read of approval " + p.ID + " now. Nothing was changed.", "late"
 	case e.State != bailiff.ApprovalPending:
 		return "Too late: " + bailiff.Sentence(e.Message), "late"
 	case !taken || e.Digest != p.Digest:
@@ -43,20 +49,37 @@ func (d *Desk) answer(ctx context.Context, t Tap) (told, result string) {
 	answered, err := d.Book.Answer(ctx, p.ID, d.Identify(d.Service, t.By.ID), v)
 	if err != nil {
 		d.giveBack(p, o)
-		return refused(err)
+		return d.refused(p.ID, err)
 	}
 	return thanks(answered, v), "taken"
 }
 
+// mayStand says whether an answer in words or signs may be to a message of which nobody
+// knows yet whether it is shown.
+func (d *Desk) mayStand(t Tap) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, p := range d.posts {
+		if t.Token == "" && p.Tried && p.Ref == (Ref{}) {
+			return true
+		}
+	}
+	return false
+}
+
 // refused is what is told of an answer that was not taken.
-func refused(err error) (told, result string) {
+func (d *Desk) refused(id string, err error) (told, result string) {
 	switch {
 	case errors.Is(err, approval.ErrIneligible), errors.Is(err, approval.ErrVoted):
 		return bailiff.Sentence(err.Error()), "barred"
 	case errors.Is(err, approval.ErrSettled), errors.Is(err, approval.ErrUnknown):
 		return "Too late: " + bailiff.Sentence(err.Error()), "late"
 	}
-	return "Nothing was changed: " + bailiff.Sentence(err.Error()), "invalid"
+	if errors.Is(err, approval.ErrScope) {
+		return "Nothing was changed: " + bailiff.Sentence(err.Error()), "invalid"
+	}
+	d.Log.Error("an answer by chat was not taken", "service", d.Service, "approval", id, "error", err)
+	return "Nothing was changed: bailiff cannot take answers at the moment, and its log says why.", "invalid"
 }
 
 func thanks(e approval.Entry, v approval.Verdict) string {

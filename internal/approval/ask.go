@@ -22,9 +22,6 @@ func (b *Book) Ask(ctx context.Context, c bailiff.Claim) (bailiff.Approval, erro
 	replans := b.replans.Load()
 	plan, err := b.Router.Plan(c)
 	var nobody *Unanswerable
-	if errors.Is(err, ErrUnreachable) {
-		b.Observer.ApprovalRefused(c.Request.Session.Platform, string(bailiff.ApprovalUnreachable))
-	}
 	if err != nil && !errors.As(err, &nobody) {
 		return bailiff.Approval{}, fmt.Errorf("planning an approval: %w", err)
 	}
@@ -32,8 +29,11 @@ func (b *Book) Ask(ctx context.Context, c bailiff.Claim) (bailiff.Approval, erro
 	if err != nil {
 		return bailiff.Approval{}, err
 	}
+	var unreachable error
 	if nobody != nil {
 		q.wanted.way = nil
+	} else if err := b.Reachable(plan); err != nil {
+		unreachable = fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
 	var a bailiff.Approval
 	err = b.do(ctx, func(s *state, now time.Time) (step, error) {
@@ -52,6 +52,9 @@ func (b *Book) Ask(ctx context.Context, c bailiff.Claim) (bailiff.Approval, erro
 			}
 			t.expire(i, now)
 		}
+		if unreachable != nil {
+			return t, unreachable
+		}
 		i := q.open(s, now)
 		err := b.opening(&t, s, i, nobody, now)
 		a = i.Entry.approval()
@@ -63,6 +66,8 @@ func (b *Book) Ask(ctx context.Context, c bailiff.Claim) (bailiff.Approval, erro
 		return b.Ask(ctx, c)
 	case errors.Is(err, errFull):
 		b.refused(c, err)
+	case errors.Is(err, ErrUnreachable):
+		b.Observer.ApprovalRefused(c.Request.Session.Platform, string(bailiff.ApprovalUnreachable))
 	}
 	if err != nil {
 		return bailiff.Approval{}, err

@@ -208,13 +208,31 @@ func TestAQuestionThatIsRefusedIsCountedAndLoggedOnceASecond(t *testing.T) {
 
 func TestAQuestionThatReachesNobodyIsCountedAndNotKept(t *testing.T) {
 	observed := &counts{pending: map[string]int{}, resolved: map[string]int{}}
-	f := open(t, func(c *Config) { c.Observer = observed })
-	f.change(func(r *roster) { r.down = fmt.Errorf("%w: the token is not valid", ErrUnreachable) })
+	down := errors.New("the token is not valid")
+	f := open(t, func(c *Config) { c.Observer, c.Reachable = observed, func(Plan) error { return down } })
 	if a, err := f.Ask(t.Context(), claim("rm", "x")); !errors.Is(err, ErrUnreachable) || !strings.HasSuffix(err.Error(), "the token is not valid") {
 		t.Errorf("got %+v, %v", a, err)
 	}
 	if entries, _ := f.List(Query{}); len(entries) != 0 || observed.resolved["unreachable"] != 1 || observed.pending["telegram"] != 0 {
 		t.Errorf("kept are %v, counted is %+v", entries, observed)
+	}
+}
+
+func TestWhatWasAskedAndGrantedBeforeHoldsWhereNobodyIsReachedAnyMore(t *testing.T) {
+	var down error
+	f := open(t, func(c *Config) { c.Reachable = func(Plan) error { return down } })
+	granted, pending := f.ask(claim("rm", "x")), f.ask(claim("rm", "y"))
+	f.approve(granted, "ana", "session")
+	down = errors.New("the service is away")
+	if !f.redeem(claim("rm", "x")) {
+		t.Error("a grant does not hold")
+	}
+	if id := f.ask(claim("rm", "y")); id != pending {
+		t.Errorf("what is pending is asked anew, as %s", id)
+	}
+	f.approve(pending, "ana", "once")
+	if err := f.Replan(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -94,7 +94,10 @@ type Config struct {
 	Router   Router
 	Recorder Recorder
 	Observer Observer
-	Caps     Caps
+	// Reachable is nil if a new approval of that plan can be put to somebody now; nil
+	// itself means that each can.
+	Reachable func(Plan) error
+	Caps      Caps
 	// Scrub returns a text without known secrets. It is called concurrently.
 	Scrub func([]byte) []byte
 	Log   *slog.Logger
@@ -174,6 +177,9 @@ func (c *Config) complete() error {
 	}
 	if c.Observer == nil {
 		c.Observer = unobserved{}
+	}
+	if c.Reachable == nil {
+		c.Reachable = func(Plan) error { return nil }
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)

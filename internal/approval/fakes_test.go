@@ -20,14 +20,13 @@ type roster struct {
 	quorum  int
 	timeout time.Duration
 	route   string
-	down    error // why no channel works
 }
 
 func (r roster) Plan(bailiff.Claim) (Plan, error) {
 	if len(r.people) == 0 {
 		return Plan{}, &Unanswerable{"nobody is configured to answer"}
 	}
-	return Plan{Route: r.route, Approvers: r.people, Channels: []string{"operator"}, Quorum: r.quorum, Timeout: r.timeout}, r.down
+	return Plan{Route: r.route, Approvers: r.people, Channels: []string{"operator"}, Quorum: r.quorum, Timeout: r.timeout}, nil
 }
 
 func (r roster) May(who Approver, c bailiff.Claim, route string) error {

@@ -48,8 +48,7 @@ func (a Approver) Via() string { return a.Credential + " on " + a.Channel }
 // asked when a claim is put to people, whenever one of them says yes, before a
 // grant is used, and when the book is told that both may have changed. It may be called concurrently.
 type Router interface {
-	// Plan's error of type *Unanswerable says that nobody could answer. With
-	// [ErrUnreachable] there is a plan.
+	// Plan's error of type *Unanswerable says that nobody could answer.
 	Plan(c bailiff.Claim) (Plan, error)
 	// May is nil if who may answer an approval of that claim that goes by that
 	// route; its error says why not and who could, in one sentence. Groups are not

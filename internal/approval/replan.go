@@ -98,7 +98,7 @@ func (b *Book) plannedAnew(i *item) (r replanned, changed bool, err error) {
 		r.nobody = b.scrub(nobody.Reason)
 		return r, true, nil
 	}
-	if err != nil && !errors.Is(err, ErrUnreachable) {
+	if err != nil {
 		return r, false, fmt.Errorf("planning approval %s anew: %w", e.ID, err)
 	}
 	plan.Approvers, plan.Channels = append([]string{}, plan.Approvers...), append([]string{}, plan.Channels...)

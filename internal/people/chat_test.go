@@ -1,7 +1,6 @@
 package people
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -46,7 +45,7 @@ func guildhall(t *testing.T, change ...string) *Roster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := New(c, nil)
+	r, err := New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,21 +123,5 @@ func TestAPlanAsksAtTheServicesAtWhichSomebodyCouldAnswer(t *testing.T) {
 		if got := strings.Join(p.Approvers, " ") + " at " + strings.Join(p.Channels, " "); err != nil || got != want {
 			t.Errorf("of %s it is %s, %v; want %s", tool, got, err, want)
 		}
-	}
-}
-
-func TestWhereNoChannelWorksNobodyIsAsked(t *testing.T) {
-	r := guildhall(t)
-	down := map[string]error{"slack": errors.New("the token is not valid")}
-	r.down = func(channel string) error { return down[channel] }
-	c := claim(from("hermes", "uid:1001", "discord", "7"), because("a"))
-	if _, err := r.Plan(c); err != nil {
-		t.Errorf("though the operators' socket is there: %v", err)
-	}
-	c.Request.Tool = bailiff.ExecuteCode
-	_, err := r.Plan(c)
-	var nobody *approval.Unanswerable
-	if err == nil || errors.As(err, &nobody) || !strings.Contains(err.Error(), "no channel of route secrets works: slack: the token is not valid") {
-		t.Errorf("it says %v", err)
 	}
 }

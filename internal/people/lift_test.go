@@ -32,7 +32,7 @@ func TestLiftingIsForPeopleWhomNoAgentCouldPassFor(t *testing.T) {
 				Operator: config.Operator{UIDs: []uint32{0, 1000}, AllowSameUser: c.sameUser},
 				Agent: config.Agent{Listeners: []config.Listener{{Name: "hermes", UIDs: c.agents,
 					Listen: config.Address{Network: "unix", Address: "/run/a.sock"}}}},
-			}, nil)
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,7 +72,7 @@ func TestWhoseCommandsRunOnTheHostAsAnOperatorIsAnsweredByNobody(t *testing.T) {
 				Agent: config.Agent{Listeners: []config.Listener{{Name: "hermes", UIDs: []uint32{64321}, Platforms: c.platforms,
 					Listen: config.Address{Network: "unix", Address: "/run/a.sock"}}}},
 				Backends: sections,
-			}, nil)
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -105,7 +105,7 @@ func TestWhereNobodyCouldLiftAFreezeTheReasonIsSaid(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := New(&config.Config{People: c.people, Operator: config.Operator{UIDs: []uint32{1000}, AllowSameUser: c.sameUser},
-				Agent: config.Agent{Listeners: []config.Listener{{Name: "hermes", UIDs: c.agents, Listen: config.Address{Network: "unix", Address: "/run/a.sock"}}}}}, nil)
+				Agent: config.Agent{Listeners: []config.Listener{{Name: "hermes", UIDs: c.agents, Listen: config.Address{Network: "unix", Address: "/run/a.sock"}}}}})
 			if err != nil {
 				t.Fatal(err)
 			}

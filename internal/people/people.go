@@ -16,7 +16,6 @@
 package people
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -40,8 +39,6 @@ type Roster struct {
 	// self is the sidecar's own user, onHost says that commands may run as it.
 	self   uint32
 	onHost bool
-	// down says why a channel does not reach anybody now.
-	down func(channel string) error
 }
 
 var _ approval.Router = (*Roster)(nil)
@@ -53,12 +50,11 @@ type route struct {
 	approvers *guard.ApproverCondition
 }
 
-// New makes a roster. Down says why a channel does not reach anybody now; nil means that
-// each does. The error names a condition that does not compile.
-func New(c *config.Config, down func(channel string) error) (*Roster, error) {
+// New makes a roster. The error names a condition that does not compile.
+func New(c *config.Config) (*Roster, error) {
 	r := &Roster{
 		people: c.People, operator: c.Operator, listeners: c.Agent.Listeners, timeout: c.Approvals.Timeout,
-		services: c.Chat.Services(), self: uint32(os.Geteuid()), down: down, //nolint:gosec // a uid fits
+		services: c.Chat.Services(), self: uint32(os.Geteuid()), //nolint:gosec // a uid fits
 	}
 	_, r.onHost = c.Backends["local"]
 	for _, configured := range c.Approvals.Routes {
@@ -110,8 +106,7 @@ func as(who approval.Approver, p *config.Person) approval.Approver {
 }
 
 // Plan takes the first route whose condition holds, and tells who could answer.
-// The error is of type [*approval.Unanswerable] or, with a plan whose channels do not
-// work now, [approval.ErrUnreachable].
+// The error is of type [*approval.Unanswerable].
 func (r *Roster) Plan(c bailiff.Claim) (approval.Plan, error) {
 	way, err := r.choose(c)
 	if err != nil {
@@ -130,23 +125,7 @@ func (r *Roster) Plan(c bailiff.Claim) (approval.Plan, error) {
 		return approval.Plan{}, r.unanswerable(c.Request, p.Quorum, found)
 	}
 	p.Approvers, p.Channels = found.names, found.channels
-	return p, r.reachable(p)
-}
-
-// reachable is nil if a channel of a plan works.
-func (r *Roster) reachable(p approval.Plan) error {
-	if r.down == nil {
-		return nil
-	}
-	var why []error
-	for _, channel := range p.Channels {
-		err := r.down(channel)
-		if err == nil {
-			return nil
-		}
-		why = append(why, fmt.Errorf("%s: %w", channel, err))
-	}
-	return fmt.Errorf("%w, since no channel of route %s works: %w", approval.ErrUnreachable, p.Route, errors.Join(why...))
+	return p, nil
 }
 
 func (r *Roster) choose(c bailiff.Claim) (route, error) {

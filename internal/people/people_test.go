@@ -274,7 +274,7 @@ func roster(t *testing.T, text, settings string) *Roster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := New(c, nil)
+	r, err := New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
