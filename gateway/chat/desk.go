@@ -82,6 +82,8 @@ const (
 	deskWorkers = 4
 	// reviewEvery is how often a desk looks whether all stands as it should.
 	reviewEvery = time.Minute
+	// longBusy is how long a service may ask to wait and still count as reaching people.
+	longBusy = time.Minute
 	// keepPosted is how long an answered post is known, for those who tap it late, and
 	// keepUnanswered any: longer than the book knows its approval.
 	keepPosted     = 24 * time.Hour
@@ -201,8 +203,10 @@ func (d *Desk) settle(ctx context.Context, id string) {
 		}
 	}()
 	again := func(err error) {
+		if busy := new(Busy); !errors.As(err, &busy) || busy.After > longBusy {
+			d.fails(&d.posting, err)
+		}
 		d.Observer.ChatPosted(d.Service, "again")
-		d.fails(&d.posting, err)
 		d.Log.Debug("posting an approval failed and is tried again", "service", d.Service, "approval", id, "error", err)
 	}
 	err := persist(ctx, again, func(ctx context.Context) error { return d.show(ctx, id) })

@@ -471,3 +471,20 @@ func TestWhatIsAskedElsewhereByNowSaysSoAndMayComeBack(t *testing.T) {
 		t.Errorf("asked here again it offers %v", again.Answers)
 	}
 }
+
+func TestAServiceThatAsksToWaitReachesPeopleStill(t *testing.T) {
+	o := opened(t)
+	o.board.setFault(func(string, bool) error { return &Busy{After: 20 * time.Second} })
+	id := o.ask("rm -r ./build")
+	for deadline := time.Now().Add(20 * time.Second); o.counts.of("posted again") == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it is never tried")
+		}
+	}
+	o.desk.posting.mu.Lock()
+	err := o.desk.posting.err
+	o.desk.posting.mu.Unlock()
+	if err != nil || o.state(id) != bailiff.ApprovalPending {
+		t.Errorf("it counts as %v, and the question is %s", err, o.state(id))
+	}
+}
