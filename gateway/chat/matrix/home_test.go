@@ -9,6 +9,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"regexp"
 	"slices"
 	"sync"
 	"testing"
@@ -114,8 +115,10 @@ func (h home) start(t *testing.T, c matrix.Config) (running, func()) {
 	return r, stop
 }
 
-// memory keeps what it is told.
+// memory keeps what it is told, under names that can be a file's.
 type memory struct{ all sync.Map }
+
+var names = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
 func (m *memory) Recall(key string) string {
 	value, _ := m.all.Load(key)
@@ -124,6 +127,9 @@ func (m *memory) Recall(key string) string {
 }
 
 func (m *memory) Remember(key, value string) error {
+	if !names.MatchString(key) {
+		return errors.New("the key " + key + " is none")
+	}
 	m.all.Store(key, value)
 	return nil
 }

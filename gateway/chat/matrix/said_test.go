@@ -346,9 +346,12 @@ func TestAPlaceInARoomThatTheHomeserverForgotIsBegunAnew(t *testing.T) {
 	ana := h.person("ana")
 	room := h.room("ops", ana)
 	c := h.config()
-	if err := c.Memory.Remember("since "+h.bailiff.ID, "s999999"); err != nil {
-		t.Fatal(err)
-	}
+	_, stop := h.start(t, c)
+	stop()
+	c.Memory.(*memory).all.Range(func(key, _ any) bool { // a place of a database that it went back from
+		c.Memory.(*memory).all.Store(key, "s999999")
+		return true
+	})
 	r, _ := h.start(t, c)
 	ana.Write(room, "", "ls")
 	if said := words(r.hears(t, 1)); !slices.Equal(said, []string{"ls"}) {

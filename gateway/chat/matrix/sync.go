@@ -2,6 +2,8 @@ package matrix
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -125,7 +127,7 @@ func (m *Matrix) whoami(ctx context.Context) (self account, err error) {
 
 // step asks once for what is new, tells it, and then remembers that it is told.
 func (r reader) step(ctx context.Context, wait time.Duration) error {
-	key := "since " + r.self.ID
+	key := placeOf(r.self.ID)
 	since := r.cfg.Memory.Recall(key)
 	b, err := r.news(ctx, since, wait)
 	if err != nil && since != "" && httpapi.Status(err) == http.StatusBadRequest {
@@ -148,6 +150,13 @@ func (r reader) step(ctx context.Context, wait time.Duration) error {
 		return nil
 	}
 	return r.cfg.Memory.Remember(key, b.Next)
+}
+
+// placeOf is the name by which it is remembered how far an account has read. Memories take
+// letters, digits and a few signs.
+func placeOf(account string) string {
+	sum := sha256.Sum256([]byte(account))
+	return "since-" + hex.EncodeToString(sum[:16])
 }
 
 // news asks for what is new. In the first answer nothing of it is used but where it
