@@ -1,6 +1,9 @@
 package matrix
 
-import "sync"
+import (
+	"maps"
+	"sync"
+)
 
 const (
 	mostAsking = 4096
@@ -43,6 +46,14 @@ func (r *recent[V]) forget(key string) {
 	defer r.mu.Unlock()
 	delete(r.young, key)
 	delete(r.old, key)
+}
+
+func (r *recent[V]) forgetAll(which func(V) bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, all := range []map[string]V{r.young, r.old} {
+		maps.DeleteFunc(all, func(_ string, v V) bool { return which(v) })
+	}
 }
 
 func (r *recent[V]) set(key string, v V) {

@@ -157,17 +157,12 @@ func (m *Matrix) accept(ctx context.Context, self account, room, by string, dire
 
 // directs are the rooms in which the account is with one person alone.
 type directs struct {
-	mu    sync.Mutex // for as long as one is looked for, so that there are not two
-	noted sync.Mutex // for as long as the account's note of them changes
-	known *recent[string]
-	of    sync.Map // the person that a room is for
+	mu    sync.Mutex      // for as long as one is looked for, so that there are not two
+	noted sync.Mutex      // for as long as the account's note of them changes
+	known *recent[string] // by the person
 }
 
-func (d *directs) forget(room string) {
-	if person, known := d.of.LoadAndDelete(room); known {
-		d.known.forget(person.(string))
-	}
-}
+func (d *directs) forget(room string) { d.known.forgetAll(func(of string) bool { return of == room }) }
 
 // whisper tells something to one person alone, or, where that cannot be, where they are.
 func (m *Matrix) whisper(ctx context.Context, person string, t chat.Text, key string, on chat.Ref) error {
@@ -224,7 +219,6 @@ func (m *Matrix) directRoom(ctx context.Context, person string) (string, error) 
 	}
 	if err == nil {
 		m.direct.known.put(person, room)
-		m.direct.of.Store(room, person)
 	}
 	return room, err
 }
