@@ -19,10 +19,11 @@ func commands() (all []*discordgo.ApplicationCommand) {
 	everywhere := []discordgo.InteractionContextType{discordgo.InteractionContextGuild, discordgo.InteractionContextBotDM}
 	installed := []discordgo.ApplicationIntegrationType{discordgo.ApplicationIntegrationGuildInstall}
 	for _, c := range [][2]string{
-		{"status", "What is running in this conversation"},
-		{"stop", "Stop what is running in this conversation"},
-		{"new", "Dispose of this conversation's sandbox and begin anew"},
-		{"approvals", "What waits for an answer of yours"},
+		{"status", "What runs here, and where"},
+		{"stop", "Stop what runs here"},
+		{"new", "Begin anew, in a new sandbox"},
+		{"approvals", "Which approvals are pending in this session, and who can answer them"},
+		{"help", "What can be said to bailiff"},
 	} {
 		all = append(all, &discordgo.ApplicationCommand{
 			Type: discordgo.ChatApplicationCommand, Name: c[0], Description: c[1],

@@ -108,12 +108,12 @@ func TestCommandsAreOfferedOnceAndAnsweredAlone(t *testing.T) {
 		}
 	}
 	b.connect(t)
-	for _, name := range []string{"status", "stop", "new", "approvals"} {
+	for _, name := range []string{"status", "stop", "new", "approvals", "help"} {
 		if told := b.server.Command(ana, here.Chat, "", name); told != "Heard /"+name {
 			t.Errorf("told %q", told)
 		}
 	}
-	b.server.AwaitTold(ana, func(told []string) bool { return len(told) == 8 })
+	b.server.AwaitTold(ana, func(told []string) bool { return len(told) == 10 })
 	thread := b.server.OpenThread(here.Chat, b.server.Write(ana, here.Chat, "", "x"), "x")
 	b.server.Command(bob, here.Chat, thread, "new")
 	b.server.Command(bob, b.server.DM(bob), "", "stop")
@@ -125,7 +125,7 @@ func TestCommandsAreOfferedOnceAndAnsweredAlone(t *testing.T) {
 			t.Errorf("told of %+v", s)
 		}
 	}
-	if !slices.Equal(kinds, []string{"channel", "channel", "channel", "channel", "channel", "thread", "dm"}) || len(ids) != 7 {
+	if !slices.Equal(kinds, []string{"channel", "channel", "channel", "channel", "channel", "channel", "thread", "dm"}) || len(ids) != 8 {
 		t.Errorf("told of %q, %v", kinds, ids)
 	}
 	b.server.Invalidate(false)

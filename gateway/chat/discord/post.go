@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -50,6 +51,9 @@ func show(text chat.Text, buttons []chat.Button) shown {
 	}
 }
 
+// errAnswer is a yes to nothing: what was posted may be shown.
+var errAnswer = errors.New("Discord's answer names no message")
+
 // Post shows a message.
 func (d *Discord) Post(ctx context.Context, at chat.Place, m chat.Message, key string) (chat.Ref, error) {
 	body := show(m.Text, m.Buttons)
@@ -69,6 +73,9 @@ func (d *Discord) Post(ctx context.Context, at chat.Place, m chat.Message, key s
 		body.Attachments = []attachment{{Filename: file.Name}}
 		needs += " and Attach Files"
 		err = d.upload(ctx, path, body, file, &posted)
+	}
+	if err == nil && posted.ID == "" {
+		err = errAnswer
 	}
 	if err != nil {
 		return chat.Ref{}, refusal(err, channel(at), needs)

@@ -255,6 +255,18 @@ func failing(fault discordtest.Fault) func(*Discord, *discordtest.Server) error 
 	}
 }
 
+func TestAYesThatNamesNoMessageMayPass(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) }))
+	defer s.Close()
+	d, err := New(Config{Token: token("x"), URL: s.URL, Log: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ref, err := d.Post(t.Context(), here, mayIt, "key"); kind(err) != "may pass" || !errors.Is(err, errAnswer) {
+		t.Errorf("it is %v, %v", ref, err)
+	}
+}
+
 func TestAWaitIsReadFromWhatStandsBeforeDiscordToo(t *testing.T) {
 	for header, want := range map[string]string{"7": "busy 7s", "0.25": "busy 250ms", "": "busy 5s", "soon": "busy 5s", "-1": "busy 5s", "NaN": "busy 5s", "1e300": "busy 1h0m0s"} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -197,7 +197,7 @@ func commandOf(form url.Values) command {
 }
 
 // commands are the words of /bailiff.
-var commands = []string{"status", "stop", "new", "approvals"}
+var commands = []string{"status", "stop", "new", "approvals", "help"}
 
 // commanded hands on a command. It is not shown to anybody, so its id is one that Slack
 // gives to the answer that it may get.

@@ -237,7 +237,7 @@ func TestSlashCommandsAreToldAndAnsweredToWhoGaveThem(t *testing.T) {
 	}
 	server.Until(func() bool {
 		told := server.Told("U2")
-		return len(told) == 2 && strings.Contains(told[0], "/bailiff with one of: status, stop, new, approvals")
+		return len(told) == 2 && strings.Contains(told[0], "/bailiff with one of: status, stop, new, approvals, help.")
 	})
 	if len(in.said) > 0 {
 		t.Errorf("told was %+v", <-in.said)

@@ -108,10 +108,16 @@ func ask[P, A any](ctx context.Context, t *Telegram, method func(*bot.Bot, conte
 	return x.read(into)
 }
 
+// errAnswer is a yes to nothing: what was sent may be shown.
+var errAnswer = errors.New("Telegram's answer names no message")
+
 // send calls a method that shows a message, and returns its id.
 func send[P, A any](ctx context.Context, t *Telegram, method func(*bot.Bot, context.Context, P) (A, error), params P) (int, error) {
 	var shown models.MessageID
 	err := ask(ctx, t, method, params, &shown)
+	if err == nil && shown.ID == 0 {
+		err = errAnswer
+	}
 	return shown.ID, err
 }
 

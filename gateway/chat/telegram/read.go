@@ -12,10 +12,11 @@ import (
 
 // commands are those that the bot has, see package chat.
 var commands = []models.BotCommand{
-	{Command: "status", Description: "what runs here, and where"},
-	{Command: "stop", Description: "stop what runs here"},
-	{Command: "new", Description: "begin anew, in a new sandbox"},
-	{Command: "approvals", Description: "what waits for a yes"},
+	{Command: "status", Description: "What runs here, and where"},
+	{Command: "stop", Description: "Stop what runs here"},
+	{Command: "new", Description: "Begin anew, in a new sandbox"},
+	{Command: "approvals", Description: "Which approvals are pending in this session, and who can answer them"},
+	{Command: "help", Description: "What can be said to bailiff"},
 }
 
 // start is the command that a person's client sends to a bot that it sees for the first

@@ -120,6 +120,21 @@ func TestFailuresAreToldApartAndNothingIsTriedTwice(t *testing.T) {
 	}
 }
 
+func TestAYesThatNamesNoMessageMayPass(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"ok":true,"result":{}}`)) }))
+	defer s.Close()
+	b := made(t, telegramtest.New(t), func(c *Config) { c.URL = s.URL })
+	for range 2 {
+		if ref, err := b.Post(t.Context(), in(group), words("hello"), "k"); !mayPass(err) || !errors.Is(err, errAnswer) {
+			t.Errorf("it is %v, %v", ref, err)
+		}
+	}
+	file := chat.Message{Text: chat.Text{{Text: "x"}}, File: &chat.File{Name: "a.txt", Content: []byte("a")}}
+	if ref, err := b.Post(t.Context(), in(group), file, "f"); !errors.Is(err, errAnswer) {
+		t.Errorf("with a file it is %v, %v", ref, err)
+	}
+}
+
 func refused(err error) bool {
 	var r *chat.Refused
 	return errors.As(err, &r)
