@@ -112,7 +112,10 @@ func (l *listener) ready(ctx context.Context, data json.RawMessage) {
 	l.me, l.app = r.User.ID, r.App.ID
 	if !l.registering {
 		l.registering = true
-		l.work.Go(func() { l.d.register(ctx, r.App.ID) })
+		l.work.Go(func() {
+			defer l.survive(ctx)
+			l.d.register(ctx, r.App.ID)
+		})
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/bwmarrin/discordgo"
 
@@ -119,9 +118,9 @@ func (l *listener) tapped(ctx context.Context, i interaction, token, reason stri
 			tap.On.Place = w.Place
 		}
 	}
-	late := time.AfterFunc(l.d.patience, func() { a.acknowledge(ctx, discordgo.InteractionResponseDeferredMessageUpdate) })
+	done := l.unless(ctx, func() { a.acknowledge(ctx, discordgo.InteractionResponseDeferredMessageUpdate) })
 	text := l.in.Tapped(ctx, tap)
-	late.Stop()
+	done()
 	if len(text) == 0 {
 		a.acknowledge(ctx, discordgo.InteractionResponseDeferredMessageUpdate)
 		return
@@ -136,21 +135,38 @@ const thinking = 60
 // command tells of one as of a message, whose id nobody else's has.
 func (l *listener) command(ctx context.Context, i interaction) {
 	a := l.answer(i)
-	late := time.AfterFunc(l.d.patience, func() { a.acknowledge(ctx, discordgo.InteractionResponseDeferredChannelMessageWithSource) })
+	l.spawn(ctx, func() { l.think(ctx, a) })
 	w, err := l.where(ctx, i)
 	if err != nil {
-		late.Stop()
 		_ = l.d.persist(ctx, func() error { return a.tell(ctx, chat.Text{{Text: "Discord does not say where this is. Try again."}}) })
 		return
 	}
 	l.in.Said(ctx, chat.Said{
 		Ref: chat.Ref{Place: w.Place, Message: i.ID}, Kind: w.kind, By: i.by(), Text: "/" + i.Data.Name, Mentioned: true, Chosen: true, Whisper: a.tell,
 	})
+}
+
+// think shows that a command is under way, where nothing is told soon, and not for ever.
+func (l *listener) think(ctx context.Context, a *answer) {
+	if !sleep(ctx, l.d.patience) {
+		return
+	}
+	a.acknowledge(ctx, discordgo.InteractionResponseDeferredChannelMessageWithSource)
+	if sleep(ctx, thinking*l.d.second) {
+		a.vanish(ctx)
+	}
+}
+
+// unless does something once a person's patience ends, unless it is done with before.
+func (l *listener) unless(ctx context.Context, do func()) (done func()) {
+	waiting, done := context.WithCancel(ctx)
 	l.spawn(ctx, func() {
-		if sleep(ctx, thinking*l.d.second) {
-			a.vanish(ctx)
+		defer done()
+		if sleep(waiting, l.d.patience) {
+			do()
 		}
 	})
+	return done
 }
 
 // answer is what somebody is told alone.

@@ -175,6 +175,25 @@ func TestACommandThatNothingIsSaidToAloneIsNotShownAsUnderWayForEver(t *testing.
 	}
 }
 
+func TestNothingIsUnderWayOnceRunHasEnded(t *testing.T) {
+	b := start(t, func(b *bot) { b.patience = time.Hour })
+	l := newListener(b.Discord, b.inbox)
+	ctx, cancel := context.WithCancel(t.Context())
+	var acted atomic.Bool
+	b.answer = func(chat.Tap) chat.Text { panic("before it is done") }
+	l.spawn(ctx, func() {
+		l.command(ctx, interaction{ID: "1", ChannelID: here.Chat, Channel: channelData{ID: here.Chat}})
+	})
+	l.spawn(ctx, func() { l.tapped(ctx, interaction{ID: "2"}, "t", "") })
+	l.spawn(ctx, func() { l.unless(ctx, func() { acted.Store(true) }) })
+	b.await(t, func() bool { return len(b.said) == 1 && len(b.taps) == 1 })
+	cancel()
+	l.work.Wait()
+	if n := l.under.Load(); n != 0 || acted.Load() {
+		t.Errorf("%d are under way, acted is %v", n, acted.Load())
+	}
+}
+
 func TestCommandsOfOthersAreNotTold(t *testing.T) {
 	b := start(t, func(b *bot) { b.patience = time.Millisecond }).connect(t)
 	b.server.Tell("INTERACTION_CREATE", map[string]any{
