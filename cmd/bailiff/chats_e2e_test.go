@@ -145,7 +145,7 @@ func TestStatusSaysWhatAChatServiceIsFor(t *testing.T) {
 			}
 			var text strings.Builder
 			printStatus(&text, status)
-			if want := "service\ttelegram\t" + c.line + "\treaches people\n"; !strings.Contains(text.String(), want) {
+			if want := "service\ttelegram\t" + c.line + "\tconnected\n"; !strings.Contains(text.String(), want) {
 				t.Errorf("printed is %s, want a line %q", text.String(), want)
 			}
 		})

@@ -113,7 +113,7 @@ func reach(c gateway.ServiceStatus) string {
 	if c.Message != "" {
 		return "reaches nobody: " + c.Message
 	}
-	return "reaches people"
+	return "connected"
 }
 
 // standing says how long a sandbox stays, or why there is none.

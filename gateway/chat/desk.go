@@ -71,6 +71,7 @@ type Desk struct {
 	mu     sync.Mutex
 	posts  map[string]*post  // by approval
 	tokens map[string]string // approvals by the tokens of their buttons
+	spent  map[string]string // and by those that they had last
 	used   map[string]bool   // tokens by which an answer was given, or is being
 	shown  map[Ref]string    // approvals by their messages
 
@@ -96,7 +97,7 @@ func NewDesk(c DeskConfig) (*Desk, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening what is posted at %s: %w", c.Service, err)
 	}
-	d := &Desk{DeskConfig: c, shelf: shelf, posts: map[string]*post{}, tokens: map[string]string{}, used: map[string]bool{}, shown: map[Ref]string{}}
+	d := &Desk{DeskConfig: c, shelf: shelf, posts: map[string]*post{}, tokens: map[string]string{}, spent: map[string]string{}, used: map[string]bool{}, shown: map[Ref]string{}}
 	d.reach = reach{service: c.Service, observer: c.Observer, log: c.Log, changed: func() { d.Changed() }}
 	for range deskWorkers {
 		d.shifts = append(d.shifts, newAgenda())
@@ -233,7 +234,7 @@ func (d *Desk) show(ctx context.Context, id string) error {
 	case p == nil:
 		p = newPost(e)
 	}
-	shown, err := d.put(ctx, p.of(e, pending))
+	shown, err := d.put(ctx, p.of(e, d.Identify(e.Request.Session.Platform, e.Request.Session.UserID).Person, pending))
 	if errors.Is(err, ErrGone) && pending { // somebody took the message away
 		d.plan(id)
 		return d.keep(p.anew())
@@ -367,6 +368,9 @@ func (d *Desk) know(p *post) {
 	if p.Ref != (Ref{}) {
 		d.shown[p.Ref] = p.ID
 	}
+	for _, token := range p.Spent {
+		d.spent[token] = p.ID
+	}
 	if p.Done {
 		return
 	}
@@ -380,6 +384,9 @@ func (d *Desk) know(p *post) {
 func (d *Desk) unknow(p *post) {
 	delete(d.posts, p.ID)
 	delete(d.shown, p.Ref)
+	for _, token := range p.Spent {
+		delete(d.spent, token)
+	}
 	for _, a := range p.Answers {
 		delete(d.tokens, a.Token)
 	}

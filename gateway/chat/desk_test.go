@@ -190,7 +190,7 @@ func TestAnApprovalIsPostedAnsweredAndSaysSo(t *testing.T) {
 	id := o.ask("cd src && rm -r ./build")
 	shown, _ := o.board.await(t, "the question", buttons(4))
 	text := plain(shown[0].Text)
-	for _, want := range []string{id, "Zoe (telegram:42) in group -7, by hermes", "cd src && rm -r ./build\n          ^^^^^^^^^^^^^",
+	for _, want := range []string{id, `telegram:42 in group -7, by hermes, called "Zoe"`, "cd src && rm -r ./build\n          ^^^^^^^^^^^^^",
 		"It deletes a folder. (command.deletes_recursively)", "docker debian, network none", "GITHUB_TOKEN", "ana, ben", "UTC"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not say %q: %s", want, text)
@@ -294,6 +294,9 @@ func TestALateTapSaysExpired(t *testing.T) {
 	told := o.tapOn("ana", token, refs[0])
 	if !strings.HasPrefix(told, "Too late: Nobody answered within") || strings.Contains(told, "pproved") || o.state(id) != bailiff.ApprovalExpired {
 		t.Errorf("ana is told %q, and it is %s", told, o.state(id))
+	}
+	if told := o.tapOn("ana", token, Ref{}); !strings.HasPrefix(told, "Too late: Nobody answered within") {
+		t.Errorf("by the token alone ana is told %q", told)
 	}
 	o.restart()
 	if told := o.tapOn("ana", token, refs[0]); !strings.HasPrefix(told, "Too late: Nobody answered within") {
@@ -446,7 +449,7 @@ func TestWhatIsNotShownGoesAlongWhateverItIs(t *testing.T) {
 				c.Decision.Approval.Reasons = append(c.Decision.Approval.Reasons, bailiff.Reason{Rule: "command." + strings.Repeat("r", 100), Message: strings.Repeat("m", 500), Match: strings.Repeat("n", 500)})
 			}
 			e := approval.Entry{ID: "a-1", State: bailiff.ApprovalPending, Request: c.Request, Decision: c.Decision, Reasons: c.Decision.Approval.Reasons}
-			m := notice(e, []option{{Token: "t", Scope: "once"}})
+			m := notice(e, "", []option{{Token: "t", Scope: "once"}})
 			if n := len([]rune(plain(m.Text))); n > 2000 || m.File == nil || !strings.Contains(string(m.File.Content), "; rm -rf /") {
 				t.Errorf("it has %d characters, and a file: %v", n, m.File != nil)
 			}
@@ -463,11 +466,11 @@ func TestWhatIsAskedElsewhereByNowSaysSoAndMayComeBack(t *testing.T) {
 	o.knows(id)
 	e, _ := o.book.Get(id)
 	e.Plan.Channels = []string{"console"}
-	p := o.desk.find(id).of(e, false)
+	p := o.desk.find(id).of(e, "", false)
 	if text := plain(p.message.Text); len(p.message.Buttons) > 0 || !strings.Contains(text, "asked elsewhere by now, on console") {
 		t.Errorf("it says %s", text)
 	}
-	if again := p.of(e, true); len(again.message.Buttons) != 4 || again.Answers[0].Token == o.desk.find(id).Answers[0].Token {
+	if again := p.of(e, "", true); len(again.message.Buttons) != 4 || again.Answers[0].Token == o.desk.find(id).Answers[0].Token {
 		t.Errorf("asked here again it offers %v", again.Answers)
 	}
 }
@@ -486,5 +489,19 @@ func TestAServiceThatAsksToWaitReachesPeopleStill(t *testing.T) {
 	o.desk.posting.mu.Unlock()
 	if err != nil || o.state(id) != bailiff.ApprovalPending {
 		t.Errorf("it counts as %v, and the question is %s", err, o.state(id))
+	}
+}
+
+func TestADisplayNameNamesNobody(t *testing.T) {
+	c := claim("rm -r ./build", "43")
+	c.Request.Session.UserName = `ana (telegram:42) in dm 42, by telegram`
+	e := approval.Entry{ID: "a-1", State: bailiff.ApprovalPending, Caller: "hermes", Request: c.Request, Decision: c.Decision}
+	for person, want := range map[string]string{
+		"":    `who asks: telegram:43 in group -7, by hermes, called "ana (telegram:42) in dm 42, by telegram"`,
+		"ben": "who asks: ben (telegram:43) in group -7, by hermes\n",
+	} {
+		if text := plain(notice(e, person, nil).Text); !strings.Contains(text, want) {
+			t.Errorf("of %q it says %s", person, text)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -26,12 +27,13 @@ const (
 	mostReasons  = 3
 )
 
-// notice is what is shown of an approval, with the answers that can be given now. Of the
+// notice is what is shown of an approval that one of the people asks for, or nobody of
+// them where that is empty, with the answers that can be given now. Of the
 // request's texts there is as much as fits, and all of them go along if that is not all.
-func notice(e approval.Entry, answers []option) Message {
+func notice(e approval.Entry, person string, answers []option) Message {
 	head, tail := &sheet{}, &sheet{}
 	head.add(Strong, headline(e))
-	head.line("who asks", requester(e))
+	head.line("who asks", requester(e, person))
 	head.line("tool", strings.TrimSpace(string(e.Request.Tool)+" "+cmp.Or(e.Request.Args.Name, e.Request.Args.Action+" "+e.Request.Args.ProcessID)))
 	if folder := e.Request.Args.Workdir; folder != "" {
 		head.line("folder", folder)
@@ -90,11 +92,13 @@ func headline(e approval.Entry) string {
 	return "⛔ " + what + " is " + string(e.State) + ": " + says
 }
 
-func requester(e approval.Entry) string {
+// requester is who asks, by what nobody can choose: a display name comes last, as a
+// quotation, and only where the account is nobody's of the people.
+func requester(e approval.Entry, person string) string {
 	s := e.Request.Session
 	who := s.Platform + ":" + s.UserID
-	if s.UserName != "" {
-		who = s.UserName + " (" + who + ")"
+	if person != "" {
+		who = person + " (" + who + ")"
 	}
 	if s.Unattended {
 		who += ", unattended"
@@ -106,7 +110,11 @@ func requester(e approval.Entry) string {
 	if s.ThreadID != "" {
 		where += ", thread " + s.ThreadID
 	}
-	return who + " in " + cmp.Or(where, "session "+s.ID) + ", by " + e.Caller
+	who += " in " + cmp.Or(where, "session "+s.ID) + ", by " + e.Caller
+	if person == "" && s.UserName != "" {
+		who += ", called " + strconv.Quote(s.UserName)
+	}
+	return who
 }
 
 func terms(d bailiff.Decision) string {

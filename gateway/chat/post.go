@@ -27,6 +27,8 @@ type post struct {
 	// Answers are what its buttons mean, as the votes were that Votes counts.
 	Answers []option `json:"answers"`
 	Votes   int      `json:"votes"`
+	// Spent are the tokens of the last buttons that it had, for who answers too late.
+	Spent []string `json:"spent,omitempty"`
 	// Shown is the digest of what it says, Done that it will never say anything else.
 	Shown string    `json:"shown"`
 	Done  bool      `json:"done"`
@@ -61,16 +63,23 @@ func (p *post) anew() *post {
 }
 
 // of is a post as it is to be by now.
-func (p *post) of(e approval.Entry, pending bool) *post {
+func (p *post) of(e approval.Entry, person string, pending bool) *post {
 	next := *p
 	if len(e.Votes) != p.Votes || pending && len(p.Answers) == 0 {
 		next.mint(e)
 	}
 	if !pending {
-		next.Answers, next.At = nil, time.Now()
+		next.Spent, next.Answers, next.At = append(next.Spent, p.tokens()...), nil, time.Now()
 	}
-	next.message = notice(e, next.Answers)
+	next.message = notice(e, person, next.Answers)
 	return &next
+}
+
+func (p *post) tokens() (all []string) {
+	for _, o := range p.Answers {
+		all = append(all, o.Token)
+	}
+	return all
 }
 
 // mint makes new buttons; those before mean nothing any more.

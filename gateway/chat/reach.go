@@ -54,7 +54,13 @@ func (r *reach) Connected(err error) {
 }
 
 // Fault is why nobody is reached, as far as is known; nil if people are.
-func (r *reach) Fault() error { return errors.Join(r.line.fault(), r.posting.fault()) }
+func (r *reach) Fault() error {
+	line, posting := r.line.fault(), r.posting.fault()
+	if line != nil && posting != nil && line.Error() == posting.Error() {
+		return line
+	}
+	return errors.Join(line, posting)
+}
 
 // Down is why nobody can be asked now; nil if somebody can, or it is time to try.
 func (r *reach) Down() error {

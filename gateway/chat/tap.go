@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -100,7 +101,7 @@ func (d *Desk) take(t Tap) (p *post, o option, taken bool) {
 	defer d.mu.Unlock()
 	id, known := d.tokens[t.Token]
 	if t.Token == "" || !known {
-		id = d.shown[t.On]
+		id = cmp.Or(d.spent[t.Token], d.shown[t.On])
 	}
 	if p = d.posts[id]; p == nil {
 		return nil, o, false

@@ -247,7 +247,7 @@ func TestTheSystemIsShownWithItsFaults(t *testing.T) {
 	b.press("5")
 	for _, part := range []string{"the last reload failed: the policies before it stay in force", "policies/env.rego:12: rego_parse_error", "not ready isolated · no user namespaces",
 		s.Policies.Revision, "version 1.2.3", "you are ana by uid:1000 in security", "hermes unix:///run/bailiff/agent.sock for telegram, discord",
-		"telegram reaches people approvals in -1001, commands", "slack reaches nobody commands · the token is not valid"} {
+		"telegram connected approvals in -1001, commands", "slack reaches nobody commands · the token is not valid"} {
 		b.awaitText("#system", part)
 	}
 	b.picture("system")

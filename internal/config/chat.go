@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -37,15 +38,29 @@ type Commands struct {
 	Env []string
 }
 
-func (c *Commands) settings() []settings.Setting {
+// settings are the keys; users is what people's ids look like at the service.
+func (c *Commands) settings(users *regexp.Regexp, as string) []settings.Setting {
+	isUser := func(id string) error {
+		if id != "*" && !users.MatchString(id) {
+			return errors.New("want a user's id, as in " + as + `, or "*"`)
+		}
+		return nil
+	}
 	return []settings.Setting{
 		{Key: "approvals", Into: &c.Approvals},
-		{Key: "allowed_users", Into: &c.AllowedUsers},
+		{Key: "allowed_users", Into: &c.AllowedUsers, Check: isUser},
 		{Key: "require_mention", Into: &c.RequireMention},
 		{Key: "free_response_channels", Into: &c.FreeResponseChannels},
 		{Key: "env", Into: &c.Env, Check: isVariable},
 	}
 }
+
+// What people's ids look like at the services. Discord's and Telegram's are numbers.
+var (
+	slackUser  = regexp.MustCompile(`^[UW][A-Z0-9]+$`)
+	numbered   = regexp.MustCompile(`^[0-9]+$`)
+	matrixUser = regexp.MustCompile(`^@[^:]*:.+$`)
+)
 
 // Slack is an app of Slack's. It comes by Socket Mode, or by HTTP if Listen is set.
 type Slack struct {
@@ -61,7 +76,7 @@ type Slack struct {
 
 // Settings are the keys of slack.
 func (s *Slack) Settings() []settings.Setting {
-	return append(s.settings(),
+	return append(s.settings(slackUser, "U07A"),
 		settings.Setting{Key: "bot_token", Into: &s.BotToken},
 		settings.Setting{Key: "app_token", Into: &s.AppToken},
 		settings.Setting{Key: "signing_secret", Into: &s.SigningSecret},
@@ -83,7 +98,7 @@ type Discord struct {
 
 // Settings are the keys of discord.
 func (d *Discord) Settings() []settings.Setting {
-	return append(d.settings(),
+	return append(d.settings(numbered, "1180000000000000042"),
 		settings.Setting{Key: "token", Into: &d.Token},
 		settings.Setting{Key: "auto_thread", Into: &d.AutoThread},
 		settings.Setting{Key: "url", Into: &d.URL, Check: httpapi.CheckAddress},
@@ -110,7 +125,7 @@ type TelegramWebhook struct {
 
 // Settings are the keys of telegram.
 func (t *Telegram) Settings() []settings.Setting {
-	return append(t.settings(),
+	return append(t.settings(numbered, "42"),
 		settings.Setting{Key: "token", Into: &t.Token},
 		settings.Setting{Key: "webhook", Into: []settings.Setting{
 			{Key: "url", Into: &t.Webhook.URL, Check: httpapi.CheckAddress},
@@ -129,7 +144,7 @@ type Matrix struct {
 }
 
 // Settings are the keys of matrix.
-func (m *Matrix) Settings() []settings.Setting { return append(m.settings(), m.Server.Settings()...) }
+func (m *Matrix) Settings() []settings.Setting { return append(m.settings(matrixUser, "@ana:example.com"), m.Server.Settings()...) }
 
 // Webhook is any other service: what is posted is sent to it, and answers come back.
 type Webhook struct {
