@@ -144,7 +144,9 @@ type Matrix struct {
 }
 
 // Settings are the keys of matrix.
-func (m *Matrix) Settings() []settings.Setting { return append(m.settings(matrixUser, "@ana:example.com"), m.Server.Settings()...) }
+func (m *Matrix) Settings() []settings.Setting {
+	return append(m.settings(matrixUser, "@ana:example.com"), m.Server.Settings()...)
+}
 
 // Webhook is any other service: what is posted is sent to it, and answers come back.
 type Webhook struct {
