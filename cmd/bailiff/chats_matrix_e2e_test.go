@@ -34,7 +34,7 @@ func oneSays(words ...string) func([]matrixtest.Message) bool {
 // awaitAlone is the room in which bailiff tells somebody something alone.
 func awaitAlone(t *testing.T, p *matrixtest.Person) string {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(60 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if rooms := p.Invitations(); len(rooms) == 1 {
 			p.Join(rooms[0])
 			return rooms[0]
@@ -87,7 +87,7 @@ backends: {bubblewrap: {}}
 
 func awaitCalls(t *testing.T, server *matrixtest.Server, method string, n int) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); server.Calls(method) < n; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(60 * time.Second); server.Calls(method) < n; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("there was no %s", method)
 		}

@@ -60,7 +60,7 @@ func (b *inbox) Connected(err error) { b.note(func() { b.connected = append(b.co
 // await waits until something is so.
 func (b *inbox) await(t *testing.T, is func() bool) {
 	t.Helper()
-	late := time.After(20 * time.Second)
+	late := time.After(60 * time.Second)
 	for {
 		b.mu.Lock()
 		so, changed := is(), b.changed

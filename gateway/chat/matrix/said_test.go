@@ -60,7 +60,7 @@ func TestWhatIsWrittenIsToldWithItsPlace(t *testing.T) {
 // awaitJoined waits until bailiff has come into a room.
 func awaitJoined(t *testing.T, h home, room string) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !slices.Contains(h.bailiff.Rooms(), room); {
+	for deadline := time.Now().Add(60 * time.Second); !slices.Contains(h.bailiff.Rooms(), room); {
 		if time.Now().After(deadline) {
 			t.Fatalf("bailiff did not come into %s", room)
 		}

@@ -46,7 +46,7 @@ func next[T any](t *testing.T, from chan T) T {
 	select {
 	case it := <-from:
 		return it
-	case <-time.After(20 * time.Second):
+	case <-time.After(60 * time.Second):
 		t.Fatalf("no %T came", *new(T))
 		panic("unreachable")
 	}

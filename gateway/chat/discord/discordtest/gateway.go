@@ -63,7 +63,7 @@ func (l *line) say(op int, data any, event string, seq int64) {
 	}
 	l.writing.Lock()
 	defer l.writing.Unlock()
-	_ = l.ws.SetWriteDeadline(time.Now().Add(5 * time.Second))
+	_ = l.ws.SetWriteDeadline(time.Now().Add(60 * time.Second))
 	_ = l.ws.WriteJSON(frame)
 }
 

@@ -34,7 +34,7 @@ const (
 )
 
 // waiting is how long something may take that a test waits for.
-const waiting = 20 * time.Second
+const waiting = 60 * time.Second
 
 // Server is a Discord.
 type Server struct {

@@ -291,7 +291,7 @@ func (p *Person) file(address string) []byte {
 // Await waits until a room's messages are as they should be, and returns them.
 func (p *Person) Await(room string, are func([]Message) bool) []Message {
 	p.tb.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(60 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		all := p.Messages(room)
 		if are(all) {
 			return all

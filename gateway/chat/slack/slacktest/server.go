@@ -257,7 +257,7 @@ func (s *Server) Whispers(user string) (all []Message) {
 }
 
 // patience is how long a test waits for what should be there at once.
-const patience = 20 * time.Second
+const patience = 60 * time.Second
 
 // Await waits until something is so.
 func (s *Server) Await(what string, so func() bool) {

@@ -8,7 +8,7 @@ import (
 )
 
 // patience is how long a test waits for what it expects.
-const patience = 20 * time.Second
+const patience = 60 * time.Second
 
 // Message is one that the bot shows.
 type Message struct {

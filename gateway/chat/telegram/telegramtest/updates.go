@@ -212,7 +212,7 @@ func getWebhookInfo(s *Server, _ *call) (any, *refusal) {
 
 // deliver calls a webhook as long as it is the one, with each update until it takes it.
 func (s *Server) deliver(since int) {
-	client := &http.Client{Timeout: 5 * time.Second}
+	client := &http.Client{Timeout: 60 * time.Second}
 	pause := 10 * time.Millisecond
 	for {
 		s.mu.Lock()
