@@ -52,7 +52,7 @@ func show(text chat.Text, buttons []chat.Button) shown {
 }
 
 // errAnswer is a yes to nothing: what was posted may be shown.
-var errAnswer = errors.New("Discord's answer names no message")
+var errAnswer = errors.New("the answer of Discord names no message")
 
 // Post shows a message.
 func (d *Discord) Post(ctx context.Context, at chat.Place, m chat.Message, key string) (chat.Ref, error) {

@@ -109,7 +109,7 @@ func ask[P, A any](ctx context.Context, t *Telegram, method func(*bot.Bot, conte
 }
 
 // errAnswer is a yes to nothing: what was sent may be shown.
-var errAnswer = errors.New("Telegram's answer names no message")
+var errAnswer = errors.New("the answer of Telegram names no message")
 
 // send calls a method that shows a message, and returns its id.
 func send[P, A any](ctx context.Context, t *Telegram, method func(*bot.Bot, context.Context, P) (A, error), params P) (int, error) {
