@@ -54,6 +54,8 @@ const (
 	maxHeader      = 32 << 10
 	// afterCancel is what a cancelled handler has to come to an end.
 	afterCancel = 10 * time.Second
+	// lastRequests is what requests have to end by themselves, see ServeUntil.
+	lastRequests = 5 * time.Second
 )
 
 // internalFault is all that a client learns of a fault of the sidecar's own.
@@ -128,6 +130,25 @@ type closingKey struct{}
 func closingOf(ctx context.Context) <-chan struct{} {
 	closing, _ := ctx.Value(closingKey{}).(chan struct{})
 	return closing
+}
+
+// ServeUntil takes requests at a door of its own until ctx ends or the door falls shut, and
+// tells of it once it stands. Requests that run then have five seconds.
+func ServeUntil(ctx context.Context, c DoorConfig, handler http.Handler, stands func(*Door)) error {
+	door, err := Open(c, handler)
+	if err != nil {
+		return err
+	}
+	served := make(chan error, 1)
+	go func() { served <- door.Serve() }()
+	stands(door)
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastRequests)
+	defer cancel()
+	return errors.Join(err, door.Shutdown(last))
 }
 
 // Address is where the door is, with the port that the system chose for :0.

@@ -484,3 +484,32 @@ func TestManyClientsAtOnceGetTheirOwnAnswers(t *testing.T) {
 	}
 	clients.Wait()
 }
+
+func TestADoorThatFellShutIsAnErrorAndCanBeOpenedAgain(t *testing.T) {
+	config := DoorConfig{Name: "chats", Network: "tcp", Address: "127.0.0.1:0", Login: true}
+	hello := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") })
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	greeted := func(d *Door) {
+		answer, err := http.Get("http" + strings.TrimPrefix(d.Address(), "tcp"))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_ = answer.Body.Close()
+	}
+	err := ServeUntil(ctx, config, hello, func(d *Door) {
+		config.Address = strings.TrimPrefix(d.Address(), "tcp://")
+		greeted(d)
+		_ = d.listener.Close()
+	})
+	if err == nil || !strings.Contains(err.Error(), "serving tcp://") {
+		t.Errorf("it fell shut with %v", err)
+	}
+	if err := ServeUntil(ctx, config, hello, func(d *Door) { greeted(d); cancel() }); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	if err := ServeUntil(ctx, DoorConfig{Network: "tcp", Address: "127.0.0.1:99999", Login: true}, hello, func(*Door) { t.Error("it stands") }); err == nil {
+		t.Error("nowhere is open")
+	}
+}

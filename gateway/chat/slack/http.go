@@ -22,8 +22,6 @@ import (
 const (
 	// callBytes bounds what Slack may send at once.
 	callBytes = 1 << 20
-	// closing is how long calls under way may take when it ends.
-	closing = 5 * time.Second
 	// replayTime is longer than a signature can be valid: five minutes before and after.
 	replayTime = 11 * time.Minute
 	// mostKnown bounds what is remembered of that time; Slack makes 30,000 calls an hour.
@@ -39,22 +37,10 @@ func (e *ear) byHTTP(ctx context.Context) error {
 	}
 	c := &calls{ear: e}
 	take := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { c.serve(ctx, w, r) }) // what is begun outlives the call
-	door, err := gateway.Open(gateway.DoorConfig{Name: "slack", Network: "tcp", Address: e.cfg.Listen, Login: true, Log: e.cfg.Log,
-		MaxConnections: mostConnections, MaxRequests: mostCalls}, take)
-	if err != nil {
-		return err
-	}
-	served := make(chan error, 1)
-	go func() { served <- door.Serve() }()
-	e.in.Connected(nil)
-	select {
-	case err := <-served:
-		return err
-	case <-ctx.Done():
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closing)
-		defer cancel()
-		return door.Shutdown(last)
-	}
+	return gateway.ServeUntil(ctx, gateway.DoorConfig{
+		Name: "slack", Network: "tcp", Address: e.cfg.Listen, Login: true, Log: e.cfg.Log,
+		MaxConnections: mostConnections, MaxRequests: mostCalls,
+	}, take, func(*gateway.Door) { e.in.Connected(nil) })
 }
 
 // calls take what Slack sends by HTTP: events, answers and commands alike, by any path.

@@ -27,8 +27,6 @@ const (
 	// firstPause is before a listener is opened again, and doubles up to longestPause.
 	firstPause   = time.Second
 	longestPause = 30 * time.Second
-	// closing is how long answers that are being taken have to end.
-	closing = 5 * time.Second
 )
 
 // Address is where answers come in, as host:port; empty while they do not.
@@ -59,26 +57,15 @@ func (w *Webhook) Run(ctx context.Context, in chat.Inbox) error {
 
 // serve opens a door for answers, and keeps it open until ctx ends or it falls shut.
 func (w *Webhook) serve(ctx context.Context, in chat.Inbox, works func()) error {
-	door, err := gateway.Open(gateway.DoorConfig{
+	defer w.at("")
+	return gateway.ServeUntil(ctx, gateway.DoorConfig{
 		Name: "webhook", Network: "tcp", Address: w.cfg.Listen, Login: true, Log: w.cfg.Log,
 		BodyTimeout: 10 * time.Second, MaxConnections: 256, MaxRequests: 64,
-	}, w.handler(in))
-	if err != nil {
-		return err
-	}
-	w.at(door.Address())
-	defer w.at("")
-	ended := make(chan error, 1)
-	go func() { ended <- door.Serve() }()
-	works()
-	in.Connected(nil)
-	select {
-	case err = <-ended:
-	case <-ctx.Done():
-	}
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closing)
-	defer cancel()
-	return errors.Join(err, door.Shutdown(last))
+	}, w.handler(in), func(door *gateway.Door) {
+		w.at(door.Address())
+		works()
+		in.Connected(nil)
+	})
 }
 
 func (w *Webhook) handler(in chat.Inbox) http.Handler {
