@@ -86,7 +86,7 @@ func (b *board) remove(at Ref) {
 // await returns what is shown, in the order in which it was posted, once it is as wanted.
 func (b *board) await(t *testing.T, what string, wanted func(shown []Message) bool) ([]Message, []Ref) {
 	t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(60 * time.Second)
 	for {
 		b.mu.Lock()
 		var all []Message

@@ -151,7 +151,7 @@ func (o *office) ask(command string) string {
 // knows waits until the desk knows where an approval is shown.
 func (o *office) knows(id string) {
 	o.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !o.desk.Shows(id); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(60 * time.Second); !o.desk.Shows(id); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			o.t.Fatalf("the desk never knew where %s is shown", id)
 		}
@@ -479,7 +479,7 @@ func TestAServiceThatAsksToWaitReachesPeopleStill(t *testing.T) {
 	o := opened(t)
 	o.board.setFault(func(string, bool) error { return &Busy{After: 20 * time.Second} })
 	id := o.ask("rm -r ./build")
-	for deadline := time.Now().Add(20 * time.Second); o.counts.of("posted again") == 0; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(60 * time.Second); o.counts.of("posted again") == 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("it is never tried")
 		}
