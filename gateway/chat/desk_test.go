@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 )
 
@@ -151,11 +152,7 @@ func (o *office) ask(command string) string {
 // knows waits until the desk knows where an approval is shown.
 func (o *office) knows(id string) {
 	o.t.Helper()
-	for deadline := time.Now().Add(60 * time.Second); !o.desk.Shows(id); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			o.t.Fatalf("the desk never knew where %s is shown", id)
-		}
-	}
+	backendtest.Await(o.t, "the desk knows where "+id+" is shown", func() bool { return o.desk.Shows(id) })
 }
 
 // tap taps the button of the only message that begins so.
@@ -479,11 +476,7 @@ func TestAServiceThatAsksToWaitReachesPeopleStill(t *testing.T) {
 	o := opened(t)
 	o.board.setFault(func(string, bool) error { return &Busy{After: 20 * time.Second} })
 	id := o.ask("rm -r ./build")
-	for deadline := time.Now().Add(60 * time.Second); o.counts.of("posted again") == 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("it is never tried")
-		}
-	}
+	backendtest.Await(t, "it is tried", func() bool { return o.counts.of("posted again") > 0 })
 	o.desk.posting.mu.Lock()
 	err := o.desk.posting.err
 	o.desk.posting.mu.Unlock()

@@ -125,30 +125,6 @@ func mark(texts ...string) string {
 // markLength is how long a mark is.
 const markLength = 22
 
-// recent are the entries used of late: when as many as it may have are new, those before
-// them are forgotten.
-type recent[V any] struct {
-	most       int
-	young, old map[string]V
-}
-
-func (r *recent[V]) get(key string) (V, bool) {
-	value, found := r.young[key]
-	if !found {
-		value, found = r.old[key]
-	}
-	return value, found
-}
-
-func (r *recent[V]) put(key string, value V) {
-	if _, known := r.young[key]; !known && (r.young == nil || len(r.young) >= r.most) {
-		r.age()
-	}
-	r.young[key] = value
-}
-
-func (r *recent[V]) age() { r.old, r.young = r.young, map[string]V{} }
-
 // roll is a set of marks that is on disk: a line each in a file, with the file before
 // it. What is added is handed to the system, so that it survives the end of this process;
 // it is not synced, so that a machine that fails may lose the last of them. Then the
@@ -156,22 +132,27 @@ func (r *recent[V]) age() { r.old, r.young = r.young, map[string]V{} }
 type roll struct {
 	path string
 
-	mu    sync.Mutex
-	marks recent[struct{}]
-	file  *os.File
-	torn  bool // the file may end within a line
+	// young are the marks of the file, of which there are most, old those of the one before.
+	most int
+
+	mu         sync.Mutex
+	young, old map[string]bool
+	file       *os.File
+	torn       bool // the file may end within a line
 }
 
 func openRoll(path string, most int) (*roll, error) {
-	j := &roll{path: path, marks: recent[struct{}]{most: most, young: map[string]struct{}{}}}
+	j := &roll{path: path, most: most}
 	for _, name := range []string{j.former(), path} {
-		j.marks.age()
+		j.age()
 		if err := j.read(name); err != nil {
 			return nil, err
 		}
 	}
 	return j, j.open()
 }
+
+func (j *roll) age() { j.old, j.young = j.young, map[string]bool{} }
 
 func (j *roll) former() string { return j.path + ".old" }
 
@@ -185,10 +166,10 @@ func (j *roll) read(name string) error {
 		return err
 	}
 	defer func() { _ = file.Close() }() // it was only read
-	for lines := bufio.NewReader(io.LimitReader(file, int64(2*j.marks.most*(markLength+1)))); ; {
+	for lines := bufio.NewReader(io.LimitReader(file, int64(2*j.most*(markLength+1)))); ; {
 		line, err := lines.ReadString('\n')
 		if m := strings.TrimSuffix(line, "\n"); len(m) == markLength {
-			j.marks.young[m] = struct{}{}
+			j.young[m] = true
 		}
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -210,26 +191,24 @@ func (j *roll) open() (err error) {
 func (j *roll) add(m string) (isNew bool, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if _, known := j.marks.young[m]; known {
+	if j.young[m] {
 		return false, nil
 	}
-	_, known := j.marks.old[m]
 	if err := j.write(m); err != nil {
 		return false, fmt.Errorf("remembering in %s: %w", j.path, err)
 	}
-	j.marks.put(m, struct{}{})
-	return !known, nil
+	j.young[m] = true
+	return !j.old[m], nil
 }
 
 func (j *roll) has(m string) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	_, known := j.marks.get(m)
-	return known
+	return j.young[m] || j.old[m]
 }
 
 func (j *roll) write(m string) error {
-	if j.file == nil || len(j.marks.young) >= j.marks.most {
+	if j.file == nil || len(j.young) >= j.most {
 		if err := j.turn(); err != nil {
 			return err
 		}
@@ -248,11 +227,11 @@ func (j *roll) turn() error {
 	if err := j.close(); err != nil {
 		return err
 	}
-	if len(j.marks.young) >= j.marks.most {
+	if len(j.young) >= j.most {
 		if err := os.Rename(j.path, j.former()); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
-		j.marks.age()
+		j.age()
 	}
 	return j.open()
 }

@@ -49,7 +49,7 @@ func TestARollRemembersTheLastAndForgetsTheFirst(t *testing.T) {
 			t.Errorf("%s holds %d bytes, %v", name, len(text), err)
 		}
 	}
-	if got := len(j.marks.young) + len(j.marks.old); got > 2*most {
+	if got := len(j.young) + len(j.old); got > 2*most {
 		t.Errorf("%d marks are in memory", got)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/internal/recent"
 )
 
 // Sidecar takes requests.
@@ -120,8 +121,8 @@ type Sessions struct {
 	working int                 // goroutines that have something to do
 	waiting int                 // bytes in queues
 	asides  map[string]int      // under way, by chat
-	last    recent[answered]
-	told    recent[struct{}]
+	last    *recent.Map[string, answered]
+	told    *recent.Map[string, struct{}]
 }
 
 var errClosing = errors.New("bailiff is shutting down")
@@ -133,7 +134,7 @@ func NewSessions(c SessionsConfig) (*Sessions, error) {
 	}
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	s := &Sessions{SessionsConfig: c, open: map[string]*session{}, asides: map[string]int{},
-		last: recent[answered]{most: lastAtMost}, told: recent[struct{}]{most: toldAtMost}}
+		last: recent.New[string, answered](lastAtMost), told: recent.New[string, struct{}](toldAtMost)}
 	s.life, s.end = context.WithCancelCause(context.Background())
 	s.voice, s.hush = context.WithCancel(context.Background())
 	return s, nil
@@ -361,8 +362,8 @@ func (s *Sessions) turnAway(said Said) {
 		return
 	}
 	s.mu.Lock()
-	_, told := s.told.get(said.By.ID)
-	s.told.put(said.By.ID, struct{}{})
+	_, told := s.told.Get(said.By.ID)
+	s.told.Put(said.By.ID, struct{}{})
 	s.mu.Unlock()
 	if !told {
 		s.Log.Info("somebody who may not gives commands in a chat", "platform", s.Platform, "chat", said.Chat, "user", said.By.ID)

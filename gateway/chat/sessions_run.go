@@ -64,7 +64,7 @@ func (s *Sessions) note(o *session, r *run, a gateway.Answer) {
 	defer s.mu.Unlock()
 	r.over, r.waits = true, nil
 	if a.Backend != "" {
-		s.last.put(o.id, answered{a.Backend, a.SandboxID, time.Now()})
+		s.last.Put(o.id, answered{a.Backend, a.SandboxID, time.Now()})
 	}
 }
 

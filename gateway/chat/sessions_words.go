@@ -80,10 +80,7 @@ func (s *Sessions) renew(ctx context.Context, o *session, r *run) {
 	} else {
 		said = append(said, Piece{Plain, removed(ended)})
 	}
-	s.mu.Lock()
-	delete(s.last.young, o.id)
-	delete(s.last.old, o.id)
-	s.mu.Unlock()
+	s.last.Take(o.id)
 	speaking, hush := s.speaking(asidePatience)
 	defer hush()
 	s.reply(speaking, r.said, said)
@@ -110,7 +107,7 @@ func (s *Sessions) status(id string) Text {
 	if o := s.open[id]; o != nil {
 		said = o.status(now)
 	}
-	if last, known := s.last.get(id); known {
+	if last, known := s.last.Get(id); known {
 		said = append(said, Piece{Plain, fmt.Sprintf("\nThe last answer came %s ago from ", ago(now, last.at))}, Piece{Code, visible.Text(last.backend)})
 		if last.sandbox != "" {
 			said = append(said, Piece{Plain, ", sandbox "}, Piece{Code, visible.Text(last.sandbox)})

@@ -10,6 +10,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"github.com/bailiff-dev/bailiff/gateway/chat"
+	"github.com/bailiff-dev/bailiff/internal/recent"
 )
 
 const (
@@ -56,12 +57,12 @@ func whereIs(c channelData) where {
 type places struct {
 	d       *Discord
 	mu      sync.Mutex
-	known   map[string]where
+	known   *recent.Map[string, where]
 	waiting map[string][]func(where)
 }
 
 func newPlaces(d *Discord) places {
-	return places{d: d, known: map[string]where{}, waiting: map[string][]func(where){}}
+	return places{d: d, known: recent.New[string, where](mostPlaces), waiting: map[string][]func(where){}}
 }
 
 func (p *places) learn(c channelData) {
@@ -70,16 +71,13 @@ func (p *places) learn(c channelData) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.known) >= mostPlaces {
-		clear(p.known)
-	}
-	p.known[c.ID] = whereIs(c)
+	p.known.Put(c.ID, whereIs(c))
 }
 
 func (p *places) forget(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.known, id)
+	p.known.Take(id)
 }
 
 // when tells where a channel is: at once, or when Discord has been asked, which the caller
@@ -87,7 +85,7 @@ func (p *places) forget(id string) {
 func (p *places) when(id string, tell func(where)) (ask bool) {
 	p.mu.Lock()
 	queue, asked := p.waiting[id]
-	w, known := p.known[id]
+	w, known := p.known.Get(id)
 	if known && !asked {
 		p.mu.Unlock()
 		tell(w)

@@ -10,7 +10,7 @@ import (
 func (r reader) hear(ctx context.Context, room string, e event) error {
 	switch e.Type {
 	case "m.room.member", "m.room.name":
-		r.rooms.forget(room)
+		r.rooms.Take(room)
 		r.direct.forget(room)
 	case "m.room.encryption", "m.room.encrypted":
 		r.encrypted(room)
@@ -28,8 +28,8 @@ func (r reader) hear(ctx context.Context, room string, e event) error {
 
 // encrypted says once of a room that nothing can be read there.
 func (r reader) encrypted(room string) {
-	if _, said := r.informed.get(room); !said {
-		r.informed.put(room, struct{}{})
+	if _, said := r.informed.Get(room); !said {
+		r.informed.Put(room, struct{}{})
 		r.cfg.Log.Warn("a room of Matrix's is encrypted, so nothing that is written there is read: use a room without encryption", "room", room)
 	}
 }
@@ -88,7 +88,7 @@ func (r reader) tapped(ctx context.Context, event string, tap chat.Tap) {
 
 // question is what can be answered to a message; nothing, if it is not bailiff's own.
 func (r reader) question(ctx context.Context, room, id string) (question, error) {
-	if q, known := r.asking.get(room + id); known || !isEvent(id) {
+	if q, known := r.asking.Get(room + id); known || !isEvent(id) {
 		return q, nil
 	}
 	e, err := r.event(ctx, room, id)
@@ -102,6 +102,6 @@ func (r reader) question(ctx context.Context, room, id string) (question, error)
 	if len(q.answers) == 0 {
 		q = question{}
 	}
-	r.asking.put(room+id, q)
+	r.asking.Put(room+id, q)
 	return q, nil
 }

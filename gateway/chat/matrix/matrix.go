@@ -12,6 +12,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/recent"
 )
 
 // Config says which account bailiff has, and where it is used.
@@ -34,18 +35,24 @@ type Config struct {
 	Log    *slog.Logger
 }
 
+// How much is known at least of messages that ask, and of rooms.
+const (
+	mostAsking = 4096
+	mostRooms  = 1024
+)
+
 // Matrix is an account at a homeserver.
 type Matrix struct {
 	cfg    Config
 	client *httpapi.Client
 	// asking are messages with what can be answered to them.
-	asking *recent[question]
-	rooms  *recent[room]
+	asking *recent.Map[string, question]
+	rooms  *recent.Map[string, room]
 	// direct are the rooms of people, by their ids.
 	direct   *directs
 	errands  errands
-	failing  *recent[int]      // how often events could not be told
-	informed *recent[struct{}] // the rooms of which it was said that they are encrypted
+	failing  *recent.Map[string, int]      // how often events could not be told
+	informed *recent.Map[string, struct{}] // the rooms of which it was said that they are encrypted
 }
 
 var (
@@ -73,11 +80,11 @@ func New(cfg Config) (*Matrix, error) {
 	return &Matrix{
 		cfg:      cfg,
 		client:   httpapi.New(httpapi.Config{Name: "the homeserver", Credential: cfg.Token, Roots: cfg.Roots, Reason: reason, After: after}),
-		asking:   newRecent[question](mostAsking),
-		rooms:    newRecent[room](mostRooms),
-		informed: newRecent[struct{}](mostRooms),
-		failing:  newRecent[int](mostRooms),
-		direct:   &directs{known: newRecent[string](mostRooms)},
+		asking:   recent.New[string, question](mostAsking),
+		rooms:    recent.New[string, room](mostRooms),
+		informed: recent.New[string, struct{}](mostRooms),
+		failing:  recent.New[string, int](mostRooms),
+		direct:   &directs{known: recent.New[string, string](mostRooms)},
 		errands:  make(errands, mostErrands),
 	}, nil
 }
@@ -114,7 +121,7 @@ func (m *Matrix) Post(ctx context.Context, at chat.Place, msg chat.Message, key 
 		}
 	}
 	if answers := answersOf(msg.Buttons); len(answers) > 0 {
-		m.asking.put(at.Chat+id, question{ref: ref, answers: answers})
+		m.asking.Put(at.Chat+id, question{ref: ref, answers: answers})
 		m.sign(ref, answers, key)
 	}
 	return ref, nil
@@ -124,7 +131,7 @@ func (m *Matrix) Post(ctx context.Context, at chat.Place, msg chat.Message, key 
 func (m *Matrix) sign(to chat.Ref, answers []answer, key string) {
 	m.errands.leave(func(ctx context.Context) error {
 		for _, a := range answers {
-			q, _ := m.asking.get(to.Chat + to.Message)
+			q, _ := m.asking.Get(to.Chat + to.Message)
 			if q.over || a.Sign == "" {
 				continue
 			}
@@ -148,7 +155,7 @@ func (m *Matrix) Edit(ctx context.Context, at chat.Ref, msg chat.Message) error 
 		return err
 	}
 	if len(msg.Buttons) == 0 {
-		m.asking.put(at.Chat+at.Message, question{ref: at, answers: e.answers(), over: true})
+		m.asking.Put(at.Chat+at.Message, question{ref: at, answers: e.answers(), over: true})
 	}
 	_, err = m.send(ctx, at.Chat, "m.room.message", unique(), edited(at.Message, msg))
 	return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/recent"
 )
 
 // mostNames is how many people a room may have whose names are kept.
@@ -36,7 +37,7 @@ func (r room) kind(thread string) string {
 
 // room looks up one; of one in which the account is not any more nothing is known.
 func (m *Matrix) room(ctx context.Context, id string) (room, error) {
-	if r, known := m.rooms.get(id); known {
+	if r, known := m.rooms.Get(id); known {
 		return r, nil
 	}
 	people, err := m.people(ctx, id)
@@ -56,7 +57,7 @@ func (m *Matrix) room(ctx context.Context, id string) (room, error) {
 	if len(people) <= mostNames {
 		r.names = people
 	}
-	m.rooms.put(id, r)
+	m.rooms.Put(id, r)
 	return r, nil
 }
 
@@ -157,12 +158,12 @@ func (m *Matrix) accept(ctx context.Context, self account, room, by string, dire
 
 // directs are the rooms in which the account is with one person alone.
 type directs struct {
-	mu    sync.Mutex      // for as long as one is looked for, so that there are not two
-	noted sync.Mutex      // for as long as the account's note of them changes
-	known *recent[string] // by the person
+	mu    sync.Mutex                  // for as long as one is looked for, so that there are not two
+	noted sync.Mutex                  // for as long as the account's note of them changes
+	known *recent.Map[string, string] // by the person
 }
 
-func (d *directs) forget(room string) { d.known.forgetAll(func(of string) bool { return of == room }) }
+func (d *directs) forget(room string) { d.known.ForgetAll(func(of string) bool { return of == room }) }
 
 // whisper tells something to one person alone, or, where that cannot be, where they are.
 func (m *Matrix) whisper(ctx context.Context, person string, t chat.Text, key string, on chat.Ref) error {
@@ -197,7 +198,7 @@ func (m *Matrix) alone(ctx context.Context, person string, at chat.Place) (chat.
 func (m *Matrix) directRoom(ctx context.Context, person string) (string, error) {
 	m.direct.mu.Lock()
 	defer m.direct.mu.Unlock()
-	if room, known := m.direct.known.get(person); known {
+	if room, known := m.direct.known.Get(person); known {
 		return room, nil
 	}
 	self, err := m.whoami(ctx)
@@ -218,7 +219,7 @@ func (m *Matrix) directRoom(ctx context.Context, person string) (string, error) 
 		room, err = m.makeDirect(ctx, self, person)
 	}
 	if err == nil {
-		m.direct.known.put(person, room)
+		m.direct.known.Put(person, room)
 	}
 	return room, err
 }

@@ -195,7 +195,7 @@ func filter(most int) string {
 func (r reader) tell(ctx context.Context, room string, new joined, since string) error {
 	events := new.Timeline.Events
 	if new.Timeline.Limited {
-		r.rooms.forget(room) // who came or went may have been left out
+		r.rooms.Take(room) // who came or went may have been left out
 		older, err := r.missed(ctx, room, new.Timeline.Before, since, events)
 		if err != nil {
 			return err
@@ -218,8 +218,8 @@ const mostTries = 4
 
 // tryAgain counts a failure of an event.
 func (r reader) tryAgain(id string) bool {
-	failed, _ := r.failing.get(id)
-	r.failing.put(id, failed+1)
+	failed, _ := r.failing.Get(id)
+	r.failing.Put(id, failed+1)
 	return failed+1 < mostTries
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/gateway/chat"
+	"github.com/bailiff-dev/bailiff/internal/recent"
 )
 
 // attempt is what is known of a message that was to be posted, for when it is to be posted
@@ -26,44 +27,23 @@ type attempt struct {
 func (a *attempt) shown() bool { return a.ref.Message != "" }
 
 // attempts are the last ones, by their messages' keys.
-type attempts struct {
-	lock  sync.Mutex
-	byKey map[string]*attempt
-}
+type attempts struct{ byKey *recent.Map[string, *attempt] }
 
 // mostAttempts bounds what is remembered; whoever posts gives up on the oldest long before.
 const mostAttempts = 4096
 
 // take returns what is known of a message, which is for the caller alone then.
 func (t *attempts) take(key string) *attempt {
-	t.lock.Lock()
-	defer t.lock.Unlock()
-	if a := t.byKey[key]; a != nil {
-		delete(t.byKey, key)
+	if a, known := t.byKey.Take(key); known {
 		return a
 	}
 	return &attempt{since: time.Now()}
 }
 
 func (t *attempts) keep(key string, a *attempt) {
-	if key == "" {
-		return
+	if key != "" {
+		t.byKey.Put(key, a)
 	}
-	t.lock.Lock()
-	defer t.lock.Unlock()
-	if t.byKey == nil {
-		t.byKey = map[string]*attempt{}
-	}
-	if len(t.byKey) >= mostAttempts {
-		oldest := ""
-		for k, other := range t.byKey {
-			if oldest == "" || other.since.Before(t.byKey[oldest].since) {
-				oldest = k
-			}
-		}
-		delete(t.byKey, oldest)
-	}
-	t.byKey[key] = a
 }
 
 // shown are the messages that were there already when a chat was first posted to, by their

@@ -32,6 +32,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
+	"github.com/bailiff-dev/bailiff/internal/recent"
 )
 
 // Credential reads a secret. It is asked whenever the secret is used, so that it can be
@@ -89,7 +90,7 @@ func New(c Config) (*Slack, error) {
 	}
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	c.URL = strings.TrimSuffix(cmp.Or(c.URL, "https://slack.com/api/"), "/") + "/"
-	return &Slack{cfg: c, api: newCaller(), silence: silence}, nil
+	return &Slack{cfg: c, api: newCaller(), silence: silence, attempts: attempts{recent.New[string, *attempt](mostAttempts)}}, nil
 }
 
 // Thread is the one that a message begins or is in; nothing needs to be made for it.

@@ -32,7 +32,7 @@ const (
 // question asks who tapped for a line of text. It holds b.asking while it does, so that
 // a reply that comes at once finds the question known.
 func (b mailbox) question(ctx context.Context, c *tap, given chat.Tap) {
-	asks, known := b.asked.get(given.Token)
+	asks, known := b.asked.Get(given.Token)
 	if !known {
 		asks = cmp.Or(c.label(), "Why?")
 	}
@@ -43,7 +43,7 @@ func (b mailbox) question(ctx context.Context, c *tap, given chat.Tap) {
 		b.answer(ctx, c, chat.Text{{Text: "I could not ask you for a text just now, and nothing was changed. Tap again."}})
 		return
 	}
-	b.questions.put(questionKey(c.Message, id), question{tap: given, until: time.Now().Add(patience)})
+	b.questions.Put(questionKey(c.Message, id), question{tap: given, until: time.Now().Add(patience)})
 	b.answer(ctx, c, nil)
 }
 
@@ -87,16 +87,16 @@ func questionKey(in *message, id int) string {
 // reasoned takes a reply to a question.
 func (b mailbox) reasoned(ctx context.Context, m *message) {
 	key := questionKey(m, m.Reply.ID)
-	q, known := b.questions.get(key)
+	q, known := b.questions.Get(key)
 	if !known {
 		b.asking.Lock() // until no question is on its way
-		q, known = b.questions.get(key)
+		q, known = b.questions.Get(key)
 		b.asking.Unlock()
 	}
 	if known && q.tap.By.ID != person(*m.From).ID {
 		return // it was somebody else who was asked
 	}
-	if !known || !b.questions.drop(key) || time.Now().After(q.until) {
+	if _, still := b.questions.Take(key); !known || !still || time.Now().After(q.until) {
 		b.work(func() {
 			b.reply(ctx, m, chat.Text{{Text: "I do not know any more what that answers, and nothing was changed. Tap the button again."}})
 		})

@@ -88,12 +88,12 @@ func TestAQuestionThatIsForgottenIsSaidToBe(t *testing.T) {
 	asked := asking(s, group)
 	s.Until(func() bool { return s.Calls("answerCallbackQuery") == 1 })
 	key := group + " " + asked.ID
-	q, known := b.questions.get(key)
+	q, known := b.questions.Get(key)
 	if !known {
 		t.Fatal("the question is not known")
 	}
 	q.until = time.Now().Add(-time.Second)
-	b.questions.put(key, q)
+	b.questions.Put(key, q)
 	s.Reply("42", group, asked.ID, "no")
 	s.Await(group, func(m []telegramtest.Message) bool {
 		return len(m) == 3 && strings.Contains(m[2].Text, "nothing was changed. Tap the button again")

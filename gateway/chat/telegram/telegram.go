@@ -7,17 +7,19 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/gateway/chat"
-
 	"github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/gateway/chat"
+	"github.com/bailiff-dev/bailiff/internal/recent"
 )
 
 // Config says which bot it is, and how the service is reached.
@@ -60,12 +62,12 @@ type Telegram struct {
 	me   atomic.Pointer[models.User]
 	// posted are the messages shown under a key, attached the files that are for those
 	// that are not shown yet.
-	posted   *lately[string, chat.Ref]
-	attached *lately[string, int]
+	posted   *recent.Map[string, chat.Ref]
+	attached *recent.Map[string, int]
 	// asked is what buttons ask, by their tokens; questions are those that are asked, by
 	// their messages.
-	asked     *lately[string, string]
-	questions *lately[string, question]
+	asked     *recent.Map[string, string]
+	questions *recent.Map[string, question]
 	asking    sync.RWMutex
 	// pause is leastPause, keep longestPoll, and look how often the webhook is looked at.
 	pause, keep, look time.Duration
@@ -90,14 +92,14 @@ func New(c Config) (*Telegram, error) {
 		}
 	}
 	if len(lacks) > 0 {
-		return nil, errors.New("telegram config lacks " + strings.Join(sorted(lacks), ", "))
+		return nil, errors.New("telegram config lacks " + strings.Join(slices.Sorted(slices.Values(lacks)), ", "))
 	}
 	c.URL = strings.TrimRight(cmp.Or(c.URL, "https://api.telegram.org"), "/")
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	return &Telegram{
 		Config: c, http: newHTTP(), pause: leastPause, keep: longestPoll, look: time.Minute,
-		posted: newLately[string, chat.Ref](remembered), attached: newLately[string, int](remembered),
-		asked: newLately[string, string](remembered), questions: newLately[string, question](remembered),
+		posted: recent.New[string, chat.Ref](remembered), attached: recent.New[string, int](remembered),
+		asked: recent.New[string, string](remembered), questions: recent.New[string, question](remembered),
 	}, nil
 }
 
@@ -106,7 +108,7 @@ func (t *Telegram) Post(ctx context.Context, at chat.Place, m chat.Message, key 
 	if key != "" {
 		key += " " + at.Chat + " " + at.Thread
 	}
-	if ref, known := t.posted.get(key); known {
+	if ref, known := t.posted.Get(key); known {
 		return ref, nil
 	}
 	thread, err := threadOf(at)
@@ -127,21 +129,23 @@ func (t *Telegram) Post(ctx context.Context, at chat.Place, m chat.Message, key 
 		return chat.Ref{}, told(err)
 	}
 	ref := chat.Ref{Place: at, Message: strconv.Itoa(id)}
-	t.posted.put(key, ref)
+	if key != "" {
+		t.posted.Put(key, ref)
+	}
 	return ref, nil
 }
 
 // attach sends a file, once for a key.
 func (t *Telegram) attach(ctx context.Context, to string, thread int, f chat.File, key string) (int, error) {
-	if id, known := t.attached.get(key); known {
+	if id, known := t.attached.Get(key); known {
 		return id, nil
 	}
 	id, err := send(ctx, t, (*bot.Bot).SendDocument, &bot.SendDocumentParams{
 		ChatID: to, MessageThreadID: thread, DisableContentTypeDetection: true,
 		Document: &models.InputFileUpload{Filename: f.Name, Data: strings.NewReader(string(f.Content))},
 	})
-	if err == nil {
-		t.attached.put(key, id)
+	if err == nil && key != "" {
+		t.attached.Put(key, id)
 	}
 	return id, err
 }
@@ -215,7 +219,7 @@ func (t *Telegram) keyboard(buttons []chat.Button) models.ReplyMarkup {
 		}
 		if b.Asks != "" {
 			shown.Data += asksSign
-			t.asked.put(b.Token, b.Asks)
+			t.asked.Put(b.Token, b.Asks)
 		}
 		width := len([]rune(shown.Text))
 		if room -= width; room < 0 || len(m.Rows) == 0 {
