@@ -28,9 +28,9 @@ const (
 // the first request. Whatever cannot be gone on with is forgotten, and so left to
 // a sweep.
 func (e *Enforcer) Adopt(ctx context.Context) {
-	records, err := e.Ledger.All()
+	records, err := e.config.Ledger.All()
 	if err != nil {
-		e.Log.Error("reading which sandboxes are let; none is gone on with", "error", err)
+		e.config.Log.Error("reading which sandboxes are let; none is gone on with", "error", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, adoptsTimeout)
 	defer cancel()
@@ -85,24 +85,24 @@ func (e *Enforcer) adopt(ctx context.Context, record ledger.Sandbox) {
 		e.renounce(record, errors.Join(fmt.Errorf("listing its processes: %w", err), sandbox.Close(ctx)))
 		return
 	}
-	l := e.leases.adopt(record, e.Backends[record.Backend], sandbox)
+	l := e.leases.adopt(record, e.config.Backends[record.Backend], sandbox)
 	defer e.leases.leave(l)
 	if err := e.adoptProcesses(ctx, l, record.Processes, jobs); err != nil {
-		e.Log.Warn("not every process of an adopted sandbox is gone on with", "sandbox", record.ID, "error", err)
+		e.config.Log.Warn("not every process of an adopted sandbox is gone on with", "sandbox", record.ID, "error", err)
 	}
-	e.Observer.SandboxAdopted(record.Backend)
-	e.Log.Info("a sandbox of an earlier run is gone on with", "backend", record.Backend, "sandbox", record.ID, "processes", len(e.processes.in(l)))
+	e.config.Observer.SandboxAdopted(record.Backend)
+	e.config.Log.Info("a sandbox of an earlier run is gone on with", "backend", record.Backend, "sandbox", record.ID, "processes", len(e.processes.in(l)))
 	e.noteSandbox(record.Caller, record.Session, record.Backend, record.ID, "adopted")
 }
 
 // adopter is the backend that can attach to a sandbox anew, if the sandbox is to
 // be gone on with at all.
 func (e *Enforcer) adopter(record ledger.Sandbox) (backends.Adopter, error) {
-	maker, ok := e.Backends[record.Backend].(backends.Adopter)
+	maker, ok := e.config.Backends[record.Backend].(backends.Adopter)
 	switch {
 	case !ok:
 		return nil, fmt.Errorf("backend %s is not there, or cannot attach to a sandbox anew", record.Backend)
-	case record.Spec.Owner != e.Owner:
+	case record.Spec.Owner != e.config.Owner:
 		return nil, errors.New("it is another sidecar's")
 	case !time.Now().Before(record.Expires):
 		return nil, errors.New("it has expired")
@@ -115,7 +115,7 @@ func (e *Enforcer) adopter(record ledger.Sandbox) (backends.Adopter, error) {
 var errFrozen = errors.New("an operator has frozen whom it is let to")
 
 func (e *Enforcer) isFrozen(s bailiff.Session) bool {
-	_, frozen := e.Freezer.Frozen(s)
+	_, frozen := e.config.Freezer.Frozen(s)
 	return frozen
 }
 
@@ -124,15 +124,15 @@ func (e *Enforcer) renounce(record ledger.Sandbox, why error) {
 	for _, p := range record.Processes {
 		e.processes.missed(p, "The sidecar was started anew, and its sandbox could not be gone on with.")
 	}
-	e.Log.Warn("a sandbox of an earlier run is not gone on with", "backend", record.Backend, "sandbox", record.ID, "reason", why)
-	if err := e.Ledger.Drop(record.Key()); err != nil {
-		e.Log.Error("forgetting a sandbox", "error", err)
+	e.config.Log.Warn("a sandbox of an earlier run is not gone on with", "backend", record.Backend, "sandbox", record.ID, "reason", why)
+	if err := e.config.Ledger.Drop(record.Key()); err != nil {
+		e.config.Log.Error("forgetting a sandbox", "error", err)
 	}
 }
 
 // noteSandbox tells the decision log what became of a sandbox.
 func (e *Enforcer) noteSandbox(caller, session, backend, id, message string) {
-	e.Recorder.Note(bailiff.Event{
+	e.config.Recorder.Note(bailiff.Event{
 		DecisionID: audit.NewID(), Timestamp: time.Now().UTC(), RequestedBy: caller,
 		Custom: bailiff.Custom{Event: bailiff.SandboxEvent, Session: session, Backend: backend, SandboxID: id, Message: message},
 	})

@@ -219,7 +219,7 @@ func TestAnEngineThatHangsHoldsUpNoStartForLong(t *testing.T) {
 			_ = b.let.Keep(record)
 		}
 		next := newBench(t, func(n *bench) { n.let = b.let })
-		next.Backends["docker"] = stuck{b.shop}
+		next.config.Backends["docker"] = stuck{b.shop}
 		start := time.Now()
 		next.Adopt(t.Context())
 		if took := time.Since(start); took > adoptsTimeout {

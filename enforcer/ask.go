@@ -24,7 +24,7 @@ func (e *Enforcer) redeem(ctx context.Context, m *matter) {
 		return
 	}
 	if m.script != nil && len(m.Files) > 0 {
-		if _, m.fault = m.script.aboard(tenancy(m.located, m.Decision, e.Owner), true); m.fault != nil {
+		if _, m.fault = m.script.aboard(tenancy(m.located, m.Decision, e.config.Owner), true); m.fault != nil {
 			return
 		}
 	}
@@ -38,7 +38,7 @@ func (e *Enforcer) redeem(ctx context.Context, m *matter) {
 	if m.fault = e.hold(ctx, m, false); m.fault != nil {
 		return
 	}
-	approval, granted, err := e.Approvals.Redeem(ctx, m.claim())
+	approval, granted, err := e.config.Approvals.Redeem(ctx, m.claim())
 	if err != nil {
 		m.fault = fmt.Errorf("%w: taking the grant: %w", errApproval, err)
 		return
@@ -51,7 +51,7 @@ func (e *Enforcer) redeem(ctx context.Context, m *matter) {
 var errUnbound = errors.New("input for a process that runs a file of the sandbox cannot be approved, since the process could change the file before it is run; run it as a command of its own")
 
 func (e *Enforcer) isCovered(m *matter) bool {
-	return m.fault == nil && m.Decision.Outcome == bailiff.Ask && e.Approvals.Covered(m.claim())
+	return m.fault == nil && m.Decision.Outcome == bailiff.Ask && e.config.Approvals.Covered(m.claim())
 }
 
 // look finds out what the files are that a matter's text runs, and judges it
@@ -94,7 +94,7 @@ func (e *Enforcer) wait(ctx context.Context, m *matter) answer {
 func (e *Enforcer) ask(ctx context.Context, m *matter) (asked bailiff.Approval, err error) {
 	ctx = e.begin(ctx, partApprove)
 	defer func() { e.endWait(ctx, m, asked, err) }()
-	if asked, err = e.Approvals.Ask(ctx, m.claim()); err != nil {
+	if asked, err = e.config.Approvals.Ask(ctx, m.claim()); err != nil {
 		return asked, err
 	}
 	m.tellApproval(asked)
@@ -113,7 +113,7 @@ func (e *Enforcer) await(ctx context.Context, m *matter, id string) bailiff.Appr
 	defer e.waiting.leave(m.located)
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(m.located.WaitSeconds)*time.Second)
 	defer cancel()
-	asked := e.Approvals.Await(ctx, id)
+	asked := e.config.Approvals.Await(ctx, id)
 	if asked.State != bailiff.ApprovalPending {
 		m.tellApproval(asked)
 	}
@@ -152,7 +152,7 @@ func (e *Enforcer) void(ctx context.Context, m *matter, approved bailiff.Claim) 
 		reason += " changed since it was asked for"
 	}
 	message := "The approval is void: " + reason + "."
-	if err := e.Approvals.Void(ctx, m.approval.ID, message); err != nil {
+	if err := e.config.Approvals.Void(ctx, m.approval.ID, message); err != nil {
 		m.fault = fmt.Errorf("%w: taking the approval back: %w", errApproval, err)
 		return
 	}

@@ -31,7 +31,7 @@ func TestNobodyHasMoreSandboxesThanTheyMay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
-			b.Decider = wishes{b.judge}
+			b.config.Decider = wishes{b.judge}
 			b.Bound(c.most)
 			b.Probe(t.Context())
 			for _, req := range first {

@@ -99,7 +99,7 @@ func TestACallIsJudged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, func(b *bench) { b.judge.decision = allow(tools("terminal", "web_search", "read_mail")) })
-			b.Decider = denier{b.judge}
+			b.config.Decider = denier{b.judge}
 			if err := b.RegisterTools("hermes", "s1", []string{"read_mail", "send_mail"}); err != nil {
 				t.Fatal(err)
 			}
@@ -144,7 +144,7 @@ func TestACallThatHumansMustApproveWaitsForThem(t *testing.T) {
 		b.judge.decision = allow(tools("terminal"))
 		b.shop.run = prints("pushed")
 	})
-	b.Decider, b.human.answer = asker{b.judge, nil}, always(bailiff.ApprovalApproved)
+	b.config.Decider, b.human.answer = asker{b.judge, nil}, always(bailiff.ApprovalApproved)
 	news, heard := hear()
 	c := b.calling(t, "terminal", `{"command": "git push"}`, news)
 	if !strings.Contains(c.value, `"output":"pushed"`) || len(b.human.asked) != 1 || b.human.asked[0].Request.Args.Command != "git push" {
@@ -166,7 +166,7 @@ func TestACallThatHumansMustApproveWaitsForThem(t *testing.T) {
 
 func TestACallThatMustBeAloneIsRefusedBesideItsScript(t *testing.T) {
 	b := newBench(t, func(b *bench) { b.judge.decision = allow(tools("terminal")) })
-	b.Decider, b.human.answer = asker{b.judge, []string{"deploy.sh"}}, always(bailiff.ApprovalApproved)
+	b.config.Decider, b.human.answer = asker{b.judge, []string{"deploy.sh"}}, always(bailiff.ApprovalApproved)
 	if c := b.calling(t, "terminal", `{"command": "./deploy.sh"}`, nil); !strings.Contains(c.value, "must be alone in its sandbox, which the script is in") || len(b.human.asked) != 0 {
 		t.Errorf("the script got %s %s, asked was %+v", c.value, c.fault, b.human.asked)
 	}
@@ -200,7 +200,7 @@ func TestWhereACallRuns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, func(b *bench) { b.judge.decision = allow(tools("terminal"), c.script) })
-			b.Decider = mover{b.judge, c.call}
+			b.config.Decider = mover{b.judge, c.call}
 			got := b.calling(t, "terminal", `{"command": "ls"}`, nil)
 			if !strings.Contains(got.value, c.says) || len(b.shop.rooms()) != c.rooms {
 				t.Errorf("the script got %s %s in %d sandboxes, want %q in %d", got.value, got.fault, len(b.shop.rooms()), c.says, c.rooms)
@@ -251,7 +251,7 @@ func TestACallNeverWaitsBehindWhoWaitsForItsScript(t *testing.T) {
 
 func TestACallIsRefusedWhenRequestsComeTooFast(t *testing.T) {
 	b := newBench(t, func(b *bench) { b.judge.decision = allow(tools("terminal")) })
-	b.Throttle = fast{}
+	b.config.Throttle = fast{}
 	if c := b.calling(t, "terminal", `{"command": "ls"}`, nil); !strings.Contains(c.value, "unavailable") {
 		t.Errorf("the script got %s %s", c.value, c.fault)
 	}

@@ -197,7 +197,7 @@ func TestAScriptThatMustNotBeChangedByOthersHasAnInterpreterOfItsOwn(t *testing.
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, asScripts, func(b *bench) { b.human.answer = always(bailiff.ApprovalApproved) })
 			if !c.isolated {
-				b.Backends["docker"] = bare{b.shop}
+				b.config.Backends["docker"] = bare{b.shop}
 			}
 			wantRun(t, b, code("x = 1"))
 			b.judge.says(c.decision)

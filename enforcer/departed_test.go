@@ -113,7 +113,7 @@ func TestASessionGoesOnInItsFolderAfterItsSandboxFailedIfTheFolderStays(t *testi
 						return backends.Exit{Workdir: folder}, nil
 					}
 				})
-				b.Backends["docker"] = newCupboard(b.shop)
+				b.config.Backends["docker"] = newCupboard(b.shop)
 				wantRun(t, b, request("cd there"))
 				_ = b.shop.rooms()[0].Close(t.Context())
 				b.shop.fault = errBoom
@@ -143,7 +143,7 @@ func TestAFolderGoesWithTheFilesOfASandboxThatFailed(t *testing.T) {
 				return backends.Exit{Workdir: "/workspace/deep"}, nil
 			}
 		})
-		b.Backends["docker"] = newCupboard(b.shop)
+		b.config.Backends["docker"] = newCupboard(b.shop)
 		wantRun(t, b, request("cd deep"))
 		_ = b.shop.rooms()[0].Close(t.Context())
 		_, _ = b.Sweep(t.Context())

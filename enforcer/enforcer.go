@@ -56,14 +56,14 @@ func New(c Config) (*Enforcer, error) {
 		return nil, err
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
-	e := &Enforcer{Config: c, answers: remember(c.Unfinished), readiness: newReadiness(c), sweeping: newTurns(c.Backends), running: ctx, stop: stop}
+	e := &Enforcer{config: c, answers: remember(c.Unfinished), readiness: newReadiness(c), sweeping: newTurns(c.Backends), running: ctx, stop: stop}
 	e.leases = newLeases(c, e.readiness, workspaces, e.processes.entries, e.reaped)
 	return e, nil
 }
 
 // Enforcer judges requests and meets their obligations.
 type Enforcer struct {
-	Config
+	config    Config
 	answers   *answers
 	readiness *readiness
 	sweeping  turns
@@ -102,10 +102,10 @@ func (e *Enforcer) Execute(ctx context.Context, req bailiff.Request, news func(b
 
 // admit keeps out what comes too fast.
 func (e *Enforcer) admit(req bailiff.Request) error {
-	if e.Throttle == nil {
+	if e.config.Throttle == nil {
 		return nil
 	}
-	return e.Throttle.Admit(req)
+	return e.config.Throttle.Admit(req)
 }
 
 // guarded runs a request that counts among those under way, and ends when the
@@ -130,8 +130,8 @@ func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) (d bailiff.D
 	ctx = e.begin(ctx, partRequest)
 	defer func() { e.endJudged(ctx, req, d) }()
 	m := e.judge(ctx, req)
-	e.Recorder.Note(m.recorded())
-	e.Observer.Decided(ctx, req, m.Decision, m.took)
+	e.config.Recorder.Note(m.recorded())
+	e.config.Observer.Decided(ctx, req, m.Decision, m.took)
 	return bailiff.Decided{ID: m.event.DecisionID, Decision: m.Decision}
 }
 
@@ -141,9 +141,9 @@ func (e *Enforcer) EndSession(ctx context.Context, caller, session string) (bail
 	e.tools.forget(caller, session)
 	key := sessionKey{caller, session}
 	running := e.processes.running(key)
-	dropped, ending, left := e.leases.end(caller, session, slices.Sorted(maps.Keys(e.Backends)))
+	dropped, ending, left := e.leases.end(caller, session, slices.Sorted(maps.Keys(e.config.Backends)))
 	if err := e.empty(context.WithoutCancel(ctx), left); err != nil {
-		e.Log.Warn("removing the files of a session that has ended; a sweep will", "error", err)
+		e.config.Log.Warn("removing the files of a session that has ended; a sweep will", "error", err)
 	}
 	return bailiff.Ended{Sandboxes: dropped, Processes: running}, errors.Join(await(ctx, ending), e.processes.end(ctx, key), e.endScripts(ctx, key))
 }
@@ -166,7 +166,7 @@ func (e *Enforcer) Close(ctx context.Context) {
 	e.processes.watchers.Wait()
 	e.images.looks.Wait()
 	if _, err := e.sweepAll(context.WithoutCancel(ctx), lastSweepTimeout); err != nil {
-		e.Log.Warn("removing what is left at the end", "error", err)
+		e.config.Log.Warn("removing what is left at the end", "error", err)
 	}
 }
 
@@ -222,17 +222,17 @@ func (e *Enforcer) provide(ctx context.Context, m *matter) error {
 	if err := e.pinImage(ctx, &m.Decision); err != nil {
 		return err
 	}
-	return e.leases.refusal(tenancy(m.located, m.Decision, e.Owner))
+	return e.leases.refusal(tenancy(m.located, m.Decision, e.config.Owner))
 }
 
 // proceed records a matter's decision and then does what it says.
 func (e *Enforcer) proceed(ctx context.Context, m *matter) answer {
 	defer m.release()
-	if err := e.Recorder.Record(ctx, m.recorded()); err != nil {
-		e.Observer.Unrecorded(ctx, m.located, m.Decision, m.took)
+	if err := e.config.Recorder.Record(ctx, m.recorded()); err != nil {
+		e.config.Observer.Unrecorded(ctx, m.located, m.Decision, m.took)
 		return failed(bailiff.Unavailable, bailiff.CodeRecord, fmt.Errorf("recording the decision: %w", err))
 	}
-	e.Observer.Decided(ctx, m.located, m.Decision, m.took)
+	e.config.Observer.Decided(ctx, m.located, m.Decision, m.took)
 	m.tellDecision()
 	a := e.carryOut(ctx, m)
 	if a.DecisionID == "" { // else it is that of a second judgement
@@ -242,8 +242,8 @@ func (e *Enforcer) proceed(ctx context.Context, m *matter) answer {
 		if m.script == nil { // else the answer is its script's to read
 			a.note(e.processes.losses(m.located)...)
 		}
-		e.Recorder.Note(executed(m.event, a))
-		e.Observer.Executed(ctx, m.located.Tool, a.Backend, a.Status, a.Duration)
+		e.config.Recorder.Note(executed(m.event, a))
+		e.config.Observer.Executed(ctx, m.located.Tool, a.Backend, a.Status, a.Duration)
 	}
 	return a
 }
@@ -274,7 +274,7 @@ func (e *Enforcer) enforce(ctx context.Context, m *matter) answer {
 	if err := e.hold(ctx, m, false); err != nil {
 		return e.noSandbox(ctx, m.Decision, err)
 	}
-	e.Observer.Forwarded(m.Decision.Env.Forward)
+	e.config.Observer.Forwarded(m.Decision.Env.Forward)
 	a := e.exec(ctx, m, e.start)
 	if a.homeless && !m.use.riding { // else its script is lost with it
 		if err := e.rehouse(ctx, m); err != nil {
@@ -314,11 +314,11 @@ func (e *Enforcer) hold(ctx context.Context, m *matter, alone bool) (err error) 
 	if m.env, err = e.values(m.Decision.Env); err != nil {
 		return err
 	}
-	t := tenancy(m.located, m.Decision, e.Owner)
+	t := tenancy(m.located, m.Decision, e.config.Owner)
 	alone = alone || len(m.env) > 0
 	if m.use, err = m.script.aboard(t, alone); m.use == nil && err == nil {
 		starting := e.begin(ctx, partStart)
-		m.use, err = e.leases.acquire(starting, t, m.located.Session, e.Backends[m.Decision.Backend.Name], alone)
+		m.use, err = e.leases.acquire(starting, t, m.located.Session, e.config.Backends[m.Decision.Backend.Name], alone)
 		e.endStart(starting, m, err)
 	}
 	if err == nil && m.reloads != e.reloads.Load() {
@@ -331,7 +331,7 @@ func (e *Enforcer) hold(ctx context.Context, m *matter, alone bool) (err error) 
 func (e *Enforcer) values(terms bailiff.EnvTerms) (map[string]bailiff.Secret, error) {
 	values := make(map[string]bailiff.Secret, len(terms.Forward))
 	for _, name := range terms.Forward {
-		value, ok := e.Environ.Value(name)
+		value, ok := e.config.Environ.Value(name)
 		if !ok {
 			return nil, fmt.Errorf("%w: reading %s: no source holds it any more; ask again without it", errVariable, name)
 		}

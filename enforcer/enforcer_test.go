@@ -72,7 +72,7 @@ func (closedDoor) Admit(bailiff.Request) error { return errBoom }
 
 func TestWhatIsKeptOutIsNeitherJudgedNorRun(t *testing.T) {
 	b := newBench(t)
-	b.Throttle = closedDoor{}
+	b.config.Throttle = closedDoor{}
 	a := b.Execute(t.Context(), request("true"), nil)
 	if a.Status != bailiff.Unavailable || a.Code != bailiff.CodeRateLimited || len(b.shop.rooms()) != 0 || len(b.tape.events) != 0 {
 		t.Errorf("answer is %+v with %d events", a, len(b.tape.events))
@@ -126,7 +126,7 @@ func TestWhatIsCountedIsWhatTheLogHolds(t *testing.T) {
 					c.prepare(b)
 				}
 			})
-			b.Observer = counts
+			b.config.Observer = counts
 			if c.act == nil {
 				b.Execute(t.Context(), request("true"), nil)
 			} else {
@@ -217,7 +217,7 @@ func TestWhatTheBackendsHaveTheirCredentialsFromNeverEnters(t *testing.T) {
 		b.env = environ{"CLOUD_KEY": "k-12345678", "cloud_key": "k-12345678", "MY_KEY": "m-12345678"}
 		b.judge.decision = allow(forward("CLOUD_KEY", "cloud_key", "MY_KEY"))
 	})
-	b.Credentials = []string{"CLOUD_KEY"}
+	b.config.Credentials = []string{"CLOUD_KEY"}
 	req := request("deploy")
 	req.Env = []string{"CLOUD_KEY", "cloud_key", "MY_KEY"}
 	a := b.Execute(t.Context(), req, nil)
@@ -512,7 +512,7 @@ func (k *keeper) RemoveWorkspace(_ context.Context, _, workspace string) error {
 func TestAWorkspaceIsNotUsedWhileItIsDeleted(t *testing.T) {
 	b := newBench(t)
 	k := &keeper{b.shop, make(chan string), make(chan struct{}), nil}
-	b.Backends["docker"] = k
+	b.config.Backends["docker"] = k
 	b.Execute(t.Context(), request("true"), nil)
 	if !b.RemoveSandbox("room-1") {
 		t.Fatal("there is no sandbox")
@@ -551,7 +551,7 @@ func (r *registry) Resolve(_ context.Context, image string) (string, error) {
 func TestAnImageIsPinnedBeforeItsDecisionIsWritten(t *testing.T) {
 	b := newBench(t)
 	r := &registry{shop: b.shop}
-	b.Backends["docker"] = r
+	b.config.Backends["docker"] = r
 	b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.Image = "debian" })
 	for range 2 {
 		b.Execute(t.Context(), request("true"), nil)
@@ -567,7 +567,7 @@ func TestAnImageIsPinnedBeforeItsDecisionIsWritten(t *testing.T) {
 
 func TestAnImageThatCannotBeHadIsUnavailable(t *testing.T) {
 	b := newBench(t)
-	b.Backends["docker"] = &registry{shop: b.shop, fault: errBoom}
+	b.config.Backends["docker"] = &registry{shop: b.shop, fault: errBoom}
 	a := b.Execute(t.Context(), request("true"), nil)
 	if a.Status != bailiff.Unavailable || len(b.shop.rooms()) != 0 || b.tape.kinds()[0] != bailiff.DecisionEvent {
 		t.Errorf("answer is %+v", a)

@@ -84,7 +84,7 @@ func TestASessionsFolderThatIsGoneIsForgotten(t *testing.T) {
 func TestASweepTakesTheWorkspacesThatNobodyHas(t *testing.T) {
 	b := newBench(t)
 	k := &keeper{b.shop, make(chan string), make(chan struct{}), nil}
-	b.Backends["docker"] = k
+	b.config.Backends["docker"] = k
 	b.Execute(t.Context(), request("true"), nil)
 	k.found = []string{"left", b.shop.rooms()[0].spec.Workspace}
 	swept := make(chan error)
@@ -111,7 +111,7 @@ func TestAWorkspaceIsNotUsedWhileItIsSwept(t *testing.T) {
 	b.RemoveSandbox("room-1")
 	k := &keeper{b.shop, make(chan string), make(chan struct{}), []string{workspace}}
 	b.leases.close()
-	b.Backends["docker"] = k
+	b.config.Backends["docker"] = k
 	go func() { _, _ = b.Sweep(context.Background()) }()
 	<-k.removing
 	answered := make(chan bailiff.Answer)
@@ -169,7 +169,7 @@ func (e *engine) Sweep(_ context.Context, _ string, keep func(string) bool) (int
 func TestWhatAnEngineThatWasAwayKeepsIsSweptWhenItIsBack(t *testing.T) {
 	b := newBench(t)
 	e := &engine{shop: b.shop}
-	b.Backends["docker"] = e
+	b.config.Backends["docker"] = e
 	b.Execute(t.Context(), request("true"), nil)
 	e.away = true
 	if _, err := b.EndSession(t.Context(), "hermes", "s1"); err != nil {
@@ -198,7 +198,7 @@ func TestWhatIsNoRequestIsDeniedAndRecorded(t *testing.T) {
 func TestAHaltedSessionFindsItsFilesAgain(t *testing.T) {
 	b := newBench(t)
 	k := &keeper{b.shop, make(chan string), make(chan struct{}), nil}
-	b.Backends["docker"] = k
+	b.config.Backends["docker"] = k
 	b.Execute(t.Context(), request("true"), nil)
 	if err := b.Halt(t.Context(), func(bailiff.Session) bool { return true }); err != nil {
 		t.Fatal(err)

@@ -37,6 +37,6 @@ func (e *Enforcer) noSandbox(ctx context.Context, d bailiff.Decision, err error)
 	}
 	e.readiness.reprobe(d.Backend.Name)
 	e.images.expire(d.Backend.Name)
-	e.Log.ErrorContext(ctx, "opening a sandbox", "backend", d.Backend.Name, "error", err)
+	e.config.Log.ErrorContext(ctx, "opening a sandbox", "backend", d.Backend.Name, "error", err)
 	return failed(bailiff.Unavailable, bailiff.CodeBackend, fmt.Errorf("opening a %s sandbox: %w", d.Backend.Name, err)).at(d.Backend.Name)
 }

@@ -37,13 +37,13 @@ func (e *Enforcer) floor(req bailiff.Request, d bailiff.Decision) bailiff.Decisi
 	if d.Outcome == bailiff.Deny {
 		return d
 	}
-	if reason, frozen := e.Freezer.Frozen(req.Session); frozen {
+	if reason, frozen := e.config.Freezer.Frozen(req.Session); frozen {
 		return deny(d, bailiff.RuleFrozen, reason)
 	}
-	if e.Backends[d.Backend.Name] == nil {
+	if e.config.Backends[d.Backend.Name] == nil {
 		return deny(d, ruleBackend, fmt.Sprintf("The policies chose backend %q, which is not configured.", d.Backend.Name))
 	}
-	if d = (Floor{e.Credentials}).Under(req, d); d.Outcome == bailiff.Deny {
+	if d = (Floor{e.config.Credentials}).Under(req, d); d.Outcome == bailiff.Deny {
 		return d
 	}
 	if p := e.processes.find(req); p != nil && types(req) {

@@ -20,8 +20,8 @@ func (e *Enforcer) BreakGlass(ctx context.Context, req bailiff.Request, glass ba
 		e.override(m)
 		m.fault = e.provide(ctx, m)
 		if m.mayRun() {
-			e.Observer.GlassBroken()
-			e.Log.WarnContext(ctx, "an operator breaks the glass", "by", glass.By, "via", glass.Via, "reason", glass.Reason,
+			e.config.Observer.GlassBroken()
+			e.config.Log.WarnContext(ctx, "an operator breaks the glass", "by", glass.By, "via", glass.Via, "reason", glass.Reason,
 				"session", req.Session.ID)
 		}
 		return e.proceed(ctx, m)

@@ -48,7 +48,7 @@ const maxPins = 1000
 // pinImage replaces the image's name in a decision that may run by one that
 // cannot come to mean another image, so that what is approved is what runs.
 func (e *Enforcer) pinImage(ctx context.Context, d *bailiff.Decision) error {
-	resolver, ok := e.Backends[d.Backend.Name].(backends.Resolver)
+	resolver, ok := e.config.Backends[d.Backend.Name].(backends.Resolver)
 	if d.Outcome == bailiff.Deny || !ok {
 		return nil
 	}

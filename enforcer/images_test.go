@@ -34,7 +34,7 @@ func TestWhoeverWantsAnImageAtOnceSharesOneLookForIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		p := &puller{shop: b.shop, known: make(chan struct{})}
-		b.Backends["docker"] = p
+		b.config.Backends["docker"] = p
 		answers, told := make(chan bailiff.Answer, 3), make(chan string, 3)
 		run := func(ctx context.Context, session string) {
 			answers <- b.Execute(ctx, of(session), func(p bailiff.Progress) {
@@ -69,7 +69,7 @@ func TestALookForAnImageThatNobodyWaitsForEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		p := &puller{shop: b.shop, known: make(chan struct{})}
-		b.Backends["docker"] = p
+		b.config.Backends["docker"] = p
 		for n := 1; n <= 2; n++ {
 			ctx, stop := context.WithTimeout(t.Context(), time.Second)
 			if a := b.Execute(ctx, request("true"), nil); a.Status != bailiff.Interrupted {
@@ -92,7 +92,7 @@ func TestWhatACostlyBackendSaysOfAnImageIsBelievedForAsLongAsItSays(t *testing.T
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		r := &registry{shop: b.shop}
-		b.Backends["docker"] = costly{r}
+		b.config.Backends["docker"] = costly{r}
 		wantRun(t, b, request("true"))
 		b.shop.fault = errors.New("boom") // which has others asked anew
 		b.Execute(t.Context(), of("s2"), nil)

@@ -41,7 +41,7 @@ func (e *Enforcer) settle(ctx context.Context, m *matter) {
 		m.located.Args.Workdir = at.path
 	}
 	m.Judgement = e.decide(ctx, m.located, nil)
-	if at.path != "" && m.Decision.Outcome != bailiff.Deny && !at.leads(tenancy(req, m.Decision, e.Owner)) {
+	if at.path != "" && m.Decision.Outcome != bailiff.Deny && !at.leads(tenancy(req, m.Decision, e.config.Owner)) {
 		m.located, at = req, workdir{}
 		m.Judgement = e.decide(ctx, m.located, nil)
 	}
@@ -52,7 +52,7 @@ func (e *Enforcer) settle(ctx context.Context, m *matter) {
 func (e *Enforcer) decide(ctx context.Context, req bailiff.Request, files []bailiff.File) bailiff.Judgement {
 	at := e.Circumstances(req)
 	at.Files = files
-	j := e.Decider.Decide(ctx, req, at)
+	j := e.config.Decider.Decide(ctx, req, at)
 	j.Decision = e.floor(req, j.Decision)
 	return j
 }
@@ -60,7 +60,7 @@ func (e *Enforcer) decide(ctx context.Context, req bailiff.Request, files []bail
 // Circumstances are those under which a request would be judged now.
 func (e *Enforcer) Circumstances(req bailiff.Request) bailiff.Circumstances {
 	return bailiff.Circumstances{
-		EnvAvailable: e.Environ.Available(req.Env),
+		EnvAvailable: e.config.Environ.Available(req.Env),
 		Backends:     e.readiness.states(func(backend string) bool { return e.leases.serve(req.Caller, req.Session.ID, backend) }),
 		Time:         time.Now().UTC(),
 	}

@@ -24,7 +24,7 @@ func library(t *testing.T, changes ...func(*bench)) (*bench, *cupboard) {
 	t.Helper()
 	b := newBench(t, append([]func(*bench){func(b *bench) { b.judge.decision = allow(persistent) }}, changes...)...)
 	k := newCupboard(b.shop)
-	b.Backends["docker"] = k
+	b.config.Backends["docker"] = k
 	return b, k
 }
 
@@ -33,7 +33,7 @@ func successor(t *testing.T, of *bench, k *cupboard) *bench {
 	t.Helper()
 	b := newBench(t, func(b *bench) { b.kept, b.judge = of.kept, of.judge })
 	k.shop = b.shop
-	b.Backends["docker"] = k
+	b.config.Backends["docker"] = k
 	return b
 }
 
@@ -215,7 +215,7 @@ func TestNothingRunsOnFilesThatAreToPersistAndCannotBeRemembered(t *testing.T) {
 // What is not known would be swept.
 func TestASidecarThatCannotReadWhatIsKeptDoesNotStart(t *testing.T) {
 	b := newBench(t)
-	c := b.Config
+	c := b.config
 	c.Workspaces = &shelf[ledger.Workspace]{fault: errBoom}
 	if _, err := New(c); err == nil || !strings.Contains(err.Error(), "which workspaces are kept") {
 		t.Errorf("error is %v", err)
@@ -227,7 +227,7 @@ func TestFilesOfWhichNobodyKnowsWhenTheyWereUsedStayForThirtyDays(t *testing.T) 
 		b := newBench(t, func(b *bench) { b.kept.all["docker-x"] = ledger.Workspace{Backend: "docker", Name: "x"} })
 		k := newCupboard(b.shop)
 		k.holds["x"] = true
-		b.Backends["docker"] = k
+		b.config.Backends["docker"] = k
 		time.Sleep(29 * day)
 		k.wantAfterSweep(t, b, "x")
 		time.Sleep(2 * day)
@@ -277,7 +277,7 @@ func TestNobodyFindsTheFilesOfASessionThatWasEnded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b, k := library(t, untilStopped, func(b *bench) { b.judge.decision = decision })
-				b.Observer = slow{}
+				b.config.Observer = slow{}
 				answered := make(chan bailiff.Answer, 2)
 				b.shop.closing = times(2, func() {
 					go func() { answered <- b.Execute(context.Background(), request("work"), nil) }()
@@ -358,7 +358,7 @@ func TestTheEndOfASessionRemovesWhatAFailureLeft(t *testing.T) {
 func TestASessionThatEndsWhileItsSandboxGoesLeavesNoFiles(t *testing.T) {
 	for name, at := range map[string]func(*bench, func()){
 		"while it is closed":       func(b *bench, end func()) { b.shop.closing = times(1, end) },
-		"when its files were kept": func(b *bench, end func()) { b.Observer = listening{at: times(1, end)} },
+		"when its files were kept": func(b *bench, end func()) { b.config.Observer = listening{at: times(1, end)} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -416,7 +416,7 @@ func TestASessionThatWorkedOnTwoBackendsLeavesFilesOnNeither(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, docker := library(t, func(b *bench) { b.judge.decision = allow() })
 		other := newCupboard(b.shop)
-		b.Backends["bubblewrap"] = other
+		b.config.Backends["bubblewrap"] = other
 		wantRun(t, b, request("true"))
 		b.judge.says(allow(func(d *bailiff.Decision) { d.Backend.Name = "bubblewrap" }))
 		wantRun(t, b, request("true"))
@@ -457,7 +457,7 @@ func TestWorkspacesOfASessionThatEndedAreRemovedSideBySideAndAFewAtATime(t *test
 func TestWhatIsFrozenOnOneBackendStaysThoughItsSessionWorksOnAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, docker := library(t, func(b *bench) { b.judge.decision = allow() })
-		b.Backends["bubblewrap"] = newCupboard(b.shop)
+		b.config.Backends["bubblewrap"] = newCupboard(b.shop)
 		wantRun(t, b, request("true"))
 		workspace := b.shop.rooms()[0].spec.Workspace
 		if err := b.Halt(t.Context(), func(bailiff.Session) bool { return true }); err != nil {

@@ -23,7 +23,7 @@ func newStock(t *testing.T, w Warm, changes ...func(*bench)) stock {
 	t.Helper()
 	b := newBench(t, changes...)
 	s := stock{b, newCupboard(b.shop)}
-	b.Backends["docker"] = s.cupboard
+	b.config.Backends["docker"] = s.cupboard
 	b.Warm(w)
 	return s
 }
@@ -188,7 +188,7 @@ func TestWhoWasHandedASandboxKeepsItAcrossAKill(t *testing.T) {
 		had := s.asks(t, "s2")
 		files := s.room(had.SandboxID).spec.Workspace
 		next := stock{s.successor(t, func(n *bench) {}), s.cupboard}
-		next.Backends["docker"] = s.cupboard
+		next.config.Backends["docker"] = s.cupboard
 		if a := next.asks(t, "s2"); a.SandboxID != had.SandboxID {
 			t.Errorf("it goes on in %s, want %s", a.SandboxID, had.SandboxID)
 		}
@@ -279,7 +279,7 @@ func TestNothingIsMadeReadyWhileSomebodyWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStock(t, plenty)
 		slow := &slowly{cupboard: s.cupboard, opening: make(chan backends.Spec), open: make(chan struct{})}
-		s.Backends["docker"] = slow
+		s.config.Backends["docker"] = slow
 		var sessions sync.WaitGroup
 		for n := range 3 {
 			req := request("true")
@@ -328,7 +328,7 @@ func TestABackendThatMakesNoneIsNotAskedAgainAndAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStock(t, plenty)
 		broken := &brittle{cupboard: s.cupboard}
-		s.Backends["docker"] = broken
+		s.config.Backends["docker"] = broken
 		s.asks(t, "s1")
 		if broken.spares != 1 {
 			t.Errorf("it was asked %d times", broken.spares)
@@ -357,7 +357,7 @@ func (b *brittle) Open(ctx context.Context, spec backends.Spec) (backends.Sandbo
 func TestABackendWhoseSandboxesGoWithTheirOpenerKeepsNoneReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStock(t, plenty)
-		s.Backends["docker"] = struct{ backends.Backend }{s.cupboard}
+		s.config.Backends["docker"] = struct{ backends.Backend }{s.cupboard}
 		s.asks(t, "s1")
 		s.wantReady(t)
 	})

@@ -92,10 +92,10 @@ func (e *Enforcer) watch(p *process) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), killTimeout)
 	defer cancel()
-	e.Recorder.Note(p.ending(p.finish(ctx)))
+	e.config.Recorder.Note(p.ending(p.finish(ctx)))
 	for _, old := range e.processes.surplus(keyOf(p.request)) {
 		if err := old.job.Forget(ctx); err != nil {
-			e.Log.Warn("forgetting a background process", "process", old.id, "decision_id", old.decision, "error", err)
+			e.config.Log.Warn("forgetting a background process", "process", old.id, "decision_id", old.decision, "error", err)
 		}
 	}
 	p.lease.leases.changed(p.lease)

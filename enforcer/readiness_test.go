@@ -28,7 +28,7 @@ type wobbly struct {
 
 func newWobbly(b *bench) *wobbly {
 	w := &wobbly{registry: &registry{shop: b.shop}, opens: func(backends.Spec) error { return nil }}
-	b.Backends["docker"] = w
+	b.config.Backends["docker"] = w
 	return w
 }
 
@@ -245,7 +245,7 @@ func TestABackendThatHeedsNoDeadlineHoldsUpNobodyAndIsAskedOnceAtATime(t *testin
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		d := &deaf{Backend: b.shop, answers: make(chan error)}
-		b.Backends["docker"] = d
+		b.config.Backends["docker"] = d
 		b.Probe(t.Context())
 		wantUnready(t, b, request("true"), "backend unavailable: it did not answer within 10s")
 		b.Probe(t.Context())

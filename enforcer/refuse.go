@@ -16,7 +16,7 @@ func (e *Enforcer) Refuse(ctx context.Context, caller string, because bailiff.Re
 	d := bailiff.Decision{Outcome: bailiff.Deny, Denials: []bailiff.Reason{because}}
 	event := decided(req, bailiff.Judgement{Decision: d}, time.Now())
 	e.traced(ctx, &event)
-	e.Observer.Decided(ctx, req, d, 0)
-	e.Recorder.Note(event)
+	e.config.Observer.Decided(ctx, req, d, 0)
+	e.config.Recorder.Note(event)
 	return bailiff.Decided{ID: event.DecisionID, Decision: d}
 }

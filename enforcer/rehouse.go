@@ -17,7 +17,7 @@ func (e *Enforcer) rehouse(ctx context.Context, m *matter) (err error) {
 	m.use = nil
 	starting := e.begin(ctx, partStart)
 	defer func() { e.endStart(starting, m, err) }()
-	if m.use, err = e.leases.rehouse(starting, use, tenancy(m.located, m.Decision, e.Owner), m.located.Session, e.Backends[m.Decision.Backend.Name]); err != nil {
+	if m.use, err = e.leases.rehouse(starting, use, tenancy(m.located, m.Decision, e.config.Owner), m.located.Session, e.config.Backends[m.Decision.Backend.Name]); err != nil {
 		return err
 	}
 	if len(m.files) == 0 {

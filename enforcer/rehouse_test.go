@@ -208,7 +208,7 @@ func TestASandboxThatFailsWhileNobodyAsksForItIsNotShownAndGoesWithTheNextSweep(
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		k := newCupboard(b.shop)
-		b.Backends["docker"] = k
+		b.config.Backends["docker"] = k
 		b.Bound(Bounds{Total: 1})
 		wantRun(t, b, request("true"))
 		room := b.shop.rooms()[0]
@@ -232,7 +232,7 @@ func TestTheFilesOfASandboxThatFailedUnderItsCommandAreFoundAgain(t *testing.T) 
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		k := newCupboard(b.shop)
-		b.Backends["docker"] = k
+		b.config.Backends["docker"] = k
 		b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
 			_ = b.shop.rooms()[0].Close(context.Background())
 			return backends.Exit{}, errBoom

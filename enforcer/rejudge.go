@@ -58,7 +58,7 @@ func (r *review) ofOccupant(ctx context.Context, l *lease, o occupant) {
 		return
 	}
 	if err := o.kill(ctx, "The policies that are in force now no longer allow it"); err != nil {
-		r.Log.Error("stopping a process that the policies no longer allow; its sandbox goes", "sandbox", l.id(), "error", err)
+		r.config.Log.Error("stopping a process that the policies no longer allow; its sandbox goes", "sandbox", l.id(), "error", err)
 		r.leases.dropOne(l, reasonPolicy)
 	}
 }
@@ -79,7 +79,7 @@ func (r *review) sends(ctx context.Context, s bailiff.Session, l *lease) bool {
 		if d.Outcome == bailiff.Deny || d.Backend.Name != l.backend {
 			return false
 		}
-		return r.pins(ctx, &d) && r.leases.renew(l, tenancy(req, d, r.Owner))
+		return r.pins(ctx, &d) && r.leases.renew(l, tenancy(req, d, r.config.Owner))
 	})
 }
 

@@ -122,7 +122,7 @@ func TestAReloadTakesAwayWhatThePoliciesNoLongerOrder(t *testing.T) {
 				req := request("true")
 				req.Session.Platform, req.Session.ChatType = "cli", "group"
 				wantRun(t, b, req)
-				b.Decider = c.next
+				b.config.Decider = c.next
 				b.Rejudge(t.Context())
 				synctest.Wait()
 				if gone := isClosed(b.shop.rooms()[0].done); gone != c.goes {
@@ -152,7 +152,7 @@ func TestAUsersSandboxGoesWhenOneOfItsSessionsIsDenied(t *testing.T) {
 			wantRun(t, b, by("hermes", "42", session))
 		}
 		wantRun(t, b, by("hermes", "43", "s2"))
-		b.Decider = ruling(func(r bailiff.Request) bailiff.Decision {
+		b.config.Decider = ruling(func(r bailiff.Request) bailiff.Decision {
 			return when(r.Session.ID == "s2" && r.Session.UserID == "42", bailiff.Denied("house", "No."), user)
 		})
 		b.Rejudge(t.Context())
@@ -218,7 +218,7 @@ func TestWhoWasJudgedBeforeAReloadAndComesLaterStartsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		r := &slowRegistry{b.shop, make(chan struct{}), make(chan struct{})}
-		b.Backends["docker"] = r
+		b.config.Backends["docker"] = r
 		b.shop.run = func(ctx context.Context, _ backends.Command, _ func([]byte)) (backends.Exit, error) {
 			if ctx.Err() == nil {
 				t.Error("it was started")
@@ -251,7 +251,7 @@ func TestAnImageThatMeansAnotherOneNowIsAnotherSpec(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t)
 				r := &registry{shop: b.shop}
-				b.Backends["docker"] = r
+				b.config.Backends["docker"] = r
 				wantRun(t, b, request("true"))
 				wantRun(t, b, by("hermes", "42", "s2"))
 				time.Sleep(2 * pinTime)
@@ -274,7 +274,7 @@ func TestTheFilesOfASandboxThatAReloadTookAreFoundAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, ages(600, 0))
 		k := newCupboard(b.shop)
-		b.Backends["docker"] = k
+		b.config.Backends["docker"] = k
 		wantRun(t, b, request("true"))
 		b.judge.says(allow(specs["memory_mb"], func(d *bailiff.Decision) { d.Backend.IdleSeconds = 600 }))
 		b.Rejudge(t.Context())

@@ -94,7 +94,7 @@ func (e *Enforcer) broken(ctx context.Context, req bailiff.Request, use *tenure,
 	default:
 		a.Status, a.Code = bailiff.Failed, bailiff.CodeOutcomeUnknown
 		if e.readiness.reprobe(a.Backend); !use.alive() {
-			e.Log.WarnContext(ctx, "a sandbox was lost under its command", "backend", a.Backend, "sandbox", a.SandboxID, "error", err)
+			e.config.Log.WarnContext(ctx, "a sandbox was lost under its command", "backend", a.Backend, "sandbox", a.SandboxID, "error", err)
 			a.Message = "The sandbox was lost while this ran, so that its outcome is unknown; look at what it did before repeating it. The next request gets another sandbox."
 		}
 	}

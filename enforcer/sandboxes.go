@@ -42,10 +42,10 @@ func (e *Enforcer) Reap(ctx context.Context) (int, error) {
 
 // reaped tells of the end of one.
 func (e *Enforcer) reaped(l *lease, reason string, err error) {
-	e.Observer.SandboxReaped(l.backend, reason)
+	e.config.Observer.SandboxReaped(l.backend, reason)
 	e.processes.bury(l)
 	if err != nil {
-		e.Log.Error("removing a sandbox", "backend", l.backend, "sandbox", l.id(), "error", err)
+		e.config.Log.Error("removing a sandbox", "backend", l.backend, "sandbox", l.id(), "error", err)
 	}
 	e.noteSandbox(l.caller, l.session, l.backend, l.id(), reason)
 }

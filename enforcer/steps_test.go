@@ -60,7 +60,7 @@ func TestWhoeverWaitsForASandboxIsToldOfItsLongSteps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, func(b *bench) { b.shop.run = prints("hi") })
 		s := wordy{&registry{shop: b.shop}, make(chan string)}
-		b.Backends["docker"] = s
+		b.config.Backends["docker"] = s
 		first, second := &heard{}, &heard{}
 		var requests sync.WaitGroup
 		requests.Go(func() { b.Execute(t.Context(), request("true"), first.news) })

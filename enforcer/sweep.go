@@ -36,21 +36,21 @@ func (e *Enforcer) sweepAll(ctx context.Context, most time.Duration) (int, error
 	e.leases.tend()
 	e.leases.unpark()
 	var removed atomic.Int64 // told also by who answers too late
-	faults := make(chan error, len(e.Backends))
-	for name, backend := range e.Backends {
+	faults := make(chan error, len(e.config.Backends))
+	for name, backend := range e.config.Backends {
 		go func() {
 			err := e.sweeping.ask(ctx, name, most, func(ctx context.Context) error {
 				return e.sweep(ctx, name, backend, &removed)
 			})
 			if err != nil {
-				e.Observer.SweepFailed(name)
+				e.config.Observer.SweepFailed(name)
 				err = fmt.Errorf("sweeping %s: %w", name, err)
 			}
 			faults <- err
 		}()
 	}
 	var all []error
-	for range e.Backends {
+	for range e.config.Backends {
 		all = append(all, <-faults)
 	}
 	return int(removed.Load()), errors.Join(all...)
@@ -71,10 +71,10 @@ func (ls *leases) tend() {
 func (e *Enforcer) sweep(ctx context.Context, name string, backend backends.Backend, removed *atomic.Int64) (err error) {
 	if sweeper, ok := backend.(backends.Sweeper); ok {
 		var n int
-		n, err = sweeper.Sweep(ctx, e.Owner, e.leases.holds)
+		n, err = sweeper.Sweep(ctx, e.config.Owner, e.leases.holds)
 		removed.Add(int64(n))
 		for range n {
-			e.Observer.SandboxReaped(name, reasonOrphan)
+			e.config.Observer.SandboxReaped(name, reasonOrphan)
 		}
 	}
 	if keeper, ok := backend.(backends.Keeper); ok && err == nil {
@@ -84,7 +84,7 @@ func (e *Enforcer) sweep(ctx context.Context, name string, backend backends.Back
 }
 
 func (e *Enforcer) sweepWorkspaces(ctx context.Context, backend string, keeper backends.Keeper) error {
-	found, err := keeper.Workspaces(ctx, e.Owner)
+	found, err := keeper.Workspaces(ctx, e.config.Owner)
 	if err != nil {
 		return err
 	}
@@ -111,8 +111,8 @@ func (e *Enforcer) empty(ctx context.Context, left []*lease) error {
 	for i, l := range left {
 		removing.Go(func() error {
 			e.leases.kept.letGo(l.workspace().Key())
-			if keeper, ok := e.Backends[l.backend].(backends.Keeper); ok {
-				faults[i] = keeper.RemoveWorkspace(ctx, e.Owner, l.spec.Workspace)
+			if keeper, ok := e.config.Backends[l.backend].(backends.Keeper); ok {
+				faults[i] = keeper.RemoveWorkspace(ctx, e.config.Owner, l.spec.Workspace)
 			}
 			e.leases.forget(l)
 			return nil

@@ -39,7 +39,7 @@ func TestABackendThatNeverAnswersKeepsNoOtherFromBeingSwept(t *testing.T) {
 		b := newBench(t)
 		m, seen := &mute{shop: b.shop, answers: make(chan int)}, &swept{}
 		others := []*engine{{shop: b.shop}, {shop: b.shop}}
-		b.Backends["docker"], b.Backends["bubblewrap"], b.Backends["podman"], b.Observer = m, others[0], others[1], seen
+		b.config.Backends["docker"], b.config.Backends["bubblewrap"], b.config.Backends["podman"], b.config.Observer = m, others[0], others[1], seen
 		for _, want := range []struct {
 			name  string
 			sweep func() (int, error)
@@ -81,7 +81,7 @@ func TestABackendThatIsBusyIsSweptAsSoonAsItCan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		m := &mute{shop: b.shop, answers: make(chan int)}
-		b.Backends["docker"] = m
+		b.config.Backends["docker"] = m
 		ended := make(chan int, 2)
 		for range cap(ended) {
 			go func() {

@@ -30,15 +30,15 @@ const (
 // begin costs nothing where nobody traces, and neither do the functions that end what
 // it began.
 func (e *Enforcer) begin(ctx context.Context, part string) context.Context {
-	if e.Tracer == nil {
+	if e.config.Tracer == nil {
 		return ctx
 	}
-	return e.Tracer.Begin(ctx, part)
+	return e.config.Tracer.Begin(ctx, part)
 }
 
 // endRequest ends all of a request's way. One without a status panicked on it.
 func (e *Enforcer) endRequest(ctx context.Context, req bailiff.Request, a bailiff.Answer) {
-	if e.Tracer == nil {
+	if e.config.Tracer == nil {
 		return
 	}
 	status := cmp.Or(a.Status, bailiff.Failed)
@@ -46,13 +46,13 @@ func (e *Enforcer) endRequest(ctx context.Context, req bailiff.Request, a bailif
 	said.Outcome, said.Code, said.Failed = string(status), a.Code, isFault(status)
 	said.Backend = cmp.Or(a.Backend, said.Backend)
 	said.Text = textOf(req)
-	e.Tracer.End(ctx, said)
+	e.config.Tracer.End(ctx, said)
 }
 
 // endJudged ends the way of a request that is only judged. One without a decision
 // panicked on it.
 func (e *Enforcer) endJudged(ctx context.Context, req bailiff.Request, d bailiff.Decided) {
-	if e.Tracer == nil {
+	if e.config.Tracer == nil {
 		return
 	}
 	said := spanOf(req, d.ID, d.Decision)
@@ -60,49 +60,49 @@ func (e *Enforcer) endJudged(ctx context.Context, req bailiff.Request, d bailiff
 		said.Outcome, said.Failed = string(bailiff.Failed), true
 	}
 	said.Text = textOf(req)
-	e.Tracer.End(ctx, said)
+	e.config.Tracer.End(ctx, said)
 }
 
 // endDecide ends a judgement.
 func (e *Enforcer) endDecide(ctx context.Context, m *matter) {
-	if e.Tracer == nil {
+	if e.config.Tracer == nil {
 		return
 	}
 	said := spanOf(m.located, m.event.DecisionID, m.Decision)
 	said.Failed = m.Fault != nil
-	e.Tracer.End(ctx, said)
+	e.config.Tracer.End(ctx, said)
 }
 
 // endWait ends the wait for humans.
 func (e *Enforcer) endWait(ctx context.Context, m *matter, asked bailiff.Approval, err error) {
-	if e.Tracer == nil {
+	if e.config.Tracer == nil {
 		return
 	}
 	said := spanOf(m.located, m.event.DecisionID, m.Decision)
 	said.Outcome, said.Failed = string(asked.State), err != nil
-	e.Tracer.End(ctx, said)
+	e.config.Tracer.End(ctx, said)
 }
 
 // endStart ends the wait for a sandbox.
 func (e *Enforcer) endStart(ctx context.Context, m *matter, err error) {
-	if e.Tracer == nil {
+	if e.config.Tracer == nil {
 		return
 	}
 	said := spanOf(m.located, m.event.DecisionID, m.Decision)
 	if said.Outcome = "held"; err != nil {
 		said.Outcome, said.Failed = "failed", true
 	}
-	e.Tracer.End(ctx, said)
+	e.config.Tracer.End(ctx, said)
 }
 
 // endExec ends what ran.
 func (e *Enforcer) endExec(ctx context.Context, m *matter, a answer) {
-	if e.Tracer == nil {
+	if e.config.Tracer == nil {
 		return
 	}
 	said := spanOf(m.located, m.event.DecisionID, m.Decision)
 	said.Outcome, said.Code, said.Failed = string(a.Status), a.Code, isFault(a.Status)
-	e.Tracer.End(ctx, said)
+	e.config.Tracer.End(ctx, said)
 }
 
 // spanOf is what every part says.
@@ -124,8 +124,8 @@ func isFault(s bailiff.Status) bool { return s == bailiff.Unavailable || s == ba
 
 // traced names in an event the part of a trace that ctx is of.
 func (e *Enforcer) traced(ctx context.Context, event *bailiff.Event) {
-	if e.Tracer != nil {
-		event.TraceID, event.SpanID = e.Tracer.IDs(ctx)
+	if e.config.Tracer != nil {
+		event.TraceID, event.SpanID = e.config.Tracer.IDs(ctx)
 	}
 }
 

@@ -42,7 +42,7 @@ func (f *follower) IDs(ctx context.Context) (string, string) {
 // follow has a bench's requests followed.
 func (b *bench) follow() *follower {
 	f := &follower{said: map[string]bailiff.Span{}}
-	b.Tracer = f
+	b.config.Tracer = f
 	return f
 }
 
@@ -119,7 +119,7 @@ func TestARequestThatPanicsIsFollowedAsOneThatFailed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
 			f := b.follow()
-			b.Decider = bug{}
+			b.config.Decider = bug{}
 			func() {
 				defer func() {
 					if recover() == nil {
@@ -176,7 +176,7 @@ func TestLinesOfTheLogSayWhichRequestTheyAreAbout(t *testing.T) {
 			b := newBench(t, func(b *bench) {
 				b.judge.decision, b.human.answer, b.shop.fault = decision, always(bailiff.ApprovalApproved), errBoom
 			})
-			b.Log = slog.New(log)
+			b.config.Log = slog.New(log)
 			b.follow()
 			req := patient("true")
 			req.ID = "r"

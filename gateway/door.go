@@ -63,7 +63,7 @@ const internalFault = "The sidecar failed at this request; its log says how."
 
 // Door is one listener with what it serves.
 type Door struct {
-	DoorConfig
+	config   DoorConfig
 	handler  http.Handler
 	listener net.Listener
 	server   *http.Server
@@ -85,7 +85,7 @@ func Open(c DoorConfig, handler http.Handler) (*Door, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", c.address(), err)
 	}
-	d := &Door{DoorConfig: c, handler: handler, remove: remove, slots: make(chan struct{}, c.MaxRequests),
+	d := &Door{config: c, handler: handler, remove: remove, slots: make(chan struct{}, c.MaxRequests),
 		token: sha256.Sum256([]byte("Bearer " + c.Token.Reveal()))}
 	d.listener = &gate{Listener: listener, places: make(chan struct{}, c.MaxConnections), closed: make(chan struct{})}
 	d.server = d.newServer()
@@ -111,11 +111,11 @@ func (d *Door) newServer() *http.Server {
 	ctx = context.WithValue(ctx, closingKey{}, closing)
 	server := &http.Server{
 		Handler:           d,
-		ReadHeaderTimeout: d.HeaderTimeout,
-		WriteTimeout:      d.WriteTimeout,
-		IdleTimeout:       d.IdleTimeout,
+		ReadHeaderTimeout: d.config.HeaderTimeout,
+		WriteTimeout:      d.config.WriteTimeout,
+		IdleTimeout:       d.config.IdleTimeout,
 		MaxHeaderBytes:    maxHeader,
-		ErrorLog:          slog.NewLogLogger(d.Log.With("listener", d.Name).Handler(), slog.LevelWarn),
+		ErrorLog:          slog.NewLogLogger(d.config.Log.With("listener", d.config.Name).Handler(), slog.LevelWarn),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ConnContext:       withPeer,
 	}
@@ -151,18 +151,21 @@ func ServeUntil(ctx context.Context, c DoorConfig, handler http.Handler, stands 
 	return errors.Join(err, door.Shutdown(last))
 }
 
+// Name is that of the listener, as the configuration has it.
+func (d *Door) Name() string { return d.config.Name }
+
 // Address is where the door is, with the port that the system chose for :0.
 func (d *Door) Address() string {
-	if d.Network == "unix" {
-		return d.address()
+	if d.config.Network == "unix" {
+		return d.config.address()
 	}
-	return d.Network + "://" + d.listener.Addr().String()
+	return d.config.Network + "://" + d.listener.Addr().String()
 }
 
 // Serve takes requests until [Door.Shutdown].
 func (d *Door) Serve() error {
 	if err := d.server.Serve(d.listener); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serving %s: %w", d.address(), err)
+		return fmt.Errorf("serving %s: %w", d.config.address(), err)
 	}
 	return nil
 }
@@ -181,18 +184,18 @@ func (d *Door) Shutdown(ctx context.Context) error {
 	defer stop()
 	if err := d.server.Shutdown(last); err != nil {
 		_ = d.server.Close()
-		return fmt.Errorf("closing %s: a request did not end when it was cancelled", d.address())
+		return fmt.Errorf("closing %s: a request did not end when it was cancelled", d.config.address())
 	}
-	return fmt.Errorf("closing %s: running requests were cancelled", d.address())
+	return fmt.Errorf("closing %s: running requests were cancelled", d.config.address())
 }
 
 // ServeHTTP is the threshold: it lets in whom it should, as fast and as many as
 // it may, and survives what the handler does.
 func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	p := &paced{ResponseWriter: w, control: http.NewResponseController(w), timeout: d.WriteTimeout}
+	p := &paced{ResponseWriter: w, control: http.NewResponseController(w), timeout: d.config.WriteTimeout}
 	defer d.survive(p, r)
 	if r.ContentLength != 0 {
-		r.Body = p.body(r.Body, d.BodyTimeout) // even if nobody reads it: net/http does, to the end
+		r.Body = p.body(r.Body, d.config.BodyTimeout) // even if nobody reads it: net/http does, to the end
 	}
 	if stranger := d.stranger(r); stranger != nil {
 		w.Header().Set("Connection", "close")
@@ -211,19 +214,19 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // stranger is why a client may not come in; nil if it may.
 func (d *Door) stranger(r *http.Request) *Problem {
-	if d.Network == "tcp" && d.Login {
+	if d.config.Network == "tcp" && d.config.Login {
 		return nil
 	}
-	if d.Network == "tcp" {
+	if d.config.Network == "tcp" {
 		return d.tokenless(strings.Join(r.Header["Authorization"], ","))
 	}
-	if len(d.UIDs) == 0 {
+	if len(d.config.UIDs) == 0 {
 		return nil
 	}
 	who := peerOf(r.Context())
-	if who.err != nil || !slices.Contains(d.UIDs, who.uid) {
-		d.Log.Warn("refused a user that may not connect", "listener", d.Name, "uid", who.uid, "error", who.err)
-		return problem(http.StatusForbidden, "peer_not_allowed", fmt.Sprintf("Listener %s does not serve your user (uid %d).", d.Name, who.uid))
+	if who.err != nil || !slices.Contains(d.config.UIDs, who.uid) {
+		d.config.Log.Warn("refused a user that may not connect", "listener", d.config.Name, "uid", who.uid, "error", who.err)
+		return problem(http.StatusForbidden, "peer_not_allowed", fmt.Sprintf("Listener %s does not serve your user (uid %d).", d.config.Name, who.uid))
 	}
 	return nil
 }
@@ -235,9 +238,9 @@ func (d *Door) tokenless(header string) *Problem {
 	case subtle.ConstantTimeCompare(given[:], d.token[:]) == 1:
 		return nil
 	case strings.HasPrefix(header, "Bearer "):
-		return problem(http.StatusUnauthorized, "unauthorized", "The token that was sent is not that of listener "+d.Name+"; its token_file holds that.")
+		return problem(http.StatusUnauthorized, "unauthorized", "The token that was sent is not that of listener "+d.config.Name+"; its token_file holds that.")
 	}
-	return problem(http.StatusUnauthorized, "unauthorized", "Listener "+d.Name+" wants its token, as \"Authorization: Bearer …\", and was sent none.")
+	return problem(http.StatusUnauthorized, "unauthorized", "Listener "+d.config.Name+" wants its token, as \"Authorization: Bearer …\", and was sent none.")
 }
 
 // survive answers for a handler that panicked. Where an answer has begun, it was
@@ -252,7 +255,7 @@ func (d *Door) survive(p *paced, r *http.Request) {
 	if b, named := cause.(blamed); named {
 		about, cause = bailiff.Concerning(about, bailiff.Concern{RequestID: b.requestID}), b.cause
 	}
-	d.Log.ErrorContext(about, "serving a request panicked", "listener", d.Name, "path", r.URL.Path, "cause", cause, "stack", string(debug.Stack()))
+	d.config.Log.ErrorContext(about, "serving a request panicked", "listener", d.config.Name, "path", r.URL.Path, "cause", cause, "stack", string(debug.Stack()))
 	if !p.started {
 		problem(http.StatusInternalServerError, "internal", internalFault).write(p)
 	}

@@ -143,14 +143,14 @@ func TestOnlyListedUsersComeIn(t *testing.T) {
 
 func TestASocketIsForItsUserAndGroupFromTheStart(t *testing.T) {
 	d := open(t, DoorConfig{}, http.NotFoundHandler())
-	about, err := os.Stat(d.DoorConfig.Address)
+	about, err := os.Stat(d.config.Address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if about.Mode().Perm() != 0o660 {
 		t.Errorf("the socket's mode is %v, want 0660", about.Mode())
 	}
-	left, _ := os.ReadDir(filepath.Dir(d.DoorConfig.Address))
+	left, _ := os.ReadDir(filepath.Dir(d.config.Address))
 	if len(left) != 1 {
 		t.Errorf("beside the socket lies %v", left)
 	}
@@ -198,11 +198,11 @@ func TestAPathThatIsTakenIsLeftAlone(t *testing.T) {
 	dir := t.TempDir()
 	live := open(t, DoorConfig{Network: "unix", Address: filepath.Join(dir, "live.sock")}, http.NotFoundHandler())
 	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
-	if err := errors.Join(os.WriteFile(file, nil, 0o600), os.Symlink(live.DoorConfig.Address, link)); err != nil {
+	if err := errors.Join(os.WriteFile(file, nil, 0o600), os.Symlink(live.config.Address, link)); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct{ name, path, says string }{
-		{"a socket that a process serves", live.DoorConfig.Address, "in use by another process"},
+		{"a socket that a process serves", live.config.Address, "in use by another process"},
 		{"a file", file, "is no socket"},
 		{"a link to a socket", link, "is no socket"},
 		{"a folder", dir, "is no socket"},
@@ -406,7 +406,7 @@ func TestClosingLetsRequestsFinish(t *testing.T) {
 	if err := within(t, "the door to close", closed); err != nil {
 		t.Errorf("closing: %v", err)
 	}
-	if _, err := os.Lstat(d.DoorConfig.Address); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Lstat(d.config.Address); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the socket is still there: %v", err)
 	}
 }

@@ -180,7 +180,7 @@ func (c *chats) status() []gateway.ServiceStatus {
 		state := gateway.ServiceStatus{Service: a.name, Approvals: a.desk != nil,
 			Commands: a.sessions != nil && len(*a.allowed.Load()) > 0}
 		if a.desk != nil {
-			state.At = a.desk.At.Chat
+			state.At = a.desk.Chat()
 		}
 		if err := a.fault(); err != nil {
 			state.Message = strings.ReplaceAll(err.Error(), "\n", "; ")

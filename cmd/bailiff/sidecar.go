@@ -319,6 +319,6 @@ func (s *sidecar) stop() error {
 
 func (s *sidecar) shut(ctx context.Context, d *door) {
 	if err := d.Shutdown(ctx); err != nil {
-		s.log.Warn("closing a listener", "listener", d.Name, "error", err)
+		s.log.Warn("closing a listener", "listener", d.Name(), "error", err)
 	}
 }

@@ -31,7 +31,7 @@ func (s *sidecar) listeners() []gateway.ListenerStatus {
 		if len(platforms) == 0 {
 			platforms = []string{"messaging"}
 		}
-		list = append(list, gateway.ListenerStatus{Name: d.Name, Listen: d.Address(), Platforms: platforms})
+		list = append(list, gateway.ListenerStatus{Name: d.Name(), Listen: d.Address(), Platforms: platforms})
 	}
 	return list
 }

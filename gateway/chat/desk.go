@@ -64,7 +64,7 @@ type DeskConfig struct {
 //   - Of who taps nothing counts but the service's id; whether they may answer, and whether
 //     it is too late, the book says.
 type Desk struct {
-	DeskConfig
+	config DeskConfig
 	shelf  *records.Shelf[post]
 	shifts []*agenda
 
@@ -97,8 +97,8 @@ func NewDesk(c DeskConfig) (*Desk, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening what is posted at %s: %w", c.Service, err)
 	}
-	d := &Desk{DeskConfig: c, shelf: shelf, posts: map[string]*post{}, tokens: map[string]string{}, spent: map[string]string{}, used: map[string]bool{}, shown: map[Ref]string{}}
-	d.reach = reach{service: c.Service, observer: c.Observer, log: c.Log, changed: func() { d.Changed() }}
+	d := &Desk{config: c, shelf: shelf, posts: map[string]*post{}, tokens: map[string]string{}, spent: map[string]string{}, used: map[string]bool{}, shown: map[Ref]string{}}
+	d.reach = reach{service: c.Service, observer: c.Observer, log: c.Log, changed: func() { d.config.Changed() }}
 	for range deskWorkers {
 		d.shifts = append(d.shifts, newAgenda())
 	}
@@ -112,9 +112,12 @@ func NewDesk(c DeskConfig) (*Desk, error) {
 	return d, nil
 }
 
+// Chat is the id of the chat where approvals are posted.
+func (d *Desk) Chat() string { return d.config.At.Chat }
+
 // Run posts until ctx ends.
 func (d *Desk) Run(ctx context.Context) {
-	changes, stop := d.Book.Watch()
+	changes, stop := d.config.Book.Watch()
 	defer stop()
 	var working sync.WaitGroup
 	defer working.Wait()
@@ -150,14 +153,14 @@ func (d *Desk) hear(change approval.Change) {
 
 // isAsked says whether an approval is to be answered here.
 func (d *Desk) isAsked(e *approval.Entry) bool {
-	return e.State == bailiff.ApprovalPending && slices.Contains(e.Plan.Channels, d.Service)
+	return e.State == bailiff.ApprovalPending && slices.Contains(e.Plan.Channels, d.config.Service)
 }
 
 // review plans to look at everything that is pending or posted, and forgets what was
 // answered long ago.
 func (d *Desk) review() {
 	for q := (approval.Query{State: bailiff.ApprovalPending}); ; {
-		entries, next := d.Book.List(q)
+		entries, next := d.config.Book.List(q)
 		for i := range entries {
 			if d.isAsked(&entries[i]) {
 				d.plan(entries[i].ID)
@@ -200,28 +203,28 @@ func (d *Desk) plan(id string) {
 func (d *Desk) settle(ctx context.Context, id string) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			d.Log.Error("posting an approval panicked", "service", d.Service, "approval", id, "cause", cause, "stack", string(debug.Stack()))
+			d.config.Log.Error("posting an approval panicked", "service", d.config.Service, "approval", id, "cause", cause, "stack", string(debug.Stack()))
 		}
 	}()
 	again := func(err error) {
 		if busy := new(Busy); !errors.As(err, &busy) || busy.After > longBusy {
 			d.fails(&d.posting, err)
 		}
-		d.Observer.ChatPosted(d.Service, "again")
-		d.Log.Debug("posting an approval failed and is tried again", "service", d.Service, "approval", id, "error", err)
+		d.config.Observer.ChatPosted(d.config.Service, "again")
+		d.config.Log.Debug("posting an approval failed and is tried again", "service", d.config.Service, "approval", id, "error", err)
 	}
 	err := persist(ctx, again, func(ctx context.Context) error { return d.show(ctx, id) })
 	if err == nil || ctx.Err() != nil {
 		return
 	}
-	d.Observer.ChatPosted(d.Service, "refused")
+	d.config.Observer.ChatPosted(d.config.Service, "refused")
 	d.fails(&d.posting, err)
-	d.Log.Error("an approval cannot be posted; it is tried again every minute", "service", d.Service, "approval", id, "error", err)
+	d.config.Log.Error("an approval cannot be posted; it is tried again every minute", "service", d.config.Service, "approval", id, "error", err)
 }
 
 // show tries once to have an approval's message be as the approval is.
 func (d *Desk) show(ctx context.Context, id string) error {
-	e, found := d.Book.Get(id)
+	e, found := d.config.Book.Get(id)
 	p := d.find(id)
 	pending := found && d.isAsked(&e)
 	switch {
@@ -234,7 +237,7 @@ func (d *Desk) show(ctx context.Context, id string) error {
 	case p == nil:
 		p = newPost(e)
 	}
-	shown, err := d.put(ctx, p.of(e, d.Identify(e.Request.Session.Platform, e.Request.Session.UserID).Person, pending))
+	shown, err := d.put(ctx, p.of(e, d.config.Identify(e.Request.Session.Platform, e.Request.Session.UserID).Person, pending))
 	if errors.Is(err, ErrGone) && pending { // somebody took the message away
 		d.plan(id)
 		return d.keep(p.anew())
@@ -269,7 +272,7 @@ func (d *Desk) put(ctx context.Context, p *post) (*post, error) {
 	if err != nil {
 		return p, err
 	}
-	d.Observer.ChatPosted(d.Service, "ok")
+	d.config.Observer.ChatPosted(d.config.Service, "ok")
 	d.works(&d.posting)
 	shown := *p
 	shown.Ref, shown.Shown, shown.Tried = ref, digestOf(p.message), false
@@ -286,11 +289,11 @@ func hadNoEffect(err error) bool {
 // is edited.
 func (d *Desk) write(ctx context.Context, p *post, uncertain bool) (Ref, error) {
 	if p.Ref != (Ref{}) {
-		return p.Ref, d.Poster.Edit(ctx, p.Ref, withoutFile(p.message))
+		return p.Ref, d.config.Poster.Edit(ctx, p.Ref, withoutFile(p.message))
 	}
-	ref, err := d.Poster.Post(ctx, d.At, p.message, p.Nonce)
+	ref, err := d.config.Poster.Post(ctx, d.config.At, p.message, p.Nonce)
 	if err == nil && uncertain {
-		err = d.Poster.Edit(ctx, ref, withoutFile(p.message))
+		err = d.config.Poster.Edit(ctx, ref, withoutFile(p.message))
 	}
 	return ref, err
 }
@@ -358,7 +361,7 @@ func (d *Desk) forget(p *post) {
 		delete(d.used, a.Token)
 	}
 	if err := d.shelf.Drop(p.ID); err != nil {
-		d.Log.Debug("forgetting what was posted", "service", d.Service, "error", err)
+		d.config.Log.Debug("forgetting what was posted", "service", d.config.Service, "error", err)
 	}
 }
 

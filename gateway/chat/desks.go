@@ -33,8 +33,8 @@ func NewDesks(ledger Ledger, log *slog.Logger) *Desks {
 
 // Add adds a desk, whose Changed becomes that of all.
 func (ds *Desks) Add(d *Desk) {
-	d.Changed = ds.changed
-	ds.all[d.Service] = d
+	d.config.Changed = ds.changed
+	ds.all[d.config.Service] = d
 }
 
 func (ds *Desks) changed() {

@@ -108,7 +108,7 @@ const (
 //   - Where an answer cannot be shown, its own session waits and no other. What waits is
 //     bounded, and who goes beyond a bound is told.
 type Sessions struct {
-	SessionsConfig
+	config SessionsConfig
 	// life ends with the sessions, voice when nothing more is said after that.
 	life, voice context.Context //nolint:containedctx // what is said comes from the platform's own goroutines
 	end         context.CancelCauseFunc
@@ -133,7 +133,7 @@ func NewSessions(c SessionsConfig) (*Sessions, error) {
 		return nil, fmt.Errorf("chat sessions config lacks %s", strings.Join(missing, ", "))
 	}
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
-	s := &Sessions{SessionsConfig: c, open: map[string]*session{}, asides: map[string]int{},
+	s := &Sessions{config: c, open: map[string]*session{}, asides: map[string]int{},
 		last: recent.New[string, answered](lastAtMost), told: recent.New[string, struct{}](toldAtMost)}
 	s.life, s.end = context.WithCancelCause(context.Background())
 	s.voice, s.hush = context.WithCancel(context.Background())
@@ -181,7 +181,7 @@ func (s *Sessions) Said(_ context.Context, said Said) {
 }
 
 func (s *Sessions) allows(who Person) bool {
-	allowed := s.AllowedUsers()
+	allowed := s.config.AllowedUsers()
 	return who.ID != "" && (slices.Contains(allowed, "*") || slices.Contains(allowed, who.ID))
 }
 
@@ -191,9 +191,9 @@ func (s *Sessions) isMeant(said Said) bool {
 	case said.Mentioned || said.Kind == "dm":
 		return true
 	case said.Kind == "thread":
-		return s.Notes.tookPart(said.Place)
+		return s.config.Notes.tookPart(said.Place)
 	}
-	return !s.RequireMention || slices.Contains(s.FreeResponse, said.Chat)
+	return !s.config.RequireMention || slices.Contains(s.config.FreeResponse, said.Chat)
 }
 
 // isNew remembers a message; one that is known, or cannot be remembered, is left alone.
@@ -204,9 +204,9 @@ func (s *Sessions) isNew(said Said) bool {
 	if closed {
 		return false // and may be delivered again to the next sidecar
 	}
-	isNew, err := s.Notes.take(said.Ref)
+	isNew, err := s.config.Notes.take(said.Ref)
 	if err != nil {
-		s.Log.Error("a chat message cannot be remembered, so it does not run", "platform", s.Platform, "chat", said.Chat, "error", err)
+		s.config.Log.Error("a chat message cannot be remembered, so it does not run", "platform", s.config.Platform, "chat", said.Chat, "error", err)
 		s.aside(said, saying("Nothing runs: bailiff cannot remember messages at the moment, and could run one twice. Its log says why."))
 	}
 	return isNew && err == nil
@@ -221,7 +221,7 @@ func (s *Sessions) obey(said Said) {
 		refusal = notRun(err)
 	case word != "":
 		refusal = s.heed(said, word)
-	case s.Threads && said.Mentioned && said.Kind != "thread" && said.Kind != "dm":
+	case s.config.Threads && said.Mentioned && said.Kind != "thread" && said.Kind != "dm":
 		refusal = s.begin(said, what)
 	default:
 		refusal = s.add(job{said: said, what: what, at: said.Place, kind: said.Kind})
@@ -249,7 +249,7 @@ func (s *Sessions) begin(said Said, what task) (refusal Text) {
 		if err == nil {
 			refusal = s.add(job{said: said, what: what, at: at, kind: kind})
 		} else {
-			s.Log.Warn("a thread for a chat command cannot be made, so it does not run", "platform", s.Platform, "chat", said.Chat, "error", err)
+			s.config.Log.Warn("a thread for a chat command cannot be made, so it does not run", "platform", s.config.Platform, "chat", said.Chat, "error", err)
 			at, refusal = said.Place, notRun(fmt.Errorf("a thread for it cannot be made: %w", err))
 		}
 		if refusal != nil {
@@ -264,7 +264,7 @@ func (s *Sessions) begin(said Said, what task) (refusal Text) {
 // threads it is where the message is.
 func (s *Sessions) thread(ctx context.Context, from Said, title string) (at Place, kind string, err error) {
 	err = persist(ctx, nil, func(ctx context.Context) (err error) {
-		at, err = s.Surface.Thread(ctx, from.Ref, title)
+		at, err = s.config.Surface.Thread(ctx, from.Ref, title)
 		return err
 	})
 	if err == nil && at.Thread == "" {
@@ -277,13 +277,13 @@ func (s *Sessions) thread(ctx context.Context, from Said, title string) (at Plac
 func (s *Sessions) idOf(kind string, at Place, by Person) string {
 	switch {
 	case kind == "dm":
-		return s.Platform + ":dm:" + at.Chat
+		return s.config.Platform + ":dm:" + at.Chat
 	case kind == "thread" && at.Thread != "":
-		return s.Platform + ":thread:" + quoted(at.Chat) + ":" + at.Thread
+		return s.config.Platform + ":thread:" + quoted(at.Chat) + ":" + at.Thread
 	case kind == "thread":
 		kind = "channel" // where the service has no threads
 	}
-	return s.Platform + ":" + kind + ":" + quoted(at.Chat) + ":" + by.ID
+	return s.config.Platform + ":" + kind + ":" + quoted(at.Chat) + ":" + by.ID
 }
 
 // quoted is an id without colons, so that what follows the next one is another's.
@@ -337,7 +337,7 @@ func (s *Sessions) reply(ctx context.Context, to Said, what Text) {
 		return
 	}
 	err := persist(ctx, nil, func(ctx context.Context) error {
-		_, err := s.Surface.Post(ctx, to.Place, Message{Text: what}, mark("reply", to.Chat, to.Message))
+		_, err := s.config.Surface.Post(ctx, to.Place, Message{Text: what}, mark("reply", to.Chat, to.Message))
 		return err
 	})
 	s.unsaid(to.Chat, err)
@@ -351,7 +351,7 @@ func (s *Sessions) whisper(ctx context.Context, to Said, what Text) {
 // unsaid notes that something could not be said.
 func (s *Sessions) unsaid(chat string, err error) {
 	if err != nil && s.voice.Err() == nil {
-		s.Log.Warn("a chat does not take an answer, which is dropped", "platform", s.Platform, "chat", chat, "error", err)
+		s.config.Log.Warn("a chat does not take an answer, which is dropped", "platform", s.config.Platform, "chat", chat, "error", err)
 	}
 }
 
@@ -366,7 +366,7 @@ func (s *Sessions) turnAway(said Said) {
 	s.told.Put(said.By.ID, struct{}{})
 	s.mu.Unlock()
 	if !told {
-		s.Log.Info("somebody who may not gives commands in a chat", "platform", s.Platform, "chat", said.Chat, "user", said.By.ID)
+		s.config.Log.Info("somebody who may not gives commands in a chat", "platform", s.config.Platform, "chat", said.Chat, "user", said.By.ID)
 	}
 	what := saying("You may not give commands here. Who may is in allowed_users of bailiff's configuration; you are " + said.By.ID + ".")
 	switch {
@@ -379,8 +379,8 @@ func (s *Sessions) turnAway(said Said) {
 }
 
 func (s *Sessions) count(status bailiff.Status) {
-	if s.Observer != nil {
-		s.Observer.ChatCommand(s.Platform, status)
+	if s.config.Observer != nil {
+		s.config.Observer.ChatCommand(s.config.Platform, status)
 	}
 }
 

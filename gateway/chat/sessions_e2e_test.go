@@ -96,7 +96,7 @@ func TestSecretsReachNeitherAMessageNorItsFile(t *testing.T) {
 	s := trial.Serve(t, "env: {sources: [\"file:"+variables+"\"]}",
 		trial.House(t, "", "    env:\n", "    env:\n      DEMO_TOKEN:\n        - {platforms: [slack]}\n"))
 	k := before(t, s)
-	k.Env = []string{"DEMO_TOKEN"}
+	k.config.Env = []string{"DEMO_TOKEN"}
 	k.gets(dm, "echo $DEMO_TOKEN", "```.DEMO_TOKEN redacted.```")
 	k.gets(dm, "seq 100; echo $DEMO_TOKEN; seq 100; echo ${#DEMO_TOKEN}", "```.*see output.txt.*```")
 	shown := fmt.Sprint(k.wall.at(dm))

@@ -70,8 +70,8 @@ type answered struct {
 // add puts a command into its session's queue, or says why there is no room.
 func (s *Sessions) add(j job) (refusal Text) {
 	if j.kind == "thread" {
-		if err := s.Notes.join(j.at); err != nil {
-			s.Log.Warn("a chat thread cannot be remembered; after a restart it needs a mention again", "platform", s.Platform, "chat", j.at.Chat, "error", err)
+		if err := s.config.Notes.join(j.at); err != nil {
+			s.config.Log.Warn("a chat thread cannot be remembered; after a restart it needs a mention again", "platform", s.config.Platform, "chat", j.at.Chat, "error", err)
 		}
 	}
 	return s.enqueue(s.idOf(j.kind, j.at, j.said.By), j)
@@ -186,7 +186,7 @@ func (s *Sessions) survive(then func()) {
 	if cause == nil {
 		return
 	}
-	s.Log.Error("a chat command panicked", "platform", s.Platform, "cause", cause, "stack", string(debug.Stack()))
+	s.config.Log.Error("a chat command panicked", "platform", s.config.Platform, "cause", cause, "stack", string(debug.Stack()))
 	defer s.survive(func() {})
 	then()
 }
@@ -212,7 +212,7 @@ func (s *Sessions) post(r *run, m Message) {
 	ctx, cancel := s.speaking(patience)
 	defer cancel()
 	err := persist(ctx, nil, func(ctx context.Context) error {
-		_, err := s.Surface.Post(ctx, r.at, m, mark("answer", r.at.Chat, r.said.Message))
+		_, err := s.config.Surface.Post(ctx, r.at, m, mark("answer", r.at.Chat, r.said.Message))
 		return err
 	})
 	s.unsaid(r.at.Chat, err)

@@ -23,9 +23,9 @@ func (s *Sessions) request(o *session, r *run) bailiff.Request {
 	return bailiff.Request{
 		ID:   s.requestID(r.said.Ref),
 		Tool: r.what.tool, Args: r.what.args(),
-		Session: bailiff.Session{ID: o.id, Platform: s.Platform, ChatType: r.kind, ChatID: r.at.Chat, ThreadID: r.at.Thread,
+		Session: bailiff.Session{ID: o.id, Platform: s.config.Platform, ChatType: r.kind, ChatID: r.at.Chat, ThreadID: r.at.Thread,
 			UserID: r.said.By.ID, UserName: visible.Brief(r.said.By.Name, nameLength)},
-		Env: s.Env, WaitSeconds: wait, Peer: bailiff.Account(s.Platform, r.said.By.ID),
+		Env: s.config.Env, WaitSeconds: wait, Peer: bailiff.Account(s.config.Platform, r.said.By.ID),
 	}
 }
 
@@ -35,16 +35,16 @@ const longestID = 128
 // requestID is the same whenever a message is delivered, so that the sidecar runs it
 // once, too.
 func (s *Sessions) requestID(of Ref) string {
-	if id := s.Platform + ":" + of.Chat + ":" + of.Message; len(id) <= longestID {
+	if id := s.config.Platform + ":" + of.Chat + ":" + of.Message; len(id) <= longestID {
 		return id
 	}
-	return s.Platform + ":" + mark(of.Chat, of.Message)
+	return s.config.Platform + ":" + mark(of.Chat, of.Message)
 }
 
 // run runs a command and shows what came of it.
 func (s *Sessions) run(ctx context.Context, o *session, r *run) {
 	n := &bulletin{show: s.display(r)}
-	answer, err := s.Sidecar.Execute(ctx, s.request(o, r), gateway.News{
+	answer, err := s.config.Sidecar.Execute(ctx, s.request(o, r), gateway.News{
 		Approval: func(a gateway.Approval) { s.waits(r, n, a) },
 		Step:     func(step string) { s.doing(r, step) },
 	})
@@ -96,9 +96,9 @@ func (s *Sessions) display(r *run) func(Message) {
 		defer cancel()
 		err := persist(ctx, nil, func(ctx context.Context) error {
 			if shown != nil {
-				return s.Surface.Edit(ctx, *shown, m)
+				return s.config.Surface.Edit(ctx, *shown, m)
 			}
-			at, err := s.Surface.Post(ctx, r.at, m, mark("approval", r.at.Chat, r.said.Message))
+			at, err := s.config.Surface.Post(ctx, r.at, m, mark("approval", r.at.Chat, r.said.Message))
 			if err == nil {
 				shown = &at
 			}

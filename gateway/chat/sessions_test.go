@@ -103,7 +103,7 @@ func TestAThreadIsASessionWhoeverWritesAndNeedsNoMentionAgain(t *testing.T) {
 }
 
 func TestSessionsOfDifferentPlacesNeverHaveOneName(t *testing.T) {
-	s := &Sessions{SessionsConfig: SessionsConfig{Platform: "matrix"}}
+	s := &Sessions{config: SessionsConfig{Platform: "matrix"}}
 	seen := map[string]string{}
 	for _, kind := range []string{"dm", "thread", "channel", "group"} {
 		for _, at := range []Place{{"a", "b:c"}, {"a:b", "c"}, {"a%3Ab", "c"}, {"a", ""}, {"a:b", ""}} {
@@ -206,8 +206,8 @@ func TestAMessageRunsOnceHoweverOftenItComes(t *testing.T) {
 
 func TestWhatCannotBeRememberedDoesNotRun(t *testing.T) {
 	k := talking(t, &court{}, nil)
-	k.Notes.seen.path = filepath.Join(t.TempDir(), "missing", "seen")
-	if err := k.Notes.seen.close(); err != nil {
+	k.config.Notes.seen.path = filepath.Join(t.TempDir(), "missing", "seen")
+	if err := k.config.Notes.seen.close(); err != nil {
 		t.Fatal(err)
 	}
 	k.direct("id")

@@ -42,7 +42,7 @@ func (s *Sessions) heed(said Said, word string) (refusal Text) {
 
 // orElsewhere is what is said of a session, and where others of the chat are.
 func (s *Sessions) orElsewhere(to Said, of Text) Text {
-	if s.Threads && to.Kind != "thread" && to.Kind != "dm" {
+	if s.config.Threads && to.Kind != "thread" && to.Kind != "dm" {
 		return append(of, Piece{Plain, " What was begun by naming me is in the threads here, each a session of its own."})
 	}
 	return of
@@ -70,7 +70,7 @@ const renewing = time.Minute
 func (s *Sessions) renew(ctx context.Context, o *session, r *run) {
 	ctx, cancel := context.WithTimeout(ctx, renewing)
 	defer cancel()
-	ended, err := s.Sidecar.EndSession(ctx, o.id)
+	ended, err := s.config.Sidecar.EndSession(ctx, o.id)
 	var said Text
 	if r.ends.command != "" || r.ends.waiting > 0 {
 		said = append(r.ends.told(), Piece{Plain, " "})
@@ -147,10 +147,10 @@ const mostApprovals = 10
 
 // approvals says which are pending in a session.
 func (s *Sessions) approvals(id string) Text {
-	if s.Pending == nil {
+	if s.config.Pending == nil {
 		return saying("What is pending is not known here.")
 	}
-	pending := s.Pending.Pending(id)
+	pending := s.config.Pending.Pending(id)
 	if len(pending) == 0 {
 		return saying("No approval is pending in this session.")
 	}

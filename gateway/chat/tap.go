@@ -18,7 +18,7 @@ const longestReason = 1000
 // Tapped takes an answer, and returns what to tell who gave it.
 func (d *Desk) Tapped(ctx context.Context, t Tap) Text {
 	told, result := d.answer(ctx, t)
-	d.Observer.ChatTapped(d.Service, result)
+	d.config.Observer.ChatTapped(d.config.Service, result)
 	return Text{{Text: told}}
 }
 
@@ -30,7 +30,7 @@ func (d *Desk) answer(ctx context.Context, t Tap) (told, result string) {
 	if p == nil {
 		return "This is no approval of mine, or one of long ago. Nothing was changed.", "invalid"
 	}
-	e, found := d.Book.Get(p.ID)
+	e, found := d.config.Book.Get(p.ID)
 	switch {
 	case !found: // it was resolved long ago, or the store fails
 		if taken {
@@ -47,7 +47,7 @@ func (d *Desk) answer(ctx context.Context, t Tap) (told, result string) {
 	if !v.Approve {
 		v.Reason = shortened(strings.TrimSpace(t.Reason), longestReason)
 	}
-	answered, err := d.Book.Answer(ctx, p.ID, d.Identify(d.Service, t.By.ID), v)
+	answered, err := d.config.Book.Answer(ctx, p.ID, d.config.Identify(d.config.Service, t.By.ID), v)
 	if err != nil {
 		d.giveBack(p, o)
 		return d.refused(p.ID, err)
@@ -79,7 +79,7 @@ func (d *Desk) refused(id string, err error) (told, result string) {
 	if errors.Is(err, approval.ErrScope) {
 		return "Nothing was changed: " + bailiff.Sentence(err.Error()), "invalid"
 	}
-	d.Log.Error("an answer by chat was not taken", "service", d.Service, "approval", id, "error", err)
+	d.config.Log.Error("an answer by chat was not taken", "service", d.config.Service, "approval", id, "error", err)
 	return "Nothing was changed: bailiff cannot take answers at the moment, and its log says why.", "invalid"
 }
 
@@ -127,7 +127,7 @@ func (d *Desk) learn(p *post, at Ref) *post {
 	d.unknow(p)
 	d.know(&found)
 	if err := d.shelf.Keep(found); err != nil {
-		d.Log.Debug("remembering where an approval is posted", "service", d.Service, "error", err)
+		d.config.Log.Debug("remembering where an approval is posted", "service", d.config.Service, "error", err)
 	}
 	return &found
 }

@@ -31,7 +31,7 @@ func (s *Server) ask(ctx context.Context, call *sdk.CallToolRequest, req bailiff
 	}
 	at, a := req, &asking{call: call}
 	at.WaitSeconds = 0
-	answer, err := s.Sidecar.Execute(ctx, at, gateway.News{Step: a.tellStep(ctx)})
+	answer, err := s.config.Sidecar.Execute(ctx, at, gateway.News{Step: a.tellStep(ctx)})
 	switch {
 	case err != nil:
 		return failed(err)
@@ -49,7 +49,7 @@ func (s *Server) wait(ctx context.Context, call *sdk.CallToolRequest, req bailif
 	defer cancel(nil)
 	a := &asking{call: call, cancel: cancel, shows: showsPages(call) && call.ProtocolVersion() < stateless}
 	defer a.over()
-	answer, err := s.Sidecar.Execute(ctx, req, gateway.News{
+	answer, err := s.config.Sidecar.Execute(ctx, req, gateway.News{
 		Approval: func(news gateway.Approval) { a.tell(ctx, news) },
 		Step:     a.tellStep(ctx),
 	})

@@ -57,7 +57,7 @@ func (s *Server) call(ctx context.Context, call *sdk.CallToolRequest) (*sdk.Call
 
 // follow ends a call by HTTP with its connection and with its session.
 func (s *Server) follow(ctx context.Context, cancel context.CancelCauseFunc, call *sdk.CallToolRequest, v *visit) (stop func()) {
-	go v.beat(ctx, s.keepAlive)
+	go v.beat(ctx, s.config.keepAlive)
 	gone := func() { cancel(errGone) }
 	unvisit := context.AfterFunc(v.ctx, gone)
 	unsession := func() bool { return false }
@@ -75,7 +75,7 @@ func (s *Server) request(call *sdk.CallToolRequest) (bailiff.Request, error) {
 		return bailiff.Request{}, err
 	}
 	text, err := json.Marshal(map[string]any{"tool": call.Params.Name, "args": arguments(call.Params.Arguments),
-		"session": session, "env": s.Env, "wait_seconds": s.WaitSeconds})
+		"session": session, "env": s.config.Env, "wait_seconds": s.config.WaitSeconds})
 	if err != nil {
 		return bailiff.Request{}, fmt.Errorf("reading the call: %w", err)
 	}
@@ -92,7 +92,7 @@ func arguments(given json.RawMessage) json.RawMessage {
 
 // sessionOf is whose call it is.
 func (s *Server) sessionOf(call *sdk.CallToolRequest) (any, error) {
-	configured := s.Session
+	configured := s.config.Session
 	if configured.ID == "" {
 		configured.ID = s.usualSession(call)
 	}
@@ -140,7 +140,7 @@ func (s *Server) survive(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (result sdk.Result, err error) {
 		defer func() {
 			if cause := recover(); cause != nil {
-				s.Log.Error("serving a message of MCP panicked", "listener", s.Name, "method", method, "cause", cause, "stack", string(debug.Stack()))
+				s.config.Log.Error("serving a message of MCP panicked", "listener", s.config.Name, "method", method, "cause", cause, "stack", string(debug.Stack()))
 				result, err = failed(errBroken), nil
 			}
 		}()

@@ -27,7 +27,7 @@ const (
 
 func (s *Server) serveHTTP() {
 	server := func(*http.Request) *sdk.Server { return s.sdk }
-	s.stateful = sdk.NewStreamableHTTPHandler(server, &sdk.StreamableHTTPOptions{SessionTimeout: s.idle})
+	s.stateful = sdk.NewStreamableHTTPHandler(server, &sdk.StreamableHTTPOptions{SessionTimeout: s.config.idle})
 	s.stateless = sdk.NewStreamableHTTPHandler(server, &sdk.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true})
 }
 
@@ -57,9 +57,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *Server) serveSession(v *visit, r *http.Request) {
 	id := r.Header.Get(sessionHeader)
 	if id == "" && r.Method == http.MethodPost {
-		if !s.sessions.reserve(s.maxSessions) {
+		if !s.sessions.reserve(s.config.maxSessions) {
 			v.Header().Set("Retry-After", "60")
-			http.Error(v, fmt.Sprintf("there are %d sessions already, want some of them ended", s.maxSessions), http.StatusServiceUnavailable)
+			http.Error(v, fmt.Sprintf("there are %d sessions already, want some of them ended", s.config.maxSessions), http.StatusServiceUnavailable)
 			return
 		}
 		defer s.sessions.release()

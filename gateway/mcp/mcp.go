@@ -83,7 +83,7 @@ const UsualWait = 50
 
 // Server is one that clients connect to.
 type Server struct {
-	Config
+	config Config
 	sdk    *sdk.Server
 	places chan struct{} // of running calls
 	// life ends when the server does, and every call with it.
@@ -103,7 +103,7 @@ func New(c Config) (*Server, error) {
 	}
 	c.maxSessions, c.idle, c.keepAlive = cmp.Or(c.maxSessions, maxSessions), cmp.Or(c.idle, idle), cmp.Or(c.keepAlive, keepAlive)
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
-	s := &Server{Config: c, places: make(chan struct{}, maxCalls)}
+	s := &Server{config: c, places: make(chan struct{}, maxCalls)}
 	s.life, s.end = context.WithCancel(context.Background())
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "bailiff", Title: "bailiff", Version: c.Version}, &sdk.ServerOptions{
 		Instructions: instructions, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
@@ -134,9 +134,9 @@ const longestLine = 4 << 20
 // Pipe serves the one client at the other end of two streams, until it goes away or
 // ctx ends, and ends its session.
 func (s *Server) Pipe(ctx context.Context, from io.ReadCloser, to io.WriteCloser) error {
-	if s.Session.ID == "" {
-		s.Session.ID = s.sessionID(rand.Text())
-		defer s.endSession(s.Session.ID, &s.asked)
+	if s.config.Session.ID == "" {
+		s.config.Session.ID = s.sessionID(rand.Text())
+		defer s.endSession(s.config.Session.ID, &s.asked)
 	}
 	defer context.AfterFunc(ctx, s.end)()
 	err := s.sdk.Run(ctx, &sdk.IOTransport{Reader: from, Writer: to, MaxLineLength: longestLine})
@@ -168,10 +168,10 @@ func (s *Server) endSession(id string, asked *atomic.Bool) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), endPatience)
 	defer cancel()
-	if _, err := s.Sidecar.EndSession(ctx, id); err != nil {
-		s.Log.Warn("ending a session of MCP", "session", id, "error", err)
+	if _, err := s.config.Sidecar.EndSession(ctx, id); err != nil {
+		s.config.Log.Warn("ending a session of MCP", "session", id, "error", err)
 	}
 }
 
 // sessionID is the id of a session of the protocol.
-func (s *Server) sessionID(of string) string { return "mcp:" + s.Name + ":" + of }
+func (s *Server) sessionID(of string) string { return "mcp:" + s.config.Name + ":" + of }

@@ -82,14 +82,14 @@ func (b *Book) poll(id string, who Approver, approve bool) (p poll, err error) {
 		return p, unknown(id)
 	}
 	c := text.claim(i.Entry.DecisionID)
-	if err := b.Router.May(who, c, i.Entry.Plan.Route); err != nil {
+	if err := b.config.Router.May(who, c, i.Entry.Plan.Route); err != nil {
 		return p, refuse(ErrIneligible, "%s", err)
 	}
 	p = poll{text: text, barred: b.barred(c, i.Entry.Votes, i.Entry.Plan.Route)}
 	if !approve {
 		return p, nil
 	}
-	if p.plan, err = b.Router.Plan(c); err != nil {
+	if p.plan, err = b.config.Router.Plan(c); err != nil {
 		return p, refuse(ErrIneligible, "%s", err)
 	}
 	return p, nil
@@ -100,7 +100,7 @@ func (b *Book) poll(id string, who Approver, approve bool) (p poll, err error) {
 func (b *Book) barred(c bailiff.Claim, votes []Vote, route string) map[string]error {
 	barred := map[string]error{}
 	for _, v := range votes {
-		if err := b.Router.May(v.approver(), c, route); err != nil {
+		if err := b.config.Router.May(v.approver(), c, route); err != nil {
 			barred[v.Credential] = err
 		}
 	}

@@ -161,7 +161,7 @@ func TestVotesAreCountedByThePeopleAndRoutesOfTheMoment(t *testing.T) {
 	t.Run("leading to nobody: it takes a no, and no yes", func(t *testing.T) {
 		f := open(t, quorum(2))
 		id := f.ask(claim("rm -r build", "build"))
-		f.Book.Router = dissolved{f.Book.Router}
+		f.Book.config.Router = dissolved{f.Book.config.Router}
 		if _, err := f.Answer(t.Context(), id, by("ana"), Verdict{Approve: true}); !errors.Is(err, ErrIneligible) || err.Error() != "there are too few people" {
 			t.Errorf("yes: %v", err)
 		}

@@ -20,7 +20,7 @@ import (
 // or says that too much is pending already.
 func (b *Book) Ask(ctx context.Context, c bailiff.Claim) (bailiff.Approval, error) {
 	replans := b.replans.Load()
-	plan, err := b.Router.Plan(c)
+	plan, err := b.config.Router.Plan(c)
 	var nobody *Unanswerable
 	if err != nil && !errors.As(err, &nobody) {
 		return bailiff.Approval{}, fmt.Errorf("planning an approval: %w", err)
@@ -32,7 +32,7 @@ func (b *Book) Ask(ctx context.Context, c bailiff.Claim) (bailiff.Approval, erro
 	var unreachable error
 	if nobody != nil {
 		q.wanted.way = nil
-	} else if err := b.Reachable(plan); err != nil {
+	} else if err := b.config.Reachable(plan); err != nil {
 		unreachable = fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
 	var a bailiff.Approval
@@ -67,7 +67,7 @@ func (b *Book) Ask(ctx context.Context, c bailiff.Claim) (bailiff.Approval, erro
 	case errors.Is(err, errFull):
 		b.refused(c, err)
 	case errors.Is(err, ErrUnreachable):
-		b.Observer.ApprovalRefused(c.Request.Session.Platform, string(bailiff.ApprovalUnreachable))
+		b.config.Observer.ApprovalRefused(c.Request.Session.Platform, string(bailiff.ApprovalUnreachable))
 	}
 	if err != nil {
 		return bailiff.Approval{}, err
@@ -78,10 +78,10 @@ func (b *Book) Ask(ctx context.Context, c bailiff.Claim) (bailiff.Approval, erro
 // refused tells of a question that is not kept, which leaves no trace otherwise;
 // the log is told once a second at most.
 func (b *Book) refused(c bailiff.Claim, why error) {
-	b.Observer.ApprovalRefused(c.Request.Session.Platform, "refused")
+	b.config.Observer.ApprovalRefused(c.Request.Session.Platform, "refused")
 	now, last := time.Now().UnixNano(), b.complained.Load()
 	if now-last >= int64(time.Second) && b.complained.CompareAndSwap(last, now) {
-		b.Log.Warn("a question to people was refused", "request_id", c.Request.ID, "decision_id", c.DecisionID, "trace_id", c.TraceID, "reason", why.Error())
+		b.config.Log.Warn("a question to people was refused", "request_id", c.Request.ID, "decision_id", c.DecisionID, "trace_id", c.TraceID, "reason", why.Error())
 	}
 }
 
@@ -95,7 +95,7 @@ type question struct {
 }
 
 func (b *Book) question(c bailiff.Claim, p Plan) (*question, error) {
-	claim, err := textOf(c, b.Scrub)
+	claim, err := textOf(c, b.config.Scrub)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +180,7 @@ func (b *Book) opening(t *step, s *state, i *item, nobody *Unanswerable, now tim
 // room is nil if one more approval may be pending.
 func (b *Book) room(s *state, e *Entry) error {
 	names := [...]string{e.Caller, e.Request.Session.ID, e.Request.Session.UserID}
-	for n, limit := range [...]int{b.Caps.Caller, b.Caps.Session, b.Caps.User} {
+	for n, limit := range [...]int{b.config.Caps.Caller, b.config.Caps.Session, b.config.Caps.User} {
 		if h := holders(e)[n]; names[n] != "" && s.counts[h] >= limit { // who is unnamed is nobody in particular
 			return refuse(errFull, "%s %q has %d approvals pending, and more are not kept: wait until some are answered or expire",
 				h.kind, names[n], limit)

@@ -289,7 +289,7 @@ func TestVoid(t *testing.T) {
 
 // floodUnanswerable asks for as much as nobody can answer.
 func (f *fixture) floodUnanswerable(n int) {
-	f.Book.Router = roster{}
+	f.Book.config.Router = roster{}
 	var all sync.WaitGroup
 	for n := range n {
 		all.Go(func() {
@@ -299,7 +299,7 @@ func (f *fixture) floodUnanswerable(n int) {
 		})
 	}
 	all.Wait()
-	f.Book.Router = f.config.Router
+	f.Book.config.Router = f.config.Router
 }
 
 func TestResolvedApprovalsAreKeptForAWhile(t *testing.T) {

@@ -108,7 +108,7 @@ type Config struct {
 
 // Book is an open book. It may be used concurrently.
 type Book struct {
-	Config
+	config  Config
 	queue   chan *wish
 	closing chan struct{} // closed by Close
 	ended   chan struct{} // closed when the writer has ended
@@ -147,7 +147,7 @@ func Open(c Config) (*Book, error) {
 		return nil, err
 	}
 	b := &Book{
-		Config: c, queue: make(chan *wish, queueLength), closing: make(chan struct{}), ended: make(chan struct{}),
+		config: c, queue: make(chan *wish, queueLength), closing: make(chan struct{}), ended: make(chan struct{}),
 		delivered: make(chan struct{}), timer: time.NewTimer(sweepAtMost), waiting: map[string]chan struct{}{},
 		seen: newState(), outbox: outbox{more: make(chan struct{}, 1)}, changes: feed.Feed[Change]{Lost: Change{Lost: true}},
 	}
@@ -212,9 +212,9 @@ func repair(path string) string {
 
 // open opens the store and takes what it holds for the truth.
 func (b *Book) open() error {
-	s, c, err := openStore(b.Path)
+	s, c, err := openStore(b.config.Path)
 	if err != nil {
-		return fmt.Errorf("opening the store of approvals %s: %w%s", b.Path, err, repair(b.Path))
+		return fmt.Errorf("opening the store of approvals %s: %w%s", b.config.Path, err, repair(b.config.Path))
 	}
 	b.store.Store(s)
 	b.ahead = c.state(s.seal.Approvals)
@@ -228,8 +228,8 @@ func (b *Book) open() error {
 // reopen opens the store anew after it failed.
 func (b *Book) reopen() error {
 	_ = b.store.Load().close() // it has failed already
-	if err := rewrite(b.Path); err != nil {
-		return fmt.Errorf("writing %s anew: %w", b.Path, err)
+	if err := rewrite(b.config.Path); err != nil {
+		return fmt.Errorf("writing %s anew: %w", b.config.Path, err)
 	}
 	return b.open()
 }
@@ -249,13 +249,13 @@ func (b *Book) reconcile(s *state) {
 	for _, i := range s.order {
 		was := before.items[i.Entry.ID]
 		if i.pending() && was == nil {
-			b.Observer.ApprovalOpened(i.Entry.Request.Session.Platform)
+			b.config.Observer.ApprovalOpened(i.Entry.Request.Session.Platform)
 		}
 		if !i.pending() && was != nil && was.pending() {
-			resolved(i, string(i.Entry.State))(b.Observer)
+			resolved(i, string(i.Entry.State))(b.config.Observer)
 		}
 	}
-	b.Observer.GrantsActive(len(s.grants))
+	b.config.Observer.GrantsActive(len(s.grants))
 	b.changes.Tell(func() []Change { return []Change{{Lost: true}} })
 }
 
@@ -295,8 +295,8 @@ func (b *Book) stamp() time.Time {
 }
 
 func (b *Book) reach(point string) {
-	if b.reached != nil {
-		b.reached(point)
+	if b.config.reached != nil {
+		b.config.reached(point)
 	}
 }
 
@@ -403,7 +403,7 @@ func (b *Book) claim(i *item) (text claimText, found bool, err error) {
 	}
 	err = fmt.Errorf("%w: %w", ErrStore, err)
 	if errors.Is(err, errDamaged) && b.outage.Set(err) {
-		b.Log.Error(err.Error())
+		b.config.Log.Error(err.Error())
 	}
 	return text, found, err
 }

@@ -64,10 +64,10 @@ func scrubbed(t claimText, scrub func([]byte) []byte) (clean claimText, err erro
 }
 
 func (b *Book) scrub(text string) string {
-	if b.Scrub == nil {
+	if b.config.Scrub == nil {
 		return text
 	}
-	return string(b.Scrub([]byte(text)))
+	return string(b.config.Scrub([]byte(text)))
 }
 
 // claim is the claim as the router may see it again.

@@ -127,7 +127,7 @@ func (f *fixture) restart() {
 func (f *fixture) change(change func(*roster)) {
 	r := f.config.Router.(roster)
 	change(&r)
-	f.Book.Router = r
+	f.Book.config.Router = r
 }
 
 // steps are the first words of what the log says of an approval, once it says

@@ -175,7 +175,7 @@ func TestAGrantOfScopeOnceIsForAsManyPeopleAndTheRouteThatGaveIt(t *testing.T) {
 			if other := with(claim("rm", "x"), c.claim); f.Covered(other) || f.redeem(other) {
 				t.Error("it is covered")
 			}
-			f.Book.Router = f.config.Router
+			f.Book.config.Router = f.config.Router
 			if !f.redeem(claim("rm", "x")) {
 				t.Error("the grant is gone")
 			}

@@ -113,8 +113,8 @@ func (b *Book) deliver(ctx context.Context) {
 				return
 			}
 		}
-		if err := b.Recorder.Record(ctx, next.event); err != nil {
-			b.Log.Error("a step of an approval waits for the decision log", "approval", approvalID(next.event),
+		if err := b.config.Recorder.Record(ctx, next.event); err != nil {
+			b.config.Log.Error("a step of an approval waits for the decision log", "approval", approvalID(next.event),
 				"request_id", next.event.Custom.RequestID, "decision_id", next.event.DecisionID, "error", err)
 			select {
 			case <-time.After(recordRetry):

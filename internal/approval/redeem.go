@@ -26,7 +26,7 @@ func (b *Book) covered(c bailiff.Claim) (w wanted, covered bool) {
 	if !b.reads(func(s *state) bool { return s.any(w) }) {
 		return w, false
 	}
-	plan, err := b.Router.Plan(c)
+	plan, err := b.config.Router.Plan(c)
 	if err != nil {
 		return w, false // what would go to nobody is asked anew, which says why
 	}

@@ -92,7 +92,7 @@ func (b *Book) plannedAnew(i *item) (r replanned, changed bool, err error) {
 	}
 	r = replanned{item: i}
 	c, e := text.claim(i.Entry.DecisionID), &i.Entry
-	plan, err := b.Router.Plan(c)
+	plan, err := b.config.Router.Plan(c)
 	var nobody *Unanswerable
 	if errors.As(err, &nobody) {
 		r.nobody = b.scrub(nobody.Reason)

@@ -99,12 +99,12 @@ func (r *turning) Plan(c bailiff.Claim) (Plan, error) {
 func TestNobodyGoesByAPlanFromBeforeAChange(t *testing.T) {
 	other := roster{people: []string{"dora"}, quorum: 1, timeout: time.Minute, route: "owners"}
 	turn := func(f *fixture) {
-		r := &turning{Router: f.config.Router}
+		r := &turning{Router: f.Book.config.Router}
 		r.turn = func() {
 			r.Router = other
 			f.replan()
 		}
-		f.Router = r
+		f.Book.config.Router = r
 	}
 	t.Run("to ask", func(t *testing.T) {
 		f := open(t)
@@ -127,9 +127,9 @@ func TestNobodyGoesByAPlanFromBeforeAChange(t *testing.T) {
 func TestAVoteThatComesWhileWhatIsPendingIsPlannedAnewIsKept(t *testing.T) {
 	f := open(t, quorum(3))
 	id := f.ask(claim("rm", "x"))
-	r := f.config.Router.(roster)
+	r := f.Book.config.Router.(roster)
 	r.route = "owners"
-	f.Router = &turning{Router: r, turn: func() { f.approve(id, "ana", "once") }}
+	f.Book.config.Router = &turning{Router: r, turn: func() { f.approve(id, "ana", "once") }}
 	f.replan()
 	if e, _ := f.Get(id); len(e.Votes) != 1 || e.Plan.Route != "owners" {
 		t.Errorf("%d votes by route %s", len(e.Votes), e.Plan.Route)
@@ -142,13 +142,13 @@ func TestTenThousandPendingArePlannedAnewInAFewTransactions(t *testing.T) {
 	}
 	const pending = 10_000
 	b := loaded(t, pending)
-	r := b.Router.(roster)
+	r := b.config.Router.(roster)
 	r.people, r.route = []string{"dora"}, "owners"
-	b.Router = r
+	b.config.Router = r
 	before := transactions(t, b)
 	for _, round := range []string{"with new people", "with nothing new", "with nobody"} {
 		if round == "with nobody" {
-			b.Router = roster{}
+			b.config.Router = roster{}
 		}
 		begun := time.Now()
 		if err := b.Replan(t.Context()); err != nil {

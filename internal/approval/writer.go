@@ -180,10 +180,10 @@ func (b *Book) show(t step) {
 	}
 	b.mu.Unlock()
 	for _, tell := range t.told {
-		tell(b.Observer)
+		tell(b.config.Observer)
 	}
 	if len(t.grants)+len(t.ended) > 0 {
-		b.Observer.GrantsActive(grants)
+		b.config.Observer.GrantsActive(grants)
 	}
 	b.changes.Tell(t.changes)
 	b.plan(t)
@@ -225,7 +225,7 @@ func (b *Book) setTimer() {
 func (b *Book) fail(err error) error {
 	err = fmt.Errorf("%w: %w; nothing is granted until it works again", ErrStore, err)
 	if b.outage.Set(err) {
-		b.Log.Error(err.Error())
+		b.config.Log.Error(err.Error())
 	}
 	b.failed = time.Now()
 	return err
@@ -244,6 +244,6 @@ func (b *Book) mend() error {
 		return b.fail(err)
 	}
 	b.outage.Set(nil)
-	b.Log.Info("the store of approvals works again")
+	b.config.Log.Info("the store of approvals works again")
 	return nil
 }

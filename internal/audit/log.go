@@ -88,7 +88,7 @@ type Config struct {
 
 // Log is an open decision log. It may be used concurrently.
 type Log struct {
-	Config
+	config     Config
 	queue      chan entry
 	writer     *writer
 	unfinished []Unfinished
@@ -140,7 +140,7 @@ func Open(c Config) (*Log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the decision log: %w", err)
 	}
-	l := &Log{Config: c, health: health{log: c.Log}, queue: make(chan entry, queueLength), writer: w, bounds: bounds, asides: make(chan func()), ended: make(chan struct{})}
+	l := &Log{config: c, health: health{log: c.Log}, queue: make(chan entry, queueLength), writer: w, bounds: bounds, asides: make(chan func()), ended: make(chan struct{})}
 	w.committed = l.committed
 	if l.unfinished, err = unfinished(c.StateDir, time.Now().Add(-unfinishedFor)); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the decision log: %w", err), w.close())
@@ -171,7 +171,7 @@ func (l *Log) noteTorn(bytes int64) {
 		return
 	}
 	message := fmt.Sprintf("a line of %d bytes that an earlier run had not finished was cut off the decision log", bytes)
-	l.Log.Warn(message)
+	l.config.Log.Warn(message)
 	l.Note(bailiff.Event{DecisionID: NewID(), Timestamp: time.Now(), Custom: bailiff.Custom{Event: bailiff.ReloadEvent, Message: message}})
 }
 
@@ -201,7 +201,7 @@ func (l *Log) Note(e bailiff.Event) {
 		err = l.send(context.Background(), entry{line: line, session: e.Custom.Session})
 	}
 	if err != nil {
-		l.Log.Error("an event is missing from the decision log", "event", e.Custom.Event, "request_id", e.Custom.RequestID, "decision_id", e.DecisionID, "trace_id", e.TraceID, "error", err)
+		l.config.Log.Error("an event is missing from the decision log", "event", e.Custom.Event, "request_id", e.Custom.RequestID, "decision_id", e.DecisionID, "trace_id", e.TraceID, "error", err)
 	}
 }
 
@@ -242,13 +242,13 @@ func (l *Log) Close() error {
 func (l *Log) line(ctx context.Context, e bailiff.Event) ([]byte, error) {
 	told := e.Input != nil || e.Result != nil
 	line, err := marshal(e)
-	if err == nil && l.Mask != nil && told {
-		if line, err = masked(ctx, line, l.Mask); err != nil {
+	if err == nil && l.config.Mask != nil && told {
+		if line, err = masked(ctx, line, l.config.Mask); err != nil {
 			err = fmt.Errorf("masking the event by data.system.log.mask: %w", err)
 		}
 	}
-	if err == nil && l.Scrub != nil {
-		line, err = scrubbed(line, l.Scrub)
+	if err == nil && l.config.Scrub != nil {
+		line, err = scrubbed(line, l.config.Scrub)
 	}
 	if err != nil {
 		l.tell(1, err)

@@ -26,11 +26,11 @@ func (l *Log) send(ctx context.Context, e entry) error {
 
 // tell tells the observer of n events.
 func (l *Log) tell(n int64, err error) {
-	if l.Observer == nil {
+	if l.config.Observer == nil {
 		return
 	}
 	for range n {
-		l.Observer.Audited(err)
+		l.config.Observer.Audited(err)
 	}
 }
 

@@ -108,7 +108,7 @@ func (k *keeper) run(ctx context.Context) {
 		case <-k.look:
 		case <-tick.C:
 			if err := k.log.aside(k.log.writer.expire); err != nil {
-				k.log.Log.Error("closing a file of the decision log whose time is over", "error", err)
+				k.log.config.Log.Error("closing a file of the decision log whose time is over", "error", err)
 			}
 		}
 	}
@@ -122,10 +122,10 @@ func (k *keeper) keep(ctx context.Context) {
 	}
 	k.held.Store(int64(now.held))
 	if k.outage.Set(err) {
-		k.log.Log.Error("old files of the decision log are not removed", "error", err)
+		k.log.config.Log.Error("old files of the decision log are not removed", "error", err)
 	}
-	if k.log.Observer != nil && (err == nil || now.segments > 0) {
-		k.log.Observer.Kept(now.bytes, now.held, now.retired)
+	if k.log.config.Observer != nil && (err == nil || now.segments > 0) {
+		k.log.config.Observer.Kept(now.bytes, now.held, now.retired)
 	}
 }
 
@@ -160,7 +160,7 @@ type segment struct {
 }
 
 func (k *keeper) survey() ([]segment, error) {
-	names, _, err := segments(k.log.StateDir)
+	names, _, err := segments(k.log.config.StateDir)
 	all := make([]segment, 0, len(names))
 	for _, name := range names {
 		info, fault := os.Stat(k.path(name))
@@ -210,8 +210,8 @@ func (b Bounds) due(all []segment, now time.Time) int {
 // free is how many of those that are due nobody needs.
 func (k *keeper) free(due []segment) int {
 	needed := ""
-	if k.log.Needed != nil {
-		needed = k.log.Needed()
+	if k.log.config.Needed != nil {
+		needed = k.log.config.Needed()
 	}
 	for n, s := range due {
 		if needed != "" && s.name >= needed {
@@ -270,7 +270,7 @@ func (k *keeper) begin(from beginning) error {
 // sweep removes the segments before the log's beginning, of an earlier run too, and
 // says how many.
 func (k *keeper) sweep() (removed int, err error) {
-	names, _, err := segments(k.log.StateDir)
+	names, _, err := segments(k.log.config.StateDir)
 	for _, name := range names {
 		if !k.from.retired(name) {
 			break
@@ -281,7 +281,7 @@ func (k *keeper) sweep() (removed int, err error) {
 		removed++
 	}
 	if removed > 0 {
-		err = errors.Join(err, records.Sync(decisionsDir(k.log.StateDir)))
+		err = errors.Join(err, records.Sync(decisionsDir(k.log.config.StateDir)))
 	}
 	return removed, err
 }
@@ -295,7 +295,7 @@ func (k *keeper) tell(ctx context.Context) error {
 	told := k.from
 	told.Told = true
 	message := fmt.Sprintf("retention removed all files of the decision log up to %s: it goes on after line %d, whose hash is %s", told.Segment, told.Count, told.Last)
-	k.log.Log.Info(message)
+	k.log.config.Log.Info(message)
 	err := k.log.Record(ctx, bailiff.Event{DecisionID: NewID(), Timestamp: time.Now().UTC(),
 		Custom: bailiff.Custom{Event: bailiff.RetentionEvent, Message: message}})
 	if err != nil {
@@ -305,5 +305,5 @@ func (k *keeper) tell(ctx context.Context) error {
 }
 
 func (k *keeper) path(segment string) string {
-	return filepath.Join(decisionsDir(k.log.StateDir), segment)
+	return filepath.Join(decisionsDir(k.log.config.StateDir), segment)
 }

@@ -66,7 +66,7 @@ func (e *Exporter) send(ctx context.Context, written audit.Position) error {
 		return nil
 	}
 	r := &round{Exporter: e}
-	err := audit.ReadFrom(ctx, e.StateDir, from, func(line []byte, end audit.Position) error {
+	err := audit.ReadFrom(ctx, e.config.StateDir, from, func(line []byte, end audit.Position) error {
 		if end.After(written) {
 			return errEnd
 		}
@@ -138,16 +138,16 @@ func size(batch []event) (bytes int) {
 // took moves the cursor behind a batch. What was refused before it is passed over.
 func (r *round) took(batch []event) error {
 	end := batch[len(batch)-1].end
-	if err := writeCursor(cursorPath(r.StateDir), end); err != nil {
+	if err := writeCursor(cursorPath(r.config.StateDir), end); err != nil {
 		return err
 	}
 	for _, s := range r.suspects {
-		r.Log.Error("an event of the decision log is not exported, since the receiver refuses it; it stays in the log",
+		r.config.Log.Error("an event of the decision log is not exported, since the receiver refuses it; it stays in the log",
 			"decision_id", s.id, "segment", s.end.Segment, "error", s.why)
 	}
 	r.set(func(s *state) { s.cursor, s.refused = end, s.refused+len(r.suspects) })
-	r.Observer.ExportRefused(len(r.suspects))
-	r.Observer.Exported(len(batch))
+	r.config.Observer.ExportRefused(len(r.suspects))
+	r.config.Observer.Exported(len(batch))
 	r.suspects = nil
 	return nil
 }
@@ -158,7 +158,7 @@ func (e *Exporter) post(ctx context.Context, batch []event) error {
 	if err != nil {
 		return fmt.Errorf("compressing events: %w", err)
 	}
-	err = e.api.Do(ctx, httpapi.Call{Method: http.MethodPost, Address: e.Receiver.URL, Idempotent: true,
+	err = e.api.Do(ctx, httpapi.Call{Method: http.MethodPost, Address: e.config.Receiver.URL, Idempotent: true,
 		Header: http.Header{"Content-Encoding": {"gzip"}},
 		Body: func() (io.Reader, string, error) {
 			e.set(func(s *state) { s.asked = time.Now() })

@@ -49,9 +49,9 @@ type Config struct {
 
 // Exporter sends one log to one receiver. Nil sends nothing, and needs nothing.
 type Exporter struct {
-	Config
-	api  *httpapi.Client
-	most int // bytes of a batch, of more than one event
+	config Config
+	api    *httpapi.Client
+	most   int // bytes of a batch, of more than one event
 
 	mu    sync.Mutex
 	state state
@@ -81,7 +81,7 @@ func New(c Config) (*Exporter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Exporter{Config: c, api: api, most: batchBytes, state: state{cursor: cursor}}, nil
+	return &Exporter{config: c, api: api, most: batchBytes, state: state{cursor: cursor}}, nil
 }
 
 // Needed names the oldest segment that is still to be sent, for [audit.Config]. As long
@@ -185,13 +185,13 @@ func (e *Exporter) failed(err error) {
 	}
 	if !before.told {
 		e.set(func(s *state) { s.told = true })
-		e.Log.Error("the decision log is not exported; it is kept and sent later", "error", err)
+		e.config.Log.Error("the decision log is not exported; it is kept and sent later", "error", err)
 	}
 }
 
 // met takes in that a try failed.
 func (e *Exporter) met(err error) {
-	e.Observer.ExportFailed()
+	e.config.Observer.ExportFailed()
 	e.set(func(s *state) { s.met, s.asked = err, time.Time{} })
 }
 

@@ -157,7 +157,7 @@ func TestAnotherLogIsSentFromItsBeginning(t *testing.T) {
 		t.Errorf("the receiver has %s", r.ids())
 	}
 	must(t, os.WriteFile(cursorPath(dir), []byte(`{"segment":`), 0o600))
-	if _, err := New(e.Config); err == nil || !strings.Contains(err.Error(), "exported.json away to have all of it sent again") {
+	if _, err := New(e.config); err == nil || !strings.Contains(err.Error(), "exported.json away to have all of it sent again") {
 		t.Errorf("of half a cursor: %v", err)
 	}
 }

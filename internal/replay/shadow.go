@@ -46,7 +46,7 @@ type ShadowConfig struct {
 // [maxWaiting] decisions or [maxWaitingBytes], further ones are left out and counted.
 // Where the policies differ, an event says so, under the decision's id.
 type Shadow struct {
-	ShadowConfig
+	config ShadowConfig
 	judged chan struct{} // closed when nothing is judged any more
 	stop   context.CancelFunc
 	news   chan struct{} // holds one signal while something waits
@@ -71,14 +71,14 @@ const (
 // StartShadow begins to judge what is written from now on. [Shadow.Close] ends it.
 func StartShadow(c ShadowConfig) *Shadow {
 	ctx, stop := context.WithCancel(context.Background())
-	s := &Shadow{ShadowConfig: c, judged: make(chan struct{}), stop: stop, news: make(chan struct{}, 1)}
+	s := &Shadow{config: c, judged: make(chan struct{}), stop: stop, news: make(chan struct{}, 1)}
 	go s.run(ctx)
 	return s
 }
 
 // Record writes an event, and has it judged anew if it is a decision that is on disk.
 func (s *Shadow) Record(ctx context.Context, e bailiff.Event) error {
-	err := s.Recorder.Record(ctx, e)
+	err := s.config.Recorder.Record(ctx, e)
 	if err == nil {
 		s.offer(e)
 	}
@@ -87,7 +87,7 @@ func (s *Shadow) Record(ctx context.Context, e bailiff.Event) error {
 
 // Note writes an event, and has it judged anew if it is a decision.
 func (s *Shadow) Note(e bailiff.Event) {
-	s.Recorder.Note(e)
+	s.config.Recorder.Note(e)
 	s.offer(e)
 }
 
@@ -107,12 +107,12 @@ func (s *Shadow) offer(e bailiff.Event) {
 		return
 	}
 	if !s.hasRoom() {
-		s.Observer.ShadowDropped()
+		s.config.Observer.ShadowDropped()
 		return
 	}
 	input, err := e.Input.MarshalJSON() // what the log could write, this can
 	if err != nil || !s.add(shadowed{past{e.DecisionID, e.Timestamp, input, d}, e.Custom.Session}) {
-		s.Observer.ShadowDropped()
+		s.config.Observer.ShadowDropped()
 		return
 	}
 	select {
@@ -169,25 +169,25 @@ func (s *Shadow) run(ctx context.Context) {
 func (s *Shadow) judge(ctx context.Context, d shadowed) {
 	defer func() { // what enforces nothing must not end what enforces
 		if cause := recover(); cause != nil {
-			s.Log.Error("judging a decision in the shadow panicked", "decision_id", d.ID, "cause", cause, "stack", string(debug.Stack()))
-			s.Observer.ShadowDropped()
+			s.config.Log.Error("judging a decision in the shadow panicked", "decision_id", d.ID, "cause", cause, "stack", string(debug.Stack()))
+			s.config.Observer.ShadowDropped()
 		}
 	}()
-	v, err := s.compare(ctx, d.past)
+	v, err := s.config.compare(ctx, d.past)
 	if ctx.Err() != nil {
 		return
 	}
 	if err != nil {
-		s.Observer.ShadowDropped()
+		s.config.Observer.ShadowDropped()
 		return
 	}
-	if s.Masked() {
+	if s.config.Masked() {
 		v.Differences = withoutValues(v.Differences)
 	}
 	if len(v.Differences) > 0 {
-		s.Recorder.Note(v.event(d))
+		s.config.Recorder.Note(v.event(d))
 	}
-	s.Observer.Shadowed(v.asked.Tool, v.asked.Session.Platform, v.Was.Outcome, v.Now.Outcome, v.direction())
+	s.config.Observer.Shadowed(v.asked.Tool, v.asked.Session.Platform, v.Was.Outcome, v.Now.Outcome, v.direction())
 }
 
 func withoutValues(differences []bailiff.Difference) []bailiff.Difference {

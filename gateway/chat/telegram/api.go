@@ -84,14 +84,14 @@ type answered struct {
 }
 
 func (t *Telegram) begin() (*exchange, error) {
-	token, err := t.Token()
+	token, err := t.config.Token()
 	if err != nil {
 		return nil, fmt.Errorf("reading the bot's token: %w", err)
 	}
 	if !tokens.MatchString(token.Reveal()) {
 		return nil, &fault{code: http.StatusUnauthorized, words: "what is configured as the bot's token is none"}
 	}
-	return &exchange{http: t.http, token: token, url: t.URL}, nil
+	return &exchange{http: t.http, token: token, url: t.config.URL}, nil
 }
 
 // ask calls one method of the library, once, and reads the answer; into is nil where it

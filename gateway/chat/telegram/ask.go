@@ -39,7 +39,7 @@ func (b mailbox) question(ctx context.Context, c *tap, given chat.Tap) {
 	params := questionTo(c, asks)
 	id, err := send(ctx, b.Telegram, (*bot.Bot).SendMessage, params)
 	if err != nil {
-		b.Log.DebugContext(ctx, "asking at Telegram", "error", err)
+		b.config.Log.DebugContext(ctx, "asking at Telegram", "error", err)
 		b.answer(ctx, c, chat.Text{{Text: "I could not ask you for a text just now, and nothing was changed. Tap again."}})
 		return
 	}

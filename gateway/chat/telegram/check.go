@@ -20,12 +20,12 @@ func (t *Telegram) Check(ctx context.Context, people []chat.Person) []chat.Findi
 		return []chat.Finding{{What: "token", Err: told(err)}}
 	}
 	found := []chat.Finding{{What: "token (the bot is @" + t.me.Load().Username + ")"}, t.privacy(), t.reached(ctx)}
-	if t.Approvals == "" {
+	if t.config.Approvals == "" {
 		return found
 	}
 	var at place
-	if err := ask(ctx, t, (*bot.Bot).GetChat, &bot.GetChatParams{ChatID: t.Approvals}, &at); err != nil {
-		return append(found, chat.Finding{What: "approvals in chat " + t.Approvals, Err: told(err)})
+	if err := ask(ctx, t, (*bot.Bot).GetChat, &bot.GetChatParams{ChatID: t.config.Approvals}, &at); err != nil {
+		return append(found, chat.Finding{What: "approvals in chat " + t.config.Approvals, Err: told(err)})
 	}
 	found = append(found, chat.Finding{What: "approvals in " + named(at), Err: t.postable(ctx, at)})
 	for _, one := range people {
@@ -62,11 +62,11 @@ func (t *Telegram) reached(ctx context.Context) chat.Finding {
 	switch {
 	case err != nil:
 		return chat.Finding{What: "webhook", Err: told(err)}
-	case t.Webhook == nil && info.URL == "":
+	case t.config.Webhook == nil && info.URL == "":
 		return chat.Finding{What: "updates by asking for them"}
-	case t.Webhook == nil:
+	case t.config.Webhook == nil:
 		return chat.Finding{What: "updates by asking for them, once the sidecar has taken back the webhook that is set"}
-	case info.URL != t.Webhook.URL:
+	case info.URL != t.config.Webhook.URL:
 		return chat.Finding{What: "webhook, which the sidecar sets when it starts"}
 	case info.LastErrorMessage != "" && info.PendingUpdateCount > 0:
 		return chat.Finding{What: "webhook", Err: unreachable(info)}

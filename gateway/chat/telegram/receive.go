@@ -65,21 +65,21 @@ type mailbox struct {
 func (b mailbox) take(ctx context.Context, raw json.RawMessage) (id int64) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			b.Log.ErrorContext(ctx, "taking an update of Telegram's panicked", "update", id, "cause", cause, "stack", string(debug.Stack()))
+			b.config.Log.ErrorContext(ctx, "taking an update of Telegram's panicked", "update", id, "cause", cause, "stack", string(debug.Stack()))
 		}
 	}()
 	var numbered struct {
 		ID int64 `json:"update_id"`
 	}
 	if err := json.Unmarshal(raw, &numbered); err != nil {
-		b.Log.DebugContext(ctx, "an update of Telegram's has no number", "error", err)
+		b.config.Log.DebugContext(ctx, "an update of Telegram's has no number", "error", err)
 		return 0
 	}
 	id = numbered.ID
 	var u update
 	switch err := json.Unmarshal(raw, &u); {
 	case err != nil:
-		b.Log.DebugContext(ctx, "an update of Telegram's cannot be read", "update", id, "error", err)
+		b.config.Log.DebugContext(ctx, "an update of Telegram's cannot be read", "update", id, "error", err)
 	case u.Message != nil:
 		b.heard(ctx, u.Message)
 	case u.Tap != nil:
@@ -144,7 +144,7 @@ func (b mailbox) work(do func()) {
 		defer func() {
 			<-b.slots
 			if cause := recover(); cause != nil {
-				b.Log.Error("answering at Telegram panicked", "cause", cause, "stack", string(debug.Stack()))
+				b.config.Log.Error("answering at Telegram panicked", "cause", cause, "stack", string(debug.Stack()))
 			}
 		}()
 		do()
@@ -162,7 +162,7 @@ func (b mailbox) answer(ctx context.Context, c *tap, said chat.Text) {
 	err := ask(ctx, b.Telegram, (*bot.Bot).AnswerCallbackQuery, &bot.AnswerCallbackQueryParams{
 		CallbackQueryID: c.ID, Text: short, ShowAlert: short != ""}, nil)
 	if err != nil {
-		b.Log.DebugContext(ctx, "answering a tap at Telegram", "error", err)
+		b.config.Log.DebugContext(ctx, "answering a tap at Telegram", "error", err)
 	}
 	if err == nil && short == words {
 		return
@@ -195,7 +195,7 @@ func (b mailbox) reply(ctx context.Context, m *message, said chat.Text) {
 		_, err = b.Post(ctx, m.ref().Place, chat.Message{Text: said}, "")
 	}
 	if err != nil {
-		b.Log.DebugContext(ctx, "answering at Telegram", "error", err)
+		b.config.Log.DebugContext(ctx, "answering at Telegram", "error", err)
 	}
 }
 
@@ -210,7 +210,7 @@ func (b mailbox) introduce(ctx context.Context, m *message) {
 		said = append(said, chat.Piece{Text: ", of it topic "}, chat.Piece{Style: chat.Code, Text: ref.Thread})
 	}
 	if err := b.whisper(ctx, m, append(said, chat.Piece{Text: "."})); err != nil {
-		b.Log.DebugContext(ctx, "answering at Telegram", "error", err)
+		b.config.Log.DebugContext(ctx, "answering at Telegram", "error", err)
 	}
 }
 

@@ -26,7 +26,7 @@ func (t *Telegram) Run(ctx context.Context, in chat.Inbox) error {
 
 func (r *receiver) run(ctx context.Context) error {
 	receive := r.poll
-	if r.Webhook != nil {
+	if r.config.Webhook != nil {
 		receive = r.hook
 		defer r.close(ctx)
 	}
@@ -90,7 +90,7 @@ func (r *receiver) meet(ctx context.Context) error {
 	if !r.commanded {
 		err := ask(ctx, r.Telegram, (*bot.Bot).SetMyCommands, &bot.SetMyCommandsParams{Commands: commands}, nil)
 		if r.commanded = err == nil; err != nil { // they can be typed all the same
-			r.Log.DebugContext(ctx, "telling Telegram the bot's commands", "error", err)
+			r.config.Log.DebugContext(ctx, "telling Telegram the bot's commands", "error", err)
 		}
 	}
 	return nil

@@ -57,9 +57,9 @@ const (
 
 // Telegram is one bot.
 type Telegram struct {
-	Config
-	http *http.Client
-	me   atomic.Pointer[models.User]
+	config Config
+	http   *http.Client
+	me     atomic.Pointer[models.User]
 	// posted are the messages shown under a key, attached the files that are for those
 	// that are not shown yet.
 	posted   *recent.Map[string, chat.Ref]
@@ -97,7 +97,7 @@ func New(c Config) (*Telegram, error) {
 	c.URL = strings.TrimRight(cmp.Or(c.URL, "https://api.telegram.org"), "/")
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	return &Telegram{
-		Config: c, http: newHTTP(), pause: leastPause, keep: longestPoll, look: time.Minute,
+		config: c, http: newHTTP(), pause: leastPause, keep: longestPoll, look: time.Minute,
 		posted: recent.New[string, chat.Ref](remembered), attached: recent.New[string, int](remembered),
 		asked: recent.New[string, string](remembered), questions: recent.New[string, question](remembered),
 	}, nil

@@ -47,7 +47,7 @@ func (r *receiver) hook(ctx context.Context) error {
 
 // open reads the secret, and listens.
 func (r *receiver) open(ctx context.Context) error {
-	secret, err := r.Webhook.Secret()
+	secret, err := r.config.Webhook.Secret()
 	if err != nil {
 		return fmt.Errorf("reading the webhook's secret: %w", err)
 	}
@@ -73,7 +73,7 @@ func (r *receiver) listen(ctx context.Context) error {
 		return nil
 	}
 	door, err := gateway.Open(gateway.DoorConfig{
-		Name: "telegram", Network: "tcp", Address: r.Webhook.Listen, Login: true, Log: r.Log,
+		Name: "telegram", Network: "tcp", Address: r.config.Webhook.Listen, Login: true, Log: r.config.Log,
 		MaxConnections: mostConnections, MaxRequests: mostCalls,
 	}, r.calls(ctx))
 	if err != nil {
@@ -88,7 +88,7 @@ var errShut = errors.New("the listener for Telegram's calls fell shut")
 
 // fallen puts away a door that takes no more calls.
 func (r *receiver) fallen(ctx context.Context, err error) error {
-	r.Log.WarnContext(ctx, "the listener for Telegram's calls fell shut", "error", err)
+	r.config.Log.WarnContext(ctx, "the listener for Telegram's calls fell shut", "error", err)
 	r.close(ctx)
 	r.door, r.shut = nil, nil
 	if err == nil {
@@ -119,7 +119,7 @@ func (r *receiver) close(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
 	defer cancel()
 	if err := r.door.Shutdown(ctx); err != nil {
-		r.Log.Debug("closing Telegram's door", "error", err)
+		r.config.Log.Debug("closing Telegram's door", "error", err)
 	}
 }
 
@@ -151,7 +151,7 @@ func (r *receiver) calls(ctx context.Context) http.Handler {
 
 func (r *receiver) set(ctx context.Context) error {
 	return ask(ctx, r.Telegram, (*bot.Bot).SetWebhook, &bot.SetWebhookParams{
-		URL: r.Webhook.URL, AllowedUpdates: wanted, SecretToken: r.secret.Load().secret.Reveal()}, nil)
+		URL: r.config.Webhook.URL, AllowedUpdates: wanted, SecretToken: r.secret.Load().secret.Reveal()}, nil)
 }
 
 func (t *Telegram) info(ctx context.Context) (info models.WebhookInfo, err error) {
@@ -175,7 +175,7 @@ func (r *receiver) watch(ctx context.Context, seen int) error {
 		switch {
 		case err != nil:
 			return err
-		case info.URL != r.Webhook.URL:
+		case info.URL != r.config.Webhook.URL:
 			return errors.New("somebody took the bot's webhook away: only one program may have it, so stop the other one")
 		case info.LastErrorDate != seen && info.PendingUpdateCount > 0:
 			ill, seen = true, info.LastErrorDate
