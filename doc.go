@@ -6,8 +6,7 @@
 // point (PDP) judges it under its [Circumstances] and answers a [Judgement],
 // whose [Decision] names an outcome, its reasons and the obligations: backend,
 // variables, limits, approval. The policy enforcement point (PEP) records the
-// decision as an [Event], meets every obligation or refuses, and answers with
-// an [Answer]. Whoever looks back reads the event as a [Line].
+// decision, meets every obligation or refuses, and answers with an [Answer].
 //
 // Two promises hold throughout. The zero value denies: a Decision nobody filled
 // in has the outcome [Deny]. And names travel while values do not: a variable's

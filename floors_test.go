@@ -19,7 +19,7 @@ var floors = map[string]int{
 	"internal/feed": 0, "internal/visible": 0, "internal/recent": 0, "internal/outage": 0, "internal/excerpt": 0, "backends/runner/armour": 0, "backends/runner/mailbox": 0,
 	"backends/runner/gather": 0, "examples/hermes": 0,
 
-	"internal/redact": 1, "internal/records": 1, "internal/trust": 1, "internal/subprocess": 1,
+	"api": 1, "internal/redact": 1, "internal/records": 1, "internal/trust": 1, "internal/subprocess": 1,
 
 	"backends/cgroup": 2, "backends/loop": 2, "internal/facts": 2, "internal/settings": 2,
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/audit"
 	"github.com/bailiff-dev/bailiff/internal/ledger"
@@ -132,9 +133,9 @@ func (e *Enforcer) renounce(record ledger.Sandbox, why error) {
 
 // noteSandbox tells the decision log what became of a sandbox.
 func (e *Enforcer) noteSandbox(caller, session, backend, id, message string) {
-	e.config.Recorder.Note(bailiff.Event{
+	e.config.Recorder.Note(api.Event{
 		DecisionID: audit.NewID(), Timestamp: time.Now().UTC(), RequestedBy: caller,
-		Custom: bailiff.Custom{Event: bailiff.SandboxEvent, Session: session, Backend: backend, SandboxID: id, Message: message},
+		Custom: api.Custom{Event: api.SandboxEvent, Session: session, Backend: backend, SandboxID: id, Message: message},
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
 )
 
@@ -79,7 +80,7 @@ func TestAnApprovedRequestIsJudgedAndRecordedAgainBeforeItRuns(t *testing.T) {
 		t.Errorf("news are %v, want %v", news, want)
 	}
 	events := b.tape.events
-	if len(events) != 3 || events[0].Custom.Approval != nil || events[1].Custom.Approval == nil || events[2].Custom.Event != bailiff.ExecutionEvent {
+	if len(events) != 3 || events[0].Custom.Approval != nil || events[1].Custom.Approval == nil || events[2].Custom.Event != api.ExecutionEvent {
 		t.Fatalf("recorded %+v, want the question, the decision with its approval, the execution", events)
 	}
 	if a.DecisionID != events[1].DecisionID || events[2].DecisionID != events[1].DecisionID {
@@ -241,7 +242,7 @@ func TestAnEndIsRecordedForWhateverWasLetRunEvenIfItCouldNot(t *testing.T) {
 			if a.Status == bailiff.Completed {
 				t.Errorf("answer is %+v", a)
 			}
-			if got, want := b.tape.kinds(), []bailiff.EventKind{bailiff.DecisionEvent, bailiff.ExecutionEvent}; !slices.Equal(got, want) {
+			if got, want := b.tape.kinds(), []api.EventKind{api.DecisionEvent, api.ExecutionEvent}; !slices.Equal(got, want) {
 				t.Errorf("recorded %v, want %v", got, want)
 			}
 		})
@@ -263,7 +264,7 @@ func TestAnApprovedRequestIsLoggedAsItWasSentWhereverTheSessionStands(t *testing
 		t.Fatalf("answer is %+v", a)
 	}
 	for _, e := range b.tape.events {
-		if e.Custom.Event == bailiff.DecisionEvent && e.Custom.RequestID == "r1" && e.Custom.Digest != req.Digest() {
+		if e.Custom.Event == api.DecisionEvent && e.Custom.RequestID == "r1" && e.Custom.Digest != req.Digest() {
 			t.Errorf("logged as %s, sent as %s", e.Custom.Digest, req.Digest())
 		}
 	}

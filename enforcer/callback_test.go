@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
 )
 
@@ -71,7 +72,7 @@ func TestACallIsARequestOfItsOwn(t *testing.T) {
 		t.Errorf("judged was %+v, want %+v", req, want)
 	}
 	kinds := b.tape.kinds()
-	if len(kinds) != 4 || kinds[1] != bailiff.DecisionEvent || kinds[2] != bailiff.ExecutionEvent {
+	if len(kinds) != 4 || kinds[1] != api.DecisionEvent || kinds[2] != api.ExecutionEvent {
 		t.Errorf("recorded are %v, want the call's decision and end within the script's", kinds)
 	}
 	if n := len(b.shop.rooms()); n != 1 {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
 )
 
@@ -206,7 +207,7 @@ func TestAScriptThatMustNotBeChangedByOthersHasAnInterpreterOfItsOwn(t *testing.
 			execute := func() bailiff.Answer { return b.Execute(t.Context(), req, nil) }
 			if c.glass {
 				execute = func() bailiff.Answer {
-					return b.BreakGlass(t.Context(), req, bailiff.BreakGlass{By: "ana", Via: "uid:1000", Reason: "The disk is full."})
+					return b.BreakGlass(t.Context(), req, api.BreakGlass{By: "ana", Via: "uid:1000", Reason: "The disk is full."})
 				}
 			}
 			if a := execute(); a.Status != bailiff.Completed || string(a.Output) != "x" || !strings.Contains(a.Message, c.says) {

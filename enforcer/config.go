@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/ledger"
 	"github.com/bailiff-dev/bailiff/internal/records"
@@ -19,8 +20,8 @@ type Decider interface {
 // Recorder writes the decision log. Record returns nil once the event is on
 // disk; Note queues it behind the others and does not wait.
 type Recorder interface {
-	Record(ctx context.Context, e bailiff.Event) error
-	Note(e bailiff.Event)
+	Record(ctx context.Context, e api.Event) error
+	Note(e api.Event)
 }
 
 // Environ holds the variables that may be forwarded.

@@ -12,6 +12,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/policies"
 )
@@ -33,7 +34,7 @@ func TestAnAllowedCommandRunsAndItsEndIsRecorded(t *testing.T) {
 	if len(news) != 2 || news[0].Decision == nil || string(news[1].Output) != "hello\n" {
 		t.Errorf("news are %+v, want the decision and then the output", news)
 	}
-	if got, want := b.tape.kinds(), []bailiff.EventKind{bailiff.DecisionEvent, bailiff.ExecutionEvent}; !slices.Equal(got, want) {
+	if got, want := b.tape.kinds(), []api.EventKind{api.DecisionEvent, api.ExecutionEvent}; !slices.Equal(got, want) {
 		t.Errorf("recorded %v, want %v", got, want)
 	}
 }
@@ -59,7 +60,7 @@ func TestNothingRunsUnlessAllowed(t *testing.T) {
 			if len(b.shop.rooms()) != 0 {
 				t.Error("a sandbox was opened")
 			}
-			if kinds := b.tape.kinds(); len(kinds) == 0 || kinds[0] != bailiff.DecisionEvent {
+			if kinds := b.tape.kinds(); len(kinds) == 0 || kinds[0] != api.DecisionEvent {
 				t.Errorf("recorded %v, want the decision first", kinds)
 			}
 		})
@@ -115,7 +116,7 @@ func TestWhatIsCountedIsWhatTheLogHolds(t *testing.T) {
 		"only asked": {decision: allow(), act: func(t *testing.T, b *bench) { b.Decide(t.Context(), request("true")) }, counted: "[allow]", inLog: 1},
 		"an operator's word": {decision: allow(func(d *bailiff.Decision) { d.Outcome = bailiff.Deny }), counted: "[allow]", inLog: 1,
 			act: func(t *testing.T, b *bench) {
-				b.BreakGlass(t.Context(), request("true"), bailiff.BreakGlass{By: "ana"})
+				b.BreakGlass(t.Context(), request("true"), api.BreakGlass{By: "ana"})
 			}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -134,7 +135,7 @@ func TestWhatIsCountedIsWhatTheLogHolds(t *testing.T) {
 			}
 			inLog := 0
 			for _, kind := range b.tape.kinds() {
-				if kind == bailiff.DecisionEvent {
+				if kind == api.DecisionEvent {
 					inLog++
 				}
 			}
@@ -569,7 +570,7 @@ func TestAnImageThatCannotBeHadIsUnavailable(t *testing.T) {
 	b := newBench(t)
 	b.config.Backends["docker"] = &registry{shop: b.shop, fault: errBoom}
 	a := b.Execute(t.Context(), request("true"), nil)
-	if a.Status != bailiff.Unavailable || len(b.shop.rooms()) != 0 || b.tape.kinds()[0] != bailiff.DecisionEvent {
+	if a.Status != bailiff.Unavailable || len(b.shop.rooms()) != 0 || b.tape.kinds()[0] != api.DecisionEvent {
 		t.Errorf("answer is %+v", a)
 	}
 }

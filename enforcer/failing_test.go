@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
 )
 
@@ -190,7 +191,7 @@ func TestWhatIsNoRequestIsDeniedAndRecorded(t *testing.T) {
 	if d.Decision.Outcome != bailiff.Deny || d.Decision.Denials[0].Rule != "request.invalid" || len(b.tape.events) != 1 {
 		t.Fatalf("decided %+v, recorded %v", d, b.tape.events)
 	}
-	if e := b.tape.events[0]; e.DecisionID != d.ID || e.RequestedBy != "hermes" || e.Custom.Event != bailiff.DecisionEvent {
+	if e := b.tape.events[0]; e.DecisionID != d.ID || e.RequestedBy != "hermes" || e.Custom.Event != api.DecisionEvent {
 		t.Errorf("recorded %+v", e)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/ledger"
 )
@@ -111,11 +112,11 @@ func always(state bailiff.ApprovalState) func(bailiff.Claim) bailiff.ApprovalSta
 // tape is a decision log in memory.
 type tape struct {
 	mu     sync.Mutex
-	events []bailiff.Event
+	events []api.Event
 	broken error
 }
 
-func (l *tape) Record(_ context.Context, e bailiff.Event) error {
+func (l *tape) Record(_ context.Context, e api.Event) error {
 	if l.broken != nil {
 		return l.broken
 	}
@@ -123,22 +124,22 @@ func (l *tape) Record(_ context.Context, e bailiff.Event) error {
 	return nil
 }
 
-func (l *tape) Note(e bailiff.Event) {
+func (l *tape) Note(e api.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.events = append(l.events, e)
 }
 
-func (l *tape) all() []bailiff.Event {
+func (l *tape) all() []api.Event {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return append([]bailiff.Event{}, l.events...)
+	return append([]api.Event{}, l.events...)
 }
 
-func (l *tape) kinds() []bailiff.EventKind {
+func (l *tape) kinds() []api.EventKind {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var kinds []bailiff.EventKind
+	var kinds []api.EventKind
 	for _, e := range l.events {
 		kinds = append(kinds, e.Custom.Event)
 	}

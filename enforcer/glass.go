@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // BreakGlass runs what the policies deny or would ask about, on an operator's
 // word, which stands in the decision log beside the decision. The sandbox is the
 // one that the policies would have chosen, and no variable enters; where they
 // chose none there is nothing to run in. The floor is lifted by nobody.
-func (e *Enforcer) BreakGlass(ctx context.Context, req bailiff.Request, glass bailiff.BreakGlass) bailiff.Answer {
+func (e *Enforcer) BreakGlass(ctx context.Context, req bailiff.Request, glass api.BreakGlass) bailiff.Answer {
 	return e.guarded(ctx, req, func(ctx context.Context) answer {
 		m := e.judge(ctx, req)
 		ctx = m.concerning(ctx)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 func TestAnOperatorsWordRunsWhatThePoliciesDenyAndNothingMore(t *testing.T) {
@@ -31,7 +32,7 @@ func TestAnOperatorsWordRunsWhatThePoliciesDenyAndNothingMore(t *testing.T) {
 			})
 			req := request("reboot")
 			req.Env = []string{"GITHUB_TOKEN"}
-			a := b.BreakGlass(t.Context(), req, bailiff.BreakGlass{By: "ana", Via: "uid:1000", Reason: "The disk is full."})
+			a := b.BreakGlass(t.Context(), req, api.BreakGlass{By: "ana", Via: "uid:1000", Reason: "The disk is full."})
 			if ran := a.Status == bailiff.Completed; ran != c.runs {
 				t.Fatalf("answer is %+v", a)
 			}

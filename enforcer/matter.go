@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // matter is a judged request on its way to its end.
@@ -17,7 +18,7 @@ type matter struct {
 	process *process
 	begun   int
 	bailiff.Judgement
-	event bailiff.Event
+	event api.Event
 	took  time.Duration // to the judgement
 	news  func(bailiff.Progress)
 	told  bool // news has a decision already
@@ -73,7 +74,7 @@ func (m *matter) claim() bailiff.Claim {
 }
 
 // recorded is the event of the judgement, as it stands now.
-func (m *matter) recorded() bailiff.Event {
+func (m *matter) recorded() api.Event {
 	m.event.Input, m.event.Result, m.event.Custom.Approval = m.Input, m.Decision, m.approval
 	return m.event
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
 )
 
@@ -92,7 +93,7 @@ func TestWhatGotVariablesIsNotGoneOnWith(t *testing.T) {
 	if len(states) != 2 || states[0].Status != bailiff.Completed || states[1].Status != bailiff.Interrupted {
 		t.Errorf("listed are %+v", states)
 	}
-	if !slices.ContainsFunc(next.tape.all(), func(e bailiff.Event) bool { return strings.Contains(e.Custom.Message, running+" ended") }) {
+	if !slices.ContainsFunc(next.tape.all(), func(e api.Event) bool { return strings.Contains(e.Custom.Message, running+" ended") }) {
 		t.Error("the end was not recorded")
 	}
 	if a := next.Execute(t.Context(), request("ls"), nil); a.Status != bailiff.Completed {
@@ -116,7 +117,7 @@ func TestAnOperatorsWordForAProcessOutlivesTheSidecar(t *testing.T) {
 			d.Outcome, d.Denials = bailiff.Deny, []bailiff.Reason{{Rule: "no", Message: "No."}}
 		})
 	})
-	a := b.BreakGlass(t.Context(), inBackground("serve"), bailiff.BreakGlass{By: "ana"})
+	a := b.BreakGlass(t.Context(), inBackground("serve"), api.BreakGlass{By: "ana"})
 	if a.Status != bailiff.Completed || a.ProcessID == "" {
 		t.Fatalf("answer is %+v", a)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/ledger"
 )
@@ -123,9 +124,9 @@ func (p *process) linger() {
 
 // ending is the event of a process that has ended. It has no request id: what the
 // request was answered stands in an event of its own.
-func (p *process) ending(how ledger.End) bailiff.Event {
+func (p *process) ending(how ledger.End) api.Event {
 	a := answer{Answer: bailiff.Answer{Status: how.Status, ExitCode: how.ExitCode, Backend: p.lease.backend, SandboxID: p.lease.id(),
 		Duration: how.At.Sub(p.started), Message: "Background process " + p.id + " ended. " + how.Message}}
-	begun := bailiff.Event{DecisionID: p.decision, RequestedBy: p.request.Caller, Custom: bailiff.Custom{Session: p.request.Session.ID}}
+	begun := api.Event{DecisionID: p.decision, RequestedBy: p.request.Caller, Custom: api.Custom{Session: p.request.Session.ID}}
 	return executed(begun, a)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
 )
 
@@ -357,8 +358,8 @@ func TestTheEndOfAProcessIsRecorded(t *testing.T) {
 			find := func() int {
 				b.tape.mu.Lock()
 				defer b.tape.mu.Unlock()
-				return slices.IndexFunc(b.tape.events, func(e bailiff.Event) bool {
-					return e.Custom.Event == bailiff.ExecutionEvent && e.DecisionID == a.DecisionID && strings.Contains(e.Custom.Message, "ended")
+				return slices.IndexFunc(b.tape.events, func(e api.Event) bool {
+					return e.Custom.Event == api.ExecutionEvent && e.DecisionID == a.DecisionID && strings.Contains(e.Custom.Message, "ended")
 				})
 			}
 			await10s(t, "recording its end", func() bool { return find() >= 0 })

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // Tracer is told of the parts of a request's way, for traces. A context that Begin
@@ -123,7 +124,7 @@ func textOf(req bailiff.Request) string { return req.Args.Command + req.Args.Cod
 func isFault(s bailiff.Status) bool { return s == bailiff.Unavailable || s == bailiff.Failed }
 
 // traced names in an event the part of a trace that ctx is of.
-func (e *Enforcer) traced(ctx context.Context, event *bailiff.Event) {
+func (e *Enforcer) traced(ctx context.Context, event *api.Event) {
 	if e.config.Tracer != nil {
 		event.TraceID, event.SpanID = e.config.Tracer.IDs(ctx)
 	}

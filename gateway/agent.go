@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // Enforcer judges requests and runs what may run. News, which may be nil, is
@@ -70,7 +71,7 @@ func NewAgent(c AgentConfig) (*Agent, error) {
 	if c.keepAlive == 0 {
 		c.keepAlive = keepAlive
 	}
-	a := &agent{AgentConfig: c}
+	a := &agent{config: c}
 	rs := newRoutes()
 	rs.on(http.MethodPost, "/v1/execute", a.execute)
 	rs.on(http.MethodPost, "/v1/decide", a.decide)
@@ -101,13 +102,13 @@ func (a *Agent) Execute(ctx context.Context, req bailiff.Request, news News) (An
 	if p != nil {
 		return Answer{}, p
 	}
-	if parent := TraceparentOf(ctx); parent != "" && a.agent.Tracer != nil {
-		ctx = a.agent.Tracer.Continue(ctx, parent)
+	if parent := TraceparentOf(ctx); parent != "" && a.agent.config.Tracer != nil {
+		ctx = a.agent.config.Tracer.Continue(ctx, parent)
 	}
-	answer := a.agent.Enforcer.Execute(ctx, req, func(p bailiff.Progress) {
+	answer := a.agent.config.Enforcer.Execute(ctx, req, func(p bailiff.Progress) {
 		switch {
 		case p.Approval != nil && news.Approval != nil:
-			news.Approval(*toldApproval(p.Approval, a.agent.Console))
+			news.Approval(*toldApproval(p.Approval, a.agent.config.Console))
 		case p.Step != "" && news.Step != nil:
 			news.Step(p.Step)
 		}
@@ -115,12 +116,12 @@ func (a *Agent) Execute(ctx context.Context, req bailiff.Request, news News) (An
 	if answer.Code == bailiff.CodeConflict {
 		return Answer{}, conflict(answer)
 	}
-	return answered(answer, a.agent.Console), nil
+	return answered(answer, a.agent.config.Console), nil
 }
 
 // EndSession does what DELETE /v1/sessions/{id} does.
 func (a *Agent) EndSession(ctx context.Context, session string) (bailiff.Ended, error) {
-	return a.agent.Enforcer.EndSession(ctx, a.agent.Name, session)
+	return a.agent.config.Enforcer.EndSession(ctx, a.agent.config.Name, session)
 }
 
 func (c AgentConfig) missing() (names []string) {
@@ -129,7 +130,7 @@ func (c AgentConfig) missing() (names []string) {
 			names = append(names, name)
 		}
 	}
-	more := slices.ContainsFunc(c.DataPaths, func(path string) bool { return path != bailiff.DecisionPath })
+	more := slices.ContainsFunc(c.DataPaths, func(path string) bool { return path != api.DecisionPath })
 	lacks(c.Name == "", "Name")
 	lacks(len(c.Messaging) == 0 && len(c.Platforms) == 0, "Platforms or Messaging")
 	lacks(c.Enforcer == nil, "Enforcer")
@@ -140,7 +141,7 @@ func (c AgentConfig) missing() (names []string) {
 }
 
 // agent serves one agent's door.
-type agent struct{ AgentConfig }
+type agent struct{ config AgentConfig }
 
 func (a *agent) execute(w http.ResponseWriter, r *http.Request) {
 	req, p := a.read(r)
@@ -151,7 +152,7 @@ func (a *agent) execute(w http.ResponseWriter, r *http.Request) {
 	case wantsStream(r):
 		a.stream(w, r, req)
 	default:
-		reply(w, a.Enforcer.Execute(r.Context(), req, nil), a.Console)
+		reply(w, a.config.Enforcer.Execute(r.Context(), req, nil), a.config.Console)
 	}
 }
 
@@ -176,13 +177,13 @@ func (a *agent) decide(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer blame(req)
-	d := a.Enforcer.Decide(r.Context(), req)
+	d := a.config.Enforcer.Decide(r.Context(), req)
 	send(w, http.StatusOK, Decided{d.ID, d.Decision.Told()})
 }
 
 func (a *agent) endSession(w http.ResponseWriter, r *http.Request) {
 	session := r.PathValue("id")
-	ended, err := a.Enforcer.EndSession(r.Context(), a.Name, session)
+	ended, err := a.config.Enforcer.EndSession(r.Context(), a.config.Name, session)
 	if err != nil {
 		problem(http.StatusInternalServerError, "internal", "Ending the session failed: "+err.Error()+".").write(w)
 		return
@@ -209,15 +210,15 @@ func (a *agent) read(r *http.Request) (bailiff.Request, *Problem) {
 func (a *agent) claim(req bailiff.Request) (bailiff.Request, *Problem) {
 	if !a.mayClaim(req.Session.Platform) {
 		return req, problem(http.StatusForbidden, "platform_not_allowed",
-			fmt.Sprintf("Listener %q may not speak for platform %q; its configuration names those that it may.", a.Name, cut(req.Session.Platform)))
+			fmt.Sprintf("Listener %q may not speak for platform %q; its configuration names those that it may.", a.config.Name, cut(req.Session.Platform)))
 	}
-	req.Caller = a.Name
+	req.Caller = a.config.Name
 	return req, nil
 }
 
 func (a *agent) mayClaim(platform string) bool {
-	if len(a.Platforms) == 0 {
-		return platform != "cli" && slices.Contains(a.Messaging, platform)
+	if len(a.config.Platforms) == 0 {
+		return platform != "cli" && slices.Contains(a.config.Messaging, platform)
 	}
-	return slices.Contains(a.Platforms, platform) || slices.Contains(a.Platforms, "*")
+	return slices.Contains(a.config.Platforms, platform) || slices.Contains(a.config.Platforms, "*")
 }

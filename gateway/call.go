@@ -87,7 +87,7 @@ func (a *agent) judgeCall(ctx context.Context, input jsontext.Value) (bailiff.De
 	if decided.Decision.Outcome == bailiff.Deny || req.Backend == "" || req.Backend == place {
 		return decided, p
 	}
-	return a.Enforcer.Refuse(ctx, a.Name, bailiff.Reason{Rule: ruleElsewhere, Instead: insteadOfElsewhere, Message: fmt.Sprintf(
+	return a.config.Enforcer.Refuse(ctx, a.config.Name, bailiff.Reason{Rule: ruleElsewhere, Instead: insteadOfElsewhere, Message: fmt.Sprintf(
 		"It would run on %s, and the policies let it run on %s only.", cut(req.Backend), place)}), nil
 }
 
@@ -102,7 +102,7 @@ func isKits(input jsontext.Value) bool {
 
 // readCall reads a request from a tool call, as the policies understand it.
 func (a *agent) readCall(ctx context.Context, input jsontext.Value) (bailiff.Request, *Problem) {
-	result, defined, err := a.Evaluator.Read(ctx, input, askedPath)
+	result, defined, err := a.config.Evaluator.Read(ctx, input, askedPath)
 	text, err := written(result, err)
 	switch {
 	case err != nil:

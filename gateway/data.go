@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // ruleInput is the rule of a denial whose input document was not understood.
@@ -58,7 +59,7 @@ func (a *agent) dataV0(w http.ResponseWriter, r *http.Request) {
 func (a *agent) data(w http.ResponseWriter, r *http.Request, unwrap func(body []byte) (input jsontext.Value, err error),
 	answer func(w http.ResponseWriter, id string, result jsontext.Value)) {
 	path := r.PathValue("path")
-	if !slices.Contains(a.DataPaths, path) {
+	if !slices.Contains(a.config.DataPaths, path) {
 		problem(http.StatusForbidden, "path_not_allowed", "The document "+cut(path)+" is not served; agent.data_paths lists what is.").write(w)
 		return
 	}
@@ -95,7 +96,7 @@ func readInput(r *http.Request, unwrap func([]byte) (jsontext.Value, error)) (js
 // undefined: input that is none is denied.
 func (a *agent) document(ctx context.Context, path string, input jsontext.Value) (id string, result jsontext.Value, p *Problem) {
 	switch path {
-	case bailiff.DecisionPath:
+	case api.DecisionPath:
 		_, decided, p := a.judge(ctx, input, a.readDocument)
 		return decided.ID, encoded(decided.Decision.Told()), p
 	case callPath:
@@ -119,7 +120,7 @@ type reader func(ctx context.Context, input jsontext.Value) (bailiff.Request, *P
 func (a *agent) judge(ctx context.Context, input jsontext.Value, read reader) (bailiff.Request, bailiff.Decided, *Problem) {
 	req, p := read(ctx, input)
 	if p != nil && p.Code == codeRequest {
-		return req, a.Enforcer.Refuse(ctx, a.Name, bailiff.Reason{Rule: ruleInput, Message: p.Message, Instead: insteadOfInput}), nil
+		return req, a.config.Enforcer.Refuse(ctx, a.config.Name, bailiff.Reason{Rule: ruleInput, Message: p.Message, Instead: insteadOfInput}), nil
 	}
 	if p == nil {
 		req, p = a.claim(req)
@@ -128,7 +129,7 @@ func (a *agent) judge(ctx context.Context, input jsontext.Value, read reader) (b
 		return req, bailiff.Decided{}, p
 	}
 	defer blame(req)
-	return req, a.Enforcer.Decide(ctx, req), nil
+	return req, a.config.Enforcer.Decide(ctx, req), nil
 }
 
 // document is what is taken of an OPA client's input document. Everything else
@@ -156,7 +157,7 @@ func (a *agent) readDocument(_ context.Context, input jsontext.Value) (bailiff.R
 }
 
 func (a *agent) query(ctx context.Context, req bailiff.Request, path string) (jsontext.Value, *Problem) {
-	result, defined, err := a.Evaluator.Query(ctx, req, a.Circumstances(req), path)
+	result, defined, err := a.config.Evaluator.Query(ctx, req, a.config.Circumstances(req), path)
 	if err == nil && !defined {
 		return nil, nil
 	}

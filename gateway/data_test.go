@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // evaluator is a fake that knows three documents.
@@ -38,7 +39,7 @@ func (e *evaluator) Read(_ context.Context, _ []byte, path string) (any, bool, e
 
 func dataAgent(e *enforcer, q *evaluator) AgentConfig {
 	c := agentOf(e)
-	c.DataPaths = []string{bailiff.DecisionPath, callPath, "house/report", "house/undefined", "house/broken"}
+	c.DataPaths = []string{api.DecisionPath, callPath, "house/report", "house/undefined", "house/broken"}
 	c.Evaluator = q
 	c.Circumstances = func(req bailiff.Request) bailiff.Circumstances { return bailiff.Circumstances{EnvAvailable: req.Env} }
 	return c

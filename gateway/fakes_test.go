@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // enforcer is a fake that remembers what it was asked.
@@ -81,7 +82,7 @@ func (e *enforcer) EndSession(_ context.Context, caller, session string) (bailif
 var messaging = []string{"telegram", "discord", "slack"}
 
 func agentOf(e Enforcer) AgentConfig {
-	return AgentConfig{Name: "hermes", Messaging: messaging, DataPaths: []string{bailiff.DecisionPath}, Enforcer: e, Tools: &toolbox{}}
+	return AgentConfig{Name: "hermes", Messaging: messaging, DataPaths: []string{api.DecisionPath}, Enforcer: e, Tools: &toolbox{}}
 }
 
 func agentHandler(t testing.TB, c AgentConfig) http.Handler {

@@ -148,23 +148,23 @@ func (c OperatorConfig) missing() (names []string) {
 	return names
 }
 
-type operator struct{ OperatorConfig }
+type operator struct{ config OperatorConfig }
 
 func (o *operator) status(w http.ResponseWriter, r *http.Request) {
-	send(w, http.StatusOK, o.Statuser.Status(r.Context()))
+	send(w, http.StatusOK, o.config.Statuser.Status(r.Context()))
 }
 
 func (o *operator) policies(w http.ResponseWriter, r *http.Request) {
-	send(w, http.StatusOK, o.Statuser.Status(r.Context()).Policies)
+	send(w, http.StatusOK, o.config.Statuser.Status(r.Context()).Policies)
 }
 
 func (o *operator) sandboxes(w http.ResponseWriter, r *http.Request) {
-	send(w, http.StatusOK, Sandboxes{o.Sandboxes.List(r.Context())})
+	send(w, http.StatusOK, Sandboxes{o.config.Sandboxes.List(r.Context())})
 }
 
 func (o *operator) remove(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
-	found, err := o.Sandboxes.Remove(r.Context(), id)
+	found, err := o.config.Sandboxes.Remove(r.Context(), id)
 	switch {
 	case err != nil:
 		problem(http.StatusInternalServerError, "internal", fmt.Sprintf("Removing sandbox %s failed: %v.", cut(id), err)).write(w)
@@ -176,7 +176,7 @@ func (o *operator) remove(w http.ResponseWriter, r *http.Request) {
 }
 
 func (o *operator) reap(w http.ResponseWriter, r *http.Request) {
-	removed, err := o.Sandboxes.Reap(r.Context())
+	removed, err := o.config.Sandboxes.Reap(r.Context())
 	if err != nil {
 		problem(http.StatusInternalServerError, "internal", fmt.Sprintf("Reaping sandboxes failed after %d: %v.", removed, err)).write(w)
 		return
@@ -190,6 +190,6 @@ func (o *operator) link(w http.ResponseWriter, r *http.Request) {
 		p.write(w)
 		return
 	}
-	url, expires := o.Link(who)
+	url, expires := o.config.Link(who)
 	send(w, http.StatusOK, ConsoleLink{url, expires})
 }

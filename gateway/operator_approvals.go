@@ -31,13 +31,13 @@ func (o *operator) approvals(w http.ResponseWriter, r *http.Request) {
 		p.write(w)
 		return
 	}
-	entries, next := o.Approvals.List(q)
+	entries, next := o.config.Approvals.List(q)
 	send(w, http.StatusOK, Approvals{entries, next})
 }
 
 func (o *operator) approval(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
-	entry, found := o.Approvals.Get(id)
+	entry, found := o.config.Approvals.Get(id)
 	if !found {
 		problem(http.StatusNotFound, "approval_unknown", "There is no approval "+cut(id)+", or its record cannot be read; GET /v1/approvals lists those that are.").write(w)
 		return
@@ -45,7 +45,7 @@ func (o *operator) approval(w http.ResponseWriter, r *http.Request) {
 	shown := ShownApproval{Approval: entry, History: []Logged{}}
 	shown.Marks, shown.MarksCut = MarksOf(entry)
 	if session := entry.Request.Session.ID; session != "" {
-		shown.History = readLines(o.Decisions.Recent(session, historyLength))
+		shown.History = readLines(o.config.Decisions.Recent(session, historyLength))
 	}
 	send(w, http.StatusOK, shown)
 }
@@ -75,7 +75,7 @@ func (o *operator) answer(w http.ResponseWriter, r *http.Request, body any, verd
 		p.write(w)
 		return
 	}
-	entry, err := o.Approvals.Answer(r.Context(), r.PathValue("id"), who, v)
+	entry, err := o.config.Approvals.Answer(r.Context(), r.PathValue("id"), who, v)
 	if err != nil {
 		refusal("approval_unknown", err).write(w)
 		return
@@ -84,7 +84,7 @@ func (o *operator) answer(w http.ResponseWriter, r *http.Request, body any, verd
 }
 
 func (o *operator) grants(w http.ResponseWriter, _ *http.Request) {
-	send(w, http.StatusOK, Grants{o.Grants.Grants()})
+	send(w, http.StatusOK, Grants{o.config.Grants.Grants()})
 }
 
 func (o *operator) revoke(w http.ResponseWriter, r *http.Request) {
@@ -93,7 +93,7 @@ func (o *operator) revoke(w http.ResponseWriter, r *http.Request) {
 		p.write(w)
 		return
 	}
-	grant, err := o.Grants.Revoke(r.Context(), r.PathValue("id"), who)
+	grant, err := o.config.Grants.Revoke(r.Context(), r.PathValue("id"), who)
 	if err != nil {
 		refusal("grant_unknown", err).write(w)
 		return
@@ -103,7 +103,7 @@ func (o *operator) revoke(w http.ResponseWriter, r *http.Request) {
 
 // identify says who sends a request that changes something.
 func (o *operator) identify(r *http.Request) (approval.Approver, *Problem) {
-	who, known := o.Who(r)
+	who, known := o.config.Who(r)
 	if !known {
 		return who, problem(http.StatusForbidden, "not_eligible", "This door cannot tell who you are; answer on the operators' socket.")
 	}

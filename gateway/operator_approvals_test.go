@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 )
 
@@ -137,10 +138,10 @@ func TestAnApprovalIsShownWhole(t *testing.T) {
 	id := o.ask(t, asking("s1", command, "rm", "./build"))
 	for n := range 30 {
 		code := n
-		e := bailiff.Event{DecisionID: fmt.Sprint("d", n), RequestedBy: "hermes", Timestamp: since,
+		e := api.Event{DecisionID: fmt.Sprint("d", n), RequestedBy: "hermes", Timestamp: since,
 			Input:  rawDocument(`{"tool": "terminal", "args": {"command": "ls ` + long(t, 2000) + `"}, "session": {"platform": "telegram", "user_id": "42"}}`),
 			Result: bailiff.Denied("command.destroys_system", "No."),
-			Custom: bailiff.Custom{Event: bailiff.ExecutionEvent, Session: fmt.Sprint("s", n%2), Status: bailiff.Completed, ExitCode: &code}}
+			Custom: api.Custom{Event: api.ExecutionEvent, Session: fmt.Sprint("s", n%2), Status: bailiff.Completed, ExitCode: &code}}
 		if err := o.log.Record(t.Context(), e); err != nil {
 			t.Fatal(err)
 		}
@@ -159,14 +160,14 @@ func TestAnApprovalIsShownWhole(t *testing.T) {
 		t.Fatalf("the history has %d events", len(shown.History))
 	}
 	h := shown.History[0]
-	if h.DecisionID != "d29" && h.Event != bailiff.ApprovalEvent {
+	if h.DecisionID != "d29" && h.Event != api.ApprovalEvent {
 		t.Errorf("the newest event is %+v", h)
 	}
 	for _, h := range shown.History {
 		if h.Session != "s1" || len(h.Text) > loggedText {
 			t.Errorf("the history has %+v", h)
 		}
-		if h.Event == bailiff.ExecutionEvent && (h.Outcome != "deny" || h.Rules[0] != "command.destroys_system" || *h.ExitCode%2 != 1 || h.User != "42" || h.Tool != "terminal") {
+		if h.Event == api.ExecutionEvent && (h.Outcome != "deny" || h.Rules[0] != "command.destroys_system" || *h.ExitCode%2 != 1 || h.User != "42" || h.Tool != "terminal") {
 			t.Errorf("the history has %+v", h)
 		}
 	}
@@ -286,7 +287,7 @@ func TestAFreezeSaysWhat(t *testing.T) {
 func TestRecentDecisionsAreToldInShort(t *testing.T) {
 	o := newOffice(t, 1)
 	for _, session := range []string{"s1", "s2", "s1"} {
-		if err := o.log.Record(t.Context(), bailiff.Event{DecisionID: "d-" + session, Custom: bailiff.Custom{Event: bailiff.DecisionEvent, Session: session}}); err != nil {
+		if err := o.log.Record(t.Context(), api.Event{DecisionID: "d-" + session, Custom: api.Custom{Event: api.DecisionEvent, Session: session}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // loggedText is how many bytes of a text an event in short has.
@@ -15,7 +16,7 @@ func (o *operator) decisions(w http.ResponseWriter, r *http.Request) {
 		p.write(w)
 		return
 	}
-	send(w, http.StatusOK, Decisions{readLines(o.Decisions.Recent(session, limit))})
+	send(w, http.StatusOK, Decisions{readLines(o.config.Decisions.Recent(session, limit))})
 }
 
 func readLines(lines [][]byte) []Logged {
@@ -30,7 +31,7 @@ func readLines(lines [][]byte) []Logged {
 
 // readLine puts a line of the decision log in short.
 func readLine(text []byte) (Logged, bool) {
-	l, err := bailiff.ReadLine(text)
+	l, err := api.ReadLine(text)
 	if err != nil {
 		return Logged{}, false // lines are written by this program
 	}

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 )
 
@@ -18,13 +18,13 @@ func (o *operator) events(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	changes, stop := o.Approvals.Watch()
+	changes, stop := o.config.Approvals.Watch()
 	defer stop()
-	lines, end := o.Decisions.Watch()
+	lines, end := o.config.Decisions.Watch()
 	defer end()
 	s := &stream{w: w, control: http.NewResponseController(w), gone: cancel}
 	s.comment("what is said from now on is said here")
-	beat := time.NewTicker(o.keepAlive)
+	beat := time.NewTicker(o.config.keepAlive)
 	defer beat.Stop()
 	for open := true; open; {
 		var c approval.Change
@@ -71,7 +71,7 @@ func (s *stream) line(text []byte) {
 		s.event("lost", lost{})
 		return
 	}
-	if event, ok := readLine(text); ok && event.Event != bailiff.ApprovalEvent {
+	if event, ok := readLine(text); ok && event.Event != api.ApprovalEvent {
 		s.event(string(event.Event), event)
 	}
 }

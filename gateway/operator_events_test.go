@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 )
 
@@ -123,8 +124,8 @@ func TestEventsTellAllThatHappens(t *testing.T) {
 	if l.next(t, "grant", &g); g.Grant.ApprovalID != id || g.Gone {
 		t.Errorf("told of %+v", g)
 	}
-	for _, kind := range []bailiff.EventKind{bailiff.DecisionEvent, bailiff.ApprovalEvent, bailiff.ExecutionEvent, bailiff.SandboxEvent, bailiff.ReloadEvent} {
-		if err := o.log.Record(t.Context(), bailiff.Event{DecisionID: "d1", Custom: bailiff.Custom{Event: kind, Session: "s1", Message: string(kind)}}); err != nil {
+	for _, kind := range []api.EventKind{api.DecisionEvent, api.ApprovalEvent, api.ExecutionEvent, api.SandboxEvent, api.ReloadEvent} {
+		if err := o.log.Record(t.Context(), api.Event{DecisionID: "d1", Custom: api.Custom{Event: kind, Session: "s1", Message: string(kind)}}); err != nil {
 			t.Fatal(err)
 		}
 	}

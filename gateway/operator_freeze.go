@@ -10,7 +10,7 @@ import (
 const idLength = 1024
 
 func (o *operator) freezes(w http.ResponseWriter, _ *http.Request) {
-	send(w, http.StatusOK, Freezes{o.Freezer.Freezes()})
+	send(w, http.StatusOK, Freezes{o.config.Freezer.Freezes()})
 }
 
 func (o *operator) freeze(w http.ResponseWriter, r *http.Request) {
@@ -19,7 +19,7 @@ func (o *operator) freeze(w http.ResponseWriter, r *http.Request) {
 		p.write(w)
 		return
 	}
-	frozen, err := o.Freezer.Freeze(r.Context(), approval.Freeze{Kind: wish.Kind, ID: wish.ID, Reason: wish.Reason, By: who.Name()})
+	frozen, err := o.config.Freezer.Freeze(r.Context(), approval.Freeze{Kind: wish.Kind, ID: wish.ID, Reason: wish.Reason, By: who.Name()})
 	if err != nil {
 		refusal("", err).write(w)
 		return
@@ -36,7 +36,7 @@ func (o *operator) thaw(w http.ResponseWriter, r *http.Request) {
 		p.write(w)
 		return
 	}
-	found, err := o.Freezer.Thaw(r.Context(), wish.Kind, wish.ID, who)
+	found, err := o.config.Freezer.Thaw(r.Context(), wish.Kind, wish.ID, who)
 	switch {
 	case err != nil:
 		refusal("", err).write(w)

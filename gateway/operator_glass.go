@@ -26,7 +26,7 @@ func (o *operator) breakGlass(w http.ResponseWriter, r *http.Request) {
 		p.write(w)
 		return
 	}
-	answer, err := o.Glass.BreakGlass(r.Context(), who, req, reason)
+	answer, err := o.config.Glass.BreakGlass(r.Context(), who, req, reason)
 	if err != nil {
 		refusal("", err).write(w)
 		return

@@ -23,7 +23,7 @@ type Lawbook interface {
 }
 
 func (o *operator) revisions(w http.ResponseWriter, _ *http.Request) {
-	all, err := o.Lawbook.Revisions()
+	all, err := o.config.Lawbook.Revisions()
 	if err != nil {
 		refusal("", err).write(w)
 		return
@@ -32,7 +32,7 @@ func (o *operator) revisions(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (o *operator) revision(w http.ResponseWriter, r *http.Request) {
-	about, files, err := o.Lawbook.Revision(r.PathValue("revision"))
+	about, files, err := o.config.Lawbook.Revision(r.PathValue("revision"))
 	if err != nil {
 		refusal("", err).write(w)
 		return
@@ -57,7 +57,7 @@ func (o *operator) rollBack(w http.ResponseWriter, r *http.Request) {
 		p.write(w)
 		return
 	}
-	o.changed(w, r, o.Lawbook.RollBack(r.Context(), wish.Revision, wish.Reason, who))
+	o.changed(w, r, o.config.Lawbook.RollBack(r.Context(), wish.Revision, wish.Reason, who))
 }
 
 func (o *operator) resume(w http.ResponseWriter, r *http.Request) {
@@ -66,7 +66,7 @@ func (o *operator) resume(w http.ResponseWriter, r *http.Request) {
 		p.write(w)
 		return
 	}
-	o.changed(w, r, o.Lawbook.Resume(r.Context(), who))
+	o.changed(w, r, o.config.Lawbook.Resume(r.Context(), who))
 }
 
 // changed answers with the policies that are in force then.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // sidecar is a fake with one sandbox.
@@ -19,7 +19,7 @@ var (
 	since         = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	sidecarStatus = Status{Version: "1.2.3", Started: since,
 		Listeners: []ListenerStatus{{"hermes", "unix:///run/bailiff/agent.sock", []string{"telegram"}}},
-		Policies:  PolicyStatus{Revision: "r1", Loaded: since, Files: []string{"decision.rego"}, Bundles: map[string]bailiff.Bundle{"b.tar.gz": {Revision: "v7"}}, Reloaded: since, OK: true, Faults: []string{}},
+		Policies:  PolicyStatus{Revision: "r1", Loaded: since, Files: []string{"decision.rego"}, Bundles: map[string]api.Bundle{"b.tar.gz": {Revision: "v7"}}, Reloaded: since, OK: true, Faults: []string{}},
 		Backends:  []BackendStatus{{"docker", true, true, ""}},
 		Platforms: []PlatformStatus{{Platform: "telegram", Backend: "docker", Isolated: true, Image: "debian:12", IdleSeconds: 3600}},
 		Chats:     []ChatStatus{{PlatformStatus{Platform: "telegram", Backend: "modal", Isolated: true, MaxSeconds: 600, Persistent: true}, "-100/1"}},

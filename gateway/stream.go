@@ -30,15 +30,15 @@ func wantsStream(r *http.Request) bool {
 func (a *agent) stream(w http.ResponseWriter, r *http.Request, req bailiff.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	s := &stream{w: w, control: http.NewResponseController(w), console: a.Console, gone: cancel}
-	defer s.beat(a.keepAlive)()
+	s := &stream{w: w, control: http.NewResponseController(w), console: a.config.Console, gone: cancel}
+	defer s.beat(a.config.keepAlive)()
 	defer func() {
 		if cause := recover(); cause != nil {
 			s.broken(req)
 			panic(cause)
 		}
 	}()
-	s.end(a.Enforcer.Execute(ctx, req, s.news))
+	s.end(a.config.Enforcer.Execute(ctx, req, s.news))
 }
 
 // keepAlive is how often a stream says that it lives, which tells a command that

@@ -50,7 +50,7 @@ func (a *agent) registerTools(w http.ResponseWriter, r *http.Request) {
 		p = problemOf(wish.faults(r.PathValue("id")))
 	}
 	if p == nil {
-		p = roomless(a.Tools.RegisterTools(a.Name, r.PathValue("id"), wish.Tools))
+		p = roomless(a.config.Tools.RegisterTools(a.config.Name, r.PathValue("id"), wish.Tools))
 	}
 	if p != nil {
 		p.write(w)
@@ -108,7 +108,7 @@ func (a *agent) answerTool(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	id := r.PathValue("id")
-	if err := a.Tools.AnswerTool(a.Name, id, answer.text(), answer.Error != nil); err != nil {
+	if err := a.config.Tools.AnswerTool(a.config.Name, id, answer.text(), answer.Error != nil); err != nil {
 		problem(http.StatusNotFound, "tool_call_unknown", fmt.Sprintf("No call %s waits for an answer: it was answered, or its script has ended.", cut(id))).write(w)
 		return
 	}

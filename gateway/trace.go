@@ -37,12 +37,12 @@ func TraceparentOf(ctx context.Context) string {
 
 // continued has the requests of a handler belong to the traces that their headers name.
 func (a *agent) continued(next http.Handler) http.Handler {
-	if a.Tracer == nil {
+	if a.config.Tracer == nil {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if said := r.Header.Values(Traceparent); len(said) == 1 {
-			r = r.WithContext(a.Tracer.Continue(r.Context(), said[0]))
+			r = r.WithContext(a.config.Tracer.Continue(r.Context(), said[0]))
 		}
 		next.ServeHTTP(w, r)
 	})

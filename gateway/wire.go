@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // Answer is the answer to POST /v1/execute.
@@ -177,7 +178,7 @@ type PolicyStatus struct {
 	Loaded   time.Time `json:"loaded"`
 	Files    []string  `json:"files"`
 	// Bundles are the revisions that bundles give themselves, by their files.
-	Bundles map[string]bailiff.Bundle `json:"bundles"`
+	Bundles map[string]api.Bundle `json:"bundles"`
 	// Reloaded is when the files were last read, OK whether the policies in
 	// force are those in the files, and Faults why they are not.
 	Reloaded time.Time `json:"reloaded"`
@@ -185,8 +186,8 @@ type PolicyStatus struct {
 	Faults   []string  `json:"faults"`
 	// RolledBack is the word by which former policies are in force, and Waiting the
 	// revision of the configuration's meanwhile, if they can be read.
-	RolledBack *bailiff.Rollback `json:"rolled_back,omitempty"`
-	Waiting    string            `json:"waiting,omitempty"`
+	RolledBack *api.Rollback `json:"rolled_back,omitempty"`
+	Waiting    string        `json:"waiting,omitempty"`
 }
 
 // BackendStatus is one configured backend; Message says why it is not ready.

@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/history"
 )
@@ -112,14 +113,14 @@ type Decisions struct {
 // Logged is one event of the decision log in short.
 type Logged struct {
 	// DecisionID is what the events of one request have in common.
-	DecisionID string            `json:"decision_id"`
-	Timestamp  time.Time         `json:"timestamp"`
-	Event      bailiff.EventKind `json:"event"`
-	Caller     string            `json:"caller"`
-	Session    string            `json:"session"`
-	Platform   string            `json:"platform,omitzero"`
-	User       string            `json:"user,omitzero"`
-	Tool       bailiff.Tool      `json:"tool,omitzero"`
+	DecisionID string        `json:"decision_id"`
+	Timestamp  time.Time     `json:"timestamp"`
+	Event      api.EventKind `json:"event"`
+	Caller     string        `json:"caller"`
+	Session    string        `json:"session"`
+	Platform   string        `json:"platform,omitzero"`
+	User       string        `json:"user,omitzero"`
+	Tool       bailiff.Tool  `json:"tool,omitzero"`
 	// Text is the beginning of the command, code, or what a process or tool is asked.
 	Text string `json:"text,omitzero"`
 	// Outcome is the decision's, Rules those that denied or asked.

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 const (
@@ -35,7 +36,7 @@ var (
 		string(bailiff.ApprovalVoid), string(bailiff.ApprovalCancelled), string(bailiff.ApprovalUnreachable), "unanswerable", refused,
 	}
 	shares     = []string{"caller", "session", "user"}
-	directions = []bailiff.Direction{bailiff.Looser, bailiff.Stricter, bailiff.Sideways}
+	directions = []api.Direction{api.Looser, api.Stricter, api.Sideways}
 	scopes     = []string{bailiff.ScopeOnce, bailiff.ScopeSession, bailiff.ScopeAlways}
 )
 

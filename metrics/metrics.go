@@ -23,6 +23,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // Config names what labels may say.
@@ -115,7 +116,7 @@ func (m *Metrics) judged(ctx context.Context, req bailiff.Request, outcome, back
 
 // Shadowed counts what policies in the shadow would have decided: their outcome, the
 // one that was decided, and where what differs leads, if anything does.
-func (m *Metrics) Shadowed(tool bailiff.Tool, platform string, was, now bailiff.Outcome, leads bailiff.Direction) {
+func (m *Metrics) Shadowed(tool bailiff.Tool, platform string, was, now bailiff.Outcome, leads api.Direction) {
 	difference := none
 	if leads != "" {
 		difference = oneOf(directions, leads)

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // collect registers collectors that know a platform and a variable.
@@ -192,7 +193,7 @@ func TestTheFilesOfTheDecisionLogAreCounted(t *testing.T) {
 func TestWhatTheShadowWouldDecideIsCountedBesideWhatWasDecided(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := collect(registry)
-	m.Shadowed(bailiff.Terminal, "telegram", bailiff.Allow, bailiff.Deny, bailiff.Stricter)
+	m.Shadowed(bailiff.Terminal, "telegram", bailiff.Allow, bailiff.Deny, api.Stricter)
 	m.Shadowed(bailiff.Terminal, "carrier pigeon", bailiff.Allow, bailiff.Allow, "")
 	m.ShadowDropped()
 	compare(t, registry, `

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/audit"
 	"github.com/bailiff-dev/bailiff/internal/guard"
 	"github.com/bailiff-dev/bailiff/internal/visible"
@@ -112,7 +112,7 @@ func printEvent(w io.Writer, format string, line []byte) error {
 		_, err := fmt.Fprintf(w, "%s\n", line)
 		return err
 	}
-	l, err := bailiff.ReadLine(line)
+	l, err := api.ReadLine(line)
 	if err != nil {
 		return fmt.Errorf("reading an event: %w", err)
 	}
@@ -121,23 +121,23 @@ func printEvent(w io.Writer, format string, line []byte) error {
 }
 
 // about says the rest of an event in one line, before it who broke the glass and why.
-func about(l bailiff.Line) string {
+func about(l api.Line) string {
 	if g := l.Custom.BreakGlass; g != nil {
 		return fmt.Sprintf("%s broke the glass: %q  %s", g.By, g.Reason, happened(l))
 	}
 	return happened(l)
 }
 
-func happened(l bailiff.Line) string {
+func happened(l api.Line) string {
 	switch c := l.Custom; c.Event {
-	case bailiff.DecisionEvent:
+	case api.DecisionEvent:
 		asked, decided := l.Asked(), l.Decided()
 		rules := ""
 		for _, d := range decided.Denials {
 			rules += " " + d.Rule
 		}
 		return fmt.Sprintf("%s%s  %s %s", decided.Outcome, rules, asked.Tool, bothEnds(asked.Args.Text()))
-	case bailiff.ExecutionEvent:
+	case api.ExecutionEvent:
 		code := ""
 		if c.ExitCode != nil {
 			code = fmt.Sprint(" ", *c.ExitCode)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/audit"
 )
 
@@ -21,7 +22,7 @@ func logOf(t *testing.T, stateDir string, daysAgo ...int) {
 		t.Fatal(err)
 	}
 	for _, days := range daysAgo {
-		e := bailiff.Event{DecisionID: audit.NewID(), Timestamp: time.Now().AddDate(0, 0, -days), Custom: bailiff.Custom{Event: bailiff.SandboxEvent}}
+		e := api.Event{DecisionID: audit.NewID(), Timestamp: time.Now().AddDate(0, 0, -days), Custom: api.Custom{Event: api.SandboxEvent}}
 		if err := log.Record(t.Context(), e); err != nil {
 			t.Fatal(err)
 		}

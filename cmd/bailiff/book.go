@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 	"github.com/bailiff-dev/bailiff/internal/approval"
@@ -146,7 +147,7 @@ func (g glass) BreakGlass(ctx context.Context, who approval.Approver, req bailif
 		return bailiff.Answer{}, err
 	}
 	req.Caller = bailiff.ChannelOperator
-	return g.enforcer.BreakGlass(ctx, req, bailiff.BreakGlass{By: who.Name(), Via: who.Via(), Reason: reason}), nil
+	return g.enforcer.BreakGlass(ctx, req, api.BreakGlass{By: who.Name(), Via: who.Via(), Reason: reason}), nil
 }
 
 // breaker is nil unless the configuration lets the glass be broken.

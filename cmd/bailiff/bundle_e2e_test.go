@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
 )
 
@@ -164,7 +164,7 @@ func TestAStartWithARollbackAndABadBundleKeepsTheLastGoodBundle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.policies.RollBack(t.Context(), bailiff.Rollback{Revision: s.policies.Revision(), By: "ana"}, anyhow); err != nil {
+	if err := s.policies.RollBack(t.Context(), api.Rollback{Revision: s.policies.Revision(), By: "ana"}, anyhow); err != nil {
 		t.Fatal(err)
 	}
 	s.stop()
@@ -198,7 +198,7 @@ func TestABundleServerVouchesForNothingThatIsRolledBack(t *testing.T) {
 	if strings.Contains(page(s), never) {
 		t.Error("it never vouched for what is in force")
 	}
-	if err := s.policies.RollBack(t.Context(), bailiff.Rollback{Revision: s.policies.Revision(), By: "ana"}, anyhow); err != nil {
+	if err := s.policies.RollBack(t.Context(), api.Rollback{Revision: s.policies.Revision(), By: "ana"}, anyhow); err != nil {
 		t.Fatal(err)
 	}
 	s.stop()
@@ -214,7 +214,7 @@ func TestABundleServerVouchesForNothingThatIsRolledBack(t *testing.T) {
 	awaitThat(t, "the server to vouch for what is in force", func() bool { return !strings.Contains(page(s), never) })
 }
 
-func anyhow(bailiff.Rollback) error { return nil }
+func anyhow(api.Rollback) error { return nil }
 
 func page(s *running) string {
 	shown := httptest.NewRecorder()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/enforcer"
 	"github.com/bailiff-dev/bailiff/internal/approval"
@@ -143,9 +144,9 @@ func (c *core) Reloaded(ok bool, revision string) {
 	if !ok {
 		message = "refused, the last good policies stay in force"
 	}
-	c.decisions.Note(bailiff.Event{
-		DecisionID: audit.NewID(), Timestamp: time.Now().UTC(), Bundles: map[string]bailiff.Bundle{"policies": {Revision: revision}},
-		Custom: bailiff.Custom{Event: bailiff.ReloadEvent, Message: message},
+	c.decisions.Note(api.Event{
+		DecisionID: audit.NewID(), Timestamp: time.Now().UTC(), Bundles: map[string]api.Bundle{"policies": {Revision: revision}},
+		Custom: api.Custom{Event: api.ReloadEvent, Message: message},
 	})
 	if c.policies != nil {
 		c.learnTables(context.Background())

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/enforcer"
 	"github.com/bailiff-dev/bailiff/gateway"
@@ -151,8 +152,8 @@ func (plan) Open(context.Context, backends.Spec) (backends.Sandbox, error) {
 // nowhere records and counts nothing.
 type nowhere struct{}
 
-func (nowhere) Record(context.Context, bailiff.Event) error                                   { return nil }
-func (nowhere) Note(bailiff.Event)                                                            {}
+func (nowhere) Record(context.Context, api.Event) error                                       { return nil }
+func (nowhere) Note(api.Event)                                                                {}
 func (nowhere) Decided(context.Context, bailiff.Request, bailiff.Decision, time.Duration)     {}
 func (nowhere) Unrecorded(context.Context, bailiff.Request, bailiff.Decision, time.Duration)  {}
 func (nowhere) Forwarded([]string)                                                            {}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/audit"
 	"github.com/bailiff-dev/bailiff/internal/history"
@@ -30,8 +31,8 @@ func (l lawbook) RollBack(ctx context.Context, revision, reason string, who appr
 	if err := l.roster.mayLift(who); err != nil {
 		return err
 	}
-	word := bailiff.Rollback{Revision: revision, By: who.Name(), Via: who.Via(), Reason: reason, At: time.Now().UTC()}
-	return l.change(ctx, "the rollback failed", func(record func(bailiff.Rollback) error) error {
+	word := api.Rollback{Revision: revision, By: who.Name(), Via: who.Via(), Reason: reason, At: time.Now().UTC()}
+	return l.change(ctx, "the rollback failed", func(record func(api.Rollback) error) error {
 		return l.policies.RollBack(ctx, word, record)
 	})
 }
@@ -40,17 +41,17 @@ func (l lawbook) Resume(ctx context.Context, who approval.Approver) error {
 	if err := l.roster.mayLift(who); err != nil {
 		return err
 	}
-	word := bailiff.Rollback{By: who.Name(), Via: who.Via(), At: time.Now().UTC()}
-	return l.change(ctx, "ending the rollback failed", func(record func(bailiff.Rollback) error) error {
+	word := api.Rollback{By: who.Name(), Via: who.Via(), At: time.Now().UTC()}
+	return l.change(ctx, "ending the rollback failed", func(record func(api.Rollback) error) error {
 		return l.policies.Resume(ctx, func() error { return record(word) })
 	})
 }
 
 // change has the decision log hold what is about to change before it does, and that
 // it failed if it did after that.
-func (l lawbook) change(ctx context.Context, failed string, by func(record func(bailiff.Rollback) error) error) error {
-	var recorded *bailiff.Rollback
-	err := by(func(word bailiff.Rollback) error {
+func (l lawbook) change(ctx context.Context, failed string, by func(record func(api.Rollback) error) error) error {
+	var recorded *api.Rollback
+	err := by(func(word api.Rollback) error {
 		if err := l.decisions.Record(ctx, l.event(word, saidOf(word))); err != nil {
 			return fmt.Errorf("recording it in the decision log: %w", err)
 		}
@@ -63,17 +64,17 @@ func (l lawbook) change(ctx context.Context, failed string, by func(record func(
 	return err
 }
 
-func saidOf(word bailiff.Rollback) string {
+func saidOf(word api.Rollback) string {
 	if word.Revision == "" {
 		return word.By + " ended the rollback"
 	}
 	return fmt.Sprintf("%s rolled back to %.12s: %q", word.By, word.Revision, word.Reason)
 }
 
-func (l lawbook) event(word bailiff.Rollback, message string) bailiff.Event {
-	return bailiff.Event{
+func (l lawbook) event(word api.Rollback, message string) api.Event {
+	return api.Event{
 		DecisionID: audit.NewID(), Timestamp: time.Now().UTC(), RequestedBy: bailiff.ChannelOperator,
-		Bundles: map[string]bailiff.Bundle{"policies": {Revision: word.Revision}},
-		Custom:  bailiff.Custom{Event: bailiff.ReloadEvent, Message: message, Rollback: &word},
+		Bundles: map[string]api.Bundle{"policies": {Revision: word.Revision}},
+		Custom:  api.Custom{Event: api.ReloadEvent, Message: message, Rollback: &word},
 	}
 }

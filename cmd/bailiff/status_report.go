@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/enforcer"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/bundle"
@@ -50,9 +51,9 @@ func (s *sidecar) policyStatus() gateway.PolicyStatus {
 	for i, fault := range p.Faults {
 		faults[i] = fault.String()
 	}
-	bundles := make(map[string]bailiff.Bundle, len(p.Bundles))
+	bundles := make(map[string]api.Bundle, len(p.Bundles))
 	for archive, revision := range p.Bundles {
-		bundles[archive] = bailiff.Bundle{Revision: revision}
+		bundles[archive] = api.Bundle{Revision: revision}
 	}
 	return gateway.PolicyStatus{Revision: p.Revision, Loaded: p.Loaded, Files: p.Files, Bundles: bundles, Reloaded: p.Reloaded, OK: p.OK, Faults: faults,
 		RolledBack: p.RolledBack, Waiting: p.Waiting}

@@ -21,6 +21,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/trial"
 )
@@ -158,22 +159,22 @@ func TestARequestIsATraceFromItsAgentToItsCommand(t *testing.T) {
 	})
 
 	t.Run("the decision log names it", func(t *testing.T) {
-		events := map[bailiff.EventKind]int{}
+		events := map[api.EventKind]int{}
 		for _, line := range logLines(t, d.folder) {
 			if line.TraceID == agentsTrace {
 				events[line.Custom.Event]++
 			}
-			if line.Custom.Event == bailiff.ExecutionEvent && line.SpanID != hex.EncodeToString(c.named("request")[0].SpanId) {
+			if line.Custom.Event == api.ExecutionEvent && line.SpanID != hex.EncodeToString(c.named("request")[0].SpanId) {
 				t.Errorf("its execution is part of %q", line.SpanID)
 			}
 		}
-		if events[bailiff.DecisionEvent] != 2 || events[bailiff.ExecutionEvent] != 1 || events[bailiff.ApprovalEvent] < 2 {
+		if events[api.DecisionEvent] != 2 || events[api.ExecutionEvent] != 1 || events[api.ApprovalEvent] < 2 {
 			t.Errorf("the log names it in %v", events)
 		}
 	})
 }
 
-func logLines(t *testing.T, folder string) (lines []bailiff.Line) {
+func logLines(t *testing.T, folder string) (lines []api.Line) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "state/decisions/*.jsonl"))
 	if err != nil || len(files) == 0 {
@@ -185,7 +186,7 @@ func logLines(t *testing.T, folder string) (lines []bailiff.Line) {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(string(text)) {
-			read, err := bailiff.ReadLine([]byte(line))
+			read, err := api.ReadLine([]byte(line))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,6 +18,7 @@ import (
 	"github.com/rhysd/actionlint"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/audit"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
 	"github.com/bailiff-dev/bailiff/internal/trial"
@@ -167,8 +168,8 @@ func keepLog(t *testing.T, work string) {
 	for _, text := range []string{"ls", "git push", "deploy staging"} {
 		j := judge.Decide(t.Context(), bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: text},
 			Session: bailiff.Session{ID: "s", Platform: "slack", ChatType: "channel", ChatID: "C0NEW", UserID: "U07A"}}, here)
-		log.Note(bailiff.Event{DecisionID: text, Timestamp: here.Time, Path: "bailiff/decision", Input: j.Input, Result: j.Decision,
-			Custom: bailiff.Custom{Event: bailiff.DecisionEvent}})
+		log.Note(api.Event{DecisionID: text, Timestamp: here.Time, Path: "bailiff/decision", Input: j.Input, Result: j.Decision,
+			Custom: api.Custom{Event: api.DecisionEvent}})
 	}
 	must(t, log.Close())
 	sh(t, work, "rm -rf audit")

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 	"github.com/bailiff-dev/bailiff/gateway/chat/discord"
 	"github.com/bailiff-dev/bailiff/gateway/chat/discord/discordtest"
@@ -215,7 +216,7 @@ type votes struct {
 	all map[string]int
 }
 
-func (v *votes) Record(_ context.Context, e bailiff.Event) error {
+func (v *votes) Record(_ context.Context, e api.Event) error {
 	if step, _, _ := strings.Cut(e.Custom.Message, ":"); step == "vote" {
 		v.mu.Lock()
 		defer v.mu.Unlock()

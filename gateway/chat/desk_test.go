@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 )
@@ -41,7 +42,7 @@ func (r router) May(who approval.Approver, c bailiff.Claim, _ string) error {
 
 type journal struct{}
 
-func (journal) Record(context.Context, bailiff.Event) error { return nil }
+func (journal) Record(context.Context, api.Event) error { return nil }
 
 // counts is an observer.
 type counts struct {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/audit"
@@ -203,8 +204,8 @@ func person(name string) approval.Approver {
 // ask asks people about a claim, and returns the approval's id.
 func (o *office) ask(t testing.TB, c bailiff.Claim) string {
 	t.Helper()
-	event := bailiff.Event{DecisionID: c.DecisionID, Timestamp: time.Now().UTC(), Input: c.Input, Result: c.Decision, RequestedBy: c.Request.Caller,
-		Custom: bailiff.Custom{Event: bailiff.DecisionEvent, Session: c.Request.Session.ID}}
+	event := api.Event{DecisionID: c.DecisionID, Timestamp: time.Now().UTC(), Input: c.Input, Result: c.Decision, RequestedBy: c.Request.Caller,
+		Custom: api.Custom{Event: api.DecisionEvent, Session: c.Request.Session.ID}}
 	if err := o.log.Record(t.Context(), event); err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 )
@@ -79,7 +80,7 @@ func TestAnAddressNamesTheApprovalThatIsShown(t *testing.T) {
 func TestAnAddressNamesTheViewAndWhatIsFoundThere(t *testing.T) {
 	o := serve(t)
 	for _, rule := range []string{"command.destroys_system", "env.loader"} {
-		denied := bailiff.Event{DecisionID: rule, Timestamp: time.Now(), Result: bailiff.Denied(rule, "No."), Custom: bailiff.Custom{Event: bailiff.DecisionEvent}}
+		denied := api.Event{DecisionID: rule, Timestamp: time.Now(), Result: bailiff.Denied(rule, "No."), Custom: api.Custom{Event: api.DecisionEvent}}
 		if err := o.log.Record(t.Context(), denied); err != nil {
 			t.Fatal(err)
 		}

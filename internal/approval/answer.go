@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // Answer gives one person's verdict on an approval. One no denies it; the last
@@ -265,7 +266,7 @@ func (b *Book) Revoke(ctx context.Context, id string, who Approver) (Grant, erro
 			return step{}, refuse(ErrUnknown, "there is no grant %s; it may have been used, have ended or been revoked", id)
 		}
 		revoked = h.Grant
-		return step{ended: []*held{h}, events: []bailiff.Event{h.event(fmt.Sprintf("revoked: grant %s by %s (%s)", id, who.Name(), who.Via()))}}, nil
+		return step{ended: []*held{h}, events: []api.Event{h.event(fmt.Sprintf("revoked: grant %s by %s (%s)", id, who.Name(), who.Via()))}}, nil
 	})
 	if err != nil {
 		return Grant{}, err

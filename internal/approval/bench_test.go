@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // sizes are how many approvals are pending.
@@ -48,7 +49,7 @@ func benchClaim(text string) bailiff.Claim {
 // discard is a decision log that forgets.
 type discard struct{}
 
-func (discard) Record(context.Context, bailiff.Event) error { return nil }
+func (discard) Record(context.Context, api.Event) error { return nil }
 
 func BenchmarkBook(b *testing.B) {
 	for _, pending := range sizes {

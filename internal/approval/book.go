@@ -60,6 +60,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/feed"
 	"github.com/bailiff-dev/bailiff/internal/outage"
 )
@@ -67,7 +68,7 @@ import (
 // Recorder is the decision log.
 type Recorder interface {
 	// Record returns nil once the event is on disk.
-	Record(ctx context.Context, e bailiff.Event) error
+	Record(ctx context.Context, e api.Event) error
 }
 
 // Observer counts. Every approval is opened once and resolved once; one that was

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // points are between which a crash must lose nothing.
@@ -60,7 +61,7 @@ func (n *notes) say(format string, args ...any) {
 }
 
 // Record makes the notes a decision log.
-func (n *notes) Record(_ context.Context, e bailiff.Event) error {
+func (n *notes) Record(_ context.Context, e api.Event) error {
 	text, err := json.Marshal(e)
 	n.say("%s", text)
 	return err
@@ -322,7 +323,7 @@ func checkLog(t *testing.T, dir string) {
 			continue
 		}
 		step, _, _ := strings.Cut(e.Custom.Message, ":")
-		logged[step+" "+approvalID(bailiff.Event(e))] = true
+		logged[step+" "+approvalID(api.Event(e))] = true
 	}
 	for _, line := range linesOf(t, filepath.Join(dir, "said")) {
 		said := strings.Fields(line)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // roster is a router to which everybody in it may answer.
@@ -39,11 +40,11 @@ func (r roster) May(who Approver, c bailiff.Claim, route string) error {
 // journal is a decision log in memory.
 type journal struct {
 	mu     sync.Mutex
-	events []bailiff.Event
+	events []api.Event
 	broken bool
 }
 
-func (j *journal) Record(_ context.Context, e bailiff.Event) error {
+func (j *journal) Record(_ context.Context, e api.Event) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.broken {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // Freeze stops everything, a session or a user until it is thawed: pending
@@ -21,7 +22,7 @@ func (b *Book) Freeze(ctx context.Context, f Freeze) (Freeze, error) {
 		if f.At.IsZero() {
 			f.At = now
 		}
-		t := step{frozen: []Freeze{f}, events: []bailiff.Event{f.event("frozen: " + f.says())}}
+		t := step{frozen: []Freeze{f}, events: []api.Event{f.event("frozen: " + f.says())}}
 		for _, i := range s.pendingInOrder() {
 			t.cancel(i, f, now)
 		}
@@ -88,8 +89,8 @@ func (f Freeze) says() string {
 	return fmt.Sprintf("%s froze %s%s", f.By, f.What(), because(f.Reason))
 }
 
-func (f Freeze) event(message string) bailiff.Event {
-	e := bailiff.Event{RequestedBy: f.By, Custom: bailiff.Custom{Event: bailiff.ApprovalEvent, Message: message}}
+func (f Freeze) event(message string) api.Event {
+	e := api.Event{RequestedBy: f.By, Custom: api.Custom{Event: api.ApprovalEvent, Message: message}}
 	if f.Kind == FreezeSession {
 		e.Custom.Session = f.ID
 	}
@@ -105,7 +106,7 @@ func (b *Book) Thaw(ctx context.Context, kind, id string, who Approver) (found b
 			return step{}, nil
 		}
 		message := fmt.Sprintf("thawed: by %s (%s), what %s", who.Name(), who.Via(), f.says())
-		return step{thawed: []Freeze{f}, events: []bailiff.Event{f.event(message)}}, nil
+		return step{thawed: []Freeze{f}, events: []api.Event{f.event(message)}}, nil
 	})
 	if err != nil {
 		return false, err

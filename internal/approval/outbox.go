@@ -6,20 +6,20 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // outgoing is an event as it is read back.
-type outgoing bailiff.Event
+type outgoing api.Event
 
 // UnmarshalJSON reads what events of approvals have.
 func (o *outgoing) UnmarshalJSON(text []byte) error {
 	var e struct {
-		DecisionID  string         `json:"decision_id"`
-		TraceID     string         `json:"trace_id,omitempty"`
-		Timestamp   time.Time      `json:"timestamp"`
-		RequestedBy string         `json:"requested_by,omitempty"`
-		Custom      bailiff.Custom `json:"custom"`
+		DecisionID  string     `json:"decision_id"`
+		TraceID     string     `json:"trace_id,omitempty"`
+		Timestamp   time.Time  `json:"timestamp"`
+		RequestedBy string     `json:"requested_by,omitempty"`
+		Custom      api.Custom `json:"custom"`
 	}
 	err := strict(text, &e)
 	*o = outgoing{DecisionID: e.DecisionID, TraceID: e.TraceID, Timestamp: e.Timestamp, RequestedBy: e.RequestedBy, Custom: e.Custom}
@@ -39,13 +39,13 @@ type outbox struct {
 
 type numbered struct {
 	number uint64
-	event  bailiff.Event
+	event  api.Event
 }
 
 // recordRetry is how long a decision log that failed is left alone.
 const recordRetry = time.Second
 
-func (o *outbox) add(numbers []uint64, events []bailiff.Event) {
+func (o *outbox) add(numbers []uint64, events []api.Event) {
 	o.mu.Lock()
 	for i, e := range events {
 		o.waiting = append(o.waiting, numbered{numbers[i], e})
@@ -92,7 +92,7 @@ func (o *outbox) delivered(number uint64) {
 }
 
 // reset replaces what waits by what the disk holds.
-func (o *outbox) reset(numbers []uint64, events []bailiff.Event) {
+func (o *outbox) reset(numbers []uint64, events []api.Event) {
 	o.mu.Lock()
 	o.waiting, o.sent = nil, nil
 	o.mu.Unlock()
@@ -128,7 +128,7 @@ func (b *Book) deliver(ctx context.Context) {
 	}
 }
 
-func approvalID(e bailiff.Event) string {
+func approvalID(e api.Event) string {
 	if e.Custom.Approval == nil {
 		return ""
 	}

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // life takes a book through every kind of step.
@@ -48,7 +48,7 @@ func TestEveryStepIsInTheDecisionLog(t *testing.T) {
 		}
 		seen := map[time.Time]bool{}
 		for _, e := range f.journal.events {
-			if e.Custom.Event != bailiff.ApprovalEvent || e.RequestedBy == "" || e.Custom.Message == "" || seen[e.Timestamp] {
+			if e.Custom.Event != api.ApprovalEvent || e.RequestedBy == "" || e.Custom.Message == "" || seen[e.Timestamp] {
 				t.Errorf("event %+v", e)
 			}
 			seen[e.Timestamp] = true

@@ -10,7 +10,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // contents is everything that a store held when it was opened.
@@ -19,7 +19,7 @@ type contents struct {
 	grants  []*held
 	freezes []Freeze
 	numbers []uint64
-	events  []bailiff.Event
+	events  []api.Event
 }
 
 // state builds the indexes.
@@ -112,7 +112,7 @@ func (c *contents) take(bucket, key, text []byte) error {
 	case string(outboxBucket):
 		var e outgoing
 		err := strict(text, &e)
-		c.numbers, c.events = append(c.numbers, binary.BigEndian.Uint64(key)), append(c.events, bailiff.Event(e))
+		c.numbers, c.events = append(c.numbers, binary.BigEndian.Uint64(key)), append(c.events, api.Event(e))
 		return err
 	}
 	return errors.New("nothing is known of such records")

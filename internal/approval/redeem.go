@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // Covered says whether live grants cover a claim.
@@ -58,8 +59,8 @@ func (b *Book) Redeem(ctx context.Context, c bailiff.Claim) (a bailiff.Approval,
 			return step{}, nil
 		}
 		used, granted = redeemed(covering), true
-		return use(covering, now, bailiff.Event{DecisionID: c.DecisionID, RequestedBy: c.Request.Caller, Custom: bailiff.Custom{
-			Event: bailiff.ApprovalEvent, RequestID: b.scrub(c.Request.ID), Session: c.Request.Session.ID, Message: "redeemed: " + used.Message, Approval: &used,
+		return use(covering, now, api.Event{DecisionID: c.DecisionID, RequestedBy: c.Request.Caller, Custom: api.Custom{
+			Event: api.ApprovalEvent, RequestID: b.scrub(c.Request.ID), Session: c.Request.Session.ID, Message: "redeemed: " + used.Message, Approval: &used,
 		}}), nil
 	})
 	if err != nil {
@@ -69,8 +70,8 @@ func (b *Book) Redeem(ctx context.Context, c bailiff.Claim) (a bailiff.Approval,
 }
 
 // use counts a use of grants; one of scope once is no more.
-func use(covering []*held, now time.Time, e bailiff.Event) step {
-	t := step{events: []bailiff.Event{e}}
+func use(covering []*held, now time.Time, e api.Event) step {
+	t := step{events: []api.Event{e}}
 	for _, h := range covering {
 		h := &held{h.Grant, h.Pairs, h.DecisionID}
 		h.Grant.Uses, h.Grant.LastUsed = h.Grant.Uses+1, now
@@ -130,7 +131,7 @@ func (b *Book) Void(ctx context.Context, id, reason string) error {
 func (s *state) voidGrant(approval string) (step, error) {
 	for _, h := range s.grants {
 		if h.Grant.ApprovalID == approval {
-			return step{ended: []*held{h}, events: []bailiff.Event{h.event("void: what would run is no longer what was approved")}}, nil
+			return step{ended: []*held{h}, events: []api.Event{h.event("void: what would run is no longer what was approved")}}, nil
 		}
 	}
 	return step{}, unknown(approval)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // step is a change of the state: what is written in one transaction, then told.
@@ -15,7 +16,7 @@ type step struct {
 	ended  []*held
 	frozen []Freeze
 	thawed []Freeze
-	events []bailiff.Event
+	events []api.Event
 	// sent are the numbers of the events that the decision log has.
 	sent []uint64
 	// told is what the observer hears once the step is on disk.

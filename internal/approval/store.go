@@ -26,7 +26,7 @@ var (
 	claimBucket  = []byte("claims")    // number: claimText
 	grantBucket  = []byte("grants")    // id: held
 	freezeBucket = []byte("freezes")   // kind and hash of the id: Freeze
-	outboxBucket = []byte("outbox")    // number: bailiff.Event
+	outboxBucket = []byte("outbox")    // number: api.Event
 	sealBucket   = []byte("seal")      // "seal": seal
 	buckets      = [][]byte{itemBucket, claimBucket, grantBucket, freezeBucket, outboxBucket, sealBucket}
 	sealKey      = []byte("seal")

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // approval is what requesters and the decision log are told of an entry.
@@ -32,18 +33,18 @@ func (e *Entry) voters() (by, via string) {
 }
 
 // event is an event of the decision log about an entry as it is now.
-func (e *Entry) event(message string) bailiff.Event {
+func (e *Entry) event(message string) api.Event {
 	a := e.approval()
-	return bailiff.Event{DecisionID: e.DecisionID, TraceID: e.TraceID, RequestedBy: e.Caller, Custom: bailiff.Custom{
-		Event: bailiff.ApprovalEvent, RequestID: e.Request.ID, Session: e.Request.Session.ID, Message: message, Approval: &a,
+	return api.Event{DecisionID: e.DecisionID, TraceID: e.TraceID, RequestedBy: e.Caller, Custom: api.Custom{
+		Event: api.ApprovalEvent, RequestID: e.Request.ID, Session: e.Request.Session.ID, Message: message, Approval: &a,
 	}}
 }
 
 // event is an event of the decision log about a grant.
-func (h *held) event(message string) bailiff.Event {
+func (h *held) event(message string) api.Event {
 	g := &h.Grant
 	a := bailiff.Approval{ID: g.ApprovalID, State: bailiff.ApprovalApproved, Scope: g.Scope, By: g.By, Via: g.Via, ExpiresAt: g.Expires, Message: message}
-	return bailiff.Event{RequestedBy: g.Caller, DecisionID: h.DecisionID, Custom: bailiff.Custom{Event: bailiff.ApprovalEvent, Session: g.Session, Message: message, Approval: &a}}
+	return api.Event{RequestedBy: g.Caller, DecisionID: h.DecisionID, Custom: api.Custom{Event: api.ApprovalEvent, Session: g.Session, Message: message, Approval: &a}}
 }
 
 // about names the rules that ask.

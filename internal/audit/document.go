@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // unclosed is what marshal leaves for the chain to write.
@@ -15,7 +15,7 @@ const unclosed = "}}"
 // Replacing bytes in the line itself could cut an escape sequence in two or change
 // the name of a field.
 type document struct {
-	bailiff.Line
+	api.Line
 	input, result part
 }
 

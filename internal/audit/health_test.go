@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // alarms counts how often a log told that it cannot be written.
@@ -87,7 +87,7 @@ func TestARequestThatWasBrokenOffIsNoFailureOfTheMask(t *testing.T) {
 
 func TestAFaultIsToldWithoutStutter(t *testing.T) {
 	l := open(t, Config{StateDir: t.TempDir(), Mask: func(context.Context, []byte) (any, bool, error) { return "x", true, nil }})
-	err := l.Record(t.Context(), bailiff.Event{Custom: bailiff.Custom{Event: bailiff.DecisionEvent}, Result: 1})
+	err := l.Record(t.Context(), api.Event{Custom: api.Custom{Event: api.DecisionEvent}, Result: 1})
 	if err == nil || !strings.HasPrefix(err.Error(), "masking the event by data.system.log.mask: want a set of paths") {
 		t.Errorf("got %v", err)
 	}

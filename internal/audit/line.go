@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // labels say whose event it is, as OPA has them in every event.
@@ -20,7 +20,7 @@ const labels = `{"app":"bailiff"}`
 //
 // It is written out by hand because every request pays for it twice; a test
 // holds it against encoding/json.
-func marshal(e bailiff.Event) ([]byte, error) {
+func marshal(e api.Event) ([]byte, error) {
 	w := &lineWriter{buf: make([]byte, 0, 4096)}
 	w.open()
 	w.text("decision_id", e.DecisionID)
@@ -42,7 +42,7 @@ func marshal(e bailiff.Event) ([]byte, error) {
 	return w.buf, w.err
 }
 
-func (w *lineWriter) custom(c bailiff.Custom) {
+func (w *lineWriter) custom(c api.Custom) {
 	w.open()
 	w.text("event", string(c.Event))
 	w.optional("request_id", c.RequestID)
@@ -147,7 +147,7 @@ func (w *lineWriter) raw(name string, text []byte, err error) {
 	w.buf = compact.Bytes()
 }
 
-func (w *lineWriter) bundles(bundles map[string]bailiff.Bundle) {
+func (w *lineWriter) bundles(bundles map[string]api.Bundle) {
 	if len(bundles) == 0 {
 		return
 	}

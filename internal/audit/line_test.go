@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // same holds what marshal wrote against what encoding/json writes.
-func same(t *testing.T, e bailiff.Event) {
+func same(t *testing.T, e api.Event) {
 	t.Helper()
 	line, err := marshal(e)
 	if err != nil {
@@ -21,7 +22,7 @@ func same(t *testing.T, e bailiff.Event) {
 	e.Timestamp = e.Timestamp.UTC()
 	reference, err := json.Marshal(struct {
 		Labels map[string]string `json:"labels"`
-		bailiff.Event
+		api.Event
 	}{map[string]string{"app": "bailiff"}, e})
 	if err != nil {
 		t.Fatal(err)
@@ -67,8 +68,8 @@ func TestScrubbingKeepsEveryField(t *testing.T) {
 
 // filled fills an event by reflection, so that a field added to it cannot be
 // forgotten here.
-func filled(t *testing.T) bailiff.Event {
-	var e bailiff.Event
+func filled(t *testing.T) api.Event {
+	var e api.Event
 	code := 3
 	for value := range fields(reflect.ValueOf(&e).Elem()) {
 		switch value.Kind() {
@@ -81,14 +82,14 @@ func filled(t *testing.T) bailiff.Event {
 	e.Timestamp = time.Now()
 	e.Input = rawInput("{\"a\":\n\"b\"}")
 	e.Result = bailiff.Denied("a.b", "No.")
-	e.Bundles = map[string]bailiff.Bundle{"b": {Revision: "2"}, "a": {Revision: "1"}}
+	e.Bundles = map[string]api.Bundle{"b": {Revision: "2"}, "a": {Revision: "1"}}
 	e.Metrics = map[string]int64{"b": 2, "a": 1}
-	e.Error = &bailiff.EventError{Message: "x"}
+	e.Error = &api.EventError{Message: "x"}
 	e.Custom.ExitCode = &code
 	e.Custom.Approval = &bailiff.Approval{ID: "a-1", State: bailiff.ApprovalDenied, By: "ana", Via: "uid:1000 on operator", Message: "x"}
-	e.Custom.BreakGlass = &bailiff.BreakGlass{By: "ana", Via: "uid:1000 on operator", Reason: "x"}
-	e.Custom.Rollback = &bailiff.Rollback{Revision: "x", By: "ana", Via: "uid:1000 on operator", Reason: "x", At: time.Now().UTC()}
-	e.Custom.Shadow = &bailiff.Shadow{Revision: "x", Outcome: bailiff.Ask, Rules: []string{"a.b"}, Differences: []bailiff.Difference{{What: "outcome", From: "allow", To: "ask", Direction: bailiff.Stricter}}}
+	e.Custom.BreakGlass = &api.BreakGlass{By: "ana", Via: "uid:1000 on operator", Reason: "x"}
+	e.Custom.Rollback = &api.Rollback{Revision: "x", By: "ana", Via: "uid:1000 on operator", Reason: "x", At: time.Now().UTC()}
+	e.Custom.Shadow = &api.Shadow{Revision: "x", Outcome: bailiff.Ask, Rules: []string{"a.b"}, Differences: []api.Difference{{What: "outcome", From: "allow", To: "ask", Direction: api.Stricter}}}
 	for value := range fields(reflect.ValueOf(e)) {
 		if value.IsZero() {
 			t.Errorf("a field of type %s is new: fill it here", value.Type())
@@ -111,16 +112,16 @@ func fields(event reflect.Value) func(func(reflect.Value) bool) {
 	}
 }
 
-func TestAnEmptyEventIsALine(t *testing.T) { same(t, bailiff.Event{}) }
+func TestAnEmptyEventIsALine(t *testing.T) { same(t, api.Event{}) }
 
 func FuzzMarshal(f *testing.F) {
 	f.Add("a", "\"\\\n\x00\x7f<é\u2028\xff", int64(1))
 	f.Fuzz(func(t *testing.T, name, text string, n int64) {
-		same(t, bailiff.Event{
-			DecisionID: text, Timestamp: time.Unix(n%1e9, n&0xffff), Result: text, Error: &bailiff.EventError{Message: text},
-			Bundles: map[string]bailiff.Bundle{"policies": {Revision: text}},
+		same(t, api.Event{
+			DecisionID: text, Timestamp: time.Unix(n%1e9, n&0xffff), Result: text, Error: &api.EventError{Message: text},
+			Bundles: map[string]api.Bundle{"policies": {Revision: text}},
 			Metrics: map[string]int64{"n": n},
-			Custom:  bailiff.Custom{Message: name + text, Nanoseconds: n},
+			Custom:  api.Custom{Message: name + text, Nanoseconds: n},
 		})
 	})
 }

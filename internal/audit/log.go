@@ -59,7 +59,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // Observer is told of every event once it is on disk, with a nil error, or when
@@ -172,12 +172,12 @@ func (l *Log) noteTorn(bytes int64) {
 	}
 	message := fmt.Sprintf("a line of %d bytes that an earlier run had not finished was cut off the decision log", bytes)
 	l.config.Log.Warn(message)
-	l.Note(bailiff.Event{DecisionID: NewID(), Timestamp: time.Now(), Custom: bailiff.Custom{Event: bailiff.ReloadEvent, Message: message}})
+	l.Note(api.Event{DecisionID: NewID(), Timestamp: time.Now(), Custom: api.Custom{Event: api.ReloadEvent, Message: message}})
 }
 
 // Record writes an event and returns nil once it is on disk. If ctx ends first,
 // the event may or may not be written.
-func (l *Log) Record(ctx context.Context, e bailiff.Event) error {
+func (l *Log) Record(ctx context.Context, e api.Event) error {
 	line, err := l.line(ctx, e)
 	if err != nil {
 		return err
@@ -195,7 +195,7 @@ func (l *Log) Record(ctx context.Context, e bailiff.Event) error {
 }
 
 // Note writes an event behind those before it and does not wait for the disk.
-func (l *Log) Note(e bailiff.Event) {
+func (l *Log) Note(e api.Event) {
 	line, err := l.line(context.Background(), e)
 	if err == nil {
 		err = l.send(context.Background(), entry{line: line, session: e.Custom.Session})
@@ -239,7 +239,7 @@ func (l *Log) Close() error {
 
 // line words an event. What is masked is never more than what humans and programs
 // told of a request, which only events with input or result hold.
-func (l *Log) line(ctx context.Context, e bailiff.Event) ([]byte, error) {
+func (l *Log) line(ctx context.Context, e api.Event) ([]byte, error) {
 	told := e.Input != nil || e.Result != nil
 	line, err := marshal(e)
 	if err == nil && l.config.Mask != nil && told {

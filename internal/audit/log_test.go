@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 type rawInput string
@@ -22,23 +23,23 @@ type rawInput string
 func (r rawInput) MarshalJSON() ([]byte, error) { return []byte(r), nil }
 
 // decision is an event as the enforcer makes it.
-func decision(id string) bailiff.Event {
-	return bailiff.Event{
+func decision(id string) api.Event {
+	return api.Event{
 		DecisionID: id, Timestamp: time.Now(), Path: "bailiff/decision",
 		Input:       rawInput(`{"tool":"terminal","args":{"command":"git push"}}`),
 		Result:      bailiff.Decision{Outcome: bailiff.Allow, Revision: "abc"},
-		Bundles:     map[string]bailiff.Bundle{"policies": {Revision: "abc"}},
+		Bundles:     map[string]api.Bundle{"policies": {Revision: "abc"}},
 		RequestedBy: "hermes",
 		Metrics:     map[string]int64{"timer_rego_query_eval_ns": 42},
-		Custom:      bailiff.Custom{Event: bailiff.DecisionEvent, Session: "s", RequestID: "r-" + id, Digest: "d"},
+		Custom:      api.Custom{Event: api.DecisionEvent, Session: "s", RequestID: "r-" + id, Digest: "d"},
 	}
 }
 
-func execution(id string) bailiff.Event {
+func execution(id string) api.Event {
 	code := 0
-	return bailiff.Event{
+	return api.Event{
 		DecisionID: id, Timestamp: time.Now(), RequestedBy: "hermes",
-		Custom: bailiff.Custom{Event: bailiff.ExecutionEvent, Session: "s", RequestID: "r-" + id, Status: bailiff.Completed, ExitCode: &code},
+		Custom: api.Custom{Event: api.ExecutionEvent, Session: "s", RequestID: "r-" + id, Status: bailiff.Completed, ExitCode: &code},
 	}
 }
 
@@ -52,7 +53,7 @@ func open(t testing.TB, c Config) *Log {
 	return l
 }
 
-func record(t testing.TB, l *Log, events ...bailiff.Event) {
+func record(t testing.TB, l *Log, events ...api.Event) {
 	t.Helper()
 	for _, e := range events {
 		if err := l.Record(context.Background(), e); err != nil {
@@ -356,7 +357,7 @@ func TestSecretsAreScrubbedBeforeHashing(t *testing.T) {
 	l := open(t, Config{StateDir: dir, Scrub: scrub})
 	e := decision("one")
 	e.Input = rawInput(`{"args":{"command":"echo \nhunter2 nhunter2"},"nhunter2":[12345678901234567890,"nhunter2"]}`)
-	e.Custom.Message, e.Error = "nhunter2", &bailiff.EventError{Message: "nhunter2"}
+	e.Custom.Message, e.Error = "nhunter2", &api.EventError{Message: "nhunter2"}
 	record(t, l, e)
 	line := written(t, dir)[0]
 	if strings.Contains(strings.ReplaceAll(line, `\nhunter2`, ""), "nhunter2") {

@@ -10,7 +10,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/plugins/logs"
 	"github.com/open-policy-agent/opa/v1/topdown"
 
-	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // asOPA reads a line as OPA's own events are read: with no name that they lack.
@@ -40,7 +40,7 @@ func TestEveryLineIsAnEventOfOPAsDecisionLog(t *testing.T) {
 	began := time.Now().Add(-time.Second)
 	whole := filled(t)
 	whole.Path, whole.RequestedBy = "bailiff/decision", "hunter2"
-	whole.Bundles = map[string]bailiff.Bundle{"policies": {Revision: "v7"}}
+	whole.Bundles = map[string]api.Bundle{"policies": {Revision: "v7"}}
 	record(t, l, decision("d1"), execution("d1"), whole)
 	for i, line := range written(t, dir) {
 		e := asOPA(t, line)

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"sync"
 
-	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/feed"
 )
 
@@ -71,7 +71,7 @@ func (r *recent) load(stateDir string) error {
 // sessionOf reads only the end of a line, which may be long. A line that is none is
 // for [Verify] to find.
 func sessionOf(line []byte) (session string, ok bool) {
-	var custom bailiff.Custom
+	var custom api.Custom
 	err := json.NewDecoder(bytes.NewReader(customOf(line))).Decode(&custom)
 	return custom.Session, err == nil
 }

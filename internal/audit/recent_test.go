@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/feed"
 )
 
 // about is an event of a session with a message.
-func about(session, message string) bailiff.Event {
-	return bailiff.Event{DecisionID: NewID(), Custom: bailiff.Custom{Event: bailiff.DecisionEvent, Session: session, Message: message}}
+func about(session, message string) api.Event {
+	return api.Event{DecisionID: NewID(), Custom: api.Custom{Event: api.DecisionEvent, Session: session, Message: message}}
 }
 
 // messages reads lines, which must be whole.
@@ -20,7 +20,7 @@ func messages(t *testing.T, lines [][]byte) string {
 	t.Helper()
 	said := make([]string, len(lines))
 	for i, line := range lines {
-		var e struct{ Custom bailiff.Custom }
+		var e struct{ Custom api.Custom }
 		if err := json.Unmarshal(line, &e); err != nil {
 			t.Fatalf("%v in %q", err, line)
 		}

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/outage"
 	"github.com/bailiff-dev/bailiff/internal/records"
 )
@@ -296,8 +296,8 @@ func (k *keeper) tell(ctx context.Context) error {
 	told.Told = true
 	message := fmt.Sprintf("retention removed all files of the decision log up to %s: it goes on after line %d, whose hash is %s", told.Segment, told.Count, told.Last)
 	k.log.config.Log.Info(message)
-	err := k.log.Record(ctx, bailiff.Event{DecisionID: NewID(), Timestamp: time.Now().UTC(),
-		Custom: bailiff.Custom{Event: bailiff.RetentionEvent, Message: message}})
+	err := k.log.Record(ctx, api.Event{DecisionID: NewID(), Timestamp: time.Now().UTC(),
+		Custom: api.Custom{Event: api.RetentionEvent, Message: message}})
 	if err != nil {
 		return fmt.Errorf("recording what was removed: %w", err)
 	}

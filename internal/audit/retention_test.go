@@ -13,14 +13,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // small has a segment for each line or two.
 const small = 1500
 
 // aged is a decision of some days ago.
-func aged(id string, days int) bailiff.Event {
+func aged(id string, days int) api.Event {
 	e := decision(id)
 	e.Timestamp = time.Now().AddDate(0, 0, -days)
 	return e

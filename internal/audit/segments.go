@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 var segmentPattern = regexp.MustCompile(`^[0-9]{8}-[0-9]{4}-[0-9]{2}-[0-9]{2}\.jsonl$`)
@@ -56,7 +56,7 @@ func customOf(line []byte) []byte {
 
 // timeOf is when the event of a line happened.
 func timeOf(line []byte) (time.Time, error) {
-	event, err := bailiff.ReadLine(line)
+	event, err := api.ReadLine(line)
 	return event.Timestamp, err
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 const (
@@ -31,8 +32,8 @@ type Unfinished struct {
 
 // letsRun says whether the request of a decision ran from there on: the policies
 // let it, or humans did. Where the outcome is masked, it may have.
-func letsRun(l bailiff.Line) bool {
-	if l.Custom.Event != bailiff.DecisionEvent {
+func letsRun(l api.Line) bool {
+	if l.Custom.Event != api.DecisionEvent {
 		return false
 	}
 	for _, path := range append(l.Erased, l.Masked...) {
@@ -46,7 +47,7 @@ func letsRun(l bailiff.Line) bool {
 }
 
 // ran says whether the request of an execution may have been started.
-func ran(l bailiff.Line) bool {
+func ran(l api.Line) bool {
 	switch l.Custom.Status {
 	case bailiff.Completed, bailiff.TimedOut, bailiff.Interrupted, bailiff.Failed:
 		return true
@@ -80,12 +81,12 @@ func track(open map[string]Unfinished, line []byte, since time.Time) error {
 	if !bytes.Contains(customOf(line), requestKey) {
 		return nil
 	}
-	l, err := bailiff.ReadLine(line)
+	l, err := api.ReadLine(line)
 	if err != nil {
 		return err
 	}
 	switch {
-	case l.Custom.Event == bailiff.ExecutionEvent:
+	case l.Custom.Event == api.ExecutionEvent:
 		u, known := open[l.DecisionID]
 		delete(open, l.DecisionID)
 		if known && ran(l) && l.Timestamp.After(since.Add(unfinishedFor-endedFor)) {

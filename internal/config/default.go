@@ -5,7 +5,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/places"
 	"github.com/bailiff-dev/bailiff/internal/settings"
@@ -21,7 +21,7 @@ func Default(known backends.Catalogue) *Config {
 		StateDir: places.State(),
 		Agent: Agent{
 			Listeners: []Listener{{Name: "agent", Listen: socket(places.AgentSocket), UIDs: self}},
-			DataPaths: []string{bailiff.DecisionPath, "agent/call/decision"},
+			DataPaths: []string{api.DecisionPath, "agent/call/decision"},
 		},
 		Operator:    Operator{Listen: socket(places.OperatorSocket), UIDs: self},
 		Metrics:     Metrics{Listen: "127.0.0.1:9464"},

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/audit"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
 )
@@ -32,8 +32,8 @@ type event struct {
 }
 
 // read is what is told of an event; a line that cannot be read is sent all the same.
-func (v event) read() bailiff.Line {
-	l, _ := bailiff.ReadLine(v.line)
+func (v event) read() api.Line {
+	l, _ := api.ReadLine(v.line)
 	return l
 }
 

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/audit"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
 	"github.com/bailiff-dev/bailiff/internal/settings"
@@ -174,8 +174,8 @@ func newLog(t *testing.T, stateDir string) *audit.Log {
 func record(t *testing.T, log *audit.Log, ids ...string) {
 	t.Helper()
 	for _, id := range ids {
-		err := log.Record(t.Context(), bailiff.Event{DecisionID: id, Timestamp: time.Now().Add(-time.Minute),
-			Result: map[string]string{"outcome": "deny"}, Custom: bailiff.Custom{Event: bailiff.DecisionEvent}})
+		err := log.Record(t.Context(), api.Event{DecisionID: id, Timestamp: time.Now().Add(-time.Minute),
+			Result: map[string]string{"outcome": "deny"}, Custom: api.Custom{Event: api.DecisionEvent}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/facts"
 )
 
@@ -41,7 +42,7 @@ func (c *EventCondition) Holds(line []byte) (bool, error) {
 
 // readEvent leaves empty what a mask took away.
 func readEvent(text []byte) (e event, err error) {
-	l, err := bailiff.ReadLine(text)
+	l, err := api.ReadLine(text)
 	if err != nil {
 		return e, err
 	}
@@ -50,23 +51,23 @@ func readEvent(text []byte) (e event, err error) {
 	if l.Error != nil {
 		e.Error = *l.Error
 	}
-	_ = bailiff.ReadWhatFits(l.Input, &e.Input)
-	_ = bailiff.ReadWhatFits(l.Result, &e.Result)
+	_ = api.ReadWhatFits(l.Input, &e.Input)
+	_ = api.ReadWhatFits(l.Result, &e.Result)
 	return e, nil
 }
 
 // event is what filters see of an event: its JSON, where everything is always there.
 type event struct {
-	DecisionID  string                    `json:"decision_id"`
-	Timestamp   string                    `json:"timestamp"`
-	Path        string                    `json:"path"`
-	Input       eventInput                `json:"input"`
-	Result      decision                  `json:"result"`
-	Bundles     map[string]bailiff.Bundle `json:"bundles"`
-	RequestedBy string                    `json:"requested_by"`
-	Metrics     map[string]int64          `json:"metrics"`
-	Error       bailiff.EventError        `json:"error"`
-	Custom      bailiff.Custom            `json:"custom"`
+	DecisionID  string                `json:"decision_id"`
+	Timestamp   string                `json:"timestamp"`
+	Path        string                `json:"path"`
+	Input       eventInput            `json:"input"`
+	Result      decision              `json:"result"`
+	Bundles     map[string]api.Bundle `json:"bundles"`
+	RequestedBy string                `json:"requested_by"`
+	Metrics     map[string]int64      `json:"metrics"`
+	Error       api.EventError        `json:"error"`
+	Custom      api.Custom            `json:"custom"`
 }
 
 // eventInput is the input document by which was judged.

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
@@ -22,7 +22,7 @@ func TestADiskThatIsFullIsToldAndNothingIsHalfKept(t *testing.T) {
 	if err := os.WriteFile(ballast, bytes.Repeat([]byte("x"), 1<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
 		t.Fatalf("filling the disk says %v", err)
 	}
-	word := bailiff.Rollback{Revision: "abc"}
+	word := api.Rollback{Revision: "abc"}
 	for what, err := range map[string]error{"a revision": h.Keep(revision(2), files(2)), "a word": h.RollBack(word)} {
 		if !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("keeping %s says %v", what, err)

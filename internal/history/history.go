@@ -26,7 +26,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/records"
 	"github.com/bailiff-dev/bailiff/internal/trust"
 )
@@ -198,7 +198,7 @@ func (h *History) texts(name string) string {
 }
 
 // RollBack keeps an operator's word on which revision is to be in force.
-func (h *History) RollBack(word bailiff.Rollback) error {
+func (h *History) RollBack(word api.Rollback) error {
 	text, err := json.Marshal(word)
 	if err == nil {
 		err = records.Write(h.RollbackFile(), text, true)
@@ -221,13 +221,13 @@ func (h *History) Resume() error {
 type Folder string
 
 // RolledBack is the word that holds, nil if there is none.
-func (f Folder) RolledBack() (*bailiff.Rollback, error) {
+func (f Folder) RolledBack() (*api.Rollback, error) {
 	file := f.RollbackFile()
 	text, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
-	var word bailiff.Rollback
+	var word api.Rollback
 	if err == nil {
 		err = trust.Path(file)
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 func open(t *testing.T, dir string) *History {
@@ -60,7 +60,7 @@ func TestWhatASidecarThatWasKilledHadBegunIsCleared(t *testing.T) {
 	dir := t.TempDir()
 	h := open(t, dir)
 	must(t, h.Keep(revision(1), files(1)))
-	must(t, h.RollBack(bailiff.Rollback{Revision: "00000001"}))
+	must(t, h.RollBack(api.Rollback{Revision: "00000001"}))
 	for _, place := range []string{".", "revisions"} {
 		must(t, os.WriteFile(filepath.Join(dir, place, ".new-1"), []byte("{"), 0o600))
 	}
@@ -142,7 +142,7 @@ func TestARevisionThatCannotBeReadIsListedAsSuch(t *testing.T) {
 
 func TestAWordToRollBackHoldsUntilItIsTakenBack(t *testing.T) {
 	dir := t.TempDir()
-	word := bailiff.Rollback{Revision: "abc", By: "ana", Via: "uid:1", Reason: "why", At: time.Unix(5, 0).UTC()}
+	word := api.Rollback{Revision: "abc", By: "ana", Via: "uid:1", Reason: "why", At: time.Unix(5, 0).UTC()}
 	must(t, open(t, dir).RollBack(word))
 	if got, err := open(t, dir).RolledBack(); err != nil || got == nil || *got != word {
 		t.Errorf("the word is %+v, %v", got, err)

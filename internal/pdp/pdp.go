@@ -48,6 +48,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/facts"
 	"github.com/bailiff-dev/bailiff/internal/history"
 	"github.com/bailiff-dev/bailiff/internal/outage"
@@ -110,7 +111,7 @@ type PDP struct {
 
 	// rolledBack is the word by which former policies are in force, nil while the
 	// configuration's are.
-	rolledBack atomic.Pointer[bailiff.Rollback]
+	rolledBack atomic.Pointer[api.Rollback]
 	replaced   atomic.Pointer[string] // see [Status.Replaced]
 	unkept     outage.Outage          // why the history lacks what is in force
 }
@@ -140,7 +141,7 @@ type Status struct {
 	Faults   []Fault
 	// RolledBack is the word by which former policies are in force; nil while those in
 	// the files are. Waiting is the revision of the files meanwhile, if they can be read.
-	RolledBack *bailiff.Rollback
+	RolledBack *api.Rollback
 	Waiting    string
 	// Replaced is the later revision in whose place the bundle server gave the one in
 	// force, which was before; empty where nothing went back.

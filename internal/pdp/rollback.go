@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/history"
 )
 
@@ -13,7 +13,7 @@ import (
 // at least, until another word or [PDP.Resume]. Record writes the word down with the
 // whole revision, once it is sure that those policies are sound; if it cannot, nothing
 // is changed. The error is [history.ErrUnknown], [history.ErrUnsound] or that of a disk.
-func (p *PDP) RollBack(ctx context.Context, word bailiff.Rollback, record func(bailiff.Rollback) error) error {
+func (p *PDP) RollBack(ctx context.Context, word api.Rollback, record func(api.Rollback) error) error {
 	p.reloading.Lock()
 	defer p.reloading.Unlock()
 	former, s, err := p.former(ctx, word.Revision)

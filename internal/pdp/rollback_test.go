@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/history"
 )
 
@@ -30,7 +30,7 @@ func remembering(t *testing.T, root string) Config {
 	return Config{Paths: []string{filepath.Join(root, "policies")}, RequireTests: true, History: shelved(t, filepath.Join(root, "history"))}
 }
 
-func anyway(bailiff.Rollback) error { return nil }
+func anyway(api.Rollback) error { return nil }
 
 // saved has other policies come into force.
 func saved(t *testing.T, root string, p *PDP, told reloads, limit int) {
@@ -58,9 +58,9 @@ func TestPoliciesThatWereInForceCanBeAgain(t *testing.T) {
 	first := p.Revision()
 	saved(t, root, p, told, 7)
 	second := p.Revision()
-	var recorded bailiff.Rollback
-	word := bailiff.Rollback{Revision: first[:8], By: "ana", Reason: "7 is too much"}
-	must(t, p.RollBack(t.Context(), word, func(w bailiff.Rollback) error { recorded = w; return nil }))
+	var recorded api.Rollback
+	word := api.Rollback{Revision: first[:8], By: "ana", Reason: "7 is too much"}
+	must(t, p.RollBack(t.Context(), word, func(w api.Rollback) error { recorded = w; return nil }))
 	if s := p.Status(); seconds(p) != 5 || p.Revision() != first || s.RolledBack == nil || s.RolledBack.By != "ana" || s.Waiting != second || !s.OK {
 		t.Errorf("in force is %+v", s)
 	}
@@ -86,7 +86,7 @@ func TestASecondRollbackToTheSameRevisionHasATimeOfItsOwn(t *testing.T) {
 	p, _ := watched(t, c)
 	var since [2]time.Time
 	for i := range since {
-		must(t, p.RollBack(t.Context(), bailiff.Rollback{Revision: p.Revision(), By: "ana"}, anyway))
+		must(t, p.RollBack(t.Context(), api.Rollback{Revision: p.Revision(), By: "ana"}, anyway))
 		all, err := c.History.All()
 		must(t, err)
 		since[i] = all[0].Since
@@ -126,7 +126,7 @@ func TestABundleServerThatGoesBackIsToldOf(t *testing.T) {
 	}
 	offered(9, "v9", "")
 	offered(5, "v10", "") // the old files, built anew
-	must(t, p.RollBack(t.Context(), bailiff.Rollback{Revision: seven, By: "ana"}, anyway))
+	must(t, p.RollBack(t.Context(), api.Rollback{Revision: seven, By: "ana"}, anyway))
 	offered(5, "v10", "")
 	must(t, p.Resume(t.Context(), func() error { return nil }))
 	if s := p.Status(); s.Revision != five || s.Replaced != "" {
@@ -139,7 +139,7 @@ func TestFilesAreTriedAndNotInForceWhileSomethingIsRolledBack(t *testing.T) {
 	p, told := watched(t, remembering(t, root))
 	first := p.Revision()
 	saved(t, root, p, told, 7)
-	must(t, p.RollBack(t.Context(), bailiff.Rollback{Revision: first}, anyway))
+	must(t, p.RollBack(t.Context(), api.Rollback{Revision: first}, anyway))
 	write(t, filepath.Join(root, "policies/p.rego"), "package bailiff\n\n???\n")
 	told.until(t, false)
 	if s := p.Status(); s.OK || seconds(p) != 5 {
@@ -167,7 +167,7 @@ func TestARollbackOutlivesTheProcess(t *testing.T) {
 	p, told := watched(t, c)
 	first := p.Revision()
 	saved(t, root, p, told, 7)
-	must(t, p.RollBack(t.Context(), bailiff.Rollback{Revision: first, By: "ana"}, anyway))
+	must(t, p.RollBack(t.Context(), api.Rollback{Revision: first, By: "ana"}, anyway))
 	write(t, filepath.Join(root, "policies/p.rego"), "package bailiff\n\n???\n") // for which it was
 	c.History, c.EvalTimeout = shelved(t, filepath.Join(root, "history")), time.Minute
 	next, err := Open(t.Context(), c)
@@ -184,7 +184,7 @@ func TestAStartWithARollbackAndABadBundleTellsBeingInForceFromBeingSound(t *test
 	c := Config{Archive: &Archive{"https://house.test/b.tar.gz", good, key}, RequireTests: true, EvalTimeout: time.Minute, History: shelved(t, t.TempDir())}
 	p, err := Open(t.Context(), c)
 	must(t, err)
-	must(t, p.RollBack(t.Context(), bailiff.Rollback{Revision: p.Revision(), By: "ana"}, anyway))
+	must(t, p.RollBack(t.Context(), api.Rollback{Revision: p.Revision(), By: "ana"}, anyway))
 	c.Archive = &Archive{c.Archive.Name, bad, key}
 	next, err := Open(t.Context(), c)
 	must(t, err)
@@ -209,7 +209,7 @@ func TestAStartWithARollbackThatIsCutShortFindsNoBundleSound(t *testing.T) {
 	c := Config{Archive: &Archive{"https://house.test/b.tar.gz", built(t, tree(t, house), "v1"), nil}, EvalTimeout: time.Minute, History: shelved(t, t.TempDir())}
 	p, err := Open(t.Context(), c)
 	must(t, err)
-	must(t, p.RollBack(t.Context(), bailiff.Rollback{Revision: p.Revision()}, anyway))
+	must(t, p.RollBack(t.Context(), api.Rollback{Revision: p.Revision()}, anyway))
 	ctx, cancel := context.WithCancel(t.Context())
 	c.Archive, c.Observer = &Archive{Name: c.Archive.Name, Text: []byte("bad")}, hasty{cancel}
 	if p, err := Open(ctx, c); err == nil {
@@ -239,10 +239,10 @@ func TestADamagedHistoryIsNeverInForce(t *testing.T) {
 			must(t, err)
 			saved(t, root, p, told, 7)
 			spoil(t, c.History, first)
-			if err := p.RollBack(t.Context(), bailiff.Rollback{Revision: first.Name}, nil); !errors.Is(err, history.ErrUnsound) || seconds(p) != 7 {
+			if err := p.RollBack(t.Context(), api.Rollback{Revision: first.Name}, nil); !errors.Is(err, history.ErrUnsound) || seconds(p) != 7 {
 				t.Errorf("got %v", err)
 			}
-			must(t, c.History.RollBack(bailiff.Rollback{Revision: first.Name, By: "ana"}))
+			must(t, c.History.RollBack(api.Rollback{Revision: first.Name, By: "ana"}))
 			if _, err := Open(t.Context(), c); err == nil || !strings.Contains(err.Error(), "rollback.json") {
 				t.Errorf("a start says %v, want it refused with what to do", err)
 			}
@@ -257,11 +257,11 @@ func TestARollbackThatCannotBeWrittenDownChangesNothing(t *testing.T) {
 	first := p.Revision()
 	saved(t, root, p, told, 7)
 	full := errors.New("the disk is full")
-	if err := p.RollBack(t.Context(), bailiff.Rollback{Revision: first}, func(bailiff.Rollback) error { return full }); !errors.Is(err, full) || seconds(p) != 7 {
+	if err := p.RollBack(t.Context(), api.Rollback{Revision: first}, func(api.Rollback) error { return full }); !errors.Is(err, full) || seconds(p) != 7 {
 		t.Errorf("got %v", err)
 	}
 	must(t, os.Mkdir(c.History.RollbackFile(), 0o700)) // nothing can be written there
-	if err := p.RollBack(t.Context(), bailiff.Rollback{Revision: first}, anyway); err == nil || seconds(p) != 7 || p.Status().RolledBack != nil {
+	if err := p.RollBack(t.Context(), api.Rollback{Revision: first}, anyway); err == nil || seconds(p) != 7 || p.Status().RolledBack != nil {
 		t.Errorf("got %v, %+v", err, p.Status())
 	}
 }
@@ -299,11 +299,11 @@ func TestPoliciesOfAnEarlierProgramMustPassTheirTests(t *testing.T) {
 	c := Config{EvalTimeout: time.Minute, RequireTests: true, History: shelved(t, t.TempDir())}
 	p, err := Open(t.Context(), c)
 	must(t, err)
-	must(t, p.RollBack(t.Context(), bailiff.Rollback{Revision: p.Revision()}, anyway))
+	must(t, p.RollBack(t.Context(), api.Rollback{Revision: p.Revision()}, anyway))
 	files := []file{{name: "p.rego", place: "p.rego", text: []byte(timed(3))}}
 	must(t, c.History.Keep(history.Revision{Name: revision(files), Content: digest(files), Way: history.ByProgram},
 		[]history.File{{Name: "p.rego", Place: "p.rego", Text: []byte(timed(3))}}))
-	if err := p.RollBack(t.Context(), bailiff.Rollback{Revision: revision(files)}, nil); !errors.Is(err, history.ErrUnsound) || !strings.Contains(err.Error(), "no tests") {
+	if err := p.RollBack(t.Context(), api.Rollback{Revision: revision(files)}, nil); !errors.Is(err, history.ErrUnsound) || !strings.Contains(err.Error(), "no tests") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -10,17 +10,18 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // differences are what two decisions say differently, the outcome or else the rules
 // first. Obligations of what does not run are none.
-func differences(was, now bailiff.Decision, backends map[string]bailiff.BackendState) []bailiff.Difference {
+func differences(was, now bailiff.Decision, backends map[string]bailiff.BackendState) []api.Difference {
 	if was.Outcome != now.Outcome {
 		outcome := difference("outcome", was.Outcome.String(), now.Outcome.String(), direction(int(was.Outcome), int(now.Outcome)))
 		if was.Outcome == bailiff.Deny || now.Outcome == bailiff.Deny {
-			return []bailiff.Difference{outcome}
+			return []api.Difference{outcome}
 		}
-		return append([]bailiff.Difference{outcome}, compared(obligations(was), obligations(now), backends)...)
+		return append([]api.Difference{outcome}, compared(obligations(was), obligations(now), backends)...)
 	}
 	all := compared(facets{"rules": rulesOf(was)}, facets{"rules": rulesOf(now)}, backends)
 	if now.Outcome == bailiff.Deny || same(was, now) {
@@ -34,8 +35,8 @@ func differences(was, now bailiff.Decision, backends map[string]bailiff.BackendS
 	return append(all, compared(from, to, backends)...)
 }
 
-func difference(what, from, to string, leads bailiff.Direction) bailiff.Difference {
-	return bailiff.Difference{What: what, From: from, To: to, Direction: leads}
+func difference(what, from, to string, leads api.Direction) api.Difference {
+	return api.Difference{What: what, From: from, To: to, Direction: leads}
 }
 
 // same spares most decisions a closer look.
@@ -129,7 +130,7 @@ func written(value any) string {
 
 // compared are the differences of what both have, by path. Neither has what is
 // empty.
-func compared(was, now facets, backends map[string]bailiff.BackendState) (all []bailiff.Difference) {
+func compared(was, now facets, backends map[string]bailiff.BackendState) (all []api.Difference) {
 	paths := maps.Clone(was)
 	maps.Copy(paths, now)
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
@@ -149,14 +150,14 @@ func without(all, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(one string) bool { return slices.Contains(others, one) })
 }
 
-func direction(from, to int) bailiff.Direction {
+func direction(from, to int) api.Direction {
 	switch {
 	case to > from:
-		return bailiff.Looser
+		return api.Looser
 	case to < from:
-		return bailiff.Stricter
+		return api.Stricter
 	}
-	return bailiff.Sideways
+	return api.Sideways
 }
 
 // wider are the lists that let a request do more with each element.
@@ -178,7 +179,7 @@ var amounts = []string{
 }
 
 // leads says where the difference at a path leads.
-func leads(path string, removed, added []string, backends map[string]bailiff.BackendState) bailiff.Direction {
+func leads(path string, removed, added []string, backends map[string]bailiff.BackendState) api.Direction {
 	switch {
 	case slices.Contains(wider, path):
 		return ofLists(removed, added)
@@ -193,24 +194,24 @@ func leads(path string, removed, added []string, backends map[string]bailiff.Bac
 	case path == "backend.name":
 		return direction(exposure(backends[value(removed)]), exposure(backends[value(added)]))
 	}
-	return bailiff.Sideways
+	return api.Sideways
 }
 
-func ofLists(removed, added []string) bailiff.Direction {
+func ofLists(removed, added []string) api.Direction {
 	if len(added) > 0 {
-		return bailiff.Looser
+		return api.Looser
 	}
-	return bailiff.Stricter
+	return api.Stricter
 }
 
-func ofAmounts(from, to float64) bailiff.Direction {
+func ofAmounts(from, to float64) api.Direction {
 	switch {
 	case to == from:
-		return bailiff.Sideways
+		return api.Sideways
 	case from > 0 && (to == 0 || to > from):
-		return bailiff.Looser
+		return api.Looser
 	}
-	return bailiff.Stricter
+	return api.Stricter
 }
 
 // value is the one of what is no list; what is left out is zero or false.

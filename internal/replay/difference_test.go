@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // allowed is a decision to let run in docker.
@@ -29,34 +30,34 @@ func asking(change func(*bailiff.ApprovalTerms)) func(*bailiff.Decision) {
 	}
 }
 
-func only(what, from, to string, leads bailiff.Direction) []bailiff.Difference {
-	return []bailiff.Difference{difference(what, from, to, leads)}
+func only(what, from, to string, leads api.Direction) []api.Difference {
+	return []api.Difference{difference(what, from, to, leads)}
 }
 
 func TestWhatLetsMoreHappenIsToldFromWhatLetsLess(t *testing.T) {
 	for name, c := range map[string]struct {
 		was, now func(*bailiff.Decision)
-		want     []bailiff.Difference
+		want     []api.Difference
 	}{
 		"nothing differs":              {nil, nil, nil},
 		"empty is what is left out":    {nil, func(d *bailiff.Decision) { d.Env.Forward = []string{} }, nil},
-		"a question becomes a yes":     {asking(nil), nil, only("outcome", "ask", "allow", bailiff.Looser)},
-		"a yes becomes a question":     {nil, asking(nil), only("outcome", "allow", "ask", bailiff.Stricter)},
-		"an answer holds for longer":   {asking(nil), asking(func(a *bailiff.ApprovalTerms) { a.Scopes = []string{"once", "session"} }), only("approval.scopes", "", "session", bailiff.Looser)},
-		"more people must say yes":     {asking(nil), asking(func(a *bailiff.ApprovalTerms) { a.Quorum = 2 }), only("approval.quorum", "1", "2", bailiff.Stricter)},
-		"another rule asks":            {asking(nil), asking(func(a *bailiff.ApprovalTerms) { a.Reasons = []bailiff.Reason{{Rule: "b"}} }), only("rules", "a", "b", bailiff.Sideways)},
-		"a variable enters":            {nil, func(d *bailiff.Decision) { d.Env.Forward = []string{"TOKEN"} }, only("env.forward", "", "TOKEN", bailiff.Looser)},
-		"another variable enters":      {func(d *bailiff.Decision) { d.Env.Forward = []string{"A"} }, func(d *bailiff.Decision) { d.Env.Forward = []string{"B"} }, only("env.forward", "A", "B", bailiff.Looser)},
-		"a variable is sealed":         {nil, func(d *bailiff.Decision) { d.Env.Sealed = []string{"A"} }, only("env.sealed", "", "A", bailiff.Stricter)},
-		"a value is set":               {nil, func(d *bailiff.Decision) { d.Env.Set = map[string]string{"A": "1"} }, only("env.set.A", "", "1", bailiff.Sideways)},
-		"the network opens":            {nil, func(d *bailiff.Decision) { d.Backend.Network = "full" }, only("backend.network", "none", "full", bailiff.Looser)},
-		"the system becomes read-only": {nil, func(d *bailiff.Decision) { d.Backend.ReadOnly = true }, only("backend.read_only", "false", "true", bailiff.Stricter)},
-		"nothing isolates any more":    {nil, func(d *bailiff.Decision) { d.Backend.Name = "local" }, only("backend.name", "docker", "local", bailiff.Looser)},
-		"another sandbox isolates":     {nil, func(d *bailiff.Decision) { d.Backend.Name = "bubblewrap" }, only("backend.name", "docker", "bubblewrap", bailiff.Sideways)},
-		"there is less time":           {nil, func(d *bailiff.Decision) { d.Limits.TimeoutSeconds = 7 }, only("limits.timeout_seconds", "60", "7", bailiff.Stricter)},
-		"a limit is new":               {nil, func(d *bailiff.Decision) { d.Limits.BackgroundSeconds = 7 }, only("limits.background_seconds", "", "7", bailiff.Stricter)},
-		"a limit is gone":              {func(d *bailiff.Decision) { d.Backend.PIDs = 7 }, nil, only("backend.pids", "7", "0", bailiff.Looser)},
-		"the image is another":         {nil, func(d *bailiff.Decision) { d.Backend.Image = "alpine" }, only("backend.image", "python:3.13", "alpine", bailiff.Sideways)},
+		"a question becomes a yes":     {asking(nil), nil, only("outcome", "ask", "allow", api.Looser)},
+		"a yes becomes a question":     {nil, asking(nil), only("outcome", "allow", "ask", api.Stricter)},
+		"an answer holds for longer":   {asking(nil), asking(func(a *bailiff.ApprovalTerms) { a.Scopes = []string{"once", "session"} }), only("approval.scopes", "", "session", api.Looser)},
+		"more people must say yes":     {asking(nil), asking(func(a *bailiff.ApprovalTerms) { a.Quorum = 2 }), only("approval.quorum", "1", "2", api.Stricter)},
+		"another rule asks":            {asking(nil), asking(func(a *bailiff.ApprovalTerms) { a.Reasons = []bailiff.Reason{{Rule: "b"}} }), only("rules", "a", "b", api.Sideways)},
+		"a variable enters":            {nil, func(d *bailiff.Decision) { d.Env.Forward = []string{"TOKEN"} }, only("env.forward", "", "TOKEN", api.Looser)},
+		"another variable enters":      {func(d *bailiff.Decision) { d.Env.Forward = []string{"A"} }, func(d *bailiff.Decision) { d.Env.Forward = []string{"B"} }, only("env.forward", "A", "B", api.Looser)},
+		"a variable is sealed":         {nil, func(d *bailiff.Decision) { d.Env.Sealed = []string{"A"} }, only("env.sealed", "", "A", api.Stricter)},
+		"a value is set":               {nil, func(d *bailiff.Decision) { d.Env.Set = map[string]string{"A": "1"} }, only("env.set.A", "", "1", api.Sideways)},
+		"the network opens":            {nil, func(d *bailiff.Decision) { d.Backend.Network = "full" }, only("backend.network", "none", "full", api.Looser)},
+		"the system becomes read-only": {nil, func(d *bailiff.Decision) { d.Backend.ReadOnly = true }, only("backend.read_only", "false", "true", api.Stricter)},
+		"nothing isolates any more":    {nil, func(d *bailiff.Decision) { d.Backend.Name = "local" }, only("backend.name", "docker", "local", api.Looser)},
+		"another sandbox isolates":     {nil, func(d *bailiff.Decision) { d.Backend.Name = "bubblewrap" }, only("backend.name", "docker", "bubblewrap", api.Sideways)},
+		"there is less time":           {nil, func(d *bailiff.Decision) { d.Limits.TimeoutSeconds = 7 }, only("limits.timeout_seconds", "60", "7", api.Stricter)},
+		"a limit is new":               {nil, func(d *bailiff.Decision) { d.Limits.BackgroundSeconds = 7 }, only("limits.background_seconds", "", "7", api.Stricter)},
+		"a limit is gone":              {func(d *bailiff.Decision) { d.Backend.PIDs = 7 }, nil, only("backend.pids", "7", "0", api.Looser)},
+		"the image is another":         {nil, func(d *bailiff.Decision) { d.Backend.Image = "alpine" }, only("backend.image", "python:3.13", "alpine", api.Sideways)},
 		"the image was pinned":         {func(d *bailiff.Decision) { d.Backend.Image = "python@sha256:ab" }, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -73,8 +74,8 @@ func TestAReportStaysSmallWhateverALogHolds(t *testing.T) {
 	for i := range many {
 		n := strconv.Itoa(i)
 		sums.addAll([]finding{{verdict: verdict{Was: allowed(nil), Now: allowed(nil),
-			asked:       bailiff.LineInput{Session: bailiff.Session{Platform: "telegram", UserID: n}},
-			Differences: []bailiff.Difference{difference("backend.image", n, n+"b", bailiff.Sideways), difference("rules", "", "a", bailiff.Sideways)}}}})
+			asked:       api.LineInput{Session: bailiff.Session{Platform: "telegram", UserID: n}},
+			Differences: []api.Difference{difference("backend.image", n, n+"b", api.Sideways), difference("rules", "", "a", api.Sideways)}}}})
 	}
 	r := sums.report()
 	rules := r.Changes[slices.IndexFunc(r.Changes, func(c Change) bool { return c.What == "rules" })]

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/audit"
 	"github.com/bailiff-dev/bailiff/internal/corpus"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
@@ -49,12 +50,12 @@ var here = map[string]bailiff.BackendState{
 }
 
 // decided is the event of a request that these policies judge.
-func decided(p *pdp.PDP, req bailiff.Request, at time.Time) bailiff.Event {
+func decided(p *pdp.PDP, req bailiff.Request, at time.Time) api.Event {
 	j := p.Decide(context.Background(), req, bailiff.Circumstances{Time: at, Backends: here, EnvAvailable: req.Env})
-	return bailiff.Event{
-		DecisionID: "d-" + strconv.FormatInt(at.UnixNano(), 36), Timestamp: at, Path: bailiff.DecisionPath, Input: j.Input, Result: j.Decision,
-		Bundles: map[string]bailiff.Bundle{"policies": {Revision: j.Decision.Revision}}, RequestedBy: "agent", Metrics: j.Timers,
-		Custom: bailiff.Custom{Event: bailiff.DecisionEvent, Session: req.Session.ID},
+	return api.Event{
+		DecisionID: "d-" + strconv.FormatInt(at.UnixNano(), 36), Timestamp: at, Path: api.DecisionPath, Input: j.Input, Result: j.Decision,
+		Bundles: map[string]api.Bundle{"policies": {Revision: j.Decision.Revision}}, RequestedBy: "agent", Metrics: j.Timers,
+		Custom: api.Custom{Event: api.DecisionEvent, Session: req.Session.ID},
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // past is a decision that was made.
@@ -30,14 +31,14 @@ const (
 )
 
 // parse reads a line. If it is not to be judged, skip says why.
-func parse(text []byte) (l bailiff.Line, skip string) {
-	l, err := bailiff.ReadLine(text)
+func parse(text []byte) (l api.Line, skip string) {
+	l, err := api.ReadLine(text)
 	switch {
 	case err != nil:
 		return l, skippedUnreadable
-	case l.Custom.Event != bailiff.DecisionEvent:
+	case l.Custom.Event != api.DecisionEvent:
 		return l, skippedEvent
-	case l.Path != bailiff.DecisionPath:
+	case l.Path != api.DecisionPath:
 		return l, skippedElsewhere
 	case len(l.Input) == 0 || bytes.Equal(l.Input, []byte("null")):
 		return l, skippedInput
@@ -47,7 +48,7 @@ func parse(text []byte) (l bailiff.Line, skip string) {
 
 // resultOf is what the policies decided then. If the line does not tell, skip
 // says why.
-func resultOf(l bailiff.Line) (d bailiff.Decision, skip string) {
+func resultOf(l api.Line) (d bailiff.Decision, skip string) {
 	switch {
 	case len(l.Erased)+len(l.Masked) > 0:
 		return d, skippedMasked
@@ -74,11 +75,11 @@ func decidedByBailiff(d bailiff.Decision) bool {
 }
 
 // request is what of a request decides whether the floor bears a decision.
-func request(asked bailiff.LineInput) bailiff.Request {
+func request(asked api.LineInput) bailiff.Request {
 	return bailiff.Request{Tool: asked.Tool, Session: asked.Session, Env: asked.Env.Requested}
 }
 
 // user names who asked, as far as the log knows.
-func user(asked bailiff.LineInput) string {
+func user(asked api.LineInput) string {
 	return asked.Session.Platform + "/" + cmp.Or(asked.Session.UserID, asked.Session.UserName, "unknown")
 }

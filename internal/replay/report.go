@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // Report is what came of a replay. Its lists are in the order in which the log first
@@ -40,7 +41,7 @@ type Shift struct {
 
 // Change is a difference that some decisions have in common.
 type Change struct {
-	bailiff.Difference
+	api.Difference
 	// Rules are those that say no, or ask, on the stricter side of an outcome's change.
 	Rules     []string `json:"rules"`
 	Decisions int      `json:"decisions"`

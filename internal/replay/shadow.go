@@ -12,19 +12,20 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // Recorder writes the decision log. Record returns nil once the event is on disk;
 // Note does not wait.
 type Recorder interface {
-	Record(ctx context.Context, e bailiff.Event) error
-	Note(e bailiff.Event)
+	Record(ctx context.Context, e api.Event) error
+	Note(e api.Event)
 }
 
 // Observer is told what policies in the shadow would have decided about a request,
 // or that they could not be asked, for want of room or for a fault of theirs.
 type Observer interface {
-	Shadowed(tool bailiff.Tool, platform string, was, now bailiff.Outcome, leads bailiff.Direction)
+	Shadowed(tool bailiff.Tool, platform string, was, now bailiff.Outcome, leads api.Direction)
 	ShadowDropped()
 }
 
@@ -77,7 +78,7 @@ func StartShadow(c ShadowConfig) *Shadow {
 }
 
 // Record writes an event, and has it judged anew if it is a decision that is on disk.
-func (s *Shadow) Record(ctx context.Context, e bailiff.Event) error {
+func (s *Shadow) Record(ctx context.Context, e api.Event) error {
 	err := s.config.Recorder.Record(ctx, e)
 	if err == nil {
 		s.offer(e)
@@ -86,7 +87,7 @@ func (s *Shadow) Record(ctx context.Context, e bailiff.Event) error {
 }
 
 // Note writes an event, and has it judged anew if it is a decision.
-func (s *Shadow) Note(e bailiff.Event) {
+func (s *Shadow) Note(e api.Event) {
 	s.config.Recorder.Note(e)
 	s.offer(e)
 }
@@ -101,9 +102,9 @@ func (s *Shadow) Close() {
 }
 
 // offer puts a decision to those that wait, unless the policies had no say in it.
-func (s *Shadow) offer(e bailiff.Event) {
+func (s *Shadow) offer(e api.Event) {
 	d, ok := e.Result.(bailiff.Decision)
-	if e.Custom.Event != bailiff.DecisionEvent || e.Path != bailiff.DecisionPath || !ok || e.Input == nil || e.Custom.BreakGlass != nil || decidedByBailiff(d) {
+	if e.Custom.Event != api.DecisionEvent || e.Path != api.DecisionPath || !ok || e.Input == nil || e.Custom.BreakGlass != nil || decidedByBailiff(d) {
 		return
 	}
 	if !s.hasRoom() {
@@ -190,7 +191,7 @@ func (s *Shadow) judge(ctx context.Context, d shadowed) {
 	s.config.Observer.Shadowed(v.asked.Tool, v.asked.Session.Platform, v.Was.Outcome, v.Now.Outcome, v.direction())
 }
 
-func withoutValues(differences []bailiff.Difference) []bailiff.Difference {
+func withoutValues(differences []api.Difference) []api.Difference {
 	bare := slices.Clone(differences)
 	for i := range bare {
 		bare[i].From, bare[i].To = "", ""
@@ -200,8 +201,8 @@ func withoutValues(differences []bailiff.Difference) []bailiff.Difference {
 
 // direction is where the differences lead, if anywhere to letting more happen;
 // empty if there are none.
-func (v verdict) direction() bailiff.Direction {
-	for _, to := range []bailiff.Direction{bailiff.Looser, bailiff.Stricter, bailiff.Sideways} {
+func (v verdict) direction() api.Direction {
+	for _, to := range []api.Direction{api.Looser, api.Stricter, api.Sideways} {
 		if v.leads(to) {
 			return to
 		}
@@ -209,11 +210,11 @@ func (v verdict) direction() bailiff.Direction {
 	return ""
 }
 
-func (v verdict) event(d shadowed) bailiff.Event {
-	return bailiff.Event{
-		DecisionID: d.ID, Timestamp: time.Now().UTC(), Bundles: map[string]bailiff.Bundle{"shadow": {Revision: v.Now.Revision}},
-		Custom: bailiff.Custom{Event: bailiff.ShadowEvent, Session: d.session, Message: v.said(),
-			Shadow: &bailiff.Shadow{Revision: v.Now.Revision, Outcome: v.Now.Outcome, Rules: rulesOf(v.Now), Differences: v.Differences}},
+func (v verdict) event(d shadowed) api.Event {
+	return api.Event{
+		DecisionID: d.ID, Timestamp: time.Now().UTC(), Bundles: map[string]api.Bundle{"shadow": {Revision: v.Now.Revision}},
+		Custom: api.Custom{Event: api.ShadowEvent, Session: d.session, Message: v.said(),
+			Shadow: &api.Shadow{Revision: v.Now.Revision, Outcome: v.Now.Outcome, Rules: rulesOf(v.Now), Differences: v.Differences}},
 	}
 }
 
@@ -229,7 +230,7 @@ func (v verdict) said() string {
 }
 
 // worded puts a difference into words, with the rules that are behind it.
-func worded(d bailiff.Difference, rules []string) string {
+func worded(d api.Difference, rules []string) string {
 	text := d.What + " would differ"
 	if d.From != "" || d.To != "" {
 		text = fmt.Sprintf("%s: %s would be %s", d.What, cmp.Or(d.From, "none"), cmp.Or(d.To, "none"))

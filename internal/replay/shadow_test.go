@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // book is a decision log and what is counted.
@@ -18,13 +19,13 @@ type book struct {
 	masked bool
 
 	mu       sync.Mutex
-	events   []bailiff.Event
+	events   []api.Event
 	shadowed []string
 	dropped  int
 	news     chan struct{}
 }
 
-func (b *book) Record(_ context.Context, e bailiff.Event) error {
+func (b *book) Record(_ context.Context, e api.Event) error {
 	if b.full != nil {
 		return b.full
 	}
@@ -32,13 +33,13 @@ func (b *book) Record(_ context.Context, e bailiff.Event) error {
 	return nil
 }
 
-func (b *book) Note(e bailiff.Event) {
+func (b *book) Note(e api.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.events = append(b.events, e)
 }
 
-func (b *book) Shadowed(tool bailiff.Tool, platform string, was, now bailiff.Outcome, leads bailiff.Direction) {
+func (b *book) Shadowed(tool bailiff.Tool, platform string, was, now bailiff.Outcome, leads api.Direction) {
 	b.mu.Lock()
 	b.shadowed = append(b.shadowed, strings.TrimSpace(string(tool)+" "+platform+" "+was.String()+" "+now.String()+" "+string(leads)))
 	b.mu.Unlock()
@@ -75,15 +76,15 @@ func TestWhatPoliciesInTheShadowWouldDecideOtherwiseIsWrittenDown(t *testing.T) 
 	if want := []string{"terminal telegram allow deny stricter", "terminal telegram allow allow"}; !slices.Equal(b.shadowed, want) || b.dropped != 0 {
 		t.Errorf("counted %q and %d dropped, want %q", b.shadowed, b.dropped, want)
 	}
-	if len(b.events) != 3 || b.events[0].Custom.Event != bailiff.DecisionEvent || b.events[2].Custom.Event != bailiff.DecisionEvent {
+	if len(b.events) != 3 || b.events[0].Custom.Event != api.DecisionEvent || b.events[2].Custom.Event != api.DecisionEvent {
 		t.Fatalf("the log is %+v", b.events)
 	}
 	e := b.events[1]
-	if e.DecisionID != denied.DecisionID || e.Custom.Event != bailiff.ShadowEvent || e.Custom.Session != "telegram:denied" || e.Result != nil {
+	if e.DecisionID != denied.DecisionID || e.Custom.Event != api.ShadowEvent || e.Custom.Session != "telegram:denied" || e.Result != nil {
 		t.Errorf("the event is %+v", e)
 	}
 	if told := e.Custom.Shadow; told.Outcome != bailiff.Deny || told.Revision != stern.Revision() || !slices.Equal(told.Rules, []string{"house.closed"}) ||
-		!slices.Equal(told.Differences, only("outcome", "allow", "deny", bailiff.Stricter)) {
+		!slices.Equal(told.Differences, only("outcome", "allow", "deny", api.Stricter)) {
 		t.Errorf("the difference is %+v", told)
 	}
 	if e.Custom.Message != "outcome: allow would be deny (house.closed)" {
@@ -94,12 +95,12 @@ func TestWhatPoliciesInTheShadowWouldDecideOtherwiseIsWrittenDown(t *testing.T) 
 func TestOnlyWhatThePoliciesDecidedAndWasWrittenIsJudgedInTheShadow(t *testing.T) {
 	live := shipped(t, nil)
 	s, b := cast(t, live)
-	unjudged := map[string]func(*bailiff.Event){
-		"another event":    func(e *bailiff.Event) { e.Custom.Event = bailiff.ExecutionEvent },
-		"another document": func(e *bailiff.Event) { e.Path = "house/report" },
-		"no request":       func(e *bailiff.Event) { e.Input = nil },
-		"broken glass":     func(e *bailiff.Event) { e.Custom.BreakGlass = &bailiff.BreakGlass{} },
-		"a guard":          func(e *bailiff.Event) { e.Result = bailiff.Denied("guard.night", "No.") },
+	unjudged := map[string]func(*api.Event){
+		"another event":    func(e *api.Event) { e.Custom.Event = api.ExecutionEvent },
+		"another document": func(e *api.Event) { e.Path = "house/report" },
+		"no request":       func(e *api.Event) { e.Input = nil },
+		"broken glass":     func(e *api.Event) { e.Custom.BreakGlass = &api.BreakGlass{} },
+		"a guard":          func(e *api.Event) { e.Result = bailiff.Denied("guard.night", "No.") },
 	}
 	for _, change := range unjudged {
 		e := decided(live, chat("telegram", "42", "ls"), noon)
@@ -197,7 +198,7 @@ func TestTheValuesOfAMaskedLogAreNotToldByItsShadow(t *testing.T) {
 		t.Fatalf("the log is %+v", b.events)
 	}
 	told := b.events[1].Custom
-	if told.Message != "outcome would differ (house.closed)" || !slices.Equal(told.Shadow.Differences, only("outcome", "", "", bailiff.Stricter)) {
+	if told.Message != "outcome would differ (house.closed)" || !slices.Equal(told.Shadow.Differences, only("outcome", "", "", api.Stricter)) {
 		t.Errorf("it tells %q, %+v", told.Message, told.Shadow)
 	}
 }
@@ -222,5 +223,5 @@ func TestAShadowWithoutPoliciesCountsWhatItCannotJudge(t *testing.T) {
 	if b.dropped != 1 || len(b.shadowed) != 0 || len(b.events) != 1 {
 		t.Errorf("dropped %d, judged %q, wrote %d", b.dropped, b.shadowed, len(b.events))
 	}
-	must(t, s.Record(t.Context(), bailiff.Event{})) // is still written
+	must(t, s.Record(t.Context(), api.Event{})) // is still written
 }

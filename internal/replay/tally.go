@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // What a report holds at most, whatever the log holds.
@@ -72,10 +73,10 @@ func (t *tally) add(f finding) {
 		return
 	}
 	t.Changed++
-	if f.leads(bailiff.Looser) {
+	if f.leads(api.Looser) {
 		t.Looser++
 	}
-	if f.leads(bailiff.Stricter) {
+	if f.leads(api.Stricter) {
 		t.Stricter++
 	}
 	for _, d := range f.Differences {
@@ -84,13 +85,13 @@ func (t *tally) add(f finding) {
 }
 
 // leads says whether any difference leads there.
-func (v verdict) leads(to bailiff.Direction) bool {
-	return slices.ContainsFunc(v.Differences, func(d bailiff.Difference) bool { return d.Direction == to })
+func (v verdict) leads(to api.Direction) bool {
+	return slices.ContainsFunc(v.Differences, func(d api.Difference) bool { return d.Direction == to })
 }
 
 // change is the sum that a difference belongs to. Differences of which there are too
 // many kinds are summed up by what they are about.
-func (t *tally) change(d bailiff.Difference, f finding) *sum {
+func (t *tally) change(d api.Difference, f finding) *sum {
 	rules := []string{}
 	if d.What == "outcome" {
 		rules = rulesOf(f.stricter())

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // finding is what came of one line.
@@ -21,9 +22,9 @@ type finding struct {
 type verdict struct {
 	Was, Now bailiff.Decision
 	// Differences is empty where they say the same.
-	Differences []bailiff.Difference
+	Differences []api.Difference
 	id          string
-	asked       bailiff.LineInput
+	asked       api.LineInput
 }
 
 // try judges one line anew.

@@ -1,4 +1,4 @@
-package bailiff_test
+package api_test
 
 import (
 	"encoding/json"
@@ -6,23 +6,24 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 func TestALineIsReadAsTheEventThatWasWritten(t *testing.T) {
 	code := 3
-	event := bailiff.Event{
-		DecisionID: "d1", Timestamp: time.Date(2026, 11, 22, 14, 0, 0, 5, time.UTC), Path: bailiff.DecisionPath,
+	event := api.Event{
+		DecisionID: "d1", Timestamp: time.Date(2026, 11, 22, 14, 0, 0, 5, time.UTC), Path: api.DecisionPath,
 		Input:   json.RawMessage(`{"tool":"terminal","args":{"command":"ls"},"session":{"platform":"slack"},"env":{"requested":["TOKEN"]}}`),
 		Result:  bailiff.Denied("house.closed", "Closed."),
-		Bundles: map[string]bailiff.Bundle{"policies": {Revision: "abc"}}, RequestedBy: "hermes", Metrics: map[string]int64{"timer_ns": 12},
-		Error:  &bailiff.EventError{Message: "no"},
-		Custom: bailiff.Custom{Event: bailiff.DecisionEvent, Session: "s1", ExitCode: &code, Shadow: &bailiff.Shadow{Outcome: bailiff.Ask}},
+		Bundles: map[string]api.Bundle{"policies": {Revision: "abc"}}, RequestedBy: "hermes", Metrics: map[string]int64{"timer_ns": 12},
+		Error:  &api.EventError{Message: "no"},
+		Custom: api.Custom{Event: api.DecisionEvent, Session: "s1", ExitCode: &code, Shadow: &api.Shadow{Outcome: bailiff.Ask}},
 	}
 	written, err := json.Marshal(event)
 	if err != nil {
 		t.Fatal(err)
 	}
-	line, err := bailiff.ReadLine(written)
+	line, err := api.ReadLine(written)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,13 +45,13 @@ func TestWhatAMaskLeftIsRead(t *testing.T) {
 		"parts of the input": `{"input": {"args": "**", "env": 5, "session": {"user_id": [], "platform": "slack"}}, "result": {"outcome": "deny"}, "custom": {"event": "decision"}}`,
 		"parts of the rest":  `{"input": {"session": {"platform": "slack"}}, "result": {"denials": [5, {"rule": {}}], "outcome": "deny", "approval": []}, "metrics": "**", "custom": {"event": "decision"}}`,
 	} {
-		l, err := bailiff.ReadLine([]byte(line))
-		if err != nil || l.Asked().Session.Platform != "slack" || l.Decided().Outcome != "deny" || l.Custom.Event != bailiff.DecisionEvent {
+		l, err := api.ReadLine([]byte(line))
+		if err != nil || l.Asked().Session.Platform != "slack" || l.Decided().Outcome != "deny" || l.Custom.Event != api.DecisionEvent {
 			t.Errorf("of %s is read %+v, %v, %+v, %+v", name, l, err, l.Asked(), l.Decided())
 		}
 	}
 	for _, nothing := range []string{`{}`, `{"input": null, "result": null}`, `{"input": "**", "result": [1]}`} {
-		l, err := bailiff.ReadLine([]byte(nothing))
+		l, err := api.ReadLine([]byte(nothing))
 		if err != nil || l.Asked().Args.Text() != "" || l.Decided().Outcome != "" {
 			t.Errorf("of %s is read %+v, %v", nothing, l, err)
 		}
@@ -59,7 +60,7 @@ func TestWhatAMaskLeftIsRead(t *testing.T) {
 
 func TestALineThatHoldsNoEventIsAnError(t *testing.T) {
 	for _, line := range []string{``, `{`, `[]`, `5`, `"event"`, `{"decision_id": "d1", "timestamp": "yesterday"}`} {
-		if l, err := bailiff.ReadLine([]byte(line)); err == nil {
+		if l, err := api.ReadLine([]byte(line)); err == nil {
 			t.Errorf("of %q is read %+v", line, l)
 		}
 	}

@@ -1,8 +1,10 @@
-package bailiff
+package api
 
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/bailiff-dev/bailiff"
 )
 
 // DecisionPath is the document of the policies that decides, as OPA's Data API and the
@@ -43,16 +45,16 @@ type Custom struct {
 	RequestID string    `json:"request_id,omitempty"`
 	// Digest is the request's, so that a retry under one id can be told from
 	// another request under the same id.
-	Digest    string `json:"digest,omitempty"`
-	Session   string `json:"session,omitempty"`
-	Status    Status `json:"status,omitempty"`
-	ExitCode  *int   `json:"exit_code,omitempty"`
-	Backend   string `json:"backend,omitempty"`
-	SandboxID string `json:"sandbox_id,omitempty"`
-	Message   string `json:"message,omitempty"`
+	Digest    string         `json:"digest,omitempty"`
+	Session   string         `json:"session,omitempty"`
+	Status    bailiff.Status `json:"status,omitempty"`
+	ExitCode  *int           `json:"exit_code,omitempty"`
+	Backend   string         `json:"backend,omitempty"`
+	SandboxID string         `json:"sandbox_id,omitempty"`
+	Message   string         `json:"message,omitempty"`
 	// Approval is the one that an approval event tells of, or by which a
 	// decision's request runs.
-	Approval *Approval `json:"approval,omitempty"`
+	Approval *bailiff.Approval `json:"approval,omitempty"`
 	// BreakGlass is set where an operator ran what the policies deny.
 	BreakGlass *BreakGlass `json:"break_glass,omitempty"`
 	// Rollback is set where an operator put former policies in force, or ended that.

@@ -1,10 +1,12 @@
-package bailiff
+package api
+
+import "github.com/bailiff-dev/bailiff"
 
 // Shadow is what policies that are not in force would have decided otherwise.
 type Shadow struct {
 	// Revision is theirs.
-	Revision string  `json:"revision"`
-	Outcome  Outcome `json:"outcome"`
+	Revision string          `json:"revision"`
+	Outcome  bailiff.Outcome `json:"outcome"`
 	// Rules are those that would deny, or ask.
 	Rules       []string     `json:"rules,omitempty"`
 	Differences []Difference `json:"differences"`

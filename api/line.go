@@ -1,4 +1,4 @@
-package bailiff
+package api
 
 import (
 	"encoding/json"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/bailiff-dev/bailiff"
 )
 
 // Line is an [Event] as it is read back from the decision log. What it says of the
@@ -51,14 +53,14 @@ func ReadWhatFits(text []byte, into any) error {
 
 // LineInput is what was asked, by whom and with what at hand, as a line tells it.
 type LineInput struct {
-	Tool    Tool    `json:"tool"`
-	Args    Asked   `json:"args"`
-	Session Session `json:"session"`
+	Tool    bailiff.Tool    `json:"tool"`
+	Args    Asked           `json:"args"`
+	Session bailiff.Session `json:"session"`
 	Env     struct {
 		Requested []string `json:"requested"`
 	} `json:"env"`
 	Backend struct {
-		Available map[string]BackendState `json:"available"`
+		Available map[string]bailiff.BackendState `json:"available"`
 	} `json:"backend"`
 }
 
@@ -89,10 +91,10 @@ func (a Asked) Text() string {
 // LineResult is what was decided, as a line tells it: the outcome is empty where a
 // mask took it, and may be any text.
 type LineResult struct {
-	Outcome  string   `json:"outcome"`
-	Denials  []Reason `json:"denials"`
+	Outcome  string           `json:"outcome"`
+	Denials  []bailiff.Reason `json:"denials"`
 	Approval struct {
-		Reasons []Reason `json:"reasons"`
+		Reasons []bailiff.Reason `json:"reasons"`
 	} `json:"approval"`
 }
 
