@@ -19,7 +19,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/runner/armour"
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
-	"github.com/bailiff-dev/bailiff/internal/words"
+	"github.com/bailiff-dev/bailiff/internal/shellquote"
 )
 
 const (
@@ -167,7 +167,7 @@ func (b *Backend) greet(ctx context.Context, t tools, spec backends.Spec) (*runn
 
 // orders is the line that is typed into the terminal.
 func orders(spec backends.Spec) string {
-	return "exec " + program + " " + wire.Armour + " " + words.Join(runner.Apart(spec)...) + " 2>" + lastWords + "\n"
+	return "exec " + program + " " + wire.Armour + " " + shellquote.Join(runner.Apart(spec)...) + " 2>" + lastWords + "\n"
 }
 
 // sandbox is a machine that runs and the client of its runner.

@@ -19,7 +19,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/ssh/inside"
 	"github.com/bailiff-dev/bailiff/internal/remote"
-	"github.com/bailiff-dev/bailiff/internal/words"
+	"github.com/bailiff-dev/bailiff/internal/shellquote"
 )
 
 // site is the place on the host that is ours.
@@ -165,7 +165,7 @@ func (s *site) install(ctx context.Context, was ground) (ground, error) {
 // changed: it may be one like /tmp, which the whole machine needs as it is.
 func installing(folder, file, mode string, content []byte) string {
 	sum := sha256.Sum256(content)
-	return fmt.Sprintf(`d=%s f=%s p=%s; umask 077; `, words.Enclose(folder), words.Enclose(file), words.Enclose(file+"."+rand.Text())) +
+	return fmt.Sprintf(`d=%s f=%s p=%s; umask 077; `, shellquote.Enclose(folder), shellquote.Enclose(file), shellquote.Enclose(file+"."+rand.Text())) +
 		`mkdir -p -m 711 "$d" || exit 1; ` + above(folder) +
 		`[ -n "$(find "$d" -prune -type d -user "$u")" ] || { echo it is not the own folder of this user >&2; exit 1; }; ` +
 		`[ -z "$(find "$d" -prune '(' ` + writable + ` ')')" ] || { echo others may write it: name a folder for bailiff alone >&2; exit 1; }; ` +
@@ -188,11 +188,11 @@ func (s *site) start(ctx context.Context, g ground, folder, name string, argumen
 	var files []string
 	for _, p := range s.needed {
 		files = append(files, g.installed[p.name])
-		fmt.Fprintf(&script, `[ -f %s ] || exit %d; `, words.Quote(g.installed[p.name]), isMissing)
+		fmt.Fprintf(&script, `[ -f %s ] || exit %d; `, shellquote.Quote(g.installed[p.name]), isMissing)
 	}
 	script.WriteString(above(g.folder) + only(theirs+" -o "+writable+" -o ! -type d", g.folder) + only(theirs+" -o "+writable+" -o ! -type f", files...))
 	fmt.Fprintf(&script, `[ -d %s ] || { echo the host has no folder %[1]s >&2; exit 1; }; cd /; exec env -i %s`,
-		words.Quote(folder), words.Join(append([]string{"PATH=" + searchPath, g.installed[name]}, arguments...)...))
+		shellquote.Quote(folder), shellquote.Join(append([]string{"PATH=" + searchPath, g.installed[name]}, arguments...)...))
 	return s.host.Start(ctx, command(script.String()))
 }
 
@@ -219,13 +219,13 @@ func above(folder string) string {
 func only(wrong string, paths ...string) string {
 	return fmt.Sprintf(`bad=$(find %s -prune '(' %s ')' -print) && [ -z "$bad" ] || `+
 		`{ printf "others could replace what would be run: it, its folder and those above must be no links, belong to this user or root, and be writable by nobody else, unlike %%s\n" "$bad" >&2; exit 1; }; `,
-		words.Join(paths...), wrong)
+		shellquote.Join(paths...), wrong)
 }
 
 const searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 // command has a script run by a shell that is known, whatever the user's is.
-func command(script string) string { return words.Join("exec", "/bin/sh", "-c", script) }
+func command(script string) string { return shellquote.Join("exec", "/bin/sh", "-c", script) }
 
 // longestAnswer bounds what a script of ours may say.
 const longestAnswer = 64 << 10

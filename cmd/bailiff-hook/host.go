@@ -10,12 +10,12 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/bailiff-dev/bailiff/internal/words"
+	"github.com/bailiff-dev/bailiff/internal/shellquote"
 )
 
 // onHost is what a tool does on this machine, said by a command that does the same.
 func onHost(line ...string) meaning {
-	return meaning{kind: hostly, command: words.Join(line...)}
+	return meaning{kind: hostly, command: shellquote.Join(line...)}
 }
 
 func reading(paths ...string) meaning { return onHost(append([]string{"cat", "--"}, paths...)...) }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/words"
+	"github.com/bailiff-dev/bailiff/internal/shellquote"
 )
 
 // order is the command line that has bailiff run a text.
@@ -26,14 +26,14 @@ func (h hook) order(c call, workdir string, timeout int, text string) string {
 	if timeout > 0 {
 		line = append(line, "--timeout", strconv.Itoa(timeout))
 	}
-	return words.Join(line...) + " -- " + words.Enclose(text)
+	return shellquote.Join(line...) + " -- " + shellquote.Enclose(text)
 }
 
 // isOrder says whether a command is exactly such an order of this session, in which
 // nothing but the text, the folder and the time are anybody's choice. It is made
 // again from those and compared, so that nothing can hide in it.
 func (h hook) isOrder(c call, command string) bool {
-	line, ok := words.Split(command)
+	line, ok := shellquote.Split(command)
 	if !ok || len(line) < 2 {
 		return false
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/bailiff-dev/bailiff/internal/words"
+	"github.com/bailiff-dev/bailiff/internal/shellquote"
 )
 
 // patching is what a patch in the format "*** Begin Patch" does to this machine's
@@ -65,7 +65,7 @@ func patchCommand(changed, removed []string) (meaning, error) {
 		commands = append(commands, changing(changed...).command)
 	}
 	if len(removed) > 0 {
-		commands = append(commands, words.Join(append([]string{"rm", "--"}, removed...)...))
+		commands = append(commands, shellquote.Join(append([]string{"rm", "--"}, removed...)...))
 	}
 	if len(commands) == 0 {
 		return meaning{}, errors.New("the patch names no file")

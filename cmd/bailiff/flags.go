@@ -15,8 +15,8 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/shellquote"
 	"github.com/bailiff-dev/bailiff/internal/visible"
-	"github.com/bailiff-dev/bailiff/internal/words"
 )
 
 // loadConfig finds and reads the configuration.
@@ -99,7 +99,7 @@ func commandLine(args []string) string {
 	if len(args) == 1 {
 		return args[0]
 	}
-	return words.Join(args...)
+	return shellquote.Join(args...)
 }
 
 func userID() string {

@@ -13,8 +13,8 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/internal/shellquote"
 	"github.com/bailiff-dev/bailiff/internal/visible"
-	"github.com/bailiff-dev/bailiff/internal/words"
 )
 
 // target is what a freeze or thaw is about.
@@ -166,5 +166,5 @@ func flagOf(kind, id string) string {
 	if kind == approval.FreezeAll {
 		return "--all"
 	}
-	return "--" + kind + " " + visible.Text(words.Quote(id))
+	return "--" + kind + " " + visible.Text(shellquote.Quote(id))
 }

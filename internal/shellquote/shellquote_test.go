@@ -1,4 +1,4 @@
-package words
+package shellquote
 
 import (
 	"os/exec"

@@ -1,7 +1,8 @@
-// Package words writes words so that a shell reads them back as they were, and
-// reads what it has written. It reads nothing else: what a shell's text means is for
-// package facts to say.
-package words
+// Package shellquote quotes words so that a shell reads them back as they were, and
+// splits the lines that it has written.
+//
+// Not here: any other text of a shell, whose meaning package facts finds.
+package shellquote
 
 import "strings"
 
