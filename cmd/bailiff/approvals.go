@@ -14,7 +14,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/approval"
-	"github.com/bailiff-dev/bailiff/internal/visible"
+	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
 func newApprovals(configPath *string) *cobra.Command {
@@ -104,20 +104,20 @@ func left(e approval.Entry) string {
 }
 
 func account(s bailiff.Session) string {
-	return visible.Text(s.Platform + ":" + s.UserID)
+	return termsafe.Text(s.Platform + ":" + s.UserID)
 }
 
 // what is a request in so many characters.
 func what(r bailiff.Request, most int) string {
 	switch r.Tool {
 	case bailiff.ExecuteCode:
-		return "python: " + visible.Brief(r.Args.Code, most)
+		return "python: " + termsafe.Brief(r.Args.Code, most)
 	case bailiff.Process:
-		return visible.Brief(strings.TrimSpace("process "+r.Args.Action+" "+r.Args.ProcessID+" "+r.Args.Data), most)
+		return termsafe.Brief(strings.TrimSpace("process "+r.Args.Action+" "+r.Args.ProcessID+" "+r.Args.Data), most)
 	case bailiff.Call:
-		return visible.Brief("call "+r.Args.Name+" "+r.Args.Arguments, most)
+		return termsafe.Brief("call "+r.Args.Name+" "+r.Args.Arguments, most)
 	}
-	return visible.Brief(r.Args.Command, most)
+	return termsafe.Brief(r.Args.Command, most)
 }
 
 func newApprovalsApprove(configPath *string) *cobra.Command {
@@ -174,7 +174,7 @@ func answerApproval(cmd *cobra.Command, configPath, given string, answer func(do
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n  %s\n", e.ID, visible.Text(e.Message), what(e.Request, 200))
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n  %s\n", e.ID, termsafe.Text(e.Message), what(e.Request, 200))
 	return err
 }
 
@@ -209,23 +209,23 @@ func approvalID(ctx context.Context, door *client.Client, given string) (string,
 			return id, err
 		}
 	}
-	return "", fmt.Errorf("no approval's id begins with %q; \"bailiff approvals list\" shows those that wait", visible.Text(given))
+	return "", fmt.Errorf("no approval's id begins with %q; \"bailiff approvals list\" shows those that wait", termsafe.Text(given))
 }
 
 // beginning is how an id begins that a person gives, and whether it is all of it.
 func beginning(kind, given string) (begin string, whole bool, err error) {
 	begin = strings.ToLower(strings.TrimSpace(given))
 	if kind == "a-" && strings.HasPrefix(begin, "g-") {
-		return "", false, fmt.Errorf("%q is a grant's id, want an approval's, as in a-7k2; \"bailiff approvals grants\" lists grants", visible.Text(given))
+		return "", false, fmt.Errorf("%q is a grant's id, want an approval's, as in a-7k2; \"bailiff approvals grants\" lists grants", termsafe.Text(given))
 	}
 	if kind == "g-" && strings.HasPrefix(begin, "a-") {
-		return "", false, fmt.Errorf("%q is an approval's id, want a grant's, as in g-x4t; \"bailiff approvals grants\" lists grants", visible.Text(given))
+		return "", false, fmt.Errorf("%q is an approval's id, want a grant's, as in g-x4t; \"bailiff approvals grants\" lists grants", termsafe.Text(given))
 	}
 	if !strings.HasPrefix(begin, kind) {
 		begin = kind + begin
 	}
 	if len(begin) < len(kind)+leastID {
-		return "", false, fmt.Errorf("%q is too little of an id, want at least %d characters", visible.Text(given), leastID)
+		return "", false, fmt.Errorf("%q is too little of an id, want at least %d characters", termsafe.Text(given), leastID)
 	}
 	return begin, len(begin) >= wholeID, nil
 }
@@ -269,8 +269,8 @@ func printGrants(w io.Writer, list []approval.Grant) {
 		if !g.Expires.IsZero() {
 			ends = "in " + max(time.Until(g.Expires), 0).Round(time.Second).String()
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", g.ID, g.Scope, visible.Text(g.Platform+":"+g.User), visible.Text(g.Session),
-			g.Backend, ends, g.Uses, visible.Text(g.By), visible.Brief(covers(g), 80))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", g.ID, g.Scope, termsafe.Text(g.Platform+":"+g.User), termsafe.Text(g.Session),
+			g.Backend, ends, g.Uses, termsafe.Text(g.By), termsafe.Brief(covers(g), 80))
 	}
 }
 
@@ -302,7 +302,7 @@ func newApprovalsRevoke(configPath *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: revoked, %s for %s\n", g.ID, g.Scope, visible.Brief(covers(g), 200))
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: revoked, %s for %s\n", g.ID, g.Scope, termsafe.Brief(covers(g), 200))
 			return err
 		}),
 	}
@@ -323,7 +323,7 @@ func grantID(ctx context.Context, door *client.Client, given string) (string, er
 	}
 	id, err := theOne("grant", begin, ids)
 	if err == nil && id == "" {
-		err = errors.New("no grant's id begins with " + visible.Text(begin) + "; \"bailiff approvals grants\" lists them")
+		err = errors.New("no grant's id begins with " + termsafe.Text(begin) + "; \"bailiff approvals grants\" lists them")
 	}
 	return id, err
 }

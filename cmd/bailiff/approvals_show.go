@@ -14,7 +14,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/approval"
-	"github.com/bailiff-dev/bailiff/internal/visible"
+	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
 func newApprovalsShow(configPath *string) *cobra.Command {
@@ -70,9 +70,9 @@ func (m marker) text(text string, marks []gateway.Mark) (lines []string) {
 	var line strings.Builder
 	piece := func(part string, marked bool) {
 		if marked && part != "" {
-			line.WriteString(m.begin + visible.Text(part) + m.end)
+			line.WriteString(m.begin + termsafe.Text(part) + m.end)
 		} else {
-			line.WriteString(visible.Text(part))
+			line.WriteString(termsafe.Text(part))
 		}
 	}
 	write := func(part string, marked bool) {
@@ -106,9 +106,9 @@ func tool(r bailiff.Request) string {
 	case a.Background:
 		return string(r.Tool) + " in the background"
 	case r.Tool == bailiff.Call:
-		return "call of " + visible.Text(a.Name) + " by a script"
+		return "call of " + termsafe.Text(a.Name) + " by a script"
 	default:
-		return strings.TrimSpace(string(r.Tool) + " " + visible.Text(a.Action+" "+a.ProcessID))
+		return strings.TrimSpace(string(r.Tool) + " " + termsafe.Text(a.Action+" "+a.ProcessID))
 	}
 }
 
@@ -132,8 +132,8 @@ func printApproval(w io.Writer, s gateway.ShownApproval, m marker) error {
 	e := s.Approval
 	p.line("approval", e.ID)
 	p.line("state", string(e.State)+remaining(e))
-	p.line("", visible.Text(e.Message))
-	p.line("asked by", fmt.Sprintf("%s%s in session %s, by listener %s (%s)", account(e.Request.Session), called(e.Request.Session), visible.Text(e.Request.Session.ID), e.Caller, e.Peer))
+	p.line("", termsafe.Text(e.Message))
+	p.line("asked by", fmt.Sprintf("%s%s in session %s, by listener %s (%s)", account(e.Request.Session), called(e.Request.Session), termsafe.Text(e.Request.Session.ID), e.Caller, e.Peer))
 	p.line("tool", tool(e.Request))
 	for _, t := range texts(e.Request.Args) {
 		if t.text == "" {
@@ -148,9 +148,9 @@ func printApproval(w io.Writer, s gateway.ShownApproval, m marker) error {
 		p.line("marks", "there are more than are made; what is not marked may be risky too")
 	}
 	for _, r := range e.Reasons {
-		p.line("because", visible.Text(r.Rule+": "+r.Message)+matched(r))
+		p.line("because", termsafe.Text(r.Rule+": "+r.Message)+matched(r))
 		if r.Instead != "" {
-			p.line("instead", visible.Text(r.Instead))
+			p.line("instead", termsafe.Text(r.Instead))
 		}
 	}
 	p.terms(e)
@@ -177,7 +177,7 @@ func (p *sheet) raw(line string) { p.WriteString(line + "\n") }
 // list prints values that somebody else chose, if there are any.
 func (p *sheet) list(name string, values []string) {
 	if len(values) > 0 {
-		p.line(name, visible.Text(strings.Join(values, " ")))
+		p.line(name, termsafe.Text(strings.Join(values, " ")))
 	}
 }
 
@@ -188,23 +188,23 @@ func (p *sheet) terms(e approval.Entry) {
 	if len(d.Backend.Egress) > 0 {
 		network += " to " + strings.Join(d.Backend.Egress, " ")
 	}
-	p.line("runs in", visible.Text(strings.TrimSpace(d.Backend.Name+" "+d.Backend.Image)+", network "+cmp.Or(network, "none")))
+	p.line("runs in", termsafe.Text(strings.TrimSpace(d.Backend.Name+" "+d.Backend.Image)+", network "+cmp.Or(network, "none")))
 	if folder := e.Request.Args.Workdir; folder != "" {
-		p.line("folder", visible.Text(folder))
+		p.line("folder", termsafe.Text(folder))
 	}
 	for _, mount := range d.Backend.Mounts {
-		p.line("mount", visible.Text(mount.Source+" at "+mount.Target))
+		p.line("mount", termsafe.Text(mount.Source+" at "+mount.Target))
 	}
 	p.list("may call", d.Tools)
 	p.list("variables", d.Env.Forward)
 	for _, v := range d.Env.Withheld {
-		p.line("withheld", visible.Text(v.Name+": "+v.Rule))
+		p.line("withheld", termsafe.Text(v.Name+": "+v.Rule))
 	}
 	p.list("set", names(d.Env.Set))
 	for _, f := range e.Files {
-		p.line("file", visible.Text(f.Path)+" "+cmp.Or(f.SHA256, "which does not exist"))
+		p.line("file", termsafe.Text(f.Path)+" "+cmp.Or(f.SHA256, "which does not exist"))
 	}
-	p.line("may grant", strings.Join(e.Scopes, ", ")+fmt.Sprintf("; %d of %s must say yes", e.Plan.Quorum, visible.Text(strings.Join(e.Plan.Approvers, ", "))))
+	p.line("may grant", strings.Join(e.Scopes, ", ")+fmt.Sprintf("; %d of %s must say yes", e.Plan.Quorum, termsafe.Text(strings.Join(e.Plan.Approvers, ", "))))
 }
 
 // known are the facts of a text that are worth a line.
@@ -259,7 +259,7 @@ func remaining(e approval.Entry) string {
 func called(s bailiff.Session) string {
 	name := ""
 	if s.UserName != "" {
-		name = " (" + visible.Text(s.UserName) + ")"
+		name = " (" + termsafe.Text(s.UserName) + ")"
 	}
 	if s.Unattended {
 		name += ", unattended"
@@ -271,7 +271,7 @@ func matched(r bailiff.Reason) string {
 	if r.Match == "" {
 		return ""
 	}
-	return " (" + visible.Text(r.Match) + ")"
+	return " (" + termsafe.Text(r.Match) + ")"
 }
 
 func said(v approval.Vote) string {
@@ -282,7 +282,7 @@ func said(v approval.Vote) string {
 	if v.Reason != "" {
 		answer += ": " + v.Reason
 	}
-	return visible.Text(fmt.Sprintf("%s at %s (%s on %s): %s", cmp.Or(v.Person, v.Credential), v.At.Format(time.DateTime), v.Credential, v.Channel, answer))
+	return termsafe.Text(fmt.Sprintf("%s at %s (%s on %s): %s", cmp.Or(v.Person, v.Credential), v.At.Format(time.DateTime), v.Credential, v.Channel, answer))
 }
 
 // logLine is an event of the decision log in a line.
@@ -291,7 +291,7 @@ func logLine(h gateway.Logged) string {
 	if h.ExitCode != nil {
 		parts = append(parts, fmt.Sprint(*h.ExitCode))
 	}
-	parts = append(parts, visible.Brief(strings.Join(h.Rules, " "), 60), visible.Brief(h.Text, 60), visible.Brief(h.Message, 100))
+	parts = append(parts, termsafe.Brief(strings.Join(h.Rules, " "), 60), termsafe.Brief(h.Text, 60), termsafe.Brief(h.Message, 100))
 	said := parts[:0]
 	for _, part := range parts {
 		if part != "" {

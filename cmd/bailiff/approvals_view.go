@@ -13,7 +13,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/approval"
-	"github.com/bailiff-dev/bailiff/internal/visible"
+	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
 // view is the live view: what waits, what is selected of it, and what is being
@@ -174,7 +174,7 @@ func (v *view) pressReason(ctx context.Context, key rune) {
 		v.deny(ctx, string(v.typed))
 	case key == keyBackspace || key == '\b':
 		v.typed = v.typed[:max(len(v.typed), 1)-1]
-	case visible.Seen(key):
+	case termsafe.Seen(key):
 		v.typed = append(v.typed, key)
 	}
 }
@@ -185,7 +185,7 @@ func (v *view) pressFreeze(ctx context.Context, key rune) {
 		return
 	}
 	_, err := v.door.Freeze(ctx, gateway.Freezing{Kind: approval.FreezeSession, ID: v.session})
-	v.noted("Frozen: session "+visible.Text(v.session)+".", err)
+	v.noted("Frozen: session "+termsafe.Text(v.session)+".", err)
 }
 
 func (v *view) approve(ctx context.Context, scope string) {
@@ -206,12 +206,12 @@ func (v *view) answered(ctx context.Context, e approval.Entry, err error) {
 	if err == nil {
 		v.take(ctx, e)
 	}
-	v.noted(e.ID+": "+visible.Text(e.Message), err)
+	v.noted(e.ID+": "+termsafe.Text(e.Message), err)
 }
 
 func (v *view) noted(done string, err error) {
 	if v.note = done; err != nil {
-		v.note = visible.Text(err.Error())
+		v.note = termsafe.Text(err.Error())
 	}
 }
 
@@ -244,7 +244,7 @@ func (v *view) take(ctx context.Context, e approval.Entry) {
 		v.pending = slices.Delete(v.pending, n, n+1)
 		if v.selected == e.ID {
 			v.selected = ""
-			v.note = e.ID + ": " + visible.Text(e.Message)
+			v.note = e.ID + ": " + termsafe.Text(e.Message)
 		}
 	case e.State == bailiff.ApprovalPending && n >= 0:
 		v.pending[n] = e
@@ -303,7 +303,7 @@ func (v *view) details(width int) (lines []string) {
 	}
 	var text strings.Builder
 	if err := printApproval(&text, v.shown, inverse); err != nil {
-		return []string{visible.Text(err.Error())}
+		return []string{termsafe.Text(err.Error())}
 	}
 	for line := range strings.Lines(text.String()) {
 		lines = append(lines, wrapped(strings.TrimSuffix(line, "\n"), width)...)
@@ -316,7 +316,7 @@ func (v *view) prompt() string {
 	case forReason:
 		return "why not (Enter denies, Escape does not): " + string(v.typed)
 	case forFreeze:
-		return "freeze session " + visible.Text(v.session) + ", stop what it runs and deny what comes? y/n"
+		return "freeze session " + termsafe.Text(v.session) + ", stop what it runs and deny what comes? y/n"
 	}
 	return "a approve once  s session  w always  d deny  f freeze  j/k/1-9 select  q quit"
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/approval"
-	"github.com/bailiff-dev/bailiff/internal/visible"
+	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
 func newApprovalsWatch(configPath *string) *cobra.Command {
@@ -82,7 +82,7 @@ func printEvents(w io.Writer, format string) func(name string, data []byte) erro
 				Data  json.RawMessage `json:"data"`
 			}{name, data})
 			if err == nil {
-				_, err = visible.JSON{W: w}.Write(append(line, '\n'))
+				_, err = termsafe.JSON{W: w}.Write(append(line, '\n'))
 			}
 			return err
 		}
@@ -100,21 +100,21 @@ func eventLine(name string, data []byte) (string, error) {
 	case "approval":
 		var e approval.Entry
 		err := json.Unmarshal(data, &e)
-		return fmt.Sprintf("%s  %s  %s  %s  %s", e.ID, e.State, account(e.Request.Session), what(e.Request, 80), visible.Text(e.Message)), err
+		return fmt.Sprintf("%s  %s  %s  %s  %s", e.ID, e.State, account(e.Request.Session), what(e.Request, 80), termsafe.Text(e.Message)), err
 	case "grant":
 		var g gateway.GrantChange
 		err := json.Unmarshal(data, &g)
-		return fmt.Sprintf("%s  %s  %s  %s", g.Grant.ID, gone(g.Gone, "ended", g.Grant.Scope), visible.Text(g.Grant.Platform+":"+g.Grant.User), visible.Brief(covers(g.Grant), 80)), err
+		return fmt.Sprintf("%s  %s  %s  %s", g.Grant.ID, gone(g.Gone, "ended", g.Grant.Scope), termsafe.Text(g.Grant.Platform+":"+g.Grant.User), termsafe.Brief(covers(g.Grant), 80)), err
 	case "freeze":
 		var f gateway.FreezeChange
 		err := json.Unmarshal(data, &f)
-		return fmt.Sprintf("%s  %s  %s", gone(f.Gone, "thawed", "frozen"), visible.Text(f.Freeze.What()), visible.Text(f.Freeze.Reason)), err
+		return fmt.Sprintf("%s  %s  %s", gone(f.Gone, "thawed", "frozen"), termsafe.Text(f.Freeze.What()), termsafe.Text(f.Freeze.Reason)), err
 	case "lost":
 		return "some events were missed, since they came too fast", nil
 	}
 	var l gateway.Logged
 	err := json.Unmarshal(data, &l)
-	return visible.Text(l.Session) + "  " + logLine(l), err
+	return termsafe.Text(l.Session) + "  " + logLine(l), err
 }
 
 func gone(is bool, yes, no string) string {

@@ -14,7 +14,7 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/audit"
 	"github.com/bailiff-dev/bailiff/internal/guard"
-	"github.com/bailiff-dev/bailiff/internal/visible"
+	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
 func newAudit(configPath *string) *cobra.Command {
@@ -116,7 +116,7 @@ func printEvent(w io.Writer, format string, line []byte) error {
 	if err != nil {
 		return fmt.Errorf("reading an event: %w", err)
 	}
-	_, err = fmt.Fprintf(w, "%-30s  %-9s  %-24s  %s\n", l.Timestamp.Format(time.RFC3339Nano), l.Custom.Event, visible.Text(l.Custom.Session), visible.Text(about(l)))
+	_, err = fmt.Fprintf(w, "%-30s  %-9s  %-24s  %s\n", l.Timestamp.Format(time.RFC3339Nano), l.Custom.Event, termsafe.Text(l.Custom.Session), termsafe.Text(about(l)))
 	return err
 }
 

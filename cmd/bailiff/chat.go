@@ -13,7 +13,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 	"github.com/bailiff-dev/bailiff/internal/config"
-	"github.com/bailiff-dev/bailiff/internal/visible"
+	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
 func newChat(configPath *string) *cobra.Command {
@@ -102,9 +102,9 @@ func printFindings(w io.Writer, findings []chatFinding) {
 	for _, f := range findings {
 		said := "ok"
 		if f.Fault != "" {
-			said = visible.Text(f.Fault)
+			said = termsafe.Text(f.Fault)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", f.Service, visible.Text(f.What), said)
+		fmt.Fprintf(w, "%s\t%s\t%s\n", f.Service, termsafe.Text(f.What), said)
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bailiff-dev/bailiff/internal/visible"
+	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
 // namingOne makes a command that only holds others refuse what none of them is
@@ -26,9 +26,9 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 	cmd.SuggestionsMinimumDistance = 2 // edits between what was typed and what is suggested
 	likely := cmd.SuggestionsFor(name)
 	if len(likely) == 0 {
-		return fmt.Errorf("unknown command %q for %q; \"%[2]s --help\" lists them", visible.Text(name), cmd.CommandPath())
+		return fmt.Errorf("unknown command %q for %q; \"%[2]s --help\" lists them", termsafe.Text(name), cmd.CommandPath())
 	}
-	return fmt.Errorf("unknown command %q for %q, did you mean %s", visible.Text(name), cmd.CommandPath(), strings.Join(likely, " or "))
+	return fmt.Errorf("unknown command %q for %q, did you mean %s", termsafe.Text(name), cmd.CommandPath(), strings.Join(likely, " or "))
 }
 
 // oneID takes one id of such a thing.

@@ -20,7 +20,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/records"
-	"github.com/bailiff-dev/bailiff/internal/visible"
+	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
 func newDecide(configPath *string) *cobra.Command {
@@ -56,7 +56,7 @@ Exit status: 0 allow, 2 ask, 3 deny, 1 if the request could not be judged.`,
 				return err
 			}
 			if word := rolledBack(cfg); word != "" {
-				fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: warning: %s\n", visible.Text(word))
+				fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: warning: %s\n", termsafe.Text(word))
 			}
 			d := o.decide(cmd.Context(), req)
 			if why {

@@ -13,7 +13,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/config"
-	"github.com/bailiff-dev/bailiff/internal/visible"
+	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
 func newExec(configPath *string) *cobra.Command {
@@ -90,7 +90,7 @@ func execute(cmd *cobra.Command, configPath string, who *claim, by entrance, gla
 	}
 	news := printing(cmd.OutOrStdout(), format)
 	news.Approval = promptApproval(cmd.ErrOrStderr())
-	news.Step = func(step string) { fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: %s\n", visible.Text(step)) }
+	news.Step = func(step string) { fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: %s\n", termsafe.Text(step)) }
 	news.Stop = cmd.Context().Done()
 	ctx := gateway.WithTraceparent(context.WithoutCancel(cmd.Context()), os.Getenv("TRACEPARENT"))
 	answer, err := door.Execute(ctx, req, news)
@@ -140,9 +140,9 @@ func promptApproval(w io.Writer) func(gateway.Approval) {
 		}
 		page := ""
 		if a.URL != "" {
-			page = ", or at " + visible.Text(a.URL)
+			page = ", or at " + termsafe.Text(a.URL)
 		}
-		fmt.Fprintf(w, "bailiff: waiting for approval %s. %s They answer by \"bailiff approvals approve %[1]s\" or deny%[3]s\n", visible.Text(a.ID), visible.Text(a.Message), page)
+		fmt.Fprintf(w, "bailiff: waiting for approval %s. %s They answer by \"bailiff approvals approve %[1]s\" or deny%[3]s\n", termsafe.Text(a.ID), termsafe.Text(a.Message), page)
 	}
 }
 
@@ -153,7 +153,7 @@ func conclude(cmd *cobra.Command, format string, a gateway.Answer) error {
 			return err
 		}
 	} else if a.Message != "" {
-		fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: %s\n", visible.Text(a.Message))
+		fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: %s\n", termsafe.Text(a.Message))
 	}
 	if format != "json" && a.ProcessID != "" {
 		fmt.Fprintln(cmd.OutOrStdout(), a.ProcessID)
@@ -205,7 +205,7 @@ func operatorDoor(warnings io.Writer, configPath string) (*client.Client, error)
 	var faults config.Faults
 	if errors.As(err, &faults) {
 		for _, fault := range faults {
-			fmt.Fprintf(warnings, "bailiff: warning: %s\n", visible.Text(fault.Error()))
+			fmt.Fprintf(warnings, "bailiff: warning: %s\n", termsafe.Text(fault.Error()))
 		}
 		fmt.Fprintf(warnings, "bailiff: warning: going on by the operators' socket %s all the same\n", cfg.Operator.Listen)
 	} else if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
 	"github.com/bailiff-dev/bailiff/internal/redact"
-	"github.com/bailiff-dev/bailiff/internal/visible"
+	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
 // explained is a decision with how it came about.
@@ -69,28 +69,28 @@ func printExplanation(w io.Writer, x pdp.Explanation) {
 			terms[f.Part] = append(terms[f.Part], placeOf(f))
 			continue
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", f.Part, visible.Text(placeOf(f)), visible.Text(f.Value))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", f.Part, termsafe.Text(placeOf(f)), termsafe.Text(f.Value))
 		for _, fact := range f.Where {
-			fmt.Fprintf(w, "\t\twhere %s\n", visible.Text(fact))
+			fmt.Fprintf(w, "\t\twhere %s\n", termsafe.Text(fact))
 		}
 	}
 	for _, part := range slices.Sorted(maps.Keys(terms)) {
-		fmt.Fprintf(w, "%s\tby\t%s\n", part, visible.Text(strings.Join(terms[part], " ")))
+		fmt.Fprintf(w, "%s\tby\t%s\n", part, termsafe.Text(strings.Join(terms[part], " ")))
 	}
 	for _, n := range x.Nearly {
-		fmt.Fprintf(w, "nearly\t%s:%d\t%s, but not: %s\n", visible.Text(n.File), n.Line, visible.Text(n.Adds), visible.Text(n.Condition))
+		fmt.Fprintf(w, "nearly\t%s:%d\t%s, but not: %s\n", termsafe.Text(n.File), n.Line, termsafe.Text(n.Adds), termsafe.Text(n.Condition))
 		for i, fact := range n.Where {
 			if i == 0 && n.Wants != "" {
 				fact += ", the rule wants " + n.Wants
 			}
-			fmt.Fprintf(w, "\t\twhere %s\n", visible.Text(fact))
+			fmt.Fprintf(w, "\t\twhere %s\n", termsafe.Text(fact))
 		}
 	}
 	if x.More > 0 {
 		fmt.Fprintf(w, "nearly\t\t%d more\n", x.More)
 	}
 	if x.Fault != "" {
-		fmt.Fprintf(w, "not all\t\t%s\n", visible.Text(bailiff.Sentence(x.Fault)))
+		fmt.Fprintf(w, "not all\t\t%s\n", termsafe.Text(bailiff.Sentence(x.Fault)))
 	}
 }
 

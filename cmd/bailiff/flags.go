@@ -16,7 +16,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/shellquote"
-	"github.com/bailiff-dev/bailiff/internal/visible"
+	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
 // loadConfig finds and reads the configuration.
@@ -118,7 +118,7 @@ func outputFlag(cmd *cobra.Command, format *string) {
 func show(cmd *cobra.Command, format string, value any, table func(w io.Writer)) error {
 	switch format {
 	case "json":
-		encoder := json.NewEncoder(visible.JSON{W: cmd.OutOrStdout()})
+		encoder := json.NewEncoder(termsafe.JSON{W: cmd.OutOrStdout()})
 		encoder.SetIndent("", "  ")
 		encoder.SetEscapeHTML(false)
 		return encoder.Encode(value)

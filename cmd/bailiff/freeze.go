@@ -14,7 +14,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/shellquote"
-	"github.com/bailiff-dev/bailiff/internal/visible"
+	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
 // target is what a freeze or thaw is about.
@@ -72,9 +72,9 @@ Exit status: 0 if it is frozen, 1 if not.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "frozen: %s; \"bailiff thaw %s\" lets it go on\n", visible.Text(frozen.What()), flagOf(f.Kind, f.ID))
+			fmt.Fprintf(cmd.OutOrStdout(), "frozen: %s; \"bailiff thaw %s\" lets it go on\n", termsafe.Text(frozen.What()), flagOf(f.Kind, f.ID))
 			if frozen.Warning != "" {
-				fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: warning: %s\n", visible.Text(frozen.Warning))
+				fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: warning: %s\n", termsafe.Text(frozen.Warning))
 			}
 			return tellCancelled(cmd, door, frozen)
 		},
@@ -129,7 +129,7 @@ Exit status: 0 if it is thawed, 1 if not, as when it was not frozen by that name
 			if !named {
 				return whatToThaw(cmd.Context(), door)
 			}
-			thawed := visible.Text(approval.Freeze{Kind: f.Kind, ID: f.ID}.What())
+			thawed := termsafe.Text(approval.Freeze{Kind: f.Kind, ID: f.ID}.What())
 			err := door.Thaw(cmd.Context(), f.Kind, f.ID)
 			if hasCode(err, "freeze_unknown") {
 				return fmt.Errorf("%s is not frozen by that name; \"bailiff status\" shows what is", thawed)
@@ -166,5 +166,5 @@ func flagOf(kind, id string) string {
 	if kind == approval.FreezeAll {
 		return "--all"
 	}
-	return "--" + kind + " " + visible.Text(shellquote.Quote(id))
+	return "--" + kind + " " + termsafe.Text(shellquote.Quote(id))
 }

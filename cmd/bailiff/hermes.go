@@ -12,7 +12,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/hermes"
-	"github.com/bailiff-dev/bailiff/internal/visible"
+	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
 func newHermes(configPath *string) *cobra.Command {
@@ -100,23 +100,23 @@ Exit status: 0, or 1 if nothing was written.`,
 }
 
 func printImport(w io.Writer, r hermes.Report) {
-	fmt.Fprintf(w, "wrote\t%s\n", visible.Text(filepath.Dir(r.Files[0])))
+	fmt.Fprintf(w, "wrote\t%s\n", termsafe.Text(filepath.Dir(r.Files[0])))
 	for _, c := range r.Carried {
-		fmt.Fprintf(w, "carried over\t%s\t%s\n", visible.Text(c.Setting), visible.Text(c.From))
-		fmt.Fprintf(w, "\t\tto %s\n", visible.Text(c.To))
+		fmt.Fprintf(w, "carried over\t%s\t%s\n", termsafe.Text(c.Setting), termsafe.Text(c.From))
+		fmt.Fprintf(w, "\t\tto %s\n", termsafe.Text(c.To))
 		if c.Note != "" {
-			fmt.Fprintf(w, "\t\t%s\n", visible.Text(c.Note))
+			fmt.Fprintf(w, "\t\t%s\n", termsafe.Text(c.Note))
 		}
 	}
 	for _, l := range r.Left {
-		fmt.Fprintf(w, "not carried over\t%s\t%s\n", visible.Text(l.Setting), visible.Text(l.From))
-		fmt.Fprintf(w, "\t\t%s\n", visible.Text(l.Why))
+		fmt.Fprintf(w, "not carried over\t%s\t%s\n", termsafe.Text(l.Setting), termsafe.Text(l.From))
+		fmt.Fprintf(w, "\t\t%s\n", termsafe.Text(l.Why))
 		if l.Do != "" {
-			fmt.Fprintf(w, "\t\t%s\n", visible.Text(l.Do))
+			fmt.Fprintf(w, "\t\t%s\n", termsafe.Text(l.Do))
 		}
 	}
 	for _, sentence := range r.Next {
-		fmt.Fprintf(w, "next\t%s\n", visible.Text(sentence))
+		fmt.Fprintf(w, "next\t%s\n", termsafe.Text(sentence))
 	}
 }
 
@@ -173,9 +173,9 @@ func diagnosisStatus(worst hermes.State) error {
 
 func printDiagnosis(w io.Writer, d hermes.Diagnosis) {
 	for _, c := range d.Checks {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", c.State, visible.Text(c.Name), visible.Text(c.Message))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", c.State, termsafe.Text(c.Name), termsafe.Text(c.Message))
 		if c.Do != "" {
-			fmt.Fprintf(w, "\t\t%s\n", visible.Text(c.Do))
+			fmt.Fprintf(w, "\t\t%s\n", termsafe.Text(c.Do))
 		}
 	}
 }

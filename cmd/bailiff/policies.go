@@ -12,7 +12,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/history"
-	"github.com/bailiff-dev/bailiff/internal/visible"
+	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
 func newPolicies(configPath *string) *cobra.Command {
@@ -58,7 +58,7 @@ func printRevisions(w io.Writer, all []history.Revision) {
 		}
 		var bundles []string
 		for _, archive := range names(r.Bundles) {
-			bundles = append(bundles, visible.Text(r.Bundles[archive]))
+			bundles = append(bundles, termsafe.Text(r.Bundles[archive]))
 		}
 		fmt.Fprintf(w, "%.12s\t%s\t%s\t%d\t%s\n", r.Name, r.Since.Local().Format(time.DateTime), way, len(r.Files), strings.Join(bundles, " "))
 	}
@@ -88,7 +88,7 @@ Exit status: 0, or 1 if it is not kept any more.`,
 			}
 			return show(cmd, format, shown, func(w io.Writer) {
 				for _, f := range shown.Texts {
-					fmt.Fprintf(w, "%s\t%d bytes\n", visible.Text(f.Name), len(f.Text))
+					fmt.Fprintf(w, "%s\t%d bytes\n", termsafe.Text(f.Name), len(f.Text))
 				}
 			})
 		}),
@@ -110,7 +110,7 @@ func printPolicy(w io.Writer, shown gateway.ShownRevision, name string) error {
 		}
 	}
 	if len(meant) != 1 {
-		return fmt.Errorf("%d files of that revision are called %s; \"bailiff policies show %.12s\" lists them", len(meant), visible.Text(name), shown.Revision.Name)
+		return fmt.Errorf("%d files of that revision are called %s; \"bailiff policies show %.12s\" lists them", len(meant), termsafe.Text(name), shown.Revision.Name)
 	}
 	_, err := io.WriteString(w, meant[0].Text)
 	return err

@@ -14,7 +14,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
 	"github.com/bailiff-dev/bailiff/internal/replay"
-	"github.com/bailiff-dev/bailiff/internal/visible"
+	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
 func newReplay(configPath *string) *cobra.Command {
@@ -46,7 +46,7 @@ not be judged, or lines of the log cannot be read.`,
 				return status(2)
 			}
 			if lines, found := report.Unreadable(); found {
-				return fmt.Errorf("the report lacks lines: %s, the first at %s:%d: see \"bailiff audit verify\"", lines, visible.Text(lines.File), lines.Line)
+				return fmt.Errorf("the report lacks lines: %s, the first at %s:%d: see \"bailiff audit verify\"", lines, termsafe.Text(lines.File), lines.Line)
 			}
 			return nil
 		},
@@ -119,7 +119,7 @@ func printReplay(w io.Writer, r replay.Report) {
 	}
 	fmt.Fprintf(w, "%d decisions judged by %s and compared %s\n", r.Judged, r.Revision, with)
 	for _, s := range r.Skipped {
-		fmt.Fprintf(w, "left out: %s, the first at %s:%d\n", s, visible.Text(s.File), s.Line)
+		fmt.Fprintf(w, "left out: %s, the first at %s:%d\n", s, termsafe.Text(s.File), s.Line)
 	}
 	for _, s := range r.Outcomes {
 		if s.From != s.To {
@@ -133,13 +133,13 @@ func printReplay(w io.Writer, r replay.Report) {
 }
 
 func printChange(w io.Writer, c replay.Change) {
-	fmt.Fprintf(w, "\n%s\t%s\n", c.Direction, visible.Text(c.String()))
+	fmt.Fprintf(w, "\n%s\t%s\n", c.Direction, termsafe.Text(c.String()))
 	who := strings.Join(c.Users, " ")
 	if more := c.UserCount - len(c.Users); more > 0 {
 		who += fmt.Sprintf(" and %d more", more)
 	}
-	fmt.Fprintf(w, "\t%d decisions for %s\n", c.Decisions, visible.Text(who))
+	fmt.Fprintf(w, "\t%d decisions for %s\n", c.Decisions, termsafe.Text(who))
 	for _, e := range c.Examples {
-		fmt.Fprintf(w, "\t%s %s %s %q\n", e.DecisionID, visible.Text(e.User), e.Tool, e.Text)
+		fmt.Fprintf(w, "\t%s %s %s %q\n", e.DecisionID, termsafe.Text(e.User), e.Tool, e.Text)
 	}
 }

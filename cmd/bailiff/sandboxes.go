@@ -10,7 +10,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
-	"github.com/bailiff-dev/bailiff/internal/visible"
+	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
 func newSandboxes(configPath *string) *cobra.Command {
@@ -50,7 +50,7 @@ func printSandboxes(w io.Writer, list []gateway.Sandbox) {
 	fmt.Fprintln(w, "ID\tBACKEND\tCALLER\tSESSION\tIN USE\tPROCESSES\tPYTHON\tAGE\tLAST USED\tGOES IN")
 	now := time.Now()
 	for _, b := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%s\t%s ago\t%s\n", b.ID, b.Backend, b.Caller, visible.Text(b.Session), b.Users, b.Processes, b.Interpreters,
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%s\t%s ago\t%s\n", b.ID, b.Backend, b.Caller, termsafe.Text(b.Session), b.Users, b.Processes, b.Interpreters,
 			now.Sub(b.Since).Round(time.Second), now.Sub(b.LastUsed).Round(time.Second), b.Expires.Sub(now).Round(time.Second))
 	}
 }
@@ -94,9 +94,9 @@ func sandboxNamed(list []gateway.Sandbox, text string) (string, error) {
 	case 1:
 		return begun[0], nil
 	case 0:
-		return "", fmt.Errorf("no sandbox %s; \"bailiff sandboxes list\" shows those there are", visible.Text(text))
+		return "", fmt.Errorf("no sandbox %s; \"bailiff sandboxes list\" shows those there are", termsafe.Text(text))
 	}
-	return "", fmt.Errorf("%d sandboxes begin with %s; give more of the id", len(begun), visible.Text(text))
+	return "", fmt.Errorf("%d sandboxes begin with %s; give more of the id", len(begun), termsafe.Text(text))
 }
 
 func newSandboxesReap(configPath *string) *cobra.Command {

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/approval"
-	"github.com/bailiff-dev/bailiff/internal/visible"
+	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
 func newStatus(configPath *string) *cobra.Command {
@@ -86,10 +86,10 @@ func printStatus(w io.Writer, s gateway.Status) {
 		fmt.Fprintf(w, "platform\t%s\t%s\t%s\n", p.Platform, strings.TrimSpace(p.Backend+" "+p.Image), standing(p))
 	}
 	for _, c := range s.Chats {
-		fmt.Fprintf(w, "chat\t%s/%s\t%s\t%s\n", c.Platform, visible.Text(c.Chat), strings.TrimSpace(c.Backend+" "+c.Image), standing(c.PlatformStatus))
+		fmt.Fprintf(w, "chat\t%s/%s\t%s\t%s\n", c.Platform, termsafe.Text(c.Chat), strings.TrimSpace(c.Backend+" "+c.Image), standing(c.PlatformStatus))
 	}
 	for _, c := range s.Chat {
-		fmt.Fprintf(w, "service\t%s\t%s\t%s\n", c.Service, visible.Text(purpose(c)), visible.Text(reach(c)))
+		fmt.Fprintf(w, "service\t%s\t%s\t%s\n", c.Service, termsafe.Text(purpose(c)), termsafe.Text(reach(c)))
 	}
 	for _, warning := range s.Warnings {
 		fmt.Fprintf(w, "warning\t%s\n", warning)
@@ -143,6 +143,6 @@ func span(seconds int) string {
 
 func printFreezes(w io.Writer, freezes []approval.Freeze) {
 	for _, f := range freezes {
-		fmt.Fprintf(w, "frozen\t%s\tby %s since %s\t%s\n", visible.Text(f.What()), visible.Text(f.By), f.At.Local().Format(time.DateTime), visible.Text(f.Reason))
+		fmt.Fprintf(w, "frozen\t%s\tby %s since %s\t%s\n", termsafe.Text(f.What()), termsafe.Text(f.By), f.At.Local().Format(time.DateTime), termsafe.Text(f.Reason))
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/approval"
-	"github.com/bailiff-dev/bailiff/internal/visible"
+	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
 const (
@@ -70,7 +70,7 @@ func (n *sheet) reasons(e approval.Entry) {
 		n.line("why", bailiff.Sentence(r.Message)+" ("+r.Rule+")")
 		if r.Match != "" {
 			n.add(Plain, " ")
-			n.add(Code, visible.Brief(r.Match, longestMatch))
+			n.add(Code, termsafe.Brief(r.Match, longestMatch))
 		}
 	}
 	if more := len(e.Reasons) - mostReasons; more > 0 {
@@ -80,7 +80,7 @@ func (n *sheet) reasons(e approval.Entry) {
 
 // headline says what became of an approval.
 func headline(e approval.Entry) string {
-	what, says := "Approval "+e.ID, visible.Brief(e.Message, longestLine)
+	what, says := "Approval "+e.ID, termsafe.Brief(e.Message, longestLine)
 	switch e.State {
 	case bailiff.ApprovalPending:
 		return what + " is asked for"
@@ -156,7 +156,7 @@ func (n *sheet) add(style Style, text string) { n.text = append(n.text, Piece{st
 
 // line is a name and what somebody else may have written.
 func (n *sheet) line(name, value string) {
-	n.add(Plain, "\n"+name+": "+visible.Brief(value, longestLine))
+	n.add(Plain, "\n"+name+": "+termsafe.Brief(value, longestLine))
 }
 
 func (n *sheet) length() (runes int) {
@@ -178,7 +178,7 @@ func (n *sheet) texts(e approval.Entry) {
 		if t.text == "" {
 			continue
 		}
-		all = fmt.Appendf(all, "%s:\n%s\n", t.name, visible.Lines(t.text))
+		all = fmt.Appendf(all, "%s:\n%s\n", t.name, termsafe.Lines(t.text))
 		shown, whole := n.block(t.text, of(marks, t.name))
 		n.add(Plain, "\n"+t.name+":\n")
 		n.add(Block, shown)
@@ -223,7 +223,7 @@ func (n *sheet) spend(line string) {
 func (n *sheet) fitting(line string) string {
 	room := n.runes / 2
 	for i, c := range line {
-		if room -= utf8.RuneCountInString(visible.Text(string(c))); room < 0 {
+		if room -= utf8.RuneCountInString(termsafe.Text(string(c))); room < 0 {
 			return line[:i]
 		}
 	}
@@ -244,7 +244,7 @@ func marked(line string, start int, marks []gateway.Mark) (shown, below string) 
 	var above, carets strings.Builder
 	for i := 0; i < len(line); {
 		_, size := utf8.DecodeRuneInString(line[i:])
-		part := visible.Text(line[i : i+size])
+		part := termsafe.Text(line[i : i+size])
 		sign := " "
 		if isMarked(start+i, marks) {
 			sign = "^"

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/visible"
+	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
 // task is what a message asks to run.
@@ -106,5 +106,5 @@ const titleLength = 80
 // title is that of a thread that goes on from a command.
 func title(what task) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(what.text), "\n")
-	return visible.Brief(line, titleLength)
+	return termsafe.Brief(line, titleLength)
 }

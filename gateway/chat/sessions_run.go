@@ -9,14 +9,14 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway"
-	"github.com/bailiff-dev/bailiff/internal/visible"
+	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
 // nameLength bounds what a person's name may hold of a message, or of a request.
 const nameLength = 64
 
 // name is what somebody is called, for display.
-func name(p Person) string { return visible.Brief(cmp.Or(p.Name, p.ID), nameLength) }
+func name(p Person) string { return termsafe.Brief(cmp.Or(p.Name, p.ID), nameLength) }
 
 // request is what a command asks of the sidecar.
 func (s *Sessions) request(o *session, r *run) bailiff.Request {
@@ -24,7 +24,7 @@ func (s *Sessions) request(o *session, r *run) bailiff.Request {
 		ID:   s.requestID(r.said.Ref),
 		Tool: r.what.tool, Args: r.what.args(),
 		Session: bailiff.Session{ID: o.id, Platform: s.config.Platform, ChatType: r.kind, ChatID: r.at.Chat, ThreadID: r.at.Thread,
-			UserID: r.said.By.ID, UserName: visible.Brief(r.said.By.Name, nameLength)},
+			UserID: r.said.By.ID, UserName: termsafe.Brief(r.said.By.Name, nameLength)},
 		Env: s.config.Env, WaitSeconds: wait, Peer: bailiff.Account(s.config.Platform, r.said.By.ID),
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway"
-	"github.com/bailiff-dev/bailiff/internal/visible"
+	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
 const (
@@ -27,7 +27,7 @@ const (
 func outcome(r *run, a gateway.Answer, err error, why string) Message {
 	var m Message
 	if r.late {
-		m.Text = Text{{Code, visible.Brief(r.what.text, commandLength)}, {Plain, "\n"}}
+		m.Text = Text{{Code, termsafe.Brief(r.what.text, commandLength)}, {Plain, "\n"}}
 	}
 	if err != nil {
 		m.Text = append(m.Text, notRun(err)...)
@@ -130,9 +130,9 @@ func between(output []byte, head, tail string) string {
 
 // standing is how an approval stands that a command waits for, or waited for.
 func standing(a gateway.Approval) Text {
-	said := Text{{Strong, stateOf[a.State]}, {Plain, " Approval "}, {Code, visible.Brief(a.ID, commandLength)}, {Plain, ": " + lines(a.Message)}}
+	said := Text{{Strong, stateOf[a.State]}, {Plain, " Approval "}, {Code, termsafe.Brief(a.ID, commandLength)}, {Plain, ": " + lines(a.Message)}}
 	if a.URL != "" {
-		said = append(said, Piece{Plain, " "}, Piece{Code, visible.Text(a.URL)})
+		said = append(said, Piece{Plain, " "}, Piece{Code, termsafe.Text(a.URL)})
 	}
 	return said
 }
@@ -145,7 +145,7 @@ var stateOf = map[bailiff.ApprovalState]string{
 }
 
 // lines shows the lines of a text that somebody else wrote.
-func lines(text string) string { return visible.Lines(text) }
+func lines(text string) string { return termsafe.Lines(text) }
 
 // amount counts things.
 func amount(n int, one, many string) string {

@@ -12,7 +12,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway"
-	"github.com/bailiff-dev/bailiff/internal/visible"
+	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
 var contains = strings.Contains
@@ -96,7 +96,7 @@ func FuzzDisplay(f *testing.F) {
 		total := 0
 		for _, p := range shown {
 			for _, c := range p.Text {
-				if c != '\n' && c != '\t' && !visible.Seen(c) {
+				if c != '\n' && c != '\t' && !termsafe.Seen(c) {
 					t.Fatalf("%q is shown as %q", output, p.Text)
 				}
 			}

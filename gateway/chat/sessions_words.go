@@ -8,7 +8,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/approval"
-	"github.com/bailiff-dev/bailiff/internal/visible"
+	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
 // help says what can be said.
@@ -55,7 +55,7 @@ func (w *stopped) told() Text {
 	}
 	var said Text
 	if w.command != "" {
-		said = Text{{Plain, "Stopped "}, {Code, visible.Brief(w.command, commandLength)}, {Plain, "."}}
+		said = Text{{Plain, "Stopped "}, {Code, termsafe.Brief(w.command, commandLength)}, {Plain, "."}}
 	}
 	if w.waiting > 0 {
 		said = append(said, Piece{Plain, " " + bailiff.Sentence(amount(w.waiting, "command that waited does", "commands that waited do")+" not run")})
@@ -108,9 +108,9 @@ func (s *Sessions) status(id string) Text {
 		said = o.status(now)
 	}
 	if last, known := s.last.Get(id); known {
-		said = append(said, Piece{Plain, fmt.Sprintf("\nThe last answer came %s ago from ", ago(now, last.at))}, Piece{Code, visible.Text(last.backend)})
+		said = append(said, Piece{Plain, fmt.Sprintf("\nThe last answer came %s ago from ", ago(now, last.at))}, Piece{Code, termsafe.Text(last.backend)})
 		if last.sandbox != "" {
-			said = append(said, Piece{Plain, ", sandbox "}, Piece{Code, visible.Text(last.sandbox)})
+			said = append(said, Piece{Plain, ", sandbox "}, Piece{Code, termsafe.Text(last.sandbox)})
 		}
 		said = append(said, Piece{Plain, "."})
 	}
@@ -124,13 +124,13 @@ func (o *session) status(now time.Time) (said Text) {
 	case r.ends != nil:
 		said = saying("The sandbox is being removed.")
 	default:
-		said = Text{{Code, visible.Brief(r.what.text, commandLength)}, {Plain, fmt.Sprintf(" of %s is under way for %s.", name(r.said.By), ago(now, r.since))}}
+		said = Text{{Code, termsafe.Brief(r.what.text, commandLength)}, {Plain, fmt.Sprintf(" of %s is under way for %s.", name(r.said.By), ago(now, r.since))}}
 		if r.over {
-			said = Text{{Code, visible.Brief(r.what.text, commandLength)}, {Plain, " has ended, and its answer is being shown."}}
+			said = Text{{Code, termsafe.Brief(r.what.text, commandLength)}, {Plain, " has ended, and its answer is being shown."}}
 		} else if r.waits != nil {
 			said = append(append(said, Piece{Plain, "\n"}), standing(*r.waits)...)
 		} else if r.step != "" {
-			said = append(said, Piece{Plain, " " + bailiff.Sentence(visible.Text(r.step))})
+			said = append(said, Piece{Plain, " " + bailiff.Sentence(termsafe.Text(r.step))})
 		}
 	}
 	if waiting := len(o.queue); waiting > 0 {
@@ -170,6 +170,6 @@ func (s *Sessions) approvals(id string) Text {
 // listed is an approval in a list.
 func listed(e approval.Entry) Text {
 	what := e.Request.Args.Command + e.Request.Args.Code
-	return Text{{Code, visible.Brief(e.ID, commandLength)}, {Plain, " "}, {Code, visible.Brief(strings.TrimSpace(what), commandLength)},
+	return Text{{Code, termsafe.Brief(e.ID, commandLength)}, {Plain, " "}, {Code, termsafe.Brief(strings.TrimSpace(what), commandLength)},
 		{Plain, ": " + bailiff.Sentence(lines(e.Message))}}
 }

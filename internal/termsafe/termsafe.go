@@ -1,6 +1,6 @@
-// Package visible shows texts that somebody else wrote, so that nothing in them moves a
-// cursor, changes the order of characters or goes unseen: such characters are written out.
-package visible
+// Package termsafe makes texts of others safe to show on a terminal or a page: characters
+// that move the cursor, change the order of characters or are invisible are written out.
+package termsafe
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text is a text in one line: whatever would move the cursor, change the order of
-// characters or not be seen is written out, as in \x1b, \n or \u202e.
+// Text is a text in one line. Characters that would move the cursor, change the order of
+// characters or be invisible are written out, as in \x1b, \n or \u202e.
 func Text(text string) string {
 	if all(text) {
 		return text
