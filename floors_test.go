@@ -16,7 +16,7 @@ const module = "github.com/bailiff-dev/bailiff"
 // import packages of lower floors only.
 var floors = map[string]int{
 	"": 0, "policies": 0, "backends/runner/wire": 0, "internal/places": 0, "internal/shellquote": 0, "internal/spelling": 0,
-	"internal/feed": 0, "internal/termsafe": 0, "internal/recent": 0, "internal/outage": 0, "internal/excerpt": 0, "backends/runner/armour": 0, "backends/runner/mailbox": 0,
+	"internal/feed": 0, "internal/termsafe": 0, "internal/recent": 0, "internal/outage": 0, "internal/headtail": 0, "backends/runner/armour": 0, "backends/runner/mailbox": 0,
 	"backends/runner/gather": 0, "examples/hermes": 0,
 
 	"api": 1, "internal/redact": 1, "internal/records": 1, "internal/trust": 1, "internal/subprocess": 1,

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/internal/excerpt"
+	"github.com/bailiff-dev/bailiff/internal/headtail"
 )
 
 // MostCalls is how many tools a script may call, longestCall how long the
@@ -72,7 +72,7 @@ type run struct {
 	ended   chan word
 
 	mu    sync.Mutex
-	out   excerpt.Writer
+	out   headtail.Writer
 	over  bool
 	calls int
 	open  sync.WaitGroup
@@ -87,7 +87,7 @@ func (k *Kernel) Run(ctx context.Context, s Script, out func([]byte), call func(
 		return Exit{}, fmt.Errorf("%w: %w", backends.ErrNotStarted, err)
 	}
 	calls, abandon := context.WithCancel(ctx)
-	r := &run{kernel: k, last: s.Last, abandon: abandon, ended: make(chan word, 1), out: excerpt.Writer{Head: s.HeadBytes, Tail: s.TailBytes, Emit: out}}
+	r := &run{kernel: k, last: s.Last, abandon: abandon, ended: make(chan word, 1), out: headtail.Writer{Head: s.HeadBytes, Tail: s.TailBytes, Emit: out}}
 	r.handle = func(w word) {
 		result := call(calls, Call{w.Tool, w.Arguments})
 		k.answer(reply{w.Call, result.Value, result.Fault})

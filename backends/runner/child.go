@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/excerpt"
+	"github.com/bailiff-dev/bailiff/internal/headtail"
 	"github.com/bailiff-dev/bailiff/internal/subprocess"
 )
 
@@ -46,7 +46,7 @@ func Launch(ctx context.Context, cmd *exec.Cmd, place Place, prepare, admit func
 // Held is a child process that has a thread of this process to itself.
 type Held struct {
 	program *subprocess.Program
-	words   excerpt.Last
+	words   headtail.Last
 	exited  chan struct{}
 	err     error
 }

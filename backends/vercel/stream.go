@@ -12,7 +12,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/runner/mailbox"
-	"github.com/bailiff-dev/bailiff/internal/excerpt"
+	"github.com/bailiff-dev/bailiff/internal/headtail"
 )
 
 // line is the stream to a runner: what it says is read from the log of its command,
@@ -22,7 +22,7 @@ type line struct {
 	said   *io.PipeReader
 	logs   io.ReadCloser
 	cancel context.CancelFunc
-	last   excerpt.Last // of standard error
+	last   headtail.Last // of standard error
 }
 
 // longestEntry bounds one entry of a log.

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
-	"github.com/bailiff-dev/bailiff/internal/excerpt"
+	"github.com/bailiff-dev/bailiff/internal/headtail"
 )
 
 // linger is how long a command that has ended is waited for whose output is
@@ -32,7 +32,7 @@ type command struct {
 	lines  *os.File // what a dialogue reads lines from; nil in others
 	// sink takes the output: the excerpt, or the journal of a background command.
 	sink    io.Writer
-	excerpt excerpt.Writer
+	excerpt headtail.Writer
 	journal *journal
 	credit  credit
 	// held is for how long the output was held back since nobody took it.
@@ -59,7 +59,7 @@ func begin(out *wire.Writer, stream uint32, job wire.Job, changes <-chan os.Sign
 	c := &command{out: out, stream: stream, ending: make(chan wire.End, 1),
 		heard: make(chan struct{}), over: make(chan struct{}), gone: make(chan struct{})}
 	c.credit.open()
-	c.excerpt = excerpt.Writer{Head: job.Head, Tail: job.Tail, Emit: c.emit}
+	c.excerpt = headtail.Writer{Head: job.Head, Tail: job.Tail, Emit: c.emit}
 	c.sink = &c.excerpt
 	if job.Mode == wire.Background {
 		c.journal = newJournal(0)

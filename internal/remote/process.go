@@ -8,9 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/excerpt"
 	"golang.org/x/crypto/ssh"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/headtail"
 )
 
 // Process is a command on a host. What is written goes to its input, what is read is
@@ -22,7 +23,7 @@ type Process struct {
 	saying sync.Mutex
 	in     io.WriteCloser
 	silent bool
-	words  excerpt.Last
+	words  headtail.Last
 	closed sync.Once
 	ended  chan struct{}
 	err    error

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/excerpt"
+	"github.com/bailiff-dev/bailiff/internal/headtail"
 )
 
 // patience is how long the output of a program is read on that has ended.
@@ -38,8 +38,8 @@ func Command(ctx context.Context, path string, words ...string) *exec.Cmd {
 // somebody.
 func Output(ctx context.Context, cmd *exec.Cmd) (string, error) {
 	var said []byte
-	var words excerpt.Last
-	cmd.Stdout = &excerpt.Writer{Head: longestAnswer, Emit: func(p []byte) { said = append(said, p...) }}
+	var words headtail.Last
+	cmd.Stdout = &headtail.Writer{Head: longestAnswer, Emit: func(p []byte) { said = append(said, p...) }}
 	if cmd.Stderr == nil {
 		cmd.Stderr = &words
 	}

@@ -1,16 +1,16 @@
-package excerpt_test
+package headtail_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/bailiff-dev/bailiff/internal/excerpt"
+	"github.com/bailiff-dev/bailiff/internal/headtail"
 )
 
 func TestTheLastWordsAreTheEndOfAllThatWasWritten(t *testing.T) {
 	for _, piece := range []int{1, 7, 512, 600, 2000} {
-		var last excerpt.Last
+		var last headtail.Last
 		if last.String() != "" {
 			t.Errorf("before anything was written it holds %q", &last)
 		}

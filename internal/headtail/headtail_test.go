@@ -1,10 +1,10 @@
-package excerpt_test
+package headtail_test
 
 import (
 	"bytes"
 	"testing"
 
-	"github.com/bailiff-dev/bailiff/internal/excerpt"
+	"github.com/bailiff-dev/bailiff/internal/headtail"
 )
 
 // FuzzExcerpt compares with keeping everything: whatever the bounds and the pieces
@@ -17,7 +17,7 @@ func FuzzExcerpt(f *testing.F) {
 	f.Fuzz(func(t *testing.T, whole []byte, head, tail, piece int) {
 		head, tail, piece = abs(head)%1000, abs(tail)%1000, 1+abs(piece)%100
 		var got []byte
-		w := excerpt.Writer{Head: head, Tail: tail, Emit: func(p []byte) { got = append(got, p...) }}
+		w := headtail.Writer{Head: head, Tail: tail, Emit: func(p []byte) { got = append(got, p...) }}
 		for rest := whole; len(rest) > 0; {
 			n := min(piece, len(rest))
 			_, _ = w.Write(rest[:n])

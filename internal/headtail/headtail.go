@@ -1,7 +1,7 @@
-// Package excerpt keeps an output within bounds: of what is written it hands on
-// the beginning as it comes and the end when that is known, and counts what lay
-// between. It holds no more than the end.
-package excerpt
+// Package headtail keeps an output within bounds. It hands on the first bytes as they
+// come and the last bytes at the end, and counts the bytes between them. It holds no more
+// than the last bytes.
+package headtail
 
 // Writer hands on the first Head bytes written to it and, at its end, the last
 // Tail bytes of what followed.

@@ -1,15 +1,15 @@
-package excerpt
+package headtail
 
 import (
 	"bytes"
 	"sync"
 )
 
-// lastBytes are as many as tell why somebody fell silent.
+// lastBytes are enough for an error message.
 const lastBytes = 512
 
-// Last keeps the end of what is written to it, for an error that tells why who wrote
-// fell silent. Its zero value is empty.
+// Last keeps the last bytes written to it, such as the standard error of a program that
+// ended early. Its zero value is empty.
 type Last struct {
 	mu   sync.Mutex
 	kept []byte
