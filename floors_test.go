@@ -15,7 +15,7 @@ const module = "github.com/bailiff-dev/bailiff"
 // floors names every folder of code with the floor it stands on. A package may
 // import packages of lower floors only.
 var floors = map[string]int{
-	"": 0, "policies": 0, "backends/runner/wire": 0, "internal/places": 0, "internal/shellquote": 0, "internal/spelling": 0,
+	"": 0, "policies": 0, "backends/runner/wire": 0, "internal/defaultpath": 0, "internal/shellquote": 0, "internal/spelling": 0,
 	"internal/feed": 0, "internal/termsafe": 0, "internal/recent": 0, "internal/outage": 0, "internal/headtail": 0, "backends/runner/armour": 0, "backends/runner/mailbox": 0,
 	"backends/runner/gather": 0, "examples/hermes": 0,
 

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bailiff-dev/bailiff/internal/places"
+	"github.com/bailiff-dev/bailiff/internal/defaultpath"
 	"github.com/bailiff-dev/bailiff/internal/spelling"
 )
 
@@ -140,7 +140,7 @@ func named(err error, flags *flag.FlagSet) error {
 }
 
 func (h *hook) register(flags *flag.FlagSet) {
-	flags.StringVar(&h.listen, "listen", "unix://"+places.Socket(places.AgentSocket), "")
+	flags.StringVar(&h.listen, "listen", "unix://"+defaultpath.Socket(defaultpath.AgentSocket), "")
 	flags.StringVar(&h.tokenFile, "token-file", "", "")
 	flags.StringVar(&h.platform, "platform", "cli", "")
 	flags.StringVar(&h.user, "user", strconv.Itoa(os.Getuid()), "")

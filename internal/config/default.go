@@ -7,7 +7,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/internal/places"
+	"github.com/bailiff-dev/bailiff/internal/defaultpath"
 	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
@@ -18,12 +18,12 @@ var usual = []string{"docker", "bubblewrap"}
 func Default(known backends.Catalogue) *Config {
 	self := []uint32{uint32(os.Geteuid())} //nolint:gosec // a uid fits
 	return &Config{
-		StateDir: places.State(),
+		StateDir: defaultpath.State(),
 		Agent: Agent{
-			Listeners: []Listener{{Name: "agent", Listen: socket(places.AgentSocket), UIDs: self}},
+			Listeners: []Listener{{Name: "agent", Listen: socket(defaultpath.AgentSocket), UIDs: self}},
 			DataPaths: []string{api.DecisionPath, "agent/call/decision"},
 		},
-		Operator:    Operator{Listen: socket(places.OperatorSocket), UIDs: self},
+		Operator:    Operator{Listen: socket(defaultpath.OperatorSocket), UIDs: self},
 		Metrics:     Metrics{Listen: "127.0.0.1:9464"},
 		Policies:    Policies{RequireTests: true, EvalTimeout: 250 * time.Millisecond},
 		DecisionLog: DecisionLog{Rotate: Rotate{Megabytes: 64, Hours: 24}},
@@ -51,7 +51,7 @@ func usualBackends(known backends.Catalogue) Backends {
 	return all
 }
 
-func socket(name string) Address { return Address{"unix", places.Socket(name)} }
+func socket(name string) Address { return Address{"unix", defaultpath.Socket(name)} }
 
 // Warnings says what is allowed but deserves a second look, a sentence each.
 func (c *Config) Warnings() []string {

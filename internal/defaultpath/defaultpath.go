@@ -1,13 +1,13 @@
-// Package places says where things lie on a machine that nobody configured. It is
-// apart from the configuration so that small programs can know it too.
-package places
+// Package defaultpath has the paths of files and sockets that hold where the configuration
+// names none. It is apart from the configuration so that small programs can use it too.
+package defaultpath
 
 import (
 	"os"
 	"path/filepath"
 )
 
-// State is the folder of what must outlive a restart.
+// State is the folder of the files that outlive a restart.
 func State() string {
 	home, err := os.UserHomeDir()
 	if os.Geteuid() == 0 || err != nil {
@@ -16,14 +16,14 @@ func State() string {
 	return filepath.Join(home, ".local/state/bailiff")
 }
 
-// The sockets by which agents and operators come.
+// The names of the sockets of the agent API and the operator API.
 const (
 	AgentSocket    = "agent.sock"
 	OperatorSocket = "operator.sock"
 )
 
-// Socket is the path of a Unix socket: in the folder for things that live as long as
-// the machine runs, or below the state folder where the user has none.
+// Socket is the path of a Unix socket: in the folder that the machine empties when it
+// starts, or below the state folder where the user has none.
 func Socket(name string) string {
 	run := os.Getenv("XDG_RUNTIME_DIR")
 	switch {
