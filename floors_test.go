@@ -23,7 +23,7 @@ var floors = map[string]int{
 
 	"backends/cgroup": 2, "backends/loop": 2, "internal/facts": 2, "internal/settings": 2,
 
-	"backends": 3, "backends/runner": 3, "backends/kernel": 3, "backends/shelf": 3, "backends/bounded": 3, "metrics": 3,
+	"backends": 3, "backends/runner": 3, "backends/kernel": 3, "backends/workdirs": 3, "backends/limits": 3, "metrics": 3,
 	"internal/audit": 3, "internal/env": 3, "internal/corpus": 3, "internal/throttle": 3, "internal/httpapi": 3,
 	"internal/history": 3, "internal/remote": 3, "internal/guard": 3, "internal/tables": 3, "internal/approval": 3,
 
@@ -56,9 +56,9 @@ var floors = map[string]int{
 var sideways = map[string]bool{
 	"backends/runner backends":         true,
 	"backends/kernel backends":         true,
-	"backends/shelf backends":          true,
-	"backends/bounded backends":        true,
-	"backends/bounded backends/runner": true, // what is bounded
+	"backends/workdirs backends":       true,
+	"backends/limits backends":         true,
+	"backends/limits backends/runner":  true, // what is bounded
 	"backends/ssh backends/bubblewrap": true, // what makes sandboxes on another host is what makes them here
 
 	"backends/runner/mailbox backends/runner/gather": true, // letters are what is gathered

@@ -43,7 +43,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/cgroup"
 	"github.com/bailiff-dev/bailiff/backends/runner"
-	"github.com/bailiff-dev/bailiff/backends/shelf"
+	"github.com/bailiff-dev/bailiff/backends/workdirs"
 )
 
 // Config says which program makes sandboxes, and of what.
@@ -70,11 +70,11 @@ type Config struct {
 	StateDir string
 }
 
-var acceptable = []string{cgroup.CPUs, cgroup.MemoryMB, cgroup.PIDs, shelf.DiskMB}
+var acceptable = []string{cgroup.CPUs, cgroup.MemoryMB, cgroup.PIDs, workdirs.DiskMB}
 
 // Backend makes sandboxes on this host.
 type Backend struct {
-	*shelf.Shelf
+	*workdirs.Dirs
 	cfg     Config
 	program string
 	images  images
@@ -99,7 +99,7 @@ func New(cfg Config) (*Backend, error) {
 		return nil, err
 	}
 	b := &Backend{cfg: cfg, program: cfg.Program, images: newImages()}
-	b.Shelf = &shelf.Shelf{Backend: "apptainer", Folder: cfg.StateDir, AcceptUnbounded: slices.Contains(cfg.AcceptMissing, shelf.DiskMB)}
+	b.Dirs = &workdirs.Dirs{Backend: "apptainer", Folder: cfg.StateDir, AcceptUnbounded: slices.Contains(cfg.AcceptMissing, workdirs.DiskMB)}
 	if _, err := fmt.Sscanf(cfg.User, "%d:%d", &b.UID, &b.GID); err != nil {
 		return nil, fmt.Errorf("reading apptainer user %q: %w", cfg.User, err)
 	}

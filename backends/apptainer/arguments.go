@@ -8,7 +8,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/runner"
-	"github.com/bailiff-dev/bailiff/backends/shelf"
+	"github.com/bailiff-dev/bailiff/backends/workdirs"
 )
 
 // Inside are the runner, and where it finds how often the sandbox has run out of
@@ -49,7 +49,7 @@ func (b *Backend) arguments(p place) []string {
 	}
 	list = append(list, b.writable(p)...)
 	if p.workspace != "" {
-		list = append(list, bind(p.workspace, shelf.Place, false)...)
+		list = append(list, bind(p.workspace, workdirs.MountPath, false)...)
 	}
 	for _, m := range p.spec.Mounts {
 		list = append(list, bind(m.Source, m.Target, m.ReadOnly)...)
@@ -70,10 +70,10 @@ func (b *Backend) arguments(p place) []string {
 // writable are the folders that may be written to: staged, where the sidecar can do
 // that, else as the program makes them.
 func (b *Backend) writable(p place) (list []string) {
-	for _, folder := range shelf.Writable {
+	for _, folder := range workdirs.Writable {
 		switch {
-		case folder == shelf.Place && p.workspace != "":
-		case folder == shelf.Root:
+		case folder == workdirs.MountPath && p.workspace != "":
+		case folder == workdirs.Root:
 			list = append(list, b.layer(p.spec)...)
 		case asRoot():
 			list = append(list, bind(b.staged(folder), folder, false)...)
@@ -93,7 +93,7 @@ func (b *Backend) layer(spec backends.Spec) []string {
 	case spec.ReadOnly:
 		return nil
 	case asRoot():
-		return []string{"--overlay", b.staged(shelf.Root)}
+		return []string{"--overlay", b.staged(workdirs.Root)}
 	}
 	return []string{"--writable-tmpfs"}
 }

@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/backends/bounded"
 	"github.com/bailiff-dev/bailiff/backends/cgroup"
+	"github.com/bailiff-dev/bailiff/backends/limits"
 	"github.com/bailiff-dev/bailiff/backends/runner"
-	"github.com/bailiff-dev/bailiff/backends/shelf"
+	"github.com/bailiff-dev/bailiff/backends/workdirs"
 )
 
 type sandbox struct {
@@ -51,7 +51,7 @@ func (b *Backend) open(ctx context.Context, spec backends.Spec, image string) (b
 		return nil, fmt.Errorf("%w: making a folder: %w", backends.ErrUnavailable, err)
 	}
 	leave := func() error { return b.works.end(folder) }
-	opened, err := bounded.Open(ctx, b.Backend, spec, b.cfg.AcceptMissing, func(group *cgroup.Group) (*runner.Child, error) {
+	opened, err := limits.Open(ctx, b.Backend, spec, b.cfg.AcceptMissing, func(group *cgroup.Group) (*runner.Child, error) {
 		return b.launch(ctx, place{spec: spec, image: image, runner: program, events: group.Events()}, folder, group)
 	})
 	if err != nil {
@@ -83,11 +83,11 @@ func (b *Backend) launch(ctx context.Context, p place, folder string, group *cgr
 }
 
 // workspace is the named one of a spec, if it names one.
-func (b *Backend) workspace(ctx context.Context, spec backends.Spec) (shelf.Workspace, error) {
+func (b *Backend) workspace(ctx context.Context, spec backends.Spec) (workdirs.Workspace, error) {
 	if spec.Workspace == "" {
-		return shelf.Workspace{}, nil
+		return workdirs.Workspace{}, nil
 	}
-	return b.Take(ctx, spec.Owner, spec.Workspace, shelf.ShareMB(spec.DiskMB, shelf.Place))
+	return b.Take(ctx, spec.Owner, spec.Workspace, workdirs.ShareMB(spec.DiskMB, workdirs.MountPath))
 }
 
 // inside is the user that everything runs as.

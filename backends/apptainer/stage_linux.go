@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/backends/shelf"
+	"github.com/bailiff-dev/bailiff/backends/workdirs"
 )
 
 // stage makes the writable folders, file systems in memory of their sizes, for the
@@ -35,7 +35,7 @@ func (b *Backend) mountFolders(spec backends.Spec) error {
 	if err := mount(b.path(stageFolder), "mode=0711,size=64k"); err != nil {
 		return err
 	}
-	for _, folder := range shelf.Writable {
+	for _, folder := range workdirs.Writable {
 		if err := b.mountFolder(spec, folder); err != nil {
 			return err
 		}
@@ -44,20 +44,20 @@ func (b *Backend) mountFolders(spec backends.Spec) error {
 }
 
 func (b *Backend) mountFolder(spec backends.Spec, folder string) error {
-	if folder == shelf.Root && spec.ReadOnly {
+	if folder == workdirs.Root && spec.ReadOnly {
 		return nil
 	}
 	path, options := b.staged(folder), fmt.Sprintf("mode=0700,uid=%d,gid=%d", b.UID, b.GID)
-	if folder == shelf.Root {
+	if folder == workdirs.Root {
 		options = "mode=0755"
 	}
-	if size := shelf.ShareMB(spec.DiskMB, folder); size > 0 {
+	if size := workdirs.ShareMB(spec.DiskMB, folder); size > 0 {
 		options += fmt.Sprintf(",size=%dm", size)
 	}
 	if err := os.Mkdir(path, 0o700); err != nil {
 		return err
 	}
-	if err := mount(path, options); err != nil || folder != shelf.Root {
+	if err := mount(path, options); err != nil || folder != workdirs.Root {
 		return err
 	}
 	// Of a layer over the image, the upper folder stands for the root itself.

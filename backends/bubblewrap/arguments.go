@@ -10,7 +10,7 @@ import (
 	"strconv"
 
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/backends/shelf"
+	"github.com/bailiff-dev/bailiff/backends/workdirs"
 )
 
 // runnerPath is where the runner is inside.
@@ -47,7 +47,7 @@ var madeUp = map[string]string{
 func (b *Backend) arguments(spec backends.Spec, workspace, events string, files *descriptors) ([]string, error) {
 	list := slices.Clone(namespaces)
 	if spec.DiskMB > 0 && !spec.ReadOnly {
-		list = append(list, inMemory(spec, shelf.Root)...)
+		list = append(list, inMemory(spec, workdirs.Root)...)
 	}
 	visible, err := b.programs()
 	if err != nil {
@@ -57,8 +57,8 @@ func (b *Backend) arguments(spec backends.Spec, workspace, events string, files 
 	list = append(list, visible...)
 	// The user that makes the namespaces may change settings of the kernel for them.
 	list = append(list, "--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev")
-	for _, folder := range shelf.Writable {
-		if folder != shelf.Root && (folder != shelf.Place || spec.Workspace == "") {
+	for _, folder := range workdirs.Writable {
+		if folder != workdirs.Root && (folder != workdirs.MountPath || spec.Workspace == "") {
 			list = append(list, inMemory(spec, folder)...)
 		}
 	}
@@ -132,11 +132,11 @@ func shownAs(path, target string) ([]string, error) {
 
 func inMemory(spec backends.Spec, folder string) []string {
 	perms := "0700"
-	if folder == shelf.Root {
+	if folder == workdirs.Root {
 		perms = "0755"
 	}
 	list := []string{"--perms", perms}
-	if size := shelf.ShareMB(spec.DiskMB, folder); size > 0 {
+	if size := workdirs.ShareMB(spec.DiskMB, folder); size > 0 {
 		list = append(list, "--size", strconv.Itoa(size<<20))
 	}
 	return append(list, "--tmpfs", folder)
@@ -145,7 +145,7 @@ func inMemory(spec backends.Spec, folder string) []string {
 // given shows what the spec names of the host's files.
 func given(spec backends.Spec, workspace string) (list []string) {
 	if workspace != "" {
-		list = append(list, "--bind", workspace, shelf.Place)
+		list = append(list, "--bind", workspace, workdirs.MountPath)
 	}
 	for _, m := range spec.Mounts {
 		option := "--bind"

@@ -36,7 +36,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/cgroup"
 	"github.com/bailiff-dev/bailiff/backends/runner"
-	"github.com/bailiff-dev/bailiff/backends/shelf"
+	"github.com/bailiff-dev/bailiff/backends/workdirs"
 	"github.com/bailiff-dev/bailiff/internal/subprocess"
 )
 
@@ -64,7 +64,7 @@ type Config struct {
 
 // Backend makes sandboxes on this host.
 type Backend struct {
-	*shelf.Shelf
+	*workdirs.Dirs
 	cfg   Config
 	bwrap string
 }
@@ -75,7 +75,7 @@ var (
 	_ backends.Keeper  = (*Backend)(nil)
 )
 
-var acceptable = []string{cgroup.CPUs, cgroup.MemoryMB, cgroup.PIDs, shelf.DiskMB}
+var acceptable = []string{cgroup.CPUs, cgroup.MemoryMB, cgroup.PIDs, workdirs.DiskMB}
 
 // New checks the configuration.
 func New(cfg Config) (*Backend, error) {
@@ -88,7 +88,7 @@ func New(cfg Config) (*Backend, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	b := &Backend{cfg: cfg, Shelf: &shelf.Shelf{Backend: cfg.Name, Folder: cfg.StateDir, AcceptUnbounded: slices.Contains(cfg.AcceptMissing, shelf.DiskMB)}}
+	b := &Backend{cfg: cfg, Dirs: &workdirs.Dirs{Backend: cfg.Name, Folder: cfg.StateDir, AcceptUnbounded: slices.Contains(cfg.AcceptMissing, workdirs.DiskMB)}}
 	if _, err := fmt.Sscanf(cfg.User, "%d:%d", &b.UID, &b.GID); err != nil {
 		return nil, fmt.Errorf("reading bubblewrap user %q: %w", cfg.User, err)
 	}

@@ -8,7 +8,7 @@ import (
 	"syscall"
 
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/backends/bounded"
+	"github.com/bailiff-dev/bailiff/backends/limits"
 	"github.com/bailiff-dev/bailiff/backends/runner"
 )
 
@@ -19,7 +19,7 @@ func (b *Backend) Hand(ctx context.Context, spec backends.Spec, in, out *os.File
 	if err := b.able(ctx, spec); err != nil {
 		return err
 	}
-	group, err := bounded.Limits(b.Backend, spec, b.cfg.AcceptMissing)
+	group, err := limits.Group(b.Backend, spec, b.cfg.AcceptMissing)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (b *Backend) Hand(ctx context.Context, spec backends.Spec, in, out *os.File
 	}
 	err = held.Wait()
 	if group.Starved() > 0 {
-		err = bounded.Starved(err)
+		err = limits.Starved(err)
 	}
 	return err
 }

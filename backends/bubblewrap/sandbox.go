@@ -11,10 +11,10 @@ import (
 	"syscall"
 
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/backends/bounded"
 	"github.com/bailiff-dev/bailiff/backends/cgroup"
+	"github.com/bailiff-dev/bailiff/backends/limits"
 	"github.com/bailiff-dev/bailiff/backends/runner"
-	"github.com/bailiff-dev/bailiff/backends/shelf"
+	"github.com/bailiff-dev/bailiff/backends/workdirs"
 )
 
 // Open makes namespaces, bounds them, and starts the runner inside.
@@ -22,7 +22,7 @@ func (b *Backend) Open(ctx context.Context, spec backends.Spec) (backends.Sandbo
 	if err := b.able(ctx, spec); err != nil {
 		return nil, err
 	}
-	return bounded.Open(ctx, b.Backend, spec, b.cfg.AcceptMissing, func(group *cgroup.Group) (child *runner.Child, err error) {
+	return limits.Open(ctx, b.Backend, spec, b.cfg.AcceptMissing, func(group *cgroup.Group) (child *runner.Child, err error) {
 		err = b.launch(ctx, spec, group, nothing, func(cmd *exec.Cmd, prepare, admit func() error) (err error) {
 			child, err = runner.Launch(ctx, cmd, runner.Place{PIDs: spec.PIDs}, prepare, admit)
 			return err
@@ -83,14 +83,14 @@ func (b *Backend) launch(ctx context.Context, spec backends.Spec, group *cgroup.
 }
 
 // workspace is the named one of a spec, if it names one.
-func (b *Backend) workspace(ctx context.Context, spec backends.Spec) (shelf.Workspace, error) {
+func (b *Backend) workspace(ctx context.Context, spec backends.Spec) (workdirs.Workspace, error) {
 	if spec.Workspace == "" {
-		return shelf.Workspace{}, nil
+		return workdirs.Workspace{}, nil
 	}
 	if err := b.Reachable(); err != nil {
-		return shelf.Workspace{}, err
+		return workdirs.Workspace{}, err
 	}
-	return b.Take(ctx, spec.Owner, spec.Workspace, shelf.ShareMB(spec.DiskMB, shelf.Place))
+	return b.Take(ctx, spec.Owner, spec.Workspace, workdirs.ShareMB(spec.DiskMB, workdirs.MountPath))
 }
 
 // command is bwrap with what it is told and handed.

@@ -9,14 +9,15 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/backends/runner"
-	"github.com/bailiff-dev/bailiff/backends/shelf"
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/image"
 	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/docker/client"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/runner"
+	"github.com/bailiff-dev/bailiff/backends/workdirs"
 )
 
 // The labels of containers and volumes. Sessions are labelled by digest: their
@@ -101,9 +102,9 @@ func confinement(spec backends.Spec) *container.HostConfig {
 		SecurityOpt:    []string{"no-new-privileges"},
 		ReadonlyRootfs: spec.ReadOnly,
 		LogConfig:      container.LogConfig{Type: "none"},
-		ShmSize:        int64(shelf.ShareMB(spec.DiskMB, sharedMemory)) * mib,
+		ShmSize:        int64(workdirs.ShareMB(spec.DiskMB, sharedMemory)) * mib,
 	}
-	if size := shelf.ShareMB(spec.DiskMB, shelf.Root); size > 0 && !spec.ReadOnly {
+	if size := workdirs.ShareMB(spec.DiskMB, workdirs.Root); size > 0 && !spec.ReadOnly {
 		host.StorageOpt = map[string]string{"size": strconv.Itoa(size) + "M"}
 	}
 	return host
@@ -144,7 +145,7 @@ func limits(spec backends.Spec) container.Resources {
 func mounts(spec backends.Spec, runner, workspace string) []mount.Mount {
 	all := []mount.Mount{volumeAt(runner, "/"+runnerFolder, true)}
 	if workspace != "" {
-		all = append(all, volumeAt(workspace, shelf.Place, false))
+		all = append(all, volumeAt(workspace, workdirs.MountPath, false))
 	}
 	for _, m := range spec.Mounts {
 		all = append(all, mount.Mount{Type: mount.TypeBind, Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly})
@@ -166,16 +167,16 @@ func (b *Backend) inMemory(engine *about, spec backends.Spec, found image.Inspec
 			tmpfs[path.Clean(target)] = engine.closed()
 		}
 	}
-	for _, folder := range shelf.Writable {
-		if folder != shelf.Root && folder != sharedMemory {
-			tmpfs[folder] = b.tmpfs(engine, shelf.ShareMB(spec.DiskMB, folder))
+	for _, folder := range workdirs.Writable {
+		if folder != workdirs.Root && folder != sharedMemory {
+			tmpfs[folder] = b.tmpfs(engine, workdirs.ShareMB(spec.DiskMB, folder))
 		}
 	}
 	for _, m := range spec.Mounts {
 		delete(tmpfs, path.Clean(m.Target))
 	}
 	if spec.Workspace != "" {
-		delete(tmpfs, shelf.Place)
+		delete(tmpfs, workdirs.MountPath)
 	}
 	return tmpfs
 }

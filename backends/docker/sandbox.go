@@ -8,14 +8,15 @@ import (
 	"net"
 	"time"
 
-	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/backends/runner"
-	"github.com/bailiff-dev/bailiff/backends/shelf"
 	"github.com/docker/docker/api/types"
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/image"
 	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/docker/pkg/stdcopy"
+
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/runner"
+	"github.com/bailiff-dev/bailiff/backends/workdirs"
 )
 
 // cleanUp is how long the removal of a container may take whose caller has gone.
@@ -118,7 +119,7 @@ type sandbox struct {
 // greet waits until the runner answers; the connection is closed if it does not.
 func (s *sandbox) greet(ctx context.Context, spec backends.Spec) error {
 	attached, err := runner.Attach(ctx, s.stream(),
-		runner.Place{Home: "/home", Workspace: shelf.Place, PIDs: spec.PIDs, Linger: s.backend.linger})
+		runner.Place{Home: "/home", Workspace: workdirs.MountPath, PIDs: spec.PIDs, Linger: s.backend.linger})
 	if err != nil {
 		if said := s.words.String(); said != "" {
 			err = fmt.Errorf("%w; the engine or the runner said %q", err, said)

@@ -14,14 +14,15 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/backends/shelf"
 	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/docker/api/types/volume"
 	"github.com/docker/docker/client"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/workdirs"
 )
 
 const (
@@ -84,7 +85,7 @@ func (b *Backend) workspaceVolume(ctx context.Context, spec backends.Spec) (work
 		Name:   workspaceVolumeName(spec.Owner, spec.Workspace),
 		Labels: map[string]string{labelOwner: spec.Owner, labelSession: hashed(spec.Session), labelWorkspace: spec.Workspace},
 	}
-	size := shelf.ShareMB(spec.DiskMB, shelf.Place)
+	size := workdirs.ShareMB(spec.DiskMB, workdirs.MountPath)
 	if b.hasDisk(options.Name) {
 		return b.onDisk(ctx, options, size)
 	}
@@ -109,7 +110,7 @@ func (b *Backend) ownWorkspace(ctx context.Context, spec backends.Spec, image st
 		return nil
 	}
 	return b.seed(made.Volume, func() error {
-		return b.fill(ctx, spec.Owner, image, made.Volume, strings.TrimPrefix(shelf.Place, "/"),
+		return b.fill(ctx, spec.Owner, image, made.Volume, strings.TrimPrefix(workdirs.MountPath, "/"),
 			tar.Header{Typeflag: tar.TypeDir, Name: "./", Mode: 0o700, Uid: b.uid, Gid: b.gid}, nil)
 	})
 }

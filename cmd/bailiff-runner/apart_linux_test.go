@@ -8,7 +8,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/backendtest/machine"
-	"github.com/bailiff-dev/bailiff/backends/shelf"
+	"github.com/bailiff-dev/bailiff/backends/workdirs"
 )
 
 // service is one of the machine's own, which asks nobody who they are.
@@ -67,7 +67,7 @@ func TestAClosedRootIsWritableInItsFoldersOnly(t *testing.T) {
 		t.Fatal(code, err)
 	}
 	client := attach(t, start(t, m, "apart", "root", "settle", "10000:10000", "confine"))
-	writable := slices.DeleteFunc(slices.Clone(shelf.Writable), func(folder string) bool { return folder == shelf.Root })
+	writable := slices.DeleteFunc(slices.Clone(workdirs.Writable), func(folder string) bool { return folder == workdirs.Root })
 	for _, c := range []struct{ script, want string }{
 		{"for d in " + strings.Join(writable, " ") + "; do echo x >$d/x && cat $d/x; done", strings.Repeat("x\n", len(writable))},
 		{"for d in /opt/all / /etc /dev /.bailiff; do echo x 2>/dev/null >$d/x || echo closed; done", strings.Repeat("closed\n", 5)},

@@ -24,7 +24,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/runner"
-	"github.com/bailiff-dev/bailiff/backends/shelf"
+	"github.com/bailiff-dev/bailiff/backends/workdirs"
 	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
@@ -58,14 +58,14 @@ func (c *Config) Make(in backends.House) (backends.Backend, error) {
 		return nil, err
 	}
 	return &Backend{
-		Shelf:   &shelf.Shelf{Backend: "oci", Folder: in.StateDir, UID: user, GID: user},
+		Dirs:    &workdirs.Dirs{Backend: "oci", Folder: in.StateDir, UID: user, GID: user},
 		program: c.Program, runner: unreadable, folder: in.StateDir,
 	}, nil
 }
 
-// Backend makes sandboxes on this host. The shelf keeps their workspaces.
+// Backend makes sandboxes on this host. workdirs.Dirs keeps their workspaces.
 type Backend struct {
-	*shelf.Shelf
+	*workdirs.Dirs
 	program, runner, folder string
 	opening                 backends.Opening
 }
@@ -138,9 +138,9 @@ func (b *Backend) Open(ctx context.Context, spec backends.Spec) (backends.Sandbo
 }
 
 func (b *Backend) launch(ctx context.Context, id string, spec backends.Spec) (*runner.Child, error) {
-	var workspace shelf.Workspace
+	var workspace workdirs.Workspace
 	if spec.Workspace != "" {
-		taken, err := b.Take(ctx, spec.Owner, spec.Workspace, shelf.ShareMB(spec.DiskMB, shelf.Place))
+		taken, err := b.Take(ctx, spec.Owner, spec.Workspace, workdirs.ShareMB(spec.DiskMB, workdirs.MountPath))
 		if err != nil {
 			return nil, err
 		}
@@ -244,14 +244,14 @@ func (b *Backend) mounts(spec backends.Spec, workspace string) []object {
 		mount("bind", b.runner, "/.bailiff/runner", "bind", "ro"),
 	}
 	if workspace != "" {
-		list = append(list, mount("bind", workspace, shelf.Place, "bind", "nodev"))
+		list = append(list, mount("bind", workspace, workdirs.MountPath, "bind", "nodev"))
 	}
-	for _, folder := range shelf.Writable {
-		if folder == shelf.Root || folder == shelf.Place && workspace != "" {
+	for _, folder := range workdirs.Writable {
+		if folder == workdirs.Root || folder == workdirs.MountPath && workspace != "" {
 			continue
 		}
 		options := []string{"nodev", "mode=700", fmt.Sprintf("uid=%d", user), fmt.Sprintf("gid=%d", user)}
-		if size := shelf.ShareMB(spec.DiskMB, folder); size > 0 {
+		if size := workdirs.ShareMB(spec.DiskMB, folder); size > 0 {
 			options = append(options, fmt.Sprintf("size=%dm", size))
 		}
 		list = append(list, mount("tmpfs", "tmpfs", folder, options...))

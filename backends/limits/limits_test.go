@@ -1,4 +1,4 @@
-package bounded_test
+package limits_test
 
 import (
 	"errors"
@@ -9,18 +9,18 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/bailiff-dev/bailiff/backends/bounded"
 	"github.com/bailiff-dev/bailiff/backends/cgroup"
+	"github.com/bailiff-dev/bailiff/backends/limits"
 	"github.com/bailiff-dev/bailiff/backends/runner"
 )
 
 func TestALimitThatCannotBeSetIsTheErrorThatSaysHowToAcceptThat(t *testing.T) {
 	spec := backends.Spec{PIDs: 1 << 30} // more than a kernel has
-	if _, err := bounded.Limits("example", spec, nil); !errors.Is(err, backends.ErrUnsupported) ||
+	if _, err := limits.Group("example", spec, nil); !errors.Is(err, backends.ErrUnsupported) ||
 		!strings.HasSuffix(err.Error(), "backends.example.accept_missing_limits: [pids]") {
 		t.Errorf("error is %v", err)
 	}
-	group, err := bounded.Limits("example", spec, []string{cgroup.PIDs})
+	group, err := limits.Group("example", spec, []string{cgroup.PIDs})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestALimitThatCannotBeSetIsTheErrorThatSaysHowToAcceptThat(t *testing.T) {
 func TestARunnerThatCannotBeStartedLeavesNothingInItsGroup(t *testing.T) {
 	spec := backends.Spec{CPUs: 1, MemoryMB: 64, PIDs: 32}
 	failed, other, events := errors.New("failed"), exec.Command("sleep", "1000"), ""
-	opened, err := bounded.Open(t.Context(), "example", spec, nil, func(group *cgroup.Group) (*runner.Child, error) {
+	opened, err := limits.Open(t.Context(), "example", spec, nil, func(group *cgroup.Group) (*runner.Child, error) {
 		events = group.Events()
 		if err := other.Start(); err != nil {
 			t.Fatal(err)

@@ -1,8 +1,8 @@
-// Package bounded makes sandboxes whose commands are processes of this machine. It starts
+// Package limits makes sandboxes whose commands are processes of this machine. It starts
 // the runner as a child of this process, in a control group that keeps the limits of the
 // spec and holds whatever the runner starts. Where a limit ended a command, the answer
 // says so; closing a sandbox ends every process in its group.
-package bounded
+package limits
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 // Open makes a sandbox that keeps a spec's limits, but for those that its section of
 // bailiff.yaml accepts to be missing. Whoever starts the runner puts it into the group.
 func Open(ctx context.Context, section string, spec backends.Spec, accept []string, start func(*cgroup.Group) (*runner.Child, error)) (backends.Sandbox, error) {
-	group, err := Limits(section, spec, accept)
+	group, err := Group(section, spec, accept)
 	if err != nil {
 		return nil, err
 	}
@@ -30,8 +30,8 @@ func Open(ctx context.Context, section string, spec backends.Spec, accept []stri
 	return &sandbox{child, section + "-" + strings.ToLower(rand.Text()[:12]), group}, nil
 }
 
-// Limits makes the group alone.
-func Limits(section string, spec backends.Spec, accept []string) (*cgroup.Group, error) {
+// Group makes the group alone.
+func Group(section string, spec backends.Spec, accept []string) (*cgroup.Group, error) {
 	group, err := cgroup.New(cgroup.Limits{CPUs: spec.CPUs, MemoryMB: spec.MemoryMB, PIDs: spec.PIDs}, accept)
 	var missing *cgroup.Missing
 	switch {

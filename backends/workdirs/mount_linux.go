@@ -1,4 +1,4 @@
-package shelf
+package workdirs
 
 import "golang.org/x/sys/unix"
 

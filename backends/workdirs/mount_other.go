@@ -1,6 +1,6 @@
 //go:build !linux
 
-package shelf
+package workdirs
 
 import "errors"
 

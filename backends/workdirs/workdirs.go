@@ -1,4 +1,4 @@
-// Package shelf keeps the workspaces of sandboxes that are on this machine: below
+// Package workdirs keeps the workspaces of sandboxes that are on this machine, below
 // one folder of the sidecar's, a folder for each, or a disk where there is a bound
 // on what may be written.
 //
@@ -6,7 +6,7 @@
 // sandbox sees it, in a mount namespace that goes with the sandbox, so that nothing
 // of it is ever left mounted. What was made without a bound stays a folder, and a
 // disk a disk.
-package shelf
+package workdirs
 
 import (
 	"context"
@@ -30,11 +30,11 @@ import (
 // workspace.
 const DiskMB = "disk_mb"
 
-// Shelf holds the workspaces of one backend.
-type Shelf struct {
+// Dirs holds the workspaces of one backend.
+type Dirs struct {
 	// Backend is its name in the configuration, for errors.
 	Backend string
-	// Folder is where everything is, Shelf's alone.
+	// Folder is where everything is, for these workspaces alone.
 	Folder string
 	// UID and GID are whose the workspaces are, where the sidecar is root.
 	UID, GID int
@@ -42,13 +42,13 @@ type Shelf struct {
 	AcceptUnbounded bool
 }
 
-func (s *Shelf) folder(owner, workspace string) string {
-	return filepath.Join(s.folders(), fileName(owner, workspace))
+func (d *Dirs) folder(owner, workspace string) string {
+	return filepath.Join(d.folders(), fileName(owner, workspace))
 }
 
 func fileName(owner, workspace string) string { return ownersPrefix(owner) + url.PathEscape(workspace) }
 
-func (s *Shelf) folders() string { return filepath.Join(s.Folder, "workspaces") }
+func (d *Dirs) folders() string { return filepath.Join(d.Folder, "workspaces") }
 
 // ownersPrefix is how the names of an owner's folders begin.
 func ownersPrefix(owner string) string {
@@ -57,16 +57,16 @@ func ownersPrefix(owner string) string {
 }
 
 // Workspaces lists the owner's by the names of their folders and disks.
-func (s *Shelf) Workspaces(_ context.Context, owner string) ([]string, error) {
+func (d *Dirs) Workspaces(_ context.Context, owner string) ([]string, error) {
 	var list []string
-	for _, shelf := range []string{s.folders(), s.disks()} {
-		entries, err := os.ReadDir(shelf)
+	for _, place := range []string{d.folders(), d.disks()} {
+		entries, err := os.ReadDir(place)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%w: listing workspaces: %w", backends.ErrUnavailable, err)
 		}
 		for _, entry := range entries {
 			name := entry.Name()
-			if shelf == s.disks() {
+			if place == d.disks() {
 				name = strings.TrimSuffix(strings.TrimSuffix(name, loop.Unfinished), diskSuffix)
 			}
 			escaped, its := strings.CutPrefix(name, ownersPrefix(owner))
@@ -80,26 +80,26 @@ func (s *Shelf) Workspaces(_ context.Context, owner string) ([]string, error) {
 
 // keep makes the folder of a workspace, if need be, and gives it to the sandbox's
 // user.
-func (s *Shelf) keep(owner, workspace string) (string, error) {
-	if err := s.stand(); err != nil {
+func (d *Dirs) keep(owner, workspace string) (string, error) {
+	if err := d.stand(); err != nil {
 		return "", err
 	}
-	folder := s.folder(owner, workspace)
+	folder := d.folder(owner, workspace)
 	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", fmt.Errorf("making a workspace: %w", err)
 	}
 	if os.Getuid() != 0 {
 		return folder, nil
 	}
-	if err := os.Lchown(folder, s.UID, s.GID); err != nil {
+	if err := os.Lchown(folder, d.UID, d.GID); err != nil {
 		return "", fmt.Errorf("giving a workspace to its user: %w", err)
 	}
 	return folder, nil
 }
 
 // stand makes the folder that holds the workspaces.
-func (s *Shelf) stand() error {
-	if err := os.MkdirAll(s.folders(), 0o711); err != nil {
+func (d *Dirs) stand() error {
+	if err := os.MkdirAll(d.folders(), 0o711); err != nil {
 		return fmt.Errorf("%w: making the folder of the workspaces: %w", backends.ErrUnavailable, err)
 	}
 	return nil
@@ -107,35 +107,35 @@ func (s *Shelf) stand() error {
 
 // Reachable wants every folder on the way to the workspaces to be open for their
 // user.
-func (s *Shelf) Reachable() error {
-	if err := s.stand(); err != nil || os.Getuid() != 0 {
+func (d *Dirs) Reachable() error {
+	if err := d.stand(); err != nil || os.Getuid() != 0 {
 		return err
 	}
-	for folder := s.folders(); folder != "/"; folder = filepath.Dir(folder) {
+	for folder := d.folders(); folder != "/"; folder = filepath.Dir(folder) {
 		stat, err := os.Stat(folder)
 		if err != nil {
 			return fmt.Errorf("%w: reaching the workspaces: %w", backends.ErrUnavailable, err)
 		}
-		if stat.Mode()&0o001 == 0 && !s.owns(stat) {
+		if stat.Mode()&0o001 == 0 && !d.owns(stat) {
 			return fmt.Errorf("%w: user %d cannot pass through %s to the workspaces: allow it with chmod o+x %s",
-				backends.ErrUnavailable, s.UID, folder, folder)
+				backends.ErrUnavailable, d.UID, folder, folder)
 		}
 	}
 	return nil
 }
 
-func (s *Shelf) owns(stat fs.FileInfo) bool {
+func (d *Dirs) owns(stat fs.FileInfo) bool {
 	of, ok := stat.Sys().(*syscall.Stat_t)
-	return ok && int(of.Uid) == s.UID && stat.Mode()&0o100 != 0
+	return ok && int(of.Uid) == d.UID && stat.Mode()&0o100 != 0
 }
 
 // RemoveWorkspace deletes the folder of a workspace, or its disk.
-func (s *Shelf) RemoveWorkspace(_ context.Context, owner, workspace string) error {
+func (d *Dirs) RemoveWorkspace(_ context.Context, owner, workspace string) error {
 	if workspace == "" {
 		return errors.New("removing a workspace: it has no name")
 	}
-	folder := s.folder(owner, workspace)
-	err := errors.Join(os.RemoveAll(folder), s.removeDisk(owner, workspace))
+	folder := d.folder(owner, workspace)
+	err := errors.Join(os.RemoveAll(folder), d.removeDisk(owner, workspace))
 	if errors.Is(err, fs.ErrPermission) {
 		unlock(folder)
 		err = os.RemoveAll(folder)

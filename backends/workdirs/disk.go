@@ -1,4 +1,4 @@
-package shelf
+package workdirs
 
 import (
 	"context"
@@ -13,13 +13,13 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/loop"
 )
 
-func (s *Shelf) disks() string { return filepath.Join(s.Folder, "disks") }
+func (d *Dirs) disks() string { return filepath.Join(d.Folder, "disks") }
 
 // diskSuffix ends the name of a disk.
 const diskSuffix = ".ext4"
 
-func (s *Shelf) disk(owner, workspace string) string {
-	return filepath.Join(s.disks(), fileName(owner, workspace)+diskSuffix)
+func (d *Dirs) disk(owner, workspace string) string {
+	return filepath.Join(d.disks(), fileName(owner, workspace)+diskSuffix)
 }
 
 // Workspace is a named workspace, as a sandbox is to find it.
@@ -56,32 +56,32 @@ func (w Workspace) Mount() error {
 
 // Take finds or makes the workspace that a spec names, within a bound; zero asks for
 // none.
-func (s *Shelf) Take(ctx context.Context, owner, workspace string, boundMB int) (Workspace, error) {
-	disk := s.disk(owner, workspace)
+func (d *Dirs) Take(ctx context.Context, owner, workspace string, boundMB int) (Workspace, error) {
+	disk := d.disk(owner, workspace)
 	switch size, err := sizeMB(disk); {
-	case err == nil && boundMB > 0 && size != boundMB && !s.AcceptUnbounded:
+	case err == nil && boundMB > 0 && size != boundMB && !d.AcceptUnbounded:
 		return Workspace{}, fmt.Errorf("%w: disk_mb: the workspace was made with a bound of %d MiB, not %d; end the session to begin with an empty one",
 			backends.ErrUnsupported, size, boundMB)
 	case err == nil:
-		return s.onDisk(disk)
+		return d.onDisk(disk)
 	case !errors.Is(err, fs.ErrNotExist):
 		return Workspace{}, fmt.Errorf("%w: looking for a workspace: %w", backends.ErrUnavailable, err)
 	}
 	impossible := loop.Possible()
-	switch isFolder := exists(s.folder(owner, workspace)); {
-	case boundMB == 0 || s.AcceptUnbounded && (isFolder || impossible != nil):
-		folder, err := s.keep(owner, workspace)
+	switch isFolder := exists(d.folder(owner, workspace)); {
+	case boundMB == 0 || d.AcceptUnbounded && (isFolder || impossible != nil):
+		folder, err := d.keep(owner, workspace)
 		return Workspace{Folder: folder}, err
 	case isFolder:
 		return Workspace{}, fmt.Errorf("%w: disk_mb: the workspace was made without a bound; end the session to begin with an empty one", backends.ErrUnsupported)
 	case impossible != nil:
 		return Workspace{}, fmt.Errorf("%w: disk_mb: nothing bounds a workspace on the host's disk: %w (accept it with backends.%s.accept_missing_limits: [disk_mb])",
-			backends.ErrUnsupported, impossible, s.Backend)
+			backends.ErrUnsupported, impossible, d.Backend)
 	}
-	if err := s.makeDisk(ctx, disk, boundMB); err != nil {
+	if err := d.makeDisk(ctx, disk, boundMB); err != nil {
 		return Workspace{}, fmt.Errorf("%w: making the disk of a workspace: %w", backends.ErrUnavailable, err)
 	}
-	return s.onDisk(disk)
+	return d.onDisk(disk)
 }
 
 func exists(path string) bool {
@@ -98,23 +98,23 @@ func sizeMB(disk string) (int, error) {
 }
 
 // onDisk shows the disk where the workspaces that are folders are otherwise.
-func (s *Shelf) onDisk(disk string) (Workspace, error) {
-	if err := s.stand(); err != nil {
+func (d *Dirs) onDisk(disk string) (Workspace, error) {
+	if err := d.stand(); err != nil {
 		return Workspace{}, err
 	}
 	device, err := loop.Attach(disk)
 	if err != nil {
 		return Workspace{}, fmt.Errorf("%w: showing the disk of a workspace: %w", backends.ErrUnavailable, err)
 	}
-	return Workspace{s.folders(), device, s.UID, s.GID}, nil
+	return Workspace{d.folders(), device, d.UID, d.GID}, nil
 }
 
 // makeDisk makes one unless it was made meanwhile, by another process too.
-func (s *Shelf) makeDisk(ctx context.Context, disk string, sizeMB int) error {
-	if err := os.MkdirAll(s.disks(), 0o700); err != nil {
+func (d *Dirs) makeDisk(ctx context.Context, disk string, sizeMB int) error {
+	if err := os.MkdirAll(d.disks(), 0o700); err != nil {
 		return err
 	}
-	folder, err := os.Open(s.disks())
+	folder, err := os.Open(d.disks())
 	if err != nil {
 		return err
 	}
@@ -128,8 +128,8 @@ func (s *Shelf) makeDisk(ctx context.Context, disk string, sizeMB int) error {
 	return loop.Make(ctx, disk, sizeMB)
 }
 
-func (s *Shelf) removeDisk(owner, workspace string) error {
-	disk := s.disk(owner, workspace)
+func (d *Dirs) removeDisk(owner, workspace string) error {
+	disk := d.disk(owner, workspace)
 	for _, path := range []string{disk, disk + loop.Unfinished} {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
