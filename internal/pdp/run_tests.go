@@ -143,7 +143,7 @@ func Test(ctx context.Context, c TestConfig) (Report, error) {
 	if c.Coverage || c.Threshold > 0 {
 		reached = cover.New()
 	}
-	results, faults := p.run(ctx, p.plainCompiler(true), reached, false)
+	results, faults := p.testResults(ctx, p.plainCompiler(true), reached, false)
 	if len(faults) > 0 {
 		return Report{}, faults
 	}
@@ -164,10 +164,10 @@ func Check(c Config) []Fault {
 	return faults
 }
 
-// prove checks everything like check and runs the policies' own tests; having
+// runTests checks everything like check and runs the policies' own tests; having
 // none is a fault.
-func (p *parsed) prove(ctx context.Context) Faults {
-	results, faults := p.run(ctx, p.compiler(true), nil, true)
+func (p *parsed) runTests(ctx context.Context) Faults {
+	results, faults := p.testResults(ctx, p.compiler(true), nil, true)
 	switch {
 	case len(faults) > 0:
 		return faults
@@ -180,9 +180,9 @@ func (p *parsed) prove(ctx context.Context) Faults {
 // testTimeout is what "opa test" grants one test.
 const testTimeout = 5 * time.Second
 
-// run runs all tests or, in haste, ends with the first that takes too long: the
+// testResults runs all tests or, in haste, ends with the first that takes too long: the
 // others would likely wait for the same endless rule.
-func (p *parsed) run(ctx context.Context, compiler *ast.Compiler, reached *cover.Cover, haste bool) ([]Result, Faults) {
+func (p *parsed) testResults(ctx context.Context, compiler *ast.Compiler, reached *cover.Cover, haste bool) ([]Result, Faults) {
 	store, faults := p.store()
 	if len(faults) > 0 {
 		return nil, faults

@@ -9,14 +9,14 @@ import (
 	"github.com/bailiff-dev/bailiff"
 )
 
-// keyOf stands for everything in an input document that a judgement depends on: what
-// the policies look at, and the backends, which their decision is held against. It is
+// replayKey stands for everything in an input document that a judgement depends on: the
+// inputs that the policies read, and the backends, which their decision is held against. It is
 // nil if the judgement is not to be remembered.
-func (m *memo) keyOf(document ast.Object, looked parts) []byte {
+func (m *memo) replayKey(document ast.Object, read inputParts) []byte {
 	if m == nil {
 		return nil
 	}
-	text, err := looked.appendOf([]byte{'{'}, document)
+	text, err := read.appendOf([]byte{'{'}, document)
 	if err != nil {
 		return nil
 	}
@@ -24,8 +24,8 @@ func (m *memo) keyOf(document ast.Object, looked parts) []byte {
 	return sum[:]
 }
 
-// appendOf writes what is looked at in a document, as JSON.
-func (p parts) appendOf(to []byte, document ast.Object) (_ []byte, err error) {
+// appendOf writes the parts of a document that are read, as JSON.
+func (p inputParts) appendOf(to []byte, document ast.Object) (_ []byte, err error) {
 	for _, name := range document.Keys() {
 		key, _ := name.Value.(ast.String)
 		within, read := p[string(key)]

@@ -6,11 +6,11 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// parts are those of the input document that policies look at, by the names at its
+// inputParts are those of the input document that policies read, by the names at its
 // top: all of a part where there are no names in it.
-type parts map[string]map[string]bool
+type inputParts map[string]map[string]bool
 
-func (p parts) add(ref ast.Ref) {
+func (p inputParts) add(ref ast.Ref) {
 	name := string(ref[1].Value.(ast.String))
 	within, known := p[name]
 	if known && within == nil {
@@ -28,13 +28,13 @@ func (p parts) add(ref ast.Ref) {
 	p[name] = nil
 }
 
-// timeless says whether what compiled policies decide is sure to depend on
+// timeIndependent says whether what compiled policies decide is sure to depend on
 // nothing but data and the input document without its time, and on which parts of
 // that. The rules behind the decision must read the document by fixed names only, never
 // as a whole, and call no built-in whose result differs from one call to the next; what
 // others do, such as a mask of the decision log, is no part of it.
-func timeless(compiler *ast.Compiler) (looked parts, sure bool) {
-	looked = parts{}
+func timeIndependent(compiler *ast.Compiler) (read inputParts, sure bool) {
+	read = inputParts{}
 	varies := false
 	var visitor *ast.GenericVisitor
 	visitor = ast.NewGenericVisitor(func(node any) bool {
@@ -45,8 +45,8 @@ func timeless(compiler *ast.Compiler) (looked parts, sure bool) {
 			varies = varies || node == inputRoot
 		case ast.Ref:
 			varies = varies || callsVarying(node)
-			if isTimelessPart(node) {
-				looked.add(node)
+			if isTimeIndependentPart(node) {
+				read.add(node)
 				for _, step := range node[2:] {
 					visitor.Walk(step)
 				}
@@ -58,7 +58,7 @@ func timeless(compiler *ast.Compiler) (looked parts, sure bool) {
 	for rule := range behind(compiler, entrypoint) {
 		visitor.Walk(rule)
 	}
-	return looked, !varies
+	return read, !varies
 }
 
 // behind are the rules that a document may depend on, those of the document included.
@@ -82,9 +82,9 @@ func behind(compiler *ast.Compiler, document ast.Ref) map[*ast.Rule]bool {
 
 var inputRoot = ast.InputRootDocument.Value.(ast.Var)
 
-// isTimelessPart says whether a reference begins with a fixed name in the input
+// isTimeIndependentPart says whether a reference begins with a fixed name in the input
 // document that is not the time's.
-func isTimelessPart(ref ast.Ref) bool {
+func isTimeIndependentPart(ref ast.Ref) bool {
 	if len(ref) < 2 || !ref[0].Equal(ast.InputRootDocument) {
 		return false
 	}
