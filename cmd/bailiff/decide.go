@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -149,22 +148,11 @@ func (plan) Open(context.Context, backends.Spec) (backends.Sandbox, error) {
 	return nil, backends.ErrUnavailable
 }
 
-// nowhere records and counts nothing.
+// nowhere records nothing.
 type nowhere struct{}
 
-func (nowhere) Record(context.Context, api.Event) error                                       { return nil }
-func (nowhere) Note(api.Event)                                                                {}
-func (nowhere) Decided(context.Context, bailiff.Request, bailiff.Decision, time.Duration)     {}
-func (nowhere) Unrecorded(context.Context, bailiff.Request, bailiff.Decision, time.Duration)  {}
-func (nowhere) Forwarded([]string)                                                            {}
-func (nowhere) Executed(context.Context, bailiff.Tool, string, bailiff.Status, time.Duration) {}
-func (nowhere) SandboxStarted(context.Context, string, error, time.Duration)                  {}
-func (nowhere) SandboxAdopted(string)                                                         {}
-func (nowhere) SandboxHandedOver(string)                                                      {}
-func (nowhere) BackendReady(string, bool)                                                     {}
-func (nowhere) SweepFailed(string)                                                            {}
-func (nowhere) GlassBroken()                                                                  {}
-func (nowhere) SandboxReaped(string, string)                                                  {}
+func (nowhere) Record(context.Context, api.Event) error { return nil }
+func (nowhere) Note(api.Event)                          {}
 
 // blank is a ledger in which nothing stands.
 type blank[T records.Entry] struct{}

@@ -11,6 +11,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/history"
 	"github.com/bailiff-dev/bailiff/internal/ledger"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
+	"github.com/bailiff-dev/bailiff/metrics"
 )
 
 // offline judges requests by the configured policies, with the floor under them, and
@@ -30,7 +31,7 @@ func openOffline(ctx context.Context, cfg *config.Config) (offline, error) {
 	if err != nil {
 		return offline{}, err
 	}
-	e, err := enforcer.New(enforcer.Config{Decider: policies, Recorder: nowhere{}, Environ: variables, Observer: nowhere{},
+	e, err := enforcer.New(enforcer.Config{Decider: policies, Recorder: nowhere{}, Environ: variables, Observer: metrics.New(metrics.NewRegistry(), metrics.Config{}),
 		Approvals: unasked{}, Freezer: unasked{}, Ledger: blank[ledger.Sandbox]{}, Workspaces: blank[ledger.Workspace]{}, Backends: planned(cfg.Backends), Credentials: cfg.Credentials(), Owner: offlineCaller})
 	if err != nil {
 		return offline{}, err
