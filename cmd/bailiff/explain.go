@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/pdp"
+	"github.com/bailiff-dev/bailiff/internal/pdp/explain"
 	"github.com/bailiff-dev/bailiff/internal/redact"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
@@ -17,7 +17,7 @@ import (
 // explained is a decision with how it came about.
 type explained struct {
 	Decision bailiff.Decision `json:"decision"`
-	pdp.Explanation
+	explain.Explanation
 }
 
 // explain says how the decision about a request came about, without secrets.
@@ -32,9 +32,9 @@ func (o offline) explain(ctx context.Context, req bailiff.Request, d bailiff.Dec
 		d.Approval = &terms
 	}
 	for _, held := range d.Env.Withheld {
-		spoke := func(f pdp.Fired) bool { return f.Part == "withheld" && f.Rule == held.Rule }
+		spoke := func(f explain.Fired) bool { return f.Part == "withheld" && f.Rule == held.Rule }
 		if !slices.ContainsFunc(x.Fired, spoke) {
-			x.Fired = append(x.Fired, pdp.Fired{Rule: held.Rule, Set: "env", Value: held.Name, Part: "withheld"})
+			x.Fired = append(x.Fired, explain.Fired{Rule: held.Rule, Set: "env", Value: held.Name, Part: "withheld"})
 		}
 	}
 	x.Decision = d
@@ -54,15 +54,15 @@ func (x *explained) reasons(part string, given []bailiff.Reason, scrub func([]by
 			x.Fault = "the policies gave no decision, for the reason above"
 			continue
 		}
-		spoke := func(f pdp.Fired) bool { return f.Rule == r.Rule }
+		spoke := func(f explain.Fired) bool { return f.Rule == r.Rule }
 		if !slices.ContainsFunc(x.Fired, spoke) {
-			x.Fired = append(x.Fired, pdp.Fired{Rule: r.Rule, Set: "bailiff", Value: r.Message, Part: part})
+			x.Fired = append(x.Fired, explain.Fired{Rule: r.Rule, Set: "bailiff", Value: r.Message, Part: part})
 		}
 	}
 	return clean
 }
 
-func printExplanation(w io.Writer, x pdp.Explanation) {
+func printExplanation(w io.Writer, x explain.Explanation) {
 	terms := map[string][]string{}
 	for _, f := range x.Fired {
 		if slices.Contains([]string{"backend", "limit", "network"}, f.Part) { // the decision says what they are
@@ -95,7 +95,7 @@ func printExplanation(w io.Writer, x pdp.Explanation) {
 }
 
 // placeOf is where a rule stands; a rule that stands in no policy has its name.
-func placeOf(f pdp.Fired) string {
+func placeOf(f explain.Fired) string {
 	if f.File == "" {
 		return f.Rule
 	}

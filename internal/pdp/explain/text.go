@@ -1,4 +1,4 @@
-package pdp
+package explain
 
 import (
 	"bytes"
@@ -24,8 +24,8 @@ const (
 
 // adds is what a rule would add: the name in its reason where that is plain, else its
 // head as it is written.
-func adds(rule, written *ast.Rule) string {
-	set, _ := setOf(rule)
+func (t *tracer) adds(rule, written *ast.Rule) string {
+	set, _ := t.SetOf(rule)
 	if name := entryOf(written.Head.Key.Value, "rule"); name != "" {
 		return set + " " + name
 	}
@@ -56,31 +56,31 @@ func source(rule *ast.Rule, at int) string {
 }
 
 // facts are the parts of the input that a condition names, with their values.
-func (w *witness) facts(condition *ast.Expr) (facts []string) {
+func (t *tracer) facts(condition *ast.Expr) (facts []string) {
 	ast.WalkRefs(condition, func(ref ast.Ref) bool {
 		if !ref.HasPrefix(ast.InputRootRef) || len(ref) == 1 {
 			return false
 		}
 		named := ref.ConstantPrefix()
-		value, err := w.input.Find(named[1:])
+		value, err := t.Input.Find(named[1:])
 		if err != nil {
 			facts = append(facts, named.String()+" is missing")
 			return false
 		}
-		facts = append(facts, named.String()+" is "+w.shown(value))
+		facts = append(facts, named.String()+" is "+t.shown(value))
 		return false
 	})
 	return facts
 }
 
 // behind is what the helpers look at that a condition names.
-func (w *witness) behind(rule *ast.Rule, at int) (facts []string) {
+func (t *tracer) behind(rule *ast.Rule, at int) (facts []string) {
 	var follow func(part any, depth int)
 	follow = func(part any, depth int) {
 		ast.WalkRefs(part, func(ref ast.Ref) bool {
-			for _, helper := range w.compiler.GetRulesExact(ref.ConstantPrefix()) {
-				for _, condition := range w.written(helper).Body {
-					facts = append(facts, w.facts(condition)...)
+			for _, helper := range t.Compiler.GetRulesExact(ref.ConstantPrefix()) {
+				for _, condition := range t.written(helper).Body {
+					facts = append(facts, t.facts(condition)...)
 				}
 				if depth < mostDeep {
 					follow(helper.Body, depth+1)
@@ -90,7 +90,7 @@ func (w *witness) behind(rule *ast.Rule, at int) (facts []string) {
 		})
 	}
 	for _, expr := range rule.Body {
-		if w.conditionOf(rule, expr) == at {
+		if t.conditionOf(rule, expr) == at {
 			follow(expr, 1)
 		}
 	}
@@ -110,12 +110,12 @@ func maker(rule *ast.Rule) (function ast.Ref, arguments []*ast.Term) {
 
 // named is the name in the reason that a rule would give, with the row of the tables that
 // has it; empty if that is not known.
-func (w *witness) named(ctx context.Context, rule *ast.Rule, f failure) (name, row string) {
-	if name := entryOf(w.written(rule).Head.Key.Value, "rule"); name != "" {
+func (t *tracer) named(ctx context.Context, rule *ast.Rule, f failure) (name, row string) {
+	if name := entryOf(t.written(rule).Head.Key.Value, "rule"); name != "" {
 		return name, ""
 	}
-	for _, function := range w.compiler.GetRulesExact(f.maker) {
-		head := w.written(function).Head
+	for _, function := range t.Compiler.GetRulesExact(f.maker) {
+		head := t.written(function).Head
 		object, ok := head.Value.Value.(ast.Object)
 		if !ok || object.Get(ast.StringTerm("rule")) == nil {
 			continue
@@ -130,19 +130,19 @@ func (w *witness) named(ctx context.Context, rule *ast.Rule, f failure) (name, r
 					at[i] = f.arguments[n]
 				}
 			}
-			return w.looked(ctx, at), strings.TrimPrefix(at[:len(at)-1].String(), packageBailiff.String()+".")
+			return t.ruleName(ctx, at), strings.TrimPrefix(at[:len(at)-1].String(), "data.bailiff.")
 		}
 	}
 	return "", ""
 }
 
-// looked is a text of the tables; empty if there is none.
-func (w *witness) looked(ctx context.Context, at ast.Ref) string {
+// ruleName is a text of the tables; empty if there is none.
+func (t *tracer) ruleName(ctx context.Context, at ast.Ref) string {
 	path, err := storage.NewPathForRef(at)
 	if err != nil {
 		return ""
 	}
-	value, err := storage.ReadOne(ctx, w.store, path)
+	value, err := storage.ReadOne(ctx, t.Store, path)
 	text, ok := value.(ast.String)
 	if err != nil || !ok {
 		return ""
@@ -158,14 +158,14 @@ func isShipped(rule *ast.Rule) bool {
 
 // locals are the variables of a part of a rule that have values, by the names that
 // they have in its file.
-func (w *witness) locals(e topdown.Event, part any) (facts []string) {
+func (t *tracer) locals(e topdown.Event, part any) (facts []string) {
 	ast.WalkVars(part, func(v ast.Var) bool {
-		name, ok := w.compiler.RewrittenVars[v]
+		name, ok := t.Compiler.RewrittenVars[v]
 		if !ok || name.IsWildcard() || name.IsGenerated() {
 			return false
 		}
 		if value := e.Plug(ast.NewTerm(v)).Value; ast.IsConstant(value) {
-			facts = append(facts, string(name)+" is "+w.shown(value))
+			facts = append(facts, string(name)+" is "+t.shown(value))
 		}
 		return false
 	})
@@ -206,10 +206,10 @@ func entryOf(value ast.Value, key string) string {
 }
 
 // shown is a value as JSON, without secrets and on one line.
-func (w *witness) shown(value ast.Value) string {
+func (t *tracer) shown(value ast.Value) string {
 	clean, err := ast.Transform(ast.NewGenericTransformer(func(part any) (any, error) {
 		if text, ok := part.(ast.String); ok {
-			return ast.String(w.scrub([]byte(text))), nil
+			return ast.String(t.Scrub([]byte(text))), nil
 		}
 		return part, nil
 	}), ast.NewTerm(value).Copy().Value) // transforming changes what it is given
@@ -228,8 +228,8 @@ func oneLine(text string) string {
 	return line
 }
 
-// bounded are the first of some facts, each once.
-func bounded(facts []string) []string {
+// firstFacts are the first of some facts, each once.
+func firstFacts(facts []string) []string {
 	var all []string
 	for _, fact := range facts {
 		if !slices.Contains(all, fact) && len(all) < mostFacts {
