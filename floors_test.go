@@ -35,7 +35,7 @@ var floors = map[string]int{
 	"internal/remote/remotetest": 5, "internal/people": 5, "backends/catalogue": 5, "enforcer": 5,
 	"backends/backendtest/machine": 5,
 
-	"gateway": 6,
+	"gateway": 6, "internal/offline": 6,
 
 	"gateway/client": 7, "gateway/console": 7, "gateway/mcp": 7, "internal/hermes": 7, "gateway/chat": 7,
 
@@ -45,9 +45,11 @@ var floors = map[string]int{
 	"gateway/chat/matrix": 8, "gateway/chat/matrix/matrixtest": 8,
 	"gateway/chat/webhook": 8,
 
-	"cmd/bailiff": 9, "cmd/bailiff-runner": 9, "cmd/bailiff-hook": 9, "cmd/bailiff-host": 9, "docs": 9, "examples": 9,
+	"app": 9, "cmd/bailiff-runner": 9, "cmd/bailiff-hook": 9, "cmd/bailiff-host": 9, "docs": 9, "examples": 9,
 	"examples/go/ask": 9, "examples/go/bridge": 9, "examples/oci": 9, "examples/ai-sdk": 9, "examples/grafana": 9, "examples/prometheus": 9,
 	"examples/policies": 9, "examples/ci": 9, "examples/systemd": 9, "examples/compose": 9, "internal/trial": 9,
+
+	"cmd/bailiff": 10,
 }
 
 // sideways are the imports within one floor that are meant: the lower of the

@@ -18,6 +18,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/audit"
+	"github.com/bailiff-dev/bailiff/internal/trial"
 )
 
 // anybody may answer.
@@ -46,14 +47,14 @@ func newDesk(t *testing.T) *desk {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = errors.Join(book.Close(), log.Close()) })
-	handler, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: &sidecar{}, Sandboxes: operated{}, Approvals: book, Grants: book, Freezer: book, Decisions: log, Lawbook: lawbook{},
+	handler, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: struct{ gateway.Statuser }{}, Sandboxes: struct{ gateway.Sandboxer }{}, Approvals: book, Grants: book, Freezer: book, Decisions: log, Lawbook: struct{ gateway.Lawbook }{},
 		Who: gateway.ByPeer(func(uint32, string) approval.Approver {
 			return approval.Approver{Person: "ana", Credential: "uid:1000", Channel: "operator"}
 		})})
 	if err != nil {
 		t.Fatal(err)
 	}
-	socket := filepath.Join(openDir(t), "o.sock")
+	socket := filepath.Join(trial.OpenDir(t), "o.sock")
 	door, err := gateway.Open(gateway.DoorConfig{Name: "operator", Network: "unix", Address: socket}, handler)
 	if err != nil {
 		t.Fatal(err)
