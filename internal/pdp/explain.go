@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -26,10 +27,11 @@ func (p *PDP) Explain(
 	defer func() {
 		if cause := recover(); cause != nil {
 			x.Fault = fmt.Sprintf("explaining panicked: %v", cause)
+			p.config.Log.Error("explaining a decision panicked", "request_id", req.ID, "cause", cause, "stack", string(debug.Stack()))
 		}
 	}()
 	req.Backend = bailiff.BackendName(req.Backend)
-	text := read(req, p.config.Home)
+	text := p.facts(req, p.config.Home)
 	if text.fault != nil {
 		x.Fault = text.fault.Error()
 		return x
