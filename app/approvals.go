@@ -35,8 +35,8 @@ func (c *core) openBook() error {
 
 // roster knows people by the configuration that is in force.
 type roster struct {
-	now   atomic.Pointer[people.Roster]
-	desks atomic.Pointer[chat.Desks]
+	now       atomic.Pointer[people.Roster]
+	notifiers atomic.Pointer[chat.Notifiers]
 }
 
 var _ approval.Router = (*roster)(nil)
@@ -69,8 +69,8 @@ func (r *roster) IdentifyAccount(service, id string) approval.Approver {
 
 // reachable is nil if a channel of a plan works.
 func (r *roster) reachable(p approval.Plan) error {
-	if desks := r.desks.Load(); desks != nil {
-		return desks.Reachable(p)
+	if notifiers := r.notifiers.Load(); notifiers != nil {
+		return notifiers.Reachable(p)
 	}
 	return nil
 }

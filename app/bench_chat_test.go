@@ -13,25 +13,25 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/chat/telegram/telegramtest"
 )
 
-// tapped is a service with a chat of approvals, in which ana has the id.
-type tapped struct {
+// clicked is a service with a chat of approvals, in which ana has the id.
+type clicked struct {
 	ana, section string
 	token        string
 	// await returns the message that holds a word, once it has buttons.
 	await func(word string) string
-	tap   func(message string)
+	click func(message string)
 }
 
-// BenchmarkTap times the way from a tap at a chat service to the end of the "true" that
+// BenchmarkClick times the way from a click at a chat service to the end of the "true" that
 // waited for it, over the service's own protocol, and that from an operator's yes in the
 // same run.
-func BenchmarkTap(b *testing.B) {
-	for name, open := range map[string]func(*testing.B) tapped{"slack": tapSlack, "discord": tapDiscord, "telegram": tapTelegram} {
-		b.Run(name, func(b *testing.B) { benchTap(b, name, open(b)) })
+func BenchmarkClick(b *testing.B) {
+	for name, open := range map[string]func(*testing.B) clicked{"slack": clickSlack, "discord": clickDiscord, "telegram": clickTelegram} {
+		b.Run(name, func(b *testing.B) { benchClick(b, name, open(b)) })
 	}
 }
 
-func benchTap(b *testing.B, service string, at tapped) {
+func benchClick(b *testing.B, service string, at clicked) {
 	folder := openDir(b)
 	save(b, filepath.Join(folder, "token"), at.token)
 	_, house := withHouse(b, houseAsksAboutMarked)
@@ -46,12 +46,12 @@ func benchTap(b *testing.B, service string, at tapped) {
 		wants(b, e.end(b), bailiff.Completed, "")
 		return time.Since(start)
 	}
-	var taps, yeses []time.Duration
+	var clicks, yeses []time.Duration
 	for b.Loop() {
-		taps = append(taps, once(func(id string) time.Time {
+		clicks = append(clicks, once(func(id string) time.Time {
 			message := at.await(id)
 			start := time.Now()
-			go at.tap(message)
+			go at.click(message)
 			return start
 		}))
 		yeses = append(yeses, once(func(id string) time.Time {
@@ -60,19 +60,19 @@ func benchTap(b *testing.B, service string, at tapped) {
 			return start
 		}))
 	}
-	b.ReportMetric(milliseconds(median(taps)), "tap-ms")
-	b.ReportMetric(milliseconds(taps[len(taps)*95/100]), "tap-p95-ms")
+	b.ReportMetric(milliseconds(median(clicks)), "click-ms")
+	b.ReportMetric(milliseconds(clicks[len(clicks)*95/100]), "click-p95-ms")
 	b.ReportMetric(milliseconds(median(yeses)), "operator-ms")
 	b.ReportMetric(milliseconds(yeses[len(yeses)*95/100]), "operator-p95-ms")
-	b.ReportMetric(float64(median(taps))/float64(median(yeses)), "tap/operator")
+	b.ReportMetric(float64(median(clicks))/float64(median(yeses)), "click/operator")
 }
 
-func tapSlack(b *testing.B) tapped {
+func clickSlack(b *testing.B) clicked {
 	s := slacktest.New(b)
 	s.Channel("C1", slacktest.Bot, "UANA")
 	app := filepath.Join(openDir(b), "app")
 	save(b, app, slacktest.AppToken)
-	return tapped{ana: "UANA", token: slacktest.Token, section: fmt.Sprintf("slack: {url: %q, bot_token: {file: token}, app_token: {file: %q}, approvals: C1}", s.URL(), app),
+	return clicked{ana: "UANA", token: slacktest.Token, section: fmt.Sprintf("slack: {url: %q, bot_token: {file: token}, app_token: {file: %q}, approvals: C1}", s.URL(), app),
 		await: func(word string) (id string) {
 			s.Await("the question", func() bool {
 				for _, m := range s.Shown("C1") {
@@ -83,13 +83,13 @@ func tapSlack(b *testing.B) tapped {
 				return id != ""
 			})
 			return id
-		}, tap: func(message string) { s.Tap("UANA", "C1", message, "Approve once") }}
+		}, click: func(message string) { s.Click("UANA", "C1", message, "Approve once") }}
 }
 
-func tapDiscord(b *testing.B) tapped {
+func clickDiscord(b *testing.B) clicked {
 	s := discordtest.New(b)
 	const ana = "800000000000000001"
-	return tapped{ana: ana, token: s.Token, section: fmt.Sprintf("discord: {url: %q, token: {file: token}, approvals: %q}", s.URL(), discordtest.Channel),
+	return clicked{ana: ana, token: s.Token, section: fmt.Sprintf("discord: {url: %q, token: {file: token}, approvals: %q}", s.URL(), discordtest.Channel),
 		await: func(word string) (id string) {
 			s.Await(discordtest.Channel, func(all []discordtest.Message) bool {
 				for _, m := range all {
@@ -100,13 +100,13 @@ func tapDiscord(b *testing.B) tapped {
 				return id != ""
 			})
 			return id
-		}, tap: func(message string) { s.Tap(ana, discordtest.Channel, message, "Approve once") }}
+		}, click: func(message string) { s.Click(ana, discordtest.Channel, message, "Approve once") }}
 }
 
-func tapTelegram(b *testing.B) tapped {
+func clickTelegram(b *testing.B) clicked {
 	s := telegramtest.New(b)
 	s.Group(approvers, "42")
-	return tapped{ana: "42", token: s.Token, section: fmt.Sprintf("telegram: {url: %q, token: {file: token}, approvals: %q}", s.URL(), approvers),
+	return clicked{ana: "42", token: s.Token, section: fmt.Sprintf("telegram: {url: %q, token: {file: token}, approvals: %q}", s.URL(), approvers),
 		await: func(word string) (id string) {
 			s.Await(approvers, func(all []telegramtest.Message) bool {
 				for _, m := range all {
@@ -117,5 +117,5 @@ func tapTelegram(b *testing.B) tapped {
 				return id != ""
 			})
 			return id
-		}, tap: func(message string) { s.Tap("42", approvers, message, "Approve once") }}
+		}, click: func(message string) { s.Click("42", approvers, message, "Approve once") }}
 }

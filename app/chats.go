@@ -19,24 +19,24 @@ import (
 
 // chats are the accounts at chat services.
 type chats struct {
-	desks *chat.Desks
-	open  []*chatAccount
+	notifiers *chat.Notifiers
+	open      []*chatAccount
 }
 
 // chatAccount is one of them, with what it brings.
 type chatAccount struct {
-	name     string
-	platform platform
-	notes    *chat.Notes
-	desk     *chat.Desk     // nil where no approvals are posted
-	line     *chat.Line     // nil where there is a desk
-	sessions *chat.Sessions // nil where nobody gives commands
-	allowed  atomic.Pointer[[]string]
+	name       string
+	platform   platform
+	store      *chat.Store
+	notifier   *chat.Notifier   // nil where no approvals are posted
+	connection *chat.Connection // nil where there is a notifier
+	sessions   *chat.Sessions   // nil where nobody gives commands
+	allowed    atomic.Pointer[[]string]
 }
 
 // openChats opens the accounts; none is connected yet.
 func (s *App) openChats() error {
-	s.services.desks = chat.NewDesks(s.book, s.log)
+	s.services.notifiers = chat.NewNotifiers(s.book, s.log)
 	for _, name := range s.cfg.Chat.Services() {
 		a, err := s.openAccount(name)
 		if err != nil {
@@ -44,39 +44,40 @@ func (s *App) openChats() error {
 		}
 		s.services.open = append(s.services.open, a)
 	}
-	s.roster.desks.Store(s.services.desks)
+	s.roster.notifiers.Store(s.services.notifiers)
 	return nil
 }
 
 func (s *App) openAccount(name string) (a *chatAccount, err error) {
 	dir := filepath.Join(s.cfg.StateDir, "chat", name)
 	a = &chatAccount{name: name}
-	if a.notes, err = chat.OpenNotes(dir, s.log); err != nil {
+	if a.store, err = chat.OpenStore(dir, s.log); err != nil {
 		return nil, err
 	}
-	if a.platform, err = newPlatform(s.cfg, name, a.notes, s.log); err != nil {
+	if a.platform, err = newPlatform(s.cfg, name, a.store, s.log); err != nil {
 		return nil, err
 	}
-	if err := s.openDesk(a, dir); err != nil {
+	if err := s.openNotifier(a, dir); err != nil {
 		return nil, err
 	}
 	return a, s.openSessions(a)
 }
 
-// openDesk opens that of an account at which approvals are posted. Others have a line.
-func (s *App) openDesk(a *chatAccount, dir string) (err error) {
+// openNotifier opens the notifier of an account at which approvals are posted; other accounts
+// keep only the state of their connection.
+func (s *App) openNotifier(a *chatAccount, dir string) (err error) {
 	if !slices.Contains(s.cfg.Chat.Channels(), a.name) {
-		a.line = chat.NewLine(a.name, s.metrics, s.log)
+		a.connection = chat.NewConnection(a.name, s.metrics, s.log)
 		return nil
 	}
 	at := chat.Place{}
 	if commands := s.cfg.Chat.Commands(a.name); commands != nil {
 		at.Chat = commands.Approvals
 	}
-	a.desk, err = chat.NewDesk(chat.DeskConfig{Service: a.name, At: at, Poster: a.platform, Book: s.book, Identify: s.roster.IdentifyAccount,
+	a.notifier, err = chat.NewNotifier(chat.NotifierConfig{Service: a.name, At: at, Poster: a.platform, Approvals: s.book, Identify: s.roster.IdentifyAccount,
 		Dir: filepath.Join(dir, "posts"), Observer: s.metrics, Log: s.log})
 	if err == nil {
-		s.services.desks.Add(a.desk)
+		s.services.notifiers.Add(a.notifier)
 	}
 	return err
 }
@@ -97,7 +98,7 @@ func (s *App) openSessions(a *chatAccount) error {
 		Platform: a.name, Surface: a.platform, Sidecar: agent, AllowedUsers: func() []string { return *a.allowed.Load() },
 		RequireMention: commands.RequireMention, FreeResponse: commands.FreeResponseChannels,
 		Threads: s.makesThreads(a.name), Env: commands.Env,
-		Pending: pending{s.book}, Notes: a.notes, Observer: s.metrics, Log: s.log,
+		Pending: pending{s.book}, Store: a.store, Observer: s.metrics, Log: s.log,
 	})
 	return err
 }
@@ -125,10 +126,10 @@ func (p pending) Pending(session string) []approval.Entry {
 
 // runChats keeps the accounts connected until ctx ends.
 func (s *App) runChats(ctx context.Context) {
-	s.serving.Go(func() { s.services.desks.Run(ctx) })
+	s.serving.Go(func() { s.services.notifiers.Run(ctx) })
 	for _, a := range s.services.open {
-		if a.desk != nil {
-			s.serving.Go(func() { a.desk.Run(ctx) })
+		if a.notifier != nil {
+			s.serving.Go(func() { a.notifier.Run(ctx) })
 		}
 		s.serving.Go(func() { s.connect(ctx, a) })
 	}
@@ -142,7 +143,7 @@ const reconnectEvery = time.Minute
 var errNotYet = errors.New("there is no connection yet")
 
 func (s *App) connect(ctx context.Context, a *chatAccount) {
-	inbox := chat.Channel{Desk: a.desk, Line: a.line}
+	inbox := chat.Channel{Notifier: a.notifier, Connection: a.connection}
 	if a.sessions != nil {
 		inbox.Sessions = a.sessions
 	}
@@ -168,7 +169,7 @@ func (c *chats) close() (err error) {
 		if a.sessions != nil {
 			a.sessions.Close()
 		}
-		err = errors.Join(err, a.notes.Close())
+		err = errors.Join(err, a.store.Close())
 	}
 	return err
 }
@@ -177,10 +178,10 @@ func (c *chats) close() (err error) {
 func (c *chats) status() []gateway.ServiceStatus {
 	list := []gateway.ServiceStatus{}
 	for _, a := range c.open {
-		state := gateway.ServiceStatus{Service: a.name, Approvals: a.desk != nil,
+		state := gateway.ServiceStatus{Service: a.name, Approvals: a.notifier != nil,
 			Commands: a.sessions != nil && len(*a.allowed.Load()) > 0}
-		if a.desk != nil {
-			state.At = a.desk.Chat()
+		if a.notifier != nil {
+			state.At = a.notifier.Chat()
 		}
 		if err := a.fault(); err != nil {
 			state.Message = strings.ReplaceAll(err.Error(), "\n", "; ")
@@ -192,10 +193,10 @@ func (c *chats) status() []gateway.ServiceStatus {
 
 // fault is why an account reaches nobody; nil if it reaches people.
 func (a *chatAccount) fault() error {
-	if a.desk != nil {
-		return a.desk.Fault()
+	if a.notifier != nil {
+		return a.notifier.Fault()
 	}
-	return a.line.Fault()
+	return a.connection.Fault()
 }
 
 // allow puts into force who may give commands by another configuration, and takes that

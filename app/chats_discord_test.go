@@ -81,11 +81,11 @@ func TestAnApprovalAtDiscordIsAnsweredByWhoMay(t *testing.T) {
 	discord.Write(anaAtDiscord, dm, "", "echo it ran # marked")
 	shown := discord.Await(discordtest.Channel, atDiscord("is asked for", "echo it ran # marked"))
 	for who, want := range map[string]string{anaAtDiscord: "ana asked for it; ask ben", eveAtDiscord: "belongs to nobody in people; ask ben"} {
-		if told := discord.Tap(who, discordtest.Channel, shown[0].ID, "Approve once"); !strings.Contains(told, want) {
+		if told := discord.Click(who, discordtest.Channel, shown[0].ID, "Approve once"); !strings.Contains(told, want) {
 			t.Errorf("%s was told %q", who, told)
 		}
 	}
-	if told := discord.Tap(benAtDiscord, discordtest.Channel, shown[0].ID, "Approve once"); !strings.Contains(told, "You approved") {
+	if told := discord.Click(benAtDiscord, discordtest.Channel, shown[0].ID, "Approve once"); !strings.Contains(told, "You approved") {
 		t.Errorf("ben was told %q", told)
 	}
 	discord.Await(dm, atDiscord("it ran"))
@@ -96,6 +96,6 @@ func TestAnApprovalAtDiscordIsAnsweredByWhoMay(t *testing.T) {
 	discord.Write(anaAtDiscord, dm, "", "echo again # marked")
 	discord.Await(discordtest.Channel, atDiscord("is asked for", "echo again"))
 	second := discord.Shown(discordtest.Channel)[1]
-	discord.Tap(benAtDiscord, discordtest.Channel, second.ID, "Deny, and say why…", "not on a Monday")
+	discord.Click(benAtDiscord, discordtest.Channel, second.ID, "Deny, and say why…", "not on a Monday")
 	discord.Await(dm, atDiscord("Denied by ben: not on a Monday"))
 }

@@ -85,10 +85,10 @@ func TestACommandGivenInAChatIsApprovedInAnotherAndAnswered(t *testing.T) {
 		}
 	}
 	for user, want := range map[string]string{"42": "ana asked for it; ask ben", "44": "telegram:44 belongs to nobody in people; ask ben"} {
-		telegram.Tap(user, approvers, question.ID, "Approve once")
+		telegram.Click(user, approvers, question.ID, "Approve once")
 		telegram.Until(func() bool { return strings.Contains(strings.Join(telegram.Told(user), " "), want) })
 	}
-	telegram.Tap("43", approvers, question.ID, "Approve once")
+	telegram.Click("43", approvers, question.ID, "Approve once")
 	telegram.Await("42", shows("it ran"))
 	shown := telegram.Await(approvers, shows("approved by ben"))
 	if len(shown) != 1 || len(shown[0].Buttons) != 0 {
@@ -100,7 +100,7 @@ func TestADenialInAChatSaysWhy(t *testing.T) {
 	telegram, _ := guildhall(t)
 	telegram.Write("42", "42", "", "echo it ran # marked")
 	question := theQuestion(telegram, 1)
-	telegram.Tap("43", approvers, question.ID, "Deny, and say why…")
+	telegram.Click("43", approvers, question.ID, "Deny, and say why…")
 	asks := telegram.Await(approvers, func(m []telegramtest.Message) bool { return len(m) == 2 && m[1].Asks })
 	telegram.Reply("43", approvers, asks[1].ID, "not on a Monday")
 	telegram.Await("42", shows("Denied by ben: not on a Monday"))
@@ -156,7 +156,7 @@ func TestAfterARestartWhatWaitsStandsThereOnceAndIsAnswered(t *testing.T) {
 	if now := theQuestion(telegram, 1); now.ID != before.ID {
 		t.Errorf("it stands there as %+v", now)
 	}
-	telegram.Tap("43", approvers, before.ID, "Approve once")
+	telegram.Click("43", approvers, before.ID, "Approve once")
 	telegram.Await(approvers, shows("approved by ben"))
 	telegram.Write("42", "42", "", "echo it ran # marked")
 	telegram.Await("42", shows("it ran"))

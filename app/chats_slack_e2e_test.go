@@ -71,10 +71,10 @@ func testAtSlack(t *testing.T, server *slacktest.Server) {
 		}
 	}
 	for user, want := range map[string]string{"UANA": "ana asked for it; ask ben", "UEVE": "slack:UEVE belongs to nobody in people; ask ben"} {
-		server.Tap(user, "C1", question.ID, "Approve once")
+		server.Click(user, "C1", question.ID, "Approve once")
 		server.Until(func() bool { return strings.Contains(strings.Join(server.Told(user), " "), want) })
 	}
-	server.Tap("UBEN", "C1", question.ID, "Approve once")
+	server.Click("UBEN", "C1", question.ID, "Approve once")
 	server.Until(func() bool {
 		for _, m := range server.Shown("C2") {
 			if m.Thread == root && m.By == slacktest.Bot && strings.Contains(m.Text, "<it>") && strings.Contains(m.Text, "ran") {
@@ -89,7 +89,7 @@ func testAtSlack(t *testing.T, server *slacktest.Server) {
 	})
 	server.Write("UANA", "C2", root, "echo it ran again # marked")
 	server.Until(func() bool { return len(server.Shown("C1")) == 2 && len(server.Shown("C1")[1].Buttons) > 0 })
-	server.Tap("UBEN", "C1", server.Shown("C1")[1].ID, "Deny, and say why…")
+	server.Click("UBEN", "C1", server.Shown("C1")[1].ID, "Deny, and say why…")
 	server.Until(func() bool { return server.Question("UBEN") != "" })
 	server.Answer("UBEN", "not on a Monday")
 	server.Until(func() bool {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// board is a service that shows messages, each key once.
-type board struct {
+// fakePoster is a service that shows messages, each key once.
+type fakePoster struct {
 	mu      sync.Mutex
 	keys    map[string]Ref
 	shown   map[Ref]Message
@@ -22,12 +22,12 @@ type board struct {
 	fault func(call string, after bool) error
 }
 
-func newBoard() *board {
-	return &board{keys: map[string]Ref{}, shown: map[Ref]Message{}, edits: map[Ref]int{}, changed: make(chan struct{}),
+func newFakePoster() *fakePoster {
+	return &fakePoster{keys: map[string]Ref{}, shown: map[Ref]Message{}, edits: map[Ref]int{}, changed: make(chan struct{}),
 		fault: func(string, bool) error { return nil }}
 }
 
-func (b *board) Post(_ context.Context, at Place, m Message, key string) (Ref, error) {
+func (b *fakePoster) Post(_ context.Context, at Place, m Message, key string) (Ref, error) {
 	return b.do("post", func() Ref {
 		if ref, known := b.keys[key]; known {
 			return ref
@@ -39,7 +39,7 @@ func (b *board) Post(_ context.Context, at Place, m Message, key string) (Ref, e
 	})
 }
 
-func (b *board) Edit(_ context.Context, at Ref, m Message) error {
+func (b *fakePoster) Edit(_ context.Context, at Ref, m Message) error {
 	gone := false
 	_, err := b.do("edit", func() Ref {
 		if _, found := b.shown[at]; !found {
@@ -56,7 +56,7 @@ func (b *board) Edit(_ context.Context, at Ref, m Message) error {
 	return err
 }
 
-func (b *board) do(call string, effect func() Ref) (Ref, error) {
+func (b *fakePoster) do(call string, effect func() Ref) (Ref, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err := b.fault(call, false); err != nil {
@@ -71,20 +71,20 @@ func (b *board) do(call string, effect func() Ref) (Ref, error) {
 	return ref, nil
 }
 
-func (b *board) setFault(fault func(call string, after bool) error) {
+func (b *fakePoster) setFault(fault func(call string, after bool) error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.fault = fault
 }
 
-func (b *board) remove(at Ref) {
+func (b *fakePoster) remove(at Ref) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.shown, at)
 }
 
 // await returns what is shown, in the order in which it was posted, once it is as wanted.
-func (b *board) await(t *testing.T, what string, wanted func(shown []Message) bool) ([]Message, []Ref) {
+func (b *fakePoster) await(t *testing.T, what string, wanted func(shown []Message) bool) ([]Message, []Ref) {
 	t.Helper()
 	deadline := time.After(60 * time.Second)
 	for {

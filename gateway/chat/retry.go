@@ -8,24 +8,24 @@ import (
 )
 
 const (
-	// firstPause and longestPause are between two tries of what failed.
+	// firstPause and longestPause are the least and the longest pause between two tries.
 	firstPause   = 250 * time.Millisecond
 	longestPause = 30 * time.Second
-	// longestWait is for how long a service is left alone at most that asks for it.
+	// longestWait is the longest pause that a service may ask for.
 	longestWait = time.Hour
-	// tryFor is how long one try may take.
-	tryFor = 30 * time.Second
-	// linger is how long one may still take at the end.
-	linger = 3 * time.Second
+	// tryTimeout is how long one try may take.
+	tryTimeout = 30 * time.Second
+	// tryGrace is how much longer a try may take after the context has ended.
+	tryGrace = 3 * time.Second
 )
 
-// persist tries something until it succeeds, with growing pauses or those that the
+// retry tries something until it succeeds, with growing pauses or those that the
 // service asks for. Its error is [ErrGone], of type [*Refused], or, when ctx ends before,
 // that of ctx with why the last try failed. Failed, which may be nil, is told of each try
 // that did.
-func persist(ctx context.Context, failed func(error), try func(context.Context) error) error {
+func retry(ctx context.Context, failed func(error), try func(context.Context) error) error {
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		err := once(ctx, try)
+		err := tryOnce(ctx, try)
 		if err == nil || isFinal(err) {
 			return err
 		}
@@ -45,12 +45,12 @@ func persist(ctx context.Context, failed func(error), try func(context.Context) 
 	}
 }
 
-// once tries once. When ctx ends a try goes on for a moment: one that is cut off may have
+// tryOnce tries once. When ctx ends a try goes on for a moment: one that is cut off may have
 // had its effect, and nobody would know.
-func once(ctx context.Context, try func(context.Context) error) error {
-	trying, cancel := context.WithTimeout(context.WithoutCancel(ctx), tryFor)
+func tryOnce(ctx context.Context, try func(context.Context) error) error {
+	trying, cancel := context.WithTimeout(context.WithoutCancel(ctx), tryTimeout)
 	defer cancel()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(linger, cancel) })()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(tryGrace, cancel) })()
 	return try(trying)
 }
 

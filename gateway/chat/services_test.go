@@ -31,8 +31,8 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/approval"
 )
 
-// hall is a service with a chat of approvals in it, as a crowd test needs it.
-type hall struct {
+// service is a service with a chat of approvals in it, as the test with many approvals needs it.
+type service struct {
 	name     string
 	platform *watched
 	at       string
@@ -73,7 +73,7 @@ func (w *watched) token(id, label string) string {
 	return w.tokens["Approval "+id+" is asked for"+label]
 }
 
-func secret(text string) func() (bailiff.Secret, error) {
+func newToken(text string) func() (bailiff.Secret, error) {
 	return func() (bailiff.Secret, error) { return bailiff.NewSecret(text), nil }
 }
 
@@ -88,7 +88,7 @@ func (f *faults) next() (kind int) {
 	return 1 + rand.N(3)
 }
 
-func slackHall(t *testing.T, f *faults) hall {
+func slackService(t *testing.T, f *faults) service {
 	s := slacktest.New(t)
 	s.Channel("C1", slacktest.Bot, "UANA", "UBEN")
 	s.Fail(func(method string) slacktest.Fault {
@@ -97,21 +97,23 @@ func slackHall(t *testing.T, f *faults) hall {
 		}
 		return []slacktest.Fault{{}, {Status: 429, RetryAfter: 1}, {Status: 502}, {Drop: true, Done: true}}[f.next()]
 	})
-	p, err := slack.New(slack.Config{BotToken: secret(slacktest.Token), AppToken: secret(slacktest.AppToken), URL: s.URL(), Approvals: "C1"})
+	p, err := slack.New(slack.Config{BotToken: newToken(slacktest.Token), AppToken: newToken(slacktest.AppToken), URL: s.URL(),
+		Approvals: "C1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return hall{name: "slack", platform: &watched{Platform: p, tokens: map[string]string{}}, at: "C1", ana: "UANA", ben: "UBEN", shown: func() (all []notice) {
-		for _, m := range s.Shown("C1") {
-			all = append(all, notice{m.ID, m.Text, len(m.Buttons) == 0})
-		}
-		return all
-	}, press: func(user, message, token, _ string) {
-		s.Press(user, "C1", map[string]any{"type": "message", "user": slacktest.Bot, "ts": message}, token, token)
-	}}
+	return service{name: "slack", platform: &watched{Platform: p, tokens: map[string]string{}}, at: "C1", ana: "UANA", ben: "UBEN",
+		shown: func() (all []notice) {
+			for _, m := range s.Shown("C1") {
+				all = append(all, notice{m.ID, m.Text, len(m.Buttons) == 0})
+			}
+			return all
+		}, press: func(user, message, token, _ string) {
+			s.Press(user, "C1", map[string]any{"type": "message", "user": slacktest.Bot, "ts": message}, token, token)
+		}}
 }
 
-func discordHall(t *testing.T, f *faults) hall {
+func discordService(t *testing.T, f *faults) service {
 	s := discordtest.New(t)
 	s.Fail(func(method string) discordtest.Fault {
 		if !strings.Contains(method, "/messages") {
@@ -119,19 +121,21 @@ func discordHall(t *testing.T, f *faults) hall {
 		}
 		return []discordtest.Fault{{}, {Status: 429, RetryAfter: time.Second}, {Status: 502}, {Drop: true, After: true}}[f.next()]
 	})
-	p, err := discord.New(discord.Config{Token: secret(s.Token), URL: s.URL(), Approvals: discordtest.Channel, Log: slog.New(slog.DiscardHandler)})
+	p, err := discord.New(discord.Config{Token: newToken(s.Token), URL: s.URL(), Approvals: discordtest.Channel,
+		Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return hall{name: "discord", platform: &watched{Platform: p, tokens: map[string]string{}}, at: discordtest.Channel, ana: "800000000000000001", ben: "800000000000000002", shown: func() (all []notice) {
-		for _, m := range s.Shown(discordtest.Channel) {
-			all = append(all, notice{m.ID, m.Text, len(m.Buttons) == 0})
-		}
-		return all
-	}, press: func(user, message, token, _ string) { s.Forge(user, discordtest.Channel, message, token) }}
+	return service{name: "discord", platform: &watched{Platform: p, tokens: map[string]string{}}, at: discordtest.Channel,
+		ana: "800000000000000001", ben: "800000000000000002", shown: func() (all []notice) {
+			for _, m := range s.Shown(discordtest.Channel) {
+				all = append(all, notice{m.ID, m.Text, len(m.Buttons) == 0})
+			}
+			return all
+		}, press: func(user, message, token, _ string) { s.Forge(user, discordtest.Channel, message, token) }}
 }
 
-func telegramHall(t *testing.T, f *faults) hall {
+func telegramService(t *testing.T, f *faults) service {
 	s := telegramtest.New(t)
 	s.Group("-1001", "42", "43")
 	s.Fail(func(method string) telegramtest.Fault {
@@ -140,19 +144,20 @@ func telegramHall(t *testing.T, f *faults) hall {
 		}
 		return []telegramtest.Fault{{}, {Code: 429, After: 1}, {Code: 502}, {Drop: true, Late: true}}[f.next()]
 	})
-	p, err := telegram.New(telegram.Config{Token: secret(s.Token), URL: s.URL(), Approvals: "-1001", Log: slog.New(slog.DiscardHandler)})
+	p, err := telegram.New(telegram.Config{Token: newToken(s.Token), URL: s.URL(), Approvals: "-1001", Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return hall{name: "telegram", platform: &watched{Platform: p, tokens: map[string]string{}}, at: "-1001", ana: "42", ben: "43", doubles: true, shown: func() (all []notice) {
-		for _, m := range s.Shown("-1001") {
-			all = append(all, notice{m.ID, m.Text, len(m.Buttons) == 0})
-		}
-		return all
-	}, press: func(user, message, token, _ string) { s.Press(user, "-1001", message, token) }}
+	return service{name: "telegram", platform: &watched{Platform: p, tokens: map[string]string{}}, at: "-1001", ana: "42", ben: "43",
+		doubles: true, shown: func() (all []notice) {
+			for _, m := range s.Shown("-1001") {
+				all = append(all, notice{m.ID, m.Text, len(m.Buttons) == 0})
+			}
+			return all
+		}, press: func(user, message, token, _ string) { s.Press(user, "-1001", message, token) }}
 }
 
-func matrixHall(t *testing.T, f *faults) hall {
+func matrixService(t *testing.T, f *faults) service {
 	s := matrixtest.New(t)
 	room := s.Room("approvals", "ana", "ben")
 	var way matrixtest.Faults // on bailiff's own way to the homeserver
@@ -166,20 +171,23 @@ func matrixHall(t *testing.T, f *faults) hall {
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy := httptest.NewServer(way.Around(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }, ErrorLog: log.New(io.Discard, "", 0)}))
+	proxy := httptest.NewServer(way.Around(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) },
+		ErrorLog: log.New(io.Discard, "", 0)}))
 	t.Cleanup(proxy.Close)
-	p, err := matrix.New(matrix.Config{URL: proxy.URL, Token: secret(s.Bailiff().Token), Approvals: room, Memory: &memory{}, Log: slog.New(slog.DiscardHandler)})
+	p, err := matrix.New(matrix.Config{URL: proxy.URL, Token: newToken(s.Bailiff().Token), Approvals: room, Memory: &memory{},
+		Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return hall{name: "matrix", platform: &watched{Platform: p, tokens: map[string]string{}}, at: room, ana: "@ana:" + matrixtest.Host, ben: "@ben:" + matrixtest.Host, shown: func() (all []notice) {
-		for _, m := range s.Shown(room) {
-			if strings.Contains(m.Text, "Approval a-") {
-				all = append(all, notice{m.ID, m.Text, !strings.Contains(m.Text, "is asked for")})
+	return service{name: "matrix", platform: &watched{Platform: p, tokens: map[string]string{}}, at: room, ana: "@ana:" + matrixtest.Host,
+		ben: "@ben:" + matrixtest.Host, shown: func() (all []notice) {
+			for _, m := range s.Shown(room) {
+				if strings.Contains(m.Text, "Approval a-") {
+					all = append(all, notice{m.ID, m.Text, !strings.Contains(m.Text, "is asked for")})
+				}
 			}
-		}
-		return all
-	}, press: func(user, message, _, sign string) { s.Tap(user, room, message, sign) }}
+			return all
+		}, press: func(user, message, _, sign string) { s.Click(user, room, message, sign) }}
 }
 
 // memory is what an account remembers as long as the test lasts.
@@ -227,27 +235,27 @@ func (v *votes) Record(_ context.Context, e api.Event) error {
 
 type uncounted struct{}
 
-func (uncounted) ChatPosted(string, string) {}
-func (uncounted) ChatTapped(string, string) {}
-func (uncounted) ChatDown(string, bool)     {}
+func (uncounted) ChatPosted(string, string)  {}
+func (uncounted) ChatClicked(string, string) {}
+func (uncounted) ChatDown(string, bool)      {}
 
-const crowd = 1000
+const manyApprovals = 1000
 
 func TestAThousandApprovalsAreEachAnsweredOnceWhateverFails(t *testing.T) {
 	var met faults
-	halls := []hall{slackHall(t, &met), discordHall(t, &met), telegramHall(t, &met), matrixHall(t, &met)}
+	services := []service{slackService(t, &met), discordService(t, &met), telegramService(t, &met), matrixService(t, &met)}
 	recorded := &votes{all: map[string]int{}}
-	book := openCrowdBook(t, halls, recorded)
-	runHalls(t, halls, book)
+	book := openBook(t, services, recorded)
+	runServices(t, services, book)
 	start := time.Now()
-	ids := askCrowd(t, book)
-	posted := map[string]map[string]string{} // messages by hall and approval
-	for _, h := range halls {
+	ids := askAll(t, book)
+	posted := map[string]map[string]string{} // messages by service and approval
+	for _, h := range services {
 		posted[h.name] = awaitNotices(t, h, ids, false)
 	}
 	allPosted := time.Since(start)
-	answerCrowd(halls, posted, ids)
-	for _, h := range halls {
+	answerAll(services, posted, ids)
+	for _, h := range services {
 		awaitNotices(t, h, ids, true)
 	}
 	for id := range ids {
@@ -256,23 +264,24 @@ func TestAThousandApprovalsAreEachAnsweredOnceWhateverFails(t *testing.T) {
 			t.Errorf("%s is %s after %d votes, of which the log has %d", id, e.State, len(e.Votes), recorded.all[id])
 		}
 	}
-	for _, h := range halls {
-		if n := len(h.shown()); n != crowd && !h.doubles {
+	for _, h := range services {
+		if n := len(h.shown()); n != manyApprovals && !h.doubles {
 			t.Errorf("%s shows %d messages", h.name, n)
 		} else {
 			t.Logf("%s shows %d messages", h.name, n)
 		}
 	}
-	t.Logf("%d approvals at %d services with %d faults: posted in %s, all answered after %s", crowd, len(halls), met.met.Load(), allPosted, time.Since(start))
+	t.Logf("%d approvals at %d services with %d faults: posted in %s, all answered after %s", manyApprovals, len(services), met.met.Load(),
+		allPosted, time.Since(start))
 }
 
-func openCrowdBook(t *testing.T, halls []hall, recorder approval.Recorder) *approval.Book {
+func openBook(t *testing.T, services []service, recorder approval.Recorder) *approval.Book {
 	var router everywhere
-	for _, h := range halls {
+	for _, h := range services {
 		router.services = append(router.services, h.name)
 	}
 	book, err := approval.Open(approval.Config{Path: filepath.Join(t.TempDir(), "approvals.db"), Router: router, Recorder: recorder,
-		Caps: approval.Caps{Caller: 2 * crowd, Session: 10, User: 10}})
+		Caps: approval.Caps{Caller: 2 * manyApprovals, Session: 10, User: 10}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,9 +293,9 @@ func openCrowdBook(t *testing.T, halls []hall, recorder approval.Recorder) *appr
 	return book
 }
 
-func runHalls(t *testing.T, halls []hall, book *approval.Book) {
+func runServices(t *testing.T, services []service, book *approval.Book) {
 	who := map[string]string{}
-	for _, h := range halls {
+	for _, h := range services {
 		who[bailiff.Account(h.name, h.ana)], who[bailiff.Account(h.name, h.ben)] = "ana", "ben"
 	}
 	identify := func(service, id string) approval.Approver {
@@ -294,17 +303,18 @@ func runHalls(t *testing.T, halls []hall, book *approval.Book) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
-	desks := chat.NewDesks(book, slog.New(slog.DiscardHandler))
-	for _, h := range halls {
-		desk, err := chat.NewDesk(chat.DeskConfig{Service: h.name, At: chat.Place{Chat: h.at}, Poster: h.platform, Book: book, Identify: identify,
+	notifiers := chat.NewNotifiers(book, slog.New(slog.DiscardHandler))
+	for _, h := range services {
+		notifier, err := chat.NewNotifier(chat.NotifierConfig{Service: h.name, At: chat.Place{Chat: h.at}, Poster: h.platform,
+			Approvals: book, Identify: identify,
 			Dir: t.TempDir(), Observer: uncounted{}, Log: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		desks.Add(desk)
-		running.Go(func() { desk.Run(ctx) })
+		notifiers.Add(notifier)
+		running.Go(func() { notifier.Run(ctx) })
 		running.Go(func() {
-			if err := h.platform.Run(ctx, chat.Channel{Desk: desk}); err != nil {
+			if err := h.platform.Run(ctx, chat.Channel{Notifier: notifier}); err != nil {
 				t.Errorf("%s: %v", h.name, err)
 			}
 		})
@@ -315,11 +325,12 @@ func runHalls(t *testing.T, halls []hall, book *approval.Book) {
 	})
 }
 
-func askCrowd(t *testing.T, book *approval.Book) map[string]bool {
+func askAll(t *testing.T, book *approval.Book) map[string]bool {
 	ids := map[string]bool{}
-	for i := range crowd {
+	for i := range manyApprovals {
 		a, err := book.Ask(t.Context(), bailiff.Claim{DecisionID: fmt.Sprint("d-", i), Plain: true,
-			Request: bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: fmt.Sprintf("rm -r ./build%d", i)}, Caller: "hermes",
+			Request: bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: fmt.Sprintf("rm -r ./build%d", i)},
+				Caller:  "hermes",
 				Session: bailiff.Session{ID: fmt.Sprint("s", i), Platform: "telegram", UserID: fmt.Sprint("u", i)}},
 			Decision: bailiff.Decision{Outcome: bailiff.Ask, Approval: &bailiff.ApprovalTerms{Scopes: []string{"once"}, GrantSeconds: 60,
 				Reasons: []bailiff.Reason{{Rule: "command.deletes_recursively", Message: "It deletes a folder."}}}}})
@@ -338,9 +349,9 @@ const (
 	lookEvery = time.Second
 )
 
-// awaitNotices waits until a hall shows every approval, answered everywhere or somewhere
+// awaitNotices waits until a service shows every approval, answered everywhere or somewhere
 // not, and returns the messages.
-func awaitNotices(t *testing.T, h hall, ids map[string]bool, answered bool) map[string]string {
+func awaitNotices(t *testing.T, h service, ids map[string]bool, answered bool) map[string]string {
 	for deadline := time.Now().Add(crowdPatience); ; time.Sleep(lookEvery) {
 		found, left := map[string]string{}, 0
 		for _, n := range h.shown() {
@@ -348,7 +359,8 @@ func awaitNotices(t *testing.T, h hall, ids map[string]bool, answered bool) map[
 				left++
 				continue
 			}
-			for _, word := range strings.FieldsFunc(n.text, func(c rune) bool { return !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-') }) {
+			for _, word := range strings.FieldsFunc(n.text,
+				func(c rune) bool { return !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-') }) {
 				if ids[word] {
 					found[word] = n.id
 					break
@@ -364,23 +376,23 @@ func awaitNotices(t *testing.T, h hall, ids map[string]bool, answered bool) map[
 	}
 }
 
-// answerCrowd has ana answer each approval at one service while ben does at the next.
-func answerCrowd(halls []hall, posted map[string]map[string]string, ids map[string]bool) {
+// answerAll has ana answer each approval at one service while ben does at the next.
+func answerAll(services []service, posted map[string]map[string]string, ids map[string]bool) {
 	var answering sync.WaitGroup
 	room := make(chan struct{}, 50)
 	n := 0
 	for id := range ids {
-		first, second := halls[n%len(halls)], halls[(n+1)%len(halls)]
-		label, sign := []string{"Approve once", "Deny"}[n/len(halls)%2], []string{"✅", "❌"}[n/len(halls)%2]
+		first, second := services[n%len(services)], services[(n+1)%len(services)]
+		label, sign := []string{"Approve once", "Deny"}[n/len(services)%2], []string{"✅", "❌"}[n/len(services)%2]
 		n++
-		for _, tap := range []struct {
-			at   hall
+		for _, click := range []struct {
+			at   service
 			user string
 		}{{first, first.ana}, {second, second.ben}} {
 			room <- struct{}{}
 			answering.Go(func() {
 				defer func() { <-room }()
-				tap.at.press(tap.user, posted[tap.at.name][id], tap.at.platform.token(id, label), sign)
+				click.at.press(click.user, posted[click.at.name][id], click.at.platform.token(id, label), sign)
 			})
 		}
 	}

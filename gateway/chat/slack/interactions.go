@@ -13,7 +13,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 )
 
-// interaction is that somebody tapped a button, or sent what they were asked for.
+// interaction is that somebody clicked a button, or sent what they were asked for.
 type interaction struct {
 	Type    string `json:"type"`
 	Trigger string `json:"trigger_id"`
@@ -55,16 +55,16 @@ func (e *ear) interacted(ctx context.Context, text []byte) {
 	case i.Type == "view_submission" && i.View.Callback == asking:
 		if t, ok := i.answered(); ok {
 			t.By = by
-			e.aside(func() { e.tapped(ctx, t) })
+			e.aside(func() { e.clicked(ctx, t) })
 		}
 	case i.Type == "block_actions" && len(i.Actions) > 0 && i.Actions[0].Value != "" && i.Channel.ID != "":
 		token, question, asks := strings.Cut(i.Actions[0].Value, " ")
-		t := chat.Tap{By: by, On: i.on(), Token: token}
+		t := chat.Click{By: by, On: i.on(), Token: token}
 		if asks {
 			e.aside(func() { e.ask(ctx, i.Trigger, t, question) })
 			return
 		}
-		e.aside(func() { e.tapped(ctx, t) })
+		e.aside(func() { e.clicked(ctx, t) })
 	}
 }
 
@@ -77,8 +77,8 @@ func (i interaction) on() chat.Ref {
 	return ref
 }
 
-func (e *ear) tapped(ctx context.Context, t chat.Tap) {
-	if text := e.in.Tapped(ctx, t); len(text) > 0 {
+func (e *ear) clicked(ctx context.Context, t chat.Click) {
+	if text := e.in.Clicked(ctx, t); len(text) > 0 {
 		e.tell(ctx, e.alone(t.On.Place, t.By.ID), text)
 	}
 }
@@ -91,21 +91,21 @@ const (
 	mostAsked  = 150
 )
 
-// pending is what is kept with a question: what was tapped.
+// pending is what is kept with a question: what was clicked.
 type pending struct {
 	Token string   `json:"token"`
 	On    chat.Ref `json:"on"`
 }
 
 // ask shows a form with one line, or says that there is none.
-func (e *ear) ask(ctx context.Context, trigger string, t chat.Tap, question string) {
+func (e *ear) ask(ctx context.Context, trigger string, t chat.Click, question string) {
 	if err := e.show(ctx, trigger, t, question); err != nil {
 		e.cfg.Log.Info("somebody at Slack could not be asked for a reason", "error", bailiff.Sentence(err.Error()))
-		e.tell(ctx, e.alone(t.On.Place, t.By.ID), chat.Text{{Text: "Slack did not let bailiff ask you for that. Nothing has changed; tap again."}})
+		e.tell(ctx, e.alone(t.On.Place, t.By.ID), chat.Text{{Text: "Slack did not let bailiff ask you for that. Nothing has changed; click again."}})
 	}
 }
 
-func (e *ear) show(ctx context.Context, trigger string, t chat.Tap, question string) error {
+func (e *ear) show(ctx context.Context, trigger string, t chat.Click, question string) error {
 	c, err := e.begin()
 	if err != nil {
 		return err
@@ -135,14 +135,14 @@ func form(question, kept string) slack.ModalViewRequest {
 	}
 }
 
-// answered is the tap that a form was about, with what was written.
-func (i interaction) answered() (chat.Tap, bool) {
+// answered is the click that a form was about, with what was written.
+func (i interaction) answered() (chat.Click, bool) {
 	var p pending
 	if err := json.Unmarshal([]byte(i.View.Metadata), &p); err != nil {
-		return chat.Tap{}, false
+		return chat.Click{}, false
 	}
 	reason := i.View.State.Values[lineBlock][lineBlock].Value
-	return chat.Tap{On: p.On, Token: p.Token, Reason: strings.TrimSpace(reason)}, true
+	return chat.Click{On: p.On, Token: p.Token, Reason: strings.TrimSpace(reason)}, true
 }
 
 // respond answers a command, where only who gave it sees that; it works in chats, too,

@@ -15,52 +15,52 @@ import (
 // longestReason is how many characters a reason may have.
 const longestReason = 1000
 
-// Tapped takes an answer, and returns what to tell who gave it.
-func (d *Desk) Tapped(ctx context.Context, t Tap) Text {
-	told, result := d.answer(ctx, t)
-	d.config.Observer.ChatTapped(d.config.Service, result)
+// Clicked takes an answer, and returns the text for the person who gave it.
+func (n *Notifier) Clicked(ctx context.Context, t Click) Text {
+	told, result := n.answer(ctx, t)
+	n.config.Observer.ChatClicked(n.config.Service, result)
 	return Text{{Text: told}}
 }
 
-func (d *Desk) answer(ctx context.Context, t Tap) (told, result string) {
-	p, o, taken := d.take(t)
-	if p == nil && d.mayStand(t) {
+func (n *Notifier) answer(ctx context.Context, t Click) (told, result string) {
+	p, o, taken := n.claim(t)
+	if p == nil && n.mayBeShown(t) {
 		return "It is not known here yet which approval that is. Answer again in a moment; nothing was changed.", "late"
 	}
 	if p == nil {
 		return "This is no approval of mine, or one of long ago. Nothing was changed.", "invalid"
 	}
-	e, found := d.config.Book.Get(p.ID)
+	e, found := n.config.Approvals.Get(p.ID)
 	switch {
 	case !found: // it was resolved long ago, or the store fails
 		if taken {
-			d.giveBack(p, o)
+			n.release(p, o)
 		}
 		return "Nothing can be read of approval " + p.ID + " now. Nothing was changed.", "late"
 	case e.State != bailiff.ApprovalPending:
 		return "Too late: " + bailiff.Sentence(e.Message), "late"
 	case !taken || e.Digest != p.Digest:
-		d.plan(p.ID)
+		n.enqueue(p.ID)
 		return "The message has other buttons by now, so nothing was changed. Look at it again.", "invalid"
 	}
 	v := approval.Verdict{Approve: o.Scope != "", Scope: o.Scope}
 	if !v.Approve {
 		v.Reason = shortened(strings.TrimSpace(t.Reason), longestReason)
 	}
-	answered, err := d.config.Book.Answer(ctx, p.ID, d.config.Identify(d.config.Service, t.By.ID), v)
+	answered, err := n.config.Approvals.Answer(ctx, p.ID, n.config.Identify(n.config.Service, t.By.ID), v)
 	if err != nil {
-		d.giveBack(p, o)
-		return d.refused(p.ID, err)
+		n.release(p, o)
+		return n.refused(p.ID, err)
 	}
 	return thanks(answered, v), "taken"
 }
 
-// mayStand says whether an answer in words or signs may be to a message of which nobody
-// knows yet whether it is shown.
-func (d *Desk) mayStand(t Tap) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, p := range d.posts {
+// mayBeShown says whether an answer in words or signs may be to a message of which it is
+// not known yet whether it is shown.
+func (n *Notifier) mayBeShown(t Click) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, p := range n.posts {
 		if t.Token == "" && p.Tried && p.Ref == (Ref{}) {
 			return true
 		}
@@ -68,8 +68,8 @@ func (d *Desk) mayStand(t Tap) bool {
 	return false
 }
 
-// refused is what is told of an answer that was not taken.
-func (d *Desk) refused(id string, err error) (told, result string) {
+// refused is the text for an answer that was not taken.
+func (n *Notifier) refused(id string, err error) (told, result string) {
 	switch {
 	case errors.Is(err, approval.ErrIneligible), errors.Is(err, approval.ErrVoted):
 		return bailiff.Sentence(err.Error()), "barred"
@@ -79,7 +79,7 @@ func (d *Desk) refused(id string, err error) (told, result string) {
 	if errors.Is(err, approval.ErrScope) {
 		return "Nothing was changed: " + bailiff.Sentence(err.Error()), "invalid"
 	}
-	d.config.Log.Error("an answer by chat was not taken", "service", d.config.Service, "approval", id, "error", err)
+	n.config.Log.Error("an answer by chat was not taken", "service", n.config.Service, "approval", id, "error", err)
 	return "Nothing was changed: bailiff cannot take answers at the moment, and its log says why.", "invalid"
 }
 
@@ -93,60 +93,60 @@ func thanks(e approval.Entry, v approval.Verdict) string {
 	return "You approved " + e.ID + "."
 }
 
-// take finds the post that an answer is to, and what it says. Taken is false if that is
-// nothing that the post offers now; while it is true nobody else can give that answer by
-// the same token, until it is given back.
-func (d *Desk) take(t Tap) (p *post, o option, taken bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	id, known := d.tokens[t.Token]
+// claim finds the post that an answer is to, and the answer. Taken is false if the post does
+// not offer that answer now. If it is true, no other click can use the same token until
+// release.
+func (n *Notifier) claim(t Click) (p *post, o option, taken bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	id, known := n.tokens[t.Token]
 	if t.Token == "" || !known {
-		id = cmp.Or(d.spent[t.Token], d.shown[t.On])
+		id = cmp.Or(n.spent[t.Token], n.shown[t.On])
 	}
-	if p = d.posts[id]; p == nil {
+	if p = n.posts[id]; p == nil {
 		return nil, o, false
 	}
 	if p.Ref == (Ref{}) && known && t.On != (Ref{}) {
-		p = d.learn(p, t.On)
+		p = n.setRefLocked(p, t.On)
 	}
 	for _, o = range p.Answers {
 		if t.Token != "" && o.Token == t.Token || t.Token == "" && t.Word != "" && o.button().Word == t.Word {
-			_, free := d.tokens[o.Token]
-			delete(d.tokens, o.Token)
-			d.used[o.Token] = true
+			_, free := n.tokens[o.Token]
+			delete(n.tokens, o.Token)
+			n.used[o.Token] = true
 			return p, o, free
 		}
 	}
 	return p, option{}, false
 }
 
-// learn takes in where a message stands that nobody knew to be shown; d.mu is held.
-func (d *Desk) learn(p *post, at Ref) *post {
+// setRefLocked takes in where a message is that was not known to be shown; n.mu is held.
+func (n *Notifier) setRefLocked(p *post, at Ref) *post {
 	found := *p
 	found.Ref = at
-	d.unknow(p)
-	d.know(&found)
-	if err := d.shelf.Keep(found); err != nil {
-		d.config.Log.Debug("remembering where an approval is posted", "service", d.config.Service, "error", err)
+	n.unindexLocked(p)
+	n.indexLocked(&found)
+	if err := n.store.Keep(found); err != nil {
+		n.config.Log.Debug("remembering where an approval is posted", "service", n.config.Service, "error", err)
 	}
 	return &found
 }
 
-// giveBack lets an answer be given again that was not taken.
-func (d *Desk) giveBack(p *post, o option) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	delete(d.used, o.Token)
-	if now := d.posts[p.ID]; now != nil && !now.Done {
+// release lets an answer that was not taken be given again.
+func (n *Notifier) release(p *post, o option) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.used, o.Token)
+	if now := n.posts[p.ID]; now != nil && !now.Done {
 		for _, offered := range now.Answers {
 			if offered.Token == o.Token {
-				d.tokens[o.Token] = p.ID
+				n.tokens[o.Token] = p.ID
 			}
 		}
 	}
 }
 
-// shortened is at most so many characters of a text.
+// shortened returns at most so many characters of a text.
 func shortened(text string, most int) string {
 	if utf8.RuneCountInString(text) <= most {
 		return text

@@ -11,45 +11,45 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
-// help says what can be said.
+// help lists the slash commands.
 var help = Text{
 	{Plain, "What you write to me runs as a command in this session's sandbox, a block between three backticks as Python. "},
-	{Code, wordStatus}, {Plain, " says what runs, "}, {Code, wordStop}, {Plain, " stops it, "},
-	{Code, wordNew}, {Plain, " removes the sandbox, "}, {Code, wordApprovals}, {Plain, " says what waits for whom."},
+	{Code, slashStatus}, {Plain, " says what runs, "}, {Code, slashStop}, {Plain, " stops it, "},
+	{Code, slashNew}, {Plain, " removes the sandbox, "}, {Code, slashApprovals}, {Plain, " says what waits for whom."},
 }
 
-// heed does what a word to bailiff itself says.
-func (s *Sessions) heed(said Said, word string) (refusal Text) {
+// slashCommand runs a command to bailiff itself.
+func (s *Sessions) slashCommand(said Said, word string) (refusal Text) {
 	id := s.idOf(said.Kind, said.Place, said.By)
 	switch word {
-	case wordStatus:
-		s.aside(said, s.orElsewhere(said, s.status(id)))
-	case wordApprovals:
-		s.aside(said, s.approvals(id))
-	case wordStop:
-		s.aside(said, s.orElsewhere(said, s.stop(id, said.By).told()))
-	case wordNew:
+	case slashStatus:
+		s.replyAsync(said, s.orInThreads(said, s.status(id)))
+	case slashApprovals:
+		s.replyAsync(said, s.approvals(id))
+	case slashStop:
+		s.replyAsync(said, s.orInThreads(said, s.stop(id, said.By).text()))
+	case slashNew:
 		what := s.stop(id, said.By)
 		if what == nil {
 			what = &stopped{by: said.By}
 		}
 		return s.enqueue(id, job{said: said, at: said.Place, kind: said.Kind, ends: what})
 	default:
-		s.aside(said, help)
+		s.replyAsync(said, help)
 	}
 	return nil
 }
 
-// orElsewhere is what is said of a session, and where others of the chat are.
-func (s *Sessions) orElsewhere(to Said, of Text) Text {
+// orInThreads adds that other sessions of the chat are in its threads.
+func (s *Sessions) orInThreads(to Said, of Text) Text {
 	if s.config.Threads && to.Kind != "thread" && to.Kind != "dm" {
 		return append(of, Piece{Plain, " What was begun by naming me is in the threads here, each a session of its own."})
 	}
 	return of
 }
 
-// told says what was stopped.
-func (w *stopped) told() Text {
+// text says what was stopped.
+func (w *stopped) text() Text {
 	if w == nil || w.command == "" && w.waiting == 0 {
 		return saying("Nothing runs here.")
 	}
@@ -58,22 +58,23 @@ func (w *stopped) told() Text {
 		said = Text{{Plain, "Stopped "}, {Code, termsafe.Brief(w.command, commandLength)}, {Plain, "."}}
 	}
 	if w.waiting > 0 {
-		said = append(said, Piece{Plain, " " + bailiff.Sentence(amount(w.waiting, "command that waited does", "commands that waited do")+" not run")})
+		said = append(said, Piece{Plain, " " + bailiff.Sentence(amount(w.waiting, "command that waited does", "commands that waited do")+
+			" not run")})
 	}
 	return said
 }
 
-// renewing is how long the end of a session may take.
-const renewing = time.Minute
+// endSessionTimeout is how long the end of a session may take.
+const endSessionTimeout = time.Minute
 
-// renew ends a session at the sidecar, so that the next command finds nothing of it.
-func (s *Sessions) renew(ctx context.Context, o *session, r *run) {
-	ctx, cancel := context.WithTimeout(ctx, renewing)
+// endSession ends a session at the sidecar, so that the next command starts afresh.
+func (s *Sessions) endSession(ctx context.Context, o *session, r *run) {
+	ctx, cancel := context.WithTimeout(ctx, endSessionTimeout)
 	defer cancel()
 	ended, err := s.config.Sidecar.EndSession(ctx, o.id)
 	var said Text
 	if r.ends.command != "" || r.ends.waiting > 0 {
-		said = append(r.ends.told(), Piece{Plain, " "})
+		said = append(r.ends.text(), Piece{Plain, " "})
 	}
 	if err != nil {
 		said = append(said, Piece{Strong, "The sandbox is not removed. "}, Piece{Plain, bailiff.Sentence(bailiff.Foreign(err.Error()))})
@@ -81,12 +82,12 @@ func (s *Sessions) renew(ctx context.Context, o *session, r *run) {
 		said = append(said, Piece{Plain, removed(ended)})
 	}
 	s.last.Take(o.id)
-	speaking, hush := s.speaking(asidePatience)
+	speaking, hush := s.sendContext(replyTimeout)
 	defer hush()
 	s.reply(speaking, r.said, said)
 }
 
-// removed says what went with a session.
+// removed says what was removed with a session.
 func removed(e bailiff.Ended) string {
 	if e.Sandboxes == 0 && e.Processes == 0 {
 		return "There was no sandbox; the next command gets a new one."
@@ -98,7 +99,7 @@ func removed(e bailiff.Ended) string {
 	return said + "; the next command gets a new one."
 }
 
-// status says what a session does, and who answered it last.
+// status says what a session does, and which backend answered last.
 func (s *Sessions) status(id string) Text {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +109,8 @@ func (s *Sessions) status(id string) Text {
 		said = o.status(now)
 	}
 	if last, known := s.last.Get(id); known {
-		said = append(said, Piece{Plain, fmt.Sprintf("\nThe last answer came %s ago from ", ago(now, last.at))}, Piece{Code, termsafe.Text(last.backend)})
+		said = append(said, Piece{Plain, fmt.Sprintf("\nThe last answer came %s ago from ", ago(now, last.at))},
+			Piece{Code, termsafe.Text(last.backend)})
 		if last.sandbox != "" {
 			said = append(said, Piece{Plain, ", sandbox "}, Piece{Code, termsafe.Text(last.sandbox)})
 		}
@@ -124,7 +126,8 @@ func (o *session) status(now time.Time) (said Text) {
 	case r.ends != nil:
 		said = saying("The sandbox is being removed.")
 	default:
-		said = Text{{Code, termsafe.Brief(r.what.text, commandLength)}, {Plain, fmt.Sprintf(" of %s is under way for %s.", name(r.said.By), ago(now, r.since))}}
+		said = Text{{Code, termsafe.Brief(r.what.text, commandLength)},
+			{Plain, fmt.Sprintf(" of %s is under way for %s.", name(r.said.By), ago(now, r.since))}}
 		if r.over {
 			said = Text{{Code, termsafe.Brief(r.what.text, commandLength)}, {Plain, " has ended, and its answer is being shown."}}
 		} else if r.waits != nil {

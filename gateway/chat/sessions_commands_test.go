@@ -14,12 +14,12 @@ import (
 )
 
 // answer has ana choose a word where only she hears what comes of it, and returns that.
-func (k *talk) answer(kind string, at Place, word string) string {
+func (k *sessionsTest) answer(kind string, at Place, word string) string {
 	k.t.Helper()
 	heard := make(chan Text, 1)
 	k.n++
-	k.Said(k.t.Context(), Said{Ref: Ref{at, fmt.Sprint("m", k.n)}, Kind: kind, By: ana, Text: word, Mentioned: true, Chosen: true,
-		Whisper: func(_ context.Context, text Text) error { heard <- text; return nil }})
+	k.Said(k.t.Context(), Said{Ref: Ref{at, fmt.Sprint("m", k.n)}, Kind: kind, By: ana, Text: word, Mentioned: true, SlashCommand: true,
+		Ephemeral: func(_ context.Context, text Text) error { heard <- text; return nil }})
 	select {
 	case text := <-heard:
 		return seconds.ReplaceAllString(flat(text), "Ns")
@@ -33,7 +33,7 @@ var seconds = regexp.MustCompile(`\b\d+s\b`)
 
 func TestStatusSaysWhatRunsWhatWaitsAndWhoAnsweredLast(t *testing.T) {
 	c, release := held()
-	k := talking(t, c, nil)
+	k := newSessionsTest(t, c, nil)
 	if got := k.answer("dm", dm, "/status"); got != "Nothing runs here." {
 		t.Errorf("at first it says %q", got)
 	}
@@ -48,7 +48,8 @@ func TestStatusSaysWhatRunsWhatWaitsAndWhoAnsweredLast(t *testing.T) {
 		release(fmt.Sprint("a", i))
 	}
 	k.settles()
-	if got, want := k.answer("dm", dm, " /status "), "Nothing runs here.\nThe last answer came Ns ago from `docker`, sandbox `sb1`."; got != want {
+	if got, want := k.answer("dm", dm, " /status "),
+		"Nothing runs here.\nThe last answer came Ns ago from `docker`, sandbox `sb1`."; got != want {
 		t.Errorf("it says %q, want %q", got, want)
 	}
 	const elsewhere = "Nothing runs here. What was begun by naming me is in the threads here, each a session of its own."
@@ -59,8 +60,8 @@ func TestStatusSaysWhatRunsWhatWaitsAndWhoAnsweredLast(t *testing.T) {
 
 func TestStatusSaysWhatTakesLongAndForWhomACommandWaits(t *testing.T) {
 	steps, stop := make(chan bailiff.Progress), make(chan struct{})
-	k := talking(t, &court{}, nil)
-	k.court.execute = func(_ context.Context, req bailiff.Request, news func(bailiff.Progress)) bailiff.Answer {
+	k := newSessionsTest(t, &fakeSidecar{}, nil)
+	k.sidecar.execute = func(_ context.Context, req bailiff.Request, news func(bailiff.Progress)) bailiff.Answer {
 		for {
 			select {
 			case p := <-steps:
@@ -76,7 +77,8 @@ func TestStatusSaysWhatTakesLongAndForWhomACommandWaits(t *testing.T) {
 		want string
 	}{
 		{bailiff.Progress{Step: "pulling the image"}, "`make` of Ana is under way for Ns. Pulling the image."},
-		{bailiff.Progress{Approval: pending}, "`make` of Ana is under way for Ns.\n*Waiting for approval.* Approval `ap1`: Waiting for ben to answer on slack until noon."},
+		{bailiff.Progress{Approval: pending},
+			"`make` of Ana is under way for Ns.\n*Waiting for approval.* Approval `ap1`: Waiting for ben to answer on slack until noon."},
 	} {
 		steps <- test.news
 		backendtest.Await(t, "it says "+test.want, func() bool { return k.answer("dm", dm, "/status") == test.want })
@@ -87,7 +89,7 @@ func TestStatusSaysWhatTakesLongAndForWhomACommandWaits(t *testing.T) {
 
 func TestStopStopsWhatRunsAndWhatWaits(t *testing.T) {
 	c, release := held()
-	k := talking(t, c, nil)
+	k := newSessionsTest(t, c, nil)
 	if got := k.answer("dm", dm, "/stop"); got != "Nothing runs here." {
 		t.Errorf("at first it says %q", got)
 	}
@@ -110,14 +112,15 @@ func TestStopStopsWhatRunsAndWhatWaits(t *testing.T) {
 
 func TestNewRemovesTheSandboxAndSaysWhatItStopped(t *testing.T) {
 	c, release := held()
-	k := talking(t, c, nil)
+	k := newSessionsTest(t, c, nil)
 	release("fine")
 	k.says(ana, "thread", thread, "fine", true)
 	k.settles()
 	k.says(ana, "thread", thread, "a0", true)
 	k.says(ana, "thread", thread, "a1", true)
 	k.begun(2)
-	const want = "Stopped `a0`. 1 command that waited does not run. Removed 1 sandbox and stopped 2 background processes; the next command gets a new one."
+	const want = "Stopped `a0`. 1 command that waited does not run. Removed 1 sandbox and stopped 2 background processes; the next " +
+		"command gets a new one."
 	if got := k.answer("thread", thread, "/new"); got != want {
 		t.Errorf("it says %q, want %q", got, want)
 	}
@@ -128,7 +131,8 @@ func TestNewRemovesTheSandboxAndSaysWhatItStopped(t *testing.T) {
 	if got := k.answer("thread", thread, "/status"); got != "Nothing runs here." {
 		t.Errorf("then it says %q", got)
 	}
-	if got, want := k.answer("dm", dm, "/new"), "Removed 1 sandbox and stopped 2 background processes; the next command gets a new one."; got != want {
+	if got, want := k.answer("dm", dm, "/new"),
+		"Removed 1 sandbox and stopped 2 background processes; the next command gets a new one."; got != want {
 		t.Errorf("of a session in which nothing runs it says %q", got)
 	}
 }
@@ -152,7 +156,7 @@ func TestApprovalsAreThoseOfTheSession(t *testing.T) {
 			Request: bailiff.Request{Session: bailiff.Session{ID: "slack:dm:D2"}, Args: bailiff.Args{Command: "git\npush"}}})
 	}
 	all[0].Request.Session.ID = "slack:dm:D1"
-	k := talking(t, &court{}, func(c *SessionsConfig) { c.Pending = all })
+	k := newSessionsTest(t, &fakeSidecar{}, func(c *SessionsConfig) { c.Pending = all })
 	if got, want := k.answer("dm", dm, "/approvals"), "`ap0` `git\\npush`: Waiting for ben to answer on slack."; got != want {
 		t.Errorf("it says %q, want %q", got, want)
 	}
@@ -165,21 +169,21 @@ func TestApprovalsAreThoseOfTheSession(t *testing.T) {
 }
 
 func TestAMessageWithoutACommandIsToldWhatToWrite(t *testing.T) {
-	k := talking(t, &court{}, nil)
+	k := newSessionsTest(t, &fakeSidecar{}, nil)
 	for _, text := range []string{"", " \n", "/help", "/start"} {
 		if got := k.answer("channel", channel, text); got != flat(help) {
 			t.Errorf("%q is answered %q", text, got)
 		}
 	}
-	if got := len(k.court.requests()); got != 0 {
+	if got := len(k.sidecar.requests()); got != 0 {
 		t.Errorf("%d commands ran", got)
 	}
 }
 
 func TestAWordThatIsWrittenIsAnsweredWhereItStands(t *testing.T) {
-	k := talking(t, &court{}, nil)
+	k := newSessionsTest(t, &fakeSidecar{}, nil)
 	k.Said(t.Context(), Said{Ref: Ref{thread, "m1"}, Kind: "thread", By: ana, Text: "/status", Mentioned: true,
-		Whisper: func(context.Context, Text) error { t.Error("it is whispered"); return nil }})
+		Ephemeral: func(context.Context, Text) error { t.Error("it is whispered"); return nil }})
 	k.shows(thread, "Nothing runs here.")
 }
 
@@ -205,8 +209,8 @@ func TestReading(t *testing.T) {
 		{text: "```print(1)\nprint(2)```", what: task{bailiff.ExecuteCode, "print(1)\nprint(2)"}},
 		{text: "```sh\nmake\nmake test\n```", what: task{bailiff.Terminal, "make\nmake test"}},
 		{text: "```bash\nls```", what: task{bailiff.Terminal, "ls"}},
-		{text: "```js\n1```", err: errTongue},
-		{text: "```sql\nselect 1```", err: errTongue},
+		{text: "```js\n1```", err: errLanguage},
+		{text: "```sql\nselect 1```", err: errLanguage},
 		{text: "```\n```", err: errEmpty},
 		{text: "``````", err: errEmpty},
 		{text: "run ```ls```", err: errAround},
@@ -224,10 +228,10 @@ func TestReading(t *testing.T) {
 }
 
 func TestWhatIsNotReadIsRefusedInOneSentence(t *testing.T) {
-	k := talking(t, &court{}, nil)
+	k := newSessionsTest(t, &fakeSidecar{}, nil)
 	k.direct("please run ```ls```")
 	k.shows(dm, "*Not run. *A message is either a command or one block between three backticks, with nothing around it.")
-	if got := len(k.court.requests()); got != 0 {
+	if got := len(k.sidecar.requests()); got != 0 {
 		t.Errorf("%d commands ran", got)
 	}
 }
