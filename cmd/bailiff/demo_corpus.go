@@ -12,7 +12,6 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/corpus"
-	"github.com/bailiff-dev/bailiff/internal/offline"
 )
 
 // tally counts the cases of one theme.
@@ -35,7 +34,7 @@ func demoCorpus(ctx context.Context, w io.Writer) error {
 	}
 	cfg := config.Default(catalogue.All())
 	cfg.Policies.EvalTimeout = corpusTimeout
-	policies, err := offline.OpenPolicies(ctx, cfg)
+	policies, err := openLast(ctx, cfg)
 	if err != nil {
 		return err
 	}

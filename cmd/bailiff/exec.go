@@ -13,7 +13,6 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/config"
-	"github.com/bailiff-dev/bailiff/internal/offline"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
@@ -202,7 +201,7 @@ func atDoor(configPath *string, do func(cmd *cobra.Command, door *client.Client,
 // anybody from it, whose sidecar may run by what the file said before: a freeze
 // cannot wait until they are mended.
 func operatorDoor(warnings io.Writer, configPath string) (*client.Client, error) {
-	cfg, err := offline.LoadConfig(configPath)
+	cfg, err := loadConfig(configPath)
 	var faults config.Faults
 	if errors.As(err, &faults) {
 		for _, fault := range faults {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bailiff-dev/bailiff/internal/offline"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
 )
 
@@ -64,7 +63,7 @@ func tested(configPath string, named []string) ([]string, error) {
 	if len(named) > 0 {
 		return named, nil
 	}
-	cfg, err := offline.LoadConfig(configPath)
+	cfg, err := loadConfig(configPath)
 	if err != nil {
 		return nil, err
 	}

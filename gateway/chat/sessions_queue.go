@@ -17,42 +17,42 @@ var (
 	tooMuch = saying("Not run: bailiff has too much to do at the moment. Try again in a minute.")
 )
 
-// session is a session with something to do. The lock of [Sessions] guards its fields.
+// session is one that has something to do. What can change in it is guarded by the lock
+// of the [Sessions].
 type session struct {
 	id      string
 	queue   []job
 	current *run
-	// dropped counts the commands that were taken out of the queue by Close.
+	// dropped counts the commands that were taken out of the queue at the end.
 	dropped int
 }
 
-// job is a task of a session: a command, or the end of the session.
+// job is what a session is to do: a command or, if it ends the session, that.
 type job struct {
 	said Said
 	what task
-	// at is where the answer goes, kind the kind of that conversation.
+	// at is where the answer goes, kind what that is.
 	at   Place
 	kind string
-	// late says that other messages stand between the command and its answer, so that the
-	// answer repeats the command.
+	// late says that others were before it, so that the answer has to say whose it is.
 	late bool
-	// ends is set for the end of the session: what it stopped.
+	// ends is what was stopped by who began a new session.
 	ends *stopped
 }
 
-// run is the job that a session does now.
+// run is what a session does now.
 type run struct {
 	job
 	since  time.Time
 	cancel context.CancelCauseFunc
-	// step is a long step that is under way, waits the approval that it waits for.
+	// step is what is being done that takes long, waits the approval that it waits for.
 	step  string
 	waits *gateway.Approval
-	// over says that the command has ended and only its answer has to be shown.
+	// over says that it only has to be shown what came of it.
 	over bool
 }
 
-// stopped is what a person stopped, and the cause with which it was cancelled.
+// stopped is what somebody stopped, and the reason why it stopped.
 type stopped struct {
 	by      Person
 	command string
@@ -61,24 +61,23 @@ type stopped struct {
 
 func (s *stopped) Error() string { return "stopped by " + name(s.by) }
 
-// answered is the backend that ran a session's last command.
+// answered is who answered a session last.
 type answered struct {
 	backend, sandbox string
 	at               time.Time
 }
 
-// add puts a command into its session's queue, or says why it cannot.
+// add puts a command into its session's queue, or says why there is no room.
 func (s *Sessions) add(j job) (refusal Text) {
 	if j.kind == "thread" {
-		if err := s.config.Store.join(j.at); err != nil {
-			s.config.Log.Warn("a chat thread cannot be remembered; after a restart it needs a mention again", "platform", s.config.Platform,
-				"chat", j.at.Chat, "error", err)
+		if err := s.config.Notes.join(j.at); err != nil {
+			s.config.Log.Warn("a chat thread cannot be remembered; after a restart it needs a mention again", "platform", s.config.Platform, "chat", j.at.Chat, "error", err)
 		}
 	}
 	return s.enqueue(s.idOf(j.kind, j.at, j.said.By), j)
 }
 
-// enqueue puts a job into a session's queue, and starts the session if it has none.
+// enqueue puts a job into a session's queue, which it opens if need be.
 func (s *Sessions) enqueue(id string, j job) (refusal Text) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +93,7 @@ func (s *Sessions) enqueue(id string, j job) (refusal Text) {
 		o = &session{id: id}
 		s.open[id] = o
 		s.working++
-		s.work.Go(func() { s.processQueue(o) })
+		s.work.Go(func() { s.attend(o) })
 	default:
 		j.late = true
 	}
@@ -103,8 +102,8 @@ func (s *Sessions) enqueue(id string, j job) (refusal Text) {
 	return nil
 }
 
-// clearLocked empties a session's queue; s.mu is held.
-func (s *Sessions) clearLocked(o *session) (dropped int) {
+// clear empties a session's queue.
+func (s *Sessions) clear(o *session) (dropped int) {
 	for _, j := range o.queue {
 		s.waiting -= len(j.what.text)
 		if j.ends == nil {
@@ -115,8 +114,8 @@ func (s *Sessions) clearLocked(o *session) (dropped int) {
 	return dropped
 }
 
-// startWork does some work in a goroutine that counts as a session, if one is free.
-func (s *Sessions) startWork(work func()) (refusal Text) {
+// occupy does some work in one of the places of sessions, if one is free.
+func (s *Sessions) occupy(work func()) (refusal Text) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -127,21 +126,21 @@ func (s *Sessions) startWork(work func()) (refusal Text) {
 	}
 	s.working++
 	s.work.Go(func() {
-		defer s.endWork()
-		defer s.recoverPanic(func() {})
+		defer s.leave()
+		defer s.survive(func() {})
 		work()
 	})
 	return nil
 }
 
-func (s *Sessions) endWork() {
+func (s *Sessions) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.working--
 }
 
-// processQueue does the jobs of a session until its queue is empty.
-func (s *Sessions) processQueue(o *session) {
+// attend does what a session has to do, until that is nothing.
+func (s *Sessions) attend(o *session) {
 	for {
 		ctx, r := s.next(o)
 		if r == nil {
@@ -152,8 +151,8 @@ func (s *Sessions) processQueue(o *session) {
 	}
 }
 
-// next takes the next job of a session, with a context that ends when the job is stopped.
-// If there is none, the session is closed.
+// next is what a session does next, in a context that ends if that is stopped. If there is
+// nothing, the session is open no more.
 func (s *Sessions) next(o *session) (context.Context, *run) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,34 +165,33 @@ func (s *Sessions) next(o *session) (context.Context, *run) {
 	j := o.queue[0]
 	o.queue = o.queue[1:]
 	s.waiting -= len(j.what.text)
-	ctx, cancel := context.WithCancelCause(s.runCtx)
+	ctx, cancel := context.WithCancelCause(s.life)
 	o.current = &run{job: j, since: time.Now(), cancel: cancel}
 	return ctx, o.current
 }
 
-// do does one job. If that panics, no other is lost.
+// do does one thing. If that panics, it is the only one that is lost.
 func (s *Sessions) do(ctx context.Context, o *session, r *run) {
-	defer s.recoverPanic(func() { s.post(r, Message{Text: saying("The sidecar failed at this command; its log says how.")}) })
+	defer s.survive(func() { s.post(r, Message{Text: saying("The sidecar failed at this command; its log says how.")}) })
 	if r.ends != nil {
-		s.endSession(ctx, o, r)
+		s.renew(ctx, o, r)
 		return
 	}
 	s.run(ctx, o, r)
 }
 
-// recoverPanic is deferred: it logs a panic, and then calls then.
-func (s *Sessions) recoverPanic(then func()) {
+// survive ends a panic, and then does what is to be done after one.
+func (s *Sessions) survive(then func()) {
 	cause := recover()
 	if cause == nil {
 		return
 	}
 	s.config.Log.Error("a chat command panicked", "platform", s.config.Platform, "cause", cause, "stack", string(debug.Stack()))
-	defer s.recoverPanic(func() {})
+	defer s.survive(func() {})
 	then()
 }
 
-// stop stops the command that a session runs and those that wait. It returns nil if there
-// is none.
+// stop stops what a session does, and what waits in it. It is nil if that is nothing.
 func (s *Sessions) stop(id string, by Person) *stopped {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -201,7 +199,7 @@ func (s *Sessions) stop(id string, by Person) *stopped {
 	if o == nil {
 		return nil
 	}
-	what := &stopped{by: by, waiting: s.clearLocked(o)}
+	what := &stopped{by: by, waiting: s.clear(o)}
 	if r := o.current; r != nil && r.ends == nil && !r.over {
 		what.command = r.what.text
 		r.cancel(what)
@@ -209,18 +207,18 @@ func (s *Sessions) stop(id string, by Person) *stopped {
 	return what
 }
 
-// post shows a message about a command, and tries for as long as answerTimeout.
+// post shows a message of a command's, as long as it takes.
 func (s *Sessions) post(r *run, m Message) {
-	ctx, cancel := s.sendContext(answerTimeout)
+	ctx, cancel := s.speaking(patience)
 	defer cancel()
-	err := retry(ctx, nil, func(ctx context.Context) error {
-		_, err := s.config.Surface.Post(ctx, r.at, m, keyOf("answer", r.at.Chat, r.said.Message))
+	err := persist(ctx, nil, func(ctx context.Context) error {
+		_, err := s.config.Surface.Post(ctx, r.at, m, mark("answer", r.at.Chat, r.said.Message))
 		return err
 	})
-	s.logUnsent(r.at.Chat, err)
+	s.unsaid(r.at.Chat, err)
 }
 
-// whyStopped says why a command was stopped; empty if it was not.
+// whyStopped is why a command that was stopped was; empty if it was not.
 func (s *Sessions) whyStopped(ctx context.Context, o *session) string {
 	var by *stopped
 	switch cause := context.Cause(ctx); {
@@ -230,8 +228,7 @@ func (s *Sessions) whyStopped(ctx context.Context, o *session) string {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if o.dropped > 0 {
-			return fmt.Sprintf("Stopped: %v, and does not run the %s here.", errClosing,
-				amount(o.dropped, "command that waits", "commands that wait"))
+			return fmt.Sprintf("Stopped: %v, and does not run the %s here.", errClosing, amount(o.dropped, "command that waits", "commands that wait"))
 		}
 		return fmt.Sprintf("Stopped: %v.", errClosing)
 	}

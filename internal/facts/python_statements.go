@@ -38,12 +38,8 @@ type pyModule struct{ name, as string }
 // parsePython reads a whole program.
 func parsePython(tokens []pyToken) (program []*pyStatement, err error) {
 	defer func() {
-		switch cause := recover(); cause {
-		case nil:
-		case errPython:
+		if recover() != nil {
 			err = errPython
-		default:
-			panic(cause)
 		}
 	}()
 	p := &pyParser{tokens: tokens}

@@ -13,7 +13,7 @@ import (
 )
 
 // From a reaction at the homeserver to the answer that is told, over loopback.
-func BenchmarkAClickIsTold(b *testing.B) {
+func BenchmarkATapIsTold(b *testing.B) {
 	server := matrixtest.New(b)
 	room := server.Room("ops", "ana")
 	m, err := matrix.New(matrix.Config{URL: server.URL(), Memory: new(memory), Log: slog.New(slog.DiscardHandler),
@@ -21,7 +21,7 @@ func BenchmarkAClickIsTold(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	in := clicked{make(chan chat.Click), make(chan error, 1)}
+	in := tapped{make(chan chat.Tap), make(chan error, 1)}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- m.Run(ctx, in) }()
@@ -34,21 +34,21 @@ func BenchmarkAClickIsTold(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.StartTimer()
-		server.Click("ana", room, ref.Message, "✅")
-		<-in.clicks
+		server.Tap("ana", room, ref.Message, "✅")
+		<-in.taps
 	}
 }
 
-type clicked struct {
-	clicks    chan chat.Click
+type tapped struct {
+	taps      chan chat.Tap
 	connected chan error
 }
 
-func (clicked) Said(context.Context, chat.Said) {}
+func (tapped) Said(context.Context, chat.Said) {}
 
-func (t clicked) Clicked(_ context.Context, click chat.Click) chat.Text {
-	t.clicks <- click
+func (t tapped) Tapped(_ context.Context, tap chat.Tap) chat.Text {
+	t.taps <- tap
 	return nil
 }
 
-func (t clicked) Connected(err error) { t.connected <- err }
+func (t tapped) Connected(err error) { t.connected <- err }

@@ -1,0 +1,61 @@
+package bailiff
+
+import (
+	"strconv"
+	"strings"
+)
+
+// The channels by which operators come; the doors go by the same names.
+const (
+	// ChannelOperator is the operators' socket, and the [Request.Caller] of what
+	// operators run themselves.
+	ChannelOperator = "operator"
+	// ChannelConsole is the web page, whose login comes from the operators' socket.
+	ChannelConsole = "console"
+)
+
+// The credentials of whoever comes by TCP. Those of a Unix socket's users are
+// made by [Credential].
+const (
+	LocalTCP  = "tcp:local"  // from this machine
+	RemoteTCP = "tcp:remote" // from another
+)
+
+const userCredential = "uid:"
+
+// Credential is by what a user of this machine is known, such as "uid:1001".
+func Credential(uid uint32) string { return userCredential + strconv.FormatUint(uint64(uid), 10) }
+
+// UID reads what [Credential] made; false if it made no such thing.
+func UID(credential string) (uid uint32, ok bool) {
+	digits, ok := strings.CutPrefix(credential, userCredential)
+	n, err := strconv.ParseUint(digits, 10, 32)
+	return uint32(n), ok && err == nil
+}
+
+// Account is by what somebody is known who comes by a chat service, such as
+// "slack:U07A".
+func Account(service, id string) string { return service + ":" + id }
+
+// Approver is who answers, as a door of the operators knows it.
+type Approver struct {
+	// Person is a name among the configured people, empty if the credential maps
+	// to nobody.
+	Person string
+	Groups []string
+	// Credential is by what the door knows them, such as "uid:1000".
+	Credential string
+	// Channel is the door: "operator", "console" or a chat service.
+	Channel string
+}
+
+// Name is what the approver is called; two credentials of one person are one.
+func (a Approver) Name() string {
+	if a.Person != "" {
+		return a.Person
+	}
+	return a.Credential
+}
+
+// Via is by what and where they come.
+func (a Approver) Via() string { return a.Credential + " on " + a.Channel }

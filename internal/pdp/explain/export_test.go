@@ -1,4 +1,0 @@
-package explain
-
-// MostNearly bounds the rules that are shown.
-const MostNearly = mostNearly
