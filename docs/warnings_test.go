@@ -21,7 +21,7 @@ type warned struct{ status, logged map[string]bool }
 func warnings(t *testing.T) warned {
 	t.Helper()
 	all := warned{map[string]bool{}, map[string]bool{}}
-	for _, folder := range []string{"cmd/bailiff", "internal", "enforcer", "gateway", "backends"} {
+	for _, folder := range []string{"app", "cmd/bailiff", "internal", "enforcer", "gateway", "backends"} {
 		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "backends/backendtest") {
 				return err

@@ -13,39 +13,40 @@ import (
 // redeem looks for grants that let a matter run, and takes them as the last step
 // before it runs. From then on its sandbox is held, and where the text runs files
 // nothing else is alive in it, so that they stay what they were found to be.
-func (e *Enforcer) redeem(ctx context.Context, m *matter) {
+func (e *Enforcer) redeem(ctx context.Context, m *matter) (redeemed bool) {
 	defer func() {
-		if !m.granted {
+		if !redeemed {
 			m.release()
 		}
 	}()
 	if m.located.Tool == bailiff.Process && len(m.Files) > 0 {
 		m.fault = fmt.Errorf("%w: %w", errFiles, errUnbound)
-		return
+		return false
 	}
 	if m.script != nil && len(m.Files) > 0 {
 		if _, m.fault = m.script.aboard(tenancy(m.located, m.Decision, e.config.Owner), true); m.fault != nil {
-			return
+			return false
 		}
 	}
 	if m.fault = e.look(ctx, m, false); !e.isCovered(m) {
-		return
+		return false
 	}
 	m.release()
 	if m.fault = e.look(ctx, m, true); !e.isCovered(m) {
-		return
+		return false
 	}
 	if m.fault = e.hold(ctx, m, false); m.fault != nil {
-		return
+		return false
 	}
 	approval, granted, err := e.config.Approvals.Redeem(ctx, m.claim())
 	if err != nil {
 		m.fault = fmt.Errorf("%w: taking the grant: %w", errApproval, err)
-		return
+		return false
 	}
-	if m.granted = granted; granted {
+	if granted {
 		m.approval = &approval
 	}
+	return granted
 }
 
 var errUnbound = errors.New("input for a process that runs a file of the sandbox cannot be approved, since the process could change the file before it is run; run it as a command of its own")
@@ -80,7 +81,7 @@ func (e *Enforcer) look(ctx context.Context, m *matter, alone bool) error {
 
 // wait asks humans about a matter and goes on with it once they approve.
 func (e *Enforcer) wait(ctx context.Context, m *matter) answer {
-	asked, err := e.ask(ctx, m)
+	asked, err := e.parts.ask(ctx, m)
 	if err != nil {
 		return failed(bailiff.Unavailable, bailiff.CodeApproval, fmt.Errorf("asking for approval: %w", err))
 	}
@@ -92,8 +93,6 @@ func (e *Enforcer) wait(ctx context.Context, m *matter) answer {
 
 // ask puts a matter to humans, and waits for what they say.
 func (e *Enforcer) ask(ctx context.Context, m *matter) (asked bailiff.Approval, err error) {
-	ctx = e.begin(ctx, partApprove)
-	defer func() { e.endWait(ctx, m, asked, err) }()
 	if asked, err = e.config.Approvals.Ask(ctx, m.claim()); err != nil {
 		return asked, err
 	}
@@ -125,15 +124,15 @@ func (e *Enforcer) await(ctx context.Context, m *matter, id string) bailiff.Appr
 func (e *Enforcer) resume(ctx context.Context, m *matter, asked bailiff.Approval) answer {
 	approved := m.claim()
 	again := m.again(asked)
-	e.judged(ctx, again, func(ctx context.Context) { again.Judgement = e.decide(ctx, m.located, nil) })
+	e.judged(ctx, again, func(ctx context.Context, m *matter) { m.Judgement = e.decide(ctx, m.located, nil) })
 	again.event.Custom.Digest = m.event.Custom.Digest // of the request as it was sent
 	ctx = again.concerning(ctx)
-	e.prepare(ctx, again)
-	if again.fault == nil && (!again.granted || again.claim().Drift(approved) != "") {
-		again.granted = false // a wider grant may cover what drifted, but this was not shown
+	redeemed := e.prepare(ctx, again)
+	if again.fault == nil && (!redeemed || again.claim().Drift(approved) != "") {
+		redeemed = false // a wider grant may cover what drifted, but this was not shown
 		e.void(ctx, again, approved)
 	}
-	return e.proceed(ctx, again)
+	return e.proceed(ctx, again, redeemed)
 }
 
 // void denies a matter that the approval it waited for does not cover, and says why.

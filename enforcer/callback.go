@@ -20,13 +20,13 @@ import (
 // calls turns the tools that a running script calls into requests of their own.
 type calls struct {
 	*Enforcer
-	script *matter
+	script grant
 	// offered are the tools that the script may call.
 	offered []string
 	tell    func(bailiff.Progress)
 }
 
-func (e *Enforcer) callsOf(script *matter) *calls {
+func (e *Enforcer) callsOf(script grant) *calls {
 	c := &calls{Enforcer: e, script: script, tell: serial(script.news)}
 	for _, name := range script.Decision.Tools {
 		if c.refusal(name) == "" {

@@ -23,17 +23,17 @@ type sitting struct {
 }
 
 // runCode runs a request's script in an interpreter and words the answer.
-func (e *Enforcer) runCode(ctx context.Context, m *matter) answer {
-	ctx, stop := m.use.within(ctx)
+func (e *Enforcer) runCode(ctx context.Context, g grant) answer {
+	ctx, stop := g.use.within(ctx)
 	defer stop()
-	calls := e.callsOf(m)
-	out := newOutput(m.Decision.Limits.OutputBytes, m.env, calls.tell)
-	a := answer{Answer: bailiff.Answer{Backend: m.Decision.Backend.Name, SandboxID: m.use.sandbox.ID()}}
-	at, err := m.use.sit(ctx, m)
+	calls := e.callsOf(g)
+	out := newOutput(g.Decision.Limits.OutputBytes, g.env, calls.tell)
+	a := answer{Answer: bailiff.Answer{Backend: g.Decision.Backend.Name, SandboxID: g.use.sandbox.ID()}}
+	at, err := g.use.sit(ctx, g)
 	if err != nil {
-		return e.broken(ctx, m.located, m.use, a, err)
+		return e.broken(ctx, g.located, g.use, a, err)
 	}
-	script := scriptOf(m, out, calls.offered)
+	script := scriptOf(g, out, calls.offered)
 	script.Last = at.own
 	exit, err := at.kernel.Run(ctx, script, out.take, calls.answer)
 	a.started = !errors.Is(err, backends.ErrNotStarted)
@@ -41,13 +41,13 @@ func (e *Enforcer) runCode(ctx context.Context, m *matter) answer {
 	a.Duration, a.ToolCalls = exit.Duration, exit.Calls
 	a.Output, a.Truncated = out.end(exit.Dropped)
 	if err != nil {
-		return e.broken(ctx, m.located, m.use, a, err)
+		return e.broken(ctx, g.located, g.use, a, err)
 	}
-	m.use.followed(m.located, exit)
+	g.use.followed(g.located, exit)
 	a.end(ctx, exit.Exit, script.Timeout)
 	a.note(at.notes...)
 	a.note(at.parting(exit)...)
-	a.note(circumstances(exit.Exit, m.use, m.Decision)...)
+	a.note(circumstances(exit.Exit, g.use, g.Decision)...)
 	return a
 }
 
@@ -62,9 +62,9 @@ func (at sitting) parting(exit kernel.Exit) []string {
 	return []string{"The interpreter ended with the script, and the variables of the session's scripts are lost."}
 }
 
-func scriptOf(m *matter, out *output, tools []string) kernel.Script {
-	s := kernel.Script{Code: m.located.Args.Code, Workdir: m.located.Args.Workdir, Tools: tools, UserSite: len(m.env) == 0,
-		Timeout: timeout(m.located.Args.Timeout, m.Decision.Limits.TimeoutSeconds)}
+func scriptOf(g grant, out *output, tools []string) kernel.Script {
+	s := kernel.Script{Code: g.located.Args.Code, Workdir: g.located.Args.Workdir, Tools: tools, UserSite: len(g.env) == 0,
+		Timeout: timeout(g.located.Args.Timeout, g.Decision.Limits.TimeoutSeconds)}
 	s.HeadBytes, s.TailBytes = out.caps()
 	return s
 }
@@ -80,11 +80,11 @@ func (u *tenure) followed(req bailiff.Request, exit kernel.Exit) {
 
 // sit finds or starts the interpreter for a matter's script: its session's, or
 // one of its own.
-func (u *tenure) sit(ctx context.Context, m *matter) (sitting, error) {
-	env := environment(m.Decision.Env.Set, m.env)
-	apart, notes := u.apart(m)
+func (u *tenure) sit(ctx context.Context, g grant) (sitting, error) {
+	env := environment(g.Decision.Env.Set, g.env)
+	apart, notes := u.apart(g)
 	if !apart {
-		return u.seated(ctx, m, env)
+		return u.seated(ctx, g, env)
 	}
 	k, err := kernel.Start(ctx, u.sandbox, env)
 	if err != nil {
@@ -96,11 +96,11 @@ func (u *tenure) sit(ctx context.Context, m *matter) (sitting, error) {
 // apart says whether a matter's script has an interpreter of its own, where
 // nothing of earlier scripts changes what it does and nothing of it stays, and what
 // its session should be told of that.
-func (u *tenure) apart(m *matter) (apart bool, notes []string) {
+func (u *tenure) apart(g grant) (apart bool, notes []string) {
 	switch {
-	case len(m.env) > 0, u.alone:
+	case len(g.env) > 0, u.alone:
 		return true, nil
-	case m.isVouchedFor():
+	case g.vouched:
 		return true, []string{"It was approved, and so ran in an interpreter of its own: no script shares variables with it."}
 	case !u.maker.Isolated():
 		return true, []string{"This backend isolates nothing, so that no interpreter stays to keep the variables of scripts."}
@@ -111,12 +111,12 @@ func (u *tenure) apart(m *matter) (apart bool, notes []string) {
 }
 
 // seated is a sitting in the session's interpreter.
-func (u *tenure) seated(ctx context.Context, m *matter, env map[string]bailiff.Secret) (sitting, error) {
-	s := u.kernels.seatOf(sitterOf(m.located, u.backend))
+func (u *tenure) seated(ctx context.Context, g grant, env map[string]bailiff.Secret) (sitting, error) {
+	s := u.kernels.seatOf(sitterOf(g.located, u.backend))
 	if err := s.turn.take(ctx); err != nil {
 		return sitting{}, err
 	}
-	why, err := u.settleIn(ctx, s, m, env)
+	why, err := u.settleIn(ctx, s, g, env)
 	if err != nil {
 		s.turn.pass()
 		return sitting{}, err
@@ -138,7 +138,7 @@ func (u *tenure) seated(ctx context.Context, m *matter, env map[string]bailiff.S
 
 // settleIn gives a seat an interpreter that fits; it returns why it is another
 // than before, if there was one that nobody wished away.
-func (u *tenure) settleIn(ctx context.Context, s *seat, m *matter, env map[string]bailiff.Secret) (why loss, err error) {
+func (u *tenure) settleIn(ctx context.Context, s *seat, g grant, env map[string]bailiff.Secret) (why loss, err error) {
 	why = u.leases.losses.take(s.who)
 	switch {
 	case s.kernel == nil:
@@ -146,13 +146,13 @@ func (u *tenure) settleIn(ctx context.Context, s *seat, m *matter, env map[strin
 		why = lostItself
 	case s.kernel.Restless():
 		why = lostRestless
-	case !maps.Equal(s.constants, m.Decision.Env.Set):
+	case !maps.Equal(s.constants, g.Decision.Env.Set):
 		why = lostConstants
-	case !m.located.Args.Reset:
+	case !g.located.Args.Reset:
 		s.idle.Stop()
 		return "", nil
 	}
-	if m.located.Args.Reset {
+	if g.located.Args.Reset {
 		why = ""
 	}
 	if err := s.clear(ctx); err != nil {
@@ -164,7 +164,7 @@ func (u *tenure) settleIn(ctx context.Context, s *seat, m *matter, env map[strin
 	if s.kernel, err = kernel.Start(ctx, u.sandbox, env); err != nil && why != "" {
 		u.leases.losses.note(s.who, why) // for the next one
 	}
-	s.constants = m.Decision.Env.Set
+	s.constants = g.Decision.Env.Set
 	u.leases.changed(u.lease)
 	return why, err
 }

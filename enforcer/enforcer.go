@@ -37,8 +37,10 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
 )
 
@@ -57,6 +59,10 @@ func New(c Config) (*Enforcer, error) {
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
 	e := &Enforcer{config: c, answers: remember(c.Unfinished), readiness: newReadiness(c), sweeping: newTurns(c.Backends), running: ctx, stop: stop}
+	e.parts = e
+	if c.Tracer != nil {
+		e.parts = traced{e, c.Tracer}
+	}
 	e.leases = newLeases(c, e.readiness, workspaces, e.processes.entries, e.reaped)
 	return e, nil
 }
@@ -64,6 +70,7 @@ func New(c Config) (*Enforcer, error) {
 // Enforcer judges requests and meets their obligations.
 type Enforcer struct {
 	config    Config
+	parts     parts
 	answers   *answers
 	readiness *readiness
 	sweeping  turns
@@ -110,29 +117,43 @@ func (e *Enforcer) admit(req bailiff.Request) error {
 
 // guarded runs a request that counts among those under way, and ends when the
 // sidecar stops or an operator halts it.
-func (e *Enforcer) guarded(ctx context.Context, req bailiff.Request, run func(context.Context) answer) (a bailiff.Answer) {
-	ctx = e.begin(ctx, partRequest)
-	defer func() { e.endRequest(ctx, req, a) }()
-	if !e.enter() {
-		return failed(bailiff.Unavailable, bailiff.CodeShutdown, errShutdown).of(req)
-	}
-	defer e.flight.Done()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(e.running, func() { cancel(errShutdown) })()
-	defer e.flights.add(req.Session, cancel)()
-	return run(ctx).halted(ctx).of(req)
+func (e *Enforcer) guarded(ctx context.Context, req bailiff.Request, run func(context.Context) answer) bailiff.Answer {
+	return e.parts.serve(ctx, req, func(ctx context.Context) bailiff.Answer {
+		if !e.enter() {
+			return failed(bailiff.Unavailable, bailiff.CodeShutdown, errShutdown).of(req)
+		}
+		defer e.flight.Done()
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		defer context.AfterFunc(e.running, func() { cancel(errShutdown) })()
+		defer e.flights.add(req.Session, cancel)()
+		return run(ctx).halted(ctx).of(req)
+	})
+}
+
+// serve is all of a request's way.
+func (*Enforcer) serve(ctx context.Context, _ bailiff.Request, run func(context.Context) bailiff.Answer) bailiff.Answer {
+	return run(ctx)
 }
 
 // Decide judges a request and runs nothing. The decision log is told, but not
 // waited for: nothing hangs on it.
-func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) (d bailiff.Decided) {
-	ctx = e.begin(ctx, partRequest)
-	defer func() { e.endJudged(ctx, req, d) }()
-	m := e.judge(ctx, req)
-	e.config.Recorder.Note(m.recorded())
-	e.config.Observer.Decided(ctx, req, m.Decision, m.took)
-	return bailiff.Decided{ID: m.event.DecisionID, Decision: m.Decision}
+func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) bailiff.Decided {
+	return e.decideOnly(ctx, req, func(ctx context.Context) (api.Event, bailiff.Decision, time.Duration) {
+		m := e.judge(ctx, req)
+		return m.recorded(), m.Decision, m.took
+	})
+}
+
+// decideOnly notes a decision after which nothing runs.
+func (e *Enforcer) decideOnly(ctx context.Context, req bailiff.Request, decide func(context.Context) (api.Event, bailiff.Decision, time.Duration)) bailiff.Decided {
+	a := e.parts.serve(ctx, req, func(ctx context.Context) bailiff.Answer {
+		event, d, took := decide(ctx)
+		e.config.Recorder.Note(event)
+		e.config.Observer.Decided(ctx, req, d, took)
+		return bailiff.Answer{DecisionID: event.DecisionID, Decision: d}
+	})
+	return bailiff.Decided{ID: a.DecisionID, Decision: a.Decision}
 }
 
 // EndSession stops and removes a session's sandboxes with their files. In one that is the user's, what the
@@ -191,17 +212,14 @@ func (e *Enforcer) execute(ctx context.Context, req bailiff.Request, news func(b
 		defer t.end()
 		m.news, ctx = t.tell, backends.WithSteps(ctx, t.tellStep)
 	}
-	e.prepare(ctx, m)
-	return e.proceed(ctx, m)
+	return e.proceed(ctx, m, e.prepare(ctx, m))
 }
 
 // prepare finds out what a matter needs besides its decision: what its image
 // stands for, and humans' grants where they are asked.
-func (e *Enforcer) prepare(ctx context.Context, m *matter) {
+func (e *Enforcer) prepare(ctx context.Context, m *matter) (redeemed bool) {
 	m.fault = e.provide(ctx, m)
-	if m.Decision.Outcome == bailiff.Ask && m.fault == nil && !m.isUnsupported() {
-		e.redeem(ctx, m)
-	}
+	return m.Decision.Outcome == bailiff.Ask && m.fault == nil && !m.isUnsupported() && e.redeem(ctx, m)
 }
 
 // provide makes sure that there can be a place for a matter. One that addresses a
@@ -225,83 +243,77 @@ func (e *Enforcer) provide(ctx context.Context, m *matter) error {
 	return e.leases.refusal(tenancy(m.located, m.Decision, e.config.Owner))
 }
 
-// proceed records a matter's decision and then does what it says.
-func (e *Enforcer) proceed(ctx context.Context, m *matter) answer {
+// proceed records a matter's decision and then does what it says. Redeemed says that
+// humans' grants were taken for it.
+func (e *Enforcer) proceed(ctx context.Context, m *matter, redeemed bool) answer {
 	defer m.release()
-	if err := e.config.Recorder.Record(ctx, m.recorded()); err != nil {
-		e.config.Observer.Unrecorded(ctx, m.located, m.Decision, m.took)
-		return failed(bailiff.Unavailable, bailiff.CodeRecord, fmt.Errorf("recording the decision: %w", err))
+	g, err := e.record(ctx, m, redeemed)
+	if err != nil {
+		return failed(bailiff.Unavailable, bailiff.CodeRecord, err)
 	}
-	e.config.Observer.Decided(ctx, m.located, m.Decision, m.took)
 	m.tellDecision()
-	a := e.carryOut(ctx, m)
+	a := e.carryOut(ctx, m, g)
 	if a.DecisionID == "" { // else it is that of a second judgement
 		a.DecisionID, a.Decision, a.Approval = m.event.DecisionID, m.Decision, m.approval
 	}
-	if m.mayRun() {
-		if m.script == nil { // else the answer is its script's to read
-			a.note(e.processes.losses(m.located)...)
-		}
-		e.config.Recorder.Note(executed(m.event, a))
-		e.config.Observer.Executed(ctx, m.located.Tool, a.Backend, a.Status, a.Duration)
+	if g.matter == nil {
+		return a
 	}
+	if m.script == nil { // else the answer is its script's to read
+		a.note(e.processes.losses(m.located)...)
+	}
+	e.config.Recorder.Note(executed(m.event, a))
+	e.config.Observer.Executed(ctx, m.located.Tool, a.Backend, a.Status, a.Duration)
 	return a
 }
 
 // carryOut runs what may run, asks humans about what they may let run, and
 // refuses the rest.
-func (e *Enforcer) carryOut(ctx context.Context, m *matter) answer {
+func (e *Enforcer) carryOut(ctx context.Context, m *matter, g grant) answer {
 	if m.fault != nil {
 		return e.noSandbox(ctx, m.Decision, m.fault)
 	}
 	if a, refused := refuse(m.located, m.Decision); refused {
 		return a
 	}
-	if !m.mayRun() {
+	if g.matter == nil {
 		return e.wait(ctx, m)
 	}
-	return e.enforce(ctx, m)
+	return e.enforce(ctx, g)
 }
 
-// enforce meets the obligations of a recorded decision, or refuses.
-func (e *Enforcer) enforce(ctx context.Context, m *matter) answer {
-	switch m.located.Tool {
-	case bailiff.Process:
-		return e.exec(ctx, m, e.attend)
-	case bailiff.Call:
-		return e.exec(ctx, m, e.handOver)
+// enforce meets the obligations of a grant, or refuses.
+func (e *Enforcer) enforce(ctx context.Context, g grant) answer {
+	if !g.needsSandbox() {
+		return e.parts.exec(ctx, g)
 	}
-	if err := e.hold(ctx, m, false); err != nil {
-		return e.noSandbox(ctx, m.Decision, err)
+	if err := e.hold(ctx, g.matter, false); err != nil {
+		return e.noSandbox(ctx, g.Decision, err)
 	}
-	e.config.Observer.Forwarded(m.Decision.Env.Forward)
-	a := e.exec(ctx, m, e.start)
-	if a.homeless && !m.use.riding { // else its script is lost with it
-		if err := e.rehouse(ctx, m); err != nil {
-			return e.noSandbox(ctx, m.Decision, err)
+	e.config.Observer.Forwarded(g.Decision.Env.Forward)
+	a := e.parts.exec(ctx, g)
+	if a.homeless && !g.use.riding { // else its script is lost with it
+		if err := e.rehouse(ctx, g); err != nil {
+			return e.noSandbox(ctx, g.Decision, err)
 		}
-		a = e.exec(ctx, m, e.start)
+		a = e.parts.exec(ctx, g)
 	}
 	return a
 }
 
-// exec has something run.
-func (e *Enforcer) exec(ctx context.Context, m *matter, run func(context.Context, *matter) answer) answer {
-	ctx = e.begin(ctx, partExec)
-	a := run(ctx, m)
-	e.endExec(ctx, m, a)
-	return a
-}
-
-// start has a matter's sandbox run it.
-func (e *Enforcer) start(ctx context.Context, m *matter) answer {
-	if m.located.Args.Background {
-		return e.background(ctx, m)
+// exec has what a grant lets run do so: at its process, at the agent, or in its sandbox.
+func (e *Enforcer) exec(ctx context.Context, g grant) answer {
+	switch {
+	case g.located.Tool == bailiff.Process:
+		return e.attend(ctx, g)
+	case g.located.Tool == bailiff.Call:
+		return e.handOver(ctx, g)
+	case g.located.Args.Background:
+		return e.background(ctx, g)
+	case g.located.Tool == bailiff.ExecuteCode:
+		return e.runCode(ctx, g)
 	}
-	if m.located.Tool == bailiff.ExecuteCode {
-		return e.runCode(ctx, m)
-	}
-	return e.run(ctx, m.located, m.Decision, m.use, m.env, m.news)
+	return e.run(ctx, g)
 }
 
 // hold takes the sandbox of a matter, unless it is held already. With alone,
@@ -317,13 +329,19 @@ func (e *Enforcer) hold(ctx context.Context, m *matter, alone bool) (err error) 
 	t := tenancy(m.located, m.Decision, e.config.Owner)
 	alone = alone || len(m.env) > 0
 	if m.use, err = m.script.aboard(t, alone); m.use == nil && err == nil {
-		starting := e.begin(ctx, partStart)
-		m.use, err = e.leases.acquire(starting, t, m.located.Session, e.config.Backends[m.Decision.Backend.Name], alone)
-		e.endStart(starting, m, err)
+		err = e.parts.acquire(ctx, m, func(ctx context.Context) (*tenure, error) {
+			return e.leases.acquire(ctx, t, m.located.Session, e.config.Backends[m.Decision.Backend.Name], alone)
+		})
 	}
 	if err == nil && m.reloads != e.reloads.Load() {
 		e.newReview().of(ctx, m.use.lease)
 	}
+	return err
+}
+
+// acquire gives a matter the sandbox that a lease is for.
+func (*Enforcer) acquire(ctx context.Context, m *matter, lease func(context.Context) (*tenure, error)) (err error) {
+	m.use, err = lease(ctx)
 	return err
 }
 

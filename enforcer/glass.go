@@ -20,12 +20,12 @@ func (e *Enforcer) BreakGlass(ctx context.Context, req bailiff.Request, glass ap
 		m.event.Custom.BreakGlass = &glass
 		e.override(m)
 		m.fault = e.provide(ctx, m)
-		if m.mayRun() {
+		if m.Decision.Outcome == bailiff.Allow {
 			e.config.Observer.GlassBroken()
 			e.config.Log.WarnContext(ctx, "an operator breaks the glass", "by", glass.By, "via", glass.Via, "reason", glass.Reason,
 				"session", req.Session.ID)
 		}
-		return e.proceed(ctx, m)
+		return e.proceed(ctx, m, false)
 	})
 }
 

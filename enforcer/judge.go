@@ -13,20 +13,23 @@ import (
 // sandbox that does not know that folder, the request is judged without it.
 func (e *Enforcer) judge(ctx context.Context, req bailiff.Request) *matter {
 	m := &matter{located: req}
-	e.judged(ctx, m, func(ctx context.Context) { e.settle(ctx, m) })
+	e.judged(ctx, m, e.settle)
 	return m
 }
 
 // judged has a matter judged, and words the event of that from the request as it was
 // before.
-func (e *Enforcer) judged(ctx context.Context, m *matter, judge func(context.Context)) {
+func (e *Enforcer) judged(ctx context.Context, m *matter, judge func(context.Context, *matter)) {
+	e.parts.judgement(ctx, m, judge)
+	e.name(ctx, &m.event)
+}
+
+// judgement is a part of a request's way.
+func (e *Enforcer) judgement(ctx context.Context, m *matter, judge func(context.Context, *matter)) {
 	req, start := m.located, time.Now()
 	m.reloads = e.reloads.Load()
-	judging := e.begin(ctx, partDecide)
-	judge(judging)
+	judge(ctx, m)
 	m.took, m.event = time.Since(start), decided(req, m.Judgement, start)
-	e.traced(ctx, &m.event)
-	e.endDecide(judging, m)
 }
 
 // settle judges a matter in the working folder where it will run.

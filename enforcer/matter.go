@@ -29,9 +29,8 @@ type matter struct {
 
 	// files are those that the text runs, as they are in the sandbox.
 	files []bailiff.File
-	// approval is what humans said; granted that it lets the request run.
+	// approval is what humans said.
 	approval *bailiff.Approval
-	granted  bool
 	// fault is why the request can have no sandbox.
 	fault error
 
@@ -50,12 +49,6 @@ func (m *matter) again(asked bailiff.Approval) *matter {
 		news: m.news, streams: m.streams, told: true, approval: &asked,
 	}
 }
-
-// mayRun says whether the policies or humans let the request run.
-func (m *matter) mayRun() bool { return m.Decision.Outcome == bailiff.Allow || m.granted }
-
-// isVouchedFor says whether it is humans who let the request run.
-func (m *matter) isVouchedFor() bool { return m.granted || m.event.Custom.BreakGlass != nil }
 
 // needsSandbox is false for what addresses a process, and for a call of a tool that
 // the agent runs.

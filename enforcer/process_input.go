@@ -140,13 +140,13 @@ func (t *typed) add(data string, plain bool) {
 // write hands on a matter's input, which was judged as what follows all that was
 // typed before. The ledger knows beforehand: a sidecar that is killed meanwhile leaves
 // a process to which nobody writes any more.
-func (p *process) write(ctx context.Context, m *matter, end string) error {
-	data := m.located.Args.Data[m.begun:] + end
+func (p *process) write(ctx context.Context, g grant, end string) error {
+	data := g.located.Args.Data[g.begun:] + end
 	if err := p.typed.writer.take(ctx); err != nil {
 		return err
 	}
 	defer p.typed.writer.pass()
-	if err := p.typed.begin(m.located.Args.Typed, data); err != nil {
+	if err := p.typed.begin(g.located.Args.Typed, data); err != nil {
 		return err
 	}
 	defer p.lease.leases.changed(p.lease)
@@ -154,7 +154,7 @@ func (p *process) write(ctx context.Context, m *matter, end string) error {
 	if err := p.job.Write(ctx, []byte(data)); err != nil {
 		return err
 	}
-	p.typed.wrote(data, m.Plain)
+	p.typed.wrote(data, g.Plain)
 	return nil
 }
 

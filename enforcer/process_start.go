@@ -16,41 +16,41 @@ import (
 // background starts a matter's command in its sandbox, and answers without waiting
 // for its end. The sandbox is held still, so that the command lives in it before
 // anybody else comes in.
-func (e *Enforcer) background(ctx context.Context, m *matter) answer {
-	room, err := e.processes.reserve(m.located, m.Decision.Limits)
+func (e *Enforcer) background(ctx context.Context, g grant) answer {
+	room, err := e.processes.reserve(g.located, g.Decision.Limits)
 	if err != nil {
-		return e.noSandbox(ctx, m.Decision, err)
+		return e.noSandbox(ctx, g.Decision, err)
 	}
 	defer room.giveUp()
-	p := e.newProcess(m)
-	p.job, err = m.use.sandbox.Start(ctx, backgroundCommand(m), p.id)
+	p := e.newProcess(g)
+	p.job, err = g.use.sandbox.Start(ctx, backgroundCommand(g), p.id)
 	a := answer{started: !errors.Is(err, backends.ErrNotStarted)}
-	a.Backend, a.SandboxID = m.Decision.Backend.Name, m.use.sandbox.ID()
+	a.Backend, a.SandboxID = g.Decision.Backend.Name, g.use.sandbox.ID()
 	if err != nil {
-		return e.broken(ctx, m.located, m.use, a, err)
+		return e.broken(ctx, g.located, g.use, a, err)
 	}
-	e.leases.occupy(m.use.lease, p)
+	e.leases.occupy(g.use.lease, p)
 	room.fill(p)
-	e.leases.changed(m.use.lease)
+	e.leases.changed(g.use.lease)
 	e.processes.watchers.Go(func() { e.watch(p) })
-	if m.reloads != e.reloads.Load() { // whoever judged anew what is live did not see it yet
-		e.newReview().ofOccupant(ctx, m.use.lease, p)
+	if g.reloads != e.reloads.Load() { // whoever judged anew what is live did not see it yet
+		e.newReview().ofOccupant(ctx, g.use.lease, p)
 	}
 	if ctx.Err() != nil { // nobody would learn its id
 		return p.unwanted(a, stopped(ctx))
 	}
 	a.Status, a.ProcessID, a.Processes = bailiff.Completed, p.id, []bailiff.ProcessState{p.state(ctx)}
 	a.Message = fmt.Sprintf("Started in the background as %s; the process tool shows its output, writes to it and ends it.", p.id)
-	a.note(circumstances(backends.Exit{}, m.use, m.Decision)...)
+	a.note(circumstances(backends.Exit{}, g.use, g.Decision)...)
 	return a
 }
 
-func (e *Enforcer) newProcess(m *matter) *process {
+func (e *Enforcer) newProcess(g grant) *process {
 	return &process{
-		id: newProcessID(), request: m.located, decision: m.event.DecisionID, lifted: m.event.Custom.BreakGlass != nil,
-		names: slices.Clone(m.Decision.Env.Forward), lease: m.use.lease, started: time.Now(),
-		judge: e.judgesAgain, typed: newTyped(m.located.Args.Stdin), reader: newTurn(),
-		values: m.env, scroll: scrollFrom(0, m.env), over: make(chan struct{}),
+		id: newProcessID(), request: g.located, decision: g.event.DecisionID, lifted: g.event.Custom.BreakGlass != nil,
+		names: slices.Clone(g.Decision.Env.Forward), lease: g.use.lease, started: time.Now(),
+		judge: e.judgesAgain, typed: newTyped(g.located.Args.Stdin), reader: newTurn(),
+		values: g.env, scroll: scrollFrom(0, g.env), over: make(chan struct{}),
 	}
 }
 
@@ -61,11 +61,10 @@ func (e *Enforcer) judgesAgain(ctx context.Context, req bailiff.Request) bailiff
 
 // backgroundCommand has the time limit that the request names, within that of the
 // policies for what runs in the background, which may be none.
-func backgroundCommand(m *matter) backends.Command {
-	cmd := command(m.located, m.Decision, m.env)
-	cmd.Reap = m.use.weight == exclusive
-	cmd.Timeout = time.Duration(m.located.Args.Timeout) * time.Second
-	if most := time.Duration(m.Decision.Limits.BackgroundSeconds) * time.Second; most > 0 && (cmd.Timeout == 0 || cmd.Timeout > most) {
+func backgroundCommand(g grant) backends.Command {
+	cmd := command(g)
+	cmd.Timeout = time.Duration(g.located.Args.Timeout) * time.Second
+	if most := time.Duration(g.Decision.Limits.BackgroundSeconds) * time.Second; most > 0 && (cmd.Timeout == 0 || cmd.Timeout > most) {
 		cmd.Timeout = most
 	}
 	return cmd

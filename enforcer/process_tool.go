@@ -13,19 +13,19 @@ import (
 
 // attend does what an allowed request wants with the processes of its session. They
 // are where they are, so that it takes no sandbox.
-func (e *Enforcer) attend(ctx context.Context, m *matter) answer {
-	start, args := time.Now(), m.located.Args
+func (e *Enforcer) attend(ctx context.Context, g grant) answer {
+	start, args := time.Now(), g.located.Args
 	a := answer{started: true}
-	a.Status, a.Backend = bailiff.Completed, m.Decision.Backend.Name
+	a.Status, a.Backend = bailiff.Completed, g.Decision.Backend.Name
 	if args.Action == "list" {
-		for _, p := range e.processes.list(m.located) {
+		for _, p := range e.processes.list(g.located) {
 			a.Processes = append(a.Processes, p.state(ctx))
 		}
 	} else {
-		m.process.attend(ctx, m, &a)
+		g.process.attend(ctx, g, &a)
 	}
 	if len(a.Output) > 0 {
-		m.news(bailiff.Progress{Output: a.Output})
+		g.news(bailiff.Progress{Output: a.Output})
 	}
 	a.Duration = time.Since(start)
 	return a
@@ -46,15 +46,15 @@ func (ps *processes) addressee(m *matter) error {
 }
 
 // attend does what a request wants with this process, and tells how it is then.
-func (p *process) attend(ctx context.Context, m *matter, a *answer) {
+func (p *process) attend(ctx context.Context, g grant, a *answer) {
 	a.Backend, a.SandboxID, a.ProcessID = p.lease.backend, p.lease.id(), p.id
-	if err := p.act(ctx, m, a); err != nil || ctx.Err() != nil {
+	if err := p.act(ctx, g, a); err != nil || ctx.Err() != nil {
 		a.unattended(ctx, p, err)
 	}
 	state := p.state(ctx)
 	a.Processes = []bailiff.ProcessState{state}
 	end, ended := p.ended()
-	switch action := m.located.Args.Action; {
+	switch action := g.located.Args.Action; {
 	case a.Status == bailiff.Completed && ended:
 		a.note(ending(p.id, end))
 		if action == "wait" || action == "poll" || action == "log" {
@@ -75,8 +75,8 @@ func ending(id string, end ledger.End) string {
 
 var errAction = errors.New("nothing is known of this action")
 
-func (p *process) act(ctx context.Context, m *matter, a *answer) error {
-	args, most := m.located.Args, timeout(m.located.Args.Timeout, m.Decision.Limits.TimeoutSeconds)
+func (p *process) act(ctx context.Context, g grant, a *answer) error {
+	args, most := g.located.Args, timeout(g.located.Args.Timeout, g.Decision.Limits.TimeoutSeconds)
 	if args.Action == "wait" {
 		p.await(ctx, most)
 		most = killTimeout // for reading
@@ -85,13 +85,13 @@ func (p *process) act(ctx context.Context, m *matter, a *answer) error {
 	defer cancel()
 	switch args.Action {
 	case "poll", "wait":
-		return p.poll(ctx, m.Decision.Limits.OutputBytes, a)
+		return p.poll(ctx, g.Decision.Limits.OutputBytes, a)
 	case "log":
-		return p.read(ctx, scrollFrom(0, p.values), m.Decision.Limits.OutputBytes, a)
+		return p.read(ctx, scrollFrom(0, p.values), g.Decision.Limits.OutputBytes, a)
 	case "write":
-		return p.write(ctx, m, "")
+		return p.write(ctx, g, "")
 	case "submit":
-		return p.write(ctx, m, "\n")
+		return p.write(ctx, g, "\n")
 	case "close":
 		return p.job.CloseInput(ctx)
 	case "kill":

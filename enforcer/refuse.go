@@ -5,18 +5,17 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // Refuse denies what a caller sent and was no request that could be judged. The
 // decision log is told, but not waited for.
-func (e *Enforcer) Refuse(ctx context.Context, caller string, because bailiff.Reason) (refused bailiff.Decided) {
+func (e *Enforcer) Refuse(ctx context.Context, caller string, because bailiff.Reason) bailiff.Decided {
 	req := bailiff.Request{Caller: caller}
-	ctx = e.begin(ctx, partRequest)
-	defer func() { e.endJudged(ctx, req, refused) }()
-	d := bailiff.Decision{Outcome: bailiff.Deny, Denials: []bailiff.Reason{because}}
-	event := decided(req, bailiff.Judgement{Decision: d}, time.Now())
-	e.traced(ctx, &event)
-	e.config.Observer.Decided(ctx, req, d, 0)
-	e.config.Recorder.Note(event)
-	return bailiff.Decided{ID: event.DecisionID, Decision: d}
+	return e.decideOnly(ctx, req, func(ctx context.Context) (api.Event, bailiff.Decision, time.Duration) {
+		d := bailiff.Decision{Outcome: bailiff.Deny, Denials: []bailiff.Reason{because}}
+		event := decided(req, bailiff.Judgement{Decision: d}, time.Now())
+		e.name(ctx, &event)
+		return event, d, 0
+	})
 }

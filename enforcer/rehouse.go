@@ -9,25 +9,23 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 )
 
-// rehouse moves a matter whose sandbox failed before its command was started to
+// rehouse moves a grant whose sandbox failed before its command was started to
 // another one on the same files, so that a sandbox that was lost costs no request.
 // What was approved must still be what runs there.
-func (e *Enforcer) rehouse(ctx context.Context, m *matter) (err error) {
-	use := m.use
-	m.use = nil
-	starting := e.begin(ctx, partStart)
-	defer func() { e.endStart(starting, m, err) }()
-	if m.use, err = e.leases.rehouse(starting, use, tenancy(m.located, m.Decision, e.config.Owner), m.located.Session, e.config.Backends[m.Decision.Backend.Name]); err != nil {
+func (e *Enforcer) rehouse(ctx context.Context, g grant) error {
+	use := g.use
+	g.use = nil
+	err := e.parts.acquire(ctx, g.matter, func(ctx context.Context) (*tenure, error) {
+		return e.leases.rehouse(ctx, use, tenancy(g.located, g.Decision, e.config.Owner), g.located.Session, e.config.Backends[g.Decision.Backend.Name])
+	})
+	if err != nil || len(g.files) == 0 {
 		return err
 	}
-	if len(m.files) == 0 {
-		return nil
-	}
-	files, err := m.use.sandbox.Digest(ctx, m.located.Args.Workdir, m.Files)
+	files, err := g.use.sandbox.Digest(ctx, g.located.Args.Workdir, g.Files)
 	if err != nil {
 		return fmt.Errorf("%w: reading those that the command runs: %w", errFiles, err)
 	}
-	if !slices.Equal(files, m.files) {
+	if !slices.Equal(files, g.files) {
 		return fmt.Errorf("%w: the sandbox was lost, and with it files that the command runs; send it again", errFiles)
 	}
 	return nil

@@ -13,11 +13,11 @@ import (
 )
 
 // run runs the request in its sandbox and words the answer.
-func (e *Enforcer) run(ctx context.Context, req bailiff.Request, d bailiff.Decision, use *tenure, env map[string]bailiff.Secret, news func(bailiff.Progress)) answer {
-	out := newOutput(d.Limits.OutputBytes, env, news)
-	cmd := command(req, d, env)
+func (e *Enforcer) run(ctx context.Context, g grant) answer {
+	req, d, use := g.located, g.Decision, g.use
+	out := newOutput(d.Limits.OutputBytes, g.env, g.news)
+	cmd := command(g)
 	cmd.HeadBytes, cmd.TailBytes = out.caps()
-	cmd.Reap = use.weight == exclusive
 	ctx, stop := use.within(ctx)
 	defer stop()
 	exit, err := use.sandbox.Run(ctx, cmd, out.take)
@@ -102,12 +102,14 @@ func (e *Enforcer) broken(ctx context.Context, req bailiff.Request, use *tenure,
 }
 
 // command turns a request into what the runner starts.
-func command(req bailiff.Request, d bailiff.Decision, env map[string]bailiff.Secret) backends.Command {
-	cmd := runner.Shell(req.Args.Command)
-	cmd.Stdin = []byte(req.Args.Stdin)
-	cmd.Workdir = req.Args.Workdir
-	cmd.Timeout = timeout(req.Args.Timeout, d.Limits.TimeoutSeconds)
-	cmd.Env = environment(d.Env.Set, env)
+func command(g grant) backends.Command {
+	args := g.located.Args
+	cmd := runner.Shell(args.Command)
+	cmd.Stdin = []byte(args.Stdin)
+	cmd.Workdir = args.Workdir
+	cmd.Timeout = timeout(args.Timeout, g.Decision.Limits.TimeoutSeconds)
+	cmd.Env = environment(g.Decision.Env.Set, g.env)
+	cmd.Reap = g.use.weight == exclusive
 	return cmd
 }
 

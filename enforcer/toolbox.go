@@ -134,11 +134,11 @@ func (t *toolbox) answer(id, caller string, a toolAnswer) error {
 }
 
 // handOver has the agent run a tool of its own that a script called.
-func (e *Enforcer) handOver(ctx context.Context, m *matter) answer {
-	id, answered, end := e.tools.ask(m.located.Caller)
+func (e *Enforcer) handOver(ctx context.Context, g grant) answer {
+	id, answered, end := e.tools.ask(g.located.Caller)
 	defer end()
 	start := time.Now()
-	m.news(bailiff.Progress{ToolCall: &bailiff.ToolCall{ID: id, Name: m.located.Args.Name, Arguments: m.located.Args.Arguments}})
+	g.news(bailiff.Progress{ToolCall: &bailiff.ToolCall{ID: id, Name: g.located.Args.Name, Arguments: g.located.Args.Arguments}})
 	a := answer{started: true}
 	select {
 	case got := <-answered:

@@ -28,83 +28,88 @@ const (
 	partExec    = "exec"
 )
 
-// begin costs nothing where nobody traces, and neither do the functions that end what
-// it began.
-func (e *Enforcer) begin(ctx context.Context, part string) context.Context {
-	if e.config.Tracer == nil {
-		return ctx
-	}
-	return e.config.Tracer.Begin(ctx, part)
+// parts are the parts of a request's way that a trace shows. An [Enforcer] takes them,
+// [traced] tells a Tracer of each.
+type parts interface {
+	// serve takes a request from its arrival to its answer, which is only a decision where
+	// nothing is to run.
+	serve(ctx context.Context, req bailiff.Request, run func(context.Context) bailiff.Answer) bailiff.Answer
+	// judgement fills in what the policies say.
+	judgement(ctx context.Context, m *matter, judge func(context.Context, *matter))
+	// ask waits for humans.
+	ask(ctx context.Context, m *matter) (bailiff.Approval, error)
+	// acquire waits for a sandbox.
+	acquire(ctx context.Context, m *matter, lease func(context.Context) (*tenure, error)) error
+	// exec has a request run that may.
+	exec(ctx context.Context, g grant) answer
 }
 
-// endRequest ends all of a request's way. One without a status panicked on it.
-func (e *Enforcer) endRequest(ctx context.Context, req bailiff.Request, a bailiff.Answer) {
-	if e.config.Tracer == nil {
-		return
-	}
-	status := cmp.Or(a.Status, bailiff.Failed)
-	said := spanOf(req, a.DecisionID, a.Decision)
-	said.Outcome, said.Code, said.Failed = string(status), a.Code, isFault(status)
-	said.Backend = cmp.Or(a.Backend, said.Backend)
-	said.Text = textOf(req)
-	e.config.Tracer.End(ctx, said)
+var (
+	_ parts = (*Enforcer)(nil)
+	_ parts = traced{}
+)
+
+// traced tells of each part when it begins and how it ends.
+type traced struct {
+	parts
+	Tracer
 }
 
-// endJudged ends the way of a request that is only judged. One without a decision
-// panicked on it.
-func (e *Enforcer) endJudged(ctx context.Context, req bailiff.Request, d bailiff.Decided) {
-	if e.config.Tracer == nil {
-		return
-	}
-	said := spanOf(req, d.ID, d.Decision)
-	if d.ID == "" {
-		said.Outcome, said.Failed = string(bailiff.Failed), true
-	}
-	said.Text = textOf(req)
-	e.config.Tracer.End(ctx, said)
+// serve tells of a panic as of a failure: it leaves no answer.
+func (t traced) serve(ctx context.Context, req bailiff.Request, run func(context.Context) bailiff.Answer) (a bailiff.Answer) {
+	ctx = t.Begin(ctx, partRequest)
+	defer func() {
+		said := spanOf(req, a.DecisionID, a.Decision)
+		status := a.Status
+		if a.DecisionID == "" {
+			status = cmp.Or(status, bailiff.Failed)
+		}
+		said.Outcome, said.Code, said.Failed = cmp.Or(string(status), said.Outcome), a.Code, isFault(status)
+		said.Backend = cmp.Or(a.Backend, said.Backend)
+		said.Text = textOf(req)
+		t.End(ctx, said)
+	}()
+	return t.parts.serve(ctx, req, run)
 }
 
-// endDecide ends a judgement.
-func (e *Enforcer) endDecide(ctx context.Context, m *matter) {
-	if e.config.Tracer == nil {
-		return
-	}
-	said := spanOf(m.located, m.event.DecisionID, m.Decision)
+func (t traced) judgement(ctx context.Context, m *matter, judge func(context.Context, *matter)) {
+	ctx = t.Begin(ctx, partDecide)
+	t.parts.judgement(ctx, m, judge)
+	said := m.span()
 	said.Failed = m.Fault != nil
-	e.config.Tracer.End(ctx, said)
+	t.End(ctx, said)
 }
 
-// endWait ends the wait for humans.
-func (e *Enforcer) endWait(ctx context.Context, m *matter, asked bailiff.Approval, err error) {
-	if e.config.Tracer == nil {
-		return
-	}
-	said := spanOf(m.located, m.event.DecisionID, m.Decision)
+func (t traced) ask(ctx context.Context, m *matter) (asked bailiff.Approval, err error) {
+	ctx = t.Begin(ctx, partApprove)
+	asked, err = t.parts.ask(ctx, m)
+	said := m.span()
 	said.Outcome, said.Failed = string(asked.State), err != nil
-	e.config.Tracer.End(ctx, said)
+	t.End(ctx, said)
+	return asked, err
 }
 
-// endStart ends the wait for a sandbox.
-func (e *Enforcer) endStart(ctx context.Context, m *matter, err error) {
-	if e.config.Tracer == nil {
-		return
-	}
-	said := spanOf(m.located, m.event.DecisionID, m.Decision)
+func (t traced) acquire(ctx context.Context, m *matter, lease func(context.Context) (*tenure, error)) error {
+	ctx = t.Begin(ctx, partStart)
+	err := t.parts.acquire(ctx, m, lease)
+	said := m.span()
 	if said.Outcome = "held"; err != nil {
 		said.Outcome, said.Failed = "failed", true
 	}
-	e.config.Tracer.End(ctx, said)
+	t.End(ctx, said)
+	return err
 }
 
-// endExec ends what ran.
-func (e *Enforcer) endExec(ctx context.Context, m *matter, a answer) {
-	if e.config.Tracer == nil {
-		return
-	}
-	said := spanOf(m.located, m.event.DecisionID, m.Decision)
+func (t traced) exec(ctx context.Context, g grant) answer {
+	ctx = t.Begin(ctx, partExec)
+	a := t.parts.exec(ctx, g)
+	said := g.span()
 	said.Outcome, said.Code, said.Failed = string(a.Status), a.Code, isFault(a.Status)
-	e.config.Tracer.End(ctx, said)
+	t.End(ctx, said)
+	return a
 }
+
+func (m *matter) span() bailiff.Span { return spanOf(m.located, m.event.DecisionID, m.Decision) }
 
 // spanOf is what every part says.
 func spanOf(req bailiff.Request, decisionID string, d bailiff.Decision) bailiff.Span {
@@ -123,8 +128,8 @@ func textOf(req bailiff.Request) string { return req.Args.Command + req.Args.Cod
 
 func isFault(s bailiff.Status) bool { return s == bailiff.Unavailable || s == bailiff.Failed }
 
-// traced names in an event the part of a trace that ctx is of.
-func (e *Enforcer) traced(ctx context.Context, event *api.Event) {
+// name names in an event the part of a trace that ctx is of.
+func (e *Enforcer) name(ctx context.Context, event *api.Event) {
 	if e.config.Tracer != nil {
 		event.TraceID, event.SpanID = e.config.Tracer.IDs(ctx)
 	}

@@ -42,7 +42,7 @@ func (f *follower) IDs(ctx context.Context) (string, string) {
 // follow has a bench's requests followed.
 func (b *bench) follow() *follower {
 	f := &follower{said: map[string]bailiff.Span{}}
-	b.config.Tracer = f
+	b.config.Tracer, b.parts = f, traced{b.Enforcer, f}
 	return f
 }
 
@@ -137,18 +137,11 @@ func TestARequestThatPanicsIsFollowedAsOneThatFailed(t *testing.T) {
 
 func TestFollowingNobodyCostsNothing(t *testing.T) {
 	b := newBench(t)
+	if b.parts != parts(b.Enforcer) {
+		t.Errorf("the parts of requests go through %T", b.parts)
+	}
 	m := b.Enforcer.judge(t.Context(), request("true"))
-	cost := testing.AllocsPerRun(100, func() {
-		ctx := b.begin(t.Context(), partRequest)
-		b.endDecide(ctx, m)
-		b.endWait(ctx, m, bailiff.Approval{}, nil)
-		b.endStart(ctx, m, errBoom)
-		b.endExec(ctx, m, answer{})
-		b.endRequest(ctx, m.located, bailiff.Answer{})
-		b.endJudged(ctx, m.located, bailiff.Decided{})
-		b.traced(ctx, &m.event)
-	})
-	if cost != 0 {
+	if cost := testing.AllocsPerRun(100, func() { b.name(t.Context(), &m.event) }); cost != 0 {
 		t.Errorf("it takes %v allocations", cost)
 	}
 }

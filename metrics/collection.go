@@ -89,7 +89,7 @@ func newQuestions(r registration) questions {
 // talk is of chat services.
 type talk struct {
 	chatPosts    *prometheus.CounterVec
-	chatTaps     *prometheus.CounterVec
+	chatClicks   *prometheus.CounterVec
 	chatCommands *prometheus.CounterVec
 	chatDown     *prometheus.GaugeVec
 }
@@ -97,7 +97,7 @@ type talk struct {
 func newTalk(r registration) talk {
 	return talk{
 		chatPosts:    r.counters("chat_posts_total", "Attempts to post or edit an approval at a chat service.", "service", "result"),
-		chatTaps:     r.counters("chat_answers_total", "Answers to approvals that came by a chat service.", "service", "result"),
+		chatClicks:   r.counters("chat_answers_total", "Answers to approvals that came by a chat service.", "service", "result"),
 		chatCommands: r.counters("chat_commands_total", "Commands that people gave at a chat service, and what became of them.", "service", "status"),
 		chatDown:     r.gauges("chat_down", "Whether a chat service reaches nobody.", "service"),
 	}

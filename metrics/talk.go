@@ -8,10 +8,10 @@ func (m *Metrics) ChatPosted(service, result string) {
 	m.chatPosts.WithLabelValues(oneOf(services, service), oneOf(posts, result)).Inc()
 }
 
-// ChatTapped counts an answer that came by a chat service: "taken", "barred", "late" or
+// ChatClicked counts an answer that came by a chat service: "taken", "barred", "late" or
 // "invalid".
-func (m *Metrics) ChatTapped(service, result string) {
-	m.chatTaps.WithLabelValues(oneOf(services, service), oneOf(taps, result)).Inc()
+func (m *Metrics) ChatClicked(service, result string) {
+	m.chatClicks.WithLabelValues(oneOf(services, service), oneOf(clicks, result)).Inc()
 }
 
 // ChatCommand counts a command that somebody gave at a chat service.
@@ -31,5 +31,5 @@ func (m *Metrics) ChatDown(service string, down bool) {
 var (
 	services = []string{"slack", "discord", "telegram", "matrix", "webhook"}
 	posts    = []string{"ok", "again", "refused"}
-	taps     = []string{"taken", "barred", "late", "invalid"}
+	clicks   = []string{"taken", "barred", "late", "invalid"}
 )

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
+	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
@@ -182,7 +182,7 @@ func (p *sheet) list(name string, values []string) {
 }
 
 // terms are what an approval would let happen.
-func (p *sheet) terms(e api.Entry) {
+func (p *sheet) terms(e approval.Entry) {
 	d := e.Decision
 	network := d.Backend.Network
 	if len(d.Backend.Egress) > 0 {
@@ -249,7 +249,7 @@ func (p *sheet) facts(input json.RawMessage) {
 	}
 }
 
-func remaining(e api.Entry) string {
+func remaining(e approval.Entry) string {
 	if e.State != bailiff.ApprovalPending {
 		return ""
 	}
@@ -274,7 +274,7 @@ func matched(r bailiff.Reason) string {
 	return " (" + termsafe.Text(r.Match) + ")"
 }
 
-func said(v api.Vote) string {
+func said(v approval.Vote) string {
 	answer := "no"
 	if v.Approve {
 		answer = "yes, " + v.Scope

@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
+	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
@@ -23,7 +23,7 @@ type view struct {
 	size func() (width, height int)
 
 	loaded  bool
-	pending []api.Entry
+	pending []approval.Entry
 	// selected is an id: it stays with what was seen, whatever comes and goes.
 	selected string
 	shown    gateway.ShownApproval
@@ -184,7 +184,7 @@ func (v *view) pressFreeze(ctx context.Context, key rune) {
 	if key != 'y' && key != 'Y' {
 		return
 	}
-	_, err := v.door.Freeze(ctx, gateway.Freezing{Kind: api.FreezeSession, ID: v.session})
+	_, err := v.door.Freeze(ctx, gateway.Freezing{Kind: approval.FreezeSession, ID: v.session})
 	v.noted("Frozen: session "+termsafe.Text(v.session)+".", err)
 }
 
@@ -202,7 +202,7 @@ func (v *view) deny(ctx context.Context, reason string) {
 	v.answered(ctx, e, err)
 }
 
-func (v *view) answered(ctx context.Context, e api.Entry, err error) {
+func (v *view) answered(ctx context.Context, e approval.Entry, err error) {
 	if err == nil {
 		v.take(ctx, e)
 	}
@@ -217,7 +217,7 @@ func (v *view) noted(done string, err error) {
 
 // at is where the selected one stands; -1 if none is.
 func (v *view) at() int {
-	return slices.IndexFunc(v.pending, func(e api.Entry) bool { return e.ID == v.selected })
+	return slices.IndexFunc(v.pending, func(e approval.Entry) bool { return e.ID == v.selected })
 }
 
 // choose selects the nth, if there is one.
@@ -237,8 +237,8 @@ func (v *view) choose(ctx context.Context, n int) {
 
 // take puts an approval as it is now into the list, or out of it. What is
 // selected stays so; if it is gone, nothing is.
-func (v *view) take(ctx context.Context, e api.Entry) {
-	n := slices.IndexFunc(v.pending, func(other api.Entry) bool { return other.ID == e.ID })
+func (v *view) take(ctx context.Context, e approval.Entry) {
+	n := slices.IndexFunc(v.pending, func(other approval.Entry) bool { return other.ID == e.ID })
 	switch {
 	case e.State != bailiff.ApprovalPending && n >= 0:
 		v.pending = slices.Delete(v.pending, n, n+1)

@@ -13,9 +13,9 @@ import (
 	"golang.org/x/term"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
+	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
@@ -98,7 +98,7 @@ func printEvents(w io.Writer, format string) func(name string, data []byte) erro
 func eventLine(name string, data []byte) (string, error) {
 	switch name {
 	case "approval":
-		var e api.Entry
+		var e approval.Entry
 		err := json.Unmarshal(data, &e)
 		return fmt.Sprintf("%s  %s  %s  %s  %s", e.ID, e.State, account(e.Request.Session), what(e.Request, 80), termsafe.Text(e.Message)), err
 	case "grant":
@@ -207,7 +207,7 @@ func (v *view) happened(ctx context.Context, h happening) error {
 	case h.name != "approval":
 		return nil
 	}
-	var e api.Entry
+	var e approval.Entry
 	if err := json.Unmarshal(h.data, &e); err != nil {
 		return fmt.Errorf("reading an event: %w", err)
 	}
@@ -220,7 +220,7 @@ const shownAtMost = 2000
 
 // load asks for all that wait.
 func (v *view) load(ctx context.Context) error {
-	list, _, err := listed(ctx, v.door, api.Query{State: bailiff.ApprovalPending, Limit: shownAtMost})
+	list, _, err := listed(ctx, v.door, approval.Query{State: bailiff.ApprovalPending, Limit: shownAtMost})
 	if err != nil {
 		return err
 	}

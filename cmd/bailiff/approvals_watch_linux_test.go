@@ -15,19 +15,19 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/audit"
+	"github.com/bailiff-dev/bailiff/internal/trial"
 )
 
 // anybody may answer.
 type anybody struct{}
 
-func (anybody) Plan(bailiff.Claim) (api.Plan, error) {
-	return api.Plan{Route: "all", Approvers: []string{"ana"}, Channels: []string{"operator"}, Quorum: 1, Timeout: time.Hour}, nil
+func (anybody) Plan(bailiff.Claim) (approval.Plan, error) {
+	return approval.Plan{Route: "all", Approvers: []string{"ana"}, Channels: []string{"operator"}, Quorum: 1, Timeout: time.Hour}, nil
 }
-func (anybody) May(bailiff.Approver, bailiff.Claim, string) error { return nil }
+func (anybody) May(approval.Approver, bailiff.Claim, string) error { return nil }
 
 // desk is a book behind a real operators' door.
 type desk struct {
@@ -47,14 +47,14 @@ func newDesk(t *testing.T) *desk {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = errors.Join(book.Close(), log.Close()) })
-	handler, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: &sidecar{}, Sandboxes: operated{}, Approvals: book, Grants: book, Freezer: book, Decisions: log, Lawbook: lawbook{},
-		Who: gateway.ByPeer(func(uint32, string) bailiff.Approver {
-			return bailiff.Approver{Person: "ana", Credential: "uid:1000", Channel: "operator"}
+	handler, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: struct{ gateway.Statuser }{}, Sandboxes: struct{ gateway.Sandboxer }{}, Approvals: book, Grants: book, Freezer: book, Decisions: log, Lawbook: struct{ gateway.Lawbook }{},
+		Who: gateway.ByPeer(func(uint32, string) approval.Approver {
+			return approval.Approver{Person: "ana", Credential: "uid:1000", Channel: "operator"}
 		})})
 	if err != nil {
 		t.Fatal(err)
 	}
-	socket := filepath.Join(openDir(t), "o.sock")
+	socket := filepath.Join(trial.OpenDir(t), "o.sock")
 	door, err := gateway.Open(gateway.DoorConfig{Name: "operator", Network: "unix", Address: socket}, handler)
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func (d *desk) ask(t *testing.T, session, command string) string {
 	return a.ID
 }
 
-func (d *desk) state(t *testing.T, id string) api.Entry {
+func (d *desk) state(t *testing.T, id string) approval.Entry {
 	t.Helper()
 	e, found := d.Get(id)
 	if !found {
@@ -271,7 +271,7 @@ func TestNoKeyAnswersWhatWasNotSeen(t *testing.T) {
 	second := d.ask(t, "s2", "rm two")
 	s.press(t, "1")
 	s.await(t, "> 1  "+first)
-	if _, err := d.Answer(t.Context(), first, bailiff.Approver{Person: "eve"}, bailiff.Verdict{}); err != nil {
+	if _, err := d.Answer(t.Context(), first, approval.Approver{Person: "eve"}, approval.Verdict{}); err != nil {
 		t.Fatal(err)
 	}
 	s.await(t, "  1  "+second, "denied by eve")

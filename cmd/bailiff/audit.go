@@ -14,6 +14,7 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/audit"
 	"github.com/bailiff-dev/bailiff/internal/guard"
+	"github.com/bailiff-dev/bailiff/internal/offline"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
@@ -46,7 +47,7 @@ Exit status: 0, or 1 if the log cannot be read.`,
   bailiff audit tail --since 24h --filter 'result.outcome == "deny" && input.session.platform == "slack"'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(*configPath)
+			cfg, err := offline.LoadConfig(*configPath)
 			if err != nil {
 				return err
 			}
@@ -160,7 +161,7 @@ Exit status: 0 if the log is whole, 2 if it was tampered with, 1 if it cannot be
 		Example: "  bailiff audit verify --output json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(*configPath)
+			cfg, err := offline.LoadConfig(*configPath)
 			if err != nil {
 				return err
 			}

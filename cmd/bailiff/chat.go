@@ -1,18 +1,12 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
-	"log/slog"
-	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/bailiff-dev/bailiff/gateway/chat"
-	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/app"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
@@ -37,14 +31,10 @@ Exit status: 0 if all is well, 1 if anything is missing, or no service is config
 		Example: "  bailiff chat check",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(*configPath)
+			findings, err := app.CheckChats(cmd.Context(), *configPath)
 			if err != nil {
 				return err
 			}
-			if len(cfg.Chat.Services()) == 0 {
-				return errors.New("no chat service is configured; bailiff.yaml has a section for each, such as slack or telegram")
-			}
-			findings := checkChats(cmd.Context(), cfg)
 			if err := show(cmd, format, findings, func(w io.Writer) { printFindings(w, findings) }); err != nil {
 				return err
 			}
@@ -55,50 +45,7 @@ Exit status: 0 if all is well, 1 if anything is missing, or no service is config
 	return cmd
 }
 
-// chatFinding is one thing that was looked at; Fault is empty if all is well.
-type chatFinding struct {
-	Service string `json:"service"`
-	What    string `json:"what"`
-	Fault   string `json:"fault"`
-}
-
-// checkFor is how long one service is asked.
-const checkFor = time.Minute
-
-func checkChats(ctx context.Context, cfg *config.Config) (all []chatFinding) {
-	for _, name := range cfg.Chat.Services() {
-		platform, err := newPlatform(cfg, name, forgetful{}, slog.New(slog.DiscardHandler))
-		if err != nil {
-			all = append(all, chatFinding{name, "configuration", err.Error()})
-			continue
-		}
-		for _, f := range checkChat(ctx, platform, peopleAt(cfg, name)) {
-			found := chatFinding{Service: name, What: f.What}
-			if f.Err != nil {
-				found.Fault = f.Err.Error()
-			}
-			all = append(all, found)
-		}
-		if slices.Contains(cfg.Chat.Channels(), name) && len(peopleAt(cfg, name)) == 0 {
-			all = append(all, chatFinding{name, "people", "approvals are posted there, and nobody in people has an account there: name one, as in {name: ana, " + name + ": [ID]}"})
-		}
-	}
-	return all
-}
-
-func checkChat(ctx context.Context, platform chat.Checker, people []chat.Person) []chat.Finding {
-	ctx, cancel := context.WithTimeout(ctx, checkFor)
-	defer cancel()
-	return platform.Check(ctx, people)
-}
-
-// forgetful is the memory of who is not there for long.
-type forgetful struct{}
-
-func (forgetful) Recall(string) string          { return "" }
-func (forgetful) Remember(string, string) error { return nil }
-
-func printFindings(w io.Writer, findings []chatFinding) {
+func printFindings(w io.Writer, findings []app.ChatFinding) {
 	for _, f := range findings {
 		said := "ok"
 		if f.Fault != "" {
@@ -109,7 +56,7 @@ func printFindings(w io.Writer, findings []chatFinding) {
 }
 
 // missing is the error that names how much is.
-func missing(findings []chatFinding) error {
+func missing(findings []app.ChatFinding) error {
 	n := 0
 	for _, f := range findings {
 		if f.Fault != "" {

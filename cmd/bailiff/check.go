@@ -11,6 +11,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/internal/bundle"
 	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/offline"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
 )
 
@@ -107,7 +108,7 @@ func (r *checkReport) checkPolicies(cfg *config.Config) {
 	policies := pdp.Config{Paths: cfg.Policies.Paths}
 	var err error
 	if cfg.Policies.Bundle != nil {
-		policies.Archive, err = lastArchive(cfg)
+		policies.Archive, err = offline.LastArchive(cfg)
 	}
 	switch {
 	case err == nil:

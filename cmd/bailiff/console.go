@@ -3,16 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/client"
-
-	"github.com/bailiff-dev/bailiff/gateway"
-	"github.com/bailiff-dev/bailiff/gateway/console"
 )
 
 func newConsole(configPath *string) *cobra.Command {
@@ -48,23 +43,4 @@ func withoutConsole(err error) error {
 		return errors.New("this sidecar has no console; set operator.console in bailiff.yaml, as in 127.0.0.1:8642, and restart it")
 	}
 	return err
-}
-
-// openConsole opens the web page, and returns what makes links to it; nil if
-// there is none.
-func (s *sidecar) openConsole() (link func(bailiff.Approver) (string, time.Time), err error) {
-	if s.cfg.Operator.Console == "" {
-		return nil, nil
-	}
-	page, err := console.Open(console.Config{Address: s.cfg.Operator.Console, Operator: s.operatorFor, Log: s.log})
-	if err != nil {
-		return nil, fmt.Errorf("opening the console: %w; set operator.console to another address, or to \"\" for none", err)
-	}
-	s.console = &door{page.Door, make(chan struct{})}
-	return page.Link, nil
-}
-
-// operatorFor is the operator API of somebody who is logged in to the console.
-func (s *sidecar) operatorFor(who bailiff.Approver) (http.Handler, error) {
-	return gateway.NewOperator(s.operatorAPI(func(*http.Request) (bailiff.Approver, bool) { return who, true }))
 }

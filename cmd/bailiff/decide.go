@@ -2,24 +2,18 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/enforcer"
 	"github.com/bailiff-dev/bailiff/gateway"
-	"github.com/bailiff-dev/bailiff/internal/config"
-	"github.com/bailiff-dev/bailiff/internal/records"
+	"github.com/bailiff-dev/bailiff/internal/offline"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
@@ -43,7 +37,7 @@ Exit status: 0 allow, 2 ask, 3 deny, 1 if the request could not be judged.`,
   bailiff decide --output json request.json
   bailiff decide --explain --platform slack -- rm -rf build`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := loadConfig(*configPath)
+			cfg, err := offline.LoadConfig(*configPath)
 			if err != nil {
 				return err
 			}
@@ -51,16 +45,16 @@ Exit status: 0 allow, 2 ask, 3 deny, 1 if the request could not be judged.`,
 			if err != nil {
 				return err
 			}
-			o, err := openOffline(cmd.Context(), cfg)
+			judge, err := offline.Open(cmd.Context(), cfg)
 			if err != nil {
 				return err
 			}
-			if word := rolledBack(cfg); word != "" {
+			if word := offline.RolledBack(cfg); word != "" {
 				fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: warning: %s\n", termsafe.Text(word))
 			}
-			d := o.decide(cmd.Context(), req)
+			d := judge.Decide(cmd.Context(), req)
 			if why {
-				x := o.explain(cmd.Context(), req, d)
+				x := judge.Explain(cmd.Context(), req, d)
 				err = show(cmd, format, x, func(w io.Writer) { printDecision(w, x.Decision); printExplanation(w, x.Explanation) })
 			} else {
 				err = show(cmd, format, d, func(w io.Writer) { printDecision(w, d) })
@@ -131,52 +125,6 @@ func (c *claim) override(flags *pflag.FlagSet, req *bailiff.Request) {
 		}
 	}
 }
-
-// plan is a backend that is configured and not asked for anything.
-type plan struct{ isolated bool }
-
-func planned(c config.Backends) map[string]backends.Backend {
-	all := map[string]backends.Backend{}
-	for name, section := range c {
-		all[name] = plan{section.Isolated()}
-	}
-	return all
-}
-
-func (p plan) Isolated() bool            { return p.isolated }
-func (plan) Ready(context.Context) error { return nil }
-func (plan) Open(context.Context, backends.Spec) (backends.Sandbox, error) {
-	return nil, backends.ErrUnavailable
-}
-
-// nowhere records and counts nothing.
-type nowhere struct{}
-
-func (nowhere) Record(context.Context, api.Event) error                                       { return nil }
-func (nowhere) Note(api.Event)                                                                {}
-func (nowhere) Decided(context.Context, bailiff.Request, bailiff.Decision, time.Duration)     {}
-func (nowhere) Unrecorded(context.Context, bailiff.Request, bailiff.Decision, time.Duration)  {}
-func (nowhere) Forwarded([]string)                                                            {}
-func (nowhere) Executed(context.Context, bailiff.Tool, string, bailiff.Status, time.Duration) {}
-func (nowhere) SandboxStarted(context.Context, string, error, time.Duration)                  {}
-func (nowhere) SandboxAdopted(string)                                                         {}
-func (nowhere) SandboxHandedOver(string)                                                      {}
-func (nowhere) BackendReady(string, bool)                                                     {}
-func (nowhere) SweepFailed(string)                                                            {}
-func (nowhere) GlassBroken()                                                                  {}
-func (nowhere) SandboxReaped(string, string)                                                  {}
-
-// blank is a ledger in which nothing stands.
-type blank[T records.Entry] struct{}
-
-func (blank[T]) Keep(T) error      { return nil }
-func (blank[T]) Drop(string) error { return nil }
-func (blank[T]) All() ([]T, error) { return nil, nil }
-
-// unasked is for who only decides: nothing is frozen, and nobody is ever asked.
-type unasked struct{ enforcer.Approvals }
-
-func (unasked) Frozen(bailiff.Session) (string, bool) { return "", false }
 
 func printDecision(w io.Writer, d bailiff.Decision) {
 	fmt.Fprintf(w, "outcome\t%s\n", d.Outcome)

@@ -18,10 +18,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/backends/catalogue"
+	"github.com/bailiff-dev/bailiff/app"
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/docker"
+	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
-	"github.com/bailiff-dev/bailiff/internal/config"
 )
 
 //go:embed requests.yaml
@@ -84,40 +86,39 @@ func demo(ctx context.Context, w io.Writer) (err error) {
 	if err := os.Chmod(folder, 0o711); err != nil { //nolint:gosec // sandboxes pass through it to their workspaces
 		return err
 	}
-	s, err := demoSidecar(ctx, folder)
+	sidecar, err := demoSidecar(ctx, folder)
 	if err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
-	go func() { ended <- s.run(ctx) }()
-	err = demoSend(ctx, w, s, requests)
+	go func() { ended <- sidecar.Run(ctx) }()
+	err = demoSend(ctx, w, demoAgent(folder), requests)
 	stop()
 	return errors.Join(err, <-ended)
 }
 
 // demoSidecar is a sidecar in a folder of its own, which holds two variables
 // that the requests ask for.
-func demoSidecar(ctx context.Context, folder string) (*sidecar, error) {
+func demoSidecar(ctx context.Context, folder string) (*app.App, error) {
 	variables := "GITHUB_TOKEN=ghp_demo_0123456789\nAWS_SECRET_ACCESS_KEY=aws_demo_0123456789\n"
-	if err := os.WriteFile(filepath.Join(folder, "variables.env"), []byte(variables), 0o600); err != nil {
-		return nil, err
-	}
 	text := fmt.Sprintf(`state_dir: state
-agent: {listeners: [{name: demo, listen: "unix://%[1]s/agent.sock", platforms: ["*"]}]}
-operator: {listen: "unix://%[1]s/operator.sock"}
+agent: {listeners: [{name: demo, listen: %q, platforms: ["*"]}]}
+operator: {listen: "unix://%s/operator.sock"}
 metrics: {listen: ""}
 env: {sources: ["file:variables.env"]}
-backends: {docker: {image: "%[2]s"}, bubblewrap: {%[3]s}, local: {}}
-`, folder, demoImage, demoLimits())
-	cfg, err := config.Parse(filepath.Join(folder, "bailiff.yaml"), []byte(text), catalogue.All())
+backends: {%sbubblewrap: {%s}, local: {}}
+`, demoAgent(folder), folder, demoDocker(ctx, folder), demoLimits())
+	file := filepath.Join(folder, "bailiff.yaml")
+	err := errors.Join(os.WriteFile(filepath.Join(folder, "variables.env"), []byte(variables), 0o600), os.WriteFile(file, []byte(text), 0o600))
 	if err != nil {
 		return nil, err
 	}
-	log := slog.New(slog.DiscardHandler)
-	demoBackends(ctx, cfg, log)
-	return newSidecar(ctx, cfg, log)
+	return app.New(ctx, app.Config{File: file, Version: version, Log: io.Discard})
 }
+
+// demoAgent is where that sidecar takes requests.
+func demoAgent(folder string) string { return "unix://" + filepath.Join(folder, "agent.sock") }
 
 // demoLimits accepts, for whoever is not root, that control groups are not to be
 // had; the demo says so.
@@ -131,16 +132,24 @@ func demoLimits() string {
 // demoImage is what "make test" makes; the demo pulls nothing.
 const demoImage = "bailiff-sandbox:test"
 
-// demoBackends leaves docker out unless an engine answers that has the image.
-func demoBackends(ctx context.Context, cfg *config.Config, log *slog.Logger) {
-	all, err := newBackends(cfg, log)
-	if err != nil || all["docker"].Ready(ctx) != nil {
-		delete(cfg.Backends, "docker")
+// demoDocker is the configuration of docker, or nothing unless an engine answers that
+// has the image.
+func demoDocker(ctx context.Context, folder string) string {
+	program, err := runner.Find("")
+	if err != nil {
+		return "" // the sidecar will say so
 	}
+	c := docker.Defaults()
+	c.Image = demoImage
+	backend, err := c.Make(backends.House{Runner: program, StateDir: filepath.Join(folder, "state", "docker"), Log: slog.New(slog.DiscardHandler)})
+	if err != nil || backend.Ready(ctx) != nil {
+		return ""
+	}
+	return "docker: {image: " + demoImage + "}, "
 }
 
-func demoSend(ctx context.Context, w io.Writer, s *sidecar, requests []demoRequest) error {
-	door, err := client.New(s.cfg.Agent.Listeners[0].Listen.String(), bailiff.Secret{})
+func demoSend(ctx context.Context, w io.Writer, agent string, requests []demoRequest) error {
+	door, err := client.New(agent, bailiff.Secret{})
 	if err != nil {
 		return err
 	}

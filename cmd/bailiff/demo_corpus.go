@@ -12,6 +12,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/corpus"
+	"github.com/bailiff-dev/bailiff/internal/offline"
 )
 
 // tally counts the cases of one theme.
@@ -34,7 +35,7 @@ func demoCorpus(ctx context.Context, w io.Writer) error {
 	}
 	cfg := config.Default(catalogue.All())
 	cfg.Policies.EvalTimeout = corpusTimeout
-	policies, err := openLast(ctx, cfg)
+	policies, err := offline.OpenPolicies(ctx, cfg)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/offline"
 )
 
 // entrance is how a command finds the sidecar that it asks as an agent does: at the
@@ -24,7 +25,7 @@ func (e *entrance) register(cmd *cobra.Command) {
 func (e entrance) open(configPath, platform string) (*client.Client, error) {
 	switch {
 	case e.listen != "":
-		token, err := readToken(e.tokenFile)
+		token, err := config.ReadToken(e.tokenFile)
 		if err != nil {
 			return nil, err
 		}
@@ -32,7 +33,7 @@ func (e entrance) open(configPath, platform string) (*client.Client, error) {
 	case e.tokenFile != "":
 		return nil, errors.New("--token-file goes with --listen; without that the configuration names the file")
 	}
-	cfg, err := loadConfig(configPath)
+	cfg, err := offline.LoadConfig(configPath)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +46,7 @@ func agentDoor(cfg *config.Config, platform string) (*client.Client, error) {
 		if !l.SpeaksFor(platform) {
 			continue
 		}
-		token, err := readToken(l.TokenFile)
+		token, err := config.ReadToken(l.TokenFile)
 		if err != nil {
 			return nil, err
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/offline"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
@@ -201,7 +202,7 @@ func atDoor(configPath *string, do func(cmd *cobra.Command, door *client.Client,
 // anybody from it, whose sidecar may run by what the file said before: a freeze
 // cannot wait until they are mended.
 func operatorDoor(warnings io.Writer, configPath string) (*client.Client, error) {
-	cfg, err := loadConfig(configPath)
+	cfg, err := offline.LoadConfig(configPath)
 	var faults config.Faults
 	if errors.As(err, &faults) {
 		for _, fault := range faults {

@@ -13,20 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/backends/catalogue"
-	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/shellquote"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
-
-// loadConfig finds and reads the configuration.
-func loadConfig(explicit string) (*config.Config, error) {
-	path, err := config.Find(explicit)
-	if err != nil {
-		return nil, err
-	}
-	return config.Load(path, catalogue.All())
-}
 
 // claim holds the flags that say whose request a command sends.
 type claim struct {

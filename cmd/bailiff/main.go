@@ -1,9 +1,7 @@
 // Command bailiff is the sidecar and its command line.
 //
-// This package is the only one that knows the concrete types together: it
-// builds the sidecar from the configuration (sidecar.go), and each command of
-// the command line lives in a file of its own. Commands that ask a running
-// sidecar go through its sockets like every other client.
+// Each command is a file of its own. "bailiff serve" runs package app; commands that
+// ask a running sidecar go through its sockets like every other client.
 package main
 
 import (

@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/app"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/gateway/mcp"
-	"github.com/bailiff-dev/bailiff/internal/config"
 )
 
 func newMCP(configPath *string) *cobra.Command {
@@ -53,7 +53,7 @@ Exit status: 0 when the agent has hung up, 1 if it could not be served.`,
 			}
 			sidecar := distant{door, time.Duration(timeout) * time.Second}
 			server, err := mcp.New(mcp.Config{Name: "stdio", Version: version, Session: who.session, Env: who.env, WaitSeconds: who.wait,
-				Sidecar: sidecar, Log: newLog(config.Log{Level: "warn"}, cmd.ErrOrStderr())})
+				Sidecar: sidecar, Log: app.NewLog("warn", "text", cmd.ErrOrStderr())})
 			if err != nil {
 				return err
 			}

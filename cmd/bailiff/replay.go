@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/offline"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
 	"github.com/bailiff-dev/bailiff/internal/replay"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
@@ -88,7 +89,7 @@ func (r rerun) run(ctx context.Context, configPath string, logs []string) (repla
 	case len(r.policies) == 0:
 		return replay.Report{}, errors.New("--policies is missing: name the policies to judge by")
 	}
-	cfg, err := loadConfig(configPath)
+	cfg, err := offline.LoadConfig(configPath)
 	if err != nil {
 		return replay.Report{}, err
 	}
@@ -104,7 +105,7 @@ func (r rerun) run(ctx context.Context, configPath string, logs []string) (repla
 
 func (r rerun) trial(ctx context.Context, cfg *config.Config) (t replay.Trial, err error) {
 	debug.SetGCPercent(replayGC)
-	t.Floor = floorOf(cfg)
+	t.Floor = offline.Floor(cfg)
 	if t.Policies, err = pdp.Try(ctx, r.policies, replayLimit); err != nil || len(r.against) == 0 {
 		return t, err
 	}

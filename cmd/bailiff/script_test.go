@@ -14,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/internal/trial"
 )
 
 func TestMain(m *testing.M) {
@@ -26,11 +27,7 @@ func TestCommandLine(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
-			folder, err := makeOpenDir()
-			if err != nil {
-				return err
-			}
-			env.Defer(func() { _ = os.RemoveAll(folder) })
+			folder := trial.OpenDir(t)
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("FOLDER", folder)
 			return expandFiles(env.WorkDir, folder, backendtest.Runner(t))

@@ -2,14 +2,14 @@ package main
 
 import (
 	"context"
-	"log/slog"
 	"os"
 	"os/signal"
 	"runtime/debug"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/bailiff-dev/bailiff/app"
 )
 
 // gcPercent trades a few megabytes for half of the collections: what is live is
@@ -30,23 +30,19 @@ Exit status: 0 after an orderly stop, 1 if the sidecar could not start or failed
 		Example: "  bailiff serve --config /etc/bailiff/bailiff.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(*configPath)
-			if err != nil {
-				return err
-			}
 			debug.SetGCPercent(gcPercent)
-			log := newLog(cfg.Log, cmd.ErrOrStderr())
-			s, err := newSidecar(cmd.Context(), cfg, log)
+			a, err := app.New(cmd.Context(), app.Config{File: *configPath, Version: version, Log: cmd.ErrOrStderr()})
 			if err != nil {
 				return err
 			}
-			go s.reloadOnHangup(cmd.Context(), *configPath, log)
-			return s.run(cmd.Context())
+			go rereadOnHangup(cmd.Context(), a)
+			return a.Run(cmd.Context())
 		},
 	}
 }
 
-func (s *sidecar) reloadOnHangup(ctx context.Context, configPath string, log *slog.Logger) {
+// rereadOnHangup has the sidecar read its configuration again with each SIGHUP.
+func rereadOnHangup(ctx context.Context, a *app.App) {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
@@ -55,24 +51,7 @@ func (s *sidecar) reloadOnHangup(ctx context.Context, configPath string, log *sl
 		case <-ctx.Done():
 			return
 		case <-hangup:
-			s.rereadConfig(ctx, configPath, log)
+			a.Reread(ctx)
 		}
-	}
-}
-
-func (s *sidecar) rereadConfig(ctx context.Context, configPath string, log *slog.Logger) {
-	next, err := loadConfig(configPath)
-	if err != nil {
-		log.Error("re-reading the configuration: it is faulty, nothing is changed", "error", err)
-		return
-	}
-	waiting, err := s.reload(ctx, next)
-	if err != nil {
-		log.Error("re-reading the configuration", "error", err)
-		return
-	}
-	log.Info("configuration re-read")
-	if len(waiting) > 0 {
-		log.Warn("restart the sidecar for the rest to take effect", "sections", strings.Join(waiting, ", "))
 	}
 }

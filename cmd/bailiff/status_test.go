@@ -1,56 +1,34 @@
 package main
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/gateway"
-	"github.com/bailiff-dev/bailiff/internal/config"
 )
 
-func TestStatusShowsWhatEachPlatformAndChatGetsAndThatIsWhatTheyGet(t *testing.T) {
-	_, policies := shippedWith(t, "chats: {}", `chats:
-      telegram/-100: {take: ready, limits: {idle_seconds: 600}, persistent: {bubblewrap: true}}`)
-	s := startSidecar(t, policies, keepNoneReady, `backends: {docker: {host: "unix:///nowhere/engine.sock", image: "debian:12"}, bubblewrap: {}}`)
-	status, err := s.operators(t).Status(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := gateway.ChatStatus{Chat: "-100", PlatformStatus: gateway.PlatformStatus{
-		Platform: "telegram", Backend: "bubblewrap", Isolated: true, IdleSeconds: 600, MaxSeconds: 86400, Persistent: true}}
-	if len(status.Chats) != 1 || status.Chats[0] != want {
-		t.Errorf("the chats are %+v, want %+v", status.Chats, want)
-	}
+func TestTheStatusHasALineForEachPlatformChatAndService(t *testing.T) {
+	t.Parallel()
 	var text strings.Builder
-	printStatus(&text, status)
+	printStatus(&text, gateway.Status{
+		Platforms: []gateway.PlatformStatus{{Platform: "telegram", Backend: "docker", Image: "debian:12", Message: "Backend docker is not ready."}},
+		Chats: []gateway.ChatStatus{{Chat: "-100", PlatformStatus: gateway.PlatformStatus{
+			Platform: "telegram", Backend: "bubblewrap", IdleSeconds: 600, MaxSeconds: 86400, Persistent: true}}},
+		Chat: []gateway.ServiceStatus{
+			{Service: "telegram", Approvals: true, At: "-1001", Commands: true},
+			{Service: "slack", Approvals: true, At: "C1", Message: "gone"},
+			{Service: "discord", Commands: true},
+		},
+	})
 	for _, line := range []string{
 		"chat\ttelegram/-100\tbubblewrap\tgoes after 10m without use, after 24h in any case; its files stay\n",
 		"platform\ttelegram\tdocker debian:12\tBackend docker is not ready.\n",
+		"service\ttelegram\tapprovals in -1001, commands\tconnected\n",
+		"service\tslack\tapprovals in C1\treaches nobody: gone\n",
+		"service\tdiscord\tcommands\tconnected\n",
 	} {
 		if !strings.Contains(text.String(), line) {
 			t.Errorf("printed is %s, want a line %q", text.String(), line)
 		}
-	}
-	own := inChat("s1", "true")
-	own.Session.ChatID = "-100"
-	if a := ask(t, s.client(t), own); a.Status != bailiff.Completed || a.Backend != "bubblewrap" || a.Decision.Backend.IdleSeconds != 600 {
-		t.Errorf("the chat is answered %+v", a)
-	}
-	if a := ask(t, s.client(t), inChat("s2", "true")); a.Status != bailiff.Unavailable || a.Backend != "docker" || !strings.Contains(a.Message, "/nowhere/engine.sock") {
-		t.Errorf("another chat is answered %+v", a)
-	}
-}
-
-func TestTheShippedTablesSayWhatEachTechnologysSandboxesAreLike(t *testing.T) {
-	policies, err := openLast(t.Context(), config.Default(catalogue.All()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := tableNames(t.Context(), policies, "sandboxes")
-	if known := names(catalogue.All()); !slices.Equal(rows, known) {
-		t.Errorf("the table has rows for %v, and there are %v", rows, known)
 	}
 }

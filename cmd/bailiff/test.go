@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiff-dev/bailiff/internal/offline"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
 )
 
@@ -63,7 +64,7 @@ func tested(configPath string, named []string) ([]string, error) {
 	if len(named) > 0 {
 		return named, nil
 	}
-	cfg, err := loadConfig(configPath)
+	cfg, err := offline.LoadConfig(configPath)
 	if err != nil {
 		return nil, err
 	}

@@ -146,7 +146,7 @@ func (l *load) chatted(t *testing.T) {
 		}
 		return at >= 0
 	})
-	l.telegram.Tap(ana, approvers, question, "Approve once")
+	l.telegram.Click(ana, approvers, question, "Approve once")
 	l.telegram.Await(user, func(shown []telegramtest.Message) bool {
 		return slices.ContainsFunc(shown, func(m telegramtest.Message) bool {
 			return strings.Contains(m.Text, fmt.Sprint("asked-about by chat ", l.rounds))

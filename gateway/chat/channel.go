@@ -2,43 +2,43 @@ package chat
 
 import "context"
 
-// Listener takes what people say.
+// Listener takes the messages that people write.
 type Listener interface {
 	Said(ctx context.Context, s Said)
 }
 
-// Channel is everything that one service brings: answers go to its desk, what is said to
-// its sessions; either may be nil where the service is not for that.
+// Channel hands on what one service brings: answers go to its notifier, messages to its
+// sessions. Either is nil where the service is not used for that.
 type Channel struct {
-	Desk     *Desk
+	Notifier *Notifier
 	Sessions Listener
-	// Line is told of the connection where there is no desk.
-	Line *Line
+	// Connection keeps the state of the connection where there is no notifier.
+	Connection *Connection
 }
 
 var _ Inbox = Channel{}
 
-// Said takes what somebody wrote.
+// Said takes a message that a person wrote.
 func (c Channel) Said(ctx context.Context, s Said) {
 	if c.Sessions != nil {
 		c.Sessions.Said(ctx, s)
 	}
 }
 
-// Tapped takes somebody's answer.
-func (c Channel) Tapped(ctx context.Context, t Tap) Text {
-	if c.Desk == nil {
+// Clicked takes a person's answer to an approval.
+func (c Channel) Clicked(ctx context.Context, t Click) Text {
+	if c.Notifier == nil {
 		return nil
 	}
-	return c.Desk.Tapped(ctx, t)
+	return c.Notifier.Clicked(ctx, t)
 }
 
-// Connected tells that the connection stands, or why it does not.
+// Connected takes the state of the connection: nil, or why there is none.
 func (c Channel) Connected(err error) {
 	switch {
-	case c.Desk != nil:
-		c.Desk.Connected(err)
-	case c.Line != nil:
-		c.Line.Connected(err)
+	case c.Notifier != nil:
+		c.Notifier.Connected(err)
+	case c.Connection != nil:
+		c.Connection.Connected(err)
 	}
 }

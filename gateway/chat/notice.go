@@ -10,31 +10,32 @@ import (
 	"unicode/utf8"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
 const (
-	// noticeRunes is how many characters a notice has, so that it fits where 2,000 do, and
-	// leastRunes how many of them are left for the request's texts whatever else it says.
+	// noticeRunes is how many characters a notice has, since a message of Discord has 2,000
+	// at most; leastRunes of them are kept for the request's texts.
 	noticeRunes, leastRunes = 1900, 200
 	noticeLines             = 25
-	// longestLine is how many characters of anything else are shown, longestMatch of what
-	// a rule found, and mostReasons how many reasons.
+	// longestLine is how many characters of any other value are shown, longestMatch of a
+	// rule's match, and mostReasons how many reasons.
 	longestLine  = 120
 	longestMatch = 60
 	mostReasons  = 3
 )
 
-// notice is what is shown of an approval that one of the people asks for, or nobody of
-// them where that is empty, with the answers that can be given now. Of the
-// request's texts there is as much as fits, and all of them go along if that is not all.
-func notice(e api.Entry, person string, answers []option) Message {
-	head, tail := &sheet{}, &sheet{}
+// notice is the message about an approval, with the answers that can be given now. Person is
+// the requester's name in people, empty if there is none. The request's texts are cut to
+// what fits; then a file holds all of them.
+func notice(e approval.Entry, person string, answers []option) Message {
+	head, tail := &noticeWriter{}, &noticeWriter{}
 	head.add(Strong, headline(e))
 	head.line("who asks", requester(e, person))
-	head.line("tool", strings.TrimSpace(string(e.Request.Tool)+" "+cmp.Or(e.Request.Args.Name, e.Request.Args.Action+" "+e.Request.Args.ProcessID)))
+	head.line("tool", strings.TrimSpace(string(e.Request.Tool)+" "+
+		cmp.Or(e.Request.Args.Name, e.Request.Args.Action+" "+e.Request.Args.ProcessID)))
 	if folder := e.Request.Args.Workdir; folder != "" {
 		head.line("folder", folder)
 	}
@@ -43,7 +44,7 @@ func notice(e api.Entry, person string, answers []option) Message {
 	for _, v := range e.Votes {
 		tail.line("answer", said(v))
 	}
-	body := &sheet{runes: max(noticeRunes-head.length()-tail.length(), leastRunes), lines: noticeLines}
+	body := &noticeWriter{runes: max(noticeRunes-head.length()-tail.length(), leastRunes), lines: noticeLines}
 	body.texts(e)
 	m := Message{Text: slices.Concat(head.text, body.text, tail.text), File: body.file}
 	for _, o := range answers {
@@ -52,7 +53,7 @@ func notice(e api.Entry, person string, answers []option) Message {
 	return m
 }
 
-func (n *sheet) terms(e api.Entry, here bool) {
+func (n *noticeWriter) terms(e approval.Entry, here bool) {
 	n.line("runs in", terms(e.Decision))
 	n.line("variables", cmp.Or(strings.Join(e.Decision.Env.Forward, ", "), "none"))
 	switch {
@@ -65,7 +66,7 @@ func (n *sheet) terms(e api.Entry, here bool) {
 	}
 }
 
-func (n *sheet) reasons(e api.Entry) {
+func (n *noticeWriter) reasons(e approval.Entry) {
 	for _, r := range e.Reasons[:min(len(e.Reasons), mostReasons)] {
 		n.line("why", bailiff.Sentence(r.Message)+" ("+r.Rule+")")
 		if r.Match != "" {
@@ -78,8 +79,8 @@ func (n *sheet) reasons(e api.Entry) {
 	}
 }
 
-// headline says what became of an approval.
-func headline(e api.Entry) string {
+// headline says the state of an approval.
+func headline(e approval.Entry) string {
 	what, says := "Approval "+e.ID, termsafe.Brief(e.Message, longestLine)
 	switch e.State {
 	case bailiff.ApprovalPending:
@@ -92,9 +93,9 @@ func headline(e api.Entry) string {
 	return "⛔ " + what + " is " + string(e.State) + ": " + says
 }
 
-// requester is who asks, by what nobody can choose: a display name comes last, as a
-// quotation, and only where the account is nobody's of the people.
-func requester(e api.Entry, person string) string {
+// requester names who asks by values that they cannot choose. A display name comes last, as
+// a quotation, and only if people does not name the account.
+func requester(e approval.Entry, person string) string {
 	s := e.Request.Session
 	who := s.Platform + ":" + s.UserID
 	if person != "" {
@@ -125,7 +126,7 @@ func terms(d bailiff.Decision) string {
 	return strings.TrimSpace(d.Backend.Name+" "+d.Backend.Image) + ", network " + network
 }
 
-func quorum(e api.Entry) string {
+func quorum(e approval.Entry) string {
 	who := strings.Join(e.Plan.Approvers, ", ")
 	if e.Plan.Quorum < 2 {
 		return who
@@ -133,7 +134,7 @@ func quorum(e api.Entry) string {
 	return fmt.Sprintf("%d of %s", e.Plan.Quorum, who)
 }
 
-func said(v api.Vote) string {
+func said(v approval.Vote) string {
 	answer := "no"
 	if v.Approve {
 		answer = "yes, " + v.Scope
@@ -144,30 +145,30 @@ func said(v api.Vote) string {
 	return fmt.Sprintf("%s on %s: %s", cmp.Or(v.Person, v.Credential), v.Channel, answer)
 }
 
-// sheet is a part of a notice that is being written.
-type sheet struct {
+// noticeWriter is a part of a notice that is being written.
+type noticeWriter struct {
 	text Text
 	file *File
 	// runes and lines are how much more of the request's texts is shown.
 	runes, lines int
 }
 
-func (n *sheet) add(style Style, text string) { n.text = append(n.text, Piece{style, text}) }
+func (n *noticeWriter) add(style Style, text string) { n.text = append(n.text, Piece{style, text}) }
 
-// line is a name and what somebody else may have written.
-func (n *sheet) line(name, value string) {
+// line writes a name and a value of unknown origin.
+func (n *noticeWriter) line(name, value string) {
 	n.add(Plain, "\n"+name+": "+termsafe.Brief(value, longestLine))
 }
 
-func (n *sheet) length() (runes int) {
+func (n *noticeWriter) length() (runes int) {
 	for _, p := range n.text {
 		runes += utf8.RuneCountInString(p.Text)
 	}
 	return runes
 }
 
-// texts are what would run, with what is risky marked.
-func (n *sheet) texts(e api.Entry) {
+// texts writes the texts that would run, with risky parts marked.
+func (n *noticeWriter) texts(e approval.Entry) {
 	a := e.Request.Args
 	marks, _ := gateway.MarksOf(e)
 	cut := false
@@ -183,7 +184,8 @@ func (n *sheet) texts(e api.Entry) {
 		n.add(Plain, "\n"+t.name+":\n")
 		n.add(Block, shown)
 		if !whole {
-			n.add(Plain, fmt.Sprintf("\nThis is the beginning of %d characters: request.txt has all of it.", utf8.RuneCountInString(t.text)))
+			n.add(Plain, fmt.Sprintf("\nThis is the beginning of %d characters: request.txt has all of it.",
+				utf8.RuneCountInString(t.text)))
 			cut = true
 		}
 	}
@@ -192,9 +194,9 @@ func (n *sheet) texts(e api.Entry) {
 	}
 }
 
-// block is a text in letters of one width, with a line of carets below what is marked,
-// as far as there is room.
-func (n *sheet) block(text string, marks []gateway.Mark) (shown string, whole bool) {
+// block is a text in letters of one width, with carets below its marked parts, as far as
+// there is room.
+func (n *noticeWriter) block(text string, marks []gateway.Mark) (shown string, whole bool) {
 	var lines []string
 	for at := 0; at <= len(text); {
 		end := at + strings.IndexByte(text[at:]+"\n", '\n')
@@ -214,13 +216,13 @@ func (n *sheet) block(text string, marks []gateway.Mark) (shown string, whole bo
 	return strings.Join(lines, "\n"), true
 }
 
-func (n *sheet) spend(line string) {
+func (n *noticeWriter) spend(line string) {
 	n.runes -= utf8.RuneCountInString(line) + 1
 	n.lines--
 }
 
 // fitting is as much of a line as there is room for with carets below.
-func (n *sheet) fitting(line string) string {
+func (n *noticeWriter) fitting(line string) string {
 	room := n.runes / 2
 	for i, c := range line {
 		if room -= utf8.RuneCountInString(termsafe.Text(string(c))); room < 0 {

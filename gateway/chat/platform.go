@@ -13,41 +13,41 @@ type Platform interface {
 	Threader
 	// Run receives what people do until ctx ends, and makes its connection anew, with
 	// growing pauses, whenever it breaks; its error is nil then. It ends earlier only
-	// with a [Refused]: the service will have nothing to do with this account.
+	// with a [Refused]: the service does not accept this account.
 	Run(ctx context.Context, in Inbox) error
 }
 
 // Poster shows messages.
 type Poster interface {
-	// Post shows a message. The key is the message's own: where a service can, it shows
-	// what is posted twice under one key once.
+	// Post shows a message. The key is the message's own: a service that can shows a
+	// message that is posted twice under one key once.
 	Post(ctx context.Context, at Place, m Message, key string) (Ref, error)
-	// Edit shows another message in the place of one that it posted, whose file stays.
-	// The same edit twice is no fault. The error is [ErrGone] if the message is no more.
+	// Edit replaces a message that it posted, whose file stays. The same edit twice is no
+	// error. The error is [ErrGone] if the message was deleted.
 	Edit(ctx context.Context, at Ref, m Message) error
 }
 
 // Threader begins threads.
 type Threader interface {
-	// Thread is the thread that goes on from a message: a new one, or the one that there
-	// is. Where a service has no threads, it is where the message is.
+	// Thread returns the thread that starts at a message, and creates it if there is none.
+	// Where a service has no threads, it is the message's place.
 	Thread(ctx context.Context, from Ref, title string) (Place, error)
 }
 
 // Inbox takes what people do at a platform. Its methods return soon, and may be called
 // concurrently.
 type Inbox interface {
-	// Said takes what somebody wrote, or a command of the service that somebody chose. What
-	// bailiff itself and other programs write is not told.
+	// Said takes a message that a person wrote, or a slash command that they chose. Messages
+	// of bailiff itself and of other programs are left out.
 	Said(ctx context.Context, s Said)
-	// Tapped takes somebody's answer to a message, and returns what to tell them, alone
-	// if the service can do that.
-	Tapped(ctx context.Context, t Tap) Text
-	// Connected tells that the connection stands, or why it does not.
+	// Clicked takes a person's answer to a message, and returns the text to show them, only
+	// to them if the service can do that.
+	Clicked(ctx context.Context, t Click) Text
+	// Connected takes the state of the connection: nil, or why there is none.
 	Connected(err error)
 }
 
-// Place is where messages are.
+// Place is a chat, or a thread in one.
 type Place struct {
 	// Chat is the service's id of a channel, room or conversation.
 	Chat string `json:"chat"`
@@ -62,37 +62,38 @@ type Ref struct {
 	Message string `json:"message"`
 }
 
-// Person is somebody as the service knows them.
+// Person is a user of the service.
 type Person struct {
-	// ID never changes, and is what people in bailiff.yaml are known by.
+	// ID never changes; bailiff.yaml names people by it.
 	ID string
-	// Name is for display only: anybody can choose any.
+	// Name is for display only: users choose it themselves.
 	Name string
 }
 
-// Said is what somebody wrote.
+// Said is a message that a person wrote.
 type Said struct {
-	// Ref is the message; it is the same when the service delivers it again. A command
-	// that somebody chose has an id of its own.
+	// Ref is the message; it is the same when the service delivers it again. A slash
+	// command has an id of its own.
 	Ref
 	// Kind is of the conversation, as in [bailiff.Session]: dm, group, channel or thread.
 	Kind string
 	By   Person
-	// Text is what was written, without the mention of bailiff in it, as it was typed:
-	// code blocks stand between three backticks. A command of the service is "/status" and the like.
+	// Text is the text as it was typed, without the mention of bailiff: code blocks stand
+	// between three backticks. A slash command is "/status" and the like.
 	Text string
 	// Mentioned says that bailiff was named.
 	Mentioned bool
-	// Chosen says that it is a command of the service that somebody chose: no message stands
-	// there that could be answered, so that what comes of it goes to them by Whisper.
-	Chosen bool
-	// Whisper tells who wrote something that nobody else sees; nil where that cannot be.
-	Whisper func(ctx context.Context, t Text) error
+	// SlashCommand says that the person chose a command of the service. There is no message
+	// to reply to, so that the answer goes to them by Ephemeral.
+	SlashCommand bool
+	// Ephemeral shows the writer a text that only they see; nil where the service has no
+	// such messages.
+	Ephemeral func(ctx context.Context, t Text) error
 }
 
-// Tap is somebody's answer to a message, by a button of it or, where Token is empty, in
-// words or signs.
-type Tap struct {
+// Click is a person's answer to a message: by a button of it or, where Token is empty, by
+// a word or a sign.
+type Click struct {
 	By Person
 	// On is the message, as far as the service tells.
 	On Ref
@@ -122,13 +123,13 @@ type File struct {
 // Button is an answer that can be given to a message.
 type Button struct {
 	Label string
-	// Token comes back when it is tapped: up to 40 letters and digits. What it means is
-	// known here alone.
+	// Token comes back with a click: up to 40 letters and digits. Only this package knows
+	// what it means.
 	Token string
 	// Word, such as "approve", and Sign, an emoji, mean the same where there are no buttons.
 	Word, Sign string
-	// Asks is the question that is asked of who taps it, in one line; the answer comes with
-	// the tap as its reason. Empty asks nothing.
+	// Asks is a question for the person who clicks, in one line; their answer comes with
+	// the click as its reason. Empty asks nothing.
 	Asks string
 	// Yes says that the button lets something happen.
 	Yes bool
@@ -154,15 +155,15 @@ const (
 	Block
 )
 
-// Busy is the error of what the service wants later.
+// Busy is the error of a call that the service wants later.
 type Busy struct{ After time.Duration }
 
 func (b *Busy) Error() string {
 	return "the service asks to wait for " + b.After.String()
 }
 
-// Refused is the error of what the service will not do as long as nobody changes
-// anything: a token that it does not know, a permission or a channel that is missing.
+// Refused is the error of a call that the service will refuse until an operator changes
+// something: a token that it does not know, a permission or a channel that is missing.
 type Refused struct {
 	// Reason says in one sentence what is wrong and what would be right.
 	Reason string

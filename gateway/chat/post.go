@@ -10,26 +10,26 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/approval"
 )
 
-// post is what a desk knows of an approval's message.
+// post is an approval's message.
 type post struct {
 	// ID and Digest are the approval's.
 	ID     string `json:"id"`
 	Digest string `json:"digest"`
-	// Ref is the message; empty while none is known to be shown.
+	// Ref is the message; empty while it is not known to be shown.
 	Ref Ref `json:"ref"`
-	// Nonce is the message's key, so that it is shown once. Tried says that a try to
-	// show something may have had its effect.
+	// Nonce is the message's key, so that it is shown once. Tried says that a try to post
+	// it may have succeeded.
 	Nonce string `json:"nonce"`
 	Tried bool   `json:"tried,omitempty"`
-	// Answers are what its buttons mean, as the votes were that Votes counts.
+	// Answers are what its buttons mean, after as many votes as Votes counts.
 	Answers []option `json:"answers"`
 	Votes   int      `json:"votes"`
-	// Spent are the tokens of the last buttons that it had, for who answers too late.
+	// Spent are the tokens of its last buttons, so that a late answer is recognised.
 	Spent []string `json:"spent,omitempty"`
-	// Shown is the digest of what it says, Done that it will never say anything else.
+	// Shown is the digest of its text, Done says that the text is final.
 	Shown string    `json:"shown"`
 	Done  bool      `json:"done"`
 	At    time.Time `json:"at"`
@@ -49,24 +49,24 @@ type option struct {
 // Key is the post's name on disk.
 func (p post) Key() string { return p.ID }
 
-func newPost(e api.Entry) *post {
-	p := &post{ID: e.ID, Digest: e.Digest, Nonce: secret(), At: time.Now()}
-	p.mint(e)
+func newPost(e approval.Entry) *post {
+	p := &post{ID: e.ID, Digest: e.Digest, Nonce: newToken(), At: time.Now()}
+	p.newButtons(e)
 	return p
 }
 
-// anew is the same approval's next message.
-func (p *post) anew() *post {
+// repost is the same approval's post as a new message.
+func (p *post) repost() *post {
 	next := *p
-	next.Ref, next.Nonce, next.Shown, next.Tried = Ref{}, secret(), "", false
+	next.Ref, next.Nonce, next.Shown, next.Tried = Ref{}, newToken(), "", false
 	return &next
 }
 
-// of is a post as it is to be by now.
-func (p *post) of(e api.Entry, person string, pending bool) *post {
+// rendered is a post as it is to be shown now.
+func (p *post) rendered(e approval.Entry, person string, pending bool) *post {
 	next := *p
 	if len(e.Votes) != p.Votes || pending && len(p.Answers) == 0 {
-		next.mint(e)
+		next.newButtons(e)
 	}
 	if !pending {
 		next.Spent, next.Answers, next.At = append(next.Spent, p.tokens()...), nil, time.Now()
@@ -82,23 +82,23 @@ func (p *post) tokens() (all []string) {
 	return all
 }
 
-// mint makes new buttons; those before mean nothing any more.
-func (p *post) mint(e api.Entry) {
+// newButtons replaces the buttons; those before mean nothing any more.
+func (p *post) newButtons(e approval.Entry) {
 	p.Votes, p.Answers = len(e.Votes), nil
 	for _, scope := range e.Scopes {
-		p.Answers = append(p.Answers, option{Token: secret(), Scope: scope})
+		p.Answers = append(p.Answers, option{Token: newToken(), Scope: scope})
 	}
-	p.Answers = append(p.Answers, option{Token: secret()}, option{Token: secret(), Asks: true})
+	p.Answers = append(p.Answers, option{Token: newToken()}, option{Token: newToken(), Asks: true})
 }
 
-// secret is 130 random bits in letters and digits.
-func secret() string { return strings.ToLower(rand.Text()) }
+// newToken returns 130 random bits in letters and digits.
+func newToken() string { return strings.ToLower(rand.Text()) }
 
-// words are those by which scopes are granted in writing.
-var words = map[string]string{bailiff.ScopeOnce: "approve", bailiff.ScopeSession: "session", bailiff.ScopeAlways: "always", "": "deny"}
+// wordOf are those by which scopes are granted in writing.
+var wordOf = map[string]string{bailiff.ScopeOnce: "approve", bailiff.ScopeSession: "session", bailiff.ScopeAlways: "always", "": "deny"}
 
 func (o option) button() Button {
-	b := Button{Token: o.Token, Word: words[o.Scope], Yes: o.Scope != ""}
+	b := Button{Token: o.Token, Word: wordOf[o.Scope], Yes: o.Scope != ""}
 	switch {
 	case o.Scope == bailiff.ScopeOnce:
 		b.Label, b.Sign = "Approve once", "✅"

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/recent"
 )
 
@@ -25,7 +25,7 @@ type Sidecar interface {
 
 // Pending knows which approvals a session waits for.
 type Pending interface {
-	Pending(session string) []api.Entry
+	Pending(session string) []approval.Entry
 }
 
 // Surface is where sessions are seen: a [Platform], but for its connection.
@@ -34,109 +34,110 @@ type Surface interface {
 	Threader
 }
 
-// SessionsObserver counts commands. Status is how one ended; one that never became a request is
-// [bailiff.Refused].
+// SessionsObserver counts commands by how they ended. A command that never became a request
+// is [bailiff.Refused].
 type SessionsObserver interface {
 	ChatCommand(service string, status bailiff.Status)
 }
 
-// SessionsConfig says who may give commands at a service, and which messages are any.
-// Platform, Surface, Sidecar, AllowedUsers and Notes are required.
+// SessionsConfig says who may give commands at a service, and which messages are commands.
+// Platform, Surface, Sidecar, AllowedUsers and Store are required.
 type SessionsConfig struct {
 	// Platform is the service's name, such as "slack".
 	Platform string
 	Surface  Surface
 	Sidecar  Sidecar
-	// AllowedUsers returns the ids of those who may give commands now, "*" is everybody, and
-	// none is nobody.
+	// AllowedUsers returns the ids of the users who may give commands now; "*" means every
+	// user.
 	AllowedUsers func() []string
-	// RequireMention says that outside of direct messages, and of threads in which
-	// bailiff took part, a message is for bailiff only if it names it.
+	// RequireMention says that a message is for bailiff only if it names bailiff, except in
+	// direct messages and in threads in which bailiff took part.
 	RequireMention bool
-	// FreeResponse are the ids of chats where it need not.
+	// FreeResponse are the ids of chats where no mention is needed.
 	FreeResponse []string
-	// Threads says that of a message that names bailiff, in a chat with many people, a
-	// thread is made, whose session it begins.
+	// Threads says that a message that names bailiff in a channel or group starts a thread,
+	// and with it a session.
 	Threads bool
-	// Env are the names of the variables that every command asks for.
+	// Env are the names of the variables that each command asks for.
 	Env []string
-	// Pending may be nil: then nobody can ask what is pending.
+	// Pending may be nil: then /approvals does not list any.
 	Pending Pending
-	Notes   *Notes
+	Store   *Store
 	// Observer may be nil.
 	Observer SessionsObserver
 	Log      *slog.Logger
 }
 
-// What is kept at once, of one account.
+// The limits of one account.
 const (
-	// maxQueue commands wait in a session, maxWaitingBytes long all together.
+	// maxQueue commands wait in a session; those of all sessions have maxWaitingBytes.
 	maxQueue        = 10
 	maxWaitingBytes = 16 << 20
-	// maxWorking sessions run or wait for something.
+	// maxWorking sessions have something to do at once.
 	maxWorking = 1024
-	// maxAsides are the short answers that are under way, maxAsidesOfChat in one chat.
-	maxAsides       = 256
-	maxAsidesOfChat = 4
-	// lastAtMost are the sessions of which it is known what answered last, as are up to
-	// as many before them; toldAtMost the strangers who were told that they are.
-	lastAtMost = 2000
-	toldAtMost = 1000
+	// maxReplies short answers are sent at once, maxRepliesOfChat of them in one chat.
+	maxReplies       = 256
+	maxRepliesOfChat = 4
+	// lastAtMost sessions have their last answer remembered, refusedAtMost users that they
+	// were refused; up to as many before those are remembered too.
+	lastAtMost    = 2000
+	refusedAtMost = 1000
 )
 
 const (
-	// wait is for how long, in seconds, a command waits for an approval: longer than any
-	// stays open, for nobody but people waits for it.
-	wait = 24 * 60 * 60
-	// patience is how long an answer is offered to a service that does not take it, and
-	// asidePatience a short one.
-	patience      = 10 * time.Minute
-	asidePatience = time.Minute
-	// parting is what there is at the end to say that it is.
-	parting = 2 * time.Second
+	// approvalWaitSeconds is how long a command waits for an approval: longer than any
+	// approval stays open, since only people wait for the command.
+	approvalWaitSeconds = 24 * 60 * 60
+	// answerTimeout is how long the answer to a command is offered to a service that does
+	// not take it, replyTimeout any shorter text.
+	answerTimeout = 10 * time.Minute
+	replyTimeout  = time.Minute
+	// closeGrace is how much longer than commands messages may be sent at the end.
+	closeGrace = 2 * time.Second
 )
 
-// Sessions are the commands that people give in the chats of one account. A thread is a
-// session, whoever writes in it, and so is a direct message; elsewhere each person has
-// one in each chat. Its commands run one after the other, in a sandbox of the session's
-// own; those of different sessions do not wait for each other.
+// Sessions run the commands that people give in the chats of one account. A thread is one
+// session for all who write in it, and so is a direct message; elsewhere each person has
+// one session in each chat. The commands of a session run one after the other, in a sandbox
+// of its own. Sessions do not wait for each other.
 //
 // What is promised:
-//   - Who may not give commands has nothing run, and starts nothing that others see.
+//   - A user who may not give commands runs nothing, and starts nothing that others see.
 //   - A message runs at most once, however often it is delivered, also over restarts: it
 //     is remembered before it runs.
-//   - Where an answer cannot be shown, its own session waits and no other. What waits is
-//     bounded, and who goes beyond a bound is told.
+//   - Where an answer cannot be shown, only its own session waits. Queues are bounded, and
+//     a user who meets a limit is told.
 type Sessions struct {
 	config SessionsConfig
-	// life ends with the sessions, voice when nothing more is said after that.
-	life, voice context.Context //nolint:containedctx // what is said comes from the platform's own goroutines
-	end         context.CancelCauseFunc
-	hush        context.CancelFunc
-	work        sync.WaitGroup
+	// runCtx ends with Close, sendCtx closeGrace later.
+	runCtx, sendCtx context.Context //nolint:containedctx // commands and their answers outlive the delivery of the message
+	stopRuns        context.CancelCauseFunc
+	stopSending     context.CancelFunc
+	work            sync.WaitGroup
 
 	mu      sync.Mutex
 	closed  bool
-	open    map[string]*session // those with something to do
+	open    map[string]*session // sessions with something to do
 	working int                 // goroutines that have something to do
 	waiting int                 // bytes in queues
-	asides  map[string]int      // under way, by chat
+	replies map[string]int      // being sent, by chat
 	last    *recent.Map[string, answered]
-	told    *recent.Map[string, struct{}]
+	refused *recent.Map[string, struct{}]
 }
 
 var errClosing = errors.New("bailiff is shutting down")
 
-// NewSessions returns those of an account, or names everything that the config lacks.
+// NewSessions returns the sessions of an account; its error names everything that the
+// config lacks.
 func NewSessions(c SessionsConfig) (*Sessions, error) {
 	if missing := c.missing(); len(missing) > 0 {
 		return nil, fmt.Errorf("chat sessions config lacks %s", strings.Join(missing, ", "))
 	}
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
-	s := &Sessions{config: c, open: map[string]*session{}, asides: map[string]int{},
-		last: recent.New[string, answered](lastAtMost), told: recent.New[string, struct{}](toldAtMost)}
-	s.life, s.end = context.WithCancelCause(context.Background())
-	s.voice, s.hush = context.WithCancel(context.Background())
+	s := &Sessions{config: c, open: map[string]*session{}, replies: map[string]int{},
+		last: recent.New[string, answered](lastAtMost), refused: recent.New[string, struct{}](refusedAtMost)}
+	s.runCtx, s.stopRuns = context.WithCancelCause(context.Background())
+	s.sendCtx, s.stopSending = context.WithCancel(context.Background())
 	return s, nil
 }
 
@@ -150,33 +151,33 @@ func (c SessionsConfig) missing() (names []string) {
 	lacks(c.Surface == nil, "Surface")
 	lacks(c.Sidecar == nil, "Sidecar")
 	lacks(c.AllowedUsers == nil, "AllowedUsers")
-	lacks(c.Notes == nil, "Notes")
+	lacks(c.Store == nil, "Store")
 	return names
 }
 
-// Close stops what runs, says so where it can within two seconds, and returns when
-// nothing is left. The notes stay open: they are the account's.
+// Close stops the commands that run, says so in their chats where it can within two
+// seconds, and returns when all have ended. The store stays open: it is the account's.
 func (s *Sessions) Close() {
 	s.mu.Lock()
 	s.closed = true
 	for _, o := range s.open {
-		o.dropped += s.clear(o)
+		o.dropped += s.clearLocked(o)
 	}
 	s.mu.Unlock()
-	s.end(errClosing)
-	defer time.AfterFunc(parting, s.hush).Stop()
+	s.stopRuns(errClosing)
+	defer time.AfterFunc(closeGrace, s.stopSending).Stop()
 	s.work.Wait()
-	s.hush()
+	s.stopSending()
 }
 
-// Said takes what somebody wrote, and returns when it is remembered. Nothing of it needs
-// the context: what comes of it outlives the delivery.
+// Said takes a message, and returns when it is remembered. It needs no context: the command
+// outlives the delivery.
 func (s *Sessions) Said(_ context.Context, said Said) {
 	switch {
 	case !s.allows(said.By):
-		s.turnAway(said)
+		s.refuseUser(said)
 	case s.isMeant(said) && s.isNew(said):
-		s.obey(said)
+		s.dispatch(said)
 	}
 }
 
@@ -191,44 +192,46 @@ func (s *Sessions) isMeant(said Said) bool {
 	case said.Mentioned || said.Kind == "dm":
 		return true
 	case said.Kind == "thread":
-		return s.config.Notes.tookPart(said.Place)
+		return s.config.Store.tookPart(said.Place)
 	}
 	return !s.config.RequireMention || slices.Contains(s.config.FreeResponse, said.Chat)
 }
 
-// isNew remembers a message; one that is known, or cannot be remembered, is left alone.
+// isNew remembers a message, and says whether it was new.
 func (s *Sessions) isNew(said Said) bool {
 	s.mu.Lock()
 	closed := s.closed
 	s.mu.Unlock()
 	if closed {
-		return false // and may be delivered again to the next sidecar
+		return false // it may be delivered again to the next sidecar
 	}
-	isNew, err := s.config.Notes.take(said.Ref)
+	isNew, err := s.config.Store.firstSeen(said.Ref)
 	if err != nil {
-		s.config.Log.Error("a chat message cannot be remembered, so it does not run", "platform", s.config.Platform, "chat", said.Chat, "error", err)
-		s.aside(said, saying("Nothing runs: bailiff cannot remember messages at the moment, and could run one twice. Its log says why."))
+		s.config.Log.Error("a chat message cannot be remembered, so it does not run", "platform", s.config.Platform, "chat", said.Chat,
+			"error", err)
+		s.replyAsync(said,
+			saying("Nothing runs: bailiff cannot remember messages at the moment, and could run one twice. Its log says why."))
 	}
 	return isNew && err == nil
 }
 
-// obey does what a message says.
-func (s *Sessions) obey(said Said) {
+// dispatch runs a message's command.
+func (s *Sessions) dispatch(said Said) {
 	word, what, err := read(said.Text)
 	var refusal Text
 	switch {
 	case err != nil:
 		refusal = notRun(err)
 	case word != "":
-		refusal = s.heed(said, word)
+		refusal = s.slashCommand(said, word)
 	case s.config.Threads && said.Mentioned && said.Kind != "thread" && said.Kind != "dm":
-		refusal = s.begin(said, what)
+		refusal = s.startThread(said, what)
 	default:
 		refusal = s.add(job{said: said, what: what, at: said.Place, kind: said.Kind})
 	}
 	if refusal != nil {
 		s.count(bailiff.Refused)
-		s.aside(said, refusal)
+		s.replyAsync(said, refusal)
 	}
 }
 
@@ -236,10 +239,10 @@ func notRun(err error) Text {
 	return Text{{Strong, "Not run. "}, {Plain, bailiff.Sentence(bailiff.Foreign(err.Error()))}}
 }
 
-// begin makes a thread of a message, and its command the first there.
-func (s *Sessions) begin(said Said, what task) (refusal Text) {
-	return s.occupy(func() {
-		ctx, cancel := s.speaking(asidePatience)
+// startThread starts a thread at a message, whose command is the first there.
+func (s *Sessions) startThread(said Said, what task) (refusal Text) {
+	return s.startWork(func() {
+		ctx, cancel := s.sendContext(replyTimeout)
 		defer cancel()
 		at, kind, err := s.thread(ctx, said, title(what))
 		if errors.Is(err, ErrGone) {
@@ -249,7 +252,8 @@ func (s *Sessions) begin(said Said, what task) (refusal Text) {
 		if err == nil {
 			refusal = s.add(job{said: said, what: what, at: at, kind: kind})
 		} else {
-			s.config.Log.Warn("a thread for a chat command cannot be made, so it does not run", "platform", s.config.Platform, "chat", said.Chat, "error", err)
+			s.config.Log.Warn("a thread for a chat command cannot be made, so it does not run", "platform", s.config.Platform, "chat",
+				said.Chat, "error", err)
 			at, refusal = said.Place, notRun(fmt.Errorf("a thread for it cannot be made: %w", err))
 		}
 		if refusal != nil {
@@ -260,10 +264,10 @@ func (s *Sessions) begin(said Said, what task) (refusal Text) {
 	})
 }
 
-// thread is the one that goes on from a message, and its kind; where the service has no
-// threads it is where the message is.
+// thread returns the thread that starts at a message, and its kind; where the service has
+// no threads, it is the message's place.
 func (s *Sessions) thread(ctx context.Context, from Said, title string) (at Place, kind string, err error) {
-	err = persist(ctx, nil, func(ctx context.Context) (err error) {
+	err = retry(ctx, nil, func(ctx context.Context) (err error) {
 		at, err = s.config.Surface.Thread(ctx, from.Ref, title)
 		return err
 	})
@@ -273,7 +277,7 @@ func (s *Sessions) thread(ctx context.Context, from Said, title string) (at Plac
 	return at, "thread", err
 }
 
-// idOf is the session that something at a place is of.
+// idOf returns the id of the session that a message of a person at a place belongs to.
 func (s *Sessions) idOf(kind string, at Place, by Person) string {
 	switch {
 	case kind == "dm":
@@ -286,102 +290,11 @@ func (s *Sessions) idOf(kind string, at Place, by Person) string {
 	return s.config.Platform + ":" + kind + ":" + quoted(at.Chat) + ":" + by.ID
 }
 
-// quoted is an id without colons, so that what follows the next one is another's.
+// quoted escapes the colons of an id, since they separate the parts of a session's id.
 var quoted = strings.NewReplacer("%", "%25", ":", "%3A").Replace
-
-// speaking is for saying something within a time, beyond the end of the sessions too.
-func (s *Sessions) speaking(within time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(s.voice, within)
-}
-
-// aside says something short about a message, and does not wait for it.
-func (s *Sessions) aside(to Said, what Text) {
-	s.besides(to, func(ctx context.Context) { s.reply(ctx, to, what) })
-}
-
-// besides does something short about a message. Where too much of that is under way, it is
-// left undone.
-func (s *Sessions) besides(to Said, do func(context.Context)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	total := 0
-	for _, n := range s.asides {
-		total += n
-	}
-	if s.closed || total >= maxAsides || s.asides[to.Chat] >= maxAsidesOfChat {
-		return
-	}
-	s.asides[to.Chat]++
-	s.work.Go(func() {
-		defer s.over(to.Chat)
-		defer s.survive(func() {})
-		ctx, cancel := s.speaking(asidePatience)
-		defer cancel()
-		do(ctx)
-	})
-}
-
-// over ends an aside.
-func (s *Sessions) over(chat string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.asides[chat]--; s.asides[chat] == 0 {
-		delete(s.asides, chat)
-	}
-}
-
-// reply says something about a message, where that is.
-func (s *Sessions) reply(ctx context.Context, to Said, what Text) {
-	if to.Chosen && to.Whisper != nil {
-		s.whisper(ctx, to, what)
-		return
-	}
-	err := persist(ctx, nil, func(ctx context.Context) error {
-		_, err := s.config.Surface.Post(ctx, to.Place, Message{Text: what}, mark("reply", to.Chat, to.Message))
-		return err
-	})
-	s.unsaid(to.Chat, err)
-}
-
-// whisper says something to who wrote a message alone.
-func (s *Sessions) whisper(ctx context.Context, to Said, what Text) {
-	s.unsaid(to.Chat, persist(ctx, nil, func(ctx context.Context) error { return to.Whisper(ctx, what) }))
-}
-
-// unsaid notes that something could not be said.
-func (s *Sessions) unsaid(chat string, err error) {
-	if err != nil && s.voice.Err() == nil {
-		s.config.Log.Warn("a chat does not take an answer, which is dropped", "platform", s.config.Platform, "chat", chat, "error", err)
-	}
-}
-
-// turnAway says once to who may not give commands that they may not, where nobody else
-// hears it. Who chose a command of the service waits for an answer each time.
-func (s *Sessions) turnAway(said Said) {
-	if said.By.ID == "" || !said.Mentioned && said.Kind != "dm" {
-		return
-	}
-	s.mu.Lock()
-	_, told := s.told.Get(said.By.ID)
-	s.told.Put(said.By.ID, struct{}{})
-	s.mu.Unlock()
-	if !told {
-		s.config.Log.Info("somebody who may not gives commands in a chat", "platform", s.config.Platform, "chat", said.Chat, "user", said.By.ID)
-	}
-	what := saying("You may not give commands here. Who may is in allowed_users of bailiff's configuration; you are " + said.By.ID + ".")
-	switch {
-	case told && !said.Chosen:
-	case said.Whisper != nil:
-		s.besides(said, func(ctx context.Context) { s.whisper(ctx, said, what) })
-	case said.Kind == "dm":
-		s.aside(said, what)
-	}
-}
 
 func (s *Sessions) count(status bailiff.Status) {
 	if s.config.Observer != nil {
 		s.config.Observer.ChatCommand(s.config.Platform, status)
 	}
 }
-
-func saying(text string) Text { return Text{{Plain, text}} }

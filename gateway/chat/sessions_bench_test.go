@@ -17,19 +17,19 @@ import (
 )
 
 const (
-	// crowd sessions are at work at once, each with so many commands.
-	crowd    = 500
-	commands = 6
+	// sessionsAtOnce sessions are at work at once, each with so many commands.
+	sessionsAtOnce = 500
+	commands       = 6
 	// faulty is one try of posting in so many that fails.
 	faulty = 20
 )
 
-// gathering is a court in which the first command of each session runs until all of
+// barrier is a sidecar in which the first command of each session runs until all of
 // them do, so that all sessions are at work at once.
-func gathering(sessions int) (c *court, all <-chan struct{}, release func()) {
+func barrier(sessions int) (c *fakeSidecar, all <-chan struct{}, release func()) {
 	together, released := make(chan struct{}), make(chan struct{})
 	var here atomic.Int32
-	c = &court{}
+	c = &fakeSidecar{}
 	c.execute = func(ctx context.Context, req bailiff.Request, _ func(bailiff.Progress)) bailiff.Answer {
 		if strings.HasSuffix(req.Args.Command, " 0") {
 			if int(here.Add(1)) == sessions {
@@ -73,7 +73,7 @@ func conversation(i int) (kind string, first, then Place, begins Ref) {
 }
 
 // converse has a person say the commands of a conversation, each delivered twice.
-func (k *talk) converse(i int) {
+func (k *sessionsTest) converse(i int) {
 	kind, _, then, begins := conversation(i)
 	by := Person{ID: fmt.Sprint("U", i)}
 	k.twice(Said{Ref: begins, Kind: kind, By: by, Text: fmt.Sprint(i, " ", 0), Mentioned: kind == "channel"})
@@ -86,7 +86,7 @@ func (k *talk) converse(i int) {
 }
 
 // twice delivers a message twice at once.
-func (k *talk) twice(said Said) {
+func (k *sessionsTest) twice(said Said) {
 	var delivering sync.WaitGroup
 	for range 2 {
 		delivering.Go(func() { k.Said(context.Background(), said) })
@@ -95,7 +95,7 @@ func (k *talk) twice(said Said) {
 }
 
 // fill has all of them talk, and returns what is held while all are at work.
-func (k *talk) fill(sessions int, all <-chan struct{}) load {
+func (k *sessionsTest) fill(sessions int, all <-chan struct{}) load {
 	before := loaded()
 	var talking sync.WaitGroup
 	for i := range sessions {
@@ -107,39 +107,40 @@ func (k *talk) fill(sessions int, all <-chan struct{}) load {
 }
 
 func TestOfFiveHundredSessionsAtOnceNothingIsLostOrDoubled(t *testing.T) {
-	c, all, release := gathering(crowd)
-	k := talking(t, c, func(c *SessionsConfig) { c.AllowedUsers = only("*") })
-	k.wall.fails = func(Place) error {
+	c, all, release := barrier(sessionsAtOnce)
+	k := newSessionsTest(t, c, func(c *SessionsConfig) { c.AllowedUsers = only("*") })
+	k.surface.fails = func(Place) error {
 		if rand.N(faulty) == 0 { //nolint:gosec // of a test
 			return []error{&Busy{time.Millisecond}, context.DeadlineExceeded}[rand.N(2)] //nolint:gosec // as above
 		}
 		return nil
 	}
-	held := k.fill(crowd, all)
+	held := k.fill(sessionsAtOnce, all)
 	release()
 	k.settles()
-	t.Logf("%d sessions with %d commands each: %d goroutines, %d KiB of live heap and stacks", crowd, commands, held.goroutines, held.heap>>10)
-	if most := 2*crowd + 64; held.goroutines > most {
+	t.Logf("%d sessions with %d commands each: %d goroutines, %d KiB of live heap and stacks", sessionsAtOnce, commands, held.goroutines,
+		held.heap>>10)
+	if most := 2*sessionsAtOnce + 64; held.goroutines > most {
 		t.Errorf("%d goroutines were at work, want at most %d", held.goroutines, most)
 	}
-	if most := crowd * 40 << 10; held.heap > most {
+	if most := sessionsAtOnce * 40 << 10; held.heap > most {
 		t.Errorf("%d bytes were held, want at most %d", held.heap, most)
 	}
 	ran := map[string][]string{}
 	for _, req := range c.requests() {
 		ran[req.Session.ID] = append(ran[req.Session.ID], req.Args.Command)
 	}
-	for i := range crowd {
+	for i := range sessionsAtOnce {
 		k.wantConversation(t, i, ran)
 	}
-	if got := k.wall.total(); got != crowd*commands || len(ran) != crowd {
-		t.Errorf("%d messages are shown of %d sessions, want %d of %d", got, len(ran), crowd*commands, crowd)
+	if got := k.surface.total(); got != sessionsAtOnce*commands || len(ran) != sessionsAtOnce {
+		t.Errorf("%d messages are shown of %d sessions, want %d of %d", got, len(ran), sessionsAtOnce*commands, sessionsAtOnce)
 	}
 }
 
 // wantConversation checks that each command of one ran once and was answered once, the
 // first one first: what is said before a thread is made may come in another order.
-func (k *talk) wantConversation(t *testing.T, i int, ran map[string][]string) {
+func (k *sessionsTest) wantConversation(t *testing.T, i int, ran map[string][]string) {
 	t.Helper()
 	kind, _, then, _ := conversation(i)
 	id := "slack:dm:" + then.Chat
@@ -150,7 +151,7 @@ func (k *talk) wantConversation(t *testing.T, i int, ran map[string][]string) {
 	for n := range commands {
 		want = append(want, fmt.Sprint(i, " ", n))
 	}
-	got, shown := slices.Clone(ran[id]), k.wall.at(then)
+	got, shown := slices.Clone(ran[id]), k.surface.at(then)
 	if kind == "dm" && !slices.Equal(got, want) {
 		t.Errorf("of %s ran %q, want %q", id, got, want)
 	}
@@ -176,9 +177,9 @@ func BenchmarkSessions(b *testing.B) {
 		plain.add(withoutChats(b))
 	}
 	for name, side := range map[string]*sum{"chat": &chats, "plain": &plain} {
-		b.ReportMetric(float64(side.took.Microseconds())/float64(b.N*crowd*commands), name+"-µs/command")
-		b.ReportMetric(float64(side.heap)/float64(b.N*crowd), name+"-B/session")
-		b.ReportMetric(float64(side.goroutines)/float64(b.N*crowd), name+"-goroutines/session")
+		b.ReportMetric(float64(side.took.Microseconds())/float64(b.N*sessionsAtOnce*commands), name+"-µs/command")
+		b.ReportMetric(float64(side.heap)/float64(b.N*sessionsAtOnce), name+"-B/session")
+		b.ReportMetric(float64(side.goroutines)/float64(b.N*sessionsAtOnce), name+"-goroutines/session")
 	}
 	b.ReportMetric(float64(chats.took)/float64(plain.took), "time-ratio")
 	b.ReportMetric(float64(chats.heap)/float64(plain.heap), "heap-ratio")
@@ -198,14 +199,14 @@ func (s *sum) add(l load, took time.Duration) {
 }
 
 func throughChats(b *testing.B) (load, time.Duration) {
-	c, all, release := gathering(crowd)
-	k := talking(b, c, func(c *SessionsConfig) { c.AllowedUsers = only("*") })
+	c, all, release := barrier(sessionsAtOnce)
+	k := newSessionsTest(b, c, func(c *SessionsConfig) { c.AllowedUsers = only("*") })
 	begun := time.Now()
-	held := k.fill(crowd, all)
+	held := k.fill(sessionsAtOnce, all)
 	release()
 	k.settles()
 	took := time.Since(begun)
-	if got := len(c.requests()); got != crowd*commands {
+	if got := len(c.requests()); got != sessionsAtOnce*commands {
 		b.Fatalf("%d commands ran", got)
 	}
 	k.Close()
@@ -213,14 +214,14 @@ func throughChats(b *testing.B) (load, time.Duration) {
 }
 
 func withoutChats(b *testing.B) (held load, took time.Duration) {
-	c, all, release := gathering(crowd)
+	c, all, release := barrier(sessionsAtOnce)
 	agent, err := gateway.NewAgent(gateway.AgentConfig{Name: "chat", Platforms: []string{"slack"}, Enforcer: c, Tools: c})
 	if err != nil {
 		b.Fatal(err)
 	}
 	before, begun := loaded(), time.Now()
 	var asking sync.WaitGroup
-	for i := range crowd {
+	for i := range sessionsAtOnce {
 		asking.Go(func() {
 			for n := range commands {
 				req := bailiff.Request{ID: fmt.Sprint(i, n), Tool: bailiff.Terminal, Args: bailiff.Args{Command: fmt.Sprint(i, " ", n)},

@@ -16,14 +16,14 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/trial"
 )
 
-// apart is a sidecar in a process of its own.
-type apart struct{ *client.Client }
+// remoteSidecar is a sidecar in a process of its own.
+type remoteSidecar struct{ *client.Client }
 
-func (a apart) Execute(ctx context.Context, req bailiff.Request, news gateway.News) (gateway.Answer, error) {
+func (a remoteSidecar) Execute(ctx context.Context, req bailiff.Request, news gateway.News) (gateway.Answer, error) {
 	return a.Client.Execute(context.WithoutCancel(ctx), req, client.News{Approval: news.Approval, Step: news.Step, Stop: ctx.Done()})
 }
 
-func (a apart) EndSession(ctx context.Context, session string) (bailiff.Ended, error) {
+func (a remoteSidecar) EndSession(ctx context.Context, session string) (bailiff.Ended, error) {
 	ended, err := a.Client.EndSession(ctx, session)
 	return bailiff.Ended{Sandboxes: ended.Removed, Processes: ended.Processes}, err
 }
@@ -33,16 +33,16 @@ deny contains {"rule": "house.denies", "message": "It is never done here."} if c
 `
 
 // before has ana and ben speak with a real sidecar.
-func before(t *testing.T, s *trial.Sidecar) *talk {
+func before(t *testing.T, s *trial.Sidecar) *sessionsTest {
 	t.Helper()
-	k := talking(t, &court{}, func(c *SessionsConfig) { c.Sidecar, c.Env = apart{s.Client(t)}, nil })
+	k := newSessionsTest(t, &fakeSidecar{}, func(c *SessionsConfig) { c.Sidecar, c.Env = remoteSidecar{s.Client(t)}, nil })
 	return k
 }
 
 // gets has ana write at a place, and waits for an answer that is like a pattern.
-func (k *talk) gets(at Place, text, pattern string) {
+func (k *sessionsTest) gets(at Place, text, pattern string) {
 	k.t.Helper()
-	n := len(k.wall.at(at))
+	n := len(k.surface.at(at))
 	kind := "dm"
 	if at.Thread != "" {
 		kind = "thread"
@@ -52,7 +52,7 @@ func (k *talk) gets(at Place, text, pattern string) {
 }
 
 // showsLike waits until the nth message at a place is like a pattern.
-func (k *talk) showsLike(at Place, n int, pattern string) {
+func (k *sessionsTest) showsLike(at Place, n int, pattern string) {
 	k.t.Helper()
 	like := regexp.MustCompile("(?s)^(?:`[^`]*`\n)?" + pattern + "$") // what took long repeats the command
 	var got string
@@ -62,7 +62,7 @@ func (k *talk) showsLike(at Place, n int, pattern string) {
 		}
 	}()
 	backendtest.Await(k.t, "an answer like "+pattern+" is shown", func() bool {
-		all := k.wall.at(at)
+		all := k.surface.at(at)
 		got = strings.Join(all[min(n, len(all)):], "\n--\n")
 		return len(all) > n && like.MatchString(all[n])
 	})
@@ -99,10 +99,11 @@ func TestSecretsReachNeitherAMessageNorItsFile(t *testing.T) {
 	k.config.Env = []string{"DEMO_TOKEN"}
 	k.gets(dm, "echo $DEMO_TOKEN", "```.DEMO_TOKEN redacted.```")
 	k.gets(dm, "seq 100; echo $DEMO_TOKEN; seq 100; echo ${#DEMO_TOKEN}", "```.*see output.txt.*```")
-	shown := fmt.Sprint(k.wall.at(dm))
-	k.wall.mu.Lock()
-	defer k.wall.mu.Unlock()
-	if whole := string(k.wall.all[1].File.Content); strings.Contains(shown+whole, value) || !strings.Contains(whole, "[DEMO_TOKEN redacted]") || !strings.Contains(whole, fmt.Sprint("\n", len(value), "\n")) {
+	shown := fmt.Sprint(k.surface.at(dm))
+	k.surface.mu.Lock()
+	defer k.surface.mu.Unlock()
+	if whole := string(k.surface.all[1].File.Content); strings.Contains(shown+whole, value) ||
+		!strings.Contains(whole, "[DEMO_TOKEN redacted]") || !strings.Contains(whole, fmt.Sprint("\n", len(value), "\n")) {
 		t.Errorf("the file holds %q", whole)
 	}
 }

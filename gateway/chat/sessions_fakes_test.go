@@ -13,35 +13,35 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway"
 )
 
-// wall is a service that shows what is posted.
-type wall struct {
+// fakeSurface is a service that shows what is posted.
+type fakeSurface struct {
 	// fails says why it does not take something now.
 	fails func(at Place) error
 
 	mu    sync.Mutex
-	all   []*pinned
+	all   []*postedMessage
 	tried int
 }
 
-// pinned is a message on it, and how often it was edited.
-type pinned struct {
+// postedMessage is a message on it, and how often it was edited.
+type postedMessage struct {
 	Ref
 	Message
 	key   string
 	edits int
 }
 
-func (b *wall) Post(_ context.Context, at Place, m Message, key string) (Ref, error) {
+func (b *fakeSurface) Post(_ context.Context, at Place, m Message, key string) (Ref, error) {
 	if err := b.try(at); err != nil {
 		return Ref{}, err
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.all = append(b.all, &pinned{Ref{at, fmt.Sprint("bot", len(b.all))}, m, key, 0})
+	b.all = append(b.all, &postedMessage{Ref{at, fmt.Sprint("bot", len(b.all))}, m, key, 0})
 	return b.all[len(b.all)-1].Ref, nil
 }
 
-func (b *wall) Edit(_ context.Context, at Ref, m Message) error {
+func (b *fakeSurface) Edit(_ context.Context, at Ref, m Message) error {
 	if err := b.try(at.Place); err != nil {
 		return err
 	}
@@ -57,11 +57,11 @@ func (b *wall) Edit(_ context.Context, at Ref, m Message) error {
 	return ErrGone
 }
 
-func (b *wall) Thread(_ context.Context, from Ref, _ string) (Place, error) {
+func (b *fakeSurface) Thread(_ context.Context, from Ref, _ string) (Place, error) {
 	return Place{from.Chat, "t" + from.Message}, b.try(from.Place)
 }
 
-func (b *wall) try(at Place) error {
+func (b *fakeSurface) try(at Place) error {
 	b.mu.Lock()
 	b.tried++
 	b.mu.Unlock()
@@ -72,7 +72,7 @@ func (b *wall) try(at Place) error {
 }
 
 // at are the texts shown at a place, in order.
-func (b *wall) at(p Place) (texts []string) {
+func (b *fakeSurface) at(p Place) (texts []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, s := range b.all {
@@ -83,7 +83,7 @@ func (b *wall) at(p Place) (texts []string) {
 	return texts
 }
 
-func (b *wall) total() int {
+func (b *fakeSurface) total() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.all)
@@ -99,8 +99,8 @@ func flat(text Text) string {
 	return strings.TrimSpace(all.String())
 }
 
-// court is an enforcer whose answers are the test's.
-type court struct {
+// fakeSidecar is an enforcer whose answers are the test's.
+type fakeSidecar struct {
 	execute func(ctx context.Context, req bailiff.Request, news func(bailiff.Progress)) bailiff.Answer
 
 	mu    sync.Mutex
@@ -108,7 +108,7 @@ type court struct {
 	ended []string
 }
 
-func (c *court) Execute(ctx context.Context, req bailiff.Request, news func(bailiff.Progress)) bailiff.Answer {
+func (c *fakeSidecar) Execute(ctx context.Context, req bailiff.Request, news func(bailiff.Progress)) bailiff.Answer {
 	c.mu.Lock()
 	c.seen = append(c.seen, req)
 	c.mu.Unlock()
@@ -119,51 +119,54 @@ func (c *court) Execute(ctx context.Context, req bailiff.Request, news func(bail
 }
 
 func printed(req bailiff.Request, output string) bailiff.Answer {
-	return bailiff.Answer{RequestID: req.ID, DecisionID: "d1", Status: bailiff.Completed, Output: []byte(output), Backend: "docker", SandboxID: "sb1",
-		Decision: bailiff.Decision{Outcome: bailiff.Allow}}
+	return bailiff.Answer{RequestID: req.ID, DecisionID: "d1", Status: bailiff.Completed, Output: []byte(output), Backend: "docker",
+		SandboxID: "sb1",
+		Decision:  bailiff.Decision{Outcome: bailiff.Allow}}
 }
 
-func (c *court) Decide(context.Context, bailiff.Request) bailiff.Decided { return bailiff.Decided{} }
-
-func (c *court) Refuse(context.Context, string, bailiff.Reason) bailiff.Decided {
+func (c *fakeSidecar) Decide(context.Context, bailiff.Request) bailiff.Decided {
 	return bailiff.Decided{}
 }
 
-func (c *court) EndSession(_ context.Context, _, session string) (bailiff.Ended, error) {
+func (c *fakeSidecar) Refuse(context.Context, string, bailiff.Reason) bailiff.Decided {
+	return bailiff.Decided{}
+}
+
+func (c *fakeSidecar) EndSession(_ context.Context, _, session string) (bailiff.Ended, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ended = append(c.ended, session)
 	return bailiff.Ended{Sandboxes: 1, Processes: 2}, nil
 }
 
-func (c *court) requests() []bailiff.Request {
+func (c *fakeSidecar) requests() []bailiff.Request {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return append([]bailiff.Request(nil), c.seen...)
 }
 
-func (*court) RegisterTools(string, string, []string) error  { return nil }
-func (*court) AnswerTool(string, string, string, bool) error { return nil }
+func (*fakeSidecar) RegisterTools(string, string, []string) error  { return nil }
+func (*fakeSidecar) AnswerTool(string, string, string, bool) error { return nil }
 
-// talk is an account with sessions, before a wall and a court.
-type talk struct {
+// sessionsTest is an account with sessions, with a fake surface and a fake sidecar.
+type sessionsTest struct {
 	*Sessions
-	t     testing.TB
-	wall  *wall
-	court *court
-	n     int
+	t       testing.TB
+	surface *fakeSurface
+	sidecar *fakeSidecar
+	n       int
 }
 
-// talking begins one, as changed, that ana and ben may speak with.
-func talking(t testing.TB, c *court, change func(*SessionsConfig)) *talk {
+// newSessionsTest begins one, as changed, that ana and ben may speak with.
+func newSessionsTest(t testing.TB, c *fakeSidecar, change func(*SessionsConfig)) *sessionsTest {
 	t.Helper()
 	agent, err := gateway.NewAgent(gateway.AgentConfig{Name: "chat", Platforms: []string{"slack"}, Enforcer: c, Tools: c})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &wall{}
+	b := &fakeSurface{}
 	config := SessionsConfig{Platform: "slack", Surface: b, Sidecar: agent, AllowedUsers: only("U1", "U2"), RequireMention: true,
-		Threads: true, Env: []string{"TOKEN"}, Notes: notes(t, t.TempDir())}
+		Threads: true, Env: []string{"TOKEN"}, Store: openStore(t, t.TempDir())}
 	if change != nil {
 		change(&config)
 	}
@@ -172,12 +175,12 @@ func talking(t testing.TB, c *court, change func(*SessionsConfig)) *talk {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	return &talk{s, t, b, c, 0}
+	return &sessionsTest{s, t, b, c, 0}
 }
 
-func notes(t testing.TB, folder string) *Notes {
+func openStore(t testing.TB, folder string) *Store {
 	t.Helper()
-	n, err := OpenNotes(folder, slog.New(slog.DiscardHandler))
+	n, err := OpenStore(folder, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +195,7 @@ var (
 )
 
 // says has somebody write a message of its own.
-func (k *talk) says(by Person, kind string, at Place, text string, mentioned bool) Said {
+func (k *sessionsTest) says(by Person, kind string, at Place, text string, mentioned bool) Said {
 	k.n++
 	said := Said{Ref: Ref{at, fmt.Sprint("m", k.n)}, Kind: kind, By: by, Text: text, Mentioned: mentioned}
 	k.Said(k.t.Context(), said)
@@ -200,13 +203,16 @@ func (k *talk) says(by Person, kind string, at Place, text string, mentioned boo
 }
 
 // direct has ana write a direct message.
-func (k *talk) direct(text string) Said { return k.says(ana, "dm", Place{Chat: "D1"}, text, false) }
+func (k *sessionsTest) direct(text string) Said {
+	return k.says(ana, "dm", Place{Chat: "D1"}, text, false)
+}
 
 // shows waits until a place shows so many messages, and checks that they are these.
-func (k *talk) shows(at Place, want ...string) {
+func (k *sessionsTest) shows(at Place, want ...string) {
 	k.t.Helper()
-	backendtest.Await(k.t, fmt.Sprintf("%d messages are shown at %v", len(want), at), func() bool { return len(k.wall.at(at)) >= len(want) })
-	got := k.wall.at(at)
+	backendtest.Await(k.t, fmt.Sprintf("%d messages are shown at %v", len(want), at),
+		func() bool { return len(k.surface.at(at)) >= len(want) })
+	got := k.surface.at(at)
 	for i := range got {
 		if i >= len(want) || got[i] != want[i] {
 			k.t.Fatalf("at %v is shown\n%s\nwant\n%s", at, strings.Join(got, "\n--\n"), strings.Join(want, "\n--\n"))
@@ -215,12 +221,12 @@ func (k *talk) shows(at Place, want ...string) {
 }
 
 // settles waits until nothing is under way.
-func (k *talk) settles() {
+func (k *sessionsTest) settles() {
 	k.t.Helper()
 	backendtest.Await(k.t, "nothing is under way", func() bool {
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		return k.working == 0 && len(k.open) == 0 && len(k.asides) == 0 && k.waiting == 0
+		return k.working == 0 && len(k.open) == 0 && len(k.replies) == 0 && k.waiting == 0
 	})
 }
 

@@ -17,42 +17,42 @@ var (
 	tooMuch = saying("Not run: bailiff has too much to do at the moment. Try again in a minute.")
 )
 
-// session is one that has something to do. What can change in it is guarded by the lock
-// of the [Sessions].
+// session is a session with something to do. The lock of [Sessions] guards its fields.
 type session struct {
 	id      string
 	queue   []job
 	current *run
-	// dropped counts the commands that were taken out of the queue at the end.
+	// dropped counts the commands that were taken out of the queue by Close.
 	dropped int
 }
 
-// job is what a session is to do: a command or, if it ends the session, that.
+// job is a task of a session: a command, or the end of the session.
 type job struct {
 	said Said
 	what task
-	// at is where the answer goes, kind what that is.
+	// at is where the answer goes, kind the kind of that conversation.
 	at   Place
 	kind string
-	// late says that others were before it, so that the answer has to say whose it is.
+	// late says that other messages stand between the command and its answer, so that the
+	// answer repeats the command.
 	late bool
-	// ends is what was stopped by who began a new session.
+	// ends is set for the end of the session: what it stopped.
 	ends *stopped
 }
 
-// run is what a session does now.
+// run is the job that a session does now.
 type run struct {
 	job
 	since  time.Time
 	cancel context.CancelCauseFunc
-	// step is what is being done that takes long, waits the approval that it waits for.
+	// step is a long step that is under way, waits the approval that it waits for.
 	step  string
 	waits *gateway.Approval
-	// over says that it only has to be shown what came of it.
+	// over says that the command has ended and only its answer has to be shown.
 	over bool
 }
 
-// stopped is what somebody stopped, and the reason why it stopped.
+// stopped is what a person stopped, and the cause with which it was cancelled.
 type stopped struct {
 	by      Person
 	command string
@@ -61,23 +61,24 @@ type stopped struct {
 
 func (s *stopped) Error() string { return "stopped by " + name(s.by) }
 
-// answered is who answered a session last.
+// answered is the backend that ran a session's last command.
 type answered struct {
 	backend, sandbox string
 	at               time.Time
 }
 
-// add puts a command into its session's queue, or says why there is no room.
+// add puts a command into its session's queue, or says why it cannot.
 func (s *Sessions) add(j job) (refusal Text) {
 	if j.kind == "thread" {
-		if err := s.config.Notes.join(j.at); err != nil {
-			s.config.Log.Warn("a chat thread cannot be remembered; after a restart it needs a mention again", "platform", s.config.Platform, "chat", j.at.Chat, "error", err)
+		if err := s.config.Store.join(j.at); err != nil {
+			s.config.Log.Warn("a chat thread cannot be remembered; after a restart it needs a mention again", "platform", s.config.Platform,
+				"chat", j.at.Chat, "error", err)
 		}
 	}
 	return s.enqueue(s.idOf(j.kind, j.at, j.said.By), j)
 }
 
-// enqueue puts a job into a session's queue, which it opens if need be.
+// enqueue puts a job into a session's queue, and starts the session if it has none.
 func (s *Sessions) enqueue(id string, j job) (refusal Text) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,7 +94,7 @@ func (s *Sessions) enqueue(id string, j job) (refusal Text) {
 		o = &session{id: id}
 		s.open[id] = o
 		s.working++
-		s.work.Go(func() { s.attend(o) })
+		s.work.Go(func() { s.processQueue(o) })
 	default:
 		j.late = true
 	}
@@ -102,8 +103,8 @@ func (s *Sessions) enqueue(id string, j job) (refusal Text) {
 	return nil
 }
 
-// clear empties a session's queue.
-func (s *Sessions) clear(o *session) (dropped int) {
+// clearLocked empties a session's queue; s.mu is held.
+func (s *Sessions) clearLocked(o *session) (dropped int) {
 	for _, j := range o.queue {
 		s.waiting -= len(j.what.text)
 		if j.ends == nil {
@@ -114,8 +115,8 @@ func (s *Sessions) clear(o *session) (dropped int) {
 	return dropped
 }
 
-// occupy does some work in one of the places of sessions, if one is free.
-func (s *Sessions) occupy(work func()) (refusal Text) {
+// startWork does some work in a goroutine that counts as a session, if one is free.
+func (s *Sessions) startWork(work func()) (refusal Text) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -126,21 +127,21 @@ func (s *Sessions) occupy(work func()) (refusal Text) {
 	}
 	s.working++
 	s.work.Go(func() {
-		defer s.leave()
-		defer s.survive(func() {})
+		defer s.endWork()
+		defer s.recoverPanic(func() {})
 		work()
 	})
 	return nil
 }
 
-func (s *Sessions) leave() {
+func (s *Sessions) endWork() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.working--
 }
 
-// attend does what a session has to do, until that is nothing.
-func (s *Sessions) attend(o *session) {
+// processQueue does the jobs of a session until its queue is empty.
+func (s *Sessions) processQueue(o *session) {
 	for {
 		ctx, r := s.next(o)
 		if r == nil {
@@ -151,8 +152,8 @@ func (s *Sessions) attend(o *session) {
 	}
 }
 
-// next is what a session does next, in a context that ends if that is stopped. If there is
-// nothing, the session is open no more.
+// next takes the next job of a session, with a context that ends when the job is stopped.
+// If there is none, the session is closed.
 func (s *Sessions) next(o *session) (context.Context, *run) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,33 +166,34 @@ func (s *Sessions) next(o *session) (context.Context, *run) {
 	j := o.queue[0]
 	o.queue = o.queue[1:]
 	s.waiting -= len(j.what.text)
-	ctx, cancel := context.WithCancelCause(s.life)
+	ctx, cancel := context.WithCancelCause(s.runCtx)
 	o.current = &run{job: j, since: time.Now(), cancel: cancel}
 	return ctx, o.current
 }
 
-// do does one thing. If that panics, it is the only one that is lost.
+// do does one job. If that panics, no other is lost.
 func (s *Sessions) do(ctx context.Context, o *session, r *run) {
-	defer s.survive(func() { s.post(r, Message{Text: saying("The sidecar failed at this command; its log says how.")}) })
+	defer s.recoverPanic(func() { s.post(r, Message{Text: saying("The sidecar failed at this command; its log says how.")}) })
 	if r.ends != nil {
-		s.renew(ctx, o, r)
+		s.endSession(ctx, o, r)
 		return
 	}
 	s.run(ctx, o, r)
 }
 
-// survive ends a panic, and then does what is to be done after one.
-func (s *Sessions) survive(then func()) {
+// recoverPanic is deferred: it logs a panic, and then calls then.
+func (s *Sessions) recoverPanic(then func()) {
 	cause := recover()
 	if cause == nil {
 		return
 	}
 	s.config.Log.Error("a chat command panicked", "platform", s.config.Platform, "cause", cause, "stack", string(debug.Stack()))
-	defer s.survive(func() {})
+	defer s.recoverPanic(func() {})
 	then()
 }
 
-// stop stops what a session does, and what waits in it. It is nil if that is nothing.
+// stop stops the command that a session runs and those that wait. It returns nil if there
+// is none.
 func (s *Sessions) stop(id string, by Person) *stopped {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -199,7 +201,7 @@ func (s *Sessions) stop(id string, by Person) *stopped {
 	if o == nil {
 		return nil
 	}
-	what := &stopped{by: by, waiting: s.clear(o)}
+	what := &stopped{by: by, waiting: s.clearLocked(o)}
 	if r := o.current; r != nil && r.ends == nil && !r.over {
 		what.command = r.what.text
 		r.cancel(what)
@@ -207,18 +209,18 @@ func (s *Sessions) stop(id string, by Person) *stopped {
 	return what
 }
 
-// post shows a message of a command's, as long as it takes.
+// post shows a message about a command, and tries for as long as answerTimeout.
 func (s *Sessions) post(r *run, m Message) {
-	ctx, cancel := s.speaking(patience)
+	ctx, cancel := s.sendContext(answerTimeout)
 	defer cancel()
-	err := persist(ctx, nil, func(ctx context.Context) error {
-		_, err := s.config.Surface.Post(ctx, r.at, m, mark("answer", r.at.Chat, r.said.Message))
+	err := retry(ctx, nil, func(ctx context.Context) error {
+		_, err := s.config.Surface.Post(ctx, r.at, m, keyOf("answer", r.at.Chat, r.said.Message))
 		return err
 	})
-	s.unsaid(r.at.Chat, err)
+	s.logUnsent(r.at.Chat, err)
 }
 
-// whyStopped is why a command that was stopped was; empty if it was not.
+// whyStopped says why a command was stopped; empty if it was not.
 func (s *Sessions) whyStopped(ctx context.Context, o *session) string {
 	var by *stopped
 	switch cause := context.Cause(ctx); {
@@ -228,7 +230,8 @@ func (s *Sessions) whyStopped(ctx context.Context, o *session) string {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if o.dropped > 0 {
-			return fmt.Sprintf("Stopped: %v, and does not run the %s here.", errClosing, amount(o.dropped, "command that waits", "commands that wait"))
+			return fmt.Sprintf("Stopped: %v, and does not run the %s here.", errClosing,
+				amount(o.dropped, "command that waits", "commands that wait"))
 		}
 		return fmt.Sprintf("Stopped: %v.", errClosing)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
-// task is what a message asks to run.
+// task is the command or code that a message asks to run.
 type task struct {
 	tool bailiff.Tool
 	text string
@@ -23,23 +23,24 @@ func (t task) args() bailiff.Args {
 
 // The commands to bailiff itself.
 const (
-	wordStatus    = "/status"
-	wordStop      = "/stop"
-	wordNew       = "/new"
-	wordApprovals = "/approvals"
-	wordHelp      = "/help"
+	slashStatus    = "/status"
+	slashStop      = "/stop"
+	slashNew       = "/new"
+	slashApprovals = "/approvals"
+	slashHelp      = "/help"
 )
 
 const fence = "```"
 
 var (
-	errAround = errors.New("a message is either a command or one block between three backticks, with nothing around it")
-	errTicks  = errors.New("a command is written without backticks around it: they would run it, and then what it prints")
-	errEmpty  = errors.New("there is nothing between the backticks")
-	errTongue = errors.New("after the three backticks stands python or nothing, to run the block as Python, or sh, bash or shell, to run it as a command")
+	errAround   = errors.New("a message is either a command or one block between three backticks, with nothing around it")
+	errTicks    = errors.New("a command is written without backticks around it: they would run it, and then what it prints")
+	errEmpty    = errors.New("there is nothing between the backticks")
+	errLanguage = errors.New("after the three backticks stands python or nothing, to run the block as Python, or sh, bash or shell, to " +
+		"run it as a command")
 )
 
-// languages are those that a block may say.
+// languages are the names that may stand after the first backticks.
 var languages = map[string]bailiff.Tool{
 	"": bailiff.ExecuteCode, "python": bailiff.ExecuteCode, "python3": bailiff.ExecuteCode, "py": bailiff.ExecuteCode,
 	"sh": bailiff.Terminal, "bash": bailiff.Terminal, "shell": bailiff.Terminal,
@@ -50,9 +51,9 @@ var languages = map[string]bailiff.Tool{
 func read(text string) (word string, what task, err error) {
 	text = strings.TrimSpace(text)
 	switch text {
-	case "", "/start", wordHelp: // the second is what Telegram says first
-		return wordHelp, task{}, nil
-	case wordStatus, wordStop, wordNew, wordApprovals:
+	case "", "/start", slashHelp: // the second is what Telegram says first
+		return slashHelp, task{}, nil
+	case slashStatus, slashStop, slashNew, slashApprovals:
 		return text, task{}, nil
 	}
 	if strings.Contains(text, fence) {
@@ -78,14 +79,14 @@ func readBlock(text string) (task, error) {
 	tool, known := languages[strings.ToLower(language)]
 	switch {
 	case !known:
-		return task{}, errTongue
+		return task{}, errLanguage
 	case strings.TrimSpace(rest) == "":
 		return task{}, errEmpty
 	}
 	return task{tool, strings.TrimSuffix(rest, "\n")}, nil
 }
 
-// within is what a text has between two equal signs at its ends.
+// within returns the text between two equal marks at the ends of a text.
 func within(text, sign string) (inside string, is bool) {
 	if len(text) < 2*len(sign) {
 		return "", false
@@ -103,7 +104,7 @@ func isWord(line string) bool {
 // titleLength is how long the title of a thread may be.
 const titleLength = 80
 
-// title is that of a thread that goes on from a command.
+// title is the title of a thread that starts at a command.
 func title(what task) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(what.text), "\n")
 	return termsafe.Brief(line, titleLength)

@@ -12,44 +12,44 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
-// nameLength bounds what a person's name may hold of a message, or of a request.
+// nameLength is how much of a person's name is shown.
 const nameLength = 64
 
-// name is what somebody is called, for display.
+// name is a person's name, for display.
 func name(p Person) string { return termsafe.Brief(cmp.Or(p.Name, p.ID), nameLength) }
 
-// request is what a command asks of the sidecar.
+// request is the request that a command makes of the sidecar.
 func (s *Sessions) request(o *session, r *run) bailiff.Request {
 	return bailiff.Request{
 		ID:   s.requestID(r.said.Ref),
 		Tool: r.what.tool, Args: r.what.args(),
 		Session: bailiff.Session{ID: o.id, Platform: s.config.Platform, ChatType: r.kind, ChatID: r.at.Chat, ThreadID: r.at.Thread,
 			UserID: r.said.By.ID, UserName: termsafe.Brief(r.said.By.Name, nameLength)},
-		Env: s.config.Env, WaitSeconds: wait, Peer: bailiff.Account(s.config.Platform, r.said.By.ID),
+		Env: s.config.Env, WaitSeconds: approvalWaitSeconds, Peer: bailiff.Account(s.config.Platform, r.said.By.ID),
 	}
 }
 
 // longestID is how long a request's id may be.
 const longestID = 128
 
-// requestID is the same whenever a message is delivered, so that the sidecar runs it
-// once, too.
+// requestID is the same whenever a message is delivered, so that the sidecar too runs it
+// once only.
 func (s *Sessions) requestID(of Ref) string {
 	if id := s.config.Platform + ":" + of.Chat + ":" + of.Message; len(id) <= longestID {
 		return id
 	}
-	return s.config.Platform + ":" + mark(of.Chat, of.Message)
+	return s.config.Platform + ":" + keyOf(of.Chat, of.Message)
 }
 
-// run runs a command and shows what came of it.
+// run runs a command and shows its answer.
 func (s *Sessions) run(ctx context.Context, o *session, r *run) {
-	n := &bulletin{show: s.display(r)}
+	n := &approvalMessage{show: s.display(r)}
 	answer, err := s.config.Sidecar.Execute(ctx, s.request(o, r), gateway.News{
-		Approval: func(a gateway.Approval) { s.waits(r, n, a) },
-		Step:     func(step string) { s.doing(r, step) },
+		Approval: func(a gateway.Approval) { s.setApproval(r, n, a) },
+		Step:     func(step string) { s.setStep(r, step) },
 	})
 	why := s.whyStopped(ctx, o)
-	s.note(o, r, answer)
+	s.recordAnswer(o, r, answer)
 	n.end(why)
 	if err != nil {
 		answer.Status = bailiff.Refused
@@ -58,8 +58,8 @@ func (s *Sessions) run(ctx context.Context, o *session, r *run) {
 	s.post(r, outcome(r, answer, err, why))
 }
 
-// note remembers that a command has been answered, and by whom.
-func (s *Sessions) note(o *session, r *run, a gateway.Answer) {
+// recordAnswer remembers that a command has been answered, and by whom.
+func (s *Sessions) recordAnswer(o *session, r *run, a gateway.Answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.over, r.waits = true, nil
@@ -68,94 +68,95 @@ func (s *Sessions) note(o *session, r *run, a gateway.Answer) {
 	}
 }
 
-// doing notes what is being done for a command.
-func (s *Sessions) doing(r *run, step string) {
+// setStep records the step that a command is at.
+func (s *Sessions) setStep(r *run, step string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.step = step
 }
 
-// waits notes and shows for what a command waits, or that it does no more.
-func (s *Sessions) waits(r *run, n *bulletin, a gateway.Approval) {
+// setApproval records and shows the approval that a command waits for, or that it waits no
+// more.
+func (s *Sessions) setApproval(r *run, n *approvalMessage, a gateway.Approval) {
 	s.mu.Lock()
-	r.waits, r.late = nil, true // the bulletin stands between the command and its answer
+	r.waits, r.late = nil, true // the approval's message stands between the command and its answer
 	if a.State == bailiff.ApprovalPending {
 		r.waits = &a
 	}
 	s.mu.Unlock()
-	n.tell(a)
+	n.update(a)
 }
 
-// display shows what a command waits for: first in a message of its own, from then on in
-// the place of that.
+// display returns a function that shows what a command waits for: first in a message of
+// its own, then by edits of that message.
 func (s *Sessions) display(r *run) func(Message) {
 	var shown *Ref
 	return func(m Message) {
-		defer s.survive(func() {})
-		ctx, cancel := s.speaking(asidePatience)
+		defer s.recoverPanic(func() {})
+		ctx, cancel := s.sendContext(replyTimeout)
 		defer cancel()
-		err := persist(ctx, nil, func(ctx context.Context) error {
+		err := retry(ctx, nil, func(ctx context.Context) error {
 			if shown != nil {
 				return s.config.Surface.Edit(ctx, *shown, m)
 			}
-			at, err := s.config.Surface.Post(ctx, r.at, m, mark("approval", r.at.Chat, r.said.Message))
+			at, err := s.config.Surface.Post(ctx, r.at, m, keyOf("approval", r.at.Chat, r.said.Message))
 			if err == nil {
 				shown = &at
 			}
 			return err
 		})
-		if !errors.Is(err, ErrGone) { // who removed it does not want to see it
-			s.unsaid(r.at.Chat, err)
+		if !errors.Is(err, ErrGone) { // the person who deleted it does not want to see it
+			s.logUnsent(r.at.Chat, err)
 		}
 	}
 }
 
-// bulletin is a message that follows what a command waits for. Nobody waits for it to be
-// shown, and what is outdated by then is not.
-type bulletin struct {
+// approvalMessage is the message about the approval that a command waits for. It is shown in
+// the background, and only its latest state.
+type approvalMessage struct {
 	show func(Message)
 
-	mu     sync.Mutex
-	latest *gateway.Approval
-	due    bool // latest is not shown yet
-	showed sync.WaitGroup
-	busy   bool
+	mu        sync.Mutex
+	latest    *gateway.Approval
+	stale     bool // latest is not shown yet
+	following sync.WaitGroup
+	busy      bool
 }
 
-// tell has the bulletin say how an approval stands.
-func (n *bulletin) tell(a gateway.Approval) {
+// update makes the message show an approval's state.
+func (n *approvalMessage) update(a gateway.Approval) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.latest, n.due = &a, true
+	n.latest, n.stale = &a, true
 	if !n.busy {
 		n.busy = true
-		n.showed.Go(n.follow)
+		n.following.Go(n.follow)
 	}
 }
 
-// follow shows the latest until that is shown.
-func (n *bulletin) follow() {
+// follow shows the latest state until nothing newer came meanwhile.
+func (n *approvalMessage) follow() {
 	for {
 		n.mu.Lock()
-		if n.busy = n.due; !n.due {
+		if n.busy = n.stale; !n.stale {
 			n.mu.Unlock()
 			return
 		}
 		a := *n.latest
-		n.due = false
+		n.stale = false
 		n.mu.Unlock()
 		n.show(Message{Text: standing(a)})
 	}
 }
 
-// end returns when the latest is shown. An approval for which the command waited until
-// it was stopped is still pending, and nobody waits for it.
-func (n *bulletin) end(why string) {
+// end returns when the latest state is shown. If the command was stopped, the approval is
+// still pending, and the message says that no command waits for it.
+func (n *approvalMessage) end(why string) {
 	n.mu.Lock()
 	latest := n.latest
 	n.mu.Unlock()
 	if latest != nil && latest.State == bailiff.ApprovalPending && why != "" {
-		n.tell(gateway.Approval{ID: latest.ID, Message: why})
+		n.update(gateway.Approval{ID: latest.ID, Message: why})
 	}
-	n.showed.Wait()
+	n.following.Wait()
 }

@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// shownChars and shownLines are what of an output is shown in a message.
+	// shownChars and shownLines are how much of an output a message shows.
 	shownChars = 1500
 	shownLines = 40
-	// endChars and endLines are what is shown of each end of one that is longer.
+	// endChars and endLines are how much of each end it shows of a longer output.
 	endChars = 600
 	endLines = 12
 	// commandLength is how much of a command is repeated.
@@ -44,7 +44,7 @@ func outcome(r *run, a gateway.Answer, err error, why string) Message {
 	return m
 }
 
-// remarks are what the output does not say.
+// remarks say what the output does not.
 func remarks(a gateway.Answer, printed bool, why string) (said Text) {
 	message := lines(strings.TrimSpace(a.Message))
 	switch {
@@ -58,13 +58,13 @@ func remarks(a gateway.Answer, printed bool, why string) (said Text) {
 	return Text{{Strong, headings[a.Status]}, {Plain, message}}
 }
 
-// headings are what is said of commands that did not run to their end.
+// headings are the first words about commands that did not run to their end.
 var headings = map[bailiff.Status]string{
 	bailiff.Refused: "Not run. ", bailiff.Expired: "Not run. ", bailiff.Unavailable: "Not run. ", bailiff.ApprovalRequired: "Not run yet. ",
 	bailiff.Interrupted: "Interrupted. ", bailiff.Failed: "Failed. ",
 }
 
-// end is how a command that ran to its end came out.
+// end says how a command ended that ran to its end.
 func end(a gateway.Answer, printed bool) (said Text) {
 	if a.ExitCode != 0 {
 		said = append(said, Piece{Strong, fmt.Sprintf("Exit status %d. ", a.ExitCode)})
@@ -78,8 +78,8 @@ func end(a gateway.Answer, printed bool) (said Text) {
 	return said
 }
 
-// display is an output as a message shows it, and the file that goes along with what
-// does not show all of it.
+// display is an output as a message shows it, with the whole output as a file if the
+// message does not show all of it.
 func display(output []byte) (shown Text, whole *File) {
 	switch {
 	case len(output) == 0:
@@ -128,9 +128,10 @@ func between(output []byte, head, tail string) string {
 	return fmt.Sprintf("… %s left out here, see output.txt …", amount(left, "line", "lines"))
 }
 
-// standing is how an approval stands that a command waits for, or waited for.
+// standing is the state of the approval that a command waits or waited for.
 func standing(a gateway.Approval) Text {
-	said := Text{{Strong, stateOf[a.State]}, {Plain, " Approval "}, {Code, termsafe.Brief(a.ID, commandLength)}, {Plain, ": " + lines(a.Message)}}
+	said := Text{{Strong, stateOf[a.State]}, {Plain, " Approval "}, {Code, termsafe.Brief(a.ID, commandLength)},
+		{Plain, ": " + lines(a.Message)}}
 	if a.URL != "" {
 		said = append(said, Piece{Plain, " "}, Piece{Code, termsafe.Text(a.URL)})
 	}
@@ -140,11 +141,12 @@ func standing(a gateway.Approval) Text {
 // stateOf says what a state means for a command; without one it was stopped.
 var stateOf = map[bailiff.ApprovalState]string{
 	bailiff.ApprovalPending: "Waiting for approval.", bailiff.ApprovalApproved: "Approved.", bailiff.ApprovalDenied: "Denied.",
-	bailiff.ApprovalExpired: "Expired.", bailiff.ApprovalVoid: "Void.", bailiff.ApprovalCancelled: "Cancelled.", bailiff.ApprovalUnreachable: "Nobody can be asked.",
-	"": "Waits no longer.",
+	bailiff.ApprovalExpired: "Expired.", bailiff.ApprovalVoid: "Void.", bailiff.ApprovalCancelled: "Cancelled.",
+	bailiff.ApprovalUnreachable: "Nobody can be asked.",
+	"":                          "Waits no longer.",
 }
 
-// lines shows the lines of a text that somebody else wrote.
+// lines shows the lines of a text of unknown origin.
 func lines(text string) string { return termsafe.Lines(text) }
 
 // amount counts things.

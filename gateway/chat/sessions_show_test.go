@@ -39,27 +39,37 @@ func TestHowAnAnswerLooks(t *testing.T) {
 		{"only lines' ends", gateway.Answer{Output: "\n\n"}, "It printed nothing but white space.", nil},
 		{"an exit status", gateway.Answer{Output: "no such file\n", ExitCode: 2}, "```no such file```*Exit status 2. *", nil},
 		{"an exit status without output", gateway.Answer{ExitCode: 1}, "*Exit status 1. *It printed nothing.", nil},
-		{"what the sidecar adds", gateway.Answer{Output: "a", Message: "Stopped 2 processes first."}, "```a```Stopped 2 processes first.", nil},
-		{"what a terminal would obey", gateway.Answer{Output: "\x1b[31mred\x1b[0m\ta\u202eb\r\n"}, "```" + `\x1b[31mred\x1b[0m` + "\ta" + `\u202eb` + "```", nil},
+		{"what the sidecar adds", gateway.Answer{Output: "a", Message: "Stopped 2 processes first."}, "```a```Stopped 2 processes first.",
+			nil},
+		{"what a terminal would obey", gateway.Answer{Output: "\x1b[31mred\x1b[0m\ta\u202eb\r\n"},
+			"```" + `\x1b[31mred\x1b[0m` + "\ta" + `\u202eb` + "```", nil},
 		{"forty lines", gateway.Answer{Output: numbered(40)}, "```" + strings.TrimSuffix(numbered(40), "\n") + "```", nil},
 		{"more lines", gateway.Answer{Output: long},
-			"```" + strings.Join(strings.Split(long, "\n")[:12], "\n") + "```… 76 lines left out here, see output.txt …```" + strings.Join(strings.Split(long, "\n")[88:100], "\n") + "```",
+			"```" + strings.Join(strings.Split(long, "\n")[:12], "\n") + "```… 76 lines left out here, see output.txt …```" +
+				strings.Join(strings.Split(long, "\n")[88:100], "\n") + "```",
 			&File{"output.txt", []byte(long)}},
 		{"one long line", gateway.Answer{Output: strings.Repeat("é", 1501)},
 			"```" + strings.Repeat("é", 600) + "```… the rest is left out here, see output.txt …```" + strings.Repeat("é", 600) + "```",
 			&File{"output.txt", []byte(strings.Repeat("é", 1501))}},
 		{"what was cut", gateway.Answer{Output: long, Truncated: true, ExitCode: 1},
-			"```" + strings.Join(strings.Split(long, "\n")[:12], "\n") + "```… 76 lines left out here, see output.txt …```" + strings.Join(strings.Split(long, "\n")[88:100], "\n") + "```" +
+			"```" + strings.Join(strings.Split(long, "\n")[:12], "\n") + "```… 76 lines left out here, see output.txt …```" +
+				strings.Join(strings.Split(long, "\n")[88:100], "\n") + "```" +
 				"*Exit status 1. *The middle of the output went beyond the limit and is lost.", &File{"output.txt", []byte(long)}},
-		{"what is no text", gateway.Answer{Output: "/wAB", OutputEncoding: base64}, "The output is no text: it is in output.bin.", &File{"output.bin", []byte{0xff, 0, 1}}},
+		{"what is no text", gateway.Answer{Output: "/wAB", OutputEncoding: base64}, "The output is no text: it is in output.bin.",
+			&File{"output.bin", []byte{0xff, 0, 1}}},
 		{"a denial", gateway.Answer{Status: bailiff.Refused, Message: "Denied: It pushes (house.pushes). Instead: open a pull request."},
 			"*Not run. *Denied: It pushes (house.pushes). Instead: open a pull request.", nil},
-		{"an approval that nobody gave", gateway.Answer{Status: bailiff.Expired, Message: "Nobody answered."}, "*Not run. *Nobody answered.", nil},
-		{"one that is still to come", gateway.Answer{Status: bailiff.ApprovalRequired, Message: "Needs approval ap1. Send the same request again once it is approved."},
+		{"an approval that nobody gave", gateway.Answer{Status: bailiff.Expired, Message: "Nobody answered."},
+			"*Not run. *Nobody answered.", nil},
+		{"one that is still to come", gateway.Answer{Status: bailiff.ApprovalRequired,
+			Message: "Needs approval ap1. Send the same request again once it is approved."},
 			"*Not run yet. *Needs approval ap1. Send the same request again once it is approved.", nil},
-		{"a time limit", gateway.Answer{Status: bailiff.TimedOut, Output: "a", Message: "Stopped after 3m0s."}, "```a```*Its time was up. *Stopped after 3m0s.", nil},
-		{"what an operator stopped", gateway.Answer{Status: bailiff.Interrupted, Output: "a", Message: "An operator froze the session."}, "```a```*Interrupted. *An operator froze the session.", nil},
-		{"a backend that is not ready", gateway.Answer{Status: bailiff.Unavailable, Message: "The backend docker is not ready."}, "*Not run. *The backend docker is not ready.", nil},
+		{"a time limit", gateway.Answer{Status: bailiff.TimedOut, Output: "a", Message: "Stopped after 3m0s."},
+			"```a```*Its time was up. *Stopped after 3m0s.", nil},
+		{"what an operator stopped", gateway.Answer{Status: bailiff.Interrupted, Output: "a", Message: "An operator froze the session."},
+			"```a```*Interrupted. *An operator froze the session.", nil},
+		{"a backend that is not ready", gateway.Answer{Status: bailiff.Unavailable, Message: "The backend docker is not ready."},
+			"*Not run. *The backend docker is not ready.", nil},
 		{"a fault", gateway.Answer{Status: bailiff.Failed, Message: "The sandbox was lost."}, "*Failed. *The sandbox was lost.", nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -70,7 +80,8 @@ func TestHowAnAnswerLooks(t *testing.T) {
 			if got := flat(m.Text); got != test.text {
 				t.Errorf("it says\n%s\nwant\n%s", got, test.text)
 			}
-			if (m.File == nil) != (test.file == nil) || m.File != nil && (m.File.Name != test.file.Name || string(m.File.Content) != string(test.file.Content)) {
+			if (m.File == nil) != (test.file == nil) || m.File != nil &&
+				(m.File.Name != test.file.Name || string(m.File.Content) != string(test.file.Content)) {
 				t.Errorf("with it goes %+v", m.File)
 			}
 		})
@@ -78,9 +89,10 @@ func TestHowAnAnswerLooks(t *testing.T) {
 }
 
 func TestWhatTheSidecarDoesNotTakeIsSaid(t *testing.T) {
-	k := talking(t, &court{}, func(c *SessionsConfig) { c.Env = []string{"no variable"} })
+	k := newSessionsTest(t, &fakeSidecar{}, func(c *SessionsConfig) { c.Env = []string{"no variable"} })
 	k.direct("id")
-	k.shows(dm, "*Not run. *The request is not valid: /env/0: want a variable's name (letters, digits and _, no digit first), is \"no variable\".")
+	k.shows(dm,
+		"*Not run. *The request is not valid: /env/0: want a variable's name (letters, digits and _, no digit first), is \"no variable\".")
 }
 
 // FuzzDisplay: whatever a command prints, what is shown of it is bounded, moves no cursor,
@@ -122,14 +134,14 @@ func FuzzDisplay(f *testing.F) {
 // pending is an approval that ben is to give; answers are what can become of it.
 var pending = &bailiff.Approval{ID: "ap1", State: bailiff.ApprovalPending, Message: "waiting for ben to answer on slack until noon"}
 
-// asking is a court that asks about everything until somebody says.
-func asking() (c *court, say func(bailiff.Approval, bailiff.Answer)) {
+// asking is a sidecar that asks for approval until say is called.
+func asking() (c *fakeSidecar, say func(bailiff.Approval, bailiff.Answer)) {
 	type word struct {
 		bailiff.Approval
 		bailiff.Answer
 	}
 	spoken := make(chan word)
-	c = &court{}
+	c = &fakeSidecar{}
 	c.execute = func(ctx context.Context, _ bailiff.Request, news func(bailiff.Progress)) bailiff.Answer {
 		news(bailiff.Progress{Approval: pending})
 		select {
@@ -155,7 +167,8 @@ func TestTheThreadSaysForWhomItWaitsAndWhatTheySaid(t *testing.T) {
 	}{
 		{bailiff.ApprovalApproved, "ben approved it, once", bailiff.Answer{Status: bailiff.Completed, Output: []byte("pushed\n")},
 			"*Approved.* Approval `ap1`: Ben approved it, once.", "`git push`\n```pushed```"},
-		{bailiff.ApprovalDenied, "ben denied it: not on Fridays", bailiff.Answer{Status: bailiff.Refused, Message: "Denied: ben denied it: not on Fridays."},
+		{bailiff.ApprovalDenied, "ben denied it: not on Fridays",
+			bailiff.Answer{Status: bailiff.Refused, Message: "Denied: ben denied it: not on Fridays."},
 			"*Denied.* Approval `ap1`: Ben denied it: not on Fridays.", "`git push`\n*Not run. *Denied: ben denied it: not on Fridays."},
 		{bailiff.ApprovalExpired, "nobody answered", bailiff.Answer{Status: bailiff.Expired, Message: "Nobody answered."},
 			"*Expired.* Approval `ap1`: Nobody answered.", "`git push`\n*Not run. *Nobody answered."},
@@ -164,7 +177,7 @@ func TestTheThreadSaysForWhomItWaitsAndWhatTheySaid(t *testing.T) {
 	} {
 		t.Run(string(test.state), func(t *testing.T) {
 			c, say := asking()
-			k := talking(t, c, nil)
+			k := newSessionsTest(t, c, nil)
 			k.direct("git push")
 			k.shows(dm, waitsForBen)
 			say(bailiff.Approval{ID: "ap1", State: test.state, Message: test.message}, test.answer)
@@ -176,7 +189,7 @@ func TestTheThreadSaysForWhomItWaitsAndWhatTheySaid(t *testing.T) {
 
 func TestWhatIsStoppedWhileItWaitsSaysSo(t *testing.T) {
 	c, _ := asking()
-	k := talking(t, c, nil)
+	k := newSessionsTest(t, c, nil)
 	k.direct("git push")
 	k.shows(dm, waitsForBen)
 	if got := k.answer("dm", dm, "/stop"); got != "Stopped `git push`." {
@@ -188,22 +201,23 @@ func TestWhatIsStoppedWhileItWaitsSaysSo(t *testing.T) {
 
 func TestAnAnswerThatComesBeforeTheQuestionIsShownIsAllThatIsShown(t *testing.T) {
 	c, say := asking()
-	k := talking(t, c, nil)
+	k := newSessionsTest(t, c, nil)
 	shut := make(chan struct{})
 	tried := make(chan struct{}, 10)
-	k.wall.fails = func(Place) error { tried <- struct{}{}; <-shut; return nil }
+	k.surface.fails = func(Place) error { tried <- struct{}{}; <-shut; return nil }
 	k.direct("git push")
 	<-tried
-	say(bailiff.Approval{ID: "ap1", State: bailiff.ApprovalDenied, Message: "no"}, bailiff.Answer{Status: bailiff.Refused, Message: "Denied: no."})
+	say(bailiff.Approval{ID: "ap1", State: bailiff.ApprovalDenied, Message: "no"},
+		bailiff.Answer{Status: bailiff.Refused, Message: "Denied: no."})
 	close(shut)
 	k.settles()
 	k.shows(dm, "*Denied.* Approval `ap1`: No.", "`git push`\n*Not run. *Denied: no.")
 }
 
 func TestAServiceThatTakesNoAnswerHoldsUpItsSessionOnly(t *testing.T) {
-	k := talking(t, &court{}, nil)
+	k := newSessionsTest(t, &fakeSidecar{}, nil)
 	shut := make(chan struct{})
-	k.wall.fails = func(at Place) error {
+	k.surface.fails = func(at Place) error {
 		if at == dm {
 			<-shut
 		}
@@ -216,11 +230,13 @@ func TestAServiceThatTakesNoAnswerHoldsUpItsSessionOnly(t *testing.T) {
 	for i := range 50 {
 		k.says(ben, "dm", Place{Chat: fmt.Sprint("E", i)}, "b", false)
 	}
-	backendtest.Await(t, "the others are answered", func() bool { return k.wall.total() == 50 })
-	if got := len(k.court.requests()); got != 51 {
+	backendtest.Await(t, "the others are answered", func() bool { return k.surface.total() == 50 })
+	if got := len(k.sidecar.requests()); got != 51 {
 		t.Errorf("%d commands ran", got)
 	}
-	if got := k.answer("dm", dm, "/status"); got != "`a0` has ended, and its answer is being shown.\n2 commands wait behind it.\nThe last answer came Ns ago from `docker`, sandbox `sb1`." {
+	if got := k.answer("dm", dm,
+		"/status"); got != "`a0` has ended, and its answer is being shown.\n2 commands wait behind it.\nThe last answer came Ns ago "+
+		"from `docker`, sandbox `sb1`." {
 		t.Errorf("it says %q", got)
 	}
 	close(shut)
@@ -229,10 +245,10 @@ func TestAServiceThatTakesNoAnswerHoldsUpItsSessionOnly(t *testing.T) {
 }
 
 func TestAnAnswerIsOfferedAgainUntilItIsRefused(t *testing.T) {
-	k := talking(t, &court{}, nil)
+	k := newSessionsTest(t, &fakeSidecar{}, nil)
 	var mu sync.Mutex
 	faults := []error{&Busy{}, errors.New("broken pipe"), nil, &Refused{"not in the channel"}}
-	k.wall.fails = func(Place) error {
+	k.surface.fails = func(Place) error {
 		mu.Lock()
 		defer mu.Unlock()
 		if len(faults) == 0 {
@@ -250,22 +266,22 @@ func TestAnAnswerIsOfferedAgainUntilItIsRefused(t *testing.T) {
 }
 
 func TestWithoutAThreadACommandDoesNotRun(t *testing.T) {
-	k := talking(t, &court{}, nil)
+	k := newSessionsTest(t, &fakeSidecar{}, nil)
 	faults := []error{&Refused{"the permission to make threads is missing"}, nil, ErrGone}
-	k.wall.fails = func(Place) error { err := faults[0]; faults = faults[1:]; return err }
+	k.surface.fails = func(Place) error { err := faults[0]; faults = faults[1:]; return err }
 	k.says(ana, "channel", channel, "id", true)
 	k.settles()
 	k.says(ana, "channel", channel, "id", true)
 	k.settles()
 	k.shows(channel, "*Not run. *A thread for it cannot be made: the permission to make threads is missing.")
-	if got := len(k.court.requests()); got != 0 {
+	if got := len(k.sidecar.requests()); got != 0 {
 		t.Errorf("%d commands ran", got)
 	}
 }
 
 func TestClosingStopsWhatRunsAndSaysSo(t *testing.T) {
 	c, _ := held()
-	k := talking(t, c, nil)
+	k := newSessionsTest(t, c, nil)
 	for i := range 3 {
 		k.direct(fmt.Sprint("a", i))
 	}
@@ -282,8 +298,8 @@ func TestClosingStopsWhatRunsAndSaysSo(t *testing.T) {
 }
 
 func TestClosingWaitsForNoServiceThatIsDown(t *testing.T) {
-	k := talking(t, &court{}, nil)
-	k.wall.fails = func(Place) error { return errors.New("down") }
+	k := newSessionsTest(t, &fakeSidecar{}, nil)
+	k.surface.fails = func(Place) error { return errors.New("down") }
 	k.direct("a")
 	k.says(ana, "channel", channel, "b", true)
 	k.direct("/status")
@@ -292,22 +308,22 @@ func TestClosingWaitsForNoServiceThatIsDown(t *testing.T) {
 	k.settles()
 }
 
-// tally counts commands.
-type tally struct {
+// commandCounts counts commands.
+type commandCounts struct {
 	mu  sync.Mutex
 	all map[string]int
 }
 
-func (c *tally) ChatCommand(service string, status bailiff.Status) {
+func (c *commandCounts) ChatCommand(service string, status bailiff.Status) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.all[service+" "+string(status)]++
 }
 
 func TestCommandsAreCountedByHowTheyEnd(t *testing.T) {
-	counted := &tally{all: map[string]int{}}
-	k := talking(t, &court{}, func(c *SessionsConfig) { c.Observer = counted })
-	k.court.execute = func(_ context.Context, req bailiff.Request, _ func(bailiff.Progress)) bailiff.Answer {
+	counted := &commandCounts{all: map[string]int{}}
+	k := newSessionsTest(t, &fakeSidecar{}, func(c *SessionsConfig) { c.Observer = counted })
+	k.sidecar.execute = func(_ context.Context, req bailiff.Request, _ func(bailiff.Progress)) bailiff.Answer {
 		return bailiff.Answer{Status: bailiff.Status(req.Args.Command)}
 	}
 	for _, text := range []string{"completed", "completed", "timeout", "```ls", "/status"} {

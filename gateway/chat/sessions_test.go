@@ -21,13 +21,13 @@ var (
 )
 
 func TestADirectMessageIsACommandOfItsSession(t *testing.T) {
-	k := talking(t, &court{}, nil)
+	k := newSessionsTest(t, &fakeSidecar{}, nil)
 	k.direct(`echo "a" 'b' “c”`)
 	k.shows(dm, "```ran echo \"a\" 'b' “c”```")
 	want := bailiff.Request{ID: "slack:D1:m1", Tool: bailiff.Terminal, Args: bailiff.Args{Command: `echo "a" 'b' “c”`},
 		Session: bailiff.Session{ID: "slack:dm:D1", Platform: "slack", ChatType: "dm", ChatID: "D1", UserID: "U1", UserName: "Ana"},
-		Env:     []string{"TOKEN"}, WaitSeconds: wait, Caller: "chat", Peer: "slack:U1"}
-	if got := k.court.requests(); len(got) != 1 || !reflect.DeepEqual(got[0], want) {
+		Env:     []string{"TOKEN"}, WaitSeconds: approvalWaitSeconds, Caller: "chat", Peer: "slack:U1"}
+	if got := k.sidecar.requests(); len(got) != 1 || !reflect.DeepEqual(got[0], want) {
 		t.Errorf("it asked for %+v, want %+v", got, want)
 	}
 	k.settles()
@@ -63,14 +63,14 @@ func TestWhichMessagesAreCommandsAndOfWhichSession(t *testing.T) {
 		{"one in a thread that names bailiff", nil, "thread", thread, true, "slack:thread:C1:t7", thread},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			k := talking(t, &court{}, test.config)
+			k := newSessionsTest(t, &fakeSidecar{}, test.config)
 			k.says(ana, test.kind, test.at, "id", test.named)
 			k.settles()
 			var got string
-			for _, req := range k.court.requests() {
+			for _, req := range k.sidecar.requests() {
 				got += req.Session.ID
 			}
-			if shown := k.wall.at(test.answer); got != test.session || len(shown) != len(k.court.requests()) {
+			if shown := k.surface.at(test.answer); got != test.session || len(shown) != len(k.sidecar.requests()) {
 				t.Errorf("its session is %q, want %q; at %v is shown %q", got, test.session, test.answer, shown)
 			}
 		})
@@ -79,8 +79,8 @@ func TestWhichMessagesAreCommandsAndOfWhichSession(t *testing.T) {
 
 func TestAThreadIsASessionWhoeverWritesAndNeedsNoMentionAgain(t *testing.T) {
 	folder := t.TempDir()
-	with := func(c *SessionsConfig) { c.Notes = notes(t, folder) }
-	k := talking(t, &court{}, with)
+	with := func(c *SessionsConfig) { c.Store = openStore(t, folder) }
+	k := newSessionsTest(t, &fakeSidecar{}, with)
 	k.says(ana, "channel", channel, "one", true)
 	begun := Place{"C1", "tm1"}
 	k.shows(begun, "```ran one```")
@@ -89,11 +89,11 @@ func TestAThreadIsASessionWhoeverWritesAndNeedsNoMentionAgain(t *testing.T) {
 	k.shows(begun, "```ran one```", "```ran two```")
 	k.Close()
 
-	again := talking(t, &court{}, with) // after a restart
+	again := newSessionsTest(t, &fakeSidecar{}, with) // after a restart
 	again.n = 10
 	again.says(ben, "thread", begun, "three", false)
 	again.shows(begun, "```ran three```")
-	for i, req := range append(k.court.requests(), again.court.requests()...) {
+	for i, req := range append(k.sidecar.requests(), again.sidecar.requests()...) {
 		want := bailiff.Session{ID: "slack:thread:C1:tm1", Platform: "slack", ChatType: "thread", ChatID: "C1", ThreadID: "tm1",
 			UserID: []string{"U1", "U2", "U2"}[i], UserName: []string{"Ana", "Ben", "Ben"}[i]}
 		if req.Session != want {
@@ -150,21 +150,22 @@ func TestOfWhoMayNotNothingRuns(t *testing.T) {
 		{"nor in a free channel", "channel", Place{Chat: "C3"}, false, true, false, nil, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			k := talking(t, &court{}, func(c *SessionsConfig) { c.FreeResponse = []string{"C3"} })
+			k := newSessionsTest(t, &fakeSidecar{}, func(c *SessionsConfig) { c.FreeResponse = []string{"C3"} })
 			k.says(ana, "thread", thread, "true", true) // bailiff takes part in it
 			k.settles()
 			var heard []string
 			for i := range 2 {
-				said := Said{Ref: Ref{test.at, fmt.Sprint("s", i)}, Kind: test.kind, By: stranger, Text: "id", Mentioned: test.named, Chosen: test.chosen}
+				said := Said{Ref: Ref{test.at, fmt.Sprint("s", i)}, Kind: test.kind, By: stranger, Text: "id", Mentioned: test.named,
+					SlashCommand: test.chosen}
 				if test.whisper {
-					said.Whisper = whispered(&heard)
+					said.Ephemeral = whispered(&heard)
 				}
 				k.Said(t.Context(), said)
 				k.settles()
 			}
-			shown := slices.DeleteFunc(k.wall.at(test.at), func(text string) bool { return text == "```ran true```" })
-			if !slices.Equal(heard, test.heard) || !slices.Equal(shown, test.shown) || len(k.court.requests()) != 1 {
-				t.Errorf("they heard %q, was shown %q, ran %+v", heard, shown, k.court.requests())
+			shown := slices.DeleteFunc(k.surface.at(test.at), func(text string) bool { return text == "```ran true```" })
+			if !slices.Equal(heard, test.heard) || !slices.Equal(shown, test.shown) || len(k.sidecar.requests()) != 1 {
+				t.Errorf("they heard %q, was shown %q, ran %+v", heard, shown, k.sidecar.requests())
 			}
 		})
 	}
@@ -172,11 +173,11 @@ func TestOfWhoMayNotNothingRuns(t *testing.T) {
 
 func TestNobodyMayUnlessNamedAndEverybodyByAStar(t *testing.T) {
 	for users, want := range map[string]int{"": 0, "U2": 0, "Ana": 0, "U9": 1, "*": 1} {
-		k := talking(t, &court{}, func(c *SessionsConfig) { c.AllowedUsers = only(strings.Fields(users)...) })
+		k := newSessionsTest(t, &fakeSidecar{}, func(c *SessionsConfig) { c.AllowedUsers = only(strings.Fields(users)...) })
 		k.says(stranger, "dm", dm, "id", true)
 		k.says(Person{Name: "Ana"}, "dm", Place{Chat: "D2"}, "id", true)
 		k.settles()
-		if got := len(k.court.requests()); got != want {
+		if got := len(k.sidecar.requests()); got != want {
 			t.Errorf("with %q as allowed users %d commands ran, want %d", users, got, want)
 		}
 	}
@@ -184,8 +185,8 @@ func TestNobodyMayUnlessNamedAndEverybodyByAStar(t *testing.T) {
 
 func TestAMessageRunsOnceHoweverOftenItComes(t *testing.T) {
 	folder := t.TempDir()
-	with := func(c *SessionsConfig) { c.Notes = notes(t, folder) }
-	k := talking(t, &court{}, with)
+	with := func(c *SessionsConfig) { c.Store = openStore(t, folder) }
+	k := newSessionsTest(t, &fakeSidecar{}, with)
 	said := Said{Ref: Ref{dm, "m1"}, Kind: "dm", By: ana, Text: "once"}
 	var delivering sync.WaitGroup
 	for range 20 {
@@ -194,32 +195,32 @@ func TestAMessageRunsOnceHoweverOftenItComes(t *testing.T) {
 	delivering.Wait()
 	k.settles()
 	k.Close()
-	again := talking(t, k.court, with) // after a restart
+	again := newSessionsTest(t, k.sidecar, with) // after a restart
 	again.n = 1
 	again.Said(t.Context(), said)
 	again.direct("another")
 	again.settles()
-	if got := k.court.requests(); len(got) != 2 || got[0].Args.Command != "once" || got[1].Args.Command != "another" {
+	if got := k.sidecar.requests(); len(got) != 2 || got[0].Args.Command != "once" || got[1].Args.Command != "another" {
 		t.Errorf("ran %+v", got)
 	}
 }
 
 func TestWhatCannotBeRememberedDoesNotRun(t *testing.T) {
-	k := talking(t, &court{}, nil)
-	k.config.Notes.seen.path = filepath.Join(t.TempDir(), "missing", "seen")
-	if err := k.config.Notes.seen.close(); err != nil {
+	k := newSessionsTest(t, &fakeSidecar{}, nil)
+	k.config.Store.seen.path = filepath.Join(t.TempDir(), "missing", "seen")
+	if err := k.config.Store.seen.close(); err != nil {
 		t.Fatal(err)
 	}
 	k.direct("id")
 	k.shows(dm, "Nothing runs: bailiff cannot remember messages at the moment, and could run one twice. Its log says why.")
-	if got := k.court.requests(); len(got) != 0 {
+	if got := k.sidecar.requests(); len(got) != 0 {
 		t.Errorf("ran %+v", got)
 	}
 }
 
-// held is a court whose commands run until the test lets them go on, each by its text,
+// held is a sidecar whose commands run until the test lets them go on, each by its text,
 // or are stopped.
-func held() (c *court, release func(command string)) {
+func held() (c *fakeSidecar, release func(command string)) {
 	var mu sync.Mutex
 	gates := map[string]chan struct{}{}
 	gate := func(command string) chan struct{} {
@@ -230,27 +231,28 @@ func held() (c *court, release func(command string)) {
 		}
 		return gates[command]
 	}
-	c = &court{}
+	c = &fakeSidecar{}
 	c.execute = func(ctx context.Context, req bailiff.Request, _ func(bailiff.Progress)) bailiff.Answer {
 		select {
 		case <-gate(req.Args.Command):
 			return printed(req, "ran "+req.Args.Command)
 		case <-ctx.Done():
-			return bailiff.Answer{Status: bailiff.Interrupted, ExitCode: bailiff.ExitInterrupted, Output: []byte("so far\n"), Message: "The caller went away."}
+			return bailiff.Answer{Status: bailiff.Interrupted, ExitCode: bailiff.ExitInterrupted, Output: []byte("so far\n"),
+				Message: "The caller went away."}
 		}
 	}
 	return c, func(command string) { close(gate(command)) }
 }
 
 // begun waits until so many commands have begun.
-func (k *talk) begun(n int) {
+func (k *sessionsTest) begun(n int) {
 	k.t.Helper()
-	backendtest.Await(k.t, fmt.Sprint(n, " commands have begun"), func() bool { return len(k.court.requests()) >= n })
+	backendtest.Await(k.t, fmt.Sprint(n, " commands have begun"), func() bool { return len(k.sidecar.requests()) >= n })
 }
 
 func TestCommandsOfASessionRunInOrderAndThoseOfOthersBeside(t *testing.T) {
 	c, release := held()
-	k := talking(t, c, nil)
+	k := newSessionsTest(t, c, nil)
 	for i := range 4 {
 		k.direct(fmt.Sprint("a", i))
 	}
@@ -272,7 +274,7 @@ func TestCommandsOfASessionRunInOrderAndThoseOfOthersBeside(t *testing.T) {
 
 func TestWhoGoesBeyondABoundIsTold(t *testing.T) {
 	c, release := held()
-	k := talking(t, c, nil)
+	k := newSessionsTest(t, c, nil)
 	k.direct("first")
 	k.begun(1)
 	for i := range maxQueue + 2 {
@@ -293,7 +295,7 @@ func TestWhoGoesBeyondABoundIsTold(t *testing.T) {
 
 func TestNoMoreSessionsWorkAtOnceThanMay(t *testing.T) {
 	c, release := held()
-	k := talking(t, c, nil)
+	k := newSessionsTest(t, c, nil)
 	for i := range maxWorking {
 		k.says(ana, "dm", Place{Chat: fmt.Sprint("E", i)}, "same", false)
 	}
@@ -309,8 +311,8 @@ func TestNoMoreSessionsWorkAtOnceThanMay(t *testing.T) {
 }
 
 func TestACommandThatPanicsTakesNothingElseAlong(t *testing.T) {
-	k := talking(t, &court{}, nil)
-	k.court.execute = func(_ context.Context, req bailiff.Request, _ func(bailiff.Progress)) bailiff.Answer {
+	k := newSessionsTest(t, &fakeSidecar{}, nil)
+	k.sidecar.execute = func(_ context.Context, req bailiff.Request, _ func(bailiff.Progress)) bailiff.Answer {
 		if req.Args.Command == "a" {
 			panic("broken")
 		}
@@ -323,10 +325,10 @@ func TestACommandThatPanicsTakesNothingElseAlong(t *testing.T) {
 
 func TestAServiceWhosePostingPanicsTakesNothingElseAlong(t *testing.T) {
 	c, say := asking()
-	k := talking(t, c, nil)
+	k := newSessionsTest(t, c, nil)
 	broken := true
 	var mu sync.Mutex
-	k.wall.fails = func(at Place) error {
+	k.surface.fails = func(at Place) error {
 		mu.Lock()
 		defer mu.Unlock()
 		if broken && at != thread {
@@ -347,7 +349,7 @@ func TestAServiceWhosePostingPanicsTakesNothingElseAlong(t *testing.T) {
 }
 
 func TestAConfigNamesEverythingThatItLacks(t *testing.T) {
-	const want = "chat sessions config lacks Platform, Surface, Sidecar, AllowedUsers, Notes"
+	const want = "chat sessions config lacks Platform, Surface, Sidecar, AllowedUsers, Store"
 	if _, err := NewSessions(SessionsConfig{}); err == nil || err.Error() != want {
 		t.Errorf("it says %v", err)
 	}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/api"
 )
 
 // item is an approval as memory holds it: shortened, never changed, replaced as
@@ -19,7 +18,7 @@ import (
 type item struct {
 	// Seq is its place in the order of creation.
 	Seq   uint64 `json:"seq"`
-	Entry entry  `json:"entry"`
+	Entry Entry  `json:"entry"`
 	// Pairs are the hashes of what was asked for, one for each reason; the texts
 	// themselves may have been scrubbed.
 	Pairs []string `json:"pairs"`
@@ -37,7 +36,7 @@ func (i *item) copy() *item {
 
 // held is a grant with what it covers, as hashes.
 type held struct {
-	Grant grant    `json:"grant"`
+	Grant Grant    `json:"grant"`
 	Pairs []string `json:"pairs,omitempty"`
 	// DecisionID is of the claim that was approved.
 	DecisionID string `json:"decision_id"`
@@ -107,7 +106,7 @@ func want(c bailiff.Claim) wanted {
 }
 
 // by is what is wanted of a claim that goes to people by a plan.
-func (w wanted) by(p api.Plan, terms *bailiff.ApprovalTerms) wanted {
+func (w wanted) by(p Plan, terms *bailiff.ApprovalTerms) wanted {
 	w.way = &way{p.Route, max(1, p.Quorum)}
 	if terms != nil {
 		w.way.quorum = max(w.way.quorum, terms.Quorum)
@@ -126,7 +125,7 @@ func pairKey(p bailiff.Pair) string {
 // holder is whose pending approvals are counted.
 type holder struct{ kind, a, b string }
 
-func holders(e *entry) [3]holder {
+func holders(e *Entry) [3]holder {
 	s := e.Request.Session
 	return [3]holder{{"caller", e.Caller, ""}, {"session", e.Caller, s.ID}, {"user", s.Platform, s.UserID}}
 }
@@ -143,14 +142,14 @@ type state struct {
 	grants   map[string]*held
 	once     map[string]*held // by digest
 	owned    map[owner][]*held
-	freezes  map[freezeKey]freeze
+	freezes  map[freezeKey]Freeze
 	seq      uint64
 }
 
 func newState() *state {
 	return &state{
 		items: map[string]*item{}, pending: map[string]*item{}, counts: map[holder]int{},
-		grants: map[string]*held{}, once: map[string]*held{}, owned: map[owner][]*held{}, freezes: map[freezeKey]freeze{},
+		grants: map[string]*held{}, once: map[string]*held{}, owned: map[owner][]*held{}, freezes: map[freezeKey]Freeze{},
 	}
 }
 
@@ -205,7 +204,7 @@ func (s *state) putItem(i *item) {
 	}
 }
 
-func (s *state) count(e *entry, n int) {
+func (s *state) count(e *Entry, n int) {
 	for _, h := range holders(e) {
 		if s.counts[h] += n; s.counts[h] == 0 {
 			delete(s.counts, h)
@@ -311,25 +310,25 @@ func (s *state) union(w wanted, now time.Time) []*held {
 	return nil
 }
 
-func (s *state) frozen(session bailiff.Session) (freeze, bool) {
+func (s *state) frozen(session bailiff.Session) (Freeze, bool) {
 	for _, key := range []freezeKey{
-		{api.FreezeAll, ""}, {api.FreezeSession, session.ID}, {api.FreezeUser, session.UserID}, {api.FreezeUser, session.Platform + ":" + session.UserID},
+		{FreezeAll, ""}, {FreezeSession, session.ID}, {FreezeUser, session.UserID}, {FreezeUser, session.Platform + ":" + session.UserID},
 	} {
 		if f, found := s.freezes[key]; found {
 			return f, true
 		}
 	}
-	return freeze{}, false
+	return Freeze{}, false
 }
 
 // stops says whether a freeze is for that session of that user.
-func (f freeze) stops(session, platform, user string) bool {
+func (f Freeze) stops(session, platform, user string) bool {
 	switch f.Kind {
-	case api.FreezeAll:
+	case FreezeAll:
 		return true
-	case api.FreezeSession:
+	case FreezeSession:
 		return session == f.ID
-	case api.FreezeUser:
+	case FreezeUser:
 		return isUser(f.ID, platform, user)
 	}
 	return false

@@ -14,8 +14,8 @@ type step struct {
 	pruned []*item
 	grants []*held
 	ended  []*held
-	frozen []freeze
-	thawed []freeze
+	frozen []Freeze
+	thawed []Freeze
 	events []api.Event
 	// sent are the numbers of the events that the decision log has.
 	sent []uint64
@@ -48,27 +48,25 @@ func resolved(i *item, resolution string) func(Observer) {
 	}
 }
 
-func (t step) changes() []api.Change {
-	var all []api.Change
+func (t step) changes() []Change {
+	var all []Change
 	for _, i := range t.items {
-		e := i.Entry.shown()
-		all = append(all, api.Change{Entry: &e})
+		e := i.Entry
+		all = append(all, Change{Entry: &e})
 	}
 	for _, h := range t.grants {
-		g := api.Grant(h.Grant)
-		all = append(all, api.Change{Grant: &g})
+		g := h.Grant
+		all = append(all, Change{Grant: &g})
 	}
 	for _, h := range t.ended {
-		g := api.Grant(h.Grant)
-		all = append(all, api.Change{Grant: &g, Gone: true})
+		g := h.Grant
+		all = append(all, Change{Grant: &g, Gone: true})
 	}
 	for _, f := range t.frozen {
-		shown := f.shown()
-		all = append(all, api.Change{Freeze: &shown})
+		all = append(all, Change{Freeze: &f})
 	}
 	for _, f := range t.thawed {
-		shown := f.shown()
-		all = append(all, api.Change{Freeze: &shown, Gone: true})
+		all = append(all, Change{Freeze: &f, Gone: true})
 	}
 	return all
 }

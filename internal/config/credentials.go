@@ -1,10 +1,14 @@
 package config
 
 import (
+	"fmt"
+	"os"
 	"regexp"
+	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
@@ -74,4 +78,20 @@ func credentials(list []settings.Setting) (variables []string) {
 		}
 	}
 	return variables
+}
+
+// ReadToken reads the bearer token of a TCP listener; without a path it is empty.
+func ReadToken(path string) (bailiff.Secret, error) {
+	if path == "" {
+		return bailiff.Secret{}, nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return bailiff.Secret{}, fmt.Errorf("reading the token: %w", err)
+	}
+	token := strings.TrimSpace(string(text))
+	if len(token) < 16 {
+		return bailiff.Secret{}, fmt.Errorf("reading the token: %s holds %d characters, want at least 16", path, len(token))
+	}
+	return bailiff.NewSecret(token), nil
 }

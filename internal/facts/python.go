@@ -29,26 +29,13 @@ func Python(source string, at Place) Code {
 		return unreadCode()
 	}
 	w := newPyWalk(at)
-	if !w.read(body) {
-		return unreadCode()
-	}
+	w.program(body)
 	return w.facts(literals(tokens, nil))
 }
 
 func unreadCode() Code {
 	none := []string{}
 	return Code{Language: "python", Imports: none, Calls: none, Strings: none, Variables: none, Hosts: none, Reads: none, Writes: none, Settings: none, Loses: none, Features: none}
-}
-
-// read walks the program; whatever goes wrong inside is a program that was not read.
-func (w *pyWalk) read(body []*pyStatement) (ok bool) {
-	defer func() {
-		if recover() != nil {
-			ok = false
-		}
-	}()
-	w.program(body)
-	return true
 }
 
 func (w *pyWalk) facts(literals []string) Code {

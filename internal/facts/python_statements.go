@@ -38,8 +38,12 @@ type pyModule struct{ name, as string }
 // parsePython reads a whole program.
 func parsePython(tokens []pyToken) (program []*pyStatement, err error) {
 	defer func() {
-		if recover() != nil {
+		switch cause := recover(); cause {
+		case nil:
+		case errPython:
 			err = errPython
+		default:
+			panic(cause)
 		}
 	}()
 	p := &pyParser{tokens: tokens}

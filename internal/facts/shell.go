@@ -105,15 +105,19 @@ type trap struct {
 	wrappers []string
 }
 
-// tooDeep ends a reading whose text nests deeper than anyone writes.
+// tooDeep ends a reading whose text nests deeper than anyone writes. Every other
+// panic is a fault of this package, which the caller has to answer for.
 type tooDeep struct{}
 
 // read walks the whole text; it is false for a text that cannot be read.
-// Whatever goes wrong inside is a text that was not read.
 func (a *analysis) read(text string) (ok bool) {
 	defer func() {
-		if recover() != nil {
+		switch cause := recover().(type) {
+		case nil:
+		case tooDeep:
 			ok = false
+		default:
+			panic(cause)
 		}
 	}()
 	stmts, err := parse(text, maxSteps)

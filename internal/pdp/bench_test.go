@@ -109,7 +109,7 @@ func grown(b *testing.B, entries int) *PDP {
 	if len(faults) > 0 {
 		b.Fatal(faults)
 	}
-	pdp := &PDP{config: Config{EvalTimeout: time.Minute}}
+	pdp := &PDP{config: Config{EvalTimeout: time.Minute}, facts: read}
 	pdp.inForce.Store(s)
 	return pdp
 }

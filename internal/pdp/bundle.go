@@ -53,7 +53,7 @@ func unpacked(name string, archive io.Reader, key *Key) (files []file, faults Fa
 		return nil, Faults{{File: name, Message: err.Error()}}
 	}
 	for _, f := range members {
-		if f.archive, f.name = name, name+"/"+f.place; f.isManifest() || wanted(f.place) {
+		if f.archive, f.name = name, name+"/"+f.place; f.isManifest() || isPolicyFile(f.place) {
 			files = append(files, f)
 		}
 	}

@@ -13,12 +13,6 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts"
 )
 
-// document builds the input document straight from the request, what is known of
-// its circumstances and what its text would do. Nothing passes through JSON.
-func document(req bailiff.Request, at bailiff.Circumstances, home string) ast.Object {
-	return read(req, home).document(req, at)
-}
-
 // reading is what there is to know of a request by itself; one of the three is set.
 type reading struct {
 	command *facts.Command
@@ -97,6 +91,8 @@ func repeats(from *json.Decoder) bool {
 	return err != nil
 }
 
+// document builds the input document straight from the request, what is known of its
+// circumstances and what its text would do. Nothing passes through JSON.
 func (r reading) document(req bailiff.Request, at bailiff.Circumstances) ast.Object {
 	entries := make([][2]*ast.Term, 0, 10)
 	entries = append(entries,

@@ -19,7 +19,7 @@ const (
 	maxKept            = 64 << 10
 )
 
-// memo remembers judgements of one snapshot whose policies are timeless: there a
+// memo remembers judgements of one snapshot whose policies are time-independent: there a
 // judgement is a function of the input document without its time. Only sound
 // judgements are remembered, never a fault.
 //

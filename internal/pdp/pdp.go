@@ -104,6 +104,8 @@ type PDP struct {
 	config  Config
 	inForce atomic.Pointer[snapshot]
 	patrol  time.Duration
+	// facts reads what a request's text would do.
+	facts func(req bailiff.Request, home string) reading
 
 	reloading sync.Mutex              // keeps reloads apart
 	archive   *Archive                // guarded by reloading; nil where the paths count
@@ -176,7 +178,7 @@ func prepared(c Config) *PDP {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	p := &PDP{config: c, patrol: patrol, archive: c.Archive}
+	p := &PDP{config: c, patrol: patrol, facts: read, archive: c.Archive}
 	p.last.Store(&attempt{})
 	return p
 }
@@ -207,7 +209,7 @@ func (p *PDP) Decide(ctx context.Context, req bailiff.Request, at bailiff.Circum
 
 // judge goes the whole way from the request to the decision.
 func (p *PDP) judge(ctx context.Context, s *snapshot, req bailiff.Request, at bailiff.Circumstances, j *bailiff.Judgement, clock *stopwatch) {
-	text := read(req, p.config.Home)
+	text := p.facts(req, p.config.Home)
 	input := text.document(req, at)
 	j.Input, j.Files, j.Plain = unwritten{input}, filesOf(input), isPlain(req, text)
 	clock.lap("timer_bailiff_facts_ns")
@@ -269,14 +271,14 @@ func (s *stopwatch) lap(name string) {
 // Query answers with another document than the decision, such as "house/report",
 // about the same input document.
 func (p *PDP) Query(ctx context.Context, req bailiff.Request, at bailiff.Circumstances, path string) (result any, defined bool, err error) {
-	defer survive(path, &defined, &err)
-	return p.query(ctx, document(req, at, p.config.Home), at.Time, path)
+	defer p.survive(path, &defined, &err)
+	return p.query(ctx, p.facts(req, p.config.Home).document(req, at), at.Time, path)
 }
 
 // Read answers with a document about any input, as JSON, of which nothing is
 // computed, such as "agent/call/asked".
 func (p *PDP) Read(ctx context.Context, input []byte, path string) (result any, defined bool, err error) {
-	defer survive(path, &defined, &err)
+	defer p.survive(path, &defined, &err)
 	value, err := ast.ValueFromReader(bytes.NewReader(input))
 	if err != nil {
 		return nil, false, fmt.Errorf("reading the input: %w", err)
@@ -284,9 +286,11 @@ func (p *PDP) Read(ctx context.Context, input []byte, path string) (result any, 
 	return p.query(ctx, value, time.Now(), path)
 }
 
-func survive(path string, defined *bool, err *error) {
+// survive turns a panic into the error of a query.
+func (p *PDP) survive(path string, defined *bool, err *error) {
 	if cause := recover(); cause != nil {
 		*defined, *err = false, fmt.Errorf("querying %s: panic: %v", path, cause)
+		p.config.Log.Error("querying the policies panicked", "path", path, "cause", cause, "stack", string(debug.Stack()))
 	}
 }
 

@@ -1,9 +1,11 @@
 package pdp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"reflect"
 	"slices"
 	"strings"
@@ -14,6 +16,10 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 )
+
+func document(req bailiff.Request, at bailiff.Circumstances, home string) ast.Object {
+	return read(req, home).document(req, at)
+}
 
 func asJSON(t *testing.T, v any) string {
 	t.Helper()
@@ -78,6 +84,27 @@ func TestAPanicDenies(t *testing.T) {
 	p.inForce.Store(nil)
 	if _, _, err := p.Query(context.Background(), listing, ready, "a"); err == nil {
 		t.Error("a query that panics has no error")
+	}
+}
+
+func TestAPanicWhileReadingATextDeniesAndIsLogged(t *testing.T) {
+	p := opened(t, map[string]string{"p.rego": allowing})
+	var log bytes.Buffer
+	p.config.Log = slog.New(slog.NewTextHandler(&log, nil))
+	p.facts = func(bailiff.Request, string) reading { panic("a fault of the reader") }
+	for _, tool := range []bailiff.Tool{bailiff.Terminal, bailiff.ExecuteCode, bailiff.Process, bailiff.Call} {
+		req := listing
+		req.Tool = tool
+		wantDenial(t, p.Decide(t.Context(), req, ready), "policy.error", "a fault of the reader")
+	}
+	if _, _, err := p.Query(t.Context(), listing, ready, "bailiff/decision"); err == nil {
+		t.Error("a query whose text cannot be read has no error")
+	}
+	if x := p.Explain(t.Context(), listing, ready, bailiff.Decision{}, bytes.Clone); !strings.Contains(x.Fault, "a fault of the reader") {
+		t.Errorf("the fault of the explanation is %q", x.Fault)
+	}
+	if got := strings.Count(log.String(), "stack="); got != 6 {
+		t.Errorf("%d stacks are logged, want one for each of 6 panics:\n%s", got, log.String())
 	}
 }
 

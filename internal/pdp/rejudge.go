@@ -24,8 +24,8 @@ func Try(ctx context.Context, paths []string, limit time.Duration) (*PDP, error)
 	if len(faults) > 0 {
 		return nil, faults
 	}
-	if s.past != nil {
-		s.past.times = 8 // a log holds more different requests than a sidecar sees in a while
+	if s.replayed != nil {
+		s.replayed.times = 8 // a log holds more different requests than a sidecar sees in a while
 	}
 	p := prepared(Config{Paths: paths, EvalTimeout: limit})
 	p.inForce.Store(s)
@@ -77,8 +77,8 @@ func (p *PDP) Rejudge(ctx context.Context, input []byte) (d bailiff.Decision, er
 
 // again judges a document, unless one was judged that is the same to the policies.
 func (p *PDP) again(ctx context.Context, s *snapshot, document ast.Object, at bailiff.Circumstances) (bailiff.Decision, error) {
-	key := s.past.keyOf(document, s.looked)
-	if known := s.past.recall(key); known != nil {
+	key := s.replayed.replayKey(document, s.inputsRead)
+	if known := s.replayed.recall(key); known != nil {
 		return cloned(known.decision), nil
 	}
 	answer, err := evaluate(ctx, s.decision, document, at.Time, p.config.EvalTimeout)
@@ -87,7 +87,7 @@ func (p *PDP) again(ctx context.Context, s *snapshot, document ast.Object, at ba
 	}
 	d, fault := concluded(answer, err, at.Backends)
 	if fault == nil {
-		s.past.keep(key, d)
+		s.replayed.keep(key, d)
 	}
 	return d, nil
 }

@@ -18,7 +18,7 @@ func (p *PDP) load(ctx context.Context, touched bool) Faults {
 		return last.faults
 	}
 	if len(faults) == 0 && (now == nil || content != now.content) {
-		faults = p.enforce(ctx, next)
+		faults = p.activate(ctx, next)
 	}
 	if ctx.Err() == nil {
 		p.last.Store(&attempt{at: time.Now(), faults: faults, content: content, revision: revisionOf(next)})
@@ -72,31 +72,31 @@ func revisionOf(p *parsed) string {
 	return revision(p.files)
 }
 
-// enforce puts a new snapshot in the place of the old one, unless that is one that an
+// activate puts a new snapshot in the place of the old one, unless that is one that an
 // operator rolled back to.
-func (p *PDP) enforce(ctx context.Context, next *parsed) Faults {
-	s, faults := newSnapshot(ctx, next, p.config.Explained, p.proof(next))
+func (p *PDP) activate(ctx context.Context, next *parsed) Faults {
+	s, faults := newSnapshot(ctx, next, p.config.Explained, p.verification(next))
 	if len(faults) == 0 && p.rolledBack.Load() == nil {
 		p.inForce.Store(s)
-		p.notice(s)
-		p.keep(s, next, p.way())
+		p.noteReplaced(s)
+		p.saveToHistory(s, next, p.origin())
 	}
 	return faults
 }
 
-// proof is what must hold of policies beyond that they compile. The embedded ones
+// verification is the check that policies must pass beyond compiling. The embedded ones
 // cannot differ from those whose tests passed before this program was released.
-func (p *PDP) proof(next *parsed) func(context.Context) Faults {
+func (p *PDP) verification(next *parsed) func(context.Context) Faults {
 	if p.isOwn() {
 		return func(context.Context) Faults { return nil }
 	}
-	return p.trial(next)
+	return p.fullVerification(next)
 }
 
-// trial is what must hold of policies that this program did not bring.
-func (p *PDP) trial(next *parsed) func(context.Context) Faults {
+// fullVerification is that of policies which are not embedded in this program.
+func (p *PDP) fullVerification(next *parsed) func(context.Context) Faults {
 	if p.config.RequireTests {
-		return next.prove
+		return next.runTests
 	}
 	return next.check
 }

@@ -30,7 +30,7 @@ func (p *PDP) RollBack(ctx context.Context, word api.Rollback, record func(api.R
 	p.inForce.Store(s)
 	p.rolledBack.Store(&word)
 	p.replaced.Store(nil)
-	p.keep(s, former, history.ByRollback)
+	p.saveToHistory(s, former, history.ByRollback)
 	p.announce()
 	return nil
 }
@@ -48,7 +48,7 @@ func (p *PDP) Resume(ctx context.Context, record func() error) error {
 	if len(faults) > 0 {
 		return unsound(faults)
 	}
-	s, faults := newSnapshot(ctx, next, p.config.Explained, p.proof(next))
+	s, faults := newSnapshot(ctx, next, p.config.Explained, p.verification(next))
 	if len(faults) > 0 {
 		return unsound(faults)
 	}
@@ -60,7 +60,7 @@ func (p *PDP) Resume(ctx context.Context, record func() error) error {
 	}
 	p.rolledBack.Store(nil)
 	p.inForce.Store(s)
-	p.keep(s, next, p.way())
+	p.saveToHistory(s, next, p.origin())
 	p.announce()
 	return nil
 }
@@ -100,7 +100,7 @@ func (p *PDP) former(ctx context.Context, name string) (*parsed, *snapshot, erro
 	if len(faults) > 0 {
 		return nil, nil, unsound(faults)
 	}
-	s, faults := newSnapshot(ctx, next, p.config.Explained, p.trial(next))
+	s, faults := newSnapshot(ctx, next, p.config.Explained, p.fullVerification(next))
 	if len(faults) > 0 {
 		return nil, nil, unsound(faults)
 	}
@@ -130,9 +130,9 @@ func asRead(kept []history.File) []file {
 
 func unsound(err error) error { return fmt.Errorf("%w: %w", history.ErrUnsound, err) }
 
-// notice tells of a bundle that was in force before and is again, in the place of a later
-// one: who can have the server give what was signed once needs no key to go back to it.
-func (p *PDP) notice(s *snapshot) {
+// noteReplaced notes that a bundle is in force again in the place of a later one: an attacker
+// who controls the server can offer an old bundle, which is signed, without the key.
+func (p *PDP) noteReplaced(s *snapshot) {
 	p.replaced.Store(nil)
 	if p.config.History == nil || p.archive == nil {
 		return
@@ -149,40 +149,40 @@ func (p *PDP) notice(s *snapshot) {
 	}
 }
 
-// keep has the history keep what is in force now. A start with the same policies is
-// no news. That it could not be kept keeps nothing from being in force.
-func (p *PDP) keep(s *snapshot, of *parsed, way string) {
+// saveToHistory has the history keep the policies in force, unless they are those that it
+// had last. A failure to save them does not end their being in force.
+func (p *PDP) saveToHistory(s *snapshot, of *parsed, origin string) {
 	if p.config.History == nil {
 		return
 	}
-	err := p.keepNew(s, of, way)
+	err := p.saveNew(s, of, origin)
 	p.unkept.Set(err)
 	if err != nil {
 		p.config.Log.Error("the policies in force cannot be rolled back to", "error", err)
 	}
 }
 
-func (p *PDP) keepNew(s *snapshot, of *parsed, way string) error {
+func (p *PDP) saveNew(s *snapshot, of *parsed, origin string) error {
 	all, err := p.config.History.All()
 	if err != nil {
 		return err
 	}
-	if way != history.ByRollback && len(all) > 0 && !all[0].Damaged && all[0].Name == s.revision && all[0].Content == s.content && all[0].Way == way {
+	if origin != history.ByRollback && len(all) > 0 && !all[0].Damaged && all[0].Name == s.revision && all[0].Content == s.content && all[0].Way == origin {
 		return nil
 	}
 	files := make([]history.File, len(of.files))
 	for i, f := range of.files {
 		files[i] = history.File{Name: f.name, Place: f.place, Archive: f.archive, Text: f.text}
 	}
-	r := history.Revision{Name: s.revision, Content: s.content, Since: s.loaded, Way: way, Files: s.files, Bundles: s.bundles}
+	r := history.Revision{Name: s.revision, Content: s.content, Since: s.loaded, Way: origin, Files: s.files, Bundles: s.bundles}
 	if later := p.replaced.Load(); later != nil {
 		r.Replaced = *later
 	}
 	return p.config.History.Keep(r, files)
 }
 
-// way is how policies come into force that nobody rolled back to.
-func (p *PDP) way() string {
+// origin says where policies come from that are in force without a rollback.
+func (p *PDP) origin() string {
 	switch {
 	case p.isOwn():
 		return history.ByProgram

@@ -29,18 +29,19 @@ type snapshot struct {
 	decision rego.PreparedEvalQuery
 	// masks says that there is a mask of the decision log.
 	masks bool
-	// memo is nil unless the policies are timeless, and so is past, which is of what
-	// comes from the decision log; looked are the parts of it that matter.
-	memo, past *memo
-	looked     parts
+	// memo holds judgements of requests, replayed those of input documents of the decision
+	// log. Both are nil unless the policies are time-independent; inputsRead are the parts
+	// of the input that the policies read.
+	memo, replayed *memo
+	inputsRead     inputParts
 	// queries are those of other documents, by path, prepared when first asked for.
 	queries sync.Map
 }
 
-// newSnapshot compiles what was parsed, if what there is to prove about it holds.
+// newSnapshot compiles what was parsed, if what must be verified about it holds.
 // Any fault is a reason to go on with what was in force before. Explained says that the
 // modules are kept as they are written.
-func newSnapshot(ctx context.Context, p *parsed, explained bool, proof func(context.Context) Faults) (*snapshot, Faults) {
+func newSnapshot(ctx context.Context, p *parsed, explained bool, verify func(context.Context) Faults) (*snapshot, Faults) {
 	compiler, faults := p.compile(explained)
 	if len(faults) > 0 {
 		faults = append(faults, p.check(ctx)...) // the tests' faults too
@@ -51,7 +52,7 @@ func newSnapshot(ctx context.Context, p *parsed, explained bool, proof func(cont
 	if faults = append(faults, p.checkTables()...); len(faults) > 0 {
 		return nil, faults.sorted()
 	}
-	if faults := proof(ctx); len(faults) > 0 {
+	if faults := verify(ctx); len(faults) > 0 {
 		return nil, faults
 	}
 	store, faults := p.store()
@@ -63,8 +64,8 @@ func newSnapshot(ctx context.Context, p *parsed, explained bool, proof func(cont
 	for _, f := range p.files {
 		s.files = append(s.files, f.name)
 	}
-	if looked, sure := timeless(compiler); sure {
-		s.memo, s.past, s.looked = newMemo(), newMemo(), looked
+	if inputsRead, sure := timeIndependent(compiler); sure {
+		s.memo, s.replayed, s.inputsRead = newMemo(), newMemo(), inputsRead
 	}
 	var err error
 	if s.decision, err = s.prepare(ctx, entrypoint); err != nil {

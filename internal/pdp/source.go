@@ -40,8 +40,8 @@ func isSchema(place string) bool {
 
 func isData(base string) bool { return base == "data.yaml" || base == "data.json" }
 
-// wanted says whether a file is of any concern.
-func wanted(place string) bool {
+// isPolicyFile says whether a file is part of a set of policies.
+func isPolicyFile(place string) bool {
 	if isSchema(place) {
 		return true
 	}
@@ -74,7 +74,7 @@ func readPath(p string) ([]file, Faults) {
 		return readTree(os.DirFS(p), ".", p)
 	case isBundle(p):
 		return readBundle(p)
-	case !wanted(filepath.Base(p)):
+	case !isPolicyFile(filepath.Base(p)):
 		return nil, Faults{{File: p, Message: "this is no policy: want a folder, a .rego file, data.yaml, data.json or a bundle (.tar.gz)"}}
 	}
 	text, err := os.ReadFile(p)
@@ -111,7 +111,7 @@ func readEntry(tree fs.FS, place, root string) ([]file, Faults) {
 	name := filepath.Join(root, place)
 	about, err := fs.Stat(tree, place)
 	switch {
-	case err != nil && !wanted(place) && errors.Is(err, fs.ErrNotExist):
+	case err != nil && !isPolicyFile(place) && errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
 		return nil, Faults{unreadable(name, err)}
@@ -119,7 +119,7 @@ func readEntry(tree fs.FS, place, root string) ([]file, Faults) {
 		return nil, Faults{{File: name, Message: "the folders are nested too deeply; does a link lead back to one of them?"}}
 	case about.IsDir():
 		return readTree(tree, place, root)
-	case !wanted(place):
+	case !isPolicyFile(place):
 		return nil, nil
 	}
 	text, err := fs.ReadFile(tree, place)

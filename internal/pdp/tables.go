@@ -39,7 +39,7 @@ func (p *parsed) checkLookups(compiler *ast.Compiler) (faults Faults) {
 		if p.hasTable(compiler, name) {
 			continue
 		}
-		fault := Fault{where.File, where.Row, fmt.Sprintf("the rules look up bailiff.tables.%s, which no data holds: %s", name, p.wanted(name))}
+		fault := Fault{where.File, where.Row, fmt.Sprintf("the rules look up bailiff.tables.%s, which no data holds: %s", name, p.suggestTable(name))}
 		if meant := p.misspelt(name, lookedUp); meant != "" {
 			fault = p.faultAt([]string{"bailiff", "tables", meant}, fmt.Sprintf("no rule looks this table up, and %q, which rules do look up, is missing: write that", name))
 		}
@@ -48,8 +48,8 @@ func (p *parsed) checkLookups(compiler *ast.Compiler) (faults Faults) {
 	return faults.sorted()
 }
 
-// wanted says what would be right where no data holds a table.
-func (p *parsed) wanted(name string) string {
+// suggestTable says how to mend the lack of a table.
+func (p *parsed) suggestTable(name string) string {
 	there := slices.Sorted(maps.Keys(p.tables()))
 	if meant := spelling.Nearest(name, there, len(name)/3+1); meant != "" {
 		return fmt.Sprintf("want %s, or the table there, if only as {}", meant)

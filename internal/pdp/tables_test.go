@@ -88,7 +88,7 @@ func TestWhoeverEditsTheTablesLeavesTheTestsAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := edited(t, edits)
-			if faults := append(p.checkTables(), p.prove(context.Background())...); len(faults) > 0 {
+			if faults := append(p.checkTables(), p.runTests(context.Background())...); len(faults) > 0 {
 				t.Error(faults)
 			}
 		})
@@ -137,7 +137,7 @@ func TestTablesThatSayWhatNobodyReadsDoNotComeIntoForce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			text := "bailiff:\n tables:\n  " + strings.ReplaceAll(c.text, "\n", "\n  ")
 			root := tree(t, map[string]string{"p.rego": allowing, "p_test.rego": allowingTest, "data.yaml": text})
-			for door, wrong := range map[string]error{"check": Faults(Check(Config{Paths: []string{root}})), "start": opening(root, false), "proven start": opening(root, true)} {
+			for door, wrong := range map[string]error{"check": Faults(Check(Config{Paths: []string{root}})), "start": opening(root, false), "tested start": opening(root, true)} {
 				if wrong == nil || !strings.Contains(wrong.Error(), c.want) || strings.Contains(wrong.Error(), "\n") {
 					t.Errorf("%s: got %v, want %s", door, wrong, c.want)
 				}

@@ -19,14 +19,14 @@ import (
 
 // inbox takes answers and says thanks.
 type inbox struct {
-	taps      chan chat.Tap
+	clicks    chan chat.Click
 	connected chan error
 }
 
 func (inbox) Said(context.Context, chat.Said) {}
 
-func (i inbox) Tapped(_ context.Context, t chat.Tap) chat.Text {
-	i.taps <- t
+func (i inbox) Clicked(_ context.Context, t chat.Click) chat.Text {
+	i.clicks <- t
 	return chat.Text{{Text: "thanks"}}
 }
 
@@ -42,7 +42,7 @@ func TestTheBridgeShowsWhatIsPostedAndAnswersIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := inbox{make(chan chat.Tap, 1), make(chan error, 1)}
+	in := inbox{make(chan chat.Click, 1), make(chan error, 1)}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx, in) }()
@@ -74,9 +74,9 @@ func TestTheBridgeShowsWhatIsPostedAndAnswersIt(t *testing.T) {
 	if _, err := a.send("http://"+w.Address()+"/answers", []byte(secret)); err == nil || !strings.Contains(err.Error(), "409") {
 		t.Errorf("answering again says %v", err)
 	}
-	want := chat.Tap{By: chat.Person{ID: "ana"}, On: first, Word: "deny", Reason: "it is prod"}
-	if tap := <-in.taps; tap != want {
-		t.Errorf("the answer is %+v, want %+v", tap, want)
+	want := chat.Click{By: chat.Person{ID: "ana"}, On: first, Word: "deny", Reason: "it is prod"}
+	if click := <-in.clicks; click != want {
+		t.Errorf("the answer is %+v, want %+v", click, want)
 	}
 }
 

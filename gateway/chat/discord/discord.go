@@ -1,9 +1,9 @@
 // Package discord is bailiff's bot at Discord.
 //
-// What is said, tapped and chosen comes by Discord's gateway, a WebSocket; what is shown
+// What is said, clicked and chosen comes by Discord's gateway, a WebSocket; what is shown
 // goes by its HTTP API. A message's buttons have their token as custom_id. A button that
 // asks has its question there too, so that a form can still be shown for what was posted
-// before a restart. Whoever tapped, or chose a command, is answered within Discord's three
+// before a restart. Whoever clicked, or chose a command, is answered within Discord's three
 // seconds and alone: what takes longer is told afterwards.
 //
 // What is promised:
@@ -62,7 +62,7 @@ type Discord struct {
 	gate gate
 	// second is how long one is where something is tried again.
 	second time.Duration
-	// patience is how long whoever tapped waits for an answer of substance.
+	// patience is how long whoever clicked waits for an answer of substance.
 	patience time.Duration
 }
 

@@ -10,7 +10,7 @@ import (
 
 func TestAQuestionIsAskedAnsweredAndEdited(t *testing.T) {
 	b := start(t)
-	b.answer = func(tap chat.Tap) chat.Text { return plain("Noted: *" + tap.Token + "*") }
+	b.answer = func(click chat.Click) chat.Text { return plain("Noted: *" + click.Token + "*") }
 	b.connect(t)
 	ref := b.post(t, here, mayIt, "key")
 	shown := b.server.Shown(here.Chat)
@@ -18,21 +18,21 @@ func TestAQuestionIsAskedAnsweredAndEdited(t *testing.T) {
 	if !reflect.DeepEqual(shown, want) {
 		t.Fatalf("shown is %+v", shown)
 	}
-	if told := b.server.Tap(ana, here.Chat, ref.Message, "Approve"); told != "Noted: *yes1*" {
+	if told := b.server.Click(ana, here.Chat, ref.Message, "Approve"); told != "Noted: *yes1*" {
 		t.Errorf("told %q", told)
 	}
-	if told := b.server.Tap(bob, here.Chat, ref.Message, "Deny", "it is\tFriday "); told != "Noted: *no1*" {
+	if told := b.server.Click(bob, here.Chat, ref.Message, "Deny", "it is\tFriday "); told != "Noted: *no1*" {
 		t.Errorf("told %q", told)
 	}
 	if title, label := b.server.Form(bob); title != "Why not?" || label != "Why not?" {
 		t.Errorf("asked %q, %q", title, label)
 	}
-	taps := []chat.Tap{
+	clicks := []chat.Click{
 		{By: chat.Person{ID: ana, Name: "user42"}, On: ref, Token: "yes1"},
 		{By: chat.Person{ID: bob, Name: "user43"}, On: ref, Token: "no1", Reason: "it is Friday"},
 	}
-	if !reflect.DeepEqual(b.taps, taps) {
-		t.Errorf("told of %+v", b.taps)
+	if !reflect.DeepEqual(b.clicks, clicks) {
+		t.Errorf("told of %+v", b.clicks)
 	}
 	for range 2 {
 		if err := b.Edit(t.Context(), ref, chat.Message{Text: plain("Denied by bob.")}); err != nil {

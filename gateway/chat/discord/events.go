@@ -37,7 +37,7 @@ func newListener(d *Discord, in chat.Inbox) *listener {
 }
 
 // mostUnderWay bounds what is under way of what people did, which is nothing if it is too
-// much: who tapped then sees that it failed.
+// much: who clicked then sees that it failed.
 const mostUnderWay = 1000
 
 // spawn does something besides the connection.

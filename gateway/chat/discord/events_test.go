@@ -155,7 +155,7 @@ func TestAPanicOfWhoIsToldEndsNothing(t *testing.T) {
 			panic(s.Text)
 		}
 	}
-	b.answer = func(chat.Tap) chat.Text { panic("a tap") }
+	b.answer = func(chat.Click) chat.Text { panic("a click") }
 	b.patience = time.Millisecond
 	b.connect(t)
 	s := b.server

@@ -46,7 +46,7 @@ func subject(method, path string) string {
 	return method + " " + path
 }
 
-// isAnswer says that it is to somebody who taps or chose a command, which Discord limits
+// isAnswer says that it is to somebody who clicks or chose a command, which Discord limits
 // apart from everything else.
 func isAnswer(subject string) bool {
 	_, path, _ := strings.Cut(subject, " ")

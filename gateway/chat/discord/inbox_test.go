@@ -24,11 +24,11 @@ const (
 type inbox struct {
 	mu        sync.Mutex
 	said      []chat.Said
-	taps      []chat.Tap
+	clicks    []chat.Click
 	connected []error
 	changed   chan struct{}
-	// answer is what whoever taps is told, whisper is done with what was said.
-	answer  func(chat.Tap) chat.Text
+	// answer is what whoever clicks is told, whisper is done with what was said.
+	answer  func(chat.Click) chat.Text
 	whisper func(context.Context, chat.Said)
 }
 
@@ -47,8 +47,8 @@ func (b *inbox) Said(ctx context.Context, s chat.Said) {
 	}
 }
 
-func (b *inbox) Tapped(_ context.Context, t chat.Tap) chat.Text {
-	b.note(func() { b.taps = append(b.taps, t) })
+func (b *inbox) Clicked(_ context.Context, t chat.Click) chat.Text {
+	b.note(func() { b.clicks = append(b.clicks, t) })
 	if b.answer != nil {
 		return b.answer(t)
 	}
@@ -71,7 +71,7 @@ func (b *inbox) await(t *testing.T, is func() bool) {
 		select {
 		case <-changed:
 		case <-late:
-			t.Fatalf("told of %+v, %+v and %v", b.said, b.taps, b.connected)
+			t.Fatalf("told of %+v, %+v and %v", b.said, b.clicks, b.connected)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 )
 
-// interaction is what somebody tapped, filled in or chose.
+// interaction is what somebody clicked, filled in or chose.
 type interaction struct {
 	ID, Token string
 	App       string `json:"application_id"`
@@ -56,9 +56,9 @@ func (l *listener) interaction(ctx context.Context, i interaction) {
 			l.ask(ctx, i, token, asks)
 			return
 		}
-		l.tapped(ctx, i, token, "")
+		l.clicked(ctx, i, token, "")
 	case discordgo.InteractionModalSubmit:
-		l.tapped(ctx, i, i.Data.CustomID, i.filledIn())
+		l.clicked(ctx, i, i.Data.CustomID, i.filledIn())
 	case discordgo.InteractionApplicationCommand:
 		if slices.ContainsFunc(commands(), func(c *discordgo.ApplicationCommand) bool { return c.Name == i.Data.Name }) {
 			l.command(ctx, i)
@@ -109,17 +109,17 @@ func (i interaction) filledIn() string {
 	return ""
 }
 
-func (l *listener) tapped(ctx context.Context, i interaction, token, reason string) {
+func (l *listener) clicked(ctx context.Context, i interaction, token, reason string) {
 	a := l.answer(i)
-	tap := chat.Tap{By: i.by(), Token: token, Reason: reason}
+	click := chat.Click{By: i.by(), Token: token, Reason: reason}
 	if i.Message.ID != "" {
-		tap.On.Message = i.Message.ID
+		click.On.Message = i.Message.ID
 		if w, err := l.where(ctx, i); err == nil {
-			tap.On.Place = w.Place
+			click.On.Place = w.Place
 		}
 	}
 	done := l.unless(ctx, func() { a.acknowledge(ctx, discordgo.InteractionResponseDeferredMessageUpdate) })
-	text := l.in.Tapped(ctx, tap)
+	text := l.in.Clicked(ctx, click)
 	done()
 	if len(text) == 0 {
 		a.acknowledge(ctx, discordgo.InteractionResponseDeferredMessageUpdate)
@@ -142,7 +142,7 @@ func (l *listener) command(ctx context.Context, i interaction) {
 		return
 	}
 	l.in.Said(ctx, chat.Said{
-		Ref: chat.Ref{Place: w.Place, Message: i.ID}, Kind: w.kind, By: i.by(), Text: "/" + i.Data.Name, Mentioned: true, Chosen: true, Whisper: a.tell,
+		Ref: chat.Ref{Place: w.Place, Message: i.ID}, Kind: w.kind, By: i.by(), Text: "/" + i.Data.Name, Mentioned: true, SlashCommand: true, Ephemeral: a.tell,
 	})
 }
 

@@ -13,16 +13,16 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/chat/discord/discordtest"
 )
 
-func TestWhoeverTapsIsToldAloneHoweverLongItTakes(t *testing.T) {
+func TestWhoeverClicksIsToldAloneHoweverLongItTakes(t *testing.T) {
 	b := start(t, func(b *bot) { b.patience = 10 * time.Millisecond })
 	slow := make(chan struct{})
-	b.answer = func(chat.Tap) chat.Text {
+	b.answer = func(chat.Click) chat.Text {
 		<-slow
 		return plain("You <@42> **did**")
 	}
 	b.connect(t)
 	ref := b.post(t, here, mayIt, "key")
-	if told := b.server.Tap(ana, here.Chat, ref.Message, "Approve"); told != "" {
+	if told := b.server.Click(ana, here.Chat, ref.Message, "Approve"); told != "" {
 		t.Errorf("told %q before there was an answer", told)
 	}
 	close(slow)
@@ -32,18 +32,18 @@ func TestWhoeverTapsIsToldAloneHoweverLongItTakes(t *testing.T) {
 	}
 }
 
-func TestATapThatNothingIsSaidToIsAcknowledged(t *testing.T) {
+func TestAClickThatNothingIsSaidToIsAcknowledged(t *testing.T) {
 	b := start(t).connect(t)
 	ref := b.post(t, chat.Place{Chat: b.server.DM(bob)}, mayIt, "key")
-	if told := b.server.Tap(bob, ref.Chat, ref.Message, "Approve"); told != "" {
+	if told := b.server.Click(bob, ref.Chat, ref.Message, "Approve"); told != "" {
 		t.Errorf("told %q", told)
 	}
-	if want := (chat.Tap{By: chat.Person{ID: bob, Name: "user43"}, On: ref, Token: "yes1"}); b.taps[0] != want {
-		t.Errorf("told of %+v", b.taps[0])
+	if want := (chat.Click{By: chat.Person{ID: bob, Name: "user43"}, On: ref, Token: "yes1"}); b.clicks[0] != want {
+		t.Errorf("told of %+v", b.clicks[0])
 	}
 }
 
-func TestATapInAThreadNamesItsChannel(t *testing.T) {
+func TestAClickInAThreadNamesItsChannel(t *testing.T) {
 	b := start(t).connect(t)
 	from := b.server.Write(ana, here.Chat, "", "x")
 	at, err := b.Thread(t.Context(), chat.Ref{Place: here, Message: from}, "x")
@@ -51,15 +51,15 @@ func TestATapInAThreadNamesItsChannel(t *testing.T) {
 		t.Fatal(err)
 	}
 	ref := b.post(t, at, mayIt, "key")
-	b.server.Tap(ana, at.Thread, ref.Message, "Approve")
-	if b.taps[0].On != ref || ref.Chat != here.Chat || ref.Thread != from {
-		t.Errorf("told of %+v, want %+v", b.taps[0], ref)
+	b.server.Click(ana, at.Thread, ref.Message, "Approve")
+	if b.clicks[0].On != ref || ref.Chat != here.Chat || ref.Thread != from {
+		t.Errorf("told of %+v, want %+v", b.clicks[0], ref)
 	}
 }
 
 func TestAForgedButtonIsHandedOnAsItIs(t *testing.T) {
 	b := start(t).connect(t)
-	b.answer = func(tap chat.Tap) chat.Text { return plain("Unknown: " + tap.Token) }
+	b.answer = func(click chat.Click) chat.Text { return plain("Unknown: " + click.Token) }
 	ref := b.post(t, here, mayIt, "key")
 	if told := b.server.Forge(bob, here.Chat, ref.Message, "forged`x`"); told != "Unknown: forged`x`" {
 		t.Errorf("told %q", told)
@@ -72,16 +72,16 @@ func TestAnAnswerWhoseWayBreaksIsGivenOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := start(t).connect(t)
-			b.answer = func(chat.Tap) chat.Text { return plain("Noted.") }
+			b.answer = func(chat.Click) chat.Text { return plain("Noted.") }
 			ref := b.post(t, here, mayIt, "key")
 			b.server.Fail(once("POST /interactions/{id}/{token}/callback", fault))
-			b.server.Tap(ana, here.Chat, ref.Message, "Approve")
+			b.server.Click(ana, here.Chat, ref.Message, "Approve")
 			b.server.AwaitTold(ana, func(told []string) bool { return slices.Equal(told, []string{"Noted."}) })
 			b.server.Fail(once("POST /interactions/{id}/{token}/callback", fault))
-			b.server.Tap(bob, here.Chat, ref.Message, "Deny", "no")
+			b.server.Click(bob, here.Chat, ref.Message, "Deny", "no")
 			b.server.AwaitTold(bob, func(told []string) bool { return slices.Equal(told, []string{"Noted."}) })
-			if len(b.taps) != 2 {
-				t.Errorf("told of %+v", b.taps)
+			if len(b.clicks) != 2 {
+				t.Errorf("told of %+v", b.clicks)
 			}
 		})
 	}
@@ -102,7 +102,7 @@ func TestCommandsAreOfferedOnceAndAnsweredAlone(t *testing.T) {
 	b := start(t)
 	b.whisper = func(ctx context.Context, s chat.Said) {
 		for _, text := range []string{"Heard " + s.Text, "and more"} {
-			if err := s.Whisper(ctx, plain(text)); err != nil && ctx.Err() == nil {
+			if err := s.Ephemeral(ctx, plain(text)); err != nil && ctx.Err() == nil {
 				t.Error(err)
 			}
 		}
@@ -144,7 +144,7 @@ func TestACommandThatIsAnsweredLate(t *testing.T) {
 	b.whisper = func(_ context.Context, s chat.Said) {
 		go func() {
 			<-late
-			told <- s.Whisper(context.Background(), plain("At last."))
+			told <- s.Ephemeral(context.Background(), plain("At last."))
 		}()
 	}
 	b.connect(t)
@@ -180,13 +180,13 @@ func TestNothingIsUnderWayOnceRunHasEnded(t *testing.T) {
 	l := newListener(b.Discord, b.inbox)
 	ctx, cancel := context.WithCancel(t.Context())
 	var acted atomic.Bool
-	b.answer = func(chat.Tap) chat.Text { panic("before it is done") }
+	b.answer = func(chat.Click) chat.Text { panic("before it is done") }
 	l.spawn(ctx, func() {
 		l.command(ctx, interaction{ID: "1", ChannelID: here.Chat, Channel: channelData{ID: here.Chat}})
 	})
-	l.spawn(ctx, func() { l.tapped(ctx, interaction{ID: "2"}, "t", "") })
+	l.spawn(ctx, func() { l.clicked(ctx, interaction{ID: "2"}, "t", "") })
 	l.spawn(ctx, func() { l.unless(ctx, func() { acted.Store(true) }) })
-	b.await(t, func() bool { return len(b.said) == 1 && len(b.taps) == 1 })
+	b.await(t, func() bool { return len(b.said) == 1 && len(b.clicks) == 1 })
 	cancel()
 	l.work.Wait()
 	if n := l.under.Load(); n != 0 || acted.Load() {

@@ -342,7 +342,7 @@ func TestWhoeverIsSentAwayByTheLimitOnEverythingComesBackInTurn(t *testing.T) {
 		t.Errorf("Discord was asked %d times, and the last comes back after %v", calls.Load(), last)
 	}
 	if err := d.do(t.Context(), http.MethodPost, "/interactions/1/t/callback", struct{}{}, nil); !hasCode(err, unknownInteraction) {
-		t.Errorf("an answer to a tap is %v", err)
+		t.Errorf("an answer to a click is %v", err)
 	}
 }
 

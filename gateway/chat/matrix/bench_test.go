@@ -13,7 +13,7 @@ import (
 )
 
 // From a reaction at the homeserver to the answer that is told, over loopback.
-func BenchmarkATapIsTold(b *testing.B) {
+func BenchmarkAClickIsTold(b *testing.B) {
 	server := matrixtest.New(b)
 	room := server.Room("ops", "ana")
 	m, err := matrix.New(matrix.Config{URL: server.URL(), Memory: new(memory), Log: slog.New(slog.DiscardHandler),
@@ -21,7 +21,7 @@ func BenchmarkATapIsTold(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	in := tapped{make(chan chat.Tap), make(chan error, 1)}
+	in := clicked{make(chan chat.Click), make(chan error, 1)}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- m.Run(ctx, in) }()
@@ -34,21 +34,21 @@ func BenchmarkATapIsTold(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.StartTimer()
-		server.Tap("ana", room, ref.Message, "✅")
-		<-in.taps
+		server.Click("ana", room, ref.Message, "✅")
+		<-in.clicks
 	}
 }
 
-type tapped struct {
-	taps      chan chat.Tap
+type clicked struct {
+	clicks    chan chat.Click
 	connected chan error
 }
 
-func (tapped) Said(context.Context, chat.Said) {}
+func (clicked) Said(context.Context, chat.Said) {}
 
-func (t tapped) Tapped(_ context.Context, tap chat.Tap) chat.Text {
-	t.taps <- tap
+func (t clicked) Clicked(_ context.Context, click chat.Click) chat.Text {
+	t.clicks <- click
 	return nil
 }
 
-func (t tapped) Connected(err error) { t.connected <- err }
+func (t clicked) Connected(err error) { t.connected <- err }

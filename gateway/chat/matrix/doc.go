@@ -22,7 +22,7 @@
 //
 // Not here: encrypted rooms. Nothing is told of them but a warning, and [Matrix.Check]
 // says so. Nor the buttons that other services have: what can be answered is written below
-// the text, and bailiff itself reacts with each sign, so that one tap suffices. A message
+// the text, and bailiff itself reacts with each sign, so that one click suffices. A message
 // that asks for an answer is of the kind m.text, since homeservers notify nobody of an
 // m.notice, which is what all others are.
 //

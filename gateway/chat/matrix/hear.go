@@ -48,7 +48,7 @@ func (r reader) message(ctx context.Context, room string, e event, c content) er
 			return err
 		}
 		if word, reason, is := q.byWords(text); is {
-			r.tapped(ctx, e.ID, chat.Tap{By: by, On: q.ref, Word: word, Reason: reason})
+			r.clicked(ctx, e.ID, chat.Click{By: by, On: q.ref, Word: word, Reason: reason})
 			return nil
 		}
 	}
@@ -74,15 +74,15 @@ func (r reader) reaction(ctx context.Context, room string, e event) error {
 	if err != nil {
 		return err
 	}
-	r.tapped(ctx, e.ID, chat.Tap{By: personIn(about, e.Sender), On: q.ref, Word: word})
+	r.clicked(ctx, e.ID, chat.Click{By: personIn(about, e.Sender), On: q.ref, Word: word})
 	return nil
 }
 
-// tapped tells an answer, and leaves it to others to tell whoever gave it what comes of
+// clicked tells an answer, and leaves it to others to tell whoever gave it what comes of
 // it.
-func (r reader) tapped(ctx context.Context, event string, tap chat.Tap) {
-	if text := r.in.Tapped(ctx, tap); len(text) > 0 {
-		r.errands.leave(func(ctx context.Context) error { return r.whisper(ctx, tap.By.ID, text, "told\x00"+event, tap.On) })
+func (r reader) clicked(ctx context.Context, event string, click chat.Click) {
+	if text := r.in.Clicked(ctx, click); len(text) > 0 {
+		r.errands.leave(func(ctx context.Context) error { return r.whisper(ctx, click.By.ID, text, "told\x00"+event, click.On) })
 	}
 }
 

@@ -139,10 +139,10 @@ type inbox struct {
 	mu        sync.Mutex
 	changed   chan struct{}
 	said      []chat.Said
-	taps      []chat.Tap
+	clicks    []chat.Click
 	connected int
 	broken    []error
-	// answer is what those are told who tap.
+	// answer is what those are told who click.
 	answer chat.Text
 }
 
@@ -158,8 +158,8 @@ func (i *inbox) note(do func()) {
 
 func (i *inbox) Said(_ context.Context, s chat.Said) { i.note(func() { i.said = append(i.said, s) }) }
 
-func (i *inbox) Tapped(_ context.Context, t chat.Tap) (told chat.Text) {
-	i.note(func() { i.taps, told = append(i.taps, t), i.answer })
+func (i *inbox) Clicked(_ context.Context, t chat.Click) (told chat.Text) {
+	i.note(func() { i.clicks, told = append(i.clicks, t), i.answer })
 	return told
 }
 
@@ -185,7 +185,7 @@ func (i *inbox) await(t *testing.T, what string, is func() bool) {
 		select {
 		case <-changed:
 		case <-late:
-			t.Fatalf("%s did not come; %+v and %+v did, and %v", what, i.said, i.taps, i.broken)
+			t.Fatalf("%s did not come; %+v and %+v did, and %v", what, i.said, i.clicks, i.broken)
 		}
 	}
 }
@@ -199,13 +199,13 @@ func (i *inbox) hears(t *testing.T, n int) []chat.Said {
 	return slices.Clone(i.said)
 }
 
-// taps waits for so many answers, and returns them.
-func (i *inbox) answers(t *testing.T, n int) []chat.Tap {
+// clicks waits for so many answers, and returns them.
+func (i *inbox) answers(t *testing.T, n int) []chat.Click {
 	t.Helper()
-	i.await(t, "what was tapped", func() bool { return len(i.taps) >= n })
+	i.await(t, "what was clicked", func() bool { return len(i.clicks) >= n })
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return slices.Clone(i.taps)
+	return slices.Clone(i.clicks)
 }
 
 // words are those that were said.

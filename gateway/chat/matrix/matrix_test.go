@@ -89,9 +89,9 @@ func TestTheSignsAndWordsOfAMessageAreAnswersToIt(t *testing.T) {
 			{func() { ana.Reply(room, ref.Message, "> <"+h.bailiff.ID+"> May it?\n\nAlways!") }, "always", ""},
 		} {
 			c.act()
-			tap := r.answers(t, i+1)[i]
-			if tap.On != ref || tap.By.ID != ana.ID || tap.By.Name != "ana" || tap.Token != "" || tap.Word != c.word || tap.Reason != c.reason {
-				t.Errorf("the answer is %+v, want %q for %q", tap, c.word, c.reason)
+			click := r.answers(t, i+1)[i]
+			if click.On != ref || click.By.ID != ana.ID || click.By.Name != "ana" || click.Token != "" || click.Word != c.word || click.Reason != c.reason {
+				t.Errorf("the answer is %+v, want %q for %q", click, c.word, c.reason)
 			}
 		}
 	})
@@ -121,8 +121,8 @@ func TestOnlyWhatAnswersAMessageOfBailiffsOwnIsAnAnswer(t *testing.T) {
 		eve.Write(room, "", "approve")
 		r.Post(t.Context(), chat.Place{Chat: room}, say("approve"), "k3")
 		ana.React(room, ref.Message, "❌")
-		if taps := r.answers(t, 1); len(taps) != 1 || taps[0].By.ID != ana.ID || taps[0].Word != "deny" {
-			t.Errorf("the answers are %+v", taps)
+		if clicks := r.answers(t, 1); len(clicks) != 1 || clicks[0].By.ID != ana.ID || clicks[0].Word != "deny" {
+			t.Errorf("the answers are %+v", clicks)
 		}
 		if said := words(r.hears(t, 5)); !slices.Equal(said, []string{"forged", "approve", "approve? Never!", "what is this", "approve"}) {
 			t.Errorf("said was %q", said)
@@ -145,8 +145,8 @@ func TestAnAnswerIsKnownAfterARestart(t *testing.T) {
 		stop()
 		ana.React(room, ref.Message, "✅")
 		second, _ := h.start(t, c)
-		if taps := second.answers(t, 1); len(taps) != 1 || taps[0].On != ref || taps[0].Word != "approve" {
-			t.Errorf("the answers are %+v, want one to %v", taps, ref)
+		if clicks := second.answers(t, 1); len(clicks) != 1 || clicks[0].On != ref || clicks[0].Word != "approve" {
+			t.Errorf("the answers are %+v, want one to %v", clicks, ref)
 		}
 	})
 }

@@ -49,7 +49,7 @@ func TestWhatIsWrittenIsToldWithItsPlace(t *testing.T) {
 			if one.thread != nil {
 				want.Thread = one.thread()
 			}
-			if said.Ref != want || said.Kind != one.kind || said.Text != one.text || said.Mentioned != one.named || said.Whisper != nil ||
+			if said.Ref != want || said.Kind != one.kind || said.Text != one.text || said.Mentioned != one.named || said.Ephemeral != nil ||
 				said.By.ID != ana.ID && said.By.ID != ben.ID || said.By.Name != "ana" && said.By.Name != "ben" {
 				t.Errorf("told is %+v, want %v in a %s: %q, named %v", said, want, one.kind, one.text, one.named)
 			}
@@ -112,8 +112,8 @@ func TestWhatNobodyTypedToOthersIsNotTold(t *testing.T) {
 		if said := words(r.hears(t, 2)); !slices.Equal(said, []string{"first", "last"}) {
 			t.Errorf("told is %q", said)
 		}
-		if len(r.taps) > 0 {
-			t.Errorf("answers are %+v", r.taps)
+		if len(r.clicks) > 0 {
+			t.Errorf("answers are %+v", r.clicks)
 		}
 	})
 }
@@ -432,8 +432,8 @@ func TestWhatRelatesToWhatCannotBeIsNoAnswer(t *testing.T) {
 		}
 		last := ana.Write(room, "", "last")
 		r.await(t, "the last", func() bool { return len(r.said) > 0 && r.said[len(r.said)-1].Message == last })
-		if len(r.said) < 9 || len(r.taps) > 0 || h.faults.Calls("event") != before {
-			t.Errorf("told is %+v and %+v after %d questions", r.said, r.taps, h.faults.Calls("event")-before)
+		if len(r.said) < 9 || len(r.clicks) > 0 || h.faults.Calls("event") != before {
+			t.Errorf("told is %+v and %+v after %d questions", r.said, r.clicks, h.faults.Calls("event")-before)
 		}
 		for _, s := range r.said {
 			if s.Thread != "" {

@@ -145,7 +145,7 @@ func (e *ear) delivered(ctx context.Context, text []byte) {
 		By:        chat.Person{ID: m.User},
 		Text:      said,
 		Mentioned: mentioned || m.Type == "app_mention",
-		Whisper:   e.alone(at, m.User),
+		Ephemeral: e.alone(at, m.User),
 	})
 }
 
@@ -217,7 +217,7 @@ func (e *ear) commanded(ctx context.Context, c command) {
 	at := chat.Place{Chat: c.Chat}
 	e.in.Said(ctx, chat.Said{
 		Ref: chat.Ref{Place: at, Message: "command." + c.Trigger}, Kind: kindOf(c.kind(), at),
-		By: chat.Person{ID: c.User, Name: c.UserName}, Text: "/" + word, Mentioned: true, Chosen: true, Whisper: answer,
+		By: chat.Person{ID: c.User, Name: c.UserName}, Text: "/" + word, Mentioned: true, SlashCommand: true, Ephemeral: answer,
 	})
 }
 

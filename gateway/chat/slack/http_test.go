@@ -44,9 +44,9 @@ func byHTTP(t *testing.T) (*slack.Slack, *slacktest.Server, *inbox, string) {
 	return s, server, in, "http://" + address + "/slack"
 }
 
-func TestByHTTPPeopleWriteTapAndCommand(t *testing.T) {
+func TestByHTTPPeopleWriteClickAndCommand(t *testing.T) {
 	s, server, in, _ := byHTTP(t)
-	in.answer = func(chat.Tap) chat.Text { return plain("Noted.") }
+	in.answer = func(chat.Click) chat.Text { return plain("Noted.") }
 	server.Mentions()
 	id := server.Write("U1", "C1", "", "@bailiff echo 'a&b' <c>")
 	for range 2 {
@@ -62,11 +62,11 @@ func TestByHTTPPeopleWriteTapAndCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.Tap("U2", "C1", ref.Message, "No")
+	server.Click("U2", "C1", ref.Message, "No")
 	server.Until(func() bool { return server.Question("U2") != "" })
 	server.Answer("U2", "never & nowhere")
-	if tap := next(t, in.taps); tap.By.ID != "U2" || tap.On != ref || tap.Token != "n" || tap.Reason != "never & nowhere" {
-		t.Errorf("the tap is %v", tap)
+	if click := next(t, in.clicks); click.By.ID != "U2" || click.On != ref || click.Token != "n" || click.Reason != "never & nowhere" {
+		t.Errorf("the click is %v", click)
 	}
 	server.Until(func() bool { return len(server.Told("U2")) == 1 })
 }
@@ -167,8 +167,8 @@ func TestCallsThatAreNoneOfSlacksKinds(t *testing.T) {
 			t.Errorf("%s came to %d %q, want %d with %q", name, status, said, c.status, c.says)
 		}
 	}
-	if len(in.said) > 0 || len(in.taps) > 0 {
-		t.Errorf("%d were told, %d taps came", len(in.said), len(in.taps))
+	if len(in.said) > 0 || len(in.clicks) > 0 {
+		t.Errorf("%d were told, %d clicks came", len(in.said), len(in.clicks))
 	}
 }
 
@@ -224,7 +224,7 @@ func TestAnAddressThatLetsInWhoeverKnowsItIsInNoError(t *testing.T) {
 		if status, said := call(t, http.MethodPost, url, header, form); status != http.StatusOK {
 			t.Fatalf("the command came to %d %s", status, said)
 		}
-		if err := next(t, in.said).Whisper(t.Context(), plain("x")); err == nil || strings.Contains(err.Error(), open) {
+		if err := next(t, in.said).Ephemeral(t.Context(), plain("x")); err == nil || strings.Contains(err.Error(), open) {
 			t.Errorf("answering at %s came to %v", name, err)
 		}
 	}

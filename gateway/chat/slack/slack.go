@@ -1,5 +1,5 @@
 // Package slack is bailiff's app at Slack: it shows messages in channels and direct
-// messages, and tells what people write, tap and command there.
+// messages, and tells what people write, click and command there.
 //
 // Slack reaches it in one of two ways. By Socket Mode the app opens a WebSocket, and
 // nothing of this machine has to be reachable. By HTTP Slack calls a listener; each call is

@@ -39,15 +39,15 @@ func app(t *testing.T, with ...func(*slack.Config)) (*slack.Slack, *slacktest.Se
 // inbox keeps what it is told.
 type inbox struct {
 	said      chan chat.Said
-	taps      chan chat.Tap
+	clicks    chan chat.Click
 	connected chan error
-	answer    func(chat.Tap) chat.Text
+	answer    func(chat.Click) chat.Text
 }
 
 func (i *inbox) Said(_ context.Context, s chat.Said) { i.said <- s }
 
-func (i *inbox) Tapped(_ context.Context, t chat.Tap) chat.Text {
-	i.taps <- t
+func (i *inbox) Clicked(_ context.Context, t chat.Click) chat.Text {
+	i.clicks <- t
 	return i.answer(t)
 }
 
@@ -73,7 +73,7 @@ func run(t *testing.T, s *slack.Slack) *inbox {
 }
 
 func newInbox() *inbox {
-	return &inbox{make(chan chat.Said, 1000), make(chan chat.Tap, 1000), make(chan error, 1000), func(chat.Tap) chat.Text { return nil }}
+	return &inbox{make(chan chat.Said, 1000), make(chan chat.Click, 1000), make(chan error, 1000), func(chat.Click) chat.Text { return nil }}
 }
 
 // next is what comes next.
@@ -101,10 +101,10 @@ func TestAnAppWithoutWhatItNeedsIsNotMade(t *testing.T) {
 	}
 }
 
-func TestAMessageIsShownEditedAndAnsweredByATap(t *testing.T) {
+func TestAMessageIsShownEditedAndAnsweredByAClick(t *testing.T) {
 	s, server := app(t)
 	in := run(t, s)
-	in.answer = func(chat.Tap) chat.Text { return plain("You approved it.") }
+	in.answer = func(chat.Click) chat.Text { return plain("You approved it.") }
 	asks := chat.Message{
 		Text:    chat.Text{{Text: "U2 asks for "}, {Style: chat.Strong, Text: "terminal"}, {Style: chat.Block, Text: "rm -rf *build* <!channel>"}, {Text: "until 12:00"}},
 		Buttons: []chat.Button{{Label: "Approve once", Token: "yes1", Yes: true}, {Label: "Deny", Token: "no1"}},
@@ -123,9 +123,9 @@ func TestAMessageIsShownEditedAndAnsweredByATap(t *testing.T) {
 	if b := shown[0].Buttons; len(b) != 2 || b[0].Style != "primary" || b[1].Style != "danger" {
 		t.Errorf("its buttons are %v", b)
 	}
-	server.Tap("U1", "C1", ref.Message, "Approve once")
-	if got, want := next(t, in.taps), (chat.Tap{By: chat.Person{ID: "U1", Name: "u1"}, On: ref, Token: "yes1"}); got != want {
-		t.Errorf("the tap is %v, want %v", got, want)
+	server.Click("U1", "C1", ref.Message, "Approve once")
+	if got, want := next(t, in.clicks), (chat.Click{By: chat.Person{ID: "U1", Name: "u1"}, On: ref, Token: "yes1"}); got != want {
+		t.Errorf("the click is %v, want %v", got, want)
 	}
 	server.Until(func() bool { return len(server.Told("U1")) == 1 })
 	if told := server.Whispers("U1")[0]; told.Text != "You approved it." || told.Channel != "C1" {
@@ -154,17 +154,17 @@ func TestAButtonThatAsksBringsALineAlong(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			server.Tap("U2", "C1", ref.Message, "Deny")
+			server.Click("U2", "C1", ref.Message, "Deny")
 			server.Until(func() bool { return server.Question("U2") == "Why not?" })
 			select {
-			case tap := <-in.taps:
-				t.Errorf("before the answer came %v", tap)
+			case click := <-in.clicks:
+				t.Errorf("before the answer came %v", click)
 			default:
 			}
 			server.Answer("U2", c.line)
-			want := chat.Tap{By: chat.Person{ID: "U2", Name: "u2"}, On: ref, Token: "no1", Reason: c.want}
-			if got := next(t, in.taps); got != want {
-				t.Errorf("the tap is %v, want %v", got, want)
+			want := chat.Click{By: chat.Person{ID: "U2", Name: "u2"}, On: ref, Token: "no1", Reason: c.want}
+			if got := next(t, in.clicks); got != want {
+				t.Errorf("the click is %v, want %v", got, want)
 			}
 		})
 	}
@@ -195,7 +195,7 @@ func TestWhatPeopleWriteIsToldAsTheyTypedIt(t *testing.T) {
 
 func wantSaid(t *testing.T, got, want chat.Said) {
 	t.Helper()
-	if got.Whisper == nil {
+	if got.Ephemeral == nil {
 		t.Error("nobody can be told anything alone")
 	}
 	if got.Ref != want.Ref || got.Kind != want.Kind || got.By != want.By || got.Text != want.Text || got.Mentioned != want.Mentioned {
@@ -228,7 +228,7 @@ func TestSlashCommandsAreToldAndAnsweredToWhoGaveThem(t *testing.T) {
 	if second := next(t, in.said); second.Text != "/approvals" || second.Kind != "dm" || second.Ref == first.Ref {
 		t.Errorf("told was %+v", second)
 	}
-	if err := first.Whisper(t.Context(), plain("all <well>")); err != nil {
+	if err := first.Ephemeral(t.Context(), plain("all <well>")); err != nil {
 		t.Fatal(err)
 	}
 	server.Until(func() bool { return len(server.Told("U1")) == 1 && server.Told("U1")[0] == "all <well>" })
@@ -268,7 +268,7 @@ func newServer(t *testing.T, handler http.HandlerFunc) (url string) {
 func TestWhatIsToldAloneIsWhereItIsAbout(t *testing.T) {
 	s, server := app(t)
 	in := run(t, s)
-	in.answer = func(chat.Tap) chat.Text { return plain("noted") }
+	in.answer = func(chat.Click) chat.Text { return plain("noted") }
 	root := server.Write("U1", "C1", "", "@bailiff ls")
 	said := next(t, in.said)
 	at, err := s.Thread(t.Context(), said.Ref, "ls")
@@ -276,16 +276,16 @@ func TestWhatIsToldAloneIsWhereItIsAbout(t *testing.T) {
 		t.Fatal(err)
 	}
 	server.Write("U2", "C1", root, "and this?")
-	if err := next(t, in.said).Whisper(t.Context(), plain("not you")); err != nil {
+	if err := next(t, in.said).Ephemeral(t.Context(), plain("not you")); err != nil {
 		t.Fatal(err)
 	}
 	ref, err := s.Post(t.Context(), at, chat.Message{Text: plain("May it?"), Buttons: []chat.Button{{Label: "Yes", Token: "t"}}}, "k")
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.Tap("U1", "C1", ref.Message, "Yes")
-	if tap := next(t, in.taps); tap.On != ref {
-		t.Errorf("the tap is on %v, want %v", tap.On, ref)
+	server.Click("U1", "C1", ref.Message, "Yes")
+	if click := next(t, in.clicks); click.On != ref {
+		t.Errorf("the click is on %v, want %v", click.On, ref)
 	}
 	server.Until(func() bool { return len(server.Told("U1")) == 1 && len(server.Told("U2")) == 1 })
 	for _, user := range []string{"U1", "U2"} {

@@ -87,8 +87,8 @@ func TestWhatSlackDeliversAgainHasTheSameRef(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.Tap("U1", "C1", ref.Message, "Yes")
-	if one, two := next(t, in.taps), next(t, in.taps); one != two {
+	server.Click("U1", "C1", ref.Message, "Yes")
+	if one, two := next(t, in.clicks), next(t, in.clicks); one != two {
 		t.Errorf("told was %v, then %v", one, two)
 	}
 }
@@ -107,8 +107,8 @@ func TestNothingMalformedEndsIt(t *testing.T) {
 	if said := next(t, in.said); said.Text != "still here?" {
 		t.Errorf("told was %+v", said)
 	}
-	if len(in.taps) > 0 || len(in.connected) > 0 {
-		t.Errorf("%d taps came, and the connection changed %d times", len(in.taps), len(in.connected))
+	if len(in.clicks) > 0 || len(in.connected) > 0 {
+		t.Errorf("%d clicks came, and the connection changed %d times", len(in.clicks), len(in.connected))
 	}
 }
 
@@ -276,12 +276,12 @@ func TestAFormThatSlackDoesNotOpenIsSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.Tap("U1", "C1", ref.Message, "No")
+	server.Click("U1", "C1", ref.Message, "No")
 	server.Until(func() bool {
 		told := server.Told("U1")
-		return len(told) == 1 && strings.Contains(told[0], "Nothing has changed; tap again.")
+		return len(told) == 1 && strings.Contains(told[0], "Nothing has changed; click again.")
 	})
-	if len(in.taps) > 0 {
-		t.Errorf("told was %v", <-in.taps)
+	if len(in.clicks) > 0 {
+		t.Errorf("told was %v", <-in.clicks)
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 // question is one that waits for a reply.
 type question struct {
-	tap   chat.Tap
+	click chat.Click
 	until time.Time
 }
 
@@ -29,9 +29,9 @@ const (
 	longestName, longestPlaceholder = 40, 64
 )
 
-// question asks who tapped for a line of text. It holds b.asking while it does, so that
+// question asks who clicked for a line of text. It holds b.asking while it does, so that
 // a reply that comes at once finds the question known.
-func (b mailbox) question(ctx context.Context, c *tap, given chat.Tap) {
+func (b mailbox) question(ctx context.Context, c *click, given chat.Click) {
 	asks, known := b.asked.Get(given.Token)
 	if !known {
 		asks = cmp.Or(c.label(), "Why?")
@@ -40,15 +40,15 @@ func (b mailbox) question(ctx context.Context, c *tap, given chat.Tap) {
 	id, err := send(ctx, b.Telegram, (*bot.Bot).SendMessage, params)
 	if err != nil {
 		b.config.Log.DebugContext(ctx, "asking at Telegram", "error", err)
-		b.answer(ctx, c, chat.Text{{Text: "I could not ask you for a text just now, and nothing was changed. Tap again."}})
+		b.answer(ctx, c, chat.Text{{Text: "I could not ask you for a text just now, and nothing was changed. Click again."}})
 		return
 	}
-	b.questions.Put(questionKey(c.Message, id), question{tap: given, until: time.Now().Add(patience)})
+	b.questions.Put(questionKey(c.Message, id), question{click: given, until: time.Now().Add(patience)})
 	b.answer(ctx, c, nil)
 }
 
-// label is of the button that was tapped.
-func (c *tap) label() string {
+// label is of the button that was clicked.
+func (c *click) label() string {
 	for _, row := range c.Message.Markup.Rows {
 		for _, button := range row {
 			if button.Data == c.Data {
@@ -59,7 +59,7 @@ func (c *tap) label() string {
 	return ""
 }
 
-func questionTo(c *tap, asks string) *bot.SendMessageParams {
+func questionTo(c *click, asks string) *bot.SendMessageParams {
 	thread := 0
 	if c.Message.InTopic {
 		thread = c.Message.Thread
@@ -93,17 +93,17 @@ func (b mailbox) reasoned(ctx context.Context, m *message) {
 		q, known = b.questions.Get(key)
 		b.asking.Unlock()
 	}
-	if known && q.tap.By.ID != person(*m.From).ID {
+	if known && q.click.By.ID != person(*m.From).ID {
 		return // it was somebody else who was asked
 	}
 	if _, still := b.questions.Take(key); !known || !still || time.Now().After(q.until) {
 		b.work(func() {
-			b.reply(ctx, m, chat.Text{{Text: "I do not know any more what that answers, and nothing was changed. Tap the button again."}})
+			b.reply(ctx, m, chat.Text{{Text: "I do not know any more what that answers, and nothing was changed. Click the button again."}})
 		})
 		return
 	}
-	q.tap.Reason = strings.TrimSpace(m.Text)
-	said := b.inbox.Tapped(ctx, q.tap)
+	q.click.Reason = strings.TrimSpace(m.Text)
+	said := b.inbox.Clicked(ctx, q.click)
 	if plain(said) != "" {
 		b.work(func() { b.reply(ctx, m, said) })
 	}

@@ -40,24 +40,26 @@ func TestAButtonThatAsksHandsOnWhatIsAnswered(t *testing.T) {
 	s.Group(group, "42", "43")
 	b, inbox := running(t, s)
 	ref := approval(t, b, group)
-	s.Tap("42", group, ref.Message, why)
+	s.Click("42", group, ref.Message, why)
 	asked := asking(s, group)
 	if asked.Text != "✍ Person 42: Why is it denied? (Reply to this message.)" || len(asked.Entities) != 1 || asked.Entities[0].Type != "text_mention" || asked.AsksAll {
 		t.Errorf("asked is %+v", asked)
 	}
 	s.Reply("43", group, asked.ID, "no, I want it")
 	s.Reply("42", group, asked.ID, " too risky ")
-	if tap := next(t, inbox.taps); tap.Token != "tokenwhy" || tap.By.ID != "42" || tap.On != ref || tap.Reason != "too risky" {
-		t.Errorf("the tap is %+v", tap)
+	if click := next(t, inbox.clicks); click.Token != "tokenwhy" || click.By.ID != "42" || click.On != ref || click.Reason != "too risky" {
+		t.Errorf("the click is %+v", click)
 	}
 	s.Await(group, func(m []telegramtest.Message) bool { return m[len(m)-1].Text == "done" }) // who never wrote to the bot alone
-	if len(inbox.taps)+len(inbox.said) > 0 || len(s.Told("42")) > 0 {
-		t.Errorf("handed on is more: %d %d; told is %q", len(inbox.taps), len(inbox.said), s.Told("42"))
+	if len(inbox.clicks)+len(inbox.said) > 0 || len(s.Told("42")) > 0 {
+		t.Errorf("handed on is more: %d %d; told is %q", len(inbox.clicks), len(inbox.said), s.Told("42"))
 	}
 
 	s.Reply("42", group, asked.ID, "far too risky")
-	s.Await(group, func(m []telegramtest.Message) bool { return strings.Contains(m[len(m)-1].Text, "Tap the button again") })
-	if len(inbox.taps)+len(inbox.said) > 0 {
+	s.Await(group, func(m []telegramtest.Message) bool {
+		return strings.Contains(m[len(m)-1].Text, "Click the button again")
+	})
+	if len(inbox.clicks)+len(inbox.said) > 0 {
 		t.Error("a second answer was handed on")
 	}
 }
@@ -69,10 +71,10 @@ func TestWhatAReasonCameToIsToldAlone(t *testing.T) {
 	s.Write("42", "42", "", "hello")
 	next(t, inbox.said)
 	ref := approval(t, b, group)
-	s.Tap("42", group, ref.Message, why)
+	s.Click("42", group, ref.Message, why)
 	asked := asking(s, group)
 	s.Reply("42", group, asked.ID, "no")
-	next(t, inbox.taps)
+	next(t, inbox.clicks)
 	s.Await("42", func(m []telegramtest.Message) bool { return len(m) == 1 && m[0].Text == "done" })
 	if shown := s.Shown(group); len(shown) != 2 {
 		t.Errorf("shown in the group is %+v", shown)
@@ -84,7 +86,7 @@ func TestAQuestionThatIsForgottenIsSaidToBe(t *testing.T) {
 	s.Group(group, "42")
 	b, inbox := running(t, s)
 	ref := approval(t, b, group)
-	s.Tap("42", group, ref.Message, why)
+	s.Click("42", group, ref.Message, why)
 	asked := asking(s, group)
 	s.Until(func() bool { return s.Calls("answerCallbackQuery") == 1 })
 	key := group + " " + asked.ID
@@ -96,9 +98,9 @@ func TestAQuestionThatIsForgottenIsSaidToBe(t *testing.T) {
 	b.questions.Put(key, q)
 	s.Reply("42", group, asked.ID, "no")
 	s.Await(group, func(m []telegramtest.Message) bool {
-		return len(m) == 3 && strings.Contains(m[2].Text, "nothing was changed. Tap the button again")
+		return len(m) == 3 && strings.Contains(m[2].Text, "nothing was changed. Click the button again")
 	})
-	if len(inbox.taps) > 0 {
+	if len(inbox.clicks) > 0 {
 		t.Error("it was handed on")
 	}
 }
@@ -109,14 +111,14 @@ func TestABotThatStartedAgainStillAsks(t *testing.T) {
 	ref := approval(t, made(t, s), "42")
 	_, inbox := running(t, s)
 	next(t, inbox.said)
-	s.Tap("42", "42", ref.Message, why)
+	s.Click("42", "42", ref.Message, why)
 	asked := asking(s, "42")
 	if asked.Text != "✍ "+why+" (Reply to this message.)" || len(asked.Entities) > 0 {
 		t.Errorf("asked is %+v", asked)
 	}
 	s.Reply("42", "42", asked.ID, "no")
-	if tap := next(t, inbox.taps); tap.Token != "tokenwhy" || tap.Reason != "no" || tap.On != ref {
-		t.Errorf("the tap is %+v", tap)
+	if click := next(t, inbox.clicks); click.Token != "tokenwhy" || click.Reason != "no" || click.On != ref {
+		t.Errorf("the click is %+v", click)
 	}
 }
 
@@ -126,9 +128,9 @@ func TestAQuestionThatCannotBeAskedChangesNothing(t *testing.T) {
 	b, inbox := running(t, s)
 	ref := approval(t, b, group)
 	s.Fail(failing("sendMessage", telegramtest.Fault{Code: 429, After: 3}))
-	s.Tap("42", group, ref.Message, why)
+	s.Click("42", group, ref.Message, why)
 	s.Until(func() bool { return len(s.Told("42")) == 1 })
-	if told := s.Told("42"); !strings.Contains(told[0], "Tap again") || len(inbox.taps) > 0 {
+	if told := s.Told("42"); !strings.Contains(told[0], "Click again") || len(inbox.clicks) > 0 {
 		t.Errorf("told is %q", told)
 	}
 }
@@ -141,8 +143,8 @@ func TestWhatIsTooLongToBeToldAtOnceIsToldInPrivate(t *testing.T) {
 	s.Write("42", "42", "", "hello")
 	next(t, inbox.said)
 	ref := approval(t, b, group)
-	s.Tap("43", group, ref.Message, "Deny")
-	s.Tap("42", group, ref.Message, "Deny")
+	s.Click("43", group, ref.Message, "Deny")
+	s.Click("42", group, ref.Message, "Deny")
 	s.Until(func() bool { return len(s.Told("42")) == 1 && len(s.Told("43")) == 1 })
 	if short := s.Told("43")[0]; short != strings.Repeat("😀", 99)+"…" {
 		t.Errorf("told is %q", short)
@@ -153,19 +155,19 @@ func TestWhatIsTooLongToBeToldAtOnceIsToldInPrivate(t *testing.T) {
 	}
 }
 
-func TestATapIsHandedOnAsOftenAsItComes(t *testing.T) {
+func TestAClickIsHandedOnAsOftenAsItComes(t *testing.T) {
 	s := telegramtest.New(t)
 	s.Group(group, "42")
 	b, inbox := running(t, s)
 	ref := approval(t, b, group)
 	s.Again()
-	s.Tap("42", group, ref.Message, "Deny")
-	if first, second := next(t, inbox.taps), next(t, inbox.taps); first != second {
+	s.Click("42", group, ref.Message, "Deny")
+	if first, second := next(t, inbox.clicks), next(t, inbox.clicks); first != second {
 		t.Errorf("it is %+v, and then %+v", first, second)
 	}
 	s.Press("42", group, ref.Message, "forged")
-	if tap := next(t, inbox.taps); tap.Token != "forged" {
-		t.Errorf("the tap is %+v", tap)
+	if click := next(t, inbox.clicks); click.Token != "forged" {
+		t.Errorf("the click is %+v", click)
 	}
 	if !slices.Equal(s.Shown(group)[0].Buttons, []string{"Approve once", "Deny", why}) {
 		t.Errorf("shown is %+v", s.Shown(group))

@@ -18,9 +18,9 @@
 // was lost on its way: then the message is shown, nobody knows, and the next try shows
 // it once more. The tokens of both are the same, so that only one answer counts.
 //
-// A button that asks is answered by a question to whoever tapped it, which their client
+// A button that asks is answered by a question to whoever clicked it, which their client
 // opens as a reply (force_reply). Questions are kept in memory for ten minutes; who
-// answers one that is forgotten is asked to tap again.
+// answers one that is forgotten is asked to click again.
 //
 // The bot's token is part of the addresses that are called. It is in no error and no
 // log line: the library sees nothing but what [exchange] lets through.

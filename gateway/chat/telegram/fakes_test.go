@@ -17,13 +17,13 @@ import (
 // inbox keeps what comes in, and tells what it is set to.
 type inbox struct {
 	said      chan chat.Said
-	taps      chan chat.Tap
+	clicks    chan chat.Click
 	connected chan error
 	tell      string
 }
 
 func newInbox() *inbox {
-	return &inbox{make(chan chat.Said, 1000), make(chan chat.Tap, 1000), make(chan error, 1000), "done"}
+	return &inbox{make(chan chat.Said, 1000), make(chan chat.Click, 1000), make(chan error, 1000), "done"}
 }
 
 func (i *inbox) Said(_ context.Context, s chat.Said) {
@@ -33,8 +33,8 @@ func (i *inbox) Said(_ context.Context, s chat.Said) {
 	i.said <- s
 }
 
-func (i *inbox) Tapped(_ context.Context, t chat.Tap) chat.Text {
-	i.taps <- t
+func (i *inbox) Clicked(_ context.Context, t chat.Click) chat.Text {
+	i.clicks <- t
 	return chat.Text{{Text: i.tell}}
 }
 

@@ -24,7 +24,7 @@ var wanted = []string{models.AllowedUpdateMessage, models.AllowedUpdateCallbackQ
 type update struct {
 	ID      int64    `json:"update_id"`
 	Message *message `json:"message"`
-	Tap     *tap     `json:"callback_query"`
+	Click   *click   `json:"callback_query"`
 }
 
 type message struct {
@@ -40,12 +40,12 @@ type message struct {
 	Entities   []models.MessageEntity `json:"entities"`
 	Reply      *message               `json:"reply_to_message"`
 	Markup     struct {
-		Rows [][]tappable `json:"inline_keyboard"`
+		Rows [][]inlineButton `json:"inline_keyboard"`
 	} `json:"reply_markup"`
 }
 
-// tap is a callback query.
-type tap struct {
+// click is a callback query.
+type click struct {
 	ID      string      `json:"id"`
 	From    models.User `json:"from"`
 	Message *message    `json:"message"`
@@ -82,8 +82,8 @@ func (b mailbox) take(ctx context.Context, raw json.RawMessage) (id int64) {
 		b.config.Log.DebugContext(ctx, "an update of Telegram's cannot be read", "update", id, "error", err)
 	case u.Message != nil:
 		b.heard(ctx, u.Message)
-	case u.Tap != nil:
-		b.tapped(ctx, u.Tap)
+	case u.Click != nil:
+		b.clicked(ctx, u.Click)
 	}
 	return id
 }
@@ -108,17 +108,17 @@ func (b mailbox) heard(ctx context.Context, m *message) {
 	}
 	b.inbox.Said(ctx, chat.Said{
 		Ref: m.ref(), Kind: m.kind(), By: person(*m.From), Text: r.text, Mentioned: r.mentioned || toBot,
-		Whisper: func(ctx context.Context, t chat.Text) error { return b.whisper(ctx, m, t) },
+		Ephemeral: func(ctx context.Context, t chat.Text) error { return b.whisper(ctx, m, t) },
 	})
 }
 
-// tapped takes a tap on a button.
-func (b mailbox) tapped(ctx context.Context, c *tap) {
+// clicked takes a click on a button.
+func (b mailbox) clicked(ctx context.Context, c *click) {
 	if c.From.IsBot || c.Data == "" {
 		return
 	}
 	token, asks := strings.CutSuffix(c.Data, asksSign)
-	given := chat.Tap{By: person(c.From), Token: token}
+	given := chat.Click{By: person(c.From), Token: token}
 	if c.Message != nil {
 		given.On = c.Message.ref()
 	}
@@ -130,7 +130,7 @@ func (b mailbox) tapped(ctx context.Context, c *tap) {
 		})
 		return
 	}
-	said := b.inbox.Tapped(ctx, given)
+	said := b.inbox.Clicked(ctx, given)
 	b.work(func() { b.answer(ctx, c, said) })
 }
 
@@ -151,18 +151,18 @@ func (b mailbox) work(do func()) {
 	})
 }
 
-// longestAlert is how much fits into an answer to a tap, in units of UTF-16.
+// longestAlert is how much fits into an answer to a click, in units of UTF-16.
 const longestAlert = 200
 
-// answer tells something to who tapped. What is too long for that is told whole in
+// answer tells something to who clicked. What is too long for that is told whole in
 // private, if the person has ever written there.
-func (b mailbox) answer(ctx context.Context, c *tap, said chat.Text) {
+func (b mailbox) answer(ctx context.Context, c *click, said chat.Text) {
 	words := plain(said)
 	short := shortened(words, longestAlert)
 	err := ask(ctx, b.Telegram, (*bot.Bot).AnswerCallbackQuery, &bot.AnswerCallbackQueryParams{
 		CallbackQueryID: c.ID, Text: short, ShowAlert: short != ""}, nil)
 	if err != nil {
-		b.config.Log.DebugContext(ctx, "answering a tap at Telegram", "error", err)
+		b.config.Log.DebugContext(ctx, "answering a click at Telegram", "error", err)
 	}
 	if err == nil && short == words {
 		return

@@ -41,7 +41,7 @@ func TestWhatIsWrittenIsHandedOn(t *testing.T) {
 			c.want.Chat, c.want.Thread = c.chat, c.thread
 			c.want.Message, c.want.By = s.Write("42", c.chat, c.thread, c.text), chat.Person{ID: "42", Name: "Person 42"}
 			said := next(t, inbox.said)
-			said.Whisper = nil
+			said.Ephemeral = nil
 			if said.Ref != c.want.Ref || said.By != c.want.By || said.Kind != c.want.Kind || said.Text != c.want.Text || said.Mentioned != c.want.Mentioned {
 				t.Errorf("said is %+v, want %+v", said, c.want)
 			}
@@ -96,8 +96,8 @@ func TestWhatNobodyWroteIsNotHandedOn(t *testing.T) {
 	if said := next(t, inbox.said); said.Text != "the last" {
 		t.Errorf("said is %+v", said)
 	}
-	if len(inbox.taps) > 0 {
-		t.Errorf("tapped is %+v", <-inbox.taps)
+	if len(inbox.clicks) > 0 {
+		t.Errorf("clicked is %+v", <-inbox.clicks)
 	}
 }
 
@@ -107,12 +107,12 @@ func TestAWhisperIsHeardByNobodyElse(t *testing.T) {
 	_, inbox := running(t, s)
 	s.Write("42", group, "", "@bailiff_test_bot ls")
 	said := next(t, inbox.said)
-	if err := said.Whisper(t.Context(), chat.Text{{Text: "not yours"}}); !refused(err) {
+	if err := said.Ephemeral(t.Context(), chat.Text{{Text: "not yours"}}); !refused(err) {
 		t.Errorf("to somebody who never wrote to the bot it came to %v", err)
 	}
 	s.Write("42", "42", "", "hello")
 	next(t, inbox.said)
-	if err := said.Whisper(t.Context(), chat.Text{{Text: "not yours"}}); err != nil {
+	if err := said.Ephemeral(t.Context(), chat.Text{{Text: "not yours"}}); err != nil {
 		t.Error(err)
 	}
 	if shown := s.Shown("42"); len(shown) != 1 || shown[0].Text != "not yours" || len(s.Shown(group)) > 0 {

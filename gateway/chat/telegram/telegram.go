@@ -196,10 +196,10 @@ const asksSign = "?"
 // markup is of buttons that send something back and nothing else: those of the library
 // have a field in each that says otherwise.
 type markup struct {
-	Rows [][]tappable `json:"inline_keyboard"`
+	Rows [][]inlineButton `json:"inline_keyboard"`
 }
 
-type tappable struct {
+type inlineButton struct {
 	Text  string `json:"text"`
 	Data  string `json:"callback_data"`
 	Style string `json:"style,omitempty"`
@@ -213,7 +213,7 @@ func (t *Telegram) keyboard(buttons []chat.Button) models.ReplyMarkup {
 	var m markup
 	room := 0
 	for _, b := range buttons {
-		shown := tappable{Text: cmp.Or(clean(b.Label), "…"), Data: b.Token, Style: "danger"}
+		shown := inlineButton{Text: cmp.Or(clean(b.Label), "…"), Data: b.Token, Style: "danger"}
 		if b.Yes {
 			shown.Style = "success"
 		}

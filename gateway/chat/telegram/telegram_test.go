@@ -39,10 +39,10 @@ func TestAnApprovalIsShownAnsweredAndEdited(t *testing.T) {
 		t.Errorf("entities are %+v", shown[0].Entities)
 	}
 
-	s.Tap("42", group, ref.Message, "Approve once")
-	tap := next(t, in1.taps)
-	if tap.Token != "tokenapprove" || tap.By.ID != "42" || tap.On != ref || tap.Reason != "" {
-		t.Errorf("the tap is %+v", tap)
+	s.Click("42", group, ref.Message, "Approve once")
+	click := next(t, in1.clicks)
+	if click.Token != "tokenapprove" || click.By.ID != "42" || click.On != ref || click.Reason != "" {
+		t.Errorf("the click is %+v", click)
 	}
 	s.Until(func() bool { return slices.Equal(s.Told("42"), []string{"done"}) })
 

@@ -20,12 +20,12 @@ import (
 const secret = "sesame-4711"
 
 // counter counts what it is told.
-type counter struct{ taps []chat.Tap }
+type counter struct{ clicks []chat.Click }
 
 func (*counter) Said(context.Context, chat.Said) {}
 func (*counter) Connected(error)                 {}
-func (c *counter) Tapped(_ context.Context, t chat.Tap) chat.Text {
-	c.taps = append(c.taps, t)
+func (c *counter) Clicked(_ context.Context, t chat.Click) chat.Text {
+	c.clicks = append(c.clicks, t)
 	return chat.Text{{Text: "thanks"}}
 }
 
@@ -65,8 +65,8 @@ func FuzzAnswers(f *testing.F) {
 				t.Fatalf("who did not sign hears %d %s", out.Code, out.Body)
 			}
 		}
-		if len(in.taps) > 1 || len(in.taps) == 1 && (in.taps[0].By.ID == "" || in.taps[0].Token == "" && (in.taps[0].Word == "" || in.taps[0].On.Message == "")) {
-			t.Fatalf("told is %+v", in.taps)
+		if len(in.clicks) > 1 || len(in.clicks) == 1 && (in.clicks[0].By.ID == "" || in.clicks[0].Token == "" && (in.clicks[0].Word == "" || in.clicks[0].On.Message == "")) {
+			t.Fatalf("told is %+v", in.clicks)
 		}
 	})
 }
@@ -84,8 +84,8 @@ func TestWithoutASecretNothingIsTaken(t *testing.T) {
 		r := httptest.NewRequest(http.MethodPost, "/answers", bytes.NewReader(body))
 		r.Header[timestampHeader], r.Header[signatureHeader] = []string{stamp}, []string{Sign(bailiff.Secret{}, stamp, body)}
 		out, in := httptest.NewRecorder(), new(counter)
-		if w.handler(in).ServeHTTP(out, r); out.Code != http.StatusUnauthorized || len(in.taps) > 0 {
-			t.Errorf("without one %s it is answered %d, and told is %v", name, out.Code, in.taps)
+		if w.handler(in).ServeHTTP(out, r); out.Code != http.StatusUnauthorized || len(in.clicks) > 0 {
+			t.Errorf("without one %s it is answered %d, and told is %v", name, out.Code, in.clicks)
 		}
 	}
 }
@@ -122,6 +122,6 @@ func TestADoorThatCannotOpenYetIsTriedAgain(t *testing.T) {
 // told is told how the connection is.
 type told chan error
 
-func (told) Said(context.Context, chat.Said)            {}
-func (told) Tapped(context.Context, chat.Tap) chat.Text { return nil }
-func (t told) Connected(err error)                      { t <- err }
+func (told) Said(context.Context, chat.Said)               {}
+func (told) Clicked(context.Context, chat.Click) chat.Text { return nil }
+func (t told) Connected(err error)                         { t <- err }

@@ -119,7 +119,7 @@ func (w *Webhook) answer(out http.ResponseWriter, r *http.Request, in chat.Inbox
 		say(out, http.StatusServiceUnavailable, refusal{"busy", "Too many answers came lately; try again in a minute."})
 		return
 	}
-	told := in.Tapped(r.Context(), chat.Tap{
+	told := in.Clicked(r.Context(), chat.Click{
 		By: chat.Person{ID: a.User, Name: a.Name}, On: chat.Ref{Message: a.Message}, Token: a.Token, Word: a.Word, Reason: a.Reason,
 	})
 	say(out, http.StatusOK, map[string]string{"told": plain(told)})

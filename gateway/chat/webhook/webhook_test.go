@@ -216,18 +216,18 @@ func TestNewNamesWhatIsMissing(t *testing.T) {
 // inbox keeps what it is told.
 type inbox struct {
 	mu        sync.Mutex
-	taps      []chat.Tap
+	clicks    []chat.Click
 	connected []error
 	signal    chan struct{}
 }
 
 func (i *inbox) Said(context.Context, chat.Said) { panic("nobody says anything here") }
 
-func (i *inbox) Tapped(_ context.Context, tap chat.Tap) chat.Text {
+func (i *inbox) Clicked(_ context.Context, click chat.Click) chat.Text {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.taps = append(i.taps, tap)
-	return chat.Text{{Text: "thanks, "}, {Style: chat.Strong, Text: tap.By.ID}}
+	i.clicks = append(i.clicks, click)
+	return chat.Text{{Text: "thanks, "}, {Style: chat.Strong, Text: click.By.ID}}
 }
 
 func (i *inbox) Connected(err error) {
@@ -301,17 +301,17 @@ func TestASignedAnswerIsTaken(t *testing.T) {
 	url, in := listening(t)
 	for i, c := range []struct {
 		body string
-		want chat.Tap
+		want chat.Click
 	}{
-		{answered, chat.Tap{By: chat.Person{ID: "w1", Name: "Ana"}, Token: "abc", Reason: "it is prod"}},
-		{`{"id": "a2", "user": "w1", "message": "m1", "word": "deny"}`, chat.Tap{By: chat.Person{ID: "w1"}, On: chat.Ref{Message: "m1"}, Word: "deny"}},
+		{answered, chat.Click{By: chat.Person{ID: "w1", Name: "Ana"}, Token: "abc", Reason: "it is prod"}},
+		{`{"id": "a2", "user": "w1", "message": "m1", "word": "deny"}`, chat.Click{By: chat.Person{ID: "w1"}, On: chat.Ref{Message: "m1"}, Word: "deny"}},
 	} {
 		s := &sending{url: url, body: c.body, method: "POST"}
 		if status, told := s.sign(secret, time.Now()).send(t); status != 200 || told != `{"told":"thanks, w1"}` {
 			t.Errorf("it is answered %d %s", status, told)
 		}
-		if len(in.taps) != i+1 || in.taps[i] != c.want {
-			t.Errorf("told is %+v, want %+v", in.taps, c.want)
+		if len(in.clicks) != i+1 || in.clicks[i] != c.want {
+			t.Errorf("told is %+v, want %+v", in.clicks, c.want)
 		}
 	}
 }
@@ -346,8 +346,8 @@ func TestWhatIsNotSignedAsItShouldBeIsRefusedWithoutDetail(t *testing.T) {
 			}
 		})
 	}
-	if len(in.taps) != 0 {
-		t.Errorf("told is %+v", in.taps)
+	if len(in.clicks) != 0 {
+		t.Errorf("told is %+v", in.clicks)
 	}
 }
 
@@ -377,8 +377,8 @@ func TestWhatWasSentBeforeIsRefused(t *testing.T) {
 			t.Errorf("%s is answered %d %s", name, status, told)
 		}
 	}
-	if len(in.taps) != 1 {
-		t.Errorf("told is %+v", in.taps)
+	if len(in.clicks) != 1 {
+		t.Errorf("told is %+v", in.clicks)
 	}
 }
 
@@ -414,7 +414,7 @@ func TestASignedAnswerThatIsNoneIsRefusedByName(t *testing.T) {
 			t.Errorf("%s %s is answered %d %s, want %d", s.method, s.url, got, told, status)
 		}
 	}
-	if len(in.taps) != 0 {
-		t.Errorf("told is %+v", in.taps)
+	if len(in.clicks) != 0 {
+		t.Errorf("told is %+v", in.clicks)
 	}
 }

@@ -76,7 +76,7 @@ type form struct {
 // Kinds of interactions and of their answers.
 const (
 	commandChosen = 2
-	buttonTapped  = 3
+	buttonClicked = 3
 	formSubmitted = 5
 
 	answersMessage      = 4
@@ -88,10 +88,10 @@ const (
 // followupTime is how long an interaction can be answered once more.
 const followupTime = 15 * time.Minute
 
-// Tap has somebody tap a button of a message once the bot is there, fill in the form that
+// Click has somebody click a button of a message once the bot is there, fill in the form that
 // it may open, and returns what they are told at once; empty if that is nothing, or to
 // come ([Server.Told]).
-func (s *Server) Tap(who, channel, message, label string, reason ...string) string {
+func (s *Server) Click(who, channel, message, label string, reason ...string) string {
 	s.tb.Helper()
 	s.wait(func() string { return "the bot is there" }, waiting, func() bool { return len(s.sessions) > 0 })
 	s.mu.Lock()
@@ -105,7 +105,7 @@ func (s *Server) Tap(who, channel, message, label string, reason ...string) stri
 		return ""
 	}
 	shown := m.json(c)
-	a := s.begin(buttonTapped, who, c, map[string]any{"component_type": 2, "custom_id": b.CustomID}, shown)
+	a := s.begin(buttonClicked, who, c, map[string]any{"component_type": 2, "custom_id": b.CustomID}, shown)
 	s.mu.Unlock()
 	s.answered(a)
 	if a.form == nil {
@@ -114,14 +114,14 @@ func (s *Server) Tap(who, channel, message, label string, reason ...string) stri
 	return s.fill(a, c, shown, strings.Join(reason, " "))
 }
 
-// Forge has somebody tap a button that the message does not have, as only somebody with a
+// Forge has somebody click a button that the message does not have, as only somebody with a
 // client of their own can.
 func (s *Server) Forge(who, channel, message, customID string) string {
 	s.tb.Helper()
 	s.mu.Lock()
 	s.people[who] = true
 	c := s.channels[channel]
-	a := s.begin(buttonTapped, who, c, map[string]any{"component_type": 2, "custom_id": customID}, c.message(message).json(c))
+	a := s.begin(buttonClicked, who, c, map[string]any{"component_type": 2, "custom_id": customID}, c.message(message).json(c))
 	s.mu.Unlock()
 	s.answered(a)
 	return s.first(a)

@@ -30,8 +30,8 @@ func (s *Server) Write(user, room, thread, text string) (id string) {
 	return s.client(user).Write(room, thread, text)
 }
 
-// Tap has somebody answer a message by a sign.
-func (s *Server) Tap(user, room, message, sign string) {
+// Click has somebody answer a message by a sign.
+func (s *Server) Click(user, room, message, sign string) {
 	s.tb.Helper()
 	s.client(user).React(room, message, sign)
 }

@@ -90,8 +90,8 @@ func (s *Server) deliver(team, bot string, event map[string]any) {
 		"event_time": time.Now().Unix(), "authorizations": []any{map[string]any{"enterprise_id": nil, "team_id": team, "user_id": bot, "is_bot": true}}}})
 }
 
-// Tap is somebody's tap on a button, by its label.
-func (s *Server) Tap(user, channel, message, label string) {
+// Click is somebody's click on a button, by its label.
+func (s *Server) Click(user, channel, message, label string) {
 	s.tb.Helper()
 	s.lock.Lock()
 	m := s.channels[channel].find(message)
@@ -112,7 +112,7 @@ func (s *Server) Tap(user, channel, message, label string) {
 	s.Press(user, channel, shown, b.id, b.value)
 }
 
-// Press is a tap on a button that the test made up.
+// Press is a click on a button that the test made up.
 func (s *Server) Press(user, channel string, message map[string]any, id, value string) {
 	s.send(parcel{kind: "interactive", body: map[string]any{
 		"type": "block_actions", "api_app_id": "A01", "token": "unused", "team": map[string]any{"id": Team, "domain": "tests"},

@@ -309,7 +309,7 @@ func editMessageText(s *Server, c *call) (any, *refusal) {
 	return s.wire(r, &next, true), nil
 }
 
-// query is a tap that is not answered yet.
+// query is a click that is not answered yet.
 type query struct{ by int64 }
 
 func answerCallbackQuery(s *Server, c *call) (any, *refusal) {

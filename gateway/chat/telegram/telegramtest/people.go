@@ -146,20 +146,20 @@ func (r *room) meant(p *post) bool {
 	})
 }
 
-// Tap has somebody tap a button of a message, by its label.
-func (s *Server) Tap(user, chat, message, label string) {
+// Click has somebody click a button of a message, by its label.
+func (s *Server) Click(user, chat, message, label string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.room(s.id(chat), "supergroup")
 	p := r.posts[int(s.id(message))]
 	if p == nil {
-		s.tb.Errorf("telegram: %s has no message %s to tap on", chat, message)
+		s.tb.Errorf("telegram: %s has no message %s to click on", chat, message)
 		return
 	}
 	for _, row := range p.rows {
 		for _, b := range row {
 			if b.Text == label {
-				s.tap(s.id(user), r, p, b.Data)
+				s.click(s.id(user), r, p, b.Data)
 				return
 			}
 		}
@@ -173,11 +173,11 @@ func (s *Server) Press(user, chat, message, data string) {
 	defer s.mu.Unlock()
 	r := s.room(s.id(chat), "supergroup")
 	if p := r.posts[int(s.id(message))]; p != nil {
-		s.tap(s.id(user), r, p, data)
+		s.click(s.id(user), r, p, data)
 	}
 }
 
-func (s *Server) tap(user int64, r *room, p *post, data string) {
+func (s *Server) click(user int64, r *room, p *post, data string) {
 	id := fmt.Sprintf("%d%06d", user, len(s.queries)+len(s.told)+int(s.next))
 	s.queries[id] = &query{by: user}
 	s.queue("callback_query", map[string]any{"id": id, "from": person(user), "message": s.wire(r, p, true), "chat_instance": "1", "data": data})
@@ -222,7 +222,7 @@ func (p *post) message() Message {
 	return m
 }
 
-// Told is what was told somebody alone, in answer to their taps.
+// Told is what was told somebody alone, in answer to their clicks.
 func (s *Server) Told(user string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,0 +1,127 @@
+// Package app is the sidecar: [New] builds it from the configuration and opens its
+// listeners, [App.Run] serves until it is told to stop.
+//
+// This package is the only one that knows the concrete types together. What is
+// promised: New returns every fault before anything is served, and Run leaves nothing
+// open when it returns.
+//
+// Not here: the command line and signals, which are in cmd/bailiff.
+package app
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/offline"
+	"github.com/bailiff-dev/bailiff/internal/outage"
+)
+
+// Config is what a sidecar is started with.
+type Config struct {
+	// File is the configuration; empty means that it is looked for in the usual places.
+	File string
+	// Version is that of the program.
+	Version string
+	// Log is where the sidecar's own log is written.
+	Log io.Writer
+}
+
+// patience is how long running requests may go on when the sidecar stops.
+const patience = 10 * time.Second
+
+// App is a sidecar: the core with its listeners.
+type App struct {
+	*core
+	file    string // the configuration, as [Config] names it
+	started time.Time
+	up      chan struct{} // closed when every door is served
+
+	// unwatched is why changes of the policies go unseen; nil while they are seen.
+	unwatched outage.Outage
+
+	mu       sync.Mutex // guards cfg.Agent.Listeners too, once doors are served
+	stopping bool
+	agents   []*door // as cfg.Agent.Listeners
+	mcps     mcps
+	operator *door
+	console  *door // nil if there is none
+	services chats
+	metered  *http.Server // nil if there is no page
+	meter    net.Listener
+	serving  sync.WaitGroup
+	failed   chan error // a door that broke
+}
+
+// New builds everything and opens every listener, but serves nothing yet.
+func New(ctx context.Context, c Config) (*App, error) {
+	cfg, err := offline.LoadConfig(c.File)
+	if err != nil {
+		return nil, err
+	}
+	s, err := open(ctx, cfg, NewLog(cfg.Log.Level, cfg.Log.Format, c.Log), c.Version)
+	if err != nil {
+		return nil, err
+	}
+	s.file = c.File
+	return s, nil
+}
+
+// open is [New] with a configuration that has been read.
+func open(ctx context.Context, cfg *config.Config, log *slog.Logger, version string) (*App, error) {
+	core, err := newCore(ctx, cfg, log, version)
+	if err != nil {
+		return nil, err
+	}
+	s := &App{core: core, started: time.Now(), up: make(chan struct{}), failed: make(chan error, 1)}
+	if err := s.openDoors(); err != nil {
+		return nil, errors.Join(err, s.stop())
+	}
+	return s, nil
+}
+
+// Run serves until ctx ends or a door breaks, then stops everything.
+func (s *App) Run(ctx context.Context) error {
+	background, cancel := context.WithCancel(ctx)
+	s.background(background)
+	s.serve()
+	debug.FreeOSMemory() // what compiling and testing the policies took
+	s.log.Info("serving", "version", s.version, "revision", s.policies.Revision(), "state", s.cfg.StateDir)
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-s.failed:
+	}
+	cancel()
+	s.log.Info("stopping")
+	return errors.Join(err, s.stop())
+}
+
+// stop closes the doors, then the core, and returns when nothing runs any more.
+func (s *App) stop() error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	var doors sync.WaitGroup
+	fault := s.services.close()
+	s.mu.Lock()
+	s.stopping = true // no reload opens a door from here on
+	s.mu.Unlock()
+	for _, d := range s.doors() {
+		doors.Go(func() { s.shut(ctx, d) })
+	}
+	doors.Wait()
+	closeMCP(s.mcps.retire(nil))
+	err := errors.Join(fault, s.core.close(ctx))
+	if s.metered != nil {
+		err = errors.Join(err, s.metered.Close())
+	}
+	s.serving.Wait()
+	return err
+}

@@ -1,0 +1,42 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/runner"
+	"github.com/bailiff-dev/bailiff/internal/config"
+)
+
+// newBackends makes the configured backends by the names that decisions use.
+func newBackends(cfg *config.Config, log *slog.Logger) (map[string]backends.Backend, error) {
+	program, err := runner.Find(cfg.Runner.Path)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]backends.Backend{}
+	for name, section := range cfg.Backends {
+		all[name], err = section.Make(backends.House{Runner: program, StateDir: filepath.Join(cfg.StateDir, name), Log: log})
+		if err != nil {
+			return nil, fmt.Errorf("configuring backend %s: %w", name, err)
+		}
+	}
+	return all, nil
+}
+
+// closeBackends ends what they hold open by themselves, such as connections.
+func closeBackends(all map[string]backends.Backend) error {
+	var faults []error
+	for name, backend := range all {
+		if open, ok := backend.(io.Closer); ok {
+			if err := open.Close(); err != nil {
+				faults = append(faults, fmt.Errorf("closing backend %s: %w", name, err))
+			}
+		}
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,254 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/catalogue"
+	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/offline"
+)
+
+const (
+	benchClients  = 8
+	benchRequests = 100 // of each client in one round
+)
+
+// BenchmarkDecide compares POST /v1/decide with "opa run --server": the same
+// policies, the same input document, both on a Unix socket with their decision
+// log on, eight clients each, in turns. What a request costs is the processor
+// time of the server's process; beyond the bare evaluation means without the
+// time that the prepared query takes for the same input. Every request is a new
+// one, except in "repeated", which shows what remembering judgements saves.
+func BenchmarkDecide(b *testing.B) {
+	b.Run("new", func(b *testing.B) {
+		ours, theirs, bare := benchDecide(b, func(n int64) string { return strconv.FormatInt(n, 10) })
+		b.ReportMetric(float64(bare.Microseconds()), "bare-µs")
+		b.ReportMetric(float64((ours.cost() - bare).Microseconds()), "bailiff-beyond-µs")
+		b.ReportMetric(float64((theirs.cost() - bare).Microseconds()), "opa-beyond-µs")
+		b.ReportMetric(float64(ours.cost()-bare)/float64(theirs.cost()-bare), "beyond-ratio")
+	})
+	b.Run("repeated", func(b *testing.B) { benchDecide(b, func(int64) string { return "0" }) })
+}
+
+// benchDecide names the user of each request.
+func benchDecide(b *testing.B, user func(n int64) string) (ours, theirs *server, bare time.Duration) {
+	folder := b.TempDir()
+	request, input, bare := benchCase(b)
+	sides := map[string]*server{
+		"bailiff": startBailiff(b, folder, request),
+		"opa":     startOPA(b, folder, input),
+	}
+	for _, s := range sides {
+		s.user = user
+		s.round(b) // warm
+		s.reset()
+	}
+	for b.Loop() {
+		for _, name := range []string{"bailiff", "opa"} {
+			sides[name].round(b)
+		}
+	}
+	ours, theirs = sides["bailiff"], sides["opa"]
+	for name, s := range sides {
+		b.ReportMetric(s.rate(), name+"-req/s")
+		b.ReportMetric(float64(s.percentile(99).Microseconds()), name+"-p99-µs")
+		b.ReportMetric(float64(s.cost().Microseconds()), name+"-cost-µs")
+	}
+	b.ReportMetric(float64(ours.cost())/float64(theirs.cost()), "cost-ratio")
+	b.ReportMetric(ours.rate()/theirs.rate(), "req/s-ratio")
+	return ours, theirs, bare
+}
+
+// userMark is where a request has the name of its user.
+const userMark = "the-user-of-this-request"
+
+// benchCase is a request, its input document, and the median time of the bare
+// evaluation.
+func benchCase(b *testing.B) (request, input []byte, bare time.Duration) {
+	policies, err := offline.OpenPolicies(b.Context(), config.Default(catalogue.All()))
+	if err != nil {
+		b.Fatal(err)
+	}
+	req := inChat("bench", "cd src && go test ./... | tee out.txt")
+	req.Session.UserName = userMark
+	at := bailiff.Circumstances{Time: time.Now(), Backends: map[string]bailiff.BackendState{"bubblewrap": {Isolated: true, Ready: true}}}
+	judged := policies.Decide(context.Background(), req, at)
+	var mu sync.Mutex
+	var times []time.Duration
+	var busy sync.WaitGroup
+	for worker := range runtime.GOMAXPROCS(0) { // as busy as the servers keep the machine
+		busy.Go(func() {
+			req := req
+			for n := range 1000 {
+				req.Session.UserName = fmt.Sprintf("%d-%d", worker, n) // so that each is evaluated
+				timers := policies.Decide(context.Background(), req, at).Timers
+				mu.Lock()
+				times = append(times, time.Duration(timers["timer_rego_query_eval_ns"]))
+				mu.Unlock()
+			}
+		})
+	}
+	busy.Wait()
+	document, err := judged.Input.MarshalJSON()
+	if err != nil {
+		b.Fatal(err)
+	}
+	request, err = json.Marshal(req)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return request, fmt.Appendf(nil, `{"input": %s}`, document), median(times)
+}
+
+// server is one side: a process, and how to ask it.
+type server struct {
+	pid    int
+	client *http.Client
+	path   string
+	body   []byte // with userMark
+	user   func(n int64) string
+	asked  atomic.Int64
+
+	mu    sync.Mutex
+	times []time.Duration
+	wall  time.Duration
+	began time.Duration // of processor time
+}
+
+func startBailiff(b *testing.B, folder string, body []byte) *server {
+	sockets := openDir(b)
+	text := fmt.Sprintf(`state_dir: %s/state
+agent: {listeners: [{name: test, listen: "unix://%[2]s/a.sock"}]}
+operator: {listen: "unix://%[2]s/o.sock"}
+metrics: {listen: ""}
+backends: {bubblewrap: {}}
+`, folder, sockets)
+	path := filepath.Join(folder, "bailiff.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	for _, program := range []string{"bailiff", "bailiff-runner"} {
+		mustRun(b, "go", "build", "-o", filepath.Join(folder, program), "../"+program)
+	}
+	return start(b, sockets+"/a.sock", "/v1/decide", body, filepath.Join(folder, "bailiff"), "serve", "--config", path)
+}
+
+func startOPA(b *testing.B, folder string, body []byte) *server {
+	opa := filepath.Join(folder, "opa")
+	mustRun(b, "go", "build", "-o", opa, "github.com/open-policy-agent/opa")
+	socket := filepath.Join(openDir(b), "opa.sock")
+	policies := filepath.Join(folder, "policies")
+	mustRun(b, "cp", "-r", "../../policies", policies)
+	mustRun(b, "find", policies, "(", "-name", "*_test.rego", "-o", "-name", "*.go", "-o", "-name", "schema", "-o", "-name", "testdata", ")", "-exec", "rm", "-r", "{}", "+")
+	return start(b, socket, "/v1/data/bailiff/decision", body, opa, "run", "--server", "--addr", "unix://"+socket,
+		"--set", "decision_logs.console=true", policies)
+}
+
+func start(b *testing.B, socket, path string, body []byte, argv ...string) *server {
+	cmd := exec.Command(argv[0], argv[1:]...)
+	log, err := os.Create(filepath.Join(b.TempDir(), "log"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = cmd.Process.Signal(os.Interrupt); _ = cmd.Wait() })
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", socket)
+	}
+	s := &server{pid: cmd.Process.Pid, path: path, body: body, user: func(int64) string { return "0" },
+		client: &http.Client{Transport: &http.Transport{DialContext: dial, MaxIdleConnsPerHost: benchClients}}}
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := s.ask(); err == nil {
+			return s
+		} else if time.Now().After(deadline) {
+			text, _ := os.ReadFile(log.Name())
+			b.Fatalf("%v: %v\n%.2000s", argv, err, text)
+		}
+	}
+}
+
+func (s *server) ask() (time.Duration, error) {
+	body := bytes.ReplaceAll(s.body, []byte(userMark), []byte(s.user(s.asked.Add(1))))
+	began := time.Now()
+	resp, err := s.client.Post("http://x"+s.path, "application/json", bytes.NewReader(body))
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	if err == nil && !bytes.Contains(text, []byte(`"outcome":"allow"`)) {
+		err = fmt.Errorf("answered %d %s", resp.StatusCode, text)
+	}
+	return time.Since(began), err
+}
+
+// round has every client ask in a row, all of them at once.
+func (s *server) round(b *testing.B) {
+	began := time.Now()
+	var clients sync.WaitGroup
+	for range benchClients {
+		clients.Go(func() {
+			times := make([]time.Duration, benchRequests)
+			for i := range times {
+				var err error
+				if times[i], err = s.ask(); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+			s.mu.Lock()
+			s.times = append(s.times, times...)
+			s.mu.Unlock()
+		})
+	}
+	clients.Wait()
+	s.wall += time.Since(began)
+}
+
+func (s *server) reset() {
+	s.times, s.wall, s.began = nil, 0, s.processor()
+}
+
+// cost is the processor time of one request.
+func (s *server) cost() time.Duration { return (s.processor() - s.began) / time.Duration(len(s.times)) }
+
+func (s *server) rate() float64 { return float64(len(s.times)) / s.wall.Seconds() }
+
+func (s *server) percentile(p int) time.Duration {
+	slices.Sort(s.times)
+	return s.times[len(s.times)*p/100]
+}
+
+// processor is the time that the process has used, in user and system mode; the
+// kernel counts it in hundredths of a second.
+func (s *server) processor() time.Duration {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.pid))
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * 10 * time.Millisecond
+}

@@ -1,0 +1,249 @@
+package app
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/gateway"
+)
+
+// bundles is a server of one bundle, which wants a token.
+type bundles struct {
+	*httptest.Server
+	folder string
+	secret string
+	down   atomic.Bool
+}
+
+func serveBundles(t *testing.T) *bundles {
+	t.Helper()
+	b := &bundles{folder: openDir(t)}
+	b.secret = filepath.Join(b.folder, "secret")
+	save(t, b.secret, rand.Text()+rand.Text())
+	save(t, filepath.Join(b.folder, "token"), "let-me-have-the-policies")
+	b.Server = httptest.NewServer(http.HandlerFunc(b.answer))
+	t.Cleanup(b.Close)
+	return b
+}
+
+func (b *bundles) answer(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case b.down.Load():
+		http.Error(w, "down", http.StatusNotFound)
+	case r.Header.Get("Authorization") != "Bearer let-me-have-the-policies":
+		http.Error(w, "who are you", http.StatusUnauthorized)
+	default:
+		text, err := os.ReadFile(filepath.Join(b.folder, "chat.tar.gz"))
+		if err != nil {
+			panic(err)
+		}
+		w.Header().Set("ETag", fmt.Sprintf("%q", fmt.Sprintf("%x", sha256.Sum256(text))))
+		http.ServeContent(w, r, "chat.tar.gz", time.Time{}, strings.NewReader(string(text)))
+	}
+}
+
+// has builds the bundle of a generation, as stock OPA does.
+func (b *bundles) has(t *testing.T, generation int, flags ...string) {
+	t.Helper()
+	folder := policyFolder(t)
+	save(t, filepath.Join(folder, "house.rego"), rulesOf(generation))
+	made := filepath.Join(b.folder, "made.tar.gz")
+	command := exec.Command("go", append([]string{"tool", "opa", "build", "--bundle", folder, "--revision", fmt.Sprint("v", generation), "--output", made}, flags...)...)
+	if printed, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("building the bundle: %v\n%s", err, printed)
+	}
+	if err := os.Rename(made, filepath.Join(b.folder, "chat.tar.gz")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (b *bundles) signing() []string {
+	return []string{"--signing-alg", "HS256", "--signing-key", b.secret}
+}
+
+func (b *bundles) sections() []string {
+	return []string{"backends: {bubblewrap: {}}", fmt.Sprintf(
+		"policies: {bundle: {url: %q, poll: 1s, token: {file: %q}, key: {file: %q, algorithm: HS256}}}", b.URL+"/chat.tar.gz", filepath.Join(b.folder, "token"), b.secret)}
+}
+
+// awaitPolicies waits until what is told of the policies is so.
+func awaitPolicies(t *testing.T, s *running, what string, so func(gateway.Status) bool) gateway.Status {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		status, err := s.operators(t).Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if so(status) {
+			return status
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: %+v, %v", what, status.Policies, status.Warnings)
+		}
+	}
+}
+
+func (b *bundles) inForce(generation int) func(gateway.Status) bool {
+	return func(s gateway.Status) bool {
+		return s.Policies.Bundles[b.URL+"/chat.tar.gz"].Revision == fmt.Sprint("v", generation)
+	}
+}
+
+func warned(s gateway.Status, of string) bool {
+	return strings.Contains(strings.Join(s.Warnings, "\n"), of)
+}
+
+func TestPoliciesComeFromABundleServerAndOutliveIt(t *testing.T) {
+	b := serveBundles(t)
+	b.has(t, 1, b.signing()...)
+	folder := openDir(t)
+	s, err := tryStart(t, folder, b.sections()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	awaitPolicies(t, s, "the first bundle", b.inForce(1))
+	kept := filepath.Join(folder, "state/policies/bundle.tar.gz")
+	if err := errors.Join(os.Remove(kept), os.Mkdir(kept, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	b.has(t, 2, b.signing()...)
+	awaitPolicies(t, s, "the second bundle, which cannot be kept", func(s gateway.Status) bool {
+		return b.inForce(2)(s) && warned(s, "a start without the bundle server would lack the last good bundle, which cannot be kept: ")
+	})
+	if err := os.Remove(kept); err != nil {
+		t.Fatal(err)
+	}
+	awaitPolicies(t, s, "the second bundle, kept", func(s gateway.Status) bool { return !warned(s, "cannot be kept") })
+
+	b.has(t, 3) // which nobody signed
+	status := awaitPolicies(t, s, "an unsigned bundle", func(s gateway.Status) bool {
+		return !s.Policies.OK && warned(s, "it is not signed, and policies.bundle.key says by what it must be")
+	})
+	if !b.inForce(2)(status) {
+		t.Errorf("in force is %+v, with the warnings %q", status.Policies, status.Warnings)
+	}
+	s.stop()
+
+	b.down.Store(true)
+	if s, err = tryStart(t, folder, b.sections()...); err != nil {
+		t.Fatal(err)
+	}
+	status = awaitPolicies(t, s, "a start without the server", func(gateway.Status) bool { return true })
+	if !b.inForce(2)(status) || !warned(status, "the bundle server has not vouched for the policies in force since the start: the bundle server answered 404") {
+		t.Errorf("in force is %+v, with the warnings %q", status.Policies, status.Warnings)
+	}
+	b.has(t, 4, b.signing()...)
+	b.down.Store(false)
+	status = awaitPolicies(t, s, "a server that is back", b.inForce(4))
+	if awaitPolicies(t, s, "no fault", func(s gateway.Status) bool { return !warned(s, "bundle server") }); !status.Policies.OK {
+		t.Errorf("in force is %+v", status.Policies)
+	}
+	history, err := s.operators(t).Revisions(t.Context())
+	if err != nil || len(history) != 3 || history[0].Way != "bundle" {
+		t.Errorf("the history is %+v, %v", history, err)
+	}
+}
+
+func TestAStartWithARollbackAndABadBundleKeepsTheLastGoodBundle(t *testing.T) {
+	b := serveBundles(t)
+	b.has(t, 1, b.signing()...)
+	folder := openDir(t)
+	s, err := tryStart(t, folder, b.sections()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.policies.RollBack(t.Context(), api.Rollback{Revision: s.policies.Revision(), By: "ana"}, anyhow); err != nil {
+		t.Fatal(err)
+	}
+	s.stop()
+	b.has(t, 2) // which nobody signed
+	if s, err = tryStart(t, folder, b.sections()...); err != nil {
+		t.Fatal(err)
+	}
+	status := awaitPolicies(t, s, "a bundle that is refused", func(s gateway.Status) bool { return warned(s, "it is not signed") })
+	if !b.inForce(1)(status) || status.Policies.RolledBack == nil {
+		t.Errorf("in force is %+v, with the warnings %q", status.Policies, status.Warnings)
+	}
+	s.stop()
+	b.down.Store(true)
+	if s, err = tryStart(t, folder, b.sections()...); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.policies.Resume(t.Context(), func() error { return nil }); err != nil {
+		t.Errorf("the end of the rollback with the bundle that was kept says %v", err)
+	}
+}
+
+func TestABundleServerVouchesForNothingThatIsRolledBack(t *testing.T) {
+	b := serveBundles(t)
+	b.has(t, 1, b.signing()...)
+	folder := openDir(t)
+	s, err := tryStart(t, folder, b.sections()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const never = "bailiff_policy_bundle_last_success_timestamp_seconds 0\n"
+	if strings.Contains(page(s), never) {
+		t.Error("it never vouched for what is in force")
+	}
+	if err := s.policies.RollBack(t.Context(), api.Rollback{Revision: s.policies.Revision(), By: "ana"}, anyhow); err != nil {
+		t.Fatal(err)
+	}
+	s.stop()
+	if s, err = tryStart(t, folder, b.sections()...); err != nil {
+		t.Fatal(err)
+	}
+	if s.source.Status().Confirmed.IsZero() || !strings.Contains(page(s), never) {
+		t.Errorf("it vouched for what is rolled back to:\n%s", page(s))
+	}
+	if err := s.policies.Resume(t.Context(), func() error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	awaitThat(t, "the server to vouch for what is in force", func() bool { return !strings.Contains(page(s), never) })
+}
+
+func anyhow(api.Rollback) error { return nil }
+
+func page(s *running) string {
+	shown := httptest.NewRecorder()
+	s.page.ServeHTTP(shown, httptest.NewRequest("GET", "/metrics", nil))
+	return shown.Body.String()
+}
+
+func TestABundleThatWasKeptIsCheckedAsOneThatJustCame(t *testing.T) {
+	b := serveBundles(t)
+	b.has(t, 1, b.signing()...)
+	folder := openDir(t)
+	s, err := tryStart(t, folder, b.sections()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.stop()
+	b.down.Store(true)
+	b.has(t, 2) // not signed
+	text, err := os.ReadFile(filepath.Join(b.folder, "chat.tar.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	save(t, filepath.Join(folder, "state/policies/bundle.tar.gz"), string(text))
+	kept := filepath.Join(folder, "state/policies/bundle.tar.gz")
+	if _, err := tryStart(t, folder, b.sections()...); err == nil || !strings.Contains(err.Error(), kept+": it is not signed") || !strings.Contains(err.Error(), "answered 404") {
+		t.Errorf("the start says %v", err)
+	}
+	save(t, kept, "x"+string(text))
+	if _, err := tryStart(t, folder, b.sections()...); err == nil || !strings.Contains(err.Error(), kept+": this is no bundle") || !strings.Contains(err.Error(), "or put the one of a backup in its place") {
+		t.Errorf("with a damaged bundle the start says %v", err)
+	}
+}

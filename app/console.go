@@ -1,0 +1,30 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/gateway/console"
+	"github.com/bailiff-dev/bailiff/internal/approval"
+)
+
+// openConsole opens the web page, and returns what makes links to it; nil if
+// there is none.
+func (s *App) openConsole() (link func(approval.Approver) (string, time.Time), err error) {
+	if s.cfg.Operator.Console == "" {
+		return nil, nil
+	}
+	page, err := console.Open(console.Config{Address: s.cfg.Operator.Console, Operator: s.operatorFor, Log: s.log})
+	if err != nil {
+		return nil, fmt.Errorf("opening the console: %w; set operator.console to another address, or to \"\" for none", err)
+	}
+	s.console = &door{page.Door, make(chan struct{})}
+	return page.Link, nil
+}
+
+// operatorFor is the operator API of somebody who is logged in to the console.
+func (s *App) operatorFor(who approval.Approver) (http.Handler, error) {
+	return gateway.NewOperator(s.operatorAPI(func(*http.Request) (approval.Approver, bool) { return who, true }))
+}

@@ -1,0 +1,201 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/enforcer"
+	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/internal/audit"
+	"github.com/bailiff-dev/bailiff/internal/bundle"
+	"github.com/bailiff-dev/bailiff/internal/config"
+	"github.com/bailiff-dev/bailiff/internal/env"
+	"github.com/bailiff-dev/bailiff/internal/export"
+	"github.com/bailiff-dev/bailiff/internal/history"
+	"github.com/bailiff-dev/bailiff/internal/ledger"
+	"github.com/bailiff-dev/bailiff/internal/offline"
+	"github.com/bailiff-dev/bailiff/internal/pdp"
+	"github.com/bailiff-dev/bailiff/internal/redact"
+	"github.com/bailiff-dev/bailiff/internal/throttle"
+	"github.com/bailiff-dev/bailiff/internal/traces"
+	"github.com/bailiff-dev/bailiff/metrics"
+)
+
+// core is the sidecar without its doors: everything from a request to its
+// answer, wired as the configuration says.
+type core struct {
+	cfg       *config.Config
+	log       *slog.Logger
+	version   string
+	metrics   *metrics.Metrics
+	page      http.Handler // of the metrics
+	history   *history.History
+	source    *bundle.Source // of the policies; nil where they are files
+	policies  *pdp.PDP
+	variables *env.Sources
+	scrubber  *redact.Scrubber // of what is kept and shown
+	decisions *audit.Log
+	exporter  *export.Exporter // nil if the decision log is sent nowhere
+	tracer    *traces.Tracer   // nil if nobody is told of traces
+	shadow    *shadow          // nil if there is none
+	backends  map[string]backends.Backend
+	roster    roster
+	book      *approval.Book
+	ledger    *ledger.Ledger
+	throttle  *throttle.Throttle
+	enforcer  *enforcer.Enforcer
+	reloaded  chan struct{} // holds one signal while new policies are in force by which nobody judged what is live
+	release   func() error  // of the state folder
+}
+
+// newCore takes the state folder and loads everything; any fault is fatal.
+func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger, version string) (*core, error) {
+	release, err := audit.LockState(cfg.StateDir)
+	if err != nil {
+		return nil, err
+	}
+	c := &core{cfg: cfg, log: log, version: version, reloaded: make(chan struct{}, 1), release: release}
+	if err := c.load(ctx); err != nil {
+		return nil, errors.Join(err, c.abandon())
+	}
+	c.enforcer, err = enforcer.New(enforcer.Config{
+		Decider: c.policies, Recorder: c.recorder(), Environ: c.variables, Observer: c.metrics,
+		Approvals: asked{c.book}, Freezer: asked{c.book}, Throttle: c.throttle, Ledger: c.ledger.Sandboxes, Workspaces: c.ledger.Workspaces,
+		Backends: c.backends, Credentials: cfg.Credentials(), Owner: owner(cfg.StateDir), Tracer: c.followed(), Unfinished: unfinished(c.decisions), Log: log,
+	})
+	if err != nil {
+		return nil, errors.Join(err, c.abandon())
+	}
+	c.enforcer.Bound(enforcer.Bounds(cfg.Limits.Sandboxes))
+	c.enforcer.Warm(enforcer.Warm(cfg.Limits.Warm))
+	return c, nil
+}
+
+// load opens what the enforcer needs, in the order in which each needs the other.
+func (c *core) load(ctx context.Context) (err error) {
+	if c.variables, err = offline.OpenVariables(c.cfg); err != nil {
+		return err
+	}
+	if c.backends, err = newBackends(c.cfg, c.log); err != nil {
+		return err
+	}
+	c.scrubber = redact.NewScrubber(c.variables)
+	registry := metrics.NewRegistry()
+	c.page = metrics.Handler(registry)
+	c.metrics = metrics.New(registry, metrics.Config{Version: c.version, Backends: names(c.backends), TraceOf: traces.TraceID})
+	c.learnListeners()
+	c.throttle = throttle.New(throttle.Shares(c.cfg.Limits.RequestsPerMinute), c.metrics)
+	if err := c.openTraces(); err != nil {
+		return err
+	}
+	if err := c.openLog(); err != nil {
+		return err
+	}
+	if c.history, err = history.Open(offline.PoliciesDir(c.cfg), c.log); err != nil {
+		return err
+	}
+	if err = c.openPolicies(ctx); err != nil {
+		return err
+	}
+	c.learnTables(ctx) // before anything is counted by them
+	c.startShadow(ctx)
+	if c.ledger, err = ledger.Open(ledger.Config{StateDir: c.cfg.StateDir, Scrub: c.scrubber.Scrub, Log: c.log}); err != nil {
+		return err
+	}
+	return c.openBook()
+}
+
+// close stops what runs, first with patience, and leaves nothing open.
+func (c *core) close(patience context.Context) error {
+	c.enforcer.Close(patience)
+	return c.abandon()
+}
+
+// abandon gives up what newCore has opened so far.
+func (c *core) abandon() error {
+	var err error
+	if c.book != nil {
+		err = c.book.Close()
+	}
+	if c.shadow != nil {
+		c.shadow.Close()
+	}
+	if c.tracer != nil {
+		c.tracer.Close()
+	}
+	if c.decisions != nil {
+		err = errors.Join(err, c.decisions.Close())
+	}
+	return errors.Join(err, closeBackends(c.backends), c.release())
+}
+
+// Reloaded tells the metrics, the decision log and whoever judges anew what is
+// live, and, through the metrics, which names of the tables may be labels.
+func (c *core) Reloaded(ok bool, revision string) {
+	c.metrics.Reloaded(ok, revision)
+	message := "in force"
+	if !ok {
+		message = "refused, the last good policies stay in force"
+	}
+	c.decisions.Note(api.Event{
+		DecisionID: audit.NewID(), Timestamp: time.Now().UTC(), Bundles: map[string]api.Bundle{"policies": {Revision: revision}},
+		Custom: api.Custom{Event: api.ReloadEvent, Message: message},
+	})
+	if c.policies != nil {
+		c.learnTables(context.Background())
+	}
+	if ok {
+		c.signal()
+	}
+}
+
+// signal has what is live judged anew soon.
+func (c *core) signal() {
+	select {
+	case c.reloaded <- struct{}{}:
+	default:
+	}
+}
+
+// learnTables lets the names in the policies' tables be labels.
+func (c *core) learnTables(ctx context.Context) {
+	c.metrics.Known(tableNames(ctx, c.policies, "platforms"), tableNames(ctx, c.policies, "env"))
+}
+
+// learnListeners lets the names of the agents' listeners be labels.
+func (c *core) learnListeners() {
+	var names []string
+	for _, l := range c.cfg.Agent.Listeners {
+		names = append(names, l.Name)
+	}
+	c.metrics.Listeners(names)
+}
+
+// tableNames lists what one of the policies' tables names.
+func tableNames(ctx context.Context, policies *pdp.PDP, table string) []string {
+	found, _, err := policies.Query(ctx, bailiff.Request{}, bailiff.Circumstances{}, "bailiff/tables/"+table)
+	entries, ok := found.(map[string]any)
+	if err != nil || !ok {
+		return nil
+	}
+	return names(entries)
+}
+
+// owner names this sidecar among others that use the same engine.
+func owner(stateDir string) string {
+	sum := sha256.Sum256([]byte(stateDir))
+	return hex.EncodeToString(sum[:8])
+}
+
+// names returns the keys of a map, sorted.
+func names[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

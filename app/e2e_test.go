@@ -1,0 +1,392 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/gateway/client"
+)
+
+// dockerBackend is the section for tests that need a real engine and image.
+const dockerBackend = `backends: {docker: {image: "` + sandboxImage + `"}, local: {}}`
+
+// isolated are sections with one backend each that keeps commands from the host.
+var isolated = map[string]string{"bubblewrap": "backends: {bubblewrap: {}}", "docker": dockerBackend}
+
+func inChat(session, command string) bailiff.Request {
+	return bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: command},
+		Session: bailiff.Session{ID: session, Platform: "telegram", ChatType: "dm", UserID: "42"}}
+}
+
+func ask(t *testing.T, door *client.Client, req bailiff.Request) gateway.Answer {
+	t.Helper()
+	a, err := door.Execute(t.Context(), req, client.News{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// A forwarded value may be seen by the command it is for, and nowhere else.
+func TestAForwardedValueIsSeenNowhereButInItsCommand(t *testing.T) {
+	const value = "canary-7f3a91c2e85b"
+	folder := t.TempDir()
+	variables := filepath.Join(folder, "variables.env")
+	if err := os.WriteFile(variables, []byte("GITHUB_TOKEN="+value+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := tryStart(t, folder, dockerBackend, "env: {sources: [\"file:"+variables+"\"]}", "log: {level: debug}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	door := s.client(t)
+	plain := inChat("s1", "git --version")
+	plain.Env = []string{"GITHUB_TOKEN"}
+	first := ask(t, door, plain)
+	if len(first.Decision.Env.Forward) != 1 {
+		t.Fatalf("the variable was not forwarded: %+v", first.Decision.Env)
+	}
+
+	watching, stop := context.WithCancel(t.Context())
+	var argvs sync.WaitGroup
+	var leaked atomic.Value
+	argvs.Go(func() { watchArgv(watching, value, &leaked) })
+	answer := ask(t, door, plain)
+	stop()
+	argvs.Wait()
+	if where := leaked.Load(); where != nil {
+		t.Errorf("the value stood in %v", where)
+	}
+
+	inspected, err := exec.Command("docker", "inspect", answer.SandboxID).CombinedOutput()
+	if err != nil {
+		t.Fatalf("docker inspect: %v: %s", err, inspected)
+	}
+	texts := map[string]string{"docker inspect": string(inspected), "the sidecar's log": s.log.String(), "the metrics": get(t, s, "/metrics")}
+	texts["the decision log"] = decisionLog(t, s)
+	for name, text := range texts {
+		if strings.Contains(text, value) {
+			t.Errorf("the value stands in %s", name)
+		}
+	}
+}
+
+// decisionLog stops a sidecar and returns what it wrote down.
+func decisionLog(t *testing.T, s *running) string {
+	t.Helper()
+	s.stop()
+	files, err := filepath.Glob(filepath.Join(s.folder, "state", "decisions", "*.jsonl"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no decision log: %v", err)
+	}
+	var all strings.Builder
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(text)
+	}
+	return all.String()
+}
+
+// watchArgv looks at every process's arguments until ctx ends.
+func watchArgv(ctx context.Context, value string, leaked *atomic.Value) {
+	for ctx.Err() == nil {
+		files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+		for _, file := range files {
+			if text, err := os.ReadFile(file); err == nil && strings.Contains(string(text), value) {
+				leaked.Store(file + ": " + string(text))
+			}
+		}
+	}
+}
+
+func get(t testing.TB, s *running, path string) string {
+	t.Helper()
+	resp, err := http.Get("http://" + s.meter.Addr().String() + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%d\n%s", resp.StatusCode, text)
+}
+
+// rulesOf is a policy whose every part says which generation it is.
+func rulesOf(generation int) string {
+	return fmt.Sprintf(`package bailiff
+
+decision := {
+	"outcome": "deny",
+	"denials": [{"rule": "house.%[1]d", "message": "generation %[1]d"}],
+	"backend": {"name": "docker", "image": "", "scope": "session", "idle_seconds": 60, "network": "none", "egress": [],
+		"cpus": 1, "memory_mb": 1, "disk_mb": 0, "pids": 1, "read_only": true, "mounts": []},
+	"env": {"forward": [], "withheld": [], "set": {"GENERATION": "%[1]d"}},
+	"limits": {"timeout_seconds": %[1]d, "output_bytes": 1},
+}
+`, generation)
+}
+
+const rulesTest = `package bailiff_test
+
+import data.bailiff
+
+test_denies if bailiff.decision.outcome == "deny"
+`
+
+// save writes a file the way editors do: beside it, and renamed over it.
+func save(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func policyFolder(t testing.TB) string {
+	t.Helper()
+	folder := t.TempDir()
+	save(t, filepath.Join(folder, "house.rego"), rulesOf(1))
+	save(t, filepath.Join(folder, "house_test.rego"), rulesTest)
+	return folder
+}
+
+func TestReloadsUnderLoadFailNoRequestAndMixNoRevisions(t *testing.T) {
+	folder := policyFolder(t)
+	s := startSidecar(t, dockerBackend, "policies: {paths: ["+folder+"]}")
+	body, err := json.Marshal(inChat("s1", "git status"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var clients sync.WaitGroup
+	var asked atomic.Int64
+	generations := sync.Map{} // revision -> generation
+	for range 8 {
+		door := s.client(t)
+		clients.Go(func() {
+			for ctx.Err() == nil {
+				d, err := door.Decide(t.Context(), body)
+				if err != nil {
+					t.Errorf("a request failed: %v", err)
+					return
+				}
+				asked.Add(1)
+				checkGeneration(t, d.Decision, &generations)
+			}
+		})
+	}
+	for generation := 2; generation <= 101; generation++ {
+		save(t, filepath.Join(folder, "house.rego"), rulesOf(generation))
+		awaitGeneration(t, s, generation)
+	}
+	stop()
+	clients.Wait()
+	t.Logf("%d requests during 100 reloads", asked.Load())
+}
+
+// checkGeneration wants every part of a decision to be of one generation, and a
+// revision to belong to one generation only.
+func checkGeneration(t *testing.T, d bailiff.Decision, generations *sync.Map) {
+	generation := fmt.Sprint(d.Limits.TimeoutSeconds)
+	if d.Env.Set["GENERATION"] != generation || d.Denials[0].Message != "generation "+generation {
+		t.Errorf("a decision mixes generations: %+v", d)
+	}
+	if known, loaded := generations.LoadOrStore(d.Revision, generation); loaded && known != generation {
+		t.Errorf("revision %s is generation %s and %s", d.Revision, known, generation)
+	}
+}
+
+func awaitGeneration(t testing.TB, s *running, generation int) {
+	t.Helper()
+	req := inChat("await", "true")
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if s.policies.Decide(context.Background(), req, s.enforcer.Circumstances(req)).Decision.Limits.TimeoutSeconds == generation {
+			return
+		}
+	}
+	t.Fatalf("generation %d is not in force; status is %+v", generation, s.policies.Status())
+}
+
+func TestABadPolicyKeepsTheLastGoodOneAndShows(t *testing.T) {
+	folder := policyFolder(t)
+	s := startSidecar(t, dockerBackend, "policies: {paths: ["+folder+"]}")
+	revision := s.policies.Revision()
+	for name, bad := range map[string]string{
+		"syntax":        "package bailiff\n\ndecision := {",
+		"type":          "package bailiff\n\ndecision := input.sesion\n",
+		"a failed test": strings.Replace(rulesOf(9), `"deny"`, `"allow"`, 1),
+		"forbidden":     "package bailiff\n\ndecision := http.send({\"method\": \"get\", \"url\": \"http://127.0.0.1\"}).body\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			save(t, filepath.Join(folder, "house.rego"), bad)
+			awaitReadiness(t, s, "503\npolicies: ")
+			if got := s.policies.Revision(); got != revision {
+				t.Errorf("revision %s came into force", got)
+			}
+			if a := ask(t, s.client(t), inChat("s1", "true")); a.Status != bailiff.Refused || a.Decision.Revision != revision {
+				t.Errorf("answer is %+v", a)
+			}
+			save(t, filepath.Join(folder, "house.rego"), rulesOf(1))
+			awaitReadiness(t, s, "200\nready")
+		})
+	}
+	if text := get(t, s, "/metrics"); !strings.Contains(text, `bailiff_policy_reloads_total{result="failure"}`) {
+		t.Error("no metric counts the failed reloads")
+	}
+}
+
+func awaitReadiness(t *testing.T, s *running, want string) {
+	t.Helper()
+	var got string
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if got = get(t, s, "/readyz"); strings.HasPrefix(got, want) {
+			return
+		}
+	}
+	t.Fatalf("/readyz says %q, want %q", got, want)
+}
+
+func TestWhenTheEngineIsDownNothingRunsElsewhere(t *testing.T) {
+	s := startSidecar(t, `backends: {docker: {host: "unix:///nowhere/docker.sock", image: "x"}, bubblewrap: {}, local: {}}`)
+	a := ask(t, s.client(t), inChat("s1", "true"))
+	if a.Status != bailiff.Unavailable || a.Backend != "docker" || !strings.Contains(a.Message, "/nowhere/docker.sock") {
+		t.Errorf("answer is %+v", a)
+	}
+	if n := len(s.enforcer.Sandboxes()); n != 0 {
+		t.Errorf("%d sandboxes were made", n)
+	}
+}
+
+func TestARestartLeavesNoContainerBehind(t *testing.T) {
+	folder := openDir(t)
+	s, err := tryStart(t, folder, dockerBackend)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := ask(t, s.client(t), inChat("s1", "sleep 300 & echo started"))
+	if a.Status != bailiff.Completed {
+		t.Fatalf("answer is %+v", a)
+	}
+	s.stop()
+	if out, err := exec.Command("docker", "inspect", a.SandboxID).CombinedOutput(); err == nil {
+		t.Errorf("the container is still there: %.200s", out)
+	}
+}
+
+func TestFilesOfAKilledSidecarAreSweptAtTheStart(t *testing.T) {
+	for name, section := range map[string]string{"docker": dockerBackend, "bubblewrap": "backends: {bubblewrap: {}}"} {
+		t.Run(name, func(t *testing.T) {
+			folder := openDir(t)
+			before, err := tryStart(t, folder, section)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before.stop()
+			backend := before.backends[name]
+			spec := backends.Spec{Owner: owner(before.cfg.StateDir), Session: "s", Workspace: "left", Network: "none", ReadOnly: true}
+			left, err := backend.Open(t.Context(), spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := left.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			kept := func() int {
+				list, err := backend.(backends.Keeper).Workspaces(t.Context(), spec.Owner)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return len(list)
+			}
+			if n := kept(); n != 1 {
+				t.Fatalf("%d workspaces are left, want one to be swept", n)
+			}
+			if _, err := tryStart(t, folder, section); err != nil {
+				t.Fatal(err)
+			}
+			for deadline := time.Now().Add(20 * time.Second); kept() > 0; time.Sleep(10 * time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatal("the workspace is still there")
+				}
+			}
+		})
+	}
+}
+
+func TestASidecarThatCannotWriteItsLogRunsNothing(t *testing.T) {
+	s := startSidecar(t, dockerBackend)
+	if a := ask(t, s.client(t), inChat("s1", "true")); a.Status != bailiff.Completed {
+		t.Fatalf("answer is %+v", a)
+	}
+	decisions := filepath.Join(s.folder, "state", "decisions")
+	if err := os.RemoveAll(decisions); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(decisions, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a := ask(t, s.client(t), inChat("s1", "touch /workspace/ran"))
+	if a.Status != bailiff.Unavailable || a.Code != bailiff.CodeRecord {
+		t.Errorf("answer is %+v", a)
+	}
+	text := get(t, s, "/metrics") // the end of the first request may have come too late as well
+	if !strings.Contains(text, "bailiff_audit_errors_total ") || strings.Contains(text, "bailiff_audit_errors_total 0") {
+		t.Error("no metric counts the failure")
+	}
+}
+
+// houseRules let everything run, on the host for the command line and in
+// namespaces for the rest.
+const houseRules = `package bailiff
+
+isolated := input.session.platform != "cli"
+
+decision := {
+	"outcome": "allow",
+	"denials": [],
+	"backend": {
+		"name": {true: "bubblewrap", false: "local"}[isolated], "network": {true: "none", false: "full"}[isolated],
+		"image": "", "scope": "session", "idle_seconds": 60, "egress": [],
+		"cpus": 0, "memory_mb": 0, "disk_mb": 0, "pids": 0, "read_only": isolated, "mounts": [],
+	},
+	"env": {"forward": [], "withheld": [], "set": {}},
+	"limits": {"timeout_seconds": 20, "output_bytes": 1000},
+}
+`
+
+func TestACommandThatBreaksItsSandboxHarmsNoLaterRequest(t *testing.T) {
+	house := t.TempDir()
+	save(t, filepath.Join(house, "house.rego"), houseRules)
+	s := startSidecar(t, "backends: {local: {workdir: "+openDir(t)+"}, bubblewrap: {}}", "policies: {require_tests: false, paths: ["+house+"]}")
+	for platform, message := range map[string]string{"cli": "was replaced", "telegram": ""} {
+		req := inChat(platform, "prlimit --pid $PPID --nofile=0:0")
+		req.Session.Platform = platform
+		ask(t, s.client(t), req)
+		req.Args.Command = "echo fine | cat"
+		a := ask(t, s.client(t), req)
+		if a.Status != bailiff.Completed || a.Output != "fine\n" || !strings.Contains(a.Message, message) || message == "" && a.Message != "" {
+			t.Errorf("on %s the next request was answered %+v", platform, a)
+		}
+	}
+}

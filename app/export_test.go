@@ -1,0 +1,62 @@
+package app
+
+import (
+	"compress/gzip"
+	"encoding/pem"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff/internal/httpapi"
+)
+
+func TestTheDecisionLogIsExportedAsConfigured(t *testing.T) {
+	folder := openDir(t)
+	var status atomic.Int64
+	var events atomic.Pointer[string]
+	receiver := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if body, err := gzip.NewReader(r.Body); err == nil && r.Header.Get("Authorization") == "Bearer sesame-4711" {
+			text, _ := io.ReadAll(body)
+			all := string(text)
+			events.Store(&all)
+		}
+		w.WriteHeader(int(status.Load()))
+	}))
+	defer receiver.Close()
+	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: receiver.Certificate().Raw})
+	if err := os.WriteFile(filepath.Join(folder, "ca.pem"), certificate, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("LOGS_TOKEN", "sesame-4711")
+	status.Store(http.StatusForbidden)
+	s, err := tryStart(t, folder, "backends: {bubblewrap: {}}",
+		`decision_log: {export: {url: "`+receiver.URL+`/logs", token: {env: LOGS_TOKEN}, ca_file: ca.pem}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	warned := func() bool {
+		return strings.Contains(strings.Join(s.Status(t.Context()).Warnings, "\n"), "the decision log is not exported, and waits in its files: the receiver of the decision log answered 403")
+	}
+	awaitThat(t, "the failure to be told", warned)
+	if s.state().ExportLag <= 0 {
+		t.Error("the metrics show no lag")
+	}
+	status.Store(http.StatusOK)
+	awaitThat(t, "the log to be sent", func() bool { return !warned() && s.state().ExportLag == 0 })
+	if got := events.Load(); got == nil || !strings.Contains(*got, `"event":"reload"`) {
+		t.Error("the receiver got no event of the start")
+	}
+	if credentials := s.cfg.Credentials(); len(credentials) != 1 || credentials[0] != "LOGS_TOKEN" {
+		t.Errorf("variables that no request gets are %v, want LOGS_TOKEN", credentials)
+	}
+	next := *s.cfg
+	next.DecisionLog.Export = httpapi.Server{}
+	if waiting, err := s.reload(t.Context(), &next); err != nil || len(waiting) != 1 || waiting[0] != "decision_log.export" {
+		t.Errorf("waiting for a restart are %v, %v", waiting, err)
+	}
+}

@@ -1,0 +1,180 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/gateway/client"
+	"github.com/bailiff-dev/bailiff/internal/config"
+)
+
+func TestAReadAgainConfigurationChangesWhomAListenerSpeaksFor(t *testing.T) {
+	s := startSidecar(t, "backends: {bubblewrap: {}, local: {}}")
+	long := make(chan gateway.Answer, 1)
+	started := make(chan struct{})
+	go func() {
+		a, err := s.client(t).Execute(t.Context(), inChat("long", "echo started; sleep 1; echo done"), client.News{Output: func([]byte) {
+			select {
+			case <-started:
+			default:
+				close(started)
+			}
+		}})
+		if err != nil {
+			t.Error(err)
+		}
+		long <- a
+	}()
+	<-started
+
+	next := *s.cfg
+	next.Agent.Listeners = slices.Clone(next.Agent.Listeners)
+	next.Agent.Listeners[0].Platforms = []string{"discord"}
+	next.StateDir = "/elsewhere"
+	waiting, err := s.reload(t.Context(), &next)
+	if err != nil || !slices.Equal(waiting, []string{"state_dir"}) {
+		t.Errorf("waiting for a restart are %v, %v", waiting, err)
+	}
+	_, err = s.client(t).Execute(t.Context(), inChat("s1", "true"), client.News{})
+	var refused *gateway.Problem
+	if !errors.As(err, &refused) || refused.Code != "platform_not_allowed" {
+		t.Errorf("a platform that was taken away is answered %v", err)
+	}
+	if a := <-long; a.Status != bailiff.Completed || a.Output != "started\ndone\n" {
+		t.Errorf("the request that ran meanwhile was answered %+v", a)
+	}
+}
+
+func TestATokenIsRotatedWithoutARestart(t *testing.T) {
+	folder := openDir(t)
+	token := filepath.Join(folder, "token")
+	write := func(text string) {
+		if err := os.WriteFile(token, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("first-token-0123456789\n")
+	s := startSidecar(t, "backends: {bubblewrap: {}}")
+	next := *s.cfg
+	next.Agent.Listeners = []config.Listener{{Name: "tcp", Listen: config.Address{Network: "tcp", Address: "127.0.0.1:0"}, TokenFile: token}}
+	put := func() {
+		if _, err := s.reload(t.Context(), &next); err != nil {
+			t.Fatal(err)
+		}
+	}
+	try := func(secret string) error {
+		c, err := client.New(s.agents[0].Address(), bailiff.NewSecret(secret))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.Execute(t.Context(), inChat("s1", "true"), client.News{})
+		return err
+	}
+	put()
+	if err := try("first-token-0123456789"); err != nil {
+		t.Errorf("the first token: %v", err)
+	}
+	write("second-token-0123456789\n")
+	put()
+	if try("first-token-0123456789") == nil || try("second-token-0123456789") != nil {
+		t.Error("the token was not rotated")
+	}
+}
+
+func TestTheMetricsShowWhenTheListenersOfTheMomentLastBroughtARequest(t *testing.T) {
+	s := startSidecar(t, "backends: {bubblewrap: {}, local: {}}")
+	shown := func() []string {
+		page := httptest.NewRecorder()
+		s.page.ServeHTTP(page, httptest.NewRequest("GET", "/metrics", nil))
+		return regexp.MustCompile(`bailiff_listener_last_decision_timestamp_seconds\{[^}]*\}`).FindAllString(page.Body.String(), -1)
+	}
+	name := s.cfg.Agent.Listeners[0].Name
+	if _, err := s.client(t).Execute(t.Context(), inChat("s1", "true"), client.News{}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{fmt.Sprintf("bailiff_listener_last_decision_timestamp_seconds{listener=%q}", name)}; !slices.Equal(shown(), want) {
+		t.Errorf("shown are %v, want %v", shown(), want)
+	}
+	next := *s.cfg
+	next.Agent.Listeners = slices.Clone(next.Agent.Listeners)
+	next.Agent.Listeners[0].Name = "another"
+	if _, err := s.reload(t.Context(), &next); err != nil || len(shown()) > 0 {
+		t.Errorf("of a listener that is gone is shown %v, %v", shown(), err)
+	}
+}
+
+// BenchmarkReload times the way from a saved policy to its first decision, and
+// the policies' own tests by themselves, which are part of it.
+func BenchmarkReload(b *testing.B) {
+	folder := policyFolder(b)
+	s := startSidecar(b, "backends: {bubblewrap: {}}", "policies: {paths: ["+folder+"]}")
+	generation := 1
+	var times []time.Duration
+	for b.Loop() {
+		generation++
+		began := time.Now()
+		save(b, filepath.Join(folder, "house.rego"), rulesOf(generation))
+		awaitGeneration(b, s, generation)
+		times = append(times, time.Since(began))
+	}
+	b.ReportMetric(float64(median(times).Milliseconds()), "in-force-ms")
+}
+
+func TestTheBoundOnSandboxesChangesWithoutARestart(t *testing.T) {
+	s := startSidecar(t, "backends: {bubblewrap: {}}")
+	for _, c := range []struct {
+		most int
+		want bailiff.Status
+	}{{1, bailiff.Unavailable}, {2, bailiff.Completed}} {
+		next := *s.cfg
+		next.Limits.Sandboxes.Caller = c.most
+		if _, err := s.reload(t.Context(), &next); err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range []bailiff.Status{bailiff.Completed, c.want} {
+			a, err := s.client(t).Execute(t.Context(), inChat(fmt.Sprint("s", i), "true"), client.News{})
+			if err != nil || a.Status != want {
+				t.Errorf("with a bound of %d session %d was answered %+v, %v, want %s", c.most, i, a, err, want)
+			}
+		}
+	}
+}
+
+func TestAReadAgainConfigurationPlansWhatIsPendingAnew(t *testing.T) {
+	s := startOffice(t, openDir(t), onePerson(t, "backends: {bubblewrap: {}}"))
+	asked, err := s.book.Ask(t.Context(), bailiff.Claim{
+		Request: bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "rm -r build"}, Caller: "test",
+			Session: bailiff.Session{ID: "s1", Platform: "telegram", UserID: "42"}},
+		Decision: bailiff.Decision{Outcome: bailiff.Ask, Approval: &bailiff.ApprovalTerms{
+			Scopes: []string{bailiff.ScopeOnce}, Quorum: 1, Reasons: []bailiff.Reason{{Rule: "command.deletes", Message: "deletes"}},
+		}},
+	})
+	if err != nil || asked.State != bailiff.ApprovalPending {
+		t.Fatalf("asked: %+v, %v", asked, err)
+	}
+	for _, c := range []struct {
+		route config.Route
+		state bailiff.ApprovalState
+	}{
+		{config.Route{Name: "owners", Channels: []string{"operator"}}, bailiff.ApprovalPending},
+		{config.Route{Name: "elsewhere", Approvers: `approver.name == "dora"`, Channels: []string{"operator"}}, bailiff.ApprovalExpired},
+	} {
+		next := *s.cfg
+		next.Approvals.Routes = []config.Route{c.route}
+		if _, err := s.reload(t.Context(), &next); err != nil {
+			t.Fatal(err)
+		}
+		if e, _ := s.book.Get(asked.ID); e.State != c.state || e.Plan.Route != "owners" {
+			t.Errorf("by route %s it is %s by %s: %s", c.route.Name, e.State, e.Plan.Route, e.Message)
+		}
+	}
+}

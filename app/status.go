@@ -1,0 +1,261 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/enforcer"
+	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/internal/bundle"
+)
+
+// Status tells operators what the sidecar is and what is wrong with it.
+func (s *App) Status(ctx context.Context) gateway.Status {
+	platforms, chats := s.platforms(ctx), s.chats(ctx)
+	return gateway.Status{
+		Version: s.version, Started: s.started, Listeners: s.listeners(), Console: s.consoleURL(), Policies: s.policyStatus(),
+		Backends: s.backendStatus(), Platforms: platforms, Chats: chats, Chat: s.services.status(), Warnings: s.warnings(platforms, chats),
+	}
+}
+
+func (s *App) listeners() []gateway.ListenerStatus {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]gateway.ListenerStatus, 0, len(s.agents))
+	for i, d := range s.agents {
+		platforms := s.cfg.Agent.Listeners[i].Platforms
+		if len(platforms) == 0 {
+			platforms = []string{"messaging"}
+		}
+		list = append(list, gateway.ListenerStatus{Name: d.Name(), Listen: d.Address(), Platforms: platforms})
+	}
+	return list
+}
+
+// consoleURL is empty if there is no console.
+func (s *App) consoleURL() string {
+	if s.console == nil {
+		return ""
+	}
+	return strings.Replace(s.console.Address(), "tcp://", "http://", 1)
+}
+
+func (s *App) policyStatus() gateway.PolicyStatus {
+	p := s.policies.Status()
+	faults := make([]string, len(p.Faults))
+	for i, fault := range p.Faults {
+		faults[i] = fault.String()
+	}
+	bundles := make(map[string]api.Bundle, len(p.Bundles))
+	for archive, revision := range p.Bundles {
+		bundles[archive] = api.Bundle{Revision: revision}
+	}
+	return gateway.PolicyStatus{Revision: p.Revision, Loaded: p.Loaded, Files: p.Files, Bundles: bundles, Reloaded: p.Reloaded, OK: p.OK, Faults: faults,
+		RolledBack: p.RolledBack, Waiting: p.Waiting}
+}
+
+func (s *App) backendStatus() []gateway.BackendStatus {
+	var list []gateway.BackendStatus
+	readiness := s.enforcer.Readiness()
+	for _, name := range names(s.backends) {
+		state := gateway.BackendStatus{Name: name, Isolated: s.backends[name].Isolated(), Ready: readiness[name] == nil}
+		if !state.Ready {
+			state.Message = readiness[name].Error()
+		}
+		list = append(list, state)
+	}
+	return list
+}
+
+// platforms says where an ordinary request of each platform would run.
+func (s *App) platforms(ctx context.Context) []gateway.PlatformStatus {
+	var list []gateway.PlatformStatus
+	for _, platform := range tableNames(ctx, s.policies, "platforms") {
+		list = append(list, s.ordinary(ctx, platform, ""))
+	}
+	return list
+}
+
+// shownChats bounds how many chats a status judges.
+const shownChats = 1000
+
+// chats says the same of each chat that the tables name.
+func (s *App) chats(ctx context.Context) []gateway.ChatStatus {
+	all := tableNames(ctx, s.policies, "chats")
+	list := []gateway.ChatStatus{}
+	for _, name := range all[:min(len(all), shownChats)] {
+		platform, chat, _ := strings.Cut(name, "/")
+		list = append(list, gateway.ChatStatus{PlatformStatus: s.ordinary(ctx, platform, chat), Chat: chat})
+	}
+	return list
+}
+
+// ordinary says where a request would run that nobody can have anything against.
+func (s *App) ordinary(ctx context.Context, platform, chat string) gateway.PlatformStatus {
+	req := bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "true"},
+		Session: bailiff.Session{ID: "status", Platform: platform, ChatType: "dm", ChatID: chat}}
+	d := s.policies.Decide(ctx, req, s.enforcer.Circumstances(req)).Decision
+	state := gateway.PlatformStatus{Platform: platform, Backend: d.Backend.Name, Image: s.image(d.Backend),
+		IdleSeconds: d.Backend.IdleSeconds, MaxSeconds: d.Backend.MaxSeconds, Persistent: d.Backend.Persistent}
+	if backend := s.backends[d.Backend.Name]; backend != nil {
+		state.Isolated = backend.Isolated()
+	}
+	if d.Outcome != bailiff.Allow {
+		state.Message = messages(d.Reasons())
+	} else if s.enforcer.Readiness()[d.Backend.Name] != nil {
+		state.Message = "Backend " + d.Backend.Name + " is not ready."
+	}
+	return state
+}
+
+// image is the one that a decision's backend would use.
+func (s *App) image(b bailiff.BackendTerms) string {
+	if section := s.cfg.Backends[b.Name]; b.Image == "" && section != nil {
+		return section.DefaultImage()
+	}
+	return b.Image
+}
+
+func messages(list []bailiff.Reason) string {
+	texts := make([]string, len(list))
+	for i, r := range list {
+		texts[i] = r.Message
+	}
+	return strings.Join(texts, " ")
+}
+
+func (s *App) warnings(platforms []gateway.PlatformStatus, chats []gateway.ChatStatus) []string {
+	all := slices.Concat(s.configWarnings(), s.variables.Warnings(), s.decisions.Warnings(), s.exporter.Warnings())
+	if err := s.variables.Err(); err != nil {
+		all = append(all, "variables are held back: "+err.Error())
+	}
+	if err := s.decisions.Err(); err != nil {
+		all = append(all, "nothing runs while the decision log cannot be written: "+err.Error())
+	}
+	if err := s.book.Err(); err != nil {
+		all = append(all, "nothing is asked while the book of approvals cannot be written: "+err.Error())
+	}
+	all = append(all, s.policyWarnings()...)
+	all = append(all, s.services.warnings()...)
+	if s.shadow != nil {
+		all = append(all, s.shadow.warnings()...)
+	}
+	for _, p := range platforms {
+		if p.Platform != "cli" && p.Backend != "" && !p.Isolated {
+			all = append(all, fmt.Sprintf("messaging platform %s runs on backend %s, which is not isolated", p.Platform, p.Backend))
+		}
+	}
+	for _, c := range chats {
+		if c.Platform != "cli" && c.Backend != "" && !c.Isolated {
+			all = append(all, fmt.Sprintf("chat %s of messaging platform %s runs on backend %s, which is not isolated", c.Chat, c.Platform, c.Backend))
+		}
+	}
+	return all
+}
+
+// stale says whether the policies in force may be others than the configuration's.
+func (s *App) stale() bool {
+	p := s.policies.Status()
+	return !p.OK || p.RolledBack != nil || s.unwatched.Err() != nil || s.source != nil && s.source.Status().Fault != nil
+}
+
+// policyWarnings say that the policies in force are not the configuration's, or may
+// not be, or could not be in force again.
+func (s *App) policyWarnings() (all []string) {
+	p := s.policies.Status()
+	if back := p.RolledBack; back != nil {
+		says, reason := "cannot be read", "none"
+		if back.Reason != "" {
+			reason = fmt.Sprintf("%q", back.Reason)
+		}
+		if p.Waiting != "" {
+			says = fmt.Sprintf("say %.12s", p.Waiting)
+		}
+		all = append(all, fmt.Sprintf("rolled back to the policies %.12s by %s since %s (reason: %s), those of the configuration %s; \"bailiff policies resume\" has these in force",
+			back.Revision, back.By, back.At.Format(time.RFC3339), reason, says))
+	}
+	if p.Replaced != "" {
+		all = append(all, fmt.Sprintf("the bundle server went back: the policies %.12s are in force again in the place of the later ones %.12s", p.Revision, p.Replaced))
+	}
+	if s.source != nil {
+		all = append(all, sourceWarnings(s.source.Status())...)
+	}
+	if p.Unkept != nil {
+		all = append(all, "the policies in force cannot be rolled back to later: "+p.Unkept.Error())
+	}
+	return all
+}
+
+func sourceWarnings(b bundle.Status) (all []string) {
+	if b.Fault != nil {
+		since := "since the start"
+		if !b.Confirmed.IsZero() {
+			since = "since " + b.Confirmed.Format(time.RFC3339)
+		}
+		all = append(all, fmt.Sprintf("the bundle server has not vouched for the policies in force %s: %v", since, b.Fault))
+	}
+	if b.Unkept != nil {
+		all = append(all, "a start without the bundle server would lack the last good bundle, which cannot be kept: "+b.Unkept.Error())
+	}
+	return all
+}
+
+// configWarnings are those of the configuration, and whose questions nobody can
+// answer.
+func (s *App) configWarnings() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append(s.cfg.Warnings(), s.roster.now.Load().Warnings()...)
+}
+
+// faults are why the sidecar is not ready: policies that are not those in the
+// files, a decision log that cannot be written, no backend that could run anything.
+func (s *App) faults() []string {
+	var all []string
+	for _, fault := range s.policyStatus().Faults {
+		all = append(all, "policies: "+fault)
+	}
+	if err := s.unwatched.Err(); err != nil {
+		all = append(all, "policies: "+err.Error())
+	}
+	if err := s.decisions.Err(); err != nil {
+		all = append(all, "decision log: "+err.Error())
+	}
+	if err := s.book.Err(); err != nil {
+		all = append(all, "approvals: "+err.Error())
+	}
+	backends := s.backendStatus()
+	if !slices.ContainsFunc(backends, func(b gateway.BackendStatus) bool { return b.Ready }) {
+		for _, b := range backends {
+			all = append(all, "backend "+b.Name+": "+b.Message)
+		}
+	}
+	return all
+}
+
+// operated shows the enforcer's sandboxes to operators.
+type operated struct{ *enforcer.Enforcer }
+
+// List returns the live sandboxes.
+func (o operated) List(context.Context) []gateway.Sandbox {
+	list := []gateway.Sandbox{}
+	for _, b := range o.Sandboxes() {
+		list = append(list, gateway.Sandbox(b))
+	}
+	return list
+}
+
+// Remove stops and removes one.
+func (o operated) Remove(_ context.Context, id string) (bool, error) {
+	return o.RemoveSandbox(id), nil
+}
+
+// withoutCLI leaves the messaging platforms.
+func withoutCLI(platforms []string) []string {
+	return slices.DeleteFunc(slices.Clone(platforms), func(p string) bool { return p == "cli" })
+}

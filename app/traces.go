@@ -1,0 +1,39 @@
+package app
+
+import (
+	"fmt"
+
+	"github.com/bailiff-dev/bailiff/enforcer"
+	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/internal/traces"
+)
+
+// openTraces begins to send traces, if they are sent anywhere.
+func (c *core) openTraces() (err error) {
+	t := c.cfg.Traces
+	if t.URL == "" {
+		return nil
+	}
+	c.tracer, err = traces.New(traces.Config{Receiver: t.Server, Sample: t.Sample, Commands: t.Commands, Version: c.version,
+		Scrub: c.scrubber.Scrub, Observer: c.metrics, Log: c.log})
+	if err != nil {
+		return fmt.Errorf("preparing traces: %w", err)
+	}
+	return nil
+}
+
+// followed is who follows requests for the enforcer; nil if nobody does.
+func (c *core) followed() enforcer.Tracer {
+	if c.tracer == nil {
+		return nil
+	}
+	return c.tracer
+}
+
+// continued is who follows them for the agents' doors.
+func (c *core) continued() gateway.Tracer {
+	if c.tracer == nil {
+		return nil
+	}
+	return c.tracer
+}

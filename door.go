@@ -1,0 +1,38 @@
+package bailiff
+
+import (
+	"strconv"
+	"strings"
+)
+
+// The channels by which operators come; the doors go by the same names.
+const (
+	// ChannelOperator is the operators' socket, and the [Request.Caller] of what
+	// operators run themselves.
+	ChannelOperator = "operator"
+	// ChannelConsole is the web page, whose login comes from the operators' socket.
+	ChannelConsole = "console"
+)
+
+// The credentials of whoever comes by TCP. Those of a Unix socket's users are
+// made by [Credential].
+const (
+	LocalTCP  = "tcp:local"  // from this machine
+	RemoteTCP = "tcp:remote" // from another
+)
+
+const userCredential = "uid:"
+
+// Credential is by what a user of this machine is known, such as "uid:1001".
+func Credential(uid uint32) string { return userCredential + strconv.FormatUint(uint64(uid), 10) }
+
+// UID reads what [Credential] made; false if it made no such thing.
+func UID(credential string) (uid uint32, ok bool) {
+	digits, ok := strings.CutPrefix(credential, userCredential)
+	n, err := strconv.ParseUint(digits, 10, 32)
+	return uint32(n), ok && err == nil
+}
+
+// Account is by what somebody is known who comes by a chat service, such as
+// "slack:U07A".
+func Account(service, id string) string { return service + ":" + id }

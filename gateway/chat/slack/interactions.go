@@ -1,0 +1,174 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/slack-go/slack"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/gateway/chat"
+)
+
+// interaction is that somebody clicked a button, or sent what they were asked for.
+type interaction struct {
+	Type    string `json:"type"`
+	Trigger string `json:"trigger_id"`
+	User    struct {
+		ID       string `json:"id"`
+		Name     string `json:"name"`
+		Username string `json:"username"`
+	} `json:"user"`
+	Channel struct {
+		ID string `json:"id"`
+	} `json:"channel"`
+	Message struct {
+		TS       string `json:"ts"`
+		ThreadTS string `json:"thread_ts"`
+	} `json:"message"`
+	Actions []struct {
+		Value string `json:"value"`
+	} `json:"actions"`
+	View struct {
+		Callback string `json:"callback_id"`
+		Metadata string `json:"private_metadata"`
+		State    struct {
+			Values map[string]map[string]struct {
+				Value string `json:"value"`
+			} `json:"values"`
+		} `json:"state"`
+	} `json:"view"`
+}
+
+// interacted hands on an answer, or asks for what belongs to it.
+func (e *ear) interacted(ctx context.Context, text []byte) {
+	defer e.survive()
+	var i interaction
+	if json.Unmarshal(text, &i) != nil || i.User.ID == "" {
+		return
+	}
+	by := chat.Person{ID: i.User.ID, Name: i.User.Username}
+	switch {
+	case i.Type == "view_submission" && i.View.Callback == asking:
+		if t, ok := i.answered(); ok {
+			t.By = by
+			e.aside(func() { e.clicked(ctx, t) })
+		}
+	case i.Type == "block_actions" && len(i.Actions) > 0 && i.Actions[0].Value != "" && i.Channel.ID != "":
+		token, question, asks := strings.Cut(i.Actions[0].Value, " ")
+		t := chat.Click{By: by, On: i.on(), Token: token}
+		if asks {
+			e.aside(func() { e.ask(ctx, i.Trigger, t, question) })
+			return
+		}
+		e.aside(func() { e.clicked(ctx, t) })
+	}
+}
+
+// on is the message that has the button.
+func (i interaction) on() chat.Ref {
+	ref := chat.Ref{Place: chat.Place{Chat: i.Channel.ID, Thread: i.Message.ThreadTS}, Message: i.Message.TS}
+	if ref.Thread == ref.Message {
+		ref.Thread = "" // it begins a thread and is not in it
+	}
+	return ref
+}
+
+func (e *ear) clicked(ctx context.Context, t chat.Click) {
+	if text := e.in.Clicked(ctx, t); len(text) > 0 {
+		e.tell(ctx, e.alone(t.On.Place, t.By.ID), text)
+	}
+}
+
+// The ids of the form that asks for a line.
+const (
+	asking     = actionPrefix + "ask"
+	lineBlock  = actionPrefix + "line"
+	longestAsk = 1000
+	mostAsked  = 150
+)
+
+// pending is what is kept with a question: what was clicked.
+type pending struct {
+	Token string   `json:"token"`
+	On    chat.Ref `json:"on"`
+}
+
+// ask shows a form with one line, or says that there is none.
+func (e *ear) ask(ctx context.Context, trigger string, t chat.Click, question string) {
+	if err := e.show(ctx, trigger, t, question); err != nil {
+		e.cfg.Log.Info("somebody at Slack could not be asked for a reason", "error", bailiff.Sentence(err.Error()))
+		e.tell(ctx, e.alone(t.On.Place, t.By.ID), chat.Text{{Text: "Slack did not let bailiff ask you for that. Nothing has changed; click again."}})
+	}
+}
+
+func (e *ear) show(ctx context.Context, trigger string, t chat.Click, question string) error {
+	c, err := e.begin()
+	if err != nil {
+		return err
+	}
+	kept, err := json.Marshal(pending{t.Token, t.On})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, aloneTime)
+	defer cancel()
+	_, err = c.OpenViewContext(ctx, trigger, form(question, string(kept)))
+	return c.fault("asking somebody at slack", err)
+}
+
+func form(question, kept string) slack.ModalViewRequest {
+	plain := func(text string) *slack.TextBlockObject {
+		return slack.NewTextBlockObject(slack.PlainTextType, text, false, false)
+	}
+	line := slack.NewPlainTextInputBlockElement(nil, lineBlock)
+	line.MaxLength = longestAsk
+	line.FocusOnLoad = true
+	return slack.ModalViewRequest{
+		Type: slack.VTModal, CallbackID: asking, PrivateMetadata: kept,
+		Title: plain("bailiff"), Submit: plain("Send"), Close: plain("Cancel"),
+		Blocks: slack.Blocks{BlockSet: []slack.Block{
+			slack.NewInputBlock(lineBlock, plain(beginning(question, mostAsked)), nil, line).WithOptional(true)}},
+	}
+}
+
+// answered is the click that a form was about, with what was written.
+func (i interaction) answered() (chat.Click, bool) {
+	var p pending
+	if err := json.Unmarshal([]byte(i.View.Metadata), &p); err != nil {
+		return chat.Click{}, false
+	}
+	reason := i.View.State.Values[lineBlock][lineBlock].Value
+	return chat.Click{On: p.On, Token: p.Token, Reason: strings.TrimSpace(reason)}, true
+}
+
+// respond answers a command, where only who gave it sees that; it works in chats, too,
+// where the app is not.
+func (s *Slack) respond(ctx context.Context, to command, text chat.Text) error {
+	c, err := s.begin()
+	if err != nil {
+		return err
+	}
+	if !s.isSlack(to.ResponseURL) {
+		return fmt.Errorf("answering a command: slack named no address of its own")
+	}
+	c.secrets = append(c.secrets, bailiff.NewSecret(to.ResponseURL))
+	said := append(options(text, nil, ""), slack.MsgOptionResponseURL(to.ResponseURL, "ephemeral"))
+	_, _, _, err = c.SendMessageContext(ctx, "", said...)
+	return c.fault("answering a command at slack", err)
+}
+
+// isSlack says whether an address is Slack's, or where the API is.
+func (s *Slack) isSlack(address string) bool {
+	target, err := url.Parse(address)
+	api, apiErr := url.Parse(s.cfg.URL)
+	if err != nil || apiErr != nil {
+		return false
+	}
+	host := strings.ToLower(target.Hostname())
+	ours := target.Scheme == "https" && (strings.HasSuffix(host, ".slack.com") || strings.HasSuffix(host, ".slack-gov.com"))
+	return ours || target.Scheme == api.Scheme && target.Host == api.Host
+}

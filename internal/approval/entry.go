@@ -1,0 +1,150 @@
+package approval
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// Entry is an approval with everything that an operator is shown. Its JSON is
+// also what the operator API sends. Known secret values are scrubbed out of its
+// texts.
+type Entry struct {
+	ID    string                `json:"id"`
+	State bailiff.ApprovalState `json:"state"`
+	// Digest is of the claim as it was asked, before anything was scrubbed.
+	Digest     string `json:"digest"`
+	DecisionID string `json:"decision_id"`
+	// TraceID is of the trace that the request is exported in; empty if it is in none.
+	TraceID string `json:"trace_id,omitempty"`
+	// Caller is the listener that the request came in by, Peer its credential.
+	Caller   string           `json:"caller"`
+	Peer     string           `json:"peer"`
+	Request  bailiff.Request  `json:"request"`
+	Decision bailiff.Decision `json:"decision"`
+	// Reasons are why approval is due.
+	Reasons []bailiff.Reason `json:"reasons"`
+	// Files are those that the text runs; in a list they are left out.
+	Files []bailiff.File `json:"files,omitempty"`
+	// Input is the input document that the policies saw; in a list it is left out.
+	Input json.RawMessage `json:"input,omitempty"`
+	// Shortened says that texts were cut to 1,000 bytes and that files and input
+	// are left out, as in lists and changes.
+	Shortened bool `json:"shortened,omitempty"`
+	Plan      Plan `json:"plan"`
+	// Scopes are those that may be granted, from the narrowest.
+	Scopes []string `json:"scopes"`
+	Votes  []Vote   `json:"votes"`
+	// Scope is what was granted, GrantID the grant, until GrantExpires; zero is never.
+	Scope        string    `json:"scope,omitempty"`
+	GrantID      string    `json:"grant_id,omitempty"`
+	GrantExpires time.Time `json:"grant_expires,omitzero"`
+	// Message is one sentence: who can answer a pending one and where, or why the
+	// answer is what it is.
+	Message string    `json:"message"`
+	Created time.Time `json:"created"`
+	// Expires is when it ends if nobody answers.
+	Expires  time.Time `json:"expires"`
+	Resolved time.Time `json:"resolved,omitzero"`
+}
+
+// Vote is one person's answer.
+type Vote struct {
+	Person     string    `json:"person"`
+	Credential string    `json:"credential"`
+	Channel    string    `json:"channel"`
+	Approve    bool      `json:"approve"`
+	Scope      string    `json:"scope,omitempty"`
+	Reason     string    `json:"reason,omitempty"`
+	At         time.Time `json:"at"`
+}
+
+// Verdict is what an approver says.
+type Verdict struct {
+	Approve bool
+	// Scope is what an approval leaves; empty means the narrowest.
+	Scope  string
+	Reason string
+}
+
+// Grant is what an approval leaves behind: what may run without asking again.
+type Grant struct {
+	ID         string `json:"id"`
+	ApprovalID string `json:"approval_id"`
+	Scope      string `json:"scope"`
+	Caller     string `json:"caller"`
+	// Peer is the credential that the caller came by.
+	Peer     string `json:"peer"`
+	Platform string `json:"platform"`
+	// Session is empty if the grant covers every session of the user.
+	Session string       `json:"session,omitempty"`
+	User    string       `json:"user"`
+	Tool    bailiff.Tool `json:"tool"`
+	Backend string       `json:"backend"`
+	// Env are the names of the variables that may be forwarded, sorted.
+	Env []string `json:"env"`
+	// Route is the route by which people were asked.
+	Route string `json:"route"`
+	// Quorum is how many of them said yes.
+	Quorum int `json:"quorum"`
+	// Digest is of the one claim that a grant of scope once covers.
+	Digest string `json:"digest,omitempty"`
+	// Pairs are what the other grants cover.
+	Pairs []bailiff.Pair `json:"pairs,omitempty"`
+	// By names the people who approved, Via the credentials and channels.
+	By      string    `json:"by"`
+	Via     string    `json:"via"`
+	Created time.Time `json:"created"`
+	// Expires is when it ends; zero is never.
+	Expires  time.Time `json:"expires,omitzero"`
+	Uses     int       `json:"uses"`
+	LastUsed time.Time `json:"last_used,omitzero"`
+}
+
+// The kinds of a freeze.
+const (
+	FreezeAll     = "all"
+	FreezeSession = "session"
+	FreezeUser    = "user"
+)
+
+// Freeze stops everything, a session or a user until it is thawed.
+type Freeze struct {
+	Kind string `json:"kind"`
+	// ID is the session's id, or the user's as "user" (on every platform) or
+	// "platform:user"; empty for everything.
+	ID     string    `json:"id,omitempty"`
+	Reason string    `json:"reason"`
+	By     string    `json:"by"`
+	At     time.Time `json:"at"`
+	// failed says that nobody froze it: the store failed, and no thaw helps.
+	failed bool
+	// Warning says why nobody could thaw it; whoever freezes is told, and it is not kept.
+	Warning string `json:"warning,omitempty"`
+}
+
+// Query selects entries; empty fields select all.
+type Query struct {
+	State   bailiff.ApprovalState
+	Session string
+	// User is a user's id as in [Freeze].
+	User string
+	// After is where the last page ended, as List returned it.
+	After string
+	// Limit is the length of a page; 100 if zero.
+	Limit int
+}
+
+// Change is news for those who watch: of an approval, a grant or a freeze, of
+// which one is set.
+type Change struct {
+	Entry  *Entry
+	Grant  *Grant
+	Freeze *Freeze
+	// Gone says that the grant or freeze is no more.
+	Gone bool
+	// Lost says that changes were dropped because the reader was slow: what it
+	// knows must be read anew. Then nothing else is set.
+	Lost bool
+}

@@ -1,0 +1,4 @@
+package explain
+
+// MostNearly bounds the rules that are shown.
+const MostNearly = mostNearly

@@ -1,0 +1,270 @@
+package pdp
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/cover"
+	"github.com/open-policy-agent/opa/v1/storage"
+	"github.com/open-policy-agent/opa/v1/tester"
+	"github.com/open-policy-agent/opa/v1/topdown"
+)
+
+// TestConfig says which tests to run.
+type TestConfig struct {
+	// Paths are folders and files; none means the embedded policies.
+	Paths []string
+	// Coverage asks which lines the tests reach. Threshold, in percent, asks for
+	// it too, and is how much there must be.
+	Coverage  bool
+	Threshold float64
+}
+
+// Report is how the tests ended.
+type Report struct {
+	Results []Result `json:"results"`
+	// Coverage is nil unless asked for.
+	Coverage *Coverage `json:"coverage,omitempty"`
+	// Threshold is the one that was asked for.
+	Threshold float64 `json:"threshold,omitempty"`
+}
+
+// Passed says whether every test passed, there was one, and the coverage is
+// what was asked for. A skipped test has not passed, as in "opa test".
+func (r Report) Passed() bool {
+	return len(r.Results) > 0 && len(r.faults()) == 0 && (r.Coverage == nil || r.Coverage.Percent >= r.Threshold)
+}
+
+// Tally counts the tests by how they ended, where every case of a test is one,
+// as in the sums of "opa test".
+func (r Report) Tally() map[Verdict]int {
+	sums := map[Verdict]int{}
+	for _, one := range r.Results {
+		for _, c := range one.Cases {
+			sums[c.Outcome]++
+		}
+		if len(one.Cases) == 0 {
+			sums[one.Outcome]++
+		}
+	}
+	return sums
+}
+
+func (r Report) faults() Faults {
+	var faults Faults
+	for _, one := range r.Results {
+		if one.Outcome != Pass {
+			faults = append(faults, Fault{File: one.File, Line: one.Line, Message: "test " + one.Name + ": " + one.describe()})
+		}
+	}
+	return faults
+}
+
+// Verdict is how one test ended.
+type Verdict string
+
+// The verdicts, in the words of "opa test".
+const (
+	Pass    Verdict = "PASS"
+	Fail    Verdict = "FAIL"
+	Error   Verdict = "ERROR"
+	Skipped Verdict = "SKIPPED"
+)
+
+// Result is how one test ended.
+type Result struct {
+	Package string  `json:"package"`
+	Name    string  `json:"name"`
+	File    string  `json:"file"`
+	Line    int     `json:"line"`
+	Outcome Verdict `json:"outcome"`
+	// Message is the error of a test that had one, Output what it printed, and
+	// Cases what it consists of, if that is several.
+	Message string  `json:"message,omitempty"`
+	Output  string  `json:"output,omitempty"`
+	Cases   []Case  `json:"cases,omitempty"`
+	Seconds float64 `json:"seconds"`
+}
+
+// Case is how one case of a test ended. Its name tells it from the others, by
+// what stands between brackets in the rule's head.
+type Case struct {
+	Name    string  `json:"name"`
+	Outcome Verdict `json:"outcome"`
+}
+
+// FailedCases are the names of those that failed.
+func (r Result) FailedCases() (names []string) {
+	for _, c := range r.Cases {
+		if c.Outcome == Fail {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+func (r Result) describe() string {
+	text := string(r.Outcome)
+	if failed := r.FailedCases(); len(failed) > 0 {
+		text += " in " + strings.Join(failed, ", ")
+	}
+	if r.Message != "" {
+		text += ": " + r.Message
+	}
+	return text
+}
+
+// Coverage is how much of the policies the tests reach.
+type Coverage struct {
+	Percent float64 `json:"percent"`
+	// Files are all that decide or test.
+	Files []FileCoverage `json:"files"`
+}
+
+// FileCoverage is how much of one file the tests reach.
+type FileCoverage struct {
+	File    string  `json:"file"`
+	Percent float64 `json:"percent"`
+	// Missed are the first and last line of every stretch that no test reaches.
+	Missed [][2]int `json:"missed,omitempty"`
+}
+
+// Test runs the tests at the paths with the results that "opa test" has.
+func Test(ctx context.Context, c TestConfig) (Report, error) {
+	p, faults := load(readAll, c.Paths)
+	if len(faults) > 0 {
+		return Report{}, faults
+	}
+	var reached *cover.Cover
+	if c.Coverage || c.Threshold > 0 {
+		reached = cover.New()
+	}
+	results, faults := p.testResults(ctx, p.plainCompiler(true), reached, false)
+	if len(faults) > 0 {
+		return Report{}, faults
+	}
+	report := Report{Results: results, Threshold: c.Threshold}
+	if reached != nil {
+		report.Coverage = coverage(reached.Report(p.all()))
+	}
+	return report, nil
+}
+
+// Check lists what is wrong with the policies that a config names. It runs no tests.
+func Check(c Config) []Fault {
+	p, faults := (&PDP{config: c, archive: c.Archive}).read()
+	if len(faults) > 0 {
+		return faults
+	}
+	_, faults = newSnapshot(context.Background(), p, false, p.check)
+	return faults
+}
+
+// runTests checks everything like check and runs the policies' own tests; having
+// none is a fault.
+func (p *parsed) runTests(ctx context.Context) Faults {
+	results, faults := p.testResults(ctx, p.compiler(true), nil, true)
+	switch {
+	case len(faults) > 0:
+		return faults
+	case len(results) == 0:
+		return Faults{{Message: "the policies have no tests, which are required: want rules named test_… in files named …_test.rego"}}
+	}
+	return Report{Results: results}.faults()
+}
+
+// testTimeout is what "opa test" grants one test.
+const testTimeout = 5 * time.Second
+
+// testResults runs all tests or, in haste, ends with the first that takes too long: the
+// others would likely wait for the same endless rule.
+func (p *parsed) testResults(ctx context.Context, compiler *ast.Compiler, reached *cover.Cover, haste bool) ([]Result, Faults) {
+	store, faults := p.store()
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	runner := tester.NewRunner().SetCompiler(compiler).SetStore(store).SetModules(p.all()).
+		CapturePrintOutput(true).SetTimeout(testTimeout)
+	if reached != nil {
+		runner.SetCoverageQueryTracer(reached)
+	}
+	var results []Result
+	err := storage.Txn(ctx, store, storage.TransactionParams{}, func(txn storage.Transaction) error {
+		hasty, enough := context.WithCancel(ctx)
+		defer enough()
+		running, err := runner.RunTests(hasty, txn)
+		if err != nil {
+			return err
+		}
+		for one := range running {
+			if hasty.Err() == nil {
+				results = append(results, result(one))
+			}
+			if haste && topdown.IsCancel(one.Error) {
+				enough()
+			}
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return nil, faultsIn(err, "").sorted()
+	}
+	slices.SortFunc(results, func(a, b Result) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Name, b.Name))
+	})
+	return results, nil
+}
+
+func result(r *tester.Result) Result {
+	one := Result{Package: r.Package, Name: r.Name, Outcome: Error, Output: string(r.Output), Seconds: r.Duration.Seconds()}
+	if r.Location != nil {
+		one.File, one.Line = r.Location.File, r.Location.Row
+	}
+	switch {
+	case r.Pass():
+		one.Outcome = Pass
+	case r.Fail:
+		one.Outcome = Fail
+	case r.Skip:
+		one.Outcome = Skipped
+	}
+	if r.Error != nil {
+		one.Message = r.Error.Error()
+	}
+	if one.Outcome == Pass || one.Outcome == Fail {
+		one.Cases = cases(r.SubResults)
+	}
+	return one
+}
+
+// cases are those that consist of no others.
+func cases(subs tester.SubResultMap) (all []Case) {
+	for name, sub := range subs.Iter {
+		if len(sub.SubResults) > 0 {
+			continue
+		}
+		one := Case{Name: strings.Join(name, "/"), Outcome: Pass}
+		if sub.Fail {
+			one.Outcome = Fail
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+func coverage(r cover.Report) *Coverage {
+	all := &Coverage{Percent: r.Coverage}
+	for name, f := range r.Files {
+		one := FileCoverage{File: name, Percent: f.Coverage}
+		for _, missed := range f.NotCovered {
+			one.Missed = append(one.Missed, [2]int{missed.Start.Row, missed.End.Row})
+		}
+		all.Files = append(all.Files, one)
+	}
+	slices.SortFunc(all.Files, func(a, b FileCoverage) int { return cmp.Compare(a.File, b.File) })
+	return all
+}

@@ -1,0 +1,102 @@
+package pdp
+
+import (
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+// inputParts are those of the input document that policies read, by the names at its
+// top: all of a part where there are no names in it.
+type inputParts map[string]map[string]bool
+
+func (p inputParts) add(ref ast.Ref) {
+	name := string(ref[1].Value.(ast.String))
+	within, known := p[name]
+	if known && within == nil {
+		return
+	}
+	if len(ref) > 2 {
+		if below, fixed := ref[2].Value.(ast.String); fixed {
+			if !known {
+				p[name] = map[string]bool{}
+			}
+			p[name][string(below)] = true
+			return
+		}
+	}
+	p[name] = nil
+}
+
+// timeIndependent says whether what compiled policies decide is sure to depend on
+// nothing but data and the input document without its time, and on which parts of
+// that. The rules behind the decision must read the document by fixed names only, never
+// as a whole, and call no built-in whose result differs from one call to the next; what
+// others do, such as a mask of the decision log, is no part of it.
+func timeIndependent(compiler *ast.Compiler) (read inputParts, sure bool) {
+	read = inputParts{}
+	varies := false
+	var visitor *ast.GenericVisitor
+	visitor = ast.NewGenericVisitor(func(node any) bool {
+		switch node := node.(type) {
+		case *ast.Rule:
+			visitor.Walk(node.Head.Reference) // which it would pass over
+		case ast.Var:
+			varies = varies || node == inputRoot
+		case ast.Ref:
+			varies = varies || callsVarying(node)
+			if isTimeIndependentPart(node) {
+				read.add(node)
+				for _, step := range node[2:] {
+					visitor.Walk(step)
+				}
+				return true
+			}
+		}
+		return varies
+	})
+	for rule := range behind(compiler, entrypoint) {
+		visitor.Walk(rule)
+	}
+	return read, !varies
+}
+
+// behind are the rules that a document may depend on, those of the document included.
+func behind(compiler *ast.Compiler, document ast.Ref) map[*ast.Rule]bool {
+	found := map[*ast.Rule]bool{}
+	var reach func(*ast.Rule)
+	reach = func(rule *ast.Rule) {
+		if found[rule] {
+			return
+		}
+		found[rule] = true
+		for next := range compiler.Graph.Dependencies(rule) {
+			reach(next.(*ast.Rule))
+		}
+	}
+	for _, rule := range compiler.GetRulesDynamicWithOpts(document, ast.RulesOptions{IncludeHiddenModules: true}) {
+		reach(rule)
+	}
+	return found
+}
+
+var inputRoot = ast.InputRootDocument.Value.(ast.Var)
+
+// isTimeIndependentPart says whether a reference begins with a fixed name in the input
+// document that is not the time's.
+func isTimeIndependentPart(ref ast.Ref) bool {
+	if len(ref) < 2 || !ref[0].Equal(ast.InputRootDocument) {
+		return false
+	}
+	_, fixed := ref[1].Value.(ast.String)
+	return fixed && !ref[1].Equal(keyTime)
+}
+
+// callsVarying says whether a reference is to a built-in whose result varies.
+// OPA marks those, except for the ones that hold a certificate's dates against
+// the clock.
+func callsVarying(ref ast.Ref) bool {
+	name := ref.String()
+	builtin, ok := ast.BuiltinMap[name]
+	return ok && builtin.Nondeterministic || strings.HasPrefix(name, "crypto.x509.parse_and_verify")
+}
