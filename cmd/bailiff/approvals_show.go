@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway"
@@ -59,7 +61,8 @@ var (
 )
 
 func markerFor(w io.Writer) marker {
-	if isTerminal(w) {
+	file, ok := w.(*os.File)
+	if ok && term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb" { //nolint:gosec // a descriptor fits
 		return inverse
 	}
 	return brackets
