@@ -2,12 +2,12 @@ package pdp
 
 import (
 	"fmt"
-	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// unwritten is an input document that becomes JSON only when somebody wants to read it.
+// unwritten is an input document that becomes JSON only when it is needed.
 type unwritten struct{ document ast.Value }
 
 // MarshalJSON writes the document as the policies saw it.
@@ -93,38 +93,9 @@ func appendKey(to []byte, i int, key *ast.Term) ([]byte, error) {
 	return append(appendString(to, string(name)), ':'), nil
 }
 
-const digits = "0123456789abcdef"
-
-// appendString quotes a string as JSON.
+// appendString quotes a string as JSON. Bytes that are no UTF-8 are replaced, which is all
+// that the error says.
 func appendString(to []byte, s string) []byte {
-	to = append(to, '"')
-	done := 0
-	for i := 0; i < len(s); {
-		c, size := rune(s[i]), 1
-		if c >= utf8.RuneSelf {
-			c, size = utf8.DecodeRuneInString(s[i:])
-		}
-		if escape := escaped(c, size); escape != nil {
-			to = append(append(to, s[done:i]...), escape...)
-			done = i + size
-		}
-		i += size
-	}
-	return append(append(to, s[done:]...), '"')
-}
-
-func escaped(c rune, size int) []byte {
-	switch {
-	case c == '"' || c == '\\':
-		return []byte{'\\', byte(c)}
-	case c == '\n':
-		return []byte(`\n`)
-	case c == '\t':
-		return []byte(`\t`)
-	case c < ' ':
-		return []byte{'\\', 'u', '0', '0', digits[c>>4], digits[c&15]}
-	case c == utf8.RuneError && size == 1:
-		return []byte(`\ufffd`)
-	}
-	return nil
+	to, _ = jsontext.AppendQuote(to, s)
+	return to
 }

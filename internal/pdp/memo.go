@@ -5,33 +5,26 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"sync"
+	"strings"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/recent"
 )
 
-// A memo is two generations; these bound each of them, so that the whole is
-// twice as large. maxKept is the largest judgement that is remembered at all.
+// These bound a memo, which holds at most twice as much. maxKept is the size of the largest
+// judgement that is remembered at all.
 const (
-	maxGeneration      = 2048
-	maxGenerationBytes = 8 << 20
-	maxKept            = 64 << 10
+	maxJudgements     = 2048
+	maxJudgementBytes = 8 << 20
+	maxKept           = 64 << 10
 )
 
 // memo remembers judgements of one snapshot whose policies are time-independent: there a
 // judgement is a function of the input document without its time. Only sound
-// judgements are remembered, never a fault.
-//
-// What is asked for again moves to the younger generation; when that is full it
-// becomes the older one, and what nobody asked for meanwhile is forgotten. A nil
-// memo remembers nothing. It is safe for concurrent use.
-type memo struct {
-	mu         sync.Mutex
-	young, old map[string]*kept
-	bytes      int // of the young ones
-	times      int // how much may be remembered, as a multiple of a sidecar's
-}
+// judgements are remembered, never a fault. A nil memo remembers nothing. It is safe for
+// concurrent use.
+type memo struct{ judgements *recent.Map[string, *kept] }
 
 // kept is one judgement. Nobody outside holds any part of it that can change.
 type kept struct {
@@ -42,16 +35,20 @@ type kept struct {
 	size          int
 }
 
-func newMemo() *memo { return &memo{young: map[string]*kept{}, times: 1} }
+// newMemo makes one that is so many times as large as that of a sidecar.
+func newMemo(times int) *memo {
+	return &memo{recent.NewSized[string](times*maxJudgements, times*maxJudgementBytes, func(k *kept) int { return k.size })}
+}
 
-// key writes everything that a judgement depends on, but the time. Each part
-// says where it ends, so that no two requests have one key. It is nil if the
+// key holds everything that a judgement depends on, but the time. Each part
+// says where it ends, so that no two requests have one key. It is empty if the
 // judgement is not to be remembered.
-func (m *memo) key(req bailiff.Request, at bailiff.Circumstances) []byte {
+func (m *memo) key(req bailiff.Request, at bailiff.Circumstances) string {
 	if m == nil {
-		return nil
+		return ""
 	}
-	k := keyWriter(make([]byte, 0, 512))
+	var k keyWriter
+	k.Grow(512)
 	k.text(string(req.Tool))
 	k.args(req.Args)
 	k.text(req.Caller)
@@ -62,19 +59,22 @@ func (m *memo) key(req bailiff.Request, at bailiff.Circumstances) []byte {
 	k.list(at.EnvAvailable)
 	k.backends(at.Backends)
 	k.files(at.Files)
-	if len(k) > maxKept {
-		return nil
+	if k.Len() > maxKept {
+		return ""
 	}
-	return k
+	return k.String()
 }
 
-type keyWriter []byte
+type keyWriter struct{ strings.Builder }
 
-func (k *keyWriter) number(n int) { *k = binary.AppendVarint(*k, int64(n)) }
+func (k *keyWriter) number(n int) {
+	var buffer [binary.MaxVarintLen64]byte
+	k.Write(binary.AppendVarint(buffer[:0], int64(n)))
+}
 
 func (k *keyWriter) text(s string) {
 	k.number(len(s))
-	*k = append(*k, s...)
+	k.WriteString(s)
 }
 
 func (k *keyWriter) list(all []string) {
@@ -112,7 +112,7 @@ func (k *keyWriter) backends(all map[string]bailiff.BackendState) {
 	}
 }
 
-// files that nobody has looked at differ from none.
+// files that were not read differ from none.
 func (k *keyWriter) files(all []bailiff.File) {
 	k.flag(all != nil)
 	k.number(len(all))
@@ -122,56 +122,33 @@ func (k *keyWriter) files(all []bailiff.File) {
 	}
 }
 
-// recall is what is remembered under a key; nil if nothing is.
-func (m *memo) recall(key []byte) *kept {
-	if key == nil {
+// recall is the judgement remembered under a key; nil if there is none.
+func (m *memo) recall(key string) *kept {
+	if key == "" {
 		return nil
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if k := m.young[string(key)]; k != nil {
-		return k
-	}
-	k := m.old[string(key)]
-	if k != nil {
-		m.add(string(key), k)
-	}
+	k, _ := m.judgements.Get(key)
 	return k
 }
 
 // remember keeps a judgement, if it is sound and not too large. The judgement's
 // input document is then the one that was written for the memo.
-func (m *memo) remember(key []byte, j *bailiff.Judgement, at time.Time) {
+func (m *memo) remember(key string, j *bailiff.Judgement, at time.Time) {
 	input, ok := j.Input.(unwritten)
-	if key == nil || j.Fault != nil || !ok {
+	if key == "" || j.Fault != nil || !ok {
 		return
 	}
-	k, err := keep(j, input)
+	k, err := newKept(j, input)
 	if err != nil {
 		return
 	}
 	j.Input = written{k, at}
-	k.size += len(key)
-	if k.size > maxKept {
-		return
+	if k.size += len(key); k.size <= maxKept {
+		m.judgements.Put(key, k)
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.add(string(key), k)
 }
 
-// add is called with the lock held.
-func (m *memo) add(key string, k *kept) {
-	if len(m.young) >= m.times*maxGeneration || m.bytes+k.size > m.times*maxGenerationBytes {
-		m.young, m.old, m.bytes = map[string]*kept{}, m.young, 0
-	}
-	if m.young[key] == nil {
-		m.bytes += k.size
-	}
-	m.young[key] = k
-}
-
-func keep(j *bailiff.Judgement, input unwritten) (*kept, error) {
+func newKept(j *bailiff.Judgement, input unwritten) (*kept, error) {
 	k := &kept{decision: cloned(j.Decision), files: slices.Clone(j.Files), plain: j.Plain}
 	var err error
 	if k.before, k.after, err = input.around(keyTime); err != nil {

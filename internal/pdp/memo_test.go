@@ -160,12 +160,12 @@ func alter(v reflect.Value) {
 }
 
 func TestNoTwoRequestsHaveOneKey(t *testing.T) {
-	m := newMemo()
+	m := newMemo(1)
 	keys := map[string]string{}
 	for _, args := range []bailiff.Args{{Command: "ab"}, {Command: "a", Stdin: "b"}, {Stdin: "ab"}, {Command: "a", Workdir: "b"}, {Command: "a\x00b"}} {
 		for _, env := range [][]string{nil, {""}, {"", ""}, {"A", "B"}, {"AB"}, {"B", "A"}, {"A\x00B"}} {
 			for _, available := range [][]string{nil, {"A"}, {"A", "B"}} {
-				key := string(m.key(bailiff.Request{Args: args, Env: env}, bailiff.Circumstances{EnvAvailable: available}))
+				key := m.key(bailiff.Request{Args: args, Env: env}, bailiff.Circumstances{EnvAvailable: available})
 				this := fmt.Sprintf("%+v %q %q", args, env, available)
 				if other, taken := keys[key]; taken {
 					t.Errorf("%s has the key of %s", this, other)
@@ -176,7 +176,7 @@ func TestNoTwoRequestsHaveOneKey(t *testing.T) {
 	}
 }
 
-func TestOnlyTimelessPoliciesAreRemembered(t *testing.T) {
+func TestOnlyTimeIndependentPoliciesAreRemembered(t *testing.T) {
 	for name, c := range map[string]struct {
 		more       string
 		remembered bool
@@ -309,32 +309,31 @@ func TestWhatRanOutOfTimeIsJudgedAnew(t *testing.T) {
 }
 
 func TestWhatIsRememberedIsBounded(t *testing.T) {
-	m := newMemo()
-	for n := range 5 * maxGeneration {
-		m.remember(fmt.Append(nil, n), &bailiff.Judgement{Input: unwritten{document(listing, ready, "")}}, ready.Time)
-		if len(m.young) > maxGeneration || len(m.old) > maxGeneration {
-			t.Fatalf("%d and %d are remembered, want at most %d each", len(m.young), len(m.old), maxGeneration)
+	m := newMemo(1)
+	for n := range 5 * maxJudgements {
+		m.remember(fmt.Sprint(n), &bailiff.Judgement{Input: unwritten{document(listing, ready, "")}}, ready.Time)
+		if n := m.judgements.Len(); n > 2*maxJudgements {
+			t.Fatalf("%d are remembered, want at most %d", n, 2*maxJudgements)
 		}
 	}
-	m = newMemo()
+	m = newMemo(1)
 	req := listing
 	req.Args.Command = strings.Repeat("x", maxKept/16)
-	for n := range 3 * maxGeneration / 2 {
-		m.remember(fmt.Append(nil, n), &bailiff.Judgement{Input: unwritten{document(req, ready, "")}}, ready.Time)
-		if young, old := weight(m.young), weight(m.old); young > maxGenerationBytes || old > maxGenerationBytes {
-			t.Fatalf("%d and %d bytes are remembered, want at most %d each", young, old, maxGenerationBytes)
+	for n := range 3 * maxJudgements / 2 {
+		m.remember(fmt.Sprint(n), &bailiff.Judgement{Input: unwritten{document(req, ready, "")}}, ready.Time)
+	}
+	known := 0
+	for n := range 3 * maxJudgements / 2 {
+		if k := m.recall(fmt.Sprint(n)); k != nil {
+			known += len(k.before) + len(k.after)
 		}
 	}
-	if len(m.old) == 0 {
+	if known == 0 || known > 2*maxJudgementBytes {
+		t.Fatalf("%d bytes are remembered, want at most %d", known, 2*maxJudgementBytes)
+	}
+	if m.recall("0") != nil {
 		t.Error("the bound was never reached")
 	}
-}
-
-func weight(generation map[string]*kept) (bytes int) {
-	for key, k := range generation {
-		bytes += len(key) + len(k.before) + len(k.after)
-	}
-	return bytes
 }
 
 func TestLargeJudgementsAreNotRemembered(t *testing.T) {
@@ -355,18 +354,18 @@ func TestLargeJudgementsAreNotRemembered(t *testing.T) {
 }
 
 func TestWhatIsAskedForStaysRemembered(t *testing.T) {
-	m := newMemo()
+	m := newMemo(1)
 	add := func(key string) {
-		m.remember([]byte(key), &bailiff.Judgement{Input: unwritten{document(listing, ready, "")}}, ready.Time)
+		m.remember(key, &bailiff.Judgement{Input: unwritten{document(listing, ready, "")}}, ready.Time)
 	}
 	add("often")
-	for n := range 5 * maxGeneration {
+	for n := range 5 * maxJudgements {
 		add(fmt.Sprint(n))
-		if m.recall([]byte("often")) == nil {
+		if m.recall("often") == nil {
 			t.Fatalf("it is forgotten after %d others", n)
 		}
 	}
-	if m.recall([]byte("0")) != nil {
+	if m.recall("0") != nil {
 		t.Error("what nobody asked for again is remembered")
 	}
 }

@@ -25,7 +25,7 @@ func Try(ctx context.Context, paths []string, limit time.Duration) (*PDP, error)
 		return nil, faults
 	}
 	if s.replayed != nil {
-		s.replayed.times = 8 // a log holds more different requests than a sidecar sees in a while
+		s.replayed = newMemo(8) // a log holds more different requests than a sidecar sees in a while
 	}
 	p := prepared(Config{Paths: paths, EvalTimeout: limit})
 	p.inForce.Store(s)

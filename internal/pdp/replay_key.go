@@ -11,17 +11,17 @@ import (
 
 // replayKey stands for everything in an input document that a judgement depends on: the
 // inputs that the policies read, and the backends, which their decision is held against. It is
-// nil if the judgement is not to be remembered.
-func (m *memo) replayKey(document ast.Object, read inputParts) []byte {
+// empty if the judgement is not to be remembered.
+func (m *memo) replayKey(document ast.Object, read inputParts) string {
 	if m == nil {
-		return nil
+		return ""
 	}
 	text, err := read.appendOf([]byte{'{'}, document)
 	if err != nil {
-		return nil
+		return ""
 	}
 	sum := sha256.Sum256(text)
-	return sum[:]
+	return string(sum[:])
 }
 
 // appendOf writes the parts of a document that are read, as JSON.
@@ -63,12 +63,9 @@ func appendNamed(to []byte, part ast.Object, names map[string]bool) (_ []byte, e
 }
 
 // keep remembers a sound decision.
-func (m *memo) keep(key []byte, d bailiff.Decision) {
+func (m *memo) keep(key string, d bailiff.Decision) {
 	text, err := json.Marshal(d) // as large as it is written, or nearly so
-	if key == nil || err != nil || len(text) > maxKept {
-		return
+	if key != "" && err == nil && len(text) <= maxKept {
+		m.judgements.Put(key, &kept{decision: cloned(d), size: len(key) + len(text)})
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.add(string(key), &kept{decision: cloned(d), size: len(key) + len(text)})
 }

@@ -65,7 +65,7 @@ func newSnapshot(ctx context.Context, p *parsed, explained bool, verify func(con
 		s.files = append(s.files, f.name)
 	}
 	if inputsRead, sure := timeIndependent(compiler); sure {
-		s.memo, s.replayed, s.inputsRead = newMemo(), newMemo(), inputsRead
+		s.memo, s.replayed, s.inputsRead = newMemo(1), newMemo(1), inputsRead
 	}
 	var err error
 	if s.decision, err = s.prepare(ctx, entrypoint); err != nil {

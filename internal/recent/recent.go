@@ -1,9 +1,10 @@
-// Package recent remembers what was put or looked at last, within a bound.
+// Package recent is a cache of the values used last, within bounds.
 //
 // Promised: of the keys used last at least as many are known as the bound says, at most
-// twice as many in all, and using one takes the same time however many there are.
+// twice as many in all, and using one takes the same time however many there are. A bound
+// on the sizes of values holds in the same way.
 //
-// Not here: what is to outlive the process.
+// Not here: values that outlive the process.
 package recent
 
 import (
@@ -13,18 +14,27 @@ import (
 
 // Map holds values by the keys used last. It may be used concurrently.
 type Map[K comparable, V any] struct {
-	most int
+	most     int
+	mostSize int
+	sizeOf   func(V) int
 
 	mu         sync.Mutex
 	young, old map[K]V
+	size       int // of the young values
 }
 
 // New makes one that knows at least so many keys.
 func New[K comparable, V any](most int) *Map[K, V] {
-	return &Map[K, V]{most: most, young: map[K]V{}}
+	return NewSized[K, V](most, 0, func(V) int { return 0 })
 }
 
-// Get returns what is known by a key, which counts as used then.
+// NewSized makes one whose values have at most twice a size together, too. A value may be
+// forgotten, though it is among those used last, where the others are too large.
+func NewSized[K comparable, V any](most, mostSize int, sizeOf func(V) int) *Map[K, V] {
+	return &Map[K, V]{most: most, mostSize: mostSize, sizeOf: sizeOf, young: map[K]V{}}
+}
+
+// Get returns the value of a key, which counts as used then.
 func (m *Map[K, V]) Get(key K) (V, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -33,44 +43,70 @@ func (m *Map[K, V]) Get(key K) (V, bool) {
 	}
 	v, known := m.old[key]
 	if known {
-		m.set(key, v)
+		m.setLocked(key, v)
 	}
 	return v, known
 }
 
-// Put has a value known by a key.
+// Put sets the value of a key.
 func (m *Map[K, V]) Put(key K, v V) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.set(key, v)
+	m.setLocked(key, v)
 }
 
-// Take returns what is known by a key, and forgets it.
+// Take returns the value of a key, and forgets it.
 func (m *Map[K, V]) Take(key K) (v V, known bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, all := range []map[K]V{m.old, m.young} {
-		if found, has := all[key]; has {
-			v, known = found, true
-			delete(all, key)
-		}
+	if v, known = m.old[key]; known {
+		delete(m.old, key)
+	}
+	if newer, has := m.young[key]; has {
+		v, known = newer, true
+		m.size -= m.sizeOf(newer)
+		delete(m.young, key)
 	}
 	return v, known
 }
 
-// ForgetAll forgets every value that is so.
+// ForgetAll forgets every value of which so is true.
 func (m *Map[K, V]) ForgetAll(so func(V) bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, all := range []map[K]V{m.young, m.old} {
-		maps.DeleteFunc(all, func(_ K, v V) bool { return so(v) })
-	}
+	maps.DeleteFunc(m.old, func(_ K, v V) bool { return so(v) })
+	maps.DeleteFunc(m.young, func(_ K, v V) bool {
+		gone := so(v)
+		if gone {
+			m.size -= m.sizeOf(v)
+		}
+		return gone
+	})
 }
 
-// set uses a key; m.mu is held.
-func (m *Map[K, V]) set(key K, v V) {
-	if _, known := m.young[key]; !known && len(m.young) >= m.most {
-		m.old, m.young = m.young, map[K]V{}
+// Len is how many keys are known.
+func (m *Map[K, V]) Len() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := len(m.young)
+	for key := range m.old {
+		if _, again := m.young[key]; !again {
+			n++
+		}
+	}
+	return n
+}
+
+func (m *Map[K, V]) setLocked(key K, v V) {
+	size := m.sizeOf(v)
+	before, known := m.young[key]
+	if known {
+		size -= m.sizeOf(before)
+	}
+	if !known && len(m.young) >= m.most || m.size+size > m.mostSize && len(m.young) > 0 {
+		m.old, m.young, m.size = m.young, map[K]V{}, 0
+		size = m.sizeOf(v)
 	}
 	m.young[key] = v
+	m.size += size
 }
