@@ -190,3 +190,11 @@ type Approval struct {
 	// [ChannelConsole].
 	Channels []string `json:"channels,omitempty"`
 }
+
+// Verdict is what an approver says.
+type Verdict struct {
+	Approve bool
+	// Scope is what an approval leaves; empty means the narrowest.
+	Scope  string
+	Reason string
+}

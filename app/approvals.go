@@ -51,24 +51,24 @@ func (r *roster) follow(cfg *config.Config) error {
 	return nil
 }
 
-func (r *roster) Plan(c bailiff.Claim) (approval.Plan, error) { return r.now.Load().Plan(c) }
+func (r *roster) Plan(c bailiff.Claim) (api.Plan, error) { return r.now.Load().Plan(c) }
 
-func (r *roster) May(who approval.Approver, c bailiff.Claim, route string) error {
+func (r *roster) May(who bailiff.Approver, c bailiff.Claim, route string) error {
 	return r.now.Load().May(who, c, route)
 }
 
 // Identify says who comes by a uid to a channel.
-func (r *roster) Identify(uid uint32, channel string) approval.Approver {
+func (r *roster) Identify(uid uint32, channel string) bailiff.Approver {
 	return r.now.Load().Identify(uid, channel)
 }
 
 // IdentifyAccount says who comes by an account at a chat service.
-func (r *roster) IdentifyAccount(service, id string) approval.Approver {
+func (r *roster) IdentifyAccount(service, id string) bailiff.Approver {
 	return r.now.Load().IdentifyAccount(service, id)
 }
 
 // reachable is nil if a channel of a plan works.
-func (r *roster) reachable(p approval.Plan) error {
+func (r *roster) reachable(p api.Plan) error {
 	if notifiers := r.notifiers.Load(); notifiers != nil {
 		return notifiers.Reachable(p)
 	}
@@ -76,7 +76,7 @@ func (r *roster) reachable(p approval.Plan) error {
 }
 
 // mayLift is nil if who may lift what operators or policies imposed.
-func (r *roster) mayLift(who approval.Approver) error {
+func (r *roster) mayLift(who bailiff.Approver) error {
 	if err := r.now.Load().MayLift(who); err != nil {
 		return ineligible{err}
 	}
@@ -86,24 +86,16 @@ func (r *roster) mayLift(who approval.Approver) error {
 // ineligible is why somebody may not, as package approval says so.
 type ineligible struct{ error }
 
-func (ineligible) Unwrap() error { return approval.ErrIneligible }
+func (ineligible) Unwrap() error { return api.ErrIneligible }
 
 // asked is the book as the enforcer sees it.
 type asked struct{ *approval.Book }
-
-func (a asked) Frozen(s bailiff.Session) (reason string, frozen bool) {
-	f, frozen := a.Book.Frozen(s)
-	if !frozen {
-		return "", false
-	}
-	return f.Told(), true
-}
 
 // Void counts it as done where nothing is left to take back, since one of several
 // identical requests that waited was faster.
 func (a asked) Void(ctx context.Context, id, reason string) error {
 	err := a.Book.Void(ctx, id, reason)
-	if errors.Is(err, approval.ErrSettled) || errors.Is(err, approval.ErrUnknown) {
+	if errors.Is(err, api.ErrSettled) || errors.Is(err, api.ErrUnknown) {
 		return nil
 	}
 	return err
@@ -113,7 +105,7 @@ func (a asked) Void(ctx context.Context, id, reason string) error {
 // what does.
 type freezer struct{ *core }
 
-func (z freezer) Freeze(ctx context.Context, f approval.Freeze) (approval.Freeze, error) {
+func (z freezer) Freeze(ctx context.Context, f api.Freeze) (api.Freeze, error) {
 	done, err := z.book.Freeze(ctx, f)
 	if err != nil {
 		return done, errors.Join(err, z.halt(ctx)) // a store that fails has frozen everything
@@ -129,20 +121,20 @@ func (z freezer) halt(ctx context.Context) error {
 	return z.enforcer.Halt(ctx, func(s bailiff.Session) bool { _, frozen := z.book.Frozen(s); return frozen })
 }
 
-func (z freezer) Thaw(ctx context.Context, kind, id string, who approval.Approver) (found bool, err error) {
+func (z freezer) Thaw(ctx context.Context, kind, id string, who bailiff.Approver) (found bool, err error) {
 	if err := z.roster.mayLift(who); err != nil {
 		return false, err
 	}
 	return z.book.Thaw(ctx, kind, id, who)
 }
 
-func (z freezer) Freezes() []approval.Freeze { return z.book.Freezes() }
+func (z freezer) Freezes() []api.Freeze { return z.book.Freezes() }
 
 // glass lets operators run what the policies deny, as somebody of the people or,
 // on a machine with one person, as whoever they are.
 type glass struct{ *core }
 
-func (g glass) BreakGlass(ctx context.Context, who approval.Approver, req bailiff.Request, reason string) (bailiff.Answer, error) {
+func (g glass) BreakGlass(ctx context.Context, who bailiff.Approver, req bailiff.Request, reason string) (bailiff.Answer, error) {
 	if err := g.roster.mayLift(who); err != nil {
 		return bailiff.Answer{}, err
 	}

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/audit"
 )
 
@@ -152,7 +152,7 @@ func (l *life) pick() (string, *text) {
 // answer says yes or no to what is pending, until the sidecar is gone.
 func (l *life) answer(ctx context.Context, operator *client.Client) {
 	for ctx.Err() == nil {
-		page, err := operator.Approvals(ctx, approval.Query{State: bailiff.ApprovalPending, Limit: 20})
+		page, err := operator.Approvals(ctx, api.Query{State: bailiff.ApprovalPending, Limit: 20})
 		if err != nil {
 			return
 		}
@@ -166,7 +166,7 @@ func (l *life) answer(ctx context.Context, operator *client.Client) {
 
 // say gives an answer and notes it, a yes before it is given. Its error says that
 // the sidecar is gone.
-func (l *life) say(ctx context.Context, operator *client.Client, e approval.Entry) error {
+func (l *life) say(ctx context.Context, operator *client.Client, e api.Entry) error {
 	yes := rand.IntN(3) > 0
 	l.note(e, func(made *text) {
 		if yes {
@@ -197,7 +197,7 @@ func (l *life) say(ctx context.Context, operator *client.Client, e approval.Entr
 	return nil
 }
 
-func (l *life) note(e approval.Entry, note func(*text)) {
+func (l *life) note(e api.Entry, note func(*text)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	note(l.texts[e.Request.Args.Command])

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 const houseAsksAboutDeploys = `
@@ -58,7 +58,7 @@ deny contains {"rule": "house.closed", "message": "Closed for today."} if starts
 	}
 }
 
-func wantState(t *testing.T, o *office, id string, want bailiff.ApprovalState) approval.Entry {
+func wantState(t *testing.T, o *office, id string, want bailiff.ApprovalState) api.Entry {
 	t.Helper()
 	shown, err := o.operator.Approval(t.Context(), id)
 	if err != nil || shown.Approval.State != want {

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 )
 
 // counted is an office whose commands on the host leave a line where the test sees it.
@@ -378,7 +378,7 @@ func TestGuardsSpeakBeforeThePoliciesAndOutliveThem(t *testing.T) {
 	if d.policies.Revision() != revision {
 		t.Error("broken policies came into force")
 	}
-	if list, err := d.operator.Approvals(t.Context(), approval.Query{}); err != nil || len(list.Approvals) != 0 {
+	if list, err := d.operator.Approvals(t.Context(), api.Query{}); err != nil || len(list.Approvals) != 0 {
 		t.Errorf("people were asked %+v, %v", list.Approvals, err)
 	}
 }

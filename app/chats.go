@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 	"github.com/bailiff-dev/bailiff/internal/approval"
@@ -119,8 +120,8 @@ func (s *App) makesThreads(service string) bool {
 type pending struct{ *approval.Book }
 
 // Pending are a session's approvals that wait for an answer.
-func (p pending) Pending(session string) []approval.Entry {
-	entries, _ := p.List(approval.Query{State: bailiff.ApprovalPending, Session: session})
+func (p pending) Pending(session string) []api.Entry {
+	entries, _ := p.List(api.Query{State: bailiff.ApprovalPending, Session: session})
 	return entries
 }
 

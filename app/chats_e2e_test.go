@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/chat/telegram/telegramtest"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/config"
 )
 
@@ -160,7 +160,7 @@ func TestAfterARestartWhatWaitsStandsThereOnceAndIsAnswered(t *testing.T) {
 	telegram.Await(approvers, shows("approved by ben"))
 	telegram.Write("42", "42", "", "echo it ran # marked")
 	telegram.Await("42", shows("it ran"))
-	if e, _ := second.book.List(approval.Query{}); len(e) != 1 {
+	if e, _ := second.book.List(api.Query{}); len(e) != 1 {
 		t.Errorf("the book has %d approvals", len(e))
 	}
 }

@@ -5,14 +5,14 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/console"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 )
 
 // openConsole opens the web page, and returns what makes links to it; nil if
 // there is none.
-func (s *App) openConsole() (link func(approval.Approver) (string, time.Time), err error) {
+func (s *App) openConsole() (link func(bailiff.Approver) (string, time.Time), err error) {
 	if s.cfg.Operator.Console == "" {
 		return nil, nil
 	}
@@ -25,6 +25,6 @@ func (s *App) openConsole() (link func(approval.Approver) (string, time.Time), e
 }
 
 // operatorFor is the operator API of somebody who is logged in to the console.
-func (s *App) operatorFor(who approval.Approver) (http.Handler, error) {
-	return gateway.NewOperator(s.operatorAPI(func(*http.Request) (approval.Approver, bool) { return who, true }))
+func (s *App) operatorFor(who bailiff.Approver) (http.Handler, error) {
+	return gateway.NewOperator(s.operatorAPI(func(*http.Request) (bailiff.Approver, bool) { return who, true }))
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/config"
 )
 
@@ -96,7 +95,7 @@ func (s *App) openOperator() error {
 }
 
 // operatorAPI is what operators can do at every door of theirs.
-func (s *App) operatorAPI(who func(*http.Request) (approval.Approver, bool)) gateway.OperatorConfig {
+func (s *App) operatorAPI(who func(*http.Request) (bailiff.Approver, bool)) gateway.OperatorConfig {
 	return gateway.OperatorConfig{Statuser: s, Sandboxes: operated{s.enforcer}, Approvals: s.book, Grants: s.book, Freezer: freezer{s.core},
 		Decisions: s.decisions, Lawbook: policyHistory{s.core}, Who: who}
 }

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 )
 
 const houseAsksAboutEchoes = `
@@ -43,7 +43,7 @@ func TestAFreezeStopsASessionAtOnceAndOutlivesAKill(t *testing.T) {
 			id := pending.question(t)
 
 			start := time.Now()
-			if _, err := before.operator.Freeze(t.Context(), gateway.Freezing{Kind: approval.FreezeSession, ID: "stopped", Reason: "It is odd."}); err != nil {
+			if _, err := before.operator.Freeze(t.Context(), gateway.Freezing{Kind: api.FreezeSession, ID: "stopped", Reason: "It is odd."}); err != nil {
 				t.Fatal(err)
 			}
 			awaitProcesses(t, seconds, 0)
@@ -77,7 +77,7 @@ func TestAFreezeStopsASessionAtOnceAndOutlivesAKill(t *testing.T) {
 			after := launch(t, folder, text)
 			after.awaitServing(t)
 			frozen(after)
-			if err := after.operator.Thaw(t.Context(), approval.FreezeSession, "stopped"); err != nil {
+			if err := after.operator.Thaw(t.Context(), api.FreezeSession, "stopped"); err != nil {
 				t.Fatal(err)
 			}
 			wants(t, ask(t, after.agent, c.session("true")), bailiff.Completed, "")

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/metrics"
 )
 
@@ -41,7 +41,7 @@ func (s *App) state() metrics.State {
 		LogFailing:    s.decisions.Err() != nil,
 		ExportLag:     s.exporter.Lag(),
 	}
-	if oldest, _ := s.book.List(approval.Query{State: bailiff.ApprovalPending, Limit: 1}); len(oldest) > 0 {
+	if oldest, _ := s.book.List(api.Query{State: bailiff.ApprovalPending, Limit: 1}); len(oldest) > 0 {
 		now.OldestPending = oldest[0].Created
 	}
 	return now

@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/policies"
 )
 
@@ -169,7 +169,7 @@ func (e *errand) end(tb testing.TB) gateway.Answer {
 	return gateway.Answer{}
 }
 
-func mustApprove(tb testing.TB, operator *client.Client, id, scope string) approval.Entry {
+func mustApprove(tb testing.TB, operator *client.Client, id, scope string) api.Entry {
 	tb.Helper()
 	e, err := operator.Approve(context.Background(), id, scope)
 	if err != nil {

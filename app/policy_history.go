@@ -7,7 +7,6 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/audit"
 	"github.com/bailiff-dev/bailiff/internal/history"
 )
@@ -27,7 +26,7 @@ func (l policyHistory) Revision(name string) (history.Revision, []history.File, 
 	return r, files, err
 }
 
-func (l policyHistory) RollBack(ctx context.Context, revision, reason string, who approval.Approver) error {
+func (l policyHistory) RollBack(ctx context.Context, revision, reason string, who bailiff.Approver) error {
 	if err := l.roster.mayLift(who); err != nil {
 		return err
 	}
@@ -37,7 +36,7 @@ func (l policyHistory) RollBack(ctx context.Context, revision, reason string, wh
 	})
 }
 
-func (l policyHistory) Resume(ctx context.Context, who approval.Approver) error {
+func (l policyHistory) Resume(ctx context.Context, who bailiff.Approver) error {
 	if err := l.roster.mayLift(who); err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 const (
@@ -26,7 +26,7 @@ const (
 // MarksOf finds the matches of an approval's reasons in the request's texts.
 // What a rule found by resolving the text does not stand there literally, and
 // has no mark. More says that not all was looked for.
-func MarksOf(e approval.Entry) (marks []Mark, more bool) {
+func MarksOf(e api.Entry) (marks []Mark, more bool) {
 	args := e.Request.Args
 	search := search{budget: searchAtMost, room: marksAtMost}
 	for _, text := range []struct{ name, text string }{

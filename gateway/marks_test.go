@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // found are reasons, each "rule=match".
@@ -51,7 +51,7 @@ func TestMarksStandWhereAMatchDoes(t *testing.T) {
 		{"a long part even within a word", "x" + long + "x", found("a=" + long), fmt.Sprintf("1-%d a", 1+longMatch)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			e := approval.Entry{Reasons: test.reasons}
+			e := api.Entry{Reasons: test.reasons}
 			e.Request.Args.Command = test.text
 			marks, more := MarksOf(e)
 			said := make([]string, len(marks))
@@ -66,7 +66,7 @@ func TestMarksStandWhereAMatchDoes(t *testing.T) {
 }
 
 func TestEveryTextOfARequestIsMarked(t *testing.T) {
-	e := approval.Entry{Reasons: found("a=rm")}
+	e := api.Entry{Reasons: found("a=rm")}
 	e.Request.Args = bailiff.Args{Command: "sh; rm", Code: "run('rm')", Stdin: "rm x", Data: "x rm", Arguments: `{"a": "rm"}`}
 	marks, _ := MarksOf(e)
 	want := []Mark{{"command", 4, 6, []string{"a"}}, {"code", 5, 7, []string{"a"}}, {"stdin", 0, 2, []string{"a"}}, {"data", 2, 4, []string{"a"}}, {"arguments", 7, 9, []string{"a"}}}
@@ -78,7 +78,7 @@ func TestEveryTextOfARequestIsMarked(t *testing.T) {
 // Whoever writes the text would like whoever approves it to wait, or to see
 // something else.
 func TestHostileTextsCostLittleAndAreSaidToBeCut(t *testing.T) {
-	for name, e := range map[string]approval.Entry{
+	for name, e := range map[string]api.Entry{
 		"a million marks":            {Reasons: found("a=a")},
 		"a million words that start": {Reasons: found("a=aa")},
 		"thousands of reasons":       {Reasons: slices.Repeat(found("a=nowhere"), 10_000)},
@@ -104,7 +104,7 @@ func FuzzMarks(f *testing.F) {
 	f.Add("rm -rf ./build; rm x", "rm", "./build")
 	f.Add("\x1b[2K\u202eaaa\xff", "a", "\xff")
 	f.Fuzz(func(t *testing.T, text, one, two string) {
-		e := approval.Entry{Reasons: []bailiff.Reason{{Rule: "one", Match: one}, {Rule: "two", Match: two}}}
+		e := api.Entry{Reasons: []bailiff.Reason{{Rule: "one", Match: one}, {Rule: "two", Match: two}}}
 		e.Request.Args.Command = text
 		marks, _ := MarksOf(e)
 		for i, m := range marks {

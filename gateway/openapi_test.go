@@ -18,7 +18,6 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 )
 
 // described checks exchanges with a door against openapi.yaml, and remembers
@@ -127,7 +126,7 @@ var (
 // operatorExchanges are those of an office in which something is asked.
 func operatorExchanges(t *testing.T, o *office) []exchange {
 	yes, no := o.ask(t, asking("s1", "rm -rf ./build", "rm")), o.ask(t, asking("s2", "rm -rf ./other", "rm"))
-	granted, err := o.Answer(t.Context(), o.ask(t, asking("s3", "rm x", "rm")), approval.Approver{Person: "ana"}, approval.Verdict{Approve: true, Scope: "session"})
+	granted, err := o.Answer(t.Context(), o.ask(t, asking("s3", "rm x", "rm")), bailiff.Approver{Person: "ana"}, bailiff.Verdict{Approve: true, Scope: "session"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // Statuser tells how the sidecar is.
@@ -27,27 +27,27 @@ type Sandboxer interface {
 // Book keeps approvals and takes answers. Its errors are those of package
 // approval.
 type Book interface {
-	List(q approval.Query) (entries []approval.Entry, next string)
-	Get(id string) (approval.Entry, bool)
-	Answer(ctx context.Context, id string, who approval.Approver, v approval.Verdict) (approval.Entry, error)
+	List(q api.Query) (entries []api.Entry, next string)
+	Get(id string) (api.Entry, bool)
+	Answer(ctx context.Context, id string, who bailiff.Approver, v bailiff.Verdict) (api.Entry, error)
 	// Watch returns the changes from now on, those of grants and freezes too, until
 	// stop is called.
-	Watch() (changes <-chan approval.Change, stop func())
+	Watch() (changes <-chan api.Change, stop func())
 }
 
 // Revoker lists what was granted, and takes it back. Its errors are those of
 // package approval.
 type Revoker interface {
-	Grants() []approval.Grant
-	Revoke(ctx context.Context, id string, who approval.Approver) (approval.Grant, error)
+	Grants() []api.Grant
+	Revoke(ctx context.Context, id string, who bailiff.Approver) (api.Grant, error)
 }
 
 // Freezer stops sessions and users, and lets them go on.
 type Freezer interface {
 	// Freeze returns when nothing that it stops runs any more.
-	Freeze(ctx context.Context, f approval.Freeze) (approval.Freeze, error)
-	Thaw(ctx context.Context, kind, id string, who approval.Approver) (found bool, err error)
-	Freezes() []approval.Freeze
+	Freeze(ctx context.Context, f api.Freeze) (api.Freeze, error)
+	Thaw(ctx context.Context, kind, id string, who bailiff.Approver) (found bool, err error)
+	Freezes() []api.Freeze
 }
 
 // Logbook is the end of the decision log, as its lines of JSON.
@@ -72,12 +72,12 @@ type OperatorConfig struct {
 	Lawbook   Lawbook
 	// Who says who sends a request; false if nobody that this door knows. It is
 	// all that differs between the doors of operators, see [ByPeer].
-	Who func(*http.Request) (approval.Approver, bool)
+	Who func(*http.Request) (bailiff.Approver, bool)
 	// Glass is nil where nobody may break it.
 	Glass GlassBreaker
 	// Link makes a link by which somebody who is known here comes to the console;
 	// nil where none are given.
-	Link func(who approval.Approver) (url string, expires time.Time)
+	Link func(who bailiff.Approver) (url string, expires time.Time)
 
 	// keepAlive is how often a stream without events says that it lives.
 	keepAlive time.Duration
@@ -85,11 +85,11 @@ type OperatorConfig struct {
 
 // ByPeer is the Who of an operators' socket: as whom the user at its other end
 // is known.
-func ByPeer(identify func(uid uint32, channel string) approval.Approver) func(*http.Request) (approval.Approver, bool) {
-	return func(r *http.Request) (approval.Approver, bool) {
+func ByPeer(identify func(uid uint32, channel string) bailiff.Approver) func(*http.Request) (bailiff.Approver, bool) {
+	return func(r *http.Request) (bailiff.Approver, bool) {
 		peer := peerOf(r.Context())
 		if peer.err != nil {
-			return approval.Approver{}, false
+			return bailiff.Approver{}, false
 		}
 		return identify(peer.uid, bailiff.ChannelOperator), true
 	}

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/history"
 )
 
@@ -22,7 +22,7 @@ const (
 )
 
 func (o *operator) approvals(w http.ResponseWriter, r *http.Request) {
-	q := approval.Query{Limit: pageLength}
+	q := api.Query{Limit: pageLength}
 	if p := readQuery(r, fields{
 		"state": oneOf(&q.State, bailiff.ApprovalPending, bailiff.ApprovalApproved, bailiff.ApprovalDenied,
 			bailiff.ApprovalExpired, bailiff.ApprovalVoid, bailiff.ApprovalCancelled, bailiff.ApprovalUnreachable),
@@ -52,21 +52,21 @@ func (o *operator) approval(w http.ResponseWriter, r *http.Request) {
 
 func (o *operator) approve(w http.ResponseWriter, r *http.Request) {
 	var body Approving
-	o.answer(w, r, &body, func() approval.Verdict { return approval.Verdict{Approve: true, Scope: body.Scope} })
+	o.answer(w, r, &body, func() bailiff.Verdict { return bailiff.Verdict{Approve: true, Scope: body.Scope} })
 }
 
 func (o *operator) deny(w http.ResponseWriter, r *http.Request) {
 	var body Denying
-	o.answer(w, r, &body, func() approval.Verdict { return approval.Verdict{Reason: body.Reason} })
+	o.answer(w, r, &body, func() bailiff.Verdict { return bailiff.Verdict{Reason: body.Reason} })
 }
 
 // answer gives the verdict that the body means.
-func (o *operator) answer(w http.ResponseWriter, r *http.Request, body any, verdict func() approval.Verdict) {
+func (o *operator) answer(w http.ResponseWriter, r *http.Request, body any, verdict func() bailiff.Verdict) {
 	who, p := o.identify(r)
 	if p == nil {
 		p = readBody(r, body)
 	}
-	var v approval.Verdict
+	var v bailiff.Verdict
 	if p == nil {
 		v = verdict()
 		p = tooLong(v.Reason)
@@ -102,7 +102,7 @@ func (o *operator) revoke(w http.ResponseWriter, r *http.Request) {
 }
 
 // identify says who sends a request that changes something.
-func (o *operator) identify(r *http.Request) (approval.Approver, *Problem) {
+func (o *operator) identify(r *http.Request) (bailiff.Approver, *Problem) {
 	who, known := o.config.Who(r)
 	if !known {
 		return who, problem(http.StatusForbidden, "not_eligible", "This door cannot tell who you are; answer on the operators' socket.")
@@ -117,11 +117,11 @@ func refusal(unknown string, err error) *Problem {
 		status int
 		code   string
 	}{
-		{approval.ErrUnknown, http.StatusNotFound, unknown},
-		{approval.ErrSettled, http.StatusConflict, "already_settled"},
-		{approval.ErrVoted, http.StatusConflict, "already_voted"},
-		{approval.ErrIneligible, http.StatusForbidden, "not_eligible"},
-		{approval.ErrScope, http.StatusUnprocessableEntity, "scope_not_offered"},
+		{api.ErrUnknown, http.StatusNotFound, unknown},
+		{api.ErrSettled, http.StatusConflict, "already_settled"},
+		{api.ErrVoted, http.StatusConflict, "already_voted"},
+		{api.ErrIneligible, http.StatusForbidden, "not_eligible"},
+		{api.ErrScope, http.StatusUnprocessableEntity, "scope_not_offered"},
 		{history.ErrUnknown, http.StatusNotFound, "revision_unknown"},
 		{history.ErrUnsound, http.StatusConflict, "policies_unsound"},
 		{history.ErrNotRolledBack, http.StatusConflict, "not_rolled_back"},

@@ -10,7 +10,6 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 )
 
 func (o *office) caller(t testing.TB, person string) caller {
@@ -23,7 +22,7 @@ func TestApprovalsAreListedInPages(t *testing.T) {
 	for n := range 7 {
 		want = append(want, o.ask(t, asking(fmt.Sprint("s", n%2), fmt.Sprint("rm ", n), "rm")))
 	}
-	if _, err := o.Answer(t.Context(), want[3], approval.Approver{Person: "ana"}, approval.Verdict{}); err != nil {
+	if _, err := o.Answer(t.Context(), want[3], bailiff.Approver{Person: "ana"}, bailiff.Verdict{}); err != nil {
 		t.Fatal(err)
 	}
 	c := o.caller(t, "ana")
@@ -205,7 +204,7 @@ func TestAnswersAreTakenOnceAndFromWhomMayGiveThem(t *testing.T) {
 	} {
 		a := test.who.post("/v1/approvals/"+test.path, test.body)
 		if test.code == "" {
-			var e approval.Entry
+			var e api.Entry
 			a.into(t, test.status, &e)
 			continue
 		}
@@ -223,7 +222,7 @@ func TestGrantsAreListedAndRevoked(t *testing.T) {
 	o := newOffice(t, 1)
 	c := o.caller(t, "ana")
 	id := o.ask(t, asking("s1", "rm x", "rm"))
-	var e approval.Entry
+	var e api.Entry
 	c.post("/v1/approvals/"+id+"/approve", `{"scope": "session"}`).into(t, http.StatusOK, &e)
 	var list Grants
 	c.do(http.MethodGet, "/v1/grants", "").into(t, http.StatusOK, &list)
@@ -233,7 +232,7 @@ func TestGrantsAreListedAndRevoked(t *testing.T) {
 	if p := o.caller(t, "").do(http.MethodDelete, "/v1/grants/"+e.GrantID, "").problem(t, http.StatusForbidden); p.Code != "not_eligible" {
 		t.Errorf("a stranger's answer is %+v", p)
 	}
-	var g approval.Grant
+	var g api.Grant
 	c.do(http.MethodDelete, "/v1/grants/"+e.GrantID, "").into(t, http.StatusOK, &g)
 	if p := c.do(http.MethodDelete, "/v1/grants/"+e.GrantID, "").problem(t, http.StatusNotFound); g.ID != e.GrantID || p.Code != "grant_unknown" {
 		t.Errorf("revoked %+v, then %+v", g, p)
@@ -244,7 +243,7 @@ func TestWhatIsFrozenIsThawedByTheSameName(t *testing.T) {
 	o := newOffice(t, 1)
 	c := o.caller(t, "ana")
 	id := o.ask(t, asking("s1", "rm x", "rm"))
-	var f approval.Freeze
+	var f api.Freeze
 	c.post("/v1/freeze", `{"kind": "user", "id": "telegram:42", "reason": "odd"}`).into(t, http.StatusOK, &f)
 	if e, _ := o.Get(id); f.By != "ana" || f.Reason != "odd" || e.State != bailiff.ApprovalCancelled {
 		t.Errorf("frozen %+v, and the approval is %s", f, e.State)
@@ -305,8 +304,8 @@ func TestAtTheSocketThePeerAnswers(t *testing.T) {
 	o := newOffice(t, 1)
 	id := o.ask(t, asking("s1", "rm x", "rm"))
 	config := o.config(&sidecar{}, "")
-	config.Who = ByPeer(func(uid uint32, channel string) approval.Approver {
-		return approval.Approver{Person: "ana", Credential: fmt.Sprint("uid:", uid), Channel: channel}
+	config.Who = ByPeer(func(uid uint32, channel string) bailiff.Approver {
+		return bailiff.Approver{Person: "ana", Credential: fmt.Sprint("uid:", uid), Channel: channel}
 	})
 	h, err := NewOperator(config)
 	if err != nil {
@@ -316,7 +315,7 @@ func TestAtTheSocketThePeerAnswers(t *testing.T) {
 	if p := callerOf(t, tcp).post("/v1/approvals/"+id+"/approve", "").problem(t, http.StatusForbidden); p.Code != "not_eligible" {
 		t.Errorf("by TCP: %+v", p)
 	}
-	var e approval.Entry
+	var e api.Entry
 	callerOf(t, open(t, DoorConfig{}, h)).post("/v1/approvals/"+id+"/approve", "").into(t, http.StatusOK, &e)
 	if v := e.Votes[0]; v.Person != "ana" || v.Credential != fmt.Sprint("uid:", os.Geteuid()) || v.Channel != "operator" {
 		t.Errorf("the vote is %+v", v)

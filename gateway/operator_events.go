@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 )
 
 // events tells of all that happens until the client goes away or the door is
@@ -27,7 +26,7 @@ func (o *operator) events(w http.ResponseWriter, r *http.Request) {
 	beat := time.NewTicker(o.config.keepAlive)
 	defer beat.Stop()
 	for open := true; open; {
-		var c approval.Change
+		var c api.Change
 		var line []byte
 		select {
 		case c, open = <-changes:
@@ -51,7 +50,7 @@ func (o *operator) events(w http.ResponseWriter, r *http.Request) {
 // lost says that what the client knows must be read anew.
 type lost struct{}
 
-func (s *stream) change(c approval.Change) {
+func (s *stream) change(c api.Change) {
 	switch {
 	case c.Lost:
 		s.event("lost", lost{})

@@ -13,7 +13,6 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 )
 
 // listener reads a stream of events as it comes.
@@ -110,11 +109,11 @@ func TestEventsTellAllThatHappens(t *testing.T) {
 	o := newOffice(t, 1)
 	l := listenTo(t, open(t, DoorConfig{}, o.handler(t, "ana")))
 	id := o.ask(t, asking("s1", "rm -rf ./build", "rm"))
-	var e approval.Entry
+	var e api.Entry
 	if l.next(t, "approval", &e); e.ID != id || e.State != bailiff.ApprovalPending || !e.Shortened || e.Request.Args.Command != "rm -rf ./build" {
 		t.Errorf("told of %+v", e)
 	}
-	if _, err := o.Answer(t.Context(), id, approval.Approver{Person: "ana"}, approval.Verdict{Approve: true}); err != nil {
+	if _, err := o.Answer(t.Context(), id, bailiff.Approver{Person: "ana"}, bailiff.Verdict{Approve: true}); err != nil {
 		t.Fatal(err)
 	}
 	if l.next(t, "approval", &e); e.State != bailiff.ApprovalApproved {
@@ -135,7 +134,7 @@ func TestEventsTellAllThatHappens(t *testing.T) {
 			t.Errorf("told of %+v", event)
 		}
 	}
-	if _, err := o.Freeze(t.Context(), approval.Freeze{Kind: approval.FreezeSession, ID: "s1", By: "ana"}); err != nil {
+	if _, err := o.Freeze(t.Context(), api.Freeze{Kind: api.FreezeSession, ID: "s1", By: "ana"}); err != nil {
 		t.Fatal(err)
 	}
 	if l.next(t, "grant", &g); !g.Gone {
@@ -165,22 +164,22 @@ func TestAStreamWithoutNewsSaysThatItLives(t *testing.T) {
 // watched hands out channels that a test fills.
 type watched struct {
 	*office
-	changes chan approval.Change
+	changes chan api.Change
 }
 
-func (w watched) Watch() (<-chan approval.Change, func()) { return w.changes, func() {} }
+func (w watched) Watch() (<-chan api.Change, func()) { return w.changes, func() {} }
 
 func TestASlowReaderIsToldThatItLostSomething(t *testing.T) {
 	o := newOffice(t, 1)
 	c := o.config(&sidecar{}, "ana")
-	changes := make(chan approval.Change, 1)
+	changes := make(chan api.Change, 1)
 	c.Approvals = watched{o, changes}
 	h, err := NewOperator(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	l := listenTo(t, open(t, DoorConfig{}, h))
-	changes <- approval.Change{Lost: true}
+	changes <- api.Change{Lost: true}
 	l.next(t, "lost", &lost{})
 	close(changes)
 	if rest := l.rest(t); len(rest) > 0 {
@@ -203,7 +202,7 @@ type counted struct {
 	watching chan int
 }
 
-func (c counted) Watch() (<-chan approval.Change, func()) {
+func (c counted) Watch() (<-chan api.Change, func()) {
 	changes, stop := c.office.Watch()
 	c.watching <- 1
 	return changes, func() { stop(); c.watching <- -1 }

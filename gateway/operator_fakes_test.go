@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/audit"
 	"github.com/bailiff-dev/bailiff/internal/history"
@@ -19,11 +20,11 @@ import (
 // way lets everybody answer but bob, and asks as many as a test wants.
 type way struct{ quorum int }
 
-func (w way) Plan(bailiff.Claim) (approval.Plan, error) {
-	return approval.Plan{Route: "all", Approvers: []string{"ana", "eve"}, Channels: []string{"operator"}, Quorum: w.quorum, Timeout: time.Hour}, nil
+func (w way) Plan(bailiff.Claim) (api.Plan, error) {
+	return api.Plan{Route: "all", Approvers: []string{"ana", "eve"}, Channels: []string{"operator"}, Quorum: w.quorum, Timeout: time.Hour}, nil
 }
 
-func (way) May(who approval.Approver, _ bailiff.Claim, _ string) error {
+func (way) May(who bailiff.Approver, _ bailiff.Claim, _ string) error {
 	if who.Person == "bob" {
 		return errors.New("bob asked for it; ana or eve can answer")
 	}
@@ -92,9 +93,9 @@ func (o *office) ask(t testing.TB, c bailiff.Claim) string {
 }
 
 // as says that everything comes from one person.
-func as(person string) func(*http.Request) (approval.Approver, bool) {
-	return func(*http.Request) (approval.Approver, bool) {
-		return approval.Approver{Person: person, Credential: "uid:" + person, Channel: "operator"}, person != ""
+func as(person string) func(*http.Request) (bailiff.Approver, bool) {
+	return func(*http.Request) (bailiff.Approver, bool) {
+		return bailiff.Approver{Person: person, Credential: "uid:" + person, Channel: "operator"}, person != ""
 	}
 }
 
@@ -106,14 +107,14 @@ func (o *office) config(s *sidecar, person string) OperatorConfig {
 // breaker runs everything for everybody but bob.
 type breaker struct{}
 
-func (breaker) BreakGlass(_ context.Context, who approval.Approver, req bailiff.Request, reason string) (bailiff.Answer, error) {
+func (breaker) BreakGlass(_ context.Context, who bailiff.Approver, req bailiff.Request, reason string) (bailiff.Answer, error) {
 	if who.Person == "bob" {
-		return bailiff.Answer{}, fmt.Errorf("%w: bob is nobody", approval.ErrIneligible)
+		return bailiff.Answer{}, fmt.Errorf("%w: bob is nobody", api.ErrIneligible)
 	}
 	return completed(req, reason), nil
 }
 
-func linked(approval.Approver) (string, time.Time) {
+func linked(bailiff.Approver) (string, time.Time) {
 	return "http://127.0.0.1:8642/#once", since.Add(5 * time.Minute)
 }
 
@@ -129,14 +130,14 @@ func (laws) Revision(name string) (history.Revision, []history.File, error) {
 	return lawful, []history.File{{Name: "/etc/p.rego", Text: []byte("package p\n")}}, changing(name)
 }
 
-func (laws) RollBack(_ context.Context, revision, _ string, who approval.Approver) error {
+func (laws) RollBack(_ context.Context, revision, _ string, who bailiff.Approver) error {
 	if who.Person == "bob" {
-		return fmt.Errorf("%w: bob is nobody", approval.ErrIneligible)
+		return fmt.Errorf("%w: bob is nobody", api.ErrIneligible)
 	}
 	return changing(revision)
 }
 
-func (laws) Resume(context.Context, approval.Approver) error { return nil }
+func (laws) Resume(context.Context, bailiff.Approver) error { return nil }
 
 func changing(revision string) error {
 	return map[string]error{"gone": history.ErrUnknown, "unsound": history.ErrUnsound, "waiting": history.ErrNotRolledBack, "full": errStore}[revision]
@@ -145,54 +146,54 @@ func changing(revision string) error {
 // atRest are laws that nobody rolled back.
 type atRest struct{ laws }
 
-func (atRest) Resume(context.Context, approval.Approver) error { return history.ErrNotRolledBack }
+func (atRest) Resume(context.Context, bailiff.Approver) error { return history.ErrNotRolledBack }
 
 // brokenLaws cannot be read.
 type brokenLaws struct{}
 
-func (brokenLaws) Revisions() ([]history.Revision, error)                            { panic("a bug") }
-func (brokenLaws) Revision(string) (history.Revision, []history.File, error)         { panic("a bug") }
-func (brokenLaws) RollBack(context.Context, string, string, approval.Approver) error { panic("a bug") }
-func (brokenLaws) Resume(context.Context, approval.Approver) error                   { panic("a bug") }
+func (brokenLaws) Revisions() ([]history.Revision, error)                           { panic("a bug") }
+func (brokenLaws) Revision(string) (history.Revision, []history.File, error)        { panic("a bug") }
+func (brokenLaws) RollBack(context.Context, string, string, bailiff.Approver) error { panic("a bug") }
+func (brokenLaws) Resume(context.Context, bailiff.Approver) error                   { panic("a bug") }
 
 // brokenOffice is one in which everything fails.
 type brokenOffice struct{}
 
 var errStore = fmt.Errorf("%w: the disk is full", approval.ErrStore)
 
-func (brokenOffice) List(approval.Query) ([]approval.Entry, string) { panic("a bug") }
-func (brokenOffice) Get(string) (approval.Entry, bool)              { panic("a bug") }
-func (brokenOffice) Grants() []approval.Grant                       { panic("a bug") }
-func (brokenOffice) Freezes() []approval.Freeze                     { panic("a bug") }
-func (brokenOffice) Answer(context.Context, string, approval.Approver, approval.Verdict) (approval.Entry, error) {
+func (brokenOffice) List(api.Query) ([]api.Entry, string) { panic("a bug") }
+func (brokenOffice) Get(string) (api.Entry, bool)         { panic("a bug") }
+func (brokenOffice) Grants() []api.Grant                  { panic("a bug") }
+func (brokenOffice) Freezes() []api.Freeze                { panic("a bug") }
+func (brokenOffice) Answer(context.Context, string, bailiff.Approver, bailiff.Verdict) (api.Entry, error) {
 	panic("a bug")
 }
-func (brokenOffice) Revoke(context.Context, string, approval.Approver) (approval.Grant, error) {
+func (brokenOffice) Revoke(context.Context, string, bailiff.Approver) (api.Grant, error) {
 	panic("a bug")
 }
-func (brokenOffice) Freeze(context.Context, approval.Freeze) (approval.Freeze, error) { panic("a bug") }
-func (brokenOffice) Thaw(context.Context, string, string, approval.Approver) (bool, error) {
+func (brokenOffice) Freeze(context.Context, api.Freeze) (api.Freeze, error) { panic("a bug") }
+func (brokenOffice) Thaw(context.Context, string, string, bailiff.Approver) (bool, error) {
 	panic("a bug")
 }
-func (brokenOffice) Watch() (<-chan approval.Change, func()) { panic("a bug") }
+func (brokenOffice) Watch() (<-chan api.Change, func()) { panic("a bug") }
 
-func (brokenOffice) BreakGlass(context.Context, approval.Approver, bailiff.Request, string) (bailiff.Answer, error) {
+func (brokenOffice) BreakGlass(context.Context, bailiff.Approver, bailiff.Request, string) (bailiff.Answer, error) {
 	panic("a bug")
 }
 
 // fullOffice is one whose disk is full.
 type fullOffice struct{ brokenOffice }
 
-func (fullOffice) Answer(context.Context, string, approval.Approver, approval.Verdict) (approval.Entry, error) {
-	return approval.Entry{}, errStore
+func (fullOffice) Answer(context.Context, string, bailiff.Approver, bailiff.Verdict) (api.Entry, error) {
+	return api.Entry{}, errStore
 }
-func (fullOffice) Revoke(context.Context, string, approval.Approver) (approval.Grant, error) {
-	return approval.Grant{}, errStore
+func (fullOffice) Revoke(context.Context, string, bailiff.Approver) (api.Grant, error) {
+	return api.Grant{}, errStore
 }
-func (fullOffice) Freeze(context.Context, approval.Freeze) (approval.Freeze, error) {
-	return approval.Freeze{}, errStore
+func (fullOffice) Freeze(context.Context, api.Freeze) (api.Freeze, error) {
+	return api.Freeze{}, errStore
 }
-func (fullOffice) Thaw(context.Context, string, string, approval.Approver) (bool, error) {
+func (fullOffice) Thaw(context.Context, string, string, bailiff.Approver) (bool, error) {
 	return false, errStore
 }
 
@@ -203,7 +204,7 @@ func (brokenLog) Recent(string, int) [][]byte    { panic("a bug") }
 func (brokenLog) Watch() (<-chan []byte, func()) { panic("a bug") }
 
 var brokenConfig = OperatorConfig{Statuser: broken{}, Sandboxes: broken{}, Approvals: brokenOffice{}, Grants: brokenOffice{}, Freezer: brokenOffice{},
-	Decisions: brokenLog{}, Lawbook: brokenLaws{}, Who: as("ana"), Glass: brokenOffice{}, Link: func(approval.Approver) (string, time.Time) { panic("a bug") }}
+	Decisions: brokenLog{}, Lawbook: brokenLaws{}, Who: as("ana"), Glass: brokenOffice{}, Link: func(bailiff.Approver) (string, time.Time) { panic("a bug") }}
 
 func (o *office) handler(t testing.TB, person string) http.Handler {
 	t.Helper()

@@ -3,7 +3,8 @@ package gateway
 import (
 	"net/http"
 
-	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // idLength is how many bytes the id of what is frozen may have.
@@ -19,7 +20,7 @@ func (o *operator) freeze(w http.ResponseWriter, r *http.Request) {
 		p.write(w)
 		return
 	}
-	frozen, err := o.config.Freezer.Freeze(r.Context(), approval.Freeze{Kind: wish.Kind, ID: wish.ID, Reason: wish.Reason, By: who.Name()})
+	frozen, err := o.config.Freezer.Freeze(r.Context(), api.Freeze{Kind: wish.Kind, ID: wish.ID, Reason: wish.Reason, By: who.Name()})
 	if err != nil {
 		refusal("", err).write(w)
 		return
@@ -47,7 +48,7 @@ func (o *operator) thaw(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (o *operator) readFreezing(r *http.Request) (wish Freezing, who approval.Approver, p *Problem) {
+func (o *operator) readFreezing(r *http.Request) (wish Freezing, who bailiff.Approver, p *Problem) {
 	if who, p = o.identify(r); p != nil {
 		return wish, who, p
 	}
@@ -63,11 +64,11 @@ func (o *operator) readFreezing(r *http.Request) (wish Freezing, who approval.Ap
 func (f *Freezing) faults() (faults []Fault) {
 	fault := func(at, says string) { faults = append(faults, Fault{at, says}) }
 	switch f.Kind {
-	case approval.FreezeAll:
+	case api.FreezeAll:
 		if f.ID != "" {
 			fault("/id", "is of a session or user, and all has none")
 		}
-	case approval.FreezeSession, approval.FreezeUser:
+	case api.FreezeSession, api.FreezeUser:
 		if f.ID == "" {
 			fault("/id", "is missing: say which "+f.Kind)
 		}

@@ -6,13 +6,12 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 )
 
 // GlassBreaker runs what the policies deny on an operator's word. Its error says
 // why that operator may not; the answer says why nothing ran.
 type GlassBreaker interface {
-	BreakGlass(ctx context.Context, who approval.Approver, req bailiff.Request, reason string) (bailiff.Answer, error)
+	BreakGlass(ctx context.Context, who bailiff.Approver, req bailiff.Request, reason string) (bailiff.Answer, error)
 }
 
 func (o *operator) breakGlass(w http.ResponseWriter, r *http.Request) {

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"unicode/utf8"
 
-	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/history"
 )
 
@@ -18,8 +18,8 @@ type Lawbook interface {
 	Revision(name string) (history.Revision, []history.File, error)
 	// RollBack puts one in force until another word, or until Resume has the
 	// configuration's policies in force again.
-	RollBack(ctx context.Context, revision, reason string, who approval.Approver) error
-	Resume(ctx context.Context, who approval.Approver) error
+	RollBack(ctx context.Context, revision, reason string, who bailiff.Approver) error
+	Resume(ctx context.Context, who bailiff.Approver) error
 }
 
 func (o *operator) revisions(w http.ResponseWriter, _ *http.Request) {

@@ -7,20 +7,19 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/history"
 )
 
 // Approvals is the answer to GET /v1/approvals: one page, in the order in which
 // they were asked. Next is where the next page begins; empty if this is the last.
 type Approvals struct {
-	Approvals []approval.Entry `json:"approvals"`
-	Next      string           `json:"next"`
+	Approvals []api.Entry `json:"approvals"`
+	Next      string      `json:"next"`
 }
 
 // ShownApproval is the answer to GET /v1/approvals/{id}.
 type ShownApproval struct {
-	Approval approval.Entry `json:"approval"`
+	Approval api.Entry `json:"approval"`
 	// Marks are where the reasons' matches stand in the request's texts.
 	Marks []Mark `json:"marks"`
 	// MarksCut says that there would be more marks than are made: what is not
@@ -55,12 +54,12 @@ type Denying struct {
 
 // Grants is the answer to GET /v1/grants.
 type Grants struct {
-	Grants []approval.Grant `json:"grants"`
+	Grants []api.Grant `json:"grants"`
 }
 
 // Freezes is the answer to GET /v1/freeze.
 type Freezes struct {
-	Freezes []approval.Freeze `json:"freezes"`
+	Freezes []api.Freeze `json:"freezes"`
 }
 
 // Freezing is the body of POST /v1/freeze, and, without a reason, of DELETE.
@@ -136,14 +135,14 @@ type Logged struct {
 
 // GrantChange is an event of GET /v1/events; Gone says that the grant is no more.
 type GrantChange struct {
-	Grant approval.Grant `json:"grant"`
-	Gone  bool           `json:"gone"`
+	Grant api.Grant `json:"grant"`
+	Gone  bool      `json:"gone"`
 }
 
 // FreezeChange is an event of GET /v1/events; Gone says that it is thawed.
 type FreezeChange struct {
-	Freeze approval.Freeze `json:"freeze"`
-	Gone   bool            `json:"gone"`
+	Freeze api.Freeze `json:"freeze"`
+	Gone   bool       `json:"gone"`
 }
 
 // ConsoleLink is the answer to POST /v1/console/links: a page that whoever asked

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway/client"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
@@ -34,7 +34,7 @@ Exit status: see the subcommands.`,
 
 func newApprovalsList(configPath *string) *cobra.Command {
 	var format, state string
-	var q approval.Query
+	var q api.Query
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List what waits for approval, the oldest first",
@@ -66,12 +66,12 @@ func newApprovalsList(configPath *string) *cobra.Command {
 const pageOfApprovals = 500
 
 // listed asks for as many pages as it takes; more says that there are others.
-func listed(ctx context.Context, door *client.Client, q approval.Query) (list []approval.Entry, more bool, err error) {
+func listed(ctx context.Context, door *client.Client, q api.Query) (list []api.Entry, more bool, err error) {
 	most := q.Limit
 	if most < 1 {
 		return nil, false, fmt.Errorf("--limit is %d, want at least 1", most)
 	}
-	list = []approval.Entry{}
+	list = []api.Entry{}
 	for {
 		q.Limit = min(most-len(list), pageOfApprovals)
 		page, err := door.Approvals(ctx, q)
@@ -85,7 +85,7 @@ func listed(ctx context.Context, door *client.Client, q approval.Query) (list []
 	}
 }
 
-func printApprovals(w io.Writer, list []approval.Entry, more bool) {
+func printApprovals(w io.Writer, list []api.Entry, more bool) {
 	fmt.Fprintln(w, "ID\tSTATE\tLEFT\tUSER\tBACKEND\tWHAT")
 	for _, e := range list {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", e.ID, e.State, left(e), account(e.Request.Session), e.Decision.Backend.Name, what(e.Request, 60))
@@ -96,7 +96,7 @@ func printApprovals(w io.Writer, list []approval.Entry, more bool) {
 }
 
 // left is how long an approval can still be answered.
-func left(e approval.Entry) string {
+func left(e api.Entry) string {
 	if e.State != bailiff.ApprovalPending {
 		return "-"
 	}
@@ -134,7 +134,7 @@ Exit status: 0 if the answer was taken, 1 if not.`,
   bailiff approvals approve a-7k2 --scope session`,
 		Args: oneID("approval"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return answerApproval(cmd, *configPath, args[0], func(door *client.Client, id string) (approval.Entry, error) {
+			return answerApproval(cmd, *configPath, args[0], func(door *client.Client, id string) (api.Entry, error) {
 				return door.Approve(cmd.Context(), id, scope)
 			})
 		},
@@ -152,7 +152,7 @@ func newApprovalsDeny(configPath *string) *cobra.Command {
 		Example: "  bailiff approvals deny a-7k2 --reason 'not on a Friday'",
 		Args:    oneID("approval"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return answerApproval(cmd, *configPath, args[0], func(door *client.Client, id string) (approval.Entry, error) {
+			return answerApproval(cmd, *configPath, args[0], func(door *client.Client, id string) (api.Entry, error) {
 				return door.Deny(cmd.Context(), id, reason)
 			})
 		},
@@ -161,7 +161,7 @@ func newApprovalsDeny(configPath *string) *cobra.Command {
 	return cmd
 }
 
-func answerApproval(cmd *cobra.Command, configPath, given string, answer func(door *client.Client, id string) (approval.Entry, error)) error {
+func answerApproval(cmd *cobra.Command, configPath, given string, answer func(door *client.Client, id string) (api.Entry, error)) error {
 	door, err := operatorDoor(cmd.ErrOrStderr(), configPath)
 	if err != nil {
 		return err
@@ -193,7 +193,7 @@ func approvalID(ctx context.Context, door *client.Client, given string) (string,
 	}
 	for _, state := range []bailiff.ApprovalState{bailiff.ApprovalPending, ""} {
 		var found []string
-		for q := (approval.Query{State: state, Limit: pageOfApprovals}); ; {
+		for q := (api.Query{State: state, Limit: pageOfApprovals}); ; {
 			page, err := door.Approvals(ctx, q)
 			if err != nil {
 				return "", err
@@ -262,7 +262,7 @@ func newApprovalsGrants(configPath *string) *cobra.Command {
 	return cmd
 }
 
-func printGrants(w io.Writer, list []approval.Grant) {
+func printGrants(w io.Writer, list []api.Grant) {
 	fmt.Fprintln(w, "ID\tSCOPE\tUSER\tSESSION\tBACKEND\tENDS\tUSED\tBY\tFOR")
 	for _, g := range list {
 		ends := "when revoked"
@@ -275,7 +275,7 @@ func printGrants(w io.Writer, list []approval.Grant) {
 }
 
 // covers says what a grant lets run.
-func covers(g approval.Grant) string {
+func covers(g api.Grant) string {
 	if g.Digest != "" {
 		return "the request of " + g.ApprovalID
 	}

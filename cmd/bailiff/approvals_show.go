@@ -13,9 +13,9 @@ import (
 	"golang.org/x/term"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
@@ -185,7 +185,7 @@ func (p *sheet) list(name string, values []string) {
 }
 
 // terms are what an approval would let happen.
-func (p *sheet) terms(e approval.Entry) {
+func (p *sheet) terms(e api.Entry) {
 	d := e.Decision
 	network := d.Backend.Network
 	if len(d.Backend.Egress) > 0 {
@@ -252,7 +252,7 @@ func (p *sheet) facts(input json.RawMessage) {
 	}
 }
 
-func remaining(e approval.Entry) string {
+func remaining(e api.Entry) string {
 	if e.State != bailiff.ApprovalPending {
 		return ""
 	}
@@ -277,7 +277,7 @@ func matched(r bailiff.Reason) string {
 	return " (" + termsafe.Text(r.Match) + ")"
 }
 
-func said(v approval.Vote) string {
+func said(v api.Vote) string {
 	answer := "no"
 	if v.Approve {
 		answer = "yes, " + v.Scope

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 )
 
 func TestWhoeverAnswersSeesWhatWouldBeDone(t *testing.T) {
@@ -40,7 +40,7 @@ func TestWhoeverAnswersSeesWhatWouldBeDone(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := approval.Entry{ID: "a-1", State: bailiff.ApprovalPending, Request: c.req, Expires: time.Now().Add(time.Minute)}
+			e := api.Entry{ID: "a-1", State: bailiff.ApprovalPending, Request: c.req, Expires: time.Now().Add(time.Minute)}
 			e.Decision.Tools = c.tools
 			var shown strings.Builder
 			if err := printApproval(&shown, gateway.ShownApproval{Approval: e}, brackets); err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
@@ -83,7 +83,7 @@ func (w watcher) printLine(ctx context.Context, name string, data []byte) error 
 			return err
 		}
 	}
-	pending, _, err := listed(ctx, w.door, approval.Query{State: bailiff.ApprovalPending, Limit: shownAtMost})
+	pending, _, err := listed(ctx, w.door, api.Query{State: bailiff.ApprovalPending, Limit: shownAtMost})
 	for _, e := range pending {
 		err = errors.Join(err, w.line("approval", approvalLine(e)))
 	}
@@ -98,7 +98,7 @@ func (w watcher) line(name, about string) error {
 // shownAtMost is how many pending approvals are listed.
 const shownAtMost = 2000
 
-func approvalLine(e approval.Entry) string {
+func approvalLine(e api.Entry) string {
 	return fmt.Sprintf("%s  %s  %s  %s  %s", e.ID, e.State, account(e.Request.Session), what(e.Request, 80), termsafe.Text(e.Message))
 }
 
@@ -106,7 +106,7 @@ func approvalLine(e approval.Entry) string {
 func eventLine(name string, data []byte) (string, error) {
 	switch name {
 	case "approval":
-		var e approval.Entry
+		var e api.Entry
 		err := json.Unmarshal(data, &e)
 		return approvalLine(e), err
 	case "grant":

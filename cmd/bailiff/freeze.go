@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/shellquote"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
@@ -35,11 +35,11 @@ func (t *target) register(cmd *cobra.Command) {
 func (t *target) freezing() (f gateway.Freezing, named bool) {
 	switch {
 	case t.all:
-		return gateway.Freezing{Kind: approval.FreezeAll}, true
+		return gateway.Freezing{Kind: api.FreezeAll}, true
 	case t.session != "":
-		return gateway.Freezing{Kind: approval.FreezeSession, ID: t.session}, true
+		return gateway.Freezing{Kind: api.FreezeSession, ID: t.session}, true
 	case t.user != "":
-		return gateway.Freezing{Kind: approval.FreezeUser, ID: t.user}, true
+		return gateway.Freezing{Kind: api.FreezeUser, ID: t.user}, true
 	}
 	return f, false
 }
@@ -86,12 +86,12 @@ Exit status: 0 if it is frozen, 1 if not.`,
 
 // tellCancelled says what no longer waits for approval; whoever mistyped a name
 // sees that it met nothing. It is frozen even if that cannot be found out.
-func tellCancelled(cmd *cobra.Command, door *client.Client, f approval.Freeze) error {
-	q := approval.Query{State: bailiff.ApprovalCancelled, Limit: math.MaxInt}
+func tellCancelled(cmd *cobra.Command, door *client.Client, f api.Freeze) error {
+	q := api.Query{State: bailiff.ApprovalCancelled, Limit: math.MaxInt}
 	switch f.Kind {
-	case approval.FreezeSession:
+	case api.FreezeSession:
 		q.Session = f.ID
-	case approval.FreezeUser:
+	case api.FreezeUser:
 		q.User = f.ID
 	}
 	list, _, err := listed(cmd.Context(), door, q)
@@ -129,7 +129,7 @@ Exit status: 0 if it is thawed, 1 if not, as when it was not frozen by that name
 			if !named {
 				return whatToThaw(cmd.Context(), door)
 			}
-			thawed := termsafe.Text(approval.Freeze{Kind: f.Kind, ID: f.ID}.What())
+			thawed := termsafe.Text(api.Freeze{Kind: f.Kind, ID: f.ID}.What())
 			err := door.Thaw(cmd.Context(), f.Kind, f.ID)
 			if hasCode(err, "freeze_unknown") {
 				return fmt.Errorf("%s is not frozen by that name; \"bailiff status\" shows what is", thawed)
@@ -163,7 +163,7 @@ func whatToThaw(ctx context.Context, door *client.Client) error {
 
 // flagOf is how a target is given on the command line.
 func flagOf(kind, id string) string {
-	if kind == approval.FreezeAll {
+	if kind == api.FreezeAll {
 		return "--all"
 	}
 	return "--" + kind + " " + termsafe.Text(shellquote.Quote(id))

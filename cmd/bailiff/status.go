@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
@@ -50,7 +50,7 @@ Exit status: 0, or 1 if no sidecar answers.`,
 // shownStatus is what is shown as JSON.
 type shownStatus struct {
 	gateway.Status
-	Freezes []approval.Freeze `json:"freezes"`
+	Freezes []api.Freeze `json:"freezes"`
 }
 
 // shownFaults is how many faults of the policies the table shows.
@@ -141,7 +141,7 @@ func span(seconds int) string {
 	return (time.Duration(seconds) * time.Second).String()
 }
 
-func printFreezes(w io.Writer, freezes []approval.Freeze) {
+func printFreezes(w io.Writer, freezes []api.Freeze) {
 	for _, f := range freezes {
 		fmt.Fprintf(w, "frozen\t%s\tby %s since %s\t%s\n", termsafe.Text(f.What()), termsafe.Text(f.By), f.At.Local().Format(time.DateTime), termsafe.Text(f.Reason))
 	}

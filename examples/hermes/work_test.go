@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway/client"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/trial"
 )
 
@@ -222,7 +222,7 @@ func TestTheChatIsToldWhoCanApprove(t *testing.T) {
 
 func approve(t *testing.T, operators *client.Client) {
 	t.Helper()
-	pending, err := operators.Approvals(t.Context(), approval.Query{State: "pending"})
+	pending, err := operators.Approvals(t.Context(), api.Query{State: "pending"})
 	if err != nil || len(pending.Approvals) != 1 {
 		t.Fatalf("pending are %+v, %v", pending, err)
 	}

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // longestReason is how many characters a reason may have.
@@ -43,7 +43,7 @@ func (n *Notifier) answer(ctx context.Context, t Click) (told, result string) {
 		n.enqueue(p.ID)
 		return "The message has other buttons by now, so nothing was changed. Look at it again.", "invalid"
 	}
-	v := approval.Verdict{Approve: o.Scope != "", Scope: o.Scope}
+	v := bailiff.Verdict{Approve: o.Scope != "", Scope: o.Scope}
 	if !v.Approve {
 		v.Reason = shortened(strings.TrimSpace(t.Reason), longestReason)
 	}
@@ -71,19 +71,19 @@ func (n *Notifier) mayBeShown(t Click) bool {
 // refused is the text for an answer that was not taken.
 func (n *Notifier) refused(id string, err error) (told, result string) {
 	switch {
-	case errors.Is(err, approval.ErrIneligible), errors.Is(err, approval.ErrVoted):
+	case errors.Is(err, api.ErrIneligible), errors.Is(err, api.ErrVoted):
 		return bailiff.Sentence(err.Error()), "barred"
-	case errors.Is(err, approval.ErrSettled), errors.Is(err, approval.ErrUnknown):
+	case errors.Is(err, api.ErrSettled), errors.Is(err, api.ErrUnknown):
 		return "Too late: " + bailiff.Sentence(err.Error()), "late"
 	}
-	if errors.Is(err, approval.ErrScope) {
+	if errors.Is(err, api.ErrScope) {
 		return "Nothing was changed: " + bailiff.Sentence(err.Error()), "invalid"
 	}
 	n.config.Log.Error("an answer by chat was not taken", "service", n.config.Service, "approval", id, "error", err)
 	return "Nothing was changed: bailiff cannot take answers at the moment, and its log says why.", "invalid"
 }
 
-func thanks(e approval.Entry, v approval.Verdict) string {
+func thanks(e api.Entry, v bailiff.Verdict) string {
 	switch {
 	case !v.Approve:
 		return "You denied approval " + e.ID + "."

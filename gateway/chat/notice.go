@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
@@ -30,7 +30,7 @@ const (
 // notice is the message about an approval, with the answers that can be given now. Person is
 // the requester's name in people, empty if there is none. The request's texts are cut to
 // what fits; then a file holds all of them.
-func notice(e approval.Entry, person string, answers []option) Message {
+func notice(e api.Entry, person string, answers []option) Message {
 	head, tail := &noticeWriter{}, &noticeWriter{}
 	head.add(Strong, headline(e))
 	head.line("who asks", requester(e, person))
@@ -53,7 +53,7 @@ func notice(e approval.Entry, person string, answers []option) Message {
 	return m
 }
 
-func (n *noticeWriter) terms(e approval.Entry, here bool) {
+func (n *noticeWriter) terms(e api.Entry, here bool) {
 	n.line("runs in", terms(e.Decision))
 	n.line("variables", cmp.Or(strings.Join(e.Decision.Env.Forward, ", "), "none"))
 	switch {
@@ -66,7 +66,7 @@ func (n *noticeWriter) terms(e approval.Entry, here bool) {
 	}
 }
 
-func (n *noticeWriter) reasons(e approval.Entry) {
+func (n *noticeWriter) reasons(e api.Entry) {
 	for _, r := range e.Reasons[:min(len(e.Reasons), mostReasons)] {
 		n.line("why", bailiff.Sentence(r.Message)+" ("+r.Rule+")")
 		if r.Match != "" {
@@ -80,7 +80,7 @@ func (n *noticeWriter) reasons(e approval.Entry) {
 }
 
 // headline says the state of an approval.
-func headline(e approval.Entry) string {
+func headline(e api.Entry) string {
 	what, says := "Approval "+e.ID, termsafe.Brief(e.Message, longestLine)
 	switch e.State {
 	case bailiff.ApprovalPending:
@@ -95,7 +95,7 @@ func headline(e approval.Entry) string {
 
 // requester names who asks by values that they cannot choose. A display name comes last, as
 // a quotation, and only if people does not name the account.
-func requester(e approval.Entry, person string) string {
+func requester(e api.Entry, person string) string {
 	s := e.Request.Session
 	who := s.Platform + ":" + s.UserID
 	if person != "" {
@@ -126,7 +126,7 @@ func terms(d bailiff.Decision) string {
 	return strings.TrimSpace(d.Backend.Name+" "+d.Backend.Image) + ", network " + network
 }
 
-func quorum(e approval.Entry) string {
+func quorum(e api.Entry) string {
 	who := strings.Join(e.Plan.Approvers, ", ")
 	if e.Plan.Quorum < 2 {
 		return who
@@ -134,7 +134,7 @@ func quorum(e approval.Entry) string {
 	return fmt.Sprintf("%d of %s", e.Plan.Quorum, who)
 }
 
-func said(v approval.Vote) string {
+func said(v api.Vote) string {
 	answer := "no"
 	if v.Approve {
 		answer = "yes, " + v.Scope
@@ -168,7 +168,7 @@ func (n *noticeWriter) length() (runes int) {
 }
 
 // texts writes the texts that would run, with risky parts marked.
-func (n *noticeWriter) texts(e approval.Entry) {
+func (n *noticeWriter) texts(e api.Entry) {
 	a := e.Request.Args
 	marks, _ := gateway.MarksOf(e)
 	cut := false

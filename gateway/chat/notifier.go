@@ -11,17 +11,17 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/records"
 )
 
 // Approvals are the approvals that people are asked for. It takes their answers; its errors
 // are those of package approval.
 type Approvals interface {
-	List(q approval.Query) (entries []approval.Entry, next string)
-	Get(id string) (approval.Entry, bool)
-	Answer(ctx context.Context, id string, who approval.Approver, v approval.Verdict) (approval.Entry, error)
-	Watch() (changes <-chan approval.Change, stop func())
+	List(q api.Query) (entries []api.Entry, next string)
+	Get(id string) (api.Entry, bool)
+	Answer(ctx context.Context, id string, who bailiff.Approver, v bailiff.Verdict) (api.Entry, error)
+	Watch() (changes <-chan api.Change, stop func())
 }
 
 // NotifierObserver counts posts and clicks. The results of a post are "ok", "again" (it
@@ -43,7 +43,7 @@ type NotifierConfig struct {
 	Poster    Poster
 	Approvals Approvals
 	// Identify returns the approver that an account at a service belongs to.
-	Identify func(service, id string) approval.Approver
+	Identify func(service, id string) bailiff.Approver
 	// Dir is the folder of the posts' files.
 	Dir string
 	// Changed is called when the service begins or ends to reach people; [Notifiers] set it.
@@ -143,7 +143,7 @@ func (n *Notifier) Run(ctx context.Context) {
 	}
 }
 
-func (n *Notifier) onChange(change approval.Change) {
+func (n *Notifier) onChange(change api.Change) {
 	switch {
 	case change.Lost:
 		n.resync()
@@ -153,14 +153,14 @@ func (n *Notifier) onChange(change approval.Change) {
 }
 
 // isAsked says whether an approval is to be answered at this service.
-func (n *Notifier) isAsked(e *approval.Entry) bool {
+func (n *Notifier) isAsked(e *api.Entry) bool {
 	return e.State == bailiff.ApprovalPending && slices.Contains(e.Plan.Channels, n.config.Service)
 }
 
 // resync enqueues each approval that is pending or posted, and forgets posts that were
 // answered long ago.
 func (n *Notifier) resync() {
-	for q := (approval.Query{State: bailiff.ApprovalPending}); ; {
+	for q := (api.Query{State: bailiff.ApprovalPending}); ; {
 		entries, next := n.config.Approvals.List(q)
 		for i := range entries {
 			if n.isAsked(&entries[i]) {

@@ -26,11 +26,11 @@ type router struct {
 	timeout  time.Duration
 }
 
-func (r router) Plan(bailiff.Claim) (approval.Plan, error) {
-	return approval.Plan{Route: "all", Approvers: r.people, Channels: r.channels, Quorum: r.quorum, Timeout: r.timeout}, nil
+func (r router) Plan(bailiff.Claim) (api.Plan, error) {
+	return api.Plan{Route: "all", Approvers: r.people, Channels: r.channels, Quorum: r.quorum, Timeout: r.timeout}, nil
 }
 
-func (r router) May(who approval.Approver, c bailiff.Claim, _ string) error {
+func (r router) May(who bailiff.Approver, c bailiff.Claim, _ string) error {
 	switch {
 	case !slices.Contains(r.people, who.Person):
 		return fmt.Errorf("not yours to answer: %s belongs to nobody in people; ask %s", who.Credential, strings.Join(r.people, " or "))
@@ -63,8 +63,8 @@ func (c *counts) ChatPosted(_, result string)  { c.add("posted " + result) }
 func (c *counts) ChatClicked(_, result string) { c.add("clicked " + result) }
 func (c *counts) ChatDown(_ string, down bool) { c.add(fmt.Sprint("down ", down)) }
 func (c *counts) of(what string) int           { c.mu.Lock(); defer c.mu.Unlock(); return c.all[what] }
-func identify(service, id string) approval.Approver {
-	who := approval.Approver{Credential: bailiff.Account(service, id), Channel: service}
+func identify(service, id string) bailiff.Approver {
+	who := bailiff.Approver{Credential: bailiff.Account(service, id), Channel: service}
 	if slices.Contains([]string{"ana", "ben"}, id) {
 		who.Person = id
 	}
@@ -341,7 +341,7 @@ func TestAfterARestartWhatIsPendingStandsThereOnceAndWhatWasAnsweredSaysSo(t *te
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := book.Answer(t.Context(), id, identify("slack", "ben"), approval.Verdict{}); err != nil {
+	if _, err := book.Answer(t.Context(), id, identify("slack", "ben"), bailiff.Verdict{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := book.Close(); err != nil {
@@ -357,10 +357,10 @@ func TestAMessageThatSomebodyTookAwayIsPostedAgain(t *testing.T) {
 	o := opened(t, func(o *notifierTest) { o.router.quorum = 2 })
 	o.ask("rm -r ./build")
 	_, refs := o.poster.await(t, "the question", buttons(4))
-	e, _ := o.book.List(approval.Query{})
+	e, _ := o.book.List(api.Query{})
 	o.knows(e[0].ID)
 	o.poster.remove(refs[0])
-	if _, err := o.book.Answer(t.Context(), e[0].ID, identify("slack", "ana"), approval.Verdict{Approve: true}); err != nil {
+	if _, err := o.book.Answer(t.Context(), e[0].ID, identify("slack", "ana"), bailiff.Verdict{Approve: true}); err != nil {
 		t.Fatal(err)
 	}
 	o.poster.await(t, "another message", func(m []Message) bool {
@@ -393,7 +393,7 @@ func TestFaultsLeaveNoApprovalUnshownAndNoneTwice(t *testing.T) {
 	}
 	o.poster.await(t, "all questions", func(m []Message) bool { return len(m) == many })
 	for id := range ids {
-		if _, err := o.book.Answer(t.Context(), id, identify("slack", "ana"), approval.Verdict{Approve: true}); err != nil {
+		if _, err := o.book.Answer(t.Context(), id, identify("slack", "ana"), bailiff.Verdict{Approve: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -456,7 +456,7 @@ func TestWhatIsNotShownGoesAlongWhateverItIs(t *testing.T) {
 					bailiff.Reason{Rule: "command." + strings.Repeat("r", 100), Message: strings.Repeat("m", 500),
 						Match: strings.Repeat("n", 500)})
 			}
-			e := approval.Entry{ID: "a-1", State: bailiff.ApprovalPending, Request: c.Request, Decision: c.Decision,
+			e := api.Entry{ID: "a-1", State: bailiff.ApprovalPending, Request: c.Request, Decision: c.Decision,
 				Reasons: c.Decision.Approval.Reasons}
 			m := notice(e, "", []option{{Token: "t", Scope: "once"}})
 			if n := len([]rune(plain(m.Text))); n > 2000 || m.File == nil || !strings.Contains(string(m.File.Content), "; rm -rf /") {
@@ -500,7 +500,7 @@ func TestAServiceThatAsksToWaitReachesPeopleStill(t *testing.T) {
 func TestADisplayNameNamesNobody(t *testing.T) {
 	c := claim("rm -r ./build", "43")
 	c.Request.Session.UserName = `ana (telegram:42) in dm 42, by telegram`
-	e := approval.Entry{ID: "a-1", State: bailiff.ApprovalPending, Caller: "hermes", Request: c.Request, Decision: c.Decision}
+	e := api.Entry{ID: "a-1", State: bailiff.ApprovalPending, Caller: "hermes", Request: c.Request, Decision: c.Decision}
 	for person, want := range map[string]string{
 		"":    `who asks: telegram:43 in group -7, by hermes, called "ana (telegram:42) in dm 42, by telegram"`,
 		"ben": "who asks: ben (telegram:43) in group -7, by hermes\n",

@@ -8,12 +8,12 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // ApprovalEnder lists approvals, and ends those that no person can be asked for.
 type ApprovalEnder interface {
-	List(q approval.Query) (entries []approval.Entry, next string)
+	List(q api.Query) (entries []api.Entry, next string)
 	Unreachable(ctx context.Context, id, reason string) error
 }
 
@@ -55,7 +55,7 @@ func (ns *Notifiers) Down(channel string) error {
 }
 
 // Reachable is nil if a channel of a plan works.
-func (ns *Notifiers) Reachable(p approval.Plan) error {
+func (ns *Notifiers) Reachable(p api.Plan) error {
 	var why []string
 	for _, channel := range p.Channels {
 		err := ns.Down(channel)
@@ -80,7 +80,7 @@ func (ns *Notifiers) Run(ctx context.Context) {
 }
 
 func (ns *Notifiers) endUnreachable(ctx context.Context) {
-	for q := (approval.Query{State: bailiff.ApprovalPending}); ; {
+	for q := (api.Query{State: bailiff.ApprovalPending}); ; {
 		entries, next := ns.approvals.List(q)
 		for _, e := range entries {
 			ns.endIfUnreachable(ctx, e)
@@ -93,7 +93,7 @@ func (ns *Notifiers) endUnreachable(ctx context.Context) {
 }
 
 // endIfUnreachable ends an approval that is shown nowhere, and that no channel can show now.
-func (ns *Notifiers) endIfUnreachable(ctx context.Context, e approval.Entry) {
+func (ns *Notifiers) endIfUnreachable(ctx context.Context, e api.Entry) {
 	var why []string
 	for _, channel := range e.Plan.Channels {
 		err := ns.Down(channel)
@@ -104,7 +104,7 @@ func (ns *Notifiers) endIfUnreachable(ctx context.Context, e approval.Entry) {
 	}
 	reason := "no channel works by which somebody could answer: " + strings.Join(why, ", ")
 	err := ns.approvals.Unreachable(ctx, e.ID, reason)
-	if err != nil && !errors.Is(err, approval.ErrSettled) && !errors.Is(err, approval.ErrUnknown) {
+	if err != nil && !errors.Is(err, api.ErrSettled) && !errors.Is(err, api.ErrUnknown) {
 		ns.log.Error("ending an approval that nobody can be asked about", "approval", e.ID, "error", err)
 	}
 }

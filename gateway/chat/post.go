@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // post is an approval's message.
@@ -49,7 +49,7 @@ type option struct {
 // Key is the post's name on disk.
 func (p post) Key() string { return p.ID }
 
-func newPost(e approval.Entry) *post {
+func newPost(e api.Entry) *post {
 	p := &post{ID: e.ID, Digest: e.Digest, Nonce: newToken(), At: time.Now()}
 	p.newButtons(e)
 	return p
@@ -63,7 +63,7 @@ func (p *post) repost() *post {
 }
 
 // rendered is a post as it is to be shown now.
-func (p *post) rendered(e approval.Entry, person string, pending bool) *post {
+func (p *post) rendered(e api.Entry, person string, pending bool) *post {
 	next := *p
 	if len(e.Votes) != p.Votes || pending && len(p.Answers) == 0 {
 		next.newButtons(e)
@@ -83,7 +83,7 @@ func (p *post) tokens() (all []string) {
 }
 
 // newButtons replaces the buttons; those before mean nothing any more.
-func (p *post) newButtons(e approval.Entry) {
+func (p *post) newButtons(e api.Entry) {
 	p.Votes, p.Answers = len(e.Votes), nil
 	for _, scope := range e.Scopes {
 		p.Answers = append(p.Answers, option{Token: newToken(), Scope: scope})

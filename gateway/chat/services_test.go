@@ -207,11 +207,11 @@ func (m *memory) Remember(key, value string) error {
 // everywhere is a router by which ana and ben are asked at all services.
 type everywhere struct{ services []string }
 
-func (e everywhere) Plan(bailiff.Claim) (approval.Plan, error) {
-	return approval.Plan{Route: "all", Approvers: []string{"ana", "ben"}, Channels: e.services, Quorum: 1, Timeout: time.Hour}, nil
+func (e everywhere) Plan(bailiff.Claim) (api.Plan, error) {
+	return api.Plan{Route: "all", Approvers: []string{"ana", "ben"}, Channels: e.services, Quorum: 1, Timeout: time.Hour}, nil
 }
 
-func (everywhere) May(who approval.Approver, _ bailiff.Claim, _ string) error {
+func (everywhere) May(who bailiff.Approver, _ bailiff.Claim, _ string) error {
 	if who.Person == "" {
 		return fmt.Errorf("not yours to answer: %s belongs to nobody in people", who.Credential)
 	}
@@ -298,8 +298,8 @@ func runServices(t *testing.T, services []service, book *approval.Book) {
 	for _, h := range services {
 		who[bailiff.Account(h.name, h.ana)], who[bailiff.Account(h.name, h.ben)] = "ana", "ben"
 	}
-	identify := func(service, id string) approval.Approver {
-		return approval.Approver{Person: who[bailiff.Account(service, id)], Credential: bailiff.Account(service, id), Channel: service}
+	identify := func(service, id string) bailiff.Approver {
+		return bailiff.Approver{Person: who[bailiff.Account(service, id)], Credential: bailiff.Account(service, id), Channel: service}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup

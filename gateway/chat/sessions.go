@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/recent"
 )
 
@@ -25,7 +25,7 @@ type Sidecar interface {
 
 // Pending knows which approvals a session waits for.
 type Pending interface {
-	Pending(session string) []approval.Entry
+	Pending(session string) []api.Entry
 }
 
 // Surface is where sessions are seen: a [Platform], but for its connection.

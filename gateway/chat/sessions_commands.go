@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
@@ -171,7 +171,7 @@ func (s *Sessions) approvals(id string) Text {
 }
 
 // listed is an approval in a list.
-func listed(e approval.Entry) Text {
+func listed(e api.Entry) Text {
 	what := e.Request.Args.Command + e.Request.Args.Code
 	return Text{{Code, termsafe.Brief(e.ID, commandLength)}, {Plain, " "}, {Code, termsafe.Brief(strings.TrimSpace(what), commandLength)},
 		{Plain, ": " + bailiff.Sentence(lines(e.Message))}}

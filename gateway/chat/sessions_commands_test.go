@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 )
 
 // answer has ana choose a word where only she hears what comes of it, and returns that.
@@ -138,9 +138,9 @@ func TestNewRemovesTheSandboxAndSaysWhatItStopped(t *testing.T) {
 }
 
 // pendings are approvals that are pending.
-type pendings []approval.Entry
+type pendings []api.Entry
 
-func (p pendings) Pending(session string) (all []approval.Entry) {
+func (p pendings) Pending(session string) (all []api.Entry) {
 	for _, e := range p {
 		if e.Request.Session.ID == session {
 			all = append(all, e)
@@ -152,7 +152,7 @@ func (p pendings) Pending(session string) (all []approval.Entry) {
 func TestApprovalsAreThoseOfTheSession(t *testing.T) {
 	var all pendings
 	for i := range mostApprovals + 2 {
-		all = append(all, approval.Entry{ID: fmt.Sprint("ap", i), Message: "waiting for ben to answer on slack",
+		all = append(all, api.Entry{ID: fmt.Sprint("ap", i), Message: "waiting for ben to answer on slack",
 			Request: bailiff.Request{Session: bailiff.Session{ID: "slack:dm:D2"}, Args: bailiff.Args{Command: "git\npush"}}})
 	}
 	all[0].Request.Session.ID = "slack:dm:D1"

@@ -11,14 +11,14 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/history"
 )
 
 // Approvals is one page of what people were asked; the query's After is an
 // earlier page's Next.
-func (c *Client) Approvals(ctx context.Context, q approval.Query) (gateway.Approvals, error) {
+func (c *Client) Approvals(ctx context.Context, q api.Query) (gateway.Approvals, error) {
 	values := url.Values{}
 	for name, value := range map[string]string{"state": string(q.State), "session": q.Session, "user": q.User, "after": q.After} {
 		if value != "" {
@@ -37,37 +37,37 @@ func (c *Client) Approval(ctx context.Context, id string) (gateway.ShownApproval
 }
 
 // Approve says yes, with the narrowest scope if that is empty.
-func (c *Client) Approve(ctx context.Context, id, scope string) (approval.Entry, error) {
-	return tell[approval.Entry](ctx, c, c.prompt, http.MethodPost, approvalPath(id)+"/approve", gateway.Approving{Scope: scope})
+func (c *Client) Approve(ctx context.Context, id, scope string) (api.Entry, error) {
+	return tell[api.Entry](ctx, c, c.prompt, http.MethodPost, approvalPath(id)+"/approve", gateway.Approving{Scope: scope})
 }
 
 // Deny says no.
-func (c *Client) Deny(ctx context.Context, id, reason string) (approval.Entry, error) {
-	return tell[approval.Entry](ctx, c, c.prompt, http.MethodPost, approvalPath(id)+"/deny", gateway.Denying{Reason: reason})
+func (c *Client) Deny(ctx context.Context, id, reason string) (api.Entry, error) {
+	return tell[api.Entry](ctx, c, c.prompt, http.MethodPost, approvalPath(id)+"/deny", gateway.Denying{Reason: reason})
 }
 
 func approvalPath(id string) string { return "/v1/approvals/" + url.PathEscape(id) }
 
 // Grants are what lets requests run without asking again.
-func (c *Client) Grants(ctx context.Context) ([]approval.Grant, error) {
+func (c *Client) Grants(ctx context.Context) ([]api.Grant, error) {
 	list, err := ask[gateway.Grants](ctx, c, c.prompt, http.MethodGet, "/v1/grants", nil)
 	return list.Grants, err
 }
 
 // Revoke ends a grant.
-func (c *Client) Revoke(ctx context.Context, id string) (approval.Grant, error) {
-	return ask[approval.Grant](ctx, c, c.prompt, http.MethodDelete, "/v1/grants/"+url.PathEscape(id), nil)
+func (c *Client) Revoke(ctx context.Context, id string) (api.Grant, error) {
+	return ask[api.Grant](ctx, c, c.prompt, http.MethodDelete, "/v1/grants/"+url.PathEscape(id), nil)
 }
 
 // Freezes are what is frozen.
-func (c *Client) Freezes(ctx context.Context) ([]approval.Freeze, error) {
+func (c *Client) Freezes(ctx context.Context) ([]api.Freeze, error) {
 	list, err := ask[gateway.Freezes](ctx, c, c.prompt, http.MethodGet, "/v1/freeze", nil)
 	return list.Freezes, err
 }
 
 // Freeze returns when nothing that it stops runs any more.
-func (c *Client) Freeze(ctx context.Context, f gateway.Freezing) (approval.Freeze, error) {
-	return tell[approval.Freeze](ctx, c, c.stopping, http.MethodPost, "/v1/freeze", f)
+func (c *Client) Freeze(ctx context.Context, f gateway.Freezing) (api.Freeze, error) {
+	return tell[api.Freeze](ctx, c, c.stopping, http.MethodPost, "/v1/freeze", f)
 }
 
 // Thaw lets go on what was frozen by the same kind and id.

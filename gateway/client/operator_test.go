@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/audit"
@@ -18,10 +19,10 @@ import (
 // everybody may answer.
 type everybody struct{}
 
-func (everybody) Plan(bailiff.Claim) (approval.Plan, error) {
-	return approval.Plan{Route: "all", Approvers: []string{"root"}, Channels: []string{"operator"}, Quorum: 1, Timeout: time.Hour}, nil
+func (everybody) Plan(bailiff.Claim) (api.Plan, error) {
+	return api.Plan{Route: "all", Approvers: []string{"root"}, Channels: []string{"operator"}, Quorum: 1, Timeout: time.Hour}, nil
 }
-func (everybody) May(approval.Approver, bailiff.Claim, string) error { return nil }
+func (everybody) May(bailiff.Approver, bailiff.Claim, string) error { return nil }
 
 // laws are one revision, which may be put in force.
 type laws struct{}
@@ -35,13 +36,13 @@ func (laws) Revision(name string) (history.Revision, []history.File, error) {
 	}
 	return lawful, []history.File{{Name: "p.rego", Text: []byte("package p")}}, nil
 }
-func (laws) RollBack(_ context.Context, name, reason string, who approval.Approver) error {
+func (laws) RollBack(_ context.Context, name, reason string, who bailiff.Approver) error {
 	if name != lawful.Name || reason != "why" || who.Person != "root" {
 		return history.ErrUnknown
 	}
 	return nil
 }
-func (laws) Resume(context.Context, approval.Approver) error { return history.ErrNotRolledBack }
+func (laws) Resume(context.Context, bailiff.Approver) error { return history.ErrNotRolledBack }
 
 // operators is a client of a door with a real book behind it.
 func operators(t *testing.T) (*Client, *approval.Book) {
@@ -57,8 +58,8 @@ func operators(t *testing.T) (*Client, *approval.Book) {
 	}
 	t.Cleanup(func() { _ = errors.Join(book.Close(), log.Close()) })
 	h, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: sidecar{}, Sandboxes: sidecar{}, Approvals: book, Grants: book, Freezer: book, Decisions: log, Lawbook: laws{},
-		Who: gateway.ByPeer(func(_ uint32, channel string) approval.Approver {
-			return approval.Approver{Person: "root", Credential: "uid:0", Channel: channel}
+		Who: gateway.ByPeer(func(_ uint32, channel string) bailiff.Approver {
+			return bailiff.Approver{Person: "root", Credential: "uid:0", Channel: channel}
 		})})
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +84,7 @@ func asked(t *testing.T, book *approval.Book, session string) string {
 func TestOperatorsAnswer(t *testing.T) {
 	c, book := operators(t)
 	yes, no := asked(t, book, "s1"), asked(t, book, "s/2")
-	if page, err := c.Approvals(t.Context(), approval.Query{Session: "s/2", State: bailiff.ApprovalPending, User: "42", Limit: 7}); err != nil || len(page.Approvals) != 1 || page.Approvals[0].ID != no {
+	if page, err := c.Approvals(t.Context(), api.Query{Session: "s/2", State: bailiff.ApprovalPending, User: "42", Limit: 7}); err != nil || len(page.Approvals) != 1 || page.Approvals[0].ID != no {
 		t.Errorf("listed %+v, %v", page, err)
 	}
 	if shown, err := c.Approval(t.Context(), yes); err != nil || shown.Approval.ID != yes || len(shown.Marks) != 1 {
@@ -151,7 +152,7 @@ func TestOperatorsAreToldWhatHappens(t *testing.T) {
 			id = asked(t, book, "s1") // which must not be missed
 			return nil
 		}
-		var e approval.Entry
+		var e api.Entry
 		if err := json.Unmarshal(data, &e); err != nil || name != "approval" || e.ID != id {
 			t.Errorf("told of %s %s, %v", name, data, err)
 		}

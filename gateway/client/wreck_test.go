@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/trial"
 )
 
@@ -20,7 +20,7 @@ var (
 		"Status":    func(ctx context.Context, c *client.Client) error { _, err := c.Status(ctx); return err },
 		"Sandboxes": func(ctx context.Context, c *client.Client) error { _, err := c.Sandboxes(ctx); return err },
 		"Approvals": func(ctx context.Context, c *client.Client) error {
-			_, err := c.Approvals(ctx, approval.Query{})
+			_, err := c.Approvals(ctx, api.Query{})
 			return err
 		},
 		"Approval":    func(ctx context.Context, c *client.Client) error { _, err := c.Approval(ctx, "a-1"); return err },

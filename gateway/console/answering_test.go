@@ -9,7 +9,6 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 )
 
 func TestAnApprovalIsAnsweredInTwoClicks(t *testing.T) {
@@ -95,7 +94,7 @@ func TestAQuorumIsCounted(t *testing.T) {
 	b.awaitText("#pending", "1 of 2")
 	eve := person("eve")
 	eve.Credential = "uid:1001"
-	if _, err := o.book.Answer(t.Context(), id, eve, approval.Verdict{Approve: true}); err != nil {
+	if _, err := o.book.Answer(t.Context(), id, eve, bailiff.Verdict{Approve: true}); err != nil {
 		t.Fatal(err)
 	}
 	b.awaitText("#detail", "approved by ana, eve")

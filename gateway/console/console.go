@@ -39,7 +39,6 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 )
 
 // Config says where the console is and what is behind it.
@@ -47,7 +46,7 @@ type Config struct {
 	// Address is host:port; port 0 lets the system choose.
 	Address string
 	// Operator returns the operator API that answers in the name of who.
-	Operator func(who approval.Approver) (http.Handler, error)
+	Operator func(who bailiff.Approver) (http.Handler, error)
 	Log      *slog.Logger
 
 	// idleTimeout ends a session that nobody uses.
@@ -107,7 +106,7 @@ func (c *Console) at(configured, opened string) {
 }
 
 // Link returns a link that logs in, once and for five minutes, as who.
-func (c *Console) Link(who approval.Approver) (url string, expires time.Time) {
+func (c *Console) Link(who bailiff.Approver) (url string, expires time.Time) {
 	who.Channel = bailiff.ChannelConsole
 	token, expires := c.links.add(who, time.Now())
 	return "http://" + c.host + "/#" + token, expires

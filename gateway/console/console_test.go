@@ -15,8 +15,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 )
 
 // visitor sends requests as a browser with a session does, unless told otherwise.
@@ -80,7 +80,7 @@ func enter(t testing.TB, c *Console, name string) *visitor {
 }
 
 // echo is an operator API that says who asks.
-func echo(who approval.Approver) (http.Handler, error) {
+func echo(who bailiff.Approver) (http.Handler, error) {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = fmt.Fprintf(w, "%s %s as %s by %s on %s", r.Method, r.URL.Path, who.Person, who.Credential, who.Channel)
 	}), nil
@@ -336,7 +336,7 @@ func TestASessionsStreamsEndWithIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			began, ended := make(chan struct{}), make(chan struct{})
-			c, err := Open(Config{Address: "127.0.0.1:0", Operator: func(approval.Approver) (http.Handler, error) {
+			c, err := Open(Config{Address: "127.0.0.1:0", Operator: func(bailiff.Approver) (http.Handler, error) {
 				return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { close(began); <-r.Context().Done() }), nil
 			}})
 			if err != nil {

@@ -24,11 +24,11 @@ type way struct {
 	timeout time.Duration
 }
 
-func (w *way) Plan(bailiff.Claim) (approval.Plan, error) {
-	return approval.Plan{Route: "all", Approvers: []string{"ana", "eve"}, Channels: []string{"operator", "console"}, Quorum: w.quorum, Timeout: w.timeout}, nil
+func (w *way) Plan(bailiff.Claim) (api.Plan, error) {
+	return api.Plan{Route: "all", Approvers: []string{"ana", "eve"}, Channels: []string{"operator", "console"}, Quorum: w.quorum, Timeout: w.timeout}, nil
 }
 
-func (*way) May(who approval.Approver, _ bailiff.Claim, _ string) error {
+func (*way) May(who bailiff.Approver, _ bailiff.Claim, _ string) error {
 	if who.Person == "bob" {
 		return errors.New("bob asked for it; ana or eve can answer")
 	}
@@ -129,9 +129,9 @@ func (o *office) close(t testing.TB) {
 
 // operator is the operator API in the name of who, at the end of a line that can
 // be cut.
-func (o *office) operator(who approval.Approver) (http.Handler, error) {
+func (o *office) operator(who bailiff.Approver) (http.Handler, error) {
 	api, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: o, Sandboxes: o, Approvals: o.book, Grants: o.book, Freezer: o.book, Decisions: o.log, Lawbook: struct{ gateway.Lawbook }{},
-		Who: func(*http.Request) (approval.Approver, bool) { return who, true }})
+		Who: func(*http.Request) (bailiff.Approver, bool) { return who, true }})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { o.line.serve(w, r, api) }), err
 }
 
@@ -197,8 +197,8 @@ func serve(t testing.TB, change ...func(*Config)) *office {
 func (o *office) base() string { return "http://" + o.host }
 
 // person is somebody who asks for a link on the operators' socket.
-func person(name string) approval.Approver {
-	return approval.Approver{Person: name, Groups: []string{"security"}, Credential: "uid:1000", Channel: "operator"}
+func person(name string) bailiff.Approver {
+	return bailiff.Approver{Person: name, Groups: []string{"security"}, Credential: "uid:1000", Channel: "operator"}
 }
 
 // ask asks people about a claim, and returns the approval's id.
@@ -216,7 +216,7 @@ func (o *office) ask(t testing.TB, c bailiff.Claim) string {
 	return a.ID
 }
 
-func (o *office) entry(t testing.TB, id string) approval.Entry {
+func (o *office) entry(t testing.TB, id string) api.Entry {
 	t.Helper()
 	e, found := o.book.Get(id)
 	if !found {

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff"
 )
 
 // How long a link works, for how long it is known why it does not any more, and
@@ -48,12 +48,12 @@ type links struct {
 }
 
 type link struct {
-	who     approval.Approver
+	who     bailiff.Approver
 	expires time.Time
 	used    bool
 }
 
-func (l *links) add(who approval.Approver, now time.Time) (token string, expires time.Time) {
+func (l *links) add(who bailiff.Approver, now time.Time) (token string, expires time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.forget(now)
@@ -78,7 +78,7 @@ func (l *links) forget(now time.Time) {
 }
 
 // redeem uses a link up, or says why that cannot be.
-func (l *links) redeem(token string, now time.Time) (who approval.Approver, bad *badLink) {
+func (l *links) redeem(token string, now time.Time) (who bailiff.Approver, bad *badLink) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	link := l.known[hash(token)]

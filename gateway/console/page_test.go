@@ -17,7 +17,6 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 )
 
 // awaitApproval waits until the approval is shown whole, ready to be answered.
@@ -110,7 +109,7 @@ func TestNewApprovalsAppearByThemselves(t *testing.T) {
 	b.awaitText("#news", "New: 42 on telegram: rm -rf ./build. 1 approval pending.")
 	b.awaitApproval("rm -rf ./build")
 	b.click(`[data-act="once"]`)
-	if _, err := o.book.Answer(t.Context(), id, person("eve"), approval.Verdict{Reason: "no"}); err != nil {
+	if _, err := o.book.Answer(t.Context(), id, person("eve"), bailiff.Verdict{Reason: "no"}); err != nil {
 		t.Fatal(err)
 	}
 	b.awaitText("#confirm-error", "It is denied already: denied by eve: no.")
@@ -214,7 +213,7 @@ func TestFreezeAndThaw(t *testing.T) {
 
 func TestGrantsAndSandboxesAreTakenAway(t *testing.T) {
 	o := serve(t)
-	if _, err := o.book.Answer(t.Context(), o.ask(t, claim("rm -rf ./build")), person("eve"), approval.Verdict{Approve: true, Scope: "always"}); err != nil {
+	if _, err := o.book.Answer(t.Context(), o.ask(t, claim("rm -rf ./build")), person("eve"), bailiff.Verdict{Approve: true, Scope: "always"}); err != nil {
 		t.Fatal(err)
 	}
 	b := o.login(t, "ana")

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bailiff-dev/bailiff/internal/approval"
+	"github.com/bailiff-dev/bailiff"
 )
 
 // maxSessions is how many may be logged in; the oldest login ends for another.
@@ -15,7 +15,7 @@ const maxSessions = 100
 
 // session is one login.
 type session struct {
-	who      approval.Approver
+	who      bailiff.Approver
 	operator http.Handler
 	cookie   hashed
 	token    hashed
@@ -46,7 +46,7 @@ type sessions struct {
 	all map[hashed]*session // by their cookies
 }
 
-func (ss *sessions) begin(who approval.Approver, operator http.Handler, now time.Time) (s *session, cookie, token string) {
+func (ss *sessions) begin(who bailiff.Approver, operator http.Handler, now time.Time) (s *session, cookie, token string) {
 	cookie, token = newSecret(), newSecret()
 	s = &session{who: who, operator: operator, cookie: hash(cookie), token: hash(token), last: now.Add(maxAge)}
 	s.ended, s.end = context.WithCancel(context.Background())

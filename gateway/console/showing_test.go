@@ -11,8 +11,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 )
 
 func TestEverythingOfAnApprovalIsShown(t *testing.T) {
@@ -114,7 +114,7 @@ func TestLongTextsDoNotStopThePage(t *testing.T) {
 		text := strings.Repeat(piece, (1<<19)/len(piece)) + "the end"
 		id := o.ask(t, claim(text, inSession(name), func(c *bailiff.Claim) { c.Request.Session.UserID = name }))
 		b.awaitApproval("the end")
-		if _, err := o.book.Answer(t.Context(), id, person("eve"), approval.Verdict{}); err != nil {
+		if _, err := o.book.Answer(t.Context(), id, person("eve"), bailiff.Verdict{}); err != nil {
 			t.Fatal(err)
 		}
 		b.await(`document.title === 'bailiff console'`)
@@ -158,10 +158,10 @@ func TestNoTextOfARequestIsMarkup(t *testing.T) {
 		}))
 	}
 	granted := o.ask(t, claim(hostile[1], inSession(hostile[1]), reasons(bailiff.Reason{Rule: hostile[1], Message: hostile[1], Match: hostile[1]})))
-	if _, err := o.book.Answer(t.Context(), granted, person(hostile[1]), approval.Verdict{Approve: true, Scope: "session", Reason: hostile[0]}); err != nil {
+	if _, err := o.book.Answer(t.Context(), granted, person(hostile[1]), bailiff.Verdict{Approve: true, Scope: "session", Reason: hostile[0]}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := o.book.Freeze(t.Context(), approval.Freeze{Kind: "session", ID: "other" + hostile[2], Reason: hostile[1], By: hostile[1]}); err != nil {
+	if _, err := o.book.Freeze(t.Context(), api.Freeze{Kind: "session", ID: "other" + hostile[2], Reason: hostile[1], By: hostile[1]}); err != nil {
 		t.Fatal(err)
 	}
 	b := o.login(t, hostile[1])

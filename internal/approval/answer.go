@@ -14,17 +14,17 @@ import (
 
 // Answer gives one person's verdict on an approval. One no denies it; the last
 // yes that is needed approves it, with the narrowest scope that was voted for.
-// The error is [ErrUnknown], [ErrSettled], [ErrScope], [ErrIneligible],
+// The error is [api.ErrUnknown], [ErrSettled], [ErrScope], [ErrIneligible],
 // [ErrVoted] or [ErrStore].
-func (b *Book) Answer(ctx context.Context, id string, who Approver, v Verdict) (Entry, error) {
+func (b *Book) Answer(ctx context.Context, id string, who bailiff.Approver, v bailiff.Verdict) (api.Entry, error) {
 	replans := b.replans.Load()
 	p, err := b.poll(id, who, v.Approve)
 	if err != nil {
-		return Entry{}, err
+		return api.Entry{}, err
 	}
 	v.Reason = b.scrub(v.Reason)
-	grant := p.text.terms()
-	var answered Entry
+	terms := p.text.terms()
+	var answered api.Entry
 	err = b.do(ctx, func(s *state, now time.Time) (step, error) {
 		if b.replans.Load() != replans {
 			return step{}, errReplanned
@@ -39,7 +39,7 @@ func (b *Book) Answer(ctx context.Context, id string, who Approver, v Verdict) (
 		if err != nil {
 			return step{}, err
 		}
-		i.count(&t, vote, grant, now)
+		i.count(&t, vote, terms, now)
 		answered = p.text.fill(i.Entry)
 		return t, nil
 	})
@@ -47,7 +47,7 @@ func (b *Book) Answer(ctx context.Context, id string, who Approver, v Verdict) (
 		return b.Answer(ctx, id, who, v)
 	}
 	if err != nil {
-		return Entry{}, err
+		return api.Entry{}, err
 	}
 	return answered, nil
 }
@@ -57,14 +57,14 @@ func (b *Book) Answer(ctx context.Context, id string, who Approver, v Verdict) (
 type poll struct {
 	text claimText
 	// plan is how the claim would go to people now; of no weight for a no.
-	plan Plan
+	plan api.Plan
 	// barred says by their credentials who voted and may no longer answer, and why.
 	barred map[string]error
 }
 
 // poll looks at a pending approval that may be answered by who. The router is
 // asked outside of the writer, which is everyone's.
-func (b *Book) poll(id string, who Approver, approve bool) (p poll, err error) {
+func (b *Book) poll(id string, who bailiff.Approver, approve bool) (p poll, err error) {
 	if err := b.Err(); err != nil {
 		return p, err
 	}
@@ -73,7 +73,7 @@ func (b *Book) poll(id string, who Approver, approve bool) (p poll, err error) {
 		return p, unknown(id)
 	}
 	if !i.pending() {
-		return p, refuse(ErrSettled, "%s", i.Entry.settled())
+		return p, refuse(api.ErrSettled, "%s", i.Entry.settled())
 	}
 	text, found, err := b.claim(i)
 	if err != nil {
@@ -84,21 +84,21 @@ func (b *Book) poll(id string, who Approver, approve bool) (p poll, err error) {
 	}
 	c := text.claim(i.Entry.DecisionID)
 	if err := b.config.Router.May(who, c, i.Entry.Plan.Route); err != nil {
-		return p, refuse(ErrIneligible, "%s", err)
+		return p, refuse(api.ErrIneligible, "%s", err)
 	}
 	p = poll{text: text, barred: b.barred(c, i.Entry.Votes, i.Entry.Plan.Route)}
 	if !approve {
 		return p, nil
 	}
 	if p.plan, err = b.config.Router.Plan(c); err != nil {
-		return p, refuse(ErrIneligible, "%s", err)
+		return p, refuse(api.ErrIneligible, "%s", err)
 	}
 	return p, nil
 }
 
 // barred says of those votes that do not count by that route now why not, by
 // their credentials.
-func (b *Book) barred(c bailiff.Claim, votes []Vote, route string) map[string]error {
+func (b *Book) barred(c bailiff.Claim, votes []vote, route string) map[string]error {
 	barred := map[string]error{}
 	for _, v := range votes {
 		if err := b.config.Router.May(v.approver(), c, route); err != nil {
@@ -117,7 +117,7 @@ func (p poll) update(i *item) (t step) {
 			t.events = append(t.events, e.event(fmt.Sprintf("dropped: the vote of %s: %s", v.name(), why)))
 		}
 	}
-	e.Votes = slices.DeleteFunc(e.Votes, func(v Vote) bool { return p.barred[v.Credential] != nil })
+	e.Votes = slices.DeleteFunc(e.Votes, func(v vote) bool { return p.barred[v.Credential] != nil })
 	if p.plan.Quorum > e.Plan.Quorum {
 		e.Plan.Quorum, e.Plan.Approvers, e.Plan.Channels = p.plan.Quorum, p.plan.Approvers, p.plan.Channels
 	}
@@ -125,7 +125,7 @@ func (p poll) update(i *item) (t step) {
 }
 
 func unknown(id string) error {
-	return refuse(ErrUnknown, "there is no approval %s; if there was, it was resolved long ago", id)
+	return refuse(api.ErrUnknown, "there is no approval %s; if there was, it was resolved long ago", id)
 }
 
 func (s *state) answerable(id string, now time.Time) (*item, error) {
@@ -135,40 +135,40 @@ func (s *state) answerable(id string, now time.Time) (*item, error) {
 	}
 	e := &i.Entry
 	if !i.pending() {
-		return nil, refuse(ErrSettled, "%s", e.settled())
+		return nil, refuse(api.ErrSettled, "%s", e.settled())
 	}
 	if !now.Before(e.Expires) {
-		return nil, refuse(ErrSettled, "approval %s expired at %s", id, e.Expires.Format(time.RFC3339))
+		return nil, refuse(api.ErrSettled, "approval %s expired at %s", id, e.Expires.Format(time.RFC3339))
 	}
 	return i, nil
 }
 
 // vote is a verdict that fits what is offered, of somebody who has not voted.
-func (e *Entry) vote(who Approver, v Verdict, now time.Time) (Vote, error) {
-	if slices.ContainsFunc(e.Votes, func(v Vote) bool { return v.name() == who.Name() || v.Credential == who.Credential }) {
-		return Vote{}, refuse(ErrVoted, "%s has answered approval %s already: %s", who.Name(), e.ID, e.Message)
+func (e *entry) vote(who bailiff.Approver, v bailiff.Verdict, now time.Time) (vote, error) {
+	if slices.ContainsFunc(e.Votes, func(v vote) bool { return v.name() == who.Name() || v.Credential == who.Credential }) {
+		return vote{}, refuse(api.ErrVoted, "%s has answered approval %s already: %s", who.Name(), e.ID, e.Message)
 	}
-	vote := Vote{Person: who.Person, Credential: who.Credential, Channel: who.Channel, Approve: v.Approve, Reason: v.Reason, At: now}
+	given := vote{Person: who.Person, Credential: who.Credential, Channel: who.Channel, Approve: v.Approve, Reason: v.Reason, At: now}
 	if !v.Approve {
-		return vote, nil
+		return given, nil
 	}
-	vote.Scope = v.Scope
+	given.Scope = v.Scope
 	if v.Scope == "" {
-		vote.Scope = e.Scopes[0]
+		given.Scope = e.Scopes[0]
 	}
-	if !slices.Contains(e.Scopes, vote.Scope) {
-		return vote, refuse(ErrScope, "approval %s offers scope %s, not %q", e.ID, strings.Join(e.Scopes, ", "), v.Scope)
+	if !slices.Contains(e.Scopes, given.Scope) {
+		return given, refuse(api.ErrScope, "approval %s offers scope %s, not %q", e.ID, strings.Join(e.Scopes, ", "), v.Scope)
 	}
-	return vote, nil
+	return given, nil
 }
 
-func (v *Vote) approver() Approver {
-	return Approver{Person: v.Person, Credential: v.Credential, Channel: v.Channel}
+func (v *vote) approver() bailiff.Approver {
+	return bailiff.Approver{Person: v.Person, Credential: v.Credential, Channel: v.Channel}
 }
 
-func (v *Vote) name() string { return v.approver().Name() }
+func (v *vote) name() string { return v.approver().Name() }
 
-func (v *Vote) says() string {
+func (v *vote) says() string {
 	if v.Approve {
 		return "yes, " + v.Scope
 	}
@@ -177,9 +177,9 @@ func (v *Vote) says() string {
 
 // terms says what a grant of a claim is like. The texts of its pairs are for
 // people; it covers by their hashes.
-func (t claimText) terms() Grant {
+func (t claimText) terms() grant {
 	s := t.Request.Session
-	g := Grant{
+	g := grant{
 		Caller: t.Caller, Peer: t.Peer, Platform: s.Platform, Session: s.ID, User: s.UserID, Tool: t.Request.Tool,
 		Backend: t.Decision.Backend.Name, Env: append([]string{}, t.Decision.Env.Forward...), Pairs: t.claim("").Pairs(),
 	}
@@ -191,7 +191,7 @@ func (t claimText) terms() Grant {
 }
 
 // count adds a vote to an item and settles it if that was decisive.
-func (i *item) count(t *step, v Vote, terms Grant, now time.Time) {
+func (i *item) count(t *step, v vote, terms grant, now time.Time) {
 	e := &i.Entry
 	e.Votes = append(e.Votes, v)
 	e.Message = e.waiting()
@@ -215,7 +215,7 @@ func because(reason string) string {
 }
 
 // grant makes what the votes leave behind.
-func (i *item) grant(g Grant, now time.Time) *held {
+func (i *item) grant(g grant, now time.Time) *held {
 	e := &i.Entry
 	g.ID, g.ApprovalID, g.Created = newID("g"), e.ID, now
 	g.Scope, g.Route, g.Quorum = e.narrowest(), e.Plan.Route, len(e.Votes)
@@ -236,7 +236,7 @@ func (i *item) grant(g Grant, now time.Time) *held {
 	return h
 }
 
-func (e *Entry) narrowest() string {
+func (e *entry) narrowest() string {
 	narrowest := bailiff.ScopeAlways
 	for _, v := range e.Votes {
 		if width(v.Scope) < width(narrowest) {
@@ -247,7 +247,7 @@ func (e *Entry) narrowest() string {
 }
 
 // lasts says for what and until when a grant is.
-func (g *Grant) lasts() string {
+func (g *grant) lasts() string {
 	switch g.Scope {
 	case bailiff.ScopeOnce:
 		return "once, until " + g.Expires.Format(time.RFC3339)
@@ -257,19 +257,19 @@ func (g *Grant) lasts() string {
 	return "for this user until it is revoked"
 }
 
-// Revoke ends a grant. The error is [ErrUnknown] or [ErrStore].
-func (b *Book) Revoke(ctx context.Context, id string, who Approver) (Grant, error) {
-	var revoked Grant
+// Revoke ends a grant. The error is [api.ErrUnknown] or [ErrStore].
+func (b *Book) Revoke(ctx context.Context, id string, who bailiff.Approver) (api.Grant, error) {
+	var revoked api.Grant
 	err := b.do(ctx, func(s *state, now time.Time) (step, error) {
 		h := s.grants[id]
 		if h == nil || !h.live(now) {
-			return step{}, refuse(ErrUnknown, "there is no grant %s; it may have been used, have ended or been revoked", id)
+			return step{}, refuse(api.ErrUnknown, "there is no grant %s; it may have been used, have ended or been revoked", id)
 		}
-		revoked = h.Grant
+		revoked = api.Grant(h.Grant)
 		return step{ended: []*held{h}, events: []api.Event{h.event(fmt.Sprintf("revoked: grant %s by %s (%s)", id, who.Name(), who.Via()))}}, nil
 	})
 	if err != nil {
-		return Grant{}, err
+		return api.Grant{}, err
 	}
 	return revoked, nil
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 func TestAnAnswerEndsAnApproval(t *testing.T) {
@@ -34,7 +35,7 @@ func TestAnAnswerEndsAnApproval(t *testing.T) {
 			id := f.ask(claim("rm -r build", "build"))
 			for _, vote := range c.votes {
 				person, verdict, _ := strings.Cut(vote, " ")
-				v := Verdict{Approve: verdict != "no", Scope: verdict, Reason: verdict}
+				v := bailiff.Verdict{Approve: verdict != "no", Scope: verdict, Reason: verdict}
 				if verdict == "yes" || verdict == "no" {
 					v.Scope = ""
 				}
@@ -66,18 +67,18 @@ func TestAnswersThatAreNotTaken(t *testing.T) {
 		err    error
 		says   string
 	}{
-		{"an id that nobody knows", nil, "a-nothing", "ana", "once", ErrUnknown, "there is no approval a-nothing"},
-		{"an approval that was answered", func(f *fixture, id string) { f.approve(id, "ben", "once") }, "", "ana", "once", ErrSettled, "approved by ben"},
+		{"an id that nobody knows", nil, "a-nothing", "ana", "once", api.ErrUnknown, "there is no approval a-nothing"},
+		{"an approval that was answered", func(f *fixture, id string) { f.approve(id, "ben", "once") }, "", "ana", "once", api.ErrSettled, "approved by ben"},
 		{"an approval that was cancelled", func(f *fixture, _ string) {
-			f.Freeze(f.t.Context(), Freeze{Kind: "all", By: "ben", Reason: "lunch"})
-		}, "", "ana", "once", ErrSettled, "ben froze everything: lunch"},
-		{"a scope that is not offered", nil, "", "ana", "forever", ErrScope, `offers scope once, session, always, not "forever"`},
-		{"a person who may not", nil, "", "mallory", "once", ErrIneligible, "ana and ben and cleo could"},
-		{"the same person twice", func(f *fixture, id string) { f.approve(id, "ana", "once") }, "", "ana", "once", ErrVoted, "ana has answered approval"},
+			f.Freeze(f.t.Context(), api.Freeze{Kind: "all", By: "ben", Reason: "lunch"})
+		}, "", "ana", "once", api.ErrSettled, "ben froze everything: lunch"},
+		{"a scope that is not offered", nil, "", "ana", "forever", api.ErrScope, `offers scope once, session, always, not "forever"`},
+		{"a person who may not", nil, "", "mallory", "once", api.ErrIneligible, "ana and ben and cleo could"},
+		{"the same person twice", func(f *fixture, id string) { f.approve(id, "ana", "once") }, "", "ana", "once", api.ErrVoted, "ana has answered approval"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := open(t)
-			if c.err == ErrVoted {
+			if c.err == api.ErrVoted {
 				f = open(t, quorum(2))
 			}
 			id := f.ask(claim("rm -r build", "build"))
@@ -88,7 +89,7 @@ func TestAnswersThatAreNotTaken(t *testing.T) {
 				id = c.id
 			}
 			was, _ := f.Get(id)
-			_, err := f.Answer(t.Context(), id, by(c.person), Verdict{Approve: true, Scope: c.scope})
+			_, err := f.Answer(t.Context(), id, by(c.person), bailiff.Verdict{Approve: true, Scope: c.scope})
 			if !errors.Is(err, c.err) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("got %v, want %q", err, c.says)
 			}
@@ -103,8 +104,8 @@ func TestOnePersonByTwoCredentialsIsOne(t *testing.T) {
 	f := open(t, quorum(2))
 	id := f.ask(claim("rm -r build", "build"))
 	f.approve(id, "ana", "once")
-	_, err := f.Answer(t.Context(), id, Approver{Person: "ana", Credential: "uid:7", Channel: "console"}, Verdict{Approve: true})
-	if !errors.Is(err, ErrVoted) || f.state(id) != bailiff.ApprovalPending {
+	_, err := f.Answer(t.Context(), id, bailiff.Approver{Person: "ana", Credential: "uid:7", Channel: "console"}, bailiff.Verdict{Approve: true})
+	if !errors.Is(err, api.ErrVoted) || f.state(id) != bailiff.ApprovalPending {
 		t.Errorf("got %v, and it is %s", err, f.state(id))
 	}
 }
@@ -113,8 +114,8 @@ func TestOneCredentialOfTwoNamesIsOne(t *testing.T) {
 	f := open(t, quorum(2))
 	id := f.ask(claim("rm -r build", "build"))
 	f.approve(id, "ana", "once")
-	_, err := f.Answer(t.Context(), id, Approver{Person: "ben", Credential: "uid:ana", Channel: "operator"}, Verdict{Approve: true})
-	if !errors.Is(err, ErrVoted) || f.state(id) != bailiff.ApprovalPending {
+	_, err := f.Answer(t.Context(), id, bailiff.Approver{Person: "ben", Credential: "uid:ana", Channel: "operator"}, bailiff.Verdict{Approve: true})
+	if !errors.Is(err, api.ErrVoted) || f.state(id) != bailiff.ApprovalPending {
 		t.Errorf("got %v, and it is %s", err, f.state(id))
 	}
 }
@@ -162,10 +163,10 @@ func TestVotesAreCountedByThePeopleAndRoutesOfTheMoment(t *testing.T) {
 		f := open(t, quorum(2))
 		id := f.ask(claim("rm -r build", "build"))
 		f.Book.config.Router = dissolved{f.Book.config.Router}
-		if _, err := f.Answer(t.Context(), id, by("ana"), Verdict{Approve: true}); !errors.Is(err, ErrIneligible) || err.Error() != "there are too few people" {
+		if _, err := f.Answer(t.Context(), id, by("ana"), bailiff.Verdict{Approve: true}); !errors.Is(err, api.ErrIneligible) || err.Error() != "there are too few people" {
 			t.Errorf("yes: %v", err)
 		}
-		if e, err := f.Answer(t.Context(), id, by("ana"), Verdict{}); err != nil || e.State != bailiff.ApprovalDenied {
+		if e, err := f.Answer(t.Context(), id, by("ana"), bailiff.Verdict{}); err != nil || e.State != bailiff.ApprovalDenied {
 			t.Errorf("no: %s, %v", e.State, err)
 		}
 	})
@@ -174,6 +175,6 @@ func TestVotesAreCountedByThePeopleAndRoutesOfTheMoment(t *testing.T) {
 // dissolved is a router that lets people answer but finds too few of them.
 type dissolved struct{ Router }
 
-func (dissolved) Plan(bailiff.Claim) (Plan, error) {
-	return Plan{}, &Unanswerable{"there are too few people"}
+func (dissolved) Plan(bailiff.Claim) (api.Plan, error) {
+	return api.Plan{}, &Unanswerable{"there are too few people"}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // Ask opens an approval, or joins the pending one of the same claim. If nobody
@@ -88,13 +89,13 @@ func (b *Book) refused(c bailiff.Claim, why error) {
 // question is a claim made ready to be put to people.
 type question struct {
 	wanted wanted
-	entry  Entry
+	entry  entry
 	text   []byte
 	// grantFor is how long a grant is to last.
 	grantFor time.Duration
 }
 
-func (b *Book) question(c bailiff.Claim, p Plan) (*question, error) {
+func (b *Book) question(c bailiff.Claim, p api.Plan) (*question, error) {
 	claim, err := textOf(c, b.config.Scrub)
 	if err != nil {
 		return nil, err
@@ -107,7 +108,7 @@ func (b *Book) question(c bailiff.Claim, p Plan) (*question, error) {
 	e := &q.entry
 	claim.shorten(e)
 	e.State, e.Digest, e.DecisionID, e.TraceID = bailiff.ApprovalPending, q.wanted.digest, c.DecisionID, c.TraceID
-	e.Plan, e.Scopes, e.Votes = p, q.wanted.offered, []Vote{}
+	e.Plan, e.Scopes, e.Votes = plan(p), q.wanted.offered, []vote{}
 	e.Plan.Approvers, e.Plan.Channels = append([]string{}, p.Approvers...), append([]string{}, p.Channels...)
 	e.Plan.Quorum = q.wanted.way.quorum
 	if terms := c.Decision.Approval; terms != nil {
@@ -178,7 +179,7 @@ func (b *Book) opening(t *step, s *state, i *item, nobody *Unanswerable, now tim
 }
 
 // room is nil if one more approval may be pending.
-func (b *Book) room(s *state, e *Entry) error {
+func (b *Book) room(s *state, e *entry) error {
 	names := [...]string{e.Caller, e.Request.Session.ID, e.Request.Session.UserID}
 	for n, limit := range [...]int{b.config.Caps.Caller, b.config.Caps.Session, b.config.Caps.User} {
 		if h := holders(e)[n]; names[n] != "" && s.counts[h] >= limit { // who is unnamed is nobody in particular

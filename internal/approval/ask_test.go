@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 func TestTheSameRequestIsAskedOnce(t *testing.T) {
@@ -28,7 +29,7 @@ func TestTheSameRequestIsAskedOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	entries, _ := f.List(Query{})
+	entries, _ := f.List(api.Query{})
 	if len(entries) != 1 {
 		t.Fatalf("%d approvals", len(entries))
 	}
@@ -68,7 +69,7 @@ func TestTimeRunsOut(t *testing.T) {
 			if waited := time.Since(begun); a.State != bailiff.ApprovalExpired || a.Message != "nobody answered within 1m0s" || waited < time.Minute || waited > time.Minute+time.Second {
 				t.Errorf("after %s: %+v", waited, a)
 			}
-			if _, err := f.Answer(t.Context(), id, by("ana"), Verdict{Approve: true}); !errors.Is(err, ErrSettled) {
+			if _, err := f.Answer(t.Context(), id, by("ana"), bailiff.Verdict{Approve: true}); !errors.Is(err, api.ErrSettled) {
 				t.Errorf("answered: %v", err)
 			}
 			f.Close()
@@ -209,18 +210,18 @@ func TestAQuestionThatIsRefusedIsCountedAndLoggedOnceASecond(t *testing.T) {
 func TestAQuestionThatReachesNobodyIsCountedAndNotKept(t *testing.T) {
 	observed := &counts{pending: map[string]int{}, resolved: map[string]int{}}
 	down := errors.New("the token is not valid")
-	f := open(t, func(c *Config) { c.Observer, c.Reachable = observed, func(Plan) error { return down } })
+	f := open(t, func(c *Config) { c.Observer, c.Reachable = observed, func(api.Plan) error { return down } })
 	if a, err := f.Ask(t.Context(), claim("rm", "x")); !errors.Is(err, ErrUnreachable) || !strings.HasSuffix(err.Error(), "the token is not valid") {
 		t.Errorf("got %+v, %v", a, err)
 	}
-	if entries, _ := f.List(Query{}); len(entries) != 0 || observed.resolved["unreachable"] != 1 || observed.pending["telegram"] != 0 {
+	if entries, _ := f.List(api.Query{}); len(entries) != 0 || observed.resolved["unreachable"] != 1 || observed.pending["telegram"] != 0 {
 		t.Errorf("kept are %v, counted is %+v", entries, observed)
 	}
 }
 
 func TestWhatWasAskedAndGrantedBeforeHoldsWhereNobodyIsReachedAnyMore(t *testing.T) {
 	var down error
-	f := open(t, func(c *Config) { c.Reachable = func(Plan) error { return down } })
+	f := open(t, func(c *Config) { c.Reachable = func(api.Plan) error { return down } })
 	granted, pending := f.ask(claim("rm", "x")), f.ask(claim("rm", "y"))
 	f.approve(granted, "ana", "session")
 	down = errors.New("the service is away")
@@ -257,7 +258,7 @@ func TestVoid(t *testing.T) {
 		id := f.ask(claim("rm", "x"))
 		f.approve(id, "ana", "once")
 		f.redeem(claim("rm", "x"))
-		if err := f.Void(t.Context(), id, drift); !errors.Is(err, ErrSettled) {
+		if err := f.Void(t.Context(), id, drift); !errors.Is(err, api.ErrSettled) {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -281,7 +282,7 @@ func TestVoid(t *testing.T) {
 		}
 	})
 	t.Run("of what nobody knows", func(t *testing.T) {
-		if err := open(t).Void(t.Context(), "a-nothing", drift); !errors.Is(err, ErrUnknown) {
+		if err := open(t).Void(t.Context(), "a-nothing", drift); !errors.Is(err, api.ErrUnknown) {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -308,7 +309,7 @@ func TestResolvedApprovalsAreKeptForAWhile(t *testing.T) {
 		id := f.ask(claim("rm", "x"))
 		f.floodUnanswerable(keepResolved + 50)
 		for range 2 {
-			entries, _ := f.List(Query{Limit: 5000})
+			entries, _ := f.List(api.Query{Limit: 5000})
 			if len(entries) != keepResolved+1 || f.state(id) != bailiff.ApprovalPending {
 				t.Errorf("%d are kept, and the pending one is %s", len(entries), f.state(id))
 			}

@@ -68,14 +68,14 @@ func BenchmarkBook(b *testing.B) {
 		name := func(what string) string { return fmt.Sprintf("%s/pending=%d", what, pending) }
 		b.Run(name("list"), func(b *testing.B) {
 			for b.Loop() {
-				if entries, _ := book.List(Query{State: bailiff.ApprovalPending, Limit: 100}); len(entries) == 0 {
+				if entries, _ := book.List(api.Query{State: bailiff.ApprovalPending, Limit: 100}); len(entries) == 0 {
 					b.Fatal("nothing")
 				}
 			}
 		})
 		b.Run(name("list of another user"), func(b *testing.B) {
 			for b.Loop() {
-				book.List(Query{User: "nobody", Limit: 100})
+				book.List(api.Query{User: "nobody", Limit: 100})
 			}
 		})
 		b.Run(name("covered"), func(b *testing.B) {
@@ -88,7 +88,7 @@ func BenchmarkBook(b *testing.B) {
 			for b.Loop() {
 				a, err := book.Ask(ctx, next())
 				must(err)
-				_, err = book.Answer(ctx, a.ID, by("ana"), Verdict{})
+				_, err = book.Answer(ctx, a.ID, by("ana"), bailiff.Verdict{})
 				must(err)
 			}
 		})
@@ -105,7 +105,7 @@ func BenchmarkBook(b *testing.B) {
 					woken <- time.Now()
 				}()
 				runtime.Gosched()
-				_, err = book.Answer(ctx, a.ID, by("ana"), Verdict{})
+				_, err = book.Answer(ctx, a.ID, by("ana"), bailiff.Verdict{})
 				answered := time.Now()
 				must(err)
 				late += max(0, (<-woken).Sub(answered))
@@ -123,7 +123,7 @@ func BenchmarkBook(b *testing.B) {
 					mu.Unlock()
 					a, err := book.Ask(ctx, c)
 					must(err)
-					_, err = book.Answer(ctx, a.ID, by("ana"), Verdict{})
+					_, err = book.Answer(ctx, a.ID, by("ana"), bailiff.Verdict{})
 					must(err)
 				}
 			})
@@ -164,10 +164,10 @@ func TestTenThousandPendingTakeLittleMemoryAndTime(t *testing.T) {
 	}
 	defer b.Close()
 	opened, used := time.Since(begun), heap()-before
-	listed, entries := time.Hour, []Entry{}
+	listed, entries := time.Hour, []api.Entry{}
 	for range 5 {
 		begun = time.Now()
-		entries, _ = b.List(Query{State: bailiff.ApprovalPending, Limit: 100, After: "9000"})
+		entries, _ = b.List(api.Query{State: bailiff.ApprovalPending, Limit: 100, After: "9000"})
 		listed = min(listed, time.Since(begun))
 	}
 	t.Logf("opened in %s, a page in %s, %d KiB", opened, listed, used>>10)

@@ -97,7 +97,7 @@ type Config struct {
 	Observer Observer
 	// Reachable is nil if a new approval of that plan can be put to somebody now; nil
 	// itself means that each can.
-	Reachable func(Plan) error
+	Reachable func(api.Plan) error
 	Caps      Caps
 	// Scrub returns a text without known secrets. It is called concurrently.
 	Scrub func([]byte) []byte
@@ -118,7 +118,7 @@ type Book struct {
 	store   atomic.Pointer[store]
 	outage  outage.Outage
 	outbox  outbox
-	changes feed.Feed[Change]
+	changes feed.Feed[api.Change]
 	// delivered is closed when the outbox is left alone, which stop brings about.
 	delivered chan struct{}
 	stop      context.CancelFunc
@@ -150,7 +150,7 @@ func Open(c Config) (*Book, error) {
 	b := &Book{
 		config: c, queue: make(chan *wish, queueLength), closing: make(chan struct{}), ended: make(chan struct{}),
 		delivered: make(chan struct{}), timer: time.NewTimer(sweepAtMost), waiting: map[string]chan struct{}{},
-		seen: newState(), outbox: outbox{more: make(chan struct{}, 1)}, changes: feed.Feed[Change]{Lost: Change{Lost: true}},
+		seen: newState(), outbox: outbox{more: make(chan struct{}, 1)}, changes: feed.Feed[api.Change]{Lost: api.Change{Lost: true}},
 	}
 	if err := b.open(); err != nil {
 		return nil, err
@@ -180,7 +180,7 @@ func (c *Config) complete() error {
 		c.Observer = unobserved{}
 	}
 	if c.Reachable == nil {
-		c.Reachable = func(Plan) error { return nil }
+		c.Reachable = func(api.Plan) error { return nil }
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -257,7 +257,7 @@ func (b *Book) reconcile(s *state) {
 		}
 	}
 	b.config.Observer.GrantsActive(len(s.grants))
-	b.changes.Tell(func() []Change { return []Change{{Lost: true}} })
+	b.changes.Tell(func() []api.Change { return []api.Change{{Lost: true}} })
 }
 
 // Err is why the store failed; it is nil when it works. Until then nothing is
@@ -343,20 +343,24 @@ func (b *Book) wake(id string) {
 	}
 }
 
-// Frozen returns the freeze that stops a session. While the store has failed,
-// everything is stopped.
-func (b *Book) Frozen(s bailiff.Session) (Freeze, bool) {
+// Frozen says whether a session is stopped, and why, as its users are told. While
+// the store has failed, everything is stopped.
+func (b *Book) Frozen(s bailiff.Session) (reason string, frozen bool) {
 	if err := b.Err(); err != nil {
-		return Freeze{Kind: FreezeAll, Reason: err.Error(), By: "bailiff", At: b.now(), failed: true}, true
+		return stopped(freeze{Kind: api.FreezeAll, Reason: err.Error(), By: "bailiff"}.says(), storeWorks), true
 	}
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	return b.seen.frozen(s)
+	f, frozen := b.seen.frozen(s)
+	if !frozen {
+		return "", false
+	}
+	return f.told(), true
 }
 
 // List returns a page of entries in the order of their creation, shortened, and
 // where the next page begins; empty if there is none.
-func (b *Book) List(q Query) (entries []Entry, next string) {
+func (b *Book) List(q api.Query) (entries []api.Entry, next string) {
 	if q.Limit <= 0 {
 		q.Limit = 100
 	}
@@ -365,32 +369,32 @@ func (b *Book) List(q Query) (entries []Entry, next string) {
 	defer b.mu.RUnlock()
 	at, _ := b.seen.find(after + 1)
 	for _, i := range b.seen.order[at:] {
-		if !q.selects(&i.Entry) {
+		if !selects(q, &i.Entry) {
 			continue
 		}
 		if len(entries) == q.Limit {
 			return entries, next
 		}
-		entries, next = append(entries, i.Entry), strconv.FormatUint(i.Seq, 10)
+		entries, next = append(entries, i.Entry.shown()), strconv.FormatUint(i.Seq, 10)
 	}
 	return entries, ""
 }
 
-func (q Query) selects(e *Entry) bool {
+func selects(q api.Query, e *entry) bool {
 	s := &e.Request.Session
 	return (q.State == "" || q.State == e.State) && (q.Session == "" || q.Session == s.ID) &&
 		(q.User == "" || isUser(q.User, s.Platform, s.UserID))
 }
 
 // Get returns an approval whole. It is not found either when it cannot be read.
-func (b *Book) Get(id string) (Entry, bool) {
+func (b *Book) Get(id string) (api.Entry, bool) {
 	i := b.item(id)
 	if i == nil || b.Err() != nil {
-		return Entry{}, false
+		return api.Entry{}, false
 	}
 	text, found, err := b.claim(i)
 	if !found || err != nil {
-		return Entry{}, false
+		return api.Entry{}, false
 	}
 	return text.fill(i.Entry), true
 }
@@ -416,31 +420,31 @@ func (b *Book) item(id string) *item {
 }
 
 // Grants returns the live grants in the order of their creation.
-func (b *Book) Grants() []Grant {
+func (b *Book) Grants() []api.Grant {
 	now := b.now()
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	grants := make([]Grant, 0, len(b.seen.grants))
+	grants := make([]api.Grant, 0, len(b.seen.grants))
 	for _, h := range b.seen.grants {
 		if h.live(now) {
-			grants = append(grants, h.Grant)
+			grants = append(grants, api.Grant(h.Grant))
 		}
 	}
-	slices.SortFunc(grants, func(x, y Grant) int {
+	slices.SortFunc(grants, func(x, y api.Grant) int {
 		return cmp.Or(x.Created.Compare(y.Created), strings.Compare(x.ID, y.ID))
 	})
 	return grants
 }
 
 // Freezes returns what is frozen in the order in which it was.
-func (b *Book) Freezes() []Freeze {
+func (b *Book) Freezes() []api.Freeze {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	freezes := make([]Freeze, 0, len(b.seen.freezes))
+	freezes := make([]api.Freeze, 0, len(b.seen.freezes))
 	for _, f := range b.seen.freezes {
-		freezes = append(freezes, f)
+		freezes = append(freezes, f.shown())
 	}
-	slices.SortFunc(freezes, func(x, y Freeze) int {
+	slices.SortFunc(freezes, func(x, y api.Freeze) int {
 		return cmp.Or(x.At.Compare(y.At), strings.Compare(x.Kind+x.ID, y.Kind+y.ID))
 	})
 	return freezes
@@ -449,4 +453,4 @@ func (b *Book) Freezes() []Freeze {
 // Watch returns a channel of changes from now on, and what ends it. Whoever
 // reads too slowly finds a change that says Lost in place of those it missed.
 // The channel is closed by stop and by [Book.Close].
-func (b *Book) Watch() (changes <-chan Change, stop func()) { return b.changes.Watch() }
+func (b *Book) Watch() (changes <-chan api.Change, stop func()) { return b.changes.Watch() }

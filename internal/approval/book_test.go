@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/feed"
 )
 
@@ -23,7 +24,7 @@ func TestStepsThatShareATransactionComeInTheirOrder(t *testing.T) {
 			}
 		}
 	})
-	freeze := func() { f.Freeze(t.Context(), Freeze{Kind: "session", ID: "s1", By: "ben"}) }
+	freeze := func() { f.Freeze(t.Context(), api.Freeze{Kind: "session", ID: "s1", By: "ben"}) }
 	thaw := func() { f.Thaw(t.Context(), "session", "s1", by("ben")) }
 	var all sync.WaitGroup
 	all.Go(freeze)
@@ -55,7 +56,7 @@ func TestPagesOfAList(t *testing.T) {
 	}
 	f.approve(ids[3], "ana", "once")
 	f.restart()
-	page := func(q Query) (got []string, pages int) {
+	page := func(q api.Query) (got []string, pages int) {
 		for {
 			entries, next := f.List(q)
 			for _, e := range entries {
@@ -69,17 +70,17 @@ func TestPagesOfAList(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name         string
-		query        Query
+		query        api.Query
 		count, pages int
 	}{
-		{"all in one", Query{}, 25, 1},
-		{"all in pages of ten", Query{Limit: 10}, 25, 3},
-		{"pages that come out even", Query{Limit: 5}, 25, 5},
-		{"pending ones", Query{State: "pending", Limit: 10}, 24, 3},
-		{"approved ones", Query{State: "approved"}, 1, 1},
-		{"of a session", Query{Session: "s1"}, 12, 1},
-		{"of a user", Query{User: "telegram:42"}, 25, 1},
-		{"of another user", Query{User: "4"}, 0, 1},
+		{"all in one", api.Query{}, 25, 1},
+		{"all in pages of ten", api.Query{Limit: 10}, 25, 3},
+		{"pages that come out even", api.Query{Limit: 5}, 25, 5},
+		{"pending ones", api.Query{State: "pending", Limit: 10}, 24, 3},
+		{"approved ones", api.Query{State: "approved"}, 1, 1},
+		{"of a session", api.Query{Session: "s1"}, 12, 1},
+		{"of a user", api.Query{User: "telegram:42"}, 25, 1},
+		{"of another user", api.Query{User: "4"}, 0, 1},
 	} {
 		got, pages := page(c.query)
 		if len(got) != c.count || pages != c.pages || !slices.IsSortedFunc(got, func(x, y string) int { return slices.Index(ids, x) - slices.Index(ids, y) }) {
@@ -101,7 +102,7 @@ func TestBigTextsStayOnDisk(t *testing.T) {
 		if whole.Shortened || whole.Request.Args != c.Request.Args || !slices.Equal(whole.Files, c.Files) || whole.Reasons[0] != c.Decision.Approval.Reasons[0] || len(whole.Input) < 1<<20 {
 			t.Error("it is not whole")
 		}
-		entries, _ := f.List(Query{Session: "big"})
+		entries, _ := f.List(api.Query{Session: "big"})
 		text, err := json.Marshal(entries)
 		if err != nil || len(text) > 8000 || !entries[0].Shortened || entries[0].Input != nil {
 			t.Errorf("a list has %d bytes, %v", len(text), err)
@@ -128,13 +129,13 @@ func TestKnownSecretsAreShownNowhere(t *testing.T) {
 	changes, stop := f.Watch()
 	defer stop()
 	id := f.ask(c)
-	e, err := f.Answer(t.Context(), id, by("ana"), Verdict{Approve: true, Scope: "session", Reason: "since " + secret})
+	e, err := f.Answer(t.Context(), id, by("ana"), bailiff.Verdict{Approve: true, Scope: "session", Reason: "since " + secret})
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Freeze(t.Context(), Freeze{Kind: "session", ID: "other", Reason: secret, By: "ana"})
+	f.Freeze(t.Context(), api.Freeze{Kind: "session", ID: "other", Reason: secret, By: "ana"})
 	shown := []any{e, f.Grants(), f.Freezes(), <-changes, <-changes}
-	entries, _ := f.List(Query{})
+	entries, _ := f.List(api.Query{})
 	whole, _ := f.Get(id)
 	within(t, time.Second, "all events", func() bool { return len(f.journal.steps()) == 4 })
 	for _, what := range append(shown, entries, whole, f.journal.events) {
@@ -160,7 +161,7 @@ func TestWatching(t *testing.T) {
 	id := f.ask(claim("rm", "x"))
 	f.approve(id, "ana", "once")
 	f.redeem(claim("rm", "x"))
-	f.Freeze(t.Context(), Freeze{Kind: "all", By: "ben"})
+	f.Freeze(t.Context(), api.Freeze{Kind: "all", By: "ben"})
 	f.Thaw(t.Context(), "all", "", by("ben"))
 	var got []string
 	for range 6 {
@@ -190,7 +191,7 @@ func TestASlowWatcherIsToldThatItLostChanges(t *testing.T) {
 	changes, stop := f.Watch()
 	defer stop()
 	for range 3 * feed.Buffer / 2 {
-		f.Freeze(t.Context(), Freeze{Kind: "all", By: "ben"})
+		f.Freeze(t.Context(), api.Freeze{Kind: "all", By: "ben"})
 	}
 	for n := range feed.Buffer {
 		if c := <-changes; c.Lost != (n == feed.Buffer-1) {
@@ -243,11 +244,11 @@ func TestWhatIsCounted(t *testing.T) {
 	c := &counts{pending: map[string]int{}, resolved: map[string]int{}}
 	f := open(t, func(config *Config) { config.Observer = c })
 	f.approve(f.ask(claim("rm 1", "x")), "ana", "session")
-	f.Answer(t.Context(), f.ask(claim("rm 2", "y")), by("ana"), Verdict{})
+	f.Answer(t.Context(), f.ask(claim("rm 2", "y")), by("ana"), bailiff.Verdict{})
 	f.floodUnanswerable(2)
 	f.ask(with(claim("rm 3", "z"), func(c *bailiff.Claim) { c.Request.Session.ID = "s2" }))
 	f.ask(claim("rm 4", "z"))
-	f.Freeze(t.Context(), Freeze{Kind: "session", ID: "s2", By: "ben"})
+	f.Freeze(t.Context(), api.Freeze{Kind: "session", ID: "s2", By: "ben"})
 	if c.pending["telegram"] != 1 || c.grants != 1 || fmt.Sprint(c.resolved) != "map[approved session:1 cancelled:1 denied:1 unanswerable:2]" {
 		t.Errorf("%+v", c)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/redact"
 )
 
@@ -87,7 +88,7 @@ const (
 )
 
 // shorten fills an entry with as much of a claim as lists show.
-func (t claimText) shorten(e *Entry) {
+func (t claimText) shorten(e *entry) {
 	e.Shortened = true
 	e.Request, e.Caller, e.Peer = t.Request, t.Caller, t.Peer
 	e.Request.Env = slices.Clone(head(t.Request.Env))
@@ -117,8 +118,9 @@ func shortReasons(d bailiff.Decision) []bailiff.Reason {
 	return reasons
 }
 
-// fill completes an entry with all of a claim.
-func (t claimText) fill(e Entry) Entry {
+// fill shows an entry with all of a claim.
+func (t claimText) fill(row entry) api.Entry {
+	e := row.shown()
 	e.Shortened = false
 	e.Request, e.Decision, e.Files, e.Input = t.Request, t.Decision, t.Files, t.Input
 	if t.Decision.Approval != nil {

@@ -136,7 +136,7 @@ func (l *liver) act(session string, n int) {
 	}
 	l.said.say("asked %s", a.ID)
 	scope := []string{"once", "once", "once", "session", "no"}[rand.IntN(5)]
-	e, err := l.Answer(ctx, a.ID, by("ana"), Verdict{Approve: scope != "no", Scope: scope})
+	e, err := l.Answer(ctx, a.ID, by("ana"), bailiff.Verdict{Approve: scope != "no", Scope: scope})
 	if err != nil {
 		return
 	}
@@ -164,7 +164,7 @@ func (l *liver) act(session string, n int) {
 func (l *liver) rest(session string) {
 	switch rand.IntN(8) {
 	case 0:
-		if _, err := l.Freeze(context.Background(), Freeze{Kind: "session", ID: session, By: "ben"}); err == nil {
+		if _, err := l.Freeze(context.Background(), api.Freeze{Kind: "session", ID: session, By: "ben"}); err == nil {
 			l.said.say("frozen %s", session)
 		}
 		fallthrough
@@ -252,7 +252,7 @@ func checkPromises(t *testing.T, dir string) (asked, ran int) {
 		}
 		checkLog(t, dir)
 	}()
-	entries, _ := b.List(Query{Limit: 2 * keepResolved})
+	entries, _ := b.List(api.Query{Limit: 2 * keepResolved})
 	p := &promises{t: t, b: b, full: len(entries) >= keepResolved, grants: map[string]bool{}, ran: map[string]int{}, frozen: map[string]bool{}}
 	for _, g := range b.Grants() {
 		p.grants[g.ID] = true

@@ -5,18 +5,8 @@ import (
 	"fmt"
 )
 
-// Why an answer was not taken. Each is wrapped in one sentence for people.
+// Why nothing is asked or granted.
 var (
-	// ErrUnknown: there is no such approval or grant.
-	ErrUnknown = errors.New("unknown")
-	// ErrSettled: the approval is not pending any more.
-	ErrSettled = errors.New("settled")
-	// ErrScope: that scope is not offered.
-	ErrScope = errors.New("scope not offered")
-	// ErrIneligible: that approver may not answer.
-	ErrIneligible = errors.New("not eligible")
-	// ErrVoted: that person has answered already.
-	ErrVoted = errors.New("answered already")
 	// ErrUnreachable: somebody could answer, but no channel works by which they could now.
 	ErrUnreachable = errors.New("nobody can be asked now")
 	// ErrStore: the store failed. Nothing is granted until it works again.

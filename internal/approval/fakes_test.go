@@ -23,14 +23,14 @@ type roster struct {
 	route   string
 }
 
-func (r roster) Plan(bailiff.Claim) (Plan, error) {
+func (r roster) Plan(bailiff.Claim) (api.Plan, error) {
 	if len(r.people) == 0 {
-		return Plan{}, &Unanswerable{"nobody is configured to answer"}
+		return api.Plan{}, &Unanswerable{"nobody is configured to answer"}
 	}
-	return Plan{Route: r.route, Approvers: r.people, Channels: []string{"operator"}, Quorum: r.quorum, Timeout: r.timeout}, nil
+	return api.Plan{Route: r.route, Approvers: r.people, Channels: []string{"operator"}, Quorum: r.quorum, Timeout: r.timeout}, nil
 }
 
-func (r roster) May(who Approver, c bailiff.Claim, route string) error {
+func (r roster) May(who bailiff.Approver, c bailiff.Claim, route string) error {
 	if !slices.Contains(r.people, who.Person) {
 		return fmt.Errorf("%s may not answer route %s; %s could", who.Person, route, strings.Join(r.people, " and "))
 	}
@@ -160,9 +160,9 @@ func (f *fixture) ask(c bailiff.Claim) string {
 	return a.ID
 }
 
-func (f *fixture) approve(id, person, scope string) Entry {
+func (f *fixture) approve(id, person, scope string) api.Entry {
 	f.t.Helper()
-	e, err := f.Answer(f.t.Context(), id, by(person), Verdict{Approve: true, Scope: scope})
+	e, err := f.Answer(f.t.Context(), id, by(person), bailiff.Verdict{Approve: true, Scope: scope})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -187,8 +187,8 @@ func (f *fixture) state(id string) bailiff.ApprovalState {
 	return e.State
 }
 
-func by(person string) Approver {
-	return Approver{Person: person, Credential: "uid:" + person, Channel: "operator"}
+func by(person string) bailiff.Approver {
+	return bailiff.Approver{Person: person, Credential: "uid:" + person, Channel: "operator"}
 }
 
 // claim is a request to run a text in a session of a user, which asks for each

@@ -13,16 +13,17 @@ import (
 // Freeze stops everything, a session or a user until it is thawed: pending
 // approvals of it are cancelled, grants that are for it alone revoked. Freezing
 // again replaces reason, author and time.
-func (b *Book) Freeze(ctx context.Context, f Freeze) (Freeze, error) {
+func (b *Book) Freeze(ctx context.Context, asked api.Freeze) (api.Freeze, error) {
+	f := rowOf(asked)
 	if err := f.check(); err != nil {
-		return Freeze{}, err
+		return api.Freeze{}, err
 	}
 	f.Reason = b.scrub(f.Reason)
 	err := b.do(ctx, func(s *state, now time.Time) (step, error) {
 		if f.At.IsZero() {
 			f.At = now
 		}
-		t := step{frozen: []Freeze{f}, events: []api.Event{f.event("frozen: " + f.says())}}
+		t := step{frozen: []freeze{f}, events: []api.Event{f.event("frozen: " + f.says())}}
 		for _, i := range s.pendingInOrder() {
 			t.cancel(i, f, now)
 		}
@@ -35,18 +36,18 @@ func (b *Book) Freeze(ctx context.Context, f Freeze) (Freeze, error) {
 		return t, nil
 	})
 	if err != nil {
-		return Freeze{}, err
+		return api.Freeze{}, err
 	}
-	return f, nil
+	return f.shown(), nil
 }
 
-func (f Freeze) check() error {
+func (f freeze) check() error {
 	switch {
-	case f.Kind == FreezeAll && f.ID == "":
+	case f.Kind == api.FreezeAll && f.ID == "":
 		return nil
-	case f.Kind == FreezeAll:
+	case f.Kind == api.FreezeAll:
 		return fmt.Errorf("a freeze of everything has no id, and this one has %q", f.ID)
-	case f.Kind != FreezeSession && f.Kind != FreezeUser:
+	case f.Kind != api.FreezeSession && f.Kind != api.FreezeUser:
 		return fmt.Errorf("a freeze is of kind all, session or user, not %q", f.Kind)
 	case f.ID == "":
 		return fmt.Errorf("a freeze of a %s needs its id", f.Kind)
@@ -54,7 +55,7 @@ func (f Freeze) check() error {
 	return nil
 }
 
-func (t *step) cancel(i *item, f Freeze, now time.Time) {
+func (t *step) cancel(i *item, f freeze, now time.Time) {
 	session := i.Entry.Request.Session
 	if !f.stops(session.ID, session.Platform, session.UserID) {
 		return
@@ -64,41 +65,37 @@ func (t *step) cancel(i *item, f Freeze, now time.Time) {
 	i.settle(t, bailiff.ApprovalCancelled, "cancelled", f.says(), now)
 }
 
-// What is what it stops, as operators call it.
-func (f Freeze) What() string {
-	if f.Kind == FreezeAll {
-		return "everything"
-	}
-	return f.Kind + " " + f.ID
-}
-
-// Told tells whoever it stops why, without naming ids, and what ends it.
-func (f Freeze) Told() string {
-	said, end := f.says(), "it is thawed"
-	switch {
-	case f.failed:
-		end = "the store works again, which is tried every second, or bailiff is restarted with one that was mended; thawing does not help"
-	case f.Kind != FreezeAll:
+// told tells the users that it stops why, without naming ids, and what ends it.
+func (f freeze) told() string {
+	said := f.says()
+	if f.Kind != api.FreezeAll {
 		said = fmt.Sprintf("%s froze this %s%s", f.By, f.Kind, because(f.Reason))
 	}
-	return strings.TrimRight(said, ".") + ". Nothing runs until " + end + "."
+	return stopped(said, "it is thawed")
+}
+
+// storeWorks ends what a failed store stops.
+const storeWorks = "the store works again, which is tried every second, or bailiff is restarted with one that was mended; thawing does not help"
+
+func stopped(why, until string) string {
+	return strings.TrimRight(why, ".") + ". Nothing runs until " + until + "."
 }
 
 // says tells of a freeze in one sentence.
-func (f Freeze) says() string {
-	return fmt.Sprintf("%s froze %s%s", f.By, f.What(), because(f.Reason))
+func (f freeze) says() string {
+	return fmt.Sprintf("%s froze %s%s", f.By, f.shown().What(), because(f.Reason))
 }
 
-func (f Freeze) event(message string) api.Event {
+func (f freeze) event(message string) api.Event {
 	e := api.Event{RequestedBy: f.By, Custom: api.Custom{Event: api.ApprovalEvent, Message: message}}
-	if f.Kind == FreezeSession {
+	if f.Kind == api.FreezeSession {
 		e.Custom.Session = f.ID
 	}
 	return e
 }
 
 // Thaw ends a freeze; found says whether there was one.
-func (b *Book) Thaw(ctx context.Context, kind, id string, who Approver) (found bool, err error) {
+func (b *Book) Thaw(ctx context.Context, kind, id string, who bailiff.Approver) (found bool, err error) {
 	thawed := false
 	err = b.do(ctx, func(s *state, _ time.Time) (step, error) {
 		f, frozen := s.freezes[freezeKey{kind, id}]
@@ -106,7 +103,7 @@ func (b *Book) Thaw(ctx context.Context, kind, id string, who Approver) (found b
 			return step{}, nil
 		}
 		message := fmt.Sprintf("thawed: by %s (%s), what %s", who.Name(), who.Via(), f.says())
-		return step{thawed: []Freeze{f}, events: []api.Event{f.event(message)}}, nil
+		return step{thawed: []freeze{f}, events: []api.Event{f.event(message)}}, nil
 	})
 	if err != nil {
 		return false, err

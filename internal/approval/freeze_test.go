@@ -5,21 +5,22 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 func TestAFreezeStopsWhatItNames(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		freeze Freeze
+		freeze api.Freeze
 		stops  bool
 	}{
-		{"everything", Freeze{Kind: "all"}, true},
-		{"the session", Freeze{Kind: "session", ID: "s1"}, true},
-		{"another session", Freeze{Kind: "session", ID: "s2"}, false},
-		{"the user on every platform", Freeze{Kind: "user", ID: "42"}, true},
-		{"the user on this platform", Freeze{Kind: "user", ID: "telegram:42"}, true},
-		{"the user of another platform", Freeze{Kind: "user", ID: "discord:42"}, false},
-		{"another user", Freeze{Kind: "user", ID: "4"}, false},
+		{"everything", api.Freeze{Kind: "all"}, true},
+		{"the session", api.Freeze{Kind: "session", ID: "s1"}, true},
+		{"another session", api.Freeze{Kind: "session", ID: "s2"}, false},
+		{"the user on every platform", api.Freeze{Kind: "user", ID: "42"}, true},
+		{"the user on this platform", api.Freeze{Kind: "user", ID: "telegram:42"}, true},
+		{"the user of another platform", api.Freeze{Kind: "user", ID: "discord:42"}, false},
+		{"another user", api.Freeze{Kind: "user", ID: "4"}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := open(t)
@@ -61,14 +62,14 @@ func TestAFreezeStopsWhatItNames(t *testing.T) {
 
 func TestAFreezeIsToldToWhomItStopsWithoutIDs(t *testing.T) {
 	for _, c := range []struct {
-		freeze     Freeze
+		freeze     api.Freeze
 		what, told string
 	}{
-		{Freeze{Kind: "all", By: "ben"}, "everything", "ben froze everything. Nothing runs until it is thawed."},
-		{Freeze{Kind: "session", ID: "s1", By: "ben", Reason: "It is odd."}, "session s1", "ben froze this session: It is odd. Nothing runs until it is thawed."},
-		{Freeze{Kind: "user", ID: "telegram:42", By: "ben"}, "user telegram:42", "ben froze this user. Nothing runs until it is thawed."},
+		{api.Freeze{Kind: "all", By: "ben"}, "everything", "ben froze everything. Nothing runs until it is thawed."},
+		{api.Freeze{Kind: "session", ID: "s1", By: "ben", Reason: "It is odd."}, "session s1", "ben froze this session: It is odd. Nothing runs until it is thawed."},
+		{api.Freeze{Kind: "user", ID: "telegram:42", By: "ben"}, "user telegram:42", "ben froze this user. Nothing runs until it is thawed."},
 	} {
-		if what, told := c.freeze.What(), c.freeze.Told(); what != c.what || told != c.told {
+		if what, told := c.freeze.What(), rowOf(c.freeze).told(); what != c.what || told != c.told {
 			t.Errorf("%q and %q, want %q and %q", what, told, c.what, c.told)
 		}
 	}
@@ -76,7 +77,7 @@ func TestAFreezeIsToldToWhomItStopsWithoutIDs(t *testing.T) {
 
 func TestFreezesThatMakeNoSense(t *testing.T) {
 	f := open(t)
-	for says, freeze := range map[string]Freeze{
+	for says, freeze := range map[string]api.Freeze{
 		"not \"\"":           {},
 		"needs its id":       {Kind: "session"},
 		"has no id":          {Kind: "all", ID: "s1"},
@@ -92,7 +93,7 @@ func TestAFrozenSessionUsesNoGrantOfItsUser(t *testing.T) {
 	f := open(t)
 	c := claim("rm", "x")
 	f.approve(f.ask(c), "ana", "always")
-	f.Freeze(t.Context(), Freeze{Kind: "session", ID: "s1", By: "ben"})
+	f.Freeze(t.Context(), api.Freeze{Kind: "session", ID: "s1", By: "ben"})
 	if f.Covered(c) || f.redeem(c) {
 		t.Error("it does")
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 func TestScopesThatMayBeGranted(t *testing.T) {
@@ -262,7 +263,7 @@ func TestARevokedGrantCoversNothing(t *testing.T) {
 	if f.redeem(claim("rm", "x")) || len(f.Grants()) != 0 {
 		t.Error("it lives")
 	}
-	if _, err := f.Revoke(t.Context(), g.ID, by("ben")); !errors.Is(err, ErrUnknown) {
+	if _, err := f.Revoke(t.Context(), g.ID, by("ben")); !errors.Is(err, api.ErrUnknown) {
 		t.Errorf("revoked again: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 )
 
@@ -17,13 +18,13 @@ func life(t *testing.T, f *fixture) {
 	if _, err := f.Revoke(t.Context(), f.Grants()[0].ID, by("ben")); err != nil {
 		t.Fatal(err)
 	}
-	f.Answer(t.Context(), f.ask(claim("rm 2", "x")), by("cleo"), Verdict{Reason: "no"})
+	f.Answer(t.Context(), f.ask(claim("rm 2", "x")), by("cleo"), bailiff.Verdict{Reason: "no"})
 	id := f.ask(claim("rm 3", "x"))
 	f.approve(id, "ana", "once")
 	f.Void(t.Context(), id, "drift")
 	f.floodUnanswerable(1)
 	f.ask(claim("rm 4", "x"))
-	f.Freeze(t.Context(), Freeze{Kind: "user", ID: "42", By: "ben", Reason: "lunch"})
+	f.Freeze(t.Context(), api.Freeze{Kind: "user", ID: "42", By: "ben", Reason: "lunch"})
 	f.Thaw(t.Context(), "user", "42", by("ben"))
 	f.ask(claim("rm 5", "x"))
 	time.Sleep(time.Minute)

@@ -17,7 +17,7 @@ import (
 type contents struct {
 	items   []*item
 	grants  []*held
-	freezes []Freeze
+	freezes []freeze
 	numbers []uint64
 	events  []api.Event
 }
@@ -105,7 +105,7 @@ func (c *contents) take(bucket, key, text []byte) error {
 		c.grants = append(c.grants, h)
 		return strict(text, h)
 	case string(freezeBucket):
-		var f Freeze
+		var f freeze
 		err := strict(text, &f)
 		c.freezes = append(c.freezes, f)
 		return err

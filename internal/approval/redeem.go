@@ -118,7 +118,7 @@ func (b *Book) Void(ctx context.Context, id, reason string) error {
 			return step{}, fmt.Errorf("approval %s is pending, so there is nothing to take back", id)
 		}
 		if i.Entry.State != bailiff.ApprovalApproved || h == nil {
-			return step{}, refuse(ErrSettled, "%s", i.Entry.settled())
+			return step{}, refuse(api.ErrSettled, "%s", i.Entry.settled())
 		}
 		i = i.copy()
 		t := step{items: []*item{i}, ended: []*held{h}}

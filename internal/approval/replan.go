@@ -92,7 +92,7 @@ func (b *Book) plannedAnew(i *item) (r replanned, changed bool, err error) {
 	}
 	r = replanned{item: i}
 	c, e := text.claim(i.Entry.DecisionID), &i.Entry
-	plan, err := b.config.Router.Plan(c)
+	p, err := b.config.Router.Plan(c)
 	var nobody *Unanswerable
 	if errors.As(err, &nobody) {
 		r.nobody = b.scrub(nobody.Reason)
@@ -101,15 +101,15 @@ func (b *Book) plannedAnew(i *item) (r replanned, changed bool, err error) {
 	if err != nil {
 		return r, false, fmt.Errorf("planning approval %s anew: %w", e.ID, err)
 	}
-	plan.Approvers, plan.Channels = append([]string{}, plan.Approvers...), append([]string{}, plan.Channels...)
-	plan.Quorum, plan.Timeout = max(plan.Quorum, e.Plan.Quorum), e.Plan.Timeout
-	if len(plan.Approvers) < plan.Quorum {
+	p.Approvers, p.Channels = append([]string{}, p.Approvers...), append([]string{}, p.Channels...)
+	p.Quorum, p.Timeout = max(p.Quorum, e.Plan.Quorum), e.Plan.Timeout
+	if len(p.Approvers) < p.Quorum {
 		r.nobody = fmt.Sprintf("%d people must say yes, as when this was asked, but only %s could now; ask again",
-			plan.Quorum, strings.Join(plan.Approvers, " and "))
+			p.Quorum, strings.Join(p.Approvers, " and "))
 		return r, true, nil
 	}
-	r.poll = poll{plan: plan, barred: b.barred(c, e.Votes, plan.Route)}
-	return r, len(r.poll.barred) > 0 || !reflect.DeepEqual(plan, e.Plan), nil
+	r.poll = poll{plan: p, barred: b.barred(c, e.Votes, p.Route)}
+	return r, len(r.poll.barred) > 0 || !reflect.DeepEqual(plan(p), e.Plan), nil
 }
 
 // apply adds a new plan to a step.
@@ -122,7 +122,7 @@ func (r replanned) apply(t *step, now time.Time) {
 		return
 	}
 	t.events = append(t.events, r.poll.update(i).events...)
-	e.Plan = r.poll.plan
+	e.Plan = plan(r.poll.plan)
 	e.Message = e.waiting()
 	t.events = append(t.events, e.event("replanned: "+e.Message))
 }

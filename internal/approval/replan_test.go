@@ -10,6 +10,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 func (f *fixture) replan() {
@@ -87,7 +88,7 @@ type turning struct {
 	turned bool
 }
 
-func (r *turning) Plan(c bailiff.Claim) (Plan, error) {
+func (r *turning) Plan(c bailiff.Claim) (api.Plan, error) {
 	p, err := r.Router.Plan(c)
 	if !r.turned {
 		r.turned = true
@@ -117,7 +118,7 @@ func TestNobodyGoesByAPlanFromBeforeAChange(t *testing.T) {
 		f := open(t)
 		id := f.ask(claim("rm", "x"))
 		turn(f)
-		if e, err := f.Answer(t.Context(), id, by("ana"), Verdict{Approve: true}); err == nil || f.state(id) != bailiff.ApprovalPending {
+		if e, err := f.Answer(t.Context(), id, by("ana"), bailiff.Verdict{Approve: true}); err == nil || f.state(id) != bailiff.ApprovalPending {
 			t.Errorf("who may not answer any more made it %s", e.State)
 		}
 		f.approve(id, "dora", "once")
@@ -155,8 +156,8 @@ func TestTenThousandPendingArePlannedAnewInAFewTransactions(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Logf("%s: %s", round, time.Since(begun))
-		left, _ := b.List(Query{State: bailiff.ApprovalPending, Limit: pending})
-		if round == "with nobody" != (len(left) == 0) || slices.ContainsFunc(left, func(e Entry) bool { return e.Plan.Route != "owners" }) {
+		left, _ := b.List(api.Query{State: bailiff.ApprovalPending, Limit: pending})
+		if round == "with nobody" != (len(left) == 0) || slices.ContainsFunc(left, func(e api.Entry) bool { return e.Plan.Route != "owners" }) {
 			t.Errorf("%s: %d are left, or not all by the new route", round, len(left))
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // item is an approval as memory holds it: shortened, never changed, replaced as
@@ -18,7 +19,7 @@ import (
 type item struct {
 	// Seq is its place in the order of creation.
 	Seq   uint64 `json:"seq"`
-	Entry Entry  `json:"entry"`
+	Entry entry  `json:"entry"`
 	// Pairs are the hashes of what was asked for, one for each reason; the texts
 	// themselves may have been scrubbed.
 	Pairs []string `json:"pairs"`
@@ -36,7 +37,7 @@ func (i *item) copy() *item {
 
 // held is a grant with what it covers, as hashes.
 type held struct {
-	Grant Grant    `json:"grant"`
+	Grant grant    `json:"grant"`
 	Pairs []string `json:"pairs,omitempty"`
 	// DecisionID is of the claim that was approved.
 	DecisionID string `json:"decision_id"`
@@ -106,7 +107,7 @@ func want(c bailiff.Claim) wanted {
 }
 
 // by is what is wanted of a claim that goes to people by a plan.
-func (w wanted) by(p Plan, terms *bailiff.ApprovalTerms) wanted {
+func (w wanted) by(p api.Plan, terms *bailiff.ApprovalTerms) wanted {
 	w.way = &way{p.Route, max(1, p.Quorum)}
 	if terms != nil {
 		w.way.quorum = max(w.way.quorum, terms.Quorum)
@@ -125,7 +126,7 @@ func pairKey(p bailiff.Pair) string {
 // holder is whose pending approvals are counted.
 type holder struct{ kind, a, b string }
 
-func holders(e *Entry) [3]holder {
+func holders(e *entry) [3]holder {
 	s := e.Request.Session
 	return [3]holder{{"caller", e.Caller, ""}, {"session", e.Caller, s.ID}, {"user", s.Platform, s.UserID}}
 }
@@ -142,14 +143,14 @@ type state struct {
 	grants   map[string]*held
 	once     map[string]*held // by digest
 	owned    map[owner][]*held
-	freezes  map[freezeKey]Freeze
+	freezes  map[freezeKey]freeze
 	seq      uint64
 }
 
 func newState() *state {
 	return &state{
 		items: map[string]*item{}, pending: map[string]*item{}, counts: map[holder]int{},
-		grants: map[string]*held{}, once: map[string]*held{}, owned: map[owner][]*held{}, freezes: map[freezeKey]Freeze{},
+		grants: map[string]*held{}, once: map[string]*held{}, owned: map[owner][]*held{}, freezes: map[freezeKey]freeze{},
 	}
 }
 
@@ -204,7 +205,7 @@ func (s *state) putItem(i *item) {
 	}
 }
 
-func (s *state) count(e *Entry, n int) {
+func (s *state) count(e *entry, n int) {
 	for _, h := range holders(e) {
 		if s.counts[h] += n; s.counts[h] == 0 {
 			delete(s.counts, h)
@@ -310,25 +311,25 @@ func (s *state) union(w wanted, now time.Time) []*held {
 	return nil
 }
 
-func (s *state) frozen(session bailiff.Session) (Freeze, bool) {
+func (s *state) frozen(session bailiff.Session) (freeze, bool) {
 	for _, key := range []freezeKey{
-		{FreezeAll, ""}, {FreezeSession, session.ID}, {FreezeUser, session.UserID}, {FreezeUser, session.Platform + ":" + session.UserID},
+		{api.FreezeAll, ""}, {api.FreezeSession, session.ID}, {api.FreezeUser, session.UserID}, {api.FreezeUser, session.Platform + ":" + session.UserID},
 	} {
 		if f, found := s.freezes[key]; found {
 			return f, true
 		}
 	}
-	return Freeze{}, false
+	return freeze{}, false
 }
 
 // stops says whether a freeze is for that session of that user.
-func (f Freeze) stops(session, platform, user string) bool {
+func (f freeze) stops(session, platform, user string) bool {
 	switch f.Kind {
-	case FreezeAll:
+	case api.FreezeAll:
 		return true
-	case FreezeSession:
+	case api.FreezeSession:
 		return session == f.ID
-	case FreezeUser:
+	case api.FreezeUser:
 		return isUser(f.ID, platform, user)
 	}
 	return false

@@ -14,8 +14,8 @@ type step struct {
 	pruned []*item
 	grants []*held
 	ended  []*held
-	frozen []Freeze
-	thawed []Freeze
+	frozen []freeze
+	thawed []freeze
 	events []api.Event
 	// sent are the numbers of the events that the decision log has.
 	sent []uint64
@@ -48,25 +48,27 @@ func resolved(i *item, resolution string) func(Observer) {
 	}
 }
 
-func (t step) changes() []Change {
-	var all []Change
+func (t step) changes() []api.Change {
+	var all []api.Change
 	for _, i := range t.items {
-		e := i.Entry
-		all = append(all, Change{Entry: &e})
+		e := i.Entry.shown()
+		all = append(all, api.Change{Entry: &e})
 	}
 	for _, h := range t.grants {
-		g := h.Grant
-		all = append(all, Change{Grant: &g})
+		g := api.Grant(h.Grant)
+		all = append(all, api.Change{Grant: &g})
 	}
 	for _, h := range t.ended {
-		g := h.Grant
-		all = append(all, Change{Grant: &g, Gone: true})
+		g := api.Grant(h.Grant)
+		all = append(all, api.Change{Grant: &g, Gone: true})
 	}
 	for _, f := range t.frozen {
-		all = append(all, Change{Freeze: &f})
+		shown := f.shown()
+		all = append(all, api.Change{Freeze: &shown})
 	}
 	for _, f := range t.thawed {
-		all = append(all, Change{Freeze: &f, Gone: true})
+		shown := f.shown()
+		all = append(all, api.Change{Freeze: &shown, Gone: true})
 	}
 	return all
 }

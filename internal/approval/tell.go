@@ -10,7 +10,7 @@ import (
 )
 
 // approval is what requesters and the decision log are told of an entry.
-func (e *Entry) approval() bailiff.Approval {
+func (e *entry) approval() bailiff.Approval {
 	a := bailiff.Approval{ID: e.ID, State: e.State, Scope: e.Scope, Message: e.Message}
 	a.By, a.Via = e.voters()
 	switch e.State {
@@ -23,7 +23,7 @@ func (e *Entry) approval() bailiff.Approval {
 }
 
 // voters are the people who answered, and by what and where.
-func (e *Entry) voters() (by, via string) {
+func (e *entry) voters() (by, via string) {
 	var names, ways []string
 	for _, v := range e.Votes {
 		names = append(names, v.name())
@@ -33,7 +33,7 @@ func (e *Entry) voters() (by, via string) {
 }
 
 // event is an event of the decision log about an entry as it is now.
-func (e *Entry) event(message string) api.Event {
+func (e *entry) event(message string) api.Event {
 	a := e.approval()
 	return api.Event{DecisionID: e.DecisionID, TraceID: e.TraceID, RequestedBy: e.Caller, Custom: api.Custom{
 		Event: api.ApprovalEvent, RequestID: e.Request.ID, Session: e.Request.Session.ID, Message: message, Approval: &a,
@@ -48,7 +48,7 @@ func (h *held) event(message string) api.Event {
 }
 
 // about names the rules that ask.
-func (e *Entry) about() string {
+func (e *entry) about() string {
 	var rules []string
 	for _, r := range e.Reasons {
 		rules = append(rules, r.Rule)
@@ -57,7 +57,7 @@ func (e *Entry) about() string {
 }
 
 // waiting says who can answer a pending approval, where, and until when.
-func (e *Entry) waiting() string {
+func (e *entry) waiting() string {
 	who := strings.Join(e.Plan.Approvers, " or ")
 	if e.Plan.Quorum > 1 {
 		who = fmt.Sprintf("%d of %s (%d said yes)", e.Plan.Quorum, strings.Join(e.Plan.Approvers, ", "), len(e.Votes))
@@ -66,6 +66,6 @@ func (e *Entry) waiting() string {
 }
 
 // settled says why an approval takes no answer any more.
-func (e *Entry) settled() string {
+func (e *entry) settled() string {
 	return fmt.Sprintf("approval %s is %s since %s: %s", e.ID, e.State, e.Resolved.Format(time.RFC3339), e.Message)
 }

@@ -56,7 +56,7 @@ func (w *writing) events(t step) {
 }
 
 // key is of one length however long the id is.
-func (f Freeze) key() []byte {
+func (f freeze) key() []byte {
 	sum := sha256.Sum256([]byte(f.ID))
 	return append([]byte(f.Kind+" "), sum[:]...)
 }

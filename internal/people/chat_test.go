@@ -6,7 +6,6 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/config"
 )
 
@@ -102,7 +101,7 @@ func TestInAChatOnlyPeopleAnswerEvenOnAMachineWithOnePerson(t *testing.T) {
 func TestACredentialCountsAtItsOwnDoorOnly(t *testing.T) {
 	r := guildhall(t)
 	c := claim(from("hermes", "uid:1001", "discord", "7"), because("a"))
-	for _, forged := range []approval.Approver{
+	for _, forged := range []bailiff.Approver{
 		{Person: "ben", Credential: "slack:UBEN", Channel: "operator"},
 		{Person: "ana", Credential: "uid:1000", Channel: "slack"},
 		{Person: "carl", Credential: "telegram:3", Channel: "slack"},

@@ -13,7 +13,7 @@ import (
 
 // bar says why somebody may not answer a claim that goes by a route; empty means
 // that they may.
-func (r *Roster) bar(who approval.Approver, c bailiff.Claim, way route) string {
+func (r *Roster) bar(who bailiff.Approver, c bailiff.Claim, way route) string {
 	p, why := r.holder(who)
 	switch {
 	case why != "":
@@ -31,7 +31,7 @@ func (r *Roster) bar(who approval.Approver, c bailiff.Claim, way route) string {
 
 // holder is who has a credential, nobody in particular where such may answer, or why
 // nobody answers by it.
-func (r *Roster) holder(who approval.Approver) (p *config.Person, why string) {
+func (r *Roster) holder(who bailiff.Approver) (p *config.Person, why string) {
 	if slices.Contains(r.services, who.Channel) {
 		id, ok := strings.CutPrefix(who.Credential, bailiff.Account(who.Channel, ""))
 		if p = r.byAccount(who.Channel, id); p == nil || !ok {
@@ -50,7 +50,7 @@ func (r *Roster) holder(who approval.Approver) (p *config.Person, why string) {
 }
 
 // conflict says why separation of duties keeps somebody from answering.
-func (r *Roster) conflict(who approval.Approver, req bailiff.Request) string {
+func (r *Roster) conflict(who bailiff.Approver, req bailiff.Request) string {
 	if r.operator.AllowSameUser {
 		return ""
 	}
@@ -67,7 +67,7 @@ func (r *Roster) conflict(who approval.Approver, req bailiff.Request) string {
 }
 
 // unmet says why a route's condition keeps somebody from answering.
-func unmet(who approval.Approver, p *config.Person, req bailiff.Request, way route) string {
+func unmet(who bailiff.Approver, p *config.Person, req bailiff.Request, way route) string {
 	if way.approvers == nil {
 		return ""
 	}
@@ -197,8 +197,8 @@ func (r *Roster) candidates() []config.Person {
 }
 
 // ways are those by which somebody could come.
-func (r *Roster) ways(p config.Person, way route) []approval.Approver {
-	var all []approval.Approver
+func (r *Roster) ways(p config.Person, way route) []bailiff.Approver {
+	var all []bailiff.Approver
 	for _, channel := range way.Channels {
 		if slices.Contains(r.services, channel) {
 			for _, id := range p.Accounts[channel] {

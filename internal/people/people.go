@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/guard"
@@ -87,18 +88,18 @@ func compiled(c config.Route) (way route, err error) {
 
 // Identify says who comes by a uid to a channel; the person is empty if that is
 // nobody's.
-func (r *Roster) Identify(uid uint32, channel string) approval.Approver {
-	who := approval.Approver{Credential: bailiff.Credential(uid), Channel: channel}
+func (r *Roster) Identify(uid uint32, channel string) bailiff.Approver {
+	who := bailiff.Approver{Credential: bailiff.Credential(uid), Channel: channel}
 	return as(who, r.byUID(uid))
 }
 
 // IdentifyAccount says who comes by an account at a chat service, which is the channel
 // too; the person is empty if that is nobody's.
-func (r *Roster) IdentifyAccount(service, id string) approval.Approver {
-	return as(approval.Approver{Credential: bailiff.Account(service, id), Channel: service}, r.byAccount(service, id))
+func (r *Roster) IdentifyAccount(service, id string) bailiff.Approver {
+	return as(bailiff.Approver{Credential: bailiff.Account(service, id), Channel: service}, r.byAccount(service, id))
 }
 
-func as(who approval.Approver, p *config.Person) approval.Approver {
+func as(who bailiff.Approver, p *config.Person) bailiff.Approver {
 	if p != nil {
 		who.Person, who.Groups = p.Name, slices.Clone(p.Groups)
 	}
@@ -107,22 +108,22 @@ func as(who approval.Approver, p *config.Person) approval.Approver {
 
 // Plan takes the first route whose condition holds, and tells who could answer.
 // The error is of type [*approval.Unanswerable].
-func (r *Roster) Plan(c bailiff.Claim) (approval.Plan, error) {
+func (r *Roster) Plan(c bailiff.Claim) (api.Plan, error) {
 	way, err := r.choose(c)
 	if err != nil {
-		return approval.Plan{}, err
+		return api.Plan{}, err
 	}
 	terms := bailiff.ApprovalTerms{}
 	if c.Decision.Approval != nil {
 		terms = *c.Decision.Approval
 	}
-	p := approval.Plan{
+	p := api.Plan{
 		Route: way.Name, Quorum: max(1, way.Quorum, terms.Quorum),
 		Timeout: least(r.timeout, way.Timeout, time.Duration(terms.TimeoutSeconds)*time.Second),
 	}
 	found := r.search(c, way)
 	if len(found.names) < p.Quorum {
-		return approval.Plan{}, r.unanswerable(c.Request, p.Quorum, found)
+		return api.Plan{}, r.unanswerable(c.Request, p.Quorum, found)
 	}
 	p.Approvers, p.Channels = found.names, found.channels
 	return p, nil
@@ -152,7 +153,7 @@ func least(all ...time.Duration) time.Duration {
 }
 
 // May is nil if who may answer a claim that goes by a route.
-func (r *Roster) May(who approval.Approver, c bailiff.Claim, name string) error {
+func (r *Roster) May(who bailiff.Approver, c bailiff.Claim, name string) error {
 	i := slices.IndexFunc(r.routes, func(way route) bool { return way.Name == name })
 	if i < 0 {
 		return fmt.Errorf("nobody can answer: there is no route %s any more", name)
@@ -171,7 +172,7 @@ func (r *Roster) May(who approval.Approver, c bailiff.Claim, name string) error 
 // MayLift is nil if who may lift what operators or policies imposed: thaw what
 // is frozen, or break glass. An agent that could reach the operators' socket
 // could otherwise lift it for itself.
-func (r *Roster) MayLift(who approval.Approver) error {
+func (r *Roster) MayLift(who bailiff.Approver) error {
 	uid, known := bailiff.UID(who.Credential)
 	switch {
 	case !known || !slices.Contains(r.operator.UIDs, uid):

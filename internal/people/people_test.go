@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/config"
@@ -40,24 +41,24 @@ func TestWhoMayAnswerWhat(t *testing.T) {
 	unattended.Session.Unattended = true
 	for name, test := range map[string]struct {
 		settings string
-		who      approval.Approver
+		who      bailiff.Approver
 		asks     bailiff.Request
 		why      string // empty: they may
 	}{
 		"somebody else may":                         {"", ben(), fromAna, ""},
-		"by the console too":                        {"", approval.Approver{Person: "ben", Credential: "uid:1002", Channel: "console"}, fromAna, ""},
+		"by the console too":                        {"", bailiff.Approver{Person: "ben", Credential: "uid:1002", Channel: "console"}, fromAna, ""},
 		"the requester may not":                     {"", ana(), fromAna, "not yours to answer: ana asked for it; ask ben or dora"},
-		"nor by the console":                        {"", approval.Approver{Person: "ana", Credential: "uid:1000", Channel: "console"}, fromAna, "ana asked for it"},
+		"nor by the console":                        {"", bailiff.Approver{Person: "ana", Credential: "uid:1000", Channel: "console"}, fromAna, "ana asked for it"},
 		"the same id on another platform is not me": {"", ana(), from("hermes", "uid:1001", "discord", "42"), ""},
 		"another account of mine is me":             {"", ana(), from("hermes", "uid:1001", "slack", "U07A"), "ana asked for it"},
 
 		"a stranger's request takes who is known":   {"", ana(), fromStranger, ""},
 		"and not who is nobody":                     {"", nobodys(), fromStranger, "uid:1009 belongs to nobody in people; ask ana, ben or dora"},
 		"nobody in particular answers nothing":      {"", nobodys(), fromAna, "uid:1009 belongs to nobody in people; ask ben or dora"},
-		"nor in the name of somebody":               {"", approval.Approver{Person: "ben", Credential: "uid:1009", Channel: "operator"}, fromAna, "uid:1009 is somebody else now"},
-		"nor as who is no operator":                 {"", approval.Approver{Person: "carl", Credential: "uid:2003", Channel: "operator"}, fromAna, "uid:2003 is not among operator.uids"},
-		"nor by a credential of no kind":            {"", approval.Approver{Person: "ben", Credential: "ben", Channel: "operator"}, fromAna, "ben is not among operator.uids"},
-		"nor by a channel of no route":              {"", approval.Approver{Person: "ben", Credential: "uid:1002", Channel: "telegram"}, fromAna, "route default takes answers by operator or console only"},
+		"nor in the name of somebody":               {"", bailiff.Approver{Person: "ben", Credential: "uid:1009", Channel: "operator"}, fromAna, "uid:1009 is somebody else now"},
+		"nor as who is no operator":                 {"", bailiff.Approver{Person: "carl", Credential: "uid:2003", Channel: "operator"}, fromAna, "uid:2003 is not among operator.uids"},
+		"nor by a credential of no kind":            {"", bailiff.Approver{Person: "ben", Credential: "ben", Channel: "operator"}, fromAna, "ben is not among operator.uids"},
+		"nor by a channel of no route":              {"", bailiff.Approver{Person: "ben", Credential: "uid:1002", Channel: "telegram"}, fromAna, "route default takes answers by operator or console only"},
 		"at a terminal, the user is the requester":  {"", ana(), from("terminals", "uid:2000", "cli", ""), "ana asked for it; ask ben or dora"},
 		"and not who is named in the session":       {"", ben(), from("terminals", "uid:2000", "cli", "43"), ""},
 		"at a terminal, somebody else may":          {"", ben(), from("terminals", "uid:2000", "cli", ""), ""},
@@ -72,14 +73,14 @@ func TestWhoMayAnswerWhat(t *testing.T) {
 		"one whose users include an operator could": {"", ana(), from("shared", "uid:1001", "telegram", "43"), reaches("shared")},
 		"one of a listener that is gone could":      {"", ben(), from("gone", "uid:1001", "telegram", "42"), reaches("gone")},
 		"an operator's own credential could":        {"", ben(), from("hermes", "uid:1002", "telegram", "42"), reaches("hermes")},
-		"the console is no way around that":         {"", approval.Approver{Person: "ben", Credential: "uid:1002", Channel: "console"}, from("open", "uid:1001", "telegram", "42"), reaches("open")},
+		"the console is no way around that":         {"", bailiff.Approver{Person: "ben", Credential: "uid:1002", Channel: "console"}, from("open", "uid:1001", "telegram", "42"), reaches("open")},
 
 		"alone, the requester may":              {one, ana(), fromAna, ""},
 		"alone, nobody in particular may":       {one, nobodys(), fromAna, ""},
 		"alone, the agent's user may":           {one, ben(), from("shared", "uid:1002", "telegram", "43"), ""},
-		"alone, who is no operator may not":     {one, approval.Approver{Person: "carl", Credential: "uid:2003", Channel: "operator"}, fromAna, "uid:2003 is not among operator.uids"},
-		"alone, a name needs its credential":    {one, approval.Approver{Person: "ben", Credential: "uid:1009", Channel: "operator"}, fromAna, "uid:1009 is somebody else now"},
-		"alone, an unknown channel is none too": {one, approval.Approver{Person: "ben", Credential: "uid:1002", Channel: "telegram"}, fromAna, "takes answers by operator or console only"},
+		"alone, who is no operator may not":     {one, bailiff.Approver{Person: "carl", Credential: "uid:2003", Channel: "operator"}, fromAna, "uid:2003 is not among operator.uids"},
+		"alone, a name needs its credential":    {one, bailiff.Approver{Person: "ben", Credential: "uid:1009", Channel: "operator"}, fromAna, "uid:1009 is somebody else now"},
+		"alone, an unknown channel is none too": {one, bailiff.Approver{Person: "ben", Credential: "uid:1002", Channel: "telegram"}, fromAna, "takes answers by operator or console only"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := roster(t, office, test.settings).May(test.who, bailiff.Claim{Request: test.asks}, "default")
@@ -99,10 +100,10 @@ approvals:
 	broken := `
 approvals: {routes: [{name: secrets, approvers: 'approver.groups[1] == "ops"'}]}
 `
-	console := func(a approval.Approver) approval.Approver { a.Channel = "console"; return a }
+	console := func(a bailiff.Approver) bailiff.Approver { a.Channel = "console"; return a }
 	for name, test := range map[string]struct {
 		routes string
-		who    approval.Approver
+		who    bailiff.Approver
 		why    string
 	}{
 		"whom the condition names may":              {routes, console(ben()), ""},
@@ -146,22 +147,22 @@ func TestHowAQuestionGoesToPeople(t *testing.T) {
 		text, settings string
 		asks           bailiff.Request
 		terms          bailiff.ApprovalTerms
-		want           approval.Plan
+		want           api.Plan
 	}{
 		"without routes, to everybody who can be reached": {office, "", stranger, bailiff.ApprovalTerms{},
-			approval.Plan{Route: "default", Approvers: []string{"ana", "ben", "dora"}, Channels: both, Quorum: 1, Timeout: 5 * time.Minute}},
+			api.Plan{Route: "default", Approvers: []string{"ana", "ben", "dora"}, Channels: both, Quorum: 1, Timeout: 5 * time.Minute}},
 		"but the requester": {office, "", from("hermes", "uid:1001", "telegram", "42"), bailiff.ApprovalTerms{},
-			approval.Plan{Route: "default", Approvers: []string{"ben", "dora"}, Channels: both, Quorum: 1, Timeout: 5 * time.Minute}},
+			api.Plan{Route: "default", Approvers: []string{"ben", "dora"}, Channels: both, Quorum: 1, Timeout: 5 * time.Minute}},
 		"alone, to operators who are nobody too": {office, "allow_same_user: true", from("open", "uid:1000", "telegram", "42"), bailiff.ApprovalTerms{},
-			approval.Plan{Route: "default", Approvers: []string{"ana", "ben", "dora", "uid:1009"}, Channels: both, Quorum: 1, Timeout: 5 * time.Minute}},
+			api.Plan{Route: "default", Approvers: []string{"ana", "ben", "dora", "uid:1009"}, Channels: both, Quorum: 1, Timeout: 5 * time.Minute}},
 		"by the first route that takes it": {office + routes, "", from("hermes", "uid:1001", "slack", "x"), because("secrets.read"),
-			approval.Plan{Route: "secrets", Approvers: []string{"ana", "ben"}, Channels: []string{"operator"}, Quorum: 2, Timeout: 5 * time.Minute}},
+			api.Plan{Route: "secrets", Approvers: []string{"ana", "ben"}, Channels: []string{"operator"}, Quorum: 2, Timeout: 5 * time.Minute}},
 		"by the next one": {office + routes, "", from("hermes", "uid:1001", "slack", "x"), because("command.installs"),
-			approval.Plan{Route: "quick", Approvers: []string{"ana", "ben", "dora"}, Channels: both, Quorum: 1, Timeout: 30 * time.Second}},
+			api.Plan{Route: "quick", Approvers: []string{"ana", "ben", "dora"}, Channels: both, Quorum: 1, Timeout: 30 * time.Second}},
 		"as many as the policies want": {office + routes, "", from("hermes", "uid:1001", "slack", "x"), bailiff.ApprovalTerms{Quorum: 3, TimeoutSeconds: 20},
-			approval.Plan{Route: "quick", Approvers: []string{"ana", "ben", "dora"}, Channels: both, Quorum: 3, Timeout: 20 * time.Second}},
+			api.Plan{Route: "quick", Approvers: []string{"ana", "ben", "dora"}, Channels: both, Quorum: 3, Timeout: 20 * time.Second}},
 		"as many as the route wants": {office + routes, "", stranger, bailiff.ApprovalTerms{Quorum: 1, TimeoutSeconds: 600, Reasons: because("secrets.x").Reasons},
-			approval.Plan{Route: "secrets", Approvers: []string{"ana", "ben"}, Channels: []string{"operator"}, Quorum: 2, Timeout: 5 * time.Minute}},
+			api.Plan{Route: "secrets", Approvers: []string{"ana", "ben"}, Channels: []string{"operator"}, Quorum: 2, Timeout: 5 * time.Minute}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := roster(t, test.text, test.settings).Plan(claim(test.asks, test.terms))
@@ -241,7 +242,7 @@ func TestWhoeverIsPlannedMayAnswer(t *testing.T) {
 
 func TestPeopleAreKnownByTheirUsers(t *testing.T) {
 	r := roster(t, office, "")
-	want := approval.Approver{Person: "ben", Groups: []string{"security", "ops"}, Credential: "uid:1002", Channel: "console"}
+	want := bailiff.Approver{Person: "ben", Groups: []string{"security", "ops"}, Credential: "uid:1002", Channel: "console"}
 	if got := r.Identify(1002, "console"); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v", got)
 	}
@@ -293,20 +294,20 @@ func because(rule string) bailiff.ApprovalTerms {
 	return bailiff.ApprovalTerms{Reasons: []bailiff.Reason{{Rule: rule}}}
 }
 
-func ana() approval.Approver {
-	return approval.Approver{Person: "ana", Groups: []string{"security"}, Credential: "uid:1000", Channel: "operator"}
+func ana() bailiff.Approver {
+	return bailiff.Approver{Person: "ana", Groups: []string{"security"}, Credential: "uid:1000", Channel: "operator"}
 }
 
-func ben() approval.Approver {
-	return approval.Approver{Person: "ben", Groups: []string{"security", "ops"}, Credential: "uid:1002", Channel: "operator"}
+func ben() bailiff.Approver {
+	return bailiff.Approver{Person: "ben", Groups: []string{"security", "ops"}, Credential: "uid:1002", Channel: "operator"}
 }
 
-func dora() approval.Approver {
-	return approval.Approver{Person: "dora", Credential: "uid:1004", Channel: "operator"}
+func dora() bailiff.Approver {
+	return bailiff.Approver{Person: "dora", Credential: "uid:1004", Channel: "operator"}
 }
 
-func nobodys() approval.Approver {
-	return approval.Approver{Credential: "uid:1009", Channel: "operator"}
+func nobodys() bailiff.Approver {
+	return bailiff.Approver{Credential: "uid:1009", Channel: "operator"}
 }
 
 func reaches(listener string) string {

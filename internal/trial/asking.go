@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway/client"
-	"github.com/bailiff-dev/bailiff/internal/approval"
 )
 
 // AskedAbout is a rule for [House] by which commands that say so are asked about.
@@ -54,7 +54,7 @@ func (s *Sidecar) ApproveNext(tb testing.TB) {
 
 // waiting is a question that waits now; empty if none does.
 func waiting(ctx context.Context, operators *client.Client) (id string) {
-	open, err := operators.Approvals(ctx, approval.Query{State: bailiff.ApprovalPending})
+	open, err := operators.Approvals(ctx, api.Query{State: bailiff.ApprovalPending})
 	if err != nil || len(open.Approvals) == 0 {
 		return ""
 	}

@@ -36,3 +36,26 @@ func UID(credential string) (uid uint32, ok bool) {
 // Account is by what somebody is known who comes by a chat service, such as
 // "slack:U07A".
 func Account(service, id string) string { return service + ":" + id }
+
+// Approver is who answers, as a door of the operators knows it.
+type Approver struct {
+	// Person is a name among the configured people, empty if the credential maps
+	// to nobody.
+	Person string
+	Groups []string
+	// Credential is by what the door knows them, such as "uid:1000".
+	Credential string
+	// Channel is the door: "operator", "console" or a chat service.
+	Channel string
+}
+
+// Name is what the approver is called; two credentials of one person are one.
+func (a Approver) Name() string {
+	if a.Person != "" {
+		return a.Person
+	}
+	return a.Credential
+}
+
+// Via is by what and where they come.
+func (a Approver) Via() string { return a.Credential + " on " + a.Channel }

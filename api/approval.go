@@ -1,4 +1,4 @@
-package approval
+package api
 
 import (
 	"encoding/json"
@@ -8,7 +8,7 @@ import (
 )
 
 // Entry is an approval with everything that an operator is shown. Its JSON is
-// also what the operator API sends. Known secret values are scrubbed out of its
+// what the operator API sends. Known secret values are scrubbed out of its
 // texts.
 type Entry struct {
 	ID    string                `json:"id"`
@@ -49,6 +49,21 @@ type Entry struct {
 	Resolved time.Time `json:"resolved,omitzero"`
 }
 
+// Plan is how a claim is put to people.
+type Plan struct {
+	// Route is the name of the route.
+	Route string `json:"route"`
+	// Approvers are the names of the people who could answer, at least Quorum.
+	Approvers []string `json:"approvers"`
+	// Channels are where they are asked: "operator" is the socket and the command
+	// line, "console" the web page.
+	Channels []string `json:"channels"`
+	// Quorum is how many different people must say yes; one no denies.
+	Quorum int `json:"quorum"`
+	// Timeout is how long they have.
+	Timeout time.Duration `json:"timeout_ns"`
+}
+
 // Vote is one person's answer.
 type Vote struct {
 	Person     string    `json:"person"`
@@ -58,14 +73,6 @@ type Vote struct {
 	Scope      string    `json:"scope,omitempty"`
 	Reason     string    `json:"reason,omitempty"`
 	At         time.Time `json:"at"`
-}
-
-// Verdict is what an approver says.
-type Verdict struct {
-	Approve bool
-	// Scope is what an approval leaves; empty means the narrowest.
-	Scope  string
-	Reason string
 }
 
 // Grant is what an approval leaves behind: what may run without asking again.
@@ -118,10 +125,16 @@ type Freeze struct {
 	Reason string    `json:"reason"`
 	By     string    `json:"by"`
 	At     time.Time `json:"at"`
-	// failed says that nobody froze it: the store failed, and no thaw helps.
-	failed bool
 	// Warning says why nobody could thaw it; whoever freezes is told, and it is not kept.
 	Warning string `json:"warning,omitempty"`
+}
+
+// What is what it stops, as operators call it.
+func (f Freeze) What() string {
+	if f.Kind == FreezeAll {
+		return "everything"
+	}
+	return f.Kind + " " + f.ID
 }
 
 // Query selects entries; empty fields select all.
