@@ -25,23 +25,23 @@ const (
 	answerTime  = 30 * time.Second
 	answerBytes = 8 << 20
 	// busyTime is waited where Slack does not say how long, busyMost where it says too much.
-	busyTime = 30 * time.Second
-	busyMost = time.Hour
+	busyTime    = 30 * time.Second
+	maxBusyTime = time.Hour
 )
 
-// caller makes HTTP calls for the library: each once, within bounds, and to nobody but who
-// was called.
-type caller struct{ http *http.Client }
+// httpClient makes HTTP calls for the library: each once, within limits, and without
+// following redirects.
+type httpClient struct{ http *http.Client }
 
-func newCaller() *caller {
-	return &caller{&http.Client{
+func newHTTPClient() *httpClient {
+	return &httpClient{&http.Client{
 		Timeout:       answerTime,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 
 // Do is what the library calls.
-func (c *caller) Do(r *http.Request) (*http.Response, error) {
+func (c *httpClient) Do(r *http.Request) (*http.Response, error) {
 	answer, err := c.http.Do(r)
 	if err != nil {
 		return nil, err
@@ -50,11 +50,11 @@ func (c *caller) Do(r *http.Request) (*http.Response, error) {
 		_ = answer.Body.Close()
 		return nil, &chat.Busy{After: retryAfter(answer.Header)}
 	}
-	answer.Body = bounded{io.LimitReader(answer.Body, answerBytes), answer.Body}
+	answer.Body = limitedBody{io.LimitReader(answer.Body, answerBytes), answer.Body}
 	return answer, nil
 }
 
-type bounded struct {
+type limitedBody struct {
 	io.Reader
 	io.Closer
 }
@@ -64,7 +64,7 @@ func retryAfter(h http.Header) time.Duration {
 	if err != nil {
 		return busyTime
 	}
-	return time.Duration(min(max(seconds, 1), int(busyMost/time.Second))) * time.Second
+	return time.Duration(min(max(seconds, 1), int(maxBusyTime/time.Second))) * time.Second
 }
 
 // call is the API as one call sees it.
@@ -97,9 +97,9 @@ func (s *Slack) client(bot, app bailiff.Secret) *slack.Client {
 	return slack.New(bot.Reveal(), slack.OptionAppLevelToken(app.Reveal()), slack.OptionAPIURL(s.cfg.URL), slack.OptionHTTPClient(s.api))
 }
 
-// ask calls a method of whose answer little is wanted: what else it holds, and people can
+// do calls a method of whose answer little is wanted: what else it holds, and people can
 // put much into a history, is not even read.
-func (c *call) ask(ctx context.Context, method string, arguments url.Values, answer any) error {
+func (c *call) do(ctx context.Context, method string, arguments url.Values, answer any) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.s.cfg.URL+method, strings.NewReader(arguments.Encode()))
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func (c *call) fault(doing string, err error) error {
 	}
 	var no slack.SlackErrorResponse
 	if !errors.As(err, &no) {
-		return fmt.Errorf("%s: %w", doing, bailiff.ForeignError(unaddressed(err), c.secrets...))
+		return fmt.Errorf("%s: %w", doing, bailiff.ForeignError(withoutURL(err), c.secrets...))
 	}
 	reason, known := refusals[no.Err]
 	switch {
@@ -146,15 +146,16 @@ func (c *call) fault(doing string, err error) error {
 	case slices.Contains(gone, no.Err):
 		return chat.ErrGone
 	case no.Err == "missing_scope":
-		return &chat.Refused{Reason: "the app lacks the scope " + bailiff.Foreign(no.Needed) + ": add it to the bot's scopes under OAuth & Permissions, and install the app again"}
+		return &chat.Refused{Reason: "the app lacks the scope " + bailiff.Foreign(no.Needed) +
+			": add it to the bot's scopes under OAuth & Permissions, and install the app again"}
 	case known:
 		return &chat.Refused{Reason: reason}
 	}
 	return fmt.Errorf("%s: Slack says %s", doing, bailiff.Foreign(no.Err, c.secrets...))
 }
 
-// unaddressed leaves the address out of an error: of some, whoever knows them may write.
-func unaddressed(err error) error {
+// withoutURL removes the address from an error: some addresses let their holder write.
+func withoutURL(err error) error {
 	var addressed *url.Error
 	if errors.As(err, &addressed) {
 		return addressed.Err
@@ -170,13 +171,14 @@ var (
 )
 
 const (
-	badToken  = "Slack does not know this token: copy it anew from the app's page OAuth & Permissions (xoxb-…), the one for Socket Mode from Basic Information (xapp-…)"
+	badToken = "Slack does not know this token: copy it anew from the app's page OAuth & Permissions (xoxb-…), the one for Socket Mode " +
+		"from Basic Information (xapp-…)"
 	oldToken  = "the token was revoked, or the app removed from the workspace: install the app again, and copy its new token"
 	malformed = "Slack takes this message for malformed, which is a fault of bailiff's: please report it"
 	elsewhere = "the workspace's settings forbid the app to do that: ask who administers it"
 )
 
-// refusals are what Slack says no to until somebody changes something, and what.
+// refusals say what an operator must change for each error that stays until they do.
 var refusals = map[string]string{
 	"not_authed":                               badToken,
 	"invalid_auth":                             badToken,
@@ -197,28 +199,29 @@ var refusals = map[string]string{
 	"forbidden_team":                           elsewhere,
 	"posting_to_channel_denied":                elsewhere,
 	"file_uploads_disabled":                    "the workspace takes no files: ask who administers it",
-	"channel_not_found":                        "there is no such channel, or it is private and the app is not in it: invite the bot (/invite @bailiff), and use the channel's id (C…)",
-	"not_in_channel":                           "the app is not in the channel: invite the bot (/invite @bailiff)",
-	"user_not_in_channel":                      "who is to be told is not in the channel",
-	"is_archived":                              "the channel is archived: unarchive it or choose another",
-	"messages_tab_disabled":                    "nobody can write to the app: turn on the Messages Tab under App Home",
-	"cannot_dm_bot":                            "bots cannot be written to",
-	"thread_not_found":                         "the thread is no more",
-	"cannot_reply_to_message":                  "this message can have no thread",
-	"invalid_blocks":                           malformed,
-	"invalid_blocks_format":                    malformed,
-	"msg_too_long":                             malformed,
-	"msg_blocks_too_long":                      malformed,
-	"too_many_attachments":                     malformed,
-	"no_text":                                  malformed,
-	"invalid_arguments":                        malformed,
-	"invalid_metadata_format":                  malformed,
-	"invalid_metadata_schema":                  malformed,
-	"metadata_too_large":                       malformed,
+	"channel_not_found": "there is no such channel, or it is private and the app is not in it: invite the bot " +
+		"(/invite @bailiff), and use the channel's id (C…)",
+	"not_in_channel":          "the app is not in the channel: invite the bot (/invite @bailiff)",
+	"user_not_in_channel":     "who is to be told is not in the channel",
+	"is_archived":             "the channel is archived: unarchive it or choose another",
+	"messages_tab_disabled":   "nobody can write to the app: turn on the Messages Tab under App Home",
+	"cannot_dm_bot":           "bots cannot be written to",
+	"thread_not_found":        "the thread is no more",
+	"cannot_reply_to_message": "this message can have no thread",
+	"invalid_blocks":          malformed,
+	"invalid_blocks_format":   malformed,
+	"msg_too_long":            malformed,
+	"msg_blocks_too_long":     malformed,
+	"too_many_attachments":    malformed,
+	"no_text":                 malformed,
+	"invalid_arguments":       malformed,
+	"invalid_metadata_format": malformed,
+	"invalid_metadata_schema": malformed,
+	"metadata_too_large":      malformed,
 }
 
-// mayHaveHappened says whether what failed so may have been done all the same.
-func mayHaveHappened(err error) bool {
+// mayHaveSucceeded says whether a call that failed so may have had its effect.
+func mayHaveSucceeded(err error) bool {
 	var busy *chat.Busy
 	var no slack.SlackErrorResponse
 	var dial *net.OpError

@@ -17,8 +17,8 @@ var Scopes = map[string]string{
 	"chat:write":       "to post and edit messages",
 	"files:write":      "to attach what is too long for a message",
 	"commands":         "for /bailiff",
-	"im:history":       "to hear what is written to it",
-	"channels:history": "to hear threads it is in, and to find a message of its own whose posting ended uncertainly",
+	"im:history":       "to read messages that are written to it",
+	"channels:history": "to read threads it is in, and to find a message of its own whose posting ended uncertainly",
 	"groups:history":   "the same in private channels",
 	"mpim:history":     "the same in conversations of several people",
 	"channels:read":    "to see in a check who is in the channel of approvals",
@@ -28,7 +28,7 @@ var Scopes = map[string]string{
 // Check asks Slack for everything that can be asked without posting. To which events the
 // app is subscribed cannot.
 func (s *Slack) Check(ctx context.Context, people []chat.Person) []chat.Finding {
-	all := []chat.Finding{s.checkWay(ctx)}
+	all := []chat.Finding{s.checkTransport(ctx)}
 	c, err := s.begin()
 	if err != nil {
 		return append(all, chat.Finding{What: "bot token", Err: err})
@@ -49,8 +49,8 @@ func (s *Slack) Check(ctx context.Context, people []chat.Person) []chat.Finding 
 	return append(all, c.checkPeople(ctx, s.cfg.Approvals, people)...)
 }
 
-// checkWay looks at how Slack reaches the app.
-func (s *Slack) checkWay(ctx context.Context) chat.Finding {
+// checkTransport looks at how Slack reaches the app.
+func (s *Slack) checkTransport(ctx context.Context) chat.Finding {
 	if s.cfg.Listen != "" {
 		secret, err := s.cfg.SigningSecret()
 		if err == nil && secret.Reveal() == "" {
@@ -71,7 +71,9 @@ func checkScopes(header string) (all []chat.Finding) {
 	given := strings.FieldsFunc(header, func(c rune) bool { return c == ',' || c == ' ' })
 	for scope, why := range Scopes {
 		if !slices.Contains(given, scope) {
-			all = append(all, chat.Finding{What: "scope " + scope, Err: fmt.Errorf("the app lacks it, %s: add it to the bot's scopes under OAuth & Permissions, and install the app again", why)})
+			all = append(all, chat.Finding{What: "scope " + scope,
+				Err: fmt.Errorf("the app lacks it, %s: add it to the bot's scopes under OAuth & Permissions, and install the app again",
+					why)})
 		}
 	}
 	if len(all) == 0 {
@@ -90,7 +92,7 @@ func (c *call) checkChat(ctx context.Context, id string) chat.Finding {
 			IsArchived bool `json:"is_archived"`
 		} `json:"channel"`
 	}
-	err := c.ask(ctx, "conversations.info", url.Values{"channel": {id}}, &about)
+	err := c.do(ctx, "conversations.info", url.Values{"channel": {id}}, &about)
 	switch {
 	case err != nil:
 		err = c.fault("looking at "+id, err)
@@ -102,15 +104,16 @@ func (c *call) checkChat(ctx context.Context, id string) chat.Finding {
 	return chat.Finding{What: "chat " + id, Err: err}
 }
 
-// mostMembers bounds the pages of a channel's members.
-const mostMembers = 500
+// maxMembers bounds the pages of a channel's members.
+const maxMembers = 500
 
 func (c *call) checkPeople(ctx context.Context, id string, people []chat.Person) (all []chat.Finding) {
 	members, err := c.members(ctx, id)
 	for _, p := range people {
 		f := chat.Finding{What: fmt.Sprintf("%s (%s) sees %s", bailiff.Foreign(p.Name), bailiff.Foreign(p.ID), id), Err: err}
 		if err == nil && !members[p.ID] {
-			f.Err = errors.New("they are not in the channel: invite them, or use the id of theirs that their profile shows (Copy member ID)")
+			f.Err = errors.New("they are not in the channel: invite them, or use the id of theirs that their profile shows (Copy member " +
+				"ID)")
 		}
 		all = append(all, f)
 	}
@@ -120,14 +123,14 @@ func (c *call) checkPeople(ctx context.Context, id string, people []chat.Person)
 func (c *call) members(ctx context.Context, id string) (map[string]bool, error) {
 	all := map[string]bool{}
 	arguments := url.Values{"channel": {id}, "limit": {"200"}}
-	for range mostMembers {
+	for range maxMembers {
 		var page struct {
 			Members []string `json:"members"`
 			Next    struct {
 				Cursor string `json:"next_cursor"`
 			} `json:"response_metadata"`
 		}
-		if err := c.ask(ctx, "conversations.members", arguments, &page); err != nil {
+		if err := c.do(ctx, "conversations.members", arguments, &page); err != nil {
 			return nil, c.fault("asking who is in "+id, err)
 		}
 		for _, member := range page.Members {

@@ -24,9 +24,11 @@ func TestACheckNamesWhatIsMissing(t *testing.T) {
 		want   map[string]string // what is wrong, by what was looked at
 		well   []string
 	}{
-		"nothing": {well: []string{"app token", "bot token", "scopes", "chat C1", "ana (U1) sees C1", "ben (U2) sees C1"}, want: map[string]string{"eve (U3) sees C1": "invite them"}},
+		"nothing": {well: []string{"app token", "bot token", "scopes", "chat C1", "ana (U1) sees C1", "ben (U2) sees C1"},
+			want: map[string]string{"eve (U3) sees C1": "invite them"}},
 		"by HTTP": {set: func(c *slack.Config) { c.Listen, c.SigningSecret = "127.0.0.1:0", secret("s") },
-			well: []string{"signing secret", "bot token", "scopes", "chat C1", "ana (U1) sees C1", "ben (U2) sees C1"}, want: map[string]string{"eve (U3) sees C1": "invite them"}},
+			well: []string{"signing secret", "bot token", "scopes", "chat C1", "ana (U1) sees C1", "ben (U2) sees C1"},
+			want: map[string]string{"eve (U3) sees C1": "invite them"}},
 		"no approvals": {set: func(c *slack.Config) { c.Approvals = "" }, well: []string{"app token", "bot token", "scopes"}},
 		"a wrong bot token": {set: func(c *slack.Config) { c.BotToken = secret("xoxb-other") },
 			well: []string{"app token"}, want: map[string]string{"bot token": "does not know this token"}},
@@ -38,7 +40,8 @@ func TestACheckNamesWhatIsMissing(t *testing.T) {
 		"no secret to sign by": {set: func(c *slack.Config) { c.Listen, c.SigningSecret, c.Approvals = "127.0.0.1:0", secret(""), "" },
 			well: []string{"bot token", "scopes"}, want: map[string]string{"signing secret": "it is empty"}},
 		"two scopes": {server: func(s *slacktest.Server) { s.Allow(without("files:write", "channels:read")...) },
-			well: []string{"app token", "bot token"}, want: map[string]string{"scope files:write": "to attach", "scope channels:read": "OAuth & Permissions", "chat C1": "the scope channels:read"}},
+			well: []string{"app token", "bot token"}, want: map[string]string{"scope files:write": "to attach",
+				"scope channels:read": "OAuth & Permissions", "chat C1": "the scope channels:read"}},
 		"a channel that is none": {set: func(c *slack.Config) { c.Approvals = "C404" },
 			well: []string{"app token", "bot token", "scopes"}, want: map[string]string{"chat C404": "there is no such channel"}},
 		"a channel without the bot": {server: func(s *slacktest.Server) { s.Channel("C1", "U1") },

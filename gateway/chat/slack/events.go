@@ -15,10 +15,10 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 )
 
-// identity is who the app is.
+// identity is the app's user in its workspace.
 type identity struct{ user, team, enterprise string }
 
-// identify asks Slack who the app is.
+// identify asks Slack for the app's identity.
 func (s *Slack) identify(ctx context.Context) error {
 	c, err := s.begin()
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *Slack) identify(ctx context.Context) error {
 	return nil
 }
 
-// me is who the app is, asked for if that is not known yet.
+// me is the app's identity, asked for if it is not known yet.
 func (s *Slack) me(ctx context.Context) (identity, error) {
 	if s.self.Load() == nil {
 		if err := s.identify(ctx); err != nil {
@@ -45,45 +45,45 @@ func (s *Slack) me(ctx context.Context) (identity, error) {
 	return *s.self.Load(), nil
 }
 
-// ear hands on what Slack delivers, during one Run.
-type ear struct {
+// receiver hands on Slack's events during one Run.
+type receiver struct {
 	*Slack
 	in chat.Inbox
-	// under way are what is answered to Slack before it is done.
-	underWay sync.WaitGroup
+	// inFlight is work on events that are acknowledged already.
+	inFlight sync.WaitGroup
 	slots    chan struct{}
 }
 
-// mostUnderWay bounds how many answers of people are worked on at once, and aloneTime how
-// long telling one of them something may take: nobody tries that again.
+// maxInFlight answers of people are worked on at once. replyTimeout is how long one reply
+// may take, which is tried once.
 const (
-	mostUnderWay = 256
-	aloneTime    = 10 * time.Second
+	maxInFlight  = 256
+	replyTimeout = 10 * time.Second
 )
 
-func (s *Slack) newEar(in chat.Inbox) *ear {
-	return &ear{Slack: s, in: in, slots: make(chan struct{}, mostUnderWay)}
+func (s *Slack) newReceiver(in chat.Inbox) *receiver {
+	return &receiver{Slack: s, in: in, slots: make(chan struct{}, maxInFlight)}
 }
 
-// aside does something that takes longer than Slack waits.
-func (e *ear) aside(do func()) {
-	e.slots <- struct{}{}
-	e.underWay.Go(func() {
-		defer func() { <-e.slots }()
-		defer e.survive()
+// spawn does work that takes longer than Slack waits for an acknowledgement.
+func (r *receiver) spawn(do func()) {
+	r.slots <- struct{}{}
+	r.inFlight.Go(func() {
+		defer func() { <-r.slots }()
+		defer r.recoverPanic()
 		do()
 	})
 }
 
-// survive keeps one message from ending it all.
-func (e *ear) survive() {
+// recoverPanic logs a panic, so that one event cannot end the process.
+func (r *receiver) recoverPanic() {
 	if cause := recover(); cause != nil {
-		e.cfg.Log.Error("handling what Slack delivered panicked", "cause", cause, "stack", string(debug.Stack()))
+		r.cfg.Log.Error("handling what Slack delivered panicked", "cause", cause, "stack", string(debug.Stack()))
 	}
 }
 
-// delivery is what Slack's Events API delivers.
-type delivery struct {
+// eventCallback is an event of Slack's Events API.
+type eventCallback struct {
 	Type           string          `json:"type"`
 	Challenge      string          `json:"challenge"`
 	Team           string          `json:"team_id"`
@@ -96,9 +96,9 @@ type delivery struct {
 	} `json:"authorizations"`
 }
 
-// isOurs tells this installation of the app from one in another workspace, where the same
-// id may be somebody else's.
-func (d delivery) isOurs(me identity) bool {
+// isOurs says whether an event is for this installation of the app: in another workspace
+// the same id may be another user's.
+func (d eventCallback) isOurs(me identity) bool {
 	if d.Team == me.team {
 		return true
 	}
@@ -110,7 +110,7 @@ func (d delivery) isOurs(me identity) bool {
 	return false
 }
 
-// message is what somebody wrote.
+// message is a message event.
 type message struct {
 	Type        string    `json:"type"`
 	Subtype     string    `json:"subtype"`
@@ -125,13 +125,13 @@ type message struct {
 	Hidden      bool      `json:"hidden"`
 }
 
-// delivered hands on what somebody wrote, and leaves everything else be.
-func (e *ear) delivered(ctx context.Context, text []byte) {
-	defer e.survive()
-	me := e.self.Load()
-	var d delivery
+// onEvent hands on messages of people, and ignores all other events.
+func (r *receiver) onEvent(ctx context.Context, text []byte) {
+	defer r.recoverPanic()
+	me := r.self.Load()
+	var d eventCallback
 	var m message
-	if json.Unmarshal(text, &d) != nil || me == nil || !d.isOurs(*me) || json.Unmarshal(d.Event, &m) != nil || !m.isSaid(me.user) {
+	if json.Unmarshal(text, &d) != nil || me == nil || !d.isOurs(*me) || json.Unmarshal(d.Event, &m) != nil || !m.isNew(me.user) {
 		return
 	}
 	said, mentioned := typed(m.Text, me.user)
@@ -139,30 +139,30 @@ func (e *ear) delivered(ctx context.Context, text []byte) {
 	if m.ThreadTS == m.TS {
 		at.Thread = ""
 	}
-	e.in.Said(ctx, chat.Said{
+	r.in.Said(ctx, chat.Said{
 		Ref:       chat.Ref{Place: at, Message: m.TS},
 		Kind:      kindOf(m.ChannelType, at),
 		By:        chat.Person{ID: m.User},
 		Text:      said,
 		Mentioned: mentioned || m.Type == "app_mention",
-		Ephemeral: e.alone(at, m.User),
+		Ephemeral: r.ephemeralTo(at, m.User),
 	})
 }
 
-// isSaid says whether a person wrote it just now.
-func (m message) isSaid(self string) bool {
+// isNew says whether it is a new message of a person.
+func (m message) isNew(self string) bool {
 	return slices.Contains([]string{"message", "app_mention"}, m.Type) &&
 		slices.Contains([]string{"", "file_share", "thread_broadcast"}, m.Subtype) &&
 		m.Channel != "" && isMessage(m.TS) && (m.ThreadTS == "" || isMessage(m.ThreadTS)) &&
-		m.Edited == nil && !m.Hidden && m.isPersons(self)
+		m.Edited == nil && !m.Hidden && m.isFromPerson(self)
 }
 
-// isPersons says whether it is a person's, neither a program's nor Slack's own.
-func (m message) isPersons(self string) bool {
+// isFromPerson says whether the writer is neither a program nor Slack itself.
+func (m message) isFromPerson(self string) bool {
 	return m.Bot == "" && m.User != "" && m.User != self && m.User != "USLACKBOT"
 }
 
-// kindOf is the kind of conversation; Slack says nothing of it with a mention.
+// kindOf is the kind of conversation; app_mention events do not state it.
 func kindOf(channelType string, at chat.Place) string {
 	switch {
 	case channelType == "im" || strings.HasPrefix(at.Chat, "D"):
@@ -175,8 +175,8 @@ func kindOf(channelType string, at chat.Place) string {
 	return "channel"
 }
 
-// command is what somebody chose of the app's own commands.
-type command struct {
+// slashCommand is a command of the app that a person chose.
+type slashCommand struct {
 	Team        string `json:"team_id"`
 	Enterprise  string `json:"enterprise_id"`
 	OfAll       any    `json:"is_enterprise_install"` // true or "true" if the app is installed in all of an enterprise
@@ -190,59 +190,59 @@ type command struct {
 	Trigger     string `json:"trigger_id"`
 }
 
-// commandOf reads one as it comes by HTTP.
-func commandOf(form url.Values) command {
-	return command{form.Get("team_id"), form.Get("enterprise_id"), form.Get("is_enterprise_install"), form.Get("channel_id"), form.Get("channel_name"),
+// commandOf reads a command from an HTTP form.
+func commandOf(form url.Values) slashCommand {
+	return slashCommand{form.Get("team_id"), form.Get("enterprise_id"), form.Get("is_enterprise_install"), form.Get("channel_id"),
+		form.Get("channel_name"),
 		form.Get("user_id"), form.Get("user_name"), form.Get("command"), form.Get("text"), form.Get("response_url"), form.Get("trigger_id")}
 }
 
 // commands are the words of /bailiff.
 var commands = []string{"status", "stop", "new", "approvals", "help"}
 
-// commanded hands on a command. It is not shown to anybody, so its id is one that Slack
-// gives to the answer that it may get.
-func (e *ear) commanded(ctx context.Context, c command) {
-	defer e.survive()
-	me := e.self.Load()
+// onCommand hands on a command. It is not shown as a message, so its id is its trigger's.
+func (r *receiver) onCommand(ctx context.Context, c slashCommand) {
+	defer r.recoverPanic()
+	me := r.self.Load()
 	if me == nil || c.User == "" || c.Chat == "" || c.Trigger == "" || !c.isOurs(*me) {
 		return
 	}
-	answer := func(ctx context.Context, t chat.Text) error { return e.respond(ctx, c, t) }
+	answer := func(ctx context.Context, t chat.Text) error { return r.respond(ctx, c, t) }
 	word := strings.ToLower(strings.TrimSpace(c.Text))
 	if !slices.Contains(commands, word) {
 		usage := fmt.Sprintf("Say %s with one of: %s.", c.Command, strings.Join(commands, ", "))
-		e.aside(func() { e.tell(ctx, answer, chat.Text{{Text: usage}}) })
+		r.spawn(func() { r.reply(ctx, answer, chat.Text{{Text: usage}}) })
 		return
 	}
 	at := chat.Place{Chat: c.Chat}
-	e.in.Said(ctx, chat.Said{
+	r.in.Said(ctx, chat.Said{
 		Ref: chat.Ref{Place: at, Message: "command." + c.Trigger}, Kind: kindOf(c.kind(), at),
 		By: chat.Person{ID: c.User, Name: c.UserName}, Text: "/" + word, Mentioned: true, SlashCommand: true, Ephemeral: answer,
 	})
 }
 
-func (c command) isOurs(me identity) bool {
+func (c slashCommand) isOurs(me identity) bool {
 	return c.Team == me.team || fmt.Sprint(c.OfAll) == "true" && me.enterprise != "" && c.Enterprise == me.enterprise
 }
 
-// kind is what can be told of a chat by its name.
-func (c command) kind() string {
+// kind is the kind of chat as far as its name states it.
+func (c slashCommand) kind() string {
 	if strings.HasPrefix(c.ChatName, "mpdm-") {
 		return "mpim"
 	}
 	return ""
 }
 
-// tell tells somebody something alone, once, and writes down if they were not told.
-func (e *ear) tell(ctx context.Context, whisper func(context.Context, chat.Text) error, text chat.Text) {
-	ctx, cancel := context.WithTimeout(ctx, aloneTime)
+// reply sends an ephemeral message, once, and logs if that fails.
+func (r *receiver) reply(ctx context.Context, whisper func(context.Context, chat.Text) error, text chat.Text) {
+	ctx, cancel := context.WithTimeout(ctx, replyTimeout)
 	defer cancel()
 	if err := whisper(ctx, text); err != nil {
-		e.cfg.Log.Info("somebody at Slack was not told what became of their answer", "error", bailiff.Sentence(err.Error()))
+		r.cfg.Log.Info("somebody at Slack was not told what became of their answer", "error", bailiff.Sentence(err.Error()))
 	}
 }
 
-// alone is how to tell somebody something in a chat.
-func (s *Slack) alone(at chat.Place, to string) func(context.Context, chat.Text) error {
-	return func(ctx context.Context, t chat.Text) error { return s.whisper(ctx, at, to, t) }
+// ephemeralTo returns a function that posts ephemeral messages to a person in a chat.
+func (s *Slack) ephemeralTo(at chat.Place, to string) func(context.Context, chat.Text) error {
+	return func(ctx context.Context, t chat.Text) error { return s.postEphemeral(ctx, at, to, t) }
 }

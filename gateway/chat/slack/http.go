@@ -24,33 +24,33 @@ const (
 	callBytes = 1 << 20
 	// replayTime is longer than a signature can be valid: five minutes before and after.
 	replayTime = 11 * time.Minute
-	// mostKnown bounds what is remembered of that time; Slack makes 30,000 calls an hour.
-	mostKnown = 1 << 16
-	// mostConnections and mostCalls are served at once.
-	mostConnections, mostCalls = 256, 64
+	// maxSignatures bounds what is remembered of that time; Slack makes 30,000 calls an hour.
+	maxSignatures = 1 << 16
+	// maxConnections and maxCalls are served at once.
+	maxConnections, maxCalls = 256, 64
 )
 
-// byHTTP listens until ctx ends.
-func (e *ear) byHTTP(ctx context.Context) error {
-	if err := e.identify(ctx); err != nil {
+// receiveByHTTP listens until ctx ends.
+func (r *receiver) receiveByHTTP(ctx context.Context) error {
+	if err := r.identify(ctx); err != nil {
 		return err
 	}
-	c := &calls{ear: e}
+	c := &httpHandler{receiver: r}
 	take := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { c.serve(ctx, w, r) }) // what is begun outlives the call
 	return gateway.ServeUntil(ctx, gateway.DoorConfig{
-		Name: "slack", Network: "tcp", Address: e.cfg.Listen, Login: true, Log: e.cfg.Log,
-		MaxConnections: mostConnections, MaxRequests: mostCalls,
-	}, take, func(*gateway.Door) { e.in.Connected(nil) })
+		Name: "slack", Network: "tcp", Address: r.cfg.Listen, Login: true, Log: r.cfg.Log,
+		MaxConnections: maxConnections, MaxRequests: maxCalls,
+	}, take, func(*gateway.Door) { r.in.Connected(nil) })
 }
 
-// calls take what Slack sends by HTTP: events, answers and commands alike, by any path.
-type calls struct {
-	*ear
-	seen seen
+// httpHandler takes Slack's calls: events, interactions and commands, by any path.
+type httpHandler struct {
+	*receiver
+	seen signatures
 }
 
-// serve answers before Slack loses patience: what takes longer goes on aside.
-func (c *calls) serve(ctx context.Context, w http.ResponseWriter, r *http.Request) {
+// serve answers within Slack's three seconds: longer work goes on in the background.
+func (c *httpHandler) serve(ctx context.Context, w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
 		http.Error(w, "Slack calls by POST.", http.StatusMethodNotAllowed)
@@ -64,12 +64,12 @@ func (c *calls) serve(ctx context.Context, w http.ResponseWriter, r *http.Reques
 	case err != nil:
 		http.Error(w, "The call broke off.", http.StatusBadRequest)
 	default:
-		c.take(ctx, w, r.Header, body)
+		c.handle(ctx, w, r.Header, body)
 	}
 }
 
-func (c *calls) take(ctx context.Context, w http.ResponseWriter, header http.Header, body []byte) {
-	status, err := c.judge(header, body)
+func (c *httpHandler) handle(ctx context.Context, w http.ResponseWriter, header http.Header, body []byte) {
+	status, err := c.verify(header, body)
 	if err != nil {
 		http.Error(w, bailiff.Sentence(err.Error()), status)
 		return
@@ -93,9 +93,9 @@ var (
 	errCrowded = errors.New("too many calls came in the last minutes")
 )
 
-// judge says why a call is not taken: unless it is signed by Slack, just now and for the
+// verify says why a call is not taken: unless it is signed by Slack, just now and for the
 // first time.
-func (c *calls) judge(header http.Header, body []byte) (status int, err error) {
+func (c *httpHandler) verify(header http.Header, body []byte) (status int, err error) {
 	secret, err := c.cfg.SigningSecret()
 	if err == nil && secret.Reveal() == "" {
 		err = errEmpty
@@ -118,8 +118,8 @@ func (c *calls) judge(header http.Header, body []byte) (status int, err error) {
 	return 0, nil
 }
 
-func (c *calls) event(ctx context.Context, w http.ResponseWriter, body []byte) {
-	var d delivery
+func (c *httpHandler) event(ctx context.Context, w http.ResponseWriter, body []byte) {
+	var d eventCallback
 	if err := json.Unmarshal(body, &d); err != nil {
 		http.Error(w, "The call is no JSON.", http.StatusBadRequest)
 		return
@@ -129,42 +129,41 @@ func (c *calls) event(ctx context.Context, w http.ResponseWriter, body []byte) {
 		_, _ = fmt.Fprint(w, d.Challenge)
 		return
 	}
-	c.delivered(ctx, body)
+	c.onEvent(ctx, body)
 }
 
-// form takes answers and commands; nothing else comes as one but Slack's question whether
-// somebody is there.
-func (c *calls) form(ctx context.Context, w http.ResponseWriter, body []byte) {
+// form takes interactions and commands, and Slack's check whether the listener is there.
+func (c *httpHandler) form(ctx context.Context, w http.ResponseWriter, body []byte) {
 	values, err := url.ParseQuery(string(body))
 	if err != nil {
 		http.Error(w, "The call is no form.", http.StatusBadRequest)
 		return
 	}
 	if payload := values.Get("payload"); payload != "" {
-		c.interacted(ctx, []byte(payload))
+		c.onInteraction(ctx, []byte(payload))
 	} else if values.Get("command") != "" {
-		c.commanded(ctx, commandOf(values))
+		c.onCommand(ctx, commandOf(values))
 	}
 }
 
-// seen are the signatures that were taken, for as long as they are valid.
-type seen struct {
+// signatures are the signatures that were taken, for as long as they are valid.
+type signatures struct {
 	lock sync.Mutex
 	at   map[string]time.Time
 	next time.Time
 }
 
 // first takes a signature, once.
-func (s *seen) first(signature string, now time.Time) error {
+func (s *signatures) first(signature string, now time.Time) error {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	if now.After(s.next) || len(s.at) >= mostKnown {
+	if now.After(s.next) || len(s.at) >= maxSignatures {
 		s.forget(now)
 	}
 	switch _, again := s.at[signature]; {
 	case again:
 		return errReplay
-	case len(s.at) >= mostKnown:
+	case len(s.at) >= maxSignatures:
 		return errCrowded
 	}
 	if s.at == nil {
@@ -174,7 +173,7 @@ func (s *seen) first(signature string, now time.Time) error {
 	return nil
 }
 
-func (s *seen) forget(now time.Time) {
+func (s *signatures) forget(now time.Time) {
 	for signature, at := range s.at {
 		if now.Sub(at) > replayTime {
 			delete(s.at, signature)

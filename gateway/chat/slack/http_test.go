@@ -58,7 +58,8 @@ func TestByHTTPPeopleWriteClickAndCommand(t *testing.T) {
 	if said := next(t, in.said); said.Text != "/new" || said.By.ID != "U1" {
 		t.Errorf("told was %+v", said)
 	}
-	ref, err := s.Post(t.Context(), channel, chat.Message{Text: plain("May it?"), Buttons: []chat.Button{{Label: "No", Token: "n", Asks: "Why not?"}}}, "k")
+	ref, err := s.Post(t.Context(), channel, chat.Message{Text: plain("May it?"),
+		Buttons: []chat.Button{{Label: "No", Token: "n", Asks: "Why not?"}}}, "k")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +92,8 @@ func call(t *testing.T, method, url string, header http.Header, body string) (st
 	return answer.StatusCode, string(text)
 }
 
-const event = `{"type":"event_callback","team_id":"T01","event":{"type":"message","channel":"D1","channel_type":"im","user":"U1","ts":"7.7","text":"rm -rf /"}}`
+const event = `{"type":"event_callback","team_id":"T01","event":{"type":"message","channel":"D1","channel_type":"im",` +
+	`"user":"U1","ts":"7.7","text":"rm -rf /"}}`
 
 func TestACallThatIsNotSignedByWhoHasTheSecretIsRefused(t *testing.T) {
 	_, _, in, url := byHTTP(t)
@@ -151,16 +153,18 @@ func TestCallsThatAreNoneOfSlacksKinds(t *testing.T) {
 		status             int
 		says               string
 	}{
-		"the question whether it is Slack's": {http.MethodPost, "application/json", `{"type":"url_verification","token":"x","challenge":"3eZbrw<&"}`, 200, "3eZbrw<&"},
-		"the question whether it is there":   {http.MethodPost, form, "ssl_check=1&token=x", 200, ""},
-		"by GET":                             {http.MethodGet, "application/json", "", 405, "by POST"},
-		"no JSON":                            {http.MethodPost, "application/json", "{", 400, "no JSON"},
-		"no form":                            {http.MethodPost, form, "payload=%zz", 400, "no form"},
-		"an answer that is none":             {http.MethodPost, form, "payload=%7B", 200, ""},
-		"another kind":                       {http.MethodPost, "text/plain", "x", 415, "JSON or a form"},
-		"too much":                           {http.MethodPost, "application/json", strings.Repeat(" ", 1<<20+1), 413, "too long"},
-		"an event of another workspace":      {http.MethodPost, "application/json", strings.ReplaceAll(event, "T01", "T02"), 200, ""},
-		"a command of another workspace":     {http.MethodPost, form, "command=/bailiff&text=status&team_id=T02&user_id=U1&channel_id=C1&trigger_id=1.2.c", 200, ""},
+		"the question whether it is Slack's": {http.MethodPost, "application/json",
+			`{"type":"url_verification","token":"x","challenge":"3eZbrw<&"}`, 200, "3eZbrw<&"},
+		"the question whether it is there": {http.MethodPost, form, "ssl_check=1&token=x", 200, ""},
+		"by GET":                           {http.MethodGet, "application/json", "", 405, "by POST"},
+		"no JSON":                          {http.MethodPost, "application/json", "{", 400, "no JSON"},
+		"no form":                          {http.MethodPost, form, "payload=%zz", 400, "no form"},
+		"an answer that is none":           {http.MethodPost, form, "payload=%7B", 200, ""},
+		"another kind":                     {http.MethodPost, "text/plain", "x", 415, "JSON or a form"},
+		"too much":                         {http.MethodPost, "application/json", strings.Repeat(" ", 1<<20+1), 413, "too long"},
+		"an event of another workspace":    {http.MethodPost, "application/json", strings.ReplaceAll(event, "T01", "T02"), 200, ""},
+		"a command of another workspace": {http.MethodPost, form,
+			"command=/bailiff&text=status&team_id=T02&user_id=U1&channel_id=C1&trigger_id=1.2.c", 200, ""},
 	} {
 		status, said := call(t, c.method, url, slacktest.Sign(c.kind, []byte(c.body), time.Now()), c.body)
 		if status != c.status || !strings.Contains(said, c.says) {
@@ -253,7 +257,8 @@ func TestWhyCallsAreRefusedIsSaidWhereTheSecretCannotBeRead(t *testing.T) {
 		if status != http.StatusInternalServerError {
 			t.Errorf("it came to %d", status)
 		}
-		if said := log.String(); !strings.Contains(said, "level=ERROR") || !strings.Contains(said, "without the signing secret") || !strings.Contains(said, why) {
+		if said := log.String(); !strings.Contains(said, "level=ERROR") || !strings.Contains(said, "without the signing secret") ||
+			!strings.Contains(said, why) {
 			t.Errorf("the log has %s", said)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 )
 
-// interaction is that somebody clicked a button, or sent what they were asked for.
+// interaction is a click on a button, or a submitted form.
 type interaction struct {
 	Type    string `json:"type"`
 	Trigger string `json:"trigger_id"`
@@ -43,28 +43,28 @@ type interaction struct {
 	} `json:"view"`
 }
 
-// interacted hands on an answer, or asks for what belongs to it.
-func (e *ear) interacted(ctx context.Context, text []byte) {
-	defer e.survive()
+// onInteraction hands on an answer, or asks for its reason first.
+func (r *receiver) onInteraction(ctx context.Context, text []byte) {
+	defer r.recoverPanic()
 	var i interaction
 	if json.Unmarshal(text, &i) != nil || i.User.ID == "" {
 		return
 	}
 	by := chat.Person{ID: i.User.ID, Name: i.User.Username}
 	switch {
-	case i.Type == "view_submission" && i.View.Callback == asking:
-		if t, ok := i.answered(); ok {
+	case i.Type == "view_submission" && i.View.Callback == formID:
+		if t, ok := i.submitted(); ok {
 			t.By = by
-			e.aside(func() { e.clicked(ctx, t) })
+			r.spawn(func() { r.onClick(ctx, t) })
 		}
 	case i.Type == "block_actions" && len(i.Actions) > 0 && i.Actions[0].Value != "" && i.Channel.ID != "":
 		token, question, asks := strings.Cut(i.Actions[0].Value, " ")
 		t := chat.Click{By: by, On: i.on(), Token: token}
 		if asks {
-			e.aside(func() { e.ask(ctx, i.Trigger, t, question) })
+			r.spawn(func() { r.ask(ctx, i.Trigger, t, question) })
 			return
 		}
-		e.aside(func() { e.clicked(ctx, t) })
+		r.spawn(func() { r.onClick(ctx, t) })
 	}
 }
 
@@ -77,44 +77,45 @@ func (i interaction) on() chat.Ref {
 	return ref
 }
 
-func (e *ear) clicked(ctx context.Context, t chat.Click) {
-	if text := e.in.Clicked(ctx, t); len(text) > 0 {
-		e.tell(ctx, e.alone(t.On.Place, t.By.ID), text)
+func (r *receiver) onClick(ctx context.Context, t chat.Click) {
+	if text := r.in.Clicked(ctx, t); len(text) > 0 {
+		r.reply(ctx, r.ephemeralTo(t.On.Place, t.By.ID), text)
 	}
 }
 
 // The ids of the form that asks for a line.
 const (
-	asking     = actionPrefix + "ask"
-	lineBlock  = actionPrefix + "line"
-	longestAsk = 1000
-	mostAsked  = 150
+	formID      = actionPrefix + "ask"
+	lineBlock   = actionPrefix + "line"
+	maxAnswer   = 1000
+	maxQuestion = 150
 )
 
-// pending is what is kept with a question: what was clicked.
-type pending struct {
+// formState is kept in a form: the click that it is about.
+type formState struct {
 	Token string   `json:"token"`
 	On    chat.Ref `json:"on"`
 }
 
-// ask shows a form with one line, or says that there is none.
-func (e *ear) ask(ctx context.Context, trigger string, t chat.Click, question string) {
-	if err := e.show(ctx, trigger, t, question); err != nil {
-		e.cfg.Log.Info("somebody at Slack could not be asked for a reason", "error", bailiff.Sentence(err.Error()))
-		e.tell(ctx, e.alone(t.On.Place, t.By.ID), chat.Text{{Text: "Slack did not let bailiff ask you for that. Nothing has changed; click again."}})
+// ask opens a form with one line, or tells the person that it cannot.
+func (r *receiver) ask(ctx context.Context, trigger string, t chat.Click, question string) {
+	if err := r.openForm(ctx, trigger, t, question); err != nil {
+		r.cfg.Log.Info("somebody at Slack could not be asked for a reason", "error", bailiff.Sentence(err.Error()))
+		r.reply(ctx, r.ephemeralTo(t.On.Place, t.By.ID),
+			chat.Text{{Text: "Slack did not let bailiff ask you for that. Nothing has changed; click again."}})
 	}
 }
 
-func (e *ear) show(ctx context.Context, trigger string, t chat.Click, question string) error {
-	c, err := e.begin()
+func (r *receiver) openForm(ctx context.Context, trigger string, t chat.Click, question string) error {
+	c, err := r.begin()
 	if err != nil {
 		return err
 	}
-	kept, err := json.Marshal(pending{t.Token, t.On})
+	kept, err := json.Marshal(formState{t.Token, t.On})
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, aloneTime)
+	ctx, cancel := context.WithTimeout(ctx, replyTimeout)
 	defer cancel()
 	_, err = c.OpenViewContext(ctx, trigger, form(question, string(kept)))
 	return c.fault("asking somebody at slack", err)
@@ -125,19 +126,19 @@ func form(question, kept string) slack.ModalViewRequest {
 		return slack.NewTextBlockObject(slack.PlainTextType, text, false, false)
 	}
 	line := slack.NewPlainTextInputBlockElement(nil, lineBlock)
-	line.MaxLength = longestAsk
+	line.MaxLength = maxAnswer
 	line.FocusOnLoad = true
 	return slack.ModalViewRequest{
-		Type: slack.VTModal, CallbackID: asking, PrivateMetadata: kept,
+		Type: slack.VTModal, CallbackID: formID, PrivateMetadata: kept,
 		Title: plain("bailiff"), Submit: plain("Send"), Close: plain("Cancel"),
 		Blocks: slack.Blocks{BlockSet: []slack.Block{
-			slack.NewInputBlock(lineBlock, plain(beginning(question, mostAsked)), nil, line).WithOptional(true)}},
+			slack.NewInputBlock(lineBlock, plain(beginning(question, maxQuestion)), nil, line).WithOptional(true)}},
 	}
 }
 
-// answered is the click that a form was about, with what was written.
-func (i interaction) answered() (chat.Click, bool) {
-	var p pending
+// submitted is the click that a form is about, with the reason that was written.
+func (i interaction) submitted() (chat.Click, bool) {
+	var p formState
 	if err := json.Unmarshal([]byte(i.View.Metadata), &p); err != nil {
 		return chat.Click{}, false
 	}
@@ -145,9 +146,9 @@ func (i interaction) answered() (chat.Click, bool) {
 	return chat.Click{On: p.On, Token: p.Token, Reason: strings.TrimSpace(reason)}, true
 }
 
-// respond answers a command, where only who gave it sees that; it works in chats, too,
-// where the app is not.
-func (s *Slack) respond(ctx context.Context, to command, text chat.Text) error {
+// respond answers a command so that only its giver sees it. It also works in chats where
+// the app is no member.
+func (s *Slack) respond(ctx context.Context, to slashCommand, text chat.Text) error {
 	c, err := s.begin()
 	if err != nil {
 		return err

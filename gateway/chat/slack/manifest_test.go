@@ -46,7 +46,8 @@ func TestTheManifestAsksForWhatIsUsed(t *testing.T) {
 			t.Errorf("it is subscribed to %s, for which it has no scope", event)
 		}
 	}
-	if len(m.Settings.Events.Bot) != 4 || !m.Settings.Interactivity.Enabled || !m.Settings.SocketMode || len(m.Features.Commands) != 1 || m.Features.Commands[0].Command != "/bailiff" {
+	if len(m.Settings.Events.Bot) != 4 || !m.Settings.Interactivity.Enabled || !m.Settings.SocketMode || len(m.Features.Commands) != 1 ||
+		m.Features.Commands[0].Command != "/bailiff" {
 		t.Errorf("it is %+v", m)
 	}
 	page := string(file(t, "../../../docs/chat/slack.md"))

@@ -18,23 +18,23 @@ const posting = "posting to slack"
 // errAnswer is an answer that says neither yes nor no.
 var errAnswer = errors.New("slack's answer names no message")
 
-// Post shows a message, and its file in the thread below it. What can be refused of a file
-// is done before anybody sees anything.
+// Post shows a message, and its file in the thread below it. The upload, which may be
+// refused, comes before the message.
 func (s *Slack) Post(ctx context.Context, at chat.Place, m chat.Message, key string) (chat.Ref, error) {
 	c, err := s.begin()
 	if err != nil {
 		return chat.Ref{}, err
 	}
-	a := s.attempts.take(key)
+	a := s.deliveries.take(key)
 	err = c.post(ctx, at, m, key, a)
-	s.attempts.keep(key, a)
+	s.deliveries.keep(key, a)
 	if err != nil {
 		return chat.Ref{}, c.fault(posting, err)
 	}
 	return a.ref, nil
 }
 
-func (c *call) post(ctx context.Context, at chat.Place, m chat.Message, key string, a *attempt) error {
+func (c *call) post(ctx context.Context, at chat.Place, m chat.Message, key string, a *delivery) error {
 	if !a.shown() && a.file == "" && m.File != nil && len(m.File.Content) > 0 {
 		if err := c.upload(ctx, *m.File, a); err != nil {
 			return err
@@ -57,28 +57,27 @@ func (c *call) post(ctx context.Context, at chat.Place, m chat.Message, key stri
 }
 
 // show posts, once.
-func (c *call) show(ctx context.Context, at chat.Place, m chat.Message, key string, a *attempt) error {
+func (c *call) show(ctx context.Context, at chat.Place, m chat.Message, key string, a *delivery) error {
 	said := options(m.Text, m.Buttons, key)
 	if at.Thread != "" {
 		said = append(said, slack.MsgOptionTS(at.Thread))
 	}
 	if key != "" {
-		said = append(said, slack.MsgOptionMetadata(slack.SlackMetadata{EventType: keyed, EventPayload: map[string]any{"key": key}}))
+		said = append(said, slack.MsgOptionMetadata(slack.SlackMetadata{EventType: metadataType, EventPayload: map[string]any{"key": key}}))
 	}
 	channel, id, answer, err := c.PostMessageWithResponseContext(ctx, at.Chat, said...)
 	if err == nil && (id == "" || channel == "") {
 		err = errAnswer
 	}
 	if err != nil {
-		a.unsure = mayHaveHappened(err)
+		a.unsure = mayHaveSucceeded(err)
 		return err
 	}
 	a.ref = chat.Ref{Place: chat.Place{Chat: channel, Thread: answer.ThreadTimestamp}, Message: id} // in no thread, if that is no more
 	return nil
 }
 
-// Edit shows another message in the place of one; what is not given it loses, but for
-// its key and its file.
+// Edit replaces a message. Its key and its file stay, everything else is replaced.
 func (s *Slack) Edit(ctx context.Context, at chat.Ref, m chat.Message) error {
 	c, err := s.begin()
 	if err != nil {
@@ -91,8 +90,8 @@ func (s *Slack) Edit(ctx context.Context, at chat.Ref, m chat.Message) error {
 	return c.fault("editing a message at slack", err)
 }
 
-// whisper tells one person something in a chat.
-func (s *Slack) whisper(ctx context.Context, at chat.Place, to string, text chat.Text) error {
+// postEphemeral shows a text in a chat to one person only.
+func (s *Slack) postEphemeral(ctx context.Context, at chat.Place, to string, text chat.Text) error {
 	c, err := s.begin()
 	if err != nil {
 		return err
@@ -105,8 +104,8 @@ func (s *Slack) whisper(ctx context.Context, at chat.Place, to string, text chat
 	return c.fault("telling somebody alone at slack", err)
 }
 
-// upload brings a file to Slack, where nobody sees it yet.
-func (c *call) upload(ctx context.Context, f chat.File, a *attempt) error {
+// upload uploads a file, which is not shown yet.
+func (c *call) upload(ctx context.Context, f chat.File, a *delivery) error {
 	place, err := c.GetUploadURLExternalContext(ctx, slack.GetUploadURLExternalParameters{FileName: f.Name, FileSize: len(f.Content)})
 	if err != nil {
 		return err
@@ -115,7 +114,8 @@ func (c *call) upload(ctx context.Context, f chat.File, a *attempt) error {
 		return errAnswer
 	}
 	c.secrets = append(c.secrets, bailiff.NewSecret(place.UploadURL))
-	if err := c.UploadToURL(ctx, slack.UploadToURLParameters{UploadURL: place.UploadURL, Filename: f.Name, Content: string(f.Content)}); err != nil {
+	if err := c.UploadToURL(ctx, slack.UploadToURLParameters{UploadURL: place.UploadURL, Filename: f.Name,
+		Content: string(f.Content)}); err != nil {
 		return fmt.Errorf("sending a file: %w", err)
 	}
 	a.file, a.title = place.FileID, f.Name
@@ -123,7 +123,7 @@ func (c *call) upload(ctx context.Context, f chat.File, a *attempt) error {
 }
 
 // share puts the file below the message, unless it is there.
-func (c *call) share(ctx context.Context, a *attempt) error {
+func (c *call) share(ctx context.Context, a *delivery) error {
 	below := a.ref.Thread
 	if below == "" {
 		below = a.ref.Message
@@ -141,15 +141,15 @@ func (c *call) share(ctx context.Context, a *attempt) error {
 	_, err := c.CompleteUploadExternalContext(ctx, slack.CompleteUploadExternalParameters{
 		Files: []slack.FileSummary{{ID: a.file, Title: a.title}}, Channel: a.ref.Chat, ThreadTimestamp: below})
 	if err != nil {
-		a.shareUnsure = mayHaveHappened(err)
+		a.shareUnsure = mayHaveSucceeded(err)
 		return err
 	}
 	a.file = ""
 	return nil
 }
 
-func (c *call) isShared(ctx context.Context, at chat.Place, a *attempt) (there bool, err error) {
-	err = c.recent(ctx, at, a.since, func(m stored) bool {
+func (c *call) isShared(ctx context.Context, at chat.Place, a *delivery) (there bool, err error) {
+	err = c.recent(ctx, at, a.since, func(m historyMessage) bool {
 		for _, f := range m.Files {
 			there = there || f.ID == a.file
 		}
@@ -158,13 +158,13 @@ func (c *call) isShared(ctx context.Context, at chat.Place, a *attempt) (there b
 	return there, err
 }
 
-// find looks for the message where it may stand already.
-func (c *call) find(ctx context.Context, at chat.Place, m chat.Message, key string, a *attempt) error {
-	if id := c.s.shown.find(at, key); id != "" {
+// find looks for a message that may be shown already.
+func (c *call) find(ctx context.Context, at chat.Place, m chat.Message, key string, a *delivery) error {
+	if id := c.s.history.find(at, key); id != "" {
 		a.ref = chat.Ref{Place: at, Message: id}
 		return nil
 	}
-	first := len(m.Buttons) > 0 && !c.s.shown.knows(at)
+	first := len(m.Buttons) > 0 && !c.s.history.knows(at)
 	if key == "" || !a.unsure && !first {
 		return nil
 	}
@@ -177,7 +177,7 @@ func (c *call) find(ctx context.Context, at chat.Place, m chat.Message, key stri
 	if first {
 		since = since.Add(-lookBack)
 	}
-	err = c.recent(ctx, at, since, func(m stored) bool {
+	err = c.recent(ctx, at, since, func(m historyMessage) bool {
 		if found := m.key(); found != "" && m.User == me.user {
 			keys[found] = m.TS
 		}
@@ -187,7 +187,7 @@ func (c *call) find(ctx context.Context, at chat.Place, m chat.Message, key stri
 		return err
 	}
 	if first {
-		c.s.shown.learn(at, keys)
+		c.s.history.learn(at, keys)
 	}
 	a.unsure = false
 	if id := keys[key]; id != "" {
@@ -196,5 +196,5 @@ func (c *call) find(ctx context.Context, at chat.Place, m chat.Message, key stri
 	return nil
 }
 
-// lookBack is how far back an earlier life's messages are looked for.
+// lookBack is how far back messages of earlier runs are looked for.
 const lookBack = 24 * time.Hour

@@ -85,7 +85,8 @@ func TestAMessageThatIsLookedForInVainManyTimesIsNotPostedMeanwhile(t *testing.T
 	s, server := app(t)
 	server.Fail(onceAt("chat.postMessage", 1, slacktest.Fault{Drop: true, Done: true}))
 	_, _ = s.Post(t.Context(), channel, chat.Message{Text: plain("one")}, "k1")
-	for _, f := range []slacktest.Fault{{Status: 503}, {Garbled: true}, {Drop: true}, {Status: 429, RetryAfter: 3}, {Error: "fatal_error"}} {
+	for _, f := range []slacktest.Fault{{Status: 503}, {Garbled: true}, {Drop: true}, {Status: 429, RetryAfter: 3},
+		{Error: "fatal_error"}} {
 		server.Fail(onceAt("conversations.history", 1, f))
 		if _, err := s.Post(t.Context(), channel, chat.Message{Text: plain("one")}, "k1"); err == nil {
 			t.Fatalf("with %+v it was posted", f)
@@ -101,7 +102,8 @@ func TestAMessageThatIsLookedForInVainManyTimesIsNotPostedMeanwhile(t *testing.T
 }
 
 func TestAMessageWithButtonsThatAnEarlierLifeLeftIsTheOne(t *testing.T) {
-	for name, scopes := range map[string][]string{"that sees its metadata": append(slices.Clone(slacktest.Scopes), "metadata.message:read"), "that does not": slacktest.Scopes} {
+	for name, scopes := range map[string][]string{"that sees its metadata": append(slices.Clone(slacktest.Scopes), "metadata.message:read"),
+		"that does not": slacktest.Scopes} {
 		t.Run(name, func(t *testing.T) { testEarlierLife(t, scopes) })
 	}
 }
@@ -143,14 +145,15 @@ func TestSomebodyElsesMetadataIsNoMessageOfOurs(t *testing.T) {
 func TestAFileStandsOnceBelowItsMessage(t *testing.T) {
 	long := &chat.File{Name: "output.txt", Content: []byte(strings.Repeat("line & <b>\n", 1000))}
 	for name, fail := range map[string]func(string) slacktest.Fault{
-		"all is well":                       nil,
-		"no place for it":                   onceAt("files.getUploadURLExternal", 1, slacktest.Fault{Status: 500}),
-		"it is lost on the way":             onceAt("upload", 1, slacktest.Fault{Drop: true}),
-		"the message is shown in silence":   onceAt("chat.postMessage", 1, slacktest.Fault{Drop: true, Done: true}),
-		"it is not shown":                   onceAt("files.completeUploadExternal", 1, slacktest.Fault{Status: 503}),
-		"it is shown in silence":            onceAt("files.completeUploadExternal", 1, slacktest.Fault{Drop: true, Done: true}),
-		"too many requests for showing it":  onceAt("files.completeUploadExternal", 1, slacktest.Fault{Status: 429, RetryAfter: 1}),
-		"it is shown, and cannot be looked": twoFaults(onceAt("files.completeUploadExternal", 1, slacktest.Fault{Garbled: true, Done: true}), onceAt("conversations.replies", 1, slacktest.Fault{Status: 500})),
+		"all is well":                      nil,
+		"no place for it":                  onceAt("files.getUploadURLExternal", 1, slacktest.Fault{Status: 500}),
+		"it is lost on the way":            onceAt("upload", 1, slacktest.Fault{Drop: true}),
+		"the message is shown in silence":  onceAt("chat.postMessage", 1, slacktest.Fault{Drop: true, Done: true}),
+		"it is not shown":                  onceAt("files.completeUploadExternal", 1, slacktest.Fault{Status: 503}),
+		"it is shown in silence":           onceAt("files.completeUploadExternal", 1, slacktest.Fault{Drop: true, Done: true}),
+		"too many requests for showing it": onceAt("files.completeUploadExternal", 1, slacktest.Fault{Status: 429, RetryAfter: 1}),
+		"it is shown, and cannot be looked": twoFaults(onceAt("files.completeUploadExternal", 1,
+			slacktest.Fault{Garbled: true, Done: true}), onceAt("conversations.replies", 1, slacktest.Fault{Status: 500})),
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, server := app(t)
@@ -204,7 +207,8 @@ func TestAMessageOfAThreadThatIsNoMoreSaysWhereItIs(t *testing.T) {
 	s, server := app(t)
 	root := server.Write("U1", "C1", "", "@bailiff make")
 	server.Delete("C1", root)
-	ref, err := s.Post(t.Context(), chat.Place{Chat: "C1", Thread: root}, chat.Message{Text: plain("done"), File: &chat.File{Name: "out.txt", Content: []byte("x")}}, "k")
+	ref, err := s.Post(t.Context(), chat.Place{Chat: "C1", Thread: root},
+		chat.Message{Text: plain("done"), File: &chat.File{Name: "out.txt", Content: []byte("x")}}, "k")
 	shown := server.Shown("C1")
 	if err != nil || len(shown) != 2 || ref != (chat.Ref{Place: channel, Message: shown[0].ID}) || shown[1].Thread != ref.Message {
 		t.Errorf("it is %v, %v, shown is %v", ref, err, shown)
@@ -225,7 +229,8 @@ func TestNothingIsShownOfAMessageWhoseFileIsRefused(t *testing.T) {
 func TestThreeHundredMessagesUnderFaultsAreShownOnceEach(t *testing.T) {
 	s, server := app(t)
 	const messages, workers = 300, 8
-	faults := server.FailNowAndThen(20, slacktest.Fault{Status: 429, RetryAfter: 1}, slacktest.Fault{Status: 503}, slacktest.Fault{Drop: true, Done: true},
+	faults := server.FailNowAndThen(20, slacktest.Fault{Status: 429, RetryAfter: 1}, slacktest.Fault{Status: 503},
+		slacktest.Fault{Drop: true, Done: true},
 		slacktest.Fault{Drop: true}, slacktest.Fault{Garbled: true, Done: true}, slacktest.Fault{Status: 500, Done: true})
 	var group sync.WaitGroup
 	numbers := make(chan int)
@@ -254,7 +259,8 @@ func TestThreeHundredMessagesUnderFaultsAreShownOnceEach(t *testing.T) {
 	if all := len(server.Shown("C1")); all != messages || faults() < messages/40 {
 		t.Errorf("%d messages are shown after %d faults", all, faults())
 	}
-	t.Logf("%d messages, %d faults, %d calls to post, %d looks", len(shown), faults(), server.Asked("chat.postMessage"), server.Asked("conversations.history"))
+	t.Logf("%d messages, %d faults, %d calls to post, %d looks", len(shown), faults(), server.Asked("chat.postMessage"),
+		server.Asked("conversations.history"))
 }
 
 func insist(t *testing.T, s *slack.Slack, m chat.Message, key string) chat.Ref {
@@ -277,7 +283,8 @@ func TestAnEditSaysThatItsMessageIsGone(t *testing.T) {
 	server.Delete("C1", ref.Message)
 	others := server.Write("U1", "C1", "", "mine")
 	for _, at := range []string{ref.Message, others} {
-		if err := s.Edit(t.Context(), chat.Ref{Place: channel, Message: at}, chat.Message{Text: plain("y")}); !errors.Is(err, chat.ErrGone) {
+		if err := s.Edit(t.Context(), chat.Ref{Place: channel, Message: at}, chat.Message{Text: plain("y")}); !errors.Is(err,
+			chat.ErrGone) {
 			t.Errorf("editing %s came to %v", at, err)
 		}
 	}
@@ -290,7 +297,8 @@ func TestWhatSlackWantsLaterSaysWhen(t *testing.T) {
 		want  time.Duration
 	}{
 		{slacktest.Fault{Status: 429, RetryAfter: 7}, 7 * time.Second}, {slacktest.Fault{Status: 429}, 30 * time.Second},
-		{slacktest.Fault{Status: 429, RetryAfter: 1e6}, time.Hour}, {slacktest.Fault{Status: 429, RetryAfter: math.MaxInt}, time.Hour}, {slacktest.Fault{Error: "ratelimited"}, 30 * time.Second},
+		{slacktest.Fault{Status: 429, RetryAfter: 1e6}, time.Hour}, {slacktest.Fault{Status: 429, RetryAfter: math.MaxInt}, time.Hour},
+		{slacktest.Fault{Error: "ratelimited"}, 30 * time.Second},
 	} {
 		server.Fail(func(string) slacktest.Fault { return c.fault })
 		for what, do := range map[string]func() error{
@@ -323,7 +331,8 @@ func first(t *testing.T, s *slack.Slack) error {
 
 func TestErrorsHoldNoSecrets(t *testing.T) {
 	s, server := app(t)
-	sent := map[string]string{"chat.postMessage": slacktest.Token, "auth.test": slacktest.Token, "apps.connections.open": slacktest.AppToken, "link": "ticket"}
+	sent := map[string]string{"chat.postMessage": slacktest.Token, "auth.test": slacktest.Token,
+		"apps.connections.open": slacktest.AppToken, "link": "ticket"}
 	for method, secret := range sent {
 		for n, f := range []slacktest.Fault{{Error: "you sent " + secret}, {Status: 418}, {Drop: true}, {Garbled: true}} {
 			server.Fail(onceAt(method, 1, f))

@@ -4,11 +4,11 @@ import "strings"
 
 var unescaped = strings.NewReplacer("&amp;", "&", "&lt;", "<", "&gt;", ">")
 
-// typed is what somebody typed, of what Slack made of it, without the mentions of a user,
-// the bot; and whether there were any.
+// typed returns the text that a person typed, without the mentions of the bot, and whether
+// there were any.
 //
-// Slack escapes &, < and >, and puts what it knows between < and >: people, channels,
-// groups, addresses. Of these a label, if there is one, is what stood there.
+// Slack escapes &, < and >, and writes people, channels, groups and addresses between < and
+// >. If one has a label, the label is what was typed.
 func typed(text, bot string) (said string, mentioned bool) {
 	var b strings.Builder
 	for text != "" {
@@ -32,7 +32,7 @@ func typed(text, bot string) (said string, mentioned bool) {
 	return strings.TrimSpace(b.String()), mentioned
 }
 
-// shownAs is what stood in the place of something that Slack knows.
+// shownAs is the text that was typed for an item between < and >.
 func shownAs(thing string) string {
 	if thing == "" {
 		return "<>"
@@ -54,7 +54,7 @@ func shownAs(thing string) string {
 	return target
 }
 
-// notified is what stood in the place of a group, of everybody, or of a time.
+// notified is the text that was typed for a group, for all members, or for a time.
 func notified(id, label string) string {
 	kind, name, _ := strings.Cut(id, "^")
 	switch {

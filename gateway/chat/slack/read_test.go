@@ -61,14 +61,17 @@ func TestAnAnswerToACommandGoesToSlackOnly(t *testing.T) {
 	s := &Slack{cfg: Config{URL: "https://slack.com/api/"}}
 	for address, want := range map[string]bool{
 		"https://hooks.slack.com/commands/T1/2/3": true, "https://hooks.slack-gov.com/x": true, "https://slack.com/x": true,
-		"http://hooks.slack.com/x": false, "https://slack.com.evil.test/": false, "https://evilslack.com/": false, "https://evil.test/slack.com": false,
-		"https://evil.test#.slack.com": false, "https://hooks.slack.com@evil.test/": false, "": false, "://": false, "file:///etc/passwd": false, "http://127.0.0.1/": false,
+		"http://hooks.slack.com/x": false, "https://slack.com.evil.test/": false, "https://evilslack.com/": false,
+		"https://evil.test/slack.com":  false,
+		"https://evil.test#.slack.com": false, "https://hooks.slack.com@evil.test/": false, "": false, "://": false,
+		"file:///etc/passwd": false, "http://127.0.0.1/": false,
 	} {
 		if got := s.isSlack(address); got != want {
 			t.Errorf("that %q is Slack's is %v", address, got)
 		}
 	}
-	for address, want := range map[string]bool{"wss://wss-primary.slack.com/link?ticket=x": true, "ws://wss-primary.slack.com/link": false, "https://x/": false, "wss://": false, "": false} {
+	for address, want := range map[string]bool{"wss://wss-primary.slack.com/link?ticket=x": true, "ws://wss-primary.slack.com/link": false,
+		"https://x/": false, "wss://": false, "": false} {
 		if got := s.isSocket(address); got != want {
 			t.Errorf("that %q is a socket's is %v", address, got)
 		}
@@ -78,14 +81,16 @@ func TestAnAnswerToACommandGoesToSlackOnly(t *testing.T) {
 var address = regexp.MustCompile(`https?://[^\s<>|]+`)
 
 func FuzzWhatWasTypedIsRead(f *testing.F) {
-	for _, s := range []string{"ls", "a && b > c", "&amp;", "<@UB>", "<!channel>", "echo '<'>x", "http://x.test/?a&b", "|", "\x00", "é\xff", "&lt;http://a|b&gt;"} {
+	for _, s := range []string{"ls", "a && b > c", "&amp;", "<@UB>", "<!channel>", "echo '<'>x", "http://x.test/?a&b", "|", "\x00", "é\xff",
+		"&lt;http://a|b&gt;"} {
 		f.Add(s)
 	}
 	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 	f.Fuzz(func(t *testing.T, s string) {
 		want := strings.TrimSpace(s)
 		for name, text := range map[string]string{
-			"plain": escape.Replace(s), "linked": address.ReplaceAllString(escape.Replace(s), "<$0>"), "mentioning": "<@UB> " + escape.Replace(s),
+			"plain": escape.Replace(s), "linked": address.ReplaceAllString(escape.Replace(s), "<$0>"),
+			"mentioning": "<@UB> " + escape.Replace(s),
 		} {
 			got, mentioned := typed(text, "UB")
 			if got != want || mentioned != (name == "mentioning") {

@@ -31,9 +31,9 @@ func options(text chat.Text, buttons []chat.Button, key string) []slack.MsgOptio
 		text = chat.Text{{Text: ellipsis}} // Slack shows no message without a text
 	}
 	text = fit(shape(text), mostText)
-	blocks := append(prose(text, key), rows(buttons)...)
+	blocks := append(prose(text, key), buttonRows(buttons)...)
 	return []slack.MsgOption{
-		slack.MsgOptionText(flat(text), true), // for notifications; escaped
+		slack.MsgOptionText(plainText(text), true), // for notifications; escaped
 		slack.MsgOptionBlocks(blocks[:min(len(blocks), mostBlocks)]...),
 		slack.MsgOptionDisableMarkdown(), slack.MsgOptionParse(false), slack.MsgOptionLinkNames(false),
 		slack.MsgOptionDisableLinkUnfurl(), slack.MsgOptionDisableMediaUnfurl(),
@@ -116,8 +116,8 @@ func split(text string, room int) (head, tail string) {
 	return text, ""
 }
 
-// flat is a text without its styles.
-func flat(text chat.Text) string {
+// plainText is a text without its styles.
+func plainText(text chat.Text) string {
 	var b strings.Builder
 	for i, p := range text {
 		if i > 0 && (p.Style == chat.Block || text[i-1].Style == chat.Block) {
@@ -168,17 +168,18 @@ func (w *writer) write(style chat.Style, text string) {
 		w.line = slack.NewRichTextSection()
 		w.block.Elements = append(w.block.Elements, w.line)
 	}
-	w.line.Elements = append(w.line.Elements, slack.NewRichTextSectionTextElement(text, looks[style]))
+	w.line.Elements = append(w.line.Elements, slack.NewRichTextSectionTextElement(text, styles[style]))
 }
 
-var looks = map[chat.Style]*slack.RichTextSectionTextStyle{chat.Strong: {Bold: true}, chat.Code: {Code: true}}
+var styles = map[chat.Style]*slack.RichTextSectionTextStyle{chat.Strong: {Bold: true}, chat.Code: {Code: true}}
 
-// rows are the buttons.
-func rows(buttons []chat.Button) (all []slack.Block) {
+// buttonRows are the buttons.
+func buttonRows(buttons []chat.Button) (all []slack.Block) {
 	var row []slack.BlockElement
 	for i, b := range buttons {
 		label := beginning(cmp.Or(b.Label, b.Word, ellipsis), mostLabel)
-		button := slack.NewButtonBlockElement(actionPrefix+strconv.Itoa(i), valueOf(b), slack.NewTextBlockObject(slack.PlainTextType, label, false, false))
+		button := slack.NewButtonBlockElement(actionPrefix+strconv.Itoa(i), valueOf(b),
+			slack.NewTextBlockObject(slack.PlainTextType, label, false, false))
 		button.Style = slack.StyleDanger
 		if b.Yes {
 			button.Style = slack.StylePrimary

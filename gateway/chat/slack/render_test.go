@@ -18,7 +18,8 @@ import (
 func sent(t *testing.T, text chat.Text, buttons []chat.Button) url.Values {
 	t.Helper()
 	var r recorder
-	if _, _, err := slack.New("token", slack.OptionHTTPClient(&r)).PostMessageContext(t.Context(), "C1", options(text, buttons, "k")...); err != nil {
+	if _, _, err := slack.New("token", slack.OptionHTTPClient(&r)).PostMessageContext(t.Context(), "C1",
+		options(text, buttons, "k")...); err != nil {
 		t.Fatal(err)
 	}
 	return r.sent
@@ -95,7 +96,8 @@ func joined(text chat.Text) (all chat.Text) {
 }
 
 func FuzzWhatIsShownIsTheTextAndNothingElse(f *testing.F) {
-	for _, s := range []string{"a", "<!channel>", "<@U1>", "*b* _i_ ~s~ `c`", "```x```", "<http://evil|good>", "&amp;&lt;", ":smile: @here", "\n", "a\nb\n", "\x00\xff", strings.Repeat("é😀", 2000)} {
+	for _, s := range []string{"a", "<!channel>", "<@U1>", "*b* _i_ ~s~ `c`", "```x```", "<http://evil|good>", "&amp;&lt;", ":smile: @here",
+		"\n", "a\nb\n", "\x00\xff", strings.Repeat("é😀", 2000)} {
 		f.Add(s, s, s, uint8(0b11100100))
 		f.Add("to ", s, "\nend", uint8(0b00110000))
 	}
@@ -121,7 +123,8 @@ func FuzzWhatIsShownIsTheTextAndNothingElse(f *testing.F) {
 		if fallback := values.Get("text"); strings.ContainsAny(fallback, "<>") || fallback == "" || size(fallback) > 5*mostOfBlock {
 			t.Errorf("the fallback is %q", fallback)
 		}
-		for key, want := range map[string]string{"parse": "none", "mrkdwn": "false", "link_names": "false", "unfurl_links": "false", "unfurl_media": "false"} {
+		for key, want := range map[string]string{"parse": "none", "mrkdwn": "false", "link_names": "false", "unfurl_links": "false",
+			"unfurl_media": "false"} {
 			if values.Get(key) != want {
 				t.Errorf("%s is %q", key, values.Get(key))
 			}
@@ -146,10 +149,12 @@ func TestWhatIsTooLongIsCutWhereItIsLongest(t *testing.T) {
 		text chat.Text
 		ends string
 	}{
-		"one long piece":            {chat.Text{{Text: strings.Repeat("x", 50000)}}, ellipsis},
-		"a long block in the midst": {chat.Text{{Text: "asks for"}, {Style: chat.Block, Text: strings.Repeat("😀", 50000)}, {Text: "until 12:00"}}, "until 12:00"},
-		"two long ones":             {chat.Text{{Text: strings.Repeat("a", 20000)}, {Style: chat.Block, Text: strings.Repeat("b", 30000)}, {Text: "end"}}, "end"},
-		"nothing but crumbs":        {crumbs(30000), "x"},
+		"one long piece": {chat.Text{{Text: strings.Repeat("x", 50000)}}, ellipsis},
+		"a long block in the midst": {chat.Text{{Text: "asks for"}, {Style: chat.Block, Text: strings.Repeat("😀", 50000)},
+			{Text: "until 12:00"}}, "until 12:00"},
+		"two long ones": {chat.Text{{Text: strings.Repeat("a", 20000)}, {Style: chat.Block, Text: strings.Repeat("b", 30000)},
+			{Text: "end"}}, "end"},
+		"nothing but crumbs": {crumbs(30000), "x"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, _ := read(t, sent(t, c.text, nil))
@@ -177,7 +182,8 @@ func crumbs(n int) (text chat.Text) {
 func TestButtonsStayWithinWhatSlackTakes(t *testing.T) {
 	var many []chat.Button
 	for range 60 {
-		many = append(many, chat.Button{Label: strings.Repeat("é", 100), Token: strings.Repeat("t", 40), Asks: strings.Repeat("why ", 1000)})
+		many = append(many, chat.Button{Label: strings.Repeat("é", 100), Token: strings.Repeat("t", 40),
+			Asks: strings.Repeat("why ", 1000)})
 	}
 	many = append(many, chat.Button{Word: "deny"})
 	_, labels := read(t, sent(t, nil, many))

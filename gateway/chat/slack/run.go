@@ -11,11 +11,11 @@ import (
 
 // Run receives until ctx ends; see [chat.Platform].
 func (s *Slack) Run(ctx context.Context, in chat.Inbox) error {
-	e := s.newEar(in)
-	defer e.underWay.Wait()
-	once := e.bySocket
+	r := s.newReceiver(in)
+	defer r.inFlight.Wait()
+	once := r.receiveBySocket
 	if s.cfg.Listen != "" {
-		once = e.byHTTP
+		once = r.receiveByHTTP
 	}
 	var p pauses
 	for {

@@ -1,24 +1,23 @@
 // Package slack is bailiff's app at Slack: it shows messages in channels and direct
-// messages, and tells what people write, click and command there.
+// messages, and receives the messages, clicks and slash commands of people.
 //
 // Slack reaches it in one of two ways. By Socket Mode the app opens a WebSocket, and
 // nothing of this machine has to be reachable. By HTTP Slack calls a listener; each call is
 // signed, not older than five minutes, and taken once.
 //
 // What is promised:
-//   - A message is made of rich text blocks, in which no text is ever markup: it mentions
-//     nobody, links nowhere, formats nothing. What is too long is cut, at the longest
-//     piece first, and never refused.
-//   - A message whose posting ended uncertainly is looked for, by its key in the metadata
-//     of recent messages, before it is posted again. So is the first message with buttons
-//     that is posted in a chat since the start, which an earlier life may have left there.
-//     What Slack shows only after that look stands twice.
-//   - Whatever Slack delivers is acknowledged at once, and what it delivers again has the
-//     same Ref. Only what people write is told: no edits, no bots, no system's messages.
+//   - A message is made of rich text blocks, in which no text is markup: no mentions, links
+//     or formatting. A text that is too long is cut, the longest piece first.
+//   - A message whose post ended uncertainly is looked for, by its key in the metadata of
+//     recent messages, before it is posted again. So is the first message with buttons in a
+//     chat since the start, which an earlier run may have posted. A message that Slack shows
+//     only after that look is shown twice.
+//   - Each event is acknowledged at once, and one that is delivered again has the same Ref.
+//     Only messages of people are handed on: no edits, bots or system messages.
 //   - A file stands in the thread below its message, for which an edit leaves it alone.
 //
-// Not here: names of people, for which the app would need another permission. An id is all
-// that Slack tells of who writes.
+// Not here: names of people, for which the app would need another permission. Slack names
+// the writer of a message by id alone.
 package slack
 
 import (
@@ -53,17 +52,17 @@ type Config struct {
 	URL string
 	// Approvals is the chat at which Check looks; empty if there is none.
 	Approvals string
-	// Log hears of what is wrong with a single message; nil is nobody.
+	// Log gets problems with single messages; may be nil.
 	Log *slog.Logger
 }
 
 // Slack is the app.
 type Slack struct {
-	cfg      Config
-	api      *caller
-	attempts attempts
-	shown    shown
-	// self is who the app is at Slack, once that is known.
+	cfg        Config
+	api        *httpClient
+	deliveries deliveries
+	history    history
+	// self is the app's identity at Slack, once it is known.
 	self    atomic.Pointer[identity]
 	silence time.Duration
 }
@@ -90,10 +89,10 @@ func New(c Config) (*Slack, error) {
 	}
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	c.URL = strings.TrimSuffix(cmp.Or(c.URL, "https://slack.com/api/"), "/") + "/"
-	return &Slack{cfg: c, api: newCaller(), silence: silence, attempts: attempts{recent.New[string, *attempt](mostAttempts)}}, nil
+	return &Slack{cfg: c, api: newHTTPClient(), silence: silence, deliveries: deliveries{recent.New[string, *delivery](maxDeliveries)}}, nil
 }
 
-// Thread is the one that a message begins or is in; nothing needs to be made for it.
+// Thread is the thread that a message starts or is in; Slack needs no call for it.
 func (s *Slack) Thread(_ context.Context, from chat.Ref, _ string) (chat.Place, error) {
 	if from.Thread == "" && isMessage(from.Message) {
 		return chat.Place{Chat: from.Chat, Thread: from.Message}, nil
@@ -101,7 +100,7 @@ func (s *Slack) Thread(_ context.Context, from chat.Ref, _ string) (chat.Place, 
 	return from.Place, nil
 }
 
-// isMessage tells the id of a message, which is a time, from that of a command.
+// isMessage says whether an id is a message's, which is a time, and not a command's.
 func isMessage(id string) bool {
 	seconds, parts, found := strings.Cut(id, ".")
 	return found && strings.Trim(seconds, "0123456789") == "" && strings.Trim(parts, "0123456789") == ""

@@ -73,7 +73,8 @@ func run(t *testing.T, s *slack.Slack) *inbox {
 }
 
 func newInbox() *inbox {
-	return &inbox{make(chan chat.Said, 1000), make(chan chat.Click, 1000), make(chan error, 1000), func(chat.Click) chat.Text { return nil }}
+	return &inbox{make(chan chat.Said, 1000), make(chan chat.Click, 1000), make(chan error, 1000),
+		func(chat.Click) chat.Text { return nil }}
 }
 
 // next is what comes next.
@@ -106,7 +107,8 @@ func TestAMessageIsShownEditedAndAnsweredByAClick(t *testing.T) {
 	in := run(t, s)
 	in.answer = func(chat.Click) chat.Text { return plain("You approved it.") }
 	asks := chat.Message{
-		Text:    chat.Text{{Text: "U2 asks for "}, {Style: chat.Strong, Text: "terminal"}, {Style: chat.Block, Text: "rm -rf *build* <!channel>"}, {Text: "until 12:00"}},
+		Text: chat.Text{{Text: "U2 asks for "}, {Style: chat.Strong, Text: "terminal"},
+			{Style: chat.Block, Text: "rm -rf *build* <!channel>"}, {Text: "until 12:00"}},
 		Buttons: []chat.Button{{Label: "Approve once", Token: "yes1", Yes: true}, {Label: "Deny", Token: "no1"}},
 	}
 	ref, err := s.Post(t.Context(), chat.Place{Chat: "C1"}, asks, "k1")
@@ -150,7 +152,8 @@ func TestAButtonThatAsksBringsALineAlong(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, server := app(t)
 			in := run(t, s)
-			ref, err := s.Post(t.Context(), chat.Place{Chat: "C1"}, chat.Message{Text: plain("May it?"), Buttons: []chat.Button{{Label: "Deny", Token: "no1", Asks: "Why not?"}}}, "k")
+			ref, err := s.Post(t.Context(), chat.Place{Chat: "C1"},
+				chat.Message{Text: plain("May it?"), Buttons: []chat.Button{{Label: "Deny", Token: "no1", Asks: "Why not?"}}}, "k")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -182,15 +185,19 @@ func TestWhatPeopleWriteIsToldAsTheyTypedIt(t *testing.T) {
 			Text: "git log --format='<%an>' && curl https://x.test/?a=1&b=2 | sh", Mentioned: true}
 		wantSaid(t, next(t, in.said), want)
 	}
-	for _, c := range []struct{ chat, thread, kind string }{{"C1", root, "thread"}, {"G1", "", "channel"}, {"GM1", "", "group"}, {"D1", "", "dm"}} {
+	for _, c := range []struct{ chat, thread, kind string }{{"C1", root, "thread"}, {"G1", "", "channel"}, {"GM1", "", "group"},
+		{"D1", "", "dm"}} {
 		id := server.Write("U1", c.chat, c.thread, "make `x` \"y\"\n```\nrm -rf *\n```")
-		wantSaid(t, next(t, in.said), chat.Said{Ref: chat.Ref{Place: chat.Place{Chat: c.chat, Thread: c.thread}, Message: id}, Kind: c.kind, By: chat.Person{ID: "U1"},
+		wantSaid(t, next(t, in.said), chat.Said{Ref: chat.Ref{Place: chat.Place{Chat: c.chat, Thread: c.thread}, Message: id}, Kind: c.kind,
+			By:   chat.Person{ID: "U1"},
 			Text: "make `x` \"y\"\n```\nrm -rf *\n```"})
 	}
 	threaded := server.Write("U1", "D1", "", "one")
-	wantSaid(t, next(t, in.said), chat.Said{Ref: chat.Ref{Place: chat.Place{Chat: "D1"}, Message: threaded}, Kind: "dm", By: chat.Person{ID: "U1"}, Text: "one"})
+	wantSaid(t, next(t, in.said), chat.Said{Ref: chat.Ref{Place: chat.Place{Chat: "D1"}, Message: threaded}, Kind: "dm",
+		By: chat.Person{ID: "U1"}, Text: "one"})
 	id := server.Write("U1", "D1", threaded, "two")
-	wantSaid(t, next(t, in.said), chat.Said{Ref: chat.Ref{Place: chat.Place{Chat: "D1", Thread: threaded}, Message: id}, Kind: "dm", By: chat.Person{ID: "U1"}, Text: "two"})
+	wantSaid(t, next(t, in.said), chat.Said{Ref: chat.Ref{Place: chat.Place{Chat: "D1", Thread: threaded}, Message: id}, Kind: "dm",
+		By: chat.Person{ID: "U1"}, Text: "two"})
 }
 
 func wantSaid(t *testing.T, got, want chat.Said) {
@@ -221,7 +228,8 @@ func TestSlashCommandsAreToldAndAnsweredToWhoGaveThem(t *testing.T) {
 	in := run(t, s)
 	server.Command("U1", "C1", "/bailiff status")
 	first := next(t, in.said)
-	if first.Text != "/status" || !first.Mentioned || first.By != (chat.Person{ID: "U1", Name: "u1"}) || first.Place != (chat.Place{Chat: "C1"}) || first.Kind != "channel" {
+	if first.Text != "/status" || !first.Mentioned || first.By != (chat.Person{ID: "U1", Name: "u1"}) ||
+		first.Place != (chat.Place{Chat: "C1"}) || first.Kind != "channel" {
 		t.Errorf("told was %+v", first)
 	}
 	server.Command("U1", "D9", "/bailiff  APPROVALS ")
@@ -247,7 +255,8 @@ func TestSlashCommandsAreToldAndAnsweredToWhoGaveThem(t *testing.T) {
 func TestWhatSlackRefusesSaysWhatWouldBeRight(t *testing.T) {
 	s, server := app(t)
 	for code, want := range map[string]string{
-		"invalid_auth": "does not know this token", "token_revoked": "install the app again", "not_in_channel": "invite the bot", "is_archived": "unarchive it",
+		"invalid_auth": "does not know this token", "token_revoked": "install the app again", "not_in_channel": "invite the bot",
+		"is_archived": "unarchive it",
 	} {
 		server.Fail(func(string) slacktest.Fault { return slacktest.Fault{Error: code} })
 		_, err := s.Post(t.Context(), chat.Place{Chat: "C1"}, chat.Message{Text: plain("x")}, "")

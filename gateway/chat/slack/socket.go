@@ -20,50 +20,48 @@ import (
 
 const (
 	dialTime = 20 * time.Second
-	// silence is how long a connection may be without a sign of life; a third of it after
-	// the last, pings ask for one.
+	// silence is how long a connection may be silent; it is pinged after a third of that.
 	silence = 45 * time.Second
 	ackTime = 5 * time.Second
-	// afterLeave is how long Slack may use a connection that it wants to be left.
-	afterLeave    = 30 * time.Second
+	// drainTime is how long Slack may still use a connection after it asked for another.
+	drainTime     = 30 * time.Second
 	envelopeBytes = 4 << 20
 )
 
-// link is one WebSocket of Socket Mode.
+// connection is one WebSocket of Socket Mode.
 //
-// The library has a client of its own for that, which decides by itself how long it waits
-// between connections, and parses everything that others put into a message. Here only its
-// words are used.
-type link struct {
-	*ear
+// The library has a client of its own, which decides by itself how long it waits between
+// connections and parses all of a message. Only its types are used here.
+type connection struct {
+	*receiver
 	conn *websocket.Conn
-	// ticket is the address, which lets in whoever knows it.
-	ticket bailiff.Secret
+	// address is the WebSocket's address, which is a credential.
+	address bailiff.Secret
 }
 
-// errLeave is that Slack wants this connection to be left for another.
-var errLeave = errors.New("slack asks to connect anew")
+// errReconnect says that Slack asks for another connection.
+var errReconnect = errors.New("slack asks to connect anew")
 
-// bySocket connects and stays until that breaks. It returns nil if Slack wants another
-// connection, and goes on with this one beside it: what is under way comes there.
-func (e *ear) bySocket(ctx context.Context) error {
-	l, err := e.dial(ctx)
+// receiveBySocket receives by one connection until it breaks. It returns nil if Slack asks
+// for another, and keeps receiving by this one for drainTime.
+func (r *receiver) receiveBySocket(ctx context.Context) error {
+	l, err := r.dial(ctx)
 	if err != nil {
 		return err
 	}
 	release := context.AfterFunc(ctx, func() { _ = l.conn.Close() })
 	stop := make(chan struct{})
-	e.underWay.Go(func() { l.ping(stop) })
+	r.inFlight.Go(func() { l.ping(stop) })
 	end := func() { close(stop); release(); _ = l.conn.Close() }
 	err = l.receive(ctx)
-	if !errors.Is(err, errLeave) {
+	if !errors.Is(err, errReconnect) {
 		end()
-		return l.broken(err)
+		return l.connectionError(err)
 	}
-	e.underWay.Go(func() {
+	r.inFlight.Go(func() {
 		defer end()
-		defer time.AfterFunc(afterLeave, func() { _ = l.conn.Close() }).Stop()
-		for errors.Is(err, errLeave) {
+		defer time.AfterFunc(drainTime, func() { _ = l.conn.Close() }).Stop()
+		for errors.Is(err, errReconnect) {
 			err = l.receive(ctx)
 		}
 	})
@@ -71,13 +69,13 @@ func (e *ear) bySocket(ctx context.Context) error {
 }
 
 // dial asks for an address and connects there.
-func (e *ear) dial(ctx context.Context) (*link, error) {
+func (r *receiver) dial(ctx context.Context) (*connection, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
-	if err := e.identify(ctx); err != nil {
+	if err := r.identify(ctx); err != nil {
 		return nil, err
 	}
-	c, err := e.beginApp()
+	c, err := r.beginApp()
 	if err != nil {
 		return nil, err
 	}
@@ -85,32 +83,31 @@ func (e *ear) dial(ctx context.Context) (*link, error) {
 	if err != nil {
 		return nil, c.fault("opening a connection to slack", err)
 	}
-	if !e.isSocket(address) {
+	if !r.isSocket(address) {
 		return nil, errAddress
 	}
-	l := &link{ear: e, ticket: bailiff.NewSecret(address)}
+	l := &connection{receiver: r, address: bailiff.NewSecret(address)}
 	dialer := websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: dialTime}
 	conn, _, err := dialer.DialContext(ctx, address, nil)
 	if err != nil {
-		return nil, l.broken(err)
+		return nil, l.connectionError(err)
 	}
 	l.conn = conn
 	conn.SetReadLimit(envelopeBytes)
-	l.alive()
-	conn.SetPongHandler(func(string) error { l.alive(); return nil })
+	l.extendDeadline()
+	conn.SetPongHandler(func(string) error { l.extendDeadline(); return nil })
 	conn.SetPingHandler(func(data string) error {
-		l.alive()
+		l.extendDeadline()
 		_ = conn.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(ackTime))
 		return nil
 	})
 	return l, nil
 }
 
-// errAddress does not repeat it: whoever knows it is let in.
+// errAddress leaves the address out, since it is a credential.
 var errAddress = errors.New("slack named no address to connect to")
 
-// isSocket says whether an address is one of a WebSocket that nobody on the way hears, as
-// far as the API's is.
+// isSocket says whether an address is a WebSocket's, encrypted if the API's address is.
 func (s *Slack) isSocket(address string) bool {
 	target, err := url.Parse(address)
 	if err != nil || target.Host == "" {
@@ -119,8 +116,8 @@ func (s *Slack) isSocket(address string) bool {
 	return target.Scheme == "wss" || target.Scheme == "ws" && strings.HasPrefix(s.cfg.URL, "http://")
 }
 
-// broken words why there is no connection.
-func (l *link) broken(err error) error {
+// connectionError says why there is no connection.
+func (l *connection) connectionError(err error) error {
 	var no *chat.Refused
 	var silent net.Error
 	switch {
@@ -129,13 +126,13 @@ func (l *link) broken(err error) error {
 	case errors.As(err, &silent) && silent.Timeout():
 		return errors.New("slack's connection fell silent")
 	}
-	return fmt.Errorf("slack's connection broke: %w", bailiff.ForeignError(err, l.ticket))
+	return fmt.Errorf("slack's connection broke: %w", bailiff.ForeignError(err, l.address))
 }
 
-func (l *link) alive() { _ = l.conn.SetReadDeadline(time.Now().Add(l.silence)) }
+func (l *connection) extendDeadline() { _ = l.conn.SetReadDeadline(time.Now().Add(l.silence)) }
 
-// ping asks for a sign of life.
-func (l *link) ping(stop <-chan struct{}) {
+// ping pings until stop.
+func (l *connection) ping(stop <-chan struct{}) {
 	tick := time.NewTicker(l.silence / 3)
 	defer tick.Stop()
 	for {
@@ -148,14 +145,14 @@ func (l *link) ping(stop <-chan struct{}) {
 	}
 }
 
-// receive takes envelopes until the connection ends or is to be left.
-func (l *link) receive(ctx context.Context) error {
+// receive takes envelopes until the connection ends or Slack asks for another.
+func (l *connection) receive(ctx context.Context) error {
 	for {
 		_, text, err := l.conn.ReadMessage()
 		if err != nil {
 			return err
 		}
-		l.alive()
+		l.extendDeadline()
 		var envelope socketmode.Request
 		if json.Unmarshal(text, &envelope) != nil {
 			continue
@@ -167,7 +164,7 @@ func (l *link) receive(ctx context.Context) error {
 }
 
 // open acknowledges an envelope and hands on what is in it.
-func (l *link) open(ctx context.Context, envelope socketmode.Request) error {
+func (l *connection) open(ctx context.Context, envelope socketmode.Request) error {
 	if envelope.EnvelopeID != "" {
 		if err := l.acknowledge(envelope.EnvelopeID); err != nil {
 			return err
@@ -177,32 +174,32 @@ func (l *link) open(ctx context.Context, envelope socketmode.Request) error {
 	case socketmode.RequestTypeHello:
 		l.in.Connected(nil)
 	case socketmode.RequestTypeDisconnect:
-		return leave(envelope.Reason)
+		return reconnect(envelope.Reason)
 	case socketmode.RequestTypeEventsAPI:
-		l.delivered(ctx, envelope.Payload)
+		l.onEvent(ctx, envelope.Payload)
 	case socketmode.RequestTypeInteractive:
-		l.interacted(ctx, envelope.Payload)
+		l.onInteraction(ctx, envelope.Payload)
 	case socketmode.RequestTypeSlashCommands:
-		var c command
+		var c slashCommand
 		if json.Unmarshal(envelope.Payload, &c) == nil {
-			l.commanded(ctx, c)
+			l.onCommand(ctx, c)
 		}
 	}
 	return nil
 }
 
-// leave is what follows from a reason of Slack's to end a connection.
-func leave(reason string) error {
+// reconnect is the error for Slack's reason to end a connection.
+func reconnect(reason string) error {
 	switch reason {
 	case "link_disabled":
 		return &chat.Refused{Reason: "Socket Mode is off: turn it on under Socket Mode in the app's settings"}
 	case "too_many_websockets":
 		return errors.New("slack has ten connections of this app already: another sidecar uses the same app token")
 	}
-	return errLeave
+	return errReconnect
 }
 
-func (l *link) acknowledge(id string) error {
+func (l *connection) acknowledge(id string) error {
 	if err := l.conn.SetWriteDeadline(time.Now().Add(ackTime)); err != nil {
 		return err
 	}

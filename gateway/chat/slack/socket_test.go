@@ -96,10 +96,14 @@ func TestWhatSlackDeliversAgainHasTheSameRef(t *testing.T) {
 func TestNothingMalformedEndsIt(t *testing.T) {
 	s, server := app(t)
 	in := run(t, s)
-	for _, text := range []string{"", "null", "[]", "{", `"x"`, `{"type":7}`, `{"type":"events_api"}`, `{"type":"events_api","envelope_id":"e1","payload":"x"}`,
-		`{"type":"interactive","envelope_id":"e2","payload":{"type":"block_actions","actions":[]}}`, `{"type":"interactive","envelope_id":"e3","payload":{"type":"view_submission","user":{"id":"U1"},"view":{"callback_id":"bailiff.ask","private_metadata":"x"}}}`,
+	for _, text := range []string{"", "null", "[]", "{", `"x"`, `{"type":7}`, `{"type":"events_api"}`,
+		`{"type":"events_api","envelope_id":"e1","payload":"x"}`,
+		`{"type":"interactive","envelope_id":"e2","payload":{"type":"block_actions","actions":[]}}`,
+		`{"type":"interactive","envelope_id":"e3","payload":{"type":"view_submission","user":{"id":"U1"},` +
+			`"view":{"callback_id":"bailiff.ask","private_metadata":"x"}}}`,
 		`{"type":"slash_commands","envelope_id":"e4","payload":[]}`, `{"type":"something new","envelope_id":"e5","payload":{}}`,
-		`{"type":"events_api","envelope_id":"e6","payload":{"team_id":"T01","event":{"type":"message","channel":"C1","user":"U1","ts":{}}}}`} {
+		`{"type":"events_api","envelope_id":"e6","payload":{"team_id":"T01","event":{"type":"message","channel":"C1","user":"U1",` +
+			`"ts":{}}}}`} {
 		server.Say(text)
 	}
 	server.Press("U1", "C1", map[string]any{"ts": "1.2"}, "no-value", "")
@@ -146,12 +150,15 @@ func TestOnlyWhatPeopleWriteIsTold(t *testing.T) {
 		}
 		return event
 	}
-	for _, subtype := range []string{"message_changed", "message_deleted", "bot_message", "channel_join", "channel_topic", "me_message", "message_replied", "assistant_app_thread", "unheard_of"} {
+	for _, subtype := range []string{"message_changed", "message_deleted", "bot_message", "channel_join", "channel_topic", "me_message",
+		"message_replied", "assistant_app_thread", "unheard_of"} {
 		server.Deliver(message(map[string]any{"subtype": subtype}))
 	}
 	for _, change := range []map[string]any{
-		{"bot_id": "B9"}, {"user": slacktest.Bot}, {"user": ""}, {"user": "USLACKBOT"}, {"edited": map[string]any{"user": "U1", "ts": "2.2"}}, {"hidden": true},
-		{"type": "reaction_added"}, {"type": "app_mention", "edited": map[string]any{"user": "U1", "ts": "2.2"}}, {"ts": ""}, {"channel": ""}, {"ts": "../x"}, {"thread_ts": "x"},
+		{"bot_id": "B9"}, {"user": slacktest.Bot}, {"user": ""}, {"user": "USLACKBOT"},
+		{"edited": map[string]any{"user": "U1", "ts": "2.2"}}, {"hidden": true},
+		{"type": "reaction_added"}, {"type": "app_mention", "edited": map[string]any{"user": "U1", "ts": "2.2"}}, {"ts": ""},
+		{"channel": ""}, {"ts": "../x"}, {"thread_ts": "x"},
 	} {
 		server.Deliver(message(change))
 	}
@@ -171,7 +178,8 @@ func TestOnlyWhatPeopleWriteIsTold(t *testing.T) {
 func TestAnotherWorkspacesPeopleAreNotTheseOnes(t *testing.T) {
 	s, server := app(t)
 	in := run(t, s)
-	server.Foreign("T02", map[string]any{"type": "message", "channel": "D1", "channel_type": "im", "user": "U1", "ts": "1.1", "text": "from elsewhere"})
+	server.Foreign("T02", map[string]any{"type": "message", "channel": "D1", "channel_type": "im", "user": "U1", "ts": "1.1",
+		"text": "from elsewhere"})
 	server.Write("U1", "D1", "", "from here")
 	if said := next(t, in.said); said.Text != "from here" {
 		t.Errorf("told was %+v", said)
@@ -210,7 +218,8 @@ func TestAnAppThatSlackWillNotHaveEndsIt(t *testing.T) {
 		"a wrong bot token":  {func(c *slack.Config) { c.BotToken = secret("xoxb-other") }, nil, "does not know this token"},
 		"a wrong app token":  {func(c *slack.Config) { c.AppToken = secret("xapp-other") }, nil, "does not know this token"},
 		"a bot's for an app": {func(c *slack.Config) { c.AppToken = secret(slacktest.Token) }, nil, "app_token is xapp-"},
-		"a revoked one":      {func(*slack.Config) {}, onceAt("auth.test", 1, slacktest.Fault{Error: "token_revoked"}), "install the app again"},
+		"a revoked one": {func(*slack.Config) {}, onceAt("auth.test", 1, slacktest.Fault{Error: "token_revoked"}),
+			"install the app again"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, server := app(t, c.change)
@@ -272,7 +281,8 @@ func TestAFormThatSlackDoesNotOpenIsSaid(t *testing.T) {
 	s, server := app(t)
 	in := run(t, s)
 	server.Fail(onceAt("views.open", 1, slacktest.Fault{Error: "expired_trigger_id"}))
-	ref, err := s.Post(t.Context(), channel, chat.Message{Text: plain("x"), Buttons: []chat.Button{{Label: "No", Token: "t", Asks: "Why?"}}}, "k")
+	ref, err := s.Post(t.Context(), channel, chat.Message{Text: plain("x"),
+		Buttons: []chat.Button{{Label: "No", Token: "t", Asks: "Why?"}}}, "k")
 	if err != nil {
 		t.Fatal(err)
 	}

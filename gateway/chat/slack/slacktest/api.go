@@ -183,7 +183,8 @@ func (s *Server) open(token string, asArgument bool) (answer, error) {
 }
 
 func (s *Server) authTest(asks) (answer, error) {
-	return answer{"url": "https://tests.slack.com/", "team": "tests", "user": "bailiff", "team_id": Team, "user_id": Bot, "bot_id": "B01"}, nil
+	return answer{"url": "https://tests.slack.com/", "team": "tests", "user": "bailiff", "team_id": Team, "user_id": Bot, "bot_id": "B01"},
+		nil
 }
 
 // in is a channel that the app may write to.
@@ -255,7 +256,8 @@ func (s *Server) update(a asks) (answer, error) {
 	m.Text, m.Buttons, m.blocks = becomes.Text, becomes.Buttons, becomes.blocks
 	m.Edits++
 	s.happened()
-	return answer{"channel": c.id, "ts": m.ID, "text": a.Get("text"), "message": map[string]any{"type": "message", "user": Bot, "text": a.Get("text")}}, nil
+	return answer{"channel": c.id, "ts": m.ID, "text": a.Get("text"),
+		"message": map[string]any{"type": "message", "user": Bot, "text": a.Get("text")}}, nil
 }
 
 func (s *Server) postEphemeral(a asks) (answer, error) {
@@ -281,7 +283,8 @@ func (s *Server) info(a asks) (answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return answer{"channel": map[string]any{"id": c.id, "name": strings.ToLower(c.id), "is_channel": c.kind() == "channel", "is_private": c.isPrivate(), "is_im": c.kind() == "im",
+	return answer{"channel": map[string]any{"id": c.id, "name": strings.ToLower(c.id), "is_channel": c.kind() == "channel",
+		"is_private": c.isPrivate(), "is_im": c.kind() == "im",
 		"is_mpim": c.kind() == "mpim", "is_archived": c.archived, "is_member": slices.Contains(c.members, Bot)}}, nil
 }
 
@@ -475,7 +478,8 @@ func (s *Server) serveResponse(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "invalid_payload", http.StatusBadRequest)
 		return
 	}
-	m, err := readMessage(asks{Values: url.Values{"text": {said.Text}, "blocks": {string(said.Blocks)}, "parse": {"none"}, "mrkdwn": {"false"}, "unfurl_links": {"false"}, "unfurl_media": {"false"}}})
+	m, err := readMessage(asks{Values: url.Values{"text": {said.Text}, "blocks": {string(said.Blocks)}, "parse": {"none"},
+		"mrkdwn": {"false"}, "unfurl_links": {"false"}, "unfurl_media": {"false"}}})
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return

@@ -82,7 +82,8 @@ func readMessage(a asks) (m Message, err error) {
 		return m, no{code: "msg_too_long"}
 	case len(blocks) > mostBlocks:
 		return m, no{code: "invalid_blocks"}
-	case strings.ContainsAny(fallback, "<>") || a.Get("parse") != "none" || a.Get("mrkdwn") != "false" || a.Get("unfurl_links") != "false" || a.Get("unfurl_media") != "false" || a.Get("link_names") == "true":
+	case strings.ContainsAny(fallback, "<>") || a.Get("parse") != "none" || a.Get("mrkdwn") != "false" ||
+		a.Get("unfurl_links") != "false" || a.Get("unfurl_media") != "false" || a.Get("link_names") == "true":
 		return m, no{code: "invalid_arguments"} // it would show something else than its text
 	}
 	ids := map[string]bool{}
@@ -159,8 +160,10 @@ func readButtons(elements []element, m *Message, ids map[string]bool) error {
 		if len(e.Style) > 0 && json.Unmarshal(e.Style, &style) != nil {
 			return no{code: "invalid_blocks"}
 		}
-		if e.Type != "button" || strictly(e.Text, &label) != nil || label.Type != "plain_text" || label.Text == "" || size(label.Text) > mostLabel ||
-			style != "" && style != "primary" && style != "danger" || len(e.Value) > mostValue || len(e.ActionID) > mostID || ids[e.ActionID] {
+		if e.Type != "button" || strictly(e.Text, &label) != nil || label.Type != "plain_text" || label.Text == "" ||
+			size(label.Text) > mostLabel ||
+			style != "" && style != "primary" && style != "danger" || len(e.Value) > mostValue || len(e.ActionID) > mostID ||
+			ids[e.ActionID] {
 			return no{code: "invalid_blocks"}
 		}
 		ids[e.ActionID] = true
@@ -210,8 +213,10 @@ func readView(body []byte) (f form, trigger string, err error) {
 		}
 	}
 	if v.View.Type != "modal" || len(v.View.Private) > mostPrivate || len(v.View.Callback) > mostID ||
-		b.Type != "input" || b.Label == nil || b.Label.Type != "plain_text" || b.Label.Text == "" || b.Element == nil || b.Element.Type != "plain_text_input" || b.Element.Max > mostRichText {
+		b.Type != "input" || b.Label == nil || b.Label.Type != "plain_text" || b.Label.Text == "" || b.Element == nil ||
+		b.Element.Type != "plain_text_input" || b.Element.Max > mostRichText {
 		return f, "", no{code: "invalid_arguments"}
 	}
-	return form{callback: v.View.Callback, metadata: v.View.Private, block: b.ID, action: b.Element.ActionID, label: b.Label.Text}, v.Trigger, nil
+	return form{callback: v.View.Callback, metadata: v.View.Private, block: b.ID, action: b.Element.ActionID, label: b.Label.Text},
+		v.Trigger, nil
 }

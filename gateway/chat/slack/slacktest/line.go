@@ -167,7 +167,8 @@ func (l *line) flush() {
 		if e.on != nil {
 			continue
 		}
-		what := map[string]any{"envelope_id": e.id, "type": e.kind, "payload": e.payload, "accepts_response_payload": e.kind != "events_api"}
+		what := map[string]any{"envelope_id": e.id, "type": e.kind, "payload": e.payload,
+			"accepts_response_payload": e.kind != "events_api"}
 		if e.kind == "events_api" {
 			what["retry_attempt"], what["retry_reason"] = e.attempt, map[bool]string{true: "timeout"}[e.attempt > 0]
 		}

@@ -65,7 +65,8 @@ func written(text string) string {
 
 // event tells of a message.
 func (s *Server) event(c *channel, m *Message, user string) map[string]any {
-	event := map[string]any{"type": "message", "user": user, "text": sanitized.Replace(m.Text), "ts": m.ID, "channel": c.id, "channel_type": c.kind(), "event_ts": m.ID, "team": Team}
+	event := map[string]any{"type": "message", "user": user, "text": sanitized.Replace(m.Text), "ts": m.ID, "channel": c.id,
+		"channel_type": c.kind(), "event_ts": m.ID, "team": Team}
 	if m.Thread != "" {
 		event["thread_ts"] = m.Thread
 	}
@@ -86,8 +87,10 @@ func (s *Server) deliver(team, bot string, event map[string]any) {
 	s.count++
 	id := fmt.Sprintf("Ev%08d", s.count)
 	s.lock.Unlock()
-	s.send(parcel{kind: "events_api", body: map[string]any{"type": "event_callback", "token": "unused", "team_id": team, "api_app_id": "A01", "event": event, "event_id": id,
-		"event_time": time.Now().Unix(), "authorizations": []any{map[string]any{"enterprise_id": nil, "team_id": team, "user_id": bot, "is_bot": true}}}})
+	s.send(parcel{kind: "events_api", body: map[string]any{"type": "event_callback", "token": "unused", "team_id": team,
+		"api_app_id": "A01", "event": event, "event_id": id,
+		"event_time": time.Now().Unix(), "authorizations": []any{map[string]any{"enterprise_id": nil, "team_id": team, "user_id": bot,
+			"is_bot": true}}}})
 }
 
 // Click is somebody's click on a button, by its label.
@@ -120,7 +123,8 @@ func (s *Server) Press(user, channel string, message map[string]any, id, value s
 		"channel":    map[string]any{"id": channel, "name": "tests"},
 		"container":  map[string]any{"type": "message", "message_ts": message["ts"], "channel_id": channel, "is_ephemeral": false},
 		"trigger_id": s.trigger(user), "message": message, "response_url": s.http.URL + "/respond/" + user + "/" + channel,
-		"actions": []any{map[string]any{"type": "button", "block_id": "b1", "action_id": id, "value": value, "action_ts": "1", "text": map[string]any{"type": "plain_text", "text": "x"}}}}})
+		"actions": []any{map[string]any{"type": "button", "block_id": "b1", "action_id": id, "value": value, "action_ts": "1",
+			"text": map[string]any{"type": "plain_text", "text": "x"}}}}})
 }
 
 func (s *Server) trigger(user string) string {
@@ -155,10 +159,12 @@ func (s *Server) Answer(user, line string) {
 		value = nil // as Slack says it of what was left empty
 	}
 	s.send(parcel{kind: "interactive", body: map[string]any{
-		"type": "view_submission", "api_app_id": "A01", "token": "unused", "team": map[string]any{"id": Team}, "trigger_id": s.trigger(user), "response_urls": []any{},
+		"type": "view_submission", "api_app_id": "A01", "token": "unused", "team": map[string]any{"id": Team},
+		"trigger_id": s.trigger(user), "response_urls": []any{},
 		"user": map[string]any{"id": user, "username": strings.ToLower(user), "name": strings.ToLower(user), "team_id": Team},
 		"view": map[string]any{"id": f.id, "type": "modal", "callback_id": f.callback, "private_metadata": f.metadata,
-			"state": map[string]any{"values": map[string]any{f.block: map[string]any{f.action: map[string]any{"type": "plain_text_input", "value": value}}}}}}})
+			"state": map[string]any{"values": map[string]any{f.block: map[string]any{f.action: map[string]any{"type": "plain_text_input",
+				"value": value}}}}}}})
 }
 
 // Command is somebody's slash command, as in Command("U1", "C1", "/bailiff status"). The
@@ -170,8 +176,10 @@ func (s *Server) Command(user, channel, text string) {
 		name = "directmessage"
 	}
 	s.send(parcel{kind: "slash_commands", body: map[string]any{
-		"token": "unused", "team_id": Team, "team_domain": "tests", "channel_id": channel, "channel_name": name, "user_id": user, "user_name": strings.ToLower(user),
-		"command": word, "text": rest, "api_app_id": "A01", "is_enterprise_install": "false", "response_url": s.http.URL + "/respond/" + user + "/" + channel, "trigger_id": s.trigger(user)}})
+		"token": "unused", "team_id": Team, "team_domain": "tests", "channel_id": channel, "channel_name": name, "user_id": user,
+		"user_name": strings.ToLower(user),
+		"command":   word, "text": rest, "api_app_id": "A01", "is_enterprise_install": "false",
+		"response_url": s.http.URL + "/respond/" + user + "/" + channel, "trigger_id": s.trigger(user)}})
 }
 
 // parcel is what Slack delivers, by the way that is open.

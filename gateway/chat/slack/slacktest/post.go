@@ -45,7 +45,8 @@ func Sign(kind string, body []byte, at time.Time) http.Header {
 	stamp := strconv.FormatInt(at.Unix(), 10)
 	mac := hmac.New(sha256.New, []byte(SigningSecret))
 	fmt.Fprintf(mac, "v0:%s:%s", stamp, body)
-	return http.Header{"Content-Type": {kind}, "X-Slack-Request-Timestamp": {stamp}, "X-Slack-Signature": {"v0=" + hex.EncodeToString(mac.Sum(nil))}}
+	return http.Header{"Content-Type": {kind}, "X-Slack-Request-Timestamp": {stamp},
+		"X-Slack-Signature": {"v0=" + hex.EncodeToString(mac.Sum(nil))}}
 }
 
 // retries are how often Slack calls again with an event that was not taken.

@@ -30,7 +30,8 @@ const (
 )
 
 // Scopes are what the app is allowed, unless a test says otherwise by [Server.Allow].
-var Scopes = []string{"chat:write", "commands", "files:write", "channels:history", "groups:history", "im:history", "mpim:history", "channels:read", "groups:read"}
+var Scopes = []string{"chat:write", "commands", "files:write", "channels:history", "groups:history", "im:history", "mpim:history",
+	"channels:read", "groups:read"}
 
 // Message is one that people see.
 type Message struct {
