@@ -13,42 +13,42 @@ import (
 	"github.com/go-telegram/bot/models"
 )
 
-// question is one that waits for a reply.
+// question is a question that waits for a reply.
 type question struct {
 	click chat.Click
 	until time.Time
 }
 
 const (
-	// questionSign is how each question begins, so that a reply is known to be to one
-	// that is forgotten. No message of package chat does.
+	// questionSign begins each question and no other message, so that a reply to a forgotten
+	// question is recognised.
 	questionSign = "✍ "
-	// patience is how long a question waits.
-	patience = 10 * time.Minute
+	// questionTimeout is how long a question waits for its reply.
+	questionTimeout = 10 * time.Minute
 	// longestName and longestPlaceholder are in characters.
 	longestName, longestPlaceholder = 40, 64
 )
 
-// question asks who clicked for a line of text. It holds b.asking while it does, so that
-// a reply that comes at once finds the question known.
-func (b mailbox) question(ctx context.Context, c *click, given chat.Click) {
-	asks, known := b.asked.Get(given.Token)
+// askReason asks the person who clicked for a line of text. The caller holds asking, so that
+// a reply that comes at once finds the question.
+func (h updateHandler) askReason(ctx context.Context, c *callbackQuery, given chat.Click) {
+	asks, known := h.asked.Get(given.Token)
 	if !known {
 		asks = cmp.Or(c.label(), "Why?")
 	}
 	params := questionTo(c, asks)
-	id, err := send(ctx, b.Telegram, (*bot.Bot).SendMessage, params)
+	id, err := send(ctx, h.Telegram, (*bot.Bot).SendMessage, params)
 	if err != nil {
-		b.config.Log.DebugContext(ctx, "asking at Telegram", "error", err)
-		b.answer(ctx, c, chat.Text{{Text: "I could not ask you for a text just now, and nothing was changed. Click again."}})
+		h.config.Log.DebugContext(ctx, "asking at Telegram", "error", err)
+		h.answer(ctx, c, chat.Text{{Text: "I could not ask you for a text just now, and nothing was changed. Click again."}})
 		return
 	}
-	b.questions.Put(questionKey(c.Message, id), question{click: given, until: time.Now().Add(patience)})
-	b.answer(ctx, c, nil)
+	h.questions.Put(questionKey(c.Message, id), question{click: given, until: time.Now().Add(questionTimeout)})
+	h.answer(ctx, c, nil)
 }
 
 // label is of the button that was clicked.
-func (c *click) label() string {
+func (c *callbackQuery) label() string {
 	for _, row := range c.Message.Markup.Rows {
 		for _, button := range row {
 			if button.Data == c.Data {
@@ -59,7 +59,7 @@ func (c *click) label() string {
 	return ""
 }
 
-func questionTo(c *click, asks string) *bot.SendMessageParams {
+func questionTo(c *callbackQuery, asks string) *bot.SendMessageParams {
 	thread := 0
 	if c.Message.InTopic {
 		thread = c.Message.Thread
@@ -67,7 +67,7 @@ func questionTo(c *click, asks string) *bot.SendMessageParams {
 	p := &bot.SendMessageParams{ChatID: c.Message.Chat.ID, MessageThreadID: thread, LinkPreviewOptions: noPreview()}
 	words := chat.Text{{Text: questionSign}}
 	if c.Message.Chat.Type != models.ChatTypePrivate {
-		// Who is named is who is asked: a client opens the reply of nobody else.
+		// The mention selects the person whose client opens the reply.
 		name := cmp.Or(clean(strings.TrimSpace(person(c.From).Name)), "You there")
 		words = append(words, chat.Piece{Style: chat.Strong, Text: shortened(name, longestName)}, chat.Piece{Text: ": "})
 	}
@@ -76,7 +76,8 @@ func questionTo(c *click, asks string) *bot.SendMessageParams {
 		p.Entities[i] = models.MessageEntity{Type: models.MessageEntityTypeTextMention, Offset: p.Entities[i].Offset,
 			Length: p.Entities[i].Length, User: &models.User{ID: c.From.ID, FirstName: c.From.FirstName}}
 	}
-	p.ReplyMarkup = &models.ForceReply{ForceReply: true, Selective: len(p.Entities) > 0, InputFieldPlaceholder: shortened(clean(asks), longestPlaceholder)}
+	p.ReplyMarkup = &models.ForceReply{ForceReply: true, Selective: len(p.Entities) > 0,
+		InputFieldPlaceholder: shortened(clean(asks), longestPlaceholder)}
 	return p
 }
 
@@ -84,27 +85,27 @@ func questionKey(in *message, id int) string {
 	return strconv.FormatInt(in.Chat.ID, 10) + " " + strconv.Itoa(id)
 }
 
-// reasoned takes a reply to a question.
-func (b mailbox) reasoned(ctx context.Context, m *message) {
+// onReason takes the reply to a question.
+func (h updateHandler) onReason(ctx context.Context, m *message) {
 	key := questionKey(m, m.Reply.ID)
-	q, known := b.questions.Get(key)
+	q, known := h.questions.Get(key)
 	if !known {
-		b.asking.Lock() // until no question is on its way
-		q, known = b.questions.Get(key)
-		b.asking.Unlock()
+		h.asking.Lock() // waits until no question is being sent
+		q, known = h.questions.Get(key)
+		h.asking.Unlock()
 	}
 	if known && q.click.By.ID != person(*m.From).ID {
-		return // it was somebody else who was asked
+		return // another person was asked
 	}
-	if _, still := b.questions.Take(key); !known || !still || time.Now().After(q.until) {
-		b.work(func() {
-			b.reply(ctx, m, chat.Text{{Text: "I do not know any more what that answers, and nothing was changed. Click the button again."}})
+	if _, still := h.questions.Take(key); !known || !still || time.Now().After(q.until) {
+		h.spawn(func() {
+			h.reply(ctx, m, chat.Text{{Text: "I do not know any more what that answers, and nothing was changed. Click the button again."}})
 		})
 		return
 	}
 	q.click.Reason = strings.TrimSpace(m.Text)
-	said := b.inbox.Clicked(ctx, q.click)
+	said := h.inbox.Clicked(ctx, q.click)
 	if plain(said) != "" {
-		b.work(func() { b.reply(ctx, m, said) })
+		h.spawn(func() { h.reply(ctx, m, said) })
 	}
 }

@@ -42,7 +42,8 @@ func TestAButtonThatAsksHandsOnWhatIsAnswered(t *testing.T) {
 	ref := approval(t, b, group)
 	s.Click("42", group, ref.Message, why)
 	asked := asking(s, group)
-	if asked.Text != "✍ Person 42: Why is it denied? (Reply to this message.)" || len(asked.Entities) != 1 || asked.Entities[0].Type != "text_mention" || asked.AsksAll {
+	if asked.Text != "✍ Person 42: Why is it denied? (Reply to this message.)" || len(asked.Entities) != 1 ||
+		asked.Entities[0].Type != "text_mention" || asked.AsksAll {
 		t.Errorf("asked is %+v", asked)
 	}
 	s.Reply("43", group, asked.ID, "no, I want it")

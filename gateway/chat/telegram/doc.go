@@ -19,11 +19,11 @@
 // it once more. The tokens of both are the same, so that only one answer counts.
 //
 // A button that asks is answered by a question to whoever clicked it, which their client
-// opens as a reply (force_reply). Questions are kept in memory for ten minutes; who
+// opens as a reply (force_reply). Questions are kept in memory for ten minutes; whoever
 // answers one that is forgotten is asked to click again.
 //
 // The bot's token is part of the addresses that are called. It is in no error and no
-// log line: the library sees nothing but what [exchange] lets through.
+// log line: the library sees nothing but what [apiCall] lets through.
 //
 // Telegram tells a bot in a group commands, mentions of it and replies to it only, unless
 // its privacy mode is off. What is forwarded, sent by another bot or in the name of a

@@ -113,8 +113,9 @@ func running(t *testing.T, s *telegramtest.Server, change ...func(*Config)) (*Te
 }
 
 var (
-	question1 = chat.Text{{Text: "ana asks to run "}, {Style: chat.Code, Text: "git push"}, {Text: " in "}, {Style: chat.Strong, Text: "docker"}}
-	buttons1  = []chat.Button{
+	question1 = chat.Text{{Text: "ana asks to run "}, {Style: chat.Code, Text: "git push"}, {Text: " in "},
+		{Style: chat.Strong, Text: "docker"}}
+	buttons1 = []chat.Button{
 		{Label: "Approve once", Token: "tokenapprove", Word: "approve", Yes: true},
 		{Label: "Deny", Token: "tokendeny", Word: "deny"},
 		{Label: "Deny, and say why…", Token: "tokenwhy", Asks: "Why is it denied?"},

@@ -23,7 +23,7 @@ var commands = []models.BotCommand{
 // time.
 const start = "/start"
 
-// reading is a text of somebody's, and what of it was meant for the bot.
+// reading is a text that a person wrote, and what of it is meant for the bot.
 type reading struct {
 	text      string
 	mentioned bool
@@ -60,7 +60,7 @@ func (r *reader) possible(e models.MessageEntity) bool {
 		r.between(e.Offset) && r.between(e.Offset+e.Length)
 }
 
-// between says whether a place is not inside of a character.
+// between says whether an offset is not inside a character.
 func (r *reader) between(at int) bool {
 	return at == 0 || at == len(r.units) || r.units[at]&0xfc00 != 0xdc00 || r.units[at-1]&0xfc00 != 0xd800
 }

@@ -16,15 +16,15 @@ import (
 	"github.com/go-telegram/bot/models"
 )
 
-// wanted are the updates that are asked for.
-var wanted = []string{models.AllowedUpdateMessage, models.AllowedUpdateCallbackQuery}
+// allowedUpdates are the kinds of updates that are asked for.
+var allowedUpdates = []string{models.AllowedUpdateMessage, models.AllowedUpdateCallbackQuery}
 
-// update is as much of one as matters here. The library's type has all of it, and cannot
-// be read where a message has a part that is newer than the library.
+// update is the part of an update that is used. The library's type fails at fields that are
+// newer than the library.
 type update struct {
-	ID      int64    `json:"update_id"`
-	Message *message `json:"message"`
-	Click   *click   `json:"callback_query"`
+	ID            int64          `json:"update_id"`
+	Message       *message       `json:"message"`
+	CallbackQuery *callbackQuery `json:"callback_query"`
 }
 
 type message struct {
@@ -44,59 +44,60 @@ type message struct {
 	} `json:"reply_markup"`
 }
 
-// click is a callback query.
-type click struct {
+// callbackQuery is a callback query.
+type callbackQuery struct {
 	ID      string      `json:"id"`
 	From    models.User `json:"from"`
 	Message *message    `json:"message"`
 	Data    string      `json:"data"`
 }
 
-// mailbox hands updates on, to an inbox.
-type mailbox struct {
+// updateHandler hands updates on to an inbox.
+type updateHandler struct {
 	*Telegram
 	inbox chat.Inbox
-	// working are answers that are on their way, slots how many there may be at once.
+	// working counts answers that are being sent, slots limits them.
 	working *sync.WaitGroup
 	slots   chan struct{}
 }
 
-// take hands on one update, whatever it is, and returns its id.
-func (b mailbox) take(ctx context.Context, raw json.RawMessage) (id int64) {
+// handle hands on one update, and returns its id.
+func (h updateHandler) handle(ctx context.Context, raw json.RawMessage) (id int64) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			b.config.Log.ErrorContext(ctx, "taking an update of Telegram's panicked", "update", id, "cause", cause, "stack", string(debug.Stack()))
+			h.config.Log.ErrorContext(ctx, "taking an update of Telegram's panicked", "update", id, "cause", cause, "stack",
+				string(debug.Stack()))
 		}
 	}()
 	var numbered struct {
 		ID int64 `json:"update_id"`
 	}
 	if err := json.Unmarshal(raw, &numbered); err != nil {
-		b.config.Log.DebugContext(ctx, "an update of Telegram's has no number", "error", err)
+		h.config.Log.DebugContext(ctx, "an update of Telegram's has no number", "error", err)
 		return 0
 	}
 	id = numbered.ID
 	var u update
 	switch err := json.Unmarshal(raw, &u); {
 	case err != nil:
-		b.config.Log.DebugContext(ctx, "an update of Telegram's cannot be read", "update", id, "error", err)
+		h.config.Log.DebugContext(ctx, "an update of Telegram's cannot be read", "update", id, "error", err)
 	case u.Message != nil:
-		b.heard(ctx, u.Message)
-	case u.Click != nil:
-		b.clicked(ctx, u.Click)
+		h.onMessage(ctx, u.Message)
+	case u.CallbackQuery != nil:
+		h.onCallbackQuery(ctx, u.CallbackQuery)
 	}
 	return id
 }
 
-// heard takes what somebody wrote.
-func (b mailbox) heard(ctx context.Context, m *message) {
-	me := b.me.Load()
+// onMessage takes a message.
+func (h updateHandler) onMessage(ctx context.Context, m *message) {
+	me := h.me.Load()
 	if m.From == nil || m.From.IsBot || m.SenderChat != nil || m.ViaBot != nil || m.Forwarded != nil || m.Text == "" {
 		return
 	}
 	toBot := m.Reply != nil && m.Reply.From != nil && m.Reply.From.ID == me.ID
 	if toBot && strings.HasPrefix(m.Reply.Text, questionSign) {
-		b.reasoned(ctx, m)
+		h.onReason(ctx, m)
 		return
 	}
 	r := read(m.Text, m.Entities, me)
@@ -104,16 +105,16 @@ func (b mailbox) heard(ctx context.Context, m *message) {
 		return
 	}
 	if r.text == start && (r.mentioned || m.private()) {
-		b.work(func() { b.introduce(ctx, m) })
+		h.spawn(func() { h.tellIDs(ctx, m) })
 	}
-	b.inbox.Said(ctx, chat.Said{
+	h.inbox.Said(ctx, chat.Said{
 		Ref: m.ref(), Kind: m.kind(), By: person(*m.From), Text: r.text, Mentioned: r.mentioned || toBot,
-		Ephemeral: func(ctx context.Context, t chat.Text) error { return b.whisper(ctx, m, t) },
+		Ephemeral: func(ctx context.Context, t chat.Text) error { return h.replyPrivately(ctx, m, t) },
 	})
 }
 
-// clicked takes a click on a button.
-func (b mailbox) clicked(ctx context.Context, c *click) {
+// onCallbackQuery takes a click on a button.
+func (h updateHandler) onCallbackQuery(ctx context.Context, c *callbackQuery) {
 	if c.From.IsBot || c.Data == "" {
 		return
 	}
@@ -123,84 +124,84 @@ func (b mailbox) clicked(ctx context.Context, c *click) {
 		given.On = c.Message.ref()
 	}
 	if asks && c.Message != nil {
-		b.asking.RLock()
-		b.work(func() {
-			defer b.asking.RUnlock()
-			b.question(ctx, c, given)
+		h.asking.RLock()
+		h.spawn(func() {
+			defer h.asking.RUnlock()
+			h.askReason(ctx, c, given)
 		})
 		return
 	}
-	said := b.inbox.Clicked(ctx, given)
-	b.work(func() { b.answer(ctx, c, said) })
+	said := h.inbox.Clicked(ctx, given)
+	h.spawn(func() { h.answer(ctx, c, said) })
 }
 
-// mostAnswers are on their way at once; then the next update waits.
-const mostAnswers = 64
+// maxAnswers are sent at once; then the next update waits.
+const maxAnswers = 64
 
-// work does what need not hold up the next update.
-func (b mailbox) work(do func()) {
-	b.slots <- struct{}{}
-	b.working.Go(func() {
+// spawn does work in the background, so that the next update need not wait.
+func (h updateHandler) spawn(do func()) {
+	h.slots <- struct{}{}
+	h.working.Go(func() {
 		defer func() {
-			<-b.slots
+			<-h.slots
 			if cause := recover(); cause != nil {
-				b.config.Log.Error("answering at Telegram panicked", "cause", cause, "stack", string(debug.Stack()))
+				h.config.Log.Error("answering at Telegram panicked", "cause", cause, "stack", string(debug.Stack()))
 			}
 		}()
 		do()
 	})
 }
 
-// longestAlert is how much fits into an answer to a click, in units of UTF-16.
+// longestAlert is the longest answer to a callback query, in units of UTF-16.
 const longestAlert = 200
 
-// answer tells something to who clicked. What is too long for that is told whole in
-// private, if the person has ever written there.
-func (b mailbox) answer(ctx context.Context, c *click, said chat.Text) {
+// answer answers a callback query. A text that is too long for that is sent as a private
+// message, which works if the person has ever written to the bot.
+func (h updateHandler) answer(ctx context.Context, c *callbackQuery, said chat.Text) {
 	words := plain(said)
 	short := shortened(words, longestAlert)
-	err := ask(ctx, b.Telegram, (*bot.Bot).AnswerCallbackQuery, &bot.AnswerCallbackQueryParams{
+	err := ask(ctx, h.Telegram, (*bot.Bot).AnswerCallbackQuery, &bot.AnswerCallbackQueryParams{
 		CallbackQueryID: c.ID, Text: short, ShowAlert: short != ""}, nil)
 	if err != nil {
-		b.config.Log.DebugContext(ctx, "answering a click at Telegram", "error", err)
+		h.config.Log.DebugContext(ctx, "answering a click at Telegram", "error", err)
 	}
 	if err == nil && short == words {
 		return
 	}
 	if words != "" {
-		_ = b.privately(ctx, c.From.ID, said)
+		_ = h.sendPrivately(ctx, c.From.ID, said)
 	}
 }
 
-// privately writes to somebody in their own chat with the bot.
-func (t *Telegram) privately(ctx context.Context, to int64, said chat.Text) error {
+// sendPrivately writes to a person in their private chat with the bot.
+func (t *Telegram) sendPrivately(ctx context.Context, to int64, said chat.Text) error {
 	_, err := t.Post(ctx, chat.Place{Chat: strconv.FormatInt(to, 10)}, chat.Message{Text: said}, "")
 	return err
 }
 
-// whisper answers a message so that nobody else sees it.
-func (b mailbox) whisper(ctx context.Context, m *message, said chat.Text) error {
+// replyPrivately answers a message so that only its writer sees the answer.
+func (h updateHandler) replyPrivately(ctx context.Context, m *message, said chat.Text) error {
 	if m.private() {
-		_, err := b.Post(ctx, m.ref().Place, chat.Message{Text: said}, "")
+		_, err := h.Post(ctx, m.ref().Place, chat.Message{Text: said}, "")
 		return err
 	}
-	return b.privately(ctx, m.From.ID, said)
+	return h.sendPrivately(ctx, m.From.ID, said)
 }
 
-// reply answers a message in private, or else where it is.
-func (b mailbox) reply(ctx context.Context, m *message, said chat.Text) {
-	err := b.whisper(ctx, m, said)
+// reply answers a message in private, or where it is if the person never wrote to the bot.
+func (h updateHandler) reply(ctx context.Context, m *message, said chat.Text) {
+	err := h.replyPrivately(ctx, m, said)
 	var refused *chat.Refused
 	if errors.As(err, &refused) && !m.private() {
-		_, err = b.Post(ctx, m.ref().Place, chat.Message{Text: said}, "")
+		_, err = h.Post(ctx, m.ref().Place, chat.Message{Text: said}, "")
 	}
 	if err != nil {
-		b.config.Log.DebugContext(ctx, "answering at Telegram", "error", err)
+		h.config.Log.DebugContext(ctx, "answering at Telegram", "error", err)
 	}
 }
 
-// introduce tells who wrote, alone, what they and the chat are in bailiff.yaml.
-func (b mailbox) introduce(ctx context.Context, m *message) {
+// tellIDs tells the writer the ids by which bailiff.yaml names them and the chat.
+func (h updateHandler) tellIDs(ctx context.Context, m *message) {
 	ref := m.ref()
 	said := chat.Text{{Text: "This is a bot of bailiff's. Your id here is "}, {Style: chat.Code, Text: person(*m.From).ID}}
 	if !m.private() {
@@ -209,8 +210,8 @@ func (b mailbox) introduce(ctx context.Context, m *message) {
 	if ref.Thread != "" {
 		said = append(said, chat.Piece{Text: ", of it topic "}, chat.Piece{Style: chat.Code, Text: ref.Thread})
 	}
-	if err := b.whisper(ctx, m, append(said, chat.Piece{Text: "."})); err != nil {
-		b.config.Log.DebugContext(ctx, "answering at Telegram", "error", err)
+	if err := h.replyPrivately(ctx, m, append(said, chat.Piece{Text: "."})); err != nil {
+		h.config.Log.DebugContext(ctx, "answering at Telegram", "error", err)
 	}
 }
 
@@ -240,7 +241,7 @@ func person(u models.User) chat.Person {
 	return chat.Person{ID: strconv.FormatInt(u.ID, 10), Name: strings.TrimSpace(u.FirstName + " " + u.LastName)}
 }
 
-// plain is a text without its looks.
+// plain is a text without its styles.
 func plain(text chat.Text) string {
 	var words strings.Builder
 	for _, piece := range text {
@@ -249,7 +250,7 @@ func plain(text chat.Text) string {
 	return words.String()
 }
 
-// shortened is at most so many units of UTF-16 of a text.
+// shortened returns at most so many units of UTF-16 of a text.
 func shortened(text string, most int) string {
 	units := 0
 	for at, c := range text {

@@ -21,13 +21,13 @@ import (
 func (t *Telegram) Run(ctx context.Context, in chat.Inbox) error {
 	var working sync.WaitGroup
 	defer working.Wait()
-	return (&receiver{mailbox: mailbox{t, in, &working, make(chan struct{}, mostAnswers)}, wait: t.pause}).run(ctx)
+	return (&receiver{updateHandler: updateHandler{t, in, &working, make(chan struct{}, maxAnswers)}, wait: t.pause}).run(ctx)
 }
 
 func (r *receiver) run(ctx context.Context) error {
 	receive := r.poll
 	if r.config.Webhook != nil {
-		receive = r.hook
+		receive = r.receiveByWebhook
 		defer r.close(ctx)
 	}
 	defer r.confirm(ctx)
@@ -36,9 +36,9 @@ func (r *receiver) run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		err = told(err)
+		err = chatError(err)
 		r.inbox.Connected(err)
-		if r.hopeless {
+		if r.refused {
 			return err
 		}
 		r.rest(ctx, err)
@@ -47,59 +47,58 @@ func (r *receiver) run(ctx context.Context) error {
 
 // receiver is one run.
 type receiver struct {
-	mailbox
-	// offset is the number of the next update; what is before it is confirmed by asking
-	// for it.
+	updateHandler
+	// offset is the number of the next update; asking for it confirms those before.
 	offset      int64
 	unconfirmed bool
-	// commanded says that the bot's commands are known to clients.
-	commanded bool
-	// contested says that another program asked for the same updates.
-	contested bool
-	// hopeless says that the service will have nothing to do with the bot.
-	hopeless bool
+	// commandsSet says that the bot's commands are known to clients.
+	commandsSet bool
+	// conflict says that another program asked for the same updates.
+	conflict bool
+	// refused says that the service does not accept the bot.
+	refused bool
 	// wait is the next pause.
 	wait time.Duration
-	// door is where a webhook's calls come in, shut tells that it takes no more, and secret
-	// is what comes with them.
-	door   *gateway.Door
-	shut   chan error
-	secret atomic.Pointer[sent]
+	// listener takes the webhook's calls, listenerErr gets the error with which it ends, and
+	// secret comes with each call.
+	listener    *gateway.Door
+	listenerErr chan error
+	secret      atomic.Pointer[webhookSecret]
 }
 
-// rest lets some time pass before the next attempt, more of it each time.
+// rest waits before the next try, longer each time.
 func (r *receiver) rest(ctx context.Context, why error) {
 	pause := r.wait/2 + rand.N(r.wait/2+1)
 	var busy *chat.Busy
 	if errors.As(why, &busy) {
 		pause = max(pause, busy.After)
 	}
-	r.wait = min(2*r.wait, mostPause)
+	r.wait = min(2*r.wait, maxPause)
 	select {
 	case <-ctx.Done():
 	case <-time.After(pause):
 	}
 }
 
-// meet asks the service who the bot is, and tells it the bot's commands.
-func (r *receiver) meet(ctx context.Context) error {
-	if err := r.learn(ctx); err != nil {
-		r.hopeless = unknown(err)
+// identify asks the service for the bot's user, and sets the bot's commands.
+func (r *receiver) identify(ctx context.Context) error {
+	if err := r.getMe(ctx); err != nil {
+		r.refused = isUnknownBot(err)
 		return err
 	}
-	if !r.commanded {
+	if !r.commandsSet {
 		err := ask(ctx, r.Telegram, (*bot.Bot).SetMyCommands, &bot.SetMyCommandsParams{Commands: commands}, nil)
-		if r.commanded = err == nil; err != nil { // they can be typed all the same
+		if r.commandsSet = err == nil; err != nil { // they can be typed all the same
 			r.config.Log.DebugContext(ctx, "telling Telegram the bot's commands", "error", err)
 		}
 	}
 	return nil
 }
 
-// learn asks who the bot is.
-func (t *Telegram) learn(ctx context.Context) error {
+// getMe asks for the bot's user.
+func (t *Telegram) getMe(ctx context.Context) error {
 	var me models.User
-	err := ask(ctx, t, bare((*bot.Bot).GetMe), nothing{}, &me)
+	err := ask(ctx, t, withoutParams((*bot.Bot).GetMe), noParams{}, &me)
 	if err == nil {
 		t.me.Store(&me)
 	}
@@ -108,33 +107,33 @@ func (t *Telegram) learn(ctx context.Context) error {
 
 // poll asks for updates until that fails.
 func (r *receiver) poll(ctx context.Context) error {
-	if err := r.meet(ctx); err != nil {
+	if err := r.identify(ctx); err != nil {
 		return err
 	}
 	if err := ask(ctx, r.Telegram, (*bot.Bot).DeleteWebhook, &bot.DeleteWebhookParams{}, nil); err != nil {
 		return fmt.Errorf("taking back a webhook that was left over: %w", err)
 	}
 	wait, stands := time.Duration(0), false // so that it shows at once whether it works
-	if r.contested {
-		wait = r.keep // but who asks at once drives the other one away, and is answered
+	if r.conflict {
+		wait = r.keep // a short poll would cut the other program off, and succeed
 	}
 	for {
 		updates, err := r.updates(ctx, r.offset, wait)
 		if err != nil {
-			return r.explained(err)
+			return r.pollError(err)
 		}
 		if r.unconfirmed = false; !stands {
 			stands = true
 			r.inbox.Connected(nil)
 		}
 		if wait > 0 {
-			r.contested, r.wait = false, r.pause
+			r.conflict, r.wait = false, r.pause
 		}
 		for _, raw := range updates {
 			if ctx.Err() != nil {
 				return nil // what is not taken comes again
 			}
-			if id := r.take(ctx, raw); id >= r.offset {
+			if id := r.handle(ctx, raw); id >= r.offset {
 				r.offset, r.unconfirmed = id+1, true
 			}
 		}
@@ -145,17 +144,18 @@ func (r *receiver) poll(ctx context.Context) error {
 	}
 }
 
-// explained says what a fault of asking for updates means.
-func (r *receiver) explained(err error) error {
-	r.hopeless = unknown(err)
-	var f *fault
-	if r.contested = errors.As(err, &f) && f.code == http.StatusConflict; r.contested {
-		return fmt.Errorf("another program asks for this bot's updates, or set a webhook for it: stop that one, or get this sidecar a bot of its own (%w)", err)
+// pollError says what an error of a poll means.
+func (r *receiver) pollError(err error) error {
+	r.refused = isUnknownBot(err)
+	var f *apiError
+	if r.conflict = errors.As(err, &f) && f.code == http.StatusConflict; r.conflict {
+		return fmt.Errorf("another program asks for this bot's updates, or set a webhook for it: stop that one, or get this sidecar a "+
+			"bot of its own (%w)", err)
 	}
 	return err
 }
 
-// confirm says what was taken, so that it does not come again after a restart.
+// confirm confirms the updates that were taken, so that they do not come again.
 func (r *receiver) confirm(ctx context.Context) {
 	if !r.unconfirmed {
 		return

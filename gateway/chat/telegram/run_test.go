@@ -21,15 +21,16 @@ func TestWhatIsWrittenIsHandedOn(t *testing.T) {
 		chat, thread, text string
 		want               chat.Said
 	}{
-		"to the bot alone":             {"42", "", "ls -la", chat.Said{Kind: "dm", Text: "ls -la"}},
-		"by name, in a group":          {group, "", me + " ls -la", chat.Said{Kind: "group", Text: "ls -la", Mentioned: true}},
-		"by name, at the end":          {group, "", "ls -la " + me, chat.Said{Kind: "group", Text: "ls -la", Mentioned: true}},
-		"by name, in a topic":          {group, "7", me + " ls", chat.Said{Kind: "thread", Text: "ls", Mentioned: true}},
-		"a command of the bot":         {group, "", "/status" + me, chat.Said{Kind: "group", Text: "/status", Mentioned: true}},
-		"a command of whoever has it":  {group, "", "/stop", chat.Said{Kind: "group", Text: "/stop", Mentioned: true}},
-		"a command, named before":      {group, "", me + " /status", chat.Said{Kind: "group", Text: "/status", Mentioned: true}},
-		"a command that it has not":    {group, "", "/etc", chat.Said{Kind: "group", Text: "/etc"}},
-		"a block":                      {group, "", me + " ```python\nprint('x')\n```", chat.Said{Kind: "group", Text: "```python\nprint('x')\n```", Mentioned: true}},
+		"to the bot alone":            {"42", "", "ls -la", chat.Said{Kind: "dm", Text: "ls -la"}},
+		"by name, in a group":         {group, "", me + " ls -la", chat.Said{Kind: "group", Text: "ls -la", Mentioned: true}},
+		"by name, at the end":         {group, "", "ls -la " + me, chat.Said{Kind: "group", Text: "ls -la", Mentioned: true}},
+		"by name, in a topic":         {group, "7", me + " ls", chat.Said{Kind: "thread", Text: "ls", Mentioned: true}},
+		"a command of the bot":        {group, "", "/status" + me, chat.Said{Kind: "group", Text: "/status", Mentioned: true}},
+		"a command of whoever has it": {group, "", "/stop", chat.Said{Kind: "group", Text: "/stop", Mentioned: true}},
+		"a command, named before":     {group, "", me + " /status", chat.Said{Kind: "group", Text: "/status", Mentioned: true}},
+		"a command that it has not":   {group, "", "/etc", chat.Said{Kind: "group", Text: "/etc"}},
+		"a block": {group, "", me + " ```python\nprint('x')\n```",
+			chat.Said{Kind: "group", Text: "```python\nprint('x')\n```", Mentioned: true}},
 		"a block of no language":       {"42", "", "```\nls\npwd\n```", chat.Said{Kind: "dm", Text: "```\nls\npwd\n```"}},
 		"a name in a block, literally": {"42", "", "```\necho " + me + "\n```", chat.Said{Kind: "dm", Text: "```\necho " + me + "\n```"}},
 		"quotes as they are":           {"42", "", `echo “a” 'b' "c" &amp; <d>`, chat.Said{Kind: "dm", Text: `echo “a” 'b' "c" &amp; <d>`}},
@@ -42,7 +43,8 @@ func TestWhatIsWrittenIsHandedOn(t *testing.T) {
 			c.want.Message, c.want.By = s.Write("42", c.chat, c.thread, c.text), chat.Person{ID: "42", Name: "Person 42"}
 			said := next(t, inbox.said)
 			said.Ephemeral = nil
-			if said.Ref != c.want.Ref || said.By != c.want.By || said.Kind != c.want.Kind || said.Text != c.want.Text || said.Mentioned != c.want.Mentioned {
+			if said.Ref != c.want.Ref || said.By != c.want.By || said.Kind != c.want.Kind || said.Text != c.want.Text ||
+				said.Mentioned != c.want.Mentioned {
 				t.Errorf("said is %+v, want %+v", said, c.want)
 			}
 		})
@@ -68,20 +70,22 @@ func TestWhatNobodyWroteIsNotHandedOn(t *testing.T) {
 	s.Privacy(false)
 	_, inbox := running(t, s)
 	message := func(more map[string]any) map[string]any {
-		m := map[string]any{"message_id": 1, "date": 1, "from": map[string]any{"id": 42, "first_name": "A"}, "chat": map[string]any{"id": -1, "type": "group"}, "text": "ls"}
+		m := map[string]any{"message_id": 1, "date": 1, "from": map[string]any{"id": 42, "first_name": "A"},
+			"chat": map[string]any{"id": -1, "type": "group"}, "text": "ls"}
 		for k, v := range more {
 			m[k] = v
 		}
 		return m
 	}
 	for name, more := range map[string]map[string]any{
-		"a bot's":                     {"from": map[string]any{"id": 43, "is_bot": true}},
-		"nobody's":                    {"from": nil},
-		"in the name of a channel":    {"sender_chat": map[string]any{"id": -2}},
-		"by way of another bot":       {"via_bot": map[string]any{"id": 43}},
-		"forwarded":                   {"forward_origin": map[string]any{"type": "user"}},
-		"somebody came":               {"text": nil, "new_chat_members": []any{}},
-		"another bot's command":       {"text": "/status@another_bot", "entities": []any{map[string]any{"type": "bot_command", "offset": 0, "length": 19}}},
+		"a bot's":                  {"from": map[string]any{"id": 43, "is_bot": true}},
+		"nobody's":                 {"from": nil},
+		"in the name of a channel": {"sender_chat": map[string]any{"id": -2}},
+		"by way of another bot":    {"via_bot": map[string]any{"id": 43}},
+		"forwarded":                {"forward_origin": map[string]any{"type": "user"}},
+		"somebody came":            {"text": nil, "new_chat_members": []any{}},
+		"another bot's command": {"text": "/status@another_bot",
+			"entities": []any{map[string]any{"type": "bot_command", "offset": 0, "length": 19}}},
 		"a message that is no object": {"reply_to_message": "nonsense"},
 	} {
 		t.Log(name)
@@ -92,7 +96,8 @@ func TestWhatNobodyWroteIsNotHandedOn(t *testing.T) {
 	s.Deliver("callback_query", map[string]any{"id": "1", "from": map[string]any{"id": 43, "is_bot": true}, "data": "x"})
 	s.Deliver("callback_query", map[string]any{"id": "1", "from": map[string]any{"id": 42}})
 	s.Deliver("message", message(map[string]any{"text": "panic"}))
-	s.Deliver("message", message(map[string]any{"text": "the last", "external_reply": map[string]any{"origin": map[string]any{"type": "newer"}}}))
+	s.Deliver("message", message(map[string]any{"text": "the last",
+		"external_reply": map[string]any{"origin": map[string]any{"type": "newer"}}}))
 	if said := next(t, inbox.said); said.Text != "the last" {
 		t.Errorf("said is %+v", said)
 	}
@@ -293,7 +298,7 @@ func TestATokenThatIsTakenAwayEndsTheRun(t *testing.T) {
 
 func TestPausesGrowAndAreAsLongAsTheServiceWants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := &receiver{mailbox: mailbox{Telegram: &Telegram{pause: leastPause}}, wait: leastPause}
+		r := &receiver{updateHandler: updateHandler{Telegram: &Telegram{pause: leastPause}}, wait: leastPause}
 		took := func(why error) time.Duration {
 			begun := time.Now()
 			r.rest(t.Context(), why)
@@ -304,12 +309,12 @@ func TestPausesGrowAndAreAsLongAsTheServiceWants(t *testing.T) {
 			if d := took(nil); d < want/2 || d > want {
 				t.Errorf("after %v it went on, want %v to %v", d, want/2, want)
 			}
-			want = min(2*want, mostPause)
+			want = min(2*want, maxPause)
 		}
 		if d := took(&chat.Busy{After: time.Hour}); d != time.Hour {
 			t.Errorf("after %v it went on", d)
 		}
-		if d := took(nil); d > mostPause {
+		if d := took(nil); d > maxPause {
 			t.Errorf("after %v it went on", d)
 		}
 	})

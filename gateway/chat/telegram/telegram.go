@@ -30,7 +30,7 @@ type Config struct {
 	Approvals string
 	// URL is the Bot API's address; empty means Telegram's own.
 	URL string
-	// Webhook says where the service tells what is new; nil asks it.
+	// Webhook is where the service sends updates; nil means polling.
 	Webhook *Webhook
 	Log     *slog.Logger
 }
@@ -46,12 +46,11 @@ type Webhook struct {
 const (
 	// longestCall is how long a call may take that waits for nothing.
 	longestCall = 30 * time.Second
-	// longestPoll is how long the service keeps a question for what is new.
+	// longestPoll is how long the service may hold a poll.
 	longestPoll = 50 * time.Second
-	// leastPause is what passes before a broken connection is made anew, mostPause after
-	// it broke many times.
-	leastPause, mostPause = 500 * time.Millisecond, 30 * time.Second
-	// remembered bounds each kind of what is kept in memory.
+	// leastPause is before the first try to connect again, maxPause the longest pause.
+	leastPause, maxPause = 500 * time.Millisecond, 30 * time.Second
+	// remembered entries are kept in memory, of each kind.
 	remembered = 4096
 )
 
@@ -60,12 +59,12 @@ type Telegram struct {
 	config Config
 	http   *http.Client
 	me     atomic.Pointer[models.User]
-	// posted are the messages shown under a key, attached the files that are for those
-	// that are not shown yet.
+	// posted are the messages by their keys, attached the files of messages that are not
+	// shown yet.
 	posted   *recent.Map[string, chat.Ref]
 	attached *recent.Map[string, int]
-	// asked is what buttons ask, by their tokens; questions are those that are asked, by
-	// their messages.
+	// asked are the questions of buttons, by token; questions are those that wait for a
+	// reply, by message.
 	asked     *recent.Map[string, string]
 	questions *recent.Map[string, question]
 	asking    sync.RWMutex
@@ -78,7 +77,7 @@ var (
 	_ chat.Checker  = (*Telegram)(nil)
 )
 
-// New takes a configuration; it talks to nobody yet.
+// New makes the bot, without a call to the service.
 func New(c Config) (*Telegram, error) {
 	var lacks []string
 	for name, given := range map[string]bool{
@@ -115,18 +114,19 @@ func (t *Telegram) Post(ctx context.Context, at chat.Place, m chat.Message, key 
 	if err != nil {
 		return chat.Ref{}, err
 	}
-	params := &bot.SendMessageParams{ChatID: at.Chat, MessageThreadID: thread, LinkPreviewOptions: noPreview(), ReplyMarkup: t.keyboard(m.Buttons)}
+	params := &bot.SendMessageParams{ChatID: at.Chat, MessageThreadID: thread, LinkPreviewOptions: noPreview(),
+		ReplyMarkup: t.keyboard(m.Buttons)}
 	params.Text, params.Entities = render(m.Text)
 	if m.File != nil {
 		file, err := t.attach(ctx, at.Chat, thread, *m.File, key)
 		if err != nil {
-			return chat.Ref{}, told(err)
+			return chat.Ref{}, chatError(err)
 		}
 		params.ReplyParameters = &models.ReplyParameters{MessageID: file, AllowSendingWithoutReply: true}
 	}
 	id, err := send(ctx, t, (*bot.Bot).SendMessage, params)
 	if err != nil {
-		return chat.Ref{}, told(err)
+		return chat.Ref{}, chatError(err)
 	}
 	ref := chat.Ref{Place: at, Message: strconv.Itoa(id)}
 	if key != "" {
@@ -150,18 +150,19 @@ func (t *Telegram) attach(ctx context.Context, to string, thread int, f chat.Fil
 	return id, err
 }
 
-// Edit shows another message in the place of one.
+// Edit replaces a message.
 func (t *Telegram) Edit(ctx context.Context, at chat.Ref, m chat.Message) error {
 	id, err := strconv.Atoi(at.Message)
 	if err != nil {
 		return &chat.Refused{Reason: fmt.Sprintf("%q is no message's id at Telegram; want a number", at.Message)}
 	}
-	params := &bot.EditMessageTextParams{ChatID: at.Chat, MessageID: id, LinkPreviewOptions: noPreview(), ReplyMarkup: t.keyboard(m.Buttons)}
+	params := &bot.EditMessageTextParams{ChatID: at.Chat, MessageID: id, LinkPreviewOptions: noPreview(),
+		ReplyMarkup: t.keyboard(m.Buttons)}
 	params.Text, params.Entities = render(m.Text)
-	if _, err = send(ctx, t, (*bot.Bot).EditMessageText, params); unchanged(err) {
+	if _, err = send(ctx, t, (*bot.Bot).EditMessageText, params); isUnchanged(err) {
 		return nil
 	}
-	return told(err)
+	return chatError(err)
 }
 
 // Thread is where the message is: a topic goes on by itself, and elsewhere Telegram has
@@ -186,8 +187,8 @@ func noPreview() *models.LinkPreviewOptions {
 	return &models.LinkPreviewOptions{IsDisabled: &yes}
 }
 
-// widest is how many characters of labels stand in one row.
-const widest = 28
+// maxButtonWidth is how many characters of labels stand in one row.
+const maxButtonWidth = 28
 
 // asksSign is behind the token of a button that asks, in its callback_data: a bot that
 // started again knows then too that it must ask.
@@ -223,7 +224,7 @@ func (t *Telegram) keyboard(buttons []chat.Button) models.ReplyMarkup {
 		}
 		width := len([]rune(shown.Text))
 		if room -= width; room < 0 || len(m.Rows) == 0 {
-			m.Rows, room = append(m.Rows, nil), widest-width
+			m.Rows, room = append(m.Rows, nil), maxButtonWidth-width
 		}
 		m.Rows[len(m.Rows)-1] = append(m.Rows[len(m.Rows)-1], shown)
 	}

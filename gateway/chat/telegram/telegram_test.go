@@ -29,13 +29,15 @@ func TestAnApprovalIsShownAnsweredAndEdited(t *testing.T) {
 		t.Fatal(err)
 	}
 	shown := s.Shown(group)
-	if len(shown) != 1 || shown[0].Text != "ana asks to run git push in docker" || !slices.Equal(shown[0].Buttons, []string{"Approve once", "Deny", "Deny, and say why…"}) {
+	if len(shown) != 1 || shown[0].Text != "ana asks to run git push in docker" ||
+		!slices.Equal(shown[0].Buttons, []string{"Approve once", "Deny", "Deny, and say why…"}) {
 		t.Fatalf("shown is %+v", shown)
 	}
 	if shown[0].Previews {
 		t.Error("links in it are looked up")
 	}
-	if want := []telegramtest.Entity{{Type: "code", Offset: 16, Length: 8}, {Type: "bold", Offset: 28, Length: 6}}; !slices.EqualFunc(shown[0].Entities, want, sameEntity) {
+	if want := []telegramtest.Entity{{Type: "code", Offset: 16, Length: 8},
+		{Type: "bold", Offset: 28, Length: 6}}; !slices.EqualFunc(shown[0].Entities, want, sameEntity) {
 		t.Errorf("entities are %+v", shown[0].Entities)
 	}
 
@@ -80,28 +82,33 @@ func TestFailuresAreToldApartAndNothingIsTriedTwice(t *testing.T) {
 		"a wait without end": {func(s *telegramtest.Server) {
 			s.Fail(failing("sendMessage", telegramtest.Fault{Code: 429, After: math.MaxInt}))
 		}, in(group), busyFor(3600), ""},
-		"too many requests": {func(s *telegramtest.Server) { s.Fail(failing("sendMessage", telegramtest.Fault{Code: 429, After: 7})) }, in(group), busyFor(7), ""},
+		"too many requests": {func(s *telegramtest.Server) { s.Fail(failing("sendMessage", telegramtest.Fault{Code: 429, After: 7})) },
+			in(group), busyFor(7), ""},
 		"too many requests, of something in between": {func(s *telegramtest.Server) {
 			s.Fail(failing("sendMessage", telegramtest.Fault{Code: 429, HTML: true}))
 		}, in(group), busyFor(1), ""},
-		"a token that is not known": {func(s *telegramtest.Server) { s.Fail(failing("sendMessage", telegramtest.Fault{Code: 401})) }, in(group), refused, "BotFather"},
+		"a token that is not known": {func(s *telegramtest.Server) { s.Fail(failing("sendMessage", telegramtest.Fault{Code: 401})) },
+			in(group), refused, "BotFather"},
 		"an address without a Bot API": {func(s *telegramtest.Server) {
 			s.Fail(failing("sendMessage", telegramtest.Fault{Code: 404, Words: "Not Found"}))
 		}, in(group), refused, "BotFather"},
-		"a fault of the service": {func(s *telegramtest.Server) { s.Fail(failing("sendMessage", telegramtest.Fault{Code: 502})) }, in(group), mayPass, "502"},
+		"a fault of the service": {func(s *telegramtest.Server) { s.Fail(failing("sendMessage", telegramtest.Fault{Code: 502})) },
+			in(group), mayPass, "502"},
 		"a proxy that knows nothing of it": {func(s *telegramtest.Server) {
 			s.Fail(failing("sendMessage", telegramtest.Fault{Code: 403, HTML: true, Words: "no"}))
 		}, in(group), mayPass, "not the Bot API"},
-		"a connection that breaks":    {func(s *telegramtest.Server) { s.Fail(failing("sendMessage", telegramtest.Fault{Drop: true})) }, in(group), mayPass, "reaching Telegram"},
+		"a connection that breaks": {func(s *telegramtest.Server) { s.Fail(failing("sendMessage", telegramtest.Fault{Drop: true})) },
+			in(group), mayPass, "reaching Telegram"},
 		"a chat that nobody knows":    {nil, in("-100999"), refused, "chat not found"},
 		"a chat that cannot be":       {nil, in("general"), refused, "chat not found"},
 		"a group that threw it out":   {func(s *telegramtest.Server) { s.Remove(group, "7000000001") }, in(group), refused, "kicked"},
 		"a group where none writes":   {func(s *telegramtest.Server) { s.Mute(group) }, in(group), refused, "not enough rights"},
 		"a group that is another now": {func(s *telegramtest.Server) { s.Upgrade(group, "-1005") }, in(group), refused, "-1005"},
-		"somebody who blocks it":      {func(s *telegramtest.Server) { s.Write("42", "42", "", "/start"); s.Block("42") }, in("42"), refused, "blocked"},
-		"somebody who never began":    {func(s *telegramtest.Server) { s.Group(group, "43") }, in("43"), refused, "start"},
-		"a topic that is none":        {nil, chat.Place{Chat: group, Thread: "5"}, refused, "thread not found"},
-		"a topic that cannot be":      {nil, chat.Place{Chat: group, Thread: "general"}, refused, `"general" is no topic's id`},
+		"somebody who blocks it": {func(s *telegramtest.Server) { s.Write("42", "42", "", "/start"); s.Block("42") }, in("42"),
+			refused, "blocked"},
+		"somebody who never began": {func(s *telegramtest.Server) { s.Group(group, "43") }, in("43"), refused, "start"},
+		"a topic that is none":     {nil, chat.Place{Chat: group, Thread: "5"}, refused, "thread not found"},
+		"a topic that cannot be":   {nil, chat.Place{Chat: group, Thread: "general"}, refused, `"general" is no topic's id`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := telegramtest.New(t)
@@ -121,7 +128,10 @@ func TestFailuresAreToldApartAndNothingIsTriedTwice(t *testing.T) {
 }
 
 func TestAYesThatNamesNoMessageMayPass(t *testing.T) {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"ok":true,"result":{}}`)) }))
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_,
+			_ = w.Write([]byte(`{"ok":true,"result":{}}`))
+	}))
 	defer s.Close()
 	b := made(t, telegramtest.New(t), func(c *Config) { c.URL = s.URL })
 	for range 2 {
@@ -189,8 +199,10 @@ func TestTheTokenIsInNoError(t *testing.T) {
 	}))
 	defer odd.Close()
 	for name, url := range map[string]string{
-		"nobody there": "http://127.0.0.1:1", "no name": "http://no.such.host.invalid", "no address": "http://127.0.0.1:port", "no scheme": "://",
-		"a redirection": elsewhere.URL, "a refusal that repeats it": says.URL, "an answer that is nonsense": odd.URL, "nothing that speaks TLS": strings.Replace(s.URL(), "http:", "https:", 1),
+		"nobody there": "http://127.0.0.1:1", "no name": "http://no.such.host.invalid", "no address": "http://127.0.0.1:port",
+		"no scheme":     "://",
+		"a redirection": elsewhere.URL, "a refusal that repeats it": says.URL, "an answer that is nonsense": odd.URL,
+		"nothing that speaks TLS": strings.Replace(s.URL(), "http:", "https:", 1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := made(t, s, func(c *Config) { c.URL = url })
@@ -250,7 +262,8 @@ func TestManyPiecesAreNoLinksEither(t *testing.T) {
 func TestWhatIsNoTokenIsSentNowhere(t *testing.T) {
 	called := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s was called", r.URL) }))
 	defer called.Close()
-	for _, token := range []string{"", "hello", "123:short", "123:aaaaaaaaaaaaaaaaaaaa/../x", "123:aaaaaaaaaaaaaaaaaaaaaaa?a=", "123:aaaaaaaaaaaaaaaaaaaaaa\n"} {
+	for _, token := range []string{"", "hello", "123:short", "123:aaaaaaaaaaaaaaaaaaaa/../x", "123:aaaaaaaaaaaaaaaaaaaaaaa?a=",
+		"123:aaaaaaaaaaaaaaaaaaaaaa\n"} {
 		b, err := New(Config{URL: called.URL, Token: func() (bailiff.Secret, error) { return bailiff.NewSecret(token), nil }})
 		if err != nil {
 			t.Fatal(err)
@@ -317,7 +330,8 @@ func TestAFileIsThereBeforeTheButtonsAre(t *testing.T) {
 		t.Fatal(err)
 	}
 	shown := s.Shown(group)
-	if len(shown) != 2 || shown[0].File != "command.txt" || string(shown[0].Content) != "git push\n" || shown[1].ReplyTo != shown[0].ID || shown[1].ID != ref.Message {
+	if len(shown) != 2 || shown[0].File != "command.txt" || string(shown[0].Content) != "git push\n" || shown[1].ReplyTo != shown[0].ID ||
+		shown[1].ID != ref.Message {
 		t.Errorf("shown is %+v", shown)
 	}
 	s.Fail(failing("sendDocument", telegramtest.Fault{Code: 502}))

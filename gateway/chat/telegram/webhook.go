@@ -25,24 +25,24 @@ const updateBytes = 1 << 20
 // secrets are those that the service can send along.
 var secrets = regexp.MustCompile(`^[A-Za-z0-9_-]{1,256}$`)
 
-// hook has the service call, and looks now and then whether it can.
-func (r *receiver) hook(ctx context.Context) error {
-	if err := r.meet(ctx); err != nil {
+// receiveByWebhook has the service call, and looks now and then whether it can.
+func (r *receiver) receiveByWebhook(ctx context.Context) error {
+	if err := r.identify(ctx); err != nil {
 		return err
 	}
 	if err := r.open(ctx); err != nil {
 		return err
 	}
-	if err := r.set(ctx); err != nil {
+	if err := r.setWebhook(ctx); err != nil {
 		return fmt.Errorf("setting the webhook: %w", err)
 	}
-	info, err := r.info(ctx)
+	info, err := r.webhookInfo(ctx)
 	if err != nil {
 		return err
 	}
 	r.wait = r.pause
 	r.inbox.Connected(nil)
-	return r.watch(ctx, info.LastErrorDate)
+	return r.watchWebhook(ctx, info.LastErrorDate)
 }
 
 // open reads the secret, and listens.
@@ -52,58 +52,58 @@ func (r *receiver) open(ctx context.Context) error {
 		return fmt.Errorf("reading the webhook's secret: %w", err)
 	}
 	if !secrets.MatchString(secret.Reveal()) {
-		r.hopeless = true
+		r.refused = true
 		return &chat.Refused{Reason: "the webhook's secret cannot be one: want up to 256 letters, digits, - and _"}
 	}
 	sum := sha256.Sum256([]byte(secret.Reveal()))
-	r.secret.Store(&sent{secret, sum})
+	r.secret.Store(&webhookSecret{secret, sum})
 	return r.listen(ctx)
 }
 
-const mostConnections, mostCalls = 256, 64
+const maxConnections, maxCalls = 256, 64
 
-// listen opens the door, if it does not stand; one that fell shut is opened anew.
+// listen opens the listener, unless it is open; one that failed is opened again.
 func (r *receiver) listen(ctx context.Context) error {
 	select {
-	case err := <-r.shut:
-		_ = r.fallen(ctx, err)
+	case err := <-r.listenerErr:
+		_ = r.listenerFailed(ctx, err)
 	default:
 	}
-	if r.door != nil {
+	if r.listener != nil {
 		return nil
 	}
 	door, err := gateway.Open(gateway.DoorConfig{
 		Name: "telegram", Network: "tcp", Address: r.config.Webhook.Listen, Login: true, Log: r.config.Log,
-		MaxConnections: mostConnections, MaxRequests: mostCalls,
-	}, r.calls(ctx))
+		MaxConnections: maxConnections, MaxRequests: maxCalls,
+	}, r.webhookHandler(ctx))
 	if err != nil {
 		return err
 	}
-	r.door, r.shut = door, make(chan error, 1)
-	go func(shut chan<- error) { shut <- door.Serve() }(r.shut)
+	r.listener, r.listenerErr = door, make(chan error, 1)
+	go func(shut chan<- error) { shut <- door.Serve() }(r.listenerErr)
 	return nil
 }
 
-var errShut = errors.New("the listener for Telegram's calls fell shut")
+var errListenerClosed = errors.New("the listener for Telegram's calls fell shut")
 
-// fallen puts away a door that takes no more calls.
-func (r *receiver) fallen(ctx context.Context, err error) error {
+// listenerFailed closes a listener that takes no more calls.
+func (r *receiver) listenerFailed(ctx context.Context, err error) error {
 	r.config.Log.WarnContext(ctx, "the listener for Telegram's calls fell shut", "error", err)
 	r.close(ctx)
-	r.door, r.shut = nil, nil
+	r.listener, r.listenerErr = nil, nil
 	if err == nil {
-		return errShut
+		return errListenerClosed
 	}
-	return fmt.Errorf("%w: %w", errShut, err)
+	return fmt.Errorf("%w: %w", errListenerClosed, err)
 }
 
-// sent is what the service sends along.
-type sent struct {
+// webhookSecret is what the service sends along.
+type webhookSecret struct {
 	secret bailiff.Secret
 	sum    [sha256.Size]byte
 }
 
-func (s *sent) is(given []string) bool {
+func (s *webhookSecret) is(given []string) bool {
 	if len(given) != 1 {
 		return false
 	}
@@ -113,19 +113,19 @@ func (s *sent) is(given []string) bool {
 
 // close takes no more calls, and lets those that run finish.
 func (r *receiver) close(ctx context.Context) {
-	if r.door == nil {
+	if r.listener == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
 	defer cancel()
-	if err := r.door.Shutdown(ctx); err != nil {
+	if err := r.listener.Shutdown(ctx); err != nil {
 		r.config.Log.Debug("closing Telegram's door", "error", err)
 	}
 }
 
-// calls takes the service's calls. The answer is yes once the inbox took the update, and
-// also for one that nobody can read: it would come again and again.
-func (r *receiver) calls(ctx context.Context) http.Handler {
+// webhookHandler takes the service's calls. The answer is yes once the inbox took the update, and
+// also for one that cannot be read: it would come again and again.
+func (r *receiver) webhookHandler(ctx context.Context) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if q.Method != http.MethodPost {
 			w.Header().Set("Allow", http.MethodPost)
@@ -145,33 +145,33 @@ func (r *receiver) calls(ctx context.Context) http.Handler {
 			http.Error(w, "the update cannot be read", http.StatusBadRequest)
 			return
 		}
-		r.take(ctx, update)
+		r.handle(ctx, update)
 	})
 }
 
-func (r *receiver) set(ctx context.Context) error {
+func (r *receiver) setWebhook(ctx context.Context) error {
 	return ask(ctx, r.Telegram, (*bot.Bot).SetWebhook, &bot.SetWebhookParams{
-		URL: r.config.Webhook.URL, AllowedUpdates: wanted, SecretToken: r.secret.Load().secret.Reveal()}, nil)
+		URL: r.config.Webhook.URL, AllowedUpdates: allowedUpdates, SecretToken: r.secret.Load().secret.Reveal()}, nil)
 }
 
-func (t *Telegram) info(ctx context.Context) (info models.WebhookInfo, err error) {
-	err = ask(ctx, t, bare((*bot.Bot).GetWebhookInfo), nothing{}, &info)
+func (t *Telegram) webhookInfo(ctx context.Context) (info models.WebhookInfo, err error) {
+	err = ask(ctx, t, withoutParams((*bot.Bot).GetWebhookInfo), noParams{}, &info)
 	return info, err
 }
 
-// watch looks after the webhook until somebody takes it away. A failed call is told when
+// watchWebhook checks the webhook until another program removes it. A failed call is reported when
 // it is later than the last one seen; all is well again when nothing waits.
-func (r *receiver) watch(ctx context.Context, seen int) error {
+func (r *receiver) watchWebhook(ctx context.Context, seen int) error {
 	ill := false
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case err := <-r.shut:
-			return r.fallen(ctx, err)
+		case err := <-r.listenerErr:
+			return r.listenerFailed(ctx, err)
 		case <-time.After(r.look):
 		}
-		info, err := r.info(ctx)
+		info, err := r.webhookInfo(ctx)
 		switch {
 		case err != nil:
 			return err
@@ -188,5 +188,6 @@ func (r *receiver) watch(ctx context.Context, seen int) error {
 }
 
 func unreachable(info models.WebhookInfo) error {
-	return fmt.Errorf("Telegram cannot call %s: %s; %d updates wait", info.URL, bailiff.Foreign(info.LastErrorMessage), info.PendingUpdateCount)
+	return fmt.Errorf("Telegram cannot call %s: %s; %d updates wait", info.URL, bailiff.Foreign(info.LastErrorMessage),
+		info.PendingUpdateCount)
 }

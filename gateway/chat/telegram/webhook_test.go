@@ -122,7 +122,7 @@ func TestAListenerThatFellShutIsOpenedAgain(t *testing.T) {
 	_, hook := hooked(t)
 	bot, in := made(t, s, hook), newInbox()
 	var working sync.WaitGroup
-	r := &receiver{mailbox: mailbox{bot, in, &working, make(chan struct{}, mostAnswers)}, wait: bot.pause}
+	r := &receiver{updateHandler: updateHandler{bot, in, &working, make(chan struct{}, maxAnswers)}, wait: bot.pause}
 	ended := make(chan error, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { ended <- r.run(ctx) }()
@@ -134,8 +134,8 @@ func TestAListenerThatFellShutIsOpenedAgain(t *testing.T) {
 		}
 		s.Write("42", "42", "", "ls")
 		next(t, in.said)
-		_ = r.door.Shutdown(ctx)
-		if err := next(t, in.connected); !errors.Is(err, errShut) {
+		_ = r.listener.Shutdown(ctx)
+		if err := next(t, in.connected); !errors.Is(err, errListenerClosed) {
 			t.Fatalf("it told %v", err)
 		}
 	}
@@ -143,14 +143,14 @@ func TestAListenerThatFellShutIsOpenedAgain(t *testing.T) {
 
 func TestAWebhookThatClosesHasUpdatesComeAgain(t *testing.T) {
 	inbox := newInbox()
-	r := &receiver{mailbox: mailbox{Telegram: made(t, telegramtest.New(t)), inbox: inbox}}
-	r.secret.Store(&sent{sum: sha256.Sum256([]byte(hookSecret))})
+	r := &receiver{updateHandler: updateHandler{Telegram: made(t, telegramtest.New(t)), inbox: inbox}}
+	r.secret.Store(&webhookSecret{sum: sha256.Sum256([]byte(hookSecret))})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	request := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(`{"update_id": 1}`))
 	request.Header.Set("X-Telegram-Bot-Api-Secret-Token", hookSecret)
 	answer := httptest.NewRecorder()
-	if r.calls(ctx).ServeHTTP(answer, request); answer.Code != http.StatusServiceUnavailable {
+	if r.webhookHandler(ctx).ServeHTTP(answer, request); answer.Code != http.StatusServiceUnavailable {
 		t.Errorf("it answered %d", answer.Code)
 	}
 }

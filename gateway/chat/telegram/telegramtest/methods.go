@@ -19,12 +19,14 @@ type method struct {
 }
 
 // posting is what every method takes that posts.
-var posting = []string{"business_connection_id", "chat_id", "message_thread_id", "disable_notification", "protect_content", "reply_parameters", "reply_markup"}
+var posting = []string{"business_connection_id", "chat_id", "message_thread_id", "disable_notification", "protect_content",
+	"reply_parameters", "reply_markup"}
 
 var methods = map[string]method{
-	"getMe":               {nil, getMe},
-	"getUpdates":          {[]string{"offset", "limit", "timeout", "allowed_updates"}, getUpdates},
-	"setWebhook":          {[]string{"url", "ip_address", "max_connections", "allowed_updates", "drop_pending_updates", "secret_token"}, setWebhook},
+	"getMe":      {nil, getMe},
+	"getUpdates": {[]string{"offset", "limit", "timeout", "allowed_updates"}, getUpdates},
+	"setWebhook": {[]string{"url", "ip_address", "max_connections", "allowed_updates", "drop_pending_updates", "secret_token"},
+		setWebhook},
 	"deleteWebhook":       {[]string{"drop_pending_updates"}, deleteWebhook},
 	"getWebhookInfo":      {nil, getWebhookInfo},
 	"sendMessage":         {append([]string{"text", "entities", "link_preview_options"}, posting...), sendMessage},
@@ -191,7 +193,8 @@ func readButton(fields map[string]any) (b button, no *refusal) {
 	case strings.TrimSpace(b.Text) == "":
 		return b, bad("text buttons are not allowed to be empty in the inline keyboard")
 	case !slices.Equal(kinds, []string{"callback_data"}):
-		return b, bad("can't parse inline keyboard button: exactly one kind of button is to be used, not %v", slices.Sorted(maps.Keys(fields)))
+		return b, bad("can't parse inline keyboard button: exactly one kind of button is to be used, not %v",
+			slices.Sorted(maps.Keys(fields)))
 	case len(b.Data) < 1 || len(b.Data) > 64:
 		return b, bad("BUTTON_DATA_INVALID")
 	case !slices.Contains([]string{"", "danger", "success", "primary"}, b.Style):
@@ -301,7 +304,9 @@ func editMessageText(s *Server, c *call) (any, *refusal) {
 		return nil, no
 	}
 	if reflect.DeepEqual(next, *p) {
-		return nil, bad("message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message")
+		return nil,
+			bad("message is not modified: specified new message content and reply markup are exactly the same as a current content and " +
+				"reply markup of the message")
 	}
 	next.edits++
 	r.posts[id] = &next
@@ -423,7 +428,8 @@ func (s *Server) wire(r *room, p *post, deep bool) map[string]any {
 		m["entities"] = p.entities
 	}
 	if p.file != nil {
-		m["document"] = map[string]any{"file_id": fmt.Sprintf("file%d", p.id), "file_unique_id": fmt.Sprintf("u%d", p.id), "file_name": p.file.name}
+		m["document"] = map[string]any{"file_id": fmt.Sprintf("file%d", p.id), "file_unique_id": fmt.Sprintf("u%d", p.id),
+			"file_name": p.file.name}
 	}
 	if len(p.rows) > 0 {
 		m["reply_markup"] = p.keyboard()

@@ -180,7 +180,8 @@ func (s *Server) Press(user, chat, message, data string) {
 func (s *Server) click(user int64, r *room, p *post, data string) {
 	id := fmt.Sprintf("%d%06d", user, len(s.queries)+len(s.told)+int(s.next))
 	s.queries[id] = &query{by: user}
-	s.queue("callback_query", map[string]any{"id": id, "from": person(user), "message": s.wire(r, p, true), "chat_instance": "1", "data": data})
+	s.queue("callback_query", map[string]any{"id": id, "from": person(user), "message": s.wire(r, p, true), "chat_instance": "1",
+		"data": data})
 }
 
 // Shown are the messages of the bot in a chat, in the order in which they came.
@@ -204,7 +205,8 @@ func (s *Server) shown(chat int64) (all []Message) {
 }
 
 func (p *post) message() Message {
-	m := Message{ID: strconv.Itoa(p.id), Text: p.text, Entities: p.entities, Asks: p.force, AsksAll: p.force && !p.selective, Edits: p.edits, Previews: p.preview}
+	m := Message{ID: strconv.Itoa(p.id), Text: p.text, Entities: p.entities, Asks: p.force, AsksAll: p.force && !p.selective,
+		Edits: p.edits, Previews: p.preview}
 	if p.thread != 0 {
 		m.Thread = strconv.Itoa(p.thread)
 	}

@@ -78,7 +78,8 @@ func getUpdates(s *Server, c *call) (any, *refusal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.hook.url != "" {
-		return nil, &refusal{code: 409, words: "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first"}
+		return nil, &refusal{code: 409,
+			words: "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first"}
 	}
 	if no := s.allow(c); no != nil {
 		return nil, no
