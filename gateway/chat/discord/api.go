@@ -53,8 +53,8 @@ func (d *Discord) upload(ctx context.Context, path string, in any, file *chat.Fi
 }
 
 func (d *Discord) send(ctx context.Context, method, path, kind string, body []byte, out any) error {
-	limit := subject(method, path)
-	if busy := d.gate.pass(limit); busy != nil {
+	limit := limitKey(method, path)
+	if busy := d.gate.check(limit); busy != nil {
 		return busy
 	}
 	token, err := d.cfg.Token()
@@ -68,9 +68,9 @@ func (d *Discord) send(ctx context.Context, method, path, kind string, body []by
 	if err == nil && out != nil {
 		err = json.Unmarshal(answer, out)
 	}
-	var later *limited
+	var later *tooManyRequests
 	if errors.As(err, &later) {
-		return d.gate.shut(limit, later)
+		return d.gate.limit(limit, later)
 	}
 	return explain(err, token)
 }
@@ -83,7 +83,7 @@ type fault struct {
 
 func (f *fault) Error() string { return fmt.Sprintf("Discord answered %d: %s", f.status, f.message) }
 
-// explain leaves out of an error what nobody is to read: the address, which has the
+// explain removes secrets from an error: the address, which has the
 // secrets of interactions, and the token.
 func explain(err error, token bailiff.Secret) error {
 	if err == nil {
@@ -108,16 +108,16 @@ func client() *http.Client {
 	wire := http.DefaultTransport.(*http.Transport).Clone()
 	wire.MaxIdleConnsPerHost = 8
 	return &http.Client{
-		Transport:     bounded{wire},
+		Transport:     limitedTransport{wire},
 		Timeout:       answerTime,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 
-// bounded hands the library short answers, in which no limit is left to obey.
-type bounded struct{ http.RoundTripper }
+// limitedTransport hands the library short answers, in which no limit is left to obey.
+type limitedTransport struct{ http.RoundTripper }
 
-func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+func (b limitedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := b.RoundTripper.RoundTrip(r)
 	if err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // busy reads how long to wait: from the body, which tells it in parts of a second, or
 // from the header, which is all that there is from what stands before Discord.
-func busy(response *http.Response) *limited {
+func busy(response *http.Response) *tooManyRequests {
 	var body struct {
 		RetryAfter float64 `json:"retry_after"`
 		Global     bool    `json:"global"`
@@ -152,5 +152,5 @@ func busy(response *http.Response) *limited {
 	if seconds > 0 {
 		after = time.Duration(min(seconds, busyMost.Seconds()) * float64(time.Second))
 	}
-	return &limited{after, body.Global || !isDiscords}
+	return &tooManyRequests{after, body.Global || !isDiscords}
 }

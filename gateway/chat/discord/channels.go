@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// mostPlaces bounds what is known of channels, mostAsked of how many it is asked at a
-	// time, and mostWaiting the messages that wait for one.
-	mostPlaces  = 100_000
-	mostAsked   = 100
-	mostWaiting = 100
+	// maxChannels are remembered, maxLookups are asked for at once, and maxWaiting messages
+	// wait for one.
+	maxChannels = 100_000
+	maxLookups  = 100
+	maxWaiting  = 100
 )
 
-// where is a place with its kind.
-type where struct {
+// channelPlace is a place with the kind of its channel.
+type channelPlace struct {
 	chat.Place
 	kind string
 }
@@ -34,55 +34,56 @@ type channelData struct {
 }
 
 func (c channelData) isThread() bool {
-	return c.Type == discordgo.ChannelTypeGuildNewsThread || c.Type == discordgo.ChannelTypeGuildPublicThread || c.Type == discordgo.ChannelTypeGuildPrivateThread
+	return c.Type == discordgo.ChannelTypeGuildNewsThread || c.Type == discordgo.ChannelTypeGuildPublicThread ||
+		c.Type == discordgo.ChannelTypeGuildPrivateThread
 }
 
-// isWhole says that it is told where it is.
+// isWhole says that it states its channel.
 func (c channelData) isWhole() bool { return c.ID != "" && !(c.isThread() && c.Parent == "") }
 
-func whereIs(c channelData) where {
+func placeOf(c channelData) channelPlace {
 	switch c.Type {
 	case discordgo.ChannelTypeDM:
-		return where{chat.Place{Chat: c.ID}, "dm"}
+		return channelPlace{chat.Place{Chat: c.ID}, "dm"}
 	case discordgo.ChannelTypeGroupDM:
-		return where{chat.Place{Chat: c.ID}, "group"}
+		return channelPlace{chat.Place{Chat: c.ID}, "group"}
 	}
 	if c.isThread() {
-		return where{chat.Place{Chat: c.Parent, Thread: c.ID}, "thread"}
+		return channelPlace{chat.Place{Chat: c.Parent, Thread: c.ID}, "thread"}
 	}
-	return where{chat.Place{Chat: c.ID}, "channel"}
+	return channelPlace{chat.Place{Chat: c.ID}, "channel"}
 }
 
-// places are the channels of which it is known what they are: a message does not say.
-type places struct {
+// channels remembers the kinds of channels, which messages do not state.
+type channels struct {
 	d       *Discord
 	mu      sync.Mutex
-	known   *recent.Map[string, where]
-	waiting map[string][]func(where)
+	known   *recent.Map[string, channelPlace]
+	waiting map[string][]func(channelPlace)
 }
 
-func newPlaces(d *Discord) places {
-	return places{d: d, known: recent.New[string, where](mostPlaces), waiting: map[string][]func(where){}}
+func newChannels(d *Discord) channels {
+	return channels{d: d, known: recent.New[string, channelPlace](maxChannels), waiting: map[string][]func(channelPlace){}}
 }
 
-func (p *places) learn(c channelData) {
+func (p *channels) put(c channelData) {
 	if !c.isWhole() {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.known.Put(c.ID, whereIs(c))
+	p.known.Put(c.ID, placeOf(c))
 }
 
-func (p *places) forget(id string) {
+func (p *channels) remove(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.known.Take(id)
 }
 
-// when tells where a channel is: at once, or when Discord has been asked, which the caller
-// is to do if it is said. What waits is told in the order in which it came.
-func (p *places) when(id string, tell func(where)) (ask bool) {
+// withPlace calls tell with a channel's place: at once, or after a lookup, which the caller
+// must start if ask is true. Calls for one channel keep their order.
+func (p *channels) withPlace(id string, tell func(channelPlace)) (ask bool) {
 	p.mu.Lock()
 	queue, asked := p.waiting[id]
 	w, known := p.known.Get(id)
@@ -92,23 +93,24 @@ func (p *places) when(id string, tell func(where)) (ask bool) {
 		return false
 	}
 	defer p.mu.Unlock()
-	if len(queue) < mostWaiting && (asked || len(p.waiting) < mostAsked) {
+	if len(queue) < maxWaiting && (asked || len(p.waiting) < maxLookups) {
 		p.waiting[id] = append(queue, tell)
 		return !asked
 	}
 	return false
 }
 
-// ask finds out where a channel is and tells whoever waits. Where Discord does not say
-// it, nobody is told: a thread must not pass for its channel.
-func (p *places) ask(ctx context.Context, id string) {
+// ask looks a channel up and serves the calls that wait for it. Without an answer they are
+// dropped: a thread must not pass for its channel.
+func (p *channels) ask(ctx context.Context, id string) {
 	w, err := p.find(ctx, id)
 	if err != nil && ctx.Err() == nil {
-		p.d.cfg.Log.WarnContext(ctx, "Discord does not say what a channel is, so what was written there is dropped", "chat", id, "error", err)
+		p.d.cfg.Log.WarnContext(ctx, "Discord does not say what a channel is, so what was written there is dropped", "chat", id, "error",
+			err)
 	}
 	done := false
 	defer func() {
-		if !done { // by a panic of whom was told
+		if !done { // by a panic in tell
 			p.next(id, context.Canceled)
 		}
 	}()
@@ -123,8 +125,8 @@ func (p *places) ask(ctx context.Context, id string) {
 	}
 }
 
-// next is what waits now. Where that is nothing, or is of no use, nobody waits any more.
-func (p *places) next(id string, useless error) []func(where) {
+// next takes the calls that wait now. If there are none, or useless is set, the lookup ends.
+func (p *channels) next(id string, useless error) []func(channelPlace) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	queue := p.waiting[id]
@@ -136,8 +138,8 @@ func (p *places) next(id string, useless error) []func(where) {
 	return queue
 }
 
-// find asks Discord, a few times.
-func (p *places) find(ctx context.Context, id string) (where, error) {
+// find looks a channel up at Discord, a few times.
+func (p *channels) find(ctx context.Context, id string) (channelPlace, error) {
 	var c channelData
 	err := p.d.persist(ctx, func() error {
 		err := p.d.do(ctx, http.MethodGet, "/channels/"+url.PathEscape(id), nil, &c)
@@ -147,8 +149,8 @@ func (p *places) find(ctx context.Context, id string) (where, error) {
 		err = errors.New("Discord does not say of which channel a thread is")
 	}
 	if err != nil {
-		return where{}, err
+		return channelPlace{}, err
 	}
-	p.learn(c)
-	return whereIs(c), nil
+	p.put(c)
+	return placeOf(c), nil
 }

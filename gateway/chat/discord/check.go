@@ -14,7 +14,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 )
 
-// contentFlags are of applications that may be told what messages say: of many servers,
+// contentFlags mark applications that get the text of messages: of many servers,
 // or of few.
 const contentFlags = 1<<18 | 1<<19
 
@@ -40,18 +40,19 @@ func (d *Discord) Check(ctx context.Context, people []chat.Person) (all []chat.F
 	if err != nil {
 		return all
 	}
-	all = append(all, chat.Finding{What: "Message Content Intent", Err: d.hearsContent(ctx)})
+	all = append(all, chat.Finding{What: "Message Content Intent", Err: d.checkContentIntent(ctx)})
 	if d.cfg.Approvals == "" {
 		return all
 	}
-	r, err := d.room(ctx, me.ID)
+	r, err := d.permissionScope(ctx, me.ID)
 	all = append(all, chat.Finding{What: "channel " + d.cfg.Approvals, Err: err})
 	if err != nil {
 		return all
 	}
 	all = append(all, r.lacks(me.ID)...)
 	for _, p := range people {
-		all = append(all, chat.Finding{What: fmt.Sprintf("%s (%s) sees channel %s", p.Name, p.ID, d.cfg.Approvals), Err: r.reaches(ctx, p.ID)})
+		all = append(all, chat.Finding{What: fmt.Sprintf("%s (%s) sees channel %s", p.Name, p.ID, d.cfg.Approvals),
+			Err: r.reaches(ctx, p.ID)})
 	}
 	return all
 }
@@ -60,19 +61,19 @@ func (d *Discord) get(ctx context.Context, path string, out any) error {
 	return refusal(d.do(ctx, http.MethodGet, path, nil, out), d.cfg.Approvals, "View Channel")
 }
 
-func (d *Discord) hearsContent(ctx context.Context) error {
+func (d *Discord) checkContentIntent(ctx context.Context) error {
 	var app struct{ Flags int64 }
 	if err := d.get(ctx, "/applications/@me", &app); err != nil {
 		return err
 	}
 	if app.Flags&contentFlags == 0 {
-		return errors.New(never[closeNoSuchIntents])
+		return errors.New(fatalCloseCodes[closeNoSuchIntents])
 	}
 	return nil
 }
 
-// room is the channel of the approvals and all on which permissions there depend.
-type room struct {
+// permissionScope is the channel of approvals with all that decides permissions there.
+type permissionScope struct {
 	d       *Discord
 	channel discordgo.Channel
 	server  struct {
@@ -83,8 +84,8 @@ type room struct {
 	members map[string]*discordgo.Member
 }
 
-func (d *Discord) room(ctx context.Context, me string) (*room, error) {
-	r := &room{d: d, members: map[string]*discordgo.Member{}}
+func (d *Discord) permissionScope(ctx context.Context, me string) (*permissionScope, error) {
+	r := &permissionScope{d: d, members: map[string]*discordgo.Member{}}
 	if err := d.get(ctx, "/channels/"+url.PathEscape(d.cfg.Approvals), &r.channel); err != nil {
 		return nil, err
 	}
@@ -102,8 +103,8 @@ func (d *Discord) room(ctx context.Context, me string) (*room, error) {
 	return r, r.member(ctx, me)
 }
 
-// member looks somebody up in the server.
-func (r *room) member(ctx context.Context, id string) error {
+// member looks a user up in the server.
+func (r *permissionScope) member(ctx context.Context, id string) error {
 	var m discordgo.Member
 	if _, err := strconv.ParseUint(id, 10, 64); err != nil {
 		return fmt.Errorf("%q is no id of Discord's: want the number that Copy User ID gives in Discord with Developer Mode on", id)
@@ -118,12 +119,13 @@ func (r *room) member(ctx context.Context, id string) error {
 	return refusal(err, r.channel.ID, "View Channel")
 }
 
-func (r *room) lacks(me string) (all []chat.Finding) {
+func (r *permissionScope) lacks(me string) (all []chat.Finding) {
 	has := r.permissions(me)
 	for _, n := range needed {
 		f := chat.Finding{What: "permission " + n.name}
 		if has&n.bit == 0 {
-			f.Err = fmt.Errorf("the bot lacks the permission %s in channel %s: give it to the bot's role in the settings of the server or of the channel",
+			f.Err = fmt.Errorf("the bot lacks the permission %s in channel %s: give it to the bot's role in the settings of the server "+
+				"or of the channel",
 				n.name, r.d.cfg.Approvals)
 		}
 		all = append(all, f)
@@ -131,7 +133,7 @@ func (r *room) lacks(me string) (all []chat.Finding) {
 	return all
 }
 
-func (r *room) reaches(ctx context.Context, id string) error {
+func (r *permissionScope) reaches(ctx context.Context, id string) error {
 	if err := r.member(ctx, id); err != nil {
 		return err
 	}
@@ -142,8 +144,8 @@ func (r *room) reaches(ctx context.Context, id string) error {
 }
 
 // permissions are what a member may do in the channel: what its roles let, and then what
-// the channel takes away and gives, first for everybody, then by role, then by member.
-func (r *room) permissions(id string) (may int64) {
+// the channel takes away and gives, first for all, then by role, then by member.
+func (r *permissionScope) permissions(id string) (may int64) {
 	m := r.members[id]
 	if m == nil || id == r.server.OwnerID {
 		return allOrNone(m != nil)

@@ -19,20 +19,23 @@ func TestPermissionsAreAsDiscordCountsThem(t *testing.T) {
 		over []*discordgo.PermissionOverwrite
 		want int64
 	}{
-		"roles add up":                       {"ana", nil, view | send | files},
-		"who has no role has everybody's":    {"bob", nil, view | send},
-		"the channel takes from everybody":   {"bob", []*discordgo.PermissionOverwrite{over("guild", 0, send)}, view},
-		"a role gives it back":               {"ana", []*discordgo.PermissionOverwrite{over("guild", 0, send), over("helpers", send, 0)}, view | send | files},
-		"one role's yes is more than a no":   {"ana", []*discordgo.PermissionOverwrite{over("helpers", 0, send), over("others", send, 0)}, view | send | files},
-		"a role of others is nobody's here":  {"bob", []*discordgo.PermissionOverwrite{over("helpers", files, 0)}, view | send},
-		"the member's own is the last":       {"ana", []*discordgo.PermissionOverwrite{over("ana", 0, files), over("helpers", files, 0)}, view | send},
+		"roles add up":                     {"ana", nil, view | send | files},
+		"who has no role has everybody's":  {"bob", nil, view | send},
+		"the channel takes from everybody": {"bob", []*discordgo.PermissionOverwrite{over("guild", 0, send)}, view},
+		"a role gives it back": {"ana", []*discordgo.PermissionOverwrite{over("guild", 0, send), over("helpers", send, 0)},
+			view | send | files},
+		"one role's yes is more than a no": {"ana", []*discordgo.PermissionOverwrite{over("helpers", 0, send), over("others", send, 0)},
+			view | send | files},
+		"a role of others is nobody's here": {"bob", []*discordgo.PermissionOverwrite{over("helpers", files, 0)}, view | send},
+		"the member's own is the last": {"ana", []*discordgo.PermissionOverwrite{over("ana", 0, files), over("helpers", files, 0)},
+			view | send},
 		"who does not see it may do nothing": {"ana", []*discordgo.PermissionOverwrite{over("guild", 0, view)}, 0},
 		"an administrator may everything":    {"adm", []*discordgo.PermissionOverwrite{over("guild", 0, view)}, -1},
 		"the owner may everything":           {"own", []*discordgo.PermissionOverwrite{over("own", 0, view)}, -1},
 		"who is not there may nothing":       {"eve", nil, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := room{members: map[string]*discordgo.Member{
+			r := permissionScope{members: map[string]*discordgo.Member{
 				"ana": {Roles: []string{"helpers", "others"}}, "bob": {}, "adm": {Roles: []string{"admins"}}, "own": {},
 			}}
 			r.server.ID, r.server.OwnerID = "guild", "own"

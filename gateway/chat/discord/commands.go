@@ -13,8 +13,8 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 )
 
-// commands are those that Discord offers in servers that have the bot, and to whoever
-// writes to it alone.
+// commands are the slash commands, offered in servers that have the bot and in direct
+// messages to it.
 func commands() (all []*discordgo.ApplicationCommand) {
 	everywhere := []discordgo.InteractionContextType{discordgo.InteractionContextGuild, discordgo.InteractionContextBotDM}
 	installed := []discordgo.ApplicationIntegrationType{discordgo.ApplicationIntegrationGuildInstall}
@@ -60,7 +60,7 @@ func (d *Discord) offer(ctx context.Context, path string) error {
 	return refusal(d.do(ctx, http.MethodPut, path, commands(), nil), "", "")
 }
 
-// describe is what matters of commands, whatever their order.
+// describe is a text of the commands to compare them by, in any order.
 func describe(all []*discordgo.ApplicationCommand) string {
 	var lines []string
 	for _, c := range all {

@@ -48,7 +48,7 @@ type Config struct {
 	URL string
 	// Approvals is the channel that Check looks at; empty is none.
 	Approvals string
-	// Log is told what cannot be told to anybody there.
+	// Log gets problems that cannot be shown at Discord.
 	Log *slog.Logger
 }
 
@@ -59,11 +59,11 @@ const official = "https://discord.com/api/v10"
 type Discord struct {
 	cfg  Config
 	http *http.Client
-	gate gate
+	gate rateLimiter
 	// second is how long one is where something is tried again.
 	second time.Duration
-	// patience is how long whoever clicked waits for an answer of substance.
-	patience time.Duration
+	// replyAfter is how long an interaction may take before it is acknowledged.
+	replyAfter time.Duration
 }
 
 var (
@@ -71,7 +71,7 @@ var (
 	_ chat.Checker  = (*Discord)(nil)
 )
 
-// New makes a bot. It talks to nobody yet.
+// New makes a bot, without a call to Discord.
 func New(cfg Config) (*Discord, error) {
 	var lacks []string
 	if cfg.Token == nil {
@@ -87,7 +87,7 @@ func New(cfg Config) (*Discord, error) {
 		cfg.URL = official
 	}
 	cfg.URL = strings.TrimSuffix(cfg.URL, "/")
-	return &Discord{cfg: cfg, http: client(), second: time.Second, patience: 1500 * time.Millisecond}, nil
+	return &Discord{cfg: cfg, http: client(), second: time.Second, replyAfter: 1500 * time.Millisecond}, nil
 }
 
 // sleep waits, and says whether ctx still lasts.

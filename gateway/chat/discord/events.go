@@ -15,90 +15,90 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 )
 
-// listener is what Run knows.
+// listener is the state of one Run.
 type listener struct {
 	d       *Discord
 	in      chat.Inbox
 	session session
-	// work is under way besides the connection, under counts what people made of it.
-	work  sync.WaitGroup
-	under atomic.Int32
+	// work is done beside the connection; inFlight counts the part that people started.
+	work     sync.WaitGroup
+	inFlight atomic.Int32
 
 	// me is the bot's user, app its application.
 	me, app string
 	// roles are those that Discord made for the bot.
 	roles map[string]bool
-	places
+	channels
 	registering bool
 }
 
 func newListener(d *Discord, in chat.Inbox) *listener {
-	return &listener{d: d, in: in, roles: map[string]bool{}, places: newPlaces(d)}
+	return &listener{d: d, in: in, roles: map[string]bool{}, channels: newChannels(d)}
 }
 
-// mostUnderWay bounds what is under way of what people did, which is nothing if it is too
-// much: who clicked then sees that it failed.
-const mostUnderWay = 1000
+// maxInFlight interactions are handled at once. One beyond that is dropped: Discord shows
+// the person that it failed.
+const maxInFlight = 1000
 
-// spawn does something besides the connection.
+// spawn does work beside the connection.
 func (l *listener) spawn(ctx context.Context, do func()) {
-	if l.under.Add(1) > mostUnderWay {
-		l.under.Add(-1)
+	if l.inFlight.Add(1) > maxInFlight {
+		l.inFlight.Add(-1)
 		return
 	}
 	l.work.Go(func() {
-		defer l.under.Add(-1)
-		defer l.survive(ctx)
+		defer l.inFlight.Add(-1)
+		defer l.recoverPanic(ctx)
 		do()
 	})
 }
 
-// survive ends a panic.
-func (l *listener) survive(ctx context.Context) {
+// recoverPanic logs a panic.
+func (l *listener) recoverPanic(ctx context.Context) {
 	if cause := recover(); cause != nil {
 		l.d.cfg.Log.ErrorContext(ctx, "handling what Discord told panicked", "cause", cause, "stack", string(debug.Stack()))
 	}
 }
 
-// handle takes an event, in the connection's only goroutine: one that makes no sense
+// handle takes an event, in the connection's only goroutine. An event that cannot be read
 // changes nothing.
 func (l *listener) handle(ctx context.Context, event string, data json.RawMessage) {
-	defer l.survive(ctx)
+	defer l.recoverPanic(ctx)
 	switch event {
 	case "READY":
-		l.ready(ctx, data)
+		l.onReady(ctx, data)
 	case "GUILD_CREATE":
-		l.server(data)
+		l.onGuild(data)
 	case "GUILD_ROLE_CREATE", "GUILD_ROLE_UPDATE":
 		if e, is := read[struct{ Role role }](data); is {
 			l.role(e.Role)
 		}
 	case "CHANNEL_CREATE", "CHANNEL_UPDATE", "THREAD_CREATE", "THREAD_UPDATE":
 		if c, is := read[channelData](data); is {
-			l.places.learn(c)
+			l.channels.put(c)
 		}
 	case "CHANNEL_DELETE", "THREAD_DELETE":
 		if c, is := read[channelData](data); is {
-			l.places.forget(c.ID)
+			l.channels.remove(c.ID)
 		}
 	case "MESSAGE_CREATE":
 		if m, is := read[messageData](data); is && m.isWritten() {
-			l.message(ctx, m)
+			l.onMessage(ctx, m)
 		}
 	case "INTERACTION_CREATE":
 		if i, is := read[interaction](data); is {
-			l.spawn(ctx, func() { l.interaction(ctx, i) })
+			l.spawn(ctx, func() { l.onInteraction(ctx, i) })
 		}
 	}
 }
 
-// read decodes what of an event is used here, and nothing else: what Discord adds or
-// changes elsewhere in it must not cost a message.
+// read decodes the fields of an event that are used: what Discord changes in others must not
+// cost a message.
 func read[T any](data json.RawMessage) (value T, is bool) {
 	return value, json.Unmarshal(data, &value) == nil
 }
 
-func (l *listener) ready(ctx context.Context, data json.RawMessage) {
+func (l *listener) onReady(ctx context.Context, data json.RawMessage) {
 	r, is := read[struct {
 		SessionID string `json:"session_id"`
 		URL       string `json:"resume_gateway_url"`
@@ -113,7 +113,7 @@ func (l *listener) ready(ctx context.Context, data json.RawMessage) {
 	if !l.registering {
 		l.registering = true
 		l.work.Go(func() {
-			defer l.survive(ctx)
+			defer l.recoverPanic(ctx)
 			l.d.register(ctx, r.App.ID)
 		})
 	}
@@ -132,8 +132,8 @@ func (l *listener) role(r role) {
 	}
 }
 
-// server learns what Discord tells of a server when a session begins.
-func (l *listener) server(data json.RawMessage) {
+// onGuild takes in a server's roles and channels when a session begins.
+func (l *listener) onGuild(data json.RawMessage) {
 	s, is := read[struct {
 		Roles             []role
 		Channels, Threads []channelData
@@ -145,7 +145,7 @@ func (l *listener) server(data json.RawMessage) {
 		l.role(r)
 	}
 	for _, c := range slices.Concat(s.Channels, s.Threads) {
-		l.places.learn(c)
+		l.channels.put(c)
 	}
 }
 
@@ -171,35 +171,35 @@ type messageData struct {
 	Roles     []string `json:"mention_roles"`
 }
 
-// isWritten says that a person wrote something.
+// isWritten says whether a person wrote the message.
 func (m messageData) isWritten() bool {
 	return m.Author.ID != "" && !m.Author.Bot && !m.Author.System && m.WebhookID == "" && m.Content != "" &&
 		(m.Type == discordgo.MessageTypeDefault || m.Type == discordgo.MessageTypeReply)
 }
 
-// message tells of one as soon as it is known what kind of place it is in.
-func (l *listener) message(ctx context.Context, m messageData) {
+// onMessage hands on a message as soon as the kind of its channel is known.
+func (l *listener) onMessage(ctx context.Context, m messageData) {
 	said := chat.Said{By: m.Author.person()}
 	said.Message = m.ID
 	said.Text, said.Mentioned = l.unmention(m)
-	tell := func(w where) {
+	tell := func(w channelPlace) {
 		said.Place, said.Kind = w.Place, w.kind
 		l.in.Said(ctx, said)
 	}
 	if m.GuildID == "" {
-		tell(where{chat.Place{Chat: m.ChannelID}, "dm"})
+		tell(channelPlace{chat.Place{Chat: m.ChannelID}, "dm"})
 		return
 	}
-	if l.places.when(m.ChannelID, tell) {
+	if l.channels.withPlace(m.ChannelID, tell) {
 		l.work.Go(func() {
-			defer l.survive(ctx)
-			l.places.ask(ctx, m.ChannelID)
+			defer l.recoverPanic(ctx)
+			l.channels.ask(ctx, m.ChannelID)
 		})
 	}
 }
 
-// unmention is what was written without the mention of the bot, or of the role that it
-// has, where it is first mentioned. What a reply mentions without words is no mention.
+// unmention removes the first mention of the bot or of its role from a text. The mention
+// that a reply makes by itself does not count.
 func (l *listener) unmention(m messageData) (text string, mentioned bool) {
 	var marks []string
 	for _, u := range m.Mentions {

@@ -18,7 +18,8 @@ func TestWhatIsWrittenIsToldWithWhereItIs(t *testing.T) {
 	write := func(who, in, thread, text, kind, want string, mentioned bool) {
 		id := s.Write(who, in, thread, text)
 		told = append(told, chat.Said{
-			Ref: chat.Ref{Place: chat.Place{Chat: in, Thread: thread}, Message: id}, Kind: kind, By: chat.Person{ID: who, Name: "user" + who},
+			Ref: chat.Ref{Place: chat.Place{Chat: in, Thread: thread}, Message: id}, Kind: kind,
+			By:   chat.Person{ID: who, Name: "user" + who},
 			Text: want, Mentioned: mentioned,
 		})
 	}
@@ -26,7 +27,8 @@ func TestWhatIsWrittenIsToldWithWhereItIs(t *testing.T) {
 	write(ana, other, "", discordtest.MentionBot+" ls -l \"a  b\" | grep 'é' > <x>", "channel", "ls -l \"a  b\" | grep 'é' > <x>", true)
 	write(ana, other, "", discordtest.MentionRole+"\n```sh\necho hi\n```", "channel", "```sh\necho hi\n```", true)
 	write(ana, other, "", "please <@!"+discordtest.Bot+"> id", "channel", "please  id", true)
-	write(ana, other, "", discordtest.MentionBot+" echo "+discordtest.MentionBot+" <@43> &amp; *x*", "channel", "echo "+discordtest.MentionBot+" <@43> &amp; *x*", true)
+	write(ana, other, "", discordtest.MentionBot+" echo "+discordtest.MentionBot+" <@43> &amp; *x*", "channel",
+		"echo "+discordtest.MentionBot+" <@43> &amp; *x*", true)
 	write(bob, dm, "", "whoami", "dm", "whoami", false)
 	thread := s.OpenThread(other, told[1].Message, "ls")
 	write(bob, other, thread, "pwd", "thread", "pwd", false)
@@ -112,7 +114,8 @@ func TestWhatDiscordAddsElsewhereCostsNoMessage(t *testing.T) {
 	b := start(t).connect(t)
 	odd := []any{map[string]any{"type": 99, "components": "none"}}
 	b.server.Tell("MESSAGE_CREATE", map[string]any{
-		"id": "1", "channel_id": here.Chat, "guild_id": discordtest.Guild, "content": "ls", "type": 19, "author": map[string]any{"id": ana, "flags": "new"},
+		"id": "1", "channel_id": here.Chat, "guild_id": discordtest.Guild, "content": "ls", "type": 19,
+		"author":     map[string]any{"id": ana, "flags": "new"},
 		"components": odd, "referenced_message": map[string]any{"components": odd}, "attachments": "none", "poll": 1, "timestamp": "once",
 	})
 	if said := b.heard(t, 1); said[0] != "ls" {
@@ -156,7 +159,7 @@ func TestAPanicOfWhoIsToldEndsNothing(t *testing.T) {
 		}
 	}
 	b.answer = func(chat.Click) chat.Text { panic("a click") }
-	b.patience = time.Millisecond
+	b.replyAfter = time.Millisecond
 	b.connect(t)
 	s := b.server
 	ref := b.post(t, here, mayIt, "key")

@@ -47,14 +47,14 @@ const (
 )
 
 var (
-	// errMoved: Discord wants the connection made anew, which it resumes.
-	errMoved = errors.New("Discord asks to connect again")
-	// errSession: what could be resumed is no more, or not for now.
-	errSession = errors.New("the session at Discord has ended")
-	errSilent  = errors.New("the gateway of Discord does not answer")
+	// errReconnect: Discord asks for another connection, which resumes the session.
+	errReconnect = errors.New("Discord asks to connect again")
+	// errInvalidSession: the session cannot be resumed, or not now.
+	errInvalidSession = errors.New("the session at Discord has ended")
+	errSilent         = errors.New("the gateway of Discord does not answer")
 )
 
-// frame is what goes over the connection, both ways.
+// frame is a message of the gateway, either way.
 type frame struct {
 	Op    int             `json:"op"`
 	Data  json.RawMessage `json:"d"`
@@ -62,7 +62,7 @@ type frame struct {
 	Event string          `json:"t,omitempty"`
 }
 
-// session is what a connection can be resumed by.
+// session holds what a connection is resumed by.
 type session struct {
 	id, url string
 	seq     atomic.Int64
@@ -73,7 +73,7 @@ func (s *session) forget() {
 	s.seq.Store(0)
 }
 
-// connect has one connection until it breaks, and says whether it stood.
+// connect runs one connection until it breaks, and says whether it was established.
 func (l *listener) connect(ctx context.Context) (stood bool, err error) {
 	token, err := l.d.cfg.Token()
 	if err != nil {
@@ -89,12 +89,12 @@ func (l *listener) connect(ctx context.Context) (stood bool, err error) {
 	if err == nil {
 		beating, stop := context.WithCancel(ctx)
 		defer stop()
-		l.work.Go(func() { c.beat(beating, every, &l.session.seq) })
-		if err = l.greet(c, token); err == nil {
+		l.work.Go(func() { c.heartbeat(beating, every, &l.session.seq) })
+		if err = l.identify(c, token); err == nil {
 			stood, err = l.listen(ctx, c)
 		}
 	}
-	return stood, l.broken(err, c, token)
+	return stood, l.connectionError(err, c, token)
 }
 
 // dial goes to where the session is, or to where Discord sends a new one.
@@ -113,7 +113,7 @@ func (l *listener) dial(ctx context.Context) (*connection, error) {
 	dialer := &websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: helloTime}
 	ws, response, err := dialer.DialContext(ctx, address, http.Header{"User-Agent": {agent}})
 	if err != nil {
-		l.session.url = "" // whoever cannot resume there is to ask anew where to
+		l.session.url = "" // if it cannot resume there, it asks for the address again
 		if response != nil {
 			err = fmt.Errorf("it answered %d", response.StatusCode)
 		}
@@ -123,7 +123,7 @@ func (l *listener) dial(ctx context.Context) (*connection, error) {
 	return &connection{ws: ws}, nil
 }
 
-// gateway is where Discord wants a new session. Whoever begins more of them than it lets
+// gateway is where Discord wants a new session. A bot that begins more of them than it may
 // loses the token, so the rest is waited for.
 func (d *Discord) gateway(ctx context.Context) (string, error) {
 	var answer struct {
@@ -142,7 +142,7 @@ func (d *Discord) gateway(ctx context.Context) (string, error) {
 	return answer.URL, nil
 }
 
-// gatewayAddress takes only those where nobody on the way hears the token.
+// gatewayAddress refuses addresses that would send the token unencrypted.
 func gatewayAddress(where string) (string, error) {
 	address, err := url.Parse(where)
 	if err != nil || address.Host == "" || address.Scheme != "wss" && (address.Scheme != "ws" || !settings.IsLoopback(address.Hostname())) {
@@ -155,8 +155,8 @@ func gatewayAddress(where string) (string, error) {
 	return address.String(), nil
 }
 
-// greet begins a session, or resumes the one that there is.
-func (l *listener) greet(c *connection, token bailiff.Secret) error {
+// identify begins a session, or resumes the one that there is.
+func (l *listener) identify(c *connection, token bailiff.Secret) error {
 	if l.session.id != "" {
 		return c.write(opResume, map[string]any{"token": token.Reveal(), "session_id": l.session.id, "seq": l.session.seq.Load()})
 	}
@@ -167,7 +167,7 @@ func (l *listener) greet(c *connection, token bailiff.Secret) error {
 	})
 }
 
-// listen takes what Discord tells until the connection breaks.
+// listen takes events until the connection breaks.
 func (l *listener) listen(ctx context.Context, c *connection) (stood bool, err error) {
 	for {
 		f, err := c.read()
@@ -180,12 +180,12 @@ func (l *listener) listen(ctx context.Context, c *connection) (stood bool, err e
 		case opBeaten:
 			c.beaten.Store(true)
 		case opReconnect:
-			return stood, errMoved
+			return stood, errReconnect
 		case opInvalid:
 			if string(f.Data) != "true" {
 				l.session.forget()
 			}
-			return stood, errSession
+			return stood, errInvalidSession
 		case opEvent:
 			stood = l.event(ctx, f) || stood
 		}
@@ -219,24 +219,25 @@ const (
 	closeNoSuchIntents    = 4014
 )
 
-// never are the codes after which trying again is of no use.
-var never = map[int]string{
-	closeBadToken:         badToken,
-	closeShardingRequired: "Discord wants a bot in so many servers to share them among several connections, which bailiff does not do: let it leave some",
-	closeBadVersion:       "Discord no longer speaks version 10 of its gateway: update bailiff",
-	closeBadIntents:       "Discord knows other intents than bailiff asks for: update bailiff",
+// fatalCloseCodes are the codes after which trying again is of no use.
+var fatalCloseCodes = map[int]string{
+	closeBadToken: badToken,
+	closeShardingRequired: "Discord wants a bot in so many servers to share them among several connections, which bailiff does not do: " +
+		"let it leave some",
+	closeBadVersion: "Discord no longer speaks version 10 of its gateway: update bailiff",
+	closeBadIntents: "Discord knows other intents than bailiff asks for: update bailiff",
 	closeNoSuchIntents: "Discord does not tell the bot what messages say: switch on Message Content Intent " +
 		"on the page Bot of the application in Discord's developer portal",
 }
 
-// broken says why a connection is no more, and whether to resume it.
-func (l *listener) broken(err error, c *connection, token bailiff.Secret) error {
+// connectionError says why a connection is no more, and whether to resume it.
+func (l *listener) connectionError(err error, c *connection, token bailiff.Secret) error {
 	var closed *websocket.CloseError
 	switch {
 	case c.silent.Load():
 		return errSilent
 	case errors.As(err, &closed):
-		if reason, hopeless := never[closed.Code]; hopeless {
+		if reason, hopeless := fatalCloseCodes[closed.Code]; hopeless {
 			return &chat.Refused{Reason: reason}
 		}
 		switch closed.Code {
@@ -244,7 +245,7 @@ func (l *listener) broken(err error, c *connection, token bailiff.Secret) error 
 			l.session.forget()
 		}
 		return fmt.Errorf("Discord has closed the connection (code %d)", closed.Code)
-	case errors.Is(err, errMoved) || errors.Is(err, errSession):
+	case errors.Is(err, errReconnect) || errors.Is(err, errInvalidSession):
 		c.close(websocket.CloseServiceRestart) // not 1000, after which nothing is resumed
 		return err
 	}
@@ -254,7 +255,7 @@ func (l *listener) broken(err error, c *connection, token bailiff.Secret) error 
 // connection is one WebSocket.
 type connection struct {
 	ws *websocket.Conn
-	// writing is held by who writes.
+	// writing is held while a frame is written.
 	writing sync.Mutex
 	// beaten says that Discord has answered the last heartbeat, silent that it did not.
 	beaten, silent atomic.Bool
@@ -276,9 +277,9 @@ func (c *connection) hello() (every time.Duration, err error) {
 	return time.Duration(hello.Interval) * time.Millisecond, c.ws.SetReadDeadline(time.Time{})
 }
 
-// beat sends heartbeats, the first after a part of the interval, so that not all do at
-// once. Where one was not answered before the next is due, nobody is there.
-func (c *connection) beat(ctx context.Context, every time.Duration, seq *atomic.Int64) {
+// heartbeat sends heartbeats, the first after a part of the interval, so that not all do at
+// once. A heartbeat that is not answered before the next is due ends the connection.
+func (c *connection) heartbeat(ctx context.Context, every time.Duration, seq *atomic.Int64) {
 	c.beaten.Store(true)
 	for wait := rand.N(every); sleep(ctx, wait); wait = every {
 		if !c.beaten.Swap(false) {
@@ -301,7 +302,7 @@ func seen(seq *atomic.Int64) any {
 	return nil
 }
 
-// read is the next frame; one that is none is an event that nobody knows.
+// read returns the next frame; one that cannot be read counts as an unknown event.
 func (c *connection) read() (f frame, err error) {
 	_, text, err := c.ws.ReadMessage()
 	if err != nil {
@@ -324,7 +325,7 @@ func (c *connection) write(op int, data any) error {
 	return c.ws.WriteMessage(websocket.TextMessage, text)
 }
 
-// leave ends the session too.
+// leave ends the session as well.
 func (c *connection) leave() {
 	c.close(websocket.CloseNormalClosure)
 	c.ws.Close()

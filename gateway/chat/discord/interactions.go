@@ -13,7 +13,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 )
 
-// interaction is what somebody clicked, filled in or chose.
+// interaction is a click on a button, a submitted form, or a chosen command.
 type interaction struct {
 	ID, Token string
 	App       string `json:"application_id"`
@@ -37,7 +37,7 @@ type fieldData struct {
 	Value    string
 }
 
-// by is who did it: in a server, or where there is none.
+// by is the person, who stands elsewhere in interactions outside of servers.
 func (i interaction) by() chat.Person {
 	if i.Member.User.ID != "" {
 		return i.Member.User.person()
@@ -45,7 +45,7 @@ func (i interaction) by() chat.Person {
 	return i.User.person()
 }
 
-func (l *listener) interaction(ctx context.Context, i interaction) {
+func (l *listener) onInteraction(ctx context.Context, i interaction) {
 	if i.by().ID == "" {
 		return
 	}
@@ -56,22 +56,22 @@ func (l *listener) interaction(ctx context.Context, i interaction) {
 			l.ask(ctx, i, token, asks)
 			return
 		}
-		l.clicked(ctx, i, token, "")
+		l.onClick(ctx, i, token, "")
 	case discordgo.InteractionModalSubmit:
-		l.clicked(ctx, i, i.Data.CustomID, i.filledIn())
+		l.onClick(ctx, i, i.Data.CustomID, i.filledIn())
 	case discordgo.InteractionApplicationCommand:
 		if slices.ContainsFunc(commands(), func(c *discordgo.ApplicationCommand) bool { return c.Name == i.Data.Name }) {
-			l.command(ctx, i)
+			l.onCommand(ctx, i)
 		}
 	}
 }
 
 // where it happened.
-func (l *listener) where(ctx context.Context, i interaction) (where, error) {
+func (l *listener) where(ctx context.Context, i interaction) (channelPlace, error) {
 	if i.Channel.ID == i.ChannelID && i.Channel.isWhole() {
-		return whereIs(i.Channel), nil
+		return placeOf(i.Channel), nil
 	}
-	return l.places.find(ctx, i.ChannelID)
+	return l.channels.find(ctx, i.ChannelID)
 }
 
 // Discord's bounds on forms.
@@ -93,7 +93,7 @@ func (l *listener) ask(ctx context.Context, i interaction, token, asks string) {
 		"custom_id": token, "title": cut(asks, formTitleLength),
 		"components": []discordgo.MessageComponent{discordgo.ActionsRow{Components: []discordgo.MessageComponent{field}}},
 	}
-	a := l.answer(i)
+	a := l.newResponse(i)
 	_ = l.d.persist(ctx, func() error { return refusal(a.call(ctx, discordgo.InteractionResponseModal, form), "", "") })
 }
 
@@ -109,8 +109,8 @@ func (i interaction) filledIn() string {
 	return ""
 }
 
-func (l *listener) clicked(ctx context.Context, i interaction, token, reason string) {
-	a := l.answer(i)
+func (l *listener) onClick(ctx context.Context, i interaction, token, reason string) {
+	a := l.newResponse(i)
 	click := chat.Click{By: i.by(), Token: token, Reason: reason}
 	if i.Message.ID != "" {
 		click.On.Message = i.Message.ID
@@ -118,97 +118,98 @@ func (l *listener) clicked(ctx context.Context, i interaction, token, reason str
 			click.On.Place = w.Place
 		}
 	}
-	done := l.unless(ctx, func() { a.acknowledge(ctx, discordgo.InteractionResponseDeferredMessageUpdate) })
+	done := l.afterReplyTime(ctx, func() { a.acknowledge(ctx, discordgo.InteractionResponseDeferredMessageUpdate) })
 	text := l.in.Clicked(ctx, click)
 	done()
 	if len(text) == 0 {
 		a.acknowledge(ctx, discordgo.InteractionResponseDeferredMessageUpdate)
 		return
 	}
-	_ = l.d.persist(ctx, func() error { return a.tell(ctx, text) })
+	_ = l.d.persist(ctx, func() error { return a.reply(ctx, text) })
 }
 
-// thinking is how long whoever chose a command sees that it is under way, where nothing
-// is told to them alone.
-const thinking = 60
+// maxThinking is for how many seconds a command shows that it is under way, if nothing is
+// shown to its giver alone.
+const maxThinking = 60
 
-// command tells of one as of a message, whose id nobody else's has.
-func (l *listener) command(ctx context.Context, i interaction) {
-	a := l.answer(i)
-	l.spawn(ctx, func() { l.think(ctx, a) })
+// onCommand hands a command on as a message, whose id is the interaction's.
+func (l *listener) onCommand(ctx context.Context, i interaction) {
+	a := l.newResponse(i)
+	l.spawn(ctx, func() { l.showThinking(ctx, a) })
 	w, err := l.where(ctx, i)
 	if err != nil {
-		_ = l.d.persist(ctx, func() error { return a.tell(ctx, chat.Text{{Text: "Discord does not say where this is. Try again."}}) })
+		_ = l.d.persist(ctx, func() error { return a.reply(ctx, chat.Text{{Text: "Discord does not say where this is. Try again."}}) })
 		return
 	}
 	l.in.Said(ctx, chat.Said{
-		Ref: chat.Ref{Place: w.Place, Message: i.ID}, Kind: w.kind, By: i.by(), Text: "/" + i.Data.Name, Mentioned: true, SlashCommand: true, Ephemeral: a.tell,
+		Ref: chat.Ref{Place: w.Place, Message: i.ID}, Kind: w.kind, By: i.by(), Text: "/" + i.Data.Name, Mentioned: true,
+		SlashCommand: true, Ephemeral: a.reply,
 	})
 }
 
-// think shows that a command is under way, where nothing is told soon, and not for ever.
-func (l *listener) think(ctx context.Context, a *answer) {
-	if !sleep(ctx, l.d.patience) {
+// showThinking shows that a command is under way if no reply comes soon, for maxThinking.
+func (l *listener) showThinking(ctx context.Context, a *response) {
+	if !sleep(ctx, l.d.replyAfter) {
 		return
 	}
 	a.acknowledge(ctx, discordgo.InteractionResponseDeferredChannelMessageWithSource)
-	if sleep(ctx, thinking*l.d.second) {
-		a.vanish(ctx)
+	if sleep(ctx, maxThinking*l.d.second) {
+		a.removeThinking(ctx)
 	}
 }
 
-// unless does something once a person's patience ends, unless it is done with before.
-func (l *listener) unless(ctx context.Context, do func()) (done func()) {
+// afterReplyTime calls do after replyAfter, unless done is called before.
+func (l *listener) afterReplyTime(ctx context.Context, do func()) (done func()) {
 	waiting, done := context.WithCancel(ctx)
 	l.spawn(ctx, func() {
 		defer done()
-		if sleep(waiting, l.d.patience) {
+		if sleep(waiting, l.d.replyAfter) {
 			do()
 		}
 	})
 	return done
 }
 
-// answer is what somebody is told alone.
-type answer struct {
+// response is the reply to an interaction, which only its person sees.
+type response struct {
 	d         *Discord
 	app       string
 	id, token string
 
 	mu sync.Mutex
-	// begun says that Discord has an answer, open that it shows that one is to come.
-	begun, open bool
+	// begun says that Discord has a first response, thinking that it shows that one is to come.
+	acknowledged, thinking bool
 }
 
-func (l *listener) answer(i interaction) *answer {
-	return &answer{d: l.d, app: i.App, id: i.ID, token: i.Token}
+func (l *listener) newResponse(i interaction) *response {
+	return &response{d: l.d, app: i.App, id: i.ID, token: i.Token}
 }
 
-// call is the first answer.
-func (a *answer) call(ctx context.Context, kind discordgo.InteractionResponseType, data any) error {
+// call sends the first response.
+func (a *response) call(ctx context.Context, kind discordgo.InteractionResponseType, data any) error {
 	body := map[string]any{"type": kind}
 	if data != nil {
 		body["data"] = data
 	}
 	err := a.d.do(ctx, http.MethodPost, "/interactions/"+url.PathEscape(a.id)+"/"+url.PathEscape(a.token)+"/callback", body, nil)
-	if hasCode(err, alreadyAnswered) { // by a try of ours whose answer was lost
+	if hasCode(err, alreadyAnswered) { // by an earlier try whose answer was lost
 		return nil
 	}
 	return err
 }
 
-// alone is a message that only one sees.
-func alone(text chat.Text) shown {
+// ephemeral is a message that only one person sees.
+func ephemeral(text chat.Text) shown {
 	m := show(text, nil)
 	m.Flags |= discordgo.MessageFlagsEphemeral
 	return m
 }
 
-// acknowledge tells Discord that it was heard, unless that was told.
-func (a *answer) acknowledge(ctx context.Context, kind discordgo.InteractionResponseType) {
+// acknowledge sends a deferred response, unless there is a response already.
+func (a *response) acknowledge(ctx context.Context, kind discordgo.InteractionResponseType) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.begun {
+	if a.acknowledged {
 		return
 	}
 	var data any
@@ -216,41 +217,41 @@ func (a *answer) acknowledge(ctx context.Context, kind discordgo.InteractionResp
 	if shows {
 		data = map[string]any{"flags": discordgo.MessageFlagsEphemeral}
 	}
-	a.begun = a.d.persist(ctx, func() error { return refusal(a.call(ctx, kind, data), "", "") }) == nil
-	a.open = a.begun && shows
+	a.acknowledged = a.d.persist(ctx, func() error { return refusal(a.call(ctx, kind, data), "", "") }) == nil
+	a.thinking = a.acknowledged && shows
 }
 
-// tell is what they are told: the first answer, what takes its place, or one more. It is
-// tried once.
-func (a *answer) tell(ctx context.Context, text chat.Text) error {
+// reply sends the first response, replaces a deferred one, or sends a follow-up. It is tried
+// once.
+func (a *response) reply(ctx context.Context, text chat.Text) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var err error
 	switch {
-	case !a.begun:
-		err = a.call(ctx, discordgo.InteractionResponseChannelMessageWithSource, alone(text))
-	case a.open:
-		err = a.d.do(ctx, http.MethodPatch, a.hook()+"/messages/@original", show(text, nil), nil)
+	case !a.acknowledged:
+		err = a.call(ctx, discordgo.InteractionResponseChannelMessageWithSource, ephemeral(text))
+	case a.thinking:
+		err = a.d.do(ctx, http.MethodPatch, a.webhookPath()+"/messages/@original", show(text, nil), nil)
 	default:
-		err = a.d.do(ctx, http.MethodPost, a.hook(), alone(text), nil)
+		err = a.d.do(ctx, http.MethodPost, a.webhookPath(), ephemeral(text), nil)
 	}
 	if err == nil {
-		a.begun, a.open = true, false
+		a.acknowledged, a.thinking = true, false
 	}
 	return refusal(err, "", "")
 }
 
-// hook is where Discord takes more answers.
-func (a *answer) hook() string {
+// webhookPath is where Discord takes follow-ups.
+func (a *response) webhookPath() string {
 	return "/webhooks/" + url.PathEscape(a.app) + "/" + url.PathEscape(a.token)
 }
 
-// vanish takes away that an answer is to come.
-func (a *answer) vanish(ctx context.Context) {
+// removeThinking deletes a deferred response.
+func (a *response) removeThinking(ctx context.Context) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.open {
-		_ = a.d.do(ctx, http.MethodDelete, a.hook()+"/messages/@original", nil, nil)
-		a.open = false
+	if a.thinking {
+		_ = a.d.do(ctx, http.MethodDelete, a.webhookPath()+"/messages/@original", nil, nil)
+		a.thinking = false
 	}
 }

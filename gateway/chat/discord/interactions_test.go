@@ -14,7 +14,7 @@ import (
 )
 
 func TestWhoeverClicksIsToldAloneHoweverLongItTakes(t *testing.T) {
-	b := start(t, func(b *bot) { b.patience = 10 * time.Millisecond })
+	b := start(t, func(b *bot) { b.replyAfter = 10 * time.Millisecond })
 	slow := make(chan struct{})
 	b.answer = func(chat.Click) chat.Text {
 		<-slow
@@ -68,7 +68,8 @@ func TestAForgedButtonIsHandedOnAsItIs(t *testing.T) {
 
 func TestAnAnswerWhoseWayBreaksIsGivenOnce(t *testing.T) {
 	for name, fault := range map[string]discordtest.Fault{
-		"before": {Drop: true}, "after": {Drop: true, After: true}, "fault": {Status: 500}, "busy": {Status: 429, RetryAfter: time.Millisecond},
+		"before": {Drop: true}, "after": {Drop: true, After: true}, "fault": {Status: 500},
+		"busy": {Status: 429, RetryAfter: time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := start(t).connect(t)
@@ -139,7 +140,7 @@ func TestCommandsAreOfferedOnceAndAnsweredAlone(t *testing.T) {
 }
 
 func TestACommandThatIsAnsweredLate(t *testing.T) {
-	b := start(t, func(b *bot) { b.patience = time.Millisecond })
+	b := start(t, func(b *bot) { b.replyAfter = time.Millisecond })
 	late, told := make(chan struct{}), make(chan error)
 	b.whisper = func(_ context.Context, s chat.Said) {
 		go func() {
@@ -159,7 +160,7 @@ func TestACommandThatIsAnsweredLate(t *testing.T) {
 }
 
 func TestACommandThatNothingIsSaidToAloneIsNotShownAsUnderWayForEver(t *testing.T) {
-	b := start(t, func(b *bot) { b.patience = time.Millisecond }).connect(t)
+	b := start(t, func(b *bot) { b.replyAfter = time.Millisecond }).connect(t)
 	deleted := make(chan struct{}, 1)
 	b.server.Fail(func(method string) discordtest.Fault {
 		if strings.HasPrefix(method, "DELETE /webhooks/") {
@@ -176,28 +177,29 @@ func TestACommandThatNothingIsSaidToAloneIsNotShownAsUnderWayForEver(t *testing.
 }
 
 func TestNothingIsUnderWayOnceRunHasEnded(t *testing.T) {
-	b := start(t, func(b *bot) { b.patience = time.Hour })
+	b := start(t, func(b *bot) { b.replyAfter = time.Hour })
 	l := newListener(b.Discord, b.inbox)
 	ctx, cancel := context.WithCancel(t.Context())
 	var acted atomic.Bool
 	b.answer = func(chat.Click) chat.Text { panic("before it is done") }
 	l.spawn(ctx, func() {
-		l.command(ctx, interaction{ID: "1", ChannelID: here.Chat, Channel: channelData{ID: here.Chat}})
+		l.onCommand(ctx, interaction{ID: "1", ChannelID: here.Chat, Channel: channelData{ID: here.Chat}})
 	})
-	l.spawn(ctx, func() { l.clicked(ctx, interaction{ID: "2"}, "t", "") })
-	l.spawn(ctx, func() { l.unless(ctx, func() { acted.Store(true) }) })
+	l.spawn(ctx, func() { l.onClick(ctx, interaction{ID: "2"}, "t", "") })
+	l.spawn(ctx, func() { l.afterReplyTime(ctx, func() { acted.Store(true) }) })
 	b.await(t, func() bool { return len(b.said) == 1 && len(b.clicks) == 1 })
 	cancel()
 	l.work.Wait()
-	if n := l.under.Load(); n != 0 || acted.Load() {
+	if n := l.inFlight.Load(); n != 0 || acted.Load() {
 		t.Errorf("%d are under way, acted is %v", n, acted.Load())
 	}
 }
 
 func TestCommandsOfOthersAreNotTold(t *testing.T) {
-	b := start(t, func(b *bot) { b.patience = time.Millisecond }).connect(t)
+	b := start(t, func(b *bot) { b.replyAfter = time.Millisecond }).connect(t)
 	b.server.Tell("INTERACTION_CREATE", map[string]any{
-		"id": "1", "application_id": "2", "type": 2, "token": "t", "channel_id": here.Chat, "data": map[string]any{"name": "ban", "type": 1, "id": "3"},
+		"id": "1", "application_id": "2", "type": 2, "token": "t", "channel_id": here.Chat,
+		"data":   map[string]any{"name": "ban", "type": 1, "id": "3"},
 		"member": map[string]any{"user": map[string]any{"id": ana}}, "channel": map[string]any{"id": here.Chat, "type": 0},
 	})
 	b.server.Command(ana, here.Chat, "", "status")

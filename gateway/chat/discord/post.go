@@ -83,7 +83,7 @@ func (d *Discord) Post(ctx context.Context, at chat.Place, m chat.Message, key s
 	return chat.Ref{Place: at, Message: posted.ID}, nil
 }
 
-// Edit shows another message in the place of one.
+// Edit replaces a message.
 func (d *Discord) Edit(ctx context.Context, at chat.Ref, m chat.Message) error {
 	err := d.do(ctx, http.MethodPatch, message(at), show(m.Text, m.Buttons), nil)
 	return refusal(err, channel(at.Place), "Send Messages")
@@ -120,7 +120,7 @@ func threadName(title string) string {
 	return cut(line, titleLength)
 }
 
-// channel is where a place's messages are: for Discord a thread is a channel.
+// channel is the channel of a place: at Discord a thread is a channel of its own.
 func channel(at chat.Place) string {
 	if at.Thread != "" {
 		return at.Thread

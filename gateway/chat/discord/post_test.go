@@ -105,7 +105,8 @@ func insist(t *testing.T, try func() error) {
 
 func TestAFileGoesAlongAndStays(t *testing.T) {
 	d, s := fixture(t)
-	ref, err := d.Post(t.Context(), here, chat.Message{Text: plain("Long:"), File: &chat.File{Name: `out "1".txt`, Content: []byte("a\nb\n")}}, "key")
+	ref, err := d.Post(t.Context(), here, chat.Message{Text: plain("Long:"),
+		File: &chat.File{Name: `out "1".txt`, Content: []byte("a\nb\n")}}, "key")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +194,8 @@ func TestWhatDiscordRefusesSaysWhatIsMissing(t *testing.T) {
 		do   func(*Discord, *discordtest.Server) error
 		want string
 	}{
-		"another token": {func(d *Discord, s *discordtest.Server) error { s.Renew(); return post(d, here, mayIt) }, "refused: Discord does not know the bot's token"},
+		"another token": {func(d *Discord, s *discordtest.Server) error { s.Renew(); return post(d, here, mayIt) },
+			"refused: Discord does not know the bot's token"},
 		"an unknown channel": {func(d *Discord, _ *discordtest.Server) error { return post(d, chat.Place{Chat: "1"}, mayIt) },
 			"refused: Discord knows no channel 1:"},
 		"a channel that is hidden": {func(d *Discord, s *discordtest.Server) error {
@@ -207,7 +209,9 @@ func TestWhatDiscordRefusesSaysWhatIsMissing(t *testing.T) {
 		"a channel without files": {func(d *Discord, s *discordtest.Server) error {
 			s.Forbid(here.Chat, discordtest.Bot, discordtest.AttachFiles)
 			return post(d, here, chat.Message{Text: plain("x"), File: &chat.File{Name: "x", Content: []byte("x")}})
-		}, "refused: the bot may not do this in Discord's channel 700000000000000002: give it the permission Send Messages and Attach Files there"},
+		},
+			"refused: the bot may not do this in Discord's channel 700000000000000002: give it the permission Send Messages and Attach " +
+				"Files there"},
 		"threads to read": {func(d *Discord, s *discordtest.Server) error {
 			s.Forbid(here.Chat, discordtest.Bot, discordtest.SendMessagesInThreads)
 			id := s.Write(ana, here.Chat, "", "x")
@@ -218,8 +222,10 @@ func TestWhatDiscordRefusesSaysWhatIsMissing(t *testing.T) {
 			s.Forbid(here.Chat, discordtest.Bot, discordtest.CreatePublicThreads)
 			return thread(d, here, s.Write(ana, here.Chat, "", "x"))
 		}, "give it the permission Create Public Threads there"},
-		"nothing to say":  {func(d *Discord, _ *discordtest.Server) error { return post(d, here, chat.Message{}) }, "refused: Discord refuses this in channel 700000000000000002: Cannot send an empty message (code 50006)"},
-		"somebody else's": {func(d *Discord, s *discordtest.Server) error { return edit(d, here, s.Write(ana, here.Chat, "", "x")) }, "(code 50005)"},
+		"nothing to say": {func(d *Discord, _ *discordtest.Server) error { return post(d, here, chat.Message{}) },
+			"refused: Discord refuses this in channel 700000000000000002: Cannot send an empty message (code 50006)"},
+		"somebody else's": {func(d *Discord, s *discordtest.Server) error { return edit(d, here, s.Write(ana, here.Chat, "", "x")) },
+			"(code 50005)"},
 		"a message that is no more": {func(d *Discord, s *discordtest.Server) error {
 			ref, err := d.Post(context.Background(), here, mayIt, "key")
 			if err != nil {
@@ -228,8 +234,9 @@ func TestWhatDiscordRefusesSaysWhatIsMissing(t *testing.T) {
 			s.Delete(here.Chat, ref.Message)
 			return edit(d, here, ref.Message)
 		}, "gone"},
-		"a thread of none":   {func(d *Discord, _ *discordtest.Server) error { return thread(d, here, "5") }, "gone"},
-		"an odd channel":     {func(d *Discord, _ *discordtest.Server) error { return post(d, chat.Place{Chat: "../x?y"}, mayIt) }, "refused: Discord knows no channel"},
+		"a thread of none": {func(d *Discord, _ *discordtest.Server) error { return thread(d, here, "5") }, "gone"},
+		"an odd channel": {func(d *Discord, _ *discordtest.Server) error { return post(d, chat.Place{Chat: "../x?y"}, mayIt) },
+			"refused: Discord knows no channel"},
 		"too much":           {failing(discordtest.Fault{Status: 413}), "refused"},
 		"an outage":          {failing(discordtest.Fault{Status: 500}), "may pass"},
 		"a gateway's":        {failing(discordtest.Fault{Status: 502}), "may pass"},
@@ -269,7 +276,8 @@ func TestAYesThatNamesNoMessageMayPass(t *testing.T) {
 }
 
 func TestAWaitIsReadFromWhatStandsBeforeDiscordToo(t *testing.T) {
-	for header, want := range map[string]string{"7": "busy 7s", "0.25": "busy 250ms", "": "busy 5s", "soon": "busy 5s", "-1": "busy 5s", "NaN": "busy 5s", "1e300": "busy 1h0m0s"} {
+	for header, want := range map[string]string{"7": "busy 7s", "0.25": "busy 250ms", "": "busy 5s", "soon": "busy 5s", "-1": "busy 5s",
+		"NaN": "busy 5s", "1e300": "busy 1h0m0s"} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", header)
 			w.WriteHeader(http.StatusTooManyRequests)
@@ -347,17 +355,17 @@ func TestWhoeverIsSentAwayByTheLimitOnEverythingComesBackInTurn(t *testing.T) {
 }
 
 func TestTheGateOpensAgainAndForgets(t *testing.T) {
-	g := gate{}
-	for n := range mostClosures + 1 {
-		g.shut(fmt.Sprint(n), &limited{after: 1})
+	g := rateLimiter{}
+	for n := range maxLimits + 1 {
+		g.limit(fmt.Sprint(n), &tooManyRequests{after: 1})
 	}
-	if len(g.closed) > 2 {
-		t.Errorf("%d are kept", len(g.closed))
+	if len(g.limits) > 2 {
+		t.Errorf("%d are kept", len(g.limits))
 	}
-	g.shut("x", &limited{after: time.Millisecond})
-	backendtest.Await(t, "the gate opens again", func() bool { return g.pass("x") == nil })
-	if g.closed["x"] != nil {
-		t.Errorf("it is still %v", g.closed["x"])
+	g.limit("x", &tooManyRequests{after: time.Millisecond})
+	backendtest.Await(t, "the gate opens again", func() bool { return g.check("x") == nil })
+	if g.limits["x"] != nil {
+		t.Errorf("it is still %v", g.limits["x"])
 	}
 }
 
@@ -418,7 +426,8 @@ func TestNoErrorRepeatsTheTokenOrAnAddress(t *testing.T) {
 				t.Fatal(err)
 			}
 			err = d.do(t.Context(), http.MethodPost, "/interactions/1/interactionsecret/callback", struct{}{}, &struct{}{})
-			if err == nil || strings.Contains(err.Error(), secret) || strings.Contains(err.Error(), "interactionsecret") || strings.ContainsAny(err.Error(), "\x1b\n") {
+			if err == nil || strings.Contains(err.Error(), secret) || strings.Contains(err.Error(), "interactionsecret") ||
+				strings.ContainsAny(err.Error(), "\x1b\n") {
 				t.Errorf("it is %v", err)
 			}
 		})
@@ -478,8 +487,10 @@ func TestCheckNamesWhatIsMissing(t *testing.T) {
 	s.Join(bob)
 	const id = discordtest.Channel
 	well := []string{
-		"token", "Message Content Intent", "channel " + id, "permission View Channel", "permission Send Messages", "permission Read Message History",
-		"permission Attach Files", "permission Create Public Threads", "permission Send Messages in Threads", "ana (42) sees channel " + id, "bob (43) sees channel " + id,
+		"token", "Message Content Intent", "channel " + id, "permission View Channel", "permission Send Messages",
+		"permission Read Message History",
+		"permission Attach Files", "permission Create Public Threads", "permission Send Messages in Threads", "ana (42) sees channel " + id,
+		"bob (43) sees channel " + id,
 	}
 	if got := missing(d); !slices.Equal(got, well) {
 		t.Errorf("found\n%s", strings.Join(got, "\n"))
@@ -491,7 +502,8 @@ func TestCheckNamesWhatIsMissing(t *testing.T) {
 	for _, want := range []string{
 		"Message Content Intent: Discord does not tell the bot what messages say: switch on Message Content Intent",
 		"permission Attach Files: the bot lacks the permission Attach Files in channel " + id,
-		"permission Create Public Threads: the bot lacks", "\npermission Send Messages\n", "bob (43) sees channel " + id + ": 43 may not see",
+		"permission Create Public Threads: the bot lacks", "\npermission Send Messages\n",
+		"bob (43) sees channel " + id + ": 43 may not see",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)

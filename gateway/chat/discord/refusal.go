@@ -32,7 +32,7 @@ func hasCode(err error, code int) bool {
 	return errors.As(err, &f) && f.code == code
 }
 
-// refusal says what an error means for whoever wanted something in a channel, which needs
+// refusal says what an error means for a call in a channel, which needs
 // a permission.
 func refusal(err error, channel, needs string) error {
 	var f *fault
@@ -55,7 +55,8 @@ func refusal(err error, channel, needs string) error {
 	case f.status == http.StatusUnauthorized:
 		return &chat.Refused{Reason: badToken}
 	case f.status == http.StatusBadRequest, f.status == http.StatusRequestEntityTooLarge,
-		f.code != 0 && (f.status == http.StatusForbidden || f.status == http.StatusNotFound): // without, it is of what stands before Discord
+		// without, it is of what stands before Discord
+		f.code != 0 && (f.status == http.StatusForbidden || f.status == http.StatusNotFound):
 		return refused("Discord refuses this in channel %s: %s (code %d)", channel, f.message, f.code)
 	}
 	return err

@@ -15,28 +15,30 @@ func TestTextIsWrittenSoThatItShowsAsItIs(t *testing.T) {
 		text chat.Text
 		want string
 	}{
-		"words":                    {plain("May ana run this? Yes, in 5 minutes."), "May ana run this? Yes, in 5 minutes."},
-		"emphasis":                 {plain("*a* _b_ ~~c~~ ||d||"), `\*a\* \_b\_ \~\~c\~\~ \|\|d\|\|`},
-		"mentions":                 {plain("<@1> <@&2> <#3> @everyone"), `\<\@1\> \<\@&2\> \<\#3\> \@everyone`},
-		"a timestamp":              {plain("<t:1700000000:R>"), `\<t\:1700000000\:R\>`},
-		"links":                    {plain("https://a.b [x](https://c.d) discord.gg/e"), `https\://a\.b \[x](https\://c\.d) discord\.gg/e`},
-		"a heading":                {plain("# a\n-# b"), "\\# a\n\\-\\# b"},
-		"lists":                    {plain("- a\n1. b\n c-d 1.5"), "\\- a\n1\\. b\n c-d 1\\.5"},
-		"a quote":                  {plain("> a"), `\> a`},
-		"a fence":                  {plain("```\nx\n```"), "\\`\\`\\`\nx\n\\`\\`\\`"},
-		"strong":                   {chat.Text{{Style: chat.Strong, Text: "a*b"}}, `**a\*b**`},
-		"strong lines":             {chat.Text{{Style: chat.Strong, Text: "a \n\n b"}}, "**a** \n\n **b**"},
-		"code":                     {chat.Text{{Style: chat.Code, Text: "*a* \\"}}, "`*a* \\`"},
-		"code with a back quote":   {chat.Text{{Style: chat.Code, Text: "a`*b*"}}, "a\\`\\*b\\*"},
-		"code beside code":         {chat.Text{{Style: chat.Code, Text: "a"}, {Style: chat.Code, Text: "b"}}, "`ab`"},
-		"a block":                  {chat.Text{{Text: "It runs: "}, {Style: chat.Block, Text: "rm -rf /\n*x*"}, {Text: "on *this*"}}, "It runs: \n```\nrm -rf /\n*x*\n```\non \\*this\\*"},
+		"words":                  {plain("May ana run this? Yes, in 5 minutes."), "May ana run this? Yes, in 5 minutes."},
+		"emphasis":               {plain("*a* _b_ ~~c~~ ||d||"), `\*a\* \_b\_ \~\~c\~\~ \|\|d\|\|`},
+		"mentions":               {plain("<@1> <@&2> <#3> @everyone"), `\<\@1\> \<\@&2\> \<\#3\> \@everyone`},
+		"a timestamp":            {plain("<t:1700000000:R>"), `\<t\:1700000000\:R\>`},
+		"links":                  {plain("https://a.b [x](https://c.d) discord.gg/e"), `https\://a\.b \[x](https\://c\.d) discord\.gg/e`},
+		"a heading":              {plain("# a\n-# b"), "\\# a\n\\-\\# b"},
+		"lists":                  {plain("- a\n1. b\n c-d 1.5"), "\\- a\n1\\. b\n c-d 1\\.5"},
+		"a quote":                {plain("> a"), `\> a`},
+		"a fence":                {plain("```\nx\n```"), "\\`\\`\\`\nx\n\\`\\`\\`"},
+		"strong":                 {chat.Text{{Style: chat.Strong, Text: "a*b"}}, `**a\*b**`},
+		"strong lines":           {chat.Text{{Style: chat.Strong, Text: "a \n\n b"}}, "**a** \n\n **b**"},
+		"code":                   {chat.Text{{Style: chat.Code, Text: "*a* \\"}}, "`*a* \\`"},
+		"code with a back quote": {chat.Text{{Style: chat.Code, Text: "a`*b*"}}, "a\\`\\*b\\*"},
+		"code beside code":       {chat.Text{{Style: chat.Code, Text: "a"}, {Style: chat.Code, Text: "b"}}, "`ab`"},
+		"a block": {chat.Text{{Text: "It runs: "}, {Style: chat.Block, Text: "rm -rf /\n*x*"}, {Text: "on *this*"}},
+			"It runs: \n```\nrm -rf /\n*x*\n```\non \\*this\\*"},
 		"a block with a fence":     {chat.Text{{Style: chat.Block, Text: "a\n```\nb"}}, "```\na\n`\u200b``\nb\n```"},
 		"blocks beside each other": {chat.Text{{Style: chat.Block, Text: "a"}, {Style: chat.Block, Text: "b"}}, "```\na\n```\n```\nb\n```"},
-		"a block between":          {chat.Text{{Style: chat.Strong, Text: "a"}, {Style: chat.Block, Text: " "}, {Style: chat.Strong, Text: "b"}}, "**ab**"},
-		"an empty block":           {chat.Text{{Text: "a"}, {Style: chat.Block, Text: "\n"}, {Text: "b"}}, "ab"},
-		"what moves a cursor":      {plain("a\x1b[2J\r\nb\x00\x7f\rc"), "a␛\\[2J\nb␀␡\nc"},
-		"half a character":         {plain("a\xff"), "a\ufffd"},
-		"nothing":                  {nil, ""},
+		"a block between": {chat.Text{{Style: chat.Strong, Text: "a"}, {Style: chat.Block, Text: " "},
+			{Style: chat.Strong, Text: "b"}}, "**ab**"},
+		"an empty block":      {chat.Text{{Text: "a"}, {Style: chat.Block, Text: "\n"}, {Text: "b"}}, "ab"},
+		"what moves a cursor": {plain("a\x1b[2J\r\nb\x00\x7f\rc"), "a␛\\[2J\nb␀␡\nc"},
+		"half a character":    {plain("a\xff"), "a\ufffd"},
+		"nothing":             {nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := render(c.text); got != c.want {
@@ -82,11 +84,15 @@ var meant = []string{"text", "strong", "code", "block"}
 
 func FuzzEveryTextShowsAsItIs(f *testing.F) {
 	for _, seed := range []string{
-		"", "a", "*a*", "**a**\x00*", "_a_b_", "__a__", "~~a~~", "||a||", "`a`", "``a``", "```a```", "```sh\na\n```", "\\", "\\*a*", "a\\\x00`b`", "`\x00`\x00`",
+		"", "a", "*a*", "**a**\x00*", "_a_b_", "__a__", "~~a~~", "||a||", "`a`", "``a``", "```a```", "```sh\na\n```", "\\", "\\*a*",
+		"a\\\x00`b`", "`\x00`\x00`",
 		"<@1>", "<@!1>", "<@&1>", "<#1>", "<t:1:R>", "<:a:1>", "<a:b:1>", "</a:1>", "<id:home>", "@everyone", "@here", ":smile:", "1:2:3",
-		"https://a.b", "<https://a.b>", "[a](https://b.c)", "[a](<b>)", "discord.gg/a", "discord\x00.gg/a", "mailto:a@b.c", "<a@b.c>", "steam://a",
-		"# a", "## a\n### b", "-# a", "- a", "+ a", "* a", "1. a", " 1. a", "1\x00. a", "> a", ">>> a\nb", "\n# a", "a\x00# b", "a\n\x00- b",
-		"¯\\_(ツ)_/¯", "a\u2028# b", "\u00a0- a", "٣. a", "\r# a", "a\x1b[0m", "\u200b", "`\u200b`\u200b`", "🙂*🙂*", " a ", "\n\n", "``", "a```b```c", "***a***", "*_a_*",
+		"https://a.b", "<https://a.b>", "[a](https://b.c)", "[a](<b>)", "discord.gg/a", "discord\x00.gg/a", "mailto:a@b.c", "<a@b.c>",
+		"steam://a",
+		"# a", "## a\n### b", "-# a", "- a", "+ a", "* a", "1. a", " 1. a", "1\x00. a", "> a", ">>> a\nb", "\n# a", "a\x00# b",
+		"a\n\x00- b",
+		"¯\\_(ツ)_/¯", "a\u2028# b", "\u00a0- a", "٣. a", "\r# a", "a\x1b[0m", "\u200b", "`\u200b`\u200b`", "🙂*🙂*", " a ", "\n\n", "``",
+		"a```b```c", "***a***", "*_a_*",
 	} {
 		for style := range byte(4) {
 			f.Add(seed, []byte{style, (style + 1) % 4, 0})

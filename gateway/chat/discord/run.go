@@ -31,7 +31,7 @@ func (d *Discord) Run(ctx context.Context, in chat.Inbox) error {
 			in.Connected(no)
 			return no
 		}
-		if !errors.Is(err, errMoved) {
+		if !errors.Is(err, errReconnect) {
 			in.Connected(err)
 		}
 		if !sleep(ctx, d.pause(err, failures)) {
@@ -47,9 +47,9 @@ func (d *Discord) pause(err error, failures int) time.Duration {
 	switch {
 	case errors.As(err, &busy):
 		return busy.After
-	case errors.Is(err, errMoved) && failures == 0:
+	case errors.Is(err, errReconnect) && failures == 0:
 		return rand.N(d.second / 4)
-	case errors.Is(err, errSession): // Discord wants one to five seconds
+	case errors.Is(err, errInvalidSession): // Discord wants one to five seconds
 		return d.second + rand.N(4*d.second)
 	}
 	most := d.second * time.Duration(min(longestPause, 1<<min(failures, 5)))

@@ -95,12 +95,14 @@ func TestHeartbeatsGoOnAndAreSentWhereAsked(t *testing.T) {
 func TestWhatIsNoEventEndsNothing(t *testing.T) {
 	b := start(t).connect(t)
 	for _, text := range []string{
-		"null", "{", "[]", `"x"`, `{"op":"x"}`, `{"op":99}`, `{"op":0,"t":"MESSAGE_CREATE","d":null}`, `{"op":0,"t":"MESSAGE_CREATE","d":[]}`,
+		"null", "{", "[]", `"x"`, `{"op":"x"}`, `{"op":99}`, `{"op":0,"t":"MESSAGE_CREATE","d":null}`,
+		`{"op":0,"t":"MESSAGE_CREATE","d":[]}`,
 		`{"op":0,"t":"MESSAGE_CREATE","d":{"content":"x","author":null}}`, `{"op":0,"t":"INTERACTION_CREATE","d":{"type":3}}`,
 		`{"op":0,"t":"INTERACTION_CREATE","d":{"type":3,"data":{"custom_id":"t"},"user":{}}}`,
 		`{"op":0,"t":"INTERACTION_CREATE","d":{"type":5,"data":{"components":[null,{"type":1,"components":[null]}]},"user":{"id":"1"}}}`,
 		`{"op":0,"t":"GUILD_CREATE","d":{"channels":[null],"roles":[{}]}}`, `{"op":0,"t":"THREAD_CREATE","d":{"id":"1","type":11}}`,
-		`{"op":0,"t":"MESSAGE_CREATE","d":{"content":"x","author":{"id":"1"},"mentions":[null]}}`, `{"op":0,"t":"NEWS","d":{}}`, `{"op":11}`,
+		`{"op":0,"t":"MESSAGE_CREATE","d":{"content":"x","author":{"id":"1"},"mentions":[null]}}`, `{"op":0,"t":"NEWS","d":{}}`,
+		`{"op":11}`,
 	} {
 		b.server.Garble(text)
 	}
@@ -245,7 +247,7 @@ func TestPausesGrowAndHaveAnEnd(t *testing.T) {
 		}
 	}
 	for range 100 {
-		if p := d.pause(errSession, 7); p < time.Second || p > 5*time.Second {
+		if p := d.pause(errInvalidSession, 7); p < time.Second || p > 5*time.Second {
 			t.Fatalf("a session is begun after %v", p)
 		}
 	}

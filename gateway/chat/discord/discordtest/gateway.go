@@ -267,7 +267,8 @@ func (s *Server) ready(to *session) {
 		}
 	}
 	if to.intents&intentGuilds != 0 {
-		s.give(to, "GUILD_CREATE", map[string]any{"id": Guild, "name": "Guild", "roles": s.roles(), "channels": channels, "threads": threads})
+		s.give(to, "GUILD_CREATE", map[string]any{"id": Guild, "name": "Guild", "roles": s.roles(), "channels": channels,
+			"threads": threads})
 	}
 }
 
@@ -335,7 +336,8 @@ func (s *Server) AwaitConnected(began, resumed int) {
 	s.wait(func() string {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return strconv.Itoa(s.began) + " sessions began, " + strconv.Itoa(s.resumed) + " were resumed, want " + strconv.Itoa(began) + " and " + strconv.Itoa(resumed)
+		return strconv.Itoa(s.began) + " sessions began, " + strconv.Itoa(s.resumed) + " were resumed, want " + strconv.Itoa(began) +
+			" and " + strconv.Itoa(resumed)
 	}, waiting, func() bool { return s.began == began && s.resumed == resumed })
 }
 

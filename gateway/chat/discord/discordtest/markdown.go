@@ -50,10 +50,11 @@ func (p *parser) skip(n int) {
 }
 
 var (
-	block   = regexp.MustCompile("(?is)^```(?:([a-z0-9_+\\-.#]+?)\n)?\n*([^\n].*?)\n*```")
-	escape  = regexp.MustCompile(`^\\([^0-9A-Za-z\s])`)
-	emoji   = regexp.MustCompile(`^:([^\s:]+?):`)
-	angle   = regexp.MustCompile(`^<(?:(@[!&]?\d+|@everyone|#\d+)|(t:-?\d+(?::[tTdDfFR])?)|(a?:\w+:\d+)|(/[^>\n]+:\d+)|(id:\w+)|((?:https?|steam)://[^\s>]+|mailto:[^\s>]+|[^\s@<>]+@[^\s@<>]+\.[^\s@<>]+|\+\d+)|(sound:\d+:\d+))>`)
+	block  = regexp.MustCompile("(?is)^```(?:([a-z0-9_+\\-.#]+?)\n)?\n*([^\n].*?)\n*```")
+	escape = regexp.MustCompile(`^\\([^0-9A-Za-z\s])`)
+	emoji  = regexp.MustCompile(`^:([^\s:]+?):`)
+	angle  = regexp.MustCompile(`^<(?:(@[!&]?\d+|@everyone|#\d+)|(t:-?\d+(?::[tTdDfFR])?)|(a?:\w+:\d+)|(/[^>\n]+:\d+)|(id:\w+)|` +
+		`((?:https?|steam)://[^\s>]+|mailto:[^\s>]+|[^\s@<>]+@[^\s@<>]+\.[^\s@<>]+|\+\d+)|(sound:\d+:\d+))>`)
 	link    = regexp.MustCompile(`^\[(?:[^\[\]]|\\.)*\]\(\s*<?(?:[^\s\\]|\\.)+?>?(?:\s+['"].*?['"])?\s*\)`)
 	address = regexp.MustCompile(`^(?:https?|steam)://[^\s<]+[^<.,:;"'\]\s]`)
 	invite  = regexp.MustCompile(`(?i)^(?:discord\.gg|discord\.new|discord(?:app)?\.com/(?:invite|template|channels))/[\w-]+`)

@@ -69,7 +69,8 @@ func (m *message) json(in *channel) map[string]any {
 	all := map[string]any{
 		"id": m.id, "channel_id": in.id, "author": user(m.author), "content": m.content, "type": 0, "flags": m.flags,
 		"timestamp": m.at.Format(time.RFC3339), "edited_timestamp": nil, "tts": false, "pinned": false, "mention_everyone": false,
-		"mentions": mentions(m.content), "mention_roles": mentionRoles(m.content), "attachments": []any{}, "embeds": []any{}, "components": m.rows,
+		"mentions": mentions(m.content), "mention_roles": mentionRoles(m.content), "attachments": []any{}, "embeds": []any{},
+		"components": m.rows,
 	}
 	if m.rows == nil {
 		all["components"] = []any{}

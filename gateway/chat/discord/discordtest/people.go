@@ -307,7 +307,8 @@ func (s *Server) showForm(r *http.Request, body []byte, a *act) *refusal {
 		len(f.Components) != 1 || len(f.Components[0].Components) != 1 {
 		return invalid("data: a custom_id, a title up to 45, and a field")
 	}
-	if field := f.Components[0].Components[0]; field.Type != 4 || field.CustomID == "" || field.Label == "" || characters(field.Label) > 45 ||
+	if field := f.Components[0].Components[0]; field.Type != 4 || field.CustomID == "" || field.Label == "" ||
+		characters(field.Label) > 45 ||
 		characters(field.Placeholder) > 100 || field.Style != 1 && field.Style != 2 || field.MaxLength < 1 || field.MaxLength > 4000 {
 		return invalid("data.components: not a text input")
 	}

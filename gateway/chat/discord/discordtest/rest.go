@@ -76,7 +76,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, route string, ope
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	for name, value := range map[string]string{"Limit": "5", "Remaining": "0", "Reset-After": "3600", "Reset": "1700000000.5", "Bucket": "abcd"} {
+	for name, value := range map[string]string{"Limit": "5", "Remaining": "0", "Reset-After": "3600", "Reset": "1700000000.5",
+		"Bucket": "abcd"} {
 		w.Header().Set("X-RateLimit-"+name, value) // nothing is left for an hour: who obeys it before it must is stuck
 	}
 	fault, token := s.today(route)
@@ -161,7 +162,8 @@ func (s *Server) decode(r *http.Request, body []byte, into any) *refusal {
 func (s *Server) gatewayBot(*http.Request, []byte) (any, *refusal) {
 	return map[string]any{
 		"url": "ws" + strings.TrimPrefix(s.http.URL, "http"), "shards": 1,
-		"session_start_limit": map[string]any{"total": 1000, "remaining": s.left(), "reset_after": s.resetAfter.Milliseconds(), "max_concurrency": 1},
+		"session_start_limit": map[string]any{"total": 1000, "remaining": s.left(), "reset_after": s.resetAfter.Milliseconds(),
+			"max_concurrency": 1},
 	}, nil
 }
 
