@@ -8,8 +8,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 )
 
-// question is a message to which something can be answered; without answers it is any
-// other.
+// question is a message that can be answered; without answers it is any other message.
 type question struct {
 	ref     chat.Ref
 	answers []answer
@@ -17,7 +16,7 @@ type question struct {
 	over bool
 }
 
-// answer is a button, as far as it has to be known again.
+// answer is the part of a button that is needed to recognise an answer.
 type answer struct {
 	Word string `json:"word"`
 	Sign string `json:"sign,omitempty"`
@@ -37,15 +36,15 @@ func answersOf(buttons []chat.Button) (all []answer) {
 // bySign is the word of the answer that has a sign.
 func (q question) bySign(sign string) (word string, is bool) {
 	for _, a := range q.answers {
-		if a.Sign != "" && bare(a.Sign) == bare(sign) {
+		if a.Sign != "" && withoutVariation(a.Sign) == withoutVariation(sign) {
 			return a.Word, true
 		}
 	}
 	return "", false
 }
 
-// bare is a sign without what says whether it is shown in colours.
-func bare(sign string) string {
+// withoutVariation is a sign without its variation selectors.
+func withoutVariation(sign string) string {
 	return strings.Map(func(c rune) rune {
 		if c == '\ufe0e' || c == '\ufe0f' {
 			return -1
@@ -54,14 +53,14 @@ func bare(sign string) string {
 	}, sign)
 }
 
-// byWords is the answer that somebody wrote, and the reason that they wrote with it: the
+// byWords is the answer that a person wrote, and the reason that they wrote with it: the
 // longest word that the text begins with counts, so that "approve session" is not
 // "approve" for a reason. What goes on otherwise than by "because" is no yes, since
 // "approve? Never!" is none.
 func (q question) byWords(text string) (word, reason string, is bool) {
 	text = strings.TrimSpace(text)
 	for _, a := range q.answers {
-		rest, begins := behind(text, a.Word)
+		rest, begins := afterWord(text, a.Word)
 		if !begins || is && len(a.Word) <= len(word) {
 			continue
 		}
@@ -73,8 +72,8 @@ func (q question) byWords(text string) (word, reason string, is bool) {
 	return word, reason, is
 }
 
-// behind is what follows a word at the beginning of a text, in letters of either case.
-func behind(text, word string) (rest string, begins bool) {
+// afterWord is what follows a word at the beginning of a text, in letters of either case.
+func afterWord(text, word string) (rest string, begins bool) {
 	if word == "" || len(text) < len(word) || !strings.EqualFold(text[:len(word)], word) {
 		return "", false
 	}
@@ -86,13 +85,13 @@ func behind(text, word string) (rest string, begins bool) {
 // reasonOf is what was written behind a word, without what only ties it to that, and
 // whether "because" does.
 func reasonOf(rest string) (reason string, because bool) {
-	rest = strings.TrimLeftFunc(rest, ties)
-	if why, given := behind(rest, "because"); given {
-		rest, because = strings.TrimLeftFunc(why, ties), true
+	rest = strings.TrimLeftFunc(rest, isSeparator)
+	if why, given := afterWord(rest, "because"); given {
+		rest, because = strings.TrimLeftFunc(why, isSeparator), true
 	}
 	return strings.TrimSpace(rest), because
 }
 
-func ties(c rune) bool {
+func isSeparator(c rune) bool {
 	return unicode.IsSpace(c) || strings.ContainsRune(":,;.!-–—", c)
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
 )
 
-// busyFor is how long a homeserver is left alone that does not say how long.
+// busyFor is the wait for a busy homeserver that names none.
 const busyFor = 5 * time.Second
 
 // get asks for what is there.
@@ -95,22 +95,24 @@ func after(body []byte) time.Duration {
 	return time.Duration(min(max(why.Milliseconds, 0), time.Hour.Milliseconds())) * time.Millisecond
 }
 
-const newToken = "the homeserver does not take the access token: log in anew as bailiff's account, and write the token that you get where matrix.token says"
+const newToken = "the homeserver does not take the access token: log in anew as bailiff's account, and write the token that you get " +
+	"where matrix.token says"
 
 // refusals are what no waiting mends, by the homeserver's word for it.
 var refusals = map[string]string{
-	"M_UNKNOWN_TOKEN":           newToken,
-	"M_MISSING_TOKEN":           newToken,
-	"M_USER_DEACTIVATED":        "the homeserver has deactivated bailiff's account: give it another one",
-	"M_USER_LOCKED":             "the homeserver has locked bailiff's account: ask its administrator",
-	"M_USER_SUSPENDED":          "the homeserver has suspended bailiff's account: ask its administrator",
-	"M_CONSENT_NOT_GIVEN":       "the homeserver wants bailiff's account to agree to its terms first: log in with a client as it, and agree",
+	"M_UNKNOWN_TOKEN":    newToken,
+	"M_MISSING_TOKEN":    newToken,
+	"M_USER_DEACTIVATED": "the homeserver has deactivated bailiff's account: give it another one",
+	"M_USER_LOCKED":      "the homeserver has locked bailiff's account: ask its administrator",
+	"M_USER_SUSPENDED":   "the homeserver has suspended bailiff's account: ask its administrator",
+	"M_CONSENT_NOT_GIVEN": "the homeserver wants bailiff's account to agree to its terms first: log in with a client as it, and " +
+		"agree",
 	"M_RESOURCE_LIMIT_EXCEEDED": "the homeserver has no room for bailiff's account: ask its administrator",
 	"M_TOO_LARGE":               "the homeserver takes no file or message as large: raise its limit (in Synapse max_upload_size)",
 	"M_FORBIDDEN":               "bailiff's account may not do that: invite it into the room, and let it write there",
 }
 
-// fault says what a call's fault is to who asks a platform for something.
+// fault turns an error into one of package chat's.
 func fault(err error) error {
 	var refused *httpapi.Refusal
 	if !errors.As(err, &refused) {

@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// mostErrands wait at a time; what is left beyond that is lost.
-	mostErrands = 1024
-	// runners do so many errands at a time.
-	runners = 4
+	// maxBackgroundCalls wait at a time; more are dropped.
+	maxBackgroundCalls = 1024
+	// backgroundWorkers make so many of them at a time.
+	backgroundWorkers = 4
 	// attempts is how often one is tried.
 	attempts = 6
 	// firstPause is before the second attempt, and between one connection and the next;
@@ -24,22 +24,22 @@ const (
 	longestPause = 30 * time.Second
 )
 
-// errands are what nobody waits for, and who needs it could do without: signs below a
-// message, words to one person, invitations. Each may be done twice.
-type errands chan func(context.Context) error
+// backgroundCalls are calls that may fail and may be made twice: reactions below a message,
+// private replies, joining rooms.
+type backgroundCalls chan func(context.Context) error
 
-func (e errands) leave(do func(context.Context) error) {
+func (e backgroundCalls) add(do func(context.Context) error) {
 	select {
 	case e <- do:
 	default:
 	}
 }
 
-// run does errands until ctx ends, and hears which were given up.
-func (e errands) run(ctx context.Context, failed func(error)) {
+// run makes the calls until ctx ends, and calls failed with the error of each that failed.
+func (e backgroundCalls) run(ctx context.Context, failed func(error)) {
 	var all sync.WaitGroup
 	defer all.Wait()
-	for range runners {
+	for range backgroundWorkers {
 		all.Go(func() {
 			for {
 				select {

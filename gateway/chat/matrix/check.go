@@ -54,7 +54,8 @@ func (m *Matrix) checkServer(ctx context.Context) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("it speaks none of the versions from 1.%d on of Matrix's client-server API, which have threads: update it", threadsSince)
+	return fmt.Errorf("it speaks none of the versions from 1.%d on of Matrix's client-server API, which have threads: update it",
+		threadsSince)
 }
 
 func (m *Matrix) checkRoom(ctx context.Context, self account, id string) error {
@@ -111,13 +112,14 @@ func (m *Matrix) checkPower(ctx context.Context, self account, id string) error 
 			want = of.Event
 		}
 		if have < want {
-			return fmt.Errorf("%s has power %d in the room and needs %d to send events of the type %s: raise its power in the room's settings", self.ID, have, want, kind)
+			return fmt.Errorf("%s has power %d in the room and needs %d to send events of the type %s: raise its power in the room's "+
+				"settings", self.ID, have, want, kind)
 		}
 	}
 	return nil
 }
 
-// checkPeople looks who would see an approval.
+// checkPeople looks which people would see an approval.
 func (m *Matrix) checkPeople(ctx context.Context, people []chat.Person) (found []chat.Finding) {
 	there, err := m.people(ctx, m.cfg.Approvals)
 	for _, p := range people {

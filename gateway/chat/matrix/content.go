@@ -21,7 +21,7 @@ type content struct {
 	// Format is of Formatted, the same as HTML.
 	Format    string `json:"format,omitempty"`
 	Formatted string `json:"formatted_body,omitempty"`
-	// Mentions names nobody, so that nobody is called by what the text happens to say.
+	// Mentions is empty, so that no text notifies a user by chance.
 	Mentions *mentions `json:"m.mentions,omitempty"`
 	New      *content  `json:"m.new_content,omitempty"`
 	Relates  *relation `json:"m.relates_to,omitempty"`
@@ -74,7 +74,7 @@ func posted(msg chat.Message, thread string) content {
 	return c
 }
 
-// edited is what an event holds that shows a message in the place of another.
+// edited is the content of an event that replaces a message.
 func edited(old string, msg chat.Message) content {
 	return fitting(func(most int) content {
 		c := shown(msg, most)
@@ -88,7 +88,8 @@ func edited(old string, msg chat.Message) content {
 // attached is what an event holds that shows a file below a message.
 func attached(to chat.Ref, file chat.File, uri string) content {
 	name := plain(strings.Map(withoutLines, file.Name))
-	c := content{Type: "m.file", Body: name, Name: name, URL: uri, Mentions: &mentions{}, About: &aboutFile{"text/plain", len(file.Content)}}
+	c := content{Type: "m.file", Body: name, Name: name, URL: uri, Mentions: &mentions{},
+		About: &aboutFile{"text/plain", len(file.Content)}}
 	c.Relates = &relation{InReply: &inReply{to.Message}}
 	if to.Thread != "" {
 		c.Relates.Type, c.Relates.Event = inThread, to.Thread

@@ -17,7 +17,7 @@
 //     a restart forgets none.
 //   - An invitation is accepted from who may give commands, and into the rooms of the
 //     configuration; any other is told in the log, at info.
-//   - What a message says is escaped, mentions nobody, and has no markup besides bold
+//   - The text of a message is escaped, has no mentions and no markup besides bold
 //     letters, letters of one width and new lines.
 //
 // Not here: encrypted rooms. Nothing is told of them but a warning, and [Matrix.Check]

@@ -62,7 +62,7 @@ func (c content) on() string {
 	return c.thread()
 }
 
-// typed says whether somebody wrote it for others to read: neither a program nor as
+// typed says whether a person wrote it for others to read: neither a program nor as
 // another wording of an earlier message.
 func (c content) typed() bool {
 	return c.Type == "m.text" && (c.Relates == nil || c.Relates.Type != replaces)
@@ -104,7 +104,8 @@ func (a account) addressed(c content) (text string, named bool) {
 			continue
 		}
 		rest := text[len(name):]
-		if rest == "" || strings.ContainsAny(rest[:1], ":,") || strings.ContainsAny(rest[:1], " \n\t") && (name[0] == '@' || told || c.Mentions == nil) {
+		if rest == "" || strings.ContainsAny(rest[:1], ":,") || strings.ContainsAny(rest[:1], " \n\t") &&
+			(name[0] == '@' || told || c.Mentions == nil) {
 			return afterName(rest), true
 		}
 	}
@@ -120,7 +121,7 @@ func afterName(rest string) string {
 	return strings.TrimSpace(rest)
 }
 
-// personIn is somebody, by the name that they have in a room.
+// personIn is a user, with their name in a room.
 func personIn(r room, id string) chat.Person {
 	name := r.names[id]
 	if name == "" {

@@ -6,36 +6,37 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 )
 
-// hear tells an event, if it is one to be told. An error says that it is not told yet.
-func (r reader) hear(ctx context.Context, room string, e event) error {
+// handle hands an event on, if it is used. With an error it is to be tried again.
+func (r reader) handle(ctx context.Context, room string, e event) error {
 	switch e.Type {
 	case "m.room.member", "m.room.name":
 		r.rooms.Take(room)
 		r.direct.forget(room)
 	case "m.room.encryption", "m.room.encrypted":
-		r.encrypted(room)
+		r.warnEncrypted(room)
 	case "m.room.message":
 		if c := e.content(); e.Sender != r.self.ID && c.typed() {
-			return r.message(ctx, room, e, c)
+			return r.onMessage(ctx, room, e, c)
 		}
 	case "m.reaction":
 		if e.Sender != r.self.ID {
-			return r.reaction(ctx, room, e)
+			return r.onReaction(ctx, room, e)
 		}
 	}
 	return nil
 }
 
-// encrypted says once of a room that nothing can be read there.
-func (r reader) encrypted(room string) {
+// warnEncrypted logs once for a room that it is encrypted.
+func (r reader) warnEncrypted(room string) {
 	if _, said := r.informed.Get(room); !said {
 		r.informed.Put(room, struct{}{})
-		r.cfg.Log.Warn("a room of Matrix's is encrypted, so nothing that is written there is read: use a room without encryption", "room", room)
+		r.cfg.Log.Warn("a room of Matrix's is encrypted, so nothing that is written there is read: use a room without encryption", "room",
+			room)
 	}
 }
 
-// message is an answer to one of bailiff's own, or said to it.
-func (r reader) message(ctx context.Context, room string, e event, c content) error {
+// onMessage takes a message: an answer to one of bailiff's, or a command.
+func (r reader) onMessage(ctx context.Context, room string, e event, c content) error {
 	about, err := r.room(ctx, room)
 	if err != nil {
 		return err
@@ -48,7 +49,7 @@ func (r reader) message(ctx context.Context, room string, e event, c content) er
 			return err
 		}
 		if word, reason, is := q.byWords(text); is {
-			r.clicked(ctx, e.ID, chat.Click{By: by, On: q.ref, Word: word, Reason: reason})
+			r.onAnswer(ctx, e.ID, chat.Click{By: by, On: q.ref, Word: word, Reason: reason})
 			return nil
 		}
 	}
@@ -57,7 +58,7 @@ func (r reader) message(ctx context.Context, room string, e event, c content) er
 	return nil
 }
 
-func (r reader) reaction(ctx context.Context, room string, e event) error {
+func (r reader) onReaction(ctx context.Context, room string, e event) error {
 	to := e.content().Relates
 	if to == nil || to.Type != annotates || to.Event == "" {
 		return nil
@@ -74,19 +75,20 @@ func (r reader) reaction(ctx context.Context, room string, e event) error {
 	if err != nil {
 		return err
 	}
-	r.clicked(ctx, e.ID, chat.Click{By: personIn(about, e.Sender), On: q.ref, Word: word})
+	r.onAnswer(ctx, e.ID, chat.Click{By: personIn(about, e.Sender), On: q.ref, Word: word})
 	return nil
 }
 
-// clicked tells an answer, and leaves it to others to tell whoever gave it what comes of
-// it.
-func (r reader) clicked(ctx context.Context, event string, click chat.Click) {
+// onAnswer hands on an answer, and replies to the person in the background.
+func (r reader) onAnswer(ctx context.Context, event string, click chat.Click) {
 	if text := r.in.Clicked(ctx, click); len(text) > 0 {
-		r.errands.leave(func(ctx context.Context) error { return r.whisper(ctx, click.By.ID, text, "told\x00"+event, click.On) })
+		r.background.add(func(ctx context.Context) error {
+			return r.sendPrivately(ctx, click.By.ID, text, "told\x00"+event, click.On)
+		})
 	}
 }
 
-// question is what can be answered to a message; nothing, if it is not bailiff's own.
+// question returns the answers that a message offers: none, if it is not bailiff's.
 func (r reader) question(ctx context.Context, room, id string) (question, error) {
 	if q, known := r.asking.Get(room + id); known || !isEvent(id) {
 		return q, nil

@@ -21,14 +21,14 @@ type Config struct {
 	URL string
 	// Token reads the account's access token; it is asked for it at each call.
 	Token func() (bailiff.Secret, error)
-	// Roots are who may vouch for the homeserver; nil are those of this machine.
+	// Roots are the authorities that may certify the homeserver; nil are this machine's.
 	Roots *x509.CertPool
 	// Approvals is the id of the room in which approvals are posted; empty if none are.
 	Approvals string
 	// Rooms are the ids of further rooms of the configuration. An invitation into them, and
 	// into the room of approvals, is accepted whoever it is from.
 	Rooms []string
-	// AllowedUsers are the ids of those whose invitations are accepted; "*" is everybody.
+	// AllowedUsers are the ids of users whose invitations are accepted; "*" is all users.
 	AllowedUsers []string
 	// Memory keeps how far the account has read.
 	Memory chat.Memory
@@ -49,10 +49,10 @@ type Matrix struct {
 	asking *recent.Map[string, question]
 	rooms  *recent.Map[string, room]
 	// direct are the rooms of people, by their ids.
-	direct   *directs
-	errands  errands
-	failing  *recent.Map[string, int]      // how often events could not be told
-	informed *recent.Map[string, struct{}] // the rooms of which it was said that they are encrypted
+	direct     *directRooms
+	background backgroundCalls
+	failing    *recent.Map[string, int]      // how often events failed
+	informed   *recent.Map[string, struct{}] // the rooms of which it was said that they are encrypted
 }
 
 var (
@@ -60,37 +60,40 @@ var (
 	_ chat.Checker  = (*Matrix)(nil)
 )
 
-// account is who bailiff is at the homeserver.
+// account is bailiff's account at the homeserver.
 type account struct {
 	ID   string `json:"user_id"`
 	Name string `json:"displayname"`
 }
 
-// New makes the account's client. It talks to nobody yet.
+// New makes the account's client, without a call to the homeserver.
 func New(cfg Config) (*Matrix, error) {
 	if lacks := cfg.lacks(); len(lacks) > 0 {
 		return nil, errors.New("matrix config lacks " + strings.Join(lacks, ", "))
 	}
 	for _, id := range append(slices.Clone(cfg.Rooms), cfg.Approvals) {
 		if id != "" && !strings.HasPrefix(id, "!") {
-			return nil, errors.New("matrix names the room " + bailiff.Foreign(id) + ", want its id, which begins with \"!\": it stands in the room's settings, under Advanced")
+			return nil, errors.New("matrix names the room " + bailiff.Foreign(id) +
+				", want its id, which begins with \"!\": it stands in the room's settings, under Advanced")
 		}
 	}
 	cfg.URL = strings.TrimRight(cfg.URL, "/")
 	return &Matrix{
-		cfg:      cfg,
-		client:   httpapi.New(httpapi.Config{Name: "the homeserver", Credential: cfg.Token, Roots: cfg.Roots, Reason: reason, After: after}),
-		asking:   recent.New[string, question](mostAsking),
-		rooms:    recent.New[string, room](mostRooms),
-		informed: recent.New[string, struct{}](mostRooms),
-		failing:  recent.New[string, int](mostRooms),
-		direct:   &directs{known: recent.New[string, string](mostRooms)},
-		errands:  make(errands, mostErrands),
+		cfg: cfg,
+		client: httpapi.New(httpapi.Config{Name: "the homeserver", Credential: cfg.Token, Roots: cfg.Roots, Reason: reason,
+			After: after}),
+		asking:     recent.New[string, question](mostAsking),
+		rooms:      recent.New[string, room](mostRooms),
+		informed:   recent.New[string, struct{}](mostRooms),
+		failing:    recent.New[string, int](mostRooms),
+		direct:     &directRooms{known: recent.New[string, string](mostRooms)},
+		background: make(backgroundCalls, maxBackgroundCalls),
 	}, nil
 }
 
 func (c Config) lacks() (lacks []string) {
-	for name, missing := range map[string]bool{"URL": c.URL == "", "Token": c.Token == nil, "Memory": c.Memory == nil, "Log": c.Log == nil} {
+	for name, missing := range map[string]bool{"URL": c.URL == "", "Token": c.Token == nil, "Memory": c.Memory == nil,
+		"Log": c.Log == nil} {
 		if missing {
 			lacks = append(lacks, name)
 		}
@@ -122,14 +125,14 @@ func (m *Matrix) Post(ctx context.Context, at chat.Place, msg chat.Message, key 
 	}
 	if answers := answersOf(msg.Buttons); len(answers) > 0 {
 		m.asking.Put(at.Chat+id, question{ref: ref, answers: answers})
-		m.sign(ref, answers, key)
+		m.addReactions(ref, answers, key)
 	}
 	return ref, nil
 }
 
-// sign reacts to a message with each sign that answers it, as long as it asks.
-func (m *Matrix) sign(to chat.Ref, answers []answer, key string) {
-	m.errands.leave(func(ctx context.Context) error {
+// addReactions reacts to a message with each sign that answers it, as long as it asks.
+func (m *Matrix) addReactions(to chat.Ref, answers []answer, key string) {
+	m.background.add(func(ctx context.Context) error {
 		for _, a := range answers {
 			q, _ := m.asking.Get(to.Chat + to.Message)
 			if q.over || a.Sign == "" {
@@ -174,12 +177,12 @@ func (m *Matrix) isOurs(room string) bool {
 	return room == m.cfg.Approvals || slices.Contains(m.cfg.Rooms, room)
 }
 
-// isAllowed says whether somebody may give commands.
+// isAllowed says whether a user may give commands.
 func (m *Matrix) isAllowed(user string) bool {
 	return slices.Contains(m.cfg.AllowedUsers, user) || slices.Contains(m.cfg.AllowedUsers, "*")
 }
 
-// address of a call, whose parts are what they are, whatever stands in them.
+// address is the URL of a call, with its parts escaped.
 func (m *Matrix) address(parts ...string) string {
 	all := m.cfg.URL + "/_matrix"
 	for _, part := range parts {

@@ -33,7 +33,8 @@ func TestWhatIsPostedTwiceUnderOneKeyIsShownOnce(t *testing.T) {
 			t.Errorf("they are %v, %v and %v", first, again, other)
 		}
 		shown := ana.Messages(room)
-		if len(shown) != 4 || shown[0].ID != first.Message || shown[1].On != first.Message || string(shown[1].File) != "everything" || shown[2].ID != other.Message {
+		if len(shown) != 4 || shown[0].ID != first.Message || shown[1].On != first.Message || string(shown[1].File) != "everything" ||
+			shown[2].ID != other.Message {
 			t.Errorf("shown is %+v", shown)
 		}
 	})
@@ -75,7 +76,8 @@ func TestTheSignsAndWordsOfAMessageAreAnswersToIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		shown := ana.Await(room, func(all []matrixtest.Message) bool { return len(all) == 1 && len(all[0].Signs) == 3 })
-		if shown[0].Kind != "m.text" || slices.ContainsFunc(sorted(shown[0].Signs), func(sign string) bool { return !strings.Contains(shown[0].Text, sign) }) {
+		if shown[0].Kind != "m.text" || slices.ContainsFunc(sorted(shown[0].Signs),
+			func(sign string) bool { return !strings.Contains(shown[0].Text, sign) }) {
 			t.Errorf("shown is %+v", shown)
 		}
 		for i, c := range []struct {
@@ -90,7 +92,8 @@ func TestTheSignsAndWordsOfAMessageAreAnswersToIt(t *testing.T) {
 		} {
 			c.act()
 			click := r.answers(t, i+1)[i]
-			if click.On != ref || click.By.ID != ana.ID || click.By.Name != "ana" || click.Token != "" || click.Word != c.word || click.Reason != c.reason {
+			if click.On != ref || click.By.ID != ana.ID || click.By.Name != "ana" || click.Token != "" || click.Word != c.word ||
+				click.Reason != c.reason {
 				t.Errorf("the answer is %+v, want %q for %q", click, c.word, c.reason)
 			}
 		}
@@ -110,12 +113,14 @@ func TestOnlyWhatAnswersAMessageOfBailiffsOwnIsAnAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		forged := eve.Send(room, "m.room.message", map[string]any{"msgtype": "m.text", "body": "forged", "dev.bailiff.answers": []any{map[string]any{"word": "approve", "sign": "✅", "yes": true}}})
+		forged := eve.Send(room, "m.room.message", map[string]any{"msgtype": "m.text", "body": "forged",
+			"dev.bailiff.answers": []any{map[string]any{"word": "approve", "sign": "✅", "yes": true}}})
 		eve.React(room, forged, "✅")
 		eve.Reply(room, forged, "approve")
 		eve.React(room, plain.Message, "✅")
 		eve.React(room, ref.Message, "🍕")
-		eve.Try("PUT", "client/v3/rooms/"+another+"/send/m.reaction/x", map[string]any{"m.relates_to": map[string]any{"rel_type": "m.annotation", "event_id": ref.Message, "key": "✅"}}, nil)
+		eve.Try("PUT", "client/v3/rooms/"+another+"/send/m.reaction/x",
+			map[string]any{"m.relates_to": map[string]any{"rel_type": "m.annotation", "event_id": ref.Message, "key": "✅"}}, nil)
 		eve.Reply(room, ref.Message, "approve? Never!")
 		eve.Reply(room, ref.Message, "what is this")
 		eve.Write(room, "", "approve")

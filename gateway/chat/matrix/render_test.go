@@ -60,7 +60,8 @@ func read(text string) (pieces chat.Text, clean bool) {
 var hostile = []string{
 	"", "plain", "<b>bold</b>", "</code></pre><img src=x onerror=1>", "&lt;script&gt;", "&amp;amp;", "@room", "@ana:example.test",
 	"<a href=\"https://matrix.to/#/@ana:example.test\">ana</a>", "https://evil.test/x", "**bold** _it_ `c` ~~s~~", "> quote", "# heading",
-	"a\nb\r\nc\n\n", "\n\nfirst", "\x00\x1b[31mred\x07", "\xff\xfe", "\u202eevil", "  two  spaces\t", "```\nx\n```", "\"'", "/me waves", "!room:example.test",
+	"a\nb\r\nc\n\n", "\n\nfirst", "\x00\x1b[31mred\x07", "\xff\xfe", "\u202eevil", "  two  spaces\t", "```\nx\n```", "\"'", "/me waves",
+	"!room:example.test",
 }
 
 func FuzzWhatIsShownIsLiteral(f *testing.F) {
@@ -117,7 +118,8 @@ func FuzzAMessageFitsAnEvent(f *testing.F) {
 			if size := c.size(); size > contentBytes {
 				t.Fatalf("it takes %d bytes", size)
 			}
-			if _, clean := read(strings.TrimPrefix(c.Formatted, "* ")); !clean || !strings.Contains(c.Body, "deny because") || !strings.Contains(c.Body, "head") {
+			if _, clean := read(strings.TrimPrefix(c.Formatted, "* ")); !clean || !strings.Contains(c.Body, "deny because") ||
+				!strings.Contains(c.Body, "head") {
 				t.Fatalf("it is shown as %q", c.Formatted)
 			}
 			if whole := strings.Contains(c.Body, "end\n"); !whole && !strings.Contains(c.Body, cutMark+"\n") {
@@ -128,7 +130,8 @@ func FuzzAMessageFitsAnEvent(f *testing.F) {
 }
 
 func TestAWordAtTheBeginningIsAnAnswer(t *testing.T) {
-	q := question{answers: answersOf([]chat.Button{{Word: "approve", Yes: true}, {Word: "approve session", Yes: true}, {Word: "deny"}, {Label: "Deny, and say why", Asks: "Why?"}})}
+	q := question{answers: answersOf([]chat.Button{{Word: "approve", Yes: true}, {Word: "approve session", Yes: true}, {Word: "deny"},
+		{Label: "Deny, and say why", Asks: "Why?"}})}
 	for text, want := range map[string][2]string{
 		"approve":                         {"approve", ""},
 		"Approve!":                        {"approve", ""},
@@ -188,7 +191,8 @@ func TestBailiffIsNamedByItsAccountOrName(t *testing.T) {
 		"by its name and a colon":         {content{Body: "the bailiff: ls", Mentions: &mentions{}}, "ls", true},
 		"by its name, in a client's list": {content{Body: "The Bailiff ls", Mentions: pill}, "ls", true},
 		"by a part of its account":        {content{Body: "@bailiff ls", Mentions: &mentions{}}, "ls", true},
-		"by a link":                       {content{Body: "[The Bailiff](https://matrix.to/#/@bailiff:example.test) ls", Mentions: pill}, "ls", true},
+		"by a link": {content{Body: "[The Bailiff](https://matrix.to/#/@bailiff:example.test) ls", Mentions: pill},
+			"ls", true},
 		"in the client's list only":       {content{Body: "ls bailiff", Mentions: pill}, "ls bailiff", true},
 		"by an old client":                {content{Body: "bailiff ls"}, "ls", true},
 		"and nothing else":                {content{Body: "@bailiff"}, "", true},
@@ -207,7 +211,8 @@ func TestBailiffIsNamedByItsAccountOrName(t *testing.T) {
 }
 
 func TestOnlyBailiffsOwnCommandsAreReadWithAnotherSign(t *testing.T) {
-	for text, want := range map[string]string{"!status": "/status", "!new now": "/new now", "/stop": "/stop", "!!": "!!", "!ls": "!ls", "!": "!", "! status": "! status", "!statuses": "!statuses"} {
+	for text, want := range map[string]string{"!status": "/status", "!new now": "/new now", "/stop": "/stop", "!!": "!!", "!ls": "!ls",
+		"!": "!", "! status": "! status", "!statuses": "!statuses"} {
 		if got := command(text); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)
 		}
@@ -216,7 +221,8 @@ func TestOnlyBailiffsOwnCommandsAreReadWithAnotherSign(t *testing.T) {
 
 // Whatever stands in an event, hearing it does not fail.
 func FuzzEvents(f *testing.F) {
-	f.Add(`{"msgtype":"m.text","body":"ls","m.relates_to":{"rel_type":"m.thread","event_id":"$1","is_falling_back":true,"m.in_reply_to":{"event_id":"$1"}}}`)
+	f.Add(`{"msgtype":"m.text","body":"ls","m.relates_to":{"rel_type":"m.thread","event_id":"$1","is_falling_back":true,` +
+		`"m.in_reply_to":{"event_id":"$1"}}}`)
 	f.Add(`{"m.relates_to":7}`)
 	f.Add(`{"body":[],"m.mentions":{"user_ids":[null,7]}}`)
 	f.Add(`{"body":"> <@a:b> x\n\ny","msgtype":"m.text","m.relates_to":{"m.in_reply_to":{}}}`)
@@ -266,7 +272,7 @@ func TestAnInvitationOfTwoIsNobodys(t *testing.T) {
 		"of two":             {[]event{member("@ana:x", self.ID, `{}`), member("@eve:evil", self.ID, `{}`)}, "", false},
 		"of nobody":          {[]event{member("@ana:x", "@ana:x", `{}`)}, "", false},
 	} {
-		var i invited
+		var i invitation
 		i.State.Events = c.events
 		if by, direct := i.by(self); by != c.by || direct != c.direct {
 			t.Errorf("%s it is by %q, direct %v", name, by, direct)

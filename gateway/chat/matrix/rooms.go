@@ -13,18 +13,18 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/recent"
 )
 
-// mostNames is how many people a room may have whose names are kept.
-const mostNames = 200
+// maxNames is how many people a room may have whose names are kept.
+const maxNames = 200
 
-// room is what is known of one.
+// room is what is known of a room.
 type room struct {
-	// direct says that bailiff is there with one person alone.
+	// direct says that bailiff is there with one person only.
 	direct bool
-	// names are those that people have there.
+	// names are the names that people have there.
 	names map[string]string
 }
 
-// kind is of what is said in it.
+// kind is the kind of a conversation in it.
 func (r room) kind(thread string) string {
 	switch {
 	case r.direct:
@@ -35,7 +35,7 @@ func (r room) kind(thread string) string {
 	return "group"
 }
 
-// room looks up one; of one in which the account is not any more nothing is known.
+// room looks a room up; one that the account has left is empty.
 func (m *Matrix) room(ctx context.Context, id string) (room, error) {
 	if r, known := m.rooms.Get(id); known {
 		return r, nil
@@ -54,15 +54,15 @@ func (m *Matrix) room(ctx context.Context, id string) (room, error) {
 	if r.direct, err = m.isDirect(ctx, id, people); err != nil {
 		return room{}, err
 	}
-	if len(people) <= mostNames {
+	if len(people) <= maxNames {
 		r.names = people
 	}
 	m.rooms.Put(id, r)
 	return r, nil
 }
 
-// isDirect says whether bailiff is in a room with one person alone: two are there, and
-// the room has no name, or bailiff has noted it as one with them.
+// isDirect says whether a room is a direct message: two are in it, and it has no name or is
+// in the account's list of direct rooms.
 func (m *Matrix) isDirect(ctx context.Context, id string, people map[string]string) (bool, error) {
 	if len(people) != 2 {
 		return false, nil
@@ -111,28 +111,28 @@ func (m *Matrix) isNamed(ctx context.Context, id string) (bool, error) {
 	return state.Name != "", err
 }
 
-// state is one thing that holds in a room.
+// state reads a state event of a room.
 func (m *Matrix) state(ctx context.Context, into any, room, kind, key string) error {
 	return m.get(ctx, into, nil, "client", "v3", "rooms", room, "state", kind, key)
 }
 
-// consider accepts invitations of those who may give commands, and into the rooms of the
-// configuration.
-func (m *Matrix) consider(invitations map[string]invited, self account) {
+// acceptInvitations accepts invitations of users who may give commands, and into rooms of
+// the configuration.
+func (m *Matrix) acceptInvitations(invitations map[string]invitation, self account) {
 	for id, invitation := range invitations {
 		by, direct := invitation.by(self)
 		if !m.isOurs(id) && !m.isAllowed(by) {
-			m.cfg.Log.Info("an invitation was not accepted: only people of matrix.allowed_users invite bailiff into other rooms than those of the configuration", "room", id, "by", by)
+			m.cfg.Log.Info("an invitation was not accepted: only people of matrix.allowed_users invite bailiff into other rooms than "+
+				"those of the configuration", "room", id, "by", by)
 			continue
 		}
-		m.errands.leave(func(ctx context.Context) error { return m.accept(ctx, self, id, by, direct) })
+		m.background.add(func(ctx context.Context) error { return m.accept(ctx, self, id, by, direct) })
 	}
 }
 
-// by is who invites, and whether it is to talk with the account alone. Nobody does if
-// there is more than one: what another homeserver says of a room is not checked by ours,
-// besides the invitation itself.
-func (i invited) by(self account) (user string, direct bool) {
+// by is the user who invites, and whether to a direct room. It is empty if there is more than
+// one: our homeserver checks only the invitation itself, not what another says of the room.
+func (i invitation) by(self account) (user string, direct bool) {
 	for _, e := range i.State.Events {
 		if e.Type != "m.room.member" || e.StateKey == nil || *e.StateKey != self.ID {
 			continue
@@ -156,19 +156,21 @@ func (m *Matrix) accept(ctx context.Context, self account, room, by string, dire
 	return m.remember(ctx, self, by, room)
 }
 
-// directs are the rooms in which the account is with one person alone.
-type directs struct {
-	mu    sync.Mutex                  // for as long as one is looked for, so that there are not two
-	noted sync.Mutex                  // for as long as the account's note of them changes
-	known *recent.Map[string, string] // by the person
+// directRooms are the rooms in which the account is with one person only.
+type directRooms struct {
+	mu          sync.Mutex                  // held while one is looked for, so that there are not two
+	accountData sync.Mutex                  // for as long as the account's note of them changes
+	known       *recent.Map[string, string] // by the person
 }
 
-func (d *directs) forget(room string) { d.known.ForgetAll(func(of string) bool { return of == room }) }
+func (d *directRooms) forget(room string) {
+	d.known.ForgetAll(func(of string) bool { return of == room })
+}
 
-// whisper tells something to one person alone, or, where that cannot be, where they are.
-func (m *Matrix) whisper(ctx context.Context, person string, t chat.Text, key string, on chat.Ref) error {
+// sendPrivately replies to a person in a direct room, or, if that is refused, where they are.
+func (m *Matrix) sendPrivately(ctx context.Context, person string, t chat.Text, key string, on chat.Ref) error {
 	msg := chat.Message{Text: t}
-	at, err := m.alone(ctx, person, on.Place)
+	at, err := m.privatePlace(ctx, person, on.Place)
 	if err == nil {
 		_, err = m.Post(ctx, at, msg, key)
 	}
@@ -184,8 +186,8 @@ func (m *Matrix) whisper(ctx context.Context, person string, t chat.Text, key st
 	return err
 }
 
-// alone is where only a person reads: where they are, or else a room for that.
-func (m *Matrix) alone(ctx context.Context, person string, at chat.Place) (chat.Place, error) {
+// privatePlace is a place that only a person reads: where they are, or a direct room.
+func (m *Matrix) privatePlace(ctx context.Context, person string, at chat.Place) (chat.Place, error) {
 	here, err := m.room(ctx, at.Chat)
 	if err != nil || here.direct {
 		return at, err
@@ -194,7 +196,7 @@ func (m *Matrix) alone(ctx context.Context, person string, at chat.Place) (chat.
 	return chat.Place{Chat: room}, err
 }
 
-// directRoom is the one with a person: that which there is, or a new one.
+// directRoom is the direct room with a person, an existing or a new one.
 func (m *Matrix) directRoom(ctx context.Context, person string) (string, error) {
 	m.direct.mu.Lock()
 	defer m.direct.mu.Unlock()
@@ -211,7 +213,7 @@ func (m *Matrix) directRoom(ctx context.Context, person string) (string, error) 
 	}
 	room := ""
 	for _, id := range all[person] {
-		if room, err = m.stillWith(ctx, id, person); err != nil || room != "" {
+		if room, err = m.isDirectWith(ctx, id, person); err != nil || room != "" {
 			break
 		}
 	}
@@ -233,8 +235,8 @@ func (m *Matrix) directRooms(ctx context.Context, self account) (all map[string]
 	return all, err
 }
 
-// stillWith is the room if nobody but the person is there, or was invited.
-func (m *Matrix) stillWith(ctx context.Context, id, person string) (string, error) {
+// isDirectWith returns the room if only the person is in it or invited, and else nothing.
+func (m *Matrix) isDirectWith(ctx context.Context, id, person string) (string, error) {
 	var member struct {
 		Membership string `json:"membership"`
 	}
@@ -264,10 +266,10 @@ func (m *Matrix) makeDirect(ctx context.Context, self account, person string) (s
 	return made.ID, m.remember(ctx, self, person, made.ID)
 }
 
-// remember notes a room as the one with a person.
+// remember adds a room to the account's list of direct rooms.
 func (m *Matrix) remember(ctx context.Context, self account, person, room string) error {
-	m.direct.noted.Lock()
-	defer m.direct.noted.Unlock()
+	m.direct.accountData.Lock()
+	defer m.direct.accountData.Unlock()
 	all, err := m.directRooms(ctx, self)
 	if err != nil || slices.Contains(all[person], room) {
 		return err

@@ -35,8 +35,10 @@ func TestWhatIsWrittenIsToldWithItsPlace(t *testing.T) {
 			text   string
 			named  bool
 		}{
-			{func() string { root = ana.Write(ops, "", "ls 'a  b' && echo <x> \"y\" — “z”"); return root }, nil, ops, "group", "ls 'a  b' && echo <x> \"y\" — “z”", false},
-			{func() string { return ben.Write(ops, root, "bailiff: ls", h.bailiff.ID) }, func() string { return root }, ops, "thread", "ls", true},
+			{func() string { root = ana.Write(ops, "", "ls 'a  b' && echo <x> \"y\" — “z”"); return root }, nil, ops, "group",
+				"ls 'a  b' && echo <x> \"y\" — “z”", false},
+			{func() string { return ben.Write(ops, root, "bailiff: ls", h.bailiff.ID) }, func() string { return root }, ops, "thread", "ls",
+				true},
 			{func() string { return ana.Write(alone, "", "ls") }, nil, alone, "dm", "ls", false},
 			{func() string { return ana.Write(named, "", "!status") }, nil, named, "group", "/status", false},
 			{func() string { return ana.Write(direct, "", "@bailiff !stop now") }, nil, direct, "dm", "/stop now", true},
@@ -107,7 +109,8 @@ func TestWhatNobodyTypedToOthersIsNotTold(t *testing.T) {
 		ana.SetState(room, "m.room.topic", map[string]any{"topic": "a topic"})
 		ana.React(room, first, "👍")
 		h.bailiff.Write(room, "", "by bailiff's own account")
-		ana.Try("PUT", "client/v3/rooms/"+room+"/send/m.room.message/odd", map[string]any{"msgtype": "m.text", "body": "odd", "info": "no object", "m.relates_to": map[string]any{"rel_type": 7}}, nil)
+		ana.Try("PUT", "client/v3/rooms/"+room+"/send/m.room.message/odd",
+			map[string]any{"msgtype": "m.text", "body": "odd", "info": "no object", "m.relates_to": map[string]any{"rel_type": 7}}, nil)
 		ana.Write(room, "", "last")
 		if said := words(r.hears(t, 2)); !slices.Equal(said, []string{"first", "last"}) {
 			t.Errorf("told is %q", said)
@@ -160,7 +163,8 @@ func TestANewNameIsNoNewComing(t *testing.T) {
 			want = append(want, fmt.Sprintf("message %d", i))
 			ana.Write(room, "", want[i])
 			if i == 30 || i == 110 {
-				h.bailiff.Do("PUT", "client/v3/profile/"+h.bailiff.ID+"/displayname", map[string]any{"displayname": fmt.Sprintf("the %dth", i)}, nil)
+				h.bailiff.Do("PUT", "client/v3/profile/"+h.bailiff.ID+"/displayname",
+					map[string]any{"displayname": fmt.Sprintf("the %dth", i)}, nil)
 			}
 		}
 		ana.Write(room, "", "the 110th: ls")
@@ -424,10 +428,13 @@ func TestWhatRelatesToWhatCannotBeIsNoAnswer(t *testing.T) {
 		room := h.room("ops", ana)
 		r, _ := h.start(t, h.config())
 		before := h.faults.Calls("event")
-		for i, id := range []string{"", "$", "..", "../joined_members", "$a b", "$\x00", "$é", "$" + strings.Repeat("x", 255), "!room:example.test"} {
-			reply := map[string]any{"msgtype": "m.text", "body": "approve", "m.relates_to": map[string]any{"m.in_reply_to": map[string]any{"event_id": id}}}
+		for i, id := range []string{"", "$", "..", "../joined_members", "$a b", "$\x00", "$é", "$" + strings.Repeat("x", 255),
+			"!room:example.test"} {
+			reply := map[string]any{"msgtype": "m.text", "body": "approve",
+				"m.relates_to": map[string]any{"m.in_reply_to": map[string]any{"event_id": id}}}
 			ana.Try("PUT", fmt.Sprintf("client/v3/rooms/%s/send/m.room.message/r%d", room, i), reply, nil)
-			thread := map[string]any{"msgtype": "m.text", "body": "approve", "m.relates_to": map[string]any{"rel_type": "m.thread", "event_id": id}}
+			thread := map[string]any{"msgtype": "m.text", "body": "approve",
+				"m.relates_to": map[string]any{"rel_type": "m.thread", "event_id": id}}
 			ana.Try("PUT", fmt.Sprintf("client/v3/rooms/%s/send/m.room.message/t%d", room, i), thread, nil)
 		}
 		last := ana.Write(room, "", "last")
@@ -494,7 +501,8 @@ func TestACheckNamesWhatIsMissing(t *testing.T) {
 			t.Fatalf("found is %v", found)
 		}
 		for i, f := range found {
-			if f.What != want[i].what || (f.Err == nil) != (want[i].fault == "") || f.Err != nil && !strings.Contains(f.Err.Error(), want[i].fault) {
+			if f.What != want[i].what || (f.Err == nil) != (want[i].fault == "") || f.Err != nil &&
+				!strings.Contains(f.Err.Error(), want[i].fault) {
 				t.Errorf("found is %q: %v, want %q", f.What, f.Err, want[i])
 			}
 		}

@@ -85,7 +85,8 @@ rc_invites: {per_room: {per_second: 100000, burst_count: 100000}, per_user: {per
 rc_room_creation: {per_second: 100000, burst_count: 100000}
 `
 
-const logOfSynapse = `{version: 1, handlers: {file: {class: logging.FileHandler, filename: %s/log}}, root: {level: WARNING, handlers: [file]}}`
+const logOfSynapse = `{version: 1, handlers: {file: {class: logging.FileHandler, filename: %s/log}}, root: {level: WARNING,` +
+	` handlers: [file]}}`
 
 func startSynapse(script string) (*realServer, error) {
 	folder, err := os.MkdirTemp("/tmp", "bailiff-synapse-")
@@ -98,13 +99,15 @@ func startSynapse(script string) (*realServer, error) {
 	}
 	port := free.Addr().(*net.TCPAddr).Port
 	_ = free.Close()
-	for name, text := range map[string]string{"homeserver.yaml": fmt.Sprintf(ofSynapse, folder, port), "log.yaml": fmt.Sprintf(logOfSynapse, folder)} {
+	for name, text := range map[string]string{"homeserver.yaml": fmt.Sprintf(ofSynapse, folder, port),
+		"log.yaml": fmt.Sprintf(logOfSynapse, folder)} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 			return nil, err
 		}
 	}
 	s := &realServer{url: fmt.Sprintf("http://127.0.0.1:%d", port), folder: folder}
-	s.process = exec.Command(script, "python3", "-m", "synapse.app.homeserver", "-c", filepath.Join(folder, "homeserver.yaml")) //nolint:gosec // of the test's environment
+	s.process = exec.Command(script, "python3", "-m", "synapse.app.homeserver", "-c",
+		filepath.Join(folder, "homeserver.yaml")) //nolint:gosec // of the test's environment
 	var printed bytes.Buffer
 	s.process.Stdout, s.process.Stderr = &printed, &printed
 	if err := s.process.Start(); err != nil {
@@ -140,8 +143,9 @@ func (s *realServer) registerAs(t *testing.T, url, name string, admin bool) *mat
 		User  string `json:"user_id"`
 		Token string `json:"access_token"`
 	}
-	s.admin(t, http.MethodPost, "register", "", map[string]any{"nonce": fresh.Nonce, "username": full, "displayname": name, "password": "password-4711",
-		"admin": admin, "mac": hex.EncodeToString(mac.Sum(nil))}, &made)
+	s.admin(t, http.MethodPost, "register", "", map[string]any{"nonce": fresh.Nonce, "username": full, "displayname": name,
+		"password": "password-4711",
+		"admin":    admin, "mac": hex.EncodeToString(mac.Sum(nil))}, &made)
 	return matrixtest.NewPerson(t, url, made.User, made.Token)
 }
 
@@ -199,5 +203,6 @@ func (s *realServer) slowDown(t *testing.T, id string) {
 	t.Helper()
 	admin := s.registerAs(t, s.url, "admin", true)
 	var set map[string]any
-	s.admin(t, http.MethodPost, "users/"+id+"/override_ratelimit", admin.Token, map[string]any{"messages_per_second": 2, "burst_count": 2}, &set)
+	s.admin(t, http.MethodPost, "users/"+id+"/override_ratelimit", admin.Token, map[string]any{"messages_per_second": 2, "burst_count": 2},
+		&set)
 }

@@ -19,27 +19,27 @@ import (
 )
 
 const (
-	// listen is how long the homeserver keeps a question for what is new.
+	// listen is how long the homeserver may hold a sync.
 	listen = 30 * time.Second
 	// page is how many events of a room come at once.
 	page = 50
-	// mostMissed is how many events of a room are fetched that did not come by themselves.
-	mostMissed = 2000
+	// maxMissed events of a room are fetched that a sync left out.
+	maxMissed = 2000
 )
 
-// wanted are the types of events that are used.
-var wanted = []string{"m.room.message", "m.reaction", "m.room.member", "m.room.name", "m.room.encryption", "m.room.encrypted"}
+// eventTypes are the types of the events that are used.
+var eventTypes = []string{"m.room.message", "m.reaction", "m.room.member", "m.room.name", "m.room.encryption", "m.room.encrypted"}
 
-// batch is what is new since another one.
-type batch struct {
+// syncResponse is the answer to a sync: what is new since the one before.
+type syncResponse struct {
 	Next  string `json:"next_batch"`
 	Rooms struct {
-		Join   map[string]joined  `json:"join"`
-		Invite map[string]invited `json:"invite"`
+		Join   map[string]joinedRoom `json:"join"`
+		Invite map[string]invitation `json:"invite"`
 	} `json:"rooms"`
 }
 
-type joined struct {
+type joinedRoom struct {
 	Timeline struct {
 		Events  []event `json:"events"`
 		Limited bool    `json:"limited"`
@@ -47,7 +47,7 @@ type joined struct {
 	} `json:"timeline"`
 }
 
-type invited struct {
+type invitation struct {
 	State struct {
 		Events []event `json:"events"`
 	} `json:"invite_state"`
@@ -59,7 +59,7 @@ func (m *Matrix) Run(ctx context.Context, in chat.Inbox) error {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		m.errands.run(ctx, func(err error) { m.cfg.Log.Info("something small was left undone at the homeserver", "error", err) })
+		m.background.run(ctx, func(err error) { m.cfg.Log.Info("something small was left undone at the homeserver", "error", err) })
 	}()
 	defer func() { end(); <-done }()
 	var p pause
@@ -78,7 +78,7 @@ func (m *Matrix) Run(ctx context.Context, in chat.Inbox) error {
 	}
 }
 
-// reader is one connection: it tells an inbox what is new.
+// reader hands the events of one connection to an inbox.
 type reader struct {
 	*Matrix
 	in   chat.Inbox
@@ -87,7 +87,7 @@ type reader struct {
 	page int
 }
 
-// follow tells what is new until that fails, and each time that it worked.
+// follow syncs until that fails, and calls works after each sync.
 func (m *Matrix) follow(ctx context.Context, in chat.Inbox, works func()) error {
 	self, err := m.whoami(ctx)
 	if err != nil {
@@ -125,23 +125,23 @@ func (m *Matrix) whoami(ctx context.Context) (self account, err error) {
 	return self, err
 }
 
-// step asks once for what is new, tells it, and then remembers that it is told.
+// step syncs once, hands the events on, and then remembers how far it read.
 func (r reader) step(ctx context.Context, wait time.Duration) error {
-	key := placeOf(r.self.ID)
+	key := sinceKey(r.self.ID)
 	since := r.cfg.Memory.Recall(key)
-	b, err := r.news(ctx, since, wait)
+	b, err := r.sync(ctx, since, wait)
 	if err != nil && since != "" && httpapi.Status(err) == http.StatusBadRequest {
 		r.cfg.Log.Warn("the homeserver does not know how far its messages were read; what was written meanwhile is not told", "error", err)
 		since = ""
-		b, err = r.news(ctx, since, wait)
+		b, err = r.sync(ctx, since, wait)
 	}
 	if err != nil {
 		return err
 	}
-	r.consider(b.Rooms.Invite, r.self)
-	if since != "" { // what was written before anything was read is not for bailiff
+	r.acceptInvitations(b.Rooms.Invite, r.self)
+	if since != "" { // messages before the first sync are not for bailiff
 		for id, room := range b.Rooms.Join {
-			if err := r.tell(ctx, id, room, since); err != nil {
+			if err := r.handleRoom(ctx, id, room, since); err != nil {
 				return err
 			}
 		}
@@ -152,16 +152,15 @@ func (r reader) step(ctx context.Context, wait time.Duration) error {
 	return r.cfg.Memory.Remember(key, b.Next)
 }
 
-// placeOf is the name by which it is remembered how far an account has read. Memories take
+// sinceKey is the key under which it is remembered how far an account has read. Keys are
 // letters, digits and a few signs.
-func placeOf(account string) string {
+func sinceKey(account string) string {
 	sum := sha256.Sum256([]byte(account))
 	return "since-" + hex.EncodeToString(sum[:16])
 }
 
-// news asks for what is new. In the first answer nothing of it is used but where it
-// ends, and who invited.
-func (r reader) news(ctx context.Context, since string, wait time.Duration) (b batch, err error) {
+// sync asks for new events. Of the first answer only its end and the invitations are used.
+func (r reader) sync(ctx context.Context, since string, wait time.Duration) (b syncResponse, err error) {
 	query := url.Values{"timeout": {strconv.FormatInt(wait.Milliseconds(), 10)}, "set_presence": {"offline"}}
 	most := r.page
 	if since == "" {
@@ -185,51 +184,51 @@ func filter(most int) string {
 		"presence": none, "account_data": none,
 		"room": map[string]any{
 			"account_data": none, "ephemeral": none, "state": none,
-			"timeline": map[string]any{"types": wanted, "limit": most},
+			"timeline": map[string]any{"types": eventTypes, "limit": most},
 		},
 	})
 	return string(text)
 }
 
-// tell tells what is new in a room.
-func (r reader) tell(ctx context.Context, room string, new joined, since string) error {
+// handleRoom hands on the new events of a room.
+func (r reader) handleRoom(ctx context.Context, room string, new joinedRoom, since string) error {
 	events := new.Timeline.Events
 	if new.Timeline.Limited {
-		r.rooms.Take(room) // who came or went may have been left out
-		older, err := r.missed(ctx, room, new.Timeline.Before, since, events)
+		r.rooms.Take(room) // changes of members may have been left out
+		older, err := r.fetchMissed(ctx, room, new.Timeline.Before, since, events)
 		if err != nil {
 			return err
 		}
 		events = append(older, events...)
 	}
 	for _, e := range events[max(0, r.self.arrival(events)):] {
-		if err := r.hearSafely(ctx, room, e); err != nil && r.tryAgain(e.ID) {
+		if err := r.handleSafely(ctx, room, e); err != nil && r.tryAgain(e.ID) {
 			return err
 		} else if err != nil {
-			r.cfg.Log.Warn("an event of a room of Matrix's is skipped, since what belongs to it cannot be had", "room", room, "event", e.ID, "error", err)
+			r.cfg.Log.Warn("an event of a room of Matrix's is skipped, since what belongs to it cannot be had", "room", room, "event", e.ID,
+				"error", err)
 		}
 	}
 	return nil
 }
 
-// mostTries is how often an event is tried, so that none keeps the others from being told
-// for good.
-const mostTries = 4
+// maxTries is how often an event is tried, so that none holds up the others for good.
+const maxTries = 4
 
-// tryAgain counts a failure of an event.
+// tryAgain counts a failure of an event, and says whether to try it again.
 func (r reader) tryAgain(id string) bool {
 	failed, _ := r.failing.Get(id)
 	r.failing.Put(id, failed+1)
-	return failed+1 < mostTries
+	return failed+1 < maxTries
 }
 
-// missed are the events that did not come by themselves: those between the last answer's
-// and the ones that came, or since the account is in the room.
-func (r reader) missed(ctx context.Context, room, from, since string, came []event) (older []event, err error) {
-	types, _ := json.Marshal(map[string]any{"types": wanted})
+// fetchMissed fetches the events that a sync left out: those since the last sync, or since
+// the account joined the room.
+func (r reader) fetchMissed(ctx context.Context, room, from, since string, came []event) (older []event, err error) {
+	types, _ := json.Marshal(map[string]any{"types": eventTypes})
 	for from != "" && r.self.arrival(came) < 0 {
-		if len(older) >= mostMissed {
-			r.notAll(room, nil)
+		if len(older) >= maxMissed {
+			r.warnMissed(room, nil)
 			break
 		}
 		var read struct {
@@ -238,7 +237,7 @@ func (r reader) missed(ctx context.Context, room, from, since string, came []eve
 		}
 		query := url.Values{"dir": {"b"}, "from": {from}, "to": {since}, "limit": {strconv.Itoa(r.page)}, "filter": {string(types)}}
 		if err := r.get(ctx, &read, query, "client", "v3", "rooms", room, "messages"); isFinal(err) {
-			r.notAll(room, err)
+			r.warnMissed(room, err)
 			break
 		} else if err != nil {
 			return nil, err
@@ -253,15 +252,17 @@ func (r reader) missed(ctx context.Context, room, from, since string, came []eve
 	return older, nil
 }
 
-func (r reader) notAll(room string, err error) {
-	r.cfg.Log.Warn("more was written in a room of Matrix's than can be read again; the oldest of it is not told", "room", room, "error", err)
+func (r reader) warnMissed(room string, err error) {
+	r.cfg.Log.Warn("more was written in a room of Matrix's than can be read again; the oldest of it is not told", "room", room, "error",
+		err)
 }
 
-// arrival is the place of the account's last coming into the room; -1 if it is not
-// among the events. What came before it was not written to bailiff.
+// arrival is the index of the account's latest join; -1 if it is not among the events.
+// Earlier events are not for bailiff.
 func (a account) arrival(events []event) int {
 	for i, e := range slices.Backward(events) {
-		if e.Type == "m.room.member" && e.StateKey != nil && *e.StateKey == a.ID && membership(e.Content) == "join" && membership(e.About.Before) != "join" {
+		if e.Type == "m.room.member" && e.StateKey != nil && *e.StateKey == a.ID && membership(e.Content) == "join" &&
+			membership(e.About.Before) != "join" {
 			return i
 		}
 	}
@@ -276,13 +277,13 @@ func membership(content json.RawMessage) string {
 	return of.Membership
 }
 
-// hearSafely hears an event, whatever that does: a fault of one must not keep the others
-// from being told.
-func (r reader) hearSafely(ctx context.Context, room string, e event) error {
+// handleSafely handles an event, so that a panic in one does not hold up the others.
+func (r reader) handleSafely(ctx context.Context, room string, e event) error {
 	defer func() {
 		if cause := recover(); cause != nil {
-			r.cfg.Log.Error("telling an event of a room panicked", "room", room, "event", e.ID, "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
+			r.cfg.Log.Error("telling an event of a room panicked", "room", room, "event", e.ID, "cause", fmt.Sprint(cause), "stack",
+				string(debug.Stack()))
 		}
 	}()
-	return r.hear(ctx, room, e)
+	return r.handle(ctx, room, e)
 }

@@ -79,7 +79,8 @@ func (f *Faults) Around(next http.Handler) http.Handler {
 
 // asksFor is a word for what a request asks for: the last of its path's that is no name.
 func asksFor(r *http.Request) string {
-	for _, word := range []string{"sync", "send", "upload", "event", "messages", "joined_members", "joined_rooms", "state", "account_data", "createRoom", "join", "invite", "whoami", "displayname", "versions"} {
+	for _, word := range []string{"sync", "send", "upload", "event", "messages", "joined_members", "joined_rooms", "state", "account_data",
+		"createRoom", "join", "invite", "whoami", "displayname", "versions"} {
 		for part := range strings.SplitSeq(r.URL.EscapedPath(), "/") {
 			if part == word {
 				return word

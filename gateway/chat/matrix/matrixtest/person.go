@@ -133,7 +133,8 @@ func (p *Person) Write(room, thread, text string, mentioned ...string) (id strin
 		content["m.mentions"] = map[string]any{"user_ids": mentioned}
 	}
 	if thread != "" {
-		content["m.relates_to"] = map[string]any{"rel_type": "m.thread", "event_id": thread, "is_falling_back": true, "m.in_reply_to": map[string]any{"event_id": thread}}
+		content["m.relates_to"] = map[string]any{"rel_type": "m.thread", "event_id": thread, "is_falling_back": true,
+			"m.in_reply_to": map[string]any{"event_id": thread}}
 	}
 	return p.Send(room, "m.room.message", content)
 }
@@ -148,13 +149,15 @@ func (p *Person) Reply(room, message, text string) (id string) {
 // React answers a message by a sign.
 func (p *Person) React(room, message, sign string) (id string) {
 	p.tb.Helper()
-	return p.Send(room, "m.reaction", map[string]any{"m.relates_to": map[string]any{"rel_type": "m.annotation", "event_id": message, "key": sign}})
+	return p.Send(room, "m.reaction", map[string]any{"m.relates_to": map[string]any{"rel_type": "m.annotation", "event_id": message,
+		"key": sign}})
 }
 
 // Redact takes a message away.
 func (p *Person) Redact(room, message string) {
 	p.tb.Helper()
-	p.Do("PUT", "client/v3/rooms/"+url.PathEscape(room)+"/redact/"+url.PathEscape(message)+"/"+strconv.FormatInt(transactions.Add(1), 10), struct{}{}, nil)
+	p.Do("PUT", "client/v3/rooms/"+url.PathEscape(room)+"/redact/"+url.PathEscape(message)+"/"+strconv.FormatInt(transactions.Add(1), 10),
+		struct{}{}, nil)
 }
 
 // Rooms are those that they are in.

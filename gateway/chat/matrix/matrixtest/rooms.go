@@ -242,7 +242,8 @@ func createRoom(s *Server, r *request) (any, *refusal) {
 	none := ""
 	s.add(room, r.as.id, "m.room.create", &none, map[string]any{"room_version": "11"})
 	s.member(room, r.as.id, r.as.id, "join", map[string]any{"displayname": r.as.name})
-	s.add(room, r.as.id, "m.room.power_levels", &none, map[string]any{"users": map[string]int{r.as.id: 100}, "users_default": 0, "events_default": 0, "state_default": 50})
+	s.add(room, r.as.id, "m.room.power_levels", &none,
+		map[string]any{"users": map[string]int{r.as.id: 100}, "users_default": 0, "events_default": 0, "state_default": 50})
 	for _, state := range order.State {
 		s.add(room, r.as.id, state.Type, &state.Key, state.Content)
 	}

@@ -68,7 +68,8 @@ func (s *Server) judgeRelation(room *room, r *request, h held) *refusal {
 	}
 	for _, e := range s.events {
 		had := e.held().Relates
-		if h.Relates.Type == "m.annotation" && e.Sender == r.as.id && e.Type == r.args["type"] && had != nil && had.Event == to.ID && had.Key == h.Relates.Key {
+		if h.Relates.Type == "m.annotation" && e.Sender == r.as.id && e.Type == r.args["type"] && had != nil && had.Event == to.ID &&
+			had.Key == h.Relates.Key {
 			return no(400, "M_DUPLICATE_ANNOTATION", "Can't send same reaction twice")
 		}
 	}
