@@ -1,4 +1,4 @@
-// Package webhook is whatever else people are asked by: what is posted is sent to an
+// Package webhook asks people by any other service: what is posted is sent to an
 // address by HTTP, and answers come back by HTTP, each signed by a secret that both sides
 // have. docs/chat/webhook.md tells the protocol, for whoever writes the other side.
 //

@@ -34,7 +34,8 @@ func FuzzAnswers(f *testing.F) {
 	now := strconv.FormatInt(time.Now().Unix(), 10)
 	for _, body := range []string{
 		`{"id": "a1", "user": "ana", "token": "abc"}`, `{"id": "a1", "user": "ana", "message": "m", "word": "deny", "reason": "x"}`,
-		`{"id": "a1", "user": "ana"}`, `{"id": 7}`, `[]`, ``, `{"id": "a1", "user": "ana", "token": "abc"} x`, "\x00", `{"ID": "a", "USER": "b", "TOKEN": "c"}`,
+		`{"id": "a1", "user": "ana"}`, `{"id": 7}`, `[]`, ``, `{"id": "a1", "user": "ana", "token": "abc"} x`, "\x00",
+		`{"ID": "a", "USER": "b", "TOKEN": "c"}`,
 	} {
 		f.Add([]byte(body), now, "", true)
 		f.Add([]byte(body), now, "v1=00", false)
@@ -61,11 +62,12 @@ func FuzzAnswers(f *testing.F) {
 			if out.Code == http.StatusOK && (!signed || attempt > 0) {
 				t.Fatalf("%q, signed: %v, is taken in attempt %d", body, signed, attempt)
 			}
-			if !signed && out.Code != http.StatusUnauthorized && len(body) <= mostBody {
+			if !signed && out.Code != http.StatusUnauthorized && len(body) <= maxBody {
 				t.Fatalf("who did not sign hears %d %s", out.Code, out.Body)
 			}
 		}
-		if len(in.clicks) > 1 || len(in.clicks) == 1 && (in.clicks[0].By.ID == "" || in.clicks[0].Token == "" && (in.clicks[0].Word == "" || in.clicks[0].On.Message == "")) {
+		if len(in.clicks) > 1 || len(in.clicks) == 1 &&
+			(in.clicks[0].By.ID == "" || in.clicks[0].Token == "" && (in.clicks[0].Word == "" || in.clicks[0].On.Message == "")) {
 			t.Fatalf("told is %+v", in.clicks)
 		}
 	})

@@ -20,10 +20,10 @@ import (
 )
 
 const (
-	// mostBody bounds what comes in.
-	mostBody = 64 << 10
-	// longestWord bounds each text of an answer but the reason.
-	longestWord = 256
+	// maxBody bounds what comes in.
+	maxBody = 64 << 10
+	// maxField bounds each text of an answer but the reason.
+	maxField = 256
 	// firstPause is before a listener is opened again, and doubles up to longestPause.
 	firstPause   = time.Second
 	longestPause = 30 * time.Second
@@ -55,7 +55,7 @@ func (w *Webhook) Run(ctx context.Context, in chat.Inbox) error {
 	return nil
 }
 
-// serve opens a door for answers, and keeps it open until ctx ends or it falls shut.
+// serve opens a listener for answers, and keeps it open until ctx ends or it fails.
 func (w *Webhook) serve(ctx context.Context, in chat.Inbox, works func()) error {
 	defer w.at("")
 	return gateway.ServeUntil(ctx, gateway.DoorConfig{
@@ -90,39 +90,39 @@ type answer struct {
 
 // answer takes one.
 func (w *Webhook) answer(out http.ResponseWriter, r *http.Request, in chat.Inbox) {
-	body, err := io.ReadAll(http.MaxBytesReader(out, r.Body, mostBody))
+	body, err := io.ReadAll(http.MaxBytesReader(out, r.Body, maxBody))
 	var long *http.MaxBytesError
 	if errors.As(err, &long) {
-		say(out, http.StatusRequestEntityTooLarge, refusal{"too_large", "An answer has at most 64 KiB."})
+		respond(out, http.StatusRequestEntityTooLarge, refusal{"too_large", "An answer has at most 64 KiB."})
 		return
 	}
 	if err != nil {
-		say(out, http.StatusBadRequest, refusal{"bad_request", "The body did not come whole."})
+		respond(out, http.StatusBadRequest, refusal{"bad_request", "The body did not come whole."})
 		return
 	}
 	expires, err := w.verified(r.Header, body, time.Now())
 	if err != nil {
-		say(out, http.StatusUnauthorized, refusal{"unauthorized", bailiff.Sentence(err.Error())})
+		respond(out, http.StatusUnauthorized, refusal{"unauthorized", bailiff.Sentence(err.Error())})
 		return
 	}
 	a, err := read(body)
 	if err != nil {
-		say(out, http.StatusBadRequest, refusal{"bad_request", bailiff.Sentence(err.Error())})
+		respond(out, http.StatusBadRequest, refusal{"bad_request", bailiff.Sentence(err.Error())})
 		return
 	}
-	switch w.heard.take(time.Now(), expires, a.ID) {
+	switch w.seen.add(time.Now(), expires, a.ID) {
 	case repeated:
-		say(out, http.StatusConflict, refusal{"repeated", "This answer came before."})
+		respond(out, http.StatusConflict, refusal{"repeated", "This answer came before."})
 		return
 	case full:
 		out.Header().Set("Retry-After", "60")
-		say(out, http.StatusServiceUnavailable, refusal{"busy", "Too many answers came lately; try again in a minute."})
+		respond(out, http.StatusServiceUnavailable, refusal{"busy", "Too many answers came lately; try again in a minute."})
 		return
 	}
 	told := in.Clicked(r.Context(), chat.Click{
 		By: chat.Person{ID: a.User, Name: a.Name}, On: chat.Ref{Message: a.Message}, Token: a.Token, Word: a.Word, Reason: a.Reason,
 	})
-	say(out, http.StatusOK, map[string]string{"told": plain(told)})
+	respond(out, http.StatusOK, map[string]string{"told": plain(told)})
 }
 
 // errUnsigned is all that is said of it.
@@ -168,8 +168,9 @@ func read(body []byte) (a answer, err error) {
 }
 
 func (a answer) lacks() error {
-	for name, text := range map[string]string{"id": a.ID, "user": a.User, "name": a.Name, "token": a.Token, "message": a.Message, "word": a.Word} {
-		if len(text) > longestWord {
+	for name, text := range map[string]string{"id": a.ID, "user": a.User, "name": a.Name, "token": a.Token, "message": a.Message,
+		"word": a.Word} {
+		if len(text) > maxField {
 			return errors.New(name + " is too long, want 256 bytes at most")
 		}
 	}
@@ -191,7 +192,7 @@ type refusal struct {
 	Message string `json:"message"`
 }
 
-func say(out http.ResponseWriter, status int, what any) {
+func respond(out http.ResponseWriter, status int, what any) {
 	out.Header().Set("Content-Type", "application/json")
 	out.WriteHeader(status)
 	_ = json.NewEncoder(out).Encode(what)

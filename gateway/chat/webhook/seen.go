@@ -6,60 +6,60 @@ import (
 	"time"
 )
 
-// mostHeard bounds what is remembered.
-const mostHeard = 100_000
+// maxSeen answers are remembered.
+const maxSeen = 100_000
 
-// verdict is on whether something was heard before.
-type verdict int
+// seenResult says whether an answer was seen before.
+type seenResult int
 
 const (
-	repeated verdict = iota
+	repeated seenResult = iota
 	full
 	first
 )
 
-// heard are answers that were heard, by their ids, each until it cannot come again. Who
-// sends one again with the same signature sends the same id.
-type heard struct {
-	mu   sync.Mutex
-	ids  map[string]bool
-	ends ends
+// seenAnswers are the ids of answers that were taken, each until its signature expires. An
+// answer that is sent again with the same signature has the same id.
+type seenAnswers struct {
+	mu       sync.Mutex
+	ids      map[string]bool
+	expiries expiries
 }
 
-func newHeard() *heard { return &heard{ids: map[string]bool{}} }
+func newSeenAnswers() *seenAnswers { return &seenAnswers{ids: map[string]bool{}} }
 
-// take remembers an answer until it expires, if it was not heard.
-func (h *heard) take(now, expires time.Time, id string) verdict {
+// add remembers an answer until it expires, unless it was seen before.
+func (h *seenAnswers) add(now, expires time.Time, id string) seenResult {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for len(h.ends) > 0 && h.ends[0].at.Before(now) {
-		delete(h.ids, heap.Pop(&h.ends).(end).id)
+	for len(h.expiries) > 0 && h.expiries[0].at.Before(now) {
+		delete(h.ids, heap.Pop(&h.expiries).(expiry).id)
 	}
 	if h.ids[id] {
 		return repeated
 	}
-	if len(h.ids) == mostHeard {
+	if len(h.ids) == maxSeen {
 		return full
 	}
 	h.ids[id] = true
-	heap.Push(&h.ends, end{expires, id})
+	heap.Push(&h.expiries, expiry{expires, id})
 	return first
 }
 
-// end is when an id may be forgotten.
-type end struct {
+// expiry is when an id may be forgotten.
+type expiry struct {
 	at time.Time
 	id string
 }
 
-// ends are a heap, the next one first.
-type ends []end
+// expiries are a heap, the earliest first.
+type expiries []expiry
 
-func (e ends) Len() int           { return len(e) }
-func (e ends) Less(i, j int) bool { return e[i].at.Before(e[j].at) }
-func (e ends) Swap(i, j int)      { e[i], e[j] = e[j], e[i] }
-func (e *ends) Push(x any)        { *e = append(*e, x.(end)) }
-func (e *ends) Pop() any {
+func (e expiries) Len() int           { return len(e) }
+func (e expiries) Less(i, j int) bool { return e[i].at.Before(e[j].at) }
+func (e expiries) Swap(i, j int)      { e[i], e[j] = e[j], e[i] }
+func (e *expiries) Push(x any)        { *e = append(*e, x.(expiry)) }
+func (e *expiries) Pop() any {
 	last := (*e)[len(*e)-1]
 	*e = (*e)[:len(*e)-1]
 	return last

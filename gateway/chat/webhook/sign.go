@@ -52,10 +52,10 @@ func reason(body []byte) (code, message string) {
 	return why.Code, why.Message
 }
 
-// busyFor is how long the other side is left alone that does not say how long.
+// busyFor is the wait for a busy service that names none.
 const busyFor = 5 * time.Second
 
-// fault says what a call's fault is to who asks a platform for something.
+// fault turns an error into one of package chat's.
 func fault(err error) error {
 	var refused *httpapi.Refusal
 	if !errors.As(err, &refused) {
@@ -69,7 +69,9 @@ func fault(err error) error {
 	case status == http.StatusRequestTimeout, status >= http.StatusInternalServerError:
 		return err
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		return &chat.Refused{Reason: "the webhook does not take bailiff's signature or token: give both sides the same webhook.secret, and set both clocks (" + bailiff.Foreign(err.Error()) + ")"}
+		return &chat.Refused{Reason: "the webhook does not take bailiff's signature or token: give both sides the same webhook.secret, " +
+			"and set both clocks (" + bailiff.Foreign(err.Error()) + ")"}
 	}
-	return &chat.Refused{Reason: "the webhook does not take what it is sent: see that webhook.url is right, and that it understands what docs/chat/webhook.md tells (" + bailiff.Foreign(err.Error()) + ")"}
+	return &chat.Refused{Reason: "the webhook does not take what it is sent: see that webhook.url is right, and that it understands " +
+		"what docs/chat/webhook.md tells (" + bailiff.Foreign(err.Error()) + ")"}
 }

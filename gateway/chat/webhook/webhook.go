@@ -23,7 +23,7 @@ type Config struct {
 	URL string
 	// Token reads what is sent along as a bearer token; nil sends none.
 	Token func() (bailiff.Secret, error)
-	// Roots are who may vouch for whoever answers at URL; nil are those of this machine.
+	// Roots are the authorities that may certify the service at URL; nil are this machine's.
 	Roots *x509.CertPool
 	// Secret reads what both sides sign by; it is asked for it at each use.
 	Secret func() (bailiff.Secret, error)
@@ -36,7 +36,7 @@ type Config struct {
 type Webhook struct {
 	cfg    Config
 	client *httpapi.Client
-	heard  *heard
+	seen   *seenAnswers
 
 	mu      sync.Mutex
 	address string
@@ -47,17 +47,18 @@ var (
 	_ chat.Checker  = (*Webhook)(nil)
 )
 
-// New makes a client of the other side. It talks to nobody yet.
+// New makes a client of the service, without a call to it.
 func New(cfg Config) (*Webhook, error) {
 	if lacks := cfg.lacks(); len(lacks) > 0 {
 		return nil, errors.New("webhook config lacks " + strings.Join(lacks, ", "))
 	}
 	client := httpapi.New(httpapi.Config{Name: "the webhook", Credential: cfg.Token, Roots: cfg.Roots, Reason: reason})
-	return &Webhook{cfg: cfg, client: client, heard: newHeard()}, nil
+	return &Webhook{cfg: cfg, client: client, seen: newSeenAnswers()}, nil
 }
 
 func (c Config) lacks() (lacks []string) {
-	for name, missing := range map[string]bool{"URL": c.URL == "", "Secret": c.Secret == nil, "Listen": c.Listen == "", "Log": c.Log == nil} {
+	for name, missing := range map[string]bool{"URL": c.URL == "", "Secret": c.Secret == nil, "Listen": c.Listen == "",
+		"Log": c.Log == nil} {
 		if missing {
 			lacks = append(lacks, name)
 		}

@@ -61,7 +61,8 @@ func (o *other) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	seconds, bad := strconv.ParseInt(stamp, 10, 64)
 	o.mu.Lock()
 	if err != nil || bad != nil || r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/json" ||
-		time.Since(time.Unix(seconds, 0)).Abs() > time.Minute || r.Header.Get("Bailiff-Signature") != webhook.Sign(bailiff.NewSecret(secret), stamp, body) {
+		time.Since(time.Unix(seconds, 0)).Abs() > time.Minute ||
+		r.Header.Get("Bailiff-Signature") != webhook.Sign(bailiff.NewSecret(secret), stamp, body) {
 		o.bad = append(o.bad, fmt.Sprint(r.Method, r.Header, string(body)))
 	}
 	o.sent = append(o.sent, sent)
@@ -96,7 +97,8 @@ func open(t *testing.T, url string) *webhook.Webhook {
 }
 
 var asked = chat.Message{
-	Text:    chat.Text{{Style: chat.Strong, Text: "May it?"}, {Text: " It is:"}, {Style: chat.Block, Text: "rm -rf <x>"}, {Text: "in prod"}},
+	Text: chat.Text{{Style: chat.Strong, Text: "May it?"}, {Text: " It is:"}, {Style: chat.Block, Text: "rm -rf <x>"},
+		{Text: "in prod"}},
 	Buttons: []chat.Button{{Label: "Deny", Token: "abc", Word: "deny", Sign: "❌", Asks: "Why?"}},
 	File:    &chat.File{Name: "all.txt", Content: []byte("everything")},
 }
@@ -197,7 +199,8 @@ func TestACheckNamesWhomTheOtherSideDoesNotKnow(t *testing.T) {
 	if sent := o.last(t); sent["type"] != "check" || fmt.Sprint(sent["users"]) != "[w1 w2]" {
 		t.Errorf("sent is %v", sent)
 	}
-	if len(found) != 3 || found[0].Err != nil || found[1].Err != nil || found[2].Err == nil || found[2].What != "ben (w2) is known to the webhook" {
+	if len(found) != 3 || found[0].Err != nil || found[1].Err != nil || found[2].Err == nil ||
+		found[2].What != "ben (w2) is known to the webhook" {
 		t.Errorf("found is %v", found)
 	}
 	o.answer = says(401, "")
@@ -304,7 +307,8 @@ func TestASignedAnswerIsTaken(t *testing.T) {
 		want chat.Click
 	}{
 		{answered, chat.Click{By: chat.Person{ID: "w1", Name: "Ana"}, Token: "abc", Reason: "it is prod"}},
-		{`{"id": "a2", "user": "w1", "message": "m1", "word": "deny"}`, chat.Click{By: chat.Person{ID: "w1"}, On: chat.Ref{Message: "m1"}, Word: "deny"}},
+		{`{"id": "a2", "user": "w1", "message": "m1", "word": "deny"}`,
+			chat.Click{By: chat.Person{ID: "w1"}, On: chat.Ref{Message: "m1"}, Word: "deny"}},
 	} {
 		s := &sending{url: url, body: c.body, method: "POST"}
 		if status, told := s.sign(secret, time.Now()).send(t); status != 200 || told != `{"told":"thanks, w1"}` {
@@ -371,7 +375,8 @@ func TestWhatWasSentBeforeIsRefused(t *testing.T) {
 	for name, s := range map[string]*sending{
 		"the same":                 first,
 		"the same at another time": (&sending{url: url, body: answered, method: "POST"}).sign(secret, now.Add(time.Second)),
-		"another by the same id":   (&sending{url: url, body: `{"id": "a1", "user": "w2", "token": "xyz"}`, method: "POST"}).sign(secret, now),
+		"another by the same id": (&sending{url: url, body: `{"id": "a1", "user": "w2", "token": "xyz"}`, method: "POST"}).sign(secret,
+			now),
 	} {
 		if status, told := s.send(t); status != 409 || !strings.Contains(told, `"repeated"`) {
 			t.Errorf("%s is answered %d %s", name, status, told)
