@@ -17,8 +17,8 @@ const module = "github.com/bailiff-dev/bailiff"
 // import packages of lower floors only.
 var floors = map[string]int{
 	"": 0, "policies": 0, "backends/runner/wire": 0, "internal/defaultpath": 0, "internal/shellquote": 0, "internal/spelling": 0,
-	"internal/feed": 0, "internal/termsafe": 0, "internal/recent": 0, "internal/outage": 0, "internal/headtail": 0, "backends/runner/armour": 0, "backends/runner/mailbox": 0,
-	"backends/runner/gather": 0, "examples/hermes": 0,
+	"internal/feed": 0, "internal/termsafe": 0, "internal/recent": 0, "internal/outage": 0, "internal/headtail": 0, "backends/runner/carrier": 0,
+	"examples/hermes": 0,
 
 	"api": 1, "internal/redact": 1, "internal/records": 1, "internal/trust": 1, "internal/subprocess": 1,
 
@@ -64,9 +64,8 @@ var sideways = map[string]bool{
 	"backends/limits backends/runner":  true, // what is bounded
 	"backends/ssh backends/bubblewrap": true, // what makes sandboxes on another host is what makes them here
 
-	"backends/runner/mailbox backends/runner/gather": true, // letters are what is gathered
-	"backends/ssh backends/ssh/inside":               true,
-	"backends/ssh/inside backends/bubblewrap":        true, // what is asked of it over there
+	"backends/ssh backends/ssh/inside":        true,
+	"backends/ssh/inside backends/bubblewrap": true, // what is asked of it over there
 }
 
 // owners names the folder that may import a third-party module, with the folders below it;

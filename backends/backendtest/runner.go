@@ -72,7 +72,7 @@ func compile(program, path string) error {
 // that used it are not taken from the cache when that has changed.
 func noteSources() error {
 	folders, err := exec.Command("go", "list", "-f", "{{.Dir}}", program, "github.com/bailiff-dev/bailiff/backends/runner/wire",
-		"github.com/bailiff-dev/bailiff/backends/runner/armour", "github.com/bailiff-dev/bailiff/backends/runner/mailbox",
+		"github.com/bailiff-dev/bailiff/backends/runner/carrier",
 		"github.com/bailiff-dev/bailiff/backends/cgroup").Output()
 	if err != nil {
 		return fmt.Errorf("listing the sources of bailiff-runner: %w", err)

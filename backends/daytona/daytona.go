@@ -4,7 +4,7 @@
 // A sandbox here is one there. Its API makes and removes it; its toolbox, a
 // service that Daytona runs inside it, takes the runner's file and opens a
 // terminal over a WebSocket. Bailiff-runner is started in that terminal as root,
-// which it makes raw and covers with package armour, and runs commands as a user
+// which it makes raw and covers with package carrier, and runs commands as a user
 // without any rights. No variable is ever given to the API: they travel in the
 // runner's stream, which neither the API nor a file sees.
 //

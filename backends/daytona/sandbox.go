@@ -16,7 +16,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/runner"
-	"github.com/bailiff-dev/bailiff/backends/runner/armour"
+	"github.com/bailiff-dev/bailiff/backends/runner/carrier"
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
 	"github.com/bailiff-dev/bailiff/internal/shellquote"
@@ -153,7 +153,7 @@ func (b *Backend) greet(ctx context.Context, t tools, spec backends.Spec) (*runn
 		stream.Close()
 		return nil, err
 	}
-	client, err := runner.Attach(ctx, armour.Wrap(stream), runner.Place{PIDs: spec.PIDs, Linger: runner.Linger})
+	client, err := runner.Attach(ctx, carrier.Text(stream), runner.Place{PIDs: spec.PIDs, Linger: runner.Linger})
 	if err == nil {
 		return client, nil
 	}
@@ -167,7 +167,7 @@ func (b *Backend) greet(ctx context.Context, t tools, spec backends.Spec) (*runn
 
 // orders is the line that is typed into the terminal.
 func orders(spec backends.Spec) string {
-	return "exec " + program + " " + wire.Armour + " " + shellquote.Join(runner.Apart(spec)...) + " 2>" + lastWords + "\n"
+	return "exec " + program + " " + wire.Text + " " + shellquote.Join(runner.Apart(spec)...) + " 2>" + lastWords + "\n"
 }
 
 // sandbox is a machine that runs and the client of its runner.

@@ -7,10 +7,11 @@ import (
 	"sync"
 	"time"
 
+	modal "github.com/modal-labs/modal-client/go"
+
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/runner"
-	"github.com/bailiff-dev/bailiff/backends/runner/gather"
-	"github.com/modal-labs/modal-client/go"
+	"github.com/bailiff-dev/bailiff/backends/runner/carrier"
 )
 
 const (
@@ -24,7 +25,7 @@ const (
 // stream is the standard output and input of a program in a machine. Each call that
 // carries input takes a journey there and back, and may never end.
 type stream struct {
-	*gather.Writer
+	*carrier.BatchWriter
 	account *account
 	machine *modal.Sandbox
 	process *modal.ContainerProcess
@@ -34,7 +35,7 @@ type stream struct {
 
 func converse(a *account, machine *modal.Sandbox, process *modal.ContainerProcess, words *words) *stream {
 	s := &stream{account: a, machine: machine, process: process, words: words}
-	s.Writer = gather.New(most, s.carry, func(error) { s.leave() })
+	s.BatchWriter = carrier.NewBatchWriter(most, s.send, func(error) { s.leave() })
 	return s
 }
 
@@ -46,8 +47,8 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (s *stream) carry(load []byte) error {
-	if _, err := s.process.Stdin.Write(load); err != nil {
+func (s *stream) send(batch []byte) error {
+	if _, err := s.process.Stdin.Write(batch); err != nil {
 		return fmt.Errorf("writing to the sandbox: %w", bailiff.ForeignError(err, s.account.token.secret))
 	}
 	return nil
@@ -56,7 +57,7 @@ func (s *stream) carry(load []byte) error {
 // Close closes both directions.
 func (s *stream) Close() error {
 	s.leave()
-	return s.Writer.Close()
+	return s.BatchWriter.Close()
 }
 
 // leave ends what is read, and the connection when nothing goes over it any more.

@@ -180,7 +180,7 @@ func TestAStreamThatBreaksIsTheEndOfItsSandbox(t *testing.T) {
 	}
 }
 
-func TestLettersThatAreSlowOrBroughtTwiceArriveOnce(t *testing.T) {
+func TestFilesThatAreSlowOrBroughtTwiceArriveOnce(t *testing.T) {
 	f := newFake(t)
 	s := open(t, account(t, f), testSpec())
 	f.inject("/fs/write", 1, f.unheard)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/runner"
-	"github.com/bailiff-dev/bailiff/backends/runner/armour"
+	"github.com/bailiff-dev/bailiff/backends/runner/carrier"
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
 )
@@ -96,7 +96,7 @@ func (b *Backend) running(ctx context.Context, m session) (session, error) {
 const (
 	broughtPath = "/tmp/bailiff-runner"
 	runnerPath  = "/.bailiff/runner"
-	mailPath    = "/.bailiff/mail"
+	inputPath   = "/.bailiff/input"
 )
 
 // install puts the runner where it cannot be read, and makes a folder for what it is
@@ -107,8 +107,8 @@ umask 022
 mkdir -m 0711 /.bailiff
 cp "$1" ` + runnerPath + `
 chmod 0111 ` + runnerPath + `
-mkdir -m 0700 ` + mailPath + `
-chown "$(stat -c %u:%g "$1")" ` + mailPath + `
+mkdir -m 0700 ` + inputPath + `
+chown "$(stat -c %u:%g "$1")" ` + inputPath + `
 rm "$1"
 shift
 exec ` + runnerPath + ` "$@"`
@@ -118,7 +118,7 @@ func (s *sandbox) start(ctx context.Context, spec backends.Spec) error {
 	if err := s.bring(ctx); err != nil {
 		return err
 	}
-	argv := append([]string{"-c", install, "sh", broughtPath, wire.Mailbox, mailPath, wire.Armour}, runner.Apart(spec)...)
+	argv := append([]string{"-c", install, "sh", broughtPath, wire.InputFiles, inputPath, wire.Text}, runner.Apart(spec)...)
 	command, err := s.backend.api.run(ctx, s.machine, "/bin/sh", argv...)
 	if err != nil {
 		return unavailable("starting the runner at Vercel", err)
@@ -145,7 +145,7 @@ func (s *sandbox) bring(ctx context.Context) error {
 // greet waits until the runner answers; the line is closed if it does not.
 func (s *sandbox) greet(ctx context.Context, l *line, spec backends.Spec) (err error) {
 	place := runner.Place{Home: "/home", Workspace: workspaceFolder, PIDs: spec.PIDs, Linger: runner.Linger}
-	if s.Client, err = runner.Attach(ctx, armour.Wrap(l), place); err != nil {
+	if s.Client, err = runner.Attach(ctx, carrier.Text(l), place); err != nil {
 		return fmt.Errorf("%w: greeting the runner at Vercel: %w%s", backends.ErrUnavailable, err, l.words())
 	}
 	return nil

@@ -11,14 +11,14 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/backends/runner/mailbox"
+	"github.com/bailiff-dev/bailiff/backends/runner/carrier"
 	"github.com/bailiff-dev/bailiff/internal/headtail"
 )
 
 // line is the stream to a runner: what it says is read from the log of its command,
 // what it is told is written into files.
 type line struct {
-	*mailbox.Sender
+	*carrier.BatchWriter
 	said   *io.PipeReader
 	logs   io.ReadCloser
 	cancel context.CancelFunc
@@ -28,8 +28,8 @@ type line struct {
 // longestEntry bounds one entry of a log.
 const longestEntry = 4 << 20
 
-// lateLetter is for how long a letter is tried to be delivered.
-const lateLetter = 20 * time.Second
+// writeTimeout is how long writing a file may take.
+const writeTimeout = 20 * time.Second
 
 // follow opens the line. It lasts longer than the context of who opens it.
 func (s *sandbox) follow(ctx context.Context, command string) (*line, error) {
@@ -46,10 +46,10 @@ func (s *sandbox) follow(ctx context.Context, command string) (*line, error) {
 	}
 	said, to := io.Pipe()
 	l := &line{said: said, logs: logs, cancel: cancel}
-	l.Sender = mailbox.NewSender(func(number int, letter []byte) error {
-		ctx, cancel := context.WithTimeout(life, lateLetter)
+	l.BatchWriter = carrier.NewFileWriter(func(number int, content []byte) error {
+		ctx, cancel := context.WithTimeout(life, writeTimeout)
 		defer cancel()
-		return s.backend.api.write(ctx, s.machine, mailPath+"/"+mailbox.Name(number), 0o600, letter)
+		return s.backend.api.write(ctx, s.machine, inputPath+"/"+carrier.FileName(number), 0o600, content)
 	}, func(err error) { to.CloseWithError(fmt.Errorf("writing to the machine: %w", err)) })
 	go func() { to.CloseWithError(l.listen(to)) }()
 	return l, nil
@@ -110,11 +110,11 @@ func (l *line) words() string {
 }
 
 func (l *line) Read(p []byte) (int, error)  { return l.said.Read(p) }
-func (l *line) Write(p []byte) (int, error) { return l.Sender.Write(p) }
+func (l *line) Write(p []byte) (int, error) { return l.BatchWriter.Write(p) }
 
 func (l *line) Close() error {
 	l.cancel()
-	_ = l.Sender.Close() // neither fails
+	_ = l.BatchWriter.Close() // neither fails
 	_ = l.said.Close()
 	return l.logs.Close()
 }

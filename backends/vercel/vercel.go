@@ -5,8 +5,8 @@
 // started as root; it puts itself and all that it starts apart from the rest of the
 // machine and becomes a user that is nobody there. Vercel takes no input for a
 // program that runs, and passes on what it prints as text: so what the runner is
-// told comes as files that nobody inside can write (package mailbox), and what it
-// says goes as lines of text (package armour) through the log of its command, which
+// told comes as files that nobody inside can write (package carrier), and what it
+// says goes as lines of text through the log of its command, which
 // is followed for as long as the sandbox lives. Variables travel in that stream
 // only; Vercel is told none.
 //

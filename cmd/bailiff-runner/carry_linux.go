@@ -8,27 +8,27 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/bailiff-dev/bailiff/backends/runner/armour"
+	"github.com/bailiff-dev/bailiff/backends/runner/carrier"
 )
 
-// underArmour runs the rest of the arguments, whose bytes are text outside.
-func underArmour(rest []string) error {
+// overText runs the rest of the arguments over a stream of text.
+func overText(rest []string) error {
 	if err := makeRaw(0); err != nil {
 		return fmt.Errorf("quieting the terminal: %w", err)
 	}
-	outside, err := armour.Reside(standard{file(0), file(1)})
+	outside, err := carrier.TextInside(standard{file(0), file(1)})
 	if err != nil {
 		return err
 	}
 	return carry(rest, outside, outside)
 }
 
-// fromMailbox runs the rest of the arguments with an input that comes as letters.
-func fromMailbox(rest []string) error {
+// fromFiles runs the rest of the arguments with an input that comes as files.
+func fromFiles(rest []string) error {
 	if len(rest) == 0 {
-		return errors.New("no folder is named for the mailbox")
+		return errors.New("no folder is named for the input")
 	}
-	in, err := openMailbox(rest[0])
+	in, err := openInputFiles(rest[0])
 	if err != nil {
 		return err
 	}

@@ -12,8 +12,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/backendtest/machine"
 	"github.com/bailiff-dev/bailiff/backends/runner"
-	"github.com/bailiff-dev/bailiff/backends/runner/armour"
-	"github.com/bailiff-dev/bailiff/backends/runner/mailbox"
+	"github.com/bailiff-dev/bailiff/backends/runner/carrier"
 )
 
 const program = "/.bailiff/runner"
@@ -80,18 +79,18 @@ func says(t *testing.T, client *runner.Client, script string) string {
 	return out.String()
 }
 
-// posted is a stream whose input goes as letters.
+// posted is a stream whose input goes as files.
 type posted struct {
 	piped
-	*mailbox.Sender
+	*carrier.BatchWriter
 }
 
-func (p posted) Write(data []byte) (int, error) { return p.Sender.Write(data) }
-func (p posted) Close() error                   { return errors.Join(p.Sender.Close(), p.piped.Close()) }
+func (p posted) Write(data []byte) (int, error) { return p.BatchWriter.Write(data) }
+func (p posted) Close() error                   { return errors.Join(p.BatchWriter.Close(), p.piped.Close()) }
 
 func post(m *machine.Machine, to piped) posted {
-	return posted{to, mailbox.NewSender(func(number int, letter []byte) error {
-		return m.WriteFile("/.bailiff/mail/"+mailbox.Name(number), letter, 0o600, 0)
+	return posted{to, carrier.NewFileWriter(func(number int, content []byte) error {
+		return m.WriteFile("/.bailiff/input/"+carrier.FileName(number), content, 0o600, 0)
 	}, func(error) { to.Close() })}
 }
 
@@ -101,13 +100,13 @@ var ways = map[string]func(*testing.T, *machine.Machine) io.ReadWriteCloser{
 		return start(t, m, "settle", "10000:10000", "confine")
 	},
 	"text": func(t *testing.T, m *machine.Machine) io.ReadWriteCloser {
-		return armour.Wrap(start(t, m, "armour", "settle", "10000:10000", "confine"))
+		return carrier.Text(start(t, m, "text", "settle", "10000:10000", "confine"))
 	},
-	"letters and text": func(t *testing.T, m *machine.Machine) io.ReadWriteCloser {
-		if _, _, err := m.Do(t.Context(), machine.Cmd{Argv: []string{"/bin/mkdir", "-m", "0700", "/.bailiff/mail"}}, nil); err != nil {
+	"files and text": func(t *testing.T, m *machine.Machine) io.ReadWriteCloser {
+		if _, _, err := m.Do(t.Context(), machine.Cmd{Argv: []string{"/bin/mkdir", "-m", "0700", "/.bailiff/input"}}, nil); err != nil {
 			t.Fatal(err)
 		}
-		return armour.Wrap(post(m, start(t, m, "mailbox", "/.bailiff/mail", "armour", "settle", "10000:10000", "confine")))
+		return carrier.Text(post(m, start(t, m, "files", "/.bailiff/input", "text", "settle", "10000:10000", "confine")))
 	},
 }
 
@@ -160,8 +159,8 @@ func TestWhoHasSettledNeverComesBack(t *testing.T) {
 
 func TestNoCommandReachesWhatCarriesTheStream(t *testing.T) {
 	m := lent(t)
-	client := attach(t, armour.Wrap(start(t, m, "armour", "settle", "10000:10000", "confine")))
-	carrier, _, _ := m.Do(t.Context(), machine.Cmd{Argv: []string{"/usr/bin/pgrep", "-f", "runner armour"}, Env: []string{"PATH=/bin"}}, nil)
+	client := attach(t, carrier.Text(start(t, m, "text", "settle", "10000:10000", "confine")))
+	carrier, _, _ := m.Do(t.Context(), machine.Cmd{Argv: []string{"/usr/bin/pgrep", "-f", "runner text"}, Env: []string{"PATH=/bin"}}, nil)
 	pid := strings.TrimSpace(string(carrier))
 	for _, script := range []string{"kill -9 " + pid, "cat /proc/" + pid + "/environ", "echo x >/proc/" + pid + "/fd/0", "echo x >/proc/" + pid + "/fd/1"} {
 		if out := says(t, client, "("+script+") 2>/dev/null || echo refused"); out != "refused\n" {
@@ -196,9 +195,9 @@ func TestARunnerSaysWhatItCannotBe(t *testing.T) {
 		{[]string{"settle", "x", "confine"}, 0, "above zero"},
 		{[]string{"settle"}, 0, "no user"},
 		{[]string{"settle", "10000:10000", "confine"}, 1000, "only root"},
-		{[]string{"mailbox"}, 0, "no folder"},
-		{[]string{"mailbox", "/tmp", "confine"}, 0, "mode 0700"},
-		{[]string{"mailbox", "/missing", "confine"}, 0, "no such file"},
+		{[]string{"files"}, 0, "no folder"},
+		{[]string{"files", "/tmp", "confine"}, 0, "mode 0700"},
+		{[]string{"files", "/missing", "confine"}, 0, "no such file"},
 		{[]string{"confine", "settle"}, 0, "no argument"},
 		{[]string{"nonsense"}, 0, "no argument"},
 	} {
@@ -211,8 +210,8 @@ func TestARunnerSaysWhatItCannotBe(t *testing.T) {
 
 func TestTheEndOfTheRunnerIsTheEndOfItsCarrier(t *testing.T) {
 	m := lent(t)
-	carried := start(t, m, "armour", "settle", "10000:10000", "confine")
-	client := attach(t, armour.Wrap(carried))
+	carried := start(t, m, "text", "settle", "10000:10000", "confine")
+	client := attach(t, carrier.Text(carried))
 	if out := says(t, client, "sleep 1000 >/dev/null 2>&1 & echo started"); out != "started\n" {
 		t.Fatalf("it said %q", out)
 	}

@@ -23,8 +23,8 @@
 // itself: its orphans fall to the runner, which ends them.
 //
 // In a machine that is the sandbox's alone it is started as root, and comes to its
-// place by arguments that are done one after the other: "armour" for a stream that
-// carries text only, "mailbox FOLDER" for an input that comes as files, "apart LIST"
+// place by arguments that are done one after the other: "text" for a stream that
+// carries text only, "files FOLDER" for an input that comes as files, "apart LIST"
 // to be the first process of a place in which there is nothing else of the machine,
 // "settle UID:GID" to become nobody in particular. What carries the stream stays root's, so
 // that no command can speak to it.
@@ -81,10 +81,10 @@ func follow(arguments []string) error {
 	switch {
 	case len(arguments) == 0:
 		return reside(false)
-	case arguments[0] == wire.Armour:
-		return underArmour(arguments[1:])
-	case arguments[0] == wire.Mailbox:
-		return fromMailbox(arguments[1:])
+	case arguments[0] == wire.Text:
+		return overText(arguments[1:])
+	case arguments[0] == wire.InputFiles:
+		return fromFiles(arguments[1:])
 	case arguments[0] == wire.Apart:
 		return apart(arguments[1:])
 	case arguments[0] == firstArgument:

@@ -9,13 +9,12 @@ import (
 // The arguments by which the runner comes to its place. They are done one after the
 // other, each with what stands behind its own.
 const (
-	// Armour has standard input and output be lines of text, for streams that carry
+	// Text has standard input and output be lines of text, for streams that carry
 	// nothing else.
-	Armour = "armour"
-	// Mailbox has the input come as letters in a folder, which the next argument
-	// names. It must be closed to all but its owner: who may write there speaks in the
-	// client's name.
-	Mailbox = "mailbox"
+	Text = "text"
+	// InputFiles has the input come as files in a folder, which the next argument names. Only
+	// its owner may write there: who may speaks in the client's name.
+	InputFiles = "files"
 	// Apart has a runner that is root put what the arguments after the next one start
 	// where it meets nothing else of its machine: processes, their memory and messages
 	// at least. The next argument is a [Seclusion].

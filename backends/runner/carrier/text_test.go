@@ -1,4 +1,4 @@
-package armour_test
+package carrier_test
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiff-dev/bailiff/backends/runner/armour"
+	"github.com/bailiff-dev/bailiff/backends/runner/carrier"
 )
 
 // both are the two sides of a conversation over text, and what the one that asks
@@ -19,11 +19,11 @@ func both(t *testing.T, before string) (asking, resident io.ReadWriteCloser) {
 	ours, theirs := net.Pipe()
 	t.Cleanup(func() { ours.Close(); theirs.Close() })
 	opened := make(chan error, 1)
-	asking = armour.Wrap(ours)
+	asking = carrier.Text(ours)
 	go func() {
 		_, _ = io.WriteString(theirs, before)
 		var err error
-		resident, err = armour.Reside(theirs)
+		resident, err = carrier.TextInside(theirs)
 		opened <- err
 	}()
 	hello := make([]byte, 5)
@@ -39,6 +39,7 @@ func both(t *testing.T, before string) (asking, resident io.ReadWriteCloser) {
 }
 
 func TestBytesComeThroughAsTheyWere(t *testing.T) {
+	t.Parallel()
 	asking, resident := both(t, "")
 	data := make([]byte, 1<<20)
 	for i := range data {
@@ -60,7 +61,8 @@ func TestBytesComeThroughAsTheyWere(t *testing.T) {
 }
 
 func TestWhatAShellSaysBeforeIsPassedOver(t *testing.T) {
-	both(t, "Welcome!\r\n\x1b[?2004h$ exec runner armour confine\r\n"+strings.Repeat("x", 20000)+"\r\n\x1b[?2004l\r")
+	t.Parallel()
+	both(t, "Welcome!\r\n\x1b[?2004h$ exec runner text confine\r\n"+strings.Repeat("x", 20000)+"\r\n\x1b[?2004l\r")
 }
 
 // stream is what one side hears, and where it speaks to.
@@ -72,8 +74,9 @@ type stream struct {
 func (stream) Close() error { return nil }
 
 func TestNothingIsSaidToWhoHasNotOpened(t *testing.T) {
+	t.Parallel()
 	var said bytes.Buffer
-	w := armour.Wrap(stream{strings.NewReader("login: \nbash: runner: not found\n"), &said})
+	w := carrier.Text(stream{strings.NewReader("login: \nbash: runner: not found\n"), &said})
 	wrote := make(chan error, 1)
 	go func() { _, err := w.Write([]byte("secret")); wrote <- err }()
 	if _, err := w.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
@@ -86,6 +89,7 @@ func TestNothingIsSaidToWhoHasNotOpened(t *testing.T) {
 }
 
 func TestDamageIsTheEnd(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, text string }{
 		{"a line of something else", "aGk=\nkilled\n"},
 		{"an empty line", "aGk=\n\naGk=\n"},
@@ -93,7 +97,7 @@ func TestDamageIsTheEnd(t *testing.T) {
 		{"a line that is too long", "aGk=\n" + strings.Repeat("YWFh", 4000) + "\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := armour.Wrap(stream{strings.NewReader("bailiff-armour\n" + c.text), io.Discard})
+			w := carrier.Text(stream{strings.NewReader("bailiff-text\n" + c.text), io.Discard})
 			got, err := io.ReadAll(w)
 			if string(got) != "hi" || err == nil {
 				t.Errorf("it heard %q, %v", got, err)

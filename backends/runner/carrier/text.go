@@ -1,12 +1,4 @@
-// Package armour carries bytes over a stream that is safe for lines of text only,
-// as a terminal or a log is: each line holds some bytes in base64.
-//
-// Before the first of them either side says one opening line. What came earlier is
-// somebody else's (the greeting of a shell, the echo of a terminal) and passed over;
-// from there on anything that is no line of armour is damage, and the end. The
-// resident side speaks first, and the other side says nothing before it has heard
-// it: until then it may be a shell that listens, on a terminal that cuts long lines.
-package armour
+package carrier
 
 import (
 	"bufio"
@@ -18,8 +10,8 @@ import (
 	"sync"
 )
 
-// opening is what both sides say first, alone at the end of a line.
-const opening = "bailiff-armour"
+// opening is the first line of both sides, alone at the end of a line.
+const opening = "bailiff-text"
 
 // A line holds at most so many bytes, and is at most so long. Terminals and logs
 // take lines of 4096.
@@ -28,30 +20,36 @@ const (
 	lineLength = lineBytes / 3 * 4
 )
 
-// Wrap is the side that asks: its bytes leave when the resident side has opened,
-// which is learnt by reading. Closing it closes the stream.
-func Wrap(stream io.ReadWriteCloser) io.ReadWriteCloser { return wrap(stream) }
+// Text is the client's side of a stream of text, in which each line holds some bytes in
+// base64. Its bytes leave when the runner has opened, which is learnt by reading. Closing it
+// closes the stream.
+//
+// Before the first bytes either side sends one opening line. Earlier output, such as the
+// greeting of a shell or the echo of a terminal, is skipped; after the opening any other
+// line is damage, and ends the stream. The runner opens first, and the client sends nothing
+// before: until then the reader may be a shell, on a terminal that cuts long lines.
+func Text(stream io.ReadWriteCloser) io.ReadWriteCloser { return newTextStream(stream) }
 
-// Reside is the side that was started, and opens at once.
-func Reside(stream io.ReadWriteCloser) (io.ReadWriteCloser, error) {
+// TextInside is the runner's side, and opens at once.
+func TextInside(stream io.ReadWriteCloser) (io.ReadWriteCloser, error) {
 	if _, err := io.WriteString(stream, opening+"\n"); err != nil {
 		return nil, fmt.Errorf("opening a stream of text: %w", err)
 	}
-	w := wrap(stream)
+	w := newTextStream(stream)
 	w.opened = true
 	close(w.met)
 	return w, nil
 }
 
-func wrap(stream io.ReadWriteCloser) *wrapped {
-	return &wrapped{
+func newTextStream(stream io.ReadWriteCloser) *textStream {
+	return &textStream{
 		stream: stream, lines: bufio.NewReaderSize(stream, 2*lineLength), bytes: make([]byte, 2*lineLength),
 		met: make(chan struct{}), closed: make(chan struct{}),
 	}
 }
 
-// wrapped is read by one at a time.
-type wrapped struct {
+// textStream is read by one at a time.
+type textStream struct {
 	stream io.ReadWriteCloser
 	lines  *bufio.Reader
 	heard  bool
@@ -69,7 +67,7 @@ type wrapped struct {
 	close  sync.Once
 }
 
-func (w *wrapped) Read(p []byte) (int, error) {
+func (w *textStream) Read(p []byte) (int, error) {
 	for len(w.rest) == 0 && w.fault == nil {
 		w.fault = w.next()
 	}
@@ -82,7 +80,7 @@ func (w *wrapped) Read(p []byte) (int, error) {
 }
 
 // next takes one line.
-func (w *wrapped) next() error {
+func (w *textStream) next() error {
 	line, err := w.lines.ReadSlice('\n')
 	switch {
 	case !w.heard && errors.Is(err, bufio.ErrBufferFull):
@@ -106,11 +104,11 @@ func damage(line []byte, err error) error {
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
-	return fmt.Errorf("reading a line of armour: %w", err)
+	return fmt.Errorf("reading a line of base64: %w", err)
 }
 
 // hear looks for the opening. A shell's prompt may stand before it.
-func (w *wrapped) hear(line []byte) {
+func (w *textStream) hear(line []byte) {
 	w.heard = bytes.HasSuffix(line, []byte(opening))
 	select {
 	case <-w.met:
@@ -121,16 +119,16 @@ func (w *wrapped) hear(line []byte) {
 	}
 }
 
-func (w *wrapped) decode(line []byte) error {
+func (w *textStream) decode(line []byte) error {
 	n, err := base64.StdEncoding.Decode(w.bytes, line)
 	if err != nil || n == 0 {
-		return errors.New("reading a line of armour: it is damaged")
+		return errors.New("reading a line of base64: it is damaged")
 	}
 	w.rest = w.bytes[:n]
 	return nil
 }
 
-func (w *wrapped) Write(p []byte) (int, error) {
+func (w *textStream) Write(p []byte) (int, error) {
 	select {
 	case <-w.met:
 	case <-w.closed:
@@ -155,7 +153,7 @@ func (w *wrapped) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (w *wrapped) Close() error {
+func (w *textStream) Close() error {
 	w.close.Do(func() { close(w.closed) })
 	return w.stream.Close()
 }
