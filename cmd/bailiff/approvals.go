@@ -243,23 +243,14 @@ func theOne(thing, begin string, ids []string) (string, error) {
 }
 
 func newApprovalsGrants(configPath *string) *cobra.Command {
-	var format string
-	cmd := &cobra.Command{
-		Use:     "grants",
-		Short:   "List what may run without asking again",
-		Long:    "Lists what approvals have left behind, the oldest first.\n\nExit status: 0, or 1 if no sidecar answers.",
+	return listing(&cobra.Command{
+		Use:   "grants",
+		Short: "List what may run without asking again",
+		Long: `Lists what approvals have left behind, the oldest first.
+
+Exit status: 0, or 1 if no sidecar answers.`,
 		Example: "  bailiff approvals grants --output json",
-		Args:    cobra.NoArgs,
-		RunE: atDoor(configPath, func(cmd *cobra.Command, door *client.Client, _ []string) error {
-			list, err := door.Grants(cmd.Context())
-			if err != nil {
-				return err
-			}
-			return show(cmd, format, list, func(w io.Writer) { printGrants(w, list) })
-		}),
-	}
-	outputFlag(cmd, &format)
-	return cmd
+	}, configPath, (*client.Client).Grants, printGrants)
 }
 
 func printGrants(w io.Writer, list []api.Grant) {

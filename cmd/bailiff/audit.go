@@ -32,8 +32,7 @@ Exit status: see the subcommands.`,
 }
 
 func newAuditTail(configPath *string) *cobra.Command {
-	var format, filter, since string
-	var selection audit.Selection
+	var t tail
 	cmd := &cobra.Command{
 		Use:   "tail",
 		Short: "Print the last events",
@@ -46,51 +45,56 @@ Exit status: 0, or 1 if the log cannot be read.`,
 		Example: `  bailiff audit tail -n 50 --follow
   bailiff audit tail --since 24h --filter 'result.outcome == "deny" && input.session.platform == "slack"'`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := offline.LoadConfig(*configPath)
-			if err != nil {
-				return err
-			}
-			if format != "table" && format != "json" {
-				return fmt.Errorf("--output is %q, want table or json", format)
-			}
-			if cmd.Flags().Changed("filter") && strings.TrimSpace(filter) == "" {
-				return errors.New("--filter is empty, want a condition, such as 'result.outcome == \"deny\"'")
-			}
-			if selection.Last < 0 {
-				return fmt.Errorf("--lines is %d, want how many of the last events, from 0 on", selection.Last)
-			}
-			if err := pick(&selection, filter, since); err != nil {
-				return err
-			}
-			if since != "" && !cmd.Flags().Changed("lines") {
-				selection.Last = math.MaxInt
-			}
-			return audit.Tail(cmd.Context(), cfg.StateDir, selection, func(line []byte) error {
-				return printEvent(cmd.OutOrStdout(), format, line)
-			})
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return t.run(cmd, *configPath) },
 	}
-	cmd.Flags().IntVarP(&selection.Last, "lines", "n", 20, "how many of the last events")
-	cmd.Flags().BoolVarP(&selection.Follow, "follow", "f", false, "go on with those that come")
-	cmd.Flags().StringVar(&filter, "filter", "", "a condition in CEL on the events")
-	cmd.Flags().StringVar(&since, "since", "", "only events from this time on, such as 90m (ago), 2026-01-31 or 2026-01-31T08:00:00Z")
-	outputFlag(cmd, &format)
+	cmd.Flags().IntVarP(&t.selection.Last, "lines", "n", 20, "how many of the last events")
+	cmd.Flags().BoolVarP(&t.selection.Follow, "follow", "f", false, "go on with those that come")
+	cmd.Flags().StringVar(&t.filter, "filter", "", "a condition in CEL on the events")
+	cmd.Flags().StringVar(&t.since, "since", "", "only events from this time on, such as 90m (ago), 2026-01-31 or 2026-01-31T08:00:00Z")
+	outputFlag(cmd, &t.format)
 	return cmd
 }
 
-// pick has a selection take the events from a time on for which a filter holds; either
-// may be empty.
-func pick(s *audit.Selection, filter, since string) (err error) {
-	if filter != "" {
-		condition, err := guard.OfEvent(filter)
+// tail is "bailiff audit tail" as its flags order it.
+type tail struct {
+	format, filter, since string
+	selection             audit.Selection
+}
+
+func (t *tail) run(cmd *cobra.Command, configPath string) error {
+	cfg, err := offline.LoadConfig(configPath)
+	if err != nil {
+		return err
+	}
+	switch given := cmd.Flags().Changed; {
+	case t.format != "table" && t.format != "json":
+		return fmt.Errorf("--output is %q, want table or json", t.format)
+	case given("filter") && strings.TrimSpace(t.filter) == "":
+		return errors.New("--filter is empty, want a condition, such as 'result.outcome == \"deny\"'")
+	case t.selection.Last < 0:
+		return fmt.Errorf("--lines is %d, want how many of the last events, from 0 on", t.selection.Last)
+	case t.since != "" && !given("lines"):
+		t.selection.Last = math.MaxInt
+	}
+	if err := t.pick(); err != nil {
+		return err
+	}
+	return audit.Tail(cmd.Context(), cfg.StateDir, t.selection, func(line []byte) error {
+		return printEvent(cmd.OutOrStdout(), t.format, line)
+	})
+}
+
+// pick selects the events from a time on for which the filter holds; either may be empty.
+func (t *tail) pick() (err error) {
+	if t.filter != "" {
+		condition, err := guard.OfEvent(t.filter)
 		if err != nil {
 			return fmt.Errorf("--filter: %w", err)
 		}
-		s.Match = condition.Holds
+		t.selection.Match = condition.Holds
 	}
-	if since != "" {
-		s.Since, err = moment(since, time.Now())
+	if t.since != "" {
+		t.selection.Since, err = moment(t.since, time.Now())
 	}
 	return err
 }

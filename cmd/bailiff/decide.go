@@ -18,9 +18,7 @@ import (
 )
 
 func newDecide(configPath *string) *cobra.Command {
-	var who claim
-	var format string
-	var why bool
+	var q question
 	cmd := &cobra.Command{
 		Use:   "decide FILE | - | [flags] -- CMD…",
 		Short: "Say what would happen to a request, and run nothing",
@@ -36,36 +34,45 @@ Exit status: 0 allow, 2 ask, 3 deny, 1 if the request could not be judged.`,
 		Example: `  bailiff decide --platform telegram -- curl https://example.com
   bailiff decide --output json request.json
   bailiff decide --explain --platform slack -- rm -rf build`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := offline.LoadConfig(*configPath)
-			if err != nil {
-				return err
-			}
-			req, err := readRequest(cmd, &who, args)
-			if err != nil {
-				return err
-			}
-			judge, err := offline.Open(cmd.Context(), cfg)
-			if err != nil {
-				return err
-			}
-			if word := offline.RolledBack(cfg); word != "" {
-				fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: warning: %s\n", termsafe.Text(word))
-			}
-			d := judge.Decide(cmd.Context(), req)
-			if why {
-				x := judge.Explain(cmd.Context(), req, d)
-				err = show(cmd, format, x, func(w io.Writer) { printDecision(w, x.Decision); printExplanation(w, x.Explanation) })
-			} else {
-				err = show(cmd, format, d, func(w io.Writer) { printDecision(w, d) })
-			}
-			return cmp.Or(err, outcomeStatus(d.Outcome))
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return q.answer(cmd, *configPath, args) },
 	}
-	who.register(cmd)
-	outputFlag(cmd, &format)
-	cmd.Flags().BoolVar(&why, "explain", false, "say how the decision came about")
+	q.who.register(cmd)
+	outputFlag(cmd, &q.format)
+	cmd.Flags().BoolVar(&q.explained, "explain", false, "say how the decision came about")
 	return cmd
+}
+
+// question is "bailiff decide" as its flags order it.
+type question struct {
+	who       claim
+	format    string
+	explained bool
+}
+
+func (q *question) answer(cmd *cobra.Command, configPath string, args []string) error {
+	cfg, err := offline.LoadConfig(configPath)
+	if err != nil {
+		return err
+	}
+	req, err := readRequest(cmd, &q.who, args)
+	if err != nil {
+		return err
+	}
+	judge, err := offline.Open(cmd.Context(), cfg)
+	if err != nil {
+		return err
+	}
+	if word := offline.RolledBack(cfg); word != "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: warning: %s\n", termsafe.Text(word))
+	}
+	d := judge.Decide(cmd.Context(), req)
+	if q.explained {
+		x := judge.Explain(cmd.Context(), req, d)
+		err = show(cmd, q.format, x, func(w io.Writer) { printDecision(w, x.Decision); printExplanation(w, x.Explanation) })
+	} else {
+		err = show(cmd, q.format, d, func(w io.Writer) { printDecision(w, d) })
+	}
+	return cmp.Or(err, outcomeStatus(d.Outcome))
 }
 
 func outcomeStatus(o bailiff.Outcome) error {

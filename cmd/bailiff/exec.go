@@ -18,13 +18,40 @@ import (
 )
 
 func newExec(configPath *string) *cobra.Command {
-	var who claim
-	var by entrance
-	var format, glass string
+	x := execution{configPath: configPath}
 	cmd := &cobra.Command{
 		Use:   "exec [flags] -- CMD… | --code FILE",
 		Short: "Run one request through the running sidecar",
-		Long: `Sends one request to the running sidecar and prints the command's output as it
+		Long:  execHelp,
+		Example: `  bailiff exec --platform telegram --user 42 -- 'git status'
+  bailiff exec --platform telegram --user 42 --code report.py`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			err := x.run(cmd, args)
+			var code status
+			if err == nil || errors.As(err, &code) {
+				return err
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: %v\n", err)
+			if cmd.Context().Err() != nil {
+				return status(bailiff.ExitInterrupted)
+			}
+			return status(bailiff.ExitFailed)
+		},
+	}
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: %v; see \"bailiff exec --help\"\n", err)
+		return status(bailiff.ExitFailed)
+	})
+	x.who.register(cmd)
+	x.by.register(cmd)
+	cmd.Flags().StringVar(&x.who.requestID, "request-id", "", "an `id` under which this request runs at most once")
+	cmd.Flags().IntVar(&x.who.wait, "wait", gateway.UsualWait, "how many `seconds` to wait for an approval, if one is due")
+	cmd.Flags().StringVar(&x.breakGlass, "break-glass", "", "run it against the policies, for this `reason`")
+	outputFlag(cmd, &x.format)
+	return cmd
+}
+
+const execHelp = `Sends one request to the running sidecar and prints the command's output as it
 comes. One argument after -- is shell text; several are the words of a command.
 Interrupting it (Ctrl-C) stops the command and everything it has started, and says
 how that ended.
@@ -42,54 +69,33 @@ variables and in a sandbox of its own; operator.break_glass must allow it, and
 the decision log, the metrics and the sidecar's log tell of it.
 
 Exit status: the command's own; 126 denied or expired; 75 an approval is still
-pending; 124 timeout; 130 interrupted; 125 the sidecar or the backend failed.`,
-		Example: `  bailiff exec --platform telegram --user 42 -- 'git status'
-  bailiff exec --platform telegram --user 42 --code report.py`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			err := execute(cmd, *configPath, &who, by, glass, format, args)
-			var code status
-			if err == nil || errors.As(err, &code) {
-				return err
-			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: %v\n", err)
-			if cmd.Context().Err() != nil {
-				return status(bailiff.ExitInterrupted)
-			}
-			return status(bailiff.ExitFailed)
-		},
-	}
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: %v; see \"bailiff exec --help\"\n", err)
-		return status(bailiff.ExitFailed)
-	})
-	who.register(cmd)
-	by.register(cmd)
-	cmd.Flags().StringVar(&who.requestID, "request-id", "", "an `id` under which this request runs at most once")
-	cmd.Flags().IntVar(&who.wait, "wait", gateway.UsualWait, "how many `seconds` to wait for an approval, if one is due")
-	cmd.Flags().StringVar(&glass, "break-glass", "", "run it against the policies, for this `reason`")
-	outputFlag(cmd, &format)
-	return cmd
+pending; 124 timeout; 130 interrupted; 125 the sidecar or the backend failed.`
+
+// execution is "bailiff exec" as its flags order it.
+type execution struct {
+	configPath *string
+	who        claim
+	by         entrance
+	format     string
+	breakGlass string // why the request runs against the policies
 }
 
-func execute(cmd *cobra.Command, configPath string, who *claim, by entrance, glass, format string, args []string) error {
-	if format != "table" && format != "json" {
-		return fmt.Errorf("--output is %q, want table or json", format)
+func (x *execution) run(cmd *cobra.Command, args []string) error {
+	if x.format != "table" && x.format != "json" {
+		return fmt.Errorf("--output is %q, want table or json", x.format)
 	}
-	req, err := who.request(args)
+	req, err := x.who.request(args)
 	if err != nil {
 		return err
 	}
 	if cmd.Flags().Changed("break-glass") {
-		if by != (entrance{}) {
-			return errors.New("--break-glass goes by the operators' socket, which --listen does not name")
-		}
-		return breakGlass(cmd, configPath, req, glass, format)
+		return x.runByGlass(cmd, req)
 	}
-	door, err := by.open(configPath, req.Session.Platform)
+	door, err := x.by.open(*x.configPath, req.Session.Platform)
 	if err != nil {
 		return err
 	}
-	news := printing(cmd.OutOrStdout(), format)
+	news := printing(cmd.OutOrStdout(), x.format)
 	news.Approval = promptApproval(cmd.ErrOrStderr())
 	news.Step = func(step string) { fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: %s\n", termsafe.Text(step)) }
 	news.Stop = cmd.Context().Done()
@@ -98,7 +104,7 @@ func execute(cmd *cobra.Command, configPath string, who *claim, by entrance, gla
 	if err != nil {
 		return err
 	}
-	err = conclude(cmd, format, answer)
+	err = conclude(cmd, x.format, answer)
 	if cmd.Context().Err() != nil && answer.Status == bailiff.ApprovalRequired {
 		fmt.Fprintln(cmd.ErrOrStderr(), "bailiff: interrupted while it waited for approval; it has not run")
 		return status(bailiff.ExitInterrupted)
@@ -106,23 +112,26 @@ func execute(cmd *cobra.Command, configPath string, who *claim, by entrance, gla
 	return err
 }
 
-// breakGlass runs a request by the operators' socket.
-func breakGlass(cmd *cobra.Command, configPath string, req bailiff.Request, reason, format string) error {
-	door, err := operatorDoor(cmd.ErrOrStderr(), configPath)
+// runByGlass runs a request against the policies, by the operators' socket.
+func (x *execution) runByGlass(cmd *cobra.Command, req bailiff.Request) error {
+	if x.by != (entrance{}) {
+		return errors.New("--break-glass goes by the operators' socket, which --listen does not name")
+	}
+	door, err := operatorDoor(cmd.ErrOrStderr(), *x.configPath)
 	if err != nil {
 		return err
 	}
-	answer, err := door.BreakGlass(cmd.Context(), req, reason)
+	answer, err := door.BreakGlass(cmd.Context(), req, x.breakGlass)
 	if hasCode(err, "not_found") {
 		return errors.New("operator.break_glass is not true in bailiff.yaml, by which the sidecar runs")
 	}
 	if err != nil {
 		return err
 	}
-	if output, err := answer.Bytes(); err == nil && format != "json" {
+	if output, err := answer.Bytes(); err == nil && x.format != "json" {
 		_, _ = cmd.OutOrStdout().Write(output)
 	}
-	return conclude(cmd, format, answer)
+	return conclude(cmd, x.format, answer)
 }
 
 // printing writes output as it comes; JSON waits for the whole answer.

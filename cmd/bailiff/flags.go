@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/shellquote"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
@@ -117,6 +119,21 @@ func show(cmd *cobra.Command, format string, value any, table func(w io.Writer))
 		return w.Flush()
 	}
 	return fmt.Errorf("--output is %q, want table or json", format)
+}
+
+// listing completes a command that prints what the sidecar answers, as a table or as JSON.
+func listing[T any](cmd *cobra.Command, configPath *string, ask func(*client.Client, context.Context) (T, error), table func(io.Writer, T)) *cobra.Command {
+	var format string
+	cmd.Args = cobra.NoArgs
+	cmd.RunE = atDoor(configPath, func(cmd *cobra.Command, door *client.Client, _ []string) error {
+		answer, err := ask(door, cmd.Context())
+		if err != nil {
+			return err
+		}
+		return show(cmd, format, answer, func(w io.Writer) { table(w, answer) })
+	})
+	outputFlag(cmd, &format)
+	return cmd
 }
 
 // names returns the keys of a map, sorted.

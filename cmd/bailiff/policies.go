@@ -30,23 +30,16 @@ Exit status: 0, or 1 if no sidecar answers or nothing is changed.`,
 }
 
 func newPoliciesHistory(configPath *string) *cobra.Command {
-	var format string
-	cmd := &cobra.Command{
-		Use:     "history",
-		Short:   "List the revisions that were in force, the latest first",
-		Long:    "Lists the last twenty revisions that were in force, the latest first: since when each\nlast was, and by which way it came into force: files, a bundle, the program that has\nthem built in, or a rollback.\n\nExit status: 0, or 1 if no sidecar answers.",
+	return listing(&cobra.Command{
+		Use:   "history",
+		Short: "List the revisions that were in force, the latest first",
+		Long: `Lists the last twenty revisions that were in force, the latest first: since when each
+last was, and by which way it came into force: files, a bundle, the program that has
+them built in, or a rollback.
+
+Exit status: 0, or 1 if no sidecar answers.`,
 		Example: "  bailiff policies history --output json",
-		Args:    cobra.NoArgs,
-		RunE: atDoor(configPath, func(cmd *cobra.Command, door *client.Client, _ []string) error {
-			all, err := door.Revisions(cmd.Context())
-			if err != nil {
-				return err
-			}
-			return show(cmd, format, all, func(w io.Writer) { printRevisions(w, all) })
-		}),
-	}
-	outputFlag(cmd, &format)
-	return cmd
+	}, configPath, (*client.Client).Revisions, printRevisions)
 }
 
 func printRevisions(w io.Writer, all []history.Revision) {

@@ -27,23 +27,15 @@ Exit status: 0, or 1 if no sidecar answers or there is no such sandbox.`,
 }
 
 func newSandboxesList(configPath *string) *cobra.Command {
-	var format string
-	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List the live sandboxes, the oldest first",
-		Long:    "Lists the live sandboxes with their sessions, the oldest first: how many requests,\nbackground processes and Python interpreters of scripts are in each, and when it goes at the latest, in use or not.\n\nExit status: 0, or 1 if no sidecar answers.",
+	return listing(&cobra.Command{
+		Use:   "list",
+		Short: "List the live sandboxes, the oldest first",
+		Long: `Lists the live sandboxes with their sessions, the oldest first: how many requests,
+background processes and Python interpreters of scripts are in each, and when it goes at the latest, in use or not.
+
+Exit status: 0, or 1 if no sidecar answers.`,
 		Example: "  bailiff sandboxes list --output json",
-		Args:    cobra.NoArgs,
-		RunE: atDoor(configPath, func(cmd *cobra.Command, door *client.Client, _ []string) error {
-			list, err := door.Sandboxes(cmd.Context())
-			if err != nil {
-				return err
-			}
-			return show(cmd, format, list, func(w io.Writer) { printSandboxes(w, list) })
-		}),
-	}
-	outputFlag(cmd, &format)
-	return cmd
+	}, configPath, (*client.Client).Sandboxes, printSandboxes)
 }
 
 func printSandboxes(w io.Writer, list []gateway.Sandbox) {
