@@ -47,17 +47,17 @@ type App struct {
 	// unwatched is why changes of the policies go unseen; nil while they are seen.
 	unwatched outage.Outage
 
-	mu       sync.Mutex // guards cfg.Agent.Listeners too, once doors are served
-	stopping bool
-	agents   []*door // as cfg.Agent.Listeners
-	mcps     mcps
-	operator *door
-	console  *door // nil if there is none
-	services chats
-	metered  *http.Server // nil if there is no page
-	meter    net.Listener
-	serving  sync.WaitGroup
-	failed   chan error // a door that broke
+	mu              sync.Mutex // guards cfg.Agent.Listeners too, once doors are served
+	stopping        bool
+	agents          []*door // as cfg.Agent.Listeners
+	mcpServers      mcpServers
+	operator        *door
+	console         *door // nil if there is none
+	services        chats
+	metricsServer   *http.Server // nil if there is no page
+	metricsListener net.Listener
+	serving         sync.WaitGroup
+	failed          chan error // a door that broke
 }
 
 // New builds everything and opens every listener, but serves nothing yet.
@@ -88,40 +88,40 @@ func open(ctx context.Context, cfg *config.Config, log *slog.Logger, version str
 }
 
 // Run serves until ctx ends or a door breaks, then stops everything.
-func (s *App) Run(ctx context.Context) error {
+func (a *App) Run(ctx context.Context) error {
 	background, cancel := context.WithCancel(ctx)
-	s.background(background)
-	s.serve()
+	a.background(background)
+	a.serve()
 	debug.FreeOSMemory() // what compiling and testing the policies took
-	s.log.Info("serving", "version", s.version, "revision", s.policies.Revision(), "state", s.cfg.StateDir)
+	a.log.Info("serving", "version", a.version, "revision", a.policies.Revision(), "state", a.cfg.StateDir)
 	var err error
 	select {
 	case <-ctx.Done():
-	case err = <-s.failed:
+	case err = <-a.failed:
 	}
 	cancel()
-	s.log.Info("stopping")
-	return errors.Join(err, s.stop())
+	a.log.Info("stopping")
+	return errors.Join(err, a.stop())
 }
 
 // stop closes the doors, then the core, and returns when nothing runs any more.
-func (s *App) stop() error {
+func (a *App) stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	var doors sync.WaitGroup
-	fault := s.services.close()
-	s.mu.Lock()
-	s.stopping = true // no reload opens a door from here on
-	s.mu.Unlock()
-	for _, d := range s.doors() {
-		doors.Go(func() { s.shut(ctx, d) })
+	fault := a.services.close()
+	a.mu.Lock()
+	a.stopping = true // no reload opens a door from here on
+	a.mu.Unlock()
+	for _, d := range a.doors() {
+		doors.Go(func() { a.shut(ctx, d) })
 	}
 	doors.Wait()
-	closeMCP(s.mcps.retire(nil))
-	err := errors.Join(fault, s.core.close(ctx))
-	if s.metered != nil {
-		err = errors.Join(err, s.metered.Close())
+	closeMCP(a.mcpServers.retire(nil))
+	err := errors.Join(fault, a.core.close(ctx))
+	if a.metricsServer != nil {
+		err = errors.Join(err, a.metricsServer.Close())
 	}
-	s.serving.Wait()
+	a.serving.Wait()
 	return err
 }

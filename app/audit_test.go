@@ -61,7 +61,7 @@ func TestOldFilesOfTheDecisionLogAreRetiredAsConfigured(t *testing.T) {
 func masking(t *testing.T, rule string) *running {
 	t.Helper()
 	folder := t.TempDir()
-	mustRun(t, "cp", "-r", "../../policies", folder)
+	mustRun(t, "cp", "-r", "../policies", folder)
 	save(t, filepath.Join(folder, "policies", "mask.rego"), maskOf(rule))
 	return startSidecar(t, "backends: {bubblewrap: {}}", "policies: {require_tests: false, paths: ["+folder+"/policies]}")
 }

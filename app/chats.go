@@ -36,80 +36,80 @@ type chatAccount struct {
 }
 
 // openChats opens the accounts; none is connected yet.
-func (s *App) openChats() error {
-	s.services.notifiers = chat.NewNotifiers(s.book, s.log)
-	for _, name := range s.cfg.Chat.Services() {
-		a, err := s.openAccount(name)
+func (a *App) openChats() error {
+	a.services.notifiers = chat.NewNotifiers(a.approvals, a.log)
+	for _, name := range a.cfg.Chat.Services() {
+		account, err := a.openAccount(name)
 		if err != nil {
 			return fmt.Errorf("opening chat service %s: %w", name, err)
 		}
-		s.services.open = append(s.services.open, a)
+		a.services.open = append(a.services.open, account)
 	}
-	s.roster.notifiers.Store(s.services.notifiers)
+	a.roster.notifiers.Store(a.services.notifiers)
 	return nil
 }
 
-func (s *App) openAccount(name string) (a *chatAccount, err error) {
-	dir := filepath.Join(s.cfg.StateDir, "chat", name)
-	a = &chatAccount{name: name}
-	if a.store, err = chat.OpenStore(dir, s.log); err != nil {
+func (a *App) openAccount(name string) (account *chatAccount, err error) {
+	dir := filepath.Join(a.cfg.StateDir, "chat", name)
+	account = &chatAccount{name: name}
+	if account.store, err = chat.OpenStore(dir, a.log); err != nil {
 		return nil, err
 	}
-	if a.platform, err = newPlatform(s.cfg, name, a.store, s.log); err != nil {
+	if account.platform, err = newPlatform(a.cfg, name, account.store, a.log); err != nil {
 		return nil, err
 	}
-	if err := s.openNotifier(a, dir); err != nil {
+	if err := a.openNotifier(account, dir); err != nil {
 		return nil, err
 	}
-	return a, s.openSessions(a)
+	return account, a.openSessions(account)
 }
 
 // openNotifier opens the notifier of an account at which approvals are posted; other accounts
 // keep only the state of their connection.
-func (s *App) openNotifier(a *chatAccount, dir string) (err error) {
-	if !slices.Contains(s.cfg.Chat.Channels(), a.name) {
-		a.connection = chat.NewConnection(a.name, s.metrics, s.log)
+func (a *App) openNotifier(account *chatAccount, dir string) (err error) {
+	if !slices.Contains(a.cfg.Chat.Channels(), account.name) {
+		account.connection = chat.NewConnection(account.name, a.metrics, a.log)
 		return nil
 	}
 	at := chat.Place{}
-	if commands := s.cfg.Chat.Commands(a.name); commands != nil {
+	if commands := a.cfg.Chat.Commands(account.name); commands != nil {
 		at.Chat = commands.Approvals
 	}
-	a.notifier, err = chat.NewNotifier(chat.NotifierConfig{Service: a.name, At: at, Poster: a.platform, Approvals: s.book, Identify: s.roster.IdentifyAccount,
-		Dir: filepath.Join(dir, "posts"), Observer: s.metrics, Log: s.log})
+	account.notifier, err = chat.NewNotifier(chat.NotifierConfig{Service: account.name, At: at, Poster: account.platform, Approvals: a.approvals, Identify: a.roster.IdentifyAccount,
+		Dir: filepath.Join(dir, "posts"), Observer: a.metrics, Log: a.log})
 	if err == nil {
-		s.services.notifiers.Add(a.notifier)
+		a.services.notifiers.Add(account.notifier)
 	}
 	return err
 }
 
 // openSessions opens those of an account whose messages may be commands.
-func (s *App) openSessions(a *chatAccount) error {
-	commands := s.cfg.Chat.Commands(a.name)
+func (a *App) openSessions(account *chatAccount) error {
+	commands := a.cfg.Chat.Commands(account.name)
 	if commands == nil || len(commands.AllowedUsers) == 0 {
 		return nil
 	}
-	agent, err := gateway.NewAgent(gateway.AgentConfig{Name: a.name, Platforms: []string{a.name}, Console: s.consoleURL(),
-		Enforcer: s.enforcer, Tools: s.enforcer, Tracer: s.continued()})
+	agent, err := gateway.NewAgent(gateway.AgentConfig{Name: account.name, Platforms: []string{account.name}, Console: a.consoleURL(),
+		Enforcer: a.enforcer, Tools: a.enforcer, Tracer: a.agentTracer()})
 	if err != nil {
 		return err
 	}
-	a.allowed.Store(&commands.AllowedUsers)
-	a.sessions, err = chat.NewSessions(chat.SessionsConfig{
-		Platform: a.name, Surface: a.platform, Sidecar: agent, AllowedUsers: func() []string { return *a.allowed.Load() },
+	account.allowed.Store(&commands.AllowedUsers)
+	account.sessions, err = chat.NewSessions(chat.SessionsConfig{
+		Platform: account.name, Surface: account.platform, Sidecar: agent, AllowedUsers: func() []string { return *account.allowed.Load() },
 		RequireMention: commands.RequireMention, FreeResponse: commands.FreeResponseChannels,
-		Threads: s.makesThreads(a.name), Env: commands.Env,
-		Pending: pending{s.book}, Store: a.store, Observer: s.metrics, Log: s.log,
+		Threads: a.makesThreads(account.name), Env: commands.Env,
+		Pending: pending{a.approvals}, Store: account.store, Observer: a.metrics, Log: a.log,
 	})
 	return err
 }
 
 // makesThreads says whether a mention at a service begins a thread: Telegram has none but
 // the topics that there are.
-func (s *App) makesThreads(service string) bool {
+func (a *App) makesThreads(service string) bool {
 	switch service {
 	case "discord":
-		return s.cfg.Chat.Discord.AutoThread
+		return a.cfg.Chat.Discord.AutoThread
 	case "telegram":
 		return false
 	}
@@ -126,13 +126,13 @@ func (p pending) Pending(session string) []api.Entry {
 }
 
 // runChats keeps the accounts connected until ctx ends.
-func (s *App) runChats(ctx context.Context) {
-	s.serving.Go(func() { s.services.notifiers.Run(ctx) })
-	for _, a := range s.services.open {
-		if a.notifier != nil {
-			s.serving.Go(func() { a.notifier.Run(ctx) })
+func (a *App) runChats(ctx context.Context) {
+	a.serving.Go(func() { a.services.notifiers.Run(ctx) })
+	for _, account := range a.services.open {
+		if account.notifier != nil {
+			a.serving.Go(func() { account.notifier.Run(ctx) })
 		}
-		s.serving.Go(func() { s.connect(ctx, a) })
+		a.serving.Go(func() { a.connect(ctx, account) })
 	}
 }
 
@@ -143,19 +143,19 @@ const reconnectEvery = time.Minute
 // errNotYet is why nobody is reached before there ever was a connection.
 var errNotYet = errors.New("there is no connection yet")
 
-func (s *App) connect(ctx context.Context, a *chatAccount) {
-	inbox := chat.Channel{Notifier: a.notifier, Connection: a.connection}
-	if a.sessions != nil {
-		inbox.Sessions = a.sessions
+func (a *App) connect(ctx context.Context, account *chatAccount) {
+	inbox := chat.Channel{Notifier: account.notifier, Connection: account.connection}
+	if account.sessions != nil {
+		inbox.Sessions = account.sessions
 	}
 	inbox.Connected(errNotYet)
 	for {
-		err := a.platform.Run(ctx, inbox)
+		err := account.platform.Run(ctx, inbox)
 		if ctx.Err() != nil {
 			return
 		}
 		inbox.Connected(err)
-		s.log.Error("a chat service refuses the account; it is tried again every minute", "service", a.name, "error", err)
+		a.log.Error("a chat service refuses the account; it is tried again every minute", "service", account.name, "error", err)
 		select {
 		case <-time.After(reconnectEvery):
 		case <-ctx.Done():

@@ -160,8 +160,8 @@ func TestAfterARestartWhatWaitsStandsThereOnceAndIsAnswered(t *testing.T) {
 	telegram.Await(approvers, shows("approved by ben"))
 	telegram.Write("42", "42", "", "echo it ran # marked")
 	telegram.Await("42", shows("it ran"))
-	if e, _ := second.book.List(api.Query{}); len(e) != 1 {
-		t.Errorf("the book has %d approvals", len(e))
+	if e, _ := second.approvals.List(api.Query{}); len(e) != 1 {
+		t.Errorf("there are %d approvals", len(e))
 	}
 }
 

@@ -12,19 +12,19 @@ import (
 
 // openConsole opens the web page, and returns what makes links to it; nil if
 // there is none.
-func (s *App) openConsole() (link func(bailiff.Approver) (string, time.Time), err error) {
-	if s.cfg.Operator.Console == "" {
+func (a *App) openConsole() (link func(bailiff.Approver) (string, time.Time), err error) {
+	if a.cfg.Operator.Console == "" {
 		return nil, nil
 	}
-	page, err := console.Open(console.Config{Address: s.cfg.Operator.Console, Operator: s.operatorFor, Log: s.log})
+	page, err := console.Open(console.Config{Address: a.cfg.Operator.Console, Operator: a.operatorFor, Log: a.log})
 	if err != nil {
 		return nil, fmt.Errorf("opening the console: %w; set operator.console to another address, or to \"\" for none", err)
 	}
-	s.console = &door{page.Door, make(chan struct{})}
+	a.console = &door{page.Door, make(chan struct{})}
 	return page.Link, nil
 }
 
 // operatorFor is the operator API of somebody who is logged in to the console.
-func (s *App) operatorFor(who bailiff.Approver) (http.Handler, error) {
-	return gateway.NewOperator(s.operatorAPI(func(*http.Request) (bailiff.Approver, bool) { return who, true }))
+func (a *App) operatorFor(who bailiff.Approver) (http.Handler, error) {
+	return gateway.NewOperator(a.operatorAPI(func(*http.Request) (bailiff.Approver, bool) { return who, true }))
 }

@@ -68,7 +68,7 @@ func TestTheConsoleServesTheOperatorWhoAskedForTheLink(t *testing.T) {
 		}
 	}
 	resp, text = browse(t, at, "POST", "/v1/freeze", `{"kind": "session", "id": "s1"}`, in.Token, cookies)
-	if f := s.book.Freezes(); len(f) != 1 || !strings.HasPrefix(f[0].By, "uid:") {
+	if f := s.approvals.Freezes(); len(f) != 1 || !strings.HasPrefix(f[0].By, "uid:") {
 		t.Errorf("%d %s: %+v", resp.StatusCode, text, f)
 	}
 	resp, text = browse(t, at, "GET", "/v1/status", "", "", cookies)

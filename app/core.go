@@ -9,10 +9,8 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"time"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/enforcer"
 	"github.com/bailiff-dev/bailiff/internal/approval"
@@ -50,7 +48,7 @@ type core struct {
 	shadow    *shadow          // nil if there is none
 	backends  map[string]backends.Backend
 	roster    roster
-	book      *approval.Book
+	approvals *approval.Book
 	ledger    *ledger.Ledger
 	throttle  *throttle.Throttle
 	enforcer  *enforcer.Enforcer
@@ -66,15 +64,15 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 	}
 	c := &core{cfg: cfg, log: log, version: version, reloaded: make(chan struct{}, 1), release: release}
 	if err := c.load(ctx); err != nil {
-		return nil, errors.Join(err, c.abandon())
+		return nil, errors.Join(err, c.releaseAll())
 	}
 	c.enforcer, err = enforcer.New(enforcer.Config{
 		Decider: c.policies, Recorder: c.recorder(), Environ: c.variables, Observer: c.metrics,
-		Approvals: asked{c.book}, Freezer: asked{c.book}, Throttle: c.throttle, Ledger: c.ledger.Sandboxes, Workspaces: c.ledger.Workspaces,
-		Backends: c.backends, Credentials: cfg.Credentials(), Owner: owner(cfg.StateDir), Tracer: c.followed(), Unfinished: unfinished(c.decisions), Log: log,
+		Approvals: enforcerApprovals{c.approvals}, Freezer: enforcerApprovals{c.approvals}, Throttle: c.throttle, Ledger: c.ledger.Sandboxes, Workspaces: c.ledger.Workspaces,
+		Backends: c.backends, Credentials: cfg.Credentials(), Owner: owner(cfg.StateDir), Tracer: c.enforcerTracer(), Unfinished: unfinished(c.decisions), Log: log,
 	})
 	if err != nil {
-		return nil, errors.Join(err, c.abandon())
+		return nil, errors.Join(err, c.releaseAll())
 	}
 	c.enforcer.Bound(enforcer.Bounds(cfg.Limits.Sandboxes))
 	c.enforcer.Warm(enforcer.Warm(cfg.Limits.Warm))
@@ -93,7 +91,7 @@ func (c *core) load(ctx context.Context) (err error) {
 	registry := metrics.NewRegistry()
 	c.page = metrics.Handler(registry)
 	c.metrics = metrics.New(registry, metrics.Config{Version: c.version, Backends: names(c.backends), TraceOf: traces.TraceID})
-	c.learnListeners()
+	c.updateListenerLabels()
 	c.throttle = throttle.New(throttle.Shares(c.cfg.Limits.RequestsPerMinute), c.metrics)
 	if err := c.openTraces(); err != nil {
 		return err
@@ -107,25 +105,25 @@ func (c *core) load(ctx context.Context) (err error) {
 	if err = c.openPolicies(ctx); err != nil {
 		return err
 	}
-	c.learnTables(ctx) // before anything is counted by them
+	c.updateTableLabels(ctx) // before anything is counted by them
 	c.startShadow(ctx)
 	if c.ledger, err = ledger.Open(ledger.Config{StateDir: c.cfg.StateDir, Scrub: c.scrubber.Scrub, Log: c.log}); err != nil {
 		return err
 	}
-	return c.openBook()
+	return c.openApprovals()
 }
 
 // close stops what runs, first with patience, and leaves nothing open.
 func (c *core) close(patience context.Context) error {
 	c.enforcer.Close(patience)
-	return c.abandon()
+	return c.releaseAll()
 }
 
 // abandon gives up what newCore has opened so far.
-func (c *core) abandon() error {
+func (c *core) releaseAll() error {
 	var err error
-	if c.book != nil {
-		err = c.book.Close()
+	if c.approvals != nil {
+		err = c.approvals.Close()
 	}
 	if c.shadow != nil {
 		c.shadow.Close()
@@ -139,26 +137,6 @@ func (c *core) abandon() error {
 	return errors.Join(err, closeBackends(c.backends), c.release())
 }
 
-// Reloaded tells the metrics, the decision log and whoever judges anew what is
-// live, and, through the metrics, which names of the tables may be labels.
-func (c *core) Reloaded(ok bool, revision string) {
-	c.metrics.Reloaded(ok, revision)
-	message := "in force"
-	if !ok {
-		message = "refused, the last good policies stay in force"
-	}
-	c.decisions.Note(api.Event{
-		DecisionID: audit.NewID(), Timestamp: time.Now().UTC(), Bundles: map[string]api.Bundle{"policies": {Revision: revision}},
-		Custom: api.Custom{Event: api.ReloadEvent, Message: message},
-	})
-	if c.policies != nil {
-		c.learnTables(context.Background())
-	}
-	if ok {
-		c.signal()
-	}
-}
-
 // signal has what is live judged anew soon.
 func (c *core) signal() {
 	select {
@@ -168,12 +146,12 @@ func (c *core) signal() {
 }
 
 // learnTables lets the names in the policies' tables be labels.
-func (c *core) learnTables(ctx context.Context) {
+func (c *core) updateTableLabels(ctx context.Context) {
 	c.metrics.Known(tableNames(ctx, c.policies, "platforms"), tableNames(ctx, c.policies, "env"))
 }
 
 // learnListeners lets the names of the agents' listeners be labels.
-func (c *core) learnListeners() {
+func (c *core) updateListenerLabels() {
 	var names []string
 	for _, l := range c.cfg.Agent.Listeners {
 		names = append(names, l.Name)

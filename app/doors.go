@@ -16,29 +16,29 @@ type door struct {
 	left chan struct{} // closed when it takes no more requests
 }
 
-func (s *App) openDoors() error {
-	if err := s.openOperator(); err != nil { // first: agents are told of its web page
+func (a *App) openDoors() error {
+	if err := a.openOperator(); err != nil { // first: agents are told of its web page
 		return err
 	}
-	for _, listener := range s.cfg.Agent.Listeners {
-		door, err := s.openAgent(listener)
+	for _, listener := range a.cfg.Agent.Listeners {
+		door, err := a.openAgent(listener)
 		if err != nil {
 			return err
 		}
-		s.agents = append(s.agents, door)
+		a.agents = append(a.agents, door)
 	}
-	if err := s.openChats(); err != nil {
+	if err := a.openChats(); err != nil {
 		return err
 	}
-	return s.openMetrics()
+	return a.openMetrics()
 }
 
-func (s *App) openAgent(l config.Listener) (*door, error) {
-	plan, err := s.planAgent(l)
+func (a *App) openAgent(l config.Listener) (*door, error) {
+	plan, err := a.planAgent(l)
 	if err != nil {
 		return nil, err
 	}
-	return s.openPlan(plan)
+	return a.openPlan(plan)
 }
 
 // agentPlan is all that opening an agents' door needs but the address being free.
@@ -48,22 +48,22 @@ type agentPlan struct {
 	mcp    *config.MCP // nil if it is not served
 }
 
-func (s *App) openPlan(p agentPlan) (*door, error) {
+func (a *App) openPlan(p agentPlan) (*door, error) {
 	if p.mcp == nil {
 		return openDoor(p.config, p.agent)
 	}
-	handler, err := s.serveMCP(p)
+	handler, err := a.serveMCP(p)
 	if err != nil {
 		return nil, err
 	}
 	return openDoor(p.config, handler)
 }
 
-func (s *App) planAgent(l config.Listener) (agentPlan, error) {
-	messaging := tableNames(context.Background(), s.policies, "platforms")
+func (a *App) planAgent(l config.Listener) (agentPlan, error) {
+	messaging := tableNames(context.Background(), a.policies, "platforms")
 	agent, err := gateway.NewAgent(gateway.AgentConfig{
-		Name: l.Name, Platforms: l.Platforms, Messaging: withoutCLI(messaging), DataPaths: s.cfg.Agent.DataPaths, Console: s.consoleURL(),
-		Enforcer: s.enforcer, Tools: s.enforcer, Evaluator: s.policies, Circumstances: s.enforcer.Circumstances, Tracer: s.continued(),
+		Name: l.Name, Platforms: l.Platforms, Messaging: withoutCLI(messaging), DataPaths: a.cfg.Agent.DataPaths, Console: a.consoleURL(),
+		Enforcer: a.enforcer, Tools: a.enforcer, Evaluator: a.policies, Circumstances: a.enforcer.Circumstances, Tracer: a.agentTracer(),
 	})
 	if err != nil {
 		return agentPlan{}, err
@@ -73,31 +73,31 @@ func (s *App) planAgent(l config.Listener) (agentPlan, error) {
 		return agentPlan{}, err
 	}
 	return agentPlan{gateway.DoorConfig{Name: l.Name, Network: l.Listen.Network, Address: l.Listen.Address,
-		UIDs: l.UIDs, Token: token, Log: s.log}, agent, l.MCP}, nil
+		UIDs: l.UIDs, Token: token, Log: a.log}, agent, l.MCP}, nil
 }
 
 // openOperator opens the operators' socket, and the console that it gives links to.
-func (s *App) openOperator() error {
-	link, err := s.openConsole()
+func (a *App) openOperator() error {
+	link, err := a.openConsole()
 	if err != nil {
 		return err
 	}
-	api := s.operatorAPI(gateway.ByPeer(s.roster.Identify))
-	api.Glass, api.Link = s.breaker(), link
+	api := a.operatorAPI(gateway.ByPeer(a.roster.Identify))
+	api.Glass, api.Link = a.breakGlass(), link
 	handler, err := gateway.NewOperator(api)
 	if err != nil {
 		return err
 	}
-	o := s.cfg.Operator
-	s.operator, err = openDoor(gateway.DoorConfig{Name: bailiff.ChannelOperator, Network: o.Listen.Network, Address: o.Listen.Address,
-		UIDs: o.UIDs, Log: s.log}, handler)
+	o := a.cfg.Operator
+	a.operator, err = openDoor(gateway.DoorConfig{Name: bailiff.ChannelOperator, Network: o.Listen.Network, Address: o.Listen.Address,
+		UIDs: o.UIDs, Log: a.log}, handler)
 	return err
 }
 
 // operatorAPI is what operators can do at every door of theirs.
-func (s *App) operatorAPI(who func(*http.Request) (bailiff.Approver, bool)) gateway.OperatorConfig {
-	return gateway.OperatorConfig{Statuser: s, Sandboxes: operated{s.enforcer}, Approvals: s.book, Grants: s.book, Freezer: freezer{s.core},
-		Decisions: s.decisions, Lawbook: policyHistory{s.core}, Who: who}
+func (a *App) operatorAPI(who func(*http.Request) (bailiff.Approver, bool)) gateway.OperatorConfig {
+	return gateway.OperatorConfig{Statuser: a, Sandboxes: operatorSandboxes{a.enforcer}, Approvals: a.approvals, Grants: a.approvals, Freezer: freezer{a.core},
+		Decisions: a.decisions, Lawbook: policyHistory{a.core}, Who: who}
 }
 
 func openDoor(c gateway.DoorConfig, handler http.Handler) (*door, error) {
@@ -108,21 +108,21 @@ func openDoor(c gateway.DoorConfig, handler http.Handler) (*door, error) {
 	return &door{opened, make(chan struct{})}, nil
 }
 
-func (s *App) serve() {
-	for _, d := range s.doors() {
-		s.serveDoor(d)
+func (a *App) serve() {
+	for _, d := range a.doors() {
+		a.serveDoor(d)
 	}
-	if s.metered != nil {
-		s.serving.Go(func() { s.broke(s.serveMetrics()) })
+	if a.metricsServer != nil {
+		a.serving.Go(func() { a.doorFailed(a.serveMetrics()) })
 	}
-	close(s.up)
+	close(a.up)
 }
 
-func (s *App) doors() []*door {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	all := slices.Clone(s.agents)
-	for _, d := range []*door{s.operator, s.console} {
+func (a *App) doors() []*door {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	all := slices.Clone(a.agents)
+	for _, d := range []*door{a.operator, a.console} {
 		if d != nil {
 			all = append(all, d)
 		}
@@ -130,26 +130,26 @@ func (s *App) doors() []*door {
 	return all
 }
 
-func (s *App) serveDoor(d *door) {
-	s.serving.Go(func() {
+func (a *App) serveDoor(d *door) {
+	a.serving.Go(func() {
 		defer close(d.left)
-		s.broke(d.Serve())
+		a.doorFailed(d.Serve())
 	})
 }
 
 // broke ends the sidecar because a door did; the first to break says why.
-func (s *App) broke(err error) {
+func (a *App) doorFailed(err error) {
 	if err == nil {
 		return
 	}
 	select {
-	case s.failed <- err:
+	case a.failed <- err:
 	default:
 	}
 }
 
-func (s *App) shut(ctx context.Context, d *door) {
+func (a *App) shut(ctx context.Context, d *door) {
 	if err := d.Shutdown(ctx); err != nil {
-		s.log.Warn("closing a listener", "listener", d.Name(), "error", err)
+		a.log.Warn("closing a listener", "listener", d.Name(), "error", err)
 	}
 }

@@ -118,7 +118,7 @@ func watchArgv(ctx context.Context, value string, leaked *atomic.Value) {
 
 func get(t testing.TB, s *running, path string) string {
 	t.Helper()
-	resp, err := http.Get("http://" + s.meter.Addr().String() + path)
+	resp, err := http.Get("http://" + s.metricsListener.Addr().String() + path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/audit"
 	"github.com/bailiff-dev/bailiff/internal/bundle"
 	"github.com/bailiff-dev/bailiff/internal/offline"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
@@ -17,7 +20,7 @@ func (c *core) openPolicies(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	settings.History, settings.Log, settings.Observer = c.history, c.log, c
+	settings.History, settings.Log, settings.Observer = c.history, c.log, reloads{c}
 	open := func() error {
 		c.policies, err = pdp.Open(ctx, settings)
 		return err
@@ -58,12 +61,35 @@ func inFile(file, name string, err error) error {
 
 func newSource(c *core) (*bundle.Source, error) {
 	b := c.cfg.Policies.Bundle
-	return bundle.New(bundle.Config{Server: b.Server, Poll: b.Poll, Dir: offline.PoliciesDir(c.cfg), Observer: c, Log: c.log})
+	return bundle.New(bundle.Config{Server: b.Server, Poll: b.Poll, Dir: offline.PoliciesDir(c.cfg), Observer: reloads{c}, Log: c.log})
+}
+
+// reloads are told what becomes of the policies.
+type reloads struct{ *core }
+
+// Reloaded has the metrics and the decision log hold the reload, and has what is live
+// judged again.
+func (c reloads) Reloaded(ok bool, revision string) {
+	c.metrics.Reloaded(ok, revision)
+	message := "in force"
+	if !ok {
+		message = "refused, the last good policies stay in force"
+	}
+	c.decisions.Note(api.Event{
+		DecisionID: audit.NewID(), Timestamp: time.Now().UTC(), Bundles: map[string]api.Bundle{"policies": {Revision: revision}},
+		Custom: api.Custom{Event: api.ReloadEvent, Message: message},
+	})
+	if c.policies != nil {
+		c.updateTableLabels(context.Background())
+	}
+	if ok {
+		c.signal()
+	}
 }
 
 // BundleConfirmed tells the metrics, unless what the server vouches for waits for the
 // end of a rollback.
-func (c *core) BundleConfirmed() {
+func (c reloads) BundleConfirmed() {
 	if c.policies.Status().RolledBack == nil {
 		c.metrics.BundleConfirmed()
 	}

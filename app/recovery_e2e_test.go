@@ -74,7 +74,7 @@ func TestARestoredStateFolderIsGoneOnWith(t *testing.T) {
 func TestEveryFileOfTheStateFolderIsExplained(t *testing.T) {
 	archive, _ := backedUp(t)
 	_, state := restored(t, archive)
-	page, err := os.ReadFile("../../docs/recovery.md")
+	page, err := os.ReadFile("../docs/recovery.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -151,7 +151,7 @@ func TestTheBoundOnSandboxesChangesWithoutARestart(t *testing.T) {
 
 func TestAReadAgainConfigurationPlansWhatIsPendingAnew(t *testing.T) {
 	s := startOffice(t, openDir(t), onePerson(t, "backends: {bubblewrap: {}}"))
-	asked, err := s.book.Ask(t.Context(), bailiff.Claim{
+	asked, err := s.approvals.Ask(t.Context(), bailiff.Claim{
 		Request: bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "rm -r build"}, Caller: "test",
 			Session: bailiff.Session{ID: "s1", Platform: "telegram", UserID: "42"}},
 		Decision: bailiff.Decision{Outcome: bailiff.Ask, Approval: &bailiff.ApprovalTerms{
@@ -173,7 +173,7 @@ func TestAReadAgainConfigurationPlansWhatIsPendingAnew(t *testing.T) {
 		if _, err := s.reload(t.Context(), &next); err != nil {
 			t.Fatal(err)
 		}
-		if e, _ := s.book.Get(asked.ID); e.State != c.state || e.Plan.Route != "owners" {
+		if e, _ := s.approvals.Get(asked.ID); e.State != c.state || e.Plan.Route != "owners" {
 			t.Errorf("by route %s it is %s by %s: %s", c.route.Name, e.State, e.Plan.Route, e.Message)
 		}
 	}

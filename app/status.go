@@ -15,20 +15,20 @@ import (
 )
 
 // Status tells operators what the sidecar is and what is wrong with it.
-func (s *App) Status(ctx context.Context) gateway.Status {
-	platforms, chats := s.platforms(ctx), s.chats(ctx)
+func (a *App) Status(ctx context.Context) gateway.Status {
+	platforms, chats := a.platforms(ctx), a.chats(ctx)
 	return gateway.Status{
-		Version: s.version, Started: s.started, Listeners: s.listeners(), Console: s.consoleURL(), Policies: s.policyStatus(),
-		Backends: s.backendStatus(), Platforms: platforms, Chats: chats, Chat: s.services.status(), Warnings: s.warnings(platforms, chats),
+		Version: a.version, Started: a.started, Listeners: a.listeners(), Console: a.consoleURL(), Policies: a.policyStatus(),
+		Backends: a.backendStatus(), Platforms: platforms, Chats: chats, Chat: a.services.status(), Warnings: a.warnings(platforms, chats),
 	}
 }
 
-func (s *App) listeners() []gateway.ListenerStatus {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list := make([]gateway.ListenerStatus, 0, len(s.agents))
-	for i, d := range s.agents {
-		platforms := s.cfg.Agent.Listeners[i].Platforms
+func (a *App) listeners() []gateway.ListenerStatus {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	list := make([]gateway.ListenerStatus, 0, len(a.agents))
+	for i, d := range a.agents {
+		platforms := a.cfg.Agent.Listeners[i].Platforms
 		if len(platforms) == 0 {
 			platforms = []string{"messaging"}
 		}
@@ -38,15 +38,15 @@ func (s *App) listeners() []gateway.ListenerStatus {
 }
 
 // consoleURL is empty if there is no console.
-func (s *App) consoleURL() string {
-	if s.console == nil {
+func (a *App) consoleURL() string {
+	if a.console == nil {
 		return ""
 	}
-	return strings.Replace(s.console.Address(), "tcp://", "http://", 1)
+	return strings.Replace(a.console.Address(), "tcp://", "http://", 1)
 }
 
-func (s *App) policyStatus() gateway.PolicyStatus {
-	p := s.policies.Status()
+func (a *App) policyStatus() gateway.PolicyStatus {
+	p := a.policies.Status()
 	faults := make([]string, len(p.Faults))
 	for i, fault := range p.Faults {
 		faults[i] = fault.String()
@@ -59,11 +59,11 @@ func (s *App) policyStatus() gateway.PolicyStatus {
 		RolledBack: p.RolledBack, Waiting: p.Waiting}
 }
 
-func (s *App) backendStatus() []gateway.BackendStatus {
+func (a *App) backendStatus() []gateway.BackendStatus {
 	var list []gateway.BackendStatus
-	readiness := s.enforcer.Readiness()
-	for _, name := range names(s.backends) {
-		state := gateway.BackendStatus{Name: name, Isolated: s.backends[name].Isolated(), Ready: readiness[name] == nil}
+	readiness := a.enforcer.Readiness()
+	for _, name := range names(a.backends) {
+		state := gateway.BackendStatus{Name: name, Isolated: a.backends[name].Isolated(), Ready: readiness[name] == nil}
 		if !state.Ready {
 			state.Message = readiness[name].Error()
 		}
@@ -73,10 +73,10 @@ func (s *App) backendStatus() []gateway.BackendStatus {
 }
 
 // platforms says where an ordinary request of each platform would run.
-func (s *App) platforms(ctx context.Context) []gateway.PlatformStatus {
+func (a *App) platforms(ctx context.Context) []gateway.PlatformStatus {
 	var list []gateway.PlatformStatus
-	for _, platform := range tableNames(ctx, s.policies, "platforms") {
-		list = append(list, s.ordinary(ctx, platform, ""))
+	for _, platform := range tableNames(ctx, a.policies, "platforms") {
+		list = append(list, a.ordinary(ctx, platform, ""))
 	}
 	return list
 }
@@ -85,37 +85,37 @@ func (s *App) platforms(ctx context.Context) []gateway.PlatformStatus {
 const shownChats = 1000
 
 // chats says the same of each chat that the tables name.
-func (s *App) chats(ctx context.Context) []gateway.ChatStatus {
-	all := tableNames(ctx, s.policies, "chats")
+func (a *App) chats(ctx context.Context) []gateway.ChatStatus {
+	all := tableNames(ctx, a.policies, "chats")
 	list := []gateway.ChatStatus{}
 	for _, name := range all[:min(len(all), shownChats)] {
 		platform, chat, _ := strings.Cut(name, "/")
-		list = append(list, gateway.ChatStatus{PlatformStatus: s.ordinary(ctx, platform, chat), Chat: chat})
+		list = append(list, gateway.ChatStatus{PlatformStatus: a.ordinary(ctx, platform, chat), Chat: chat})
 	}
 	return list
 }
 
 // ordinary says where a request would run that nobody can have anything against.
-func (s *App) ordinary(ctx context.Context, platform, chat string) gateway.PlatformStatus {
+func (a *App) ordinary(ctx context.Context, platform, chat string) gateway.PlatformStatus {
 	req := bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "true"},
 		Session: bailiff.Session{ID: "status", Platform: platform, ChatType: "dm", ChatID: chat}}
-	d := s.policies.Decide(ctx, req, s.enforcer.Circumstances(req)).Decision
-	state := gateway.PlatformStatus{Platform: platform, Backend: d.Backend.Name, Image: s.image(d.Backend),
+	d := a.policies.Decide(ctx, req, a.enforcer.Circumstances(req)).Decision
+	state := gateway.PlatformStatus{Platform: platform, Backend: d.Backend.Name, Image: a.image(d.Backend),
 		IdleSeconds: d.Backend.IdleSeconds, MaxSeconds: d.Backend.MaxSeconds, Persistent: d.Backend.Persistent}
-	if backend := s.backends[d.Backend.Name]; backend != nil {
+	if backend := a.backends[d.Backend.Name]; backend != nil {
 		state.Isolated = backend.Isolated()
 	}
 	if d.Outcome != bailiff.Allow {
 		state.Message = messages(d.Reasons())
-	} else if s.enforcer.Readiness()[d.Backend.Name] != nil {
+	} else if a.enforcer.Readiness()[d.Backend.Name] != nil {
 		state.Message = "Backend " + d.Backend.Name + " is not ready."
 	}
 	return state
 }
 
 // image is the one that a decision's backend would use.
-func (s *App) image(b bailiff.BackendTerms) string {
-	if section := s.cfg.Backends[b.Name]; b.Image == "" && section != nil {
+func (a *App) image(b bailiff.BackendTerms) string {
+	if section := a.cfg.Backends[b.Name]; b.Image == "" && section != nil {
 		return section.DefaultImage()
 	}
 	return b.Image
@@ -129,21 +129,21 @@ func messages(list []bailiff.Reason) string {
 	return strings.Join(texts, " ")
 }
 
-func (s *App) warnings(platforms []gateway.PlatformStatus, chats []gateway.ChatStatus) []string {
-	all := slices.Concat(s.configWarnings(), s.variables.Warnings(), s.decisions.Warnings(), s.exporter.Warnings())
-	if err := s.variables.Err(); err != nil {
+func (a *App) warnings(platforms []gateway.PlatformStatus, chats []gateway.ChatStatus) []string {
+	all := slices.Concat(a.configWarnings(), a.variables.Warnings(), a.decisions.Warnings(), a.exporter.Warnings())
+	if err := a.variables.Err(); err != nil {
 		all = append(all, "variables are held back: "+err.Error())
 	}
-	if err := s.decisions.Err(); err != nil {
+	if err := a.decisions.Err(); err != nil {
 		all = append(all, "nothing runs while the decision log cannot be written: "+err.Error())
 	}
-	if err := s.book.Err(); err != nil {
+	if err := a.approvals.Err(); err != nil {
 		all = append(all, "nothing is asked while the book of approvals cannot be written: "+err.Error())
 	}
-	all = append(all, s.policyWarnings()...)
-	all = append(all, s.services.warnings()...)
-	if s.shadow != nil {
-		all = append(all, s.shadow.warnings()...)
+	all = append(all, a.policyWarnings()...)
+	all = append(all, a.services.warnings()...)
+	if a.shadow != nil {
+		all = append(all, a.shadow.warnings()...)
 	}
 	for _, p := range platforms {
 		if p.Platform != "cli" && p.Backend != "" && !p.Isolated {
@@ -159,15 +159,15 @@ func (s *App) warnings(platforms []gateway.PlatformStatus, chats []gateway.ChatS
 }
 
 // stale says whether the policies in force may be others than the configuration's.
-func (s *App) stale() bool {
-	p := s.policies.Status()
-	return !p.OK || p.RolledBack != nil || s.unwatched.Err() != nil || s.source != nil && s.source.Status().Fault != nil
+func (a *App) stale() bool {
+	p := a.policies.Status()
+	return !p.OK || p.RolledBack != nil || a.unwatched.Err() != nil || a.source != nil && a.source.Status().Fault != nil
 }
 
 // policyWarnings say that the policies in force are not the configuration's, or may
 // not be, or could not be in force again.
-func (s *App) policyWarnings() (all []string) {
-	p := s.policies.Status()
+func (a *App) policyWarnings() (all []string) {
+	p := a.policies.Status()
 	if back := p.RolledBack; back != nil {
 		says, reason := "cannot be read", "none"
 		if back.Reason != "" {
@@ -182,8 +182,8 @@ func (s *App) policyWarnings() (all []string) {
 	if p.Replaced != "" {
 		all = append(all, fmt.Sprintf("the bundle server went back: the policies %.12s are in force again in the place of the later ones %.12s", p.Revision, p.Replaced))
 	}
-	if s.source != nil {
-		all = append(all, sourceWarnings(s.source.Status())...)
+	if a.source != nil {
+		all = append(all, sourceWarnings(a.source.Status())...)
 	}
 	if p.Unkept != nil {
 		all = append(all, "the policies in force cannot be rolled back to later: "+p.Unkept.Error())
@@ -207,29 +207,29 @@ func sourceWarnings(b bundle.Status) (all []string) {
 
 // configWarnings are those of the configuration, and whose questions nobody can
 // answer.
-func (s *App) configWarnings() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append(s.cfg.Warnings(), s.roster.now.Load().Warnings()...)
+func (a *App) configWarnings() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return append(a.cfg.Warnings(), a.roster.now.Load().Warnings()...)
 }
 
 // faults are why the sidecar is not ready: policies that are not those in the
 // files, a decision log that cannot be written, no backend that could run anything.
-func (s *App) faults() []string {
+func (a *App) faults() []string {
 	var all []string
-	for _, fault := range s.policyStatus().Faults {
+	for _, fault := range a.policyStatus().Faults {
 		all = append(all, "policies: "+fault)
 	}
-	if err := s.unwatched.Err(); err != nil {
+	if err := a.unwatched.Err(); err != nil {
 		all = append(all, "policies: "+err.Error())
 	}
-	if err := s.decisions.Err(); err != nil {
+	if err := a.decisions.Err(); err != nil {
 		all = append(all, "decision log: "+err.Error())
 	}
-	if err := s.book.Err(); err != nil {
+	if err := a.approvals.Err(); err != nil {
 		all = append(all, "approvals: "+err.Error())
 	}
-	backends := s.backendStatus()
+	backends := a.backendStatus()
 	if !slices.ContainsFunc(backends, func(b gateway.BackendStatus) bool { return b.Ready }) {
 		for _, b := range backends {
 			all = append(all, "backend "+b.Name+": "+b.Message)
@@ -239,10 +239,10 @@ func (s *App) faults() []string {
 }
 
 // operated shows the enforcer's sandboxes to operators.
-type operated struct{ *enforcer.Enforcer }
+type operatorSandboxes struct{ *enforcer.Enforcer }
 
 // List returns the live sandboxes.
-func (o operated) List(context.Context) []gateway.Sandbox {
+func (o operatorSandboxes) List(context.Context) []gateway.Sandbox {
 	list := []gateway.Sandbox{}
 	for _, b := range o.Sandboxes() {
 		list = append(list, gateway.Sandbox(b))
@@ -251,7 +251,7 @@ func (o operated) List(context.Context) []gateway.Sandbox {
 }
 
 // Remove stops and removes one.
-func (o operated) Remove(_ context.Context, id string) (bool, error) {
+func (o operatorSandboxes) Remove(_ context.Context, id string) (bool, error) {
 	return o.RemoveSandbox(id), nil
 }
 

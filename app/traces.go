@@ -23,7 +23,7 @@ func (c *core) openTraces() (err error) {
 }
 
 // followed is who follows requests for the enforcer; nil if nobody does.
-func (c *core) followed() enforcer.Tracer {
+func (c *core) enforcerTracer() enforcer.Tracer {
 	if c.tracer == nil {
 		return nil
 	}
@@ -31,7 +31,7 @@ func (c *core) followed() enforcer.Tracer {
 }
 
 // continued is who follows them for the agents' doors.
-func (c *core) continued() gateway.Tracer {
+func (c *core) agentTracer() gateway.Tracer {
 	if c.tracer == nil {
 		return nil
 	}

@@ -17,7 +17,7 @@ import (
 // mcps are the listeners' servers of the Model Context Protocol. They outlive the
 // doors, so that a configuration that is read again ends the sessions of no listener
 // that it leaves as it was.
-type mcps struct {
+type mcpServers struct {
 	mu   sync.Mutex
 	open map[string]*mcpServer // by listener
 }
@@ -39,9 +39,9 @@ func (s *mcpServer) EndSession(ctx context.Context, session string) (bailiff.End
 }
 
 // serveMCP is what a listener serves that speaks the protocol too.
-func (s *App) serveMCP(p agentPlan) (http.Handler, error) {
-	server, err := s.mcps.at(p, mcp.Config{Name: p.config.Name, Version: s.version, Session: p.mcp.Session, Env: p.mcp.Env,
-		WaitSeconds: cmp.Or(p.mcp.WaitSeconds, mcp.UsualWait), Log: s.log})
+func (a *App) serveMCP(p agentPlan) (http.Handler, error) {
+	server, err := a.mcpServers.at(p, mcp.Config{Name: p.config.Name, Version: a.version, Session: p.mcp.Session, Env: p.mcp.Env,
+		WaitSeconds: cmp.Or(p.mcp.WaitSeconds, mcp.UsualWait), Log: a.log})
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (s *App) serveMCP(p agentPlan) (http.Handler, error) {
 }
 
 // at is a listener's server, with the agent of its new door.
-func (m *mcps) at(p agentPlan, c mcp.Config) (server *mcpServer, err error) {
+func (m *mcpServers) at(p agentPlan, c mcp.Config) (server *mcpServer, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if open := m.open[c.Name]; open != nil {
@@ -76,7 +76,7 @@ func (m *mcps) at(p agentPlan, c mcp.Config) (server *mcpServer, err error) {
 }
 
 // retire takes away the servers that these listeners do not have, or have otherwise.
-func (m *mcps) retire(listeners []config.Listener) (retired []*mcpServer) {
+func (m *mcpServers) retire(listeners []config.Listener) (retired []*mcpServer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	kept := map[string]*mcpServer{}

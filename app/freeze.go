@@ -1,0 +1,58 @@
+package app
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/gateway"
+)
+
+// freezer stores a freeze first, so that nothing new runs, and then stops what runs.
+type freezer struct{ *core }
+
+func (z freezer) Freeze(ctx context.Context, f api.Freeze) (api.Freeze, error) {
+	done, err := z.approvals.Freeze(ctx, f)
+	if err != nil {
+		return done, errors.Join(err, z.halt(ctx)) // a store that fails has frozen everything
+	}
+	if why := z.roster.now.Load().Unliftable(); why != "" {
+		done.Warning = bailiff.Sentence("nobody can thaw it: " + why + "; until bailiff.yaml says otherwise it stays")
+	}
+	return done, z.halt(ctx)
+}
+
+// halt stops what is frozen now.
+func (z freezer) halt(ctx context.Context) error {
+	return z.enforcer.Halt(ctx, func(s bailiff.Session) bool { _, frozen := z.approvals.Frozen(s); return frozen })
+}
+
+func (z freezer) Thaw(ctx context.Context, kind, id string, who bailiff.Approver) (found bool, err error) {
+	if err := z.roster.mayLift(who); err != nil {
+		return false, err
+	}
+	return z.approvals.Thaw(ctx, kind, id, who)
+}
+
+func (z freezer) Freezes() []api.Freeze { return z.approvals.Freezes() }
+
+// glass lets operators run what the policies deny, as one of the people or, on a machine
+// with one person, as that person.
+type glass struct{ *core }
+
+func (g glass) BreakGlass(ctx context.Context, who bailiff.Approver, req bailiff.Request, reason string) (bailiff.Answer, error) {
+	if err := g.roster.mayLift(who); err != nil {
+		return bailiff.Answer{}, err
+	}
+	req.Caller = bailiff.ChannelOperator
+	return g.enforcer.BreakGlass(ctx, req, api.BreakGlass{By: who.Name(), Via: who.Via(), Reason: reason}), nil
+}
+
+// breakGlass is nil unless the configuration allows it.
+func (c *core) breakGlass() gateway.GlassBreaker {
+	if !c.cfg.Operator.BreakGlass {
+		return nil
+	}
+	return glass{c}
+}
