@@ -1,29 +1,41 @@
 package bailiff_test
 
-found_in(facts) := {finding.rule | some finding in findings} if {
+_found_in(facts) := {finding.rule | some finding in findings} if {
 	findings := data.bailiff.findings with input as on_host(program("cli", facts))
 }
 
-test_ordinary_program_has_no_finding if found_in({"imports": ["json"], "calls": ["json.dumps", "open"], "reads": ["a.json"]}) == set()
+test_ordinary_program_has_no_finding if _found_in({"imports": ["json"], "calls": ["json.dumps", "open"], "reads": ["a.json"]}) == set()
 
 test_hidden_program_is_found if {
-	found_in({"complete": false}) == {"code.hides_meaning"}
-	found_in({"parsed": false}) == {"code.hides_meaning"}
+	_found_in({"complete": false}) == {"code.hides_meaning"}
+	_found_in({"parsed": false}) == {"code.hides_meaning"}
 }
 
 test_calls_have_rules if {
-	found_in({"calls": ["shutil.rmtree"], "writes": ["build"]}) == {"command.deletes_recursively"}
-	"command.destroys_system" in found_in({"calls": ["shutil.rmtree"], "writes": ["/"]})
-	found_in({"calls": ["os.kill"]}) == {"command.kills_processes"}
-	found_in({"features": ["ctypes"]}) == {"code.calls_native"}
-	found_in({"reads": ["~/.ssh/id_rsa"]}) == {"command.reads_credentials"}
-	found_in({"writes": ["/etc/hosts"]}) == {"command.writes_system"}
-	found_in({"calls": ["requests.post"], "reads": ["a.txt"], "hosts": ["x.test"]}) == {"command.sends_files"}
-	found_in({"hosts": ["169.254.169.254"]}) == {"command.reaches_metadata"}
-	found_in({"imports": ["sqlite3"], "strings": ["DROP TABLE users"]}) == {"command.destroys_data"}
+	_found_in({"calls": ["shutil.rmtree"], "writes": ["build"]}) == {"command.deletes_recursively"}
+	"command.destroys_system" in _found_in({"calls": ["shutil.rmtree"], "writes": ["/"]})
+	_found_in({"calls": ["os.kill"]}) == {"command.kills_processes"}
+	_found_in({"features": ["ctypes"]}) == {"code.calls_native"}
+	_found_in({"reads": ["~/.ssh/id_rsa"]}) == {"command.reads_credentials"}
+	_found_in({"writes": ["/etc/hosts"]}) == {"command.writes_system"}
+	_found_in({"calls": ["requests.post"], "reads": ["a.txt"], "hosts": ["x.test"]}) == {"command.sends_files"}
+	_found_in({"hosts": ["169.254.169.254"]}) == {"command.reaches_metadata"}
+	_found_in({"imports": ["sqlite3"], "strings": ["DROP TABLE users"]}) == {"command.destroys_data"}
 }
 
-test_destruction_is_denied_in_a_sandbox_too if {
-	answer := usually(program("telegram", {"calls": ["shutil.rmtree"], "writes": ["~"]}))
-	answer.outcome == "deny"
+test_calls_that_matter_are_named_by_their_rule if {
+	_said_in({"calls": ["os.fork"]}) == {"code.forks: "}
+	_said_in({"calls": ["os.dup2", "socket.socket"]}) == {"command.opens_reverse_shell: "}
+	_said_in({"calls": ["os.dup2", "open"]}) == set()
+	_said_in({"calls": ["os.kill"], "complete": false}) == {"code.hides_meaning: ", "command.kills_processes: "}
+	_said_in({"calls": ["len", "print", "json.loads"]}) == set()
+}
+
+test_what_a_program_sends_is_found if {
+	_said_in({"calls": ["requests.post"], "reads": ["a.txt"], "hosts": ["x.test"]}) == {"command.sends_files: "}
+	_said_in({"calls": ["requests.post"], "reads": ["a.txt"], "hosts": ["localhost"]}) == set()
+	_said_in({"calls": ["requests.post"], "hosts": ["x.test"]}) == set()
+	_said_in({"calls": ["socket.socket"], "variables": ["API_TOKEN"]}) == {"command.sends_environment: "}
+	_said_in({"calls": ["socket.socket"], "variables": ["LANG"]}) == set()
+	_said_in({"calls": ["requests.get"], "variables": ["API_TOKEN"]}) == set()
 }

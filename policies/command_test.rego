@@ -3,7 +3,7 @@ package bailiff_test
 import data.bailiff
 
 # The rules that findings give for a text of these calls.
-found(calls) := {finding.rule | some finding in findings} if {
+_found(calls) := {finding.rule | some finding in findings} if {
 	findings := bailiff.findings with input as on_host(request("cli", calls))
 }
 
@@ -15,7 +15,7 @@ test_every_named_program_has_its_rule if {
 		"pkill": "command.kills_processes", "crontab": "command.writes_startup",
 	}
 	every name, rule in expected {
-		rule in found([call(name, [], ["x"])])
+		rule in _found([call(name, [], ["x"])])
 	}
 }
 
@@ -25,36 +25,15 @@ test_looking_is_no_finding if {
 		call("iptables", ["-L"], []), call("kubectl", [], ["get", "pods"]), call("bailiff", [], ["approvals", "list"]),
 		call("kill", ["-l"], []), call("kill", [], ["%1"]), call("kill", [], ["$!"]), call("systemctl", [], ["status", "x"]),
 	] {
-		found([looking]) == set()
+		_found([looking]) == set()
 	}
 }
 
 test_subcommands_count_wherever_they_stand if {
-	found([call("systemctl", [], ["stop", "nginx"])]) == {"command.stops_services"}
-	found([call("service", [], ["nginx", "stop"])]) == {"command.stops_services"}
-	found([call("apt", [], ["remove", "jq"])]) == {"command.removes_packages"}
-	found([call("gh", [], ["auth", "token"])]) == {"command.reads_credentials"}
-}
-
-test_signal_one_is_not_everything if {
-	found([call("kill", ["-1"], ["42"])]) == {"command.kills_processes"}
-	"command.destroys_system" in found([call("kill", ["-9"], ["-1"])])
-}
-
-test_packages_of_the_project_are_ordinary if {
-	found([call("npm", [], ["uninstall", "lodash"])]) == set()
-	found([call("npm", ["-g"], ["uninstall", "lodash"])]) == {"command.removes_packages"}
-}
-
-test_preloading_is_found_before_and_in_a_call if {
-	found([object.union(call("ls", [], []), {"assigns": ["LD_PRELOAD"]})]) == {"command.preloads_library"}
-	found([call("export", [], ["LD_PRELOAD=x.so"])]) == {"command.preloads_library"}
-	found([object.union(call("make", [], []), {"assigns": ["CFLAGS"]})]) == set()
-}
-
-test_sockets_of_engines_are_doors if {
-	asked := call("curl", ["--unix-socket"], ["/var/run/docker.sock", "http://x/"])
-	"command.uses_container_engine" in found([asked])
+	_found([call("systemctl", [], ["stop", "nginx"])]) == {"command.stops_services"}
+	_found([call("service", [], ["nginx", "stop"])]) == {"command.stops_services"}
+	_found([call("apt", [], ["remove", "jq"])]) == {"command.removes_packages"}
+	_found([call("gh", [], ["auth", "token"])]) == {"command.reads_credentials"}
 }
 
 test_features_have_rules if {
@@ -70,22 +49,18 @@ test_features_have_rules if {
 	}
 }
 
-hidden if {
-	some finding in bailiff.findings
-	finding.rule == "command.hides_meaning"
+test_findings_of_tables_have_the_whole_call_as_match if {
+	_told([call("sudo", [], ["ls"])]) == {"command.gains_privilege: sudo ls"}
+	_told([call("chown", [], ["root", "a"])]) == {"command.changes_owner: chown root a"}
+	_told([call("tar", ["--to-command"], ["a.tar"])]) == {"command.runs_inline_program: tar --to-command a.tar"}
+	_told([call("docker", [], ["stop", "web"])]) == {"command.uses_container_engine: docker stop web"}
+	_told([call("kubectl", [], ["delete", "pod", "web"])]) == {"command.uses_container_engine: kubectl delete pod web"}
+	_told([call("kubectl", [], ["get", "pods"])]) == set()
+	_told([call("git", [], ["status"])]) == set()
 }
 
-test_hidden_meaning_is_found if {
-	hidden with input as object.union(request("cli", []), {"command": {"complete": false}})
-	hidden with input as object.union(request("cli", []), {"command": {"parsed": false}})
-	hidden with input as object.remove(request("cli", []), {"command"})
-	not hidden with input as request("cli", [])
+test_actions_are_words_alone_and_in_pairs if {
+	data.bailiff._actions(call("x", [], ["stop"])) == {"stop"}
+	data.bailiff._actions(call("x", [], ["nginx", "stop", "now"])) == {"* stop", "nginx", "nginx stop"}
+	[made | made := data.bailiff._actions(call("x", [], []))] == []
 }
-
-test_standard_input_of_an_interpreter_hides_what_runs if {
-	hidden with input as fed_with("sh")
-	hidden with input as fed_with("xargs")
-	not hidden with input as fed_with("cat")
-}
-
-fed_with(name) := object.union(request("cli", [call(name, [], [])]), {"args": {"stdin": "rm -rf /"}})

@@ -1,40 +1,66 @@
 package bailiff_test
 
-invalid(answer) if rules(answer) == {"policy.invalid"}
+_invalid(answer) if rules(answer) == {"policy.invalid"}
 
 test_malformed_contributions_deny if {
-	limit := usually(git_status)
+	limit := usually(_git_status)
 		with data.bailiff.limits as {{"timeout_seconds": "60", "output_bytes": 9}}
 	"policy.invalid" in rules(limit)
-	negative := usually(git_status)
+	negative := usually(_git_status)
 		with data.bailiff.limits as {{"timeout_seconds": -1, "output_bytes": 9}}
-	invalid(negative)
-	name := usually(git_status) with data.bailiff.withhold_env as {"GITHUB_TOKEN"}
-	invalid(name)
-	terms := usually(git_status)
+	_invalid(negative)
+	name := usually(_git_status) with data.bailiff.withhold_env as {"GITHUB_TOKEN"}
+	_invalid(name)
+	terms := usually(_git_status)
 		with data.bailiff.require_approval as {{"rule": "a.b", "message": "x", "quorum": "two"}}
-	invalid(terms)
+	_invalid(terms)
 }
 
 test_sandbox_without_limits_denies if {
-	boundless := usually(git_status)
+	boundless := usually(_git_status)
 		with data.bailiff.limits as {{"timeout_seconds": 9, "output_bytes": 9, "cpus": 1, "memory_mb": 512}}
-	invalid(boundless)
+	_invalid(boundless)
 	boundless.denials[0].match == "pids"
-	host := usually(on_host(ls("cli")))
+	host := usually(on_host(_ls("cli")))
 	host.outcome == "allow"
 }
 
 test_limit_that_is_none_is_named if {
-	answer := by({"platforms": {"telegram": {"limits": {"idle_seconds": 0, "pids": 9}}}}, git_status)
-	invalid(answer)
+	answer := by({"platforms": {"telegram": {"limits": {"idle_seconds": 0, "pids": 9}}}}, _git_status)
+	_invalid(answer)
 	answer.denials[0].match == `{"idle_seconds":0,"pids":9}`
 	answer.denials[0].message == "The limit idle_seconds is 0, which is no number above zero."
 	count(answer.denials) == 1
 }
 
 test_misspelt_limit_is_named if {
-	answer := by({"platforms": {"telegram": {"limits": {"idle_secnds": 60}}}}, git_status)
-	invalid(answer)
+	answer := by({"platforms": {"telegram": {"limits": {"idle_secnds": 60}}}}, _git_status)
+	_invalid(answer)
 	answer.denials[0].message == "There is no limit called idle_secnds."
+}
+
+test_malformed_contributions_are_shown_as_they_are if {
+	usually(_git_status).denials == [
+		{"match": "{\"name\":\"X\"}", "message": "A policy adds to withhold_env what is none of it.", "rule": "policy.invalid"},
+	] with data.bailiff.withhold_env as {{"name": "X"}}
+	usually(_git_status).denials == [
+		{"match": "\"X\"", "message": "A policy adds to withhold_env what is none of it.", "rule": "policy.invalid"},
+	] with data.bailiff.withhold_env as {"X"}
+	usually(_git_status).denials == [
+		{
+			"match": "{\"message\":\"A.\",\"quorum\":0,\"rule\":\"a.b\"}",
+			"message": "A policy adds to require_approval what is none of it.",
+			"rule": "policy.invalid",
+		},
+	] with data.bailiff.require_approval as {{"rule": "a.b", "message": "A.", "quorum": 0}}
+	usually(_git_status).denials == [
+		{
+			"match": "{\"message\":\"A.\",\"rule\":\"a.b\",\"timeout_seconds\":\"60\"}",
+			"message": "A policy adds to require_approval what is none of it.",
+			"rule": "policy.invalid",
+		},
+	] with data.bailiff.require_approval as {{"rule": "a.b", "message": "A.", "timeout_seconds": "60"}}
+	usually(_git_status).outcome == "ask"
+		with data.bailiff.require_approval as {{"rule": "a.b", "message": "A.", "quorum": 1}}
+	[value | some value in [1, 0.5, 0, -1, "1", null]; data.bailiff._positive(value)] == [1, 0.5]
 }

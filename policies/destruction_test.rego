@@ -1,63 +1,65 @@
 package bailiff_test
 
-destroys(calls) if "command.destroys_system" in found(calls)
+_destroys(calls) if "command.destroys_system" in _found(calls)
 
 test_system_folders_and_homes_are_not_deleted if {
 	every path in ["/", "/etc", "/usr", "~", "/root", "/home/ana", "/*", "/etc/*", "~/*", "~/.*", "/e*", "/[a-z]*", "/???", "~/.."] {
-		destroys([writing("rm", ["-r", "-f"], path)])
+		_destroys([writing("rm", ["-r", "-f"], path)])
 	}
 }
 
 test_folders_below_are_a_question if {
 	every path in ["build", "/etc/nginx", "~/project", "/home/ana/project", "/workspace/*", "/tmp", "..", "/tmp*"] {
-		not destroys([writing("rm", ["-r"], path)])
-		"command.deletes_recursively" in found([writing("rm", ["-r"], path)])
+		not _destroys([writing("rm", ["-r"], path)])
+		"command.deletes_recursively" in _found([writing("rm", ["-r"], path)])
 	}
 }
 
-test_recursion_may_be_abbreviated if destroys([writing("rm", ["--recur"], "/")])
+test_recursion_may_be_abbreviated if _destroys([writing("rm", ["--recur"], "/")])
 
 test_named_files_are_ordinary if {
-	found([writing("rm", [], "a.txt")]) == set()
-	found([writing("rm", ["-f"], "build/a.o")]) == set()
-	found([writing("rm", [], "*.o")]) == {"command.deletes_by_pattern"}
+	_found([writing("rm", [], "a.txt")]) == set()
+	_found([writing("rm", ["-f"], "build/a.o")]) == set()
+	_found([writing("rm", [], "*.o")]) == {"command.deletes_by_pattern"}
 }
 
 test_names_from_elsewhere_are_a_question if {
-	found([object.union(call("rm", [], []), {"wrappers": ["xargs"]})]) == {"command.deletes_by_pattern"}
+	_found([object.union(call("rm", [], []), {"wrappers": ["xargs"]})]) == {"command.deletes_by_pattern"}
 }
 
-test_search_deletes if {
-	destroys([call("find", [], ["/", "-delete"])])
-	not destroys([call("find", [], [".", "-delete"])])
-	found([call("find", [], [".", "-delete"])]) == {"command.deletes_recursively"}
-	found([call("find", [], [".", "-name", "*.go"])]) == set()
-	not destroys([call("find", [], ["/", "-name", "*.pyc", "-delete"])])
-}
-
-test_disks_are_not_formatted if {
-	destroys([call("mkfs.ext4", [], ["/dev/sda1"])])
-	destroys([call("mkfs", [], ["$DISK"])])
-	not destroys([call("mkfs.ext4", [], ["./disk.img"])])
-}
-
-test_whole_system_keeps_its_permissions if {
-	destroys([writing("chmod", ["-R"], "/")])
-	destroys([writing("chown", ["-R"], "/etc")])
-	not destroys([writing("chmod", [], "/")])
-}
-
-saying(program_name, statement) := rules_of if {
-	asked := object.union(request("cli", [call(program_name, [], [])]), {"command": {"text": statement}})
-	findings := data.bailiff.findings with input as asked
-	rules_of := {finding.rule | some finding in findings}
-}
-
-test_statements_that_destroy_data if {
-	every statement in ["DROP TABLE users", "truncate table users", "DELETE FROM users", "delete from users;", "FLUSHALL"] {
-		saying("psql", statement) == {"command.destroys_data"}
-		saying("grep", statement) == set()
+test_deletions_name_their_target if {
+	_told([writing("rm", ["-r"], "build")]) == {"command.deletes_recursively: build"}
+	_told([writing("rm", ["-r", "-f"], "/etc")]) == {
+		"command.deletes_recursively: /etc",
+		"command.destroys_system: /etc",
+		"command.writes_system: /etc",
 	}
-	saying("psql", "DELETE FROM users WHERE id = 1") == set()
-	saying("psql", "SELECT * FROM drops") == set()
+	_told([writing("rm", [], "/etc/*")]) == {
+		"command.changes_accounts: /etc/*",
+		"command.changes_own_settings: /etc/*",
+		"command.deletes_by_pattern: /etc/*",
+		"command.destroys_system: /etc/*",
+		"command.preloads_library: /etc/*",
+		"command.writes_ssh: /etc/*",
+		"command.writes_startup: /etc/*",
+		"command.writes_system: /etc/*",
+	}
+	_told([writing("rm", [], "*.o")]) == {"command.deletes_by_pattern: *.o"}
+	_told([writing("rm", [], "a.o")]) == set()
+	_told([writing("rmdir", [], "build")]) == set()
+	_told([call("rm", ["-r"], [])]) == {"command.deletes_recursively: rm -r"}
+	_told([object.union(writing("rm", ["-r"], "a"), {"wrappers": ["xargs"]})]) == {
+		"command.deletes_by_pattern: ",
+		"command.deletes_recursively: ",
+	}
+	_told([object.union(call("rm", [], []), {"wrappers": ["find"]})]) == set()
+	[flag |
+		some flag in ["-r", "-R", "--recursive", "--recurs", "-f", "--re", "-i"]
+		data.bailiff._recursive(call("rm", [flag], ["a"]))
+	] == [
+		"-r",
+		"-R",
+		"--recursive",
+		"--recurs",
+	]
 }

@@ -1,6 +1,6 @@
 package bailiff_test
 
-git(flags, operands) := found([call("git", flags, operands)])
+_git(flags, operands) := _found([call("git", flags, operands)])
 
 test_rewriting_is_a_question if {
 	every asked in [
@@ -8,7 +8,7 @@ test_rewriting_is_a_question if {
 		[[], ["push", "origin", ":old"]], [["--hard"], ["reset"]], [["-f", "-d"], ["clean"]], [["-D"], ["branch", "x"]],
 		[[], ["filter-branch"]], [["-i"], ["rebase"]], [[], ["stash", "clear"]], [[], ["reflog", "expire"]],
 	] {
-		git(asked[0], asked[1]) == {"command.rewrites_history"}
+		_git(asked[0], asked[1]) == {"command.rewrites_history"}
 	}
 }
 
@@ -18,11 +18,59 @@ test_ordinary_work_is_not if {
 		[["-n", "-f"], ["clean"]], [["-d"], ["branch", "x"]], [["--abort"], ["rebase"]], [[], ["stash", "pop"]], [[], ["log", "clean"]],
 		[[], ["config", "user.email", "a@b.c"]],
 	] {
-		git(asked[0], asked[1]) == set()
+		_git(asked[0], asked[1]) == set()
 	}
 }
 
-test_settings_that_start_programs_are_a_question if {
-	git([], ["config", "core.hooksPath", "/tmp/x"]) == {"command.writes_startup"}
-	git([], ["config", "alias.x", "!sh"]) == {"command.writes_startup"}
+test_commands_of_git_that_lose_work if {
+	[words |
+		some words in _git_words
+		data.bailiff._rewrites(words[0], set(), call("git", [], words))
+	] == [
+		["push", "origin", "+main"],
+		["push", "origin", ":main"],
+		["checkout", "."],
+		["restore", "."],
+		["reflog", "expire"],
+		["stash", "drop"],
+		["filter-branch"],
+		["rebase", "main"],
+	]
+	[flag |
+		some flag in ["-f", "--force", "--mirror", "-u", "--tags"]
+		data.bailiff._rewrites("push", {flag}, call("git", [flag], ["push"]))
+	] == [
+		"-f",
+		"--force",
+		"--mirror",
+	]
+	[flag |
+		some flag in ["--hard", "--soft", "--keep"]
+		data.bailiff._rewrites("reset", {flag}, call("git", [flag], ["reset"]))
+	] == [
+		"--hard",
+		"--keep",
+	]
+	[flag |
+		some flag in ["--continue", "--abort", "-i"]
+		data.bailiff._rewrites("rebase", {flag}, call("git", [flag], ["rebase"]))
+	] == [
+		"-i",
+	]
 }
+
+_git_words := [
+	["status"],
+	["push", "origin", "+main"],
+	["push", "origin", ":main"],
+	["push", "origin", "main"],
+	["checkout", "."],
+	["checkout", "main"],
+	["restore", "."],
+	["reflog", "expire"],
+	["reflog"],
+	["stash", "drop"],
+	["stash"],
+	["filter-branch"],
+	["rebase", "main"],
+]

@@ -1,48 +1,39 @@
-# What is fetched to be run.
-
 package bailiff
 
-# A package from an address instead of an index.
-examined.installs contains found("downloaded", spelt(call)) if {
-	some call in calls_of.installs
-	installing(call)
+# METADATA
+# title: Removing packages
+# description: |
+#   Finds the removal of packages of the whole machine.
+_examined.node_packages contains _found("packages", _spelt(call)) if {
+	some call in _calls_of.node_packages
+	words := {word | some word in call.argv}
+	count(words & {"uninstall", "remove", "rm", "un", "unlink", "r"}) > 0
+	count(words & {"-g", "--global", "global", "--location=global"}) > 0
+}
+
+_examined.python contains _found("packages", _spelt(call)) if {
+	some call in _calls_of.python
+	{"-m", "pip", "uninstall"} - {word | some word in call.argv} == set()
+}
+
+# METADATA
+# title: Packages from an address
+# description: |
+#   A package from an address instead of an index is a program that was fetched to be
+#   run.
+_examined.installs contains _found("downloaded", _spelt(call)) if {
+	some call in _calls_of.installs
+	_installing(call)
 	some position, word in call.argv
 	regex.match(`^(git\+|https?://|git://|ssh://|git@|github:|gitlab:|bitbucket:)|^[\w.-]+(\[[^\]]*\])?\s*@\s*(git\+|https?:)`, word)
 	not data.bailiff.tables.index_options[call.argv[position - 1]]
 }
 
-installing(call) if {
+_installing(call) if {
 	not "python" in data.bailiff.tables.programs[call.program]
 	call.operands[0] in {"install", "i", "add", "pip", "tool", "global"}
 }
 
-installing(call) if {
+_installing(call) if {
 	{"-m", "pip", "install"} - {word | some word in call.argv} == set()
 }
-
-# A push to an address that the same text has just set.
-examined.versions contains found("sends_files", "") if {
-	some setter in calls_of.versions
-	remote_set(setter)
-	some push in calls_of.versions
-	push.operands[0] == "push"
-	pushes_to(push, remote_name(setter))
-}
-
-remote_set(call) := call.operands[3] if {
-	call.operands[0] == "remote"
-	call.operands[1] in {"add", "set-url"}
-}
-
-remote_set(call) := call.operands[2] if {
-	call.operands[0] == "config"
-	regex.match(`^remote\..*\.(push)?url$`, lower(call.operands[1]))
-}
-
-remote_name(call) := call.operands[2] if call.operands[0] == "remote"
-
-remote_name(call) := regex.replace(call.operands[1], `^remote\.|\.(push)?url$`, "") if call.operands[0] == "config"
-
-pushes_to(push, _) if count(push.operands) == 1
-
-pushes_to(push, name) if push.operands[1] == name

@@ -7,25 +7,40 @@ test_packages_from_an_address_are_downloads if {
 		call("yarn", [], ["add", "git@x.test:a/b"]), call("uv", [], ["pip", "install", "git+https://x.test/a"]),
 		call("python3", ["-m"], ["pip", "install", "https://x.test/a.whl"]),
 	] {
-		found([installer]) == {"command.runs_downloaded"}
+		_found([installer]) == {"command.runs_downloaded"}
 	}
 }
 
 test_packages_of_an_index_are_ordinary if {
 	every installer in [
 		call("pip", [], ["install", "requests"]), call("pip", [], ["install", "--index-url", "https://x.test/simple", "a"]),
-		call("npm", [], ["install", "@types/node"]), call("npm", [], ["run", "https://x.test"]), call("python3", [], ["a.py", "install", "https://x.test"]),
+		call("npm", [], ["install", "@types/node"]), call("npm", [], ["run", "https://x.test"]), call(
+			"python3",
+			[],
+			["a.py", "install", "https://x.test"],
+		),
 	] {
-		found([installer]) == set()
+		_found([installer]) == set()
 	}
 }
 
-pushed(setter, words) := found([call("git", [], setter), call("git", [], array.concat(["push"], words))])
+test_packages_of_the_project_are_ordinary if {
+	_found([call("npm", [], ["uninstall", "lodash"])]) == set()
+	_found([call("npm", ["-g"], ["uninstall", "lodash"])]) == {"command.removes_packages"}
+}
 
-test_pushing_to_a_remote_that_the_text_sets if {
-	pushed(["remote", "add", "x", "https://x.test/r"], ["x", "main"]) == {"command.sends_files"}
-	pushed(["remote", "set-url", "origin", "https://x.test/r"], []) == {"command.sends_files"}
-	pushed(["config", "remote.origin.pushurl", "https://x.test/r"], []) == {"command.sends_files"}
-	pushed(["remote", "add", "x", "https://x.test/r"], ["origin"]) == set()
-	pushed(["remote", "-v"], []) == set()
+test_packages_are_found_with_the_whole_call if {
+	_told([call("pip", [], ["install", "git+https://x.test/a"])]) == {
+		"command.runs_downloaded: pip install git+https://x.test/a",
+	}
+	_told([call("npm", [], ["i", "github:a/b"])]) == {"command.runs_downloaded: npm i github:a/b"}
+	_told([call("pip", [], ["install", "requests"])]) == set()
+	_told([call("python3", ["-m"], ["pip", "install", "https://x.test/a.whl"])]) == {
+		"command.runs_downloaded: python3 -m pip install https://x.test/a.whl",
+	}
+	_told([call("python3", ["-m"], ["pip", "uninstall", "jq"])]) == {
+		"command.removes_packages: python3 -m pip uninstall jq",
+	}
+	_told([call("npm", ["-g"], ["rm", "jq"])]) == {"command.removes_packages: npm -g rm jq"}
+	_told([call("apt", [], ["remove", "jq"])]) == {"command.removes_packages: apt remove jq"}
 }

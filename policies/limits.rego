@@ -1,43 +1,43 @@
-# How much a request may use.
-#
-# Tool, platform, chat, backend and the request itself each contribute limits, and the
-# smallest of each kind holds. Zero means that nobody sets a limit of that kind, which
-# contributions.rego denies for a sandbox.
-
 package bailiff
 
+# METADATA
+# title: How much a request may use
+# description: |
+#   Tool, platform, chat, backend and the request itself each contribute limits, and the
+#   smallest of each kind holds. A zero sets no limit of that kind, which
+#   contributions_limits.rego denies for a sandbox.
 limits contains data.bailiff.tables.limits.tools[input.tool]
 
-limits contains sandbox.limits
+limits contains _sandbox.limits
 
-limits contains platform.limits
+limits contains _platform.limits
 
-limits contains chat.limits
+limits contains _chat.limits
 
-limits contains {"timeout_seconds": asked_timeout}
+limits contains {"timeout_seconds": _asked_timeout}
 
 limits contains {"timeout_seconds": data.bailiff.tables.limits.unasked_timeout_seconds[input.tool]} if {
-	not asked_timeout
+	not _asked_timeout
 }
 
-asked_timeout := input.args.timeout if input.args.timeout > 0
+_asked_timeout := input.args.timeout if input.args.timeout > 0
 
-execution_limits := {
-	"timeout_seconds": bounds.timeout_seconds,
-	"output_bytes": bounds.output_bytes,
-	"background_seconds": bounds.background_seconds,
-	"processes": bounds.processes,
+_execution_limits := {
+	"timeout_seconds": _bounds.timeout_seconds,
+	"output_bytes": _bounds.output_bytes,
+	"background_seconds": _bounds.background_seconds,
+	"processes": _bounds.processes,
 }
 
-offered[kind] contains value if {
+_offered[kind] contains value if {
 	some limit in limits
 	some kind, value in limit
 }
 
-bounds := object.union(
+_bounds := object.union(
 	{
 		"cpus": 0, "memory_mb": 0, "disk_mb": 0, "pids": 0, "idle_seconds": 0, "max_seconds": 0,
 		"background_seconds": 0, "processes": 0,
 	},
-	{kind: min(values) | some kind, values in offered},
+	{kind: min(values) | some kind, values in _offered},
 )

@@ -1,47 +1,47 @@
-# What a sandbox can reach.
-#
-# The tables name a network for a chat or for its platform, none unless they do.
-# Whatever else contributes can only close it further. A backend that shares the
-# host's network says so in the table of sandboxes.
-
 package bailiff
 
-networks contains {"network": "none"} if not opened_by_table
+# METADATA
+# title: What a sandbox can reach
+# description: |
+#   The tables name a network for a chat or for its platform, none unless they do. Other
+#   contributions can only close it further. A backend that shares the host's network
+#   says so in the table of sandboxes.
+networks contains {"network": "none"} if not _opened_by_table
 
-networks contains opened_by_table
+networks contains _opened_by_table
 
 # A chat cannot open what belongs to the backend, but close it.
-networks contains chat.network
+networks contains _chat.network
 
-opened_by_table := said if {
-	said := sandbox.network
+_opened_by_table := said if {
+	said := _sandbox.network
 } else := said if {
-	said := chat.network
+	said := _chat.network
 } else := data.bailiff.tables.network.platforms[input.session.platform]
 
-# The strictest word that was said; a word nobody knows closes the network.
-network := "none" if "none" in network_words
+# The strictest word that was said; an unknown word closes the network.
+_network := "none" if "none" in _network_words
 
-network := "egress" if network_words & {"none", "egress"} == {"egress"}
+_network := "egress" if _network_words & {"none", "egress"} == {"egress"}
 
-network := "full" if network_words == {"full"}
+_network := "full" if _network_words == {"full"}
 
-network_words := {word |
+_network_words := {word |
 	some said in networks
-	word := known_network(said)
+	word := _known_network(said)
 }
 
-default known_network(_) := "none"
+default _known_network(_) := "none"
 
-known_network(said) := said.network if said.network in {"none", "egress", "full"}
+_known_network(said) := said.network if said.network in {"none", "egress", "full"}
 
 # Destinations that every contribution with a list agrees on.
-egress := [] if network != "egress"
+_egress := [] if _network != "egress"
 
-egress := sort(intersection({destinations |
+_egress := sort(intersection({destinations |
 	some said in networks
 	said.network == "egress"
 	destinations := {destination | some destination in said.egress}
 })) if {
-	network == "egress"
+	_network == "egress"
 }

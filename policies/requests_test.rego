@@ -11,13 +11,13 @@ request(platform, calls) := {
 	"caller": {"name": "test"},
 	"files": [],
 	"session": {"id": "s", "platform": platform, "unattended": false},
-	"command": text(calls),
+	"command": _text(calls),
 	"env": {"requested": [], "available": []},
-	"backend": {"requested": "", "available": configured},
+	"backend": {"requested": "", "available": _configured},
 	"time": "2026-11-21T12:00:00Z",
 }
 
-text(calls) := {
+_text(calls) := {
 	"text": "…",
 	"parsed": true,
 	"complete": true,
@@ -50,7 +50,7 @@ reading(program, path) := object.union(call(program, [], [path]), {"reads": [pat
 writing(program, flags, path) := object.union(call(program, flags, [path]), {"writes": [path]})
 
 # What is found in a terminal request whose text has the given facts besides its calls.
-found_with(calls, facts) := {finding.rule | some finding in findings} if {
+_found_with(calls, facts) := {finding.rule | some finding in findings} if {
 	asked := object.union(request("cli", calls), {"command": facts})
 	findings := data.bailiff.findings with input as on_host(asked)
 }
@@ -71,7 +71,7 @@ program(platform, facts) := object.union(
 	},
 )
 
-configured := {
+_configured := {
 	"docker": {"isolated": true, "ready": true},
 	"bubblewrap": {"isolated": true, "ready": true},
 	"local": {"isolated": false, "ready": true},
@@ -81,7 +81,7 @@ with_backends(asked, names) := object.union(
 	object.remove(asked, {"backend"}),
 	{"backend": {
 		"requested": asked.backend.requested,
-		"available": {name: state | some name, state in configured; name in names},
+		"available": {name: state | some name, state in _configured; name in names},
 	}},
 )
 
@@ -105,7 +105,7 @@ usually(asked) := by({}, asked)
 
 # The same by tables that say more.
 by(more, asked) := answer if {
-	tables := object.union(usual_tables, more)
+	tables := object.union(_usual_tables, more)
 	answer := decision with input as asked
 		with data.bailiff.tables.platforms as tables.platforms
 		with data.bailiff.tables.chats as tables.chats
@@ -123,18 +123,18 @@ by(more, asked) := answer if {
 		with data.bailiff.tables.house as tables.house
 }
 
-usual_tables := {
+_usual_tables := {
 	"platforms": object.union(
-		{name: usual_platform | some name in messaging},
+		{name: _usual_platform | some name in _messaging},
 		{"cli": {"isolation": "optional", "backends": ["docker", "bubblewrap", "local"]}},
 	),
 	"chats": {},
 	"sandboxes": {
-		"docker": usual_sandbox,
-		"bubblewrap": usual_sandbox,
+		"docker": _usual_sandbox,
+		"bubblewrap": _usual_sandbox,
 		"local": {"host": true, "scope": "session", "read_only": false, "network": {"network": "full"}, "limits": {"processes": 16}},
 	},
-	"unnamed_sandbox": usual_sandbox,
+	"unnamed_sandbox": _usual_sandbox,
 	"bare_sandbox": {"scope": "session", "read_only": false, "network": {"network": "full"}, "limits": {"idle_seconds": 3600}},
 	"network": {"platforms": {}},
 	"limits": {
@@ -157,9 +157,28 @@ usual_tables := {
 	"house": {},
 }
 
-usual_platform := {"isolation": "required", "backends": ["docker", "bubblewrap"]}
+_usual_platform := {"isolation": "required", "backends": ["docker", "bubblewrap"]}
 
-usual_sandbox := {
+_usual_sandbox := {
 	"scope": "session", "read_only": true,
 	"limits": {"idle_seconds": 3600, "max_seconds": 86400, "cpus": 1, "memory_mb": 5120, "pids": 256, "processes": 16},
+}
+
+_going(calls, host) := {finding.rule | some finding in findings} if {
+	asked := object.union(request("cli", calls), {"command": {"hosts": [host]}})
+	findings := data.bailiff.findings with input as asked
+}
+
+# Each finding of a text of these calls on the host, as its rule and its match.
+_told(calls) := _told_with(calls, {})
+
+# The same with more facts of the text.
+_told_with(calls, facts) := {sprintf("%s: %s", [finding.rule, finding.match]) | some finding in findings} if {
+	asked := object.union(request("cli", calls), {"command": facts})
+	findings := data.bailiff.findings with input as on_host(asked)
+}
+
+# Each finding of a program with these facts.
+_said_in(facts) := {sprintf("%s: %s", [finding.rule, finding.match]) | some finding in findings} if {
+	findings := data.bailiff.findings with input as on_host(program("cli", facts))
 }

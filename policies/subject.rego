@@ -1,83 +1,55 @@
-# What is judged.
-#
-# The shell text of a request wherever it stands (a terminal's command, the data
-# written to a process, what a program hands to a shell), and with it what the
-# program itself does.
-
 package bailiff
 
-command := input.command if input.tool == "terminal"
+# METADATA
+# title: What is judged
+# description: |
+#   The shell text of a request wherever it stands (a terminal's command, the data
+#   written to a process, the shell text of a program), and the program itself.
+_command := input.command if input.tool == "terminal"
 
-command := input.command if input.tool == "process"
+_command := input.command if input.tool == "process"
 
-command := input.code.command if input.tool == "execute_code"
+_command := input.code.command if input.tool == "execute_code"
 
-code := input.code if input.tool == "execute_code"
+_code := input.code if input.tool == "execute_code"
 
-default calls := []
+default _calls := []
 
-calls := command.calls
+_calls := _command.calls
 
 # The calls by their programs: rules that a table speeds up look at no other call.
-calls_by := {program: group |
-	some program in command.programs
-	group := [call | some call in calls; call.program == program]
+_calls_by := {program: group |
+	some program in _command.programs
+	group := [call | some call in _calls; call.program == program]
 }
 
-piped := [call | some call in calls; call.pipes_to != ""]
-
-# What there is to look at. Rules that are about one aspect stand in examined.ASPECT
-# and cost nothing where it is absent: paths, hosts, settings, losses, program (one of
-# execute_code), and the kinds of the programs called.
-findings contains finding if {
-	some aspect in aspects
-	some finding in examined[aspect]
-}
-
-aspects contains kind if some kind, _ in calls_of
-
-aspects contains "paths" if count(reads | writes) > 0
-
-aspects contains "hosts" if count(hosts) > 0
-
-aspects contains "settings" if count(settings) > 0
-
-aspects contains "losses" if count(loses) > 0
-
-aspects contains "program" if input.tool == "execute_code"
-
-# The calls by the kinds of their programs, which the table of programs names.
-calls_of := {kind: group |
-	some program, _ in calls_by
-	some kind in data.bailiff.tables.programs[program]
-	group := [call |
-		some other, made in calls_by
-		kind in data.bailiff.tables.programs[other]
-		some call in made
-	]
-}
-
-reads := {path | some path in command.reads} | {path | some path in code.reads}
-
-writes := {path | some path in command.writes} | {path | some path in code.writes}
-
-hosts := {host | some host in command.hosts} | {host | some host in code.hosts}
-
-settings := {setting | some setting in command.settings} | {setting | some setting in code.settings}
-
-# Files and folders whose content is gone afterwards.
-loses := {path | some path in command.loses} | {path | some path in code.loses}
-
-features := {feature | some feature in command.features} | {feature | some feature in code.features}
+_piped := [call | some call in _calls; call.pipes_to != ""]
 
 # Whether there is a text whose meaning must be known.
-text_is_due if input.tool == "terminal"
+_text_is_due if input.tool == "terminal"
 
-text_is_due if input.args.action in {"write", "submit"}
+_text_is_due if input.args.action in {"write", "submit"}
 
-text_is_due if command
+_text_is_due if _command
 
-understood if {
-	command.parsed
-	command.complete
+_understood if {
+	_command.parsed
+	_command.complete
 }
+
+# METADATA
+# title: What a request uses
+# description: |
+#   Sets of what the command and the program name together.
+_reads := {path | some path in _command.reads} | {path | some path in _code.reads}
+
+_writes := {path | some path in _command.writes} | {path | some path in _code.writes}
+
+_hosts := {host | some host in _command.hosts} | {host | some host in _code.hosts}
+
+_settings := {setting | some setting in _command.settings} | {setting | some setting in _code.settings}
+
+# Files and folders whose content is gone afterwards.
+_loses := {path | some path in _command.loses} | {path | some path in _code.loses}
+
+_features := {feature | some feature in _command.features} | {feature | some feature in _code.features}

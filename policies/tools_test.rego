@@ -1,19 +1,19 @@
 package bailiff_test
 
 # A script's call of a tool of the agent's own.
-calling_tool(platform, name, arguments) := object.union(
+_calling_tool(platform, name, arguments) := object.union(
 	object.remove(request(platform, []), {"command", "args"}),
 	{"tool": "call", "args": {"name": name, "arguments": arguments}},
 )
 
-house_tools := {"terminal": "allow", "web_search": "allow", "send_mail": "ask", "wipe": "deny", "typo": "alow"}
+_house_tools := {"terminal": "allow", "web_search": "allow", "send_mail": "ask", "wipe": "deny", "typo": "alow"}
 
-answer_to_call(name) := answer if {
-	answer := by({"callable_tools": house_tools}, calling_tool("telegram", name, {"query": "x"}))
+_answer_to_call(name) := answer if {
+	answer := by({"callable_tools": _house_tools}, _calling_tool("telegram", name, {"query": "x"}))
 }
 
 test_script_is_offered_what_the_table_does_not_deny if {
-	answer := by({"callable_tools": house_tools}, program("telegram", {}))
+	answer := by({"callable_tools": _house_tools}, program("telegram", {}))
 	answer.tools == ["send_mail", "terminal", "web_search"]
 }
 
@@ -24,38 +24,50 @@ test_terminal_is_offered_or_not if {
 }
 
 test_only_scripts_are_offered_tools if {
-	answer := usually(git_status)
+	answer := usually(_git_status)
 	answer.tools == []
 }
 
-test_allowed_call_is_allowed if answer_to_call("web_search").outcome == "allow"
+test_allowed_call_is_allowed if _answer_to_call("web_search").outcome == "allow"
 
 test_call_is_asked_about_by_the_name_of_its_tool if {
-	answer := answer_to_call("send_mail")
+	answer := _answer_to_call("send_mail")
 	answer.outcome == "ask"
 	answer.approval.reasons == [{"rule": "tool.called", "message": "A script calls a tool of the agent.", "match": "send_mail"}]
 }
 
 test_denied_unknown_and_misspelt_tools_are_not_callable if {
 	every name in ["wipe", "typo", "nobody_named_it", "terminal", ""] {
-		rules(answer_to_call(name)) == {"tool.not_callable"}
+		rules(_answer_to_call(name)) == {"tool.not_callable"}
 	}
 }
 
 test_call_in_a_session_without_people_is_not_asked_about if {
-	answer := by({"callable_tools": house_tools}, unattended(calling_tool("telegram", "send_mail", {})))
+	answer := by({"callable_tools": _house_tools}, unattended(_calling_tool("telegram", "send_mail", {})))
 	rules(answer) == {"approval.unattended"}
 }
 
 test_call_has_limits_and_a_place if {
-	answer := answer_to_call("web_search")
+	answer := _answer_to_call("web_search")
 	answer.limits.timeout_seconds == 60
 	answer.backend.name == "docker"
 	answer.env.forward == []
 }
 
 test_added_rule_sees_the_arguments_of_a_call if {
-	answer := by({"callable_tools": house_tools}, calling_tool("telegram", "web_search", {"site": "intranet"}))
+	answer := by({"callable_tools": _house_tools}, _calling_tool("telegram", "web_search", {"site": "intranet"}))
 		with data.bailiff.deny as {{"rule": "mine.site", "message": "No.", "match": "intranet"}}
 	rules(answer) == {"mine.site"}
 }
+
+test_tools_are_offered_by_the_table if {
+	by({"callable_tools": {"terminal": "allow", "web_search": "allow"}}, program("cli", {})).tools == [
+		"terminal",
+		"web_search",
+	]
+	by({"callable_tools": {"terminal": "deny"}}, program("cli", {})).tools == []
+	_outcome_and_rules(_answer_to_call("wipe")) == ["deny", "tool.not_callable"]
+	_outcome_and_rules(_answer_to_call("send_mail")) == ["ask", "tool.called"]
+}
+
+_outcome_and_rules(answer) := [answer.outcome, concat(" ", rules(answer))]

@@ -244,9 +244,9 @@ func (p *parsed) defines(at []string) (bool, error) {
 func (p *parsed) check(context.Context) Faults {
 	compiler := p.compiler(true)
 	if compiler.Compile(p.all()); compiler.Failed() {
-		return faultsIn(compiler.Errors, "").sorted()
+		return faultsOf(compiler)
 	}
-	return nil
+	return p.oldNames(compiler)
 }
 
 // compile returns a compiler that holds what decides, and nothing else but, if that is to
@@ -254,7 +254,7 @@ func (p *parsed) check(context.Context) Faults {
 func (p *parsed) compile(explained bool) (*ast.Compiler, Faults) {
 	compiler := p.compiler(false).WithKeepModules(explained)
 	if compiler.Compile(p.modules); compiler.Failed() {
-		return nil, faultsIn(compiler.Errors, "").sorted()
+		return nil, faultsOf(compiler)
 	}
 	if len(compiler.GetRulesExact(entrypoint)) == 0 {
 		return nil, Faults{{Message: "no file defines the rule " + entrypoint.String()}}

@@ -39,6 +39,8 @@ func misspeltSets(compiler *ast.Compiler) (faults Faults) {
 		for _, rule := range module.Rules {
 			name, ok := setOf(rule)
 			switch {
+			case isOldExamined(rule) && !isRead(compiler, rule):
+				faults = append(faults, Fault{rule.Location.File, rule.Location.Row, "no rule reads the set examined, which is called _examined now: add to findings"})
 			case !ok:
 			case isRead(compiler, rule):
 				read[name] = true
@@ -52,8 +54,12 @@ func misspeltSets(compiler *ast.Compiler) (faults Faults) {
 		if read[name] || meant == "" {
 			continue
 		}
+		wrong := fmt.Sprintf("no rule reads the set %s: want %s, or another name if it is a set of your own", name, meant)
+		if meant == "_"+name {
+			wrong = fmt.Sprintf("no rule reads the set %s, which is called %s now: add to findings, deny or another set of decision.rego", name, meant)
+		}
 		for _, rule := range rules {
-			faults = append(faults, Fault{rule.Location.File, rule.Location.Row, fmt.Sprintf("no rule reads the set %s: want %s, or another name if it is a set of your own", name, meant)})
+			faults = append(faults, Fault{rule.Location.File, rule.Location.Row, wrong})
 		}
 	}
 	return faults
@@ -67,10 +73,16 @@ func setOf(rule *ast.Rule) (name string, ok bool) {
 		return "", false
 	}
 	first, _ := path[len(packageBailiff)].Value.(ast.String)
-	if first == "examined" {
+	if first == "_examined" || first == "examined" { // older policies say it without "_"
 		return "findings", true
 	}
 	return string(first), len(path) == len(packageBailiff)+1
+}
+
+// isOldExamined says whether a rule adds to what was examined by the name that it had.
+func isOldExamined(rule *ast.Rule) bool {
+	path := rule.Ref()
+	return len(path) == len(packageBailiff)+2 && path.HasPrefix(packageBailiff.Append(ast.StringTerm("examined")))
 }
 
 // isContributed says whether what is in a set of package bailiff has a say: objects of

@@ -5,6 +5,11 @@ package bailiff
 
 family := data.bailiff.tables.house.family
 
+# The shell text of the request, wherever it stands.
+home_text := input.code.command if input.tool == "execute_code"
+
+home_text := input.command if input.tool != "execute_code"
+
 relative := family[input.session.platform][input.session.user_id]
 
 deny contains {"rule": "home.stranger", "message": "Only the family may ask for this."} if {
@@ -15,7 +20,7 @@ deny contains {"rule": "home.stranger", "message": "Only the family may ask for 
 
 deny contains {"rule": "home.child", "message": "Ask a parent to do this for you.", "match": program} if {
 	relative == "child"
-	some program in command.programs
+	some program in home_text.programs
 	not data.bailiff.tables.house.child_programs[program]
 }
 
@@ -26,7 +31,8 @@ deny contains {"rule": "home.child", "message": "Ask a parent to do this for you
 
 plainly_said if {
 	input.tool == "terminal"
-	understood
+	home_text.parsed
+	home_text.complete
 }
 
 require_approval contains {
@@ -36,7 +42,8 @@ require_approval contains {
 	"scopes": ["once"],
 	"timeout_seconds": 120,
 } if {
-	some call in calls_by["hass-cli"]
+	some call in home_text.calls
+	call.program == "hass-cli"
 	some word in call.operands
 	data.bailiff.tables.house.opens[word]
 }

@@ -5,15 +5,24 @@ package bailiff
 
 regulated := data.bailiff.tables.house.regulated
 
+# The texts of the request: its shell text and its program. A program may hand a shell
+# text on.
+regulated_texts contains input.command
+
+regulated_texts contains input.code
+
+regulated_texts contains input.code.command
+
 deny contains {"rule": "regulated.program", "message": "This program is on no list.", "match": program} if {
 	regulated
-	some program in command.programs
+	some text in regulated_texts
+	some program in text.programs
 	not regulated.programs[program]
 }
 
 deny contains {"rule": "regulated.import", "message": "This module is on no list.", "match": module} if {
 	regulated
-	some module in code.imports
+	some module in input.code.imports
 	not regulated.imports[module]
 }
 
@@ -23,20 +32,12 @@ deny contains {"rule": "regulated.hides_meaning", "message": "Its text does not 
 }
 
 plain_text if {
-	input.tool == "terminal"
-	understood
-}
-
-plain_text if {
-	input.tool == "execute_code"
-	understood_code
-	not code.command
-}
-
-plain_text if {
-	input.tool == "execute_code"
-	understood_code
-	understood
+	input.tool in {"terminal", "execute_code"}
+	count(regulated_texts) > 0
+	every text in regulated_texts {
+		text.parsed
+		text.complete
+	}
 }
 
 # What the shipped rules find is a reason to refuse, in a sandbox too.
@@ -55,15 +56,17 @@ deny contains {"rule": "regulated.unattended", "message": "Nobody attends the se
 	input.session.unattended
 }
 
-require_approval contains read_by_two("It changes files.", concat(" ", sort(writes))) if {
+require_approval contains read_by_two("It changes files.", concat(" ", sort(written))) if {
 	regulated
-	count(writes) > 0
+	count(written) > 0
 }
 
 require_approval contains read_by_two("It is a program.", "") if {
 	regulated
 	input.tool == "execute_code"
 }
+
+written := {path | some text in regulated_texts; some path in text.writes}
 
 read_by_two(message, match) := {
 	"rule": "regulated.two_people",

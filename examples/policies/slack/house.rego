@@ -5,6 +5,17 @@ package bailiff
 
 company := data.bailiff.tables.house.company
 
+# The calls of deploy, wherever the request has its shell text.
+deployments contains call if {
+	some call in input.command.calls
+	call.program == "deploy"
+}
+
+deployments contains call if {
+	some call in input.code.command.calls
+	call.program == "deploy"
+}
+
 deny contains {
 	"rule": "company.platform",
 	"message": "The bot answers in the company's Slack only.",
@@ -20,7 +31,7 @@ deny contains {
 	"match": concat(" ", call.argv),
 } if {
 	company
-	some call in calls_by.deploy
+	some call in deployments
 	not deployed_here(call)
 }
 
@@ -34,7 +45,7 @@ require_approval contains {
 	"quorum": 2,
 } if {
 	company
-	some call in calls_by.deploy
+	some call in deployments
 	"production" in call.operands
 }
 

@@ -59,10 +59,10 @@ func TestAnExplanationNamesWhatMadeTheDecision(t *testing.T) {
 		"denied":    {"rm -rf /", "", "", nil, explain.Fired{File: "destruction.rego", Rule: "command.destroys_system", Set: "findings", Part: "denied"}},
 		"asked":     {"sudo ls", "local", "", nil, explain.Fired{File: "command.rego", Rule: "command.gains_privilege", Set: "findings", Part: "asked"}},
 		"found":     {"sudo ls", "docker", "", nil, explain.Fired{File: "command.rego", Rule: "command.gains_privilege", Set: "findings", Part: "nothing"}},
-		"forwarded": {"git push", "", "", []string{"GITHUB_TOKEN"}, explain.Fired{File: "env.rego", Set: "forward_env", Part: "forwarded"}},
-		"withheld":  {"git push", "", "", []string{"PATH"}, explain.Fired{File: "env.rego", Rule: "env.loader", Set: "withhold_env", Part: "withheld"}},
+		"forwarded": {"git push", "", "", []string{"GITHUB_TOKEN"}, explain.Fired{File: "env_entries.rego", Set: "forward_env", Part: "forwarded"}},
+		"withheld":  {"git push", "", "", []string{"PATH"}, explain.Fired{File: "env_never.rego", Rule: "env.loader", Set: "withhold_env", Part: "withheld"}},
 		"a limit":   {"ls", "", "", nil, explain.Fired{File: "limits.rego", Set: "limits", Part: "limit"}},
-		"the place": {"ls", "", "", nil, explain.Fired{File: "backend.rego", Set: "backend_candidates", Part: "backend"}},
+		"the place": {"ls", "", "", nil, explain.Fired{File: "backend_candidates.rego", Set: "backend_candidates", Part: "backend"}},
 		"nowhere":   {"ls", "", "pigeon", nil, explain.Fired{File: "decision.rego", Rule: "session.unknown_platform", Set: "deny", Part: "denied"}},
 	} {
 		t.Run(name, func(t *testing.T) {

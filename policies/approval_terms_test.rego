@@ -1,0 +1,80 @@
+package bailiff_test
+
+test_strictest_terms_hold if {
+	answer := usually(_sudo) with data.bailiff.require_approval as {
+		{"rule": "a.one", "message": "One.", "timeout_seconds": 60, "quorum": 2},
+		{"rule": "b.two", "message": "Two.", "grant_seconds": 30, "scopes": ["once", "always"]},
+	}
+	answer.approval.timeout_seconds == 60
+	answer.approval.grant_seconds == 30
+	answer.approval.quorum == 2
+	answer.approval.scopes == ["once"]
+	rules(answer) == {"a.one", "b.two"}
+}
+
+test_always_is_offered_only_by_the_table if {
+	answer := by({"approval": {"terms": {"scopes": ["once", "session", "always"]}}}, _sudo)
+	answer.approval.scopes == ["once", "session", "always"]
+}
+
+test_code_is_approved_once_only if {
+	answer := usually(on_host(program("cli", {"complete": false})))
+	answer.outcome == "ask"
+	answer.approval.scopes == ["once"]
+}
+
+test_terms_are_the_strictest_of_all_sources if {
+	object.remove(usually(_sudo).approval, ["reasons"]) == {
+		"grant_seconds": 3600,
+		"quorum": 1,
+		"scopes": ["once", "session"],
+		"timeout_seconds": 300,
+	}
+	object.remove(usually(on_host(program("cli", {"complete": false}))).approval, ["reasons"]) == {
+		"grant_seconds": 3600,
+		"quorum": 1,
+		"scopes": ["once"],
+		"timeout_seconds": 300,
+	}
+	object.remove(_asked_with({"timeout_seconds": 30}).approval, ["reasons"]) == {
+		"grant_seconds": 3600,
+		"quorum": 1,
+		"scopes": ["once", "session"],
+		"timeout_seconds": 30,
+	}
+	object.remove(_asked_with({"grant_seconds": 60, "quorum": 3}).approval, ["reasons"]) == {
+		"grant_seconds": 60,
+		"quorum": 3,
+		"scopes": ["once", "session"],
+		"timeout_seconds": 300,
+	}
+	object.remove(_asked_with({"scopes": ["session"]}).approval, ["reasons"]) == {
+		"grant_seconds": 3600,
+		"quorum": 1,
+		"scopes": ["once", "session"],
+		"timeout_seconds": 300,
+	}
+	object.remove(_asked_with({"scopes": []}).approval, ["reasons"]) == {
+		"grant_seconds": 3600,
+		"quorum": 1,
+		"scopes": ["once"],
+		"timeout_seconds": 300,
+	}
+	object.remove(_asked_with({"scopes": ["once", "session", "always"]}).approval, ["reasons"]) == {
+		"grant_seconds": 3600,
+		"quorum": 1,
+		"scopes": ["once", "session"],
+		"timeout_seconds": 300,
+	}
+	object.remove(_asked_with({"quorum": 0.5, "timeout_seconds": 3000}).approval, ["reasons"]) == {
+		"grant_seconds": 3600,
+		"quorum": 1,
+		"scopes": ["once", "session"],
+		"timeout_seconds": 300,
+	}
+}
+
+_asked_with(terms) := answer if {
+	asked := object.union({"rule": "team.rule", "message": "The team wants to know."}, terms)
+	answer := usually(_sudo) with data.bailiff.require_approval as {asked}
+}

@@ -1,0 +1,57 @@
+package bailiff_test
+
+_messaging := {"telegram", "discord", "slack", "whatsapp", "signal", "matrix"}
+
+test_messaging_gets_docker if {
+	every platform in _messaging {
+		answer := usually(_ls(platform))
+		answer.backend.name == "docker"
+	}
+}
+
+test_messaging_gets_bubblewrap_without_docker if {
+	every platform in _messaging {
+		answer := usually(with_backends(_ls(platform), {"bubblewrap", "local"}))
+		answer.backend.name == "bubblewrap"
+	}
+}
+
+test_cli_prefers_isolation if {
+	answer := usually(_ls("cli"))
+	answer.backend.name == "docker"
+}
+
+test_added_candidate_must_isolate_for_messaging if {
+	answer := usually(on_host(_ls("telegram")))
+		with data.bailiff.backend_candidates as {{"name": "local", "rank": 0}}
+	answer.outcome == "deny"
+}
+
+test_candidates_are_those_of_the_platform_in_its_order if {
+	data.bailiff.backend_candidates == {
+		{"name": "bubblewrap", "rank": 1},
+		{"name": "docker", "rank": 0},
+	}
+		with input as _ls("telegram")
+		with data.bailiff.tables.platforms.telegram.backends as ["docker", "bubblewrap"]
+	data.bailiff._eligible == {
+		[0, "docker"],
+		[2, "bubblewrap"],
+	}
+		with input as _ls("telegram")
+		with data.bailiff.tables.platforms.telegram.backends as ["docker", "local", "bubblewrap"]
+	data.bailiff._eligible == {
+		[0, "docker"],
+		[1, "local"],
+	} with input as _ls("cli") with data.bailiff.tables.platforms.cli.backends as ["docker", "local", "podman"]
+	data.bailiff._eligible == set() with input as on_host(_ls("telegram"))
+	data.bailiff.backend_candidates == set() with input as _ls("pigeon")
+}
+
+test_names_are_those_of_the_configuration if {
+	data.bailiff._known_as("singularity") == "apptainer"
+	data.bailiff._known_as("docker") == "docker"
+	data.bailiff._said_of({"singularity": "row"}, "apptainer") == "row"
+	data.bailiff._said_of({"singularity": "row", "apptainer": "its own"}, "apptainer") == "its own"
+	data.bailiff._said_of({"docker": "row"}, "docker") == "row"
+}

@@ -1,0 +1,28 @@
+package bailiff
+
+# METADATA
+# title: What a program deletes
+# description: |
+#   Finds programs that delete folders of the system, or names that only a search tells.
+_examined.program contains _found("destroys", path) if {
+	some called in _code.calls
+	data.bailiff.tables.code_deleters[called]
+	some path in _code.writes
+	_root_folder(path)
+}
+
+# The names that a search finds are not in the text.
+_examined.program contains _found("deletes_by_pattern", "") if {
+	called := {name | some name in _code.calls}
+	count(called & {"glob.glob", "glob.iglob", "os.walk", "os.scandir"}) > 0
+	count(called & {"os.remove", "os.unlink"}) > 0
+}
+
+# What a program given to Python in a shell text deletes or changes for good.
+_examined.python contains _found("destroys", path) if {
+	some call in _calls_of.python
+	some path in call.writes
+	_irreplaceable[path]
+}
+
+_irreplaceable := {"/", "/bin", "/boot", "/etc", "/home", "/lib", "/root", "/usr", "/var", "~"}

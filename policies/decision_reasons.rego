@@ -1,0 +1,52 @@
+package bailiff
+
+# METADATA
+# title: Reasons
+# description: |
+#   A reason of the decision has the rule, the message and the part that was found. What
+#   has not the shape of a reason is passed on as it is: the enforcer then refuses the
+#   whole decision instead of losing a denial in silence.
+_denials := [_reason(denial) | some denial in deny]
+
+# What has not the shape of a reason is passed on as it is: the enforcer then
+# refuses the whole decision instead of losing a denial in silence.
+_reason(said) := object.union_n([_remedy(said), object.filter(said, _parts), _secrecy(said)]) if is_object(said)
+
+_reason(said) := said if not is_object(said)
+
+_parts := {"rule", "message", "match", "instead", "hidden"}
+
+# What would be allowed instead: a reason says it itself, or the table says it of its rule.
+default _remedy(_) := {}
+
+_remedy(said) := {"instead": data.bailiff.tables.instead[said.rule]}
+
+default _secrecy(_) := {}
+
+_secrecy(said) := {"hidden": true} if _is_hidden(said)
+
+_is_hidden(said) if data.bailiff.tables.hidden_rules[said.rule]
+
+# METADATA
+# title: What follows from a finding
+# description: |
+#   The table of verdicts may be stricter or milder for a rule. Without an entry a
+#   finding asks on a backend without isolation and is allowed inside a sandbox. A
+#   verdict that is no known word denies, as does a finding without a rule.
+deny contains finding if {
+	some finding in findings
+	not _verdict_on(finding) in {"allow", "ask"}
+}
+
+# The table may be stricter or milder for a rule; without a word in it a finding
+# asks on a backend without isolation and is allowed inside a sandbox.
+default _verdict_on(_) := "deny"
+
+_verdict_on(finding) := data.bailiff.tables.verdicts[finding.rule][_place]
+
+_verdict_on(finding) := _default_verdict[_place] if {
+	is_string(finding.rule)
+	not data.bailiff.tables.verdicts[finding.rule][_place]
+}
+
+_default_verdict := {"host": "ask", "sandbox": "allow"}

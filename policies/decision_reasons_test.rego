@@ -1,0 +1,85 @@
+package bailiff_test
+
+test_finding_without_a_rule_denies if {
+	answer := usually(_git_status) with data.bailiff.findings as {{"message": "x"}}
+	answer.outcome == "deny"
+}
+
+test_table_can_deny_what_is_allowed_in_a_sandbox if {
+	answer := by(
+		{"verdicts": {"command.gains_privilege": {"host": "deny", "sandbox": "deny"}}},
+		request("telegram", [call("sudo", [], ["ls"])]),
+	)
+	answer.outcome == "deny"
+}
+
+test_verdict_that_is_no_word_denies if {
+	answer := by({"verdicts": {"command.gains_privilege": {"sandbox": "alow"}}}, request("telegram", [call("sudo", [], ["ls"])]))
+	answer.outcome == "deny"
+}
+
+test_hidden_rule_marks_its_reasons if {
+	wipe := by({"hidden_rules": {"command.destroys_system": true}}, on_host(request("cli", [writing("rm", ["-r"], "/")])))
+	{denial.hidden | some denial in wipe.denials} == {true}
+	asked := by({"hidden_rules": {"command.gains_privilege": true}}, on_host(request("cli", [call("sudo", [], ["ls"])])))
+	{reason.hidden | some reason in asked.approval.reasons} == {true}
+}
+
+test_table_says_what_would_be_allowed_instead if {
+	asked := by({"instead": {"command.gains_privilege": "Do it as yourself."}}, on_host(request("cli", [call("sudo", [], ["ls"])])))
+	{reason.instead | some reason in asked.approval.reasons} == {"Do it as yourself."}
+}
+
+test_reason_may_say_itself_what_would_be_allowed if {
+	said := {"rule": "mine.night", "message": "Nobody deploys at night.", "instead": "Deploy in the morning."}
+	answer := by({"instead": {"mine.night": "Sleep."}}, _git_status) with data.bailiff.deny as {said}
+	answer.denials == [said]
+}
+
+test_reason_may_hide_itself if {
+	answer := usually(_git_status)
+		with data.bailiff.deny as {{"rule": "mine.secret", "message": "No.", "hidden": true}}
+	answer.denials == [{"rule": "mine.secret", "message": "No.", "hidden": true}]
+}
+
+test_reasons_keep_what_they_say_and_nothing_else if {
+	data.bailiff._reason({"rule": "a.b", "message": "A.", "match": "x", "owner": "ana"}) == {
+		"match": "x",
+		"message": "A.",
+		"rule": "a.b",
+	}
+	data.bailiff._reason({"rule": "a.b", "message": "A.", "instead": "B.", "hidden": true}) == {
+		"hidden": true,
+		"instead": "B.",
+		"message": "A.",
+		"rule": "a.b",
+	}
+	data.bailiff._reason("a.b") == "a.b" with data.bailiff.tables.instead as {}
+	data.bailiff._reason({"rule": "a.b", "message": "A."}) == {
+		"instead": "C.",
+		"message": "A.",
+		"rule": "a.b",
+	} with data.bailiff.tables.instead as {"a.b": "C."}
+	data.bailiff._reason({"rule": "a.b", "message": "A.", "instead": "B."}) == {
+		"instead": "B.",
+		"message": "A.",
+		"rule": "a.b",
+	} with data.bailiff.tables.instead as {"a.b": "C."}
+	data.bailiff._reason({"rule": "a.b", "message": "A."}) == {
+		"hidden": true,
+		"message": "A.",
+		"rule": "a.b",
+	} with data.bailiff.tables.hidden_rules as {"a.b": true}
+}
+
+test_verdict_is_that_of_the_place if {
+	data.bailiff._verdict_on({"rule": "a.b"}) == "ask" with input as on_host(_git_status)
+	data.bailiff._verdict_on({"rule": "a.b"}) == "allow" with input as _git_status
+	data.bailiff._verdict_on({"message": "A."}) == "deny" with input as _git_status
+	data.bailiff._verdict_on({"rule": "a.b"}) == "deny"
+		with input as _git_status
+		with data.bailiff.tables.verdicts as {"a.b": {"sandbox": "deny"}}
+	data.bailiff._verdict_on({"rule": "a.b"}) == "ask"
+		with input as on_host(_git_status)
+		with data.bailiff.tables.verdicts as {"a.b": {"sandbox": "deny"}}
+}

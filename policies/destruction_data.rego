@@ -1,0 +1,45 @@
+package bailiff
+
+# METADATA
+# title: Data of databases
+# description: |
+#   SQL is read from the whole text once a client of a database is called.
+_examined.queries contains _found("sql", _spelt(call)) if {
+	some call in _calls_of.queries
+	count(_statements(concat(" ", call.argv))) > 0
+}
+
+# What a client reads elsewhere is not told by its words.
+_examined.queries contains _found("sql", "") if {
+	given := {statement |
+		some call in _calls_of.queries
+		some statement in _statements(concat(" ", call.argv))
+	}
+	count(_statements(_command.text) - given) > 0
+}
+
+_statements(text) := {statement |
+	some statement in regex.find_n(_destructive_sql, regex.replace(lower(text), `/\*[^*]*\*/`, " "), -1)
+}
+
+# Commands of a database's client that start a shell.
+_examined.queries contains _found("inline", _spelt(call)) if {
+	some call in _calls_of.queries
+	some word in call.argv
+	regex.match(`(?i)(^|[\s;])\\!|\b(to|from)\s+program\s+'|^\s*(\.(shell|system)|system)\s`, word)
+}
+
+_examined.program contains _found("sql", "") if {
+	some module in _code.imports
+	data.bailiff.tables.code_databases[module]
+	some text in _code.strings
+	regex.match(_destructive_sql, lower(text))
+}
+
+_destructive_sql := concat("|", [
+	`\bdrop\s+(table|database|schema|view|index|user|role|keyspace|collection|type|sequence)\b`,
+	`\btruncate\s+(table\s+)?[\w."]+`,
+	`\bdelete\s+from\s+[\w."]+\s*([;"')]|$|\n|where\s+(1|true)\b)`,
+	`\balter\s+table\s+[\w."]+\s+drop\b`,
+	`\bflush(all|db)\b|\bdropdatabase\(|\.drop\(\)|\bdeletemany\(\s*\{\s*\}`,
+])

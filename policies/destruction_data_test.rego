@@ -1,0 +1,28 @@
+package bailiff_test
+
+_saying(program_name, statement) := rules_of if {
+	asked := object.union(request("cli", [call(program_name, [], [])]), {"command": {"text": statement}})
+	findings := data.bailiff.findings with input as asked
+	rules_of := {finding.rule | some finding in findings}
+}
+
+test_statements_that_destroy_data if {
+	every statement in ["DROP TABLE users", "truncate table users", "DELETE FROM users", "delete from users;", "FLUSHALL"] {
+		_saying("psql", statement) == {"command.destroys_data"}
+		_saying("grep", statement) == set()
+	}
+	_saying("psql", "DELETE FROM users WHERE id = 1") == set()
+	_saying("psql", "SELECT * FROM drops") == set()
+}
+
+test_statements_are_found_in_words_texts_and_programs if {
+	_told([call("psql", ["-c"], ["drop table users"])]) == {"command.destroys_data: psql -c 'drop table users'"}
+	_told([call("psql", ["-c"], ["select 1"])]) == set()
+	_told_with([call("psql", [], [])], {"text": "psql <<E\ntruncate users\nE"}) == {"command.destroys_data: "}
+	_told([call("mysql", ["-e"], ["system id"])]) == {"command.runs_inline_program: mysql -e 'system id'"}
+	_told([call("sqlite3", [], ["a.db", ".shell id"])]) == {"command.runs_inline_program: sqlite3 a.db '.shell id'"}
+	_told([call("redis-cli", [], ["FLUSHALL"])]) == {"command.destroys_data: redis-cli FLUSHALL"}
+	_said_in({"imports": ["sqlite3"], "strings": ["DROP TABLE users"]}) == {"command.destroys_data: "}
+	_said_in({"imports": ["json"], "strings": ["DROP TABLE users"]}) == set()
+	data.bailiff._statements("Drop /* all */ Table users; delete from a where id = 1") == {"drop   table"}
+}

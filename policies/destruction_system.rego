@@ -1,0 +1,49 @@
+package bailiff
+
+# METADATA
+# title: Formatting disks
+# description: |
+#   A mkfs of a regular file only writes that file.
+_examined.mkfs contains _found("formats", target) if {
+	some call in _calls_of.mkfs
+	not _harmless(call)
+	some target in _targets(call)
+	_device_like(target)
+}
+
+_targets(call) := call.operands if count(call.operands) > 0
+
+_targets(call) := [call.program] if count(call.operands) == 0
+
+_device_like(target) if startswith(target, "/dev/")
+
+_device_like(target) if startswith(target, "$")
+
+_device_like(target) if not contains(target, "/")
+
+# METADATA
+# title: Systems that are lost without a deletion
+# description: |
+#   A system is lost too if all its permissions or owners change, if it is moved away,
+#   or if an empty folder overwrites it.
+_examined.permits contains _found("destroys", path) if {
+	some call in _calls_of.permits
+	_recursive(call)
+	some path in call.writes
+	_root_folder(path)
+}
+
+# Moving the system away, or letting an empty folder overwrite it.
+_examined.moves contains _found("destroys", path) if {
+	some call in _calls_of.moves
+	some path in array.slice(call.operands, 0, count(call.operands) - 1)
+	_root_folder(path)
+}
+
+_examined.copies_over contains _found("destroys", path) if {
+	some call in _calls_of.copies_over
+	some flag in call.flags
+	startswith(flag, "--del")
+	some path in call.writes
+	_root_folder(path)
+}

@@ -1,0 +1,30 @@
+package bailiff
+
+# METADATA
+# title: Variables that never enter
+# description: |
+#   Names and prefixes of the loader, of shells, of providers and of bailiff stay out,
+#   whatever an entry says.
+withhold_env contains {"name": name, "rule": rule} if {
+	some name in _requested_names
+	rule := _never_forwarded(name)
+}
+
+withhold_env contains {"name": name, "rule": "env.unavailable"} if {
+	some name in _requested_names
+	not name in input.env.available
+}
+
+_never_forwarded(name) := data.bailiff.tables.env_never.names[name]
+
+_never_forwarded(name) := min(_prefix_rules(name)) if {
+	not data.bailiff.tables.env_never.names[name]
+	count(_prefix_rules(name)) > 0
+}
+
+# Looked up by every beginning of the name, however many prefixes there are.
+_prefix_rules(name) := {data.bailiff.tables.env_never.prefixes[prefix] |
+	capitals := upper(name)
+	some length in numbers.range(1, min({count(name), 40}))
+	prefix := substring(capitals, 0, length)
+}

@@ -1,0 +1,37 @@
+package bailiff
+
+# METADATA
+# title: Texts that do not tell what would run
+# description: |
+#   A text that cannot be read may do anything, so it is found.
+findings contains _found(class, "") if {
+	some feature in _features
+	class := data.bailiff.tables.features[feature]
+}
+
+findings contains _found("hidden", "") if {
+	_text_is_due
+	not _understood
+}
+
+# The standard input of a request is not read here, so a text that runs it hides its meaning.
+_examined.interprets contains _found("hidden", "") if {
+	input.args.stdin != ""
+	count(_calls_of.interprets) > 0
+}
+
+# METADATA
+# title: Text that a shell expands twice
+# description: |
+#   Arithmetic and names of array elements are expanded once more by the builtins that
+#   take them: a[$(command)] runs the command.
+_examined.evaluates contains _found("hidden", "") if {
+	some call in _calls_of.evaluates
+	some word in array.slice(call.argv, 1, count(call.argv))
+	regex.match("\\[[^\\]]*(\\$\\([^…]|`)", word)
+}
+
+findings contains _found("hidden", "") if {
+	"PS4" in _command.assigns
+	regex.match("PS4=.{0,3}[^;\\n]*(\\$\\(|`)", _command.text)
+}

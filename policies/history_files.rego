@@ -1,0 +1,62 @@
+package bailiff
+
+# METADATA
+# title: Files that git reads and sends
+# description: |
+#   Git reads files outside the project like any other, and files that are gone from the
+#   folder.
+_examined.versions contains _found(class, operand) if {
+	some call in _calls_of.versions
+	call.operands[0] in {"diff", "hash-object", "add", "grep", "apply"}
+	some operand in array.slice(call.operands, 1, count(call.operands))
+	regex.match(`^[/~]`, operand)
+	some class in _classes_of("reads", operand)
+}
+
+# "git show REVISION:FILE" reads a file that may be gone from the folder.
+_examined.versions contains _found(class, operand) if {
+	some call in _calls_of.versions
+	call.operands[0] in {"show", "cat-file", "archive"}
+	some operand in call.operands
+	contains(operand, ":")
+	some class in _classes_of("reads", split(operand, ":")[1])
+}
+
+# METADATA
+# title: Pushes to other places
+# description: |
+#   A push to an address sends the work to a place that nobody set up as a remote. So
+#   does a push to a remote that the same text has just set.
+_examined.versions contains _found("sends_files", _spelt(call)) if {
+	some call in _calls_of.versions
+	call.operands[0] == "push"
+	address := call.operands[1]
+	regex.match(`://|^[^/]+@[^/]+:`, address)
+}
+
+# A push to an address that the same text has just set.
+_examined.versions contains _found("sends_files", "") if {
+	some setter in _calls_of.versions
+	_remote_set(setter)
+	some push in _calls_of.versions
+	push.operands[0] == "push"
+	_pushes_to(push, _remote_name(setter))
+}
+
+_remote_set(call) := call.operands[3] if {
+	call.operands[0] == "remote"
+	call.operands[1] in {"add", "set-url"}
+}
+
+_remote_set(call) := call.operands[2] if {
+	call.operands[0] == "config"
+	regex.match(`^remote\..*\.(push)?url$`, lower(call.operands[1]))
+}
+
+_remote_name(call) := call.operands[2] if call.operands[0] == "remote"
+
+_remote_name(call) := regex.replace(call.operands[1], `^remote\.|\.(push)?url$`, "") if call.operands[0] == "config"
+
+_pushes_to(push, _) if count(push.operands) == 1
+
+_pushes_to(push, name) if push.operands[1] == name

@@ -1,0 +1,35 @@
+package bailiff_test
+
+_pushed(setter, words) := _found([call("git", [], setter), call("git", [], array.concat(["push"], words))])
+
+test_pushing_to_a_remote_that_the_text_sets if {
+	_pushed(["remote", "add", "x", "https://x.test/r"], ["x", "main"]) == {"command.sends_files"}
+	_pushed(["remote", "set-url", "origin", "https://x.test/r"], []) == {"command.sends_files"}
+	_pushed(["config", "remote.origin.pushurl", "https://x.test/r"], []) == {"command.sends_files"}
+	_pushed(["remote", "add", "x", "https://x.test/r"], ["origin"]) == set()
+	_pushed(["remote", "-v"], []) == set()
+}
+
+test_files_that_git_reads_and_sends if {
+	_told([call("git", [], ["diff", "--no-index", "/dev/null", "/etc/shadow"])]) == {
+		"command.reads_credentials: /etc/shadow",
+	}
+	_told([call("git", [], ["diff", "main"])]) == set()
+	_told([call("git", [], ["show", "HEAD~1:.env"])]) == {"command.reads_credentials: HEAD~1:.env"}
+	_told([call("git", [], ["show", "HEAD:README.md"])]) == set()
+	_told([call("git", [], ["push", "https://x.test/a.git", "main"])]) == {
+		"command.sends_files: git push https://x.test/a.git main",
+	}
+	_told([call("git", [], ["push", "git@x.test:a.git"])]) == {"command.sends_files: git push git@x.test:a.git"}
+	_told([call("git", [], ["push", "origin", "main"])]) == set()
+	[data.bailiff._remote_name(call("git", [], words)) | some words in [["remote", "add", "x", "u"], ["config", "remote.y.url", "u"]]] == [
+		"x",
+		"y",
+	]
+	[data.bailiff._remote_set(call("git", [], words)) |
+		some words in [["remote", "add", "x", "u"], ["config", "remote.y.url", "u"], ["remote", "rm", "x"]]
+	] == [
+		"u",
+		"u",
+	]
+}

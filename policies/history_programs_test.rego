@@ -1,0 +1,32 @@
+package bailiff_test
+
+test_settings_that_start_programs_are_a_question if {
+	_git([], ["config", "core.hooksPath", "/tmp/x"]) == {"command.writes_startup"}
+	_git([], ["config", "alias.x", "!sh"]) == {"command.writes_startup"}
+}
+
+test_programs_that_git_is_told_to_start if {
+	_told([call("git", [], ["config", "core.hooksPath", "./h"])]) == {
+		"command.writes_startup: git config core.hooksPath ./h",
+	}
+	_told([call("git", [], ["config", "user.name", "ana"])]) == set()
+	_told([call("git", [], ["config", "alias.x", "!id"])]) == {"command.writes_startup: git config alias.x !id"}
+	_told([call("git", [], ["config", "filter.x.clean", "./c"])]) == {
+		"command.writes_startup: git config filter.x.clean ./c",
+	}
+	_told([call("git", [], ["clone", "ext::sh -c id"])]) == {"command.runs_inline_program: git clone 'ext::sh -c id'"}
+	_told([call("git", ["-c"], ["core.hooksPath=./h", "status"])]) == {
+		"command.writes_startup: git -c core.hooksPath=./h status",
+	}
+	_told([call("git", ["-c"], ["core.pager=./p", "log"])]) == set()
+	_told([call("git", ["--exec-path=./x"], ["status"])]) == {"command.runs_inline_program: git --exec-path=./x status"}
+	_told([call("git", ["--upload-pack"], ["fetch", "x"])]) == {"command.runs_inline_program: git --upload-pack fetch x"}
+	[key |
+		some key in ["core.hookspath", "core.pager", "user.name", "alias.st"]
+		data.bailiff._plants(key)
+	] == [
+		"core.hookspath",
+		"core.pager",
+		"alias.st",
+	]
+}

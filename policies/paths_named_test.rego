@@ -1,0 +1,49 @@
+package bailiff_test
+
+test_deepest_entry_counts if {
+	_written("/etc/hosts") == {"command.writes_system"}
+	_written("/etc/cron.d/job") == {"command.writes_startup"}
+	_written("/etc/ssh/sshd_config") == {"command.writes_ssh"}
+	_written("/etc/sudoers.d/eve") == {"command.changes_accounts"}
+	_written("/var/tmp/x") == set()
+	_written("/var/log/syslog") == {"command.erases_traces"}
+	_written("/dev/null") == set()
+	_written("/dev/sda") == {"command.destroys_system"}
+	_written("~/.bashrc") == {"command.writes_startup"}
+	_written("~/.ssh/known_hosts") == set()
+	_written("~/.hermes/config.yaml") == {"command.changes_own_settings"}
+}
+
+test_names_count_wherever_they_lie if {
+	_written("/workspace/bailiff.yaml") == {"command.changes_own_settings"}
+	_written("project/.claude/settings.json") == {"command.changes_own_settings"}
+	_written("project/.claude/agents/helper.md") == {"command.changes_own_settings"}
+	_written("project/.codex/hooks.json") == {"command.changes_own_settings"}
+	_written("project/.git/hooks/pre-push") == {"command.writes_startup"}
+	_written("project/settings.json") == set()
+	_written("src/hosts.go") == set()
+}
+
+test_paths_are_looked_up_by_folder_name_and_pattern if {
+	_named_by(["/etc/shadow"], []) == {["reads", "credentials", "/etc/shadow"]}
+	_named_by(["/etc/hosts"], []) == set()
+	_named_by([], ["/etc/hosts"]) == {["writes", "system", "/etc/hosts"]}
+	_named_by([".env", "src/.env", "src/a.go"], []) == {
+		["reads", "credentials", ".env"],
+		["reads", "credentials", "src/.env"],
+	}
+	_named_by(["server.key"], []) == {["reads", "credentials", "server.key"]}
+	_named_by(["~/.ss?/id_rsa"], []) == {["reads", "credentials", "~/.ss?/id_rsa"]}
+	_named_by([], ["project/.git/hooks/pre-push", "project/.git/config"]) == {
+		["writes", "startup", "project/.git/config"],
+		["writes", "startup", "project/.git/hooks/pre-push"],
+	}
+	_named_by([], ["/home/ana/.bashrc"]) == {["writes", "startup", "/home/ana/.bashrc"]}
+	_named_by(["/root"], []) == set()
+	_named_by([], []) == set()
+}
+
+_named_by(read, changed) := named if {
+	asked := object.union(request("cli", []), {"command": {"reads": read, "writes": changed}})
+	named := data.bailiff._named_paths with input as asked
+}

@@ -1,0 +1,50 @@
+package bailiff
+
+# METADATA
+# title: Files that go into a connection
+# description: |
+#   A connection may get a file or the output of a program as its input.
+_examined.connects contains _found("sends_files", _sent(call, path)) if {
+	some call in _calls_of.connects
+	some path in call.reads
+}
+
+_examined.tunnels contains _found("sends_files", _sent(call, path)) if {
+	some call in _calls_of.tunnels
+	call.operands[0] == "s_client"
+	some path in call.reads
+	not path in _configuring(call)
+}
+
+_examined.tunnels contains _found("sends_files", "") if {
+	some client in _calls_of.tunnels
+	client.operands[0] == "s_client"
+	some call in _piped
+	call.pipes_to == client.program
+	not data.bailiff.tables.printers[call.program]
+}
+
+# The output of another program, unless it only prints what the text says.
+_examined.sends contains _found("sends_files", "") if {
+	some call in _piped
+	"sends" in data.bailiff.tables.programs[call.pipes_to]
+	not data.bailiff.tables.printers[call.program]
+	not _to_this_host
+}
+
+# Text that a substitution makes out of files, put into a name or a URL.
+_examined.sends contains _found("sends_files", "") if {
+	some call in _calls_of.sends
+	not _to_this_host
+	some word in call.argv
+	contains(word, "$(")
+	some path in _reads
+}
+
+# Nothing leaves the machine when every host is this one.
+_to_this_host if {
+	count(_hosts) > 0
+	every host in _hosts {
+		host in {"localhost", "127.0.0.1", "::1"}
+	}
+}

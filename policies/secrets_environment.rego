@@ -1,0 +1,50 @@
+package bailiff
+
+# METADATA
+# title: The environment
+# description: |
+#   The whole environment, or a secret of it by name, must not leave the machine.
+#   Neither must the environments of other processes, which a listing shows.
+_examined.lists_processes contains _found("credentials", _spelt(call)) if {
+	some call in _calls_of.lists_processes
+	some operand in call.operands
+	regex.match(`^[a-zA-Z]*e[a-zA-Z]*$`, operand)
+}
+
+# The environment, all of it or a secret by name.
+_examined.sends contains _found("sends_environment", "") if {
+	count(_dumps) > 0
+}
+
+_dumps contains call if {
+	some program, group in _calls_by
+	program in {"printenv", "env", "set", "export", "declare", "typeset"}
+	some call in group
+	_dumps_environment(call)
+}
+
+_dumps_environment(call) if call.program == "printenv"
+
+_dumps_environment(call) if {
+	call.program in {"env", "set", "export"}
+	count(call.operands) == 0
+	not "-i" in call.flags
+}
+
+_dumps_environment(call) if {
+	call.program in {"export", "declare", "typeset"}
+	count({flag | some flag in call.flags} & {"-p", "-x"}) > 0
+	count(call.operands) == 0
+}
+
+_examined.sends contains _found("sends_environment", "") if {
+	count(_command.variables) > 0
+	some call in _calls_of.sends
+	some position, word in call.argv
+	some name in _command.variables
+	contains(word, concat("", ["$", name]))
+	regex.match(`(?i)(key|token|secret|passw|credential)`, name)
+	not call.argv[position - 1] in {"-H", "--header", "-u", "--user", "--oauth2-bearer"}
+	not startswith(word, "-H")
+	not startswith(word, "--header=")
+}

@@ -1,0 +1,79 @@
+package bailiff_test
+
+test_strange_places_are_asked_about if {
+	every said in [
+		"PATH=/tmp/evil:$PATH", "PATH=$PATH:/mnt/x", "PATH=/usr/../tmp/x", "LD_LIBRARY_PATH=/tmp/x", "PYTHONPATH=/tmp/x:src",
+		"CC=/tmp/cc", "EDITOR=/dev/shm/e -w", "PAGER=less; id", "NODE_OPTIONS=--require /tmp/x.js", "NODE_OPTIONS=--import=data:x",
+		"JAVA_TOOL_OPTIONS=-javaagent:/tmp/a.jar", "GOFLAGS=-toolexec=x", "MAKEFLAGS=--eval=x", "LD_PRELOAD=./x.so",
+	] {
+		_setting(said) == {"command.preloads_library"}
+	}
+}
+
+test_usual_places_are_ordinary if {
+	every said in [
+		"PATH=$PATH:~/.local/bin", "PATH=./node_modules/.bin:$PATH", "PATH=/usr/local/go/bin:$PATH", "PYTHONPATH=.",
+		"PYTHONPATH=/home/ana/p",
+		"CC=clang", "CC=ccache gcc", "CC=/usr/bin/gcc", "CC=./cc", "EDITOR=true", "NODE_OPTIONS=--max-old-space-size=4096",
+		"NODE_OPTIONS=-r ts-node/register", "JAVA_TOOL_OPTIONS=-Xmx1g", "GOFLAGS=-mod=mod", "FOO=/tmp/x", "HISTCONTROL=ignoredups",
+	] {
+		_setting(said) == set()
+	}
+}
+
+test_workspace_is_a_usual_place if {
+	asked := object.union(request("cli", []), {"args": {"workdir": "/data/p"}, "command": {"settings": ["PATH=/data/p/bin:$PATH"]}})
+	count(data.bailiff.findings) == 0 with input as on_host(asked)
+}
+
+test_values_that_are_not_ordinary if {
+	[value |
+		some value in ["/tmp/x", "src:/usr/bin", "$PATH:/mnt/x", "~/bin", ""]
+		data.bailiff._leads_astray("folders", value)
+	] == [
+		"/tmp/x",
+		"$PATH:/mnt/x",
+	]
+	[value |
+		some value in ["clang", "/usr/bin/gcc", "/tmp/cc", "less; id", "ccache gcc"]
+		data.bailiff._leads_astray("program", value)
+	] == [
+		"/tmp/cc",
+		"less; id",
+	]
+	[value |
+		some value in ["--require /tmp/x.js", "-r ts-node/register", "--max-old-space-size=1"]
+		data.bailiff._leads_astray("node_options", value)
+	] == [
+		"--require /tmp/x.js",
+	]
+	[value |
+		some value in ["-javaagent:/tmp/a.jar", "-javaagent:lib/a.jar", "-Xmx1g"]
+		data.bailiff._leads_astray("java_options", value)
+	] == [
+		"-javaagent:/tmp/a.jar",
+	]
+	[value |
+		some value in ["-exec=x", "-toolexec x", "-mod=mod"]
+		data.bailiff._leads_astray("go_options", value)
+	] == [
+		"-exec=x",
+		"-toolexec x",
+	]
+	[value |
+		some value in ["--eval=x", "SHELL = x", "-j4"]
+		data.bailiff._leads_astray("make_options", value)
+	] == [
+		"--eval=x",
+		"SHELL = x",
+	]
+	data.bailiff._leads_astray("always", "") == true
+	[path |
+		some path in ["/tmp/x", "/usr/bin", "/usr/../tmp", "~ana/x", "~/x", "src", "/opt/x"]
+		data.bailiff._strange(path)
+	] == [
+		"/tmp/x",
+		"/usr/../tmp",
+		"~ana/x",
+	]
+}

@@ -1,0 +1,35 @@
+package bailiff
+
+# METADATA
+# title: Which rules look at a request
+# description: |
+#   Rules that are about one aspect stand in _examined.ASPECT and cost nothing where it
+#   is absent. The aspects are paths, hosts, settings, losses, program (one of
+#   execute_code), and the kinds of the programs called.
+findings contains finding if {
+	some aspect in _aspects
+	some finding in _examined[aspect]
+}
+
+_aspects contains kind if some kind, _ in _calls_of
+
+_aspects contains "paths" if count(_reads | _writes) > 0
+
+_aspects contains "hosts" if count(_hosts) > 0
+
+_aspects contains "settings" if count(_settings) > 0
+
+_aspects contains "losses" if count(_loses) > 0
+
+_aspects contains "program" if input.tool == "execute_code"
+
+# The calls by the kinds of their programs, which the table of programs names.
+_calls_of := {kind: group |
+	some program, _ in _calls_by
+	some kind in data.bailiff.tables.programs[program]
+	group := [call |
+		some other, made in _calls_by
+		kind in data.bailiff.tables.programs[other]
+		some call in made
+	]
+}

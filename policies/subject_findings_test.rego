@@ -1,0 +1,27 @@
+package bailiff_test
+
+test_aspects_are_what_there_is_to_look_at if {
+	data.bailiff._aspects == set() with input as request("cli", [])
+	data.bailiff._aspects == {"versions"} with input as request("cli", [call("git", [], [])])
+	data.bailiff._aspects == {"packs_if_told", "paths"} with input as request("cli", [reading("grep", "a")])
+	data.bailiff._aspects == {
+		"hosts",
+		"losses",
+		"settings",
+	}
+		with input as object.union(request("cli", []), {"command": {"hosts": ["x.test"], "settings": ["A=b"], "loses": ["a"]}})
+	data.bailiff._aspects == {"program"} with input as program("cli", {})
+	{kind: count(group) | some kind, group in data.bailiff._calls_of} == {
+		"deletes": 2,
+		"sends": 1,
+		"uploads": 1,
+	} with input as request("cli", [call("rm", [], ["a"]), call("rm", [], ["b"]), call("curl", [], [])])
+}
+
+test_findings_are_those_of_the_aspects_that_are_there if {
+	_told([call("rm", ["-r"], ["a"]), call("sudo", [], ["id"])]) == {
+		"command.deletes_recursively: a",
+		"command.gains_privilege: sudo id",
+	}
+	_told([]) == set()
+}
