@@ -19,18 +19,18 @@ test_unattended_session_does_ordinary_work if {
 }
 
 test_only_findings_that_ask_are_reasons if {
-	data.bailiff.require_approval == set() with input as on_host(request("cli", [call("ls", [], [])]))
-	{asked.rule | some asked in data.bailiff.require_approval} == {"command.gains_privilege"} with input as _sudo
-	data.bailiff.require_approval == set() with input as request("telegram", [call("sudo", [], ["ls"])])
-	usually(unattended(_sudo)).denials == [
-		{
-			"match": "command.gains_privilege",
-			"message": "The request needs an approval, and nobody attends the session.",
-			"rule": "approval.unattended",
-		},
-	]
+	_behind(on_host(request("cli", [call("ls", [], [])]))).questions == set()
+	_behind(_sudo).questions == {"command.gains_privilege"}
+	_behind(request("telegram", [call("sudo", [], ["ls"])])).questions == set()
 	object.get(usually(unattended(_sudo)), "approval", "none") == "none"
-	usually(_sudo).approval.reasons == [
-		{"match": "sudo ls", "message": "It acts with another user's rights.", "rule": "command.gains_privilege"},
-	]
+	usually(unattended(_sudo)).denials == [{
+		"match": "command.gains_privilege",
+		"message": "The request needs an approval, and nobody attends the session.",
+		"rule": "approval.unattended",
+	}]
+	usually(_sudo).approval.reasons == [{
+		"match": "sudo ls",
+		"message": "It acts with another user's rights.",
+		"rule": "command.gains_privilege",
+	}]
 }

@@ -28,24 +28,18 @@ test_added_candidate_must_isolate_for_messaging if {
 }
 
 test_candidates_are_those_of_the_platform_in_its_order if {
-	data.bailiff.backend_candidates == {
-		{"name": "bubblewrap", "rank": 1},
+	_behind(_ls("telegram")).candidates == {
 		{"name": "docker", "rank": 0},
+		{"name": "bubblewrap", "rank": 1},
 	}
-		with input as _ls("telegram")
-		with data.bailiff.tables.platforms.telegram.backends as ["docker", "bubblewrap"]
-	data.bailiff._eligible == {
-		[0, "docker"],
-		[2, "bubblewrap"],
-	}
-		with input as _ls("telegram")
-		with data.bailiff.tables.platforms.telegram.backends as ["docker", "local", "bubblewrap"]
-	data.bailiff._eligible == {
-		[0, "docker"],
-		[1, "local"],
-	} with input as _ls("cli") with data.bailiff.tables.platforms.cli.backends as ["docker", "local", "podman"]
-	data.bailiff._eligible == set() with input as on_host(_ls("telegram"))
-	data.bailiff.backend_candidates == set() with input as _ls("pigeon")
+	_behind(_ls("pigeon")).candidates == set()
+}
+
+test_eligible_is_what_is_configured_and_isolates_enough if {
+	_behind(_ls("telegram")).eligible == {[0, "docker"], [1, "bubblewrap"]}
+	_behind(_ls("cli")).eligible == {[0, "docker"], [1, "bubblewrap"], [2, "local"]}
+	_behind(with_backends(_ls("cli"), {"bubblewrap"})).eligible == {[1, "bubblewrap"]}
+	_behind(on_host(_ls("telegram"))).eligible == set()
 }
 
 test_names_are_those_of_the_configuration if {

@@ -64,9 +64,14 @@ test_cli_gets_local_for_the_asking if {
 }
 
 test_place_is_that_of_the_chosen_backend if {
-	data.bailiff._place == "sandbox" with input as _ls("cli")
-	data.bailiff._place == "host" with input as wishing(_ls("cli"), "local")
-	data.bailiff._place == "host" with input as on_host(_ls("telegram"))
-	data.bailiff._chosen == "bubblewrap" with input as wishing(_ls("cli"), "bubblewrap")
-	data.bailiff._chosen == "" with input as on_host(_ls("telegram"))
+	every case in [
+		{"asked": _ls("cli"), "chosen": "docker", "place": "sandbox"},
+		{"asked": wishing(_ls("cli"), "local"), "chosen": "local", "place": "host"},
+		{"asked": wishing(_ls("cli"), "bubblewrap"), "chosen": "bubblewrap", "place": "sandbox"},
+		{"asked": wishing(_ls("telegram"), "local"), "chosen": "docker", "place": "sandbox"},
+		{"asked": on_host(_ls("telegram")), "chosen": "", "place": "host"},
+	] {
+		_behind(case.asked).chosen == case.chosen
+		_behind(case.asked).place == case.place
+	}
 }

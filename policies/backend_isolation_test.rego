@@ -38,31 +38,13 @@ test_backend_that_no_table_names_is_bounded_too if {
 }
 
 test_isolation_is_a_fact_of_the_backend_and_no_wish if {
-	[name |
-		some name in ["bubblewrap", "docker", "local", "podman"]
-		data.bailiff._isolates(name)
-	] == [
-		"bubblewrap",
-		"docker",
-	] with input as _ls("cli")
-	[name |
-		some name in ["bubblewrap", "docker", "local", "podman"]
-		data.bailiff._isolated_enough(name)
-	] == [
-		"bubblewrap",
-		"docker",
-		"local",
-	] with input as _ls("cli")
-	[name |
-		some name in ["bubblewrap", "docker", "local", "podman"]
-		data.bailiff._isolated_enough(name)
-	] == [
-		"bubblewrap",
-		"docker",
-	] with input as _ls("telegram")
-	[name |
-		some name in ["bubblewrap", "docker", "local", "podman"]
-		data.bailiff._isolates(name)
-	] == [] with input as on_host(_ls("cli"))
-	[name | some name in ["docker", "local", "podman"]; data.bailiff._is_host(name)] == ["local"]
+	_behind(_ls("cli")).isolate == {"bubblewrap", "docker"}
+	_behind(wishing(_ls("cli"), "local")).isolate == {"bubblewrap", "docker"}
+	_behind(on_host(_ls("cli"))).isolate == set()
+}
+
+test_host_is_enough_where_isolation_is_optional if {
+	_behind(_ls("cli")).enough == {"bubblewrap", "docker", "local"}
+	_behind(_ls("telegram")).enough == {"bubblewrap", "docker"}
+	_behind(_ls("pigeon")).enough == {"bubblewrap", "docker"}
 }

@@ -73,13 +73,14 @@ test_reasons_keep_what_they_say_and_nothing_else if {
 }
 
 test_verdict_is_that_of_the_place if {
-	data.bailiff._verdict_on({"rule": "a.b"}) == "ask" with input as on_host(_git_status)
-	data.bailiff._verdict_on({"rule": "a.b"}) == "allow" with input as _git_status
-	data.bailiff._verdict_on({"message": "A."}) == "deny" with input as _git_status
-	data.bailiff._verdict_on({"rule": "a.b"}) == "deny"
-		with input as _git_status
-		with data.bailiff.tables.verdicts as {"a.b": {"sandbox": "deny"}}
-	data.bailiff._verdict_on({"rule": "a.b"}) == "ask"
-		with input as on_host(_git_status)
-		with data.bailiff.tables.verdicts as {"a.b": {"sandbox": "deny"}}
+	_verdict_at("host", {}, {"rule": "a.b"}) == "ask"
+	_verdict_at("sandbox", {}, {"rule": "a.b"}) == "allow"
+	_verdict_at("sandbox", {}, {"message": "A."}) == "deny"
+	_verdict_at("sandbox", {"a.b": {"sandbox": "deny"}}, {"rule": "a.b"}) == "deny"
+	_verdict_at("host", {"a.b": {"sandbox": "deny"}}, {"rule": "a.b"}) == "ask"
+}
+
+_verdict_at(place, verdicts, finding) := verdict if {
+	verdict := data.bailiff._verdict_on(finding) with data.bailiff._place as place
+		with data.bailiff.tables.verdicts as verdicts
 }

@@ -164,6 +164,26 @@ _usual_sandbox := {
 	"limits": {"idle_seconds": 3600, "max_seconds": 86400, "cpus": 1, "memory_mb": 5120, "pids": 256, "processes": 16},
 }
 
+# What stands behind a decision by the usual tables.
+_behind(asked) := seen if {
+	names := object.keys(_configured) | {"podman"}
+	seen := {
+		"candidates": data.bailiff.backend_candidates,
+		"eligible": data.bailiff._eligible,
+		"isolate": {name | some name in names; data.bailiff._isolates(name)},
+		"enough": {name | some name in names; data.bailiff._isolated_enough(name)},
+		"chosen": data.bailiff._chosen,
+		"place": data.bailiff._place,
+		"questions": {reason.rule | some reason in data.bailiff.require_approval},
+	}
+		with input as asked
+		with data.bailiff.tables.platforms as _usual_tables.platforms
+		with data.bailiff.tables.chats as _usual_tables.chats
+		with data.bailiff.tables.sandboxes as _usual_tables.sandboxes
+		with data.bailiff.tables.verdicts as _usual_tables.verdicts
+}
+
+# The rules that find something in a text of these calls that names a host.
 _going(calls, host) := {finding.rule | some finding in findings} if {
 	asked := object.union(request("cli", calls), {"command": {"hosts": [host]}})
 	findings := data.bailiff.findings with input as asked
