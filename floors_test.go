@@ -100,6 +100,7 @@ var owners = map[string]string{
 	"github.com/bwmarrin/discordgo":          "gateway/chat/discord",
 	"go.opentelemetry.io":                    "internal/traces",
 	"github.com/go-telegram/bot":             "gateway/chat/telegram",
+	"github.com/cenkalti/backoff/v5":         "gateway/chat",
 }
 
 type listed struct {

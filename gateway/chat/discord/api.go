@@ -154,3 +154,11 @@ func busy(response *http.Response) *tooManyRequests {
 	}
 	return &tooManyRequests{after, body.Global || !isDiscords}
 }
+
+// tries is how often a call is tried that package chat does not try again.
+const tries = 5
+
+// retry tries a call a few times, with pauses of about half a second at most.
+func (d *Discord) retry(ctx context.Context, try func() error) error {
+	return chat.Retry(ctx, tries, d.second/10, try)
+}

@@ -141,7 +141,7 @@ func (p *channels) next(id string, useless error) []func(channelPlace) {
 // find looks a channel up at Discord, a few times.
 func (p *channels) find(ctx context.Context, id string) (channelPlace, error) {
 	var c channelData
-	err := p.d.persist(ctx, func() error {
+	err := p.d.retry(ctx, func() error {
 		err := p.d.do(ctx, http.MethodGet, "/channels/"+url.PathEscape(id), nil, &c)
 		return refusal(err, id, "View Channel")
 	})

@@ -94,7 +94,7 @@ func (l *listener) ask(ctx context.Context, i interaction, token, asks string) {
 		"components": []discordgo.MessageComponent{discordgo.ActionsRow{Components: []discordgo.MessageComponent{field}}},
 	}
 	a := l.newResponse(i)
-	_ = l.d.persist(ctx, func() error { return refusal(a.call(ctx, discordgo.InteractionResponseModal, form), "", "") })
+	_ = l.d.retry(ctx, func() error { return refusal(a.call(ctx, discordgo.InteractionResponseModal, form), "", "") })
 }
 
 // filledIn is what a form came back with, as one line.
@@ -125,7 +125,7 @@ func (l *listener) onClick(ctx context.Context, i interaction, token, reason str
 		a.acknowledge(ctx, discordgo.InteractionResponseDeferredMessageUpdate)
 		return
 	}
-	_ = l.d.persist(ctx, func() error { return a.reply(ctx, text) })
+	_ = l.d.retry(ctx, func() error { return a.reply(ctx, text) })
 }
 
 // maxThinking is for how many seconds a command shows that it is under way, if nothing is
@@ -138,7 +138,7 @@ func (l *listener) onCommand(ctx context.Context, i interaction) {
 	l.spawn(ctx, func() { l.showThinking(ctx, a) })
 	w, err := l.where(ctx, i)
 	if err != nil {
-		_ = l.d.persist(ctx, func() error { return a.reply(ctx, chat.Text{{Text: "Discord does not say where this is. Try again."}}) })
+		_ = l.d.retry(ctx, func() error { return a.reply(ctx, chat.Text{{Text: "Discord does not say where this is. Try again."}}) })
 		return
 	}
 	l.in.Said(ctx, chat.Said{
@@ -217,7 +217,7 @@ func (a *response) acknowledge(ctx context.Context, kind discordgo.InteractionRe
 	if shows {
 		data = map[string]any{"flags": discordgo.MessageFlagsEphemeral}
 	}
-	a.acknowledged = a.d.persist(ctx, func() error { return refusal(a.call(ctx, kind, data), "", "") }) == nil
+	a.acknowledged = a.d.retry(ctx, func() error { return refusal(a.call(ctx, kind, data), "", "") }) == nil
 	a.thinking = a.acknowledged && shows
 }
 

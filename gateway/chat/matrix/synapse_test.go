@@ -106,8 +106,8 @@ func startSynapse(script string) (*realServer, error) {
 		}
 	}
 	s := &realServer{url: fmt.Sprintf("http://127.0.0.1:%d", port), folder: folder}
-	s.process = exec.Command(script, "python3", "-m", "synapse.app.homeserver", "-c",
-		filepath.Join(folder, "homeserver.yaml")) //nolint:gosec // of the test's environment
+	s.process = exec.Command(script, "python3", "-m", "synapse.app.homeserver", "-c", //nolint:gosec // of the test's environment
+		filepath.Join(folder, "homeserver.yaml"))
 	var printed bytes.Buffer
 	s.process.Stdout, s.process.Stderr = &printed, &printed
 	if err := s.process.Start(); err != nil {

@@ -62,9 +62,9 @@ func (m *Matrix) Run(ctx context.Context, in chat.Inbox) error {
 		m.background.run(ctx, func(err error) { m.cfg.Log.Info("something small was left undone at the homeserver", "error", err) })
 	}()
 	defer func() { end(); <-done }()
-	var p pause
+	pauses := chat.NewBackoff(firstPause)
 	for {
-		err := m.follow(ctx, in, func() { p = pause{} })
+		err := m.follow(ctx, in, pauses.Reset)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -72,7 +72,7 @@ func (m *Matrix) Run(ctx context.Context, in chat.Inbox) error {
 		if isRefused(err) {
 			return err
 		}
-		if p.wait(ctx, err) != nil {
+		if !pauses.Wait(ctx, err) {
 			return nil
 		}
 	}

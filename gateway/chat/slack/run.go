@@ -3,7 +3,6 @@ package slack
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"time"
 
 	"github.com/bailiff-dev/bailiff/gateway/chat"
@@ -17,7 +16,7 @@ func (s *Slack) Run(ctx context.Context, in chat.Inbox) error {
 	if s.cfg.Listen != "" {
 		once = r.receiveByHTTP
 	}
-	var p pauses
+	pauses := chat.NewBackoff(firstPause)
 	for {
 		begun := time.Now()
 		err := once(ctx)
@@ -31,41 +30,20 @@ func (s *Slack) Run(ctx context.Context, in chat.Inbox) error {
 		if errors.As(err, &no) {
 			return err
 		}
-		if !p.wait(ctx, time.Since(begun), err) {
+		if time.Since(begun) >= steady {
+			pauses.Reset()
+			if err == nil {
+				continue
+			}
+		}
+		if !pauses.Wait(ctx, err) {
 			return nil
 		}
 	}
 }
 
 const (
-	firstPause   = 200 * time.Millisecond
-	longestPause = 30 * time.Second
-	// steady is how long a connection must have stood for the next to be made anew as if it
-	// were the first.
+	firstPause = 200 * time.Millisecond
+	// steady is how long a connection must have lasted for the pauses to begin anew.
 	steady = 2 * time.Second
 )
-
-// pauses grow from one failure to the next.
-type pauses struct{ last time.Duration }
-
-// wait waits before the next connection, and says whether there is to be one.
-func (p *pauses) wait(ctx context.Context, stood time.Duration, err error) bool {
-	p.last = min(max(2*p.last, firstPause), longestPause)
-	if stood >= steady {
-		p.last = firstPause
-		if err == nil {
-			return true
-		}
-	}
-	pause := p.last/2 + rand.N(p.last/2)
-	var busy *chat.Busy
-	if errors.As(err, &busy) {
-		pause = max(pause, busy.After)
-	}
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(pause):
-		return true
-	}
-}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -21,7 +20,7 @@ import (
 func (t *Telegram) Run(ctx context.Context, in chat.Inbox) error {
 	var working sync.WaitGroup
 	defer working.Wait()
-	return (&receiver{updateHandler: updateHandler{t, in, &working, make(chan struct{}, maxAnswers)}, wait: t.pause}).run(ctx)
+	return (&receiver{updateHandler: updateHandler{t, in, &working, make(chan struct{}, maxAnswers)}, pauses: chat.NewBackoff(t.pause)}).run(ctx)
 }
 
 func (r *receiver) run(ctx context.Context) error {
@@ -41,7 +40,7 @@ func (r *receiver) run(ctx context.Context) error {
 		if r.refused {
 			return err
 		}
-		r.rest(ctx, err)
+		r.pauses.Wait(ctx, err)
 	}
 }
 
@@ -57,27 +56,12 @@ type receiver struct {
 	conflict bool
 	// refused says that the service does not accept the bot.
 	refused bool
-	// wait is the next pause.
-	wait time.Duration
+	pauses  *chat.Backoff
 	// listener takes the webhook's calls, listenerErr gets the error with which it ends, and
 	// secret comes with each call.
 	listener    *gateway.Door
 	listenerErr chan error
 	secret      atomic.Pointer[webhookSecret]
-}
-
-// rest waits before the next try, longer each time.
-func (r *receiver) rest(ctx context.Context, why error) {
-	pause := r.wait/2 + rand.N(r.wait/2+1)
-	var busy *chat.Busy
-	if errors.As(why, &busy) {
-		pause = max(pause, busy.After)
-	}
-	r.wait = min(2*r.wait, maxPause)
-	select {
-	case <-ctx.Done():
-	case <-time.After(pause):
-	}
 }
 
 // identify asks the service for the bot's user, and sets the bot's commands.
@@ -127,7 +111,8 @@ func (r *receiver) poll(ctx context.Context) error {
 			r.inbox.Connected(nil)
 		}
 		if wait > 0 {
-			r.conflict, r.wait = false, r.pause
+			r.conflict = false
+			r.pauses.Reset()
 		}
 		for _, raw := range updates {
 			if ctx.Err() != nil {

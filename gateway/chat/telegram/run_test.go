@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
@@ -294,30 +293,6 @@ func TestATokenThatIsTakenAwayEndsTheRun(t *testing.T) {
 	if err := next(t, inbox.connected); !refused(err) {
 		t.Errorf("it told %v", err)
 	}
-}
-
-func TestPausesGrowAndAreAsLongAsTheServiceWants(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := &receiver{updateHandler: updateHandler{Telegram: &Telegram{pause: leastPause}}, wait: leastPause}
-		took := func(why error) time.Duration {
-			begun := time.Now()
-			r.rest(t.Context(), why)
-			return time.Since(begun)
-		}
-		want := leastPause
-		for range 12 {
-			if d := took(nil); d < want/2 || d > want {
-				t.Errorf("after %v it went on, want %v to %v", d, want/2, want)
-			}
-			want = min(2*want, maxPause)
-		}
-		if d := took(&chat.Busy{After: time.Hour}); d != time.Hour {
-			t.Errorf("after %v it went on", d)
-		}
-		if d := took(nil); d > maxPause {
-			t.Errorf("after %v it went on", d)
-		}
-	})
 }
 
 func TestABotWhoseCommandsAreNotTakenWorksAllTheSame(t *testing.T) {

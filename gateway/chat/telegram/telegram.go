@@ -48,8 +48,8 @@ const (
 	longestCall = 30 * time.Second
 	// longestPoll is how long the service may hold a poll.
 	longestPoll = 50 * time.Second
-	// leastPause is before the first try to connect again, maxPause the longest pause.
-	leastPause, maxPause = 500 * time.Millisecond, 30 * time.Second
+	// firstPause is the longest first pause before connecting again.
+	firstPause = 500 * time.Millisecond
 	// remembered entries are kept in memory, of each kind.
 	remembered = 4096
 )
@@ -68,7 +68,7 @@ type Telegram struct {
 	asked     *recent.Map[string, string]
 	questions *recent.Map[string, question]
 	asking    sync.RWMutex
-	// pause is leastPause, keep longestPoll, and look how often the webhook is looked at.
+	// pause is firstPause, keep longestPoll, and look how often the webhook is looked at.
 	pause, keep, look time.Duration
 }
 
@@ -96,7 +96,7 @@ func New(c Config) (*Telegram, error) {
 	c.URL = strings.TrimRight(cmp.Or(c.URL, "https://api.telegram.org"), "/")
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	return &Telegram{
-		config: c, http: newHTTP(), pause: leastPause, keep: longestPoll, look: time.Minute,
+		config: c, http: newHTTP(), pause: firstPause, keep: longestPoll, look: time.Minute,
 		posted: recent.New[string, chat.Ref](remembered), attached: recent.New[string, int](remembered),
 		asked: recent.New[string, string](remembered), questions: recent.New[string, question](remembered),
 	}, nil

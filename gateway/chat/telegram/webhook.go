@@ -40,7 +40,7 @@ func (r *receiver) receiveByWebhook(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.wait = r.pause
+	r.pauses.Reset()
 	r.inbox.Connected(nil)
 	return r.watchWebhook(ctx, info.LastErrorDate)
 }

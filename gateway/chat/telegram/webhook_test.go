@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/gateway/chat"
 	"github.com/bailiff-dev/bailiff/gateway/chat/telegram/telegramtest"
 )
 
@@ -122,7 +123,7 @@ func TestAListenerThatFellShutIsOpenedAgain(t *testing.T) {
 	_, hook := hooked(t)
 	bot, in := made(t, s, hook), newInbox()
 	var working sync.WaitGroup
-	r := &receiver{updateHandler: updateHandler{bot, in, &working, make(chan struct{}, maxAnswers)}, wait: bot.pause}
+	r := &receiver{updateHandler: updateHandler{bot, in, &working, make(chan struct{}, maxAnswers)}, pauses: chat.NewBackoff(bot.pause)}
 	ended := make(chan error, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { ended <- r.run(ctx) }()

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
-	"github.com/bailiff-dev/bailiff/internal/httpapi"
 )
 
 const (
@@ -24,9 +22,8 @@ const (
 	maxBody = 64 << 10
 	// maxField bounds each text of an answer but the reason.
 	maxField = 256
-	// firstPause is before a listener is opened again, and doubles up to longestPause.
-	firstPause   = time.Second
-	longestPause = 30 * time.Second
+	// firstPause is the longest first pause before a listener is opened again.
+	firstPause = time.Second
 )
 
 // Address is where answers come in, as host:port; empty while they do not.
@@ -44,15 +41,15 @@ func (w *Webhook) at(address string) {
 
 // Run takes answers until ctx ends.
 func (w *Webhook) Run(ctx context.Context, in chat.Inbox) error {
-	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, longestPause) {
-		if err := w.serve(ctx, in, func() { pause = firstPause }); ctx.Err() == nil {
+	for pauses := chat.NewBackoff(firstPause); ; {
+		err := w.serve(ctx, in, pauses.Reset)
+		if ctx.Err() == nil {
 			in.Connected(err)
 		}
-		if httpapi.Wait(ctx, pause/2+rand.N(pause/2)) != nil {
-			break
+		if !pauses.Wait(ctx, err) {
+			return nil
 		}
 	}
-	return nil
 }
 
 // serve opens a listener for answers, and keeps it open until ctx ends or it fails.
