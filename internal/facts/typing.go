@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
 // Typed reads a text that is handed to a running process. It is complete only if a
@@ -12,18 +14,18 @@ import (
 // does. So a text that is complete, after others that were, means what it says.
 func Typed(text, reader string, at Place) Command {
 	c := Shell(text, at)
-	c.Complete = opensShell(reader) && c.leavesShell()
+	c.Complete = opensShell(reader) && leavesShell(c)
 	return c
 }
 
 // leavesShell says that all that a text calls neither reads input nor writes anything,
 // which could be the input of the shell under another name.
-func (c Command) leavesShell() bool {
-	return c.Plain() && len(c.Features) == 0 && !slices.ContainsFunc(c.Calls, func(call Call) bool { return !abstinent[call.Program] })
+func leavesShell(c Command) bool {
+	return Plain(c) && len(c.Features) == 0 && !slices.ContainsFunc(c.Calls, func(call Call) bool { return !abstinent[call.Program] })
 }
 
 // abstinent are programs that do neither, whatever their arguments.
-var abstinent = setOf(": true false echo printf pwd test [ ls sleep id whoami uname seq basename dirname")
+var abstinent = value.SetOf(": true false echo printf pwd test [ ls sleep id whoami uname seq basename dirname")
 
 // opensShell says whether a shell text starts a shell that runs what it reads on its
 // standard input, and nothing else. What is typed to anything else (a program that

@@ -248,7 +248,7 @@ func isPlain(req bailiff.Request, text reading) bool {
 	if req.Tool == bailiff.Process {
 		return req.Args.IsTyped() && text.command.Complete
 	}
-	return req.Tool == bailiff.Terminal && req.Args.Stdin == "" && text.command.Plain()
+	return req.Tool == bailiff.Terminal && req.Args.Stdin == "" && facts.Plain(*text.command)
 }
 
 func failed(err error) (bailiff.Decision, error) {

@@ -1,0 +1,156 @@
+package python
+
+import (
+	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
+
+// define reads a function's body with what its parameters may hold.
+func (w *pyWalk) define(s *pyStatement) {
+	for _, e := range s.params.computed {
+		w.escape(w.value(e))
+	}
+	f := w.functionOf(s)
+	f.escaped = f.escaped || s.decorated && !w.scope.class
+	w.set(s.text, pyValues{{shape: pyCallable, function: f}})
+	w.body(f, s.body)
+}
+
+func (w *pyWalk) functionOf(s *pyStatement) *pyFunction {
+	f := w.functions[s]
+	if f == nil {
+		f = &pyFunction{define: s, scope: w.newScope(s), method: w.scope.class}
+		f.escaped = f.method && strings.HasPrefix(s.text, "__") && s.text != "__init__"
+		w.functions[s] = f
+		if f.method {
+			w.methods[s.text] = append(w.methods[s.text], f)
+		}
+	}
+	return f
+}
+
+func (w *pyWalk) newScope(s *pyStatement) *pyScope {
+	sc := w.scopes[s]
+	if sc == nil {
+		sc = &pyScope{vars: map[string]*pyVariable{}, parent: w.scope, class: s.act == pyClass}
+		w.scopes[s] = sc
+	}
+	return sc
+}
+
+func (w *pyWalk) body(f *pyFunction, body []*pyStatement) {
+	sc, nested, loops, function := w.scope, w.nested, w.loops, w.function
+	w.scope, w.nested, w.loops, w.function = f.scope, 0, 0, f
+	f.scope.forget()
+	w.parameters(f)
+	w.statements(body)
+	w.scope, w.nested, w.loops, w.function = sc, nested, loops, function
+}
+
+// parameters give each parameter what the calls in the program give it.
+func (w *pyWalk) parameters(f *pyFunction) {
+	for i, name := range f.define.params.names {
+		plain := strings.TrimLeft(name, "*")
+		v := w.variable(f.scope, plain)
+		v.loose = true
+		var vs pyValues
+		if fallback := f.define.params.defaults[i]; fallback != nil {
+			vs = w.value(fallback)
+		}
+		if f.escaped || strings.HasPrefix(name, "**") || f.method && i == 0 {
+			vs = vs.with(pyHidden(plain, value.Taint{}))
+		}
+		w.learn(&v.ever, vs)
+	}
+}
+
+// apply calls a function of the program.
+func (w *pyWalk) apply(f *pyFunction, c *pyCall) pyValues {
+	if f.class {
+		if init := f.members["__init__"]; init != nil {
+			w.apply(init, c)
+		} else {
+			c.escapeAll(w)
+		}
+		return pyValues{{shape: pyObject, text: "." + f.define.text}}
+	}
+	names := f.define.params.names
+	if f.method && len(names) > 0 {
+		names = names[1:]
+	}
+	w.passPlaces(f, names, c.args)
+	for name, vs := range c.keywords {
+		w.pass(f, name, vs)
+	}
+	if c.open {
+		for _, name := range names {
+			w.pass(f, strings.TrimLeft(name, "*"), pyHidden(strings.TrimLeft(name, "*"), value.Taint{}))
+		}
+	}
+	return f.returns
+}
+
+// passPlaces gives arguments to parameters by their places; *rest gets a list.
+func (w *pyWalk) passPlaces(f *pyFunction, names []string, args []pyValues) {
+	for i, name := range names {
+		switch {
+		case strings.HasPrefix(name, "**"):
+		case strings.HasPrefix(name, "*"):
+			rest := pyValue{shape: pyList, items: args[min(i, len(args)):]}
+			w.pass(f, name[1:], w.bounded(pyValues{rest}))
+			return
+		case i < len(args):
+			w.pass(f, name, args[i])
+		}
+	}
+	for _, vs := range args[min(len(names), len(args)):] {
+		w.escape(vs)
+	}
+}
+
+func (w *pyWalk) pass(f *pyFunction, name string, vs pyValues) {
+	if v := f.scope.vars[name]; v != nil {
+		w.learn(&v.ever, vs)
+		return
+	}
+	w.escape(vs)
+}
+
+func (w *pyWalk) defineClass(s *pyStatement) {
+	derived := false
+	for _, e := range s.exprs {
+		base := w.value(e)
+		w.escape(base)
+		for _, b := range base {
+			derived = derived || b.shape != pyCallable && b.text != "object"
+		}
+	}
+	f := w.functions[s]
+	if f == nil {
+		f = &pyFunction{define: s, scope: w.newScope(s), class: true, members: map[string]*pyFunction{}}
+		w.functions[s] = f
+	}
+	w.set(s.text, pyValues{{shape: pyCallable, function: f}})
+	sc := w.scope
+	w.scope = f.scope
+	f.scope.forget()
+	w.statements(s.body)
+	w.scope = sc
+	w.members(f, s.body, derived)
+}
+
+// members are a class's methods. Those of a class that derives from something
+// unknown may be called by that.
+func (w *pyWalk) members(f *pyFunction, body []*pyStatement, derived bool) {
+	for _, s := range body {
+		m := w.functions[s]
+		if m == nil || m.class {
+			continue
+		}
+		f.members[s.text] = m
+		if derived && s.text != "__init__" && !m.escaped {
+			m.escaped, w.grew = true, true
+		}
+	}
+}

@@ -1,0 +1,175 @@
+// Package python reads what a Python program would do, and runs none of it.
+//
+// What is promised: the program is parsed and walked in the order of its text until
+// nothing more is learnt of what its names hold. Calls that start programs, and those that
+// read, write, connect or decode, become facts. Reading takes bounded time and memory. A
+// program that hides what it runs is not complete.
+//
+// Not here: what a shell text does (that is read by the function that the caller gives),
+// the modules of a project, and values that only a run would tell.
+package python
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
+
+const (
+	// maxPyText is how much of one string is kept, maxPyStrings how many.
+	maxPyText    = 4 << 10
+	maxPyStrings = 1000
+)
+
+// Read reads what a Python program would do at a place, and runs none of it. The
+// shell texts that it runs are read by shell.
+func Read(source string, at value.Place, shell func(text string, at value.Place) value.Command) value.Code {
+	if len(source) > value.MaxText || at.Level > value.MaxLevel || !utf8.ValidString(source) || strings.ContainsRune(source, 0) {
+		return unreadCode()
+	}
+	tokens, err := pyTokens(source)
+	if err != nil {
+		return unreadCode()
+	}
+	body, err := parsePython(tokens)
+	if err != nil {
+		return unreadCode()
+	}
+	w := newPyWalk(at, shell)
+	w.program(body)
+	return w.facts(literals(tokens, nil))
+}
+
+func unreadCode() value.Code {
+	none := []string{}
+	return value.Code{Language: "python", Imports: none, Calls: none, Strings: none, Variables: none, Hosts: none, Reads: none, Writes: none, Settings: none, Loses: none, Features: none}
+}
+
+func (w *pyWalk) facts(literals []string) value.Code {
+	n := &w.notes
+	command := w.shell()
+	return value.Code{
+		Language: "python", Parsed: true, Complete: n.complete,
+		Imports: value.Sorted(n.imports), Calls: value.Sorted(n.calls), Strings: literals,
+		Variables: value.Sorted(n.variables), Hosts: value.Sorted(n.hosts), Reads: value.Sorted(n.reads), Writes: value.Sorted(n.writes),
+		Settings: value.Sorted(n.settings), Loses: value.Sorted(n.loses), Features: value.Sorted(n.features), Command: command,
+	}
+}
+
+// literals are the string literals among tokens, in their order.
+func literals(tokens []pyToken, all []string) []string {
+	if all == nil {
+		all = []string{}
+	}
+	add := func(text string) {
+		if text != "" && len(all) < maxPyStrings {
+			all = append(all, value.Cut(text, maxPyText))
+		}
+	}
+	for _, t := range tokens {
+		if t.kind == pyText {
+			add(t.text)
+		}
+		for _, part := range t.parts {
+			add(part.text)
+			all = literals(part.tokens, all)
+		}
+	}
+	return all
+}
+
+// shell reads the shell texts of the program, each by itself, since each runs
+// in a shell of its own.
+func (w *pyWalk) shell() *value.Command {
+	if len(w.notes.pieces) == 0 {
+		return nil
+	}
+	all := value.Command{Parsed: true, Complete: true, Calls: []value.Call{}}
+	var texts []string
+	for i := 0; i < len(w.notes.pieces); i++ {
+		p := w.notes.pieces[i]
+		p.at.Level = w.at.Level + 1
+		c := w.shellPiece(p)
+		texts = append(texts, p.text)
+		all = and(all, c)
+		w.runsFiles(c.Files)
+	}
+	all.Text = strings.Join(texts, "\n")
+	w.across(&all)
+	all.Assigns = value.Sorted(append(all.Assigns, w.notes.assigns...))
+	w.notes.complete = w.notes.complete && all.Complete
+	return &all
+}
+
+func (w *pyWalk) shellPiece(p pyPiece) value.Command {
+	if p.at.Level > value.MaxLevel {
+		return value.Unread(p.text)
+	}
+	return w.readShell(p.text, p.at)
+}
+
+// and is what two texts do one after the other.
+func and(c, o value.Command) value.Command {
+	c.Parsed, c.Complete = c.Parsed && o.Parsed, c.Complete && o.Complete
+	if len(c.Calls)+len(o.Calls) > value.MaxCalls {
+		c.Complete = false
+	} else {
+		c.Calls = append(c.Calls, o.Calls...)
+	}
+	c.Programs = value.Sorted(slices.Concat(c.Programs, o.Programs))
+	c.Hosts = value.Sorted(slices.Concat(c.Hosts, o.Hosts))
+	c.Reads = value.Sorted(slices.Concat(c.Reads, o.Reads))
+	c.Writes = value.Sorted(slices.Concat(c.Writes, o.Writes))
+	c.Variables = value.Sorted(slices.Concat(c.Variables, o.Variables))
+	c.Features = value.Sorted(slices.Concat(c.Features, o.Features))
+	c.Assigns = value.Sorted(slices.Concat(c.Assigns, o.Assigns))
+	c.Settings = value.Sorted(slices.Concat(c.Settings, o.Settings))
+	c.Loses = value.Sorted(slices.Concat(c.Loses, o.Loses))
+	c.Files = value.Sorted(slices.Concat(c.Files, o.Files))
+	return c
+}
+
+// across adds what only shows when the texts are read together: something
+// fetched by one that another one runs.
+func (w *pyWalk) across(all *value.Command) {
+	if len(w.notes.pieces) < 2 || len(all.Text) > value.MaxText {
+		return
+	}
+	at := w.at
+	at.Level++
+	for _, f := range w.shellPiece(pyPiece{all.Text, at}).Features {
+		if f == value.FeatureDownloadAndRun || f == value.FeatureDecodeAndRun {
+			all.Features = value.Sorted(append(all.Features, f))
+		}
+	}
+}
+
+// runsFiles notes files that the program fills and then runs.
+func (w *pyWalk) runsFiles(files []string) {
+	for _, file := range files {
+		file = w.path(file)
+		if w.notes.fetched[file] {
+			w.feature(value.FeatureDownloadAndRun)
+		}
+		text, ours := w.notes.contents[file]
+		if !ours {
+			continue
+		}
+		if text == nil || path.Ext(file) == ".py" && !Read(*text, w.deeper(), w.readShell).Complete {
+			w.hide()
+			continue
+		}
+		if path.Ext(file) != ".py" {
+			w.piece(*text, w.at)
+		}
+	}
+}
+
+func (w *pyWalk) deeper() value.Place {
+	at := w.at
+	at.Level++
+	return at
+}

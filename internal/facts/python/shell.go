@@ -1,0 +1,359 @@
+package python
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
+
+// runs notes the shell text of a call, or the command that it gives as a list,
+// written as shell text.
+func (w *pyWalk) runs(d pyDeed, c *pyCall) {
+	at := w.at
+	if cwd, given := c.keywords["cwd"]; given {
+		at.Workdir = w.cwd(cwd)
+		at.Astray = at.Workdir == "" && (w.at.Workdir != "" || w.at.Astray || !isNone(cwd))
+	}
+	for name, vs := range c.keywords {
+		if name != "env" {
+			w.escapeSome(vs)
+		}
+	}
+	switch d.kind {
+	case pyShellText:
+		vs, _ := c.arg(0, d.name)
+		w.shellTexts(vs, c, at)
+	case pyRun:
+		vs, _ := c.arg(0, "args")
+		w.command(vs, c, at)
+	case pyRunRest:
+		words := c.args
+		if c.open {
+			words = append(words[:len(words):len(words)], pyHidden("value", value.Taint{}))
+		}
+		w.words(words, c, at)
+	case pyRunPath:
+		w.programAndList(c, d.skip, at)
+	case pyRunPathRest:
+		if len(c.args) > d.skip {
+			w.words(append([]pyValues{c.args[d.skip]}, c.args[min(len(c.args), d.skip+2):]...), c, at)
+		}
+	}
+}
+
+// cwd is the folder that a call runs in; None means the current one.
+func (w *pyWalk) cwd(vs pyValues) string {
+	if isNone(vs) {
+		return w.at.Workdir
+	}
+	return w.folder(vs)
+}
+
+func isNone(vs pyValues) bool { return len(vs) == 1 && vs[0].shape == pySymbol && vs[0].text == "None" }
+
+// shellTexts notes texts that a shell runs.
+func (w *pyWalk) shellTexts(vs pyValues, c *pyCall, at value.Place) {
+	w.runsTainted(vs.tainted())
+	for _, v := range vs {
+		if v.shape != pyString && v.shape != pyPath {
+			w.hide()
+			w.escapeSome(pyValues{v})
+			continue
+		}
+		if !whole(v.text) {
+			w.hide()
+		}
+		w.piece(environmentOf(c)+shown(v.text), at)
+	}
+}
+
+// piece notes one shell text.
+func (w *pyWalk) piece(text string, at value.Place) {
+	if !w.noting {
+		return
+	}
+	p := pyPiece{text, at}
+	if slices.Contains(w.notes.pieces, p) {
+		return
+	}
+	w.notes.size += len(text)
+	if len(w.notes.pieces) >= maxPyPieces || w.notes.size > value.MaxText {
+		w.hide()
+		return
+	}
+	w.notes.pieces = append(w.notes.pieces, p)
+}
+
+const maxPyPieces = 500
+
+// command notes what subprocess.run and its like are given.
+func (w *pyWalk) command(vs pyValues, c *pyCall, at value.Place) {
+	shell, sure := truth(c.keywords["shell"])
+	if c.open && c.keywords["shell"] == nil {
+		sure = false
+	}
+	for _, v := range vs {
+		one := pyValues{v}
+		switch {
+		case v.shape == pyList && shell && sure && len(v.items) > 0:
+			w.shellTexts(v.items[0], c, at)
+		case v.shape == pyList:
+			w.listWords(v, c, at)
+		case (v.shape == pyString || v.shape == pyPath) && sure && !shell:
+			w.words([]pyValues{one}, c, at)
+		default:
+			w.shellTexts(one, c, at)
+		}
+	}
+}
+
+// truth is what a keyword's value says; sure is false if that is not known.
+func truth(vs pyValues) (yes, sure bool) {
+	if len(vs) == 0 {
+		return false, true
+	}
+	for i, v := range vs {
+		is := v.shape == pySymbol && v.text == "True" || v.shape == pyInt && v.number != 0
+		no := v.shape == pySymbol && (v.text == "False" || v.text == "None") || v.shape == pyInt && v.number == 0
+		if !is && !no || i > 0 && is != yes {
+			return yes || is, false
+		}
+		yes = is
+	}
+	return yes, true
+}
+
+func (w *pyWalk) listWords(list pyValue, c *pyCall, at value.Place) {
+	items := list.items
+	if list.open {
+		if len(items) == 0 || onlyOpen(list) {
+			w.hide()
+		}
+		items = append(items[:len(items):len(items)], pyHidden("value", list.Taint))
+	}
+	w.words(items, c, at)
+}
+
+// onlyOpen says that not even a list's first item is known to be its first.
+func onlyOpen(list pyValue) bool { return len(list.items) == 1 && len(list.items[0]) > 1 }
+
+func (w *pyWalk) programAndList(c *pyCall, skip int, at value.Place) {
+	if len(c.args) < skip+2 {
+		w.hide()
+		return
+	}
+	for _, v := range c.args[skip+1] {
+		if v.shape != pyList {
+			w.hide()
+			v = pyValue{shape: pyList, items: []pyValues{nil}, open: true}
+		}
+		w.words(append([]pyValues{c.args[skip]}, v.items[min(1, len(v.items)):]...), c, at)
+	}
+}
+
+// words notes a command that is given word by word, in as many variants as one
+// of the words has.
+func (w *pyWalk) words(items []pyValues, c *pyCall, at value.Place) {
+	variants := 1
+	for _, item := range items {
+		variants = max(variants, len(item))
+	}
+	for i := range min(variants, maxPyValues) {
+		words := make([]string, 0, len(items))
+		for _, item := range items {
+			word := hole("value")
+			if len(item) > 0 {
+				word = item[i%len(item)].str()
+			}
+			words = append(words, word)
+		}
+		w.wordsPiece(words, c, at)
+	}
+	for _, item := range items {
+		w.escapeSome(item)
+	}
+}
+
+func (w *pyWalk) wordsPiece(words []string, c *pyCall, at value.Place) {
+	if by, given := c.keywords["executable"]; given && len(words) > 0 {
+		words[0] = hole("program")
+		if program, ok := by.only(); ok {
+			words[0] = program
+		}
+	}
+	if len(words) == 0 || !whole(words[0]) {
+		w.hide()
+	}
+	text := make([]string, len(words))
+	for i, word := range words {
+		text[i] = shellWord(word)
+	}
+	w.piece(environmentOf(c)+strings.Join(text, " ")+w.inputOf(words, c), at)
+}
+
+// inputOf is what an interpreter is given to read.
+func (w *pyWalk) inputOf(words []string, c *pyCall) string {
+	input, given := c.keywords["input"]
+	_, piped := c.keywords["stdin"]
+	if len(words) == 0 || !given && !piped || !readsProgram(words) {
+		return ""
+	}
+	w.runsTainted(input.tainted())
+	text, known := input.only()
+	if !known {
+		w.hide()
+		return ""
+	}
+	return " <<< " + shellWord(text)
+}
+
+var programReaders = regexp.MustCompile(`^(ba|da|z|k|a|fi)?sh$|^(python|perl|ruby|node|php|lua|pypy)[0-9.]*$|^(ssh|sudo|env|nohup|busybox|psql|mysql|sqlite3|xargs|at|batch|crontab|docker|kubectl)$`)
+
+// readsProgram says whether a command takes what it runs from its input.
+func readsProgram(words []string) bool {
+	if !programReaders.MatchString(path.Base(words[0])) {
+		return false
+	}
+	for _, word := range words[1:] {
+		if word == "-c" || word == "-e" || word == "-m" {
+			return false
+		}
+	}
+	return true
+}
+
+// environmentOf writes the variables that a call sets before its command.
+func environmentOf(c *pyCall) string {
+	var b strings.Builder
+	for _, v := range c.keywords["env"] {
+		for i := 0; v.shape == pyDict && i+1 < len(v.items); i += 2 {
+			name, ok := v.items[i].only()
+			if !ok || !bailiff.IsVariable(name) {
+				continue
+			}
+			value := hole(name)
+			if len(v.items[i+1]) == 1 {
+				value = v.items[i+1][0].str()
+			}
+			b.WriteString(name + "=" + shellWord(value) + " ")
+		}
+	}
+	return b.String()
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+
+// shellWord quotes a text as one word of a shell; holes stay unknown.
+func shellWord(text string) string {
+	if plainWord.MatchString(text) {
+		return text
+	}
+	if text == "" {
+		return "''"
+	}
+	var b strings.Builder
+	for text != "" {
+		at := strings.IndexAny(text, holeStart+variableHole)
+		for at >= 0 && !strings.HasPrefix(text[at:], holeStart) && !strings.HasPrefix(text[at:], variableHole) {
+			at = -1
+		}
+		if at < 0 {
+			at = len(text)
+		}
+		if at > 0 {
+			b.WriteString("'" + strings.ReplaceAll(strings.ReplaceAll(text[:at], "\x00", ""), "'", `'\''`) + "'")
+		}
+		if text = text[at:]; text == "" {
+			break
+		}
+		name, rest, _ := strings.Cut(text[len(holeStart):], holeEnd)
+		b.WriteString(`"$` + name + `"`)
+		text = rest
+	}
+	return b.String()
+}
+
+func joinWords(vs pyValues) pyValues {
+	return pyEachOne(vs, func(v pyValue) (string, bool) {
+		words := make([]string, 0, len(v.items))
+		for _, item := range v.items {
+			if len(item) != 1 {
+				return "", false
+			}
+			words = append(words, shellQuoted(item[0].str()))
+		}
+		return strings.Join(words, " "), v.shape == pyList && !v.open
+	})
+}
+
+func quotedWords(vs pyValues) pyValues {
+	return pyEachOne(vs, func(v pyValue) (string, bool) { return shellQuoted(v.str()), v.shape != pyList })
+}
+
+// shellQuoted quotes a text that holds holes, which stay holes.
+func shellQuoted(s string) string {
+	if pyLiteral(s) {
+		return shellWord(s)
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+func splitWords(vs pyValues) pyValues {
+	var out pyValues
+	for _, v := range vs {
+		if v.shape != pyString || !pyLiteral(v.text) || strings.ContainsAny(v.text, "\\#") {
+			out = out.with(pyHidden("value", v.Taint))
+			continue
+		}
+		out = out.with(pyValues{{shape: pyList, items: shellFields(v.text), Taint: v.Taint}})
+	}
+	return out
+}
+
+// shellFields splits a text at white space outside of quotes.
+func shellFields(s string) []pyValues {
+	var out []pyValues
+	var word strings.Builder
+	var quote rune
+	inWord := false
+	end := func() {
+		if inWord {
+			out = append(out, pyTexts(word.String()))
+			word.Reset()
+			inWord = false
+		}
+	}
+	for _, c := range s {
+		switch {
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(c)
+		case c == '\'' || c == '"':
+			quote, inWord = c, true
+		case c == ' ' || c == '\t' || c == '\n':
+			end()
+		default:
+			inWord = true
+			word.WriteRune(c)
+		}
+	}
+	end()
+	return out
+}
+
+func pyEachOne(vs pyValues, change func(pyValue) (string, bool)) pyValues {
+	var out pyValues
+	for _, v := range vs {
+		if text, ok := change(v); ok && len(text) <= value.MaxValue {
+			out = out.with(pyValues{{shape: pyString, text: text, Taint: v.allTaint()}})
+			continue
+		}
+		out = out.with(pyHidden("text", v.allTaint()))
+	}
+	return out
+}

@@ -1,0 +1,170 @@
+package shell
+
+import "strings"
+
+// arguments are a call's words, told apart by what its program takes.
+type arguments struct {
+	flags    []string
+	operands []word
+	options  []option
+	// rest are the words from the first operand on, options included.
+	rest []word
+	// all are the words as they stand.
+	all []word
+}
+
+// option is an option that has a value.
+type option struct {
+	name  string
+	value word
+}
+
+// has says whether one of the flags is given.
+func (g *arguments) has(names ...string) bool {
+	for _, f := range g.flags {
+		for _, n := range names {
+			if f == n {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// value is the last value of one of the options.
+func (g *arguments) value(names ...string) (w word, ok bool) {
+	for _, o := range g.options {
+		for _, n := range names {
+			if o.name == n {
+				w, ok = o.value, true
+			}
+		}
+	}
+	return w, ok
+}
+
+// argumentsOf reads the arguments of a program by its name.
+func argumentsOf(name string, words []word) *arguments {
+	p := described(name)
+	switch name {
+	case "tar", "bsdtar": // "tar xzf a.tgz" is "tar -xzf a.tgz"
+		if len(words) > 0 && !strings.HasPrefix(words[0].text, "-") {
+			words = append([]word{part(words[0], "-"+words[0].text)}, words[1:]...)
+		}
+	case "docker", "podman", "nerdctl":
+		return dockerArguments(words, p)
+	}
+	return parseArguments(words, p)
+}
+
+// dockerArguments leaves the options of a container's command alone.
+func dockerArguments(words []word, p *program) *arguments {
+	strict := *p
+	strict.strict = true
+	outer := parseArguments(words, &strict)
+	if len(outer.rest) == 0 {
+		return outer
+	}
+	switch outer.rest[0].text {
+	case "run", "exec", "create":
+	default:
+		return parseArguments(words, p)
+	}
+	inner := parseArguments(outer.rest[1:], &strict)
+	inner.flags = append(outer.flags, inner.flags...)
+	inner.options = append(outer.options, inner.options...)
+	inner.operands = append(outer.rest[:1:1], inner.operands...)
+	return inner
+}
+
+// parseArguments reads options as the program p does; a program nobody
+// described takes no option values.
+func parseArguments(words []word, p *program) *arguments {
+	g := &arguments{all: words}
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		switch {
+		case w.text == "--" && w.known:
+			g.addOperands(words[i+1:], words[i+1:])
+			return g
+		case !optionLike(w, p):
+			if p.strict {
+				g.addOperands(words[i:], words[i:])
+				return g
+			}
+			g.addOperands(words[i:], words[i:i+1])
+		default:
+			i += g.option(w, words[i+1:], p)
+		}
+	}
+	return g
+}
+
+func (g *arguments) addOperands(rest, operands []word) {
+	if g.rest == nil {
+		g.rest = rest
+	}
+	g.operands = append(g.operands, operands...)
+}
+
+func optionLike(w word, p *program) bool {
+	if len(w.text) < 2 || w.text[0] == '+' && !p.plus {
+		return false
+	}
+	return w.text[0] == '-' || w.text[0] == '+'
+}
+
+// option adds the options in one word; it returns how many words after it are values.
+func (g *arguments) option(w word, after []word, p *program) (used int) {
+	name, value, attached := strings.Cut(w.text, "=")
+	if strings.HasPrefix(name, "--") || p.long || name[0] == '+' || allDigits(name[1:]) {
+		g.flags = append(g.flags, name)
+		if attached {
+			g.options = append(g.options, option{name, part(w, value)})
+			return 0
+		}
+		return g.follows(name, after, p)
+	}
+	return g.cluster(w, after, p)
+}
+
+// cluster reads "-rf", "-ofile" and "-o file".
+func (g *arguments) cluster(w word, after []word, p *program) (used int) {
+	if p == &undescribed && len(w.text) > 6 {
+		name, _, _ := strings.Cut(w.text, "=")
+		g.flags = append(g.flags, name)
+		return 0
+	}
+	for i := 1; i < len(w.text); i++ {
+		if w.text[i] == '$' || w.text[i] >= 0x80 {
+			return 0
+		}
+		name := w.text[:1] + w.text[i:i+1]
+		g.flags = append(g.flags, name)
+		if _, takes := p.takes(name); !takes {
+			continue
+		}
+		if rest := w.text[i+1:]; rest != "" {
+			g.options = append(g.options, option{name, part(w, rest)})
+			return 0
+		}
+		return g.follows(name, after, p)
+	}
+	return 0
+}
+
+func (g *arguments) follows(name string, after []word, p *program) int {
+	if _, takes := p.takes(name); !takes || len(after) == 0 {
+		return 0
+	}
+	g.options = append(g.options, option{name, after[0]})
+	return 1
+}
+
+// part is a piece of a word.
+func part(w word, text string) word {
+	w.text = text
+	return w
+}
+
+func allDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

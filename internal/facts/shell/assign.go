@@ -1,0 +1,123 @@
+package shell
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
+
+// declare reads export, local, declare, readonly and typeset.
+func (a *analysis) declare(c *syntax.DeclClause, sc *scope, files redirections) {
+	argv := []word{known(c.Variant.Value)}
+	exports := c.Variant.Value == "export"
+	array := false
+	for _, as := range c.Args {
+		if as.Name == nil {
+			w := a.single(as.Value, sc)
+			flag := w.text
+			argv = append(argv, w)
+			exports = exports || strings.HasPrefix(flag, "-") && strings.Contains(flag, "x")
+			if c.Variant.Value != "export" && strings.HasPrefix(flag, "-") && strings.Contains(flag, "n") {
+				a.hide() // one name then stands for another
+			}
+			array = array || strings.HasPrefix(flag, "-") && strings.ContainsAny(flag, "aA")
+			if name, value, ok := strings.Cut(flag, "="); ok && syntax.ValidName(name) {
+				a.assign(name, variable{list: []word{known(value)}}, sc)
+				a.setting(name, value)
+			}
+			continue
+		}
+		argv = append(argv, a.declared(as, sc))
+		if !as.Naked {
+			a.hook(as.Name.Value, sc)
+		} else if c.Variant.Value != "export" && c.Variant.Value != "readonly" && sc.vars[as.Name.Value].list == nil {
+			a.assign(as.Name.Value, variable{list: []word{known("")}, array: array}, sc)
+		}
+		if exports && !slices.Contains(sc.exported, as.Name.Value) {
+			sc.exported = append(sc.exported, as.Name.Value)
+		}
+	}
+	inv := invocation{argv: argv, wrappers: a.wrappers, sc: sc, files: files}
+	a.record(&inv, c.Variant.Value, argumentsOf(c.Variant.Value, argv[1:]))
+}
+
+// declared assigns what one word of a declaration does, and is that word.
+func (a *analysis) declared(as *syntax.Assign, sc *scope) word {
+	name := as.Name.Value
+	if as.Naked {
+		return known(name)
+	}
+	a.assignment(as, sc)
+	v, _ := a.value(name, sc)
+	return part(v, name+"="+v.text)
+}
+
+// assignment reads name=value, name+=value, name=(…) and name[i]=value.
+func (a *analysis) assignment(as *syntax.Assign, sc *scope) {
+	name := as.Name.Value
+	a.assigns = append(a.assigns, name)
+	switch {
+	case as.Index != nil:
+		a.operands(as.Index, sc)
+		a.single(as.Value, sc)
+		sc.lose(name)
+	case as.Array != nil:
+		sc.set(name, a.array(as, sc))
+	default:
+		w := a.single(as.Value, sc)
+		if as.Append {
+			old, _ := a.value(name, sc)
+			w = join([]word{old, w}, "")
+		}
+		if len(w.text) > value.MaxValue {
+			w = word{text: "$" + name, Taint: w.Taint}
+		}
+		w = shownAs(w, name)
+		a.setting(name, w.text)
+		sc.set(name, variable{list: []word{w}})
+	}
+}
+
+// shownAs names an unknown value after its variable, unless it is what a file holds.
+func shownAs(w word, name string) word {
+	if !w.known && !(w.Read && w.text == "$(…)") {
+		w.text = cmp.Or(partly(w.text), "$"+name)
+	}
+	return w
+}
+
+// partly keeps a text that tells more than that something is substituted.
+func partly(text string) string {
+	if text == "$(…)" || text == "$((…))" {
+		return ""
+	}
+	return text
+}
+
+func (a *analysis) array(as *syntax.Assign, sc *scope) variable {
+	v := variable{array: true}
+	if as.Append {
+		old := sc.vars[as.Name.Value]
+		v.list, v.lost = slices.Clone(old.list), old.lost
+	}
+	for _, e := range as.Array.Elems {
+		if e.Index != nil {
+			a.operands(e.Index, sc)
+			v.lost = true
+		}
+		if e.Value != nil && len(v.list) < maxFields {
+			v.list = append(v.list, a.fields([]*syntax.Word{e.Value}, sc)...)
+		}
+	}
+	return v
+}
+
+// assign gives a variable a value, and notes that the text did.
+func (a *analysis) assign(name string, v variable, sc *scope) {
+	a.assigns = append(a.assigns, name)
+	sc.set(name, v)
+}

@@ -1,0 +1,344 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
+
+var shells = map[string]bool{"sh": true, "bash": true, "dash": true, "zsh": true, "ksh": true, "mksh": true, "ash": true, "rbash": true, "fish": true}
+
+// family is an interpreter's name without its version: "python" for "python3.11".
+func family(name string) string {
+	name = strings.TrimRight(name, "0123456789.-")
+	switch name {
+	case "pypy", "ipython":
+		return "python"
+	case "nodejs", "bun", "deno":
+		return "node"
+	case "luajit":
+		return "lua"
+	}
+	return name
+}
+
+// interpreter is the language a program interprets, empty if it does not.
+func interpreter(name string) string {
+	if shells[name] {
+		return "shell"
+	}
+	switch f := family(name); f {
+	case "python", "perl", "ruby", "node", "php", "lua", "Rscript", "osascript", "tclsh", "pwsh":
+		return f
+	}
+	return ""
+}
+
+// behave does what a known program does with its arguments and its input.
+func (a *analysis) behave(name string, inv *invocation, args *arguments) result {
+	if lang := interpreter(name); lang == "shell" {
+		return a.shell(name, inv, args)
+	} else if lang != "" {
+		a.runsOptions(name, args, inv.sc)
+		return a.language(name, lang, inv, args)
+	}
+	a.runsOptions(name, args, inv.sc)
+	a.runsProject(name, inv, args)
+	if r, ok := a.wrapper(name, inv, args); ok {
+		return r
+	}
+	if r, ok := a.builtin(name, inv, args); ok {
+		return r
+	}
+	out := a.output(name, inv, args)
+	out.Read = out.Read || a.shows(name, inv)
+	return result{out: out}
+}
+
+// shows says whether a call writes out what is in files that it reads.
+func (a *analysis) shows(name string, inv *invocation) bool {
+	if inv.made == 0 || len(a.calls[inv.made-1].Reads) == 0 {
+		return false
+	}
+	switch name {
+	case "ls", "stat", "wc", "file", "du", "tree", "realpath", "readlink", "cmp", "cksum", "md5sum", "sha1sum", "sha256sum", "sha512sum", "shasum":
+		return false
+	}
+	r := described(name).operands
+	return r == roleReads || r == roleScript
+}
+
+// inner invokes the command inside a wrapper.
+func (a *analysis) inner(name string, inv *invocation, argv []word) result {
+	if len(argv) == 0 {
+		return result{out: unknown(value.Taint{})}
+	}
+	in := *inv
+	in.argv, in.direct = argv, true
+	in.wrappers = append(slices.Clip(inv.wrappers), name)
+	in.files = redirections{}
+	return a.invoke(in)
+}
+
+// text reads shell text that a wrapper runs.
+func (a *analysis) text(name string, inv *invocation, code word, sc *scope) result {
+	return a.nested(code, sc, append(slices.Clip(inv.wrappers), name), inv.in)
+}
+
+// shell reads what "sh -c TEXT", "sh FILE" and "sh" with an input run.
+func (a *analysis) shell(name string, inv *invocation, args *arguments) result {
+	sc := inv.sc.fork()
+	sc.args, sc.argsKnown = nil, true
+	a.runsOptions(name, args, inv.sc)
+	if len(args.operands) > 0 && args.operands[0].text == "-" { // ends the options, like "--"
+		args.operands = args.operands[1:]
+	}
+	if args.has("-c") {
+		if len(args.operands) == 0 {
+			return result{}
+		}
+		if len(args.operands) > 1 {
+			sc.name, sc.args = args.operands[1], args.operands[2:]
+		}
+		return a.text(name, inv, args.operands[0], sc)
+	}
+	if len(args.operands) > 0 && !args.has("-s") && !standardInput(args.operands[0].text) {
+		sc.name = args.operands[0]
+		sc.args = args.operands[1:]
+		return a.script(name, inv, args.operands[0], sc)
+	}
+	if !inv.in.present {
+		return result{out: unknown(value.Taint{})}
+	}
+	return a.input(name, inv, sc)
+}
+
+func standardInput(p string) bool {
+	return p == "-" || p == "/dev/stdin" || p == "/dev/fd/0" || p == "/proc/self/fd/0"
+}
+
+// input reads shell text that arrives on standard input.
+func (a *analysis) input(name string, inv *invocation, sc *scope) result {
+	in := inv.in
+	a.runs(in.path, in.file)
+	if in.path != "" && !wild(in.path) {
+		return result{out: unknown(value.Taint{})}
+	}
+	code := word{text: in.text, known: in.known, Taint: in.Taint}
+	return a.nested(code, sc, append(slices.Clip(inv.wrappers), name), stream{})
+}
+
+// script reads the file that a shell runs, if the text itself wrote it.
+func (a *analysis) script(name string, inv *invocation, file word, sc *scope) result {
+	if file.source != nil {
+		s := *file.source
+		return a.text(name, inv, word{text: s.text, known: s.known, Taint: s.Taint}, sc)
+	}
+	p := a.fileToRun(file, inv)
+	s, ok := a.contents[p]
+	if !ok {
+		return result{out: unknown(value.Taint{})}
+	}
+	return a.text(name, inv, word{text: s.text, known: s.known, Taint: s.Taint}, sc)
+}
+
+// fileToRun is the path of a file that is run; one that is not known hides what runs.
+func (a *analysis) fileToRun(file word, inv *invocation) string {
+	if _, ok := programName(file); !ok {
+		a.ran(file.Taint)
+		a.hide()
+	}
+	return a.runsFile(file, inv.sc)
+}
+
+// builtin does what changes the shell itself.
+func (a *analysis) builtin(name string, inv *invocation, args *arguments) (result, bool) {
+	silent := result{out: literal("")}
+	switch name {
+	case "cd", "pushd", "chdir":
+		a.changeFolder(inv, args)
+		return silent, true
+	case "popd":
+		inv.sc.stray()
+		return silent, true
+	case "eval":
+		a.feature(value.FeatureEval)
+		return a.nested(join(inv.argv[1:], " "), inv.sc, append(slices.Clip(inv.wrappers), name), inv.in), true
+	case "source", ".":
+		return a.source(name, inv, args), true
+	case "set":
+		a.setArguments(inv)
+		return silent, true
+	case "shift":
+		a.shift(inv, args)
+		return silent, true
+	case "unset":
+		for _, w := range args.operands {
+			inv.sc.set(w.text, variable{list: []word{known("")}})
+		}
+		return silent, true
+	case "read", "mapfile", "readarray", "getopts":
+		a.readInto(inv, args)
+		return silent, true
+	case "printf":
+		return a.printInto(inv, args)
+	case "trap":
+		if len(args.operands) > 1 && args.operands[0].text != "-" {
+			a.text(name, inv, args.operands[0], inv.sc.fork())
+			a.traps = append(a.traps, trap{args.operands[0], append(slices.Clip(inv.wrappers), name)})
+		}
+		return silent, true
+	case "alias":
+		a.alias(inv, args)
+		return silent, true
+	case "at", "batch":
+		if inv.in.present {
+			a.input(name, inv, inv.sc.fork())
+		}
+		return silent, true
+	case "exit", "return", "break", "continue":
+		return result{out: literal(""), ends: true}, true
+	case "mkfifo":
+		for _, w := range args.operands {
+			a.keep(a.path(w, inv.sc), unknown(value.Taint{}), false)
+		}
+		return silent, true
+	case "true", ":", "false", "test", "[", "mkdir", "rm", "touch", "chmod", "chown", "shopt", "ulimit", "umask", "wait", "hash", "sleep", "cp", "mv", "ln":
+		return silent, true
+	}
+	return result{}, false
+}
+
+// alias reads what names are made to stand for.
+func (a *analysis) alias(inv *invocation, args *arguments) {
+	for _, w := range args.operands {
+		name, value, ok := strings.Cut(w.text, "=")
+		if !ok {
+			continue
+		}
+		a.text("alias", inv, part(w, value), inv.sc.fork())
+		if a.aliases == nil {
+			a.aliases = map[string]string{}
+		}
+		if len(a.aliases) < maxVariables && !strings.ContainsAny(value, "|&;<>()$`\\\"'\n") {
+			a.aliases[name] = value
+		}
+	}
+}
+
+func (a *analysis) changeFolder(inv *invocation, args *arguments) {
+	if len(args.operands) > 0 {
+		inv.sc.leave()
+	}
+	switch {
+	case len(args.operands) == 0:
+		inv.sc.cwd, inv.sc.astray = "~", false
+	case args.operands[0].text == "-" || args.operands[0].text == "$(…)": // such as $(git rev-parse --show-toplevel)
+		inv.sc.stray()
+	default:
+		folder := args.operands[0]
+		if args.has("-P") {
+			*inv.sc = *a.standing(folder, inv.sc)
+			break
+		}
+		sought := slices.Contains(a.assigns, "CDPATH") && !strings.HasPrefix(folder.text, ".")
+		inv.sc.astray = !rooted(folder.text) && (inv.sc.astray || sought) || strings.HasPrefix(folder.text, "~") && !folder.home
+		inv.sc.cwd = a.path(folder, inv.sc)
+	}
+	if len(inv.sc.cwd) > maxPath {
+		inv.sc.stray()
+	}
+}
+
+func (a *analysis) source(name string, inv *invocation, args *arguments) result {
+	if len(args.operands) == 0 {
+		return result{}
+	}
+	file := args.operands[0]
+	if standardInput(file.text) {
+		return a.input(name, inv, inv.sc)
+	}
+	if slices.Contains(a.assigns, "PATH") && !strings.Contains(file.text, "/") && file.source == nil {
+		a.files = append(a.files, "$PATH/"+file.text)
+	}
+	return a.script(name, inv, file, inv.sc)
+}
+
+func (a *analysis) setArguments(inv *invocation) {
+	for i, w := range inv.argv[1:] {
+		if w.text == "--" {
+			inv.sc.args = inv.argv[i+2:]
+			return
+		}
+		if !strings.HasPrefix(w.text, "-") && !strings.HasPrefix(w.text, "+") {
+			if i == 0 || !strings.HasSuffix(inv.argv[i].text, "o") {
+				inv.sc.args = inv.argv[i+1:]
+				return
+			}
+		}
+	}
+}
+
+func (a *analysis) shift(inv *invocation, args *arguments) {
+	n := 1
+	if len(args.operands) > 0 {
+		var err error
+		if n, err = strconv.Atoi(args.operands[0].text); err != nil || n < 0 {
+			inv.sc.argsKnown = false
+			return
+		}
+	}
+	inv.sc.args = inv.sc.args[min(n, len(inv.sc.args)):]
+}
+
+// readInto forgets the variables that read fills, unless its input is known.
+func (a *analysis) readInto(inv *invocation, args *arguments) {
+	names := args.operands
+	if len(names) == 0 {
+		names = []word{known("REPLY")}
+	}
+	array, ok := args.value("-a")
+	if ok {
+		names = []word{array}
+	}
+	line, _, _ := strings.Cut(inv.in.text, "\n")
+	for i, w := range names {
+		a.assigns = append(a.assigns, w.text)
+		inv.sc.lose(w.text)
+		if inv.in.known && len(names) == 1 && i == 0 && !ok && !strings.Contains(strings.TrimRight(inv.in.text, "\n"), "\n") {
+			inv.sc.set(w.text, variable{list: []word{{text: strings.TrimSpace(line), known: true, Taint: inv.in.Taint}}})
+		} else if inv.in.Taint != (value.Taint{}) {
+			inv.sc.set(w.text, variable{list: []word{{text: "$" + w.text, Taint: inv.in.Taint}}})
+		}
+	}
+}
+
+func (a *analysis) printInto(inv *invocation, args *arguments) (result, bool) {
+	name, ok := args.value("-v")
+	if !ok {
+		return result{}, false
+	}
+	a.again(name)
+	out := printed(args.operands)
+	w := word{text: out.text, known: out.known, Taint: out.Taint}
+	a.assign(name.text, variable{list: []word{shownAs(w, name.text)}}, inv.sc)
+	return result{out: literal("")}, true
+}
+
+// findFolders are the starting points of find.
+func findFolders(words []word) []word {
+	for len(words) > 0 && (words[0].text == "-L" || words[0].text == "-H" || words[0].text == "-P") {
+		words = words[1:]
+	}
+	for i, w := range words {
+		if strings.HasPrefix(w.text, "-") || w.text == "(" || w.text == "!" {
+			return words[:i]
+		}
+	}
+	return words
+}
+
+func base(w word) string { return path.Base(w.text) }

@@ -1,0 +1,278 @@
+package shell
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
+
+// invocation is one simple command on its way to becoming calls.
+type invocation struct {
+	argv     []word
+	wrappers []string
+	assigns  []string
+	in       stream
+	files    redirections
+	sc       *scope
+	// made is the number of calls up to this one, once it is recorded.
+	made int
+	// direct calls look up no function ("command f", "env f").
+	direct bool
+}
+
+// made is a call, and whether its output is captured by a substitution instead
+// of flowing on.
+type made struct {
+	value.Call
+	captured bool
+}
+
+// call reads one simple command.
+func (a *analysis) call(c *syntax.CallExpr, sc *scope, in stream, files redirections) result {
+	outer := a.feed
+	a.feed = in.Taint
+	argv := a.fields(c.Args, sc)
+	a.feed = outer
+	if len(c.Args) == 0 {
+		for _, as := range c.Assigns {
+			a.assignment(as, sc)
+			a.hook(as.Name.Value, sc)
+		}
+		a.reads, a.writes = append(a.reads, files.reads...), append(a.writes, files.writes...)
+		return result{out: literal("")}
+	}
+	restore, names := a.temporary(c.Assigns, sc)
+	defer restore()
+	return a.invoke(invocation{argv: argv, wrappers: a.wrappers, assigns: names, in: in, files: files, sc: sc})
+}
+
+// temporary makes the assignments before a command, to be taken back after it.
+func (a *analysis) temporary(assigns []*syntax.Assign, sc *scope) (restore func(), names []string) {
+	if len(assigns) == 0 {
+		return func() {}, nil
+	}
+	old := make([]variable, len(assigns))
+	for i, as := range assigns {
+		old[i] = sc.vars[as.Name.Value]
+		names = append(names, as.Name.Value)
+		a.assignment(as, sc)
+		a.hook(as.Name.Value, sc)
+	}
+	return func() {
+		for i := len(assigns) - 1; i >= 0; i-- {
+			if name := assigns[i].Name.Value; old[i].list == nil && !old[i].lost {
+				sc.unset(name)
+			} else {
+				sc.set(name, old[i])
+			}
+		}
+	}, names
+}
+
+// hook reads the command in a variable that other programs run.
+func (a *analysis) hook(name string, sc *scope) {
+	switch name {
+	case "BASH_ENV", "ENV":
+		v, _ := a.value(name, sc)
+		a.runsFile(v, sc)
+	case "PROMPT_COMMAND", "GIT_SSH_COMMAND", "GIT_SSH", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER", "GIT_EXTERNAL_DIFF",
+		"GIT_ASKPASS", "GIT_PROXY_COMMAND", "SSH_ASKPASS", "EDITOR", "VISUAL", "PAGER", "MANPAGER", "LESSOPEN", "RUSTC_WRAPPER":
+		if v, _ := a.value(name, sc); v.text != "" {
+			a.nested(v, sc.fork(), nil, stream{})
+		}
+	}
+}
+
+// invoke turns a simple command into a call, and into those of what it wraps.
+func (a *analysis) invoke(inv invocation) result {
+	defer a.enter()()
+	if len(inv.argv) == 0 || !a.spend(1) {
+		return result{out: literal("")}
+	}
+	name, ok := programName(inv.argv[0])
+	if !ok {
+		a.ran(inv.argv[0].Taint)
+		a.hide()
+		if strings.Contains(inv.argv[0].text, "/") {
+			a.runsFile(inv.argv[0], inv.sc)
+		}
+		a.record(&inv, "", &arguments{operands: inv.argv[1:]})
+		return result{out: unknown(inv.in.Taint)}
+	}
+	if f := a.functions[inv.argv[0].text]; f != nil && !inv.direct {
+		return a.enterFunction(f, inv)
+	}
+	args := argumentsOf(name, inv.argv[1:])
+	if inv.argv[0].glob {
+		a.hide()
+	}
+	a.record(&inv, name, args)
+	a.program(&inv)
+	a.aliased(inv)
+	r := a.behave(name, &inv, args)
+	r.lead = cmp.Or(r.lead, name)
+	return r
+}
+
+// aliased reads a call as what its alias stands for, in case the shell does.
+func (a *analysis) aliased(inv invocation) {
+	value, ok := a.aliases[inv.argv[0].text]
+	if !ok || inv.direct {
+		return
+	}
+	var argv []word
+	for _, f := range strings.Fields(value) {
+		argv = append(argv, known(f))
+	}
+	inv.argv, inv.direct = append(argv, inv.argv[1:]...), true
+	a.invoke(inv)
+}
+
+// programName is the base name of a program word; ok is false if the text does not tell it.
+func programName(w word) (name string, ok bool) {
+	name = w.text
+	if i := strings.LastIndexByte(name, '/'); i >= 0 {
+		name = name[i+1:]
+	} else if !w.known {
+		return "", false
+	}
+	if name == "" || !w.known && strings.ContainsAny(name, "$<>(…{)") || w.glob && wild(name) {
+		return "", false
+	}
+	return name, true
+}
+
+// program notes a program that is run by its path, and reads it if the text wrote it.
+func (a *analysis) program(inv *invocation) {
+	w := inv.argv[0]
+	if !strings.Contains(w.text, "/") {
+		return
+	}
+	if systemFolder(path.Dir(w.text)) && path.Clean(w.text) == w.text {
+		return
+	}
+	p := a.runsFile(w, inv.sc)
+	s, ok := a.contents[p]
+	if !ok {
+		return
+	}
+	a.ran(s.Taint)
+	if script, shell := shellScript(s); shell {
+		a.nested(script, inv.sc.fork(), append(slices.Clip(inv.wrappers), path.Base(p)), inv.in)
+	}
+}
+
+// shellScript is the text of a file that runs as shell.
+func shellScript(s stream) (word, bool) {
+	w := word{text: s.text, known: s.known, Taint: s.Taint}
+	if !s.known || !strings.HasPrefix(s.text, "#!") {
+		return w, true
+	}
+	line, _, _ := strings.Cut(s.text, "\n")
+	fields := strings.Fields(strings.TrimPrefix(line, "#!"))
+	return w, len(fields) > 0 && slices.ContainsFunc(fields, func(f string) bool { return shells[path.Base(f)] })
+}
+
+func systemFolder(dir string) bool {
+	switch dir {
+	case "/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin", "/snap/bin":
+		return true
+	}
+	return false
+}
+
+// ran notes that text of some origin was run.
+func (a *analysis) ran(t value.Taint) {
+	if t.Fetched {
+		a.feature(value.FeatureDownloadAndRun)
+	}
+	if t.Decoded {
+		a.feature(value.FeatureDecodeAndRun)
+	}
+}
+
+// record makes the call.
+func (a *analysis) record(inv *invocation, name string, args *arguments) {
+	if len(a.calls) >= value.MaxCalls {
+		a.complete = false
+		return
+	}
+	assigns := value.Sorted(append(slices.Clip(inv.sc.exported), inv.assigns...))
+	c := value.Call{Program: name, Argv: texts(inv.argv), Flags: listed(args.flags), Operands: texts(args.operands),
+		Wrappers: append([]string{}, inv.wrappers...), Assigns: assigns}
+	e := a.effects(name, args, inv.sc)
+	c.Reads = value.Sorted(append(e.reads, inv.files.reads...))
+	c.Writes = value.Sorted(append(e.writes, inv.files.writes...))
+	a.loses = append(a.loses, e.lost...)
+	a.reads, a.writes = append(a.reads, c.Reads...), append(a.writes, c.Writes...)
+	a.hosts = append(a.hosts, e.hosts...)
+	a.spend(len(c.Argv) + len(assigns))
+	a.calls = append(a.calls, made{Call: c})
+	a.transfer(inv, name, args, &c)
+	inv.made = len(a.calls)
+}
+
+// captured marks the calls since from: their output does not flow on.
+func (a *analysis) captured(from int) {
+	for i := from; i < len(a.calls); i++ {
+		a.calls[i].captured = true
+	}
+}
+
+// pipes sets where the output of the calls in [from, to) goes.
+func (a *analysis) pipes(from, to int, program string) {
+	for i := from; i < to; i++ {
+		if c := &a.calls[i]; !c.captured && c.PipesTo == "" {
+			c.PipesTo = program
+		}
+	}
+}
+
+// enterFunction reads a function's body for this call of it.
+func (a *analysis) enterFunction(f *function, inv invocation) result {
+	if f.active > 0 && a.aside > f.aside {
+		a.feature(value.FeatureForkBomb)
+	}
+	if f.active >= maxRecursion || !a.spend(4) {
+		return result{out: unknown(value.Taint{})}
+	}
+	f.called = true
+	outside := f.aside
+	f.aside = a.aside
+	f.active++
+	defer func() { f.active--; f.aside = outside }()
+	sc := inv.sc
+	args, known := sc.args, sc.argsKnown
+	sc.args, sc.argsKnown = inv.argv[1:], true
+	r := a.statement(f.body, sc, inv.in)
+	sc.args, sc.argsKnown = args, known
+	a.reads, a.writes = append(a.reads, inv.files.reads...), append(a.writes, inv.files.writes...)
+	r.ends = false
+	return r
+}
+
+// nested reads a text that an interpreter gets, in scope sc.
+func (a *analysis) nested(code word, sc *scope, wrappers []string, in stream) result {
+	a.ran(code.Taint)
+	a.texts += len(code.text)
+	if !code.known || a.texts > maxTexts {
+		a.hide()
+		return result{out: unknown(code.Taint)}
+	}
+	stmts, err := parse(code.text, MaxSteps)
+	if err != nil || !a.spend(1+len(code.text)/256) {
+		a.hide()
+		return result{out: unknown(code.Taint)}
+	}
+	outer := a.wrappers
+	a.wrappers = wrappers
+	r := a.statements(stmts, sc, in)
+	a.wrappers = outer
+	r.lead = ""
+	return r
+}

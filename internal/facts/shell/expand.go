@@ -1,0 +1,382 @@
+package shell
+
+import (
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
+
+// fields expands words as the arguments of a command.
+func (a *analysis) fields(words []*syntax.Word, sc *scope) []word {
+	var out []word
+	for _, w := range words {
+		for _, b := range a.braces(w) {
+			f := newFielder()
+			a.parts(f, b.Parts, sc, true)
+			f.end()
+			out = append(out, f.out...)
+			if !a.spend(1+len(f.out)) || len(out) > maxFields {
+				a.complete = false
+				return out
+			}
+		}
+	}
+	return out
+}
+
+func (a *analysis) braces(w *syntax.Word) []*syntax.Word {
+	if lit, ok := w.Parts[0].(*syntax.Lit); len(w.Parts) == 1 && ok && !strings.Contains(lit.Value, "{") {
+		return []*syntax.Word{w}
+	}
+	if openBraces(w) > MaxNesting {
+		a.complete = false
+		return []*syntax.Word{w}
+	}
+	if !syntax.SplitBraces(w) && !braced(w) {
+		return []*syntax.Word{w}
+	}
+	var out []*syntax.Word
+	for b, err := range expand.BracesSeq(nil, w) {
+		if err != nil || len(out) >= maxFields || !a.spend(1+len(b.Parts)) {
+			a.complete = false
+			break
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// openBraces counts what brace expansion would have to match up.
+func openBraces(w *syntax.Word) int {
+	n := 0
+	for _, p := range w.Parts {
+		if lit, ok := p.(*syntax.Lit); ok {
+			n += strings.Count(lit.Value, "{")
+		}
+	}
+	return n
+}
+
+func braced(w *syntax.Word) bool {
+	for _, p := range w.Parts {
+		if _, ok := p.(*syntax.BraceExp); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// single expands a word that the shell does not split, such as an assigned value.
+func (a *analysis) single(w *syntax.Word, sc *scope) word {
+	if w == nil {
+		return known("")
+	}
+	f := newFielder()
+	a.parts(f, w.Parts, sc, false)
+	f.open = true
+	f.end()
+	return join(f.out, " ")
+}
+
+// document expands a here-document's body.
+func (a *analysis) document(w *syntax.Word, sc *scope) word {
+	if w == nil {
+		return known("")
+	}
+	f := newFielder()
+	for _, p := range w.Parts {
+		a.quotedPart(f, p, sc)
+	}
+	f.open = true
+	f.end()
+	return join(f.out, "")
+}
+
+// parts expands unquoted parts; split says whether what variables hold is split.
+func (a *analysis) parts(f *fielder, parts []syntax.WordPart, sc *scope, split bool) {
+	defer a.enter()()
+	for i, p := range parts {
+		switch p := p.(type) {
+		case *syntax.Lit:
+			a.bare(f, p.Value, i == 0, sc)
+		case *syntax.SglQuoted:
+			f.add(singleQuoted(p))
+		case *syntax.DblQuoted:
+			f.open = true
+			a.quoted(f, p, sc)
+		case *syntax.ExtGlob:
+			f.add(p.Op.String() + p.Pattern.Value + ")")
+			f.cur.glob = true
+		case *syntax.BraceExp:
+			f.hole("{…}", value.Taint{})
+		default:
+			a.expanded(f, p, sc, split)
+		}
+	}
+}
+
+// bare adds unquoted text.
+func (a *analysis) bare(f *fielder, s string, first bool, sc *scope) {
+	if first && (s == "~" || strings.HasPrefix(s, "~/")) {
+		home, _ := a.value("HOME", sc)
+		f.word(home)
+		s = s[1:]
+	}
+	if strings.ContainsAny(s, "*?[") {
+		f.cur.glob = f.cur.glob || wild(s)
+	}
+	f.add(unescape(s, ""))
+}
+
+// wild says whether a wildcard in s is not escaped.
+func wild(s string) bool {
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '*', '?':
+			return true
+		case '[':
+			if strings.IndexByte(s[i:], ']') > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// unescape removes backslashes: all of them, or those before one of only.
+func unescape(s, only string) string {
+	if strings.IndexByte(s, '\\') < 0 {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 == len(s) || only != "" && strings.IndexByte(only, s[i+1]) < 0 {
+			b.WriteByte(s[i])
+			continue
+		}
+		if i++; s[i] != '\n' {
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String()
+}
+
+func singleQuoted(q *syntax.SglQuoted) string {
+	if !q.Dollar {
+		return q.Value
+	}
+	s, _, err := expand.Format(nil, q.Value, nil)
+	if err != nil {
+		return q.Value
+	}
+	s, _, _ = strings.Cut(s, "\x00")
+	return s
+}
+
+func (a *analysis) quoted(f *fielder, q *syntax.DblQuoted, sc *scope) {
+	// "$@" and "${a[@]}" alone may be several fields, or none.
+	if len(q.Parts) == 1 {
+		if pe, ok := q.Parts[0].(*syntax.ParamExp); ok {
+			if list, ok := a.list(pe, sc); ok {
+				a.addList(f, list)
+				return
+			}
+		}
+	}
+	for _, p := range q.Parts {
+		a.quotedPart(f, p, sc)
+	}
+}
+
+func (a *analysis) addList(f *fielder, list []word) {
+	if len(list) == 0 && f.b.Len() == 0 {
+		f.open = false
+	}
+	for i, w := range list {
+		if i > 0 {
+			f.end()
+		}
+		f.word(w)
+	}
+}
+
+func (a *analysis) quotedPart(f *fielder, p syntax.WordPart, sc *scope) {
+	switch p := p.(type) {
+	case *syntax.Lit:
+		f.add(unescape(p.Value, "$`\"\\\n"))
+	case *syntax.SglQuoted:
+		f.add(singleQuoted(p))
+	case *syntax.DblQuoted:
+		a.quoted(f, p, sc)
+	default:
+		a.expanded(f, p, sc, false)
+	}
+}
+
+// expanded adds what a "$…" part stands for.
+func (a *analysis) expanded(f *fielder, p syntax.WordPart, sc *scope, split bool) {
+	var w word
+	switch p := p.(type) {
+	case *syntax.ParamExp:
+		if list, ok := a.list(p, sc); ok && split {
+			a.addList(f, list)
+			return
+		}
+		w = a.parameter(p, sc)
+	case *syntax.CmdSubst:
+		w = a.substitution(p, sc)
+	case *syntax.ArithmExp:
+		w = a.arithmetic(p.X, sc)
+	case *syntax.ProcSubst:
+		w = a.process(p, sc)
+	default:
+		w = word{text: "$(…)"}
+	}
+	if !a.spend(1 + len(w.text)/64) {
+		w = word{text: "$…", Taint: w.Taint}
+	}
+	if split {
+		f.split(w, sc.ifs())
+		return
+	}
+	f.word(w)
+}
+
+func (s *scope) ifs() string {
+	if v, ok := s.vars["IFS"]; ok && v.known() && len(v.list) > 0 {
+		return v.list[0].text
+	}
+	return " \t\n"
+}
+
+// substitution is what $(…) stands for.
+func (a *analysis) substitution(p *syntax.CmdSubst, sc *scope) word {
+	a.feature(value.FeatureCommandSubstitution)
+	from := len(a.calls)
+	out := a.statements(p.Stmts, sc.fork(), stream{}).out
+	a.captured(from)
+	if out.present && !out.known {
+		return word{text: "$(…)", Taint: out.Taint}
+	}
+	return word{text: strings.TrimRight(out.text, "\n"), known: true, Taint: out.Taint}
+}
+
+// process is what <(…) or >(…) stands for.
+func (a *analysis) process(p *syntax.ProcSubst, sc *scope) word {
+	a.feature(value.FeatureProcessSubstitution)
+	if p.Op == syntax.CmdOut {
+		a.statements(p.Stmts, sc.fork(), unknown(a.feed))
+		return word{text: ">(…)"}
+	}
+	from := len(a.calls)
+	out := a.statements(p.Stmts, sc.fork(), stream{}).out
+	a.captured(from)
+	out.present = true
+	return word{text: "<(…)", Taint: out.Taint, source: &out}
+}
+
+// arithmetic evaluates an expression as far as its variables are known.
+func (a *analysis) arithmetic(x syntax.ArithmExpr, sc *scope) word {
+	if x == nil {
+		return known("0")
+	}
+	if !a.operands(x, sc) {
+		return word{text: "$((…))"}
+	}
+	n, err := expand.Arithm(&expand.Config{Env: sc, NoUnset: true}, x)
+	if err != nil {
+		return word{text: "$((…))"}
+	}
+	return known(strconv.Itoa(n))
+}
+
+// operands reads what an expression expands and assigns; it is true if the
+// expression can be evaluated without either.
+func (a *analysis) operands(x syntax.ArithmExpr, sc *scope) bool {
+	defer a.enter()()
+	pure := true
+	for {
+		a.spend(1)
+		switch e := x.(type) {
+		case *syntax.BinaryArithm:
+			if e.Op >= syntax.Assgn && a.assigned(e.X, sc) {
+				pure = false
+			}
+			pure = a.operands(e.Y, sc) && pure
+			x = e.X
+			continue
+		case *syntax.UnaryArithm:
+			if (e.Op == syntax.Inc || e.Op == syntax.Dec) && a.assigned(e.X, sc) {
+				pure = false
+			}
+			x = e.X
+			continue
+		case *syntax.ParenArithm:
+			return a.operands(e.X, sc) && pure
+		case *syntax.Word:
+			return a.operand(e, sc) && pure
+		default:
+			return pure && x != nil
+		}
+	}
+}
+
+func (a *analysis) operand(w *syntax.Word, sc *scope) bool {
+	if name := w.Lit(); name != "" {
+		if v, ok := sc.vars[name]; ok {
+			return a.evaluates(v)
+		}
+		if syntax.ValidName(name) {
+			a.mention(name)
+			return false
+		}
+		return true
+	}
+	value := a.single(w, sc)
+	a.again(value)
+	return value.known && simpleWord(w)
+}
+
+// evaluates says whether a variable can be evaluated. An index in its value would
+// be evaluated too, and may hold commands.
+func (a *analysis) evaluates(v variable) bool {
+	for _, w := range v.list {
+		if strings.Contains(w.text, "[") {
+			a.hide()
+			return false
+		}
+	}
+	return v.known()
+}
+
+func simpleWord(w *syntax.Word) bool {
+	for _, p := range w.Parts {
+		switch p := p.(type) {
+		case *syntax.Lit:
+		case *syntax.ParamExp:
+			if p.Exp != nil || p.Repl != nil || p.Slice != nil || p.Index != nil || p.Excl {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// assigned forgets a variable that an expression changes.
+func (a *analysis) assigned(x syntax.ArithmExpr, sc *scope) bool {
+	if w, ok := x.(*syntax.Word); ok {
+		if name := w.Lit(); syntax.ValidName(name) {
+			a.assigns = append(a.assigns, name)
+			sc.lose(name)
+		}
+	}
+	return true
+}

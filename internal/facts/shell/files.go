@@ -1,0 +1,284 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
+
+// runsFile notes that the file a word names is run, and returns its path.
+func (a *analysis) runsFile(w word, sc *scope) string {
+	p := a.path(w, sc)
+	a.runs(p, a.fileAt(w, sc))
+	if p != "" && !rooted(w.text) && !sc.astray && len(sc.mounts) == 0 {
+		for _, folder := range sc.former {
+			elsewhere := *sc
+			elsewhere.cwd = folder
+			a.files = append(a.files, a.fileAt(w, &elsewhere))
+		}
+	}
+	return p
+}
+
+// runs notes a file that is run, by its path and as it is to be opened.
+func (a *analysis) runs(p, file string) {
+	if p == "" {
+		return
+	}
+	a.files = append(a.files, file)
+	if a.downloaded(p) {
+		a.ran(value.Taint{Fetched: true})
+	}
+}
+
+// fileAt is a word as whoever opens files resolves it, see [Command.Files]: what
+// "sub/.." is only the file system knows, since sub may be a link.
+func (a *analysis) fileAt(w word, sc *scope) string {
+	p := w.text
+	switch {
+	case p == "" || w.source != nil:
+		return ""
+	case len(sc.mounts) > 0:
+		return a.path(w, sc)
+	case strings.HasPrefix(p, "~") && !w.home:
+		return `\` + p
+	case rooted(p) || strings.HasPrefix(p, "$"):
+		return value.Tidy(p)
+	case sc.astray:
+		return value.Tidy("$PWD/" + path.Join(sc.cwd, ".") + "/" + p)
+	case sc.cwd == "":
+		return value.Tidy(p)
+	}
+	return value.Tidy(sc.cwd + "/" + p)
+}
+
+// rooted says that a path does not depend on the working directory.
+func rooted(p string) bool {
+	return strings.HasPrefix(p, "/") || p == "~" || strings.HasPrefix(p, "~/")
+}
+
+// standing is a scope that a program starts in a folder: there nobody follows
+// ".." but the file system.
+func (a *analysis) standing(folder word, sc *scope) *scope {
+	in := sc.fork()
+	in.astray = sc.astray && !rooted(folder.text)
+	if in.cwd = a.fileAt(folder, sc); in.astray {
+		in.cwd = a.path(folder, sc)
+	}
+	return in
+}
+
+// runningOptions are those that name a file which the program runs.
+var runningOptions = map[string][]string{
+	"awk": {"-f", "--file"}, "gawk": {"-f", "--file"}, "mawk": {"-f"}, "nawk": {"-f"}, "sed": {"-f", "--file"},
+	"sh": shellOptions, "bash": shellOptions, "rbash": shellOptions,
+	"node": {"-r", "--require"}, "php": {"-f"}, "java": {"-jar"}, "at": {"-f"}, "vim": {"-S", "-u"}, "vi": {"-S", "-u"}, "nvim": {"-S", "-u"},
+	"make": makeOptions, "gmake": makeOptions,
+}
+
+var (
+	shellOptions = []string{"--rcfile", "--init-file"}
+	makeOptions  = []string{"-f", "--file", "--makefile"}
+)
+
+// runsOptions notes the files that options name.
+func (a *analysis) runsOptions(name string, args *arguments, sc *scope) {
+	if runningOptions[name] == nil {
+		name = family(name)
+	}
+	for _, o := range args.options {
+		if slices.Contains(runningOptions[name], o.name) && !standardInput(o.value.text) {
+			a.runsFile(o.value, sc)
+		}
+	}
+}
+
+// runsProject notes the files that programs look for in the folder of a project.
+func (a *analysis) runsProject(name string, inv *invocation, args *arguments) {
+	sc := inv.sc
+	switch name {
+	case "make", "gmake":
+		if dir, ok := args.value("-C", "--directory"); ok {
+			sc = a.standing(dir, sc)
+		}
+		if _, given := args.value(makeOptions...); !given {
+			a.runsAny(sc, "GNUmakefile", "makefile", "Makefile")
+		}
+	case "npm", "pnpm", "yarn":
+		switch first(args.operands).text {
+		case "run", "run-script", "test", "t", "start", "build", "install", "i", "ci":
+			a.runsAny(sc, "package.json")
+		}
+	case "go":
+		if first(args.operands).text == "run" {
+			for _, w := range args.operands[1:] {
+				if !strings.HasSuffix(w.text, ".go") {
+					break
+				}
+				a.runsFile(w, sc)
+			}
+		}
+	case "java":
+		if file := first(args.operands); strings.HasSuffix(file.text, ".java") {
+			a.runsFile(file, sc)
+		}
+	case "docker-compose":
+		a.composes(inv.argv[1:], sc)
+	case "docker", "podman":
+		if len(inv.argv) > 2 && inv.argv[1].text == "compose" {
+			a.composes(inv.argv[2:], sc)
+		}
+	}
+}
+
+// composes notes the files that say what containers run.
+func (a *analysis) composes(words []word, sc *scope) {
+	given := false
+	for i, w := range words {
+		switch {
+		case (w.text == "-f" || w.text == "--file") && i+1 < len(words):
+			a.runsFile(words[i+1], sc)
+			given = true
+		case strings.HasPrefix(w.text, "--file="):
+			a.runsFile(part(w, strings.TrimPrefix(w.text, "--file=")), sc)
+			given = true
+		}
+	}
+	if !given {
+		a.runsAny(sc, "compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml")
+	}
+}
+
+// runsAny notes files of which the first that is there is run, as part of a project
+// like any other.
+func (a *analysis) runsAny(sc *scope, names ...string) {
+	for _, name := range names {
+		a.files = append(a.files, a.fileAt(known(name), sc))
+	}
+}
+
+// programFile is the word that names the file which an interpreter runs.
+func (a *analysis) programFile(name string, inv *invocation, args *arguments) word {
+	words := args.operands
+	if name != "deno" && name != "bun" || first(words).text != "run" {
+		return first(words)
+	}
+	for words = words[1:]; strings.HasPrefix(first(words).text, "-"); words = words[1:] {
+		if first(words).text == "-" {
+			break
+		}
+	}
+	a.runsAny(inv.sc, map[string]string{"deno": "deno.json", "bun": "package.json"}[name])
+	return first(words)
+}
+
+// transfer is content that goes from files to a path.
+type transfer struct {
+	from []string
+	kind transferKind
+}
+
+type transferKind int
+
+const (
+	// written: the path itself gets the content.
+	written transferKind = iota
+	// copied: files below the path get that of the files below from.
+	copied
+	// unpackedInto: files below the path are made of from.
+	unpackedInto
+)
+
+// transfer notes what a call puts into the files that it writes.
+func (a *analysis) transfer(inv *invocation, name string, args *arguments, c *value.Call) {
+	if len(c.Writes) == 0 {
+		return
+	}
+	switch name {
+	case "cp", "mv", "install", "ln", "link", "rsync":
+		words := args.operands
+		to, into := args.value("-t", "--target-directory")
+		if !into && len(words) > 1 {
+			to, words = words[len(words)-1], words[:len(words)-1]
+		}
+		var from []string
+		for _, w := range words {
+			from = append(from, a.fileAt(w, inv.sc))
+		}
+		a.transferTo(a.path(to, inv.sc), transfer{from, copied})
+	default:
+		kind := written
+		if name == "tar" || name == "bsdtar" || name == "unzip" || name == "cpio" || name == "7z" {
+			kind = unpackedInto
+		}
+		from := slices.Clone(c.Reads)
+		for i := a.piped; i < len(a.calls)-1 && a.aside > 0 && a.spend(1); i++ {
+			from = append(from, a.calls[i].Reads...)
+		}
+		for _, to := range c.Writes {
+			a.transferTo(to, transfer{from, kind})
+		}
+	}
+}
+
+func (a *analysis) transferTo(to string, t transfer) {
+	if a.transfers == nil {
+		a.transfers = map[string][]transfer{}
+	}
+	if to != "" && len(t.from) > 0 {
+		a.transfers[to] = append(a.transfers[to], t)
+	}
+}
+
+// runsSources adds the files whose content the text puts into those that it runs.
+func (a *analysis) runsSources() {
+	if len(a.transfers) == 0 {
+		return
+	}
+	seen := map[string]bool{}
+	for i := 0; i < len(a.files); i++ {
+		if seen[a.files[i]] {
+			continue
+		}
+		seen[a.files[i]] = true
+		p := a.at.Path(a.files[i], "")
+		for to := p; ; to = path.Dir(to) {
+			a.filled(to, strings.TrimPrefix(p[len(to):], "/"))
+			if strings.Trim(to, ".~/") == "" || path.Dir(to) == "." || !a.spend(1) {
+				break
+			}
+		}
+	}
+}
+
+// filled adds what the file below a path, or the path itself, is made of.
+func (a *analysis) filled(to, below string) {
+	for _, t := range a.transfers[to] {
+		if below != "" && t.kind == written {
+			continue
+		}
+		for _, from := range t.from {
+			if t.kind == copied {
+				from = sourceOf(from, below)
+			}
+			if !a.spend(1) || len(a.files) > maxFields {
+				a.complete = false
+				return
+			}
+			a.files = append(a.files, from)
+		}
+	}
+}
+
+// sourceOf is the file that becomes the one below a folder, when from is copied there.
+func sourceOf(from, below string) string {
+	switch rest, ok := strings.CutPrefix(below, path.Base(from)); {
+	case below == "" || ok && rest == "":
+		return from
+	case ok && rest[0] == '/':
+		return from + rest
+	}
+	return from + "/" + below
+}

@@ -1,0 +1,230 @@
+package shell
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
+
+// language reads what an interpreter other than a shell runs.
+func (a *analysis) language(name, lang string, inv *invocation, args *arguments) result {
+	out := result{out: unknown(value.Taint{})}
+	if code, ok := inlineProgram(lang, args); ok {
+		a.inline(name, lang, inv, code)
+		return out
+	}
+	if file := a.programFile(name, inv, args); file.text != "" && !standardInput(file.text) {
+		a.languageFile(name, lang, inv, file)
+		return out
+	}
+	if inv.in.present && !args.has("-m", "-V", "--version", "-v", "-h", "--help") {
+		in := inv.in
+		a.runs(in.path, in.file)
+		if in.path != "" && !wild(in.path) {
+			return out
+		}
+		a.inline(name, lang, inv, word{text: in.text, known: in.known, Taint: in.Taint})
+	}
+	return out
+}
+
+func inlineProgram(lang string, args *arguments) (word, bool) {
+	switch lang {
+	case "python":
+		return args.value("-c")
+	case "perl", "ruby", "lua", "Rscript", "osascript":
+		return args.value("-e", "-E")
+	case "node":
+		if len(args.operands) > 1 && args.operands[0].text == "eval" {
+			return args.operands[1], true
+		}
+		return args.value("-e", "--eval", "-p", "--print")
+	case "php":
+		return args.value("-r")
+	case "pwsh":
+		return join(args.operands, " "), args.has("-c", "-Command", "-EncodedCommand")
+	}
+	return word{}, false
+}
+
+func (a *analysis) languageFile(name, lang string, inv *invocation, file word) {
+	if file.source != nil {
+		s := *file.source
+		a.inline(name, lang, inv, word{text: s.text, known: s.known, Taint: s.Taint})
+		return
+	}
+	p := a.fileToRun(file, inv)
+	if s, ok := a.contents[p]; ok && (lang != "python" || !a.onlyComputes(s, inv.sc.cwd)) {
+		a.inline(name, lang, inv, word{text: s.text, known: s.known, Taint: s.Taint})
+	}
+}
+
+// onlyComputes says whether a file that the text wrote is a Python program that
+// starts nothing and reaches nothing: then it is like any file of the project.
+func (a *analysis) onlyComputes(s stream, cwd string) bool {
+	if !s.known || s.Fetched || s.Decoded || len(s.text) > value.MaxValue {
+		return false
+	}
+	c := a.readPython(s.text, value.Place{Workdir: cwd, Level: value.MaxLevel})
+	for _, name := range c.Imports {
+		if !computing[name] {
+			return false
+		}
+	}
+	return c.Complete && c.Command == nil && len(c.Features)+len(c.Hosts)+len(c.Reads)+len(c.Writes)+len(c.Variables) == 0
+}
+
+// computing are modules that only compute.
+var computing = map[string]bool{
+	"math": true, "json": true, "re": true, "datetime": true, "collections": true, "itertools": true, "functools": true, "random": true,
+	"statistics": true, "string": true, "textwrap": true, "typing": true, "dataclasses": true, "enum": true, "decimal": true, "fractions": true,
+	"time": true, "csv": true, "argparse": true, "pprint": true, "operator": true, "bisect": true, "heapq": true, "unittest": true,
+	"numpy": true, "abc": true, "copy": true, "uuid": true, "hashlib": true, "calendar": true,
+}
+
+// inline reads a program of another language as far as it runs shell text.
+func (a *analysis) inline(name, lang string, inv *invocation, code word) {
+	if lang == "perl" && code.known && onlySubstitutes(code.text) {
+		return
+	}
+	a.feature(value.FeatureInlineProgram)
+	a.ran(code.Taint)
+	a.texts += len(code.text)
+	if !code.known || a.texts > maxTexts || !a.spend(1+len(code.text)/64) {
+		a.hide()
+		return
+	}
+	if lang == "python" {
+		a.python(name, inv, code.text)
+		return
+	}
+	a.hosts = append(a.hosts, value.URLHosts(code.text)...)
+	commands, all := shellInside(lang, code.text)
+	if !all {
+		a.hide()
+	}
+	for _, c := range commands {
+		a.text(name, inv, known(c), inv.sc.fork())
+	}
+}
+
+// python takes over what a Python program does.
+func (a *analysis) python(name string, inv *invocation, code string) {
+	c := a.readPython(code, value.Place{Workdir: inv.sc.cwd, Astray: inv.sc.astray, Home: a.at.Home, Level: a.at.Level + 1})
+	if !c.Complete {
+		a.hide()
+	}
+	a.ran(value.Taint{Fetched: slices.Contains(c.Features, value.FeatureDownloadAndRun), Decoded: slices.Contains(c.Features, value.FeatureDecodeAndRun)})
+	a.hosts, a.reads, a.writes = append(a.hosts, c.Hosts...), append(a.reads, c.Reads...), append(a.writes, c.Writes...)
+	a.variables = append(a.variables, c.Variables...)
+	a.settings, a.loses = append(a.settings, c.Settings...), append(a.loses, c.Loses...)
+	for _, f := range c.Features {
+		if value.OfEveryText[f] {
+			a.feature(f)
+		}
+	}
+	if inv.made > 0 {
+		call := &a.calls[inv.made-1].Call
+		call.Reads, call.Writes = value.Sorted(append(call.Reads, c.Reads...)), value.Sorted(append(call.Writes, c.Writes...))
+	}
+	if c.Command != nil {
+		a.take(c.Command, append(slices.Clip(inv.wrappers), name))
+	}
+}
+
+// take adds the facts of a shell text that was read by itself.
+func (a *analysis) take(c *value.Command, wrappers []string) {
+	for _, call := range c.Calls {
+		if len(a.calls) >= value.MaxCalls || !a.spend(1) {
+			a.complete = false
+			break
+		}
+		call.Wrappers = append(slices.Clip(wrappers), call.Wrappers...)
+		a.calls = append(a.calls, made{Call: call})
+	}
+	for _, f := range c.Features {
+		a.feature(f)
+	}
+	a.hosts, a.reads, a.writes = append(a.hosts, c.Hosts...), append(a.reads, c.Reads...), append(a.writes, c.Writes...)
+	a.settings, a.loses = append(a.settings, c.Settings...), append(a.loses, c.Loses...)
+	a.variables, a.assigns, a.files = append(a.variables, c.Variables...), append(a.assigns, c.Assigns...), append(a.files, c.Files...)
+}
+
+// shellCalls finds where another language starts a shell: the call's name and
+// the quoted text after it.
+var shellCalls = regexp.MustCompile(`\b(?:system|exec|execSync|popen|shell_exec|passthru|spawnSync|spawn|qx|IO\.popen|os\.execute|io\.popen|Open3\.\w+)\b\s*[({]?\s*`)
+
+// shellInside are the shell texts inside a program; all is false if some could not be read.
+func shellInside(lang, code string) (commands []string, all bool) {
+	all = true
+	for _, at := range shellCalls.FindAllStringIndex(code, 100) {
+		text, ok := quotedText(code[at[1]:])
+		if ok {
+			commands = append(commands, text)
+		}
+		all = all && ok
+	}
+	if lang == "perl" || lang == "ruby" || lang == "php" {
+		commands = append(commands, backquoted(code)...)
+	}
+	return commands, all
+}
+
+// quotedText is the string literal at the start of s.
+func quotedText(s string) (string, bool) {
+	if s == "" || !strings.ContainsRune("\"'`", rune(s[0])) {
+		return "", false
+	}
+	for i := 1; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case s[0]:
+			return unescape(s[1:i], `"'\`), true
+		}
+	}
+	return "", false
+}
+
+func backquoted(code string) []string {
+	var out []string
+	pieces := strings.Split(code, "`")
+	for i := 1; i+1 < len(pieces) && i < 200; i += 2 {
+		out = append(out, pieces[i])
+	}
+	return out
+}
+
+// awk runs shell text by system(…) and by pipes to and from a string.
+func (a *analysis) awk(name string, inv *invocation, args *arguments) result {
+	out := result{out: unknown(inv.in.Taint)}
+	if _, file := args.value("-f", "--file"); file || len(args.operands) == 0 {
+		return out
+	}
+	code := args.operands[0]
+	if !strings.Contains(code.text, "system") && !strings.ContainsAny(code.text, "|") {
+		return out
+	}
+	for _, at := range awkCalls.FindAllStringIndex(code.text, 100) {
+		text, ok := quotedText(code.text[at[1]:])
+		if !ok {
+			a.hide()
+			continue
+		}
+		a.feature(value.FeatureInlineProgram)
+		fed := *inv
+		fed.in = unknown(inv.in.Taint) // "print | CMD" writes to CMD
+		a.text(name, &fed, part(code, text), inv.sc.fork())
+	}
+	for _, m := range awkPipes.FindAllStringSubmatch(code.text, 100) {
+		a.text(name, inv, part(code, unescape(m[1], `"\`)), inv.sc.fork())
+	}
+	return out
+}
+
+var (
+	awkCalls = regexp.MustCompile(`\bsystem\s*\(\s*|(?:print[^|\n;}]*[^|])\|&?\s*`)
+	awkPipes = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"\s*\|&?\s*getline`)
+)

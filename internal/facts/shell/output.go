@@ -1,0 +1,264 @@
+package shell
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base32"
+	"encoding/base64"
+	"encoding/hex"
+	"io"
+	"strings"
+
+	"mvdan.cc/sh/v3/expand"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
+
+// output is what a program writes, as far as the text tells.
+func (a *analysis) output(name string, inv *invocation, args *arguments) stream {
+	in := inv.in
+	switch name {
+	case "echo":
+		return echoed(inv.argv[1:])
+	case "printf":
+		return printed(args.operands)
+	case "pwd":
+		return stream{present: true, text: inv.sc.cwd, known: inv.sc.cwd != ""}
+	case "cat", "tee":
+		return a.copied(name, inv, args)
+	case "curl", "wget", "fetch", "aria2c", "http", "https", "xh", "lynx", "w3m", "nc", "ncat", "netcat", "telnet", "ftp", "socat", "scp", "rclone", "GET", "lwp-request":
+		return a.fetched(name, inv, args)
+	case "base64", "base32", "xxd", "rev", "tr", "gunzip", "gzip", "zcat", "bzcat", "xzcat", "bunzip2", "unxz", "xz", "zstd", "uudecode", "openssl", "basenc":
+		return decoded(name, a.inputOf(inv, args), args)
+	case "basename", "dirname":
+		return a.pathPart(name, args)
+	}
+	return unknown(in.Taint.With(a.inputTaint(inv, args)))
+}
+
+func echoed(words []word) stream {
+	newline, escapes := "\n", false
+	for len(words) > 0 && len(words[0].text) > 1 && words[0].text[0] == '-' && strings.Trim(words[0].text[1:], "neE") == "" {
+		if strings.Contains(words[0].text, "n") {
+			newline = ""
+		}
+		escapes = escapes || strings.Contains(words[0].text, "e")
+		words = words[1:]
+	}
+	w := join(words, " ")
+	if escapes && w.known {
+		if text, _, err := expand.Format(nil, w.text, nil); err == nil {
+			w.text = text
+		}
+	}
+	return stream{present: true, text: w.text + newline, known: w.known, Taint: w.Taint}
+}
+
+func printed(words []word) stream {
+	all := join(words, " ")
+	s := stream{present: true, Taint: all.Taint}
+	if !all.known || len(words) == 0 || wide(words[0].text) {
+		return s
+	}
+	format, args := words[0].text, texts(words[1:])
+	for {
+		text, used, err := expand.Format(nil, format, args)
+		if err != nil || len(s.text)+len(text) > value.MaxValue {
+			s.text = ""
+			return s
+		}
+		s.text += text
+		if args = args[used:]; used == 0 || len(args) == 0 {
+			break
+		}
+	}
+	s.known = true
+	return s
+}
+
+// wide says whether a format asks for more columns than anyone needs.
+func wide(format string) bool {
+	digits := 0
+	for i := 0; i < len(format); i++ {
+		if format[i] < '0' || format[i] > '9' {
+			digits = 0
+			continue
+		}
+		if digits++; digits > 3 {
+			return true
+		}
+	}
+	return false
+}
+
+// copied is what cat and tee hand on.
+func (a *analysis) copied(name string, inv *invocation, args *arguments) stream {
+	if name == "tee" {
+		for _, w := range args.operands {
+			a.keep(a.path(w, inv.sc), inv.in, args.has("-a", "--append"))
+		}
+		return inv.in
+	}
+	if len(args.operands) == 0 {
+		if !inv.in.present {
+			return unknown(value.Taint{})
+		}
+		return inv.in
+	}
+	if len(args.operands) == 1 {
+		return a.fileStream(args.operands[0], inv)
+	}
+	var all stream
+	for _, w := range args.operands {
+		all = all.then(a.fileStream(w, inv))
+	}
+	return all
+}
+
+func (a *analysis) fileStream(w word, inv *invocation) stream {
+	switch {
+	case w.source != nil:
+		return *w.source
+	case standardInput(w.text) && inv.in.present:
+		return inv.in
+	}
+	return a.stored(w, inv.sc)
+}
+
+// inputOf is what a filter reads: its first file, or its standard input.
+func (a *analysis) inputOf(inv *invocation, args *arguments) stream {
+	if in, ok := args.value("-in", "-i"); ok {
+		return a.fileStream(in, inv)
+	}
+	for _, w := range args.operands {
+		if w.source != nil {
+			return *w.source
+		}
+		if s, ok := a.contents[a.path(w, inv.sc)]; ok {
+			return s
+		}
+	}
+	return inv.in
+}
+
+func (a *analysis) inputTaint(inv *invocation, args *arguments) value.Taint {
+	var t value.Taint
+	for _, w := range args.operands {
+		if w.source != nil {
+			t = t.With(w.source.Taint)
+		} else if len(a.contents) > 0 {
+			t = t.With(a.contents[a.path(w, inv.sc)].Taint)
+		}
+	}
+	return t
+}
+
+// fetched is what comes from the network; the file it goes to is remembered.
+func (a *analysis) fetched(name string, inv *invocation, args *arguments) stream {
+	s := unknown(value.Taint{Fetched: true})
+	if len(a.calls) > 0 && (name == "curl" || name == "wget" || name == "aria2c" || name == "fetch" || name == "scp") {
+		for _, p := range a.calls[len(a.calls)-1].Writes {
+			a.keep(p, s, false)
+		}
+	}
+	return s
+}
+
+// decoded undoes what a decoder undoes, where its input is known.
+func decoded(name string, in stream, args *arguments) stream {
+	decodes, undo := decoder(name, args)
+	out := stream{present: true, Taint: in.Taint}
+	if !decodes {
+		if undo == nil || !in.known {
+			return out
+		}
+	} else {
+		out.Decoded = true
+	}
+	if in.known && undo != nil {
+		if text, err := undo(in.text); err == nil && len(text) <= value.MaxValue && !strings.Contains(text, "\x00") {
+			out.text, out.known = text, true
+		}
+	}
+	return out
+}
+
+// decoder says whether the call decodes, and how; nil if that is not known here.
+func decoder(name string, args *arguments) (decodes bool, undo func(string) (string, error)) {
+	d := args.has("-d", "-D", "--decode", "--decompress", "-dc")
+	switch name {
+	case "base64":
+		if !d {
+			return false, func(s string) (string, error) { return base64.StdEncoding.EncodeToString([]byte(s)) + "\n", nil }
+		}
+		return true, fromBase64
+	case "base32":
+		return d, fromBase32
+	case "basenc", "uudecode":
+		return true, nil
+	case "xxd":
+		if args.has("-r") {
+			return true, fromHex
+		}
+		return false, nil
+	case "rev":
+		return true, reversed
+	case "tr":
+		return true, func(s string) (string, error) { return translated(s, args) }
+	case "openssl":
+		return d, opensslDecoder(args)
+	case "gunzip", "zcat":
+		return true, inflated
+	case "gzip":
+		return d, inflated
+	case "bzcat", "xzcat", "bunzip2", "unxz":
+		return true, nil
+	}
+	return d, nil
+}
+
+func opensslDecoder(args *arguments) func(string) (string, error) {
+	if args.has("-base64", "-a") || first(args.operands).text == "base64" {
+		return fromBase64
+	}
+	return nil
+}
+
+func fromBase64(s string) (string, error) {
+	s = strings.Join(strings.Fields(s), "")
+	b, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(s, "="))
+	return string(b), err
+}
+
+func fromBase32(s string) (string, error) {
+	s = strings.Join(strings.Fields(s), "")
+	b, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(strings.TrimRight(s, "="))
+	return string(b), err
+}
+
+func fromHex(s string) (string, error) {
+	b, err := hex.DecodeString(strings.Join(strings.Fields(s), ""))
+	return string(b), err
+}
+
+func reversed(s string) (string, error) {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		r := []rune(l)
+		for x, y := 0, len(r)-1; x < y; x, y = x+1, y-1 {
+			r[x], r[y] = r[y], r[x]
+		}
+		lines[i] = string(r)
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+func inflated(s string) (string, error) {
+	r, err := gzip.NewReader(strings.NewReader(s))
+	if err != nil {
+		return "", err
+	}
+	var b bytes.Buffer
+	_, err = io.Copy(&b, io.LimitReader(r, value.MaxValue+1))
+	return b.String(), err
+}

@@ -1,0 +1,54 @@
+package shell
+
+import (
+	"errors"
+	"io"
+	"runtime"
+	"sync"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// maxFrames bounds the stack while parsing. The parser descends once for each
+// opening bracket or keyword, and a stack that overflows takes the process
+// with it, so the parser's own reads of its input are the place to stop it.
+const maxFrames = 6000
+
+var errTooDeep = errors.New("nested too deeply")
+
+var parsers = sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }}
+
+// parse reads a text into its statements; of more than limit, it leaves out the rest.
+func parse(text string, limit int) (stmts []*syntax.Stmt, err error) {
+	p := parsers.Get().(*syntax.Parser)
+	for stmt, err := range p.StmtsSeq(&guarded{text: text}) {
+		if err != nil {
+			return nil, err // the parser stays out of the pool: it stopped halfway
+		}
+		if stmts = append(stmts, stmt); len(stmts) > limit {
+			break
+		}
+	}
+	parsers.Put(p)
+	return stmts, nil
+}
+
+// guarded hands out a text in pieces for as long as its reader's stack is not deep.
+type guarded struct{ text string }
+
+func (g *guarded) Read(p []byte) (int, error) {
+	if len(g.text) == 0 {
+		return 0, io.EOF
+	}
+	if deep() {
+		return 0, errTooDeep
+	}
+	n := copy(p, g.text)
+	g.text = g.text[n:]
+	return n, nil
+}
+
+func deep() bool {
+	var pc [1]uintptr
+	return runtime.Callers(maxFrames, pc[:]) > 0
+}

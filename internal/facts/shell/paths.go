@@ -1,0 +1,13 @@
+package shell
+
+// path is the file that a word names: cleaned, absolute where that is known, "~" for the home folder.
+func (a *analysis) path(w word, sc *scope) string {
+	if w.text == "" || w.text == "-" || w.text == ">(…)" || w.source != nil {
+		return ""
+	}
+	p := a.at.Path(w.text, sc.cwd)
+	if len(sc.mounts) > 0 {
+		p = sc.outside(p)
+	}
+	return p
+}

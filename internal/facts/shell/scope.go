@@ -1,0 +1,154 @@
+package shell
+
+import (
+	"maps"
+	"slices"
+
+	"mvdan.cc/sh/v3/expand"
+)
+
+// scope is the state of one (sub)shell: variables, arguments, working directory.
+// Forks share their variables until one of them assigns.
+type scope struct {
+	vars   map[string]variable
+	shared bool
+	args   []word
+	// name is $0, if anything but the shell's own.
+	name word
+	// argsKnown is false inside a function that is read without a caller.
+	argsKnown bool
+	cwd       string
+	// astray says that cwd is not where the text started, nor known.
+	astray bool
+	// former are the folders where the text still stands if a change of folder failed.
+	former   []string
+	exported []string
+	// version tells apart forks that have assigned since; steps is where
+	// copying is paid for.
+	version *byte
+	// full says that assignments were left out: a missing name is not known then.
+	full  bool
+	steps *int
+	// mounts are those of the container that the text runs in.
+	mounts []mount
+}
+
+// variable is what a name stands for: one word, or a list of them.
+type variable struct {
+	list  []word
+	array bool
+	// lost marks a variable that the text assigned to something unknown.
+	lost bool
+}
+
+func (s *scope) fork() *scope {
+	s.shared = true
+	f := *s
+	f.exported, f.former = slices.Clip(s.exported), slices.Clip(s.former)
+	return &f
+}
+
+func (s *scope) set(name string, v variable) {
+	if _, ok := s.vars[name]; !ok && len(s.vars) >= maxVariables {
+		s.full = true
+		return
+	}
+	if s.shared || s.vars == nil {
+		fresh := make(map[string]variable, len(s.vars)+1)
+		maps.Copy(fresh, s.vars)
+		*s.steps += len(fresh) / 8
+		s.vars, s.shared = fresh, false
+	}
+	s.vars[name], s.version = v, new(byte)
+}
+
+// unset makes a name as if the text had never assigned it.
+func (s *scope) unset(name string) {
+	s.set(name, variable{})
+	delete(s.vars, name)
+}
+
+// maxFormer is how many changes of folder in a row may fail before nobody can say
+// where the text stands.
+const maxFormer = 8
+
+// leave notes that the working directory is about to change, which may fail.
+func (s *scope) leave() {
+	here := s.cwd
+	if s.astray || len(s.former) >= maxFormer {
+		here = "$PWD"
+	}
+	s.former = union(s.former, []string{here})
+}
+
+// stray makes the working directory unknown.
+func (s *scope) stray() { s.cwd, s.astray = "", true }
+
+func (s *scope) lose(name string) { s.set(name, variable{lost: true}) }
+
+// merge makes s what is true whether or not the steps that led to o were taken.
+func (a *analysis) merge(s, o *scope) {
+	if s.cwd != o.cwd {
+		s.stray()
+	}
+	s.astray = s.astray || o.astray
+	s.former = union(s.former, o.former)
+	if s.version != o.version {
+		a.spend(1 + (len(s.vars)+len(o.vars))/8)
+		s.full = s.full || o.full
+		for _, name := range differing(s.vars, o.vars) {
+			s.lose(name)
+		}
+	}
+	for _, name := range o.exported {
+		if !slices.Contains(s.exported, name) {
+			s.exported = append(s.exported, name)
+		}
+	}
+}
+
+// differing names the variables that are not the same in both.
+func differing(x, y map[string]variable) []string {
+	var names []string
+	for name, v := range x {
+		if w, ok := y[name]; !ok || !v.equal(w) {
+			names = append(names, name)
+		}
+	}
+	for name := range y {
+		if _, ok := x[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (v variable) equal(w variable) bool {
+	return v.lost == w.lost && v.array == w.array && slices.EqualFunc(v.list, w.list,
+		func(x, y word) bool { return x.text == y.text && x.known == y.known && x.Taint == y.Taint })
+}
+
+// Get and Each let the expander of the shell library see the known variables.
+func (s *scope) Get(name string) expand.Variable {
+	v, ok := s.vars[name]
+	if !ok || v.lost || !v.known() {
+		return expand.Variable{}
+	}
+	if !v.array && len(v.list) == 0 {
+		return expand.Variable{}
+	}
+	if !v.array {
+		return expand.Variable{Set: true, Kind: expand.String, Str: v.list[0].text}
+	}
+	out := expand.Variable{Set: true, Kind: expand.Indexed}
+	for _, w := range v.list {
+		out.List = append(out.List, w.text)
+	}
+	return out
+}
+
+func (s *scope) Each(func(string, expand.Variable) bool) {}
+
+func (v variable) known() bool {
+	return !v.lost && !slices.ContainsFunc(v.list, func(w word) bool { return !w.known })
+}

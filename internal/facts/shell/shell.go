@@ -1,0 +1,187 @@
+// Package shell reads what a bash text would do, and runs none of it.
+//
+// What is promised: each simple command becomes calls, seen through assignments,
+// expansions, pipes, redirections, functions, wrappers and nested shells. Reading takes
+// bounded time and memory. A text that hides what it runs is not complete.
+//
+// Not here: what other languages do (a Python program in the text is read by the function
+// that the caller gives), and what a call means to policies.
+package shell
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
+
+// What one text may cost. Whoever runs into a limit gets Complete false.
+const (
+	MaxSteps   = 200_000
+	MaxNesting = 200
+	maxFields  = 4096
+	// maxOperated is how long a value may be for ${x%…} and its like.
+	maxOperated  = 1024
+	maxVariables = 1000
+	maxTexts     = 2 << 20
+	maxPath      = 4096
+	maxRecursion = 4
+)
+
+// Read reads what a bash text would do at a place, and runs none of it. A Python
+// program in the text is read by python.
+func Read(text string, at value.Place, python func(source string, at value.Place) value.Code) value.Command {
+	if len(text) > value.MaxText || !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+		return value.Unread(text)
+	}
+	a := &analysis{at: at, readPython: python, complete: true}
+	if !a.read(text) {
+		return value.Unread(text)
+	}
+	return a.command(text)
+}
+
+// analysis is one reading of one text, with everything nested in it.
+type analysis struct {
+	at value.Place
+	// readPython reads the Python programs in the text.
+	readPython func(source string, at value.Place) value.Code
+	complete   bool
+	calls      []made
+	// wrappers are the programs around the text that is being read.
+	wrappers []string
+
+	hosts, reads, writes, variables, features, assigns, settings, loses, files []string
+
+	functions map[string]*function
+	// aliases are the texts that names stand for.
+	aliases map[string]string
+	// traps run when the text ends, with what is assigned then.
+	traps []trap
+	// contents are the files that the text itself writes, by path.
+	contents map[string]stream
+	// transfers are what gets its content from files, by its path.
+	transfers map[string][]transfer
+	// piped is the first call of the pipes around what is being read.
+	piped int
+	// unpacked are the folders that hold what came from the network.
+	unpacked []unpacked
+	// steps, depth and texts are what was spent of the limits.
+	steps, depth, texts int
+	// aside counts the pipes and background jobs around what is being read.
+	aside int
+	// feed is where the input of the command being expanded comes from: what
+	// ">(…)" gets is at best that.
+	feed value.Taint
+	// idle is set while a function is read that nobody called: what it hides
+	// does not count.
+	idle bool
+}
+
+// function is a shell function's body; called tells whether it was read already.
+type function struct {
+	body   *syntax.Stmt
+	called bool
+	active int
+	// aside is how many pipes and background jobs were around its entry.
+	aside int
+}
+
+type trap struct {
+	code     word
+	wrappers []string
+}
+
+// tooDeep ends a reading whose text nests deeper than anyone writes. Every other
+// panic is a fault of this package, which the caller has to answer for.
+type tooDeep struct{}
+
+// read walks the whole text; it is false for a text that cannot be read.
+func (a *analysis) read(text string) (ok bool) {
+	defer func() {
+		switch cause := recover().(type) {
+		case nil:
+		case tooDeep:
+			ok = false
+		default:
+			panic(cause)
+		}
+	}()
+	stmts, err := parse(text, MaxSteps)
+	if err != nil {
+		return false
+	}
+	sc := &scope{cwd: a.at.Workdir, astray: a.at.Astray, argsKnown: true, steps: &a.steps}
+	a.statements(stmts, sc, stream{})
+	for _, t := range a.traps {
+		a.nested(t.code, sc.fork(), t.wrappers, stream{})
+	}
+	a.remaining(sc)
+	return true
+}
+
+// remaining reads the functions that nothing called: a caller may be hidden.
+func (a *analysis) remaining(sc *scope) {
+	for _, name := range sortedKeys(a.functions) {
+		if f := a.functions[name]; !f.called {
+			a.uncalled(f, sc)
+		}
+	}
+}
+
+func (a *analysis) uncalled(f *function, sc *scope) {
+	idle := a.idle
+	a.idle, f.called = true, true
+	f.active++
+	inner := sc.fork()
+	inner.args, inner.argsKnown = nil, false
+	a.statement(f.body, inner, stream{})
+	f.active--
+	a.idle = idle
+}
+
+func (a *analysis) command(text string) value.Command {
+	a.runsSources()
+	calls := distinct(a.calls)
+	return value.Command{
+		Text: text, Parsed: true, Complete: a.complete,
+		Programs: programsOf(calls), Calls: calls,
+		Hosts: value.Sorted(a.hosts), Reads: value.Sorted(a.reads), Writes: value.Sorted(a.writes),
+		Variables: value.Sorted(a.variables), Features: value.Sorted(a.features),
+		Assigns: value.Sorted(a.assigns), Settings: value.Sorted(a.settings), Loses: value.Sorted(a.loses), Files: value.Sorted(a.files),
+	}
+}
+
+// hide notes that the text does not tell what will run.
+func (a *analysis) hide() {
+	if !a.idle {
+		a.complete = false
+	}
+}
+
+func (a *analysis) feature(name string) {
+	if !slices.Contains(a.features, name) {
+		a.features = append(a.features, name)
+	}
+}
+
+// spend counts work; it is false when the text has had its share.
+func (a *analysis) spend(n int) bool {
+	a.steps += n
+	if a.steps > MaxSteps {
+		a.complete = false
+		return false
+	}
+	return true
+}
+
+// enter counts nesting; the returned function leaves again.
+func (a *analysis) enter() func() {
+	if a.depth++; a.depth > MaxNesting {
+		panic(tooDeep{})
+	}
+	return func() { a.depth-- }
+}

@@ -1,0 +1,429 @@
+package shell
+
+import (
+	"cmp"
+	"slices"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
+
+// result is what a command leaves behind for those around it.
+type result struct {
+	out stream
+	// lead is the program that reads the command's standard input.
+	lead string
+	// ends says that nothing after the command runs (exit, return, exec).
+	ends bool
+}
+
+// statements reads a list of commands; all of them read the same input.
+func (a *analysis) statements(stmts []*syntax.Stmt, sc *scope, in stream) result {
+	defer a.enter()()
+	var all result
+	for i, s := range stmts {
+		if !a.spend(1) {
+			break
+		}
+		r := a.statement(s, sc, in)
+		if i == 0 {
+			all = r
+			continue
+		}
+		all.out = all.out.then(r.out)
+		all.ends = all.ends || r.ends
+		if !reader(all.lead) {
+			all.lead = cmp.Or(reading(r.lead), all.lead)
+		}
+	}
+	return all
+}
+
+// reader says whether a program makes commands of its input.
+func reader(program string) bool { return interpreter(program) != "" || program == "xargs" }
+
+func reading(program string) string {
+	if reader(program) {
+		return program
+	}
+	return ""
+}
+
+func (a *analysis) statement(s *syntax.Stmt, sc *scope, in stream) result {
+	if s.Background || s.Coprocess {
+		a.feature(value.FeatureBackground)
+		a.aside++
+		defer func() { a.aside-- }()
+	}
+	files := a.redirections(s.Redirs, sc)
+	a.loses = append(a.loses, files.loses...)
+	if files.in.present {
+		in = files.in
+	}
+	var r result
+	switch c := s.Cmd.(type) {
+	case nil:
+	case *syntax.CallExpr:
+		r = a.call(c, sc, in, files)
+	case *syntax.DeclClause:
+		a.declare(c, sc, files)
+	default:
+		if s.Background {
+			sc = sc.fork()
+		}
+		r = a.compound(c, sc, in)
+		a.reads, a.writes = append(a.reads, files.reads...), append(a.writes, files.writes...)
+	}
+	if s.Cmd == nil {
+		r.out = files.in // "$(< file)" is what the file holds
+		a.reads, a.writes = append(a.reads, files.reads...), append(a.writes, files.writes...)
+	}
+	return a.redirected(r, files)
+}
+
+// redirected sends a command's output to its files.
+func (a *analysis) redirected(r result, files redirections) result {
+	for _, path := range files.out {
+		a.keep(path, r.out, files.appends)
+	}
+	if files.takesOutput {
+		r.out = stream{}
+	}
+	return r
+}
+
+// keep remembers what a file holds after the text wrote it.
+func (a *analysis) keep(path string, s stream, appended bool) {
+	if path == "" {
+		return
+	}
+	if a.contents == nil {
+		a.contents = map[string]stream{}
+	}
+	s.present = true
+	if old, ok := a.contents[path]; ok && appended {
+		s = old.then(s)
+	} else if appended {
+		s.known = false
+	}
+	if len(a.contents) < maxVariables {
+		a.contents[path] = s
+	}
+}
+
+func (a *analysis) compound(c syntax.Command, sc *scope, in stream) result {
+	defer a.enter()()
+	switch c := c.(type) {
+	case *syntax.Block:
+		return a.statements(c.Stmts, sc, in)
+	case *syntax.Subshell:
+		a.feature(value.FeatureSubshell)
+		return a.statements(c.Stmts, sc.fork(), in)
+	case *syntax.BinaryCmd:
+		return a.binary(c, sc, in)
+	case *syntax.IfClause:
+		return a.conditional(c, sc, in)
+	case *syntax.WhileClause:
+		a.feature(value.FeatureLoop)
+		return a.loop(sc, func(sc *scope) result {
+			cond := a.statements(c.Cond, sc, in)
+			return a.following(cond, a.statements(c.Do, sc, in))
+		})
+	case *syntax.ForClause:
+		a.feature(value.FeatureLoop)
+		return a.each(c, sc, in)
+	case *syntax.CaseClause:
+		return a.cases(c, sc, in)
+	case *syntax.FuncDecl:
+		a.define(c, sc)
+	case *syntax.ArithmCmd:
+		a.operands(c.X, sc)
+	case *syntax.LetClause:
+		for _, x := range c.Exprs {
+			a.operands(x, sc)
+		}
+	case *syntax.TestClause:
+		a.test(c.X, sc)
+	case *syntax.TimeClause:
+		if c.Stmt != nil {
+			return a.statement(c.Stmt, sc, in)
+		}
+	case *syntax.CoprocClause:
+		a.feature(value.FeatureBackground)
+		return a.statement(c.Stmt, sc.fork(), unknown(value.Taint{}))
+	default:
+		a.complete = false
+	}
+	return result{}
+}
+
+// following is the result of two commands one after the other.
+func (a *analysis) following(x, y result) result {
+	lead := x.lead
+	if !reader(lead) {
+		lead = cmp.Or(reading(y.lead), lead)
+	}
+	return result{out: x.out.then(y.out), lead: lead}
+}
+
+// binary reads a chain of && and ||, or a pipeline. Chains lean to the left and
+// may be as long as the text, so they are taken apart without descending.
+func (a *analysis) binary(c *syntax.BinaryCmd, sc *scope, in stream) result {
+	if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
+		return a.pipeline(c, sc, in)
+	}
+	links := []*syntax.BinaryCmd{c}
+	first := c.X
+	for plain(first) {
+		x, ok := first.Cmd.(*syntax.BinaryCmd)
+		if !ok || x.Op != syntax.AndStmt && x.Op != syntax.OrStmt {
+			break
+		}
+		links, first = append(links, x), x.X
+	}
+	slices.Reverse(links)
+	return a.chain(first, links, sc, in)
+}
+
+// plain says that a statement is its command and nothing else.
+func plain(s *syntax.Stmt) bool {
+	return len(s.Redirs) == 0 && !s.Negated && !s.Background && !s.Coprocess
+}
+
+func (a *analysis) chain(first *syntax.Stmt, links []*syntax.BinaryCmd, sc *scope, in stream) result {
+	before := sc.fork()
+	all := a.statement(first, sc, in)
+	start := sc.fork()
+	left := sc.former
+	for _, link := range links {
+		if !a.spend(1) {
+			break
+		}
+		if link.Op == syntax.AndStmt {
+			left, sc.former = union(left, sc.former), before.former // what stands before has succeeded
+			r := a.statement(link.Y, sc, in)
+			r.ends = false
+			all = a.following(all, r)
+			continue
+		}
+		failed := before.fork()
+		r := a.statement(link.Y, failed, in)
+		if !r.ends {
+			a.merge(sc, failed)
+		} else {
+			left, sc.former = before.former, before.former
+		}
+		all = a.following(all, r)
+	}
+	start.former = left
+	a.merge(sc, start)
+	return all
+}
+
+// pipeline reads the stages of a pipe from left to right.
+func (a *analysis) pipeline(c *syntax.BinaryCmd, sc *scope, in stream) result {
+	a.feature(value.FeaturePipe)
+	if a.aside == 0 {
+		a.piped = len(a.calls)
+	}
+	a.aside++
+	defer func() { a.aside-- }()
+	stages := pipeStages(c)
+	var r result
+	var lead string
+	before := len(a.calls)
+	for i, s := range stages {
+		if !a.spend(1) {
+			break
+		}
+		if i > 0 {
+			in = r.out
+			in.present = true
+		}
+		from := len(a.calls)
+		r = a.statement(s, sc.fork(), in)
+		if i == 0 {
+			lead = r.lead
+		} else {
+			a.pipes(before, from, r.lead)
+		}
+		before = from
+	}
+	return result{out: r.out, lead: lead}
+}
+
+func pipeStages(c *syntax.BinaryCmd) []*syntax.Stmt {
+	var stages []*syntax.Stmt
+	pending := []*syntax.Stmt{{Cmd: c}}
+	for len(pending) > 0 {
+		s := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
+		b, ok := s.Cmd.(*syntax.BinaryCmd)
+		if ok && plain(s) && (b.Op == syntax.Pipe || b.Op == syntax.PipeAll) {
+			pending = append(pending, b.Y, b.X)
+			continue
+		}
+		stages = append(stages, s)
+	}
+	return stages
+}
+
+func (a *analysis) conditional(c *syntax.IfClause, sc *scope, in stream) result {
+	var all result
+	for ; c != nil; c = c.Else {
+		all = a.following(all, a.statements(c.Cond, sc, in))
+		branch := sc.fork()
+		r := a.statements(c.Then, branch, in)
+		all = a.following(all, r)
+		if c.ThenPos.IsValid() && c.Else != nil && !c.Else.ThenPos.IsValid() {
+			other := sc.fork()
+			o := a.statements(c.Else.Then, other, in)
+			a.settle(sc, branch, r.ends, other, o.ends)
+			return a.following(all, o)
+		}
+		if !r.ends {
+			a.merge(sc, branch)
+		}
+	}
+	return all
+}
+
+// settle puts sc where one of two branches leads.
+func (a *analysis) settle(sc, x *scope, xEnds bool, y *scope, yEnds bool) {
+	switch {
+	case xEnds:
+		*sc = *y
+	case yEnds:
+		*sc = *x
+	default:
+		*sc = *x
+		sc.shared = true
+		a.merge(sc, y)
+	}
+}
+
+// loop reads a body, and once more if its first round changed what it sees.
+func (a *analysis) loop(sc *scope, body func(*scope) result) result {
+	before := sc.fork()
+	r := body(sc)
+	changed := sc.version != before.version
+	a.merge(sc, before)
+	if changed {
+		again := sc.fork()
+		body(again)
+		a.merge(sc, again)
+	}
+	r.ends = false
+	return r
+}
+
+// each reads a for loop: once for every value, as long as those are known and few.
+func (a *analysis) each(c *syntax.ForClause, sc *scope, in stream) result {
+	iter, ok := c.Loop.(*syntax.WordIter)
+	if !ok {
+		a.clauses(c.Loop, sc)
+		return a.loop(sc, func(sc *scope) result { return a.statements(c.Do, sc, in) })
+	}
+	values := sc.args
+	if iter.InPos.IsValid() {
+		values = a.fields(iter.Items, sc)
+	} else if !sc.argsKnown {
+		values = []word{{text: "$" + iter.Name.Value}}
+	}
+	var all result
+	for _, v := range values {
+		if !a.spend(1) {
+			break
+		}
+		if c.Select {
+			v = word{text: "$" + iter.Name.Value}
+		}
+		all = a.following(all, a.loop(sc, func(sc *scope) result {
+			a.assign(iter.Name.Value, variable{list: []word{v}}, sc)
+			return a.statements(c.Do, sc, in)
+		}))
+	}
+	return all
+}
+
+func (a *analysis) clauses(l syntax.Loop, sc *scope) {
+	c, ok := l.(*syntax.CStyleLoop)
+	if !ok {
+		return
+	}
+	for _, x := range []syntax.ArithmExpr{c.Init, c.Cond, c.Post} {
+		if x != nil {
+			a.operands(x, sc)
+		}
+	}
+}
+
+func (a *analysis) cases(c *syntax.CaseClause, sc *scope, in stream) result {
+	a.single(c.Word, sc)
+	before := sc.fork()
+	var all result
+	for _, item := range c.Items {
+		for _, p := range item.Patterns {
+			a.single(p, sc)
+		}
+		branch := before.fork()
+		r := a.statements(item.Stmts, branch, in)
+		all = a.following(all, r)
+		if !r.ends {
+			a.merge(sc, branch)
+		}
+	}
+	return all
+}
+
+// test reads what the words of [[ … ]] expand.
+func (a *analysis) test(x syntax.TestExpr, sc *scope) {
+	defer a.enter()()
+	for x != nil && a.spend(1) {
+		switch e := x.(type) {
+		case *syntax.BinaryTest:
+			a.test(e.Y, sc)
+			if e.Op >= syntax.TsEql && e.Op <= syntax.TsGtr {
+				a.number(e.X, sc)
+				a.number(e.Y, sc)
+			}
+			x = e.X
+		case *syntax.UnaryTest:
+			if e.Op == syntax.TsVarSet || e.Op == syntax.TsRefVar {
+				a.number(e.X, sc)
+			}
+			x = e.X
+		case *syntax.ParenTest:
+			x = e.X
+		case *syntax.Word:
+			a.single(e, sc)
+			return
+		default:
+			return
+		}
+	}
+}
+
+// number reads a word that [[ … ]] takes for arithmetic or a variable's name.
+func (a *analysis) number(x syntax.TestExpr, sc *scope) {
+	if w, ok := x.(*syntax.Word); ok {
+		a.again(a.single(w, sc))
+	}
+}
+
+func (a *analysis) define(c *syntax.FuncDecl, sc *scope) {
+	a.feature(value.FeatureFunction)
+	if c.Name == nil {
+		a.complete = false
+		return
+	}
+	if a.functions == nil {
+		a.functions = map[string]*function{}
+	}
+	name := c.Name.Value
+	if old := a.functions[name]; old != nil && !old.called {
+		a.uncalled(old, sc)
+	}
+	a.functions[name] = &function{body: c.Body}
+}

@@ -1,0 +1,162 @@
+package shell
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
+
+// word is one argument after expansion. What the text does not tell of it is
+// written "$NAME" or "$(…)".
+type word struct {
+	text  string
+	known bool
+	// glob says that it holds a wildcard that the shell would expand.
+	glob bool
+	// home says that it starts with the home folder, and not with a "~" of its own.
+	home bool
+	// source is what a process substitution hands over under this word.
+	source *stream
+	value.Taint
+}
+
+// stream is what flows through a pipe, into a file, or out of a substitution.
+// The zero value is a standard input that nothing feeds.
+type stream struct {
+	present bool
+	text    string
+	known   bool
+	// items are patterns for the paths in it, where its text is not known.
+	items []word
+	// path is the file it comes from, if that is known.
+	path string
+	// file is that path as it is spelt, see [analysis.fileAt].
+	file string
+	value.Taint
+}
+
+func literal(text string) stream { return stream{present: true, text: text, known: true} }
+
+func unknown(t value.Taint) stream { return stream{present: true, Taint: t} }
+
+// then is what two commands write one after the other.
+func (s stream) then(o stream) stream {
+	if !s.present {
+		return o
+	}
+	if !o.present {
+		return s
+	}
+	joined := stream{present: true, Taint: s.Taint.With(o.Taint)}
+	if s.known && o.known && len(s.text)+len(o.text) <= value.MaxValue {
+		joined.text, joined.known = s.text+o.text, true
+	}
+	return joined
+}
+
+func known(text string) word { return word{text: text, known: true} }
+
+func texts(words []word) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = w.text
+	}
+	return out
+}
+
+// join writes words as one, as "$*" or eval do.
+func join(words []word, sep string) word {
+	all := word{known: true, home: len(words) > 0 && words[0].home}
+	for _, w := range words {
+		all.known, all.glob = all.known && w.known, all.glob || w.glob
+		all.Taint = all.Taint.With(w.Taint)
+		if w.source != nil {
+			all.source = w.source
+		}
+	}
+	all.text = strings.Join(texts(words), sep)
+	return all
+}
+
+// fielder gathers the parts of one word of the text into fields.
+type fielder struct {
+	out []word
+	cur word
+	b   strings.Builder
+	// open says that cur is a field even if it is empty.
+	open bool
+}
+
+func newFielder() *fielder { return &fielder{cur: word{known: true}} }
+
+func (f *fielder) add(text string) {
+	if f.b.Len()+len(text) > value.MaxValue {
+		f.cur.known = false
+		text = ""
+	}
+	f.b.WriteString(text)
+	f.open = true
+}
+
+// hole adds a part that is not known, by the name it is shown under.
+func (f *fielder) hole(shown string, t value.Taint) {
+	f.add(shown)
+	f.cur.known = false
+	f.cur.Taint = f.cur.Taint.With(t)
+}
+
+// word adds an expanded value as one piece.
+func (f *fielder) word(w word) {
+	f.cur.home = f.cur.home || w.home && f.b.Len() == 0
+	f.add(w.text)
+	f.cur.known = f.cur.known && w.known
+	f.cur.Taint = f.cur.Taint.With(w.Taint)
+	if w.source != nil {
+		f.cur.source = w.source
+	}
+}
+
+// split adds an expanded value that the shell splits into fields.
+func (f *fielder) split(w word, ifs string) {
+	if !w.known {
+		f.word(w)
+		return
+	}
+	rest := w
+	for {
+		i := strings.IndexAny(rest.text, ifs)
+		if i < 0 || ifs == "" {
+			break
+		}
+		piece := rest
+		piece.text = rest.text[:i]
+		if i > 0 {
+			f.pattern(piece)
+		}
+		f.end()
+		_, n := utf8.DecodeRuneInString(rest.text[i:])
+		rest.text = rest.text[i+n:]
+	}
+	if rest.text != "" {
+		f.pattern(rest)
+	}
+}
+
+// pattern adds an unquoted piece, in which wildcards count.
+func (f *fielder) pattern(w word) {
+	f.word(w)
+	if strings.ContainsAny(w.text, "*?[") {
+		f.cur.glob = true
+	}
+}
+
+// end closes the current field if there is one.
+func (f *fielder) end() {
+	if f.open && len(f.out) < maxFields {
+		f.cur.text = f.b.String()
+		f.out = append(f.out, f.cur)
+	}
+	f.b.Reset()
+	f.cur, f.open = word{known: true}, false
+}

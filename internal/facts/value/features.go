@@ -1,0 +1,41 @@
+package value
+
+// The features of a shell text.
+const (
+	FeaturePipe                = "pipe"
+	FeatureCommandSubstitution = "command_substitution"
+	FeatureProcessSubstitution = "process_substitution"
+	FeatureEval                = "eval"
+	FeatureHeredoc             = "heredoc"
+	FeatureRedirect            = "redirect"
+	FeatureBackground          = "background"
+	// FeatureDecodeAndRun: decoded text (base64, xxd, openssl enc -d, rev, tr …) reaches an interpreter.
+	FeatureDecodeAndRun = "decode_and_run"
+	// FeatureDownloadAndRun: text fetched from the network reaches an interpreter,
+	// by pipe, substitution, or a file that is then run.
+	FeatureDownloadAndRun = "download_and_run"
+	// FeatureInlineProgram: an interpreter gets its program in the text (python -c, perl -e, a here-document).
+	FeatureInlineProgram = "inline_program"
+	// FeatureNetworkRedirect: a redirection to /dev/tcp or /dev/udp.
+	FeatureNetworkRedirect = "network_redirect"
+	// FeatureForkBomb: a function that calls itself twice, in the background or in a pipe.
+	FeatureForkBomb = "fork_bomb"
+	FeatureFunction = "function"
+	FeatureSubshell = "subshell"
+	FeatureLoop     = "loop"
+)
+
+// The features of a Python program.
+const (
+	FeatureDynamicExec       = "dynamic_exec"
+	FeatureDynamicImport     = "dynamic_import"
+	FeatureCtypes            = "ctypes"
+	FeatureNetwork           = "network"
+	FeatureKillsEverything   = "kills_everything"
+	FeatureWidensPermissions = "widens_permissions"
+	FeatureSetsSetuid        = "sets_setuid"
+	FeatureSendsEnvironment  = "sends_environment"
+)
+
+// OfEveryText are those that count in a shell text that runs the program, too.
+var OfEveryText = map[string]bool{FeatureKillsEverything: true, FeatureWidensPermissions: true, FeatureSetsSetuid: true, FeatureSendsEnvironment: true, FeatureForkBomb: true}

@@ -1,0 +1,90 @@
+package value
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// Place is where a text would run. An empty field is unknown: relative paths
+// then stay relative.
+type Place struct {
+	Workdir string
+	// Home lets an absolute home path be written "~".
+	Home string
+	// Astray says that an empty Workdir is not where the request starts.
+	Astray bool
+	// Level counts the programs that the text lies in.
+	Level int
+}
+
+// Path is a path as seen from a folder: cleaned, absolute where that is known, "~" for the
+// home folder.
+func (at Place) Path(p, cwd string) string {
+	switch {
+	case strings.HasPrefix(p, "/"):
+		return at.fold(afterRoot(Cleaned(p)))
+	case p == "~" || strings.HasPrefix(p, "~/"):
+		return at.homely(p)
+	case strings.HasPrefix(p, "$"):
+		return p // "$X/" is the root if X is empty
+	case strings.HasPrefix(p, "~"), cwd == "":
+		return Cleaned(p)
+	case strings.HasPrefix(cwd, "~"):
+		return at.homely(cwd + "/" + p)
+	}
+	return at.fold(Cleaned(cwd + "/" + p))
+}
+
+// Cleaned is path.Clean where nothing unknown could be cut by "..".
+func Cleaned(p string) string {
+	if strings.Contains(p, "$") && strings.Contains(p, "..") {
+		return p
+	}
+	return path.Clean(p)
+}
+
+// homely cleans a path below the home folder; it may climb out of it.
+func (at Place) homely(p string) string {
+	rest := path.Clean("/h/h/h/h" + strings.TrimPrefix(p, "~"))
+	below, ok := strings.CutPrefix(rest, "/h/h/h/h")
+	if ok && (below == "" || below[0] == '/') {
+		return "~" + below
+	}
+	if at.Home != "" {
+		return at.fold(Cleaned(at.Home + strings.TrimPrefix(p, "~")))
+	}
+	return p
+}
+
+func (at Place) fold(p string) string {
+	home := at.Home
+	if home == "" || home == "/" {
+		return p
+	}
+	if rest, ok := strings.CutPrefix(p, path.Clean(home)); ok && (rest == "" || rest[0] == '/') {
+		return "~" + rest
+	}
+	return p
+}
+
+// afterRoot follows the links in /proc that lead back to the root.
+func afterRoot(p string) string {
+	if !strings.HasPrefix(p, "/proc/") {
+		return p
+	}
+	_, rest, ok := strings.Cut(p[len("/proc/"):], "/root")
+	if ok && (rest == "" || rest[0] == '/') {
+		return Cleaned("/" + rest)
+	}
+	return p
+}
+
+// Tidy drops what no file system looks at.
+func Tidy(p string) string {
+	kept := slices.DeleteFunc(strings.Split(p, "/"), func(s string) bool { return s == "" || s == "." })
+	if strings.HasPrefix(p, "/") {
+		return "/" + strings.Join(kept, "/")
+	}
+	return strings.Join(kept, "/")
+}
