@@ -15,3 +15,13 @@ var (
 	// ErrVoted: that person has answered already.
 	ErrVoted = errors.New("answered already")
 )
+
+// Why a rollback, or its end, changes nothing.
+var (
+	// ErrRevisionUnknown: no such revision is kept.
+	ErrRevisionUnknown = errors.New("not kept")
+	// ErrUnsound: what would come into force has faults or is damaged.
+	ErrUnsound = errors.New("these policies cannot come into force")
+	// ErrNotRolledBack: the configuration's policies are in force already.
+	ErrNotRolledBack = errors.New("nothing is rolled back: the policies in force are those of the configuration")
+)

@@ -15,7 +15,6 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/audit"
 )
@@ -179,7 +178,7 @@ func (l *life) say(ctx context.Context, operator *client.Client, e api.Entry) er
 	} else {
 		_, err = operator.Deny(ctx, e.ID, "no")
 	}
-	var settled *gateway.Problem
+	var settled *api.Problem
 	if errors.As(err, &settled) {
 		return nil // the other operator was faster
 	}

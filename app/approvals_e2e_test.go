@@ -12,7 +12,6 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 )
 
@@ -201,7 +200,7 @@ func TestAQuestionThatNobodyAnswersExpires(t *testing.T) {
 // wantProblem checks why an operator's wish was not met.
 func wantProblem(t *testing.T, err error, code, says string) {
 	t.Helper()
-	var p *gateway.Problem
+	var p *api.Problem
 	if !errors.As(err, &p) || p.Code != code || !strings.Contains(p.Message, says) {
 		t.Errorf("the operator is told %v, want %s and %q", err, code, says)
 	}
@@ -267,7 +266,7 @@ func TestAGrantCoversWhatWasApprovedAndNothingElse(t *testing.T) {
 }
 
 // forget denies what was asked only to see that it is.
-func forget(t *testing.T, d *counted, a gateway.Answer) {
+func forget(t *testing.T, d *counted, a api.Answer) {
 	t.Helper()
 	if a.Status != bailiff.ApprovalRequired {
 		return

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 )
 
@@ -114,7 +114,7 @@ func median(all []time.Duration) time.Duration {
 	return all[len(all)/2]
 }
 
-func mustComplete(tb testing.TB, door *client.Client, req bailiff.Request) gateway.Answer {
+func mustComplete(tb testing.TB, door *client.Client, req bailiff.Request) api.Answer {
 	a, err := door.Execute(context.Background(), req, client.News{})
 	if err != nil || a.Status != bailiff.Completed {
 		tb.Fatalf("answer is %s %s %v", a.Status, a.Message, err)

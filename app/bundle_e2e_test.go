@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/gateway"
 )
 
 // bundles is a server of one bundle, which wants a token.
@@ -79,7 +78,7 @@ func (b *bundles) sections() []string {
 }
 
 // awaitPolicies waits until what is told of the policies is so.
-func awaitPolicies(t *testing.T, s *running, what string, so func(gateway.Status) bool) gateway.Status {
+func awaitPolicies(t *testing.T, s *running, what string, so func(api.Status) bool) api.Status {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		status, err := s.operators(t).Status(t.Context())
@@ -95,13 +94,13 @@ func awaitPolicies(t *testing.T, s *running, what string, so func(gateway.Status
 	}
 }
 
-func (b *bundles) inForce(generation int) func(gateway.Status) bool {
-	return func(s gateway.Status) bool {
+func (b *bundles) inForce(generation int) func(api.Status) bool {
+	return func(s api.Status) bool {
 		return s.Policies.Bundles[b.URL+"/chat.tar.gz"].Revision == fmt.Sprint("v", generation)
 	}
 }
 
-func warned(s gateway.Status, of string) bool {
+func warned(s api.Status, of string) bool {
 	return strings.Contains(strings.Join(s.Warnings, "\n"), of)
 }
 
@@ -119,16 +118,16 @@ func TestPoliciesComeFromABundleServerAndOutliveIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.has(t, 2, b.signing()...)
-	awaitPolicies(t, s, "the second bundle, which cannot be kept", func(s gateway.Status) bool {
+	awaitPolicies(t, s, "the second bundle, which cannot be kept", func(s api.Status) bool {
 		return b.inForce(2)(s) && warned(s, "a start without the bundle server would lack the last good bundle, which cannot be kept: ")
 	})
 	if err := os.Remove(kept); err != nil {
 		t.Fatal(err)
 	}
-	awaitPolicies(t, s, "the second bundle, kept", func(s gateway.Status) bool { return !warned(s, "cannot be kept") })
+	awaitPolicies(t, s, "the second bundle, kept", func(s api.Status) bool { return !warned(s, "cannot be kept") })
 
 	b.has(t, 3) // which nobody signed
-	status := awaitPolicies(t, s, "an unsigned bundle", func(s gateway.Status) bool {
+	status := awaitPolicies(t, s, "an unsigned bundle", func(s api.Status) bool {
 		return !s.Policies.OK && warned(s, "it is not signed, and policies.bundle.key says by what it must be")
 	})
 	if !b.inForce(2)(status) {
@@ -140,14 +139,14 @@ func TestPoliciesComeFromABundleServerAndOutliveIt(t *testing.T) {
 	if s, err = tryStart(t, folder, b.sections()...); err != nil {
 		t.Fatal(err)
 	}
-	status = awaitPolicies(t, s, "a start without the server", func(gateway.Status) bool { return true })
+	status = awaitPolicies(t, s, "a start without the server", func(api.Status) bool { return true })
 	if !b.inForce(2)(status) || !warned(status, "the bundle server has not vouched for the policies in force since the start: the bundle server answered 404") {
 		t.Errorf("in force is %+v, with the warnings %q", status.Policies, status.Warnings)
 	}
 	b.has(t, 4, b.signing()...)
 	b.down.Store(false)
 	status = awaitPolicies(t, s, "a server that is back", b.inForce(4))
-	if awaitPolicies(t, s, "no fault", func(s gateway.Status) bool { return !warned(s, "bundle server") }); !status.Policies.OK {
+	if awaitPolicies(t, s, "no fault", func(s api.Status) bool { return !warned(s, "bundle server") }); !status.Policies.OK {
 		t.Errorf("in force is %+v", status.Policies)
 	}
 	history, err := s.operators(t).Revisions(t.Context())
@@ -172,7 +171,7 @@ func TestAStartWithARollbackAndABadBundleKeepsTheLastGoodBundle(t *testing.T) {
 	if s, err = tryStart(t, folder, b.sections()...); err != nil {
 		t.Fatal(err)
 	}
-	status := awaitPolicies(t, s, "a bundle that is refused", func(s gateway.Status) bool { return warned(s, "it is not signed") })
+	status := awaitPolicies(t, s, "a bundle that is refused", func(s api.Status) bool { return warned(s, "it is not signed") })
 	if !b.inForce(1)(status) || status.Policies.RolledBack == nil {
 		t.Errorf("in force is %+v, with the warnings %q", status.Policies, status.Warnings)
 	}

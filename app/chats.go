@@ -176,10 +176,10 @@ func (c *chats) close() (err error) {
 }
 
 // status says what each service is for, and why it reaches nobody if so.
-func (c *chats) status() []gateway.ServiceStatus {
-	list := []gateway.ServiceStatus{}
+func (c *chats) status() []api.ServiceStatus {
+	list := []api.ServiceStatus{}
 	for _, a := range c.open {
-		state := gateway.ServiceStatus{Service: a.name, Approvals: a.notifier != nil,
+		state := api.ServiceStatus{Service: a.name, Approvals: a.notifier != nil,
 			Commands: a.sessions != nil && len(*a.allowed.Load()) > 0}
 		if a.notifier != nil {
 			state.At = a.notifier.Chat()

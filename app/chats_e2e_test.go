@@ -10,7 +10,6 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
-	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/chat/telegram/telegramtest"
 	"github.com/bailiff-dev/bailiff/internal/config"
 )
@@ -125,16 +124,16 @@ func TestAnApprovalWhoseEveryChannelIsDownIsUnavailableAtOnce(t *testing.T) {
 func TestStatusSaysWhatAChatServiceIsFor(t *testing.T) {
 	for name, c := range map[string]struct {
 		keys string
-		want gateway.ServiceStatus
+		want api.ServiceStatus
 	}{
-		"both":      {`approvals: "-1001", allowed_users: ["42"]`, gateway.ServiceStatus{Approvals: true, At: approvers, Commands: true}},
-		"approvals": {`approvals: "-1001"`, gateway.ServiceStatus{Approvals: true, At: approvers}},
-		"commands":  {`allowed_users: ["42"]`, gateway.ServiceStatus{Commands: true}},
+		"both":      {`approvals: "-1001", allowed_users: ["42"]`, api.ServiceStatus{Approvals: true, At: approvers, Commands: true}},
+		"approvals": {`approvals: "-1001"`, api.ServiceStatus{Approvals: true, At: approvers}},
+		"commands":  {`allowed_users: ["42"]`, api.ServiceStatus{Commands: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, s := hall(t, c.keys)
 			status := s.Status(t.Context())
-			if c.want.Service = "telegram"; !slices.Equal(status.Chat, []gateway.ServiceStatus{c.want}) {
+			if c.want.Service = "telegram"; !slices.Equal(status.Chat, []api.ServiceStatus{c.want}) {
 				t.Errorf("the services are %+v, want %+v", status.Chat, c.want)
 			}
 		})

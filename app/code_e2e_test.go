@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 )
 
@@ -24,10 +24,10 @@ func TestScriptsKeepTheirVariablesAndCallTools(t *testing.T) {
 			if err := door.RegisterTools(t.Context(), "scripts", []string{"web_search"}); err != nil {
 				t.Fatal(err)
 			}
-			var calls []gateway.ToolCall
-			search := func(c gateway.ToolCall) {
+			var calls []api.ToolCall
+			search := func(c api.ToolCall) {
 				calls = append(calls, c)
-				if err := door.AnswerTool(t.Context(), c.ID, gateway.ToolAnswer{Result: []byte(`{"hits": [1, 2]}`)}); err != nil {
+				if err := door.AnswerTool(t.Context(), c.ID, api.ToolAnswer{Result: []byte(`{"hits": [1, 2]}`)}); err != nil {
 					t.Error(err)
 				}
 			}

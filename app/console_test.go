@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 )
 
@@ -58,7 +58,7 @@ func TestTheConsoleServesTheOperatorWhoAskedForTheLink(t *testing.T) {
 	}
 	cookies := resp.Cookies()
 	resp, text = browse(t, at, "GET", "/v1/status", "", in.Token, cookies)
-	var status gateway.Status
+	var status api.Status
 	if err := json.Unmarshal(text, &status); err != nil || status.Policies.Revision != s.policies.Revision() {
 		t.Errorf("%d %s", resp.StatusCode, text)
 	}

@@ -97,7 +97,7 @@ func (a *App) openOperator() error {
 // operatorAPI is what operators can do at every door of theirs.
 func (a *App) operatorAPI(who func(*http.Request) (bailiff.Approver, bool)) gateway.OperatorConfig {
 	return gateway.OperatorConfig{Statuser: a, Sandboxes: operatorSandboxes{a.enforcer}, Approvals: a.approvals, Grants: a.approvals, Freezer: freezer{a.core},
-		Decisions: a.decisions, Lawbook: policyHistory{a.core}, Who: who}
+		Decisions: a.decisions, History: policyHistory{a.core}, Who: who}
 }
 
 func openDoor(c gateway.DoorConfig, handler http.Handler) (*door, error) {

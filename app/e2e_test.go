@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 )
 
@@ -32,7 +32,7 @@ func inChat(session, command string) bailiff.Request {
 		Session: bailiff.Session{ID: session, Platform: "telegram", ChatType: "dm", UserID: "42"}}
 }
 
-func ask(t *testing.T, door *client.Client, req bailiff.Request) gateway.Answer {
+func ask(t *testing.T, door *client.Client, req bailiff.Request) api.Answer {
 	t.Helper()
 	a, err := door.Execute(t.Context(), req, client.News{})
 	if err != nil {

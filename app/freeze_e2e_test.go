@@ -12,7 +12,6 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/gateway"
 )
 
 const houseAsksAboutEchoes = `
@@ -43,7 +42,7 @@ func TestAFreezeStopsASessionAtOnceAndOutlivesAKill(t *testing.T) {
 			id := pending.question(t)
 
 			start := time.Now()
-			if _, err := before.operator.Freeze(t.Context(), gateway.Freezing{Kind: api.FreezeSession, ID: "stopped", Reason: "It is odd."}); err != nil {
+			if _, err := before.operator.Freeze(t.Context(), api.Freezing{Kind: api.FreezeSession, ID: "stopped", Reason: "It is odd."}); err != nil {
 				t.Fatal(err)
 			}
 			awaitProcesses(t, seconds, 0)
@@ -119,7 +118,7 @@ func sleeping(seconds string) (found []string) {
 
 func awaitNoSandboxes(t *testing.T, p *process) {
 	t.Helper()
-	var list []gateway.Sandbox
+	var list []api.Sandbox
 	var err error
 	for deadline := time.Now().Add(patienceOfTests); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if list, err = p.operator.Sandboxes(t.Context()); err == nil && len(list) == 0 {

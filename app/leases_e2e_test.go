@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 )
 
@@ -59,7 +59,7 @@ func TestAReloadStopsWhatItNoLongerAllowsAndItsFilesAreFoundAgain(t *testing.T) 
 			folder := openDir(t)
 			open := law{backend: backend, idle: 600}
 			s := startCourt(t, openDir(t), open, folder)
-			running, answered := make(chan struct{}), make(chan gateway.Answer, 1)
+			running, answered := make(chan struct{}), make(chan api.Answer, 1)
 			go func() {
 				first := true
 				a, err := s.client(t).Execute(t.Context(), inChat("s1", "echo kept > here; echo running; sleep 50"), client.News{Output: func([]byte) {
@@ -83,7 +83,7 @@ func TestAReloadStopsWhatItNoLongerAllowsAndItsFilesAreFoundAgain(t *testing.T) 
 				return strings.Contains(get(t, s, "/metrics"), `bailiff_sandboxes_reaped_total{backend="`+backend+`",reason="policy"} 1`)
 			})
 			open.in(t, folder)
-			var next gateway.Answer
+			var next api.Answer
 			awaitThat(t, "the policies", func() bool {
 				next = ask(t, s.client(t), inChat("s1", "cat here"))
 				return next.Status != bailiff.Refused

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/mcp"
 	"github.com/bailiff-dev/bailiff/internal/config"
@@ -30,7 +31,7 @@ type mcpServer struct {
 	agent atomic.Pointer[gateway.Agent]
 }
 
-func (s *mcpServer) Execute(ctx context.Context, req bailiff.Request, news gateway.News) (gateway.Answer, error) {
+func (s *mcpServer) Execute(ctx context.Context, req bailiff.Request, news gateway.News) (api.Answer, error) {
 	return s.agent.Load().Execute(ctx, req, news)
 }
 

@@ -18,7 +18,6 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/policies"
 )
@@ -101,20 +100,20 @@ func waiting(req bailiff.Request) bailiff.Request {
 
 // errand is a request under way.
 type errand struct {
-	asked  chan gateway.Approval // what people are asked, once
-	answer chan gateway.Answer
+	asked  chan api.Approval // what people are asked, once
+	answer chan api.Answer
 	err    error    // if there is no answer
 	events []string // to be read after the answer
 }
 
 // send sends a request and does not wait for its answer.
 func send(ctx context.Context, door *client.Client, req bailiff.Request) *errand {
-	e := &errand{asked: make(chan gateway.Approval, 1), answer: make(chan gateway.Answer, 1)}
+	e := &errand{asked: make(chan api.Approval, 1), answer: make(chan api.Answer, 1)}
 	go func() {
 		defer close(e.answer)
 		a, err := door.Execute(ctx, req, client.News{
-			Decision: func(d gateway.Decided) { e.events = append(e.events, "decision "+d.Decision.Outcome.String()) },
-			Approval: func(a gateway.Approval) {
+			Decision: func(d api.Decided) { e.events = append(e.events, "decision "+d.Decision.Outcome.String()) },
+			Approval: func(a api.Approval) {
 				e.events = append(e.events, "approval "+string(a.State))
 				if a.State == bailiff.ApprovalPending {
 					e.asked <- a
@@ -155,7 +154,7 @@ func (e *errand) question(tb testing.TB) string {
 	return ""
 }
 
-func (e *errand) end(tb testing.TB) gateway.Answer {
+func (e *errand) end(tb testing.TB) api.Answer {
 	tb.Helper()
 	select {
 	case a, answered := <-e.answer:
@@ -166,7 +165,7 @@ func (e *errand) end(tb testing.TB) gateway.Answer {
 	case <-time.After(patienceOfTests):
 		tb.Fatal("there was no answer")
 	}
-	return gateway.Answer{}
+	return api.Answer{}
 }
 
 func mustApprove(tb testing.TB, operator *client.Client, id, scope string) api.Entry {
@@ -179,7 +178,7 @@ func mustApprove(tb testing.TB, operator *client.Client, id, scope string) api.E
 }
 
 // wants checks how a request ended, and a part of what its sender is told.
-func wants(tb testing.TB, a gateway.Answer, status bailiff.Status, says string) {
+func wants(tb testing.TB, a api.Answer, status bailiff.Status, says string) {
 	tb.Helper()
 	if a.Status != status || !strings.Contains(a.Message, says) {
 		tb.Errorf("the answer is %s %s: %q, want %s and %q", a.Status, a.Code, a.Message, status, says)

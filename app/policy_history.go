@@ -8,22 +8,32 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/audit"
-	"github.com/bailiff-dev/bailiff/internal/history"
 )
 
 // policyHistory lets operators put former policies in force, who may lift what policies
 // impose: older ones may allow more.
 type policyHistory struct{ *core }
 
-func (l policyHistory) Revisions() ([]history.Revision, error) { return l.history.All() }
+func (l policyHistory) Revisions() ([]api.Revision, error) {
+	all, err := l.history.All()
+	shown := make([]api.Revision, len(all))
+	for i, r := range all {
+		shown[i] = api.Revision(r)
+	}
+	return shown, err
+}
 
-func (l policyHistory) Revision(name string) (history.Revision, []history.File, error) {
+func (l policyHistory) Revision(name string) (api.Revision, []api.PolicyFile, error) {
 	r, err := l.history.Find(name)
 	if err != nil {
-		return r, nil, err
+		return api.Revision{}, nil, err
 	}
 	files, err := l.policies.Former(r)
-	return r, files, err
+	shown := make([]api.PolicyFile, len(files))
+	for i, f := range files {
+		shown[i] = api.PolicyFile{Name: f.Name, Text: string(f.Text)}
+	}
+	return api.Revision(r), shown, err
 }
 
 func (l policyHistory) RollBack(ctx context.Context, revision, reason string, who bailiff.Approver) error {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 func inBackground(session, command string, env ...string) bailiff.Request {
@@ -128,7 +128,7 @@ func TestAProcessWithAVariableIsAloneAndItsOutputRedacted(t *testing.T) {
 func TestAProcessEndsWithItsSession(t *testing.T) {
 	s := startSidecar(t, "backends: {bubblewrap: {}}")
 	door := s.client(t)
-	var a gateway.Answer
+	var a api.Answer
 	for range 2 { // what one session leaves does not keep the next from its room
 		a = ask(t, door, inBackground("s1", "sleep 1003"))
 		if a.Status != bailiff.Completed {

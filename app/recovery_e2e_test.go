@@ -9,7 +9,6 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/audit"
 )
 
@@ -24,7 +23,7 @@ func backedUp(t *testing.T) (archive, text string) {
 	e := send(t.Context(), o.agent, atTerminal("s1", "rm -r build"))
 	mustApprove(t, o.operator, e.question(t), bailiff.ScopeAlways)
 	wants(t, e.end(t), bailiff.Completed, "")
-	if _, err := o.operator.Freeze(t.Context(), gateway.Freezing{Kind: api.FreezeSession, ID: "stopped", Reason: "It is odd."}); err != nil {
+	if _, err := o.operator.Freeze(t.Context(), api.Freezing{Kind: api.FreezeSession, ID: "stopped", Reason: "It is odd."}); err != nil {
 		t.Fatal(err)
 	}
 	o.stop()

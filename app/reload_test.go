@@ -12,14 +12,14 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/config"
 )
 
 func TestAReadAgainConfigurationChangesWhomAListenerSpeaksFor(t *testing.T) {
 	s := startSidecar(t, "backends: {bubblewrap: {}, local: {}}")
-	long := make(chan gateway.Answer, 1)
+	long := make(chan api.Answer, 1)
 	started := make(chan struct{})
 	go func() {
 		a, err := s.client(t).Execute(t.Context(), inChat("long", "echo started; sleep 1; echo done"), client.News{Output: func([]byte) {
@@ -45,7 +45,7 @@ func TestAReadAgainConfigurationChangesWhomAListenerSpeaksFor(t *testing.T) {
 		t.Errorf("waiting for a restart are %v, %v", waiting, err)
 	}
 	_, err = s.client(t).Execute(t.Context(), inChat("s1", "true"), client.News{})
-	var refused *gateway.Problem
+	var refused *api.Problem
 	if !errors.As(err, &refused) || refused.Code != "platform_not_allowed" {
 		t.Errorf("a platform that was taken away is answered %v", err)
 	}

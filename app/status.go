@@ -10,29 +10,28 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/enforcer"
-	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/bundle"
 )
 
 // Status tells operators what the sidecar is and what is wrong with it.
-func (a *App) Status(ctx context.Context) gateway.Status {
+func (a *App) Status(ctx context.Context) api.Status {
 	platforms, chats := a.platforms(ctx), a.chats(ctx)
-	return gateway.Status{
+	return api.Status{
 		Version: a.version, Started: a.started, Listeners: a.listeners(), Console: a.consoleURL(), Policies: a.policyStatus(),
 		Backends: a.backendStatus(), Platforms: platforms, Chats: chats, Chat: a.services.status(), Warnings: a.warnings(platforms, chats),
 	}
 }
 
-func (a *App) listeners() []gateway.ListenerStatus {
+func (a *App) listeners() []api.ListenerStatus {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	list := make([]gateway.ListenerStatus, 0, len(a.agents))
+	list := make([]api.ListenerStatus, 0, len(a.agents))
 	for i, d := range a.agents {
 		platforms := a.cfg.Agent.Listeners[i].Platforms
 		if len(platforms) == 0 {
 			platforms = []string{"messaging"}
 		}
-		list = append(list, gateway.ListenerStatus{Name: d.Name(), Listen: d.Address(), Platforms: platforms})
+		list = append(list, api.ListenerStatus{Name: d.Name(), Listen: d.Address(), Platforms: platforms})
 	}
 	return list
 }
@@ -45,7 +44,7 @@ func (a *App) consoleURL() string {
 	return strings.Replace(a.console.Address(), "tcp://", "http://", 1)
 }
 
-func (a *App) policyStatus() gateway.PolicyStatus {
+func (a *App) policyStatus() api.PolicyStatus {
 	p := a.policies.Status()
 	faults := make([]string, len(p.Faults))
 	for i, fault := range p.Faults {
@@ -55,15 +54,15 @@ func (a *App) policyStatus() gateway.PolicyStatus {
 	for archive, revision := range p.Bundles {
 		bundles[archive] = api.Bundle{Revision: revision}
 	}
-	return gateway.PolicyStatus{Revision: p.Revision, Loaded: p.Loaded, Files: p.Files, Bundles: bundles, Reloaded: p.Reloaded, OK: p.OK, Faults: faults,
+	return api.PolicyStatus{Revision: p.Revision, Loaded: p.Loaded, Files: p.Files, Bundles: bundles, Reloaded: p.Reloaded, OK: p.OK, Faults: faults,
 		RolledBack: p.RolledBack, Waiting: p.Waiting}
 }
 
-func (a *App) backendStatus() []gateway.BackendStatus {
-	var list []gateway.BackendStatus
+func (a *App) backendStatus() []api.BackendStatus {
+	var list []api.BackendStatus
 	readiness := a.enforcer.Readiness()
 	for _, name := range names(a.backends) {
-		state := gateway.BackendStatus{Name: name, Isolated: a.backends[name].Isolated(), Ready: readiness[name] == nil}
+		state := api.BackendStatus{Name: name, Isolated: a.backends[name].Isolated(), Ready: readiness[name] == nil}
 		if !state.Ready {
 			state.Message = readiness[name].Error()
 		}
@@ -73,8 +72,8 @@ func (a *App) backendStatus() []gateway.BackendStatus {
 }
 
 // platforms says where an ordinary request of each platform would run.
-func (a *App) platforms(ctx context.Context) []gateway.PlatformStatus {
-	var list []gateway.PlatformStatus
+func (a *App) platforms(ctx context.Context) []api.PlatformStatus {
+	var list []api.PlatformStatus
 	for _, platform := range tableNames(ctx, a.policies, "platforms") {
 		list = append(list, a.ordinary(ctx, platform, ""))
 	}
@@ -85,22 +84,22 @@ func (a *App) platforms(ctx context.Context) []gateway.PlatformStatus {
 const shownChats = 1000
 
 // chats says the same of each chat that the tables name.
-func (a *App) chats(ctx context.Context) []gateway.ChatStatus {
+func (a *App) chats(ctx context.Context) []api.ChatStatus {
 	all := tableNames(ctx, a.policies, "chats")
-	list := []gateway.ChatStatus{}
+	list := []api.ChatStatus{}
 	for _, name := range all[:min(len(all), shownChats)] {
 		platform, chat, _ := strings.Cut(name, "/")
-		list = append(list, gateway.ChatStatus{PlatformStatus: a.ordinary(ctx, platform, chat), Chat: chat})
+		list = append(list, api.ChatStatus{PlatformStatus: a.ordinary(ctx, platform, chat), Chat: chat})
 	}
 	return list
 }
 
 // ordinary says where a request would run that nobody can have anything against.
-func (a *App) ordinary(ctx context.Context, platform, chat string) gateway.PlatformStatus {
+func (a *App) ordinary(ctx context.Context, platform, chat string) api.PlatformStatus {
 	req := bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "true"},
 		Session: bailiff.Session{ID: "status", Platform: platform, ChatType: "dm", ChatID: chat}}
 	d := a.policies.Decide(ctx, req, a.enforcer.Circumstances(req)).Decision
-	state := gateway.PlatformStatus{Platform: platform, Backend: d.Backend.Name, Image: a.image(d.Backend),
+	state := api.PlatformStatus{Platform: platform, Backend: d.Backend.Name, Image: a.image(d.Backend),
 		IdleSeconds: d.Backend.IdleSeconds, MaxSeconds: d.Backend.MaxSeconds, Persistent: d.Backend.Persistent}
 	if backend := a.backends[d.Backend.Name]; backend != nil {
 		state.Isolated = backend.Isolated()
@@ -129,7 +128,7 @@ func messages(list []bailiff.Reason) string {
 	return strings.Join(texts, " ")
 }
 
-func (a *App) warnings(platforms []gateway.PlatformStatus, chats []gateway.ChatStatus) []string {
+func (a *App) warnings(platforms []api.PlatformStatus, chats []api.ChatStatus) []string {
 	all := slices.Concat(a.configWarnings(), a.variables.Warnings(), a.decisions.Warnings(), a.exporter.Warnings())
 	if err := a.variables.Err(); err != nil {
 		all = append(all, "variables are held back: "+err.Error())
@@ -230,7 +229,7 @@ func (a *App) faults() []string {
 		all = append(all, "approvals: "+err.Error())
 	}
 	backends := a.backendStatus()
-	if !slices.ContainsFunc(backends, func(b gateway.BackendStatus) bool { return b.Ready }) {
+	if !slices.ContainsFunc(backends, func(b api.BackendStatus) bool { return b.Ready }) {
 		for _, b := range backends {
 			all = append(all, "backend "+b.Name+": "+b.Message)
 		}
@@ -242,10 +241,10 @@ func (a *App) faults() []string {
 type operatorSandboxes struct{ *enforcer.Enforcer }
 
 // List returns the live sandboxes.
-func (o operatorSandboxes) List(context.Context) []gateway.Sandbox {
-	list := []gateway.Sandbox{}
+func (o operatorSandboxes) List(context.Context) []api.Sandbox {
+	list := []api.Sandbox{}
 	for _, b := range o.Sandboxes() {
-		list = append(list, gateway.Sandbox(b))
+		list = append(list, api.Sandbox(b))
 	}
 	return list
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
-	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/offline"
 )
@@ -20,12 +20,12 @@ func TestStatusShowsWhatEachPlatformAndChatGetsAndThatIsWhatTheyGet(t *testing.T
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := gateway.ChatStatus{Chat: "-100", PlatformStatus: gateway.PlatformStatus{
+	want := api.ChatStatus{Chat: "-100", PlatformStatus: api.PlatformStatus{
 		Platform: "telegram", Backend: "bubblewrap", Isolated: true, IdleSeconds: 600, MaxSeconds: 86400, Persistent: true}}
 	if len(status.Chats) != 1 || status.Chats[0] != want {
 		t.Errorf("the chats are %+v, want %+v", status.Chats, want)
 	}
-	at := slices.IndexFunc(status.Platforms, func(p gateway.PlatformStatus) bool { return p.Platform == "telegram" })
+	at := slices.IndexFunc(status.Platforms, func(p api.PlatformStatus) bool { return p.Platform == "telegram" })
 	if p := status.Platforms[at]; p.Backend != "docker" || p.Image != "debian:12" || p.Message != "Backend docker is not ready." {
 		t.Errorf("the platform is %+v", p)
 	}

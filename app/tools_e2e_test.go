@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 )
 
@@ -32,11 +32,11 @@ func TestAScriptCallsWhatThePoliciesAndTheAgentOfferAndEachCallIsJudged(t *testi
 	var called []string
 	req := inChat("s1", "")
 	req.Tool, req.Args = bailiff.ExecuteCode, bailiff.Args{Code: callingScript}
-	a, err := door.Execute(t.Context(), req, client.News{ToolCall: func(c gateway.ToolCall) {
+	a, err := door.Execute(t.Context(), req, client.News{ToolCall: func(c api.ToolCall) {
 		called = append(called, c.Name+" "+string(c.Arguments))
-		answer := gateway.ToolAnswer{Result: []byte(`{"title": "An officer"}`)}
+		answer := api.ToolAnswer{Result: []byte(`{"title": "An officer"}`)}
 		if len(called) > 1 {
-			answer = gateway.ToolAnswer{Error: &wrong}
+			answer = api.ToolAnswer{Error: &wrong}
 		}
 		if err := door.AnswerTool(t.Context(), c.ID, answer); err != nil {
 			t.Error(err)

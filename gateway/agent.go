@@ -87,20 +87,20 @@ func NewAgent(c AgentConfig) (*Agent, error) {
 // News is told of a request while it waits or runs; each function may be nil.
 type News struct {
 	// Approval is told when people are asked, and of their answer.
-	Approval func(Approval)
+	Approval func(api.Approval)
 	// Step is told what is being done that takes long.
 	Step func(string)
 }
 
 // Execute does with a request what POST /v1/execute does, except for reading it:
 // whoever read it has set its Peer, see [CredentialOf]. An error is a [*Problem].
-func (a *Agent) Execute(ctx context.Context, req bailiff.Request, news News) (Answer, error) {
+func (a *Agent) Execute(ctx context.Context, req bailiff.Request, news News) (api.Answer, error) {
 	if faults := check(&req); len(faults) > 0 {
-		return Answer{}, refused(codeRequest, faults)
+		return api.Answer{}, refused(codeRequest, faults)
 	}
 	req, p := a.agent.claim(req)
 	if p != nil {
-		return Answer{}, p
+		return api.Answer{}, p
 	}
 	if parent := TraceparentOf(ctx); parent != "" && a.agent.config.Tracer != nil {
 		ctx = a.agent.config.Tracer.Continue(ctx, parent)
@@ -114,7 +114,7 @@ func (a *Agent) Execute(ctx context.Context, req bailiff.Request, news News) (An
 		}
 	})
 	if answer.Code == bailiff.CodeConflict {
-		return Answer{}, conflict(answer)
+		return api.Answer{}, conflict(answer)
 	}
 	return answered(answer, a.agent.config.Console), nil
 }
@@ -148,7 +148,7 @@ func (a *agent) execute(w http.ResponseWriter, r *http.Request) {
 	defer blame(req)
 	switch {
 	case p != nil:
-		p.write(w)
+		refuse(w, p)
 	case wantsStream(r):
 		a.stream(w, r, req)
 	default:
@@ -160,39 +160,39 @@ func (a *agent) execute(w http.ResponseWriter, r *http.Request) {
 // stands for another request.
 func reply(w http.ResponseWriter, answer bailiff.Answer, console string) {
 	if answer.Code == bailiff.CodeConflict {
-		conflict(answer).write(w)
+		refuse(w, conflict(answer))
 		return
 	}
 	send(w, http.StatusOK, answered(answer, console))
 }
 
-func conflict(answer bailiff.Answer) *Problem {
+func conflict(answer bailiff.Answer) *api.Problem {
 	return problem(http.StatusConflict, answer.Code, answer.Message)
 }
 
 func (a *agent) decide(w http.ResponseWriter, r *http.Request) {
 	req, p := a.read(r)
 	if p != nil {
-		p.write(w)
+		refuse(w, p)
 		return
 	}
 	defer blame(req)
 	d := a.config.Enforcer.Decide(r.Context(), req)
-	send(w, http.StatusOK, Decided{d.ID, d.Decision.Told()})
+	send(w, http.StatusOK, api.Decided{DecisionID: d.ID, Decision: d.Decision.Told()})
 }
 
 func (a *agent) endSession(w http.ResponseWriter, r *http.Request) {
 	session := r.PathValue("id")
 	ended, err := a.config.Enforcer.EndSession(r.Context(), a.config.Name, session)
 	if err != nil {
-		problem(http.StatusInternalServerError, "internal", "Ending the session failed: "+err.Error()+".").write(w)
+		refuse(w, problem(http.StatusInternalServerError, "internal", "Ending the session failed: "+err.Error()+"."))
 		return
 	}
-	send(w, http.StatusOK, SessionEnded{ended.Sandboxes, ended.Processes})
+	send(w, http.StatusOK, api.SessionEnded{Removed: ended.Sandboxes, Processes: ended.Processes})
 }
 
 // read reads a request that this door may speak for.
-func (a *agent) read(r *http.Request) (bailiff.Request, *Problem) {
+func (a *agent) read(r *http.Request) (bailiff.Request, *api.Problem) {
 	buf := buffers.Get().(*bytes.Buffer)
 	defer release(buf)
 	if _, err := buf.ReadFrom(r.Body); err != nil {
@@ -207,7 +207,7 @@ func (a *agent) read(r *http.Request) (bailiff.Request, *Problem) {
 }
 
 // claim makes a request this door's, if its platform is.
-func (a *agent) claim(req bailiff.Request) (bailiff.Request, *Problem) {
+func (a *agent) claim(req bailiff.Request) (bailiff.Request, *api.Problem) {
 	if !a.mayClaim(req.Session.Platform) {
 		return req, problem(http.StatusForbidden, "platform_not_allowed",
 			fmt.Sprintf("Listener %q may not speak for platform %q; its configuration names those that it may.", a.config.Name, cut(req.Session.Platform)))

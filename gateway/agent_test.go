@@ -11,12 +11,13 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 func TestARequestReachesTheEnforcerAsItWasSent(t *testing.T) {
 	e := &enforcer{}
 	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(e))))
-	var a Answer
+	var a api.Answer
 	c.post("/v1/execute", `{"request_id": "r", "tool": "terminal",
 		"args": {"command": "git push", "workdir": "/workspace", "timeout": 180.0, "background": true, "stdin": "a\u0000b"},
 		"session": {"id": "agent:main:telegram:dm:42", "platform": "telegram", "chat_type": "dm", "chat_id": "42", "thread_id": "7",
@@ -41,7 +42,7 @@ func TestARequestReachesTheEnforcerAsItWasSent(t *testing.T) {
 func TestADecisionIsAnsweredAndNothingIsRun(t *testing.T) {
 	e := &enforcer{}
 	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(e))))
-	var d Decided
+	var d api.Decided
 	c.post("/v1/decide", telegramRequest).into(t, http.StatusOK, &d)
 	if d.DecisionID != "d1" || d.Decision.Outcome != bailiff.Allow || d.Decision.Revision != "r1" {
 		t.Errorf("the answer is %+v", d)
@@ -82,9 +83,9 @@ func TestEndingASessionEndsThisDoorsOnly(t *testing.T) {
 	for _, id := range []string{"agent:main:telegram:dm:42", "a/b", "a b?c#d%2F"} {
 		e := &enforcer{}
 		c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(e))))
-		var ended SessionEnded
+		var ended api.SessionEnded
 		c.do(http.MethodDelete, "/v1/sessions/"+url.PathEscape(id), "").into(t, http.StatusOK, &ended)
-		if got := e.last(t); got.Session.ID != id || got.Caller != "hermes" || ended != (SessionEnded{Removed: 1, Processes: 2}) {
+		if got := e.last(t); got.Session.ID != id || got.Caller != "hermes" || ended != (api.SessionEnded{Removed: 1, Processes: 2}) {
 			t.Errorf("session %q of %q was ended, want %q of hermes", got.Session.ID, got.Caller, id)
 		}
 	}
@@ -119,7 +120,7 @@ func TestAConfigThatLacksSomethingNamesIt(t *testing.T) {
 		t.Errorf("the error is %v, want %s", err, want)
 	}
 	_, err = NewOperator(OperatorConfig{})
-	if want := "operator config lacks Statuser, Sandboxes, Approvals, Grants, Freezer, Decisions, Lawbook, Who"; err == nil || err.Error() != want {
+	if want := "operator config lacks Statuser, Sandboxes, Approvals, Grants, Freezer, Decisions, History, Who"; err == nil || err.Error() != want {
 		t.Errorf("the error is %v, want %s", err, want)
 	}
 }

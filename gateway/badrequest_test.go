@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // replace swaps a part of a good request for a bad one.
@@ -139,7 +141,7 @@ func TestUnusualSpellingsOfAGoodRequestAreUnderstood(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := &enforcer{}
 			c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(e))))
-			var a Answer
+			var a api.Answer
 			c.post("/v1/execute", body).into(t, http.StatusOK, &a)
 			if got := e.last(t).Args.Command; got != "git status" {
 				t.Errorf("the command is %q", got)
@@ -166,7 +168,7 @@ func TestARequestOfExactlyOneMebibyteIsTaken(t *testing.T) {
 	e := &enforcer{}
 	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(e))))
 	command := strings.Repeat("x", maxBody-len(replace("git status", "")))
-	var a Answer
+	var a api.Answer
 	c.post("/v1/execute", replace("git status", command)).into(t, http.StatusOK, &a)
 	if e.last(t).Args.Command != command {
 		t.Error("the command arrived changed")
@@ -176,7 +178,7 @@ func TestARequestOfExactlyOneMebibyteIsTaken(t *testing.T) {
 func TestWhatElseIsWrongIsNamedBesideAnUnknownName(t *testing.T) {
 	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(&enforcer{}))))
 	p := c.post("/v1/decide", args(`{"cmd": "ls"}`)).problem(t, http.StatusBadRequest)
-	if len(p.Errors) != 2 || p.Errors[0].At != "/args/cmd" || p.Errors[1] != (Fault{"/args/command", "is missing"}) {
+	if len(p.Errors) != 2 || p.Errors[0].At != "/args/cmd" || p.Errors[1] != (api.Fault{At: "/args/command", Message: "is missing"}) {
 		t.Errorf("the faults are %+v", p.Errors)
 	}
 }

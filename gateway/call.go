@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 const (
@@ -77,7 +78,7 @@ func once(sentences []string) []string {
 
 // judgeCall decides about a tool call. Whoever asks runs the tool itself, so that
 // what may run in another place than the one named may not run.
-func (a *agent) judgeCall(ctx context.Context, input jsontext.Value) (bailiff.Decided, *Problem) {
+func (a *agent) judgeCall(ctx context.Context, input jsontext.Value) (bailiff.Decided, *api.Problem) {
 	read := a.readDocument
 	if isKits(input) {
 		read = a.readCall
@@ -101,14 +102,14 @@ func isKits(input jsontext.Value) bool {
 }
 
 // readCall reads a request from a tool call, as the policies understand it.
-func (a *agent) readCall(ctx context.Context, input jsontext.Value) (bailiff.Request, *Problem) {
+func (a *agent) readCall(ctx context.Context, input jsontext.Value) (bailiff.Request, *api.Problem) {
 	result, defined, err := a.config.Evaluator.Read(ctx, input, askedPath)
 	text, err := written(result, err)
 	switch {
 	case err != nil:
-		return bailiff.Request{}, refused(codeRequest, []Fault{{"", err.Error()}})
+		return bailiff.Request{}, refused(codeRequest, []api.Fault{{At: "", Message: err.Error()}})
 	case !defined:
-		return bailiff.Request{}, refused(codeRequest, []Fault{{"", "the policies do not say how to read a call: " + askedPath + " is undefined"}})
+		return bailiff.Request{}, refused(codeRequest, []api.Fault{{At: "", Message: "the policies do not say how to read a call: " + askedPath + " is undefined"}})
 	}
 	asked := struct {
 		Request jsontext.Value `json:"request"`
@@ -123,10 +124,10 @@ func (a *agent) readCall(ctx context.Context, input jsontext.Value) (bailiff.Req
 	return parse(asked.Request)
 }
 
-func faultsOf(clauses []string) []Fault {
-	faults := make([]Fault, len(clauses))
+func faultsOf(clauses []string) []api.Fault {
+	faults := make([]api.Fault, len(clauses))
 	for i, clause := range clauses {
-		faults[i] = Fault{"", clause}
+		faults[i] = api.Fault{At: "", Message: clause}
 	}
 	return faults
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // What a request may hold at most.
@@ -25,14 +26,14 @@ var (
 )
 
 // checker collects what is wrong with a request.
-type checker struct{ faults []Fault }
+type checker struct{ faults []api.Fault }
 
 func (c *checker) fault(at, format string, values ...any) {
-	c.faults = append(c.faults, Fault{at, fmt.Sprintf(format, values...)})
+	c.faults = append(c.faults, api.Fault{At: at, Message: fmt.Sprintf(format, values...)})
 }
 
 // check looks at what types cannot say.
-func check(req *bailiff.Request) []Fault {
+func check(req *bailiff.Request) []api.Fault {
 	var c checker
 	c.short("/request_id", req.ID, longestID)
 	c.args(req.Tool, &req.Args)

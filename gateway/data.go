@@ -48,7 +48,7 @@ func (a *agent) dataV0(w http.ResponseWriter, r *http.Request) {
 		return input, err
 	}, func(w http.ResponseWriter, _ string, result jsontext.Value) {
 		if result == nil {
-			problem(http.StatusNotFound, "undefined_document", "The document "+cut(path)+" is undefined for this input.").write(w)
+			refuse(w, problem(http.StatusNotFound, "undefined_document", "The document "+cut(path)+" is undefined for this input."))
 			return
 		}
 		sendBytes(w, http.StatusOK, jsonType, result)
@@ -60,23 +60,23 @@ func (a *agent) data(w http.ResponseWriter, r *http.Request, unwrap func(body []
 	answer func(w http.ResponseWriter, id string, result jsontext.Value)) {
 	path := r.PathValue("path")
 	if !slices.Contains(a.config.DataPaths, path) {
-		problem(http.StatusForbidden, "path_not_allowed", "The document "+cut(path)+" is not served; agent.data_paths lists what is.").write(w)
+		refuse(w, problem(http.StatusForbidden, "path_not_allowed", "The document "+cut(path)+" is not served; agent.data_paths lists what is."))
 		return
 	}
 	input, p := readInput(r, unwrap)
 	if p != nil {
-		p.write(w)
+		refuse(w, p)
 		return
 	}
 	id, result, p := a.document(r.Context(), path, input)
 	if p != nil {
-		p.write(w)
+		refuse(w, p)
 		return
 	}
 	answer(w, id, result)
 }
 
-func readInput(r *http.Request, unwrap func([]byte) (jsontext.Value, error)) (jsontext.Value, *Problem) {
+func readInput(r *http.Request, unwrap func([]byte) (jsontext.Value, error)) (jsontext.Value, *api.Problem) {
 	buf := buffers.Get().(*bytes.Buffer)
 	defer release(buf)
 	if _, err := buf.ReadFrom(r.Body); err != nil {
@@ -94,7 +94,7 @@ func readInput(r *http.Request, unwrap func([]byte) (jsontext.Value, error)) (js
 
 // document is what stands at a path for an input. The two decisions are never
 // undefined: input that is none is denied.
-func (a *agent) document(ctx context.Context, path string, input jsontext.Value) (id string, result jsontext.Value, p *Problem) {
+func (a *agent) document(ctx context.Context, path string, input jsontext.Value) (id string, result jsontext.Value, p *api.Problem) {
 	switch path {
 	case api.DecisionPath:
 		_, decided, p := a.judge(ctx, input, a.readDocument)
@@ -114,10 +114,10 @@ func (a *agent) document(ctx context.Context, path string, input jsontext.Value)
 }
 
 // reader makes a request of an input.
-type reader func(ctx context.Context, input jsontext.Value) (bailiff.Request, *Problem)
+type reader func(ctx context.Context, input jsontext.Value) (bailiff.Request, *api.Problem)
 
 // judge decides about an input.
-func (a *agent) judge(ctx context.Context, input jsontext.Value, read reader) (bailiff.Request, bailiff.Decided, *Problem) {
+func (a *agent) judge(ctx context.Context, input jsontext.Value, read reader) (bailiff.Request, bailiff.Decided, *api.Problem) {
 	req, p := read(ctx, input)
 	if p != nil && p.Code == codeRequest {
 		return req, a.config.Enforcer.Refuse(ctx, a.config.Name, bailiff.Reason{Rule: ruleInput, Message: p.Message, Instead: insteadOfInput}), nil
@@ -147,7 +147,7 @@ type document struct {
 }
 
 // readDocument reads a request from an input document of bailiff's own.
-func (a *agent) readDocument(_ context.Context, input jsontext.Value) (bailiff.Request, *Problem) {
+func (a *agent) readDocument(_ context.Context, input jsontext.Value) (bailiff.Request, *api.Problem) {
 	var d document
 	if err := json.Unmarshal(input, &d); err != nil {
 		return bailiff.Request{}, misread(err, "")
@@ -156,7 +156,7 @@ func (a *agent) readDocument(_ context.Context, input jsontext.Value) (bailiff.R
 	return wire.request()
 }
 
-func (a *agent) query(ctx context.Context, req bailiff.Request, path string) (jsontext.Value, *Problem) {
+func (a *agent) query(ctx context.Context, req bailiff.Request, path string) (jsontext.Value, *api.Problem) {
 	result, defined, err := a.config.Evaluator.Query(ctx, req, a.config.Circumstances(req), path)
 	if err == nil && !defined {
 		return nil, nil

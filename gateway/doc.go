@@ -21,10 +21,9 @@
 //   - [Door.Shutdown] returns only when no request is running any more, or when
 //     its handler ignored cancellation for seconds.
 //
-// The wire types of the API are here too ([Answer], [Decided], [Problem],
-// [Status], [Sandbox]), for the client in gateway/client. The API is described
-// in openapi.yaml, which every door serves at /v1/openapi.yaml and which the
-// tests check against the running server.
+// The API is described in openapi.yaml, which every door serves at
+// /v1/openapi.yaml and which the tests check against the running server.
 //
-// What is not here: judging, running and approving. Floors below do that.
+// What is not here: the wire types (api), and judging, running and approving, which
+// packages below do.
 package gateway

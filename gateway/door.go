@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // DoorConfig says where a door is, who may come in, and how fast and how many
@@ -199,21 +200,21 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if stranger := d.stranger(r); stranger != nil {
 		w.Header().Set("Connection", "close")
-		stranger.write(p)
+		refuse(p, stranger)
 		return
 	}
 	select {
 	case d.slots <- struct{}{}:
 		defer func() { <-d.slots }()
 	default:
-		problem(http.StatusServiceUnavailable, "busy", "Too many requests run at once; try again in a second.").write(p)
+		refuse(p, problem(http.StatusServiceUnavailable, "busy", "Too many requests run at once; try again in a second."))
 		return
 	}
 	d.handler.ServeHTTP(p, r)
 }
 
 // stranger is why a client may not come in; nil if it may.
-func (d *Door) stranger(r *http.Request) *Problem {
+func (d *Door) stranger(r *http.Request) *api.Problem {
 	if d.config.Network == "tcp" && d.config.Login {
 		return nil
 	}
@@ -232,7 +233,7 @@ func (d *Door) stranger(r *http.Request) *Problem {
 }
 
 // tokenless is why a header does not let in; nil if it holds the token.
-func (d *Door) tokenless(header string) *Problem {
+func (d *Door) tokenless(header string) *api.Problem {
 	given := sha256.Sum256([]byte(header))
 	switch {
 	case subtle.ConstantTimeCompare(given[:], d.token[:]) == 1:
@@ -257,7 +258,7 @@ func (d *Door) survive(p *paced, r *http.Request) {
 	}
 	d.config.Log.ErrorContext(about, "serving a request panicked", "listener", d.config.Name, "path", r.URL.Path, "cause", cause, "stack", string(debug.Stack()))
 	if !p.started {
-		problem(http.StatusInternalServerError, "internal", internalFault).write(p)
+		refuse(p, problem(http.StatusInternalServerError, "internal", internalFault))
 	}
 }
 

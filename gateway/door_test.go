@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 const blink = 50 * time.Millisecond
@@ -108,7 +109,7 @@ func TestATokenIsNeededOnTCP(t *testing.T) {
 			}
 		})
 	}
-	var decided Decided
+	var decided api.Decided
 	c.post("/v1/decide", telegramRequest, "Authorization", "Bearer s3cret").into(t, http.StatusOK, &decided)
 }
 
@@ -190,7 +191,7 @@ func TestASocketOfADeadProcessIsReplaced(t *testing.T) {
 	dead.SetUnlinkOnClose(false)
 	_ = dead.Close()
 	c := callerOf(t, open(t, DoorConfig{Network: "unix", Address: path}, agentHandler(t, agentOf(&enforcer{}))))
-	var h Health
+	var h api.Health
 	c.do(http.MethodGet, "/healthz", "").into(t, http.StatusOK, &h)
 }
 
@@ -300,7 +301,7 @@ func TestOneRequestTooManyIsToldToComeAgain(t *testing.T) {
 	}
 	close(e.release)
 	within(t, "the first answer", first)
-	var decided Decided
+	var decided api.Decided
 	callerOf(t, d).post("/v1/decide", telegramRequest).into(t, http.StatusOK, &decided)
 }
 
@@ -329,7 +330,7 @@ func TestAPanicIsAnswered500AndEndsNothingElse(t *testing.T) {
 			t.Errorf("the problem is %+v", p)
 		}
 	}
-	var decided Decided
+	var decided api.Decided
 	c.post("/v1/decide", telegramRequest).into(t, http.StatusOK, &decided)
 }
 

@@ -183,9 +183,9 @@ func (a answerBytes) into(t testing.TB, status int, value any) {
 	}
 }
 
-func (a answerBytes) problem(t testing.TB, status int) Problem {
+func (a answerBytes) problem(t testing.TB, status int) api.Problem {
 	t.Helper()
-	var p Problem
+	var p api.Problem
 	a.into(t, status, &p)
 	return p
 }

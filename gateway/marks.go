@@ -26,7 +26,7 @@ const (
 // MarksOf finds the matches of an approval's reasons in the request's texts.
 // What a rule found by resolving the text does not stand there literally, and
 // has no mark. More says that not all was looked for.
-func MarksOf(e api.Entry) (marks []Mark, more bool) {
+func MarksOf(e api.Entry) (marks []api.Mark, more bool) {
 	args := e.Request.Args
 	search := search{budget: searchAtMost, room: marksAtMost}
 	for _, text := range []struct{ name, text string }{
@@ -35,7 +35,7 @@ func MarksOf(e api.Entry) (marks []Mark, more bool) {
 		marks = append(marks, merged(search.marks(text.name, text.text, e.Reasons))...)
 	}
 	if marks == nil {
-		marks = []Mark{}
+		marks = []api.Mark{}
 	}
 	return marks, search.more
 }
@@ -46,7 +46,7 @@ type search struct {
 	more         bool
 }
 
-func (s *search) marks(name, text string, reasons []bailiff.Reason) (found []Mark) {
+func (s *search) marks(name, text string, reasons []bailiff.Reason) (found []api.Mark) {
 	for _, r := range reasons {
 		found = append(found, s.places(name, text, r.Rule, r.Match)...)
 	}
@@ -54,7 +54,7 @@ func (s *search) marks(name, text string, reasons []bailiff.Reason) (found []Mar
 }
 
 // places are those of one match.
-func (s *search) places(name, text, rule, match string) (found []Mark) {
+func (s *search) places(name, text, rule, match string) (found []api.Mark) {
 	for at := 0; match != ""; {
 		if s.room == 0 || s.budget < 0 {
 			s.more = true
@@ -69,7 +69,7 @@ func (s *search) places(name, text, rule, match string) (found []Mark) {
 		s.budget -= end - at + findCost
 		if at = start + 1; standsAlone(text, start, end) {
 			s.room--
-			found = append(found, Mark{Text: name, Start: start, End: end, Rules: []string{rule}})
+			found = append(found, api.Mark{Text: name, Start: start, End: end, Rules: []string{rule}})
 			at = end
 		}
 	}
@@ -94,11 +94,11 @@ func isWord(r rune) bool {
 }
 
 // merged puts marks in order, those that overlap into one.
-func merged(marks []Mark) []Mark {
-	slices.SortFunc(marks, func(a, b Mark) int {
+func merged(marks []api.Mark) []api.Mark {
+	slices.SortFunc(marks, func(a, b api.Mark) int {
 		return cmp.Or(a.Start-b.Start, b.End-a.End, strings.Compare(a.Rules[0], b.Rules[0]))
 	})
-	var all []Mark
+	var all []api.Mark
 	for _, m := range marks {
 		if n := len(all); n > 0 && m.Start < all[n-1].End {
 			last := &all[n-1]

@@ -18,6 +18,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // described checks exchanges with a door against openapi.yaml, and remembers
@@ -159,8 +160,8 @@ func (broken) Refuse(context.Context, string, bailiff.Reason) bailiff.Decided { 
 func (broken) EndSession(context.Context, string, string) (bailiff.Ended, error) {
 	return bailiff.Ended{}, errors.New("stuck")
 }
-func (broken) Status(context.Context) Status                           { panic("a bug") }
-func (broken) List(context.Context) []Sandbox                          { panic("a bug") }
+func (broken) Status(context.Context) api.Status                       { panic("a bug") }
+func (broken) List(context.Context) []api.Sandbox                      { panic("a bug") }
 func (broken) Remove(context.Context, string) (bool, error)            { return false, errors.New("stuck") }
 func (broken) RegisterTools(string, string, []string) error            { panic("a bug") }
 func (broken) AnswerTool(string, string, string, bool) error           { panic("a bug") }
@@ -254,7 +255,7 @@ func TestTheDoorsAreAsDescribed(t *testing.T) {
 			try(operator, "POST", "/v1/policies/rollback", `{"revision": "`+revision+`"}`)
 		}
 		settled := asked.config(&sidecar{}, "ana")
-		settled.Lawbook = atRest{}
+		settled.History = atRest{}
 		resting, err := NewOperator(settled)
 		if err != nil {
 			t.Fatal(err)

@@ -13,19 +13,19 @@ import (
 
 // Statuser tells how the sidecar is.
 type Statuser interface {
-	Status(ctx context.Context) Status
+	Status(ctx context.Context) api.Status
 }
 
 // Sandboxer lists and removes live sandboxes. Remove tells whether there was one
 // of that id, Reap how many it removed.
 type Sandboxer interface {
-	List(ctx context.Context) []Sandbox
+	List(ctx context.Context) []api.Sandbox
 	Remove(ctx context.Context, id string) (found bool, err error)
 	Reap(ctx context.Context) (removed int, err error)
 }
 
 // Book keeps approvals and takes answers. Its errors are those of package
-// approval.
+// api.
 type Book interface {
 	List(q api.Query) (entries []api.Entry, next string)
 	Get(id string) (api.Entry, bool)
@@ -36,7 +36,7 @@ type Book interface {
 }
 
 // Revoker lists what was granted, and takes it back. Its errors are those of
-// package approval.
+// package api.
 type Revoker interface {
 	Grants() []api.Grant
 	Revoke(ctx context.Context, id string, who bailiff.Approver) (api.Grant, error)
@@ -69,7 +69,7 @@ type OperatorConfig struct {
 	Grants    Revoker
 	Freezer   Freezer
 	Decisions Logbook
-	Lawbook   Lawbook
+	History   PolicyHistory
 	// Who says who sends a request; false if nobody that this door knows. It is
 	// all that differs between the doors of operators, see [ByPeer].
 	Who func(*http.Request) (bailiff.Approver, bool)
@@ -139,7 +139,7 @@ func (c OperatorConfig) missing() (names []string) {
 		name   string
 	}{
 		{c.Statuser == nil, "Statuser"}, {c.Sandboxes == nil, "Sandboxes"}, {c.Approvals == nil, "Approvals"},
-		{c.Grants == nil, "Grants"}, {c.Freezer == nil, "Freezer"}, {c.Decisions == nil, "Decisions"}, {c.Lawbook == nil, "Lawbook"}, {c.Who == nil, "Who"},
+		{c.Grants == nil, "Grants"}, {c.Freezer == nil, "Freezer"}, {c.Decisions == nil, "Decisions"}, {c.History == nil, "History"}, {c.Who == nil, "Who"},
 	} {
 		if need.absent {
 			names = append(names, need.name)
@@ -159,7 +159,7 @@ func (o *operator) policies(w http.ResponseWriter, r *http.Request) {
 }
 
 func (o *operator) sandboxes(w http.ResponseWriter, r *http.Request) {
-	send(w, http.StatusOK, Sandboxes{o.config.Sandboxes.List(r.Context())})
+	send(w, http.StatusOK, api.Sandboxes{Sandboxes: o.config.Sandboxes.List(r.Context())})
 }
 
 func (o *operator) remove(w http.ResponseWriter, r *http.Request) {
@@ -167,9 +167,9 @@ func (o *operator) remove(w http.ResponseWriter, r *http.Request) {
 	found, err := o.config.Sandboxes.Remove(r.Context(), id)
 	switch {
 	case err != nil:
-		problem(http.StatusInternalServerError, "internal", fmt.Sprintf("Removing sandbox %s failed: %v.", cut(id), err)).write(w)
+		refuse(w, problem(http.StatusInternalServerError, "internal", fmt.Sprintf("Removing sandbox %s failed: %v.", cut(id), err)))
 	case !found:
-		problem(http.StatusNotFound, "sandbox_unknown", "There is no sandbox "+cut(id)+"; GET /v1/sandboxes lists those that live.").write(w)
+		refuse(w, problem(http.StatusNotFound, "sandbox_unknown", "There is no sandbox "+cut(id)+"; GET /v1/sandboxes lists those that live."))
 	default:
 		w.WriteHeader(http.StatusNoContent)
 	}
@@ -178,18 +178,18 @@ func (o *operator) remove(w http.ResponseWriter, r *http.Request) {
 func (o *operator) reap(w http.ResponseWriter, r *http.Request) {
 	removed, err := o.config.Sandboxes.Reap(r.Context())
 	if err != nil {
-		problem(http.StatusInternalServerError, "internal", fmt.Sprintf("Reaping sandboxes failed after %d: %v.", removed, err)).write(w)
+		refuse(w, problem(http.StatusInternalServerError, "internal", fmt.Sprintf("Reaping sandboxes failed after %d: %v.", removed, err)))
 		return
 	}
-	send(w, http.StatusOK, Reaped{removed})
+	send(w, http.StatusOK, api.Reaped{Removed: removed})
 }
 
 func (o *operator) link(w http.ResponseWriter, r *http.Request) {
 	who, p := o.identify(r)
 	if p != nil {
-		p.write(w)
+		refuse(w, p)
 		return
 	}
 	url, expires := o.config.Link(who)
-	send(w, http.StatusOK, ConsoleLink{url, expires})
+	send(w, http.StatusOK, api.ConsoleLink{URL: url, ExpiresAt: expires})
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/internal/history"
 )
 
 const (
@@ -28,21 +27,21 @@ func (o *operator) approvals(w http.ResponseWriter, r *http.Request) {
 			bailiff.ApprovalExpired, bailiff.ApprovalVoid, bailiff.ApprovalCancelled, bailiff.ApprovalUnreachable),
 		"session": text(&q.Session), "user": text(&q.User), "after": cursor(&q.After), "limit": number(&q.Limit, 1, pageAtMost),
 	}); p != nil {
-		p.write(w)
+		refuse(w, p)
 		return
 	}
 	entries, next := o.config.Approvals.List(q)
-	send(w, http.StatusOK, Approvals{entries, next})
+	send(w, http.StatusOK, api.Approvals{Approvals: entries, Next: next})
 }
 
 func (o *operator) approval(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	entry, found := o.config.Approvals.Get(id)
 	if !found {
-		problem(http.StatusNotFound, "approval_unknown", "There is no approval "+cut(id)+", or its record cannot be read; GET /v1/approvals lists those that are.").write(w)
+		refuse(w, problem(http.StatusNotFound, "approval_unknown", "There is no approval "+cut(id)+", or its record cannot be read; GET /v1/approvals lists those that are."))
 		return
 	}
-	shown := ShownApproval{Approval: entry, History: []Logged{}}
+	shown := api.ShownApproval{Approval: entry, History: []api.Logged{}}
 	shown.Marks, shown.MarksCut = MarksOf(entry)
 	if session := entry.Request.Session.ID; session != "" {
 		shown.History = readLines(o.config.Decisions.Recent(session, historyLength))
@@ -51,12 +50,12 @@ func (o *operator) approval(w http.ResponseWriter, r *http.Request) {
 }
 
 func (o *operator) approve(w http.ResponseWriter, r *http.Request) {
-	var body Approving
+	var body api.Approving
 	o.answer(w, r, &body, func() bailiff.Verdict { return bailiff.Verdict{Approve: true, Scope: body.Scope} })
 }
 
 func (o *operator) deny(w http.ResponseWriter, r *http.Request) {
-	var body Denying
+	var body api.Denying
 	o.answer(w, r, &body, func() bailiff.Verdict { return bailiff.Verdict{Reason: body.Reason} })
 }
 
@@ -72,37 +71,37 @@ func (o *operator) answer(w http.ResponseWriter, r *http.Request, body any, verd
 		p = tooLong(v.Reason)
 	}
 	if p != nil {
-		p.write(w)
+		refuse(w, p)
 		return
 	}
 	entry, err := o.config.Approvals.Answer(r.Context(), r.PathValue("id"), who, v)
 	if err != nil {
-		refusal("approval_unknown", err).write(w)
+		refuse(w, refusal("approval_unknown", err))
 		return
 	}
 	send(w, http.StatusOK, entry)
 }
 
 func (o *operator) grants(w http.ResponseWriter, _ *http.Request) {
-	send(w, http.StatusOK, Grants{o.config.Grants.Grants()})
+	send(w, http.StatusOK, api.Grants{Grants: o.config.Grants.Grants()})
 }
 
 func (o *operator) revoke(w http.ResponseWriter, r *http.Request) {
 	who, p := o.identify(r)
 	if p != nil {
-		p.write(w)
+		refuse(w, p)
 		return
 	}
 	grant, err := o.config.Grants.Revoke(r.Context(), r.PathValue("id"), who)
 	if err != nil {
-		refusal("grant_unknown", err).write(w)
+		refuse(w, refusal("grant_unknown", err))
 		return
 	}
 	send(w, http.StatusOK, grant)
 }
 
 // identify says who sends a request that changes something.
-func (o *operator) identify(r *http.Request) (bailiff.Approver, *Problem) {
+func (o *operator) identify(r *http.Request) (bailiff.Approver, *api.Problem) {
 	who, known := o.config.Who(r)
 	if !known {
 		return who, problem(http.StatusForbidden, "not_eligible", "This door cannot tell who you are; answer on the operators' socket.")
@@ -111,7 +110,7 @@ func (o *operator) identify(r *http.Request) (bailiff.Approver, *Problem) {
 }
 
 // refusal is why an operator's wish was not met.
-func refusal(unknown string, err error) *Problem {
+func refusal(unknown string, err error) *api.Problem {
 	for _, known := range []struct {
 		kind   error
 		status int
@@ -122,9 +121,9 @@ func refusal(unknown string, err error) *Problem {
 		{api.ErrVoted, http.StatusConflict, "already_voted"},
 		{api.ErrIneligible, http.StatusForbidden, "not_eligible"},
 		{api.ErrScope, http.StatusUnprocessableEntity, "scope_not_offered"},
-		{history.ErrUnknown, http.StatusNotFound, "revision_unknown"},
-		{history.ErrUnsound, http.StatusConflict, "policies_unsound"},
-		{history.ErrNotRolledBack, http.StatusConflict, "not_rolled_back"},
+		{api.ErrRevisionUnknown, http.StatusNotFound, "revision_unknown"},
+		{api.ErrUnsound, http.StatusConflict, "policies_unsound"},
+		{api.ErrNotRolledBack, http.StatusConflict, "not_rolled_back"},
 	} {
 		if errors.Is(err, known.kind) {
 			return problem(known.status, known.code, bailiff.Sentence(err.Error()))
@@ -133,9 +132,9 @@ func refusal(unknown string, err error) *Problem {
 	return problem(http.StatusServiceUnavailable, "store_failed", bailiff.Sentence(err.Error()))
 }
 
-func tooLong(reason string) *Problem {
+func tooLong(reason string) *api.Problem {
 	if utf8.RuneCountInString(reason) <= reasonLength {
 		return nil
 	}
-	return refused(codeRequest, []Fault{{"/reason", "is longer than 1,000 characters"}})
+	return refused(codeRequest, []api.Fault{{At: "/reason", Message: "is longer than 1,000 characters"}})
 }

@@ -43,7 +43,7 @@ func TestApprovalsAreListedInPages(t *testing.T) {
 		var got []string
 		pages, after := 0, ""
 		for {
-			var page Approvals
+			var page api.Approvals
 			c.do(http.MethodGet, "/v1/approvals?"+test.query+after, "").into(t, http.StatusOK, &page)
 			for _, e := range page.Approvals {
 				got = append(got, e.ID)
@@ -93,7 +93,7 @@ func TestAPageOfManyPendingIsCheap(t *testing.T) {
 	askMany(t, o, many)
 	c := o.caller(t, "ana")
 	query := "/v1/approvals?state=pending&limit=100"
-	var page Approvals
+	var page api.Approvals
 	best := time.Hour
 	for n := 0; n < many; n += 100 {
 		start := time.Now()
@@ -145,7 +145,7 @@ func TestAnApprovalIsShownWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var shown ShownApproval
+	var shown api.ShownApproval
 	o.caller(t, "ana").do(http.MethodGet, "/v1/approvals/"+id, "").into(t, http.StatusOK, &shown)
 	e := shown.Approval
 	if e.ID != id || e.Shortened || e.Request.Args.Command != command || !strings.Contains(string(e.Input), long(t, 2000)) || len(e.Files) != 1 ||
@@ -224,7 +224,7 @@ func TestGrantsAreListedAndRevoked(t *testing.T) {
 	id := o.ask(t, asking("s1", "rm x", "rm"))
 	var e api.Entry
 	c.post("/v1/approvals/"+id+"/approve", `{"scope": "session"}`).into(t, http.StatusOK, &e)
-	var list Grants
+	var list api.Grants
 	c.do(http.MethodGet, "/v1/grants", "").into(t, http.StatusOK, &list)
 	if len(list.Grants) != 1 || list.Grants[0].ID != e.GrantID || list.Grants[0].Pairs[0].Match != "rm" {
 		t.Fatalf("the grants are %+v", list)
@@ -248,7 +248,7 @@ func TestWhatIsFrozenIsThawedByTheSameName(t *testing.T) {
 	if e, _ := o.Get(id); f.By != "ana" || f.Reason != "odd" || e.State != bailiff.ApprovalCancelled {
 		t.Errorf("frozen %+v, and the approval is %s", f, e.State)
 	}
-	var list Freezes
+	var list api.Freezes
 	c.do(http.MethodGet, "/v1/freeze", "").into(t, http.StatusOK, &list)
 	if len(list.Freezes) != 1 || list.Freezes[0] != f {
 		t.Errorf("frozen is %+v", list)
@@ -292,7 +292,7 @@ func TestRecentDecisionsAreToldInShort(t *testing.T) {
 	}
 	c := o.caller(t, "ana")
 	for query, want := range map[string]int{"": 3, "?session=s1": 2, "?limit=1": 1, "?session=s3": 0} {
-		var list Decisions
+		var list api.Decisions
 		c.do(http.MethodGet, "/v1/decisions"+query, "").into(t, http.StatusOK, &list)
 		if len(list.Decisions) != want {
 			t.Errorf("%s: %+v", query, list)
@@ -324,7 +324,7 @@ func TestAtTheSocketThePeerAnswers(t *testing.T) {
 
 func TestLinksToTheConsoleAreGivenWhereThereIsOne(t *testing.T) {
 	o := newOffice(t, 1)
-	var link ConsoleLink
+	var link api.ConsoleLink
 	o.caller(t, "ana").post("/v1/console/links", "").into(t, http.StatusOK, &link)
 	if link.URL != "http://127.0.0.1:8642/#once" || link.ExpiresAt.IsZero() {
 		t.Errorf("the link is %+v", link)
@@ -342,7 +342,7 @@ func TestLinksToTheConsoleAreGivenWhereThereIsOne(t *testing.T) {
 func TestTheGlassIsBrokenByWhomMayAndForAReason(t *testing.T) {
 	o := newOffice(t, 1)
 	whole := `{"request": ` + telegramRequest + `, "reason": "The disk is full."}`
-	var a Answer
+	var a api.Answer
 	o.caller(t, "ana").post("/v1/break-glass", whole).into(t, http.StatusOK, &a)
 	if a.Output != "The disk is full." {
 		t.Errorf("answered %+v", a)

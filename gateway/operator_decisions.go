@@ -13,14 +13,14 @@ const loggedText = 1000
 func (o *operator) decisions(w http.ResponseWriter, r *http.Request) {
 	session, limit := "", pageLength
 	if p := readQuery(r, fields{"session": text(&session), "limit": number(&limit, 1, pageAtMost)}); p != nil {
-		p.write(w)
+		refuse(w, p)
 		return
 	}
-	send(w, http.StatusOK, Decisions{readLines(o.config.Decisions.Recent(session, limit))})
+	send(w, http.StatusOK, api.Decisions{Decisions: readLines(o.config.Decisions.Recent(session, limit))})
 }
 
-func readLines(lines [][]byte) []Logged {
-	list := make([]Logged, 0, len(lines))
+func readLines(lines [][]byte) []api.Logged {
+	list := make([]api.Logged, 0, len(lines))
 	for _, text := range lines {
 		if event, ok := readLine(text); ok {
 			list = append(list, event)
@@ -30,13 +30,13 @@ func readLines(lines [][]byte) []Logged {
 }
 
 // readLine puts a line of the decision log in short.
-func readLine(text []byte) (Logged, bool) {
+func readLine(text []byte) (api.Logged, bool) {
 	l, err := api.ReadLine(text)
 	if err != nil {
-		return Logged{}, false // lines are written by this program
+		return api.Logged{}, false // lines are written by this program
 	}
 	c, input, result := l.Custom, l.Asked(), l.Decided()
-	event := Logged{
+	event := api.Logged{
 		DecisionID: l.DecisionID, Timestamp: l.Timestamp, Event: c.Event, Caller: l.RequestedBy, Session: c.Session,
 		Platform: input.Session.Platform, User: input.Session.UserID, Tool: input.Tool,
 		Text: bailiff.Beginning(input.Args.Text(), loggedText), Outcome: result.Outcome,

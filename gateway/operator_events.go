@@ -12,7 +12,7 @@ import (
 // closed. Whoever reads too slowly to be told everything is told that.
 func (o *operator) events(w http.ResponseWriter, r *http.Request) {
 	if p := readQuery(r, fields{}); p != nil {
-		p.write(w)
+		refuse(w, p)
 		return
 	}
 	ctx, cancel := context.WithCancel(r.Context())
@@ -57,9 +57,9 @@ func (s *stream) change(c api.Change) {
 	case c.Entry != nil:
 		s.event("approval", c.Entry)
 	case c.Grant != nil:
-		s.event("grant", GrantChange{*c.Grant, c.Gone})
+		s.event("grant", api.GrantChange{Grant: *c.Grant, Gone: c.Gone})
 	case c.Freeze != nil:
-		s.event("freeze", FreezeChange{*c.Freeze, c.Gone})
+		s.event("freeze", api.FreezeChange{Freeze: *c.Freeze, Gone: c.Gone})
 	}
 }
 

@@ -119,7 +119,7 @@ func TestEventsTellAllThatHappens(t *testing.T) {
 	if l.next(t, "approval", &e); e.State != bailiff.ApprovalApproved {
 		t.Errorf("told of %+v", e)
 	}
-	var g GrantChange
+	var g api.GrantChange
 	if l.next(t, "grant", &g); g.Grant.ApprovalID != id || g.Gone {
 		t.Errorf("told of %+v", g)
 	}
@@ -129,7 +129,7 @@ func TestEventsTellAllThatHappens(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"decision", "execution", "sandbox", "reload"} { // an approval has been told as a change
-		var event Logged
+		var event api.Logged
 		if l.next(t, name, &event); event.Message != name || event.Session != "s1" {
 			t.Errorf("told of %+v", event)
 		}
@@ -140,7 +140,7 @@ func TestEventsTellAllThatHappens(t *testing.T) {
 	if l.next(t, "grant", &g); !g.Gone {
 		t.Errorf("told of %+v", g)
 	}
-	var f FreezeChange
+	var f api.FreezeChange
 	if l.next(t, "freeze", &f); f.Freeze.ID != "s1" || f.Gone {
 		t.Errorf("told of %+v", f)
 	}

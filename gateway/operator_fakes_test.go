@@ -101,7 +101,7 @@ func as(person string) func(*http.Request) (bailiff.Approver, bool) {
 
 // config serves a sidecar and an office to one person.
 func (o *office) config(s *sidecar, person string) OperatorConfig {
-	return OperatorConfig{Statuser: s, Sandboxes: s, Approvals: o, Grants: o, Freezer: o, Decisions: o.log, Lawbook: laws{}, Who: as(person), Glass: breaker{}, Link: linked}
+	return OperatorConfig{Statuser: s, Sandboxes: s, Approvals: o, Grants: o, Freezer: o, Decisions: o.log, History: laws{}, Who: as(person), Glass: breaker{}, Link: linked}
 }
 
 // breaker runs everything for everybody but bob.
@@ -122,12 +122,12 @@ func linked(bailiff.Approver) (string, time.Time) {
 // "unsound" and "waiting" cannot be.
 type laws struct{}
 
-var lawful = history.Revision{Name: "r0", Content: "c0", Since: since, Way: history.ByFiles, Files: []string{"/etc/p.rego"}, Bundles: map[string]string{"b": "v1"}}
+var lawful = api.Revision{Name: "r0", Content: "c0", Since: since, Way: history.ByFiles, Files: []string{"/etc/p.rego"}, Bundles: map[string]string{"b": "v1"}}
 
-func (laws) Revisions() ([]history.Revision, error) { return []history.Revision{lawful}, nil }
+func (laws) Revisions() ([]api.Revision, error) { return []api.Revision{lawful}, nil }
 
-func (laws) Revision(name string) (history.Revision, []history.File, error) {
-	return lawful, []history.File{{Name: "/etc/p.rego", Text: []byte("package p\n")}}, changing(name)
+func (laws) Revision(name string) (api.Revision, []api.PolicyFile, error) {
+	return lawful, []api.PolicyFile{{Name: "/etc/p.rego", Text: "package p\n"}}, changing(name)
 }
 
 func (laws) RollBack(_ context.Context, revision, _ string, who bailiff.Approver) error {
@@ -140,19 +140,19 @@ func (laws) RollBack(_ context.Context, revision, _ string, who bailiff.Approver
 func (laws) Resume(context.Context, bailiff.Approver) error { return nil }
 
 func changing(revision string) error {
-	return map[string]error{"gone": history.ErrUnknown, "unsound": history.ErrUnsound, "waiting": history.ErrNotRolledBack, "full": errStore}[revision]
+	return map[string]error{"gone": api.ErrRevisionUnknown, "unsound": api.ErrUnsound, "waiting": api.ErrNotRolledBack, "full": errStore}[revision]
 }
 
 // atRest are laws that nobody rolled back.
 type atRest struct{ laws }
 
-func (atRest) Resume(context.Context, bailiff.Approver) error { return history.ErrNotRolledBack }
+func (atRest) Resume(context.Context, bailiff.Approver) error { return api.ErrNotRolledBack }
 
 // brokenLaws cannot be read.
 type brokenLaws struct{}
 
-func (brokenLaws) Revisions() ([]history.Revision, error)                           { panic("a bug") }
-func (brokenLaws) Revision(string) (history.Revision, []history.File, error)        { panic("a bug") }
+func (brokenLaws) Revisions() ([]api.Revision, error)                               { panic("a bug") }
+func (brokenLaws) Revision(string) (api.Revision, []api.PolicyFile, error)          { panic("a bug") }
 func (brokenLaws) RollBack(context.Context, string, string, bailiff.Approver) error { panic("a bug") }
 func (brokenLaws) Resume(context.Context, bailiff.Approver) error                   { panic("a bug") }
 
@@ -204,7 +204,7 @@ func (brokenLog) Recent(string, int) [][]byte    { panic("a bug") }
 func (brokenLog) Watch() (<-chan []byte, func()) { panic("a bug") }
 
 var brokenConfig = OperatorConfig{Statuser: broken{}, Sandboxes: broken{}, Approvals: brokenOffice{}, Grants: brokenOffice{}, Freezer: brokenOffice{},
-	Decisions: brokenLog{}, Lawbook: brokenLaws{}, Who: as("ana"), Glass: brokenOffice{}, Link: func(bailiff.Approver) (string, time.Time) { panic("a bug") }}
+	Decisions: brokenLog{}, History: brokenLaws{}, Who: as("ana"), Glass: brokenOffice{}, Link: func(bailiff.Approver) (string, time.Time) { panic("a bug") }}
 
 func (o *office) handler(t testing.TB, person string) http.Handler {
 	t.Helper()

@@ -11,18 +11,18 @@ import (
 const idLength = 1024
 
 func (o *operator) freezes(w http.ResponseWriter, _ *http.Request) {
-	send(w, http.StatusOK, Freezes{o.config.Freezer.Freezes()})
+	send(w, http.StatusOK, api.Freezes{Freezes: o.config.Freezer.Freezes()})
 }
 
 func (o *operator) freeze(w http.ResponseWriter, r *http.Request) {
 	wish, who, p := o.readFreezing(r)
 	if p != nil {
-		p.write(w)
+		refuse(w, p)
 		return
 	}
 	frozen, err := o.config.Freezer.Freeze(r.Context(), api.Freeze{Kind: wish.Kind, ID: wish.ID, Reason: wish.Reason, By: who.Name()})
 	if err != nil {
-		refusal("", err).write(w)
+		refuse(w, refusal("", err))
 		return
 	}
 	send(w, http.StatusOK, frozen)
@@ -31,38 +31,38 @@ func (o *operator) freeze(w http.ResponseWriter, r *http.Request) {
 func (o *operator) thaw(w http.ResponseWriter, r *http.Request) {
 	wish, who, p := o.readFreezing(r)
 	if p == nil && wish.Reason != "" {
-		p = refused(codeRequest, []Fault{{"/reason", "belongs to a freeze only"}})
+		p = refused(codeRequest, []api.Fault{{At: "/reason", Message: "belongs to a freeze only"}})
 	}
 	if p != nil {
-		p.write(w)
+		refuse(w, p)
 		return
 	}
 	found, err := o.config.Freezer.Thaw(r.Context(), wish.Kind, wish.ID, who)
 	switch {
 	case err != nil:
-		refusal("", err).write(w)
+		refuse(w, refusal("", err))
 	case !found:
-		problem(http.StatusNotFound, "freeze_unknown", "That is not frozen; GET /v1/freeze lists what is, and each is thawed as it was frozen.").write(w)
+		refuse(w, problem(http.StatusNotFound, "freeze_unknown", "That is not frozen; GET /v1/freeze lists what is, and each is thawed as it was frozen."))
 	default:
 		w.WriteHeader(http.StatusNoContent)
 	}
 }
 
-func (o *operator) readFreezing(r *http.Request) (wish Freezing, who bailiff.Approver, p *Problem) {
+func (o *operator) readFreezing(r *http.Request) (wish api.Freezing, who bailiff.Approver, p *api.Problem) {
 	if who, p = o.identify(r); p != nil {
 		return wish, who, p
 	}
 	if p = readBody(r, &wish); p != nil {
 		return wish, who, p
 	}
-	if faults := wish.faults(); len(faults) > 0 {
+	if faults := freezeFaults(wish); len(faults) > 0 {
 		return wish, who, refused(codeRequest, faults)
 	}
 	return wish, who, tooLong(wish.Reason)
 }
 
-func (f *Freezing) faults() (faults []Fault) {
-	fault := func(at, says string) { faults = append(faults, Fault{at, says}) }
+func freezeFaults(f api.Freezing) (faults []api.Fault) {
+	fault := func(at, says string) { faults = append(faults, api.Fault{At: at, Message: says}) }
 	switch f.Kind {
 	case api.FreezeAll:
 		if f.ID != "" {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // GlassBreaker runs what the policies deny on an operator's word. Its error says
@@ -17,29 +18,29 @@ type GlassBreaker interface {
 func (o *operator) breakGlass(w http.ResponseWriter, r *http.Request) {
 	who, p := o.identify(r)
 	if p != nil {
-		p.write(w)
+		refuse(w, p)
 		return
 	}
 	req, reason, p := readBreaking(r)
 	if p != nil {
-		p.write(w)
+		refuse(w, p)
 		return
 	}
 	answer, err := o.config.Glass.BreakGlass(r.Context(), who, req, reason)
 	if err != nil {
-		refusal("", err).write(w)
+		refuse(w, refusal("", err))
 		return
 	}
 	reply(w, answer, "") // nobody is asked here
 }
 
-func readBreaking(r *http.Request) (req bailiff.Request, reason string, p *Problem) {
-	var wish Breaking
+func readBreaking(r *http.Request) (req bailiff.Request, reason string, p *api.Problem) {
+	var wish api.Breaking
 	if p = readBody(r, &wish); p != nil {
 		return req, "", p
 	}
 	if strings.TrimSpace(wish.Reason) == "" {
-		return req, "", refused(codeRequest, []Fault{{"/reason", "is missing: say why the policies must not hold now"}})
+		return req, "", refused(codeRequest, []api.Fault{{At: "/reason", Message: "is missing: say why the policies must not hold now"}})
 	}
 	if p = tooLong(wish.Reason); p != nil {
 		return req, "", p

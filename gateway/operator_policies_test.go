@@ -6,19 +6,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiff-dev/bailiff/internal/history"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 func TestOperatorsSeeThePoliciesThatWereInForce(t *testing.T) {
 	c := newOffice(t, 1).caller(t, "ana")
-	var list Revisions
+	var list api.Revisions
 	c.do(http.MethodGet, "/v1/policies/history", "").into(t, http.StatusOK, &list)
-	if !reflect.DeepEqual(list.Revisions, []history.Revision{lawful}) {
+	if !reflect.DeepEqual(list.Revisions, []api.Revision{lawful}) {
 		t.Errorf("they are %+v", list)
 	}
-	var one ShownRevision
+	var one api.ShownRevision
 	c.do(http.MethodGet, "/v1/policies/history/r0", "").into(t, http.StatusOK, &one)
-	if want := []PolicyFile{{"/etc/p.rego", "package p\n"}}; !reflect.DeepEqual(one, ShownRevision{lawful, want}) {
+	if want := []api.PolicyFile{{Name: "/etc/p.rego", Text: "package p\n"}}; !reflect.DeepEqual(one, api.ShownRevision{Revision: lawful, Texts: want}) {
 		t.Errorf("it is %+v", one)
 	}
 }
@@ -26,7 +26,7 @@ func TestOperatorsSeeThePoliciesThatWereInForce(t *testing.T) {
 func TestPoliciesAreRolledBackByWhomMay(t *testing.T) {
 	o := newOffice(t, 1)
 	const body = `{"revision": "r0", "reason": "It was right."}`
-	var now PolicyStatus
+	var now api.PolicyStatus
 	o.caller(t, "ana").post("/v1/policies/rollback", body).into(t, http.StatusOK, &now)
 	if now.Revision != sidecarStatus.Policies.Revision {
 		t.Errorf("in force is %+v", now)

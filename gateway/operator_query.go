@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // fields are what a query may hold, by name: each reads its value, or says what
@@ -16,15 +18,15 @@ import (
 type fields map[string]func(value string) (wants string)
 
 // readQuery reads a request's query strictly.
-func readQuery(r *http.Request, known fields) *Problem {
+func readQuery(r *http.Request, known fields) *api.Problem {
 	given, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return refused(codeRequest, []Fault{{"", "its query cannot be read: " + err.Error()}})
+		return refused(codeRequest, []api.Fault{{At: "", Message: "its query cannot be read: " + err.Error()}})
 	}
-	var faults []Fault
+	var faults []api.Fault
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if fault := known.read(name, given[name]); fault != "" {
-			faults = append(faults, Fault{"?" + cut(name), fault})
+			faults = append(faults, api.Fault{At: "?" + cut(name), Message: fault})
 		}
 	}
 	if len(faults) > 0 {

@@ -17,20 +17,20 @@ type sidecar struct{ removed []string }
 
 var (
 	since         = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	sidecarStatus = Status{Version: "1.2.3", Started: since,
-		Listeners: []ListenerStatus{{"hermes", "unix:///run/bailiff/agent.sock", []string{"telegram"}}},
-		Policies:  PolicyStatus{Revision: "r1", Loaded: since, Files: []string{"decision.rego"}, Bundles: map[string]api.Bundle{"b.tar.gz": {Revision: "v7"}}, Reloaded: since, OK: true, Faults: []string{}},
-		Backends:  []BackendStatus{{"docker", true, true, ""}},
-		Platforms: []PlatformStatus{{Platform: "telegram", Backend: "docker", Isolated: true, Image: "debian:12", IdleSeconds: 3600}},
-		Chats:     []ChatStatus{{PlatformStatus{Platform: "telegram", Backend: "modal", Isolated: true, MaxSeconds: 600, Persistent: true}, "-100/1"}},
-		Chat:      []ServiceStatus{{Service: "telegram", Approvals: true, At: "-1001", Message: "the token is not valid"}},
+	sidecarStatus = api.Status{Version: "1.2.3", Started: since,
+		Listeners: []api.ListenerStatus{{Name: "hermes", Listen: "unix:///run/bailiff/agent.sock", Platforms: []string{"telegram"}}},
+		Policies:  api.PolicyStatus{Revision: "r1", Loaded: since, Files: []string{"decision.rego"}, Bundles: map[string]api.Bundle{"b.tar.gz": {Revision: "v7"}}, Reloaded: since, OK: true, Faults: []string{}},
+		Backends:  []api.BackendStatus{{Name: "docker", Isolated: true, Ready: true, Message: ""}},
+		Platforms: []api.PlatformStatus{{Platform: "telegram", Backend: "docker", Isolated: true, Image: "debian:12", IdleSeconds: 3600}},
+		Chats:     []api.ChatStatus{{PlatformStatus: api.PlatformStatus{Platform: "telegram", Backend: "modal", Isolated: true, MaxSeconds: 600, Persistent: true}, Chat: "-100/1"}},
+		Chat:      []api.ServiceStatus{{Service: "telegram", Approvals: true, At: "-1001", Message: "the token is not valid"}},
 		Warnings:  []string{"Mind the step."}}
-	liveSandbox = Sandbox{ID: "sb1", Backend: "docker", Image: "debian:12", Caller: "hermes", Session: "s1", Users: 1, Processes: 2, Interpreters: 1, Since: since, LastUsed: since, Expires: since}
+	liveSandbox = api.Sandbox{ID: "sb1", Backend: "docker", Image: "debian:12", Caller: "hermes", Session: "s1", Users: 1, Processes: 2, Interpreters: 1, Since: since, LastUsed: since, Expires: since}
 )
 
-func (*sidecar) Status(context.Context) Status     { return sidecarStatus }
-func (*sidecar) List(context.Context) []Sandbox    { return []Sandbox{liveSandbox} }
-func (*sidecar) Reap(context.Context) (int, error) { return 2, nil }
+func (*sidecar) Status(context.Context) api.Status  { return sidecarStatus }
+func (*sidecar) List(context.Context) []api.Sandbox { return []api.Sandbox{liveSandbox} }
+func (*sidecar) Reap(context.Context) (int, error)  { return 2, nil }
 func (s *sidecar) Remove(_ context.Context, id string) (bool, error) {
 	if id == "stuck" {
 		return true, errors.New("the engine does not answer")
@@ -50,19 +50,19 @@ func operatorHandler(t testing.TB, s *sidecar) http.Handler {
 
 func TestOperatorsSeeTheSidecar(t *testing.T) {
 	c := callerOf(t, open(t, DoorConfig{}, operatorHandler(t, &sidecar{})))
-	var status Status
+	var status api.Status
 	c.do(http.MethodGet, "/v1/status", "").into(t, http.StatusOK, &status)
 	if !reflect.DeepEqual(status, sidecarStatus) {
 		t.Errorf("the status is %+v", status)
 	}
-	var policies PolicyStatus
+	var policies api.PolicyStatus
 	c.do(http.MethodGet, "/v1/policies", "").into(t, http.StatusOK, &policies)
 	if !reflect.DeepEqual(policies, sidecarStatus.Policies) {
 		t.Errorf("the policies are %+v", policies)
 	}
-	var list Sandboxes
+	var list api.Sandboxes
 	c.do(http.MethodGet, "/v1/sandboxes", "").into(t, http.StatusOK, &list)
-	if !reflect.DeepEqual(list.Sandboxes, []Sandbox{liveSandbox}) {
+	if !reflect.DeepEqual(list.Sandboxes, []api.Sandbox{liveSandbox}) {
 		t.Errorf("the sandboxes are %+v", list)
 	}
 }
@@ -75,7 +75,7 @@ func TestOperatorsRemoveSandboxes(t *testing.T) {
 	}
 	c.do(http.MethodDelete, "/v1/sandboxes/other", "").problem(t, http.StatusNotFound)
 	c.do(http.MethodDelete, "/v1/sandboxes/stuck", "").problem(t, http.StatusInternalServerError)
-	var reaped Reaped
+	var reaped api.Reaped
 	c.post("/v1/sandboxes/reap", "").into(t, http.StatusOK, &reaped)
 	if got := strings.Join(s.removed, " "); got != "sb1 other" || reaped.Removed != 2 {
 		t.Errorf("removed %s, reaped %d", got, reaped.Removed)

@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // received is a request as it is spelt. Its args can be read only when the tool
@@ -79,7 +80,7 @@ func ParseRequest(body []byte) (bailiff.Request, error) {
 
 // parse reads a request strictly: what it does not name, name twice or spell in
 // the wrong type is a fault. The caller is left empty.
-func parse(body []byte) (bailiff.Request, *Problem) {
+func parse(body []byte) (bailiff.Request, *api.Problem) {
 	wire := received{WaitSeconds: UsualWait}
 	if err := json.Unmarshal(body, &wire, strict); err != nil {
 		return bailiff.Request{}, misread(err, "")
@@ -87,7 +88,7 @@ func parse(body []byte) (bailiff.Request, *Problem) {
 	return wire.request()
 }
 
-func (wire *received) request() (bailiff.Request, *Problem) {
+func (wire *received) request() (bailiff.Request, *api.Problem) {
 	req := bailiff.Request{ID: wire.RequestID, Tool: wire.Tool, Session: wire.Session, Env: wire.Env,
 		Backend: wire.Backend, WaitSeconds: int(wire.WaitSeconds)}
 	var err error
@@ -136,7 +137,7 @@ func readArgs(tool bailiff.Tool, text jsontext.Value, unknown json.Options) (bai
 }
 
 // readBody reads a small object strictly; no body is an empty one.
-func readBody(r *http.Request, into any) *Problem {
+func readBody(r *http.Request, into any) *api.Problem {
 	buf := buffers.Get().(*bytes.Buffer)
 	defer release(buf)
 	if _, err := buf.ReadFrom(r.Body); err != nil {
@@ -177,19 +178,19 @@ func (n *whole) UnmarshalJSONFrom(from *jsontext.Decoder) error {
 }
 
 // misread words a decoder's error; at is where the text stands in the request.
-func misread(err error, at string) *Problem {
+func misread(err error, at string) *api.Problem {
 	var syntactic *jsontext.SyntacticError
 	if errors.As(err, &syntactic) {
-		return refused(codeJSON, []Fault{{at + string(syntactic.JSONPointer), badSyntax(syntactic)}})
+		return refused(codeJSON, []api.Fault{{At: at + string(syntactic.JSONPointer), Message: badSyntax(syntactic)}})
 	}
 	var semantic *json.SemanticError
 	if errors.As(err, &semantic) {
-		return refused(codeRequest, []Fault{{at + string(semantic.JSONPointer), badMeaning(semantic)}})
+		return refused(codeRequest, []api.Fault{{At: at + string(semantic.JSONPointer), Message: badMeaning(semantic)}})
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return refused(codeJSON, []Fault{{at, "ends too early"}})
+		return refused(codeJSON, []api.Fault{{At: at, Message: "ends too early"}})
 	}
-	return refused(codeJSON, []Fault{{at, err.Error()}})
+	return refused(codeJSON, []api.Fault{{At: at, Message: err.Error()}})
 }
 
 func badSyntax(err *jsontext.SyntacticError) string {

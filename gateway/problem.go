@@ -12,32 +12,16 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	jsonv1 "github.com/go-json-experiment/json/v1"
+
+	"github.com/bailiff-dev/bailiff/api"
 )
 
-// Problem is the body of every answer that is not 2xx.
-type Problem struct {
-	// Code names the problem for programs, Message says it in one sentence.
-	Code    string  `json:"code"`
-	Message string  `json:"message"`
-	Errors  []Fault `json:"errors"`
-
-	status int
-}
-
-// Fault is one thing wrong with a request, and where, as a JSON pointer.
-type Fault struct {
-	At      string `json:"at"`
-	Message string `json:"message"`
-}
-
-func (p *Problem) Error() string { return p.Message }
-
-func problem(status int, code, message string) *Problem {
-	return &Problem{Code: code, Message: message, Errors: []Fault{}, status: status}
+func problem(status int, code, message string) *api.Problem {
+	return &api.Problem{Code: code, Message: message, Errors: []api.Fault{}, Status: status}
 }
 
 // refused names all faults of a request.
-func refused(code string, faults []Fault) *Problem {
+func refused(code string, faults []api.Fault) *api.Problem {
 	said := make([]string, len(faults))
 	for i, f := range faults {
 		said[i] = strings.TrimPrefix(f.At+": ", ": ") + f.Message
@@ -48,7 +32,7 @@ func refused(code string, faults []Fault) *Problem {
 }
 
 // unread is why a request's body could not be read to its end.
-func unread(err error) *Problem {
+func unread(err error) *api.Problem {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
@@ -60,11 +44,12 @@ func unread(err error) *Problem {
 	return problem(http.StatusBadRequest, "cut_off", "The request's body broke off before its end.")
 }
 
-func (p *Problem) write(w http.ResponseWriter) {
-	if p.status == http.StatusServiceUnavailable {
+// refuse answers with a problem.
+func refuse(w http.ResponseWriter, p *api.Problem) {
+	if p.Status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1")
 	}
-	send(w, p.status, p)
+	send(w, p.Status, p)
 }
 
 // buffers hold a whole request as it is read, or a whole answer for one write.

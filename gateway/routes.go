@@ -7,6 +7,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 //go:embed openapi.yaml
@@ -20,7 +22,7 @@ type routes struct {
 
 func newRoutes() *routes {
 	rs := &routes{mux: http.NewServeMux()}
-	rs.on(http.MethodGet, "/healthz", func(w http.ResponseWriter, _ *http.Request) { send(w, http.StatusOK, Health{"ok"}) })
+	rs.on(http.MethodGet, "/healthz", func(w http.ResponseWriter, _ *http.Request) { send(w, http.StatusOK, api.Health{Status: "ok"}) })
 	rs.on(http.MethodGet, "/v1/openapi.yaml", func(w http.ResponseWriter, _ *http.Request) {
 		sendBytes(w, http.StatusOK, []string{"application/yaml"}, description)
 	})
@@ -40,7 +42,7 @@ func (rs *routes) each(pattern string, handlers map[string]http.HandlerFunc) {
 		handle, ok := handlers[r.Method]
 		if !ok {
 			w.Header().Set("Allow", methods)
-			problem(http.StatusMethodNotAllowed, "method_not_allowed", "This path takes "+methods+" only.").write(w)
+			refuse(w, problem(http.StatusMethodNotAllowed, "method_not_allowed", "This path takes "+methods+" only."))
 			return
 		}
 		handle(w, r)
@@ -61,7 +63,7 @@ func noRoute(w http.ResponseWriter, r *http.Request) {
 }
 
 func notFound(w http.ResponseWriter, message string) {
-	problem(http.StatusNotFound, "not_found", message).write(w)
+	refuse(w, problem(http.StatusNotFound, "not_found", message))
 }
 
 // elsewhere are paths that another door serves, or this one if it were configured

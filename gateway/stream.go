@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // wantsStream tells whether the client takes an event stream.
@@ -83,7 +83,7 @@ func (s *stream) over() {
 
 func (s *stream) news(p bailiff.Progress) {
 	if p.Decision != nil {
-		s.event("decision", Decided{p.Decision.ID, p.Decision.Decision.Told()})
+		s.event("decision", api.Decided{DecisionID: p.Decision.ID, Decision: p.Decision.Decision.Told()})
 		return
 	}
 	if p.Approval != nil {
@@ -91,11 +91,11 @@ func (s *stream) news(p bailiff.Progress) {
 		return
 	}
 	if p.ToolCall != nil {
-		s.event("tool_call", ToolCall{p.ToolCall.ID, p.ToolCall.Name, jsontext.Value(p.ToolCall.Arguments)})
+		s.event("tool_call", api.ToolCall{ID: p.ToolCall.ID, Name: p.ToolCall.Name, Arguments: []byte(p.ToolCall.Arguments)})
 		return
 	}
 	if p.Step != "" {
-		s.event("progress", Progress{p.Step})
+		s.event("progress", api.Progress{Step: p.Step})
 		return
 	}
 	whole, rest := splitCharacter(append(s.rest, p.Output...))
@@ -108,8 +108,8 @@ func (s *stream) output(piece []byte) {
 		return
 	}
 	s.seq++
-	data, encoding := encode(piece)
-	s.event("output", Output{s.seq, data, encoding})
+	data, encoding := api.Encode(piece)
+	s.event("output", api.Output{Seq: s.seq, Data: data, Encoding: encoding})
 }
 
 func (s *stream) end(answer bailiff.Answer) {

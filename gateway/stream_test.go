@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 type event struct{ name, data string }
@@ -70,9 +71,9 @@ func TestAStreamTellsTheDecisionTheOutputAndOneResult(t *testing.T) {
 	if got, want := strings.Join(names, " "), "decision output output result"; got != want {
 		t.Fatalf("the events are %s, want %s", got, want)
 	}
-	var d Decided
-	var o Output
-	var a Answer
+	var d api.Decided
+	var o api.Output
+	var a api.Answer
 	for i, into := range []any{&d, nil, &o, &a} {
 		if into == nil {
 			continue
@@ -84,7 +85,7 @@ func TestAStreamTellsTheDecisionTheOutputAndOneResult(t *testing.T) {
 	if d.DecisionID != "d1" || d.Decision.Outcome != bailiff.Allow {
 		t.Errorf("the decision is %+v", d)
 	}
-	if want := (Output{2, "two\n", "utf8"}); o != want {
+	if want := (api.Output{Seq: 2, Data: "two\n", Encoding: "utf8"}); o != want {
 		t.Errorf("the output is %+v, want %+v", o, want)
 	}
 	if a.Status != bailiff.Completed || a.Output != "one\ntwo\n" || a.RequestID != "d1" {
@@ -115,7 +116,7 @@ func TestOutputInPiecesKeepsItsBytes(t *testing.T) {
 				if e.name != "output" {
 					continue
 				}
-				var o Output
+				var o api.Output
 				if err := json.Unmarshal([]byte(e.data), &o); err != nil {
 					t.Fatal(err)
 				}
@@ -141,7 +142,7 @@ func TestOutputThatIsNoTextIsAnsweredAsBase64(t *testing.T) {
 		return completed(req, "\xff\x00")
 	}}
 	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(e))))
-	var a Answer
+	var a api.Answer
 	c.post("/v1/execute", telegramRequest).into(t, http.StatusOK, &a)
 	if output, err := a.Bytes(); err != nil || string(output) != "\xff\x00" || a.OutputEncoding != "base64" {
 		t.Errorf("the output is %q (%s, %v)", output, a.OutputEncoding, err)
@@ -200,12 +201,12 @@ func TestARequestWithoutNewsSaysThatItLives(t *testing.T) {
 			}
 		}
 		heard <- struct{}{}
-		var o Output
-		if l.next(t, "output", &o); o != (Output{i + 1, "more\n", "utf8"}) {
+		var o api.Output
+		if l.next(t, "output", &o); o != (api.Output{Seq: i + 1, Data: "more\n", Encoding: "utf8"}) {
 			t.Errorf("the output is %+v", o)
 		}
 	}
-	var a Answer
+	var a api.Answer
 	if l.next(t, "result", &a); a.Status != bailiff.Completed {
 		t.Errorf("the result is %+v", a)
 	}

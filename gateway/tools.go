@@ -5,9 +5,8 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // Toolbox lets scripts call tools of the agent's own: the agent says which it
@@ -22,69 +21,48 @@ type Toolbox interface {
 	AnswerTool(caller, id, result string, isError bool) error
 }
 
-// Tools is the body of POST /v1/sessions/{id}/tools.
-type Tools struct {
-	Tools []string `json:"tools"`
-}
-
-// ToolCall is an event of a stream: a script's call of a tool of the agent's own.
-type ToolCall struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-	// Arguments are an object.
-	Arguments jsontext.Value `json:"arguments"`
-}
-
-// ToolAnswer is the body of POST /v1/tool_calls/{id}; one of the two is there.
-type ToolAnswer struct {
-	// Result is any value.
-	Result jsontext.Value `json:"result,omitempty"`
-	// Error says in words why there is none.
-	Error *string `json:"error,omitempty"`
-}
-
 func (a *agent) registerTools(w http.ResponseWriter, r *http.Request) {
-	var wish Tools
+	var wish api.Tools
 	p := readBody(r, &wish)
 	if p == nil {
-		p = problemOf(wish.faults(r.PathValue("id")))
+		p = problemOf(toolFaults(r.PathValue("id"), wish.Tools))
 	}
 	if p == nil {
 		p = roomless(a.config.Tools.RegisterTools(a.config.Name, r.PathValue("id"), wish.Tools))
 	}
 	if p != nil {
-		p.write(w)
+		refuse(w, p)
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func problemOf(faults []Fault) *Problem {
+func problemOf(faults []api.Fault) *api.Problem {
 	if len(faults) == 0 {
 		return nil
 	}
 	return refused(codeRequest, faults)
 }
 
-func roomless(err error) *Problem {
+func roomless(err error) *api.Problem {
 	if err == nil {
 		return nil
 	}
 	return problem(http.StatusServiceUnavailable, "busy", bailiff.Sentence(err.Error()))
 }
 
-func (t Tools) faults(session string) []Fault {
+func toolFaults(session string, names []string) []api.Fault {
 	var c checker
 	c.short("", session, longestSession)
-	if t.Tools == nil {
+	if names == nil {
 		c.fault("/tools", "is missing; an empty list is none")
 	}
-	if len(t.Tools) > bailiff.MaxOwnTools {
-		c.fault("/tools", "names %d tools, want at most %d", len(t.Tools), bailiff.MaxOwnTools)
+	if len(names) > bailiff.MaxOwnTools {
+		c.fault("/tools", "names %d tools, want at most %d", len(names), bailiff.MaxOwnTools)
 		return c.faults
 	}
 	seen := map[string]bool{}
-	for i, name := range t.Tools {
+	for i, name := range names {
 		at := "/tools/" + strconv.Itoa(i)
 		switch {
 		case !bailiff.IsOwnTool(name):
@@ -98,34 +76,34 @@ func (t Tools) faults(session string) []Fault {
 }
 
 func (a *agent) answerTool(w http.ResponseWriter, r *http.Request) {
-	var answer ToolAnswer
+	var answer api.ToolAnswer
 	p := readBody(r, &answer)
 	if p == nil {
-		p = problemOf(answer.faults())
+		p = problemOf(answerFaults(answer))
 	}
 	if p != nil {
-		p.write(w)
+		refuse(w, p)
 		return
 	}
 	id := r.PathValue("id")
-	if err := a.config.Tools.AnswerTool(a.config.Name, id, answer.text(), answer.Error != nil); err != nil {
-		problem(http.StatusNotFound, "tool_call_unknown", fmt.Sprintf("No call %s waits for an answer: it was answered, or its script has ended.", cut(id))).write(w)
+	if err := a.config.Tools.AnswerTool(a.config.Name, id, resultOf(answer), answer.Error != nil); err != nil {
+		refuse(w, problem(http.StatusNotFound, "tool_call_unknown", fmt.Sprintf("No call %s waits for an answer: it was answered, or its script has ended.", cut(id))))
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (t ToolAnswer) faults() []Fault {
+func answerFaults(t api.ToolAnswer) []api.Fault {
 	switch {
 	case t.Result == nil && t.Error == nil:
-		return []Fault{{"", "holds neither result nor error"}}
+		return []api.Fault{{At: "", Message: "holds neither result nor error"}}
 	case t.Result != nil && t.Error != nil:
-		return []Fault{{"/error", "is there beside a result, want one of the two"}}
+		return []api.Fault{{At: "/error", Message: "is there beside a result, want one of the two"}}
 	}
 	return nil
 }
 
-func (t ToolAnswer) text() string {
+func resultOf(t api.ToolAnswer) string {
 	if t.Error != nil {
 		return *t.Error
 	}

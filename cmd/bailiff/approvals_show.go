@@ -14,7 +14,6 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
@@ -69,7 +68,7 @@ func markerFor(w io.Writer) marker {
 }
 
 // text is a text as a terminal may get it, line by line, with its marks.
-func (m marker) text(text string, marks []gateway.Mark) (lines []string) {
+func (m marker) text(text string, marks []api.Mark) (lines []string) {
 	var line strings.Builder
 	piece := func(part string, marked bool) {
 		if marked && part != "" {
@@ -120,7 +119,7 @@ func texts(a bailiff.Args) []struct{ name, text string } {
 	return []struct{ name, text string }{{"command", a.Command}, {"code", a.Code}, {"stdin", a.Stdin}, {"typed before", a.Typed.End}, {"data", a.Data}, {"arguments", a.Arguments}}
 }
 
-func marksIn(marks []gateway.Mark, text string) (of []gateway.Mark) {
+func marksIn(marks []api.Mark, text string) (of []api.Mark) {
 	for _, m := range marks {
 		if m.Text == text {
 			of = append(of, m)
@@ -130,7 +129,7 @@ func marksIn(marks []gateway.Mark, text string) (of []gateway.Mark) {
 }
 
 // printApproval prints what somebody must know who answers.
-func printApproval(w io.Writer, s gateway.ShownApproval, m marker) error {
+func printApproval(w io.Writer, s api.ShownApproval, m marker) error {
 	p := &sheet{}
 	e := s.Approval
 	p.line("approval", e.ID)
@@ -289,7 +288,7 @@ func said(v api.Vote) string {
 }
 
 // logLine is an event of the decision log in a line.
-func logLine(h gateway.Logged) string {
+func logLine(h api.Logged) string {
 	parts := []string{h.Timestamp.Format(time.DateTime), string(h.Event), h.Outcome, string(h.Status)}
 	if h.ExitCode != nil {
 		parts = append(parts, fmt.Sprint(*h.ExitCode))

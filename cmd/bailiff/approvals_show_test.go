@@ -9,7 +9,6 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/gateway"
 )
 
 func TestWhoeverAnswersSeesWhatWouldBeDone(t *testing.T) {
@@ -43,7 +42,7 @@ func TestWhoeverAnswersSeesWhatWouldBeDone(t *testing.T) {
 			e := api.Entry{ID: "a-1", State: bailiff.ApprovalPending, Request: c.req, Expires: time.Now().Add(time.Minute)}
 			e.Decision.Tools = c.tools
 			var shown strings.Builder
-			if err := printApproval(&shown, gateway.ShownApproval{Approval: e}, brackets); err != nil {
+			if err := printApproval(&shown, api.ShownApproval{Approval: e}, brackets); err != nil {
 				t.Fatal(err)
 			}
 			lines := strings.Split(shown.String(), "\n")
@@ -57,19 +56,19 @@ func TestWhoeverAnswersSeesWhatWouldBeDone(t *testing.T) {
 }
 
 func TestMarksStandAroundWhatIsShown(t *testing.T) {
-	mark := func(start, end int) gateway.Mark { return gateway.Mark{Text: "command", Start: start, End: end} }
+	mark := func(start, end int) api.Mark { return api.Mark{Text: "command", Start: start, End: end} }
 	for _, test := range []struct {
 		name, text string
-		marks      []gateway.Mark
+		marks      []api.Mark
 		want       string
 	}{
 		{"no marks", "rm x", nil, "rm x"},
-		{"one part", "rm x", []gateway.Mark{mark(0, 2)}, "[[rm]] x"},
-		{"two that touch", "a;b", []gateway.Mark{mark(0, 2), mark(2, 3)}, "[[a;]][[b]]"},
-		{"over lines", "a b\nc d", []gateway.Mark{mark(2, 5)}, "a [[b]]|[[c]] d"},
-		{"to a line's end", "a\nb", []gateway.Mark{mark(0, 2)}, "[[a]]|b"},
-		{"what is not shown as it is", "a\x1b[2Jb", []gateway.Mark{mark(1, 5)}, `a[[\x1b[2J]]b`},
-		{"places that are none", "rm x", []gateway.Mark{mark(3, 9), mark(2, 1), mark(-1, 2)}, "rm x"},
+		{"one part", "rm x", []api.Mark{mark(0, 2)}, "[[rm]] x"},
+		{"two that touch", "a;b", []api.Mark{mark(0, 2), mark(2, 3)}, "[[a;]][[b]]"},
+		{"over lines", "a b\nc d", []api.Mark{mark(2, 5)}, "a [[b]]|[[c]] d"},
+		{"to a line's end", "a\nb", []api.Mark{mark(0, 2)}, "[[a]]|b"},
+		{"what is not shown as it is", "a\x1b[2Jb", []api.Mark{mark(1, 5)}, `a[[\x1b[2J]]b`},
+		{"places that are none", "rm x", []api.Mark{mark(3, 9), mark(2, 1), mark(-1, 2)}, "rm x"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := strings.Join(brackets.text(test.text, test.marks), "|"); got != test.want {

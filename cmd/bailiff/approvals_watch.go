@@ -12,7 +12,6 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
@@ -110,17 +109,17 @@ func eventLine(name string, data []byte) (string, error) {
 		err := json.Unmarshal(data, &e)
 		return approvalLine(e), err
 	case "grant":
-		var g gateway.GrantChange
+		var g api.GrantChange
 		err := json.Unmarshal(data, &g)
 		return fmt.Sprintf("%s  %s  %s  %s", g.Grant.ID, gone(g.Gone, "ended", g.Grant.Scope), termsafe.Text(g.Grant.Platform+":"+g.Grant.User), termsafe.Brief(covers(g.Grant), 80)), err
 	case "freeze":
-		var f gateway.FreezeChange
+		var f api.FreezeChange
 		err := json.Unmarshal(data, &f)
 		return fmt.Sprintf("%s  %s  %s", gone(f.Gone, "thawed", "frozen"), termsafe.Text(f.Freeze.What()), termsafe.Text(f.Freeze.Reason)), err
 	case "lost":
 		return "some events were missed, since they came too fast", nil
 	}
-	var l gateway.Logged
+	var l api.Logged
 	err := json.Unmarshal(data, &l)
 	return termsafe.Text(l.Session) + "  " + logLine(l), err
 }

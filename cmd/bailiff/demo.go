@@ -18,11 +18,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/app"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/docker"
 	"github.com/bailiff-dev/bailiff/backends/runner"
-	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 )
 
@@ -178,7 +178,7 @@ func demoSend(ctx context.Context, w io.Writer, agent string, requests []demoReq
 	return nil
 }
 
-func demoRow(w io.Writer, r demoRequest, a gateway.Answer) {
+func demoRow(w io.Writer, r demoRequest, a api.Answer) {
 	d := a.Decision
 	variables := strings.Join(d.Env.Forward, " ")
 	for _, held := range d.Env.Withheld {
@@ -196,7 +196,7 @@ func ruleNames(d bailiff.Decision) string {
 	return strings.Join(slices.Compact(rules), " ")
 }
 
-func printed(a gateway.Answer) string {
+func printed(a api.Answer) string {
 	switch a.Status {
 	case bailiff.Completed, bailiff.TimedOut, bailiff.Interrupted:
 		return short(oneLine(a.Output), 60)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/config"
@@ -143,8 +144,8 @@ func printing(w io.Writer, format string) client.News {
 }
 
 // promptApproval tells whoever waits for whom, and how these answer.
-func promptApproval(w io.Writer) func(gateway.Approval) {
-	return func(a gateway.Approval) {
+func promptApproval(w io.Writer) func(api.Approval) {
+	return func(a api.Approval) {
 		if a.State != bailiff.ApprovalPending {
 			return
 		}
@@ -157,7 +158,7 @@ func promptApproval(w io.Writer) func(gateway.Approval) {
 }
 
 // conclude tells how the request ended, by message and exit status.
-func conclude(cmd *cobra.Command, format string, a gateway.Answer) error {
+func conclude(cmd *cobra.Command, format string, a api.Answer) error {
 	if format == "json" {
 		if err := show(cmd, format, a, nil); err != nil {
 			return err
@@ -174,7 +175,7 @@ func conclude(cmd *cobra.Command, format string, a gateway.Answer) error {
 	return nil
 }
 
-func exitOf(a gateway.Answer) int {
+func exitOf(a api.Answer) int {
 	switch a.Status {
 	case bailiff.Completed:
 		return a.ExitCode
@@ -192,7 +193,7 @@ func exitOf(a gateway.Answer) int {
 
 // hasCode is whether the sidecar's answer was a problem with that code.
 func hasCode(err error, code string) bool {
-	var p *gateway.Problem
+	var p *api.Problem
 	return errors.As(err, &p) && p.Code == code
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/shellquote"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
@@ -32,14 +31,14 @@ func (t *target) register(cmd *cobra.Command) {
 }
 
 // freezing is what the flags name; false if they name nothing.
-func (t *target) freezing() (f gateway.Freezing, named bool) {
+func (t *target) freezing() (f api.Freezing, named bool) {
 	switch {
 	case t.all:
-		return gateway.Freezing{Kind: api.FreezeAll}, true
+		return api.Freezing{Kind: api.FreezeAll}, true
 	case t.session != "":
-		return gateway.Freezing{Kind: api.FreezeSession, ID: t.session}, true
+		return api.Freezing{Kind: api.FreezeSession, ID: t.session}, true
 	case t.user != "":
-		return gateway.Freezing{Kind: api.FreezeUser, ID: t.user}, true
+		return api.Freezing{Kind: api.FreezeUser, ID: t.user}, true
 	}
 	return f, false
 }

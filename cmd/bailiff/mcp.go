@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/app"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
@@ -97,7 +98,7 @@ func (d distant) lookAt(ctx context.Context, stderr io.Writer) {
 	}
 }
 
-func (d distant) Execute(ctx context.Context, req bailiff.Request, news gateway.News) (gateway.Answer, error) {
+func (d distant) Execute(ctx context.Context, req bailiff.Request, news gateway.News) (api.Answer, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	watch := time.AfterFunc(d.patience, func() { cancel(errStuck) })
@@ -108,7 +109,7 @@ func (d distant) Execute(ctx context.Context, req bailiff.Request, news gateway.
 			news.Step(what)
 		}
 	}
-	answer, err := d.Client.Execute(ctx, req, client.News{Decision: func(gateway.Decided) { watch.Stop() }, Approval: news.Approval, Step: step})
+	answer, err := d.Client.Execute(ctx, req, client.News{Decision: func(api.Decided) { watch.Stop() }, Approval: news.Approval, Step: step})
 	if err != nil && errors.Is(context.Cause(ctx), errStuck) {
 		return answer, errStuck
 	}

@@ -9,9 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway/client"
-	"github.com/bailiff-dev/bailiff/internal/history"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
@@ -42,7 +41,7 @@ Exit status: 0, or 1 if no sidecar answers.`,
 	}, configPath, (*client.Client).Revisions, printRevisions)
 }
 
-func printRevisions(w io.Writer, all []history.Revision) {
+func printRevisions(w io.Writer, all []api.Revision) {
 	fmt.Fprintln(w, "REVISION\tIN FORCE SINCE\tBY\tFILES\tBUNDLE")
 	for _, r := range all {
 		way := r.Way
@@ -91,11 +90,11 @@ Exit status: 0, or 1 if it is not kept any more.`,
 }
 
 // printPolicy prints the file that a name, or the end of it, means.
-func printPolicy(w io.Writer, shown gateway.ShownRevision, name string) error {
-	var meant []gateway.PolicyFile
+func printPolicy(w io.Writer, shown api.ShownRevision, name string) error {
+	var meant []api.PolicyFile
 	for _, f := range shown.Texts {
 		if f.Name == name {
-			meant = []gateway.PolicyFile{f}
+			meant = []api.PolicyFile{f}
 			break
 		}
 		if strings.HasSuffix(f.Name, "/"+name) {

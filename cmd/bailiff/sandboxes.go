@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
@@ -38,7 +38,7 @@ Exit status: 0, or 1 if no sidecar answers.`,
 	}, configPath, (*client.Client).Sandboxes, printSandboxes)
 }
 
-func printSandboxes(w io.Writer, list []gateway.Sandbox) {
+func printSandboxes(w io.Writer, list []api.Sandbox) {
 	fmt.Fprintln(w, "ID\tBACKEND\tCALLER\tSESSION\tIN USE\tPROCESSES\tPYTHON\tAGE\tLAST USED\tGOES IN")
 	now := time.Now()
 	for _, b := range list {
@@ -72,7 +72,7 @@ func newSandboxesRemove(configPath *string) *cobra.Command {
 const shortestID = 12
 
 // sandboxNamed is the id of the one sandbox that a text names, or begins the name of.
-func sandboxNamed(list []gateway.Sandbox, text string) (string, error) {
+func sandboxNamed(list []api.Sandbox, text string) (string, error) {
 	var begun []string
 	for _, s := range list {
 		if s.ID == text {

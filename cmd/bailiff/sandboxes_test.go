@@ -4,11 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 func TestTheBeginningOfAnIDNamesASandboxIfNoOtherBeginsSo(t *testing.T) {
-	list := []gateway.Sandbox{{ID: "0123456789abcdef"}, {ID: "0123456789abxxxx"}, {ID: "fedcba9876543210"}, {ID: "short"}}
+	list := []api.Sandbox{{ID: "0123456789abcdef"}, {ID: "0123456789abxxxx"}, {ID: "fedcba9876543210"}, {ID: "short"}}
 	for text, want := range map[string]string{"0123456789abcdef": "0123456789abcdef", "fedcba987654": "fedcba9876543210", "short": "short"} {
 		if id, err := sandboxNamed(list, text); id != want || err != nil {
 			t.Errorf("%s names %q, %v", text, id, err)

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
@@ -49,14 +48,14 @@ Exit status: 0, or 1 if no sidecar answers.`,
 
 // shownStatus is what is shown as JSON.
 type shownStatus struct {
-	gateway.Status
+	api.Status
 	Freezes []api.Freeze `json:"freezes"`
 }
 
 // shownFaults is how many faults of the policies the table shows.
 const shownFaults = 10
 
-func printStatus(w io.Writer, s gateway.Status) {
+func printStatus(w io.Writer, s api.Status) {
 	fmt.Fprintf(w, "bailiff\t%s\tup %s\n", s.Version, time.Since(s.Started).Round(time.Second))
 	for _, l := range s.Listeners {
 		fmt.Fprintf(w, "listener\t%s\t%s\t%s\n", l.Name, l.Listen, strings.Join(l.Platforms, " "))
@@ -97,7 +96,7 @@ func printStatus(w io.Writer, s gateway.Status) {
 }
 
 // purpose says what an account at a chat service is for.
-func purpose(c gateway.ServiceStatus) string {
+func purpose(c api.ServiceStatus) string {
 	var all []string
 	if c.Approvals {
 		all = append(all, strings.TrimSuffix("approvals in "+c.At, " in "))
@@ -109,7 +108,7 @@ func purpose(c gateway.ServiceStatus) string {
 }
 
 // reach says whether people are reached there.
-func reach(c gateway.ServiceStatus) string {
+func reach(c api.ServiceStatus) string {
 	if c.Message != "" {
 		return "reaches nobody: " + c.Message
 	}
@@ -117,7 +116,7 @@ func reach(c gateway.ServiceStatus) string {
 }
 
 // standing says how long a sandbox stays, or why there is none.
-func standing(p gateway.PlatformStatus) string {
+func standing(p api.PlatformStatus) string {
 	if p.Message != "" {
 		return p.Message
 	}

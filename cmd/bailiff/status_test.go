@@ -4,17 +4,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 func TestTheStatusHasALineForEachPlatformChatAndService(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
-	printStatus(&text, gateway.Status{
-		Platforms: []gateway.PlatformStatus{{Platform: "telegram", Backend: "docker", Image: "debian:12", Message: "Backend docker is not ready."}},
-		Chats: []gateway.ChatStatus{{Chat: "-100", PlatformStatus: gateway.PlatformStatus{
+	printStatus(&text, api.Status{
+		Platforms: []api.PlatformStatus{{Platform: "telegram", Backend: "docker", Image: "debian:12", Message: "Backend docker is not ready."}},
+		Chats: []api.ChatStatus{{Chat: "-100", PlatformStatus: api.PlatformStatus{
 			Platform: "telegram", Backend: "bubblewrap", IdleSeconds: 600, MaxSeconds: 86400, Persistent: true}}},
-		Chat: []gateway.ServiceStatus{
+		Chat: []api.ServiceStatus{
 			{Service: "telegram", Approvals: true, At: "-1001", Commands: true},
 			{Service: "slack", Approvals: true, At: "C1", Message: "gone"},
 			{Service: "discord", Commands: true},

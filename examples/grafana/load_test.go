@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/chat/telegram/telegramtest"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/trial"
@@ -118,7 +118,7 @@ func (l *load) answered(t *testing.T) {
 			return err
 		},
 	} {
-		ended := make(chan gateway.Answer, 1)
+		ended := make(chan api.Answer, 1)
 		req := request("discord", user, "echo asked-about")
 		req.Session.ID = l.session("discord", user)
 		agent := l.Client(t)

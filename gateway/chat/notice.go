@@ -196,7 +196,7 @@ func (n *noticeWriter) texts(e api.Entry) {
 
 // block is a text in letters of one width, with carets below its marked parts, as far as
 // there is room.
-func (n *noticeWriter) block(text string, marks []gateway.Mark) (shown string, whole bool) {
+func (n *noticeWriter) block(text string, marks []api.Mark) (shown string, whole bool) {
 	var lines []string
 	for at := 0; at <= len(text); {
 		end := at + strings.IndexByte(text[at:]+"\n", '\n')
@@ -232,7 +232,7 @@ func (n *noticeWriter) fitting(line string) string {
 	return line
 }
 
-func of(marks []gateway.Mark, text string) (all []gateway.Mark) {
+func of(marks []api.Mark, text string) (all []api.Mark) {
 	for _, m := range marks {
 		if m.Text == text {
 			all = append(all, m)
@@ -242,7 +242,7 @@ func of(marks []gateway.Mark, text string) (all []gateway.Mark) {
 }
 
 // marked is a line that begins at a place of a text, and the carets below it.
-func marked(line string, start int, marks []gateway.Mark) (shown, below string) {
+func marked(line string, start int, marks []api.Mark) (shown, below string) {
 	var above, carets strings.Builder
 	for i := 0; i < len(line); {
 		_, size := utf8.DecodeRuneInString(line[i:])
@@ -258,7 +258,7 @@ func marked(line string, start int, marks []gateway.Mark) (shown, below string) 
 	return above.String(), strings.TrimRight(carets.String(), " ")
 }
 
-func isMarked(at int, marks []gateway.Mark) bool {
+func isMarked(at int, marks []api.Mark) bool {
 	for _, m := range marks {
 		if m.Start <= at && at < m.End {
 			return true

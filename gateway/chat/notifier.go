@@ -16,7 +16,7 @@ import (
 )
 
 // Approvals are the approvals that people are asked for. It takes their answers; its errors
-// are those of package approval.
+// are those of package api.
 type Approvals interface {
 	List(q api.Query) (entries []api.Entry, next string)
 	Get(id string) (api.Entry, bool)

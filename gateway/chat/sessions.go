@@ -19,7 +19,7 @@ import (
 
 // Sidecar takes requests.
 type Sidecar interface {
-	Execute(ctx context.Context, req bailiff.Request, news gateway.News) (gateway.Answer, error)
+	Execute(ctx context.Context, req bailiff.Request, news gateway.News) (api.Answer, error)
 	EndSession(ctx context.Context, session string) (bailiff.Ended, error)
 }
 

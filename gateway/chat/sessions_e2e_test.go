@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
@@ -19,7 +20,7 @@ import (
 // remoteSidecar is a sidecar in a process of its own.
 type remoteSidecar struct{ *client.Client }
 
-func (a remoteSidecar) Execute(ctx context.Context, req bailiff.Request, news gateway.News) (gateway.Answer, error) {
+func (a remoteSidecar) Execute(ctx context.Context, req bailiff.Request, news gateway.News) (api.Answer, error) {
 	return a.Client.Execute(context.WithoutCancel(ctx), req, client.News{Approval: news.Approval, Step: news.Step, Stop: ctx.Done()})
 }
 

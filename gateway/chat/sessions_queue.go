@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 var (
@@ -47,7 +47,7 @@ type run struct {
 	cancel context.CancelCauseFunc
 	// step is a long step that is under way, waits the approval that it waits for.
 	step  string
-	waits *gateway.Approval
+	waits *api.Approval
 	// over says that the command has ended and only its answer has to be shown.
 	over bool
 }

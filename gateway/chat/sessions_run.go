@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
@@ -45,7 +46,7 @@ func (s *Sessions) requestID(of Ref) string {
 func (s *Sessions) run(ctx context.Context, o *session, r *run) {
 	n := &approvalMessage{show: s.display(r)}
 	answer, err := s.config.Sidecar.Execute(ctx, s.request(o, r), gateway.News{
-		Approval: func(a gateway.Approval) { s.setApproval(r, n, a) },
+		Approval: func(a api.Approval) { s.setApproval(r, n, a) },
 		Step:     func(step string) { s.setStep(r, step) },
 	})
 	why := s.whyStopped(ctx, o)
@@ -59,7 +60,7 @@ func (s *Sessions) run(ctx context.Context, o *session, r *run) {
 }
 
 // recordAnswer remembers that a command has been answered, and by whom.
-func (s *Sessions) recordAnswer(o *session, r *run, a gateway.Answer) {
+func (s *Sessions) recordAnswer(o *session, r *run, a api.Answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.over, r.waits = true, nil
@@ -77,7 +78,7 @@ func (s *Sessions) setStep(r *run, step string) {
 
 // setApproval records and shows the approval that a command waits for, or that it waits no
 // more.
-func (s *Sessions) setApproval(r *run, n *approvalMessage, a gateway.Approval) {
+func (s *Sessions) setApproval(r *run, n *approvalMessage, a api.Approval) {
 	s.mu.Lock()
 	r.waits, r.late = nil, true // the approval's message stands between the command and its answer
 	if a.State == bailiff.ApprovalPending {
@@ -117,14 +118,14 @@ type approvalMessage struct {
 	show func(Message)
 
 	mu        sync.Mutex
-	latest    *gateway.Approval
+	latest    *api.Approval
 	stale     bool // latest is not shown yet
 	following sync.WaitGroup
 	busy      bool
 }
 
 // update makes the message show an approval's state.
-func (n *approvalMessage) update(a gateway.Approval) {
+func (n *approvalMessage) update(a api.Approval) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.latest, n.stale = &a, true
@@ -156,7 +157,7 @@ func (n *approvalMessage) end(why string) {
 	latest := n.latest
 	n.mu.Unlock()
 	if latest != nil && latest.State == bailiff.ApprovalPending && why != "" {
-		n.update(gateway.Approval{ID: latest.ID, Message: why})
+		n.update(api.Approval{ID: latest.ID, Message: why})
 	}
 	n.following.Wait()
 }

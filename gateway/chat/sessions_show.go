@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
@@ -24,7 +24,7 @@ const (
 )
 
 // outcome is the message that answers a command; why is why it was stopped.
-func outcome(r *run, a gateway.Answer, err error, why string) Message {
+func outcome(r *run, a api.Answer, err error, why string) Message {
 	var m Message
 	if r.late {
 		m.Text = Text{{Code, termsafe.Brief(r.what.text, commandLength)}, {Plain, "\n"}}
@@ -45,7 +45,7 @@ func outcome(r *run, a gateway.Answer, err error, why string) Message {
 }
 
 // remarks say what the output does not.
-func remarks(a gateway.Answer, printed bool, why string) (said Text) {
+func remarks(a api.Answer, printed bool, why string) (said Text) {
 	message := lines(strings.TrimSpace(a.Message))
 	switch {
 	case why != "" && (a.Status == bailiff.Interrupted || a.Status == bailiff.ApprovalRequired):
@@ -65,7 +65,7 @@ var headings = map[bailiff.Status]string{
 }
 
 // end says how a command ended that ran to its end.
-func end(a gateway.Answer, printed bool) (said Text) {
+func end(a api.Answer, printed bool) (said Text) {
 	if a.ExitCode != 0 {
 		said = append(said, Piece{Strong, fmt.Sprintf("Exit status %d. ", a.ExitCode)})
 	}
@@ -129,7 +129,7 @@ func between(output []byte, head, tail string) string {
 }
 
 // standing is the state of the approval that a command waits or waited for.
-func standing(a gateway.Approval) Text {
+func standing(a api.Approval) Text {
 	said := Text{{Strong, stateOf[a.State]}, {Plain, " Approval "}, {Code, termsafe.Brief(a.ID, commandLength)},
 		{Plain, ": " + lines(a.Message)}}
 	if a.URL != "" {

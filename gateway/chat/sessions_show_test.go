@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/termsafe"
 )
 
@@ -30,47 +30,47 @@ func TestHowAnAnswerLooks(t *testing.T) {
 	long := numbered(100)
 	for _, test := range []struct {
 		name   string
-		answer gateway.Answer
+		answer api.Answer
 		text   string
 		file   *File
 	}{
-		{"a short output", gateway.Answer{Output: "a\nb\n"}, "```a\nb```", nil},
-		{"no output", gateway.Answer{}, "It printed nothing.", nil},
-		{"only lines' ends", gateway.Answer{Output: "\n\n"}, "It printed nothing but white space.", nil},
-		{"an exit status", gateway.Answer{Output: "no such file\n", ExitCode: 2}, "```no such file```*Exit status 2. *", nil},
-		{"an exit status without output", gateway.Answer{ExitCode: 1}, "*Exit status 1. *It printed nothing.", nil},
-		{"what the sidecar adds", gateway.Answer{Output: "a", Message: "Stopped 2 processes first."}, "```a```Stopped 2 processes first.",
+		{"a short output", api.Answer{Output: "a\nb\n"}, "```a\nb```", nil},
+		{"no output", api.Answer{}, "It printed nothing.", nil},
+		{"only lines' ends", api.Answer{Output: "\n\n"}, "It printed nothing but white space.", nil},
+		{"an exit status", api.Answer{Output: "no such file\n", ExitCode: 2}, "```no such file```*Exit status 2. *", nil},
+		{"an exit status without output", api.Answer{ExitCode: 1}, "*Exit status 1. *It printed nothing.", nil},
+		{"what the sidecar adds", api.Answer{Output: "a", Message: "Stopped 2 processes first."}, "```a```Stopped 2 processes first.",
 			nil},
-		{"what a terminal would obey", gateway.Answer{Output: "\x1b[31mred\x1b[0m\ta\u202eb\r\n"},
+		{"what a terminal would obey", api.Answer{Output: "\x1b[31mred\x1b[0m\ta\u202eb\r\n"},
 			"```" + `\x1b[31mred\x1b[0m` + "\ta" + `\u202eb` + "```", nil},
-		{"forty lines", gateway.Answer{Output: numbered(40)}, "```" + strings.TrimSuffix(numbered(40), "\n") + "```", nil},
-		{"more lines", gateway.Answer{Output: long},
+		{"forty lines", api.Answer{Output: numbered(40)}, "```" + strings.TrimSuffix(numbered(40), "\n") + "```", nil},
+		{"more lines", api.Answer{Output: long},
 			"```" + strings.Join(strings.Split(long, "\n")[:12], "\n") + "```… 76 lines left out here, see output.txt …```" +
 				strings.Join(strings.Split(long, "\n")[88:100], "\n") + "```",
 			&File{"output.txt", []byte(long)}},
-		{"one long line", gateway.Answer{Output: strings.Repeat("é", 1501)},
+		{"one long line", api.Answer{Output: strings.Repeat("é", 1501)},
 			"```" + strings.Repeat("é", 600) + "```… the rest is left out here, see output.txt …```" + strings.Repeat("é", 600) + "```",
 			&File{"output.txt", []byte(strings.Repeat("é", 1501))}},
-		{"what was cut", gateway.Answer{Output: long, Truncated: true, ExitCode: 1},
+		{"what was cut", api.Answer{Output: long, Truncated: true, ExitCode: 1},
 			"```" + strings.Join(strings.Split(long, "\n")[:12], "\n") + "```… 76 lines left out here, see output.txt …```" +
 				strings.Join(strings.Split(long, "\n")[88:100], "\n") + "```" +
 				"*Exit status 1. *The middle of the output went beyond the limit and is lost.", &File{"output.txt", []byte(long)}},
-		{"what is no text", gateway.Answer{Output: "/wAB", OutputEncoding: base64}, "The output is no text: it is in output.bin.",
+		{"what is no text", api.Answer{Output: "/wAB", OutputEncoding: base64}, "The output is no text: it is in output.bin.",
 			&File{"output.bin", []byte{0xff, 0, 1}}},
-		{"a denial", gateway.Answer{Status: bailiff.Refused, Message: "Denied: It pushes (house.pushes). Instead: open a pull request."},
+		{"a denial", api.Answer{Status: bailiff.Refused, Message: "Denied: It pushes (house.pushes). Instead: open a pull request."},
 			"*Not run. *Denied: It pushes (house.pushes). Instead: open a pull request.", nil},
-		{"an approval that nobody gave", gateway.Answer{Status: bailiff.Expired, Message: "Nobody answered."},
+		{"an approval that nobody gave", api.Answer{Status: bailiff.Expired, Message: "Nobody answered."},
 			"*Not run. *Nobody answered.", nil},
-		{"one that is still to come", gateway.Answer{Status: bailiff.ApprovalRequired,
+		{"one that is still to come", api.Answer{Status: bailiff.ApprovalRequired,
 			Message: "Needs approval ap1. Send the same request again once it is approved."},
 			"*Not run yet. *Needs approval ap1. Send the same request again once it is approved.", nil},
-		{"a time limit", gateway.Answer{Status: bailiff.TimedOut, Output: "a", Message: "Stopped after 3m0s."},
+		{"a time limit", api.Answer{Status: bailiff.TimedOut, Output: "a", Message: "Stopped after 3m0s."},
 			"```a```*Its time was up. *Stopped after 3m0s.", nil},
-		{"what an operator stopped", gateway.Answer{Status: bailiff.Interrupted, Output: "a", Message: "An operator froze the session."},
+		{"what an operator stopped", api.Answer{Status: bailiff.Interrupted, Output: "a", Message: "An operator froze the session."},
 			"```a```*Interrupted. *An operator froze the session.", nil},
-		{"a backend that is not ready", gateway.Answer{Status: bailiff.Unavailable, Message: "The backend docker is not ready."},
+		{"a backend that is not ready", api.Answer{Status: bailiff.Unavailable, Message: "The backend docker is not ready."},
 			"*Not run. *The backend docker is not ready.", nil},
-		{"a fault", gateway.Answer{Status: bailiff.Failed, Message: "The sandbox was lost."}, "*Failed. *The sandbox was lost.", nil},
+		{"a fault", api.Answer{Status: bailiff.Failed, Message: "The sandbox was lost."}, "*Failed. *The sandbox was lost.", nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if test.answer.Status == "" {

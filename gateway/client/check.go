@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // What must be in each thing that a sidecar says, as openapi.yaml has it. More
@@ -41,7 +41,7 @@ func taken[T any](data []byte, check func(T, []byte) error) (said T, err error) 
 	return said, nil
 }
 
-func checkDecided(_ gateway.Decided, data []byte) error {
+func checkDecided(_ api.Decided, data []byte) error {
 	parts, err := partsOf(data, inDecided)
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func checkDecided(_ gateway.Decided, data []byte) error {
 	return has(parts["decision"], inDecision)
 }
 
-func checkAnswer(a gateway.Answer, data []byte) error {
+func checkAnswer(a api.Answer, data []byte) error {
 	parts, err := partsOf(data, inAnswer)
 	if err != nil {
 		return err
@@ -64,20 +64,20 @@ func checkAnswer(a gateway.Answer, data []byte) error {
 	return errors.Join(err, unreadable, known("status", a.Status, statuses), known("output_encoding", a.OutputEncoding, encodings))
 }
 
-func checkApproval(a gateway.Approval, data []byte) error {
+func checkApproval(a api.Approval, data []byte) error {
 	return errors.Join(has(data, inApproval), known("state", a.State, states))
 }
 
-func checkOutput(o gateway.Output, data []byte) error {
+func checkOutput(o api.Output, data []byte) error {
 	_, unreadable := o.Bytes()
 	return errors.Join(has(data, inOutput), unreadable, known("encoding", o.Encoding, encodings))
 }
 
-func checkProgress(_ gateway.Progress, data []byte) error { return has(data, inProgress) }
+func checkProgress(_ api.Progress, data []byte) error { return has(data, inProgress) }
 
-func checkToolCall(_ gateway.ToolCall, data []byte) error { return has(data, inToolCall) }
+func checkToolCall(_ api.ToolCall, data []byte) error { return has(data, inToolCall) }
 
-func checkEnded(_ gateway.SessionEnded, data []byte) error { return has(data, inEnded) }
+func checkEnded(_ api.SessionEnded, data []byte) error { return has(data, inEnded) }
 
 func has(data []byte, must []string) error {
 	_, err := partsOf(data, must)

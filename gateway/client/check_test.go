@@ -12,8 +12,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/bailiff-dev/bailiff/gateway"
 )
 
 // shapes are what a client wants to be there, by the names in openapi.yaml.
@@ -112,7 +112,7 @@ func TestWhatIsNotWholeIsNoAnswer(t *testing.T) {
 		"a decision in a word":  `{"decision_id": "d1", "decision": "allow"}`,
 		"an id that is no text": `{"decision_id": 1, "decision": ` + decision + `}`,
 	} {
-		if d, err := taken([]byte(text), checkDecided); err == nil || !reflect.DeepEqual(d, gateway.Decided{}) {
+		if d, err := taken([]byte(text), checkDecided); err == nil || !reflect.DeepEqual(d, api.Decided{}) {
 			t.Errorf("%s: taken as %+v, %v", name, d, err)
 		}
 	}

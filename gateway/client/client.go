@@ -12,7 +12,7 @@
 // say how it ended, Message why it did not run. An error means that there is none:
 //
 //   - [ErrUnreachable]: no sidecar could be asked, so nothing ran;
-//   - [*gateway.Problem] alone: the sidecar did not take the request, so nothing
+//   - [*api.Problem] alone: the sidecar did not take the request, so nothing
 //     ran;
 //   - [ErrUncertain]: it was asked to run something, and how that ended is not
 //     known, so it may have run;
@@ -46,6 +46,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
 )
 
@@ -96,31 +97,31 @@ func New(address string, token bailiff.Secret) (*Client, error) {
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // Health asks whether a sidecar serves the door, and lets this client in.
-func (c *Client) Health(ctx context.Context) (gateway.Health, error) {
-	return ask[gateway.Health](ctx, c, c.patience, http.MethodGet, "/healthz", nil)
+func (c *Client) Health(ctx context.Context) (api.Health, error) {
+	return ask[api.Health](ctx, c, c.patience, http.MethodGet, "/healthz", nil)
 }
 
 // Decide asks what would happen to a request, given as JSON.
-func (c *Client) Decide(ctx context.Context, request []byte) (gateway.Decided, error) {
-	return timed(ctx, c, c.patience, func(ctx context.Context) (gateway.Decided, error) {
+func (c *Client) Decide(ctx context.Context, request []byte) (api.Decided, error) {
+	return timed(ctx, c, c.patience, func(ctx context.Context) (api.Decided, error) {
 		return read(ctx, c, http.MethodPost, "/v1/decide", request, checkDecided)
 	})
 }
 
 // EndSession removes a session's sandboxes and stops what else it runs.
-func (c *Client) EndSession(ctx context.Context, session string) (gateway.SessionEnded, error) {
-	return timed(ctx, c, c.patience, func(ctx context.Context) (gateway.SessionEnded, error) {
+func (c *Client) EndSession(ctx context.Context, session string) (api.SessionEnded, error) {
+	return timed(ctx, c, c.patience, func(ctx context.Context) (api.SessionEnded, error) {
 		return read(ctx, c, http.MethodDelete, "/v1/sessions/"+url.PathEscape(session), nil, checkEnded)
 	})
 }
 
 // RegisterTools says which tools the scripts of a session may call.
 func (c *Client) RegisterTools(ctx context.Context, session string, names []string) error {
-	return c.post(ctx, "/v1/sessions/"+url.PathEscape(session)+"/tools", gateway.Tools{Tools: names})
+	return c.post(ctx, "/v1/sessions/"+url.PathEscape(session)+"/tools", api.Tools{Tools: names})
 }
 
 // AnswerTool gives a script what its call came to.
-func (c *Client) AnswerTool(ctx context.Context, id string, answer gateway.ToolAnswer) error {
+func (c *Client) AnswerTool(ctx context.Context, id string, answer api.ToolAnswer) error {
 	return c.post(ctx, "/v1/tool_calls/"+url.PathEscape(id), answer)
 }
 
@@ -134,13 +135,13 @@ func (c *Client) post(ctx context.Context, path string, value any) error {
 }
 
 // Status tells how the sidecar is. This and what follows are the operator's.
-func (c *Client) Status(ctx context.Context) (gateway.Status, error) {
-	return ask[gateway.Status](ctx, c, c.prompt, http.MethodGet, "/v1/status", nil)
+func (c *Client) Status(ctx context.Context) (api.Status, error) {
+	return ask[api.Status](ctx, c, c.prompt, http.MethodGet, "/v1/status", nil)
 }
 
 // Sandboxes lists the live ones.
-func (c *Client) Sandboxes(ctx context.Context) ([]gateway.Sandbox, error) {
-	list, err := ask[gateway.Sandboxes](ctx, c, c.prompt, http.MethodGet, "/v1/sandboxes", nil)
+func (c *Client) Sandboxes(ctx context.Context) ([]api.Sandbox, error) {
+	list, err := ask[api.Sandboxes](ctx, c, c.prompt, http.MethodGet, "/v1/sandboxes", nil)
 	return list.Sandboxes, err
 }
 
@@ -151,22 +152,22 @@ func (c *Client) RemoveSandbox(ctx context.Context, id string) error {
 
 // Reap removes every sandbox that is not in use and returns how many those were.
 func (c *Client) Reap(ctx context.Context) (removed int, err error) {
-	reaped, err := ask[gateway.Reaped](ctx, c, c.stopping, http.MethodPost, "/v1/sandboxes/reap", nil)
+	reaped, err := ask[api.Reaped](ctx, c, c.stopping, http.MethodPost, "/v1/sandboxes/reap", nil)
 	return reaped.Removed, err
 }
 
 // BreakGlass runs a request that the policies deny, for a reason. It takes the time
 // that the command does.
-func (c *Client) BreakGlass(ctx context.Context, req bailiff.Request, reason string) (gateway.Answer, error) {
+func (c *Client) BreakGlass(ctx context.Context, req bailiff.Request, reason string) (api.Answer, error) {
 	text, err := json.Marshal(req)
 	if err != nil {
-		return gateway.Answer{}, fmt.Errorf("asking the sidecar: %w", err)
+		return api.Answer{}, fmt.Errorf("asking the sidecar: %w", err)
 	}
-	body, err := json.Marshal(gateway.Breaking{Request: text, Reason: reason})
+	body, err := json.Marshal(api.Breaking{Request: text, Reason: reason})
 	if err != nil {
-		return gateway.Answer{}, fmt.Errorf("asking the sidecar: %w", err)
+		return api.Answer{}, fmt.Errorf("asking the sidecar: %w", err)
 	}
-	return read[gateway.Answer](ctx, c, http.MethodPost, "/v1/break-glass", body, nil)
+	return read[api.Answer](ctx, c, http.MethodPost, "/v1/break-glass", body, nil)
 }
 
 func ask[T any](ctx context.Context, c *Client, patience time.Duration, method, path string, body []byte) (T, error) {
@@ -191,7 +192,7 @@ func timed[T any](ctx context.Context, c *Client, patience time.Duration, call f
 
 // isRefusal says whether an error is that no sidecar took what was asked.
 func isRefusal(err error) bool {
-	var refusal *gateway.Problem
+	var refusal *api.Problem
 	return errors.Is(err, ErrUnreachable) || errors.As(err, &refusal) && !errors.Is(err, errFailed)
 }
 
@@ -323,7 +324,7 @@ func (c *Client) refusal(resp *http.Response) error {
 	if err != nil {
 		return c.noAnswer(resp)
 	}
-	p, err := taken[gateway.Problem](text, nil)
+	p, err := taken[api.Problem](text, nil)
 	if err != nil || resp.StatusCode/100 < 4 || p.Code == "" || p.Message == "" {
 		return c.noAnswer(resp)
 	}

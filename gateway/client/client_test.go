@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
 )
 
@@ -32,9 +33,9 @@ func (sidecar) Refuse(context.Context, string, bailiff.Reason) bailiff.Decided {
 func (sidecar) EndSession(_ context.Context, _, session string) (bailiff.Ended, error) {
 	return bailiff.Ended{Sandboxes: len(session), Processes: 2}, nil
 }
-func (sidecar) Status(context.Context) gateway.Status { return gateway.Status{Version: "1.2.3"} }
-func (sidecar) List(context.Context) []gateway.Sandbox {
-	return []gateway.Sandbox{{ID: "sb1", Since: time.Unix(1, 0).UTC()}}
+func (sidecar) Status(context.Context) api.Status { return api.Status{Version: "1.2.3"} }
+func (sidecar) List(context.Context) []api.Sandbox {
+	return []api.Sandbox{{ID: "sb1", Since: time.Unix(1, 0).UTC()}}
 }
 func (sidecar) Remove(_ context.Context, id string) (bool, error) { return id == "sb1", nil }
 func (sidecar) Reap(context.Context) (int, error)                 { return 3, nil }
@@ -85,8 +86,8 @@ func TestExecutingTellsNewsAndEndsInTheAnswer(t *testing.T) {
 	}}
 	var told []string
 	news := News{
-		Decision: func(d gateway.Decided) { told = append(told, d.DecisionID+" "+d.Decision.Outcome.String()) },
-		Approval: func(a gateway.Approval) { told = append(told, a.ID+" "+string(a.State)) },
+		Decision: func(d api.Decided) { told = append(told, d.DecisionID+" "+d.Decision.Outcome.String()) },
+		Approval: func(a api.Approval) { told = append(told, a.ID+" "+string(a.State)) },
 		Output:   func(b []byte) { told = append(told, string(b)) },
 		Step:     func(step string) { told = append(told, step) },
 	}
@@ -126,7 +127,7 @@ func TestEndingTheContextEndsTheRequest(t *testing.T) {
 func TestAProblemIsTheError(t *testing.T) {
 	c := clientOf(t, agentDoor(t, sidecar{}, gateway.DoorConfig{}))
 	_, err := c.Decide(t.Context(), []byte(`{"tool": "browser"}`))
-	var p *gateway.Problem
+	var p *api.Problem
 	if !errors.As(err, &p) || p.Code != "invalid_request" || len(p.Errors) == 0 || p.Errors[0].At != "/tool" {
 		t.Errorf("the error is %v", err)
 	}
@@ -200,7 +201,7 @@ func TestOperatorsAsk(t *testing.T) {
 	if err := c.RemoveSandbox(t.Context(), "sb1"); err != nil {
 		t.Errorf("removing: %v", err)
 	}
-	var p *gateway.Problem
+	var p *api.Problem
 	if err := c.RemoveSandbox(t.Context(), "sb2"); !errors.As(err, &p) || p.Code != "sandbox_unknown" {
 		t.Errorf("removing another: %v", err)
 	}

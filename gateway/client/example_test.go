@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 )
@@ -26,7 +27,7 @@ func ExampleClient_Execute() {
 		Args:    bailiff.Args{Command: "echo hello"},
 		Session: bailiff.Session{ID: "s1", Platform: "telegram", UserID: "42"},
 	}, client.News{
-		Decision: func(d gateway.Decided) { fmt.Println("decided:", d.Decision.Outcome) },
+		Decision: func(d api.Decided) { fmt.Println("decided:", d.Decision.Outcome) },
 	})
 	switch {
 	case errors.Is(err, client.ErrUncertain):

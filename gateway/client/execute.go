@@ -9,21 +9,21 @@ import (
 	"net/http"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // News is told of a request while it runs; each function may be nil.
 type News struct {
-	Decision func(gateway.Decided)
+	Decision func(api.Decided)
 	// Approval is told when people are asked, and of their answer.
-	Approval func(gateway.Approval)
+	Approval func(api.Approval)
 	Output   func([]byte)
 	// Step is told what is being done that takes long, such as bringing an image; it
 	// may come before the decision.
 	Step func(string)
 	// ToolCall is told what a script calls; [Client.AnswerTool] answers it, and
 	// nothing else is told before the function has returned.
-	ToolCall func(gateway.ToolCall)
+	ToolCall func(api.ToolCall)
 	// Stop, once it is closed, has the sidecar stop the request. Unlike the end of the
 	// context that leaves a moment to hear how it ended.
 	Stop <-chan struct{}
@@ -33,21 +33,21 @@ type News struct {
 var ErrUncertain = errors.New("whether the request ran is unknown")
 
 // Execute takes a request to its end.
-func (c *Client) Execute(ctx context.Context, req bailiff.Request, news News) (gateway.Answer, error) {
+func (c *Client) Execute(ctx context.Context, req bailiff.Request, news News) (api.Answer, error) {
 	body, err := json.Marshal(req)
 	if err != nil {
-		return gateway.Answer{}, fmt.Errorf("asking the sidecar: %w", err)
+		return api.Answer{}, fmt.Errorf("asking the sidecar: %w", err)
 	}
 	ctx, released := stoppable(ctx, news.Stop)
 	defer released()
 	s, err := c.listen(ctx, http.MethodPost, "/v1/execute", body)
 	if err != nil {
-		return gateway.Answer{}, uncertain(err)
+		return api.Answer{}, uncertain(err)
 	}
 	defer s.close()
 	answer, err := s.follow(news)
 	if err != nil {
-		return gateway.Answer{}, uncertain(c.asking(err))
+		return api.Answer{}, uncertain(c.asking(err))
 	}
 	return answer, nil
 }
@@ -61,7 +61,7 @@ func uncertain(err error) error {
 }
 
 // follow reads events up to the result.
-func (s *stream) follow(news News) (answer gateway.Answer, err error) {
+func (s *stream) follow(news News) (answer api.Answer, err error) {
 	for {
 		name, data, err := s.event()
 		switch {
@@ -104,13 +104,13 @@ func pass[T any](s *stream, data []byte, check func(T, []byte) error, to func(T)
 	return err
 }
 
-func (n News) step(p gateway.Progress) {
+func (n News) step(p api.Progress) {
 	if n.Step != nil {
 		n.Step(p.Step)
 	}
 }
 
-func (n News) output(o gateway.Output) {
+func (n News) output(o api.Output) {
 	if piece, err := o.Bytes(); err == nil && n.Output != nil { // which checkOutput has seen to
 		n.Output(piece)
 	}

@@ -12,13 +12,11 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/gateway"
-	"github.com/bailiff-dev/bailiff/internal/history"
 )
 
 // Approvals is one page of what people were asked; the query's After is an
 // earlier page's Next.
-func (c *Client) Approvals(ctx context.Context, q api.Query) (gateway.Approvals, error) {
+func (c *Client) Approvals(ctx context.Context, q api.Query) (api.Approvals, error) {
 	values := url.Values{}
 	for name, value := range map[string]string{"state": string(q.State), "session": q.Session, "user": q.User, "after": q.After} {
 		if value != "" {
@@ -28,29 +26,29 @@ func (c *Client) Approvals(ctx context.Context, q api.Query) (gateway.Approvals,
 	if q.Limit > 0 {
 		values.Set("limit", strconv.Itoa(q.Limit))
 	}
-	return ask[gateway.Approvals](ctx, c, c.prompt, http.MethodGet, "/v1/approvals?"+values.Encode(), nil)
+	return ask[api.Approvals](ctx, c, c.prompt, http.MethodGet, "/v1/approvals?"+values.Encode(), nil)
 }
 
 // Approval shows one whole.
-func (c *Client) Approval(ctx context.Context, id string) (gateway.ShownApproval, error) {
-	return ask[gateway.ShownApproval](ctx, c, c.prompt, http.MethodGet, approvalPath(id), nil)
+func (c *Client) Approval(ctx context.Context, id string) (api.ShownApproval, error) {
+	return ask[api.ShownApproval](ctx, c, c.prompt, http.MethodGet, approvalPath(id), nil)
 }
 
 // Approve says yes, with the narrowest scope if that is empty.
 func (c *Client) Approve(ctx context.Context, id, scope string) (api.Entry, error) {
-	return tell[api.Entry](ctx, c, c.prompt, http.MethodPost, approvalPath(id)+"/approve", gateway.Approving{Scope: scope})
+	return tell[api.Entry](ctx, c, c.prompt, http.MethodPost, approvalPath(id)+"/approve", api.Approving{Scope: scope})
 }
 
 // Deny says no.
 func (c *Client) Deny(ctx context.Context, id, reason string) (api.Entry, error) {
-	return tell[api.Entry](ctx, c, c.prompt, http.MethodPost, approvalPath(id)+"/deny", gateway.Denying{Reason: reason})
+	return tell[api.Entry](ctx, c, c.prompt, http.MethodPost, approvalPath(id)+"/deny", api.Denying{Reason: reason})
 }
 
 func approvalPath(id string) string { return "/v1/approvals/" + url.PathEscape(id) }
 
 // Grants are what lets requests run without asking again.
 func (c *Client) Grants(ctx context.Context) ([]api.Grant, error) {
-	list, err := ask[gateway.Grants](ctx, c, c.prompt, http.MethodGet, "/v1/grants", nil)
+	list, err := ask[api.Grants](ctx, c, c.prompt, http.MethodGet, "/v1/grants", nil)
 	return list.Grants, err
 }
 
@@ -61,18 +59,18 @@ func (c *Client) Revoke(ctx context.Context, id string) (api.Grant, error) {
 
 // Freezes are what is frozen.
 func (c *Client) Freezes(ctx context.Context) ([]api.Freeze, error) {
-	list, err := ask[gateway.Freezes](ctx, c, c.prompt, http.MethodGet, "/v1/freeze", nil)
+	list, err := ask[api.Freezes](ctx, c, c.prompt, http.MethodGet, "/v1/freeze", nil)
 	return list.Freezes, err
 }
 
 // Freeze returns when nothing that it stops runs any more.
-func (c *Client) Freeze(ctx context.Context, f gateway.Freezing) (api.Freeze, error) {
+func (c *Client) Freeze(ctx context.Context, f api.Freezing) (api.Freeze, error) {
 	return tell[api.Freeze](ctx, c, c.stopping, http.MethodPost, "/v1/freeze", f)
 }
 
 // Thaw lets go on what was frozen by the same kind and id.
 func (c *Client) Thaw(ctx context.Context, kind, id string) error {
-	body, err := json.Marshal(gateway.Freezing{Kind: kind, ID: id})
+	body, err := json.Marshal(api.Freezing{Kind: kind, ID: id})
 	if err != nil {
 		return fmt.Errorf("asking the sidecar: %w", err)
 	}
@@ -80,29 +78,29 @@ func (c *Client) Thaw(ctx context.Context, kind, id string) error {
 }
 
 // Revisions are the policies that were in force, the latest first.
-func (c *Client) Revisions(ctx context.Context) ([]history.Revision, error) {
-	list, err := ask[gateway.Revisions](ctx, c, c.prompt, http.MethodGet, "/v1/policies/history", nil)
+func (c *Client) Revisions(ctx context.Context) ([]api.Revision, error) {
+	list, err := ask[api.Revisions](ctx, c, c.prompt, http.MethodGet, "/v1/policies/history", nil)
 	return list.Revisions, err
 }
 
 // Revision is one of them with its texts, by the beginning of its name.
-func (c *Client) Revision(ctx context.Context, name string) (gateway.ShownRevision, error) {
-	return ask[gateway.ShownRevision](ctx, c, c.prompt, http.MethodGet, "/v1/policies/history/"+url.PathEscape(name), nil)
+func (c *Client) Revision(ctx context.Context, name string) (api.ShownRevision, error) {
+	return ask[api.ShownRevision](ctx, c, c.prompt, http.MethodGet, "/v1/policies/history/"+url.PathEscape(name), nil)
 }
 
 // RollBack returns when those policies are in force.
-func (c *Client) RollBack(ctx context.Context, revision, reason string) (gateway.PolicyStatus, error) {
-	return tell[gateway.PolicyStatus](ctx, c, c.stopping, http.MethodPost, "/v1/policies/rollback", gateway.RollingBack{Revision: revision, Reason: reason})
+func (c *Client) RollBack(ctx context.Context, revision, reason string) (api.PolicyStatus, error) {
+	return tell[api.PolicyStatus](ctx, c, c.stopping, http.MethodPost, "/v1/policies/rollback", api.RollingBack{Revision: revision, Reason: reason})
 }
 
 // Resume returns when the configuration's policies are in force again.
-func (c *Client) Resume(ctx context.Context) (gateway.PolicyStatus, error) {
-	return ask[gateway.PolicyStatus](ctx, c, c.stopping, http.MethodDelete, "/v1/policies/rollback", nil)
+func (c *Client) Resume(ctx context.Context) (api.PolicyStatus, error) {
+	return ask[api.PolicyStatus](ctx, c, c.stopping, http.MethodDelete, "/v1/policies/rollback", nil)
 }
 
 // ConsoleLink returns a link by which one's browser comes to the console, once.
-func (c *Client) ConsoleLink(ctx context.Context) (gateway.ConsoleLink, error) {
-	return ask[gateway.ConsoleLink](ctx, c, c.prompt, http.MethodPost, "/v1/console/links", nil)
+func (c *Client) ConsoleLink(ctx context.Context) (api.ConsoleLink, error) {
+	return ask[api.ConsoleLink](ctx, c, c.prompt, http.MethodPost, "/v1/console/links", nil)
 }
 
 var errStreamEnded = errors.New("it went away before the end")

@@ -27,22 +27,22 @@ func (everybody) May(bailiff.Approver, bailiff.Claim, string) error { return nil
 // laws are one revision, which may be put in force.
 type laws struct{}
 
-var lawful = history.Revision{Name: "r/0", Way: history.ByFiles}
+var lawful = api.Revision{Name: "r/0", Way: history.ByFiles}
 
-func (laws) Revisions() ([]history.Revision, error) { return []history.Revision{lawful}, nil }
-func (laws) Revision(name string) (history.Revision, []history.File, error) {
+func (laws) Revisions() ([]api.Revision, error) { return []api.Revision{lawful}, nil }
+func (laws) Revision(name string) (api.Revision, []api.PolicyFile, error) {
 	if name != lawful.Name {
-		return lawful, nil, history.ErrUnknown
+		return lawful, nil, api.ErrRevisionUnknown
 	}
-	return lawful, []history.File{{Name: "p.rego", Text: []byte("package p")}}, nil
+	return lawful, []api.PolicyFile{{Name: "p.rego", Text: "package p"}}, nil
 }
 func (laws) RollBack(_ context.Context, name, reason string, who bailiff.Approver) error {
 	if name != lawful.Name || reason != "why" || who.Person != "root" {
-		return history.ErrUnknown
+		return api.ErrRevisionUnknown
 	}
 	return nil
 }
-func (laws) Resume(context.Context, bailiff.Approver) error { return history.ErrNotRolledBack }
+func (laws) Resume(context.Context, bailiff.Approver) error { return api.ErrNotRolledBack }
 
 // operators is a client of a door with a real book behind it.
 func operators(t *testing.T) (*Client, *approval.Book) {
@@ -57,7 +57,7 @@ func operators(t *testing.T) (*Client, *approval.Book) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = errors.Join(book.Close(), log.Close()) })
-	h, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: sidecar{}, Sandboxes: sidecar{}, Approvals: book, Grants: book, Freezer: book, Decisions: log, Lawbook: laws{},
+	h, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: sidecar{}, Sandboxes: sidecar{}, Approvals: book, Grants: book, Freezer: book, Decisions: log, History: laws{},
 		Who: gateway.ByPeer(func(_ uint32, channel string) bailiff.Approver {
 			return bailiff.Approver{Person: "root", Credential: "uid:0", Channel: channel}
 		})})
@@ -90,7 +90,7 @@ func TestOperatorsAnswer(t *testing.T) {
 	if shown, err := c.Approval(t.Context(), yes); err != nil || shown.Approval.ID != yes || len(shown.Marks) != 1 {
 		t.Errorf("shown %+v, %v", shown, err)
 	}
-	var p *gateway.Problem
+	var p *api.Problem
 	if _, err := c.Approve(t.Context(), yes, "always"); !errors.As(err, &p) || p.Code != "scope_not_offered" {
 		t.Errorf("a scope that is not offered: %v", err)
 	}
@@ -111,13 +111,13 @@ func TestOperatorsAnswer(t *testing.T) {
 
 func TestOperatorsFreeze(t *testing.T) {
 	c, _ := operators(t)
-	if f, err := c.Freeze(t.Context(), gateway.Freezing{Kind: "session", ID: "s/1", Reason: "odd"}); err != nil || f.By != "root" {
+	if f, err := c.Freeze(t.Context(), api.Freezing{Kind: "session", ID: "s/1", Reason: "odd"}); err != nil || f.By != "root" {
 		t.Errorf("frozen %+v, %v", f, err)
 	}
 	if list, err := c.Freezes(t.Context()); err != nil || len(list) != 1 || list[0].Reason != "odd" {
 		t.Errorf("frozen is %+v, %v", list, err)
 	}
-	var p *gateway.Problem
+	var p *api.Problem
 	if err := c.Thaw(t.Context(), "all", ""); !errors.As(err, &p) || p.Code != "freeze_unknown" {
 		t.Errorf("thawing what is not frozen: %v", err)
 	}
@@ -137,7 +137,7 @@ func TestOperatorsRollBack(t *testing.T) {
 	if now, err := c.RollBack(t.Context(), lawful.Name, "why"); err != nil || now.Revision != (sidecar{}).Status(t.Context()).Policies.Revision {
 		t.Errorf("in force is %+v, %v", now, err)
 	}
-	var p *gateway.Problem
+	var p *api.Problem
 	if _, err := c.Resume(t.Context()); !errors.As(err, &p) || p.Code != "not_rolled_back" {
 		t.Errorf("ending no rollback: %v", err)
 	}

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
@@ -92,7 +93,7 @@ var calls = map[string]func(context.Context, *client.Client, asking) (string, er
 		return "", c.RegisterTools(ctx, "s1", []string{"web_search"})
 	},
 	"answer_tool": func(ctx context.Context, c *client.Client, _ asking) (string, error) {
-		return "", c.AnswerTool(ctx, "c1", gateway.ToolAnswer{Result: []byte("[1]")})
+		return "", c.AnswerTool(ctx, "c1", api.ToolAnswer{Result: []byte("[1]")})
 	},
 }
 
@@ -100,8 +101,8 @@ func executed(ctx context.Context, c *client.Client, a asking) (string, error) {
 	var names []string
 	var output []byte
 	answer, err := c.Execute(ctx, a.request(), client.News{
-		Decision: func(gateway.Decided) { names = append(names, "decision") },
-		Approval: func(gateway.Approval) { names = append(names, "approval") },
+		Decision: func(api.Decided) { names = append(names, "decision") },
+		Approval: func(api.Approval) { names = append(names, "approval") },
 		Output:   func(piece []byte) { output = append(output, piece...) },
 	})
 	if err != nil {
@@ -117,7 +118,7 @@ func executed(ctx context.Context, c *client.Client, a asking) (string, error) {
 
 // classOf names errors as the Python client does.
 func classOf(told string, err error) come {
-	var refusal *gateway.Problem
+	var refusal *api.Problem
 	switch {
 	case err == nil:
 		return come{"Answer", told, ""}

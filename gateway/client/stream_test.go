@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
 )
 
@@ -86,7 +87,7 @@ func TestWhileTheCallerIsBusySilenceSaysNothing(t *testing.T) {
 	}}
 	c := clientOf(t, agentDoor(t, s, gateway.DoorConfig{}))
 	c.patience = 200 * time.Millisecond
-	answer, err := c.Execute(t.Context(), request, News{ToolCall: func(gateway.ToolCall) { time.Sleep(2 * c.patience) }}) // as a slow tool does
+	answer, err := c.Execute(t.Context(), request, News{ToolCall: func(api.ToolCall) { time.Sleep(2 * c.patience) }}) // as a slow tool does
 	if err != nil || answer.Status != bailiff.Completed {
 		t.Errorf("it answered %+v, %v", answer, err)
 	}
@@ -119,7 +120,7 @@ func TestRequestsThatFollowEachOtherShareAConnection(t *testing.T) {
 }
 
 func TestAStreamThatDoesNotEndAfterItsResultHoldsNobodyUp(t *testing.T) {
-	whole, err := json.Marshal(gateway.Answer{RequestID: "r1", Status: bailiff.Completed, OutputEncoding: "utf8"})
+	whole, err := json.Marshal(api.Answer{RequestID: "r1", Status: bailiff.Completed, OutputEncoding: "utf8"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
 )
 
@@ -44,8 +45,8 @@ func TestAScriptsCallIsAnsweredWhileItsRequestRuns(t *testing.T) {
 		t.Errorf("registered %q, %v", b.names, err)
 	}
 	wrong := "no such page"
-	answer, err := c.Execute(t.Context(), request, News{ToolCall: func(call gateway.ToolCall) {
-		for _, a := range []gateway.ToolAnswer{{Result: []byte(`{"asked":` + string(call.Arguments) + `}`)}, {Error: &wrong}} {
+	answer, err := c.Execute(t.Context(), request, News{ToolCall: func(call api.ToolCall) {
+		for _, a := range []api.ToolAnswer{{Result: []byte(`{"asked":` + string(call.Arguments) + `}`)}, {Error: &wrong}} {
 			if err := c.AnswerTool(t.Context(), call.ID, a); err != nil {
 				t.Error(err)
 			}
@@ -54,8 +55,8 @@ func TestAScriptsCallIsAnsweredWhileItsRequestRuns(t *testing.T) {
 	if want := `{"asked":{"query":"x"}}no such page`; err != nil || answer.Output != want {
 		t.Errorf("the script got %q, %v, want %q", answer.Output, err, want)
 	}
-	var p *gateway.Problem
-	if err := c.AnswerTool(t.Context(), "c2", gateway.ToolAnswer{Error: &wrong}); !errors.As(err, &p) || p.Code != "tool_call_unknown" {
+	var p *api.Problem
+	if err := c.AnswerTool(t.Context(), "c2", api.ToolAnswer{Error: &wrong}); !errors.As(err, &p) || p.Code != "tool_call_unknown" {
 		t.Errorf("answering nobody: %v", err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/trial"
 )
@@ -43,7 +42,7 @@ var (
 			return err
 		},
 		"Freeze": func(ctx context.Context, c *client.Client) error {
-			_, err := c.Freeze(ctx, gateway.Freezing{Kind: "all"})
+			_, err := c.Freeze(ctx, api.Freezing{Kind: "all"})
 			return err
 		},
 	}

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // visitor sends requests as a browser with a session does, unless told otherwise.
@@ -52,7 +52,7 @@ func (v *visitor) visit(method, path, body string, header ...string) *httptest.R
 }
 
 func code(w *httptest.ResponseRecorder) string {
-	var p gateway.Problem
+	var p api.Problem
 	_ = json.Unmarshal(w.Body.Bytes(), &p)
 	return p.Code
 }

@@ -38,24 +38,24 @@ func (*way) May(who bailiff.Approver, _ bailiff.Claim, _ string) error {
 // sidecar is a fake with one sandbox.
 type sidecar struct {
 	mu      sync.Mutex
-	status  gateway.Status
+	status  api.Status
 	removed bool
 }
 
-func (s *sidecar) Status(context.Context) gateway.Status {
+func (s *sidecar) Status(context.Context) api.Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.status
 }
 
-func (s *sidecar) List(context.Context) []gateway.Sandbox {
+func (s *sidecar) List(context.Context) []api.Sandbox {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.removed {
-		return []gateway.Sandbox{}
+		return []api.Sandbox{}
 	}
 	since := time.Now().Add(-17 * time.Minute)
-	return []gateway.Sandbox{{ID: "4be1c0ffee4be1c0ffee", Backend: "docker", Image: "debian@sha256:5f2c…", Caller: "hermes",
+	return []api.Sandbox{{ID: "4be1c0ffee4be1c0ffee", Backend: "docker", Image: "debian@sha256:5f2c…", Caller: "hermes",
 		Session: "agent:main:telegram:dm:42", Users: 1, Since: since, LastUsed: since.Add(10 * time.Minute), Processes: 2, Expires: since.Add(24 * time.Hour)}}
 }
 
@@ -69,15 +69,15 @@ func (s *sidecar) Remove(context.Context, string) (bool, error) {
 func (s *sidecar) Reap(context.Context) (int, error) { return 0, nil }
 
 // healthy is the status of a sidecar with which nothing is wrong.
-func healthy() gateway.Status {
+func healthy() api.Status {
 	since := time.Now().Add(-3 * time.Hour)
-	return gateway.Status{Version: "1.2.3", Started: since,
-		Listeners: []gateway.ListenerStatus{{Name: "hermes", Listen: "unix:///run/bailiff/agent.sock", Platforms: []string{"telegram", "discord"}}},
-		Policies: gateway.PolicyStatus{Revision: "9b4f0c1d2e3f9b4f0c1d2e3f9b4f0c1d2e3f9b4f0c1d2e3f9b4f0c1d2e3f0000", Loaded: since,
+	return api.Status{Version: "1.2.3", Started: since,
+		Listeners: []api.ListenerStatus{{Name: "hermes", Listen: "unix:///run/bailiff/agent.sock", Platforms: []string{"telegram", "discord"}}},
+		Policies: api.PolicyStatus{Revision: "9b4f0c1d2e3f9b4f0c1d2e3f9b4f0c1d2e3f9b4f0c1d2e3f9b4f0c1d2e3f0000", Loaded: since,
 			Files: []string{"decision.rego", "env.rego"}, Reloaded: since, OK: true, Faults: []string{}},
-		Backends:  []gateway.BackendStatus{{Name: "bubblewrap", Isolated: true, Ready: true}, {Name: "docker", Isolated: true, Ready: true}},
-		Platforms: []gateway.PlatformStatus{{Platform: "telegram", Backend: "docker", Isolated: true, Image: "debian:12"}},
-		Chat:      []gateway.ServiceStatus{{Service: "telegram", Approvals: true, At: "-1001", Commands: true}},
+		Backends:  []api.BackendStatus{{Name: "bubblewrap", Isolated: true, Ready: true}, {Name: "docker", Isolated: true, Ready: true}},
+		Platforms: []api.PlatformStatus{{Platform: "telegram", Backend: "docker", Isolated: true, Image: "debian:12"}},
+		Chat:      []api.ServiceStatus{{Service: "telegram", Approvals: true, At: "-1001", Commands: true}},
 	}
 }
 
@@ -130,7 +130,7 @@ func (o *office) close(t testing.TB) {
 // operator is the operator API in the name of who, at the end of a line that can
 // be cut.
 func (o *office) operator(who bailiff.Approver) (http.Handler, error) {
-	api, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: o, Sandboxes: o, Approvals: o.book, Grants: o.book, Freezer: o.book, Decisions: o.log, Lawbook: struct{ gateway.Lawbook }{},
+	api, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: o, Sandboxes: o, Approvals: o.book, Grants: o.book, Freezer: o.book, Decisions: o.log, History: struct{ gateway.PolicyHistory }{},
 		Who: func(*http.Request) (bailiff.Approver, bool) { return who, true }})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { o.line.serve(w, r, api) }), err
 }

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // tokenHeader carries the secret that the page keeps.
@@ -104,7 +104,7 @@ func (c *Console) secrets(r *http.Request) (cookie, token string) {
 }
 
 func refuse(w http.ResponseWriter, status int, code, message string) {
-	send(w, status, gateway.Problem{Code: code, Message: message, Errors: []gateway.Fault{}})
+	send(w, status, api.Problem{Code: code, Message: message, Errors: []api.Fault{}})
 }
 
 func send(w http.ResponseWriter, status int, value any) {

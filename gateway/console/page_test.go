@@ -16,7 +16,6 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/gateway"
 )
 
 // awaitApproval waits until the approval is shown whole, ready to be answered.
@@ -240,7 +239,7 @@ func TestTheSystemIsShownWithItsFaults(t *testing.T) {
 	s := &o.sidecar.status
 	s.Policies.OK, s.Policies.Faults = false, []string{"policies/env.rego:12: rego_parse_error: unexpected token"}
 	s.Backends[0].Ready, s.Backends[0].Message = false, "no user namespaces"
-	s.Chat = append(s.Chat, gateway.ServiceStatus{Service: "slack", Commands: true, Message: "the token is not valid"})
+	s.Chat = append(s.Chat, api.ServiceStatus{Service: "slack", Commands: true, Message: "the token is not valid"})
 	s.Warnings = []string{"messaging platform slack runs on backend local, which is not isolated"}
 	b := o.login(t, "ana")
 	b.awaitText("#warned", "3 warnings: the last reload of the policies failed")

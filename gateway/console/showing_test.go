@@ -12,7 +12,6 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/gateway"
 )
 
 func TestEverythingOfAnApprovalIsShown(t *testing.T) {
@@ -143,7 +142,7 @@ func TestNoTextOfARequestIsMarkup(t *testing.T) {
 	o.sidecar.status.Warnings = hostile
 	o.sidecar.status.Policies.OK, o.sidecar.status.Policies.Faults = false, hostile
 	for _, text := range hostile {
-		o.sidecar.status.Chat = append(o.sidecar.status.Chat, gateway.ServiceStatus{Service: text, Approvals: true, At: text, Message: text})
+		o.sidecar.status.Chat = append(o.sidecar.status.Chat, api.ServiceStatus{Service: text, Approvals: true, At: text, Message: text})
 	}
 	for i, text := range hostile {
 		o.ask(t, claim(text, func(c *bailiff.Claim) {

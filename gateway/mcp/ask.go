@@ -9,6 +9,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
 )
 
@@ -50,7 +51,7 @@ func (s *Server) wait(ctx context.Context, call *sdk.CallToolRequest, req bailif
 	a := &asking{call: call, cancel: cancel, shows: showsPages(call) && call.ProtocolVersion() < stateless}
 	defer a.over()
 	answer, err := s.config.Sidecar.Execute(ctx, req, gateway.News{
-		Approval: func(news gateway.Approval) { a.tell(ctx, news) },
+		Approval: func(news api.Approval) { a.tell(ctx, news) },
 		Step:     a.tellStep(ctx),
 	})
 	switch {
@@ -72,7 +73,7 @@ func showsPages(call *sdk.CallToolRequest) bool {
 }
 
 // page asks to show the page of an approval.
-func page(a gateway.Approval) *sdk.ElicitParams {
+func page(a api.Approval) *sdk.ElicitParams {
 	return &sdk.ElicitParams{Mode: "url", Message: said(a), URL: a.URL, ElicitationID: a.ID}
 }
 
@@ -94,7 +95,7 @@ type asking struct {
 }
 
 // tell is called for each piece of news, one after the other.
-func (a *asking) tell(ctx context.Context, news gateway.Approval) {
+func (a *asking) tell(ctx context.Context, news api.Approval) {
 	a.notify(ctx, below(said(news), news.URL))
 	if a.hide != nil {
 		a.over() // first: a client that closes the page because it hears of it has declined nothing
@@ -121,7 +122,7 @@ func (a *asking) tellStep(ctx context.Context) func(string) {
 
 // show asks to show the page. Whoever does not want to see it gives the call up;
 // where it could not be shown, the call waits all the same.
-func (a *asking) show(ctx context.Context, news gateway.Approval) {
+func (a *asking) show(ctx context.Context, news api.Approval) {
 	shown, err := a.call.Session.Elicit(ctx, page(news))
 	if err == nil && ctx.Err() == nil && declines(shown) {
 		a.cancel(errDeclined)
@@ -138,7 +139,7 @@ func (a *asking) over() {
 }
 
 // said is what an approval waits for, or what became of it.
-func said(a gateway.Approval) string {
+func said(a api.Approval) string {
 	said := fmt.Sprintf("Approval %s is %s.", a.ID, a.State)
 	if a.Message != "" {
 		said += " " + a.Message

@@ -10,26 +10,26 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
-var pending = gateway.Approval{ID: "a-1", State: bailiff.ApprovalPending, Message: "ana can answer.", URL: "http://127.0.0.1:8642/?approval=a-1"}
+var pending = api.Approval{ID: "a-1", State: bailiff.ApprovalPending, Message: "ana can answer.", URL: "http://127.0.0.1:8642/?approval=a-1"}
 
 // people is a sidecar that asks them, and runs what they have answered.
 type people struct {
 	sidecar
 	answered chan struct{}
-	about    gateway.Approval
+	about    api.Approval
 }
 
-func asked(about gateway.Approval) *people {
+func asked(about api.Approval) *people {
 	p := &people{answered: make(chan struct{}), about: about}
 	p.execute = p.ask
 	return p
 }
 
-func (p *people) ask(ctx context.Context, req bailiff.Request, news func(gateway.Approval)) (gateway.Answer, error) {
-	waits := gateway.Answer{Status: bailiff.ApprovalRequired, Message: "It waits.", Approval: &p.about}
+func (p *people) ask(ctx context.Context, req bailiff.Request, news func(api.Approval)) (api.Answer, error) {
+	waits := api.Answer{Status: bailiff.ApprovalRequired, Message: "It waits.", Approval: &p.about}
 	select {
 	case <-p.answered:
 	default:
@@ -42,7 +42,7 @@ func (p *people) ask(ctx context.Context, req bailiff.Request, news func(gateway
 	}
 	select {
 	case <-ctx.Done():
-		return gateway.Answer{}, ctx.Err()
+		return api.Answer{}, ctx.Err()
 	case <-p.answered:
 	}
 	if news != nil {
@@ -50,7 +50,7 @@ func (p *people) ask(ctx context.Context, req bailiff.Request, news func(gateway
 		done.State, done.URL = bailiff.ApprovalApproved, ""
 		news(done)
 	}
-	return gateway.Answer{Status: bailiff.Completed, Output: "ran\n"}, nil
+	return api.Answer{Status: bailiff.Completed, Output: "ran\n"}, nil
 }
 
 // viewer is a client that can show pages, and what its user does.
@@ -175,8 +175,8 @@ func TestAClientIsToldOfLongSteps(t *testing.T) {
 	for _, name := range ways {
 		t.Run(name, func(t *testing.T) {
 			told := make(chan string, 10)
-			s := &sidecar{step: "pulling image debian:12", execute: func(context.Context, bailiff.Request, func(gateway.Approval)) (gateway.Answer, error) {
-				return gateway.Answer{Status: bailiff.Completed, Output: "ran\n"}, nil
+			s := &sidecar{step: "pulling image debian:12", execute: func(context.Context, bailiff.Request, func(api.Approval)) (api.Answer, error) {
+				return api.Answer{Status: bailiff.Completed, Output: "ran\n"}, nil
 			}}
 			c := connected(t, name, s, &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 				told <- r.Params.Message
@@ -196,7 +196,7 @@ func TestWhereNoPageCanBeShownTheCallWaits(t *testing.T) {
 	without.URL = ""
 	for _, name := range ways {
 		for about, test := range map[string]struct {
-			approval gateway.Approval
+			approval api.Approval
 			options  func(*viewer) *sdk.ClientOptions
 		}{
 			"there is no page":         {without, (*viewer).options},

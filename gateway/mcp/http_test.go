@@ -19,6 +19,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
 )
 
@@ -154,11 +155,11 @@ func TestACallEndsWithItsClient(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			running, ended := make(chan struct{}), make(chan struct{})
-			s := &sidecar{execute: func(ctx context.Context, _ bailiff.Request, _ func(gateway.Approval)) (gateway.Answer, error) {
+			s := &sidecar{execute: func(ctx context.Context, _ bailiff.Request, _ func(api.Approval)) (api.Answer, error) {
 				close(running)
 				<-ctx.Done()
 				close(ended)
-				return gateway.Answer{Status: bailiff.Interrupted}, nil
+				return api.Answer{Status: bailiff.Interrupted}, nil
 			}}
 			server, door := opened(t, s)
 			c := connect(t, door, test.version, nil)
@@ -225,11 +226,11 @@ func post(t *testing.T, door *gateway.Door, body, session string) *http.Response
 
 func TestACallGoesOnlyWithItsConnection(t *testing.T) {
 	running, ended := make(chan struct{}), make(chan struct{})
-	s := &sidecar{execute: func(ctx context.Context, _ bailiff.Request, _ func(gateway.Approval)) (gateway.Answer, error) {
+	s := &sidecar{execute: func(ctx context.Context, _ bailiff.Request, _ func(api.Approval)) (api.Answer, error) {
 		close(running)
 		<-ctx.Done()
 		close(ended)
-		return gateway.Answer{}, ctx.Err()
+		return api.Answer{}, ctx.Err()
 	}}
 	_, door := opened(t, s)
 	_, session, _ := send(t, door, http.MethodPost, initialize, nil)
@@ -247,9 +248,9 @@ func TestACallGoesOnlyWithItsConnection(t *testing.T) {
 
 func TestAnAnswerThatIsStillToComeSaysSo(t *testing.T) {
 	hold := make(chan struct{})
-	s := &sidecar{execute: func(context.Context, bailiff.Request, func(gateway.Approval)) (gateway.Answer, error) {
+	s := &sidecar{execute: func(context.Context, bailiff.Request, func(api.Approval)) (api.Answer, error) {
 		<-hold
-		return gateway.Answer{Status: bailiff.Completed, Output: "late"}, nil
+		return api.Answer{Status: bailiff.Completed, Output: "late"}, nil
 	}}
 	_, door := opened(t, s, func(c *Config, _ *gateway.DoorConfig) { c.keepAlive = time.Millisecond })
 	_, session, _ := send(t, door, http.MethodPost, initialize, nil)
@@ -344,9 +345,9 @@ func TestSessionsAreBounded(t *testing.T) {
 
 func TestNoMessageRunsThousandsOfCallsAtOnce(t *testing.T) {
 	hold := make(chan struct{})
-	s := &sidecar{execute: func(context.Context, bailiff.Request, func(gateway.Approval)) (gateway.Answer, error) {
+	s := &sidecar{execute: func(context.Context, bailiff.Request, func(api.Approval)) (api.Answer, error) {
 		<-hold
-		return gateway.Answer{Status: bailiff.Completed}, nil
+		return api.Answer{Status: bailiff.Completed}, nil
 	}}
 	_, door := opened(t, s)
 	_, session, _ := send(t, door, http.MethodPost, strings.Replace(initialize, "2025-11-25", "2025-03-26", 1), nil)
@@ -373,7 +374,7 @@ func TestNoMessageRunsThousandsOfCallsAtOnce(t *testing.T) {
 }
 
 func TestACallThatPanicsTakesNothingWithIt(t *testing.T) {
-	s := &sidecar{execute: func(context.Context, bailiff.Request, func(gateway.Approval)) (gateway.Answer, error) {
+	s := &sidecar{execute: func(context.Context, bailiff.Request, func(api.Approval)) (api.Answer, error) {
 		panic("s3cret")
 	}}
 	_, door := opened(t, s)

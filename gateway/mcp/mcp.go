@@ -36,12 +36,13 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
 )
 
 // Sidecar takes requests.
 type Sidecar interface {
-	Execute(ctx context.Context, req bailiff.Request, news gateway.News) (gateway.Answer, error)
+	Execute(ctx context.Context, req bailiff.Request, news gateway.News) (api.Answer, error)
 	EndSession(ctx context.Context, session string) (bailiff.Ended, error)
 }
 

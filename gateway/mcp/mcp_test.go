@@ -13,13 +13,14 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway"
 )
 
 // sidecar is a fake that remembers what it was asked.
 type sidecar struct {
-	execute func(ctx context.Context, req bailiff.Request, asked func(gateway.Approval)) (gateway.Answer, error)
+	execute func(ctx context.Context, req bailiff.Request, asked func(api.Approval)) (api.Answer, error)
 
 	step string // told before it executes
 
@@ -29,12 +30,12 @@ type sidecar struct {
 	ended    []string
 }
 
-func (s *sidecar) Execute(ctx context.Context, req bailiff.Request, news gateway.News) (gateway.Answer, error) {
+func (s *sidecar) Execute(ctx context.Context, req bailiff.Request, news gateway.News) (api.Answer, error) {
 	s.mu.Lock()
 	s.requests, s.parent = append(s.requests, req), gateway.TraceparentOf(ctx)
 	s.mu.Unlock()
 	if s.execute == nil {
-		return gateway.Answer{Status: bailiff.Completed, Output: "hello\n"}, nil
+		return api.Answer{Status: bailiff.Completed, Output: "hello\n"}, nil
 	}
 	if s.step != "" {
 		news.Step(s.step)
@@ -163,21 +164,21 @@ func TestACallThatIsNoRequestReachesNobody(t *testing.T) {
 
 func TestWhatDidNotRunIsAnErrorInWords(t *testing.T) {
 	for name, test := range map[string]struct {
-		answer gateway.Answer
+		answer api.Answer
 		err    error
 		text   string
 		failed bool
 	}{
-		"denied":              {answer: gateway.Answer{Status: bailiff.Refused, Message: "Denied: no."}, text: "Denied: no.", failed: true},
-		"asked":               {answer: gateway.Answer{Status: bailiff.ApprovalRequired, Message: "Waits.", Approval: &gateway.Approval{URL: "http://c/"}}, text: "Waits.\nhttp://c/", failed: true},
-		"killed for its time": {answer: gateway.Answer{Status: bailiff.TimedOut, Output: "a", Message: "Too long."}, text: "a\nToo long.", failed: true},
-		"failed by itself":    {answer: gateway.Answer{Status: bailiff.Completed, Output: "a\n", ExitCode: 3}, text: "a\n[exit code 3]"},
-		"silent":              {answer: gateway.Answer{Status: bailiff.Completed}, text: "[no output]"},
-		"no text":             {answer: gateway.Answer{Status: bailiff.Completed, Output: "/w==", OutputEncoding: "base64"}, text: "\uFFFD"},
+		"denied":              {answer: api.Answer{Status: bailiff.Refused, Message: "Denied: no."}, text: "Denied: no.", failed: true},
+		"asked":               {answer: api.Answer{Status: bailiff.ApprovalRequired, Message: "Waits.", Approval: &api.Approval{URL: "http://c/"}}, text: "Waits.\nhttp://c/", failed: true},
+		"killed for its time": {answer: api.Answer{Status: bailiff.TimedOut, Output: "a", Message: "Too long."}, text: "a\nToo long.", failed: true},
+		"failed by itself":    {answer: api.Answer{Status: bailiff.Completed, Output: "a\n", ExitCode: 3}, text: "a\n[exit code 3]"},
+		"silent":              {answer: api.Answer{Status: bailiff.Completed}, text: "[no output]"},
+		"no text":             {answer: api.Answer{Status: bailiff.Completed, Output: "/w==", OutputEncoding: "base64"}, text: "\uFFFD"},
 		"no sidecar":          {err: errors.New("no sidecar answers"), text: "No sidecar answers.", failed: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, _ := piped(t, &sidecar{execute: func(context.Context, bailiff.Request, func(gateway.Approval)) (gateway.Answer, error) {
+			c, _ := piped(t, &sidecar{execute: func(context.Context, bailiff.Request, func(api.Approval)) (api.Answer, error) {
 				return test.answer, test.err
 			}}, nil, "")
 			if text, failed := use(t, c, "terminal", map[string]any{"command": "x"}); text != test.text || failed != test.failed {

@@ -7,36 +7,36 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // Result is the structure of every result: what of the agent API's answer is of use
 // to a model or its client.
 type Result struct {
-	Status         bailiff.Status    `json:"status"`
-	Code           string            `json:"code,omitempty"`
-	Message        string            `json:"message,omitempty"`
-	ExitCode       int               `json:"exit_code"`
-	Output         string            `json:"output"`
-	OutputEncoding string            `json:"output_encoding,omitempty"`
-	Truncated      bool              `json:"truncated,omitempty"`
-	ProcessID      string            `json:"process_id,omitempty"`
-	Processes      []gateway.Process `json:"processes,omitempty"`
-	Approval       *gateway.Approval `json:"approval,omitempty"`
-	DecisionID     string            `json:"decision_id,omitempty"`
-	Backend        string            `json:"backend,omitempty"`
+	Status         bailiff.Status `json:"status"`
+	Code           string         `json:"code,omitempty"`
+	Message        string         `json:"message,omitempty"`
+	ExitCode       int            `json:"exit_code"`
+	Output         string         `json:"output"`
+	OutputEncoding string         `json:"output_encoding,omitempty"`
+	Truncated      bool           `json:"truncated,omitempty"`
+	ProcessID      string         `json:"process_id,omitempty"`
+	Processes      []api.Process  `json:"processes,omitempty"`
+	Approval       *api.Approval  `json:"approval,omitempty"`
+	DecisionID     string         `json:"decision_id,omitempty"`
+	Backend        string         `json:"backend,omitempty"`
 }
 
 // told is the result of an answer. What completed is no error, whatever its exit
 // code: that is the command's to say, and stands below its output.
-func told(a gateway.Answer) *sdk.CallToolResult {
+func told(a api.Answer) *sdk.CallToolResult {
 	return &sdk.CallToolResult{IsError: a.Status != bailiff.Completed, Content: []sdk.Content{&sdk.TextContent{Text: text(a)}},
 		StructuredContent: Result{a.Status, a.Code, a.Message, a.ExitCode, a.Output, a.OutputEncoding, a.Truncated,
 			a.ProcessID, a.Processes, a.Approval, a.DecisionID, a.Backend}}
 }
 
 // text is what a model reads: the output, and below it what it does not say.
-func text(a gateway.Answer) string {
+func text(a api.Answer) string {
 	output, err := a.Bytes()
 	if err != nil {
 		return "The sidecar's answer cannot be read: " + err.Error() + "."
@@ -45,7 +45,7 @@ func text(a gateway.Answer) string {
 }
 
 // remarks are what the output does not say.
-func remarks(a gateway.Answer) (said []string) {
+func remarks(a api.Answer) (said []string) {
 	if a.Message != "" {
 		said = append(said, a.Message)
 	}
@@ -67,7 +67,7 @@ func remarks(a gateway.Answer) (said []string) {
 }
 
 // process is a background process on a line.
-func process(p gateway.Process) string {
+func process(p api.Process) string {
 	state := "running"
 	if p.ExitCode != nil {
 		state = fmt.Sprintf("%s, exit code %d", p.Status, *p.ExitCode)

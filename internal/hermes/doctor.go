@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // State is how a check came out. The zero value is no good one.
@@ -63,7 +63,7 @@ func (d *Diagnosis) fail(name, message, do string) {
 
 // Sidecar is the one that should guard a home.
 type Sidecar interface {
-	Status(ctx context.Context) (gateway.Status, error)
+	Status(ctx context.Context) (api.Status, error)
 }
 
 // Examine looks whether the plug-in and the sidecar guard a home, proves it by a

@@ -18,9 +18,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	example "github.com/bailiff-dev/bailiff/examples/hermes"
-	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/trial"
 )
 
@@ -298,8 +298,8 @@ func appendTo(path, text string) error {
 // silent is a sidecar that does not answer.
 type silent struct{}
 
-func (silent) Status(context.Context) (gateway.Status, error) {
-	return gateway.Status{}, errors.New("no sidecar answers")
+func (silent) Status(context.Context) (api.Status, error) {
+	return api.Status{}, errors.New("no sidecar answers")
 }
 
 // blocked is a canary as it must come out.

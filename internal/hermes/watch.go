@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/api"
 )
 
 // usualDoor is where the plug-in asks if nobody says otherwise.
@@ -45,7 +45,7 @@ func (h *Home) examineSidecar(ctx context.Context, d *Diagnosis, sidecar Sidecar
 		return
 	}
 	d.fine("sidecar", "It serves, version %s.", status.Version)
-	at := slices.IndexFunc(status.Listeners, func(l gateway.ListenerStatus) bool { return l.Listen == h.door() })
+	at := slices.IndexFunc(status.Listeners, func(l api.ListenerStatus) bool { return l.Listen == h.door() })
 	if at < 0 {
 		d.fail("listener", "The plug-in asks at "+h.door()+", where this sidecar has no listener.",
 			"Set plugins.entries.bailiff.settings.listen to the listener of bailiff.yaml, or the listener to that.")
@@ -55,9 +55,9 @@ func (h *Home) examineSidecar(ctx context.Context, d *Diagnosis, sidecar Sidecar
 	examineHealth(d, status)
 }
 
-func (h *Home) examinePlatforms(d *Diagnosis, l gateway.ListenerStatus, states []gateway.PlatformStatus) {
+func (h *Home) examinePlatforms(d *Diagnosis, l api.ListenerStatus, states []api.PlatformStatus) {
 	for _, platform := range append(h.Platforms(), "cli") {
-		at := slices.IndexFunc(states, func(s gateway.PlatformStatus) bool { return s.Platform == platform })
+		at := slices.IndexFunc(states, func(s api.PlatformStatus) bool { return s.Platform == platform })
 		switch {
 		case !speaksFor(l, platform):
 			d.fail("platform "+platform, "Listener "+l.Name+" may not speak for it, so every call from there is blocked.", "Add it to the listener's platforms in bailiff.yaml.")
@@ -73,12 +73,12 @@ func (h *Home) examinePlatforms(d *Diagnosis, l gateway.ListenerStatus, states [
 	}
 }
 
-func speaksFor(l gateway.ListenerStatus, platform string) bool {
+func speaksFor(l api.ListenerStatus, platform string) bool {
 	return slices.Contains(l.Platforms, "*") || slices.Contains(l.Platforms, platform) || slices.Contains(l.Platforms, "messaging") && platform != "cli"
 }
 
 // examineHealth tells what the sidecar itself finds wrong.
-func examineHealth(d *Diagnosis, status gateway.Status) {
+func examineHealth(d *Diagnosis, status api.Status) {
 	for _, b := range status.Backends {
 		if !b.Ready {
 			d.fail("backend "+b.Name, "It is not ready: "+b.Message, "See docs/operations.md.")

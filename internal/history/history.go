@@ -129,16 +129,6 @@ func (h *History) prune() error {
 // shortest is how much of a revision names it.
 const shortest = 6
 
-// Why a rollback, or its end, changes nothing.
-var (
-	// ErrUnknown says that no such revision is kept.
-	ErrUnknown = errors.New("not kept")
-	// ErrUnsound says that what would come into force has faults or is damaged.
-	ErrUnsound = errors.New("these policies cannot come into force")
-	// ErrNotRolledBack says that the configuration's policies are in force already.
-	ErrNotRolledBack = errors.New("nothing is rolled back: the policies in force are those of the configuration")
-)
-
 // Find is the one revision of that name, or whose name begins so.
 func (h *History) Find(name string) (Revision, error) {
 	all, err := h.All()
@@ -148,11 +138,11 @@ func (h *History) Find(name string) (Revision, error) {
 	all = slices.DeleteFunc(all, func(r Revision) bool { return !strings.HasPrefix(r.Name, name) })
 	switch {
 	case len(name) < shortest:
-		return Revision{}, fmt.Errorf("revision %q is %w: give at least %d of its letters", name, ErrUnknown, shortest)
+		return Revision{}, fmt.Errorf("revision %q is %w: give at least %d of its letters", name, api.ErrRevisionUnknown, shortest)
 	case len(all) == 0:
-		return Revision{}, fmt.Errorf("revision %q is %w among the last %d that were in force", name, ErrUnknown, Kept)
+		return Revision{}, fmt.Errorf("revision %q is %w among the last %d that were in force", name, api.ErrRevisionUnknown, Kept)
 	case len(all) > 1:
-		return Revision{}, fmt.Errorf("revision %q is %w: %d begin so, give more of its letters", name, ErrUnknown, len(all))
+		return Revision{}, fmt.Errorf("revision %q is %w: %d begin so, give more of its letters", name, api.ErrRevisionUnknown, len(all))
 	}
 	return all[0], nil
 }

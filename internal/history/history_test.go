@@ -105,7 +105,7 @@ func TestARevisionIsFoundByItsBeginning(t *testing.T) {
 		"000000": "among the last 20", "../../abcdef01": "among the last 20",
 	} {
 		r, err := h.Find(name)
-		if err == nil && r.Name != want || err != nil && (!errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), want)) {
+		if err == nil && r.Name != want || err != nil && (!errors.Is(err, api.ErrRevisionUnknown) || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%q is %q, %v, want %s", name, r.Name, err, want)
 		}
 	}

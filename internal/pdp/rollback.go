@@ -12,7 +12,7 @@ import (
 // RollBack puts policies in force that were before, by the beginning of their revision
 // at least, until another word or [PDP.Resume]. Record writes the word down with the
 // whole revision, once it is sure that those policies are sound; if it cannot, nothing
-// is changed. The error is [history.ErrUnknown], [history.ErrUnsound] or that of a disk.
+// is changed. The error is [api.ErrRevisionUnknown], [api.ErrUnsound] or that of a disk.
 func (p *PDP) RollBack(ctx context.Context, word api.Rollback, record func(api.Rollback) error) error {
 	p.reloading.Lock()
 	defer p.reloading.Unlock()
@@ -36,13 +36,13 @@ func (p *PDP) RollBack(ctx context.Context, word api.Rollback, record func(api.R
 }
 
 // Resume puts the policies of the configuration in force again. Where they are not
-// sound, or record fails, nothing is changed; the error is [history.ErrNotRolledBack],
-// [history.ErrUnsound] or that of a disk.
+// sound, or record fails, nothing is changed; the error is [api.ErrNotRolledBack],
+// [api.ErrUnsound] or that of a disk.
 func (p *PDP) Resume(ctx context.Context, record func() error) error {
 	p.reloading.Lock()
 	defer p.reloading.Unlock()
 	if p.rolledBack.Load() == nil {
-		return history.ErrNotRolledBack
+		return api.ErrNotRolledBack
 	}
 	next, faults := p.read()
 	if len(faults) > 0 {
@@ -128,7 +128,7 @@ func asRead(kept []history.File) []file {
 	return files
 }
 
-func unsound(err error) error { return fmt.Errorf("%w: %w", history.ErrUnsound, err) }
+func unsound(err error) error { return fmt.Errorf("%w: %w", api.ErrUnsound, err) }
 
 // noteReplaced notes that a bundle is in force again in the place of a later one: an attacker
 // who controls the server can offer an old bundle, which is signed, without the key.

@@ -74,7 +74,7 @@ func TestPoliciesThatWereInForceCanBeAgain(t *testing.T) {
 	if s := p.Status(); seconds(p) != 7 || s.RolledBack != nil || s.Waiting != "" {
 		t.Errorf("in force is %+v", s)
 	}
-	if err := p.Resume(t.Context(), nil); !errors.Is(err, history.ErrNotRolledBack) {
+	if err := p.Resume(t.Context(), nil); !errors.Is(err, api.ErrNotRolledBack) {
 		t.Errorf("a second end says %v", err)
 	}
 	saved(t, root, p, told, 9)
@@ -145,7 +145,7 @@ func TestFilesAreTriedAndNotInForceWhileSomethingIsRolledBack(t *testing.T) {
 	if s := p.Status(); s.OK || seconds(p) != 5 {
 		t.Errorf("in force is %+v", s)
 	}
-	if err := p.Resume(t.Context(), nil); !errors.Is(err, history.ErrUnsound) || !strings.Contains(err.Error(), "p.rego:3") || seconds(p) != 5 {
+	if err := p.Resume(t.Context(), nil); !errors.Is(err, api.ErrUnsound) || !strings.Contains(err.Error(), "p.rego:3") || seconds(p) != 5 {
 		t.Errorf("the end with faulty files says %v", err)
 	}
 	write(t, filepath.Join(root, "policies/p.rego"), timed(9))
@@ -192,7 +192,7 @@ func TestAStartWithARollbackAndABadBundleTellsBeingInForceFromBeingSound(t *test
 	if wrong := next.Sound(); !errors.As(wrong, &faults) || !strings.Contains(wrong.Error(), "not signed") || next.Revision() != p.Revision() || next.Status().RolledBack == nil {
 		t.Errorf("in force is %+v, %v is wrong", next.Status(), wrong)
 	}
-	if err := next.Resume(t.Context(), nil); !errors.Is(err, history.ErrUnsound) {
+	if err := next.Resume(t.Context(), nil); !errors.Is(err, api.ErrUnsound) {
 		t.Errorf("the end with a bad bundle says %v", err)
 	}
 	must(t, next.Offer(t.Context(), good))
@@ -239,7 +239,7 @@ func TestADamagedHistoryIsNeverInForce(t *testing.T) {
 			must(t, err)
 			saved(t, root, p, told, 7)
 			spoil(t, c.History, first)
-			if err := p.RollBack(t.Context(), api.Rollback{Revision: first.Name}, nil); !errors.Is(err, history.ErrUnsound) || seconds(p) != 7 {
+			if err := p.RollBack(t.Context(), api.Rollback{Revision: first.Name}, nil); !errors.Is(err, api.ErrUnsound) || seconds(p) != 7 {
 				t.Errorf("got %v", err)
 			}
 			must(t, c.History.RollBack(api.Rollback{Revision: first.Name, By: "ana"}))
@@ -303,7 +303,7 @@ func TestPoliciesOfAnEarlierProgramMustPassTheirTests(t *testing.T) {
 	files := []file{{name: "p.rego", place: "p.rego", text: []byte(timed(3))}}
 	must(t, c.History.Keep(history.Revision{Name: revision(files), Content: digest(files), Way: history.ByProgram},
 		[]history.File{{Name: "p.rego", Place: "p.rego", Text: []byte(timed(3))}}))
-	if err := p.RollBack(t.Context(), api.Rollback{Revision: revision(files)}, nil); !errors.Is(err, history.ErrUnsound) || !strings.Contains(err.Error(), "no tests") {
+	if err := p.RollBack(t.Context(), api.Rollback{Revision: revision(files)}, nil); !errors.Is(err, api.ErrUnsound) || !strings.Contains(err.Error(), "no tests") {
 		t.Errorf("got %v", err)
 	}
 }

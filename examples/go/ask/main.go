@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 )
@@ -37,10 +38,10 @@ func main() {
 	os.Exit(answer.ExitCode)
 }
 
-func ask(ctx context.Context, address, command string) (gateway.Answer, error) {
+func ask(ctx context.Context, address, command string) (api.Answer, error) {
 	c, err := client.New(address, bailiff.Secret{})
 	if err != nil {
-		return gateway.Answer{}, err
+		return api.Answer{}, err
 	}
 	user := strconv.Itoa(os.Getuid())
 	return c.Execute(ctx, bailiff.Request{
@@ -53,7 +54,7 @@ func ask(ctx context.Context, address, command string) (gateway.Answer, error) {
 
 func write(piece []byte) { _, _ = os.Stdout.Write(piece) }
 
-func tell(a gateway.Approval) {
+func tell(a api.Approval) {
 	if a.State == bailiff.ApprovalPending {
 		fmt.Fprintln(os.Stderr, a.Message)
 	}

@@ -1,0 +1,44 @@
+package api
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// Decisions is the answer to GET /v1/decisions, the newest first.
+type Decisions struct {
+	Decisions []Logged `json:"decisions"`
+}
+
+// Logged is one event of the decision log in short.
+type Logged struct {
+	// DecisionID is what the events of one request have in common.
+	DecisionID string       `json:"decision_id"`
+	Timestamp  time.Time    `json:"timestamp"`
+	Event      EventKind    `json:"event"`
+	Caller     string       `json:"caller"`
+	Session    string       `json:"session"`
+	Platform   string       `json:"platform,omitzero"`
+	User       string       `json:"user,omitzero"`
+	Tool       bailiff.Tool `json:"tool,omitzero"`
+	// Text is the beginning of the command, code, or what a process or tool is asked.
+	Text string `json:"text,omitzero"`
+	// Outcome is the decision's, Rules those that denied or asked.
+	Outcome string   `json:"outcome,omitzero"`
+	Rules   []string `json:"rules,omitzero"`
+	// Status and ExitCode are how an execution ended.
+	Status   bailiff.Status    `json:"status,omitzero"`
+	ExitCode *int              `json:"exit_code,omitzero"`
+	Backend  string            `json:"backend,omitzero"`
+	Message  string            `json:"message,omitzero"`
+	Approval *bailiff.Approval `json:"approval,omitzero"`
+}
+
+// Breaking is the body of POST /v1/break-glass.
+type Breaking struct {
+	// Request is one as the agent API takes it.
+	Request json.RawMessage `json:"request"`
+	Reason  string          `json:"reason"`
+}

@@ -1,0 +1,115 @@
+package api
+
+import (
+	"time"
+)
+
+// Status is the answer to GET /v1/status.
+type Status struct {
+	Version   string           `json:"version"`
+	Started   time.Time        `json:"started"`
+	Listeners []ListenerStatus `json:"listeners"`
+	// Console is the URL of the web page, without what logs in; empty if there is none.
+	Console   string           `json:"console"`
+	Policies  PolicyStatus     `json:"policies"`
+	Backends  []BackendStatus  `json:"backends"`
+	Platforms []PlatformStatus `json:"platforms"`
+	Chats     []ChatStatus     `json:"chats"`
+	Chat      []ServiceStatus  `json:"chat"`
+	Warnings  []string         `json:"warnings"`
+}
+
+// ListenerStatus is one door for agents and the platforms it speaks for.
+type ListenerStatus struct {
+	Name      string   `json:"name"`
+	Listen    string   `json:"listen"`
+	Platforms []string `json:"platforms"`
+}
+
+// PolicyStatus is what is known of the policies in force; it is the answer to
+// GET /v1/policies too.
+type PolicyStatus struct {
+	Revision string    `json:"revision"`
+	Loaded   time.Time `json:"loaded"`
+	Files    []string  `json:"files"`
+	// Bundles are the revisions that bundles give themselves, by their files.
+	Bundles map[string]Bundle `json:"bundles"`
+	// Reloaded is when the files were last read, OK whether the policies in
+	// force are those in the files, and Faults why they are not.
+	Reloaded time.Time `json:"reloaded"`
+	OK       bool      `json:"ok"`
+	Faults   []string  `json:"faults"`
+	// RolledBack is the word by which former policies are in force, and Waiting the
+	// revision of the configuration's meanwhile, if they can be read.
+	RolledBack *Rollback `json:"rolled_back,omitempty"`
+	Waiting    string    `json:"waiting,omitempty"`
+}
+
+// BackendStatus is one configured backend; Message says why it is not ready.
+type BackendStatus struct {
+	Name     string `json:"name"`
+	Isolated bool   `json:"isolated"`
+	Ready    bool   `json:"ready"`
+	Message  string `json:"message"`
+}
+
+// PlatformStatus is where an ordinary request of a platform would run, and for how
+// long its sandbox stays that nobody uses, and at most; Message says why it would not
+// run.
+type PlatformStatus struct {
+	Platform    string `json:"platform"`
+	Backend     string `json:"backend"`
+	Isolated    bool   `json:"isolated"`
+	Image       string `json:"image"`
+	IdleSeconds int    `json:"idle_seconds"`
+	MaxSeconds  int    `json:"max_seconds"`
+	Persistent  bool   `json:"persistent"`
+	Message     string `json:"message"`
+}
+
+// ChatStatus is the same of a chat that the policies' tables name.
+type ChatStatus struct {
+	PlatformStatus
+	Chat string `json:"chat"`
+}
+
+// ServiceStatus is bailiff's own account at a chat service.
+type ServiceStatus struct {
+	Service string `json:"service"`
+	// Approvals says that approvals are posted there, and At in which chat, where the
+	// service has chats.
+	Approvals bool   `json:"approvals"`
+	At        string `json:"at"`
+	// Commands says that people give commands there.
+	Commands bool `json:"commands"`
+	// Message says why nobody is reached there; empty if people are.
+	Message string `json:"message"`
+}
+
+// Sandbox is one live sandbox.
+type Sandbox struct {
+	ID      string `json:"id"`
+	Backend string `json:"backend"`
+	Image   string `json:"image"`
+	Caller  string `json:"caller"`
+	Session string `json:"session"`
+	// Users counts the requests that are in it, Processes what runs in the
+	// background, Interpreters those that keep the variables of scripts.
+	Users        int       `json:"users"`
+	Processes    int       `json:"processes"`
+	Interpreters int       `json:"interpreters"`
+	Since        time.Time `json:"since"`
+	LastUsed     time.Time `json:"last_used"`
+	// Expires is when it goes at the latest.
+	Expires time.Time `json:"expires"`
+}
+
+// Sandboxes is the answer to GET /v1/sandboxes.
+type Sandboxes struct {
+	Sandboxes []Sandbox `json:"sandboxes"`
+}
+
+// Reaped is the answer to POST /v1/sandboxes/reap.
+type Reaped struct {
+	Removed int `json:"removed"`
+}
