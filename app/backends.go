@@ -20,7 +20,7 @@ func newBackends(cfg *config.Config, log *slog.Logger) (map[string]backends.Back
 	}
 	all := map[string]backends.Backend{}
 	for name, section := range cfg.Backends {
-		all[name], err = section.Make(backends.House{Runner: program, StateDir: filepath.Join(cfg.StateDir, name), Log: log})
+		all[name], err = section.Make(backends.Host{Runner: program, StateDir: filepath.Join(cfg.StateDir, name), Log: log})
 		if err != nil {
 			return nil, fmt.Errorf("configuring backend %s: %w", name, err)
 		}

@@ -25,11 +25,11 @@ type Maker interface {
 	// if there are no images.
 	DefaultImage() string
 	// Make makes the backend. It talks to nobody yet.
-	Make(in House) (Backend, error)
+	Make(in Host) (Backend, error)
 }
 
-// House is what a sidecar gives each of its backends.
-type House struct {
+// Host is what a sidecar gives each of its backends.
+type Host struct {
 	// Runner is the path of the bailiff-runner program.
 	Runner string
 	// StateDir is a folder for the backend alone, which need not exist yet.

@@ -12,7 +12,6 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/cgroup"
 	"github.com/bailiff-dev/bailiff/backends/limits"
 	"github.com/bailiff-dev/bailiff/backends/runner"
-	"github.com/bailiff-dev/bailiff/backends/workdirs"
 )
 
 type sandbox struct {
@@ -63,7 +62,7 @@ func (b *Backend) open(ctx context.Context, spec backends.Spec, image string) (b
 // launch starts the program and bounds what it has started inside, which waits for
 // its first word until then.
 func (b *Backend) launch(ctx context.Context, p place, folder string, group *cgroup.Group) (*runner.Child, error) {
-	workspace, err := b.workspace(ctx, p.spec)
+	workspace, err := b.TakeFor(ctx, p.spec)
 	if err != nil {
 		return nil, err
 	}
@@ -80,14 +79,6 @@ func (b *Backend) launch(ctx context.Context, p place, folder string, group *cgr
 		return nil, errors.Join(fmt.Errorf("%w: %w", backends.ErrUnavailable, err), child.Close(context.WithoutCancel(ctx)))
 	}
 	return child, nil
-}
-
-// workspace is the named one of a spec, if it names one.
-func (b *Backend) workspace(ctx context.Context, spec backends.Spec) (workdirs.Workspace, error) {
-	if spec.Workspace == "" {
-		return workdirs.Workspace{}, nil
-	}
-	return b.Take(ctx, spec.Owner, spec.Workspace, workdirs.ShareMB(spec.DiskMB, workdirs.MountPath))
 }
 
 // inside is the user that everything runs as.

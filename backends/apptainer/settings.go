@@ -7,6 +7,7 @@ import (
 	"os/exec"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/workdirs"
 	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
@@ -23,7 +24,7 @@ func (c *Config) Settings() []settings.Setting {
 		{Key: "image", Into: &c.Image, Check: isImage, Present: isImageHere},
 		{Key: "auth_file", Into: &c.AuthFile, Path: true, Present: settings.IsSecret},
 		{Key: "user", Into: &c.User, Check: backends.IsUnprivileged},
-		{Key: "accept_missing_limits", Into: &c.AcceptMissing, Valid: acceptable},
+		{Key: "accept_missing_limits", Into: &c.AcceptMissing, Valid: workdirs.Acceptable},
 		{Key: "mounts_allowed", Into: &c.MountsAllowed, Path: true, Check: backends.IsMountable, Present: settings.IsThere},
 	}
 }
@@ -38,7 +39,7 @@ func (*Config) Isolated() bool { return true }
 func (c *Config) DefaultImage() string { return c.Image }
 
 // Make makes the backend.
-func (c *Config) Make(in backends.House) (backends.Backend, error) {
+func (c *Config) Make(in backends.Host) (backends.Backend, error) {
 	made := *c
 	made.Runner, made.StateDir = in.Runner, in.StateDir
 	return New(made)

@@ -30,7 +30,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/backends"
@@ -75,8 +74,6 @@ var (
 	_ backends.Keeper  = (*Backend)(nil)
 )
 
-var acceptable = []string{cgroup.CPUs, cgroup.MemoryMB, cgroup.PIDs, workdirs.DiskMB}
-
 // New checks the configuration.
 func New(cfg Config) (*Backend, error) {
 	if cfg.User == "" {
@@ -85,33 +82,23 @@ func New(cfg Config) (*Backend, error) {
 	if cfg.Name == "" {
 		cfg.Name = "bubblewrap"
 	}
-	if err := cfg.check(); err != nil {
+	dirs, err := workdirs.New(cfg.Name, cfg.StateDir, cfg.User, cfg.AcceptMissing)
+	if err := errors.Join(cfg.check(), err); err != nil {
 		return nil, err
 	}
-	b := &Backend{cfg: cfg, Dirs: &workdirs.Dirs{Backend: cfg.Name, Folder: cfg.StateDir, AcceptUnbounded: slices.Contains(cfg.AcceptMissing, workdirs.DiskMB)}}
-	if _, err := fmt.Sscanf(cfg.User, "%d:%d", &b.UID, &b.GID); err != nil {
-		return nil, fmt.Errorf("reading bubblewrap user %q: %w", cfg.User, err)
-	}
+	b := &Backend{cfg: cfg, Dirs: dirs}
 	b.bwrap, _ = exec.LookPath("bwrap") // Ready tells when there is none
 	return b, nil
 }
 
+// check finds what is wrong beside the workspaces.
 func (c Config) check() error {
 	var faults []error
-	fault := func(wrong bool, format string, args ...any) {
-		if wrong {
-			faults = append(faults, fmt.Errorf(format, args...))
-		}
+	if c.Runner == "" {
+		faults = append(faults, errors.New("bubblewrap backend lacks the path of bailiff-runner"))
 	}
-	fault(c.Runner == "", "bubblewrap backend lacks the path of bailiff-runner")
-	fault(!filepath.IsAbs(c.StateDir), "bubblewrap state folder is %q, want an absolute path", c.StateDir)
-	if err := backends.IsUnprivileged(c.User); err != nil {
-		faults = append(faults, fmt.Errorf("bubblewrap user is %q: %w", c.User, err))
-	}
-	fault(c.Root != "" && (!filepath.IsAbs(c.Root) || filepath.Clean(c.Root) == "/"),
-		"bubblewrap root is %q, want the absolute path of a folder made for sandboxes", c.Root)
-	for _, name := range c.AcceptMissing {
-		fault(!slices.Contains(acceptable, name), "accept_missing_limits names %q, want one of %s", name, strings.Join(acceptable, ", "))
+	if c.Root != "" && (!filepath.IsAbs(c.Root) || filepath.Clean(c.Root) == "/") {
+		faults = append(faults, fmt.Errorf("bubblewrap root is %q, want the absolute path of a folder made for sandboxes", c.Root))
 	}
 	return errors.Join(faults...)
 }

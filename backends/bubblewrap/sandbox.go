@@ -84,13 +84,12 @@ func (b *Backend) launch(ctx context.Context, spec backends.Spec, group *cgroup.
 
 // workspace is the named one of a spec, if it names one.
 func (b *Backend) workspace(ctx context.Context, spec backends.Spec) (workdirs.Workspace, error) {
-	if spec.Workspace == "" {
-		return workdirs.Workspace{}, nil
+	if spec.Workspace != "" {
+		if err := b.Reachable(); err != nil {
+			return workdirs.Workspace{}, err
+		}
 	}
-	if err := b.Reachable(); err != nil {
-		return workdirs.Workspace{}, err
-	}
-	return b.Take(ctx, spec.Owner, spec.Workspace, workdirs.ShareMB(spec.DiskMB, workdirs.MountPath))
+	return b.TakeFor(ctx, spec)
 }
 
 // command is bwrap with what it is told and handed.

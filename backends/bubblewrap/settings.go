@@ -2,6 +2,7 @@ package bubblewrap
 
 import (
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/workdirs"
 	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
@@ -11,7 +12,7 @@ var _ backends.Maker = (*Config)(nil)
 func (c *Config) Settings() []settings.Setting {
 	return []settings.Setting{
 		{Key: "root", Into: &c.Root, Path: true, Present: settings.IsFolder},
-		{Key: "accept_missing_limits", Into: &c.AcceptMissing, Valid: acceptable},
+		{Key: "accept_missing_limits", Into: &c.AcceptMissing, Valid: workdirs.Acceptable},
 		{Key: "mounts_allowed", Into: &c.MountsAllowed, Path: true, Check: backends.IsMountable, Present: settings.IsThere},
 	}
 }
@@ -26,7 +27,7 @@ func (*Config) Isolated() bool { return true }
 func (*Config) DefaultImage() string { return "" }
 
 // Make makes the backend.
-func (c *Config) Make(in backends.House) (backends.Backend, error) {
+func (c *Config) Make(in backends.Host) (backends.Backend, error) {
 	made := *c
 	made.Runner, made.StateDir = in.Runner, in.StateDir
 	return New(made)

@@ -53,7 +53,7 @@ func TestLiveConformance(t *testing.T) {
 	if address := os.Getenv("DAYTONA_API_URL"); address != "" {
 		cfg.URL = address
 	}
-	b, err := New(*cfg, backends.House{Runner: backendtest.Runner(t)})
+	b, err := New(*cfg, backends.Host{Runner: backendtest.Runner(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,7 +74,7 @@ var (
 )
 
 // New checks the configuration; it does not talk to Daytona.
-func New(cfg Config, in backends.House) (*Backend, error) {
+func New(cfg Config, in backends.Host) (*Backend, error) {
 	if in.Runner == "" {
 		return nil, errors.New("daytona backend lacks the path of bailiff-runner")
 	}

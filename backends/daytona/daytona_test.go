@@ -23,7 +23,7 @@ func testBackend(t testing.TB, c *cloud, change ...func(*Config)) *Backend {
 	for _, f := range change {
 		f(cfg)
 	}
-	b, err := New(*cfg, backends.House{Runner: backendtest.Runner(t), StateDir: t.TempDir()})
+	b, err := New(*cfg, backends.Host{Runner: backendtest.Runner(t), StateDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func hostile(t *testing.T, serve http.HandlerFunc) *Backend {
 	t.Setenv("HOSTILE_KEY", "dtn-123")
 	cfg := Defaults()
 	cfg.URL, cfg.APIKey = server.URL, settings.Credential{Env: "HOSTILE_KEY"}
-	b, err := New(*cfg, backends.House{Runner: "/bin/true", Log: slog.New(slog.DiscardHandler)})
+	b, err := New(*cfg, backends.Host{Runner: "/bin/true", Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

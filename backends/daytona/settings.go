@@ -69,7 +69,7 @@ func (*Config) Isolated() bool { return true }
 func (c *Config) DefaultImage() string { return c.Image }
 
 // Make makes the backend.
-func (c *Config) Make(in backends.House) (backends.Backend, error) { return New(*c, in) }
+func (c *Config) Make(in backends.Host) (backends.Backend, error) { return New(*c, in) }
 
 // mostName bounds names, rather than their patterns do: each of these would be a
 // program of that length, made at every start.

@@ -40,10 +40,10 @@ func TestWhatIsMissingOfASectionIsSaid(t *testing.T) {
 	if err := Defaults().Check(); err == nil || !strings.Contains(err.Error(), "api_key") {
 		t.Errorf("a section without a key: %v", err)
 	}
-	if _, err := New(Config{APIKey: settings.Credential{Env: "X"}}, backends.House{}); err == nil || !strings.Contains(err.Error(), "bailiff-runner") {
+	if _, err := New(Config{APIKey: settings.Credential{Env: "X"}}, backends.Host{}); err == nil || !strings.Contains(err.Error(), "bailiff-runner") {
 		t.Errorf("without a runner: %v", err)
 	}
-	if _, err := New(*Defaults(), backends.House{Runner: "x"}); err == nil {
+	if _, err := New(*Defaults(), backends.Host{Runner: "x"}); err == nil {
 		t.Error("a backend was made without a key")
 	}
 }

@@ -7,9 +7,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/docker/docker/api/types/container"
+
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/runner"
-	"github.com/docker/docker/api/types/container"
 )
 
 // Adopt attaches anew to a container that runs still, if it is the one that an

@@ -9,9 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/docker/docker/api/types/container"
+
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
-	"github.com/docker/docker/api/types/container"
 )
 
 func TestTheNextSidecarAdoptsWhatRuns(t *testing.T) {

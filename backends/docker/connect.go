@@ -13,9 +13,10 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/docker/docker/client"
+
 	"github.com/bailiff-dev/bailiff/internal/remote"
 	"github.com/bailiff-dev/bailiff/internal/settings"
-	"github.com/docker/docker/client"
 )
 
 // dialling is how long a connection may take to come about, certificates included.
@@ -130,7 +131,7 @@ func (l location) dialSocket(ctx context.Context) (net.Conn, error) {
 // dialPort has a peer that is gone noticed within half a minute: sandboxes there are
 // lost, and whoever waits for one is told.
 func (l location) dialPort(ctx context.Context) (net.Conn, error) {
-	d := net.Dialer{Timeout: dialling, Control: giveUpSilence,
+	d := net.Dialer{Timeout: dialling, Control: setKeepAlive,
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 4}}
 	conn, err := d.DialContext(ctx, "tcp", l.host())
 	if err != nil {

@@ -9,10 +9,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/backends/loop"
 	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/volume"
+
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/loop"
 )
 
 // diskSuffix ends the names of disks, which are otherwise those of their volumes.

@@ -8,9 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/docker/docker/api/types/container"
+
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/docker/docker/api/types/container"
 )
 
 // boundedBackend can make disks, which is what engines without quotas need.

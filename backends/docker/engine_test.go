@@ -19,10 +19,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/docker/docker/api/types/volume"
 	"github.com/docker/docker/client"
+
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 // testImage is what scripts/make-image makes.

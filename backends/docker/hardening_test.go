@@ -7,10 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/docker/docker/api/types/container"
+
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/runner"
-	"github.com/docker/docker/api/types/container"
 )
 
 func TestWhatACommandFindsInside(t *testing.T) {

@@ -8,11 +8,12 @@ import (
 	"io"
 	"strings"
 
-	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/containerd/errdefs"
 	"github.com/distribution/reference"
 	"github.com/docker/docker/api/types/image"
 	"github.com/docker/docker/pkg/jsonmessage"
+
+	"github.com/bailiff-dev/bailiff/backends"
 )
 
 // Resolve returns the digest that the image's registry knows it by, or the

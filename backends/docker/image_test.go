@@ -15,8 +15,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/docker/docker/api/types/image"
+
+	"github.com/bailiff-dev/bailiff/backends"
 )
 
 func TestResolvingImages(t *testing.T) {

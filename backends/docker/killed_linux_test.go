@@ -10,11 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/events"
 	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/api/types/volume"
+
+	"github.com/bailiff-dev/bailiff/backends"
 )
 
 // Each kill comes in the middle of an opening, with sandboxes in every other

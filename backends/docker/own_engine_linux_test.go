@@ -15,8 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/docker/docker/api/types/image"
+
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 // ownImage is all that the engine of a test's own has: busybox.

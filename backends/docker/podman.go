@@ -9,9 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/docker/docker/api/types"
 	"github.com/docker/docker/api/types/system"
+
+	"github.com/bailiff-dev/bailiff/backends"
 )
 
 // about is what an engine says of itself.
@@ -64,10 +65,10 @@ func quotaOf(options map[string]string) string {
 	return options["size"]
 }
 
-// seedAt says where an archive is unpacked so that it ends in a volume mounted at
+// seedPath says where an archive is unpacked so that it ends in a volume mounted at
 // target, and what its names begin with. Podman sees a volume only in a path that
 // begins there; the engine leaves the mode of such a path's own folder alone.
-func (a *about) seedAt(target string) (path, prefix string) {
+func (a *about) seedPath(target string) (path, prefix string) {
 	if a.podman {
 		return "/" + target, ""
 	}

@@ -47,7 +47,7 @@ func (*Config) Isolated() bool { return true }
 func (c *Config) DefaultImage() string { return c.Image }
 
 // Make makes the backend.
-func (c *Config) Make(in backends.House) (backends.Backend, error) {
+func (c *Config) Make(in backends.Host) (backends.Backend, error) {
 	made := *c
 	made.Runner, made.StateDir, made.Log = in.Runner, in.StateDir, in.Log
 	return New(made)

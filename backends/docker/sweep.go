@@ -82,7 +82,7 @@ func (b *Backend) sweepVolumes(ctx context.Context, owner string) error {
 	for _, v := range found.Volumes {
 		half := v.Labels[labelOwner] == "" && isOwned(v.Name, owner)
 		if half || v.Labels[labelOwner] == owner && v.Labels[labelRunner] != "" {
-			b.unseed(v.Name)
+			b.unmarkSeeded(v.Name)
 			faults = append(faults, b.removeVolume(ctx, v.Name))
 		}
 	}
@@ -95,7 +95,8 @@ func isOwned(volume, owner string) bool {
 		strings.HasPrefix(volume, ownersVolumes(workspaceVolumes, owner))
 }
 
-func (b *Backend) unseed(volume string) {
+// unmarkSeeded has a volume filled again at its next use.
+func (b *Backend) unmarkSeeded(volume string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.seeded, volume)

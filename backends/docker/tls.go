@@ -13,10 +13,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/docker/docker/client"
+
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
 	"github.com/bailiff-dev/bailiff/internal/settings"
 	"github.com/bailiff-dev/bailiff/internal/trust"
-	"github.com/docker/docker/client"
 )
 
 // TLS are the files by which an engine on a TCP port and this sidecar know each other.

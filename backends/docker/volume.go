@@ -64,8 +64,10 @@ func (b *Backend) runnerVolume(ctx context.Context, owner, image string) (string
 		if err != nil {
 			return err
 		}
-		return b.fill(ctx, owner, image, made, runnerFolder,
-			tar.Header{Typeflag: tar.TypeReg, Name: path.Base(runnerPath), Mode: 0o111, Size: int64(len(content))}, content)
+		return b.fill(ctx, entry{
+			owner: owner, image: image, volume: made.Name, target: runnerFolder, content: content,
+			header: tar.Header{Typeflag: tar.TypeReg, Name: path.Base(runnerPath), Mode: 0o111, Size: int64(len(content))},
+		})
 	})
 }
 
@@ -110,8 +112,10 @@ func (b *Backend) ownWorkspace(ctx context.Context, spec backends.Spec, image st
 		return nil
 	}
 	return b.seed(made.Volume, func() error {
-		return b.fill(ctx, spec.Owner, image, made.Volume, strings.TrimPrefix(workdirs.MountPath, "/"),
-			tar.Header{Typeflag: tar.TypeDir, Name: "./", Mode: 0o700, Uid: b.uid, Gid: b.gid}, nil)
+		return b.fill(ctx, entry{
+			owner: spec.Owner, image: image, volume: made.Name, target: strings.TrimPrefix(workdirs.MountPath, "/"),
+			header: tar.Header{Typeflag: tar.TypeDir, Name: "./", Mode: 0o700, Uid: b.uid, Gid: b.gid},
+		})
 	})
 }
 
@@ -156,7 +160,7 @@ func (b *Backend) RemoveWorkspace(ctx context.Context, owner, workspace string) 
 		}
 	}
 	name := workspaceVolumeName(owner, workspace)
-	b.unseed(name)
+	b.unmarkSeeded(name)
 	return b.removeDisk(name)
 }
 
@@ -209,7 +213,7 @@ func (b *Backend) labelledVolume(ctx context.Context, options volume.CreateOptio
 	if err := b.engine.VolumeRemove(ctx, options.Name, false); err != nil {
 		return made, err
 	}
-	b.unseed(options.Name)
+	b.unmarkSeeded(options.Name)
 	return b.engine.VolumeCreate(ctx, options)
 }
 
@@ -220,25 +224,33 @@ func (b *Backend) isSeeded(v volume.Volume) bool {
 	return known && made == v.CreatedAt
 }
 
-// fill unpacks one entry below folder /target, where the volume is mounted, by
-// way of a container that is never started: so nothing has to run as root, and
-// a remote engine is as good as a local one.
-func (b *Backend) fill(ctx context.Context, owner, image string, v volume.Volume, target string, header tar.Header, content []byte) error {
+// entry is a file or folder to put into a volume, which is mounted at /target in a container
+// of the image.
+type entry struct {
+	owner, image   string
+	volume, target string
+	header         tar.Header
+	content        []byte
+}
+
+// fill unpacks an entry into a volume by way of a container that is never started: so
+// nothing has to run as root, and a remote engine is as good as a local one.
+func (b *Backend) fill(ctx context.Context, e entry) error {
 	engine, err := b.describe(ctx)
 	if err != nil {
 		return err
 	}
-	where, prefix := engine.seedAt(target)
-	header.Name = prefix + header.Name
-	archive, err := pack(header, content)
+	where, prefix := engine.seedPath(e.target)
+	e.header.Name = prefix + e.header.Name
+	archive, err := pack(e.header, e.content)
 	if err != nil {
 		return err
 	}
 	name, done := b.opening.Name("bailiff-fill-")
 	defer done()
 	_, err = b.engine.ContainerCreate(ctx,
-		&container.Config{Image: image, Cmd: []string{"/nothing"}, Labels: map[string]string{labelOwner: owner}},
-		&container.HostConfig{NetworkMode: "none", Mounts: []mount.Mount{volumeAt(v.Name, "/"+target, false)}},
+		&container.Config{Image: e.image, Cmd: []string{"/nothing"}, Labels: map[string]string{labelOwner: e.owner}},
+		&container.HostConfig{NetworkMode: "none", Mounts: []mount.Mount{volumeAt(e.volume, "/"+e.target, false)}},
 		nil, nil, name)
 	if err == nil {
 		err = b.engine.CopyToContainer(ctx, name, where, archive, container.CopyToContainerOptions{})

@@ -8,9 +8,10 @@ import (
 	"syscall"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/loop"
-	"golang.org/x/sys/unix"
 )
 
 func TestAFileSystemHoldsNoMoreThanItsSizeAndKeepsItsFiles(t *testing.T) {

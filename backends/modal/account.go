@@ -7,12 +7,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/modal-labs/modal-client/go"
+	modal "github.com/modal-labs/modal-client/go"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
 )
 
 // answerWithin is how long Modal may take for what it does at once.
@@ -89,7 +90,7 @@ func connect(cfg Config, t token) (*account, error) {
 	a := &account{token: t, users: 1}
 	params := &modal.ClientParams{
 		TokenID: t.id, TokenSecret: t.secret.Reveal(), Environment: cfg.Environment, Logger: cfg.Log, MaxThrottleWait: &patience,
-		GRPCUnaryInterceptors: []grpc.UnaryClientInterceptor{a.overhear},
+		GRPCUnaryInterceptors: []grpc.UnaryClientInterceptor{a.intercept},
 	}
 	empty(&params.Config)
 	var err error
@@ -100,9 +101,11 @@ func connect(cfg Config, t token) (*account, error) {
 // empty sets a pointer to a type that has no name here.
 func empty[T any](at **T) { *at = new(T) }
 
-// overhear keeps the connection that calls are made by: Modal's client has no
-// method for one of the calls that Modal knows.
-func (a *account) overhear(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, call grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+// intercept keeps the connection that calls are made by: Modal's client has no
+// method for one of the calls that Modal knows. Its parameters are gRPC's.
+func (a *account) intercept(
+	ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, call grpc.UnaryInvoker, opts ...grpc.CallOption,
+) error {
 	a.line.Store(cc)
 	return call(ctx, method, req, reply, cc, opts...)
 }

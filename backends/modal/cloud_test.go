@@ -13,11 +13,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiff-dev/bailiff/backends/backendtest/machine"
 	pb "github.com/modal-labs/modal-client/go/proto/modal_proto"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/bailiff-dev/bailiff/backends/backendtest/machine"
 )
 
 // The token that the cloud knows.

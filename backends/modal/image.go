@@ -5,8 +5,9 @@ import (
 	"context"
 	"time"
 
+	modal "github.com/modal-labs/modal-client/go"
+
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/modal-labs/modal-client/go"
 )
 
 // buildWithin is how long Modal may take to bring an image.

@@ -7,10 +7,11 @@ import (
 	"testing"
 	"time"
 
+	pb "github.com/modal-labs/modal-client/go/proto/modal_proto"
+
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/settings"
-	pb "github.com/modal-labs/modal-client/go/proto/modal_proto"
 )
 
 // What workspaces on Modal are not.

@@ -9,11 +9,12 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/bailiff-dev/bailiff/backends/backendtest/machine"
 	pb "github.com/modal-labs/modal-client/go/proto/modal_proto"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/bailiff-dev/bailiff/backends/backendtest/machine"
 )
 
 // commandRouter is the service that starts programs in sandboxes.

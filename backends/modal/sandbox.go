@@ -6,9 +6,10 @@ import (
 	"sync"
 	"time"
 
+	modal "github.com/modal-labs/modal-client/go"
+
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/runner"
-	"github.com/modal-labs/modal-client/go"
 )
 
 const runnerPath = "/.bailiff/runner"

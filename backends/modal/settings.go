@@ -3,9 +3,10 @@ package modal
 import (
 	"errors"
 
+	modal "github.com/modal-labs/modal-client/go"
+
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/settings"
-	"github.com/modal-labs/modal-client/go"
 )
 
 var _ backends.Maker = (*Config)(nil)
@@ -63,7 +64,7 @@ func (*Config) Isolated() bool { return true }
 func (c *Config) DefaultImage() string { return c.Image }
 
 // Make makes the backend.
-func (c *Config) Make(in backends.House) (backends.Backend, error) {
+func (c *Config) Make(in backends.Host) (backends.Backend, error) {
 	cfg := *c
 	cfg.Runner, cfg.Log = in.Runner, in.Log
 	return New(cfg)

@@ -7,9 +7,10 @@ import (
 	"strings"
 	"time"
 
+	modal "github.com/modal-labs/modal-client/go"
+
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/runner"
-	"github.com/modal-labs/modal-client/go"
 )
 
 // The tags of sandboxes. Whose they are is written by digest: names may tell who

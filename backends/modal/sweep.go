@@ -5,8 +5,9 @@ import (
 	"errors"
 	"time"
 
+	modal "github.com/modal-labs/modal-client/go"
+
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/modal-labs/modal-client/go"
 )
 
 // endWithin is how long the end of a sandbox may take whose caller may have gone.

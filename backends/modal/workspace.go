@@ -7,9 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/modal-labs/modal-client/go"
+	modal "github.com/modal-labs/modal-client/go"
 	pb "github.com/modal-labs/modal-client/go/proto/modal_proto"
+
+	"github.com/bailiff-dev/bailiff/backends"
 )
 
 const workspaceFolder = "/workspace"

@@ -130,7 +130,7 @@ func TestAHostOfAnotherArchitectureGetsItsOwnRunner(t *testing.T) {
 				}
 			}
 			server := remotetest.Serve(t, remotetest.Options{Settings: []string{"SetEnv PATH=" + folder + ":/usr/bin:/bin"}})
-			b, err := section(server, server.User(t)).Make(backends.House{Runner: filepath.Join(folder, "bailiff-runner")})
+			b, err := section(server, server.User(t)).Make(backends.Host{Runner: filepath.Join(folder, "bailiff-runner")})
 			if err != nil {
 				t.Fatal(err)
 			}

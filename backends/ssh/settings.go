@@ -78,7 +78,7 @@ func (c *Config) Isolated() bool { return c.Sandbox != "" }
 func (*Config) DefaultImage() string { return "" }
 
 // Make makes the backend.
-func (c *Config) Make(in backends.House) (backends.Backend, error) {
+func (c *Config) Make(in backends.Host) (backends.Backend, error) {
 	made := *c
 	made.Runner, made.StateDir = in.Runner, in.StateDir
 	return New(made)

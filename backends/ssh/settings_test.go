@@ -36,7 +36,7 @@ func TestTheSectionIsRead(t *testing.T) {
 		got.KnownHosts[0] != "/home/ana/.ssh/known_hosts" || got.Inside.Root != "/srv/debian" || got.Inside.MountsAllowed[0] != "/srv/projects" {
 		t.Errorf("it was read as %+v", got)
 	}
-	if _, err := got.Make(backends.House{Runner: "/usr/local/bin/bailiff-runner", StateDir: "/var/lib/bailiff/ssh"}); err != nil || !got.Isolated() {
+	if _, err := got.Make(backends.Host{Runner: "/usr/local/bin/bailiff-runner", StateDir: "/var/lib/bailiff/ssh"}); err != nil || !got.Isolated() {
 		t.Errorf("isolated is %t, and making it says %v", got.Isolated(), err)
 	}
 }
@@ -70,7 +70,7 @@ func TestWhatASectionSaysInVainIsRefused(t *testing.T) {
 }
 
 func TestWithoutASandboxNothingIsPromised(t *testing.T) {
-	b, err := (&ssh.Config{Host: "a@b", Way: remote.Way{Keys: []string{"/k"}, KnownHosts: []string{"/h"}}, Runner: backendtest.Runner(t)}).Make(backends.House{Runner: backendtest.Runner(t)})
+	b, err := (&ssh.Config{Host: "a@b", Way: remote.Way{Keys: []string{"/k"}, KnownHosts: []string{"/h"}}, Runner: backendtest.Runner(t)}).Make(backends.Host{Runner: backendtest.Runner(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

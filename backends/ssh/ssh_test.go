@@ -28,7 +28,7 @@ func section(server *remotetest.Server, user string) *ssh.Config {
 
 func made(t testing.TB, cfg *ssh.Config) backends.Backend {
 	t.Helper()
-	b, err := cfg.Make(backends.House{Runner: backendtest.Runner(t), StateDir: t.TempDir()})
+	b, err := cfg.Make(backends.Host{Runner: backendtest.Runner(t), StateDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

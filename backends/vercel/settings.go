@@ -48,7 +48,7 @@ func (*Config) Isolated() bool { return true }
 func (c *Config) DefaultImage() string { return c.Image }
 
 // Make makes the backend.
-func (c *Config) Make(in backends.House) (backends.Backend, error) {
+func (c *Config) Make(in backends.Host) (backends.Backend, error) {
 	made := *c
 	made.Runner, made.Log = in.Runner, in.Log
 	return New(made)

@@ -54,6 +54,15 @@ func (w Workspace) Mount() error {
 	return nil
 }
 
+// TakeFor finds or makes the named workspace of a spec, within its part of the spec's bound;
+// it is the zero value where the spec names none.
+func (d *Dirs) TakeFor(ctx context.Context, spec backends.Spec) (Workspace, error) {
+	if spec.Workspace == "" {
+		return Workspace{}, nil
+	}
+	return d.Take(ctx, spec.Owner, spec.Workspace, ShareMB(spec.DiskMB, MountPath))
+}
+
 // Take finds or makes the workspace that a spec names, within a bound; zero asks for
 // none.
 func (d *Dirs) Take(ctx context.Context, owner, workspace string, boundMB int) (Workspace, error) {

@@ -23,6 +23,7 @@ import (
 	"syscall"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/cgroup"
 	"github.com/bailiff-dev/bailiff/backends/loop"
 )
 
@@ -40,6 +41,30 @@ type Dirs struct {
 	UID, GID int
 	// AcceptUnbounded says that a bound may be left out where it cannot be kept.
 	AcceptUnbounded bool
+}
+
+// Acceptable are the limits that a backend of this machine may be configured to go without.
+var Acceptable = []string{cgroup.CPUs, cgroup.MemoryMB, cgroup.PIDs, DiskMB}
+
+// New makes the workspaces of a backend, in a folder and as a user (uid:gid) that are the
+// configuration's. Accepted are the limits that it goes without.
+func New(backend, folder, user string, accepted []string) (*Dirs, error) {
+	d := &Dirs{Backend: backend, Folder: folder, AcceptUnbounded: slices.Contains(accepted, DiskMB)}
+	var faults []error
+	if !filepath.IsAbs(folder) {
+		faults = append(faults, fmt.Errorf("%s state folder is %q, want an absolute path", backend, folder))
+	}
+	if err := backends.IsUnprivileged(user); err != nil {
+		faults = append(faults, fmt.Errorf("%s user is %q: %w", backend, user, err))
+	} else if _, err := fmt.Sscanf(user, "%d:%d", &d.UID, &d.GID); err != nil {
+		faults = append(faults, fmt.Errorf("reading %s user %q: %w", backend, user, err))
+	}
+	for _, name := range accepted {
+		if !slices.Contains(Acceptable, name) {
+			faults = append(faults, fmt.Errorf("accept_missing_limits names %q, want one of %s", name, strings.Join(Acceptable, ", ")))
+		}
+	}
+	return d, errors.Join(faults...)
 }
 
 func (d *Dirs) folder(owner, workspace string) string {

@@ -141,7 +141,7 @@ func demoDocker(ctx context.Context, folder string) string {
 	}
 	c := docker.Defaults()
 	c.Image = demoImage
-	backend, err := c.Make(backends.House{Runner: program, StateDir: filepath.Join(folder, "state", "docker"), Log: slog.New(slog.DiscardHandler)})
+	backend, err := c.Make(backends.Host{Runner: program, StateDir: filepath.Join(folder, "state", "docker"), Log: slog.New(slog.DiscardHandler)})
 	if err != nil || backend.Ready(ctx) != nil {
 		return ""
 	}

@@ -52,7 +52,7 @@ func (*Config) Isolated() bool { return true }
 func (*Config) DefaultImage() string { return "" }
 
 // Make makes the backend.
-func (c *Config) Make(in backends.House) (backends.Backend, error) {
+func (c *Config) Make(in backends.Host) (backends.Backend, error) {
 	unreadable, err := runner.Install(in.Runner, in.StateDir)
 	if err != nil {
 		return nil, err
@@ -138,15 +138,11 @@ func (b *Backend) Open(ctx context.Context, spec backends.Spec) (backends.Sandbo
 }
 
 func (b *Backend) launch(ctx context.Context, id string, spec backends.Spec) (*runner.Child, error) {
-	var workspace workdirs.Workspace
-	if spec.Workspace != "" {
-		taken, err := b.Take(ctx, spec.Owner, spec.Workspace, workdirs.ShareMB(spec.DiskMB, workdirs.MountPath))
-		if err != nil {
-			return nil, err
-		}
-		defer taken.Close()
-		workspace = taken
+	workspace, err := b.TakeFor(ctx, spec)
+	if err != nil {
+		return nil, err
 	}
+	defer workspace.Close()
 	if err := b.write(id, b.describe(spec, workspace.Folder)); err != nil {
 		return nil, fmt.Errorf("%w: writing a bundle: %w", backends.ErrUnavailable, err)
 	}

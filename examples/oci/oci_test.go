@@ -23,7 +23,7 @@ func open(t testing.TB) backends.Backend {
 		err = errors.New("this is not root")
 	}
 	backendtest.Needs(t, "RUNC", err)
-	b, err := oci.Defaults().Make(backends.House{Runner: backendtest.Runner(t), StateDir: t.TempDir(), Log: slog.Default()})
+	b, err := oci.Defaults().Make(backends.Host{Runner: backendtest.Runner(t), StateDir: t.TempDir(), Log: slog.Default()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestABackendTakesLessThan300Lines(t *testing.T) {
 func TestAProgramThatIsNotThereIsNamed(t *testing.T) {
 	cfg := oci.Defaults()
 	cfg.Program = "no-such-program"
-	b, err := cfg.Make(backends.House{Runner: backendtest.Runner(t), StateDir: t.TempDir()})
+	b, err := cfg.Make(backends.Host{Runner: backendtest.Runner(t), StateDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
