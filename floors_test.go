@@ -36,6 +36,7 @@ var floors = map[string]int{
 	"backends/ssh/inside": 4,
 
 	"internal/remote/remotetest": 5, "internal/people": 5, "backends/catalogue": 5, "enforcer": 5,
+	"enforcer/process": 5, "enforcer/lease": 5, "enforcer/output": 4,
 	"backends/backendtest/machine": 5,
 
 	"gateway": 6, "internal/offline": 6,
@@ -68,6 +69,10 @@ var sideways = map[string]bool{
 
 	"backends/ssh backends/ssh/inside":        true,
 	"backends/ssh/inside backends/bubblewrap": true, // what is asked of it over there
+
+	"enforcer enforcer/process":       true,
+	"enforcer enforcer/lease":         true,
+	"enforcer/process enforcer/lease": true, // a process lives in a lease's sandbox
 }
 
 // owners names the folder that may import a third-party module, with the folders below it;

@@ -13,6 +13,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/enforcer"
+	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/audit"
 	"github.com/bailiff-dev/bailiff/internal/bundle"
@@ -67,15 +68,15 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 		return nil, errors.Join(err, c.releaseAll())
 	}
 	c.enforcer, err = enforcer.New(enforcer.Config{
-		Decider: c.policies, Recorder: c.recorder(), Environ: c.variables, Observer: c.metrics,
+		Decider: c.policies, Recorder: c.recorder(), Environ: c.variables, Observer: c.metrics, Sandboxes: c.metrics, Readiness: c.metrics,
 		Approvals: enforcerApprovals{c.approvals}, Freezer: enforcerApprovals{c.approvals}, Throttle: c.throttle, Ledger: c.ledger.Sandboxes, Workspaces: c.ledger.Workspaces,
 		Backends: c.backends, Credentials: cfg.Credentials(), Owner: owner(cfg.StateDir), Tracer: c.enforcerTracer(), Unfinished: unfinished(c.decisions), Log: log,
 	})
 	if err != nil {
 		return nil, errors.Join(err, c.releaseAll())
 	}
-	c.enforcer.Bound(enforcer.Bounds(cfg.Limits.Sandboxes))
-	c.enforcer.Warm(enforcer.Warm(cfg.Limits.Warm))
+	c.enforcer.Bound(lease.Bounds(cfg.Limits.Sandboxes))
+	c.enforcer.Warm(lease.Warm(cfg.Limits.Warm))
 	return c, nil
 }
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/bailiff-dev/bailiff/enforcer"
+	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/offline"
 	"github.com/bailiff-dev/bailiff/internal/throttle"
@@ -58,8 +58,8 @@ func (a *App) reload(ctx context.Context, next *config.Config) (waiting []string
 	}
 	a.decisions.Bound(bounds(next.DecisionLog))
 	a.cfg.Limits.Sandboxes = next.Limits.Sandboxes
-	a.enforcer.Bound(enforcer.Bounds(next.Limits.Sandboxes))
-	a.enforcer.Warm(enforcer.Warm(next.Limits.Warm))
+	a.enforcer.Bound(lease.Bounds(next.Limits.Sandboxes))
+	a.enforcer.Warm(lease.Warm(next.Limits.Warm))
 	return waiting, errors.Join(replanned, a.replaceListeners(ctx, next.Agent.Listeners))
 }
 

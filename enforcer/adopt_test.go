@@ -18,7 +18,7 @@ import (
 // Adopt attaches to a room that was made for an equal spec and stands still.
 func (s *shop) Adopt(_ context.Context, id string, spec backends.Spec) (backends.Sandbox, error) {
 	for _, r := range s.rooms() {
-		if r.id == id && fingerprint(r.spec) == fingerprint(spec) && r.spec.Session == spec.Session && r.stands() {
+		if r.id == id && alike(r.spec, spec) && r.spec.Session == spec.Session && r.stands() {
 			return r, nil
 		}
 	}

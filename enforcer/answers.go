@@ -32,8 +32,8 @@ type Unfinished struct {
 type answer struct {
 	bailiff.Answer
 	started bool
-	// homeless says that the sandbox failed before the command was started.
-	homeless bool
+	// sandboxGone says that the sandbox failed before the command was started.
+	sandboxGone bool
 }
 
 // of completes an answer with what it answers.
@@ -54,7 +54,7 @@ func (a answer) at(backend string) answer {
 
 func interrupted(backend string) answer {
 	return answer{Answer: bailiff.Answer{Status: bailiff.Interrupted, Backend: backend, ExitCode: bailiff.ExitInterrupted,
-		Message: neverCalledFor}}
+		Message: callerGone}}
 }
 
 // refuse is the answer to a decision that lets nothing run, and to what this

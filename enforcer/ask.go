@@ -13,7 +13,7 @@ import (
 // redeem looks for grants that let a matter run, and takes them as the last step
 // before it runs. From then on its sandbox is held, and where the text runs files
 // nothing else is alive in it, so that they stay what they were found to be.
-func (e *Enforcer) redeem(ctx context.Context, m *matter) (redeemed bool) {
+func (e *Enforcer) redeem(ctx context.Context, m *judged) (redeemed bool) {
 	defer func() {
 		if !redeemed {
 			m.release()
@@ -24,7 +24,7 @@ func (e *Enforcer) redeem(ctx context.Context, m *matter) (redeemed bool) {
 		return false
 	}
 	if m.script != nil && len(m.Files) > 0 {
-		if _, m.fault = m.script.aboard(tenancy(m.located, m.Decision, e.config.Owner), true); m.fault != nil {
+		if _, m.fault = m.script.Share(e.leases.SpecOf(m.located, m.Decision).Exclusive()); m.fault != nil {
 			return false
 		}
 	}
@@ -51,20 +51,20 @@ func (e *Enforcer) redeem(ctx context.Context, m *matter) (redeemed bool) {
 
 var errUnbound = errors.New("input for a process that runs a file of the sandbox cannot be approved, since the process could change the file before it is run; run it as a command of its own")
 
-func (e *Enforcer) isCovered(m *matter) bool {
+func (e *Enforcer) isCovered(m *judged) bool {
 	return m.fault == nil && m.Decision.Outcome == bailiff.Ask && e.config.Approvals.Covered(m.claim())
 }
 
 // look finds out what the files are that a matter's text runs, and judges it
 // again with them. With alone nothing changes them until the sandbox is released.
-func (e *Enforcer) look(ctx context.Context, m *matter, alone bool) error {
+func (e *Enforcer) look(ctx context.Context, m *judged, alone bool) error {
 	if len(m.Files) == 0 {
 		return nil
 	}
 	if err := e.hold(ctx, m, alone); err != nil {
 		return err
 	}
-	files, err := m.use.sandbox.Digest(ctx, m.located.Args.Workdir, m.Files)
+	files, err := m.held.Digest(ctx, m.located.Args.Workdir, m.Files)
 	if err != nil {
 		return fmt.Errorf("%w: reading those that the command runs: %w", errFiles, err)
 	}
@@ -80,7 +80,7 @@ func (e *Enforcer) look(ctx context.Context, m *matter, alone bool) error {
 }
 
 // wait asks humans about a matter and goes on with it once they approve.
-func (e *Enforcer) wait(ctx context.Context, m *matter) answer {
+func (e *Enforcer) wait(ctx context.Context, m *judged) answer {
 	asked, err := e.parts.ask(ctx, m)
 	if err != nil {
 		return failed(bailiff.Unavailable, bailiff.CodeApproval, fmt.Errorf("asking for approval: %w", err))
@@ -92,7 +92,7 @@ func (e *Enforcer) wait(ctx context.Context, m *matter) answer {
 }
 
 // ask puts a matter to humans, and waits for what they say.
-func (e *Enforcer) ask(ctx context.Context, m *matter) (asked bailiff.Approval, err error) {
+func (e *Enforcer) ask(ctx context.Context, m *judged) (asked bailiff.Approval, err error) {
 	if asked, err = e.config.Approvals.Ask(ctx, m.claim()); err != nil {
 		return asked, err
 	}
@@ -105,7 +105,7 @@ func (e *Enforcer) ask(ctx context.Context, m *matter) (asked bailiff.Approval, 
 
 // await waits for an answer as long as the caller wants to, unless so many wait
 // already that they would keep others out.
-func (e *Enforcer) await(ctx context.Context, m *matter, id string) bailiff.Approval {
+func (e *Enforcer) await(ctx context.Context, m *judged, id string) bailiff.Approval {
 	if !e.waiting.enter(m.located, maxWaitingOfSession, maxWaitingOfCaller) {
 		return bailiff.Approval{ID: id, State: bailiff.ApprovalPending, Message: m.approval.Message, ExpiresAt: m.approval.ExpiresAt, Channels: m.approval.Channels}
 	}
@@ -121,10 +121,10 @@ func (e *Enforcer) await(ctx context.Context, m *matter, id string) bailiff.Appr
 
 // resume judges a matter again after the yes. It runs if it is still what was
 // approved; otherwise the approval is void.
-func (e *Enforcer) resume(ctx context.Context, m *matter, asked bailiff.Approval) answer {
+func (e *Enforcer) resume(ctx context.Context, m *judged, asked bailiff.Approval) answer {
 	approved := m.claim()
 	again := m.again(asked)
-	e.judged(ctx, again, func(ctx context.Context, m *matter) { m.Judgement = e.decide(ctx, m.located, nil) })
+	e.judgeBy(ctx, again, func(ctx context.Context, m *judged) { m.Judgement = e.decide(ctx, m.located, nil) })
 	again.event.Custom.Digest = m.event.Custom.Digest // of the request as it was sent
 	ctx = again.concerning(ctx)
 	redeemed := e.prepare(ctx, again)
@@ -136,7 +136,7 @@ func (e *Enforcer) resume(ctx context.Context, m *matter, asked bailiff.Approval
 }
 
 // void denies a matter that the approval it waited for does not cover, and says why.
-func (e *Enforcer) void(ctx context.Context, m *matter, approved bailiff.Claim) {
+func (e *Enforcer) void(ctx context.Context, m *judged, approved bailiff.Claim) {
 	reason := m.claim().Drift(approved)
 	switch m.Decision.Outcome {
 	case bailiff.Deny:

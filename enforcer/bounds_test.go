@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/enforcer/lease"
 )
 
 // by is a request of a caller, a user and a session.
@@ -19,15 +20,15 @@ func TestNobodyHasMoreSandboxesThanTheyMay(t *testing.T) {
 	local.Backend, local.Session.Platform = "local", "cli"
 	first := []bailiff.Request{by("hermes", "1", "s1"), by("hermes", "2", "s2")}
 	for name, c := range map[string]struct {
-		most        Bounds
+		most        lease.Bounds
 		over, under bailiff.Request
 		says        string
 	}{
-		"in all":                  {Bounds{Total: 2}, by("codex", "9", "s9"), first[1], "this sidecar has 2, as many as limits.sandboxes.total allows"},
-		"by a listener":           {Bounds{Caller: 2}, by("hermes", "9", "s9"), by("codex", "1", "s1"), "listener hermes has 2, as many as limits.sandboxes.caller allows"},
-		"by a user":               {Bounds{User: 1}, by("hermes", "1", "s9"), by("codex", "1", "s9"), "the user has 1, as many as limits.sandboxes.user allows"},
-		"by nobody in particular": {Bounds{User: 1, Caller: 2}, by("hermes", "", "s9"), by("codex", "", "s1"), "limits.sandboxes.caller"},
-		"by a backend":            {Bounds{Backend: 2}, by("codex", "9", "s9"), local, "backend docker has 2, as many as limits.sandboxes.backend allows"},
+		"in all":                  {lease.Bounds{Total: 2}, by("codex", "9", "s9"), first[1], "this sidecar has 2, as many as limits.sandboxes.total allows"},
+		"by a listener":           {lease.Bounds{Caller: 2}, by("hermes", "9", "s9"), by("codex", "1", "s1"), "listener hermes has 2, as many as limits.sandboxes.caller allows"},
+		"by a user":               {lease.Bounds{User: 1}, by("hermes", "1", "s9"), by("codex", "1", "s9"), "the user has 1, as many as limits.sandboxes.user allows"},
+		"by nobody in particular": {lease.Bounds{User: 1, Caller: 2}, by("hermes", "", "s9"), by("codex", "", "s1"), "limits.sandboxes.caller"},
+		"by a backend":            {lease.Bounds{Backend: 2}, by("codex", "9", "s9"), local, "backend docker has 2, as many as limits.sandboxes.backend allows"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -58,7 +59,7 @@ func TestNobodyHasMoreSandboxesThanTheyMay(t *testing.T) {
 
 func TestASandboxThatReplacesAnotherNeedsNoMoreRoom(t *testing.T) {
 	b := newBench(t)
-	b.Bound(Bounds{Total: 1, Caller: 1, User: 1, Backend: 1})
+	b.Bound(lease.Bounds{Total: 1, Caller: 1, User: 1, Backend: 1})
 	wantRun(t, b, request("true"))
 	b.judge.says(allow(func(d *bailiff.Decision) { d.Backend.PIDs = 9 }))
 	wantRun(t, b, request("true"))

@@ -77,7 +77,7 @@ func (c *calls) carry(ctx context.Context, req bailiff.Request) bailiff.Answer {
 		if err := c.admit(req); err != nil {
 			return failed(bailiff.Unavailable, bailiff.CodeRateLimited, err)
 		}
-		return c.execute(ctx, req, c.pass, c.script.use)
+		return c.execute(ctx, req, c.pass, c.script.held)
 	})
 }
 
@@ -164,21 +164,4 @@ func commandResult(a bailiff.Answer) json.RawMessage {
 		panic(err) // text and numbers only: cannot fail
 	}
 	return text
-}
-
-var errBeside = errors.New("call of a script")
-
-// aboard is the tenure of a call in the sandbox of its script, which holds the gate
-// for both; nil if the call is for another sandbox, on other files, or no script
-// called. It never waits for the script, which waits for it.
-func (u *tenure) aboard(t tenant, alone bool) (*tenure, error) {
-	switch {
-	case u == nil, u.slot != t.slot && !(u.alone && t.alone && u.fits(t)):
-		return nil, nil
-	case alone:
-		return nil, fmt.Errorf("%w: the command must be alone in its sandbox, which the script is in; run it outside of a script", errBeside)
-	case !u.fits(t):
-		return nil, fmt.Errorf("%w: the policies want another sandbox for the command than for the script; run it outside of a script", errBeside)
-	}
-	return &tenure{lease: u.lease, guest: u.guest, weight: 1, riding: true}, nil
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/internal/ledger"
-	"github.com/bailiff-dev/bailiff/internal/records"
 )
 
 // Decider is the policy decision point.
@@ -47,26 +47,14 @@ type Approvals interface {
 	Void(ctx context.Context, id, reason string) error
 }
 
-// Freezer remembers what humans froze.
-type Freezer interface {
-	// Frozen says, in one sentence, that and why a session may run nothing.
-	Frozen(s bailiff.Session) (reason string, frozen bool)
-}
-
-// Throttle keeps out, with one sentence, whoever brings too many requests.
+// Throttle keeps out, with one sentence, a client that brings too many requests.
 type Throttle interface {
 	Admit(req bailiff.Request) error
 }
 
-// Observer is told what happens, for metrics. What comes with a context is part of a
-// request, if that is.
+// Observer is told what becomes of requests, for metrics. What comes with a context is
+// part of a request, if that is.
 type Observer interface {
-	RequestObserver
-	SandboxObserver
-}
-
-// RequestObserver is told what becomes of requests.
-type RequestObserver interface {
 	// Decided is told of each decision that is in the log, or noted for it, Unrecorded of one that could
 	// not be written there, so that nothing ran.
 	Decided(ctx context.Context, req bailiff.Request, d bailiff.Decision, took time.Duration)
@@ -76,34 +64,19 @@ type RequestObserver interface {
 	GlassBroken()
 }
 
-// SandboxObserver is told what becomes of sandboxes, and how those are who make them.
-type SandboxObserver interface {
-	SandboxStarted(ctx context.Context, backend string, err error, took time.Duration)
-	SandboxAdopted(backend string)
-	SandboxHandedOver(backend string)
-	SandboxReaped(backend, reason string)
-	BackendReady(backend string, ready bool)
-	// SweepFailed is told of a sweep that left something at a backend, or may have.
-	SweepFailed(backend string)
-}
-
-// Ledger remembers, for the sidecar that comes after this one, what this one has.
-type Ledger[T records.Entry] interface {
-	Keep(entry T) error
-	Drop(key string) error
-	All() ([]T, error)
-}
-
 // Config is what an Enforcer needs; every field but Credentials, Tracer, Throttle, Unfinished
 // and Log is required.
 type Config struct {
 	Decider  Decider
 	Recorder Recorder
 	Environ  Environ
-	Observer Observer
+	// Observer is told of requests, Sandboxes of those, Readiness of the backends.
+	Observer  Observer
+	Sandboxes lease.Observer
+	Readiness lease.BackendObserver
 	// Approvals are where humans answer, Freezer is where they stop what runs.
 	Approvals Approvals
-	Freezer   Freezer
+	Freezer   lease.Freezer
 	// Backends are the configured ones by the name that decisions use.
 	Backends map[string]backends.Backend
 	// Credentials are the variables from which the backends have theirs; they never
@@ -111,11 +84,11 @@ type Config struct {
 	Credentials []string
 	// Owner identifies this sidecar among others on the same machine.
 	Owner string
-	// Ledger is of the sandboxes that are let.
-	Ledger Ledger[ledger.Sandbox]
+	// Ledger is of the sandboxes that are leased.
+	Ledger lease.Ledger[ledger.Sandbox]
 	// Workspaces is of those that stay when their sandbox goes.
-	Workspaces Ledger[ledger.Workspace]
-	// Tracer follows requests; nil means that nobody does.
+	Workspaces lease.Ledger[ledger.Workspace]
+	// Tracer follows requests; nil means that there are no traces.
 	Tracer Tracer
 	// Throttle bounds the requests that are executed; nil means no bound.
 	Throttle Throttle
@@ -128,7 +101,7 @@ type Config struct {
 func (c Config) missing() []string {
 	var names []string
 	for name, absent := range map[string]bool{
-		"Decider": c.Decider == nil, "Recorder": c.Recorder == nil, "Environ": c.Environ == nil, "Observer": c.Observer == nil,
+		"Decider": c.Decider == nil, "Recorder": c.Recorder == nil, "Environ": c.Environ == nil, "Observer": c.Observer == nil, "Sandboxes": c.Sandboxes == nil, "Readiness": c.Readiness == nil,
 		"Approvals": c.Approvals == nil, "Freezer": c.Freezer == nil, "Backends": c.Backends == nil, "Owner": c.Owner == "",
 		"Ledger": c.Ledger == nil, "Workspaces": c.Workspaces == nil,
 	} {

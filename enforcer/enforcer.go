@@ -32,8 +32,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -42,6 +40,8 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/enforcer/lease"
+	"github.com/bailiff-dev/bailiff/enforcer/process"
 )
 
 // New returns an Enforcer, or names everything that the config lacks. Callers
@@ -53,18 +53,17 @@ func New(c Config) (*Enforcer, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	workspaces, err := recall(c.Workspaces, c.Log)
-	if err != nil {
-		return nil, err
-	}
 	ctx, stop := context.WithCancelCause(context.Background())
-	e := &Enforcer{config: c, answers: remember(c.Unfinished), readiness: newReadiness(c), sweeping: newTurns(c.Backends), running: ctx, stop: stop}
+	e := &Enforcer{config: c, answers: remember(c.Unfinished), running: ctx, stop: stop}
 	e.parts = e
 	if c.Tracer != nil {
 		e.parts = traced{e, c.Tracer}
 	}
-	e.leases = newLeases(c, e.readiness, workspaces, e.processes.entries, e.reaped)
-	return e, nil
+	e.processes = process.New(process.Config{Policies: e.allows, Recorder: c.Recorder, Log: c.Log})
+	var err error
+	e.leases, err = lease.New(lease.Config{Backends: c.Backends, Owner: c.Owner, Ledger: c.Ledger, Workspaces: c.Workspaces, Processes: e.processes,
+		Policies: e.orders, Freezer: c.Freezer, Recorder: c.Recorder, Sandboxes: c.Sandboxes, Readiness: c.Readiness, Log: c.Log})
+	return e, err
 }
 
 // Enforcer judges requests and meets their obligations.
@@ -72,15 +71,12 @@ type Enforcer struct {
 	config    Config
 	parts     parts
 	answers   *answers
-	readiness *readiness
-	sweeping  turns
-	leases    *leases
-	images    images
+	leases    *lease.Pool
 	flights   flights
-	underWay  crowd
-	waiting   crowd         // for humans
+	underWay  inFlight
+	waiting   inFlight      // for humans
 	reloads   atomic.Uint64 // of policies that what is live was judged by anew
-	processes processes
+	processes *process.Table
 	tools     toolbox
 
 	running context.Context // ends when Close gives up waiting
@@ -100,7 +96,7 @@ func (e *Enforcer) Execute(ctx context.Context, req bailiff.Request, news func(b
 			return failed(bailiff.Unavailable, bailiff.CodeRateLimited, err)
 		}
 		if !e.underWay.enter(req, maxUnderWayOfSession, 0) {
-			return failed(bailiff.Unavailable, bailiff.CodeBusy, errCrowd)
+			return failed(bailiff.Unavailable, bailiff.CodeBusy, errInFlight)
 		}
 		defer e.underWay.leave(req)
 		return answer{Answer: e.answers.once(ctx, req, news, func() bailiff.Answer { return e.execute(ctx, req, news, nil).of(req) })}
@@ -160,13 +156,10 @@ func (e *Enforcer) decideOnly(ctx context.Context, req bailiff.Request, decide f
 // session runs in the background is stopped, and its interpreters are ended.
 func (e *Enforcer) EndSession(ctx context.Context, caller, session string) (bailiff.Ended, error) {
 	e.tools.forget(caller, session)
-	key := sessionKey{caller, session}
-	running := e.processes.running(key)
-	dropped, ending, left := e.leases.end(caller, session, slices.Sorted(maps.Keys(e.config.Backends)))
-	if err := e.empty(context.WithoutCancel(ctx), left); err != nil {
-		e.config.Log.Warn("removing the files of a session that has ended; a sweep will", "error", err)
-	}
-	return bailiff.Ended{Sandboxes: dropped, Processes: running}, errors.Join(await(ctx, ending), e.processes.end(ctx, key), e.endScripts(ctx, key))
+	key := lease.Key{Caller: caller, Session: session}
+	running := e.processes.Running(key)
+	dropped, err := e.leases.EndSession(ctx, caller, session)
+	return bailiff.Ended{Sandboxes: dropped, Processes: running}, errors.Join(err, e.processes.End(ctx, key))
 }
 
 // Close lets running requests finish until ctx ends, then interrupts them, and
@@ -183,12 +176,8 @@ func (e *Enforcer) Close(ctx context.Context) {
 		e.stop(errShutdown)
 		<-idle
 	}
-	e.leases.close()
-	e.processes.watchers.Wait()
-	e.images.looks.Wait()
-	if _, err := e.sweepAll(context.WithoutCancel(ctx), lastSweepTimeout); err != nil {
-		e.config.Log.Warn("removing what is left at the end", "error", err)
-	}
+	e.leases.Close(ctx)
+	e.processes.Wait()
 }
 
 func (e *Enforcer) enter() bool {
@@ -201,8 +190,8 @@ func (e *Enforcer) enter() bool {
 }
 
 // execute is the one way from a request to a sandbox, for a call of a script within
-// the script's tenure.
-func (e *Enforcer) execute(ctx context.Context, req bailiff.Request, news func(bailiff.Progress), within *tenure) answer {
+// the script's hold.
+func (e *Enforcer) execute(ctx context.Context, req bailiff.Request, news func(bailiff.Progress), within *lease.Hold) answer {
 	m := e.judge(ctx, req)
 	ctx = m.concerning(ctx)
 	m.script = within
@@ -217,35 +206,38 @@ func (e *Enforcer) execute(ctx context.Context, req bailiff.Request, news func(b
 
 // prepare finds out what a matter needs besides its decision: what its image
 // stands for, and humans' grants where they are asked.
-func (e *Enforcer) prepare(ctx context.Context, m *matter) (redeemed bool) {
+func (e *Enforcer) prepare(ctx context.Context, m *judged) (redeemed bool) {
 	m.fault = e.provide(ctx, m)
 	return m.Decision.Outcome == bailiff.Ask && m.fault == nil && !m.isUnsupported() && e.redeem(ctx, m)
 }
 
-// provide makes sure that there can be a place for a matter. One that addresses a
-// process has its place there, and a call of the agent's tools needs none.
-func (e *Enforcer) provide(ctx context.Context, m *matter) error {
+// provide makes sure that there can be a sandbox for a request. One that addresses a
+// process runs in that one's, and a call of the agent's tools needs none.
+func (e *Enforcer) provide(ctx context.Context, m *judged) error {
 	switch {
 	case m.Decision.Outcome == bailiff.Deny:
 		return nil
 	case m.located.Tool == bailiff.Process:
-		return e.processes.addressee(m)
+		if m.located.Args.Action == "list" || m.process != nil {
+			return nil
+		}
+		return e.processes.Missing(m.located)
 	case !m.needsSandbox():
 		return nil
 	case m.located.Args.Background:
-		if err := e.processes.room(m.located, m.Decision.Limits); err != nil {
+		if err := e.processes.Room(m.located, m.Decision.Limits); err != nil {
 			return err
 		}
 	}
-	if err := e.pinImage(ctx, &m.Decision); err != nil {
+	if err := e.leases.Pin(ctx, &m.Decision); err != nil {
 		return err
 	}
-	return e.leases.refusal(tenancy(m.located, m.Decision, e.config.Owner))
+	return e.leases.Refusal(e.leases.SpecOf(m.located, m.Decision))
 }
 
 // proceed records a matter's decision and then does what it says. Redeemed says that
 // humans' grants were taken for it.
-func (e *Enforcer) proceed(ctx context.Context, m *matter, redeemed bool) answer {
+func (e *Enforcer) proceed(ctx context.Context, m *judged, redeemed bool) answer {
 	defer m.release()
 	g, err := e.record(ctx, m, redeemed)
 	if err != nil {
@@ -256,11 +248,11 @@ func (e *Enforcer) proceed(ctx context.Context, m *matter, redeemed bool) answer
 	if a.DecisionID == "" { // else it is that of a second judgement
 		a.DecisionID, a.Decision, a.Approval = m.event.DecisionID, m.Decision, m.approval
 	}
-	if g.matter == nil {
+	if g.judged == nil {
 		return a
 	}
 	if m.script == nil { // else the answer is its script's to read
-		a.note(e.processes.losses(m.located)...)
+		a.note(e.processes.Losses(m.located)...)
 	}
 	e.config.Recorder.Note(executed(m.event, a))
 	e.config.Observer.Executed(ctx, m.located.Tool, a.Backend, a.Status, a.Duration)
@@ -269,14 +261,14 @@ func (e *Enforcer) proceed(ctx context.Context, m *matter, redeemed bool) answer
 
 // carryOut runs what may run, asks humans about what they may let run, and
 // refuses the rest.
-func (e *Enforcer) carryOut(ctx context.Context, m *matter, g grant) answer {
+func (e *Enforcer) carryOut(ctx context.Context, m *judged, g grant) answer {
 	if m.fault != nil {
 		return e.noSandbox(ctx, m.Decision, m.fault)
 	}
 	if a, refused := refuse(m.located, m.Decision); refused {
 		return a
 	}
-	if g.matter == nil {
+	if g.judged == nil {
 		return e.wait(ctx, m)
 	}
 	return e.enforce(ctx, g)
@@ -287,13 +279,13 @@ func (e *Enforcer) enforce(ctx context.Context, g grant) answer {
 	if !g.needsSandbox() {
 		return e.parts.exec(ctx, g)
 	}
-	if err := e.hold(ctx, g.matter, false); err != nil {
+	if err := e.hold(ctx, g.judged, false); err != nil {
 		return e.noSandbox(ctx, g.Decision, err)
 	}
 	e.config.Observer.Forwarded(g.Decision.Env.Forward)
 	a := e.parts.exec(ctx, g)
-	if a.homeless && !g.use.riding { // else its script is lost with it
-		if err := e.rehouse(ctx, g); err != nil {
+	if a.sandboxGone && !g.held.IsShared() { // else its script is lost with it
+		if err := e.replace(ctx, g); err != nil {
 			return e.noSandbox(ctx, g.Decision, err)
 		}
 		a = e.parts.exec(ctx, g)
@@ -319,29 +311,29 @@ func (e *Enforcer) exec(ctx context.Context, g grant) answer {
 // hold takes the sandbox of a matter, unless it is held already. With alone,
 // nothing else is alive in it until it is released; a request that gets variables
 // is always alone.
-func (e *Enforcer) hold(ctx context.Context, m *matter, alone bool) (err error) {
-	if m.use != nil || !m.needsSandbox() {
+func (e *Enforcer) hold(ctx context.Context, m *judged, alone bool) (err error) {
+	if m.held != nil || !m.needsSandbox() {
 		return nil
 	}
 	if m.env, err = e.values(m.Decision.Env); err != nil {
 		return err
 	}
-	t := tenancy(m.located, m.Decision, e.config.Owner)
-	alone = alone || len(m.env) > 0
-	if m.use, err = m.script.aboard(t, alone); m.use == nil && err == nil {
-		err = e.parts.acquire(ctx, m, func(ctx context.Context) (*tenure, error) {
-			return e.leases.acquire(ctx, t, m.located.Session, e.config.Backends[m.Decision.Backend.Name], alone)
-		})
+	spec := e.leases.SpecOf(m.located, m.Decision)
+	if alone || len(m.env) > 0 {
+		spec = spec.Exclusive()
+	}
+	if m.held, err = m.script.Share(spec); m.held == nil && err == nil {
+		err = e.parts.acquire(ctx, m, func(ctx context.Context) (*lease.Hold, error) { return e.leases.Acquire(ctx, spec) })
 	}
 	if err == nil && m.reloads != e.reloads.Load() {
-		e.newReview().of(ctx, m.use.lease)
+		m.held.Lease().Review(ctx)
 	}
 	return err
 }
 
-// acquire gives a matter the sandbox that a lease is for.
-func (*Enforcer) acquire(ctx context.Context, m *matter, lease func(context.Context) (*tenure, error)) (err error) {
-	m.use, err = lease(ctx)
+// acquire gives a request the sandbox that it waits for.
+func (*Enforcer) acquire(ctx context.Context, m *judged, wait func(context.Context) (*lease.Hold, error)) (err error) {
+	m.held, err = wait(ctx)
 	return err
 }
 

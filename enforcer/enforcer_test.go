@@ -19,7 +19,7 @@ import (
 
 func TestNewNamesEverythingThatTheConfigLacks(t *testing.T) {
 	_, err := New(Config{})
-	if want := "enforcer config lacks Approvals, Backends, Decider, Environ, Freezer, Ledger, Observer, Owner, Recorder, Workspaces"; err == nil || err.Error() != want {
+	if want := "enforcer config lacks Approvals, Backends, Decider, Environ, Freezer, Ledger, Observer, Owner, Readiness, Recorder, Sandboxes, Workspaces"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
@@ -485,7 +485,7 @@ func TestARunningRequestOfAReplacedSandboxIsStillSeen(t *testing.T) {
 	if n := len(b.Sandboxes()); n != 2 {
 		t.Errorf("%d sandboxes are listed, want the old one and the new one", n)
 	}
-	if !b.leases.holds("room-1") {
+	if !spares(t, b, "room-1") {
 		t.Error("a sweep would kill the running command")
 	}
 	close(leave)

@@ -111,7 +111,9 @@ func TestAWorkspaceIsNotUsedWhileItIsSwept(t *testing.T) {
 	workspace := b.shop.rooms()[0].spec.Workspace
 	b.RemoveSandbox("room-1")
 	k := &keeper{b.shop, make(chan string), make(chan struct{}), []string{workspace}}
-	b.leases.close()
+	if _, err := b.Reap(t.Context()); err != nil {
+		t.Error(err)
+	}
 	b.config.Backends["docker"] = k
 	go func() { _, _ = b.Sweep(context.Background()) }()
 	<-k.removing

@@ -34,6 +34,11 @@ func (s *shelf[T]) Drop(key string) error {
 	return s.fault
 }
 
+func (s *shelf[T]) entries() []T {
+	all, _ := s.All()
+	return all
+}
+
 func (s *shelf[T]) All() ([]T, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/internal/ledger"
 )
 
@@ -324,17 +327,81 @@ type bench struct {
 	human *humans
 	let   *shelf[ledger.Sandbox]
 	kept  *shelf[ledger.Workspace]
+	shown lease.BackendObserver
+	made  lease.Observer
+	log   *slog.Logger
+}
+
+// The figures of the packages that hold sandboxes and processes.
+const (
+	adoptsTimeout = 30 * time.Second
+	firstPause    = time.Second
+	maxKernels    = 4
+	maxRemoving   = 4
+	maxSamples    = 8
+	maxSessions   = 1000
+	sweepTimeout  = time.Minute
+	lastSweep     = 10 * time.Second
+	mostEnded     = 32
+	pinTime       = time.Minute
+	probeEvery    = 30 * time.Second
+	readyEach     = 2
+	samplePause   = 5 * time.Minute
+	targetFor     = 15 * time.Minute
+	tripAfter     = 3
+)
+
+// kept is how many entries there are at a path of fields and keys.
+func kept(of any, path ...string) int {
+	at := reflect.ValueOf(of)
+	for _, name := range path {
+		if at = reflect.Indirect(at); at.Kind() == reflect.Map {
+			at = at.MapIndex(reflect.ValueOf(name))
+			continue
+		}
+		at = at.FieldByName(name)
+	}
+	return at.Len()
+}
+
+// sweeper hands on which sandboxes a sweep spares.
+type sweeper struct {
+	*shop
+	holds func(id string) bool
+}
+
+func (s *sweeper) Sweep(_ context.Context, _ string, holds func(id string) bool) (int, error) {
+	s.holds = holds
+	return 0, nil
+}
+
+// spares says whether a sweep would spare a sandbox.
+func spares(t *testing.T, b *bench, id string) bool {
+	t.Helper()
+	before, s := b.config.Backends["podman"], &sweeper{shop: b.shop}
+	b.config.Backends["podman"] = s
+	defer func() { b.config.Backends["podman"] = before }()
+	if _, err := b.Sweep(t.Context()); err != nil {
+		t.Error(err)
+	}
+	return s.holds(id)
+}
+
+// alike says whether two specs are for sandboxes of one kind.
+func alike(a, b backends.Spec) bool {
+	a.Expires, a.Session, a.Workspace = b.Expires, b.Session, b.Workspace
+	return reflect.DeepEqual(a, b)
 }
 
 func newBench(t *testing.T, changes ...func(*bench)) *bench {
 	t.Helper()
-	b := &bench{judge: &judge{decision: allow()}, tape: &tape{}, shop: &shop{}, env: environ{}, human: &humans{grants: map[string]bool{}},
+	b := &bench{shown: blind{}, made: blind{}, judge: &judge{decision: allow()}, tape: &tape{}, shop: &shop{}, env: environ{}, human: &humans{grants: map[string]bool{}},
 		let: &shelf[ledger.Sandbox]{all: map[string]ledger.Sandbox{}}, kept: &shelf[ledger.Workspace]{all: map[string]ledger.Workspace{}}}
 	for _, change := range changes {
 		change(b)
 	}
 	var err error
-	b.Enforcer, err = New(Config{Decider: b.judge, Recorder: b.tape, Environ: b.env, Observer: blind{}, Approvals: b.human, Freezer: b.human, Ledger: b.let, Workspaces: b.kept, Owner: "test",
+	b.Enforcer, err = New(Config{Decider: b.judge, Recorder: b.tape, Environ: b.env, Observer: blind{}, Sandboxes: b.made, Readiness: b.shown, Log: b.log, Approvals: b.human, Freezer: b.human, Ledger: b.let, Workspaces: b.kept, Owner: "test",
 		Backends: map[string]backends.Backend{"docker": b.shop, "bubblewrap": b.shop, "podman": b.shop, "local": b.shop}})
 	if err != nil {
 		t.Fatal(err)

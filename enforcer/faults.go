@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/enforcer/lease"
+	"github.com/bailiff-dev/bailiff/enforcer/process"
 )
 
 // The faults that keep a request from a sandbox but are not the backend's.
@@ -22,21 +24,20 @@ func (e *Enforcer) noSandbox(ctx context.Context, d bailiff.Decision, err error)
 		return interrupted(d.Backend.Name)
 	case errors.Is(err, errApproval):
 		return failed(bailiff.Unavailable, bailiff.CodeApproval, err)
-	case errors.As(err, new(taking)):
+	case errors.As(err, new(lease.Evicted)):
 		return failed(bailiff.Unavailable, bailiff.CodeBackend, fmt.Errorf("%w before the command was started", err)).at(d.Backend.Name)
-	case errors.Is(err, errNoProcess):
+	case errors.Is(err, process.ErrUnknown):
 		return failed(bailiff.Failed, bailiff.CodeProcess, err)
-	case errors.Is(err, errNoRoom), errors.Is(err, errProcesses):
+	case errors.Is(err, lease.ErrNoRoom), errors.Is(err, process.ErrTooMany):
 		return failed(bailiff.Unavailable, bailiff.CodeLimit, err).at(d.Backend.Name)
-	case errors.Is(err, errVariable), errors.Is(err, errFiles), errors.Is(err, errBeside):
+	case errors.Is(err, errVariable), errors.Is(err, errFiles), errors.Is(err, lease.ErrBeside):
 		return failed(bailiff.Unavailable, bailiff.CodeCommand, err)
-	case errors.Is(err, errOccupied):
+	case errors.Is(err, lease.ErrOccupied):
 		return failed(bailiff.Unavailable, bailiff.CodeOccupied, err).at(d.Backend.Name)
-	case errors.As(err, new(unready)):
+	case errors.As(err, new(lease.Unready)):
 		return failed(bailiff.Unavailable, bailiff.CodeBackend, err).at(d.Backend.Name)
 	}
-	e.readiness.reprobe(d.Backend.Name)
-	e.images.expire(d.Backend.Name)
+	e.leases.OpenFailed(d.Backend.Name)
 	e.config.Log.ErrorContext(ctx, "opening a sandbox", "backend", d.Backend.Name, "error", err)
 	return failed(bailiff.Unavailable, bailiff.CodeBackend, fmt.Errorf("opening a %s sandbox: %w", d.Backend.Name, err)).at(d.Backend.Name)
 }

@@ -46,8 +46,8 @@ func (e *Enforcer) floor(req bailiff.Request, d bailiff.Decision) bailiff.Decisi
 	if d = (Floor{e.config.Credentials}).Under(req, d); d.Outcome == bailiff.Deny {
 		return d
 	}
-	if p := e.processes.find(req); p != nil && types(req) {
-		if mismatch := p.mismatch(req, d); mismatch != "" {
+	if p := e.processes.Find(req); p != nil {
+		if mismatch := p.Mismatch(req, d); mismatch != "" {
 			return deny(d, bailiff.RuleProcess, mismatch)
 		}
 	}

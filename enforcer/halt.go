@@ -50,7 +50,7 @@ func (e *Enforcer) Halt(ctx context.Context, match func(bailiff.Session) bool) e
 		}
 	}
 	e.flights.mu.Unlock()
-	return await(ctx, e.leases.drop(reasonFrozen, func(l *lease) bool { return l.isFor(match) }))
+	return e.leases.Halt(ctx, match)
 }
 
 // halted says in an answer that an operator stopped its request.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/internal/ledger"
 )
 
@@ -276,8 +277,7 @@ func TestNobodyFindsTheFilesOfASessionThatWasEnded(t *testing.T) {
 	for name, decision := range map[string]bailiff.Decision{"that go with their sandbox": allow(), "that persist": allow(persistent)} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b, k := library(t, untilStopped, func(b *bench) { b.judge.decision = decision })
-				b.config.Observer = slow{}
+				b, k := library(t, untilStopped, func(b *bench) { b.judge.decision, b.made = decision, slow{} })
 				answered := make(chan bailiff.Answer, 2)
 				b.shop.closing = times(2, func() {
 					go func() { answered <- b.Execute(context.Background(), request("work"), nil) }()
@@ -327,7 +327,7 @@ func TestPersistentFilesOfASandboxThatStoodReadyAreFoundByTheNextSidecar(t *test
 }
 
 func TestTheEndOfASessionRemovesWhatAFailureLeft(t *testing.T) {
-	for name, w := range map[string]Warm{"under the name of its scope": {}, "under the name of one that stood ready": plenty} {
+	for name, w := range map[string]lease.Warm{"under the name of its scope": {}, "under the name of one that stood ready": plenty} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newStock(t, w)
@@ -356,15 +356,16 @@ func TestTheEndOfASessionRemovesWhatAFailureLeft(t *testing.T) {
 // Also one that is on its way out for another reason, before and after it was
 // settled that its files stay.
 func TestASessionThatEndsWhileItsSandboxGoesLeavesNoFiles(t *testing.T) {
-	for name, at := range map[string]func(*bench, func()){
-		"while it is closed":       func(b *bench, end func()) { b.shop.closing = times(1, end) },
-		"when its files were kept": func(b *bench, end func()) { b.config.Observer = listening{at: times(1, end)} },
+	for name, at := range map[string]func(*bench, *listening, func()){
+		"while it is closed":       func(b *bench, _ *listening, end func()) { b.shop.closing = times(1, end) },
+		"when its files were kept": func(_ *bench, l *listening, end func()) { l.at = times(1, end) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b, k := library(t)
+				heard := &listening{at: func() {}}
+				b, k := library(t, func(b *bench) { b.made = heard })
 				ended, answered := make(chan error, 1), make(chan bailiff.Answer, 1)
-				at(b, func() {
+				at(b, heard, func() {
 					go func() {
 						_, err := b.EndSession(context.Background(), "hermes", "s1")
 						ended <- err
@@ -398,7 +399,7 @@ type listening struct {
 	at func()
 }
 
-func (l listening) SandboxReaped(string, string) { l.at() }
+func (l *listening) SandboxReaped(string, string) { l.at() }
 
 // times is what happens the first so many times.
 func times(n int32, do func()) func() {
@@ -433,23 +434,27 @@ func TestASessionThatWorkedOnTwoBackendsLeavesFilesOnNeither(t *testing.T) {
 
 func TestWorkspacesOfASessionThatEndedAreRemovedSideBySideAndAFewAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b, k := library(t)
-		var left []*lease
-		for i := range 2*maxRemoving + 1 {
-			name := fmt.Sprint("workspace-", i)
-			k.holds[name] = true
-			left = append(left, b.leases.takeOver("docker", name))
+		var left []ledger.Workspace
+		b, k := library(t, func(b *bench) {
+			for i := range 2*maxRemoving + 1 {
+				w := ledger.Workspace{Backend: "docker", Name: fmt.Sprint("workspace-", i), Caller: "hermes", Session: "s1", Used: time.Now()}
+				left = append(left, w)
+				b.kept.all[w.Key()] = w
+			}
+		})
+		for _, w := range left {
+			k.holds[w.Name] = true
 		}
 		k.meanwhile = func() { time.Sleep(time.Second) }
 		began := time.Now()
-		if err := b.empty(t.Context(), left); err != nil {
+		if _, err := b.EndSession(t.Context(), "hermes", "s1"); err != nil {
 			t.Error(err)
 		}
 		if took := time.Since(began); took != 3*time.Second {
 			t.Errorf("%d workspaces that take a second each were removed in %s, want %d at a time", len(left), took, maxRemoving)
 		}
-		if there, _ := k.Workspaces(t.Context(), ""); len(there) > 0 || len(b.leases.all) > 0 {
-			t.Errorf("left are %v, and %d leases", there, len(b.leases.all))
+		if there, _ := k.Workspaces(t.Context(), ""); len(there) > 0 || kept(b.leases, "all") > 0 {
+			t.Errorf("left are %v, and %d leases", there, kept(b.leases, "all"))
 		}
 	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/enforcer/lease"
 )
 
 // stock is a bench whose backend's sandboxes can stand ready.
@@ -19,7 +20,7 @@ type stock struct {
 	*cupboard
 }
 
-func newStock(t *testing.T, w Warm, changes ...func(*bench)) stock {
+func newStock(t *testing.T, w lease.Warm, changes ...func(*bench)) stock {
 	t.Helper()
 	b := newBench(t, changes...)
 	s := stock{b, newCupboard(b.shop)}
@@ -43,7 +44,7 @@ func (s stock) asks(t *testing.T, session string) bailiff.Answer {
 // ready are the sandboxes that stand and that nobody has.
 func (s stock) ready() (ids []string) {
 	for _, r := range s.bench.shop.rooms() {
-		if r.stands() && !slices.ContainsFunc(s.Sandboxes(), func(had Sandbox) bool { return had.ID == r.id }) {
+		if r.stands() && !slices.ContainsFunc(s.Sandboxes(), func(had lease.Sandbox) bool { return had.ID == r.id }) {
 			ids = append(ids, r.id)
 		}
 	}
@@ -67,7 +68,7 @@ func (s stock) wantReady(t *testing.T, want ...string) {
 	}
 }
 
-var plenty = Warm{Sandboxes: 10, MemoryMB: 1000}
+var plenty = lease.Warm{Sandboxes: 10, MemoryMB: 1000}
 
 func TestWhoComesNextGetsASandboxThatStandsReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -172,8 +173,8 @@ func TestWhoHasFilesGetsTheseAndNoOtherSandbox(t *testing.T) {
 		if _, err := s.EndSession(t.Context(), "hermes", "s2"); err != nil {
 			t.Error(err)
 		}
-		if len(s.leases.homes) != 0 {
-			t.Errorf("after its end it is remembered where its files were: %v", s.leases.homes)
+		if n := kept(s.leases, "names"); n != 0 {
+			t.Errorf("after its end it is remembered where %d files were", n)
 		}
 		if a := s.asks(t, "s2"); s.room(a.SandboxID).spec.Workspace == files {
 			t.Error("after its end the session has the same files")
@@ -201,15 +202,15 @@ func TestWhoWasHandedASandboxKeepsItAcrossAKill(t *testing.T) {
 
 func TestSandboxesThatStandReadyAreBounded(t *testing.T) {
 	for name, c := range map[string]struct {
-		warm Warm
+		warm lease.Warm
 		want int
 	}{
 		"two for each spec":  {plenty, 4},
-		"by their number":    {Warm{Sandboxes: 3, MemoryMB: 1000}, 3},
-		"by their memory":    {Warm{Sandboxes: 10, MemoryMB: 64}, 2},
-		"none is none":       {Warm{Sandboxes: 0, MemoryMB: 1000}, 0},
-		"no memory is none":  {Warm{Sandboxes: 10, MemoryMB: 31}, 0},
-		"just one, for both": {Warm{Sandboxes: 1, MemoryMB: 32}, 1},
+		"by their number":    {lease.Warm{Sandboxes: 3, MemoryMB: 1000}, 3},
+		"by their memory":    {lease.Warm{Sandboxes: 10, MemoryMB: 64}, 2},
+		"none is none":       {lease.Warm{Sandboxes: 0, MemoryMB: 1000}, 0},
+		"no memory is none":  {lease.Warm{Sandboxes: 10, MemoryMB: 31}, 0},
+		"just one, for both": {lease.Warm{Sandboxes: 1, MemoryMB: 32}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -220,7 +221,7 @@ func TestSandboxesThatStandReadyAreBounded(t *testing.T) {
 				if got := s.ready(); len(got) != c.want {
 					t.Errorf("%q stand ready, want %d", got, c.want)
 				}
-				s.Warm(Warm{})
+				s.Warm(lease.Warm{})
 				s.wantReady(t)
 			})
 		})
@@ -232,8 +233,8 @@ func TestWhatStandsReadyForNobodyGoes(t *testing.T) {
 		happens func(*testing.T, stock)
 		want    []string // that stand ready then
 	}{
-		"when nobody asks":       {func(*testing.T, stock) { time.Sleep(wantedFor + time.Second) }, nil},
-		"not before":             {func(*testing.T, stock) { time.Sleep(wantedFor - time.Second) }, []string{"room-2", "room-3"}},
+		"when nobody asks":       {func(*testing.T, stock) { time.Sleep(targetFor + time.Second) }, nil},
+		"not before":             {func(*testing.T, stock) { time.Sleep(targetFor - time.Second) }, []string{"room-2", "room-3"}},
 		"with a reload":          {func(t *testing.T, s stock) { s.Rejudge(t.Context()) }, nil},
 		"when operators tidy up": {func(t *testing.T, s stock) { _, _ = s.Reap(t.Context()) }, nil},
 		"at the end":             {func(t *testing.T, s stock) { s.bench.Close(t.Context()) }, nil},
@@ -255,7 +256,7 @@ func TestWhatStandsReadyForNobodyGoes(t *testing.T) {
 				}
 				s.wantAfterSweep(t, s.bench, want...)
 				for _, r := range s.bench.shop.rooms() {
-					if holds := s.leases.holds(r.id); holds != slices.Contains(c.want, r.id) {
+					if holds := spares(t, s.bench, r.id); holds != slices.Contains(c.want, r.id) {
 						t.Errorf("a sweep spares %s: %v", r.id, holds)
 					}
 				}
@@ -301,7 +302,7 @@ func TestNothingIsMadeReadyWhileSomebodyWaits(t *testing.T) {
 			slow.open <- struct{}{}
 		}
 		sessions.Wait()
-		for range sparesEach {
+		for range readyEach {
 			if spec := <-slow.opening; spec.Session != "" {
 				t.Error("one more is made for a session")
 			}

@@ -122,13 +122,15 @@ func TestAnOperatorsWordForAProcessOutlivesTheSidecar(t *testing.T) {
 		t.Fatalf("answer is %+v", a)
 	}
 	next := b.successor(t)
-	p := next.processes.find(about("poll", a.ProcessID))
-	if p == nil || !p.allowed(t.Context()) {
+	p := next.processes.Find(about("poll", a.ProcessID))
+	if p == nil || !p.Allowed(t.Context()) {
 		t.Error("it is not allowed any more")
 	}
 	ids := []string{}
-	for _, s := range next.leases.processes(p.lease) {
-		ids = append(ids, s.ID)
+	for _, sandbox := range next.let.entries() {
+		for _, s := range sandbox.Processes {
+			ids = append(ids, s.ID)
+		}
 	}
 	if !slices.Equal(ids, []string{a.ProcessID}) {
 		t.Errorf("remembered are %v", ids)

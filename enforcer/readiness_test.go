@@ -13,6 +13,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/enforcer/lease"
 )
 
 // wobbly is a shop that is not always ready, and does not always open.
@@ -149,9 +150,9 @@ func (l *lamp) BackendReady(backend string, ready bool) {
 
 func TestWhetherABackendIsReadyIsShownAndLogged(t *testing.T) {
 	var log strings.Builder
-	b := newBench(t)
 	shown := &lamp{on: map[string]bool{}}
-	b.readiness.observer, b.readiness.log = shown, slog.New(slog.NewTextHandler(&log, nil))
+	b := newBench(t, func(b *bench) { b.shown, b.log = shown, slog.New(slog.NewTextHandler(&log, nil)) })
+	log.Reset() // of the first probe
 	w := newWobbly(b)
 	for _, fault := range []error{errDown, errDown, nil, nil} {
 		w.becomes(fault, well)
@@ -361,8 +362,8 @@ func TestProbesTakeTurnsAmongWhatOpenedBefore(t *testing.T) {
 		if err := b.Readiness()["docker"]; err != nil {
 			t.Errorf("the backend is not ready for lack of one image: %v", err)
 		}
-		if samples := b.readiness.breakers["docker"].samples; len(samples) != maxSamples {
-			t.Errorf("%d kinds are remembered", len(samples))
+		if n := kept(b.leases, "ready", "breakers", "docker", "samples"); n != maxSamples {
+			t.Errorf("%d kinds are remembered", n)
 		}
 	})
 }
@@ -385,7 +386,7 @@ func TestWhatFailsForOneCostsNobodyElseTheBackend(t *testing.T) {
 				ctx, stop := context.WithCancel(t.Context())
 				go b.Watch(ctx)
 				wantRun(t, b, of("s2"))
-				mine = hash("session", "hermes", "s1")
+				mine = lease.Hash("session", "hermes", "s1")
 				w.becomes(nil, fails)
 				for range 20 * tripAfter {
 					b.judge.says(allow(func(d *bailiff.Decision) { d.Backend.Image = "misspelt" }))

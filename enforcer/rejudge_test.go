@@ -3,7 +3,6 @@ package enforcer
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -47,42 +46,6 @@ func TestASandboxIsNeverUsedForAnotherSpec(t *testing.T) {
 					t.Errorf("%d sandboxes were made, want two", n)
 				}
 			})
-		}
-	}
-}
-
-// Whatever is added to specs counts, or is named here with the reason.
-func TestEveryPartOfASpecTellsSandboxesApart(t *testing.T) {
-	apart := map[string]bool{
-		"Session":   false, // a user's sandbox serves several
-		"Expires":   false, // it says when it goes, not what it is like
-		"Workspace": false, // a slot has one, however it is called
-	}
-	plain := fingerprint(backends.Spec{})
-	for field := range reflect.TypeFor[backends.Spec]().Fields() {
-		spec := backends.Spec{Mounts: []bailiff.Mount{{}}}
-		at := reflect.ValueOf(&spec).Elem().FieldByIndex(field.Index)
-		switch at.Interface().(type) {
-		case string:
-			at.SetString("x")
-		case int:
-			at.SetInt(7)
-		case float64:
-			at.SetFloat(7)
-		case bool:
-			at.SetBool(true)
-		case time.Time:
-			at.Set(reflect.ValueOf(time.Unix(7, 0)))
-		case []bailiff.Mount:
-		default:
-			t.Fatalf("%s is of a kind that this test does not know", field.Name)
-		}
-		if field.Name != "Mounts" {
-			spec.Mounts = nil
-		}
-		want, special := apart[field.Name]
-		if got := fingerprint(spec) != plain; got != (want || !special) {
-			t.Errorf("another %s tells sandboxes apart: %v", field.Name, got)
 		}
 	}
 }
@@ -164,12 +127,12 @@ func TestAUsersSandboxGoesWhenOneOfItsSessionsIsDenied(t *testing.T) {
 func TestASandboxOfMoreSessionsThanAreRememberedGoesAtAReload(t *testing.T) {
 	for name, user := range map[string]func(i int) string{
 		"by their number": func(i int) string { return fmt.Sprint(i) },
-		"by their size":   func(i int) string { return strings.Repeat("x", maxGuestBytes/10) + fmt.Sprint(i) },
+		"by their size":   func(i int) string { return strings.Repeat("x", 1<<20/10) + fmt.Sprint(i) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t, func(b *bench) { b.judge.decision.Backend.Scope = "user" })
-				for i := range maxGuests - 1 {
+				for i := range maxSessions - 1 {
 					req := request("true")
 					req.Session.ChatID = user(i)
 					wantRun(t, b, req)
@@ -331,19 +294,17 @@ func TestAReviewThatIsBrokenOffTakesNothing(t *testing.T) {
 	}
 }
 
-// lodger is an occupant that does as it is told, unless it cannot be killed.
-type lodger struct {
+// resident lives in a sandbox, and does as it is told, unless it cannot be killed.
+type resident struct {
 	may    bool
 	fault  error
 	reason string // why it was killed
 }
 
-func (*lodger) name() string                   { return "p1" }
-func (*lodger) belongs(bailiff.Session) bool   { return true }
-func (*lodger) private() bool                  { return false }
-func (l *lodger) running() bool                { return l.reason == "" }
-func (l *lodger) allowed(context.Context) bool { return l.may }
-func (l *lodger) kill(_ context.Context, reason string) error {
+func (*resident) Identity() (string, bailiff.Session, bool) { return "p1", bailiff.Session{}, false }
+func (l *resident) Running() bool                           { return l.reason == "" }
+func (l *resident) Allowed(context.Context) bool            { return l.may }
+func (l *resident) Kill(_ context.Context, reason string) error {
 	if l.fault == nil {
 		l.reason = reason
 	}
@@ -352,27 +313,31 @@ func (l *lodger) kill(_ context.Context, reason string) error {
 
 func TestAReloadStopsTheProcessesThatThePoliciesNoLongerAllow(t *testing.T) {
 	for name, c := range map[string]struct {
-		lodger        lodger
+		resident      resident
 		stopped, goes bool
 	}{
-		"one that is allowed":           {lodger{may: true}, false, false},
-		"one that is not":               {lodger{}, true, false},
-		"one that does not end":         {lodger{fault: errBoom}, false, true},
-		"one that has ended and is not": {lodger{reason: "It was bored"}, true, false},
+		"one that is allowed":           {resident{may: true}, false, false},
+		"one that is not":               {resident{}, true, false},
+		"one that does not end":         {resident{fault: errBoom}, false, true},
+		"one that has ended and is not": {resident{reason: "It was bored"}, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t)
 				wantRun(t, b, request("true"))
-				l := b.leases.standing()[0]
-				b.leases.occupy(l, &c.lodger)
-				before := c.lodger.reason
+				h, err := b.leases.Acquire(t.Context(), b.leases.SpecOf(request("true"), allow()))
+				if err != nil {
+					t.Fatal(err)
+				}
+				h.Lease().Occupy(&c.resident)
+				h.Release()
+				before := c.resident.reason
 				b.Rejudge(t.Context())
 				synctest.Wait()
-				if gone := isClosed(b.shop.rooms()[0].done); gone != c.goes || (c.lodger.reason != "") != c.stopped {
-					t.Errorf("the sandbox is gone: %v, want %v; the process was stopped: %q, want %v", gone, c.goes, c.lodger.reason, c.stopped)
+				if gone := isClosed(b.shop.rooms()[0].done); gone != c.goes || (c.resident.reason != "") != c.stopped {
+					t.Errorf("the sandbox is gone: %v, want %v; the process was stopped: %q, want %v", gone, c.goes, c.resident.reason, c.stopped)
 				}
-				if before != "" && c.lodger.reason != before {
+				if before != "" && c.resident.reason != before {
 					t.Error("it was stopped twice")
 				}
 			})

@@ -10,26 +10,28 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/runner"
+	"github.com/bailiff-dev/bailiff/enforcer/lease"
+	"github.com/bailiff-dev/bailiff/enforcer/output"
 )
 
 // run runs the request in its sandbox and words the answer.
 func (e *Enforcer) run(ctx context.Context, g grant) answer {
-	req, d, use := g.located, g.Decision, g.use
-	out := newOutput(d.Limits.OutputBytes, g.env, g.news)
+	d, h := g.Decision, g.held
+	out := output.New(d.Limits.OutputBytes, g.env, g.news)
 	cmd := command(g)
-	cmd.HeadBytes, cmd.TailBytes = out.caps()
-	ctx, stop := use.within(ctx)
+	cmd.HeadBytes, cmd.TailBytes = out.Caps()
+	ctx, stop := h.Within(ctx)
 	defer stop()
-	exit, err := use.sandbox.Run(ctx, cmd, out.take)
+	exit, err := h.Run(ctx, cmd, out.Take)
 	a := answer{started: !errors.Is(err, backends.ErrNotStarted)}
-	a.Backend, a.SandboxID, a.Duration = d.Backend.Name, use.sandbox.ID(), exit.Duration
-	a.Output, a.Truncated = out.end(exit.Dropped)
+	a.Backend, a.SandboxID, a.Duration = d.Backend.Name, h.ID(), exit.Duration
+	a.Output, a.Truncated = out.End(exit.Dropped)
 	if err != nil {
-		return e.broken(ctx, req, use, a, err)
+		return e.broken(ctx, g, a, err)
 	}
-	use.leases.moved(use.lease, req.Caller, req.Session.ID, exit.Workdir, exit.InWorkspace)
+	h.Moved(exit.Workdir, exit.InWorkspace)
 	a.end(ctx, exit, cmd.Timeout)
-	a.note(circumstances(exit, use, d)...)
+	a.note(circumstances(exit, h, d)...)
 	return a
 }
 
@@ -52,7 +54,7 @@ func (a *answer) end(ctx context.Context, exit backends.Exit, timeout time.Durat
 // wasTakenDown says whether a command was killed with its sandbox, which may be
 // faster than the word that interrupts it.
 func wasTakenDown(ctx context.Context, exit backends.Exit) bool {
-	return (exit.Lost || exit.Code > 128) && (isHalted(ctx) || isTaken(ctx))
+	return (exit.Lost || exit.Code > 128) && (isHalted(ctx) || lease.IsEvicted(ctx))
 }
 
 // note adds sentences to the message.
@@ -61,12 +63,13 @@ func (a *answer) note(sentences ...string) {
 }
 
 // circumstances are what the caller should know of a command's surroundings.
-func circumstances(exit backends.Exit, use *tenure, d bailiff.Decision) (sentences []string) {
-	if use.replaced {
+func circumstances(exit backends.Exit, h *lease.Hold, d bailiff.Decision) (sentences []string) {
+	if h.Replaced() {
 		sentences = append(sentences, "The session's sandbox had failed and was replaced; of its files, those in /workspace are left.")
 	}
-	if use.stopped > 0 && !exit.TimedOut && !exit.Interrupted {
-		sentences = append(sentences, fmt.Sprintf("Stopped %d processes of earlier commands first: a request with variables, or an approved one that runs files, is alone in its sandbox.", use.stopped))
+	if h.Stopped() > 0 && !exit.TimedOut && !exit.Interrupted {
+		sentences = append(sentences, fmt.Sprintf("Stopped %d processes of earlier commands first: a request with variables, or an approved one that runs files, is alone in its sandbox.",
+			h.Stopped()))
 	}
 	if exit.Starved {
 		sentences = append(sentences, fmt.Sprintf("While it ran, the sandbox reached its memory limit of %d MB, and the kernel killed a process.", d.Backend.MemoryMB))
@@ -75,25 +78,26 @@ func circumstances(exit backends.Exit, use *tenure, d bailiff.Decision) (sentenc
 }
 
 // broken words the answer of a request whose sandbox failed it.
-func (e *Enforcer) broken(ctx context.Context, req bailiff.Request, use *tenure, a answer, err error) answer {
+func (e *Enforcer) broken(ctx context.Context, g grant, a answer, err error) answer {
 	a.ExitCode, a.Message = bailiff.ExitFailed, bailiff.Sentence(fmt.Sprintf("running in the %s sandbox: %v", a.Backend, err))
 	switch {
-	case a.started && (isHalted(ctx) || isTaken(ctx)): // with its sandbox
+	case a.started && (isHalted(ctx) || lease.IsEvicted(ctx)): // with its sandbox
 		a.Status, a.ExitCode, a.Message = bailiff.Interrupted, bailiff.ExitInterrupted, stopped(ctx)
 	case !a.started && ctx.Err() != nil:
 		a.Status, a.ExitCode, a.Message = bailiff.Interrupted, bailiff.ExitInterrupted, neverStarted(ctx)
 	case errors.Is(err, backends.ErrUnfit):
 		a.Status, a.Code = bailiff.Failed, bailiff.CodeCommand
-		if at := use.leases.workdir(req.Caller, req.Session.ID); at.path != "" && at.path == req.Args.Workdir {
+		req := g.located
+		if at := e.leases.Workdir(req.Caller, req.Session.ID); at.Path != "" && at.Path == req.Args.Workdir {
 			a.note("The session's next command starts in its workspace.")
-			use.leases.moved(use.lease, req.Caller, req.Session.ID, "", false)
+			g.held.Moved("", false)
 		}
 	case !a.started:
-		a.homeless = !errors.Is(err, backends.ErrFull)
+		a.sandboxGone = !errors.Is(err, backends.ErrFull)
 		a.Status, a.Code = bailiff.Unavailable, bailiff.CodeBackend
 	default:
 		a.Status, a.Code = bailiff.Failed, bailiff.CodeOutcomeUnknown
-		if e.readiness.reprobe(a.Backend); !use.alive() {
+		if e.leases.Reprobe(a.Backend); !g.held.Lease().Alive() {
 			e.config.Log.WarnContext(ctx, "a sandbox was lost under its command", "backend", a.Backend, "sandbox", a.SandboxID, "error", err)
 			a.Message = "The sandbox was lost while this ran, so that its outcome is unknown; look at what it did before repeating it. The next request gets another sandbox."
 		}
@@ -109,7 +113,6 @@ func command(g grant) backends.Command {
 	cmd.Workdir = args.Workdir
 	cmd.Timeout = timeout(args.Timeout, g.Decision.Limits.TimeoutSeconds)
 	cmd.Env = environment(g.Decision.Env.Set, g.env)
-	cmd.Reap = g.use.weight == exclusive
 	return cmd
 }
 
@@ -131,4 +134,22 @@ func environment(constants map[string]string, forwarded map[string]bailiff.Secre
 		env[name] = value
 	}
 	return env
+}
+
+// neverStarted says why what was to run was not started.
+func neverStarted(ctx context.Context) string {
+	if lease.IsEvicted(ctx) {
+		return context.Cause(ctx).Error() + " before the command was started."
+	}
+	return callerGone
+}
+
+const callerGone = "The caller went away before the command was started."
+
+// stopped says why what ran was stopped, and that it was.
+func stopped(ctx context.Context) string {
+	if lease.IsEvicted(ctx) {
+		return context.Cause(ctx).Error() + "; the command and everything it had started was stopped."
+	}
+	return "Interrupted; the command and everything it had started was stopped."
 }

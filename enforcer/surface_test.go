@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A holder of an enforcer can have requests judged and run, and nothing else.
+// A holder of an enforcer, or of what it leases (enforcer/lease), can have requests judged and run, and nothing else.
 func TestAHolderOfAnEnforcerReachesNeitherBackendsNorTheRecorder(t *testing.T) {
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[Enforcer]()) {
 		if field.IsExported() {

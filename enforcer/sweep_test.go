@@ -36,10 +36,11 @@ func (s *swept) SweepFailed(backend string) {
 
 func TestABackendThatNeverAnswersKeepsNoOtherFromBeingSwept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		m, seen := &mute{shop: b.shop, answers: make(chan int)}, &swept{}
+		seen := &swept{}
+		b := newBench(t, func(b *bench) { b.made, b.shown = seen, seen })
+		m := &mute{shop: b.shop, answers: make(chan int)}
 		others := []*engine{{shop: b.shop}, {shop: b.shop}}
-		b.config.Backends["docker"], b.config.Backends["bubblewrap"], b.config.Backends["podman"], b.config.Observer = m, others[0], others[1], seen
+		b.config.Backends["docker"], b.config.Backends["bubblewrap"], b.config.Backends["podman"] = m, others[0], others[1]
 		for _, want := range []struct {
 			name  string
 			sweep func() (int, error)
@@ -50,7 +51,7 @@ func TestABackendThatNeverAnswersKeepsNoOtherFromBeingSwept(t *testing.T) {
 				"sweeping docker: backend unavailable: it did not answer within 1m0s"},
 			{"while it owes an answer", func() (int, error) { return b.Sweep(t.Context()) }, sweepTimeout,
 				"sweeping docker: backend unavailable: it has not answered since it was asked before"},
-			{"at the end", func() (int, error) { b.Close(t.Context()); return 2, nil }, lastSweepTimeout, "<nil>"},
+			{"at the end", func() (int, error) { b.Close(t.Context()); return 2, nil }, lastSweep, "<nil>"},
 		} {
 			others[0].left, others[1].left = []string{"a"}, []string{"b"}
 			start := time.Now()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/internal/audit"
 )
 
@@ -29,7 +30,7 @@ var (
 // call, as far as the policies let them. They are forgotten with the session, or
 // after a day.
 func (e *Enforcer) RegisterTools(caller, session string, names []string) error {
-	return e.tools.register(sessionKey{caller, session}, names)
+	return e.tools.register(lease.Key{Caller: caller, Session: session}, names)
 }
 
 // AnswerTool ends a call of a tool: with a result, the text of a JSON value, or
@@ -41,7 +42,7 @@ func (e *Enforcer) AnswerTool(caller, id, result string, isError bool) error {
 // toolbox remembers which tools sessions have, and which calls wait for answers.
 type toolbox struct {
 	mu       sync.Mutex
-	sessions map[sessionKey]toolList
+	sessions map[lease.Key]toolList
 	open     map[string]openCall // by id
 }
 
@@ -60,7 +61,7 @@ type toolAnswer struct {
 	isError bool
 }
 
-func (t *toolbox) register(session sessionKey, names []string) error {
+func (t *toolbox) register(session lease.Key, names []string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(names) > bailiff.MaxOwnTools || slices.ContainsFunc(names, func(name string) bool { return !bailiff.IsOwnTool(name) }) {
@@ -74,7 +75,7 @@ func (t *toolbox) register(session sessionKey, names []string) error {
 		return errToolSessions
 	}
 	if t.sessions == nil {
-		t.sessions = map[sessionKey]toolList{}
+		t.sessions = map[lease.Key]toolList{}
 	}
 	t.sessions[session] = toolList{slices.Clone(names), time.Now().Add(toolsTime)}
 	return nil
@@ -93,7 +94,7 @@ func (t *toolbox) forgetOld() bool {
 func (t *toolbox) offers(caller, session, name string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	list := t.sessions[sessionKey{caller, session}]
+	list := t.sessions[lease.Key{Caller: caller, Session: session}]
 	return time.Now().Before(list.expires) && slices.Contains(list.names, name)
 }
 
@@ -101,7 +102,7 @@ func (t *toolbox) offers(caller, session, name string) bool {
 func (t *toolbox) forget(caller, session string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	delete(t.sessions, sessionKey{caller, session})
+	delete(t.sessions, lease.Key{Caller: caller, Session: session})
 }
 
 // ask opens a call that the caller is to answer, until it is closed.

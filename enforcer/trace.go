@@ -6,6 +6,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/enforcer/lease"
 )
 
 // Tracer is told of the parts of a request's way, for traces. A context that Begin
@@ -35,11 +36,11 @@ type parts interface {
 	// nothing is to run.
 	serve(ctx context.Context, req bailiff.Request, run func(context.Context) bailiff.Answer) bailiff.Answer
 	// judgement fills in what the policies say.
-	judgement(ctx context.Context, m *matter, judge func(context.Context, *matter))
+	judgement(ctx context.Context, m *judged, judge func(context.Context, *judged))
 	// ask waits for humans.
-	ask(ctx context.Context, m *matter) (bailiff.Approval, error)
+	ask(ctx context.Context, m *judged) (bailiff.Approval, error)
 	// acquire waits for a sandbox.
-	acquire(ctx context.Context, m *matter, lease func(context.Context) (*tenure, error)) error
+	acquire(ctx context.Context, m *judged, wait func(context.Context) (*lease.Hold, error)) error
 	// exec has a request run that may.
 	exec(ctx context.Context, g grant) answer
 }
@@ -72,7 +73,7 @@ func (t traced) serve(ctx context.Context, req bailiff.Request, run func(context
 	return t.parts.serve(ctx, req, run)
 }
 
-func (t traced) judgement(ctx context.Context, m *matter, judge func(context.Context, *matter)) {
+func (t traced) judgement(ctx context.Context, m *judged, judge func(context.Context, *judged)) {
 	ctx = t.Begin(ctx, partDecide)
 	t.parts.judgement(ctx, m, judge)
 	said := m.span()
@@ -80,7 +81,7 @@ func (t traced) judgement(ctx context.Context, m *matter, judge func(context.Con
 	t.End(ctx, said)
 }
 
-func (t traced) ask(ctx context.Context, m *matter) (asked bailiff.Approval, err error) {
+func (t traced) ask(ctx context.Context, m *judged) (asked bailiff.Approval, err error) {
 	ctx = t.Begin(ctx, partApprove)
 	asked, err = t.parts.ask(ctx, m)
 	said := m.span()
@@ -89,9 +90,9 @@ func (t traced) ask(ctx context.Context, m *matter) (asked bailiff.Approval, err
 	return asked, err
 }
 
-func (t traced) acquire(ctx context.Context, m *matter, lease func(context.Context) (*tenure, error)) error {
+func (t traced) acquire(ctx context.Context, m *judged, wait func(context.Context) (*lease.Hold, error)) error {
 	ctx = t.Begin(ctx, partStart)
-	err := t.parts.acquire(ctx, m, lease)
+	err := t.parts.acquire(ctx, m, wait)
 	said := m.span()
 	if said.Outcome = "held"; err != nil {
 		said.Outcome, said.Failed = "failed", true
@@ -109,7 +110,7 @@ func (t traced) exec(ctx context.Context, g grant) answer {
 	return a
 }
 
-func (m *matter) span() bailiff.Span { return spanOf(m.located, m.event.DecisionID, m.Decision) }
+func (m *judged) span() bailiff.Span { return spanOf(m.located, m.event.DecisionID, m.Decision) }
 
 // spanOf is what every part says.
 func spanOf(req bailiff.Request, decisionID string, d bailiff.Decision) bailiff.Span {
@@ -136,6 +137,6 @@ func (e *Enforcer) name(ctx context.Context, event *api.Event) {
 }
 
 // concerning marks what is logged from here on with the request that it is about.
-func (m *matter) concerning(ctx context.Context) context.Context {
+func (m *judged) concerning(ctx context.Context) context.Context {
 	return bailiff.Concerning(ctx, bailiff.Concern{RequestID: m.located.ID, DecisionID: m.event.DecisionID, TraceID: m.event.TraceID})
 }

@@ -37,7 +37,8 @@ func Open(ctx context.Context, cfg *config.Config) (*Judge, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := enforcer.New(enforcer.Config{Decider: policies, Recorder: nowhere{}, Environ: variables, Observer: metrics.New(metrics.NewRegistry(), metrics.Config{}),
+	counts := metrics.New(metrics.NewRegistry(), metrics.Config{})
+	e, err := enforcer.New(enforcer.Config{Decider: policies, Recorder: nowhere{}, Environ: variables, Observer: counts, Sandboxes: counts, Readiness: counts,
 		Approvals: unasked{}, Freezer: unasked{}, Ledger: blank[ledger.Sandbox]{}, Workspaces: blank[ledger.Workspace]{}, Backends: planned(cfg.Backends), Credentials: cfg.Credentials(), Owner: caller})
 	if err != nil {
 		return nil, err

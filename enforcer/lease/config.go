@@ -1,0 +1,86 @@
+package lease
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/ledger"
+	"github.com/bailiff-dev/bailiff/internal/records"
+)
+
+// Recorder notes in the decision log what becomes of sandboxes.
+type Recorder interface{ Note(e api.Event) }
+
+// Freezer remembers what humans froze.
+type Freezer interface {
+	// Frozen says, in one sentence, that and why a session may run nothing.
+	Frozen(s bailiff.Session) (reason string, frozen bool)
+}
+
+// Observer is told what becomes of sandboxes. What comes with a context is part of a
+// request, if that is.
+type Observer interface {
+	SandboxStarted(ctx context.Context, backend string, err error, took time.Duration)
+	SandboxAdopted(backend string)
+	SandboxHandedOver(backend string)
+	SandboxReaped(backend, reason string)
+}
+
+// BackendObserver is told how the backends are that make them.
+type BackendObserver interface {
+	BackendReady(backend string, ready bool)
+	// SweepFailed is told of a sweep that left something at a backend, or may have.
+	SweepFailed(backend string)
+}
+
+// Ledger remembers, for the sidecar that comes after this one, what this one has.
+type Ledger[T records.Entry] interface {
+	Keep(entry T) error
+	Drop(key string) error
+	All() ([]T, error)
+}
+
+// Processes are those that run in sandboxes beyond a request.
+type Processes interface {
+	// Entries are those in a sandbox, for the ledger.
+	Entries(l *Lease) []ledger.Process
+	// Adopt goes on with those of an earlier run of this sidecar, and ends the others.
+	Adopt(ctx context.Context, l *Lease, records []ledger.Process, jobs []backends.Process) error
+	// Lost is told of one of an earlier run whose sandbox is not gone on with.
+	Lost(record ledger.Process, why string)
+	// Removed is told that a sandbox is gone.
+	Removed(l *Lease)
+}
+
+// Policies say, by those in force, which sandbox a request would get; false if they
+// deny it.
+type Policies func(ctx context.Context, req bailiff.Request) (Spec, bool)
+
+// Config is what a Pool needs; every field is required.
+type Config struct {
+	// Backends are the configured ones by the name that decisions use.
+	Backends map[string]backends.Backend
+	// Owner identifies this sidecar among others on the same machine.
+	Owner string
+	// Ledger is of the sandboxes that are leased, Workspaces of those files that stay when
+	// their sandbox goes.
+	Ledger     Ledger[ledger.Sandbox]
+	Workspaces Ledger[ledger.Workspace]
+	Processes  Processes
+	Policies   Policies
+	Freezer    Freezer
+	Recorder   Recorder
+	Sandboxes  Observer
+	Readiness  BackendObserver
+	Log        *slog.Logger
+}
+
+// Key is a session of a caller.
+type Key struct{ Caller, Session string }
+
+// KeyOf is the session of a request.
+func KeyOf(req bailiff.Request) Key { return Key{req.Caller, req.Session.ID} }

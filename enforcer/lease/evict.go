@@ -1,0 +1,71 @@
+package lease
+
+import (
+	"context"
+	"errors"
+)
+
+// The reasons why a sandbox goes by itself.
+const (
+	reasonIdle    = "idle"
+	reasonFailed  = "failed"
+	reasonRequest = "request_end"
+	reasonOrphan  = "orphan" // an earlier run's, that no lease holds
+)
+
+// The reasons why one is closed though requests use it.
+const (
+	reasonExpired  = "expired"
+	reasonPolicy   = "policy"
+	reasonRemoved  = "removed"
+	reasonEnd      = "session_end"
+	reasonShutdown = "shutdown"
+	reasonFrozen   = "frozen"
+)
+
+// Evicted is why a sandbox was taken from the requests that used it: one of the reasons.
+type Evicted string
+
+// evictions say each of the reasons for people.
+var evictions = map[Evicted]string{
+	reasonExpired:  "The sandbox had reached the greatest age that the policies allow, and was removed",
+	reasonPolicy:   "The policies that are in force now no longer allow the sandbox, and it was removed",
+	reasonRemoved:  "An operator removed the sandbox",
+	reasonEnd:      "The session was ended and its sandbox removed",
+	reasonShutdown: "The sidecar is shutting down and removed the sandbox",
+	reasonFrozen:   "An operator froze somebody who used the sandbox, and it was removed",
+}
+
+func (e Evicted) Error() string { return evictions[e] }
+
+// Within returns a context that also ends, with an [Evicted], when the sandbox is
+// closed under the requests that use it.
+func (h *Hold) Within(ctx context.Context) (context.Context, func()) {
+	l := h.lease
+	ctx, cancel := context.WithCancelCause(ctx)
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	if l.evicted != "" {
+		cancel(l.evicted)
+	}
+	l.stops[&cancel] = true
+	return ctx, func() {
+		cancel(nil)
+		l.pool.mu.Lock()
+		defer l.pool.mu.Unlock()
+		delete(l.stops, &cancel)
+	}
+}
+
+// evictLocked ends what runs in the sandbox, before that is closed.
+func (l *Lease) evictLocked(reason Evicted) {
+	l.evicted = reason
+	for cancel := range l.stops {
+		(*cancel)(reason)
+	}
+}
+
+// IsEvicted says whether a context has ended because a sandbox was taken away.
+func IsEvicted(ctx context.Context) bool {
+	return errors.As(context.Cause(ctx), new(Evicted))
+}

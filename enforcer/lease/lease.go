@@ -1,0 +1,258 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
+)
+
+const (
+	// maxAge is when a sandbox goes, whoever uses it, where the policies say nothing.
+	maxAge = 24 * time.Hour
+	// openTimeout bounds the making of a sandbox whose requester has gone away.
+	openTimeout = 2 * time.Minute
+)
+
+// Lease is one sandbox with those who use it.
+type Lease struct {
+	Spec
+	pool        *Pool
+	fingerprint string
+	maker       backends.Backend
+	ready       chan struct{} // closed when sandbox or err is set
+	steps       progress
+	sandbox     backends.Sandbox
+	err         error
+	gone        chan struct{} // closed when the sandbox is
+	gate        *semaphore.Weighted
+	saveMu      sync.Mutex // held while its record is written
+	kernels     kernels
+
+	// Guarded by pool.mu.
+	users        int               // requests and residents
+	sessions     []bailiff.Session // whose requests were in it, each once
+	sessionBytes int
+	retired      string // why it goes when its last user has; empty while it is kept
+	// residents are what lives in it, some of it ended.
+	residents []Resident
+	// replacement is set if it replaces one that failed, unannounced until its first user is
+	// told so.
+	replacement, unannounced bool
+	// evicted is why it is closed under those who use it, stops are what ends these.
+	evicted Evicted
+	stops   map[*context.CancelCauseFunc]bool
+	removed bool // its sandbox is being closed
+	// lostRecorded says that the sessions whose interpreters went with it will be told.
+	lostRecorded bool
+	// emptying is set once its workspace is to be deleted and the next request waits for
+	// that, filed once its workspace stays, or is another's to delete.
+	emptying, filed bool
+	// stale is set while its record is not what the lease is.
+	stale   bool
+	timer   *time.Timer // until it was idle for long enough
+	ageing  *time.Timer
+	since   time.Time
+	expires time.Time // when it goes at the latest
+	used    time.Time
+}
+
+// Alive says whether it serves requests, or is about to.
+func (l *Lease) Alive() bool {
+	if l.isOpening() {
+		return true
+	}
+	if l.err != nil {
+		return false
+	}
+	select {
+	case <-l.sandbox.Done():
+		return false
+	default:
+		return true
+	}
+}
+
+func (l *Lease) isOpening() bool {
+	select {
+	case <-l.ready:
+		return false
+	default:
+		return true
+	}
+}
+
+// Backend is the name of the one that made it.
+func (l *Lease) Backend() string { return l.backend }
+
+// Gone is closed when the sandbox is.
+func (l *Lease) Gone() <-chan struct{} { return l.gone }
+
+// Idle is how long the sandbox stays that no request uses.
+func (l *Lease) Idle() time.Duration {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	return l.idle
+}
+
+// ID is the sandbox's, empty while it is being opened or if that failed.
+func (l *Lease) ID() string {
+	if l.isOpening() || l.err != nil {
+		return ""
+	}
+	return l.sandbox.ID()
+}
+
+// Acquire returns a hold on the sandbox that a spec is for, making it if there is none
+// that fits. With [Spec.Alone], nothing else is running in it until it is released.
+func (p *Pool) Acquire(ctx context.Context, t Spec) (*Hold, error) {
+	h, err := p.tryAcquire(ctx, t)
+	if errors.Is(err, Evicted(reasonExpired)) || errors.Is(err, errFailed) {
+		h, err = p.tryAcquire(ctx, t)
+	}
+	return h, err
+}
+
+func (p *Pool) tryAcquire(ctx context.Context, t Spec) (*Hold, error) {
+	h, err := p.join(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return h.begin(ctx, t.exclusive)
+}
+
+// Replace ends a hold on a sandbox that failed, and returns another like it.
+func (p *Pool) Replace(ctx context.Context, failed *Hold, t Spec) (*Hold, error) {
+	p.mu.Lock()
+	p.retireLocked(failed.lease, reasonFailed)
+	p.mu.Unlock()
+	next, err := p.join(ctx, t) // before the other is left, so that its files stay
+	failed.Release()
+	if err != nil {
+		return nil, err
+	}
+	next.replaced = !t.alone
+	return next.begin(ctx, failed.weight == exclusive)
+}
+
+// join counts a user in, on the slot's lease if it fits and on a new one otherwise.
+func (p *Pool) join(ctx context.Context, t Spec) (*Hold, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l := p.live[t.slot]
+	if l != nil && !l.fits(t) {
+		p.retireLocked(l, replaceReason(l))
+		l = nil
+	}
+	if l == nil {
+		if err := p.checkBoundsLocked(t); err != nil {
+			return nil, err
+		}
+		if err := p.ready.admit(t.backend, fingerprint(t.spec)); err != nil {
+			return nil, err
+		}
+		l = p.makeLocked(ctx, t)
+	}
+	l.applyLimitsLocked(t)
+	h := &Hold{lease: l, session: t.by, weight: 1, replaced: l.unannounced}
+	l.unannounced = false
+	l.addSessionLocked(t.by)
+	l.users++
+	l.used = time.Now()
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	return h, nil
+}
+
+// makeLocked starts opening a sandbox. The opening is not the requester's alone:
+// others may already wait for it, so it does not end with the request. It is part of
+// its trace all the same.
+func (p *Pool) makeLocked(ctx context.Context, t Spec) *Lease {
+	now := time.Now()
+	t.spec.Expires = now.Add(t.age)
+	ready := p.findWorkspaceLocked(&t)
+	l := p.addLocked(t, now, now.Add(t.age))
+	if t.alone {
+		l.retired = reasonRequest
+	}
+	if l.replacement = p.failed[t.slot]; l.replacement {
+		l.unannounced = true
+		p.moveWorkdirsLocked(l)
+	}
+	delete(p.failed, t.slot)
+	if ready != nil {
+		l.sandbox = ready
+		close(l.ready)
+		return l
+	}
+	go l.open(context.WithoutCancel(ctx), p.warm.await(), p.removalsLocked(t))
+	return l
+}
+
+// addLocked makes a lease that new requests may join, and has it go when it expires.
+func (p *Pool) addLocked(t Spec, since, expires time.Time) *Lease {
+	l := &Lease{Spec: t, pool: p, maker: p.config.Backends[t.backend], fingerprint: fingerprint(t.spec), gate: p.gateLocked(t), since: since, expires: expires,
+		ready: make(chan struct{}), gone: make(chan struct{}), stops: map[*context.CancelCauseFunc]bool{}}
+	l.ageing = time.AfterFunc(time.Until(expires), func() { p.dropOne(l, reasonExpired) })
+	p.live[t.slot], p.all[l] = l, true
+	delete(p.retained, t.files())
+	return l
+}
+
+// applyLimitsLocked takes over the idle time of a request and, if it is earlier, its
+// latest end.
+func (l *Lease) applyLimitsLocked(t Spec) {
+	l.stale = l.stale || l.idle != t.idle || l.persistent != t.persistent
+	l.idle, l.persistent = t.idle, t.persistent
+	if expires := l.since.Add(t.age); expires.Before(l.expires) {
+		l.expires, l.stale = expires, true
+		l.ageing.Reset(time.Until(expires))
+	}
+	if l.users == 0 && l.timer != nil {
+		l.startIdleTimerLocked()
+	}
+}
+
+// startIdleTimerLocked has a lease that no request uses expire.
+func (l *Lease) startIdleTimerLocked() {
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	l.timer = time.AfterFunc(l.idle-time.Since(l.used), func() { l.pool.expire(l) })
+}
+
+func (l *Lease) open(ctx context.Context, done func(), after []<-chan struct{}) {
+	defer done()
+	for _, end := range after {
+		<-end
+	}
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	l.sandbox, l.err = l.pool.ready.open(backends.WithSteps(ctx, l.steps.post), l.backend, l.maker, l.spec)
+	close(l.ready)
+}
+
+// leave counts a user out. The last one starts the idle clock, or closes a
+// lease that is not to be kept.
+func (p *Pool) leave(l *Lease) {
+	defer p.save(l)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l.users--
+	l.used = time.Now()
+	switch {
+	case l.users > 0:
+	case l.retired != "":
+		p.removeLocked(l)
+	case !l.Alive():
+		p.retireLocked(l, reasonFailed)
+	default:
+		l.startIdleTimerLocked()
+	}
+}

@@ -1,0 +1,68 @@
+package lease
+
+import (
+	"maps"
+	"sync"
+
+	"github.com/bailiff-dev/bailiff/internal/ledger"
+)
+
+// maxLosses bounds how many losses are remembered to be told.
+const maxLosses = 10_000
+
+// loss is why the variables of a session's scripts are gone, as a part of a sentence.
+type loss string
+
+const (
+	lostIdle      loss = "it had run no script for 10 minutes"
+	lostAlone     loss = "a request had to be alone in the sandbox"
+	lostToOthers  loss = "others in the sandbox needed its room"
+	lostConstants loss = "the policies set other variables now"
+	lostItself    loss = "it had ended between two scripts"
+	lostRestless  loss = "something of an earlier script printed or went on after its end"
+	lostSandbox   loss = "its sandbox was removed"
+	lostFailed    loss = "its sandbox failed"
+	lostRestart   loss = "the sidecar was started anew"
+)
+
+func (l loss) sentence() string {
+	return "The variables of earlier scripts are lost: their interpreter was ended, since " + string(l) + "."
+}
+
+// losses are those that a session has not been told of.
+type losses struct {
+	mu  sync.Mutex
+	why map[kernelKey]loss
+}
+
+func (ls *losses) note(who kernelKey, why loss) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	if ls.why == nil || len(ls.why) >= maxLosses { // of sessions that never came back
+		ls.why = map[kernelKey]loss{}
+	}
+	ls.why[who] = why
+}
+
+// recall notes those that the end of an earlier run of this sidecar was.
+func (ls *losses) recall(record ledger.Sandbox) {
+	for _, at := range record.Interpreters {
+		ls.note(kernelKey{Key{at.Caller, at.Session}, at.Platform, at.User, record.Backend}, lostRestart)
+	}
+}
+
+// take returns the loss that is to be told, empty if there is none.
+func (ls *losses) take(who kernelKey) loss {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	why := ls.why[who]
+	delete(ls.why, who)
+	return why
+}
+
+// forget drops those of a session.
+func (ls *losses) forget(key Key) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	maps.DeleteFunc(ls.why, func(who kernelKey, _ loss) bool { return who.session == key })
+}

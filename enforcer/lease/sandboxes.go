@@ -1,0 +1,127 @@
+package lease
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Sandbox is what operators are shown of one.
+type Sandbox struct {
+	ID, Backend, Image, Caller, Session string
+	// Users counts the requests that are in it now, Processes what runs in the
+	// background, Interpreters those that wait for a script or run one.
+	Users, Processes, Interpreters int
+	Since, LastUsed                time.Time
+	// Expires is when it goes at the latest.
+	Expires time.Time
+}
+
+// Sandboxes lists the live ones, the oldest first.
+func (p *Pool) Sandboxes() []Sandbox { return p.list() }
+
+// Remove stops and removes one; found is false when there is none of that id.
+func (p *Pool) Remove(id string) (found bool) {
+	return len(p.drop(reasonRemoved, func(l *Lease) bool { return l.ID() == id })) > 0
+}
+
+// Reap removes every sandbox that no request uses now, and what earlier runs of
+// this sidecar left behind; it returns how many sandboxes.
+func (p *Pool) Reap(ctx context.Context) (int, error) {
+	p.warm.drain(reasonRemoved)
+	idle := p.drop(reasonRemoved, func(l *Lease) bool { return l.users == 0 })
+	if err := await(ctx, idle); err != nil {
+		return len(idle), err
+	}
+	swept, err := p.Sweep(ctx)
+	return len(idle) + swept, err
+}
+
+// removed tells of the end of one.
+func (p *Pool) removed(l *Lease, reason string, err error) {
+	p.config.Sandboxes.SandboxReaped(l.backend, reason)
+	p.config.Processes.Removed(l)
+	if err != nil {
+		p.config.Log.Error("removing a sandbox", "backend", l.backend, "sandbox", l.ID(), "error", err)
+	}
+	p.noteSandbox(l.caller, l.session, l.backend, l.ID(), reason)
+}
+
+func (p *Pool) list() []Sandbox {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var list []Sandbox
+	for l := range p.all {
+		if id := l.ID(); id != "" && !l.removed && l.Alive() {
+			list = append(list, l.shownLocked(id))
+		}
+	}
+	slices.SortFunc(list, func(a, b Sandbox) int {
+		return cmp.Or(a.Since.Compare(b.Since), strings.Compare(a.ID, b.ID))
+	})
+	return list
+}
+
+// shownLocked is a lease as operators see it.
+func (l *Lease) shownLocked(id string) Sandbox {
+	running := 0
+	for _, r := range l.residents {
+		if r.Running() {
+			running++
+		}
+	}
+	return Sandbox{ID: id, Backend: l.backend, Caller: l.caller, Session: l.session, Image: l.spec.Image,
+		Users: l.users - len(l.residents), Processes: running, Interpreters: len(l.kernels.keys()), Since: l.since, LastUsed: l.used, Expires: l.expires}
+}
+
+// drop takes the leases that match out of use and closes them, though requests use
+// them: their commands are killed with the sandbox.
+func (p *Pool) drop(reason string, match func(*Lease) bool) (dropped []*Lease) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.dropLocked(reason, match)
+}
+
+func (p *Pool) dropLocked(reason string, match func(*Lease) bool) (dropped []*Lease) {
+	for l := range p.all {
+		if !l.removed && match(l) {
+			l.evictLocked(Evicted(reason))
+			p.retireLocked(l, reason)
+			p.removeLocked(l)
+			dropped = append(dropped, l)
+		}
+	}
+	return dropped
+}
+
+func (p *Pool) dropOne(l *Lease, reason string) {
+	p.drop(reason, func(other *Lease) bool { return other == l })
+}
+
+// closeAll drops all leases and returns when every one is gone.
+func (p *Pool) closeAll() {
+	p.warm.close()
+	p.mu.Lock()
+	clear(p.retained)
+	p.mu.Unlock()
+	p.drop(reasonShutdown, func(*Lease) bool { return true })
+	p.mu.Lock()
+	all := slices.Collect(maps.Keys(p.all))
+	p.mu.Unlock()
+	_ = await(context.Background(), all) // every closing is bounded by itself
+}
+
+// await returns when the sandboxes of all leases are gone.
+func await(ctx context.Context, all []*Lease) error {
+	for _, l := range all {
+		select {
+		case <-l.gone:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}

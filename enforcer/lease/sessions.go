@@ -1,0 +1,40 @@
+package lease
+
+import (
+	"slices"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// A lease remembers the sessions that it has served, within bounds; one that has served
+// so many may have served any.
+const (
+	maxSessions     = 1000
+	maxSessionBytes = 1 << 20
+)
+
+// addSessionLocked remembers whose request is in the sandbox.
+func (l *Lease) addSessionLocked(s bailiff.Session) {
+	if l.hasUnknownSessionsLocked() || slices.Contains(l.sessions, s) {
+		return
+	}
+	l.sessions, l.stale = append(l.sessions, s), true
+	l.sessionBytes += len(s.ID) + len(s.Platform) + len(s.ChatType) + len(s.ChatID) + len(s.ThreadID) + len(s.UserID) + len(s.UserName) + len(s.Profile)
+}
+
+// hasUnknownSessionsLocked says whether there may have been sessions that are not remembered.
+func (l *Lease) hasUnknownSessionsLocked() bool {
+	return len(l.sessions) >= maxSessions || l.sessionBytes > maxSessionBytes
+}
+
+// isForLocked says whether a halt of those that match is this lease's too.
+func (l *Lease) isForLocked(match func(bailiff.Session) bool) bool {
+	return l.hasUnknownSessionsLocked() || slices.ContainsFunc(l.sessions, match)
+}
+
+// sessionsOf lists those that a lease has served; all is false if there may have been more.
+func (p *Pool) sessionsOf(l *Lease) (sessions []bailiff.Session, all bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(l.sessions), !l.hasUnknownSessionsLocked()
+}

@@ -1,0 +1,126 @@
+package lease
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/audit"
+)
+
+// Spec is who a sandbox is for, and what it must be like. [Pool.SpecOf] makes one.
+type Spec struct {
+	// by is the session whose request it is.
+	by bailiff.Session
+	// exclusive asks for a hold beside which nothing else is alive in the sandbox.
+	exclusive       bool
+	caller, session string
+	backend         string
+	// user is who counts for bounds; empty where the request names nobody.
+	user string
+	// slot is what has at most one sandbox: a scope's identity and a backend.
+	slot string
+	// shared is set when the sandbox is a user's, whatever the session.
+	shared bool
+	// alone is set when no other session, and no later request, may share the sandbox.
+	alone bool
+	// persistent is set when the files stay though the sandbox goes.
+	persistent bool
+	// idle is how long the sandbox stays that no request uses, age how long it stays at most.
+	idle, age time.Duration
+	spec      backends.Spec
+}
+
+// SpecOf derives from a decision who may share the sandbox of a request.
+func (p *Pool) SpecOf(req bailiff.Request, d bailiff.Decision) Spec {
+	t := Spec{
+		by:     req.Session,
+		caller: req.Caller, session: req.Session.ID, backend: d.Backend.Name,
+		alone: d.Backend.Scope == "request" || len(d.Env.Sealed) > 0,
+		idle:  time.Duration(d.Backend.IdleSeconds) * time.Second, age: maxAge,
+	}
+	if req.Session.UserID != "" {
+		t.user = Hash(req.Caller, req.Session.Platform, req.Session.UserID)
+	}
+	if d.Backend.MaxSeconds > 0 {
+		t.age = time.Duration(d.Backend.MaxSeconds) * time.Second
+	}
+	scope := []string{"session", req.Caller, req.Session.ID}
+	switch {
+	case t.alone:
+		scope = []string{"request", audit.NewID()}
+	case d.Backend.Scope == "user" && req.Session.UserID != "":
+		t.shared = true
+		scope = []string{"user", req.Caller, req.Session.Platform, req.Session.UserID}
+	}
+	t.slot = Hash(append(scope, d.Backend.Name)...)
+	t.spec = backends.Spec{
+		Owner: p.config.Owner, Session: Hash(req.Caller, req.Session.ID), Image: d.Backend.Image, Network: d.Backend.Network,
+		CPUs: d.Backend.CPUs, MemoryMB: d.Backend.MemoryMB, DiskMB: d.Backend.DiskMB, PIDs: d.Backend.PIDs,
+		ReadOnly: d.Backend.ReadOnly, Mounts: d.Backend.Mounts,
+	}
+	if !t.alone {
+		t.spec.Workspace, t.persistent = Hash(scope...), d.Backend.Persistent
+	}
+	return t
+}
+
+// Exclusive is the spec of a request that must be alone in the sandbox.
+func (t Spec) Exclusive() Spec {
+	t.exclusive = true
+	return t
+}
+
+// files names a spec's workspace among those of all backends; empty if it has none
+// that could outlive its sandbox.
+func (t Spec) files() string {
+	if t.spec.Workspace == "" {
+		return ""
+	}
+	return keptKey(t.backend, t.spec.Workspace)
+}
+
+// sharesFiles says whether two specs work on the same files.
+func (t Spec) sharesFiles(with Spec) bool { return t.files() != "" && t.files() == with.files() }
+
+// Hash names something by its parts, so that no part of a chat's identity ends
+// up in a label or a path.
+func Hash(parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return hex.EncodeToString(sum[:16])
+}
+
+// serves says whether a spec's request would be in this lease. The image does not
+// count: it may be one that is not pinned yet.
+func (l *Lease) serves(t Spec) bool {
+	t.spec.Image = l.spec.Image
+	return l.slot == t.slot && l.fits(t)
+}
+
+// WouldServe says whether a decision's sandbox would be like this one, whatever session
+// it is for. The image does not count: it may be one that is not pinned yet.
+func (l *Lease) WouldServe(req bailiff.Request, d bailiff.Decision) bool {
+	t := l.pool.SpecOf(req, d)
+	t.spec.Image = l.spec.Image
+	return l.backend == t.backend && l.fingerprint == fingerprint(t.spec)
+}
+
+// fits says whether a spec's request may use a sandbox that was made for another one.
+func (l *Lease) fits(t Spec) bool {
+	return l.Alive() && time.Now().Before(l.expires) && l.fingerprint == fingerprint(t.spec)
+}
+
+func fingerprint(spec backends.Spec) string {
+	spec.Expires = time.Time{}
+	spec.Session = ""   // a user's sandbox serves several of their sessions
+	spec.Workspace = "" // a slot has one, however it is called
+	text, err := json.Marshal(spec)
+	if err != nil {
+		panic(err) // strings, numbers and booleans only: cannot fail
+	}
+	return Hash(string(text))
+}

@@ -1,0 +1,139 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/internal/ledger"
+)
+
+const (
+	// sweepTimeout bounds what is done at one backend.
+	sweepTimeout = time.Minute
+	// lastSweepTimeout does so when the sidecar ends.
+	lastSweepTimeout = 10 * time.Second
+	// maxRemoving is how many of a session's workspaces are removed at a time.
+	maxRemoving = 4
+)
+
+// Sweep removes the sandboxes and workspaces of this owner that no lease holds,
+// such as those that a killed sidecar or an engine that was away left behind; it
+// returns how many sandboxes. Those that failed unnoticed are held by no lease then.
+// What a backend that does not answer keeps is left to the next sweep.
+func (p *Pool) Sweep(ctx context.Context) (removed int, err error) {
+	return p.sweepAll(ctx, sweepTimeout)
+}
+
+// sweepAll sweeps the backends at the same time, so that none has to wait for another.
+func (p *Pool) sweepAll(ctx context.Context, most time.Duration) (int, error) {
+	p.warm.dropFailed()
+	p.retireFailed()
+	p.expireRetained()
+	var removed atomic.Int64 // added to by backends that answer too late, too
+	faults := make(chan error, len(p.config.Backends))
+	for name, backend := range p.config.Backends {
+		go func() {
+			err := p.sweeping.ask(ctx, name, most, func(ctx context.Context) error {
+				return p.sweep(ctx, name, backend, &removed)
+			})
+			if err != nil {
+				p.config.Readiness.SweepFailed(name)
+				err = fmt.Errorf("sweeping %s: %w", name, err)
+			}
+			faults <- err
+		}()
+	}
+	var all []error
+	for range p.config.Backends {
+		all = append(all, <-faults)
+	}
+	return int(removed.Load()), errors.Join(all...)
+}
+
+// retireFailed takes the leases out of use whose sandbox has failed between requests.
+func (p *Pool) retireFailed() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for l := range p.all {
+		if l.retired == "" && !l.Alive() {
+			p.retireLocked(l, reasonFailed)
+		}
+	}
+}
+
+// sweep removes sandboxes first, since they hold their workspaces.
+func (p *Pool) sweep(ctx context.Context, name string, backend backends.Backend, removed *atomic.Int64) (err error) {
+	if sweeper, ok := backend.(backends.Sweeper); ok {
+		var n int
+		n, err = sweeper.Sweep(ctx, p.config.Owner, p.holds)
+		removed.Add(int64(n))
+		for range n {
+			p.config.Sandboxes.SandboxReaped(name, reasonOrphan)
+		}
+	}
+	if keeper, ok := backend.(backends.Keeper); ok && err == nil {
+		err = p.sweepWorkspaces(ctx, name, keeper)
+	}
+	return err
+}
+
+func (p *Pool) sweepWorkspaces(ctx context.Context, backend string, keeper backends.Keeper) error {
+	found, err := keeper.Workspaces(ctx, p.config.Owner)
+	if err != nil {
+		return err
+	}
+	for _, w := range p.kept.find(func(w ledger.Workspace) bool { return w.Backend == backend && isUnused(w) }) {
+		found = append(found, w.Name) // it may be gone already
+	}
+	var faults []error
+	for _, workspace := range found {
+		if l := p.abandoned(backend, workspace); l != nil {
+			faults = append(faults, p.empty(ctx, []*Lease{l}))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// empty removes the workspaces that were taken over, a few at the same time, so that a
+// slow one costs the others little.
+func (p *Pool) empty(ctx context.Context, left []*Lease) error {
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	faults := make([]error, len(left))
+	var removing errgroup.Group
+	removing.SetLimit(maxRemoving)
+	for i, l := range left {
+		removing.Go(func() error {
+			p.kept.letGo(l.workspace().Key())
+			if keeper, ok := p.config.Backends[l.backend].(backends.Keeper); ok {
+				faults[i] = keeper.RemoveWorkspace(ctx, p.config.Owner, l.spec.Workspace)
+			}
+			p.forget(l)
+			return nil
+		})
+	}
+	_ = removing.Wait()
+	return errors.Join(faults...)
+}
+
+// holds says whether a sandbox is a lease's, or could be that of one which is
+// just being made and whose id is not known yet.
+func (p *Pool) holds(id string) bool {
+	if p.warm.holds(id) {
+		return true
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for l := range p.all {
+		if l.isOpening() || l.ID() == id {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,357 @@
+package lease
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/backends"
+)
+
+const (
+	// readyEach is how many sandboxes stand ready for one spec, readyMB what one
+	// that nobody uses counts for.
+	readyEach = 2
+	readyMB   = 32
+	// targetFor is how long sandboxes stand ready for a spec that nobody asks for.
+	targetFor = 15 * time.Minute
+	// readyAge is how long one may have stood ready when it is handed over.
+	readyAge = time.Hour
+)
+
+// Warm bounds the sandboxes that stand ready for whoever comes next: their number,
+// and the memory that they take.
+type Warm struct{ Sandboxes, MemoryMB int }
+
+// Warm sets how many sandboxes may stand ready; the zero Warm keeps none.
+func (p *Pool) Warm(w Warm) { p.warm.bound(min(w.Sandboxes, w.MemoryMB/readyMB)) }
+
+// pool holds sandboxes that stand ready, a few for each spec that was asked for a
+// short while ago. What makes it safe is that nothing ever ran in any of them, and
+// that each has a workspace of its own that goes with it: handing one over is
+// handing over a new sandbox. They are made one at a time, while nobody waits for
+// one to be made.
+type warmPool struct {
+	observer  Observer
+	readiness *readiness
+	log       *slog.Logger
+
+	running context.Context // ends when the pool closes
+	stop    context.CancelFunc
+	work    sync.WaitGroup // openings and closings
+
+	mu      sync.Mutex
+	most    int
+	targets map[string]*target    // by what they are like
+	all     map[*warmSandbox]bool // ready, in the making or on their way out
+	waiting int                   // how many requests wait for a sandbox to be made
+	filling bool
+	closed  bool
+}
+
+// target is one kind of sandbox that was asked for.
+type target struct {
+	spec  Spec // the last who asked
+	maker backends.Backend
+	asked time.Time
+	timer *time.Timer // until it is not targets any more
+	ready []*warmSandbox
+}
+
+// spare is a sandbox that nobody uses.
+type warmSandbox struct {
+	backend string
+	spec    backends.Spec
+	maker   backends.Backend
+	sandbox backends.Sandbox // nil while it is made
+}
+
+func newWarmPool(observer Observer, ready *readiness, log *slog.Logger) *warmPool {
+	ctx, stop := context.WithCancel(context.Background())
+	return &warmPool{observer: observer, readiness: ready, log: log, running: ctx, stop: stop, targets: map[string]*target{}, all: map[*warmSandbox]bool{}}
+}
+
+// kind is what a tenant's sandbox is like, whoever the tenant is.
+func (t Spec) kind() string {
+	files := "none that stay"
+	if t.spec.Workspace != "" {
+		files = "a workspace"
+	}
+	return Hash(t.backend, fingerprint(t.spec), files)
+}
+
+// canBeWarm says whether sandboxes of a backend can stand ready: their files must
+// have names of their own, and they must not need whoever opened them.
+func canBeWarm(maker backends.Backend) bool {
+	_, keeps := maker.(backends.Keeper)
+	_, adopts := maker.(backends.Adopter)
+	return keeps && adopts
+}
+
+// take returns a sandbox that is ready for a tenant, and has others made for who
+// comes next; nil if there is none.
+func (p *warmPool) take(t Spec, maker backends.Backend) *warmSandbox {
+	if !canBeWarm(maker) {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w := p.targetLocked(t, maker)
+	if w == nil {
+		return nil
+	}
+	for len(w.ready) > 0 {
+		s := w.ready[0] // the oldest
+		w.ready = w.ready[1:]
+		if reason := s.unfit(t); reason != "" {
+			p.discard(s, reason)
+			continue
+		}
+		delete(p.all, s)
+		p.observer.SandboxHandedOver(s.backend)
+		p.refillLocked()
+		return s
+	}
+	return nil
+}
+
+// want notes that a kind of sandbox was asked for; nil if none stand ready at all.
+func (p *warmPool) targetLocked(t Spec, maker backends.Backend) *target {
+	if p.most <= 0 || p.closed {
+		return nil
+	}
+	kind := t.kind()
+	w := p.targets[kind]
+	if w == nil {
+		w = &target{maker: maker}
+		w.timer = time.AfterFunc(targetFor, func() { p.forget(w) })
+		p.targets[kind] = w
+	}
+	w.timer.Reset(targetFor)
+	w.spec, w.asked = t, time.Now()
+	return w
+}
+
+// unfit is why a spare is of no use to a tenant, if it is of none.
+func (s *warmSandbox) unfit(t Spec) string {
+	select {
+	case <-s.sandbox.Done():
+		return reasonFailed
+	default:
+	}
+	if s.spec.Expires.Before(time.Now().Add(t.age)) {
+		return reasonExpired
+	}
+	return ""
+}
+
+// await counts in a request that waits until a sandbox is made, until the returned
+// function is called.
+func (p *warmPool) await() (done func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.waiting++
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.waiting--
+		p.refillLocked()
+	}
+}
+
+// kick has what is lacking made, unless that is under way.
+func (p *warmPool) refillLocked() {
+	if p.filling || p.lackingLocked() == nil {
+		return
+	}
+	p.filling = true
+	p.work.Go(p.fill)
+}
+
+// lacking is the kind that was asked for last among those of which there are too
+// few; nil if there are enough, or no room, or this is no time to make one.
+func (p *warmPool) lackingLocked() (latest *target) {
+	if p.closed || p.waiting > 0 || len(p.all) >= p.most {
+		return nil
+	}
+	for _, w := range p.targets {
+		if len(w.ready) < readyEach && (latest == nil || w.asked.After(latest.asked)) {
+			latest = w
+		}
+	}
+	return latest
+}
+
+// fill makes sandboxes, one after the other, until there are enough.
+func (p *warmPool) fill() {
+	for {
+		w, s := p.next()
+		if s == nil {
+			return
+		}
+		ctx, cancel := context.WithTimeout(p.running, openTimeout)
+		sandbox, err := p.readiness.open(ctx, s.backend, s.maker, s.spec)
+		cancel()
+		p.put(w, s, sandbox, err)
+	}
+}
+
+// next begins a sandbox, with a workspace that nobody has had.
+func (p *warmPool) next() (*target, *warmSandbox) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w := p.lackingLocked()
+	if w == nil {
+		p.filling = false
+		return nil, nil
+	}
+	s := &warmSandbox{backend: w.spec.backend, spec: w.spec.spec, maker: w.maker}
+	s.spec.Session, s.spec.Expires = "", time.Now().Add(readyAge+w.spec.age)
+	if s.spec.Workspace != "" {
+		s.spec.Workspace = strings.ToLower(rand.Text())
+	}
+	p.all[s] = true
+	return w, s
+}
+
+// put adds what was made to what is ready. A kind of which none can be made is not
+// tried again before somebody asks for it.
+func (p *warmPool) put(w *target, s *warmSandbox, sandbox backends.Sandbox, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	kind := w.spec.kind()
+	if err != nil {
+		if !p.closed { // else it was broken off
+			p.log.Warn("making a sandbox that stands ready", "backend", s.backend, "error", err)
+		}
+		delete(p.all, s)
+		if p.targets[kind] == w {
+			p.dropLocked(kind, reasonFailed)
+		}
+		return
+	}
+	s.sandbox = sandbox
+	if p.targets[kind] != w || len(p.all) > p.most {
+		p.discard(s, reasonIdle)
+		return
+	}
+	w.ready = append(w.ready, s)
+}
+
+// forget drops a kind that nobody has asked for in a while.
+func (p *warmPool) forget(w *target) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if kind := w.spec.kind(); p.targets[kind] == w && time.Since(w.asked) >= targetFor {
+		p.dropLocked(kind, reasonIdle)
+	}
+}
+
+func (p *warmPool) dropLocked(kind, reason string) {
+	w := p.targets[kind]
+	delete(p.targets, kind)
+	w.timer.Stop()
+	for _, s := range w.ready {
+		p.discard(s, reason)
+	}
+}
+
+// discard closes a sandbox that is ready for nobody.
+func (p *warmPool) discard(s *warmSandbox, reason string) {
+	p.work.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
+		defer cancel()
+		err := s.sandbox.Close(ctx)
+		if keeper, ok := s.maker.(backends.Keeper); ok && s.spec.Workspace != "" {
+			err = errors.Join(err, keeper.RemoveWorkspace(ctx, s.spec.Owner, s.spec.Workspace))
+		}
+		p.observer.SandboxReaped(s.backend, reason)
+		if err != nil {
+			p.log.Error("removing a sandbox that stood ready", "backend", s.backend, "sandbox", s.sandbox.ID(), "error", err)
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.all, s)
+		p.refillLocked()
+	})
+}
+
+// bound sets how many may stand ready.
+func (p *warmPool) bound(most int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.most = most; len(p.all) > most {
+		p.emptyLocked(reasonRemoved)
+	}
+	p.refillLocked()
+}
+
+// drain closes all that stand ready, and forgets what was asked for.
+func (p *warmPool) drain(reason string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.emptyLocked(reason)
+}
+
+func (p *warmPool) emptyLocked(reason string) {
+	for kind := range p.targets {
+		p.dropLocked(kind, reason)
+	}
+}
+
+// tend closes those that have failed.
+func (p *warmPool) dropFailed() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, w := range p.targets {
+		var sound []*warmSandbox
+		for _, s := range w.ready {
+			if reason := s.unfit(w.spec); reason != "" {
+				p.discard(s, reason)
+				continue
+			}
+			sound = append(sound, s)
+		}
+		w.ready = sound
+	}
+	p.refillLocked()
+}
+
+// close empties the pool for good, and returns when all its sandboxes are gone.
+func (p *warmPool) close() {
+	p.mu.Lock()
+	p.closed = true
+	p.emptyLocked(reasonShutdown)
+	p.mu.Unlock()
+	p.stop()
+	p.work.Wait()
+}
+
+// holds says whether a sandbox is the pool's, or could be the one that is just
+// being made and whose id is not known yet.
+func (p *warmPool) holds(id string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for s := range p.all {
+		if s.sandbox == nil || s.sandbox.ID() == id {
+			return true
+		}
+	}
+	return false
+}
+
+// keeps says whether a workspace is one of the pool's sandboxes'.
+func (p *warmPool) keeps(workspace string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for s := range p.all {
+		if s.spec.Workspace == workspace {
+			return true
+		}
+	}
+	return false
+}
