@@ -87,7 +87,7 @@ func TestFactsOfPrograms(t *testing.T) {
 		{"import base64\nprint(base64.b64decode(x))", features, ""},
 		{"x = 'a' \"b\" rb'\\d' f'c{y}d'", texts, "ab\\dcd"},
 	} {
-		got := Python(c.source, pyHomePlace)
+		got := Python(c.source, homePlace)
 		if list := strings.Join(c.fact(got), " "); list != c.want && (!strings.Contains(c.source, "rb'") || strings.Join(c.fact(got), "") != c.want) || !got.Parsed {
 			t.Errorf("%s\ngives %q, want %q (parsed %v)", c.source, list, c.want, got.Parsed)
 		}
@@ -95,7 +95,7 @@ func TestFactsOfPrograms(t *testing.T) {
 }
 
 func TestDecodedTextIsReadAndStaysComplete(t *testing.T) {
-	c := Python("import base64\nexec(base64.b64decode(b'aW1wb3J0IG9zOyBvcy5zeXN0ZW0oInJtIC1yZiAvIik='))", pyHomePlace)
+	c := Python("import base64\nexec(base64.b64decode(b'aW1wb3J0IG9zOyBvcy5zeXN0ZW0oInJtIC1yZiAvIik='))", homePlace)
 	if !c.Complete || !slices.Contains(c.Features, value.FeatureDecodeAndRun) || c.Command == nil || !slices.Contains(c.Command.Writes, "/") {
 		t.Errorf("complete %v, features %v, command %+v", c.Complete, c.Features, c.Command)
 	}
@@ -114,7 +114,7 @@ func TestProgramsWithinProgramsEnd(t *testing.T) {
 		"a = range\n" + strings.Repeat("b = [[x for x in a] for y in a]\na = b\n", 50),
 		"a = list('" + strings.Repeat("a", 1000) + "')\nprint([[[z for z in a] for y in a] for x in a])",
 	} {
-		Python(source, pyHomePlace)
+		Python(source, homePlace)
 	}
 }
 

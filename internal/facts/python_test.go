@@ -7,7 +7,7 @@ import (
 )
 
 // home is where the programs of these tests run.
-var pyHomePlace = Place{Workdir: "/workspace", Home: "/home/agent"}
+var homePlace = Place{Workdir: "/workspace", Home: "/home/agent"}
 
 func TestOrdinaryProgramsHideNothing(t *testing.T) {
 	for name, source := range map[string]string{
@@ -53,7 +53,7 @@ func TestOrdinaryProgramsHideNothing(t *testing.T) {
 		"a pattern of words":        "import shlex, subprocess\nsubprocess.run(shlex.split('git log --oneline'))\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := Python(source, pyHomePlace)
+			c := Python(source, homePlace)
 			if !c.Parsed || !c.Complete {
 				t.Errorf("parsed %v, complete %v, features %v, command %+v", c.Parsed, c.Complete, c.Features, c.Command)
 			}
@@ -109,7 +109,7 @@ func TestProgramsThatHideWhatTheyRun(t *testing.T) {
 		"a changed built-in":               {"import os\nos.getcwd = f\nos.system = g", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := Python(c.source, pyHomePlace)
+			got := Python(c.source, homePlace)
 			if !got.Parsed || got.Complete || c.feature != "" && !slices.Contains(got.Features, c.feature) {
 				t.Errorf("parsed %v, complete %v, features %v, want %q", got.Parsed, got.Complete, got.Features, c.feature)
 			}
@@ -202,7 +202,7 @@ func TestShellTextOfPrograms(t *testing.T) {
 		"import subprocess\ndef sh(*a, **k):\n    subprocess.run(a, **k)\nsh('rm', '-r', x)":              `rm -r "$x"`,
 		"import shutil\nprint(shutil.which('git'))":                                                       "",
 	} {
-		c := Python(source, pyHomePlace)
+		c := Python(source, homePlace)
 		got := ""
 		if c.Command != nil {
 			got = c.Command.Text
@@ -223,7 +223,7 @@ func TestAProgramThatUsesWhatAnEarlierOneSetHidesItsMeaning(t *testing.T) {
 		"in a text":              "print(f'{x}')",
 		"a class to build upon":  "class C(Base):\n    pass\n",
 	} {
-		if Python(source, pyHomePlace).Complete {
+		if Python(source, homePlace).Complete {
 			t.Errorf("%s: the program counts as complete", name)
 		}
 	}
@@ -235,7 +235,7 @@ func TestAProgramThatUsesWhatAnEarlierOneSetHidesItsMeaning(t *testing.T) {
 		"brought by a module":  "from math import *\nprint(sqrt(2))",
 		"of the whole program": "def f():\n    global n\n    n = 1\ndef g(): return n\nf()\nprint(g())\n",
 	} {
-		if !Python(source, pyHomePlace).Complete {
+		if !Python(source, homePlace).Complete {
 			t.Errorf("%s: the program counts as incomplete", name)
 		}
 	}

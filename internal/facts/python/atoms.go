@@ -1,15 +1,15 @@
 package python
 
 // atom reads a name, a literal or something in brackets.
-func (p *pyParser) atom() *pyExpr {
+func (p *parser) atom() *expression {
 	switch t := p.peek(); {
-	case t.kind == pyNumber:
+	case t.kind == tokenNumber:
 		p.next()
-		return &pyExpr{form: pyNumberForm, text: t.text}
-	case t.kind == pyText:
+		return &expression{form: numberForm, text: t.text}
+	case t.kind == tokenText:
 		return p.strings()
-	case t.kind == pyName:
-		return &pyExpr{form: pyNameForm, text: p.name()}
+	case t.kind == tokenName:
+		return &expression{form: nameForm, text: p.name()}
 	case p.accept("..."):
 		return other()
 	case p.accept("("):
@@ -24,43 +24,43 @@ func (p *pyParser) atom() *pyExpr {
 }
 
 // strings reads adjacent literals as one.
-func (p *pyParser) strings() *pyExpr {
-	all := &pyExpr{form: pyFormatForm}
-	for p.peek().kind == pyText {
+func (p *parser) strings() *expression {
+	all := &expression{form: formatForm}
+	for p.peek().kind == tokenText {
 		t := p.next()
 		all.bytes = all.bytes || t.bytes
 		if t.parts == nil {
-			all.kids = append(all.kids, &pyExpr{form: pyTextForm, text: unmarked(t.text), bytes: t.bytes})
+			all.kids = append(all.kids, &expression{form: textForm, text: unmarked(t.text), bytes: t.bytes})
 		}
 		for _, part := range t.parts {
 			all.kids = append(all.kids, p.part(part)...)
 		}
 	}
-	if len(all.kids) == 1 && all.kids[0].form == pyTextForm {
+	if len(all.kids) == 1 && all.kids[0].form == textForm {
 		return all.kids[0]
 	}
 	return all
 }
 
-func (p *pyParser) part(part pyPart) []*pyExpr {
+func (p *parser) part(part part) []*expression {
 	if part.tokens == nil {
 		if part.text == "" {
 			return nil
 		}
-		return []*pyExpr{{form: pyTextForm, text: unmarked(part.text)}}
+		return []*expression{{form: textForm, text: unmarked(part.text)}}
 	}
-	inner := &pyParser{tokens: part.tokens, depth: p.depth}
+	inner := &parser{tokens: part.tokens, depth: p.depth}
 	defer inner.enter()()
 	e := inner.list()
-	if inner.peek().kind != pyEnd {
+	if inner.peek().kind != tokenEnd {
 		p.fail()
 	}
-	return []*pyExpr{e}
+	return []*expression{e}
 }
 
-func (p *pyParser) parenthesis() *pyExpr {
+func (p *parser) parenthesis() *expression {
 	if p.accept(")") {
-		return &pyExpr{form: pyListForm}
+		return &expression{form: listForm}
 	}
 	if p.is("yield") {
 		e := p.yield()
@@ -80,8 +80,8 @@ func (p *pyParser) parenthesis() *pyExpr {
 }
 
 // rest reads what follows the first item up to the closing bracket.
-func (p *pyParser) rest(first *pyExpr, closing string) *pyExpr {
-	all := &pyExpr{form: pyListForm, kids: []*pyExpr{first}}
+func (p *parser) rest(first *expression, closing string) *expression {
+	all := &expression{form: listForm, kids: []*expression{first}}
 	for !p.accept(closing) {
 		p.expect(",")
 		if !p.is(closing) {
@@ -91,9 +91,9 @@ func (p *pyParser) rest(first *pyExpr, closing string) *pyExpr {
 	return all
 }
 
-func (p *pyParser) items(closing string) *pyExpr {
+func (p *parser) items(closing string) *expression {
 	if p.accept(closing) {
-		return &pyExpr{form: pyListForm}
+		return &expression{form: listForm}
 	}
 	first := p.starred()
 	if p.is("for", "async") {
@@ -105,8 +105,8 @@ func (p *pyParser) items(closing string) *pyExpr {
 }
 
 // braces reads a dictionary or a set.
-func (p *pyParser) braces() *pyExpr {
-	all := &pyExpr{form: pyDictForm}
+func (p *parser) braces() *expression {
+	all := &expression{form: dictForm}
 	for !p.accept("}") {
 		if p.accept("**") {
 			all.kids = append(all.kids, nil, p.chain(0))
@@ -130,7 +130,7 @@ func (p *pyParser) braces() *pyExpr {
 	return all
 }
 
-func (p *pyParser) set(before *pyExpr, first *pyExpr) *pyExpr {
+func (p *parser) set(before *expression, first *expression) *expression {
 	if len(before.kids) > 0 {
 		p.fail()
 	}
@@ -142,8 +142,8 @@ func (p *pyParser) set(before *pyExpr, first *pyExpr) *pyExpr {
 	return p.rest(first, "}")
 }
 
-func (p *pyParser) comprehension(elements ...*pyExpr) *pyExpr {
-	e := &pyExpr{form: pyLoopForm, kids: elements, count: len(elements)}
+func (p *parser) comprehension(elements ...*expression) *expression {
+	e := &expression{form: loopForm, kids: elements, count: len(elements)}
 	for p.is("for", "async") {
 		p.accept("async")
 		p.expect("for")
@@ -158,37 +158,37 @@ func (p *pyParser) comprehension(elements ...*pyExpr) *pyExpr {
 }
 
 // targets reads what a loop assigns, up to its "in".
-func (p *pyParser) targets() *pyExpr {
+func (p *parser) targets() *expression {
 	first := p.target()
 	if !p.is(",") {
 		return first
 	}
-	all := &pyExpr{form: pyListForm, kids: []*pyExpr{first}}
+	all := &expression{form: listForm, kids: []*expression{first}}
 	for p.accept(",") && !p.is("in") {
 		all.kids = append(all.kids, p.target())
 	}
 	return all
 }
 
-func (p *pyParser) target() *pyExpr {
+func (p *parser) target() *expression {
 	p.accept("*")
 	return p.primary()
 }
 
-// pyParameters are what a function takes.
-type pyParameters struct {
+// parameters are what a function takes.
+type parameters struct {
 	names []string
 	// defaults are those of names, nil where there is none; computed are all
 	// expressions that are computed with the definition.
-	defaults, computed []*pyExpr
+	defaults, computed []*expression
 }
 
 // parameters reads up to the closing token, which it leaves.
-func (p *pyParser) parameters(closing string) pyParameters {
-	var all pyParameters
+func (p *parser) parameters(closing string) parameters {
+	var all parameters
 	for !p.is(closing) {
 		star := p.accept("*") || p.accept("**")
-		var fallback *pyExpr
+		var fallback *expression
 		switch {
 		case p.accept("/"), star && p.is(","):
 		default:

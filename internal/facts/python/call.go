@@ -6,17 +6,17 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-// pyCall is what a call is given.
-type pyCall struct {
+// call is what a call is given.
+type call struct {
 	name     string
-	args     []pyValues
-	keywords map[string]pyValues
+	args     []objects
+	keywords map[string]objects
 	// open says that there may be more arguments.
 	open bool
 }
 
 // arg is the argument at a place or under a name.
-func (c *pyCall) arg(i int, name string) (pyValues, bool) {
+func (c *call) arg(i int, name string) (objects, bool) {
 	if vs, ok := c.keywords[name]; ok && name != "" {
 		return vs, true
 	}
@@ -24,20 +24,20 @@ func (c *pyCall) arg(i int, name string) (pyValues, bool) {
 		return c.args[i], true
 	}
 	if c.open {
-		return pyHidden("value", value.Taint{}), true
+		return hidden("value", value.Taint{}), true
 	}
 	return nil, false
 }
 
 // first is the argument that a call is about.
-func (c *pyCall) first() pyValues {
+func (c *call) first() objects {
 	if len(c.args) > 0 {
 		return c.args[0]
 	}
 	return nil
 }
 
-func (c *pyCall) tainted() value.Taint {
+func (c *call) tainted() value.Taint {
 	var all value.Taint
 	for _, vs := range c.args {
 		all = all.With(vs.tainted())
@@ -49,7 +49,7 @@ func (c *pyCall) tainted() value.Taint {
 }
 
 // escapeAll notes that all arguments went into code that is not followed.
-func (c *pyCall) escapeAll(w *pyWalk) {
+func (c *call) escapeAll(w *walk) {
 	for _, vs := range c.args {
 		w.escape(vs)
 	}
@@ -58,32 +58,32 @@ func (c *pyCall) escapeAll(w *pyWalk) {
 	}
 }
 
-func (w *pyWalk) call(e *pyExpr) pyValues {
+func (w *walk) call(e *expression) objects {
 	callee := e.kids[0]
-	if callee.form == pyAttributeForm {
+	if callee.form == attributeForm {
 		return w.callMember(callee, e)
 	}
 	callees := w.value(callee)
 	c := w.arguments(e)
-	var out pyValues
+	var out objects
 	for _, v := range callees {
 		out = out.with(w.callValue(v, c))
 	}
 	return out
 }
 
-func (w *pyWalk) callMember(callee, e *pyExpr) pyValues {
+func (w *walk) callMember(callee, e *expression) objects {
 	base := w.value(callee.kids[0])
 	if revealing[callee.text] {
 		w.dynamic()
 	}
 	c := w.arguments(e)
-	var out pyValues
+	var out objects
 	for _, b := range base {
 		switch {
-		case b.shape == pySymbol:
+		case b.shape == isSymbol:
 			out = out.with(w.callSymbol(canonical(b.text+"."+callee.text), c))
-		case b.shape == pyCallable && b.function.class:
+		case b.shape == isCallable && b.function.class:
 			for _, m := range w.classMember(b.function, callee.text) {
 				out = out.with(w.callValue(m, c))
 			}
@@ -94,21 +94,21 @@ func (w *pyWalk) callMember(callee, e *pyExpr) pyValues {
 	return out
 }
 
-func (w *pyWalk) callValue(v pyValue, c *pyCall) pyValues {
+func (w *walk) callValue(v object, c *call) objects {
 	switch {
-	case v.shape == pySymbol:
+	case v.shape == isSymbol:
 		return w.callSymbol(v.text, c)
-	case v.shape == pyCallable:
+	case v.shape == isCallable:
 		return w.apply(v.function, c)
-	case v.shape == pyObject && v.text == "getattr":
+	case v.shape == isInstance && v.text == "getattr":
 		w.dynamic()
 	}
 	c.escapeAll(w)
-	return pyHidden("value", v.Taint.With(c.tainted()))
+	return hidden("value", v.Taint.With(c.tainted()))
 }
 
-func (w *pyWalk) arguments(e *pyExpr) *pyCall {
-	c := &pyCall{keywords: map[string]pyValues{}}
+func (w *walk) arguments(e *expression) *call {
+	c := &call{keywords: map[string]objects{}}
 	for i, name := range e.names {
 		vs := w.value(e.kids[i+1])
 		switch name {
@@ -125,8 +125,8 @@ func (w *pyWalk) arguments(e *pyExpr) *pyCall {
 	return c
 }
 
-func (c *pyCall) spread(vs pyValues) {
-	if len(vs) == 1 && vs[0].shape == pyList && !vs[0].open {
+func (c *call) spread(vs objects) {
+	if len(vs) == 1 && vs[0].shape == isList && !vs[0].open {
 		c.args = append(c.args, vs[0].items...)
 		return
 	}
@@ -134,33 +134,33 @@ func (c *pyCall) spread(vs pyValues) {
 	c.open = true
 }
 
-func (c *pyCall) spreadNamed(w *pyWalk, vs pyValues) {
+func (c *call) spreadNamed(w *walk, vs objects) {
 	for _, v := range vs {
-		if v.shape != pyDict || v.open {
+		if v.shape != isDict || v.open {
 			c.open = true
 		}
-		for i := 0; v.shape == pyDict && i+1 < len(v.items); i += 2 {
+		for i := 0; v.shape == isDict && i+1 < len(v.items); i += 2 {
 			if name, ok := v.items[i].only(); ok {
 				c.keywords[name] = c.keywords[name].with(v.items[i+1])
 			} else {
 				c.open = true
 			}
 		}
-		if v.shape == pySymbol {
+		if v.shape == isSymbol {
 			w.escape(vs)
 		}
 	}
 }
 
 // callSymbol is a call of something imported or built in.
-func (w *pyWalk) callSymbol(name string, c *pyCall) pyValues {
+func (w *walk) callSymbol(name string, c *call) objects {
 	c.name = name
 	w.note(&w.notes.calls, name)
 	w.network(c)
 	w.harm(c)
-	d, known := pyDeeds[name]
+	d, known := behaviours[name]
 	if !known {
-		d = deedOfModule(name)
+		d = behaviourOfModule(name)
 	}
 	return w.do(d, c)
 }
@@ -182,7 +182,7 @@ func reachesNetwork(name string) bool {
 }
 
 // network notes the hosts that a call names.
-func (w *pyWalk) network(c *pyCall) {
+func (w *walk) network(c *call) {
 	for _, key := range []string{"host", "hostname", "server"} {
 		w.noteHosts(c.keywords[key])
 	}
@@ -207,9 +207,9 @@ var hostFirst = map[string]bool{
 	"socket.gethostbyname": true, "socket.getaddrinfo": true,
 }
 
-func (w *pyWalk) noteHosts(vs pyValues) {
+func (w *walk) noteHosts(vs objects) {
 	for _, v := range vs {
-		if v.shape == pyString && v.text != "" {
+		if v.shape == isString && v.text != "" {
 			if host := value.BareHost(shown(v.text)); host != "0.0.0.0" {
 				w.note(&w.notes.hosts, host)
 			}
@@ -218,16 +218,16 @@ func (w *pyWalk) noteHosts(vs pyValues) {
 }
 
 // noteAddress notes the host of a (host, port).
-func (w *pyWalk) noteAddress(vs pyValues) {
+func (w *walk) noteAddress(vs objects) {
 	for _, v := range vs {
-		if v.shape == pyList && len(v.items) == 2 {
+		if v.shape == isList && len(v.items) == 2 {
 			w.noteHosts(v.items[0])
 		}
 	}
 }
 
 // noteFetch notes a file that a call fills from the network.
-func (w *pyWalk) noteFetch(c *pyCall) {
+func (w *walk) noteFetch(c *call) {
 	if !strings.HasSuffix(c.name, ".urlretrieve") {
 		return
 	}
@@ -238,12 +238,12 @@ func (w *pyWalk) noteFetch(c *pyCall) {
 }
 
 // fill notes what a program writes to files: texts, or something unknown.
-func (w *pyWalk) fill(files pyValues, with pyValues, t value.Taint) {
+func (w *walk) fill(files objects, with objects, t value.Taint) {
 	if !w.noting {
 		return
 	}
 	for _, f := range files {
-		if f.shape != pyString && f.shape != pyPath && f.shape != pyFile {
+		if f.shape != isString && f.shape != isPath && f.shape != isFile {
 			continue
 		}
 		p := w.path(f.text)
@@ -263,25 +263,25 @@ func (w *pyWalk) fill(files pyValues, with pyValues, t value.Taint) {
 }
 
 // method is a call of a method of a value.
-func (w *pyWalk) method(b pyValue, callee *pyExpr, c *pyCall) pyValues {
+func (w *walk) method(b object, callee *expression, c *call) objects {
 	name := callee.text
-	if callee.kids[0].form == pyNameForm {
+	if callee.kids[0].form == nameForm {
 		w.mutate(callee.kids[0].text, b, name, c)
 	}
-	if b.shape == pyObject && !strings.HasPrefix(b.text, ".") {
+	if b.shape == isInstance && !strings.HasPrefix(b.text, ".") {
 		c.name = b.text + "." + name
 		w.objectMethod(b, name, c)
 	}
 	switch b.shape {
-	case pyString:
+	case isString:
 		if vs, ok := w.textMethod(b, name, c); ok {
 			return vs
 		}
-	case pyPath:
+	case isPath:
 		return w.pathMethod(b, name, c)
-	case pyFile:
+	case isFile:
 		return w.fileMethod(b, name, c)
-	case pyDict:
+	case isDict:
 		if name == "get" && len(c.args) > 0 {
 			return dictItem(b, c.args[0]).with(w.optional(c, 1))
 		}
@@ -289,7 +289,7 @@ func (w *pyWalk) method(b pyValue, callee *pyExpr, c *pyCall) pyValues {
 	return w.ownMethod(b, callee, c)
 }
 
-func (w *pyWalk) optional(c *pyCall, i int) pyValues {
+func (w *walk) optional(c *call, i int) objects {
 	if i < len(c.args) {
 		return c.args[i]
 	}
@@ -297,8 +297,8 @@ func (w *pyWalk) optional(c *pyCall, i int) pyValues {
 }
 
 // ownMethod is a call of a method that the program defines, or of an unknown one.
-func (w *pyWalk) ownMethod(b pyValue, callee *pyExpr, c *pyCall) pyValues {
-	var out pyValues
+func (w *walk) ownMethod(b object, callee *expression, c *call) objects {
+	var out objects
 	own := false
 	for _, m := range w.methods[callee.text] {
 		own = true
@@ -310,50 +310,50 @@ func (w *pyWalk) ownMethod(b pyValue, callee *pyExpr, c *pyCall) pyValues {
 		out = out.with(given)
 	}
 	for _, v := range w.attributes[callee.text] {
-		if v.shape == pyCallable && v.function.method {
+		if v.shape == isCallable && v.function.method {
 			continue
 		}
 		out = out.with(w.callValue(v, c))
 	}
-	if own && (b.shape == pyObject && strings.HasPrefix(b.text, ".") || callee.kids[0].form == pyNameForm && callee.kids[0].text == "self") {
+	if own && (b.shape == isInstance && strings.HasPrefix(b.text, ".") || callee.kids[0].form == nameForm && callee.kids[0].text == "self") {
 		return out
 	}
 	c.escapeAll(w)
-	return out.with(pyHidden("value", b.allTaint().With(c.tainted())))
+	return out.with(hidden("value", b.allTaint().With(c.tainted())))
 }
 
 // mutate follows what methods do to the list in a variable.
-func (w *pyWalk) mutate(variable string, b pyValue, name string, c *pyCall) {
-	if b.shape != pyList && b.shape != pyDict {
+func (w *walk) mutate(variable string, b object, name string, c *call) {
+	if b.shape != isList && b.shape != isDict {
 		return
 	}
 	switch {
-	case b.shape == pyList && name == "append" && len(c.args) == 1:
-		w.regrow(variable, func(v pyValue) pyValue { return v.extended(pyValues{{shape: pyList, items: c.args}}) })
-	case b.shape == pyList && name == "extend" && len(c.args) == 1:
-		w.regrow(variable, func(v pyValue) pyValue { return v.extended(c.args[0]) })
-	case b.shape == pyList && (name == "insert" || name == "pop" || name == "remove" || name == "reverse" || name == "sort" || name == "clear"),
-		b.shape == pyDict && (name == "update" || name == "pop" || name == "clear" || name == "setdefault"):
+	case b.shape == isList && name == "append" && len(c.args) == 1:
+		w.regrow(variable, func(v object) object { return v.extended(objects{{shape: isList, items: c.args}}) })
+	case b.shape == isList && name == "extend" && len(c.args) == 1:
+		w.regrow(variable, func(v object) object { return v.extended(c.args[0]) })
+	case b.shape == isList && (name == "insert" || name == "pop" || name == "remove" || name == "reverse" || name == "sort" || name == "clear"),
+		b.shape == isDict && (name == "update" || name == "pop" || name == "clear" || name == "setdefault"):
 		w.loosen(variable)
 	}
 }
 
-func (w *pyWalk) regrow(variable string, grow func(pyValue) pyValue) {
+func (w *walk) regrow(variable string, grow func(object) object) {
 	vs, _ := w.lookup(variable)
-	var out pyValues
+	var out objects
 	for _, v := range vs {
-		if v.shape == pyList && !v.open {
+		if v.shape == isList && !v.open {
 			v = grow(v)
 			// In a loop there may be any number of them, after the first items.
-			v.open = v.open || w.loops > 0 || len(v.items) > maxPyRounds
+			v.open = v.open || w.loops > 0 || len(v.items) > maxRounds
 		}
-		out = out.with(pyValues{v})
+		out = out.with(objects{v})
 	}
 	w.set(variable, w.bounded(out))
 }
 
 // objectMethod notes what methods of well-known objects do.
-func (w *pyWalk) objectMethod(b pyValue, name string, c *pyCall) {
+func (w *walk) objectMethod(b object, name string, c *call) {
 	last := b.text[strings.LastIndexByte(b.text, '.')+1:]
 	if last != "" && last[0] >= 'A' && last[0] <= 'Z' || b.text == "socket.socket" {
 		w.note(&w.notes.calls, c.name)

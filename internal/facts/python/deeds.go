@@ -2,95 +2,95 @@ package python
 
 import "strings"
 
-// pyDeedKind is what a call does.
-type pyDeedKind uint8
+// behaviourKind is what a call does.
+type behaviourKind uint8
 
 const (
-	pyNothing     pyDeedKind = iota
-	pyShellText              // arg 0 is shell text
-	pyRun                    // arg 0 is a command as a list, or as text with shell=True
-	pyRunRest                // all arguments from skip on are a command
-	pyRunPath                // arg skip is a program, the next its arguments as a list
-	pyRunPathRest            // arg skip is a program, the others its arguments from the name on
-	pyExecCode               // arg 0 is Python
-	pyCompileCode            // arg 0 is Python, not yet run
-	pyHidesCode              // runs what the text does not tell
-	pyImportNamed            // arg 0 names a module
-	pyHidesImport
-	pyGetAttribute
-	pyNamespace // globals(), locals(), vars()
-	pyOpenFile
-	pyReads   // args are paths
-	pyWrites  // args are paths
-	pyCopies  // arg 0 is read, arg 1 written
-	pyMoves   // both are written
-	pyGetenv  // arg 0 names a variable
-	pyEnviron // the environment itself
-	pyEnvironAll
-	pyEnvironSet
-	pyMakePath
-	pyJoin
-	pyExpandUser
-	pySamePath
-	pyWorkdir
-	pyHome
-	pyChdir
-	pyDecode // text from an encoding
-	pyCharacter
-	pyMakeText
-	pyMakeList
-	pyMap
-	pyReversed
-	pyJoinWords
-	pyQuote
-	pySplitWords
-	pyPureText // the argument as text
+	doesNothing     behaviourKind = iota
+	doesShellText                 // arg 0 is shell text
+	doesRun                       // arg 0 is a command as a list, or as text with shell=True
+	doesRunRest                   // all arguments from skip on are a command
+	doesRunPath                   // arg skip is a program, the next its arguments as a list
+	doesRunPathRest               // arg skip is a program, the others its arguments from the name on
+	doesExecCode                  // arg 0 is Python
+	doesCompileCode               // arg 0 is Python, not yet run
+	doesHidesCode                 // runs what the text does not tell
+	doesImportNamed               // arg 0 names a module
+	doesHidesImport
+	doesGetAttribute
+	doesNamespace // globals(), locals(), vars()
+	doesOpenFile
+	doesReads   // args are paths
+	doesWrites  // args are paths
+	doesCopies  // arg 0 is read, arg 1 written
+	doesMoves   // both are written
+	doesGetenv  // arg 0 names a variable
+	doesEnviron // the environment itself
+	doesEnvironAll
+	doesEnvironSet
+	doesMakePath
+	doesJoin
+	doesExpandUser
+	doesSamePath
+	doesWorkdir
+	doesHome
+	doesChdir
+	doesDecode // text from an encoding
+	doesCharacter
+	doesMakeText
+	doesMakeList
+	doesMap
+	doesReversed
+	doesJoinWords
+	doesQuote
+	doesSplitWords
+	doesPureText // the argument as text
 )
 
-// pyDeed is what calls of one name do; args are the places of its paths, skip
+// behaviour is what calls of one name do; args are the places of its paths, skip
 // is where its command starts.
-type pyDeed struct {
-	kind pyDeedKind
+type behaviour struct {
+	kind behaviourKind
 	args []int
 	skip int
 	// name is the keyword for the first path.
 	name string
 }
 
-var pyDeeds = map[string]pyDeed{
-	"os.system": {kind: pyShellText, name: "command"}, "os.popen": {kind: pyShellText, name: "cmd"},
-	"subprocess.getoutput": {kind: pyShellText, name: "cmd"}, "subprocess.getstatusoutput": {kind: pyShellText, name: "cmd"},
-	"commands.getoutput": {kind: pyShellText}, "commands.getstatusoutput": {kind: pyShellText}, "popen2.popen2": {kind: pyShellText},
-	"asyncio.create_subprocess_shell": {kind: pyShellText, name: "cmd"}, "asyncio.subprocess.create_subprocess_shell": {kind: pyShellText, name: "cmd"},
-	"pexpect.spawn": {kind: pyShellText, name: "command"}, "pexpect.run": {kind: pyShellText, name: "command"},
+var behaviours = map[string]behaviour{
+	"os.system": {kind: doesShellText, name: "command"}, "os.popen": {kind: doesShellText, name: "cmd"},
+	"subprocess.getoutput": {kind: doesShellText, name: "cmd"}, "subprocess.getstatusoutput": {kind: doesShellText, name: "cmd"},
+	"commands.getoutput": {kind: doesShellText}, "commands.getstatusoutput": {kind: doesShellText}, "popen2.popen2": {kind: doesShellText},
+	"asyncio.create_subprocess_shell": {kind: doesShellText, name: "cmd"}, "asyncio.subprocess.create_subprocess_shell": {kind: doesShellText, name: "cmd"},
+	"pexpect.spawn": {kind: doesShellText, name: "command"}, "pexpect.run": {kind: doesShellText, name: "command"},
 
-	"subprocess.run": {kind: pyRun}, "subprocess.call": {kind: pyRun}, "subprocess.check_call": {kind: pyRun},
-	"subprocess.check_output": {kind: pyRun}, "subprocess.Popen": {kind: pyRun}, "pty.spawn": {kind: pyRun},
-	"asyncio.create_subprocess_exec": {kind: pyRunRest}, "asyncio.subprocess.create_subprocess_exec": {kind: pyRunRest},
+	"subprocess.run": {kind: doesRun}, "subprocess.call": {kind: doesRun}, "subprocess.check_call": {kind: doesRun},
+	"subprocess.check_output": {kind: doesRun}, "subprocess.Popen": {kind: doesRun}, "pty.spawn": {kind: doesRun},
+	"asyncio.create_subprocess_exec": {kind: doesRunRest}, "asyncio.subprocess.create_subprocess_exec": {kind: doesRunRest},
 
-	"os.execv": {kind: pyRunPath}, "os.execve": {kind: pyRunPath}, "os.execvp": {kind: pyRunPath}, "os.execvpe": {kind: pyRunPath},
-	"os.posix_spawn": {kind: pyRunPath}, "os.posix_spawnp": {kind: pyRunPath},
-	"os.spawnv": {kind: pyRunPath, skip: 1}, "os.spawnve": {kind: pyRunPath, skip: 1}, "os.spawnvp": {kind: pyRunPath, skip: 1}, "os.spawnvpe": {kind: pyRunPath, skip: 1},
-	"os.execl": {kind: pyRunPathRest}, "os.execle": {kind: pyRunPathRest}, "os.execlp": {kind: pyRunPathRest}, "os.execlpe": {kind: pyRunPathRest},
-	"os.spawnl": {kind: pyRunPathRest, skip: 1}, "os.spawnle": {kind: pyRunPathRest, skip: 1}, "os.spawnlp": {kind: pyRunPathRest, skip: 1}, "os.spawnlpe": {kind: pyRunPathRest, skip: 1},
+	"os.execv": {kind: doesRunPath}, "os.execve": {kind: doesRunPath}, "os.execvp": {kind: doesRunPath}, "os.execvpe": {kind: doesRunPath},
+	"os.posix_spawn": {kind: doesRunPath}, "os.posix_spawnp": {kind: doesRunPath},
+	"os.spawnv": {kind: doesRunPath, skip: 1}, "os.spawnve": {kind: doesRunPath, skip: 1}, "os.spawnvp": {kind: doesRunPath, skip: 1}, "os.spawnvpe": {kind: doesRunPath, skip: 1},
+	"os.execl": {kind: doesRunPathRest}, "os.execle": {kind: doesRunPathRest}, "os.execlp": {kind: doesRunPathRest}, "os.execlpe": {kind: doesRunPathRest},
+	"os.spawnl": {kind: doesRunPathRest, skip: 1}, "os.spawnle": {kind: doesRunPathRest, skip: 1}, "os.spawnlp": {kind: doesRunPathRest, skip: 1}, "os.spawnlpe": {kind: doesRunPathRest, skip: 1},
 
-	"exec": {kind: pyExecCode}, "eval": {kind: pyExecCode}, "compile": {kind: pyCompileCode},
-	"timeit.timeit": {kind: pyExecCode}, "cProfile.run": {kind: pyExecCode}, "pdb.run": {kind: pyExecCode},
-	"execfile": {kind: pyHidesCode}, "runpy.run_path": {kind: pyHidesCode}, "runpy.run_module": {kind: pyHidesCode},
-	"code.interact": {kind: pyHidesCode}, "code.InteractiveInterpreter": {kind: pyHidesCode}, "code.InteractiveConsole": {kind: pyHidesCode},
-	"types.FunctionType": {kind: pyHidesCode}, "types.CodeType": {kind: pyHidesCode}, "os.fork": {kind: pyNothing},
-	"marshal.loads": {kind: pyHidesCode}, "marshal.load": {kind: pyHidesCode}, "pickle.loads": {kind: pyHidesCode}, "pickle.load": {kind: pyHidesCode},
-	"pickle.Unpickler": {kind: pyHidesCode}, "cPickle.loads": {kind: pyHidesCode}, "_pickle.loads": {kind: pyHidesCode}, "dill.loads": {kind: pyHidesCode}, "dill.load": {kind: pyHidesCode},
-	"cloudpickle.loads": {kind: pyHidesCode}, "cloudpickle.load": {kind: pyHidesCode}, "yaml.unsafe_load": {kind: pyHidesCode}, "pandas.read_pickle": {kind: pyHidesCode}, "jsonpickle.decode": {kind: pyHidesCode},
-	"sys.settrace": {kind: pyHidesCode}, "gc.get_objects": {kind: pyHidesCode}, "sys._getframe": {kind: pyHidesCode}, "inspect.currentframe": {kind: pyHidesCode},
+	"exec": {kind: doesExecCode}, "eval": {kind: doesExecCode}, "compile": {kind: doesCompileCode},
+	"timeit.timeit": {kind: doesExecCode}, "cProfile.run": {kind: doesExecCode}, "pdb.run": {kind: doesExecCode},
+	"execfile": {kind: doesHidesCode}, "runpy.run_path": {kind: doesHidesCode}, "runpy.run_module": {kind: doesHidesCode},
+	"code.interact": {kind: doesHidesCode}, "code.InteractiveInterpreter": {kind: doesHidesCode}, "code.InteractiveConsole": {kind: doesHidesCode},
+	"types.FunctionType": {kind: doesHidesCode}, "types.CodeType": {kind: doesHidesCode}, "os.fork": {kind: doesNothing},
+	"marshal.loads": {kind: doesHidesCode}, "marshal.load": {kind: doesHidesCode}, "pickle.loads": {kind: doesHidesCode}, "pickle.load": {kind: doesHidesCode},
+	"pickle.Unpickler": {kind: doesHidesCode}, "cPickle.loads": {kind: doesHidesCode}, "_pickle.loads": {kind: doesHidesCode}, "dill.loads": {kind: doesHidesCode}, "dill.load": {kind: doesHidesCode},
+	"cloudpickle.loads": {kind: doesHidesCode}, "cloudpickle.load": {kind: doesHidesCode}, "yaml.unsafe_load": {kind: doesHidesCode}, "pandas.read_pickle": {kind: doesHidesCode}, "jsonpickle.decode": {kind: doesHidesCode},
+	"sys.settrace": {kind: doesHidesCode}, "gc.get_objects": {kind: doesHidesCode}, "sys._getframe": {kind: doesHidesCode}, "inspect.currentframe": {kind: doesHidesCode},
 
-	"__import__": {kind: pyImportNamed}, "importlib.import_module": {kind: pyImportNamed}, "importlib.__import__": {kind: pyImportNamed},
-	"imp.load_source": {kind: pyHidesImport}, "importlib.util.spec_from_file_location": {kind: pyHidesImport}, "importlib.machinery.SourceFileLoader": {kind: pyHidesImport},
-	"zipimport.zipimporter": {kind: pyHidesImport}, "pkgutil.get_loader": {kind: pyHidesImport}, "importlib.reload": {kind: pyHidesImport},
-	"getattr": {kind: pyGetAttribute}, "globals": {kind: pyNamespace}, "locals": {kind: pyNamespace}, "vars": {kind: pyNamespace},
+	"__import__": {kind: doesImportNamed}, "importlib.import_module": {kind: doesImportNamed}, "importlib.__import__": {kind: doesImportNamed},
+	"imp.load_source": {kind: doesHidesImport}, "importlib.util.spec_from_file_location": {kind: doesHidesImport}, "importlib.machinery.SourceFileLoader": {kind: doesHidesImport},
+	"zipimport.zipimporter": {kind: doesHidesImport}, "pkgutil.get_loader": {kind: doesHidesImport}, "importlib.reload": {kind: doesHidesImport},
+	"getattr": {kind: doesGetAttribute}, "globals": {kind: doesNamespace}, "locals": {kind: doesNamespace}, "vars": {kind: doesNamespace},
 
-	"open": {kind: pyOpenFile}, "io.open": {kind: pyOpenFile}, "codecs.open": {kind: pyOpenFile}, "os.open": {kind: pyOpenFile}, "os.fdopen": {kind: pyNothing},
-	"gzip.open": {kind: pyOpenFile}, "bz2.open": {kind: pyOpenFile}, "lzma.open": {kind: pyOpenFile}, "tarfile.open": {kind: pyOpenFile}, "zipfile.ZipFile": {kind: pyOpenFile}, "aiofiles.open": {kind: pyOpenFile},
+	"open": {kind: doesOpenFile}, "io.open": {kind: doesOpenFile}, "codecs.open": {kind: doesOpenFile}, "os.open": {kind: doesOpenFile}, "os.fdopen": {kind: doesNothing},
+	"gzip.open": {kind: doesOpenFile}, "bz2.open": {kind: doesOpenFile}, "lzma.open": {kind: doesOpenFile}, "tarfile.open": {kind: doesOpenFile}, "zipfile.ZipFile": {kind: doesOpenFile}, "aiofiles.open": {kind: doesOpenFile},
 
 	"os.listdir": reads("path"), "os.scandir": reads("path"), "os.walk": reads("top"), "os.stat": reads("path"), "os.lstat": reads("path"), "os.readlink": reads("path"), "os.access": reads("path"),
 	"os.path.exists": reads("path"), "os.path.isfile": reads("path"), "os.path.isdir": reads("s"), "os.path.getsize": reads("filename"), "os.path.getmtime": reads("filename"),
@@ -100,31 +100,31 @@ var pyDeeds = map[string]pyDeed{
 	"os.remove": writes("path"), "os.unlink": writes("path"), "os.rmdir": writes("path"), "os.removedirs": writes("name"), "os.mkdir": writes("path"), "os.makedirs": writes("name"),
 	"os.chmod": writes("path"), "os.lchmod": writes("path"), "os.chown": writes("path"), "os.lchown": writes("path"), "os.truncate": writes("path"), "os.utime": writes("path"), "os.mkfifo": writes("path"), "os.mknod": writes("path"), "os.setxattr": writes("path"), "os.chroot": writes("path"),
 	"shutil.rmtree": writes("path"), "shutil.chown": writes("path"), "send2trash.send2trash": writes(""), "shutil.make_archive": writes("base_name"), "numpy.save": writes("file"), "numpy.savetxt": writes("fname"),
-	"shutil.copy": {kind: pyCopies}, "shutil.copy2": {kind: pyCopies}, "shutil.copyfile": {kind: pyCopies}, "shutil.copytree": {kind: pyCopies}, "shutil.copymode": {kind: pyCopies}, "shutil.copystat": {kind: pyCopies}, "os.link": {kind: pyCopies}, "os.symlink": {kind: pyCopies}, "shutil.unpack_archive": {kind: pyCopies},
-	"os.rename": {kind: pyMoves}, "os.renames": {kind: pyMoves}, "os.replace": {kind: pyMoves}, "shutil.move": {kind: pyMoves},
+	"shutil.copy": {kind: doesCopies}, "shutil.copy2": {kind: doesCopies}, "shutil.copyfile": {kind: doesCopies}, "shutil.copytree": {kind: doesCopies}, "shutil.copymode": {kind: doesCopies}, "shutil.copystat": {kind: doesCopies}, "os.link": {kind: doesCopies}, "os.symlink": {kind: doesCopies}, "shutil.unpack_archive": {kind: doesCopies},
+	"os.rename": {kind: doesMoves}, "os.renames": {kind: doesMoves}, "os.replace": {kind: doesMoves}, "shutil.move": {kind: doesMoves},
 
-	"os.getenv": {kind: pyGetenv}, "os.getenvb": {kind: pyGetenv}, "os.environ.get": {kind: pyGetenv}, "os.environb.get": {kind: pyGetenv}, "os.environ.pop": {kind: pyGetenv}, "os.environ.setdefault": {kind: pyGetenv}, "os.environ.__getitem__": {kind: pyGetenv}, "os.unsetenv": {kind: pyNothing},
-	"os.environ.copy": {kind: pyEnviron}, "os.environ.items": {kind: pyEnvironAll}, "os.environ.values": {kind: pyEnvironAll}, "os.environ.keys": {kind: pyEnvironAll}, "os.environ.__repr__": {kind: pyEnvironAll}, "os.environ.__str__": {kind: pyEnvironAll},
-	"os.putenv": {kind: pyEnvironSet}, "os.environ.update": {kind: pyEnvironSet}, "os.environ.__setitem__": {kind: pyEnvironSet}, "copy.copy": {kind: pyPureText}, "copy.deepcopy": {kind: pyPureText},
+	"os.getenv": {kind: doesGetenv}, "os.getenvb": {kind: doesGetenv}, "os.environ.get": {kind: doesGetenv}, "os.environb.get": {kind: doesGetenv}, "os.environ.pop": {kind: doesGetenv}, "os.environ.setdefault": {kind: doesGetenv}, "os.environ.__getitem__": {kind: doesGetenv}, "os.unsetenv": {kind: doesNothing},
+	"os.environ.copy": {kind: doesEnviron}, "os.environ.items": {kind: doesEnvironAll}, "os.environ.values": {kind: doesEnvironAll}, "os.environ.keys": {kind: doesEnvironAll}, "os.environ.__repr__": {kind: doesEnvironAll}, "os.environ.__str__": {kind: doesEnvironAll},
+	"os.putenv": {kind: doesEnvironSet}, "os.environ.update": {kind: doesEnvironSet}, "os.environ.__setitem__": {kind: doesEnvironSet}, "copy.copy": {kind: doesPureText}, "copy.deepcopy": {kind: doesPureText},
 
-	"pathlib.Path": {kind: pyMakePath}, "pathlib.PurePath": {kind: pyMakePath}, "pathlib.PosixPath": {kind: pyMakePath}, "pathlib.PurePosixPath": {kind: pyMakePath},
-	"os.path.join": {kind: pyJoin}, "os.path.expanduser": {kind: pyExpandUser}, "os.path.expandvars": {kind: pyExpandUser},
-	"os.path.abspath": {kind: pySamePath}, "os.path.realpath": {kind: pySamePath}, "os.path.normpath": {kind: pySamePath}, "os.fspath": {kind: pySamePath}, "os.fsencode": {kind: pySamePath}, "os.fsdecode": {kind: pySamePath},
-	"os.getcwd": {kind: pyWorkdir}, "pathlib.Path.cwd": {kind: pyWorkdir}, "pathlib.Path.home": {kind: pyHome}, "os.chdir": {kind: pyChdir},
+	"pathlib.Path": {kind: doesMakePath}, "pathlib.PurePath": {kind: doesMakePath}, "pathlib.PosixPath": {kind: doesMakePath}, "pathlib.PurePosixPath": {kind: doesMakePath},
+	"os.path.join": {kind: doesJoin}, "os.path.expanduser": {kind: doesExpandUser}, "os.path.expandvars": {kind: doesExpandUser},
+	"os.path.abspath": {kind: doesSamePath}, "os.path.realpath": {kind: doesSamePath}, "os.path.normpath": {kind: doesSamePath}, "os.fspath": {kind: doesSamePath}, "os.fsencode": {kind: doesSamePath}, "os.fsdecode": {kind: doesSamePath},
+	"os.getcwd": {kind: doesWorkdir}, "pathlib.Path.cwd": {kind: doesWorkdir}, "pathlib.Path.home": {kind: doesHome}, "os.chdir": {kind: doesChdir},
 
-	"base64.b64decode": {kind: pyDecode, name: "base64"}, "base64.standard_b64decode": {kind: pyDecode, name: "base64"}, "base64.urlsafe_b64decode": {kind: pyDecode, name: "base64"}, "base64.decodebytes": {kind: pyDecode, name: "base64"}, "base64.decodestring": {kind: pyDecode, name: "base64"},
-	"base64.b32decode": {kind: pyDecode, name: "base32"}, "base64.b16decode": {kind: pyDecode, name: "hex"}, "base64.b85decode": {kind: pyDecode, name: "?"}, "base64.a85decode": {kind: pyDecode, name: "?"},
-	"binascii.unhexlify": {kind: pyDecode, name: "hex"}, "binascii.a2b_hex": {kind: pyDecode, name: "hex"}, "binascii.a2b_base64": {kind: pyDecode, name: "base64"}, "binascii.a2b_uu": {kind: pyDecode, name: "?"},
-	"bytes.fromhex": {kind: pyDecode, name: "hex"}, "bytearray.fromhex": {kind: pyDecode, name: "hex"}, "codecs.decode": {kind: pyDecode}, "codecs.encode": {kind: pyDecode},
-	"zlib.decompress": {kind: pyDecode, name: "zlib"}, "gzip.decompress": {kind: pyDecode, name: "gzip"}, "bz2.decompress": {kind: pyDecode, name: "bz2"}, "lzma.decompress": {kind: pyDecode, name: "?"}, "urllib.parse.unquote": {kind: pyDecode, name: "percent"}, "html.unescape": {kind: pyDecode, name: "?"},
-	"chr": {kind: pyCharacter}, "str": {kind: pyMakeText}, "bytes": {kind: pyMakeText}, "bytearray": {kind: pyMakeText}, "repr": {kind: pyMakeText}, "format": {kind: pyMakeText}, "ascii": {kind: pyMakeText},
-	"list": {kind: pyMakeList}, "tuple": {kind: pyMakeList}, "set": {kind: pyMakeList}, "sorted": {kind: pyMakeList}, "iter": {kind: pyMakeList}, "next": {kind: pyMakeList}, "map": {kind: pyMap}, "reversed": {kind: pyReversed},
-	"shlex.join": {kind: pyJoinWords}, "subprocess.list2cmdline": {kind: pyJoinWords}, "shlex.quote": {kind: pyQuote}, "pipes.quote": {kind: pyQuote}, "shlex.split": {kind: pySplitWords},
-	"textwrap.dedent": {kind: pyPureText}, "inspect.cleandoc": {kind: pyPureText}, "io.StringIO": {kind: pyPureText}, "memoryview": {kind: pyPureText}, "typing.cast": {kind: pyNothing},
+	"base64.b64decode": {kind: doesDecode, name: "base64"}, "base64.standard_b64decode": {kind: doesDecode, name: "base64"}, "base64.urlsafe_b64decode": {kind: doesDecode, name: "base64"}, "base64.decodebytes": {kind: doesDecode, name: "base64"}, "base64.decodestring": {kind: doesDecode, name: "base64"},
+	"base64.b32decode": {kind: doesDecode, name: "base32"}, "base64.b16decode": {kind: doesDecode, name: "hex"}, "base64.b85decode": {kind: doesDecode, name: "?"}, "base64.a85decode": {kind: doesDecode, name: "?"},
+	"binascii.unhexlify": {kind: doesDecode, name: "hex"}, "binascii.a2b_hex": {kind: doesDecode, name: "hex"}, "binascii.a2b_base64": {kind: doesDecode, name: "base64"}, "binascii.a2b_uu": {kind: doesDecode, name: "?"},
+	"bytes.fromhex": {kind: doesDecode, name: "hex"}, "bytearray.fromhex": {kind: doesDecode, name: "hex"}, "codecs.decode": {kind: doesDecode}, "codecs.encode": {kind: doesDecode},
+	"zlib.decompress": {kind: doesDecode, name: "zlib"}, "gzip.decompress": {kind: doesDecode, name: "gzip"}, "bz2.decompress": {kind: doesDecode, name: "bz2"}, "lzma.decompress": {kind: doesDecode, name: "?"}, "urllib.parse.unquote": {kind: doesDecode, name: "percent"}, "html.unescape": {kind: doesDecode, name: "?"},
+	"chr": {kind: doesCharacter}, "str": {kind: doesMakeText}, "bytes": {kind: doesMakeText}, "bytearray": {kind: doesMakeText}, "repr": {kind: doesMakeText}, "format": {kind: doesMakeText}, "ascii": {kind: doesMakeText},
+	"list": {kind: doesMakeList}, "tuple": {kind: doesMakeList}, "set": {kind: doesMakeList}, "sorted": {kind: doesMakeList}, "iter": {kind: doesMakeList}, "next": {kind: doesMakeList}, "map": {kind: doesMap}, "reversed": {kind: doesReversed},
+	"shlex.join": {kind: doesJoinWords}, "subprocess.list2cmdline": {kind: doesJoinWords}, "shlex.quote": {kind: doesQuote}, "pipes.quote": {kind: doesQuote}, "shlex.split": {kind: doesSplitWords},
+	"textwrap.dedent": {kind: doesPureText}, "inspect.cleandoc": {kind: doesPureText}, "io.StringIO": {kind: doesPureText}, "memoryview": {kind: doesPureText}, "typing.cast": {kind: doesNothing},
 }
 
-func reads(name string) pyDeed  { return pyDeed{kind: pyReads, args: []int{0}, name: name} }
-func writes(name string) pyDeed { return pyDeed{kind: pyWrites, args: []int{0}, name: name} }
+func reads(name string) behaviour  { return behaviour{kind: doesReads, args: []int{0}, name: name} }
+func writes(name string) behaviour { return behaviour{kind: doesWrites, args: []int{0}, name: name} }
 
 // dangerousModules are those that can run anything by a name that is computed.
 var dangerousModules = map[string]bool{
@@ -134,13 +134,13 @@ var dangerousModules = map[string]bool{
 
 // dangerous says whether whoever has what a name stands for can run anything.
 func dangerous(name string) bool {
-	d := pyDeeds[name]
-	return d.kind >= pyShellText && d.kind <= pyNamespace || dangerousModules[name] || strings.HasPrefix(name, "ctypes.")
+	d := behaviours[name]
+	return d.kind >= doesShellText && d.kind <= doesNamespace || dangerousModules[name] || strings.HasPrefix(name, "ctypes.")
 }
 
 // effective says whether calls of a name do something that counts.
 func effective(name string) bool {
-	_, known := pyDeeds[name]
+	_, known := behaviours[name]
 	return known
 }
 
@@ -150,10 +150,10 @@ var revealing = map[string]bool{
 	"f_globals": true, "f_locals": true, "f_builtins": true, "gi_frame": true, "tb_frame": true, "cr_frame": true, "__loader__": true, "__reduce__": true, "load_module": true, "exec_module": true, "func_globals": true,
 }
 
-// deedOfModule is what calls do that only their module tells of.
-func deedOfModule(name string) pyDeed {
+// behaviourOfModule is what calls do that only their module tells of.
+func behaviourOfModule(name string) behaviour {
 	if strings.HasPrefix(name, "ctypes.") || strings.HasPrefix(name, "cffi.") {
-		return pyDeed{kind: pyHidesCode}
+		return behaviour{kind: doesHidesCode}
 	}
-	return pyDeed{}
+	return behaviour{}
 }

@@ -7,56 +7,56 @@ import (
 )
 
 // do notes what a call does and returns what it gives.
-func (w *pyWalk) do(d pyDeed, c *pyCall) pyValues {
+func (w *walk) do(d behaviour, c *call) objects {
 	switch d.kind {
-	case pyShellText, pyRun, pyRunRest, pyRunPath, pyRunPathRest:
+	case doesShellText, doesRun, doesRunRest, doesRunPath, doesRunPathRest:
 		w.runs(d, c)
-		return pyValues{{shape: pyObject, text: c.name}}
-	case pyExecCode, pyCompileCode, pyHidesCode, pyImportNamed, pyHidesImport, pyGetAttribute, pyNamespace:
+		return objects{{shape: isInstance, text: c.name}}
+	case doesExecCode, doesCompileCode, doesHidesCode, doesImportNamed, doesHidesImport, doesGetAttribute, doesNamespace:
 		return w.doCode(d, c)
-	case pyOpenFile, pyReads, pyWrites, pyCopies, pyMoves:
+	case doesOpenFile, doesReads, doesWrites, doesCopies, doesMoves:
 		return w.doFiles(d, c)
-	case pyGetenv, pyEnviron, pyEnvironAll, pyEnvironSet:
+	case doesGetenv, doesEnviron, doesEnvironAll, doesEnvironSet:
 		return w.doEnviron(d, c)
-	case pyMakePath, pyJoin, pyExpandUser, pySamePath, pyWorkdir, pyHome, pyChdir:
+	case doesMakePath, doesJoin, doesExpandUser, doesSamePath, doesWorkdir, doesHome, doesChdir:
 		return w.doPaths(d, c)
-	case pyNothing:
+	case doesNothing:
 		c.escapeAll(w)
-		return pyValues{{shape: pyObject, text: c.name, Taint: c.tainted().With(value.Taint{Fetched: reachesNetwork(c.name)})}}
+		return objects{{shape: isInstance, text: c.name, Taint: c.tainted().With(value.Taint{Fetched: reachesNetwork(c.name)})}}
 	}
 	return w.doTexts(d, c)
 }
 
-func (w *pyWalk) doCode(d pyDeed, c *pyCall) pyValues {
+func (w *walk) doCode(d behaviour, c *call) objects {
 	switch d.kind {
-	case pyExecCode:
+	case doesExecCode:
 		return w.execute(c)
-	case pyCompileCode:
+	case doesCompileCode:
 		return c.first()
-	case pyImportNamed:
+	case doesImportNamed:
 		return w.importNamed(c)
-	case pyHidesImport:
+	case doesHidesImport:
 		w.feature(value.FeatureDynamicImport)
 		w.hide()
-	case pyGetAttribute:
+	case doesGetAttribute:
 		return w.getAttribute(c)
-	case pyNamespace:
+	case doesNamespace:
 		if len(c.args) == 0 {
-			return pySymbols(c.name + "()")
+			return symbolOf(c.name + "()")
 		}
 		return c.args[0]
 	default:
 		w.runsTainted(c.tainted())
 		w.dynamic()
 	}
-	return pyHidden("value", value.Taint{})
+	return hidden("value", value.Taint{})
 }
 
-// maxPyPrograms and maxPyNested bound the texts given to exec.
-const maxPyPrograms, maxPyNested = 64, 6
+// maxPrograms and maxNested bound the texts given to exec.
+const maxPrograms, maxNested = 64, 6
 
 // execute reads the Python that exec and eval are given.
-func (w *pyWalk) execute(c *pyCall) pyValues {
+func (w *walk) execute(c *call) objects {
 	code, given := c.arg(0, "source")
 	if !given {
 		code, _ = c.arg(-1, "stmt")
@@ -65,19 +65,19 @@ func (w *pyWalk) execute(c *pyCall) pyValues {
 		w.escapeSome(vs)
 	}
 	w.runsTainted(code.tainted())
-	var out pyValues
+	var out objects
 	for _, v := range code {
-		if v.shape != pyString || !pyLiteral(v.text) {
+		if v.shape != isString || !literal(v.text) {
 			w.dynamic()
 			continue
 		}
 		out = out.with(w.nestedProgram(v.text))
 	}
-	return out.with(pyHidden("value", value.Taint{}))
+	return out.with(hidden("value", value.Taint{}))
 }
 
 // runsTainted notes where a text that runs came from.
-func (w *pyWalk) runsTainted(t value.Taint) {
+func (w *walk) runsTainted(t value.Taint) {
 	if t.Decoded {
 		w.feature(value.FeatureDecodeAndRun)
 	}
@@ -86,23 +86,23 @@ func (w *pyWalk) runsTainted(t value.Taint) {
 	}
 }
 
-func newPyProgram(text string) *pyProgram {
-	tokens, err := pyTokens(strings.TrimLeft(text, " \t"))
+func newProgram(text string) *program {
+	tokens, err := tokenize(strings.TrimLeft(text, " \t"))
 	if err != nil {
-		return &pyProgram{err: err}
+		return &program{err: err}
 	}
-	body, err := parsePython(tokens)
-	return &pyProgram{body: body, err: err}
+	body, err := parse(tokens)
+	return &program{body: body, err: err}
 }
 
-func (w *pyWalk) nestedProgram(text string) pyValues {
+func (w *walk) nestedProgram(text string) objects {
 	p := w.nestedPrograms[text]
 	if p == nil {
-		if len(w.nestedPrograms) >= maxPyPrograms {
+		if len(w.nestedPrograms) >= maxPrograms {
 			w.dynamic()
 			return nil
 		}
-		p = newPyProgram(text)
+		p = newProgram(text)
 		w.nestedPrograms[text] = p
 	}
 	if p.err != nil || p.inUse {
@@ -111,10 +111,10 @@ func (w *pyWalk) nestedProgram(text string) pyValues {
 	}
 	p.inUse = true
 	defer func() { p.inUse = false }()
-	if len(p.body) == 1 && p.body[0].act == pyCompute && len(p.body[0].exprs) == 1 {
+	if len(p.body) == 1 && p.body[0].act == actCompute && len(p.body[0].exprs) == 1 {
 		return w.value(p.body[0].exprs[0])
 	}
-	if w.nestedDepth++; w.nestedDepth > maxPyNested {
+	if w.nestedDepth++; w.nestedDepth > maxNested {
 		w.dynamic()
 	} else {
 		w.inside(false, func() { w.statements(p.body) })
@@ -123,14 +123,14 @@ func (w *pyWalk) nestedProgram(text string) pyValues {
 	return nil
 }
 
-func (w *pyWalk) importNamed(c *pyCall) pyValues {
+func (w *walk) importNamed(c *call) objects {
 	names, _ := c.arg(0, "name")
-	var out pyValues
+	var out objects
 	for _, n := range names {
-		if n.shape != pyString || !pyLiteral(n.text) {
+		if n.shape != isString || !literal(n.text) {
 			w.feature(value.FeatureDynamicImport)
 			w.hide()
-			out = out.with(pyHidden("module", value.Taint{}))
+			out = out.with(hidden("module", value.Taint{}))
 			continue
 		}
 		w.imported(n.text)
@@ -138,65 +138,65 @@ func (w *pyWalk) importNamed(c *pyCall) pyValues {
 		if _, from := c.arg(3, "fromlist"); c.name == "__import__" && !from {
 			name, _, _ = strings.Cut(name, ".")
 		}
-		out = out.with(pySymbols(name))
+		out = out.with(symbolOf(name))
 	}
 	return out
 }
 
-func (w *pyWalk) getAttribute(c *pyCall) pyValues {
+func (w *walk) getAttribute(c *call) objects {
 	if len(c.args) < 2 {
 		c.escapeAll(w)
-		return pyHidden("value", value.Taint{})
+		return hidden("value", value.Taint{})
 	}
 	out := w.optional(c, 2)
 	for _, b := range c.args[0] {
 		for _, n := range c.args[1] {
-			known := n.shape == pyString && pyLiteral(n.text)
+			known := n.shape == isString && literal(n.text)
 			switch {
 			case known && revealing[n.text]:
 				w.dynamic()
 			case known:
-				out = out.with(w.member(b, &pyExpr{form: pyAttributeForm, text: n.text, kids: []*pyExpr{other()}}))
+				out = out.with(w.member(b, &expression{form: attributeForm, text: n.text, kids: []*expression{other()}}))
 				continue
-			case b.shape == pySymbol && dangerousModules[b.text]:
+			case b.shape == isSymbol && dangerousModules[b.text]:
 				w.dynamic()
 			}
-			out = out.with(pyValues{{shape: pyObject, text: "getattr"}})
+			out = out.with(objects{{shape: isInstance, text: "getattr"}})
 		}
 	}
 	return out
 }
 
-func (w *pyWalk) doEnviron(d pyDeed, c *pyCall) pyValues {
+func (w *walk) doEnviron(d behaviour, c *call) objects {
 	switch d.kind {
-	case pyGetenv:
+	case doesGetenv:
 		names, _ := c.arg(0, "key")
 		vs := w.environment(names)
 		return vs.with(w.optional(c, 1))
-	case pyEnvironAll:
+	case doesEnvironAll:
 		w.note(&w.notes.variables, "*")
-		return pyHidden("value", value.Taint{Environ: true})
-	case pyEnviron:
-		return pySymbols("os.environ")
-	case pyEnvironSet:
+		return hidden("value", value.Taint{Environ: true})
+	case doesEnviron:
+		return symbolOf("os.environ")
+	case doesEnvironSet:
 		w.setEnviron(c)
 	}
-	return pyHidden("value", value.Taint{})
+	return hidden("value", value.Taint{})
 }
 
-func (w *pyWalk) setEnviron(c *pyCall) {
+func (w *walk) setEnviron(c *call) {
 	for name, vs := range c.keywords {
 		w.setVariable(name, vs)
 	}
-	var second pyValues
+	var second objects
 	if len(c.args) > 1 {
 		second = c.args[1]
 	}
 	for _, v := range c.first() {
-		if name, ok := (pyValues{v}).only(); ok {
+		if name, ok := (objects{v}).only(); ok {
 			w.setVariable(name, second)
 		}
-		for i := 0; v.shape == pyDict && i+1 < len(v.items); i += 2 {
+		for i := 0; v.shape == isDict && i+1 < len(v.items); i += 2 {
 			if name, ok := v.items[i].only(); ok {
 				w.setVariable(name, v.items[i+1])
 			}
@@ -205,7 +205,7 @@ func (w *pyWalk) setEnviron(c *pyCall) {
 }
 
 // setVariable notes a variable of the environment that is set.
-func (w *pyWalk) setVariable(name string, vs pyValues) {
+func (w *walk) setVariable(name string, vs objects) {
 	w.note(&w.notes.assigns, name)
 	for _, text := range vs.strs() {
 		w.note(&w.notes.settings, name+"="+value.Cut(text.str(), value.MaxSetting))

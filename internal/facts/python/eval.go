@@ -12,60 +12,60 @@ import (
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
 // value is what an expression may give; everything in it is noted on the way.
-func (w *pyWalk) value(e *pyExpr) pyValues {
+func (w *walk) value(e *expression) objects {
 	if e == nil {
 		return nil
 	}
-	if w.depth++; w.depth > 4*maxPyChain || !w.spend() {
+	if w.depth++; w.depth > 4*maxChain || !w.spend() {
 		w.depth--
 		w.exhausted = true
-		return pyHidden("value", value.Taint{})
+		return hidden("value", value.Taint{})
 	}
 	vs := w.evaluate(e)
 	w.depth--
 	return w.bounded(slices.Clone(vs))
 }
 
-func (w *pyWalk) evaluate(e *pyExpr) pyValues {
+func (w *walk) evaluate(e *expression) objects {
 	switch e.form {
-	case pyNameForm:
+	case nameForm:
 		return w.nameValue(e.text)
-	case pyNumberForm:
+	case numberForm:
 		return numberValue(e.text)
-	case pyTextForm:
+	case textForm:
 		w.noteURLs(e.text)
-		return pyTexts(e.text)
-	case pyFormatForm:
+		return textOf(e.text)
+	case formatForm:
 		return w.formatted(e)
-	case pyListForm:
+	case listForm:
 		return w.listValue(e)
-	case pyDictForm:
+	case dictForm:
 		return w.dictValue(e)
-	case pyCallForm:
+	case callForm:
 		return w.call(e)
-	case pyAttributeForm:
+	case attributeForm:
 		return w.attribute(e)
-	case pyIndexForm:
+	case indexForm:
 		return w.index(e)
-	case pyChainForm:
+	case chainForm:
 		return w.chainValue(e)
-	case pyUnaryForm:
+	case unaryForm:
 		return w.unaryValue(e)
-	case pyChoiceForm:
+	case choiceForm:
 		w.escape(w.value(e.kids[1]))
 		return w.value(e.kids[0]).with(w.value(e.kids[2]))
-	case pyNamedForm:
+	case namedForm:
 		return w.namedValue(e)
-	case pyLambdaForm:
+	case lambdaForm:
 		return w.lambda(e)
-	case pyLoopForm:
+	case loopForm:
 		return w.comprehension(e)
 	}
 	return w.otherValue(e)
 }
 
 // namedValue is name := value, which assigns outside of comprehensions.
-func (w *pyWalk) namedValue(e *pyExpr) pyValues {
+func (w *walk) namedValue(e *expression) objects {
 	vs := w.value(e.kids[0])
 	sc := w.scope
 	w.scope = sc.lasting()
@@ -74,56 +74,56 @@ func (w *pyWalk) namedValue(e *pyExpr) pyValues {
 	return vs
 }
 
-func (w *pyWalk) nameValue(name string) pyValues {
+func (w *walk) nameValue(name string) objects {
 	if vs, ok := w.lookup(name); ok {
 		return vs
 	}
 	if name == "__file__" || name == "__name__" || name == "__doc__" {
-		return pyHidden(name, value.Taint{})
+		return hidden(name, value.Taint{})
 	}
 	for _, module := range w.stars {
 		if full := module + "." + name; effective(full) || dangerous(full) || full == "os.environ" {
-			return pySymbols(full)
+			return symbolOf(full)
 		}
 	}
 	w.outside(name)
-	return pySymbols(name)
+	return symbolOf(name)
 }
 
-func numberValue(digits string) pyValues {
+func numberValue(digits string) objects {
 	n, err := strconv.ParseInt(strings.ReplaceAll(digits, "_", ""), 0, 64)
 	if err != nil {
-		return pyHidden("number", value.Taint{})
+		return hidden("number", value.Taint{})
 	}
-	return pyValues{{shape: pyInt, number: n}}
+	return objects{{shape: isInt, number: n}}
 }
 
-func (w *pyWalk) formatted(e *pyExpr) pyValues {
-	all := pyTexts("")
+func (w *walk) formatted(e *expression) objects {
+	all := textOf("")
 	for _, kid := range e.kids {
-		piece := pyTexts(kid.text)
-		if kid.form != pyTextForm {
+		piece := textOf(kid.text)
+		if kid.form != textForm {
 			vs := w.value(kid)
 			w.escape(vs)
 			piece = named(vs, cmp.Or(nameOf(kid), "value")).strs()
 			for i, v := range vs {
-				if v.shape == pyUnknown && v.text != "" && i < len(piece) {
+				if v.shape == isUnknown && v.text != "" && i < len(piece) {
 					piece = vs.strs()
 					break
 				}
 			}
 		}
-		all = pyEach(all, piece, glue)
+		all = eachPair(all, piece, glue)
 	}
 	w.noteTexts(all)
 	return all
 }
 
-func (w *pyWalk) listValue(e *pyExpr) pyValues {
-	lists := pyValues{{shape: pyList}}
+func (w *walk) listValue(e *expression) objects {
+	lists := objects{{shape: isList}}
 	for _, kid := range e.kids {
 		vs := w.value(kid)
-		if kid.form == pyOtherForm && kid.text == "*" {
+		if kid.form == otherForm && kid.text == "*" {
 			lists = spread(lists, vs)
 			continue
 		}
@@ -135,22 +135,22 @@ func (w *pyWalk) listValue(e *pyExpr) pyValues {
 }
 
 // spread is every list with every one of vs at its end.
-func spread(lists, vs pyValues) pyValues {
+func spread(lists, vs objects) objects {
 	if len(vs) == 0 {
 		return lists
 	}
-	return pyEach(lists, vs, func(list, v pyValue) pyValue {
-		if list.shape != pyList {
+	return eachPair(lists, vs, func(list, v object) object {
+		if list.shape != isList {
 			return list
 		}
-		return list.extended(pyValues{v})
+		return list.extended(objects{v})
 	})
 }
 
 // extended is a list with all items of another one at its end.
-func (v pyValue) extended(more pyValues) pyValue {
+func (v object) extended(more objects) object {
 	v.items = v.items[:len(v.items):len(v.items)]
-	if len(more) == 1 && more[0].shape == pyList && !more[0].open {
+	if len(more) == 1 && more[0].shape == isList && !more[0].open {
 		v.items = append(v.items, more[0].items...)
 		return v
 	}
@@ -159,8 +159,8 @@ func (v pyValue) extended(more pyValues) pyValue {
 	return v
 }
 
-func (w *pyWalk) dictValue(e *pyExpr) pyValues {
-	dict := pyValue{shape: pyDict}
+func (w *walk) dictValue(e *expression) objects {
+	dict := object{shape: isDict}
 	var environment bool
 	for i := 0; i+1 < len(e.kids); i += 2 {
 		value := w.value(e.kids[i+1])
@@ -174,69 +174,69 @@ func (w *pyWalk) dictValue(e *pyExpr) pyValues {
 		dict.items = append(dict.items, key, value)
 	}
 	if environment {
-		return pySymbols("os.environ")
+		return symbolOf("os.environ")
 	}
-	return pyValues{dict}
+	return objects{dict}
 }
 
-func isEnviron(vs pyValues) bool {
+func isEnviron(vs objects) bool {
 	for _, v := range vs {
-		if v.shape == pySymbol && (v.text == "os.environ" || v.text == "os.environb") {
+		if v.shape == isSymbol && (v.text == "os.environ" || v.text == "os.environb") {
 			return true
 		}
 	}
 	return false
 }
 
-func (w *pyWalk) attribute(e *pyExpr) pyValues {
+func (w *walk) attribute(e *expression) objects {
 	base := w.value(e.kids[0])
 	if revealing[e.text] {
 		w.dynamic()
 	}
-	var out pyValues
+	var out objects
 	for _, b := range base {
 		out = out.with(w.member(b, e))
 	}
 	return out
 }
 
-func (w *pyWalk) member(b pyValue, e *pyExpr) pyValues {
+func (w *walk) member(b object, e *expression) objects {
 	switch {
-	case b.shape == pySymbol && e.text == "__dict__":
-		return pyValues{b}
-	case b.shape == pySymbol:
-		return pySymbols(b.text + "." + e.text)
-	case b.shape == pyPath:
+	case b.shape == isSymbol && e.text == "__dict__":
+		return objects{b}
+	case b.shape == isSymbol:
+		return symbolOf(b.text + "." + e.text)
+	case b.shape == isPath:
 		return pathMember(b, e.text)
-	case b.shape == pyCallable && b.function.class:
+	case b.shape == isCallable && b.function.class:
 		return w.classMember(b.function, e.text)
 	}
 	w.escapeMethods(e.text)
 	known, ok := w.attributes[e.text]
 	if !ok {
-		return pyHidden(e.text, b.allTaint())
+		return hidden(e.text, b.allTaint())
 	}
-	if own := e.kids[0]; own.form == pyNameForm && (own.text == "self" || own.text == "cls") {
+	if own := e.kids[0]; own.form == nameForm && (own.text == "self" || own.text == "cls") {
 		return known
 	}
-	return known.with(pyHidden(e.text, b.allTaint()))
+	return known.with(hidden(e.text, b.allTaint()))
 }
 
-func (w *pyWalk) classMember(f *pyFunction, name string) pyValues {
+func (w *walk) classMember(f *function, name string) objects {
 	if v := f.scope.vars[name]; v != nil {
 		return v.ever
 	}
-	return pyHidden(name, value.Taint{})
+	return hidden(name, value.Taint{})
 }
 
 // escapeMethods notes that methods of a name were handed on.
-func (w *pyWalk) escapeMethods(name string) {
+func (w *walk) escapeMethods(name string) {
 	for _, m := range w.methods[name] {
 		w.release(m)
 	}
 }
 
-func (w *pyWalk) release(f *pyFunction) {
+func (w *walk) release(f *function) {
 	if f.class {
 		for _, m := range f.members {
 			w.release(m)
@@ -247,13 +247,13 @@ func (w *pyWalk) release(f *pyFunction) {
 	}
 }
 
-func (w *pyWalk) index(e *pyExpr) pyValues {
+func (w *walk) index(e *expression) objects {
 	base := w.value(e.kids[0])
-	if e.kids[1].form == pySliceForm {
+	if e.kids[1].form == sliceForm {
 		return w.slice(base, e.kids[1])
 	}
 	keys := w.value(e.kids[1])
-	var out pyValues
+	var out objects
 	for _, b := range base {
 		out = out.with(w.item(b, keys))
 	}
@@ -261,34 +261,34 @@ func (w *pyWalk) index(e *pyExpr) pyValues {
 }
 
 // item is what b[keys] gives.
-func (w *pyWalk) item(b pyValue, keys pyValues) pyValues {
+func (w *walk) item(b object, keys objects) objects {
 	switch b.shape {
-	case pySymbol:
+	case isSymbol:
 		return w.symbolItem(b.text, keys)
-	case pyDict:
+	case isDict:
 		return dictItem(b, keys)
-	case pyList, pyString:
-		if len(keys) == 1 && keys[0].shape == pyInt {
+	case isList, isString:
+		if len(keys) == 1 && keys[0].shape == isInt {
 			return listItem(b, keys[0].number)
 		}
-		if b.shape == pyList {
-			return elements(pyValues{b}, "value")
+		if b.shape == isList {
+			return elements(objects{b}, "value")
 		}
 	}
-	return pyHidden("value", b.allTaint())
+	return hidden("value", b.allTaint())
 }
 
-func listItem(b pyValue, i int64) pyValues {
-	if b.shape == pyString {
-		if !pyLiteral(b.text) {
-			return pyHidden("value", b.Taint)
+func listItem(b object, i int64) objects {
+	if b.shape == isString {
+		if !literal(b.text) {
+			return hidden("value", b.Taint)
 		}
 		letters := []rune(b.text)
 		if i < 0 {
 			i += int64(len(letters))
 		}
 		if i >= 0 && i < int64(len(letters)) {
-			return pyTexts(string(letters[i]))
+			return textOf(string(letters[i]))
 		}
 		return nil
 	}
@@ -296,13 +296,13 @@ func listItem(b pyValue, i int64) pyValues {
 		i += int64(len(b.items))
 	}
 	if b.open || i < 0 || i >= int64(len(b.items)) {
-		return elements(pyValues{b}, "value").with(pyHidden("value", b.allTaint()))
+		return elements(objects{b}, "value").with(hidden("value", b.allTaint()))
 	}
 	return b.items[i]
 }
 
-func dictItem(b pyValue, keys pyValues) pyValues {
-	var out pyValues
+func dictItem(b object, keys objects) objects {
+	var out objects
 	key, exact := keys.only()
 	found := false
 	for i := 0; i+1 < len(b.items); i += 2 {
@@ -314,46 +314,46 @@ func dictItem(b pyValue, keys pyValues) pyValues {
 		out = out.with(b.items[i+1])
 	}
 	if b.open || !found {
-		out = out.with(pyHidden("value", b.allTaint()))
+		out = out.with(hidden("value", b.allTaint()))
 	}
 	return out
 }
 
 // symbolItem is what indexing something imported or built in gives.
-func (w *pyWalk) symbolItem(name string, keys pyValues) pyValues {
+func (w *walk) symbolItem(name string, keys objects) objects {
 	key, exact := keys.only()
 	switch {
 	case name == "os.environ" || name == "os.environb":
 		return w.environment(keys)
 	case name == "sys.modules" && exact:
-		return pySymbols(key)
+		return symbolOf(key)
 	case name == "globals()" && exact, name == "locals()" && exact:
 		return w.nameValue(key)
 	case !exact && (name == "sys.modules" || name == "globals()" || name == "locals()" || dangerousModules[name]):
 		w.dynamic()
 	case exact && (dangerousModules[name] || name == "__builtins__"):
-		return pySymbols(name + "." + key)
+		return symbolOf(name + "." + key)
 	}
 	w.escape(keys)
-	return pyHidden("value", value.Taint{})
+	return hidden("value", value.Taint{})
 }
 
 // environment reads variables of the environment.
-func (w *pyWalk) environment(names pyValues) pyValues {
-	var out pyValues
+func (w *walk) environment(names objects) objects {
+	var out objects
 	for _, n := range names {
-		if n.shape != pyString || !pyLiteral(n.text) {
+		if n.shape != isString || !literal(n.text) {
 			w.note(&w.notes.variables, "*")
-			out = out.with(pyHidden("value", value.Taint{}))
+			out = out.with(hidden("value", value.Taint{}))
 			continue
 		}
 		w.note(&w.notes.variables, n.text)
-		out = out.with(pyTexts(variableHole + unmarked(n.text) + holeEnd))
+		out = out.with(textOf(variableHole + unmarked(n.text) + holeEnd))
 	}
 	return out
 }
 
-func (w *pyWalk) slice(base pyValues, e *pyExpr) pyValues {
+func (w *walk) slice(base objects, e *expression) objects {
 	var bounds [3]int64
 	known := true
 	for i, kid := range e.kids {
@@ -362,24 +362,24 @@ func (w *pyWalk) slice(base pyValues, e *pyExpr) pyValues {
 			continue
 		}
 		vs := w.value(kid)
-		if len(vs) != 1 || vs[0].shape != pyInt {
+		if len(vs) != 1 || vs[0].shape != isInt {
 			known = false
 			continue
 		}
 		bounds[i] = vs[0].number
 	}
 	backwards := e.kids[0] == nil && e.kids[1] == nil && bounds[2] == -1
-	var out pyValues
+	var out objects
 	for _, b := range base {
 		switch {
-		case !known || bounds[2] < 1 && !backwards, b.shape == pyString && !pyLiteral(b.text), b.open:
-			out = out.with(pyHidden("value", b.allTaint()))
-		case b.shape == pyString:
-			out = out.with(pyTexts(string(cutOut([]rune(b.text), bounds, backwards))))
-		case b.shape == pyList:
-			out = out.with(pyValues{{shape: pyList, items: cutOut(b.items, bounds, backwards), Taint: b.Taint}})
+		case !known || bounds[2] < 1 && !backwards, b.shape == isString && !literal(b.text), b.open:
+			out = out.with(hidden("value", b.allTaint()))
+		case b.shape == isString:
+			out = out.with(textOf(string(cutOut([]rune(b.text), bounds, backwards))))
+		case b.shape == isList:
+			out = out.with(objects{{shape: isList, items: cutOut(b.items, bounds, backwards), Taint: b.Taint}})
 		default:
-			out = out.with(pyHidden("value", b.allTaint()))
+			out = out.with(hidden("value", b.allTaint()))
 		}
 	}
 	return out
@@ -413,42 +413,42 @@ func cutOut[T any](list []T, bounds [3]int64, backwards bool) []T {
 }
 
 // lambda reads the body with parameters that are not known.
-func (w *pyWalk) lambda(e *pyExpr) pyValues {
+func (w *walk) lambda(e *expression) objects {
 	last := len(e.kids) - 1
 	for _, kid := range e.kids[:last] {
 		w.escape(w.value(kid))
 	}
-	return w.apart(e.names, func() pyValues {
+	return w.apart(e.names, func() objects {
 		vs := w.value(e.kids[last])
 		w.escapeSome(vs)
-		return pyHidden("value", vs.tainted())
+		return hidden("value", vs.tainted())
 	})
 }
 
 // apart evaluates in a scope of its own, in which names are not known.
-func (w *pyWalk) apart(names []string, body func() pyValues) pyValues {
+func (w *walk) apart(names []string, body func() objects) objects {
 	sc := w.scope
-	w.scope = &pyScope{vars: map[string]*pyVariable{}, parent: sc, brief: true}
+	w.scope = &scope{vars: map[string]*variable{}, parent: sc, brief: true}
 	for _, name := range names {
 		name = strings.TrimLeft(name, "*")
-		w.scope.vars[name] = &pyVariable{now: pyHidden(name, value.Taint{})}
+		w.scope.vars[name] = &variable{now: hidden(name, value.Taint{})}
 	}
 	vs := body()
 	w.scope = sc
 	return vs
 }
 
-// maxPyRounds is how many rounds of a comprehension are followed.
-const maxPyRounds = 1000
+// maxRounds is how many rounds of a comprehension are followed.
+const maxRounds = 1000
 
 // comprehension is a list if its single source is known, as in
 // [chr(c) for c in (108, 115)].
-func (w *pyWalk) comprehension(e *pyExpr) pyValues {
-	var out pyValues
-	w.apart(nil, func() pyValues {
+func (w *walk) comprehension(e *expression) objects {
+	var out objects
+	w.apart(nil, func() objects {
 		clauses := e.kids[e.count:]
 		source := w.value(clauses[1])
-		if e.count == 1 && len(clauses) == 2 && len(e.extra) == 0 && len(source) == 1 && source[0].shape == pyList && !source[0].open && len(source[0].items) <= maxPyRounds {
+		if e.count == 1 && len(clauses) == 2 && len(e.extra) == 0 && len(source) == 1 && source[0].shape == isList && !source[0].open && len(source[0].items) <= maxRounds {
 			out = w.rounds(e, source[0].items)
 			return nil
 		}
@@ -458,16 +458,16 @@ func (w *pyWalk) comprehension(e *pyExpr) pyValues {
 	return out
 }
 
-func (w *pyWalk) rounds(e *pyExpr, items []pyValues) pyValues {
-	list := pyValue{shape: pyList}
+func (w *walk) rounds(e *expression, items []objects) objects {
+	list := object{shape: isList}
 	for _, item := range items {
 		w.assign(e.kids[1], item, nil)
 		list.items = append(list.items, w.value(e.kids[0]))
 	}
-	return pyValues{list}
+	return objects{list}
 }
 
-func (w *pyWalk) anyRound(e *pyExpr) pyValues {
+func (w *walk) anyRound(e *expression) objects {
 	clauses := e.kids[e.count:]
 	for i := 0; i+1 < len(clauses); i += 2 {
 		source := w.value(clauses[i+1])
@@ -475,7 +475,7 @@ func (w *pyWalk) anyRound(e *pyExpr) pyValues {
 		w.assign(clauses[i], elements(source, nameOf(clauses[i])), nil)
 	}
 	w.computeAll(e.extra)
-	var all pyValues
+	var all objects
 	for _, kid := range e.kids[:e.count] {
 		vs := w.value(kid)
 		if e.count > 1 {
@@ -484,20 +484,20 @@ func (w *pyWalk) anyRound(e *pyExpr) pyValues {
 		all = all.with(vs)
 	}
 	if e.count > 1 {
-		return pyValues{{shape: pyDict, open: true}}
+		return objects{{shape: isDict, open: true}}
 	}
-	return pyValues{{shape: pyList, items: []pyValues{all}, open: true}}
+	return objects{{shape: isList, items: []objects{all}, open: true}}
 }
 
-func (w *pyWalk) otherValue(e *pyExpr) pyValues {
-	all := pyHidden("value", value.Taint{})
+func (w *walk) otherValue(e *expression) objects {
+	all := hidden("value", value.Taint{})
 	for _, kid := range e.kids {
 		vs := w.value(kid)
 		if e.text == "*" {
 			return vs
 		}
 		w.escape(vs)
-		all = all.with(pyHidden("value", vs.tainted()))
+		all = all.with(hidden("value", vs.tainted()))
 	}
 	return all
 }

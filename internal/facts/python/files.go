@@ -8,7 +8,7 @@ import (
 )
 
 // path is a text as a path: cleaned, absolute where that is known, "~" for the home folder.
-func (w *pyWalk) path(text string) string {
+func (w *walk) path(text string) string {
 	p := shown(text)
 	if p == "$HOME" || strings.HasPrefix(p, "$HOME/") {
 		p = "~" + strings.TrimPrefix(p, "$HOME")
@@ -18,15 +18,15 @@ func (w *pyWalk) path(text string) string {
 
 // paths are the paths that values name, as far as they are known: one that
 // starts with something unknown is none.
-func (w *pyWalk) paths(vs pyValues) []string {
+func (w *walk) paths(vs objects) []string {
 	var out []string
 	for _, v := range vs {
 		switch {
-		case v.shape == pyList:
+		case v.shape == isList:
 			for _, item := range v.items {
 				out = append(out, w.paths(item)...)
 			}
-		case v.shape != pyString && v.shape != pyPath && v.shape != pyFile, v.text == "", strings.HasPrefix(v.text, holeStart), len(v.text) > maxPyText:
+		case v.shape != isString && v.shape != isPath && v.shape != isFile, v.text == "", strings.HasPrefix(v.text, holeStart), len(v.text) > maxText:
 		default:
 			out = append(out, w.path(v.text))
 		}
@@ -34,9 +34,9 @@ func (w *pyWalk) paths(vs pyValues) []string {
 	return out
 }
 
-func (w *pyWalk) reads(vs pyValues)  { w.note(&w.notes.reads, w.notable(vs)...) }
-func (w *pyWalk) writes(vs pyValues) { w.note(&w.notes.writes, w.notable(vs)...) }
-func (w *pyWalk) loses(vs pyValues)  { w.note(&w.notes.loses, w.notable(vs)...) }
+func (w *walk) reads(vs objects)  { w.note(&w.notes.reads, w.notable(vs)...) }
+func (w *walk) writes(vs objects) { w.note(&w.notes.writes, w.notable(vs)...) }
+func (w *walk) loses(vs objects)  { w.note(&w.notes.loses, w.notable(vs)...) }
 
 // losing are the calls after which a file's content is gone.
 var losing = map[string]bool{
@@ -46,42 +46,42 @@ var losing = map[string]bool{
 }
 
 // notable are the paths to note, on the last walk only.
-func (w *pyWalk) notable(vs pyValues) []string {
+func (w *walk) notable(vs objects) []string {
 	if !w.noting {
 		return nil
 	}
 	return w.paths(vs)
 }
 
-func (w *pyWalk) doFiles(d pyDeed, c *pyCall) pyValues {
+func (w *walk) doFiles(d behaviour, c *call) objects {
 	for _, vs := range c.args {
 		w.escapeSome(vs)
 	}
 	switch d.kind {
-	case pyOpenFile:
+	case doesOpenFile:
 		return w.open(c)
-	case pyReads:
+	case doesReads:
 		vs, _ := c.arg(0, d.name)
 		w.reads(vs)
-	case pyWrites:
+	case doesWrites:
 		vs, _ := c.arg(0, d.name)
 		w.writes(vs)
 		if losing[c.name] {
 			w.loses(vs)
 		}
-	case pyCopies, pyMoves:
+	case doesCopies, doesMoves:
 		w.copies(d, c)
 	}
 	if strings.HasSuffix(c.name, "walk") {
-		return pyHidden("value", value.Taint{})
+		return hidden("value", value.Taint{})
 	}
-	return pyHidden("value", c.tainted())
+	return hidden("value", c.tainted())
 }
 
-func (w *pyWalk) copies(d pyDeed, c *pyCall) {
+func (w *walk) copies(d behaviour, c *call) {
 	from, _ := c.arg(0, "src")
 	to, _ := c.arg(1, "dst")
-	if d.kind == pyMoves {
+	if d.kind == doesMoves {
 		w.writes(from)
 		w.loses(from)
 	} else {
@@ -92,14 +92,14 @@ func (w *pyWalk) copies(d pyDeed, c *pyCall) {
 }
 
 // open notes a file that is opened, to read or to write as its mode says.
-func (w *pyWalk) open(c *pyCall) pyValues {
+func (w *walk) open(c *call) objects {
 	file, _ := c.arg(0, "file")
 	modes, given := c.arg(1, "mode")
 	if !given {
-		modes = pyTexts("r")
+		modes = textOf("r")
 	}
 	for _, m := range modes {
-		known := m.shape == pyString && pyLiteral(m.text)
+		known := m.shape == isString && literal(m.text)
 		if !known || strings.ContainsAny(m.text, "r+") || m.text == "" {
 			w.reads(file)
 		}
@@ -111,36 +111,36 @@ func (w *pyWalk) open(c *pyCall) pyValues {
 			}
 		}
 	}
-	var out pyValues
+	var out objects
 	for _, f := range file {
-		if f.shape == pyString || f.shape == pyPath {
-			out = out.with(pyValues{{shape: pyFile, text: f.text}})
+		if f.shape == isString || f.shape == isPath {
+			out = out.with(objects{{shape: isFile, text: f.text}})
 			continue
 		}
-		out = out.with(pyHidden("file", f.Taint))
+		out = out.with(hidden("file", f.Taint))
 	}
 	return out
 }
 
 // begin notes a file that the program is about to fill, or to add to.
-func (w *pyWalk) begin(files pyValues, adds bool) {
+func (w *walk) begin(files objects, adds bool) {
 	if adds {
 		w.fill(files, nil, value.Taint{})
 		return
 	}
-	w.fill(files, pyTexts(""), value.Taint{})
+	w.fill(files, textOf(""), value.Taint{})
 }
 
-func (w *pyWalk) fileMethod(b pyValue, name string, c *pyCall) pyValues {
+func (w *walk) fileMethod(b object, name string, c *call) objects {
 	switch name {
 	case "write":
-		w.fill(pyValues{b}, c.first(), value.Taint{})
+		w.fill(objects{b}, c.first(), value.Taint{})
 		w.escape(c.first())
 	case "writelines":
-		w.fill(pyValues{b}, nil, c.tainted())
+		w.fill(objects{b}, nil, c.tainted())
 		w.escape(c.first())
 	case "__enter__":
-		return pyValues{b}
+		return objects{b}
 	case "extractall":
 		to, _ := c.arg(0, "path")
 		w.writes(to)
@@ -150,26 +150,26 @@ func (w *pyWalk) fileMethod(b pyValue, name string, c *pyCall) pyValues {
 	default:
 		c.escapeAll(w)
 	}
-	return pyHidden("text", b.Taint)
+	return hidden("text", b.Taint)
 }
 
-func (w *pyWalk) doPaths(d pyDeed, c *pyCall) pyValues {
+func (w *walk) doPaths(d behaviour, c *call) objects {
 	for _, vs := range c.args {
 		w.escapeSome(vs)
 	}
 	switch d.kind {
-	case pyWorkdir:
+	case doesWorkdir:
 		return w.place(w.at.Workdir)
-	case pyHome:
-		return pyValues{{shape: pyPath, text: "~"}}
-	case pyChdir:
+	case doesHome:
+		return objects{{shape: isPath, text: "~"}}
+	case doesChdir:
 		w.chdir(c.first())
 		return nil
-	case pyMakePath, pyJoin:
+	case doesMakePath, doesJoin:
 		joined := joinAll(c.args)
-		if d.kind == pyMakePath {
+		if d.kind == doesMakePath {
 			for i := range joined {
-				joined[i].shape = pyPath
+				joined[i].shape = isPath
 			}
 		}
 		return joined
@@ -177,21 +177,21 @@ func (w *pyWalk) doPaths(d pyDeed, c *pyCall) pyValues {
 	return c.first().strs()
 }
 
-func (w *pyWalk) place(folder string) pyValues {
+func (w *walk) place(folder string) objects {
 	if folder == "" {
-		return pyTexts(".")
+		return textOf(".")
 	}
-	return pyTexts(folder)
+	return textOf(folder)
 }
 
 // chdir follows a change of the working folder.
-func (w *pyWalk) chdir(vs pyValues) {
+func (w *walk) chdir(vs objects) {
 	w.at.Workdir = w.folder(vs)
 	w.at.Astray = w.at.Workdir == ""
 }
 
 // folder is the one folder that values name; empty if that is not known.
-func (w *pyWalk) folder(vs pyValues) string {
+func (w *walk) folder(vs objects) string {
 	text, ok := vs.only()
 	if !ok {
 		return ""
@@ -212,15 +212,15 @@ func (w *pyWalk) folder(vs pyValues) string {
 	return p
 }
 
-func joinAll(args []pyValues) pyValues {
+func joinAll(args []objects) objects {
 	if len(args) == 0 {
-		return pyTexts(".")
+		return textOf(".")
 	}
 	all := args[0].strs()
 	for _, more := range args[1:] {
-		all = pyEach(all, more, func(a, b pyValue) pyValue {
+		all = eachPair(all, more, func(a, b object) object {
 			p := joinPath(a, b)
-			p.shape = pyString
+			p.shape = isString
 			return p
 		})
 	}
@@ -228,7 +228,7 @@ func joinAll(args []pyValues) pyValues {
 }
 
 // joinPath is a/b, or b if that is absolute.
-func joinPath(a, b pyValue) pyValue {
+func joinPath(a, b object) object {
 	left, right := a.str(), b.str()
 	switch {
 	case strings.HasPrefix(right, "/") || left == "":
@@ -241,26 +241,26 @@ func joinPath(a, b pyValue) pyValue {
 	if len(left) > value.MaxValue {
 		left = hole("path")
 	}
-	return pyValue{shape: pyPath, text: left}
+	return object{shape: isPath, text: left}
 }
 
 // pathMember is an attribute of a pathlib.Path.
-func pathMember(b pyValue, name string) pyValues {
-	if !pyLiteral(b.text) {
-		return pyHidden(name, b.Taint)
+func pathMember(b object, name string) objects {
+	if !literal(b.text) {
+		return hidden(name, b.Taint)
 	}
 	base := path.Base(b.text)
 	switch name {
 	case "parent":
-		return pyValues{{shape: pyPath, text: path.Dir(b.text)}}
+		return objects{{shape: isPath, text: path.Dir(b.text)}}
 	case "name":
-		return pyTexts(base)
+		return textOf(base)
 	case "suffix":
-		return pyTexts(path.Ext(base))
+		return textOf(path.Ext(base))
 	case "stem":
-		return pyTexts(strings.TrimSuffix(base, path.Ext(base)))
+		return textOf(strings.TrimSuffix(base, path.Ext(base)))
 	}
-	return pyHidden(name, b.Taint)
+	return hidden(name, b.Taint)
 }
 
 var (
@@ -268,9 +268,9 @@ var (
 	pathWrites = map[string]bool{"write_text": true, "write_bytes": true, "unlink": true, "rmdir": true, "mkdir": true, "touch": true, "chmod": true, "lchmod": true, "rename": true, "replace": true, "symlink_to": true, "hardlink_to": true, "link_to": true}
 )
 
-func (w *pyWalk) pathMethod(b pyValue, name string, c *pyCall) pyValues {
+func (w *walk) pathMethod(b object, name string, c *call) objects {
 	w.note(&w.notes.calls, "pathlib.Path."+name)
-	self := pyValues{b}
+	self := objects{b}
 	for _, vs := range c.args {
 		w.escapeSome(vs)
 	}
@@ -284,32 +284,32 @@ func (w *pyWalk) pathMethod(b pyValue, name string, c *pyCall) pyValues {
 			w.loses(self)
 		}
 		if name == "chmod" {
-			w.harm(&pyCall{name: "pathlib.Path.chmod", args: c.args, keywords: c.keywords})
+			w.harm(&call{name: "pathlib.Path.chmod", args: c.args, keywords: c.keywords})
 		}
 	case name == "open":
-		opened := &pyCall{name: "open", args: append([]pyValues{self}, c.args...), keywords: c.keywords, open: c.open}
+		opened := &call{name: "open", args: append([]objects{self}, c.args...), keywords: c.keywords, open: c.open}
 		return w.open(opened)
 	case name == "glob" || name == "rglob":
-		pattern := joinAll(append([]pyValues{self}, c.args...))
+		pattern := joinAll(append([]objects{self}, c.args...))
 		w.reads(pattern)
-		return pyHidden("path", value.Taint{})
+		return hidden("path", value.Taint{})
 	case name == "joinpath":
-		joined := joinAll(append([]pyValues{self}, c.args...))
+		joined := joinAll(append([]objects{self}, c.args...))
 		for i := range joined {
-			joined[i].shape = pyPath
+			joined[i].shape = isPath
 		}
 		return joined
 	case name == "expanduser" || name == "resolve" || name == "absolute" || name == "as_posix" || name == "__str__" || name == "__fspath__":
 		return self
 	}
-	return pyHidden("value", b.Taint)
+	return hidden("value", b.Taint)
 }
 
-func (w *pyWalk) pathWrite(b pyValue, name string, c *pyCall) {
+func (w *walk) pathWrite(b object, name string, c *call) {
 	switch name {
 	case "write_text", "write_bytes":
 		text, _ := c.arg(0, "data")
-		w.fill(pyValues{b}, text, value.Taint{})
+		w.fill(objects{b}, text, value.Taint{})
 	case "rename", "replace":
 		w.writes(c.first())
 		w.fill(c.first(), nil, value.Taint{})

@@ -7,20 +7,20 @@ import (
 )
 
 // define reads a function's body with what its parameters may hold.
-func (w *pyWalk) define(s *pyStatement) {
+func (w *walk) define(s *statement) {
 	for _, e := range s.params.computed {
 		w.escape(w.value(e))
 	}
 	f := w.functionOf(s)
 	f.escaped = f.escaped || s.decorated && !w.scope.class
-	w.set(s.text, pyValues{{shape: pyCallable, function: f}})
+	w.set(s.text, objects{{shape: isCallable, function: f}})
 	w.body(f, s.body)
 }
 
-func (w *pyWalk) functionOf(s *pyStatement) *pyFunction {
+func (w *walk) functionOf(s *statement) *function {
 	f := w.functions[s]
 	if f == nil {
-		f = &pyFunction{define: s, scope: w.newScope(s), method: w.scope.class}
+		f = &function{define: s, scope: w.newScope(s), method: w.scope.class}
 		f.escaped = f.method && strings.HasPrefix(s.text, "__") && s.text != "__init__"
 		w.functions[s] = f
 		if f.method {
@@ -30,16 +30,16 @@ func (w *pyWalk) functionOf(s *pyStatement) *pyFunction {
 	return f
 }
 
-func (w *pyWalk) newScope(s *pyStatement) *pyScope {
+func (w *walk) newScope(s *statement) *scope {
 	sc := w.scopes[s]
 	if sc == nil {
-		sc = &pyScope{vars: map[string]*pyVariable{}, parent: w.scope, class: s.act == pyClass}
+		sc = &scope{vars: map[string]*variable{}, parent: w.scope, class: s.act == actClass}
 		w.scopes[s] = sc
 	}
 	return sc
 }
 
-func (w *pyWalk) body(f *pyFunction, body []*pyStatement) {
+func (w *walk) body(f *function, body []*statement) {
 	sc, nested, loops, function := w.scope, w.nested, w.loops, w.function
 	w.scope, w.nested, w.loops, w.function = f.scope, 0, 0, f
 	f.scope.forget()
@@ -49,31 +49,31 @@ func (w *pyWalk) body(f *pyFunction, body []*pyStatement) {
 }
 
 // parameters give each parameter what the calls in the program give it.
-func (w *pyWalk) parameters(f *pyFunction) {
+func (w *walk) parameters(f *function) {
 	for i, name := range f.define.params.names {
 		plain := strings.TrimLeft(name, "*")
 		v := w.variable(f.scope, plain)
 		v.loose = true
-		var vs pyValues
+		var vs objects
 		if fallback := f.define.params.defaults[i]; fallback != nil {
 			vs = w.value(fallback)
 		}
 		if f.escaped || strings.HasPrefix(name, "**") || f.method && i == 0 {
-			vs = vs.with(pyHidden(plain, value.Taint{}))
+			vs = vs.with(hidden(plain, value.Taint{}))
 		}
 		w.learn(&v.ever, vs)
 	}
 }
 
 // apply calls a function of the program.
-func (w *pyWalk) apply(f *pyFunction, c *pyCall) pyValues {
+func (w *walk) apply(f *function, c *call) objects {
 	if f.class {
 		if init := f.members["__init__"]; init != nil {
 			w.apply(init, c)
 		} else {
 			c.escapeAll(w)
 		}
-		return pyValues{{shape: pyObject, text: "." + f.define.text}}
+		return objects{{shape: isInstance, text: "." + f.define.text}}
 	}
 	names := f.define.params.names
 	if f.method && len(names) > 0 {
@@ -85,20 +85,20 @@ func (w *pyWalk) apply(f *pyFunction, c *pyCall) pyValues {
 	}
 	if c.open {
 		for _, name := range names {
-			w.pass(f, strings.TrimLeft(name, "*"), pyHidden(strings.TrimLeft(name, "*"), value.Taint{}))
+			w.pass(f, strings.TrimLeft(name, "*"), hidden(strings.TrimLeft(name, "*"), value.Taint{}))
 		}
 	}
 	return f.returns
 }
 
 // passPlaces gives arguments to parameters by their places; *rest gets a list.
-func (w *pyWalk) passPlaces(f *pyFunction, names []string, args []pyValues) {
+func (w *walk) passPlaces(f *function, names []string, args []objects) {
 	for i, name := range names {
 		switch {
 		case strings.HasPrefix(name, "**"):
 		case strings.HasPrefix(name, "*"):
-			rest := pyValue{shape: pyList, items: args[min(i, len(args)):]}
-			w.pass(f, name[1:], w.bounded(pyValues{rest}))
+			rest := object{shape: isList, items: args[min(i, len(args)):]}
+			w.pass(f, name[1:], w.bounded(objects{rest}))
 			return
 		case i < len(args):
 			w.pass(f, name, args[i])
@@ -109,7 +109,7 @@ func (w *pyWalk) passPlaces(f *pyFunction, names []string, args []pyValues) {
 	}
 }
 
-func (w *pyWalk) pass(f *pyFunction, name string, vs pyValues) {
+func (w *walk) pass(f *function, name string, vs objects) {
 	if v := f.scope.vars[name]; v != nil {
 		w.learn(&v.ever, vs)
 		return
@@ -117,21 +117,21 @@ func (w *pyWalk) pass(f *pyFunction, name string, vs pyValues) {
 	w.escape(vs)
 }
 
-func (w *pyWalk) defineClass(s *pyStatement) {
+func (w *walk) defineClass(s *statement) {
 	derived := false
 	for _, e := range s.exprs {
 		base := w.value(e)
 		w.escape(base)
 		for _, b := range base {
-			derived = derived || b.shape != pyCallable && b.text != "object"
+			derived = derived || b.shape != isCallable && b.text != "object"
 		}
 	}
 	f := w.functions[s]
 	if f == nil {
-		f = &pyFunction{define: s, scope: w.newScope(s), class: true, members: map[string]*pyFunction{}}
+		f = &function{define: s, scope: w.newScope(s), class: true, members: map[string]*function{}}
 		w.functions[s] = f
 	}
-	w.set(s.text, pyValues{{shape: pyCallable, function: f}})
+	w.set(s.text, objects{{shape: isCallable, function: f}})
 	sc := w.scope
 	w.scope = f.scope
 	f.scope.forget()
@@ -142,7 +142,7 @@ func (w *pyWalk) defineClass(s *pyStatement) {
 
 // members are a class's methods. Those of a class that derives from something
 // unknown may be called by that.
-func (w *pyWalk) members(f *pyFunction, body []*pyStatement, derived bool) {
+func (w *walk) members(f *function, body []*statement, derived bool) {
 	for _, s := range body {
 		m := w.functions[s]
 		if m == nil || m.class {

@@ -8,7 +8,7 @@ import (
 
 // harm notes what the values given to a call make of it, where its name alone is
 // ordinary.
-func (w *pyWalk) harm(c *pyCall) {
+func (w *walk) harm(c *call) {
 	switch c.name {
 	case "os.chmod", "os.lchmod", "os.fchmod", "os.mkdir", "os.makedirs", "os.mkfifo", "pathlib.Path.chmod", "os.umask":
 		w.mode(c)
@@ -21,14 +21,14 @@ func (w *pyWalk) harm(c *pyCall) {
 }
 
 // mode notes a mode that lets everybody write, or a program run as its owner.
-func (w *pyWalk) mode(c *pyCall) {
+func (w *walk) mode(c *call) {
 	place := 1
 	if c.name == "pathlib.Path.chmod" || c.name == "os.umask" {
 		place = 0
 	}
 	modes, _ := c.arg(place, "mode")
 	for _, m := range modes {
-		if m.shape != pyInt {
+		if m.shape != isInt {
 			continue
 		}
 		if open := m.number&2 != 0; open != (c.name == "os.umask") {
@@ -41,9 +41,9 @@ func (w *pyWalk) mode(c *pyCall) {
 }
 
 // kills notes a signal to the first process, or to all of them.
-func (w *pyWalk) kills(targets pyValues) {
+func (w *walk) kills(targets objects) {
 	for _, t := range targets {
-		if t.shape == pyInt && (t.number == 1 || t.number == -1) {
+		if t.shape == isInt && (t.number == 1 || t.number == -1) {
 			w.feature(value.FeatureKillsEverything)
 		}
 	}
@@ -51,16 +51,16 @@ func (w *pyWalk) kills(targets pyValues) {
 
 // forksOn notes a program that forks in an endless loop and does not care which of
 // its copies it is; a server asks for the number.
-func (w *pyWalk) forksOn(s *pyStatement) {
+func (w *walk) forksOn(s *statement) {
 	if w.repeats == 0 {
 		return
 	}
 	for _, e := range s.exprs {
-		if e.form != pyCallForm {
+		if e.form != callForm {
 			continue
 		}
 		for _, v := range w.value(e.kids[0]) {
-			if v.shape == pySymbol && v.text == "os.fork" {
+			if v.shape == isSymbol && v.text == "os.fork" {
 				w.feature(value.FeatureForkBomb)
 			}
 		}
@@ -68,7 +68,7 @@ func (w *pyWalk) forksOn(s *pyStatement) {
 }
 
 // sends says whether calls of a name carry what they are given to another host.
-func (w *pyWalk) sends(name string) bool {
+func (w *walk) sends(name string) bool {
 	if !reachesNetwork(name) {
 		return false
 	}
@@ -80,7 +80,7 @@ func (w *pyWalk) sends(name string) bool {
 	return false
 }
 
-func (w *pyWalk) sendsEnvironment(c *pyCall) {
+func (w *walk) sendsEnvironment(c *call) {
 	for _, vs := range c.args {
 		w.noteEnvironment(vs)
 	}
@@ -89,7 +89,7 @@ func (w *pyWalk) sendsEnvironment(c *pyCall) {
 	}
 }
 
-func (w *pyWalk) noteEnvironment(vs pyValues) {
+func (w *walk) noteEnvironment(vs objects) {
 	if vs.tainted().Environ || isEnviron(vs) {
 		w.feature(value.FeatureSendsEnvironment)
 	}

@@ -7,13 +7,13 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-// pyNotes are what a program was seen to do.
-type pyNotes struct {
+// notes are what a program was seen to do.
+type notes struct {
 	complete bool
 
 	imports, calls, variables, hosts, reads, writes, settings, loses, features, assigns []string
 
-	pieces []pyPiece
+	pieces []piece
 	// fetched are the files that hold what came from the network, contents what
 	// the program itself writes to files; a file whose content is not known is there
 	// as nil.
@@ -23,20 +23,20 @@ type pyNotes struct {
 	size int
 }
 
-// pyPiece is one shell text, and where it runs.
-type pyPiece struct {
+// piece is one shell text, and where it runs.
+type piece struct {
 	text string
 	at   value.Place
 }
 
-const maxPyNotes = 4096
+const maxNotes = 4096
 
-func newPyNotes() pyNotes {
-	return pyNotes{complete: true, fetched: map[string]bool{}, contents: map[string]*string{}}
+func newNotes() notes {
+	return notes{complete: true, fetched: map[string]bool{}, contents: map[string]*string{}}
 }
 
 // note adds to a list, on the last walk only.
-func (w *pyWalk) note(list *[]string, entries ...string) {
+func (w *walk) note(list *[]string, entries ...string) {
 	if !w.noting {
 		return
 	}
@@ -44,36 +44,36 @@ func (w *pyWalk) note(list *[]string, entries ...string) {
 		if e == "" || len(*list) > 0 && (*list)[len(*list)-1] == e {
 			continue
 		}
-		if len(*list) >= maxPyNotes {
-			if *list = value.Sorted(*list); len(*list) >= maxPyNotes {
+		if len(*list) >= maxNotes {
+			if *list = value.Sorted(*list); len(*list) >= maxNotes {
 				w.hide()
 				return
 			}
 		}
-		*list = append(*list, value.Cut(shown(e), maxPyText))
+		*list = append(*list, value.Cut(shown(e), maxText))
 	}
 }
 
 // hide notes that the program does not tell what it runs.
-func (w *pyWalk) hide() {
+func (w *walk) hide() {
 	if w.noting {
 		w.notes.complete = false
 	}
 }
 
-func (w *pyWalk) feature(name string) {
+func (w *walk) feature(name string) {
 	if !slices.Contains(w.notes.features, name) {
 		w.note(&w.notes.features, name)
 	}
 }
 
 // dynamic notes code that is only known when it runs.
-func (w *pyWalk) dynamic() {
+func (w *walk) dynamic() {
 	w.feature(value.FeatureDynamicExec)
 	w.hide()
 }
 
-func (w *pyWalk) imported(name string) {
+func (w *walk) imported(name string) {
 	w.note(&w.notes.imports, name)
 	if top, _, _ := strings.Cut(name, "."); top == "ctypes" || top == "cffi" || top == "_ctypes" {
 		w.feature(value.FeatureCtypes)
@@ -81,20 +81,20 @@ func (w *pyWalk) imported(name string) {
 	}
 }
 
-func (w *pyWalk) noteTexts(vs pyValues) {
+func (w *walk) noteTexts(vs objects) {
 	for _, v := range vs {
-		if v.shape == pyString {
+		if v.shape == isString {
 			w.noteURLs(v.text)
 		}
 	}
 }
 
 // noteURLs notes the host of every URL in a text.
-func (w *pyWalk) noteURLs(text string) {
+func (w *walk) noteURLs(text string) {
 	if !w.noting {
 		return
 	}
-	for range maxPyURLs {
+	for range maxURLs {
 		_, rest, found := strings.Cut(text, "://")
 		if !found {
 			return
@@ -106,32 +106,32 @@ func (w *pyWalk) noteURLs(text string) {
 	}
 }
 
-const maxPyURLs = 200
+const maxURLs = 200
 
 // escape notes that values were handed to code that is not followed.
-func (w *pyWalk) escape(vs pyValues) {
+func (w *walk) escape(vs objects) {
 	w.escapeDeep(vs, true, 0)
 }
 
 // escapeSome is escape where the environment as a whole is only compared or joined.
-func (w *pyWalk) escapeSome(vs pyValues) { w.escapeDeep(vs, false, 0) }
+func (w *walk) escapeSome(vs objects) { w.escapeDeep(vs, false, 0) }
 
-func (w *pyWalk) escapeDeep(vs pyValues, environment bool, depth int) {
-	if depth > maxPyDepth || !w.spend() {
+func (w *walk) escapeDeep(vs objects, environment bool, depth int) {
+	if depth > maxDepth || !w.spend() {
 		return
 	}
 	for _, v := range vs {
 		switch {
-		case v.shape == pySymbol && (v.text == "os.environ" || v.text == "os.environb"):
+		case v.shape == isSymbol && (v.text == "os.environ" || v.text == "os.environb"):
 			if environment {
 				w.note(&w.notes.variables, "*")
 			}
-		case v.shape == pySymbol && dangerous(v.text):
+		case v.shape == isSymbol && dangerous(v.text):
 			w.note(&w.notes.calls, v.text)
 			w.dynamic()
-		case v.shape == pySymbol && effective(v.text):
+		case v.shape == isSymbol && effective(v.text):
 			w.note(&w.notes.calls, v.text)
-		case v.shape == pyCallable:
+		case v.shape == isCallable:
 			w.release(v.function)
 		}
 		for _, item := range v.items {

@@ -6,7 +6,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-func (w *pyWalk) chainValue(e *pyExpr) pyValues {
+func (w *walk) chainValue(e *expression) objects {
 	all := w.value(e.kids[0])
 	switch e.names[1] {
 	case "or", "and":
@@ -20,7 +20,7 @@ func (w *pyWalk) chainValue(e *pyExpr) pyValues {
 				w.escapeSome(vs)
 			}
 		}
-		return pyHidden("value", value.Taint{})
+		return hidden("value", value.Taint{})
 	}
 	for i, kid := range e.kids[1:] {
 		all = w.operate(e.names[i+1], all, w.value(kid))
@@ -30,41 +30,41 @@ func (w *pyWalk) chainValue(e *pyExpr) pyValues {
 }
 
 // operate is a op b.
-func (w *pyWalk) operate(op string, a, b pyValues) pyValues {
+func (w *walk) operate(op string, a, b objects) objects {
 	if op == "|" && (isEnviron(a) || isEnviron(b)) {
-		return pySymbols("os.environ")
+		return symbolOf("os.environ")
 	}
 	w.escapeSome(a)
 	w.escapeSome(b)
-	return pyEach(a, b, func(a, b pyValue) pyValue { return operated(op, a, b) })
+	return eachPair(a, b, func(a, b object) object { return operated(op, a, b) })
 }
 
-func operated(op string, a, b pyValue) pyValue {
-	textual := a.shape == pyString || b.shape == pyString
+func operated(op string, a, b object) object {
+	textual := a.shape == isString || b.shape == isString
 	switch {
-	case op == "+" && a.shape == pyList && b.shape == pyList:
-		return pyValue{shape: pyList, items: append(a.items[:len(a.items):len(a.items)], b.items...), open: a.open || b.open}
-	case op == "+" && a.shape == pyList:
-		return pyValue{shape: pyList, items: append(a.items[:len(a.items):len(a.items)], pyHidden("value", b.Taint))}
-	case op == "+" && (textual || a.shape == pySymbol && b.shape == pyUnknown):
+	case op == "+" && a.shape == isList && b.shape == isList:
+		return object{shape: isList, items: append(a.items[:len(a.items):len(a.items)], b.items...), open: a.open || b.open}
+	case op == "+" && a.shape == isList:
+		return object{shape: isList, items: append(a.items[:len(a.items):len(a.items)], hidden("value", b.Taint))}
+	case op == "+" && (textual || a.shape == isSymbol && b.shape == isUnknown):
 		return glue(a, b)
-	case op == "%" && a.shape == pyString:
+	case op == "%" && a.shape == isString:
 		return percent(a, b)
-	case op == "/" && (a.shape == pyPath || b.shape == pyPath):
+	case op == "/" && (a.shape == isPath || b.shape == isPath):
 		return joinPath(a, b)
-	case op == "*" && a.shape == pyString && b.shape == pyInt && b.number >= 0 && b.number*int64(len(a.text)) <= value.MaxValue && b.number <= value.MaxValue:
-		return pyValue{shape: pyString, text: strings.Repeat(a.text, int(b.number))}
-	case a.shape == pyInt && b.shape == pyInt:
+	case op == "*" && a.shape == isString && b.shape == isInt && b.number >= 0 && b.number*int64(len(a.text)) <= value.MaxValue && b.number <= value.MaxValue:
+		return object{shape: isString, text: strings.Repeat(a.text, int(b.number))}
+	case a.shape == isInt && b.shape == isInt:
 		return arithmetic(op, a.number, b.number)
 	}
-	return pyValue{shape: pyUnknown, text: "value"}
+	return object{shape: isUnknown, text: "value"}
 }
 
-func arithmetic(op string, a, b int64) pyValue {
-	v := pyValue{shape: pyInt}
+func arithmetic(op string, a, b int64) object {
+	v := object{shape: isInt}
 	const most = 1 << 31
 	if a > most || b > most || a < -most || b < -most {
-		return pyValue{shape: pyUnknown, text: "number"}
+		return object{shape: isUnknown, text: "number"}
 	}
 	switch {
 	case op == "+":
@@ -84,16 +84,16 @@ func arithmetic(op string, a, b int64) pyValue {
 	case op == "%" && a >= 0 && b > 0:
 		v.number = a % b
 	default:
-		return pyValue{shape: pyUnknown, text: "number"}
+		return object{shape: isUnknown, text: "number"}
 	}
 	return v
 }
 
-func (w *pyWalk) unaryValue(e *pyExpr) pyValues {
+func (w *walk) unaryValue(e *expression) objects {
 	vs := w.value(e.kids[0])
 	w.escapeSome(vs)
-	if e.text == "-" && len(vs) == 1 && vs[0].shape == pyInt {
-		return pyValues{{shape: pyInt, number: -vs[0].number}}
+	if e.text == "-" && len(vs) == 1 && vs[0].shape == isInt {
+		return objects{{shape: isInt, number: -vs[0].number}}
 	}
-	return pyHidden("value", value.Taint{})
+	return hidden("value", value.Taint{})
 }

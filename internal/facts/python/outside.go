@@ -7,13 +7,13 @@ import "github.com/bailiff-dev/bailiff/internal/facts/value"
 // it, to whatever. So a program that uses one does not tell what it does.
 
 // outside notes the use of a name that the program itself does not explain.
-func (w *pyWalk) outside(name string) {
-	if !pyBuiltins[name] && len(w.stars) == 0 {
+func (w *walk) outside(name string) {
+	if !builtins[name] && len(w.stars) == 0 {
 		w.hide()
 	}
 }
 
-var pyBuiltins = value.SetOf(
+var builtins = value.SetOf(
 	"ArithmeticError AssertionError AttributeError BaseException BaseExceptionGroup BlockingIOError BrokenPipeError BufferError BytesWarning " +
 		"ChildProcessError ConnectionAbortedError ConnectionError ConnectionRefusedError ConnectionResetError DeprecationWarning EOFError Ellipsis " +
 		"EncodingWarning EnvironmentError Exception ExceptionGroup False FileExistsError FileNotFoundError FloatingPointError FutureWarning GeneratorExit " +

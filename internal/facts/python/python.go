@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// maxPyText is how much of one string is kept, maxPyStrings how many.
-	maxPyText    = 4 << 10
-	maxPyStrings = 1000
+	// maxText is how much of one string is kept, maxStrings how many.
+	maxText    = 4 << 10
+	maxStrings = 1000
 )
 
 // Read reads what a Python program would do at a place, and runs none of it. The
@@ -30,15 +30,15 @@ func Read(source string, at value.Place, shell func(text string, at value.Place)
 	if len(source) > value.MaxText || at.Level > value.MaxLevel || !utf8.ValidString(source) || strings.ContainsRune(source, 0) {
 		return unreadCode()
 	}
-	tokens, err := pyTokens(source)
+	tokens, err := tokenize(source)
 	if err != nil {
 		return unreadCode()
 	}
-	body, err := parsePython(tokens)
+	body, err := parse(tokens)
 	if err != nil {
 		return unreadCode()
 	}
-	w := newPyWalk(at, shell)
+	w := newWalk(at, shell)
 	w.program(body)
 	return w.facts(literals(tokens, nil))
 }
@@ -48,7 +48,7 @@ func unreadCode() value.Code {
 	return value.Code{Language: "python", Imports: none, Calls: none, Strings: none, Variables: none, Hosts: none, Reads: none, Writes: none, Settings: none, Loses: none, Features: none}
 }
 
-func (w *pyWalk) facts(literals []string) value.Code {
+func (w *walk) facts(literals []string) value.Code {
 	n := &w.notes
 	command := w.shell()
 	return value.Code{
@@ -60,17 +60,17 @@ func (w *pyWalk) facts(literals []string) value.Code {
 }
 
 // literals are the string literals among tokens, in their order.
-func literals(tokens []pyToken, all []string) []string {
+func literals(tokens []token, all []string) []string {
 	if all == nil {
 		all = []string{}
 	}
 	add := func(text string) {
-		if text != "" && len(all) < maxPyStrings {
-			all = append(all, value.Cut(text, maxPyText))
+		if text != "" && len(all) < maxStrings {
+			all = append(all, value.Cut(text, maxText))
 		}
 	}
 	for _, t := range tokens {
-		if t.kind == pyText {
+		if t.kind == tokenText {
 			add(t.text)
 		}
 		for _, part := range t.parts {
@@ -83,7 +83,7 @@ func literals(tokens []pyToken, all []string) []string {
 
 // shell reads the shell texts of the program, each by itself, since each runs
 // in a shell of its own.
-func (w *pyWalk) shell() *value.Command {
+func (w *walk) shell() *value.Command {
 	if len(w.notes.pieces) == 0 {
 		return nil
 	}
@@ -104,7 +104,7 @@ func (w *pyWalk) shell() *value.Command {
 	return &all
 }
 
-func (w *pyWalk) shellPiece(p pyPiece) value.Command {
+func (w *walk) shellPiece(p piece) value.Command {
 	if p.at.Level > value.MaxLevel {
 		return value.Unread(p.text)
 	}
@@ -134,13 +134,13 @@ func and(c, o value.Command) value.Command {
 
 // across adds what only shows when the texts are read together: something
 // fetched by one that another one runs.
-func (w *pyWalk) across(all *value.Command) {
+func (w *walk) across(all *value.Command) {
 	if len(w.notes.pieces) < 2 || len(all.Text) > value.MaxText {
 		return
 	}
 	at := w.at
 	at.Level++
-	for _, f := range w.shellPiece(pyPiece{all.Text, at}).Features {
+	for _, f := range w.shellPiece(piece{all.Text, at}).Features {
 		if f == value.FeatureDownloadAndRun || f == value.FeatureDecodeAndRun {
 			all.Features = value.Sorted(append(all.Features, f))
 		}
@@ -148,7 +148,7 @@ func (w *pyWalk) across(all *value.Command) {
 }
 
 // runsFiles notes files that the program fills and then runs.
-func (w *pyWalk) runsFiles(files []string) {
+func (w *walk) runsFiles(files []string) {
 	for _, file := range files {
 		file = w.path(file)
 		if w.notes.fetched[file] {
@@ -168,7 +168,7 @@ func (w *pyWalk) runsFiles(files []string) {
 	}
 }
 
-func (w *pyWalk) deeper() value.Place {
+func (w *walk) deeper() value.Place {
 	at := w.at
 	at.Level++
 	return at

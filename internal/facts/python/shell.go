@@ -12,7 +12,7 @@ import (
 
 // runs notes the shell text of a call, or the command that it gives as a list,
 // written as shell text.
-func (w *pyWalk) runs(d pyDeed, c *pyCall) {
+func (w *walk) runs(d behaviour, c *call) {
 	at := w.at
 	if cwd, given := c.keywords["cwd"]; given {
 		at.Workdir = w.cwd(cwd)
@@ -24,44 +24,44 @@ func (w *pyWalk) runs(d pyDeed, c *pyCall) {
 		}
 	}
 	switch d.kind {
-	case pyShellText:
+	case doesShellText:
 		vs, _ := c.arg(0, d.name)
 		w.shellTexts(vs, c, at)
-	case pyRun:
+	case doesRun:
 		vs, _ := c.arg(0, "args")
 		w.command(vs, c, at)
-	case pyRunRest:
+	case doesRunRest:
 		words := c.args
 		if c.open {
-			words = append(words[:len(words):len(words)], pyHidden("value", value.Taint{}))
+			words = append(words[:len(words):len(words)], hidden("value", value.Taint{}))
 		}
 		w.words(words, c, at)
-	case pyRunPath:
+	case doesRunPath:
 		w.programAndList(c, d.skip, at)
-	case pyRunPathRest:
+	case doesRunPathRest:
 		if len(c.args) > d.skip {
-			w.words(append([]pyValues{c.args[d.skip]}, c.args[min(len(c.args), d.skip+2):]...), c, at)
+			w.words(append([]objects{c.args[d.skip]}, c.args[min(len(c.args), d.skip+2):]...), c, at)
 		}
 	}
 }
 
 // cwd is the folder that a call runs in; None means the current one.
-func (w *pyWalk) cwd(vs pyValues) string {
+func (w *walk) cwd(vs objects) string {
 	if isNone(vs) {
 		return w.at.Workdir
 	}
 	return w.folder(vs)
 }
 
-func isNone(vs pyValues) bool { return len(vs) == 1 && vs[0].shape == pySymbol && vs[0].text == "None" }
+func isNone(vs objects) bool { return len(vs) == 1 && vs[0].shape == isSymbol && vs[0].text == "None" }
 
 // shellTexts notes texts that a shell runs.
-func (w *pyWalk) shellTexts(vs pyValues, c *pyCall, at value.Place) {
+func (w *walk) shellTexts(vs objects, c *call, at value.Place) {
 	w.runsTainted(vs.tainted())
 	for _, v := range vs {
-		if v.shape != pyString && v.shape != pyPath {
+		if v.shape != isString && v.shape != isPath {
 			w.hide()
-			w.escapeSome(pyValues{v})
+			w.escapeSome(objects{v})
 			continue
 		}
 		if !whole(v.text) {
@@ -72,39 +72,39 @@ func (w *pyWalk) shellTexts(vs pyValues, c *pyCall, at value.Place) {
 }
 
 // piece notes one shell text.
-func (w *pyWalk) piece(text string, at value.Place) {
+func (w *walk) piece(text string, at value.Place) {
 	if !w.noting {
 		return
 	}
-	p := pyPiece{text, at}
+	p := piece{text, at}
 	if slices.Contains(w.notes.pieces, p) {
 		return
 	}
 	w.notes.size += len(text)
-	if len(w.notes.pieces) >= maxPyPieces || w.notes.size > value.MaxText {
+	if len(w.notes.pieces) >= maxPieces || w.notes.size > value.MaxText {
 		w.hide()
 		return
 	}
 	w.notes.pieces = append(w.notes.pieces, p)
 }
 
-const maxPyPieces = 500
+const maxPieces = 500
 
 // command notes what subprocess.run and its like are given.
-func (w *pyWalk) command(vs pyValues, c *pyCall, at value.Place) {
+func (w *walk) command(vs objects, c *call, at value.Place) {
 	shell, sure := truth(c.keywords["shell"])
 	if c.open && c.keywords["shell"] == nil {
 		sure = false
 	}
 	for _, v := range vs {
-		one := pyValues{v}
+		one := objects{v}
 		switch {
-		case v.shape == pyList && shell && sure && len(v.items) > 0:
+		case v.shape == isList && shell && sure && len(v.items) > 0:
 			w.shellTexts(v.items[0], c, at)
-		case v.shape == pyList:
+		case v.shape == isList:
 			w.listWords(v, c, at)
-		case (v.shape == pyString || v.shape == pyPath) && sure && !shell:
-			w.words([]pyValues{one}, c, at)
+		case (v.shape == isString || v.shape == isPath) && sure && !shell:
+			w.words([]objects{one}, c, at)
 		default:
 			w.shellTexts(one, c, at)
 		}
@@ -112,13 +112,13 @@ func (w *pyWalk) command(vs pyValues, c *pyCall, at value.Place) {
 }
 
 // truth is what a keyword's value says; sure is false if that is not known.
-func truth(vs pyValues) (yes, sure bool) {
+func truth(vs objects) (yes, sure bool) {
 	if len(vs) == 0 {
 		return false, true
 	}
 	for i, v := range vs {
-		is := v.shape == pySymbol && v.text == "True" || v.shape == pyInt && v.number != 0
-		no := v.shape == pySymbol && (v.text == "False" || v.text == "None") || v.shape == pyInt && v.number == 0
+		is := v.shape == isSymbol && v.text == "True" || v.shape == isInt && v.number != 0
+		no := v.shape == isSymbol && (v.text == "False" || v.text == "None") || v.shape == isInt && v.number == 0
 		if !is && !no || i > 0 && is != yes {
 			return yes || is, false
 		}
@@ -127,42 +127,42 @@ func truth(vs pyValues) (yes, sure bool) {
 	return yes, true
 }
 
-func (w *pyWalk) listWords(list pyValue, c *pyCall, at value.Place) {
+func (w *walk) listWords(list object, c *call, at value.Place) {
 	items := list.items
 	if list.open {
 		if len(items) == 0 || onlyOpen(list) {
 			w.hide()
 		}
-		items = append(items[:len(items):len(items)], pyHidden("value", list.Taint))
+		items = append(items[:len(items):len(items)], hidden("value", list.Taint))
 	}
 	w.words(items, c, at)
 }
 
 // onlyOpen says that not even a list's first item is known to be its first.
-func onlyOpen(list pyValue) bool { return len(list.items) == 1 && len(list.items[0]) > 1 }
+func onlyOpen(list object) bool { return len(list.items) == 1 && len(list.items[0]) > 1 }
 
-func (w *pyWalk) programAndList(c *pyCall, skip int, at value.Place) {
+func (w *walk) programAndList(c *call, skip int, at value.Place) {
 	if len(c.args) < skip+2 {
 		w.hide()
 		return
 	}
 	for _, v := range c.args[skip+1] {
-		if v.shape != pyList {
+		if v.shape != isList {
 			w.hide()
-			v = pyValue{shape: pyList, items: []pyValues{nil}, open: true}
+			v = object{shape: isList, items: []objects{nil}, open: true}
 		}
-		w.words(append([]pyValues{c.args[skip]}, v.items[min(1, len(v.items)):]...), c, at)
+		w.words(append([]objects{c.args[skip]}, v.items[min(1, len(v.items)):]...), c, at)
 	}
 }
 
 // words notes a command that is given word by word, in as many variants as one
 // of the words has.
-func (w *pyWalk) words(items []pyValues, c *pyCall, at value.Place) {
+func (w *walk) words(items []objects, c *call, at value.Place) {
 	variants := 1
 	for _, item := range items {
 		variants = max(variants, len(item))
 	}
-	for i := range min(variants, maxPyValues) {
+	for i := range min(variants, maxValues) {
 		words := make([]string, 0, len(items))
 		for _, item := range items {
 			word := hole("value")
@@ -178,7 +178,7 @@ func (w *pyWalk) words(items []pyValues, c *pyCall, at value.Place) {
 	}
 }
 
-func (w *pyWalk) wordsPiece(words []string, c *pyCall, at value.Place) {
+func (w *walk) wordsPiece(words []string, c *call, at value.Place) {
 	if by, given := c.keywords["executable"]; given && len(words) > 0 {
 		words[0] = hole("program")
 		if program, ok := by.only(); ok {
@@ -196,7 +196,7 @@ func (w *pyWalk) wordsPiece(words []string, c *pyCall, at value.Place) {
 }
 
 // inputOf is what an interpreter is given to read.
-func (w *pyWalk) inputOf(words []string, c *pyCall) string {
+func (w *walk) inputOf(words []string, c *call) string {
 	input, given := c.keywords["input"]
 	_, piped := c.keywords["stdin"]
 	if len(words) == 0 || !given && !piped || !readsProgram(words) {
@@ -227,10 +227,10 @@ func readsProgram(words []string) bool {
 }
 
 // environmentOf writes the variables that a call sets before its command.
-func environmentOf(c *pyCall) string {
+func environmentOf(c *call) string {
 	var b strings.Builder
 	for _, v := range c.keywords["env"] {
-		for i := 0; v.shape == pyDict && i+1 < len(v.items); i += 2 {
+		for i := 0; v.shape == isDict && i+1 < len(v.items); i += 2 {
 			name, ok := v.items[i].only()
 			if !ok || !bailiff.IsVariable(name) {
 				continue
@@ -277,8 +277,8 @@ func shellWord(text string) string {
 	return b.String()
 }
 
-func joinWords(vs pyValues) pyValues {
-	return pyEachOne(vs, func(v pyValue) (string, bool) {
+func joinWords(vs objects) objects {
+	return eachText(vs, func(v object) (string, bool) {
 		words := make([]string, 0, len(v.items))
 		for _, item := range v.items {
 			if len(item) != 1 {
@@ -286,43 +286,43 @@ func joinWords(vs pyValues) pyValues {
 			}
 			words = append(words, shellQuoted(item[0].str()))
 		}
-		return strings.Join(words, " "), v.shape == pyList && !v.open
+		return strings.Join(words, " "), v.shape == isList && !v.open
 	})
 }
 
-func quotedWords(vs pyValues) pyValues {
-	return pyEachOne(vs, func(v pyValue) (string, bool) { return shellQuoted(v.str()), v.shape != pyList })
+func quotedWords(vs objects) objects {
+	return eachText(vs, func(v object) (string, bool) { return shellQuoted(v.str()), v.shape != isList })
 }
 
 // shellQuoted quotes a text that holds holes, which stay holes.
 func shellQuoted(s string) string {
-	if pyLiteral(s) {
+	if literal(s) {
 		return shellWord(s)
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-func splitWords(vs pyValues) pyValues {
-	var out pyValues
+func splitWords(vs objects) objects {
+	var out objects
 	for _, v := range vs {
-		if v.shape != pyString || !pyLiteral(v.text) || strings.ContainsAny(v.text, "\\#") {
-			out = out.with(pyHidden("value", v.Taint))
+		if v.shape != isString || !literal(v.text) || strings.ContainsAny(v.text, "\\#") {
+			out = out.with(hidden("value", v.Taint))
 			continue
 		}
-		out = out.with(pyValues{{shape: pyList, items: shellFields(v.text), Taint: v.Taint}})
+		out = out.with(objects{{shape: isList, items: shellFields(v.text), Taint: v.Taint}})
 	}
 	return out
 }
 
 // shellFields splits a text at white space outside of quotes.
-func shellFields(s string) []pyValues {
-	var out []pyValues
+func shellFields(s string) []objects {
+	var out []objects
 	var word strings.Builder
 	var quote rune
 	inWord := false
 	end := func() {
 		if inWord {
-			out = append(out, pyTexts(word.String()))
+			out = append(out, textOf(word.String()))
 			word.Reset()
 			inWord = false
 		}
@@ -346,14 +346,14 @@ func shellFields(s string) []pyValues {
 	return out
 }
 
-func pyEachOne(vs pyValues, change func(pyValue) (string, bool)) pyValues {
-	var out pyValues
+func eachText(vs objects, change func(object) (string, bool)) objects {
+	var out objects
 	for _, v := range vs {
 		if text, ok := change(v); ok && len(text) <= value.MaxValue {
-			out = out.with(pyValues{{shape: pyString, text: text, Taint: v.allTaint()}})
+			out = out.with(objects{{shape: isString, text: text, Taint: v.allTaint()}})
 			continue
 		}
-		out = out.with(pyHidden("text", v.allTaint()))
+		out = out.with(hidden("text", v.allTaint()))
 	}
 	return out
 }

@@ -1,76 +1,76 @@
 package python
 
-// pyAct is the kind of a statement.
-type pyAct uint8
+// act is the kind of a statement.
+type act uint8
 
 const (
-	pyCompute pyAct = iota // exprs
-	pyAssign               // targets, exprs[0]; text: "+" of "+="
-	pyImport               // modules
-	pyFrom                 // text: module; modules: names in it
-	pyDefine               // text: name; params, body
-	pyClass                // text: name; exprs: bases; body
-	pyIf                   // exprs: tests; targets get something unknown; body may run
-	pyRepeat               // like pyIf, but the body may run again
-	pyFor                  // targets[0] runs through exprs[0]
-	pyWith                 // targets[i] gets exprs[i]; the body runs
-	pyReturn               // exprs
-	pyGlobal               // names
+	actCompute act = iota // exprs
+	actAssign             // targets, exprs[0]; text: "+" of "+="
+	actImport             // modules
+	actFrom               // text: module; modules: names in it
+	actDefine             // text: name; params, body
+	actClass              // text: name; exprs: bases; body
+	actIf                 // exprs: tests; targets get something unknown; body may run
+	actRepeat             // like actIf, but the body may run again
+	actFor                // targets[0] runs through exprs[0]
+	actWith               // targets[i] gets exprs[i]; the body runs
+	actReturn             // exprs
+	actGlobal             // names
 )
 
-// pyStatement is a statement with what is nested in it.
-type pyStatement struct {
-	act     pyAct
+// statement is a statement with what is nested in it.
+type statement struct {
+	act     act
 	text    string
-	exprs   []*pyExpr
-	targets []*pyExpr
-	modules []pyModule
+	exprs   []*expression
+	targets []*expression
+	modules []module
 	names   []string
-	params  pyParameters
-	body    []*pyStatement
+	params  parameters
+	body    []*statement
 	// decorated says that something else may call a function.
 	decorated bool
 }
 
-// pyModule is an imported name; as is what the program calls it, "*" for all names.
-type pyModule struct{ name, as string }
+// module is an imported name; as is what the program calls it, "*" for all names.
+type module struct{ name, as string }
 
-// parsePython reads a whole program.
-func parsePython(tokens []pyToken) (program []*pyStatement, err error) {
+// parse reads a whole program.
+func parse(tokens []token) (program []*statement, err error) {
 	defer func() {
 		switch cause := recover(); cause {
 		case nil:
-		case errPython:
-			err = errPython
+		case errNotPython:
+			err = errNotPython
 		default:
 			panic(cause)
 		}
 	}()
-	p := &pyParser{tokens: tokens}
-	if p.tokens[p.at+1].kind == pyEnd {
+	p := &parser{tokens: tokens}
+	if p.tokens[p.at+1].kind == tokenEnd {
 		return nil, nil
 	}
 	program = p.block(p.next().column)
-	if p.peek().kind != pyEnd {
+	if p.peek().kind != tokenEnd {
 		p.fail()
 	}
 	return program, nil
 }
 
 // block reads the statements at one indentation.
-func (p *pyParser) block(column int) []*pyStatement {
+func (p *parser) block(column int) []*statement {
 	defer p.enter()()
-	var all []*pyStatement
+	var all []*statement
 	for {
 		all = append(all, p.statement(column)...)
 		t := p.peek()
-		if t.kind == pyEnd || t.kind == pyNewline && (t.column < column || p.tokens[p.at+1].kind == pyEnd) {
-			if t.kind == pyNewline && p.tokens[p.at+1].kind == pyEnd {
+		if t.kind == tokenEnd || t.kind == tokenNewline && (t.column < column || p.tokens[p.at+1].kind == tokenEnd) {
+			if t.kind == tokenNewline && p.tokens[p.at+1].kind == tokenEnd {
 				p.at++
 			}
 			return all
 		}
-		if t.kind != pyNewline || t.column > column {
+		if t.kind != tokenNewline || t.column > column {
 			p.fail()
 		}
 		p.next()
@@ -78,10 +78,10 @@ func (p *pyParser) block(column int) []*pyStatement {
 }
 
 // suite reads what follows a colon: the rest of the line, or a block.
-func (p *pyParser) suite(column int) []*pyStatement {
+func (p *parser) suite(column int) []*statement {
 	p.expect(":")
 	t := p.peek()
-	if t.kind != pyNewline {
+	if t.kind != tokenNewline {
 		return p.line()
 	}
 	if t.column <= column {
@@ -93,9 +93,9 @@ func (p *pyParser) suite(column int) []*pyStatement {
 
 // again reads a keyword at the start of the next line, if that is at the same
 // indentation, as "else" of an "if".
-func (p *pyParser) again(column int, words ...string) bool {
+func (p *parser) again(column int, words ...string) bool {
 	t := p.peek()
-	if t.kind != pyNewline || t.column != column || p.at+1 >= len(p.tokens) {
+	if t.kind != tokenNewline || t.column != column || p.at+1 >= len(p.tokens) {
 		return false
 	}
 	p.at++
@@ -107,24 +107,24 @@ func (p *pyParser) again(column int, words ...string) bool {
 }
 
 // line reads simple statements up to the end of the line.
-func (p *pyParser) line() []*pyStatement {
-	var all []*pyStatement
+func (p *parser) line() []*statement {
+	var all []*statement
 	for {
 		all = append(all, p.simple()...)
 		if !p.accept(";") {
 			break
 		}
-		if k := p.peek().kind; k == pyNewline || k == pyEnd {
+		if k := p.peek().kind; k == tokenNewline || k == tokenEnd {
 			break
 		}
 	}
-	if k := p.peek().kind; k != pyNewline && k != pyEnd {
+	if k := p.peek().kind; k != tokenNewline && k != tokenEnd {
 		p.fail()
 	}
 	return all
 }
 
-func (p *pyParser) statement(column int) []*pyStatement {
+func (p *parser) statement(column int) []*statement {
 	if p.is("@") {
 		return p.decorated(column)
 	}
@@ -136,9 +136,9 @@ func (p *pyParser) statement(column int) []*pyStatement {
 	}
 	switch {
 	case p.is("def"):
-		return []*pyStatement{p.define(column)}
+		return []*statement{p.define(column)}
 	case p.is("class"):
-		return []*pyStatement{p.class(column)}
+		return []*statement{p.class(column)}
 	case p.is("if", "while"):
 		return p.conditional(column)
 	case p.is("for"):
@@ -146,30 +146,30 @@ func (p *pyParser) statement(column int) []*pyStatement {
 	case p.is("try"):
 		return p.try(column)
 	case p.is("with"):
-		return []*pyStatement{p.with(column)}
+		return []*statement{p.with(column)}
 	case p.is("match") && p.isMatch():
 		return p.match(column)
 	}
 	return p.line()
 }
 
-func (p *pyParser) decorated(column int) []*pyStatement {
+func (p *parser) decorated(column int) []*statement {
 	p.expect("@")
 	decorator := p.expression()
-	if t := p.next(); t.kind != pyNewline || t.column != column {
+	if t := p.next(); t.kind != tokenNewline || t.column != column {
 		p.fail()
 	}
 	if !p.is("@", "def", "class", "async") {
 		p.fail()
 	}
-	all := append([]*pyStatement{{act: pyCompute, exprs: []*pyExpr{decorator}}}, p.statement(column)...)
+	all := append([]*statement{{act: actCompute, exprs: []*expression{decorator}}}, p.statement(column)...)
 	all[len(all)-1].decorated = true
 	return all
 }
 
-func (p *pyParser) define(column int) *pyStatement {
+func (p *parser) define(column int) *statement {
 	p.expect("def")
-	s := &pyStatement{act: pyDefine, text: p.name()}
+	s := &statement{act: actDefine, text: p.name()}
 	p.typeParameters()
 	p.expect("(")
 	s.params = p.parameters(")")
@@ -181,20 +181,20 @@ func (p *pyParser) define(column int) *pyStatement {
 	return s
 }
 
-func (p *pyParser) typeParameters() {
+func (p *parser) typeParameters() {
 	if p.accept("[") {
 		for !p.accept("]") {
 			p.next()
-			if p.peek().kind == pyEnd {
+			if p.peek().kind == tokenEnd {
 				p.fail()
 			}
 		}
 	}
 }
 
-func (p *pyParser) class(column int) *pyStatement {
+func (p *parser) class(column int) *statement {
 	p.expect("class")
-	s := &pyStatement{act: pyClass, text: p.name()}
+	s := &statement{act: actClass, text: p.name()}
 	p.typeParameters()
 	if p.accept("(") {
 		s.exprs = p.arguments(other()).kids[1:]
@@ -204,49 +204,49 @@ func (p *pyParser) class(column int) *pyStatement {
 }
 
 // conditional reads if … elif … else and while … else.
-func (p *pyParser) conditional(column int) []*pyStatement {
-	act := pyIf
+func (p *parser) conditional(column int) []*statement {
+	act := actIf
 	if p.is("while") {
-		act = pyRepeat
+		act = actRepeat
 	}
 	p.next()
 	test := p.list()
-	all := []*pyStatement{{act: act, exprs: []*pyExpr{test}, body: p.suite(column)}}
+	all := []*statement{{act: act, exprs: []*expression{test}, body: p.suite(column)}}
 	for p.again(column, "elif") {
 		p.next()
 		test := p.list()
-		all = append(all, &pyStatement{act: pyIf, exprs: []*pyExpr{test}, body: p.suite(column)})
+		all = append(all, &statement{act: actIf, exprs: []*expression{test}, body: p.suite(column)})
 	}
 	return append(all, p.otherwise(column)...)
 }
 
-func (p *pyParser) otherwise(column int) []*pyStatement {
+func (p *parser) otherwise(column int) []*statement {
 	if !p.again(column, "else") {
 		return nil
 	}
 	p.next()
-	return []*pyStatement{{act: pyIf, body: p.suite(column)}}
+	return []*statement{{act: actIf, body: p.suite(column)}}
 }
 
-func (p *pyParser) loop(column int) []*pyStatement {
+func (p *parser) loop(column int) []*statement {
 	p.expect("for")
-	s := &pyStatement{act: pyFor, targets: []*pyExpr{p.targets()}}
+	s := &statement{act: actFor, targets: []*expression{p.targets()}}
 	p.expect("in")
-	s.exprs = []*pyExpr{p.list()}
+	s.exprs = []*expression{p.list()}
 	s.body = p.suite(column)
-	return append([]*pyStatement{s}, p.otherwise(column)...)
+	return append([]*statement{s}, p.otherwise(column)...)
 }
 
-func (p *pyParser) try(column int) []*pyStatement {
+func (p *parser) try(column int) []*statement {
 	p.expect("try")
-	all := []*pyStatement{{act: pyIf, body: p.suite(column)}}
+	all := []*statement{{act: actIf, body: p.suite(column)}}
 	for p.again(column, "except", "else", "finally") {
-		s := &pyStatement{act: pyIf}
+		s := &statement{act: actIf}
 		if p.next().text == "except" && !p.is(":") {
 			p.accept("*")
-			s.exprs = []*pyExpr{p.list()}
+			s.exprs = []*expression{p.list()}
 			if p.accept("as") {
-				s.targets = []*pyExpr{{form: pyNameForm, text: p.name()}}
+				s.targets = []*expression{{form: nameForm, text: p.name()}}
 			}
 		}
 		s.body = p.suite(column)
@@ -258,9 +258,9 @@ func (p *pyParser) try(column int) []*pyStatement {
 	return all
 }
 
-func (p *pyParser) with(column int) *pyStatement {
+func (p *parser) with(column int) *statement {
 	p.expect("with")
-	s := &pyStatement{act: pyWith}
+	s := &statement{act: actWith}
 	start := p.at
 	if !p.withItems(s, p.accept("(")) {
 		p.at = start
@@ -273,13 +273,13 @@ func (p *pyParser) with(column int) *pyStatement {
 
 // withItems reads "a as b, c"; it is false if what looked like brackets around
 // all of it were brackets around an expression.
-func (p *pyParser) withItems(s *pyStatement, bracketed bool) bool {
+func (p *parser) withItems(s *statement, bracketed bool) bool {
 	for !bracketed || !p.is(")") {
 		if bracketed && (p.is("*", "yield") || !p.startsExpression()) {
 			return false
 		}
 		s.exprs = append(s.exprs, p.expression())
-		var target *pyExpr
+		var target *expression
 		if p.accept("as") {
 			target = p.target()
 		}
@@ -296,22 +296,22 @@ func (p *pyParser) withItems(s *pyStatement, bracketed bool) bool {
 
 // isMatch tells the statement from a variable of that name: its line ends in a
 // colon, and a "case" follows.
-func (p *pyParser) isMatch() bool {
+func (p *parser) isMatch() bool {
 	for i := p.at + 1; i+1 < len(p.tokens); i++ {
-		if p.tokens[i].kind != pyNewline {
+		if p.tokens[i].kind != tokenNewline {
 			continue
 		}
-		return i > p.at+2 && p.tokens[i-1].text == ":" && p.tokens[i-1].kind == pyOperator && p.tokens[i+1].text == "case"
+		return i > p.at+2 && p.tokens[i-1].text == ":" && p.tokens[i-1].kind == tokenOperator && p.tokens[i+1].text == "case"
 	}
 	return false
 }
 
-func (p *pyParser) match(column int) []*pyStatement {
+func (p *parser) match(column int) []*statement {
 	p.expect("match")
-	all := []*pyStatement{{act: pyCompute, exprs: []*pyExpr{p.list()}}}
+	all := []*statement{{act: actCompute, exprs: []*expression{p.list()}}}
 	p.expect(":")
 	t := p.next()
-	if t.kind != pyNewline || t.column <= column {
+	if t.kind != tokenNewline || t.column <= column {
 		p.fail()
 	}
 	for {
@@ -322,65 +322,65 @@ func (p *pyParser) match(column int) []*pyStatement {
 	}
 }
 
-func (p *pyParser) matchCase(column int) *pyStatement {
+func (p *parser) matchCase(column int) *statement {
 	p.expect("case")
-	s := &pyStatement{act: pyIf}
+	s := &statement{act: actIf}
 	for depth := 0; depth > 0 || !p.is(":", "if"); {
 		t := p.next()
 		switch {
-		case t.kind == pyEnd || t.kind == pyNewline:
+		case t.kind == tokenEnd || t.kind == tokenNewline:
 			p.fail()
-		case t.kind == pyName && !pyKeywords[t.text]:
-			s.targets = append(s.targets, &pyExpr{form: pyNameForm, text: t.text})
-		case t.kind == pyOperator && (t.text == "(" || t.text == "[" || t.text == "{"):
+		case t.kind == tokenName && !keywords[t.text]:
+			s.targets = append(s.targets, &expression{form: nameForm, text: t.text})
+		case t.kind == tokenOperator && (t.text == "(" || t.text == "[" || t.text == "{"):
 			depth++
-		case t.kind == pyOperator && (t.text == ")" || t.text == "]" || t.text == "}"):
+		case t.kind == tokenOperator && (t.text == ")" || t.text == "]" || t.text == "}"):
 			depth--
 		}
 	}
 	if p.accept("if") {
-		s.exprs = []*pyExpr{p.expression()}
+		s.exprs = []*expression{p.expression()}
 	}
 	s.body = p.suite(column)
 	return s
 }
 
-func (p *pyParser) simple() []*pyStatement {
+func (p *parser) simple() []*statement {
 	switch {
 	case p.is("import"):
-		return []*pyStatement{p.imports()}
+		return []*statement{p.imports()}
 	case p.is("from"):
-		return []*pyStatement{p.from()}
+		return []*statement{p.from()}
 	case p.is("pass", "break", "continue"):
 		p.next()
 		return nil
 	case p.is("global", "nonlocal"):
-		return []*pyStatement{p.global()}
+		return []*statement{p.global()}
 	case p.is("return"):
 		p.next()
 		if !p.startsExpression() {
 			return nil
 		}
-		return []*pyStatement{{act: pyReturn, exprs: []*pyExpr{p.list()}}}
+		return []*statement{{act: actReturn, exprs: []*expression{p.list()}}}
 	case p.is("del", "assert", "raise"):
 		return p.keyword()
 	}
 	return p.assignment()
 }
 
-func (p *pyParser) keyword() []*pyStatement {
+func (p *parser) keyword() []*statement {
 	word := p.next().text
 	if word == "raise" && !p.startsExpression() {
 		return nil
 	}
-	s := &pyStatement{act: pyCompute, exprs: []*pyExpr{p.list()}}
+	s := &statement{act: actCompute, exprs: []*expression{p.list()}}
 	if word == "raise" && p.accept("from") {
 		s.exprs = append(s.exprs, p.expression())
 	}
-	return []*pyStatement{s}
+	return []*statement{s}
 }
 
-func (p *pyParser) dotted() string {
+func (p *parser) dotted() string {
 	name := p.name()
 	for p.accept(".") {
 		name += "." + p.name()
@@ -388,11 +388,11 @@ func (p *pyParser) dotted() string {
 	return name
 }
 
-func (p *pyParser) imports() *pyStatement {
+func (p *parser) imports() *statement {
 	p.expect("import")
-	s := &pyStatement{act: pyImport}
+	s := &statement{act: actImport}
 	for {
-		m := pyModule{name: p.dotted()}
+		m := module{name: p.dotted()}
 		if p.accept("as") {
 			m.as = p.name()
 		}
@@ -403,9 +403,9 @@ func (p *pyParser) imports() *pyStatement {
 	}
 }
 
-func (p *pyParser) from() *pyStatement {
+func (p *parser) from() *statement {
 	p.expect("from")
-	s := &pyStatement{act: pyFrom}
+	s := &statement{act: actFrom}
 	for p.is(".", "...") {
 		s.text += p.next().text
 	}
@@ -414,12 +414,12 @@ func (p *pyParser) from() *pyStatement {
 	}
 	p.expect("import")
 	if p.accept("*") {
-		s.modules = []pyModule{{as: "*"}}
+		s.modules = []module{{as: "*"}}
 		return s
 	}
 	bracketed := p.accept("(")
 	for {
-		m := pyModule{name: p.name()}
+		m := module{name: p.name()}
 		m.as = m.name
 		if p.accept("as") {
 			m.as = p.name()
@@ -435,9 +435,9 @@ func (p *pyParser) from() *pyStatement {
 	return s
 }
 
-func (p *pyParser) global() *pyStatement {
+func (p *parser) global() *statement {
 	p.next()
-	s := &pyStatement{act: pyGlobal, names: []string{p.name()}}
+	s := &statement{act: actGlobal, names: []string{p.name()}}
 	for p.accept(",") {
 		s.names = append(s.names, p.name())
 	}
@@ -445,41 +445,41 @@ func (p *pyParser) global() *pyStatement {
 }
 
 // assignment reads an expression with what is assigned to it, if anything.
-func (p *pyParser) assignment() []*pyStatement {
-	if p.is("type") && p.tokens[p.at+1].kind == pyName && !pyKeywords[p.tokens[p.at+1].text] {
+func (p *parser) assignment() []*statement {
+	if p.is("type") && p.tokens[p.at+1].kind == tokenName && !keywords[p.tokens[p.at+1].text] {
 		p.next()
-		target := &pyExpr{form: pyNameForm, text: p.name()}
+		target := &expression{form: nameForm, text: p.name()}
 		p.typeParameters()
 		p.expect("=")
-		return []*pyStatement{{act: pyAssign, targets: []*pyExpr{target}, exprs: []*pyExpr{p.expression()}}}
+		return []*statement{{act: actAssign, targets: []*expression{target}, exprs: []*expression{p.expression()}}}
 	}
 	first := p.list()
 	if p.accept(":") {
-		annotation := &pyStatement{act: pyCompute, exprs: []*pyExpr{p.expression()}}
+		annotation := &statement{act: actCompute, exprs: []*expression{p.expression()}}
 		if !p.accept("=") {
-			return []*pyStatement{annotation}
+			return []*statement{annotation}
 		}
-		return []*pyStatement{annotation, {act: pyAssign, targets: []*pyExpr{first}, exprs: []*pyExpr{p.list()}}}
+		return []*statement{annotation, {act: actAssign, targets: []*expression{first}, exprs: []*expression{p.list()}}}
 	}
 	if op := p.augmented(); op != "" {
-		return []*pyStatement{{act: pyAssign, text: op, targets: []*pyExpr{first}, exprs: []*pyExpr{p.list()}}}
+		return []*statement{{act: actAssign, text: op, targets: []*expression{first}, exprs: []*expression{p.list()}}}
 	}
 	if !p.is("=") {
-		return []*pyStatement{{act: pyCompute, exprs: []*pyExpr{first}}}
+		return []*statement{{act: actCompute, exprs: []*expression{first}}}
 	}
-	s := &pyStatement{act: pyAssign}
+	s := &statement{act: actAssign}
 	for p.accept("=") {
 		s.targets = append(s.targets, first)
 		first = p.list()
 	}
-	s.exprs = []*pyExpr{first}
-	return []*pyStatement{s}
+	s.exprs = []*expression{first}
+	return []*statement{s}
 }
 
 // augmented reads the operator of "+=" and the like.
-func (p *pyParser) augmented() string {
+func (p *parser) augmented() string {
 	t := p.peek()
-	if n := len(t.text); t.kind == pyOperator && n > 1 && t.text[n-1] == '=' && !p.is("==", "!=", "<=", ">=", ":=") {
+	if n := len(t.text); t.kind == tokenOperator && n > 1 && t.text[n-1] == '=' && !p.is("==", "!=", "<=", ">=", ":=") {
 		p.next()
 		return t.text[:n-1]
 	}

@@ -8,13 +8,13 @@ import (
 )
 
 // str reads a string literal that starts, after its prefix, at a quote.
-func (l *pyLexer) str(prefix string) (pyToken, error) {
+func (l *lexer) str(prefix string) (token, error) {
 	quote := l.src[l.at : l.at+1]
 	if strings.HasPrefix(l.src[l.at:], strings.Repeat(quote, 3)) {
 		quote = strings.Repeat(quote, 3)
 	}
 	l.at += len(quote)
-	s := pyLiteralForm{quote: quote, raw: strings.Contains(prefix, "r"), bytes: strings.Contains(prefix, "b")}
+	s := literalForm{quote: quote, raw: strings.Contains(prefix, "r"), bytes: strings.Contains(prefix, "b")}
 	if strings.Contains(prefix, "f") {
 		return l.formatted(s)
 	}
@@ -24,34 +24,34 @@ func (l *pyLexer) str(prefix string) (pyToken, error) {
 		case c == '\\':
 			l.at += 2
 		case c == '\n' && len(quote) == 1:
-			return pyToken{}, errPython
+			return token{}, errNotPython
 		case c == quote[0] && strings.HasPrefix(l.src[l.at:], quote):
 			text := s.value(l.src[start:l.at])
 			l.at += len(quote)
-			return pyToken{kind: pyText, text: text, bytes: s.bytes}, nil
+			return token{kind: tokenText, text: text, bytes: s.bytes}, nil
 		default:
 			l.at++
 		}
 	}
-	return pyToken{}, errPython
+	return token{}, errNotPython
 }
 
-// pyLiteralForm is how a literal is written.
-type pyLiteralForm struct {
+// literalForm is how a literal is written.
+type literalForm struct {
 	quote      string
 	raw, bytes bool
 }
 
-func (s pyLiteralForm) value(text string) string {
+func (s literalForm) value(text string) string {
 	if !s.raw && strings.IndexByte(text, '\\') >= 0 {
 		text = s.unescape(text)
 	}
 	return text
 }
 
-var pyEscapes = map[byte]string{'\n': "", '\\': "\\", '\'': "'", '"': "\"", 'a': "\a", 'b': "\b", 'f': "\f", 'n': "\n", 'r': "\r", 't': "\t", 'v': "\v"}
+var escapes = map[byte]string{'\n': "", '\\': "\\", '\'': "'", '"': "\"", 'a': "\a", 'b': "\b", 'f': "\f", 'n': "\n", 'r': "\r", 't': "\t", 'v': "\v"}
 
-func (s pyLiteralForm) unescape(text string) string {
+func (s literalForm) unescape(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); {
 		if text[i] != '\\' || i+1 >= len(text) {
@@ -59,7 +59,7 @@ func (s pyLiteralForm) unescape(text string) string {
 			i++
 			continue
 		}
-		if plain, ok := pyEscapes[text[i+1]]; ok {
+		if plain, ok := escapes[text[i+1]]; ok {
 			b.WriteString(plain)
 			i += 2
 			continue
@@ -80,7 +80,7 @@ func (s pyLiteralForm) unescape(text string) string {
 }
 
 // code reads an escape that names a character by its number; n is zero if it is none.
-func (s pyLiteralForm) code(text string) (c rune, n int) {
+func (s literalForm) code(text string) (c rune, n int) {
 	digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[text[1]]
 	if s.bytes && text[1] != 'x' {
 		digits = 0
@@ -106,22 +106,22 @@ func (s pyLiteralForm) code(text string) (c rune, n int) {
 }
 
 // formatted reads the rest of an f-string.
-func (l *pyLexer) formatted(s pyLiteralForm) (pyToken, error) {
+func (l *lexer) formatted(s literalForm) (token, error) {
 	outer := l.brackets
 	defer func() { l.brackets = outer }()
 	parts, err := l.formatParts(s, s.quote)
 	if err != nil {
-		return pyToken{}, err
+		return token{}, err
 	}
 	l.at += len(s.quote)
-	return pyToken{kind: pyText, parts: parts}, nil
+	return token{kind: tokenText, parts: parts}, nil
 }
 
 // formatParts reads up to the text that ends an f-string or a format in it.
-func (l *pyLexer) formatParts(s pyLiteralForm, end string) ([]pyPart, error) {
-	parts := []pyPart{{}}
+func (l *lexer) formatParts(s literalForm, end string) ([]part, error) {
+	parts := []part{{}}
 	start := l.at
-	cut := func(upTo int) { parts = append(parts, pyPart{text: s.value(l.src[start:upTo])}) }
+	cut := func(upTo int) { parts = append(parts, part{text: s.value(l.src[start:upTo])}) }
 	for l.at < len(l.src) {
 		rest := l.src[l.at:]
 		switch {
@@ -146,38 +146,38 @@ func (l *pyLexer) formatParts(s pyLiteralForm, end string) ([]pyPart, error) {
 			parts = append(parts, more...)
 			start = l.at
 		case rest[0] == '\n' && len(s.quote) == 1, rest[0] == '}':
-			return nil, errPython
+			return nil, errNotPython
 		default:
 			l.at++
 		}
 	}
-	return nil, errPython
+	return nil, errNotPython
 }
 
 // replacement reads {expression!r:format} after its opening brace.
-func (l *pyLexer) replacement(s pyLiteralForm) ([]pyPart, error) {
-	if len(l.brackets) >= maxPyBrackets {
-		return nil, errPython
+func (l *lexer) replacement(s literalForm) ([]part, error) {
+	if len(l.brackets) >= maxBrackets {
+		return nil, errNotPython
 	}
 	outer := l.brackets
 	l.brackets = append(l.brackets[:len(l.brackets):len(l.brackets)], '{')
 	defer func() { l.brackets = outer }()
 	depth := len(l.brackets)
-	var tokens []pyToken
+	var tokens []token
 	for {
 		rest := strings.TrimLeft(l.src[l.at:], " \t\r\n")
 		if len(l.brackets) == depth && rest != "" {
 			if stop := stopOf(rest); stop != 0 {
 				l.at = len(l.src) - len(rest) + 1
 				if len(tokens) == 0 {
-					return nil, errPython
+					return nil, errNotPython
 				}
 				return l.replacementEnd(s, stop, tokens)
 			}
 		}
 		t, err := l.next()
-		if err != nil || t.kind == pyEnd {
-			return nil, errPython
+		if err != nil || t.kind == tokenEnd {
+			return nil, errNotPython
 		}
 		tokens = append(tokens, t)
 	}
@@ -196,19 +196,19 @@ func stopOf(rest string) byte {
 	return 0
 }
 
-func (l *pyLexer) replacementEnd(s pyLiteralForm, stop byte, tokens []pyToken) ([]pyPart, error) {
+func (l *lexer) replacementEnd(s literalForm, stop byte, tokens []token) ([]part, error) {
 	for stop == '=' || stop == '!' {
 		rest := strings.TrimLeft(l.src[l.at:], " \trsa\n")
 		if rest == "" {
-			return nil, errPython
+			return nil, errNotPython
 		}
 		stop = stopOf(rest)
 		if stop == 0 || stop == '=' {
-			return nil, errPython
+			return nil, errNotPython
 		}
 		l.at = len(l.src) - len(rest) + 1
 	}
-	parts := []pyPart{{tokens: append(tokens, pyToken{kind: pyEnd})}}
+	parts := []part{{tokens: append(tokens, token{kind: tokenEnd})}}
 	if stop != ':' {
 		return parts, nil
 	}
@@ -220,7 +220,7 @@ func (l *pyLexer) replacementEnd(s pyLiteralForm, stop byte, tokens []pyToken) (
 	l.at++
 	for _, p := range format {
 		if p.tokens != nil {
-			parts = append(parts, pyPart{tokens: p.tokens})
+			parts = append(parts, part{tokens: p.tokens})
 		}
 	}
 	return parts, nil

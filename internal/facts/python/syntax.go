@@ -2,80 +2,80 @@ package python
 
 import "slices"
 
-// pyForm is the form of an expression.
-type pyForm uint8
+// form is the form of an expression.
+type form uint8
 
 const (
-	pyNameForm pyForm = iota
-	pyNumberForm
-	pyTextForm      // text, bytes
-	pyFormatForm    // kids: pieces of text and expressions
-	pyListForm      // kids: items, also of tuples and sets
-	pyDictForm      // kids: key, value, key, value …; a nil key before **value
-	pyCallForm      // kids: function, arguments; names: a keyword, "*", "**" or "" for each argument
-	pyAttributeForm // kids: object; text: name
-	pyIndexForm     // kids: object, index
-	pySliceForm     // kids: from, to, step; each may be nil
-	pyChainForm     // kids: operands; names: the operator before each
-	pyUnaryForm     // text: operator; kids: operand
-	pyChoiceForm    // kids: then, test, else
-	pyLambdaForm    // kids: defaults, body last; names: parameters
-	pyLoopForm      // kids: elements, then for each clause target and source; count: elements; conditions in extra
-	pyNamedForm     // text: name; kids: value
-	pyOtherForm     // kids: whatever is computed, such as by await, yield, *x
+	nameForm form = iota
+	numberForm
+	textForm      // text, bytes
+	formatForm    // kids: pieces of text and expressions
+	listForm      // kids: items, also of tuples and sets
+	dictForm      // kids: key, value, key, value …; a nil key before **value
+	callForm      // kids: function, arguments; names: a keyword, "*", "**" or "" for each argument
+	attributeForm // kids: object; text: name
+	indexForm     // kids: object, index
+	sliceForm     // kids: from, to, step; each may be nil
+	chainForm     // kids: operands; names: the operator before each
+	unaryForm     // text: operator; kids: operand
+	choiceForm    // kids: then, test, else
+	lambdaForm    // kids: defaults, body last; names: parameters
+	loopForm      // kids: elements, then for each clause target and source; count: elements; conditions in extra
+	namedForm     // text: name; kids: value
+	otherForm     // kids: whatever is computed, such as by await, yield, *x
 )
 
-// pyExpr is an expression.
-type pyExpr struct {
-	form  pyForm
+// expression is an expression.
+type expression struct {
+	form  form
 	text  string
 	bytes bool
-	kids  []*pyExpr
+	kids  []*expression
 	names []string
-	// count and extra belong to pyLoopForm.
+	// count and extra belong to loopForm.
 	count int
-	extra []*pyExpr
+	extra []*expression
 }
 
-// pyParser reads expressions and statements from tokens. It panics with
-// errPython at the first that is none.
-type pyParser struct {
-	tokens []pyToken
+// parser reads expressions and statements from tokens. It panics with
+// errNotPython at the first that is none.
+type parser struct {
+	tokens []token
 	at     int
 	depth  int
 }
 
 const (
-	maxPyDepth = 700
-	maxPyChain = 2000
+	maxDepth = 700
+	maxChain = 2000
 )
 
-func (p *pyParser) peek() pyToken { return p.tokens[p.at] }
+func (p *parser) peek() token { return p.tokens[p.at] }
 
-func (p *pyParser) next() pyToken {
+func (p *parser) next() token {
 	t := p.tokens[p.at]
-	if t.kind != pyEnd {
+	if t.kind != tokenEnd {
 		p.at++
 	}
 	return t
 }
 
-func (p *pyParser) fail() { panic(errPython) }
+func (p *parser) fail() { panic(errNotPython) }
 
-func (p *pyParser) enter() func() {
-	if p.depth++; p.depth > maxPyDepth {
+func (p *parser) enter() func() {
+	if p.depth++; p.depth > maxDepth {
 		p.fail()
 	}
 	return func() { p.depth-- }
 }
 
 // is says whether the next token is one of the operators or keywords.
-func (p *pyParser) is(words ...string) bool {
+func (p *parser) is(words ...string) bool {
 	t := p.peek()
-	return (t.kind == pyOperator || t.kind == pyName) && slices.Contains(words, t.text)
+	return (t.kind == tokenOperator || t.kind == tokenName) && slices.Contains(words, t.text)
 }
 
-func (p *pyParser) accept(word string) bool {
+func (p *parser) accept(word string) bool {
 	if p.is(word) {
 		p.at++
 		return true
@@ -83,29 +83,29 @@ func (p *pyParser) accept(word string) bool {
 	return false
 }
 
-func (p *pyParser) expect(word string) {
+func (p *parser) expect(word string) {
 	if !p.accept(word) {
 		p.fail()
 	}
 }
 
-var pyKeywords = map[string]bool{
+var keywords = map[string]bool{
 	"and": true, "as": true, "assert": true, "async": true, "await": true, "break": true, "class": true,
 	"continue": true, "def": true, "del": true, "elif": true, "else": true, "except": true, "finally": true, "for": true,
 	"from": true, "global": true, "if": true, "import": true, "in": true, "is": true, "lambda": true, "nonlocal": true,
 	"not": true, "or": true, "pass": true, "raise": true, "return": true, "try": true, "while": true, "with": true, "yield": true,
 }
 
-func (p *pyParser) name() string {
+func (p *parser) name() string {
 	t := p.next()
-	if t.kind != pyName || pyKeywords[t.text] {
+	if t.kind != tokenName || keywords[t.text] {
 		p.fail()
 	}
 	return t.text
 }
 
 // list reads expressions with commas between them; several are a tuple.
-func (p *pyParser) list() *pyExpr {
+func (p *parser) list() *expression {
 	if p.is("yield") {
 		return p.yield()
 	}
@@ -113,26 +113,26 @@ func (p *pyParser) list() *pyExpr {
 	if !p.is(",") {
 		return first
 	}
-	all := &pyExpr{form: pyListForm, kids: []*pyExpr{first}}
+	all := &expression{form: listForm, kids: []*expression{first}}
 	for p.accept(",") && p.startsExpression() {
 		all.kids = append(all.kids, p.starred())
 	}
 	return all
 }
 
-func (p *pyParser) startsExpression() bool {
+func (p *parser) startsExpression() bool {
 	switch t := p.peek(); t.kind {
-	case pyName:
-		return !pyKeywords[t.text] || p.is("not", "lambda", "await")
-	case pyNumber, pyText:
+	case tokenName:
+		return !keywords[t.text] || p.is("not", "lambda", "await")
+	case tokenNumber, tokenText:
 		return true
-	case pyOperator:
+	case tokenOperator:
 		return p.is("(", "[", "{", "+", "-", "~", "*", "**", "...")
 	}
 	return false
 }
 
-func (p *pyParser) yield() *pyExpr {
+func (p *parser) yield() *expression {
 	p.expect("yield")
 	if p.accept("from") {
 		return other(p.expression())
@@ -143,66 +143,66 @@ func (p *pyParser) yield() *pyExpr {
 	return other()
 }
 
-func other(kids ...*pyExpr) *pyExpr { return &pyExpr{form: pyOtherForm, kids: kids} }
+func other(kids ...*expression) *expression { return &expression{form: otherForm, kids: kids} }
 
-func (p *pyParser) starred() *pyExpr {
+func (p *parser) starred() *expression {
 	if p.accept("*") {
-		return &pyExpr{form: pyOtherForm, text: "*", kids: []*pyExpr{p.chain(0)}}
+		return &expression{form: otherForm, text: "*", kids: []*expression{p.chain(0)}}
 	}
 	return p.expression()
 }
 
 // expression reads one expression, with its := and its conditional.
-func (p *pyParser) expression() *pyExpr {
+func (p *parser) expression() *expression {
 	defer p.enter()()
 	if p.is("lambda") {
 		return p.lambda()
 	}
 	e := p.chain(0)
-	if e.form == pyNameForm && p.accept(":=") {
-		return &pyExpr{form: pyNamedForm, text: e.text, kids: []*pyExpr{p.expression()}}
+	if e.form == nameForm && p.accept(":=") {
+		return &expression{form: namedForm, text: e.text, kids: []*expression{p.expression()}}
 	}
 	if p.accept("if") {
 		test := p.chain(0)
 		p.expect("else")
-		return &pyExpr{form: pyChoiceForm, kids: []*pyExpr{e, test, p.expression()}}
+		return &expression{form: choiceForm, kids: []*expression{e, test, p.expression()}}
 	}
 	return e
 }
 
-func (p *pyParser) lambda() *pyExpr {
+func (p *parser) lambda() *expression {
 	p.expect("lambda")
 	params := p.parameters(":")
 	p.expect(":")
-	return &pyExpr{form: pyLambdaForm, names: params.names, kids: append(params.computed, p.expression())}
+	return &expression{form: lambdaForm, names: params.names, kids: append(params.computed, p.expression())}
 }
 
-// pyLevels are the operators between operands, the loosest first.
-var pyLevels = [][]string{
+// levels are the operators between operands, the loosest first.
+var levels = [][]string{
 	{"or"}, {"and"}, {"not"},
 	{"<", ">", "==", ">=", "<=", "!=", "in", "not", "is"},
 	{"|"}, {"^"}, {"&"}, {"<<", ">>"}, {"+", "-"}, {"*", "/", "//", "%", "@"},
 }
 
-// pyNot is the level of the prefix "not", pyCompare that of comparisons.
-const pyNot, pyCompare = 2, 3
+// levelNot is the level of the prefix "not", levelCompare that of comparisons.
+const levelNot, levelCompare = 2, 3
 
 // chain reads operands of one level with its operators between them.
-func (p *pyParser) chain(level int) *pyExpr {
-	if level == len(pyLevels) {
+func (p *parser) chain(level int) *expression {
+	if level == len(levels) {
 		return p.unary()
 	}
-	if level == pyNot {
+	if level == levelNot {
 		return p.not()
 	}
 	first := p.chain(level + 1)
-	if !p.is(pyLevels[level]...) {
+	if !p.is(levels[level]...) {
 		return first
 	}
-	all := &pyExpr{form: pyChainForm, kids: []*pyExpr{first}, names: []string{""}}
-	for p.is(pyLevels[level]...) {
+	all := &expression{form: chainForm, kids: []*expression{first}, names: []string{""}}
+	for p.is(levels[level]...) {
 		op := p.next().text
-		if level == pyCompare {
+		if level == levelCompare {
 			op = p.comparison(op)
 		}
 		all.names = append(all.names, op)
@@ -211,7 +211,7 @@ func (p *pyParser) chain(level int) *pyExpr {
 	return all
 }
 
-func (p *pyParser) comparison(op string) string {
+func (p *parser) comparison(op string) string {
 	switch op {
 	case "not":
 		p.expect("in")
@@ -222,45 +222,45 @@ func (p *pyParser) comparison(op string) string {
 	return op
 }
 
-func (p *pyParser) not() *pyExpr {
+func (p *parser) not() *expression {
 	if !p.is("not") {
-		return p.chain(pyNot + 1)
+		return p.chain(levelNot + 1)
 	}
 	defer p.enter()()
 	p.next()
-	return &pyExpr{form: pyUnaryForm, text: "not", kids: []*pyExpr{p.not()}}
+	return &expression{form: unaryForm, text: "not", kids: []*expression{p.not()}}
 }
 
-func (p *pyParser) unary() *pyExpr {
+func (p *parser) unary() *expression {
 	defer p.enter()()
 	if p.is("+", "-", "~") {
 		op := p.next().text
-		return &pyExpr{form: pyUnaryForm, text: op, kids: []*pyExpr{p.unary()}}
+		return &expression{form: unaryForm, text: op, kids: []*expression{p.unary()}}
 	}
 	base := p.awaited()
 	if p.accept("**") {
-		return &pyExpr{form: pyChainForm, kids: []*pyExpr{base, p.unary()}, names: []string{"", "**"}}
+		return &expression{form: chainForm, kids: []*expression{base, p.unary()}, names: []string{"", "**"}}
 	}
 	return base
 }
 
-func (p *pyParser) awaited() *pyExpr {
+func (p *parser) awaited() *expression {
 	// What is awaited is what the call gives.
 	p.accept("await")
 	return p.primary()
 }
 
 // primary reads an atom and the calls, attributes and indices after it.
-func (p *pyParser) primary() *pyExpr {
+func (p *parser) primary() *expression {
 	e := p.atom()
-	for range maxPyChain {
+	for range maxChain {
 		switch {
 		case p.accept("."):
-			e = &pyExpr{form: pyAttributeForm, text: p.name(), kids: []*pyExpr{e}}
+			e = &expression{form: attributeForm, text: p.name(), kids: []*expression{e}}
 		case p.accept("("):
 			e = p.arguments(e)
 		case p.accept("["):
-			e = &pyExpr{form: pyIndexForm, kids: []*pyExpr{e, p.subscript()}}
+			e = &expression{form: indexForm, kids: []*expression{e, p.subscript()}}
 		default:
 			return e
 		}
@@ -269,8 +269,8 @@ func (p *pyParser) primary() *pyExpr {
 	return nil
 }
 
-func (p *pyParser) arguments(function *pyExpr) *pyExpr {
-	call := &pyExpr{form: pyCallForm, kids: []*pyExpr{function}}
+func (p *parser) arguments(function *expression) *expression {
+	call := &expression{form: callForm, kids: []*expression{function}}
 	for !p.accept(")") {
 		name, value := p.argument()
 		call.kids, call.names = append(call.kids, value), append(call.names, name)
@@ -281,14 +281,14 @@ func (p *pyParser) arguments(function *pyExpr) *pyExpr {
 	return call
 }
 
-func (p *pyParser) argument() (name string, value *pyExpr) {
+func (p *parser) argument() (name string, value *expression) {
 	switch {
 	case p.accept("*"):
 		return "*", p.expression()
 	case p.accept("**"):
 		return "**", p.expression()
 	}
-	if t := p.peek(); t.kind == pyName && p.at+1 < len(p.tokens) && p.tokens[p.at+1].kind == pyOperator && p.tokens[p.at+1].text == "=" {
+	if t := p.peek(); t.kind == tokenName && p.at+1 < len(p.tokens) && p.tokens[p.at+1].kind == tokenOperator && p.tokens[p.at+1].text == "=" {
 		name = p.name()
 		p.next()
 		return name, p.expression()
@@ -300,13 +300,13 @@ func (p *pyParser) argument() (name string, value *pyExpr) {
 	return "", value
 }
 
-func (p *pyParser) subscript() *pyExpr {
+func (p *parser) subscript() *expression {
 	first := p.slice()
 	if !p.is(",") {
 		p.expect("]")
 		return first
 	}
-	all := &pyExpr{form: pyListForm, kids: []*pyExpr{first}}
+	all := &expression{form: listForm, kids: []*expression{first}}
 	for p.accept(",") && !p.is("]") {
 		all.kids = append(all.kids, p.slice())
 	}
@@ -314,8 +314,8 @@ func (p *pyParser) subscript() *pyExpr {
 	return all
 }
 
-func (p *pyParser) slice() *pyExpr {
-	var bounds [3]*pyExpr
+func (p *parser) slice() *expression {
+	var bounds [3]*expression
 	colons := 0
 	for {
 		switch {
@@ -331,7 +331,7 @@ func (p *pyParser) slice() *pyExpr {
 				}
 				return bounds[0]
 			}
-			return &pyExpr{form: pySliceForm, kids: bounds[:]}
+			return &expression{form: sliceForm, kids: bounds[:]}
 		case bounds[colons] != nil:
 			p.fail()
 		}

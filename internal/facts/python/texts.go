@@ -16,69 +16,69 @@ import (
 )
 
 // doTexts is a call that makes texts and lists from others.
-func (w *pyWalk) doTexts(d pyDeed, c *pyCall) pyValues {
+func (w *walk) doTexts(d behaviour, c *call) objects {
 	for _, vs := range c.args {
-		if !isEnviron(vs) || d.kind != pyPureText {
+		if !isEnviron(vs) || d.kind != doesPureText {
 			w.escape(vs)
 		}
 	}
 	switch d.kind {
-	case pyDecode:
+	case doesDecode:
 		return w.decode(d, c)
-	case pyCharacter:
+	case doesCharacter:
 		return character(c.first())
-	case pyMakeText:
+	case doesMakeText:
 		return makeText(c.first())
-	case pyMakeList:
+	case doesMakeList:
 		return makeList(c.first())
-	case pyMap:
+	case doesMap:
 		return w.mapped(c)
-	case pyReversed:
+	case doesReversed:
 		return backwards(c.first())
-	case pyJoinWords:
+	case doesJoinWords:
 		return joinWords(c.first())
-	case pyQuote:
+	case doesQuote:
 		return quotedWords(c.first())
-	case pySplitWords:
+	case doesSplitWords:
 		return splitWords(c.first())
 	}
 	return c.first()
 }
 
-func character(vs pyValues) pyValues {
-	var out pyValues
+func character(vs objects) objects {
+	var out objects
 	for _, v := range vs {
-		if v.shape == pyInt && v.number >= 0 && v.number <= 0x10ffff {
-			out = out.with(pyTexts(unmarked(string(rune(v.number)))))
+		if v.shape == isInt && v.number >= 0 && v.number <= 0x10ffff {
+			out = out.with(textOf(unmarked(string(rune(v.number)))))
 			continue
 		}
-		out = out.with(pyHidden("character", v.Taint))
+		out = out.with(hidden("character", v.Taint))
 	}
 	return out
 }
 
 // makeText is str(x) and bytes(x); the latter of a list of numbers, too.
-func makeText(vs pyValues) pyValues {
-	var out pyValues
+func makeText(vs objects) objects {
+	var out objects
 	for _, v := range vs {
-		if v.shape != pyList {
-			out = out.with(pyValues{v}.strs())
+		if v.shape != isList {
+			out = out.with(objects{v}.strs())
 			continue
 		}
 		text, ok := numbersText(v)
 		if !ok {
-			out = out.with(pyHidden("text", v.allTaint()))
+			out = out.with(hidden("text", v.allTaint()))
 			continue
 		}
-		out = out.with(pyTexts(unmarked(text)))
+		out = out.with(textOf(unmarked(text)))
 	}
 	return out
 }
 
-func numbersText(v pyValue) (string, bool) {
+func numbersText(v object) (string, bool) {
 	var b strings.Builder
 	for _, item := range v.items {
-		if v.open || len(item) != 1 || item[0].shape != pyInt || item[0].number < 0 || item[0].number > 255 {
+		if v.open || len(item) != 1 || item[0].shape != isInt || item[0].number < 0 || item[0].number > 255 {
 			return "", false
 		}
 		b.WriteByte(byte(item[0].number))
@@ -86,68 +86,68 @@ func numbersText(v pyValue) (string, bool) {
 	return b.String(), true
 }
 
-func makeList(vs pyValues) pyValues {
-	var out pyValues
+func makeList(vs objects) objects {
+	var out objects
 	for _, v := range vs {
 		switch {
-		case v.shape == pyList:
-			out = out.with(pyValues{v})
-		case v.shape == pyString && pyLiteral(v.text) && len(v.text) <= maxPyRounds:
+		case v.shape == isList:
+			out = out.with(objects{v})
+		case v.shape == isString && literal(v.text) && len(v.text) <= maxRounds:
 			out = out.with(lettersOf(v))
 		default:
-			out = out.with(pyHidden("value", v.allTaint()))
+			out = out.with(hidden("value", v.allTaint()))
 		}
 	}
 	return out
 }
 
-func lettersOf(v pyValue) pyValues {
-	list := pyValue{shape: pyList, Taint: v.Taint}
+func lettersOf(v object) objects {
+	list := object{shape: isList, Taint: v.Taint}
 	for _, c := range v.text {
-		list.items = append(list.items, pyTexts(string(c)))
+		list.items = append(list.items, textOf(string(c)))
 	}
-	return pyValues{list}
+	return objects{list}
 }
 
-func backwards(vs pyValues) pyValues {
-	var out pyValues
+func backwards(vs objects) objects {
+	var out objects
 	for _, v := range makeList(vs) {
-		if v.shape == pyList && !v.open {
+		if v.shape == isList && !v.open {
 			v.items = cutOut(v.items, [3]int64{0, 0, -1}, true)
 		}
-		out = out.with(pyValues{v})
+		out = out.with(objects{v})
 	}
 	return out
 }
 
 // mapped is map(f, list).
-func (w *pyWalk) mapped(c *pyCall) pyValues {
+func (w *walk) mapped(c *call) objects {
 	if len(c.args) != 2 {
-		return pyHidden("value", c.tainted())
+		return hidden("value", c.tainted())
 	}
-	list := pyValue{shape: pyList}
+	list := object{shape: isList}
 	for _, v := range makeList(c.args[1]) {
-		if v.shape != pyList || v.open || len(v.items) > maxPyRounds {
-			list.items, list.open = append(list.items, w.mapOne(c.args[0], elements(pyValues{v}, "value"))), true
+		if v.shape != isList || v.open || len(v.items) > maxRounds {
+			list.items, list.open = append(list.items, w.mapOne(c.args[0], elements(objects{v}, "value"))), true
 			continue
 		}
 		for _, item := range v.items {
 			list.items = append(list.items, w.mapOne(c.args[0], item))
 		}
 	}
-	return pyValues{list}
+	return objects{list}
 }
 
-func (w *pyWalk) mapOne(functions, arg pyValues) pyValues {
-	var out pyValues
+func (w *walk) mapOne(functions, arg objects) objects {
+	var out objects
 	for _, f := range functions {
-		out = out.with(w.callValue(f, &pyCall{args: []pyValues{arg}, keywords: map[string]pyValues{}}))
+		out = out.with(w.callValue(f, &call{args: []objects{arg}, keywords: map[string]objects{}}))
 	}
 	return out
 }
 
 // decode is a text from an encoding, as far as it is known.
-func (w *pyWalk) decode(d pyDeed, c *pyCall) pyValues {
+func (w *walk) decode(d behaviour, c *call) objects {
 	encoding := d.name
 	if encoding == "" {
 		second, _ := c.arg(1, "encoding")
@@ -155,21 +155,21 @@ func (w *pyWalk) decode(d pyDeed, c *pyCall) pyValues {
 		encoding = strings.ReplaceAll(strings.ToLower(encoding), "-", "_")
 	}
 	input, _ := c.arg(0, "s")
-	var out pyValues
+	var out objects
 	for _, v := range input {
 		t := v.Taint.With(value.Taint{Decoded: encoding != "percent"})
 		if text, ok := decodedText(v, encoding); ok {
-			out = out.with(pyValues{{shape: pyString, text: unmarked(text), Taint: t}})
+			out = out.with(objects{{shape: isString, text: unmarked(text), Taint: t}})
 			continue
 		}
-		out = out.with(pyHidden("decoded", t))
+		out = out.with(hidden("decoded", t))
 	}
 	w.noteTexts(out)
 	return out
 }
 
-func decodedText(v pyValue, encoding string) (string, bool) {
-	if v.shape != pyString || !pyLiteral(v.text) {
+func decodedText(v object, encoding string) (string, bool) {
+	if v.shape != isString || !literal(v.text) {
 		return "", false
 	}
 	switch encoding {
@@ -190,7 +190,7 @@ func decodedText(v pyValue, encoding string) (string, bool) {
 	case "zlib", "zip", "zlib_codec", "gzip", "bz2":
 		return inflate(encoding, v.text)
 	case "unicode_escape", "string_escape":
-		return pyLiteralForm{}.unescape(v.text), true
+		return literalForm{}.unescape(v.text), true
 	}
 	return "", false
 }
@@ -232,8 +232,8 @@ func inflate(format, s string) (string, bool) {
 }
 
 // textMethod is a method of a text, if it is one that is followed.
-func (w *pyWalk) textMethod(b pyValue, name string, c *pyCall) (pyValues, bool) {
-	var out pyValues
+func (w *walk) textMethod(b object, name string, c *call) (objects, bool) {
+	var out objects
 	switch name {
 	case "format":
 		out = w.format(b, c)
@@ -241,9 +241,9 @@ func (w *pyWalk) textMethod(b pyValue, name string, c *pyCall) (pyValues, bool) 
 		out = joinedText(b, c.first())
 	case "encode", "decode":
 		if codec, ok := c.first().only(); ok && !plainEncoding(codec) {
-			return w.decode(pyDeed{name: strings.ReplaceAll(strings.ToLower(codec), "-", "_")}, &pyCall{args: []pyValues{{b}}}), true
+			return w.decode(behaviour{name: strings.ReplaceAll(strings.ToLower(codec), "-", "_")}, &call{args: []objects{{b}}}), true
 		}
-		return pyValues{b}, true
+		return objects{b}, true
 	case "hex", "splitlines":
 		return nil, false
 	default:
@@ -262,12 +262,12 @@ func plainEncoding(codec string) bool {
 }
 
 // changed is a text after one of the methods that change letters.
-func changedText(b pyValue, name string, c *pyCall) (pyValues, bool) {
+func changedText(b object, name string, c *call) (objects, bool) {
 	args := make([]string, len(c.args))
 	for i, vs := range c.args {
 		text, ok := vs.only()
 		if !ok && name != "replace" {
-			return pyHidden("text", b.Taint.With(c.tainted())), name != "index"
+			return hidden("text", b.Taint.With(c.tainted())), name != "index"
 		}
 		args[i] = text
 	}
@@ -283,17 +283,17 @@ func changedText(b pyValue, name string, c *pyCall) (pyValues, bool) {
 		text = strings.TrimLeft(text, set)
 	case name == "rstrip":
 		text = strings.TrimRight(text, set)
-	case name == "lower" && pyLiteral(text), name == "casefold" && pyLiteral(text):
+	case name == "lower" && literal(text), name == "casefold" && literal(text):
 		text = strings.ToLower(text)
-	case name == "upper" && pyLiteral(text):
+	case name == "upper" && literal(text):
 		text = strings.ToUpper(text)
-	case name == "replace" && len(args) >= 2 && pyLiteral(text) && args[0] != "":
+	case name == "replace" && len(args) >= 2 && literal(text) && args[0] != "":
 		to := c.args[1]
 		if len(to) != 1 || strings.Count(text, args[0])*len(to[0].str()) > value.MaxValue {
-			return pyHidden("text", b.Taint), true
+			return hidden("text", b.Taint), true
 		}
 		text = strings.ReplaceAll(text, args[0], to[0].str())
-	case name == "split" && pyLiteral(text):
+	case name == "split" && literal(text):
 		return splitText(b, args), true
 	case name == "removeprefix" && len(args) == 1:
 		text = strings.TrimPrefix(text, args[0])
@@ -302,38 +302,38 @@ func changedText(b pyValue, name string, c *pyCall) (pyValues, bool) {
 	default:
 		return nil, false
 	}
-	return pyValues{{shape: pyString, text: text, Taint: b.Taint}}, true
+	return objects{{shape: isString, text: text, Taint: b.Taint}}, true
 }
 
-func splitText(b pyValue, args []string) pyValues {
+func splitText(b object, args []string) objects {
 	pieces := strings.Fields(b.text)
 	if len(args) > 0 && args[0] != "" {
-		pieces = strings.SplitN(b.text, args[0], maxPyRounds)
+		pieces = strings.SplitN(b.text, args[0], maxRounds)
 	}
-	list := pyValue{shape: pyList, Taint: b.Taint}
-	for _, p := range pieces[:min(len(pieces), maxPyRounds)] {
-		list.items = append(list.items, pyTexts(p))
+	list := object{shape: isList, Taint: b.Taint}
+	for _, p := range pieces[:min(len(pieces), maxRounds)] {
+		list.items = append(list.items, textOf(p))
 	}
-	list.open = len(args) > 1 || len(pieces) >= maxPyRounds
-	return pyValues{list}
+	list.open = len(args) > 1 || len(pieces) >= maxRounds
+	return objects{list}
 }
 
-func joinedText(separator pyValue, lists pyValues) pyValues {
-	var out pyValues
+func joinedText(separator object, lists objects) objects {
+	var out objects
 	for _, l := range makeList(lists) {
-		if l.shape != pyList {
-			out = out.with(pyHidden("text", l.allTaint()))
+		if l.shape != isList {
+			out = out.with(hidden("text", l.allTaint()))
 			continue
 		}
-		all := pyTexts("")
+		all := textOf("")
 		for i, item := range l.items {
 			if i > 0 {
-				all = pyEach(all, pyValues{separator}, glue)
+				all = eachPair(all, objects{separator}, glue)
 			}
-			all = pyEach(all, item.strs(), glue)
+			all = eachPair(all, item.strs(), glue)
 		}
 		if l.open {
-			all = pyEach(all, pyHidden("value", value.Taint{}).strs(), glue)
+			all = eachPair(all, hidden("value", value.Taint{}).strs(), glue)
 		}
 		for i := range all {
 			all[i].Taint = all[i].Taint.With(l.allTaint())
@@ -344,43 +344,43 @@ func joinedText(separator pyValue, lists pyValues) pyValues {
 }
 
 // format is "…{}…".format(…).
-func (w *pyWalk) format(b pyValue, c *pyCall) pyValues {
+func (w *walk) format(b object, c *call) objects {
 	for _, vs := range c.args {
 		w.escape(vs)
 	}
-	all := pyTexts("")
+	all := textOf("")
 	rest, next := b.text, 0
-	for range maxPyRounds {
+	for range maxRounds {
 		before, after, found := strings.Cut(rest, "{")
-		all = pyEach(all, pyTexts(strings.ReplaceAll(before, "}}", "}")), glue)
+		all = eachPair(all, textOf(strings.ReplaceAll(before, "}}", "}")), glue)
 		if !found {
 			return retainted(all, b.Taint)
 		}
 		if strings.HasPrefix(after, "{") {
-			all = pyEach(all, pyTexts("{"), glue)
+			all = eachPair(all, textOf("{"), glue)
 			rest = after[1:]
 			continue
 		}
 		field, tail, _ := strings.Cut(after, "}")
 		rest = tail
-		all = pyEach(all, fieldValue(field, &next, c).strs(), glue)
+		all = eachPair(all, fieldValue(field, &next, c).strs(), glue)
 	}
-	return pyHidden("text", b.Taint)
+	return hidden("text", b.Taint)
 }
 
-func retainted(vs pyValues, t value.Taint) pyValues {
+func retainted(vs objects, t value.Taint) objects {
 	for i := range vs {
 		vs[i].Taint = vs[i].Taint.With(t)
 	}
 	return vs
 }
 
-func fieldValue(field string, next *int, c *pyCall) pyValues {
+func fieldValue(field string, next *int, c *call) objects {
 	name := field
 	if end := strings.IndexAny(field, "!:.["); end >= 0 {
 		name = field[:end]
 		if field[end] == '.' || field[end] == '[' {
-			return pyHidden("value", value.Taint{})
+			return hidden("value", value.Taint{})
 		}
 	}
 	place, err := strconv.Atoi(name)
@@ -394,13 +394,13 @@ func fieldValue(field string, next *int, c *pyCall) pyValues {
 	if vs, ok := c.arg(place, name); ok {
 		return vs
 	}
-	return pyHidden("value", value.Taint{})
+	return hidden("value", value.Taint{})
 }
 
 // percent is "…%s…" % values.
-func percent(a, b pyValue) pyValue {
-	args := []pyValues{{b}}
-	if b.shape == pyList {
+func percent(a, b object) object {
+	args := []objects{{b}}
+	if b.shape == isList {
 		args = b.items
 	}
 	var out strings.Builder
@@ -409,7 +409,7 @@ func percent(a, b pyValue) pyValue {
 		before, after, found := strings.Cut(rest, "%")
 		out.WriteString(before)
 		if !found {
-			return pyValue{shape: pyString, text: out.String(), Taint: a.allTaint().With(b.allTaint())}
+			return object{shape: isString, text: out.String(), Taint: a.allTaint().With(b.allTaint())}
 		}
 		if strings.HasPrefix(after, "%") {
 			out.WriteByte('%')
@@ -427,5 +427,5 @@ func percent(a, b pyValue) pyValue {
 		}
 		rest = after[max(0, verb+1):]
 	}
-	return pyValue{shape: pyUnknown, text: "text"}
+	return object{shape: isUnknown, text: "text"}
 }

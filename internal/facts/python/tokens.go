@@ -10,63 +10,63 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// pyKind is the kind of a token.
-type pyKind uint8
+// tokenKind is the kind of a token.
+type tokenKind uint8
 
 const (
-	pyEnd pyKind = iota
-	pyNewline
-	pyName
-	pyNumber
-	pyText
-	pyOperator
+	tokenEnd tokenKind = iota
+	tokenNewline
+	tokenName
+	tokenNumber
+	tokenText
+	tokenOperator
 )
 
-// pyToken is one token; text is a name, an operator, a number's digits or a
+// token is one token; text is a name, an operator, a number's digits or a
 // string's value.
-type pyToken struct {
-	kind pyKind
+type token struct {
+	kind tokenKind
 	// bytes marks b"…"; parts are set for f"…".
 	bytes bool
-	parts []pyPart
+	parts []part
 	text  string
 	// column is the indentation of a newline's next line.
 	column int
 }
 
-// pyPart is a piece of an f-string: text, or the tokens of an expression.
-type pyPart struct {
+// part is a piece of an f-string: text, or the tokens of an expression.
+type part struct {
 	text   string
-	tokens []pyToken
+	tokens []token
 }
 
 // What one program may cost.
 const (
-	maxPyTokens   = 250_000
-	maxPyBrackets = 200
+	maxTokens   = 250_000
+	maxBrackets = 200
 )
 
-var errPython = errors.New("not Python")
+var errNotPython = errors.New("not Python")
 
-// pyLexer cuts a source into tokens. It joins lines inside brackets and after a
+// lexer cuts a source into tokens. It joins lines inside brackets and after a
 // backslash as Python does.
-type pyLexer struct {
+type lexer struct {
 	src      string
 	at       int
 	brackets []byte
 	count    int
 }
 
-// pyTokens returns the tokens of a whole program, its first line's indentation first.
-func pyTokens(src string) ([]pyToken, error) {
-	l := &pyLexer{src: strings.TrimPrefix(src, "\ufeff")}
-	tokens := []pyToken{{kind: pyNewline, column: l.indentation()}}
+// tokenize returns the tokens of a whole program, its first line's indentation first.
+func tokenize(src string) ([]token, error) {
+	l := &lexer{src: strings.TrimPrefix(src, "\ufeff")}
+	tokens := []token{{kind: tokenNewline, column: l.indentation()}}
 	for {
 		t, err := l.next()
 		if err != nil {
 			return nil, err
 		}
-		if t.kind == pyNewline && tokens[len(tokens)-1].kind == pyNewline {
+		if t.kind == tokenNewline && tokens[len(tokens)-1].kind == tokenNewline {
 			tokens[len(tokens)-1] = t
 			continue
 		}
@@ -74,22 +74,22 @@ func pyTokens(src string) ([]pyToken, error) {
 			tokens = slices.Grow(tokens, len(tokens)) // append would copy a long program five times
 		}
 		tokens = append(tokens, t)
-		if t.kind == pyEnd {
+		if t.kind == tokenEnd {
 			return tokens, l.closed()
 		}
 	}
 }
 
-func (l *pyLexer) closed() error {
+func (l *lexer) closed() error {
 	if len(l.brackets) > 0 {
-		return errPython
+		return errNotPython
 	}
 	return nil
 }
 
-func (l *pyLexer) next() (pyToken, error) {
-	if l.count++; l.count > maxPyTokens {
-		return pyToken{}, errPython
+func (l *lexer) next() (token, error) {
+	if l.count++; l.count > maxTokens {
+		return token{}, errNotPython
 	}
 	for l.at < len(l.src) {
 		switch c := l.src[l.at]; {
@@ -99,21 +99,21 @@ func (l *pyLexer) next() (pyToken, error) {
 			l.skipComment()
 		case c == '\\':
 			if !l.joined() {
-				return pyToken{}, errPython
+				return token{}, errNotPython
 			}
 		case c == '\n' || c == '\r':
 			l.at++
 			if len(l.brackets) == 0 {
-				return pyToken{kind: pyNewline, column: l.indentation()}, nil
+				return token{kind: tokenNewline, column: l.indentation()}, nil
 			}
 		default:
 			return l.token(c)
 		}
 	}
-	return pyToken{kind: pyEnd}, nil
+	return token{kind: tokenEnd}, nil
 }
 
-func (l *pyLexer) skipComment() {
+func (l *lexer) skipComment() {
 	if end := strings.IndexAny(l.src[l.at:], "\r\n"); end >= 0 {
 		l.at += end
 		return
@@ -122,7 +122,7 @@ func (l *pyLexer) skipComment() {
 }
 
 // joined passes a backslash at the end of a line.
-func (l *pyLexer) joined() bool {
+func (l *lexer) joined() bool {
 	rest := l.src[l.at+1:]
 	for _, end := range []string{"\r\n", "\n", "\r"} {
 		if strings.HasPrefix(rest, end) {
@@ -134,7 +134,7 @@ func (l *pyLexer) joined() bool {
 }
 
 // indentation measures the white space at the start of a line.
-func (l *pyLexer) indentation() int {
+func (l *lexer) indentation() int {
 	column := 0
 	for ; l.at < len(l.src); l.at++ {
 		switch l.src[l.at] {
@@ -151,7 +151,7 @@ func (l *pyLexer) indentation() int {
 	return column
 }
 
-func (l *pyLexer) token(c byte) (pyToken, error) {
+func (l *lexer) token(c byte) (token, error) {
 	switch {
 	case c == '"' || c == '\'':
 		return l.str("")
@@ -167,7 +167,7 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // name reads an identifier, in the normal form in which Python compares them,
 // or the string that it is the prefix of.
-func (l *pyLexer) name() (pyToken, error) {
+func (l *lexer) name() (token, error) {
 	start, ascii := l.at, true
 	for l.at < len(l.src) {
 		c, n := utf8.DecodeRuneInString(l.src[l.at:])
@@ -179,7 +179,7 @@ func (l *pyLexer) name() (pyToken, error) {
 	}
 	text := l.src[start:l.at]
 	if text == "" {
-		return pyToken{}, errPython
+		return token{}, errNotPython
 	}
 	if l.at < len(l.src) && (l.src[l.at] == '"' || l.src[l.at] == '\'') && isPrefix(text) {
 		return l.str(strings.ToLower(text))
@@ -187,7 +187,7 @@ func (l *pyLexer) name() (pyToken, error) {
 	if !ascii {
 		text = norm.NFKC.String(text)
 	}
-	return pyToken{kind: pyName, text: text}, nil
+	return token{kind: tokenName, text: text}, nil
 }
 
 func isPrefix(s string) bool {
@@ -198,7 +198,7 @@ func isPrefix(s string) bool {
 	return false
 }
 
-func (l *pyLexer) number() pyToken {
+func (l *lexer) number() token {
 	start := l.at
 	for ; l.at < len(l.src); l.at++ {
 		c := l.src[l.at]
@@ -211,12 +211,12 @@ func (l *pyLexer) number() pyToken {
 			break
 		}
 	}
-	return pyToken{kind: pyNumber, text: l.src[start:l.at]}
+	return token{kind: tokenNumber, text: l.src[start:l.at]}
 }
 
 // suffix says whether a letter belongs to the number that starts at start: a
 // base after its zero, an exponent before a digit, or j at the end.
-func (l *pyLexer) suffix(start int, c byte) bool {
+func (l *lexer) suffix(start int, c byte) bool {
 	switch c {
 	case 'x', 'X', 'o', 'O', 'b', 'B':
 		return l.at == start+1 && l.src[start] == '0'
@@ -229,35 +229,35 @@ func (l *pyLexer) suffix(start int, c byte) bool {
 	return false
 }
 
-var pyOperators = []string{
+var operators = []string{
 	"**=", "//=", ">>=", "<<=", "...",
 	"**", "//", ">>", "<<", "<=", ">=", "==", "!=", "->", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "@=", ":=",
 }
 
-func (l *pyLexer) operator() (pyToken, error) {
+func (l *lexer) operator() (token, error) {
 	rest := l.src[l.at:]
 	if op := longOperator(rest); op != "" {
 		l.at += len(op)
-		return pyToken{kind: pyOperator, text: op}, nil
+		return token{kind: tokenOperator, text: op}, nil
 	}
 	c := rest[0]
 	l.at++
 	switch c {
 	case '(', '[', '{':
-		if len(l.brackets) >= maxPyBrackets {
-			return pyToken{}, errPython
+		if len(l.brackets) >= maxBrackets {
+			return token{}, errNotPython
 		}
 		l.brackets = append(l.brackets, c)
 	case ')', ']', '}':
 		if n := len(l.brackets); n == 0 || !matches(l.brackets[n-1], c) {
-			return pyToken{}, errPython
+			return token{}, errNotPython
 		}
 		l.brackets = l.brackets[:len(l.brackets)-1]
 	case '+', '-', '*', '/', '%', '@', '&', '|', '^', '~', '<', '>', '=', ',', ':', '.', ';':
 	default:
-		return pyToken{}, errPython
+		return token{}, errNotPython
 	}
-	return pyToken{kind: pyOperator, text: rest[:1]}, nil
+	return token{kind: tokenOperator, text: rest[:1]}, nil
 }
 
 // longOperator is the operator of several characters that a text begins with.
@@ -265,7 +265,7 @@ func longOperator(text string) string {
 	if len(text) < 2 || strings.IndexByte("*/<>=.", text[1]) < 0 { // the second characters of all
 		return ""
 	}
-	for _, op := range pyOperators {
+	for _, op := range operators {
 		if strings.HasPrefix(text, op) {
 			return op
 		}

@@ -7,46 +7,46 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-// pyShape is what is known of a value.
-type pyShape uint8
+// shape is what is known of a value.
+type shape uint8
 
 const (
-	pyUnknown  pyShape = iota // text: how it is shown
-	pyString                  // text, possibly with holes; bytes too
-	pyInt                     // number
-	pyList                    // items
-	pyDict                    // items: key, value, key, value …
-	pySymbol                  // text: the dotted name of something imported or built in
-	pyPath                    // text, possibly with holes: a pathlib.Path
-	pyFile                    // text: the path of an open file
-	pyObject                  // text: the dotted name of its class
-	pyCallable                // function
+	isUnknown  shape = iota // text: how it is shown
+	isString                // text, possibly with holes; bytes too
+	isInt                   // number
+	isList                  // items
+	isDict                  // items: key, value, key, value …
+	isSymbol                // text: the dotted name of something imported or built in
+	isPath                  // text, possibly with holes: a pathlib.Path
+	isFile                  // text: the path of an open file
+	isInstance              // text: the dotted name of its class
+	isCallable              // function
 )
 
-// pyValue is one value that an expression may have.
-type pyValue struct {
-	shape  pyShape
+// object is one value that an expression may have.
+type object struct {
+	shape  shape
 	text   string
 	number int64
-	items  []pyValues
+	items  []objects
 	// open says that a list or a dictionary may hold more than items.
 	open     bool
-	function *pyFunction
+	function *function
 	// size counts what is in it, to any depth.
 	size int
 	value.Taint
 }
 
-// pyValues are the values that an expression may have. None at all is code
+// objects are the values that an expression may have. None at all is code
 // that nothing in the program reaches.
-type pyValues []pyValue
+type objects []object
 
-// maxPyValues is how many values of one expression are told apart, maxPySize
+// maxValues is how many values of one expression are told apart, maxSize
 // how much one may hold.
-const maxPyValues, maxPySize = 8, 20_000
+const maxValues, maxSize = 8, 20_000
 
 // measured sets the sizes of values, whose items are measured already.
-func (vs pyValues) measured() (size int) {
+func (vs objects) measured() (size int) {
 	for i, v := range vs {
 		n := 1 + len(v.text)/64
 		for _, item := range v.items {
@@ -61,23 +61,23 @@ func (vs pyValues) measured() (size int) {
 }
 
 // bounded gives up values that hold too much.
-func (w *pyWalk) bounded(vs pyValues) pyValues {
+func (w *walk) bounded(vs objects) objects {
 	size := vs.measured()
 	w.steps += size / 4
-	if size <= maxPySize {
+	if size <= maxSize {
 		return vs
 	}
 	w.exhausted = true
-	return pyHidden("value", value.Taint{})
+	return hidden("value", value.Taint{})
 }
 
-func pyHidden(shown string, t value.Taint) pyValues {
-	return pyValues{{shape: pyUnknown, text: shown, Taint: t}}
+func hidden(shown string, t value.Taint) objects {
+	return objects{{shape: isUnknown, text: shown, Taint: t}}
 }
 
-func pyTexts(s string) pyValues { return pyValues{{shape: pyString, text: s}} }
+func textOf(s string) objects { return objects{{shape: isString, text: s}} }
 
-func pySymbols(name string) pyValues { return pyValues{{shape: pySymbol, text: canonical(name)}} }
+func symbolOf(name string) objects { return objects{{shape: isSymbol, text: canonical(name)}} }
 
 // canonical is the one name of what has several.
 func canonical(name string) string {
@@ -91,32 +91,32 @@ func canonical(name string) string {
 }
 
 // with is the union of two sets; one that grows too large holds something unknown.
-func (vs pyValues) with(more pyValues) pyValues {
+func (vs objects) with(more objects) objects {
 	for _, m := range more {
 		if slices.ContainsFunc(vs, m.same) {
 			continue
 		}
-		if len(vs) >= maxPyValues {
-			return append(vs[:maxPyValues-1:maxPyValues-1], pyValue{shape: pyUnknown, text: "value", Taint: vs.tainted().With(more.tainted())})
+		if len(vs) >= maxValues {
+			return append(vs[:maxValues-1:maxValues-1], object{shape: isUnknown, text: "value", Taint: vs.tainted().With(more.tainted())})
 		}
 		vs = append(vs[:len(vs):len(vs)], m)
 	}
 	return vs
 }
 
-func (v pyValue) same(o pyValue) bool {
+func (v object) same(o object) bool {
 	if v.shape != o.shape || v.text != o.text || v.number != o.number || v.Taint != o.Taint || v.open != o.open || v.function != o.function || len(v.items) != len(o.items) {
 		return false
 	}
 	for i := range v.items {
-		if len(v.items[i]) != len(o.items[i]) || !slices.EqualFunc(v.items[i], o.items[i], pyValue.same) {
+		if len(v.items[i]) != len(o.items[i]) || !slices.EqualFunc(v.items[i], o.items[i], object.same) {
 			return false
 		}
 	}
 	return true
 }
 
-func (vs pyValues) tainted() value.Taint {
+func (vs objects) tainted() value.Taint {
 	var all value.Taint
 	for _, v := range vs {
 		all = all.With(v.allTaint())
@@ -124,9 +124,9 @@ func (vs pyValues) tainted() value.Taint {
 	return all
 }
 
-func (v pyValue) allTaint() value.Taint {
+func (v object) allTaint() value.Taint {
 	all := v.Taint
-	all.Environ = all.Environ || isEnviron(pyValues{v})
+	all.Environ = all.Environ || isEnviron(objects{v})
 	for _, item := range v.items {
 		all = all.With(item.tainted())
 	}
@@ -154,7 +154,7 @@ func unmarked(s string) string {
 func whole(s string) bool { return !strings.Contains(s, holeStart) }
 
 // literal says whether a text has no hole at all.
-func pyLiteral(s string) bool { return whole(s) && !strings.Contains(s, variableHole) }
+func literal(s string) bool { return whole(s) && !strings.Contains(s, variableHole) }
 
 // shown writes each hole as $name.
 func shown(s string) string {
@@ -178,13 +178,13 @@ func holeName(name string) string {
 }
 
 // str is a value as text, with a hole where it is not known.
-func (v pyValue) str() string {
+func (v object) str() string {
 	switch v.shape {
-	case pyString, pyPath:
+	case isString, isPath:
 		return v.text
-	case pyInt:
+	case isInt:
 		return itoa(v.number)
-	case pySymbol:
+	case isSymbol:
 		switch v.text {
 		case "os.sep":
 			return "/"
@@ -196,40 +196,40 @@ func (v pyValue) str() string {
 }
 
 // strs are the values as texts.
-func (vs pyValues) strs() pyValues {
-	var out pyValues
+func (vs objects) strs() objects {
+	var out objects
 	for _, v := range vs {
-		out = out.with(pyValues{{shape: pyString, text: v.str(), Taint: v.allTaint()}})
+		out = out.with(objects{{shape: isString, text: v.str(), Taint: v.allTaint()}})
 	}
 	return out
 }
 
 // only is the single known text of a set.
-func (vs pyValues) only() (string, bool) {
-	if len(vs) == 1 && (vs[0].shape == pyString || vs[0].shape == pyPath) && pyLiteral(vs[0].text) {
+func (vs objects) only() (string, bool) {
+	if len(vs) == 1 && (vs[0].shape == isString || vs[0].shape == isPath) && literal(vs[0].text) {
 		return vs[0].text, true
 	}
 	return "", false
 }
 
 // each combines every value of one set with every value of another.
-func pyEach(a, b pyValues, combine func(a, b pyValue) pyValue) pyValues {
-	var out pyValues
+func eachPair(a, b objects, combine func(a, b object) object) objects {
+	var out objects
 	for _, x := range a {
 		for _, y := range b {
 			v := combine(x, y)
 			v.Taint = v.Taint.With(x.Taint).With(y.Taint)
-			out = out.with(pyValues{v})
+			out = out.with(objects{v})
 		}
 	}
 	return out
 }
 
 // glue joins two texts.
-func glue(a, b pyValue) pyValue {
+func glue(a, b object) object {
 	text := a.str() + b.str()
 	if len(text) > value.MaxValue {
-		return pyValue{shape: pyUnknown, text: "text"}
+		return object{shape: isUnknown, text: "text"}
 	}
-	return pyValue{shape: pyString, text: text}
+	return object{shape: isString, text: text}
 }

@@ -7,29 +7,29 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-// pyWalk goes through a program in the order of its text, several times: each
+// walk goes through a program in the order of its text, several times: each
 // time it knows more of what variables and parameters may hold. Only the last
 // walk notes what the program does.
-type pyWalk struct {
+type walk struct {
 	at value.Place
 	// readShell reads the shell texts that the program runs.
 	readShell func(text string, at value.Place) value.Command
-	notes     pyNotes
+	notes     notes
 	// noting says that this is the last walk.
 	noting bool
-	scope  *pyScope
+	scope  *scope
 	// nested counts the conditions and loops around the current statement
 	// within its function; loops counts loops only.
 	nested, loops int
 	// repeats counts those of them that may never end.
 	repeats    int
-	function   *pyFunction
-	scopes     map[*pyStatement]*pyScope
-	functions  map[*pyStatement]*pyFunction
-	methods    map[string][]*pyFunction
-	attributes map[string]pyValues
+	function   *function
+	scopes     map[*statement]*scope
+	functions  map[*statement]*function
+	methods    map[string][]*function
+	attributes map[string]objects
 	// nestedPrograms are the texts given to exec, by text.
-	nestedPrograms map[string]*pyProgram
+	nestedPrograms map[string]*program
 	stars          []string
 	grew           bool
 	// settling says that what still changes is taken for unknown.
@@ -41,17 +41,17 @@ type pyWalk struct {
 	nestedDepth int
 }
 
-// pyProgram is a text given to exec.
-type pyProgram struct {
-	body  []*pyStatement
+// program is a text given to exec.
+type program struct {
+	body  []*statement
 	err   error
 	inUse bool
 }
 
-// pyScope is where names live: the program, a function or a class.
-type pyScope struct {
-	vars   map[string]*pyVariable
-	parent *pyScope
+// scope is where names live: the program, a function or a class.
+type scope struct {
+	vars   map[string]*variable
+	parent *scope
 	class  bool
 	// brief marks that of a comprehension or lambda.
 	brief  bool
@@ -59,52 +59,52 @@ type pyScope struct {
 }
 
 // lasting is the scope around comprehensions and lambdas.
-func (s *pyScope) lasting() *pyScope {
+func (s *scope) lasting() *scope {
 	for s.brief {
 		s = s.parent
 	}
 	return s
 }
 
-// pyVariable is what a name may hold.
-type pyVariable struct {
+// variable is what a name may hold.
+type variable struct {
 	// now is what it holds here, ever what it holds anywhere; loose says that a
 	// loop or another function assigns it, so that it may hold any of these here.
-	now, ever pyValues
+	now, ever objects
 	loose     bool
 }
 
-// pyFunction is a function, or a class by its constructor.
-type pyFunction struct {
-	define  *pyStatement
-	scope   *pyScope
+// function is a function, or a class by its constructor.
+type function struct {
+	define  *statement
+	scope   *scope
 	method  bool
 	class   bool
-	members map[string]*pyFunction
+	members map[string]*function
 	// escaped says that something unknown may call it.
 	escaped bool
-	returns pyValues
+	returns objects
 }
 
 const (
-	maxPyWalks = 10
-	maxPySteps = 400_000
+	maxWalks = 10
+	maxSteps = 400_000
 )
 
-func newPyWalk(at value.Place, shell func(string, value.Place) value.Command) *pyWalk {
-	return &pyWalk{
-		at: at, readShell: shell, notes: newPyNotes(),
-		scopes: map[*pyStatement]*pyScope{}, functions: map[*pyStatement]*pyFunction{},
-		methods: map[string][]*pyFunction{}, attributes: map[string]pyValues{},
-		nestedPrograms: map[string]*pyProgram{},
+func newWalk(at value.Place, shell func(string, value.Place) value.Command) *walk {
+	return &walk{
+		at: at, readShell: shell, notes: newNotes(),
+		scopes: map[*statement]*scope{}, functions: map[*statement]*function{},
+		methods: map[string][]*function{}, attributes: map[string]objects{},
+		nestedPrograms: map[string]*program{},
 	}
 }
 
 // program walks until nothing more is learnt, and then once more to note.
-func (w *pyWalk) program(body []*pyStatement) {
-	top := &pyScope{vars: map[string]*pyVariable{}}
-	for i := range maxPyWalks {
-		w.settling = i > maxPyWalks/2
+func (w *walk) program(body []*statement) {
+	top := &scope{vars: map[string]*variable{}}
+	for i := range maxWalks {
+		w.settling = i > maxWalks/2
 		w.once(top, body)
 		if !w.grew || w.exhausted {
 			break
@@ -119,7 +119,7 @@ func (w *pyWalk) program(body []*pyStatement) {
 	}
 }
 
-func (w *pyWalk) once(top *pyScope, body []*pyStatement) {
+func (w *walk) once(top *scope, body []*statement) {
 	at := w.at
 	w.scope, w.grew, w.steps, w.stars = top, false, 0, nil
 	top.forget()
@@ -128,21 +128,21 @@ func (w *pyWalk) once(top *pyScope, body []*pyStatement) {
 }
 
 // forget drops what variables hold now.
-func (s *pyScope) forget() {
+func (s *scope) forget() {
 	for _, v := range s.vars {
 		v.now = nil
 	}
 }
 
 // spend counts work; it is false when the program has had its share.
-func (w *pyWalk) spend() bool {
-	if w.steps++; w.steps > maxPySteps {
+func (w *walk) spend() bool {
+	if w.steps++; w.steps > maxSteps {
 		w.exhausted = true
 	}
-	return w.steps <= maxPySteps
+	return w.steps <= maxSteps
 }
 
-func (w *pyWalk) statements(all []*pyStatement) {
+func (w *walk) statements(all []*statement) {
 	for _, s := range all {
 		if !w.spend() {
 			return
@@ -151,43 +151,43 @@ func (w *pyWalk) statements(all []*pyStatement) {
 	}
 }
 
-func (w *pyWalk) statement(s *pyStatement) {
+func (w *walk) statement(s *statement) {
 	switch s.act {
-	case pyCompute:
+	case actCompute:
 		w.computeAll(s.exprs)
 		w.forksOn(s)
-	case pyAssign:
+	case actAssign:
 		w.assignment(s)
-	case pyImport:
+	case actImport:
 		w.importModules(s)
-	case pyFrom:
+	case actFrom:
 		w.importFrom(s)
-	case pyDefine:
+	case actDefine:
 		w.define(s)
-	case pyClass:
+	case actClass:
 		w.defineClass(s)
-	case pyIf, pyRepeat:
+	case actIf, actRepeat:
 		w.conditional(s)
-	case pyFor:
+	case actFor:
 		w.loop(s)
-	case pyWith:
+	case actWith:
 		w.with(s)
-	case pyReturn:
+	case actReturn:
 		w.giveBack(s)
-	case pyGlobal:
+	case actGlobal:
 		w.declareGlobal(s)
 	}
 }
 
-func (w *pyWalk) computeAll(exprs []*pyExpr) {
+func (w *walk) computeAll(exprs []*expression) {
 	for _, e := range exprs {
-		if e.form != pyTextForm {
+		if e.form != textForm {
 			w.escape(w.value(e))
 		}
 	}
 }
 
-func (w *pyWalk) assignment(s *pyStatement) {
+func (w *walk) assignment(s *statement) {
 	vs := w.value(s.exprs[0])
 	for _, t := range s.targets {
 		if s.text == "" {
@@ -197,31 +197,31 @@ func (w *pyWalk) assignment(s *pyStatement) {
 		old := w.value(t)
 		sum := w.operate(s.text, old, vs)
 		if w.loops > 0 {
-			sum = sum.with(pyHidden(nameOf(t), sum.tainted()))
+			sum = sum.with(hidden(nameOf(t), sum.tainted()))
 		}
 		w.assign(t, sum, nil)
 	}
 }
 
 // assign gives values to a target; from is the expression they came from, if any.
-func (w *pyWalk) assign(target *pyExpr, vs pyValues, from *pyExpr) {
+func (w *walk) assign(target *expression, vs objects, from *expression) {
 	switch target.form {
-	case pyNameForm:
+	case nameForm:
 		if w.loops > 0 && from != nil && mentions(from, target.text, 0) {
-			vs = vs.with(pyHidden(target.text, vs.tainted()))
+			vs = vs.with(hidden(target.text, vs.tainted()))
 		}
 		w.set(target.text, named(vs, target.text))
-	case pyListForm:
+	case listForm:
 		for i, kid := range target.kids {
 			w.assign(kid, itemsAt(vs, i, nameOf(kid)), nil)
 		}
-	case pyOtherForm:
+	case otherForm:
 		for _, kid := range target.kids {
-			w.assign(kid, pyHidden(nameOf(kid), vs.tainted()), nil)
+			w.assign(kid, hidden(nameOf(kid), vs.tainted()), nil)
 		}
-	case pyAttributeForm:
+	case attributeForm:
 		w.setAttribute(target, vs)
-	case pyIndexForm:
+	case indexForm:
 		w.setItem(target, vs)
 	default:
 		w.value(target)
@@ -230,58 +230,58 @@ func (w *pyWalk) assign(target *pyExpr, vs pyValues, from *pyExpr) {
 }
 
 // named shows unknown values under the name of the variable that holds them.
-func named(vs pyValues, name string) pyValues {
+func named(vs objects, name string) objects {
 	out := slices.Clone(vs)
 	for i, v := range out {
-		if v.shape == pyUnknown {
+		if v.shape == isUnknown {
 			out[i].text = name
 		}
 	}
 	return out
 }
 
-func nameOf(e *pyExpr) string {
+func nameOf(e *expression) string {
 	switch e.form {
-	case pyNameForm, pyAttributeForm:
+	case nameForm, attributeForm:
 		return e.text
 	}
 	return "value"
 }
 
 // mentions says whether an expression reads a name.
-func mentions(e *pyExpr, name string, depth int) bool {
-	if e == nil || depth > maxPyDepth {
+func mentions(e *expression, name string, depth int) bool {
+	if e == nil || depth > maxDepth {
 		return false
 	}
-	if e.form == pyNameForm && e.text == name {
+	if e.form == nameForm && e.text == name {
 		return true
 	}
-	return slices.ContainsFunc(e.kids, func(kid *pyExpr) bool { return mentions(kid, name, depth+1) })
+	return slices.ContainsFunc(e.kids, func(kid *expression) bool { return mentions(kid, name, depth+1) })
 }
 
 // itemsAt are the values at one place of lists.
-func itemsAt(vs pyValues, i int, name string) pyValues {
-	var out pyValues
+func itemsAt(vs objects, i int, name string) objects {
+	var out objects
 	for _, v := range vs {
-		if v.shape == pyList && i < len(v.items) && !v.open {
+		if v.shape == isList && i < len(v.items) && !v.open {
 			out = out.with(v.items[i])
 			continue
 		}
-		out = out.with(pyHidden(name, v.allTaint()))
+		out = out.with(hidden(name, v.allTaint()))
 	}
 	return out
 }
 
-func (w *pyWalk) variable(sc *pyScope, name string) *pyVariable {
+func (w *walk) variable(sc *scope, name string) *variable {
 	v := sc.vars[name]
 	if v == nil {
-		v = &pyVariable{}
+		v = &variable{}
 		sc.vars[name] = v
 	}
 	return v
 }
 
-func (w *pyWalk) set(name string, vs pyValues) {
+func (w *walk) set(name string, vs objects) {
 	sc, own := w.scope, true
 	if sc.global[name] {
 		for sc.parent != nil {
@@ -307,21 +307,21 @@ func (w *pyWalk) set(name string, vs pyValues) {
 }
 
 // learn adds values to what is known for the whole program.
-func (w *pyWalk) learn(known *pyValues, vs pyValues) {
+func (w *walk) learn(known *objects, vs objects) {
 	before := *known
 	*known = before.with(vs)
-	if len(*known) != len(before) || len(before) == maxPyValues && !slices.EqualFunc(before, *known, pyValue.same) {
+	if len(*known) != len(before) || len(before) == maxValues && !slices.EqualFunc(before, *known, object.same) {
 		w.grew = true
 		if w.settling {
-			*known = known.with(pyHidden("value", vs.tainted()))
+			*known = known.with(hidden("value", vs.tainted()))
 		}
 	}
 }
 
-func (w *pyWalk) setAttribute(target *pyExpr, vs pyValues) {
+func (w *walk) setAttribute(target *expression, vs objects) {
 	base := w.value(target.kids[0])
 	for _, b := range base {
-		if b.shape == pySymbol {
+		if b.shape == isSymbol {
 			// Something imported is changed: whoever calls it may call anything.
 			w.escape(vs)
 			if dangerous(b.text + "." + target.text) {
@@ -333,43 +333,43 @@ func (w *pyWalk) setAttribute(target *pyExpr, vs pyValues) {
 }
 
 // learnAttribute adds to what an attribute of a name may hold in any object.
-func (w *pyWalk) learnAttribute(name string, vs pyValues) {
+func (w *walk) learnAttribute(name string, vs objects) {
 	known := w.attributes[name]
 	w.learn(&known, vs)
 	w.attributes[name] = known
 }
 
-func (w *pyWalk) setItem(target *pyExpr, vs pyValues) {
+func (w *walk) setItem(target *expression, vs objects) {
 	for _, b := range w.value(target.kids[0]) {
-		if b.shape == pySymbol && b.text == "os.environ" {
+		if b.shape == isSymbol && b.text == "os.environ" {
 			if name, ok := w.value(target.kids[1]).only(); ok {
 				w.setVariable(name, vs)
 			}
 			continue
 		}
-		if b.shape == pySymbol && (dangerousModules[b.text] || b.text == "globals()" || b.text == "locals()") {
+		if b.shape == isSymbol && (dangerousModules[b.text] || b.text == "globals()" || b.text == "locals()") {
 			w.hide()
 		}
 	}
 	w.value(target.kids[1])
 	w.escape(vs)
-	if target.kids[0].form == pyNameForm {
+	if target.kids[0].form == nameForm {
 		w.loosen(target.kids[0].text)
 	}
 }
 
 // loosen notes that a list or dictionary was changed in a way that is not followed.
-func (w *pyWalk) loosen(name string) {
+func (w *walk) loosen(name string) {
 	vs, _ := w.lookup(name)
-	var out pyValues
+	var out objects
 	for _, v := range vs {
-		if v.shape == pyList || v.shape == pyDict {
-			v = pyValue{shape: v.shape, items: v.items, open: true, Taint: v.Taint}
-			if v.shape == pyList {
-				v = pyValue{shape: pyUnknown, text: name, Taint: v.Taint}
+		if v.shape == isList || v.shape == isDict {
+			v = object{shape: v.shape, items: v.items, open: true, Taint: v.Taint}
+			if v.shape == isList {
+				v = object{shape: isUnknown, text: name, Taint: v.Taint}
 			}
 		}
-		out = out.with(pyValues{v})
+		out = out.with(objects{v})
 	}
 	if len(vs) > 0 {
 		w.set(name, out)
@@ -377,7 +377,7 @@ func (w *pyWalk) loosen(name string) {
 }
 
 // lookup is what a name may hold; it is false for a name that nothing assigns.
-func (w *pyWalk) lookup(name string) (pyValues, bool) {
+func (w *walk) lookup(name string) (objects, bool) {
 	here := w.scope.lasting()
 	for sc := w.scope; sc != nil; sc = sc.parent {
 		v := sc.vars[name]
@@ -392,19 +392,19 @@ func (w *pyWalk) lookup(name string) (pyValues, bool) {
 	return nil, false
 }
 
-func (w *pyWalk) importModules(s *pyStatement) {
+func (w *walk) importModules(s *statement) {
 	for _, m := range s.modules {
 		w.imported(m.name)
 		if m.as != "" {
-			w.set(m.as, pySymbols(m.name))
+			w.set(m.as, symbolOf(m.name))
 			continue
 		}
 		top, _, _ := strings.Cut(m.name, ".")
-		w.set(top, pySymbols(top))
+		w.set(top, symbolOf(top))
 	}
 }
 
-func (w *pyWalk) importFrom(s *pyStatement) {
+func (w *walk) importFrom(s *statement) {
 	w.imported(s.text)
 	for _, m := range s.modules {
 		if m.as == "*" {
@@ -415,27 +415,27 @@ func (w *pyWalk) importFrom(s *pyStatement) {
 		if name == "os.path" || dangerousModules[name] {
 			w.imported(name)
 		}
-		w.set(m.as, pySymbols(name))
+		w.set(m.as, symbolOf(name))
 	}
 }
 
-func (w *pyWalk) conditional(s *pyStatement) {
+func (w *walk) conditional(s *statement) {
 	w.computeAll(s.exprs)
-	loop := s.act == pyRepeat
+	loop := s.act == actRepeat
 	if loop {
 		w.repeats++
 		defer func() { w.repeats-- }()
 	}
 	w.inside(loop, func() {
 		for _, t := range s.targets {
-			w.assign(t, pyHidden(t.text, value.Taint{}), nil)
+			w.assign(t, hidden(t.text, value.Taint{}), nil)
 		}
 		w.statements(s.body)
 	})
 }
 
 // inside walks what may run, or may run again.
-func (w *pyWalk) inside(loop bool, body func()) {
+func (w *walk) inside(loop bool, body func()) {
 	w.nested++
 	if loop {
 		w.loops++
@@ -445,7 +445,7 @@ func (w *pyWalk) inside(loop bool, body func()) {
 	w.nested--
 }
 
-func (w *pyWalk) loop(s *pyStatement) {
+func (w *walk) loop(s *statement) {
 	source := w.value(s.exprs[0])
 	w.escape(source)
 	w.inside(true, func() {
@@ -455,13 +455,13 @@ func (w *pyWalk) loop(s *pyStatement) {
 }
 
 // elements are the values that a loop over vs gives.
-func elements(vs pyValues, name string) pyValues {
-	var out pyValues
+func elements(vs objects, name string) objects {
+	var out objects
 	for _, v := range vs {
-		if v.shape != pyList || v.open {
-			out = out.with(pyHidden(name, v.allTaint()))
+		if v.shape != isList || v.open {
+			out = out.with(hidden(name, v.allTaint()))
 		}
-		if v.shape == pyList {
+		if v.shape == isList {
 			for _, item := range v.items {
 				out = out.with(item)
 			}
@@ -470,7 +470,7 @@ func elements(vs pyValues, name string) pyValues {
 	return out
 }
 
-func (w *pyWalk) with(s *pyStatement) {
+func (w *walk) with(s *statement) {
 	for i, e := range s.exprs {
 		vs := w.value(e)
 		if t := s.targets[i]; t != nil {
@@ -480,7 +480,7 @@ func (w *pyWalk) with(s *pyStatement) {
 	w.statements(s.body)
 }
 
-func (w *pyWalk) giveBack(s *pyStatement) {
+func (w *walk) giveBack(s *statement) {
 	vs := w.value(s.exprs[0])
 	if w.function == nil {
 		w.escape(vs)
@@ -489,7 +489,7 @@ func (w *pyWalk) giveBack(s *pyStatement) {
 	w.learn(&w.function.returns, vs)
 }
 
-func (w *pyWalk) declareGlobal(s *pyStatement) {
+func (w *walk) declareGlobal(s *statement) {
 	for _, name := range s.names {
 		if w.scope.global == nil {
 			w.scope.global = map[string]bool{}
