@@ -27,6 +27,7 @@ const counting = `n=0; while read -r line; do n=$((n+1)); echo "$n $line"; done`
 // A session does not notice that its sidecar was killed: its files, in memory too,
 // its folder and its background process are there, and what it was running is not.
 func TestAKilledSidecarsSandboxesAreGoneOnWith(t *testing.T) {
+	t.Parallel()
 	folder := openDir(t)
 	text := onePerson(t, dockerBackend, keepNoneReady)
 	before := launch(t, folder, text)
@@ -42,7 +43,8 @@ func TestAKilledSidecarsSandboxesAreGoneOnWith(t *testing.T) {
 
 	after := launch(t, folder, text)
 	after.awaitServing(t)
-	if a := mustComplete(t, after.agent, inChat("s1", "pwd; cat here /tmp/memory")); a.SandboxID != made.SandboxID || a.Output != "/workspace/deep\nkept\nkept\n" {
+	if a := mustComplete(t, after.agent, inChat("s1", "pwd; cat here /tmp/memory")); a.SandboxID != made.SandboxID ||
+		a.Output != "/workspace/deep\nkept\nkept\n" {
 		t.Errorf("it goes on in %s, which printed %q; it was in %s\n%s", a.SandboxID, a.Output, made.SandboxID, &after.log)
 	}
 	awaitOutput(t, after.agent, countOf("lasting"), "0\n")
@@ -57,6 +59,7 @@ func TestAKilledSidecarsSandboxesAreGoneOnWith(t *testing.T) {
 // Whatever was answered holds, at whatever moment the sidecar is killed, and in the
 // end the engine has nothing of it.
 func TestHoweverOftenASidecarIsKilledFilesStayAndNothingElse(t *testing.T) {
+	t.Parallel()
 	folder := openDir(t)
 	const warm = 3
 	text := onePerson(t, dockerBackend, fmt.Sprintf("limits: {warm: {sandboxes: %d}}", warm))
@@ -82,7 +85,8 @@ func TestHoweverOftenASidecarIsKilledFilesStayAndNothingElse(t *testing.T) {
 	for _, d := range diaries[1:] {
 		d.check(t, p)
 	}
-	awaitThat(t, "the containers that nobody needs to go", func() bool { return len(ownedBy(t, folder, text, "ps", "--all", "--quiet")) <= len(diaries)+warm })
+	awaitThat(t, "the containers that nobody needs to go",
+		func() bool { return len(ownedBy(t, folder, text, "ps", "--all", "--quiet")) <= len(diaries)+warm })
 	const runners = 1 // a volume that all sandboxes share
 	awaitThat(t, "the volumes that nobody needs to go", func() bool {
 		return len(ownedBy(t, folder, text, "volume", "ls", "--quiet")) <= len(diaries)+warm+runners

@@ -228,7 +228,8 @@ func (l *life) last() {
 		l.checkText(made, before[made.line], redeemed)
 		ran, told, denied = ran+before[made.line], told+len(made.told), denied+len(made.no)
 	}
-	l.t.Logf("%d commands; %d yes and %d no were acknowledged; %d runs, %d grants were left to use at the end", len(l.texts), told, denied, ran, unused)
+	l.t.Logf("%d commands; %d yes and %d no were acknowledged; %d runs, %d grants were left to use at the end", len(l.texts),
+		told, denied, ran, unused)
 	if ran == 0 || denied == 0 {
 		l.t.Error("nothing ran or nothing was denied, so that this shows nothing")
 	}
@@ -304,7 +305,8 @@ func (l *life) redeemed() map[string]int {
 	seen := map[string][]string{}
 	err := audit.Tail(l.t.Context(), filepath.Join(l.folder, "state"), audit.Selection{Last: 1_000_000}, func(line []byte) error {
 		e, err := readEvent(line)
-		if message := e.Custom.Message; err == nil && strings.HasPrefix(message, "redeemed: ") && !slices.Contains(seen[e.Custom.Approval.ID], e.Timestamp) {
+		if message := e.Custom.Message; err == nil && strings.HasPrefix(message, "redeemed: ") &&
+			!slices.Contains(seen[e.Custom.Approval.ID], e.Timestamp) {
 			seen[e.Custom.Approval.ID] = append(seen[e.Custom.Approval.ID], e.Timestamp)
 		}
 		return err

@@ -19,6 +19,7 @@ require_approval contains {"rule": "house.deploys", "message": "It deploys.", "m
 `
 
 func TestPoliciesThatChangeAfterTheQuestionVoidTheAnswer(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ added, says string }{
 		"they deny it": {`
 deny contains {"rule": "house.closed", "message": "Closed for today."} if startswith(input.args.command, "sh deploy.sh")
@@ -70,7 +71,8 @@ func wantState(t *testing.T, o *office, id string, want bailiff.ApprovalState) a
 const goodScript = "echo good\n"
 
 // isolatedOffices start an office on each backend that isolates.
-var isolatedOffices = map[string]string{"docker": `backends: {docker: {image: "` + sandboxImage + `"}}`, "bubblewrap": "backends: {bubblewrap: {}}"}
+var isolatedOffices = map[string]string{"docker": `backends: {docker: {image: "` + sandboxImage + `"}}`,
+	"bubblewrap": "backends: {bubblewrap: {}}"}
 
 // startDeploying starts an office with a deploy.sh in its session's workspace.
 func startDeploying(t *testing.T, backends string) *office {
@@ -85,6 +87,7 @@ func startDeploying(t *testing.T, backends string) *office {
 }
 
 func TestAFileThatChangesAfterTheQuestionVoidsTheAnswer(t *testing.T) {
+	t.Parallel()
 	for name, backends := range isolatedOffices {
 		t.Run(name, func(t *testing.T) {
 			o := startDeploying(t, backends)
@@ -109,6 +112,7 @@ func TestAFileThatChangesAfterTheQuestionVoidsTheAnswer(t *testing.T) {
 }
 
 func TestAProcessThatSwapsTheFileNeverGetsTheOtherOneRun(t *testing.T) {
+	t.Parallel()
 	rounds := 60
 	if testing.Short() {
 		rounds = 10
@@ -119,7 +123,8 @@ func TestAProcessThatSwapsTheFileNeverGetsTheOtherOneRun(t *testing.T) {
 			ran := 0
 			for n := range rounds {
 				pause := []string{"", "sleep 0.3;"}[n%2] // with which the good one is there most of the time
-				ask(t, o.agent, inChat("s1", "kill $(cat last); nohup sh -c 'while :; do cp evil deploy.sh; cp good deploy.sh; "+pause+" done' > /dev/null 2>&1 & echo $! > last"))
+				ask(t, o.agent, inChat("s1", "kill $(cat last); nohup sh -c 'while :; do cp evil deploy.sh; cp good "+
+					"deploy.sh; "+pause+" done' > /dev/null 2>&1 & echo $! > last"))
 				if runsWhatWasApproved(t, o) {
 					ran++
 				}

@@ -188,6 +188,7 @@ func TestWhatIsAskedRunsOnceAfterAYesAndNeverWithoutOne(t *testing.T) {
 }
 
 func TestAQuestionThatNobodyAnswersExpires(t *testing.T) {
+	t.Parallel()
 	d := startCounted(t, "approvals: {timeout: 1s}")
 	e := send(t.Context(), d.agent, d.removal("late"))
 	id := e.question(t)
@@ -215,6 +216,7 @@ require_approval contains {"rule": "house.removes", "message": "It removes.", "m
 
 // Every command ends before it removes anything, which the policies do not count on.
 func TestAGrantCoversWhatWasApprovedAndNothingElse(t *testing.T) {
+	t.Parallel()
 	_, house := withHouse(t, houseAsksAboutRemovals)
 	granted := atTerminal("s1", "exit; rm -r build")
 	granted.WaitSeconds = 0
@@ -277,6 +279,7 @@ func forget(t *testing.T, d *counted, a api.Answer) {
 }
 
 func TestAGrantForAlwaysOutlivesTheSidecar(t *testing.T) {
+	t.Parallel()
 	_, house := withHouse(t, houseAsksAboutRemovals)
 	folder, text := openDir(t), onePerson(t, house, onTheHost(t))
 	before := startOffice(t, folder, text)
@@ -293,6 +296,7 @@ func TestAGrantForAlwaysOutlivesTheSidecar(t *testing.T) {
 }
 
 func TestAFloodOfOneSessionPushesNobodyOut(t *testing.T) {
+	t.Parallel()
 	flood := 2000
 	if testing.Short() {
 		flood = 500
@@ -358,8 +362,10 @@ func countEnds(t *testing.T, d *counted, reqs <-chan bailiff.Request) map[string
 }
 
 func TestGuardsSpeakBeforeThePoliciesAndOutliveThem(t *testing.T) {
+	t.Parallel()
 	folder, house := withHouse(t, houseAsksAboutRemovals)
-	d := startCounted(t, house, `guards: [{name: no-builds, when: 'command.programs.exists(p, p == "rm")', message: Nobody removes anything here., instead: Keep it.}]`)
+	d := startCounted(t, house, `guards: [{name: no-builds, when: 'command.programs.exists(p, p == "rm")', `+
+		`message: Nobody removes anything here., instead: Keep it.}]`)
 	check := func() {
 		t.Helper()
 		a := ask(t, d.agent, atTerminal("s1", "rm -r build"))

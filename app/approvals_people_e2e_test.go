@@ -82,7 +82,8 @@ func TestWhereTheAgentCouldAnswerItselfNothingIsAsked(t *testing.T) {
 			if a.Output != "" {
 				t.Errorf("it ran and wrote %q", a.Output)
 			}
-			if text := get(t, c.running, "/metrics"); !strings.Contains(text, `bailiff_approvals_total{platform="telegram",resolution="unanswerable",scope="none"} 1`) {
+			if text := get(t, c.running, "/metrics"); !strings.Contains(text,
+				`bailiff_approvals_total{platform="telegram",resolution="unanswerable",scope="none"} 1`) {
 				t.Error("no metric counts it as unanswerable")
 			}
 			wantState(t, c.office, a.Approval.ID, bailiff.ApprovalExpired)
@@ -99,6 +100,7 @@ type answerOf struct {
 }
 
 func TestWhoMayAnswerDoesAndNobodyElse(t *testing.T) {
+	t.Parallel()
 	const (
 		route  = `approvals: {routes: [{name: secure, approvers: '"security" in approver.groups'}]}`
 		quorum = `approvals: {routes: [{name: two, quorum: 2}]}`
@@ -158,6 +160,7 @@ func (c *company) answer(t *testing.T, id string, a answerOf) {
 }
 
 func TestTheAgentsUserIsKeptFromTheOperatorsSocket(t *testing.T) {
+	t.Parallel()
 	c := startCompany(t, "[65534]")
 	e := send(t.Context(), c.agent, ofAna("s1"))
 	id := e.question(t)

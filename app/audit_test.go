@@ -34,6 +34,7 @@ func logOf(t *testing.T, stateDir string, daysAgo ...int) {
 
 // It can be set while the sidecar runs, too.
 func TestOldFilesOfTheDecisionLogAreRetiredAsConfigured(t *testing.T) {
+	t.Parallel()
 	folder := openDir(t)
 	state := filepath.Join(folder, "state")
 	logOf(t, state, 100, 99, 20, 3)
@@ -71,6 +72,7 @@ func maskOf(rule string) string {
 }
 
 func TestWhatThePoliciesMaskIsNotInTheDecisionLog(t *testing.T) {
+	t.Parallel()
 	s := masking(t, `path if some path in ["/input/args", "/input/command"]`)
 	if a := ask(t, s.client(t), inChat("s1", "echo not-for-the-log")); a.Status != bailiff.Completed || a.Output != "not-for-the-log\n" {
 		t.Fatalf("answered %+v", a)
@@ -79,7 +81,8 @@ func TestWhatThePoliciesMaskIsNotInTheDecisionLog(t *testing.T) {
 	state := filepath.Join(s.folder, "state")
 	files, _ := filepath.Glob(filepath.Join(state, "decisions", "*.jsonl"))
 	text, err := os.ReadFile(files[0])
-	if err != nil || bytes.Contains(text, []byte("not-for-the-log")) || !bytes.Contains(text, []byte(`"erased":["/input/args","/input/command"]`)) {
+	if err != nil || bytes.Contains(text, []byte("not-for-the-log")) ||
+		!bytes.Contains(text, []byte(`"erased":["/input/args","/input/command"]`)) {
 		t.Errorf("the log holds %s, %v", text, err)
 	}
 	if _, err := audit.Verify(state); err != nil {
@@ -88,9 +91,11 @@ func TestWhatThePoliciesMaskIsNotInTheDecisionLog(t *testing.T) {
 }
 
 func TestNothingRunsWhileTheMaskOfTheDecisionLogFails(t *testing.T) {
+	t.Parallel()
 	s := masking(t, `concat("/", ["", "custom", "message"])`)
 	a := ask(t, s.client(t), inChat("s1", "echo ran"))
-	if a.Status != bailiff.Unavailable || a.Output != "" || !strings.Contains(a.Message, `data.system.log.mask: a path is "/custom/message"`) {
+	if a.Status != bailiff.Unavailable || a.Output != "" ||
+		!strings.Contains(a.Message, `data.system.log.mask: a path is "/custom/message"`) {
 		t.Errorf("answered %+v", a)
 	}
 	const why = `masking the event by data.system.log.mask: a path is "/custom/message"`
@@ -101,7 +106,8 @@ func TestNothingRunsWhileTheMaskOfTheDecisionLogFails(t *testing.T) {
 			t.Errorf("%s says %s", where, told)
 		}
 	}
-	if page := get(t, s, "/metrics"); !strings.Contains(page, "\nbailiff_audit_errors_total 1\n") || !strings.Contains(page, "\nbailiff_audit_failing 1\n") ||
+	if page := get(t, s, "/metrics"); !strings.Contains(page, "\nbailiff_audit_errors_total 1\n") ||
+		!strings.Contains(page, "\nbailiff_audit_failing 1\n") ||
 		strings.Contains(page, `outcome="allow"`) || !strings.Contains(page, `outcome="unavailable"`) {
 		t.Errorf("it is not counted in %s", page)
 	}

@@ -21,9 +21,12 @@ func (h *held) Close() error {
 }
 
 func TestWhateverABackendHoldsOpenIsClosedAtTheEnd(t *testing.T) {
+	t.Parallel()
 	well, ill := new(held), &held{fault: errors.New("stuck")}
-	c := &core{backends: map[string]backends.Backend{"well": well, "ill": ill, "bare": struct{ backends.Backend }{}}, release: func() error { return nil }}
-	if err := c.releaseAll(); err == nil || !strings.Contains(err.Error(), "closing backend ill: stuck") || strings.Contains(err.Error(), "well") {
+	c := &core{backends: map[string]backends.Backend{"well": well, "ill": ill, "bare": struct{ backends.Backend }{}},
+		release: func() error { return nil }}
+	if err := c.releaseAll(); err == nil || !strings.Contains(err.Error(), "closing backend ill: stuck") ||
+		strings.Contains(err.Error(), "well") {
 		t.Errorf("the end says %v", err)
 	}
 	if !well.closed || !ill.closed {

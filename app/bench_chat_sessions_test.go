@@ -156,7 +156,8 @@ func (p *peak) watch() (stop func()) {
 }
 
 func (p *peak) look() {
-	held := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}, {Name: "/sched/goroutines:goroutines"}}
+	held := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"},
+		{Name: "/sched/goroutines:goroutines"}}
 	metrics.Read(held)
 	p.memory = max(p.memory, held[0].Value.Uint64()+held[1].Value.Uint64())
 	p.goroutines = max(p.goroutines, held[2].Value.Uint64())

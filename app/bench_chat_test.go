@@ -35,7 +35,8 @@ func benchClick(b *testing.B, service string, at clicked) {
 	folder := openDir(b)
 	save(b, filepath.Join(folder, "token"), at.token)
 	_, house := withHouse(b, houseAsksAboutMarked)
-	config := strings.Replace(onePerson(b, house, "backends: {bubblewrap: {}}", at.section), "people: [{name: ana,", fmt.Sprintf("people: [{name: ana, %s: [%q],", service, at.ana), 1)
+	config := strings.Replace(onePerson(b, house, "backends: {bubblewrap: {}}", at.section), "people: [{name: ana,",
+		fmt.Sprintf("people: [{name: ana, %s: [%q],", service, at.ana), 1)
 	o := startOffice(b, folder, config)
 	mustComplete(b, o.agent, inChat("bench", "true")) // which makes the sandbox
 	n := 0
@@ -72,7 +73,8 @@ func clickSlack(b *testing.B) clicked {
 	s.Channel("C1", slacktest.Bot, "UANA")
 	app := filepath.Join(openDir(b), "app")
 	save(b, app, slacktest.AppToken)
-	return clicked{ana: "UANA", token: slacktest.Token, section: fmt.Sprintf("slack: {url: %q, bot_token: {file: token}, app_token: {file: %q}, approvals: C1}", s.URL(), app),
+	return clicked{ana: "UANA", token: slacktest.Token,
+		section: fmt.Sprintf("slack: {url: %q, bot_token: {file: token}, app_token: {file: %q}, approvals: C1}", s.URL(), app),
 		await: func(word string) (id string) {
 			s.Await("the question", func() bool {
 				for _, m := range s.Shown("C1") {
@@ -89,7 +91,8 @@ func clickSlack(b *testing.B) clicked {
 func clickDiscord(b *testing.B) clicked {
 	s := discordtest.New(b)
 	const ana = "800000000000000001"
-	return clicked{ana: ana, token: s.Token, section: fmt.Sprintf("discord: {url: %q, token: {file: token}, approvals: %q}", s.URL(), discordtest.Channel),
+	return clicked{ana: ana, token: s.Token, section: fmt.Sprintf("discord: {url: %q, token: {file: token}, approvals: %q}",
+		s.URL(), discordtest.Channel),
 		await: func(word string) (id string) {
 			s.Await(discordtest.Channel, func(all []discordtest.Message) bool {
 				for _, m := range all {
@@ -106,7 +109,8 @@ func clickDiscord(b *testing.B) clicked {
 func clickTelegram(b *testing.B) clicked {
 	s := telegramtest.New(b)
 	s.Group(approvers, "42")
-	return clicked{ana: "42", token: s.Token, section: fmt.Sprintf("telegram: {url: %q, token: {file: token}, approvals: %q}", s.URL(), approvers),
+	return clicked{ana: "42", token: s.Token, section: fmt.Sprintf("telegram: {url: %q, token: {file: token}, approvals: %q}",
+		s.URL(), approvers),
 		await: func(word string) (id string) {
 			s.Await(approvers, func(all []telegramtest.Message) bool {
 				for _, m := range all {

@@ -157,7 +157,8 @@ func startOPA(b *testing.B, folder string, body []byte) *server {
 	socket := filepath.Join(openDir(b), "opa.sock")
 	policies := filepath.Join(folder, "policies")
 	mustRun(b, "cp", "-r", "../policies", policies)
-	mustRun(b, "find", policies, "(", "-name", "*_test.rego", "-o", "-name", "*.go", "-o", "-name", "schema", "-o", "-name", "testdata", ")", "-exec", "rm", "-r", "{}", "+")
+	mustRun(b, "find", policies, "(", "-name", "*_test.rego", "-o", "-name", "*.go", "-o", "-name", "schema", "-o", "-name",
+		"testdata", ")", "-exec", "rm", "-r", "{}", "+")
 	return start(b, socket, "/v1/data/bailiff/decision", body, opa, "run", "--server", "--addr", "unix://"+socket,
 		"--set", "decision_logs.console=true", policies)
 }

@@ -36,13 +36,15 @@ func BenchmarkMCP(b *testing.B) {
 
 const (
 	callTrue = `{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "terminal", "arguments": {"command": "true"}}}`
-	begin    = `{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "b", "version": "1"}}}`
+	begin    = `{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25", ` +
+		`"capabilities": {}, "clientInfo": {"name": "b", "version": "1"}}}`
 )
 
 // postExecute sends "true" to POST /v1/execute of the listener with tools.
 func (r *running) postExecute(b *testing.B) func() {
 	return func() {
-		r.postTools(b, "/v1/execute", `{"tool": "terminal", "args": {"command": "true"}, "session": {"id": "bench", "platform": "cli", "user_id": "1000"}}`, "")
+		r.postTools(b, "/v1/execute", `{"tool": "terminal", "args": {"command": "true"}, `+
+			`"session": {"id": "bench", "platform": "cli", "user_id": "1000"}}`, "")
 	}
 }
 
@@ -55,7 +57,8 @@ func (r *running) postMCP(b *testing.B) func() {
 var toolsClient = &http.Client{Transport: authorized{&http.Transport{}}}
 
 func (r *running) postTools(b *testing.B, path, body, session string) (begun string) {
-	req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, strings.Replace(r.agents[0].Address(), "tcp", "http", 1)+path, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(b.Context(), http.MethodPost,
+		strings.Replace(r.agents[0].Address(), "tcp", "http", 1)+path, strings.NewReader(body))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -23,7 +23,8 @@ func BenchmarkTraces(b *testing.B) {
 			s := startSidecar(b, "backends: {bubblewrap: {}}", section)
 			b.ReportAllocs()
 			for n := 0; b.Loop(); n++ {
-				s.enforcer.Decide(b.Context(), bailiff.Request{Tool: bailiff.Terminal, Caller: "test", Args: bailiff.Args{Command: "git status"},
+				s.enforcer.Decide(b.Context(), bailiff.Request{Tool: bailiff.Terminal, Caller: "test",
+					Args:    bailiff.Args{Command: "git status"},
 					Session: bailiff.Session{ID: strconv.Itoa(n), Platform: "telegram", ChatType: "dm", UserID: strconv.Itoa(n)}})
 			}
 			b.StopTimer()

@@ -59,7 +59,8 @@ func (b *bundles) has(t *testing.T, generation int, flags ...string) {
 	folder := policyFolder(t)
 	save(t, filepath.Join(folder, "house.rego"), rulesOf(generation))
 	made := filepath.Join(b.folder, "made.tar.gz")
-	command := exec.Command("go", append([]string{"tool", "opa", "build", "--bundle", folder, "--revision", fmt.Sprint("v", generation), "--output", made}, flags...)...)
+	command := exec.Command("go", append([]string{"tool", "opa", "build", "--bundle", folder, "--revision",
+		fmt.Sprint("v", generation), "--output", made}, flags...)...)
 	if printed, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("building the bundle: %v\n%s", err, printed)
 	}
@@ -74,7 +75,8 @@ func (b *bundles) signing() []string {
 
 func (b *bundles) sections() []string {
 	return []string{"backends: {bubblewrap: {}}", fmt.Sprintf(
-		"policies: {bundle: {url: %q, poll: 1s, token: {file: %q}, key: {file: %q, algorithm: HS256}}}", b.URL+"/chat.tar.gz", filepath.Join(b.folder, "token"), b.secret)}
+		"policies: {bundle: {url: %q, poll: 1s, token: {file: %q}, key: {file: %q, algorithm: HS256}}}", b.URL+"/chat.tar.gz",
+		filepath.Join(b.folder, "token"), b.secret)}
 }
 
 // awaitPolicies waits until what is told of the policies is so.
@@ -105,6 +107,7 @@ func warned(s api.Status, of string) bool {
 }
 
 func TestPoliciesComeFromABundleServerAndOutliveIt(t *testing.T) {
+	t.Parallel()
 	b := serveBundles(t)
 	b.has(t, 1, b.signing()...)
 	folder := openDir(t)
@@ -140,7 +143,8 @@ func TestPoliciesComeFromABundleServerAndOutliveIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	status = awaitPolicies(t, s, "a start without the server", func(api.Status) bool { return true })
-	if !b.inForce(2)(status) || !warned(status, "the bundle server has not vouched for the policies in force since the start: the bundle server answered 404") {
+	if !b.inForce(2)(status) || !warned(status,
+		"the bundle server has not vouched for the policies in force since the start: the bundle server answered 404") {
 		t.Errorf("in force is %+v, with the warnings %q", status.Policies, status.Warnings)
 	}
 	b.has(t, 4, b.signing()...)
@@ -156,6 +160,7 @@ func TestPoliciesComeFromABundleServerAndOutliveIt(t *testing.T) {
 }
 
 func TestAStartWithARollbackAndABadBundleKeepsTheLastGoodBundle(t *testing.T) {
+	t.Parallel()
 	b := serveBundles(t)
 	b.has(t, 1, b.signing()...)
 	folder := openDir(t)
@@ -186,6 +191,7 @@ func TestAStartWithARollbackAndABadBundleKeepsTheLastGoodBundle(t *testing.T) {
 }
 
 func TestABundleServerVouchesForNothingThatIsRolledBack(t *testing.T) {
+	t.Parallel()
 	b := serveBundles(t)
 	b.has(t, 1, b.signing()...)
 	folder := openDir(t)
@@ -222,6 +228,7 @@ func page(s *running) string {
 }
 
 func TestABundleThatWasKeptIsCheckedAsOneThatJustCame(t *testing.T) {
+	t.Parallel()
 	b := serveBundles(t)
 	b.has(t, 1, b.signing()...)
 	folder := openDir(t)
@@ -238,11 +245,14 @@ func TestABundleThatWasKeptIsCheckedAsOneThatJustCame(t *testing.T) {
 	}
 	save(t, filepath.Join(folder, "state/policies/bundle.tar.gz"), string(text))
 	kept := filepath.Join(folder, "state/policies/bundle.tar.gz")
-	if _, err := tryStart(t, folder, b.sections()...); err == nil || !strings.Contains(err.Error(), kept+": it is not signed") || !strings.Contains(err.Error(), "answered 404") {
+	if _, err := tryStart(t, folder, b.sections()...); err == nil ||
+		!strings.Contains(err.Error(), kept+": it is not signed") || !strings.Contains(err.Error(), "answered 404") {
 		t.Errorf("the start says %v", err)
 	}
 	save(t, kept, "x"+string(text))
-	if _, err := tryStart(t, folder, b.sections()...); err == nil || !strings.Contains(err.Error(), kept+": this is no bundle") || !strings.Contains(err.Error(), "or put the one of a backup in its place") {
+	if _, err := tryStart(t, folder, b.sections()...); err == nil ||
+		!strings.Contains(err.Error(), kept+": this is no bundle") ||
+		!strings.Contains(err.Error(), "or put the one of a backup in its place") {
 		t.Errorf("with a damaged bundle the start says %v", err)
 	}
 }

@@ -50,7 +50,8 @@ func checkChats(ctx context.Context, cfg *config.Config) (all []ChatFinding) {
 			all = append(all, found)
 		}
 		if slices.Contains(cfg.Chat.Channels(), name) && len(peopleAt(cfg, name)) == 0 {
-			all = append(all, ChatFinding{name, "people", "approvals are posted there, and nobody in people has an account there: name one, as in {name: ana, " + name + ": [ID]}"})
+			all = append(all, ChatFinding{name, "people",
+				"approvals are posted there, and nobody in people has an account there: name one, as in {name: ana, " + name + ": [ID]}"})
 		}
 	}
 	return all

@@ -75,7 +75,8 @@ func (a *App) openNotifier(account *chatAccount, dir string) (err error) {
 	if commands := a.cfg.Chat.Commands(account.name); commands != nil {
 		at.Chat = commands.Approvals
 	}
-	account.notifier, err = chat.NewNotifier(chat.NotifierConfig{Service: account.name, At: at, Poster: account.platform, Approvals: a.approvals, Identify: a.roster.IdentifyAccount,
+	account.notifier, err = chat.NewNotifier(chat.NotifierConfig{Service: account.name, At: at, Poster: account.platform,
+		Approvals: a.approvals, Identify: a.roster.IdentifyAccount,
 		Dir: filepath.Join(dir, "posts"), Observer: a.metrics, Log: a.log})
 	if err == nil {
 		a.services.notifiers.Add(account.notifier)

@@ -58,6 +58,7 @@ func atDiscord(words ...string) func([]discordtest.Message) bool {
 }
 
 func TestAMentionAtDiscordMakesAThreadThatIsASession(t *testing.T) {
+	t.Parallel()
 	discord := discordHall(t)
 	general := discord.AddChannel()
 	thread := discord.Write(anaAtDiscord, general, "", discordtest.MentionBot+" echo 'in a *thread*' && cd /tmp")
@@ -76,11 +77,13 @@ func TestAMentionAtDiscordMakesAThreadThatIsASession(t *testing.T) {
 }
 
 func TestAnApprovalAtDiscordIsAnsweredByWhoMay(t *testing.T) {
+	t.Parallel()
 	discord := discordHall(t)
 	dm := discord.DM(anaAtDiscord)
 	discord.Write(anaAtDiscord, dm, "", "echo it ran # marked")
 	shown := discord.Await(discordtest.Channel, atDiscord("is asked for", "echo it ran # marked"))
-	for who, want := range map[string]string{anaAtDiscord: "ana asked for it; ask ben", eveAtDiscord: "belongs to nobody in people; ask ben"} {
+	for who, want := range map[string]string{anaAtDiscord: "ana asked for it; ask ben",
+		eveAtDiscord: "belongs to nobody in people; ask ben"} {
 		if told := discord.Click(who, discordtest.Channel, shown[0].ID, "Approve once"); !strings.Contains(told, want) {
 			t.Errorf("%s was told %q", who, told)
 		}

@@ -75,6 +75,7 @@ func shows(words ...string) func([]telegramtest.Message) bool {
 }
 
 func TestACommandGivenInAChatIsApprovedInAnotherAndAnswered(t *testing.T) {
+	t.Parallel()
 	telegram, _ := guildhall(t)
 	telegram.Write("42", "42", "", "echo it ran # marked")
 	question := theQuestion(telegram, 1)
@@ -96,6 +97,7 @@ func TestACommandGivenInAChatIsApprovedInAnotherAndAnswered(t *testing.T) {
 }
 
 func TestADenialInAChatSaysWhy(t *testing.T) {
+	t.Parallel()
 	telegram, _ := guildhall(t)
 	telegram.Write("42", "42", "", "echo it ran # marked")
 	question := theQuestion(telegram, 1)
@@ -107,6 +109,7 @@ func TestADenialInAChatSaysWhy(t *testing.T) {
 }
 
 func TestAnApprovalWhoseEveryChannelIsDownIsUnavailableAtOnce(t *testing.T) {
+	t.Parallel()
 	telegram, s := guildhall(t)
 	telegram.Write("42", "42", "", "true # connected")
 	telegram.Await("42", func(m []telegramtest.Message) bool { return len(m) > 0 })
@@ -122,6 +125,7 @@ func TestAnApprovalWhoseEveryChannelIsDownIsUnavailableAtOnce(t *testing.T) {
 }
 
 func TestStatusSaysWhatAChatServiceIsFor(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		keys string
 		want api.ServiceStatus
@@ -141,6 +145,7 @@ func TestStatusSaysWhatAChatServiceIsFor(t *testing.T) {
 }
 
 func TestAfterARestartWhatWaitsStandsThereOnceAndIsAnswered(t *testing.T) {
+	t.Parallel()
 	telegram := telegramtest.New(t)
 	telegram.Group(approvers, "42", "43")
 	folder := openDir(t)
@@ -165,6 +170,7 @@ func TestAfterARestartWhatWaitsStandsThereOnceAndIsAnswered(t *testing.T) {
 }
 
 func TestChatCheckNamesWhatIsMissing(t *testing.T) {
+	t.Parallel()
 	telegram := telegramtest.New(t)
 	telegram.Group(approvers, "42")
 	folder := openDir(t)
@@ -195,6 +201,7 @@ func TestChatCheckNamesWhatIsMissing(t *testing.T) {
 }
 
 func TestWhoIsTakenOutOfAllowedUsersGivesNoCommandFromThenOn(t *testing.T) {
+	t.Parallel()
 	telegram := telegramtest.New(t)
 	folder := openDir(t)
 	telegram.Group(approvers, "42", "43")
@@ -202,7 +209,8 @@ func TestWhoIsTakenOutOfAllowedUsersGivesNoCommandFromThenOn(t *testing.T) {
 	s := serveGuild(t, folder, text)
 	telegram.Write("42", "42", "", "echo first")
 	telegram.Await("42", shows("first"))
-	next, err := config.Parse(filepath.Join(folder, "bailiff.yaml"), []byte(strings.Replace(text, `allowed_users: ["42", "43"]`, `allowed_users: ["43"]`, 1)), catalogue.All())
+	next, err := config.Parse(filepath.Join(folder, "bailiff.yaml"),
+		[]byte(strings.Replace(text, `allowed_users: ["42", "43"]`, `allowed_users: ["43"]`, 1)), catalogue.All())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,12 +226,14 @@ func TestWhoIsTakenOutOfAllowedUsersGivesNoCommandFromThenOn(t *testing.T) {
 }
 
 func TestTheStatusSaysWhyAServiceForCommandsAloneReachesNobody(t *testing.T) {
+	t.Parallel()
 	telegram, s := hall(t, `allowed_users: ["42"]`)
 	telegram.Write("42", "42", "", "true # connected")
 	telegram.Await("42", func(m []telegramtest.Message) bool { return len(m) > 0 })
 	telegram.Fail(func(string) telegramtest.Fault { return telegramtest.Fault{Code: 401} })
 	telegram.Write("42", "42", "", "true")
-	backendtest.Await(t, "the status says why nobody is reached", func() bool { return strings.Contains(s.Status(t.Context()).Chat[0].Message, "token") })
+	backendtest.Await(t, "the status says why nobody is reached",
+		func() bool { return strings.Contains(s.Status(t.Context()).Chat[0].Message, "token") })
 	if text := get(t, s, "/metrics"); !strings.Contains(text, `bailiff_chat_down{service="telegram"} 1`) {
 		t.Error("no metric says that it reaches nobody")
 	}

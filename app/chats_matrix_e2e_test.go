@@ -45,6 +45,7 @@ func awaitAlone(t *testing.T, p *matrixtest.Person) string {
 }
 
 func TestAtMatrixACommandInAThreadIsApprovedInARoomAndAnswered(t *testing.T) {
+	t.Parallel()
 	folder, server := openDir(t), matrixtest.New(t)
 	ana, ben, eve := server.Person("ana"), server.Person("ben"), server.Person("eve")
 	ops, dev := server.Room("ops", "ben", "ana", "eve"), server.Room("dev", "ana", "eve")
@@ -101,6 +102,7 @@ type bridged struct {
 }
 
 func TestByAWebhookAnApprovalIsAnsweredAndItsEndIsTold(t *testing.T) {
+	t.Parallel()
 	sent := make(chan bridged, 100)
 	bridge := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var n bridged

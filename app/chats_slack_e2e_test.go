@@ -39,12 +39,14 @@ backends: {bubblewrap: {}}
 }
 
 func TestAtSlackACommandInAThreadIsApprovedInAChannelAndAnswered(t *testing.T) {
+	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = listener.Close()
-	for way, section := range map[string]string{"Socket Mode": "app_token: {file: app}", "HTTP": fmt.Sprintf("listen: %q, signing_secret: {file: signing}", listener.Addr())} {
+	for way, section := range map[string]string{"Socket Mode": "app_token: {file: app}",
+		"HTTP": fmt.Sprintf("listen: %q, signing_secret: {file: signing}", listener.Addr())} {
 		t.Run(way, func(t *testing.T) {
 			server := workspace(t, section)
 			if way == "HTTP" {
@@ -70,7 +72,8 @@ func testAtSlack(t *testing.T, server *slacktest.Server) {
 			t.Errorf("the question does not say %q: %s", want, question.Text)
 		}
 	}
-	for user, want := range map[string]string{"UANA": "ana asked for it; ask ben", "UEVE": "slack:UEVE belongs to nobody in people; ask ben"} {
+	for user, want := range map[string]string{"UANA": "ana asked for it; ask ben",
+		"UEVE": "slack:UEVE belongs to nobody in people; ask ben"} {
 		server.Click(user, "C1", question.ID, "Approve once")
 		server.Until(func() bool { return strings.Contains(strings.Join(server.Told(user), " "), want) })
 	}

@@ -16,6 +16,7 @@ func script(code string) bailiff.Request {
 }
 
 func TestScriptsKeepTheirVariablesAndCallTools(t *testing.T) {
+	t.Parallel()
 	for backend, section := range isolated {
 		t.Run(backend, func(t *testing.T) {
 			_, law := shippedWith(t, "      terminal: allow\n", "      terminal: allow\n      web_search: allow\n")
@@ -41,10 +42,12 @@ func TestScriptsKeepTheirVariablesAndCallTools(t *testing.T) {
 					"{'exit_code': 3, 'message': '', 'output': '/bin/bash\\n', 'status': 'completed'}\n", 1},
 				{"print(open('made').read(), terminal('rm -rf /')['status'])", "/bin/bash\n denied\n", 1},
 				{"import bailiff_tools as b\nprint(b.web_search(query='ä')['hits'])", "[1, 2]\n", 1},
-				{"try: b.send_mail()\nexcept b.ToolError as e: print(e)", "the policies do not let scripts of this session call \"send_mail\"\n", 1},
+				{"try: b.send_mail()\nexcept b.ToolError as e: print(e)",
+					"the policies do not let scripts of this session call \"send_mail\"\n", 1},
 			} {
 				a, err := door.Execute(t.Context(), script(step.code), client.News{ToolCall: search})
-				if err != nil || a.Status != bailiff.Completed || a.Output != step.prints || a.ToolCallsMade != step.calls || a.Backend != backend || a.Message != "" {
+				if err != nil || a.Status != bailiff.Completed || a.Output != step.prints || a.ToolCallsMade != step.calls ||
+					a.Backend != backend || a.Message != "" {
 					t.Errorf("%q was answered %+v, %v", step.code, a, err)
 				}
 			}
@@ -53,7 +56,8 @@ func TestScriptsKeepTheirVariablesAndCallTools(t *testing.T) {
 			}
 			slow := script("print('on'); terminal('sleep 600')")
 			slow.Args.Timeout = 1
-			if a := ask(t, door, slow); a.Status != bailiff.TimedOut || !strings.HasPrefix(a.Output, "on\nTraceback") || strings.Contains(a.Message, "lost") {
+			if a := ask(t, door, slow); a.Status != bailiff.TimedOut || !strings.HasPrefix(a.Output, "on\nTraceback") ||
+				strings.Contains(a.Message, "lost") {
 				t.Errorf("a script that waits was answered %+v", a)
 			}
 			if a := ask(t, door, script("print(x)")); a.Output != "41\n" {

@@ -38,6 +38,7 @@ func browse(t *testing.T, at *url.URL, method, path, body, token string, cookies
 }
 
 func TestTheConsoleServesTheOperatorWhoAskedForTheLink(t *testing.T) {
+	t.Parallel()
 	s := startSidecar(t)
 	operator, err := client.New(s.cfg.Operator.Listen.String(), bailiff.Secret{})
 	if err != nil {
@@ -62,7 +63,8 @@ func TestTheConsoleServesTheOperatorWhoAskedForTheLink(t *testing.T) {
 	if err := json.Unmarshal(text, &status); err != nil || status.Policies.Revision != s.policies.Revision() {
 		t.Errorf("%d %s", resp.StatusCode, text)
 	}
-	for path, why := range map[string]string{"/v1/console/links": "the console gives links", "/v1/break-glass": "the console breaks the glass"} {
+	for path, why := range map[string]string{"/v1/console/links": "the console gives links",
+		"/v1/break-glass": "the console breaks the glass"} {
 		if resp, text := browse(t, at, "POST", path, "{}", in.Token, cookies); resp.StatusCode != http.StatusNotFound {
 			t.Errorf("%s: %d %s", why, resp.StatusCode, text)
 		}

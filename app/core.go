@@ -69,8 +69,10 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger, version 
 	}
 	c.enforcer, err = enforcer.New(enforcer.Config{
 		Decider: c.policies, Recorder: c.recorder(), Environ: c.variables, Observer: c.metrics, Sandboxes: c.metrics, Readiness: c.metrics,
-		Approvals: enforcerApprovals{c.approvals}, Freezer: enforcerApprovals{c.approvals}, Throttle: c.throttle, Ledger: c.ledger.Sandboxes, Workspaces: c.ledger.Workspaces,
-		Backends: c.backends, Credentials: cfg.Credentials(), Owner: owner(cfg.StateDir), Tracer: c.enforcerTracer(), Unfinished: unfinished(c.decisions), Log: log,
+		Approvals: enforcerApprovals{c.approvals}, Freezer: enforcerApprovals{c.approvals}, Throttle: c.throttle,
+		Ledger: c.ledger.Sandboxes, Workspaces: c.ledger.Workspaces,
+		Backends: c.backends, Credentials: cfg.Credentials(), Owner: owner(cfg.StateDir), Tracer: c.enforcerTracer(),
+		Unfinished: unfinished(c.decisions), Log: log,
 	})
 	if err != nil {
 		return nil, errors.Join(err, c.releaseAll())

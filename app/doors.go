@@ -96,7 +96,8 @@ func (a *App) openOperator() error {
 
 // operatorAPI is what operators can do at every door of theirs.
 func (a *App) operatorAPI(who func(*http.Request) (bailiff.Approver, bool)) gateway.OperatorConfig {
-	return gateway.OperatorConfig{Statuser: a, Sandboxes: operatorSandboxes{a.enforcer}, Approvals: a.approvals, Grants: a.approvals, Freezer: freezer{a.core},
+	return gateway.OperatorConfig{Statuser: a, Sandboxes: operatorSandboxes{a.enforcer}, Approvals: a.approvals,
+		Grants: a.approvals, Freezer: freezer{a.core},
 		Decisions: a.decisions, History: policyHistory{a.core}, Who: who}
 }
 

@@ -43,6 +43,7 @@ func ask(t *testing.T, door *client.Client, req bailiff.Request) api.Answer {
 
 // A forwarded value may be seen by the command it is for, and nowhere else.
 func TestAForwardedValueIsSeenNowhereButInItsCommand(t *testing.T) {
+	t.Parallel()
 	const value = "canary-7f3a91c2e85b"
 	folder := t.TempDir()
 	variables := filepath.Join(folder, "variables.env")
@@ -76,7 +77,8 @@ func TestAForwardedValueIsSeenNowhereButInItsCommand(t *testing.T) {
 	if err != nil {
 		t.Fatalf("docker inspect: %v: %s", err, inspected)
 	}
-	texts := map[string]string{"docker inspect": string(inspected), "the sidecar's log": s.log.String(), "the metrics": get(t, s, "/metrics")}
+	texts := map[string]string{"docker inspect": string(inspected), "the sidecar's log": s.log.String(),
+		"the metrics": get(t, s, "/metrics")}
 	texts["the decision log"] = decisionLog(t, s)
 	for name, text := range texts {
 		if strings.Contains(text, value) {
@@ -172,6 +174,7 @@ func policyFolder(t testing.TB) string {
 }
 
 func TestReloadsUnderLoadFailNoRequestAndMixNoRevisions(t *testing.T) {
+	t.Parallel()
 	folder := policyFolder(t)
 	s := startSidecar(t, dockerBackend, "policies: {paths: ["+folder+"]}")
 	body, err := json.Marshal(inChat("s1", "git status"))
@@ -229,6 +232,7 @@ func awaitGeneration(t testing.TB, s *running, generation int) {
 }
 
 func TestABadPolicyKeepsTheLastGoodOneAndShows(t *testing.T) {
+	t.Parallel()
 	folder := policyFolder(t)
 	s := startSidecar(t, dockerBackend, "policies: {paths: ["+folder+"]}")
 	revision := s.policies.Revision()
@@ -268,6 +272,7 @@ func awaitReadiness(t *testing.T, s *running, want string) {
 }
 
 func TestWhenTheEngineIsDownNothingRunsElsewhere(t *testing.T) {
+	t.Parallel()
 	s := startSidecar(t, `backends: {docker: {host: "unix:///nowhere/docker.sock", image: "x"}, bubblewrap: {}, local: {}}`)
 	a := ask(t, s.client(t), inChat("s1", "true"))
 	if a.Status != bailiff.Unavailable || a.Backend != "docker" || !strings.Contains(a.Message, "/nowhere/docker.sock") {
@@ -279,6 +284,7 @@ func TestWhenTheEngineIsDownNothingRunsElsewhere(t *testing.T) {
 }
 
 func TestARestartLeavesNoContainerBehind(t *testing.T) {
+	t.Parallel()
 	folder := openDir(t)
 	s, err := tryStart(t, folder, dockerBackend)
 	if err != nil {
@@ -295,6 +301,7 @@ func TestARestartLeavesNoContainerBehind(t *testing.T) {
 }
 
 func TestFilesOfAKilledSidecarAreSweptAtTheStart(t *testing.T) {
+	t.Parallel()
 	for name, section := range map[string]string{"docker": dockerBackend, "bubblewrap": "backends: {bubblewrap: {}}"} {
 		t.Run(name, func(t *testing.T) {
 			folder := openDir(t)
@@ -335,6 +342,7 @@ func TestFilesOfAKilledSidecarAreSweptAtTheStart(t *testing.T) {
 }
 
 func TestASidecarThatCannotWriteItsLogRunsNothing(t *testing.T) {
+	t.Parallel()
 	s := startSidecar(t, dockerBackend)
 	if a := ask(t, s.client(t), inChat("s1", "true")); a.Status != bailiff.Completed {
 		t.Fatalf("answer is %+v", a)
@@ -376,16 +384,19 @@ decision := {
 `
 
 func TestACommandThatBreaksItsSandboxHarmsNoLaterRequest(t *testing.T) {
+	t.Parallel()
 	house := t.TempDir()
 	save(t, filepath.Join(house, "house.rego"), houseRules)
-	s := startSidecar(t, "backends: {local: {workdir: "+openDir(t)+"}, bubblewrap: {}}", "policies: {require_tests: false, paths: ["+house+"]}")
+	s := startSidecar(t, "backends: {local: {workdir: "+openDir(t)+"}, bubblewrap: {}}",
+		"policies: {require_tests: false, paths: ["+house+"]}")
 	for platform, message := range map[string]string{"cli": "was replaced", "telegram": ""} {
 		req := inChat(platform, "prlimit --pid $PPID --nofile=0:0")
 		req.Session.Platform = platform
 		ask(t, s.client(t), req)
 		req.Args.Command = "echo fine | cat"
 		a := ask(t, s.client(t), req)
-		if a.Status != bailiff.Completed || a.Output != "fine\n" || !strings.Contains(a.Message, message) || message == "" && a.Message != "" {
+		if a.Status != bailiff.Completed || a.Output != "fine\n" || !strings.Contains(a.Message, message) || message == "" &&
+			a.Message != "" {
 			t.Errorf("on %s the next request was answered %+v", platform, a)
 		}
 	}

@@ -40,7 +40,8 @@ func TestTheDecisionLogIsExportedAsConfigured(t *testing.T) {
 		t.Fatal(err)
 	}
 	warned := func() bool {
-		return strings.Contains(strings.Join(s.Status(t.Context()).Warnings, "\n"), "the decision log is not exported, and waits in its files: the receiver of the decision log answered 403")
+		return strings.Contains(strings.Join(s.Status(t.Context()).Warnings, "\n"),
+			"the decision log is not exported, and waits in its files: the receiver of the decision log answered 403")
 	}
 	awaitThat(t, "the failure to be told", warned)
 	if s.state().ExportLag <= 0 {

@@ -42,7 +42,8 @@ func TestAFreezeStopsASessionAtOnceAndOutlivesAKill(t *testing.T) {
 			id := pending.question(t)
 
 			start := time.Now()
-			if _, err := before.operator.Freeze(t.Context(), api.Freezing{Kind: api.FreezeSession, ID: "stopped", Reason: "It is odd."}); err != nil {
+			if _, err := before.operator.Freeze(t.Context(),
+				api.Freezing{Kind: api.FreezeSession, ID: "stopped", Reason: "It is odd."}); err != nil {
 				t.Fatal(err)
 			}
 			awaitProcesses(t, seconds, 0)
@@ -109,7 +110,8 @@ func awaitProcesses(t *testing.T, seconds string, want int) {
 func sleeping(seconds string) (found []string) {
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, file := range files {
-		if text, err := os.ReadFile(file); err == nil && slices.Equal(strings.Split(string(bytes.Trim(text, "\x00")), "\x00"), []string{"sleep", seconds}) {
+		if text, err := os.ReadFile(file); err == nil &&
+			slices.Equal(strings.Split(string(bytes.Trim(text, "\x00")), "\x00"), []string{"sleep", seconds}) {
 			found = append(found, file)
 		}
 	}

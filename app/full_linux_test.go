@@ -29,6 +29,7 @@ func onASmallDisk(t *testing.T) (s *running, log string) {
 }
 
 func TestNothingRunsWhileTheDecisionLogsDiskIsFull(t *testing.T) {
+	t.Parallel()
 	s, log := onASmallDisk(t)
 	door := s.client(t)
 	if a := ask(t, door, inChat("s1", "echo ran > proof")); a.Status != bailiff.Completed {
@@ -40,23 +41,28 @@ func TestNothingRunsWhileTheDecisionLogsDiskIsFull(t *testing.T) {
 	for ; a.Status == bailiff.Completed; lines++ { // what is left of the last block
 		a = ask(t, door, inChat("s1", "echo more >> proof"))
 	}
-	if a.Status != bailiff.Unavailable || !strings.Contains(a.Message, "Recording the decision: ") || !strings.Contains(a.Message, "no space left on device") {
+	if a.Status != bailiff.Unavailable || !strings.Contains(a.Message, "Recording the decision: ") ||
+		!strings.Contains(a.Message, "no space left on device") {
 		t.Errorf("answered %+v", a)
 	}
-	if page := get(t, s, "/readyz"); !strings.Contains(page, "503") || !strings.Contains(page, "decision log: ") || !strings.Contains(page, "no space left on device") {
+	if page := get(t, s, "/readyz"); !strings.Contains(page, "503") || !strings.Contains(page, "decision log: ") ||
+		!strings.Contains(page, "no space left on device") {
 		t.Errorf("readiness is %s", page)
 	}
-	if page := get(t, s, "/metrics"); !strings.Contains(page, "\nbailiff_audit_failing 1\n") || strings.Contains(page, "\nbailiff_audit_errors_total 0\n") {
+	if page := get(t, s, "/metrics"); !strings.Contains(page, "\nbailiff_audit_failing 1\n") ||
+		strings.Contains(page, "\nbailiff_audit_errors_total 0\n") {
 		t.Errorf("the metrics are %s", page)
 	}
-	if warnings := s.Status(t.Context()).Warnings; !strings.Contains(strings.Join(warnings, "\n"), "nothing runs while the decision log cannot be written: ") {
+	if warnings := s.Status(t.Context()).Warnings; !strings.Contains(strings.Join(warnings, "\n"),
+		"nothing runs while the decision log cannot be written: ") {
 		t.Errorf("the warnings are %q", warnings)
 	}
 	before := ask(t, door, inChat("s1", "true")).Status
 	if err := os.Remove(filepath.Join(log, "other")); err != nil {
 		t.Fatal(err)
 	}
-	if a := ask(t, door, inChat("s1", "wc -l < proof")); before != bailiff.Unavailable || strings.TrimSpace(a.Output) != strconv.Itoa(lines) {
+	if a := ask(t, door, inChat("s1", "wc -l < proof")); before != bailiff.Unavailable ||
+		strings.TrimSpace(a.Output) != strconv.Itoa(lines) {
 		t.Errorf("with room again, after %s: %+v, want %d lines of those that ran", before, a, lines)
 	}
 	s.stop()

@@ -54,6 +54,7 @@ func startCourt(t *testing.T, state string, l law, policies string) *running {
 }
 
 func TestAReloadStopsWhatItNoLongerAllowsAndItsFilesAreFoundAgain(t *testing.T) {
+	t.Parallel()
 	for backend := range isolated {
 		t.Run(backend, func(t *testing.T) {
 			folder := openDir(t)
@@ -62,12 +63,13 @@ func TestAReloadStopsWhatItNoLongerAllowsAndItsFilesAreFoundAgain(t *testing.T) 
 			running, answered := make(chan struct{}), make(chan api.Answer, 1)
 			go func() {
 				first := true
-				a, err := s.client(t).Execute(t.Context(), inChat("s1", "echo kept > here; echo running; sleep 50"), client.News{Output: func([]byte) {
-					if first {
-						first = false
-						close(running)
-					}
-				}})
+				a, err := s.client(t).Execute(t.Context(), inChat("s1", "echo kept > here; echo running; sleep 50"),
+					client.News{Output: func([]byte) {
+						if first {
+							first = false
+							close(running)
+						}
+					}})
 				if err != nil {
 					t.Error(err)
 				}
@@ -76,7 +78,8 @@ func TestAReloadStopsWhatItNoLongerAllowsAndItsFilesAreFoundAgain(t *testing.T) 
 			<-running
 			law{backend: backend, idle: 600, closed: true}.in(t, folder)
 			a := <-answered
-			if a.Status != bailiff.Interrupted || !strings.HasPrefix(a.Message, "The policies that are in force now no longer allow the sandbox") {
+			if a.Status != bailiff.Interrupted || !strings.HasPrefix(a.Message,
+				"The policies that are in force now no longer allow the sandbox") {
 				t.Errorf("what ran was answered %+v", a)
 			}
 			awaitThat(t, "its sandbox's end", func() bool {
@@ -96,6 +99,7 @@ func TestAReloadStopsWhatItNoLongerAllowsAndItsFilesAreFoundAgain(t *testing.T) 
 }
 
 func TestWhatRunsEndsWithTheGreatestAgeOfItsSandbox(t *testing.T) {
+	t.Parallel()
 	for backend := range isolated {
 		t.Run(backend, func(t *testing.T) {
 			s := startCourt(t, openDir(t), law{backend: backend, idle: 600, most: 2}, openDir(t))
@@ -111,6 +115,7 @@ func TestWhatRunsEndsWithTheGreatestAgeOfItsSandbox(t *testing.T) {
 }
 
 func TestPersistentFilesOutliveSandboxAndSidecarButNotTheirSession(t *testing.T) {
+	t.Parallel()
 	for backend := range isolated {
 		t.Run(backend, func(t *testing.T) {
 			state, policies := openDir(t), openDir(t)
@@ -140,13 +145,15 @@ func TestPersistentFilesOutliveSandboxAndSidecarButNotTheirSession(t *testing.T)
 }
 
 func TestAContainerThatIsGoneIsReplacedWithoutASeenFailure(t *testing.T) {
+	t.Parallel()
 	s := startCourt(t, openDir(t), law{backend: "docker", idle: 600}, openDir(t))
 	before := ask(t, s.client(t), inChat("s1", "echo kept > here; echo lost > /tmp/there"))
 	if out, err := exec.Command("docker", "rm", "--force", before.SandboxID).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	a := ask(t, s.client(t), inChat("s1", "cat here; ls /tmp"))
-	if a.Status != bailiff.Completed || a.Output != "kept\n" || a.SandboxID == before.SandboxID || !strings.Contains(a.Message, "/workspace are left") {
+	if a.Status != bailiff.Completed || a.Output != "kept\n" || a.SandboxID == before.SandboxID ||
+		!strings.Contains(a.Message, "/workspace are left") {
 		t.Errorf("answer is %+v", a)
 	}
 	if a := ask(t, s.client(t), inChat("s1", "true")); a.Message != "" {

@@ -9,11 +9,13 @@ import (
 )
 
 func TestALineOfTheLogNamesTheRequestThatItIsAbout(t *testing.T) {
+	t.Parallel()
 	about := bailiff.Concerning(t.Context(), bailiff.Concern{RequestID: "r", DecisionID: "d", TraceID: "t"})
 	var text strings.Builder
 	NewLog("warn", "json", &text).With("backend", "docker").WarnContext(about, "a sandbox was lost")
 	var line map[string]any
-	if err := json.Unmarshal([]byte(text.String()), &line); err != nil || line["request_id"] != "r" || line["decision_id"] != "d" || line["trace_id"] != "t" || line["backend"] != "docker" {
+	if err := json.Unmarshal([]byte(text.String()), &line); err != nil || line["request_id"] != "r" ||
+		line["decision_id"] != "d" || line["trace_id"] != "t" || line["backend"] != "docker" {
 		t.Errorf("in JSON it is %s, %v", text.String(), err)
 	}
 	text.Reset()

@@ -26,8 +26,10 @@ func (r *running) withTools(tb testing.TB) *config.Config {
 		tb.Fatal(err)
 	}
 	next := *r.cfg
-	next.Agent.Listeners = append([]config.Listener{{Name: "tools", Listen: config.Address{Network: "tcp", Address: "127.0.0.1:0"}, TokenFile: token,
-		Platforms: []string{"cli", "slack"}, MCP: &config.MCP{Session: bailiff.Session{Platform: "cli", UserID: "1000"}}}}, r.cfg.Agent.Listeners...)
+	next.Agent.Listeners = append([]config.Listener{{Name: "tools",
+		Listen: config.Address{Network: "tcp", Address: "127.0.0.1:0"}, TokenFile: token,
+		Platforms: []string{"cli", "slack"}, MCP: &config.MCP{Session: bailiff.Session{Platform: "cli", UserID: "1000"}}}},
+		r.cfg.Agent.Listeners...)
 	r.rereads(tb, &next)
 	next.Agent.Listeners[0].Listen.Address = strings.TrimPrefix(r.agents[0].Address(), "tcp://") // so that it stays where it is
 	return &next
@@ -78,6 +80,7 @@ func runTool(tb testing.TB, c *sdk.ClientSession, command string, session map[st
 }
 
 func TestAClaimOfAnMCPClientIsBoundedByItsListener(t *testing.T) {
+	t.Parallel()
 	s := startSidecar(t, "backends: {bubblewrap: {}}")
 	s.withTools(t)
 	c := s.mcpClient(t)
@@ -85,10 +88,11 @@ func TestAClaimOfAnMCPClientIsBoundedByItsListener(t *testing.T) {
 		session map[string]any
 		text    string
 	}{
-		"none":                           {nil, "here\n"},
-		"another session":                {map[string]any{"id": "mine"}, "here\n"},
-		"another platform of its own":    {map[string]any{"id": "s", "platform": "slack", "user_id": "U1"}, "here\n"},
-		"a platform of others":           {map[string]any{"id": "s", "platform": "telegram", "user_id": "42"}, `Listener "tools" may not speak for platform "telegram"; its configuration names those that it may.`},
+		"none":                        {nil, "here\n"},
+		"another session":             {map[string]any{"id": "mine"}, "here\n"},
+		"another platform of its own": {map[string]any{"id": "s", "platform": "slack", "user_id": "U1"}, "here\n"},
+		"a platform of others": {map[string]any{"id": "s", "platform": "telegram", "user_id": "42"},
+			`Listener "tools" may not speak for platform "telegram"; its configuration names those that it may.`},
 		"one that the API does not know": {map[string]any{"id": "s", "caller": "operator"}, "The request is not valid: /session/caller: "},
 	} {
 		if text, err := runTool(t, c, "echo here", test.session); err != nil || !strings.HasPrefix(text, test.text) {
@@ -98,6 +102,7 @@ func TestAClaimOfAnMCPClientIsBoundedByItsListener(t *testing.T) {
 }
 
 func TestAReadAgainConfigurationEndsTheMCPSessionsItConcernsOnly(t *testing.T) {
+	t.Parallel()
 	s := startSidecar(t, "backends: {bubblewrap: {}}")
 	next := s.withTools(t)
 	c := s.mcpClient(t)
@@ -110,7 +115,8 @@ func TestAReadAgainConfigurationEndsTheMCPSessionsItConcernsOnly(t *testing.T) {
 	if text, err := runTool(t, c, "cat f", nil); err != nil || text != "kept\n" {
 		t.Errorf("after a change of another kind it is answered %q, %v", text, err)
 	}
-	if text, err := runTool(t, c, "cat f", map[string]any{"id": "s", "platform": "slack", "user_id": "U1"}); err != nil || !strings.Contains(text, "may not speak for") {
+	if text, err := runTool(t, c, "cat f", map[string]any{"id": "s", "platform": "slack", "user_id": "U1"}); err != nil ||
+		!strings.Contains(text, "may not speak for") {
 		t.Errorf("for a platform that was taken away it is answered %q, %v", text, err)
 	}
 	changed := *next

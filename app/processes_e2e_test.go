@@ -23,11 +23,13 @@ func attending(session, action, id, data string) bailiff.Request {
 }
 
 func TestABackgroundProcessFromItsStartToItsEnd(t *testing.T) {
+	t.Parallel()
 	for name, section := range isolated {
 		t.Run(name, func(t *testing.T) {
 			s := startSidecar(t, section)
 			door := s.client(t)
-			started := ask(t, door, inBackground("s1", `echo ready; while read -r line; do echo "got $line"; [ "$line" = quit ] && exit 3; done`))
+			started := ask(t, door, inBackground("s1",
+				`echo ready; while read -r line; do echo "got $line"; [ "$line" = quit ] && exit 3; done`))
 			id := started.ProcessID
 			if started.Status != bailiff.Completed || id == "" || started.Backend != name {
 				t.Fatalf("answer is %+v", started)
@@ -56,7 +58,8 @@ func TestABackgroundProcessFromItsStartToItsEnd(t *testing.T) {
 				t.Errorf("another session was answered %+v", a)
 			}
 			ask(t, door, attending("s1", "submit", id, "quit"))
-			if a := ask(t, door, attending("s1", "wait", id, "")); a.ExitCode != 3 || a.Output != "got quit\n" || a.Processes[0].Status != bailiff.Completed {
+			if a := ask(t, door, attending("s1", "wait", id, "")); a.ExitCode != 3 || a.Output != "got quit\n" ||
+				a.Processes[0].Status != bailiff.Completed {
 				t.Errorf("waiting was answered %+v", a)
 			}
 			if a := ask(t, door, attending("s1", "list", "", "")); len(a.Processes) != 1 || *a.Processes[0].ExitCode != 3 {
@@ -70,11 +73,13 @@ func TestABackgroundProcessFromItsStartToItsEnd(t *testing.T) {
 }
 
 func TestKillingAProcessEndsAllThatItStarted(t *testing.T) {
+	t.Parallel()
 	for name, section := range isolated {
 		t.Run(name, func(t *testing.T) {
 			door := startSidecar(t, section).client(t)
 			// One child stays, one is double-forked into a session of its own.
-			id := ask(t, door, inBackground("s1", `echo $$ > pids; sleep 1000 & echo $! >> pids; setsid sh -c 'sleep 1001 & echo $! >> pids' & wait`)).ProcessID
+			id := ask(t, door, inBackground("s1",
+				`echo $$ > pids; sleep 1000 & echo $! >> pids; setsid sh -c 'sleep 1001 & echo $! >> pids' & wait`)).ProcessID
 			beside := ask(t, door, inBackground("s1", "sleep 1002")).ProcessID
 			awaitThat(t, "three processes", func() bool { return ask(t, door, inChat("s1", "wc -l < pids")).Output == "3\n" })
 			const running = `for p in $(cat pids); do kill -0 $p 2>/dev/null && echo $p; done; true`
@@ -82,7 +87,8 @@ func TestKillingAProcessEndsAllThatItStarted(t *testing.T) {
 				t.Fatalf("running are %q", a.Output)
 			}
 			a := ask(t, door, attending("s1", "kill", id, ""))
-			if a.Status != bailiff.Completed || a.Processes[0].Status != bailiff.Interrupted || *a.Processes[0].ExitCode != bailiff.ExitInterrupted {
+			if a.Status != bailiff.Completed || a.Processes[0].Status != bailiff.Interrupted ||
+				*a.Processes[0].ExitCode != bailiff.ExitInterrupted {
 				t.Errorf("killing was answered %+v", a)
 			}
 			if a := ask(t, door, inChat("s1", running)); a.Output != "" {
@@ -96,6 +102,7 @@ func TestKillingAProcessEndsAllThatItStarted(t *testing.T) {
 }
 
 func TestAProcessWithAVariableIsAloneAndItsOutputRedacted(t *testing.T) {
+	t.Parallel()
 	const value = "canary-2b8d6f01c4e7"
 	folder := t.TempDir()
 	variables := filepath.Join(folder, "variables.env")
@@ -104,7 +111,8 @@ func TestAProcessWithAVariableIsAloneAndItsOutputRedacted(t *testing.T) {
 	}
 	s := startSidecar(t, "backends: {bubblewrap: {}}", `env: {sources: ["file:`+variables+`"]}`)
 	door := s.client(t)
-	id := ask(t, door, inBackground("s1", `printf "it is ${LANG%??????}"; read -r x; printf "${LANG#?????????????}"; echo .; read -r x`, "LANG")).ProcessID
+	id := ask(t, door, inBackground("s1",
+		`printf "it is ${LANG%??????}"; read -r x; printf "${LANG#?????????????}"; echo .; read -r x`, "LANG")).ProcessID
 	var told string
 	poll := func() bool {
 		told += ask(t, door, attending("s1", "poll", id, "")).Output
@@ -126,6 +134,7 @@ func TestAProcessWithAVariableIsAloneAndItsOutputRedacted(t *testing.T) {
 }
 
 func TestAProcessEndsWithItsSession(t *testing.T) {
+	t.Parallel()
 	s := startSidecar(t, "backends: {bubblewrap: {}}")
 	door := s.client(t)
 	var a api.Answer

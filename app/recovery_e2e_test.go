@@ -60,6 +60,7 @@ func verified(t *testing.T, state string) {
 }
 
 func TestARestoredStateFolderIsGoneOnWith(t *testing.T) {
+	t.Parallel()
 	archive, text := backedUp(t)
 	folder, state := restored(t, archive)
 	verified(t, state)
@@ -71,6 +72,7 @@ func TestARestoredStateFolderIsGoneOnWith(t *testing.T) {
 }
 
 func TestEveryFileOfTheStateFolderIsExplained(t *testing.T) {
+	t.Parallel()
 	archive, _ := backedUp(t)
 	_, state := restored(t, archive)
 	page, err := os.ReadFile("../docs/recovery.md")
@@ -97,6 +99,7 @@ func TestEveryFileOfTheStateFolderIsExplained(t *testing.T) {
 
 // A start that is refused says why; one that is not has lost no more than the file.
 func TestWhatALostOrDamagedFileOfTheStateFolderCosts(t *testing.T) {
+	t.Parallel()
 	archive, text := backedUp(t)
 	for name, c := range map[string]struct {
 		damage  func(t *testing.T, state string)

@@ -18,6 +18,7 @@ import (
 )
 
 func TestAReadAgainConfigurationChangesWhomAListenerSpeaksFor(t *testing.T) {
+	t.Parallel()
 	s := startSidecar(t, "backends: {bubblewrap: {}, local: {}}")
 	long := make(chan api.Answer, 1)
 	started := make(chan struct{})
@@ -55,6 +56,7 @@ func TestAReadAgainConfigurationChangesWhomAListenerSpeaksFor(t *testing.T) {
 }
 
 func TestATokenIsRotatedWithoutARestart(t *testing.T) {
+	t.Parallel()
 	folder := openDir(t)
 	token := filepath.Join(folder, "token")
 	write := func(text string) {
@@ -65,7 +67,8 @@ func TestATokenIsRotatedWithoutARestart(t *testing.T) {
 	write("first-token-0123456789\n")
 	s := startSidecar(t, "backends: {bubblewrap: {}}")
 	next := *s.cfg
-	next.Agent.Listeners = []config.Listener{{Name: "tcp", Listen: config.Address{Network: "tcp", Address: "127.0.0.1:0"}, TokenFile: token}}
+	next.Agent.Listeners = []config.Listener{{Name: "tcp", Listen: config.Address{Network: "tcp", Address: "127.0.0.1:0"},
+		TokenFile: token}}
 	put := func() {
 		if _, err := s.reload(t.Context(), &next); err != nil {
 			t.Fatal(err)
@@ -91,6 +94,7 @@ func TestATokenIsRotatedWithoutARestart(t *testing.T) {
 }
 
 func TestTheMetricsShowWhenTheListenersOfTheMomentLastBroughtARequest(t *testing.T) {
+	t.Parallel()
 	s := startSidecar(t, "backends: {bubblewrap: {}, local: {}}")
 	shown := func() []string {
 		page := httptest.NewRecorder()
@@ -130,6 +134,7 @@ func BenchmarkReload(b *testing.B) {
 }
 
 func TestTheBoundOnSandboxesChangesWithoutARestart(t *testing.T) {
+	t.Parallel()
 	s := startSidecar(t, "backends: {bubblewrap: {}}")
 	for _, c := range []struct {
 		most int
@@ -150,6 +155,7 @@ func TestTheBoundOnSandboxesChangesWithoutARestart(t *testing.T) {
 }
 
 func TestAReadAgainConfigurationPlansWhatIsPendingAnew(t *testing.T) {
+	t.Parallel()
 	s := startOffice(t, openDir(t), onePerson(t, "backends: {bubblewrap: {}}"))
 	asked, err := s.approvals.Ask(t.Context(), bailiff.Claim{
 		Request: bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "rm -r build"}, Caller: "test",

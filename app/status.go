@@ -54,7 +54,8 @@ func (a *App) policyStatus() api.PolicyStatus {
 	for archive, revision := range p.Bundles {
 		bundles[archive] = api.Bundle{Revision: revision}
 	}
-	return api.PolicyStatus{Revision: p.Revision, Loaded: p.Loaded, Files: p.Files, Bundles: bundles, Reloaded: p.Reloaded, OK: p.OK, Faults: faults,
+	return api.PolicyStatus{Revision: p.Revision, Loaded: p.Loaded, Files: p.Files, Bundles: bundles, Reloaded: p.Reloaded,
+		OK: p.OK, Faults: faults,
 		RolledBack: p.RolledBack, Waiting: p.Waiting}
 }
 
@@ -151,7 +152,8 @@ func (a *App) warnings(platforms []api.PlatformStatus, chats []api.ChatStatus) [
 	}
 	for _, c := range chats {
 		if c.Platform != "cli" && c.Backend != "" && !c.Isolated {
-			all = append(all, fmt.Sprintf("chat %s of messaging platform %s runs on backend %s, which is not isolated", c.Chat, c.Platform, c.Backend))
+			all = append(all, fmt.Sprintf("chat %s of messaging platform %s runs on backend %s, which is not isolated", c.Chat,
+				c.Platform, c.Backend))
 		}
 	}
 	return all
@@ -175,11 +177,13 @@ func (a *App) policyWarnings() (all []string) {
 		if p.Waiting != "" {
 			says = fmt.Sprintf("say %.12s", p.Waiting)
 		}
-		all = append(all, fmt.Sprintf("rolled back to the policies %.12s by %s since %s (reason: %s), those of the configuration %s; \"bailiff policies resume\" has these in force",
+		all = append(all, fmt.Sprintf("rolled back to the policies %.12s by %s since %s (reason: %s), those of the "+
+			"configuration %s; \"bailiff policies resume\" has these in force",
 			back.Revision, back.By, back.At.Format(time.RFC3339), reason, says))
 	}
 	if p.Replaced != "" {
-		all = append(all, fmt.Sprintf("the bundle server went back: the policies %.12s are in force again in the place of the later ones %.12s", p.Revision, p.Replaced))
+		all = append(all, fmt.Sprintf("the bundle server went back: the policies %.12s are in force again in the place of the "+
+			"later ones %.12s", p.Revision, p.Replaced))
 	}
 	if a.source != nil {
 		all = append(all, sourceWarnings(a.source.Status())...)

@@ -13,9 +13,11 @@ import (
 )
 
 func TestStatusShowsWhatEachPlatformAndChatGetsAndThatIsWhatTheyGet(t *testing.T) {
+	t.Parallel()
 	_, policies := shippedWith(t, "chats: {}", `chats:
       telegram/-100: {take: ready, limits: {idle_seconds: 600}, persistent: {bubblewrap: true}}`)
-	s := startSidecar(t, policies, keepNoneReady, `backends: {docker: {host: "unix:///nowhere/engine.sock", image: "debian:12"}, bubblewrap: {}}`)
+	s := startSidecar(t, policies, keepNoneReady,
+		`backends: {docker: {host: "unix:///nowhere/engine.sock", image: "debian:12"}, bubblewrap: {}}`)
 	status, err := s.operators(t).Status(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -34,12 +36,14 @@ func TestStatusShowsWhatEachPlatformAndChatGetsAndThatIsWhatTheyGet(t *testing.T
 	if a := ask(t, s.client(t), own); a.Status != bailiff.Completed || a.Backend != "bubblewrap" || a.Decision.Backend.IdleSeconds != 600 {
 		t.Errorf("the chat is answered %+v", a)
 	}
-	if a := ask(t, s.client(t), inChat("s2", "true")); a.Status != bailiff.Unavailable || a.Backend != "docker" || !strings.Contains(a.Message, "/nowhere/engine.sock") {
+	if a := ask(t, s.client(t), inChat("s2", "true")); a.Status != bailiff.Unavailable || a.Backend != "docker" ||
+		!strings.Contains(a.Message, "/nowhere/engine.sock") {
 		t.Errorf("another chat is answered %+v", a)
 	}
 }
 
 func TestTheShippedTablesSayWhatEachTechnologysSandboxesAreLike(t *testing.T) {
+	t.Parallel()
 	policies, err := offline.OpenPolicies(t.Context(), config.Default(catalogue.All()))
 	if err != nil {
 		t.Fatal(err)

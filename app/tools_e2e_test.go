@@ -22,7 +22,9 @@ print(bailiff_tools.terminal("rm -rf /")["status"], bailiff_tools.terminal("echo
 `
 
 func TestAScriptCallsWhatThePoliciesAndTheAgentOfferAndEachCallIsJudged(t *testing.T) {
-	_, law := shippedWith(t, "      terminal: allow\n", "      terminal: allow\n      read_page: allow\n      send_mail: ask\n      wipe: deny\n      nobody_registered_it: allow\n")
+	t.Parallel()
+	_, law := shippedWith(t, "      terminal: allow\n",
+		"      terminal: allow\n      read_page: allow\n      send_mail: ask\n      wipe: deny\n      nobody_registered_it: allow\n")
 	s := startSidecar(t, "backends: {bubblewrap: {}}", law)
 	door := s.client(t)
 	if err := door.RegisterTools(t.Context(), "s1", []string{"read_page", "send_mail", "wipe"}); err != nil {
@@ -46,7 +48,8 @@ func TestAScriptCallsWhatThePoliciesAndTheAgentOfferAndEachCallIsJudged(t *testi
 		t.Fatalf("answered %+v, %v", a, err)
 	}
 	lines := strings.Split(strings.TrimSpace(a.Output), "\n")
-	for i, want := range []string{"An officer", "ToolError: Not approved", "ToolError: " + wrong, "ToolError: the policies do not let", "ToolError: the agent has registered no", "denied 3"} {
+	for i, want := range []string{"An officer", "ToolError: Not approved", "ToolError: " + wrong,
+		"ToolError: the policies do not let", "ToolError: the agent has registered no", "denied 3"} {
 		if i >= len(lines) || !strings.HasPrefix(lines[i], want) {
 			t.Errorf("line %d of %q is not %q", i, lines, want)
 		}

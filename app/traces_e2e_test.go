@@ -93,7 +93,8 @@ func TestARequestIsATraceFromItsAgentToItsCommand(t *testing.T) {
 	c := serveCollector(t)
 	d := startCounted(t, "traces: {url: \""+c.URL+"/v1/traces\"}")
 	config := filepath.Join(t.TempDir(), "prometheus.yml")
-	save(t, config, fmt.Sprintf("scrape_configs: [{job_name: bailiff, scrape_interval: 1s, static_configs: [{targets: [%q]}]}]", d.metricsListener.Addr()))
+	save(t, config, fmt.Sprintf("scrape_configs: [{job_name: bailiff, scrape_interval: 1s, static_configs: [{targets: [%q]}]}]",
+		d.metricsListener.Addr()))
 	prometheus := trial.ServePrometheus(t, config)
 
 	req := d.removal("traced")
@@ -105,12 +106,14 @@ func TestARequestIsATraceFromItsAgentToItsCommand(t *testing.T) {
 	wants(t, a, bailiff.Completed, "")
 
 	t.Run("its histograms lead to it", func(t *testing.T) {
-		for _, metric := range []string{"bailiff_decision_duration_seconds_bucket", "bailiff_approval_wait_seconds_bucket", "bailiff_execution_duration_seconds_bucket", "bailiff_sandbox_start_duration_seconds_bucket"} {
+		for _, metric := range []string{"bailiff_decision_duration_seconds_bucket", "bailiff_approval_wait_seconds_bucket",
+			"bailiff_execution_duration_seconds_bucket", "bailiff_sandbox_start_duration_seconds_bucket"} {
 			var last string
 			awaitThat(t, "an exemplar of "+metric, func() bool {
 				found, err := prometheus.Exemplars(metric)
 				last = fmt.Sprint(found, err)
-				return err == nil && slices.ContainsFunc(found, func(labels map[string]string) bool { return labels["trace_id"] == agentsTrace })
+				return err == nil && slices.ContainsFunc(found,
+					func(labels map[string]string) bool { return labels["trace_id"] == agentsTrace })
 			})
 			t.Log(metric, last)
 		}
@@ -140,7 +143,8 @@ func TestARequestIsATraceFromItsAgentToItsCommand(t *testing.T) {
 				}
 			}
 		}
-		for key, want := range map[string]string{"tool": "terminal", "platform": "cli", "backend": "local", "outcome": "completed", "request_id": "id-[GITHUB_TOKEN redacted]", "decision_id": a.DecisionID} {
+		for key, want := range map[string]string{"tool": "terminal", "platform": "cli", "backend": "local",
+			"outcome": "completed", "request_id": "id-[GITHUB_TOKEN redacted]", "decision_id": a.DecisionID} {
 			if got := attributeOf(root, key); got != want {
 				t.Errorf("of the request %s is %q, want %q", key, got, want)
 			}
@@ -197,20 +201,24 @@ func logLines(t *testing.T, folder string) (lines []api.Line) {
 }
 
 func TestADecisionOfAnyClientIsTraced(t *testing.T) {
+	t.Parallel()
 	c := serveCollector(t)
 	d := startCounted(t, "traces: {url: \""+c.URL+"/v1/traces\", commands: true}")
 	address, path := strings.TrimPrefix(d.cfg.Agent.Listeners[0].Listen.String(), "unix://"), "/v1/data/bailiff/decision"
-	answer := askSocket(t, address, path, `{"input": {"tool": "terminal", "args": {"command": "echo traced"}, "session": {"id": "s", "platform": "telegram"}}}`,
+	answer := askSocket(t, address, path, `{"input": {"tool": "terminal", "args": {"command": "echo traced"}, `+
+		`"session": {"id": "s", "platform": "telegram"}}}`,
 		http.Header{"Traceparent": {agentsParent}})
 	if !strings.Contains(answer, `"decision_id"`) {
 		t.Errorf("the answer is %s", answer)
 	}
 	d.stop()
 	requests, decisions := c.named("request"), c.named("decide")
-	if len(requests) != 1 || len(decisions) != 1 || hex.EncodeToString(requests[0].TraceId) != agentsTrace || !slices.Equal(decisions[0].ParentSpanId, requests[0].SpanId) {
+	if len(requests) != 1 || len(decisions) != 1 || hex.EncodeToString(requests[0].TraceId) != agentsTrace ||
+		!slices.Equal(decisions[0].ParentSpanId, requests[0].SpanId) {
 		t.Fatalf("%v and %v came", requests, decisions)
 	}
-	if attributeOf(requests[0], "command") != "echo traced" || attributeOf(requests[0], "outcome") != "allow" || attributeOf(decisions[0], "outcome") != "allow" {
+	if attributeOf(requests[0], "command") != "echo traced" || attributeOf(requests[0], "outcome") != "allow" ||
+		attributeOf(decisions[0], "outcome") != "allow" {
 		t.Errorf("they say %v and %v", requests[0].Attributes, decisions[0].Attributes)
 	}
 }
@@ -218,9 +226,10 @@ func TestADecisionOfAnyClientIsTraced(t *testing.T) {
 // askSocket posts a body to a door.
 func askSocket(t *testing.T, socket, path, body string, header http.Header) string {
 	t.Helper()
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", socket)
-	}}}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", socket)
+		}}}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://bailiff"+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
@@ -239,6 +248,7 @@ func askSocket(t *testing.T, socket, path, body string, header http.Header) stri
 }
 
 func TestADeadReceiverOfTracesHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
 	d := startCounted(t, "traces: {url: \""+gone.URL+"/v1/traces\"}")

@@ -18,6 +18,7 @@ import (
 const earlier = "testdata/state-of-bc00c14.tar.gz"
 
 func TestAStateFolderOfAnEarlierVersionGoesOn(t *testing.T) {
+	t.Parallel()
 	needsRoot(t) // whose files they were
 	folder := openDir(t)
 	if out, err := exec.Command("tar", "xzf", earlier, "-C", folder).CombinedOutput(); err != nil {
@@ -27,11 +28,12 @@ func TestAStateFolderOfAnEarlierVersionGoesOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("FOLDER", openDir(t))
-	if err := os.Mkdir(os.ExpandEnv("$FOLDER/work"), 0o700); err != nil {
+	sockets := openDir(t)
+	if err := os.Mkdir(filepath.Join(sockets, "work"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	o := startOffice(t, folder, os.ExpandEnv(string(text))+"runner: {path: "+backendtest.Runner(t)+"}\n")
+	filled := os.Expand(string(text), func(string) string { return sockets })
+	o := startOffice(t, folder, filled+"runner: {path: "+backendtest.Runner(t)+"}\n")
 
 	t.Run("its events are whole", func(t *testing.T) {
 		report, err := audit.Verify(filepath.Join(folder, "state"))

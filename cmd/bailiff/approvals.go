@@ -26,7 +26,8 @@ unique among those that wait will do, from three characters on.
 
 Exit status: see the subcommands.`,
 	}
-	cmd.AddCommand(newApprovalsList(configPath), newApprovalsShow(configPath), newApprovalsApprove(configPath), newApprovalsDeny(configPath),
+	cmd.AddCommand(newApprovalsList(configPath), newApprovalsShow(configPath), newApprovalsApprove(configPath),
+		newApprovalsDeny(configPath),
 		newApprovalsWatch(configPath), newApprovalsGrants(configPath), newApprovalsRevoke(configPath))
 	namingOne(cmd)
 	return cmd
@@ -38,7 +39,8 @@ func newApprovalsList(configPath *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List what waits for approval, the oldest first",
-		Long:  "Lists what waits for approval, the oldest first, or with --state what became of others.\n\nExit status: 0, or 1 if no sidecar answers.",
+		Long: "Lists what waits for approval, the oldest first, or with --state what became of others.\n\nExit status: 0, or 1 " +
+			"if no sidecar answers.",
 		Example: `  bailiff approvals list
   bailiff approvals list --state denied --user telegram:42 --output json`,
 		Args: cobra.NoArgs,
@@ -88,7 +90,8 @@ func listed(ctx context.Context, door *client.Client, q api.Query) (list []api.E
 func printApprovals(w io.Writer, list []api.Entry, more bool) {
 	fmt.Fprintln(w, "ID\tSTATE\tLEFT\tUSER\tBACKEND\tWHAT")
 	for _, e := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", e.ID, e.State, left(e), account(e.Request.Session), e.Decision.Backend.Name, what(e.Request, 60))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", e.ID, e.State, left(e), account(e.Request.Session), e.Decision.Backend.Name,
+			what(e.Request, 60))
 	}
 	if more {
 		fmt.Fprintf(w, "There are more: --limit says how many are listed.\n")
@@ -216,10 +219,12 @@ func approvalID(ctx context.Context, door *client.Client, given string) (string,
 func beginning(kind, given string) (begin string, whole bool, err error) {
 	begin = strings.ToLower(strings.TrimSpace(given))
 	if kind == "a-" && strings.HasPrefix(begin, "g-") {
-		return "", false, fmt.Errorf("%q is a grant's id, want an approval's, as in a-7k2; \"bailiff approvals grants\" lists grants", termsafe.Text(given))
+		return "", false, fmt.Errorf("%q is a grant's id, want an approval's, as in a-7k2; \"bailiff approvals grants\" lists "+
+			"grants", termsafe.Text(given))
 	}
 	if kind == "g-" && strings.HasPrefix(begin, "a-") {
-		return "", false, fmt.Errorf("%q is an approval's id, want a grant's, as in g-x4t; \"bailiff approvals grants\" lists grants", termsafe.Text(given))
+		return "", false, fmt.Errorf("%q is an approval's id, want a grant's, as in g-x4t; \"bailiff approvals grants\" lists "+
+			"grants", termsafe.Text(given))
 	}
 	if !strings.HasPrefix(begin, kind) {
 		begin = kind + begin
@@ -239,7 +244,8 @@ func theOne(thing, begin string, ids []string) (string, error) {
 	case 1:
 		return ids[0], nil
 	}
-	return "", fmt.Errorf("more than one %s's id begins with %s: %s; give more of it", thing, begin, strings.Join(ids[:min(len(ids), 5)], ", "))
+	return "", fmt.Errorf("more than one %s's id begins with %s: %s; give more of it", thing, begin,
+		strings.Join(ids[:min(len(ids), 5)], ", "))
 }
 
 func newApprovalsGrants(configPath *string) *cobra.Command {
@@ -260,7 +266,8 @@ func printGrants(w io.Writer, list []api.Grant) {
 		if !g.Expires.IsZero() {
 			ends = "in " + max(time.Until(g.Expires), 0).Round(time.Second).String()
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", g.ID, g.Scope, termsafe.Text(g.Platform+":"+g.User), termsafe.Text(g.Session),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", g.ID, g.Scope, termsafe.Text(g.Platform+":"+g.User),
+			termsafe.Text(g.Session),
 			g.Backend, ends, g.Uses, termsafe.Text(g.By), termsafe.Brief(covers(g), 80))
 	}
 }

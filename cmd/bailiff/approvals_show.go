@@ -116,7 +116,8 @@ func tool(r bailiff.Request) string {
 
 // texts are those of a request by the names that marks have for them.
 func texts(a bailiff.Args) []struct{ name, text string } {
-	return []struct{ name, text string }{{"command", a.Command}, {"code", a.Code}, {"stdin", a.Stdin}, {"typed before", a.Typed.End}, {"data", a.Data}, {"arguments", a.Arguments}}
+	return []struct{ name, text string }{{"command", a.Command}, {"code", a.Code}, {"stdin", a.Stdin},
+		{"typed before", a.Typed.End}, {"data", a.Data}, {"arguments", a.Arguments}}
 }
 
 func marksIn(marks []api.Mark, text string) (of []api.Mark) {
@@ -135,7 +136,8 @@ func printApproval(w io.Writer, s api.ShownApproval, m marker) error {
 	p.line("approval", e.ID)
 	p.line("state", string(e.State)+remaining(e))
 	p.line("", termsafe.Text(e.Message))
-	p.line("asked by", fmt.Sprintf("%s%s in session %s, by listener %s (%s)", account(e.Request.Session), called(e.Request.Session), termsafe.Text(e.Request.Session.ID), e.Caller, e.Peer))
+	p.line("asked by", fmt.Sprintf("%s%s in session %s, by listener %s (%s)", account(e.Request.Session),
+		called(e.Request.Session), termsafe.Text(e.Request.Session.ID), e.Caller, e.Peer))
 	p.line("tool", tool(e.Request))
 	for _, t := range texts(e.Request.Args) {
 		if t.text == "" {
@@ -206,7 +208,8 @@ func (p *sheet) terms(e api.Entry) {
 	for _, f := range e.Files {
 		p.line("file", termsafe.Text(f.Path)+" "+cmp.Or(f.SHA256, "which does not exist"))
 	}
-	p.line("may grant", strings.Join(e.Scopes, ", ")+fmt.Sprintf("; %d of %s must say yes", e.Plan.Quorum, termsafe.Text(strings.Join(e.Plan.Approvers, ", "))))
+	p.line("may grant", strings.Join(e.Scopes, ", ")+fmt.Sprintf("; %d of %s must say yes", e.Plan.Quorum,
+		termsafe.Text(strings.Join(e.Plan.Approvers, ", "))))
 }
 
 // known are the facts of a text that are worth a line.
@@ -284,7 +287,8 @@ func said(v api.Vote) string {
 	if v.Reason != "" {
 		answer += ": " + v.Reason
 	}
-	return termsafe.Text(fmt.Sprintf("%s at %s (%s on %s): %s", cmp.Or(v.Person, v.Credential), v.At.Format(time.DateTime), v.Credential, v.Channel, answer))
+	return termsafe.Text(fmt.Sprintf("%s at %s (%s on %s): %s", cmp.Or(v.Person, v.Credential), v.At.Format(time.DateTime),
+		v.Credential, v.Channel, answer))
 }
 
 // logLine is an event of the decision log in a line.

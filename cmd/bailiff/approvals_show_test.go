@@ -12,6 +12,7 @@ import (
 )
 
 func TestWhoeverAnswersSeesWhatWouldBeDone(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		req   bailiff.Request
 		tools []string
@@ -56,6 +57,7 @@ func TestWhoeverAnswersSeesWhatWouldBeDone(t *testing.T) {
 }
 
 func TestMarksStandAroundWhatIsShown(t *testing.T) {
+	t.Parallel()
 	mark := func(start, end int) api.Mark { return api.Mark{Text: "command", Start: start, End: end} }
 	for _, test := range []struct {
 		name, text string
@@ -79,13 +81,16 @@ func TestMarksStandAroundWhatIsShown(t *testing.T) {
 }
 
 func TestALongTextIsShownByItsEndsAndHowMuchIsBetween(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("ä", 70) + "\n" + strings.Repeat("é", 30)
 	for text, want := range map[string]string{
-		"":                                      `""`,
-		"echo \"hi\"":                           `"echo \"hi\""`,
-		long[:len(long)-len("é")]:               strconv.Quote(long[:len(long)-len("é")]),
-		long:                                    `"` + strings.Repeat("ä", 70) + `" … 1 character left out … "` + strings.Repeat("é", 30) + `"`,
-		strings.Repeat("a", 500) + "; rm -rf /": `"` + strings.Repeat("a", 70) + `" … 410 characters left out … "` + strings.Repeat("a", 20) + `; rm -rf /"`,
+		"":                        `""`,
+		"echo \"hi\"":             `"echo \"hi\""`,
+		long[:len(long)-len("é")]: strconv.Quote(long[:len(long)-len("é")]),
+		long: `"` + strings.Repeat("ä", 70) + `" … 1 character left out … "` +
+			strings.Repeat("é", 30) + `"`,
+		strings.Repeat("a", 500) + "; rm -rf /": `"` + strings.Repeat("a", 70) + `" … 410 characters left out … "` +
+			strings.Repeat("a", 20) + `; rm -rf /"`,
 	} {
 		if got := bothEnds(text); got != want {
 			t.Errorf("of %q is shown %s, want %s", text, got, want)

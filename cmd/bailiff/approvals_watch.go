@@ -111,11 +111,13 @@ func eventLine(name string, data []byte) (string, error) {
 	case "grant":
 		var g api.GrantChange
 		err := json.Unmarshal(data, &g)
-		return fmt.Sprintf("%s  %s  %s  %s", g.Grant.ID, gone(g.Gone, "ended", g.Grant.Scope), termsafe.Text(g.Grant.Platform+":"+g.Grant.User), termsafe.Brief(covers(g.Grant), 80)), err
+		return fmt.Sprintf("%s  %s  %s  %s", g.Grant.ID, gone(g.Gone, "ended", g.Grant.Scope),
+			termsafe.Text(g.Grant.Platform+":"+g.Grant.User), termsafe.Brief(covers(g.Grant), 80)), err
 	case "freeze":
 		var f api.FreezeChange
 		err := json.Unmarshal(data, &f)
-		return fmt.Sprintf("%s  %s  %s", gone(f.Gone, "thawed", "frozen"), termsafe.Text(f.Freeze.What()), termsafe.Text(f.Freeze.Reason)), err
+		return fmt.Sprintf("%s  %s  %s", gone(f.Gone, "thawed", "frozen"), termsafe.Text(f.Freeze.What()),
+			termsafe.Text(f.Freeze.Reason)), err
 	case "lost":
 		return "some events were missed, since they came too fast", nil
 	}

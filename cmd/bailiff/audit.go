@@ -109,7 +109,8 @@ func moment(text string, now time.Time) (time.Time, error) {
 			return at, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("--since is %q, want how long ago, such as 90m, or a time, such as 2026-01-31 or 2026-01-31T08:00:00Z", text)
+	return time.Time{}, fmt.Errorf("--since is %q, want how long ago, such as 90m, or a time, such as 2026-01-31 or "+
+		"2026-01-31T08:00:00Z", text)
 }
 
 func printEvent(w io.Writer, format string, line []byte) error {
@@ -121,7 +122,8 @@ func printEvent(w io.Writer, format string, line []byte) error {
 	if err != nil {
 		return fmt.Errorf("reading an event: %w", err)
 	}
-	_, err = fmt.Fprintf(w, "%-30s  %-9s  %-24s  %s\n", l.Timestamp.Format(time.RFC3339Nano), l.Custom.Event, termsafe.Text(l.Custom.Session), termsafe.Text(about(l)))
+	_, err = fmt.Fprintf(w, "%-30s  %-9s  %-24s  %s\n", l.Timestamp.Format(time.RFC3339Nano), l.Custom.Event,
+		termsafe.Text(l.Custom.Session), termsafe.Text(about(l)))
 	return err
 }
 
@@ -193,7 +195,8 @@ func printVerification(w io.Writer, report audit.Report) {
 	if len(report.Faults) == 0 {
 		fmt.Fprintf(w, "%s in %s: as they were written\n", amount(report.Lines, "line"), amount(int64(report.Segments), "file"))
 		if report.Retired > 0 {
-			fmt.Fprintf(w, "retention removed the %d lines before them: the log is whole from line %d on\n", report.Retired, report.Retired+1)
+			fmt.Fprintf(w, "retention removed the %d lines before them: the log is whole from line %d on\n", report.Retired,
+				report.Retired+1)
 		}
 	}
 }
@@ -216,5 +219,6 @@ func bothEnds(text string) string {
 	if between <= 0 {
 		return strconv.Quote(text)
 	}
-	return fmt.Sprintf("%q … %s left out … %q", string(all[:shownHead]), amount(int64(between), "character"), string(all[len(all)-shownTail:]))
+	return fmt.Sprintf("%q … %s left out … %q", string(all[:shownHead]), amount(int64(between), "character"),
+		string(all[len(all)-shownTail:]))
 }

@@ -66,5 +66,6 @@ func missing(findings []app.ChatFinding) error {
 	if n == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s missing at the chat services", map[bool]string{true: "one thing is", false: fmt.Sprintf("%d things are", n)}[n == 1])
+	return fmt.Errorf("%s missing at the chat services",
+		map[bool]string{true: "one thing is", false: fmt.Sprintf("%d things are", n)}[n == 1])
 }

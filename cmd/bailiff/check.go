@@ -89,7 +89,9 @@ func check(configPath string) (checkReport, error) {
 	report.add(outlook.Faults)
 	report.checkPolicies(cfg)
 	if path == "" {
-		report.Warnings = append(report.Warnings, "there is no configuration: none is named by --config or BAILIFF_CONFIG, none stands in the usual places, so the defaults were checked")
+		report.Warnings = append(report.Warnings,
+			"there is no configuration: none is named by --config or BAILIFF_CONFIG, none stands in the usual places, so the "+
+				"defaults were checked")
 	}
 	for _, doubt := range outlook.Doubts {
 		report.Warnings = append(report.Warnings, doubt.Error())

@@ -41,7 +41,8 @@ type demoRequest struct {
 }
 
 func (r demoRequest) request() bailiff.Request {
-	req := bailiff.Request{Tool: bailiff.Terminal, Session: r.Session, Env: r.Env, Backend: r.Backend, Args: bailiff.Args{Command: r.Command}}
+	req := bailiff.Request{Tool: bailiff.Terminal, Session: r.Session, Env: r.Env, Backend: r.Backend,
+		Args: bailiff.Args{Command: r.Command}}
 	if r.Code != "" {
 		req.Tool, req.Args = bailiff.ExecuteCode, bailiff.Args{Code: r.Code}
 	}
@@ -69,7 +70,8 @@ Exit status: 0 if every request was decided as expected, 1 otherwise.`,
 			return demo(cmd.Context(), cmd.OutOrStdout())
 		},
 	}
-	cmd.Flags().BoolVar(&corpusToo, "corpus", false, "judge the shipped corpus of commands, evasions and innocents alike, instead; nothing is run")
+	cmd.Flags().BoolVar(&corpusToo, "corpus", false,
+		"judge the shipped corpus of commands, evasions and innocents alike, instead; nothing is run")
 	return cmd
 }
 
@@ -110,7 +112,8 @@ env: {sources: ["file:variables.env"]}
 backends: {%sbubblewrap: {%s}, local: {}}
 `, demoAgent(folder), folder, demoDocker(ctx, folder), demoLimits())
 	file := filepath.Join(folder, "bailiff.yaml")
-	err := errors.Join(os.WriteFile(filepath.Join(folder, "variables.env"), []byte(variables), 0o600), os.WriteFile(file, []byte(text), 0o600))
+	err := errors.Join(os.WriteFile(filepath.Join(folder, "variables.env"), []byte(variables), 0o600),
+		os.WriteFile(file, []byte(text), 0o600))
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +144,8 @@ func demoDocker(ctx context.Context, folder string) string {
 	}
 	c := docker.Defaults()
 	c.Image = demoImage
-	backend, err := c.Make(backends.Host{Runner: program, StateDir: filepath.Join(folder, "state", "docker"), Log: slog.New(slog.DiscardHandler)})
+	backend, err := c.Make(backends.Host{Runner: program, StateDir: filepath.Join(folder, "state", "docker"),
+		Log: slog.New(slog.DiscardHandler)})
 	if err != nil || backend.Ready(ctx) != nil {
 		return ""
 	}

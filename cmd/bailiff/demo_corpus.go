@@ -65,7 +65,8 @@ func corpusCircumstances(c corpus.Case) bailiff.Circumstances {
 	if c.Platform == "cli" {
 		name = "local"
 	}
-	return bailiff.Circumstances{Time: time.Now(), Backends: map[string]bailiff.BackendState{name: {Isolated: name == "docker", Ready: true}}}
+	return bailiff.Circumstances{Time: time.Now(),
+		Backends: map[string]bailiff.BackendState{name: {Isolated: name == "docker", Ready: true}}}
 }
 
 func (t *tally) count(c corpus.Case, d bailiff.Decision) {
@@ -80,7 +81,8 @@ func (t *tally) count(c corpus.Case, d bailiff.Decision) {
 	}
 	spoke := func(r bailiff.Reason) bool { return r.Rule == c.Rule }
 	if d.Outcome != c.Outcome || c.Rule != "" && !slices.ContainsFunc(d.Reasons(), spoke) {
-		t.wrong = append(t.wrong, fmt.Sprintf("want %s %s, is %s %s: %s", c.Outcome, c.Rule, d.Outcome, ruleNames(d), short(oneLine(c.Command+c.Code), 80)))
+		t.wrong = append(t.wrong, fmt.Sprintf("want %s %s, is %s %s: %s", c.Outcome, c.Rule, d.Outcome, ruleNames(d),
+			short(oneLine(c.Command+c.Code), 80)))
 	}
 }
 

@@ -17,7 +17,8 @@ type entrance struct{ listen, tokenFile string }
 
 func (e *entrance) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&e.listen, "listen", "", "the `address` at which the sidecar takes requests, unix:///path or tcp://host:port (default: what the configuration says)")
+	f.StringVar(&e.listen, "listen", "", "the `address` at which the sidecar takes requests, unix:///path or tcp://host:port "+
+		"(default: what the configuration says)")
 	f.StringVar(&e.tokenFile, "token-file", "", "the `file` with the token of that address")
 }
 

@@ -153,7 +153,8 @@ func promptApproval(w io.Writer) func(api.Approval) {
 		if a.URL != "" {
 			page = ", or at " + termsafe.Text(a.URL)
 		}
-		fmt.Fprintf(w, "bailiff: waiting for approval %s. %s They answer by \"bailiff approvals approve %[1]s\" or deny%[3]s\n", termsafe.Text(a.ID), termsafe.Text(a.Message), page)
+		fmt.Fprintf(w, "bailiff: waiting for approval %s. %s They answer by \"bailiff approvals approve %[1]s\" or deny%[3]s\n",
+			termsafe.Text(a.ID), termsafe.Text(a.Message), page)
 	}
 }
 
@@ -198,7 +199,8 @@ func hasCode(err error, code string) bool {
 }
 
 // atDoor is a command that does something at the operators' socket.
-func atDoor(configPath *string, do func(cmd *cobra.Command, door *client.Client, args []string) error) func(*cobra.Command, []string) error {
+func atDoor(configPath *string, do func(cmd *cobra.Command, door *client.Client, args []string) error) func(*cobra.Command,
+	[]string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		door, err := operatorDoor(cmd.ErrOrStderr(), *configPath)
 		if err != nil {

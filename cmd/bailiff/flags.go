@@ -122,7 +122,8 @@ func show(cmd *cobra.Command, format string, value any, table func(w io.Writer))
 }
 
 // listing completes a command that prints what the sidecar answers, as a table or as JSON.
-func listing[T any](cmd *cobra.Command, configPath *string, ask func(*client.Client, context.Context) (T, error), table func(io.Writer, T)) *cobra.Command {
+func listing[T any](cmd *cobra.Command, configPath *string, ask func(*client.Client, context.Context) (T, error),
+	table func(io.Writer, T)) *cobra.Command {
 	var format string
 	cmd.Args = cobra.NoArgs
 	cmd.RunE = atDoor(configPath, func(cmd *cobra.Command, door *client.Client, _ []string) error {

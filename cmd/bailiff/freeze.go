@@ -71,7 +71,8 @@ Exit status: 0 if it is frozen, 1 if not.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "frozen: %s; \"bailiff thaw %s\" lets it go on\n", termsafe.Text(frozen.What()), flagOf(f.Kind, f.ID))
+			fmt.Fprintf(cmd.OutOrStdout(), "frozen: %s; \"bailiff thaw %s\" lets it go on\n", termsafe.Text(frozen.What()),
+				flagOf(f.Kind, f.ID))
 			if frozen.Warning != "" {
 				fmt.Fprintf(cmd.ErrOrStderr(), "bailiff: warning: %s\n", termsafe.Text(frozen.Warning))
 			}

@@ -46,6 +46,7 @@ print(json.dumps({"cases": cases, "sums": [suites.tests, suites.failures, suites
 `
 
 func TestResultsForCIAreReadByAReaderOfJUnit(t *testing.T) {
+	t.Parallel()
 	const python = "/usr/bin/python3" // Debian's own, which has its packages
 	backendtest.Needs(t, "JUNITPARSER", exec.Command(python, "-c", "import junitparser").Run())
 	folder := t.TempDir()

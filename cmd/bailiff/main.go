@@ -60,11 +60,13 @@ as they say.
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.PersistentFlags().StringVar(&configPath, "config", "", "the configuration `file` (default: $BAILIFF_CONFIG, ~/.config/bailiff/bailiff.yaml, /etc/bailiff/bailiff.yaml)")
+	root.PersistentFlags().StringVar(&configPath, "config", "",
+		"the configuration `file` (default: $BAILIFF_CONFIG, ~/.config/bailiff/bailiff.yaml, /etc/bailiff/bailiff.yaml)")
 	root.AddCommand(
 		newServe(&configPath), newExec(&configPath), newDecide(&configPath), newTest(&configPath), newCheck(&configPath),
 		newApprovals(&configPath), newFreeze(&configPath), newThaw(&configPath), newConsole(&configPath), newChat(&configPath),
-		newStatus(&configPath), newSandboxes(&configPath), newPolicies(&configPath), newAudit(&configPath), newReplay(&configPath), newMCP(&configPath), newHermes(&configPath),
+		newStatus(&configPath), newSandboxes(&configPath), newPolicies(&configPath), newAudit(&configPath),
+		newReplay(&configPath), newMCP(&configPath), newHermes(&configPath),
 		newDemo(), newVersion(),
 	)
 	namingOne(root)

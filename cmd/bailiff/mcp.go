@@ -80,7 +80,8 @@ type distant struct {
 	patience time.Duration
 }
 
-var errStuck = errors.New("the sidecar did not decide in time, so the call was given up, and what was begun for it is stopped; \"bailiff status\" says how it is")
+var errStuck = errors.New("the sidecar did not decide in time, so the call was given up, and what was begun for it is stopped; " +
+	"\"bailiff status\" says how it is")
 
 // glance is how long a look at the sidecar may take: the agent waits.
 const glance = time.Second
@@ -109,7 +110,8 @@ func (d distant) Execute(ctx context.Context, req bailiff.Request, news gateway.
 			news.Step(what)
 		}
 	}
-	answer, err := d.Client.Execute(ctx, req, client.News{Decision: func(api.Decided) { watch.Stop() }, Approval: news.Approval, Step: step})
+	answer, err := d.Client.Execute(ctx, req, client.News{Decision: func(api.Decided) { watch.Stop() }, Approval: news.Approval,
+		Step: step})
 	if err != nil && errors.Is(context.Cause(ctx), errStuck) {
 		return answer, errStuck
 	}

@@ -16,7 +16,8 @@ var mcpAgents = map[string]struct {
 }{
 	"Claude Code": {"mcp__bailiff__terminal", func(t *testing.T, s *trial.Stage, m *trial.Model) *exec.Cmd {
 		return s.Claude(t, m, "--strict-mcp-config", "--allowedTools", "mcp__bailiff__terminal", "--mcp-config",
-			`{"mcpServers": {"bailiff": {"command": "/usr/local/bin/bailiff", "args": ["mcp", "--listen", "unix:///run/bailiff/agent.sock", "--timeout", "1"]}}}`)
+			`{"mcpServers": {"bailiff": {"command": "/usr/local/bin/bailiff", `+
+				`"args": ["mcp", "--listen", "unix:///run/bailiff/agent.sock", "--timeout", "1"]}}}`)
 	}},
 	"Codex": {"mcp__bailiff/terminal", func(t *testing.T, s *trial.Stage, m *trial.Model) *exec.Cmd {
 		return s.Codex(t, m, `
@@ -40,6 +41,7 @@ func marking(mark string) map[string]any {
 }
 
 func TestRealAgentsRunCommandsByMCPInTheSandbox(t *testing.T) {
+	t.Parallel()
 	s := trial.Serve(t)
 	for name, agent := range mcpAgents {
 		t.Run(name, func(t *testing.T) {
@@ -55,6 +57,7 @@ func TestRealAgentsRunCommandsByMCPInTheSandbox(t *testing.T) {
 }
 
 func TestBehindMCPNoWreckRunsAnything(t *testing.T) {
+	t.Parallel()
 	// "bailiff mcp" itself stands in front of all of them, in its own tests.
 	two := slices.DeleteFunc(trial.Wrecks(), func(w trial.Wreck) bool {
 		return w.Name != "is not there" && w.Name != "takes the request and never answers"

@@ -23,7 +23,8 @@ in force again, until they are told to make way for those of the configuration.
 
 Exit status: 0, or 1 if no sidecar answers or nothing is changed.`,
 	}
-	cmd.AddCommand(newPoliciesHistory(configPath), newPoliciesShow(configPath), newPoliciesRollback(configPath), newPoliciesResume(configPath))
+	cmd.AddCommand(newPoliciesHistory(configPath), newPoliciesShow(configPath), newPoliciesRollback(configPath),
+		newPoliciesResume(configPath))
 	namingOne(cmd)
 	return cmd
 }
@@ -52,7 +53,8 @@ func printRevisions(w io.Writer, all []api.Revision) {
 		for _, archive := range names(r.Bundles) {
 			bundles = append(bundles, termsafe.Text(r.Bundles[archive]))
 		}
-		fmt.Fprintf(w, "%.12s\t%s\t%s\t%d\t%s\n", r.Name, r.Since.Local().Format(time.DateTime), way, len(r.Files), strings.Join(bundles, " "))
+		fmt.Fprintf(w, "%.12s\t%s\t%s\t%d\t%s\n", r.Name, r.Since.Local().Format(time.DateTime), way, len(r.Files),
+			strings.Join(bundles, " "))
 	}
 }
 
@@ -69,7 +71,8 @@ Exit status: 0, or 1 if it is not kept any more.`,
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: atDoor(configPath, func(cmd *cobra.Command, door *client.Client, args []string) error {
 			if args[0] == "" {
-				return errors.New("REVISION is empty: want the first six letters of one or more, as \"bailiff policies history\" lists them")
+				return errors.New("REVISION is empty: want the first six letters of one or more, as \"bailiff policies " +
+					"history\" lists them")
 			}
 			shown, err := door.Revision(cmd.Context(), args[0])
 			if err != nil {
@@ -102,7 +105,8 @@ func printPolicy(w io.Writer, shown api.ShownRevision, name string) error {
 		}
 	}
 	if len(meant) != 1 {
-		return fmt.Errorf("%d files of that revision are called %s; \"bailiff policies show %.12s\" lists them", len(meant), termsafe.Text(name), shown.Revision.Name)
+		return fmt.Errorf("%d files of that revision are called %s; \"bailiff policies show %.12s\" lists them", len(meant),
+			termsafe.Text(name), shown.Revision.Name)
 	}
 	_, err := io.WriteString(w, meant[0].Text)
 	return err
@@ -134,7 +138,8 @@ Exit status: 0 if they are in force, 1 if nothing is changed.`,
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "in force: %.12s; \"bailiff policies resume\" has the policies of the configuration in force again\n", now.Revision)
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "in force: %.12s; \"bailiff policies resume\" has the policies of the "+
+				"configuration in force again\n", now.Revision)
 			return err
 		},
 	}

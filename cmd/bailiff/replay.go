@@ -47,7 +47,8 @@ not be judged, or lines of the log cannot be read.`,
 				return status(2)
 			}
 			if lines, found := report.Unreadable(); found {
-				return fmt.Errorf("the report lacks lines: %s, the first at %s:%d: see \"bailiff audit verify\"", lines, termsafe.Text(lines.File), lines.Line)
+				return fmt.Errorf("the report lacks lines: %s, the first at %s:%d: see \"bailiff audit verify\"", lines,
+					termsafe.Text(lines.File), lines.Line)
 			}
 			return nil
 		},

@@ -42,16 +42,18 @@ func printSandboxes(w io.Writer, list []api.Sandbox) {
 	fmt.Fprintln(w, "ID\tBACKEND\tCALLER\tSESSION\tIN USE\tPROCESSES\tPYTHON\tAGE\tLAST USED\tGOES IN")
 	now := time.Now()
 	for _, b := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%s\t%s ago\t%s\n", b.ID, b.Backend, b.Caller, termsafe.Text(b.Session), b.Users, b.Processes, b.Interpreters,
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%s\t%s ago\t%s\n", b.ID, b.Backend, b.Caller, termsafe.Text(b.Session),
+			b.Users, b.Processes, b.Interpreters,
 			now.Sub(b.Since).Round(time.Second), now.Sub(b.LastUsed).Round(time.Second), b.Expires.Sub(now).Round(time.Second))
 	}
 }
 
 func newSandboxesRemove(configPath *string) *cobra.Command {
 	return &cobra.Command{
-		Use:     "remove ID",
-		Short:   "Stop and remove one, with what runs in it",
-		Long:    "Stops and removes one sandbox, with what runs in it and its files. The first twelve\nletters of an id or more will do if no other begins with them.\n\nExit status: 0, or 1 if there is none of that id.",
+		Use:   "remove ID",
+		Short: "Stop and remove one, with what runs in it",
+		Long: "Stops and removes one sandbox, with what runs in it and its files. The first twelve\nletters of an id or more " +
+			"will do if no other begins with them.\n\nExit status: 0, or 1 if there is none of that id.",
 		Example: "  bailiff sandboxes remove 3f2a…",
 		Args:    oneID("sandbox"),
 		RunE: atDoor(configPath, func(cmd *cobra.Command, door *client.Client, args []string) error {
@@ -93,9 +95,10 @@ func sandboxNamed(list []api.Sandbox, text string) (string, error) {
 
 func newSandboxesReap(configPath *string) *cobra.Command {
 	return &cobra.Command{
-		Use:     "reap",
-		Short:   "Remove those that nobody is using now",
-		Long:    "Removes every sandbox that no request is using now, and what earlier runs left behind.\n\nExit status: 0, or 1 if no sidecar answers.",
+		Use:   "reap",
+		Short: "Remove those that nobody is using now",
+		Long: "Removes every sandbox that no request is using now, and what earlier runs left behind.\n\nExit status: 0, or " +
+			"1 if no sidecar answers.",
 		Example: "  bailiff sandboxes reap",
 		Args:    cobra.NoArgs,
 		RunE: atDoor(configPath, func(cmd *cobra.Command, door *client.Client, _ []string) error {

@@ -24,6 +24,7 @@ func TestMain(m *testing.M) {
 // The scripts are the command line as its users see it: what they type, what is
 // printed, and the exit status.
 func TestCommandLine(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {

@@ -63,7 +63,8 @@ func printStatus(w io.Writer, s api.Status) {
 	if s.Console != "" {
 		fmt.Fprintf(w, "console\t%s\t\"bailiff console\" prints a link that opens it\n", s.Console)
 	}
-	fmt.Fprintf(w, "policies\t%.12s\t%d files, in force since %s\n", s.Policies.Revision, len(s.Policies.Files), s.Policies.Loaded.Format(time.DateTime))
+	fmt.Fprintf(w, "policies\t%.12s\t%d files, in force since %s\n", s.Policies.Revision, len(s.Policies.Files),
+		s.Policies.Loaded.Format(time.DateTime))
 	for _, archive := range names(s.Policies.Bundles) {
 		fmt.Fprintf(w, "bundle\t%s\t%s\n", archive, s.Policies.Bundles[archive].Revision)
 	}
@@ -85,7 +86,8 @@ func printStatus(w io.Writer, s api.Status) {
 		fmt.Fprintf(w, "platform\t%s\t%s\t%s\n", p.Platform, strings.TrimSpace(p.Backend+" "+p.Image), standing(p))
 	}
 	for _, c := range s.Chats {
-		fmt.Fprintf(w, "chat\t%s/%s\t%s\t%s\n", c.Platform, termsafe.Text(c.Chat), strings.TrimSpace(c.Backend+" "+c.Image), standing(c.PlatformStatus))
+		fmt.Fprintf(w, "chat\t%s/%s\t%s\t%s\n", c.Platform, termsafe.Text(c.Chat), strings.TrimSpace(c.Backend+" "+c.Image),
+			standing(c.PlatformStatus))
 	}
 	for _, c := range s.Chat {
 		fmt.Fprintf(w, "service\t%s\t%s\t%s\n", c.Service, termsafe.Text(purpose(c)), termsafe.Text(reach(c)))
@@ -142,6 +144,7 @@ func span(seconds int) string {
 
 func printFreezes(w io.Writer, freezes []api.Freeze) {
 	for _, f := range freezes {
-		fmt.Fprintf(w, "frozen\t%s\tby %s since %s\t%s\n", termsafe.Text(f.What()), termsafe.Text(f.By), f.At.Local().Format(time.DateTime), termsafe.Text(f.Reason))
+		fmt.Fprintf(w, "frozen\t%s\tby %s since %s\t%s\n", termsafe.Text(f.What()), termsafe.Text(f.By),
+			f.At.Local().Format(time.DateTime), termsafe.Text(f.Reason))
 	}
 }

@@ -11,7 +11,8 @@ func TestTheStatusHasALineForEachPlatformChatAndService(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
 	printStatus(&text, api.Status{
-		Platforms: []api.PlatformStatus{{Platform: "telegram", Backend: "docker", Image: "debian:12", Message: "Backend docker is not ready."}},
+		Platforms: []api.PlatformStatus{{Platform: "telegram", Backend: "docker", Image: "debian:12",
+			Message: "Backend docker is not ready."}},
 		Chats: []api.ChatStatus{{Chat: "-100", PlatformStatus: api.PlatformStatus{
 			Platform: "telegram", Backend: "bubblewrap", IdleSeconds: 600, MaxSeconds: 86400, Persistent: true}}},
 		Chat: []api.ServiceStatus{

@@ -69,7 +69,8 @@ func tested(configPath string, named []string) ([]string, error) {
 		return nil, err
 	}
 	if b := cfg.Policies.Bundle; b != nil {
-		return nil, fmt.Errorf("the policies are a bundle at %s, whose tests run before it is in force; name the folder that it is built of", b.URL)
+		return nil, fmt.Errorf("the policies are a bundle at %s, whose tests run before it is in force; name the folder that it "+
+			"is built of", b.URL)
 	}
 	return cfg.Policies.Paths, nil
 }

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-const discordBot = `discord: {token: {env: T}, approvals: "1", allowed_users: ["77"], auto_thread: false, require_mention: false, free_response_channels: ["3"]}`
+const discordBot = `discord: {token: {env: T}, approvals: "1", allowed_users: ["77"], auto_thread: false, ` +
+	`require_mention: false, free_response_channels: ["3"]}`
 
 func TestOfAChatServiceDefaultsAreThoseThatDisturbLeast(t *testing.T) {
 	c, err := parse("bailiff.yaml", `discord: {token: {env: T}, approvals: "1"}`)
@@ -32,7 +33,8 @@ func TestVariablesWinOverWhatTheFileSaysOfAChatService(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := c.Chat.Discord
-	if !d.AutoThread || !d.RequireMention || !slices.Equal(d.FreeResponseChannels, []string{"4", "5"}) || !slices.Equal(d.AllowedUsers, []string{"78", "79"}) {
+	if !d.AutoThread || !d.RequireMention || !slices.Equal(d.FreeResponseChannels, []string{"4", "5"}) ||
+		!slices.Equal(d.AllowedUsers, []string{"78", "79"}) {
 		t.Errorf("it is %+v", d)
 	}
 }
@@ -40,7 +42,8 @@ func TestVariablesWinOverWhatTheFileSaysOfAChatService(t *testing.T) {
 func TestAVariableThatIsNoSwitchIsRefused(t *testing.T) {
 	t.Setenv("DISCORD_REQUIRE_MENTION", "perhaps")
 	_, err := parse("bailiff.yaml", discordBot)
-	if err == nil || !strings.Contains(err.Error(), `variable DISCORD_REQUIRE_MENTION, which wins over discord.require_mention, is "perhaps", want true or false`) {
+	if err == nil || !strings.Contains(err.Error(),
+		`variable DISCORD_REQUIRE_MENTION, which wins over discord.require_mention, is "perhaps", want true or false`) {
 		t.Errorf("it says %v", err)
 	}
 }

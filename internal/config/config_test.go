@@ -65,29 +65,37 @@ func TestAGoodConfigurationIsReadWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	engine := docker.Defaults()
-	engine.Image, engine.User, engine.AcceptMissing, engine.MountsAllowed = "python:3.12", "1000:1000", []string{"disk_mb"}, []string{"/srv/data"}
+	engine.Image, engine.User, engine.AcceptMissing, engine.MountsAllowed = "python:3.12", "1000:1000", []string{"disk_mb"},
+		[]string{"/srv/data"}
 	want := &Config{
 		Path:     "/etc/bailiff/bailiff.yaml",
 		StateDir: "/var/lib/bailiff",
 		Agent: Agent{
 			Listeners: []Listener{
-				{Name: "hermes", Listen: Address{"unix", "/run/bailiff/agent.sock"}, UIDs: []uint32{1001}, Platforms: []string{"telegram", "discord"}},
+				{Name: "hermes", Listen: Address{"unix", "/run/bailiff/agent.sock"}, UIDs: []uint32{1001},
+					Platforms: []string{"telegram", "discord"}},
 				{Name: "remote", Listen: Address{"tcp", "127.0.0.1:8640"}, TokenFile: "/etc/bailiff/token"},
 				{
 					Name: "tools", Listen: Address{"tcp", "127.0.0.1:8641"}, TokenFile: "/etc/bailiff/token", Platforms: []string{"cli"},
-					MCP: &MCP{Session: bailiff.Session{ID: "s", Platform: "cli", ChatType: "dm", ChatID: "c", ThreadID: "t", UserID: "1000", Unattended: true},
+					MCP: &MCP{Session: bailiff.Session{ID: "s", Platform: "cli", ChatType: "dm", ChatID: "c", ThreadID: "t",
+						UserID: "1000", Unattended: true},
 						Env: []string{"GITHUB_TOKEN"}, WaitSeconds: 100},
 				},
 			},
 			DataPaths: []string{"bailiff/decision", "agent/call/decision"},
 		},
-		Operator: Operator{Listen: Address{"unix", "/run/bailiff/operator.sock"}, UIDs: []uint32{0}, Console: "127.0.0.1:8642", BreakGlass: true},
-		People:   []Person{{Name: "ana", Groups: []string{"security"}, UIDs: []uint32{1000}, Accounts: map[string][]string{"telegram": {"42"}, "slack": {"U07A"}}}},
-		Metrics:  Metrics{Listen: "127.0.0.1:9464"},
-		Policies: Policies{Paths: []string{"/etc/bailiff/policies"}, RequireTests: true, EvalTimeout: 250 * time.Millisecond, Shadow: []string{"/etc/bailiff/next"}},
+		Operator: Operator{Listen: Address{"unix", "/run/bailiff/operator.sock"}, UIDs: []uint32{0}, Console: "127.0.0.1:8642",
+			BreakGlass: true},
+		People: []Person{{Name: "ana", Groups: []string{"security"}, UIDs: []uint32{1000},
+			Accounts: map[string][]string{"telegram": {"42"}, "slack": {"U07A"}}}},
+		Metrics: Metrics{Listen: "127.0.0.1:9464"},
+		Policies: Policies{Paths: []string{"/etc/bailiff/policies"}, RequireTests: true, EvalTimeout: 250 * time.Millisecond,
+			Shadow: []string{"/etc/bailiff/next"}},
 		DecisionLog: DecisionLog{Rotate{32, 1}, Retain{90, 1000},
-			httpapi.Server{URL: "https://logs.example.com/logs", Token: settings.Credential{Env: "LOGS_TOKEN"}, CAFile: "/etc/bailiff/ca.pem"}},
-		Traces: Traces{Server: httpapi.Server{URL: "https://collector.example.com/v1/traces", Token: settings.Credential{Env: "TRACES_TOKEN"}, CAFile: "/etc/bailiff/ca.pem"},
+			httpapi.Server{URL: "https://logs.example.com/logs", Token: settings.Credential{Env: "LOGS_TOKEN"},
+				CAFile: "/etc/bailiff/ca.pem"}},
+		Traces: Traces{Server: httpapi.Server{URL: "https://collector.example.com/v1/traces",
+			Token: settings.Credential{Env: "TRACES_TOKEN"}, CAFile: "/etc/bailiff/ca.pem"},
 			Sample: 0.25, Commands: true},
 		Env: Env{Sources: []Source{{}, {File: "/home/ana/.hermes/.env"}}},
 		Guards: []guard.Rule{{Name: "no-ssh-from-discord", Message: "No ssh from Discord.", Instead: "Use https.",

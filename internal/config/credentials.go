@@ -37,7 +37,8 @@ func (r *reader) credentialFile(into *settings.Credential, at place, value ast.N
 	path, ok := r.path(place{at.key, value})
 	if !ok {
 		r.faults = r.faults[:before]
-		r.fault(at, "want the path of a file that holds the secret: absolute, relative to this one's folder, or ~/ and a path, without variables")
+		r.fault(at, "want the path of a file that holds the secret: absolute, relative to this one's folder, or ~/ and a path, "+
+			"without variables")
 		return
 	}
 	*into = settings.Credential{File: path}

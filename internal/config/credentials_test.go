@@ -16,8 +16,10 @@ func TestACredentialIsAPlaceNeverASecret(t *testing.T) {
 		"{env: FAR_KEY}": "",
 		"{file: key}":    "",
 		"{file: key}, below: {key: {env: FAR_KEY}}": "",
-		"sk-123":                     "bailiff.yaml:1: backends.far.key: want {env: NAME} or {file: PATH}, which say where the secret is kept, not the secret itself",
-		"{env: FAR_KEY, file: key}":  "bailiff.yaml:1: backends.far.key: want {env: NAME} or {file: PATH}, which say where the secret is kept, not the secret itself",
+		"sk-123": "bailiff.yaml:1: backends.far.key: want {env: NAME} or {file: PATH}, which say where the " +
+			"secret is kept, not the secret itself",
+		"{env: FAR_KEY, file: key}": "bailiff.yaml:1: backends.far.key: want {env: NAME} or {file: PATH}, which say where the " +
+			"secret is kept, not the secret itself",
 		"{env: FAR_KEY}, number: 11": "bailiff.yaml:1: backends.far.number: want 1 to 10, is 11",
 		"{env: FAR_KEY}, number: 2":  "bailiff.yaml:1: backends.far: want number to be odd",
 	} {
@@ -58,7 +60,8 @@ func TestASecretThatStandsWhereItsPlaceShouldIsNotRepeated(t *testing.T) {
 		`{file: "-----BEGIN\ns3cret"}`: "want the path of a file",
 	} {
 		_, err := parse("bailiff.yaml", "backends:\n  daytona:\n   api_key: "+text)
-		if err == nil || !strings.Contains(err.Error(), ": backends.daytona.api_key: "+want) || strings.Contains(err.Error(), "s3cret") || strings.Contains(err.Error(), "5327") || strings.Contains(err.Error(), "\n") {
+		if err == nil || !strings.Contains(err.Error(), ": backends.daytona.api_key: "+want) ||
+			strings.Contains(err.Error(), "s3cret") || strings.Contains(err.Error(), "5327") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("of %s it says %v", text, err)
 		}
 	}
@@ -73,7 +76,8 @@ type far struct {
 }
 
 func (f *far) Settings() []settings.Setting {
-	return []settings.Setting{{Key: "key", Into: &f.key}, {Key: "below", Into: []settings.Setting{{Key: "key", Into: &f.other}}}, {Key: "number", Into: &f.number, Least: 1, Most: 10}}
+	return []settings.Setting{{Key: "key", Into: &f.key},
+		{Key: "below", Into: []settings.Setting{{Key: "key", Into: &f.other}}}, {Key: "number", Into: &f.number, Least: 1, Most: 10}}
 }
 
 func (f *far) Check() error {

@@ -58,7 +58,8 @@ func (c *Config) Warnings() []string {
 	var all []string
 	for _, l := range c.Agent.Listeners {
 		if l.Listen.Network == "tcp" && !loopback(l.Listen.Address) {
-			all = append(all, "agent listener "+l.Name+" takes requests from other machines ("+l.Listen.String()+"), and its token travels unencrypted")
+			all = append(all, "agent listener "+l.Name+" takes requests from other machines ("+l.Listen.String()+"), and its "+
+				"token travels unencrypted")
 		}
 	}
 	if c.Metrics.Listen != "" && !loopback(c.Metrics.Listen) {

@@ -26,7 +26,8 @@ func look(t *testing.T, text string) (folder string, o Outlook) {
 	write(t, filepath.Join(folder, "key"), strings.Repeat("secret", 6), 0o600)
 	server := httptest.NewTLSServer(nil)
 	server.Close()
-	write(t, filepath.Join(folder, "ca"), string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})), 0o600)
+	write(t, filepath.Join(folder, "ca"), string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE",
+		Bytes: server.Certificate().Raw})), 0o600)
 	path := filepath.Join(folder, "bailiff.yaml")
 	write(t, path, text, 0o600)
 	if _, err := Load(path, catalogue.All()); err != nil {
@@ -71,8 +72,9 @@ func TestAVariableThatIsNotSetIsADoubt(t *testing.T) {
     token_id: {env: HAS_KEY}
     token_secret: {env: LACKS_KEY}
 `)
-	want := folder + `/bailiff.yaml:2: backends.vercel.token: variable VERCEL_TOKEN is not set here; the sidecar will need it in its own environment
-` + folder + `/bailiff.yaml:5: backends.modal.token_secret: variable LACKS_KEY is not set here; the sidecar will need it in its own environment`
+	const later = " is not set here; the sidecar will need it in its own environment"
+	want := folder + "/bailiff.yaml:2: backends.vercel.token: variable VERCEL_TOKEN" + later + "\n" +
+		folder + "/bailiff.yaml:5: backends.modal.token_secret: variable LACKS_KEY" + later
 	if len(o.Faults) > 0 || o.Doubts.Error() != want {
 		t.Errorf("got  %v, %v\nwant %s", o.Faults, o.Doubts, want)
 	}
@@ -194,7 +196,8 @@ func TestWhatTheServersOfPoliciesAndOfTheLogAreKnownByIsLookedAt(t *testing.T) {
 		text := strings.NewReplacer("CA", c.ca, "KEY", c.key, "ALGORITHM", c.algorithm).Replace(c.of)
 		folder, o := look(t, text)
 		want := folder + "/bailiff.yaml:" + strings.ReplaceAll(c.want, "FOLDER", folder)
-		if c.want == "" && len(o.Faults) > 0 || c.want != "" && (len(o.Faults) != 1 || !strings.HasPrefix(o.Faults.Error(), want)) || len(o.Doubts) > 0 {
+		if c.want == "" && len(o.Faults) > 0 || c.want != "" &&
+			(len(o.Faults) != 1 || !strings.HasPrefix(o.Faults.Error(), want)) || len(o.Doubts) > 0 {
 			t.Errorf("of %s it says %v, %v, want %q", text, o.Faults, o.Doubts, c.want)
 		}
 	}
@@ -205,7 +208,8 @@ func TestNothingIsLookedForThatTheFileDoesNotName(t *testing.T) {
 	if _, o, err := Check("", catalogue.All()); err != nil || len(o.Faults)+len(o.Doubts) > 0 {
 		t.Errorf("without a file it says %v, %v", o, err)
 	}
-	if _, o := look(t, "backends: {docker: {host: \"ssh://a@b\", ssh: {agent: good}}, apptainer: {image: docker://debian}}"); len(o.Faults)+len(o.Doubts) > 0 {
+	if _, o := look(t, "backends: {docker: {host: \"ssh://a@b\", ssh: {agent: good}}, apptainer: {image: "+
+		"docker://debian}}"); len(o.Faults)+len(o.Doubts) > 0 {
 		t.Errorf("of defaults it says %v", o)
 	}
 }

@@ -21,7 +21,8 @@ type Traces struct {
 
 // Settings are the keys of traces.
 func (t *Traces) Settings() []settings.Setting {
-	return append(t.Server.Settings(), settings.Setting{Key: "sample", Into: &t.Sample}, settings.Setting{Key: "commands", Into: &t.Commands})
+	return append(t.Server.Settings(), settings.Setting{Key: "sample", Into: &t.Sample},
+		settings.Setting{Key: "commands", Into: &t.Commands})
 }
 
 func (r *reader) traces(t *Traces, at place) {

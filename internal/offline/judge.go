@@ -38,8 +38,10 @@ func Open(ctx context.Context, cfg *config.Config) (*Judge, error) {
 		return nil, err
 	}
 	counts := metrics.New(metrics.NewRegistry(), metrics.Config{})
-	e, err := enforcer.New(enforcer.Config{Decider: policies, Recorder: nowhere{}, Environ: variables, Observer: counts, Sandboxes: counts, Readiness: counts,
-		Approvals: unasked{}, Freezer: unasked{}, Ledger: blank[ledger.Sandbox]{}, Workspaces: blank[ledger.Workspace]{}, Backends: planned(cfg.Backends), Credentials: cfg.Credentials(), Owner: caller})
+	e, err := enforcer.New(enforcer.Config{Decider: policies, Recorder: nowhere{}, Environ: variables, Observer: counts,
+		Sandboxes: counts, Readiness: counts,
+		Approvals: unasked{}, Freezer: unasked{}, Ledger: blank[ledger.Sandbox]{}, Workspaces: blank[ledger.Workspace]{},
+		Backends: planned(cfg.Backends), Credentials: cfg.Credentials(), Owner: caller})
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +66,8 @@ func RolledBack(cfg *config.Config) string {
 	case err != nil:
 		return "whether the sidecar is rolled back to other policies than these is unknown: " + err.Error()
 	case word != nil:
-		return fmt.Sprintf("%s rolled the sidecar back to the policies %.12s; this is judged by those of the configuration", word.By, word.Revision)
+		return fmt.Sprintf("%s rolled the sidecar back to the policies %.12s; this is judged by those of the configuration",
+			word.By, word.Revision)
 	}
 	return ""
 }

@@ -68,7 +68,8 @@ func PolicySettings(cfg *config.Config) (pdp.Config, error) {
 		home = ""
 	}
 	guards, err := guard.New(cfg.Guards)
-	return pdp.Config{Guard: guards, Paths: cfg.Policies.Paths, RequireTests: cfg.Policies.RequireTests, EvalTimeout: cfg.Policies.EvalTimeout, Home: home}, err
+	return pdp.Config{Guard: guards, Paths: cfg.Policies.Paths, RequireTests: cfg.Policies.RequireTests,
+		EvalTimeout: cfg.Policies.EvalTimeout, Home: home}, err
 }
 
 func OpenVariables(cfg *config.Config) (*env.Sources, error) {

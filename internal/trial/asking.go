@@ -13,7 +13,9 @@ import (
 
 // AskedAbout is a rule for [House] by which commands that say so are asked about.
 const AskedAbout = `
-require_approval contains {"rule": "house.asks", "message": "It is asked about.", "match": "asked"} if contains(input.args.command, "asked-about")
+require_approval contains {"rule": "house.asks", "message": "It is asked about.", "match": "asked"} if {
+	contains(input.args.command, "asked-about")
+}
 `
 
 // Ask asks for a request that has to end as it should.

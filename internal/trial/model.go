@@ -224,7 +224,8 @@ func (messages) say(to stream, n int, call *asked) {
 		block = object{"type": "tool_use", "id": fmt.Sprintf("toolu_%d", n), "name": call.name, "input": object{}}
 		delta, reason = object{"type": "input_json_delta", "partial_json": written(call.args)}, "tool_use"
 	}
-	to.event("message_start", object{"message": object{"id": fmt.Sprintf("msg_%d", n), "type": "message", "role": "assistant", "model": "scripted",
+	to.event("message_start", object{"message": object{"id": fmt.Sprintf("msg_%d", n), "type": "message", "role": "assistant",
+		"model":   "scripted",
 		"content": []any{}, "stop_reason": nil, "usage": object{"input_tokens": 1, "output_tokens": 1}}})
 	to.event("content_block_start", object{"index": 0, "content_block": block})
 	to.event("content_block_delta", object{"index": 0, "delta": delta})
@@ -282,7 +283,8 @@ func (responses) say(to stream, n int, call *asked) {
 }
 
 func called(n int, call *asked) object {
-	item := object{"type": "function_call", "id": fmt.Sprintf("fc_%d", n), "call_id": fmt.Sprintf("call_%d", n), "name": call.name, "status": "completed"}
+	item := object{"type": "function_call", "id": fmt.Sprintf("fc_%d", n), "call_id": fmt.Sprintf("call_%d", n),
+		"name": call.name, "status": "completed"}
 	switch {
 	case call.free:
 		item["type"], item["input"] = "custom_tool_call", written(call.args)
@@ -327,8 +329,10 @@ func (completions) say(to stream, n int, call *asked) {
 		message = object{"role": "assistant", "tool_calls": []any{object{"index": 0, "id": fmt.Sprintf("call_%d", n), "type": "function",
 			"function": object{"name": call.name, "arguments": written(call.args)}}}}
 	}
-	for _, choice := range []object{{"index": 0, "delta": message, "finish_reason": nil}, {"index": 0, "delta": object{}, "finish_reason": reason}} {
-		to.data(object{"id": fmt.Sprintf("chatcmpl-%d", n), "object": "chat.completion.chunk", "created": 1, "model": "scripted", "choices": []any{choice}})
+	for _, choice := range []object{{"index": 0, "delta": message, "finish_reason": nil},
+		{"index": 0, "delta": object{}, "finish_reason": reason}} {
+		to.data(object{"id": fmt.Sprintf("chatcmpl-%d", n), "object": "chat.completion.chunk", "created": 1,
+			"model": "scripted", "choices": []any{choice}})
 	}
 	_, _ = io.WriteString(to, "data: [DONE]\n\n")
 }

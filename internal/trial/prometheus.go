@@ -41,7 +41,8 @@ func ServePrometheus(tb testing.TB, config string) *Prometheus {
 		tb.Fatal(err)
 	}
 	defer said.Close()
-	command := exec.Command(program, "--config.file="+config, "--web.listen-address="+address, "--storage.tsdb.path="+tb.TempDir(), "--log.level=warn", "--enable-feature=exemplar-storage")
+	command := exec.Command(program, "--config.file="+config, "--web.listen-address="+address,
+		"--storage.tsdb.path="+tb.TempDir(), "--log.level=warn", "--enable-feature=exemplar-storage")
 	command.Stderr = said
 	if err := command.Start(); err != nil {
 		tb.Fatal(err)
@@ -82,7 +83,8 @@ func (p *Prometheus) Range(query string) ([]Series, error) {
 		}
 	}
 	seconds := func(at time.Time) string { return strconv.FormatFloat(float64(at.UnixMilli())/1000, 'f', 3, 64) }
-	err := p.ask("query_range", url.Values{"query": {query}, "start": {seconds(p.started)}, "end": {seconds(time.Now())}, "step": {"1"}}, &data)
+	err := p.ask("query_range", url.Values{"query": {query}, "start": {seconds(p.started)}, "end": {seconds(time.Now())},
+		"step": {"1"}}, &data)
 	var all []Series
 	for _, result := range data.Result {
 		s := Series{Labels: result.Metric}
@@ -121,7 +123,8 @@ func (p *Prometheus) Exemplars(query string) (all []map[string]string, err error
 		Exemplars []struct{ Labels map[string]string }
 	}
 	seconds := func(at time.Time) string { return strconv.FormatInt(at.Unix(), 10) }
-	err = p.ask("query_exemplars", url.Values{"query": {query}, "start": {seconds(p.started.Add(-time.Minute))}, "end": {seconds(time.Now().Add(time.Minute))}}, &data)
+	err = p.ask("query_exemplars", url.Values{"query": {query}, "start": {seconds(p.started.Add(-time.Minute))},
+		"end": {seconds(time.Now().Add(time.Minute))}}, &data)
 	for _, series := range data {
 		for _, exemplar := range series.Exemplars {
 			all = append(all, exemplar.Labels)

@@ -78,7 +78,8 @@ func (s *Stage) Codex(tb testing.TB, m *Model, config string, args ...string) *e
 	tb.Helper()
 	s.Save(tb, filepath.Join(s.Home, ".codex", "config.toml"), "model_provider = \"scripted\"\n"+config+
 		"\n[model_providers.scripted]\nname = \"scripted\"\nbase_url = \""+m.URL+"/v1\"\nwire_api = \"responses\"\n")
-	return s.command(tb, nil, append([]string{Client(tb, "codex"), "exec", "--skip-git-repo-check", "--json"}, append(args, "Do what is to be done.")...))
+	return s.command(tb, nil, append([]string{Client(tb, "codex"), "exec", "--skip-git-repo-check", "--json"},
+		append(args, "Do what is to be done.")...))
 }
 
 // Opencode is opencode with a model, in its project. Its opencode.json has these
@@ -86,7 +87,8 @@ func (s *Stage) Codex(tb testing.TB, m *Model, config string, args ...string) *e
 func (s *Stage) Opencode(tb testing.TB, m *Model, servers map[string]any) *exec.Cmd {
 	tb.Helper()
 	config, err := json.Marshal(object{"model": "scripted/scripted", "mcp": servers, "provider": object{"scripted": object{
-		"npm": "@ai-sdk/openai-compatible", "options": object{"baseURL": m.URL + "/v1", "apiKey": "none"}, "models": object{"scripted": object{}}}}})
+		"npm": "@ai-sdk/openai-compatible", "options": object{"baseURL": m.URL + "/v1", "apiKey": "none"},
+		"models": object{"scripted": object{}}}}})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -100,7 +102,8 @@ func (s *Stage) command(tb testing.TB, env, program []string) *exec.Cmd {
 	tb.Helper()
 	command := exec.Command("bwrap", append(append(s.machine(tb), "--"), program...)...)
 	command.Dir = s.Project
-	command.Env = append(env, "PATH="+os.Getenv("PATH"), "HOME="+s.Home, "XDG_RUNTIME_DIR=/run", "TMPDIR="+filepath.Join(s.folder, "tmp"), "SHELL=/bin/bash")
+	command.Env = append(env, "PATH="+os.Getenv("PATH"), "HOME="+s.Home, "XDG_RUNTIME_DIR=/run",
+		"TMPDIR="+filepath.Join(s.folder, "tmp"), "SHELL=/bin/bash")
 	return command
 }
 
@@ -127,7 +130,8 @@ func (m *Model) Work(tb testing.TB, agent *exec.Cmd) (told []string) {
 	agent.Stdout, agent.Stderr = &printed, &said
 	err := agent.Run()
 	if told = m.Results(); err != nil || len(told) != len(m.calls) {
-		tb.Fatalf("%s: %v; of %d calls it ended %d: %q; on offer were %v\n%s\n%s", filepath.Base(agent.Path), err, len(m.calls), len(told), told,
+		tb.Fatalf("%s: %v; of %d calls it ended %d: %q; on offer were %v\n%s\n%s", filepath.Base(agent.Path), err, len(m.calls),
+			len(told), told,
 			m.offers(), printed.String(), said.String())
 	}
 	return told

@@ -14,7 +14,8 @@ import (
 
 func TestASidecarServesUntilItIsStoppedOrKilled(t *testing.T) {
 	s := Serve(t)
-	ask := bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "echo hi"}, Session: bailiff.Session{ID: "s1", Platform: "telegram", UserID: "42"}}
+	ask := bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "echo hi"},
+		Session: bailiff.Session{ID: "s1", Platform: "telegram", UserID: "42"}}
 	for range 2 {
 		answer, err := s.Client(t).Execute(t.Context(), ask, client.News{})
 		if err != nil || answer.Status != bailiff.Completed || answer.Output != "hi\n" {

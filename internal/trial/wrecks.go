@@ -38,7 +38,8 @@ func Wrecks() []Wreck {
 		{"is killed when it has read the request", answers(func(c net.Conn) { read(c) })},
 		{"takes the request and never answers", answers(func(c net.Conn) { read(c); stall(c) })},
 		{"stalls in the head of its answer", answers(func(c net.Conn) { read(c); say(c, "HTTP/1.1 200 OK\r\nContent-"); stall(c) })},
-		{"is killed in the middle of its answer", answers(func(c net.Conn) { read(c); say(c, head(500)+`{"decision_id": "d1", "decision": {"outcome": "allow",`) })},
+		{"is killed in the middle of its answer",
+			answers(func(c net.Conn) { read(c); say(c, head(500)+`{"decision_id": "d1", "decision": {"outcome": "allow",`) })},
 		{"stalls in the middle of its answer", answers(func(c net.Conn) {
 			read(c)
 			say(c, head(500)+`{"decision_id": "d1", "decision": {"outcome": "allow",`)
@@ -46,22 +47,27 @@ func Wrecks() []Wreck {
 		})},
 		{"drips its answer", answers(drip)},
 		{"speaks no HTTP", answers(func(c net.Conn) { read(c); say(c, "\x00\xff\x13 allow completed\n") })},
-		{"failed", page(http.StatusInternalServerError, `{"code": "internal", "message": "The sidecar failed at this request; its log says how."}`)},
+		{"failed", page(http.StatusInternalServerError,
+			`{"code": "internal", "message": "The sidecar failed at this request; its log says how."}`)},
 		{"is another program", page(http.StatusOK, "<html><body>It works!</body></html>")},
 		{"answers nothing", page(http.StatusOK, "")},
 		{"answers an empty object", page(http.StatusOK, "{}")},
 		{"answers null", page(http.StatusOK, "null")},
 		{"answers a list", page(http.StatusOK, `[{"outcome": "allow"}]`)},
 		{"answers half of an object", page(http.StatusOK, `{"decision_id": "d1", "decision": {"outcome": "allow"`)},
-		{"answers a word that nobody knows", page(http.StatusOK, `{"decision_id": "d1", "decision": {"outcome": "permit", "denials": []}, "status": "fine", "exit_code": 0, "output": ""}`)},
+		{"answers a word that nobody knows", page(http.StatusOK,
+			`{"decision_id": "d1", "decision": {"outcome": "permit", "denials": []}, "status": "fine", "exit_code": 0, "output": ""}`)},
 		{"answers that it has no opinion", page(http.StatusOK, `{"decision_id": "d1", "result": {"decision": "not-applicable"}}`)},
-		{"answers with the wrong types", page(http.StatusOK, `{"decision_id": 7, "decision": "allow", "status": true, "exit_code": "0", "output": 7}`)},
+		{"answers with the wrong types", page(http.StatusOK,
+			`{"decision_id": 7, "decision": "allow", "status": true, "exit_code": "0", "output": 7}`)},
 		{"streams no result", streams("event: decision\ndata: " + decided)},
 		{"streams an empty result", streams("event: result\ndata: {}")},
 		{"streams half of a result", streams("event: result\ndata: " + `{"request_id": "r1", "status": "completed"`)},
 		{"streams a result that nobody knows", streams("event: result\ndata: " + strings.Replace(ended, `"completed"`, `"fine"`, 1))},
-		{"streams a result with an outcome that nobody knows", streams("event: result\ndata: " + strings.Replace(ended, `"allow"`, `"permit"`, 1))},
-		{"streams a result with the wrong types", streams("event: result\ndata: " + strings.Replace(ended, `"exit_code": 0`, `"exit_code": "0"`, 1))},
+		{"streams a result with an outcome that nobody knows",
+			streams("event: result\ndata: " + strings.Replace(ended, `"allow"`, `"permit"`, 1))},
+		{"streams a result with the wrong types",
+			streams("event: result\ndata: " + strings.Replace(ended, `"exit_code": 0`, `"exit_code": "0"`, 1))},
 		{"lives and never ends", answers(func(c net.Conn) { read(c); say(c, streamHead); repeat(c, ": still here\n\n") })},
 		{"drips a stream", answers(func(c net.Conn) { read(c); say(c, streamHead+"event: result\ndata: "); repeat(c, " ") })},
 		{"sends elsewhere", answers(func(c net.Conn) {
@@ -171,8 +177,10 @@ func stall(c net.Conn) { _, _ = c.Read(make([]byte, 1)) }
 const (
 	decision = `{"outcome": "allow", "denials": [], "backend": {"name": "docker"}, "env": {}, "limits": {}, "revision": "r"}`
 	decided  = `{"decision_id": "d1", "decision": ` + decision + `}`
-	ended    = `{"request_id": "r1", "decision_id": "d1", "status": "completed", "exit_code": 0, "output": "", "output_encoding": "utf8", ` +
-		`"truncated": false, "duration_seconds": 0.1, "backend": "docker", "sandbox_id": "s1", "process_id": "", "message": "", "decision": ` + decision + `}`
+	ended    = `{"request_id": "r1", "decision_id": "d1", "status": "completed", "exit_code": 0, "output": "", ` +
+		`"output_encoding": "utf8", ` +
+		`"truncated": false, "duration_seconds": 0.1, "backend": "docker", "sandbox_id": "s1", ` +
+		`"process_id": "", "message": "", "decision": ` + decision + `}`
 	streamHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
 )
 
