@@ -51,7 +51,7 @@ var floors = map[string]int{
 
 	"app": 9, "cmd/bailiff-runner": 9, "cmd/bailiff-hook": 9, "cmd/bailiff-host": 9, "docs": 9, "examples": 9,
 	"examples/go/ask": 9, "examples/go/bridge": 9, "examples/oci": 9, "examples/ai-sdk": 9, "examples/grafana": 9, "examples/prometheus": 9,
-	"examples/policies": 9, "examples/ci": 9, "examples/systemd": 9, "examples/compose": 9, "internal/trial": 9,
+	"examples/policies": 9, "examples/ci": 9, "examples/systemd": 9, "examples/compose": 9, "internal/apptest": 9,
 
 	"cmd/bailiff": 10,
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/gateway/mcp"
-	"github.com/bailiff-dev/bailiff/internal/trial"
+	"github.com/bailiff-dev/bailiff/internal/apptest"
 )
 
 // BenchmarkMCP times "true" in a warm sandbox by MCP against the same by the agent
@@ -83,7 +83,7 @@ func (r *running) postTools(b *testing.B, path, body, session string) (begun str
 
 // pipeMCP starts "bailiff mcp", and sends it messages that it answers.
 func pipeMCP(b *testing.B, address string) func(message string) {
-	command := exec.Command(filepath.Join(trial.Programs(b), "bailiff"), "mcp", "--listen", address)
+	command := exec.Command(filepath.Join(apptest.Programs(b), "bailiff"), "mcp", "--listen", address)
 	in, err := command.StdinPipe()
 	if err != nil {
 		b.Fatal(err)

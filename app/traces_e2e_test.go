@@ -23,7 +23,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
-	"github.com/bailiff-dev/bailiff/internal/trial"
+	"github.com/bailiff-dev/bailiff/internal/apptest"
 )
 
 // collector takes traces, as OpenTelemetry's does.
@@ -95,7 +95,7 @@ func TestARequestIsATraceFromItsAgentToItsCommand(t *testing.T) {
 	config := filepath.Join(t.TempDir(), "prometheus.yml")
 	save(t, config, fmt.Sprintf("scrape_configs: [{job_name: bailiff, scrape_interval: 1s, static_configs: [{targets: [%q]}]}]",
 		d.metricsListener.Addr()))
-	prometheus := trial.ServePrometheus(t, config)
+	prometheus := apptest.ServePrometheus(t, config)
 
 	req := d.removal("traced")
 	req.ID = "id-" + secret

@@ -20,9 +20,9 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
+	"github.com/bailiff-dev/bailiff/internal/apptest"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/settings"
-	"github.com/bailiff-dev/bailiff/internal/trial"
 )
 
 // notTyped are the beginnings of blocks that are not typed, and why.
@@ -189,7 +189,7 @@ func TestEditsOfTablesThatAreShownPassTheTests(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, words := range [][]string{{"test", folder}, {"check", "--config", config}} {
-				printed, err := exec.Command(filepath.Join(trial.Programs(t), "bailiff"), words...).CombinedOutput()
+				printed, err := exec.Command(filepath.Join(apptest.Programs(t), "bailiff"), words...).CombinedOutput()
 				if err != nil {
 					t.Errorf("%s:%d: %v: %v\n%s", p.name, b.line, words, err, printed)
 				}
@@ -265,7 +265,7 @@ func TestCommandsShownExist(t *testing.T) {
 // missing says what of a command line there is not.
 func missing(t *testing.T, words, flags []string) string {
 	t.Helper()
-	help := output(t, filepath.Join(trial.Programs(t), "bailiff"), append(slices.Clone(words), "--help")...)
+	help := output(t, filepath.Join(apptest.Programs(t), "bailiff"), append(slices.Clone(words), "--help")...)
 	if usage := "bailiff " + words[0]; !strings.Contains(help, usage) {
 		return "there is no command " + words[0]
 	}

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiff-dev/bailiff/internal/trial"
+	"github.com/bailiff-dev/bailiff/internal/apptest"
 )
 
 // session is a fresh copy of the repository in which a reader types what one
@@ -87,10 +87,10 @@ func (s session) home() string { return filepath.Join(s.folder, "home") }
 func (s session) install(t *testing.T) {
 	t.Helper()
 	bin := filepath.Join(s.work(), "bin")
-	programs, err := os.ReadDir(trial.Programs(t))
+	programs, err := os.ReadDir(apptest.Programs(t))
 	err = errors.Join(err, os.Mkdir(bin, 0o755))
 	for _, program := range programs {
-		err = errors.Join(err, os.Link(filepath.Join(trial.Programs(t), program.Name()), filepath.Join(bin, program.Name())))
+		err = errors.Join(err, os.Link(filepath.Join(apptest.Programs(t), program.Name()), filepath.Join(bin, program.Name())))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func (s session) install(t *testing.T) {
 // installClients puts the clients from npm where "npm install" does.
 func (s session) installClients(t *testing.T) {
 	t.Helper()
-	modules := filepath.Join(trial.Clients(t), "node_modules")
+	modules := filepath.Join(apptest.Clients(t), "node_modules")
 	if err := os.Symlink(modules, filepath.Join(s.work(), "node_modules")); err != nil {
 		t.Fatal(err)
 	}

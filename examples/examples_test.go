@@ -1,5 +1,5 @@
 // Package examples_test runs the examples as their readers do: in front of a
-// sidecar, and in front of wrecks of one.
+// sidecar, and in front of broken ones.
 package examples_test
 
 import (
@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/bailiff-dev/bailiff/internal/trial"
+	"github.com/bailiff-dev/bailiff/internal/apptest"
 )
 
 // asking are the command lines of the two examples that ask one command, up to
@@ -47,7 +47,7 @@ func printed(t *testing.T, line ...string) (output string, status int) {
 }
 
 func TestTheExamplesAskASidecar(t *testing.T) {
-	s := trial.Serve(t)
+	s := apptest.Serve(t)
 	for name, line := range asking(t, "60") {
 		for command, want := range map[string]struct {
 			output string
@@ -81,12 +81,12 @@ func TestAnAddressThatIsNoneIsSaidInOneLine(t *testing.T) {
 	}
 }
 
-func TestTheExamplesRunNothingInFrontOfAWreck(t *testing.T) {
+func TestTheExamplesRunNothingInFrontOfABrokenSidecar(t *testing.T) {
 	for name, line := range asking(t, "0.3") {
-		for _, wreck := range trial.Wrecks() {
-			t.Run(name+" asks one that "+wreck.Name, func(t *testing.T) {
+		for _, broken := range apptest.BrokenSidecars() {
+			t.Run(name+" asks one that "+broken.Name, func(t *testing.T) {
 				marker := filepath.Join(t.TempDir(), "ran")
-				if output, status := printed(t, append(line, wreck.Open(t, "unix"), "touch "+marker)...); output != "" || status != 125 {
+				if output, status := printed(t, append(line, broken.Open(t, "unix"), "touch "+marker)...); output != "" || status != 125 {
 					t.Errorf("it printed %q and exited with %d", output, status)
 				}
 				if _, err := os.Stat(marker); err == nil {

@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/internal/trial"
+	"github.com/bailiff-dev/bailiff/internal/apptest"
 )
 
 // byItsOwnClient drives the fake with Vercel's own client and returns what that
 // printed.
 func byItsOwnClient(t *testing.T, f *fake) string {
 	t.Helper()
-	out, err := exec.Command("node", "testdata/client.mjs", trial.Clients(t), f.server.URL, fakeToken, fakeTeam, fakeProject).CombinedOutput()
+	out, err := exec.Command("node", "testdata/client.mjs", apptest.Clients(t), f.server.URL, fakeToken, fakeTeam, fakeProject).CombinedOutput()
 	if err != nil {
 		t.Fatalf("Vercel's own client ended with %v and said\n%s", err, out)
 	}

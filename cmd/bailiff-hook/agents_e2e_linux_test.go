@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiff-dev/bailiff/internal/trial"
+	"github.com/bailiff-dev/bailiff/internal/apptest"
 )
 
 // agent is a real one, with the settings that users copy.
@@ -18,9 +18,9 @@ type agent struct {
 	// pins is another such file, and where it is put, if its settings need one.
 	pins, pinned string
 	// shell asks for a command in the words of its tool, write for a file.
-	shell func(command string) trial.Call
-	write func(path string) trial.Call
-	start func(t *testing.T, a agent, s *trial.Stage, m *trial.Model) *exec.Cmd
+	shell func(command string) apptest.Call
+	write func(path string) apptest.Call
+	start func(t *testing.T, a agent, s *apptest.Machine, m *apptest.Model) *exec.Cmd
 	// model is the one that it takes itself to talk to, which decides on its tools.
 	model string
 	// flags would have it start no hook, if the settings let them.
@@ -31,13 +31,13 @@ var agents = map[string]agent{
 	"Claude Code": {
 		flags:    []string{"--settings", `{"disableAllHooks": true}`},
 		settings: "examples/claude-code/managed-settings.json", place: "/etc/claude-code/managed-settings.json",
-		shell: func(command string) trial.Call {
-			return trial.Call{Tool: "Bash", Args: map[string]any{"command": command, "dangerouslyDisableSandbox": true}}
+		shell: func(command string) apptest.Call {
+			return apptest.Call{Tool: "Bash", Args: map[string]any{"command": command, "dangerouslyDisableSandbox": true}}
 		},
-		write: func(path string) trial.Call {
-			return trial.Call{Tool: "Write", Args: map[string]any{"file_path": path, "content": "mark"}}
+		write: func(path string) apptest.Call {
+			return apptest.Call{Tool: "Write", Args: map[string]any{"file_path": path, "content": "mark"}}
 		},
-		start: func(t *testing.T, a agent, s *trial.Stage, m *trial.Model) *exec.Cmd {
+		start: func(t *testing.T, a agent, s *apptest.Machine, m *apptest.Model) *exec.Cmd {
 			return s.Claude(t, m, append(a.flags, "--permission-mode", "bypassPermissions")...)
 		},
 	},
@@ -45,13 +45,13 @@ var agents = map[string]agent{
 		model: "gpt-5.5", flags: []string{"--disable", "hooks"},
 		settings: "examples/codex/requirements.toml", place: "/etc/codex/requirements.toml",
 		pins: "examples/codex/managed_config.toml", pinned: "/etc/codex/managed_config.toml",
-		shell: func(command string) trial.Call {
-			return trial.Call{Tool: "exec_command", Args: map[string]any{"cmd": command}}
+		shell: func(command string) apptest.Call {
+			return apptest.Call{Tool: "exec_command", Args: map[string]any{"cmd": command}}
 		},
-		write: func(path string) trial.Call {
-			return trial.Call{Tool: "apply_patch", Args: "*** Begin Patch\n*** Add File: " + path + "\n+mark\n*** End Patch\n"}
+		write: func(path string) apptest.Call {
+			return apptest.Call{Tool: "apply_patch", Args: "*** Begin Patch\n*** Add File: " + path + "\n+mark\n*** End Patch\n"}
 		},
-		start: func(t *testing.T, a agent, s *trial.Stage, m *trial.Model) *exec.Cmd {
+		start: func(t *testing.T, a agent, s *apptest.Machine, m *apptest.Model) *exec.Cmd {
 			config := read(t, "examples/codex/config.toml")
 			return s.Codex(t, m, "model = \""+a.model+"\"\n"+config, a.flags...)
 		},
@@ -61,17 +61,17 @@ var agents = map[string]agent{
 // read is a file of this repository.
 func read(t *testing.T, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(trial.Root(t), path))
+	text, err := os.ReadFile(filepath.Join(apptest.Root(t), path))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(text)
 }
 
-// stage is one on which the agent has its settings, but for these replacements.
-func (a agent) stage(t *testing.T, address, programs string, instead ...string) *trial.Stage {
+// machine is one on which the agent has its settings, but for these replacements.
+func (a agent) machine(t *testing.T, address, programs string, instead ...string) *apptest.Machine {
 	t.Helper()
-	s := trial.NewStage(t, address, programs)
+	s := apptest.NewMachine(t, address, programs)
 	s.Save(t, a.place, strings.NewReplacer(instead...).Replace(read(t, a.settings)))
 	if a.pins != "" {
 		s.Save(t, a.pinned, strings.NewReplacer(instead...).Replace(read(t, a.pins)))
@@ -80,9 +80,9 @@ func (a agent) stage(t *testing.T, address, programs string, instead ...string) 
 }
 
 // works has the agent make calls, and returns what it told its model of each.
-func (a agent) works(t *testing.T, s *trial.Stage, calls ...trial.Call) []string {
+func (a agent) works(t *testing.T, s *apptest.Machine, calls ...apptest.Call) []string {
 	t.Helper()
-	m := trial.ServeModel(t, calls...)
+	m := apptest.ServeModel(t, calls...)
 	return m.Work(t, a.start(t, a, s, m))
 }
 
@@ -94,9 +94,9 @@ deny contains {"rule": "house.denies", "message": "It is never done here."} if c
 `
 
 // serve starts a sidecar with these rules besides the shipped ones.
-func serve(t *testing.T, sections ...string) *trial.Sidecar {
+func serve(t *testing.T, sections ...string) *apptest.Sidecar {
 	t.Helper()
-	return trial.Serve(t, append(sections, trial.House(t, houseRules))...)
+	return apptest.Serve(t, append(sections, apptest.WithRules(t, houseRules))...)
 }
 
 func wantSaid(t *testing.T, told string, pieces ...string) {
@@ -112,16 +112,16 @@ func TestRealAgentsRunCommandsInTheSandboxOnly(t *testing.T) {
 	s := serve(t)
 	for name, a := range agents {
 		t.Run(name, func(t *testing.T) {
-			path := trial.Mark(t)
-			stage := a.stage(t, s.Agent, trial.Programs(t))
-			told := a.works(t, stage, a.shell("touch "+path+" && ls -d "+path+" && echo in $(pwd)"), a.shell("ls "+path), a.shell("echo never-done; touch "+path+"2"),
+			path := apptest.Mark(t)
+			machine := a.machine(t, s.Agent, apptest.Programs(t))
+			told := a.works(t, machine, a.shell("touch "+path+" && ls -d "+path+" && echo in $(pwd)"), a.shell("ls "+path), a.shell("echo never-done; touch "+path+"2"),
 				a.write(path))
 			wantSaid(t, told[0], path, "in /workspace")
 			wantSaid(t, told[1], path) // the sandbox is the session's
 			wantSaid(t, told[2], "It is never done here (house.denies)")
 			wantSaid(t, told[3], "local", "the shell tool runs in the sandbox")
 			for _, path := range []string{path, path + "2"} {
-				trial.WantNoMark(t, path)
+				apptest.WantNoMark(t, path)
 			}
 		})
 	}
@@ -131,14 +131,14 @@ func TestRealAgentsChangeFilesOfThisMachineOnlyWhereThePoliciesAllowIt(t *testin
 	s := serve(t, "backends: {bubblewrap: {}, local: {}}")
 	for name, a := range agents {
 		t.Run(name, func(t *testing.T) {
-			stage := a.stage(t, s.Agent, trial.Programs(t))
-			allowed, denied := filepath.Join(stage.Project, "new"), filepath.Join(stage.Project, "never-done")
-			told := a.works(t, stage, a.write(allowed), a.write(denied))
+			machine := a.machine(t, s.Agent, apptest.Programs(t))
+			allowed, denied := filepath.Join(machine.Project, "new"), filepath.Join(machine.Project, "never-done")
+			told := a.works(t, machine, a.write(allowed), a.write(denied))
 			if content, err := os.ReadFile(allowed); err != nil || strings.TrimSpace(string(content)) != "mark" {
 				t.Errorf("the file that it may write holds %q, %v; its model is told %q", content, err, told[0])
 			}
 			wantSaid(t, told[1], "It is never done here (house.denies)")
-			trial.WantNoMark(t, denied)
+			apptest.WantNoMark(t, denied)
 		})
 	}
 }
@@ -153,42 +153,42 @@ func TestAgentsThatRealAgentsStartAreJudgedToo(t *testing.T) {
 	}
 	started := map[string]struct {
 		model string
-		calls []trial.Call
+		calls []apptest.Call
 	}{
-		"Claude Code": {"", []trial.Call{{Tool: "Agent", Args: map[string]any{"description": "d", "prompt": "Do it.", "subagent_type": "general-purpose", "run_in_background": false}}}},
-		"Codex":       {"scripted", []trial.Call{{Tool: "multi_agent_v1/spawn_agent", Args: map[string]any{"message": "Do it."}}, {Tool: "multi_agent_v1/wait_agent", Args: wait}}},
+		"Claude Code": {"", []apptest.Call{{Tool: "Agent", Args: map[string]any{"description": "d", "prompt": "Do it.", "subagent_type": "general-purpose", "run_in_background": false}}}},
+		"Codex":       {"scripted", []apptest.Call{{Tool: "multi_agent_v1/spawn_agent", Args: map[string]any{"message": "Do it."}}, {Tool: "multi_agent_v1/wait_agent", Args: wait}}},
 	}
 	for name, a := range agents {
 		t.Run(name, func(t *testing.T) {
-			s, path := serve(t), trial.Mark(t)
+			s, path := serve(t), apptest.Mark(t)
 			a.model = started[name].model
-			a.works(t, a.stage(t, s.Agent, trial.Programs(t)), append(started[name].calls, a.shell("touch "+path))...)
+			a.works(t, a.machine(t, s.Agent, apptest.Programs(t)), append(started[name].calls, a.shell("touch "+path))...)
 			if n := runs(t, s); n < 2 {
 				t.Errorf("it ran %d times in the sandbox, want once for each of two agents", n)
 			}
-			trial.WantNoMark(t, path)
+			apptest.WantNoMark(t, path)
 		})
 	}
 }
 
 func TestRealAgentsWorkOnAProjectThatTheirSandboxShows(t *testing.T) {
-	project := trial.OpenDir(t)
+	project := apptest.OpenDir(t)
 	if err := os.Chmod(project, 0o777); err != nil { //nolint:gosec // for the user of the sandbox
 		t.Fatal(err)
 	}
-	s := trial.Serve(t, "backends: {bubblewrap: {mounts_allowed: ["+project+"]}, local: {}}", trial.House(t, houseRules, "cli: {isolation: optional,",
+	s := apptest.Serve(t, "backends: {bubblewrap: {mounts_allowed: ["+project+"]}, local: {}}", apptest.WithRules(t, houseRules, "cli: {isolation: optional,",
 		"cli: {isolation: optional, mounts: {bubblewrap: [{source: "+project+", target: "+project+", read_only: false}]},"))
 	for name, a := range agents {
 		t.Run(name, func(t *testing.T) {
-			stage, path := a.stage(t, s.Agent, trial.Programs(t)), trial.Mark(t)
-			stage.Project = project
+			machine, path := a.machine(t, s.Agent, apptest.Programs(t)), apptest.Mark(t)
+			machine.Project = project
 			written := filepath.Join(project, strings.Fields(name)[0])
-			told := a.works(t, stage, a.write(written), a.shell("cat "+filepath.Base(written)+" && touch "+path+" made-by-"+filepath.Base(written)))
+			told := a.works(t, machine, a.write(written), a.shell("cat "+filepath.Base(written)+" && touch "+path+" made-by-"+filepath.Base(written)))
 			wantSaid(t, told[1], "mark")
 			if _, err := os.Stat(filepath.Join(project, "made-by-"+filepath.Base(written))); err != nil {
 				t.Errorf("what it made is not in the project: %v; its model is told %q", err, told)
 			}
-			trial.WantNoMark(t, path)
+			apptest.WantNoMark(t, path)
 		})
 	}
 }
@@ -198,23 +198,23 @@ func TestRealAgentsRunOnThisMachineWhatMayRunThereOnly(t *testing.T) {
 	onHost := []string{" || {", " --on-host || {"}
 	for name, a := range agents {
 		t.Run(name, func(t *testing.T) {
-			allowed, denied := trial.Mark(t), trial.Mark(t)
-			told := a.works(t, a.stage(t, s.Agent, trial.Programs(t), onHost...), a.shell("touch "+allowed), a.shell("echo never-done; touch "+denied))
+			allowed, denied := apptest.Mark(t), apptest.Mark(t)
+			told := a.works(t, a.machine(t, s.Agent, apptest.Programs(t), onHost...), a.shell("touch "+allowed), a.shell("echo never-done; touch "+denied))
 			if _, err := os.Lstat(allowed); err != nil {
 				t.Errorf("what may run there did not: %v; its model is told %q", err, told[0])
 			}
 			wantSaid(t, told[1], "It is never done here (house.denies)")
-			trial.WantNoMark(t, denied)
+			apptest.WantNoMark(t, denied)
 		})
 	}
 	t.Run("and Codex gives it nothing to read and applies no patch by it", func(t *testing.T) {
-		a, path := agents["Codex"], trial.Mark(t)
+		a, path := agents["Codex"], apptest.Mark(t)
 		patch := "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: " + path + "\n+mark\n*** End Patch\nEOF\n"
-		told := a.works(t, a.stage(t, s.Agent, trial.Programs(t), onHost...), a.shell(patch),
-			trial.Call{Tool: "exec_command", Args: map[string]any{"cmd": "cat; bash; echo at the end", "tty": true, "yield_time_ms": 20_000}})
+		told := a.works(t, a.machine(t, s.Agent, apptest.Programs(t), onHost...), a.shell(patch),
+			apptest.Call{Tool: "exec_command", Args: map[string]any{"cmd": "cat; bash; echo at the end", "tty": true, "yield_time_ms": 20_000}})
 		wantSaid(t, told[0], "use the tool apply_patch")
 		wantSaid(t, told[1], "at the end")
-		trial.WantNoMark(t, path)
+		apptest.WantNoMark(t, path)
 	})
 }
 
@@ -223,25 +223,25 @@ func TestNoOtherHookChangesWhatWasJudged(t *testing.T) {
 	trusting := map[string][]string{"Codex": {"--dangerously-bypass-hook-trust"}}
 	for name, place := range map[string]string{"Claude Code": ".claude/settings.json", "Codex": ".codex/hooks.json"} {
 		t.Run(name, func(t *testing.T) {
-			a, path := agents[name], trial.Mark(t)
+			a, path := agents[name], apptest.Mark(t)
 			a.flags = trusting[name]
-			stage := a.stage(t, s.Agent, trial.Programs(t))
+			machine := a.machine(t, s.Agent, apptest.Programs(t))
 			other := `sleep 1; echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow", "updatedInput": {"command": "touch ` + path + `"}}}'`
 			hooks, err := json.Marshal(map[string]any{"hooks": map[string]any{"PreToolUse": []any{
 				map[string]any{"matcher": "*", "hooks": []any{map[string]any{"type": "command", "command": other}}}}}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			stage.Save(t, filepath.Join(stage.Home, place), string(hooks))
-			told := a.works(t, stage, a.shell("echo as judged"))
+			machine.Save(t, filepath.Join(machine.Home, place), string(hooks))
+			told := a.works(t, machine, a.shell("echo as judged"))
 			wantSaid(t, told[0], "as judged")
-			trial.WantNoMark(t, path)
+			apptest.WantNoMark(t, path)
 		})
 	}
 }
 
 // runs counts how often the sidecar ran a command.
-func runs(t *testing.T, s *trial.Sidecar) (n int) {
+func runs(t *testing.T, s *apptest.Sidecar) (n int) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(filepath.Dir(s.Config), "state", "decisions", "*.jsonl"))
 	if err != nil || len(files) == 0 {
@@ -258,7 +258,7 @@ func runs(t *testing.T, s *trial.Sidecar) (n int) {
 }
 
 func TestCodexIsToldHowToAskAndTheCommandRunsOnceItIsApproved(t *testing.T) {
-	s, a, path := serve(t), agents["Codex"], trial.Mark(t)
+	s, a, path := serve(t), agents["Codex"], apptest.Mark(t)
 	s.ApproveNext(t)
 	command := "echo asked-about; touch " + path + " && ls -d " + path
 	again := func(told []string) any {
@@ -266,38 +266,38 @@ func TestCodexIsToldHowToAskAndTheCommandRunsOnceItIsApproved(t *testing.T) {
 		order, _, _ = strings.Cut(order, ". Command: ")
 		return map[string]any{"cmd": order, "yield_time_ms": 20_000}
 	}
-	told := a.works(t, a.stage(t, s.Agent, trial.Programs(t)), a.shell(command), trial.Call{Tool: "exec_command", Args: again})
+	told := a.works(t, a.machine(t, s.Agent, apptest.Programs(t)), a.shell(command), apptest.Call{Tool: "exec_command", Args: again})
 	wantSaid(t, told[0], "It is asked about (house.asks", "/usr/local/bin/bailiff exec ")
 	wantSaid(t, told[1], "asked-about\n"+path)
-	trial.WantNoMark(t, path)
+	apptest.WantNoMark(t, path)
 }
 
 func TestWhatIsTypedIntoACommandOfCodexReachesNothing(t *testing.T) {
-	s, a, path := serve(t), agents["Codex"], trial.Mark(t)
+	s, a, path := serve(t), agents["Codex"], apptest.Mark(t)
 	typed := func(told []string) any {
 		_, rest, _ := strings.Cut(told[0], "session ID ")
 		var id int
 		_ = json.NewDecoder(strings.NewReader(rest)).Decode(&id)
 		return map[string]any{"session_id": id, "chars": "touch " + path + "\nexit\n"}
 	}
-	told := a.works(t, a.stage(t, s.Agent, trial.Programs(t)),
-		trial.Call{Tool: "exec_command", Args: map[string]any{"cmd": "sleep 2; bash", "tty": true, "yield_time_ms": 300}},
-		trial.Call{Tool: "write_stdin", Args: typed})
+	told := a.works(t, a.machine(t, s.Agent, apptest.Programs(t)),
+		apptest.Call{Tool: "exec_command", Args: map[string]any{"cmd": "sleep 2; bash", "tty": true, "yield_time_ms": 300}},
+		apptest.Call{Tool: "write_stdin", Args: typed})
 	wantSaid(t, told[0], "session ID ")
-	trial.WantNoMark(t, path)
+	apptest.WantNoMark(t, path)
 }
 
-func TestInFrontOfAWreckNoRealAgentRunsAnything(t *testing.T) {
+func TestInFrontOfABrokenSidecarNoRealAgentRunsAnything(t *testing.T) {
 	for name, a := range agents {
-		for _, wreck := range trial.Wrecks() {
-			t.Run(name+" in front of one that "+wreck.Name, func(t *testing.T) {
-				path := trial.Mark(t)
-				stage := a.stage(t, wreck.Open(t, "unix"), trial.Programs(t), " || {", " --timeout 500ms || {")
-				told := a.works(t, stage, a.shell("touch "+path), a.write(path))
+		for _, broken := range apptest.BrokenSidecars() {
+			t.Run(name+" in front of one that "+broken.Name, func(t *testing.T) {
+				path := apptest.Mark(t)
+				machine := a.machine(t, broken.Open(t, "unix"), apptest.Programs(t), " || {", " --timeout 500ms || {")
+				told := a.works(t, machine, a.shell("touch "+path), a.write(path))
 				for _, told := range told {
 					wantSaid(t, told, "bailiff")
 				}
-				trial.WantNoMark(t, path)
+				apptest.WantNoMark(t, path)
 			})
 		}
 	}
@@ -306,8 +306,8 @@ func TestInFrontOfAWreckNoRealAgentRunsAnything(t *testing.T) {
 func TestTheMarkOfACommandThatNobodyJudgesIsSeen(t *testing.T) {
 	for name, a := range agents {
 		t.Run(name, func(t *testing.T) {
-			path := trial.Mark(t)
-			a.works(t, trial.NewStage(t, "", trial.Programs(t)), a.shell("touch "+path))
+			path := apptest.Mark(t)
+			a.works(t, apptest.NewMachine(t, "", apptest.Programs(t)), a.shell("touch "+path))
 			if _, err := os.Lstat(path); err != nil {
 				t.Errorf("without settings there is no mark: %v", err)
 			}
@@ -323,10 +323,10 @@ func TestWithoutBailiffHookNoRealAgentRunsAnything(t *testing.T) {
 	for name, a := range agents {
 		for how, programs := range map[string]string{"where it is missing": t.TempDir(), "where it is killed": killed} {
 			t.Run(name+" "+how, func(t *testing.T) {
-				path := trial.Mark(t)
-				told := a.works(t, a.stage(t, "", programs), a.shell("touch "+path))
+				path := apptest.Mark(t)
+				told := a.works(t, a.machine(t, "", programs), a.shell("touch "+path))
 				wantSaid(t, told[0], "bailiff-hook failed, so nothing runs")
-				trial.WantNoMark(t, path)
+				apptest.WantNoMark(t, path)
 			})
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/bailiff-dev/bailiff/internal/trial"
+	"github.com/bailiff-dev/bailiff/internal/apptest"
 )
 
 // shells and readers are the tools by which each client runs a command and reads a
@@ -33,7 +33,7 @@ func with(tool [2]string, value string) (name, input string) {
 // hookProgram runs the program as it is shipped.
 func hookProgram(tb testing.TB, stdin string, args ...string) told {
 	tb.Helper()
-	cmd := exec.Command(filepath.Join(trial.Programs(tb), "bailiff-hook"), args...)
+	cmd := exec.Command(filepath.Join(apptest.Programs(tb), "bailiff-hook"), args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &stdout, &stderr
 	var ended *exec.ExitError
@@ -73,9 +73,9 @@ func carryOut(tb testing.TB, got told, command string) (printed string, status i
 	return string(output), cmd.ProcessState.ExitCode()
 }
 
-func TestNothingRunsInFrontOfAWreck(t *testing.T) {
-	for _, wreck := range trial.Wrecks() {
-		t.Run(wreck.Name, func(t *testing.T) {
+func TestNothingRunsInFrontOfABrokenSidecar(t *testing.T) {
+	for _, broken := range apptest.BrokenSidecars() {
+		t.Run(broken.Name, func(t *testing.T) {
 			t.Parallel()
 			for client := range events {
 				marker := filepath.Join(t.TempDir(), "ran")
@@ -90,7 +90,7 @@ func TestNothingRunsInFrontOfAWreck(t *testing.T) {
 					{"tcp", "/no/x", readers[client], nil},
 				} {
 					tool, input := with(c.tool, c.value)
-					args := append([]string{client, "--timeout", "500ms", "--listen", wreck.Open(t, c.network)}, c.flags...)
+					args := append([]string{client, "--timeout", "500ms", "--listen", broken.Open(t, c.network)}, c.flags...)
 					got := hookProgram(t, question(client, tool, input), args...)
 					refuses(t, strings.Join(args, " "), got, "")
 					carryOut(t, got, "touch "+marker)
@@ -109,7 +109,7 @@ func TestASignalDoesNotEndItWithoutAnAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.Command(filepath.Join(trial.Programs(t), "bailiff-hook"), "claude-code", "--timeout", "1s", "--listen", "unix://"+l.Addr().String())
+		cmd := exec.Command(filepath.Join(apptest.Programs(t), "bailiff-hook"), "claude-code", "--timeout", "1s", "--listen", "unix://"+l.Addr().String())
 		var stderr bytes.Buffer
 		cmd.Stdin, cmd.Stderr = strings.NewReader(question("claude-code", "Bash", `{"command": "x"}`)), &stderr
 		if err := cmd.Start(); err != nil {
@@ -129,11 +129,11 @@ func TestASignalDoesNotEndItWithoutAnAnswer(t *testing.T) {
 }
 
 func TestACommandRunsInItsSandboxAndNowhereElse(t *testing.T) {
-	project := trial.OpenDir(t)
+	project := apptest.OpenDir(t)
 	const mine = "cli: {isolation: optional, "
-	house := trial.House(t, `require_approval contains {"rule": "house.deploys", "message": "It deploys.", "match": "deploy"} if contains(input.args.command, "deploy")
+	house := apptest.WithRules(t, `require_approval contains {"rule": "house.deploys", "message": "It deploys.", "match": "deploy"} if contains(input.args.command, "deploy")
 `, mine, mine+`mounts: {bubblewrap: [{source: "`+project+`", target: /project, read_only: false}]}, `)
-	sidecar := trial.Serve(t, house, "backends: {local: {}, bubblewrap: {mounts_allowed: ["+project+"]}}")
+	sidecar := apptest.Serve(t, house, "backends: {local: {}, bubblewrap: {mounts_allowed: ["+project+"]}}")
 	for client := range events {
 		ask := func(command string, flags ...string) (told, string) {
 			tool, input := with(shells[client], command)
@@ -179,7 +179,7 @@ func TestACommandRunsInItsSandboxAndNowhereElse(t *testing.T) {
 }
 
 func TestAFaultOfTheRequestIsSaidOnce(t *testing.T) {
-	sidecar := trial.Serve(t)
+	sidecar := apptest.Serve(t)
 	got := hookProgram(t, question("claude-code", "Bash", `{"command": "x"}`), "claude-code", "--listen", sidecar.Agent, "--timeout", "1m", "--env", "BAD NAME")
 	if refuses(t, "a name that is none", got, "/env/0"); strings.Count(got.stderr, "/env/0") != 1 {
 		t.Errorf("it says %s", got.stderr)
@@ -206,9 +206,9 @@ func TestTheProgramIsMadeOfLittle(t *testing.T) {
 func BenchmarkHook(b *testing.B) {
 	python, err := exec.Command("python3", "-c", "import sys; print(sys.executable, end='')").Output() // and no wrapper around it
 	backendtest.Needs(b, "python3", err)
-	sidecar := trial.Serve(b)
+	sidecar := apptest.Serve(b)
 	socket := strings.TrimPrefix(sidecar.Agent, "unix://")
-	programs := [][]string{{filepath.Join(trial.Programs(b), "bailiff-hook"), "claude-code", "--listen", sidecar.Agent}, {connecting(b), socket}, {string(python), "testdata/hook.py", socket}}
+	programs := [][]string{{filepath.Join(apptest.Programs(b), "bailiff-hook"), "claude-code", "--listen", sidecar.Agent}, {connecting(b), socket}, {string(python), "testdata/hook.py", socket}}
 	for name, command := range map[string]func(n int) string{
 		"judged before": func(int) string { return "git status" },
 		"new":           func(n int) string { return fmt.Sprintf("git log -n %d", n) },

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiff-dev/bailiff/internal/trial"
+	"github.com/bailiff-dev/bailiff/internal/apptest"
 )
 
 // hostile are settings that a sandboxed command can leave in a project for its agent's
@@ -35,7 +35,7 @@ var hostile = map[string]struct {
 }
 
 // startTrusting starts Codex by a user who told it to trust the project.
-func startTrusting(t *testing.T, a agent, s *trial.Stage, m *trial.Model) *exec.Cmd {
+func startTrusting(t *testing.T, a agent, s *apptest.Machine, m *apptest.Model) *exec.Cmd {
 	return s.Codex(t, m, "model = \""+a.model+"\"\n"+read(t, "examples/codex/config.toml")+"\n[projects.\""+s.Project+"\"]\ntrust_level = \"trusted\"\n")
 }
 
@@ -52,15 +52,15 @@ func TestSettingsOfAProjectTurnNoOrderIntoCodeOfThisMachine(t *testing.T) {
 			"but for what the shipped settings pin": {project.trusting(agents[name]), project.unpin, true},
 		} {
 			t.Run(name+" "+how, func(t *testing.T) {
-				path := trial.Mark(t)
-				stage := c.agent.stage(t, s.Agent, trial.Programs(t), c.unpin...)
-				code := filepath.Join(stage.Project, "bash")
-				stage.Save(t, code, "#!/bin/sh\ntouch "+path+"\n")
+				path := apptest.Mark(t)
+				machine := c.agent.machine(t, s.Agent, apptest.Programs(t), c.unpin...)
+				code := filepath.Join(machine.Project, "bash")
+				machine.Save(t, code, "#!/bin/sh\ntouch "+path+"\n")
 				if err := os.Chmod(code, 0o755); err != nil { //nolint:gosec // so that it could run
 					t.Fatal(err)
 				}
-				stage.Save(t, filepath.Join(stage.Project, project.path), strings.ReplaceAll(project.text, "CODE", code))
-				told := c.agent.works(t, stage, c.agent.shell("echo in $(pwd)"))
+				machine.Save(t, filepath.Join(machine.Project, project.path), strings.ReplaceAll(project.text, "CODE", code))
+				told := c.agent.works(t, machine, c.agent.shell("echo in $(pwd)"))
 				if _, err := os.Lstat(path); (err == nil) != c.runs {
 					t.Errorf("the project's code ran: %v, want %v; the model is told %q", err == nil, c.runs, told)
 				}

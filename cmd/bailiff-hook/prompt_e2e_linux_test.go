@@ -8,19 +8,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiff-dev/bailiff/internal/trial"
+	"github.com/bailiff-dev/bailiff/internal/apptest"
 )
 
 func TestClaudeCodeAsksItsUserAndThenTheCommandWaitsForItsApproval(t *testing.T) {
 	a := agents["Claude Code"]
 	for answer, runs := range map[string]bool{"allow": true, "deny": false} {
 		t.Run(answer, func(t *testing.T) {
-			s, path := serve(t), trial.Mark(t)
+			s, path := serve(t), apptest.Mark(t)
 			if runs {
 				s.ApproveNext(t)
 			}
-			m := trial.ServeModel(t, a.shell("echo asked-about; touch "+path+" && ls -d "+path))
-			asked := atThePrompt(t, a.stage(t, s.Agent, trial.Programs(t)).Claude(t, m,
+			m := apptest.ServeModel(t, a.shell("echo asked-about; touch "+path+" && ls -d "+path))
+			asked := atThePrompt(t, a.machine(t, s.Agent, apptest.Programs(t)).Claude(t, m,
 				"--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--permission-prompt-tool", "stdio"), answer)
 			if !strings.HasPrefix(asked.Input.Command, "/usr/local/bin/bailiff exec ") || !strings.Contains(asked.Reason, "It is asked about (house.asks") {
 				t.Errorf("its user is asked about %+v", asked)
@@ -28,7 +28,7 @@ func TestClaudeCodeAsksItsUserAndThenTheCommandWaitsForItsApproval(t *testing.T)
 			if told := m.Results(); len(told) != 1 || strings.Contains(told[0], "\n"+path) != runs {
 				t.Errorf("its model is told %q", told)
 			}
-			trial.WantNoMark(t, path)
+			apptest.WantNoMark(t, path)
 		})
 	}
 }

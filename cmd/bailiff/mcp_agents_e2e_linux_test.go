@@ -6,20 +6,20 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiff-dev/bailiff/internal/trial"
+	"github.com/bailiff-dev/bailiff/internal/apptest"
 )
 
 // mcpAgents are real agents that have bailiff's tools by MCP, started as "bailiff mcp".
 var mcpAgents = map[string]struct {
 	tool  string
-	start func(t *testing.T, s *trial.Stage, m *trial.Model) *exec.Cmd
+	start func(t *testing.T, s *apptest.Machine, m *apptest.Model) *exec.Cmd
 }{
-	"Claude Code": {"mcp__bailiff__terminal", func(t *testing.T, s *trial.Stage, m *trial.Model) *exec.Cmd {
+	"Claude Code": {"mcp__bailiff__terminal", func(t *testing.T, s *apptest.Machine, m *apptest.Model) *exec.Cmd {
 		return s.Claude(t, m, "--strict-mcp-config", "--allowedTools", "mcp__bailiff__terminal", "--mcp-config",
 			`{"mcpServers": {"bailiff": {"command": "/usr/local/bin/bailiff", `+
 				`"args": ["mcp", "--listen", "unix:///run/bailiff/agent.sock", "--timeout", "1"]}}}`)
 	}},
-	"Codex": {"mcp__bailiff/terminal", func(t *testing.T, s *trial.Stage, m *trial.Model) *exec.Cmd {
+	"Codex": {"mcp__bailiff/terminal", func(t *testing.T, s *apptest.Machine, m *apptest.Model) *exec.Cmd {
 		return s.Codex(t, m, `
 model = "scripted"
 sandbox_mode = "workspace-write"
@@ -29,7 +29,7 @@ default_tools_approval_mode = "approve"
 args = ["mcp", "--listen", "unix:///run/bailiff/agent.sock", "--timeout", "1"]
 `)
 	}},
-	"opencode": {"bailiff_terminal", func(t *testing.T, s *trial.Stage, m *trial.Model) *exec.Cmd {
+	"opencode": {"bailiff_terminal", func(t *testing.T, s *apptest.Machine, m *apptest.Model) *exec.Cmd {
 		return s.Opencode(t, m, map[string]any{"bailiff": map[string]any{"type": "local",
 			"command": []string{"/usr/local/bin/bailiff", "mcp", "--listen", "unix:///run/bailiff/agent.sock", "--timeout", "1"}}})
 	}},
@@ -42,46 +42,47 @@ func marking(mark string) map[string]any {
 
 func TestRealAgentsRunCommandsByMCPInTheSandbox(t *testing.T) {
 	t.Parallel()
-	s := trial.Serve(t)
+	s := apptest.Serve(t)
 	for name, agent := range mcpAgents {
 		t.Run(name, func(t *testing.T) {
-			mark := trial.Mark(t)
-			told := byMCP(t, s.Agent, agent.start, trial.Call{Tool: agent.tool, Args: marking(mark)},
-				trial.Call{Tool: agent.tool, Args: map[string]any{"command": "mkfs.ext4 /dev/none"}})
+			mark := apptest.Mark(t)
+			told := byMCP(t, s.Agent, agent.start, apptest.Call{Tool: agent.tool, Args: marking(mark)},
+				apptest.Call{Tool: agent.tool, Args: map[string]any{"command": "mkfs.ext4 /dev/none"}})
 			if !strings.Contains(told[0], mark) || !strings.Contains(told[1], "command.destroys_system") {
 				t.Errorf("its model is told %q", told)
 			}
-			trial.WantNoMark(t, mark)
+			apptest.WantNoMark(t, mark)
 		})
 	}
 }
 
-func TestBehindMCPNoWreckRunsAnything(t *testing.T) {
+func TestBehindMCPNoBrokenSidecarRunsAnything(t *testing.T) {
 	t.Parallel()
 	// "bailiff mcp" itself stands in front of all of them, in its own tests.
-	two := slices.DeleteFunc(trial.Wrecks(), func(w trial.Wreck) bool {
+	two := slices.DeleteFunc(apptest.BrokenSidecars(), func(w apptest.BrokenSidecar) bool {
 		return w.Name != "is not there" && w.Name != "takes the request and never answers"
 	})
 	if len(two) != 2 {
-		t.Fatalf("there are %d of the two wrecks", len(two))
+		t.Fatalf("there are %d of the two broken sidecars", len(two))
 	}
 	for name, agent := range mcpAgents {
-		for _, wreck := range two {
-			t.Run(name+" and one that "+wreck.Name, func(t *testing.T) {
-				mark := trial.Mark(t)
-				told := byMCP(t, wreck.Open(t, "unix"), agent.start, trial.Call{Tool: agent.tool, Args: marking(mark)})
+		for _, broken := range two {
+			t.Run(name+" and one that "+broken.Name, func(t *testing.T) {
+				mark := apptest.Mark(t)
+				told := byMCP(t, broken.Open(t, "unix"), agent.start, apptest.Call{Tool: agent.tool, Args: marking(mark)})
 				if strings.Contains(told[0], mark) {
 					t.Errorf("its model is told %q", told)
 				}
-				trial.WantNoMark(t, mark)
+				apptest.WantNoMark(t, mark)
 			})
 		}
 	}
 }
 
 // byMCP has an agent make calls, and returns what it told its model of each.
-func byMCP(t *testing.T, address string, start func(*testing.T, *trial.Stage, *trial.Model) *exec.Cmd, calls ...trial.Call) []string {
+func byMCP(t *testing.T, address string, start func(*testing.T, *apptest.Machine, *apptest.Model) *exec.Cmd,
+	calls ...apptest.Call) []string {
 	t.Helper()
-	m := trial.ServeModel(t, calls...)
-	return m.Work(t, start(t, trial.NewStage(t, address, trial.Programs(t)), m))
+	m := apptest.ServeModel(t, calls...)
+	return m.Work(t, start(t, apptest.NewMachine(t, address, apptest.Programs(t)), m))
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/bailiff-dev/bailiff/internal/trial"
+	"github.com/bailiff-dev/bailiff/internal/apptest"
 )
 
 func TestMain(m *testing.M) {
@@ -28,7 +28,7 @@ func TestCommandLine(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
-			folder := trial.OpenDir(t)
+			folder := apptest.OpenDir(t)
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("FOLDER", folder)
 			return expandFiles(env.WorkDir, folder, backendtest.Runner(t))

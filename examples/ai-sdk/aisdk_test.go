@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/bailiff-dev/bailiff/internal/trial"
+	"github.com/bailiff-dev/bailiff/internal/apptest"
 )
 
 // agent is one whose model wishes for one call of one tool.
@@ -63,7 +63,7 @@ func place(t *testing.T) string {
 			must(t, os.WriteFile(filepath.Join(folder, filepath.Base(file)), text, 0o600))
 		}
 	}
-	must(t, os.Symlink(filepath.Join(trial.Clients(t), "node_modules"), filepath.Join(folder, "node_modules")))
+	must(t, os.Symlink(filepath.Join(apptest.Clients(t), "node_modules"), filepath.Join(folder, "node_modules")))
 	return folder
 }
 
@@ -102,7 +102,7 @@ func must(t testing.TB, err error) {
 func TestCompiledPoliciesDenyWhatHasNoFacts(t *testing.T) {
 	folder := t.TempDir()
 	bundle := filepath.Join(folder, "bundle.tar.gz")
-	root := trial.Root(t)
+	root := apptest.Root(t)
 	for _, words := range [][]string{
 		{"go", "tool", "opa", "build", "-t", "wasm", "-e", "agent/call/decision", "--ignore", "*_test.rego", "-o", bundle, filepath.Join(root, "policies")},
 		{"tar", "xzf", bundle, "-C", folder, "/policy.wasm", "/data.json"},
@@ -128,7 +128,7 @@ type kit struct {
 
 func serve(t *testing.T) kit {
 	t.Helper()
-	sidecar := trial.Serve(t, "backends: {bubblewrap: {}, local: {}}")
+	sidecar := apptest.Serve(t, "backends: {bubblewrap: {}, local: {}}")
 	url, token := sidecar.TCP(t)
 	return kit{t, url, token}
 }
@@ -223,13 +223,13 @@ func TestTheAgentOfTheExampleIsToldWhatItsCommandPrinted(t *testing.T) {
 	}
 }
 
-func TestNothingRunsInFrontOfAWreck(t *testing.T) {
+func TestNothingRunsInFrontOfABrokenSidecar(t *testing.T) {
 	for _, way := range []string{"example", "package"} {
 		t.Run(way, func(t *testing.T) {
-			wrecks := trial.Wrecks()
-			agents := make([]*agent, len(wrecks))
-			for i, wreck := range wrecks {
-				url := "http://" + strings.TrimPrefix(wreck.Open(t, "tcp"), "tcp://")
+			broken := apptest.BrokenSidecars()
+			agents := make([]*agent, len(broken))
+			for i, broken := range broken {
+				url := "http://" + strings.TrimPrefix(broken.Open(t, "tcp"), "tcp://")
 				agents[i] = kit{t, url, "token"}.agent(way, "cli", "bash", command("ls"))
 				if agents[i].Timeout = 300; way == "package" {
 					agents[i].Patience = 1000
@@ -238,7 +238,7 @@ func TestNothingRunsInFrontOfAWreck(t *testing.T) {
 			for i, e := range run(t, agents) {
 				told := len(e.Denied) == 1 || way == "package" && e.Failed == "Error: late" // which sets itself no time limit
 				if agents[i].ran() || len(e.Results) > 0 || !told {
-					t.Errorf("a sidecar that %s: ran is %v, %+v", wrecks[i].Name, agents[i].ran(), e)
+					t.Errorf("a sidecar that %s: ran is %v, %+v", broken[i].Name, agents[i].ran(), e)
 				}
 			}
 		})

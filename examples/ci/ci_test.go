@@ -19,9 +19,9 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/apptest"
 	"github.com/bailiff-dev/bailiff/internal/audit"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
-	"github.com/bailiff-dev/bailiff/internal/trial"
 )
 
 const github, gitlab = "github-actions.yaml", "gitlab-ci.yml"
@@ -202,7 +202,7 @@ func run(t *testing.T, folder string, commands []string) (printed, failed string
 		command := exec.Command("bash", "-eo", "pipefail", "-c", text)
 		command.Dir = folder
 		command.Env = append(os.Environ(), "GITHUB_BASE_REF=main", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME=main", "HOME="+t.TempDir(),
-			"PATH="+trial.Programs(t)+":"+filepath.Dir(strings.TrimSpace(string(opa)))+":"+os.Getenv("PATH"))
+			"PATH="+apptest.Programs(t)+":"+filepath.Dir(strings.TrimSpace(string(opa)))+":"+os.Getenv("PATH"))
 		out, err := command.CombinedOutput()
 		printed += string(out)
 		if err != nil {

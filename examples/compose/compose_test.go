@@ -15,7 +15,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/bailiff-dev/bailiff/internal/trial"
+	"github.com/bailiff-dev/bailiff/internal/apptest"
 )
 
 // service is what these files say of the sidecar. A key that is not here is a fault.
@@ -53,13 +53,13 @@ type place struct{ folder, image string }
 func newPlace(t *testing.T, config string) place {
 	t.Helper()
 	needEngine(t)
-	p := place{trial.OpenDir(t), fmt.Sprintf("bailiff:test-%d", os.Getpid())}
+	p := place{apptest.OpenDir(t), fmt.Sprintf("bailiff:test-%d", os.Getpid())}
 	contents := t.TempDir()
 	for _, copied := range []string{"Dockerfile", ".dockerignore"} {
-		copyFile(t, filepath.Join(trial.Root(t), copied), filepath.Join(contents, copied))
+		copyFile(t, filepath.Join(apptest.Root(t), copied), filepath.Join(contents, copied))
 	}
 	for _, program := range []string{"bailiff", "bailiff-runner", "bailiff-host"} {
-		copyFile(t, filepath.Join(trial.Programs(t), program), filepath.Join(contents, "bin", program))
+		copyFile(t, filepath.Join(apptest.Programs(t), program), filepath.Join(contents, "bin", program))
 	}
 	docker(t, "build", "-q", "-t", p.image, contents)
 	t.Cleanup(func() { _ = exec.Command("docker", "rmi", "-f", p.image).Run() })
@@ -169,7 +169,7 @@ func TestWithTheEnginesSocketTheContainerRunsCommandsInSandboxes(t *testing.T) {
 		t.Errorf("a request gives %q and %v", out, err)
 	}
 	// The sockets are the host's, and who comes from there is known.
-	outside := exec.Command(filepath.Join(trial.Programs(t), "bailiff"), "exec", "--listen", "unix://"+filepath.Join(p.folder, "run", "agent.sock"),
+	outside := exec.Command(filepath.Join(apptest.Programs(t), "bailiff"), "exec", "--listen", "unix://"+filepath.Join(p.folder, "run", "agent.sock"),
 		"--platform", "telegram", "--", "echo hello")
 	if out, err := outside.CombinedOutput(); err == nil || !strings.Contains(string(out), "uid 0") {
 		t.Errorf("a user of the host that is not listed gets %q and %v", out, err)

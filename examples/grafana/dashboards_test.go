@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiff-dev/bailiff/internal/trial"
+	"github.com/bailiff-dev/bailiff/internal/apptest"
 )
 
 // dashboard is what these tests read of one.
@@ -96,13 +96,13 @@ func (d dashboard) queries(t *testing.T) (all []query) {
 var labelValues = regexp.MustCompile(`label_values\((\w+), (\w+)\)`)
 
 // observed starts a sidecar, and a Prometheus that scrapes it often.
-func observed(t *testing.T) (*load, *trial.Prometheus) {
+func observed(t *testing.T) (*load, *apptest.Prometheus) {
 	t.Helper()
 	l := newLoad(t)
 	config := filepath.Join(t.TempDir(), "prometheus.yml")
 	must(t, os.WriteFile(config, fmt.Appendf(nil,
 		"global: {scrape_interval: 250ms}\nscrape_configs: [{job_name: bailiff, static_configs: [{targets: [%q]}]}]\n", l.Metrics), 0o600))
-	return l, trial.ServePrometheus(t, config)
+	return l, apptest.ServePrometheus(t, config)
 }
 
 func TestEveryQueryOfEveryDashboardHasData(t *testing.T) {
@@ -134,13 +134,13 @@ func allQueries(t *testing.T) (all []query) {
 	return all
 }
 
-func hasData(t *testing.T, p *trial.Prometheus, q query) bool {
+func hasData(t *testing.T, p *apptest.Prometheus, q query) bool {
 	t.Helper()
 	found, err := p.Range(q.expr)
 	if err != nil {
 		t.Fatalf("%s: %v", q.place, err)
 	}
-	return slices.ContainsFunc(found, func(s trial.Series) bool {
+	return slices.ContainsFunc(found, func(s apptest.Series) bool {
 		return slices.ContainsFunc(s.Values, func(v float64) bool { return !math.IsNaN(v) })
 	})
 }
@@ -148,7 +148,7 @@ func hasData(t *testing.T, p *trial.Prometheus, q query) bool {
 // metrics are all that a sidecar can count, whether or not it has.
 func metrics(t *testing.T) (names []string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(trial.Root(t), "metrics", "collection.go"))
+	text, err := os.ReadFile(filepath.Join(apptest.Root(t), "metrics", "collection.go"))
 	must(t, err)
 	for _, m := range regexp.MustCompile(`r\.(?:counters|gauges|histograms)\("([a-z_]+)"`).FindAllSubmatch(text, -1) {
 		names = append(names, "bailiff_"+string(m[1]))

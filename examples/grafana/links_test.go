@@ -10,7 +10,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"github.com/bailiff-dev/bailiff/internal/trial"
+	"github.com/bailiff-dev/bailiff/internal/apptest"
 )
 
 // of is a label of the series or row that a reader clicks on.
@@ -48,7 +48,7 @@ func (p panel) exprs() (all string) {
 // consoleViews are those that the console's page has.
 func consoleViews(t *testing.T) map[string]bool {
 	t.Helper()
-	page, err := os.ReadFile(filepath.Join(trial.Root(t), "gateway/console/page/console.js"))
+	page, err := os.ReadFile(filepath.Join(apptest.Root(t), "gateway/console/page/console.js"))
 	must(t, err)
 	list := regexp.MustCompile(`(?m)^const views = \[(.*)\]$`).FindSubmatch(page)
 	if list == nil {

@@ -14,12 +14,12 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway/chat/telegram/telegramtest"
 	"github.com/bailiff-dev/bailiff/gateway/client"
-	"github.com/bailiff-dev/bailiff/internal/trial"
+	"github.com/bailiff-dev/bailiff/internal/apptest"
 )
 
 // load is a day of agents and operators, in short: what a sidecar counts, happens.
 type load struct {
-	*trial.Sidecar
+	*apptest.Sidecar
 	policies string // the folder that is in force
 	telegram *telegramtest.Server
 	rounds   int
@@ -40,11 +40,11 @@ func newLoad(t *testing.T) *load {
 	t.Helper()
 	t.Setenv("TZ", "UTC")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "nobody's")
-	folder, telegram := trial.HouseFolder(t, trial.AskedAbout), telegramtest.New(t)
+	folder, telegram := apptest.PolicyFolder(t, apptest.AskedAbout), telegramtest.New(t)
 	telegram.Group(approvers, ana)
 	all := append(slices.Clone(sections), shadowed(folder), onTelegram(t, telegram),
 		fmt.Sprintf("people: [{name: ana, uids: [%d], telegram: [%q]}]", os.Getuid(), ana))
-	return &load{Sidecar: trial.Serve(t, all...), policies: folder, telegram: telegram}
+	return &load{Sidecar: apptest.Serve(t, all...), policies: folder, telegram: telegram}
 }
 
 // approvers is the group in which ana is asked, ana who she is there.
@@ -60,7 +60,7 @@ func onTelegram(t *testing.T, telegram *telegramtest.Server) string {
 
 // shadowed is the section with which policies are in force, and in the shadow too.
 func shadowed(folder string) string {
-	return strings.Replace(trial.Policies(folder), "{", fmt.Sprintf("{shadow: [%q], ", folder), 1)
+	return strings.Replace(apptest.Policies(folder), "{", fmt.Sprintf("{shadow: [%q], ", folder), 1)
 }
 
 // round lets everything happen once. What it asks for ends as it should, or the test does.
@@ -173,7 +173,7 @@ func (l *load) reload(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		ok   bool
-	}{{"package bailiff\n\nnonsense", false}, {fmt.Sprintf("package bailiff\n\n%s\n# round %d\n", trial.AskedAbout, l.rounds), true}} {
+	}{{"package bailiff\n\nnonsense", false}, {fmt.Sprintf("package bailiff\n\n%s\n# round %d\n", apptest.AskedAbout, l.rounds), true}} {
 		must(t, os.WriteFile(rules, []byte(c.text), 0o600))
 		backendtest.Await(t, "the policies are read", func() bool {
 			status, err := l.Operators(t).Status(t.Context())

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiff-dev/bailiff/internal/trial"
+	"github.com/bailiff-dev/bailiff/internal/apptest"
 )
 
 // typed says what Grafana's types have against dashboards, by their names, line by line.
@@ -16,14 +16,14 @@ func typed(t *testing.T, texts map[string]string) string {
 	t.Helper()
 	folder := t.TempDir()
 	must(t, os.CopyFS(folder, os.DirFS("testdata")))
-	must(t, os.Symlink(filepath.Join(trial.Clients(t), "node_modules"), filepath.Join(folder, "node_modules")))
+	must(t, os.Symlink(filepath.Join(apptest.Clients(t), "node_modules"), filepath.Join(folder, "node_modules")))
 	line := []string{"--strict", "--noEmit", "--skipLibCheck", "--module", "esnext", "--moduleResolution", "bundler", "--target", "esnext"}
 	for name, text := range texts {
 		file := filepath.Join(folder, name+".ts")
 		must(t, os.WriteFile(file, fmt.Appendf(nil, "import type { Dashboard } from './dashboard'; export const it: Dashboard = %s", text), 0o600))
 		line = append(line, file)
 	}
-	check := exec.Command(trial.Client(t, "tsc"), line...)
+	check := exec.Command(apptest.Client(t, "tsc"), line...)
 	check.Dir = folder
 	printed, err := check.CombinedOutput()
 	if err != nil && check.ProcessState.ExitCode() > 2 || check.ProcessState == nil {

@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/bailiff-dev/bailiff/internal/trial"
+	"github.com/bailiff-dev/bailiff/internal/apptest"
 )
 
 // guarded are the tools that may only run in a sandbox, with arguments that
@@ -198,20 +198,20 @@ func plugin(t *testing.T) string {
 }
 
 // serve is a sidecar whose sandboxes are bubblewrap's.
-func serve(t *testing.T, sections ...string) *trial.Sidecar {
+func serve(t *testing.T, sections ...string) *apptest.Sidecar {
 	t.Helper()
 	_, err := exec.LookPath("bwrap")
 	backendtest.Needs(t, "BUBBLEWRAP", err)
-	return trial.Serve(t, sections...)
+	return apptest.Serve(t, sections...)
 }
 
-func TestNoWreckLetsAToolRun(t *testing.T) {
+func TestNoBrokenSidecarLetsAToolRun(t *testing.T) {
 	// By the hook alone, and by the middleware alone.
 	for _, kind := range []string{"bare", "hookless"} {
-		for _, wreck := range trial.Wrecks() {
-			t.Run(kind+" "+wreck.Name, func(t *testing.T) {
+		for _, broken := range apptest.BrokenSidecars() {
+			t.Run(kind+" "+broken.Name, func(t *testing.T) {
 				t.Parallel()
-				h := start(t, plugin(t), kind, wreck.Open(t, "unix"), "BAILIFF_TIMEOUT=1", "BAILIFF_TOOLS=web_search",
+				h := start(t, plugin(t), kind, broken.Open(t, "unix"), "BAILIFF_TIMEOUT=1", "BAILIFF_TOOLS=web_search",
 					"BAILIFF_WAIT_SECONDS=0", "BAILIFF_SCRIPT_SECONDS=1", "TERMINAL_TIMEOUT=1")
 				waits := map[string]<-chan outcome{}
 				for tool, args := range guarded {

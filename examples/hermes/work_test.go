@@ -14,7 +14,7 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway/client"
-	"github.com/bailiff-dev/bailiff/internal/trial"
+	"github.com/bailiff-dev/bailiff/internal/apptest"
 )
 
 // args are arguments of a tool.
@@ -194,7 +194,7 @@ func TestAnInterruptedCallStops(t *testing.T) {
 }
 
 func TestTheChatIsToldWhoCanApprove(t *testing.T) {
-	sidecar := serve(t, trial.House(t, "", "verdicts:\n", "verdicts:\n      command.deletes_recursively: {host: ask, sandbox: ask}\n"))
+	sidecar := serve(t, apptest.WithRules(t, "", "verdicts:\n", "verdicts:\n      command.deletes_recursively: {host: ask, sandbox: ask}\n"))
 	h := start(t, plugin(t), "", sidecar.Agent)
 	h.call(t, "terminal", args{"command": "mkdir -p build dist"}, nil)
 	_, wait := h.begin(t, "terminal", args{"command": "rm -r build"}, nil)
@@ -274,7 +274,7 @@ func TestNobodyEntersASessionThatCouldNotBeEnded(t *testing.T) {
 }
 
 func TestScriptsCallHermesToolsThatBothSidesAllow(t *testing.T) {
-	sidecar := serve(t, trial.House(t, "", "callable_tools:\n", "callable_tools:\n      web_search: allow\n      web_extract: allow\n"))
+	sidecar := serve(t, apptest.WithRules(t, "", "callable_tools:\n", "callable_tools:\n      web_search: allow\n      web_extract: allow\n"))
 	h := start(t, plugin(t), "", sidecar.Agent, `HOST_SETTINGS={"tools": ["web_search"]}`)
 	script := "from hermes_tools import web_search\nprint(web_search(query='court')['found'])"
 	if r := h.call(t, "execute_code", args{"code": script}, nil); r["output"] != "COURT\n" || r["tool_calls_made"] != 1.0 {

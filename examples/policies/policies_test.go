@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/apptest"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
-	"github.com/bailiff-dev/bailiff/internal/trial"
 )
 
 const root = "../.."
@@ -88,7 +88,7 @@ func TestThePoliciesOfTeamsAreCleanForStockOPA(t *testing.T) {
 }
 
 func TestThePoliciesOfTeamsComeIntoForceBesideTheShippedOnes(t *testing.T) {
-	bailiff := filepath.Join(trial.Programs(t), "bailiff")
+	bailiff := filepath.Join(apptest.Programs(t), "bailiff")
 	for _, one := range teams(t) {
 		for _, command := range []string{"check", "test"} {
 			if printed, status := one.run(t, bailiff, command); status != 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/bailiff-dev/bailiff/internal/trial"
+	"github.com/bailiff-dev/bailiff/internal/apptest"
 )
 
 // rule is an alert.
@@ -72,7 +72,7 @@ func TestPromtoolFindsNoFaultsAndEachAlertFiresWhenItShould(t *testing.T) {
 }
 
 func TestThePageOnMonitoringHasASectionForEachAlert(t *testing.T) {
-	page := read(t, filepath.Join(trial.Root(t), "docs", "monitoring.md"))
+	page := read(t, filepath.Join(apptest.Root(t), "docs", "monitoring.md"))
 	var told []string
 	for _, m := range regexp.MustCompile("(?m)^### (Bailiff[A-Za-z]+)$").FindAllStringSubmatch(page, -1) {
 		told = append(told, m[1])

@@ -17,12 +17,12 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway/client"
-	"github.com/bailiff-dev/bailiff/internal/trial"
+	"github.com/bailiff-dev/bailiff/internal/apptest"
 )
 
 // patrol is a sidecar to which everything happens that an alert is about.
 type patrol struct {
-	*trial.Sidecar
+	*apptest.Sidecar
 	policies string // the folder that is in force
 	receiver *receiver
 }
@@ -62,11 +62,11 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 // policies have a fault, and one of whose people is never eligible.
 func newPatrol(t *testing.T) *patrol {
 	t.Helper()
-	folder, receiver := trial.HouseFolder(t, trial.AskedAbout), newReceiver(t)
-	policies := fmt.Sprintf("policies: {paths: [%q], shadow: [%q], eval_timeout: 10s, require_tests: false}", folder, trial.HouseFolder(t, "nonsense"))
+	folder, receiver := apptest.PolicyFolder(t, apptest.AskedAbout), newReceiver(t)
+	policies := fmt.Sprintf("policies: {paths: [%q], shadow: [%q], eval_timeout: 10s, require_tests: false}", folder, apptest.PolicyFolder(t, "nonsense"))
 	token := filepath.Join(t.TempDir(), "telegram.token")
 	must(t, os.WriteFile(token, []byte("7000000001:AAnobodys-token_of-a-bot"), 0o600))
-	return &patrol{trial.Serve(t, policies,
+	return &patrol{apptest.Serve(t, policies,
 		fmt.Sprintf("people: [{name: ana, uids: [%d], telegram: [\"7\"]}]", os.Getuid()),
 		fmt.Sprintf(`telegram: {url: "http://127.0.0.1:1", token: {file: %q}, approvals: "-1001"}`, token),
 		`decision_log: {export: {url: "`+receiver.URL+`/logs"}}`,
@@ -81,13 +81,13 @@ func newPatrol(t *testing.T) *patrol {
 var soon = strings.NewReplacer("for: 2m", "for: 0s", "for: 5m", "for: 0s", "_seconds > 120", "_seconds > 1", "> 900", "> 1", "> 86400", "> 1")
 
 // watch starts a Prometheus with the alerts, which looks often.
-func (p *patrol) watch(t *testing.T) *trial.Prometheus {
+func (p *patrol) watch(t *testing.T) *apptest.Prometheus {
 	t.Helper()
 	folder := t.TempDir()
 	config := strings.NewReplacer("15s", "250ms", "127.0.0.1:9464", p.Metrics).Replace(read(t, "prometheus.yml"))
 	must(t, os.WriteFile(filepath.Join(folder, "alerts.yaml"), []byte(soon.Replace(read(t, "alerts.yaml"))), 0o600))
 	must(t, os.WriteFile(filepath.Join(folder, "prometheus.yml"), []byte(config), 0o600))
-	return trial.ServePrometheus(t, filepath.Join(folder, "prometheus.yml"))
+	return apptest.ServePrometheus(t, filepath.Join(folder, "prometheus.yml"))
 }
 
 // cause is what an alert is about; quiet says that it does not hold from the start.

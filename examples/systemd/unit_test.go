@@ -14,8 +14,8 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
+	"github.com/bailiff-dev/bailiff/internal/apptest"
 	"github.com/bailiff-dev/bailiff/internal/config"
-	"github.com/bailiff-dev/bailiff/internal/trial"
 )
 
 const (
@@ -60,7 +60,7 @@ func installed(t *testing.T, dropIns ...string) (path string) {
 	t.Helper()
 	folder := t.TempDir()
 	path = filepath.Join(folder, unit)
-	text := strings.ReplaceAll(read(t, unit), program, filepath.Join(trial.Programs(t), "bailiff"))
+	text := strings.ReplaceAll(read(t, unit), program, filepath.Join(apptest.Programs(t), "bailiff"))
 	write(t, path, text)
 	for _, name := range dropIns {
 		write(t, filepath.Join(path+".d", name), read(t, unit+".d/"+name))
@@ -165,7 +165,7 @@ func TestASidecarServesWithoutACapability(t *testing.T) {
 		err = fmt.Errorf("it takes root to become another user")
 	}
 	backendtest.Needs(t, "SETPRIV AND ROOT", err)
-	folder := trial.OpenDir(t)
+	folder := apptest.OpenDir(t)
 	for _, name := range []string{"state", "run"} {
 		if err := os.Mkdir(filepath.Join(folder, name), 0o750); err != nil {
 			t.Fatal(err)
@@ -179,7 +179,7 @@ func TestASidecarServesWithoutACapability(t *testing.T) {
 		Replace(read(t, "bailiff.yaml"))
 	path := filepath.Join(folder, "bailiff.yaml")
 	write(t, path, text+"metrics: {listen: \"\"}\npolicies: {eval_timeout: 10s, require_tests: false}\n")
-	bailiff := filepath.Join(trial.Programs(t), "bailiff")
+	bailiff := filepath.Join(apptest.Programs(t), "bailiff")
 	id := fmt.Sprint(unprivileged)
 	sidecar := exec.Command(setpriv, "--reuid="+id, "--regid="+id, "--clear-groups", "--no-new-privs", "--bounding-set=-all", "--inh-caps=-all",
 		"sh", "-c", "umask "+value(t, "UMask")+"; exec \"$@\"", "sh", bailiff, "serve", "--config", path)

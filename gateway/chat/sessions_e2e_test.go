@@ -14,7 +14,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
-	"github.com/bailiff-dev/bailiff/internal/trial"
+	"github.com/bailiff-dev/bailiff/internal/apptest"
 )
 
 // remoteSidecar is a sidecar in a process of its own.
@@ -29,12 +29,12 @@ func (a remoteSidecar) EndSession(ctx context.Context, session string) (bailiff.
 	return bailiff.Ended{Sandboxes: ended.Removed, Processes: ended.Processes}, err
 }
 
-const houseRules = trial.AskedAbout + `
+const houseRules = apptest.AskedAbout + `
 deny contains {"rule": "house.denies", "message": "It is never done here."} if contains(input.args.command, "never-done")
 `
 
 // before has ana and ben speak with a real sidecar.
-func before(t *testing.T, s *trial.Sidecar) *sessionsTest {
+func before(t *testing.T, s *apptest.Sidecar) *sessionsTest {
 	t.Helper()
 	k := newSessionsTest(t, &fakeSidecar{}, func(c *SessionsConfig) { c.Sidecar, c.Env = remoteSidecar{s.Client(t)}, nil })
 	return k
@@ -70,9 +70,9 @@ func (k *sessionsTest) showsLike(at Place, n int, pattern string) {
 }
 
 func TestSessionsRunInSandboxesOfTheirOwn(t *testing.T) {
-	s := trial.Serve(t, trial.House(t, houseRules))
+	s := apptest.Serve(t, apptest.WithRules(t, houseRules))
 	k := before(t, s)
-	mark := trial.Mark(t)
+	mark := apptest.Mark(t)
 	k.gets(dm, "touch "+mark+"; echo kept > f; hostname", "```sandbox```")
 	k.gets(dm, "cat f; exit 3", "```kept```.Exit status 3. .")
 	k.gets(thread, "cat f", "```cat: .*No such file or directory```.Exit status 1. .")
@@ -85,17 +85,17 @@ func TestSessionsRunInSandboxesOfTheirOwn(t *testing.T) {
 		t.Errorf("a new session says %q", got)
 	}
 	k.gets(dm, "cat f", "```cat: .*No such file or directory```.Exit status 1. .")
-	trial.WantNoMark(t, mark)
+	apptest.WantNoMark(t, mark)
 }
 
 func TestSecretsReachNeitherAMessageNorItsFile(t *testing.T) {
 	const value = "canary-value-of-a-token"
-	variables := filepath.Join(trial.OpenDir(t), "variables")
+	variables := filepath.Join(apptest.OpenDir(t), "variables")
 	if err := os.WriteFile(variables, []byte("DEMO_TOKEN="+value+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := trial.Serve(t, "env: {sources: [\"file:"+variables+"\"]}",
-		trial.House(t, "", "    env:\n", "    env:\n      DEMO_TOKEN:\n        - {platforms: [slack]}\n"))
+	s := apptest.Serve(t, "env: {sources: [\"file:"+variables+"\"]}",
+		apptest.WithRules(t, "", "    env:\n", "    env:\n      DEMO_TOKEN:\n        - {platforms: [slack]}\n"))
 	k := before(t, s)
 	k.config.Env = []string{"DEMO_TOKEN"}
 	k.gets(dm, "echo $DEMO_TOKEN", "```.DEMO_TOKEN redacted.```")
@@ -110,7 +110,7 @@ func TestSecretsReachNeitherAMessageNorItsFile(t *testing.T) {
 }
 
 func TestWhatIsAskedAboutWaitsInItsThread(t *testing.T) {
-	s := trial.Serve(t, trial.House(t, houseRules))
+	s := apptest.Serve(t, apptest.WithRules(t, houseRules))
 	k := before(t, s)
 	operators := s.Operators(t)
 	const waits = ".Waiting for approval.. Approval `[^`]+`: Waiting for .+ until .+"
@@ -140,7 +140,7 @@ func TestWhatIsAskedAboutWaitsInItsThread(t *testing.T) {
 }
 
 func TestAStoppedCommandIsGoneFromItsSandbox(t *testing.T) {
-	k := before(t, trial.Serve(t, trial.House(t, houseRules)))
+	k := before(t, apptest.Serve(t, apptest.WithRules(t, houseRules)))
 	k.direct("echo begun; sleep 600 & echo $! > pid; wait")
 	backendtest.Await(t, "it has begun", func() bool {
 		return strings.Contains(k.answer("dm", dm, "/status"), "is under way")

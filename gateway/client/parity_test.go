@@ -24,7 +24,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/gateway/client"
-	"github.com/bailiff-dev/bailiff/internal/trial"
+	"github.com/bailiff-dev/bailiff/internal/apptest"
 )
 
 // asking is what a client is to ask; what comes of it is a class and what was told.
@@ -142,7 +142,7 @@ func pythonAsker(t *testing.T) asker {
 	t.Helper()
 	python, err := exec.LookPath("python3")
 	backendtest.Needs(t, "PYTHON", err)
-	command := exec.Command(python, filepath.Join("testdata", "asks.py"), filepath.Join(trial.Root(t), "examples", "python"))
+	command := exec.Command(python, filepath.Join("testdata", "asks.py"), filepath.Join(apptest.Root(t), "examples", "python"))
 	command.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
 	command.Stderr = os.Stderr
 	in, err1 := command.StdinPipe()
@@ -175,7 +175,7 @@ var (
 func typed(command string) wish { return wish{bailiff.Terminal, bailiff.Args{Command: command}, chat} }
 
 func TestBothClientsSayTheSameOfASidecar(t *testing.T) {
-	s := trial.Serve(t, trial.House(t, `require_approval contains {"rule": "house.asks", "message": "It removes.", "match": "rm"} if {
+	s := apptest.Serve(t, apptest.WithRules(t, `require_approval contains {"rule": "house.asks", "message": "It removes.", "match": "rm"} if {
 	contains(input.args.command, "rm -rf build")
 }`))
 	for name, ask := range both(t) {
@@ -218,18 +218,18 @@ func TestBothClientsSayTheSameOfASidecar(t *testing.T) {
 	}
 }
 
-func TestBothClientsSayOfAWreckThatNothingIsKnown(t *testing.T) {
+func TestBothClientsSayOfABrokenSidecarThatNothingIsKnown(t *testing.T) {
 	for name, ask := range both(t) {
-		for _, wreck := range trial.Wrecks() {
+		for _, broken := range apptest.BrokenSidecars() {
 			for _, network := range []string{"unix", "tcp"} {
-				address := wreck.Open(t, network)
+				address := broken.Open(t, network)
 				for call := range calls {
-					if patience(wreck.Name) < 1 && (network == "tcp" || call != "execute" && call != "decide") {
+					if patience(broken.Name) < 1 && (network == "tcp" || call != "execute" && call != "decide") {
 						continue // each takes its time, and how it is asked makes no difference there
 					}
-					t.Run(fmt.Sprintf("%s asks one by %s that %s to %s", name, network, wreck.Name, call), func(t *testing.T) {
-						got := ask(asking{Address: address, Seconds: patience(wreck.Name), Call: call, Request: hello})
-						if want := wrecked(wreck.Name, call); got.Class != want {
+					t.Run(fmt.Sprintf("%s asks one by %s that %s to %s", name, network, broken.Name, call), func(t *testing.T) {
+						got := ask(asking{Address: address, Seconds: patience(broken.Name), Call: call, Request: hello})
+						if want := brokenClass(broken.Name, call); got.Class != want {
 							t.Errorf("it is %+v, want %s", got, want)
 						}
 						if !strings.Contains(got.Said, address) && got.Class != "Refused" {
@@ -242,7 +242,7 @@ func TestBothClientsSayOfAWreckThatNothingIsKnown(t *testing.T) {
 	}
 }
 
-// patience is the deadline, in seconds, in front of a wreck: short where nothing
+// patience is the deadline, in seconds, in front of a broken sidecar: short where nothing
 // else ends the wait.
 func patience(name string) float64 {
 	for _, endless := range []string{"never", "stalls", "drips"} {
@@ -253,8 +253,8 @@ func patience(name string) float64 {
 	return 60
 }
 
-// wrecked is the class of the fault that a wreck is.
-func wrecked(name, call string) string {
+// brokenClass is the class of the fault that a broken sidecar is.
+func brokenClass(name, call string) string {
 	switch {
 	case name == "is not there", name == "was killed and left its address":
 		return "Unreachable"
@@ -317,23 +317,23 @@ func torrent(t *testing.T, kind string) (address string) {
 // Of the others, internal tests try the client in Go, whose patience is its own.
 func TestThePythonClientGivesUpASidecarThatStaysSilentAndNoOther(t *testing.T) {
 	ask := pythonAsker(t)
-	for _, wreck := range trial.Wrecks() {
-		if wreck.Name == "takes the request and never answers" || wreck.Name == "drips a stream" {
-			t.Run(wreck.Name, func(t *testing.T) {
-				if got := ask(asking{Address: wreck.Open(t, "unix"), Seconds: 600, Patience: 0.1, Call: "execute", Request: hello}); got.Class != "Uncertain" {
+	for _, broken := range apptest.BrokenSidecars() {
+		if broken.Name == "takes the request and never answers" || broken.Name == "drips a stream" {
+			t.Run(broken.Name, func(t *testing.T) {
+				if got := ask(asking{Address: broken.Open(t, "unix"), Seconds: 600, Patience: 0.1, Call: "execute", Request: hello}); got.Class != "Uncertain" {
 					t.Errorf("it is %+v", got)
 				}
 			})
 		}
 	}
-	s := trial.Serve(t)
+	s := apptest.Serve(t)
 	if got := ask(asking{Address: s.Agent, Seconds: 600, Patience: 11, Call: "execute", Request: typed("sleep 12")}); got.Class != "Answer" {
 		t.Errorf("of a command that prints nothing for 12 seconds it is %+v", got)
 	}
 }
 
 func TestBothClientsAreToldThatTheyAskAtTheWrongDoorOrWithTheWrongToken(t *testing.T) {
-	s := trial.Serve(t)
+	s := apptest.Serve(t)
 	url, _ := s.TCP(t)
 	tcp := "tcp" + strings.TrimPrefix(url, "http")
 	for name, ask := range both(t) {
@@ -358,7 +358,7 @@ func TestBothClientsAreToldThatTheyAskAtTheWrongDoorOrWithTheWrongToken(t *testi
 func TestThePythonClientSaysWhoseTheSocketIs(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	backendtest.Needs(t, "PYTHON", err)
-	l, err := net.Listen("unix", filepath.Join(trial.OpenDir(t), "a.sock"))
+	l, err := net.Listen("unix", filepath.Join(apptest.OpenDir(t), "a.sock"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -368,7 +368,7 @@ func TestThePythonClientSaysWhoseTheSocketIs(t *testing.T) {
 	}
 	const asks = "import bailiff, os, sys; os.getuid() or os.seteuid(65534); bailiff.Client(sys.argv[1]).end_session('s1')"
 	command := exec.Command(python, "-B", "-c", asks, "unix://"+l.Addr().String())
-	command.Env = append(os.Environ(), "PYTHONPATH="+filepath.Join(trial.Root(t), "examples", "python"))
+	command.Env = append(os.Environ(), "PYTHONPATH="+filepath.Join(apptest.Root(t), "examples", "python"))
 	if printed, err := command.CombinedOutput(); err == nil || !strings.Contains(string(printed), "Unreachable: ") || !strings.Contains(string(printed), "the socket is for other users, see uids in bailiff.yaml") {
 		t.Errorf("it ends with %v and says %s", err, printed)
 	}
@@ -377,7 +377,7 @@ func TestThePythonClientSaysWhoseTheSocketIs(t *testing.T) {
 func TestBothClientsSayThatARequestMayHaveRunWhoseSidecarWasKilled(t *testing.T) {
 	for name, ask := range both(t) {
 		t.Run(name, func(t *testing.T) {
-			s := trial.Serve(t)
+			s := apptest.Serve(t)
 			done := make(chan come, 1)
 			go func() {
 				done <- ask(asking{Address: s.Agent, Seconds: 60, Call: "execute", Request: typed("sleep 60")})

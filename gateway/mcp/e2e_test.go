@@ -15,7 +15,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/bailiff-dev/bailiff/internal/trial"
+	"github.com/bailiff-dev/bailiff/internal/apptest"
 )
 
 // houseRules ask and deny by the words of a command.
@@ -28,7 +28,7 @@ deny contains {"rule": "house.denies", "message": "It is never done here."} if c
 // served is a sidecar with a console and these rules, and a listener by TCP that
 // speaks MCP for user 1000.
 type served struct {
-	*trial.Sidecar
+	*apptest.Sidecar
 	url string
 }
 
@@ -38,11 +38,11 @@ func serve(t *testing.T) served {
 	if err := os.WriteFile(secret, []byte(token), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := served{Sidecar: trial.Serve(t,
+	s := served{Sidecar: apptest.Serve(t,
 		`agent: {listeners: [{name: test, listen: "<agent>", platforms: ["*"]}, {name: tools, listen: "tcp://127.0.0.1:0", token_file: `+secret+
 			`, platforms: [cli], mcp: {platform: cli, user: "1000"}}]}`,
 		`operator: {listen: "<operator>", console: "127.0.0.1:0", allow_same_user: true}`,
-		trial.House(t, houseRules))}
+		apptest.WithRules(t, houseRules))}
 	status, err := s.Operators(t).Status(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func (n news) text() string {
 func start(t *testing.T, how map[string]any) *script {
 	t.Helper()
 	folder := t.TempDir()
-	if err := os.Symlink(filepath.Join(trial.Clients(t), "node_modules"), filepath.Join(folder, "node_modules")); err != nil {
+	if err := os.Symlink(filepath.Join(apptest.Clients(t), "node_modules"), filepath.Join(folder, "node_modules")); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile("testdata/client.mjs")
@@ -161,7 +161,7 @@ func (s *script) ends() {
 
 // clients are the libraries by all transports, and the version that each speaks.
 func (s served) clients(t *testing.T) map[string]map[string]any {
-	pipe := []string{filepath.Join(trial.Programs(t), "bailiff"), "mcp", "--listen", s.Agent, "--user", "1000"}
+	pipe := []string{filepath.Join(apptest.Programs(t), "bailiff"), "mcp", "--listen", s.Agent, "--user", "1000"}
 	return map[string]map[string]any{
 		"first by a pipe":  {"library": "1", "command": pipe},
 		"first by HTTP":    {"library": "1", "url": s.url, "token": token},
@@ -278,7 +278,7 @@ func TestACancelledCallStopsItsCommand(t *testing.T) {
 // runs runs a client from npm to its end, and returns what it printed.
 func runs(t *testing.T, program string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command(trial.Client(t, program), args...)
+	cmd := exec.Command(apptest.Client(t, program), args...)
 	cmd.Dir = t.TempDir()
 	cmd.Env = append(os.Environ(), "HOME="+cmd.Dir, "NO_COLOR=1")
 	printed, err := cmd.CombinedOutput()
@@ -290,7 +290,7 @@ func runs(t *testing.T, program string, args ...string) string {
 
 func TestTheInspectorAndMcporterCallTools(t *testing.T) {
 	s := serve(t)
-	bailiff := filepath.Join(trial.Programs(t), "bailiff")
+	bailiff := filepath.Join(apptest.Programs(t), "bailiff")
 	for name, call := range map[string]func(command string) string{
 		"the Inspector by a pipe": func(command string) string {
 			return runs(t, "mcp-inspector", "--cli", "--method", "tools/call", "--tool-name", "terminal", "--tool-args-json", `{"command": "`+command+`"}`,
@@ -321,7 +321,7 @@ func TestTheInspectorAndMcporterCallTools(t *testing.T) {
 // spawned is a client of "bailiff mcp" with these arguments.
 func spawned(t *testing.T, args ...string) *sdk.ClientSession {
 	t.Helper()
-	command := exec.Command(filepath.Join(trial.Programs(t), "bailiff"), append([]string{"mcp"}, args...)...)
+	command := exec.Command(filepath.Join(apptest.Programs(t), "bailiff"), append([]string{"mcp"}, args...)...)
 	command.Stderr = t.Output()
 	c, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &sdk.CommandTransport{Command: command}, nil)
 	if err != nil {
@@ -331,16 +331,16 @@ func spawned(t *testing.T, args ...string) *sdk.ClientSession {
 	return c
 }
 
-func TestNoWreckOfASidecarRunsACall(t *testing.T) {
+func TestNoBrokenSidecarRunsACall(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(secret, []byte(token), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for i, wreck := range trial.Wrecks() {
+	for i, broken := range apptest.BrokenSidecars() {
 		network := []string{"unix", "tcp"}[i%2]
-		t.Run(wreck.Name+" by "+network, func(t *testing.T) {
+		t.Run(broken.Name+" by "+network, func(t *testing.T) {
 			marker := filepath.Join(t.TempDir(), "mark")
-			c := spawned(t, "--listen", wreck.Open(t, network), "--token-file", secret, "--timeout", "1")
+			c := spawned(t, "--listen", broken.Open(t, network), "--token-file", secret, "--timeout", "1")
 			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // which is in time on a busy machine
 			defer cancel()
 			result, err := c.CallTool(ctx, &sdk.CallToolParams{Name: "terminal", Arguments: map[string]any{"command": "echo a > " + marker}})
@@ -355,7 +355,7 @@ func TestNoWreckOfASidecarRunsACall(t *testing.T) {
 }
 
 func TestASidecarThatIsKilledEndsTheCall(t *testing.T) {
-	s := trial.Serve(t)
+	s := apptest.Serve(t)
 	c := spawned(t, "--listen", s.Agent)
 	answered := make(chan *sdk.CallToolResult)
 	go func() {

@@ -21,7 +21,7 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	example "github.com/bailiff-dev/bailiff/examples/hermes"
-	"github.com/bailiff-dev/bailiff/internal/trial"
+	"github.com/bailiff-dev/bailiff/internal/apptest"
 )
 
 // equipped is a home with the plug-in in place, which asks at an address.
@@ -70,7 +70,7 @@ func (d Diagnosis) of(name string) Check {
 }
 
 func TestADoctorProvesTheGateByARealSidecar(t *testing.T) {
-	s := trial.Serve(t)
+	s := apptest.Serve(t)
 	home := equipped(t, sound, s.Agent)
 	d := Examine(t.Context(), home, s.Operators(t))
 	for _, c := range d.Checks {
@@ -92,7 +92,7 @@ func TestADoctorProvesTheGateByARealSidecar(t *testing.T) {
 
 // Each home is named by its mistake; what is wanted are the checks that are not fine.
 func TestADoctorNamesEachMistake(t *testing.T) {
-	s := trial.Serve(t, `agent: {listeners: [{name: test, listen: "<agent>", platforms: [telegram, teams, cli]}]}`)
+	s := apptest.Serve(t, `agent: {listeners: [{name: test, listen: "<agent>", platforms: [telegram, teams, cli]}]}`)
 	paths, err := filepath.Glob("testdata/doctor/*.txtar")
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no homes: %v", err)
@@ -130,10 +130,10 @@ func wrong(d Diagnosis) string {
 	return told(d)
 }
 
-func TestADoctorTakesNoWreckForASidecar(t *testing.T) {
-	for _, wreck := range trial.Wrecks() {
-		t.Run(wreck.Name, func(t *testing.T) {
-			home := equipped(t, "-- config.yaml --\nplugins: {entries: {bailiff: {settings: {listen: \"<agent>\", timeout: 1}}}}\n", wreck.Open(t, "unix"))
+func TestADoctorTakesNoBrokenSidecarForAWorkingOne(t *testing.T) {
+	for _, broken := range apptest.BrokenSidecars() {
+		t.Run(broken.Name, func(t *testing.T) {
+			home := equipped(t, "-- config.yaml --\nplugins: {entries: {bailiff: {settings: {listen: \"<agent>\", timeout: 1}}}}\n", broken.Open(t, "unix"))
 			d := &Diagnosis{}
 			home.examineGate(t.Context(), d)
 			if d.of("gate cli").State != Failed || d.of("gate without a sidecar").State != Fine || strings.Contains(told(*d), "let Hermes run it") {
@@ -146,7 +146,7 @@ func TestADoctorTakesNoWreckForASidecar(t *testing.T) {
 // lenient allows whatever it is asked, and remembers what it was asked to run.
 func lenient(t *testing.T) (address string, ran *[]string) {
 	t.Helper()
-	path, ran := filepath.Join(trial.OpenDir(t), "l.sock"), new([]string)
+	path, ran := filepath.Join(apptest.OpenDir(t), "l.sock"), new([]string)
 	listener, err := net.Listen("unix", path)
 	if err != nil {
 		t.Fatal(err)
@@ -372,7 +372,7 @@ func TestADoctorNamesThePythonThatIsTooOld(t *testing.T) {
 }
 
 func TestADoctorSaysWhichTokenIsWrong(t *testing.T) {
-	url, bearer := trial.Serve(t).TCP(t)
+	url, bearer := apptest.Serve(t).TCP(t)
 	home := equipped(t, strings.Replace(sound, "timeout: 1", "timeout: 5, token_file: TOKEN", 1), strings.Replace(url, "http://", "tcp://", 1))
 	token := filepath.Join(t.TempDir(), "token")
 	t.Setenv("BAILIFF_TOKEN_FILE", token)
@@ -391,7 +391,7 @@ func TestADoctorSaysWhichTokenIsWrong(t *testing.T) {
 
 // A sidecar that takes connections and says nothing, for many platforms.
 func TestADoctorAsksASilentSidecarOnce(t *testing.T) {
-	listener, err := net.Listen("unix", filepath.Join(trial.OpenDir(t), "s.sock"))
+	listener, err := net.Listen("unix", filepath.Join(apptest.OpenDir(t), "s.sock"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -409,9 +409,9 @@ func TestADoctorAsksAsTheHomesOwner(t *testing.T) {
 	if os.Geteuid() != 0 {
 		backendtest.Needs(t, "ROOT", errors.New("only root can act as another user"))
 	}
-	s := trial.Serve(t, fmt.Sprintf(`agent: {listeners: [{name: test, listen: "<agent>", uids: [%d], platforms: ["*"]}]}`, owner))
+	s := apptest.Serve(t, fmt.Sprintf(`agent: {listeners: [{name: test, listen: "<agent>", uids: [%d], platforms: ["*"]}]}`, owner))
 	home := equipped(t, sound, s.Agent)
-	open := trial.OpenDir(t)
+	open := apptest.OpenDir(t)
 	if err := os.CopyFS(open, os.DirFS(home.Folder)); err != nil {
 		t.Fatal(err)
 	}

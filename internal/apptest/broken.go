@@ -1,4 +1,4 @@
-package trial
+package apptest
 
 import (
 	"bufio"
@@ -14,24 +14,24 @@ import (
 	"time"
 )
 
-// Wreck is a sidecar that is dead, stalls or talks nonsense.
-type Wreck struct {
+// BrokenSidecar is a sidecar that is dead, stalls or talks nonsense.
+type BrokenSidecar struct {
 	// Name says what it does.
 	Name string
 	open func(tb testing.TB, network string) (address string)
 }
 
-// Open puts the wreck at an address of its own, by "unix" or "tcp", until the
+// Open puts the broken sidecar at an address of its own, by "unix" or "tcp", until the
 // test ends.
-func (w Wreck) Open(tb testing.TB, network string) (address string) {
+func (w BrokenSidecar) Open(tb testing.TB, network string) (address string) {
 	tb.Helper()
 	return w.open(tb, network)
 }
 
-// Wrecks are all of them. A client that asks one must say that it failed, within
+// BrokenSidecars are all of them. A client that asks one must say that it failed, within
 // the time that it gives itself, and nothing may run.
-func Wrecks() []Wreck {
-	return []Wreck{
+func BrokenSidecars() []BrokenSidecar {
+	return []BrokenSidecar{
 		{"is not there", absent},
 		{"was killed and left its address", left},
 		{"hangs up at once", answers(func(net.Conn) {})},
@@ -109,7 +109,7 @@ func left(tb testing.TB, network string) string {
 	return network + "://" + l.Addr().String()
 }
 
-// answers is a wreck that does the same with every connection, then closes it.
+// answers is a broken sidecar that does the same with every connection, then closes it.
 func answers(serve func(net.Conn)) func(testing.TB, string) string {
 	return func(tb testing.TB, network string) string {
 		l := listen(tb, network)
@@ -173,7 +173,7 @@ func say(c net.Conn, text string) { _, _ = c.Write([]byte(text)) }
 // stall waits until the client gives up, or the test ends.
 func stall(c net.Conn) { _, _ = c.Read(make([]byte, 1)) }
 
-// decided and ended are what a sidecar says, from which wrecks depart.
+// decided and ended are what a sidecar says, from which broken sidecars depart.
 const (
 	decision = `{"outcome": "allow", "denials": [], "backend": {"name": "docker"}, "env": {}, "limits": {}, "revision": "r"}`
 	decided  = `{"decision_id": "d1", "decision": ` + decision + `}`

@@ -1,4 +1,4 @@
-package trial
+package apptest
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/client"
 )
 
-// AskedAbout is a rule for [House] by which commands that say so are asked about.
+// AskedAbout is a rule for [WithRules] by which commands that say so are asked about.
 const AskedAbout = `
 require_approval contains {"rule": "house.asks", "message": "It is asked about.", "match": "asked"} if {
 	contains(input.args.command, "asked-about")

@@ -1,9 +1,9 @@
-// Package trial is what the tests of clients need: the programs as they are
-// shipped ([Programs]), a sidecar in a process of its own ([Serve]), and wrecks of
-// one, in front of which no client may let anything run ([Wrecks]).
+// Package apptest is what the tests of clients need: the programs as they are
+// shipped ([Programs]), a sidecar in a process of its own ([Serve]), and broken sidecars of
+// one, in front of which no client may let anything run ([BrokenSidecars]).
 //
 // What is not here: the sidecar's own tests, which run it in their own process.
-package trial
+package apptest
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package trial
+package apptest
 
 import (
 	"context"
@@ -29,11 +29,11 @@ func TestASidecarServesUntilItIsStoppedOrKilled(t *testing.T) {
 	}
 }
 
-func TestNoWreckAnswers(t *testing.T) {
-	for _, wreck := range Wrecks() {
+func TestNoBrokenSidecarAnswers(t *testing.T) {
+	for _, broken := range BrokenSidecars() {
 		for _, network := range []string{"unix", "tcp"} {
-			t.Run(wreck.Name+" by "+network, func(t *testing.T) {
-				c, err := client.New(wreck.Open(t, network), bailiff.Secret{})
+			t.Run(broken.Name+" by "+network, func(t *testing.T) {
+				c, err := client.New(broken.Open(t, network), bailiff.Secret{})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway/client"
-	"github.com/bailiff-dev/bailiff/internal/trial"
+	"github.com/bailiff-dev/bailiff/internal/apptest"
 )
 
 // small are what operators ask and have at once, and slow what stops things first.
@@ -51,12 +51,12 @@ var (
 // stalling is the address of a sidecar that is stopped, as "kill -STOP" does.
 func stalling(t *testing.T) string {
 	t.Helper()
-	for _, wreck := range trial.Wrecks() {
-		if wreck.Name == "takes the request and never answers" {
-			return wreck.Open(t, "unix")
+	for _, broken := range apptest.BrokenSidecars() {
+		if broken.Name == "takes the request and never answers" {
+			return broken.Open(t, "unix")
 		}
 	}
-	t.Fatal("there is no such wreck")
+	t.Fatal("there is no such broken sidecar")
 	return ""
 }
 

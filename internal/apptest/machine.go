@@ -1,4 +1,4 @@
-package trial
+package apptest
 
 import (
 	"bytes"
@@ -12,10 +12,10 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
-// Stage is this machine as a real agent sees it: as it is, but with a home and a
+// Machine is this machine as a real agent sees it: as it is, but with a home and a
 // project of its own, the programs where their pages put them, at /usr/local/bin, and
 // a sidecar where one listens that nobody configured.
-type Stage struct {
+type Machine struct {
 	// Home and Project are folders, seen by the agent under the same names.
 	Home, Project string
 	folder        string
@@ -23,14 +23,14 @@ type Stage struct {
 	over []string
 }
 
-// NewStage is one with a sidecar at an address, or what a wreck left of it. An agent
+// NewMachine is one with a sidecar at an address, or what a broken sidecar left of it. An agent
 // on it finds the program given, in the folder of [Programs] or another.
-func NewStage(tb testing.TB, address, programs string) *Stage {
+func NewMachine(tb testing.TB, address, programs string) *Machine {
 	tb.Helper()
 	_, err := exec.LookPath("bwrap")
 	backendtest.Needs(tb, "BUBBLEWRAP (run scripts/install-deps)", err)
 	folder := OpenDir(tb)
-	s := &Stage{Home: filepath.Join(folder, "home"), Project: filepath.Join(folder, "project"), folder: folder}
+	s := &Machine{Home: filepath.Join(folder, "home"), Project: filepath.Join(folder, "project"), folder: folder}
 	for _, path := range []string{s.Home, s.Project, filepath.Join(folder, "tmp")} {
 		if err := os.Mkdir(path, 0o755); err != nil {
 			tb.Fatal(err)
@@ -50,7 +50,7 @@ func exists(path string) bool {
 
 // Save writes a file; of those below /etc the agent sees this one instead of its
 // folder's own.
-func (s *Stage) Save(tb testing.TB, path, text string) {
+func (s *Machine) Save(tb testing.TB, path, text string) {
 	tb.Helper()
 	if below, ok := strings.CutPrefix(path, "/etc/"); ok {
 		path = filepath.Join(s.folder, "etc", below)
@@ -65,7 +65,7 @@ func (s *Stage) Save(tb testing.TB, path, text string) {
 }
 
 // Claude is Claude Code with a model, in its project.
-func (s *Stage) Claude(tb testing.TB, m *Model, args ...string) *exec.Cmd {
+func (s *Machine) Claude(tb testing.TB, m *Model, args ...string) *exec.Cmd {
 	tb.Helper()
 	return s.command(tb, []string{"ANTHROPIC_BASE_URL=" + m.URL, "ANTHROPIC_API_KEY=none", "DISABLE_AUTOUPDATER=1",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "ENABLE_TOOL_SEARCH=false", "IS_SANDBOX=1"},
@@ -74,7 +74,7 @@ func (s *Stage) Claude(tb testing.TB, m *Model, args ...string) *exec.Cmd {
 
 // Codex is Codex with a model, in its project. Its config.toml is the one given, with
 // the model.
-func (s *Stage) Codex(tb testing.TB, m *Model, config string, args ...string) *exec.Cmd {
+func (s *Machine) Codex(tb testing.TB, m *Model, config string, args ...string) *exec.Cmd {
 	tb.Helper()
 	s.Save(tb, filepath.Join(s.Home, ".codex", "config.toml"), "model_provider = \"scripted\"\n"+config+
 		"\n[model_providers.scripted]\nname = \"scripted\"\nbase_url = \""+m.URL+"/v1\"\nwire_api = \"responses\"\n")
@@ -84,7 +84,7 @@ func (s *Stage) Codex(tb testing.TB, m *Model, config string, args ...string) *e
 
 // Opencode is opencode with a model, in its project. Its opencode.json has these
 // servers of tools.
-func (s *Stage) Opencode(tb testing.TB, m *Model, servers map[string]any) *exec.Cmd {
+func (s *Machine) Opencode(tb testing.TB, m *Model, servers map[string]any) *exec.Cmd {
 	tb.Helper()
 	config, err := json.Marshal(object{"model": "scripted/scripted", "mcp": servers, "provider": object{"scripted": object{
 		"npm": "@ai-sdk/openai-compatible", "options": object{"baseURL": m.URL + "/v1", "apiKey": "none"},
@@ -97,19 +97,19 @@ func (s *Stage) Opencode(tb testing.TB, m *Model, servers map[string]any) *exec.
 		[]string{Client(tb, "opencode"), "run", "--format", "json", "Do what is to be done."})
 }
 
-// command starts a program on the stage. Its processes end with it.
-func (s *Stage) command(tb testing.TB, env, program []string) *exec.Cmd {
+// command starts a program there. Its processes end with it.
+func (s *Machine) command(tb testing.TB, env, program []string) *exec.Cmd {
 	tb.Helper()
-	command := exec.Command("bwrap", append(append(s.machine(tb), "--"), program...)...)
+	command := exec.Command("bwrap", append(append(s.mounts(tb), "--"), program...)...)
 	command.Dir = s.Project
 	command.Env = append(env, "PATH="+os.Getenv("PATH"), "HOME="+s.Home, "XDG_RUNTIME_DIR=/run",
 		"TMPDIR="+filepath.Join(s.folder, "tmp"), "SHELL=/bin/bash")
 	return command
 }
 
-// machine are the arguments by which bubblewrap shows the stage: folders into which
+// mounts are the arguments by which bubblewrap shows it: folders into which
 // something is put that may be missing there are laid out again.
-func (s *Stage) machine(tb testing.TB) []string {
+func (s *Machine) mounts(tb testing.TB) []string {
 	args := []string{"--die-with-parent", "--unshare-pid", "--dev-bind", "/", "/", "--proc", "/proc", "--tmpfs", "/run", "--tmpfs", "/etc"}
 	inside, err := os.ReadDir("/etc")
 	if err != nil {

@@ -1,4 +1,4 @@
-package trial
+package apptest
 
 import (
 	"bytes"
@@ -140,16 +140,16 @@ func (s *Sidecar) client(tb testing.TB, address string) *client.Client {
 	return c
 }
 
-// House is the section for [Serve] with which the shipped policies are in force, but
+// WithRules is the section for [Serve] with which the shipped policies are in force, but
 // for these replacements in data.yaml, each an old and a new text, and rules of package
 // bailiff beside them, such as one that asks:
 //
 //	require_approval contains {"rule": "house.asks", "message": "It pushes.", "match": "git push"} if {
 //		contains(input.args.command, "git push")
 //	}
-func House(tb testing.TB, rego string, instead ...string) (section string) {
+func WithRules(tb testing.TB, rego string, instead ...string) (section string) {
 	tb.Helper()
-	return Policies(HouseFolder(tb, rego, instead...))
+	return Policies(PolicyFolder(tb, rego, instead...))
 }
 
 // Policies is the section for [Serve] with which the policies in a folder are in force.
@@ -157,8 +157,8 @@ func Policies(folder string) (section string) {
 	return fmt.Sprintf("policies: {paths: [%q], eval_timeout: 10s, require_tests: false}", folder)
 }
 
-// HouseFolder is where such policies are; house.rego has the rules.
-func HouseFolder(tb testing.TB, rego string, instead ...string) string {
+// PolicyFolder is where such policies are; house.rego has the rules.
+func PolicyFolder(tb testing.TB, rego string, instead ...string) string {
 	tb.Helper()
 	shipped, err := policies.FS.ReadFile("data.yaml")
 	tables := string(shipped)

@@ -1,4 +1,4 @@
-package trial
+package apptest
 
 import (
 	"encoding/json"
