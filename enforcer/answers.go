@@ -3,6 +3,7 @@ package enforcer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -79,7 +80,7 @@ func sorted(names []string) []string { slices.Sort(names); return names }
 
 var errConflict = errors.New("another request is known under this request id; give each request an id of its own")
 
-var errBusy = errors.New("too many request ids of the last ten minutes are remembered; try again later, or without a request id")
+var errBusy = fmt.Errorf("too many request ids of the last %.0f minutes are remembered; try again later, or without a request id", remembered.Minutes())
 
 // answers remembers what was answered under a request id, for its caller and
 // session, and lets a second request with the same id join the first.

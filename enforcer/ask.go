@@ -10,7 +10,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 )
 
-// redeem looks for grants that let a matter run, and takes them as the last step
+// redeem looks for grants that let a request run, and takes them as the last step
 // before it runs. From then on its sandbox is held, and where the text runs files
 // nothing else is alive in it, so that they stay what they were found to be.
 func (e *Enforcer) redeem(ctx context.Context, m *judged) (redeemed bool) {
@@ -55,7 +55,7 @@ func (e *Enforcer) isCovered(m *judged) bool {
 	return m.fault == nil && m.Decision.Outcome == bailiff.Ask && e.config.Approvals.Covered(m.claim())
 }
 
-// look finds out what the files are that a matter's text runs, and judges it
+// look finds out what the files are that a request's text runs, and judges it
 // again with them. With alone nothing changes them until the sandbox is released.
 func (e *Enforcer) look(ctx context.Context, m *judged, alone bool) error {
 	if len(m.Files) == 0 {
@@ -79,7 +79,7 @@ func (e *Enforcer) look(ctx context.Context, m *judged, alone bool) error {
 	return nil
 }
 
-// wait asks humans about a matter and goes on with it once they approve.
+// wait asks approvers about a request and goes on with it once they approve.
 func (e *Enforcer) wait(ctx context.Context, m *judged) answer {
 	asked, err := e.parts.ask(ctx, m)
 	if err != nil {
@@ -91,7 +91,7 @@ func (e *Enforcer) wait(ctx context.Context, m *judged) answer {
 	return unapproved(m.Decision, asked)
 }
 
-// ask puts a matter to humans, and waits for what they say.
+// ask puts a request to approvers, and waits for what they say.
 func (e *Enforcer) ask(ctx context.Context, m *judged) (asked bailiff.Approval, err error) {
 	if asked, err = e.config.Approvals.Ask(ctx, m.claim()); err != nil {
 		return asked, err
@@ -119,7 +119,7 @@ func (e *Enforcer) await(ctx context.Context, m *judged, id string) bailiff.Appr
 	return asked
 }
 
-// resume judges a matter again after the yes. It runs if it is still what was
+// resume judges a request again after the yes. It runs if it is still what was
 // approved; otherwise the approval is void.
 func (e *Enforcer) resume(ctx context.Context, m *judged, asked bailiff.Approval) answer {
 	approved := m.claim()
@@ -135,7 +135,7 @@ func (e *Enforcer) resume(ctx context.Context, m *judged, asked bailiff.Approval
 	return e.proceed(ctx, again, redeemed)
 }
 
-// void denies a matter that the approval it waited for does not cover, and says why.
+// void denies a request that the approval it waited for does not cover, and says why.
 func (e *Enforcer) void(ctx context.Context, m *judged, approved bailiff.Claim) {
 	reason := m.claim().Drift(approved)
 	switch m.Decision.Outcome {

@@ -11,25 +11,25 @@ import (
 // BreakGlass runs what the policies deny or would ask about, on an operator's
 // word, which stands in the decision log beside the decision. The sandbox is the
 // one that the policies would have chosen, and no variable enters; where they
-// chose none there is nothing to run in. The floor is lifted by nobody.
-func (e *Enforcer) BreakGlass(ctx context.Context, req bailiff.Request, glass api.BreakGlass) bailiff.Answer {
+// chose none there is nothing to run in. Nothing lifts the floor.
+func (e *Enforcer) BreakGlass(ctx context.Context, req bailiff.Request, order api.BreakGlass) bailiff.Answer {
 	return e.guarded(ctx, req, func(ctx context.Context) answer {
 		m := e.judge(ctx, req)
 		ctx = m.concerning(ctx)
 		m.news = func(bailiff.Progress) {}
-		m.event.Custom.BreakGlass = &glass
+		m.event.Custom.BreakGlass = &order
 		e.override(m)
 		m.fault = e.provide(ctx, m)
 		if m.Decision.Outcome == bailiff.Allow {
 			e.config.Observer.GlassBroken()
-			e.config.Log.WarnContext(ctx, "an operator breaks the glass", "by", glass.By, "via", glass.Via, "reason", glass.Reason,
+			e.config.Log.WarnContext(ctx, "an operator breaks the glass", "by", order.By, "via", order.Via, "reason", order.Reason,
 				"session", req.Session.ID)
 		}
 		return e.proceed(ctx, m, false)
 	})
 }
 
-// override lets a matter run against the policies, as far as they said how.
+// override lets a request run against the policies, as far as they said how.
 func (e *Enforcer) override(m *judged) {
 	d := m.Decision
 	if m.Fault != nil || fromTheFloor(d) || d.Backend.Name == "" || d.Backend.Scope == "" || d.Limits.TimeoutSeconds == 0 || d.Limits.OutputBytes == 0 {

@@ -89,7 +89,7 @@ func (c *calls) pass(p bailiff.Progress) {
 }
 
 // argumentsOf reads what a call is called with. Arguments of a tool of the agent's
-// own are spelt anew, so that nobody reads them differently.
+// own are spelt anew, so that every reader takes them alike.
 func argumentsOf(call kernel.Call) (bailiff.Args, error) {
 	if call.Tool == string(bailiff.Terminal) {
 		return commandOf(call.Arguments)

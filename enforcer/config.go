@@ -38,7 +38,7 @@ type Approvals interface {
 	// Redeem takes the grants that let a claim run; a grant for once is gone then.
 	Redeem(ctx context.Context, c bailiff.Claim) (a bailiff.Approval, granted bool, err error)
 	// Ask puts a claim to humans, or joins the same claim that already waits. One
-	// that nobody could answer is expired at once.
+	// that no approver could answer is expired at once.
 	Ask(ctx context.Context, c bailiff.Claim) (bailiff.Approval, error)
 	// Await returns an approval when it is answered, or as it is when ctx ends.
 	Await(ctx context.Context, id string) bailiff.Approval

@@ -13,7 +13,7 @@
 //   - nothing runs unless its decision is on disk;
 //   - the floor (floor.go) holds under any policy, hostile ones included;
 //   - a request that gets variables is alone in its sandbox, and what it leaves
-//     behind is killed (tenure.go);
+//     behind is killed (enforcer/lease);
 //   - values of variables go to the sandbox's runner and to the redactor, and
 //     nowhere else;
 //   - what humans approved is what runs: a grant covers the request by its digest
@@ -197,14 +197,14 @@ func (e *Enforcer) execute(ctx context.Context, req bailiff.Request, news func(b
 	m.script = within
 	m.news = func(bailiff.Progress) {}
 	if m.streams = news != nil; m.streams {
-		t := &teller{news: news}
-		defer t.end()
-		m.news, ctx = t.tell, backends.WithSteps(ctx, t.tellStep)
+		p := &progress{news: news}
+		defer p.end()
+		m.news, ctx = p.tell, backends.WithSteps(ctx, p.tellStep)
 	}
 	return e.proceed(ctx, m, e.prepare(ctx, m))
 }
 
-// prepare finds out what a matter needs besides its decision: what its image
+// prepare finds out what a request needs besides its decision: what its image
 // stands for, and humans' grants where they are asked.
 func (e *Enforcer) prepare(ctx context.Context, m *judged) (redeemed bool) {
 	m.fault = e.provide(ctx, m)
@@ -235,7 +235,7 @@ func (e *Enforcer) provide(ctx context.Context, m *judged) error {
 	return e.leases.Refusal(e.leases.SpecOf(m.located, m.Decision))
 }
 
-// proceed records a matter's decision and then does what it says. Redeemed says that
+// proceed records a request's decision and then does what it says. Redeemed says that
 // humans' grants were taken for it.
 func (e *Enforcer) proceed(ctx context.Context, m *judged, redeemed bool) answer {
 	defer m.release()
@@ -308,7 +308,7 @@ func (e *Enforcer) exec(ctx context.Context, g grant) answer {
 	return e.run(ctx, g)
 }
 
-// hold takes the sandbox of a matter, unless it is held already. With alone,
+// hold takes the sandbox of a request, unless it is held already. With alone,
 // nothing else is alive in it until it is released; a request that gets variables
 // is always alone.
 func (e *Enforcer) hold(ctx context.Context, m *judged, alone bool) (err error) {

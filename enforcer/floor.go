@@ -20,15 +20,15 @@ const (
 // instead says of each rule here that denies what would be allowed.
 var instead = map[string]string{
 	bailiff.RuleFrozen:  "Wait until an operator thaws it.",
-	ruleBackend:         "Leave the backend to the policies, or have whoever keeps them choose one that is configured.",
+	ruleBackend:         "Leave the backend to the policies, or have the security team choose one that is configured.",
 	ruleUnisolated:      "Leave the backend to the policies: they choose one that isolates.",
-	ruleVariable:        "Have whoever keeps the policies take that variable out of env.set.",
+	ruleVariable:        "Have the security team take that variable out of env.set.",
 	bailiff.RuleProcess: "End the process and start it anew, or run this as a command of its own.",
 	bailiff.RuleVoid:    "Send it again to ask anew.",
-	bailiff.RuleGlass:   "Have whoever keeps the policies say where and how it could run.",
+	bailiff.RuleGlass:   "Have the security team say where and how it could run.",
 }
 
-// floor lays what no policy can lift under a decision: nobody froze the session, the backend exists, the
+// floor lays what no policy can lift under a decision: the session is not frozen, the backend exists, the
 // host itself never serves a chat, variables that would take over a program or
 // hold the owner's provider keys never enter, and input reaches only a process that
 // lives where the input was judged to go. It only ever makes a decision

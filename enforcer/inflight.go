@@ -1,7 +1,7 @@
 package enforcer
 
 import (
-	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/bailiff-dev/bailiff"
@@ -9,15 +9,16 @@ import (
 )
 
 // A request holds a place at its listener until it is answered. These bound how many
-// places a session may take, and how many those take that wait for humans: whoever
-// finds none is told to send the request again.
+// places a session may take, and how many those take that wait for approvers: a
+// client that finds none is told to send the request again.
 const (
 	maxUnderWayOfSession = 64
 	maxWaitingOfCaller   = 128
 	maxWaitingOfSession  = 16
 )
 
-var errInFlight = errors.New("64 requests of the session are under way, as many as it may have; send this one again when one of them has been answered")
+var errInFlight = fmt.Errorf("%d requests of the session are under way, as many as it may have; send this one again when one of them has been answered",
+	maxUnderWayOfSession)
 
 // inFlight counts requests that are in one state, by caller and session.
 type inFlight struct {

@@ -16,9 +16,9 @@ const (
 	stepLength = 200
 )
 
-// teller tells the news of one request, one piece after the other, and nothing once
-// the request has ended: steps are told by whoever takes them, who may be late.
-type teller struct {
+// progress tells the news of one request, one piece after the other, and nothing once
+// the request has ended: what takes a step may tell of it late.
+type progress struct {
 	mu    sync.Mutex
 	news  func(bailiff.Progress)
 	step  string
@@ -26,30 +26,30 @@ type teller struct {
 	ended bool
 }
 
-func (t *teller) tell(p bailiff.Progress) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.ended {
-		t.news(p)
+func (p *progress) tell(news bailiff.Progress) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.ended {
+		p.news(news)
 	}
 }
 
 // tellStep leaves out what was told already, and what comes too fast.
-func (t *teller) tellStep(what string) {
+func (p *progress) tellStep(what string) {
 	what = plain(what)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.ended || what == "" || what == t.step || time.Since(t.at) < stepPause {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended || what == "" || what == p.step || time.Since(p.at) < stepPause {
 		return
 	}
-	t.step, t.at = what, time.Now()
-	t.news(bailiff.Progress{Step: what})
+	p.step, p.at = what, time.Now()
+	p.news(bailiff.Progress{Step: what})
 }
 
-func (t *teller) end() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.ended = true
+func (p *progress) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended = true
 }
 
 // plain is one short line that does nothing to a terminal.

@@ -96,18 +96,18 @@ func TestWhoeverWaitsForASandboxIsToldOfItsLongSteps(t *testing.T) {
 func TestStepsAreFewShortAndHarmlessAndEndWithTheirRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &heard{}
-		teller := &teller{news: h.news}
+		progress := &progress{news: h.news}
 		for _, step := range []string{"", "\x1b[2Jpulling\nimage\u202e", strings.Repeat("é", 1000), "at once"} {
-			teller.tellStep(step)
+			progress.tellStep(step)
 			if step != "at once" {
 				time.Sleep(stepPause)
 			}
-			teller.tellStep(step)
+			progress.tellStep(step)
 		}
-		teller.end()
+		progress.end()
 		time.Sleep(stepPause)
-		teller.tellStep("too late")
-		teller.tell(bailiff.Progress{Step: "far too late"})
+		progress.tellStep("too late")
+		progress.tell(bailiff.Progress{Step: "far too late"})
 		if got, want := h.all(), "[2Jpulling image|"+strings.Repeat("é", stepLength); got != want+"|at once" {
 			t.Errorf("told is %q, want %q", got, want)
 		}

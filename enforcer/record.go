@@ -1,12 +1,37 @@
 package enforcer
 
 import (
+	"context"
+	"fmt"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/audit"
 )
+
+// grant is the permission to run a request, and with it what its run needs. Whatever
+// starts anything takes one, and [Enforcer.record] alone makes one; the zero grant
+// permits nothing.
+type grant struct {
+	*judged
+	// vouched says that it is humans who let the request run.
+	vouched bool
+}
+
+// record writes a decision down. Only then, if the policies let the request run or
+// grants of humans were redeemed for it, is there a grant.
+func (e *Enforcer) record(ctx context.Context, m *judged, redeemed bool) (g grant, err error) {
+	if err := e.config.Recorder.Record(ctx, m.recorded()); err != nil {
+		e.config.Observer.Unrecorded(ctx, m.located, m.Decision, m.took)
+		return g, fmt.Errorf("recording the decision: %w", err)
+	}
+	e.config.Observer.Decided(ctx, m.located, m.Decision, m.took)
+	if m.Decision.Outcome == bailiff.Allow || redeemed {
+		g = grant{m, redeemed || m.event.Custom.BreakGlass != nil}
+	}
+	return g, nil
+}
 
 // decided words the event of a judgement.
 func decided(req bailiff.Request, j bailiff.Judgement, at time.Time) api.Event {

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// toolsTime is how long a session's tools are remembered that nobody registers anew.
+	// toolsTime is how long a session's tools are remembered without being registered anew.
 	toolsTime = 24 * time.Hour
 	// maxToolSessions bounds the sessions that have any.
 	maxToolSessions = 10_000

@@ -27,7 +27,7 @@ var errOpensNothing = errors.New("it answers, but opens no sandbox")
 // breaker is the circuit breaker of one backend. Closed, it lets every request
 // through, and counts openings that failed by the backend's fault. Who asked for
 // these may be at fault all the same, by files or an image of their own; so after
-// tripAfter in a row a probe opens a sandbox for nobody, on an empty workspace and of
+// tripAfter in a row a probe opens a sandbox for no request, on an empty workspace and of
 // a kind that was opened before, and only if that fails too the breaker trips. Open,
 // it refuses requests at once, and probes go on ever more rarely, each with another
 // kind that was opened before. It is half-open at the same time: after each probe one
@@ -100,7 +100,7 @@ func (b *breaker) failed(spec backends.Spec, err error) {
 }
 
 // isBackends says whether the fault of an opening is the backend's, rather than that
-// of what was asked for or of whoever broke it off.
+// of what was asked for or of the request that broke it off.
 func isBackends(err error) bool {
 	if errors.Is(err, backends.ErrUnsupported) || errors.Is(err, context.Canceled) {
 		return false

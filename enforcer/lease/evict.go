@@ -33,7 +33,7 @@ var evictions = map[Evicted]string{
 	reasonRemoved:  "An operator removed the sandbox",
 	reasonEnd:      "The session was ended and its sandbox removed",
 	reasonShutdown: "The sidecar is shutting down and removed the sandbox",
-	reasonFrozen:   "An operator froze somebody who used the sandbox, and it was removed",
+	reasonFrozen:   "An operator froze a session that used the sandbox, and it was removed",
 }
 
 func (e Evicted) Error() string { return evictions[e] }

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// keptFor is how long the files of a persistent workspace stay that nobody uses.
+	// keptFor is how long the files of an unused persistent workspace stay.
 	keptFor = 30 * 24 * time.Hour
 	// usedAgain is after how long another use is written down.
 	usedAgain = time.Hour
@@ -99,7 +99,7 @@ func keptKey(backend, workspace string) string {
 	return ledger.Workspace{Backend: backend, Name: workspace}.Key()
 }
 
-// isUnused says whether nobody has used a workspace for so long that it may go.
+// isUnused says whether a workspace was unused for so long that it may go.
 func isUnused(w ledger.Workspace) bool { return time.Since(w.Used) >= keptFor }
 
 // names are the workspaces by the scopes that find them again.

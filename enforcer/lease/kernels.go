@@ -44,7 +44,7 @@ type kernelSlot struct {
 	who  kernelKey
 	turn Turn // whose script runs
 
-	// For whose turn it is.
+	// For the holder of the turn.
 	kernel    *kernel.Kernel // nil while there is none
 	constants map[string]string
 	used      time.Time

@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	// maxAge is when a sandbox goes, whoever uses it, where the policies say nothing.
+	// maxAge is when a sandbox goes, in use or not, where the policies say nothing.
 	maxAge = 24 * time.Hour
 	// openTimeout bounds the making of a sandbox whose requester has gone away.
 	openTimeout = 2 * time.Minute
 )
 
-// Lease is one sandbox with those who use it.
+// Lease is one sandbox with the requests that use it.
 type Lease struct {
 	Spec
 	pool        *Pool
@@ -44,7 +44,7 @@ type Lease struct {
 	// replacement is set if it replaces one that failed, unannounced until its first user is
 	// told so.
 	replacement, unannounced bool
-	// evicted is why it is closed under those who use it, stops are what ends these.
+	// evicted is why it is closed under the requests that use it, stops are what ends these.
 	evicted Evicted
 	stops   map[*context.CancelCauseFunc]bool
 	removed bool // its sandbox is being closed

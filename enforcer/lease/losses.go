@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"fmt"
 	"maps"
 	"sync"
 
@@ -14,7 +15,6 @@ const maxLosses = 10_000
 type loss string
 
 const (
-	lostIdle      loss = "it had run no script for 10 minutes"
 	lostAlone     loss = "a request had to be alone in the sandbox"
 	lostToOthers  loss = "others in the sandbox needed its room"
 	lostConstants loss = "the policies set other variables now"
@@ -24,6 +24,8 @@ const (
 	lostFailed    loss = "its sandbox failed"
 	lostRestart   loss = "the sidecar was started anew"
 )
+
+var lostIdle = loss(fmt.Sprintf("it had run no script for %.0f minutes", kernelIdle.Minutes()))
 
 func (l loss) sentence() string {
 	return "The variables of earlier scripts are lost: their interpreter was ended, since " + string(l) + "."

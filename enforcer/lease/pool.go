@@ -43,7 +43,7 @@ type Pool struct {
 	live     map[string]*Lease
 	all      map[*Lease]bool
 	workdirs map[string]Workdir // by caller and session
-	// retained are workspaces that nobody is in and that stay for a while, by key.
+	// retained are unused workspaces that stay for a while, by key.
 	retained map[string]retention
 	// names are the workspaces that are called otherwise than their scope, by slot.
 	names map[string]string

@@ -20,7 +20,7 @@ type Spec struct {
 	exclusive       bool
 	caller, session string
 	backend         string
-	// user is who counts for bounds; empty where the request names nobody.
+	// user counts for bounds; empty where the request names none.
 	user string
 	// slot is what has at most one sandbox: a scope's identity and a backend.
 	slot string

@@ -14,16 +14,16 @@ import (
 
 const (
 	// readyEach is how many sandboxes stand ready for one spec, readyMB what one
-	// that nobody uses counts for.
+	// that no request uses counts for.
 	readyEach = 2
 	readyMB   = 32
-	// targetFor is how long sandboxes stand ready for a spec that nobody asks for.
+	// targetFor is how long sandboxes stand ready for a spec that no request asks for.
 	targetFor = 15 * time.Minute
 	// readyAge is how long one may have stood ready when it is handed over.
 	readyAge = time.Hour
 )
 
-// Warm bounds the sandboxes that stand ready for whoever comes next: their number,
+// Warm bounds the sandboxes that stand ready for the next requests: their number,
 // and the memory that they take.
 type Warm struct{ Sandboxes, MemoryMB int }
 
@@ -33,7 +33,7 @@ func (p *Pool) Warm(w Warm) { p.warm.bound(min(w.Sandboxes, w.MemoryMB/readyMB))
 // pool holds sandboxes that stand ready, a few for each spec that was asked for a
 // short while ago. What makes it safe is that nothing ever ran in any of them, and
 // that each has a workspace of its own that goes with it: handing one over is
-// handing over a new sandbox. They are made one at a time, while nobody waits for
+// handing over a new sandbox. They are made one at a time, while no request waits for
 // one to be made.
 type warmPool struct {
 	observer  Observer
@@ -55,14 +55,14 @@ type warmPool struct {
 
 // target is one kind of sandbox that was asked for.
 type target struct {
-	spec  Spec // the last who asked
+	spec  Spec // of the last request
 	maker backends.Backend
 	asked time.Time
 	timer *time.Timer // until it is not targets any more
 	ready []*warmSandbox
 }
 
-// spare is a sandbox that nobody uses.
+// warmSandbox is one that no request uses.
 type warmSandbox struct {
 	backend string
 	spec    backends.Spec
@@ -75,7 +75,7 @@ func newWarmPool(observer Observer, ready *readiness, log *slog.Logger) *warmPoo
 	return &warmPool{observer: observer, readiness: ready, log: log, running: ctx, stop: stop, targets: map[string]*target{}, all: map[*warmSandbox]bool{}}
 }
 
-// kind is what a tenant's sandbox is like, whoever the tenant is.
+// kind is what a spec's sandbox is like, whatever session it is for.
 func (t Spec) kind() string {
 	files := "none that stay"
 	if t.spec.Workspace != "" {
@@ -85,15 +85,15 @@ func (t Spec) kind() string {
 }
 
 // canBeWarm says whether sandboxes of a backend can stand ready: their files must
-// have names of their own, and they must not need whoever opened them.
+// have names of their own, and they must outlive the process that opened them.
 func canBeWarm(maker backends.Backend) bool {
 	_, keeps := maker.(backends.Keeper)
 	_, adopts := maker.(backends.Adopter)
 	return keeps && adopts
 }
 
-// take returns a sandbox that is ready for a tenant, and has others made for who
-// comes next; nil if there is none.
+// take returns a sandbox that is ready for a spec, and has others made for the
+// next; nil if there is none.
 func (p *warmPool) take(t Spec, maker backends.Backend) *warmSandbox {
 	if !canBeWarm(maker) {
 		return nil
@@ -136,7 +136,7 @@ func (p *warmPool) targetLocked(t Spec, maker backends.Backend) *target {
 	return w
 }
 
-// unfit is why a spare is of no use to a tenant, if it is of none.
+// unfit is why a sandbox is of no use to a spec, if it is of none.
 func (s *warmSandbox) unfit(t Spec) string {
 	select {
 	case <-s.sandbox.Done():
@@ -200,7 +200,7 @@ func (p *warmPool) fill() {
 	}
 }
 
-// next begins a sandbox, with a workspace that nobody has had.
+// next begins a sandbox, with a workspace that no session has had.
 func (p *warmPool) next() (*target, *warmSandbox) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -219,7 +219,7 @@ func (p *warmPool) next() (*target, *warmSandbox) {
 }
 
 // put adds what was made to what is ready. A kind of which none can be made is not
-// tried again before somebody asks for it.
+// tried again before a request asks for it.
 func (p *warmPool) put(w *target, s *warmSandbox, sandbox backends.Sandbox, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -242,7 +242,7 @@ func (p *warmPool) put(w *target, s *warmSandbox, sandbox backends.Sandbox, err 
 	w.ready = append(w.ready, s)
 }
 
-// forget drops a kind that nobody has asked for in a while.
+// forget drops a kind that no request has asked for in a while.
 func (p *warmPool) forget(w *target) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -260,7 +260,7 @@ func (p *warmPool) dropLocked(kind, reason string) {
 	}
 }
 
-// discard closes a sandbox that is ready for nobody.
+// discard closes a sandbox that is not to stand ready any more.
 func (p *warmPool) discard(s *warmSandbox, reason string) {
 	p.work.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), openTimeout)

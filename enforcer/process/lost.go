@@ -11,7 +11,7 @@ import (
 // maxLost bounds the sessions whose processes went and that were not told.
 const maxLost = 10_000
 
-// lostProcess is what is left of a background process whose sandbox is gone: why.
+// lostProcess is a background process that went with its sandbox.
 type lostProcess struct {
 	id  string
 	of  bailiff.Session

@@ -77,7 +77,7 @@ func (t *Table) watch(p *Process) {
 }
 
 // linger keeps a sandbox that is on its way out, so that its session can still read
-// how the process ended, as long as one stays that nobody uses.
+// how the process ended, as long as an unused one stays.
 func (p *Process) linger() {
 	if !p.lease.IsLeaving() {
 		return
