@@ -43,9 +43,9 @@ func (b *bench) kill() {
 	b.let = &shelf[ledger.Sandbox]{all: maps.Clone(disk.all)}
 }
 
-// successor is a sidecar that starts after b was killed: it has what was on disk
+// restarted is a sidecar that starts after b was killed: it has what was on disk
 // and what runs still.
-func (b *bench) successor(t *testing.T, changes ...func(*bench)) *bench {
+func (b *bench) restarted(t *testing.T, changes ...func(*bench)) *bench {
 	t.Helper()
 	next := newBench(t, append([]func(*bench){func(n *bench) { n.judge, n.shop, n.let = b.judge, b.shop, b.let }}, changes...)...)
 	next.Adopt(t.Context())
@@ -53,15 +53,16 @@ func (b *bench) successor(t *testing.T, changes ...func(*bench)) *bench {
 }
 
 func TestASandboxOfAKilledSidecarIsGoneOnWith(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) {
 		b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
 			return backends.Exit{Workdir: "/workspace/deep"}, nil
 		}
 	})
 	first := b.Execute(t.Context(), request("cd deep"), nil)
-	next := b.successor(t)
+	next := b.restarted(t)
 	if all := next.Sandboxes(); len(all) != 1 || all[0].ID != first.SandboxID || all[0].Caller != "hermes" || all[0].Session != "s1" {
-		t.Fatalf("the successor has %+v", all)
+		t.Fatalf("the restarted sidecar has %+v", all)
 	}
 	if a := next.Execute(t.Context(), request("ls"), nil); a.SandboxID != first.SandboxID || a.Message != "" {
 		t.Errorf("answer is %+v", a)
@@ -76,9 +77,10 @@ func TestASandboxOfAKilledSidecarIsGoneOnWith(t *testing.T) {
 }
 
 func TestWhatIsNotGoneOnWithIsForgotten(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		before func(*bench)          // while the sidecar was not there
-		after  func(*bench)          // how its successor differs
+		after  func(*bench)          // how the restarted sidecar differs
 		entry  func(*ledger.Sandbox) // what its record says
 	}{
 		"a sandbox that has ended":         {before: func(b *bench) { _ = b.shop.rooms()[0].Close(context.Background()) }},
@@ -104,9 +106,9 @@ func TestWhatIsNotGoneOnWithIsForgotten(t *testing.T) {
 			if c.after == nil {
 				c.after = func(*bench) {}
 			}
-			next := b.successor(t, c.after)
+			next := b.restarted(t, c.after)
 			if all := next.Sandboxes(); len(all) != 0 {
-				t.Errorf("the successor has %+v", all)
+				t.Errorf("the restarted sidecar has %+v", all)
 			}
 			if all, _ := b.let.All(); len(all) != 0 {
 				t.Errorf("remembered is %+v", all)
@@ -116,6 +118,7 @@ func TestWhatIsNotGoneOnWithIsForgotten(t *testing.T) {
 }
 
 func TestALedgerThatCannotBeReadKeepsNobodyFromWork(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) { b.let.fault = errors.New("disk on fire") })
 	b.Adopt(t.Context())
 	if a := b.Execute(t.Context(), request("true"), nil); a.Status != bailiff.Completed {
@@ -124,15 +127,16 @@ func TestALedgerThatCannotBeReadKeepsNobodyFromWork(t *testing.T) {
 }
 
 func TestOfTwoSandboxesInOnePlaceTheNewerIsGoneOnWith(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.Execute(t.Context(), request("true"), nil)
 	records, _ := b.let.All()
 	older := records[0]
 	older.ID, older.Since = "room-0", older.Since.Add(-time.Second)
 	_ = b.let.Keep(older)
-	next := b.successor(t)
+	next := b.restarted(t)
 	if all := next.Sandboxes(); len(all) != 1 || all[0].ID != "room-1" {
-		t.Errorf("the successor has %+v", all)
+		t.Errorf("the restarted sidecar has %+v", all)
 	}
 	if all, _ := b.let.All(); len(all) != 1 {
 		t.Errorf("remembered is %+v", all)
@@ -140,6 +144,7 @@ func TestOfTwoSandboxesInOnePlaceTheNewerIsGoneOnWith(t *testing.T) {
 }
 
 func TestTheLedgerKnowsWhatMayBeGoneOnWithAndNothingElse(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	ids := func() (ids []string) {
 		all, _ := b.let.All()
@@ -170,12 +175,13 @@ func TestTheLedgerKnowsWhatMayBeGoneOnWithAndNothingElse(t *testing.T) {
 }
 
 func TestWhoComesLaterIsKnownToTheSuccessorToo(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) { b.judge.decision.Backend.Scope = "user" })
 	other := request("true")
 	other.Session.ID = "s2"
 	b.Execute(t.Context(), request("true"), nil)
 	b.Execute(t.Context(), other, nil)
-	next := b.successor(t)
+	next := b.restarted(t)
 	err := next.Halt(t.Context(), func(s bailiff.Session) bool { return s.ID == "s2" })
 	if all := next.Sandboxes(); err != nil || len(all) != 0 {
 		t.Errorf("%v %+v", err, all)
@@ -183,10 +189,11 @@ func TestWhoComesLaterIsKnownToTheSuccessorToo(t *testing.T) {
 }
 
 func TestTheClockOfASandboxThatIsGoneOnWithRuns(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.Execute(t.Context(), request("true"), nil)
-		next := b.successor(t)
+		next := b.restarted(t)
 		time.Sleep(time.Hour - time.Second)
 		synctest.Wait()
 		if all := next.Sandboxes(); len(all) != 1 {
@@ -209,6 +216,7 @@ func (stuck) Adopt(ctx context.Context, _ string, _ backends.Spec) (backends.San
 }
 
 func TestAnEngineThatHangsHoldsUpNoStartForLong(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.Execute(t.Context(), request("true"), nil)

@@ -39,6 +39,7 @@ func forAMinute(b *bench) {
 }
 
 func TestASandboxGoesWhenNobodyUsedItForLongEnough(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, ages(30, 0), forAMinute)
 		for range 3 { // longer than it may be idle, each of them
@@ -52,6 +53,7 @@ func TestASandboxGoesWhenNobodyUsedItForLongEnough(t *testing.T) {
 }
 
 func TestAtItsGreatestAgeASandboxGoesWhateverRunsInIt(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		seconds int
 		want    time.Duration
@@ -80,6 +82,7 @@ func TestAtItsGreatestAgeASandboxGoesWhateverRunsInIt(t *testing.T) {
 }
 
 func TestUseDoesNotMakeASandboxLastBeyondItsGreatestAge(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, ages(3600, 150), forAMinute)
 		wantRun(t, b, request("work"))
@@ -94,6 +97,7 @@ func TestUseDoesNotMakeASandboxLastBeyondItsGreatestAge(t *testing.T) {
 }
 
 func TestWhoWaitsInASandboxThatReachesItsAgeGetsAnother(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, ages(3600, 90), untilStopped)
 		b.env["TOKEN"] = "12345678"
@@ -112,6 +116,7 @@ func TestWhoWaitsInASandboxThatReachesItsAgeGetsAnother(t *testing.T) {
 }
 
 func TestWhoseSandboxIsTakenAwayIsToldWhy(t *testing.T) {
+	t.Parallel()
 	everybody := func(bailiff.Session) bool { return true }
 	breaks := func(ctx context.Context, _ backends.Command, _ func([]byte)) (backends.Exit, error) {
 		<-ctx.Done()

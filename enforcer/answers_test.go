@@ -16,6 +16,7 @@ func named(id string, req bailiff.Request) bailiff.Request {
 }
 
 func TestARequestIDRunsAtMostOnce(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) { b.shop.run = prints("once") })
 	var all sync.WaitGroup
 	answers := make([]bailiff.Answer, 20)
@@ -34,6 +35,7 @@ func TestARequestIDRunsAtMostOnce(t *testing.T) {
 }
 
 func TestARememberedAnswerIsTellingAsMuchAsTheFirst(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) { b.shop.run = prints("once") })
 	for range 2 {
 		var told []byte
@@ -51,6 +53,7 @@ func TestARememberedAnswerIsTellingAsMuchAsTheFirst(t *testing.T) {
 }
 
 func TestWhatARequestIDCovers(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(*bailiff.Request)
 		code   string
@@ -82,6 +85,7 @@ func TestWhatARequestIDCovers(t *testing.T) {
 }
 
 func TestAnUnavailableAnswerIsNotRemembered(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) { b.shop.fault = errBoom })
 	b.Execute(t.Context(), named("r1", request("date")), nil)
 	b.shop.fault = nil
@@ -91,6 +95,7 @@ func TestAnUnavailableAnswerIsNotRemembered(t *testing.T) {
 }
 
 func TestASandboxThatBreaksUnderACommandLeavesTheOutcomeUnknown(t *testing.T) {
+	t.Parallel()
 	runs := 0
 	b := newBench(t, func(b *bench) {
 		b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
@@ -109,6 +114,7 @@ func TestASandboxThatBreaksUnderACommandLeavesTheOutcomeUnknown(t *testing.T) {
 }
 
 func TestARequestOfAnEarlierRunIsNeverRunAgain(t *testing.T) {
+	t.Parallel()
 	req := named("r1", request("date"))
 	for name, ended := range map[string]bool{"that nobody saw end": false, "that ended, and whose answer is lost": true} {
 		t.Run(name, func(t *testing.T) {

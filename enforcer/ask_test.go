@@ -25,6 +25,7 @@ func patient(command string) bailiff.Request {
 }
 
 func TestWhatHumansAnswerIsWhatHappens(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		human   func(*humans)
 		wait    int
@@ -66,6 +67,7 @@ func TestWhatHumansAnswerIsWhatHappens(t *testing.T) {
 }
 
 func TestAnApprovedRequestIsJudgedAndRecordedAgainBeforeItRuns(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) { b.judge.decision = allow(ask); b.human.answer = always(bailiff.ApprovalApproved) })
 	var news []string
 	a := b.Execute(t.Context(), patient("kill 7"), func(p bailiff.Progress) {
@@ -89,6 +91,7 @@ func TestAnApprovedRequestIsJudgedAndRecordedAgainBeforeItRuns(t *testing.T) {
 }
 
 func TestWhatDriftedAfterTheQuestionIsVoid(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		meanwhile func(*bench)
 		says      string
@@ -115,6 +118,7 @@ func TestWhatDriftedAfterTheQuestionIsVoid(t *testing.T) {
 }
 
 func TestARetryUsesTheGrantThatTheFirstCallerDidNotWaitFor(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) { b.judge.decision = allow(ask) })
 	if a := b.Execute(t.Context(), request("kill 7"), nil); a.Status != bailiff.ApprovalRequired {
 		t.Fatalf("answer is %+v", a)
@@ -129,6 +133,7 @@ func TestARetryUsesTheGrantThatTheFirstCallerDidNotWaitFor(t *testing.T) {
 }
 
 func TestACallerThatGoesAwayLeavesTheQuestionOpen(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) { b.judge.decision = allow(ask); b.human.answer = always(bailiff.ApprovalApproved) })
 	ctx, cancel := context.WithCancel(t.Context())
 	b.human.meanwhile = cancel
@@ -138,6 +143,7 @@ func TestACallerThatGoesAwayLeavesTheQuestionOpen(t *testing.T) {
 }
 
 func TestAFileThatTheCommandRunsIsPartOfWhatIsApproved(t *testing.T) {
+	t.Parallel()
 	start := func(t *testing.T) *bench {
 		b := newBench(t, func(b *bench) {
 			b.judge.decision, b.judge.files = allow(ask), []string{"deploy.sh"}
@@ -169,6 +175,7 @@ func TestAFileThatTheCommandRunsIsPartOfWhatIsApproved(t *testing.T) {
 }
 
 func TestAHaltStopsWhatRunsAndRemovesItsSandbox(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]struct {
 		exit backends.Exit
 		err  error
@@ -221,6 +228,7 @@ func isClosed(done <-chan struct{}) bool {
 }
 
 func TestWhatIsFrozenIsDeniedWhateverThePoliciesSay(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) { b.human.frozen = true })
 	a := b.Execute(t.Context(), request("true"), nil)
 	if a.Status != bailiff.Refused || a.Decision.Denials[0].Rule != bailiff.RuleFrozen || len(b.shop.rooms()) != 0 {
@@ -229,6 +237,7 @@ func TestWhatIsFrozenIsDeniedWhateverThePoliciesSay(t *testing.T) {
 }
 
 func TestAnEndIsRecordedForWhateverWasLetRunEvenIfItCouldNot(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(*bench){
 		"no backend":       func(b *bench) { b.shop.fault = errBoom },
 		"a variable gone":  func(b *bench) { b.judge.decision = allow(forward("GONE")) },
@@ -251,6 +260,7 @@ func TestAnEndIsRecordedForWhateverWasLetRunEvenIfItCouldNot(t *testing.T) {
 
 // What the log says of it is how it is known under its id after a crash.
 func TestAnApprovedRequestIsLoggedAsItWasSentWhereverTheSessionStands(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) {
 		b.human.answer = always(bailiff.ApprovalApproved)
 		b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
@@ -273,6 +283,7 @@ func TestAnApprovedRequestIsLoggedAsItWasSentWhereverTheSessionStands(t *testing
 // A session's first command stands nowhere yet, its second where the first one
 // ended: the same request in between is still the one that was approved.
 func TestTheSameRequestFromTheFolderItWasAskedInIsTheSame(t *testing.T) {
+	t.Parallel()
 	ends := backends.Exit{Workdir: "/workspace", InWorkspace: true}
 	b := newBench(t, func(b *bench) {
 		b.judge.decision = allow(ask)

@@ -16,6 +16,7 @@ func by(caller, user, session string) bailiff.Request {
 }
 
 func TestNobodyHasMoreSandboxesThanTheyMay(t *testing.T) {
+	t.Parallel()
 	local := by("codex", "1", "s9")
 	local.Backend, local.Session.Platform = "local", "cli"
 	first := []bailiff.Request{by("hermes", "1", "s1"), by("hermes", "2", "s2")}
@@ -58,6 +59,7 @@ func TestNobodyHasMoreSandboxesThanTheyMay(t *testing.T) {
 }
 
 func TestASandboxThatReplacesAnotherNeedsNoMoreRoom(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.Bound(lease.Bounds{Total: 1, Caller: 1, User: 1, Backend: 1})
 	wantRun(t, b, request("true"))

@@ -8,6 +8,7 @@ import (
 )
 
 func TestAnOperatorsWordRunsWhatThePoliciesDenyAndNothingMore(t *testing.T) {
+	t.Parallel()
 	denied := func(rule string) bailiff.Decision {
 		return allow(forward("GITHUB_TOKEN"), func(d *bailiff.Decision) {
 			d.Outcome, d.Denials = bailiff.Deny, []bailiff.Reason{{Rule: rule, Message: "No."}}
@@ -36,9 +37,9 @@ func TestAnOperatorsWordRunsWhatThePoliciesDenyAndNothingMore(t *testing.T) {
 			if ran := a.Status == bailiff.Completed; ran != c.runs {
 				t.Fatalf("answer is %+v", a)
 			}
-			glass := b.tape.events[0].Custom.BreakGlass
-			if glass == nil || glass.By != "ana" || glass.Reason != "The disk is full." {
-				t.Errorf("the log says %+v of who broke the glass", glass)
+			order := b.tape.events[0].Custom.BreakGlass
+			if order == nil || order.By != "ana" || order.Reason != "The disk is full." {
+				t.Errorf("the log says %+v of the break-glass order", order)
 			}
 			if c.runs && len(b.shop.rooms()[0].cmds[0].Env) != 0 {
 				t.Error("a variable entered")

@@ -54,6 +54,7 @@ func hear() (func(bailiff.Progress), func() []bailiff.Progress) {
 }
 
 func TestACallIsARequestOfItsOwn(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) {
 		b.judge.decision = allow(tools("terminal"))
 		b.shop.run = func(_ context.Context, cmd backends.Command, out func([]byte)) (backends.Exit, error) {
@@ -81,6 +82,7 @@ func TestACallIsARequestOfItsOwn(t *testing.T) {
 }
 
 func TestACallIsJudged(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		tool, arguments string
 		says            string
@@ -141,6 +143,7 @@ func (a asker) Decide(ctx context.Context, req bailiff.Request, at bailiff.Circu
 }
 
 func TestACallThatHumansMustApproveWaitsForThem(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) {
 		b.judge.decision = allow(tools("terminal"))
 		b.shop.run = prints("pushed")
@@ -166,6 +169,7 @@ func TestACallThatHumansMustApproveWaitsForThem(t *testing.T) {
 }
 
 func TestACallThatMustBeAloneIsRefusedBesideItsScript(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) { b.judge.decision = allow(tools("terminal")) })
 	b.config.Decider, b.human.answer = asker{b.judge, []string{"deploy.sh"}}, always(bailiff.ApprovalApproved)
 	if c := b.calling(t, "terminal", `{"command": "./deploy.sh"}`, nil); !strings.Contains(c.value, "must be alone in its sandbox, which the script is in") || len(b.human.asked) != 0 {
@@ -188,6 +192,7 @@ func (m mover) Decide(ctx context.Context, req bailiff.Request, at bailiff.Circu
 }
 
 func TestWhereACallRuns(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		script, call func(*bailiff.Decision)
 		rooms        int
@@ -217,6 +222,7 @@ func scoped(scope string) func(*bailiff.Decision) {
 // A request that must be alone waits for the script, so the script's call must not
 // wait behind it.
 func TestACallNeverWaitsBehindWhoWaitsForItsScript(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) { b.judge.decision = allow(tools("terminal")) })
 	b.env["T"] = "t-12345678"
 	running, goOn := make(chan struct{}), make(chan struct{})
@@ -251,6 +257,7 @@ func TestACallNeverWaitsBehindWhoWaitsForItsScript(t *testing.T) {
 }
 
 func TestACallIsRefusedWhenRequestsComeTooFast(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) { b.judge.decision = allow(tools("terminal")) })
 	b.config.Throttle = fast{}
 	if c := b.calling(t, "terminal", `{"command": "ls"}`, nil); !strings.Contains(c.value, "unavailable") {
@@ -288,6 +295,7 @@ func (b *bench) agent(t *testing.T, run func(bailiff.ToolCall) (text string, isE
 }
 
 func TestAScriptCallsAToolOfTheAgentsOwn(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) { b.judge.decision = allow(tools("web_search")) })
 	if err := b.RegisterTools("hermes", "s1", []string{"web_search"}); err != nil {
 		t.Fatal(err)
@@ -314,6 +322,7 @@ func TestAScriptCallsAToolOfTheAgentsOwn(t *testing.T) {
 }
 
 func TestACallOfAnAgentsToolEndsWithItsScript(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) { b.judge.decision = allow(tools("web_search")) })
 	if err := b.RegisterTools("hermes", "s1", []string{"web_search"}); err != nil {
 		t.Fatal(err)
@@ -340,6 +349,7 @@ func TestACallOfAnAgentsToolEndsWithItsScript(t *testing.T) {
 }
 
 func TestWhichToolsASessionHas(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	has := func(name string) bool { return b.tools.offers("hermes", "s1", name) }
 	register := func(names ...string) error { return b.RegisterTools("hermes", "s1", names) }

@@ -44,6 +44,7 @@ func asScripts(b *bench) {
 }
 
 func TestScriptsOfASessionShareAnInterpreter(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, asScripts)
 	for range 2 {
 		a := b.Execute(t.Context(), code("x = 1"), nil)
@@ -75,6 +76,7 @@ func wantInterpreters(t *testing.T, r *room, live ...bool) {
 }
 
 func TestAResetStartsAfresh(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, asScripts)
 	b.Execute(t.Context(), code("x = 1"), nil)
 	reset := code("x")
@@ -86,6 +88,7 @@ func TestAResetStartsAfresh(t *testing.T) {
 }
 
 func TestASessionIsToldThatItsVariablesAreLost(t *testing.T) {
+	t.Parallel()
 	constants := allow(func(d *bailiff.Decision) { d.Env.Set = map[string]string{"CI": "1"} })
 	for name, c := range map[string]struct {
 		meanwhile func(t *testing.T, b *bench)
@@ -153,6 +156,7 @@ func TestASessionIsToldThatItsVariablesAreLost(t *testing.T) {
 }
 
 func TestAnIdleInterpreterIsNoUseOfItsSandbox(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, asScripts, ages(60, 0))
 		wantRun(t, b, code("x = 1"))
@@ -162,6 +166,7 @@ func TestAnIdleInterpreterIsNoUseOfItsSandbox(t *testing.T) {
 }
 
 func TestAScriptWithVariablesHasAnInterpreterOfItsOwn(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, asScripts)
 	b.env["T"] = "t-12345678"
 	wantRun(t, b, code("x = 1"))
@@ -185,6 +190,7 @@ func TestAScriptWithVariablesHasAnInterpreterOfItsOwn(t *testing.T) {
 }
 
 func TestAScriptThatMustNotBeChangedByOthersHasAnInterpreterOfItsOwn(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		isolated bool
 		decision bailiff.Decision // on the second script
@@ -224,6 +230,7 @@ type bare struct{ *shop }
 func (bare) Isolated() bool { return false }
 
 func TestEachUserOfASessionHasAnInterpreter(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, asScripts)
 	as := func(platform, user string) {
 		t.Helper()
@@ -242,6 +249,7 @@ func TestEachUserOfASessionHasAnInterpreter(t *testing.T) {
 }
 
 func TestTheEndOfASessionEndsTheInterpretersOfAllItsUsers(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, asScripts, func(b *bench) { b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.Scope = "user" }) })
 	for _, user := range []string{"ana", "bob"} {
 		for _, session := range []string{"s1", "s2"} {
@@ -259,6 +267,7 @@ func TestTheEndOfASessionEndsTheInterpretersOfAllItsUsers(t *testing.T) {
 }
 
 func TestAScriptOfARequestsOwnSandboxLeavesNoInterpreter(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, asScripts, func(b *bench) { b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.Scope = "request" }) })
 	if a := b.Execute(t.Context(), code("x"), nil); a.Status != bailiff.Completed || a.Message != "" {
 		t.Errorf("answer is %+v", a)
@@ -267,6 +276,7 @@ func TestAScriptOfARequestsOwnSandboxLeavesNoInterpreter(t *testing.T) {
 }
 
 func TestWhereThereIsLittleRoomNoInterpreterStays(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, asScripts, func(b *bench) { b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.PIDs = 32 }) })
 	if a := b.Execute(t.Context(), code("x"), nil); a.Status != bailiff.Completed || !strings.Contains(a.Message, "so few processes") {
 		t.Errorf("answer is %+v", a)
@@ -275,6 +285,7 @@ func TestWhereThereIsLittleRoomNoInterpreterStays(t *testing.T) {
 }
 
 func TestScriptsOfASessionRunOneAfterAnother(t *testing.T) {
+	t.Parallel()
 	var inside, most int
 	var mu sync.Mutex
 	b := newBench(t, func(b *bench) {
@@ -299,6 +310,7 @@ func TestScriptsOfASessionRunOneAfterAnother(t *testing.T) {
 }
 
 func TestASharedSandboxHoldsFewIdleInterpreters(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, asScripts, func(b *bench) { b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.Scope = "user" }) })
 	of := func(i int) bailiff.Request {
 		req := code("x")
@@ -319,6 +331,7 @@ func TestASharedSandboxHoldsFewIdleInterpreters(t *testing.T) {
 }
 
 func TestAScriptStartsWhereTheSessionStands(t *testing.T) {
+	t.Parallel()
 	var at []string
 	b := newBench(t, func(b *bench) {
 		b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
@@ -345,6 +358,7 @@ func TestAScriptStartsWhereTheSessionStands(t *testing.T) {
 }
 
 func TestAScriptThatIsHaltedIsInterrupted(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, asScripts)
 	answered := make(chan bailiff.Answer)
 	go func() { answered <- b.Execute(context.Background(), code("sleep"), nil) }()
@@ -358,6 +372,7 @@ func TestAScriptThatIsHaltedIsInterrupted(t *testing.T) {
 }
 
 func TestAFolderThatAScriptMakesUpIsNotKept(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) {
 		b.shop.script = func(p *python) int {
 			if p.Dir != "" {

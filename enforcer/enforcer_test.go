@@ -18,6 +18,7 @@ import (
 )
 
 func TestNewNamesEverythingThatTheConfigLacks(t *testing.T) {
+	t.Parallel()
 	_, err := New(Config{})
 	if want := "enforcer config lacks Approvals, Backends, Decider, Environ, Freezer, Ledger, Observer, Owner, Readiness, Recorder, Sandboxes, Workspaces"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
@@ -25,6 +26,7 @@ func TestNewNamesEverythingThatTheConfigLacks(t *testing.T) {
 }
 
 func TestAnAllowedCommandRunsAndItsEndIsRecorded(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) { b.shop.run = prints("hello\n") })
 	var news []bailiff.Progress
 	a := b.Execute(t.Context(), request("echo hello"), func(p bailiff.Progress) { news = append(news, p) })
@@ -40,6 +42,7 @@ func TestAnAllowedCommandRunsAndItsEndIsRecorded(t *testing.T) {
 }
 
 func TestNothingRunsUnlessAllowed(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		decision bailiff.Decision
 		request  bailiff.Request
@@ -72,6 +75,7 @@ type closedDoor struct{}
 func (closedDoor) Admit(bailiff.Request) error { return errBoom }
 
 func TestWhatIsKeptOutIsNeitherJudgedNorRun(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.config.Throttle = closedDoor{}
 	a := b.Execute(t.Context(), request("true"), nil)
@@ -81,6 +85,7 @@ func TestWhatIsKeptOutIsNeitherJudgedNorRun(t *testing.T) {
 }
 
 func TestNothingRunsWhenItsDecisionCannotBeWritten(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) { b.tape.broken = errBoom })
 	a := b.Execute(t.Context(), request("true"), nil)
 	if a.Status != bailiff.Unavailable || a.Code != bailiff.CodeRecord || len(b.shop.rooms()) != 0 {
@@ -103,6 +108,7 @@ func (c *tally) Unrecorded(context.Context, bailiff.Request, bailiff.Decision, t
 }
 
 func TestWhatIsCountedIsWhatTheLogHolds(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		decision bailiff.Decision
 		prepare  func(*bench)
@@ -147,6 +153,7 @@ func TestWhatIsCountedIsWhatTheLogHolds(t *testing.T) {
 }
 
 func TestABackendThatFailsIsUnavailable(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) { b.shop.fault = fmt.Errorf("%w: the daemon is down", backends.ErrUnavailable) })
 	a := b.Execute(t.Context(), request("true"), nil)
 	if a.Status != bailiff.Unavailable || !strings.Contains(a.Message, "the daemon is down") || a.Backend != "docker" {
@@ -160,6 +167,7 @@ func TestABackendThatFailsIsUnavailable(t *testing.T) {
 // No policy lifts the floor: each decision here is one that a hostile or broken
 // bundle could give.
 func TestTheFloorHoldsUnderHostilePolicies(t *testing.T) {
+	t.Parallel()
 	cli := request("true")
 	cli.Session.Platform = "cli"
 	for name, c := range map[string]struct {
@@ -191,6 +199,7 @@ func TestTheFloorHoldsUnderHostilePolicies(t *testing.T) {
 }
 
 func TestOnlyRequestedVariablesAboveTheFloorEnter(t *testing.T) {
+	t.Parallel()
 	everything := environ{"PATH": "/evil", "LD_PRELOAD": "/x.so", "PYTHONPATH": "/x", "BAILIFF_TOKEN": "t-12345678",
 		"ANTHROPIC_API_KEY": "sk-12345678", "GITHUB_TOKEN": "ghp-12345678", "NPM_TOKEN": "npm-12345678", "UNASKED": "u-12345678"}
 	b := newBench(t, func(b *bench) {
@@ -214,6 +223,7 @@ func TestOnlyRequestedVariablesAboveTheFloorEnter(t *testing.T) {
 }
 
 func TestWhatTheBackendsHaveTheirCredentialsFromNeverEnters(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) {
 		b.env = environ{"CLOUD_KEY": "k-12345678", "cloud_key": "k-12345678", "MY_KEY": "m-12345678"}
 		b.judge.decision = allow(forward("CLOUD_KEY", "cloud_key", "MY_KEY"))
@@ -235,6 +245,7 @@ func TestWhatTheBackendsHaveTheirCredentialsFromNeverEnters(t *testing.T) {
 }
 
 func TestForwardedValuesAreRedactedFromTheOutput(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) {
 		b.env = environ{"GITHUB_TOKEN": "ghp-12345678"}
 		b.judge.decision = allow(forward("GITHUB_TOKEN"))
@@ -254,6 +265,7 @@ func TestForwardedValuesAreRedactedFromTheOutput(t *testing.T) {
 }
 
 func TestARequestWithVariablesIsAloneInItsSandbox(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) { b.env = environ{"GITHUB_TOKEN": "ghp-12345678"} })
 	b.Execute(t.Context(), request("sleep 99 &"), nil)
 	room := b.shop.rooms()[0]
@@ -279,6 +291,7 @@ func TestARequestWithVariablesIsAloneInItsSandbox(t *testing.T) {
 }
 
 func TestWhoSharesASandbox(t *testing.T) {
+	t.Parallel()
 	other := func(change func(*bailiff.Request)) bailiff.Request {
 		req := request("true")
 		change(&req)
@@ -313,6 +326,7 @@ func TestWhoSharesASandbox(t *testing.T) {
 }
 
 func TestConcurrentFirstRequestsOpenOneSandbox(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	var all sync.WaitGroup
 	for range 20 {
@@ -325,6 +339,7 @@ func TestConcurrentFirstRequestsOpenOneSandbox(t *testing.T) {
 }
 
 func TestASandboxGoes(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		decision bailiff.Decision
 		then     func(*bench)
@@ -355,6 +370,7 @@ func TestASandboxGoes(t *testing.T) {
 }
 
 func TestADeadSandboxIsReplaced(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.Execute(t.Context(), request("true"), nil)
 	_ = b.shop.rooms()[0].Close(t.Context())
@@ -364,6 +380,7 @@ func TestADeadSandboxIsReplaced(t *testing.T) {
 }
 
 func TestAWorkingFolderThatIsNoneIsNotKept(t *testing.T) {
+	t.Parallel()
 	for _, path := range []string{"src", "/a/../b", "/a/", "/a\x00b", "/a\xff", "/" + strings.Repeat("x", 5000)} {
 		b := newBench(t)
 		b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
@@ -378,6 +395,7 @@ func TestAWorkingFolderThatIsNoneIsNotKept(t *testing.T) {
 }
 
 func TestTheWorkingFolderIsKeptBetweenTheCommandsOfASession(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) {
 		b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
 			return backends.Exit{Workdir: "/workspace/src"}, nil
@@ -398,6 +416,7 @@ func TestTheWorkingFolderIsKeptBetweenTheCommandsOfASession(t *testing.T) {
 }
 
 func TestATimeoutIsTheShorterOfWhatIsAskedAndAllowed(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		asked, allowed int
 		want           time.Duration
@@ -409,6 +428,7 @@ func TestATimeoutIsTheShorterOfWhatIsAskedAndAllowed(t *testing.T) {
 }
 
 func TestClosingInterruptsWhatStillRuns(t *testing.T) {
+	t.Parallel()
 	started := make(chan struct{})
 	b := newBench(t, func(b *bench) {
 		b.shop.run = func(ctx context.Context, _ backends.Command, _ func([]byte)) (backends.Exit, error) {
@@ -434,6 +454,7 @@ func TestClosingInterruptsWhatStillRuns(t *testing.T) {
 // The tables of the shipped policies name what never enters; the floor holds the
 // same line under policies that do not.
 func TestTheFloorForbidsWhatTheShippedTablesForbid(t *testing.T) {
+	t.Parallel()
 	text, err := policies.FS.ReadFile("data.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -467,6 +488,7 @@ func TestTheFloorForbidsWhatTheShippedTablesForbid(t *testing.T) {
 }
 
 func TestARunningRequestOfAReplacedSandboxIsStillSeen(t *testing.T) {
+	t.Parallel()
 	inside, leave := make(chan struct{}), make(chan struct{})
 	b := newBench(t, func(b *bench) {
 		b.shop.run = func(_ context.Context, cmd backends.Command, _ func([]byte)) (backends.Exit, error) {
@@ -511,6 +533,7 @@ func (k *keeper) RemoveWorkspace(_ context.Context, _, workspace string) error {
 }
 
 func TestAWorkspaceIsNotUsedWhileItIsDeleted(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	k := &keeper{b.shop, make(chan string), make(chan struct{}), nil}
 	b.config.Backends["docker"] = k
@@ -550,6 +573,7 @@ func (r *registry) Resolve(_ context.Context, image string) (string, error) {
 }
 
 func TestAnImageIsPinnedBeforeItsDecisionIsWritten(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	r := &registry{shop: b.shop}
 	b.config.Backends["docker"] = r
@@ -567,6 +591,7 @@ func TestAnImageIsPinnedBeforeItsDecisionIsWritten(t *testing.T) {
 }
 
 func TestAnImageThatCannotBeHadIsUnavailable(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.config.Backends["docker"] = &registry{shop: b.shop, fault: errBoom}
 	a := b.Execute(t.Context(), request("true"), nil)
@@ -576,6 +601,7 @@ func TestAnImageThatCannotBeHadIsUnavailable(t *testing.T) {
 }
 
 func TestASealedRequestIsJudgedAndRunWithoutTheSessionsFolder(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) {
 		b.env = environ{"T": "t-12345678"}
 		b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {

@@ -15,6 +15,7 @@ import (
 )
 
 func TestTheFirstAnswerFromASandboxThatReplacesAFailedOneSaysSo(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.Execute(t.Context(), request("true"), nil)
 	_ = b.shop.rooms()[0].Close(t.Context())
@@ -31,6 +32,7 @@ func TestTheFirstAnswerFromASandboxThatReplacesAFailedOneSaysSo(t *testing.T) {
 }
 
 func TestTheAnswerTellsHowACommandEnded(t *testing.T) {
+	t.Parallel()
 	unfit := fmt.Errorf("%w: %w: no folder", backends.ErrNotStarted, backends.ErrUnfit)
 	full := fmt.Errorf("%w: %w: no room", backends.ErrNotStarted, backends.ErrFull)
 	for name, c := range map[string]struct {
@@ -65,6 +67,7 @@ func TestTheAnswerTellsHowACommandEnded(t *testing.T) {
 }
 
 func TestASessionsFolderThatIsGoneIsForgotten(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) {
 		b.shop.run = func(_ context.Context, cmd backends.Command, _ func([]byte)) (backends.Exit, error) {
 			if cmd.Workdir == "/workspace/gone" {
@@ -83,6 +86,7 @@ func TestASessionsFolderThatIsGoneIsForgotten(t *testing.T) {
 }
 
 func TestASweepTakesTheWorkspacesThatNobodyHas(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	k := &keeper{b.shop, make(chan string), make(chan struct{}), nil}
 	b.config.Backends["docker"] = k
@@ -106,6 +110,7 @@ func TestASweepTakesTheWorkspacesThatNobodyHas(t *testing.T) {
 }
 
 func TestAWorkspaceIsNotUsedWhileItIsSwept(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.Execute(t.Context(), request("true"), nil)
 	workspace := b.shop.rooms()[0].spec.Workspace
@@ -170,6 +175,7 @@ func (e *engine) Sweep(_ context.Context, _ string, keep func(string) bool) (int
 }
 
 func TestWhatAnEngineThatWasAwayKeepsIsSweptWhenItIsBack(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	e := &engine{shop: b.shop}
 	b.config.Backends["docker"] = e
@@ -188,6 +194,7 @@ func TestWhatAnEngineThatWasAwayKeepsIsSweptWhenItIsBack(t *testing.T) {
 }
 
 func TestWhatIsNoRequestIsDeniedAndRecorded(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	d := b.Refuse(t.Context(), "hermes", bailiff.Reason{Rule: "request.invalid", Message: "The request is not valid."})
 	if d.Decision.Outcome != bailiff.Deny || d.Decision.Denials[0].Rule != "request.invalid" || len(b.tape.events) != 1 {
@@ -199,6 +206,7 @@ func TestWhatIsNoRequestIsDeniedAndRecorded(t *testing.T) {
 }
 
 func TestAHaltedSessionFindsItsFilesAgain(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	k := &keeper{b.shop, make(chan string), make(chan struct{}), nil}
 	b.config.Backends["docker"] = k
@@ -220,6 +228,7 @@ func TestAHaltedSessionFindsItsFilesAgain(t *testing.T) {
 
 // One session may order two kinds of sandbox in turn; both stand on its files.
 func TestWhoIsAloneIsAloneOnTheFilesToo(t *testing.T) {
+	t.Parallel()
 	running, end := make(chan struct{}), make(chan struct{})
 	b := newBench(t, func(b *bench) {
 		b.shop.run = func(_ context.Context, cmd backends.Command, _ func([]byte)) (backends.Exit, error) {
@@ -256,6 +265,7 @@ func TestWhoIsAloneIsAloneOnTheFilesToo(t *testing.T) {
 }
 
 func TestWaitingForHumansKeepsNobodyOut(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) { b.judge.decision = allow(ask) })
 	var asked sync.WaitGroup
 	waiting, hold := make(chan struct{}), make(chan struct{})

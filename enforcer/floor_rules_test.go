@@ -14,6 +14,7 @@ import (
 )
 
 func TestEveryRuleOfTheFloorSaysWhatWouldBeAllowedInstead(t *testing.T) {
+	t.Parallel()
 	withholding := map[string]bool{ruleNotRequested: true, ruleWithheld: true} // they deny nothing
 	rules := rulesInSource(t)
 	if len(rules) < 9 {

@@ -31,6 +31,7 @@ func (p *puller) Resolve(ctx context.Context, image string) (string, error) {
 }
 
 func TestWhoeverWantsAnImageAtOnceSharesOneLookForIt(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		p := &puller{shop: b.shop, known: make(chan struct{})}
@@ -66,6 +67,7 @@ func TestWhoeverWantsAnImageAtOnceSharesOneLookForIt(t *testing.T) {
 }
 
 func TestALookForAnImageThatNobodyWaitsForEnds(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		p := &puller{shop: b.shop, known: make(chan struct{})}
@@ -89,6 +91,7 @@ type costly struct{ *registry }
 func (costly) Lasts() time.Duration { return time.Hour }
 
 func TestWhatACostlyBackendSaysOfAnImageIsBelievedForAsLongAsItSays(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		r := &registry{shop: b.shop}

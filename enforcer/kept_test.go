@@ -29,8 +29,8 @@ func library(t *testing.T, changes ...func(*bench)) (*bench, *cupboard) {
 	return b, k
 }
 
-// successor is the sidecar that comes after another, on the same state and engine.
-func successor(t *testing.T, of *bench, k *cupboard) *bench {
+// restarted is the sidecar that comes after another, on the same state and engine.
+func restarted(t *testing.T, of *bench, k *cupboard) *bench {
 	t.Helper()
 	b := newBench(t, func(b *bench) { b.kept, b.judge = of.kept, of.judge })
 	k.shop = b.shop
@@ -39,6 +39,7 @@ func successor(t *testing.T, of *bench, k *cupboard) *bench {
 }
 
 func TestPersistentFilesStayHoweverTheirSandboxGoes(t *testing.T) {
+	t.Parallel()
 	for name, goes := range map[string]func(*testing.T, *bench, *cupboard) *bench{
 		"idle":    func(_ *testing.T, b *bench, _ *cupboard) *bench { time.Sleep(2 * time.Hour); return b },
 		"too old": func(_ *testing.T, b *bench, _ *cupboard) *bench { time.Sleep(2 * day); return b },
@@ -69,8 +70,8 @@ func TestPersistentFilesStayHoweverTheirSandboxGoes(t *testing.T) {
 			time.Sleep(2 * day)
 			return b
 		},
-		"with its sidecar":              func(t *testing.T, b *bench, k *cupboard) *bench { b.Close(t.Context()); return successor(t, b, k) },
-		"with a sidecar that is killed": successor,
+		"with its sidecar":              func(t *testing.T, b *bench, k *cupboard) *bench { b.Close(t.Context()); return restarted(t, b, k) },
+		"with a sidecar that is killed": restarted,
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -91,6 +92,7 @@ func TestPersistentFilesStayHoweverTheirSandboxGoes(t *testing.T) {
 }
 
 func TestTheEndOfASessionRemovesItsPersistentFilesAndNobodyElses(t *testing.T) {
+	t.Parallel()
 	end := func(caller, session string) func(*testing.T, *bench, *cupboard) *bench {
 		return func(t *testing.T, b *bench, _ *cupboard) *bench {
 			if _, err := b.EndSession(t.Context(), caller, session); err != nil {
@@ -112,7 +114,7 @@ func TestTheEndOfASessionRemovesItsPersistentFilesAndNobodyElses(t *testing.T) {
 		}, false},
 		"after a restart": {allow(persistent), func(t *testing.T, b *bench, k *cupboard) *bench {
 			b.Close(t.Context())
-			return end("hermes", "s1")(t, successor(t, b, k), k)
+			return end("hermes", "s1")(t, restarted(t, b, k), k)
 		}, false},
 		"of another session":            {allow(persistent), end("hermes", "s2"), true},
 		"of another listener's session": {allow(persistent), end("codex", "s1"), true},
@@ -145,6 +147,7 @@ func TestTheEndOfASessionRemovesItsPersistentFilesAndNobodyElses(t *testing.T) {
 }
 
 func TestPersistentFilesGoAfterThirtyDaysWithoutUse(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b, k := library(t)
 		wantRun(t, b, request("true"))
@@ -165,6 +168,7 @@ func TestPersistentFilesGoAfterThirtyDaysWithoutUse(t *testing.T) {
 }
 
 func TestARecordOfFilesThatAreGoneGoesToo(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b, k := library(t)
 		wantRun(t, b, request("true"))
@@ -179,6 +183,7 @@ func TestARecordOfFilesThatAreGoneGoesToo(t *testing.T) {
 }
 
 func TestFilesThatPersistNoLongerGoWithTheirSandbox(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b, k := library(t)
 		wantRun(t, b, request("true"))
@@ -192,6 +197,7 @@ func TestFilesThatPersistNoLongerGoWithTheirSandbox(t *testing.T) {
 }
 
 func TestARequestForItselfLeavesNothing(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b, k := library(t, func(b *bench) {
 			b.judge.decision = allow(persistent, func(d *bailiff.Decision) { d.Backend.Scope = "request" })
@@ -205,6 +211,7 @@ func TestARequestForItselfLeavesNothing(t *testing.T) {
 }
 
 func TestNothingRunsOnFilesThatAreToPersistAndCannotBeRemembered(t *testing.T) {
+	t.Parallel()
 	b, _ := library(t)
 	b.kept.fault = errBoom
 	a := b.Execute(t.Context(), request("true"), nil)
@@ -215,6 +222,7 @@ func TestNothingRunsOnFilesThatAreToPersistAndCannotBeRemembered(t *testing.T) {
 
 // What is not known would be swept.
 func TestASidecarThatCannotReadWhatIsKeptDoesNotStart(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	c := b.config
 	c.Workspaces = &shelf[ledger.Workspace]{fault: errBoom}
@@ -224,6 +232,7 @@ func TestASidecarThatCannotReadWhatIsKeptDoesNotStart(t *testing.T) {
 }
 
 func TestFilesOfWhichNobodyKnowsWhenTheyWereUsedStayForThirtyDays(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, func(b *bench) { b.kept.all["docker-x"] = ledger.Workspace{Backend: "docker", Name: "x"} })
 		k := newCupboard(b.shop)
@@ -238,6 +247,7 @@ func TestFilesOfWhichNobodyKnowsWhenTheyWereUsedStayForThirtyDays(t *testing.T) 
 
 // Who comes while the files are being removed waits, and what it makes persists.
 func TestASessionThatGoesOnWhileItsFilesAreRemovedIsRememberedAnew(t *testing.T) {
+	t.Parallel()
 	for name, idle := range map[string]time.Duration{"in their sandbox": 0, "without one": 2 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -274,6 +284,7 @@ func (slow) SandboxReaped(string, string) { time.Sleep(time.Second) }
 // A request that comes while its session is ended gets none of the session's files,
 // also where two sandboxes stand on them.
 func TestNobodyFindsTheFilesOfASessionThatWasEnded(t *testing.T) {
+	t.Parallel()
 	for name, decision := range map[string]bailiff.Decision{"that go with their sandbox": allow(), "that persist": allow(persistent)} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -306,12 +317,13 @@ func TestNobodyFindsTheFilesOfASessionThatWasEnded(t *testing.T) {
 }
 
 func TestPersistentFilesOfASandboxThatStoodReadyAreFoundByTheNextSidecar(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStock(t, plenty, func(b *bench) { b.judge.decision = allow(persistent) })
 		s.asks(t, "s0")
 		workspace := s.room(s.asks(t, "s1").SandboxID).spec.Workspace
 		s.bench.Close(t.Context())
-		b := successor(t, s.bench, s.cupboard)
+		b := restarted(t, s.bench, s.cupboard)
 		b.Warm(plenty)
 		wantRun(t, b, request("true"))
 		if got := b.shop.rooms()[0].spec.Workspace; got != workspace {
@@ -327,6 +339,7 @@ func TestPersistentFilesOfASandboxThatStoodReadyAreFoundByTheNextSidecar(t *test
 }
 
 func TestTheEndOfASessionRemovesWhatAFailureLeft(t *testing.T) {
+	t.Parallel()
 	for name, w := range map[string]lease.Warm{"under the name of its scope": {}, "under the name of one that stood ready": plenty} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -356,6 +369,7 @@ func TestTheEndOfASessionRemovesWhatAFailureLeft(t *testing.T) {
 // Also one that is on its way out for another reason, before and after it was
 // settled that its files stay.
 func TestASessionThatEndsWhileItsSandboxGoesLeavesNoFiles(t *testing.T) {
+	t.Parallel()
 	for name, at := range map[string]func(*bench, *listening, func()){
 		"while it is closed":       func(b *bench, _ *listening, end func()) { b.shop.closing = times(1, end) },
 		"when its files were kept": func(_ *bench, l *listening, end func()) { l.at = times(1, end) },
@@ -414,6 +428,7 @@ func times(n int32, do func()) func() {
 // A session's files on one backend are not those on another, though both are named
 // after the session.
 func TestASessionThatWorkedOnTwoBackendsLeavesFilesOnNeither(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b, docker := library(t, func(b *bench) { b.judge.decision = allow() })
 		other := newCupboard(b.shop)
@@ -433,6 +448,7 @@ func TestASessionThatWorkedOnTwoBackendsLeavesFilesOnNeither(t *testing.T) {
 }
 
 func TestWorkspacesOfASessionThatEndedAreRemovedSideBySideAndAFewAtATime(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var left []ledger.Workspace
 		b, k := library(t, func(b *bench) {
@@ -460,6 +476,7 @@ func TestWorkspacesOfASessionThatEndedAreRemovedSideBySideAndAFewAtATime(t *test
 }
 
 func TestWhatIsFrozenOnOneBackendStaysThoughItsSessionWorksOnAnother(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b, docker := library(t, func(b *bench) { b.judge.decision = allow() })
 		b.config.Backends["bubblewrap"] = newCupboard(b.shop)

@@ -23,6 +23,7 @@ func wantOnce(t *testing.T, b *bench, req bailiff.Request, says string) {
 }
 
 func TestASessionIsToldWhyItsProcessesWentWithTheirSandbox(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		goes func(*testing.T, *bench)
 		why  string
@@ -72,6 +73,7 @@ func TestASessionIsToldWhyItsProcessesWentWithTheirSandbox(t *testing.T) {
 }
 
 func TestASessionIsToldWhatANewStartOfTheSidecarCostIt(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		meanwhile func(*bench, *job)
 		why       string
@@ -86,7 +88,7 @@ func TestASessionIsToldWhatANewStartOfTheSidecarCostIt(t *testing.T) {
 			id, job := b.start(t, inBackground("serve"))
 			b.kill()
 			c.meanwhile(b, job)
-			next := b.successor(t)
+			next := b.restarted(t)
 			asScripts(next)
 			if a := next.Execute(t.Context(), request("true"), nil); !strings.Contains(a.Message, id) || !strings.Contains(a.Message, c.why) {
 				t.Errorf("answer is %+v", a)
@@ -97,6 +99,7 @@ func TestASessionIsToldWhatANewStartOfTheSidecarCostIt(t *testing.T) {
 }
 
 func TestASessionIsToldThatItsVariablesWentWithASandboxThatFailed(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	asScripts(b)
 	wantRun(t, b, code("a = 1"))
@@ -105,6 +108,7 @@ func TestASessionIsToldThatItsVariablesWentWithASandboxThatFailed(t *testing.T) 
 }
 
 func TestASessionGoesOnInItsFolderAfterItsSandboxFailedIfTheFolderStays(t *testing.T) {
+	t.Parallel()
 	for folder, stays := range map[string]bool{"/workspace": true, "/workspace/deep": true, "/workspaces": false, "/tmp/x": false} {
 		t.Run(folder, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -137,6 +141,7 @@ func TestASessionGoesOnInItsFolderAfterItsSandboxFailedIfTheFolderStays(t *testi
 }
 
 func TestAFolderGoesWithTheFilesOfASandboxThatFailed(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, func(b *bench) {
 			b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
@@ -157,6 +162,7 @@ func TestAFolderGoesWithTheFilesOfASandboxThatFailed(t *testing.T) {
 }
 
 func TestACommandWhoseSandboxIsLostUnderItIsAnsweredInPlainWords(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
 		_ = b.shop.rooms()[0].Close(context.Background())

@@ -71,6 +71,7 @@ func (s stock) wantReady(t *testing.T, want ...string) {
 var plenty = lease.Warm{Sandboxes: 10, MemoryMB: 1000}
 
 func TestWhoComesNextGetsASandboxThatStandsReady(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStock(t, plenty)
 		s.asks(t, "s1")
@@ -90,6 +91,7 @@ func TestWhoComesNextGetsASandboxThatStandsReady(t *testing.T) {
 // Nothing that anybody did can be seen in a sandbox that stands ready: nothing ran
 // in it, and its workspace was nobody's before and is nobody's after.
 func TestNobodyFindsATraceOfAnotherInWhatStandsReady(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStock(t, plenty)
 		homes := map[string]string{}
@@ -117,6 +119,7 @@ func TestNobodyFindsATraceOfAnotherInWhatStandsReady(t *testing.T) {
 }
 
 func TestOnlyTheVerySameKindIsHandedOver(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(*bailiff.Decision){
 		"image":               func(d *bailiff.Decision) { d.Backend.Image = "other" },
 		"network":             func(d *bailiff.Decision) { d.Backend.Network = "full" },
@@ -146,6 +149,7 @@ func TestOnlyTheVerySameKindIsHandedOver(t *testing.T) {
 }
 
 func TestASandboxForOneRequestIsHandedOverToo(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStock(t, plenty, func(b *bench) { b.judge.decision.Backend.Scope = "request" })
 		s.asks(t, "s1")
@@ -156,6 +160,7 @@ func TestASandboxForOneRequestIsHandedOverToo(t *testing.T) {
 }
 
 func TestWhoHasFilesGetsTheseAndNoOtherSandbox(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStock(t, plenty)
 		s.asks(t, "s1")
@@ -183,12 +188,13 @@ func TestWhoHasFilesGetsTheseAndNoOtherSandbox(t *testing.T) {
 }
 
 func TestWhoWasHandedASandboxKeepsItAcrossAKill(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStock(t, plenty)
 		s.asks(t, "s1")
 		had := s.asks(t, "s2")
 		files := s.room(had.SandboxID).spec.Workspace
-		next := stock{s.successor(t, func(n *bench) {}), s.cupboard}
+		next := stock{s.restarted(t, func(n *bench) {}), s.cupboard}
 		next.config.Backends["docker"] = s.cupboard
 		if a := next.asks(t, "s2"); a.SandboxID != had.SandboxID {
 			t.Errorf("it goes on in %s, want %s", a.SandboxID, had.SandboxID)
@@ -201,6 +207,7 @@ func TestWhoWasHandedASandboxKeepsItAcrossAKill(t *testing.T) {
 }
 
 func TestSandboxesThatStandReadyAreBounded(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		warm lease.Warm
 		want int
@@ -229,6 +236,7 @@ func TestSandboxesThatStandReadyAreBounded(t *testing.T) {
 }
 
 func TestWhatStandsReadyForNobodyGoes(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		happens func(*testing.T, stock)
 		want    []string // that stand ready then
@@ -266,6 +274,7 @@ func TestWhatStandsReadyForNobodyGoes(t *testing.T) {
 }
 
 func TestWhatBrokeIsNotHandedOver(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStock(t, plenty)
 		s.asks(t, "s1")
@@ -277,6 +286,7 @@ func TestWhatBrokeIsNotHandedOver(t *testing.T) {
 }
 
 func TestNothingIsMadeReadyWhileSomebodyWaits(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStock(t, plenty)
 		slow := &slowly{cupboard: s.cupboard, opening: make(chan backends.Spec), open: make(chan struct{})}
@@ -326,6 +336,7 @@ func (s *slowly) Open(ctx context.Context, spec backends.Spec) (backends.Sandbox
 }
 
 func TestABackendThatMakesNoneIsNotAskedAgainAndAgain(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStock(t, plenty)
 		broken := &brittle{cupboard: s.cupboard}
@@ -356,6 +367,7 @@ func (b *brittle) Open(ctx context.Context, spec backends.Spec) (backends.Sandbo
 }
 
 func TestABackendWhoseSandboxesGoWithTheirOpenerKeepsNoneReady(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStock(t, plenty)
 		s.config.Backends["docker"] = struct{ backends.Backend }{s.cupboard}
@@ -365,6 +377,7 @@ func TestABackendWhoseSandboxesGoWithTheirOpenerKeepsNoneReady(t *testing.T) {
 }
 
 func TestManyAtOnceGetASandboxEachAndNothingIsLeft(t *testing.T) {
+	t.Parallel()
 	s := newStock(t, plenty)
 	var sessions sync.WaitGroup
 	for n := range 100 {

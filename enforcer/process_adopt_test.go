@@ -12,6 +12,7 @@ import (
 )
 
 func TestTheProcessesOfAKilledSidecarAreGoneOnWith(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) {
 		b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.IdleSeconds = 0 })
 	})
@@ -25,7 +26,7 @@ func TestTheProcessesOfAKilledSidecarAreGoneOnWith(t *testing.T) {
 	b.Execute(t.Context(), about("poll", running), nil)
 
 	lost.ends(backends.Exit{Code: 4}) // its end comes about while nobody is there
-	next := b.successor(t)
+	next := b.restarted(t)
 	states := next.Execute(t.Context(), about("list", ""), nil).Processes
 	if len(states) != 3 || states[0].ID != over || states[1].ID != running || states[2].ID != missed {
 		t.Fatalf("listed are %+v", states)
@@ -60,17 +61,19 @@ func TestTheProcessesOfAKilledSidecarAreGoneOnWith(t *testing.T) {
 }
 
 func TestWhatNobodyKnowsInAnAdoptedSandboxIsEnded(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.Execute(t.Context(), request("true"), nil)
 	room := b.shop.rooms()[0]
 	stray, _ := room.Start(t.Context(), backends.Command{}, "pstray")
-	b.successor(t)
+	b.restarted(t)
 	if !stray.(*job).over || len(room.living()) != 0 {
 		t.Error("the stray lives on")
 	}
 }
 
 func TestWhatGotVariablesIsNotGoneOnWith(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) { b.env = environ{"T": "t-12345678"}; b.judge.decision = allow(forward("T")) })
 	over, short := b.start(t, inBackground("short", "T"))
 	short.prints("it was t-12345678")
@@ -78,7 +81,7 @@ func TestWhatGotVariablesIsNotGoneOnWith(t *testing.T) {
 	b.ended(t, over)
 	running, long := b.start(t, inBackground("long", "T"))
 	long.prints("it is t-12345678")
-	next := b.successor(t, func(n *bench) { n.env = environ{"T": "another value"} })
+	next := b.restarted(t, func(n *bench) { n.env = environ{"T": "another value"} })
 	if !long.over {
 		t.Error("it runs on")
 	}
@@ -102,16 +105,18 @@ func TestWhatGotVariablesIsNotGoneOnWith(t *testing.T) {
 }
 
 func TestNobodyGoesOnWithALineThatAKilledSidecarHadBegun(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	id, _ := b.start(t, inBackground("sh"))
 	b.Execute(t.Context(), about("write", id, "rm "), nil)
-	next := b.successor(t)
+	next := b.restarted(t)
 	if a := next.Execute(t.Context(), about("write", id, "-rf /\n"), nil); a.Code != bailiff.CodeProcess {
 		t.Errorf("answer is %+v", a)
 	}
 }
 
 func TestAnOperatorsWordForAProcessOutlivesTheSidecar(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) {
 		b.judge.decision = allow(func(d *bailiff.Decision) {
 			d.Outcome, d.Denials = bailiff.Deny, []bailiff.Reason{{Rule: "no", Message: "No."}}
@@ -121,7 +126,7 @@ func TestAnOperatorsWordForAProcessOutlivesTheSidecar(t *testing.T) {
 	if a.Status != bailiff.Completed || a.ProcessID == "" {
 		t.Fatalf("answer is %+v", a)
 	}
-	next := b.successor(t)
+	next := b.restarted(t)
 	p := next.processes.Find(about("poll", a.ProcessID))
 	if p == nil || !p.Allowed(t.Context()) {
 		t.Error("it is not allowed any more")

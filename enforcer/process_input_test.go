@@ -10,6 +10,7 @@ import (
 )
 
 func TestInputIsJudgedWithTheLineThatItEnds(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	id, job := b.start(t, func() bailiff.Request { r := inBackground("sh"); r.Args.Stdin = "true\necho "; return r }())
 	for _, c := range []struct{ typed, judged string }{
@@ -35,6 +36,7 @@ func TestInputIsJudgedWithTheLineThatItEnds(t *testing.T) {
 }
 
 func TestInputThatWasJudgedWithoutItsLineDoesNotReachTheProcess(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) { b.judge.decision = allow(ask) })
 	b.human.answer = always(bailiff.ApprovalApproved)
 	start := inBackground("sh")
@@ -57,6 +59,7 @@ func TestInputThatWasJudgedWithoutItsLineDoesNotReachTheProcess(t *testing.T) {
 }
 
 func TestNobodyWritesToAProcessOnceAWriteWasCutOff(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	id, job := b.start(t, inBackground("sh"))
 	for range cap(job.input) {
@@ -74,6 +77,7 @@ func TestNobodyWritesToAProcessOnceAWriteWasCutOff(t *testing.T) {
 }
 
 func TestInputReachesOnlyAProcessThatLivesWhereItWasJudgedToGo(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		decision bailiff.Decision
 		message  string // empty if it reaches the process
@@ -108,6 +112,7 @@ func TestInputReachesOnlyAProcessThatLivesWhereItWasJudgedToGo(t *testing.T) {
 }
 
 func TestInputIsJudgedByWhatReadsItAndWhereThatLives(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) { b.env = environ{"T": "t-12345678"}; b.judge.decision = allow(forward("T")) })
 	id, _ := b.start(t, inBackground("sh", "T"))
 	b.Execute(t.Context(), about("submit", id, "ls"), nil)
@@ -117,6 +122,7 @@ func TestInputIsJudgedByWhatReadsItAndWhereThatLives(t *testing.T) {
 }
 
 func TestAnApprovalOfInputIsForThatProcessAlone(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.human.answer = always(bailiff.ApprovalApproved)
 	one, first := b.start(t, inBackground("sh"))
@@ -142,6 +148,7 @@ func TestAnApprovalOfInputIsForThatProcessAlone(t *testing.T) {
 }
 
 func TestInputThatRunsAFileIsNotApproved(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	id, job := b.start(t, inBackground("sh"))
 	b.judge.says(allow(ask))
@@ -157,6 +164,7 @@ func TestInputThatRunsAFileIsNotApproved(t *testing.T) {
 }
 
 func TestNobodyIsAskedAboutAProcessThatIsNotThere(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) { b.judge.decision = allow(ask) })
 	if a := b.Execute(t.Context(), about("submit", "pxxxxxxxxxx", "kill 7"), nil); a.Status != bailiff.Failed || a.Code != bailiff.CodeProcess || len(b.human.asked) != 0 {
 		t.Errorf("answer is %+v", a)
@@ -164,6 +172,7 @@ func TestNobodyIsAskedAboutAProcessThatIsNotThere(t *testing.T) {
 }
 
 func TestAProcessIsOpaqueForGoodOnceWhatWasTypedWasNotPlain(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	start := inBackground("sh")
 	start.Args.Workdir = "/work/a"
@@ -194,7 +203,7 @@ func TestAProcessIsOpaqueForGoodOnceWhatWasTypedWasNotPlain(t *testing.T) {
 	if !typed("ls", true).Typed.Opaque {
 		t.Error("what the process was started with left it known")
 	}
-	next := b.successor(t)
+	next := b.restarted(t)
 	next.Execute(t.Context(), about("submit", id, "ls"), nil)
 	if args := b.judge.judged[len(b.judge.judged)-1].Args; !args.Typed.Opaque || args.Typed.End != "" {
 		t.Errorf("after a restart input is judged with %+v", args.Typed)
@@ -202,6 +211,7 @@ func TestAProcessIsOpaqueForGoodOnceWhatWasTypedWasNotPlain(t *testing.T) {
 }
 
 func TestAnApprovalOfInputHoldsForWhatWasTypedBeforeAlone(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	id, job := b.start(t, inBackground("sh"))
 	b.human.answer = always(bailiff.ApprovalPending)
@@ -224,6 +234,7 @@ func TestAnApprovalOfInputHoldsForWhatWasTypedBeforeAlone(t *testing.T) {
 }
 
 func TestALineThatIsTypedInPartsIsBounded(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	id, job := b.start(t, inBackground("sh"))
 	b.Execute(t.Context(), about("write", id, strings.Repeat("x", 60<<10)), nil)

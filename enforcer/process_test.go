@@ -68,6 +68,7 @@ func await10s(t *testing.T, what string, is func() bool) {
 }
 
 func TestASessionWorksWithItsBackgroundProcess(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	id, job := b.start(t, inBackground("serve"))
 	ask := func(action string, data ...string) bailiff.Answer {
@@ -113,6 +114,7 @@ func TestASessionWorksWithItsBackgroundProcess(t *testing.T) {
 }
 
 func TestWaitingForAProcessEnds(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	id, _ := b.start(t, inBackground("serve"))
 	soon := about("wait", id)
@@ -131,6 +133,7 @@ func TestWaitingForAProcessEnds(t *testing.T) {
 }
 
 func TestASessionSeesItsOwnProcessesOnly(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) { b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.Scope = "user" }) })
 	id, job := b.start(t, inBackground("serve"))
 	for name, change := range map[string]func(*bailiff.Request){
@@ -159,6 +162,7 @@ func TestASessionSeesItsOwnProcessesOnly(t *testing.T) {
 }
 
 func TestWhatAProcessRequestIsJudgedAndRecordedLikeAnyOther(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	id, job := b.start(t, inBackground("serve"))
 	b.judge.says(bailiff.Decision{})
@@ -178,6 +182,7 @@ func TestWhatAProcessRequestIsJudgedAndRecordedLikeAnyOther(t *testing.T) {
 }
 
 func TestAProcessCountsAsUseOfItsSandbox(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) { b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.IdleSeconds = 0 }) })
 	_, job := b.start(t, inBackground("serve"))
 	b.Execute(t.Context(), request("true"), nil)
@@ -202,6 +207,7 @@ func TestAProcessCountsAsUseOfItsSandbox(t *testing.T) {
 }
 
 func TestTheLogOfAProcessOutlivesItWhereverItRan(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, func(b *bench) { b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.Scope = "request" }) })
 		id, job := b.start(t, inBackground("serve"))
@@ -228,6 +234,7 @@ func TestTheLogOfAProcessOutlivesItWhereverItRan(t *testing.T) {
 }
 
 func TestNobodyIsAloneBesideAProcessAndNothingIsKilledForIt(t *testing.T) {
+	t.Parallel()
 	withToken := func(b *bench) { b.env = environ{"T": "t-12345678"} }
 	private, plain := inBackground("serve", "T"), inBackground("serve")
 	alone := request("push")
@@ -268,6 +275,7 @@ func TestNobodyIsAloneBesideAProcessAndNothingIsKilledForIt(t *testing.T) {
 }
 
 func TestAProcessInAReplacedSandboxIsStillInTheWay(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) { b.env = environ{"T": "t-12345678"} })
 	id, job := b.start(t, inBackground("serve"))
 	b.judge.says(allow(forward("T"), func(d *bailiff.Decision) { d.Backend.PIDs = 9 }))
@@ -289,6 +297,7 @@ func TestAProcessInAReplacedSandboxIsStillInTheWay(t *testing.T) {
 }
 
 func TestTheProcessesOfASessionAreBounded(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) { b.judge.decision = allow(func(d *bailiff.Decision) { d.Limits.Processes = 3 }) })
 	var all sync.WaitGroup
 	var mu sync.Mutex
@@ -317,6 +326,7 @@ func TestTheProcessesOfASessionAreBounded(t *testing.T) {
 }
 
 func TestTheOldestEndedProcessesAreForgotten(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	var ids []string
 	for range mostEnded + 3 {
@@ -334,6 +344,7 @@ func TestTheOldestEndedProcessesAreForgotten(t *testing.T) {
 }
 
 func TestTheEndOfAProcessIsRecorded(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		then   func(*bench, string, *job)
 		status bailiff.Status
@@ -371,6 +382,7 @@ func TestTheEndOfAProcessIsRecorded(t *testing.T) {
 }
 
 func TestTheEndOfASessionStopsWhatItRunsInAUsersSandbox(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) { b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.Scope = "user" }) })
 	_, mine := b.start(t, inBackground("serve"))
 	other := inBackground("serve")
@@ -385,6 +397,7 @@ func TestTheEndOfASessionStopsWhatItRunsInAUsersSandbox(t *testing.T) {
 }
 
 func TestABackgroundProcessRunsAsLongAsIsAskedAndAllowed(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		asked, allowed int
 		want           time.Duration
@@ -403,6 +416,7 @@ func TestABackgroundProcessRunsAsLongAsIsAskedAndAllowed(t *testing.T) {
 }
 
 func TestABackgroundCommandThatCannotStartIsKnownToNobody(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) { b.shop.full = true })
 	if a := b.Execute(t.Context(), inBackground("serve"), nil); a.Status != bailiff.Unavailable || a.ProcessID != "" {
 		t.Errorf("answer is %+v", a)
@@ -413,6 +427,7 @@ func TestABackgroundCommandThatCannotStartIsKnownToNobody(t *testing.T) {
 }
 
 func TestWhoeverGoesAwayBeforeTheyLearnOfAProcessLeavesNone(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.Execute(t.Context(), request("true"), nil)
 	ctx, leave := context.WithCancel(t.Context())
@@ -426,6 +441,7 @@ func TestWhoeverGoesAwayBeforeTheyLearnOfAProcessLeavesNone(t *testing.T) {
 }
 
 func TestASessionHasNoMoreThan64RequestsUnderWay(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		id, job := b.start(t, inBackground("serve"))
@@ -456,6 +472,7 @@ func TestASessionHasNoMoreThan64RequestsUnderWay(t *testing.T) {
 }
 
 func TestTheEndOfASessionSaysWhatItStopped(t *testing.T) {
+	t.Parallel()
 	for scope, want := range map[string]bailiff.Ended{"session": {Sandboxes: 1, Processes: 2}, "user": {Processes: 2}} {
 		t.Run(scope, func(t *testing.T) {
 			b := newBench(t, func(b *bench) { b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.Scope = scope }) })

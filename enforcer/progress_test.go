@@ -57,6 +57,7 @@ func (h *heard) all() string {
 }
 
 func TestWhoeverWaitsForASandboxIsToldOfItsLongSteps(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, func(b *bench) { b.shop.run = prints("hi") })
 		s := wordy{&registry{shop: b.shop}, make(chan string)}
@@ -94,6 +95,7 @@ func TestWhoeverWaitsForASandboxIsToldOfItsLongSteps(t *testing.T) {
 }
 
 func TestStepsAreFewShortAndHarmlessAndEndWithTheirRequest(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := &heard{}
 		progress := &progress{news: h.news}

@@ -119,6 +119,7 @@ func wantUnready(t *testing.T, b *bench, req bailiff.Request, says string) {
 }
 
 func TestABackendThatIsNotReadyRefusesAtOnceWithItsReason(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	w := newWobbly(b)
 	w.becomes(errDown, failing)
@@ -149,6 +150,7 @@ func (l *lamp) BackendReady(backend string, ready bool) {
 }
 
 func TestWhetherABackendIsReadyIsShownAndLogged(t *testing.T) {
+	t.Parallel()
 	var log strings.Builder
 	shown := &lamp{on: map[string]bool{}}
 	b := newBench(t, func(b *bench) { b.shown, b.log = shown, slog.New(slog.NewTextHandler(&log, nil)) })
@@ -167,6 +169,7 @@ func TestWhetherABackendIsReadyIsShownAndLogged(t *testing.T) {
 }
 
 func TestASandboxThatServesGoesOnServingThoughItsBackendIsNotReady(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		w := newWobbly(b)
@@ -190,6 +193,7 @@ func TestASandboxThatServesGoesOnServingThoughItsBackendIsNotReady(t *testing.T)
 }
 
 func TestABackendThatIsDownIsAskedAgainEverMoreRarelyUntilItIsBack(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		w := newWobbly(b)
@@ -221,6 +225,7 @@ func TestABackendThatIsDownIsAskedAgainEverMoreRarelyUntilItIsBack(t *testing.T)
 }
 
 func TestABackendThatDoesNotAnswerIsNotReady(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		w := newWobbly(b)
@@ -243,6 +248,7 @@ func (d *deaf) Ready(context.Context) error {
 }
 
 func TestABackendThatHeedsNoDeadlineHoldsUpNobodyAndIsAskedOnceAtATime(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		d := &deaf{Backend: b.shop, answers: make(chan error)}
@@ -279,6 +285,7 @@ func watched(t *testing.T, test func(t *testing.T, b *bench, w *wobbly)) {
 }
 
 func TestABackendThatAnswersAndOpensNothingIsTriedEverMoreRarely(t *testing.T) {
+	t.Parallel()
 	watched(t, func(t *testing.T, b *bench, w *wobbly) {
 		wantRun(t, b, of("s0"))
 		w.becomes(nil, failing)
@@ -309,6 +316,7 @@ func TestABackendThatAnswersAndOpensNothingIsTriedEverMoreRarely(t *testing.T) {
 }
 
 func TestWhatNeverOpenedTripsNoBreaker(t *testing.T) {
+	t.Parallel()
 	watched(t, func(t *testing.T, b *bench, w *wobbly) {
 		w.becomes(nil, failingOf("misspelt"))
 		b.judge.says(ofImage("misspelt"))
@@ -326,6 +334,7 @@ func TestWhatNeverOpenedTripsNoBreaker(t *testing.T) {
 }
 
 func TestAnOpenBreakerLetsOneRequestOfEachKindThroughAndWhatOpensClosesIt(t *testing.T) {
+	t.Parallel()
 	watched(t, func(t *testing.T, b *bench, w *wobbly) {
 		b.judge.says(ofImage("gone"))
 		wantRun(t, b, of("s0"))
@@ -345,6 +354,7 @@ func TestAnOpenBreakerLetsOneRequestOfEachKindThroughAndWhatOpensClosesIt(t *tes
 }
 
 func TestProbesTakeTurnsAmongWhatOpenedBefore(t *testing.T) {
+	t.Parallel()
 	watched(t, func(t *testing.T, b *bench, w *wobbly) {
 		for n := range 2 * maxSamples {
 			b.judge.says(ofImage(fmt.Sprint("image", n)))
@@ -369,6 +379,7 @@ func TestProbesTakeTurnsAmongWhatOpenedBefore(t *testing.T) {
 }
 
 func TestWhatFailsForOneCostsNobodyElseTheBackend(t *testing.T) {
+	t.Parallel()
 	var mine string
 	for name, fails := range map[string]func(backends.Spec) error{
 		"whose files cannot be shown": func(s backends.Spec) error {
@@ -408,6 +419,7 @@ func TestWhatFailsForOneCostsNobodyElseTheBackend(t *testing.T) {
 }
 
 func TestASpecThatABackendCannotMeetSaysNothingOfTheBackend(t *testing.T) {
+	t.Parallel()
 	watched(t, func(t *testing.T, b *bench, w *wobbly) {
 		refusing := func(backends.Spec) error {
 			return fmt.Errorf("%w: cpus: %w", backends.ErrUnsupported, backends.ErrUnavailable)

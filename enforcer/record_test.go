@@ -13,6 +13,7 @@ import (
 // Only the step that writes a decision down makes a grant, and all that makes a
 // sandbox or a process do something is behind a function that takes one.
 func TestOnlyARecordedDecisionMakesAGrant(t *testing.T) {
+	t.Parallel()
 	names, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)

@@ -32,6 +32,7 @@ var specs = map[string]func(*bailiff.Decision){
 }
 
 func TestASandboxIsNeverUsedForAnotherSpec(t *testing.T) {
+	t.Parallel()
 	for of, one := range specs {
 		for to, other := range specs {
 			if of == to {
@@ -51,6 +52,7 @@ func TestASandboxIsNeverUsedForAnotherSpec(t *testing.T) {
 }
 
 func TestAReloadTakesAwayWhatThePoliciesNoLongerOrder(t *testing.T) {
+	t.Parallel()
 	denied := bailiff.Denied("house", "No.")
 	rules := map[string]struct {
 		next ruling
@@ -108,6 +110,7 @@ func when(is bool, then, otherwise bailiff.Decision) bailiff.Decision {
 }
 
 func TestAUsersSandboxGoesWhenOneOfItsSessionsIsDenied(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		user := allow(func(d *bailiff.Decision) { d.Backend.Scope = "user" })
 		b := newBench(t, func(b *bench) { b.judge.decision = user })
@@ -125,6 +128,7 @@ func TestAUsersSandboxGoesWhenOneOfItsSessionsIsDenied(t *testing.T) {
 }
 
 func TestASandboxOfMoreSessionsThanAreRememberedGoesAtAReload(t *testing.T) {
+	t.Parallel()
 	for name, user := range map[string]func(i int) string{
 		"by their number": func(i int) string { return fmt.Sprint(i) },
 		"by their size":   func(i int) string { return strings.Repeat("x", 1<<20/10) + fmt.Sprint(i) },
@@ -151,6 +155,7 @@ func TestASandboxOfMoreSessionsThanAreRememberedGoesAtAReload(t *testing.T) {
 }
 
 func TestWhatRunsIsStoppedWhenAReloadTakesItsSandbox(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, untilStopped)
 		answered := make(chan bailiff.Answer)
@@ -178,6 +183,7 @@ func (r *slowRegistry) Resolve(context.Context, string) (string, error) {
 }
 
 func TestWhoWasJudgedBeforeAReloadAndComesLaterStartsNothing(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		r := &slowRegistry{b.shop, make(chan struct{}), make(chan struct{})}
@@ -202,6 +208,7 @@ func TestWhoWasJudgedBeforeAReloadAndComesLaterStartsNothing(t *testing.T) {
 }
 
 func TestAnImageThatMeansAnotherOneNowIsAnotherSpec(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(*registry)
 		goes   bool
@@ -234,6 +241,7 @@ func TestAnImageThatMeansAnotherOneNowIsAnotherSpec(t *testing.T) {
 }
 
 func TestTheFilesOfASandboxThatAReloadTookAreFoundAgain(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, ages(600, 0))
 		k := newCupboard(b.shop)
@@ -258,6 +266,7 @@ func TestTheFilesOfASandboxThatAReloadTookAreFoundAgain(t *testing.T) {
 }
 
 func TestAReloadsAgesHoldForWhatIsLive(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		idle, most int
 		stays      time.Duration
@@ -283,6 +292,7 @@ func TestAReloadsAgesHoldForWhatIsLive(t *testing.T) {
 }
 
 func TestAReviewThatIsBrokenOffTakesNothing(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	wantRun(t, b, request("true"))
 	b.judge.says(bailiff.Denied("house", "No."))
@@ -312,6 +322,7 @@ func (l *resident) Kill(_ context.Context, reason string) error {
 }
 
 func TestAReloadStopsTheProcessesThatThePoliciesNoLongerAllow(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		resident      resident
 		stopped, goes bool

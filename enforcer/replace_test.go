@@ -29,6 +29,7 @@ func frail(times int, fault error) func(*bench) {
 }
 
 func TestACommandWhoseSandboxWasLostBeforeItStartedRunsInAnother(t *testing.T) {
+	t.Parallel()
 	for name, decision := range map[string]bailiff.Decision{
 		"of the session": allow(),
 		"for variables":  allow(forward("TOKEN")),
@@ -60,6 +61,7 @@ func TestACommandWhoseSandboxWasLostBeforeItStartedRunsInAnother(t *testing.T) {
 }
 
 func TestAScriptWhoseSandboxWasLostBeforeItStartedRunsInAnother(t *testing.T) {
+	t.Parallel()
 	for name, loss := range map[string]func(*talk) error{
 		"and no interpreter could be started": func(*talk) error { return errLost },
 		"as its interpreter was started":      func(t *talk) error { t.ends(backends.Exit{Code: 137, Lost: true}); return nil },
@@ -85,6 +87,7 @@ func TestAScriptWhoseSandboxWasLostBeforeItStartedRunsInAnother(t *testing.T) {
 
 // A call's script has the sandbox that was lost.
 func TestACallOfAScriptIsNotMovedToAnotherSandbox(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, frail(1, errLost), func(b *bench) { b.judge.decision = allow(tools("terminal")) })
 	if c := b.calling(t, "terminal", `{"command": "true"}`, nil); !strings.Contains(c.value, `"status":"unavailable"`) || len(b.shop.rooms()) != 1 {
 		t.Errorf("the script got %s %s after %d sandboxes", c.value, c.fault, len(b.shop.rooms()))
@@ -92,6 +95,7 @@ func TestACallOfAScriptIsNotMovedToAnotherSandbox(t *testing.T) {
 }
 
 func TestWhatFailsASecondTimeOrForAnotherReasonIsNotTriedAgain(t *testing.T) {
+	t.Parallel()
 	full := fmt.Errorf("%w: %w", backends.ErrNotStarted, backends.ErrFull)
 	unfit := fmt.Errorf("%w: %w", backends.ErrNotStarted, backends.ErrUnfit)
 	for name, c := range map[string]struct {
@@ -117,6 +121,7 @@ func TestWhatFailsASecondTimeOrForAnotherReasonIsNotTriedAgain(t *testing.T) {
 }
 
 func TestWhoseCallerWentAwayGetsNoOtherSandbox(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	b := newBench(t)
 	b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) {
@@ -129,6 +134,7 @@ func TestWhoseCallerWentAwayGetsNoOtherSandbox(t *testing.T) {
 }
 
 func TestWhatWasApprovedWithItsFilesRunsInAnotherSandboxOnlyWithTheSame(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		after string // digest in the new sandbox
 		runs  bool
@@ -159,6 +165,7 @@ func TestWhatWasApprovedWithItsFilesRunsInAnotherSandboxOnlyWithTheSame(t *testi
 
 // A request that finds another sandbox already made for its slot goes there.
 func TestAllThatLostTheirSandboxMoveToOneOther(t *testing.T) {
+	t.Parallel()
 	const all = 8
 	b := newBench(t)
 	here := make(chan struct{}, all)
@@ -192,6 +199,7 @@ func TestAllThatLostTheirSandboxMoveToOneOther(t *testing.T) {
 }
 
 func TestWhoFindsTheSandboxDeadWhenTheOthersHaveGoneGetsAnother(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	wantRun(t, b, request("true"))
 	room := b.shop.rooms()[0]
@@ -206,6 +214,7 @@ func TestWhoFindsTheSandboxDeadWhenTheOthersHaveGoneGetsAnother(t *testing.T) {
 }
 
 func TestASandboxThatFailsWhileNobodyAsksForItIsNotShownAndGoesWithTheNextSweep(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		k := newCupboard(b.shop)
@@ -230,6 +239,7 @@ func TestASandboxThatFailsWhileNobodyAsksForItIsNotShownAndGoesWithTheNextSweep(
 }
 
 func TestTheFilesOfASandboxThatFailedUnderItsCommandAreFoundAgain(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		k := newCupboard(b.shop)

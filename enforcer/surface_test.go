@@ -7,6 +7,7 @@ import (
 
 // A holder of an enforcer, or of what it leases (enforcer/lease), can have requests judged and run, and nothing else.
 func TestAHolderOfAnEnforcerReachesNeitherBackendsNorTheRecorder(t *testing.T) {
+	t.Parallel()
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[Enforcer]()) {
 		if field.IsExported() {
 			t.Errorf("field %s of an Enforcer is exported", field.Name)

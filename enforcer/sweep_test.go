@@ -35,6 +35,7 @@ func (s *swept) SweepFailed(backend string) {
 }
 
 func TestABackendThatNeverAnswersKeepsNoOtherFromBeingSwept(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		seen := &swept{}
 		b := newBench(t, func(b *bench) { b.made, b.shown = seen, seen })
@@ -79,6 +80,7 @@ func TestABackendThatNeverAnswersKeepsNoOtherFromBeingSwept(t *testing.T) {
 }
 
 func TestABackendThatIsBusyIsSweptAsSoonAsItCan(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		m := &mute{shop: b.shop, answers: make(chan int)}

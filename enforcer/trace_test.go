@@ -47,6 +47,7 @@ func (b *bench) follow() *follower {
 }
 
 func TestEveryPartOfARequestIsFollowedToItsEnd(t *testing.T) {
+	t.Parallel()
 	asking := func(said bailiff.ApprovalState) func(*bench) {
 		return func(b *bench) { b.judge.decision, b.human.answer = allow(ask), always(said) }
 	}
@@ -55,12 +56,12 @@ func TestEveryPartOfARequestIsFollowedToItsEnd(t *testing.T) {
 		want   []string
 		fails  string
 	}{
-		"one that runs":           {func(*bench) {}, []string{"request/decide", "request/start", "request/exec", "request"}, ""},
-		"one that is denied":      {func(b *bench) { b.judge.decision = bailiff.Denied("a.b", "No.") }, []string{"request/decide", "request"}, ""},
-		"one that nobody answers": {asking(bailiff.ApprovalExpired), []string{"request/decide", "request/approve", "request"}, ""},
-		"one that is approved":    {asking(bailiff.ApprovalApproved), []string{"request/decide", "request/approve", "request/decide", "request/start", "request/exec", "request"}, ""},
-		"one that is rehoused":    {frail(1, errLost), []string{"request/decide", "request/start", "request/exec", "request/start", "request/exec", "request"}, ""},
-		"one without a sandbox":   {func(b *bench) { b.shop.fault = errBoom }, []string{"request/decide", "request/start", "request"}, "request/start"},
+		"one that runs":                 {func(*bench) {}, []string{"request/decide", "request/start", "request/exec", "request"}, ""},
+		"one that is denied":            {func(b *bench) { b.judge.decision = bailiff.Denied("a.b", "No.") }, []string{"request/decide", "request"}, ""},
+		"one that nobody answers":       {asking(bailiff.ApprovalExpired), []string{"request/decide", "request/approve", "request"}, ""},
+		"one that is approved":          {asking(bailiff.ApprovalApproved), []string{"request/decide", "request/approve", "request/decide", "request/start", "request/exec", "request"}, ""},
+		"one that gets another sandbox": {frail(1, errLost), []string{"request/decide", "request/start", "request/exec", "request/start", "request/exec", "request"}, ""},
+		"one without a sandbox":         {func(b *bench) { b.shop.fault = errBoom }, []string{"request/decide", "request/start", "request"}, "request/start"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, c.change)
@@ -87,6 +88,7 @@ func TestEveryPartOfARequestIsFollowedToItsEnd(t *testing.T) {
 }
 
 func TestWhatIsOnlyJudgedSaysHowItWasJudged(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(b *bench) { b.judge.decision = bailiff.Denied("a.b", "No.") })
 	f := b.follow()
 	d := b.Decide(t.Context(), request("true"))
@@ -112,6 +114,7 @@ func (bug) Decide(context.Context, bailiff.Request, bailiff.Circumstances) baili
 }
 
 func TestARequestThatPanicsIsFollowedAsOneThatFailed(t *testing.T) {
+	t.Parallel()
 	for name, send := range map[string]func(*bench){
 		"executed": func(b *bench) { b.Execute(t.Context(), request("true"), nil) },
 		"judged":   func(b *bench) { b.Decide(t.Context(), request("true")) },
@@ -163,6 +166,7 @@ func (c *concerns) Handle(ctx context.Context, line slog.Record) error {
 func (c *concerns) Enabled(context.Context, slog.Level) bool { return true }
 
 func TestLinesOfTheLogSayWhichRequestTheyAreAbout(t *testing.T) {
+	t.Parallel()
 	for name, decision := range map[string]bailiff.Decision{"allowed": allow(), "approved": allow(ask)} {
 		t.Run(name, func(t *testing.T) {
 			log := &concerns{Handler: slog.DiscardHandler, all: map[string]bailiff.Concern{}}

@@ -34,14 +34,14 @@ type Sandbox struct {
 	Workdirs  []Workdir `json:"workdirs,omitempty"`
 	Processes []Process `json:"processes,omitempty"`
 	// Interpreters are whose scripts have variables in it.
-	Interpreters []Sitter `json:"interpreters,omitempty"`
+	Interpreters []Interpreter `json:"interpreters,omitempty"`
 }
 
 // Key names the entry.
 func (s Sandbox) Key() string { return s.Backend + "-" + s.ID }
 
-// Sitter is whose scripts share an interpreter.
-type Sitter struct {
+// Interpreter is whose scripts share an interpreter.
+type Interpreter struct {
 	Caller   string `json:"caller"`
 	Session  string `json:"session"`
 	Platform string `json:"platform"`
