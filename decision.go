@@ -47,6 +47,10 @@ type Reason struct {
 	Match string `json:"match,omitempty"`
 	// Instead is one sentence: what would be allowed in its place, if the rule says so.
 	Instead string `json:"instead,omitempty"`
+	// Severity is "low", "medium", "high" or "critical" where the policies grade the finding.
+	Severity string `json:"severity,omitempty"`
+	// Attack are the techniques of MITRE ATT&CK that the finding may be, such as T1059.004.
+	Attack []string `json:"attack,omitempty"`
 	// Hidden keeps the reason from whoever sent the request; people and the
 	// decision log see it.
 	Hidden bool `json:"hidden,omitempty"`

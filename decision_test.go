@@ -2,6 +2,7 @@ package bailiff
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -17,7 +18,7 @@ func TestAHiddenReasonIsToldToNobodyWhoSendsRequests(t *testing.T) {
 	if strings.Contains(string(text), "canary") || strings.Count(string(text), "command.x") != 2 {
 		t.Errorf("told %s", text)
 	}
-	if d.Denials[1] != secret || d.Approval.Reasons[0] != secret {
+	if !reflect.DeepEqual(d.Denials[1], secret) || !reflect.DeepEqual(d.Approval.Reasons[0], secret) {
 		t.Error("the decision itself has lost its reason")
 	}
 }

@@ -10,7 +10,7 @@ require_approval contains finding if {
 	_verdict_on(finding) == "ask"
 }
 
-_approval_reasons := [_reason(asked) | some asked in require_approval]
+_approval_reasons := _in_order(require_approval)
 
 _approval := {
 	"reasons": _approval_reasons,

@@ -8,11 +8,14 @@ package bailiff
 #   matters: the whole call, or the one path or word that the finding is about, whatever
 #   else the call says. A finding whose text cannot say so much has no match, and is
 #   granted once.
-_found(class, match) := {
-	"rule": data.bailiff.tables.classes[class].rule,
-	"message": data.bailiff.tables.classes[class].message,
-	"match": _told(match),
-}
+_found(class, match) := object.union(
+	{
+		"rule": data.bailiff.tables.classes[class].rule,
+		"message": data.bailiff.tables.classes[class].message,
+		"match": _told(match),
+	},
+	object.filter(data.bailiff.tables.classes[class], {"severity", "attack"}),
+)
 
 # A part that the text does not tell may be another one the next time. Long texts are
 # cut for people, and are still told apart.

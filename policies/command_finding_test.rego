@@ -68,6 +68,32 @@ test_match_that_tells_nothing_is_none if {
 	data.bailiff._spelt(call("rm", ["-r"], ["a b"])) == "rm -r 'a b'"
 	data.bailiff._spelt(_reached_through("sudo", call("rm", [], ["a"]))) == "sudo rm a"
 	data.bailiff._spelt(_reached_through("xargs", call("rm", [], ["a"]))) == ""
-	object.keys(data.bailiff._found("power", "x")) == {"match", "message", "rule"}
+	object.remove(data.bailiff._found("power", "x"), ["message", "severity", "attack"]) == {"match": "x", "rule": "command.destroys_system"}
 	data.bailiff._found("power", "reboot").match == "reboot"
+}
+
+# A class may say how bad it is and which techniques of ATT&CK it may be.
+test_finding_is_graded_as_its_class_is if {
+	every graded in [
+		{},
+		{"severity": "high"},
+		{"attack": ["T1059.004"]},
+		{"severity": "critical", "attack": ["T1485", "T1561"]},
+	] {
+		said := {"rule": "team.rule", "message": "It does."}
+		found := data.bailiff._found("ours", "x") with data.bailiff.tables.classes as {"ours": object.union(said, graded)}
+		found == object.union_n([said, graded, {"match": "x"}])
+	}
+}
+
+test_grades_reach_the_decision if {
+	class := {"rule": "team.rule", "message": "It does.", "severity": "high", "attack": ["T1548"]}
+	answer := by({"classes": {"privilege": class}}, on_host(request("cli", [call("sudo", [], ["ls"])])))
+	answer.approval.reasons == [{
+		"rule": "team.rule",
+		"message": "It does.",
+		"match": "sudo ls",
+		"severity": "high",
+		"attack": ["T1548"],
+	}]
 }

@@ -6,9 +6,11 @@
 #
 # Any file of package bailiff may contribute to these sets:
 #
-# findings            {rule, message, match, instead}: what the request does, wherever it runs
-# deny                {rule, message, match, instead}: denied
-# require_approval    {rule, message, match, instead, scopes, timeout_seconds, grant_seconds, quorum}
+# findings            {rule, message, match, instead, severity, attack}: what the request does,
+#                     wherever it runs
+# deny                {rule, message, match, instead, severity, attack}: denied
+# require_approval    {rule, message, match, instead, severity, attack, scopes, timeout_seconds,
+#                     grant_seconds, quorum}: asked about
 # forward_env         names
 # withhold_env        {name, rule}: beats forward_env
 # backend_candidates  {name, rank}: the lowest rank that is configured wins

@@ -6,15 +6,22 @@ package bailiff
 #   A reason of the decision has the rule, the message and the part that was found. What
 #   has not the shape of a reason is passed on as it is: the enforcer then refuses the
 #   whole decision instead of losing a denial in silence.
-_denials := [_reason(denial) | some denial in deny]
+_denials := _in_order(deny)
 
 # What has not the shape of a reason is passed on as it is: the enforcer then
 # refuses the whole decision instead of losing a denial in silence.
+# The order of reasons is that of what they say: a grade changes none of it.
+_in_order(reasons) := [_reason(said) | some [_, said] in {[_ungraded(said), said] | some said in reasons}]
+
+_ungraded(said) := object.remove(said, ["severity", "attack"]) if is_object(said)
+
+_ungraded(said) := said if not is_object(said)
+
 _reason(said) := object.union_n([_remedy(said), object.filter(said, _parts), _secrecy(said)]) if is_object(said)
 
 _reason(said) := said if not is_object(said)
 
-_parts := {"rule", "message", "match", "instead", "hidden"}
+_parts := {"rule", "message", "match", "instead", "severity", "attack", "hidden"}
 
 # What would be allowed instead: a reason says it itself, or the table says it of its rule.
 default _remedy(_) := {}

@@ -72,6 +72,22 @@ test_reasons_keep_what_they_say_and_nothing_else if {
 	} with data.bailiff.tables.hidden_rules as {"a.b": true}
 }
 
+test_grades_leave_the_order_of_reasons_as_it_is if {
+	answer := usually(_git_status) with data.bailiff.deny as {
+		{"rule": "b.b", "message": "A.", "attack": ["T1021"]},
+		{"rule": "a.a", "message": "B.", "severity": "high"},
+		{"rule": "a.a", "message": "A."},
+	}
+	[[denial.message, denial.rule] | some denial in answer.denials] == [["A.", "a.a"], ["A.", "b.b"], ["B.", "a.a"]]
+}
+
+test_reason_may_grade_itself if {
+	answer := usually(_git_status) with data.bailiff.deny as {
+		{"rule": "a.b", "message": "A.", "severity": "low", "attack": ["T1021"]},
+	}
+	answer.denials == [{"rule": "a.b", "message": "A.", "severity": "low", "attack": ["T1021"]}]
+}
+
 test_verdict_is_that_of_the_place if {
 	_verdict_at("host", {}, {"rule": "a.b"}) == "ask"
 	_verdict_at("sandbox", {}, {"rule": "a.b"}) == "allow"

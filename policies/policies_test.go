@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -118,6 +119,62 @@ func TestEveryRuleOfTheVerdictsIsARule(t *testing.T) {
 	for rule := range all["verdicts"].(map[string]any) {
 		if !rules[rule] {
 			t.Errorf("verdicts: no class has the rule %q", rule)
+		}
+	}
+}
+
+// The page lists each class of findings as data.yaml grades it. BAILIFF_UPDATE_RESULTS=1 writes the list.
+func TestTheTableOfRulesOfThePageIsThatOfTheClasses(t *testing.T) {
+	const page, begin, end = "../docs/policies.md", "<!-- rules, from data.yaml -->\n", "<!-- end of rules -->"
+	text, err := os.ReadFile(page)
+	must(t, err)
+	before, rest, found := strings.Cut(string(text), begin)
+	shown, after, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		t.Fatalf("%s has no list between %q and %q", page, begin, end)
+	}
+	want := listed(tables(t)["bailiff"].(map[string]any)["tables"].(map[string]any)["classes"].(map[string]any))
+	if shown != want && os.Getenv("BAILIFF_UPDATE_RESULTS") != "" {
+		must(t, os.WriteFile(page, []byte(before+begin+want+end+after), 0o644))
+	} else if shown != want {
+		t.Errorf("%s shows\n%s\nwant\n%s", page, shown, want)
+	}
+}
+
+// listed are classes as rows of a table, by their rules.
+func listed(classes map[string]any) string {
+	var rows []string
+	for _, class := range classes {
+		columns := class.(map[string]any)
+		var techniques []string
+		attack, _ := columns["attack"].([]any)
+		for _, id := range attack {
+			techniques = append(techniques, fmt.Sprint(id))
+		}
+		severity, _ := columns["severity"].(string)
+		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s | %s |\n", columns["rule"], columns["message"], severity, strings.Join(techniques, ", ")))
+	}
+	slices.Sort(rows)
+	return "\n| rule | found | severity | ATT&CK |\n|---|---|---|---|\n" + strings.Join(rows, "") + "\n"
+}
+
+// Each group of rules says what it is about, for people and for tools that read annotations.
+func TestEachFileOfRulesHasATitleAndADescriptionAndATestBesideIt(t *testing.T) {
+	for name, source := range sources(t, nil) {
+		module := ast.MustParseModuleWithOpts(source, ast.ParserOptions{ProcessAnnotation: true})
+		for _, about := range module.Annotations {
+			if about.Title == "" || about.Description == "" {
+				t.Errorf("%s:%d: want a title and a description", name, about.Location.Row)
+			}
+		}
+		first := func(a *ast.Annotations) bool {
+			return a.EndLoc().Row < module.Rules[0].Location.Row && a.Scope != "package"
+		}
+		if !slices.ContainsFunc(module.Annotations, first) {
+			t.Errorf("%s: its first rule has no annotation", name)
+		}
+		if _, err := policies.FS.ReadFile(strings.TrimSuffix(name, ".rego") + "_test.rego"); err != nil {
+			t.Error(err)
 		}
 	}
 }

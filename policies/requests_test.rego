@@ -117,6 +117,7 @@ by(more, asked) := answer if {
 		with data.bailiff.tables.callable_tools as tables.callable_tools
 		with data.bailiff.tables.approval as tables.approval
 		with data.bailiff.tables.env as tables.env
+		with data.bailiff.tables.classes as tables.classes
 		with data.bailiff.tables.verdicts as tables.verdicts
 		with data.bailiff.tables.hidden_rules as tables.hidden_rules
 		with data.bailiff.tables.instead as tables.instead
@@ -151,6 +152,7 @@ _usual_tables := {
 		"GITLAB_TOKEN": [{"platforms": ["cli"], "programs": ["git", "glab"]}],
 		"NPM_TOKEN": [{"platforms": ["cli"], "programs": ["npm"], "sealed": true}],
 	},
+	"classes": {name: object.remove(class, ["severity", "attack"]) | some name, class in data.bailiff.tables.classes},
 	"verdicts": {"command.destroys_system": {"host": "deny", "sandbox": "deny"}},
 	"hidden_rules": {},
 	"instead": {},

@@ -20,6 +20,9 @@ func printExplanation(w io.Writer, x explain.Explanation) {
 			continue
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", f.Part, termsafe.Text(placeOf(f)), termsafe.Text(f.Value))
+		if graded := slices.DeleteFunc(append([]string{f.Severity}, f.Attack...), func(s string) bool { return s == "" }); len(graded) > 0 {
+			fmt.Fprintf(w, "\t\tgraded %s\n", termsafe.Text(strings.Join(graded, ", ")))
+		}
 		for _, fact := range f.Where {
 			fmt.Fprintf(w, "\t\twhere %s\n", termsafe.Text(fact))
 		}

@@ -3,6 +3,7 @@ package approval
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -99,7 +100,8 @@ func TestBigTextsStayOnDisk(t *testing.T) {
 	f.approve(f.ask(claim("small", strings.Repeat("x", 1<<20))), "ana", "session")
 	for range 2 {
 		whole, _ := f.Get(id)
-		if whole.Shortened || whole.Request.Args != c.Request.Args || !slices.Equal(whole.Files, c.Files) || whole.Reasons[0] != c.Decision.Approval.Reasons[0] || len(whole.Input) < 1<<20 {
+		if whole.Shortened || whole.Request.Args != c.Request.Args || !slices.Equal(whole.Files, c.Files) ||
+			!reflect.DeepEqual(whole.Reasons[0], c.Decision.Approval.Reasons[0]) || len(whole.Input) < 1<<20 {
 			t.Error("it is not whole")
 		}
 		entries, _ := f.List(api.Query{Session: "big"})

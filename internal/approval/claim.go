@@ -113,7 +113,8 @@ func shortReasons(d bailiff.Decision) []bailiff.Reason {
 		return reasons
 	}
 	for _, r := range head(d.Approval.Reasons) {
-		reasons = append(reasons, bailiff.Reason{Rule: cut(r.Rule), Message: cut(r.Message), Match: cut(r.Match), Instead: cut(r.Instead)})
+		reasons = append(reasons, bailiff.Reason{Rule: cut(r.Rule), Message: cut(r.Message), Match: cut(r.Match), Instead: cut(r.Instead),
+			Severity: r.Severity, Attack: head(r.Attack)})
 	}
 	return reasons
 }

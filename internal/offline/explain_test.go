@@ -21,7 +21,7 @@ func TestAReasonOfNoPolicyIsExplainedByWhatItSays(t *testing.T) {
 			Part: part}}; !reflect.DeepEqual(x.Fired, want) {
 			t.Errorf("got %+v, want %+v", x.Fired, want)
 		}
-		if want := (bailiff.Reason{Rule: "floor", Message: "Has [secret].", Match: "[secret]"}); clean[1] != want ||
+		if want := (bailiff.Reason{Rule: "floor", Message: "Has [secret].", Match: "[secret]"}); !reflect.DeepEqual(clean[1], want) ||
 			given[1].Match != "hunter2" {
 			t.Errorf("got %+v of %+v", clean[1], given[1])
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/tables"
 )
 
 // The rules of denials that come from no policy.
@@ -184,9 +185,20 @@ func (r *reader) reason(t *ast.Term) (one bailiff.Reason) {
 		{"message", into(&one.Message, r.filled)},
 		{"match", into(&one.Match, r.string)},
 		{"instead", into(&one.Instead, r.string)},
+		{"severity", into(&one.Severity, r.oneOf(tables.Severities...))},
+		{"attack", into(&one.Attack, listOf(r, r.technique))},
 		{"hidden", into(&one.Hidden, r.bool)},
 	}, "rule", "message")
 	return one
+}
+
+// technique reads the id of a technique of ATT&CK.
+func (r *reader) technique(t *ast.Term) string {
+	s := r.string(t)
+	if !tables.IsTechnique(s) {
+		r.fail("is %q, want a technique of ATT&CK, as T1059 or T1059.004", s)
+	}
+	return s
 }
 
 // agree checks what no single value shows: that the parts of a decision say one

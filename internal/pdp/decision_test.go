@@ -32,6 +32,8 @@ func TestAnAnswerThatIsNoDecisionDenies(t *testing.T) {
 		"unknown key":                   {allow(backend, limits, `"network": "none"`), "/network is no known key"},
 		"unknown key of the backend":    {sandbox(`"privileged": true`), "/backend/privileged is no known key"},
 		"unknown key of a reason":       {with(`"outcome": "deny"`, `"denials": [{"rule": "r", "message": "m", "x": 1}]`), "/denials/0/x is no known key"},
+		"unknown grade of a reason":     {with(`"outcome": "deny"`, `"denials": [{"rule": "r", "message": "m", "severity": "urgent"}]`), `/denials/0/severity is "urgent", want low, medium, high or critical`},
+		"technique that is none":        {with(`"outcome": "deny"`, `"denials": [{"rule": "r", "message": "m", "attack": ["T1"]}]`), `/denials/0/attack/0 is "T1", want a technique of ATT&CK`},
 		"unknown key of the env":        {allow(backend, limits, `"env": {"inherit": true}`), "/env/inherit is no known key"},
 		"unknown key of the limits":     {allow(backend, `"limits": {"timeout": 1}`), "/limits/timeout is no known key"},
 		"unknown key of the approval":   {ask(`{"by": "ana"}`), "/approval/by is no known key"},

@@ -181,10 +181,10 @@ func (w written) MarshalJSON() ([]byte, error) {
 
 // cloned shares nothing that can be changed with the decision.
 func cloned(d bailiff.Decision) bailiff.Decision {
-	d.Denials = slices.Clone(d.Denials)
+	d.Denials = clonedReasons(d.Denials)
 	if d.Approval != nil {
 		terms := *d.Approval
-		terms.Reasons, terms.Scopes = slices.Clone(terms.Reasons), slices.Clone(terms.Scopes)
+		terms.Reasons, terms.Scopes = clonedReasons(terms.Reasons), slices.Clone(terms.Scopes)
 		d.Approval = &terms
 	}
 	d.Backend.Egress, d.Backend.Mounts = slices.Clone(d.Backend.Egress), slices.Clone(d.Backend.Mounts)
@@ -192,4 +192,12 @@ func cloned(d bailiff.Decision) bailiff.Decision {
 	d.Env.Withheld, d.Env.Set = slices.Clone(d.Env.Withheld), maps.Clone(d.Env.Set)
 	d.Tools = slices.Clone(d.Tools)
 	return d
+}
+
+func clonedReasons(reasons []bailiff.Reason) []bailiff.Reason {
+	clone := slices.Clone(reasons)
+	for i := range clone {
+		clone[i].Attack = slices.Clone(clone[i].Attack)
+	}
+	return clone
 }

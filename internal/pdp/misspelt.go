@@ -13,9 +13,10 @@ import (
 // contributed are the keys of what files may add to the sets of package bailiff, as
 // decision.rego says.
 var contributed = map[string][]string{
-	"findings":           {"rule", "message", "match", "instead"},
-	"deny":               {"rule", "message", "match", "instead"},
-	"require_approval":   {"rule", "message", "match", "instead", "scopes", "timeout_seconds", "grant_seconds", "quorum"},
+	"findings": {"rule", "message", "match", "instead", "severity", "attack"},
+	"deny":     {"rule", "message", "match", "instead", "severity", "attack"},
+	"require_approval": {"rule", "message", "match", "instead", "severity", "attack", "scopes", "timeout_seconds", "grant_seconds",
+		"quorum"},
 	"withhold_env":       {"name", "rule"},
 	"backend_candidates": {"name", "rank"},
 	"limits": {"timeout_seconds", "output_bytes", "cpus", "memory_mb", "disk_mb", "pids", "idle_seconds", "max_seconds",

@@ -10,7 +10,11 @@
 // consist of nothing but names of the world outside.
 package tables
 
-import "github.com/bailiff-dev/bailiff"
+import (
+	"regexp"
+
+	"github.com/bailiff-dev/bailiff"
+)
 
 // Fault is one thing that is wrong: the keys that lead there, numbers for elements
 // of lists, and a sentence.
@@ -51,7 +55,7 @@ func known(all any, words map[string]bool) map[string]shape {
 		"approval":        fields(map[string]shape{"terms": terms, "tools": toolsTo(terms)}),
 		"env":             named(list(technologies.variable())),
 		"env_never":       fields(map[string]shape{"names": named(text), "prefixes": named(text)}),
-		"classes":         named(fields(map[string]shape{"rule": text, "message": text})),
+		"classes":         named(class),
 		"verdicts":        named(fields(map[string]shape{"host": verdict, "sandbox": verdict})),
 		"hidden_rules":    named(truth),
 		"instead":         ruleTo(text, all, words),
@@ -69,6 +73,7 @@ func known(all any, words map[string]bool) map[string]shape {
 
 var (
 	verdict = word("allow", "ask", "deny")
+	class   = fields(map[string]shape{"rule": text, "message": text, "severity": word(Severities...), "attack": list(technique)})
 	network = fields(map[string]shape{"network": word("none", "egress", "full"), "egress": list(text)})
 	limits  = fields(map[string]shape{
 		"timeout_seconds": count, "output_bytes": count, "cpus": amount, "memory_mb": count, "disk_mb": count, "pids": count,
@@ -86,6 +91,20 @@ var (
 		"fields": argumentsTo(text), "ignored": list(text),
 	})
 )
+
+// Severities are the words that grade a class of findings, the mildest first.
+var Severities = []string{"low", "medium", "high", "critical"}
+
+var techniqueID = regexp.MustCompile(`^T\d{4}(\.\d{3})?$`)
+
+// IsTechnique tells ids of techniques of MITRE ATT&CK from other words.
+func IsTechnique(id string) bool { return techniqueID.MatchString(id) }
+
+func technique(value any, at keys, tell teller) {
+	if id, ok := value.(string); !ok || !IsTechnique(id) {
+		tell(at, wrongType(value, "a technique of ATT&CK, as T1059 or T1059.004"))
+	}
+}
 
 var (
 	// argumentNames are those of terminal and of execute_code.

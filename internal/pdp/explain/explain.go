@@ -38,6 +38,9 @@ type Fired struct {
 	Line int    `json:"line,omitempty"`
 	// Rule is the name in the reason; empty for what has none.
 	Rule string `json:"rule,omitempty"`
+	// Severity and Attack grade a finding, if the table of classes or the rule does.
+	Severity string   `json:"severity,omitempty"`
+	Attack   []string `json:"attack,omitempty"`
 	// Set is what the rule adds to, such as "findings", or "guards"; Value is what it adds.
 	Set   string `json:"set"`
 	Value string `json:"value"`

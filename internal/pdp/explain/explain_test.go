@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -256,5 +257,17 @@ deny contains {"rule": "house.torn", "message": f(count(input.command.calls))} i
 `, "echo hi")
 	if x.Fired[0].Part != "failed" || x.Fired[0].Rule != "house.torn" || !strings.Contains(x.Fault, "house.rego:") || strings.Count(text, "house.torn") != 2 {
 		t.Error(text)
+	}
+}
+
+func TestAnExplanationShowsTheGradeOfAFinding(t *testing.T) {
+	t.Parallel()
+	p, err := pdp.Open(t.Context(), pdp.Config{Explained: true, EvalTimeout: time.Minute})
+	must(t, err)
+	asked := bailiff.Request{Tool: bailiff.Terminal, Session: bailiff.Session{ID: "s", Platform: "cli"}, Args: bailiff.Args{Command: "chmod u+s a"}}
+	d, x := explained(t, p, asked)
+	at := slices.IndexFunc(x.Fired, func(f explain.Fired) bool { return f.Rule == "command.sets_setuid" })
+	if at < 0 || x.Fired[at].Severity != "high" || !slices.Equal(x.Fired[at].Attack, []string{"T1548.001"}) {
+		t.Errorf("the decision is %+v, explained as %s", d, indented(t, x))
 	}
 }

@@ -116,7 +116,7 @@ func (t *tracer) named(ctx context.Context, rule *ast.Rule, f failure) (name, ro
 	}
 	for _, function := range t.Compiler.GetRulesExact(f.maker) {
 		head := t.written(function).Head
-		object, ok := head.Value.Value.(ast.Object)
+		object, ok := written(head.Value.Value).(ast.Object)
 		if !ok || object.Get(ast.StringTerm("rule")) == nil {
 			continue
 		}
@@ -134,6 +134,14 @@ func (t *tracer) named(ctx context.Context, rule *ast.Rule, f failure) (name, ro
 		}
 	}
 	return "", ""
+}
+
+// written is the object that a function spells out, with more added to it or not.
+func written(value ast.Value) ast.Value {
+	if call, ok := value.(ast.Call); ok && len(call) > 1 && call[0].String() == ast.ObjectUnion.Name {
+		return call[1].Value
+	}
+	return value
 }
 
 // ruleName is a text of the tables; empty if there is none.
@@ -203,6 +211,24 @@ func entryOf(value ast.Value, key string) string {
 	}
 	text, _ := entry.Value.(ast.String)
 	return string(text)
+}
+
+// textsOf are the texts of a list that an object has.
+func textsOf(value ast.Value, key string) (texts []string) {
+	object, ok := value.(ast.Object)
+	if !ok || object.Get(ast.StringTerm(key)) == nil {
+		return nil
+	}
+	list, ok := object.Get(ast.StringTerm(key)).Value.(interface{ Foreach(func(*ast.Term)) })
+	if !ok {
+		return nil
+	}
+	list.Foreach(func(one *ast.Term) {
+		if text, ok := one.Value.(ast.String); ok {
+			texts = append(texts, string(text))
+		}
+	})
+	return texts
 }
 
 // shown is a value as JSON, without secrets and on one line.

@@ -132,7 +132,8 @@ func (t *tracer) seen(e topdown.Event, rule *ast.Rule, set string) {
 
 // firedAt is the contribution of a rule, whose value is shown as a text.
 func firedAt(rule *ast.Rule, set string, value ast.Value, shown string) Fired {
-	return Fired{File: rule.Location.File, Line: rule.Location.Row, Rule: entryOf(value, "rule"), Set: set, Value: shown}
+	return Fired{File: rule.Location.File, Line: rule.Location.Row, Rule: entryOf(value, "rule"),
+		Severity: entryOf(value, "severity"), Attack: textsOf(value, "attack"), Set: set, Value: shown}
 }
 
 // written is a rule as its file has it.
