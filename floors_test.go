@@ -47,7 +47,7 @@ var floors = map[string]int{
 	"gateway/chat/discord": 8, "gateway/chat/discord/discordtest": 8,
 	"gateway/chat/telegram": 8, "gateway/chat/telegram/telegramtest": 8,
 	"gateway/chat/matrix": 8, "gateway/chat/matrix/matrixtest": 8,
-	"gateway/chat/webhook": 8,
+	"gateway/chat/webhook": 8, "gateway/chat/chattest": 8,
 
 	"app": 9, "cmd/bailiff-runner": 9, "cmd/bailiff-hook": 9, "cmd/bailiff-host": 9, "docs": 9, "examples": 9,
 	"examples/go/ask": 9, "examples/go/bridge": 9, "examples/oci": 9, "examples/ai-sdk": 9, "examples/grafana": 9, "examples/prometheus": 9,

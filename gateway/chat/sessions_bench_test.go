@@ -106,7 +106,7 @@ func (k *sessionsTest) fill(sessions int, all <-chan struct{}) load {
 	return loaded().above(before)
 }
 
-func TestOfFiveHundredSessionsAtOnceNothingIsLostOrDoubled(t *testing.T) {
+func TestOfFiveHundredSessionsAtOnceNothingIsLostOrDoubled(t *testing.T) { // alone, since it counts goroutines
 	c, all, release := barrier(sessionsAtOnce)
 	k := newSessionsTest(t, c, func(c *SessionsConfig) { c.AllowedUsers = only("*") })
 	k.surface.fails = func(Place) error {

@@ -10,6 +10,7 @@ import (
 )
 
 func TestPermissionsAreAsDiscordCountsThem(t *testing.T) {
+	t.Parallel()
 	const view, send, files = discordgo.PermissionViewChannel, discordgo.PermissionSendMessages, discordgo.PermissionAttachFiles
 	over := func(id string, allow, deny int64) *discordgo.PermissionOverwrite {
 		return &discordgo.PermissionOverwrite{ID: id, Allow: allow, Deny: deny}
@@ -52,6 +53,7 @@ func TestPermissionsAreAsDiscordCountsThem(t *testing.T) {
 }
 
 func TestTheInvitationAsksForWhatIsNeededAndNothingMore(t *testing.T) {
+	t.Parallel()
 	page, err := os.ReadFile("../../../docs/chat/discord.md")
 	if err != nil {
 		t.Fatal(err)

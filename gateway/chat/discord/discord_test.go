@@ -9,6 +9,7 @@ import (
 )
 
 func TestAQuestionIsAskedAnsweredAndEdited(t *testing.T) {
+	t.Parallel()
 	b := start(t)
 	b.answer = func(click chat.Click) chat.Text { return plain("Noted: *" + click.Token + "*") }
 	b.connect(t)

@@ -11,6 +11,7 @@ import (
 )
 
 func TestWhatIsWrittenIsToldWithWhereItIs(t *testing.T) {
+	t.Parallel()
 	b := start(t).connect(t)
 	s := b.server
 	dm, other := s.DM(bob), s.AddChannel()
@@ -47,6 +48,7 @@ func TestWhatIsWrittenIsToldWithWhereItIs(t *testing.T) {
 }
 
 func TestOnlyWhatAPersonWritesIsTold(t *testing.T) {
+	t.Parallel()
 	b := start(t).connect(t)
 	said := func(change map[string]any) map[string]any {
 		m := map[string]any{
@@ -83,6 +85,7 @@ func TestOnlyWhatAPersonWritesIsTold(t *testing.T) {
 }
 
 func TestAReplyThatOnlyPingsTheBotDoesNotNameIt(t *testing.T) {
+	t.Parallel()
 	b := start(t).connect(t)
 	b.server.Tell("MESSAGE_CREATE", map[string]any{
 		"id": "1", "channel_id": here.Chat, "guild_id": discordtest.Guild, "content": "why?", "type": 19,
@@ -101,6 +104,7 @@ func TestAReplyThatOnlyPingsTheBotDoesNotNameIt(t *testing.T) {
 }
 
 func TestWhatIsToldTwiceIsTheSame(t *testing.T) {
+	t.Parallel()
 	b := start(t).connect(t)
 	b.server.Write(ana, here.Chat, "", "once")
 	b.server.Repeat("MESSAGE_CREATE")
@@ -111,6 +115,7 @@ func TestWhatIsToldTwiceIsTheSame(t *testing.T) {
 }
 
 func TestWhatDiscordAddsElsewhereCostsNoMessage(t *testing.T) {
+	t.Parallel()
 	b := start(t).connect(t)
 	odd := []any{map[string]any{"type": 99, "components": "none"}}
 	b.server.Tell("MESSAGE_CREATE", map[string]any{
@@ -125,6 +130,7 @@ func TestWhatDiscordAddsElsewhereCostsNoMessage(t *testing.T) {
 
 // A thread that passed for its channel would share the channel's session.
 func TestWhatIsInAPlaceThatDiscordDoesNotNameIsNotTold(t *testing.T) {
+	t.Parallel()
 	b := start(t).connect(t)
 	s := b.server
 	thread := s.OpenThread(here.Chat, s.Write(ana, here.Chat, "", "start"), "start")
@@ -152,6 +158,7 @@ func TestWhatIsInAPlaceThatDiscordDoesNotNameIsNotTold(t *testing.T) {
 }
 
 func TestAPanicOfWhoIsToldEndsNothing(t *testing.T) {
+	t.Parallel()
 	b := start(t)
 	b.whisper = func(_ context.Context, s chat.Said) {
 		if s.Text == "bad" || s.Text == "/stop" {

@@ -4,12 +4,12 @@ import (
 	"context"
 	"log/slog"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
+	"github.com/bailiff-dev/bailiff/gateway/chat/chattest"
 	"github.com/bailiff-dev/bailiff/gateway/chat/discord/discordtest"
 )
 
@@ -22,57 +22,37 @@ const (
 
 // inbox keeps what it is told.
 type inbox struct {
-	mu        sync.Mutex
+	chattest.Signal
 	said      []chat.Said
 	clicks    []chat.Click
 	connected []error
-	changed   chan struct{}
 	// answer is what whoever clicks is told, whisper is done with what was said.
 	answer  func(chat.Click) chat.Text
 	whisper func(context.Context, chat.Said)
 }
 
-func (b *inbox) note(do func()) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	do()
-	close(b.changed)
-	b.changed = make(chan struct{})
-}
-
 func (b *inbox) Said(ctx context.Context, s chat.Said) {
-	b.note(func() { b.said = append(b.said, s) })
+	b.Change(func() { b.said = append(b.said, s) })
 	if b.whisper != nil {
 		b.whisper(ctx, s)
 	}
 }
 
 func (b *inbox) Clicked(_ context.Context, t chat.Click) chat.Text {
-	b.note(func() { b.clicks = append(b.clicks, t) })
+	b.Change(func() { b.clicks = append(b.clicks, t) })
 	if b.answer != nil {
 		return b.answer(t)
 	}
 	return nil
 }
 
-func (b *inbox) Connected(err error) { b.note(func() { b.connected = append(b.connected, err) }) }
+func (b *inbox) Connected(err error) { b.Change(func() { b.connected = append(b.connected, err) }) }
 
 // await waits until something is so.
 func (b *inbox) await(t *testing.T, is func() bool) {
 	t.Helper()
-	late := time.After(60 * time.Second)
-	for {
-		b.mu.Lock()
-		so, changed := is(), b.changed
-		b.mu.Unlock()
-		if so {
-			return
-		}
-		select {
-		case <-changed:
-		case <-late:
-			t.Fatalf("told of %+v, %+v and %v", b.said, b.clicks, b.connected)
-		}
+	if !b.Await(is) {
+		t.Fatalf("told of %+v, %+v and %v", b.said, b.clicks, b.connected)
 	}
 }
 
@@ -113,7 +93,7 @@ func newDiscord(t *testing.T, s *discordtest.Server) *Discord {
 
 func start(t *testing.T, prepare ...func(*bot)) *bot {
 	t.Helper()
-	b := &bot{server: discordtest.New(t), inbox: &inbox{changed: make(chan struct{})}, ended: make(chan error, 1)}
+	b := &bot{server: discordtest.New(t), inbox: &inbox{}, ended: make(chan error, 1)}
 	b.Discord = newDiscord(t, b.server)
 	for _, p := range prepare {
 		p(b)

@@ -14,6 +14,7 @@ import (
 )
 
 func TestWhoeverClicksIsToldAloneHoweverLongItTakes(t *testing.T) {
+	t.Parallel()
 	b := start(t, func(b *bot) { b.replyAfter = 10 * time.Millisecond })
 	slow := make(chan struct{})
 	b.answer = func(chat.Click) chat.Text {
@@ -33,6 +34,7 @@ func TestWhoeverClicksIsToldAloneHoweverLongItTakes(t *testing.T) {
 }
 
 func TestAClickThatNothingIsSaidToIsAcknowledged(t *testing.T) {
+	t.Parallel()
 	b := start(t).connect(t)
 	ref := b.post(t, chat.Place{Chat: b.server.DM(bob)}, mayIt, "key")
 	if told := b.server.Click(bob, ref.Chat, ref.Message, "Approve"); told != "" {
@@ -44,6 +46,7 @@ func TestAClickThatNothingIsSaidToIsAcknowledged(t *testing.T) {
 }
 
 func TestAClickInAThreadNamesItsChannel(t *testing.T) {
+	t.Parallel()
 	b := start(t).connect(t)
 	from := b.server.Write(ana, here.Chat, "", "x")
 	at, err := b.Thread(t.Context(), chat.Ref{Place: here, Message: from}, "x")
@@ -58,6 +61,7 @@ func TestAClickInAThreadNamesItsChannel(t *testing.T) {
 }
 
 func TestAForgedButtonIsHandedOnAsItIs(t *testing.T) {
+	t.Parallel()
 	b := start(t).connect(t)
 	b.answer = func(click chat.Click) chat.Text { return plain("Unknown: " + click.Token) }
 	ref := b.post(t, here, mayIt, "key")
@@ -67,6 +71,7 @@ func TestAForgedButtonIsHandedOnAsItIs(t *testing.T) {
 }
 
 func TestAnAnswerWhoseWayBreaksIsGivenOnce(t *testing.T) {
+	t.Parallel()
 	for name, fault := range map[string]discordtest.Fault{
 		"before": {Drop: true}, "after": {Drop: true, After: true}, "fault": {Status: 500},
 		"busy": {Status: 429, RetryAfter: time.Millisecond},
@@ -100,6 +105,7 @@ func once(method string, fault discordtest.Fault) func(string) discordtest.Fault
 }
 
 func TestCommandsAreOfferedOnceAndAnsweredAlone(t *testing.T) {
+	t.Parallel()
 	b := start(t)
 	b.whisper = func(ctx context.Context, s chat.Said) {
 		for _, text := range []string{"Heard " + s.Text, "and more"} {
@@ -140,6 +146,7 @@ func TestCommandsAreOfferedOnceAndAnsweredAlone(t *testing.T) {
 }
 
 func TestACommandThatIsAnsweredLate(t *testing.T) {
+	t.Parallel()
 	b := start(t, func(b *bot) { b.replyAfter = time.Millisecond })
 	late, told := make(chan struct{}), make(chan error)
 	b.whisper = func(_ context.Context, s chat.Said) {
@@ -160,6 +167,7 @@ func TestACommandThatIsAnsweredLate(t *testing.T) {
 }
 
 func TestACommandThatNothingIsSaidToAloneIsNotShownAsUnderWayForEver(t *testing.T) {
+	t.Parallel()
 	b := start(t, func(b *bot) { b.replyAfter = time.Millisecond }).connect(t)
 	deleted := make(chan struct{}, 1)
 	b.server.Fail(func(method string) discordtest.Fault {
@@ -177,6 +185,7 @@ func TestACommandThatNothingIsSaidToAloneIsNotShownAsUnderWayForEver(t *testing.
 }
 
 func TestNothingIsUnderWayOnceRunHasEnded(t *testing.T) {
+	t.Parallel()
 	b := start(t, func(b *bot) { b.replyAfter = time.Hour })
 	l := newListener(b.Discord, b.inbox)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -196,6 +205,7 @@ func TestNothingIsUnderWayOnceRunHasEnded(t *testing.T) {
 }
 
 func TestCommandsOfOthersAreNotTold(t *testing.T) {
+	t.Parallel()
 	b := start(t, func(b *bot) { b.replyAfter = time.Millisecond }).connect(t)
 	b.server.Tell("INTERACTION_CREATE", map[string]any{
 		"id": "1", "application_id": "2", "type": 2, "token": "t", "channel_id": here.Chat,

@@ -11,6 +11,7 @@ import (
 )
 
 func TestTextIsWrittenSoThatItShowsAsItIs(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		text chat.Text
 		want string
@@ -49,6 +50,7 @@ func TestTextIsWrittenSoThatItShowsAsItIs(t *testing.T) {
 }
 
 func TestWhatIsTooLongIsCutWhereTheTextIs(t *testing.T) {
+	t.Parallel()
 	for name, text := range map[string]chat.Text{
 		"words":        plain(strings.Repeat("word ", 1000)),
 		"signs":        plain(strings.Repeat("*", 1999)),

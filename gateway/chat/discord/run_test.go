@@ -17,6 +17,7 @@ import (
 )
 
 func TestWhatIsMissedIsToldWhenTheConnectionIsResumed(t *testing.T) {
+	t.Parallel()
 	for name, breaks := range map[string]func(*discordtest.Server){
 		"the connection is dropped":       (*discordtest.Server).Drop,
 		"Discord asks to connect again":   (*discordtest.Server).Reconnect,
@@ -44,6 +45,7 @@ func TestWhatIsMissedIsToldWhenTheConnectionIsResumed(t *testing.T) {
 }
 
 func TestASessionThatEndedIsBegunAnew(t *testing.T) {
+	t.Parallel()
 	for name, ends := range map[string]func(*discordtest.Server){
 		"Discord says so": func(s *discordtest.Server) { s.Invalidate(false) },
 		"it timed out":    func(s *discordtest.Server) { s.Close(4009) },
@@ -61,6 +63,7 @@ func TestASessionThatEndedIsBegunAnew(t *testing.T) {
 }
 
 func TestASessionThatDiscordHasForgottenIsBegunAnew(t *testing.T) {
+	t.Parallel()
 	b := start(t).connect(t)
 	b.server.Forget()
 	b.server.Drop()
@@ -68,6 +71,7 @@ func TestASessionThatDiscordHasForgottenIsBegunAnew(t *testing.T) {
 }
 
 func TestAConnectionThatIsSilentIsMadeAnew(t *testing.T) {
+	t.Parallel()
 	b := start(t, func(b *bot) {
 		b.server.Beats(30 * time.Millisecond)
 		b.server.Mute(true)
@@ -81,6 +85,7 @@ func TestAConnectionThatIsSilentIsMadeAnew(t *testing.T) {
 }
 
 func TestHeartbeatsGoOnAndAreSentWhereAsked(t *testing.T) {
+	t.Parallel()
 	b := start(t, func(b *bot) { b.server.Beats(10 * time.Millisecond) }).connect(t)
 	b.server.AwaitBeats(5)
 	b.server.Beats(time.Minute)
@@ -93,6 +98,7 @@ func TestHeartbeatsGoOnAndAreSentWhereAsked(t *testing.T) {
 }
 
 func TestWhatIsNoEventEndsNothing(t *testing.T) {
+	t.Parallel()
 	b := start(t).connect(t)
 	for _, text := range []string{
 		"null", "{", "[]", `"x"`, `{"op":"x"}`, `{"op":99}`, `{"op":0,"t":"MESSAGE_CREATE","d":null}`,
@@ -117,6 +123,7 @@ func TestWhatIsNoEventEndsNothing(t *testing.T) {
 }
 
 func TestOnlyWhatNobodyCanMendByWaitingEndsRun(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		prepare func(*bot)
 		want    string
@@ -143,6 +150,7 @@ func TestOnlyWhatNobodyCanMendByWaitingEndsRun(t *testing.T) {
 }
 
 func TestARefusalEndsRunWhateverElseIsUnderWay(t *testing.T) {
+	t.Parallel()
 	asked := make(chan struct{}, 1000)
 	b := start(t, func(b *bot) {
 		b.server.Fail(func(method string) (f discordtest.Fault) {
@@ -167,6 +175,7 @@ func closing(code int) func(*bot) {
 }
 
 func TestARenewedTokenIsReadAtTheNextConnection(t *testing.T) {
+	t.Parallel()
 	b := start(t, func(b *bot) {
 		file := filepath.Join(t.TempDir(), "token")
 		write(t, file, b.server.Token)
@@ -191,6 +200,7 @@ func write(t *testing.T, file, text string) {
 }
 
 func TestAServiceThatIsDownIsTriedUntilItIsThere(t *testing.T) {
+	t.Parallel()
 	var asked atomic.Int32
 	b := start(t, func(b *bot) {
 		b.server.Fail(func(method string) (f discordtest.Fault) {
@@ -205,10 +215,10 @@ func TestAServiceThatIsDownIsTriedUntilItIsThere(t *testing.T) {
 			return f
 		})
 	}).connect(t)
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	var told []string
-	for _, err := range b.connected {
+	var connected []error
+	b.Read(func() { connected = slices.Clone(b.connected) })
+	for _, err := range connected {
 		if err == nil {
 			told = append(told, "connected")
 		} else {
@@ -225,6 +235,7 @@ func TestAServiceThatIsDownIsTriedUntilItIsThere(t *testing.T) {
 }
 
 func TestNoMoreSessionsAreBegunThanDiscordLets(t *testing.T) {
+	t.Parallel()
 	b := start(t, func(b *bot) { b.server.LimitStarts(1, 50*time.Millisecond) }).connect(t)
 	b.server.Invalidate(false)
 	var busy *chat.Busy
@@ -237,6 +248,7 @@ func TestNoMoreSessionsAreBegunThanDiscordLets(t *testing.T) {
 }
 
 func TestPausesGrowAndHaveAnEnd(t *testing.T) {
+	t.Parallel()
 	d := &Discord{second: time.Second}
 	for failures, most := range []int{1, 2, 4, 8, 16, 30, 30, 30} {
 		least := time.Duration(most) * time.Second / 2
@@ -254,6 +266,7 @@ func TestPausesGrowAndHaveAnEnd(t *testing.T) {
 }
 
 func TestRunEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	b := start(t).connect(t)
 	b.stop()
 	if err := <-b.ended; err != nil {
@@ -263,6 +276,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 }
 
 func TestTheGatewayIsOneWhereNobodyHearsTheToken(t *testing.T) {
+	t.Parallel()
 	for address, want := range map[string]string{
 		"wss://gateway.discord.gg":        "wss://gateway.discord.gg/?v=10&encoding=json",
 		"wss://gateway.discord.gg/?v=9":   "wss://gateway.discord.gg/?v=10&encoding=json",

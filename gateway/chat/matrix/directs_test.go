@@ -8,6 +8,7 @@ import (
 )
 
 func TestWhomARoomIsForIsForgottenOfThatRoomAlone(t *testing.T) {
+	t.Parallel()
 	d := &directRooms{known: recent.New[string, string](2)}
 	for n := range 4 { // of which two are of long ago
 		d.known.Put("@u"+strconv.Itoa(n), "!r"+strconv.Itoa(n))

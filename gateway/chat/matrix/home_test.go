@@ -13,10 +13,10 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
+	"github.com/bailiff-dev/bailiff/gateway/chat/chattest"
 	"github.com/bailiff-dev/bailiff/gateway/chat/matrix"
 	"github.com/bailiff-dev/bailiff/gateway/chat/matrix/matrixtest"
 )
@@ -100,7 +100,7 @@ func (h home) open(t *testing.T, c matrix.Config) *matrix.Matrix {
 // the test.
 func (h home) start(t *testing.T, c matrix.Config) (running, func()) {
 	t.Helper()
-	r := running{Matrix: h.open(t, c), inbox: newInbox()}
+	r := running{Matrix: h.open(t, c), inbox: &inbox{}}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- r.Run(ctx, r.inbox) }()
@@ -136,8 +136,7 @@ func (m *memory) Remember(key, value string) error {
 
 // inbox keeps what it is told.
 type inbox struct {
-	mu        sync.Mutex
-	changed   chan struct{}
+	chattest.Signal
 	said      []chat.Said
 	clicks    []chat.Click
 	connected int
@@ -146,25 +145,15 @@ type inbox struct {
 	answer chat.Text
 }
 
-func newInbox() *inbox { return &inbox{changed: make(chan struct{})} }
-
-func (i *inbox) note(do func()) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	do()
-	close(i.changed)
-	i.changed = make(chan struct{})
-}
-
-func (i *inbox) Said(_ context.Context, s chat.Said) { i.note(func() { i.said = append(i.said, s) }) }
+func (i *inbox) Said(_ context.Context, s chat.Said) { i.Change(func() { i.said = append(i.said, s) }) }
 
 func (i *inbox) Clicked(_ context.Context, t chat.Click) (told chat.Text) {
-	i.note(func() { i.clicks, told = append(i.clicks, t), i.answer })
+	i.Change(func() { i.clicks, told = append(i.clicks, t), i.answer })
 	return told
 }
 
 func (i *inbox) Connected(err error) {
-	i.note(func() {
+	i.Change(func() {
 		if i.connected++; err != nil {
 			i.connected, i.broken = 0, append(i.broken, err)
 		}
@@ -174,38 +163,23 @@ func (i *inbox) Connected(err error) {
 // await waits until something is as it should be.
 func (i *inbox) await(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	late := time.After(60 * time.Second)
-	for {
-		i.mu.Lock()
-		done, changed := is(), i.changed
-		i.mu.Unlock()
-		if done {
-			return
-		}
-		select {
-		case <-changed:
-		case <-late:
-			t.Fatalf("%s did not come; %+v and %+v did, and %v", what, i.said, i.clicks, i.broken)
-		}
+	if !i.Await(is) {
+		t.Fatalf("%s did not come; %+v and %+v did, and %v", what, i.said, i.clicks, i.broken)
 	}
 }
 
 // hears waits for so many messages, and returns them.
-func (i *inbox) hears(t *testing.T, n int) []chat.Said {
+func (i *inbox) hears(t *testing.T, n int) (all []chat.Said) {
 	t.Helper()
-	i.await(t, "what was said", func() bool { return len(i.said) >= n })
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return slices.Clone(i.said)
+	i.await(t, "what was said", func() bool { all = slices.Clone(i.said); return len(all) >= n })
+	return all
 }
 
 // clicks waits for so many answers, and returns them.
-func (i *inbox) answers(t *testing.T, n int) []chat.Click {
+func (i *inbox) answers(t *testing.T, n int) (all []chat.Click) {
 	t.Helper()
-	i.await(t, "what was clicked", func() bool { return len(i.clicks) >= n })
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return slices.Clone(i.clicks)
+	i.await(t, "what was clicked", func() bool { all = slices.Clone(i.clicks); return len(all) >= n })
+	return all
 }
 
 // words are those that were said.

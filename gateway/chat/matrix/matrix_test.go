@@ -14,6 +14,7 @@ import (
 )
 
 func TestWhatIsPostedTwiceUnderOneKeyIsShownOnce(t *testing.T) {
+	t.Parallel()
 	atEach(t, func(t *testing.T, h home) {
 		ana := h.person("ana")
 		room := h.room("ops", ana)
@@ -41,6 +42,7 @@ func TestWhatIsPostedTwiceUnderOneKeyIsShownOnce(t *testing.T) {
 }
 
 func TestAMessageIsEditedInItsPlaceUntilItIsGone(t *testing.T) {
+	t.Parallel()
 	atEach(t, func(t *testing.T, h home) {
 		ana := h.person("ana")
 		room := h.room("ops", ana)
@@ -67,6 +69,7 @@ func TestAMessageIsEditedInItsPlaceUntilItIsGone(t *testing.T) {
 }
 
 func TestTheSignsAndWordsOfAMessageAreAnswersToIt(t *testing.T) {
+	t.Parallel()
 	atEach(t, func(t *testing.T, h home) {
 		ana := h.person("ana")
 		room := h.room("ops", ana)
@@ -101,6 +104,7 @@ func TestTheSignsAndWordsOfAMessageAreAnswersToIt(t *testing.T) {
 }
 
 func TestOnlyWhatAnswersAMessageOfBailiffsOwnIsAnAnswer(t *testing.T) {
+	t.Parallel()
 	atEach(t, func(t *testing.T, h home) {
 		ana, eve := h.person("ana"), h.person("eve")
 		room, another := h.room("ops", ana, eve), h.room("other", eve)
@@ -136,6 +140,7 @@ func TestOnlyWhatAnswersAMessageOfBailiffsOwnIsAnAnswer(t *testing.T) {
 }
 
 func TestAnAnswerIsKnownAfterARestart(t *testing.T) {
+	t.Parallel()
 	atEach(t, func(t *testing.T, h home) {
 		ana := h.person("ana")
 		room := h.room("ops", ana)
@@ -157,6 +162,7 @@ func TestAnAnswerIsKnownAfterARestart(t *testing.T) {
 }
 
 func TestWhoAnswersIsToldAlone(t *testing.T) {
+	t.Parallel()
 	atEach(t, func(t *testing.T, h home) {
 		ana := h.person("ana")
 		room := h.room("ops", ana)
@@ -187,6 +193,7 @@ func TestWhoAnswersIsToldAlone(t *testing.T) {
 }
 
 func TestWhoCannotBeToldAloneIsToldWhereTheyAre(t *testing.T) {
+	t.Parallel()
 	h := ours(t)
 	ana := h.person("ana")
 	room := h.room("ops", ana)
@@ -212,6 +219,7 @@ func TestWhoCannotBeToldAloneIsToldWhereTheyAre(t *testing.T) {
 // Of 300 messages one in twenty requests fails: busy, broken, lost on its way or, worst,
 // on its way back.
 func TestThreeHundredMessagesAreShownOnceEachThoughRequestsFail(t *testing.T) {
+	t.Parallel()
 	atEach(t, func(t *testing.T, h home) {
 		ana := h.person("ana")
 		room := h.room("ops", ana)

@@ -130,6 +130,7 @@ func FuzzAMessageFitsAnEvent(f *testing.F) {
 }
 
 func TestAWordAtTheBeginningIsAnAnswer(t *testing.T) {
+	t.Parallel()
 	q := question{answers: answersOf([]chat.Button{{Word: "approve", Yes: true}, {Word: "approve session", Yes: true}, {Word: "deny"},
 		{Label: "Deny, and say why", Asks: "Why?"}})}
 	for text, want := range map[string][2]string{
@@ -179,6 +180,7 @@ func FuzzWords(f *testing.F) {
 }
 
 func TestBailiffIsNamedByItsAccountOrName(t *testing.T) {
+	t.Parallel()
 	self := account{ID: "@bailiff:example.test", Name: "The Bailiff"}
 	pill := &mentions{Users: []string{self.ID}}
 	for name, c := range map[string]struct {
@@ -211,6 +213,7 @@ func TestBailiffIsNamedByItsAccountOrName(t *testing.T) {
 }
 
 func TestOnlyBailiffsOwnCommandsAreReadWithAnotherSign(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{"!status": "/status", "!new now": "/new now", "/stop": "/stop", "!!": "!!", "!ls": "!ls",
 		"!": "!", "! status": "! status", "!statuses": "!statuses"} {
 		if got := command(text); got != want {
@@ -243,6 +246,7 @@ func FuzzEvents(f *testing.F) {
 var transactionIDs = regexp.MustCompile(`^bailiff-[0-9A-Za-z]+$`)
 
 func TestTransactionsAreOfTheirKeys(t *testing.T) {
+	t.Parallel()
 	seen := map[string]bool{}
 	for _, id := range []string{transaction("message", "a"), transaction("message", "b"), transaction("file", "a"), unique(), unique()} {
 		if seen[id] || !transactionIDs.MatchString(id) {
@@ -258,6 +262,7 @@ func TestTransactionsAreOfTheirKeys(t *testing.T) {
 }
 
 func TestAnInvitationOfTwoIsNobodys(t *testing.T) {
+	t.Parallel()
 	self := account{ID: "@bailiff:example.test"}
 	member := func(sender, key, content string) event {
 		return event{Type: "m.room.member", Sender: sender, StateKey: &key, Content: json.RawMessage(content)}

@@ -1,8 +1,6 @@
 package matrix_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -11,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
-	"github.com/bailiff-dev/bailiff/gateway/chat/matrix"
+	"github.com/bailiff-dev/bailiff/gateway/chat/chattest"
 	"github.com/bailiff-dev/bailiff/gateway/chat/matrix/matrixtest"
 )
 
 func TestWhatIsWrittenIsToldWithItsPlace(t *testing.T) {
+	t.Parallel()
 	atEach(t, func(t *testing.T, h home) {
 		ana, ben := h.person("ana"), h.person("ben")
 		ops, alone, named := h.room("ops", ana, ben), h.room("", ana), h.room("ours", ana)
@@ -70,6 +68,7 @@ func awaitJoined(t *testing.T, h home, room string) {
 }
 
 func TestADirectRoomIsNoneAnyMoreWhenAThirdComes(t *testing.T) {
+	t.Parallel()
 	atEach(t, func(t *testing.T, h home) {
 		ana, ben := h.person("ana"), h.person("ben")
 		room := h.room("", ana)
@@ -93,6 +92,7 @@ func TestADirectRoomIsNoneAnyMoreWhenAThirdComes(t *testing.T) {
 }
 
 func TestWhatNobodyTypedToOthersIsNotTold(t *testing.T) {
+	t.Parallel()
 	atEach(t, func(t *testing.T, h home) {
 		ana := h.person("ana")
 		room := h.room("ops", ana)
@@ -122,6 +122,7 @@ func TestWhatNobodyTypedToOthersIsNotTold(t *testing.T) {
 }
 
 func TestWhatWasWrittenMeanwhileIsToldOnceAfterARestart(t *testing.T) {
+	t.Parallel()
 	atEach(t, func(t *testing.T, h home) {
 		ana := h.person("ana")
 		room, other := h.room("ops", ana), h.room("dev", ana)
@@ -152,6 +153,7 @@ func TestWhatWasWrittenMeanwhileIsToldOnceAfterARestart(t *testing.T) {
 
 // To a homeserver a new name is another coming into each room.
 func TestANewNameIsNoNewComing(t *testing.T) {
+	t.Parallel()
 	atEach(t, func(t *testing.T, h home) {
 		ana := h.person("ana")
 		room := h.room("ops", ana)
@@ -180,6 +182,7 @@ func TestANewNameIsNoNewComing(t *testing.T) {
 }
 
 func TestNoMessageIsLostWhileTheConnectionBreaks(t *testing.T) {
+	t.Parallel()
 	atEach(t, func(t *testing.T, h home) {
 		ana := h.person("ana")
 		room := h.room("ops", ana)
@@ -212,6 +215,7 @@ func TestNoMessageIsLostWhileTheConnectionBreaks(t *testing.T) {
 }
 
 func TestWhatWasWrittenBeforeBailiffCameIsNotTold(t *testing.T) {
+	t.Parallel()
 	atEach(t, func(t *testing.T, h home) {
 		ana := h.person("ana")
 		c := h.config()
@@ -231,6 +235,7 @@ func TestWhatWasWrittenBeforeBailiffCameIsNotTold(t *testing.T) {
 }
 
 func TestOnlyWhoMayGiveCommandsInvites(t *testing.T) {
+	t.Parallel()
 	atEach(t, func(t *testing.T, h home) {
 		ana, eve := h.person("ana"), h.person("eve")
 		theirs, approvals, free := eve.NewRoom("trap"), eve.NewRoom("approvals"), eve.NewRoom("free")
@@ -255,9 +260,10 @@ func TestOnlyWhoMayGiveCommandsInvites(t *testing.T) {
 }
 
 func TestAnEncryptedRoomIsToldOfOnce(t *testing.T) {
+	t.Parallel()
 	atEach(t, func(t *testing.T, h home) {
 		ana := h.person("ana")
-		var log lines
+		var log chattest.Log
 		c := h.config()
 		c.Log, c.AllowedUsers = slog.New(slog.NewTextHandler(&log, nil)), []string{ana.ID}
 		r, _ := h.start(t, c)
@@ -273,265 +279,4 @@ func TestAnEncryptedRoomIsToldOfOnce(t *testing.T) {
 			t.Errorf("it is said %d times:\n%s", n, log.String())
 		}
 	})
-}
-
-// lines are those of a log.
-type lines struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
-func TestATokenThatIsTakenBackEndsTheAccount(t *testing.T) {
-	atEach(t, func(t *testing.T, h home) {
-		in := newInbox()
-		m := h.open(t, h.config())
-		ended := make(chan error, 1)
-		go func() { ended <- m.Run(t.Context(), in) }()
-		in.await(t, "the connection", func() bool { return in.connected > 0 })
-		h.bailiff.Do("POST", "client/v3/logout", struct{}{}, nil)
-		err := <-ended
-		var refused *chat.Refused
-		if !errors.As(err, &refused) || !strings.Contains(err.Error(), "matrix.token") || strings.Contains(err.Error(), h.bailiff.Token) {
-			t.Errorf("it ended in %v", err)
-		}
-		if len(in.broken) != 1 {
-			t.Errorf("told is %v", in.broken)
-		}
-		if _, err := m.Post(t.Context(), chat.Place{Chat: "!x"}, say("x"), "k"); !errors.As(err, &refused) {
-			t.Errorf("a post is %v", err)
-		}
-	})
-}
-
-func TestARoomInWhichBailiffIsNotIsRefused(t *testing.T) {
-	atEach(t, func(t *testing.T, h home) {
-		m := h.open(t, h.config())
-		_, err := m.Post(t.Context(), chat.Place{Chat: h.person("ana").NewRoom("ops")}, say("x"), "k")
-		var refused *chat.Refused
-		if !errors.As(err, &refused) || !strings.Contains(err.Error(), "invite it") {
-			t.Errorf("it is %v", err)
-		}
-	})
-}
-
-func TestAHomeserverThatIsBusySaysForHowLong(t *testing.T) {
-	server := matrixtest.New(t)
-	h := home{server.Bailiff(), server.Person, server.Faults()}
-	room := h.room("ops", h.person("ana"))
-	m := h.open(t, h.config())
-	server.Limit(h.bailiff.ID, 1)
-	if _, err := m.Post(t.Context(), chat.Place{Chat: room}, say("one"), "k1"); err != nil {
-		t.Fatal(err)
-	}
-	_, err := m.Post(t.Context(), chat.Place{Chat: room}, say("two"), "k2")
-	var busy *chat.Busy
-	if !errors.As(err, &busy) || busy.After != 3*time.Second || server.Calls("send") != 2 {
-		t.Errorf("after %d calls it is %v", server.Calls("send"), err)
-	}
-	if _, err := m.Post(t.Context(), chat.Place{Chat: room}, say("one"), "k1"); err != nil {
-		t.Errorf("what it has already is %v", err)
-	}
-}
-
-func TestAPlaceInARoomThatTheHomeserverForgotIsBegunAnew(t *testing.T) {
-	h := ours(t)
-	ana := h.person("ana")
-	room := h.room("ops", ana)
-	c := h.config()
-	_, stop := h.start(t, c)
-	stop()
-	c.Memory.(*memory).all.Range(func(key, _ any) bool { // a place of a database that it went back from
-		c.Memory.(*memory).all.Store(key, "s999999")
-		return true
-	})
-	r, _ := h.start(t, c)
-	ana.Write(room, "", "ls")
-	if said := words(r.hears(t, 1)); !slices.Equal(said, []string{"ls"}) {
-		t.Errorf("told is %q", said)
-	}
-}
-
-func TestAnAnswerThatIsTooLongIsAskedForInParts(t *testing.T) {
-	h := ours(t)
-	ana := h.person("ana")
-	room := h.room("ops", ana)
-	c := h.config()
-	_, stop := h.start(t, c)
-	stop()
-	long := strings.Repeat("x", 60_000)
-	for i := range 90 { // 5 MB, of which 3 would come at once, and 4 are read at most
-		ana.Write(room, "", fmt.Sprintf("%d %s", i, long))
-	}
-	for i := range 60 {
-		ana.Write(h.room(fmt.Sprint("room ", i), ana), "", "ls "+long)
-	}
-	r, _ := h.start(t, c)
-	said := r.hears(t, 150)
-	for i, s := range slices.DeleteFunc(said, func(s chat.Said) bool { return s.Chat != room }) {
-		if !strings.HasPrefix(s.Text, fmt.Sprintf("%d x", i)) {
-			t.Fatalf("the %dth is %.10s", i, s.Text)
-		}
-	}
-}
-
-func TestWhatCannotBeHadKeepsNothingElseFromBeingTold(t *testing.T) {
-	for name, c := range map[string]struct {
-		method string
-		fault  matrixtest.Fault
-	}{
-		"what was written meanwhile is not shown": {"messages", matrixtest.Forbidden},
-		"nor who is in a room":                    {"joined_members", matrixtest.Forbidden},
-		"nor what an answer is to":                {"event", matrixtest.Forbidden},
-		"which always fails":                      {"event", matrixtest.Broken},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			h := ours(t)
-			ana := h.person("ana")
-			room := h.room("ops", ana)
-			config := h.config()
-			_, stop := h.start(t, config)
-			stop()
-			h.faults.Fail(func(method string) matrixtest.Fault {
-				if method == c.method {
-					return c.fault
-				}
-				return matrixtest.Fine
-			})
-			first := ana.Write(room, "", "first")
-			ana.React(room, first, "✅")
-			for range 60 {
-				ana.Write(room, "", "ls")
-			}
-			ana.Write(room, "", "last")
-			r, _ := h.start(t, config)
-			r.await(t, "the last", func() bool { return len(r.said) > 0 && r.said[len(r.said)-1].Text == "last" })
-		})
-	}
-}
-
-func TestWhatRelatesToWhatCannotBeIsNoAnswer(t *testing.T) {
-	atEach(t, func(t *testing.T, h home) {
-		ana := h.person("ana")
-		room := h.room("ops", ana)
-		r, _ := h.start(t, h.config())
-		before := h.faults.Calls("event")
-		for i, id := range []string{"", "$", "..", "../joined_members", "$a b", "$\x00", "$é", "$" + strings.Repeat("x", 255),
-			"!room:example.test"} {
-			reply := map[string]any{"msgtype": "m.text", "body": "approve",
-				"m.relates_to": map[string]any{"m.in_reply_to": map[string]any{"event_id": id}}}
-			ana.Try("PUT", fmt.Sprintf("client/v3/rooms/%s/send/m.room.message/r%d", room, i), reply, nil)
-			thread := map[string]any{"msgtype": "m.text", "body": "approve",
-				"m.relates_to": map[string]any{"rel_type": "m.thread", "event_id": id}}
-			ana.Try("PUT", fmt.Sprintf("client/v3/rooms/%s/send/m.room.message/t%d", room, i), thread, nil)
-		}
-		last := ana.Write(room, "", "last")
-		r.await(t, "the last", func() bool { return len(r.said) > 0 && r.said[len(r.said)-1].Message == last })
-		if len(r.said) < 9 || len(r.clicks) > 0 || h.faults.Calls("event") != before {
-			t.Errorf("told is %+v and %+v after %d questions", r.said, r.clicks, h.faults.Calls("event")-before)
-		}
-		for _, s := range r.said {
-			if s.Thread != "" {
-				t.Errorf("in a thread is %+v", s)
-			}
-		}
-	})
-}
-
-func TestAnInboxThatPanicsLosesOneEvent(t *testing.T) {
-	h := ours(t)
-	ana := h.person("ana")
-	room := h.room("ops", ana)
-	m := h.open(t, h.config())
-	in := &fragile{inbox: newInbox()}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- m.Run(ctx, in) }()
-	in.await(t, "the connection", func() bool { return in.connected > 0 })
-	ana.Write(room, "", "panic")
-	ana.Write(room, "", "ls")
-	if said := words(in.hears(t, 1)); !slices.Equal(said, []string{"ls"}) {
-		t.Errorf("told is %q", said)
-	}
-	cancel()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
-}
-
-type fragile struct{ *inbox }
-
-func (f *fragile) Said(ctx context.Context, s chat.Said) {
-	if s.Text == "panic" {
-		panic("as ordered")
-	}
-	f.inbox.Said(ctx, s)
-}
-
-func TestACheckNamesWhatIsMissing(t *testing.T) {
-	atEach(t, func(t *testing.T, h home) {
-		ana, ben := h.person("ana"), h.person("ben")
-		fine, without, secret, quiet := h.room("ops", ana), ana.NewRoom("not there"), ana.NewEncrypted(h.bailiff.ID), h.room("quiet", ana)
-		h.bailiff.Join(secret)
-		var levels map[string]any
-		ana.Do("GET", "client/v3/rooms/"+quiet+"/state/m.room.power_levels/", nil, &levels)
-		levels["events_default"] = 50
-		ana.SetState(quiet, "m.room.power_levels", levels)
-		c := h.config()
-		c.Approvals, c.Rooms = fine, []string{without, secret, quiet}
-		found := h.open(t, c).Check(t.Context(), []chat.Person{{ID: ana.ID, Name: "ana"}, {ID: ben.ID, Name: "ben"}})
-		want := []struct{ what, fault string }{
-			{"homeserver", ""}, {"token", ""}, {"room " + fine, ""}, {"room " + without, "is not in the room: invite it there"},
-			{"room " + secret, "is encrypted"}, {"room " + quiet, "needs 50 to send events of the type m.room.message"},
-			{"ana (" + ana.ID + ") sees " + fine, ""}, {"ben (" + ben.ID + ") sees " + fine, "is not in the room: invite them"},
-		}
-		if len(found) != len(want) {
-			t.Fatalf("found is %v", found)
-		}
-		for i, f := range found {
-			if f.What != want[i].what || (f.Err == nil) != (want[i].fault == "") || f.Err != nil &&
-				!strings.Contains(f.Err.Error(), want[i].fault) {
-				t.Errorf("found is %q: %v, want %q", f.What, f.Err, want[i])
-			}
-		}
-	})
-}
-
-func TestACheckNamesATokenAndAHomeserverOfNoUse(t *testing.T) {
-	server := matrixtest.New(t)
-	server.Speaks("r0.6.1", "v1.3")
-	c := home{server.Bailiff(), nil, nil}.config()
-	c.Token = func() (bailiff.Secret, error) { return bailiff.NewSecret("wrong-4711"), nil }
-	m, err := matrix.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := m.Check(t.Context(), []chat.Person{{ID: "@ana:example.test"}})
-	if len(found) != 2 || found[0].Err == nil || !strings.Contains(found[0].Err.Error(), "1.4") || found[1].Err == nil ||
-		!strings.Contains(found[1].Err.Error(), "matrix.token") || strings.Contains(fmt.Sprint(found), "4711") {
-		t.Errorf("found is %v", found)
-	}
-}
-
-func TestNewNamesWhatIsMissing(t *testing.T) {
-	if _, err := matrix.New(matrix.Config{}); err == nil || err.Error() != "matrix config lacks Log, Memory, Token, URL" {
-		t.Errorf("it says %v", err)
-	}
-	c := home{bailiff: &matrixtest.Person{URL: "http://127.0.0.1:1"}}.config()
-	c.Approvals = "#ops:example.com"
-	if _, err := matrix.New(c); err == nil || !strings.Contains(err.Error(), "want its id") {
-		t.Errorf("of an alias it says %v", err)
-	}
 }

@@ -171,6 +171,7 @@ func (s *realServer) admin(t *testing.T, method, path, token string, body, into 
 
 // A real homeserver slows down who sends much, and says for how long.
 func TestSynapseIsNotAskedSoonerThanItWants(t *testing.T) {
+	t.Parallel()
 	h := synapse(t)
 	room := h.room("ops", h.person("ana"))
 	onlySynapse.slowDown(t, h.bailiff.ID)

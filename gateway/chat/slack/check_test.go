@@ -14,6 +14,7 @@ import (
 )
 
 func TestACheckNamesWhatIsMissing(t *testing.T) {
+	t.Parallel()
 	ana, ben, eve := chat.Person{ID: "U1", Name: "ana"}, chat.Person{ID: "U2", Name: "ben"}, chat.Person{ID: "U3", Name: "eve"}
 	without := func(scopes ...string) []string {
 		return slices.DeleteFunc(slices.Clone(slacktest.Scopes), func(s string) bool { return slices.Contains(scopes, s) })
@@ -79,6 +80,7 @@ func TestACheckNamesWhatIsMissing(t *testing.T) {
 }
 
 func TestTheScopesAreThoseThatAreUsed(t *testing.T) {
+	t.Parallel()
 	if want, got := slices.Sorted(slices.Values(slacktest.Scopes)), slices.Sorted(maps.Keys(slack.Scopes)); !slices.Equal(got, want) {
 		t.Errorf("they are %q, want %q", got, want)
 	}

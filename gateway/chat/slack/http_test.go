@@ -11,12 +11,12 @@ import (
 	"net/http"
 	neturl "net/url"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
+	"github.com/bailiff-dev/bailiff/gateway/chat/chattest"
 	"github.com/bailiff-dev/bailiff/gateway/chat/slack"
 	"github.com/bailiff-dev/bailiff/gateway/chat/slack/slacktest"
 )
@@ -33,7 +33,7 @@ func free(t *testing.T) string {
 }
 
 // byHTTP is an app that Slack calls, at an address.
-func byHTTP(t *testing.T) (*slack.Slack, *slacktest.Server, *inbox, string) {
+func byHTTP(t *testing.T) (*slack.Slack, *slacktest.Server, *chattest.Inbox, string) {
 	t.Helper()
 	address := free(t)
 	s, server := app(t, func(c *slack.Config) {
@@ -45,17 +45,18 @@ func byHTTP(t *testing.T) (*slack.Slack, *slacktest.Server, *inbox, string) {
 }
 
 func TestByHTTPPeopleWriteClickAndCommand(t *testing.T) {
+	t.Parallel()
 	s, server, in, _ := byHTTP(t)
-	in.answer = func(chat.Click) chat.Text { return plain("Noted.") }
+	in.Answer = func(chat.Click) chat.Text { return plain("Noted.") }
 	server.Mentions()
 	id := server.Write("U1", "C1", "", "@bailiff echo 'a&b' <c>")
 	for range 2 {
-		if said := next(t, in.said); said.Message != id || said.Text != "echo 'a&b' <c>" || !said.Mentioned {
+		if said := chattest.Next(t, in.Messages); said.Message != id || said.Text != "echo 'a&b' <c>" || !said.Mentioned {
 			t.Errorf("told was %+v", said)
 		}
 	}
 	server.Command("U1", "C1", "/bailiff new")
-	if said := next(t, in.said); said.Text != "/new" || said.By.ID != "U1" {
+	if said := chattest.Next(t, in.Messages); said.Text != "/new" || said.By.ID != "U1" {
 		t.Errorf("told was %+v", said)
 	}
 	ref, err := s.Post(t.Context(), channel, chat.Message{Text: plain("May it?"),
@@ -66,7 +67,7 @@ func TestByHTTPPeopleWriteClickAndCommand(t *testing.T) {
 	server.Click("U2", "C1", ref.Message, "No")
 	server.Until(func() bool { return server.Question("U2") != "" })
 	server.Answer("U2", "never & nowhere")
-	if click := next(t, in.clicks); click.By.ID != "U2" || click.On != ref || click.Token != "n" || click.Reason != "never & nowhere" {
+	if click := chattest.Next(t, in.Clicks); click.By.ID != "U2" || click.On != ref || click.Token != "n" || click.Reason != "never & nowhere" {
 		t.Errorf("the click is %v", click)
 	}
 	server.Until(func() bool { return len(server.Told("U2")) == 1 })
@@ -96,6 +97,7 @@ const event = `{"type":"event_callback","team_id":"T01","event":{"type":"message
 	`"user":"U1","ts":"7.7","text":"rm -rf /"}}`
 
 func TestACallThatIsNotSignedByWhoHasTheSecretIsRefused(t *testing.T) {
+	t.Parallel()
 	_, _, in, url := byHTTP(t)
 	now := time.Now()
 	sign := func(change func(http.Header)) http.Header {
@@ -121,12 +123,13 @@ func TestACallThatIsNotSignedByWhoHasTheSecretIsRefused(t *testing.T) {
 			t.Errorf("%s came to %d %s", name, status, said)
 		}
 	}
-	if len(in.said) > 0 {
-		t.Errorf("told was %+v", <-in.said)
+	if len(in.Messages) > 0 {
+		t.Errorf("told was %+v", <-in.Messages)
 	}
 }
 
 func TestASignedCallIsTakenOnce(t *testing.T) {
+	t.Parallel()
 	_, _, in, url := byHTTP(t)
 	header := slacktest.Sign("application/json", []byte(event), time.Now().Add(-4*time.Minute))
 	for n, want := range []int{http.StatusOK, http.StatusConflict, http.StatusConflict} {
@@ -139,13 +142,14 @@ func TestASignedCallIsTakenOnce(t *testing.T) {
 	if status, _ := call(t, http.MethodPost, url, shouting, event); status == http.StatusOK {
 		t.Error("in capital letters it was taken again")
 	}
-	_ = next(t, in.said)
-	if len(in.said) > 0 {
-		t.Errorf("told again was %+v", <-in.said)
+	_ = chattest.Next(t, in.Messages)
+	if len(in.Messages) > 0 {
+		t.Errorf("told again was %+v", <-in.Messages)
 	}
 }
 
 func TestCallsThatAreNoneOfSlacksKinds(t *testing.T) {
+	t.Parallel()
 	_, _, in, url := byHTTP(t)
 	form := "application/x-www-form-urlencoded"
 	for name, c := range map[string]struct {
@@ -171,29 +175,30 @@ func TestCallsThatAreNoneOfSlacksKinds(t *testing.T) {
 			t.Errorf("%s came to %d %q, want %d with %q", name, status, said, c.status, c.says)
 		}
 	}
-	if len(in.said) > 0 || len(in.clicks) > 0 {
-		t.Errorf("%d were told, %d clicks came", len(in.said), len(in.clicks))
+	if len(in.Messages) > 0 || len(in.Clicks) > 0 {
+		t.Errorf("%d were told, %d clicks came", len(in.Messages), len(in.Clicks))
 	}
 }
 
 func TestAPlaceThatIsTakenIsTriedAgain(t *testing.T) {
+	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s, _ := app(t, func(c *slack.Config) { c.Listen, c.SigningSecret = listener.Addr().String(), secret("s") })
-	in := newInbox()
+	in := chattest.NewInbox()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx, in) }()
-	if err := next(t, in.connected); err == nil {
+	if err := chattest.Next(t, in.Connections); err == nil {
 		t.Error("it is said to stand")
 	}
 	_ = listener.Close()
-	for next(t, in.connected) != nil {
+	for chattest.Next(t, in.Connections) != nil {
 	}
 	cancel()
-	if err := next(t, ended); err != nil {
+	if err := chattest.Next(t, ended); err != nil {
 		t.Errorf("it ended by %v", err)
 	}
 }
@@ -202,6 +207,7 @@ func TestAPlaceThatIsTakenIsTriedAgain(t *testing.T) {
 const open = "a-place-that-nobody-else-may-know"
 
 func TestAnAddressThatLetsInWhoeverKnowsItIsInNoError(t *testing.T) {
+	t.Parallel()
 	upload := ""
 	base := newServer(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -228,14 +234,14 @@ func TestAnAddressThatLetsInWhoeverKnowsItIsInNoError(t *testing.T) {
 		if status, said := call(t, http.MethodPost, url, header, form); status != http.StatusOK {
 			t.Fatalf("the command came to %d %s", status, said)
 		}
-		if err := next(t, in.said).Ephemeral(t.Context(), plain("x")); err == nil || strings.Contains(err.Error(), open) {
+		if err := chattest.Next(t, in.Messages).Ephemeral(t.Context(), plain("x")); err == nil || strings.Contains(err.Error(), open) {
 			t.Errorf("answering at %s came to %v", name, err)
 		}
 	}
 }
 
 // calledFor is an app that is called, and calls somebody.
-func calledFor(t *testing.T, base string) (*slack.Slack, *inbox, string) {
+func calledFor(t *testing.T, base string) (*slack.Slack, *chattest.Inbox, string) {
 	t.Helper()
 	where := free(t)
 	s, _ := app(t, func(c *slack.Config) {
@@ -245,10 +251,11 @@ func calledFor(t *testing.T, base string) (*slack.Slack, *inbox, string) {
 }
 
 func TestWhyCallsAreRefusedIsSaidWhereTheSecretCannotBeRead(t *testing.T) {
+	t.Parallel()
 	for why, read := range map[string]slack.Credential{
 		"no such file": func() (bailiff.Secret, error) { return bailiff.Secret{}, errors.New("no such file") }, "it is empty": secret(""),
 	} {
-		log, where := &logged{}, free(t)
+		log, where := &chattest.Log{}, free(t)
 		s, _ := app(t, func(c *slack.Config) {
 			c.AppToken, c.Listen, c.SigningSecret, c.Log = nil, where, read, slog.New(slog.NewTextHandler(log, nil))
 		})
@@ -262,22 +269,4 @@ func TestWhyCallsAreRefusedIsSaidWhereTheSecretCannotBeRead(t *testing.T) {
 			t.Errorf("the log has %s", said)
 		}
 	}
-}
-
-// logged is a log that is read while it is written.
-type logged struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }

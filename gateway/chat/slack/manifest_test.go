@@ -33,6 +33,7 @@ type manifest struct {
 
 // The app that the documentation has people make may do what is used, and no more.
 func TestTheManifestAsksForWhatIsUsed(t *testing.T) {
+	t.Parallel()
 	var m manifest
 	if err := yaml.Unmarshal(file(t, "../../../examples/slack/manifest.yaml"), &m); err != nil {
 		t.Fatal(err)

@@ -1,19 +1,14 @@
 package slack_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"math"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
-	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 	"github.com/bailiff-dev/bailiff/gateway/chat/slack"
 	"github.com/bailiff-dev/bailiff/gateway/chat/slack/slacktest"
@@ -33,6 +28,7 @@ func onceAt(method string, nth int64, f slacktest.Fault) func(string) slacktest.
 var channel = chat.Place{Chat: "C1"}
 
 func TestAMessageWhosePostingEndedUncertainlyIsShownOnce(t *testing.T) {
+	t.Parallel()
 	for name, f := range map[string]slacktest.Fault{
 		"no answer, nothing done":        {Drop: true},
 		"no answer, and done":            {Drop: true, Done: true},
@@ -82,6 +78,7 @@ func wantOnce(t *testing.T, s *slack.Slack, server *slacktest.Server, at chat.Pl
 }
 
 func TestAMessageThatIsLookedForInVainManyTimesIsNotPostedMeanwhile(t *testing.T) {
+	t.Parallel()
 	s, server := app(t)
 	server.Fail(onceAt("chat.postMessage", 1, slacktest.Fault{Drop: true, Done: true}))
 	_, _ = s.Post(t.Context(), channel, chat.Message{Text: plain("one")}, "k1")
@@ -102,6 +99,7 @@ func TestAMessageThatIsLookedForInVainManyTimesIsNotPostedMeanwhile(t *testing.T
 }
 
 func TestAMessageWithButtonsThatAnEarlierLifeLeftIsTheOne(t *testing.T) {
+	t.Parallel()
 	for name, scopes := range map[string][]string{"that sees its metadata": append(slices.Clone(slacktest.Scopes), "metadata.message:read"),
 		"that does not": slacktest.Scopes} {
 		t.Run(name, func(t *testing.T) { testEarlierLife(t, scopes) })
@@ -132,6 +130,7 @@ func testEarlierLife(t *testing.T, scopes []string) {
 }
 
 func TestSomebodyElsesMetadataIsNoMessageOfOurs(t *testing.T) {
+	t.Parallel()
 	s, server := app(t)
 	server.Allow(append(slices.Clone(slacktest.Scopes), "metadata.message:read")...)
 	server.Forge("U2", "C1", "k1")
@@ -143,6 +142,7 @@ func TestSomebodyElsesMetadataIsNoMessageOfOurs(t *testing.T) {
 }
 
 func TestAFileStandsOnceBelowItsMessage(t *testing.T) {
+	t.Parallel()
 	long := &chat.File{Name: "output.txt", Content: []byte(strings.Repeat("line & <b>\n", 1000))}
 	for name, fail := range map[string]func(string) slacktest.Fault{
 		"all is well":                      nil,
@@ -192,6 +192,7 @@ func twoFaults(one, other func(string) slacktest.Fault) func(string) slacktest.F
 }
 
 func TestAFileOfAMessageInAThreadIsInThatThread(t *testing.T) {
+	t.Parallel()
 	s, server := app(t)
 	root := server.Write("U1", "C1", "", "@bailiff make")
 	at := chat.Place{Chat: "C1", Thread: root}
@@ -204,6 +205,7 @@ func TestAFileOfAMessageInAThreadIsInThatThread(t *testing.T) {
 }
 
 func TestAMessageOfAThreadThatIsNoMoreSaysWhereItIs(t *testing.T) {
+	t.Parallel()
 	s, server := app(t)
 	root := server.Write("U1", "C1", "", "@bailiff make")
 	server.Delete("C1", root)
@@ -216,6 +218,7 @@ func TestAMessageOfAThreadThatIsNoMoreSaysWhereItIs(t *testing.T) {
 }
 
 func TestNothingIsShownOfAMessageWhoseFileIsRefused(t *testing.T) {
+	t.Parallel()
 	s, server := app(t)
 	server.Allow("chat:write")
 	_, err := s.Post(t.Context(), channel, chat.Message{Text: plain("x"), File: &chat.File{Name: "a", Content: []byte("b")}}, "k")
@@ -227,6 +230,7 @@ func TestNothingIsShownOfAMessageWhoseFileIsRefused(t *testing.T) {
 
 // The counted one: what fails now and then is tried again by a loop as simple as can be.
 func TestThreeHundredMessagesUnderFaultsAreShownOnceEach(t *testing.T) {
+	t.Parallel()
 	s, server := app(t)
 	const messages, workers = 300, 8
 	faults := server.FailNowAndThen(20, slacktest.Fault{Status: 429, RetryAfter: 1}, slacktest.Fault{Status: 503},
@@ -272,153 +276,4 @@ func insist(t *testing.T, s *slack.Slack, m chat.Message, key string) chat.Ref {
 	}
 	t.Errorf("%s was never posted", key)
 	return chat.Ref{}
-}
-
-func TestAnEditSaysThatItsMessageIsGone(t *testing.T) {
-	s, server := app(t)
-	ref, err := s.Post(t.Context(), channel, chat.Message{Text: plain("x")}, "k")
-	if err != nil {
-		t.Fatal(err)
-	}
-	server.Delete("C1", ref.Message)
-	others := server.Write("U1", "C1", "", "mine")
-	for _, at := range []string{ref.Message, others} {
-		if err := s.Edit(t.Context(), chat.Ref{Place: channel, Message: at}, chat.Message{Text: plain("y")}); !errors.Is(err,
-			chat.ErrGone) {
-			t.Errorf("editing %s came to %v", at, err)
-		}
-	}
-}
-
-func TestWhatSlackWantsLaterSaysWhen(t *testing.T) {
-	s, server := app(t)
-	for _, c := range []struct {
-		fault slacktest.Fault
-		want  time.Duration
-	}{
-		{slacktest.Fault{Status: 429, RetryAfter: 7}, 7 * time.Second}, {slacktest.Fault{Status: 429}, 30 * time.Second},
-		{slacktest.Fault{Status: 429, RetryAfter: 1e6}, time.Hour}, {slacktest.Fault{Status: 429, RetryAfter: math.MaxInt}, time.Hour},
-		{slacktest.Fault{Error: "ratelimited"}, 30 * time.Second},
-	} {
-		server.Fail(func(string) slacktest.Fault { return c.fault })
-		for what, do := range map[string]func() error{
-			"posting": func() error { _, err := s.Post(t.Context(), channel, chat.Message{Text: plain("x")}, ""); return err },
-			"editing": func() error {
-				return s.Edit(t.Context(), chat.Ref{Place: channel, Message: "1.2"}, chat.Message{Text: plain("x")})
-			},
-			"running": func() error { return first(t, s) },
-		} {
-			var busy *chat.Busy
-			if err := do(); !errors.As(err, &busy) || busy.After != c.want {
-				t.Errorf("%s with %+v came to %v, want busy for %v", what, c.fault, err, c.want)
-			}
-		}
-	}
-}
-
-// first is the first thing that Run tells of its connection.
-func first(t *testing.T, s *slack.Slack) error {
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	in := newInbox()
-	ended := make(chan error, 1)
-	go func() { ended <- s.Run(ctx, in) }()
-	err := next(t, in.connected)
-	cancel()
-	_ = next(t, ended)
-	return err
-}
-
-func TestErrorsHoldNoSecrets(t *testing.T) {
-	s, server := app(t)
-	sent := map[string]string{"chat.postMessage": slacktest.Token, "auth.test": slacktest.Token,
-		"apps.connections.open": slacktest.AppToken, "link": "ticket"}
-	for method, secret := range sent {
-		for n, f := range []slacktest.Fault{{Error: "you sent " + secret}, {Status: 418}, {Drop: true}, {Garbled: true}} {
-			server.Fail(onceAt(method, 1, f))
-			_, err := s.Post(t.Context(), channel, chat.Message{Text: plain("x")}, fmt.Sprint(method, n))
-			if method != "chat.postMessage" {
-				err = first(t, s)
-			}
-			if err == nil || strings.Contains(err.Error(), secret) {
-				t.Errorf("%s with %+v came to %v", method, f, err)
-			}
-		}
-	}
-}
-
-func TestErrorsHoldNoSecretsThatOnlyABrokenServerWouldRepeat(t *testing.T) {
-	url := newServer(t, func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case strings.HasSuffix(r.URL.Path, "auth.test"):
-			_, _ = fmt.Fprint(w, `{"ok":true,"user_id":"U1","team_id":"T1"}`)
-		case strings.HasSuffix(r.URL.Path, "apps.connections.open"):
-			_, _ = fmt.Fprint(w, `{"ok":true,"url":"ws://127.0.0.1:1/link?ticket=a-ticket\u007f"}`)
-		default:
-			conn, _, err := w.(http.Hijacker).Hijack()
-			if err == nil {
-				_, _ = fmt.Fprintf(conn, "HTTP/1.1 500 you sent %s\r\nContent-Length: 0\r\n\r\n", slacktest.Token)
-				_ = conn.Close()
-			}
-		}
-	})
-	s, _ := app(t, func(c *slack.Config) { c.URL = url })
-	_, posting := s.Post(t.Context(), channel, chat.Message{Text: plain("x")}, "k")
-	for _, err := range []error{posting, first(t, s)} {
-		if err == nil || strings.Contains(err.Error(), slacktest.Token) || strings.Contains(err.Error(), "a-ticket") {
-			t.Errorf("it came to %v", err)
-		}
-	}
-}
-
-func TestAConnectionIsNotTriedBeforeSlackWantsIt(t *testing.T) {
-	s, server := app(t)
-	var asked []time.Time
-	server.Fail(func(method string) slacktest.Fault {
-		if method != "apps.connections.open" {
-			return slacktest.Fault{}
-		}
-		if asked = append(asked, time.Now()); len(asked) == 1 { // one after the other
-			return slacktest.Fault{Status: 429, RetryAfter: 1}
-		}
-		return slacktest.Fault{}
-	})
-	ctx, cancel := context.WithCancel(t.Context())
-	in := newInbox()
-	ended := make(chan error, 1)
-	go func() { ended <- s.Run(ctx, in) }()
-	for next(t, in.connected) != nil {
-	}
-	cancel()
-	_ = next(t, ended)
-	if len(asked) != 2 || asked[1].Sub(asked[0]) < time.Second {
-		t.Errorf("it was tried at %v", asked)
-	}
-}
-
-func TestNothingIsSentToWhoeverSlackPointsAt(t *testing.T) {
-	called := make(chan string, 10)
-	other := newServer(t, func(w http.ResponseWriter, r *http.Request) { called <- r.URL.Path })
-	pointing := newServer(t, func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, other+"/stolen", http.StatusTemporaryRedirect)
-	})
-	s, _ := app(t, func(c *slack.Config) { c.URL = pointing })
-	if _, err := s.Post(t.Context(), channel, chat.Message{Text: plain("x")}, "k"); err == nil || len(called) > 0 {
-		t.Errorf("it came to %v, and %d calls went elsewhere", err, len(called))
-	}
-}
-
-func TestATokenIsReadAtEachCall(t *testing.T) {
-	token := "xoxb-old"
-	s, _ := app(t, func(c *slack.Config) {
-		c.BotToken = func() (bailiff.Secret, error) { return bailiff.NewSecret(token), nil }
-	})
-	var no *chat.Refused
-	if _, err := s.Post(t.Context(), channel, chat.Message{Text: plain("x")}, "k"); !errors.As(err, &no) {
-		t.Errorf("by an old token it came to %v", err)
-	}
-	token = slacktest.Token
-	if _, err := s.Post(t.Context(), channel, chat.Message{Text: plain("x")}, "k"); err != nil {
-		t.Errorf("by a new one it came to %v", err)
-	}
 }

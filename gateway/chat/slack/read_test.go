@@ -7,6 +7,7 @@ import (
 )
 
 func TestWhatSlackMadeOfATextIsUndone(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"ls -l":                                                 "ls -l",
 		"a &amp;&amp; b &lt; c &gt; d":                          "a && b < c > d",
@@ -36,6 +37,7 @@ func TestWhatSlackMadeOfATextIsUndone(t *testing.T) {
 }
 
 func TestTheMentionOfTheBotIsTakenOut(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"<@UB> ls":                "ls",
 		"<@UB>: ls":               "ls",
@@ -58,6 +60,7 @@ func TestTheMentionOfTheBotIsTakenOut(t *testing.T) {
 }
 
 func TestAnAnswerToACommandGoesToSlackOnly(t *testing.T) {
+	t.Parallel()
 	s := &Slack{cfg: Config{URL: "https://slack.com/api/"}}
 	for address, want := range map[string]bool{
 		"https://hooks.slack.com/commands/T1/2/3": true, "https://hooks.slack-gov.com/x": true, "https://slack.com/x": true,

@@ -145,6 +145,7 @@ func equal(a, b chat.Text) bool {
 }
 
 func TestWhatIsTooLongIsCutWhereItIsLongest(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		text chat.Text
 		ends string
@@ -180,6 +181,7 @@ func crumbs(n int) (text chat.Text) {
 }
 
 func TestButtonsStayWithinWhatSlackTakes(t *testing.T) {
+	t.Parallel()
 	var many []chat.Button
 	for range 60 {
 		many = append(many, chat.Button{Label: strings.Repeat("é", 100), Token: strings.Repeat("t", 40),

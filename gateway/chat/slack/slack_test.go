@@ -7,10 +7,10 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
+	"github.com/bailiff-dev/bailiff/gateway/chat/chattest"
 	"github.com/bailiff-dev/bailiff/gateway/chat/slack"
 	"github.com/bailiff-dev/bailiff/gateway/chat/slack/slacktest"
 )
@@ -36,61 +36,29 @@ func app(t *testing.T, with ...func(*slack.Config)) (*slack.Slack, *slacktest.Se
 	return s, server
 }
 
-// inbox keeps what it is told.
-type inbox struct {
-	said      chan chat.Said
-	clicks    chan chat.Click
-	connected chan error
-	answer    func(chat.Click) chat.Text
-}
-
-func (i *inbox) Said(_ context.Context, s chat.Said) { i.said <- s }
-
-func (i *inbox) Clicked(_ context.Context, t chat.Click) chat.Text {
-	i.clicks <- t
-	return i.answer(t)
-}
-
-func (i *inbox) Connected(err error) { i.connected <- err }
-
 // run has an app receive until the test ends.
-func run(t *testing.T, s *slack.Slack) *inbox {
+func run(t *testing.T, s *slack.Slack) *chattest.Inbox {
 	t.Helper()
-	in := newInbox()
+	in := chattest.NewInbox()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx, in) }()
 	t.Cleanup(func() {
 		cancel()
-		if err := next(t, ended); err != nil {
+		if err := chattest.Next(t, ended); err != nil {
 			t.Errorf("it ended by %v", err)
 		}
 	})
-	if err := next(t, in.connected); err != nil {
+	if err := chattest.Next(t, in.Connections); err != nil {
 		t.Fatal(err)
 	}
 	return in
 }
 
-func newInbox() *inbox {
-	return &inbox{make(chan chat.Said, 1000), make(chan chat.Click, 1000), make(chan error, 1000),
-		func(chat.Click) chat.Text { return nil }}
-}
-
-// next is what comes next.
-func next[T any](t *testing.T, from <-chan T) (v T) {
-	t.Helper()
-	select {
-	case v = <-from:
-	case <-time.After(60 * time.Second):
-		t.Fatalf("nothing came of what should have, a %T", v)
-	}
-	return v
-}
-
 func plain(text string) chat.Text { return chat.Text{{Text: text}} }
 
 func TestAnAppWithoutWhatItNeedsIsNotMade(t *testing.T) {
+	t.Parallel()
 	for want, c := range map[string]slack.Config{
 		"slack's config lacks BotToken, AppToken":      {},
 		"slack's config lacks AppToken":                {BotToken: secret("a"), SigningSecret: secret("b")},
@@ -103,9 +71,10 @@ func TestAnAppWithoutWhatItNeedsIsNotMade(t *testing.T) {
 }
 
 func TestAMessageIsShownEditedAndAnsweredByAClick(t *testing.T) {
+	t.Parallel()
 	s, server := app(t)
 	in := run(t, s)
-	in.answer = func(chat.Click) chat.Text { return plain("You approved it.") }
+	in.Answer = func(chat.Click) chat.Text { return plain("You approved it.") }
 	asks := chat.Message{
 		Text: chat.Text{{Text: "U2 asks for "}, {Style: chat.Strong, Text: "terminal"},
 			{Style: chat.Block, Text: "rm -rf *build* <!channel>"}, {Text: "until 12:00"}},
@@ -126,7 +95,7 @@ func TestAMessageIsShownEditedAndAnsweredByAClick(t *testing.T) {
 		t.Errorf("its buttons are %v", b)
 	}
 	server.Click("U1", "C1", ref.Message, "Approve once")
-	if got, want := next(t, in.clicks), (chat.Click{By: chat.Person{ID: "U1", Name: "u1"}, On: ref, Token: "yes1"}); got != want {
+	if got, want := chattest.Next(t, in.Clicks), (chat.Click{By: chat.Person{ID: "U1", Name: "u1"}, On: ref, Token: "yes1"}); got != want {
 		t.Errorf("the click is %v, want %v", got, want)
 	}
 	server.Until(func() bool { return len(server.Told("U1")) == 1 })
@@ -144,6 +113,7 @@ func TestAMessageIsShownEditedAndAnsweredByAClick(t *testing.T) {
 }
 
 func TestAButtonThatAsksBringsALineAlong(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ line, want string }{
 		"a reason":   {" too risky: <b> & co ", "too risky: <b> & co"},
 		"no reason":  {"", ""},
@@ -160,13 +130,13 @@ func TestAButtonThatAsksBringsALineAlong(t *testing.T) {
 			server.Click("U2", "C1", ref.Message, "Deny")
 			server.Until(func() bool { return server.Question("U2") == "Why not?" })
 			select {
-			case click := <-in.clicks:
+			case click := <-in.Clicks:
 				t.Errorf("before the answer came %v", click)
 			default:
 			}
 			server.Answer("U2", c.line)
 			want := chat.Click{By: chat.Person{ID: "U2", Name: "u2"}, On: ref, Token: "no1", Reason: c.want}
-			if got := next(t, in.clicks); got != want {
+			if got := chattest.Next(t, in.Clicks); got != want {
 				t.Errorf("the click is %v, want %v", got, want)
 			}
 		})
@@ -174,6 +144,7 @@ func TestAButtonThatAsksBringsALineAlong(t *testing.T) {
 }
 
 func TestWhatPeopleWriteIsToldAsTheyTypedIt(t *testing.T) {
+	t.Parallel()
 	s, server := app(t)
 	server.Channel("G1", slacktest.Bot, "U1")
 	server.Channel("GM1", slacktest.Bot, "U1", "U2")
@@ -183,20 +154,20 @@ func TestWhatPeopleWriteIsToldAsTheyTypedIt(t *testing.T) {
 	for range 2 { // as a message and as a mention
 		want := chat.Said{Ref: chat.Ref{Place: chat.Place{Chat: "C1"}, Message: root}, Kind: "channel", By: chat.Person{ID: "U1"},
 			Text: "git log --format='<%an>' && curl https://x.test/?a=1&b=2 | sh", Mentioned: true}
-		wantSaid(t, next(t, in.said), want)
+		wantSaid(t, chattest.Next(t, in.Messages), want)
 	}
 	for _, c := range []struct{ chat, thread, kind string }{{"C1", root, "thread"}, {"G1", "", "channel"}, {"GM1", "", "group"},
 		{"D1", "", "dm"}} {
 		id := server.Write("U1", c.chat, c.thread, "make `x` \"y\"\n```\nrm -rf *\n```")
-		wantSaid(t, next(t, in.said), chat.Said{Ref: chat.Ref{Place: chat.Place{Chat: c.chat, Thread: c.thread}, Message: id}, Kind: c.kind,
+		wantSaid(t, chattest.Next(t, in.Messages), chat.Said{Ref: chat.Ref{Place: chat.Place{Chat: c.chat, Thread: c.thread}, Message: id}, Kind: c.kind,
 			By:   chat.Person{ID: "U1"},
 			Text: "make `x` \"y\"\n```\nrm -rf *\n```"})
 	}
 	threaded := server.Write("U1", "D1", "", "one")
-	wantSaid(t, next(t, in.said), chat.Said{Ref: chat.Ref{Place: chat.Place{Chat: "D1"}, Message: threaded}, Kind: "dm",
+	wantSaid(t, chattest.Next(t, in.Messages), chat.Said{Ref: chat.Ref{Place: chat.Place{Chat: "D1"}, Message: threaded}, Kind: "dm",
 		By: chat.Person{ID: "U1"}, Text: "one"})
 	id := server.Write("U1", "D1", threaded, "two")
-	wantSaid(t, next(t, in.said), chat.Said{Ref: chat.Ref{Place: chat.Place{Chat: "D1", Thread: threaded}, Message: id}, Kind: "dm",
+	wantSaid(t, chattest.Next(t, in.Messages), chat.Said{Ref: chat.Ref{Place: chat.Place{Chat: "D1", Thread: threaded}, Message: id}, Kind: "dm",
 		By: chat.Person{ID: "U1"}, Text: "two"})
 }
 
@@ -211,6 +182,7 @@ func wantSaid(t *testing.T, got, want chat.Said) {
 }
 
 func TestAThreadIsTheOneThatAMessageBeginsOrIsIn(t *testing.T) {
+	t.Parallel()
 	s, _ := app(t)
 	for from, want := range map[chat.Ref]chat.Place{
 		{Place: chat.Place{Chat: "C1"}, Message: "12.34"}:                  {Chat: "C1", Thread: "12.34"},
@@ -224,16 +196,17 @@ func TestAThreadIsTheOneThatAMessageBeginsOrIsIn(t *testing.T) {
 }
 
 func TestSlashCommandsAreToldAndAnsweredToWhoGaveThem(t *testing.T) {
+	t.Parallel()
 	s, server := app(t)
 	in := run(t, s)
 	server.Command("U1", "C1", "/bailiff status")
-	first := next(t, in.said)
+	first := chattest.Next(t, in.Messages)
 	if first.Text != "/status" || !first.Mentioned || first.By != (chat.Person{ID: "U1", Name: "u1"}) ||
 		first.Place != (chat.Place{Chat: "C1"}) || first.Kind != "channel" {
 		t.Errorf("told was %+v", first)
 	}
 	server.Command("U1", "D9", "/bailiff  APPROVALS ")
-	if second := next(t, in.said); second.Text != "/approvals" || second.Kind != "dm" || second.Ref == first.Ref {
+	if second := chattest.Next(t, in.Messages); second.Text != "/approvals" || second.Kind != "dm" || second.Ref == first.Ref {
 		t.Errorf("told was %+v", second)
 	}
 	if err := first.Ephemeral(t.Context(), plain("all <well>")); err != nil {
@@ -247,12 +220,13 @@ func TestSlashCommandsAreToldAndAnsweredToWhoGaveThem(t *testing.T) {
 		told := server.Told("U2")
 		return len(told) == 2 && strings.Contains(told[0], "/bailiff with one of: status, stop, new, approvals, help.")
 	})
-	if len(in.said) > 0 {
-		t.Errorf("told was %+v", <-in.said)
+	if len(in.Messages) > 0 {
+		t.Errorf("told was %+v", <-in.Messages)
 	}
 }
 
 func TestWhatSlackRefusesSaysWhatWouldBeRight(t *testing.T) {
+	t.Parallel()
 	s, server := app(t)
 	for code, want := range map[string]string{
 		"invalid_auth": "does not know this token", "token_revoked": "install the app again", "not_in_channel": "invite the bot",
@@ -275,17 +249,18 @@ func newServer(t *testing.T, handler http.HandlerFunc) (url string) {
 }
 
 func TestWhatIsToldAloneIsWhereItIsAbout(t *testing.T) {
+	t.Parallel()
 	s, server := app(t)
 	in := run(t, s)
-	in.answer = func(chat.Click) chat.Text { return plain("noted") }
+	in.Answer = func(chat.Click) chat.Text { return plain("noted") }
 	root := server.Write("U1", "C1", "", "@bailiff ls")
-	said := next(t, in.said)
+	said := chattest.Next(t, in.Messages)
 	at, err := s.Thread(t.Context(), said.Ref, "ls")
 	if err != nil {
 		t.Fatal(err)
 	}
 	server.Write("U2", "C1", root, "and this?")
-	if err := next(t, in.said).Ephemeral(t.Context(), plain("not you")); err != nil {
+	if err := chattest.Next(t, in.Messages).Ephemeral(t.Context(), plain("not you")); err != nil {
 		t.Fatal(err)
 	}
 	ref, err := s.Post(t.Context(), at, chat.Message{Text: plain("May it?"), Buttons: []chat.Button{{Label: "Yes", Token: "t"}}}, "k")
@@ -293,7 +268,7 @@ func TestWhatIsToldAloneIsWhereItIsAbout(t *testing.T) {
 		t.Fatal(err)
 	}
 	server.Click("U1", "C1", ref.Message, "Yes")
-	if click := next(t, in.clicks); click.On != ref {
+	if click := chattest.Next(t, in.Clicks); click.On != ref {
 		t.Errorf("the click is on %v, want %v", click.On, ref)
 	}
 	server.Until(func() bool { return len(server.Told("U1")) == 1 && len(server.Told("U2")) == 1 })

@@ -10,24 +10,26 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
+	"github.com/bailiff-dev/bailiff/gateway/chat/chattest"
 	"github.com/bailiff-dev/bailiff/gateway/chat/slack"
 	"github.com/bailiff-dev/bailiff/gateway/chat/slack/slacktest"
 )
 
 func TestAConnectionThatBreaksIsMadeAnew(t *testing.T) {
+	t.Parallel()
 	s, server := app(t)
 	in := run(t, s)
 	for n := range 3 {
 		server.Drop()
-		if err := next(t, in.connected); err == nil || !strings.Contains(err.Error(), "broke") {
+		if err := chattest.Next(t, in.Connections); err == nil || !strings.Contains(err.Error(), "broke") {
 			t.Errorf("of the break it says %v", err)
 		}
 		text := fmt.Sprint("said while nobody listened, ", n)
 		server.Write("U1", "D1", "", text)
-		if err := next(t, in.connected); err != nil {
+		if err := chattest.Next(t, in.Connections); err != nil {
 			t.Errorf("of the new connection it says %v", err)
 		}
-		if said := next(t, in.said); said.Text != text {
+		if said := chattest.Next(t, in.Messages); said.Text != text {
 			t.Errorf("told was %+v", said)
 		}
 		server.Until(func() bool { return server.Owed() == 0 }) // or it would come again
@@ -35,17 +37,18 @@ func TestAConnectionThatBreaksIsMadeAnew(t *testing.T) {
 }
 
 func TestAConnectionIsLeftForAnotherWithoutABreak(t *testing.T) {
+	t.Parallel()
 	for _, reason := range []string{"warning", "refresh_requested"} {
 		t.Run(reason, func(t *testing.T) {
 			s, server := app(t)
 			in := run(t, s)
 			server.Disconnect(reason)
-			if err := next(t, in.connected); err != nil {
+			if err := chattest.Next(t, in.Connections); err != nil {
 				t.Errorf("it says %v", err)
 			}
 			server.Until(func() bool { return server.Connected() == 2 })
 			server.Write("U1", "D1", "", "hello")
-			if said := next(t, in.said); said.Text != "hello" {
+			if said := chattest.Next(t, in.Messages); said.Text != "hello" {
 				t.Errorf("told was %+v", said)
 			}
 			server.Until(func() bool { return server.Owed() == 0 })
@@ -54,33 +57,35 @@ func TestAConnectionIsLeftForAnotherWithoutABreak(t *testing.T) {
 }
 
 func TestWhatComesByAConnectionThatIsLeftIsTaken(t *testing.T) {
+	t.Parallel()
 	s, server := app(t)
 	in := run(t, s)
 	server.Fail(func(method string) slacktest.Fault { return slacktest.Fault{Drop: method == "link"} })
 	server.Disconnect("warning")
-	if err := next(t, in.connected); err == nil {
+	if err := chattest.Next(t, in.Connections); err == nil {
 		t.Fatal("there is another connection")
 	}
 	server.Write("U1", "D1", "", "late")
-	if said := next(t, in.said); said.Text != "late" {
+	if said := chattest.Next(t, in.Messages); said.Text != "late" {
 		t.Errorf("told was %+v", said)
 	}
 }
 
 func TestWhatSlackDeliversAgainHasTheSameRef(t *testing.T) {
+	t.Parallel()
 	s, server := app(t)
 	in := run(t, s)
 	server.Mentions()
 	server.Fail(func(string) slacktest.Fault { return slacktest.Fault{Twice: true} })
 	server.Write("U1", "C1", "", "@bailiff ls")
-	one := next(t, in.said)
+	one := chattest.Next(t, in.Messages)
 	for range 3 { // twice as a message, twice as a mention
-		if again := next(t, in.said); again.Ref != one.Ref || !again.Mentioned || again.Text != "ls" || again.Kind != one.Kind {
+		if again := chattest.Next(t, in.Messages); again.Ref != one.Ref || !again.Mentioned || again.Text != "ls" || again.Kind != one.Kind {
 			t.Errorf("told was %+v, then %+v", one, again)
 		}
 	}
 	server.Command("U1", "C1", "/bailiff stop")
-	if one, two := next(t, in.said), next(t, in.said); one.Ref != two.Ref {
+	if one, two := chattest.Next(t, in.Messages), chattest.Next(t, in.Messages); one.Ref != two.Ref {
 		t.Errorf("told was %v, then %v", one.Ref, two.Ref)
 	}
 	ref, err := s.Post(t.Context(), channel, chat.Message{Text: plain("x"), Buttons: []chat.Button{{Label: "Yes", Token: "t"}}}, "k")
@@ -88,12 +93,13 @@ func TestWhatSlackDeliversAgainHasTheSameRef(t *testing.T) {
 		t.Fatal(err)
 	}
 	server.Click("U1", "C1", ref.Message, "Yes")
-	if one, two := next(t, in.clicks), next(t, in.clicks); one != two {
+	if one, two := chattest.Next(t, in.Clicks), chattest.Next(t, in.Clicks); one != two {
 		t.Errorf("told was %v, then %v", one, two)
 	}
 }
 
 func TestNothingMalformedEndsIt(t *testing.T) {
+	t.Parallel()
 	s, server := app(t)
 	in := run(t, s)
 	for _, text := range []string{"", "null", "[]", "{", `"x"`, `{"type":7}`, `{"type":"events_api"}`,
@@ -108,39 +114,41 @@ func TestNothingMalformedEndsIt(t *testing.T) {
 	}
 	server.Press("U1", "C1", map[string]any{"ts": "1.2"}, "no-value", "")
 	server.Write("U1", "D1", "", "still here?")
-	if said := next(t, in.said); said.Text != "still here?" {
+	if said := chattest.Next(t, in.Messages); said.Text != "still here?" {
 		t.Errorf("told was %+v", said)
 	}
-	if len(in.clicks) > 0 || len(in.connected) > 0 {
-		t.Errorf("%d clicks came, and the connection changed %d times", len(in.clicks), len(in.connected))
+	if len(in.Clicks) > 0 || len(in.Connections) > 0 {
+		t.Errorf("%d clicks came, and the connection changed %d times", len(in.Clicks), len(in.Connections))
 	}
 }
 
 func TestAPanicInTheHeartEndsNothing(t *testing.T) {
+	t.Parallel()
 	s, server := app(t)
-	in := &bomb{inbox: newInbox()}
+	in := &bomb{Inbox: chattest.NewInbox()}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx, in) }()
-	defer func() { cancel(); _ = next(t, ended) }()
-	_ = next(t, in.connected)
+	defer func() { cancel(); _ = chattest.Next(t, ended) }()
+	_ = chattest.Next(t, in.Connections)
 	server.Write("U1", "D1", "", "boom")
 	server.Write("U1", "D1", "", "after")
-	if said := next(t, in.said); said.Text != "after" {
+	if said := chattest.Next(t, in.Messages); said.Text != "after" {
 		t.Errorf("told was %+v", said)
 	}
 }
 
-type bomb struct{ *inbox }
+type bomb struct{ *chattest.Inbox }
 
 func (b *bomb) Said(ctx context.Context, s chat.Said) {
 	if s.Text == "boom" {
 		panic(s.Text)
 	}
-	b.inbox.Said(ctx, s)
+	b.Inbox.Said(ctx, s)
 }
 
 func TestOnlyWhatPeopleWriteIsTold(t *testing.T) {
+	t.Parallel()
 	s, server := app(t)
 	in := run(t, s)
 	message := func(change map[string]any) map[string]any {
@@ -166,50 +174,53 @@ func TestOnlyWhatPeopleWriteIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	server.Deliver(message(map[string]any{"subtype": "file_share", "text": "with a file", "files": []any{map[string]any{"id": "F1"}}}))
-	if said := next(t, in.said); said.Text != "with a file" {
+	if said := chattest.Next(t, in.Messages); said.Text != "with a file" {
 		t.Errorf("told was %+v", said)
 	}
 	server.Deliver(message(map[string]any{"subtype": "thread_broadcast", "text": "in both", "thread_ts": "1.0"}))
-	if said := next(t, in.said); said.Text != "in both" || said.Thread != "1.0" || said.Kind != "thread" {
+	if said := chattest.Next(t, in.Messages); said.Text != "in both" || said.Thread != "1.0" || said.Kind != "thread" {
 		t.Errorf("told was %+v", said)
 	}
 }
 
 func TestAnotherWorkspacesPeopleAreNotTheseOnes(t *testing.T) {
+	t.Parallel()
 	s, server := app(t)
 	in := run(t, s)
 	server.Foreign("T02", map[string]any{"type": "message", "channel": "D1", "channel_type": "im", "user": "U1", "ts": "1.1",
 		"text": "from elsewhere"})
 	server.Write("U1", "D1", "", "from here")
-	if said := next(t, in.said); said.Text != "from here" {
+	if said := chattest.Next(t, in.Messages); said.Text != "from here" {
 		t.Errorf("told was %+v", said)
 	}
 }
 
 func TestAConnectionThatFallsSilentIsMadeAnew(t *testing.T) {
+	t.Parallel()
 	s, server := app(t)
 	s.Hurry(300 * time.Millisecond)
 	in := run(t, s)
 	server.Write("U1", "D1", "", "heard")
-	if said := next(t, in.said); said.Text != "heard" {
+	if said := chattest.Next(t, in.Messages); said.Text != "heard" {
 		t.Errorf("told was %+v", said)
 	}
 	server.Until(func() bool { return server.Pings() >= 12 }) // for four times as long; what answers pings is not silent
-	if len(in.connected) > 0 {
-		t.Errorf("it says %v", <-in.connected)
+	if len(in.Connections) > 0 {
+		t.Errorf("it says %v", <-in.Connections)
 	}
 	server.Mute()
-	if err := next(t, in.connected); err == nil || !strings.Contains(err.Error(), "fell silent") {
+	if err := chattest.Next(t, in.Connections); err == nil || !strings.Contains(err.Error(), "fell silent") {
 		t.Errorf("it says %v", err)
 	}
-	for next(t, in.connected) != nil {
+	for chattest.Next(t, in.Connections) != nil {
 	}
 	server.Write("U1", "D1", "", "again")
-	for said := next(t, in.said); said.Text != "again"; said = next(t, in.said) {
+	for said := chattest.Next(t, in.Messages); said.Text != "again"; said = chattest.Next(t, in.Messages) {
 	}
 }
 
 func TestAnAppThatSlackWillNotHaveEndsIt(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(*slack.Config)
 		fail   func(string) slacktest.Fault
@@ -226,10 +237,10 @@ func TestAnAppThatSlackWillNotHaveEndsIt(t *testing.T) {
 			if c.fail != nil {
 				server.Fail(c.fail)
 			}
-			in := newInbox()
+			in := chattest.NewInbox()
 			err := s.Run(t.Context(), in)
 			var no *chat.Refused
-			if !errors.As(err, &no) || !strings.Contains(no.Reason, c.want) || next(t, in.connected) == nil {
+			if !errors.As(err, &no) || !strings.Contains(no.Reason, c.want) || chattest.Next(t, in.Connections) == nil {
 				t.Errorf("it ended by %v, want %q", err, c.want)
 			}
 		})
@@ -237,19 +248,21 @@ func TestAnAppThatSlackWillNotHaveEndsIt(t *testing.T) {
 }
 
 func TestSocketModeThatIsTurnedOffEndsIt(t *testing.T) {
+	t.Parallel()
 	s, server := app(t)
-	in := newInbox()
+	in := chattest.NewInbox()
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(t.Context(), in) }()
-	_ = next(t, in.connected)
+	_ = chattest.Next(t, in.Connections)
 	server.Disconnect("link_disabled")
 	var no *chat.Refused
-	if err := next(t, ended); !errors.As(err, &no) || !strings.Contains(no.Reason, "Socket Mode is off") {
+	if err := chattest.Next(t, ended); !errors.As(err, &no) || !strings.Contains(no.Reason, "Socket Mode is off") {
 		t.Errorf("it ended by %v", err)
 	}
 }
 
 func TestATokenThatCannotBeReadIsTriedAgain(t *testing.T) {
+	t.Parallel()
 	readable := make(chan struct{})
 	s, _ := app(t, func(c *slack.Config) {
 		c.AppToken = func() (bailiff.Secret, error) {
@@ -261,23 +274,24 @@ func TestATokenThatCannotBeReadIsTriedAgain(t *testing.T) {
 			}
 		}
 	})
-	in := newInbox()
+	in := chattest.NewInbox()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx, in) }()
-	if err := next(t, in.connected); err == nil || !strings.Contains(err.Error(), "there is no file x") {
+	if err := chattest.Next(t, in.Connections); err == nil || !strings.Contains(err.Error(), "there is no file x") {
 		t.Errorf("it says %v", err)
 	}
 	close(readable)
-	for next(t, in.connected) != nil {
+	for chattest.Next(t, in.Connections) != nil {
 	}
 	cancel()
-	if err := next(t, ended); err != nil {
+	if err := chattest.Next(t, ended); err != nil {
 		t.Errorf("it ended by %v", err)
 	}
 }
 
 func TestAFormThatSlackDoesNotOpenIsSaid(t *testing.T) {
+	t.Parallel()
 	s, server := app(t)
 	in := run(t, s)
 	server.Fail(onceAt("views.open", 1, slacktest.Fault{Error: "expired_trigger_id"}))
@@ -291,7 +305,7 @@ func TestAFormThatSlackDoesNotOpenIsSaid(t *testing.T) {
 		told := server.Told("U1")
 		return len(told) == 1 && strings.Contains(told[0], "Nothing has changed; click again.")
 	})
-	if len(in.clicks) > 0 {
-		t.Errorf("told was %v", <-in.clicks)
+	if len(in.Clicks) > 0 {
+		t.Errorf("told was %v", <-in.Clicks)
 	}
 }

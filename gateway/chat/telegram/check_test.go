@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/gateway/chat"
+	"github.com/bailiff-dev/bailiff/gateway/chat/chattest"
 	"github.com/bailiff-dev/bailiff/gateway/chat/telegram/telegramtest"
 )
 
 func TestACheckNamesWhatIsMissing(t *testing.T) {
+	t.Parallel()
 	ana := []chat.Person{{ID: "42", Name: "ana"}}
 	for name, c := range map[string]struct {
 		before    func(*telegramtest.Server)
@@ -76,6 +78,7 @@ func TestACheckNamesWhatIsMissing(t *testing.T) {
 }
 
 func TestACheckTellsWhatTheBotIsToldInGroups(t *testing.T) {
+	t.Parallel()
 	s := telegramtest.New(t)
 	for privacy, want := range map[bool]string{true: "privacy mode is on", false: "privacy mode is off"} {
 		s.Privacy(privacy)
@@ -93,6 +96,7 @@ func whats(all []chat.Finding) (text string) {
 }
 
 func TestACheckLooksAtTheWebhook(t *testing.T) {
+	t.Parallel()
 	s := telegramtest.New(t)
 	where, hook := hooked(t)
 	b := made(t, s, hook)
@@ -113,17 +117,18 @@ func TestACheckLooksAtTheWebhook(t *testing.T) {
 }
 
 func TestAWebhookThatCannotBeCalledIsTold(t *testing.T) {
+	t.Parallel()
 	s := telegramtest.New(t)
 	_, hook := hooked(t)
 	_, inbox := running(t, s, hook)
 	s.Hang(true)
 	s.Write("42", "42", "", "ls")
-	if err := next(t, inbox.connected); err == nil || !strings.Contains(err.Error(), "Telegram cannot call") {
+	if err := chattest.Next(t, inbox.Connections); err == nil || !strings.Contains(err.Error(), "Telegram cannot call") {
 		t.Errorf("it told %v", err)
 	}
 	s.Hang(false)
-	next(t, inbox.said)
-	if err := next(t, inbox.connected); err != nil {
+	chattest.Next(t, inbox.Messages)
+	if err := chattest.Next(t, inbox.Connections); err != nil {
 		t.Errorf("it told %v", err)
 	}
 }

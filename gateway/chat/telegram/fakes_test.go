@@ -1,80 +1,35 @@
 package telegram
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
+	"github.com/bailiff-dev/bailiff/gateway/chat/chattest"
 	"github.com/bailiff-dev/bailiff/gateway/chat/telegram/telegramtest"
 )
 
-// inbox keeps what comes in, and tells what it is set to.
-type inbox struct {
-	said      chan chat.Said
-	clicks    chan chat.Click
-	connected chan error
-	tell      string
-}
-
-func newInbox() *inbox {
-	return &inbox{make(chan chat.Said, 1000), make(chan chat.Click, 1000), make(chan error, 1000), "done"}
-}
-
-func (i *inbox) Said(_ context.Context, s chat.Said) {
-	if s.Text == "panic" {
-		panic("as the test wants it")
+// newInbox is an inbox that answers each click, and panics where a test wants that.
+func newInbox() *chattest.Inbox {
+	in := chattest.NewInbox()
+	in.OnSaid = func(s chat.Said) {
+		if s.Text == "panic" {
+			panic("as the test wants it")
+		}
 	}
-	i.said <- s
-}
-
-func (i *inbox) Clicked(_ context.Context, t chat.Click) chat.Text {
-	i.clicks <- t
-	return chat.Text{{Text: i.tell}}
-}
-
-func (i *inbox) Connected(err error) { i.connected <- err }
-
-// next is what comes next; the test ends if nothing does.
-func next[T any](t *testing.T, from chan T) T {
-	t.Helper()
-	select {
-	case it := <-from:
-		return it
-	case <-time.After(60 * time.Second):
-		t.Fatalf("no %T came", *new(T))
-		panic("unreachable")
-	}
-}
-
-// logged is a log that is read while it is written.
-type logged struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
+	in.Answer = func(chat.Click) chat.Text { return chat.Text{{Text: "done"}} }
+	return in
 }
 
 // made is a bot at a server, which nobody runs yet. Whatever becomes of it, its token is
 // in no line of its log.
 func made(t *testing.T, s *telegramtest.Server, change ...func(*Config)) *Telegram {
 	t.Helper()
-	log := &logged{}
+	log := &chattest.Log{}
 	c := Config{Token: func() (bailiff.Secret, error) { return bailiff.NewSecret(s.Token), nil }, URL: s.URL(),
 		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	for _, do := range change {
@@ -94,7 +49,7 @@ func made(t *testing.T, s *telegramtest.Server, change ...func(*Config)) *Telegr
 }
 
 // running is a bot that runs until the test ends.
-func running(t *testing.T, s *telegramtest.Server, change ...func(*Config)) (*Telegram, *inbox) {
+func running(t *testing.T, s *telegramtest.Server, change ...func(*Config)) (*Telegram, *chattest.Inbox) {
 	t.Helper()
 	b, in := made(t, s, change...), newInbox()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -102,11 +57,11 @@ func running(t *testing.T, s *telegramtest.Server, change ...func(*Config)) (*Te
 	go func() { ended <- b.Run(ctx, in) }()
 	t.Cleanup(func() {
 		cancel()
-		if err := next(t, ended); err != nil {
+		if err := chattest.Next(t, ended); err != nil {
 			t.Errorf("the run ended with %v", err)
 		}
 	})
-	if err := next(t, in.connected); err != nil {
+	if err := chattest.Next(t, in.Connections); err != nil {
 		t.Fatalf("connecting: %v", err)
 	}
 	return b, in

@@ -11,10 +11,12 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
+	"github.com/bailiff-dev/bailiff/gateway/chat/chattest"
 	"github.com/bailiff-dev/bailiff/gateway/chat/telegram/telegramtest"
 )
 
 func TestWhatIsWrittenIsHandedOn(t *testing.T) {
+	t.Parallel()
 	const me = "@" + telegramtest.BotName
 	for name, c := range map[string]struct {
 		chat, thread, text string
@@ -40,7 +42,7 @@ func TestWhatIsWrittenIsHandedOn(t *testing.T) {
 			_, inbox := running(t, s)
 			c.want.Chat, c.want.Thread = c.chat, c.thread
 			c.want.Message, c.want.By = s.Write("42", c.chat, c.thread, c.text), chat.Person{ID: "42", Name: "Person 42"}
-			said := next(t, inbox.said)
+			said := chattest.Next(t, inbox.Messages)
 			said.Ephemeral = nil
 			if said.Ref != c.want.Ref || said.By != c.want.By || said.Kind != c.want.Kind || said.Text != c.want.Text ||
 				said.Mentioned != c.want.Mentioned {
@@ -51,6 +53,7 @@ func TestWhatIsWrittenIsHandedOn(t *testing.T) {
 }
 
 func TestAReplyToTheBotIsToIt(t *testing.T) {
+	t.Parallel()
 	s := telegramtest.New(t)
 	s.Group(group, "42")
 	b, inbox := running(t, s)
@@ -59,12 +62,13 @@ func TestAReplyToTheBotIsToIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Reply("42", group, ref.Message, "ls")
-	if said := next(t, inbox.said); !said.Mentioned || said.Text != "ls" {
+	if said := chattest.Next(t, inbox.Messages); !said.Mentioned || said.Text != "ls" {
 		t.Errorf("said is %+v", said)
 	}
 }
 
 func TestWhatNobodyWroteIsNotHandedOn(t *testing.T) {
+	t.Parallel()
 	s := telegramtest.New(t)
 	s.Privacy(false)
 	_, inbox := running(t, s)
@@ -97,25 +101,26 @@ func TestWhatNobodyWroteIsNotHandedOn(t *testing.T) {
 	s.Deliver("message", message(map[string]any{"text": "panic"}))
 	s.Deliver("message", message(map[string]any{"text": "the last",
 		"external_reply": map[string]any{"origin": map[string]any{"type": "newer"}}}))
-	if said := next(t, inbox.said); said.Text != "the last" {
+	if said := chattest.Next(t, inbox.Messages); said.Text != "the last" {
 		t.Errorf("said is %+v", said)
 	}
-	if len(inbox.clicks) > 0 {
-		t.Errorf("clicked is %+v", <-inbox.clicks)
+	if len(inbox.Clicks) > 0 {
+		t.Errorf("clicked is %+v", <-inbox.Clicks)
 	}
 }
 
 func TestAWhisperIsHeardByNobodyElse(t *testing.T) {
+	t.Parallel()
 	s := telegramtest.New(t)
 	s.Group(group, "42")
 	_, inbox := running(t, s)
 	s.Write("42", group, "", "@bailiff_test_bot ls")
-	said := next(t, inbox.said)
+	said := chattest.Next(t, inbox.Messages)
 	if err := said.Ephemeral(t.Context(), chat.Text{{Text: "not yours"}}); !refused(err) {
 		t.Errorf("to somebody who never wrote to the bot it came to %v", err)
 	}
 	s.Write("42", "42", "", "hello")
-	next(t, inbox.said)
+	chattest.Next(t, inbox.Messages)
 	if err := said.Ephemeral(t.Context(), chat.Text{{Text: "not yours"}}); err != nil {
 		t.Error(err)
 	}
@@ -125,11 +130,12 @@ func TestAWhisperIsHeardByNobodyElse(t *testing.T) {
 }
 
 func TestWhoStartsTheBotIsToldWhatToConfigure(t *testing.T) {
+	t.Parallel()
 	s := telegramtest.New(t)
 	s.Group(group, "42")
 	_, inbox := running(t, s)
 	s.Write("42", "42", "", "/start")
-	if said := next(t, inbox.said); said.Text != "/start" {
+	if said := chattest.Next(t, inbox.Messages); said.Text != "/start" {
 		t.Errorf("said is %+v", said)
 	}
 	s.Await("42", func(m []telegramtest.Message) bool {
@@ -146,16 +152,17 @@ func TestWhoStartsTheBotIsToldWhatToConfigure(t *testing.T) {
 
 // blocking is an inbox that takes nothing until it is let.
 type blocking struct {
-	*inbox
+	*chattest.Inbox
 	let chan struct{}
 }
 
 func (b blocking) Said(ctx context.Context, s chat.Said) {
-	b.inbox.Said(ctx, s)
+	b.Inbox.Said(ctx, s)
 	<-b.let
 }
 
 func TestAnUpdateIsConfirmedOnceTheInboxTookIt(t *testing.T) {
+	t.Parallel()
 	s := telegramtest.New(t)
 	s.Write("42", "42", "", "one")
 	s.Write("42", "42", "", "two") // which comes along with it
@@ -163,33 +170,35 @@ func TestAnUpdateIsConfirmedOnceTheInboxTookIt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- b.Run(ctx, inbox) }()
-	next(t, inbox.said)
+	chattest.Next(t, inbox.Messages)
 	if n := s.Pending(); n != 2 {
 		t.Errorf("before anything is taken %d updates are unconfirmed", n)
 	}
 	cancel()
 	close(inbox.let)
-	if err := next(t, ended); err != nil || s.Pending() != 1 || len(inbox.said) != 0 {
+	if err := chattest.Next(t, ended); err != nil || s.Pending() != 1 || len(inbox.Messages) != 0 {
 		t.Errorf("the run ended with %v, %d updates are unconfirmed", err, s.Pending())
 	}
 	_, after := running(t, s)
-	if said := next(t, after.said); said.Text != "two" {
+	if said := chattest.Next(t, after.Messages); said.Text != "two" {
 		t.Errorf("what comes after a restart is %+v", said)
 	}
 }
 
 func TestAnUpdateThatComesTwiceIsTheSame(t *testing.T) {
+	t.Parallel()
 	s := telegramtest.New(t)
 	_, inbox := running(t, s)
 	s.Again()
 	s.Write("42", "42", "", "ls")
-	first, second := next(t, inbox.said), next(t, inbox.said)
+	first, second := chattest.Next(t, inbox.Messages), chattest.Next(t, inbox.Messages)
 	if first.Ref != second.Ref || first.Text != second.Text {
 		t.Errorf("it is %+v, and then %+v", first, second)
 	}
 }
 
 func TestAConnectionThatBreaksIsMadeAnew(t *testing.T) {
+	t.Parallel()
 	for name, f := range map[string]telegramtest.Fault{
 		"a fault of the service": {Code: 502}, "a page of a proxy": {Code: 503, HTML: true}, "a broken connection": {Drop: true},
 	} {
@@ -201,7 +210,7 @@ func TestAConnectionThatBreaksIsMadeAnew(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			ended := make(chan error, 1)
 			go func() { ended <- b.Run(ctx, inbox) }()
-			if err := next(t, inbox.connected); err != nil {
+			if err := chattest.Next(t, inbox.Connections); err != nil {
 				t.Fatal(err)
 			}
 			var broken sync.Once
@@ -212,15 +221,15 @@ func TestAConnectionThatBreaksIsMadeAnew(t *testing.T) {
 				return now
 			})
 			s.Write("42", "42", "", "ls") // ends the poll that is under way
-			if err := next(t, inbox.connected); !mayPass(err) {
+			if err := chattest.Next(t, inbox.Connections); !mayPass(err) {
 				t.Errorf("it told %v", err)
 			}
-			if err := next(t, inbox.connected); err != nil {
+			if err := chattest.Next(t, inbox.Connections); err != nil {
 				t.Errorf("it told %v", err)
 			}
-			next(t, inbox.said)
+			chattest.Next(t, inbox.Messages)
 			cancel()
-			if err := next(t, ended); err != nil {
+			if err := chattest.Next(t, ended); err != nil {
 				t.Errorf("the run ended with %v", err)
 			}
 			if n := s.Calls("setMyCommands"); n != 1 || !slices.Equal(s.Menu(), []string{"status", "stop", "new", "approvals", "help"}) {
@@ -231,6 +240,7 @@ func TestAConnectionThatBreaksIsMadeAnew(t *testing.T) {
 }
 
 func TestAnotherPollerIsTold(t *testing.T) {
+	t.Parallel()
 	s := telegramtest.New(t)
 	_, inbox := running(t, s)
 	s.Until(s.Polling)
@@ -239,21 +249,22 @@ func TestAnotherPollerIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	response.Body.Close()
-	if err := next(t, inbox.connected); err == nil || !strings.Contains(err.Error(), "another program asks for this bot's updates") {
+	if err := chattest.Next(t, inbox.Connections); err == nil || !strings.Contains(err.Error(), "another program asks for this bot's updates") {
 		t.Errorf("it told %v", err)
 	}
 	s.Until(func() bool { return len(s.Waits()) == 4 })
-	if len(inbox.connected) > 0 {
+	if len(inbox.Connections) > 0 {
 		t.Error("it told that all is well before it was left alone")
 	}
 	s.Write("42", "42", "", "ls") // so that the poll ends well
-	next(t, inbox.said)
-	if err := next(t, inbox.connected); err != nil || !slices.Equal(s.Waits()[:4], []int{0, 50, 0, 50}) {
+	chattest.Next(t, inbox.Messages)
+	if err := chattest.Next(t, inbox.Connections); err != nil || !slices.Equal(s.Waits()[:4], []int{0, 50, 0, 50}) {
 		t.Errorf("it told %v after waits of %v", err, s.Waits())
 	}
 }
 
 func TestAWebhookThatIsLeftOverIsTakenBack(t *testing.T) {
+	t.Parallel()
 	s := telegramtest.New(t)
 	response, err := http.Get(s.URL() + "/bot" + s.Token + "/setWebhook?url=http://127.0.0.1:1/x")
 	if err != nil {
@@ -262,10 +273,11 @@ func TestAWebhookThatIsLeftOverIsTakenBack(t *testing.T) {
 	response.Body.Close()
 	s.Write("42", "42", "", "ls")
 	_, inbox := running(t, s)
-	next(t, inbox.said)
+	chattest.Next(t, inbox.Messages)
 }
 
 func TestATokenThatIsRenewedIsUsed(t *testing.T) {
+	t.Parallel()
 	s := telegramtest.New(t)
 	s.Group(group)
 	reads := 0
@@ -284,21 +296,23 @@ func TestATokenThatIsRenewedIsUsed(t *testing.T) {
 }
 
 func TestATokenThatIsTakenAwayEndsTheRun(t *testing.T) {
+	t.Parallel()
 	s := telegramtest.New(t)
 	s.Fail(func(string) telegramtest.Fault { return telegramtest.Fault{Code: 401} })
 	inbox := newInbox()
 	if err := made(t, s).Run(t.Context(), inbox); !refused(err) {
 		t.Errorf("the run ended with %v", err)
 	}
-	if err := next(t, inbox.connected); !refused(err) {
+	if err := chattest.Next(t, inbox.Connections); !refused(err) {
 		t.Errorf("it told %v", err)
 	}
 }
 
 func TestABotWhoseCommandsAreNotTakenWorksAllTheSame(t *testing.T) {
+	t.Parallel()
 	s := telegramtest.New(t)
 	s.Fail(failing("setMyCommands", telegramtest.Fault{Code: 429, After: 100}))
 	_, inbox := running(t, s)
 	s.Write("42", "42", "", "ls")
-	next(t, inbox.said)
+	chattest.Next(t, inbox.Messages)
 }

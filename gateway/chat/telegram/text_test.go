@@ -15,6 +15,7 @@ import (
 )
 
 func TestATextIsWrittenSoThatItShowsAsItIs(t *testing.T) {
+	t.Parallel()
 	code := func(text string) chat.Piece { return chat.Piece{Style: chat.Code, Text: text} }
 	block := func(text string) chat.Piece { return chat.Piece{Style: chat.Block, Text: text} }
 	strong := func(text string) chat.Piece { return chat.Piece{Style: chat.Strong, Text: text} }
@@ -141,6 +142,7 @@ func placed(entities []models.MessageEntity) (all []telegramtest.Entity) {
 var robot = &models.User{ID: 7, Username: "The_Bot"}
 
 func TestATextIsReadAsItWasTyped(t *testing.T) {
+	t.Parallel()
 	e := func(kind models.MessageEntityType, offset, length int) models.MessageEntity {
 		return models.MessageEntity{Type: kind, Offset: offset, Length: length}
 	}
@@ -245,6 +247,7 @@ func dense(text, _ string) string {
 }
 
 func TestWhatIsToldAtOnceIsShortEnough(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"": "", "abc": "abc", "abcd": "abc…", "😀b": "😀b", "😀😀": "😀…", "a😀b": "a…", "ab😀": "ab…",
 	} {

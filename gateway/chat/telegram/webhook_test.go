@@ -13,6 +13,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
+	"github.com/bailiff-dev/bailiff/gateway/chat/chattest"
 	"github.com/bailiff-dev/bailiff/gateway/chat/telegram/telegramtest"
 )
 
@@ -33,11 +34,12 @@ func hooked(t *testing.T) (string, func(*Config)) {
 }
 
 func TestAWebhookHandsOnWhatTheServiceCallsWith(t *testing.T) {
+	t.Parallel()
 	s := telegramtest.New(t)
 	_, hook := hooked(t)
 	_, in := running(t, s, hook)
 	id := s.Write("42", "42", "", "ls -la")
-	if said := next(t, in.said); said.Text != "ls -la" || said.Message != id || said.Kind != "dm" || said.By.ID != "42" {
+	if said := chattest.Next(t, in.Messages); said.Text != "ls -la" || said.Message != id || said.Kind != "dm" || said.By.ID != "42" {
 		t.Errorf("said is %+v", said)
 	}
 	s.Until(func() bool { return s.Pending() == 0 })
@@ -47,18 +49,20 @@ func TestAWebhookHandsOnWhatTheServiceCallsWith(t *testing.T) {
 }
 
 func TestAnUpdateThatTheServiceCallsWithTwiceIsTheSame(t *testing.T) {
+	t.Parallel()
 	s := telegramtest.New(t)
 	_, hook := hooked(t)
 	_, in := running(t, s, hook)
 	s.Again()
 	s.Write("42", "42", "", "ls -la")
-	first, second := next(t, in.said), next(t, in.said)
+	first, second := chattest.Next(t, in.Messages), chattest.Next(t, in.Messages)
 	if first.Ref != second.Ref || first.Text != second.Text {
 		t.Errorf("it is %+v, and then %+v", first, second)
 	}
 }
 
 func TestAWebhookHearsNobodyButTheService(t *testing.T) {
+	t.Parallel()
 	s := telegramtest.New(t)
 	where, hook := hooked(t)
 	_, in := running(t, s, hook)
@@ -94,12 +98,13 @@ func TestAWebhookHearsNobodyButTheService(t *testing.T) {
 			}
 		})
 	}
-	if len(in.said) > 0 {
-		t.Errorf("it handed on %+v", <-in.said)
+	if len(in.Messages) > 0 {
+		t.Errorf("it handed on %+v", <-in.Messages)
 	}
 }
 
 func TestAWebhookThatSomebodyTakesAwayIsSetAgain(t *testing.T) {
+	t.Parallel()
 	s := telegramtest.New(t)
 	_, hook := hooked(t)
 	_, in := running(t, s, hook)
@@ -108,17 +113,18 @@ func TestAWebhookThatSomebodyTakesAwayIsSetAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	response.Body.Close()
-	if err := next(t, in.connected); err == nil || !strings.Contains(err.Error(), "took the bot's webhook away") {
+	if err := chattest.Next(t, in.Connections); err == nil || !strings.Contains(err.Error(), "took the bot's webhook away") {
 		t.Errorf("it told %v", err)
 	}
-	if err := next(t, in.connected); err != nil {
+	if err := chattest.Next(t, in.Connections); err != nil {
 		t.Errorf("it told %v", err)
 	}
 	s.Write("42", "42", "", "ls")
-	next(t, in.said)
+	chattest.Next(t, in.Messages)
 }
 
 func TestAListenerThatFellShutIsOpenedAgain(t *testing.T) {
+	t.Parallel()
 	s := telegramtest.New(t)
 	_, hook := hooked(t)
 	bot, in := made(t, s, hook), newInbox()
@@ -130,19 +136,20 @@ func TestAListenerThatFellShutIsOpenedAgain(t *testing.T) {
 	defer working.Wait()
 	defer func() { cancel(); <-ended }()
 	for range 2 {
-		if err := next(t, in.connected); err != nil {
+		if err := chattest.Next(t, in.Connections); err != nil {
 			t.Fatalf("it told %v", err)
 		}
 		s.Write("42", "42", "", "ls")
-		next(t, in.said)
+		chattest.Next(t, in.Messages)
 		_ = r.listener.Shutdown(ctx)
-		if err := next(t, in.connected); !errors.Is(err, errListenerClosed) {
+		if err := chattest.Next(t, in.Connections); !errors.Is(err, errListenerClosed) {
 			t.Fatalf("it told %v", err)
 		}
 	}
 }
 
 func TestAWebhookThatClosesHasUpdatesComeAgain(t *testing.T) {
+	t.Parallel()
 	inbox := newInbox()
 	r := &receiver{updateHandler: updateHandler{Telegram: made(t, telegramtest.New(t)), inbox: inbox}}
 	r.secret.Store(&webhookSecret{sum: sha256.Sum256([]byte(hookSecret))})

@@ -74,6 +74,7 @@ func FuzzAnswers(f *testing.F) {
 }
 
 func TestWithoutASecretNothingIsTaken(t *testing.T) {
+	t.Parallel()
 	for name, read := range map[string]func() (bailiff.Secret, error){
 		"that can be read": func() (bailiff.Secret, error) { return bailiff.NewSecret(""), errors.New("it cannot be read") },
 		"in its place":     func() (bailiff.Secret, error) { return bailiff.Secret{}, nil },
@@ -93,6 +94,7 @@ func TestWithoutASecretNothingIsTaken(t *testing.T) {
 }
 
 func TestADoorThatCannotOpenYetIsTriedAgain(t *testing.T) {
+	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

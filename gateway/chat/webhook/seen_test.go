@@ -7,6 +7,7 @@ import (
 )
 
 func TestWhatWasHeardIsForgottenWhenItCannotComeAgain(t *testing.T) {
+	t.Parallel()
 	h, now := newSeenAnswers(), time.Now()
 	for i, c := range []struct {
 		after time.Duration
@@ -24,6 +25,7 @@ func TestWhatWasHeardIsForgottenWhenItCannotComeAgain(t *testing.T) {
 }
 
 func TestMoreThanCanBeRememberedIsRefusedNotForgotten(t *testing.T) {
+	t.Parallel()
 	h, now := newSeenAnswers(), time.Now()
 	for i := range maxSeen {
 		if got := h.add(now, now.Add(window), fmt.Sprintf("a%d", i)); got != first {
