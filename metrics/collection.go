@@ -54,16 +54,18 @@ type requested struct {
 
 func newRequested(r registration) requested {
 	return requested{
-		decisions:         r.counters("decisions_total", "Decisions of the policies.", "tool", "platform", "outcome", "backend"),
-		denials:           r.counters("denials_total", "Rules that denied a request.", "tool", "platform", "rule"),
-		decisionDuration:  r.histograms("decision_duration_seconds", "Time from a request to its decision.", decisionBuckets).WithLabelValues(),
-		lastDecision:      r.gauges("listener_last_decision_timestamp_seconds", "When a listener last brought a request.", "listener"),
-		executions:        r.counters("executions_total", "Ends of allowed requests.", "tool", "backend", "status"),
-		executionDuration: r.histograms("execution_duration_seconds", "Time that allowed requests took to run.", executionBuckets, "tool", "backend"),
-		envForwarded:      r.counters("env_forwarded_total", "Variables that requests got in their sandboxes.", "name"),
-		envWithheld:       r.counters("env_withheld_total", "Variables that were asked for and kept out.", "name", "rule"),
-		limited:           r.counters("requests_limited_total", "Requests kept out by a limit on how many may come.", "by"),
-		glassBroken:       r.counters("break_glass_total", "Requests that ran on an operator's word against the policies.").WithLabelValues(),
+		decisions: r.counters("decisions_total", "Decisions of the policies.", "tool", "platform", "outcome", "backend"),
+		denials:   r.counters("denials_total", "Rules that denied a request.", "tool", "platform", "rule"),
+		decisionDuration: r.histograms("decision_duration_seconds", "Time from a request to its decision.",
+			decisionBuckets).WithLabelValues(),
+		lastDecision: r.gauges("listener_last_decision_timestamp_seconds", "When a listener last brought a request.", "listener"),
+		executions:   r.counters("executions_total", "Ends of allowed requests.", "tool", "backend", "status"),
+		executionDuration: r.histograms("execution_duration_seconds", "Time that allowed requests took to run.", executionBuckets, "tool",
+			"backend"),
+		envForwarded: r.counters("env_forwarded_total", "Variables that requests got in their sandboxes.", "name"),
+		envWithheld:  r.counters("env_withheld_total", "Variables that were asked for and kept out.", "name", "rule"),
+		limited:      r.counters("requests_limited_total", "Requests kept out by a limit on how many may come.", "by"),
+		glassBroken:  r.counters("break_glass_total", "Requests that ran on an operator's word against the policies.").WithLabelValues(),
 	}
 }
 
@@ -78,11 +80,13 @@ type questions struct {
 
 func newQuestions(r registration) questions {
 	return questions{
-		approvals:        r.counters("approvals_total", "Approvals that are no longer pending, and questions that were refused.", "platform", "resolution", "scope"),
+		approvals: r.counters("approvals_total", "Approvals that are no longer pending, and questions that were refused.",
+			"platform", "resolution", "scope"),
 		approvalsPending: r.gauges("approvals_pending", "Approvals that wait for a human.", "platform"),
-		approvalsOldest:  r.gauges("approvals_oldest_pending_seconds", "How long the question waits that waits longest; 0 if none does.").WithLabelValues(),
-		approvalWait:     r.histograms("approval_wait_seconds", "Time from a question to humans to its end.", waitBuckets).WithLabelValues(),
-		grantsActive:     r.gauges("grants_active", "Grants that may let requests run.").WithLabelValues(),
+		approvalsOldest: r.gauges("approvals_oldest_pending_seconds",
+			"How long the question waits that waits longest; 0 if none does.").WithLabelValues(),
+		approvalWait: r.histograms("approval_wait_seconds", "Time from a question to humans to its end.", waitBuckets).WithLabelValues(),
+		grantsActive: r.gauges("grants_active", "Grants that may let requests run.").WithLabelValues(),
 	}
 }
 
@@ -96,10 +100,11 @@ type talk struct {
 
 func newTalk(r registration) talk {
 	return talk{
-		chatPosts:    r.counters("chat_posts_total", "Attempts to post or edit an approval at a chat service.", "service", "result"),
-		chatClicks:   r.counters("chat_answers_total", "Answers to approvals that came by a chat service.", "service", "result"),
-		chatCommands: r.counters("chat_commands_total", "Commands that people gave at a chat service, and what became of them.", "service", "status"),
-		chatDown:     r.gauges("chat_down", "Whether a chat service reaches nobody.", "service"),
+		chatPosts:  r.counters("chat_posts_total", "Attempts to post or edit an approval at a chat service.", "service", "result"),
+		chatClicks: r.counters("chat_answers_total", "Answers to approvals that came by a chat service.", "service", "result"),
+		chatCommands: r.counters("chat_commands_total", "Commands that people gave at a chat service, and what became of them.", "service",
+			"status"),
+		chatDown: r.gauges("chat_down", "Whether a chat service reaches nobody.", "service"),
 	}
 }
 
@@ -137,13 +142,19 @@ type law struct {
 
 func newLaw(r registration) law {
 	return law{
-		policyReloads:     r.counters("policy_reloads_total", "Attempts to put policies into force.", "result"),
-		policyLastSuccess: r.gauges("policy_last_reload_success_timestamp_seconds", "When policies were last put into force.").WithLabelValues(),
-		bundleConfirmed:   r.gauges("policy_bundle_last_success_timestamp_seconds", "When the bundle server last vouched for the policies in force; 0 where they are files.").WithLabelValues(),
-		policyStale:       r.gauges("policy_stale", "Whether the policies in force may be others than the configuration's.").WithLabelValues(),
-		policyRevision:    r.gauges("policy_info", "The revision of the policies in force.", "revision"),
-		shadowDecisions:   r.counters("shadow_decisions_total", "Decisions that the shadow policies judged too: their outcome, the live one, and where the difference leads.", "tool", "platform", "outcome", "live", "difference"),
-		shadowDropped:     r.counters("shadow_dropped_total", "Decisions that the shadow policies were to judge and did not.").WithLabelValues(),
+		policyReloads: r.counters("policy_reloads_total", "Attempts to put policies into force.", "result"),
+		policyLastSuccess: r.gauges("policy_last_reload_success_timestamp_seconds",
+			"When policies were last put into force.").WithLabelValues(),
+		bundleConfirmed: r.gauges("policy_bundle_last_success_timestamp_seconds",
+			"When the bundle server last vouched for the policies in force; 0 where they are files.").WithLabelValues(),
+		policyStale: r.gauges("policy_stale",
+			"Whether the policies in force may be others than the configuration's.").WithLabelValues(),
+		policyRevision: r.gauges("policy_info", "The revision of the policies in force.", "revision"),
+		shadowDecisions: r.counters("shadow_decisions_total",
+			"Decisions that the shadow policies judged too: their outcome, the live one, and where the difference leads.", "tool",
+			"platform", "outcome", "live", "difference"),
+		shadowDropped: r.counters("shadow_dropped_total",
+			"Decisions that the shadow policies were to judge and did not.").WithLabelValues(),
 	}
 }
 
@@ -165,18 +176,22 @@ type trail struct {
 
 func newTrail(r registration) trail {
 	return trail{
-		auditEvents:   r.counters("audit_events_total", "Events written to the decision log.").WithLabelValues(),
-		auditErrors:   r.counters("audit_errors_total", "Events that could not be written to the decision log.").WithLabelValues(),
-		auditFailing:  r.gauges("audit_failing", "Whether the last event could not be written to the decision log.").WithLabelValues(),
-		auditBytes:    r.gauges("audit_bytes", "Size of the decision log, as of its last new file or the last hour.").WithLabelValues(),
-		auditHeld:     r.gauges("audit_held_files", "Files of the decision log that are past their retention and could not be removed.").WithLabelValues(),
-		auditRetired:  r.counters("audit_retired_files_total", "Files of the decision log that retention removed.").WithLabelValues(),
-		exported:      r.counters("audit_exported_total", "Events of the decision log that its receiver took.").WithLabelValues(),
-		exportRefused: r.counters("audit_export_refused_total", "Events of the decision log that its receiver refuses, and that were passed over.").WithLabelValues(),
-		exportErrors:  r.counters("audit_export_errors_total", "Attempts to send the decision log that failed.").WithLabelValues(),
-		exportLag:     r.gauges("audit_export_lag_seconds", "How old the oldest event is that the receiver of the decision log has not; 0 if it has all.").WithLabelValues(),
+		auditEvents:  r.counters("audit_events_total", "Events written to the decision log.").WithLabelValues(),
+		auditErrors:  r.counters("audit_errors_total", "Events that could not be written to the decision log.").WithLabelValues(),
+		auditFailing: r.gauges("audit_failing", "Whether the last event could not be written to the decision log.").WithLabelValues(),
+		auditBytes:   r.gauges("audit_bytes", "Size of the decision log, as of its last new file or the last hour.").WithLabelValues(),
+		auditHeld: r.gauges("audit_held_files",
+			"Files of the decision log that are past their retention and could not be removed.").WithLabelValues(),
+		auditRetired: r.counters("audit_retired_files_total", "Files of the decision log that retention removed.").WithLabelValues(),
+		exported:     r.counters("audit_exported_total", "Events of the decision log that its receiver took.").WithLabelValues(),
+		exportRefused: r.counters("audit_export_refused_total",
+			"Events of the decision log that its receiver refuses, and that were passed over.").WithLabelValues(),
+		exportErrors: r.counters("audit_export_errors_total", "Attempts to send the decision log that failed.").WithLabelValues(),
+		exportLag: r.gauges("audit_export_lag_seconds",
+			"How old the oldest event is that the receiver of the decision log has not; 0 if it has all.").WithLabelValues(),
 		spansExported: r.counters("trace_spans_exported_total", "Parts of traces that their receiver took.").WithLabelValues(),
-		spansDropped:  r.counters("trace_spans_dropped_total", "Parts of traces that are lost, since the receiver failed or was too slow.").WithLabelValues(),
+		spansDropped: r.counters("trace_spans_dropped_total",
+			"Parts of traces that are lost, since the receiver failed or was too slow.").WithLabelValues(),
 	}
 }
 

@@ -27,6 +27,7 @@ func collect(registry *prometheus.Registry) *Metrics {
 }
 
 func TestADecisionIsCountedWithWhatItDeniedAndKeptOut(t *testing.T) {
+	t.Parallel()
 	registry := prometheus.NewRegistry()
 	m := collect(registry)
 	telegram := bailiff.Request{Tool: bailiff.Terminal, Session: bailiff.Session{Platform: "telegram"}}
@@ -53,6 +54,7 @@ bailiff_decision_duration_seconds_count 3
 }
 
 func TestAForwardedVariableCountsUnderItsNameInTheTables(t *testing.T) {
+	t.Parallel()
 	registry := prometheus.NewRegistry()
 	collect(registry).Forwarded([]string{"GITHUB_TOKEN", "CHOSEN_BY_A_CALLER"})
 	compare(t, registry, `
@@ -62,6 +64,7 @@ bailiff_env_forwarded_total{name="other"} 1
 }
 
 func TestAnApprovalIsPendingUntilItsEndAndCountedByIt(t *testing.T) {
+	t.Parallel()
 	registry := prometheus.NewRegistry()
 	m := collect(registry)
 	for _, platform := range []string{"telegram", "telegram", "telegram", "carrier pigeon"} {
@@ -91,6 +94,7 @@ bailiff_grants_active 3
 }
 
 func TestSandboxesAreThoseStartedOrAdoptedAndNotReaped(t *testing.T) {
+	t.Parallel()
 	registry := prometheus.NewRegistry()
 	m := collect(registry)
 	m.SandboxStarted(context.Background(), "docker", nil, time.Second)
@@ -113,6 +117,7 @@ bailiff_sandbox_start_duration_seconds_count{backend="docker"} 3
 }
 
 func TestWhetherABackendIsReadyIsShownFromTheStart(t *testing.T) {
+	t.Parallel()
 	registry := prometheus.NewRegistry()
 	m := collect(registry)
 	m.BackendReady("docker", true)
@@ -127,6 +132,7 @@ bailiff_backend_ready{backend="docker"} 0
 }
 
 func TestAListenerShowsWhenItLastBroughtARequestWhileItIsConfigured(t *testing.T) {
+	t.Parallel()
 	registry := prometheus.NewRegistry()
 	m := collect(registry)
 	m.Listeners([]string{"hermes", "hooks"})
@@ -144,6 +150,7 @@ func TestAListenerShowsWhenItLastBroughtARequestWhileItIsConfigured(t *testing.T
 }
 
 func TestWhatHoldsAtTheMomentIsShown(t *testing.T) {
+	t.Parallel()
 	registry := prometheus.NewRegistry()
 	m := collect(registry)
 	compare(t, registry, "bailiff_approvals_oldest_pending_seconds 0\nbailiff_policy_stale 0\nbailiff_audit_failing 0\n")
@@ -157,6 +164,7 @@ func TestWhatHoldsAtTheMomentIsShown(t *testing.T) {
 }
 
 func TestOnlyTheRevisionInForceIsShown(t *testing.T) {
+	t.Parallel()
 	registry := prometheus.NewRegistry()
 	m := collect(registry)
 	m.Reloaded(true, "aaaa")
@@ -174,6 +182,7 @@ bailiff_policy_info{revision="bbbb"} 1
 }
 
 func TestEventsAndErrorsOfTheDecisionLogAreCounted(t *testing.T) {
+	t.Parallel()
 	registry := prometheus.NewRegistry()
 	m := collect(registry)
 	m.Audited(nil)
@@ -183,6 +192,7 @@ func TestEventsAndErrorsOfTheDecisionLogAreCounted(t *testing.T) {
 }
 
 func TestTheFilesOfTheDecisionLogAreCounted(t *testing.T) {
+	t.Parallel()
 	registry := prometheus.NewRegistry()
 	m := collect(registry)
 	m.Kept(3000, 0, 2)
@@ -191,6 +201,7 @@ func TestTheFilesOfTheDecisionLogAreCounted(t *testing.T) {
 }
 
 func TestWhatTheShadowWouldDecideIsCountedBesideWhatWasDecided(t *testing.T) {
+	t.Parallel()
 	registry := prometheus.NewRegistry()
 	m := collect(registry)
 	m.Shadowed(bailiff.Terminal, "telegram", bailiff.Allow, bailiff.Deny, api.Stricter)
@@ -204,6 +215,7 @@ bailiff_shadow_dropped_total 1
 }
 
 func TestTheExportOfTheDecisionLogIsCounted(t *testing.T) {
+	t.Parallel()
 	registry := prometheus.NewRegistry()
 	m := collect(registry)
 	m.Exported(20)
@@ -211,15 +223,19 @@ func TestTheExportOfTheDecisionLogIsCounted(t *testing.T) {
 	m.ExportRefused(2)
 	m.ExportFailed()
 	m.Show(State{ExportLag: 90 * time.Second})
-	compare(t, registry, "bailiff_audit_exported_total 23\nbailiff_audit_export_refused_total 2\nbailiff_audit_export_errors_total 1\nbailiff_audit_export_lag_seconds 90\n")
+	compare(t, registry,
+		"bailiff_audit_exported_total 23\nbailiff_audit_export_refused_total 2\nbailiff_audit_export_errors_total "+
+			"1\nbailiff_audit_export_lag_seconds 90\n")
 }
 
 func TestTablesAreReplacedAsAWhole(t *testing.T) {
+	t.Parallel()
 	registry := prometheus.NewRegistry()
 	m := collect(registry)
 	m.Known([]string{"matrix"}, nil)
 	for _, platform := range []string{"matrix", "telegram", "cli"} {
-		m.Decided(context.Background(), bailiff.Request{Tool: bailiff.Process, Session: bailiff.Session{Platform: platform}}, bailiff.Decision{}, 0)
+		m.Decided(context.Background(), bailiff.Request{Tool: bailiff.Process, Session: bailiff.Session{Platform: platform}},
+			bailiff.Decision{}, 0)
 	}
 	compare(t, registry, `
 bailiff_decisions_total{backend="none",outcome="deny",platform="matrix",tool="process"} 1
@@ -229,17 +245,20 @@ bailiff_decisions_total{backend="none",outcome="deny",platform="cli",tool="proce
 }
 
 func TestNoLabelCarriesWhatACallerChose(t *testing.T) {
+	t.Parallel()
 	registry := prometheus.NewRegistry()
 	m := collect(registry)
 	const free = "rm -rf / # chosen by a caller"
-	m.Decided(context.Background(), bailiff.Request{Tool: free, Session: bailiff.Session{Platform: free, UserID: free, ChatID: free}}, bailiff.Decision{
-		Denials: []bailiff.Reason{{Rule: free, Message: free, Match: free}},
-		Obligations: bailiff.Obligations{
-			Backend: bailiff.BackendTerms{Name: free},
-			Env:     bailiff.EnvTerms{Forward: []string{free}, Withheld: []bailiff.Withheld{{Name: free, Rule: free}}},
-		},
-	}, 0)
-	m.Decided(context.Background(), bailiff.Request{}, bailiff.Decision{Outcome: bailiff.Allow, Obligations: bailiff.Obligations{Env: bailiff.EnvTerms{Forward: []string{free}}}}, 0)
+	m.Decided(context.Background(), bailiff.Request{Tool: free, Session: bailiff.Session{Platform: free, UserID: free, ChatID: free}},
+		bailiff.Decision{
+			Denials: []bailiff.Reason{{Rule: free, Message: free, Match: free}},
+			Obligations: bailiff.Obligations{
+				Backend: bailiff.BackendTerms{Name: free},
+				Env:     bailiff.EnvTerms{Forward: []string{free}, Withheld: []bailiff.Withheld{{Name: free, Rule: free}}},
+			},
+		}, 0)
+	m.Decided(context.Background(), bailiff.Request{},
+		bailiff.Decision{Outcome: bailiff.Allow, Obligations: bailiff.Obligations{Env: bailiff.EnvTerms{Forward: []string{free}}}}, 0)
 	m.Executed(context.Background(), free, free, free, 0)
 	m.SandboxStarted(context.Background(), free, errors.New(free), 0)
 	m.SandboxReaped(free, free)
@@ -250,6 +269,7 @@ func TestNoLabelCarriesWhatACallerChose(t *testing.T) {
 }
 
 func TestTheNumberOfRulesIsBounded(t *testing.T) {
+	t.Parallel()
 	registry := prometheus.NewRegistry()
 	m := collect(registry)
 	for i := range 3 * maxRules {
@@ -262,6 +282,7 @@ func TestTheNumberOfRulesIsBounded(t *testing.T) {
 }
 
 func TestPrometheusFindsNothingToComplainAbout(t *testing.T) {
+	t.Parallel()
 	registry := NewRegistry()
 	everything(collect(registry))
 	problems, err := testutil.GatherAndLint(registry)
@@ -305,6 +326,7 @@ func everything(m *Metrics) {
 }
 
 func TestEveryNameOfTheContractIsServed(t *testing.T) {
+	t.Parallel()
 	registry := prometheus.NewRegistry()
 	everything(collect(registry))
 	text := exposition(t, registry)
@@ -312,15 +334,18 @@ func TestEveryNameOfTheContractIsServed(t *testing.T) {
 		"decisions_total": "backend,outcome,platform,tool", "denials_total": "platform,rule,tool",
 		"decision_duration_seconds_count": "", "executions_total": "backend,status,tool",
 		"execution_duration_seconds_count": "backend,tool", "env_forwarded_total": "name", "env_withheld_total": "name,rule",
-		"backend_ready": "backend", "sandboxes": "backend", "sandbox_starts_total": "backend,result", "sandbox_start_duration_seconds_count": "backend",
-		"sandboxes_reaped_total": "backend,reason", "policy_reloads_total": "result",
+		"backend_ready": "backend", "sandboxes": "backend", "sandbox_starts_total": "backend,result",
+		"sandbox_start_duration_seconds_count": "backend",
+		"sandboxes_reaped_total":               "backend,reason", "policy_reloads_total": "result",
 		"policy_last_reload_success_timestamp_seconds": "", "policy_info": "revision",
 		"approvals_oldest_pending_seconds": "", "policy_stale": "", "policy_bundle_last_success_timestamp_seconds": "", "audit_failing": "",
 		"listener_last_decision_timestamp_seconds": "listener", "sandbox_sweep_failures_total": "backend",
-		"approvals_total": "platform,resolution,scope", "approvals_pending": "platform", "approval_wait_seconds_count": "", "grants_active": "",
+		"approvals_total": "platform,resolution,scope", "approvals_pending": "platform", "approval_wait_seconds_count": "",
+		"grants_active":          "",
 		"requests_limited_total": "by", "break_glass_total": "",
 		"audit_events_total": "", "audit_errors_total": "", "audit_bytes": "", "audit_held_files": "", "audit_retired_files_total": "",
-		"audit_exported_total": "", "audit_export_refused_total": "", "audit_export_errors_total": "", "audit_export_lag_seconds": "", "build_info": "goversion,version",
+		"audit_exported_total": "", "audit_export_refused_total": "", "audit_export_errors_total": "", "audit_export_lag_seconds": "",
+		"build_info": "goversion,version",
 	} {
 		series := regexp.MustCompile(`(?m)^bailiff_` + name + `(?:\{(.*)\})? `).FindStringSubmatch(text)
 		if series == nil {

@@ -37,7 +37,8 @@ func TestAFullDiskLosesNoLineAndTakesNoneInPart(t *testing.T) {
 			recorded++
 		}
 	}
-	if !strings.Contains(err.Error(), "writing the decision log: ") || !strings.Contains(err.Error(), "no space left on device") || l.Err() == nil {
+	if !strings.Contains(err.Error(), "writing the decision log: ") || !strings.Contains(err.Error(), "no space left on device") ||
+		l.Err() == nil {
 		t.Errorf("refused with %v, and it says %v", err, l.Err())
 	}
 	if l.Record(t.Context(), decision("more")) == nil || observed.failed.Load() != 2 {

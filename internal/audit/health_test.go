@@ -55,12 +55,13 @@ func TestAMaskThatFailsIsAFailureOfTheLogUntilAnEventIsMasked(t *testing.T) {
 	var told bytes.Buffer
 	var failing atomic.Bool
 	failing.Store(true)
-	l := open(t, Config{StateDir: t.TempDir(), Log: slog.New(slog.NewTextHandler(&told, nil)), Mask: func(context.Context, []byte) (any, bool, error) {
-		if failing.Load() {
-			return nil, false, errors.New("no answer within 250ms")
-		}
-		return []any{"/input/args"}, true, nil
-	}})
+	l := open(t, Config{StateDir: t.TempDir(), Log: slog.New(slog.NewTextHandler(&told, nil)),
+		Mask: func(context.Context, []byte) (any, bool, error) {
+			if failing.Load() {
+				return nil, false, errors.New("no answer within 250ms")
+			}
+			return []any{"/input/args"}, true, nil
+		}})
 	for range 2 {
 		if err := l.Record(t.Context(), decision("lost")); err == nil || l.Err() == nil || l.Err().Error() != err.Error() {
 			t.Errorf("recording failed with %v, and the log says %v", err, l.Err())
@@ -77,7 +78,9 @@ func TestAMaskThatFailsIsAFailureOfTheLogUntilAnEventIsMasked(t *testing.T) {
 }
 
 func TestARequestThatWasBrokenOffIsNoFailureOfTheMask(t *testing.T) {
-	l := open(t, Config{StateDir: t.TempDir(), Mask: func(ctx context.Context, _ []byte) (any, bool, error) { return nil, false, ctx.Err() }})
+	l := open(t, Config{StateDir: t.TempDir(), Mask: func(ctx context.Context, _ []byte) (any, bool, error) {
+		return nil, false, ctx.Err()
+	}})
 	gone, leave := context.WithCancel(t.Context())
 	leave()
 	if err := l.Record(gone, decision("lost")); !errors.Is(err, context.Canceled) || l.Err() != nil {

@@ -89,7 +89,8 @@ func filled(t *testing.T) api.Event {
 	e.Custom.Approval = &bailiff.Approval{ID: "a-1", State: bailiff.ApprovalDenied, By: "ana", Via: "uid:1000 on operator", Message: "x"}
 	e.Custom.BreakGlass = &api.BreakGlass{By: "ana", Via: "uid:1000 on operator", Reason: "x"}
 	e.Custom.Rollback = &api.Rollback{Revision: "x", By: "ana", Via: "uid:1000 on operator", Reason: "x", At: time.Now().UTC()}
-	e.Custom.Shadow = &api.Shadow{Revision: "x", Outcome: bailiff.Ask, Rules: []string{"a.b"}, Differences: []api.Difference{{What: "outcome", From: "allow", To: "ask", Direction: api.Stricter}}}
+	e.Custom.Shadow = &api.Shadow{Revision: "x", Outcome: bailiff.Ask, Rules: []string{"a.b"},
+		Differences: []api.Difference{{What: "outcome", From: "allow", To: "ask", Direction: api.Stricter}}}
 	for value := range fields(reflect.ValueOf(e)) {
 		if value.IsZero() {
 			t.Errorf("a field of type %s is new: fill it here", value.Type())

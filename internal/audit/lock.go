@@ -83,6 +83,7 @@ func refusal(dir string, file *os.File, err error) error {
 		return fmt.Errorf("locking the state folder: %w", err)
 	}
 	holder, _ := io.ReadAll(io.LimitReader(file, 32))
-	return fmt.Errorf("locking the state folder: %s is in use by another bailiff (process %s): stop that one, or give this one a state_dir of its own",
+	return fmt.Errorf("locking the state folder: %s is in use by another bailiff (process %s): stop that one, or give this one a "+
+		"state_dir of its own",
 		dir, strings.TrimSpace(string(holder)))
 }

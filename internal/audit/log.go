@@ -140,7 +140,8 @@ func Open(c Config) (*Log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the decision log: %w", err)
 	}
-	l := &Log{config: c, health: health{log: c.Log}, queue: make(chan entry, queueLength), writer: w, bounds: bounds, asides: make(chan func()), ended: make(chan struct{})}
+	l := &Log{config: c, health: health{log: c.Log}, queue: make(chan entry, queueLength), writer: w, bounds: bounds,
+		asides: make(chan func()), ended: make(chan struct{})}
 	w.committed = l.committed
 	if l.unfinished, err = unfinished(c.StateDir, time.Now().Add(-unfinishedFor)); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the decision log: %w", err), w.close())
@@ -201,7 +202,8 @@ func (l *Log) Note(e api.Event) {
 		err = l.send(context.Background(), entry{line: line, session: e.Custom.Session})
 	}
 	if err != nil {
-		l.config.Log.Error("an event is missing from the decision log", "event", e.Custom.Event, "request_id", e.Custom.RequestID, "decision_id", e.DecisionID, "trace_id", e.TraceID, "error", err)
+		l.config.Log.Error("an event is missing from the decision log", "event", e.Custom.Event, "request_id", e.Custom.RequestID,
+			"decision_id", e.DecisionID, "trace_id", e.TraceID, "error", err)
 	}
 }
 

@@ -377,7 +377,8 @@ func TestASecondSidecarIsRefusedTheState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := LockState(dir); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("in use by another bailiff (process %d)", os.Getpid())) {
+	if _, err := LockState(dir); err == nil || !strings.Contains(err.Error(),
+		fmt.Sprintf("in use by another bailiff (process %d)", os.Getpid())) {
 		t.Errorf("got %v", err)
 	}
 	if err := release(); err != nil {

@@ -111,47 +111,53 @@ func told(t *testing.T, e logs.EventV1) [4]any {
 
 func TestAMaskDoesWhatItDoesInStockOPA(t *testing.T) {
 	for name, rules := range map[string]string{
-		"nothing":                       `mask contains "/input/x" if input.input.tool == "none"`,
-		"no such rule":                  `other := 1`,
-		"a path":                        `mask contains "/input/args/command"`,
-		"where the event says so":       `mask contains "/input/args" if { input.input.session.platform == "slack"; input.result.outcome == "ask"; input.path == "bailiff/decision" }`,
-		"a path to nothing":             `mask := ["/input/args/nothing", "/input/args/command/deeper", "/input/args/list/9", "/input/args/list/x", "/input/null/x"]`,
-		"the whole input":               `mask contains "/input"`,
-		"the whole result":              `mask contains "/result"`,
-		"both, and within":              `mask := ["/input", "/result", "/input/args", {"op": "upsert", "path": "/input", "value": 1}]`,
-		"an entry of a list":            `mask := ["/input/args/list/0", "/input/args/list/0/1/deep", "/result/approval/reasons/0"]`,
-		"a name within every reason":    `mask contains sprintf("/result/approval/reasons/%d/match", [i]) if some i, _ in input.result.approval.reasons`,
-		"an index written oddly":        `mask := ["/input/args/list/+1", "/input/args/list/-1", "/input/args/list/01"]`,
-		"an object that removes":        `mask contains {"op": "remove", "path": "/input/args/command"}`,
-		"a value in its place":          `mask contains {"op": "upsert", "path": "/input/args/command", "value": "masked"}`,
-		"a value of any shape":          `mask contains {"op": "upsert", "path": "/input/args", "value": {"a": [1, null, {"b": 2.50}]}}`,
-		"null in its place":             `mask contains {"op": "upsert", "path": "/input", "value": null}`,
-		"no value":                      `mask contains {"op": "upsert", "path": "/input/args/command"}`,
-		"the whole result replaced":     `mask contains {"op": "upsert", "path": "/result", "value": {"outcome": "hidden"}}`,
-		"a value where there is none":   `mask contains {"op": "upsert", "path": "/input/new/deep/place", "value": true}`,
-		"in a list":                     `mask := [{"op": "upsert", "path": "/input/args/list/1/1/deep", "value": 1}, {"op": "upsert", "path": "/input/args/list/3", "value": 1}, {"op": "upsert", "path": "/input/args/list/5/x", "value": 1}]`,
-		"beneath a text":                `mask contains {"op": "upsert", "path": "/input/tool/x", "value": 1}`,
-		"beneath what it would make":    `mask contains {"op": "upsert", "path": "/input/a/b/c", "value": 1}`,
-		"a name that needs escaping":    `mask := ["/input/odd key~1~0", "/input/odd key%2F~", {"op": "upsert", "path": "/input/odd key", "value": 2}]`,
-		"a cache that no event has":     `mask contains "/nd_builtin_cache/time.now_ns"`,
-		"an empty last step":            `mask := ["/input/", "/input/args/"]`,
-		"an object with more":           `mask contains {"op": "remove", "path": "/input/tool", "why": "x"}`,
-		"what may not be masked":        `mask contains "/custom/message"`,
-		"no slash":                      `mask contains "input/args"`,
-		"an empty path":                 `mask contains ""`,
-		"only a slash":                  `mask contains "/"`,
-		"an unknown op":                 `mask contains {"op": "hash", "path": "/input/args"}`,
-		"no op":                         `mask contains {"path": "/input/args"}`,
-		"no path":                       `mask contains {"op": "remove"}`,
-		"a bad escape":                  `mask contains "/input/%zz"`,
-		"a number":                      `mask contains 1`,
-		"an object for a set":           `mask := {"a": "/input/args"}`,
-		"a text for a set":              `mask := "/input/args"`,
-		"null":                          `mask := null`,
-		"two that contradict":           "mask := [\"/input/args\"] if input.path\nmask := [\"/result\"] if input.result",
-		"one that is good and one not":  `mask := ["/input/args", "/custom"]`,
-		"the same twice":                `mask := ["/input/tool", "/input/tool"]`,
-		"what another one has replaced": `mask := [{"op": "upsert", "path": "/input/args", "value": {"x": {"y": 1}}}, "/input/args/x/y", {"op": "upsert", "path": "/input/args/x/z", "value": [1]}]`,
+		"nothing":      `mask contains "/input/x" if input.input.tool == "none"`,
+		"no such rule": `other := 1`,
+		"a path":       `mask contains "/input/args/command"`,
+		"where the event says so": `mask contains "/input/args" if { input.input.session.platform == "slack"; ` +
+			`input.result.outcome == "ask"; input.path == "bailiff/decision" }`,
+		"a path to nothing": `mask := ["/input/args/nothing", "/input/args/command/deeper", "/input/args/list/9", ` +
+			`"/input/args/list/x", "/input/null/x"]`,
+		"the whole input":    `mask contains "/input"`,
+		"the whole result":   `mask contains "/result"`,
+		"both, and within":   `mask := ["/input", "/result", "/input/args", {"op": "upsert", "path": "/input", "value": 1}]`,
+		"an entry of a list": `mask := ["/input/args/list/0", "/input/args/list/0/1/deep", "/result/approval/reasons/0"]`,
+		"a name within every reason": `mask contains sprintf("/result/approval/reasons/%d/match", [i]) if some i, _ in ` +
+			`input.result.approval.reasons`,
+		"an index written oddly":      `mask := ["/input/args/list/+1", "/input/args/list/-1", "/input/args/list/01"]`,
+		"an object that removes":      `mask contains {"op": "remove", "path": "/input/args/command"}`,
+		"a value in its place":        `mask contains {"op": "upsert", "path": "/input/args/command", "value": "masked"}`,
+		"a value of any shape":        `mask contains {"op": "upsert", "path": "/input/args", "value": {"a": [1, null, {"b": 2.50}]}}`,
+		"null in its place":           `mask contains {"op": "upsert", "path": "/input", "value": null}`,
+		"no value":                    `mask contains {"op": "upsert", "path": "/input/args/command"}`,
+		"the whole result replaced":   `mask contains {"op": "upsert", "path": "/result", "value": {"outcome": "hidden"}}`,
+		"a value where there is none": `mask contains {"op": "upsert", "path": "/input/new/deep/place", "value": true}`,
+		"in a list": `mask := [{"op": "upsert", "path": "/input/args/list/1/1/deep", "value": 1}, {"op": ` +
+			`"upsert", "path": "/input/args/list/3", "value": 1}, {"op": "upsert", "path": "/input/args/list/5/x", "value": 1}]`,
+		"beneath a text":             `mask contains {"op": "upsert", "path": "/input/tool/x", "value": 1}`,
+		"beneath what it would make": `mask contains {"op": "upsert", "path": "/input/a/b/c", "value": 1}`,
+		"a name that needs escaping": `mask := ["/input/odd key~1~0", "/input/odd key%2F~", {"op": "upsert", "path": "/input/odd ` +
+			`key", "value": 2}]`,
+		"a cache that no event has":    `mask contains "/nd_builtin_cache/time.now_ns"`,
+		"an empty last step":           `mask := ["/input/", "/input/args/"]`,
+		"an object with more":          `mask contains {"op": "remove", "path": "/input/tool", "why": "x"}`,
+		"what may not be masked":       `mask contains "/custom/message"`,
+		"no slash":                     `mask contains "input/args"`,
+		"an empty path":                `mask contains ""`,
+		"only a slash":                 `mask contains "/"`,
+		"an unknown op":                `mask contains {"op": "hash", "path": "/input/args"}`,
+		"no op":                        `mask contains {"path": "/input/args"}`,
+		"no path":                      `mask contains {"op": "remove"}`,
+		"a bad escape":                 `mask contains "/input/%zz"`,
+		"a number":                     `mask contains 1`,
+		"an object for a set":          `mask := {"a": "/input/args"}`,
+		"a text for a set":             `mask := "/input/args"`,
+		"null":                         `mask := null`,
+		"two that contradict":          "mask := [\"/input/args\"] if input.path\nmask := [\"/result\"] if input.result",
+		"one that is good and one not": `mask := ["/input/args", "/custom"]`,
+		"the same twice":               `mask := ["/input/tool", "/input/tool"]`,
+		"what another one has replaced": `mask := [{"op": "upsert", "path": "/input/args", "value": {"x": {"y": 1}}}, ` +
+			`"/input/args/x/y", {"op": "upsert", "path": "/input/args/x/z", "value": [1]}]`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			policy := "package system.log\n\n" + rules + "\n"
@@ -188,7 +194,8 @@ func TestWhatIsMaskedIsNowhere(t *testing.T) {
 	lines, stop := l.Watch()
 	defer stop()
 	record(t, l, decision("d1"))
-	for where, line := range map[string]string{"in the file": written(t, dir)[0], "for who watches": string(<-lines), "remembered": string(l.Recent("", 1)[0])} {
+	for where, line := range map[string]string{"in the file": written(t, dir)[0], "for who watches": string(<-lines),
+		"remembered": string(l.Recent("", 1)[0])} {
 		if strings.Contains(line, "git push") || strings.Contains(line, "hunter2") || !strings.Contains(line, `"masked":["/input/tool"]`) {
 			t.Errorf("%s stands %s", where, line)
 		}

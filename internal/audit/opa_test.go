@@ -44,7 +44,8 @@ func TestEveryLineIsAnEventOfOPAsDecisionLog(t *testing.T) {
 	record(t, l, decision("d1"), execution("d1"), whole)
 	for i, line := range written(t, dir) {
 		e := asOPA(t, line)
-		if e.Labels["app"] != "bailiff" || e.DecisionID == "" || e.Timestamp.Before(began) || time.Since(e.Timestamp) < 0 || e.Custom["hash"] == nil {
+		if e.Labels["app"] != "bailiff" || e.DecisionID == "" || e.Timestamp.Before(began) || time.Since(e.Timestamp) < 0 ||
+			e.Custom["hash"] == nil {
 			t.Errorf("line %d is read as %+v", i, e)
 		}
 	}

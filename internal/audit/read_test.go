@@ -78,7 +78,8 @@ func TestALogThatCannotBeReadIsAnError(t *testing.T) {
 	dir := t.TempDir()
 	threeSegments(t, dir)
 	given := 0
-	if err := Read(context.Background(), []string{dir}, func(string, int, []byte) error { given++; return os.ErrClosed }); err == nil || given != 1 {
+	if err := Read(context.Background(), []string{dir}, func(string, int, []byte) error { given++; return os.ErrClosed }); err == nil ||
+		given != 1 {
 		t.Errorf("went on after an error: %d lines, %v", given, err)
 	}
 }

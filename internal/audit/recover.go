@@ -15,7 +15,8 @@ import (
 )
 
 // proceed tells the operator of a log that cannot be continued what to do.
-const proceed = "; run \"bailiff audit verify\", keep a copy of the folders decisions and audit as evidence, and move both away to begin a new log"
+const proceed = "; run \"bailiff audit verify\", keep a copy of the folders decisions and audit as evidence, and move both away to " +
+	"begin a new log"
 
 // recoverWriter returns a writer that continues the log, and how many bytes of a
 // torn last line it cut off.

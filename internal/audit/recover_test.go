@@ -110,7 +110,8 @@ func TestALogThatDoesNotFitItsHeadIsNotContinued(t *testing.T) {
 			text, _ := os.ReadFile(s[0])
 			os.WriteFile(filepath.Join(dir, "decisions", "00000009-2026-01-01.jsonl"), text, 0o600)
 		}},
-		{"the log is gone, the head is not", "missing", func(t *testing.T, dir string, s []string) { os.RemoveAll(filepath.Join(dir, "decisions")) }},
+		{"the log is gone, the head is not", "missing",
+			func(t *testing.T, dir string, s []string) { os.RemoveAll(filepath.Join(dir, "decisions")) }},
 		{"the head is gone", "head", func(t *testing.T, dir string, s []string) { os.Remove(headPath(dir)) }},
 		{"the key is gone", "no key", func(t *testing.T, dir string, s []string) { os.Remove(keyPath(dir)) }},
 		{"key and head are gone", "no key", func(t *testing.T, dir string, s []string) { os.RemoveAll(filepath.Join(dir, "audit")) }},
@@ -279,7 +280,8 @@ func TestUnfinishedAreAllowedRequestsWithoutAnEnd(t *testing.T) {
 	past.Timestamp, pastEnd.Timestamp = time.Now().Add(-3*endedFor), time.Now().Add(-2*endedFor)
 	anonymous := decision("without an id")
 	anonymous.Custom.RequestID = ""
-	record(t, l, old, denied, asked, anonymous, decision("ended"), decision("refused"), decision("first"), execution("ended"), refused, past, pastEnd, approved)
+	record(t, l, old, denied, asked, anonymous, decision("ended"), decision("refused"), decision("first"), execution("ended"), refused,
+		past, pastEnd, approved)
 	if got := l.Unfinished(time.Time{}); len(got) != 0 {
 		t.Errorf("this run's own: %+v", got)
 	}
@@ -287,7 +289,8 @@ func TestUnfinishedAreAllowedRequestsWithoutAnEnd(t *testing.T) {
 
 	l = open(t, Config{StateDir: dir})
 	got := l.Unfinished(time.Now().Add(-time.Minute))
-	if len(got) != 3 || got[0].RequestID != "r-approved" || got[1].RequestID != "r-first" || got[2].RequestID != "r-ended" || got[0].Ended || !got[2].Ended {
+	if len(got) != 3 || got[0].RequestID != "r-approved" || got[1].RequestID != "r-first" || got[2].RequestID != "r-ended" ||
+		got[0].Ended || !got[2].Ended {
 		t.Fatalf("got %+v", got)
 	}
 	if u := got[0]; u.Caller != "hermes" || u.Session != "s" || u.Digest != "d" || u.At.IsZero() {

@@ -294,7 +294,8 @@ func (k *keeper) tell(ctx context.Context) error {
 	}
 	told := k.from
 	told.Told = true
-	message := fmt.Sprintf("retention removed all files of the decision log up to %s: it goes on after line %d, whose hash is %s", told.Segment, told.Count, told.Last)
+	message := fmt.Sprintf("retention removed all files of the decision log up to %s: it goes on after line %d, whose hash is %s",
+		told.Segment, told.Count, told.Last)
 	k.log.config.Log.Info(message)
 	err := k.log.Record(ctx, api.Event{DecisionID: NewID(), Timestamp: time.Now().UTC(),
 		Custom: api.Custom{Event: api.RetentionEvent, Message: message}})

@@ -107,7 +107,8 @@ func TestRetentionByAgeRemovesTheOldestFilesAndTheRestVerifies(t *testing.T) {
 		t.Errorf("report %+v", r)
 	}
 	lines := written(t, dir)
-	if last := lines[len(lines)-1]; !strings.Contains(last, `"event":"retention"`) || !strings.Contains(last, filepath.Base(before[9])+": it goes on after line 10") {
+	if last := lines[len(lines)-1]; !strings.Contains(last, `"event":"retention"`) ||
+		!strings.Contains(last, filepath.Base(before[9])+": it goes on after line 10") {
 		t.Errorf("the removal is told by %s", last)
 	}
 	if kept, _ := w.last(); kept.held != 0 || kept.bytes == 0 || len(l.Warnings()) > 0 {

@@ -70,7 +70,8 @@ func TestTailEndsWhenTheReaderDoes(t *testing.T) {
 	dir := t.TempDir()
 	threeSegments(t, dir)
 	enough := errors.New("enough")
-	if err := Tail(context.Background(), dir, Selection{Last: 9, Follow: true}, func([]byte) error { return enough }); !errors.Is(err, enough) {
+	if err := Tail(context.Background(), dir, Selection{Last: 9, Follow: true}, func([]byte) error { return enough }); !errors.Is(err,
+		enough) {
 		t.Errorf("got %v", err)
 	}
 	if err := Tail(context.Background(), t.TempDir(), Selection{Last: 9}, nil); err == nil || !strings.Contains(err.Error(), "decisions") {

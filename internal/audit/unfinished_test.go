@@ -17,7 +17,8 @@ func TestAStartReadsNoFileThatIsTooOld(t *testing.T) {
 	l.Close()
 	files := paths(t, dir, 301)
 	for _, path := range files[:300] {
-		if err := os.WriteFile(path, []byte(`{"decision_id":"x","custom":{"request_id":"what a start would stumble over`+"\n"), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte(`{"decision_id":"x","custom":{"request_id":"what a start would stumble over`+"\n"),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 		age(t, path)

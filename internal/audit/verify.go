@@ -99,7 +99,9 @@ func (v *verification) all(stateDir string) (err error) {
 	if err := v.segments(stateDir); err != nil || v.fits || v.Lines == 0 {
 		return err
 	}
-	v.Faults = []Fault{{keyPath(stateDir), 0, fmt.Sprintf("neither the head nor any of the %d lines fits this key: it may be the key that was changed and not the log, so verify again with the key of a backup", v.Lines)}}
+	v.Faults = []Fault{{keyPath(stateDir), 0,
+		fmt.Sprintf("neither the head nor any of the %d lines fits this key: it may be the key that was changed and not the log, so "+
+			"verify again with the key of a backup", v.Lines)}}
 	return nil
 }
 
@@ -130,7 +132,8 @@ func (v *verification) segments(stateDir string) error {
 		}
 	}
 	if !v.headSeen {
-		v.fault(v.file, v.line+1, fmt.Sprintf("the log ends here or was changed before, but the head counts %d lines, so lines were cut off", v.head.Count))
+		v.fault(v.file, v.line+1,
+			fmt.Sprintf("the log ends here or was changed before, but the head counts %d lines, so lines were cut off", v.head.Count))
 	}
 	for _, name := range strays {
 		v.fault(filepath.Join(decisionsDir(stateDir), name), 1, "the file is no segment of the log")

@@ -224,7 +224,8 @@ func TestAKeyThatNothingFitsIsNamedOnce(t *testing.T) {
 	}
 	report, err := Verify(dir)
 	if !errors.Is(err, ErrTampered) || len(report.Faults) != 1 || report.Faults[0].Place() != keyPath(dir) ||
-		!strings.HasPrefix(report.Faults[0].Problem, "neither the head nor any of the 3 lines fits this key: it may be the key that was changed") {
+		!strings.HasPrefix(report.Faults[0].Problem,
+			"neither the head nor any of the 3 lines fits this key: it may be the key that was changed") {
 		t.Errorf("got %+v, %v", report.Faults, err)
 	}
 }

@@ -119,7 +119,9 @@ func (s *Source) fallBack(why error, inForce bool, open Opener) error {
 	if wrong == nil {
 		var now bool
 		if now, wrong = open(kept, File(s.config.Dir)); wrong != nil {
-			inForce, wrong = inForce || now, fmt.Errorf("what was kept before cannot be used either: %w; have the server give a sound bundle, which replaces it, or put the one of a backup in its place", wrong)
+			inForce, wrong = inForce || now,
+				fmt.Errorf("what was kept before cannot be used either: %w; have the server give a sound bundle, which replaces it, or "+
+					"put the one of a backup in its place", wrong)
 		}
 	}
 	switch {

@@ -166,6 +166,7 @@ func openedBy(t *testing.T, s *Source, rolledBack bool) (texts []string, err err
 }
 
 func TestAServersPoliciesAreFollowedByTheirETag(t *testing.T) {
+	t.Parallel()
 	at := serve(t, "v1")
 	c := at.config(t)
 	s := source(t, c)
@@ -218,7 +219,8 @@ func TestAServerThatFailsLeavesWhatIsInForce(t *testing.T) {
 	at.has("v1", http.StatusForbidden)
 	offered := follow(t, s)
 	eventually(t, "the fault", func() bool { return s.Status().Fault != nil })
-	if why := s.Status(); !strings.Contains(why.Fault.Error(), "the bundle server ") || strings.Contains(why.Fault.Error(), at.URL) || why.Confirmed.Before(confirmed) || len(offered) > 0 {
+	if why := s.Status(); !strings.Contains(why.Fault.Error(), "the bundle server ") || strings.Contains(why.Fault.Error(), at.URL) ||
+		why.Confirmed.Before(confirmed) || len(offered) > 0 {
 		t.Errorf("got %+v, offered %d", why, len(offered))
 	}
 	at.has("v1", 0)
@@ -226,6 +228,7 @@ func TestAServerThatFailsLeavesWhatIsInForce(t *testing.T) {
 }
 
 func TestTheServerIsNotAskedSoonerThanItWants(t *testing.T) {
+	t.Parallel()
 	answers := []string{"600", "864000", ""} // the second is too long to be meant
 	at := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		if wait := answers[0]; wait != "" {
@@ -267,6 +270,7 @@ func (e ending) Offer(context.Context, []byte) error {
 }
 
 func TestTheServerMustBeVouchedFor(t *testing.T) {
+	t.Parallel()
 	at := serve(t, "v1")
 	c := at.config(t)
 	c.Server.CAFile = ""
@@ -281,6 +285,7 @@ func TestTheServerMustBeVouchedFor(t *testing.T) {
 }
 
 func TestTheTokenIsSentAndReadAnew(t *testing.T) {
+	t.Parallel()
 	at := serve(t, "v1")
 	c := at.config(t)
 	c.Server.Token.File = filepath.Join(c.Dir, "token")
@@ -296,6 +301,7 @@ func TestTheTokenIsSentAndReadAnew(t *testing.T) {
 }
 
 func TestAnArchiveWithoutEndIsRefused(t *testing.T) {
+	t.Parallel()
 	endless := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		for block := make([]byte, 1<<20); ; {
 			if _, err := w.Write(block); err != nil {

@@ -23,7 +23,8 @@ func TestAStartWithoutTheServerTakesWhatWasKept(t *testing.T) {
 	}{"it refuses": {"v1", http.StatusNotFound, []string{"v1"}}, "what it has is not sound": {"bad", 0, []string{"bad", "v1"}}} {
 		at.has(has.text, has.status)
 		s := source(t, c)
-		if texts, err := opened(t, s); err != nil || !slices.Equal(texts, has.want) || s.Status().Fault == nil || !s.Status().Confirmed.IsZero() {
+		if texts, err := opened(t, s); err != nil || !slices.Equal(texts, has.want) || s.Status().Fault == nil ||
+			!s.Status().Confirmed.IsZero() {
 			t.Errorf("%s: opened %v, %v, %+v", name, texts, err, s.Status())
 		}
 	}
@@ -34,6 +35,7 @@ func TestAStartWithoutTheServerTakesWhatWasKept(t *testing.T) {
 }
 
 func TestAStartThatHasNothingSoundSaysWhatIsWrongWithBoth(t *testing.T) {
+	t.Parallel()
 	at := serve(t, "bad")
 	c := at.config(t)
 	if _, err := opened(t, source(t, c)); err == nil || !errors.Is(err, errBad) || !strings.Contains(err.Error(), "none was kept before") {
@@ -52,13 +54,15 @@ func TestAStartThatHasNothingSoundSaysWhatIsWrongWithBoth(t *testing.T) {
 }
 
 func TestAStartWithARollbackAndABadBundleKeepsTheLastGoodOne(t *testing.T) {
+	t.Parallel()
 	at := serve(t, "v1")
 	c := at.config(t)
 	_, err := opened(t, source(t, c))
 	must(t, err)
 	at.has("bad", 0)
 	s := source(t, c)
-	if texts, err := openedBy(t, s, true); err != nil || !slices.Equal(texts, []string{"bad", "v1"}) || !errors.Is(s.Status().Fault, errBad) || !s.Status().Confirmed.IsZero() {
+	if texts, err := openedBy(t, s, true); err != nil || !slices.Equal(texts, []string{"bad", "v1"}) ||
+		!errors.Is(s.Status().Fault, errBad) || !s.Status().Confirmed.IsZero() {
 		t.Errorf("opened %v, %v, %+v", texts, err, s.Status())
 	}
 	if kept, err := Kept(c.Dir); string(kept) != "v1" {
@@ -95,6 +99,7 @@ func TestABundleThatCannotBeKeptIsToldOfAndKeptOnceItCanBe(t *testing.T) {
 }
 
 func TestWhatASourceThatWasKilledHadBegunToKeepIsCleared(t *testing.T) {
+	t.Parallel()
 	at := serve(t, "v1")
 	c := at.config(t)
 	begun := filepath.Join(c.Dir, ".new-1")
@@ -110,10 +115,12 @@ func TestWhatASourceThatWasKilledHadBegunToKeepIsCleared(t *testing.T) {
 }
 
 func TestARollbackStartsThoughNoBundleIsSound(t *testing.T) {
+	t.Parallel()
 	at := serve(t, "bad")
 	c := at.config(t)
 	s := source(t, c)
-	if texts, err := openedBy(t, s, true); err != nil || len(texts) != 1 || !strings.Contains(s.Status().Fault.Error(), "none was kept before") {
+	if texts, err := openedBy(t, s, true); err != nil || len(texts) != 1 ||
+		!strings.Contains(s.Status().Fault.Error(), "none was kept before") {
 		t.Errorf("opened %v, %v, %+v", texts, err, s.Status())
 	}
 	must(t, os.WriteFile(File(c.Dir), []byte("bad too"), 0o600))

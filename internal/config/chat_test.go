@@ -10,6 +10,7 @@ const discordBot = `discord: {token: {env: T}, approvals: "1", allowed_users: ["
 	`require_mention: false, free_response_channels: ["3"]}`
 
 func TestOfAChatServiceDefaultsAreThoseThatDisturbLeast(t *testing.T) {
+	t.Parallel()
 	c, err := parse("bailiff.yaml", `discord: {token: {env: T}, approvals: "1"}`)
 	if err != nil {
 		t.Fatal(err)

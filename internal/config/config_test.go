@@ -42,6 +42,7 @@ func TestEveryMistakeIsNamedWithItsLine(t *testing.T) {
 }
 
 func TestAllMistakesAreNamedAtOnce(t *testing.T) {
+	t.Parallel()
 	_, err := parse("bailiff.yaml", "log: {level: loud}\npolicies: {eval_timeout: 0s}\nfoo: 1\n")
 	var faults Faults
 	if !errors.As(err, &faults) || len(faults) != 3 {
@@ -130,6 +131,7 @@ func TestAGoodConfigurationIsReadWhole(t *testing.T) {
 func parse(name, text string) (*Config, error) { return Parse(name, []byte(text), catalogue.All()) }
 
 func TestWhatAFileLeavesOutHasItsDefault(t *testing.T) {
+	t.Parallel()
 	for name, text := range map[string]string{
 		"an empty file":       "",
 		"only comments":       "# nothing here\n",
@@ -148,6 +150,7 @@ func TestWhatAFileLeavesOutHasItsDefault(t *testing.T) {
 }
 
 func TestABackendIsConfiguredIfItsKeyIsThere(t *testing.T) {
+	t.Parallel()
 	c, err := parse("bailiff.yaml", "backends: {local: {}, docker: }")
 	if want := (Backends{"local": &local.Config{}, "docker": docker.Defaults()}); err != nil || !reflect.DeepEqual(c.Backends, want) {
 		t.Errorf("got %+v, %v", c.Backends, err)
@@ -155,6 +158,7 @@ func TestABackendIsConfiguredIfItsKeyIsThere(t *testing.T) {
 }
 
 func TestMetricsCanBeTurnedOff(t *testing.T) {
+	t.Parallel()
 	c, err := parse("bailiff.yaml", `metrics: {listen: ""}`)
 	if err != nil || c.Metrics.Listen != "" {
 		t.Errorf("got %q, %v", c.Metrics.Listen, err)
@@ -162,6 +166,7 @@ func TestMetricsCanBeTurnedOff(t *testing.T) {
 }
 
 func TestDefaultsSuitTheUser(t *testing.T) {
+	t.Parallel()
 	c := Default(catalogue.All())
 	if os.Geteuid() == 0 && (c.StateDir != "/var/lib/bailiff" || c.Operator.Listen.String() != "unix:///run/bailiff/operator.sock") {
 		t.Errorf("root gets %s, %s", c.StateDir, c.Operator.Listen)
@@ -175,6 +180,7 @@ func TestDefaultsSuitTheUser(t *testing.T) {
 }
 
 func TestWhatIsRiskyWarns(t *testing.T) {
+	t.Parallel()
 	c, err := parse("bailiff.yaml", `
 agent: {listeners: [{name: far, listen: "tcp://0.0.0.0:8640", token_file: t}, {name: near, listen: "tcp://[::1]:8640", token_file: t}]}
 operator: {allow_same_user: true, console: "10.0.0.1:8642"}
@@ -225,6 +231,7 @@ func find(t *testing.T, explicit, want string) {
 }
 
 func TestLoadRefusesWhatOthersMayWrite(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "bailiff.yaml")
 	write(t, path, "policies: {paths: [policies]}\n", 0o600)
@@ -245,6 +252,7 @@ func TestLoadRefusesWhatOthersMayWrite(t *testing.T) {
 }
 
 func TestLoadNamesAMissingTokenFile(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "bailiff.yaml")
 	write(t, path, "agent: {listeners: [{name: a, listen: \"tcp://127.0.0.1:1\", token_file: gone}]}\n", 0o600)
 	refused(t, path, "agent.listeners[0].token_file: checking who may write")
@@ -258,6 +266,7 @@ func refused(t *testing.T, path, want string) {
 }
 
 func TestLoadWithoutAFileGivesTheDefaults(t *testing.T) {
+	t.Parallel()
 	if c, err := Load("", catalogue.All()); err != nil || !reflect.DeepEqual(c, Default(catalogue.All())) {
 		t.Errorf("got %+v, %v", c, err)
 	}

@@ -11,6 +11,7 @@ import (
 )
 
 func TestACredentialIsAPlaceNeverASecret(t *testing.T) {
+	t.Parallel()
 	known := backends.Catalogue{"far": func() backends.Maker { return new(far) }}
 	for text, want := range map[string]string{
 		"{env: FAR_KEY}": "",
@@ -39,6 +40,7 @@ func TestACredentialIsAPlaceNeverASecret(t *testing.T) {
 }
 
 func TestASecretThatStandsWhereItsPlaceShouldIsNotRepeated(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"s3cret":                       "want {env: NAME} or {file: PATH}",
 		`"s3cret"`:                     "want {env: NAME} or {file: PATH}",

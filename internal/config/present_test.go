@@ -41,6 +41,7 @@ func look(t *testing.T, text string) (folder string, o Outlook) {
 }
 
 func TestACredentialThatCannotBeUsedIsAFaultOfTheCheckAlone(t *testing.T) {
+	t.Parallel()
 	for place, want := range map[string]string{
 		"good":   "",
 		"gone":   "there is no file FOLDER/gone: write the secret there, for the sidecar's user alone (chmod 600)",
@@ -81,6 +82,7 @@ func TestAVariableThatIsNotSetIsADoubt(t *testing.T) {
 }
 
 func TestTheRunnerIsLookedAt(t *testing.T) {
+	t.Parallel()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -102,6 +104,7 @@ func TestTheRunnerIsLookedAt(t *testing.T) {
 }
 
 func TestTheRunnersSourcesAreThoseOfBailiff(t *testing.T) {
+	t.Parallel()
 	built := func(from string) *debug.BuildInfo {
 		return &debug.BuildInfo{Settings: []debug.BuildSetting{{Key: "GOOS", Value: "linux"}, {Key: "vcs.revision", Value: from}}}
 	}
@@ -119,6 +122,7 @@ func TestTheRunnersSourcesAreThoseOfBailiff(t *testing.T) {
 }
 
 func TestWhatAPathOfASettingNamesIsLookedAt(t *testing.T) {
+	t.Parallel()
 	folder, o := look(t, `backends:
   ssh:
     host: ana@build
@@ -178,6 +182,7 @@ func TestWhatAPathOfASettingNamesIsLookedAt(t *testing.T) {
 }
 
 func TestWhatTheServersOfPoliciesAndOfTheLogAreKnownByIsLookedAt(t *testing.T) {
+	t.Parallel()
 	const bundle = "policies: {bundle: {url: 'https://a.test/b.tar.gz', ca_file: CA, key: {file: KEY, algorithm: ALGORITHM}}}\n"
 	const export = "decision_log: {export: {url: 'https://a.test/logs', ca_file: CA}}\n"
 	for _, c := range []struct{ ca, key, algorithm, of, want string }{
@@ -216,6 +221,7 @@ func TestNothingIsLookedForThatTheFileDoesNotName(t *testing.T) {
 
 // A section's place is said by its key, and should not be said again.
 func TestWhatASectionLacksIsSaidOnce(t *testing.T) {
+	t.Parallel()
 	for name, section := range catalogue.All() {
 		if err := section().Check(); err != nil && strings.Contains(err.Error(), "backends.") {
 			t.Errorf("of an empty section %s it says: backends.%[1]s: %v", name, err)

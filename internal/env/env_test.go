@@ -18,6 +18,7 @@ import (
 )
 
 func TestDotenvSyntax(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, text, want string }{
 		{"a bare value", "A=b c", "b c"},
 		{"blanks around", " A = b \t", "b"},
@@ -50,6 +51,7 @@ func TestDotenvSyntax(t *testing.T) {
 }
 
 func TestABadLineIsNamedByItsNumberAlone(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, text string
 		line       int
@@ -108,6 +110,7 @@ func TestTheFirstSourceThatHasANameWins(t *testing.T) {
 }
 
 func TestAFileIsReadWholeWithItsValuesKept(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), ".env")
 	if _, err := Read(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
@@ -122,6 +125,7 @@ func TestAFileIsReadWholeWithItsValuesKept(t *testing.T) {
 }
 
 func TestUnknownSourcesAreRefused(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"", "proces", "file:", "file:relative/.env", "/etc/env", "file:~other/.env"} {
 		if _, err := Open([]string{name}, "/home/x"); err == nil {
 			t.Errorf("%q was accepted", name)
@@ -130,6 +134,7 @@ func TestUnknownSourcesAreRefused(t *testing.T) {
 }
 
 func TestAFileIsReadAgainWhenItChanged(t *testing.T) {
+	t.Parallel()
 	path := write(t, "A_TOKEN=first-one")
 	s := must(Open([]string{"file:" + path}, ""))
 	before := s.Generation()
@@ -180,6 +185,7 @@ func TestAFileThatFailsHidesItselfAndAllAfterIt(t *testing.T) {
 }
 
 func TestALooseFileIsWarnedAbout(t *testing.T) {
+	t.Parallel()
 	path := write(t, "A=b")
 	s := must(Open([]string{"file:" + path}, ""))
 	if got := s.Warnings(); len(got) != 0 {
@@ -194,6 +200,7 @@ func TestALooseFileIsWarnedAbout(t *testing.T) {
 }
 
 func TestSecretsAreThoseThatLookItAndThoseHandedOut(t *testing.T) {
+	t.Parallel()
 	path := write(t, "GITHUB_TOKEN=g\nDB_PASS=d\nLANG=l\nREGION=r\nSSH_AUTH_SOCK=s\nAPI_KEY_FILE=f\nsmtp_password=p\nPWD=w")
 	s := must(Open([]string{"file:" + path}, ""))
 	if got, want := secrets(s), []string{"DB_PASS", "GITHUB_TOKEN", "smtp_password"}; !slices.Equal(got, want) {

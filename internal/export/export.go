@@ -115,7 +115,9 @@ func (e *Exporter) Warnings() (all []string) {
 		all = append(all, "the decision log is not exported, and waits in its files: "+err.Error())
 	}
 	if s.refused > 0 {
-		all = append(all, fmt.Sprintf("%d events of the decision log were refused by what it is exported to, since the start: they are in the local log only", s.refused))
+		all = append(all,
+			fmt.Sprintf("%d events of the decision log were refused by what it is exported to, since the start: they are in the local "+
+				"log only", s.refused))
 	}
 	return all
 }

@@ -15,6 +15,7 @@ import (
 )
 
 func TestTheReceiverGetsTheLogAsItIsOnDiskOnce(t *testing.T) {
+	t.Parallel()
 	dir, r := t.TempDir(), newReceiver(t)
 	log := newLog(t, dir)
 	record(t, log, numbers(1, 30)...)
@@ -38,6 +39,7 @@ func TestTheReceiverGetsTheLogAsItIsOnDiskOnce(t *testing.T) {
 }
 
 func TestWhatMayBeTakenBackIsNotSent(t *testing.T) {
+	t.Parallel()
 	dir, r := t.TempDir(), newReceiver(t)
 	log := newLog(t, dir)
 	record(t, log, numbers(1, 3)...)
@@ -51,7 +53,9 @@ func TestWhatMayBeTakenBackIsNotSent(t *testing.T) {
 }
 
 func TestNothingIsLostWhileTheReceiverTakesNothing(t *testing.T) {
-	for name, status := range map[string]int{"a refused credential": 401, "a wrong address": 404, "a full disk": 507, "nothing is right": 400} {
+	t.Parallel()
+	for name, status := range map[string]int{"a refused credential": 401, "a wrong address": 404, "a full disk": 507,
+		"nothing is right": 400} {
 		t.Run(name, func(t *testing.T) {
 			dir, r := t.TempDir(), newReceiver(t)
 			log := newLog(t, dir)
@@ -63,7 +67,8 @@ func TestNothingIsLostWhileTheReceiverTakesNothing(t *testing.T) {
 				t.Fatalf("got %v, needs %s, lags %v", err, e.Needed(), e.Lag())
 			}
 			e.failed(err)
-			if w := e.Warnings(); len(w) != 1 || !strings.Contains(w[0], "is not exported, and waits in its files: the receiver of the decision log answered ") {
+			if w := e.Warnings(); len(w) != 1 || !strings.Contains(w[0],
+				"is not exported, and waits in its files: the receiver of the decision log answered ") {
 				t.Errorf("warns %q", w)
 			}
 			record(t, log, numbers(4, 6)...)
@@ -77,6 +82,7 @@ func TestNothingIsLostWhileTheReceiverTakesNothing(t *testing.T) {
 }
 
 func TestAnEventThatIsRefusedIsPassedOverOnceALaterOneIsTaken(t *testing.T) {
+	t.Parallel()
 	dir, r := t.TempDir(), newReceiver(t)
 	log := newLog(t, dir)
 	record(t, log, numbers(1, 7)...)
@@ -96,6 +102,7 @@ func TestAnEventThatIsRefusedIsPassedOverOnceALaterOneIsTaken(t *testing.T) {
 }
 
 func TestBatchesGetSmallerUntilTheReceiverTakesThem(t *testing.T) {
+	t.Parallel()
 	dir, r := t.TempDir(), newReceiver(t)
 	log := newLog(t, dir)
 	record(t, log, numbers(1, 64)...)
@@ -121,6 +128,7 @@ func TestBatchesGetSmallerUntilTheReceiverTakesThem(t *testing.T) {
 }
 
 func TestRetentionLeavesWhatWasNotSent(t *testing.T) {
+	t.Parallel()
 	dir, r := t.TempDir(), newReceiver(t)
 	e, _ := r.exporter(dir)
 	log, err := audit.Open(audit.Config{StateDir: dir, Needed: e.Needed, Bounds: audit.Bounds{SegmentBytes: 1500, KeepBytes: 4000}})
@@ -141,6 +149,7 @@ func TestRetentionLeavesWhatWasNotSent(t *testing.T) {
 }
 
 func TestAnotherLogIsSentFromItsBeginning(t *testing.T) {
+	t.Parallel()
 	dir, r := t.TempDir(), newReceiver(t)
 	must(t, os.MkdirAll(filepath.Dir(cursorPath(dir)), 0o700))
 	must(t, writeCursor(cursorPath(dir), audit.Position{Segment: "00000009-2026-01-01.jsonl", Offset: 7}))
@@ -163,6 +172,7 @@ func TestAnotherLogIsSentFromItsBeginning(t *testing.T) {
 }
 
 func TestWhatAnExportThatWasKilledHadBegunToWriteIsCleared(t *testing.T) {
+	t.Parallel()
 	r, state := newReceiver(t), t.TempDir()
 	e, _ := r.exporter(state)
 	log := newLog(t, state)
@@ -177,6 +187,7 @@ func TestWhatAnExportThatWasKilledHadBegunToWriteIsCleared(t *testing.T) {
 }
 
 func TestTheExportGoesOnWithWhatComesAndComesBackByItself(t *testing.T) {
+	t.Parallel()
 	dir, r := t.TempDir(), newReceiver(t)
 	log := newLog(t, dir)
 	e, _ := r.exporter(dir)
@@ -196,6 +207,7 @@ func TestTheExportGoesOnWithWhatComesAndComesBackByItself(t *testing.T) {
 }
 
 func TestWhatTheLastTryMetIsToldAtOnceAndEachFailedTryCounts(t *testing.T) {
+	t.Parallel()
 	dir, r := t.TempDir(), newReceiver(t)
 	log := newLog(t, dir)
 	record(t, log, "1")
@@ -223,6 +235,7 @@ func TestWhatTheLastTryMetIsToldAtOnceAndEachFailedTryCounts(t *testing.T) {
 }
 
 func TestATryThatEndsARoundCountsOnce(t *testing.T) {
+	t.Parallel()
 	dir, r := t.TempDir(), newReceiver(t)
 	log := newLog(t, dir)
 	record(t, log, "1")

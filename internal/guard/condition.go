@@ -47,7 +47,8 @@ func newScope(variables map[string]reflect.Type) scope {
 			}
 			options = append(options, cel.Variable(name, declared))
 		}
-		made, err := cel.NewCustomEnv(append([]cel.EnvOption{cel.StdLib(cel.StdLibSubset(pure)), joining, ext.NativeTypes(natives...)}, options...)...)
+		made, err := cel.NewCustomEnv(append([]cel.EnvOption{cel.StdLib(cel.StdLibSubset(pure)), joining, ext.NativeTypes(natives...)},
+			options...)...)
 		if err != nil {
 			return nil, fmt.Errorf("preparing conditions: %w", err)
 		}
@@ -77,7 +78,8 @@ var pure = without("timestamp", "duration", "getDate", "getDayOfMonth", "getDayO
 
 // joining makes one text of a list of them, so that a pattern can be held against
 // the words of a command: argv.join(" ").
-var joining = cel.Function("join", cel.MemberOverload("list_join_string", []*cel.Type{cel.ListType(cel.StringType), cel.StringType}, cel.StringType,
+var joining = cel.Function("join", cel.MemberOverload("list_join_string", []*cel.Type{cel.ListType(cel.StringType), cel.StringType},
+	cel.StringType,
 	cel.BinaryBinding(func(list, between ref.Val) ref.Val {
 		words, err := list.ConvertToNative(reflect.TypeFor[[]string]())
 		if err != nil {

@@ -15,7 +15,9 @@ const picked = `{"decision_id":"0198","timestamp":"2026-11-22T14:00:00.5Z","path
  "labels":{"app":"bailiff"},"custom":{"event":"decision","session":"s1","prev_hash":"0","hash":"1"}}`
 
 func TestAFilterSeesTheFieldsOfAnEventUnderTheirOwnNames(t *testing.T) {
-	const ended = `{"decision_id":"0199","timestamp":"2026-11-22T14:00:01Z","custom":{"event":"execution","status":"completed","exit_code":3,"backend":"docker"}}`
+	t.Parallel()
+	const ended = `{"decision_id":"0199","timestamp":"2026-11-22T14:00:01Z","custom":{"event":"execution","status":"completed",` +
+		`"exit_code":3,"backend":"docker"}}`
 	const called = `{"input":{"tool":"call","args":{"name":"send","arguments":{"to":"ana"}}},"custom":{"event":"decision"}}`
 	for text, lines := range map[string]map[string]bool{
 		`result.outcome == "deny" && input.session.platform == "slack"`:      {picked: true, ended: false, called: false},
@@ -47,6 +49,7 @@ func TestAFilterSeesTheFieldsOfAnEventUnderTheirOwnNames(t *testing.T) {
 }
 
 func TestAFilterReadsOnWhereAValueWasMasked(t *testing.T) {
+	t.Parallel()
 	c, err := OfEvent(`input.args.command == "" && custom.event == "decision"`)
 	if err != nil {
 		t.Fatal(err)
@@ -58,6 +61,7 @@ func TestAFilterReadsOnWhereAValueWasMasked(t *testing.T) {
 }
 
 func TestWhatIsWrongWithAFilterIsNamed(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		`input.sesion.platform == "slack"`:   `column 7: "sesion": unknown field, nearest valid field is "session"`,
 		`inpt.tool == "terminal"`:            `column 1: "inpt": unknown name, nearest valid name is "input"`,

@@ -77,7 +77,8 @@ func Valid(when string) error {
 // and code are the facts of its text, nil where there are none. The error says
 // which guards could not be evaluated; they are among the denials, but another
 // time they may say something else.
-func (g *Guardrails) Check(ctx context.Context, req bailiff.Request, command *facts.Command, code *facts.Code) (denials []bailiff.Reason, fault error) {
+func (g *Guardrails) Check(ctx context.Context, req bailiff.Request, command *facts.Command, code *facts.Code) (denials []bailiff.Reason,
+	fault error) {
 	if g == nil || len(g.guards) == 0 {
 		return nil, nil
 	}

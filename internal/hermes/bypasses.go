@@ -47,7 +47,8 @@ func (h *Home) on(name string) bool {
 func (h *Home) examineAsking(d *Diagnosis) {
 	if said, ok := h.settings.of("approvals.mode"); ok {
 		if is, known := said.truth(); said.is("off") || known && !is {
-			d.warn("bypass approvals.mode", "It is off: Hermes asks nobody about what bailiff does not guard.", "Set it to manual, and pin it.")
+			d.warn("bypass approvals.mode", "It is off: Hermes asks nobody about what bailiff does not guard.",
+				"Set it to manual, and pin it.")
 		}
 	}
 	h.examineBackend(d)
@@ -74,9 +75,11 @@ func (h *Home) examineOthersInside(d *Diagnosis) {
 		switch may, _ := h.settings.said["plugins.entries."+name+".allow_tool_override"].truth(); {
 		case name == pluginName:
 		case may:
-			d.warn("bypass plug-in "+name, "It may take the place of Hermes' tools, and so of what bailiff guards.", "Take allow_tool_override from it, or the plug-in out.")
+			d.warn("bypass plug-in "+name, "It may take the place of Hermes' tools, and so of what bailiff guards.",
+				"Take allow_tool_override from it, or the plug-in out.")
 		default:
-			d.warn("bypass plug-in "+name, "It is code in Hermes' own process, which could take bailiff's plug-in away.", "Keep only plug-ins that you trust like bailiff itself.")
+			d.warn("bypass plug-in "+name, "It is code in Hermes' own process, which could take bailiff's plug-in away.",
+				"Keep only plug-ins that you trust like bailiff itself.")
 		}
 	}
 }
@@ -85,10 +88,12 @@ func (h *Home) examineOthersInside(d *Diagnosis) {
 // tool call.
 func (h *Home) examineCommandsOfHermes(d *Diagnosis) {
 	for _, name := range h.ofSection("quick_commands", "command") {
-		d.warn("bypass quick command "+name, "Whoever may write to Hermes runs it on this machine, past every plug-in.", "Take it out, or make it an alias.")
+		d.warn("bypass quick command "+name, "Whoever may write to Hermes runs it on this machine, past every plug-in.",
+			"Take it out, or make it an alias.")
 	}
 	for _, name := range h.ofSection("mcp_servers", "command") {
-		d.warn("bypass MCP server "+name, "Hermes starts it on this machine, and it does there what its tools offer.", "Keep only servers without a shell and without files, or run it in a container.")
+		d.warn("bypass MCP server "+name, "Hermes starts it on this machine, and it does there what its tools offer.",
+			"Keep only servers without a shell and without files, or run it in a container.")
 	}
 	h.examineHooks(d)
 	h.examineJobs(d)
@@ -117,9 +122,11 @@ func (h *Home) examineHooks(d *Diagnosis) {
 			ours := strings.Contains(command, "bailiff-hook")
 			switch {
 			case ours && !closed:
-				d.warn("bypass "+key, "bailiff-hook stands there without fail_closed: true, so that a call runs if it cannot be started.", "Add fail_closed: true.")
+				d.warn("bypass "+key, "bailiff-hook stands there without fail_closed: true, so that a call runs if it cannot be started.",
+					"Add fail_closed: true.")
 			case command != "" && !ours:
-				d.warn("bypass "+key, "Hermes starts a program of its own there, on this machine.", "Look at what it does with what a model wrote.")
+				d.warn("bypass "+key, "Hermes starts a program of its own there, on this machine.",
+					"Look at what it does with what a model wrote.")
 			}
 		}
 	}
@@ -144,7 +151,8 @@ func (h *Home) examineJobs(d *Diagnosis) {
 	}
 	for _, job := range file.Jobs {
 		if job.Script != "" {
-			d.warn("bypass scheduled job "+job.Name, "Its script runs on this machine before the agent does.", "Take the script out, and have the agent run it.")
+			d.warn("bypass scheduled job "+job.Name, "Its script runs on this machine before the agent does.",
+				"Take the script out, and have the agent run it.")
 		}
 	}
 }
@@ -152,8 +160,10 @@ func (h *Home) examineJobs(d *Diagnosis) {
 // examineManaged looks whether pinned settings are safe from the agent's user.
 func (h *Home) examineManaged(d *Diagnosis) {
 	if h.managed == "" {
-		d.warn("bypass settings", "No setting is pinned: what may write "+filepath.Join(h.Folder, "config.yaml")+" can take the plug-in out.",
-			"Pin plugins.enabled, terminal.backend and approvals.mode in "+filepath.Join(ManagedFolder(), "config.yaml")+", which belongs to root.")
+		d.warn("bypass settings", "No setting is pinned: what may write "+filepath.Join(h.Folder, "config.yaml")+
+			" can take the plug-in out.",
+			"Pin plugins.enabled, terminal.backend and approvals.mode in "+filepath.Join(ManagedFolder(), "config.yaml")+
+				", which belongs to root.")
 		return
 	}
 	for _, path := range []string{h.managed, filepath.Join(h.managed, "config.yaml")} {

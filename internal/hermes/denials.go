@@ -58,7 +58,8 @@ func (p *plan) denyGlobs() {
 	for i, element := range globs {
 		glob, isText := element.(string)
 		if glob = strings.TrimSpace(glob); glob == "" {
-			p.left(fmt.Sprintf("%s[%d]", key, i), said, wrongPattern(isText), "Correct it in Hermes, or write a guard for what it meant; the others are carried over.")
+			p.left(fmt.Sprintf("%s[%d]", key, i), said, wrongPattern(isText),
+				"Correct it in Hermes, or write a guard for what it meant; the others are carried over.")
 			continue
 		}
 		p.denyGlob(key, said, glob)
@@ -77,18 +78,21 @@ func (p *plan) denyGlob(key string, said setting, glob string) {
 	rule := guard.Rule{Name: name, When: conditionOf(patternOf(glob)), Message: "The configuration denies what looks like " + glob + "."}
 	var fault *guard.Fault
 	if errors.As(guard.Valid(rule.When), &fault) {
-		p.left(key, said, "The pattern "+glob+" cannot be a guard: "+fault.Message+".", "Write a guard or a rule that denies the same: docs/operations.md, Conditions.")
+		p.left(key, said, "The pattern "+glob+" cannot be a guard: "+fault.Message+".",
+			"Write a guard or a rule that denies the same: docs/operations.md, Conditions.")
 		return
 	}
 	p.config.guards = append(p.config.guards, rule)
-	p.carried(key, said, "bailiff.yaml: guards, "+name, "It denies what Hermes would, and each line and each command within a text or a script.")
+	p.carried(key, said, "bailiff.yaml: guards, "+name,
+		"It denies what Hermes would, and each line and each command within a text or a script.")
 }
 
 // conditionOf holds a pattern against all that a request would run: its text, and
 // the words of each command in it as they are without quotation marks.
 func conditionOf(pattern string) string {
 	matches := ".matches(" + strconv.QuoteToASCII(pattern) + ")"
-	return `(request.tool == "terminal" ? request.args.command : request.tool == "execute_code" ? request.args.code : request.args.data)` + matches +
+	return `(request.tool == "terminal" ? request.args.command : request.tool == "execute_code" ? request.args.code : request.args.data)` +
+		matches +
 		` || (request.tool == "execute_code" ? code.command.calls : command.calls).exists(c, c.argv.join(" ")` + matches + ")"
 }
 

@@ -79,7 +79,8 @@ func TestADoctorProvesTheGateByARealSidecar(t *testing.T) {
 			t.Errorf("%s %s: %s", c.State, c.Name, c.Message)
 		}
 	}
-	for _, name := range []string{"plug-in", "plug-in enabled", "sidecar", "platform telegram", "platform cli", "gate telegram", "gate cli", "gate without a sidecar", "bypasses"} {
+	for _, name := range []string{"plug-in", "plug-in enabled", "sidecar", "platform telegram", "platform cli", "gate telegram", "gate cli",
+		"gate without a sidecar", "bypasses"} {
 		if d.of(name).State != Fine {
 			t.Errorf("%s is not fine:\n%s", name, told(d))
 		}
@@ -104,7 +105,8 @@ func TestADoctorNamesEachMistake(t *testing.T) {
 				t.Fatal(err)
 			}
 			home := equipped(t, string(archive), s.Agent)
-			got := []byte(strings.NewReplacer(home.Folder, "HOME", s.Agent, "<agent>").Replace(wrong(Examine(t.Context(), home, s.Operators(t)))))
+			got := []byte(strings.NewReplacer(home.Folder, "HOME", s.Agent,
+				"<agent>").Replace(wrong(Examine(t.Context(), home, s.Operators(t)))))
 			parsed := txtar.Parse(archive)
 			for i, f := range parsed.Files {
 				if f.Name != "want" || bytes.Equal(f.Data, got) {
@@ -136,7 +138,8 @@ func TestADoctorTakesNoBrokenSidecarForAWorkingOne(t *testing.T) {
 			home := equipped(t, "-- config.yaml --\nplugins: {entries: {bailiff: {settings: {listen: \"<agent>\", timeout: 1}}}}\n", broken.Open(t, "unix"))
 			d := &Diagnosis{}
 			home.examineGate(t.Context(), d)
-			if d.of("gate cli").State != Failed || d.of("gate without a sidecar").State != Fine || strings.Contains(told(*d), "let Hermes run it") {
+			if d.of("gate cli").State != Failed || d.of("gate without a sidecar").State != Fine ||
+				strings.Contains(told(*d), "let Hermes run it") {
 				t.Errorf("it found:\n%s", told(*d))
 			}
 		})
@@ -157,7 +160,9 @@ func lenient(t *testing.T) (address string, ran *[]string) {
 		}
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprint(w, `{"decision_id": "d1", "decision": {"outcome": "allow", "denials": [], "backend": {"name": "docker"}, "env": {"forward": [], "withheld": [], "set": {}}, "limits": {}, "revision": "r"}}`)
+		fmt.Fprint(w,
+			`{"decision_id": "d1", "decision": {"outcome": "allow", "denials": [], "backend": {"name": "docker"}, "env": {"forward": `+
+				`[], "withheld": [], "set": {}}, "limits": {}, "revision": "r"}}`)
 	})}
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(func() { _ = server.Close() })
@@ -165,6 +170,7 @@ func lenient(t *testing.T) (address string, ran *[]string) {
 }
 
 func TestNothingIsRunWherePoliciesDoNotDenyTheCanary(t *testing.T) {
+	t.Parallel()
 	address, ran := lenient(t)
 	d := &Diagnosis{}
 	equipped(t, sound, address).examineGate(t.Context(), d)
@@ -177,6 +183,7 @@ func TestNothingIsRunWherePoliciesDoNotDenyTheCanary(t *testing.T) {
 }
 
 func TestAPlugInThatIsNotTheShippedOneIsNotStarted(t *testing.T) {
+	t.Parallel()
 	for name, spoil := range map[string]func(folder string) error{
 		"a line is added": func(folder string) error {
 			return appendTo(filepath.Join(folder, "__init__.py"), "\nopen(__file__ + '.ran', 'w')\n")
@@ -224,6 +231,7 @@ py_compile.compile(sys.argv[1], cfile=sys.argv[2], invalidation_mode=py_compile.
 
 // Between a look at a home and the proof, its owner may change what lies there.
 func TestTheProofRunsNothingThatLiesInAHome(t *testing.T) {
+	t.Parallel()
 	home := equipped(t, sound, "unix:///nonexistent/a.sock")
 	mark := filepath.Join(home.Folder, "ran")
 	code := "open(" + strconv.Quote(mark) + ", 'w')\n"
@@ -245,6 +253,7 @@ func TestTheProofRunsNothingThatLiesInAHome(t *testing.T) {
 }
 
 func TestTheProofHasNoTerminalToTypeInto(t *testing.T) {
+	t.Parallel()
 	home := equipped(t, sound, "unix:///nonexistent/a.sock")
 	program, err := home.python(t.Context())
 	if err != nil {
@@ -264,6 +273,7 @@ except OSError:
 
 // Python writes no compiled code of the plug-in beside it, which nobody could look into.
 func TestAPlugInThatWasLoadedIsStillTheShippedOne(t *testing.T) {
+	t.Parallel()
 	home := equipped(t, sound, "unix:///nonexistent/a.sock")
 	load := "import sys; sys.path.insert(0, sys.argv[1]); import bailiff.gate"
 	if out, err := exec.Command("python3", "-c", load, filepath.Dir(home.pluginFolder())).CombinedOutput(); err != nil {
@@ -275,6 +285,7 @@ func TestAPlugInThatWasLoadedIsStillTheShippedOne(t *testing.T) {
 }
 
 func TestWhatAProofPrintsIsBounded(t *testing.T) {
+	t.Parallel()
 	var b bounded
 	_, err := io.Copy(&b, io.LimitReader(endless{}, 1<<30))
 	if err == nil || len(b.text) > maxFile {
@@ -307,6 +318,7 @@ var blocked = canaryCall{Platform: "telegram", Outcome: "deny", Hook: `{"action"
 	Result: `{"output": "", "exit_code": -1, "error": "BLOCKED: x", "status": "blocked"}`}
 
 func TestAGateIsShutOnlyIfEverythingSaysSo(t *testing.T) {
+	t.Parallel()
 	if fault, _ := blocked.fault(); fault != "" {
 		t.Fatal(fault)
 	}
@@ -335,6 +347,7 @@ func TestAGateIsShutOnlyIfEverythingSaysSo(t *testing.T) {
 }
 
 func TestADiagnosisIsAsBadAsItsWorstCheck(t *testing.T) {
+	t.Parallel()
 	fine, warned, failed := Check{State: Fine}, Check{State: Warned}, Check{State: Failed}
 	for _, c := range []struct {
 		checks []Check
@@ -360,7 +373,8 @@ func TestADoctorNamesThePythonThatIsTooOld(t *testing.T) {
 		"exit 3":     "/python3 for its version: exit status 3",
 		"echo no":    "/python3 does not tell its version",
 	} {
-		if err := os.WriteFile(filepath.Join(folder, "python3"), []byte("#!/bin/sh\n"+does+"\n"), 0o700); err != nil { //nolint:gosec // it is to be started
+		if err := os.WriteFile(filepath.Join(folder, "python3"), []byte("#!/bin/sh\n"+does+"\n"),
+			0o700); err != nil { //nolint:gosec // it is to be started
 			t.Fatal(err)
 		}
 		d := &Diagnosis{}
@@ -383,7 +397,8 @@ func TestADoctorSaysWhichTokenIsWrong(t *testing.T) {
 		d := &Diagnosis{}
 		home.examineGate(t.Context(), d)
 		c := d.of("gate cli")
-		if c.State != want || (want == Failed) != strings.Contains(c.Do, "plugins.entries.bailiff.settings.token_file") || strings.Contains(told(*d), bearer) {
+		if c.State != want || (want == Failed) != strings.Contains(c.Do, "plugins.entries.bailiff.settings.token_file") ||
+			strings.Contains(told(*d), bearer) {
 			t.Errorf("it found:\n%s%s", told(*d), c.Do)
 		}
 	}
@@ -396,7 +411,8 @@ func TestADoctorAsksASilentSidecarOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = listener.Close() })
-	home := equipped(t, strings.Replace(sound, "TELEGRAM", "DISCORD_BOT_TOKEN=hunter2\nSLACK_BOT_TOKEN=hunter2\nTELEGRAM", 1), "unix://"+listener.Addr().String())
+	home := equipped(t, strings.Replace(sound, "TELEGRAM", "DISCORD_BOT_TOKEN=hunter2\nSLACK_BOT_TOKEN=hunter2\nTELEGRAM", 1),
+		"unix://"+listener.Addr().String())
 	told, err := home.tryGate(t.Context())
 	if err != nil || len(told.Calls) != 2 || told.Calls[0].Error == "" || told.Calls[1].Platform != "" {
 		t.Errorf("%+v, %v", told, err)
@@ -405,6 +421,7 @@ func TestADoctorAsksASilentSidecarOnce(t *testing.T) {
 
 // The sidecar lets in the home's owner only, and whoever runs the doctor is root.
 func TestADoctorAsksAsTheHomesOwner(t *testing.T) {
+	t.Parallel()
 	const owner = 54321
 	if os.Geteuid() != 0 {
 		backendtest.Needs(t, "ROOT", errors.New("only root can act as another user"))
@@ -424,7 +441,8 @@ func TestADoctorAsksAsTheHomesOwner(t *testing.T) {
 	}
 	d := &Diagnosis{}
 	moved.examineGate(t.Context(), d)
-	if d.of("gate telegram").State != Fine || d.of("gate cli").State != Fine || !strings.Contains(d.of("gate cli").Message, "asked as uid 54321") {
+	if d.of("gate telegram").State != Fine || d.of("gate cli").State != Fine ||
+		!strings.Contains(d.of("gate cli").Message, "asked as uid 54321") {
 		t.Errorf("it found:\n%s", told(*d))
 	}
 }

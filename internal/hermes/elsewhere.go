@@ -30,7 +30,8 @@ func (p *plan) elsewhere(backend string) bool {
 	for _, key := range sortedNames(keysOf[backend]) {
 		variable := keysOf[backend][key]
 		p.config.section(backend)[key] = map[string]any{"env": variable}
-		p.next("bailiff's own environment must hold " + variable + ", or backends." + backend + "." + key + " name a file that does; no command gets it.")
+		p.next("bailiff's own environment must hold " + variable + ", or backends." + backend + "." + key +
+			" name a file that does; no command gets it.")
 	}
 	switch backend {
 	case "ssh":
@@ -39,11 +40,13 @@ func (p *plan) elsewhere(backend string) bool {
 		p.config.section("modal")["runtime"] = "vm"
 		p.next("On Modal sandboxes are virtual machines (runtime: vm), since gvisor bounds no processes; docs/backends/modal.md.")
 	case "daytona":
-		p.next("Daytona's machines are made of a snapshot, or of an image by its digest: name one in backends.daytona.image, or in the table platforms, images.")
+		p.next("Daytona's machines are made of a snapshot, or of an image by its digest: name one in backends.daytona.image, or in the " +
+			"table platforms, images.")
 	case "vercel":
 		section := p.config.section("vercel")
 		section["team"], section["project"] = "team_to-be-named", "prj_to-be-named"
-		p.next("Put the ids of your team and project, which Hermes has as VERCEL_TEAM_ID and VERCEL_PROJECT_ID, into backends.vercel; until then it is not ready.")
+		p.next("Put the ids of your team and project, which Hermes has as VERCEL_TEAM_ID and VERCEL_PROJECT_ID, into backends.vercel; " +
+			"until then it is not ready.")
 	}
 	return true
 }
@@ -58,14 +61,16 @@ func (p *plan) reach() bool {
 		at += ":" + spelt(port)
 	}
 	if _, _, err := remote.Parse(at); err != nil || !hosted || !named {
-		p.left("terminal.ssh_host", host, "With terminal.ssh_user and terminal.ssh_port it is no host that could be reached.", "Set backends.ssh.host by hand: docs/backends/ssh.md.")
+		p.left("terminal.ssh_host", host, "With terminal.ssh_user and terminal.ssh_port it is no host that could be reached.",
+			"Set backends.ssh.host by hand: docs/backends/ssh.md.")
 		return false
 	}
 	section := p.config.section("ssh")
 	section["host"], section["sandbox"] = at, "bubblewrap"
 	p.carried("terminal.ssh_host", host, "bailiff.yaml: backends.ssh.host", "With terminal.ssh_user and terminal.ssh_port.")
 	p.unlock(section)
-	p.next("Commands run in a sandbox on that machine, which needs bubblewrap there; bailiff's user must have its key in known_hosts. See docs/backends/ssh.md.")
+	p.next("Commands run in a sandbox on that machine, which needs bubblewrap there; bailiff's user must have its key in known_hosts. " +
+		"See docs/backends/ssh.md.")
 	return true
 }
 
@@ -82,7 +87,8 @@ func (p *plan) unlock(section map[string]any) {
 		p.wrong("terminal.ssh_key", said, "the path of a file")
 	default:
 		section["keys"] = list([]string{path})
-		p.carried("terminal.ssh_key", said, "bailiff.yaml: backends.ssh.keys", "~ is the home of bailiff's own user there, who must be able to read the file.")
+		p.carried("terminal.ssh_key", said, "bailiff.yaml: backends.ssh.keys",
+			"~ is the home of bailiff's own user there, who must be able to read the file.")
 	}
 }
 

@@ -250,7 +250,8 @@ func (h *Home) python(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("%s does not tell its version, and Hermes and its plug-in need Python 3.%d", program, leastPython)
 	}
 	if major != 3 || minor < leastPython {
-		return "", fmt.Errorf("%s is Python %d.%d, and Hermes and its plug-in need 3.%d; put that of Hermes first in PATH", program, major, minor, leastPython)
+		return "", fmt.Errorf("%s is Python %d.%d, and Hermes and its plug-in need 3.%d; put that of Hermes first in PATH", program, major,
+			minor, leastPython)
 	}
 	return program, nil
 }

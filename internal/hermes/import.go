@@ -89,7 +89,8 @@ func (p *plan) listen() {
 		p.to.Agent = address
 		p.carried(key, said, "bailiff.yaml: agent.listeners", "")
 	default:
-		p.left(key, said, "The plug-in asks elsewhere than at "+p.to.Agent+", where bailiff.yaml listens: only a socket by its absolute path is carried over.",
+		p.left(key, said, "The plug-in asks elsewhere than at "+p.to.Agent+
+			", where bailiff.yaml listens: only a socket by its absolute path is carried over.",
 			"Set one to the other; a door on TCP needs a token_file of its own (docs/clients/hermes.md).")
 	}
 }
@@ -106,11 +107,13 @@ func (p *plan) servePlatforms() {
 			p.tables.set(map[string]any{"isolation": "required", "backends": list(isolating)}, "platforms", platform)
 			note = "The shipped tables do not know it; it is isolated like any other."
 		}
-		p.report.Carried = append(p.report.Carried, Carried{"platform " + platform, "config.yaml, .env", "bailiff.yaml: agent.listeners", note})
+		p.report.Carried = append(p.report.Carried, Carried{"platform " + platform, "config.yaml, .env", "bailiff.yaml: agent.listeners",
+			note})
 	}
 	_, strange := p.home.served()
 	for _, name := range strange {
-		p.left("platform "+name, setting{from: "config.yaml"}, "Platforms have names of small letters, digits, _ and -.", "Rename it in Hermes, or set it in bailiff by hand.")
+		p.left("platform "+name, setting{from: "config.yaml"}, "Platforms have names of small letters, digits, _ and -.",
+			"Rename it in Hermes, or set it in bailiff by hand.")
 	}
 }
 

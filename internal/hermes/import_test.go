@@ -69,6 +69,7 @@ func laidOut(t *testing.T, archive *txtar.Archive) (*Home, error) {
 }
 
 func TestAnImportSaysWhatHermesSaid(t *testing.T) {
+	t.Parallel()
 	homes(t, func(t *testing.T, home *Home, archive *txtar.Archive, path string) {
 		report, folder := imported(t, home)
 		got := []byte(strings.ReplaceAll(summary(t, report, folder), home.Folder, "HOME"))
@@ -147,6 +148,7 @@ func read(t *testing.T, folder, name string) string {
 }
 
 func TestWhatAnImportWritesIsSoundAndPassesItsTests(t *testing.T) {
+	t.Parallel()
 	homes(t, func(t *testing.T, home *Home, _ *txtar.Archive, _ string) {
 		_, folder := imported(t, home)
 		file := filepath.Join(folder, "bailiff.yaml")
@@ -169,6 +171,7 @@ func TestWhatAnImportWritesIsSoundAndPassesItsTests(t *testing.T) {
 
 // Every value of a variable in the homes holds this word.
 func TestAnImportCopiesNoValueOfAVariable(t *testing.T) {
+	t.Parallel()
 	const secret = "hunter2"
 	found := false
 	homes(t, func(t *testing.T, home *Home, archive *txtar.Archive, _ string) {
@@ -191,6 +194,7 @@ func TestAnImportCopiesNoValueOfAVariable(t *testing.T) {
 }
 
 func TestAnImportReplacesNothingUnlessItIsTold(t *testing.T) {
+	t.Parallel()
 	home, err := laidOut(t, txtar.Parse([]byte("-- config.yaml --\nterminal: {backend: docker}\n")))
 	if err != nil {
 		t.Fatal(err)
@@ -218,28 +222,39 @@ func TestAnImportReplacesNothingUnlessItIsTold(t *testing.T) {
 }
 
 func TestAHomeThatCannotBeReadIsNotImported(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ files, want string }{
-		"nothing of Hermes in it":         {"-- notes.txt --\nx\n", "neither config.yaml nor .env"},
-		"a config that is no YAML":        {"-- config.yaml --\nterminal: [hunter2\n", "config.yaml:1: "},
-		"a .env that is none":             {"-- .env --\nhunter2 is my secret\n", ".env:1: "},
-		"a text":                          {"-- config.yaml --\nhunter2 world\n", "config.yaml:1: the whole of it is a text, want a mapping"},
-		"a list":                          {"-- config.yaml --\n# mine\n- hunter2\n", "config.yaml:2: the whole of it is a list, want a mapping"},
-		"a section that is a text":        {"-- config.yaml --\nmodel: x\nterminal: hunter2\n", "config.yaml:2: terminal is a text, want a mapping"},
-		"a section that is a list":        {"-- config.yaml --\nplatforms: [hunter2]\n", "config.yaml:1: platforms is a list, want a mapping"},
-		"a section elsewhere":             {"-- config.yaml --\nx: &t {backend: docker}\nterminal: *t\n", "config.yaml:2: terminal is a YAML alias, want a mapping"},
-		"settings that are a list":        {"-- config.yaml --\nplugins: {entries: {bailiff: {settings: []}}}\n", "plugins.entries.bailiff.settings is a list, want a mapping"},
-		"a key twice":                     {"-- config.yaml --\nterminal: {backend: docker}\nmodel: x\nterminal: {backend: local}\n", `config.yaml:3: mapping key "terminal" already defined`},
-		"a key twice in a section":        {"-- config.yaml --\nterminal:\n  backend: docker\n  backend: local\n", `config.yaml:3: mapping key "backend" already defined`},
-		"two documents":                   {"-- config.yaml --\nterminal: {}\n---\nterminal: {}\n", "want one document"},
-		"bytes":                           {"-- config.yaml --\n\x80\xfe\x01hunter2\n", "config.yaml: it is no UTF-8 text"},
-		"a managed one that is no better": {"-- config.yaml --\nterminal: {}\n-- managed/config.yaml --\nhunter2\n", "managed/config.yaml:1: "},
-		"brackets without end":            {"-- config.yaml --\n" + strings.Repeat("[", 1<<19) + "\n", "config.yaml:1: it nests deeper"},
-		"lists without end":               {"-- config.yaml --\n" + strings.Repeat("- ", 1<<18) + "\n", "config.yaml:1: it nests deeper"},
-		"brackets on many lines":          {"-- config.yaml --\n" + strings.Repeat("{a:\n", 1<<16), "config.yaml:201: it nests deeper"},
-		"brackets closed in comments":     {"-- config.yaml --\na:\n" + strings.Repeat("  [ # ]\n", 1<<16), "config.yaml:202: it nests deeper"},
-		"brackets closed in texts":        {"-- config.yaml --\na:\n" + strings.Repeat("  [\"]\",\n", 1<<16), "config.yaml:202: it nests deeper"},
-		"keys of keys":                    {"-- config.yaml --\n" + strings.Repeat("? ", 1<<18) + "\n", "config.yaml:1: it nests deeper"},
-		"more than a configuration":       {"-- config.yaml --\n" + strings.Repeat("# hunter2\n", 1<<17), "config.yaml: it is larger than 1 MiB"},
+		"nothing of Hermes in it":  {"-- notes.txt --\nx\n", "neither config.yaml nor .env"},
+		"a config that is no YAML": {"-- config.yaml --\nterminal: [hunter2\n", "config.yaml:1: "},
+		"a .env that is none":      {"-- .env --\nhunter2 is my secret\n", ".env:1: "},
+		"a text": {"-- config.yaml --\nhunter2 world\n",
+			"config.yaml:1: the whole of it is a text, want a mapping"},
+		"a list": {"-- config.yaml --\n# mine\n- hunter2\n",
+			"config.yaml:2: the whole of it is a list, want a mapping"},
+		"a section that is a text": {"-- config.yaml --\nmodel: x\nterminal: hunter2\n",
+			"config.yaml:2: terminal is a text, want a mapping"},
+		"a section that is a list": {"-- config.yaml --\nplatforms: [hunter2]\n",
+			"config.yaml:1: platforms is a list, want a mapping"},
+		"a section elsewhere": {"-- config.yaml --\nx: &t {backend: docker}\nterminal: *t\n",
+			"config.yaml:2: terminal is a YAML alias, want a mapping"},
+		"settings that are a list": {"-- config.yaml --\nplugins: {entries: {bailiff: {settings: []}}}\n",
+			"plugins.entries.bailiff.settings is a list, want a mapping"},
+		"a key twice": {"-- config.yaml --\nterminal: {backend: docker}\nmodel: x\nterminal: {backend: local}\n",
+			`config.yaml:3: mapping key "terminal" already defined`},
+		"a key twice in a section": {"-- config.yaml --\nterminal:\n  backend: docker\n  backend: local\n",
+			`config.yaml:3: mapping key "backend" already defined`},
+		"two documents": {"-- config.yaml --\nterminal: {}\n---\nterminal: {}\n", "want one document"},
+		"bytes":         {"-- config.yaml --\n\x80\xfe\x01hunter2\n", "config.yaml: it is no UTF-8 text"},
+		"a managed one that is no better": {"-- config.yaml --\nterminal: {}\n-- managed/config.yaml --\nhunter2\n",
+			"managed/config.yaml:1: "},
+		"brackets without end":        {"-- config.yaml --\n" + strings.Repeat("[", 1<<19) + "\n", "config.yaml:1: it nests deeper"},
+		"lists without end":           {"-- config.yaml --\n" + strings.Repeat("- ", 1<<18) + "\n", "config.yaml:1: it nests deeper"},
+		"brackets on many lines":      {"-- config.yaml --\n" + strings.Repeat("{a:\n", 1<<16), "config.yaml:201: it nests deeper"},
+		"brackets closed in comments": {"-- config.yaml --\na:\n" + strings.Repeat("  [ # ]\n", 1<<16), "config.yaml:202: it nests deeper"},
+		"brackets closed in texts": {"-- config.yaml --\na:\n" + strings.Repeat("  [\"]\",\n", 1<<16),
+			"config.yaml:202: it nests deeper"},
+		"keys of keys":              {"-- config.yaml --\n" + strings.Repeat("? ", 1<<18) + "\n", "config.yaml:1: it nests deeper"},
+		"more than a configuration": {"-- config.yaml --\n" + strings.Repeat("# hunter2\n", 1<<17), "config.yaml: it is larger than 1 MiB"},
 	} {
 		home, err := laidOut(t, txtar.Parse([]byte(c.files)))
 		if err == nil {
@@ -251,6 +266,7 @@ func TestAHomeThatCannotBeReadIsNotImported(t *testing.T) {
 }
 
 func TestAConfigThatSaysNothingIsRead(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{"", "# nothing yet\n", "---\n", "terminal:\napprovals: ~\n"} {
 		if _, err := laidOut(t, &txtar.Archive{Files: []txtar.File{{Name: "config.yaml", Data: []byte(text)}}}); err != nil {
 			t.Errorf("%q: %v", text, err)
@@ -260,6 +276,7 @@ func TestAConfigThatSaysNothingIsRead(t *testing.T) {
 
 // A file may be a link to one; what has no end, or never begins, is not read.
 func TestOnlyRegularFilesAreReadOfAHome(t *testing.T) {
+	t.Parallel()
 	mine := filepath.Join(t.TempDir(), "mine.yaml")
 	if err := os.WriteFile(mine, []byte("terminal: {backend: docker}\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -292,6 +309,7 @@ func TestOnlyRegularFilesAreReadOfAHome(t *testing.T) {
 
 // What Hermes' patterns deny is denied, however it is written.
 func TestImportedPatternsDenyWhatHermesDenied(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		glob, command string
 		denies        bool
@@ -332,6 +350,7 @@ func TestImportedPatternsDenyWhatHermesDenied(t *testing.T) {
 
 // A platform's name is a key that whoever writes the home chooses.
 func TestANameOfAHomesCannotAddToTheTables(t *testing.T) {
+	t.Parallel()
 	home := written(t, map[string]any{"platforms": map[string]any{
 		"x: {isolation: none, backends: [local]}\n    y": map[string]any{"enabled": true}, "*": map[string]any{"enabled": true},
 		"cli": map[string]any{"enabled": true}, "Upper": map[string]any{"enabled": true}, "null": map[string]any{"enabled": true},
@@ -384,6 +403,7 @@ func written(t *testing.T, says map[string]any) *Home {
 }
 
 func TestNoFolderIsShownThatHoldsKeysOrTheSystem(t *testing.T) {
+	t.Parallel()
 	open := t.TempDir()
 	linked := filepath.Join(open, "linked")
 	if err := os.Symlink("/etc", linked); err != nil {
@@ -392,7 +412,8 @@ func TestNoFolderIsShownThatHoldsKeysOrTheSystem(t *testing.T) {
 	home := written(t, map[string]any{"terminal": map[string]any{"backend": "docker"}})
 	p := newPlan(home, Destination{Folder: "/srv/guard/imported"})
 	for _, source := range []string{
-		"/", "/var", "/home", "/home/hermes", "/run", "/run/user", "/run/user/1000", "/var/run/user/1000", "/var/spool/cron", "/etc/ssl", "/root",
+		"/", "/var", "/home", "/home/hermes", "/run", "/run/user", "/run/user/1000", "/var/run/user/1000", "/var/spool/cron", "/etc/ssl",
+		"/root",
 		"/home/me/.ssh", "/srv/guard", "/srv/guard/imported/policies", "/var/lib/docker", "/srv/x.sock", "/srv/../etc", linked,
 		home.Folder, filepath.Dir(home.Folder), filepath.Join(home.Folder, "plugins"),
 	} {
@@ -408,6 +429,7 @@ func TestNoFolderIsShownThatHoldsKeysOrTheSystem(t *testing.T) {
 }
 
 func TestWhatIsNoNumberIsNoLimit(t *testing.T) {
+	t.Parallel()
 	for _, word := range []string{"nan", "NaN", "inf", "-inf", "Infinity", "1e999", ".nan", ".inf", "0x1p-2000"} {
 		home := written(t, map[string]any{
 			"terminal":  map[string]any{"backend": "docker", "container_cpu": word, "container_memory": word, "timeout": word},
@@ -424,6 +446,7 @@ func TestWhatIsNoNumberIsNoLimit(t *testing.T) {
 
 // Whatever a home says, an import ends in a configuration that is sound or in an error.
 func TestNoHomeBringsAnImportDown(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same each time
 	for i := range 150 {
 		home := written(t, hostile(random))
@@ -451,8 +474,10 @@ func hostile(random *rand.Rand) map[string]any {
 	for _, section := range sections {
 		entries := map[string]any{}
 		for _, key := range []string{
-			"backend", "docker_image", "docker_volumes", "docker_forward_env", "env_passthrough", "container_cpu", "container_memory", "container_disk",
-			"timeout", "lifetime_seconds", "deny", "mode", "docker_env", "terminal_backend", "sandbox_image", "enabled", "entries", "platforms", misread(random),
+			"backend", "docker_image", "docker_volumes", "docker_forward_env", "env_passthrough", "container_cpu", "container_memory",
+			"container_disk",
+			"timeout", "lifetime_seconds", "deny", "mode", "docker_env", "terminal_backend", "sandbox_image", "enabled", "entries",
+			"platforms", misread(random),
 		} {
 			if random.IntN(3) > 0 {
 				entries[key] = anything(random, 3)
@@ -493,9 +518,12 @@ func anything(random *rand.Rand, depth int) any {
 // misread is a text that is something else to somebody who reads it without its quotes.
 func misread(random *rand.Rand) string {
 	texts := []string{
-		"", " ", "True", "~", "null", "*", "[", "{}", "}]", "- x", "a: b", "# x", "|", ">-", "%", "&a", "*a", "!!t", "<<", "=", "'", `"`, "\\", "\x00", "\x7f", "\u0085",
-		"\u2028", "\ufeff", "\U0001f600", "é", "a\nb: c", "a\n  - b", "\t", "0x1f", "1_000", "1e9", "nan", "${HOME}", "$(id)", "../..", "/", "/srv/x:/x", "/srv/a b:/x:ro",
-		"/srv/\n:/x", "/srv/{:/}", "GITHUB_TOKEN", "PATH", "LD_PRELOAD", "x]", "[!]", "[z-a]", "**", "docker", "local", "telegram", "cli", "x.y", "x, y",
+		"", " ", "True", "~", "null", "*", "[", "{}", "}]", "- x", "a: b", "# x", "|", ">-", "%", "&a", "*a", "!!t", "<<", "=", "'", `"`,
+		"\\", "\x00", "\x7f", "\u0085",
+		"\u2028", "\ufeff", "\U0001f600", "é", "a\nb: c", "a\n  - b", "\t", "0x1f", "1_000", "1e9", "nan", "${HOME}", "$(id)", "../..", "/",
+		"/srv/x:/x", "/srv/a b:/x:ro",
+		"/srv/\n:/x", "/srv/{:/}", "GITHUB_TOKEN", "PATH", "LD_PRELOAD", "x]", "[!]", "[z-a]", "**", "docker", "local", "telegram", "cli",
+		"x.y", "x, y",
 	}
 	return texts[random.IntN(len(texts))]
 }

@@ -18,9 +18,11 @@ func (p *plan) leaveModes() {
 			word = "off"
 		}
 		if word == "off" {
-			p.left(mode, said, "Hermes asks nobody. bailiff asks whenever the policies say so, whatever is set in Hermes.", "Set it to manual, so that Hermes asks where bailiff does not guard.")
+			p.left(mode, said, "Hermes asks nobody. bailiff asks whenever the policies say so, whatever is set in Hermes.",
+				"Set it to manual, so that Hermes asks where bailiff does not guard.")
 		} else {
-			p.left(mode, said, "What is asked about is a matter of the policies; in a sandbox, little is.", "See docs/policies.md, table verdicts.")
+			p.left(mode, said, "What is asked about is a matter of the policies; in a sandbox, little is.",
+				"See docs/policies.md, table verdicts.")
 		}
 	}
 	for _, key := range []string{"approvals.cron_mode", "approvals.single_query_mode", "approvals.unattended_mode"} {
@@ -31,7 +33,8 @@ func (p *plan) leaveModes() {
 		case word == "deny":
 			p.carried(key, said, "the shipped policies", "Where nobody attends, what would be asked about is denied (approval.unattended).")
 		default:
-			p.left(key, said, "Where nobody attends, bailiff denies what would be asked about (approval.unattended).", "Allow by rule what must run unattended: docs/policies.md.")
+			p.left(key, said, "Where nobody attends, bailiff denies what would be asked about (approval.unattended).",
+				"Allow by rule what must run unattended: docs/policies.md.")
 		}
 	}
 }
@@ -42,17 +45,25 @@ type omission struct{ key, unless, why, do string }
 
 // The first ones hold on docker where nobody says anything.
 var omissions = []omission{
-	{"terminal.docker_network", "false", "Hermes' containers reach the whole network; bailiff's sandboxes reach none.", "Open it for a platform in the table network (full); docs/policies.md."},
-	{"terminal.container_persistent", "false", "Hermes keeps one container for all chats of a profile; bailiff has a sandbox for each session, whose files go with it.", "\"persistent: {docker: true}\" in the table platforms keeps each session's files; docs/sandboxes.md."},
+	{"terminal.docker_network", "false", "Hermes' containers reach the whole network; bailiff's sandboxes reach none.",
+		"Open it for a platform in the table network (full); docs/policies.md."},
+	{"terminal.container_persistent", "false",
+		"Hermes keeps one container for all chats of a profile; bailiff has a sandbox for each session, whose files go with it.",
+		"\"persistent: {docker: true}\" in the table platforms keeps each session's files; docs/sandboxes.md."},
 	{"terminal.docker_persist_across_processes", "false", "As container_persistent.", ""},
-	{"terminal.docker_shared_container_key", "", "Sandboxes are shared by nobody but a session's own requests.", "\"scope: user\" in the table sandboxes shares one between all sessions of a user."},
-	{"terminal.docker_extra_args", "[]", "Options of the engine could undo any limit.", "What is needed of it may have a word of its own: docs/backends/docker.md."},
-	{"terminal.docker_mount_cwd_to_workspace", "false", "A sandbox shows no folder of the host that the policies do not name.", "Name the folder in backends.docker.mounts_allowed and in the table platforms, mounts."},
-	{"terminal.docker_run_as_host_user", "false", "Commands are an unprivileged user of the sandbox.", "backends.docker.user takes another uid:gid."},
+	{"terminal.docker_shared_container_key", "", "Sandboxes are shared by nobody but a session's own requests.",
+		"\"scope: user\" in the table sandboxes shares one between all sessions of a user."},
+	{"terminal.docker_extra_args", "[]", "Options of the engine could undo any limit.",
+		"What is needed of it may have a word of its own: docs/backends/docker.md."},
+	{"terminal.docker_mount_cwd_to_workspace", "false", "A sandbox shows no folder of the host that the policies do not name.",
+		"Name the folder in backends.docker.mounts_allowed and in the table platforms, mounts."},
+	{"terminal.docker_run_as_host_user", "false", "Commands are an unprivileged user of the sandbox.",
+		"backends.docker.user takes another uid:gid."},
 	{"terminal.docker_shm_size", "", "Shared memory is part of memory_mb.", ""},
 	{"terminal.docker_snap_compat", "false", "Workspaces are the engine's volumes.", ""},
 	{"terminal.docker_orphan_reaper", "", "bailiff sweeps what is left over in any case.", ""},
-	{"terminal.credential_files", "[]", "No file of Hermes' is shown to commands.", "Forward a variable instead, bound to its programs: docs/secrets.md."},
+	{"terminal.credential_files", "[]", "No file of Hermes' is shown to commands.",
+		"Forward a variable instead, bound to its programs: docs/secrets.md."},
 	{"terminal.cwd", ".", "Commands start in the session's own /workspace.", ""},
 	{"terminal.sandbox_dir", "", "Workspaces lie in bailiff's state_dir.", ""},
 	{"terminal.scratch_dir", "", "Sandboxes have a /tmp of their own.", ""},
@@ -61,13 +72,16 @@ var omissions = []omission{
 	{"terminal.sudo_password", "", "Nobody becomes root in a sandbox.", "Remove it from Hermes too."},
 	{"terminal.modal_mode", "", "bailiff asks Modal itself, with a token.", "docs/backends/modal.md."},
 	{"terminal.vercel_runtime", "", "Sandboxes are made of the image of backends.vercel.", "docs/backends/vercel.md."},
-	{"terminal.ssh_persistent", "", "A session's files on the other machine go with it, unless the table platforms says persistent.", "docs/sandboxes.md."},
+	{"terminal.ssh_persistent", "", "A session's files on the other machine go with it, unless the table platforms says persistent.",
+		"docs/sandboxes.md."},
 	{"terminal.auto_source_bashrc", "", "Commands read no file of the host as they start.", ""},
 	{"terminal.shell_init_files", "[]", "Commands read no file of the host as they start.", ""},
 	{"code_execution.mode", "", "Scripts run in the session's sandbox, with its own Python.", ""},
 	{"code_execution.max_tool_calls", "50", "A script may make 50 calls.", ""},
 	{"code_execution.kernel_idle_timeout", "", "An interpreter ends after ten minutes without a script.", ""},
-	{"command_allowlist", "[]", "Those are descriptions of Hermes' patterns; an approval of bailiff is for one request and its circumstances.", "Approve anew where bailiff asks, or allow by rule: docs/policies.md."},
+	{"command_allowlist", "[]",
+		"Those are descriptions of Hermes' patterns; an approval of bailiff is for one request and its circumstances.",
+		"Approve anew where bailiff asks, or allow by rule: docs/policies.md."},
 	{"approvals.denial_breaker_threshold", "", "bailiff limits requests and questions instead (limits).", ""},
 	{"security.tirith_enabled", "false", "The policies judge instead, and do not fail open.", "It may stay on in Hermes."},
 	{"security.approval.transport", "builtin", "It is for Hermes' own questions; bailiff's are answered by bailiff's people.", ""},
@@ -113,7 +127,8 @@ func (v setting) is(word string) bool {
 func (p *plan) leaveYolo() {
 	if v, ok := p.home.settings.variables["HERMES_YOLO_MODE"]; ok {
 		if is, _ := (setting{value: v.value.Reveal()}).truth(); is {
-			p.left("HERMES_YOLO_MODE", setting{from: v.from}, "bailiff asks whatever Hermes skips.", "Take it out of .env: what bailiff does not guard runs unasked.")
+			p.left("HERMES_YOLO_MODE", setting{from: v.from}, "bailiff asks whatever Hermes skips.",
+				"Take it out of .env: what bailiff does not guard runs unasked.")
 		}
 	}
 }
@@ -129,7 +144,8 @@ func (p *plan) leaveUnknown() {
 		for _, key := range p.home.settings.below(section) {
 			if !p.seen[key] && !slices.Contains(harmless, key) {
 				said, _ := p.home.settings.of(key)
-				p.left(key, said, "This version of bailiff does not know it.", "Look up what it does in Hermes, and set what corresponds by hand.")
+				p.left(key, said, "This version of bailiff does not know it.",
+					"Look up what it does in Hermes, and set what corresponds by hand.")
 			}
 		}
 	}
@@ -137,7 +153,8 @@ func (p *plan) leaveUnknown() {
 
 // ofTop are the settings at the top of a config.yaml of which some decide about
 // commands.
-var ofTop = []string{"terminal", "approvals", "code_execution", "gateway", "platforms", "security", "hooks", "plugins", "quick_commands", "mcp_servers", "command_allowlist"}
+var ofTop = []string{"terminal", "approvals", "code_execution", "gateway", "platforms", "security", "hooks", "plugins", "quick_commands",
+	"mcp_servers", "command_allowlist"}
 
 // leaveMisspelt names what stands at the top and was likely meant to be one of them.
 func (p *plan) leaveMisspelt() {
@@ -157,20 +174,25 @@ func (p *plan) leaveMisspelt() {
 // sayWhatRemains lists what no import can do.
 func (p *plan) sayWhatRemains() {
 	if len(p.platforms) == 0 {
-		p.next("Hermes serves no messaging platform by what is set there; if it does, name it in agent.listeners and in the table platforms.")
+		p.next("Hermes serves no messaging platform by what is set there; if it does, name it in agent.listeners and in the table " +
+			"platforms.")
 	}
 	if p.home.Owner == p.to.Operator {
-		p.next("Hermes and bailiff would be one user, so that the agent could answer for itself and no answer counts: run Hermes as a user of its own, and put its uid into agent.listeners.")
+		p.next("Hermes and bailiff would be one user, so that the agent could answer for itself and no answer counts: run Hermes as a " +
+			"user of its own, and put its uid into agent.listeners.")
 	}
-	p.next("Name in bailiff.yaml, under people, who may answer questions; until then whatever must be asked about is refused. See docs/approvals.md.")
+	p.next("Name in bailiff.yaml, under people, who may answer questions; until then whatever must be asked about is refused. See " +
+		"docs/approvals.md.")
 	switch {
 	case len(p.config.variables) == 0:
 	case exists(p.home.dotenv()):
 		p.next("bailiff's user must be able to read " + p.home.dotenv() + ", from which variables are taken.")
 	default:
-		p.next("There is no " + p.home.dotenv() + " from which variables could be taken: write them into a file, and name that in env.sources.")
+		p.next("There is no " + p.home.dotenv() +
+			" from which variables could be taken: write them into a file, and name that in env.sources.")
 	}
-	p.next("Copy the plug-in's folder (docs/clients/hermes.md), and say in Hermes' config.yaml, better in a managed one, plugins: " + flow(p.pluginSaid()) +
+	p.next("Copy the plug-in's folder (docs/clients/hermes.md), and say in Hermes' config.yaml, better in a managed one, plugins: " +
+		flow(p.pluginSaid()) +
 		" and terminal: {backend: bailiff}, so that Hermes runs nothing by itself.")
 	p.next("Start the sidecar with this configuration, and prove the gate: bailiff hermes doctor.")
 }
@@ -187,5 +209,6 @@ func (p *plan) pluginSaid() map[string]any {
 	if seconds, ok := p.times["approvals.timeout"]; ok {
 		settings["wait_seconds"] = seconds
 	}
-	return map[string]any{"enabled": list([]string{pluginName}), "entries": map[string]any{pluginName: map[string]any{"settings": settings}}}
+	return map[string]any{"enabled": list([]string{pluginName}),
+		"entries": map[string]any{pluginName: map[string]any{"settings": settings}}}
 }

@@ -22,7 +22,8 @@ func (h *Home) examinePlugin(d *Diagnosis) (whole bool) {
 	faults := h.pluginFaults()
 	if len(faults) > 0 {
 		d.fail("plug-in", h.pluginFolder()+": "+strings.Join(faults, ", ")+".",
-			"Copy the folder whole, from this version of bailiff: rm -rf "+h.pluginFolder()+"; cp -r examples/hermes/bailiff "+h.pluginFolder())
+			"Copy the folder whole, from this version of bailiff: rm -rf "+h.pluginFolder()+"; cp -r examples/hermes/bailiff "+
+				h.pluginFolder())
 	} else {
 		d.fine("plug-in", "%s is the one of this version.", h.pluginFolder())
 	}
@@ -86,7 +87,8 @@ func (h *Home) examineEnabled(d *Diagnosis) {
 	disabled, _ := h.names("plugins.disabled")
 	switch {
 	case slices.Contains(disabled, pluginName):
-		d.fail(name, "plugins.disabled names it, which wins over plugins.enabled: Hermes runs commands by itself.", "hermes plugins enable bailiff")
+		d.fail(name, "plugins.disabled names it, which wins over plugins.enabled: Hermes runs commands by itself.",
+			"hermes plugins enable bailiff")
 	case !slices.Contains(enabled, pluginName):
 		d.fail(name, "plugins.enabled does not name it: Hermes runs commands by itself.", "hermes plugins enable bailiff")
 	case !managed:

@@ -73,7 +73,8 @@ func (p *plan) left(key string, said setting, why, do string) {
 }
 
 func (p *plan) unread(key string, said setting) {
-	p.left(key, said, "It is "+said.value.(odd).what+", and what that stands for is not looked up.", "Write the value out there and import again, or set it in bailiff by hand.")
+	p.left(key, said, "It is "+said.value.(odd).what+", and what that stands for is not looked up.",
+		"Write the value out there and import again, or set it in bailiff by hand.")
 }
 
 func (p *plan) wrong(key string, said setting, want string) {

@@ -49,15 +49,18 @@ func (p *plan) backend(key string) (string, setting) {
 		p.carried(key, said, "bailiff.yaml: backends."+called[name], "")
 		return called[name], said
 	case called[name] != "":
-		p.left(key, said, "Hermes does not say enough for it.", "Commands run on docker, on this machine, until backends."+called[name]+" is set by hand.")
+		p.left(key, said, "Hermes does not say enough for it.",
+			"Commands run on docker, on this machine, until backends."+called[name]+" is set by hand.")
 	case name == pluginName:
 		p.carried(key, said, "bailiff.yaml: backends.bubblewrap", "Hermes runs nothing by itself already.")
 		return "bubblewrap", said
 	case name == "local":
-		p.carried(key, said, "bailiff.yaml: backends.bubblewrap", "Hermes runs commands on the host; they run in a sandbox with the host's own programs now.")
+		p.carried(key, said, "bailiff.yaml: backends.bubblewrap",
+			"Hermes runs commands on the host; they run in a sandbox with the host's own programs now.")
 		return "bubblewrap", said
 	default:
-		p.left(key, said, "It is "+strconv.Quote(name)+": "+spelling.Unknown("backend", name, ofHermes)+".", "Correct it in Hermes and import again; until then commands run on docker, on this machine.")
+		p.left(key, said, "It is "+strconv.Quote(name)+": "+spelling.Unknown("backend", name, ofHermes)+".",
+			"Correct it in Hermes and import again; until then commands run on docker, on this machine.")
 	}
 	return "docker", said
 }
@@ -152,7 +155,8 @@ func (p *plan) boundContainers() {
 	p.limit("terminal.container_memory", "memory_mb", 1, math.MaxInt32)
 	if p.limit("terminal.container_disk", "disk_mb", 1, math.MaxInt32) {
 		p.config.unbounded = true
-		p.next("Most engines cannot bound what a sandbox writes, and Hermes drops that limit in silence. So bailiff.yaml accepts that it is missing " +
+		p.next("Most engines cannot bound what a sandbox writes, and Hermes drops that limit in silence. So bailiff.yaml accepts that " +
+			"it is missing " +
 			"(accept_missing_limits); take that out to have it kept or refused.")
 	}
 }
@@ -173,7 +177,8 @@ func (p *plan) boundIdleness() {
 	case gateways:
 		p.left(key, said, "gateway.sandbox_lifetime holds for all.", "")
 	case kept || !known:
-		p.left(key, said, "Hermes keeps the files of an idle sandbox, bailiff does not; so it goes after the shipped time.", "Set idle_seconds in the table sandboxes.")
+		p.left(key, said, "Hermes keeps the files of an idle sandbox, bailiff does not; so it goes after the shipped time.",
+			"Set idle_seconds in the table sandboxes.")
 	default:
 		p.limit(key, "idle_seconds", 1, math.MaxInt32)
 	}
@@ -275,7 +280,8 @@ func (p *plan) mount() {
 // it is to show nothing.
 var (
 	tooMuch = []string{"/root", "/home", "/var/lib", "/usr", "/opt", "/srv", "/mnt", "/tmp"}
-	systems = []string{"/etc", "/run", "/var/run", "/proc", "/sys", "/dev", "/boot", "/var/spool", "/var/lib/containerd", "/var/lib/kubelet"}
+	systems = []string{"/etc", "/run", "/var/run", "/proc", "/sys", "/dev", "/boot", "/var/spool", "/var/lib/containerd",
+		"/var/lib/kubelet"}
 )
 
 // mountOf reads "source:target[:ro]"; why says why it is not carried over.

@@ -46,7 +46,8 @@ func (p *plan) withholdOthers(wanted map[string]bool) {
 		}
 	}
 	if len(others) > 0 {
-		p.next("Hermes does not forward " + strings.Join(others, ", ") + ", which the shipped table env gives to programs that need them; they are taken out of it.")
+		p.next("Hermes does not forward " + strings.Join(others, ", ") +
+			", which the shipped table env gives to programs that need them; they are taken out of it.")
 	}
 }
 
@@ -57,14 +58,18 @@ func (p *plan) forwardOne(key string, said setting, name string) bool {
 		p.left(key, said, "One of its entries is not the name of a variable.", "")
 		return false
 	case p.never(name) != "":
-		p.left(key, said, name+" never enters a sandbox ("+p.never(name)+"): with it a command could load code of its choice, or act as the agent itself.",
+		p.left(key, said, name+" never enters a sandbox ("+p.never(name)+
+			"): with it a command could load code of its choice, or act as the agent itself.",
 			"Give commands a variable of another name, with rights of their own.")
 		return false
 	case p.tables.get("env", name) != nil:
-		p.carried(key, said, "policies/data.yaml: env, "+name, "Narrower than Hermes: only the platforms and programs that the shipped table gives it to.")
+		p.carried(key, said, "policies/data.yaml: env, "+name,
+			"Narrower than Hermes: only the platforms and programs that the shipped table gives it to.")
 	default:
-		p.tables.set([]any{map[string]any{"platforms": list(p.config.platforms), "tools": list([]string{"terminal", "execute_code"})}}, "env", name)
-		p.carried(key, said, "policies/data.yaml: env, "+name, "Any command may have it if the agent asks for it, as with Hermes; \"programs\" there would bound that.")
+		p.tables.set([]any{map[string]any{"platforms": list(p.config.platforms), "tools": list([]string{"terminal", "execute_code"})}},
+			"env", name)
+		p.carried(key, said, "policies/data.yaml: env, "+name,
+			"Any command may have it if the agent asks for it, as with Hermes; \"programs\" there would bound that.")
 	}
 	return true
 }
@@ -89,7 +94,8 @@ func (p *plan) secretsShipped() []string {
 	table, _ := p.tables.get("env").(ast.MapNode)
 	for it := table.MapRange(); it.Next(); {
 		entries, _ := it.Value().(*ast.SequenceNode)
-		names[it.Key().GetToken().Value] = slices.ContainsFunc(entries.Values, func(entry ast.Node) bool { return member(entry, "programs") != nil })
+		names[it.Key().GetToken().Value] = slices.ContainsFunc(entries.Values,
+			func(entry ast.Node) bool { return member(entry, "programs") != nil })
 	}
 	maps.DeleteFunc(names, func(_ string, secret bool) bool { return !secret })
 	return sortedNames(names)

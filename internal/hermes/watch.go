@@ -60,13 +60,16 @@ func (h *Home) examinePlatforms(d *Diagnosis, l api.ListenerStatus, states []api
 		at := slices.IndexFunc(states, func(s api.PlatformStatus) bool { return s.Platform == platform })
 		switch {
 		case !speaksFor(l, platform):
-			d.fail("platform "+platform, "Listener "+l.Name+" may not speak for it, so every call from there is blocked.", "Add it to the listener's platforms in bailiff.yaml.")
+			d.fail("platform "+platform, "Listener "+l.Name+" may not speak for it, so every call from there is blocked.",
+				"Add it to the listener's platforms in bailiff.yaml.")
 		case at < 0:
-			d.fail("platform "+platform, "The policies do not know it, so every call from there is blocked.", "Add it to the table platforms.")
+			d.fail("platform "+platform, "The policies do not know it, so every call from there is blocked.",
+				"Add it to the table platforms.")
 		case states[at].Message != "":
 			d.fail("platform "+platform, "Nothing runs for it: "+states[at].Message, "See bailiff status.")
 		case platform != "cli" && !states[at].Isolated:
-			d.warn("platform "+platform, "It runs on backend "+states[at].Backend+", which isolates nothing.", "Name an isolated backend first in the table platforms.")
+			d.warn("platform "+platform, "It runs on backend "+states[at].Backend+", which isolates nothing.",
+				"Name an isolated backend first in the table platforms.")
 		default:
 			d.fine("platform "+platform, "It runs on %s.", strings.TrimSpace(states[at].Backend+" "+states[at].Image))
 		}

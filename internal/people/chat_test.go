@@ -53,6 +53,7 @@ func guildhall(t *testing.T, change ...string) *Roster {
 }
 
 func TestWhoAnswersInAChatIsWhoseAccountItIs(t *testing.T) {
+	t.Parallel()
 	const (
 		yes    = ""
 		nobody = "belongs to nobody in people"
@@ -62,20 +63,24 @@ func TestWhoAnswersInAChatIsWhoseAccountItIs(t *testing.T) {
 		req     bailiff.Request
 		want    string
 	}{
-		"somebody with an account":                   {"UBEN", from("hermes", "uid:1001", "discord", "7"), yes},
-		"somebody with an account and a uid":         {"UANA", from("hermes", "uid:1001", "discord", "7"), yes},
-		"a stranger":                                 {"UZED", from("hermes", "uid:1001", "discord", "7"), nobody},
-		"no id at all":                               {"", from("hermes", "uid:1001", "discord", "7"), nobody},
-		"somebody's account at another service":      {"3", from("hermes", "uid:1001", "discord", "7"), nobody},
-		"who asked, by the same account":             {"UBEN", from("hermes", "uid:1001", "slack", "UBEN"), "ben asked for it"},
-		"who asked, as the agent's user":             {"UANA", from("operators", "uid:1000", "cli", ""), "ana asked for it"},
-		"another, of an agent that is an operator":   {"UBEN", from("operators", "uid:1000", "cli", ""), yes},
-		"of an agent that is the sidecar's user":     {"UBEN", from("same", "uid:4000", "discord", "7"), "could read the sidecar's own secrets"},
-		"of an agent that is root":                   {"UBEN", from("root", "uid:0", "discord", "7"), "could read the sidecar's own secrets"},
-		"of an agent that may be anybody":            {"UBEN", from("open", "uid:1001", "discord", "7"), "could read the sidecar's own secrets"},
-		"who gave the command in the chat":           {"UANA", from("slack", "slack:UANA", "slack", "UANA"), "ana asked for it"},
-		"another, of a command in the chat":          {"UBEN", from("slack", "slack:UANA", "slack", "UANA"), yes},
-		"of a command at a service that is not open": {"UBEN", from("matrix", "matrix:@x", "matrix", "@x"), "could read the sidecar's own secrets"},
+		"somebody with an account":                 {"UBEN", from("hermes", "uid:1001", "discord", "7"), yes},
+		"somebody with an account and a uid":       {"UANA", from("hermes", "uid:1001", "discord", "7"), yes},
+		"a stranger":                               {"UZED", from("hermes", "uid:1001", "discord", "7"), nobody},
+		"no id at all":                             {"", from("hermes", "uid:1001", "discord", "7"), nobody},
+		"somebody's account at another service":    {"3", from("hermes", "uid:1001", "discord", "7"), nobody},
+		"who asked, by the same account":           {"UBEN", from("hermes", "uid:1001", "slack", "UBEN"), "ben asked for it"},
+		"who asked, as the agent's user":           {"UANA", from("operators", "uid:1000", "cli", ""), "ana asked for it"},
+		"another, of an agent that is an operator": {"UBEN", from("operators", "uid:1000", "cli", ""), yes},
+		"of an agent that is the sidecar's user": {"UBEN", from("same", "uid:4000", "discord", "7"),
+			"could read the sidecar's own secrets"},
+		"of an agent that is root": {"UBEN", from("root", "uid:0", "discord", "7"),
+			"could read the sidecar's own secrets"},
+		"of an agent that may be anybody": {"UBEN", from("open", "uid:1001", "discord", "7"),
+			"could read the sidecar's own secrets"},
+		"who gave the command in the chat":  {"UANA", from("slack", "slack:UANA", "slack", "UANA"), "ana asked for it"},
+		"another, of a command in the chat": {"UBEN", from("slack", "slack:UANA", "slack", "UANA"), yes},
+		"of a command at a service that is not open": {"UBEN", from("matrix", "matrix:@x", "matrix", "@x"),
+			"could read the sidecar's own secrets"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := guildhall(t)
@@ -88,6 +93,7 @@ func TestWhoAnswersInAChatIsWhoseAccountItIs(t *testing.T) {
 }
 
 func TestInAChatOnlyPeopleAnswerEvenOnAMachineWithOnePerson(t *testing.T) {
+	t.Parallel()
 	r := guildhall(t, "allow_same_user: false -> allow_same_user: true")
 	req := claim(from("same", "uid:4000", "slack", "UBEN"), because("a"))
 	if err := r.May(r.IdentifyAccount("slack", "UBEN"), req, "rest"); err != nil {
@@ -99,6 +105,7 @@ func TestInAChatOnlyPeopleAnswerEvenOnAMachineWithOnePerson(t *testing.T) {
 }
 
 func TestACredentialCountsAtItsOwnDoorOnly(t *testing.T) {
+	t.Parallel()
 	r := guildhall(t)
 	c := claim(from("hermes", "uid:1001", "discord", "7"), because("a"))
 	for _, forged := range []bailiff.Approver{
@@ -114,8 +121,10 @@ func TestACredentialCountsAtItsOwnDoorOnly(t *testing.T) {
 }
 
 func TestAPlanAsksAtTheServicesAtWhichSomebodyCouldAnswer(t *testing.T) {
+	t.Parallel()
 	r := guildhall(t)
-	for tool, want := range map[bailiff.Tool]string{bailiff.Terminal: "ana ben at operator slack", bailiff.ExecuteCode: "ana at slack", bailiff.Process: "ana at operator"} {
+	for tool, want := range map[bailiff.Tool]string{bailiff.Terminal: "ana ben at operator slack", bailiff.ExecuteCode: "ana at slack",
+		bailiff.Process: "ana at operator"} {
 		req := from("hermes", "uid:1001", "discord", "7")
 		req.Tool = tool
 		p, err := r.Plan(claim(req, because("a")))

@@ -129,7 +129,8 @@ func (r *Roster) reached(req bailiff.Request, chat bool) string {
 // configuration tells; of one on tcp only each request can.
 func (r *Roster) reaches(l config.Listener, chat bool) string {
 	switch {
-	case l.Listen.Network == "unix" && (len(l.UIDs) == 0 || slices.ContainsFunc(l.UIDs, func(uid uint32) bool { return r.masters(uid, chat) })):
+	case l.Listen.Network == "unix" && (len(l.UIDs) == 0 ||
+		slices.ContainsFunc(l.UIDs, func(uid uint32) bool { return r.masters(uid, chat) })):
 		return agentReaches(l.Name, chat)
 	case r.onHost && r.masters(r.self, chat) && (slices.Contains(l.Platforms, "cli") || slices.Contains(l.Platforms, "*")):
 		return fmt.Sprintf("commands of listener %s run on the host as %s user, so they could answer themselves: "+
@@ -230,7 +231,8 @@ func (r *Roster) unanswerable(req bailiff.Request, quorum int, f found) error {
 	case why == "":
 		why = "there is nobody else in people"
 	}
-	return &approval.Unanswerable{Reason: fmt.Sprintf("%d people must say yes, but only %s could: %s; name others in people who may, with %s.",
+	return &approval.Unanswerable{Reason: fmt.Sprintf("%d people must say yes, but only %s could: %s; name others in people who may, "+
+		"with %s.",
 		quorum, joined(f.names, "and"), why, r.means())}
 }
 

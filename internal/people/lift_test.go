@@ -11,6 +11,7 @@ import (
 )
 
 func TestLiftingIsForPeopleWhomNoAgentCouldPassFor(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		uid      uint32
 		agents   []uint32
@@ -47,6 +48,7 @@ func TestLiftingIsForPeopleWhomNoAgentCouldPassFor(t *testing.T) {
 }
 
 func TestWhoseCommandsRunOnTheHostAsAnOperatorIsAnsweredByNobody(t *testing.T) {
+	t.Parallel()
 	self := uint32(os.Geteuid())
 	for name, c := range map[string]struct {
 		local     bool
@@ -55,8 +57,10 @@ func TestWhoseCommandsRunOnTheHostAsAnOperatorIsAnsweredByNobody(t *testing.T) {
 		sameUser  bool
 		reason    string // part of it; empty if it can be answered
 	}{
-		"local, for a listener that speaks for cli":   {true, []string{"cli"}, []uint32{self}, false, "run on the host as an operator's user"},
-		"local, for a listener that speaks for all":   {true, []string{"*"}, []uint32{self}, false, "run on the host as an operator's user"},
+		"local, for a listener that speaks for cli": {true, []string{"cli"}, []uint32{self}, false,
+			"run on the host as an operator's user"},
+		"local, for a listener that speaks for all": {true, []string{"*"}, []uint32{self}, false,
+			"run on the host as an operator's user"},
 		"local, where one person uses the machine":    {true, []string{"cli"}, []uint32{self}, true, ""},
 		"local, for a listener that never gets there": {true, []string{"telegram"}, []uint32{self}, false, ""},
 		"no local backend":                            {false, []string{"cli"}, []uint32{self}, false, ""},
@@ -76,7 +80,8 @@ func TestWhoseCommandsRunOnTheHostAsAnOperatorIsAnsweredByNobody(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = r.Plan(bailiff.Claim{Request: bailiff.Request{Caller: "hermes", Peer: bailiff.Credential(64321), Session: bailiff.Session{Platform: "cli", UserID: "7"}}})
+			_, err = r.Plan(bailiff.Claim{Request: bailiff.Request{Caller: "hermes", Peer: bailiff.Credential(64321),
+				Session: bailiff.Session{Platform: "cli", UserID: "7"}}})
 			switch {
 			case c.reason == "" && err != nil:
 				t.Errorf("nobody can answer: %v", err)
@@ -91,21 +96,24 @@ func TestWhoseCommandsRunOnTheHostAsAnOperatorIsAnsweredByNobody(t *testing.T) {
 }
 
 func TestWhereNobodyCouldLiftAFreezeTheReasonIsSaid(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		people   []config.Person
 		agents   []uint32
 		sameUser bool
 		says     string // empty if somebody could
 	}{
-		"nobody in people":                {nil, []uint32{7}, false, "names nobody"},
-		"somebody who is no operator":     {[]config.Person{{Name: "ben", UIDs: []uint32{9}}}, []uint32{7}, false, "names nobody"},
-		"an operator":                     {[]config.Person{{Name: "ana", UIDs: []uint32{1000}}}, []uint32{7}, false, ""},
-		"an operator, but the agent too":  {[]config.Person{{Name: "ana", UIDs: []uint32{1000}}}, []uint32{1000}, false, "could reach the operators' socket"},
+		"nobody in people":            {nil, []uint32{7}, false, "names nobody"},
+		"somebody who is no operator": {[]config.Person{{Name: "ben", UIDs: []uint32{9}}}, []uint32{7}, false, "names nobody"},
+		"an operator":                 {[]config.Person{{Name: "ana", UIDs: []uint32{1000}}}, []uint32{7}, false, ""},
+		"an operator, but the agent too": {[]config.Person{{Name: "ana", UIDs: []uint32{1000}}}, []uint32{1000}, false,
+			"could reach the operators' socket"},
 		"one person who uses the machine": {nil, []uint32{1000}, true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := New(&config.Config{People: c.people, Operator: config.Operator{UIDs: []uint32{1000}, AllowSameUser: c.sameUser},
-				Agent: config.Agent{Listeners: []config.Listener{{Name: "hermes", UIDs: c.agents, Listen: config.Address{Network: "unix", Address: "/run/a.sock"}}}}})
+				Agent: config.Agent{Listeners: []config.Listener{{Name: "hermes", UIDs: c.agents,
+					Listen: config.Address{Network: "unix", Address: "/run/a.sock"}}}}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -28,6 +28,7 @@ func values(pairs ...string) map[string]bailiff.Secret {
 }
 
 func TestEveryFormOfAValueIsReplaced(t *testing.T) {
+	t.Parallel()
 	strict, _ := json.Marshal(token)
 	for name, form := range map[string]string{
 		"as it is":                 token,
@@ -53,11 +54,13 @@ func TestEveryFormOfAValueIsReplaced(t *testing.T) {
 }
 
 func TestBase64OfSomethingAroundAValueHidesIt(t *testing.T) {
+	t.Parallel()
 	secret := "s3cr3t-value-of-some-length"
 	r := New(values("K", secret))
 	for lead := range 7 {
 		for trail := range 7 {
-			for _, alphabet := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding, base64.RawURLEncoding} {
+			for _, alphabet := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding,
+				base64.RawURLEncoding} {
 				text := alphabet.EncodeToString([]byte(strings.Repeat("<", lead) + secret + strings.Repeat(">", trail)))
 				if got := string(r.Redact([]byte(text))); !strings.Contains(got, "[K redacted]") || len(got) > len("[K redacted]")+16+8 {
 					t.Errorf("lead %d, trail %d: %q", lead, trail, got)
@@ -68,13 +71,15 @@ func TestBase64OfSomethingAroundAValueHidesIt(t *testing.T) {
 }
 
 func TestOverlapsLeaveNoByteOfAnyValue(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, text, want string
 		values           map[string]bailiff.Secret
 	}{
 		{"one within another", "x 0123456789abc y", "x [LONG redacted] y", values("LONG", "0123456789abc", "SHORT", "23456789")},
 		{"only the inner one", "x 123456789 y", "x 1[SHORT redacted] y", values("LONG", "0123456789abc", "SHORT", "23456789")},
-		{"one runs into the other", "x abcdefgh1234567 y", "x [B redacted] y", values("A", "abcdefgh12", "B", "gh1234567xx"[:9], "C", "zzzzzzzzzz", "B2", "efgh1234567")},
+		{"one runs into the other", "x abcdefgh1234567 y", "x [B redacted] y",
+			values("A", "abcdefgh12", "B", "gh1234567xx"[:9], "C", "zzzzzzzzzz", "B2", "efgh1234567")},
 		{"touching", "aaaabbbbccccdddd", "[A redacted][C redacted]", values("A", "aaaabbbb", "C", "ccccdddd")},
 		{"periodic", strings.Repeat("ab", 100) + "!", "[A redacted]!", values("A", "abababab")},
 		{"a false start before it", "abcdabcdabcdX", "abcd[A redacted]", values("A", "abcdabcdX")},
@@ -91,6 +96,7 @@ func TestOverlapsLeaveNoByteOfAnyValue(t *testing.T) {
 }
 
 func TestAStreamHoldsBackOnlyWhatMayBeTheBeginningOfAValue(t *testing.T) {
+	t.Parallel()
 	r := New(values("A", "password1234"))
 	for _, step := range []struct{ in, out string }{
 		{"hello ", "hello "}, {"pass", ""}, {"port passwor", "passport "}, {"d1234", "[A redacted]"}, {" bye p", " bye "},
@@ -108,6 +114,7 @@ func TestAStreamHoldsBackOnlyWhatMayBeTheBeginningOfAValue(t *testing.T) {
 }
 
 func TestAnEndlessOccurrenceTakesNoMemory(t *testing.T) {
+	t.Parallel()
 	r := New(values("A", "aaaaaaaa"))
 	chunk := bytes.Repeat([]byte("a"), 4096)
 	for range 1000 {
@@ -121,6 +128,7 @@ func TestAnEndlessOccurrenceTakesNoMemory(t *testing.T) {
 }
 
 func TestSlackIsTheLongestForm(t *testing.T) {
+	t.Parallel()
 	if got := New(values("A", "é23456789")).Slack(); got != 2*3+8 && got != len(hex.EncodeToString([]byte("é23456789"))) {
 		t.Errorf("slack is %d", got)
 	}
@@ -202,6 +210,7 @@ func (v *vault) Generation() uint64 { return v.generation }
 func (v *vault) Secrets() iter.Seq2[string, bailiff.Secret] { return maps.All(v.secrets) }
 
 func TestAScrubberFollowsItsSource(t *testing.T) {
+	t.Parallel()
 	v := &vault{1, values("A", "first-value")}
 	s := NewScrubber(v)
 	text := []byte("first-value second-value")
@@ -215,6 +224,7 @@ func TestAScrubberFollowsItsSource(t *testing.T) {
 }
 
 func TestEncodingsAreNeverShorterThanTheValueDeserves(t *testing.T) {
+	t.Parallel()
 	for _, form := range encodings("12345678") {
 		if len(form) < shortest {
 			t.Errorf("form %q would hide ordinary output", form)
@@ -259,6 +269,7 @@ func BenchmarkNew(b *testing.B) {
 }
 
 func TestADocumentIsScrubbedToItsNamesAndDepths(t *testing.T) {
+	t.Parallel()
 	got, err := json.Marshal(JSON(map[string]any{
 		"text": "a", "list": []any{"b", json.Number("1"), map[string]any{"deep": []any{"c", nil}}}, "flag": true,
 	}, strings.ToUpper))
