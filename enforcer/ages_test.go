@@ -66,7 +66,8 @@ func TestAtItsGreatestAgeASandboxGoesWhateverRunsInIt(t *testing.T) {
 				b := newBench(t, ages(3600, c.seconds), untilStopped)
 				start := time.Now()
 				a := b.Execute(t.Context(), request("serve"), nil)
-				if a.Status != bailiff.Interrupted || !strings.Contains(a.Message, "greatest age") || !strings.Contains(a.Message, "was stopped") {
+				if a.Status != bailiff.Interrupted || !strings.Contains(a.Message, "greatest age") ||
+					!strings.Contains(a.Message, "was stopped") {
 					t.Errorf("answer is %+v", a)
 				}
 				if took := time.Since(start); took != c.want {
@@ -130,7 +131,8 @@ func TestWhoseSandboxIsTakenAwayIsToldWhy(t *testing.T) {
 		"with its session":       {func(b *bench) { _, _ = b.EndSession(context.Background(), "hermes", "s1") }, "The session was ended"},
 		"frozen":                 {func(b *bench) { _ = b.Halt(context.Background(), everybody) }, "An operator froze this session"},
 	} {
-		for how, run := range map[string]func(context.Context, backends.Command, func([]byte)) (backends.Exit, error){"in time": nil, "late": breaks} {
+		for how, run := range map[string]func(context.Context, backends.Command, func([]byte)) (backends.Exit, error){"in time": nil,
+			"late": breaks} {
 			t.Run(name+" "+how, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					b := newBench(t, untilStopped)
@@ -141,7 +143,8 @@ func TestWhoseSandboxIsTakenAwayIsToldWhy(t *testing.T) {
 					go func() { answered <- b.Execute(context.Background(), request("serve"), nil) }()
 					synctest.Wait()
 					c.take(b)
-					if a := <-answered; a.Status != bailiff.Interrupted || a.ExitCode != bailiff.ExitInterrupted || !strings.HasPrefix(a.Message, c.says) {
+					if a := <-answered; a.Status != bailiff.Interrupted || a.ExitCode != bailiff.ExitInterrupted ||
+						!strings.HasPrefix(a.Message, c.says) {
 						t.Errorf("answer is %+v, want %q", a, c.says)
 					}
 				})

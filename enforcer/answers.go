@@ -80,7 +80,8 @@ func sorted(names []string) []string { slices.Sort(names); return names }
 
 var errConflict = errors.New("another request is known under this request id; give each request an id of its own")
 
-var errBusy = fmt.Errorf("too many request ids of the last %.0f minutes are remembered; try again later, or without a request id", remembered.Minutes())
+var errBusy = fmt.Errorf("too many request ids of the last %.0f minutes are remembered; try again later, or without a request id",
+	remembered.Minutes())
 
 // answers remembers what was answered under a request id, for its caller and
 // session, and lets a second request with the same id join the first.
@@ -104,11 +105,13 @@ func remember(unfinished []Unfinished) *answers {
 	a := &answers{known: map[answerKey]*remembrance{}}
 	for _, u := range unfinished {
 		r := &remembrance{digest: u.Digest, done: make(chan struct{}), expires: time.Now().Add(remembered)}
-		r.answer = bailiff.Answer{RequestID: u.RequestID, Status: bailiff.Failed, Code: bailiff.CodeOutcomeUnknown, ExitCode: bailiff.ExitFailed,
-			Message: "The sidecar stopped while this request ran, so its outcome is unknown; it is not run again under this id."}
+		r.answer = bailiff.Answer{RequestID: u.RequestID, Status: bailiff.Failed, Code: bailiff.CodeOutcomeUnknown,
+			ExitCode: bailiff.ExitFailed,
+			Message:  "The sidecar stopped while this request ran, so its outcome is unknown; it is not run again under this id."}
 		if u.Ended {
 			r.expires = u.At.Add(remembered)
-			r.answer.Message = "The sidecar was started anew after this request ran, so its answer is lost; it is not run again under this id."
+			r.answer.Message = "The sidecar was started anew after this request ran, so its answer is lost; it is not run again under " +
+				"this id."
 		}
 		close(r.done)
 		a.known[answerKey{u.Caller, u.Session, u.RequestID}] = r

@@ -104,7 +104,8 @@ func TestASandboxThatBreaksUnderACommandLeavesTheOutcomeUnknown(t *testing.T) {
 		}
 	})
 	for range 2 {
-		if a := b.Execute(t.Context(), named("r1", request("date")), nil); a.Code != bailiff.CodeOutcomeUnknown || a.Status != bailiff.Failed {
+		if a := b.Execute(t.Context(), named("r1", request("date")), nil); a.Code != bailiff.CodeOutcomeUnknown ||
+			a.Status != bailiff.Failed {
 			t.Errorf("answer is %+v", a)
 		}
 	}
@@ -118,8 +119,10 @@ func TestARequestOfAnEarlierRunIsNeverRunAgain(t *testing.T) {
 	req := named("r1", request("date"))
 	for name, ended := range map[string]bool{"that nobody saw end": false, "that ended, and whose answer is lost": true} {
 		t.Run(name, func(t *testing.T) {
-			known := remember([]Unfinished{{Caller: req.Caller, Session: req.Session.ID, RequestID: "r1", Digest: req.Digest(), At: time.Now(), Ended: ended}})
-			a := known.once(t.Context(), req, func(bailiff.Progress) {}, func() bailiff.Answer { t.Error("it ran"); return bailiff.Answer{} })
+			known := remember([]Unfinished{{Caller: req.Caller, Session: req.Session.ID, RequestID: "r1", Digest: req.Digest(),
+				At: time.Now(), Ended: ended}})
+			a := known.once(t.Context(), req, func(bailiff.Progress) {},
+				func() bailiff.Answer { t.Error("it ran"); return bailiff.Answer{} })
 			if a.Code != bailiff.CodeOutcomeUnknown || a.Status != bailiff.Failed {
 				t.Errorf("answer is %+v", a)
 			}

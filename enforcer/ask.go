@@ -49,7 +49,8 @@ func (e *Enforcer) redeem(ctx context.Context, m *judged) (redeemed bool) {
 	return granted
 }
 
-var errUnbound = errors.New("input for a process that runs a file of the sandbox cannot be approved, since the process could change the file before it is run; run it as a command of its own")
+var errUnbound = errors.New("input for a process that runs a file of the sandbox cannot be approved, since the process could change the " +
+	"file before it is run; run it as a command of its own")
 
 func (e *Enforcer) isCovered(m *judged) bool {
 	return m.fault == nil && m.Decision.Outcome == bailiff.Ask && e.config.Approvals.Covered(m.claim())
@@ -74,7 +75,8 @@ func (e *Enforcer) look(ctx context.Context, m *judged, alone bool) error {
 	now := m.claim()
 	now.Decision.Approval, now.Decision.Limits = held.Decision.Approval, held.Decision.Limits
 	if drift := now.Drift(held); drift != "" && m.Decision.Outcome != bailiff.Deny {
-		m.Decision = deny(m.Decision, bailiff.RuleVoid, "The policies want another sandbox for the request once they know the files that it runs: "+drift+" would change.")
+		m.Decision = deny(m.Decision, bailiff.RuleVoid,
+			"The policies want another sandbox for the request once they know the files that it runs: "+drift+" would change.")
 	}
 	return nil
 }
@@ -107,7 +109,8 @@ func (e *Enforcer) ask(ctx context.Context, m *judged) (asked bailiff.Approval, 
 // already that they would keep others out.
 func (e *Enforcer) await(ctx context.Context, m *judged, id string) bailiff.Approval {
 	if !e.waiting.enter(m.located, maxWaitingOfSession, maxWaitingOfCaller) {
-		return bailiff.Approval{ID: id, State: bailiff.ApprovalPending, Message: m.approval.Message, ExpiresAt: m.approval.ExpiresAt, Channels: m.approval.Channels}
+		return bailiff.Approval{ID: id, State: bailiff.ApprovalPending, Message: m.approval.Message, ExpiresAt: m.approval.ExpiresAt,
+			Channels: m.approval.Channels}
 	}
 	defer e.waiting.leave(m.located)
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(m.located.WaitSeconds)*time.Second)

@@ -38,11 +38,14 @@ func TestWhatHumansAnswerIsWhatHappens(t *testing.T) {
 		"a yes lets it run": {
 			func(h *humans) { h.answer = always(bailiff.ApprovalApproved) }, 300, bailiff.Completed, 0, "", 1, true},
 		"a no does not": {
-			func(h *humans) { h.answer = always(bailiff.ApprovalDenied) }, 300, bailiff.Refused, bailiff.ExitRefused, "Ana said so.", 0, false},
+			func(h *humans) { h.answer = always(bailiff.ApprovalDenied) }, 300, bailiff.Refused, bailiff.ExitRefused, "Ana said so.", 0,
+			false},
 		"nor does no answer in time": {
-			func(h *humans) { h.answer = always(bailiff.ApprovalExpired) }, 300, bailiff.Expired, bailiff.ExitRefused, "Not approved in time", 0, false},
+			func(h *humans) { h.answer = always(bailiff.ApprovalExpired) }, 300, bailiff.Expired, bailiff.ExitRefused,
+			"Not approved in time", 0, false},
 		"nor a freeze": {
-			func(h *humans) { h.answer = always(bailiff.ApprovalCancelled) }, 300, bailiff.Refused, bailiff.ExitRefused, "Ana said so.", 0, false},
+			func(h *humans) { h.answer = always(bailiff.ApprovalCancelled) }, 300, bailiff.Refused, bailiff.ExitRefused, "Ana said so.",
+			0, false},
 		"who does not wait is told how to go on": {
 			func(h *humans) {}, 0, bailiff.ApprovalRequired, bailiff.ExitPending, "a1", 0, false},
 		"a store that fails lets nothing run": {
@@ -82,7 +85,8 @@ func TestAnApprovedRequestIsJudgedAndRecordedAgainBeforeItRuns(t *testing.T) {
 		t.Errorf("news are %v, want %v", news, want)
 	}
 	events := b.tape.events
-	if len(events) != 3 || events[0].Custom.Approval != nil || events[1].Custom.Approval == nil || events[2].Custom.Event != api.ExecutionEvent {
+	if len(events) != 3 || events[0].Custom.Approval != nil || events[1].Custom.Approval == nil ||
+		events[2].Custom.Event != api.ExecutionEvent {
 		t.Fatalf("recorded %+v, want the question, the decision with its approval, the execution", events)
 	}
 	if a.DecisionID != events[1].DecisionID || events[2].DecisionID != events[1].DecisionID {
@@ -96,11 +100,21 @@ func TestWhatDriftedAfterTheQuestionIsVoid(t *testing.T) {
 		meanwhile func(*bench)
 		says      string
 	}{
-		"the policies deny it":            {func(b *bench) { b.judge.says(bailiff.Denied("mine", "Not today.")) }, "Not today (mine). The approval is void: the policies deny it now (approval.void)."},
-		"the policies allow it":           {func(b *bench) { b.judge.says(allow()) }, "no longer ask"},
-		"another scope":                   {func(b *bench) { b.judge.says(allow(ask, func(d *bailiff.Decision) { d.Backend.Scope = "user" })) }, "backend or its terms changed"},
-		"a wider network":                 {func(b *bench) { b.judge.says(allow(ask, func(d *bailiff.Decision) { d.Backend.Network = "full" })) }, "backend or its terms changed"},
-		"a longer time limit":             {func(b *bench) { b.judge.says(allow(ask, func(d *bailiff.Decision) { d.Limits.TimeoutSeconds = 999 })) }, "limits changed"},
+		"the policies deny it": {func(b *bench) { b.judge.says(bailiff.Denied("mine", "Not today.")) },
+			"Not today (mine). The approval is void: the policies deny it now (approval.void)."},
+		"the policies allow it": {func(b *bench) { b.judge.says(allow()) }, "no longer ask"},
+		"another scope": {func(b *bench) {
+			b.judge.says(allow(ask,
+				func(d *bailiff.Decision) { d.Backend.Scope = "user" }))
+		}, "backend or its terms changed"},
+		"a wider network": {func(b *bench) {
+			b.judge.says(allow(ask,
+				func(d *bailiff.Decision) { d.Backend.Network = "full" }))
+		}, "backend or its terms changed"},
+		"a longer time limit": {func(b *bench) {
+			b.judge.says(allow(ask,
+				func(d *bailiff.Decision) { d.Limits.TimeoutSeconds = 999 }))
+		}, "limits changed"},
 		"the operator froze it meanwhile": {func(b *bench) { b.human.frozen = true }, "froze"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -137,7 +151,8 @@ func TestACallerThatGoesAwayLeavesTheQuestionOpen(t *testing.T) {
 	b := newBench(t, func(b *bench) { b.judge.decision = allow(ask); b.human.answer = always(bailiff.ApprovalApproved) })
 	ctx, cancel := context.WithCancel(t.Context())
 	b.human.meanwhile = cancel
-	if a := b.Execute(ctx, patient("kill 7"), nil); a.Status != bailiff.ApprovalRequired || len(b.human.voided) != 0 || b.shop.commands() != 0 {
+	if a := b.Execute(ctx, patient("kill 7"), nil); a.Status != bailiff.ApprovalRequired || len(b.human.voided) != 0 ||
+		b.shop.commands() != 0 {
 		t.Errorf("answer is %+v", a)
 	}
 }

@@ -14,8 +14,9 @@ import (
 // background starts a grant's command in its sandbox, and answers without waiting for
 // its end.
 func (e *Enforcer) background(ctx context.Context, g grant) answer {
-	p, err := e.processes.Start(ctx, g.held, process.Start{Request: g.located, DecisionID: g.event.DecisionID, Lifted: g.event.Custom.BreakGlass != nil,
-		Decision: g.Decision, Command: backgroundCommand(g), Variables: g.env})
+	p, err := e.processes.Start(ctx, g.held,
+		process.Start{Request: g.located, DecisionID: g.event.DecisionID, Lifted: g.event.Custom.BreakGlass != nil,
+			Decision: g.Decision, Command: backgroundCommand(g), Variables: g.env})
 	if errors.Is(err, process.ErrTooMany) {
 		return e.noSandbox(ctx, g.Decision, err)
 	}

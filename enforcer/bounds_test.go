@@ -25,11 +25,16 @@ func TestNobodyHasMoreSandboxesThanTheyMay(t *testing.T) {
 		over, under bailiff.Request
 		says        string
 	}{
-		"in all":                  {lease.Bounds{Total: 2}, by("codex", "9", "s9"), first[1], "this sidecar has 2, as many as limits.sandboxes.total allows"},
-		"by a listener":           {lease.Bounds{Caller: 2}, by("hermes", "9", "s9"), by("codex", "1", "s1"), "listener hermes has 2, as many as limits.sandboxes.caller allows"},
-		"by a user":               {lease.Bounds{User: 1}, by("hermes", "1", "s9"), by("codex", "1", "s9"), "the user has 1, as many as limits.sandboxes.user allows"},
-		"by nobody in particular": {lease.Bounds{User: 1, Caller: 2}, by("hermes", "", "s9"), by("codex", "", "s1"), "limits.sandboxes.caller"},
-		"by a backend":            {lease.Bounds{Backend: 2}, by("codex", "9", "s9"), local, "backend docker has 2, as many as limits.sandboxes.backend allows"},
+		"in all": {lease.Bounds{Total: 2}, by("codex", "9", "s9"), first[1],
+			"this sidecar has 2, as many as limits.sandboxes.total allows"},
+		"by a listener": {lease.Bounds{Caller: 2}, by("hermes", "9", "s9"), by("codex", "1", "s1"),
+			"listener hermes has 2, as many as limits.sandboxes.caller allows"},
+		"by a user": {lease.Bounds{User: 1}, by("hermes", "1", "s9"), by("codex", "1", "s9"),
+			"the user has 1, as many as limits.sandboxes.user allows"},
+		"by nobody in particular": {lease.Bounds{User: 1, Caller: 2}, by("hermes", "", "s9"), by("codex", "", "s1"),
+			"limits.sandboxes.caller"},
+		"by a backend": {lease.Bounds{Backend: 2}, by("codex", "9", "s9"), local,
+			"backend docker has 2, as many as limits.sandboxes.backend allows"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)

@@ -32,7 +32,8 @@ func (e *Enforcer) BreakGlass(ctx context.Context, req bailiff.Request, order ap
 // override lets a request run against the policies, as far as they said how.
 func (e *Enforcer) override(m *judged) {
 	d := m.Decision
-	if m.Fault != nil || fromTheFloor(d) || d.Backend.Name == "" || d.Backend.Scope == "" || d.Limits.TimeoutSeconds == 0 || d.Limits.OutputBytes == 0 {
+	if m.Fault != nil || fromTheFloor(d) || d.Backend.Name == "" || d.Backend.Scope == "" || d.Limits.TimeoutSeconds == 0 ||
+		d.Limits.OutputBytes == 0 {
 		if d.Outcome != bailiff.Deny {
 			d = deny(d, bailiff.RuleGlass, "The decision does not say where and how the request could run.")
 		}

@@ -112,7 +112,8 @@ func commandOf(arguments json.RawMessage) (bailiff.Args, error) {
 	var mistyped *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &mistyped) && mistyped.Field != "":
-		return bailiff.Args{}, fmt.Errorf("want text as command and as workdir and a number as timeout, but %s is a %s", mistyped.Field, mistyped.Value)
+		return bailiff.Args{}, fmt.Errorf("want text as command and as workdir and a number as timeout, but %s is a %s", mistyped.Field,
+			mistyped.Value)
 	case err != nil:
 		return bailiff.Args{}, fmt.Errorf("reading the arguments: %w", err)
 	case a.Command == "" || strings.ContainsRune(a.Command+a.Workdir, 0):

@@ -87,13 +87,15 @@ func TestACallIsJudged(t *testing.T) {
 		tool, arguments string
 		says            string
 	}{
-		"denied":                     {"terminal", `{"command": "rm -rf /"}`, `"status":"denied"`},
-		"no command":                 {"terminal", `{"command": ""}`, "want a command"},
-		"a number as command":        {"terminal", `{"command": 5}`, "want text as command and as workdir and a number as timeout, but command is a number"},
-		"an unknown argument":        {"terminal", `{"command": "ls", "background": true}`, "unknown field"},
-		"a relative folder":          {"terminal", `{"command": "ls", "workdir": "x"}`, "want an absolute path"},
-		"no object":                  {"terminal", `["ls"]`, "reading the arguments"},
-		"a very long folder":         {"terminal", `{"command": "ls", "workdir": "/` + strings.Repeat("a", bailiff.MaxWorkdir) + `"}`, "want a workdir of at most 4096 bytes"},
+		"denied":     {"terminal", `{"command": "rm -rf /"}`, `"status":"denied"`},
+		"no command": {"terminal", `{"command": ""}`, "want a command"},
+		"a number as command": {"terminal", `{"command": 5}`,
+			"want text as command and as workdir and a number as timeout, but command is a number"},
+		"an unknown argument": {"terminal", `{"command": "ls", "background": true}`, "unknown field"},
+		"a relative folder":   {"terminal", `{"command": "ls", "workdir": "x"}`, "want an absolute path"},
+		"no object":           {"terminal", `["ls"]`, "reading the arguments"},
+		"a very long folder": {"terminal", `{"command": "ls", "workdir": "/` + strings.Repeat("a", bailiff.MaxWorkdir) + `"}`,
+			"want a workdir of at most 4096 bytes"},
 		"a negative timeout":         {"terminal", `{"command": "ls", "timeout": -1}`, "want a timeout"},
 		"not offered":                {"process", `{}`, "the policies do not let scripts of this session call"},
 		"not registered":             {"web_search", `{}`, "registered no tool"},
@@ -172,7 +174,8 @@ func TestACallThatMustBeAloneIsRefusedBesideItsScript(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(b *bench) { b.judge.decision = allow(tools("terminal")) })
 	b.config.Decider, b.human.answer = asker{b.judge, []string{"deploy.sh"}}, always(bailiff.ApprovalApproved)
-	if c := b.calling(t, "terminal", `{"command": "./deploy.sh"}`, nil); !strings.Contains(c.value, "must be alone in its sandbox, which the script is in") || len(b.human.asked) != 0 {
+	if c := b.calling(t, "terminal", `{"command": "./deploy.sh"}`, nil); !strings.Contains(c.value,
+		"must be alone in its sandbox, which the script is in") || len(b.human.asked) != 0 {
 		t.Errorf("the script got %s %s, asked was %+v", c.value, c.fault, b.human.asked)
 	}
 }
@@ -198,11 +201,13 @@ func TestWhereACallRuns(t *testing.T) {
 		rooms        int
 		says         string
 	}{
-		"in the script's sandbox":                 {func(*bailiff.Decision) {}, func(*bailiff.Decision) {}, 1, "completed"},
-		"in that of the script's request":         {scoped("request"), scoped("request"), 1, "completed"},
-		"in one of its own":                       {func(*bailiff.Decision) {}, scoped("request"), 2, "completed"},
-		"on another backend":                      {func(*bailiff.Decision) {}, func(d *bailiff.Decision) { d.Backend.Name = "bubblewrap" }, 2, "completed"},
-		"nowhere: another sandbox on these files": {func(*bailiff.Decision) {}, func(d *bailiff.Decision) { d.Backend.PIDs = 77 }, 1, "the policies want another sandbox"},
+		"in the script's sandbox":         {func(*bailiff.Decision) {}, func(*bailiff.Decision) {}, 1, "completed"},
+		"in that of the script's request": {scoped("request"), scoped("request"), 1, "completed"},
+		"in one of its own":               {func(*bailiff.Decision) {}, scoped("request"), 2, "completed"},
+		"on another backend": {func(*bailiff.Decision) {},
+			func(d *bailiff.Decision) { d.Backend.Name = "bubblewrap" }, 2, "completed"},
+		"nowhere: another sandbox on these files": {func(*bailiff.Decision) {}, func(d *bailiff.Decision) { d.Backend.PIDs = 77 }, 1,
+			"the policies want another sandbox"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, func(b *bench) { b.judge.decision = allow(tools("terminal"), c.script) })
@@ -353,7 +358,8 @@ func TestWhichToolsASessionHas(t *testing.T) {
 	b := newBench(t)
 	has := func(name string) bool { return b.tools.offers("hermes", "s1", name) }
 	register := func(names ...string) error { return b.RegisterTools("hermes", "s1", names) }
-	if err := register("a", "b"); err != nil || !has("a") || !has("b") || b.tools.offers("codex", "s1", "a") || b.tools.offers("hermes", "s2", "a") {
+	if err := register("a", "b"); err != nil || !has("a") || !has("b") || b.tools.offers("codex", "s1", "a") ||
+		b.tools.offers("hermes", "s2", "a") {
 		t.Error("a and b are not what it has, or others have them too")
 	}
 	if err := register("c"); err != nil || has("a") || !has("c") {

@@ -48,7 +48,8 @@ func TestScriptsOfASessionShareAnInterpreter(t *testing.T) {
 	b := newBench(t, asScripts)
 	for range 2 {
 		a := b.Execute(t.Context(), code("x = 1"), nil)
-		if a.Status != bailiff.Completed || string(a.Output) != "x = 1" || a.Message != "" || a.SandboxID != "room-1" || a.Backend != "docker" {
+		if a.Status != bailiff.Completed || string(a.Output) != "x = 1" || a.Message != "" || a.SandboxID != "room-1" ||
+			a.Backend != "docker" {
 			t.Errorf("answer is %+v", a)
 		}
 	}
@@ -98,12 +99,14 @@ func TestASessionIsToldThatItsVariablesAreLost(t *testing.T) {
 		"with a script that does not stop": {func(t *testing.T, b *bench) {
 			req := code("hang")
 			req.Args.Timeout = 1
-			if a := b.Execute(t.Context(), req, nil); a.Status != bailiff.TimedOut || !strings.Contains(a.Message, "variables of the session's scripts are lost") {
+			if a := b.Execute(t.Context(), req, nil); a.Status != bailiff.TimedOut ||
+				!strings.Contains(a.Message, "variables of the session's scripts are lost") {
 				t.Errorf("answer is %+v", a)
 			}
 		}, "", true},
 		"with a script that ends the interpreter": {func(t *testing.T, b *bench) {
-			if a := b.Execute(t.Context(), code("crash"), nil); a.Status != bailiff.Completed || a.ExitCode != 139 || !strings.Contains(a.Message, "variables of the session's scripts are lost") {
+			if a := b.Execute(t.Context(), code("crash"), nil); a.Status != bailiff.Completed || a.ExitCode != 139 ||
+				!strings.Contains(a.Message, "variables of the session's scripts are lost") {
 				t.Errorf("answer is %+v", a)
 			}
 		}, "", true},
@@ -123,13 +126,15 @@ func TestASessionIsToldThatItsVariablesAreLost(t *testing.T) {
 			b.shop.rooms()[0].interpreters()[0].prints("late")
 		}, "printed or went on after its end", false},
 		"with a script that prints after its end": {func(t *testing.T, b *bench) {
-			if a := b.Execute(t.Context(), code("go on"), nil); a.Status != bailiff.Completed || !strings.Contains(a.Message, "went on or printed after its end") || len(a.Output) > 0 {
+			if a := b.Execute(t.Context(), code("go on"), nil); a.Status != bailiff.Completed ||
+				!strings.Contains(a.Message, "went on or printed after its end") || len(a.Output) > 0 {
 				t.Errorf("answer is %+v", a)
 			}
 		}, "", true},
-		"with its sandbox":             {func(_ *testing.T, b *bench) { b.RemoveSandbox("room-1") }, "sandbox was removed", false},
-		"by what the policies set now": {func(_ *testing.T, b *bench) { b.judge.says(constants) }, "the policies set other variables", false},
-		"never, by its own end":        {func(t *testing.T, b *bench) { _, _ = b.EndSession(t.Context(), "hermes", "s1") }, "", false},
+		"with its sandbox": {func(_ *testing.T, b *bench) { b.RemoveSandbox("room-1") }, "sandbox was removed", false},
+		"by what the policies set now": {func(_ *testing.T, b *bench) { b.judge.says(constants) }, "the policies set other variables",
+			false},
+		"never, by its own end": {func(t *testing.T, b *bench) { _, _ = b.EndSession(t.Context(), "hermes", "s1") }, "", false},
 		"never, by a script that is interrupted": {func(t *testing.T, b *bench) {
 			req := code("sleep")
 			req.Args.Timeout = 1

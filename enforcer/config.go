@@ -101,7 +101,8 @@ type Config struct {
 func (c Config) missing() []string {
 	var names []string
 	for name, absent := range map[string]bool{
-		"Decider": c.Decider == nil, "Recorder": c.Recorder == nil, "Environ": c.Environ == nil, "Observer": c.Observer == nil, "Sandboxes": c.Sandboxes == nil, "Readiness": c.Readiness == nil,
+		"Decider": c.Decider == nil, "Recorder": c.Recorder == nil, "Environ": c.Environ == nil, "Observer": c.Observer == nil,
+		"Sandboxes": c.Sandboxes == nil, "Readiness": c.Readiness == nil,
 		"Approvals": c.Approvals == nil, "Freezer": c.Freezer == nil, "Backends": c.Backends == nil, "Owner": c.Owner == "",
 		"Ledger": c.Ledger == nil, "Workspaces": c.Workspaces == nil,
 	} {

@@ -61,8 +61,9 @@ func New(c Config) (*Enforcer, error) {
 	}
 	e.processes = process.New(process.Config{Policies: e.allows, Recorder: c.Recorder, Log: c.Log})
 	var err error
-	e.leases, err = lease.New(lease.Config{Backends: c.Backends, Owner: c.Owner, Ledger: c.Ledger, Workspaces: c.Workspaces, Processes: e.processes,
-		Policies: e.orders, Freezer: c.Freezer, Recorder: c.Recorder, Sandboxes: c.Sandboxes, Readiness: c.Readiness, Log: c.Log})
+	e.leases, err = lease.New(lease.Config{Backends: c.Backends, Owner: c.Owner, Ledger: c.Ledger, Workspaces: c.Workspaces,
+		Processes: e.processes,
+		Policies:  e.orders, Freezer: c.Freezer, Recorder: c.Recorder, Sandboxes: c.Sandboxes, Readiness: c.Readiness, Log: c.Log})
 	return e, err
 }
 
@@ -142,7 +143,8 @@ func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) bailiff.Deci
 }
 
 // decideOnly notes a decision after which nothing runs.
-func (e *Enforcer) decideOnly(ctx context.Context, req bailiff.Request, decide func(context.Context) (api.Event, bailiff.Decision, time.Duration)) bailiff.Decided {
+func (e *Enforcer) decideOnly(ctx context.Context, req bailiff.Request,
+	decide func(context.Context) (api.Event, bailiff.Decision, time.Duration)) bailiff.Decided {
 	a := e.parts.serve(ctx, req, func(ctx context.Context) bailiff.Answer {
 		event, d, took := decide(ctx)
 		e.config.Recorder.Note(event)

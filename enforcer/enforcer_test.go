@@ -20,7 +20,8 @@ import (
 func TestNewNamesEverythingThatTheConfigLacks(t *testing.T) {
 	t.Parallel()
 	_, err := New(Config{})
-	if want := "enforcer config lacks Approvals, Backends, Decider, Environ, Freezer, Ledger, Observer, Owner, Readiness, Recorder, Sandboxes, Workspaces"; err == nil || err.Error() != want {
+	if want := "enforcer config lacks Approvals, Backends, Decider, Environ, Freezer, Ledger, Observer, Owner, Readiness, Recorder, " +
+		"Sandboxes, Workspaces"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
@@ -49,10 +50,12 @@ func TestNothingRunsUnlessAllowed(t *testing.T) {
 		status   bailiff.Status
 		code     string
 	}{
-		"the zero decision denies":         {bailiff.Decision{}, request("true"), bailiff.Refused, ""},
-		"an approval is not given":         {allow(ask), request("true"), bailiff.ApprovalRequired, ""},
-		"the egress network comes later":   {allow(func(d *bailiff.Decision) { d.Backend.Network = "egress" }), request("true"), bailiff.Failed, bailiff.CodeUnsupported},
-		"a backend that is not configured": {allow(func(d *bailiff.Decision) { d.Backend.Name = "moon" }), request("true"), bailiff.Refused, ""},
+		"the zero decision denies": {bailiff.Decision{}, request("true"), bailiff.Refused, ""},
+		"an approval is not given": {allow(ask), request("true"), bailiff.ApprovalRequired, ""},
+		"the egress network comes later": {allow(func(d *bailiff.Decision) { d.Backend.Network = "egress" }), request("true"),
+			bailiff.Failed, bailiff.CodeUnsupported},
+		"a backend that is not configured": {allow(func(d *bailiff.Decision) { d.Backend.Name = "moon" }), request("true"),
+			bailiff.Refused, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, func(b *bench) { b.judge.decision = c.decision })
@@ -116,10 +119,11 @@ func TestWhatIsCountedIsWhatTheLogHolds(t *testing.T) {
 		counted  string
 		inLog    int
 	}{
-		"allowed":    {decision: allow(), counted: "[allow]", inLog: 1},
-		"denied":     {decision: bailiff.Denied("a.b", "No."), counted: "[deny]", inLog: 1},
-		"not in it":  {decision: allow(), prepare: func(b *bench) { b.tape.broken = errBoom }, counted: "[unrecorded]"},
-		"only asked": {decision: allow(), act: func(t *testing.T, b *bench) { b.Decide(t.Context(), request("true")) }, counted: "[allow]", inLog: 1},
+		"allowed":   {decision: allow(), counted: "[allow]", inLog: 1},
+		"denied":    {decision: bailiff.Denied("a.b", "No."), counted: "[deny]", inLog: 1},
+		"not in it": {decision: allow(), prepare: func(b *bench) { b.tape.broken = errBoom }, counted: "[unrecorded]"},
+		"only asked": {decision: allow(), act: func(t *testing.T, b *bench) { b.Decide(t.Context(), request("true")) },
+			counted: "[allow]", inLog: 1},
 		"an operator's word": {decision: allow(func(d *bailiff.Decision) { d.Outcome = bailiff.Deny }), counted: "[allow]", inLog: 1,
 			act: func(t *testing.T, b *bench) {
 				b.BreakGlass(t.Context(), request("true"), api.BreakGlass{By: "ana"})
@@ -175,11 +179,14 @@ func TestTheFloorHoldsUnderHostilePolicies(t *testing.T) {
 		request  bailiff.Request
 		rule     string // of the denial, or none
 	}{
-		"local for a chat":            {allow(func(d *bailiff.Decision) { d.Backend.Name = "local" }), request("true"), ruleUnisolated},
-		"local for cli":               {allow(func(d *bailiff.Decision) { d.Backend.Name = "local" }), cli, ""},
-		"a preloaded library set":     {allow(func(d *bailiff.Decision) { d.Env.Set = map[string]string{"LD_PRELOAD": "/x.so"} }), request("true"), ruleVariable},
-		"a search path set":           {allow(func(d *bailiff.Decision) { d.Env.Set = map[string]string{"PATH": "/tmp"} }), request("true"), ruleVariable},
-		"lower case does not help":    {allow(func(d *bailiff.Decision) { d.Env.Set = map[string]string{"ld_preload": "/x.so"} }), request("true"), ruleVariable},
+		"local for a chat": {allow(func(d *bailiff.Decision) { d.Backend.Name = "local" }), request("true"), ruleUnisolated},
+		"local for cli":    {allow(func(d *bailiff.Decision) { d.Backend.Name = "local" }), cli, ""},
+		"a preloaded library set": {allow(func(d *bailiff.Decision) { d.Env.Set = map[string]string{"LD_PRELOAD": "/x.so"} }),
+			request("true"), ruleVariable},
+		"a search path set": {allow(func(d *bailiff.Decision) { d.Env.Set = map[string]string{"PATH": "/tmp"} }),
+			request("true"), ruleVariable},
+		"lower case does not help": {allow(func(d *bailiff.Decision) { d.Env.Set = map[string]string{"ld_preload": "/x.so"} }),
+			request("true"), ruleVariable},
 		"an ordinary constant is set": {allow(func(d *bailiff.Decision) { d.Env.Set = map[string]string{"CI": "1"} }), request("true"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -204,7 +211,8 @@ func TestOnlyRequestedVariablesAboveTheFloorEnter(t *testing.T) {
 		"ANTHROPIC_API_KEY": "sk-12345678", "GITHUB_TOKEN": "ghp-12345678", "NPM_TOKEN": "npm-12345678", "UNASKED": "u-12345678"}
 	b := newBench(t, func(b *bench) {
 		b.env = everything
-		b.judge.decision = allow(forward("PATH", "LD_PRELOAD", "PYTHONPATH", "BAILIFF_TOKEN", "ANTHROPIC_API_KEY", "GITHUB_TOKEN", "NPM_TOKEN", "UNASKED"),
+		b.judge.decision = allow(forward("PATH", "LD_PRELOAD", "PYTHONPATH", "BAILIFF_TOKEN", "ANTHROPIC_API_KEY", "GITHUB_TOKEN",
+			"NPM_TOKEN", "UNASKED"),
 			func(d *bailiff.Decision) { d.Env.Withheld = []bailiff.Withheld{{Name: "NPM_TOKEN", Rule: "mine"}} })
 	})
 	req := request("git push")
@@ -214,8 +222,10 @@ func TestOnlyRequestedVariablesAboveTheFloorEnter(t *testing.T) {
 	if len(cmd.Env) != 1 || cmd.Env["GITHUB_TOKEN"].Reveal() != "ghp-12345678" {
 		t.Errorf("the command got %v, want GITHUB_TOKEN alone", cmd.Env)
 	}
-	want := []bailiff.Withheld{{Name: "NPM_TOKEN", Rule: "mine"}, {Name: "PATH", Rule: ruleVariable}, {Name: "LD_PRELOAD", Rule: ruleVariable},
-		{Name: "PYTHONPATH", Rule: ruleVariable}, {Name: "BAILIFF_TOKEN", Rule: ruleVariable}, {Name: "ANTHROPIC_API_KEY", Rule: ruleVariable},
+	want := []bailiff.Withheld{{Name: "NPM_TOKEN", Rule: "mine"}, {Name: "PATH", Rule: ruleVariable},
+		{Name: "LD_PRELOAD", Rule: ruleVariable},
+		{Name: "PYTHONPATH", Rule: ruleVariable}, {Name: "BAILIFF_TOKEN", Rule: ruleVariable},
+		{Name: "ANTHROPIC_API_KEY", Rule: ruleVariable},
 		{Name: "UNASKED", Rule: ruleNotRequested}}
 	if !slices.Equal(a.Decision.Env.Withheld, want) {
 		t.Errorf("withheld is %v, want %v", a.Decision.Env.Withheld, want)
@@ -235,7 +245,8 @@ func TestWhatTheBackendsHaveTheirCredentialsFromNeverEnters(t *testing.T) {
 	if env := b.shop.rooms()[0].cmds[0].Env; len(env) != 1 || env["MY_KEY"].Reveal() != "m-12345678" {
 		t.Errorf("the command got %v, want MY_KEY alone", env)
 	}
-	if want := []bailiff.Withheld{{Name: "CLOUD_KEY", Rule: ruleVariable}, {Name: "cloud_key", Rule: ruleVariable}}; !slices.Equal(a.Decision.Env.Withheld, want) {
+	if want := []bailiff.Withheld{{Name: "CLOUD_KEY", Rule: ruleVariable},
+		{Name: "cloud_key", Rule: ruleVariable}}; !slices.Equal(a.Decision.Env.Withheld, want) {
 		t.Errorf("withheld is %v, want %v", a.Decision.Env.Withheld, want)
 	}
 	b.judge.says(allow(func(d *bailiff.Decision) { d.Env.Set = map[string]string{"CLOUD_KEY": "x"} }))
@@ -307,11 +318,15 @@ func TestWhoSharesASandbox(t *testing.T) {
 		"another session":                   {allow(), allow(), other(func(r *bailiff.Request) { r.Session.ID = "s2" }), false},
 		"another caller claims the session": {allow(), allow(), other(func(r *bailiff.Request) { r.Caller = "codex" }), false},
 		"another session of the same user":  {scope("user"), scope("user"), other(func(r *bailiff.Request) { r.Session.ID = "s2" }), true},
-		"another user of the same session":  {scope("user"), scope("user"), other(func(r *bailiff.Request) { r.Session.UserID = "43" }), false},
-		"a request for itself":              {scope("request"), scope("request"), request("true"), false},
-		"another age":                       {allow(), allow(func(d *bailiff.Decision) { d.Backend.IdleSeconds, d.Backend.MaxSeconds = 7, 70 }), request("true"), true},
-		"another limit of the command":      {allow(), allow(func(d *bailiff.Decision) { d.Limits.TimeoutSeconds = 7 }), request("true"), true},
-		"a sealed variable":                 {allow(), allow(forward("T"), func(d *bailiff.Decision) { d.Env.Sealed = []string{"T"} }), request("true"), false},
+		"another user of the same session": {scope("user"), scope("user"), other(func(r *bailiff.Request) { r.Session.UserID = "43" }),
+			false},
+		"a request for itself": {scope("request"), scope("request"), request("true"), false},
+		"another age": {allow(),
+			allow(func(d *bailiff.Decision) { d.Backend.IdleSeconds, d.Backend.MaxSeconds = 7, 70 }), request("true"), true},
+		"another limit of the command": {allow(), allow(func(d *bailiff.Decision) { d.Limits.TimeoutSeconds = 7 }),
+			request("true"), true},
+		"a sealed variable": {allow(), allow(forward("T"), func(d *bailiff.Decision) { d.Env.Sealed = []string{"T"} }),
+			request("true"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, func(b *bench) { b.judge.decision = c.first })

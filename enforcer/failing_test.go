@@ -43,12 +43,15 @@ func TestTheAnswerTellsHowACommandEnded(t *testing.T) {
 		exits  int
 		says   string
 	}{
-		"as it wanted":                        {backends.Exit{Code: 3}, nil, bailiff.Completed, "", 3, ""},
-		"killed":                              {backends.Exit{Code: 137}, nil, bailiff.Completed, "", 137, ""},
-		"killed for want of memory":           {backends.Exit{Code: 137, Starved: true}, nil, bailiff.Completed, "", 137, "memory limit of 64 MB"},
-		"well, but a child starved":           {backends.Exit{Starved: true}, nil, bailiff.Completed, "", 0, "memory limit of 64 MB"},
-		"at its timeout, starved":             {backends.Exit{Code: 124, TimedOut: true, Starved: true}, nil, bailiff.TimedOut, "", 124, "memory limit of 64 MB"},
-		"with its supervisor":                 {backends.Exit{Code: 137, Lost: true}, nil, bailiff.Failed, bailiff.CodeOutcomeUnknown, 125, "supervisor was killed"},
+		"as it wanted": {backends.Exit{Code: 3}, nil, bailiff.Completed, "", 3, ""},
+		"killed":       {backends.Exit{Code: 137}, nil, bailiff.Completed, "", 137, ""},
+		"killed for want of memory": {backends.Exit{Code: 137, Starved: true}, nil, bailiff.Completed, "", 137,
+			"memory limit of 64 MB"},
+		"well, but a child starved": {backends.Exit{Starved: true}, nil, bailiff.Completed, "", 0, "memory limit of 64 MB"},
+		"at its timeout, starved": {backends.Exit{Code: 124, TimedOut: true, Starved: true}, nil, bailiff.TimedOut, "", 124,
+			"memory limit of 64 MB"},
+		"with its supervisor": {backends.Exit{Code: 137, Lost: true}, nil, bailiff.Failed, bailiff.CodeOutcomeUnknown,
+			125, "supervisor was killed"},
 		"never, for want of its folder":       {backends.Exit{}, unfit, bailiff.Failed, bailiff.CodeCommand, 125, "no folder"},
 		"never, for want of room":             {backends.Exit{}, full, bailiff.Unavailable, bailiff.CodeBackend, 125, "no room"},
 		"nobody knows how: the sandbox broke": {backends.Exit{}, errBoom, bailiff.Failed, bailiff.CodeOutcomeUnknown, 125, "boom"},
@@ -59,7 +62,8 @@ func TestTheAnswerTellsHowACommandEnded(t *testing.T) {
 				b.shop.run = func(context.Context, backends.Command, func([]byte)) (backends.Exit, error) { return c.exit, c.err }
 			})
 			a := b.Execute(t.Context(), request("true"), nil)
-			if a.Status != c.status || a.Code != c.code || a.ExitCode != c.exits || !strings.Contains(a.Message, c.says) || c.says == "" && a.Message != "" {
+			if a.Status != c.status || a.Code != c.code || a.ExitCode != c.exits || !strings.Contains(a.Message, c.says) ||
+				c.says == "" && a.Message != "" {
 				t.Errorf("answer is %+v, want %+v", a, c)
 			}
 		})
@@ -77,7 +81,8 @@ func TestASessionsFolderThatIsGoneIsForgotten(t *testing.T) {
 		}
 	})
 	b.Execute(t.Context(), request("mkdir gone; cd gone; rmdir ../gone"), nil)
-	if a := b.Execute(t.Context(), request("ls"), nil); a.Code != bailiff.CodeCommand || !strings.Contains(a.Message, "next command starts in its workspace") {
+	if a := b.Execute(t.Context(), request("ls"), nil); a.Code != bailiff.CodeCommand ||
+		!strings.Contains(a.Message, "next command starts in its workspace") {
 		t.Errorf("answer is %+v", a)
 	}
 	if a := b.Execute(t.Context(), request("ls"), nil); a.Status != bailiff.Completed {

@@ -40,7 +40,8 @@ type spoken struct {
 }
 
 func (r *room) Converse(_ context.Context, cmd backends.Command, hear backends.Listener) (backends.Dialogue, error) {
-	t := &talk{cmd: cmd, hear: hear, scripts: make(chan spoken), answers: make(chan spoken, 10), breaks: make(chan struct{}, 1), done: make(chan struct{})}
+	t := &talk{cmd: cmd, hear: hear, scripts: make(chan spoken), answers: make(chan spoken, 10), breaks: make(chan struct{}, 1),
+		done: make(chan struct{})}
 	r.mu.Lock()
 	r.talks = append(r.talks, t)
 	r.mu.Unlock()

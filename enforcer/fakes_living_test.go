@@ -93,7 +93,8 @@ func (j *job) Log(_ context.Context, offset int64, most int) (backends.Piece, er
 	}
 	from := max(int(offset), j.lost)
 	to := max(from, min(from+most, len(j.log)))
-	return backends.Piece{From: int64(from), Data: bytes.Clone(j.log[min(from, len(j.log)):min(to, len(j.log))]), Written: int64(len(j.log))}, nil
+	return backends.Piece{From: int64(from), Data: bytes.Clone(j.log[min(from, len(j.log)):min(to, len(j.log))]),
+		Written: int64(len(j.log))}, nil
 }
 
 func (j *job) Kill(context.Context) error {

@@ -395,13 +395,15 @@ func alike(a, b backends.Spec) bool {
 
 func newBench(t *testing.T, changes ...func(*bench)) *bench {
 	t.Helper()
-	b := &bench{shown: blind{}, made: blind{}, judge: &judge{decision: allow()}, tape: &tape{}, shop: &shop{}, env: environ{}, human: &humans{grants: map[string]bool{}},
-		let: &shelf[ledger.Sandbox]{all: map[string]ledger.Sandbox{}}, kept: &shelf[ledger.Workspace]{all: map[string]ledger.Workspace{}}}
+	b := &bench{shown: blind{}, made: blind{}, judge: &judge{decision: allow()}, tape: &tape{}, shop: &shop{}, env: environ{},
+		human: &humans{grants: map[string]bool{}},
+		let:   &shelf[ledger.Sandbox]{all: map[string]ledger.Sandbox{}}, kept: &shelf[ledger.Workspace]{all: map[string]ledger.Workspace{}}}
 	for _, change := range changes {
 		change(b)
 	}
 	var err error
-	b.Enforcer, err = New(Config{Decider: b.judge, Recorder: b.tape, Environ: b.env, Observer: blind{}, Sandboxes: b.made, Readiness: b.shown, Log: b.log, Approvals: b.human, Freezer: b.human, Ledger: b.let, Workspaces: b.kept, Owner: "test",
+	b.Enforcer, err = New(Config{Decider: b.judge, Recorder: b.tape, Environ: b.env, Observer: blind{}, Sandboxes: b.made,
+		Readiness: b.shown, Log: b.log, Approvals: b.human, Freezer: b.human, Ledger: b.let, Workspaces: b.kept, Owner: "test",
 		Backends: map[string]backends.Backend{"docker": b.shop, "bubblewrap": b.shop, "podman": b.shop, "local": b.shop}})
 	if err != nil {
 		t.Fatal(err)

@@ -42,7 +42,8 @@ func rulesInSource(t *testing.T) (rules []string) {
 			t.Fatal(err)
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
-			if spec, ok := n.(*ast.ValueSpec); ok && strings.HasPrefix(strings.ToLower(spec.Names[0].Name), "rule") && len(spec.Values) == 1 {
+			if spec, ok := n.(*ast.ValueSpec); ok && strings.HasPrefix(strings.ToLower(spec.Names[0].Name), "rule") &&
+				len(spec.Values) == 1 {
 				if value, ok := spec.Values[0].(*ast.BasicLit); ok {
 					rule, _ := strconv.Unquote(value.Value)
 					rules = append(rules, rule)

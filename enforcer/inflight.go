@@ -17,7 +17,8 @@ const (
 	maxWaitingOfSession  = 16
 )
 
-var errInFlight = fmt.Errorf("%d requests of the session are under way, as many as it may have; send this one again when one of them has been answered",
+var errInFlight = fmt.Errorf("%d requests of the session are under way, as many as it may have; send this one again when one of them "+
+	"has been answered",
 	maxUnderWayOfSession)
 
 // inFlight counts requests that are in one state, by caller and session.

@@ -66,7 +66,8 @@ func (m *judged) claim() bailiff.Claim {
 	if m.atStart {
 		req.Args.Workdir = ""
 	}
-	return bailiff.Claim{Request: req, Decision: m.Decision, DecisionID: m.event.DecisionID, TraceID: m.event.TraceID, Files: m.files, Plain: m.Plain, Input: m.Input}
+	return bailiff.Claim{Request: req, Decision: m.Decision, DecisionID: m.event.DecisionID, TraceID: m.event.TraceID, Files: m.files,
+		Plain: m.Plain, Input: m.Input}
 }
 
 // recorded is the event of the judgement, as it stands now.

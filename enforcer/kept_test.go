@@ -70,7 +70,11 @@ func TestPersistentFilesStayHoweverTheirSandboxGoes(t *testing.T) {
 			time.Sleep(2 * day)
 			return b
 		},
-		"with its sidecar":              func(t *testing.T, b *bench, k *cupboard) *bench { b.Close(t.Context()); return restarted(t, b, k) },
+		"with its sidecar": func(t *testing.T, b *bench,
+			k *cupboard) *bench {
+			b.Close(t.Context())
+			return restarted(t, b, k)
+		},
 		"with a sidecar that is killed": restarted,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -453,7 +457,8 @@ func TestWorkspacesOfASessionThatEndedAreRemovedSideBySideAndAFewAtATime(t *test
 		var left []ledger.Workspace
 		b, k := library(t, func(b *bench) {
 			for i := range 2*maxRemoving + 1 {
-				w := ledger.Workspace{Backend: "docker", Name: fmt.Sprint("workspace-", i), Caller: "hermes", Session: "s1", Used: time.Now()}
+				w := ledger.Workspace{Backend: "docker", Name: fmt.Sprint("workspace-", i), Caller: "hermes", Session: "s1",
+					Used: time.Now()}
 				left = append(left, w)
 				b.kept.all[w.Key()] = w
 			}

@@ -57,7 +57,8 @@ func TestASessionIsToldWhyItsProcessesWentWithTheirSandbox(t *testing.T) {
 				if a.Status != bailiff.Failed || a.Code != bailiff.CodeProcess || !strings.Contains(a.Message, c.why) {
 					t.Errorf("polling it was answered %+v", a)
 				}
-				if a := b.Execute(t.Context(), about("log", over), nil); !strings.Contains(a.Message, "had ended (completed, exit code 3)") {
+				if a := b.Execute(t.Context(), about("log", over), nil); !strings.Contains(a.Message,
+					"had ended (completed, exit code 3)") {
 					t.Errorf("asking for the log of the one that had ended was answered %+v", a)
 				}
 				if _, err := b.EndSession(t.Context(), "hermes", "s1"); err != nil {
@@ -90,7 +91,8 @@ func TestASessionIsToldWhatANewStartOfTheSidecarCostIt(t *testing.T) {
 			c.meanwhile(b, job)
 			next := b.restarted(t)
 			asScripts(next)
-			if a := next.Execute(t.Context(), request("true"), nil); !strings.Contains(a.Message, id) || !strings.Contains(a.Message, c.why) {
+			if a := next.Execute(t.Context(), request("true"), nil); !strings.Contains(a.Message, id) ||
+				!strings.Contains(a.Message, c.why) {
 				t.Errorf("answer is %+v", a)
 			}
 			wantOnce(t, next, code("b = 2"), "their interpreter was ended, since the sidecar was started anew")
@@ -169,7 +171,8 @@ func TestACommandWhoseSandboxIsLostUnderItIsAnsweredInPlainWords(t *testing.T) {
 		return backends.Exit{}, errBoom
 	}
 	a := b.Execute(t.Context(), request("true"), nil)
-	if a.Code != bailiff.CodeOutcomeUnknown || !strings.Contains(a.Message, "look at what it did before repeating it") || strings.Contains(a.Message, "boom") {
+	if a.Code != bailiff.CodeOutcomeUnknown || !strings.Contains(a.Message, "look at what it did before repeating it") ||
+		strings.Contains(a.Message, "boom") {
 		t.Errorf("answer is %+v", a)
 	}
 }

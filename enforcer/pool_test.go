@@ -246,8 +246,9 @@ func TestWhatStandsReadyForNobodyGoes(t *testing.T) {
 		"with a reload":          {func(t *testing.T, s stock) { s.Rejudge(t.Context()) }, nil},
 		"when operators tidy up": {func(t *testing.T, s stock) { _, _ = s.Reap(t.Context()) }, nil},
 		"at the end":             {func(t *testing.T, s stock) { s.bench.Close(t.Context()) }, nil},
-		"when it broke":          {func(t *testing.T, s stock) { _ = s.room("room-2").Close(t.Context()); _, _ = s.Sweep(t.Context()) }, []string{"room-3", "room-4"}},
-		"but not in a sweep":     {func(t *testing.T, s stock) { _, _ = s.Sweep(t.Context()) }, []string{"room-2", "room-3"}},
+		"when it broke": {func(t *testing.T, s stock) { _ = s.room("room-2").Close(t.Context()); _, _ = s.Sweep(t.Context()) },
+			[]string{"room-3", "room-4"}},
+		"but not in a sweep": {func(t *testing.T, s stock) { _, _ = s.Sweep(t.Context()) }, []string{"room-2", "room-3"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

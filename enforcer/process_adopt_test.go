@@ -87,7 +87,8 @@ func TestWhatGotVariablesIsNotGoneOnWith(t *testing.T) {
 	}
 	for _, id := range []string{over, running} {
 		for _, action := range []string{"wait", "poll", "log"} {
-			if a := next.Execute(t.Context(), about(action, id), nil); a.Code != bailiff.CodeProcess || len(a.Output) > 0 || !strings.Contains(a.Message, "started anew") {
+			if a := next.Execute(t.Context(), about(action, id), nil); a.Code != bailiff.CodeProcess || len(a.Output) > 0 ||
+				!strings.Contains(a.Message, "started anew") {
 				t.Errorf("%s was answered %+v", action, a)
 			}
 		}

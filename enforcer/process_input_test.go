@@ -101,7 +101,8 @@ func TestInputReachesOnlyAProcessThatLivesWhereItWasJudgedToGo(t *testing.T) {
 				}
 				return
 			}
-			if a.Status != bailiff.Refused || a.Decision.Denials[0].Rule != bailiff.RuleProcess || !strings.Contains(a.Message, c.message) || len(job.input) != 0 {
+			if a.Status != bailiff.Refused || a.Decision.Denials[0].Rule != bailiff.RuleProcess ||
+				!strings.Contains(a.Message, c.message) || len(job.input) != 0 {
 				t.Errorf("answer is %+v, want one that says %q", a, c.message)
 			}
 			if a := b.Execute(t.Context(), about("kill", id), nil); a.Status != bailiff.Completed {
@@ -116,7 +117,8 @@ func TestInputIsJudgedByWhatReadsItAndWhereThatLives(t *testing.T) {
 	b := newBench(t, func(b *bench) { b.env = environ{"T": "t-12345678"}; b.judge.decision = allow(forward("T")) })
 	id, _ := b.start(t, inBackground("sh", "T"))
 	b.Execute(t.Context(), about("submit", id, "ls"), nil)
-	if req := b.judge.judged[len(b.judge.judged)-1]; req.Backend != "docker" || !slices.Equal(req.Env, []string{"T"}) || req.Args.Command != "sh" {
+	if req := b.judge.judged[len(b.judge.judged)-1]; req.Backend != "docker" || !slices.Equal(req.Env, []string{"T"}) ||
+		req.Args.Command != "sh" {
 		t.Errorf("judged is %+v", req)
 	}
 }
@@ -166,7 +168,8 @@ func TestInputThatRunsAFileIsNotApproved(t *testing.T) {
 func TestNobodyIsAskedAboutAProcessThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(b *bench) { b.judge.decision = allow(ask) })
-	if a := b.Execute(t.Context(), about("submit", "pxxxxxxxxxx", "kill 7"), nil); a.Status != bailiff.Failed || a.Code != bailiff.CodeProcess || len(b.human.asked) != 0 {
+	if a := b.Execute(t.Context(), about("submit", "pxxxxxxxxxx", "kill 7"), nil); a.Status != bailiff.Failed ||
+		a.Code != bailiff.CodeProcess || len(b.human.asked) != 0 {
 		t.Errorf("answer is %+v", a)
 	}
 }
@@ -238,7 +241,8 @@ func TestALineThatIsTypedInPartsIsBounded(t *testing.T) {
 	b := newBench(t)
 	id, job := b.start(t, inBackground("sh"))
 	b.Execute(t.Context(), about("write", id, strings.Repeat("x", 60<<10)), nil)
-	if a := b.Execute(t.Context(), about("write", id, strings.Repeat("x", 10<<10)), nil); a.Code != bailiff.CodeCommand || len(job.input) != 1 {
+	if a := b.Execute(t.Context(), about("write", id, strings.Repeat("x", 10<<10)), nil); a.Code != bailiff.CodeCommand ||
+		len(job.input) != 1 {
 		t.Errorf("answer is %+v", a)
 	}
 }

@@ -86,7 +86,8 @@ func TestASessionWorksWithItsBackgroundProcess(t *testing.T) {
 	if a := ask("log"); string(a.Output) != "one\ntwo\n" {
 		t.Errorf("the log is %q", a.Output)
 	}
-	if a := ask("list"); len(a.Processes) != 1 || a.Processes[0].ID != id || a.Processes[0].Command != "serve" || !a.Processes[0].Ended.IsZero() {
+	if a := ask("list"); len(a.Processes) != 1 || a.Processes[0].ID != id || a.Processes[0].Command != "serve" ||
+		!a.Processes[0].Ended.IsZero() {
 		t.Errorf("listed are %+v", a.Processes)
 	}
 	ask("write", "y")
@@ -102,7 +103,8 @@ func TestASessionWorksWithItsBackgroundProcess(t *testing.T) {
 	}
 	job.prints("three\n")
 	job.ends(backends.Exit{Code: 3})
-	if a := ask("wait"); a.Status != bailiff.Completed || a.ExitCode != 3 || string(a.Output) != "three\n" || a.Processes[0].Status != bailiff.Completed {
+	if a := ask("wait"); a.Status != bailiff.Completed || a.ExitCode != 3 || string(a.Output) != "three\n" ||
+		a.Processes[0].Status != bailiff.Completed {
 		t.Errorf("waiting was answered %+v", a)
 	}
 	if a := ask("write", "more"); a.Code != bailiff.CodeProcess || !strings.Contains(a.Message, "has ended: completed, exit code 3.") {
@@ -119,7 +121,8 @@ func TestWaitingForAProcessEnds(t *testing.T) {
 	id, _ := b.start(t, inBackground("serve"))
 	soon := about("wait", id)
 	soon.Args.Timeout = 1
-	if a := b.Execute(t.Context(), soon, nil); a.Status != bailiff.Completed || !a.Processes[0].Ended.IsZero() || a.Message != "Process "+id+" is still running." {
+	if a := b.Execute(t.Context(), soon, nil); a.Status != bailiff.Completed || !a.Processes[0].Ended.IsZero() ||
+		a.Message != "Process "+id+" is still running." {
 		t.Errorf("a wait that was too short was answered %+v", a)
 	}
 	gone, leave := context.WithCancel(t.Context())
@@ -350,17 +353,22 @@ func TestTheEndOfAProcessIsRecorded(t *testing.T) {
 		status bailiff.Status
 		code   int
 	}{
-		"by itself":         {func(_ *bench, _ string, j *job) { j.ends(backends.Exit{Code: 7}) }, bailiff.Completed, 7},
-		"at its time limit": {func(_ *bench, _ string, j *job) { j.ends(backends.Exit{Code: 137, TimedOut: true}) }, bailiff.TimedOut, bailiff.ExitTimeout},
-		"lost":              {func(_ *bench, _ string, j *job) { j.ends(backends.Exit{Lost: true}) }, bailiff.Failed, bailiff.ExitFailed},
-		"killed":            {func(b *bench, id string, _ *job) { b.Execute(context.Background(), about("kill", id), nil) }, bailiff.Interrupted, bailiff.ExitInterrupted},
-		"its sandbox goes":  {func(b *bench, _ string, _ *job) { b.RemoveSandbox("room-1") }, bailiff.Interrupted, bailiff.ExitInterrupted},
-		"its session ends":  {func(b *bench, _ string, _ *job) { _, _ = b.EndSession(context.Background(), "hermes", "s1") }, bailiff.Interrupted, bailiff.ExitInterrupted},
-		"the sidecar stops": {func(b *bench, _ string, _ *job) { b.Close(context.Background()) }, bailiff.Interrupted, bailiff.ExitInterrupted},
+		"by itself": {func(_ *bench, _ string, j *job) { j.ends(backends.Exit{Code: 7}) }, bailiff.Completed, 7},
+		"at its time limit": {func(_ *bench, _ string, j *job) { j.ends(backends.Exit{Code: 137, TimedOut: true}) }, bailiff.TimedOut,
+			bailiff.ExitTimeout},
+		"lost": {func(_ *bench, _ string, j *job) { j.ends(backends.Exit{Lost: true}) }, bailiff.Failed, bailiff.ExitFailed},
+		"killed": {func(b *bench, id string, _ *job) { b.Execute(context.Background(), about("kill", id), nil) },
+			bailiff.Interrupted, bailiff.ExitInterrupted},
+		"its sandbox goes": {func(b *bench, _ string, _ *job) { b.RemoveSandbox("room-1") }, bailiff.Interrupted, bailiff.ExitInterrupted},
+		"its session ends": {func(b *bench, _ string, _ *job) { _, _ = b.EndSession(context.Background(), "hermes", "s1") },
+			bailiff.Interrupted, bailiff.ExitInterrupted},
+		"the sidecar stops": {func(b *bench, _ string, _ *job) { b.Close(context.Background()) }, bailiff.Interrupted,
+			bailiff.ExitInterrupted},
 		"an operator halts": {func(b *bench, _ string, _ *job) {
 			_ = b.Halt(context.Background(), func(bailiff.Session) bool { return true })
 		}, bailiff.Interrupted, bailiff.ExitInterrupted},
-		"its sandbox failed": {func(b *bench, _ string, _ *job) { _ = b.shop.rooms()[0].Close(context.Background()) }, bailiff.Failed, bailiff.ExitFailed},
+		"its sandbox failed": {func(b *bench, _ string, _ *job) { _ = b.shop.rooms()[0].Close(context.Background()) }, bailiff.Failed,
+			bailiff.ExitFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -370,11 +378,13 @@ func TestTheEndOfAProcessIsRecorded(t *testing.T) {
 				b.tape.mu.Lock()
 				defer b.tape.mu.Unlock()
 				return slices.IndexFunc(b.tape.events, func(e api.Event) bool {
-					return e.Custom.Event == api.ExecutionEvent && e.DecisionID == a.DecisionID && strings.Contains(e.Custom.Message, "ended")
+					return e.Custom.Event == api.ExecutionEvent && e.DecisionID == a.DecisionID &&
+						strings.Contains(e.Custom.Message, "ended")
 				})
 			}
 			await10s(t, "recording its end", func() bool { return find() >= 0 })
-			if e := b.tape.events[find()]; e.Custom.Status != c.status || *e.Custom.ExitCode != c.code || e.Custom.Session != "s1" || e.Custom.SandboxID != "room-1" || e.RequestedBy != "hermes" || e.Custom.RequestID != "" {
+			if e := b.tape.events[find()]; e.Custom.Status != c.status || *e.Custom.ExitCode != c.code || e.Custom.Session != "s1" ||
+				e.Custom.SandboxID != "room-1" || e.RequestedBy != "hermes" || e.Custom.RequestID != "" {
 				t.Errorf("recorded is %+v with exit code %d", e.Custom, *e.Custom.ExitCode)
 			}
 		})

@@ -92,7 +92,8 @@ func ofImage(image string) bailiff.Decision {
 func wantFailures(t *testing.T, b *bench, n int) {
 	t.Helper()
 	for range n {
-		if a := b.Execute(t.Context(), request("true"), nil); !strings.Contains(a.Message, "Opening a docker sandbox: backend unavailable: boom") {
+		if a := b.Execute(t.Context(), request("true"), nil); !strings.Contains(a.Message,
+			"Opening a docker sandbox: backend unavailable: boom") {
 			t.Errorf("answer is %q, want that it was tried", a.Message)
 		}
 	}
@@ -113,7 +114,8 @@ func of(session string) bailiff.Request {
 func wantUnready(t *testing.T, b *bench, req bailiff.Request, says string) {
 	t.Helper()
 	a := b.Execute(t.Context(), req, nil)
-	if a.Status != bailiff.Unavailable || a.Code != bailiff.CodeBackend || a.Backend != "docker" || !strings.Contains(a.Message, "docker is not ready: "+says) {
+	if a.Status != bailiff.Unavailable || a.Code != bailiff.CodeBackend || a.Backend != "docker" ||
+		!strings.Contains(a.Message, "docker is not ready: "+says) {
 		t.Errorf("answer is %+v, want that docker is not ready: %s", a, says)
 	}
 }
@@ -163,7 +165,8 @@ func TestWhetherABackendIsReadyIsShownAndLogged(t *testing.T) {
 			t.Errorf("with %v shown is %v", fault, shown.on)
 		}
 	}
-	if text := log.String(); strings.Count(text, "is not ready") != 1 || strings.Count(text, "is ready") != 1 || !strings.Contains(text, errDown.Error()) {
+	if text := log.String(); strings.Count(text, "is not ready") != 1 || strings.Count(text, "is ready") != 1 ||
+		!strings.Contains(text, errDown.Error()) {
 		t.Errorf("logged is\n%s", text)
 	}
 }
@@ -308,7 +311,8 @@ func TestABackendThatAnswersAndOpensNothingIsTriedEverMoreRarely(t *testing.T) {
 		w.becomes(nil, well)
 		time.Sleep(samplePause + time.Second)
 		probe := b.shop.rooms()[1]
-		if probe.spec.Workspace != "" || probe.spec.Session != "" || !isClosed(probe.done) || probe.spec.Owner != "test" || probe.spec.Expires.IsZero() {
+		if probe.spec.Workspace != "" || probe.spec.Session != "" || !isClosed(probe.done) || probe.spec.Owner != "test" ||
+			probe.spec.Expires.IsZero() {
 			t.Errorf("it was probed with %+v, which is closed: %v", probe.spec, isClosed(probe.done))
 		}
 		wantRun(t, b, request("true"))

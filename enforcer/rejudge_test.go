@@ -62,14 +62,23 @@ func TestAReloadTakesAwayWhatThePoliciesNoLongerOrder(t *testing.T) {
 		"another timeout": {func(bailiff.Request) bailiff.Decision {
 			return allow(func(d *bailiff.Decision) { d.Limits.TimeoutSeconds = 1 })
 		}, false},
-		"a question about it":       {func(bailiff.Request) bailiff.Decision { return allow(ask) }, false},
-		"another command denied":    {func(r bailiff.Request) bailiff.Decision { return when(r.Args.Command == ":", allow(), denied) }, false},
-		"the backend, to who wants": {func(r bailiff.Request) bailiff.Decision { return when(r.Backend == "docker", allow(), onLocal()) }, false},
-		"everything denied":         {func(bailiff.Request) bailiff.Decision { return denied }, true},
-		"the session denied":        {func(r bailiff.Request) bailiff.Decision { return when(r.Session.ID == "s1", denied, allow()) }, true},
-		"another session denied":    {func(r bailiff.Request) bailiff.Decision { return when(r.Session.ID == "s2", denied, allow()) }, false},
-		"groups denied, it was one": {func(r bailiff.Request) bailiff.Decision { return when(r.Session.ChatType == "group", denied, allow()) }, true},
-		"another backend":           {func(bailiff.Request) bailiff.Decision { return onLocal() }, true},
+		"a question about it": {func(bailiff.Request) bailiff.Decision { return allow(ask) }, false},
+		"another command denied": {func(r bailiff.Request) bailiff.Decision { return when(r.Args.Command == ":", allow(), denied) },
+			false},
+		"the backend, to who wants": {func(r bailiff.Request) bailiff.Decision {
+			return when(r.Backend == "docker", allow(),
+				onLocal())
+		}, false},
+		"everything denied": {func(bailiff.Request) bailiff.Decision { return denied }, true},
+		"the session denied": {func(r bailiff.Request) bailiff.Decision { return when(r.Session.ID == "s1", denied, allow()) },
+			true},
+		"another session denied": {func(r bailiff.Request) bailiff.Decision { return when(r.Session.ID == "s2", denied, allow()) },
+			false},
+		"groups denied, it was one": {func(r bailiff.Request) bailiff.Decision {
+			return when(r.Session.ChatType == "group", denied,
+				allow())
+		}, true},
+		"another backend": {func(bailiff.Request) bailiff.Decision { return onLocal() }, true},
 		"a sandbox for each": {func(bailiff.Request) bailiff.Decision {
 			return allow(func(d *bailiff.Decision) { d.Backend.Scope = "request" })
 		}, true},
@@ -163,7 +172,8 @@ func TestWhatRunsIsStoppedWhenAReloadTakesItsSandbox(t *testing.T) {
 		synctest.Wait()
 		b.judge.says(bailiff.Denied("house", "No."))
 		b.Rejudge(t.Context())
-		if a := <-answered; a.Status != bailiff.Interrupted || !strings.HasPrefix(a.Message, "The policies that are in force now no longer allow the sandbox") {
+		if a := <-answered; a.Status != bailiff.Interrupted ||
+			!strings.HasPrefix(a.Message, "The policies that are in force now no longer allow the sandbox") {
 			t.Errorf("answer is %+v", a)
 		}
 		wantGone(t, b, 0)
@@ -346,7 +356,8 @@ func TestAReloadStopsTheProcessesThatThePoliciesNoLongerAllow(t *testing.T) {
 				b.Rejudge(t.Context())
 				synctest.Wait()
 				if gone := isClosed(b.shop.rooms()[0].done); gone != c.goes || (c.resident.reason != "") != c.stopped {
-					t.Errorf("the sandbox is gone: %v, want %v; the process was stopped: %q, want %v", gone, c.goes, c.resident.reason, c.stopped)
+					t.Errorf("the sandbox is gone: %v, want %v; the process was stopped: %q, want %v", gone, c.goes, c.resident.reason,
+						c.stopped)
 				}
 				if before != "" && c.resident.reason != before {
 					t.Error("it was stopped twice")

@@ -42,7 +42,8 @@ func TestACommandWhoseSandboxWasLostBeforeItStartedRunsInAnother(t *testing.T) {
 			req := request("true")
 			req.Env = []string{"TOKEN"}
 			a := b.Execute(t.Context(), req, nil)
-			if a.Status != bailiff.Completed || a.SandboxID != "room-2" || string(a.Output) != "done" || !strings.Contains(a.Message, "was replaced") {
+			if a.Status != bailiff.Completed || a.SandboxID != "room-2" || string(a.Output) != "done" ||
+				!strings.Contains(a.Message, "was replaced") {
 				t.Errorf("answer is %+v", a)
 			}
 			rooms := b.shop.rooms()
@@ -73,7 +74,8 @@ func TestAScriptWhoseSandboxWasLostBeforeItStartedRunsInAnother(t *testing.T) {
 				req := code("x = 1")
 				req.Env = []string{"TOKEN"}
 				a := b.Execute(t.Context(), req, nil)
-				if a.Status != bailiff.Completed || a.SandboxID != "room-2" || string(a.Output) != "x = 1" || !strings.Contains(a.Message, "was replaced") {
+				if a.Status != bailiff.Completed || a.SandboxID != "room-2" || string(a.Output) != "x = 1" ||
+					!strings.Contains(a.Message, "was replaced") {
 					t.Errorf("answer is %+v", a)
 				}
 				rooms := b.shop.rooms()
@@ -89,7 +91,8 @@ func TestAScriptWhoseSandboxWasLostBeforeItStartedRunsInAnother(t *testing.T) {
 func TestACallOfAScriptIsNotMovedToAnotherSandbox(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, frail(1, errLost), func(b *bench) { b.judge.decision = allow(tools("terminal")) })
-	if c := b.calling(t, "terminal", `{"command": "true"}`, nil); !strings.Contains(c.value, `"status":"unavailable"`) || len(b.shop.rooms()) != 1 {
+	if c := b.calling(t, "terminal", `{"command": "true"}`, nil); !strings.Contains(c.value, `"status":"unavailable"`) ||
+		len(b.shop.rooms()) != 1 {
 		t.Errorf("the script got %s %s after %d sandboxes", c.value, c.fault, len(b.shop.rooms()))
 	}
 }
@@ -208,7 +211,8 @@ func TestWhoFindsTheSandboxDeadWhenTheOthersHaveGoneGetsAnother(t *testing.T) {
 	b.env["TOKEN"], b.judge.decision = "12345678", allow(forward("TOKEN"))
 	req := request("true")
 	req.Env = []string{"TOKEN"}
-	if a := b.Execute(t.Context(), req, nil); a.Status != bailiff.Completed || a.SandboxID != "room-2" || !strings.Contains(a.Message, "was replaced") {
+	if a := b.Execute(t.Context(), req, nil); a.Status != bailiff.Completed || a.SandboxID != "room-2" ||
+		!strings.Contains(a.Message, "was replaced") {
 		t.Errorf("answer is %+v", a)
 	}
 }
@@ -232,7 +236,8 @@ func TestASandboxThatFailsWhileNobodyAsksForItIsNotShownAndGoesWithTheNextSweep(
 		other.Session.ID = "another"
 		wantRun(t, b, other) // in the room that it left
 		_, err := b.EndSession(t.Context(), other.Caller, other.Session.ID)
-		if a := b.Execute(t.Context(), request("true"), nil); err != nil || !strings.Contains(a.Message, "was replaced") || b.shop.rooms()[2].spec.Workspace != room.spec.Workspace {
+		if a := b.Execute(t.Context(), request("true"), nil); err != nil || !strings.Contains(a.Message, "was replaced") ||
+			b.shop.rooms()[2].spec.Workspace != room.spec.Workspace {
 			t.Errorf("answer is %+v, ending the other was answered %v", a, err)
 		}
 	})
@@ -255,7 +260,8 @@ func TestTheFilesOfASandboxThatFailedUnderItsCommandAreFoundAgain(t *testing.T) 
 		workspace := b.shop.rooms()[0].spec.Workspace
 		k.wantAfterSweep(t, b, workspace)
 		b.shop.run = nil
-		if a := b.Execute(t.Context(), request("ls"), nil); !strings.Contains(a.Message, "/workspace are left") || b.shop.rooms()[1].spec.Workspace != workspace {
+		if a := b.Execute(t.Context(), request("ls"), nil); !strings.Contains(a.Message, "/workspace are left") ||
+			b.shop.rooms()[1].spec.Workspace != workspace {
 			t.Errorf("answer is %+v", a)
 		}
 	})

@@ -68,11 +68,13 @@ func circumstances(exit backends.Exit, h *lease.Hold, d bailiff.Decision) (sente
 		sentences = append(sentences, "The session's sandbox had failed and was replaced; of its files, those in /workspace are left.")
 	}
 	if h.Stopped() > 0 && !exit.TimedOut && !exit.Interrupted {
-		sentences = append(sentences, fmt.Sprintf("Stopped %d processes of earlier commands first: a request with variables, or an approved one that runs files, is alone in its sandbox.",
+		sentences = append(sentences, fmt.Sprintf("Stopped %d processes of earlier commands first: a request with variables, or an "+
+			"approved one that runs files, is alone in its sandbox.",
 			h.Stopped()))
 	}
 	if exit.Starved {
-		sentences = append(sentences, fmt.Sprintf("While it ran, the sandbox reached its memory limit of %d MB, and the kernel killed a process.", d.Backend.MemoryMB))
+		sentences = append(sentences, fmt.Sprintf("While it ran, the sandbox reached its memory limit of %d MB, and the kernel killed a "+
+			"process.", d.Backend.MemoryMB))
 	}
 	return sentences
 }
@@ -98,8 +100,10 @@ func (e *Enforcer) broken(ctx context.Context, g grant, a answer, err error) ans
 	default:
 		a.Status, a.Code = bailiff.Failed, bailiff.CodeOutcomeUnknown
 		if e.leases.Reprobe(a.Backend); !g.held.Lease().Alive() {
-			e.config.Log.WarnContext(ctx, "a sandbox was lost under its command", "backend", a.Backend, "sandbox", a.SandboxID, "error", err)
-			a.Message = "The sandbox was lost while this ran, so that its outcome is unknown; look at what it did before repeating it. The next request gets another sandbox."
+			e.config.Log.WarnContext(ctx, "a sandbox was lost under its command", "backend", a.Backend, "sandbox", a.SandboxID, "error",
+				err)
+			a.Message = "The sandbox was lost while this ran, so that its outcome is unknown; look at what it did before repeating it. " +
+				"The next request gets another sandbox."
 		}
 	}
 	return a

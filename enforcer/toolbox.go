@@ -148,7 +148,8 @@ func (e *Enforcer) handOver(ctx context.Context, g grant) answer {
 			a.ExitCode = 1
 		}
 	case <-ctx.Done():
-		a.Status, a.ExitCode, a.Message = bailiff.Interrupted, bailiff.ExitInterrupted, "The script ended before the agent answered its call."
+		a.Status, a.ExitCode, a.Message = bailiff.Interrupted, bailiff.ExitInterrupted,
+			"The script ended before the agent answered its call."
 	}
 	a.Duration = time.Since(start)
 	return a

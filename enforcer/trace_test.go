@@ -56,12 +56,16 @@ func TestEveryPartOfARequestIsFollowedToItsEnd(t *testing.T) {
 		want   []string
 		fails  string
 	}{
-		"one that runs":                 {func(*bench) {}, []string{"request/decide", "request/start", "request/exec", "request"}, ""},
-		"one that is denied":            {func(b *bench) { b.judge.decision = bailiff.Denied("a.b", "No.") }, []string{"request/decide", "request"}, ""},
-		"one that nobody answers":       {asking(bailiff.ApprovalExpired), []string{"request/decide", "request/approve", "request"}, ""},
-		"one that is approved":          {asking(bailiff.ApprovalApproved), []string{"request/decide", "request/approve", "request/decide", "request/start", "request/exec", "request"}, ""},
-		"one that gets another sandbox": {frail(1, errLost), []string{"request/decide", "request/start", "request/exec", "request/start", "request/exec", "request"}, ""},
-		"one without a sandbox":         {func(b *bench) { b.shop.fault = errBoom }, []string{"request/decide", "request/start", "request"}, "request/start"},
+		"one that runs": {func(*bench) {}, []string{"request/decide", "request/start", "request/exec", "request"}, ""},
+		"one that is denied": {func(b *bench) { b.judge.decision = bailiff.Denied("a.b", "No.") },
+			[]string{"request/decide", "request"}, ""},
+		"one that nobody answers": {asking(bailiff.ApprovalExpired), []string{"request/decide", "request/approve", "request"}, ""},
+		"one that is approved": {asking(bailiff.ApprovalApproved),
+			[]string{"request/decide", "request/approve", "request/decide", "request/start", "request/exec", "request"}, ""},
+		"one that gets another sandbox": {frail(1, errLost),
+			[]string{"request/decide", "request/start", "request/exec", "request/start", "request/exec", "request"}, ""},
+		"one without a sandbox": {func(b *bench) { b.shop.fault = errBoom },
+			[]string{"request/decide", "request/start", "request"}, "request/start"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, c.change)
@@ -72,7 +76,8 @@ func TestEveryPartOfARequestIsFollowedToItsEnd(t *testing.T) {
 			if !slices.Equal(f.ended, c.want) {
 				t.Errorf("%q ended, want %q", f.ended, c.want)
 			}
-			if all := f.said["request"]; all.Outcome != string(a.Status) || all.RequestID != "r" || all.DecisionID != a.DecisionID || all.Tool != bailiff.Terminal {
+			if all := f.said["request"]; all.Outcome != string(a.Status) || all.RequestID != "r" || all.DecisionID != a.DecisionID ||
+				all.Tool != bailiff.Terminal {
 				t.Errorf("of the request it says %+v", all)
 			}
 			if f.said[c.fails].Failed != (c.fails != "") {
@@ -92,11 +97,13 @@ func TestWhatIsOnlyJudgedSaysHowItWasJudged(t *testing.T) {
 	b := newBench(t, func(b *bench) { b.judge.decision = bailiff.Denied("a.b", "No.") })
 	f := b.follow()
 	d := b.Decide(t.Context(), request("true"))
-	if got := f.said["request"]; !slices.Equal(f.ended, []string{"request/decide", "request"}) || got.Outcome != "deny" || got.Failed || got.DecisionID != d.ID || got.Text != "true" {
+	if got := f.said["request"]; !slices.Equal(f.ended, []string{"request/decide", "request"}) || got.Outcome != "deny" || got.Failed ||
+		got.DecisionID != d.ID || got.Text != "true" {
 		t.Errorf("%q ended, of the request it says %+v", f.ended, got)
 	}
 	d = b.Refuse(t.Context(), "hermes", bailiff.Reason{Rule: "request.invalid", Message: "The request is not valid."})
-	if got := f.said["request"]; len(f.ended) != 3 || got.Outcome != "deny" || got.Failed || got.DecisionID != d.ID || !slices.Equal(got.Rules, []string{"request.invalid"}) {
+	if got := f.said["request"]; len(f.ended) != 3 || got.Outcome != "deny" || got.Failed || got.DecisionID != d.ID ||
+		!slices.Equal(got.Rules, []string{"request.invalid"}) {
 		t.Errorf("%q ended, of what is no request it says %+v", f.ended, got)
 	}
 	for _, e := range b.tape.all() {
@@ -178,7 +185,8 @@ func TestLinesOfTheLogSayWhichRequestTheyAreAbout(t *testing.T) {
 			req := patient("true")
 			req.ID = "r"
 			a := b.Execute(t.Context(), req, nil)
-			if got, want := log.all["opening a sandbox"], (bailiff.Concern{RequestID: "r", DecisionID: a.DecisionID, TraceID: "trace"}); a.DecisionID == "" || got != want {
+			if got, want := log.all["opening a sandbox"],
+				(bailiff.Concern{RequestID: "r", DecisionID: a.DecisionID, TraceID: "trace"}); a.DecisionID == "" || got != want {
 				t.Errorf("it is about %+v, want %+v", got, want)
 			}
 		})

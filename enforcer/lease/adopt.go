@@ -92,7 +92,8 @@ func (p *Pool) adopt(ctx context.Context, record ledger.Sandbox) {
 		p.config.Log.Warn("not every process of an adopted sandbox is gone on with", "sandbox", record.ID, "error", err)
 	}
 	p.config.Sandboxes.SandboxAdopted(record.Backend)
-	p.config.Log.Info("a sandbox of an earlier run is gone on with", "backend", record.Backend, "sandbox", record.ID, "processes", len(p.config.Processes.Entries(l)))
+	p.config.Log.Info("a sandbox of an earlier run is gone on with", "backend", record.Backend, "sandbox", record.ID, "processes",
+		len(p.config.Processes.Entries(l)))
 	p.noteSandbox(record.Caller, record.Session, record.Backend, record.ID, "adopted")
 }
 

@@ -44,7 +44,8 @@ func (p *Pool) checkBoundsLocked(t Spec) error {
 		{n.Backend, p.most.Backend, "backend " + t.backend, "backend"},
 	} {
 		if b.most > 0 && b.has >= b.most {
-			return fmt.Errorf("%w: %s has %d, as many as limits.sandboxes.%s allows; end a session, or wait until one was idle for long enough",
+			return fmt.Errorf("%w: %s has %d, as many as limits.sandboxes.%s allows; end a session, or wait until one was idle for long "+
+				"enough",
 				ErrNoRoom, b.whose, b.has, b.of)
 		}
 	}

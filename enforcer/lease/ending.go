@@ -51,7 +51,8 @@ func (p *Pool) recordFailedLocked(l *Lease) {
 	if l.retired != reasonFailed || l.ID() == "" {
 		return
 	}
-	p.config.Log.Warn("a sandbox failed; its session's next request gets another one", "backend", l.backend, "sandbox", l.ID(), "caller", l.caller, "session", l.session)
+	p.config.Log.Warn("a sandbox failed; its session's next request gets another one", "backend", l.backend, "sandbox", l.ID(),
+		"caller", l.caller, "session", l.session)
 	l.recordLostLocked(reasonFailed)
 }
 

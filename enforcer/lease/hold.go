@@ -237,9 +237,11 @@ func (h *Hold) Share(t Spec) (*Hold, error) {
 	case h == nil, h.lease.slot != t.slot && !(h.lease.alone && t.alone && h.lease.fits(t)):
 		return nil, nil
 	case t.exclusive:
-		return nil, fmt.Errorf("%w: the command must be alone in its sandbox, which the script is in; run it outside of a script", ErrBeside)
+		return nil, fmt.Errorf("%w: the command must be alone in its sandbox, which the script is in; run it outside of a script",
+			ErrBeside)
 	case !h.lease.fits(t):
-		return nil, fmt.Errorf("%w: the policies want another sandbox for the command than for the script; run it outside of a script", ErrBeside)
+		return nil, fmt.Errorf("%w: the policies want another sandbox for the command than for the script; run it outside of a script",
+			ErrBeside)
 	}
 	return &Hold{lease: h.lease, session: h.session, weight: 1, sharing: true}, nil
 }

@@ -35,7 +35,8 @@ type KernelRun struct {
 
 // Run runs the script, and gives the interpreter back. It returns what the session
 // should be told about it besides.
-func (k KernelRun) Run(ctx context.Context, script kernel.Script, out func([]byte), call func(context.Context, kernel.Call) kernel.Result) (kernel.Exit, []string, error) {
+func (k KernelRun) Run(ctx context.Context, script kernel.Script, out func([]byte),
+	call func(context.Context, kernel.Call) kernel.Result) (kernel.Exit, []string, error) {
 	script.Last = k.own
 	exit, err := k.kernel.Run(ctx, script, out, call)
 	k.leave(exit.Ended || err != nil && !errors.Is(err, backends.ErrNotStarted))
@@ -144,7 +145,8 @@ func (k KernelRun) lossNotes(exit kernel.Exit) []string {
 	case k.own || !exit.Ended:
 		return nil
 	case exit.Restless:
-		return []string{"Something of the script went on or printed after its end, so that the interpreter was ended with it, and the variables of the session's scripts are lost."}
+		return []string{"Something of the script went on or printed after its end, so that the interpreter was ended with it, and the " +
+			"variables of the session's scripts are lost."}
 	}
 	return []string{"The interpreter ended with the script, and the variables of the session's scripts are lost."}
 }

@@ -124,5 +124,6 @@ func (p *Pool) remember(l *Lease) error {
 
 // workspace is what is kept of a lease.
 func (l *Lease) workspace() ledger.Workspace {
-	return ledger.Workspace{Backend: l.backend, Name: l.spec.Workspace, Slot: l.slot, Caller: l.caller, Session: l.session, Shared: l.shared}
+	return ledger.Workspace{Backend: l.backend, Name: l.spec.Workspace, Slot: l.slot, Caller: l.caller, Session: l.session,
+		Shared: l.shared}
 }

@@ -197,7 +197,8 @@ func (p *Pool) makeLocked(ctx context.Context, t Spec) *Lease {
 
 // addLocked makes a lease that new requests may join, and has it go when it expires.
 func (p *Pool) addLocked(t Spec, since, expires time.Time) *Lease {
-	l := &Lease{Spec: t, pool: p, maker: p.config.Backends[t.backend], fingerprint: fingerprint(t.spec), gate: p.gateLocked(t), since: since, expires: expires,
+	l := &Lease{Spec: t, pool: p, maker: p.config.Backends[t.backend], fingerprint: fingerprint(t.spec), gate: p.gateLocked(t),
+		since: since, expires: expires,
 		ready: make(chan struct{}), gone: make(chan struct{}), stops: map[*context.CancelCauseFunc]bool{}}
 	l.ageing = time.AfterFunc(time.Until(expires), func() { p.dropOne(l, reasonExpired) })
 	p.live[t.slot], p.all[l] = l, true

@@ -41,7 +41,8 @@ type readiness struct {
 var errUnprobed = errors.New("not probed yet")
 
 func newReadiness(c Config) *readiness {
-	r := &readiness{backends: c.Backends, sandboxes: c.Sandboxes, observer: c.Readiness, log: c.Log, wake: map[string]chan struct{}{}, probing: newTurns(c.Backends), breakers: map[string]*breaker{}}
+	r := &readiness{backends: c.Backends, sandboxes: c.Sandboxes, observer: c.Readiness, log: c.Log, wake: map[string]chan struct{}{},
+		probing: newTurns(c.Backends), breakers: map[string]*breaker{}}
 	for name := range c.Backends {
 		r.wake[name] = make(chan struct{}, 1)
 		r.breakers[name] = &breaker{fault: errUnprobed}

@@ -72,7 +72,8 @@ func conflict(name string, own, private bool) string {
 	if !own {
 		return fmt.Sprintf("a background process of another session or user lives in the sandbox, and %s; wait until it has ended", why)
 	}
-	return fmt.Sprintf("background process %s lives in the sandbox, and %s; kill it with the process tool, or wait until it has ended", name, why)
+	return fmt.Sprintf("background process %s lives in the sandbox, and %s; kill it with the process tool, or wait until it has ended",
+		name, why)
 }
 
 // SameUser says whether two are one session and one user of it.

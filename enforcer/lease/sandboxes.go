@@ -74,7 +74,8 @@ func (l *Lease) shownLocked(id string) Sandbox {
 		}
 	}
 	return Sandbox{ID: id, Backend: l.backend, Caller: l.caller, Session: l.session, Image: l.spec.Image,
-		Users: l.users - len(l.residents), Processes: running, Interpreters: len(l.kernels.keys()), Since: l.since, LastUsed: l.used, Expires: l.expires}
+		Users: l.users - len(l.residents), Processes: running, Interpreters: len(l.kernels.keys()), Since: l.since, LastUsed: l.used,
+		Expires: l.expires}
 }
 
 // drop takes the leases that match out of use and closes them, though requests use

@@ -19,7 +19,9 @@ func (l *Lease) addSessionLocked(s bailiff.Session) {
 		return
 	}
 	l.sessions, l.stale = append(l.sessions, s), true
-	l.sessionBytes += len(s.ID) + len(s.Platform) + len(s.ChatType) + len(s.ChatID) + len(s.ThreadID) + len(s.UserID) + len(s.UserName) + len(s.Profile)
+	for _, text := range []string{s.ID, s.Platform, s.ChatType, s.ChatID, s.ThreadID, s.UserID, s.UserName, s.Profile} {
+		l.sessionBytes += len(text)
+	}
 }
 
 // hasUnknownSessionsLocked says whether there may have been sessions that are not remembered.

@@ -72,7 +72,8 @@ type warmSandbox struct {
 
 func newWarmPool(observer Observer, ready *readiness, log *slog.Logger) *warmPool {
 	ctx, stop := context.WithCancel(context.Background())
-	return &warmPool{observer: observer, readiness: ready, log: log, running: ctx, stop: stop, targets: map[string]*target{}, all: map[*warmSandbox]bool{}}
+	return &warmPool{observer: observer, readiness: ready, log: log, running: ctx, stop: stop, targets: map[string]*target{},
+		all: map[*warmSandbox]bool{}}
 }
 
 // kind is what a spec's sandbox is like, whatever session it is for.

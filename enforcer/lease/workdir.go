@@ -62,7 +62,8 @@ func (p *Pool) moveWorkdirsLocked(l *Lease) {
 // isFolder says whether a path that comes from within a sandbox names a folder, and
 // only one.
 func isFolder(path string) bool {
-	return len(path) <= bailiff.MaxWorkdir && filepath.IsAbs(path) && filepath.Clean(path) == path && !strings.ContainsRune(path, 0) && utf8.ValidString(path)
+	return len(path) <= bailiff.MaxWorkdir && filepath.IsAbs(path) && filepath.Clean(path) == path && !strings.ContainsRune(path, 0) &&
+		utf8.ValidString(path)
 }
 
 // moved remembers where a session's command ended; a path that is no folder's

@@ -27,7 +27,8 @@ func (p *printed) Log(_ context.Context, offset int64, most int) (backends.Piece
 	}
 	from := max(int(offset), p.lost)
 	to := max(from, min(from+most, len(p.text)))
-	return backends.Piece{From: int64(from), Data: bytes.Clone(p.text[min(from, len(p.text)):min(to, len(p.text))]), Written: int64(len(p.text))}, nil
+	return backends.Piece{From: int64(from), Data: bytes.Clone(p.text[min(from, len(p.text)):min(to, len(p.text))]),
+		Written: int64(len(p.text))}, nil
 }
 
 func (p *printed) prints(text string) { p.text = append(p.text, text...) }

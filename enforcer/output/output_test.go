@@ -39,7 +39,8 @@ func TestOutputIsCutInTheMiddle(t *testing.T) {
 			if !truncated && string(got) != text {
 				t.Errorf("got %q", got)
 			}
-			if truncated && (!bytes.HasPrefix(got, []byte(strings.Repeat("a", 40)+"\n[… ")) || !bytes.HasSuffix(got, []byte(" …]\n"+text[length-60:]))) {
+			if truncated && (!bytes.HasPrefix(got, []byte(strings.Repeat("a", 40)+"\n[… ")) ||
+				!bytes.HasSuffix(got, []byte(" …]\n"+text[length-60:]))) {
 				t.Errorf("got %q", got)
 			}
 			if !bytes.Equal(told, got) {

@@ -70,7 +70,8 @@ func (t *Table) Entries(l *lease.Lease) (all []ledger.Process) {
 }
 
 func (p *Process) entry() ledger.Process {
-	entry := ledger.Process{ID: p.id, Request: p.request, Caller: p.request.Caller, Peer: p.request.Peer, DecisionID: p.decision, Lifted: p.lifted,
+	entry := ledger.Process{ID: p.id, Request: p.request, Caller: p.request.Caller, Peer: p.request.Peer, DecisionID: p.decision,
+		Lifted:    p.lifted,
 		Forwarded: p.names, Started: p.started, Polled: p.polled.Load(), Midline: p.typed.midline()}
 	entry.Request.Args.Stdin = ""
 	if end, ended := p.ended(); ended {

@@ -41,7 +41,8 @@ func (t *Table) Missing(req bailiff.Request) error {
 	if why := t.lossMessage(req); why != "" {
 		return fmt.Errorf("%w: background process %s is gone: %s", ErrUnknown, req.Args.ProcessID, why)
 	}
-	return fmt.Errorf("%w: the session has no background process %s; one goes with its sandbox, or as the oldest of more than %d that have ended",
+	return fmt.Errorf("%w: the session has no background process %s; one goes with its sandbox, or as the oldest of more than %d that "+
+		"have ended",
 		ErrUnknown, req.Args.ProcessID, mostEnded)
 }
 
@@ -154,9 +155,11 @@ func (p *Process) fail(ctx context.Context, a *bailiff.Answer, err error) {
 	a.Message = bailiff.Sentence(fmt.Sprintf("process %s: %v", p.id, err))
 	switch {
 	case ctx.Err() != nil:
-		a.Status, a.Code, a.ExitCode, a.Message = bailiff.Interrupted, "", bailiff.ExitInterrupted, "The caller went away before "+p.id+" answered."
+		a.Status, a.Code, a.ExitCode, a.Message = bailiff.Interrupted, "", bailiff.ExitInterrupted,
+			"The caller went away before "+p.id+" answered."
 	case errors.Is(err, context.DeadlineExceeded):
-		a.Status, a.Code, a.ExitCode, a.Message = bailiff.TimedOut, "", bailiff.ExitTimeout, "The time was over before "+p.id+" took it; a part may have been read."
+		a.Status, a.Code, a.ExitCode, a.Message = bailiff.TimedOut, "", bailiff.ExitTimeout,
+			"The time was over before "+p.id+" took it; a part may have been read."
 	case errors.Is(err, errMuted):
 	case errors.Is(err, errOvertaken), errors.Is(err, errLongLine):
 		a.Status, a.Code = bailiff.Unavailable, bailiff.CodeCommand

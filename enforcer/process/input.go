@@ -62,9 +62,11 @@ const (
 )
 
 var (
-	errOvertaken = errors.New("another request wrote to the process meanwhile, so this one was judged without knowing what it continues; send it again")
-	errTorn      = errors.New("it takes no input any more: an earlier write or the sidecar itself ended in the middle of a line, and nobody knows what it has read")
-	errLongLine  = fmt.Errorf("more than %d bytes without a line's end are too much to be judged", longestLine)
+	errOvertaken = errors.New("another request wrote to the process meanwhile, so this one was judged without knowing what it " +
+		"continues; send it again")
+	errTorn = errors.New("it takes no input any more: an earlier write or the sidecar itself ended in the middle of a line, and " +
+		"nobody knows what it has read")
+	errLongLine = fmt.Errorf("more than %d bytes without a line's end are too much to be judged", longestLine)
 )
 
 // typed is the input of a process as far as it was written.
@@ -135,7 +137,8 @@ func (in *typed) wrote(data string, plain bool) {
 
 func (in *typed) add(data string, plain bool) {
 	end := in.so.End + data
-	in.so = bailiff.Typed{Opaque: in.so.Opaque || !plain, Digest: lease.Hash(in.so.Digest, data), End: strings.ToValidUTF8(end[max(0, len(end)-typedEnd):], "")}
+	in.so = bailiff.Typed{Opaque: in.so.Opaque || !plain, Digest: lease.Hash(in.so.Digest, data),
+		End: strings.ToValidUTF8(end[max(0, len(end)-typedEnd):], "")}
 	in.open = openLine(in.open + data)
 }
 

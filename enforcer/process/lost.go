@@ -45,7 +45,8 @@ func (t *Table) Removed(l *lease.Lease) {
 	gone := map[lease.Key][]*lostProcess{}
 	for _, p := range t.in(l) {
 		why, ended := p.lossMessage()
-		gone[lease.KeyOf(p.request)] = append(gone[lease.KeyOf(p.request)], &lostProcess{p.id, p.request.Session, why, ended || p.told.Load()})
+		gone[lease.KeyOf(p.request)] = append(gone[lease.KeyOf(p.request)],
+			&lostProcess{p.id, p.request.Session, why, ended || p.told.Load()})
 	}
 	t.drop(func(p *Process) bool { return p.lease == l })
 	t.mu.Lock()
@@ -81,7 +82,8 @@ func (t *Table) recordLostLocked(key lease.Key, all []*lostProcess) {
 func (t *Table) Lost(record ledger.Process, why string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.recordLostLocked(lease.Key{Caller: record.Caller, Session: record.Request.Session.ID}, []*lostProcess{{record.ID, record.Request.Session, why, record.End != nil}})
+	t.recordLostLocked(lease.Key{Caller: record.Caller, Session: record.Request.Session.ID},
+		[]*lostProcess{{record.ID, record.Request.Session, why, record.End != nil}})
 }
 
 // lossMessage is why the process that a request names is gone; empty if nothing is

@@ -117,7 +117,8 @@ func (p *Process) outcome(removed string) ledger.End {
 	interrupted := ledger.End{Status: bailiff.Interrupted, ExitCode: bailiff.ExitInterrupted}
 	switch {
 	case ended && exit.TimedOut:
-		return ledger.End{Status: bailiff.TimedOut, ExitCode: bailiff.ExitTimeout, Message: "Stopped at its time limit, with everything it had started."}
+		return ledger.End{Status: bailiff.TimedOut, ExitCode: bailiff.ExitTimeout,
+			Message: "Stopped at its time limit, with everything it had started."}
 	case ended && !exit.Interrupted && !exit.Lost:
 		return ledger.End{Status: bailiff.Completed, ExitCode: exit.Code}
 	case p.reason != "":
@@ -127,7 +128,8 @@ func (p *Process) outcome(removed string) ledger.End {
 	case ended && exit.Interrupted:
 		interrupted.Message = "It was stopped."
 	default:
-		return ledger.End{Status: bailiff.Failed, ExitCode: bailiff.ExitFailed, Message: "It was lost with its sandbox, or with the process that looked after it."}
+		return ledger.End{Status: bailiff.Failed, ExitCode: bailiff.ExitFailed,
+			Message: "It was lost with its sandbox, or with the process that looked after it."}
 	}
 	return interrupted
 }

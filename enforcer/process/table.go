@@ -84,7 +84,8 @@ func (t *Table) roomForLocked(key lease.Key, limits bailiff.Limits) error {
 	if n < most {
 		return nil
 	}
-	return fmt.Errorf("%w: the session has %d, as many as limits.processes of the policies allows; kill one with the process tool, or wait until one has ended", ErrTooMany, n)
+	return fmt.Errorf("%w: the session has %d, as many as limits.processes of the policies allows; kill one with the process tool, or "+
+		"wait until one has ended", ErrTooMany, n)
 }
 
 // Running counts the background processes of a session that run.
@@ -190,7 +191,8 @@ func (t *Table) Find(req bailiff.Request) *Process {
 func (t *Table) list(req bailiff.Request) []*Process {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(t.known[lease.KeyOf(req)]), func(p *Process) bool { return !lease.SameUser(p.request.Session, req.Session) })
+	return slices.DeleteFunc(slices.Clone(t.known[lease.KeyOf(req)]),
+		func(p *Process) bool { return !lease.SameUser(p.request.Session, req.Session) })
 }
 
 // drop forgets processes.
