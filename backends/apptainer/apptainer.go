@@ -159,7 +159,8 @@ func (b *Backend) equipped(ctx context.Context) error {
 		return fmt.Errorf("finding the runner: %w", err)
 	}
 	if b.program == "" {
-		return errors.New("the program apptainer is not installed, nor singularity: install apptainer 1.1 or later, or set backends.apptainer.program")
+		return errors.New("the program apptainer is not installed, nor singularity: install apptainer 1.1 or later, or set " +
+			"backends.apptainer.program")
 	}
 	if _, err := exec.LookPath(unpacker); err != nil {
 		return fmt.Errorf("the program %s is not installed: install squashfs-tools", unpacker)
@@ -181,7 +182,8 @@ func (b *Backend) equipped(ctx context.Context) error {
 // that it does not know it would ignore, and so leave the machine's own binds in.
 func (b *Backend) knows(help string) error {
 	for _, word := range append(b.arguments(place{}), "bind-paths") {
-		if known := regexp.MustCompile(`(?m)(^|[ ,'])` + regexp.QuoteMeta(word) + `([ ,')]|$)`); isOption(word) && !known.MatchString(help) {
+		if known := regexp.MustCompile(`(?m)(^|[ ,'])` + regexp.QuoteMeta(word) + `([ ,')]|$)`); isOption(word) &&
+			!known.MatchString(help) {
 			return fmt.Errorf("%s does not know %s: install apptainer 1.1 or later", b.program, word)
 		}
 	}
@@ -210,9 +212,11 @@ func (b *Backend) check(spec backends.Spec) error {
 	}
 	switch {
 	case spec.Network != "none":
-		return fmt.Errorf("%w: on the apptainer backend network must be \"none\", since another would be the host's own", backends.ErrUnsupported)
+		return fmt.Errorf("%w: on the apptainer backend network must be \"none\", since another would be the host's own",
+			backends.ErrUnsupported)
 	case spec.DiskMB > 0 && !asRoot() && !b.AcceptUnbounded:
-		return fmt.Errorf("%w: disk_mb: only a sidecar that is root can bound folders in memory (accept it with backends.apptainer.accept_missing_limits: [disk_mb])",
+		return fmt.Errorf("%w: disk_mb: only a sidecar that is root can bound folders in memory (accept it with "+
+			"backends.apptainer.accept_missing_limits: [disk_mb])",
 			backends.ErrUnsupported)
 	}
 	return runner.CheckPIDs(spec.PIDs)
@@ -236,7 +240,8 @@ func (b *Backend) path(parts ...string) string {
 // environment is all that the program has of variables. What is in the folder may be
 // thrown away with it.
 func (b *Backend) environment(folder string) []string {
-	list := []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:" + filepath.Dir(b.program), "HOME=" + folder, "LANG=C.UTF-8"}
+	list := []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:" + filepath.Dir(b.program), "HOME=" + folder,
+		"LANG=C.UTF-8"}
 	for _, name := range []string{"APPTAINER", "SINGULARITY"} {
 		for _, use := range []string{"CONFIGDIR", "CACHEDIR", "TMPDIR"} {
 			list = append(list, name+"_"+use+"="+folder)
@@ -250,7 +255,8 @@ func (b *Backend) settle() (program string, err error) {
 	b.settling.Lock()
 	defer b.settling.Unlock()
 	// Images hold programs that are of use to others (setuid): nobody else gets there.
-	for name, mode := range map[string]os.FileMode{emptyFolder: 0o755, etcFolder: 0o755, stageFolder: 0o700, worksFolder: 0o700, imageFolder: 0o700} {
+	for name, mode := range map[string]os.FileMode{emptyFolder: 0o755, etcFolder: 0o755, stageFolder: 0o700, worksFolder: 0o700,
+		imageFolder: 0o700} {
 		if err := os.MkdirAll(b.path(name), mode); err != nil {
 			return "", fmt.Errorf("%w: making folders: %w", backends.ErrUnavailable, err)
 		}

@@ -35,7 +35,8 @@ var rootsLack = map[string]string{
 
 func TestConformance(t *testing.T) {
 	backendtest.Run(t, backendtest.Config{Name: "apptainer", Open: open, Spec: spec, Without: rootsLack,
-		Against: "apptainer 1.4.5, by `make apptainer-test`, as root and as a user without rights; in every other run a stand-in that answers as that program was recorded to"})
+		Against: "apptainer 1.4.5, by `make apptainer-test`, as root and as a user without rights; in every other run a stand-in that " +
+			"answers as that program was recorded to"})
 }
 
 // A sidecar that is not root has to accept that nobody delegated control groups to it.
@@ -50,8 +51,10 @@ func unprivileged(t *testing.T, program, image string) {
 		"A sweep spares what is being opened":                   endsWithSidecar,
 		"What it cannot do is refused by the name of the field": "the configuration accepts that limits are missing",
 		"No more is written than the bound on the disk":         "only root can bound what is written",
-		"The host's files are out of sight":                     "an image's own /root, which is looked for too, is the user's where a user has unpacked it",
-		"Nothing is writable but the folders meant for it":      "without root the program makes /dev a folder of the user's, in memory and of bounded size",
+		"The host's files are out of sight": "an image's own /root, which is looked for too, is the user's where a " +
+			"user has unpacked it",
+		"Nothing is writable but the folders meant for it": "without root the program makes /dev a folder of the user's, in memory and " +
+			"of bounded size",
 	}})
 }
 
@@ -105,7 +108,8 @@ func leaksNothing(t *testing.T, b backends.Backend) {
 		t.Fatal(err)
 	}
 	defer sandbox.Close(context.Background())
-	if out := said(t, sandbox, `ls -d /leaked 2>/dev/null; grep -c . /proc/self/environ >/dev/null; env | grep -i leaked; grep -l leaked-value /proc/[0-9]*/environ 2>/dev/null; echo end`); out != "end\n" {
+	if out := said(t, sandbox, `ls -d /leaked 2>/dev/null; grep -c . /proc/self/environ >/dev/null; env | grep -i leaked; grep -l `+
+		`leaked-value /proc/[0-9]*/environ 2>/dev/null; echo end`); out != "end\n" {
 		t.Errorf("inside is %s", out)
 	}
 	if values := environments(t); strings.Contains(values, "leaked") {
@@ -203,7 +207,8 @@ func TestReadySaysWhatIsWrong(t *testing.T) {
 	program, folder := newStandIn(t), t.TempDir()
 	older := filepath.Join(folder, "apptainer")
 	failing := filepath.Join(folder, "singularity")
-	for path, script := range map[string]string{older: program + ` "$@" | grep -v -e --no-eval`, failing: `printf 'FATAL:  \033[2Jno\r\nroom\n' >&2; exit 255`} {
+	for path, script := range map[string]string{older: program + ` "$@" | grep -v -e --no-eval`,
+		failing: `printf 'FATAL:  \033[2Jno\r\nroom\n' >&2; exit 255`} {
 		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -217,12 +222,15 @@ func TestReadySaysWhatIsWrong(t *testing.T) {
 		{"the program is not installed", "install apptainer", func(c *apptainer.Config) { c.Program = "" }, "/nowhere"},
 		{"the program is not there", "no such file", func(c *apptainer.Config) { c.Program = "/nowhere" }, os.Getenv("PATH")},
 		{"the program is too old", "does not know --no-eval", func(c *apptainer.Config) { c.Program = older }, os.Getenv("PATH")},
-		{"the program fails", "singularity: exit status 255: FATAL: [2Jno room", func(c *apptainer.Config) { c.Program = failing }, os.Getenv("PATH")},
+		{"the program fails", "singularity: exit status 255: FATAL: [2Jno room", func(c *apptainer.Config) { c.Program = failing },
+			os.Getenv("PATH")},
 		{"images cannot be unpacked", "squashfs-tools", func(*apptainer.Config) {}, "/nowhere"},
 		{"the image of a registry", "", func(c *apptainer.Config) { c.Image = "docker://debian:12" }, os.Getenv("PATH")},
-		{"the image is not there", "image: there is no file /gone.sif", func(c *apptainer.Config) { c.Image = "/gone.sif" }, os.Getenv("PATH")},
+		{"the image is not there", "image: there is no file /gone.sif", func(c *apptainer.Config) { c.Image = "/gone.sif" },
+			os.Getenv("PATH")},
 		{"the image is none", "is no SIF file", func(c *apptainer.Config) { c.Image = older }, os.Getenv("PATH")},
-		{"the image is pinned", "", func(c *apptainer.Config) { c.Image = "/gone.sif#sha256:" + strings.Repeat("0", 64) }, os.Getenv("PATH")},
+		{"the image is pinned", "", func(c *apptainer.Config) { c.Image = "/gone.sif#sha256:" + strings.Repeat("0", 64) },
+			os.Getenv("PATH")},
 		{"the runner is not there", "finding the runner", func(c *apptainer.Config) { c.Runner = "/nowhere" }, os.Getenv("PATH")},
 		{"the runner is no runner", "gave no answer", func(c *apptainer.Config) { c.Runner = "/bin/true" }, os.Getenv("PATH")},
 	} {

@@ -121,7 +121,8 @@ func bind(source, target string, readOnly bool) []string {
 func (b *Backend) etc() map[string]string {
 	uid, gid := b.inside()
 	return map[string]string{
-		"passwd":      fmt.Sprintf("root:x:0:0::/:/bin/false\nsandbox:x:%d:%d::/home:/bin/bash\nnobody:x:65534:65534::/:/bin/false\n", uid, gid),
+		"passwd": fmt.Sprintf("root:x:0:0::/:/bin/false\nsandbox:x:%d:%d::/home:/bin/bash\nnobody:x:65534:65534::/:/bin/false\n", uid,
+			gid),
 		"group":       fmt.Sprintf("root:x:0:\nsandbox:x:%d:\nnogroup:x:65534:\n", gid),
 		"hosts":       "127.0.0.1 localhost " + hostname + "\n::1 localhost\n",
 		"hostname":    hostname + "\n",

@@ -96,7 +96,8 @@ func (b *Backend) bring(ctx context.Context, name string) (image, error) {
 	case err != nil:
 		return image{}, fmt.Errorf("%w: bringing image %s: %w", backends.ErrUnavailable, name, err)
 	case want != "" && want != digest:
-		return image{}, fmt.Errorf("%w: image %s is another one than it was, and the one of digest %s is not here any more", backends.ErrUnavailable, name, want)
+		return image{}, fmt.Errorf("%w: image %s is another one than it was, and the one of digest %s is not here any more",
+			backends.ErrUnavailable, name, want)
 	}
 	return image{name, digest}, nil
 }

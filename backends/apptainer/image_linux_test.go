@@ -77,7 +77,8 @@ func TestAnImageThatIsNotWhatItWasIsRefused(t *testing.T) {
 	marked(t, path, "first")
 	wanted := spec
 	wanted.Image = path + "#sha256:" + strings.Repeat("0", 64)
-	if _, err := b.Open(t.Context(), wanted); !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), "another one than it was") {
+	if _, err := b.Open(t.Context(), wanted); !errors.Is(err, backends.ErrUnavailable) ||
+		!strings.Contains(err.Error(), "another one than it was") {
 		t.Errorf("error is %v", err)
 	}
 }
@@ -87,7 +88,8 @@ func TestWhatIsNoImageIsRefused(t *testing.T) {
 	b := onStandIn(t, func(c *apptainer.Config) { c.Image = "" })
 	text := filepath.Join(folder, "text.sif")
 	foreign := filepath.Join(folder, "foreign.sif")
-	if err := errors.Join(os.WriteFile(text, bytes.Repeat([]byte("no image"), 1<<14), 0o644), os.WriteFile(foreign, []byte(sifHeader), 0o644)); err != nil {
+	if err := errors.Join(os.WriteFile(text, bytes.Repeat([]byte("no image"), 1<<14), 0o644),
+		os.WriteFile(foreign, []byte(sifHeader), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
@@ -235,7 +237,8 @@ func pulls(t *testing.T, b *apptainer.Backend, r *registry) {
 		t.Fatal(err)
 	}
 	defer sandbox.Close(context.Background())
-	if files, err := sandbox.Digest(t.Context(), "", []string{"/mark"}); err != nil || "sha256:"+files[0].SHA256 != digest([]byte("of the registry")) {
+	if files, err := sandbox.Digest(t.Context(), "", []string{"/mark"}); err != nil ||
+		"sha256:"+files[0].SHA256 != digest([]byte("of the registry")) {
 		t.Errorf("it holds %v, %v", files, err)
 	}
 }
@@ -290,7 +293,8 @@ func TestCredentialsOfRegistriesAreUsedOnlyWhileTheyAreKeptFromOthers(t *testing
 		t.Fatal(err)
 	}
 	r := newRegistry(t, ofRegistry(t))
-	if _, err := b.Resolve(t.Context(), r.name); !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), "auth_file: others may use "+file) || r.asked.Load() > 0 {
+	if _, err := b.Resolve(t.Context(), r.name); !errors.Is(err, backends.ErrUnavailable) ||
+		!strings.Contains(err.Error(), "auth_file: others may use "+file) || r.asked.Load() > 0 {
 		t.Errorf("of a file that everybody may read it says %v, and asked %d times", err, r.asked.Load())
 	}
 	if err := os.Chmod(file, 0o600); err != nil {

@@ -139,7 +139,8 @@ func (s scene) usual() {
 		return
 	}
 	if !isFolder(s.at("dev")) {
-		fatal("container creation failed: mount hook function failure: mount /var/lib/apptainer/mnt/session/dev->/dev error: while mounting /var/lib/apptainer/mnt/session/dev: destination /dev doesn't exist in container")
+		fatal("container creation failed: mount hook function failure: mount /var/lib/apptainer/mnt/session/dev->/dev error: while " +
+			"mounting /var/lib/apptainer/mnt/session/dev: destination /dev doesn't exist in container")
 	}
 	s.devices()
 	must(unix.Mount("proc", s.at("proc"), "proc", unix.MS_NOSUID|unix.MS_NODEV, ""))
@@ -162,10 +163,12 @@ func (s scene) devices() {
 		must(os.WriteFile(s.at("dev/"+name), nil, 0o644))
 		must(unix.Mount("/dev/"+name, s.at("dev/"+name), "", unix.MS_BIND, ""))
 	}
-	for name, to := range map[string]string{"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2", "ptmx": "/dev/pts/ptmx"} {
+	for name, to := range map[string]string{"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1",
+		"stderr": "/proc/self/fd/2", "ptmx": "/dev/pts/ptmx"} {
 		must(os.Symlink(to, s.at("dev/"+name)))
 	}
-	for _, m := range [][3]string{{"pts", "devpts", "newinstance,ptmxmode=0666,mode=0620"}, {"shm", "tmpfs", "mode=1777"}, {"mqueue", "mqueue", ""}} {
+	for _, m := range [][3]string{{"pts", "devpts", "newinstance,ptmxmode=0666,mode=0620"}, {"shm", "tmpfs", "mode=1777"},
+		{"mqueue", "mqueue", ""}} {
 		must(os.Mkdir(s.at("dev/"+m[0]), 0o755))
 		must(unix.Mount(m[1], s.at("dev/"+m[0]), m[1], unix.MS_NOSUID, m[2]))
 	}
@@ -188,7 +191,8 @@ func (s scene) names() {
 
 func (s scene) bind(b bound) {
 	if _, err := os.Stat(b.Source); err != nil {
-		fatal("container creation failed: mount hook function failure: mount %s->%s error: while mounting %s: mount source %s doesn't exist", b.Source, b.Target, b.Source, b.Source)
+		fatal("container creation failed: mount hook function failure: mount %s->%s error: while mounting %s: mount source %s doesn't "+
+			"exist", b.Source, b.Target, b.Source, b.Source)
 	}
 	if _, err := os.Stat(s.at(b.Target)); err != nil { // it lies within another bind
 		if isFolder(b.Source) {

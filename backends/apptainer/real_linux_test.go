@@ -38,7 +38,8 @@ func real(t *testing.T) field {
 	f.sif, f.image, f.static = filepath.Join(f.work, "image.sif"), filepath.Join(f.work, "root"), filepath.Join(f.work, "static")
 	copied(t, realImage, f.sif)
 	copied(t, backendtest.Runner(t), f.static)
-	if out, err := exec.Command("unsquashfs", "-no-progress", "-no-xattrs", "-d", f.image, "-o", "36864", f.sif).CombinedOutput(); err != nil {
+	if out, err := exec.Command("unsquashfs", "-no-progress", "-no-xattrs", "-d", f.image, "-o", "36864",
+		f.sif).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return f

@@ -79,13 +79,18 @@ func executed(options []string, words ...string) []string {
 
 // Scripts that tell what is inside.
 const (
-	who    = `id -u; id -g; grep -E '^(Groups|CapPrm|CapEff|CapBnd|CapAmb|NoNewPrivs)' /proc/self/status | tr -s '\t ' ' '`
-	first  = `case $(tr '\0' ' ' </proc/1/cmdline) in /bin/sh*) echo the command;; *) echo another;; esac; readlink /proc/1/ns/pid >/dev/null && echo open`
-	spaces = `for n in mnt pid net ipc uts user; do [ "$(readlink /proc/self/ns/$n)" = "$(echo "$1" | grep "^$n:")" ] && echo $n shared || echo $n own; done`
+	who   = `id -u; id -g; grep -E '^(Groups|CapPrm|CapEff|CapBnd|CapAmb|NoNewPrivs)' /proc/self/status | tr -s '\t ' ' '`
+	first = `case $(tr '\0' ' ' </proc/1/cmdline) in /bin/sh*) echo the command;; *) echo another;; esac; readlink /proc/1/ns/pid ` +
+		`>/dev/null && echo open`
+	spaces = `for n in mnt pid net ipc uts user; do [ "$(readlink /proc/self/ns/$n)" = "$(echo "$1" | grep "^$n:")" ] && echo $n shared ` +
+		`|| echo $n own; done`
 	mounts = `while read -r a b c d where how rest; do echo "$where ${how%%,*}"; done </proc/self/mountinfo | grep -v ^/usr | sort -u`
-	values = `echo "$PLAIN,$INSIDE,$OLD,$HOME,$PATH"; env | sed 's/=.*//' | grep -E '^(PLAIN|INSIDE|OLD|APPTAINERENV|SINGULARITYENV|SECRET)' | sort`
-	place  = `hostname; pwd; umask; cat /proc/sys/kernel/hostname; sed -n 's/^ *\([a-z0-9]*\):.*/\1/p' /proc/net/dev; ls /dev; ls /sys | wc -l; echo; cat /etc/resolv.conf >/dev/null && echo names`
-	writes = `for f in / /etc/passwd /etc/hostname /dev /home /tmp /var/tmp /run /workspace /dev/shm /dev/mqueue /proc/sys/kernel/hostname; do [ -w $f ] && echo $f; done; true`
+	values = `echo "$PLAIN,$INSIDE,$OLD,$HOME,$PATH"; env | sed 's/=.*//' | grep -E ` +
+		`'^(PLAIN|INSIDE|OLD|APPTAINERENV|SINGULARITYENV|SECRET)' | sort`
+	place = `hostname; pwd; umask; cat /proc/sys/kernel/hostname; sed -n 's/^ *\([a-z0-9]*\):.*/\1/p' /proc/net/dev; ls /dev; ls /sys | ` +
+		`wc -l; echo; cat /etc/resolv.conf >/dev/null && echo names`
+	writes = `for f in / /etc/passwd /etc/hostname /dev /home /tmp /var/tmp /run /workspace /dev/shm /dev/mqueue ` +
+		`/proc/sys/kernel/hostname; do [ -w $f ] && echo $f; done; true`
 )
 
 var variables = []string{"PLAIN=1", "APPTAINERENV_INSIDE=2", "SINGULARITYENV_OLD=3", "SECRET=4"}
@@ -107,7 +112,8 @@ func calls(hostSpaces string) []call {
 		{name: "an image that is not there", words: executed(std, "$WORK/nowhere", "true")},
 		{name: "an image that is none", words: executed(std, "$WORK/file", "true")},
 		{name: "a user without a line in passwd", words: executed(usr, "$IMAGE", "true"), as: unknown},
-		{name: "a bind of what is not there", words: executed(std, "--mount", "type=bind,source=$WORK/nowhere,destination=/x", "$IMAGE", "true")},
+		{name: "a bind of what is not there", words: executed(std, "--mount", "type=bind,source=$WORK/nowhere,destination=/x", "$IMAGE",
+			"true")},
 		{name: "a mount that is no bind", words: executed(std, "--mount", "type=tmpfs,destination=/x", "$IMAGE", "true")},
 		{name: "a mount without an end", words: executed(std, "--mount", "type=bind,source=$WORK", "$IMAGE", "true")},
 		{name: "a kind of mount that is none", words: executed(append(slices.Clone(std), "--no-mount", "no-such"), "$IMAGE", "true")},
@@ -129,7 +135,8 @@ func calls(hostSpaces string) []call {
 		{name: "spaces for another user", words: sh(usr, spaces, hostSpaces), as: known},
 		{name: "the place", words: sh(std, place)},
 		{name: "the place for another user", words: sh(usr, place), as: known},
-		{name: "the place with the kernel's files", words: sh(append(without(std, "--no-mount"), "--no-mount", "home,cwd"), `[ -e /sys/kernel ] && echo there`)},
+		{name: "the place with the kernel's files", words: sh(append(without(std, "--no-mount"), "--no-mount", "home,cwd"),
+			`[ -e /sys/kernel ] && echo there`)},
 		{name: "variables", words: sh(std, values), env: variables},
 		{name: "variables for another user", words: sh(usr, values), env: variables, as: known},
 		{name: "variables with nothing closed", words: sh(nil, values), env: variables, as: known},
@@ -141,22 +148,35 @@ func calls(hostSpaces string) []call {
 		{name: "what is open for writing for another user", words: sh(usr, writes), as: known},
 		{name: "files of the host with nothing closed", words: sh(nil, `cat "$1"; ls -d /root /home`, "$WORK/file"), as: known},
 		{name: "files of the host", words: sh(std, `cat "$1" || ls -A /tmp /var/tmp`, "$WORK/file")},
-		{name: "a bind", words: sh(append(slices.Clone(std), "--mount", `type=bind,"source=$WORK/a ""b"",c:d",destination=/new/place`), `cat /new/place/file; echo x >/new/place/file && echo written`)},
-		{name: "a bind for reading", words: sh(append(slices.Clone(std), "--mount", "type=bind,source=$WORK,destination=/x,ro"), `cat /x/file; echo x >/x/file || echo closed`)},
-		{name: "binds over what the program makes", words: sh(append(slices.Clone(std), "--mount", "type=bind,source=$WORK/file,destination=/etc/passwd,ro",
-			"--mount", "type=bind,source=$WORK,destination=/dev/mqueue,ro", "--mount", "type=bind,source=/proc/sys,destination=/proc/sys,ro", "--mount", "type=bind,source=/dev/full,destination=/dev/full"),
-			`cat /etc/passwd; ls /dev/mqueue/inner; (echo x >/dev/full) 2>/dev/null || echo full; `+mounts)},
-		{name: "binds within one another", words: sh(append(slices.Clone(std), "--mount", "type=bind,source=$WORK,destination=/w", "--mount", "type=bind,source=$WORK/inner,destination=/w/inner/deep"), `ls /w/inner/deep`)},
+		{name: "a bind", words: sh(append(slices.Clone(std), "--mount", `type=bind,"source=$WORK/a ""b"",c:d",destination=/new/place`),
+			`cat /new/place/file; echo x >/new/place/file && echo written`)},
+		{name: "a bind for reading", words: sh(append(slices.Clone(std), "--mount", "type=bind,source=$WORK,destination=/x,ro"),
+			`cat /x/file; echo x >/x/file || echo closed`)},
+		{name: "binds over what the program makes",
+			words: sh(append(slices.Clone(std), "--mount", "type=bind,source=$WORK/file,destination=/etc/passwd,ro",
+				"--mount", "type=bind,source=$WORK,destination=/dev/mqueue,ro", "--mount",
+				"type=bind,source=/proc/sys,destination=/proc/sys,ro", "--mount", "type=bind,source=/dev/full,destination=/dev/full"),
+				`cat /etc/passwd; ls /dev/mqueue/inner; (echo x >/dev/full) 2>/dev/null || echo full; `+mounts)},
+		{name: "binds within one another",
+			words: sh(append(slices.Clone(std), "--mount", "type=bind,source=$WORK,destination=/w", "--mount",
+				"type=bind,source=$WORK/inner,destination=/w/inner/deep"), `ls /w/inner/deep`)},
 		{name: "a layer of one's own", words: sh(append(slices.Clone(std), "--overlay", "$WORK/layer"), `touch /made || echo closed`)},
-		{name: "a layer whose root is the user's", words: sh(append(slices.Clone(std), "--overlay", "$WORK/theirs"), `touch /made && ls -d /made`)},
-		{name: "a layer in memory for another user", words: sh(append(slices.Clone(usr), "--writable-tmpfs"), `touch /made && ls -d /made`), as: known},
-		{name: "scratch folders", words: sh(append(slices.Clone(usr), "--scratch", "/home", "--scratch", "/new"), writes+`; ls -ld /new | cut -d' ' -f1`), as: known},
-		{name: "an image without a system", words: executed(append(slices.Clone(std), "--mount", "type=bind,source=$STATIC,destination=/.bailiff/runner,ro"), "$WORK/empty", "/.bailiff/runner", "what")},
-		{name: "a pull from where nobody listens", words: []string{"--nocolor", "pull", "--disable-cache", "$WORK/new.sif", "docker://127.0.0.1:1/nothing"}},
+		{name: "a layer whose root is the user's", words: sh(append(slices.Clone(std), "--overlay", "$WORK/theirs"),
+			`touch /made && ls -d /made`)},
+		{name: "a layer in memory for another user", words: sh(append(slices.Clone(usr), "--writable-tmpfs"), `touch /made && ls -d /made`),
+			as: known},
+		{name: "scratch folders", words: sh(append(slices.Clone(usr), "--scratch", "/home", "--scratch", "/new"),
+			writes+`; ls -ld /new | cut -d' ' -f1`), as: known},
+		{name: "an image without a system",
+			words: executed(append(slices.Clone(std), "--mount", "type=bind,source=$STATIC,destination=/.bailiff/runner,ro"), "$WORK/empty",
+				"/.bailiff/runner", "what")},
+		{name: "a pull from where nobody listens", words: []string{"--nocolor", "pull", "--disable-cache", "$WORK/new.sif",
+			"docker://127.0.0.1:1/nothing"}},
 		{name: "a pull onto a file", words: []string{"--nocolor", "pull", "--disable-cache", "$WORK/file", "docker://127.0.0.1:1/nothing"}},
 		{name: "a pull of what is no image", words: []string{"--nocolor", "pull", "--disable-cache", "$WORK/new.sif", "no-such://nothing"}},
 		{name: "a pull of nothing", words: []string{"--nocolor", "pull"}},
-		{name: "a pull with credentials that are none", words: []string{"--nocolor", "pull", "--disable-cache", "--authfile", "$WORK/file", "$WORK/new.sif", "docker://127.0.0.1:1/nothing"}},
+		{name: "a pull with credentials that are none", words: []string{"--nocolor", "pull", "--disable-cache", "--authfile", "$WORK/file",
+			"$WORK/new.sif", "docker://127.0.0.1:1/nothing"}},
 		{name: "what a SIF file holds", words: []string{"sif", "list", "$SIF"}},
 		{name: "what a file holds that is none", words: []string{"sif", "list", "$WORK/file"}},
 		{name: "what a file holds that is not there", words: []string{"sif", "list", "$WORK/nowhere"}},
@@ -177,7 +197,8 @@ func (f field) make(t *testing.T, c call) answer {
 	t.Helper()
 	words, env := f.filled(c.words), f.filled(c.env)
 	cmd := exec.Command(f.program, words...)
-	cmd.Env = append([]string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/nonexistent", "APPTAINER_CONFIGDIR=" + f.work + "/config"}, env...)
+	cmd.Env = append([]string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/nonexistent", "APPTAINER_CONFIGDIR=" + f.work + "/config"},
+		env...)
 	cmd.Dir, cmd.Stdin = "/", strings.NewReader(c.stdin)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if c.as != 0 {
@@ -194,7 +215,8 @@ func (f field) make(t *testing.T, c call) answer {
 	for name, path := range f.names() {
 		text = strings.ReplaceAll(text, path, name)
 	}
-	return answer{c.name, strings.Split(strings.TrimSuffix(varying.ReplaceAllString(text, "FROM-TO"), "\n"), "\n"), cmd.ProcessState.ExitCode()}
+	return answer{c.name, strings.Split(strings.TrimSuffix(varying.ReplaceAllString(text, "FROM-TO"), "\n"), "\n"),
+		cmd.ProcessState.ExitCode()}
 }
 
 // filled are texts with the paths that they speak of.
@@ -270,7 +292,8 @@ func (f field) compare(t *testing.T) {
 		t.Run(strings.ReplaceAll(c.name, " ", "_"), func(t *testing.T) {
 			got := f.make(t, c)
 			if w := want[c.name]; w.Exit != got.Exit || !slices.Equal(w.Said, got.Said) {
-				t.Errorf("it ended with %d and said\n%s\nrecorded is %d and\n%s", got.Exit, strings.Join(got.Said, "\n"), w.Exit, strings.Join(w.Said, "\n"))
+				t.Errorf("it ended with %d and said\n%s\nrecorded is %d and\n%s", got.Exit, strings.Join(got.Said, "\n"), w.Exit,
+					strings.Join(w.Said, "\n"))
 			}
 		})
 	}

@@ -94,7 +94,8 @@ func (b *Backend) inside() (uid, gid int) {
 func explain(err error) error {
 	for sign, advice := range map[string]string{
 		"unknown userid": "the program wants its user, the sidecar's, to have a line in /etc/passwd",
-		"user namespace": "see the settings kernel.unprivileged_userns_clone, user.max_user_namespaces and kernel.apparmor_restrict_unprivileged_userns",
+		"user namespace": "see the settings kernel.unprivileged_userns_clone, user.max_user_namespaces and " +
+			"kernel.apparmor_restrict_unprivileged_userns",
 	} {
 		if strings.Contains(err.Error(), sign) {
 			return fmt.Errorf("%w: %w: %s", backends.ErrUnavailable, err, advice)

@@ -149,7 +149,8 @@ func pull(g given) {
 		fatal("Unsupported transport type: %s", scheme)
 	}
 	failed := func(format string, args ...any) {
-		fatal("While making image from oci registry: error fetching image to cache: failed to get checksum for %s: %s", uri, fmt.Sprintf(format, args...))
+		fatal("While making image from oci registry: error fetching image to cache: failed to get checksum for %s: %s", uri,
+			fmt.Sprintf(format, args...))
 	}
 	if file := g.last("--authfile"); file != "" {
 		content, err := os.ReadFile(file)

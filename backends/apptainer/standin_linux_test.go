@@ -182,16 +182,19 @@ func read(command string, words []string) given {
 }
 
 func usage(command, problem, form string) {
-	quit(1, "Error for command %q: %s\n\nUsage:\n  apptainer [global options...] %s\n\nRun 'apptainer --help' for more detailed usage information.", command, problem, form)
+	quit(1, "Error for command %q: %s\n\nUsage:\n  apptainer [global options...] %s\n\nRun 'apptainer --help' for more detailed usage "+
+		"information.", command, problem, form)
 }
 
 // supported are the options of which it was recorded what they do.
-var supported = []string{"--containall", "--no-init", "--no-eval", "--no-umask", "--no-home", "--cleanenv", "--no-privs", "--net", "--network",
+var supported = []string{"--containall", "--no-init", "--no-eval", "--no-umask", "--no-home", "--cleanenv", "--no-privs", "--net",
+	"--network",
 	"--hostname", "--pwd", "--no-mount", "--security", "--userns", "--mount", "--scratch", "--overlay", "--writable-tmpfs", "--pids-limit"}
 
 func execute(g given) {
 	if len(g.words) < 2 {
-		usage("exec", fmt.Sprintf("requires at least 2 arg(s), only received %d", len(g.words)), "exec [exec options...] <container> <command>")
+		usage("exec", fmt.Sprintf("requires at least 2 arg(s), only received %d", len(g.words)),
+			"exec [exec options...] <container> <command>")
 	}
 	for name := range g.options {
 		if !slices.Contains(supported, name) {
@@ -246,7 +249,8 @@ type bound struct {
 
 // plan reads what was asked for.
 func plan(g given, me account) scene {
-	s := scene{Session: filepath.Join(filepath.Dir(os.Args[0]), "session"), Image: image(g.words[0]), UID: os.Getuid(), GID: os.Getgid(), Root: os.Getuid() == 0,
+	s := scene{Session: filepath.Join(filepath.Dir(os.Args[0]), "session"), Image: image(g.words[0]), UID: os.Getuid(), GID: os.Getgid(),
+		Root:      os.Getuid() == 0,
 		Contained: g.has("--containall"), Init: !g.has("--no-init"), Hostname: g.last("--hostname"), Pwd: g.last("--pwd"),
 		Overlay: g.last("--overlay"), InMemory: g.has("--writable-tmpfs"), Scratch: g.all("--scratch"), Argv: g.words[1:]}
 	s.System = !slices.Contains(g.all("--no-mount"), "sys")
@@ -304,7 +308,8 @@ func image(path string) string {
 	about, err := os.Lstat(path)
 	switch {
 	case err != nil:
-		fatal("While checking container encryption: could not open image %s: failed to retrieve path for %s: lstat %s: no such file or directory", path, path, path)
+		fatal("While checking container encryption: could not open image %s: failed to retrieve path for %s: lstat %s: no such file or "+
+			"directory", path, path, path)
 	case !about.IsDir():
 		fatal("While checking container encryption: could not open image %s: image format not recognized", path)
 	}
@@ -336,7 +341,8 @@ func binds(mounts []string) (list []bound) {
 		}
 		switch {
 		case kind != "bind":
-			fatal("While setting bind mount configuration: while parsing mount %q: unsupported mount type %q, only 'bind' is supported", text, kind)
+			fatal("While setting bind mount configuration: while parsing mount %q: unsupported mount type %q, only 'bind' is supported",
+				text, kind)
 		case b.Source == "" || b.Target == "":
 			fatal("While setting bind mount configuration: while parsing mount %q: mounts must specify a source and a destination", text)
 		}

@@ -135,8 +135,10 @@ func backgroundTail(t *testing.T, b box) {
 					ended(t, p.Done())
 				}
 				piece := b.log(p, 0)
-				if len(piece.Data) < c.least || piece.Written != int64(len(all)) || int(piece.From)+len(piece.Data) != len(all) || !bytes.Equal(piece.Data, all[piece.From:]) {
-					t.Errorf("over: %t: %d bytes from %d on of %d, want at least %d, the last ones", over, len(piece.Data), piece.From, piece.Written, c.least)
+				if len(piece.Data) < c.least || piece.Written != int64(len(all)) || int(piece.From)+len(piece.Data) != len(all) ||
+					!bytes.Equal(piece.Data, all[piece.From:]) {
+					t.Errorf("over: %t: %d bytes from %d on of %d, want at least %d, the last ones", over, len(piece.Data), piece.From,
+						piece.Written, c.least)
 				}
 				if len(piece.Data) > 5<<20 {
 					t.Errorf("%d bytes are kept, want at most 4 MiB and a little", len(piece.Data))
@@ -299,7 +301,8 @@ func backgroundForgotten(t *testing.T, b box) {
 		ended(t, short.Done())
 		started = append(started, short)
 	}
-	if _, err := b.Start(t.Context(), shell(":"), "too-many"); !errors.Is(err, backends.ErrNotStarted) || !errors.Is(err, backends.ErrFull) {
+	if _, err := b.Start(t.Context(), shell(":"), "too-many"); !errors.Is(err, backends.ErrNotStarted) ||
+		!errors.Is(err, backends.ErrFull) {
 		t.Errorf("one too many: %v, want an error that wraps ErrNotStarted and ErrFull", err)
 	}
 	if tags := b.tags(); len(tags) != most || tags[0] != p.Tag() {

@@ -84,7 +84,8 @@ func (b box) converse(cmd backends.Command) (backends.Dialogue, *ear) {
 }
 
 func dialogueOrder(t *testing.T, b box) {
-	d, e := b.converse(shell(`cat; for ((i = 0; i < 300; i++)); do echo "printed $i"; echo "warned $i" >&2; echo "line $i" >&4; done; printf 'no line' >&4; exit 5`))
+	d, e := b.converse(shell(`cat; for ((i = 0; i < 300; i++)); do echo "printed $i"; echo "warned $i" >&2; echo "line $i" >&4; done; ` +
+		`printf 'no line' >&4; exit 5`))
 	ended(t, d.Done())
 	if exit := d.Exit(); exit.Code != 5 || exit.Interrupted {
 		t.Errorf("ended as %+v", exit)
@@ -228,7 +229,8 @@ func dialogueEnds(t *testing.T, b box) {
 }
 
 func dialogueRefused(t *testing.T, b box) {
-	if _, err := b.Converse(t.Context(), argv("no-such-program"), newEar()); !errors.Is(err, backends.ErrNotStarted) || !errors.Is(err, backends.ErrUnfit) {
+	if _, err := b.Converse(t.Context(), argv("no-such-program"), newEar()); !errors.Is(err, backends.ErrNotStarted) ||
+		!errors.Is(err, backends.ErrUnfit) {
 		t.Errorf("error is %v, want one that wraps ErrNotStarted and ErrUnfit", err)
 	}
 }

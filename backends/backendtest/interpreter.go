@@ -52,7 +52,8 @@ func interpreterLives(t *testing.T, b box) {
 	k := b.interpreter()
 	b.script(k, "import os, bailiff_tools\nos.chdir('/usr')\nx = 41", time.Minute)
 	exit, out := b.script(k, "print(x + 1, os.getcwd() != '/usr', bailiff_tools.echo(y='ä')); 1 / 0", time.Minute)
-	if !strings.HasPrefix(out, "42 True {'y': 'ä'}\nTraceback ") || !strings.HasSuffix(out, "ZeroDivisionError: division by zero\n") || exit.Code != 1 || exit.Calls != 1 || exit.Ended || !exit.InWorkspace {
+	if !strings.HasPrefix(out, "42 True {'y': 'ä'}\nTraceback ") || !strings.HasSuffix(out, "ZeroDivisionError: division by zero\n") ||
+		exit.Code != 1 || exit.Calls != 1 || exit.Ended || !exit.InWorkspace {
 		t.Errorf("it ended as %+v and printed %q", exit, out)
 	}
 }

@@ -31,12 +31,14 @@ func hostFiles(t *testing.T, b box) {
 	path := hostFile(t, "of the host")
 	b.says("cat "+path+" 2>/dev/null || echo out of sight", "out of sight\n")
 	b.says("cat /etc/shadow 2>/dev/null || echo out of sight", "out of sight\n") // an image may have its own
-	for _, path := range []string{"/root/.", "/run/docker.sock", "/var/run/docker.sock", "/proc/1/root/.", "/proc/1/cwd/.", "/dev/mem", "/dev/kmsg"} {
+	for _, path := range []string{"/root/.", "/run/docker.sock", "/var/run/docker.sock", "/proc/1/root/.", "/proc/1/cwd/.", "/dev/mem",
+		"/dev/kmsg"} {
 		b.says("cat "+path+" >/dev/null 2>&1 || ls "+path+" 2>/dev/null || echo out of sight", "out of sight\n")
 	}
 	b.says("find / -xdev -name '*.sock' 2>/dev/null; true", "")
 	name := planted(t)
-	b.says("find / -path /proc -prune -o -name "+name+" -print 2>/dev/null; ls -d /proc/[0-9]*/{cwd,root/{tmp,run,mnt,srv,opt}}/"+name+" 2>/dev/null; true", "")
+	b.says("find / -path /proc -prune -o -name "+name+" -print 2>/dev/null; ls -d /proc/[0-9]*/{cwd,root/{tmp,run,mnt,srv,opt}}/"+name+
+		" 2>/dev/null; true", "")
 }
 
 // planted puts a file wherever a host has files of its own, and returns its name.

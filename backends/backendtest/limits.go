@@ -78,7 +78,8 @@ func floods(t *testing.T, b box) {
 	for _, kind := range []string{"processes", "threads", "zombies", "daemons"} {
 		t.Run(kind, func(t *testing.T) {
 			if exit, out := attacked.run(attack(kind, 2*attacked.spec.PIDs)); out != "refused\n" {
-				t.Errorf("of %d %s, where %d processes are allowed, none was refused: %s (%+v)", 2*attacked.spec.PIDs, kind, attacked.spec.PIDs, out, exit)
+				t.Errorf("of %d %s, where %d processes are allowed, none was refused: %s (%+v)", 2*attacked.spec.PIDs, kind,
+					attacked.spec.PIDs, out, exit)
 			}
 			if n := attacked.alive(); n != 0 {
 				t.Errorf("%d processes are left", n)
@@ -97,12 +98,13 @@ func (b box) beside(t *testing.T) (end func()) {
 	started, ended := make(chan struct{}), make(chan string, 1)
 	go func() {
 		var out strings.Builder
-		exit, err := b.Run(context.Background(), shell(`exec 9<> <(:); wait; echo first; until [[ -e `+flag+` ]]; do read -t 0.02 -u 9; done; echo last`), func(p []byte) {
-			if out.Len() == 0 {
-				close(started)
-			}
-			out.Write(p)
-		})
+		exit, err := b.Run(context.Background(),
+			shell(`exec 9<> <(:); wait; echo first; until [[ -e `+flag+` ]]; do read -t 0.02 -u 9; done; echo last`), func(p []byte) {
+				if out.Len() == 0 {
+					close(started)
+				}
+				out.Write(p)
+			})
 		ended <- fmt.Sprint(out.String(), exit.Code, err)
 	}()
 	<-started
@@ -117,7 +119,8 @@ func (b box) beside(t *testing.T) (end func()) {
 }
 
 func hogs(t *testing.T, b box) {
-	for _, kind := range []string{"one process", "many processes", "shared memory", "memory without a name", "files in memory", "empty files", "pipes", "sockets"} {
+	for _, kind := range []string{"one process", "many processes", "shared memory", "memory without a name", "files in memory",
+		"empty files", "pipes", "sockets"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			attacked := b.attacked(t, func(s *backends.Spec) { s.MemoryMB, s.DiskMB = 96, 0 })
@@ -254,7 +257,8 @@ func crowd(t *testing.T, b box) {
 	for i := range 50 {
 		all.Go(func() {
 			var out strings.Builder
-			exit, err := many.Run(context.Background(), shell(fmt.Sprintf("(sleep 0.05 | cat) && echo %d", i)), func(p []byte) { out.Write(p) })
+			exit, err := many.Run(context.Background(), shell(fmt.Sprintf("(sleep 0.05 | cat) && echo %d", i)),
+				func(p []byte) { out.Write(p) })
 			if want := fmt.Sprintln(i); err != nil || exit.Code != 0 || out.String() != want {
 				t.Errorf("command %d said %q and ended as %+v, %v", i, out.String(), exit, err)
 			}

@@ -63,7 +63,8 @@ func (o outcomes) compare(t *testing.T, cfg Config) {
 	o[against] = cfg.Against
 	for promise, outcome := range o {
 		if before[promise] != outcome {
-			t.Errorf("results/%s.txt says of %q: %q, and now it is %q; if that is meant, run this test with BAILIFF_UPDATE_RESULTS=1, then \"make conformance-table\"",
+			t.Errorf("results/%s.txt says of %q: %q, and now it is %q; if that is meant, run this test with BAILIFF_UPDATE_RESULTS=1, "+
+				"then \"make conformance-table\"",
 				cfg.Name, promise, before[promise], outcome)
 		}
 	}

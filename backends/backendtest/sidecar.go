@@ -107,7 +107,8 @@ func TestKilledSidecar(t *testing.T, open func(testing.TB) backends.Backend, spe
 // groupsOf lists the control groups that are named after a process.
 func groupsOf(t *testing.T, pid int) (list []string) {
 	err := filepath.WalkDir("/sys/fs/cgroup", func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.IsDir() && strings.HasPrefix(entry.Name(), "bailiff-") && strings.Contains(entry.Name(), fmt.Sprintf("-%d-", pid)) {
+		if err == nil && entry.IsDir() && strings.HasPrefix(entry.Name(), "bailiff-") &&
+			strings.Contains(entry.Name(), fmt.Sprintf("-%d-", pid)) {
 			list = append(list, path)
 		}
 		return nil // what others remove meanwhile

@@ -75,7 +75,8 @@ func table(t *testing.T) string {
 	for _, c := range all() {
 		if c.group != group {
 			group = c.group
-			fmt.Fprintf(&out, "\n## %s\n\n| promise | %s |\n|---|%s\n", group, strings.Join(backends, " | "), strings.Repeat("---|", len(backends)))
+			fmt.Fprintf(&out, "\n## %s\n\n| promise | %s |\n|---|%s\n", group, strings.Join(backends, " | "),
+				strings.Repeat("---|", len(backends)))
 		}
 		fmt.Fprintf(&out, "| %s |", c.promise)
 		for _, name := range backends {

@@ -48,7 +48,8 @@ bash -c 'trap "" TERM INT HUP; while :; do sleep 0.01 %; done' &
 const scattered = 5 // at least: the sixth comes and goes
 
 func timeouts(t *testing.T, b box) {
-	for _, last := range []string{"sleep %", "trap '' TERM; while :; do :; done", "setsid --wait sleep %", "kill -STOP $$", "exec cat /dev/zero"} {
+	for _, last := range []string{"sleep %", "trap '' TERM; while :; do :; done", "setsid --wait sleep %", "kill -STOP $$",
+		"exec cat /dev/zero"} {
 		t.Run(last, func(t *testing.T) {
 			m := marker()
 			cmd := shell(scatter(m) + strings.ReplaceAll(last, "%", m))
@@ -128,7 +129,8 @@ func reaped(t *testing.T, b box) {
 func heldOutput(t *testing.T, b box) {
 	flag := "/tmp/flag" + marker()
 	// What it says is first, else it could be what is cut out of so much output.
-	cmd := shell("(until [[ -e " + flag + " ]]; do :; done; yes | head -c 10000000; rm " + flag + "; sleep " + marker() + ") & echo started; touch " + flag)
+	cmd := shell("(until [[ -e " + flag + " ]]; do :; done; yes | head -c 10000000; rm " + flag + "; sleep " + marker() +
+		") & echo started; touch " + flag)
 	if _, out := b.run(cmd); !strings.Contains(out, "started\n") {
 		t.Errorf("said %.100q", out)
 	}
@@ -151,7 +153,8 @@ func separate(t *testing.T, b box) {
 	cmd.Reap = true
 	b.run(cmd)
 	if len(b.marked(killed)) != 0 || len(b.marked(kept)) != 1 || b.alive() != 1 {
-		t.Errorf("%d of the one's processes and %d of the other's are left, %d counted, want 0, 1, 1", len(b.marked(killed)), len(b.marked(kept)), b.alive())
+		t.Errorf("%d of the one's processes and %d of the other's are left, %d counted, want 0, 1, 1", len(b.marked(killed)),
+			len(b.marked(kept)), b.alive())
 	}
 	if err := b.Kill(context.Background()); err != nil {
 		t.Error(err)

@@ -96,7 +96,10 @@ func sharedFiles(t *testing.T, b box) {
 					t.Error(err)
 				}
 			}
-			if err := eventually(func() error { return keeper.RemoveWorkspace(context.Background(), spec.Owner, spec.Workspace) }); err != nil {
+			if err := eventually(func() error {
+				return keeper.RemoveWorkspace(context.Background(), spec.Owner,
+					spec.Workspace)
+			}); err != nil {
 				t.Error(err)
 			}
 		}()

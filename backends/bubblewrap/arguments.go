@@ -38,9 +38,10 @@ var etc = []string{
 
 // madeUp are files that are made for the sandbox.
 var madeUp = map[string]string{
-	"/etc/passwd": "root:x:0:0::/:/bin/false\nsandbox:x:" + insideUser + ":" + insideUser + "::/home:/bin/bash\nnobody:x:65534:65534::/:/bin/false\n",
-	"/etc/group":  "root:x:0:\nsandbox:x:" + insideUser + ":\nnogroup:x:65534:\n",
-	"/etc/hosts":  "127.0.0.1 localhost sandbox\n::1 localhost\n",
+	"/etc/passwd": "root:x:0:0::/:/bin/false\nsandbox:x:" + insideUser + ":" + insideUser +
+		"::/home:/bin/bash\nnobody:x:65534:65534::/:/bin/false\n",
+	"/etc/group": "root:x:0:\nsandbox:x:" + insideUser + ":\nnogroup:x:65534:\n",
+	"/etc/hosts": "127.0.0.1 localhost sandbox\n::1 localhost\n",
 }
 
 // arguments are what bwrap is told of a spec, in the order in which it does it.
@@ -105,7 +106,8 @@ func (b *Backend) ownRoot() ([]string, error) {
 	}
 	var list []string
 	for _, entry := range entries {
-		if slices.Contains([]string{"proc", "dev", "sys", "tmp", "run", "home", "root", "boot", "mnt", "media", "srv", "var", "workspace", ".bailiff"}, entry.Name()) {
+		if slices.Contains([]string{"proc", "dev", "sys", "tmp", "run", "home", "root", "boot", "mnt", "media", "srv", "var", "workspace",
+			".bailiff"}, entry.Name()) {
 			continue
 		}
 		shown, err := shownAs(filepath.Join(b.cfg.Root, entry.Name()), "/"+entry.Name())

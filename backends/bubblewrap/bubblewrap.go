@@ -161,9 +161,11 @@ func (b *Backend) check(spec backends.Spec) error {
 	}
 	switch {
 	case spec.Network != "none":
-		return fmt.Errorf("%w: on the bubblewrap backend network must be \"none\", since another would be the host's own", backends.ErrUnsupported)
+		return fmt.Errorf("%w: on the bubblewrap backend network must be \"none\", since another would be the host's own",
+			backends.ErrUnsupported)
 	case spec.Image != "":
-		return fmt.Errorf("%w: the bubblewrap backend has no images; set backends.%s.root to choose what sandboxes see", backends.ErrUnsupported, b.Backend)
+		return fmt.Errorf("%w: the bubblewrap backend has no images; set backends.%s.root to choose what sandboxes see",
+			backends.ErrUnsupported, b.Backend)
 	}
 	return runner.CheckPIDs(spec.PIDs)
 }

@@ -50,8 +50,10 @@ func open(t testing.TB) backends.Backend { return backend(t) }
 const endsWithSidecar = "its sandboxes end with the sidecar: a sweep finds control groups alone"
 
 func TestConformance(t *testing.T) {
-	backendtest.Run(t, backendtest.Config{Name: "bubblewrap", Against: "bubblewrap on the machine of the tests, as root and as a user without rights", Open: open, Spec: spec,
-		Without: map[string]string{"A sweep removes what its owner does not keep": endsWithSidecar, "A sweep spares what is being opened": endsWithSidecar}})
+	backendtest.Run(t, backendtest.Config{Name: "bubblewrap",
+		Against: "bubblewrap on the machine of the tests, as root and as a user without rights", Open: open, Spec: spec,
+		Without: map[string]string{"A sweep removes what its owner does not keep": endsWithSidecar,
+			"A sweep spares what is being opened": endsWithSidecar}})
 }
 
 // Where nobody has delegated control groups, an unprivileged sidecar has to
@@ -108,7 +110,8 @@ func TestTheBoundOfAWorkspaceIsKeptOrRefused(t *testing.T) {
 			if err == nil {
 				sandbox.Close(context.Background())
 			}
-			if c.refused != (errors.Is(err, backends.ErrUnsupported) && strings.Contains(err.Error(), "disk_mb")) || !c.refused && err != nil {
+			if c.refused != (errors.Is(err, backends.ErrUnsupported) && strings.Contains(err.Error(), "disk_mb")) || !c.refused &&
+				err != nil {
 				t.Errorf("Open says %v, want a refusal that names disk_mb: %v", err, c.refused)
 			}
 			if out := run(t, accepting, c.spec, "cat file"); out != c.said {
@@ -122,7 +125,8 @@ func TestAMissingLimitIsRefusedUnlessItIsAccepted(t *testing.T) {
 	b := backend(t)
 	accepting := backend(t, func(c *bubblewrap.Config) { c.AcceptMissing = []string{"disk_mb"} })
 	t.Setenv("PATH", "/nowhere") // where no mkfs is
-	if _, err := b.Open(context.Background(), bounded("w", 64)); !errors.Is(err, backends.ErrUnsupported) || !strings.Contains(err.Error(), "disk_mb") {
+	if _, err := b.Open(context.Background(), bounded("w", 64)); !errors.Is(err, backends.ErrUnsupported) ||
+		!strings.Contains(err.Error(), "disk_mb") {
 		t.Errorf("error is %v, want one that wraps ErrUnsupported and names disk_mb", err)
 	}
 	if out := run(t, accepting, bounded("w", 64), "echo kept >file; cat file"); out != "kept\n" {
@@ -206,7 +210,8 @@ func TestReadySaysWhatIsWrong(t *testing.T) {
 		{"the runner is not there", "finding the runner", func(c *bubblewrap.Config) { c.Runner = "/nowhere" }, os.Getenv("PATH")},
 		{"the runner is no runner", "gave no answer", func(c *bubblewrap.Config) { c.Runner = "/bin/true" }, os.Getenv("PATH")},
 		{"the root is not there", "root", func(c *bubblewrap.Config) { c.Root = "/nowhere" }, os.Getenv("PATH")},
-		{"the way to the workspaces is closed", "chmod o+x", func(c *bubblewrap.Config) { c.StateDir = filepath.Join(closed, "state") }, os.Getenv("PATH")},
+		{"the way to the workspaces is closed", "chmod o+x", func(c *bubblewrap.Config) { c.StateDir = filepath.Join(closed, "state") },
+			os.Getenv("PATH")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if os.Getuid() != 0 && strings.Contains(c.fault, "chmod") {

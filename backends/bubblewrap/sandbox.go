@@ -115,9 +115,11 @@ func admit(group *cgroup.Group, monitor int, made *os.File) error {
 
 // explain adds what to do where the kernel forbids namespaces.
 func explain(err error) error {
-	for _, sign := range []string{"No permissions to create", "Creating new namespace failed", "setting up uid map", "max_user_namespaces"} {
+	for _, sign := range []string{"No permissions to create", "Creating new namespace failed", "setting up uid map",
+		"max_user_namespaces"} {
 		if strings.Contains(err.Error(), sign) {
-			err = fmt.Errorf("%w: unprivileged user namespaces are not allowed here; see the settings kernel.unprivileged_userns_clone, user.max_user_namespaces and kernel.apparmor_restrict_unprivileged_userns", err)
+			err = fmt.Errorf("%w: unprivileged user namespaces are not allowed here; see the settings kernel.unprivileged_userns_clone, "+
+				"user.max_user_namespaces and kernel.apparmor_restrict_unprivileged_userns", err)
 			break
 		}
 	}

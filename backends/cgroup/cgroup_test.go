@@ -100,7 +100,8 @@ func TestTheSecondInterfaceIsToldTheLimits(t *testing.T) {
 	if err := made.Add(4711); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"cpu.max": "150000 100000", "memory.max": "67108864", "memory.swap.max": "0", "pids.max": "100", "cgroup.procs": "4711"} {
+	for name, want := range map[string]string{"cpu.max": "150000 100000", "memory.max": "67108864", "memory.swap.max": "0",
+		"pids.max": "100", "cgroup.procs": "4711"} {
 		if text, err := os.ReadFile(filepath.Join(group, name)); err != nil || string(text) != want {
 			t.Errorf("%s is told %q, %v, want %q", name, text, err, want)
 		}

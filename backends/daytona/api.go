@@ -84,7 +84,8 @@ func (c *client) currentKey(ctx context.Context) (key apiKey, err error) {
 }
 
 func (c *client) snapshot(ctx context.Context, name string) (found snapshot, err error) {
-	return found, c.Do(ctx, httpapi.Call{Method: http.MethodGet, Address: c.base + "/snapshots/" + url.PathEscape(name), Answer: &found, Idempotent: true})
+	return found, c.Do(ctx, httpapi.Call{Method: http.MethodGet, Address: c.base + "/snapshots/" + url.PathEscape(name), Answer: &found,
+		Idempotent: true})
 }
 
 func (c *client) create(ctx context.Context, wanted newMachine) (made machine, err error) {
@@ -106,7 +107,8 @@ func (c *client) start(ctx context.Context, id string) error {
 
 // stop ends whatever runs in it.
 func (c *client) stop(ctx context.Context, id string) error {
-	return c.Do(ctx, httpapi.Call{Method: http.MethodPost, Address: c.of(id) + "/stop", Query: url.Values{"force": {"true"}}, Idempotent: true})
+	return c.Do(ctx, httpapi.Call{Method: http.MethodPost, Address: c.of(id) + "/stop", Query: url.Values{"force": {"true"}},
+		Idempotent: true})
 }
 
 func (c *client) label(ctx context.Context, id string, labels map[string]string) error {
@@ -202,7 +204,8 @@ func asForm(name string, content io.ReadCloser) (io.Reader, string) {
 }
 
 func (t tools) download(ctx context.Context, file string) (io.ReadCloser, error) {
-	return t.Stream(ctx, httpapi.Call{Method: http.MethodGet, Address: t.base + "/files/download", Query: url.Values{"path": {file}}, Idempotent: true})
+	return t.Stream(ctx, httpapi.Call{Method: http.MethodGet, Address: t.base + "/files/download", Query: url.Values{"path": {file}},
+		Idempotent: true})
 }
 
 // run runs a line of shell to its end, as root.
@@ -216,7 +219,8 @@ func (t tools) run(ctx context.Context, line string, long time.Duration) error {
 		ExitCode *int   `json:"exitCode"`
 		Result   string `json:"result"`
 	}
-	err := t.Do(ctx, httpapi.Call{Method: http.MethodPost, Address: t.base + "/process/execute", Body: httpapi.JSON(body), Answer: &done, Long: long})
+	err := t.Do(ctx, httpapi.Call{Method: http.MethodPost, Address: t.base + "/process/execute", Body: httpapi.JSON(body), Answer: &done,
+		Long: long})
 	if err == nil && (done.ExitCode == nil || *done.ExitCode != 0) {
 		err = fmt.Errorf("a command of ours failed: %s", bailiff.Foreign(done.Result))
 	}

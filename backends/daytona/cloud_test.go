@@ -265,8 +265,10 @@ func (c *cloud) snapshot(id string, w http.ResponseWriter) {
 		refuse(w, 404, "Snapshot not found")
 		return
 	}
-	say(w, 200, map[string]any{"id": snapshotID, "name": "ordinary", "state": "active", "cpu": 2, "mem": 4, "disk": 8, "gpu": 0, "general": false,
-		"size": nil, "entrypoint": nil, "errorReason": nil, "lastUsedAt": nil, "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-01T00:00:00Z"})
+	say(w, 200, map[string]any{"id": snapshotID, "name": "ordinary", "state": "active", "cpu": 2, "mem": 4, "disk": 8, "gpu": 0,
+		"general": false,
+		"size":    nil, "entrypoint": nil, "errorReason": nil, "lastUsedAt": nil, "createdAt": "2026-01-01T00:00:00Z",
+		"updatedAt": "2026-01-01T00:00:00Z"})
 }
 
 func (c *cloud) create(w http.ResponseWriter, r *http.Request) {
@@ -300,10 +302,12 @@ func (c *cloud) create(w http.ResponseWriter, r *http.Request) {
 	id := fmt.Sprintf("6f0e7d3c-0000-4000-8000-%012d", len(c.asked)*1000+len(c.rented))
 	made := &rented{lines: newTerminals(), coming: slices.Clone(c.slowly)}
 	made.dto = map[string]any{
-		"id": id, "name": asked.Name, "organizationId": "o", "user": cmp.Or(asked.User, "daytona"), "env": map[string]string{}, "labels": asked.Labels,
+		"id": id, "name": asked.Name, "organizationId": "o", "user": cmp.Or(asked.User, "daytona"), "env": map[string]string{},
+		"labels": asked.Labels,
 		"public": false, "networkBlockAll": asked.NetworkBlockAll, "target": cmp.Or(asked.Target, "us"), "state": "creating",
 		"cpu": cmp.Or(asked.CPU, 1), "memory": cmp.Or(asked.Memory, 1), "disk": cmp.Or(asked.Disk, 3), "gpu": 0,
-		"autoStopInterval": asked.AutoStopInterval, "autoDeleteInterval": asked.AutoDeleteInterval, "toolboxProxyUrl": c.address + "/toolbox",
+		"autoStopInterval": asked.AutoStopInterval, "autoDeleteInterval": asked.AutoDeleteInterval,
+		"toolboxProxyUrl": c.address + "/toolbox",
 	}
 	if c.twist != nil {
 		c.twist(made.dto)

@@ -110,11 +110,13 @@ func (b *Backend) Ready(ctx context.Context) error {
 	}
 	for _, right := range rights {
 		if !slices.Contains(key.Permissions, right) {
-			return fmt.Errorf("%w: the key of backends.daytona.api_key may not %s: give it that right in Daytona's dashboard", backends.ErrUnavailable, right)
+			return fmt.Errorf("%w: the key of backends.daytona.api_key may not %s: give it that right in Daytona's dashboard",
+				backends.ErrUnavailable, right)
 		}
 	}
 	if key.ExpiresAt != nil && key.ExpiresAt.Before(time.Now()) {
-		return fmt.Errorf("%w: the key of backends.daytona.api_key has expired: make a new one in Daytona's dashboard", backends.ErrUnavailable)
+		return fmt.Errorf("%w: the key of backends.daytona.api_key has expired: make a new one in Daytona's dashboard",
+			backends.ErrUnavailable)
 	}
 	return nil
 }
@@ -131,7 +133,8 @@ func (b *Backend) Resolve(ctx context.Context, image string) (string, error) {
 	}
 	found, err := b.api.snapshot(ctx, image)
 	if httpapi.Status(err) == http.StatusNotFound {
-		return "", fmt.Errorf("%w: image: Daytona has no snapshot %q; name one that it has, or an image by its digest (name@sha256:…)", backends.ErrUnsupported, image)
+		return "", fmt.Errorf("%w: image: Daytona has no snapshot %q; name one that it has, or an image by its digest (name@sha256:…)",
+			backends.ErrUnsupported, image)
 	}
 	if err != nil {
 		return "", unavailable("looking for the snapshot", err)
@@ -146,7 +149,8 @@ func (b *Backend) Resolve(ctx context.Context, image string) (string, error) {
 func unavailable(doing string, err error) error {
 	switch httpapi.Status(err) {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return fmt.Errorf("%w: %s: %w: set backends.daytona.api_key to a key that may write and delete sandboxes", backends.ErrUnavailable, doing, err)
+		return fmt.Errorf("%w: %s: %w: set backends.daytona.api_key to a key that may write and delete sandboxes", backends.ErrUnavailable,
+			doing, err)
 	}
 	if errors.Is(err, backends.ErrUnavailable) || errors.Is(err, backends.ErrUnsupported) {
 		return fmt.Errorf("%s: %w", doing, err)
@@ -159,5 +163,6 @@ func (b *Backend) missing(name, sentence string) error {
 	if slices.Contains(b.cfg.AcceptMissing, name) {
 		return nil
 	}
-	return fmt.Errorf("%w: %s: %s (accept it with backends.daytona.accept_missing_limits: [%s])", backends.ErrUnsupported, name, sentence, name)
+	return fmt.Errorf("%w: %s: %s (accept it with backends.daytona.accept_missing_limits: [%s])", backends.ErrUnsupported, name, sentence,
+		name)
 }

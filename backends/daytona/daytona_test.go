@@ -31,7 +31,8 @@ func testBackend(t testing.TB, c *cloud, change ...func(*Config)) *Backend {
 }
 
 func testSpec() backends.Spec {
-	return backends.Spec{Owner: "owner of the test", Session: "agent:main:telegram:dm:42", Network: "none", PIDs: 600, ReadOnly: true, Expires: time.Now().Add(time.Hour)}
+	return backends.Spec{Owner: "owner of the test", Session: "agent:main:telegram:dm:42", Network: "none", PIDs: 600, ReadOnly: true,
+		Expires: time.Now().Add(time.Hour)}
 }
 
 func open(t testing.TB, b *Backend, spec backends.Spec) backends.Sandbox {

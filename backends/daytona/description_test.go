@@ -62,7 +62,8 @@ func (d *description) check(r *http.Request) (heard, error) {
 		return heard{}, fmt.Errorf("%s %s: %w", r.Method, r.URL.Path, err)
 	}
 	about := heard{route.Operation.OperationID, params, &openapi3filter.RequestValidationInput{Request: r, PathParams: params, Route: route,
-		Options: &openapi3filter.Options{RejectWhenRequestBodyNotSpecified: true, AuthenticationFunc: openapi3filter.NoopAuthenticationFunc}}}
+		Options: &openapi3filter.Options{RejectWhenRequestBodyNotSpecified: true,
+			AuthenticationFunc: openapi3filter.NoopAuthenticationFunc}}}
 	if r.Header.Get("Authorization") != "Bearer "+d.key {
 		return about, errUnauthorized
 	}
@@ -80,7 +81,8 @@ func (d *description) checkAnswer(about heard, answer *httptest.ResponseRecorder
 		return nil // the description says little of these
 	}
 	return openapi3filter.ValidateResponse(about.input.Request.Context(), &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: about.input, Status: answer.Code, Header: answer.Header(), Body: io.NopCloser(bytes.NewReader(answer.Body.Bytes())),
+		RequestValidationInput: about.input, Status: answer.Code, Header: answer.Header(),
+		Body:    io.NopCloser(bytes.NewReader(answer.Body.Bytes())),
 		Options: &openapi3filter.Options{IncludeResponseStatus: true},
 	})
 }

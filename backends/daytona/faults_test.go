@@ -34,7 +34,8 @@ func TestNothingIsLeftOfASandboxThatCouldNotBeMade(t *testing.T) {
 		mishap mishap
 		words  string
 	}{
-		"its making is refused":            {mishap{operation: "createSandbox", code: 400}, "making a sandbox: Daytona answered 400: made to fail"},
+		"its making is refused": {mishap{operation: "createSandbox", code: 400},
+			"making a sandbox: Daytona answered 400: made to fail"},
 		"its making fails":                 {mishap{operation: "createSandbox", code: 500}, "Daytona answered 500"},
 		"nobody says whether it was made":  {mishap{operation: "createSandbox", lose: true}, "reaching Daytona"},
 		"it is lost while it starts":       {mishap{operation: "getSandbox", code: 404}, "waiting for the sandbox"},
@@ -93,7 +94,8 @@ func TestASandboxIsMadeThoughDaytonaIsBusy(t *testing.T) {
 		t.Errorf("%v is left", left)
 	}
 	want := "making a sandbox at Daytona, waiting for a sandbox at Daytona: creating, waiting for a sandbox at Daytona: pending build, " +
-		"waiting for a sandbox at Daytona: building snapshot, waiting for a sandbox at Daytona: pulling snapshot, waiting for a sandbox at Daytona: starting"
+		"waiting for a sandbox at Daytona: building snapshot, waiting for a sandbox at Daytona: pulling snapshot, waiting for a sandbox " +
+		"at Daytona: starting"
 	if got := strings.Join(steps, ", "); got != want {
 		t.Errorf("the steps were %q, want %q", got, want)
 	}

@@ -31,7 +31,8 @@ func TestWhatDaytonaSaysIsOneHarmlessLineWithoutTheKey(t *testing.T) {
 		http.Error(w, `{"message": "a\u001b]0;owned\u0007\nlevel=INFO `+r.Header.Get("Authorization")+`"}`, http.StatusUnauthorized)
 	})
 	err := b.Ready(t.Context())
-	if err == nil || strings.ContainsAny(err.Error(), "\x1b\a\n") || strings.Contains(err.Error(), "dtn-123") || !strings.Contains(err.Error(), "Bearer [secret]") {
+	if err == nil || strings.ContainsAny(err.Error(), "\x1b\a\n") || strings.Contains(err.Error(), "dtn-123") ||
+		!strings.Contains(err.Error(), "Bearer [secret]") {
 		t.Errorf("the fault is %q", err)
 	}
 }

@@ -32,7 +32,8 @@ func (b *Backend) permitted(spec backends.Spec) error {
 	case len(spec.Mounts) > 0:
 		return fmt.Errorf("%w: mounts: this machine's folders cannot be shown on Daytona's", backends.ErrUnsupported)
 	case spec.Network == "full":
-		if err := b.missing(toolbox, "commands with a network can become root of their sandbox, by the service that Daytona runs in it"); err != nil {
+		if err := b.missing(toolbox, "commands with a network can become root of their sandbox, by the service that Daytona runs in "+
+			"it"); err != nil {
 			return err
 		}
 	}

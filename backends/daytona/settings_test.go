@@ -18,7 +18,8 @@ import (
 func TestAnAddressTellsTheKeyToNobodyElse(t *testing.T) {
 	keys := Defaults().Settings()
 	url := keys[slices.IndexFunc(keys, func(s settings.Setting) bool { return s.Key == "url" })]
-	for address, right := range map[string]bool{"https://app.daytona.io/api": true, "http://localhost:3000/api": true, "http://app.daytona.io/api": false} {
+	for address, right := range map[string]bool{"https://app.daytona.io/api": true, "http://localhost:3000/api": true,
+		"http://app.daytona.io/api": false} {
 		if err := url.Check(address); (err == nil) != right {
 			t.Errorf("%s: %v", address, err)
 		}
@@ -40,7 +41,8 @@ func TestWhatIsMissingOfASectionIsSaid(t *testing.T) {
 	if err := Defaults().Check(); err == nil || !strings.Contains(err.Error(), "api_key") {
 		t.Errorf("a section without a key: %v", err)
 	}
-	if _, err := New(Config{APIKey: settings.Credential{Env: "X"}}, backends.Host{}); err == nil || !strings.Contains(err.Error(), "bailiff-runner") {
+	if _, err := New(Config{APIKey: settings.Credential{Env: "X"}}, backends.Host{}); err == nil ||
+		!strings.Contains(err.Error(), "bailiff-runner") {
 		t.Errorf("without a runner: %v", err)
 	}
 	if _, err := New(*Defaults(), backends.Host{Runner: "x"}); err == nil {
@@ -58,7 +60,10 @@ func TestWhatDaytonaCannotDoIsRefusedByName(t *testing.T) {
 	for words, spec := range map[string]backends.Spec{
 		`network is "egress", want none or full`: with(func(s *backends.Spec) { s.Network = "egress" }),
 		"accept_missing_limits: [toolbox]":       with(func(s *backends.Spec) { s.Network = "full" }),
-		"mounts: ":                               with(func(s *backends.Spec) { s.Mounts = []bailiff.Mount{{Source: "/srv", Target: "/srv"}} }),
+		"mounts: ": with(func(s *backends.Spec) {
+			s.Mounts = []bailiff.Mount{{Source: "/srv",
+				Target: "/srv"}}
+		}),
 		"cpus: Daytona gives whole CPUs":         with(func(s *backends.Spec) { s.CPUs = 0.5 }),
 		"memory_mb: Daytona gives whole GiB":     with(func(s *backends.Spec) { s.MemoryMB = 512 }),
 		"disk_mb: Daytona gives whole GiB":       with(func(s *backends.Spec) { s.DiskMB = 1023 }),
@@ -87,7 +92,8 @@ func TestWhatDaytonaDidNotDoIsNotTakenForDone(t *testing.T) {
 		"with 4 CPUs, want 2 at most":            {backends.ErrUnsupported, func(dto map[string]any) { dto["cpu"] = 4 }},
 		"memory_mb: Daytona made the sandbox":    {backends.ErrUnsupported, func(dto map[string]any) { dto["memory"] = 3 }},
 		"disk_mb: Daytona made the sandbox with": {backends.ErrUnsupported, func(dto map[string]any) { dto["disk"] = 10 }},
-		"the address of its toolbox":             {backends.ErrUnavailable, func(dto map[string]any) { dto["toolboxProxyUrl"] = "http://proxy.daytona.test/toolbox" }},
+		"the address of its toolbox": {backends.ErrUnavailable,
+			func(dto map[string]any) { dto["toolboxProxyUrl"] = "http://proxy.daytona.test/toolbox" }},
 	} {
 		t.Run(words, func(t *testing.T) {
 			cloud := newCloud(t)
@@ -118,7 +124,8 @@ func TestASandboxIsAskedForWithAllThatBoundsIt(t *testing.T) {
 	if labels[labelOwner] != spec.Owner || labels[labelExpires] != spec.Expires.UTC().Format(time.RFC3339) || labels[labelSpec] == "" {
 		t.Errorf("the labels are %v", labels)
 	}
-	if all := strings.Join([]string{labels[labelSession], dto["name"].(string)}, " "); strings.Contains(all, "telegram") || !strings.HasPrefix(labels[labelSession], "sha256:") {
+	if all := strings.Join([]string{labels[labelSession], dto["name"].(string)}, " "); strings.Contains(all, "telegram") ||
+		!strings.HasPrefix(labels[labelSession], "sha256:") {
 		t.Errorf("the labels tell who talks to whom: %s", all)
 	}
 }
@@ -216,7 +223,8 @@ func TestNeitherTheKeyNorAVariableIsToldToAnybodyElse(t *testing.T) {
 	log := new(written)
 	b.log = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	in := open(t, b, testSpec())
-	cmd := backends.Command{Argv: []string{"bash", "-c", "echo ${#TOKEN}; cat /proc/*/cmdline /proc/*/environ 2>/dev/null | grep -c dtn_[4]e1c0ffee"}, Timeout: time.Minute,
+	cmd := backends.Command{Argv: []string{"bash", "-c",
+		"echo ${#TOKEN}; cat /proc/*/cmdline /proc/*/environ 2>/dev/null | grep -c dtn_[4]e1c0ffee"}, Timeout: time.Minute,
 		HeadBytes: 1000, Env: map[string]bailiff.Secret{"TOKEN": bailiff.NewSecret("sesame-4711")}}
 	var out strings.Builder
 	if _, err := in.Run(t.Context(), cmd, func(p []byte) { out.Write(p) }); err != nil || out.String() != "11\n0\n" {

@@ -121,7 +121,8 @@ func (c *cloud) openTerminal(found *rented, w http.ResponseWriter, r *http.Reque
 		return
 	}
 	// The program gives its child a terminal and passes everything on.
-	process, err := found.machine.Start(stand.Cmd{Argv: []string{"/usr/bin/script", "-qfc", "/bin/bash -i -l", "/dev/null"}, Dir: asked.Cwd, Env: daemonsEnv})
+	process, err := found.machine.Start(stand.Cmd{Argv: []string{"/usr/bin/script", "-qfc", "/bin/bash -i -l", "/dev/null"}, Dir: asked.Cwd,
+		Env: daemonsEnv})
 	if err != nil || !found.lines.open(asked.ID, process) {
 		refuse(w, 409, "PTY session already exists")
 		return

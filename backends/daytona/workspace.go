@@ -167,7 +167,8 @@ func (b *Backend) strip(ctx context.Context, m machine) error {
 	if err != nil {
 		return err
 	}
-	return t.run(ctx, "for d in /home /tmp /var/tmp /dev/shm; do [ ! -d $d ] || find $d/ -xdev -mindepth 1 -delete || exit 1; done", stripTime)
+	return t.run(ctx, "for d in /home /tmp /var/tmp /dev/shm; do [ ! -d $d ] || find $d/ -xdev -mindepth 1 -delete || exit 1; done",
+		stripTime)
 }
 
 func (b *Backend) restart(ctx context.Context, m machine) (machine, error) {

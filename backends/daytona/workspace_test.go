@@ -28,7 +28,8 @@ func closeOf(t *testing.T, in backends.Sandbox) {
 func TestOfAKeptSandboxNothingStaysButTheWorkspace(t *testing.T) {
 	c := newCloud(t)
 	in := open(t, testBackend(t, c), kept())
-	says(t, in, "for d in /workspace /home /tmp /var/tmp /dev/shm; do mkdir $d/x && echo x >$d/x/.x; done; setsid sleep 1000 >/dev/null 2>&1 & ", "")
+	says(t, in, "for d in /workspace /home /tmp /var/tmp /dev/shm; do mkdir $d/x && echo x >$d/x/.x; done; setsid sleep 1000 >/dev/null "+
+		"2>&1 & ", "")
 	id := in.ID()
 	closeOf(t, in)
 	if state := c.find(id).dto["state"]; state != "stopped" {
@@ -41,7 +42,8 @@ func TestOfAKeptSandboxNothingStaysButTheWorkspace(t *testing.T) {
 	if again.ID() != id {
 		t.Errorf("an equal spec got %s, not %s", again.ID(), id)
 	}
-	says(t, again, "ls -A /workspace /home /tmp /var/tmp /dev/shm; cat x/.x", "/dev/shm:\n\n/home:\n\n/tmp:\n\n/var/tmp:\n\n/workspace:\nx\nx\n")
+	says(t, again, "ls -A /workspace /home /tmp /var/tmp /dev/shm; cat x/.x",
+		"/dev/shm:\n\n/home:\n\n/tmp:\n\n/var/tmp:\n\n/workspace:\nx\nx\n")
 }
 
 func TestAWorkspaceIsCarriedToWhereAnotherSpecWantsIt(t *testing.T) {
@@ -54,7 +56,8 @@ func TestAWorkspaceIsCarriedToWhereAnotherSpecWantsIt(t *testing.T) {
 	closeOf(t, in)
 	spec.Image = "ordinary"
 	in = open(t, b, spec)
-	says(t, in, "stat -c '%n %a %u' closed f link; cat link; ls /.bailiff 2>&1 | grep -c carried; true", "closed 0 10000\nf 755 10000\nlink 777 10000\ncarried\n0\n")
+	says(t, in, "stat -c '%n %a %u' closed f link; cat link; ls /.bailiff 2>&1 | grep -c carried; true",
+		"closed 0 10000\nf 755 10000\nlink 777 10000\ncarried\n0\n")
 	if in.ID() == first || c.find(first) != nil {
 		t.Error("the machine that held it is still there")
 	}
@@ -104,7 +107,8 @@ func TestAWorkspaceIsInOneSandboxAtATime(t *testing.T) {
 	says(t, in, "echo first >f", "")
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if _, err := b.Open(ctx, kept()); !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), "still has the workspace") {
+	if _, err := b.Open(ctx, kept()); !errors.Is(err, backends.ErrUnavailable) ||
+		!strings.Contains(err.Error(), "still has the workspace") {
 		t.Errorf("a second one came to %v", err)
 	}
 	opened := make(chan backends.Sandbox)
@@ -136,7 +140,8 @@ func TestASweepSparesWhatIsWantedAndNobodyElses(t *testing.T) {
 	holds := another(func(s *backends.Spec) { s.Workspace = "w/1" })
 	forgotten := []string{another(func(*backends.Spec) {}), another(func(*backends.Spec) {}), another(func(*backends.Spec) {})}
 	being := b.opening.Begin("bailiff-being-opened")
-	made, err := b.api.create(t.Context(), newMachine{Name: "bailiff-being-opened", Snapshot: snapshotID, User: root, AutoStop: 1, Labels: labels(testSpec())})
+	made, err := b.api.create(t.Context(), newMachine{Name: "bailiff-being-opened", Snapshot: snapshotID, User: root, AutoStop: 1,
+		Labels: labels(testSpec())})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +182,8 @@ func TestWorkspacesAreListedAndRemovedByTheirNames(t *testing.T) {
 		spec.Workspace = name
 		closeOf(t, open(t, b, spec))
 	}
-	if names, err := b.Workspaces(t.Context(), kept().Owner); err != nil || !slices.Equal(slices.Sorted(slices.Values(names)), []string{"w/1", "w/2"}) {
+	if names, err := b.Workspaces(t.Context(), kept().Owner); err != nil || !slices.Equal(slices.Sorted(slices.Values(names)),
+		[]string{"w/1", "w/2"}) {
 		t.Errorf("the workspaces are %v, %v", names, err)
 	}
 	for range 2 {

@@ -189,7 +189,8 @@ func TestHalfAFrameOfTheFirstSidecarIsSurvived(t *testing.T) {
 	spec := testSpec(t)
 	sb := open(t, b, spec)
 	var frame bytes.Buffer
-	if err := wire.NewWriter(&frame).Send(wire.Frame{Kind: wire.Start, Stream: 1, Last: true, Payload: make([]byte, wire.MaxPayload)}); err != nil {
+	if err := wire.NewWriter(&frame).Send(wire.Frame{Kind: wire.Start, Stream: 1, Last: true,
+		Payload: make([]byte, wire.MaxPayload)}); err != nil {
 		t.Fatal(err)
 	}
 	for _, said := range []int{1, 5, 17, 18, 19, 1000, frame.Len() / 2, frame.Len() - 1} {

@@ -73,7 +73,8 @@ func BenchmarkOpen(b *testing.B) {
 		cold("open", "")
 		cold("open-workspace", strconv.Itoa(turn))
 		measure("docker-run", func() {
-			runOnHost(b, append([]string{"docker", "run", "--rm", "--network=none", "--label=" + labelOwner + "=" + owner(b), testImage}, argv...)...)
+			runOnHost(b, append([]string{"docker", "run", "--rm", "--network=none", "--label=" + labelOwner + "=" + owner(b), testImage},
+				argv...)...)
 		})
 	}
 	for what, all := range took {

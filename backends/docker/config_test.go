@@ -21,8 +21,10 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 		{"a user by name", Config{Runner: "r", User: "nobody:nogroup"}, "numeric uid:gid"},
 		{"a lack that cannot be accepted", Config{Runner: "r", AcceptMissing: []string{"network"}}, `"network"`},
 		{"an address that is none", Config{Runner: "r", Host: "nonsense"}, "nonsense"},
-		{"an address by ssh of nobody", Config{Runner: "r", Host: "ssh://host", SSH: remote.Way{Agent: "a", KnownHosts: []string{"k"}}}, "user@name"},
-		{"an address by ssh without a key", Config{Runner: "r", Host: "ssh://ana@host", SSH: remote.Way{KnownHosts: []string{"k"}}}, "lacks a key or an agent (set it in ssh)"},
+		{"an address by ssh of nobody", Config{Runner: "r", Host: "ssh://host", SSH: remote.Way{Agent: "a", KnownHosts: []string{"k"}}},
+			"user@name"},
+		{"an address by ssh without a key", Config{Runner: "r", Host: "ssh://ana@host", SSH: remote.Way{KnownHosts: []string{"k"}}},
+			"lacks a key or an agent (set it in ssh)"},
 		{"a port without a number", Config{Runner: "r", Host: "tcp://engine"}, "tcp://engine"},
 		{"certificates for a socket", Config{Runner: "r", Host: "unix:///sock", TLS: TLS{CA: "c"}}, "tls is for"},
 		{"a key of ssh for a port", Config{Runner: "r", Host: "tcp://127.0.0.1:1", SSH: remote.Way{Keys: []string{"k"}}}, "ssh is for"},
@@ -37,7 +39,8 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 }
 
 func TestAPasswordInTheAddressIsNotTakenAndNotRepeated(t *testing.T) {
-	for _, host := range []string{"ssh://root:s3cret@h", "tcp://user:s3cret@h:2376", "user:s3cret@h", "http://user:s3cret@h", "ssh://root:s3c/s3cret@h"} {
+	for _, host := range []string{"ssh://root:s3cret@h", "tcp://user:s3cret@h:2376", "user:s3cret@h", "http://user:s3cret@h",
+		"ssh://root:s3c/s3cret@h"} {
 		t.Setenv("DOCKER_HOST", host)
 		for kind, err := range map[string]error{"setting": isEngine(host), "variable": Defaults().Check()} {
 			if err == nil || !strings.Contains(err.Error(), "log in by key") || strings.Contains(err.Error(), "s3c") {

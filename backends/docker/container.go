@@ -37,7 +37,8 @@ const sharedMemory = "/dev/shm"
 
 // create makes the container of a spec, not yet started, and sees to it that
 // the engine set up what it was asked for.
-func (b *Backend) create(ctx context.Context, name string, spec backends.Spec, found image.InspectResponse, mounts []mount.Mount) (id string, err error) {
+func (b *Backend) create(ctx context.Context, name string, spec backends.Spec, found image.InspectResponse,
+	mounts []mount.Mount) (id string, err error) {
 	engine, err := b.describe(ctx)
 	if err != nil {
 		return "", err
@@ -46,7 +47,8 @@ func (b *Backend) create(ctx context.Context, name string, spec backends.Spec, f
 	host.Mounts, host.Tmpfs = mounts, b.inMemory(engine, spec, found)
 	made, err := b.engine.ContainerCreate(ctx, b.config(spec, found), host, nil, nil, name)
 	if err != nil && host.StorageOpt != nil && !client.IsErrConnectionFailed(err) {
-		if err := b.missing(diskMB, fmt.Sprintf("the Docker engine cannot bound a container's root (%s)", bailiff.Foreign(err.Error()))); err != nil {
+		if err := b.missing(diskMB, fmt.Sprintf("the Docker engine cannot bound a container's root (%s)",
+			bailiff.Foreign(err.Error()))); err != nil {
 			return "", err
 		}
 		host.StorageOpt = nil

@@ -233,7 +233,8 @@ func (b *Backend) describe(ctx context.Context) (*about, error) {
 	}
 	if !slices.ContainsFunc(info.SecurityOptions, isMandatoryAccess) {
 		b.warned.Do(func() {
-			b.cfg.Log.Warn("the Docker engine applies neither AppArmor nor SELinux; sandboxes rest on namespaces, seccomp and dropped capabilities")
+			b.cfg.Log.Warn("the Docker engine applies neither AppArmor nor SELinux; sandboxes rest on namespaces, seccomp and dropped " +
+				"capabilities")
 		})
 	}
 	b.mu.Lock()

@@ -18,13 +18,16 @@ func TestWhatACommandFindsInside(t *testing.T) {
 	sb := open(t, testBackend(t), testSpec(t))
 	for _, c := range []struct{ name, script, want string }{
 		{"it is nobody in particular", "id -u; id -g; id -G", "10000\n10000\n10000\n"},
-		{"it has no capability and can get none", "grep -E '^Cap(Prm|Eff|Bnd|Amb)' /proc/self/status | cut -f2 | sort -u", "0000000000000000\n"},
+		{"it has no capability and can get none", "grep -E '^Cap(Prm|Eff|Bnd|Amb)' /proc/self/status | cut -f2 | sort -u",
+			"0000000000000000\n"},
 		{"it gains nothing from a setuid program", "grep NoNewPrivs /proc/self/status", "NoNewPrivs:\t1\n"},
 		{"its system calls are filtered", "grep Seccomp: /proc/self/status", "Seccomp:\t2\n"},
 		{"no network but the loopback", "ls /sys/class/net", "lo\n"},
 		{"the root is read-only", "touch /x /etc/x /usr/x 2>&1 | grep -c 'Read-only file system'", "3\n"},
-		{"every folder meant for writing is writable", "for d in /tmp /var/tmp /run /home /workspace; do touch $d/x && echo ok; done | uniq -c | tr -d ' '", "5ok\n"},
-		{"programs may be built and run", "for d in /tmp /workspace; do printf '#!/bin/sh\\necho ran' >$d/p; chmod +x $d/p; $d/p; done", "ran\nran\n"},
+		{"every folder meant for writing is writable",
+			"for d in /tmp /var/tmp /run /home /workspace; do touch $d/x && echo ok; done | uniq -c | tr -d ' '", "5ok\n"},
+		{"programs may be built and run", "for d in /tmp /workspace; do printf '#!/bin/sh\\necho ran' >$d/p; chmod +x $d/p; $d/p; done",
+			"ran\nran\n"},
 		{"nothing can be mounted", "mount -t tmpfs none /mnt 2>/dev/null || echo refused", "refused\n"},
 		{"no user namespace can be made", "unshare -U true 2>/dev/null || echo refused", "refused\n"},
 		{"no device of the host", "ls /dev | grep -cE '^(sd|vd|nvme|dm|kmsg|mem)'", "0\n"},
@@ -104,23 +107,25 @@ func TestWhatTheEngineIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, ok := range map[string]bool{
-		"a name that tells whose it is":   strings.HasPrefix(got.Name, "/bailiff-"),
-		"the owner as a label":            got.Config.Labels[labelOwner] == spec.Owner,
-		"the session as a digest":         got.Config.Labels[labelSession] == hashed(spec.Session),
-		"the spec as a digest":            got.Config.Labels[labelSpec] == specHash(spec),
-		"the expiry":                      got.Config.Labels[labelExpires] == "2030-01-02T03:04:05Z",
-		"all capabilities dropped":        strings.Join(got.HostConfig.CapDrop, " ") == "ALL" && len(got.HostConfig.CapAdd) == 0,
-		"no way to gain any":              strings.Join(got.HostConfig.SecurityOpt, " ") == "no-new-privileges",
-		"not privileged":                  !got.HostConfig.Privileged,
-		"memory without swap":             got.HostConfig.Memory == 256*mib && got.HostConfig.MemorySwap == 256*mib,
-		"one processor":                   got.HostConfig.NanoCPUs == 1e9,
-		"a bound on processes":            *got.HostConfig.PidsLimit == 128,
-		"a read-only root":                got.HostConfig.ReadonlyRootfs,
-		"no network":                      got.HostConfig.NetworkMode == "none",
-		"no log":                          got.HostConfig.LogConfig.Type == "none",
-		"private namespaces":              got.HostConfig.IpcMode == "private" && got.HostConfig.PidMode == "" && got.HostConfig.UTSMode == "",
-		"an unprivileged user":            got.Config.User == "10000:10000",
-		"the runner as the only program":  strings.Join(got.Config.Entrypoint, " ") == runnerPath && strings.Join(got.Config.Cmd, " ") == runner.Confine,
+		"a name that tells whose it is": strings.HasPrefix(got.Name, "/bailiff-"),
+		"the owner as a label":          got.Config.Labels[labelOwner] == spec.Owner,
+		"the session as a digest":       got.Config.Labels[labelSession] == hashed(spec.Session),
+		"the spec as a digest":          got.Config.Labels[labelSpec] == specHash(spec),
+		"the expiry":                    got.Config.Labels[labelExpires] == "2030-01-02T03:04:05Z",
+		"all capabilities dropped":      strings.Join(got.HostConfig.CapDrop, " ") == "ALL" && len(got.HostConfig.CapAdd) == 0,
+		"no way to gain any":            strings.Join(got.HostConfig.SecurityOpt, " ") == "no-new-privileges",
+		"not privileged":                !got.HostConfig.Privileged,
+		"memory without swap":           got.HostConfig.Memory == 256*mib && got.HostConfig.MemorySwap == 256*mib,
+		"one processor":                 got.HostConfig.NanoCPUs == 1e9,
+		"a bound on processes":          *got.HostConfig.PidsLimit == 128,
+		"a read-only root":              got.HostConfig.ReadonlyRootfs,
+		"no network":                    got.HostConfig.NetworkMode == "none",
+		"no log":                        got.HostConfig.LogConfig.Type == "none",
+		"private namespaces": got.HostConfig.IpcMode == "private" && got.HostConfig.PidMode == "" &&
+			got.HostConfig.UTSMode == "",
+		"an unprivileged user": got.Config.User == "10000:10000",
+		"the runner as the only program": strings.Join(got.Config.Entrypoint, " ") == runnerPath &&
+			strings.Join(got.Config.Cmd, " ") == runner.Confine,
 		"no grace when it is stopped":     got.Config.StopSignal == "SIGKILL",
 		"no health check of the image's":  strings.Join(got.Config.Healthcheck.Test, " ") == "NONE",
 		"volumes for runner and files":    len(got.Mounts) == 2,
@@ -130,7 +135,8 @@ func TestWhatTheEngineIsTold(t *testing.T) {
 			t.Errorf("the engine was not told %s", what)
 		}
 	}
-	if raw := strings.Join([]string{got.Name, got.Config.Labels[labelSession]}, " "); strings.Contains(raw, "42") && strings.Contains(raw, "telegram") {
+	if raw := strings.Join([]string{got.Name, got.Config.Labels[labelSession]}, " "); strings.Contains(raw, "42") &&
+		strings.Contains(raw, "telegram") {
 		t.Errorf("the session is told in the clear: %s", raw)
 	}
 }

@@ -37,7 +37,8 @@ func (b *Backend) named(name string) string {
 func (b *Backend) bring(ctx context.Context, name string) (image.InspectResponse, error) {
 	name = b.named(name)
 	if name == "" {
-		return image.InspectResponse{}, fmt.Errorf("%w: no image is named: set it in the policies or as backends.docker.image", backends.ErrUnavailable)
+		return image.InspectResponse{}, fmt.Errorf("%w: no image is named: set it in the policies or as backends.docker.image",
+			backends.ErrUnavailable)
 	}
 	found, err := b.engine.ImageInspect(ctx, name)
 	if !errdefs.IsNotFound(err) {

@@ -50,7 +50,8 @@ func TestAMissingImageIsPulledWithProgress(t *testing.T) {
 	if again, err := b.Resolve(t.Context(), got); again != want || err != nil {
 		t.Errorf("the digest resolves to %q, %v; want itself", again, err)
 	}
-	if want := []string{"pulling image " + registry.image, "pulling image " + registry.image + ": 1 of 1 parts are here"}; !slices.Equal(steps, want) {
+	if want := []string{"pulling image " + registry.image,
+		"pulling image " + registry.image + ": 1 of 1 parts are here"}; !slices.Equal(steps, want) {
 		t.Errorf("who waits is told %q, want %q", steps, want)
 	}
 	for _, progress := range []string{"Pulling fs layer", "Pull complete", "msg=\"pulled image\""} {
@@ -109,7 +110,8 @@ func startRegistry(t *testing.T) registry {
 	const schema = "application/vnd.docker.distribution.manifest.v2+json"
 	manifest := encode(t, map[string]any{"schemaVersion": 2, "mediaType": schema,
 		"config": map[string]any{"mediaType": "application/vnd.docker.container.image.v1+json", "size": len(config), "digest": sum(config)},
-		"layers": []any{map[string]any{"mediaType": "application/vnd.docker.image.rootfs.diff.tar", "size": len(layer), "digest": sum(layer)}}})
+		"layers": []any{map[string]any{"mediaType": "application/vnd.docker.image.rootfs.diff.tar", "size": len(layer),
+			"digest": sum(layer)}}})
 
 	routes := http.NewServeMux()
 	blob := func(path, kind string, content []byte) {

@@ -130,7 +130,8 @@ func await(t *testing.T, b *Backend, what events.Action) <-chan struct{} {
 // volume's folder and before it wrote down its labels.
 func halfMakeVolumes(t *testing.T, m *machine, spec backends.Spec) {
 	t.Helper()
-	for _, name := range []string{ownersVolumes(runnerVolumes, spec.Owner) + "half", workspaceVolumeName(spec.Owner, "half"), workspaceVolumeName(spec.Owner, "unused")} {
+	for _, name := range []string{ownersVolumes(runnerVolumes, spec.Owner) + "half", workspaceVolumeName(spec.Owner, "half"),
+		workspaceVolumeName(spec.Owner, "unused")} {
 		if err := os.MkdirAll(filepath.Join(m.folder, "data/volumes", name, "_data"), 0o701); err != nil {
 			t.Fatal(err)
 		}

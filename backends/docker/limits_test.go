@@ -30,7 +30,8 @@ func TestLimitsHold(t *testing.T) {
 	for _, c := range []struct{ name, script, want string }{
 		{"memory", "exec 2>/dev/null; python3 -c 'bytearray(1<<30)'; echo $?", "137\n"},
 		{"processes", "python3 -c '" + forks + "'", "refused before the 128th\n"},
-		{"the workspace", "head -c 100M /dev/zero 2>&1 >/workspace/big; stat -c %s /workspace/big; rm /workspace/big", "head: error writing 'standard output': No space left on device\n33554432\n"},
+		{"the workspace", "head -c 100M /dev/zero 2>&1 >/workspace/big; stat -c %s /workspace/big; rm /workspace/big",
+			"head: error writing 'standard output': No space left on device\n33554432\n"},
 		{"temporary files", "head -c 100M /dev/zero >/tmp/big 2>/dev/null; stat -c %s /tmp/big; rm /tmp/big", "12582912\n"},
 		{"shared memory", "head -c 100M /dev/zero >/dev/shm/big 2>/dev/null; stat -c %s /dev/shm/big; rm /dev/shm/big", "2097152\n"},
 	} {

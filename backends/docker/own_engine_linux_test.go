@@ -149,7 +149,8 @@ func (m *machine) importImage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said, err := m.backend(t).engine.ImageImport(t.Context(), image.ImportSource{Source: archive, SourceName: "-"}, ownImage, image.ImportOptions{})
+	said, err := m.backend(t).engine.ImageImport(t.Context(), image.ImportSource{Source: archive, SourceName: "-"}, ownImage,
+		image.ImportOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +163,8 @@ func (m *machine) importImage(t *testing.T) {
 // backend is a new sidecar's on this machine.
 func (m *machine) backend(t *testing.T) *Backend {
 	t.Helper()
-	b, err := New(Config{Host: m.host(), Image: ownImage, Runner: backendtest.Runner(t), Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	b, err := New(Config{Host: m.host(), Image: ownImage, Runner: backendtest.Runner(t),
+		Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	if err != nil {
 		t.Fatal(err)
 	}

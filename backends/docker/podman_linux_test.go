@@ -48,7 +48,8 @@ func TestPodmanLeavesASandboxNoCapability(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.inspect(t.Context(), made.ID, confinement(spec)); !errors.Is(err, backends.ErrUnsupported) || !strings.Contains(err.Error(), "CAP_") {
+	if err := b.inspect(t.Context(), made.ID, confinement(spec)); !errors.Is(err, backends.ErrUnsupported) ||
+		!strings.Contains(err.Error(), "CAP_") {
 		t.Errorf("a container with capabilities is found to be %v, want them named", err)
 	}
 }
@@ -136,7 +137,8 @@ func startPodman(t testing.TB) string {
 	}
 	backendtest.Needs(t, what, err)
 	socket := filepath.Join(t.TempDir(), "podman.sock")
-	service := exec.Command(program, "--root", filepath.Join(cache(t), "podman"), "--runroot", "/run/bailiff-podman", "--storage-driver", "overlay",
+	service := exec.Command(program, "--root", filepath.Join(cache(t), "podman"), "--runroot", "/run/bailiff-podman", "--storage-driver",
+		"overlay",
 		"--cgroup-manager", "cgroupfs", "--events-backend", "none", "system", "service", "--time", "60", "unix://"+socket)
 	service.Env = append(os.Environ(), "CONTAINERS_CONF="+podmanSettings(t))
 	service.Stderr = t.Output()
@@ -169,7 +171,8 @@ func podmanSettings(t testing.TB) string {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "containers.conf")
-	text := fmt.Sprintf("[containers]\ndefault_ulimits = [\"nofile=%d:%[1]d\", \"nproc=%d:%[2]d\"]\n", min(files.Max, 20_000), min(processes.Max, 32_768))
+	text := fmt.Sprintf("[containers]\ndefault_ulimits = [\"nofile=%d:%[1]d\", \"nproc=%d:%[2]d\"]\n", min(files.Max, 20_000),
+		min(processes.Max, 32_768))
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

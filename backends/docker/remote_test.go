@@ -69,8 +69,10 @@ func TestAnEngineBehindTLSIsTheOneThatIsMeantAndKnowsUs(t *testing.T) {
 		says       string
 	}{
 		{"as it should be", open.host(), ours.files, ""},
-		{"another authority's engine", open.host(), TLS{CA: others.files.CA, Cert: ours.files.Cert, Key: ours.files.Key}, "signed by nobody in " + others.files.CA},
-		{"an engine of nobody whom this machine trusts", open.host(), TLS{Cert: ours.files.Cert, Key: ours.files.Key}, "signed by nobody in this machine's authorities"},
+		{"another authority's engine", open.host(), TLS{CA: others.files.CA, Cert: ours.files.Cert, Key: ours.files.Key},
+			"signed by nobody in " + others.files.CA},
+		{"an engine of nobody whom this machine trusts", open.host(), TLS{Cert: ours.files.Cert, Key: ours.files.Key},
+			"signed by nobody in this machine's authorities"},
 		{"another engine of the authority", misnamed.host(), ours.files, "its certificate is not good"},
 		{"no certificate of ours", open.host(), TLS{CA: ours.files.CA}, "set backends.docker.tls.cert and key"},
 		{"another authority's certificate", open.host(), foreign, "does not accept the certificate in " + foreign.Cert},
@@ -87,7 +89,8 @@ func TestAnEngineBehindTLSIsTheOneThatIsMeantAndKnowsUs(t *testing.T) {
 			if c.says == "" && err == nil {
 				return
 			}
-			if !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), c.host) || strings.Contains(err.Error(), "\n") {
+			if !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), c.says) ||
+				!strings.Contains(err.Error(), c.host) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("Ready says %v, want one sentence with %q that names the engine", err, c.says)
 			}
 		})
@@ -107,7 +110,8 @@ func TestRenewedCertificatesAreReadAtTheNextConnection(t *testing.T) {
 	if err := b.Ready(t.Context()); err == nil {
 		t.Fatal("an engine with another authority's certificate is ready")
 	}
-	for from, to := range map[string]string{renewed.files.CA: old.files.CA, renewed.files.Cert: old.files.Cert, renewed.files.Key: old.files.Key} {
+	for from, to := range map[string]string{renewed.files.CA: old.files.CA, renewed.files.Cert: old.files.Cert,
+		renewed.files.Key: old.files.Key} {
 		if err := os.Rename(from, to); err != nil {
 			t.Fatal(err)
 		}
@@ -283,9 +287,11 @@ func (a *authority) issue(t testing.TB, name string, lasts time.Duration) tls.Ce
 	if err != nil {
 		t.Fatal(err)
 	}
-	about := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
+	about := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name},
+		DNSNames:  []string{name},
 		NotBefore: time.Now().Add(-2 * time.Hour), NotAfter: time.Now().Add(lasts), BasicConstraintsValid: true, IsCA: name == "authority",
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth}}
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth,
+			x509.ExtKeyUsageServerAuth}}
 	if name == "engine" {
 		about.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1)}
 	}
@@ -311,7 +317,8 @@ func (a *authority) write(t testing.TB, name string, c tls.Certificate) (cert, k
 		t.Fatal(err)
 	}
 	cert, key = filepath.Join(a.folder, name+".crt"), filepath.Join(a.folder, name+".key")
-	for path, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: c.Certificate[0]}, key: {Type: "PRIVATE KEY", Bytes: text}} {
+	for path, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: c.Certificate[0]},
+		key: {Type: "PRIVATE KEY", Bytes: text}} {
 		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -324,5 +331,6 @@ func (a *authority) engine(t testing.TB) *tls.Config {
 	t.Helper()
 	trusted := x509.NewCertPool()
 	trusted.AddCert(a.own.Leaf)
-	return &tls.Config{Certificates: []tls.Certificate{a.issue(t, "engine", time.Hour)}, ClientCAs: trusted, ClientAuth: tls.RequireAndVerifyClientCert}
+	return &tls.Config{Certificates: []tls.Certificate{a.issue(t, "engine", time.Hour)}, ClientCAs: trusted,
+		ClientAuth: tls.RequireAndVerifyClientCert}
 }

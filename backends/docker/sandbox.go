@@ -76,7 +76,8 @@ func (b *Backend) open(ctx context.Context, name string, spec backends.Spec) (*s
 }
 
 // begin makes the container and starts it, attached before it can say anything.
-func (b *Backend) begin(ctx context.Context, name string, spec backends.Spec, found image.InspectResponse, mounts []mount.Mount) (*sandbox, error) {
+func (b *Backend) begin(ctx context.Context, name string, spec backends.Spec, found image.InspectResponse, mounts []mount.Mount) (*sandbox,
+	error) {
 	id, err := b.create(ctx, name, spec, found, mounts)
 	if err != nil {
 		return nil, err

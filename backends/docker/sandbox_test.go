@@ -145,7 +145,8 @@ func TestSweeping(t *testing.T) {
 	if err != nil || removed != 3 {
 		t.Errorf("Sweep removed %d, %v; want 3: the one left, the one never started, the one stopped", removed, err)
 	}
-	for id, want := range map[string]bool{kept.ID(): true, other.ID(): true, spared: true, left.ID(): false, neverStarted: false, stopped.ID(): false} {
+	for id, want := range map[string]bool{kept.ID(): true, other.ID(): true, spared: true, left.ID(): false, neverStarted: false,
+		stopped.ID(): false} {
 		if _, err := b.engine.ContainerInspect(t.Context(), id); (err == nil) != want {
 			t.Errorf("container %s is there: %v, want %v", short(id), err == nil, want)
 		}
@@ -304,7 +305,8 @@ func TestTheEngineDiesWhileACommandRuns(t *testing.T) {
 		t.Error("Run returned no error")
 	}
 	<-sb.Done()
-	for what, err := range map[string]error{"Ready": b.Ready(t.Context()), "Open": opening(t, b, testSpec(t)), "Close": sb.Close(t.Context())} {
+	for what, err := range map[string]error{"Ready": b.Ready(t.Context()), "Open": opening(t, b, testSpec(t)),
+		"Close": sb.Close(t.Context())} {
 		if !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), "cannot reach the Docker engine at "+engine.host()) {
 			t.Errorf("%s says %v, want one sentence about the engine", what, err)
 		}
@@ -384,7 +386,8 @@ func TestMounts(t *testing.T) {
 	}
 	spec := testSpec(t)
 	spec.Mounts = []bailiff.Mount{{Source: folder, Target: "/mnt/notes", ReadOnly: true}}
-	if got, want := output(t, open(t, b, spec), "cat /mnt/notes/note; touch /mnt/notes/x 2>/dev/null || echo refused"), "from the host\nrefused\n"; got != want {
+	if got, want := output(t, open(t, b, spec), "cat /mnt/notes/note; touch /mnt/notes/x 2>/dev/null || echo refused"),
+		"from the host\nrefused\n"; got != want {
 		t.Errorf("the mount gives %q, want %q", got, want)
 	}
 	spec.Mounts[0].Source = "/etc"

@@ -28,6 +28,7 @@ func over(host *remote.Host, at location) dialer {
 		case errors.Is(err, context.Canceled):
 			return nil, err
 		}
-		return nil, unreachable{fmt.Sprintf("%v: see that this user may log in there and open the socket, and that the engine runs", err), err}
+		return nil, unreachable{fmt.Sprintf("%v: see that this user may log in there and open the socket, and that the engine runs", err),
+			err}
 	}
 }

@@ -127,7 +127,8 @@ func (f TLS) mistake(err error) string {
 	var plain tls.RecordHeaderError
 	switch {
 	case errors.As(err, &unknown):
-		return fmt.Sprintf("its certificate is signed by nobody in %s: set backends.docker.tls.ca", cmp.Or(f.CA, "this machine's authorities"))
+		return fmt.Sprintf("its certificate is signed by nobody in %s: set backends.docker.tls.ca",
+			cmp.Or(f.CA, "this machine's authorities"))
 	case errors.As(err, &name), errors.As(err, &invalid):
 		return fmt.Sprintf("its certificate is not good: %s", strings.TrimPrefix(reason(err), "tls: failed to verify certificate: "))
 	case errors.As(err, &plain):

@@ -18,8 +18,10 @@ func TestCertificatesAreLookedAtBeforeTheyAreUsed(t *testing.T) {
 		says  map[string]string
 	}{
 		{"as they should be", ours.files, nil},
-		{"those that are not there", TLS{"/ca", "/cert", "/key"}, map[string]string{"ca": "there is no /ca", "cert": "there is no /cert", "key": "there is no /key"}},
-		{"a key as the authority", TLS{CA: ours.files.Key}, map[string]string{"ca": "holds no certificate", "cert": "there is no", "key": "there is no"}},
+		{"those that are not there", TLS{"/ca", "/cert", "/key"}, map[string]string{"ca": "there is no /ca", "cert": "there is no /cert",
+			"key": "there is no /key"}},
+		{"a key as the authority", TLS{CA: ours.files.Key}, map[string]string{"ca": "holds no certificate", "cert": "there is no",
+			"key": "there is no"}},
 		{"the key of another", TLS{ours.files.CA, ours.files.Cert, others.files.Key}, map[string]string{"key": "does not match"}},
 		{"an expired one", expired, map[string]string{"key": "has expired: renew it"}},
 	} {

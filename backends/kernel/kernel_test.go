@@ -65,25 +65,35 @@ func TestAScriptEndsAsAProgramWould(t *testing.T) {
 		exit   int
 		prints string
 	}{
-		"well":                        {"print('a')", 0, "a\n"},
-		"saying nothing":              {"", 0, ""},
-		"with a value nobody asked":   {"1 + 1", 0, ""},
-		"by its own wish":             {"import sys; sys.exit(4)", 4, ""},
-		"with last words":             {"import sys; sys.exit('bye')", 1, "bye\n"},
-		"leaving without a status":    {"raise SystemExit", 0, ""},
-		"with its own interrupt":      {"raise KeyboardInterrupt", 130, "Traceback (most recent call last):\n  File \"<script N>\", line 1, in <module>\n    raise KeyboardInterrupt\nKeyboardInterrupt\n"},
-		"with an exception":           {"def f():\n    return 1 / 0\n\nf()", 1, "Traceback (most recent call last):\n  File \"<script N>\", line 4, in <module>\n    f()\n  File \"<script N>\", line 2, in f\n    return 1 / 0\n           ~~^~~\nZeroDivisionError: division by zero\n"},
-		"with one that cannot be put": {"class E(Exception):\n    def __str__(self): raise ValueError\nraise E", 1, "Traceback (most recent call last):\n  File \"<script N>\", line 3, in <module>\n    raise E\nE: <exception str() failed>\n"},
-		"with no program at all":      {"if:", 1, "  File \"<script N>\", line 1\n    if:\n      ^\nSyntaxError: invalid syntax\n"},
-		"with the streams in order":   {"import os, sys\nprint('1'); print('2', file=sys.stderr); os.system('echo 3; echo 4 >&2'); print('5', end='')", 0, "1\n2\n3\n4\n5"},
-		"as a program's main part":    {"print(__name__)", 0, "__main__\n"},
-		"when its threads have":       {"import threading, time\nthreading.Thread(target=lambda: (time.sleep(.05), print('late'))).start()", 0, "late\n"},
-		"and its pool's threads wait": {"import concurrent.futures as c\npool = c.ThreadPoolExecutor(2)\nprint(sum(pool.map(len, ['ab', 'c'])))", 0, "3\n"},
-		"in a fork of itself":         {"import os\npid = os.fork()\nif pid: print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\nelse: raise SystemExit(7)", 0, "7\n"},
-		"having closed its output":    {"import sys; sys.stdout.close(); sys.stderr.close()", 0, ""},
-		"finding no input":            {"try: input()\nexcept EOFError: print('none')", 0, "none\n"},
-		"with the variables it got":   {"import os; print(os.environ['GREETING'])", 0, "hello\n"},
-		"handing no descriptor down":  {"import subprocess; print(subprocess.run(['sh', '-c', 'ls /proc/self/fd | grep -c \"^[34]$\"; : <&3'], close_fds=False).returncode != 0)", 0, ""},
+		"well":                      {"print('a')", 0, "a\n"},
+		"saying nothing":            {"", 0, ""},
+		"with a value nobody asked": {"1 + 1", 0, ""},
+		"by its own wish":           {"import sys; sys.exit(4)", 4, ""},
+		"with last words":           {"import sys; sys.exit('bye')", 1, "bye\n"},
+		"leaving without a status":  {"raise SystemExit", 0, ""},
+		"with its own interrupt": {"raise KeyboardInterrupt", 130,
+			"Traceback (most recent call last):\n  File \"<script N>\", line 1, in <module>\n    raise KeyboardInterrupt\n" +
+				"KeyboardInterrupt\n"},
+		"with an exception": {"def f():\n    return 1 / 0\n\nf()", 1,
+			"Traceback (most recent call last):\n  File \"<script N>\", line 4, in <module>\n    f()\n  File \"<script N>\", line 2, in " +
+				"f\n    return 1 / 0\n           ~~^~~\nZeroDivisionError: division by zero\n"},
+		"with one that cannot be put": {"class E(Exception):\n    def __str__(self): raise ValueError\nraise E", 1,
+			"Traceback (most recent call last):\n  File \"<script N>\", line 3, in <module>\n    raise E\nE: <exception str() failed>\n"},
+		"with no program at all": {"if:", 1, "  File \"<script N>\", line 1\n    if:\n      ^\nSyntaxError: invalid syntax\n"},
+		"with the streams in order": {"import os, sys\nprint('1'); print('2', file=sys.stderr); os.system('echo 3; echo 4 >&2'); " +
+			"print('5', end='')", 0, "1\n2\n3\n4\n5"},
+		"as a program's main part": {"print(__name__)", 0, "__main__\n"},
+		"when its threads have": {"import threading, time\nthreading.Thread(target=lambda: (time.sleep(.05), print('late'))).start()",
+			0, "late\n"},
+		"and its pool's threads wait": {"import concurrent.futures as c\npool = c.ThreadPoolExecutor(2)\nprint(sum(pool.map(len, ['ab', " +
+			"'c'])))", 0, "3\n"},
+		"in a fork of itself": {"import os\npid = os.fork()\nif pid: print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\n" +
+			"else: raise SystemExit(7)", 0, "7\n"},
+		"having closed its output":  {"import sys; sys.stdout.close(); sys.stderr.close()", 0, ""},
+		"finding no input":          {"try: input()\nexcept EOFError: print('none')", 0, "none\n"},
+		"with the variables it got": {"import os; print(os.environ['GREETING'])", 0, "hello\n"},
+		"handing no descriptor down": {"import subprocess; print(subprocess.run(['sh', '-c', 'ls /proc/self/fd | grep -c \"^[34]$\"; : " +
+			"<&3'], close_fds=False).returncode != 0)", 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			exit, out := run(t, k, script(c.code))
@@ -114,7 +124,8 @@ func TestVariablesLiveOnBetweenScripts(t *testing.T) {
 	if exit, out := run(t, k, script("print(json.dumps(double(x)))")); out != "42\n" || exit.Code != 0 {
 		t.Errorf("it printed %q and ended as %+v", out, exit)
 	}
-	if _, out := run(t, k, script("double('a', 'b')")); !strings.Contains(out, "double('a', 'b')\nTypeError") && !strings.Contains(out, "double('a', 'b')\n    ") {
+	if _, out := run(t, k, script("double('a', 'b')")); !strings.Contains(out, "double('a', 'b')\nTypeError") &&
+		!strings.Contains(out, "double('a', 'b')\n    ") {
 		t.Errorf("the traceback does not show the line: %s", out)
 	}
 	if _, out := run(t, k, script("double(None)")); !strings.Contains(out, "def double(n): return 2 * n\n") {
@@ -190,12 +201,14 @@ func TestOutputIsCappedFromBothEnds(t *testing.T) {
 
 func TestAnInterruptKeepsTheVariables(t *testing.T) {
 	for name, code := range map[string]string{
-		"in a loop":                 "while True: pass",
-		"asleep":                    "import time; time.sleep(600)",
-		"waiting for a child":       "import subprocess; subprocess.run('sleep 600 & sleep 600', shell=True)",
-		"waiting for a thread":      "import threading, subprocess; threading.Thread(target=lambda: subprocess.run(['sleep', '600'])).start()",
-		"waiting for a tool":        "import bailiff_tools; bailiff_tools.terminal('sleep 600')",
-		"waiting for a thread's":    "import threading, bailiff_tools\ndef f():\n    try: bailiff_tools.terminal('x')\n    except bailiff_tools.ToolError: pass\nthreading.Thread(target=f).start()",
+		"in a loop":           "while True: pass",
+		"asleep":              "import time; time.sleep(600)",
+		"waiting for a child": "import subprocess; subprocess.run('sleep 600 & sleep 600', shell=True)",
+		"waiting for a thread": "import threading, subprocess; threading.Thread(target=lambda: subprocess.run(['sleep', " +
+			"'600'])).start()",
+		"waiting for a tool": "import bailiff_tools; bailiff_tools.terminal('sleep 600')",
+		"waiting for a thread's": "import threading, bailiff_tools\ndef f():\n    try: bailiff_tools.terminal('x')\n    except " +
+			"bailiff_tools.ToolError: pass\nthreading.Thread(target=f).start()",
 		"with interrupts set aside": "import signal, time; signal.signal(signal.SIGINT, signal.default_int_handler); time.sleep(600)",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -219,10 +232,14 @@ func TestAnInterruptKeepsTheVariables(t *testing.T) {
 
 func TestWhatNoInterruptStopsEndsWithItsInterpreter(t *testing.T) {
 	for name, code := range map[string]string{
-		"a script that takes no interrupt":   "import time\nwhile True:\n    try: print('started'); time.sleep(600)\n    except BaseException: pass",
-		"a thread":                           "import threading, time\nthreading.Thread(target=time.sleep, args=(600,), daemon=True).start()\nprint('started'); time.sleep(600)",
-		"a script that ignores the signal":   "import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN); print('started'); time.sleep(600)",
-		"a script that waits without Python": "import itertools, sys; sum(itertools.chain(map(sys.stdout.write, ['started']), iter(int, 1)))",
+		"a script that takes no interrupt": "import time\nwhile True:\n    try: print('started'); time.sleep(600)\n    except " +
+			"BaseException: pass",
+		"a thread": "import threading, time\nthreading.Thread(target=time.sleep, args=(600,), " +
+			"daemon=True).start()\nprint('started'); time.sleep(600)",
+		"a script that ignores the signal": "import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN); print('started'); " +
+			"time.sleep(600)",
+		"a script that waits without Python": "import itertools, sys; sum(itertools.chain(map(sys.stdout.write, ['started']), iter(int, " +
+			"1)))",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -278,11 +295,13 @@ func (s strange) Converse(ctx context.Context, cmd backends.Command, hear backen
 
 func TestAPythonThatDoesNotStartSaysWhy(t *testing.T) {
 	at := place(t)
-	if _, err := kernel.Start(t.Context(), strange{at, []string{"no-python3"}}, nil); !errors.Is(err, backends.ErrUnfit) || !errors.Is(err, backends.ErrNotStarted) {
+	if _, err := kernel.Start(t.Context(), strange{at, []string{"no-python3"}}, nil); !errors.Is(err, backends.ErrUnfit) ||
+		!errors.Is(err, backends.ErrNotStarted) {
 		t.Errorf("without python3: %v", err)
 	}
 	_, err := kernel.Start(t.Context(), strange{at, []string{"sh", "-c", "echo this is no python; exit 9"}}, nil)
-	if !errors.Is(err, backends.ErrUnfit) || !strings.Contains(err.Error(), "status 9") || !strings.Contains(err.Error(), "his is no python") {
+	if !errors.Is(err, backends.ErrUnfit) || !strings.Contains(err.Error(), "status 9") ||
+		!strings.Contains(err.Error(), "his is no python") {
 		t.Errorf("with another python3: %v", err)
 	}
 }
@@ -302,15 +321,23 @@ func echo(_ context.Context, c kernel.Call) kernel.Result {
 func TestAScriptCallsTools(t *testing.T) {
 	k := start(t, place(t))
 	for name, c := range map[string]struct{ code, prints string }{
-		"terminal":                     {"print(bailiff_tools.terminal('ls', timeout=5))", "{'tool': 'terminal', 'arguments': {'command': 'ls', 'timeout': 5}}\n"},
-		"another":                      {"print(bailiff_tools.web_search(query='ä', most=[1, None]))", "{'tool': 'web_search', 'arguments': {'query': 'ä', 'most': [1, None]}}\n"},
-		"one that fails":               {"try: bailiff_tools.broken()\nexcept bailiff_tools.ToolError as e: print(e)", "it is broken\n"},
-		"without a name":               {"try: bailiff_tools.web_search('x')\nexcept TypeError as e: print(e)", "web_search() takes keyword arguments only\n"},
-		"with no JSON":                 {"try: bailiff_tools.web_search(x=object())\nexcept TypeError as e: print(e)", "Object of type object is not JSON serializable\n"},
-		"those offered":                {"print(dir(bailiff_tools)); from bailiff_tools import *; terminal", "['terminal', 'web_search']\n"},
-		"by its own name":              {"from bailiff_tools import web_search as s; print(s()['tool'])", "web_search\n"},
-		"in a fork":                    {"import os\nif os.fork() == 0:\n    try: bailiff_tools.terminal('ls')\n    except bailiff_tools.ToolError as e: print(e)\nelse: os.wait()", "tools can be called from the script's own process only\n"},
-		"and tells whose fault it was": {"bailiff_tools.broken()", "Traceback (most recent call last):\n  File \"<script N>\", line 2, in <module>\n    bailiff_tools.broken()\nbailiff_tools.ToolError: it is broken\n"},
+		"terminal": {"print(bailiff_tools.terminal('ls', timeout=5))",
+			"{'tool': 'terminal', 'arguments': {'command': 'ls', 'timeout': 5}}\n"},
+		"another": {"print(bailiff_tools.web_search(query='ä', most=[1, None]))",
+			"{'tool': 'web_search', 'arguments': {'query': 'ä', 'most': [1, None]}}\n"},
+		"one that fails": {"try: bailiff_tools.broken()\nexcept bailiff_tools.ToolError as e: print(e)", "it is broken\n"},
+		"without a name": {"try: bailiff_tools.web_search('x')\nexcept TypeError as e: print(e)",
+			"web_search() takes keyword arguments only\n"},
+		"with no JSON": {"try: bailiff_tools.web_search(x=object())\nexcept TypeError as e: print(e)",
+			"Object of type object is not JSON serializable\n"},
+		"those offered": {"print(dir(bailiff_tools)); from bailiff_tools import *; terminal",
+			"['terminal', 'web_search']\n"},
+		"by its own name": {"from bailiff_tools import web_search as s; print(s()['tool'])", "web_search\n"},
+		"in a fork": {"import os\nif os.fork() == 0:\n    try: bailiff_tools.terminal('ls')\n    except " +
+			"bailiff_tools.ToolError as e: print(e)\nelse: os.wait()", "tools can be called from the script's own process only\n"},
+		"and tells whose fault it was": {"bailiff_tools.broken()",
+			"Traceback (most recent call last):\n  File \"<script N>\", line 2, in <module>\n    bailiff_tools.broken()\n" +
+				"bailiff_tools.ToolError: it is broken\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := script("import bailiff_tools\n" + c.code)
@@ -341,7 +368,8 @@ func TestAScriptsThreadsCallToolsAtOnce(t *testing.T) {
 	k := start(t, place(t))
 	var inside sync.WaitGroup
 	inside.Add(20) // each call returns when all are there
-	exit, out := runWith(t, k, script("import bailiff_tools, concurrent.futures as c\nprint(sum(c.ThreadPoolExecutor(20).map(lambda i: bailiff_tools.number(i=i), range(20))))"),
+	exit, out := runWith(t, k, script("import bailiff_tools, concurrent.futures as c\nprint(sum(c.ThreadPoolExecutor(20).map(lambda i: "+
+		"bailiff_tools.number(i=i), range(20))))"),
 		func(_ context.Context, call kernel.Call) kernel.Result {
 			inside.Done()
 			inside.Wait()
@@ -357,12 +385,15 @@ func TestAScriptsThreadsCallToolsAtOnce(t *testing.T) {
 func TestCallsOfAScriptAreBounded(t *testing.T) {
 	k := start(t, place(t))
 	var calls atomic.Int32
-	exit, out := runWith(t, k, script("import bailiff_tools\nfor i in range(60):\n    try: bailiff_tools.f()\n    except bailiff_tools.ToolError as e: print(i, e); break\ntry: bailiff_tools.f(x='x' * (1 << 20))\nexcept bailiff_tools.ToolError as e: print(e)"),
+	exit, out := runWith(t, k, script("import bailiff_tools\nfor i in range(60):\n    try: bailiff_tools.f()\n    except "+
+		"bailiff_tools.ToolError as e: print(i, e); break\ntry: bailiff_tools.f(x='x' * (1 << 20))\nexcept bailiff_tools.ToolError as e: "+
+		"print(e)"),
 		func(context.Context, kernel.Call) kernel.Result {
 			calls.Add(1)
 			return kernel.Result{Value: []byte("1")}
 		})
-	if !strings.HasPrefix(out, "50 a script may call tools 50 times\n") || calls.Load() != kernel.MostCalls || exit.Calls != kernel.MostCalls {
+	if !strings.HasPrefix(out, "50 a script may call tools 50 times\n") || calls.Load() != kernel.MostCalls ||
+		exit.Calls != kernel.MostCalls {
 		t.Errorf("it printed %q, with %d calls, %d counted", out, calls.Load(), exit.Calls)
 	}
 	if exit, _ := runWith(t, k, script("import bailiff_tools; bailiff_tools.f()"), echo); exit.Calls != 1 || exit.Code != 0 {

@@ -39,10 +39,13 @@ func TestAScriptThatGoesOnAfterItsEndEndsItsInterpreter(t *testing.T) {
 
 func TestAnInterpreterThatIsHeardBetweenScriptsIsRestless(t *testing.T) {
 	for name, code := range map[string]string{
-		"a child prints":       "import subprocess; subprocess.Popen(['sh', '-c', 'read line; echo late'], stdin=open('go'))",
-		"a thread prints":      "import threading; threading.Thread(target=lambda: (open('go').readline(), print('late')), daemon=True).start()",
-		"a thread writes":      "import os, threading; threading.Thread(target=lambda: (open('go').readline(), os.write(4, b'late\\n')), daemon=True).start()",
-		"a thread ends it all": forged + "import threading; threading.Thread(target=lambda: (open('go').readline(), os.write(4, end)), daemon=True).start()",
+		"a child prints": "import subprocess; subprocess.Popen(['sh', '-c', 'read line; echo late'], stdin=open('go'))",
+		"a thread prints": "import threading; threading.Thread(target=lambda: (open('go').readline(), print('late')), " +
+			"daemon=True).start()",
+		"a thread writes": "import os, threading; threading.Thread(target=lambda: (open('go').readline(), os.write(4, b'late\\n')), " +
+			"daemon=True).start()",
+		"a thread ends it all": forged +
+			"import threading; threading.Thread(target=lambda: (open('go').readline(), os.write(4, end)), daemon=True).start()",
 	} {
 		t.Run(name, func(t *testing.T) {
 			at := place(t)
@@ -71,8 +74,9 @@ func release(fifo string) error {
 
 func TestThreadsOfEarlierScriptsCallNoTools(t *testing.T) {
 	for name, code := range map[string]string{
-		"one that it left":            "threading.Thread(target=late, daemon=True).start()",
-		"one that this one starts":    "threading.Thread(target=lambda: (go.wait(), threading.Thread(target=late, daemon=True).start()), daemon=True).start()",
+		"one that it left": "threading.Thread(target=late, daemon=True).start()",
+		"one that this one starts": "threading.Thread(target=lambda: (go.wait(), threading.Thread(target=late, daemon=True).start()), " +
+			"daemon=True).start()",
 		"one that no module knows of": "_thread.start_new_thread(late, ())",
 		"one of a pool that is kept":  "pool = c.ThreadPoolExecutor(1); pool.submit(late)",
 	} {

@@ -87,7 +87,8 @@ func (k *Kernel) Run(ctx context.Context, s Script, out func([]byte), call func(
 		return Exit{}, fmt.Errorf("%w: %w", backends.ErrNotStarted, err)
 	}
 	calls, abandon := context.WithCancel(ctx)
-	r := &run{kernel: k, last: s.Last, abandon: abandon, ended: make(chan word, 1), out: headtail.Writer{Head: s.HeadBytes, Tail: s.TailBytes, Emit: out}}
+	r := &run{kernel: k, last: s.Last, abandon: abandon, ended: make(chan word, 1),
+		out: headtail.Writer{Head: s.HeadBytes, Tail: s.TailBytes, Emit: out}}
 	r.handle = func(w word) {
 		result := call(calls, Call{w.Tool, w.Arguments})
 		k.answer(reply{w.Call, result.Value, result.Fault})

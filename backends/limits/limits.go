@@ -18,7 +18,8 @@ import (
 
 // Open makes a sandbox that keeps a spec's limits, but for those that its section of
 // bailiff.yaml accepts to be missing. Whoever starts the runner puts it into the group.
-func Open(ctx context.Context, section string, spec backends.Spec, accept []string, start func(*cgroup.Group) (*runner.Child, error)) (backends.Sandbox, error) {
+func Open(ctx context.Context, section string, spec backends.Spec, accept []string,
+	start func(*cgroup.Group) (*runner.Child, error)) (backends.Sandbox, error) {
 	group, err := Group(section, spec, accept)
 	if err != nil {
 		return nil, err
@@ -36,7 +37,8 @@ func Group(section string, spec backends.Spec, accept []string) (*cgroup.Group, 
 	var missing *cgroup.Missing
 	switch {
 	case errors.As(err, &missing):
-		return nil, fmt.Errorf("%w: %w; run the sidecar as root or with delegated control groups, or accept it with backends.%s.accept_missing_limits: [%s]",
+		return nil, fmt.Errorf("%w: %w; run the sidecar as root or with delegated control groups, or accept it with "+
+			"backends.%s.accept_missing_limits: [%s]",
 			backends.ErrUnsupported, err, section, missing.Limit)
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", backends.ErrUnavailable, err)

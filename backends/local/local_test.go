@@ -24,9 +24,10 @@ func open(t testing.TB) backends.Backend {
 }
 
 func TestConformance(t *testing.T) {
-	backendtest.Run(t, backendtest.Config{Name: "local", Against: "the machine of the tests", Open: open, Spec: spec, Without: map[string]string{
-		"A command cannot look into the runner": "where bailiff is root, so are commands; as another user they cannot",
-	}})
+	backendtest.Run(t, backendtest.Config{Name: "local", Against: "the machine of the tests", Open: open, Spec: spec,
+		Without: map[string]string{
+			"A command cannot look into the runner": "where bailiff is root, so are commands; as another user they cannot",
+		}})
 }
 
 func TestConformanceForAnUnprivilegedUser(t *testing.T) {

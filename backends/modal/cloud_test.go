@@ -91,7 +91,8 @@ func newCloud(tb testing.TB) *cloud {
 	pb.RegisterTaskCommandRouterServer(router, commandRouter{cloud: c})
 	c.lines = &lines{}
 	c.router = "https://" + c.listen(router, c.lines)
-	for _, name := range []string{"MODAL_TOKEN_ID", "MODAL_TOKEN_SECRET", "MODAL_ENVIRONMENT", "MODAL_PROFILE", "MODAL_SANDBOX_V2", "MODAL_LOGLEVEL",
+	for _, name := range []string{"MODAL_TOKEN_ID", "MODAL_TOKEN_SECRET", "MODAL_ENVIRONMENT", "MODAL_PROFILE", "MODAL_SANDBOX_V2",
+		"MODAL_LOGLEVEL",
 		"MODAL_IMAGE_BUILDER_VERSION", "MODAL_OAUTH_REFRESH_TOKEN"} {
 		tb.Setenv(name, "")
 	}
@@ -301,5 +302,6 @@ func (c *cloud) called(method string) int {
 // jwt is what a client may look into for when it ends.
 func jwt(subject string, life time.Duration) string {
 	encode := base64.RawURLEncoding.EncodeToString
-	return encode([]byte(`{"alg":"none"}`)) + "." + encode(fmt.Appendf(nil, `{"sub":%q,"exp":%d}`, subject, time.Now().Add(life).Unix())) + ".c2ln"
+	return encode([]byte(`{"alg":"none"}`)) + "." + encode(fmt.Appendf(nil, `{"sub":%q,"exp":%d}`, subject, time.Now().Add(life).Unix())) +
+		".c2ln"
 }

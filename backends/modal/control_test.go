@@ -34,7 +34,8 @@ func (p controlPlane) AppGetOrCreate(_ context.Context, req *pb.AppGetOrCreateRe
 	return pb.AppGetOrCreateResponse_builder{AppId: p.apps[req.GetAppName()]}.Build(), nil
 }
 
-func (controlPlane) EnvironmentGetOrCreate(_ context.Context, req *pb.EnvironmentGetOrCreateRequest) (*pb.EnvironmentGetOrCreateResponse, error) {
+func (controlPlane) EnvironmentGetOrCreate(_ context.Context, req *pb.EnvironmentGetOrCreateRequest) (*pb.EnvironmentGetOrCreateResponse,
+	error) {
 	return pb.EnvironmentGetOrCreateResponse_builder{EnvironmentId: "en-1", Metadata: pb.EnvironmentMetadata_builder{
 		Name: req.GetDeploymentName(), Settings: pb.EnvironmentSettings_builder{ImageBuilderVersion: "2026.01"}.Build(),
 	}.Build()}.Build(), nil
@@ -63,7 +64,8 @@ func succeeded() *pb.GenericResult {
 	return pb.GenericResult_builder{Status: pb.GenericResult_GENERIC_STATUS_SUCCESS}.Build()
 }
 
-func (p controlPlane) ImageJoinStreaming(_ *pb.ImageJoinStreamingRequest, to grpc.ServerStreamingServer[pb.ImageJoinStreamingResponse]) error {
+func (p controlPlane) ImageJoinStreaming(_ *pb.ImageJoinStreamingRequest,
+	to grpc.ServerStreamingServer[pb.ImageJoinStreamingResponse]) error {
 	log := pb.ImageJoinStreamingResponse_builder{EntryId: "1-0"}.Build()
 	return errorsOf(to.Send(log), to.Send(pb.ImageJoinStreamingResponse_builder{EntryId: "2-0", Result: succeeded(), Eof: true}.Build()))
 }
@@ -155,7 +157,8 @@ func (p controlPlane) SandboxWaitV2(ctx context.Context, req *pb.SandboxWaitRequ
 	return pb.SandboxWaitResponse_builder{Result: pb.GenericResult_builder{Status: s.result}.Build()}.Build(), nil
 }
 
-func (p controlPlane) SandboxGetCommandRouterAccess(_ context.Context, req *pb.SandboxGetCommandRouterAccessRequest) (*pb.SandboxGetCommandRouterAccessResponse, error) {
+func (p controlPlane) SandboxGetCommandRouterAccess(_ context.Context,
+	req *pb.SandboxGetCommandRouterAccessRequest) (*pb.SandboxGetCommandRouterAccessResponse, error) {
 	s, err := p.sandbox(req.GetSandboxId())
 	if err != nil {
 		return nil, err

@@ -79,9 +79,12 @@ func TestFaultsThatStayAreToldAndLeaveNothing(t *testing.T) {
 		{"no answer to a making that was done", "SandboxCreateV2", many(fault{err: internal, after: true}), "something broke"},
 		{"an image that cannot be looked for", "ImageGetOrCreate", many(fault{err: internal}), "bring image"},
 		{"a machine that takes no files", "TaskExecStart", many(fault{err: full}), "putting the runner into the sandbox"},
-		{"a machine that starts nothing", "TaskExecStart", append([]fault{{}}, many(fault{err: full})...), "starting the runner in the sandbox: the machine is full"},
-		{"a machine that takes no input", "TaskExecStdinWrite", many(fault{err: status.Error(codes.FailedPrecondition, "no input")}), "greeting the sandbox"},
-		{"an account that may do nothing", "SandboxCreateV2", many(fault{err: status.Error(codes.PermissionDenied, "the workspace is closed")}), "renew what backends.modal.token_id"},
+		{"a machine that starts nothing", "TaskExecStart", append([]fault{{}}, many(fault{err: full})...),
+			"starting the runner in the sandbox: the machine is full"},
+		{"a machine that takes no input", "TaskExecStdinWrite", many(fault{err: status.Error(codes.FailedPrecondition, "no input")}),
+			"greeting the sandbox"},
+		{"an account that may do nothing", "SandboxCreateV2",
+			many(fault{err: status.Error(codes.PermissionDenied, "the workspace is closed")}), "renew what backends.modal.token_id"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cloud := newCloud(t)
@@ -255,7 +258,8 @@ func TestATokenIsReadAtEachUse(t *testing.T) {
 	cloud.secret = "as-a-new-one"
 	cloud.mu.Unlock()
 	err := b.Ready(t.Context())
-	if !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), "renew what backends.modal.token_id and token_secret name") {
+	if !errors.Is(err, backends.ErrUnavailable) ||
+		!strings.Contains(err.Error(), "renew what backends.modal.token_id and token_secret name") {
 		t.Errorf("with a token that is refused, Ready says %v", err)
 	}
 	if strings.Contains(err.Error(), tokenSecret) || strings.Contains(err.Error(), "\n") {
@@ -283,8 +287,10 @@ func TestWhatKeepsABackendFromBeingReadyIsSaid(t *testing.T) {
 		says   string
 	}{
 		{"no runner", func(_ testing.TB, c *Config) { c.Runner += "-none" }, "finding the runner"},
-		{"no variable", func(_ testing.TB, c *Config) { c.TokenID.Env = "BAILIFF_TEST_NONE" }, "backends.modal.token_id: reading a credential: variable BAILIFF_TEST_NONE is empty"},
-		{"no file", func(_ testing.TB, c *Config) { c.TokenSecret.File += "-none" }, "backends.modal.token_secret: reading a credential: open "},
+		{"no variable", func(_ testing.TB, c *Config) { c.TokenID.Env = "BAILIFF_TEST_NONE" },
+			"backends.modal.token_id: reading a credential: variable BAILIFF_TEST_NONE is empty"},
+		{"no file", func(_ testing.TB, c *Config) { c.TokenSecret.File += "-none" },
+			"backends.modal.token_secret: reading a credential: open "},
 		{"nobody there", func(tb testing.TB, _ *Config) { tb.Setenv("MODAL_SERVER_URL", "http://127.0.0.1:1") }, "connection refused"},
 		{"no such address", func(tb testing.TB, _ *Config) { tb.Setenv("MODAL_SERVER_URL", "modal") }, "invalid server URL"},
 	} {

@@ -69,7 +69,8 @@ func TestLiveConformance(t *testing.T) {
 				Open: func(tb testing.TB) backends.Backend {
 					return testBackend(tb, func(c *Config) {
 						c.App, c.Runtime = "bailiff-test", runtime
-						c.TokenID, c.TokenSecret = settings.Credential{Env: "MODAL_TOKEN_ID"}, settings.Credential{Env: "MODAL_TOKEN_SECRET"}
+						c.TokenID, c.TokenSecret = settings.Credential{Env: "MODAL_TOKEN_ID"},
+							settings.Credential{Env: "MODAL_TOKEN_SECRET"}
 					})
 				},
 				Spec: spec, Remote: true, Without: without,

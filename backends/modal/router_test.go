@@ -112,7 +112,8 @@ func (s *lent) files(args []string) (*execution, error) {
 		return nil, errors.New("modal-sandbox-fs-tools: unknown order")
 	}
 	from, to := io.Pipe()
-	e := &execution{stdin: to, stdout: keep(io.NopCloser(strings.NewReader(""))), stderr: keep(io.NopCloser(strings.NewReader(""))), done: make(chan struct{})}
+	e := &execution{stdin: to, stdout: keep(io.NopCloser(strings.NewReader(""))), stderr: keep(io.NopCloser(strings.NewReader(""))),
+		done: make(chan struct{})}
 	go func() {
 		defer close(e.done)
 		content, err := io.ReadAll(from)
@@ -151,7 +152,8 @@ func (e *execution) write(offset uint64, data []byte, eof bool) error {
 	return nil
 }
 
-func (r commandRouter) TaskExecStdinWriteStream(from grpc.ClientStreamingServer[pb.TaskExecStdinWriteStreamRequest, pb.TaskExecStdinWriteStreamResponse]) error {
+func (r commandRouter) TaskExecStdinWriteStream(from grpc.ClientStreamingServer[pb.TaskExecStdinWriteStreamRequest,
+	pb.TaskExecStdinWriteStreamResponse]) error {
 	got, err := from.Recv()
 	if err != nil {
 		return err
@@ -174,7 +176,8 @@ func (r commandRouter) TaskExecStdinWriteStream(from grpc.ClientStreamingServer[
 	}
 }
 
-func (r commandRouter) TaskExecStdinStatus(ctx context.Context, req *pb.TaskExecStdinStatusRequest) (*pb.TaskExecStdinStatusResponse, error) {
+func (r commandRouter) TaskExecStdinStatus(ctx context.Context, req *pb.TaskExecStdinStatusRequest) (*pb.TaskExecStdinStatusResponse,
+	error) {
 	e, err := r.execution(ctx, req.GetTaskId(), req.GetExecId())
 	if err != nil {
 		return nil, err
@@ -197,7 +200,8 @@ func (r commandRouter) TaskExecWait(ctx context.Context, req *pb.TaskExecWaitReq
 	}
 }
 
-func (r commandRouter) TaskExecStdioRead(req *pb.TaskExecStdioReadRequest, to grpc.ServerStreamingServer[pb.TaskExecStdioReadResponse]) error {
+func (r commandRouter) TaskExecStdioRead(req *pb.TaskExecStdioReadRequest,
+	to grpc.ServerStreamingServer[pb.TaskExecStdioReadResponse]) error {
 	e, err := r.execution(to.Context(), req.GetTaskId(), req.GetExecId())
 	if err != nil {
 		return err

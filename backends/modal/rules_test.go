@@ -32,9 +32,11 @@ var rules = map[string]rule{
 	"ImageGetOrCreate":       {need: "app_id image.dockerfile_commands builder_version"},
 	"ImageJoinStreaming":     {need: "image_id timeout", may: "last_entry_id"},
 	"SandboxCreateV2": {
-		need: "app_id tags.tag_name tags.tag_value definition.image_id definition.timeout_secs definition.idle_timeout_secs definition.name definition.runtime " +
+		need: "app_id tags.tag_name tags.tag_value definition.image_id definition.timeout_secs definition.idle_timeout_secs " +
+			"definition.name definition.runtime " +
 			"definition.network_access.network_access_type",
-		may: "definition.resources.milli_cpu definition.resources.milli_cpu_max definition.resources.memory_mb definition.resources.memory_mb_max " +
+		may: "definition.resources.milli_cpu definition.resources.milli_cpu_max definition.resources.memory_mb " +
+			"definition.resources.memory_mb_max " +
 			"definition.volume_mounts.volume_id definition.volume_mounts.mount_path definition.volume_mounts.allow_background_commits",
 		holds: func(m proto.Message) error { return right(m.(*pb.SandboxCreateV2Request).GetDefinition()) },
 	},
@@ -59,16 +61,19 @@ var rules = map[string]rule{
 func right(d *pb.Sandbox) error {
 	r := d.GetResources()
 	for fault, is := range map[string]bool{
-		"timeout_secs is not within a day":              d.GetTimeoutSecs() < 1 || d.GetTimeoutSecs() > 24*3600,
-		"idle_timeout_secs is beyond the timeout":       d.GetIdleTimeoutSecs() < 1 || d.GetIdleTimeoutSecs() > d.GetTimeoutSecs(),
-		"the name is none":                              !regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,63}$`).MatchString(d.GetName()),
-		"more CPU is set aside than may be used":        r.GetMilliCpuMax() > 0 && r.GetMilliCpu() > r.GetMilliCpuMax(),
-		"CPU is bounded and none set aside":             r.GetMilliCpuMax() > 0 && r.GetMilliCpu() == 0,
-		"more memory is set aside than may be used":     r.GetMemoryMbMax() > 0 && r.GetMemoryMb() > r.GetMemoryMbMax(),
-		"memory is bounded and none set aside":          r.GetMemoryMbMax() > 0 && r.GetMemoryMb() == 0,
-		"a network is neither open nor closed":          !slices.Contains([]pb.NetworkAccess_NetworkAccessType{pb.NetworkAccess_OPEN, pb.NetworkAccess_BLOCKED}, d.GetNetworkAccess().GetNetworkAccessType()),
-		"a volume is mounted at no folder":              slices.ContainsFunc(d.GetVolumeMounts(), func(m *pb.VolumeMount) bool { return !path.IsAbs(m.GetMountPath()) }),
-		"a volume is not to be written out by the way ": slices.ContainsFunc(d.GetVolumeMounts(), func(m *pb.VolumeMount) bool { return !m.GetAllowBackgroundCommits() }),
+		"timeout_secs is not within a day":          d.GetTimeoutSecs() < 1 || d.GetTimeoutSecs() > 24*3600,
+		"idle_timeout_secs is beyond the timeout":   d.GetIdleTimeoutSecs() < 1 || d.GetIdleTimeoutSecs() > d.GetTimeoutSecs(),
+		"the name is none":                          !regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,63}$`).MatchString(d.GetName()),
+		"more CPU is set aside than may be used":    r.GetMilliCpuMax() > 0 && r.GetMilliCpu() > r.GetMilliCpuMax(),
+		"CPU is bounded and none set aside":         r.GetMilliCpuMax() > 0 && r.GetMilliCpu() == 0,
+		"more memory is set aside than may be used": r.GetMemoryMbMax() > 0 && r.GetMemoryMb() > r.GetMemoryMbMax(),
+		"memory is bounded and none set aside":      r.GetMemoryMbMax() > 0 && r.GetMemoryMb() == 0,
+		"a network is neither open nor closed": !slices.Contains([]pb.NetworkAccess_NetworkAccessType{pb.NetworkAccess_OPEN,
+			pb.NetworkAccess_BLOCKED}, d.GetNetworkAccess().GetNetworkAccessType()),
+		"a volume is mounted at no folder": slices.ContainsFunc(d.GetVolumeMounts(),
+			func(m *pb.VolumeMount) bool { return !path.IsAbs(m.GetMountPath()) }),
+		"a volume is not to be written out by the way ": slices.ContainsFunc(d.GetVolumeMounts(),
+			func(m *pb.VolumeMount) bool { return !m.GetAllowBackgroundCommits() }),
 	} {
 		if is {
 			return errors.New(fault)
@@ -230,7 +235,8 @@ func (c *cloud) authorize(ctx context.Context, full string, req proto.Message) e
 	c.mu.Lock()
 	secret := c.secret
 	c.mu.Unlock()
-	for header, want := range map[string]string{"x-modal-client-type": "9", "x-modal-token-id": tokenID, "x-modal-client-version": "1.0.0"} {
+	for header, want := range map[string]string{"x-modal-client-type": "9", "x-modal-token-id": tokenID,
+		"x-modal-client-version": "1.0.0"} {
 		if got := first(ctx, header); got != want {
 			c.tb.Errorf("calling %s: header %s is %q, want %q", full, header, got, want)
 		}

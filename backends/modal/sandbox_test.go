@@ -30,12 +30,13 @@ func TestWhatModalIsToldOfASandbox(t *testing.T) {
 	s := c.only()
 	d := s.request.GetDefinition()
 	for what, fact := range map[string]bool{
-		"no network":              d.GetNetworkAccess().GetNetworkAccessType() == pb.NetworkAccess_BLOCKED,
-		"a bound on CPUs":         d.GetResources().GetMilliCpuMax() == 2000 && d.GetResources().GetMilliCpu() == 125,
-		"a bound on memory":       d.GetResources().GetMemoryMbMax() == 512 && d.GetResources().GetMemoryMb() == 128,
-		"an hour to live":         d.GetTimeoutSecs() > 3500 && d.GetTimeoutSecs() <= 3600,
-		"an end when it is idle":  d.GetIdleTimeoutSecs() == 180,
-		"its workspace":           len(d.GetVolumeMounts()) == 1 && d.GetVolumeMounts()[0].GetMountPath() == "/workspace" && !d.GetVolumeMounts()[0].GetReadOnly(),
+		"no network":             d.GetNetworkAccess().GetNetworkAccessType() == pb.NetworkAccess_BLOCKED,
+		"a bound on CPUs":        d.GetResources().GetMilliCpuMax() == 2000 && d.GetResources().GetMilliCpu() == 125,
+		"a bound on memory":      d.GetResources().GetMemoryMbMax() == 512 && d.GetResources().GetMemoryMb() == 128,
+		"an hour to live":        d.GetTimeoutSecs() > 3500 && d.GetTimeoutSecs() <= 3600,
+		"an end when it is idle": d.GetIdleTimeoutSecs() == 180,
+		"its workspace": len(d.GetVolumeMounts()) == 1 && d.GetVolumeMounts()[0].GetMountPath() == "/workspace" &&
+			!d.GetVolumeMounts()[0].GetReadOnly(),
 		"whose it is":             s.tag(tagOwner) == backends.Digest(spec.Owner),
 		"which session's it is":   s.tag(tagSession) == backends.Digest(spec.Session),
 		"which workspace's it is": s.tag(tagWorkspace) == backends.Digest("w"),
@@ -96,11 +97,13 @@ func TestWhatModalCannotDoIsRefusedByName(t *testing.T) {
 	spec.DiskMB, spec.PIDs, spec.ReadOnly = 1, 600, true
 	open(t, testBackend(t, func(c *Config) { c.AcceptMissing = []string{diskMB, pids, readOnly} }), spec)
 	spec.PIDs = 63
-	if _, err := testBackend(t, inVM).Open(t.Context(), spec); !errors.Is(err, backends.ErrUnsupported) || !strings.Contains(err.Error(), "disk_mb") {
+	if _, err := testBackend(t, inVM).Open(t.Context(), spec); !errors.Is(err, backends.ErrUnsupported) ||
+		!strings.Contains(err.Error(), "disk_mb") {
 		t.Errorf("of the disk of a virtual machine it says %v", err)
 	}
 	spec.DiskMB = 0
-	if _, err := testBackend(t, inVM).Open(t.Context(), spec); !errors.Is(err, backends.ErrUnsupported) || !strings.Contains(err.Error(), "pids is 63, want at least 64") {
+	if _, err := testBackend(t, inVM).Open(t.Context(), spec); !errors.Is(err, backends.ErrUnsupported) ||
+		!strings.Contains(err.Error(), "pids is 63, want at least 64") {
 		t.Errorf("of too few processes it says %v", err)
 	}
 }
@@ -116,7 +119,8 @@ func TestInAVirtualMachineCommandsAreApartFromTheRestOfIt(t *testing.T) {
 		if got := c.only().request.GetDefinition().GetRuntime(); got != "vm" {
 			t.Errorf("it runs in %q", got)
 		}
-		if got := output(t, sb, shell("ulimit -u; echo $(stat -c %u /proc/[0-9]* | sort -u); echo x 2>/dev/null >/run/x && rm /run/x; echo x 2>/dev/null >/opt/x || echo closed")); got != "200\n10000\nclosed\n" {
+		if got := output(t, sb, shell("ulimit -u; echo $(stat -c %u /proc/[0-9]* | sort -u); echo x 2>/dev/null >/run/x && rm /run/x; "+
+			"echo x 2>/dev/null >/opt/x || echo closed")); got != "200\n10000\nclosed\n" {
 			t.Errorf("with the network %s a command says %q", network, got)
 		}
 		if err := sb.Close(t.Context()); err != nil {
@@ -189,7 +193,8 @@ func TestAnImageIsBroughtOnceAndKnownByItsID(t *testing.T) {
 		t.Errorf("the sandbox is made of %s, after %d questions more", got, c.called("ImageGetOrCreate")-asked)
 	}
 	_, err := b.Resolve(ctx, "registry.test/none")
-	if !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), "no such image: manifest unknown") || strings.Contains(err.Error(), "\n") {
+	if !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), "no such image: manifest unknown") ||
+		strings.Contains(err.Error(), "\n") {
 		t.Errorf("of an image that is nowhere it says %v", err)
 	}
 }
@@ -256,7 +261,8 @@ func TestTheNextMachineFindsWhatTheLastOneWrote(t *testing.T) {
 		t.Errorf("after the second was lost the third finds %q", got)
 	}
 	c.befall("TaskExecStart", fault{err: full})
-	if _, err := b.Open(t.Context(), spec); !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), "writing out the workspace") {
+	if _, err := b.Open(t.Context(), spec); !errors.Is(err, backends.ErrUnavailable) ||
+		!strings.Contains(err.Error(), "writing out the workspace") {
 		t.Errorf("where the files cannot be had, opening says %v", err)
 	}
 }

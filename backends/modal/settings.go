@@ -52,7 +52,8 @@ func imaged(text string) error {
 // Check wants the token.
 func (c *Config) Check() error {
 	if !c.TokenID.Given() || !c.TokenSecret.Given() {
-		return errors.New("token_id and token_secret are missing: make a token with `modal token new` and say where its halves are, as in {env: MODAL_TOKEN_ID}")
+		return errors.New("token_id and token_secret are missing: make a token with `modal token new` and say where its halves are, as " +
+			"in {env: MODAL_TOKEN_ID}")
 	}
 	return nil
 }

@@ -58,8 +58,10 @@ func (b *Backend) check(spec backends.Spec) error {
 		{"image", isImage(b.imageOf(spec.Image)), "the name of an image in a registry, or im-… for one that Modal has"},
 		{"workspace", len(volumeName(spec.Owner, spec.Workspace)) <= 64, "at most 32 bytes long"},
 		{diskMB, spec.DiskMB == 0 || b.accepts(diskMB), "0: it bounds no disk" + accept(diskMB)},
-		{pids, spec.PIDs == 0 || b.accepts(pids) || b.isVM(), "0: gvisor bounds no processes (use backends.modal.runtime: vm)" + accept(pids)},
-		{readOnly, !spec.ReadOnly || b.accepts(readOnly) || b.isVM(), "false: in gvisor what an image leaves open to all can be written to (use backends.modal.runtime: vm)" + accept(readOnly)},
+		{pids, spec.PIDs == 0 || b.accepts(pids) || b.isVM(), "0: gvisor bounds no processes (use backends.modal.runtime: vm)" +
+			accept(pids)},
+		{readOnly, !spec.ReadOnly || b.accepts(readOnly) || b.isVM(),
+			"false: in gvisor what an image leaves open to all can be written to (use backends.modal.runtime: vm)" + accept(readOnly)},
 	} {
 		if !c.met {
 			return fmt.Errorf("%w: on Modal %s must be %s", backends.ErrUnsupported, c.field, c.want)

@@ -92,7 +92,8 @@ func (s *sandbox) sync(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, endWithin)
 	defer cancel()
 	code := 0
-	process, err := s.machine.Exec(ctx, []string{"sync", workspaceFolder}, &modal.SandboxExecParams{Stdout: modal.Ignore, Stderr: modal.Ignore})
+	process, err := s.machine.Exec(ctx, []string{"sync", workspaceFolder}, &modal.SandboxExecParams{Stdout: modal.Ignore,
+		Stderr: modal.Ignore})
 	if err == nil {
 		code, err = process.Wait(ctx, nil)
 	}

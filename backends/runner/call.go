@@ -72,7 +72,8 @@ func (c *Client) enter(ctx context.Context, timeout time.Duration) error {
 	case <-c.done:
 		return c.fault()
 	case <-late.C:
-		return fmt.Errorf("%w: %d commands run in it at once, and its limit of %d processes leaves no room for another; try again when one has ended",
+		return fmt.Errorf("%w: %d commands run in it at once, and its limit of %d processes leaves no room for another; try again when "+
+			"one has ended",
 			backends.ErrFull, cap(c.places), c.place.PIDs)
 	}
 }
@@ -248,7 +249,8 @@ func (c *Client) job(cmd backends.Command, terms wire.Terms) ([]byte, error) {
 		dir = cmd.Workdir
 	}
 	if !filepath.IsAbs(dir) || strings.ContainsRune(dir, 0) || len(dir) > bailiff.MaxWorkdir {
-		return nil, fmt.Errorf("working directory %q is not an absolute path, or longer than %d bytes", bailiff.Beginning(dir, 200), bailiff.MaxWorkdir)
+		return nil, fmt.Errorf("working directory %q is not an absolute path, or longer than %d bytes", bailiff.Beginning(dir, 200),
+			bailiff.MaxWorkdir)
 	}
 	env, err := c.environment(cmd.Env)
 	if err != nil {

@@ -128,7 +128,8 @@ func (c *Client) greet(ctx context.Context, stream io.ReadWriteCloser) (*wire.Re
 	case err != nil:
 		return nil, fmt.Errorf("it gave no answer: %w", err)
 	case answer.Version != wire.Version:
-		return nil, fmt.Errorf("it speaks version %d of the protocol, want %d: install both programs from one release", answer.Version, wire.Version)
+		return nil, fmt.Errorf("it speaks version %d of the protocol, want %d: install both programs from one release", answer.Version,
+			wire.Version)
 	}
 	for _, k := range answer.Processes {
 		c.meet(k)

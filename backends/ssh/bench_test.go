@@ -46,7 +46,8 @@ func standing(b *testing.B, server *remotetest.Server) []string {
 	program, err := exec.LookPath("ssh")
 	backendtest.Needs(b, "THE SSH COMMAND", err)
 	socket := filepath.Join(b.TempDir(), "master")
-	master := []string{"-F", "none", "-S", socket, "-o", "BatchMode=yes", "-o", "UserKnownHostsFile=" + filepath.Join(server.Folder, "known_hosts"),
+	master := []string{"-F", "none", "-S", socket, "-o", "BatchMode=yes", "-o", "UserKnownHostsFile=" + filepath.Join(server.Folder,
+		"known_hosts"),
 		"-i", filepath.Join(server.Folder, "user"), "-p", server.Port(), server.User(b) + "@127.0.0.1"}
 	cmd := exec.Command(program, append([]string{"-M", "-N", "-f"}, master...)...)
 	if out, err := cmd.CombinedOutput(); err != nil {

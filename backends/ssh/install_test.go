@@ -68,9 +68,11 @@ func TestAHostIsServedWhateverItsShellSaysFirst(t *testing.T) {
 		for _, sandbox := range []string{"", ssh.Bubblewrap} {
 			t.Run(filepath.Base(shell)+sandbox, func(t *testing.T) {
 				backendtest.Beside(t, "bailiff-host")
-				server := remotetest.Serve(t, remotetest.Options{Shell: shell, Settings: []string{"SetEnv NOISE=1 BASH_ENV=" + filepath.Join("/", "etc", "profile")}})
+				server := remotetest.Serve(t,
+					remotetest.Options{Shell: shell, Settings: []string{"SetEnv NOISE=1 BASH_ENV=" + filepath.Join("/", "etc", "profile")}})
 				for _, name := range []string{".bashrc", ".profile"} {
-					if err := os.WriteFile(filepath.Join(server.Home, name), []byte("echo welcome; echo and mind the step >&2\n"), 0o644); err != nil {
+					if err := os.WriteFile(filepath.Join(server.Home, name), []byte("echo welcome; echo and mind the step >&2\n"),
+						0o644); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -80,7 +82,9 @@ func TestAHostIsServedWhateverItsShellSaysFirst(t *testing.T) {
 				if sandbox != "" {
 					wanted = backends.Spec{Network: "none", ReadOnly: true}
 				}
-				if out := run(t, made(t, cfg), wanted, "echo $NOISE$SSH_CONNECTION$BASH_ENV$USER$LOGNAME; env | sort | sed 's/=.*//' | tr '\\n' ' '"); out != "\nHOME LANG PATH PWD SHELL SHLVL TERM _ " {
+				if out := run(t, made(t, cfg), wanted,
+					"echo $NOISE$SSH_CONNECTION$BASH_ENV$USER$LOGNAME; env | sort | sed 's/=.*//' | tr '\\n' ' "+
+						"'"); out != "\nHOME LANG PATH PWD SHELL SHLVL TERM _ " {
 					t.Errorf("it said %q", out)
 				}
 			})
@@ -117,7 +121,8 @@ func TestAHostOfAnotherArchitectureGetsItsOwnRunner(t *testing.T) {
 			if err := os.Chmod(filepath.Dir(folder), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(filepath.Join(folder, "uname"), []byte("#!/bin/sh\ncase $1 in -"+c.says+";; esac\n"), 0o755); err != nil {
+			if err := os.WriteFile(filepath.Join(folder, "uname"), []byte("#!/bin/sh\ncase $1 in -"+c.says+";; esac\n"),
+				0o755); err != nil {
 				t.Fatal(err)
 			}
 			content, err := os.ReadFile(backendtest.Runner(t))
@@ -176,7 +181,8 @@ func TestAFolderThatWasThereKeepsItsPermissions(t *testing.T) {
 		t.Run(mode.String(), func(t *testing.T) {
 			cfg := section(server, server.User(t))
 			cfg.Folder = filepath.Join(server.Home, rand.Text())
-			if err := errors.Join(os.Mkdir(cfg.Folder, 0o700), os.Chown(cfg.Folder, int(owner.Sys().(*syscall.Stat_t).Uid), -1), os.Chmod(cfg.Folder, mode)); err != nil {
+			if err := errors.Join(os.Mkdir(cfg.Folder, 0o700), os.Chown(cfg.Folder, int(owner.Sys().(*syscall.Stat_t).Uid), -1),
+				os.Chmod(cfg.Folder, mode)); err != nil {
 				t.Fatal(err)
 			}
 			err := made(t, cfg).Ready(t.Context())
@@ -207,17 +213,28 @@ func TestAProgramThatOthersCouldHavePutThereIsNotRun(t *testing.T) {
 		aboveLinked, linked, isRefused bool
 	}{
 		{name: "all is the user's", above: 0o711, folder: 0o711, file: 0o555, aboveUID: own, folderUID: own, fileUID: own},
-		{name: "above is what everybody may write, but only its own", above: 0o777 | os.ModeSticky, folder: 0o711, file: 0o555, aboveUID: own, folderUID: own, fileUID: own},
-		{name: "the folder is another user's", above: 0o711, folder: 0o755, file: 0o555, aboveUID: own, folderUID: other, fileUID: other, isRefused: true},
-		{name: "the folder is another user's and the file is not", above: 0o711, folder: 0o755, file: 0o555, aboveUID: own, folderUID: other, fileUID: own, isRefused: true},
-		{name: "the one above is another user's", above: 0o755, folder: 0o711, file: 0o555, aboveUID: other, folderUID: own, fileUID: own, isRefused: true},
-		{name: "the one above is everybody's to write", above: 0o777, folder: 0o711, file: 0o555, aboveUID: own, folderUID: own, fileUID: own, isRefused: true},
-		{name: "the one above is a link", above: 0o711, folder: 0o711, file: 0o555, aboveUID: own, folderUID: own, fileUID: own, aboveLinked: true, isRefused: true},
-		{name: "the folder is everybody's to write", above: 0o711, folder: 0o777 | os.ModeSticky, file: 0o555, aboveUID: own, folderUID: own, fileUID: own, isRefused: true},
-		{name: "the folder is a group's to write", above: 0o711, folder: 0o770, file: 0o555, aboveUID: own, folderUID: own, fileUID: own, isRefused: true},
-		{name: "the file is another user's", above: 0o711, folder: 0o711, file: 0o555, aboveUID: own, folderUID: own, fileUID: other, isRefused: true},
-		{name: "the file is a group's to write", above: 0o711, folder: 0o711, file: 0o575, aboveUID: own, folderUID: own, fileUID: own, isRefused: true},
-		{name: "the file is a link", above: 0o711, folder: 0o711, file: 0o555, aboveUID: own, folderUID: own, fileUID: own, linked: true, isRefused: true},
+		{name: "above is what everybody may write, but only its own", above: 0o777 | os.ModeSticky, folder: 0o711, file: 0o555,
+			aboveUID: own, folderUID: own, fileUID: own},
+		{name: "the folder is another user's", above: 0o711, folder: 0o755, file: 0o555, aboveUID: own, folderUID: other, fileUID: other,
+			isRefused: true},
+		{name: "the folder is another user's and the file is not", above: 0o711, folder: 0o755, file: 0o555, aboveUID: own,
+			folderUID: other, fileUID: own, isRefused: true},
+		{name: "the one above is another user's", above: 0o755, folder: 0o711, file: 0o555, aboveUID: other, folderUID: own, fileUID: own,
+			isRefused: true},
+		{name: "the one above is everybody's to write", above: 0o777, folder: 0o711, file: 0o555, aboveUID: own, folderUID: own,
+			fileUID: own, isRefused: true},
+		{name: "the one above is a link", above: 0o711, folder: 0o711, file: 0o555, aboveUID: own, folderUID: own, fileUID: own,
+			aboveLinked: true, isRefused: true},
+		{name: "the folder is everybody's to write", above: 0o711, folder: 0o777 | os.ModeSticky, file: 0o555, aboveUID: own,
+			folderUID: own, fileUID: own, isRefused: true},
+		{name: "the folder is a group's to write", above: 0o711, folder: 0o770, file: 0o555, aboveUID: own, folderUID: own, fileUID: own,
+			isRefused: true},
+		{name: "the file is another user's", above: 0o711, folder: 0o711, file: 0o555, aboveUID: own, folderUID: own, fileUID: other,
+			isRefused: true},
+		{name: "the file is a group's to write", above: 0o711, folder: 0o711, file: 0o575, aboveUID: own, folderUID: own, fileUID: own,
+			isRefused: true},
+		{name: "the file is a link", above: 0o711, folder: 0o711, file: 0o555, aboveUID: own, folderUID: own, fileUID: own, linked: true,
+			isRefused: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if os.Getuid() != 0 && (c.aboveUID != own || c.folderUID != own || c.fileUID != own) {
@@ -226,7 +243,8 @@ func TestAProgramThatOthersCouldHavePutThereIsNotRun(t *testing.T) {
 			above, cfg := filepath.Join(server.Folder, rand.Text()), *cfg
 			cfg.Folder = filepath.Join(above, "bailiff")
 			plant := filepath.Join(cfg.Folder, name)
-			if err := errors.Join(os.Mkdir(above, 0o700), os.Mkdir(cfg.Folder, 0o700), os.WriteFile(plant, []byte("#!/bin/sh\n>"+marker+"\n"), 0o500),
+			if err := errors.Join(os.Mkdir(above, 0o700), os.Mkdir(cfg.Folder, 0o700),
+				os.WriteFile(plant, []byte("#!/bin/sh\n>"+marker+"\n"), 0o500),
 				os.Chown(above, c.aboveUID, -1), os.Chown(cfg.Folder, c.folderUID, -1), os.Chown(plant, c.fileUID, -1),
 				os.Chmod(plant, c.file), os.Chmod(cfg.Folder, c.folder), os.Chmod(above, c.above)); err != nil {
 				t.Fatal(err)
@@ -245,7 +263,8 @@ func TestAProgramThatOthersCouldHavePutThereIsNotRun(t *testing.T) {
 			err := made(t, &cfg).Ready(t.Context())
 			_, ran := os.Stat(marker)
 			os.Remove(marker)
-			if c.isRefused != (ran != nil) || c.isRefused != (err != nil && strings.Contains(err.Error(), "others could replace what would be run")) {
+			if c.isRefused != (ran != nil) ||
+				c.isRefused != (err != nil && strings.Contains(err.Error(), "others could replace what would be run")) {
 				t.Errorf("the mark of what was planted: %v; it says %v", ran, err)
 			}
 		})

@@ -47,7 +47,8 @@ func work(t *testing.T, b backends.Backend, wanted backends.Spec, runs string) (
 	})
 	ended = make(chan error, 1)
 	go func() {
-		_, err := sandbox.Run(context.Background(), runner.Shell("echo run >>"+runs+"; setsid sleep "+marker+" & sleep "+marker), func([]byte) {})
+		_, err := sandbox.Run(context.Background(), runner.Shell("echo run >>"+runs+"; setsid sleep "+marker+" & sleep "+marker),
+			func([]byte) {})
 		ended <- err
 	}()
 	backendtest.Await(t, "it is at work", func() bool { return marked(marker) >= 2 })
@@ -133,7 +134,8 @@ func TestALineThatGoesDeadInTheMiddleOfACommandEndsItOnBothSides(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, port, _ := net.SplitHostPort(line.Address)
-		if err := os.WriteFile(cfg.KnownHosts[0], append(known, "[127.0.0.1]:"+port+strings.TrimLeft(string(known), "[]0123456789.:")...), 0o600); err != nil {
+		if err := os.WriteFile(cfg.KnownHosts[0], append(known, "[127.0.0.1]:"+port+strings.TrimLeft(string(known), "[]0123456789.:")...),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 		cfg.Host, _, _ = strings.Cut(cfg.Host, "@")
@@ -183,7 +185,8 @@ func TestReadySaysWhyAHostCannotBeUsed(t *testing.T) {
 			cfg := section(server, server.User(t))
 			c.change(cfg)
 			err := made(t, cfg).Ready(t.Context())
-			if (err == nil) != (c.fault == "") || err != nil && (!errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), c.fault)) {
+			if (err == nil) != (c.fault == "") || err != nil && (!errors.Is(err, backends.ErrUnavailable) ||
+				!strings.Contains(err.Error(), c.fault)) {
 				t.Errorf("not ready: %v, want an error that wraps ErrUnavailable and says %q", err, c.fault)
 			}
 		})

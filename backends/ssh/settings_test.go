@@ -32,11 +32,14 @@ func TestTheSectionIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := cfg.Backends["ssh"].(*ssh.Config)
-	if got.Host != "bailiff@build.example:2222" || got.Jump != "ana@gate.example" || got.Keys[0] != "/home/ana/.ssh/id_ed25519" || !got.TrustFirst ||
-		got.KnownHosts[0] != "/home/ana/.ssh/known_hosts" || got.Inside.Root != "/srv/debian" || got.Inside.MountsAllowed[0] != "/srv/projects" {
+	if got.Host != "bailiff@build.example:2222" || got.Jump != "ana@gate.example" || got.Keys[0] != "/home/ana/.ssh/id_ed25519" ||
+		!got.TrustFirst ||
+		got.KnownHosts[0] != "/home/ana/.ssh/known_hosts" || got.Inside.Root != "/srv/debian" ||
+		got.Inside.MountsAllowed[0] != "/srv/projects" {
 		t.Errorf("it was read as %+v", got)
 	}
-	if _, err := got.Make(backends.Host{Runner: "/usr/local/bin/bailiff-runner", StateDir: "/var/lib/bailiff/ssh"}); err != nil || !got.Isolated() {
+	if _, err := got.Make(backends.Host{Runner: "/usr/local/bin/bailiff-runner", StateDir: "/var/lib/bailiff/ssh"}); err != nil ||
+		!got.Isolated() {
 		t.Errorf("isolated is %t, and making it says %v", got.Isolated(), err)
 	}
 }
@@ -63,14 +66,16 @@ func TestWhatASectionSaysInVainIsRefused(t *testing.T) {
 		`{host: a@b, keys: [k], sandbox: bubblewrap, mounts_allowed: [projects]}`: "absolute path",
 		`{host: a@b, keys: [k], sandbox: bubblewrap, mounts_allowed: [/]}`:        "folder",
 	} {
-		if _, err := config.Parse("/etc/bailiff/bailiff.yaml", []byte("backends:\n  ssh: "+section+"\n"), catalogue.All()); err == nil || !strings.Contains(err.Error(), fault) || strings.Contains(err.Error(), "s3cret") {
+		if _, err := config.Parse("/etc/bailiff/bailiff.yaml", []byte("backends:\n  ssh: "+section+"\n"), catalogue.All()); err == nil ||
+			!strings.Contains(err.Error(), fault) || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s is refused with %v, want an error that says %q", section, err, fault)
 		}
 	}
 }
 
 func TestWithoutASandboxNothingIsPromised(t *testing.T) {
-	b, err := (&ssh.Config{Host: "a@b", Way: remote.Way{Keys: []string{"/k"}, KnownHosts: []string{"/h"}}, Runner: backendtest.Runner(t)}).Make(backends.Host{Runner: backendtest.Runner(t)})
+	b, err := (&ssh.Config{Host: "a@b", Way: remote.Way{Keys: []string{"/k"}, KnownHosts: []string{"/h"}},
+		Runner: backendtest.Runner(t)}).Make(backends.Host{Runner: backendtest.Runner(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

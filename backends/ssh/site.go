@@ -103,11 +103,13 @@ var architectures = map[string]string{"x86_64": "amd64", "aarch64": "arm64"}
 
 func (s *site) recognize(lines []string) (ground, error) {
 	if len(lines) < 4 || !path.IsAbs(lines[3]) {
-		return ground{}, fmt.Errorf("looking at the host: it said %q, want its system, machine, user and home", bailiff.Foreign(strings.Join(lines, " ")))
+		return ground{}, fmt.Errorf("looking at the host: it said %q, want its system, machine, user and home",
+			bailiff.Foreign(strings.Join(lines, " ")))
 	}
 	g := ground{arch: architectures[lines[1]], home: path.Clean(lines[3]), folder: s.cfg.Folder, installed: map[string]string{}}
 	if lines[0] != "Linux" || g.arch == "" {
-		return ground{}, fmt.Errorf("the host is %s on %s, want Linux on x86_64 or aarch64", bailiff.Foreign(lines[0]), bailiff.Foreign(lines[1]))
+		return ground{}, fmt.Errorf("the host is %s on %s, want Linux on x86_64 or aarch64", bailiff.Foreign(lines[0]),
+			bailiff.Foreign(lines[1]))
 	}
 	switch {
 	case g.folder != "":
@@ -165,13 +167,17 @@ func (s *site) install(ctx context.Context, was ground) (ground, error) {
 // changed: it may be one like /tmp, which the whole machine needs as it is.
 func installing(folder, file, mode string, content []byte) string {
 	sum := sha256.Sum256(content)
-	return fmt.Sprintf(`d=%s f=%s p=%s; umask 077; `, shellquote.Enclose(folder), shellquote.Enclose(file), shellquote.Enclose(file+"."+rand.Text())) +
+	return fmt.Sprintf(`d=%s f=%s p=%s; umask 077; `, shellquote.Enclose(folder), shellquote.Enclose(file),
+		shellquote.Enclose(file+"."+rand.Text())) +
 		`mkdir -p -m 711 "$d" || exit 1; ` + above(folder) +
 		`[ -n "$(find "$d" -prune -type d -user "$u")" ] || { echo it is not the own folder of this user >&2; exit 1; }; ` +
-		`[ -z "$(find "$d" -prune '(' ` + writable + ` ')')" ] || { echo others may write it: name a folder for bailiff alone >&2; exit 1; }; ` +
+		`[ -z "$(find "$d" -prune '(' ` + writable +
+		` ')')" ] || { echo others may write it: name a folder for bailiff alone >&2; exit 1; }; ` +
 		`trap "rm -f \"\$p\"" EXIT; cat >"$p" || exit 1; ` +
-		`[ "$(sha256sum <"$p" | cut -c 1-64)" = ` + hex.EncodeToString(sum[:]) + ` ] || { echo what arrived is not what was sent >&2; exit 1; }; ` +
-		`chmod 500 "$p" && "$p" </dev/null || { echo it cannot be run: is the folder on a file system that allows no programs, noexec? >&2; exit 1; }; ` +
+		`[ "$(sha256sum <"$p" | cut -c 1-64)" = ` + hex.EncodeToString(sum[:]) +
+		` ] || { echo what arrived is not what was sent >&2; exit 1; }; ` +
+		`chmod 500 "$p" && "$p" </dev/null || { echo it cannot be run: is the folder on a file system that allows no programs, noexec? ` +
+		`>&2; exit 1; }; ` +
 		`chmod ` + mode + ` "$p" && mv -f "$p" "$f" || exit 1; ` +
 		`find "$d/." ! -name . -prune -type f -name "bailiff-*" -mtime +90 -exec rm -f {} ";"`
 }
@@ -190,7 +196,8 @@ func (s *site) start(ctx context.Context, g ground, folder, name string, argumen
 		files = append(files, g.installed[p.name])
 		fmt.Fprintf(&script, `[ -f %s ] || exit %d; `, shellquote.Quote(g.installed[p.name]), isMissing)
 	}
-	script.WriteString(above(g.folder) + only(theirs+" -o "+writable+" -o ! -type d", g.folder) + only(theirs+" -o "+writable+" -o ! -type f", files...))
+	script.WriteString(above(g.folder) + only(theirs+" -o "+writable+" -o ! -type d",
+		g.folder) + only(theirs+" -o "+writable+" -o ! -type f", files...))
 	fmt.Fprintf(&script, `[ -d %s ] || { echo the host has no folder %[1]s >&2; exit 1; }; cd /; exec env -i %s`,
 		shellquote.Quote(folder), shellquote.Join(append([]string{"PATH=" + searchPath, g.installed[name]}, arguments...)...))
 	return s.host.Start(ctx, command(script.String()))
@@ -218,7 +225,8 @@ func above(folder string) string {
 // that can be found out.
 func only(wrong string, paths ...string) string {
 	return fmt.Sprintf(`bad=$(find %s -prune '(' %s ')' -print) && [ -z "$bad" ] || `+
-		`{ printf "others could replace what would be run: it, its folder and those above must be no links, belong to this user or root, and be writable by nobody else, unlike %%s\n" "$bad" >&2; exit 1; }; `,
+		`{ printf "others could replace what would be run: it, its folder and those above must be no links, belong to this user or root, `+
+		`and be writable by nobody else, unlike %%s\n" "$bad" >&2; exit 1; }; `,
 		shellquote.Join(paths...), wrong)
 }
 

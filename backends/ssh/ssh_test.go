@@ -40,7 +40,8 @@ const endsWithConnection = "its sandboxes end with the connection: a sweep finds
 func TestConformance(t *testing.T) {
 	server := remotetest.Serve(t, remotetest.Options{})
 	open := func(t testing.TB) backends.Backend { return made(t, section(server, server.User(t))) }
-	backendtest.Run(t, backendtest.Config{Name: "ssh", Against: "OpenSSH's sshd on the machine of the tests, as a user without rights and as root", Open: open, Spec: spec})
+	backendtest.Run(t, backendtest.Config{Name: "ssh",
+		Against: "OpenSSH's sshd on the machine of the tests, as a user without rights and as root", Open: open, Spec: spec})
 }
 
 // boxes are the limits that a host can keep where root logs in.
@@ -48,9 +49,11 @@ var boxes = backends.Spec{Owner: "test", Session: "s", Network: "none", CPUs: 2,
 
 func TestConformanceInASandbox(t *testing.T) {
 	server := remotetest.Serve(t, remotetest.Options{})
-	backendtest.Run(t, backendtest.Config{Name: "ssh-bubblewrap", Against: "OpenSSH's sshd and bubblewrap on the machine of the tests, as root and as a user without rights",
-		Open: func(t testing.TB) backends.Backend { return boxed(t, server, "root") }, Spec: boxes,
-		Without: map[string]string{"A sweep removes what its owner does not keep": endsWithConnection, "A sweep spares what is being opened": endsWithConnection}})
+	backendtest.Run(t, backendtest.Config{Name: "ssh-bubblewrap",
+		Against: "OpenSSH's sshd and bubblewrap on the machine of the tests, as root and as a user without rights",
+		Open:    func(t testing.TB) backends.Backend { return boxed(t, server, "root") }, Spec: boxes,
+		Without: map[string]string{"A sweep removes what its owner does not keep": endsWithConnection,
+			"A sweep spares what is being opened": endsWithConnection}})
 }
 
 // boxed has sandboxes made at a server.
@@ -69,7 +72,8 @@ func TestConformanceInASandboxOfAnUnprivilegedUser(t *testing.T) {
 	server := remotetest.Serve(t, remotetest.Options{})
 	wanted := boxes
 	wanted.CPUs, wanted.MemoryMB, wanted.PIDs = 0, 0, 0
-	backendtest.Run(t, backendtest.Config{Spec: wanted, Open: func(t testing.TB) backends.Backend { return boxed(t, server, server.User(t)) },
+	backendtest.Run(t, backendtest.Config{Spec: wanted,
+		Open: func(t testing.TB) backends.Backend { return boxed(t, server, server.User(t)) },
 		Without: map[string]string{
 			"What it cannot do is refused by the name of the field": "the configuration accepts that limits are missing",
 			"A sweep removes what its owner does not keep":          endsWithConnection,

@@ -96,7 +96,8 @@ func (c *client) session(ctx context.Context, id string) (session, error) {
 
 // remove stops and deletes a sandbox; one that is not there is no fault.
 func (c *client) remove(ctx context.Context, name string) error {
-	err := c.do(ctx, httpapi.Call{Method: http.MethodDelete, Address: "/v2/sandboxes/" + url.PathEscape(name), Query: url.Values{"projectId": {c.project}}, Idempotent: true})
+	err := c.do(ctx, httpapi.Call{Method: http.MethodDelete, Address: "/v2/sandboxes/" + url.PathEscape(name),
+		Query: url.Values{"projectId": {c.project}}, Idempotent: true})
 	if httpapi.Status(err) == http.StatusNotFound {
 		return nil
 	}
@@ -134,9 +135,10 @@ func (c *client) extend(ctx context.Context, session string, by time.Duration) e
 // the id by which its log is found.
 func (c *client) run(ctx context.Context, session, program string, args ...string) (id string, err error) {
 	var answer struct{ Command struct{ ID string } }
-	err = c.do(ctx, httpapi.Call{Method: http.MethodPost, Address: ofSession(session, "/cmd"), Answer: &answer, Body: httpapi.JSON(map[string]any{
-		"command": program, "args": args, "cwd": "/", "env": map[string]string{}, "sudo": true,
-	})})
+	err = c.do(ctx, httpapi.Call{Method: http.MethodPost, Address: ofSession(session, "/cmd"), Answer: &answer,
+		Body: httpapi.JSON(map[string]any{
+			"command": program, "args": args, "cwd": "/", "env": map[string]string{}, "sudo": true,
+		})})
 	return answer.Command.ID, err
 }
 
@@ -148,7 +150,8 @@ func (c *client) logs(ctx context.Context, session, command string) (io.ReadClos
 // write writes a file, with the folders above it, as the machine's default user. It
 // may be done again: what comes is the same.
 func (c *client) write(ctx context.Context, session, path string, mode int64, content []byte) error {
-	return c.do(ctx, httpapi.Call{Method: http.MethodPost, Address: ofSession(session, "/fs/write"), Header: http.Header{"X-Cwd": {"/"}}, Idempotent: true,
+	return c.do(ctx, httpapi.Call{Method: http.MethodPost, Address: ofSession(session, "/fs/write"), Header: http.Header{"X-Cwd": {"/"}},
+		Idempotent: true,
 		Body: func() (io.Reader, string, error) {
 			packed, err := pack(path, mode, content)
 			return packed, "application/gzip", err
@@ -160,7 +163,8 @@ func pack(path string, mode int64, content []byte) (*bytes.Buffer, error) {
 	var packed bytes.Buffer
 	zipped, _ := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
 	archive := tar.NewWriter(zipped)
-	err := archive.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: path[1:], Mode: mode, Size: int64(len(content)), ModTime: time.Now()})
+	err := archive.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: path[1:], Mode: mode, Size: int64(len(content)),
+		ModTime: time.Now()})
 	if err == nil {
 		_, err = archive.Write(content)
 	}
@@ -181,7 +185,8 @@ func (c *client) drive(ctx context.Context, name, region string, size int64) (dr
 		body["maxSizeBytes"] = size
 	}
 	var answer struct{ Drive drive }
-	err := c.do(ctx, httpapi.Call{Method: http.MethodPost, Address: ofDrive(name), Body: httpapi.JSON(body), Idempotent: true, Answer: &answer})
+	err := c.do(ctx, httpapi.Call{Method: http.MethodPost, Address: ofDrive(name), Body: httpapi.JSON(body), Idempotent: true,
+		Answer: &answer})
 	return answer.Drive, err
 }
 
@@ -193,7 +198,8 @@ func (c *client) drives(ctx context.Context, prefix string) (all []drive, err er
 			Drives     []drive
 			Pagination pagination
 		}
-		err := c.do(ctx, httpapi.Call{Method: http.MethodGet, Address: "/v2/sandboxes/drives", Query: query, Idempotent: true, Answer: &page})
+		err := c.do(ctx, httpapi.Call{Method: http.MethodGet, Address: "/v2/sandboxes/drives", Query: query, Idempotent: true,
+			Answer: &page})
 		all = append(all, page.Drives...)
 		return len(page.Drives), page.Pagination.Next, err
 	})
@@ -202,7 +208,8 @@ func (c *client) drives(ctx context.Context, prefix string) (all []drive, err er
 
 // removeDrive deletes a drive; one that is not there is no fault.
 func (c *client) removeDrive(ctx context.Context, name string) error {
-	err := c.do(ctx, httpapi.Call{Method: http.MethodDelete, Address: ofDrive(name), Query: url.Values{"projectId": {c.project}}, Idempotent: true})
+	err := c.do(ctx, httpapi.Call{Method: http.MethodDelete, Address: ofDrive(name), Query: url.Values{"projectId": {c.project}},
+		Idempotent: true})
 	if httpapi.Status(err) == http.StatusNotFound {
 		return nil
 	}

@@ -15,7 +15,8 @@ import (
 // printed.
 func byItsOwnClient(t *testing.T, f *fake) string {
 	t.Helper()
-	out, err := exec.Command("node", "testdata/client.mjs", apptest.Clients(t), f.server.URL, fakeToken, fakeTeam, fakeProject).CombinedOutput()
+	out, err := exec.Command("node", "testdata/client.mjs", apptest.Clients(t), f.server.URL, fakeToken, fakeTeam,
+		fakeProject).CombinedOutput()
 	if err != nil {
 		t.Fatalf("Vercel's own client ended with %v and said\n%s", err, out)
 	}
@@ -88,7 +89,8 @@ func TestTheBackendAsksWhatVercelsOwnClientAsks(t *testing.T) {
 		for _, body := range bodies {
 			for _, field := range paths(body, "") {
 				if !said[field] {
-					t.Errorf("%s has %s, which Vercel's own client does not say there: it says %q", call, field, slices.Sorted(maps.Keys(said)))
+					t.Errorf("%s has %s, which Vercel's own client does not say there: it says %q", call, field,
+						slices.Sorted(maps.Keys(said)))
 				}
 			}
 		}

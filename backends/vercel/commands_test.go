@@ -48,7 +48,8 @@ func (l *lent) run(w http.ResponseWriter, r *http.Request, body []byte) {
 		Logs         bool
 	}{Cwd: "/home/default"}
 	_ = json.Unmarshal(body, &given) // its shape was looked at
-	env := map[string]string{"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/home/default", "VERCEL_MACHINE": "a variable of the machine's"}
+	env := map[string]string{"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/home/default",
+		"VERCEL_MACHINE": "a variable of the machine's"}
 	cmd := machine.Cmd{Argv: append([]string{given.Command}, given.Args...), Dir: given.Cwd, User: 1000}
 	if given.Sudo {
 		cmd.User, env["HOME"] = 0, "/root"
@@ -116,7 +117,8 @@ func (c *command) append(e entrySaid) {
 func (c *command) said() map[string]any {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	all := map[string]any{"id": c.id, "name": c.name, "args": c.args, "cwd": c.cwd, "sessionId": c.of.id, "exitCode": nil, "startedAt": c.began.UnixMilli()}
+	all := map[string]any{"id": c.id, "name": c.name, "args": c.args, "cwd": c.cwd, "sessionId": c.of.id, "exitCode": nil,
+		"startedAt": c.began.UnixMilli()}
 	if c.ended {
 		all["exitCode"] = c.code
 	}
@@ -153,7 +155,8 @@ func (c *command) follow(w http.ResponseWriter, r *http.Request, send bool) {
 		}
 	}
 	if c.of.isOver() {
-		_ = lines.Encode(entrySaid{"error", map[string]string{"code": "sandbox_stream_closed", "message": "Sandbox stream was closed and is not accepting commands."}})
+		_ = lines.Encode(entrySaid{"error", map[string]string{"code": "sandbox_stream_closed",
+			"message": "Sandbox stream was closed and is not accepting commands."}})
 	}
 }
 

@@ -40,7 +40,8 @@ func (f *fake) drive(w http.ResponseWriter, name string, body []byte) {
 		refuse(w, http.StatusBadRequest, "bad_request", "The drive cannot be so.")
 		return
 	case d == nil:
-		d = &fakeDrive{name: name, folder: filepath.Join(f.tb.TempDir(), "drive"), size: cmp.Or(given.MaxSizeBytes, 1<<40), created: time.Now()}
+		d = &fakeDrive{name: name, folder: filepath.Join(f.tb.TempDir(), "drive"), size: cmp.Or(given.MaxSizeBytes, 1<<40),
+			created: time.Now()}
 		if err := mkdir(d.folder); err != nil {
 			f.tb.Error(err)
 		}

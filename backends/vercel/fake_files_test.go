@@ -92,7 +92,8 @@ func (l *lent) read(w http.ResponseWriter, path string) {
 }
 
 func (l *lent) mkdir(w http.ResponseWriter, path string) {
-	out, code, err := l.machine.Do(l.fake.tb.Context(), machine.Cmd{Argv: []string{"/bin/mkdir", path}, Dir: "/home/default", User: 1000}, nil)
+	out, code, err := l.machine.Do(l.fake.tb.Context(), machine.Cmd{Argv: []string{"/bin/mkdir", path}, Dir: "/home/default", User: 1000},
+		nil)
 	if err != nil || code != 0 {
 		refuse(w, http.StatusBadRequest, "bad_request", string(out))
 		return

@@ -78,7 +78,8 @@ func (f *fake) inSession(w http.ResponseWriter, r *http.Request, s shape, parts 
 
 // create wants what Vercel wants of values.
 func (f *fake) create(w http.ResponseWriter, body []byte) {
-	given := wanted{Resources: resources{2}, Timeout: 300_000, Network: network{"allow-all"}, Image: fakeImage + ":latest", Region: "iad1", Persistent: true}
+	given := wanted{Resources: resources{2}, Timeout: 300_000, Network: network{"allow-all"}, Image: fakeImage + ":latest", Region: "iad1",
+		Persistent: true}
 	if err := json.Unmarshal(body, &given); err != nil {
 		refuse(w, http.StatusBadRequest, "bad_request", err.Error())
 		return
@@ -248,7 +249,8 @@ func (l *lent) session() map[string]any {
 }
 
 func (l *lent) sessionNow() map[string]any {
-	return map[string]any{"id": l.id, "memory": l.wanted.Resources.VCPUs * 2048, "vcpus": l.wanted.Resources.VCPUs, "region": l.wanted.Region,
+	return map[string]any{"id": l.id, "memory": l.wanted.Resources.VCPUs * 2048, "vcpus": l.wanted.Resources.VCPUs,
+		"region":  l.wanted.Region,
 		"timeout": l.timeout.Milliseconds(), "status": l.status, "requestedAt": l.created.UnixMilli(), "createdAt": l.created.UnixMilli(),
 		"cwd": "/home/default", "updatedAt": l.created.UnixMilli(), "startedAt": l.created.UnixMilli(), "networkPolicy": l.wanted.Network,
 		"projectId": fakeProject, "sourceSandboxName": l.wanted.Name}

@@ -31,7 +31,8 @@ func TestWhatPassesIsAskedAgain(t *testing.T) {
 		{"a machine that cannot be looked at", "GET /v2/sandboxes/sessions/sbx", status(http.StatusBadGateway)},
 		{"a runner that is not brought", "/fs/write", status(http.StatusInternalServerError)},
 		{"too many starts", "/cmd", status(http.StatusTooManyRequests)},
-		{"an answer that is lost on the way", "/fs/write", func(f *fake) func(http.ResponseWriter, *http.Request) bool { return f.unheard }},
+		{"an answer that is lost on the way", "/fs/write",
+			func(f *fake) func(http.ResponseWriter, *http.Request) bool { return f.unheard }},
 		{"a removal that fails", "DELETE /v2/sandboxes/", status(http.StatusInternalServerError)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -63,7 +64,8 @@ func TestWhatMayHaveHappenedIsNotAskedAgainAndLeavesNothing(t *testing.T) {
 		fault      func(*fake) func(http.ResponseWriter, *http.Request) bool
 	}{
 		{"making a machine fails", "POST /v3/sandboxes", status(http.StatusInternalServerError)},
-		{"making a machine is not answered", "POST /v3/sandboxes", func(f *fake) func(http.ResponseWriter, *http.Request) bool { return f.unheard }},
+		{"making a machine is not answered", "POST /v3/sandboxes",
+			func(f *fake) func(http.ResponseWriter, *http.Request) bool { return f.unheard }},
 		{"a start is not answered", "/cmd", func(f *fake) func(http.ResponseWriter, *http.Request) bool { return f.unheard }},
 		{"a start is refused", "/cmd", status(http.StatusUnprocessableEntity)},
 		{"a log cannot be followed", "/logs", status(http.StatusInternalServerError)},

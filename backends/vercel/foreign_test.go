@@ -16,7 +16,8 @@ func hostile(t *testing.T, serve http.HandlerFunc) *Backend {
 	server := httptest.NewServer(serve)
 	t.Cleanup(server.Close)
 	t.Setenv("HOSTILE_TOKEN", "tok-123")
-	b, err := New(Config{Token: settings.Credential{Env: "HOSTILE_TOKEN"}, Team: "t", Project: "p", Image: "i", Endpoint: server.URL, Runner: "/bin/true", Log: slog.New(slog.DiscardHandler)})
+	b, err := New(Config{Token: settings.Credential{Env: "HOSTILE_TOKEN"}, Team: "t", Project: "p", Image: "i", Endpoint: server.URL,
+		Runner: "/bin/true", Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,10 +26,12 @@ func hostile(t *testing.T, serve http.HandlerFunc) *Backend {
 
 func TestWhatVercelSaysIsOneHarmlessLineWithoutTheToken(t *testing.T) {
 	b := hostile(t, func(w http.ResponseWriter, r *http.Request) {
-		http.Error(w, `{"error": {"code": "no", "message": "a\u001b]0;owned\u0007\nlevel=INFO `+r.Header.Get("Authorization")+`"}}`, http.StatusUnauthorized)
+		http.Error(w, `{"error": {"code": "no", "message": "a\u001b]0;owned\u0007\nlevel=INFO `+r.Header.Get("Authorization")+`"}}`,
+			http.StatusUnauthorized)
 	})
 	err := b.Ready(t.Context())
-	if err == nil || strings.ContainsAny(err.Error(), "\x1b\a\n") || strings.Contains(err.Error(), "tok-123") || !strings.Contains(err.Error(), "Bearer [secret]") {
+	if err == nil || strings.ContainsAny(err.Error(), "\x1b\a\n") || strings.Contains(err.Error(), "tok-123") ||
+		!strings.Contains(err.Error(), "Bearer [secret]") {
 		t.Errorf("the fault is %q", err)
 	}
 }

@@ -41,7 +41,8 @@ func (b *Backend) try(ctx context.Context, image string) (string, error) {
 		return "", unavailable("asking Vercel which image "+image+" is", err)
 	}
 	if !strings.Contains(m.Sandbox.Image, atDigest) {
-		return "", fmt.Errorf("%w: Vercel does not tell which image %s is; name it by its digest, as in name%s…", backends.ErrUnavailable, image, atDigest)
+		return "", fmt.Errorf("%w: Vercel does not tell which image %s is; name it by its digest, as in name%s…", backends.ErrUnavailable,
+			image, atDigest)
 	}
 	return m.Sandbox.Image, nil
 }

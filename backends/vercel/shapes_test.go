@@ -54,7 +54,8 @@ var shapes = []shape{
 	{"POST", "/v2/sandboxes/sessions/{session}/stop", nil, "", nil},
 	{"POST", "/v2/sandboxes/sessions/{session}/extend-timeout", nil, "application/json", object{"duration!": "number"}},
 	{"POST", "/v2/sandboxes/sessions/{session}/cmd", nil, "application/json", object{
-		"command!": "string", "args!": []any{"string"}, "cwd": "string", "env": of{"string"}, "sudo": "boolean", "wait": "boolean", "logs": "boolean", "timeout": "number",
+		"command!": "string", "args!": []any{"string"}, "cwd": "string", "env": of{"string"}, "sudo": "boolean", "wait": "boolean",
+		"logs": "boolean", "timeout": "number",
 	}},
 	{"GET", "/v2/sandboxes/sessions/{session}/cmd/{command}", []string{"wait"}, "", nil},
 	{"GET", "/v2/sandboxes/sessions/{session}/cmd/{command}/logs", nil, "", nil},
@@ -63,7 +64,8 @@ var shapes = []shape{
 	{"POST", "/v2/sandboxes/sessions/{session}/fs/read", nil, "application/json", object{"path!": "string", "cwd": "string"}},
 	{"POST", "/v2/sandboxes/sessions/{session}/fs/mkdir", nil, "application/json", object{"path!": "string", "cwd": "string"}},
 	{"GET", "/v2/sandboxes/drives", []string{"projectId!", "limit", "cursor", "sortBy", "sortOrder", "namePrefix"}, "", nil},
-	{"POST", "/v2/sandboxes/drives/{drive}", nil, "application/json", object{"projectId!": "string", "region": "string", "maxSizeBytes": "number"}},
+	{"POST", "/v2/sandboxes/drives/{drive}", nil, "application/json", object{"projectId!": "string", "region": "string",
+		"maxSizeBytes": "number"}},
 	{"DELETE", "/v2/sandboxes/drives/{drive}", []string{"projectId!"}, "", nil},
 }
 
@@ -74,7 +76,8 @@ var variable = regexp.MustCompile(`\{[a-z]+\}`)
 func shapeOf(r *http.Request) (shape, bool) {
 	for _, s := range shapes {
 		pattern := "^" + variable.ReplaceAllString(s.path, `[a-zA-Z0-9_-]{1,128}`) + "$"
-		reserved := strings.HasSuffix(s.path, "{sandbox}") && slices.Contains([]string{"drives", "sessions", "snapshots"}, r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:])
+		reserved := strings.HasSuffix(s.path, "{sandbox}") && slices.Contains([]string{"drives", "sessions", "snapshots"},
+			r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:])
 		if s.method == r.Method && regexp.MustCompile(pattern).MatchString(r.URL.Path) && !reserved {
 			return s, true
 		}

@@ -127,13 +127,16 @@ func tags(spec backends.Spec) map[string]string {
 func verify(w wanted, m made) error {
 	switch {
 	case m.Session.VCPUs != w.Resources.VCPUs:
-		return fmt.Errorf("%w: cpus: Vercel made a machine with %d, asked for %d", backends.ErrUnsupported, m.Session.VCPUs, w.Resources.VCPUs)
+		return fmt.Errorf("%w: cpus: Vercel made a machine with %d, asked for %d", backends.ErrUnsupported, m.Session.VCPUs,
+			w.Resources.VCPUs)
 	case m.Session.Memory != w.Resources.VCPUs*memoryPerCPU:
-		return fmt.Errorf("%w: memory_mb: Vercel made a machine with %d MB, asked for %d", backends.ErrUnsupported, m.Session.Memory, w.Resources.VCPUs*memoryPerCPU)
+		return fmt.Errorf("%w: memory_mb: Vercel made a machine with %d MB, asked for %d", backends.ErrUnsupported, m.Session.Memory,
+			w.Resources.VCPUs*memoryPerCPU)
 	case m.Session.Network.Mode != "" && m.Session.Network.Mode != w.Network.Mode:
 		return fmt.Errorf("%w: network: Vercel set %q, asked for %q", backends.ErrUnsupported, m.Session.Network.Mode, w.Network.Mode)
 	case m.Session.Timeout > w.Timeout:
-		return fmt.Errorf("%w: Vercel would end the machine after %d ms, asked for %d", backends.ErrUnsupported, m.Session.Timeout, w.Timeout)
+		return fmt.Errorf("%w: Vercel would end the machine after %d ms, asked for %d", backends.ErrUnsupported, m.Session.Timeout,
+			w.Timeout)
 	case m.Sandbox.Persistent:
 		return fmt.Errorf("%w: Vercel would keep the machine's disk, asked not to", backends.ErrUnsupported)
 	}

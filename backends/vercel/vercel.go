@@ -130,5 +130,6 @@ func (b *Backend) missing(limit, why string) error {
 	if slices.Contains(b.cfg.AcceptMissing, limit) {
 		return nil
 	}
-	return fmt.Errorf("%w: %s: %s; list it in backends.vercel.accept_missing_limits to go without that bound", backends.ErrUnsupported, limit, why)
+	return fmt.Errorf("%w: %s: %s; list it in backends.vercel.accept_missing_limits to go without that bound", backends.ErrUnsupported,
+		limit, why)
 }

@@ -83,7 +83,8 @@ func TestASpecIsMetOrRefusedByName(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			spec := testSpec()
 			c.change(&spec)
-			if err := b.check(spec); (err == nil) != (c.lacks == "") || err != nil && (!errors.Is(err, backends.ErrUnsupported) || !strings.Contains(err.Error(), c.lacks)) {
+			if err := b.check(spec); (err == nil) != (c.lacks == "") || err != nil && (!errors.Is(err, backends.ErrUnsupported) ||
+				!strings.Contains(err.Error(), c.lacks)) {
 				t.Errorf("it is refused with %v, want %q to be named", err, c.lacks)
 			}
 			if err := lax.check(spec); (err == nil) != c.lax {
@@ -98,7 +99,8 @@ func TestAMachineIsTheLargestWithinTheSpec(t *testing.T) {
 		cpus   float64
 		memory int
 		want   int
-	}{{0, 0, 2}, {1, 0, 1}, {1.9, 0, 1}, {2, 0, 2}, {3.5, 0, 2}, {7, 0, 6}, {100, 0, 32}, {0, 2048, 1}, {0, 5120, 2}, {8, 4096, 2}, {1, 65536, 1}, {0.5, 100, 1}} {
+	}{{0, 0, 2}, {1, 0, 1}, {1.9, 0, 1}, {2, 0, 2}, {3.5, 0, 2}, {7, 0, 6}, {100, 0, 32}, {0, 2048, 1}, {0, 5120, 2}, {8, 4096, 2},
+		{1, 65536, 1}, {0.5, 100, 1}} {
 		if got := processors(backends.Spec{CPUs: c.cpus, MemoryMB: c.memory}); got != c.want {
 			t.Errorf("for %v processors and %d MB the machine has %d processors, want %d", c.cpus, c.memory, got, c.want)
 		}
@@ -113,7 +115,8 @@ func TestAMachineSaysWhoseItIsAndTellsOfNobody(t *testing.T) {
 	s := open(t, b, spec)
 	body := f.bodies["POST /v3/sandboxes"][0]
 	tags := body["tags"].(map[string]any)
-	if len(tags) != 5 || tags["bailiff"] != "sandbox" || tags["owner"] != backends.Digest("me") || tags["workspace"] != backends.Digest("w") || tags["expires"] == "" {
+	if len(tags) != 5 || tags["bailiff"] != "sandbox" || tags["owner"] != backends.Digest("me") ||
+		tags["workspace"] != backends.Digest("w") || tags["expires"] == "" {
 		t.Errorf("its tags are %v", tags)
 	}
 	text, err := json.Marshal(f.bodies)
@@ -216,7 +219,8 @@ func TestASweepSparesWhatIsBeingOpenedAndReadsAllPages(t *testing.T) {
 	for range mostListed + 3 {
 		name, done := b.opening.Name(ofOwner("me"))
 		done()
-		l := &lent{fake: f, wanted: wanted{Name: name, Resources: resources{1}}, id: f.number("sbx"), status: "stopped", ended: make(chan struct{})}
+		l := &lent{fake: f, wanted: wanted{Name: name, Resources: resources{1}}, id: f.number("sbx"), status: "stopped",
+			ended: make(chan struct{})}
 		close(l.ended)
 		f.sandboxes[name] = l
 	}
@@ -286,7 +290,8 @@ func TestAWorkspaceIsOneMachinesAtATime(t *testing.T) {
 }
 
 func TestNamesOfWorkspacesComeBackFromDrives(t *testing.T) {
-	for _, workspace := range []string{"w", "0123456789abcdef0123456789abcdef", "abcdefghijklmnopqrstuvwxyz", "../w/8-other", "Ä ö", "e", "P"} {
+	for _, workspace := range []string{"w", "0123456789abcdef0123456789abcdef", "abcdefghijklmnopqrstuvwxyz", "../w/8-other", "Ä ö", "e",
+		"P"} {
 		name, err := driveName("me", workspace)
 		if err != nil || !id.MatchString(name) || len(name) > 64 {
 			t.Errorf("the drive of %q is %q, %v", workspace, name, err)
@@ -311,15 +316,18 @@ func TestReadinessSaysWhatToSet(t *testing.T) {
 		want   string
 	}{
 		{"well", func(*Config) {}, ""},
-		{"no token", func(c *Config) { c.Token = settings.Credential{Env: "NO_SUCH_TOKEN"} }, "backends.vercel.token: reading a credential: variable NO_SUCH_TOKEN is empty"},
-		{"another token", func(c *Config) { c.Token = settings.Credential{Env: "HOME"} }, "the token that backends.vercel.token names must be one for the team"},
+		{"no token", func(c *Config) { c.Token = settings.Credential{Env: "NO_SUCH_TOKEN"} },
+			"backends.vercel.token: reading a credential: variable NO_SUCH_TOKEN is empty"},
+		{"another token", func(c *Config) { c.Token = settings.Credential{Env: "HOME"} },
+			"the token that backends.vercel.token names must be one for the team"},
 		{"another team", func(c *Config) { c.Team = "team_2" }, "backends.vercel.team"},
 		{"another project", func(c *Config) { c.Project = "prj_2" }, "backends.vercel.project"},
 		{"nobody there", func(c *Config) { c.Endpoint = "http://127.0.0.1:1" }, "refused"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := account(t, f, c.change).Ready(t.Context())
-			if (err == nil) != (c.want == "") || err != nil && (!errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), c.want)) {
+			if (err == nil) != (c.want == "") || err != nil && (!errors.Is(err, backends.ErrUnavailable) ||
+				!strings.Contains(err.Error(), c.want)) {
 				t.Errorf("it says %v, want %q", err, c.want)
 			}
 			if err != nil && strings.Contains(err.Error(), fakeToken) {

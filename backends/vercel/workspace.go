@@ -29,7 +29,8 @@ func (b *Backend) bringDrive(ctx context.Context, spec backends.Spec) (string, e
 			return name, nil
 		}
 		if time.Now().After(deadline) {
-			return "", fmt.Errorf("%w: the workspace is a drive that another machine has still (%s), and one at a time can have it", backends.ErrUnavailable, drive.Sandbox)
+			return "", fmt.Errorf("%w: the workspace is a drive that another machine has still (%s), and one at a time can have it",
+				backends.ErrUnavailable, drive.Sandbox)
 		}
 		if err := httpapi.Wait(ctx, b.patience/50); err != nil {
 			return "", fmt.Errorf("waiting for the workspace's drive: %w", err)

@@ -69,7 +69,8 @@ func (d *Dirs) Take(ctx context.Context, owner, workspace string, boundMB int) (
 	disk := d.disk(owner, workspace)
 	switch size, err := sizeMB(disk); {
 	case err == nil && boundMB > 0 && size != boundMB && !d.AcceptUnbounded:
-		return Workspace{}, fmt.Errorf("%w: disk_mb: the workspace was made with a bound of %d MiB, not %d; end the session to begin with an empty one",
+		return Workspace{}, fmt.Errorf("%w: disk_mb: the workspace was made with a bound of %d MiB, not %d; end the session to begin "+
+			"with an empty one",
 			backends.ErrUnsupported, size, boundMB)
 	case err == nil:
 		return d.onDisk(disk)
@@ -82,9 +83,11 @@ func (d *Dirs) Take(ctx context.Context, owner, workspace string, boundMB int) (
 		folder, err := d.keep(owner, workspace)
 		return Workspace{Folder: folder}, err
 	case isFolder:
-		return Workspace{}, fmt.Errorf("%w: disk_mb: the workspace was made without a bound; end the session to begin with an empty one", backends.ErrUnsupported)
+		return Workspace{}, fmt.Errorf("%w: disk_mb: the workspace was made without a bound; end the session to begin with an empty one",
+			backends.ErrUnsupported)
 	case impossible != nil:
-		return Workspace{}, fmt.Errorf("%w: disk_mb: nothing bounds a workspace on the host's disk: %w (accept it with backends.%s.accept_missing_limits: [disk_mb])",
+		return Workspace{}, fmt.Errorf("%w: disk_mb: nothing bounds a workspace on the host's disk: %w (accept it with "+
+			"backends.%s.accept_missing_limits: [disk_mb])",
 			backends.ErrUnsupported, impossible, d.Backend)
 	}
 	if err := d.makeDisk(ctx, disk, boundMB); err != nil {

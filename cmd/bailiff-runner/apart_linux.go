@@ -114,7 +114,8 @@ func closeRoot() error {
 	if err := errors.Join(os.MkdirAll(workspace, 0o700), os.MkdirAll(homes, 0o700)); err != nil {
 		return err
 	}
-	if err := unix.Mount("tmpfs", "/run", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777,size=16m"); err != nil && !errors.Is(err, unix.ENOENT) {
+	if err := unix.Mount("tmpfs", "/run", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777,size=16m"); err != nil &&
+		!errors.Is(err, unix.ENOENT) {
 		return fmt.Errorf("emptying /run: %w", err)
 	}
 	var there []string
@@ -131,7 +132,8 @@ func closeRoot() error {
 		return fmt.Errorf("making the root read-only: %w", err)
 	}
 	for _, folder := range there {
-		if err := unix.MountSetattr(unix.AT_FDCWD, folder, 0, &unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY, Attr_set: unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV}); err != nil {
+		if err := unix.MountSetattr(unix.AT_FDCWD, folder, 0, &unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY,
+			Attr_set: unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV}); err != nil {
 			return fmt.Errorf("keeping %s writable: %w", folder, err)
 		}
 	}

@@ -47,7 +47,8 @@ func TestWhoIsKeptApartMeetsNothingElseOfTheMachine(t *testing.T) {
 		{"cat /proc/net/dev | sed 1,2d | cut -d: -f1 | tr -d ' '", "lo\n"},
 		{"stat -c %u /proc/[0-9]* | sort -u", "10000\n"},
 		{"readlink /proc/1/exe >/dev/null || echo closed", "closed\n"},
-		{"python3 -c 'import socket; s = socket.create_server((\"127.0.0.1\", 0)); socket.create_connection(s.getsockname()); print(\"its own\")'", "its own\n"},
+		{"python3 -c 'import socket; s = socket.create_server((\"127.0.0.1\", 0)); socket.create_connection(s.getsockname()); " +
+			"print(\"its own\")'", "its own\n"},
 		{"echo 1 2>/dev/null >/proc/sys/kernel/ns_last_pid || echo closed", "closed\n"},
 		{"kill -9 -1", ""},
 		{"echo still there", "still there\n"},
@@ -63,7 +64,8 @@ func TestWhoIsKeptApartMeetsNothingElseOfTheMachine(t *testing.T) {
 
 func TestAClosedRootIsWritableInItsFoldersOnly(t *testing.T) {
 	m := lent(t)
-	if _, code, err := m.Do(t.Context(), machine.Cmd{Argv: []string{"/bin/sh", "-c", "mkdir -m 1777 /opt/all && echo x >/run/x.sock"}, Env: []string{"PATH=/bin"}}, nil); code != 0 || err != nil {
+	if _, code, err := m.Do(t.Context(), machine.Cmd{Argv: []string{"/bin/sh", "-c", "mkdir -m 1777 /opt/all && echo x >/run/x.sock"},
+		Env: []string{"PATH=/bin"}}, nil); code != 0 || err != nil {
 		t.Fatal(code, err)
 	}
 	client := attach(t, start(t, m, "apart", "root", "settle", "10000:10000", "confine"))

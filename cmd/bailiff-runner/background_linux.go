@@ -12,10 +12,11 @@ import (
 const maxBackground = 64
 
 var (
-	errManyProcesses = fmt.Errorf("%d background commands are remembered, which is all that can be: forget some that have ended", maxBackground)
-	errNoProcess     = errors.New("the sandbox has no such background command")
-	errRunsStill     = errors.New("the background command runs still")
-	errHasEnded      = errors.New("the background command has ended")
+	errManyProcesses = fmt.Errorf("%d background commands are remembered, which is all that can be: forget some that have ended",
+		maxBackground)
+	errNoProcess = errors.New("the sandbox has no such background command")
+	errRunsStill = errors.New("the background command runs still")
+	errHasEnded  = errors.New("the background command has ended")
 )
 
 // own makes a background command known under its tag. The caller holds the lock.
@@ -111,7 +112,7 @@ func (r *runner) inquire(f wire.Frame) {
 	case !over:
 		i.Asker, f.Stream = stream, j.stream
 		f.Payload = i.Encode()
-		j.seat.say(f)
+		j.slot.say(f)
 	case f.Kind == wire.Log:
 		r.say(wire.Logged, stream, j.journal.read(i.Offset, i.Most).Encode())
 	case f.Kind == wire.Feed:

@@ -38,7 +38,7 @@ func (p *pool) watchDemand() {
 	time.AfterFunc(quiet, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.demand.look(len(p.seats) - len(p.idle))
+		p.demand.look(len(p.slots) - len(p.idle))
 		p.trim()
 		p.demand.watched = false
 		p.watchDemand()
@@ -47,7 +47,7 @@ func (p *pool) watchDemand() {
 
 // trim ends supervisors that need not wait. The caller holds the lock.
 func (p *pool) trim() {
-	keep := p.demand.idle(len(p.seats) - len(p.idle))
+	keep := p.demand.idle(len(p.slots) - len(p.idle))
 	if p.closing {
 		keep = 0
 	}

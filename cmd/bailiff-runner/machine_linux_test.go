@@ -135,17 +135,21 @@ func TestARunnerServesInAMachineByEachWayThereIs(t *testing.T) {
 
 func TestWhoHasSettledNeverComesBack(t *testing.T) {
 	m := lent(t)
-	if _, code, err := m.Do(t.Context(), machine.Cmd{Argv: []string{"/bin/sh", "-c", "cp /usr/bin/dash /suid && chmod 4755 /suid"}, Env: []string{"PATH=/bin"}}, nil); code != 0 || err != nil {
+	if _, code, err := m.Do(t.Context(), machine.Cmd{Argv: []string{"/bin/sh", "-c", "cp /usr/bin/dash /suid && chmod 4755 /suid"},
+		Env: []string{"PATH=/bin"}}, nil); code != 0 || err != nil {
 		t.Fatal(code, err)
 	}
-	if out, _, _ := m.Do(t.Context(), machine.Cmd{Argv: []string{"/suid", "-p", "-c", "id -u"}, Env: []string{"PATH=/bin"}, User: 1000}, nil); string(out) != "0\n" {
+	if out, _, _ := m.Do(t.Context(), machine.Cmd{Argv: []string{"/suid", "-p", "-c", "id -u"}, Env: []string{"PATH=/bin"}, User: 1000},
+		nil); string(out) != "0\n" {
 		t.Fatalf("the program that makes root says %q", out)
 	}
 	client := attach(t, start(t, m, "settle", "10000:10000", "confine"))
 	for _, c := range []struct{ script, want string }{
 		{"id -u; id -G", "10000\n10000\n"},
-		{"grep -E '^(Uid|Gid|Groups|Cap|NoNewPrivs)' /proc/self/status | tr -s '\\t ' ' '", "Uid: 10000 10000 10000 10000\nGid: 10000 10000 10000 10000\nGroups: \n" +
-			"CapInh: 0000000000000000\nCapPrm: 0000000000000000\nCapEff: 0000000000000000\nCapBnd: 0000000000000000\nCapAmb: 0000000000000000\nNoNewPrivs: 1\n"},
+		{"grep -E '^(Uid|Gid|Groups|Cap|NoNewPrivs)' /proc/self/status | tr -s '\\t ' ' '",
+			"Uid: 10000 10000 10000 10000\nGid: 10000 10000 10000 10000\nGroups: \n" +
+				"CapInh: 0000000000000000\nCapPrm: 0000000000000000\nCapEff: 0000000000000000\nCapBnd: 0000000000000000\nCapAmb: " +
+				"0000000000000000\nNoNewPrivs: 1\n"},
 		{"/suid -p -c 'id -u'", "10000\n"},
 		{"python3 -c 'import os; os.setuid(0)' 2>&1 | tail -n 1", "PermissionError: [Errno 1] Operation not permitted\n"},
 		{"python3 -c 'import os; os.setgroups([0])' 2>&1 | tail -n 1", "PermissionError: [Errno 1] Operation not permitted\n"},
@@ -162,7 +166,8 @@ func TestNoCommandReachesWhatCarriesTheStream(t *testing.T) {
 	client := attach(t, carrier.Text(start(t, m, "text", "settle", "10000:10000", "confine")))
 	carrier, _, _ := m.Do(t.Context(), machine.Cmd{Argv: []string{"/usr/bin/pgrep", "-f", "runner text"}, Env: []string{"PATH=/bin"}}, nil)
 	pid := strings.TrimSpace(string(carrier))
-	for _, script := range []string{"kill -9 " + pid, "cat /proc/" + pid + "/environ", "echo x >/proc/" + pid + "/fd/0", "echo x >/proc/" + pid + "/fd/1"} {
+	for _, script := range []string{"kill -9 " + pid, "cat /proc/" + pid + "/environ", "echo x >/proc/" + pid + "/fd/0",
+		"echo x >/proc/" + pid + "/fd/1"} {
 		if out := says(t, client, "("+script+") 2>/dev/null || echo refused"); out != "refused\n" {
 			t.Errorf("%s said %q", script, out)
 		}
@@ -178,7 +183,8 @@ func TestAHomeThatOthersLiveInIsSharedSafely(t *testing.T) {
 		t.Fatal(err)
 	}
 	client := attach(t, start(t, m, "settle", "10000:10000", "confine"))
-	if out := says(t, client, "echo mine >/home/file && cat /home/file; mv /home/default /home/moved 2>/dev/null || echo refused; rm -rf /home/default 2>/dev/null || echo refused"); out != "mine\nrefused\nrefused\n" {
+	if out := says(t, client, "echo mine >/home/file && cat /home/file; mv /home/default /home/moved 2>/dev/null || echo refused; rm -rf "+
+		"/home/default 2>/dev/null || echo refused"); out != "mine\nrefused\nrefused\n" {
 		t.Errorf("it said %q", out)
 	}
 }

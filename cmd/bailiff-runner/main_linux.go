@@ -142,7 +142,8 @@ const threadsSignal = 32
 // heedThreadsSignal sets that signal to its default, which commands inherit.
 func heedThreadsSignal() error {
 	var byDefault [4]uint64 // a handler, flags, a restorer, a mask: none
-	_, _, errno := syscall.RawSyscall6(unix.SYS_RT_SIGACTION, threadsSignal, uintptr(unsafe.Pointer(&byDefault)), 0, unsafe.Sizeof(byDefault[3]), 0, 0)
+	_, _, errno := syscall.RawSyscall6(unix.SYS_RT_SIGACTION, threadsSignal, uintptr(unsafe.Pointer(&byDefault)), 0,
+		unsafe.Sizeof(byDefault[3]), 0, 0)
 	if errno != 0 {
 		return fmt.Errorf("setting a signal to its default: %w", errno)
 	}

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -30,14 +29,14 @@ type pool struct {
 	reaping sync.Mutex
 
 	mu    sync.Mutex
-	seats map[int]*seat
-	idle  []*seat
+	slots map[int]*slot
+	idle  []*slot
 	// demand is how many supervisors were at work at once of late.
 	demand demand
 	// stocking is set while a supervisor is started ahead.
 	stocking bool
-	// burials counts the dead supervisors that may have left processes to the runner.
-	burials int
+	// discards counts the dead supervisors that may have left processes to the runner.
+	discards int
 	// spawning is set while a process is on its way to be a supervisor. If it is
 	// stopped then, who starts it waits for it.
 	spawning atomic.Bool
@@ -45,8 +44,8 @@ type pool struct {
 	closing bool
 }
 
-// seat is a supervisor, as the runner sees it.
-type seat struct {
+// slot is a supervisor, as the runner sees it.
+type slot struct {
 	pid  int
 	file *os.File
 	out  *wire.Writer
@@ -56,7 +55,7 @@ type seat struct {
 }
 
 func (p *pool) open(hear func(*job, wire.Frame), lost func(*job)) {
-	p.hear, p.lost, p.seats = hear, lost, map[int]*seat{}
+	p.hear, p.lost, p.slots = hear, lost, map[int]*slot{}
 	onChanges(p.reap)
 	onChanges(p.wake) // which must not wait for the other
 	p.restock()
@@ -73,7 +72,7 @@ func onChanges(do func()) {
 	}()
 }
 
-// take seats a job at a supervisor that waits, or starts one.
+// take gives a job to a supervisor that waits, or starts one.
 func (p *pool) take(j *job) (err error) {
 	if !p.keepsLimits(0) {
 		return errLimits
@@ -88,24 +87,24 @@ func (p *pool) take(j *job) (err error) {
 		if !p.keepsLimits(s.pid) {
 			return errLimits
 		}
-		if p.seat(j, s) {
+		if p.assign(j, s) {
 			return nil
 		}
 	}
 }
 
-// seat gives a job to a supervisor, unless that has died meanwhile: who buries it
-// must know of the job.
-func (p *pool) seat(j *job, s *seat) bool {
+// assign gives a job to a supervisor, unless that has ended meanwhile: discard must know of
+// the job.
+func (p *pool) assign(j *job, s *slot) bool {
 	p.mu.Lock()
-	if p.seats[s.pid] != s {
+	if p.slots[s.pid] != s {
 		p.mu.Unlock()
 		return false
 	}
-	s.job, j.seat = j, s
-	p.demand.note(len(p.seats) - len(p.idle))
+	s.job, j.slot = j, s
+	p.demand.note(len(p.slots) - len(p.idle))
 	p.watchDemand()
-	short := len(p.idle) == 0 && len(p.seats) < mostIdle && !p.stocking
+	short := len(p.idle) == 0 && len(p.slots) < mostIdle && !p.stocking
 	p.stocking = p.stocking || short
 	p.mu.Unlock()
 	if short {
@@ -116,14 +115,14 @@ func (p *pool) seat(j *job, s *seat) bool {
 
 // keepsLimits is true for a supervisor that is gone, too: that shows by itself.
 func (p *pool) keepsLimits(pid int) bool {
-	if p.limits == nil || pid != 0 && !p.isSeat(pid) {
+	if p.limits == nil || pid != 0 && !p.isSlot(pid) {
 		return true
 	}
 	now, err := readLimits(pid)
 	return err != nil || now.kept(*p.limits)
 }
 
-func (p *pool) next() *seat {
+func (p *pool) next() *slot {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := len(p.idle)
@@ -142,22 +141,23 @@ func (p *pool) restock() {
 	defer p.mu.Unlock()
 	p.stocking = false
 	if err == nil { // else the next command tries again, and tells
-		p.shelve(s)
+		p.addIdleLocked(s)
 	}
 }
 
 // release makes a supervisor free whose job has ended and left nothing.
-func (p *pool) release(s *seat) {
+func (p *pool) release(s *slot) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if s.job == nil || !s.job.isEnded() || !s.job.isGone() {
 		return
 	}
 	s.job = nil
-	p.shelve(s)
+	p.addIdleLocked(s)
 }
 
-func (p *pool) shelve(s *seat) {
+// addIdleLocked keeps a supervisor for a later job.
+func (p *pool) addIdleLocked(s *slot) {
 	p.idle = append(p.idle, s)
 	p.trim()
 }
@@ -167,7 +167,7 @@ func (p *pool) shelve(s *seat) {
 var supervisorsEnv = []string{"GOMAXPROCS=1"}
 
 // spawn starts a supervisor.
-func (p *pool) spawn() (*seat, error) {
+func (p *pool) spawn() (*slot, error) {
 	var down, up [2]int
 	if err := unix.Pipe2(down[:], unix.O_CLOEXEC); err != nil {
 		return nil, err
@@ -195,10 +195,10 @@ func (p *pool) spawn() (*seat, error) {
 		syscall.Close(up[0])
 		return nil, err
 	}
-	s := &seat{pid: pid, file: file(down[1]), dead: make(chan struct{})}
+	s := &slot{pid: pid, file: file(down[1]), dead: make(chan struct{})}
 	s.out = wire.NewWriter(s.file)
 	p.mu.Lock()
-	p.seats[pid] = s
+	p.slots[pid] = s
 	p.mu.Unlock()
 	go p.listen(s, file(up[0]))
 	return s, nil
@@ -212,7 +212,7 @@ func file(fd int) *os.File {
 }
 
 // say tells the supervisor. One that does not listen is ended.
-func (s *seat) say(f wire.Frame) {
+func (s *slot) say(f wire.Frame) {
 	_ = s.file.SetWriteDeadline(time.Now().Add(time.Second))
 	if s.out.Send(f) != nil {
 		s.file.Close()
@@ -220,7 +220,7 @@ func (s *seat) say(f wire.Frame) {
 }
 
 // listen passes on what a supervisor says until it is dead.
-func (p *pool) listen(s *seat, from *os.File) {
+func (p *pool) listen(s *slot, from *os.File) {
 	defer from.Close()
 	in := wire.NewReader(from)
 	for {
@@ -232,244 +232,5 @@ func (p *pool) listen(s *seat, from *os.File) {
 			p.hear(j, f)
 		}
 	}
-	p.bury(s)
-}
-
-// bury ends what a dead supervisor has left to the runner.
-func (p *pool) bury(s *seat) {
-	s.file.Close()
-	p.kill(s.pid)
-	<-s.dead
-	p.mu.Lock()
-	j := s.job
-	s.job = nil
-	for i, other := range p.idle {
-		if other == s {
-			p.idle = append(p.idle[:i], p.idle[i+1:]...)
-			break
-		}
-	}
-	p.mu.Unlock()
-	if p.until(time.Now().Add(patience), func() bool { return p.strikeStrays() == 0 }) {
-		p.mu.Lock()
-		p.burials--
-		p.mu.Unlock()
-	}
-	if j == nil {
-		return
-	}
-	if !j.isGone() {
-		close(j.gone)
-	}
-	p.lost(j)
-}
-
-func (p *pool) jobOf(s *seat) *job {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return s.job
-}
-
-// kill kills a supervisor that is still there.
-func (p *pool) kill(pid int) {
-	p.reaping.Lock()
-	defer p.reaping.Unlock()
-	if p.isSeat(pid) {
-		_ = syscall.Kill(pid, syscall.SIGKILL)
-	}
-}
-
-func (p *pool) isSeat(pid int) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.seats[pid] != nil
-}
-
-// wake has supervisors that a command has stopped go on, and what is becoming one.
-// It holds nobody up and is held up by nobody. What else is stopped is so to be
-// killed.
-func (p *pool) wake() {
-	for {
-		pid := stoppedChild()
-		if pid == 0 {
-			return
-		}
-		if p.isSeat(pid) || p.spawning.Load() {
-			_ = syscall.Kill(pid, syscall.SIGCONT)
-		}
-	}
-}
-
-// siPID is where the kernel's word about a child has its number.
-const siPID = 16
-
-// stoppedChild takes the news of a child that was stopped; zero if there is none.
-func stoppedChild() int {
-	for {
-		var news unix.Siginfo
-		err := unix.Waitid(unix.P_ALL, 0, &news, unix.WSTOPPED|unix.WNOHANG|unix.WALL, nil)
-		if err == unix.EINTR {
-			continue
-		}
-		if err != nil {
-			return 0
-		}
-		return int(*(*int32)(unsafe.Add(unsafe.Pointer(&news), siPID)))
-	}
-}
-
-// reap takes the dead from the process table.
-func (p *pool) reap() {
-	p.reaping.Lock()
-	defer p.reaping.Unlock()
-	for {
-		var status syscall.WaitStatus
-		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG|syscall.WALL, nil)
-		switch {
-		case err == syscall.EINTR:
-		case err != nil || pid == 0:
-			return
-		default:
-			p.unseat(pid, status.Signaled())
-		}
-	}
-}
-
-// unseat notes that a supervisor is dead. If it was killed, those that wait may
-// have been too, and just not be dead yet: no command shall be given to them.
-func (p *pool) unseat(pid int, killed bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	s := p.seats[pid]
-	if s == nil {
-		return
-	}
-	delete(p.seats, pid)
-	p.burials++
-	close(s.dead)
-	if killed {
-		for _, idle := range p.idle {
-			idle.file.Close()
-		}
-		p.idle = nil
-	}
-}
-
-// end kills a job. It returns when nothing of it is left, or false when
-// something does not go.
-func (p *pool) end(j *job) bool {
-	return p.until(time.Now().Add(patience), func() bool {
-		p.strikeJob(j)
-		return j.isGone()
-	})
-}
-
-// until repeats an attempt until it succeeds or there is no more time.
-func (p *pool) until(deadline time.Time, attempt func() bool) bool {
-	for pause := 200 * time.Microsecond; !attempt(); pause = min(2*pause, 20*time.Millisecond) {
-		if time.Now().After(deadline) {
-			return false
-		}
-		time.Sleep(pause)
-	}
-	return true
-}
-
-// strikeJob holds the lock throughout, so that the supervisor cannot get another
-// job meanwhile.
-func (p *pool) strikeJob(j *job) {
-	p.reaping.Lock()
-	defer p.reaping.Unlock()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if pid := j.seat.pid; j.seat.job == j && p.seats[pid] != nil && !j.isGone() {
-		strike(pid, none)
-	}
-}
-
-// strikeStrays kills what is below the runner and below no supervisor.
-func (p *pool) strikeStrays() int {
-	p.reaping.Lock()
-	defer p.reaping.Unlock()
-	return strike(os.Getpid(), p.isSeat)
-}
-
-// kept lists the jobs that have ended and left processes, and tells whether
-// there may be processes of none.
-func (p *pool) kept() (list []*job, strays bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, s := range p.seats {
-		if s.job != nil && s.job.isEnded() && !s.job.isGone() {
-			list = append(list, s.job)
-		}
-	}
-	return list, p.burials > 0
-}
-
-// leftovers counts the processes that ended commands left. Where a supervisor
-// has not said that nothing is left, that is one at least: a process that forks
-// all the time may escape the count.
-func (p *pool) leftovers() (n int) {
-	kept, strays := p.kept()
-	for _, j := range kept {
-		n += max(1, len(below(j.seat.pid, none)))
-	}
-	if strays {
-		n += p.strays()
-	}
-	return n
-}
-
-// strays counts what is below the runner and below no supervisor. Meanwhile none
-// is started that could be taken for one.
-func (p *pool) strays() int {
-	p.reaping.Lock()
-	defer p.reaping.Unlock()
-	return len(below(os.Getpid(), p.isSeat))
-}
-
-// clear ends what ended commands left.
-func (p *pool) clear() {
-	var all sync.WaitGroup
-	kept, strays := p.kept()
-	for _, j := range kept {
-		all.Go(func() { p.end(j) })
-	}
-	all.Wait()
-	if strays {
-		p.until(time.Now().Add(patience), func() bool { return p.strikeStrays() == 0 })
-	}
-}
-
-// close ends everything. Supervisors end what is below them themselves; those
-// that cannot are killed, and what they leave too.
-func (p *pool) close() {
-	p.mu.Lock()
-	p.closing = true
-	for _, s := range p.seats {
-		s.file.Close()
-	}
-	p.mu.Unlock()
-	p.until(time.Now().Add(patience/6), p.isEmpty)
-	p.until(time.Now().Add(patience), func() bool {
-		p.reaping.Lock()
-		defer p.reaping.Unlock()
-		return strike(os.Getpid(), none) == 0
-	})
-}
-
-func (p *pool) isEmpty() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.seats) == 0
-}
-
-func (j *job) isGone() bool {
-	select {
-	case <-j.gone:
-		return true
-	default:
-		return false
-	}
+	p.discard(s)
 }

@@ -34,7 +34,7 @@ type runner struct {
 type job struct {
 	wire.Terms
 	stream uint32
-	seat   *seat
+	slot   *slot
 	timer  *time.Timer
 	// whole is set when the message that starts it has come to its end.
 	whole bool
@@ -106,7 +106,7 @@ func (r *runner) obey(f wire.Frame) {
 	case wire.Log, wire.Feed, wire.Stop, wire.Forget:
 		r.inquire(f)
 	case wire.Interrupt:
-		if j := r.job(f.Stream); j != nil && j.seat != nil {
+		if j := r.job(f.Stream); j != nil && j.slot != nil {
 			go r.stop(j, &j.interrupted)
 		}
 	case wire.Count:
@@ -163,10 +163,10 @@ func (r *runner) greet(f wire.Frame) {
 // hear the rest of what it is to start is given up.
 func (r *runner) leaveBehind(j *job) {
 	switch {
-	case j.seat == nil:
+	case j.slot == nil:
 	case !j.whole:
 		r.background = without(r.background, j)
-		j.seat.file.Close()
+		j.slot.file.Close()
 	case j.Mode != wire.Background:
 		go r.stop(j, &j.interrupted)
 	}
@@ -211,8 +211,8 @@ func (r *runner) admit(j *job) (wire.Reason, error) {
 func (r *runner) goOn(j *job, f wire.Frame) {
 	j.whole = f.Last
 	switch {
-	case j.seat != nil:
-		j.seat.say(f)
+	case j.slot != nil:
+		j.slot.say(f)
 	case j.whole:
 		r.forget(j)
 	}
@@ -224,8 +224,8 @@ func (r *runner) refuse(stream uint32, reason wire.Reason, err error) {
 
 // relay passes a frame to the supervisor of its stream.
 func (r *runner) relay(f wire.Frame) {
-	if j := r.job(f.Stream); j != nil && j.seat != nil {
-		j.seat.say(f)
+	if j := r.job(f.Stream); j != nil && j.slot != nil {
+		j.slot.say(f)
 	}
 }
 
@@ -246,12 +246,12 @@ func (r *runner) hear(j *job, f wire.Frame) {
 		j.finish()
 		close(j.gone)
 		r.disown(j)
-		r.pool.release(j.seat)
+		r.pool.release(j.slot)
 		r.forget(j)
 		r.say(f.Kind, j.stream, f.Payload)
 	case wire.Gone:
 		close(j.gone)
-		r.pool.release(j.seat)
+		r.pool.release(j.slot)
 	case wire.Ended:
 		if end, err := wire.DecodeEnd(f.Payload); err == nil {
 			r.end(j, end)
@@ -266,104 +266,4 @@ func (r *runner) pass(f wire.Frame) {
 	case wire.Logged, wire.Done, wire.Refused:
 		r.say(f.Kind, f.Stream, f.Payload)
 	}
-}
-
-// end reports a command that has ended, after ending what it left if that is
-// wanted.
-func (r *runner) end(j *job, end wire.End) {
-	end.TimedOut, end.Interrupted = j.finish()
-	end.Starved = r.starved.count() > j.starved
-	switch {
-	case end.TimedOut:
-		end.Code, end.Interrupted = 124, false
-	case end.Interrupted:
-		end.Code = 130
-	}
-	r.pool.release(j.seat)
-	if !j.Reap && !end.TimedOut && !end.Interrupted {
-		r.report(j, end)
-		return
-	}
-	go func() {
-		r.pool.end(j)
-		r.report(j, end)
-	}()
-}
-
-func (r *runner) report(j *job, end wire.End) {
-	r.forget(j)
-	if j.Mode == wire.Background {
-		r.announce(j, end)
-	} else {
-		r.say(wire.Ended, j.stream, end.Encode())
-	}
-	if !r.pool.keepsLimits(0) || !r.pool.keepsLimits(j.seat.pid) {
-		r.refuse(wire.Everything, wire.Broken, errLimits)
-	}
-}
-
-// lost is told of a job whose supervisor was killed, when all that was below it
-// has been ended too.
-func (r *runner) lost(j *job) {
-	if !j.isEnded() {
-		r.end(j, wire.End{Code: 137, Lost: true})
-	}
-}
-
-// stop kills a job and notes why. It goes on for as long as something is left:
-// what did not go may have been waiting for a device, or was yet to start.
-func (r *runner) stop(j *job, why *bool) {
-	j.mu.Lock()
-	ended := j.ended
-	if !ended {
-		*why = true
-	}
-	j.mu.Unlock()
-	for !ended && !r.pool.end(j) {
-		time.Sleep(patience)
-	}
-}
-
-func (r *runner) job(stream uint32) *job {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.jobs[stream]
-}
-
-func (r *runner) know(j *job) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.jobs[j.stream] = j
-	return r.own(j)
-}
-
-func (r *runner) forget(j *job) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.jobs[j.stream] == j {
-		delete(r.jobs, j.stream)
-	}
-}
-
-// say tells the client; when that fails the client is gone, and the end of the
-// input will tell.
-func (r *runner) say(kind wire.Kind, stream uint32, payload []byte) {
-	_ = r.out.Send(wire.Frame{Kind: kind, Stream: stream, Payload: payload, Last: true})
-}
-
-// finish marks the job as ended and tells who ended it.
-func (j *job) finish() (timedOut, interrupted bool) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.ended = true
-	if j.timer != nil {
-		j.timer.Stop()
-	}
-	return j.timedOut, j.interrupted
-}
-
-func (j *job) isEnded() bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.ended
 }

@@ -91,7 +91,8 @@ func give(folder string, uid, gid int, mode os.FileMode) error {
 // work.
 func become(uid, gid int) error {
 	for cap := uintptr(0); cap <= unix.CAP_LAST_CAP; cap++ {
-		if _, _, errno := syscall.AllThreadsSyscall(syscall.SYS_PRCTL, unix.PR_CAPBSET_DROP, cap, 0); errno != 0 && errno != syscall.EINVAL {
+		if _, _, errno := syscall.AllThreadsSyscall(syscall.SYS_PRCTL, unix.PR_CAPBSET_DROP, cap, 0); errno != 0 &&
+			errno != syscall.EINVAL {
 			return fmt.Errorf("giving up capability %d: %w", cap, errno)
 		}
 	}

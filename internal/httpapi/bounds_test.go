@@ -19,7 +19,8 @@ func TestAnAnswerThatDoesNotComeIsNotWaitedFor(t *testing.T) {
 					call := a.call(false, new(thing))
 					call.Long = long
 					err := client.Do(t.Context(), call)
-					if err == nil || !strings.Contains(err.Error(), "does not answer in time") || !errors.Is(err, context.DeadlineExceeded) ||
+					if err == nil || !strings.Contains(err.Error(), "does not answer in time") ||
+						!errors.Is(err, context.DeadlineExceeded) ||
 						time.Since(begun) != max(answerTime, long) {
 						t.Errorf("after %v it came to %v", time.Since(begun), err)
 					}
@@ -35,11 +36,13 @@ func TestAnAnswerIsReadWithinBounds(t *testing.T) {
 		into   any
 		want   string // empty if it is a yes
 	}{
-		"an answer without end":          {endless, new(thing), "it is too long"},
-		"as long as can be":              {says(200, `"`+strings.Repeat("x", answerBytes-2)+`"`), new(string), ""},
-		"one that nobody wants to know":  {endless, nil, ""},
-		"a header without end":           {says(200, "{}", "X-Long", strings.Repeat("x", 1<<20)), new(thing), "server response headers exceeded"},
-		"a refusal without end":          {func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(418); endless(w, r) }, nil, "Acme answered 418"},
+		"an answer without end":         {endless, new(thing), "it is too long"},
+		"as long as can be":             {says(200, `"`+strings.Repeat("x", answerBytes-2)+`"`), new(string), ""},
+		"one that nobody wants to know": {endless, nil, ""},
+		"a header without end": {says(200, "{}", "X-Long", strings.Repeat("x", 1<<20)), new(thing),
+			"server response headers exceeded"},
+		"a refusal without end": {func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(418); endless(w, r) }, nil,
+			"Acme answered 418"},
 		"a reason of more than one line": {says(418, strings.Repeat("why\n", 4000)), nil, "Acme answered 418: why why"},
 	} {
 		t.Run(name, func(t *testing.T) {

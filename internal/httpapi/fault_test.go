@@ -24,13 +24,15 @@ func TestWhatOthersSayIsOneHarmlessLineWithoutTheCredential(t *testing.T) {
 		answer func(credential string) http.HandlerFunc
 		want   string
 	}{
-		"a reason": {func(s string) http.HandlerFunc { return says(401, hostile+s) }, "Acme answered 401: a]0;owned level=INFO Bearer [secret]"},
-		"no HTTP":  {func(s string) http.HandlerFunc { return raw(s + hostile + "\r\n\r\n") }, "[secret]"},
+		"a reason": {func(s string) http.HandlerFunc { return says(401, hostile+s) },
+			"Acme answered 401: a]0;owned level=INFO Bearer [secret]"},
+		"no HTTP": {func(s string) http.HandlerFunc { return raw(s + hostile + "\r\n\r\n") }, "[secret]"},
 		"an odd status": {func(s string) http.HandlerFunc {
 			return raw("HTTP/1.1 " + strings.TrimPrefix(s, "Bearer ") + "\r\n\r\n")
 		}, "[secret]"},
-		"an odd value":     {func(s string) http.HandlerFunc { return says(200, `{"At": "`+s+`"}`) }, "[secret]"},
-		"an odd number":    {func(string) http.HandlerFunc { return says(200, `{"N": 1`+strings.Repeat("0", 4000)+`}`) }, "cannot unmarshal number"},
+		"an odd value": {func(s string) http.HandlerFunc { return says(200, `{"At": "`+s+`"}`) }, "[secret]"},
+		"an odd number": {func(string) http.HandlerFunc { return says(200, `{"N": 1`+strings.Repeat("0", 4000)+`}`) },
+			"cannot unmarshal number"},
 		"an odd character": {func(string) http.HandlerFunc { return says(200, "\x1b") }, "invalid character"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -50,7 +52,8 @@ func TestWhatOthersSayIsOneHarmlessLineWithoutTheCredential(t *testing.T) {
 }
 
 func TestAFaultNamesNoAddress(t *testing.T) {
-	for name, answer := range map[string]http.HandlerFunc{"lost": cut, "torn": torn, "late": silent, "refused": says(404, ""), "nonsense": says(200, "?")} {
+	for name, answer := range map[string]http.HandlerFunc{"lost": cut, "torn": torn, "late": silent, "refused": says(404, ""),
+		"nonsense": says(200, "?")} {
 		t.Run(name, func(t *testing.T) {
 			asking(t, func(t *testing.T, client *Client, a *api) {
 				err := client.Do(t.Context(), a.call(false, new(thing)))
@@ -114,7 +117,8 @@ func TestWhoNeedsNoCredentialSendsNone(t *testing.T) {
 	asking(t, func(t *testing.T, client *Client, a *api) {
 		client.cfg.Credential, client.cfg.Reason = nil, nil
 		var got thing
-		if err := client.Do(t.Context(), Call{Method: "GET", Address: a.URL, Answer: &got}); err != nil || got.Name != "it" || a.tokens[0] != "" {
+		if err := client.Do(t.Context(), Call{Method: "GET", Address: a.URL, Answer: &got}); err != nil || got.Name != "it" ||
+			a.tokens[0] != "" {
 			t.Errorf("it was asked with %q and came to %v, %v", a.tokens, got, err)
 		}
 		if err := client.Do(t.Context(), Call{Method: "GET", Address: a.URL}); err == nil || err.Error() != "Acme answered 400" {

@@ -56,7 +56,8 @@ func TestAListIsReadToItsEndIfItHasOne(t *testing.T) {
 	if err := Pages(url.Values{}, func() (int, string, error) { return 0, "more", nil }); err != nil {
 		t.Errorf("a page with nothing on it comes to %v", err)
 	}
-	if err := Pages(url.Values{}, func() (int, string, error) { return 1, "more", io.ErrUnexpectedEOF }); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if err := Pages(url.Values{}, func() (int, string, error) { return 1, "more", io.ErrUnexpectedEOF }); !errors.Is(err,
+		io.ErrUnexpectedEOF) {
 		t.Errorf("a fault comes to %v", err)
 	}
 }

@@ -55,11 +55,12 @@ func TestNobodyIsAskedSoonerThanTheyWant(t *testing.T) {
 		header []string
 		wait   time.Duration
 	}{
-		"in seconds":                   {"", []string{"Retry-After", "7"}, 7 * time.Second},
-		"as a date by their own clock": {"", []string{"Date", another.Format(http.TimeFormat), "Retry-After", at(another)}, 9 * time.Second},
-		"as long as can be":            {"", []string{"Retry-After", "30"}, longestWait},
-		"in words of their own":        {"after 5s", nil, 5 * time.Second},
-		"in both":                      {"after 5s", []string{"Retry-After", "7"}, 7 * time.Second},
+		"in seconds": {"", []string{"Retry-After", "7"}, 7 * time.Second},
+		"as a date by their own clock": {"", []string{"Date", another.Format(http.TimeFormat), "Retry-After", at(another)},
+			9 * time.Second},
+		"as long as can be":     {"", []string{"Retry-After", "30"}, longestWait},
+		"in words of their own": {"after 5s", nil, 5 * time.Second},
+		"in both":               {"after 5s", []string{"Retry-After", "7"}, 7 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			asking(t, func(t *testing.T, client *Client, a *api) {

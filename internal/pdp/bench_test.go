@@ -76,7 +76,8 @@ var commands = map[string]string{
 // same compiled policies and data.
 func bare(b *testing.B, s *snapshot) rego.PreparedEvalQuery {
 	b.Helper()
-	query, err := rego.New(rego.Query("data.bailiff.decision"), rego.Compiler(s.compiler), rego.Store(s.store)).PrepareForEval(context.Background())
+	query, err := rego.New(rego.Query("data.bailiff.decision"), rego.Compiler(s.compiler),
+		rego.Store(s.store)).PrepareForEval(context.Background())
 	must(b, err)
 	return query
 }

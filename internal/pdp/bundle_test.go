@@ -38,7 +38,8 @@ func packed(t *testing.T, members ...member) string {
 	zipped := gzip.NewWriter(&archive)
 	to := tar.NewWriter(zipped)
 	for _, m := range members {
-		must(t, to.WriteHeader(&tar.Header{Name: m.name, Typeflag: m.kind, Size: int64(len(m.text)), Mode: 0o644, Linkname: map[bool]string{true: "x"}[m.kind == tar.TypeSymlink]}))
+		must(t, to.WriteHeader(&tar.Header{Name: m.name, Typeflag: m.kind, Size: int64(len(m.text)), Mode: 0o644,
+			Linkname: map[bool]string{true: "x"}[m.kind == tar.TypeSymlink]}))
 		_, err := to.Write([]byte(m.text))
 		must(t, err)
 	}
@@ -68,7 +69,8 @@ func TestABundleDecidesAsTheFolderItWasBuiltOf(t *testing.T) {
 	if len(outcomes) < 3 {
 		t.Errorf("all was decided alike: %v", outcomes)
 	}
-	if s := bundled.Status(); !reflect.DeepEqual(s.Bundles, map[string]string{archive: "v7"}) || !strings.HasPrefix(s.Files[0], archive+"/") {
+	if s := bundled.Status(); !reflect.DeepEqual(s.Bundles, map[string]string{archive: "v7"}) ||
+		!strings.HasPrefix(s.Files[0], archive+"/") {
 		t.Errorf("the bundles are %v, the files %v", s.Bundles, s.Files)
 	}
 }
@@ -77,11 +79,13 @@ func TestTheTestsOfABundleCount(t *testing.T) {
 	root := tree(t, map[string]string{"p.rego": allowing, "p_test.rego": "package t\n\ntest_it if 1 == 2\n"})
 	archive := filepath.Join(t.TempDir(), "b.tar.gz")
 	write(t, archive, string(built(t, root, "")))
-	if _, err := Open(t.Context(), Config{Paths: []string{archive}, RequireTests: true}); err == nil || !strings.Contains(err.Error(), "p_test.rego:3: test test_it: FAIL") {
+	if _, err := Open(t.Context(), Config{Paths: []string{archive}, RequireTests: true}); err == nil ||
+		!strings.Contains(err.Error(), "p_test.rego:3: test test_it: FAIL") {
 		t.Errorf("got %v", err)
 	}
 	write(t, archive, packed(t, member{"/p.rego", allowing, tar.TypeReg}))
-	if _, err := Open(t.Context(), Config{Paths: []string{archive}, RequireTests: true}); err == nil || !strings.Contains(err.Error(), "have no tests") {
+	if _, err := Open(t.Context(), Config{Paths: []string{archive}, RequireTests: true}); err == nil ||
+		!strings.Contains(err.Error(), "have no tests") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -90,18 +94,20 @@ func TestWhatIsNoBundleIsRefused(t *testing.T) {
 	policy := member{"/p.rego", allowing, tar.TypeReg}
 	whole := packed(t, policy)
 	for name, c := range map[string]struct{ archive, want string }{
-		"nothing":                {"", "EOF"},
-		"no archive":             {"package bailiff", "invalid header"},
-		"half of an archive":     {whole[:len(whole)/2], "unexpected EOF"},
-		"no policies":            {packed(t, member{"/README.md", "hello", tar.TypeReg}), "there are no policies"},
-		"a link":                 {packed(t, policy, member{"/q.rego", "", tar.TypeSymlink}), "q.rego is no file"},
-		"a file twice":           {packed(t, policy, member{"p.rego", "package p", tar.TypeReg}), "it holds p.rego twice"},
-		"a signature":            {packed(t, policy, member{"/.signatures.json", "{}", tar.TypeReg}), "there is no key to check it by"},
-		"a change":               {packed(t, policy, member{"/patch.json", "{}", tar.TypeReg}), "want a whole one"},
-		"a compiled policy":      {packed(t, policy, member{"/policy.wasm", "\x00asm", tar.TypeReg}), "want Rego"},
-		"a manifest that is bad": {packed(t, policy, member{"/.manifest", "{\n7}", tar.TypeReg}), "b.tar.gz/.manifest:2: this is no valid manifest"},
-		"a policy that is bad":   {packed(t, policy, member{"/a/../../q.rego", "package q\n\nx if {", tar.TypeReg}), "b.tar.gz/q.rego:3: rego_parse_error"},
-		"too much":               {packed(t, policy, member{"/data.json", strings.Repeat(" ", maxUnpacked), tar.TypeReg}), "it holds more than 64 MiB"},
+		"nothing":            {"", "EOF"},
+		"no archive":         {"package bailiff", "invalid header"},
+		"half of an archive": {whole[:len(whole)/2], "unexpected EOF"},
+		"no policies":        {packed(t, member{"/README.md", "hello", tar.TypeReg}), "there are no policies"},
+		"a link":             {packed(t, policy, member{"/q.rego", "", tar.TypeSymlink}), "q.rego is no file"},
+		"a file twice":       {packed(t, policy, member{"p.rego", "package p", tar.TypeReg}), "it holds p.rego twice"},
+		"a signature":        {packed(t, policy, member{"/.signatures.json", "{}", tar.TypeReg}), "there is no key to check it by"},
+		"a change":           {packed(t, policy, member{"/patch.json", "{}", tar.TypeReg}), "want a whole one"},
+		"a compiled policy":  {packed(t, policy, member{"/policy.wasm", "\x00asm", tar.TypeReg}), "want Rego"},
+		"a manifest that is bad": {packed(t, policy, member{"/.manifest", "{\n7}", tar.TypeReg}),
+			"b.tar.gz/.manifest:2: this is no valid manifest"},
+		"a policy that is bad": {packed(t, policy, member{"/a/../../q.rego", "package q\n\nx if {", tar.TypeReg}),
+			"b.tar.gz/q.rego:3: rego_parse_error"},
+		"too much": {packed(t, policy, member{"/data.json", strings.Repeat(" ", maxUnpacked), tar.TypeReg}), "it holds more than 64 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			archive := filepath.Join(t.TempDir(), "b.tar.gz")
@@ -124,7 +130,8 @@ func TestABundleWithHolesIsNoLargerThanOthers(t *testing.T) {
 	if printed, err := exec.Command("tar", "--format=pax", "-S", "-czf", archive, "-C", folder, ".").CombinedOutput(); err != nil {
 		t.Fatalf("packing: %v\n%s", err, printed)
 	}
-	if _, err := Open(t.Context(), Config{Paths: []string{archive}}); err == nil || !strings.Contains(err.Error(), "it holds more than 64 MiB") {
+	if _, err := Open(t.Context(), Config{Paths: []string{archive}}); err == nil ||
+		!strings.Contains(err.Error(), "it holds more than 64 MiB") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -133,7 +140,8 @@ func TestABundleThatOthersMayWriteIsRefused(t *testing.T) {
 	archive := filepath.Join(t.TempDir(), "b.tar.gz")
 	write(t, archive, packed(t, member{"/p.rego", allowing, tar.TypeReg}, member{"/q.rego", "package q", tar.TypeReg}))
 	must(t, os.Chmod(archive, 0o666))
-	if _, err := Open(t.Context(), Config{Paths: []string{archive}}); err == nil || strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), archive+": others may write") {
+	if _, err := Open(t.Context(), Config{Paths: []string{archive}}); err == nil || strings.Contains(err.Error(), "\n") ||
+		!strings.HasPrefix(err.Error(), archive+": others may write") {
 		t.Errorf("got %v, want the archive named once, and why", err)
 	}
 }

@@ -59,7 +59,8 @@ func load(read func(paths []string) ([]file, Faults), paths []string) (*parsed, 
 }
 
 func parse(files []file) (*parsed, Faults) {
-	p := &parsed{files: files, modules: map[string]*ast.Module{}, tests: map[string]*ast.Module{}, data: map[string]any{}, bundles: map[string]string{}}
+	p := &parsed{files: files, modules: map[string]*ast.Module{}, tests: map[string]*ast.Module{}, data: map[string]any{},
+		bundles: map[string]string{}}
 	var faults Faults
 	for _, f := range files {
 		faults = append(faults, p.add(f)...)

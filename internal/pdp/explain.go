@@ -54,7 +54,8 @@ func (s *snapshot) explainable() explain.Policies {
 	return explain.Policies{
 		Compiler: s.compiler,
 		Store:    s.store,
-		Evaluate: func(ctx context.Context, input ast.Value, at time.Time, limit time.Duration, options ...rego.EvalOption) (*ast.Term, error) {
+		Evaluate: func(ctx context.Context, input ast.Value, at time.Time, limit time.Duration, options ...rego.EvalOption) (*ast.Term,
+			error) {
 			return evaluate(ctx, s.decision, input, at, limit, options...)
 		},
 		SetOf: func(rule *ast.Rule) (string, bool) {

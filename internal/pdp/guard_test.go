@@ -44,7 +44,8 @@ func TestAGuardDeniesWhateverThePoliciesSay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := judged(guarded(t, &warden{denials: no}, decision))
-			if j.Decision.Outcome != bailiff.Deny || !reflect.DeepEqual(j.Decision.Denials, no) || j.Fault != nil || j.Decision.Revision == "" || j.Input == nil {
+			if j.Decision.Outcome != bailiff.Deny || !reflect.DeepEqual(j.Decision.Denials, no) || j.Fault != nil ||
+				j.Decision.Revision == "" || j.Input == nil {
 				t.Errorf("got %+v, fault %v", j.Decision, j.Fault)
 			}
 		})
@@ -81,7 +82,8 @@ func TestAGuardSeesTheFactsOfTheText(t *testing.T) {
 	judged(p)
 	p.Decide(context.Background(), bailiff.Request{Tool: bailiff.ExecuteCode, Args: bailiff.Args{Code: "import os"}}, ready)
 	p.Decide(context.Background(), bailiff.Request{Tool: bailiff.Process, Args: bailiff.Args{Data: "id"}}, ready)
-	if w.command[0].Programs[0] != "ls" || w.code[0] != nil || w.command[1] != nil || w.code[1].Imports[0] != "os" || w.command[2].Programs[0] != "id" {
+	if w.command[0].Programs[0] != "ls" || w.code[0] != nil || w.command[1] != nil || w.code[1].Imports[0] != "os" ||
+		w.command[2].Programs[0] != "id" {
 		t.Errorf("saw %+v and %+v", w.command, w.code)
 	}
 }

@@ -63,21 +63,32 @@ func TestWithoutAMaskNothingIsRead(t *testing.T) {
 func TestAMaskThatFitsNoEventDoesNotComeIntoForce(t *testing.T) {
 	const head = "package system.log\n\n"
 	for name, c := range map[string]struct{ file, text, want string }{
-		"a path":                {"mask.rego", head + `mask contains "/custom/hash"`, `mask.rego:3: system.log.mask: a path is "/custom/hash", want one that begins with /input or /result`},
-		"under a condition":     {"mask.rego", head + `mask contains "input/args" if input.input.tool == "terminal"`, `mask.rego:3: system.log.mask: a path is "input/args"`},
-		"an object":             {"mask.rego", head + `mask contains {"op": "remove", "path": "/custom/hash"}`, `mask.rego:3: system.log.mask: a path is "/custom/hash"`},
-		"with a computed value": {"mask.rego", head + `mask contains {"op": "upsert", "path": "/labels/id", "value": v} if v := input.input.tool`, `a path is "/labels/id"`},
-		"an op":                 {"mask.rego", head + `mask contains {"op": "hash", "path": "/input/args"}`, `for /input/args op is hash, want "remove" or "upsert"`},
-		"no path":               {"mask.rego", head + `mask contains {"op": "remove"}`, `a path is ""`},
-		"one of those chosen":   {"mask.rego", head + "mask contains path if {\n\tsome path in [\"/input/args\",\n\t\t\"/custom/hash\"]\n}", `mask.rego:5: system.log.mask: a path is "/custom/hash"`},
-		"by its key":            {"mask.rego", head + `mask contains path if some _, path in {"a": "/input", "b": "/result"}` + "\n\nmask contains path if some _, path in [\"/bundles\"]", `mask.rego:5: system.log.mask: a path is "/bundles"`},
-		"a list":                {"mask.rego", head + "mask := [\n\t\"/input/args\",\n\t\"/custom\",\n]", `mask.rego:5: system.log.mask: a path is "/custom"`},
-		"a number":              {"mask.rego", head + `mask contains 7`, `mask.rego:3: system.log.mask: an entry is of type json.Number`},
-		"in another package":    {"mask.rego", "package system\n\nlog.mask contains \"/custom\"", `mask.rego:3: system.log.mask: a path is "/custom"`},
-		"data":                  {"system/log/data.yaml", "mask:\n- /input/args\n- /custom/hash", `data.yaml:3: system.log.mask.1: a path is "/custom/hash"`},
+		"a path": {"mask.rego", head + `mask contains "/custom/hash"`,
+			`mask.rego:3: system.log.mask: a path is "/custom/hash", want one that begins with /input or /result`},
+		"under a condition": {"mask.rego", head + `mask contains "input/args" if input.input.tool == "terminal"`,
+			`mask.rego:3: system.log.mask: a path is "input/args"`},
+		"an object": {"mask.rego", head + `mask contains {"op": "remove", "path": "/custom/hash"}`,
+			`mask.rego:3: system.log.mask: a path is "/custom/hash"`},
+		"with a computed value": {"mask.rego",
+			head + `mask contains {"op": "upsert", "path": "/labels/id", "value": v} if v := input.input.tool`, `a path is "/labels/id"`},
+		"an op": {"mask.rego", head + `mask contains {"op": "hash", "path": "/input/args"}`,
+			`for /input/args op is hash, want "remove" or "upsert"`},
+		"no path": {"mask.rego", head + `mask contains {"op": "remove"}`, `a path is ""`},
+		"one of those chosen": {"mask.rego", head + "mask contains path if {\n\tsome path in [\"/input/args\",\n\t\t\"/custom/hash\"]\n}",
+			`mask.rego:5: system.log.mask: a path is "/custom/hash"`},
+		"by its key": {"mask.rego", head + `mask contains path if some _, path in {"a": "/input", "b": "/result"}` +
+			"\n\nmask contains path if some _, path in [\"/bundles\"]", `mask.rego:5: system.log.mask: a path is "/bundles"`},
+		"a list": {"mask.rego", head + "mask := [\n\t\"/input/args\",\n\t\"/custom\",\n]",
+			`mask.rego:5: system.log.mask: a path is "/custom"`},
+		"a number": {"mask.rego", head + `mask contains 7`, `mask.rego:3: system.log.mask: an entry is of type json.Number`},
+		"in another package": {"mask.rego", "package system\n\nlog.mask contains \"/custom\"",
+			`mask.rego:3: system.log.mask: a path is "/custom"`},
+		"data": {"system/log/data.yaml", "mask:\n- /input/args\n- /custom/hash",
+			`data.yaml:3: system.log.mask.1: a path is "/custom/hash"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Open(t.Context(), Config{Paths: []string{tree(t, map[string]string{"allow.rego": allowing, c.file: c.text + "\n"})}, EvalTimeout: time.Minute})
+			_, err := Open(t.Context(), Config{Paths: []string{tree(t, map[string]string{"allow.rego": allowing, c.file: c.text + "\n"})},
+				EvalTimeout: time.Minute})
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %s", err, c.want)
 			}
@@ -96,7 +107,8 @@ func TestAMaskThatMayFitAnEventComesIntoForce(t *testing.T) {
 		"a choice of something": `mask contains "/input" if some tool in ["/custom"]`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			opened(t, map[string]string{"allow.rego": allowing, "mask.rego": "# METADATA\n# scope: package\n# schemas:\n#   - input: {}\npackage system.log\n\n" + rule + "\n"})
+			opened(t, map[string]string{"allow.rego": allowing,
+				"mask.rego": "# METADATA\n# scope: package\n# schemas:\n#   - input: {}\npackage system.log\n\n" + rule + "\n"})
 		})
 	}
 }

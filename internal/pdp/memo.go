@@ -87,7 +87,8 @@ func (k *keyWriter) list(all []string) {
 func (k *keyWriter) flag(set bool) { k.number(index(set)) }
 
 func (k *keyWriter) args(a bailiff.Args) {
-	for _, s := range [...]string{a.Command, a.Stdin, a.Workdir, a.Code, a.Action, a.ProcessID, a.Data, a.Name, a.Arguments, a.Typed.Digest, a.Typed.End} {
+	for _, s := range [...]string{a.Command, a.Stdin, a.Workdir, a.Code, a.Action, a.ProcessID, a.Data, a.Name, a.Arguments, a.Typed.Digest,
+		a.Typed.End} {
 		k.text(s)
 	}
 	k.number(a.Timeout)

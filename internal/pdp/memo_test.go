@@ -44,11 +44,13 @@ func TestTheSameRequestIsRememberedWithItsJudgement(t *testing.T) {
 	later := ready
 	later.Time = ready.Time.Add(time.Hour + time.Nanosecond)
 	for name, req := range map[string]bailiff.Request{
-		"allowed":           listing,
-		"denied":            {Tool: bailiff.Terminal, Args: bailiff.Args{Command: "rm -rf /"}, Session: listing.Session},
-		"a program":         {Tool: bailiff.ExecuteCode, Args: bailiff.Args{Code: "import os\nos.system('ls')"}, Session: listing.Session, Env: []string{"A"}},
-		"a script":          {Tool: bailiff.Terminal, Args: bailiff.Args{Command: "sh ./deploy.sh"}, Session: listing.Session},
-		"hostile bytes":     {Tool: bailiff.Terminal, Args: bailiff.Args{Command: "echo '\xff\"\\\n,\"time\":\"x\"'"}, Session: listing.Session},
+		"allowed": listing,
+		"denied":  {Tool: bailiff.Terminal, Args: bailiff.Args{Command: "rm -rf /"}, Session: listing.Session},
+		"a program": {Tool: bailiff.ExecuteCode, Args: bailiff.Args{Code: "import os\nos.system('ls')"}, Session: listing.Session,
+			Env: []string{"A"}},
+		"a script": {Tool: bailiff.Terminal, Args: bailiff.Args{Command: "sh ./deploy.sh"}, Session: listing.Session},
+		"hostile bytes": {Tool: bailiff.Terminal, Args: bailiff.Args{Command: "echo '\xff\"\\\n,\"time\":\"x\"'"},
+			Session: listing.Session},
 		"unknown platforms": {Tool: bailiff.Terminal, Args: bailiff.Args{Command: "ls"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -57,7 +59,8 @@ func TestTheSameRequestIsRememberedWithItsJudgement(t *testing.T) {
 				t.Fatalf("timers are %v, then %v: want the second request recalled (%v)", first.Timers, again.Timers, first.Fault)
 			}
 			if !reflect.DeepEqual(first.Decision, again.Decision) || !slices.Equal(first.Files, again.Files) || first.Plain != again.Plain {
-				t.Errorf("decided %+v of files %v, plain %v\nthen %+v of files %v, plain %v", first.Decision, first.Files, first.Plain, again.Decision, again.Files, again.Plain)
+				t.Errorf("decided %+v of files %v, plain %v\nthen %+v of files %v, plain %v", first.Decision, first.Files, first.Plain,
+					again.Decision, again.Files, again.Plain)
 			}
 			wantInput(t, first, document(req, ready, "/home/ana"))
 			wantInput(t, again, document(req, later, "/home/ana"))
@@ -162,7 +165,8 @@ func alter(v reflect.Value) {
 func TestNoTwoRequestsHaveOneKey(t *testing.T) {
 	m := newMemo(1)
 	keys := map[string]string{}
-	for _, args := range []bailiff.Args{{Command: "ab"}, {Command: "a", Stdin: "b"}, {Stdin: "ab"}, {Command: "a", Workdir: "b"}, {Command: "a\x00b"}} {
+	for _, args := range []bailiff.Args{{Command: "ab"}, {Command: "a", Stdin: "b"}, {Stdin: "ab"}, {Command: "a", Workdir: "b"},
+		{Command: "a\x00b"}} {
 		for _, env := range [][]string{nil, {""}, {"", ""}, {"A", "B"}, {"AB"}, {"B", "A"}, {"A\x00B"}} {
 			for _, available := range [][]string{nil, {"A"}, {"A", "B"}} {
 				key := m.key(bailiff.Request{Args: args, Env: env}, bailiff.Circumstances{EnvAvailable: available})
@@ -212,11 +216,12 @@ func TestOnlyTimeIndependentPoliciesAreRemembered(t *testing.T) {
 		"everything replaced":            {"y if input.tool\n\nx if y with input as {}", false},
 		"the clock":                      {`x if time.now_ns() > 1`, false},
 		"the clock, deep inside":         {`x := {a | some a in [time.clock([time.now_ns(), "UTC"])[0]]}`, false},
-		"the clock as a replacement":     {"y if time.parse_duration_ns(\"1s\")\n\nf(_) := time.now_ns()\n\nx if y with time.parse_duration_ns as f", false},
-		"chance":                         {`x := rand.intn("a", 5)`, false},
-		"an identifier":                  {`x := uuid.rfc4122("a")`, false},
-		"a token's dates":                {`x := io.jwt.decode_verify("a", {"secret": "b"})`, false},
-		"a certificate's dates":          {`x := crypto.x509.parse_and_verify_certificates("a")`, false},
+		"the clock as a replacement": {"y if time.parse_duration_ns(\"1s\")\n\nf(_) := time.now_ns()\n\nx if y with " +
+			"time.parse_duration_ns as f", false},
+		"chance":                {`x := rand.intn("a", 5)`, false},
+		"an identifier":         {`x := uuid.rfc4122("a")`, false},
+		"a token's dates":       {`x := io.jwt.decode_verify("a", {"secret": "b"})`, false},
+		"a certificate's dates": {`x := crypto.x509.parse_and_verify_certificates("a")`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := opened(t, map[string]string{"p.rego": allowing + dependsOnMore, "more.rego": "package more\n\n" + c.more + "\n"})
@@ -250,7 +255,8 @@ func TestWhatTheDecisionDoesNotDependOnCostsNoMemory(t *testing.T) {
 			"agent.rego": "package agent\n\nanswer := input if data.bailiff.decision.outcome == \"allow\"\n"}, true},
 		"a decision that asks the mask": {map[string]string{"p.rego": allowing + "\nlimits := {} if count(data.system.log.mask) > 1\n",
 			"mask.rego": "package system.log\n\nmask := [\"/input\"] if input != {}\n"}, false},
-		"a decision that asks a package by a name it computes": {map[string]string{"p.rego": allowing + "\nlimits := {} if count(data.a[input.tool].t) > 1\n",
+		"a decision that asks a package by a name it computes": {map[string]string{"p.rego": allowing +
+			"\nlimits := {} if count(data.a[input.tool].t) > 1\n",
 			"a.rego": "package a.b\n\nt := [input]\n"}, false},
 		"a decision through an else of a function": {map[string]string{"p.rego": allowing + "\nlimits := {} if data.a.f(1)\n",
 			"a.rego": "package a\n\nf(x) if x == 2\nelse := now if input.tool == \"call\"\n\nnow := time.now_ns()\n"}, false},
@@ -284,9 +290,10 @@ func TestAReloadForgets(t *testing.T) {
 
 func TestFaultsAreNotRemembered(t *testing.T) {
 	for name, p := range map[string]*PDP{
-		"no decision":   opened(t, deciding(`{"outcome": "deny"}`)),
-		"undefined":     opened(t, deciding(`1 if input.tool == "call"`)),
-		"two decisions": opened(t, map[string]string{"p.rego": "package bailiff\n\ndecision := 1 if input.tool\n\ndecision := 2 if input.args\n"}),
+		"no decision": opened(t, deciding(`{"outcome": "deny"}`)),
+		"undefined":   opened(t, deciding(`1 if input.tool == "call"`)),
+		"two decisions": opened(t, map[string]string{"p.rego": "package bailiff\n\ndecision := 1 if input.tool\n\ndecision := 2 if " +
+			"input.args\n"}),
 	} {
 		judged(p)
 		if j := judged(p); j.Fault == nil || recalled(j) {
@@ -296,7 +303,8 @@ func TestFaultsAreNotRemembered(t *testing.T) {
 }
 
 func TestWhatRanOutOfTimeIsJudgedAnew(t *testing.T) {
-	p := opened(t, map[string]string{"p.rego": strings.Replace(allowing, "limits := {", "limits := {\"pids\": 0} if count(numbers.range(1, 300000)) == 0\n\nlimits := {", 1)})
+	p := opened(t, map[string]string{"p.rego": strings.Replace(allowing, "limits := {",
+		"limits := {\"pids\": 0} if count(numbers.range(1, 300000)) == 0\n\nlimits := {", 1)})
 	p.config.EvalTimeout = time.Millisecond
 	wantDenial(t, judged(p), "policy.error", "no answer within")
 	p.config.EvalTimeout = time.Minute
@@ -337,14 +345,16 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 }
 
 func TestLargeJudgementsAreNotRemembered(t *testing.T) {
-	p := opened(t, map[string]string{"p.rego": strings.Replace(allowing, `"denials": []`, `"denials": [], "env": {"set": {"N": concat("", [x | some _ in numbers.range(1, 100000); x := "n"])}}`, 1)})
+	p := opened(t, map[string]string{"p.rego": strings.Replace(allowing, `"denials": []`,
+		`"denials": [], "env": {"set": {"N": concat("", [x | some _ in numbers.range(1, 100000); x := "n"])}}`, 1)})
 	judged(p)
 	if recalled(judged(p)) {
 		t.Error("a large decision is remembered")
 	}
 	p = opened(t, map[string]string{"p.rego": allowing})
 	req := listing
-	for _, args := range []bailiff.Args{{Command: "ls " + strings.Repeat("x", maxKept)}, {Command: "ls " + strings.Repeat("x ", maxKept/4)}} {
+	for _, args := range []bailiff.Args{{Command: "ls " + strings.Repeat("x", maxKept)},
+		{Command: "ls " + strings.Repeat("x ", maxKept/4)}} {
 		req.Args = args
 		p.Decide(context.Background(), req, ready)
 		if recalled(p.Decide(context.Background(), req, ready)) {

@@ -41,7 +41,8 @@ func misspeltSets(compiler *ast.Compiler) (faults Faults) {
 			name, ok := setOf(rule)
 			switch {
 			case isOldExamined(rule) && !isRead(compiler, rule):
-				faults = append(faults, Fault{rule.Location.File, rule.Location.Row, "no rule reads the set examined, which is called _examined now: add to findings"})
+				faults = append(faults, Fault{rule.Location.File, rule.Location.Row,
+					"no rule reads the set examined, which is called _examined now: add to findings"})
 			case !ok:
 			case isRead(compiler, rule):
 				read[name] = true
@@ -57,7 +58,8 @@ func misspeltSets(compiler *ast.Compiler) (faults Faults) {
 		}
 		wrong := fmt.Sprintf("no rule reads the set %s: want %s, or another name if it is a set of your own", name, meant)
 		if meant == "_"+name {
-			wrong = fmt.Sprintf("no rule reads the set %s, which is called %s now: add to findings, deny or another set of decision.rego", name, meant)
+			wrong = fmt.Sprintf("no rule reads the set %s, which is called %s now: add to findings, deny or another set of decision.rego",
+				name, meant)
 		}
 		for _, rule := range rules {
 			faults = append(faults, Fault{rule.Location.File, rule.Location.Row, wrong})
@@ -126,7 +128,8 @@ func (p *parsed) misspeltKeys() (faults Faults) {
 				continue
 			}
 			if meant := spelling.Nearest(string(said), lacking, len(said)/3+1); meant != "" {
-				faults = append(faults, Fault{key.Location.File, key.Location.Row, fmt.Sprintf("a member of %s has no key %q that any rule reads, nearest valid key is %q", set, string(said), meant)})
+				faults = append(faults, Fault{key.Location.File, key.Location.Row,
+					fmt.Sprintf("a member of %s has no key %q that any rule reads, nearest valid key is %q", set, string(said), meant)})
 			}
 		}
 	}

@@ -208,7 +208,8 @@ func (p *PDP) Decide(ctx context.Context, req bailiff.Request, at bailiff.Circum
 }
 
 // judge goes the whole way from the request to the decision.
-func (p *PDP) judge(ctx context.Context, s *snapshot, req bailiff.Request, at bailiff.Circumstances, j *bailiff.Judgement, clock *stopwatch) {
+func (p *PDP) judge(ctx context.Context, s *snapshot, req bailiff.Request, at bailiff.Circumstances, j *bailiff.Judgement,
+	clock *stopwatch) {
 	text := p.facts(req, p.config.Home)
 	input := text.document(req, at)
 	j.Input, j.Files, j.Plain = unwritten{input}, filesOf(input), isPlain(req, text)

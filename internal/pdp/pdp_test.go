@@ -43,12 +43,13 @@ func TestTheShippedPoliciesDecide(t *testing.T) {
 func TestAnEvaluationWithoutAnAnswerDenies(t *testing.T) {
 	const spin = `count([1 | some a in numbers.range(1, 5000); some b in numbers.range(1, 5000); a * b == -1]) == 0`
 	for name, c := range map[string]struct{ policy, message string }{
-		"undefined":          {`decision := {"outcome": "deny"} if input.tool == "call"`, "the decision is undefined"},
-		"conflicting rules":  {"decision := 1 if input.tool\n\ndecision := 2 if input.args", "eval_conflict_error"},
-		"conflicting parts":  {"decision := {\"outcome\": x}\n\nx := 1 if input.tool\n\nx := 2 if input.args", "p.rego:"},
-		"endless loops":      {"decision := {\"outcome\": \"deny\"} if {\n\t" + spin + "\n}", "no answer within 20ms"},
-		"endless built-in":   {`decision := count(numbers.range(1, 1000000000))`, "no answer within 20ms"},
-		"endless walk":       {"decision := count(all)\n\nall contains [a, b] if {\n\twalk(input, a)\n\twalk(input, b)\n\twalk(input, _)\n\twalk(input, _)\n}", "no answer within 20ms"},
+		"undefined":         {`decision := {"outcome": "deny"} if input.tool == "call"`, "the decision is undefined"},
+		"conflicting rules": {"decision := 1 if input.tool\n\ndecision := 2 if input.args", "eval_conflict_error"},
+		"conflicting parts": {"decision := {\"outcome\": x}\n\nx := 1 if input.tool\n\nx := 2 if input.args", "p.rego:"},
+		"endless loops":     {"decision := {\"outcome\": \"deny\"} if {\n\t" + spin + "\n}", "no answer within 20ms"},
+		"endless built-in":  {`decision := count(numbers.range(1, 1000000000))`, "no answer within 20ms"},
+		"endless walk": {"decision := count(all)\n\nall contains [a, b] if {\n\twalk(input, a)\n\twalk(input, b)\n\twalk(input, " +
+			"_)\n\twalk(input, _)\n}", "no answer within 20ms"},
 		"undefined built-in": {`decision := to_number("x")`, "the decision is undefined"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -110,8 +111,9 @@ func TestAPanicWhileReadingATextDeniesAndIsLogged(t *testing.T) {
 
 func TestQueryAnswersWithOtherDocuments(t *testing.T) {
 	p := opened(t, map[string]string{
-		"p.rego":    allowing,
-		"call.rego": "package agent.call\n\ndecision := {\"platform\": input.session.platform, \"names\": {\"b\", \"a\"}}\n\nconflict := 1 if input.tool\n\nconflict := 2 if input.args\n",
+		"p.rego": allowing,
+		"call.rego": "package agent.call\n\ndecision := {\"platform\": input.session.platform, \"names\": {\"b\", \"a\"}}\n\nconflict := " +
+			"1 if input.tool\n\nconflict := 2 if input.args\n",
 	})
 	for path, want := range map[string]string{
 		"agent/call/decision":   `map[names:[a b] platform:telegram] true <nil>`,
@@ -131,7 +133,8 @@ func TestQueryAnswersWithOtherDocuments(t *testing.T) {
 }
 
 func TestADocumentMayBeAboutAnyInput(t *testing.T) {
-	p := opened(t, map[string]string{"p.rego": allowing, "call.rego": "# METADATA\n# schemas:\n# - input: {}\npackage call\n\nname := input.tool.name\n"})
+	p := opened(t, map[string]string{"p.rego": allowing,
+		"call.rego": "# METADATA\n# schemas:\n# - input: {}\npackage call\n\nname := input.tool.name\n"})
 	for input, want := range map[string]string{
 		`{"tool": {"name": "bash", "n": 12345678901234567890}}`: "bash true <nil>",
 		`{"tool": "terminal"}`: "<nil> false <nil>",
@@ -148,7 +151,8 @@ func TestADocumentMayBeAboutAnyInput(t *testing.T) {
 }
 
 func TestPoliciesTellTheTimeOfTheRequest(t *testing.T) {
-	p := opened(t, map[string]string{"p.rego": allowing, "t.rego": "package clock\n\nsame if time.parse_rfc3339_ns(input.time) == time.now_ns()\n"})
+	p := opened(t, map[string]string{"p.rego": allowing,
+		"t.rego": "package clock\n\nsame if time.parse_rfc3339_ns(input.time) == time.now_ns()\n"})
 	if same, _, err := p.Query(context.Background(), listing, ready, "clock/same"); same != true || err != nil {
 		t.Errorf("got %v %v, want now to be input.time", same, err)
 	}
@@ -157,13 +161,19 @@ func TestPoliciesTellTheTimeOfTheRequest(t *testing.T) {
 func TestTheInputDocumentHasTheShapeOfItsSchema(t *testing.T) {
 	hostile := "\x00\xff\"\\\n\u2028<é"
 	requests := map[string]bailiff.Request{
-		"terminal": {Tool: bailiff.Terminal, Args: bailiff.Args{Command: "X=1 sudo sh ./x.sh | cat > /etc/passwd", Workdir: "/workspace", Timeout: 7, Background: true, Stdin: "in"},
+		"terminal": {Tool: bailiff.Terminal, Args: bailiff.Args{Command: "X=1 sudo sh ./x.sh | cat > /etc/passwd", Workdir: "/workspace",
+			Timeout: 7, Background: true, Stdin: "in"},
 			Env: []string{"A"}, Backend: "docker", Session: listing.Session},
-		"execute_code":     {Tool: bailiff.ExecuteCode, Args: bailiff.Args{Code: "import os\nos.system('ls')", Reset: true}, Session: listing.Session},
-		"process":          {Tool: bailiff.Process, Args: bailiff.Args{Action: "write", ProcessID: "p", Data: "rm -rf x"}, Session: listing.Session},
-		"call":             {Tool: bailiff.Call, Args: bailiff.Args{Name: "web_search", Arguments: `{"query": "x", "pages": [1, 2.5], "deep": {"a": null}}`}, Session: listing.Session},
-		"nothing":          {Tool: bailiff.Terminal},
-		"hostile bytes":    {Tool: bailiff.Terminal, Args: bailiff.Args{Command: hostile, Workdir: hostile}, Session: bailiff.Session{ID: hostile}, Env: []string{hostile}},
+		"execute_code": {Tool: bailiff.ExecuteCode, Args: bailiff.Args{Code: "import os\nos.system('ls')", Reset: true},
+			Session: listing.Session},
+		"process": {Tool: bailiff.Process, Args: bailiff.Args{Action: "write", ProcessID: "p", Data: "rm -rf x"},
+			Session: listing.Session},
+		"call": {Tool: bailiff.Call,
+			Args:    bailiff.Args{Name: "web_search", Arguments: `{"query": "x", "pages": [1, 2.5], "deep": {"a": null}}`},
+			Session: listing.Session},
+		"nothing": {Tool: bailiff.Terminal},
+		"hostile bytes": {Tool: bailiff.Terminal, Args: bailiff.Args{Command: hostile, Workdir: hostile},
+			Session: bailiff.Session{ID: hostile}, Env: []string{hostile}},
 		"unheard-of tools": {Tool: "x"},
 	}
 	p, faults := load(readAll, nil)
@@ -212,7 +222,8 @@ func TestTheInputDocumentTellsEverything(t *testing.T) {
 		`"tool":"terminal"`, `"args":{"background":false,"command":"ls -l","stdin":"","timeout":0,"workdir":""}`,
 		`"caller":{"name":"hermes"}`, `"time":"2026-11-21T12:00:00Z"`, `"env":{"available":["A"],"requested":["A","B"]}`,
 		`"backend":{"available":{"docker":{"isolated":true,"ready":true}},"requested":"docker"}`,
-		`"session":{"chat_id":"42","chat_type":"dm","id":"s","platform":"telegram","profile":"","thread_id":"","unattended":false,"user_id":"42","user_name":""}`,
+		`"session":{"chat_id":"42","chat_type":"dm","id":"s","platform":"telegram","profile":"","thread_id":"","unattended":false,` +
+			`"user_id":"42","user_name":""}`,
 	} {
 		if !strings.Contains(text, part) {
 			t.Errorf("%s is missing in %s", part, text)
@@ -234,16 +245,19 @@ func TestFilesThatTheTextRunsAreNamedAndKnownByContentOnceRead(t *testing.T) {
 	at := ready
 	at.Files = []bailiff.File{{Path: "/workspace/missing.sh"}, {Path: "/workspace/deploy.sh", SHA256: "0123"}}
 	text := asJSON(t, p.Decide(context.Background(), req, at).Input)
-	if !strings.Contains(text, `{"path":"/workspace/deploy.sh","sha256":"0123"}`) || !strings.Contains(text, `{"path":"/workspace/missing.sh"}`) {
+	if !strings.Contains(text, `{"path":"/workspace/deploy.sh","sha256":"0123"}`) ||
+		!strings.Contains(text, `{"path":"/workspace/missing.sh"}`) {
 		t.Errorf("the files of %s are not those that were found", text)
 	}
 }
 
 func TestPoliciesSeeWhatAScriptCallsAToolWith(t *testing.T) {
-	p := opened(t, deciding(`{"outcome": "deny", "denials": [{"rule": "r", "message": sprintf("%s %v %v", [input.tool, input.args, object.keys(input)])}]}`))
+	p := opened(t, deciding(`{"outcome": "deny", "denials": [{"rule": "r", "message": sprintf("%s %v %v", [input.tool, input.args, `+
+		`object.keys(input)])}]}`))
 	req := listing
 	req.Tool, req.Args = bailiff.Call, bailiff.Args{Name: "web_search", Arguments: `{"query": "x", "most": 3}`}
-	want := `call {"arguments": {"most": 3, "query": "x"}, "name": "web_search"} {"args", "backend", "caller", "env", "files", "session", "time", "tool"}`
+	want := `call {"arguments": {"most": 3, "query": "x"}, "name": "web_search"} {"args", "backend", "caller", "env", "files", "session",` +
+		` "time", "tool"}`
 	if j := p.Decide(context.Background(), req, ready); j.Fault != nil || j.Decision.Denials[0].Message != want {
 		t.Errorf("the policies saw %+v, want %s", j.Decision, want)
 	}
@@ -270,13 +284,15 @@ func TestOnlyAShellTextWithNothingBesideItIsPlain(t *testing.T) {
 		args bailiff.Args
 		want bool
 	}{
-		"a command":               {bailiff.Terminal, bailiff.Args{Command: "rm -r build"}, true},
-		"a command that is fed":   {bailiff.Terminal, bailiff.Args{Command: "rm -r build", Stdin: "y"}, false},
-		"a command in disguise":   {bailiff.Terminal, bailiff.Args{Command: "cd ..; rm -r build"}, false},
-		"a program":               {bailiff.ExecuteCode, bailiff.Args{Code: "import os\nos.system('rm -r build')"}, false},
-		"a look, for a shell":     {bailiff.Process, bailiff.Args{Action: "write", ProcessID: "1", Data: "ls\n", Command: "sh"}, true},
-		"the same, for a program": {bailiff.Process, bailiff.Args{Action: "write", ProcessID: "1", Data: "ls\n", Command: "python3"}, false},
-		"for an opaque shell":     {bailiff.Process, bailiff.Args{Action: "write", ProcessID: "1", Data: "ls\n", Command: "sh", Typed: bailiff.Typed{Opaque: true}}, false},
+		"a command":             {bailiff.Terminal, bailiff.Args{Command: "rm -r build"}, true},
+		"a command that is fed": {bailiff.Terminal, bailiff.Args{Command: "rm -r build", Stdin: "y"}, false},
+		"a command in disguise": {bailiff.Terminal, bailiff.Args{Command: "cd ..; rm -r build"}, false},
+		"a program":             {bailiff.ExecuteCode, bailiff.Args{Code: "import os\nos.system('rm -r build')"}, false},
+		"a look, for a shell":   {bailiff.Process, bailiff.Args{Action: "write", ProcessID: "1", Data: "ls\n", Command: "sh"}, true},
+		"the same, for a program": {bailiff.Process, bailiff.Args{Action: "write", ProcessID: "1", Data: "ls\n", Command: "python3"},
+			false},
+		"for an opaque shell": {bailiff.Process, bailiff.Args{Action: "write", ProcessID: "1", Data: "ls\n", Command: "sh",
+			Typed: bailiff.Typed{Opaque: true}}, false},
 		"an input to a process":   {bailiff.Process, bailiff.Args{Action: "write", ProcessID: "1", Data: "rm -r build"}, false},
 		"a script's call":         {bailiff.Call, bailiff.Args{Name: "web_search", Arguments: `{"query": "rm -r build"}`}, false},
 		"a process that is ended": {bailiff.Process, bailiff.Args{Action: "kill", ProcessID: "1"}, false},
@@ -306,15 +322,17 @@ func TestInputForAProcessIsJudgedLikeACommandOfItsOwn(t *testing.T) {
 		host, sandbox        bailiff.Outcome
 		rule                 string
 	}{
-		"an ordinary command for a shell":        {"bash", "submit", "ls -l", bailiff.Allow, bailiff.Allow, ""},
-		"one for a shell that repeats commands":  {"bash -i", "submit", "ls -l", bailiff.Ask, bailiff.Allow, "command.hides_meaning"},
-		"a command that deletes":                 {"bash", "submit", "rm -rf ./build", bailiff.Ask, bailiff.Allow, "command.deletes_recursively"},
-		"one that destroys the system":           {"sh", "write", "rm -rf /\n", bailiff.Deny, bailiff.Deny, "command.destroys_system"},
-		"a text that is not understood":          {"bash", "submit", "x=$(", bailiff.Ask, bailiff.Allow, "command.hides_meaning"},
-		"what another language would understand": {"irb", "submit", "FileUtils.rm_rf home", bailiff.Ask, bailiff.Allow, "command.hides_meaning"},
-		"an answer to who knows what":            {"apt-get upgrade", "submit", "y", bailiff.Ask, bailiff.Allow, "command.hides_meaning"},
-		"a look at what it wrote":                {"irb", "poll", "", bailiff.Allow, bailiff.Allow, ""},
-		"its end":                                {"irb", "kill", "", bailiff.Allow, bailiff.Allow, ""},
+		"an ordinary command for a shell":       {"bash", "submit", "ls -l", bailiff.Allow, bailiff.Allow, ""},
+		"one for a shell that repeats commands": {"bash -i", "submit", "ls -l", bailiff.Ask, bailiff.Allow, "command.hides_meaning"},
+		"a command that deletes": {"bash", "submit", "rm -rf ./build", bailiff.Ask, bailiff.Allow,
+			"command.deletes_recursively"},
+		"one that destroys the system":  {"sh", "write", "rm -rf /\n", bailiff.Deny, bailiff.Deny, "command.destroys_system"},
+		"a text that is not understood": {"bash", "submit", "x=$(", bailiff.Ask, bailiff.Allow, "command.hides_meaning"},
+		"what another language would understand": {"irb", "submit", "FileUtils.rm_rf home", bailiff.Ask, bailiff.Allow,
+			"command.hides_meaning"},
+		"an answer to who knows what": {"apt-get upgrade", "submit", "y", bailiff.Ask, bailiff.Allow, "command.hides_meaning"},
+		"a look at what it wrote":     {"irb", "poll", "", bailiff.Allow, bailiff.Allow, ""},
+		"its end":                     {"irb", "kill", "", bailiff.Allow, bailiff.Allow, ""},
 	} {
 		for place, want := range map[string]bailiff.Outcome{"local": c.host, "docker": c.sandbox} {
 			at := ready
@@ -326,7 +344,8 @@ func TestInputForAProcessIsJudgedLikeACommandOfItsOwn(t *testing.T) {
 			if d.Approval != nil {
 				reasons = d.Approval.Reasons
 			}
-			if d.Outcome != want || want != bailiff.Allow && !slices.ContainsFunc(reasons, func(r bailiff.Reason) bool { return r.Rule == c.rule }) {
+			if d.Outcome != want || want != bailiff.Allow &&
+				!slices.ContainsFunc(reasons, func(r bailiff.Reason) bool { return r.Rule == c.rule }) {
 				t.Errorf("%s on %s: got %s by %v, want %s by %q", name, place, d.Outcome, reasons, want, c.rule)
 			}
 		}

@@ -113,7 +113,8 @@ func (p *PDP) tell(faults Faults) {
 	case len(faults) > 0:
 		p.refuse(faults)
 	case p.rolledBack.Load() != nil:
-		p.config.Log.Info("the policies in the files are sound; they are in force when the rollback ends", "revision", p.last.Load().revision)
+		p.config.Log.Info("the policies in the files are sound; they are in force when the rollback ends", "revision",
+			p.last.Load().revision)
 	default:
 		p.announce()
 	}

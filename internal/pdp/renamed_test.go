@@ -24,8 +24,10 @@ func TestUseOfAnOldNameIsAnsweredWithTheNewOne(t *testing.T) {
 	for name, c := range map[string]struct{ file, text, want string }{
 		"a helper": {"house.rego", "package bailiff\n\ndeny contains " + said + " if best == \"docker\"\n",
 			"house.rego:3: rego_unsafe_var_error: var best is unsafe: data.bailiff.best is called _best now"},
-		"a part of one": {"house.rego", "package bailiff\n\ndeny contains " + said + " if {\n\tsome call in calls_by.deploy\n\tcall.operands\n}\n",
-			"house.rego:4: rego_unsafe_var_error: var call is unsafe\nhouse.rego:4: rego_unsafe_var_error: var calls_by is unsafe: data.bailiff.calls_by is called _calls_by now"},
+		"a part of one": {"house.rego", "package bailiff\n\ndeny contains " + said +
+			" if {\n\tsome call in calls_by.deploy\n\tcall.operands\n}\n",
+			"house.rego:4: rego_unsafe_var_error: var call is unsafe\nhouse.rego:4: rego_unsafe_var_error: var calls_by is unsafe: " +
+				"data.bailiff.calls_by is called _calls_by now"},
 		"a function": {"house.rego", "package bailiff\n\ndeny contains " + said + " if is_host(\"local\")\n",
 			"house.rego:3: rego_type_error: undefined function is_host: data.bailiff.is_host is called _is_host now"},
 		"by its whole path": {"house.rego", "package bailiff\n\ndeny contains " + said + " if data.bailiff.place == \"host\"\n",
@@ -37,9 +39,12 @@ func TestUseOfAnOldNameIsAnsweredWithTheNewOne(t *testing.T) {
 		"more of what was examined": {"house.rego", "package bailiff\n\nexamined.program contains " + said + "\n",
 			"house.rego:3: no rule reads the set examined, which is called _examined now: add to findings"},
 		"more of a set": {"house.rego", "package bailiff\n\naspects contains \"house\"\n",
-			"house.rego:3: no rule reads the set aspects, which is called _aspects now: add to findings, deny or another set of decision.rego"},
-		"a name of one's own": {"house.rego", "package bailiff\n\nbest := \"docker\"\n\ndeny contains " + said + " if best == \"podman\"\n", ""},
-		"an unknown name":     {"house.rego", "package bailiff\n\ndeny contains " + said + " if worst\n", "house.rego:3: rego_unsafe_var_error: var worst is unsafe"},
+			"house.rego:3: no rule reads the set aspects, which is called _aspects now: add to findings, deny or another set of " +
+				"decision.rego"},
+		"a name of one's own": {"house.rego", "package bailiff\n\nbest := \"docker\"\n\ndeny contains " + said + " if best == \"podman\"\n",
+			""},
+		"an unknown name": {"house.rego", "package bailiff\n\ndeny contains " + said + " if worst\n",
+			"house.rego:3: rego_unsafe_var_error: var worst is unsafe"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

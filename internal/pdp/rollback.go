@@ -76,7 +76,8 @@ func (p *PDP) restore(ctx context.Context) error {
 	}
 	_, s, err := p.former(ctx, word.Revision)
 	if err != nil {
-		return fmt.Errorf("%w; %s had rolled back to these policies: have the folder as it was, or remove %s to have those of the configuration in force",
+		return fmt.Errorf("%w; %s had rolled back to these policies: have the folder as it was, or remove %s to have those of the "+
+			"configuration in force",
 			err, word.By, p.config.History.RollbackFile())
 	}
 	p.inForce.Store(s)
@@ -145,7 +146,8 @@ func (p *PDP) noteReplaced(s *snapshot) {
 		p.replaced.Store(&all[0].Replaced)
 	case before > 0:
 		p.replaced.Store(&all[0].Name)
-		p.config.Log.Warn("the bundle server went back: policies are in force again in the place of later ones", "revision", s.revision, "later", all[0].Name)
+		p.config.Log.Warn("the bundle server went back: policies are in force again in the place of later ones", "revision", s.revision,
+			"later", all[0].Name)
 	}
 }
 
@@ -167,7 +169,8 @@ func (p *PDP) saveNew(s *snapshot, of *parsed, origin string) error {
 	if err != nil {
 		return err
 	}
-	if origin != history.ByRollback && len(all) > 0 && !all[0].Damaged && all[0].Name == s.revision && all[0].Content == s.content && all[0].Way == origin {
+	if origin != history.ByRollback && len(all) > 0 && !all[0].Damaged && all[0].Name == s.revision && all[0].Content == s.content &&
+		all[0].Way == origin {
 		return nil
 	}
 	files := make([]history.File, len(of.files))

@@ -61,7 +61,8 @@ func TestPoliciesThatWereInForceCanBeAgain(t *testing.T) {
 	var recorded api.Rollback
 	word := api.Rollback{Revision: first[:8], By: "ana", Reason: "7 is too much"}
 	must(t, p.RollBack(t.Context(), word, func(w api.Rollback) error { recorded = w; return nil }))
-	if s := p.Status(); seconds(p) != 5 || p.Revision() != first || s.RolledBack == nil || s.RolledBack.By != "ana" || s.Waiting != second || !s.OK {
+	if s := p.Status(); seconds(p) != 5 || p.Revision() != first || s.RolledBack == nil || s.RolledBack.By != "ana" ||
+		s.Waiting != second || !s.OK {
 		t.Errorf("in force is %+v", s)
 	}
 	if recorded.Revision != first || recorded.Reason != word.Reason {
@@ -103,8 +104,9 @@ func TestABundleServerThatGoesBackIsToldOf(t *testing.T) {
 		return built(t, folder, name)
 	}
 	var log strings.Builder
-	c := Config{Archive: &Archive{"https://house.test/b.tar.gz", bundle(5, "v5"), nil}, EvalTimeout: time.Minute, History: shelved(t, t.TempDir()),
-		Log: slog.New(slog.NewTextHandler(&log, nil))}
+	c := Config{Archive: &Archive{"https://house.test/b.tar.gz", bundle(5, "v5"), nil}, EvalTimeout: time.Minute,
+		History: shelved(t, t.TempDir()),
+		Log:     slog.New(slog.NewTextHandler(&log, nil))}
 	p, err := Open(t.Context(), c)
 	must(t, err)
 	five := p.Revision()
@@ -181,7 +183,8 @@ func TestAStartWithARollbackAndABadBundleTellsBeingInForceFromBeingSound(t *test
 	by := newPair(t, "HS256")
 	key := &Key{File: by.public, Algorithm: by.algorithm}
 	good, bad := signed(t, by, house), built(t, tree(t, house), "v2") // which nobody signed
-	c := Config{Archive: &Archive{"https://house.test/b.tar.gz", good, key}, RequireTests: true, EvalTimeout: time.Minute, History: shelved(t, t.TempDir())}
+	c := Config{Archive: &Archive{"https://house.test/b.tar.gz", good, key}, RequireTests: true, EvalTimeout: time.Minute,
+		History: shelved(t, t.TempDir())}
 	p, err := Open(t.Context(), c)
 	must(t, err)
 	must(t, p.RollBack(t.Context(), api.Rollback{Revision: p.Revision(), By: "ana"}, anyway))
@@ -189,7 +192,8 @@ func TestAStartWithARollbackAndABadBundleTellsBeingInForceFromBeingSound(t *test
 	next, err := Open(t.Context(), c)
 	must(t, err)
 	var faults Faults
-	if wrong := next.Sound(); !errors.As(wrong, &faults) || !strings.Contains(wrong.Error(), "not signed") || next.Revision() != p.Revision() || next.Status().RolledBack == nil {
+	if wrong := next.Sound(); !errors.As(wrong, &faults) || !strings.Contains(wrong.Error(), "not signed") ||
+		next.Revision() != p.Revision() || next.Status().RolledBack == nil {
 		t.Errorf("in force is %+v, %v is wrong", next.Status(), wrong)
 	}
 	if err := next.Resume(t.Context(), nil); !errors.Is(err, api.ErrUnsound) {
@@ -206,7 +210,8 @@ type hasty struct{ leave func() }
 func (h hasty) Reloaded(bool, string) { h.leave() }
 
 func TestAStartWithARollbackThatIsCutShortFindsNoBundleSound(t *testing.T) {
-	c := Config{Archive: &Archive{"https://house.test/b.tar.gz", built(t, tree(t, house), "v1"), nil}, EvalTimeout: time.Minute, History: shelved(t, t.TempDir())}
+	c := Config{Archive: &Archive{"https://house.test/b.tar.gz", built(t, tree(t, house), "v1"), nil}, EvalTimeout: time.Minute,
+		History: shelved(t, t.TempDir())}
 	p, err := Open(t.Context(), c)
 	must(t, err)
 	must(t, p.RollBack(t.Context(), api.Rollback{Revision: p.Revision()}, anyway))
@@ -257,11 +262,13 @@ func TestARollbackThatCannotBeWrittenDownChangesNothing(t *testing.T) {
 	first := p.Revision()
 	saved(t, root, p, told, 7)
 	full := errors.New("the disk is full")
-	if err := p.RollBack(t.Context(), api.Rollback{Revision: first}, func(api.Rollback) error { return full }); !errors.Is(err, full) || seconds(p) != 7 {
+	if err := p.RollBack(t.Context(), api.Rollback{Revision: first}, func(api.Rollback) error { return full }); !errors.Is(err, full) ||
+		seconds(p) != 7 {
 		t.Errorf("got %v", err)
 	}
 	must(t, os.Mkdir(c.History.RollbackFile(), 0o700)) // nothing can be written there
-	if err := p.RollBack(t.Context(), api.Rollback{Revision: first}, anyway); err == nil || seconds(p) != 7 || p.Status().RolledBack != nil {
+	if err := p.RollBack(t.Context(), api.Rollback{Revision: first}, anyway); err == nil || seconds(p) != 7 ||
+		p.Status().RolledBack != nil {
 		t.Errorf("got %v, %+v", err, p.Status())
 	}
 }
@@ -303,7 +310,8 @@ func TestPoliciesOfAnEarlierProgramMustPassTheirTests(t *testing.T) {
 	files := []file{{name: "p.rego", place: "p.rego", text: []byte(timed(3))}}
 	must(t, c.History.Keep(history.Revision{Name: revision(files), Content: digest(files), Way: history.ByProgram},
 		[]history.File{{Name: "p.rego", Place: "p.rego", Text: []byte(timed(3))}}))
-	if err := p.RollBack(t.Context(), api.Rollback{Revision: revision(files)}, nil); !errors.Is(err, api.ErrUnsound) || !strings.Contains(err.Error(), "no tests") {
+	if err := p.RollBack(t.Context(), api.Rollback{Revision: revision(files)}, nil); !errors.Is(err, api.ErrUnsound) ||
+		!strings.Contains(err.Error(), "no tests") {
 		t.Errorf("got %v", err)
 	}
 }

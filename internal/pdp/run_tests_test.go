@@ -89,7 +89,8 @@ func TestAReportSaysWhatFailedAndWhere(t *testing.T) {
 	told := strings.ReplaceAll(report.faults().Error(), root+"/", "")
 	for _, want := range []string{
 		"p_test.rego:7: test test_fails: FAIL", "p_test.rego:9: test test_errs: ERROR: ", "p_test.rego:15: test todo_test_later: SKIPPED",
-		"p_test.rego:19: test test_cases: FAIL in wrong", "p_test.rego:24: test test_grid: FAIL in even/odd", "p_test.rego:43: test test_twice#01: FAIL",
+		"p_test.rego:19: test test_cases: FAIL in wrong", "p_test.rego:24: test test_grid: FAIL in even/odd",
+		"p_test.rego:43: test test_twice#01: FAIL",
 	} {
 		if !strings.Contains(told, want) {
 			t.Errorf("%q is missing in\n%s", want, told)
@@ -108,7 +109,8 @@ func TestCoverageHasAThreshold(t *testing.T) {
 		if report.Passed() != want {
 			t.Errorf("with threshold %v and coverage %v passed is %v", threshold, report.Coverage.Percent, report.Passed())
 		}
-		if files := report.Coverage.Files; len(files) != 2 || files[0].File != filepath.Join(root, "p.rego") || files[0].Missed[0] != [2]int{12, 12} {
+		if files := report.Coverage.Files; len(files) != 2 || files[0].File != filepath.Join(root, "p.rego") ||
+			files[0].Missed[0] != [2]int{12, 12} {
 			t.Errorf("got %+v, want line 12 of p.rego", files)
 		}
 	}

@@ -67,7 +67,8 @@ var house = map[string]string{"p.rego": allowing, "p_test.rego": allowingTest, "
 
 func fetched(t *testing.T, text []byte, key *Key) (*PDP, error) {
 	t.Helper()
-	return Open(t.Context(), Config{Archive: &Archive{"https://house.test/b.tar.gz", text, key}, RequireTests: true, EvalTimeout: time.Minute})
+	return Open(t.Context(), Config{Archive: &Archive{"https://house.test/b.tar.gz", text, key}, RequireTests: true,
+		EvalTimeout: time.Minute})
 }
 
 func TestABundleThatStockOPASignedIsInForce(t *testing.T) {
@@ -135,21 +136,25 @@ func TestABundleThatWasNotSignedAsItIsIsRefused(t *testing.T) {
 		key  *Key
 		want string
 	}{
-		"no signature":            {repacked(t, whole, map[string]string{signatures: ""}), key, "it is not signed"},
-		"no key":                  {whole, nil, "there is no key to check it by"},
-		"another's signature":     {signed(t, other, house), key, "failed to verify JWT signature"},
-		"another algorithm":       {signed(t, newPair(t, "RS256"), house), key, "its signature does not hold"},
-		"a file changed":          {repacked(t, whole, map[string]string{"p.rego": timed(9)}), key, "p.rego: digest mismatch"},
-		"data changed":            {repacked(t, whole, map[string]string{"data.json": `{}`}), key, "data.json: digest mismatch"},
-		"a manifest changed":      {repacked(t, whole, map[string]string{manifest: `{"revision": "v9"}`}), key, ".manifest: digest mismatch"},
-		"a test taken away":       {repacked(t, whole, map[string]string{"p_test.rego": ""}), key, "p_test.rego, which was signed"},
-		"a policy added":          {repacked(t, whole, map[string]string{"q.rego": "package q\n"}), key, "q.rego not included in bundle signature"},
-		"a readme added":          {repacked(t, whole, map[string]string{"README": "hello"}), key, "README not included in bundle signature"},
-		"a signature of nothing":  {repacked(t, whole, map[string]string{signatures: `{"signatures": []}`}), key, "missing JWT"},
-		"a signature that is bad": {repacked(t, whole, map[string]string{signatures: `{"signatures": ["a.b.c"]}`}), key, "its signature does not hold"},
-		"no signature but words":  {repacked(t, whole, map[string]string{signatures: `sure`}), key, "its signature does not hold"},
-		"a key that is gone":      {whole, &Key{File: by.public + ".gone", Algorithm: "ES256"}, "no such file"},
-		"a key that is none":      {whole, &Key{File: "signature.go", Algorithm: "ES256"}, "its signature does not hold"},
+		"no signature":        {repacked(t, whole, map[string]string{signatures: ""}), key, "it is not signed"},
+		"no key":              {whole, nil, "there is no key to check it by"},
+		"another's signature": {signed(t, other, house), key, "failed to verify JWT signature"},
+		"another algorithm":   {signed(t, newPair(t, "RS256"), house), key, "its signature does not hold"},
+		"a file changed":      {repacked(t, whole, map[string]string{"p.rego": timed(9)}), key, "p.rego: digest mismatch"},
+		"data changed":        {repacked(t, whole, map[string]string{"data.json": `{}`}), key, "data.json: digest mismatch"},
+		"a manifest changed": {repacked(t, whole, map[string]string{manifest: `{"revision": "v9"}`}), key,
+			".manifest: digest mismatch"},
+		"a test taken away": {repacked(t, whole, map[string]string{"p_test.rego": ""}), key, "p_test.rego, which was signed"},
+		"a policy added": {repacked(t, whole, map[string]string{"q.rego": "package q\n"}), key,
+			"q.rego not included in bundle signature"},
+		"a readme added": {repacked(t, whole, map[string]string{"README": "hello"}), key,
+			"README not included in bundle signature"},
+		"a signature of nothing": {repacked(t, whole, map[string]string{signatures: `{"signatures": []}`}), key, "missing JWT"},
+		"a signature that is bad": {repacked(t, whole, map[string]string{signatures: `{"signatures": ["a.b.c"]}`}), key,
+			"its signature does not hold"},
+		"no signature but words": {repacked(t, whole, map[string]string{signatures: `sure`}), key, "its signature does not hold"},
+		"a key that is gone":     {whole, &Key{File: by.public + ".gone", Algorithm: "ES256"}, "no such file"},
+		"a key that is none":     {whole, &Key{File: "signature.go", Algorithm: "ES256"}, "its signature does not hold"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := fetched(t, c.text, c.key); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -163,12 +168,14 @@ func TestASecretForSignaturesIsOne(t *testing.T) {
 	by := newPair(t, "HS256")
 	text := signed(t, by, house)
 	must(t, os.Chmod(by.private, 0o644))
-	if _, err := fetched(t, text, &Key{File: by.private, Algorithm: "HS256"}); err == nil || !strings.Contains(err.Error(), "holds a secret") {
+	if _, err := fetched(t, text, &Key{File: by.private, Algorithm: "HS256"}); err == nil ||
+		!strings.Contains(err.Error(), "holds a secret") {
 		t.Errorf("got %v", err)
 	}
 	must(t, os.Chmod(by.private, 0o600))
 	must(t, os.WriteFile(by.private, nil, 0o600))
-	if _, err := fetched(t, text, &Key{File: by.private, Algorithm: "HS256"}); err == nil || !strings.Contains(err.Error(), "want at least 32") {
+	if _, err := fetched(t, text, &Key{File: by.private, Algorithm: "HS256"}); err == nil ||
+		!strings.Contains(err.Error(), "want at least 32") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -59,7 +59,8 @@ func newSnapshot(ctx context.Context, p *parsed, explained bool, verify func(con
 	if len(faults) > 0 {
 		return nil, faults
 	}
-	s := &snapshot{revision: revision(p.files), content: digest(p.files), loaded: time.Now(), compiler: compiler, store: store, bundles: p.bundles}
+	s := &snapshot{revision: revision(p.files), content: digest(p.files), loaded: time.Now(), compiler: compiler, store: store,
+		bundles: p.bundles}
 	s.masks = p.masks(compiler)
 	for _, f := range p.files {
 		s.files = append(s.files, f.name)
@@ -107,7 +108,8 @@ func (s *snapshot) query(ctx context.Context, path string) (rego.PreparedEvalQue
 
 // evaluate asks a query about an input document; the answer is nil where it is
 // undefined. Whatever runs longer than the limit is cancelled.
-func evaluate(ctx context.Context, query rego.PreparedEvalQuery, input ast.Value, at time.Time, limit time.Duration, options ...rego.EvalOption) (*ast.Term, error) {
+func evaluate(ctx context.Context, query rego.PreparedEvalQuery, input ast.Value, at time.Time, limit time.Duration,
+	options ...rego.EvalOption) (*ast.Term, error) {
 	cancel := topdown.NewCancel()
 	defer time.AfterFunc(limit, cancel.Cancel).Stop()
 	defer context.AfterFunc(ctx, cancel.Cancel)()

@@ -168,7 +168,8 @@ func readSettled(paths []string) ([]file, Faults) {
 		}
 		files, faults = again, wrong
 	}
-	return files, append(faults, Fault{Message: "the files of the policies change faster than they can be read: replace a whole folder at once"})
+	return files, append(faults, Fault{Message: "the files of the policies change faster than they can be read: replace a whole folder " +
+		"at once"})
 }
 
 // revision is the SHA-256 over the places and contents of all files that take

@@ -17,31 +17,39 @@ func TestFaultsOfPoliciesAreToldWithFileAndLine(t *testing.T) {
 	for name, c := range map[string]struct {
 		file, text, want string
 	}{
-		"syntax":                      {"bad.rego", "package bailiff\n\nbad if {\n", "bad.rego:4: rego_parse_error"},
-		"older syntax":                {"bad.rego", "package bailiff\n\nbad { true }\n", "bad.rego:3: rego_parse_error"},
-		"empty policy":                {"bad.rego", "", "bad.rego:0: rego_parse_error: empty module"},
-		"type":                        {"bad.rego", rule(`count(1) == 1`), "bad.rego:4: rego_type_error"},
-		"misspelt input.session":      {"bad.rego", rule(`input.sesion.platform == "cli"`), `bad.rego:4: rego_type_error: undefined ref: input.sesion.platform`},
+		"syntax":       {"bad.rego", "package bailiff\n\nbad if {\n", "bad.rego:4: rego_parse_error"},
+		"older syntax": {"bad.rego", "package bailiff\n\nbad { true }\n", "bad.rego:3: rego_parse_error"},
+		"empty policy": {"bad.rego", "", "bad.rego:0: rego_parse_error: empty module"},
+		"type":         {"bad.rego", rule(`count(1) == 1`), "bad.rego:4: rego_type_error"},
+		"misspelt input.session": {"bad.rego", rule(`input.sesion.platform == "cli"`),
+			`bad.rego:4: rego_type_error: undefined ref: input.sesion.platform`},
 		"misspelt key of the session": {"bad.rego", rule(`input.session.plattform == "cli"`), "bad.rego:4: rego_type_error"},
-		"misspelt in a test":          {"bad_test.rego", "package bailiff_test\n\ntest_it if input.sesion\n", "bad_test.rego:3: rego_type_error"},
-		"unknown function":            {"bad.rego", rule(`frobnicate(1)`), "bad.rego:4: rego_type_error: undefined function frobnicate"},
-		"http.send":                   {"bad.rego", rule(`http.send({"method": "get", "url": "http://x.test"})`), "bad.rego:4: rego_type_error: undefined function http.send"},
-		"net.lookup_ip_addr":          {"bad.rego", rule(`net.lookup_ip_addr("x.test")`), "bad.rego:4: rego_type_error: undefined function net.lookup_ip_addr"},
-		"net.cidr_contains":           {"bad.rego", rule(`net.cidr_contains("10.0.0.0/8", "10.0.0.1")`), "bad.rego:4: rego_type_error: undefined function net.cidr_contains"},
-		"opa.runtime":                 {"bad.rego", rule(`opa.runtime().env.HOME`), "bad.rego:4: rego_type_error: undefined function opa.runtime"},
-		"http.send as a value":        {"bad.rego", rule(`count([1]) == 1 with count as http.send`), "bad.rego:4: rego_"},
-		"recursion":                   {"bad.rego", "package bailiff\n\nbad if worse\n\nworse if bad\n", "bad.rego:3: rego_recursion_error"},
-		"unused variable":             {"bad.rego", rule(`x := 1`), "bad.rego:4: rego_compile_error: assigned var x unused"},
-		"shadowed input":              {"bad.rego", "package bailiff\n\ninput := 1\n", "bad.rego:3: rego_compile_error"},
-		"YAML":                        {"data.yaml", "a: 1\nb: [\n", "data.yaml:"},
-		"key twice in YAML":           {"data.yaml", "a: 1\nb: 2\na: 3\n", "data.yaml:3: this is no valid YAML"},
-		"YAML that is a list":         {"data.yaml", "- a\n", "data.yaml:1: the document is not an object"},
-		"empty YAML":                  {"data.yaml", "", "data.yaml:1: the document is not an object"},
-		"JSON":                        {"data.json", "{\n\"a\": 1,\n}\n", "data.json:3: this is no valid JSON"},
-		"data in a rule's place":      {"data.json", `{"bailiff": {"decision": 1}}`, "p.rego:3: rego_compile_error: conflicting rule for data path bailiff/decision"},
-		"schema":                      {"schema/input.json", "{", "schema/input.json:1: this is no valid JSON"},
-		"schema without the session":  {"schema/input.json", `{"type": "object", "properties": {"tool": {"type": "string"}}, "additionalProperties": false}`, "u.rego:3: rego_type_error"},
-		"schema from the network":     {"schema/input.json", `{"$ref": "http://127.0.0.1:1/input.json"}`, "127.0.0.1"},
+		"misspelt in a test": {"bad_test.rego", "package bailiff_test\n\ntest_it if input.sesion\n",
+			"bad_test.rego:3: rego_type_error"},
+		"unknown function": {"bad.rego", rule(`frobnicate(1)`), "bad.rego:4: rego_type_error: undefined function frobnicate"},
+		"http.send": {"bad.rego", rule(`http.send({"method": "get", "url": "http://x.test"})`),
+			"bad.rego:4: rego_type_error: undefined function http.send"},
+		"net.lookup_ip_addr": {"bad.rego", rule(`net.lookup_ip_addr("x.test")`),
+			"bad.rego:4: rego_type_error: undefined function net.lookup_ip_addr"},
+		"net.cidr_contains": {"bad.rego", rule(`net.cidr_contains("10.0.0.0/8", "10.0.0.1")`),
+			"bad.rego:4: rego_type_error: undefined function net.cidr_contains"},
+		"opa.runtime": {"bad.rego", rule(`opa.runtime().env.HOME`),
+			"bad.rego:4: rego_type_error: undefined function opa.runtime"},
+		"http.send as a value": {"bad.rego", rule(`count([1]) == 1 with count as http.send`), "bad.rego:4: rego_"},
+		"recursion":            {"bad.rego", "package bailiff\n\nbad if worse\n\nworse if bad\n", "bad.rego:3: rego_recursion_error"},
+		"unused variable":      {"bad.rego", rule(`x := 1`), "bad.rego:4: rego_compile_error: assigned var x unused"},
+		"shadowed input":       {"bad.rego", "package bailiff\n\ninput := 1\n", "bad.rego:3: rego_compile_error"},
+		"YAML":                 {"data.yaml", "a: 1\nb: [\n", "data.yaml:"},
+		"key twice in YAML":    {"data.yaml", "a: 1\nb: 2\na: 3\n", "data.yaml:3: this is no valid YAML"},
+		"YAML that is a list":  {"data.yaml", "- a\n", "data.yaml:1: the document is not an object"},
+		"empty YAML":           {"data.yaml", "", "data.yaml:1: the document is not an object"},
+		"JSON":                 {"data.json", "{\n\"a\": 1,\n}\n", "data.json:3: this is no valid JSON"},
+		"data in a rule's place": {"data.json", `{"bailiff": {"decision": 1}}`,
+			"p.rego:3: rego_compile_error: conflicting rule for data path bailiff/decision"},
+		"schema": {"schema/input.json", "{", "schema/input.json:1: this is no valid JSON"},
+		"schema without the session": {"schema/input.json",
+			`{"type": "object", "properties": {"tool": {"type": "string"}}, "additionalProperties": false}`, "u.rego:3: rego_type_error"},
+		"schema from the network": {"schema/input.json", `{"$ref": "http://127.0.0.1:1/input.json"}`, "127.0.0.1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := tree(t, map[string]string{
@@ -76,17 +84,24 @@ func TestWhatCannotDecideIsRefused(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"nothing at all":                 {map[string]string{"README.md": "hello"}, "there are no policies"},
-		"data only":                      {map[string]string{"data.yaml": "a: 1"}, "there are no policies"},
-		"tests only":                     {map[string]string{"p_test.rego": allowingTest}, "there are no policies"},
-		"no entrypoint":                  {map[string]string{"p.rego": "package bailiff\n\nx := 1\n"}, "no file defines the rule data.bailiff.decision"},
-		"an entrypoint that is a test":   {map[string]string{"p.rego": "package bailiff\n\nx := 1\n", "p_test.rego": allowing}, "no file defines the rule data.bailiff.decision"},
-		"a function of the tests":        {map[string]string{"p.rego": allowing + "\nx if f(1)\n", "p_test.rego": "package bailiff\n\nf(_)\n"}, "undefined function"},
-		"two data files that disagree":   {map[string]string{"p.rego": allowing, "data.yaml": "a: {b: 1}", "data.json": `{"a": {"b": 2}}`}, "another file of data already defines a.b"},
-		"data in two places that meet":   {map[string]string{"p.rego": allowing, "data.yaml": "a: 1", "a/data.yaml": "b: 2"}, "another file of data already defines a"},
-		"two schemas":                    {map[string]string{"p.rego": allowing, "schema/input.json": "{}", "a/schema/input.json": "{}"}, "a second schema"},
-		"a policy that is a broken link": {map[string]string{"p.rego": allowing, "gone.rego": "-> nowhere"}, "gone.rego: reading it: no such file"},
-		"a folder that holds itself":     {map[string]string{"p.rego": allowing, "a/self": "-> ."}, "nested too deeply"},
+		"nothing at all": {map[string]string{"README.md": "hello"}, "there are no policies"},
+		"data only":      {map[string]string{"data.yaml": "a: 1"}, "there are no policies"},
+		"tests only":     {map[string]string{"p_test.rego": allowingTest}, "there are no policies"},
+		"no entrypoint": {map[string]string{"p.rego": "package bailiff\n\nx := 1\n"},
+			"no file defines the rule data.bailiff.decision"},
+		"an entrypoint that is a test": {map[string]string{"p.rego": "package bailiff\n\nx := 1\n", "p_test.rego": allowing},
+			"no file defines the rule data.bailiff.decision"},
+		"a function of the tests": {map[string]string{"p.rego": allowing + "\nx if f(1)\n",
+			"p_test.rego": "package bailiff\n\nf(_)\n"}, "undefined function"},
+		"two data files that disagree": {map[string]string{"p.rego": allowing, "data.yaml": "a: {b: 1}", "data.json": `{"a": {"b": 2}}`},
+			"another file of data already defines a.b"},
+		"data in two places that meet": {map[string]string{"p.rego": allowing, "data.yaml": "a: 1", "a/data.yaml": "b: 2"},
+			"another file of data already defines a"},
+		"two schemas": {map[string]string{"p.rego": allowing, "schema/input.json": "{}", "a/schema/input.json": "{}"},
+			"a second schema"},
+		"a policy that is a broken link": {map[string]string{"p.rego": allowing, "gone.rego": "-> nowhere"},
+			"gone.rego: reading it: no such file"},
+		"a folder that holds itself": {map[string]string{"p.rego": allowing, "a/self": "-> ."}, "nested too deeply"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
@@ -119,14 +134,15 @@ func TestPoliciesThatOthersMayWriteAreRefused(t *testing.T) {
 		spoil   func(root string) error
 		refused bool
 	}{
-		"a file":                      {func(root string) error { return os.Chmod(filepath.Join(root, "a/p.rego"), 0o666) }, true},
-		"data":                        {func(root string) error { return os.Chmod(filepath.Join(root, "data.yaml"), 0o664) }, true},
-		"the folder":                  {func(root string) error { return os.Chmod(root, 0o777) }, true},
-		"a folder below":              {func(root string) error { return os.Chmod(filepath.Join(root, "a"), 0o775) }, true},
-		"the folder a link leads to":  {linked(0o777), true},
-		"a link to what is ours":      {linked(0o755), false},
-		"a note that is no policy":    {func(root string) error { return os.Chmod(filepath.Join(root, "notes.txt"), 0o666) }, false},
-		"the lock file of an editor":  {func(root string) error { return os.Symlink("ana@host.1", filepath.Join(root, ".#p.rego")) }, false},
+		"a file":                     {func(root string) error { return os.Chmod(filepath.Join(root, "a/p.rego"), 0o666) }, true},
+		"data":                       {func(root string) error { return os.Chmod(filepath.Join(root, "data.yaml"), 0o664) }, true},
+		"the folder":                 {func(root string) error { return os.Chmod(root, 0o777) }, true},
+		"a folder below":             {func(root string) error { return os.Chmod(filepath.Join(root, "a"), 0o775) }, true},
+		"the folder a link leads to": {linked(0o777), true},
+		"a link to what is ours":     {linked(0o755), false},
+		"a note that is no policy":   {func(root string) error { return os.Chmod(filepath.Join(root, "notes.txt"), 0o666) }, false},
+		"the lock file of an editor": {func(root string) error { return os.Symlink("ana@host.1", filepath.Join(root, ".#p.rego")) },
+			false},
 		"a folder where all may add":  {func(root string) error { return os.Chmod(root, 0o777|os.ModeSticky) }, false},
 		"nothing that anybody writes": {func(string) error { return nil }, false},
 	} {
@@ -153,14 +169,16 @@ func linked(mode os.FileMode) func(string) error {
 func TestDataAppearsWhereStockOPAPutsIt(t *testing.T) {
 	root := tree(t, map[string]string{
 		"p.rego": allowing, "data.yaml": "bailiff: {tables: {a: [1, 2.50, yes]}}", "team/data.json": `{"x": {"y": null}}`,
-		"team/deep/data.yaml": "z: 1", "notes.yaml": "secret: 1", "other.json": "{}", "schema/data.json": `{"no": 1}`, "schema/input.json": "{}",
+		"team/deep/data.yaml": "z: 1", "notes.yaml": "secret: 1", "other.json": "{}", "schema/data.json": `{"no": 1}`,
+		"schema/input.json": "{}",
 	})
 	p, faults := load(readAll, []string{root, filepath.Join(root, "team/deep/data.yaml")})
 	if len(faults) > 0 {
 		t.Fatal(faults)
 	}
 	stock, err := loader.NewFileLoader().All([]string{
-		filepath.Join(root, "data.yaml"), "team:" + filepath.Join(root, "team/data.json"), "team.deep:" + filepath.Join(root, "team/deep/data.yaml")})
+		filepath.Join(root, "data.yaml"), "team:" + filepath.Join(root, "team/data.json"),
+		"team.deep:" + filepath.Join(root, "team/deep/data.yaml")})
 	must(t, err)
 	if !reflect.DeepEqual(p.data, stock.Documents) {
 		t.Errorf("got %v, want %v", p.data, stock.Documents)

@@ -154,7 +154,8 @@ func TestTestsAreCountedAsInStockOPA(t *testing.T) {
 }
 
 func TestCoverageIsThatOfStockOPA(t *testing.T) {
-	root := tree(t, map[string]string{"p.rego": allowing + halfReached, "p_test.rego": allowingTest, "sub/q.rego": "package q\n\nunreached := 1 if 1 == 2\n"})
+	root := tree(t, map[string]string{"p.rego": allowing + halfReached, "p_test.rego": allowingTest,
+		"sub/q.rego": "package q\n\nunreached := 1 if 1 == 2\n"})
 	report, err := Test(context.Background(), TestConfig{Paths: []string{root}, Coverage: true})
 	must(t, err)
 	printed, _ := opa(t, "test", "--coverage", "--format", "json", root)
@@ -221,7 +222,8 @@ func TestWhatStockOPACannotTestIsAFault(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			root := tree(t, map[string]string{"p.rego": allowing, "p_test.rego": text})
 			_, err := Test(context.Background(), TestConfig{Paths: []string{root}})
-			if _, status := opa(t, "test", root); status != 1 || err == nil || !strings.Contains(err.Error(), "p_test.rego:3:") && name != "syntax" {
+			if _, status := opa(t, "test", root); status != 1 || err == nil || !strings.Contains(err.Error(), "p_test.rego:3:") &&
+				name != "syntax" {
 				t.Errorf("got %v, and OPA exits with %d", err, status)
 			}
 		})

@@ -39,9 +39,11 @@ func (p *parsed) checkLookups(compiler *ast.Compiler) (faults Faults) {
 		if p.hasTable(compiler, name) {
 			continue
 		}
-		fault := Fault{where.File, where.Row, fmt.Sprintf("the rules look up bailiff.tables.%s, which no data holds: %s", name, p.suggestTable(name))}
+		fault := Fault{where.File, where.Row, fmt.Sprintf("the rules look up bailiff.tables.%s, which no data holds: %s", name,
+			p.suggestTable(name))}
 		if meant := p.misspelt(name, lookedUp); meant != "" {
-			fault = p.faultAt([]string{"bailiff", "tables", meant}, fmt.Sprintf("no rule looks this table up, and %q, which rules do look up, is missing: write that", name))
+			fault = p.faultAt([]string{"bailiff", "tables", meant},
+				fmt.Sprintf("no rule looks this table up, and %q, which rules do look up, is missing: write that", name))
 		}
 		faults = append(faults, fault)
 	}

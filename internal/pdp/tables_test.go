@@ -57,23 +57,27 @@ func TestWhoeverEditsTheTablesLeavesTheTestsAlone(t *testing.T) {
 			"limits.unasked_timeout_seconds.terminal": number("30"), "limits.unasked_timeout_seconds.execute_code": number("30"),
 		},
 		"a platform": {
-			"platforms.telegram.backends": []any{"bubblewrap"}, "platforms.telegram.take": "ready", "platforms.telegram.persistent.docker": true,
-			"platforms.telegram.images.docker": "python:3.12", "platforms.telegram.limits.timeout_seconds": number("20"),
+			"platforms.telegram.backends": []any{"bubblewrap"}, "platforms.telegram.take": "ready",
+			"platforms.telegram.persistent.docker": true,
+			"platforms.telegram.images.docker":     "python:3.12", "platforms.telegram.limits.timeout_seconds": number("20"),
 			"platforms.telegram.limits.cpus": number("0.5"), "platforms.cli.backends": []any{"local"},
 			"network.platforms.telegram.network": "full",
 		},
 		"a chat": {
 			"chats.telegram/-1001234": map[string]any{
 				"backends": []any{"bubblewrap", "docker"}, "take": "ready", "images": map[string]any{"docker": "python:3.13"},
-				"persistent": map[string]any{"docker": true}, "limits": map[string]any{"idle_seconds": number("60"), "disk_mb": number("9999999")},
+				"persistent": map[string]any{"docker": true}, "limits": map[string]any{"idle_seconds": number("60"),
+					"disk_mb": number("9999999")},
 				"network": map[string]any{"network": "full"},
 			},
 			"chats.matrix/!room:example:org/x": map[string]any{"isolation": "required"},
 			"chats.cli/42":                     map[string]any{"isolation": "required"},
 		},
 		"backends of all kinds": {
-			"platforms.telegram.backends": []any{"ssh", "apptainer", "modal", "daytona", "vercel", "podman"}, "platforms.discord.backends": []any{"singularity"},
-			"sandboxes.podman.scope": "session", "platforms.telegram.images.podman": "debian:12", "platforms.discord.images.singularity": "/srv/x.sif",
+			"platforms.telegram.backends": []any{"ssh", "apptainer", "modal", "daytona", "vercel", "podman"},
+			"platforms.discord.backends":  []any{"singularity"},
+			"sandboxes.podman.scope":      "session", "platforms.telegram.images.podman": "debian:12",
+			"platforms.discord.images.singularity": "/srv/x.sif",
 		},
 		"no platforms": {"platforms.telegram": nil, "platforms.discord": nil, "platforms.cli": nil},
 		"approvals": {
@@ -97,52 +101,82 @@ func TestWhoeverEditsTheTablesLeavesTheTestsAlone(t *testing.T) {
 
 func TestTablesThatSayWhatNobodyReadsDoNotComeIntoForce(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"a key of a platform":        {"platforms:\n  teams:\n    persistant: {docker: true}", `data.yaml:5: bailiff.tables.platforms.teams.persistant: unknown key, nearest valid key is "persistent"`},
-		"truth where backends are":   {"platforms:\n  teams:\n    persistent: true", `data.yaml:5: bailiff.tables.platforms.teams.persistent: is true, want an object with a value for each backend`},
-		"a backend":                  {"platforms: {teams: {persistent: {dokcer: true}}}", `data.yaml:3: bailiff.tables.platforms.teams.persistent.dokcer: unknown backend, nearest valid backend is "docker"`},
-		"a backend by both names":    {"platforms: {teams: {images: {apptainer: a, singularity: b}}}", `data.yaml:3: bailiff.tables.platforms.teams.images.singularity: is another name of apptainer, of which something else is said`},
-		"a row of no backend":        {"sandboxes: {dokcer: {}}", `data.yaml:3: bailiff.tables.sandboxes.dokcer: unknown backend, nearest valid backend is "docker"`},
-		"a backend without a row":    {"platforms: {teams: {backends: [podman]}}\nsandboxes: {docker: {}}", `data.yaml:3: bailiff.tables.platforms.teams.backends.0: "podman": unknown word`},
-		"a backend of a list":        {"platforms:\n  teams:\n    backends:\n    - docker\n    - bubblewarp", `data.yaml:7: bailiff.tables.platforms.teams.backends.1: "bubblewarp": unknown word, nearest valid word is "bubblewrap"`},
-		"isolation":                  {"platforms: {teams: {isolation: requird}}", `"requird": unknown word, nearest valid word is "required"`},
-		"what is taken":              {"platforms: {teams: {take: redy}}", `"redy": unknown word, nearest valid word is "ready"`},
-		"a chat without a platform":  {"chats: {'42': {take: ready}}", `data.yaml:3: bailiff.tables.chats.42: is no chat, want a platform and the id of a chat of its, as in telegram/-1001234`},
-		"a chat of no platform":      {"platforms: {slack: {}}\nchats: {slakc/42: {}}", `data.yaml:4: bailiff.tables.chats.slakc/42: the chat is of an unknown platform, nearest valid platform is "slack"`},
-		"a key of a chat":            {"platforms: {slack: {}}\nchats: {slack/42: {imagse: {}}}", `chats.slack/42.imagse: unknown key, nearest valid key is "images"`},
-		"a chat that isolates less":  {"platforms: {slack: {isolation: required}}\nchats: {slack/42: {isolation: optional}}", `chats.slack/42.isolation: is optional, and platform slack requires it: a chat can only be stricter`},
-		"a chat with more than all":  {"platforms: {slack: {limits: {pids: 9}}}\nchats: {slack/42: {limits: {pids: 10}}}", `chats.slack/42.limits.pids: is 10, and the limit of platform slack is 9: a chat can only be stricter`},
-		"a chat that lives too long": {"platforms: {slack: {backends: [docker]}}\nsandboxes: {docker: {limits: {idle_seconds: 60}}}\nchats: {slack/42: {limits: {idle_seconds: 61}}}", `chats.slack/42.limits.idle_seconds: is 61, and its sandboxes may have 60 at most: raise that in the table sandboxes`},
-		"a limit":                    {"sandboxes: {docker: {limits: {idle_secnds: 60}}}", `data.yaml:3: bailiff.tables.sandboxes.docker.limits.idle_secnds: unknown key, nearest valid key is "idle_seconds"`},
-		"no time at all":             {"sandboxes: {docker: {limits: {idle_seconds: 0}}}", `data.yaml:3: bailiff.tables.sandboxes.docker.limits.idle_seconds: is 0, want a whole number from 1 to 2147483647`},
-		"part of a second":           {"limits: {tools: {terminal: {timeout_seconds: 1.5}}}", `is 1.5, want a whole number`},
-		"a number as text":           {"unnamed_sandbox: {limits: {pids: '9'}}", `is "9", want a whole number`},
-		"no processor":               {"unnamed_sandbox: {limits: {cpus: 0}}", `cpus: is 0, want a number above 0`},
-		"a tool of the limits":       {"limits: {unasked_timeout_seconds: {terminl: 9}}", `terminl: unknown tool, nearest valid tool is "terminal"`},
-		"a word on a tool":           {"callable_tools: {web_search: alow}", `data.yaml:3: bailiff.tables.callable_tools.web_search: "alow": unknown word, nearest valid word is "allow"`},
-		"terminal is not asked of":   {"callable_tools: {terminal: ask}", `callable_tools.terminal: "ask": unknown word`},
-		"a tool that none can be":    {"callable_tools: {Web-Search: allow}", `callable_tools.Web-Search: no script may call a tool of that name`},
-		"a network":                  {"network: {platforms: {slack: {network: ful}}}", `"ful": unknown word, nearest valid word is "full"`},
-		"a scope of approvals":       {"approval: {terms: {scopes: [allways]}}", `"allways": unknown word, nearest valid word is "always"`},
-		"a condition of a variable":  {"env: {X: [{platforms: ['*'], program: [git]}]}", `bailiff.tables.env.X.0.program: unknown key, nearest valid key is "programs"`},
+		"a key of a platform": {"platforms:\n  teams:\n    persistant: {docker: true}",
+			`data.yaml:5: bailiff.tables.platforms.teams.persistant: unknown key, nearest valid key is "persistent"`},
+		"truth where backends are": {"platforms:\n  teams:\n    persistent: true",
+			`data.yaml:5: bailiff.tables.platforms.teams.persistent: is true, want an object with a value for each backend`},
+		"a backend": {"platforms: {teams: {persistent: {dokcer: true}}}",
+			`data.yaml:3: bailiff.tables.platforms.teams.persistent.dokcer: unknown backend, nearest valid backend is "docker"`},
+		"a backend by both names": {"platforms: {teams: {images: {apptainer: a, singularity: b}}}",
+			`data.yaml:3: bailiff.tables.platforms.teams.images.singularity: is another name of apptainer, of which something else is ` +
+				`said`},
+		"a row of no backend": {"sandboxes: {dokcer: {}}",
+			`data.yaml:3: bailiff.tables.sandboxes.dokcer: unknown backend, nearest valid backend is "docker"`},
+		"a backend without a row": {"platforms: {teams: {backends: [podman]}}\nsandboxes: {docker: {}}",
+			`data.yaml:3: bailiff.tables.platforms.teams.backends.0: "podman": unknown word`},
+		"a backend of a list": {"platforms:\n  teams:\n    backends:\n    - docker\n    - bubblewarp",
+			`data.yaml:7: bailiff.tables.platforms.teams.backends.1: "bubblewarp": unknown word, nearest valid word is "bubblewrap"`},
+		"isolation": {"platforms: {teams: {isolation: requird}}",
+			`"requird": unknown word, nearest valid word is "required"`},
+		"what is taken": {"platforms: {teams: {take: redy}}", `"redy": unknown word, nearest valid word is "ready"`},
+		"a chat without a platform": {"chats: {'42': {take: ready}}",
+			`data.yaml:3: bailiff.tables.chats.42: is no chat, want a platform and the id of a chat of its, as in telegram/-1001234`},
+		"a chat of no platform": {"platforms: {slack: {}}\nchats: {slakc/42: {}}",
+			`data.yaml:4: bailiff.tables.chats.slakc/42: the chat is of an unknown platform, nearest valid platform is "slack"`},
+		"a key of a chat": {"platforms: {slack: {}}\nchats: {slack/42: {imagse: {}}}",
+			`chats.slack/42.imagse: unknown key, nearest valid key is "images"`},
+		"a chat that isolates less": {"platforms: {slack: {isolation: required}}\nchats: {slack/42: {isolation: optional}}",
+			`chats.slack/42.isolation: is optional, and platform slack requires it: a chat can only be stricter`},
+		"a chat with more than all": {"platforms: {slack: {limits: {pids: 9}}}\nchats: {slack/42: {limits: {pids: 10}}}",
+			`chats.slack/42.limits.pids: is 10, and the limit of platform slack is 9: a chat can only be stricter`},
+		"a chat that lives too long": {"platforms: {slack: {backends: [docker]}}\nsandboxes: {docker: {limits: {idle_seconds: 60}}}\n" +
+			"chats: {slack/42: {limits: {idle_seconds: 61}}}",
+			`chats.slack/42.limits.idle_seconds: is 61, and its sandboxes may have 60 at most: raise that in the table sandboxes`},
+		"a limit": {"sandboxes: {docker: {limits: {idle_secnds: 60}}}",
+			`data.yaml:3: bailiff.tables.sandboxes.docker.limits.idle_secnds: unknown key, nearest valid key is "idle_seconds"`},
+		"no time at all": {"sandboxes: {docker: {limits: {idle_seconds: 0}}}",
+			`data.yaml:3: bailiff.tables.sandboxes.docker.limits.idle_seconds: is 0, want a whole number from 1 to 2147483647`},
+		"part of a second": {"limits: {tools: {terminal: {timeout_seconds: 1.5}}}", `is 1.5, want a whole number`},
+		"a number as text": {"unnamed_sandbox: {limits: {pids: '9'}}", `is "9", want a whole number`},
+		"no processor":     {"unnamed_sandbox: {limits: {cpus: 0}}", `cpus: is 0, want a number above 0`},
+		"a tool of the limits": {"limits: {unasked_timeout_seconds: {terminl: 9}}",
+			`terminl: unknown tool, nearest valid tool is "terminal"`},
+		"a word on a tool": {"callable_tools: {web_search: alow}",
+			`data.yaml:3: bailiff.tables.callable_tools.web_search: "alow": unknown word, nearest valid word is "allow"`},
+		"terminal is not asked of": {"callable_tools: {terminal: ask}", `callable_tools.terminal: "ask": unknown word`},
+		"a tool that none can be": {"callable_tools: {Web-Search: allow}",
+			`callable_tools.Web-Search: no script may call a tool of that name`},
+		"a network": {"network: {platforms: {slack: {network: ful}}}",
+			`"ful": unknown word, nearest valid word is "full"`},
+		"a scope of approvals": {"approval: {terms: {scopes: [allways]}}", `"allways": unknown word, nearest valid word is "always"`},
+		"a condition of a variable": {"env: {X: [{platforms: ['*'], program: [git]}]}",
+			`bailiff.tables.env.X.0.program: unknown key, nearest valid key is "programs"`},
 		"a condition that is a word": {"env: {X: [{platforms: ['*'], programs: git}]}", `env.X.0.programs: is "git", want a list`},
-		"a verdict":                  {"verdicts: {command.kills_processes: {sandbx: deny}}", `unknown key, nearest valid key is "sandbox"`},
-		"a rule that is hidden":      {"hidden_rules: {command.kills_processes: 'yes'}", `is "yes", want true or false`},
-		"a rule's remedy":            {"classes: {x: {rule: command.kills_processes}}\ninstead: {command.kill_processes: Wait.}", `data.yaml:4: bailiff.tables.instead.command.kill_processes: unknown rule, nearest known rule is "command.kills_processes"`},
-		"a grade":                    {"classes: {x: {severity: hihg}}", `classes.x.severity: "hihg": unknown word, nearest valid word is "high"`},
-		"a grade that is a number":   {"classes: {x: {severity: 3}}", `classes.x.severity: is 3, want one of low, medium, high, critical`},
-		"a technique":                {"classes: {x: {attack: [T1059, T105]}}", `classes.x.attack.1: is "T105", want a technique of ATT&CK, as T1059 or T1059.004`},
+		"a verdict": {"verdicts: {command.kills_processes: {sandbx: deny}}",
+			`unknown key, nearest valid key is "sandbox"`},
+		"a rule that is hidden": {"hidden_rules: {command.kills_processes: 'yes'}", `is "yes", want true or false`},
+		"a rule's remedy": {"classes: {x: {rule: command.kills_processes}}\ninstead: {command.kill_processes: Wait.}",
+			`data.yaml:4: bailiff.tables.instead.command.kill_processes: unknown rule, nearest known rule is "command.kills_processes"`},
+		"a grade": {"classes: {x: {severity: hihg}}",
+			`classes.x.severity: "hihg": unknown word, nearest valid word is "high"`},
+		"a grade that is a number": {"classes: {x: {severity: 3}}", `classes.x.severity: is 3, want one of low, medium, high, critical`},
+		"a technique": {"classes: {x: {attack: [T1059, T105]}}",
+			`classes.x.attack.1: is "T105", want a technique of ATT&CK, as T1059 or T1059.004`},
 		"techniques that are a text": {"classes: {x: {attack: T1059}}", `classes.x.attack: is "T1059", want a list`},
 		"a column of the classes":    {"classes: {x: {severty: high}}", `classes.x.severty: unknown key, nearest valid key is "severity"`},
 		"a remedy that is no text":   {"instead: {mine.rule: [Wait]}", `instead.mine.rule: is a list, want text`},
 		"a whole table":              {"platforms: [telegram]", `bailiff.tables.platforms: is a list, want an object`},
 		"a table that is empty":      {"platforms:", `bailiff.tables.platforms: is null, want an object`},
-		"behind an anchor":           {"x: &x {idle_secnds: 60}\nsandboxes: {docker: {limits: *x}}", `data.yaml:3: bailiff.tables.sandboxes.docker.limits.idle_secnds: unknown key`},
-		"merged from an anchor":      {"x: &x {idle_secnds: 60}\nsandboxes: {docker: {limits: {<<: *x}}}", `data.yaml:4: bailiff.tables.sandboxes.docker.limits.idle_secnds: unknown key`},
+		"behind an anchor": {"x: &x {idle_secnds: 60}\nsandboxes: {docker: {limits: *x}}",
+			`data.yaml:3: bailiff.tables.sandboxes.docker.limits.idle_secnds: unknown key`},
+		"merged from an anchor": {"x: &x {idle_secnds: 60}\nsandboxes: {docker: {limits: {<<: *x}}}",
+			`data.yaml:4: bailiff.tables.sandboxes.docker.limits.idle_secnds: unknown key`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := "bailiff:\n tables:\n  " + strings.ReplaceAll(c.text, "\n", "\n  ")
 			root := tree(t, map[string]string{"p.rego": allowing, "p_test.rego": allowingTest, "data.yaml": text})
-			for door, wrong := range map[string]error{"check": Faults(Check(Config{Paths: []string{root}})), "start": opening(root, false), "tested start": opening(root, true)} {
+			for door, wrong := range map[string]error{"check": Faults(Check(Config{Paths: []string{root}})), "start": opening(root, false),
+				"tested start": opening(root, true)} {
 				if wrong == nil || !strings.Contains(wrong.Error(), c.want) || strings.Contains(wrong.Error(), "\n") {
 					t.Errorf("%s: got %v, want %s", door, wrong, c.want)
 				}
@@ -152,16 +186,23 @@ func TestTablesThatSayWhatNobodyReadsDoNotComeIntoForce(t *testing.T) {
 }
 
 func TestATableThatRulesLookUpAndNobodyHasDoesNotComeIntoForce(t *testing.T) {
-	looking := strings.Replace(allowing, "package bailiff", "package bailiff\n\nimport data.bailiff.tables\n\ndeny contains x if some x in tables.verdicts", 1)
+	looking := strings.Replace(allowing, "package bailiff",
+		"package bailiff\n\nimport data.bailiff.tables\n\ndeny contains x if some x in tables.verdicts", 1)
 	made := "package bailiff.tables\n\nverdicts := {\"x\": {\"host\": \"deny\"}}"
 	for name, c := range map[string]struct {
 		files map[string]string
 		want  string
 	}{
-		"none at all":      {nil, `p.rego:5: the rules look up bailiff.tables.verdicts, which no data holds: want it there, if only as {}`},
-		"others":           {map[string]string{"data.yaml": "bailiff: {tables: {platforms: {}}}"}, `p.rego:5: the rules look up bailiff.tables.verdicts`},
-		"a misspelt one":   {map[string]string{"data.yaml": "bailiff:\n  tables:\n    verdict: {}"}, `data.yaml:3: bailiff.tables.verdict: no rule looks this table up, and "verdicts", which rules do look up, is missing: write that`},
-		"misspelt itself":  {map[string]string{"data.yaml": "bailiff: {tables: {verdicts: {}, platforms: {}}}", "more.rego": "package bailiff\n\nx := data.bailiff.tables.platfroms\n\ny := data.bailiff.tables.platforms"}, `more.rego:3: the rules look up bailiff.tables.platfroms, which no data holds: want platforms, or the table there, if only as {}`},
+		"none at all": {nil, `p.rego:5: the rules look up bailiff.tables.verdicts, which no data holds: want it there, if only as {}`},
+		"others": {map[string]string{"data.yaml": "bailiff: {tables: {platforms: {}}}"},
+			`p.rego:5: the rules look up bailiff.tables.verdicts`},
+		"a misspelt one": {map[string]string{"data.yaml": "bailiff:\n  tables:\n    verdict: {}"},
+			`data.yaml:3: bailiff.tables.verdict: no rule looks this table up, and "verdicts", which rules do look up, is missing: write ` +
+				`that`},
+		"misspelt itself": {map[string]string{"data.yaml": "bailiff: {tables: {verdicts: {}, platforms: {}}}",
+			"more.rego": "package bailiff\n\nx := data.bailiff.tables.platfroms\n\ny := data.bailiff.tables.platforms"},
+			`more.rego:3: the rules look up bailiff.tables.platfroms, which no data holds: want platforms, or the table there, if only ` +
+				`as {}`},
 		"an empty one":     {map[string]string{"data.yaml": "bailiff: {tables: {verdicts: {}}}"}, ""},
 		"one a rule makes": {map[string]string{"made.rego": made}, ""},
 	} {
@@ -221,7 +262,8 @@ func TestAKindThatNoRuleLooksAtIsRefused(t *testing.T) {
 		value any
 		want  string
 	}{
-		{"programs.wipe-cache", []any{"deletes_recursivly"}, `bailiff.tables.programs.wipe-cache.0: "deletes_recursivly": unknown kind, nearest valid kind is "deletes_recursively"`},
+		{"programs.wipe-cache", []any{"deletes_recursivly"},
+			`bailiff.tables.programs.wipe-cache.0: "deletes_recursivly": unknown kind, nearest valid kind is "deletes_recursively"`},
 		{"actions.systemctl.stop", []any{"servces"}, `"servces": unknown kind, nearest valid kind is "services"`},
 		{"paths.writes.folders./srv/data", "sistem", `"sistem": unknown kind, nearest valid kind is "system"`},
 		{"programs.wipe-cache", []any{"deletes_recursively", "deletes"}, ""},
@@ -246,8 +288,10 @@ func TestFaultsOfTablesAreInTheFileThatHoldsThem(t *testing.T) {
 		"bailiff/tables/sandboxes/data.yaml": "docker:\n  scop: user",
 	})
 	want := []string{
-		filepath.Join(root, `bailiff/tables/data.json:3: bailiff.tables.callable_tools.web_search: "alow": unknown word, nearest valid word is "allow"`),
-		filepath.Join(root, `bailiff/tables/sandboxes/data.yaml:2: bailiff.tables.sandboxes.docker.scop: unknown key, nearest valid key is "scope"`),
+		filepath.Join(root, `bailiff/tables/data.json:3: bailiff.tables.callable_tools.web_search: "alow": unknown word, nearest valid `+
+			`word is "allow"`),
+		filepath.Join(root, `bailiff/tables/sandboxes/data.yaml:2: bailiff.tables.sandboxes.docker.scop: unknown key, nearest valid key `+
+			`is "scope"`),
 	}
 	if got := Faults(Check(Config{Paths: []string{root}})).Error(); got != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", got, strings.Join(want, "\n"))
@@ -255,7 +299,8 @@ func TestFaultsOfTablesAreInTheFileThatHoldsThem(t *testing.T) {
 }
 
 func TestATeamsOwnTablesAreItsOwn(t *testing.T) {
-	root := tree(t, map[string]string{"p.rego": allowing, "data.yaml": "bailiff: {tables: {shifts: {night: [22, 6], scop: x}, oncall: ana, nobody: }}"})
+	root := tree(t, map[string]string{"p.rego": allowing,
+		"data.yaml": "bailiff: {tables: {shifts: {night: [22, 6], scop: x}, oncall: ana, nobody: }}"})
 	if faults := Check(Config{Paths: []string{root}}); len(faults) > 0 {
 		t.Error(faults)
 	}

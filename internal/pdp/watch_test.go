@@ -163,7 +163,8 @@ func TestASwapOfLinksComesIntoForceAtOnce(t *testing.T) {
 		"a release below a current link": {"current", "current"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			root := tree(t, map[string]string{"..1/p.rego": timed(5), "..1/q.rego": "package q\n", "..2/p.rego": timed(7), "..2/q.rego": "package q\n\nx := 1\n"})
+			root := tree(t, map[string]string{"..1/p.rego": timed(5), "..1/q.rego": "package q\n", "..2/p.rego": timed(7),
+				"..2/q.rego": "package q\n\nx := 1\n"})
 			must(t, os.Symlink("..1", filepath.Join(root, c.link)))
 			if c.path == "." {
 				must(t, os.Symlink("..data/p.rego", filepath.Join(root, "p.rego")))
@@ -199,15 +200,16 @@ func TestWhatIsWrongKeepsTheLastGoodPoliciesInForce(t *testing.T) {
 		spoil func(t *testing.T, root string)
 		want  string
 	}{
-		"a syntax error":  {saving("p.rego", "package bailiff\n\ndecision := {\n"), "p.rego:4: rego_parse_error"},
-		"a type error":    {saving("q.rego", "package bailiff\n\nx if input.sesion\n"), "q.rego:3: rego_type_error"},
-		"no entrypoint":   {saving("p.rego", "package bailiff\n\nlimits := 1\n"), "no file defines the rule data.bailiff.decision"},
-		"broken data":     {saving("data.yaml", "a: [\n"), "data.yaml:"},
-		"a failing test":  {saving("p_test.rego", "package t\n\ntest_no if 1 == 2\n"), "p_test.rego:3: test test_no: FAIL"},
-		"a test in error": {saving("p_test.rego", "package t\n\ntest_no if f(1) == 3\n\nf(x) := 1 if x > 0\n\nf(x) := 2 if x == 1\n"), "p_test.rego:3: test test_no: ERROR: "},
-		"no tests":        {removing("p_test.rego"), "the policies have no tests"},
-		"no files":        {removing("p.rego", "p_test.rego", "data.yaml"), "there are no policies"},
-		"no folder":       {removing("."), "reading it: no such file"},
+		"a syntax error": {saving("p.rego", "package bailiff\n\ndecision := {\n"), "p.rego:4: rego_parse_error"},
+		"a type error":   {saving("q.rego", "package bailiff\n\nx if input.sesion\n"), "q.rego:3: rego_type_error"},
+		"no entrypoint":  {saving("p.rego", "package bailiff\n\nlimits := 1\n"), "no file defines the rule data.bailiff.decision"},
+		"broken data":    {saving("data.yaml", "a: [\n"), "data.yaml:"},
+		"a failing test": {saving("p_test.rego", "package t\n\ntest_no if 1 == 2\n"), "p_test.rego:3: test test_no: FAIL"},
+		"a test in error": {saving("p_test.rego", "package t\n\ntest_no if f(1) == 3\n\nf(x) := 1 if x > 0\n\nf(x) := 2 if x == 1\n"),
+			"p_test.rego:3: test test_no: ERROR: "},
+		"no tests":  {removing("p_test.rego"), "the policies have no tests"},
+		"no files":  {removing("p.rego", "p_test.rego", "data.yaml"), "there are no policies"},
+		"no folder": {removing("."), "reading it: no such file"},
 		"an unreadable file": {func(t *testing.T, root string) {
 			must(t, os.Symlink("nowhere", filepath.Join(root, "x.rego")))
 		}, "x.rego: reading it: no such file"},
@@ -276,11 +278,13 @@ func TestTheSamePoliciesAgainClearAFault(t *testing.T) {
 
 func TestPoliciesWithoutTestsStartOnlyWhereNoneAreRequired(t *testing.T) {
 	root := tree(t, map[string]string{"p.rego": allowing})
-	if _, err := Open(context.Background(), Config{Paths: []string{root}, RequireTests: true}); err == nil || !strings.Contains(err.Error(), "no tests") {
+	if _, err := Open(context.Background(), Config{Paths: []string{root}, RequireTests: true}); err == nil ||
+		!strings.Contains(err.Error(), "no tests") {
 		t.Errorf("got %v, want the missing tests told", err)
 	}
 	write(t, filepath.Join(root, "p_test.rego"), "package t\n\ntest_no if 1 == 2\n")
-	if _, err := Open(context.Background(), Config{Paths: []string{root}, RequireTests: true}); err == nil || !strings.Contains(err.Error(), "p_test.rego:3") {
+	if _, err := Open(context.Background(), Config{Paths: []string{root}, RequireTests: true}); err == nil ||
+		!strings.Contains(err.Error(), "p_test.rego:3") {
 		t.Errorf("got %v, want the failing test told", err)
 	}
 	if _, err := Open(context.Background(), Config{Paths: []string{root}}); err != nil {
@@ -295,7 +299,8 @@ func TestNoDecisionMixesTwoRevisions(t *testing.T) {
 	const rounds, clients = 100, 8
 	root := t.TempDir()
 	put := func(n int) {
-		write(t, filepath.Join(root, "..next/p.rego"), strings.Replace(timed(n), "\"denials\"", "\"env\": {\"set\": {\"N\": n}},\n\t\"denials\"", 1))
+		write(t, filepath.Join(root, "..next/p.rego"),
+			strings.Replace(timed(n), "\"denials\"", "\"env\": {\"set\": {\"N\": n}},\n\t\"denials\"", 1))
 		write(t, filepath.Join(root, "..next/n.rego"), fmt.Sprintf("package bailiff\n\nn := \"%d\"\n", n))
 		must(t, os.RemoveAll(filepath.Join(root, "..old")))
 		_ = os.Rename(filepath.Join(root, "policies"), filepath.Join(root, "..old"))
@@ -354,7 +359,8 @@ func TestNoDecisionMixesTwoRevisions(t *testing.T) {
 // its own correction.
 func TestAnEndlessRuleIsGivenUpWithItsFirstTest(t *testing.T) {
 	root := t.TempDir()
-	write(t, filepath.Join(root, "p.rego"), "package bailiff\n\ndecision := {}\n\nendless if count([x | some x in numbers.range(1, 1000000000)]) == 3\n")
+	write(t, filepath.Join(root, "p.rego"),
+		"package bailiff\n\ndecision := {}\n\nendless if count([x | some x in numbers.range(1, 1000000000)]) == 3\n")
 	tests := "package bailiff_test\n\nimport data.bailiff\n"
 	for n := range 30 {
 		tests += fmt.Sprintf("\ntest_%d if not bailiff.endless\n", n)

@@ -153,7 +153,8 @@ func (k *known) algorithms(address string) (list []string) {
 			if isAuthority(line) {
 				return isCertificate(algorithm)
 			}
-			return algorithm == line.Key.Type() || line.Key.Type() == ssh.KeyAlgoRSA && strings.HasPrefix(algorithm, "rsa-sha2-") && !isCertificate(algorithm)
+			return algorithm == line.Key.Type() || line.Key.Type() == ssh.KeyAlgoRSA && strings.HasPrefix(algorithm, "rsa-sha2-") &&
+				!isCertificate(algorithm)
 		}) {
 			list = append(list, algorithm)
 		}
@@ -191,7 +192,8 @@ func (k *known) check(address string, from net.Addr, key ssh.PublicKey) error {
 	case errors.As(err, &unlike) && k.cfg.TrustFirst != "":
 		return k.trust(address, key)
 	case errors.As(err, &unlike):
-		return fmt.Errorf("it is an unknown host: no line of %s names it, and its key is %s; if that is right, add its line there (ssh-keyscan writes it)",
+		return fmt.Errorf("it is an unknown host: no line of %s names it, and its key is %s; if that is right, add its line there "+
+			"(ssh-keyscan writes it)",
 			strings.Join(k.cfg.KnownHosts, ", "), ssh.FingerprintSHA256(key))
 	}
 	return err

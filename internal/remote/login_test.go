@@ -26,7 +26,8 @@ func TestAddresses(t *testing.T) {
 		{"ana@::1", "ana", "[::1]:22"},
 		{"host", "", ""}, {"@host", "", ""}, {"ana@", "", ""}, {"ana@host:", "", ""}, {"ana@:22", "", ""}, {"ana@host:high", "", ""},
 		{"ana@host/x", "", ""}, {"ana@host x", "", ""}, {"-oProxyCommand=x@host", "", ""}, {"", "", ""},
-		{"a@b@c", "", ""}, {"ana:pw@host", "", ""}, {"ana@ho\ast", "", ""}, {"an\x1ba@host", "", ""}, {"ana@host\u200b", "", ""}, {"ana@h:22:33", "", ""}, {"ana@[h", "", ""}, {"ana@h]", "", ""},
+		{"a@b@c", "", ""}, {"ana:pw@host", "", ""}, {"ana@ho\ast", "", ""}, {"an\x1ba@host", "", ""}, {"ana@host\u200b", "", ""},
+		{"ana@h:22:33", "", ""}, {"ana@[h", "", ""}, {"ana@h]", "", ""},
 	} {
 		user, address, err := remote.Parse(c.text)
 		if user != c.user || address != c.address || (err == nil) != (c.user != "") {
@@ -135,7 +136,8 @@ func TestKnownHostsThatOthersMayWriteAreNotBelieved(t *testing.T) {
 	if err := os.Chmod(cfg.KnownHosts[0], 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := host(t, cfg).Start(t.Context(), "true"); err == nil || !strings.Contains(err.Error(), "others may write "+cfg.KnownHosts[0]) {
+	if _, err := host(t, cfg).Start(t.Context(), "true"); err == nil ||
+		!strings.Contains(err.Error(), "others may write "+cfg.KnownHosts[0]) {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -167,7 +169,8 @@ func TestAnAuthorityVouchesForItsHostsOnly(t *testing.T) {
 		remotetest.Key(t, filepath.Join(folder, name))
 	}
 	vouched := filepath.Join(folder, "vouched")
-	if out, err := exec.Command("ssh-keygen", "-q", "-s", filepath.Join(folder, "authority"), "-I", "host", "-h", "-n", "127.0.0.1", vouched+".pub").CombinedOutput(); err != nil {
+	if out, err := exec.Command("ssh-keygen", "-q", "-s", filepath.Join(folder, "authority"), "-I", "host", "-h", "-n", "127.0.0.1",
+		vouched+".pub").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	server := remotetest.Serve(t, remotetest.Options{Settings: []string{"HostKey " + vouched, "HostCertificate " + vouched + "-cert.pub"}})
@@ -236,7 +239,8 @@ func TestADeadLineShowsInTime(t *testing.T) {
 	cfg := server.Config(server.User(t))
 	_, port, _ := net.SplitHostPort(line.Address)
 	cfg.KnownHosts = []string{filepath.Join(t.TempDir(), "known_hosts")}
-	if err := os.WriteFile(cfg.KnownHosts[0], []byte("[127.0.0.1]:"+port+strings.TrimLeft(string(known), "[]0123456789.:")), 0o600); err != nil {
+	if err := os.WriteFile(cfg.KnownHosts[0], []byte("[127.0.0.1]:"+port+strings.TrimLeft(string(known), "[]0123456789.:")),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	cfg.Address, cfg.KeepAlive = line.Address, 2*time.Second

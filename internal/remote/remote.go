@@ -57,7 +57,8 @@ func Parse(text string) (user, address string, err error) {
 	switch {
 	case strings.Contains(user, ":") && address != "":
 		return "", "", errors.New("want user@name or user@name:port without a password: log in by key")
-	case user == "" || address == "" || strings.HasPrefix(user, "-") || strings.ContainsAny(address, "@/") || strings.ContainsFunc(text, isUnseen):
+	case user == "" || address == "" || strings.HasPrefix(user, "-") || strings.ContainsAny(address, "@/") ||
+		strings.ContainsFunc(text, isUnseen):
 		return "", "", errNoHost
 	}
 	host, port, err := net.SplitHostPort(address)

@@ -23,8 +23,10 @@ func TestAWayToAHostIsSaidAlikeInEverySection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, way := range map[string]remote.Way{"ssh": cfg.Backends["ssh"].(*ssh.Config).Way, "docker": cfg.Backends["docker"].(*docker.Config).SSH} {
-		if way.Keys[0] != "/etc/bailiff/key" || way.Agent != "/agent" || !way.TrustFirst || way.Jump != "ana@gate" || way.KeepAlive != 10*time.Second ||
+	for name, way := range map[string]remote.Way{"ssh": cfg.Backends["ssh"].(*ssh.Config).Way,
+		"docker": cfg.Backends["docker"].(*docker.Config).SSH} {
+		if way.Keys[0] != "/etc/bailiff/key" || way.Agent != "/agent" || !way.TrustFirst || way.Jump != "ana@gate" ||
+			way.KeepAlive != 10*time.Second ||
 			len(way.KnownHosts) != 2 || way.KnownHosts[0] != "/home/ana/.ssh/known_hosts" {
 			t.Errorf("the section %s was read as %+v", name, way)
 		}

@@ -24,7 +24,8 @@ func ran(t *testing.T, p Judge, folder string) Report {
 // found are the changes of a report in one line each.
 func found(r Report) (lines []string) {
 	for _, c := range r.Changes {
-		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%d %s %s: %s -> %s %s", c.Decisions, c.Direction, c.What, c.From, c.To, strings.Join(c.Rules, " "))))
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%d %s %s: %s -> %s %s", c.Decisions, c.Direction, c.What, c.From, c.To,
+			strings.Join(c.Rules, " "))))
 	}
 	slices.Sort(lines)
 	return lines
@@ -87,7 +88,8 @@ deny contains {"rule": "house.closed", "message": "Closed."} if input.session.pl
 
 func TestARevokedRuleShowsWhomItNoLongerDenies(t *testing.T) {
 	strict := shipped(t, map[string]string{"house.rego": closed})
-	r := ran(t, shipped(t, nil), logged(t, strict, chat("telegram", "42", "ls -l"), chat("telegram", "43", "date"), chat("telegram", "42", "date")))
+	r := ran(t, shipped(t, nil), logged(t, strict, chat("telegram", "42", "ls -l"), chat("telegram", "43", "date"),
+		chat("telegram", "42", "date")))
 	wantChanges(t, r, "3 looser outcome: deny -> allow house.closed")
 	c := r.Changes[0]
 	if !slices.Equal(c.Users, []string{"telegram/42", "telegram/43"}) || c.UserCount != 2 {
@@ -139,9 +141,11 @@ func TestEveryLineIsJudgedOrCountedByTheReason(t *testing.T) {
 	}
 	lines := []string{
 		text,
-		`{"decision_id": "x", "custom": {"event": "execution"}}`, with(t, text, `{"path": "house/report"}`), with(t, text, `{"input": null}`),
+		`{"decision_id": "x", "custom": {"event": "execution"}}`, with(t, text, `{"path": "house/report"}`),
+		with(t, text, `{"input": null}`),
 		with(t, text, `{"erased": ["/input/args"]}`), with(t, text, `{"masked": ["/input/args/command"]}`),
-		denied("guard.night"), denied("floor.frozen"), denied("approval.void"), with(t, text, `{"custom": {"event": "decision", "break_glass": {"by": "ana"}}}`),
+		denied("guard.night"), denied("floor.frozen"), denied("approval.void"),
+		with(t, text, `{"custom": {"event": "decision", "break_glass": {"by": "ana"}}}`),
 		"{", with(t, text, `{"input": "x"}`), with(t, text, `{"result": []}`),
 	}
 	file := filepath.Join(t.TempDir(), "some.jsonl")

@@ -104,7 +104,8 @@ func (s *Shadow) Close() {
 // offer puts a decision to those that wait, unless the policies had no say in it.
 func (s *Shadow) offer(e api.Event) {
 	d, ok := e.Result.(bailiff.Decision)
-	if e.Custom.Event != api.DecisionEvent || e.Path != api.DecisionPath || !ok || e.Input == nil || e.Custom.BreakGlass != nil || decidedByBailiff(d) {
+	if e.Custom.Event != api.DecisionEvent || e.Path != api.DecisionPath || !ok || e.Input == nil || e.Custom.BreakGlass != nil ||
+		decidedByBailiff(d) {
 		return
 	}
 	if !s.hasRoom() {
@@ -170,7 +171,8 @@ func (s *Shadow) run(ctx context.Context) {
 func (s *Shadow) judge(ctx context.Context, d shadowed) {
 	defer func() { // what enforces nothing must not end what enforces
 		if cause := recover(); cause != nil {
-			s.config.Log.Error("judging a decision in the shadow panicked", "decision_id", d.ID, "cause", cause, "stack", string(debug.Stack()))
+			s.config.Log.Error("judging a decision in the shadow panicked", "decision_id", d.ID, "cause", cause, "stack",
+				string(debug.Stack()))
 			s.config.Observer.ShadowDropped()
 		}
 	}()

@@ -73,7 +73,8 @@ func TestWhatPoliciesInTheShadowWouldDecideOtherwiseIsWrittenDown(t *testing.T) 
 	s.Note(same)
 	<-b.news
 	s.Close()
-	if want := []string{"terminal telegram allow deny stricter", "terminal telegram allow allow"}; !slices.Equal(b.shadowed, want) || b.dropped != 0 {
+	if want := []string{"terminal telegram allow deny stricter", "terminal telegram allow allow"}; !slices.Equal(b.shadowed, want) ||
+		b.dropped != 0 {
 		t.Errorf("counted %q and %d dropped, want %q", b.shadowed, b.dropped, want)
 	}
 	if len(b.events) != 3 || b.events[0].Custom.Event != api.DecisionEvent || b.events[2].Custom.Event != api.DecisionEvent {
@@ -83,7 +84,8 @@ func TestWhatPoliciesInTheShadowWouldDecideOtherwiseIsWrittenDown(t *testing.T) 
 	if e.DecisionID != denied.DecisionID || e.Custom.Event != api.ShadowEvent || e.Custom.Session != "telegram:denied" || e.Result != nil {
 		t.Errorf("the event is %+v", e)
 	}
-	if told := e.Custom.Shadow; told.Outcome != bailiff.Deny || told.Revision != stern.Revision() || !slices.Equal(told.Rules, []string{"house.closed"}) ||
+	if told := e.Custom.Shadow; told.Outcome != bailiff.Deny || told.Revision != stern.Revision() ||
+		!slices.Equal(told.Rules, []string{"house.closed"}) ||
 		!slices.Equal(told.Differences, only("outcome", "allow", "deny", api.Stricter)) {
 		t.Errorf("the difference is %+v", told)
 	}
@@ -198,7 +200,8 @@ func TestTheValuesOfAMaskedLogAreNotToldByItsShadow(t *testing.T) {
 		t.Fatalf("the log is %+v", b.events)
 	}
 	told := b.events[1].Custom
-	if told.Message != "outcome would differ (house.closed)" || !slices.Equal(told.Shadow.Differences, only("outcome", "", "", api.Stricter)) {
+	if told.Message != "outcome would differ (house.closed)" ||
+		!slices.Equal(told.Shadow.Differences, only("outcome", "", "", api.Stricter)) {
 		t.Errorf("it tells %q, %+v", told.Message, told.Shadow)
 	}
 }

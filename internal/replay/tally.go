@@ -137,7 +137,8 @@ func (s *sum) add(f finding) {
 }
 
 func (f finding) example() Example {
-	e := Example{DecisionID: f.id, Time: f.time, User: user(f.asked), Tool: string(f.asked.Tool), Text: bailiff.Beginning(f.asked.Args.Text(), maxText)}
+	e := Example{DecisionID: f.id, Time: f.time, User: user(f.asked), Tool: string(f.asked.Tool),
+		Text: bailiff.Beginning(f.asked.Args.Text(), maxText)}
 	if reasons := f.stricter().Reasons(); len(reasons) > 0 {
 		e.Message = reasons[0].Message
 	}

@@ -100,7 +100,8 @@ func document(version string, spans []*tracepb.Span) *tracepb.TracesData {
 		return attribute(name, &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: value}})
 	}
 	return &tracepb.TracesData{ResourceSpans: []*tracepb.ResourceSpans{{
-		Resource:   &resourcepb.Resource{Attributes: []*commonpb.KeyValue{from("service.name", "bailiff"), from("service.version", version)}},
+		Resource: &resourcepb.Resource{Attributes: []*commonpb.KeyValue{from("service.name", "bailiff"),
+			from("service.version", version)}},
 		ScopeSpans: []*tracepb.ScopeSpans{{Scope: &commonpb.InstrumentationScope{Name: "bailiff"}, Spans: spans}},
 	}}}
 }

@@ -111,7 +111,8 @@ func (w *written) String() string { w.mu.Lock(); defer w.mu.Unlock(); return w.t
 func tracing(t testing.TB, url string, change func(*Config)) (*Tracer, *counted, *written) {
 	t.Helper()
 	counts, log := &counted{}, &written{}
-	c := Config{Receiver: httpapi.Server{URL: url}, Sample: 1, Version: "1.2.3", Observer: counts, Log: slog.New(slog.NewTextHandler(log, nil)),
+	c := Config{Receiver: httpapi.Server{URL: url}, Sample: 1, Version: "1.2.3", Observer: counts,
+		Log:   slog.New(slog.NewTextHandler(log, nil)),
 		Scrub: func(text []byte) []byte { return bytes.ReplaceAll(text, []byte("hunter22"), []byte("[secret]")) }}
 	if change != nil {
 		change(&c)
@@ -142,7 +143,8 @@ func TestPartsOfARequestAreWithinItAndItIsWithinItsAgentsTrace(t *testing.T) {
 	if len(spans) != 4 {
 		t.Fatalf("%d spans came", len(spans))
 	}
-	for name, parent := range map[string][]byte{"decide": spans["request"].SpanId, "exec": spans["request"].SpanId, "call": spans["exec"].SpanId} {
+	for name, parent := range map[string][]byte{"decide": spans["request"].SpanId, "exec": spans["request"].SpanId,
+		"call": spans["exec"].SpanId} {
 		if !bytes.Equal(spans[name].ParentSpanId, parent) {
 			t.Errorf("%s is within %x, want %x", name, spans[name].ParentSpanId, parent)
 		}
@@ -151,7 +153,8 @@ func TestPartsOfARequestAreWithinItAndItIsWithinItsAgentsTrace(t *testing.T) {
 	if got := hex.EncodeToString(root.TraceId); got != "4bf92f3577b34da6a3ce929d0e0e4736" || got != traceID || TraceID(call) != traceID {
 		t.Errorf("the trace is %s, said to be %s and %s", got, traceID, TraceID(call))
 	}
-	if hex.EncodeToString(root.ParentSpanId) != "00f067aa0ba902b7" || hex.EncodeToString(root.SpanId) != spanID || root.Kind != tracepb.Span_SPAN_KIND_SERVER {
+	if hex.EncodeToString(root.ParentSpanId) != "00f067aa0ba902b7" || hex.EncodeToString(root.SpanId) != spanID ||
+		root.Kind != tracepb.Span_SPAN_KIND_SERVER {
 		t.Errorf("the request is %v", root)
 	}
 	if s := spans["exec"]; s.Status.GetCode() != tracepb.Status_STATUS_CODE_ERROR || s.EndTimeUnixNano < s.StartTimeUnixNano {

@@ -14,7 +14,8 @@ import (
 
 func says(t *testing.T, m *machine.Machine, user int, script string) string {
 	t.Helper()
-	out, _, err := m.Do(context.Background(), machine.Cmd{Argv: []string{"/bin/bash", "-c", script}, Env: []string{"PATH=/usr/bin:/bin:/usr/sbin"}, User: user}, nil)
+	out, _, err := m.Do(context.Background(), machine.Cmd{Argv: []string{"/bin/bash", "-c", script},
+		Env: []string{"PATH=/usr/bin:/bin:/usr/sbin"}, User: user}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,7 +85,8 @@ func TestALongMessageIsFramesOfWhichTheLastIsMarked(t *testing.T) {
 func FuzzDecoding(f *testing.F) {
 	f.Add(wire.Job{Argv: []string{"a", "b"}, Env: []string{"X=1"}, Dir: "/"}.Encode())
 	f.Add(wire.End{Code: 3, Dir: "/workspace", Dropped: 1 << 40}.Encode())
-	f.Add(wire.Greeting{Version: wire.Version, Nonce: "n", Linger: 1, Processes: []wire.Known{{Tag: "p", Over: true, End: wire.End{Code: 1}}}}.Encode())
+	f.Add(wire.Greeting{Version: wire.Version, Nonce: "n", Linger: 1,
+		Processes: []wire.Known{{Tag: "p", Over: true, End: wire.End{Code: 1}}}}.Encode())
 	f.Add(wire.Inquiry{Tag: "p", Asker: 7, Offset: 9, Most: 5, Data: []byte("x")}.Encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if job, err := wire.DecodeJob(b); err == nil {

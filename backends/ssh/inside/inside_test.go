@@ -54,11 +54,13 @@ func TestAQuestionIsAnswered(t *testing.T) {
 		kind  error
 		fault string
 	}{
-		"which workspaces there are":          {inside.Question{Config: cfg, Ask: inside.List, Owner: "o"}, nil, ""},
-		"to remove one":                       {inside.Question{Config: cfg, Ask: inside.Remove, Owner: "o", Workspace: "w"}, nil, ""},
-		"whether it is ready":                 {inside.Question{Config: cfg, Ask: inside.Try}, backends.ErrUnavailable, "runner"},
-		"for a sandbox that there cannot be":  {inside.Question{Config: cfg, Ask: inside.Open, Spec: backends.Spec{Network: "full"}}, backends.ErrUnsupported, "network"},
-		"what nobody knows":                   {inside.Question{Config: cfg, Ask: "why"}, backends.ErrUnavailable, `nobody knows how to "why"`},
+		"which workspaces there are": {inside.Question{Config: cfg, Ask: inside.List, Owner: "o"}, nil, ""},
+		"to remove one":              {inside.Question{Config: cfg, Ask: inside.Remove, Owner: "o", Workspace: "w"}, nil, ""},
+		"whether it is ready":        {inside.Question{Config: cfg, Ask: inside.Try}, backends.ErrUnavailable, "runner"},
+		"for a sandbox that there cannot be": {inside.Question{Config: cfg, Ask: inside.Open, Spec: backends.Spec{Network: "full"}},
+			backends.ErrUnsupported, "network"},
+		"what nobody knows": {inside.Question{Config: cfg, Ask: "why"}, backends.ErrUnavailable,
+			`nobody knows how to "why"`},
 		"with a configuration that is faulty": {inside.Question{Ask: inside.List}, backends.ErrUnavailable, "state folder"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -103,13 +105,18 @@ func TestWhatIsNoAnswerIsAnError(t *testing.T) {
 		says func(begin string) string
 		want string
 	}{
-		"silence":               {func(string) string { return "" }, "asking bailiff-host: EOF"},
-		"half of one":           {func(begin string) string { return begin + "{}" }, "asking bailiff-host: unexpected EOF"},
-		"much in one line":      {func(string) string { return strings.Repeat("x", 2<<20) }, "asking bailiff-host: it says much, but not what was waited for"},
-		"much in many":          {func(string) string { return strings.Repeat("welcome\n", 1<<18) }, "asking bailiff-host: it says much, but not what was waited for"},
-		"no JSON":               {func(begin string) string { return begin + "yes\n" }, "reading what bailiff-host says: invalid character 'y' looking for beginning of value"},
-		"more than is known":    {func(begin string) string { return begin + `{"Ready":true}` + "\n" }, `reading what bailiff-host says: json: unknown field "Ready"`},
-		"a fault with a colour": {func(begin string) string { return begin + `{"Fault":{"Text":"no\u001b[31m\nroom"}}` + "\n" }, "no[31m room"},
+		"silence":     {func(string) string { return "" }, "asking bailiff-host: EOF"},
+		"half of one": {func(begin string) string { return begin + "{}" }, "asking bailiff-host: unexpected EOF"},
+		"much in one line": {func(string) string { return strings.Repeat("x", 2<<20) },
+			"asking bailiff-host: it says much, but not what was waited for"},
+		"much in many": {func(string) string { return strings.Repeat("welcome\n", 1<<18) },
+			"asking bailiff-host: it says much, but not what was waited for"},
+		"no JSON": {func(begin string) string { return begin + "yes\n" },
+			"reading what bailiff-host says: invalid character 'y' looking for beginning of value"},
+		"more than is known": {func(begin string) string { return begin + `{"Ready":true}` + "\n" },
+			`reading what bailiff-host says: json: unknown field "Ready"`},
+		"a fault with a colour": {func(begin string) string { return begin + `{"Fault":{"Text":"no\u001b[31m\nroom"}}` + "\n" },
+			"no[31m room"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, _, err := asked(t, inside.Question{Ask: inside.Try}, saying(c.says)); err == nil || err.Error() != c.want {

@@ -60,7 +60,8 @@ func Serve(tb testing.TB, options Options) *Server {
 	write(tb, s.path("authorized_keys"), read(tb, s.path("user.pub")), 0o644)
 	write(tb, s.path("sshd_config"), strings.Join(append(options.Settings,
 		"ListenAddress "+s.Address, "HostKey "+s.path("host"), "AuthorizedKeysFile "+s.path("authorized_keys"), "PidFile none",
-		"StrictModes no", "UsePAM no", "PasswordAuthentication no", "KbdInteractiveAuthentication no", "PermitRootLogin yes", "UseDNS no"), "\n")+"\n", 0o644)
+		"StrictModes no", "UsePAM no", "PasswordAuthentication no", "KbdInteractiveAuthentication no", "PermitRootLogin yes", "UseDNS no"),
+		"\n")+"\n", 0o644)
 	s.start(tb, program, options)
 	return s
 }
@@ -76,7 +77,8 @@ func (s *Server) path(name string) string { return filepath.Join(s.Folder, name)
 // Key makes a pair of keys.
 func Key(tb testing.TB, path string, more ...string) {
 	tb.Helper()
-	if out, err := exec.Command("ssh-keygen", append([]string{"-q", "-t", "ed25519", "-N", "", "-C", "", "-f", path}, more...)...).CombinedOutput(); err != nil {
+	if out, err := exec.Command("ssh-keygen", append([]string{"-q", "-t", "ed25519", "-N", "", "-C", "", "-f", path},
+		more...)...).CombinedOutput(); err != nil {
 		tb.Fatalf("making a key: %v\n%s", err, out)
 	}
 }
@@ -139,7 +141,8 @@ func (s *Server) prologue(tb testing.TB, options Options) string {
 		tb.Fatal(err)
 	}
 	return strings.Join(append([]string{
-		"mount --bind " + s.path("passwd") + " /etc/passwd", "mount --bind " + s.path("shadow") + " /etc/shadow", "mkdir -p -m 0755 /run/sshd",
+		"mount --bind " + s.path("passwd") + " /etc/passwd", "mount --bind " + s.path("shadow") + " /etc/shadow",
+		"mkdir -p -m 0755 /run/sshd",
 	}, options.Mounts...), "\n") + "\n"
 }
 

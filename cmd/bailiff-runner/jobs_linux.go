@@ -1,0 +1,107 @@
+package main
+
+import (
+	"time"
+
+	"github.com/bailiff-dev/bailiff/backends/runner/wire"
+)
+
+// end reports a command that has ended, after ending what it left if that is
+// wanted.
+func (r *runner) end(j *job, end wire.End) {
+	end.TimedOut, end.Interrupted = j.finish()
+	end.Starved = r.starved.count() > j.starved
+	switch {
+	case end.TimedOut:
+		end.Code, end.Interrupted = 124, false
+	case end.Interrupted:
+		end.Code = 130
+	}
+	r.pool.release(j.slot)
+	if !j.Reap && !end.TimedOut && !end.Interrupted {
+		r.report(j, end)
+		return
+	}
+	go func() {
+		r.pool.end(j)
+		r.report(j, end)
+	}()
+}
+
+func (r *runner) report(j *job, end wire.End) {
+	r.forget(j)
+	if j.Mode == wire.Background {
+		r.announce(j, end)
+	} else {
+		r.say(wire.Ended, j.stream, end.Encode())
+	}
+	if !r.pool.keepsLimits(0) || !r.pool.keepsLimits(j.slot.pid) {
+		r.refuse(wire.Everything, wire.Broken, errLimits)
+	}
+}
+
+// lost is told of a job whose supervisor was killed, when all that was below it
+// has been ended too.
+func (r *runner) lost(j *job) {
+	if !j.isEnded() {
+		r.end(j, wire.End{Code: 137, Lost: true})
+	}
+}
+
+// stop kills a job and notes why. It goes on for as long as something is left:
+// what did not go may have been waiting for a device, or was yet to start.
+func (r *runner) stop(j *job, why *bool) {
+	j.mu.Lock()
+	ended := j.ended
+	if !ended {
+		*why = true
+	}
+	j.mu.Unlock()
+	for !ended && !r.pool.end(j) {
+		time.Sleep(patience)
+	}
+}
+
+func (r *runner) job(stream uint32) *job {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.jobs[stream]
+}
+
+func (r *runner) know(j *job) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.jobs[j.stream] = j
+	return r.own(j)
+}
+
+func (r *runner) forget(j *job) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.jobs[j.stream] == j {
+		delete(r.jobs, j.stream)
+	}
+}
+
+// say tells the client; when that fails the client is gone, and the end of the
+// input will tell.
+func (r *runner) say(kind wire.Kind, stream uint32, payload []byte) {
+	_ = r.out.Send(wire.Frame{Kind: kind, Stream: stream, Payload: payload, Last: true})
+}
+
+// finish marks the job as ended and tells who ended it.
+func (j *job) finish() (timedOut, interrupted bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.ended = true
+	if j.timer != nil {
+		j.timer.Stop()
+	}
+	return j.timedOut, j.interrupted
+}
+
+func (j *job) isEnded() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.ended
+}
