@@ -16,8 +16,9 @@ const module = "github.com/bailiff-dev/bailiff"
 // floors names every folder of code with the floor it stands on. A package may
 // import packages of lower floors only.
 var floors = map[string]int{
-	"internal/facts/value": 0,
-	"":                     0, "policies": 0, "backends/runner/wire": 0, "internal/defaultpath": 0, "internal/shellquote": 0, "internal/spelling": 0,
+	"internal/facts/value": 0, "internal/facts/programs": 0,
+
+	"": 0, "policies": 0, "backends/runner/wire": 0, "internal/defaultpath": 0, "internal/shellquote": 0, "internal/spelling": 0,
 	"internal/feed": 0, "internal/termsafe": 0, "internal/recent": 0, "internal/outage": 0, "internal/headtail": 0, "backends/runner/carrier": 0,
 	"examples/hermes": 0,
 
@@ -96,7 +97,7 @@ var owners = map[string]string{
 	"golang.org/x/term":                      "cmd/bailiff",
 	"golang.org/x/net":                       "cmd/bailiff-runner",
 	"golang.org/x/crypto/ssh":                "internal/remote",
-	"go.yaml.in/yaml/v3":                     "internal/pdp",
+	"go.yaml.in/yaml/v3":                     "internal/pdp internal/facts/programs",
 	"github.com/modal-labs/modal-client":     "backends/modal",
 	"google.golang.org/grpc":                 "backends/modal",
 	"go.etcd.io/bbolt":                       "internal/approval",

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/programs"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
@@ -31,16 +32,10 @@ func isVague(word string) bool {
 }
 
 func isPlain(c Call) bool {
-	return len(c.Wrappers) == 0 && len(c.Assigns) == 0 && !unsettling[c.Program] &&
+	return len(c.Wrappers) == 0 && len(c.Assigns) == 0 && !programs.Of(c.Program).Unsettles &&
 		!slices.ContainsFunc(c.Argv, isVague) &&
 		!slices.ContainsFunc(c.Flags, func(flag string) bool { return leadsElsewhere(c.Program, flag) })
 }
-
-// unsettling are the calls after which names may stand for something else, and
-// those that start what follows them.
-var unsettling = value.SetOf("cd pushd popd dirs chdir alias unalias hash eval source . exec trap enable command builtin shopt set unset shift " +
-	"export declare local typeset readonly let read mapfile readarray getopts bind complete compopt compgen fc coproc setopt unsetopt rehash zmodload autoload emulate " +
-	"env sudo doas su runuser pkexec chroot unshare nsenter busybox toybox xargs parallel")
 
 // leadsElsewhere says that a flag may make the program work in another folder.
 // Long options count in every shorter form that programs take for them.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiff-dev/bailiff/internal/facts/value"
+	"github.com/bailiff-dev/bailiff/internal/facts/programs"
 )
 
 // Typed reads a text that is handed to a running process. It is complete only if a
@@ -21,11 +21,8 @@ func Typed(text, reader string, at Place) Command {
 // leavesShell says that all that a text calls neither reads input nor writes anything,
 // which could be the input of the shell under another name.
 func leavesShell(c Command) bool {
-	return Plain(c) && len(c.Features) == 0 && !slices.ContainsFunc(c.Calls, func(call Call) bool { return !abstinent[call.Program] })
+	return Plain(c) && len(c.Features) == 0 && !slices.ContainsFunc(c.Calls, func(call Call) bool { return !programs.Of(call.Program).Inert })
 }
-
-// abstinent are programs that do neither, whatever their arguments.
-var abstinent = value.SetOf(": true false echo printf pwd test [ ls sleep id whoami uname seq basename dirname")
 
 // opensShell says whether a shell text starts a shell that runs what it reads on its
 // standard input, and nothing else. What is typed to anything else (a program that

@@ -1,6 +1,10 @@
 package shell
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/programs"
+)
 
 // arguments are a call's words, told apart by what its program takes.
 type arguments struct {
@@ -45,41 +49,16 @@ func (g *arguments) value(names ...string) (w word, ok bool) {
 
 // argumentsOf reads the arguments of a program by its name.
 func argumentsOf(name string, words []word) *arguments {
-	p := described(name)
-	switch name {
-	case "tar", "bsdtar": // "tar xzf a.tgz" is "tar -xzf a.tgz"
-		if len(words) > 0 && !strings.HasPrefix(words[0].text, "-") {
-			words = append([]word{part(words[0], "-"+words[0].text)}, words[1:]...)
-		}
-	case "docker", "podman", "nerdctl":
-		return dockerArguments(words, p)
+	p := programs.Described(name)
+	if reads := grammarOf(programs.Of(name).Grammar).arguments; reads != nil {
+		return reads(words, p)
 	}
 	return parseArguments(words, p)
 }
 
-// dockerArguments leaves the options of a container's command alone.
-func dockerArguments(words []word, p *program) *arguments {
-	strict := *p
-	strict.strict = true
-	outer := parseArguments(words, &strict)
-	if len(outer.rest) == 0 {
-		return outer
-	}
-	switch outer.rest[0].text {
-	case "run", "exec", "create":
-	default:
-		return parseArguments(words, p)
-	}
-	inner := parseArguments(outer.rest[1:], &strict)
-	inner.flags = append(outer.flags, inner.flags...)
-	inner.options = append(outer.options, inner.options...)
-	inner.operands = append(outer.rest[:1:1], inner.operands...)
-	return inner
-}
-
 // parseArguments reads options as the program p does; a program nobody
 // described takes no option values.
-func parseArguments(words []word, p *program) *arguments {
+func parseArguments(words []word, p *programs.Program) *arguments {
 	g := &arguments{all: words}
 	for i := 0; i < len(words); i++ {
 		w := words[i]
@@ -88,7 +67,7 @@ func parseArguments(words []word, p *program) *arguments {
 			g.addOperands(words[i+1:], words[i+1:])
 			return g
 		case !optionLike(w, p):
-			if p.strict {
+			if p.Strict {
 				g.addOperands(words[i:], words[i:])
 				return g
 			}
@@ -107,17 +86,17 @@ func (g *arguments) addOperands(rest, operands []word) {
 	g.operands = append(g.operands, operands...)
 }
 
-func optionLike(w word, p *program) bool {
-	if len(w.text) < 2 || w.text[0] == '+' && !p.plus {
+func optionLike(w word, p *programs.Program) bool {
+	if len(w.text) < 2 || w.text[0] == '+' && !p.Plus {
 		return false
 	}
 	return w.text[0] == '-' || w.text[0] == '+'
 }
 
 // option adds the options in one word; it returns how many words after it are values.
-func (g *arguments) option(w word, after []word, p *program) (used int) {
+func (g *arguments) option(w word, after []word, p *programs.Program) (used int) {
 	name, value, attached := strings.Cut(w.text, "=")
-	if strings.HasPrefix(name, "--") || p.long || name[0] == '+' || allDigits(name[1:]) {
+	if strings.HasPrefix(name, "--") || p.Long || name[0] == '+' || allDigits(name[1:]) {
 		g.flags = append(g.flags, name)
 		if attached {
 			g.options = append(g.options, option{name, part(w, value)})
@@ -129,8 +108,8 @@ func (g *arguments) option(w word, after []word, p *program) (used int) {
 }
 
 // cluster reads "-rf", "-ofile" and "-o file".
-func (g *arguments) cluster(w word, after []word, p *program) (used int) {
-	if p == &undescribed && len(w.text) > 6 {
+func (g *arguments) cluster(w word, after []word, p *programs.Program) (used int) {
+	if p == &programs.Undescribed && len(w.text) > 6 {
 		name, _, _ := strings.Cut(w.text, "=")
 		g.flags = append(g.flags, name)
 		return 0
@@ -141,7 +120,7 @@ func (g *arguments) cluster(w word, after []word, p *program) (used int) {
 		}
 		name := w.text[:1] + w.text[i:i+1]
 		g.flags = append(g.flags, name)
-		if _, takes := p.takes(name); !takes {
+		if _, takes := p.Options[name]; !takes {
 			continue
 		}
 		if rest := w.text[i+1:]; rest != "" {
@@ -153,8 +132,8 @@ func (g *arguments) cluster(w word, after []word, p *program) (used int) {
 	return 0
 }
 
-func (g *arguments) follows(name string, after []word, p *program) int {
-	if _, takes := p.takes(name); !takes || len(after) == 0 {
+func (g *arguments) follows(name string, after []word, p *programs.Program) int {
+	if _, takes := p.Options[name]; !takes || len(after) == 0 {
 		return 0
 	}
 	g.options = append(g.options, option{name, after[0]})

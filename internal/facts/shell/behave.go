@@ -6,40 +6,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/programs"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-var shells = map[string]bool{"sh": true, "bash": true, "dash": true, "zsh": true, "ksh": true, "mksh": true, "ash": true, "rbash": true, "fish": true}
-
-// family is an interpreter's name without its version: "python" for "python3.11".
-func family(name string) string {
-	name = strings.TrimRight(name, "0123456789.-")
-	switch name {
-	case "pypy", "ipython":
-		return "python"
-	case "nodejs", "bun", "deno":
-		return "node"
-	case "luajit":
-		return "lua"
-	}
-	return name
-}
-
-// interpreter is the language a program interprets, empty if it does not.
-func interpreter(name string) string {
-	if shells[name] {
-		return "shell"
-	}
-	switch f := family(name); f {
-	case "python", "perl", "ruby", "node", "php", "lua", "Rscript", "osascript", "tclsh", "pwsh":
-		return f
-	}
-	return ""
-}
-
 // behave does what a known program does with its arguments and its input.
 func (a *analysis) behave(name string, inv *invocation, args *arguments) result {
-	if lang := interpreter(name); lang == "shell" {
+	if lang := programs.Interpreter(name); lang == "shell" {
 		return a.shell(name, inv, args)
 	} else if lang != "" {
 		a.runsOptions(name, args, inv.sc)
@@ -63,12 +36,8 @@ func (a *analysis) shows(name string, inv *invocation) bool {
 	if inv.made == 0 || len(a.calls[inv.made-1].Reads) == 0 {
 		return false
 	}
-	switch name {
-	case "ls", "stat", "wc", "file", "du", "tree", "realpath", "readlink", "cmp", "cksum", "md5sum", "sha1sum", "sha256sum", "sha512sum", "shasum":
-		return false
-	}
-	r := described(name).operands
-	return r == roleReads || r == roleScript
+	operands := programs.Described(name).Operands
+	return programs.Of(name).Output != programs.Report && (operands == programs.Reads || operands == programs.Script)
 }
 
 // inner invokes the command inside a wrapper.
@@ -206,10 +175,8 @@ func (a *analysis) builtin(name string, inv *invocation, args *arguments) (resul
 			a.keep(a.path(w, inv.sc), unknown(value.Taint{}), false)
 		}
 		return silent, true
-	case "true", ":", "false", "test", "[", "mkdir", "rm", "touch", "chmod", "chown", "shopt", "ulimit", "umask", "wait", "hash", "sleep", "cp", "mv", "ln":
-		return silent, true
 	}
-	return result{}, false
+	return silent, programs.Of(name).Output == programs.Silent
 }
 
 // alias reads what names are made to stand for.
@@ -326,19 +293,6 @@ func (a *analysis) printInto(inv *invocation, args *arguments) (result, bool) {
 	w := word{text: out.text, known: out.known, Taint: out.Taint}
 	a.assign(name.text, variable{list: []word{shownAs(w, name.text)}}, inv.sc)
 	return result{out: literal("")}, true
-}
-
-// findFolders are the starting points of find.
-func findFolders(words []word) []word {
-	for len(words) > 0 && (words[0].text == "-L" || words[0].text == "-H" || words[0].text == "-P") {
-		words = words[1:]
-	}
-	for i, w := range words {
-		if strings.HasPrefix(w.text, "-") || w.text == "(" || w.text == "!" {
-			return words[:i]
-		}
-	}
-	return words
 }
 
 func base(w word) string { return path.Base(w.text) }

@@ -8,6 +8,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/programs"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
@@ -175,7 +176,7 @@ func shellScript(s stream) (word, bool) {
 	}
 	line, _, _ := strings.Cut(s.text, "\n")
 	fields := strings.Fields(strings.TrimPrefix(line, "#!"))
-	return w, len(fields) > 0 && slices.ContainsFunc(fields, func(f string) bool { return shells[path.Base(f)] })
+	return w, len(fields) > 0 && slices.ContainsFunc(fields, func(f string) bool { return programs.Of(path.Base(f)).Language == "shell" })
 }
 
 func systemFolder(dir string) bool {

@@ -43,37 +43,3 @@ func (a *analysis) extracts(inv *invocation, archive stream, folder word, given 
 	}
 	a.unpack(a.path(folder, inv.sc), !given)
 }
-
-// unzip follows "unzip FILE -d DIR".
-func (a *analysis) unzip(inv *invocation, args *arguments) result {
-	dir, given := args.value("-d")
-	if len(args.operands) > 0 {
-		a.extracts(inv, a.stored(args.operands[0], inv.sc), dir, given)
-	}
-	return result{out: unknown(inv.in.Taint)}
-}
-
-// untar follows "tar x" of a file or of its input.
-func (a *analysis) untar(inv *invocation, args *arguments) {
-	dir, given := args.value("-C", "--directory")
-	archive := inv.in
-	if file, ok := args.value("-f", "--file"); ok && file.text != "-" {
-		archive = a.stored(file, inv.sc)
-	}
-	a.extracts(inv, archive, dir, given)
-}
-
-// clone follows "git clone URL [DIR]".
-func (a *analysis) clone(inv *invocation, ops []word) {
-	if len(ops) < 2 {
-		return
-	}
-	from, to := ops[1], part(ops[1], urlBase(strings.TrimSuffix(strings.TrimRight(ops[1].text, "/"), ".git")))
-	if !strings.Contains(from.text, ":") {
-		return // from this machine
-	}
-	if len(ops) > 2 {
-		to = ops[2]
-	}
-	a.unpack(a.path(to, inv.sc), false)
-}

@@ -1,11 +1,10 @@
 package shell
 
 import (
-	"cmp"
-	"path"
 	"slices"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/programs"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
@@ -21,13 +20,13 @@ type effect struct {
 }
 
 func (a *analysis) effects(name string, args *arguments, sc *scope) effects {
-	p := described(name)
+	p := programs.Described(name)
 	e := &effect{a: a, args: args, sc: sc}
 	for _, o := range args.options {
 		e.option(o, p)
 	}
 	if !runsOperands(name, p, args) {
-		e.operands(p.operands)
+		e.operands(p.Operands)
 	}
 	e.particular(name)
 	e.losses(name)
@@ -35,11 +34,11 @@ func (a *analysis) effects(name string, args *arguments, sc *scope) effects {
 }
 
 // runsOperands says that the operands are another call, with effects of its own.
-func runsOperands(name string, p *program, args *arguments) bool {
-	if interpreter(name) != "" {
+func runsOperands(name string, p *programs.Program, args *arguments) bool {
+	if programs.Interpreter(name) != "" {
 		return args.has("-c", "-e", "-E", "--eval")
 	}
-	return p.strict && p.operands == roleNone
+	return p.Strict && (p.Operands == programs.None || p.Operands == programs.Unnamed)
 }
 
 func (e *effect) read(words ...word) {
@@ -76,14 +75,13 @@ func (e *effect) host(h string) {
 	}
 }
 
-func (e *effect) option(o option, p *program) {
-	what, _ := p.takes(o.name)
-	switch what {
-	case 'w':
+func (e *effect) option(o option, p *programs.Program) {
+	switch p.Options[o.name] {
+	case programs.FileWritten:
 		e.write(o.value)
-	case 'r':
+	case programs.FileRead:
 		e.read(o.value)
-	case '@':
+	case programs.Data:
 		if _, file, ok := strings.Cut("="+o.value.text, "=@"); ok {
 			file, _, _ = strings.Cut(file, ";")
 			e.read(part(o.value, file))
@@ -91,46 +89,46 @@ func (e *effect) option(o option, p *program) {
 			file, _, _ := strings.Cut(o.value.text[i+1:], ";")
 			e.read(part(o.value, file))
 		}
-	case 'u', 'h':
+	case programs.URL, programs.HostName:
 		e.host(value.BareHost(o.value.text))
 	}
 }
 
-func (e *effect) operands(r role) {
+func (e *effect) operands(kind programs.Operands) {
 	ops := e.args.operands
-	switch r {
-	case roleText:
-	case roleReads:
+	switch kind {
+	case programs.Text:
+	case programs.Reads:
 		e.read(ops...)
-	case roleWrites, roleMoves:
+	case programs.Writes, programs.Moves:
 		e.write(ops...)
-	case roleCopies:
+	case programs.Copies:
 		e.copies(ops)
-	case roleScript:
+	case programs.Script:
 		e.read(e.afterScript(ops)...)
-	case roleMode:
+	case programs.Mode:
 		e.mode(ops)
-	case roleURLs:
+	case programs.URLs:
 		for _, w := range ops {
 			if !e.url(w) {
 				e.host(value.BareHost(w.text))
 			}
 		}
-	case roleHost:
+	case programs.Host:
 		if len(ops) > 0 && !e.args.has("-l") {
 			e.host(value.BareHost(ops[0].text))
 		}
-	case roleHosts:
+	case programs.Hosts:
 		for _, w := range ops {
 			e.host(value.BareHost(w.text))
 		}
-	case roleRemote:
+	case programs.Remote:
 		e.remote(ops)
-	case roleFirst:
+	case programs.First:
 		if len(ops) > 0 {
 			e.write(ops[0])
 		}
-	case roleArchive:
+	case programs.Archive:
 		if len(ops) > 0 {
 			e.write(ops[0])
 			e.read(ops[1:]...)
@@ -189,213 +187,11 @@ func (e *effect) remote(ops []word) {
 	}
 }
 
-// particular are the effects that only one program has.
+// particular are the effects that a grammar of its own tells.
 func (e *effect) particular(name string) {
-	ops := e.args.operands
-	switch name {
-	case "tar", "bsdtar":
-		e.tar(ops)
-	case "cpio":
-		e.cpio(ops)
-	case "unzip":
-		if _, given := e.args.value("-d"); !given && !e.args.has("-l", "-t", "-v", "-Z", "-p") {
-			e.write(known("."))
-		}
-	case "find":
-		e.find(e.args.all)
-	case "ssh", "mosh", "autossh":
-		if len(ops) > 0 {
-			e.host(value.BareHost(ops[0].text))
-		}
-	case "ssh-keygen":
-		e.sshKeygen()
-	case "docker", "podman", "nerdctl":
-		e.mounts()
-	case "dig":
-		e.dig(ops)
-	case "git":
-		e.git(ops)
-	case "socat":
-		e.socat(ops)
-	case "wget", "curl":
-		e.download(name, ops)
-	default:
-		e.inPlace(name, ops)
+	if effects := grammarOf(programs.Of(name).Grammar).effects; effects != nil {
+		effects(e, name)
+	} else if strings.HasPrefix(name, "mkfs.") || strings.HasPrefix(name, "mke2fs") || name == "newfs" {
+		e.write(e.args.operands...)
 	}
-}
-
-// inPlace are the effects of programs that change or read what they are given.
-func (e *effect) inPlace(name string, ops []word) {
-	switch name {
-	case "dd":
-		e.dd(ops)
-	case "sed":
-		if e.args.has("-i", "--in-place") {
-			e.write(e.afterScript(ops)...)
-		}
-	case "perl", "ruby":
-		if e.args.has("-i") && e.args.has("-e", "-E") {
-			e.write(ops...)
-			e.read(ops...)
-		}
-	case "source", ".":
-		if len(ops) > 0 {
-			e.read(ops[0])
-		}
-	default:
-		if strings.HasPrefix(name, "mkfs.") || strings.HasPrefix(name, "mke2fs") || name == "newfs" {
-			e.write(ops...)
-		}
-	}
-}
-
-func (e *effect) dd(ops []word) {
-	for _, w := range ops {
-		if file, ok := strings.CutPrefix(w.text, "if="); ok {
-			e.read(part(w, file))
-		} else if file, ok := strings.CutPrefix(w.text, "of="); ok {
-			e.write(part(w, file))
-		}
-	}
-}
-
-// tar writes what it creates, and the folder that it extracts to.
-func (e *effect) tar(ops []word) {
-	file, ok := e.args.value("-f", "--file")
-	dir, inDir := e.args.value("-C", "--directory")
-	if extracting(e.args) || e.args.has("--list", "-t") {
-		if ok {
-			e.read(file)
-		}
-		if inDir {
-			e.write(dir)
-		} else if extracting(e.args) {
-			e.write(known("."))
-		}
-		return
-	}
-	if ok {
-		e.write(file)
-	}
-	if inDir {
-		e.read(dir)
-	}
-	e.read(ops...)
-}
-
-// extracting says whether tar unpacks an archive.
-func extracting(args *arguments) bool {
-	return args.has("-x", "--extract", "--get") && !args.has("-c", "--create")
-}
-
-// cpio writes below the folder that it is given, or below the current one.
-func (e *effect) cpio(ops []word) {
-	if dir, ok := e.args.value("-D", "--directory"); ok {
-		ops = []word{dir}
-	} else if e.args.has("-i", "--extract") || len(ops) == 0 {
-		ops = []word{known(".")}
-	}
-	if e.args.has("-i", "--extract", "-p", "--pass-through") {
-		e.write(ops...)
-	}
-}
-
-// sshKeygen writes the file of a key, unless it is only asked about one.
-func (e *effect) sshKeygen() {
-	file, ok := e.args.value("-f")
-	if !ok {
-		return
-	}
-	if e.args.has("-l", "-y", "-B", "-F", "-e", "-H") {
-		e.read(file)
-		return
-	}
-	e.write(file)
-}
-
-// find reads the folders before its expression, and deletes from them with -delete.
-func (e *effect) find(words []word) {
-	e.read(findFolders(words)...)
-	if e.args.has("-delete") {
-		e.write(found(words)...)
-		e.lose(found(words)...)
-	}
-}
-
-// mounts are the folders of the host that a container may read and change.
-func (e *effect) mounts() {
-	for _, o := range e.args.options {
-		folder, rest, ok := strings.Cut(o.value.text, ":")
-		if !ok || o.name != "-v" && o.name != "--volume" || !strings.ContainsAny(folder, "/~$.") {
-			continue
-		}
-		e.read(part(o.value, folder))
-		if !strings.HasSuffix(rest, ":ro") {
-			e.write(part(o.value, folder))
-		}
-	}
-}
-
-func (e *effect) dig(ops []word) {
-	for _, w := range ops {
-		if server, ok := strings.CutPrefix(w.text, "@"); ok {
-			e.host(value.NormalHost(server))
-		} else if strings.Contains(w.text, ".") {
-			e.host(value.NormalHost(w.text))
-		}
-	}
-}
-
-func (e *effect) git(ops []word) {
-	if len(ops) == 0 {
-		return
-	}
-	switch ops[0].text {
-	case "clone", "fetch", "pull", "push", "remote", "ls-remote", "submodule", "archive", "bundle":
-		for _, w := range ops[1:] {
-			if h, ok := value.RemotePath(w.text); ok && !strings.HasPrefix(w.text, "+") && strings.ContainsAny(w.text, "@.") {
-				e.host(h)
-			}
-		}
-	case "rm", "mv", "clean":
-		e.write(ops[1:]...)
-	}
-}
-
-func (e *effect) socat(ops []word) {
-	for _, w := range ops {
-		kind, rest, _ := strings.Cut(w.text, ":")
-		switch strings.ToLower(strings.TrimRight(kind, "46")) {
-		case "tcp", "tcp-connect", "udp", "udp-connect", "openssl", "openssl-connect", "ssl", "socks4a", "proxy":
-			e.host(value.BareHost(strings.SplitN(rest, ",", 2)[0]))
-		}
-	}
-}
-
-// download writes the file that a URL is stored in where no option names it.
-func (e *effect) download(name string, ops []word) {
-	_, out := e.args.value("-o", "--output", "-O", "--output-document")
-	if name == "curl" && !e.args.has("-O", "--remote-name", "--remote-name-all") || name == "wget" && (out && !e.args.has("-o")) || e.args.has("--spider") {
-		return
-	}
-	dir, _ := e.args.value("-P", "--directory-prefix", "--output-dir")
-	for _, w := range ops {
-		if base := urlBase(w.text); base != "" {
-			e.write(part(w, path.Join(dir.text, base)))
-		}
-	}
-}
-
-// urlBase is the name a URL is stored under.
-func urlBase(u string) string {
-	u, _, _ = strings.Cut(u, "?")
-	_, rest, ok := strings.Cut(u, "://")
-	if !ok {
-		rest = u
-	}
-	i := strings.LastIndexByte(rest, '/')
-	if i < 0 {
-		return "index.html"
-	}
-	return cmp.Or(rest[i+1:], "index.html")
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/programs"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
@@ -70,26 +71,14 @@ func (a *analysis) standing(folder word, sc *scope) *scope {
 	return in
 }
 
-// runningOptions are those that name a file which the program runs.
-var runningOptions = map[string][]string{
-	"awk": {"-f", "--file"}, "gawk": {"-f", "--file"}, "mawk": {"-f"}, "nawk": {"-f"}, "sed": {"-f", "--file"},
-	"sh": shellOptions, "bash": shellOptions, "rbash": shellOptions,
-	"node": {"-r", "--require"}, "php": {"-f"}, "java": {"-jar"}, "at": {"-f"}, "vim": {"-S", "-u"}, "vi": {"-S", "-u"}, "nvim": {"-S", "-u"},
-	"make": makeOptions, "gmake": makeOptions,
-}
-
-var (
-	shellOptions = []string{"--rcfile", "--init-file"}
-	makeOptions  = []string{"-f", "--file", "--makefile"}
-)
-
 // runsOptions notes the files that options name.
 func (a *analysis) runsOptions(name string, args *arguments, sc *scope) {
-	if runningOptions[name] == nil {
-		name = family(name)
+	options := programs.Of(name).Runs
+	if options == nil {
+		options = programs.Of(programs.Family(name)).Runs
 	}
 	for _, o := range args.options {
-		if slices.Contains(runningOptions[name], o.name) && !standardInput(o.value.text) {
+		if slices.Contains(options, o.name) && !standardInput(o.value.text) {
 			a.runsFile(o.value, sc)
 		}
 	}
@@ -98,18 +87,19 @@ func (a *analysis) runsOptions(name string, args *arguments, sc *scope) {
 // runsProject notes the files that programs look for in the folder of a project.
 func (a *analysis) runsProject(name string, inv *invocation, args *arguments) {
 	sc := inv.sc
+	if project := programs.Of(name).Project; project != "" {
+		switch first(args.operands).text {
+		case "run", "run-script", "test", "t", "start", "build", "install", "i", "ci":
+			a.runsAny(sc, project)
+		}
+	}
 	switch name {
 	case "make", "gmake":
 		if dir, ok := args.value("-C", "--directory"); ok {
 			sc = a.standing(dir, sc)
 		}
-		if _, given := args.value(makeOptions...); !given {
+		if _, given := args.value("-f", "--file", "--makefile"); !given {
 			a.runsAny(sc, "GNUmakefile", "makefile", "Makefile")
-		}
-	case "npm", "pnpm", "yarn":
-		switch first(args.operands).text {
-		case "run", "run-script", "test", "t", "start", "build", "install", "i", "ci":
-			a.runsAny(sc, "package.json")
 		}
 	case "go":
 		if first(args.operands).text == "run" {
@@ -196,8 +186,8 @@ func (a *analysis) transfer(inv *invocation, name string, args *arguments, c *va
 	if len(c.Writes) == 0 {
 		return
 	}
-	switch name {
-	case "cp", "mv", "install", "ln", "link", "rsync":
+	switch programs.Of(name).Fills {
+	case programs.Copied:
 		words := args.operands
 		to, into := args.value("-t", "--target-directory")
 		if !into && len(words) > 1 {
@@ -210,7 +200,7 @@ func (a *analysis) transfer(inv *invocation, name string, args *arguments, c *va
 		a.transferTo(a.path(to, inv.sc), transfer{from, copied})
 	default:
 		kind := written
-		if name == "tar" || name == "bsdtar" || name == "unzip" || name == "cpio" || name == "7z" {
+		if programs.Of(name).Fills == programs.Unpacked {
 			kind = unpackedInto
 		}
 		from := slices.Clone(c.Reads)

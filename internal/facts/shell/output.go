@@ -11,6 +11,7 @@ import (
 
 	"mvdan.cc/sh/v3/expand"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/programs"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
@@ -26,12 +27,14 @@ func (a *analysis) output(name string, inv *invocation, args *arguments) stream 
 		return stream{present: true, text: inv.sc.cwd, known: inv.sc.cwd != ""}
 	case "cat", "tee":
 		return a.copied(name, inv, args)
-	case "curl", "wget", "fetch", "aria2c", "http", "https", "xh", "lynx", "w3m", "nc", "ncat", "netcat", "telnet", "ftp", "socat", "scp", "rclone", "GET", "lwp-request":
-		return a.fetched(name, inv, args)
-	case "base64", "base32", "xxd", "rev", "tr", "gunzip", "gzip", "zcat", "bzcat", "xzcat", "bunzip2", "unxz", "xz", "zstd", "uudecode", "openssl", "basenc":
-		return decoded(name, a.inputOf(inv, args), args)
 	case "basename", "dirname":
 		return a.pathPart(name, args)
+	}
+	switch programs.Of(name).Output {
+	case programs.FromNetwork:
+		return a.fetched(name)
+	case programs.Decoded:
+		return decoded(name, a.inputOf(inv, args), args)
 	}
 	return unknown(in.Taint.With(a.inputTaint(inv, args)))
 }
@@ -154,9 +157,9 @@ func (a *analysis) inputTaint(inv *invocation, args *arguments) value.Taint {
 }
 
 // fetched is what comes from the network; the file it goes to is remembered.
-func (a *analysis) fetched(name string, inv *invocation, args *arguments) stream {
+func (a *analysis) fetched(name string) stream {
 	s := unknown(value.Taint{Fetched: true})
-	if len(a.calls) > 0 && (name == "curl" || name == "wget" || name == "aria2c" || name == "fetch" || name == "scp") {
+	if len(a.calls) > 0 && programs.Of(name).Saves {
 		for _, p := range a.calls[len(a.calls)-1].Writes {
 			a.keep(p, s, false)
 		}

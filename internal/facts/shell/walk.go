@@ -6,6 +6,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/bailiff-dev/bailiff/internal/facts/programs"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
@@ -41,7 +42,7 @@ func (a *analysis) statements(stmts []*syntax.Stmt, sc *scope, in stream) result
 }
 
 // reader says whether a program makes commands of its input.
-func reader(program string) bool { return interpreter(program) != "" || program == "xargs" }
+func reader(program string) bool { return programs.Interpreter(program) != "" || program == "xargs" }
 
 func reading(program string) string {
 	if reader(program) {

@@ -1,0 +1,202 @@
+// Package programs holds the grammar of programs: which options take values, what the
+// operands are, and what a program starts, runs, reads, writes and loses.
+//
+// What is promised: the grammar is one file, programs.yaml, which is read once, when the
+// first program is asked for. An unknown key or kind in it is an error with its line.
+//
+// Not here: what a program means to the policies (their tables say that), and grammars
+// that no table can hold, such as those of tar and find (package shell has them).
+package programs
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Operands is what a program does with its operands.
+type Operands string
+
+// The kinds of operands; programs.yaml explains them.
+const (
+	Unnamed Operands = ""
+	None    Operands = "none"
+	Reads   Operands = "reads"
+	Writes  Operands = "writes"
+	Copies  Operands = "copies"
+	Moves   Operands = "moves"
+	Script  Operands = "script"
+	Mode    Operands = "mode"
+	URLs    Operands = "urls"
+	Host    Operands = "host"
+	Hosts   Operands = "hosts"
+	Remote  Operands = "remote"
+	Archive Operands = "archive"
+	Text    Operands = "text"
+	First   Operands = "first"
+)
+
+// Value is what the value of an option names.
+type Value string
+
+// The kinds of values.
+const (
+	Plain       Value = ""
+	FileWritten Value = "writes"
+	FileRead    Value = "reads"
+	Data        Value = "data"
+	URL         Value = "url"
+	HostName    Value = "host"
+)
+
+// Program is what is known of one program. Its zero value is known of every other.
+type Program struct {
+	Like     string
+	Grammar  string
+	Language string
+
+	Operands           Operands
+	Options            Options
+	Long, Strict, Plus bool
+
+	Wraps       Wraps
+	Subcommands Subcommands
+	Assigns     bool
+	Chdir       Words
+	ShellAlone  bool `yaml:"shell_alone"`
+
+	Runs    Words
+	Project string
+	Output  Output
+	Saves   bool
+	Fills   Fills
+	Loses   Loses
+
+	Unsettles, Inert bool
+}
+
+// Wraps says where the program stands that another one starts.
+type Wraps string
+
+// The places of a program that is started.
+const (
+	Command      Wraps = "command"
+	AfterOperand Wraps = "after_operand"
+	Rest         Wraps = "rest"
+	AllWords     Wraps = "words"
+	Launched     Wraps = "launched"
+	ShellTexts   Wraps = "texts"
+)
+
+// Output is where what a program writes comes from.
+type Output string
+
+// The kinds of output.
+const (
+	FromNetwork Output = "network"
+	Decoded     Output = "decoded"
+	Report      Output = "report"
+	Silent      Output = "none"
+)
+
+// Fills says how the files that are written get the content of those that are read.
+type Fills string
+
+// The ways of filling files.
+const (
+	Copied   Fills = "copied"
+	Unpacked Fills = "unpacked"
+)
+
+// Loses says which operands have lost their content afterwards.
+type Loses string
+
+// The operands that lose their content.
+const (
+	All             Loses = "all"
+	Sources         Loses = "sources"
+	UnlessAppending Loses = "unless_appending"
+	OntoDevice      Loses = "onto_device"
+)
+
+// Undescribed is how the arguments of a program are read that nothing describes.
+var Undescribed Program
+
+// Of is what programs.yaml says of a program by its own name.
+func Of(name string) *Program {
+	if p := all()[name]; p != nil {
+		return p
+	}
+	return &Undescribed
+}
+
+// Described says how a program reads its arguments, by its name or that of its family:
+// python for python3.11.
+func Described(name string) *Program {
+	for _, name := range []string{name, Family(name)} {
+		if p := all()[name]; p.isDescribed() {
+			return p
+		}
+	}
+	return &Undescribed
+}
+
+func (p *Program) isDescribed() bool {
+	return p != nil && (p.Operands != Unnamed || p.Options != nil || p.Long || p.Strict || p.Plus)
+}
+
+// Family is an interpreter's name without its version.
+func Family(name string) string {
+	name = strings.TrimRight(name, "0123456789.-")
+	if language := Of(name).Language; language != "" && language != "shell" {
+		return language
+	}
+	return name
+}
+
+// Interpreter is the language a program interprets, empty if it does not.
+func Interpreter(name string) string {
+	if Of(name).Language == "shell" {
+		return "shell"
+	}
+	if family := Family(name); Of(family).Language == family {
+		return family
+	}
+	return ""
+}
+
+//go:embed programs.yaml
+var text []byte
+
+// all are the programs by their names. A fault in the file is one of this package.
+var all = sync.OnceValue(func() map[string]*Program {
+	programs, err := read(text)
+	if err != nil {
+		panic(err)
+	}
+	return programs
+})
+
+func read(text []byte) (map[string]*Program, error) {
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	d.KnownFields(true)
+	programs := map[string]*Program{}
+	if err := d.Decode(&programs); err != nil {
+		return nil, fmt.Errorf("reading the grammar of programs: %w", err)
+	}
+	for name, p := range programs {
+		if p.Like == "" {
+			continue
+		}
+		other := programs[p.Like]
+		if !other.isDescribed() || p.isDescribed() {
+			return nil, fmt.Errorf("reading the grammar of programs: %s is like %s, which must be described, and %[1]s not", name, p.Like)
+		}
+		p.Operands, p.Options, p.Long, p.Strict, p.Plus = other.Operands, other.Options, other.Long, other.Strict, other.Plus
+	}
+	return programs, nil
+}

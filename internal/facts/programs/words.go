@@ -1,0 +1,85 @@
+package programs
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Words are separated by spaces in the file.
+type Words []string
+
+// UnmarshalYAML splits the words.
+func (w *Words) UnmarshalYAML(n *yaml.Node) error {
+	*w = strings.Fields(n.Value)
+	return nil
+}
+
+// Options are those that take a value, and what it names.
+type Options map[string]Value
+
+// UnmarshalYAML reads options such as "-t=writes --suffix".
+func (o *Options) UnmarshalYAML(n *yaml.Node) error {
+	*o = Options{}
+	for _, w := range strings.Fields(n.Value) {
+		name, what, given := strings.Cut(w, "=")
+		if _, twice := (*o)[name]; twice || given && !slices.Contains([]Value{FileWritten, FileRead, Data, URL, HostName}, Value(what)) {
+			return fmt.Errorf("line %d: the option %s is given twice, or names nothing known", n.Line, w)
+		}
+		(*o)[name] = Value(what)
+	}
+	return nil
+}
+
+// Subcommands are those that start what follows, with the number of words between.
+type Subcommands map[string]int
+
+// UnmarshalYAML reads subcommands such as "run exec=1".
+func (s *Subcommands) UnmarshalYAML(n *yaml.Node) error {
+	*s = Subcommands{}
+	for _, w := range strings.Fields(n.Value) {
+		name, between, given := strings.Cut(w, "=")
+		if !given {
+			between = "0"
+		}
+		count, err := strconv.Atoi(between)
+		if err != nil {
+			return fmt.Errorf("line %d: reading the subcommand %s: %w", n.Line, w, err)
+		}
+		(*s)[name] = count
+	}
+	return nil
+}
+
+// UnmarshalYAML takes a kind of operands.
+func (o *Operands) UnmarshalYAML(n *yaml.Node) error {
+	return kind(o, n, None, Reads, Writes, Copies, Moves, Script, Mode, URLs, Host, Hosts, Remote, Archive, Text, First)
+}
+
+// UnmarshalYAML takes a place of the program that is started.
+func (w *Wraps) UnmarshalYAML(n *yaml.Node) error {
+	return kind(w, n, Command, AfterOperand, Rest, AllWords, Launched, ShellTexts)
+}
+
+// UnmarshalYAML takes a kind of output.
+func (o *Output) UnmarshalYAML(n *yaml.Node) error {
+	return kind(o, n, FromNetwork, Decoded, Report, Silent)
+}
+
+// UnmarshalYAML takes a way of filling files.
+func (f *Fills) UnmarshalYAML(n *yaml.Node) error { return kind(f, n, Copied, Unpacked) }
+
+// UnmarshalYAML takes which operands lose their content.
+func (l *Loses) UnmarshalYAML(n *yaml.Node) error {
+	return kind(l, n, All, Sources, UnlessAppending, OntoDevice)
+}
+
+func kind[K ~string](to *K, n *yaml.Node, known ...K) error {
+	if *to = K(n.Value); !slices.Contains(known, *to) {
+		return fmt.Errorf("line %d: %q is none of %v", n.Line, n.Value, known)
+	}
+	return nil
+}

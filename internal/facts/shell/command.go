@@ -1,0 +1,28 @@
+package shell
+
+// named is "command": it starts a program by its name, unless it is only asked where that lies.
+func (a *analysis) named(name string, inv *invocation, args *arguments) (result, bool) {
+	if !args.has("-v", "-V") {
+		return a.inner(name, inv, args.rest), true
+	}
+	return a.which(name, inv, args)
+}
+
+// which writes where a program lies; its name stands for that.
+func (a *analysis) which(_ string, _ *invocation, args *arguments) (result, bool) {
+	return result{out: stream{present: true, text: first(args.operands).text, known: len(args.operands) == 1}}, true
+}
+
+// exec puts a program in the place of the shell.
+func (a *analysis) exec(name string, inv *invocation, args *arguments) (result, bool) {
+	r := a.inner(name, inv, args.rest)
+	r.ends = len(args.rest) > 0
+	return r, true
+}
+
+// source reads the file that it runs.
+func (e *effect) source(string) {
+	if ops := e.args.operands; len(ops) > 0 {
+		e.read(ops[0])
+	}
+}

@@ -1,0 +1,71 @@
+package shell
+
+import (
+	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/programs"
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
+
+// isContainer says whether a subcommand runs a command in a container.
+func isContainer(subcommand string) bool {
+	return subcommand == "run" || subcommand == "exec" || subcommand == "create"
+}
+
+// dockerArguments leaves the options of a container's command alone.
+func dockerArguments(words []word, p *programs.Program) *arguments {
+	strict := *p
+	strict.Strict = true
+	outer := parseArguments(words, &strict)
+	if len(outer.rest) == 0 {
+		return outer
+	}
+	if !isContainer(outer.rest[0].text) {
+		return parseArguments(words, p)
+	}
+	inner := parseArguments(outer.rest[1:], &strict)
+	inner.flags = append(outer.flags, inner.flags...)
+	inner.options = append(outer.options, inner.options...)
+	inner.operands = append(outer.rest[:1:1], inner.operands...)
+	return inner
+}
+
+// container reads the command of "docker run IMAGE CMD" and "docker exec NAME CMD".
+func (a *analysis) container(name string, inv *invocation, _ *arguments) (result, bool) {
+	words := inv.argv[1:]
+	for i, w := range words {
+		if isContainer(w.text) {
+			g := parseArguments(words[i+1:], &programs.Program{Strict: true, Options: programs.Described(name).Options})
+			argv := after(g.rest, 1)
+			if entry, ok := g.value("--entrypoint"); ok && entry.text != "" {
+				argv = append([]word{entry}, argv...)
+			}
+			in := *inv
+			in.sc = &scope{argsKnown: true, steps: inv.sc.steps, mounts: a.mountsOf(g.options, inv.sc)}
+			return a.image(name, &in, argv), true
+		}
+	}
+	return result{out: unknown(value.Taint{})}, true
+}
+
+// image runs a container's command; without one its image decides.
+func (a *analysis) image(name string, inv *invocation, argv []word) result {
+	if len(argv) == 0 || strings.HasPrefix(argv[0].text, "-") {
+		return result{out: unknown(value.Taint{})}
+	}
+	return a.inner(name, inv, argv)
+}
+
+// mounts are the folders of the host that a container may read and change.
+func (e *effect) mounts(_ string) {
+	for _, o := range e.args.options {
+		folder, rest, ok := strings.Cut(o.value.text, ":")
+		if !ok || o.name != "-v" && o.name != "--volume" || !strings.ContainsAny(folder, "/~$.") {
+			continue
+		}
+		e.read(part(o.value, folder))
+		if !strings.HasSuffix(rest, ":ro") {
+			e.write(part(o.value, folder))
+		}
+	}
+}
