@@ -158,7 +158,7 @@ func (w *walk) callSymbol(name string, c *call) objects {
 	w.note(&w.notes.calls, name)
 	w.network(c)
 	w.harm(c)
-	d, known := behaviours[name]
+	d, known := behaviours()[name]
 	if !known {
 		d = behaviourOfModule(name)
 	}

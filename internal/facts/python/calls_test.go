@@ -1,0 +1,31 @@
+package python
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestFaultsOfTheTableOfCallsAreToldWithTheirLine(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"open: open_file\nprint":         "line 2",
+		"open: opens":                    "line 1",
+		"open: open_file\nopen: nothing": "line 2",
+		"open: open_file file more":      "line 1",
+		"os.execv: run_path skip=one":    "line 1",
+	} {
+		if _, err := readCalls(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: the error is %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestTheTableOfCallsIsRead(t *testing.T) {
+	t.Parallel()
+	if got, want := behaviours()["os.spawnv"], (behaviour{kind: doesRunPath, skip: 1}); got != want {
+		t.Errorf("os.spawnv: %+v, want %+v", got, want)
+	}
+	if got, want := behaviours()["os.listdir"], (behaviour{kind: doesReads, name: "path"}); got != want {
+		t.Errorf("os.listdir: %+v, want %+v", got, want)
+	}
+}
