@@ -11,6 +11,7 @@ import (
 )
 
 func TestALineThatNeverStoodIsDownAndUpOnceItStands(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		told := &counts{}
 		l := NewConnection("telegram", told, slog.New(slog.DiscardHandler))
@@ -32,6 +33,7 @@ func TestALineThatNeverStoodIsDownAndUpOnceItStands(t *testing.T) {
 }
 
 func TestALineThatBreaksForAMomentIsNotDown(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		told := &counts{}
 		l := NewConnection("telegram", told, slog.New(slog.DiscardHandler))
@@ -53,6 +55,7 @@ func TestALineThatBreaksForAMomentIsNotDown(t *testing.T) {
 }
 
 func TestWhereNothingCouldBePostedTheNextApprovalTriesAgain(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := opened(t)
 		o.poster.setFault(func(string, bool) error { return &Refused{"the bot is not in the channel"} })

@@ -16,6 +16,7 @@ import (
 )
 
 func TestAfterARestartWhatIsPendingStandsThereOnceAndWhatWasAnsweredSaysSo(t *testing.T) {
+	t.Parallel()
 	o := opened(t)
 	id := o.ask("rm -r ./build")
 	o.knows(id)
@@ -44,6 +45,7 @@ func TestAfterARestartWhatIsPendingStandsThereOnceAndWhatWasAnsweredSaysSo(t *te
 }
 
 func TestAMessageThatSomebodyTookAwayIsPostedAgain(t *testing.T) {
+	t.Parallel()
 	o := opened(t, func(o *notifierTest) { o.router.quorum = 2 })
 	o.ask("rm -r ./build")
 	_, refs := o.poster.await(t, "the question", buttons(4))
@@ -59,6 +61,7 @@ func TestAMessageThatSomebodyTookAwayIsPostedAgain(t *testing.T) {
 }
 
 func TestFaultsLeaveNoApprovalUnshownAndNoneTwice(t *testing.T) {
+	t.Parallel()
 	o := opened(t)
 	n := 0
 	o.poster.setFault(func(call string, after bool) error {
@@ -96,6 +99,7 @@ func TestFaultsLeaveNoApprovalUnshownAndNoneTwice(t *testing.T) {
 }
 
 func TestWhatNoChannelCouldShowEndsAsUnreachable(t *testing.T) {
+	t.Parallel()
 	o := opened(t)
 	shown := o.ask("rm -r ./build")
 	o.knows(shown)
@@ -122,6 +126,7 @@ func TestWhatNoChannelCouldShowEndsAsUnreachable(t *testing.T) {
 }
 
 func TestALongRequestGoesAlongAsAFile(t *testing.T) {
+	t.Parallel()
 	o := opened(t)
 	long := strings.Repeat("echo line\n", 200) + "rm -r ./build\u202e"
 	o.ask(long)
@@ -133,6 +138,7 @@ func TestALongRequestGoesAlongAsAFile(t *testing.T) {
 }
 
 func TestWhatIsNotShownGoesAlongWhateverItIs(t *testing.T) {
+	t.Parallel()
 	for name, hidden := range map[string]string{
 		"letters that are not seen": strings.Repeat("\U000e0041", 200),
 		"one long line":             strings.Repeat("x", 3000),
@@ -160,6 +166,7 @@ func TestWhatIsNotShownGoesAlongWhateverItIs(t *testing.T) {
 }
 
 func TestWhatIsAskedElsewhereByNowSaysSoAndMayComeBack(t *testing.T) {
+	t.Parallel()
 	o := opened(t)
 	id := o.ask("rm -r ./build")
 	o.knows(id)
@@ -175,6 +182,7 @@ func TestWhatIsAskedElsewhereByNowSaysSoAndMayComeBack(t *testing.T) {
 }
 
 func TestAServiceThatAsksToWaitReachesPeopleStill(t *testing.T) {
+	t.Parallel()
 	o := opened(t)
 	o.poster.setFault(func(string, bool) error { return &Busy{After: 20 * time.Second} })
 	id := o.ask("rm -r ./build")
@@ -188,6 +196,7 @@ func TestAServiceThatAsksToWaitReachesPeopleStill(t *testing.T) {
 }
 
 func TestADisplayNameNamesNobody(t *testing.T) {
+	t.Parallel()
 	c := claim("rm -r ./build", "43")
 	c.Request.Session.UserName = `ana (telegram:42) in dm 42, by telegram`
 	e := api.Entry{ID: "a-1", State: bailiff.ApprovalPending, Caller: "hermes", Request: c.Request, Decision: c.Decision}

@@ -184,6 +184,7 @@ func (o *notifierTest) state(id string) bailiff.ApprovalState {
 }
 
 func TestAnApprovalIsPostedAnsweredAndSaysSo(t *testing.T) {
+	t.Parallel()
 	o := opened(t)
 	id := o.ask("cd src && rm -r ./build")
 	shown, _ := o.poster.await(t, "the question", buttons(4))
@@ -209,6 +210,7 @@ func TestAnApprovalIsPostedAnsweredAndSaysSo(t *testing.T) {
 }
 
 func TestADenialHasItsReason(t *testing.T) {
+	t.Parallel()
 	o := opened(t)
 	id := o.ask("rm -r ./build")
 	shown, refs := o.poster.await(t, "the question", buttons(4))
@@ -224,6 +226,7 @@ func TestADenialHasItsReason(t *testing.T) {
 }
 
 func TestWhoMayNotAnswerIsToldWhoMayAndChangesNothing(t *testing.T) {
+	t.Parallel()
 	o := opened(t)
 	id := o.ask("rm -r ./build")
 	for range 2 {
@@ -241,6 +244,7 @@ func TestWhoMayNotAnswerIsToldWhoMayAndChangesNothing(t *testing.T) {
 }
 
 func TestTokensThatAreForgedUsedOrOldChangeNothing(t *testing.T) {
+	t.Parallel()
 	o := opened(t, func(o *notifierTest) { o.router.quorum = 2 })
 	id := o.ask("rm -r ./build")
 	shown, refs := o.poster.await(t, "the question", buttons(4))
@@ -273,6 +277,7 @@ func TestTokensThatAreForgedUsedOrOldChangeNothing(t *testing.T) {
 }
 
 func TestAnApprovalOfAnotherDigestIsNotAnswered(t *testing.T) {
+	t.Parallel()
 	o := opened(t)
 	id := o.ask("rm -r ./build")
 	shown, refs := o.poster.await(t, "the question", buttons(4))
@@ -288,6 +293,7 @@ func TestAnApprovalOfAnotherDigestIsNotAnswered(t *testing.T) {
 }
 
 func TestALateClickSaysExpired(t *testing.T) {
+	t.Parallel()
 	o := opened(t, func(o *notifierTest) { o.router.timeout = 300 * time.Millisecond })
 	id := o.ask("rm -r ./build")
 	shown, refs := o.poster.await(t, "the question", buttons(4))
@@ -308,6 +314,7 @@ func TestALateClickSaysExpired(t *testing.T) {
 }
 
 func TestAnswersInWordsAreTaken(t *testing.T) {
+	t.Parallel()
 	o := opened(t)
 	id := o.ask("rm -r ./build")
 	_, refs := o.poster.await(t, "the question", buttons(4))

@@ -16,6 +16,7 @@ import (
 )
 
 func TestAThousandApprovalsAreEachAnsweredOnceWhateverFails(t *testing.T) {
+	t.Parallel()
 	var met faults
 	services := []service{slackService(t, &met), discordService(t, &met), telegramService(t, &met), matrixService(t, &met)}
 	recorded := &votes{all: map[string]int{}}

@@ -32,6 +32,7 @@ func (k *sessionsTest) answer(kind string, at Place, word string) string {
 var seconds = regexp.MustCompile(`\b\d+s\b`)
 
 func TestStatusSaysWhatRunsWhatWaitsAndWhoAnsweredLast(t *testing.T) {
+	t.Parallel()
 	c, release := held()
 	k := newSessionsTest(t, c, nil)
 	if got := k.answer("dm", dm, "/status"); got != "Nothing runs here." {
@@ -59,6 +60,7 @@ func TestStatusSaysWhatRunsWhatWaitsAndWhoAnsweredLast(t *testing.T) {
 }
 
 func TestStatusSaysWhatTakesLongAndForWhomACommandWaits(t *testing.T) {
+	t.Parallel()
 	steps, stop := make(chan bailiff.Progress), make(chan struct{})
 	k := newSessionsTest(t, &fakeSidecar{}, nil)
 	k.sidecar.execute = func(_ context.Context, req bailiff.Request, news func(bailiff.Progress)) bailiff.Answer {
@@ -88,6 +90,7 @@ func TestStatusSaysWhatTakesLongAndForWhomACommandWaits(t *testing.T) {
 }
 
 func TestStopStopsWhatRunsAndWhatWaits(t *testing.T) {
+	t.Parallel()
 	c, release := held()
 	k := newSessionsTest(t, c, nil)
 	if got := k.answer("dm", dm, "/stop"); got != "Nothing runs here." {
@@ -111,6 +114,7 @@ func TestStopStopsWhatRunsAndWhatWaits(t *testing.T) {
 }
 
 func TestNewRemovesTheSandboxAndSaysWhatItStopped(t *testing.T) {
+	t.Parallel()
 	c, release := held()
 	k := newSessionsTest(t, c, nil)
 	release("fine")
@@ -150,6 +154,7 @@ func (p pendings) Pending(session string) (all []api.Entry) {
 }
 
 func TestApprovalsAreThoseOfTheSession(t *testing.T) {
+	t.Parallel()
 	var all pendings
 	for i := range mostApprovals + 2 {
 		all = append(all, api.Entry{ID: fmt.Sprint("ap", i), Message: "waiting for ben to answer on slack",
@@ -169,6 +174,7 @@ func TestApprovalsAreThoseOfTheSession(t *testing.T) {
 }
 
 func TestAMessageWithoutACommandIsToldWhatToWrite(t *testing.T) {
+	t.Parallel()
 	k := newSessionsTest(t, &fakeSidecar{}, nil)
 	for _, text := range []string{"", " \n", "/help", "/start"} {
 		if got := k.answer("channel", channel, text); got != flat(help) {
@@ -181,6 +187,7 @@ func TestAMessageWithoutACommandIsToldWhatToWrite(t *testing.T) {
 }
 
 func TestAWordThatIsWrittenIsAnsweredWhereItStands(t *testing.T) {
+	t.Parallel()
 	k := newSessionsTest(t, &fakeSidecar{}, nil)
 	k.Said(t.Context(), Said{Ref: Ref{thread, "m1"}, Kind: "thread", By: ana, Text: "/status", Mentioned: true,
 		Ephemeral: func(context.Context, Text) error { t.Error("it is whispered"); return nil }})
@@ -188,6 +195,7 @@ func TestAWordThatIsWrittenIsAnsweredWhereItStands(t *testing.T) {
 }
 
 func TestReading(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		text string
 		word string
@@ -228,6 +236,7 @@ func TestReading(t *testing.T) {
 }
 
 func TestWhatIsNotReadIsRefusedInOneSentence(t *testing.T) {
+	t.Parallel()
 	k := newSessionsTest(t, &fakeSidecar{}, nil)
 	k.direct("please run ```ls```")
 	k.shows(dm, "*Not run. *A message is either a command or one block between three backticks, with nothing around it.")

@@ -70,6 +70,7 @@ func (k *sessionsTest) showsLike(at Place, n int, pattern string) {
 }
 
 func TestSessionsRunInSandboxesOfTheirOwn(t *testing.T) {
+	t.Parallel()
 	s := apptest.Serve(t, apptest.WithRules(t, houseRules))
 	k := before(t, s)
 	mark := apptest.Mark(t)
@@ -89,6 +90,7 @@ func TestSessionsRunInSandboxesOfTheirOwn(t *testing.T) {
 }
 
 func TestSecretsReachNeitherAMessageNorItsFile(t *testing.T) {
+	t.Parallel()
 	const value = "canary-value-of-a-token"
 	variables := filepath.Join(apptest.OpenDir(t), "variables")
 	if err := os.WriteFile(variables, []byte("DEMO_TOKEN="+value+"\n"), 0o600); err != nil {
@@ -110,6 +112,7 @@ func TestSecretsReachNeitherAMessageNorItsFile(t *testing.T) {
 }
 
 func TestWhatIsAskedAboutWaitsInItsThread(t *testing.T) {
+	t.Parallel()
 	s := apptest.Serve(t, apptest.WithRules(t, houseRules))
 	k := before(t, s)
 	operators := s.Operators(t)
@@ -140,6 +143,7 @@ func TestWhatIsAskedAboutWaitsInItsThread(t *testing.T) {
 }
 
 func TestAStoppedCommandIsGoneFromItsSandbox(t *testing.T) {
+	t.Parallel()
 	k := before(t, apptest.Serve(t, apptest.WithRules(t, houseRules)))
 	k.direct("echo begun; sleep 600 & echo $! > pid; wait")
 	backendtest.Await(t, "it has begun", func() bool {

@@ -44,6 +44,7 @@ func (k *sessionsTest) begun(n int) {
 }
 
 func TestCommandsOfASessionRunInOrderAndThoseOfOthersBeside(t *testing.T) {
+	t.Parallel()
 	c, release := held()
 	k := newSessionsTest(t, c, nil)
 	for i := range 4 {
@@ -66,6 +67,7 @@ func TestCommandsOfASessionRunInOrderAndThoseOfOthersBeside(t *testing.T) {
 }
 
 func TestWhoGoesBeyondABoundIsTold(t *testing.T) {
+	t.Parallel()
 	c, release := held()
 	k := newSessionsTest(t, c, nil)
 	k.direct("first")
@@ -87,6 +89,7 @@ func TestWhoGoesBeyondABoundIsTold(t *testing.T) {
 }
 
 func TestNoMoreSessionsWorkAtOnceThanMay(t *testing.T) {
+	t.Parallel()
 	c, release := held()
 	k := newSessionsTest(t, c, nil)
 	for i := range maxWorking {
@@ -104,6 +107,7 @@ func TestNoMoreSessionsWorkAtOnceThanMay(t *testing.T) {
 }
 
 func TestACommandThatPanicsTakesNothingElseAlong(t *testing.T) {
+	t.Parallel()
 	k := newSessionsTest(t, &fakeSidecar{}, nil)
 	k.sidecar.execute = func(_ context.Context, req bailiff.Request, _ func(bailiff.Progress)) bailiff.Answer {
 		if req.Args.Command == "a" {
@@ -117,6 +121,7 @@ func TestACommandThatPanicsTakesNothingElseAlong(t *testing.T) {
 }
 
 func TestAServiceWhosePostingPanicsTakesNothingElseAlong(t *testing.T) {
+	t.Parallel()
 	c, say := asking()
 	k := newSessionsTest(t, c, nil)
 	broken := true
@@ -142,6 +147,7 @@ func TestAServiceWhosePostingPanicsTakesNothingElseAlong(t *testing.T) {
 }
 
 func TestAConfigNamesEverythingThatItLacks(t *testing.T) {
+	t.Parallel()
 	const want = "chat sessions config lacks Platform, Surface, Sidecar, AllowedUsers, Store"
 	if _, err := NewSessions(SessionsConfig{}); err == nil || err.Error() != want {
 		t.Errorf("it says %v", err)

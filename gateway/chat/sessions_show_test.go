@@ -26,6 +26,7 @@ func numbered(n int) string {
 }
 
 func TestHowAnAnswerLooks(t *testing.T) {
+	t.Parallel()
 	const base64 = "base64"
 	long := numbered(100)
 	for _, test := range []struct {
@@ -89,6 +90,7 @@ func TestHowAnAnswerLooks(t *testing.T) {
 }
 
 func TestWhatTheSidecarDoesNotTakeIsSaid(t *testing.T) {
+	t.Parallel()
 	k := newSessionsTest(t, &fakeSidecar{}, func(c *SessionsConfig) { c.Env = []string{"no variable"} })
 	k.direct("id")
 	k.shows(dm,
@@ -158,6 +160,7 @@ func asking() (c *fakeSidecar, say func(bailiff.Approval, bailiff.Answer)) {
 const waitsForBen = "*Waiting for approval.* Approval `ap1`: Waiting for ben to answer on slack until noon."
 
 func TestTheThreadSaysForWhomItWaitsAndWhatTheySaid(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		state   bailiff.ApprovalState
 		message string
@@ -188,6 +191,7 @@ func TestTheThreadSaysForWhomItWaitsAndWhatTheySaid(t *testing.T) {
 }
 
 func TestWhatIsStoppedWhileItWaitsSaysSo(t *testing.T) {
+	t.Parallel()
 	c, _ := asking()
 	k := newSessionsTest(t, c, nil)
 	k.direct("git push")
@@ -200,6 +204,7 @@ func TestWhatIsStoppedWhileItWaitsSaysSo(t *testing.T) {
 }
 
 func TestAnAnswerThatComesBeforeTheQuestionIsShownIsAllThatIsShown(t *testing.T) {
+	t.Parallel()
 	c, say := asking()
 	k := newSessionsTest(t, c, nil)
 	shut := make(chan struct{})
@@ -215,6 +220,7 @@ func TestAnAnswerThatComesBeforeTheQuestionIsShownIsAllThatIsShown(t *testing.T)
 }
 
 func TestAServiceThatTakesNoAnswerHoldsUpItsSessionOnly(t *testing.T) {
+	t.Parallel()
 	k := newSessionsTest(t, &fakeSidecar{}, nil)
 	shut := make(chan struct{})
 	k.surface.fails = func(at Place) error {
@@ -245,6 +251,7 @@ func TestAServiceThatTakesNoAnswerHoldsUpItsSessionOnly(t *testing.T) {
 }
 
 func TestAnAnswerIsOfferedAgainUntilItIsRefused(t *testing.T) {
+	t.Parallel()
 	k := newSessionsTest(t, &fakeSidecar{}, nil)
 	var mu sync.Mutex
 	faults := []error{&Busy{}, errors.New("broken pipe"), nil, &Refused{"not in the channel"}}
@@ -266,6 +273,7 @@ func TestAnAnswerIsOfferedAgainUntilItIsRefused(t *testing.T) {
 }
 
 func TestWithoutAThreadACommandDoesNotRun(t *testing.T) {
+	t.Parallel()
 	k := newSessionsTest(t, &fakeSidecar{}, nil)
 	faults := []error{&Refused{"the permission to make threads is missing"}, nil, ErrGone}
 	k.surface.fails = func(Place) error { err := faults[0]; faults = faults[1:]; return err }
@@ -280,6 +288,7 @@ func TestWithoutAThreadACommandDoesNotRun(t *testing.T) {
 }
 
 func TestClosingStopsWhatRunsAndSaysSo(t *testing.T) {
+	t.Parallel()
 	c, _ := held()
 	k := newSessionsTest(t, c, nil)
 	for i := range 3 {
@@ -298,6 +307,7 @@ func TestClosingStopsWhatRunsAndSaysSo(t *testing.T) {
 }
 
 func TestClosingWaitsForNoServiceThatIsDown(t *testing.T) {
+	t.Parallel()
 	k := newSessionsTest(t, &fakeSidecar{}, nil)
 	k.surface.fails = func(Place) error { return errors.New("down") }
 	k.direct("a")
@@ -321,6 +331,7 @@ func (c *commandCounts) ChatCommand(service string, status bailiff.Status) {
 }
 
 func TestCommandsAreCountedByHowTheyEnd(t *testing.T) {
+	t.Parallel()
 	counted := &commandCounts{all: map[string]int{}}
 	k := newSessionsTest(t, &fakeSidecar{}, func(c *SessionsConfig) { c.Observer = counted })
 	k.sidecar.execute = func(_ context.Context, req bailiff.Request, _ func(bailiff.Progress)) bailiff.Answer {

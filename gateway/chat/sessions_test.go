@@ -20,6 +20,7 @@ var (
 )
 
 func TestADirectMessageIsACommandOfItsSession(t *testing.T) {
+	t.Parallel()
 	k := newSessionsTest(t, &fakeSidecar{}, nil)
 	k.direct(`echo "a" 'b' “c”`)
 	k.shows(dm, "```ran echo \"a\" 'b' “c”```")
@@ -33,6 +34,7 @@ func TestADirectMessageIsACommandOfItsSession(t *testing.T) {
 }
 
 func TestWhichMessagesAreCommandsAndOfWhichSession(t *testing.T) {
+	t.Parallel()
 	const none = ""
 	open := func(c *SessionsConfig) { c.RequireMention = false }
 	free := func(c *SessionsConfig) { c.FreeResponse = []string{"C1"} }
@@ -77,6 +79,7 @@ func TestWhichMessagesAreCommandsAndOfWhichSession(t *testing.T) {
 }
 
 func TestAThreadIsASessionWhoeverWritesAndNeedsNoMentionAgain(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	with := func(c *SessionsConfig) { c.Store = openStore(t, folder) }
 	k := newSessionsTest(t, &fakeSidecar{}, with)
@@ -102,6 +105,7 @@ func TestAThreadIsASessionWhoeverWritesAndNeedsNoMentionAgain(t *testing.T) {
 }
 
 func TestSessionsOfDifferentPlacesNeverHaveOneName(t *testing.T) {
+	t.Parallel()
 	s := &Sessions{config: SessionsConfig{Platform: "matrix"}}
 	seen := map[string]string{}
 	for _, kind := range []string{"dm", "thread", "channel", "group"} {
@@ -128,6 +132,7 @@ func TestSessionsOfDifferentPlacesNeverHaveOneName(t *testing.T) {
 }
 
 func TestOfWhoMayNotNothingRuns(t *testing.T) {
+	t.Parallel()
 	whispered := func(heard *[]string) func(context.Context, Text) error {
 		return func(_ context.Context, text Text) error { *heard = append(*heard, flat(text)); return nil }
 	}
@@ -171,6 +176,7 @@ func TestOfWhoMayNotNothingRuns(t *testing.T) {
 }
 
 func TestNobodyMayUnlessNamedAndEverybodyByAStar(t *testing.T) {
+	t.Parallel()
 	for users, want := range map[string]int{"": 0, "U2": 0, "Ana": 0, "U9": 1, "*": 1} {
 		k := newSessionsTest(t, &fakeSidecar{}, func(c *SessionsConfig) { c.AllowedUsers = only(strings.Fields(users)...) })
 		k.says(stranger, "dm", dm, "id", true)
@@ -183,6 +189,7 @@ func TestNobodyMayUnlessNamedAndEverybodyByAStar(t *testing.T) {
 }
 
 func TestAMessageRunsOnceHoweverOftenItComes(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	with := func(c *SessionsConfig) { c.Store = openStore(t, folder) }
 	k := newSessionsTest(t, &fakeSidecar{}, with)
@@ -205,6 +212,7 @@ func TestAMessageRunsOnceHoweverOftenItComes(t *testing.T) {
 }
 
 func TestWhatCannotBeRememberedDoesNotRun(t *testing.T) {
+	t.Parallel()
 	k := newSessionsTest(t, &fakeSidecar{}, nil)
 	k.config.Store.seen.path = filepath.Join(t.TempDir(), "missing", "seen")
 	if err := k.config.Store.seen.close(); err != nil {

@@ -27,6 +27,7 @@ func adds(t *testing.T, j *keySet, text string, want bool) {
 }
 
 func TestAKeySetRemembersTheLastAndForgetsTheFirst(t *testing.T) {
+	t.Parallel()
 	const most = 10
 	path := filepath.Join(t.TempDir(), "seen")
 	j := openKeys(t, path, most)
@@ -55,6 +56,7 @@ func TestAKeySetRemembersTheLastAndForgetsTheFirst(t *testing.T) {
 }
 
 func TestWhatIsUsedAgainIsRemembered(t *testing.T) {
+	t.Parallel()
 	const most = 10
 	j := openKeys(t, filepath.Join(t.TempDir(), "threads"), most)
 	adds(t, j, "used", true)
@@ -65,6 +67,7 @@ func TestWhatIsUsedAgainIsRemembered(t *testing.T) {
 }
 
 func TestALineThatWasNotWrittenToItsEndCostsNoOther(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "seen")
 	j := openKeys(t, path, 10)
 	adds(t, j, "a", true)
@@ -87,6 +90,7 @@ func TestALineThatWasNotWrittenToItsEndCostsNoOther(t *testing.T) {
 }
 
 func TestWhatCouldNotBeWrittenIsNotTaken(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "seen")
 	j := openKeys(t, path, 2)
 	adds(t, j, "a", true)
@@ -108,6 +112,7 @@ func TestWhatCouldNotBeWrittenIsNotTaken(t *testing.T) {
 }
 
 func TestAStoreOutlivesARestartAndStaysPrivate(t *testing.T) {
+	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "telegram")
 	n := openStore(t, folder)
 	if got := n.Recall("offset"); got != "" {

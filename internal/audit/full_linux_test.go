@@ -26,6 +26,7 @@ func fill(t *testing.T, folder string) (empty func()) {
 }
 
 func TestAFullDiskLosesNoLineAndTakesNoneInPart(t *testing.T) {
+	t.Parallel()
 	dir, observed := t.TempDir(), &counts{}
 	backendtest.SmallDisk(t, decisionsDir(dir), "256k")
 	l := open(t, Config{StateDir: dir, Observer: observed, Bounds: Bounds{SegmentBytes: 20_000}})
@@ -55,6 +56,7 @@ func TestAFullDiskLosesNoLineAndTakesNoneInPart(t *testing.T) {
 }
 
 func TestALogGoesOnWhoseSidecarStartedOnAFullDisk(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	backendtest.SmallDisk(t, dir, "256k")
 	l := open(t, Config{StateDir: dir})
@@ -75,6 +77,7 @@ func TestALogGoesOnWhoseSidecarStartedOnAFullDisk(t *testing.T) {
 // What the log itself fills up it empties by itself, if it is told to: what
 // retention removed is told afterwards, when there is room.
 func TestRetentionMakesRoomOnAFullDisk(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	backendtest.SmallDisk(t, decisionsDir(dir), "256k")
 	l := open(t, Config{StateDir: dir, Bounds: Bounds{SegmentBytes: 20_000}})

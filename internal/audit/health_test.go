@@ -19,6 +19,7 @@ func alarms(told *bytes.Buffer) int {
 
 // What was noted before the disk was full comes to it afterwards, and proves nothing.
 func TestAFailureEndsWithALineThatCameAfterIt(t *testing.T) {
+	t.Parallel()
 	var told bytes.Buffer
 	l := open(t, Config{StateDir: t.TempDir(), Log: slog.New(slog.NewTextHandler(&told, nil))})
 	record(t, l, decision("before"))
@@ -52,6 +53,7 @@ func TestAFailureEndsWithALineThatCameAfterIt(t *testing.T) {
 }
 
 func TestAMaskThatFailsIsAFailureOfTheLogUntilAnEventIsMasked(t *testing.T) {
+	t.Parallel()
 	var told bytes.Buffer
 	var failing atomic.Bool
 	failing.Store(true)
@@ -78,6 +80,7 @@ func TestAMaskThatFailsIsAFailureOfTheLogUntilAnEventIsMasked(t *testing.T) {
 }
 
 func TestARequestThatWasBrokenOffIsNoFailureOfTheMask(t *testing.T) {
+	t.Parallel()
 	l := open(t, Config{StateDir: t.TempDir(), Mask: func(ctx context.Context, _ []byte) (any, bool, error) {
 		return nil, false, ctx.Err()
 	}})
@@ -89,6 +92,7 @@ func TestARequestThatWasBrokenOffIsNoFailureOfTheMask(t *testing.T) {
 }
 
 func TestAFaultIsToldWithoutStutter(t *testing.T) {
+	t.Parallel()
 	l := open(t, Config{StateDir: t.TempDir(), Mask: func(context.Context, []byte) (any, bool, error) { return "x", true, nil }})
 	err := l.Record(t.Context(), api.Event{Custom: api.Custom{Event: api.DecisionEvent}, Result: 1})
 	if err == nil || !strings.HasPrefix(err.Error(), "masking the event by data.system.log.mask: want a set of paths") {

@@ -46,6 +46,7 @@ func TestMarshalWritesEveryField(t *testing.T) { same(t, filled(t)) }
 
 // A line that holds a secret is taken apart and put together again.
 func TestScrubbingKeepsEveryField(t *testing.T) {
+	t.Parallel()
 	line, err := marshal(filled(t))
 	if err != nil {
 		t.Fatal(err)

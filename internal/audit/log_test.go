@@ -98,6 +98,7 @@ func (c *counts) Audited(err error) {
 }
 
 func TestARecordedEventIsOnDiskAndInTheChain(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l := open(t, Config{StateDir: dir})
 	record(t, l, decision("one"), execution("one"))
@@ -132,6 +133,7 @@ func TestARecordedEventIsOnDiskAndInTheChain(t *testing.T) {
 }
 
 func TestFilesAreForTheSidecarAlone(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l := open(t, Config{StateDir: dir})
 	record(t, l, decision("one"))
@@ -146,6 +148,7 @@ func TestFilesAreForTheSidecarAlone(t *testing.T) {
 }
 
 func TestNotesKeepTheirPlaceAndComeToDiskByThemselves(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	observed := &counts{}
 	l := open(t, Config{StateDir: dir, Observer: observed})
@@ -164,6 +167,7 @@ func TestNotesKeepTheirPlaceAndComeToDiskByThemselves(t *testing.T) {
 }
 
 func TestANoteWaitsRatherThanBeDropped(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l := open(t, Config{StateDir: dir})
 	var all sync.WaitGroup
@@ -184,6 +188,7 @@ func TestANoteWaitsRatherThanBeDropped(t *testing.T) {
 }
 
 func TestTheLogGoesOnWhereItEnded(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for i := range 3 {
 		l := open(t, Config{StateDir: dir})
@@ -198,6 +203,7 @@ func TestTheLogGoesOnWhereItEnded(t *testing.T) {
 }
 
 func TestSegmentsAreCutBySizeAndDay(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l := open(t, Config{StateDir: dir, Bounds: Bounds{SegmentBytes: 2000}})
 	for i := range 9 {
@@ -223,6 +229,7 @@ func TestSegmentsAreCutBySizeAndDay(t *testing.T) {
 }
 
 func TestAnEventAfterTheEndFails(t *testing.T) {
+	t.Parallel()
 	observed := &counts{}
 	l := open(t, Config{StateDir: t.TempDir(), Observer: observed})
 	if err := errors.Join(l.Close(), l.Close()); err != nil {
@@ -238,6 +245,7 @@ func TestAnEventAfterTheEndFails(t *testing.T) {
 }
 
 func TestAnEventThatCannotBeWordedFails(t *testing.T) {
+	t.Parallel()
 	l := open(t, Config{StateDir: t.TempDir()})
 	bad := decision("bad")
 	bad.Result = map[string]any{"f": func() {}}
@@ -278,6 +286,7 @@ func (f *faulty) Sync() error {
 }
 
 func TestAFailedWriteFailsTheEventAndLeavesNoPartialLine(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		harm  func(*faulty)
@@ -317,6 +326,7 @@ func TestAFailedWriteFailsTheEventAndLeavesNoPartialLine(t *testing.T) {
 }
 
 func TestALogThatSomethingElseTouchedTakesNoMoreEvents(t *testing.T) {
+	t.Parallel()
 	for name, touch := range map[string]func(path string) error{
 		"removed": os.Remove,
 		"cut":     func(path string) error { return os.Truncate(path, 10) },
@@ -349,6 +359,7 @@ func TestALogThatSomethingElseTouchedTakesNoMoreEvents(t *testing.T) {
 }
 
 func TestSecretsAreScrubbedBeforeHashing(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	scrub := func(text []byte) []byte {
 		s := strings.ReplaceAll(string(text), `nhunter2`, "[A redacted]")
@@ -372,6 +383,7 @@ func TestSecretsAreScrubbedBeforeHashing(t *testing.T) {
 }
 
 func TestASecondSidecarIsRefusedTheState(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "new")
 	release, err := LockState(dir)
 	if err != nil {
@@ -390,6 +402,7 @@ func TestASecondSidecarIsRefusedTheState(t *testing.T) {
 }
 
 func TestLinesThatARotationBringsToTheDiskAreCounted(t *testing.T) {
+	t.Parallel()
 	for name, unsynced := range map[string]bool{"the disk takes them": false, "the disk loses them": true} {
 		t.Run(name, func(t *testing.T) {
 			observed := &counts{}
@@ -420,6 +433,7 @@ func TestLinesThatARotationBringsToTheDiskAreCounted(t *testing.T) {
 }
 
 func TestAStateFolderThatEveryoneMayWriteIsRefused(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for mode, want := range map[os.FileMode]string{
 		0o777:                 "everyone may write " + dir + ": chmod 700 " + dir,
@@ -435,6 +449,7 @@ func TestAStateFolderThatEveryoneMayWriteIsRefused(t *testing.T) {
 }
 
 func TestIDsSortByTime(t *testing.T) {
+	t.Parallel()
 	last := NewID()
 	for range 1000 {
 		next := NewID()

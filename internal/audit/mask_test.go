@@ -110,6 +110,7 @@ func told(t *testing.T, e logs.EventV1) [4]any {
 }
 
 func TestAMaskDoesWhatItDoesInStockOPA(t *testing.T) {
+	t.Parallel()
 	for name, rules := range map[string]string{
 		"nothing":      `mask contains "/input/x" if input.input.tool == "none"`,
 		"no such rule": `other := 1`,
@@ -185,6 +186,7 @@ func TestAMaskDoesWhatItDoesInStockOPA(t *testing.T) {
 }
 
 func TestWhatIsMaskedIsNowhere(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	hide := func(context.Context, []byte) (any, bool, error) {
 		return []any{"/input/args/command", map[string]any{"op": "upsert", "path": "/input/tool", "value": "hunter2"}}, true, nil
@@ -203,6 +205,7 @@ func TestWhatIsMaskedIsNowhere(t *testing.T) {
 }
 
 func TestAnEventThatCannotBeMaskedIsNotWritten(t *testing.T) {
+	t.Parallel()
 	dir, observed := t.TempDir(), &counts{}
 	l := open(t, Config{StateDir: dir, Observer: observed, Mask: func(context.Context, []byte) (any, bool, error) {
 		return nil, false, errors.New("no answer within 250ms")
@@ -219,6 +222,7 @@ func TestAnEventThatCannotBeMaskedIsNotWritten(t *testing.T) {
 
 // Nobody may run a request again because its outcome is masked.
 func TestARequestWhoseOutcomeIsMaskedMayHaveRun(t *testing.T) {
+	t.Parallel()
 	for path, want := range map[string]int{"/result": 2, "/result/outcome": 2, "/result/denials": 1, "/input": 1} {
 		dir := t.TempDir()
 		l := open(t, Config{StateDir: dir, Mask: func(context.Context, []byte) (any, bool, error) {
@@ -246,6 +250,7 @@ func TestARequestWhoseOutcomeIsMaskedMayHaveRun(t *testing.T) {
 }
 
 func TestALineOfWhichNotAllIsKnownIsNotTakenApart(t *testing.T) {
+	t.Parallel()
 	if _, err := readDocument([]byte(`{"decision_id":"d","novel":1,"custom":{"event":"decision"`)); err == nil {
 		t.Error("a key that nobody knows was lost in silence")
 	}

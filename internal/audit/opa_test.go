@@ -33,6 +33,7 @@ func asOPA(t *testing.T, line string) (event logs.EventV1) {
 }
 
 func TestEveryLineIsAnEventOfOPAsDecisionLog(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l := open(t, Config{StateDir: dir, Scrub: func(text []byte) []byte {
 		return []byte(strings.ReplaceAll(string(text), "hunter2", "[secret]"))

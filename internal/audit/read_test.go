@@ -10,6 +10,7 @@ import (
 )
 
 func TestAllOfALogIsReadInOrderWhereverItLies(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	paths := threeSegments(t, dir)
 	appendTo(t, paths[2], `{"decision_id":"torn"`)
@@ -36,6 +37,7 @@ func TestAllOfALogIsReadInOrderWhereverItLies(t *testing.T) {
 }
 
 func TestWhatFollowsTheLastLineBreakIsALine(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "log.jsonl")
 	for text, want := range map[string][]string{
 		"":                      nil,
@@ -58,6 +60,7 @@ func TestWhatFollowsTheLastLineBreakIsALine(t *testing.T) {
 }
 
 func TestACompressedLogIsNotTakenForOneThatIsDamaged(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "log.jsonl.gz")
 	if err := os.WriteFile(path, []byte("\x1f\x8b\x08rest"), 0o600); err != nil {
 		t.Fatal(err)
@@ -69,6 +72,7 @@ func TestACompressedLogIsNotTakenForOneThatIsDamaged(t *testing.T) {
 }
 
 func TestALogThatCannotBeReadIsAnError(t *testing.T) {
+	t.Parallel()
 	empty := t.TempDir()
 	for _, path := range []string{empty, filepath.Join(empty, "missing.jsonl")} {
 		if err := Read(context.Background(), []string{path}, nil); err == nil {

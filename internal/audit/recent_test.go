@@ -30,6 +30,7 @@ func messages(t *testing.T, lines [][]byte) string {
 }
 
 func TestTheLogsEndIsRememberedAcrossRuns(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	l, err := Open(Config{StateDir: folder})
 	if err != nil {
@@ -64,6 +65,7 @@ func TestTheLogsEndIsRememberedAcrossRuns(t *testing.T) {
 }
 
 func TestTheRememberedEndIsBounded(t *testing.T) {
+	t.Parallel()
 	var r recent
 	for n := range 3 * recentLines {
 		r.add([]entry{{line: fmt.Appendf(nil, `{"custom":{"message":"%d"`, n)}})
@@ -84,6 +86,7 @@ func TestTheRememberedEndIsBounded(t *testing.T) {
 }
 
 func TestWhoWatchesSeesEveryLineOrThatSomeWereLost(t *testing.T) {
+	t.Parallel()
 	l, err := Open(Config{StateDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)

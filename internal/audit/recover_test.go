@@ -45,6 +45,7 @@ func appendTo(t *testing.T, path, text string) {
 }
 
 func TestATornLastLineIsCutOffAndTold(t *testing.T) {
+	t.Parallel()
 	for _, torn := range []string{"{", `{"decision_id":"x","custom":{"event":"execution"`, strings.Repeat("x", 1<<20), "\x00\x00"} {
 		dir := t.TempDir()
 		paths := threeSegments(t, dir)
@@ -65,6 +66,7 @@ func TestATornLastLineIsCutOffAndTold(t *testing.T) {
 }
 
 func TestLinesBeyondTheHeadAreVerifiedAndAdopted(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l := open(t, Config{StateDir: dir})
 	record(t, l, decision("0"))
@@ -94,6 +96,7 @@ func TestLinesBeyondTheHeadAreVerifiedAndAdopted(t *testing.T) {
 }
 
 func TestALogThatDoesNotFitItsHeadIsNotContinued(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, says string
 		harm       func(t *testing.T, dir string, s []string)
@@ -125,6 +128,7 @@ func TestALogThatDoesNotFitItsHeadIsNotContinued(t *testing.T) {
 }
 
 func TestAKeyThatOthersMayReadIsRefused(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	threeSegments(t, dir)
 	if err := os.Chmod(keyPath(dir), 0o640); err != nil {
@@ -136,6 +140,7 @@ func TestAKeyThatOthersMayReadIsRefused(t *testing.T) {
 }
 
 func TestAFirstStartThatWasCutShortIsBegunAnew(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		begun func(dir string) error
@@ -163,6 +168,7 @@ func TestAFirstStartThatWasCutShortIsBegunAnew(t *testing.T) {
 }
 
 func TestAnUnwritableStateFolderIsNamed(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -212,6 +218,7 @@ func recordUntilKilled(dir string) {
 }
 
 func TestNoRecordedEventIsLostWhenTheSidecarIsKilled(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	var acknowledged []string
 	for round := range 12 {
@@ -265,6 +272,7 @@ func killAfter(t *testing.T, dir string, n int) []string {
 
 // Those that just ended are among them: their callers may not have got the answer.
 func TestUnfinishedAreAllowedRequestsWithoutAnEnd(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l := open(t, Config{StateDir: dir, Bounds: Bounds{SegmentBytes: 1000}})
 	old := decision("too long ago")
@@ -302,6 +310,7 @@ func TestUnfinishedAreAllowedRequestsWithoutAnEnd(t *testing.T) {
 }
 
 func TestASegmentThatWasBegunAndHoldsNothingIsUsed(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	paths := threeSegments(t, dir)
 	empty := filepath.Join(filepath.Dir(paths[0]), "00000004-"+time.Now().UTC().Format(time.DateOnly)+".jsonl")

@@ -95,6 +95,7 @@ func retired(t *testing.T, dir string, b Bounds) {
 }
 
 func TestRetentionByAgeRemovesTheOldestFilesAndTheRestVerifies(t *testing.T) {
+	t.Parallel()
 	dir, w := t.TempDir(), &watched{}
 	before := oldAndNew(t, dir)
 	l := open(t, Config{StateDir: dir, Bounds: days90, Observer: w})
@@ -117,6 +118,7 @@ func TestRetentionByAgeRemovesTheOldestFilesAndTheRestVerifies(t *testing.T) {
 }
 
 func TestRetentionBySizeKeepsTheLogWithinItsBound(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	b := Bounds{SegmentBytes: small, KeepBytes: 4 * small}
 	l := open(t, Config{StateDir: dir, Bounds: b})
@@ -142,6 +144,7 @@ func TestRetentionBySizeKeepsTheLogWithinItsBound(t *testing.T) {
 }
 
 func TestWhatRetentionDidNotRemoveIsStillMissed(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		harm func(t *testing.T, dir string, s []string)
@@ -177,6 +180,7 @@ func TestWhatRetentionDidNotRemoveIsStillMissed(t *testing.T) {
 
 // Somebody could otherwise have retention remove what they did.
 func TestAFileThatWasTamperedWithIsNotRetired(t *testing.T) {
+	t.Parallel()
 	for name, harm := range map[string]func(t *testing.T, s []string){
 		"edited": func(t *testing.T, s []string) {
 			edit(t, s[4], func(l [][]byte) [][]byte { l[0] = bytes.Replace(l[0], []byte("push"), []byte("pull"), 1); return l })
@@ -202,6 +206,7 @@ func TestAFileThatWasTamperedWithIsNotRetired(t *testing.T) {
 }
 
 func TestWhatSomethingStillNeedsStaysAndIsToldOf(t *testing.T) {
+	t.Parallel()
 	dir, w := t.TempDir(), &watched{}
 	before := oldAndNew(t, dir)
 	var mu sync.Mutex
@@ -229,6 +234,7 @@ func TestWhatSomethingStillNeedsStaysAndIsToldOf(t *testing.T) {
 
 // The head speaks first, then the files go, then an event tells.
 func TestARetentionThatWasCutShortIsFinishedByTheNextStart(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		left int // of the ten files that were being retired
@@ -265,6 +271,7 @@ func TestARetentionThatWasCutShortIsFinishedByTheNextStart(t *testing.T) {
 }
 
 func TestRetentionTellsOnce(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	oldAndNew(t, dir)
 	for range 3 {
@@ -276,6 +283,7 @@ func TestRetentionTellsOnce(t *testing.T) {
 }
 
 func TestALogInUseVerifiesWhileItsFilesAreRetired(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l := open(t, Config{StateDir: dir, Bounds: Bounds{SegmentBytes: small, KeepBytes: 3 * small}})
 	ctx, stop := context.WithCancel(t.Context())
@@ -298,6 +306,7 @@ func TestALogInUseVerifiesWhileItsFilesAreRetired(t *testing.T) {
 }
 
 func TestNewBoundsHoldAtOnce(t *testing.T) {
+	t.Parallel()
 	dir, w := t.TempDir(), &watched{}
 	oldAndNew(t, dir)
 	l := open(t, Config{StateDir: dir, Bounds: Bounds{SegmentBytes: 1000}, Observer: w})
@@ -307,6 +316,7 @@ func TestNewBoundsHoldAtOnce(t *testing.T) {
 }
 
 func TestAFileIsClosedWhenItsTimeIsOverThoughNobodyWrites(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l := open(t, Config{StateDir: dir, Bounds: Bounds{SegmentAge: time.Hour}})
 	record(t, l, decision("one"))
@@ -325,6 +335,7 @@ func TestAFileIsClosedWhenItsTimeIsOverThoughNobodyWrites(t *testing.T) {
 }
 
 func TestTheAgeOfAFileOutlivesARestart(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l := open(t, Config{StateDir: dir})
 	record(t, l, aged("yesterday's", 1))

@@ -27,6 +27,7 @@ func tailed(t *testing.T, dir string, s Selection) []string {
 }
 
 func TestTailGivesTheLastLines(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	paths := threeSegments(t, dir)
 	appendTo(t, paths[2], `{"decision_id":"torn"`)
@@ -41,6 +42,7 @@ func TestTailGivesTheLastLines(t *testing.T) {
 }
 
 func TestTailFollowsTheLogIntoNewSegments(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l := open(t, Config{StateDir: dir, Bounds: Bounds{SegmentBytes: 1000}})
 	record(t, l, decision("0"))
@@ -67,6 +69,7 @@ func TestTailFollowsTheLogIntoNewSegments(t *testing.T) {
 }
 
 func TestTailEndsWhenTheReaderDoes(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	threeSegments(t, dir)
 	enough := errors.New("enough")
@@ -80,6 +83,7 @@ func TestTailEndsWhenTheReaderDoes(t *testing.T) {
 }
 
 func TestTailGivesTheLastOfTheLinesThatAreSelected(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l := open(t, Config{StateDir: dir, Bounds: Bounds{SegmentBytes: 1000}})
 	begun := time.Now().Add(-time.Hour)

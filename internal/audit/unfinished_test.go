@@ -8,6 +8,7 @@ import (
 
 // A start reads what may still matter of earlier runs, not all that is kept.
 func TestAStartReadsNoFileThatIsTooOld(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l := open(t, Config{StateDir: dir, Bounds: Bounds{SegmentBytes: 1000}})
 	for range 300 {

@@ -52,6 +52,7 @@ func edit(t *testing.T, path string, change func(lines [][]byte) [][]byte) {
 }
 
 func TestVerifyNamesThePlaceWhereTheLogWasTamperedWith(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		harm    func(t *testing.T, s []string)
@@ -127,6 +128,7 @@ func TestVerifyNamesThePlaceWhereTheLogWasTamperedWith(t *testing.T) {
 }
 
 func TestVerifyFindsEveryPlace(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	paths := threeSegments(t, dir)
 	for _, path := range paths {
@@ -145,6 +147,7 @@ func TestVerifyFindsEveryPlace(t *testing.T) {
 }
 
 func TestAHeadWithoutTheKeyIsWorthless(t *testing.T) {
+	t.Parallel()
 	for name, harm := range map[string]func(text []byte) []byte{
 		"a smaller count": func(text []byte) []byte { return bytes.ReplaceAll(text, []byte(`"count":9`), []byte(`"count":8`)) },
 		"blank":           func(text []byte) []byte { return bytes.Repeat([]byte(" "), len(text)) },
@@ -168,6 +171,7 @@ func TestAHeadWithoutTheKeyIsWorthless(t *testing.T) {
 }
 
 func TestAnotherKeyVerifiesNothing(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	threeSegments(t, dir)
 	if err := os.WriteFile(keyPath(dir), bytes.Repeat([]byte{1}, keyLength), 0o600); err != nil {
@@ -180,12 +184,14 @@ func TestAnotherKeyVerifiesNothing(t *testing.T) {
 }
 
 func TestVerifyWithoutALogIsAnError(t *testing.T) {
+	t.Parallel()
 	if _, err := Verify(t.TempDir()); err == nil || errors.Is(err, ErrTampered) {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestALogInUseVerifies(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l := open(t, Config{StateDir: dir, Bounds: Bounds{SegmentBytes: 20_000}})
 	stop, ended := make(chan struct{}), make(chan struct{})
@@ -208,6 +214,7 @@ func TestALogInUseVerifies(t *testing.T) {
 }
 
 func TestAKeyThatNothingFitsIsNamedOnce(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l := open(t, Config{StateDir: dir})
 	record(t, l, decision("1"), decision("2"), decision("3"))

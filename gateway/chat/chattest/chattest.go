@@ -15,8 +15,8 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 )
 
-// Patience is how long a test waits for what must come.
-const Patience = 60 * time.Second
+// patience is how long a test waits for what must come.
+const patience = 60 * time.Second
 
 // Inbox keeps what it gets, in order.
 type Inbox struct {
@@ -62,7 +62,7 @@ func Next[T any](t testing.TB, from <-chan T) T {
 	select {
 	case it := <-from:
 		return it
-	case <-time.After(Patience):
+	case <-time.After(patience):
 		t.Fatalf("no %T came", *new(T))
 		panic("unreachable")
 	}
@@ -94,7 +94,7 @@ func (s *Signal) Read(do func()) {
 
 // Await waits until something is so, and says whether it came to be.
 func (s *Signal) Await(is func() bool) bool {
-	for late := time.After(Patience); ; {
+	for late := time.After(patience); ; {
 		s.mu.Lock()
 		if s.changed == nil {
 			s.changed = make(chan struct{})
