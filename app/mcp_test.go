@@ -54,8 +54,9 @@ func (a authorized) RoundTrip(r *http.Request) (*http.Response, error) {
 // mcpClient is a client in a session of the listener with tools.
 func (r *running) mcpClient(tb testing.TB) *sdk.ClientSession {
 	tb.Helper()
-	transport := &sdk.StreamableClientTransport{MaxRetries: -1, HTTPClient: &http.Client{Transport: authorized{&http.Transport{DisableKeepAlives: true}}},
-		Endpoint: strings.Replace(r.agents[0].Address(), "tcp", "http", 1) + mcp.Path}
+	transport := &sdk.StreamableClientTransport{MaxRetries: -1,
+		HTTPClient: &http.Client{Transport: authorized{&http.Transport{DisableKeepAlives: true}}},
+		Endpoint:   strings.Replace(r.agents[0].Address(), "tcp", "http", 1) + mcp.Path}
 	c, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).
 		Connect(tb.Context(), transport, &sdk.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
 	if err != nil {

@@ -16,9 +16,9 @@ import (
 )
 
 // reload puts a new configuration into force as far as a running sidecar can:
-// the agents' listeners with their users, platforms and tokens, how many
-// sandboxes there may be, who may give commands by chat, how long the decision log stays, the people and the routes
-// of approvals. It returns the names of the sections that wait for a restart.
+// the agents' listeners with their users, platforms and tokens, how many sandboxes
+// there may be, who may give commands by chat, how long the decision log stays, the
+// people and the routes of approvals. It returns the names of the sections that wait for a restart.
 func (a *App) reload(ctx context.Context, next *config.Config) (waiting []string, err error) {
 	select {
 	case <-a.up:
@@ -28,23 +28,7 @@ func (a *App) reload(ctx context.Context, next *config.Config) (waiting []string
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.services.allow(&a.cfg.Chat, &next.Chat)
-	for name, changed := range map[string]bool{
-		"state_dir": next.StateDir != a.cfg.StateDir, "operator": !reflect.DeepEqual(next.Operator, a.cfg.Operator),
-		"metrics": next.Metrics != a.cfg.Metrics, "policies": !reflect.DeepEqual(next.Policies, a.cfg.Policies),
-		"env": !reflect.DeepEqual(next.Env, a.cfg.Env), "backends": !reflect.DeepEqual(next.Backends, a.cfg.Backends),
-		"limits.pending_approvals": next.Limits.PendingApprovals != a.cfg.Limits.PendingApprovals,
-		"guards":                   !slices.Equal(next.Guards, a.cfg.Guards),
-		"runner":                   next.Runner != a.cfg.Runner, "log": next.Log != a.cfg.Log,
-		"decision_log.export": next.DecisionLog.Export != a.cfg.DecisionLog.Export,
-		"traces":              next.Traces != a.cfg.Traces,
-		"chat services":       !reflect.DeepEqual(next.Chat, a.cfg.Chat),
-		"agent.data_paths":    !slices.Equal(next.Agent.DataPaths, a.cfg.Agent.DataPaths),
-	} {
-		if changed {
-			waiting = append(waiting, name)
-		}
-	}
-	slices.Sort(waiting)
+	waiting = changedUntilRestart(a.cfg, next)
 	inForce := *a.cfg
 	inForce.Agent.Listeners, inForce.People, inForce.Approvals = next.Agent.Listeners, next.People, next.Approvals
 	if err := a.roster.follow(&inForce); err != nil {
@@ -61,6 +45,28 @@ func (a *App) reload(ctx context.Context, next *config.Config) (waiting []string
 	a.enforcer.Bound(lease.Bounds(next.Limits.Sandboxes))
 	a.enforcer.Warm(lease.Warm(next.Limits.Warm))
 	return waiting, errors.Join(replanned, a.replaceListeners(ctx, next.Agent.Listeners))
+}
+
+// changedUntilRestart are the sections that differ and that a running sidecar cannot change.
+func changedUntilRestart(now, next *config.Config) (waiting []string) {
+	for name, changed := range map[string]bool{
+		"state_dir": next.StateDir != now.StateDir, "operator": !reflect.DeepEqual(next.Operator, now.Operator),
+		"metrics": next.Metrics != now.Metrics, "policies": !reflect.DeepEqual(next.Policies, now.Policies),
+		"env": !reflect.DeepEqual(next.Env, now.Env), "backends": !reflect.DeepEqual(next.Backends, now.Backends),
+		"limits.pending_approvals": next.Limits.PendingApprovals != now.Limits.PendingApprovals,
+		"guards":                   !slices.Equal(next.Guards, now.Guards),
+		"runner":                   next.Runner != now.Runner, "log": next.Log != now.Log,
+		"decision_log.export": next.DecisionLog.Export != now.DecisionLog.Export,
+		"traces":              next.Traces != now.Traces,
+		"chat services":       !reflect.DeepEqual(next.Chat, now.Chat),
+		"agent.data_paths":    !slices.Equal(next.Agent.DataPaths, now.Agent.DataPaths),
+	} {
+		if changed {
+			waiting = append(waiting, name)
+		}
+	}
+	slices.Sort(waiting)
+	return waiting
 }
 
 // replaceListeners closes every agents' door and opens the new ones, after

@@ -79,13 +79,7 @@ Exit status: 0, or 1 if nothing was written.`,
 			if to.Folder == "" {
 				return errors.New("give the folder to write to: --to ~/.config/bailiff is where bailiff finds its configuration by itself")
 			}
-			read, err := home.read()
-			if err != nil {
-				return err
-			}
-			defaults := config.Default(catalogue.All())
-			to.Agent, to.Operator = defaults.Agent.Listeners[0].Listen.String(), defaults.Operator.UIDs[0]
-			report, err := hermes.Import(read, to)
+			report, err := home.imported(to)
 			if err != nil {
 				return err
 			}
@@ -97,6 +91,17 @@ Exit status: 0, or 1 if nothing was written.`,
 	cmd.Flags().BoolVar(&to.Replace, "force", false, "replace bailiff.yaml and policies that are there")
 	outputFlag(cmd, &format)
 	return cmd
+}
+
+// imported writes to a folder what the home's settings say.
+func (h *hermesHome) imported(to hermes.Destination) (hermes.Report, error) {
+	read, err := h.read()
+	if err != nil {
+		return hermes.Report{}, err
+	}
+	defaults := config.Default(catalogue.All())
+	to.Agent, to.Operator = defaults.Agent.Listeners[0].Listen.String(), defaults.Operator.UIDs[0]
+	return hermes.Import(read, to)
 }
 
 func printImport(w io.Writer, r hermes.Report) {

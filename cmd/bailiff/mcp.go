@@ -20,9 +20,7 @@ import (
 )
 
 func newMCP(configPath *string) *cobra.Command {
-	var who claim
-	var where entrance
-	var timeout int
+	var m stdioMCP
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Give an agent the sandboxed tools by MCP, over standard input and output",
@@ -41,33 +39,42 @@ Exit status: 0 when the agent has hung up, 1 if it could not be served.`,
 		Example: `  bailiff mcp
   claude mcp add bailiff -- bailiff mcp`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			switch {
-			case who.wait < 0 || who.wait > longestWait:
-				return fmt.Errorf("--wait is %d, want seconds from 0 to %d", who.wait, longestWait)
-			case timeout < 1 || timeout > longestWait:
-				return fmt.Errorf("--timeout is %d, want seconds from 1 to %d", timeout, longestWait)
-			}
-			door, err := where.open(*configPath, who.session.Platform)
-			if err != nil {
-				return err
-			}
-			sidecar := distant{door, time.Duration(timeout) * time.Second}
-			server, err := mcp.New(mcp.Config{Name: "stdio", Version: version, Session: who.session, Env: who.env, WaitSeconds: who.wait,
-				Sidecar: sidecar, Log: app.NewLog("warn", "text", cmd.ErrOrStderr())})
-			if err != nil {
-				return err
-			}
-			debug.SetGCPercent(2 * gcPercent) // nothing is live but the call, which leaves more behind than it sent
-			sidecar.lookAt(cmd.Context(), cmd.ErrOrStderr())
-			return server.Pipe(cmd.Context(), os.Stdin, os.Stdout)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return m.serve(cmd, *configPath) },
 	}
-	who.registerSession(cmd, "one of its own")
-	cmd.Flags().IntVar(&who.wait, "wait", mcp.UsualWait, "how many `seconds` a call waits for an approval, if one is due")
-	cmd.Flags().IntVar(&timeout, "timeout", 15, "how many `seconds` the sidecar may take to decide")
-	where.register(cmd)
+	m.who.registerSession(cmd, "one of its own")
+	cmd.Flags().IntVar(&m.who.wait, "wait", mcp.UsualWait, "how many `seconds` a call waits for an approval, if one is due")
+	cmd.Flags().IntVar(&m.timeout, "timeout", 15, "how many `seconds` the sidecar may take to decide")
+	m.where.register(cmd)
 	return cmd
+}
+
+// stdioMCP is "bailiff mcp" as its flags order it.
+type stdioMCP struct {
+	who     claim
+	where   entrance
+	timeout int
+}
+
+func (m *stdioMCP) serve(cmd *cobra.Command, configPath string) error {
+	switch {
+	case m.who.wait < 0 || m.who.wait > longestWait:
+		return fmt.Errorf("--wait is %d, want seconds from 0 to %d", m.who.wait, longestWait)
+	case m.timeout < 1 || m.timeout > longestWait:
+		return fmt.Errorf("--timeout is %d, want seconds from 1 to %d", m.timeout, longestWait)
+	}
+	door, err := m.where.open(configPath, m.who.session.Platform)
+	if err != nil {
+		return err
+	}
+	sidecar := distant{door, time.Duration(m.timeout) * time.Second}
+	server, err := mcp.New(mcp.Config{Name: "stdio", Version: version, Session: m.who.session, Env: m.who.env, WaitSeconds: m.who.wait,
+		Sidecar: sidecar, Log: app.NewLog("warn", "text", cmd.ErrOrStderr())})
+	if err != nil {
+		return err
+	}
+	debug.SetGCPercent(2 * gcPercent) // nothing is live but the call, which leaves more behind than it sent
+	sidecar.lookAt(cmd.Context(), cmd.ErrOrStderr())
+	return server.Pipe(cmd.Context(), os.Stdin, os.Stdout)
 }
 
 // longestWait is the longest that the agent API takes, in seconds.

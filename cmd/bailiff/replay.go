@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,17 +41,7 @@ not be judged, or lines of the log cannot be read.`,
 			if err != nil {
 				return err
 			}
-			if err := show(cmd, format, report, func(w io.Writer) { printReplay(w, report) }); err != nil {
-				return err
-			}
-			if failures[r.failOn](report) {
-				return status(2)
-			}
-			if lines, found := report.Unreadable(); found {
-				return fmt.Errorf("the report lacks lines: %s, the first at %s:%d: see \"bailiff audit verify\"", lines,
-					termsafe.Text(lines.File), lines.Line)
-			}
-			return nil
+			return cmp.Or(show(cmd, format, report, func(w io.Writer) { printReplay(w, report) }), r.verdict(report))
 		},
 	}
 	cmd.Flags().StringArrayVar(&r.policies, "policies", nil, "judge by these: a folder, file or bundle, by `PATH`; may be repeated")
@@ -58,6 +49,18 @@ not be judged, or lines of the log cannot be read.`,
 	cmd.Flags().StringVar(&r.failOn, "fail-on", "any", "any, looser or none")
 	outputFlag(cmd, &format)
 	return cmd
+}
+
+// verdict is the exit status of a report.
+func (r rerun) verdict(report replay.Report) error {
+	if failures[r.failOn](report) {
+		return status(2)
+	}
+	if lines, found := report.Unreadable(); found {
+		return fmt.Errorf("the report lacks lines: %s, the first at %s:%d: see \"bailiff audit verify\"", lines,
+			termsafe.Text(lines.File), lines.Line)
+	}
+	return nil
 }
 
 // failures say by --fail-on whether a report is one.

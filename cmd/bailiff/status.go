@@ -63,18 +63,7 @@ func printStatus(w io.Writer, s api.Status) {
 	if s.Console != "" {
 		fmt.Fprintf(w, "console\t%s\t\"bailiff console\" prints a link that opens it\n", s.Console)
 	}
-	fmt.Fprintf(w, "policies\t%.12s\t%d files, in force since %s\n", s.Policies.Revision, len(s.Policies.Files),
-		s.Policies.Loaded.Format(time.DateTime))
-	for _, archive := range names(s.Policies.Bundles) {
-		fmt.Fprintf(w, "bundle\t%s\t%s\n", archive, s.Policies.Bundles[archive].Revision)
-	}
-	faults := s.Policies.Faults
-	for _, fault := range faults[:min(len(faults), shownFaults)] {
-		fmt.Fprintf(w, "policies\tlast reload failed\t%s\n", fault)
-	}
-	if more := len(faults) - shownFaults; more > 0 {
-		fmt.Fprintf(w, "policies\tlast reload failed\tand %d more faults: --output json has them all\n", more)
-	}
+	printPolicies(w, s.Policies)
 	for _, b := range s.Backends {
 		state := "ready"
 		if !b.Ready {
@@ -94,6 +83,21 @@ func printStatus(w io.Writer, s api.Status) {
 	}
 	for _, warning := range s.Warnings {
 		fmt.Fprintf(w, "warning\t%s\n", warning)
+	}
+}
+
+func printPolicies(w io.Writer, p api.PolicyStatus) {
+	fmt.Fprintf(w, "policies\t%.12s\t%d files, in force since %s\n", p.Revision, len(p.Files),
+		p.Loaded.Format(time.DateTime))
+	for _, archive := range names(p.Bundles) {
+		fmt.Fprintf(w, "bundle\t%s\t%s\n", archive, p.Bundles[archive].Revision)
+	}
+	faults := p.Faults
+	for _, fault := range faults[:min(len(faults), shownFaults)] {
+		fmt.Fprintf(w, "policies\tlast reload failed\t%s\n", fault)
+	}
+	if more := len(faults) - shownFaults; more > 0 {
+		fmt.Fprintf(w, "policies\tlast reload failed\tand %d more faults: --output json has them all\n", more)
 	}
 }
 

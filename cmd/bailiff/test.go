@@ -12,8 +12,7 @@ import (
 )
 
 func newTest(configPath *string) *cobra.Command {
-	var tests pdp.TestConfig
-	var junit, format string
+	var t testRun
 	cmd := &cobra.Command{
 		Use:   "test [PATH…]",
 		Short: "Run the policies' tests",
@@ -25,37 +24,45 @@ Exit status: 0 if there are tests and all pass (and cover the threshold), 2 if
 not, 1 if they could not be run.`,
 		Example: `  bailiff test my-policies --threshold 80
   bailiff test policies my-policies --junit report.xml`,
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if !(tests.Threshold >= 0 && tests.Threshold <= 100) {
-				return fmt.Errorf("--threshold %v: want a percentage from 0 to 100", tests.Threshold)
-			}
-			if tests.Paths, err = tested(*configPath, args); err != nil {
-				return err
-			}
-			if err := clearJUnit(junit); err != nil {
-				return err
-			}
-			report, err := pdp.Test(cmd.Context(), tests)
-			if err != nil {
-				return err
-			}
-			if err := writeJUnit(junit, report); err != nil {
-				return err
-			}
-			if err := show(cmd, format, report, func(w io.Writer) { printReport(w, report) }); err != nil {
-				return err
-			}
-			if !report.Passed() {
-				return status(2)
-			}
-			return nil
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return t.run(cmd, *configPath, args) },
 	}
-	cmd.Flags().BoolVar(&tests.Coverage, "coverage", false, "say which lines no test reaches")
-	cmd.Flags().Float64Var(&tests.Threshold, "threshold", 0, "fail below this coverage, in `percent`")
-	cmd.Flags().StringVar(&junit, "junit", "", "write the results to `FILE` as JUnit's XML")
-	outputFlag(cmd, &format)
+	cmd.Flags().BoolVar(&t.tests.Coverage, "coverage", false, "say which lines no test reaches")
+	cmd.Flags().Float64Var(&t.tests.Threshold, "threshold", 0, "fail below this coverage, in `percent`")
+	cmd.Flags().StringVar(&t.junit, "junit", "", "write the results to `FILE` as JUnit's XML")
+	outputFlag(cmd, &t.format)
 	return cmd
+}
+
+// testRun is "bailiff test" as its flags order it.
+type testRun struct {
+	tests         pdp.TestConfig
+	junit, format string
+}
+
+func (t *testRun) run(cmd *cobra.Command, configPath string, args []string) (err error) {
+	if !(t.tests.Threshold >= 0 && t.tests.Threshold <= 100) {
+		return fmt.Errorf("--threshold %v: want a percentage from 0 to 100", t.tests.Threshold)
+	}
+	if t.tests.Paths, err = tested(configPath, args); err != nil {
+		return err
+	}
+	if err := clearJUnit(t.junit); err != nil {
+		return err
+	}
+	report, err := pdp.Test(cmd.Context(), t.tests)
+	if err != nil {
+		return err
+	}
+	if err := writeJUnit(t.junit, report); err != nil {
+		return err
+	}
+	if err := show(cmd, t.format, report, func(w io.Writer) { printReport(w, report) }); err != nil {
+		return err
+	}
+	if !report.Passed() {
+		return status(2)
+	}
+	return nil
 }
 
 // tested are the paths whose tests are run: those that are named, or the
