@@ -71,7 +71,7 @@ func (p *Pool) removeLocked(l *Lease) {
 	l.ageing.Stop()
 	l.recordLostLocked(l.retired)
 	for session, at := range p.workdirs {
-		if at.lease == l && !at.stays() {
+		if at.lease == l && !at.staysLocked() {
 			delete(p.workdirs, session)
 		}
 	}

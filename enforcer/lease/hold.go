@@ -233,13 +233,19 @@ var ErrBeside = errors.New("call of a script")
 // for both; nil if the call is for another sandbox, on other files, or no script
 // called. It never waits for the script, which waits for it.
 func (h *Hold) Share(t Spec) (*Hold, error) {
+	if h == nil {
+		return nil, nil
+	}
+	h.lease.pool.mu.Lock()
+	defer h.lease.pool.mu.Unlock()
+	fits := h.lease.fitsLocked(t)
 	switch {
-	case h == nil, h.lease.slot != t.slot && !(h.lease.alone && t.alone && h.lease.fits(t)):
+	case h.lease.slot != t.slot && !(h.lease.alone && t.alone && fits):
 		return nil, nil
 	case t.exclusive:
 		return nil, fmt.Errorf("%w: the command must be alone in its sandbox, which the script is in; run it outside of a script",
 			ErrBeside)
-	case !h.lease.fits(t):
+	case !fits:
 		return nil, fmt.Errorf("%w: the policies want another sandbox for the command than for the script; run it outside of a script",
 			ErrBeside)
 	}

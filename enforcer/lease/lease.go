@@ -145,7 +145,7 @@ func (p *Pool) join(ctx context.Context, t Spec) (*Hold, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l := p.live[t.slot]
-	if l != nil && !l.fits(t) {
+	if l != nil && !l.fitsLocked(t) {
 		p.retireLocked(l, replaceReason(l))
 		l = nil
 	}

@@ -37,34 +37,34 @@ type losses struct {
 	why map[kernelKey]loss
 }
 
-func (ls *losses) note(who kernelKey, why loss) {
-	ls.mu.Lock()
-	defer ls.mu.Unlock()
-	if ls.why == nil || len(ls.why) >= maxLosses { // of sessions that never came back
-		ls.why = map[kernelKey]loss{}
+func (l *losses) note(who kernelKey, why loss) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.why == nil || len(l.why) >= maxLosses { // of sessions that never came back
+		l.why = map[kernelKey]loss{}
 	}
-	ls.why[who] = why
+	l.why[who] = why
 }
 
 // recall notes those that the end of an earlier run of this sidecar was.
-func (ls *losses) recall(record ledger.Sandbox) {
+func (l *losses) recall(record ledger.Sandbox) {
 	for _, at := range record.Interpreters {
-		ls.note(kernelKey{Key{at.Caller, at.Session}, at.Platform, at.User, record.Backend}, lostRestart)
+		l.note(kernelKey{Key{at.Caller, at.Session}, at.Platform, at.User, record.Backend}, lostRestart)
 	}
 }
 
 // take returns the loss that is to be told, empty if there is none.
-func (ls *losses) take(who kernelKey) loss {
-	ls.mu.Lock()
-	defer ls.mu.Unlock()
-	why := ls.why[who]
-	delete(ls.why, who)
+func (l *losses) take(who kernelKey) loss {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	why := l.why[who]
+	delete(l.why, who)
 	return why
 }
 
 // forget drops those of a session.
-func (ls *losses) forget(key Key) {
-	ls.mu.Lock()
-	defer ls.mu.Unlock()
-	maps.DeleteFunc(ls.why, func(who kernelKey, _ loss) bool { return who.session == key })
+func (l *losses) forget(key Key) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	maps.DeleteFunc(l.why, func(who kernelKey, _ loss) bool { return who.session == key })
 }

@@ -154,11 +154,11 @@ func (r *readiness) reset(name string) {
 func (r *readiness) learn(name string, fault error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.set(name, fault)
+	r.setLocked(name, fault)
 }
 
-// set takes in whether a backend is ready, and shows it.
-func (r *readiness) set(name string, fault error) {
+// setLocked takes in whether a backend is ready, and shows it.
+func (r *readiness) setLocked(name string, fault error) {
 	b := r.breakers[name]
 	r.tell(name, b.fault, fault)
 	b.probed(fault)
@@ -213,7 +213,7 @@ func (r *readiness) note(name string, spec backends.Spec, err error) {
 		return
 	}
 	if b.opened(spec); b.isOpen() {
-		r.set(name, nil)
+		r.setLocked(name, nil)
 	}
 }
 
@@ -266,7 +266,7 @@ func (r *readiness) admit(name, kind string) error {
 func (p *Pool) Refusal(t Spec) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if l := p.live[t.slot]; l != nil && l.fits(t) {
+	if l := p.live[t.slot]; l != nil && l.fitsLocked(t) {
 		return nil
 	}
 	return p.ready.refusal(t.backend, fingerprint(t.spec))

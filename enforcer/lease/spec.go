@@ -94,11 +94,11 @@ func Hash(parts ...string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// serves says whether a spec's request would be in this lease. The image does not
+// servesLocked says whether a spec's request would be in this lease. The image does not
 // count: it may be one that is not pinned yet.
-func (l *Lease) serves(t Spec) bool {
+func (l *Lease) servesLocked(t Spec) bool {
 	t.spec.Image = l.spec.Image
-	return l.slot == t.slot && l.fits(t)
+	return l.slot == t.slot && l.fitsLocked(t)
 }
 
 // WouldServe says whether a decision's sandbox would be like this one, whatever session
@@ -109,8 +109,8 @@ func (l *Lease) WouldServe(req bailiff.Request, d bailiff.Decision) bool {
 	return l.backend == t.backend && l.fingerprint == fingerprint(t.spec)
 }
 
-// fits says whether a spec's request may use a sandbox that was made for another one.
-func (l *Lease) fits(t Spec) bool {
+// fitsLocked says whether a spec's request may use a sandbox that was made for another one.
+func (l *Lease) fitsLocked(t Spec) bool {
 	return l.Alive() && time.Now().Before(l.expires) && l.fingerprint == fingerprint(t.spec)
 }
 

@@ -23,7 +23,7 @@ func (p *Pool) Workdir(caller, session string) Workdir {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	at := p.workdirs[Hash(caller, session)]
-	if at.lease == nil || !at.lease.Alive() && !at.stays() {
+	if at.lease == nil || !at.lease.Alive() && !at.staysLocked() {
 		return Workdir{}
 	}
 	return at
@@ -32,9 +32,9 @@ func (p *Pool) Workdir(caller, session string) Workdir {
 // workspace is where isolating backends show the files of a session.
 const workspace = "/workspace"
 
-// stays says whether a folder outlasts its sandbox, which failed: it is one of the
+// staysLocked says whether a folder outlasts its sandbox, which failed: it is one of the
 // files that stay.
-func (at Workdir) stays() bool {
+func (at Workdir) staysLocked() bool {
 	_, keeps := at.lease.maker.(backends.Keeper)
 	lost := at.lease.retired == reasonFailed || at.lease.retired == "" && !at.lease.Alive()
 	return keeps && lost && !at.lease.alone && (at.Path == workspace || strings.HasPrefix(at.Path, workspace+"/"))
@@ -42,8 +42,10 @@ func (at Workdir) stays() bool {
 
 // Serves says whether a spec's request is one that starts there.
 func (at Workdir) Serves(t Spec) bool {
+	at.lease.pool.mu.Lock()
+	defer at.lease.pool.mu.Unlock()
 	if at.lease.Alive() {
-		return at.lease.serves(t)
+		return at.lease.servesLocked(t)
 	}
 	return at.lease.slot == t.slot
 }
@@ -52,7 +54,7 @@ func (at Workdir) Serves(t Spec) bool {
 // replaces it.
 func (p *Pool) moveWorkdirsLocked(l *Lease) {
 	for of, at := range p.workdirs {
-		if at.lease.slot == l.slot && at.lease != l && at.stays() {
+		if at.lease.slot == l.slot && at.lease != l && at.staysLocked() {
 			at.lease, l.stale = l, true
 			p.workdirs[of] = at
 		}

@@ -50,7 +50,7 @@ func (p *Pool) hasFilesLocked(t Spec) bool {
 // a sandbox that failed there.
 func (p *Pool) forgetWorkspaceLocked(workspace string) {
 	maps.DeleteFunc(p.names, func(_, name string) bool { return name == workspace })
-	maps.DeleteFunc(p.workdirs, func(_ string, at Workdir) bool { return at.lease.spec.Workspace == workspace && at.stays() })
+	maps.DeleteFunc(p.workdirs, func(_ string, at Workdir) bool { return at.lease.spec.Workspace == workspace && at.staysLocked() })
 }
 
 // removalsLocked lists the ends to wait for before a spec's workspace is used again.
@@ -99,7 +99,7 @@ func (l *Lease) settleFiles(ctx context.Context, reason string) error {
 func (p *Pool) decideFiles(l *Lease, reason string) filesEnd {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	stay := l.retainFor(reason)
+	stay := l.retainForLocked(reason)
 	if stay > 0 {
 		p.retained[l.files()] = retention{time.Now().Add(stay), reason}
 	}
@@ -116,9 +116,9 @@ func (p *Pool) decideFiles(l *Lease, reason string) filesEnd {
 	return stays
 }
 
-// retainFor is for how long the files of a sandbox stay that failed or was taken away,
+// retainForLocked is for how long the files of a sandbox stay that failed or was taken away,
 // so that its session finds them again; zero if they go with it.
-func (l *Lease) retainFor(reason string) time.Duration {
+func (l *Lease) retainForLocked(reason string) time.Duration {
 	switch {
 	case l.evicted == reasonEnd:
 		return 0
