@@ -7,6 +7,7 @@ import (
 )
 
 func TestSharesOfTheDiskNeverExceedIt(t *testing.T) {
+	t.Parallel()
 	total := 0
 	for _, folder := range workdirs.Writable {
 		total += workdirs.ShareMB(10240, folder)

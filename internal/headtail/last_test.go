@@ -9,6 +9,7 @@ import (
 )
 
 func TestTheLastWordsAreTheEndOfAllThatWasWritten(t *testing.T) {
+	t.Parallel()
 	for _, piece := range []int{1, 7, 512, 600, 2000} {
 		var last headtail.Last
 		if last.String() != "" {

@@ -11,6 +11,7 @@ import (
 )
 
 func TestAnAnswerThatDoesNotComeIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
 	for name, answer := range map[string]http.HandlerFunc{"none": silent, "half of one": halting} {
 		t.Run(name, func(t *testing.T) {
 			asking(t, func(t *testing.T, client *Client, a *api) {
@@ -31,6 +32,7 @@ func TestAnAnswerThatDoesNotComeIsNotWaitedFor(t *testing.T) {
 }
 
 func TestAnAnswerIsReadWithinBounds(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc
 		into   any
@@ -57,6 +59,7 @@ func TestAnAnswerIsReadWithinBounds(t *testing.T) {
 }
 
 func TestAStreamIsNotBoundedOnceItHasBegun(t *testing.T) {
+	t.Parallel()
 	slowly := func(w http.ResponseWriter, _ *http.Request) {
 		for range 5 {
 			_, _ = w.Write(make([]byte, answerBytes))
@@ -79,6 +82,7 @@ func TestAStreamIsNotBoundedOnceItHasBegun(t *testing.T) {
 }
 
 func TestAStreamThatDoesNotBeginIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
 	asking(t, func(t *testing.T, client *Client, a *api) {
 		_, err := client.Stream(t.Context(), a.call(false, nil))
 		if err == nil || !strings.Contains(err.Error(), "does not answer in time") || time.Since(a.since) != answerTime {
@@ -88,6 +92,7 @@ func TestAStreamThatDoesNotBeginIsNotWaitedFor(t *testing.T) {
 }
 
 func TestAStreamThatEndsInTheMiddleIsAFaultAndNotAskedForAgain(t *testing.T) {
+	t.Parallel()
 	asking(t, func(t *testing.T, client *Client, a *api) {
 		body, err := client.Stream(t.Context(), a.call(true, nil))
 		if err != nil {
@@ -102,6 +107,7 @@ func TestAStreamThatEndsInTheMiddleIsAFaultAndNotAskedForAgain(t *testing.T) {
 }
 
 func TestAStreamEndsWithWhoeverReadsIt(t *testing.T) {
+	t.Parallel()
 	gone := make(chan struct{})
 	asking(t, func(t *testing.T, client *Client, a *api) {
 		body, err := client.Stream(t.Context(), a.call(false, nil))

@@ -19,6 +19,7 @@ func repeat(answer func(credential string) http.HandlerFunc) http.HandlerFunc {
 }
 
 func TestWhatOthersSayIsOneHarmlessLineWithoutTheCredential(t *testing.T) {
+	t.Parallel()
 	const hostile = "a\x1b]0;owned\a\nlevel=INFO "
 	for name, c := range map[string]struct {
 		answer func(credential string) http.HandlerFunc
@@ -52,6 +53,7 @@ func TestWhatOthersSayIsOneHarmlessLineWithoutTheCredential(t *testing.T) {
 }
 
 func TestAFaultNamesNoAddress(t *testing.T) {
+	t.Parallel()
 	for name, answer := range map[string]http.HandlerFunc{"lost": cut, "torn": torn, "late": silent, "refused": says(404, ""),
 		"nonsense": says(200, "?")} {
 		t.Run(name, func(t *testing.T) {
@@ -74,6 +76,7 @@ func TestAFaultNamesNoAddress(t *testing.T) {
 }
 
 func TestTheCredentialFollowsNoRedirection(t *testing.T) {
+	t.Parallel()
 	asking(t, func(t *testing.T, client *Client, a *api) {
 		if err := client.Do(t.Context(), a.call(true, new(thing))); Status(err) != http.StatusTemporaryRedirect || len(a.asked()) != 1 {
 			t.Errorf("after %d questions it came to %v", len(a.asked()), err)
@@ -84,6 +87,7 @@ func TestTheCredentialFollowsNoRedirection(t *testing.T) {
 }
 
 func TestTheCredentialIsReadForEachAttempt(t *testing.T) {
+	t.Parallel()
 	asking(t, func(t *testing.T, client *Client, a *api) {
 		renewed := 0
 		client.cfg.Credential = func() (bailiff.Secret, error) {
@@ -100,6 +104,7 @@ func TestTheCredentialIsReadForEachAttempt(t *testing.T) {
 }
 
 func TestWithoutItsCredentialNobodyIsAsked(t *testing.T) {
+	t.Parallel()
 	asking(t, func(t *testing.T, client *Client, a *api) {
 		missing := errors.New("the file is empty")
 		client.cfg.Credential = func() (bailiff.Secret, error) { return bailiff.Secret{}, missing }
@@ -114,6 +119,7 @@ func TestWithoutItsCredentialNobodyIsAsked(t *testing.T) {
 }
 
 func TestWhoNeedsNoCredentialSendsNone(t *testing.T) {
+	t.Parallel()
 	asking(t, func(t *testing.T, client *Client, a *api) {
 		client.cfg.Credential, client.cfg.Reason = nil, nil
 		var got thing
@@ -128,6 +134,7 @@ func TestWhoNeedsNoCredentialSendsNone(t *testing.T) {
 }
 
 func TestARefusalTellsItsCodeAndReason(t *testing.T) {
+	t.Parallel()
 	asking(t, func(t *testing.T, client *Client, a *api) {
 		client.cfg.Reason = func(body []byte) (code, message string) {
 			code, message, _ = strings.Cut(string(body), "/")
@@ -143,6 +150,7 @@ func TestARefusalTellsItsCodeAndReason(t *testing.T) {
 }
 
 func TestACallSaysWhatItHasToSay(t *testing.T) {
+	t.Parallel()
 	asking(t, func(t *testing.T, client *Client, a *api) {
 		if err := client.Do(t.Context(), Call{Method: "PUT", Address: a.URL + "/things?at=first",
 			Query: url.Values{"at": {"a&b"}}, Header: http.Header{"X-Cwd": {"/"}, "Authorization": {"mine"}}}); err != nil {
@@ -157,6 +165,7 @@ func TestACallSaysWhatItHasToSay(t *testing.T) {
 }
 
 func TestWhatBecomesAnotherProtocolBeginsAsACall(t *testing.T) {
+	t.Parallel()
 	refuse := repeat(func(s string) http.HandlerFunc { return says(403, "not with "+s) })
 	asking(t, func(t *testing.T, client *Client, a *api) {
 		knock := func(by *http.Client, header http.Header) (*http.Response, error) {

@@ -12,6 +12,7 @@ import (
 )
 
 func TestAnAddressTellsTheCredentialToNobodyElse(t *testing.T) {
+	t.Parallel()
 	for address, right := range map[string]bool{
 		"https://acme.example/api":    true,
 		"https://acme.example:8443/":  true,
@@ -34,6 +35,7 @@ func TestAnAddressTellsTheCredentialToNobodyElse(t *testing.T) {
 }
 
 func TestAListIsReadToItsEndIfItHasOne(t *testing.T) {
+	t.Parallel()
 	var cursors []string
 	query := url.Values{"limit": {"1"}}
 	next := map[string]string{"": "b", "b": "c", "c": ""}
@@ -63,6 +65,7 @@ func TestAListIsReadToItsEndIfItHasOne(t *testing.T) {
 }
 
 func TestWaitingEndsWithWhoeverWaits(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := Wait(ctx, time.Hour); !errors.Is(err, context.Canceled) {

@@ -13,6 +13,7 @@ import (
 )
 
 func TestACallIsRepeatedOnlyWhereNothingWasDoneOrItMayBeDoneTwice(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		answers    []http.HandlerFunc
 		idempotent bool
@@ -48,6 +49,7 @@ func TestACallIsRepeatedOnlyWhereNothingWasDoneOrItMayBeDoneTwice(t *testing.T) 
 }
 
 func TestNobodyIsAskedSoonerThanTheyWant(t *testing.T) {
+	t.Parallel()
 	at := func(from time.Time) string { return from.Add(9 * time.Second).UTC().Format(http.TimeFormat) }
 	another := time.Date(2040, 5, 6, 7, 8, 9, 0, time.UTC)
 	for name, c := range map[string]struct {
@@ -76,6 +78,7 @@ func TestNobodyIsAskedSoonerThanTheyWant(t *testing.T) {
 }
 
 func TestWhoKnowsBetterWhenToAskAgainAsksOnce(t *testing.T) {
+	t.Parallel()
 	for name, answer := range map[string]http.HandlerFunc{"busy": busy, "closed": says(503, ""), "down": down, "cut": cut} {
 		t.Run(name, func(t *testing.T) {
 			asking(t, func(t *testing.T, client *Client, a *api) {
@@ -90,6 +93,7 @@ func TestWhoKnowsBetterWhenToAskAgainAsksOnce(t *testing.T) {
 }
 
 func TestWhoeverWantsMorePatienceThanThereIsIsNotAskedAgain(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		after, within time.Duration
 	}{
@@ -112,6 +116,7 @@ func TestWhoeverWantsMorePatienceThanThereIsIsNotAskedAgain(t *testing.T) {
 }
 
 func TestHowLongARefusalIsRespectedIsBounded(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		err  error
 		want time.Duration
@@ -130,6 +135,7 @@ func TestHowLongARefusalIsRespectedIsBounded(t *testing.T) {
 }
 
 func TestPausesGrowAndAreNotEverybodysAlike(t *testing.T) {
+	t.Parallel()
 	seen := map[time.Duration]bool{}
 	for range 3 {
 		asking(t, func(t *testing.T, client *Client, a *api) {
@@ -149,6 +155,7 @@ func TestPausesGrowAndAreNotEverybodysAlike(t *testing.T) {
 }
 
 func TestWhoeverGoesAwayWaitsForNothing(t *testing.T) {
+	t.Parallel()
 	for name, answer := range map[string]http.HandlerFunc{"an answer": silent, "the next attempt": busy} {
 		t.Run(name, func(t *testing.T) {
 			asking(t, func(t *testing.T, client *Client, a *api) {
@@ -167,6 +174,7 @@ func TestWhoeverGoesAwayWaitsForNothing(t *testing.T) {
 }
 
 func TestWhatIsSentIsMadeAnewForEachAttempt(t *testing.T) {
+	t.Parallel()
 	var sent []string
 	hear := func(then http.HandlerFunc) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
@@ -189,6 +197,7 @@ func TestWhatIsSentIsMadeAnewForEachAttempt(t *testing.T) {
 }
 
 func TestWhatCannotBeMadeIsNotSent(t *testing.T) {
+	t.Parallel()
 	asking(t, func(t *testing.T, client *Client, a *api) {
 		call := a.call(true, nil)
 		call.Body = JSON(func() {})

@@ -13,6 +13,7 @@ import (
 )
 
 func TestWhoAnswersIsVouchedForByTheRootsThatAreNamed(t *testing.T) {
+	t.Parallel()
 	at := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("ETag", `"1"`)
 		_, _ = w.Write([]byte("{}"))

@@ -10,6 +10,7 @@ import (
 var awkward = []string{"", "a", "'", "''", `\`, "a b", "a'b", "$HOME", "`id`", "-n", "\n", "*", "é", "\xff", "!x", "#", "'\\''", " ", "~", "a=b"}
 
 func TestAShellReadsWordsBackAsTheyWere(t *testing.T) {
+	t.Parallel()
 	line := "printf '%s\\0' " + Join(awkward...) + " " + Enclose("plain")
 	for _, shell := range []string{"bash", "sh"} {
 		printed, err := exec.Command(shell, "-c", line).Output()
@@ -23,6 +24,7 @@ func TestAShellReadsWordsBackAsTheyWere(t *testing.T) {
 }
 
 func TestWhatIsNotWrittenHereIsNotRead(t *testing.T) {
+	t.Parallel()
 	for _, line := range []string{"", " ", "a  b", "a ", " a", "a;b", "a$b", "a'b'", "'a'b", "'a", "a\tb", "'a' ; b", `"a"`, "a\nb", `'a'\'`, "~", "a #"} {
 		if all, ok := Split(line); ok {
 			t.Errorf("%q is read as %q", line, all)

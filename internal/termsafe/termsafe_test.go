@@ -8,6 +8,7 @@ import (
 )
 
 func TestWhatATerminalWouldObeyIsWrittenOut(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ name, text, want string }{
 		{"plain text", `rm -rf "./build" # ünï 删除 🚀`, `rm -rf "./build" # ünï 删除 🚀`},
 		{"nothing", "", ""},
@@ -62,6 +63,7 @@ func FuzzVisible(f *testing.F) {
 }
 
 func TestJSONKeepsItsMeaningAndNamesWhatIsNotSeen(t *testing.T) {
+	t.Parallel()
 	const text = "a\u202e\u009b\x7f\U000e0041\U0001f680\n"
 	var out strings.Builder
 	if err := json.NewEncoder(JSON{&out}).Encode(text); err != nil {
@@ -77,6 +79,7 @@ func TestJSONKeepsItsMeaningAndNamesWhatIsNotSeen(t *testing.T) {
 }
 
 func TestABriefTextSaysThatThereIsMore(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"":                          "",
 		"0123456789":                "0123456789",

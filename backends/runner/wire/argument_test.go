@@ -7,6 +7,7 @@ import (
 )
 
 func TestTheRunnerReadsWhatItIsKeptFromAsItWasWritten(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]wire.Seclusion{
 		"":                      {},
 		"network":               {Network: true},

@@ -32,6 +32,7 @@ func received(from []byte) (payloads []string) {
 }
 
 func TestAReaderFindsFramesWhereverItStarts(t *testing.T) {
+	t.Parallel()
 	send := func(text string) []byte {
 		return sent(t, func(w *wire.Writer) error {
 			return w.Send(wire.Frame{Kind: wire.Output, Stream: 7, Payload: []byte(text)})
@@ -65,6 +66,7 @@ func TestAReaderFindsFramesWhereverItStarts(t *testing.T) {
 }
 
 func TestALongMessageIsFramesOfWhichTheLastIsMarked(t *testing.T) {
+	t.Parallel()
 	for _, size := range []int{0, 1, wire.MaxPayload, wire.MaxPayload + 1, 3 * wire.MaxPayload} {
 		message := []byte(strings.Repeat("m", size))
 		in := wire.NewReader(bytes.NewReader(sent(t, func(w *wire.Writer) error { return w.SendAll(wire.Start, 1, message) })))
@@ -112,6 +114,7 @@ func FuzzDecoding(f *testing.F) {
 }
 
 func TestARefusalFitsInAFrameWhateverItQuotes(t *testing.T) {
+	t.Parallel()
 	text := wire.Refusal{Reason: wire.Unfit, Text: strings.Repeat("x", 2*wire.MaxPayload)}.Encode()
 	if r, err := wire.DecodeRefusal(text); err != nil || r.Reason != wire.Unfit || len(r.Text) == 0 || len(text) > wire.MaxPayload {
 		t.Errorf("got %d bytes of text in %d, error %v", len(r.Text), len(text), err)
