@@ -48,7 +48,9 @@ findings contains {"rule": "team.finding", "message": "Found.", "match": "x"} if
 
 deny contains {"rule": "team.denial", "message": "Denied."} if input.args.command == "deny"
 
-require_approval contains {"rule": "team.question", "message": "Asked.", "quorum": 2, "scopes": ["once"]} if input.args.command == "require_approval"
+require_approval contains {"rule": "team.question", "message": "Asked.", "quorum": 2, "scopes": ["once"]} if {
+	input.args.command == "require_approval"
+}
 
 forward_env contains "TEAM_NAME" if input.args.command != "withhold_env"
 
@@ -152,7 +154,8 @@ func listed(classes map[string]any) string {
 			techniques = append(techniques, fmt.Sprint(id))
 		}
 		severity, _ := columns["severity"].(string)
-		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s | %s |\n", columns["rule"], columns["message"], severity, strings.Join(techniques, ", ")))
+		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s | %s |\n",
+			columns["rule"], columns["message"], severity, strings.Join(techniques, ", ")))
 	}
 	slices.Sort(rows)
 	return "\n| rule | found | severity | ATT&CK |\n|---|---|---|---|\n" + strings.Join(rows, "") + "\n"
@@ -224,7 +227,8 @@ func request(command string) map[string]any {
 		"tool": "terminal", "args": map[string]any{"command": command, "timeout": 0}, "caller": map[string]any{"name": "test"},
 		"session": map[string]any{"id": "s", "platform": "cli", "unattended": false},
 		"command": map[string]any{"text": command, "parsed": true, "complete": true, "programs": []any{"git"}, "calls": []any{call},
-			"hosts": []any{"example.com"}, "reads": []any{"src/main.go"}, "writes": []any{"/workspace/a/b"}, "variables": []any{}, "features": []any{}, "assigns": []any{}},
+			"hosts": []any{"example.com"}, "reads": []any{"src/main.go"}, "writes": []any{"/workspace/a/b"}, "variables": []any{},
+			"features": []any{}, "assigns": []any{}},
 		"env": map[string]any{"requested": []any{}, "available": []any{}},
 		"backend": map[string]any{"requested": "", "available": map[string]any{
 			"local": map[string]any{"isolated": false, "ready": true}, "vault": map[string]any{"isolated": false, "ready": true}}},

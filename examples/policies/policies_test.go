@@ -106,7 +106,8 @@ func TestThePoliciesOfTeamsDecideAsTheirPagesShow(t *testing.T) {
 		if len(rows) < 5 || len(rows) != strings.Count(one.page, "\n| ")-1 {
 			t.Errorf("%s: %d requests can be read", one.name, len(rows))
 		}
-		judge, err := pdp.Try(t.Context(), []string{filepath.Join(one.folder, "policies"), filepath.Join(one.folder, one.name)}, time.Minute)
+		paths := []string{filepath.Join(one.folder, "policies"), filepath.Join(one.folder, one.name)}
+		judge, err := pdp.Try(t.Context(), paths, time.Minute)
 		must(t, err)
 		for _, row := range rows {
 			asked := bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: strings.ReplaceAll(row[4], `\|`, "|")},

@@ -43,7 +43,8 @@ func stricter(chat, platform map[string]any, name string, at keys, tell teller) 
 	allowed := object(platform, "limits")
 	for kind, wanted := range object(chat, "limits") {
 		if most, bounded := number(allowed[kind]); bounded && exceeds(wanted, most) {
-			tell(at.below("limits").below(kind), fmt.Sprintf("is %v, and the limit of platform %s is %v: a chat can only be stricter", wanted, name, allowed[kind]))
+			tell(at.below("limits").below(kind),
+				fmt.Sprintf("is %v, and the limit of platform %s is %v: a chat can only be stricter", wanted, name, allowed[kind]))
 		}
 	}
 }
@@ -56,7 +57,8 @@ func withinLimits(all any, chat, platform map[string]any, at keys, tell teller) 
 	}
 	for kind, wanted := range object(chat, "limits") {
 		if most, bounded := greatest(all, names, kind); bounded && exceeds(wanted, most) {
-			tell(at.below("limits").below(kind), fmt.Sprintf("is %v, and its sandboxes may have %v at most: raise that in the table sandboxes", wanted, most))
+			tell(at.below("limits").below(kind),
+				fmt.Sprintf("is %v, and its sandboxes may have %v at most: raise that in the table sandboxes", wanted, most))
 		}
 	}
 }

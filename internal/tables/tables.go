@@ -80,7 +80,8 @@ var (
 		"idle_seconds": count, "max_seconds": count, "background_seconds": count, "processes": count,
 	})
 	sandbox = fields(map[string]shape{
-		"host": truth, "scope": word("session", "user", "request"), "read_only": truth, "persistent": truth, "network": network, "limits": limits,
+		"host": truth, "scope": word("session", "user", "request"), "read_only": truth, "persistent": truth,
+		"network": network, "limits": limits,
 	})
 	mount = fields(map[string]shape{"source": text, "target": text, "read_only": truth})
 	terms = fields(map[string]shape{
