@@ -75,7 +75,7 @@ func newLabels(backends []string) *labels {
 	return l
 }
 
-// know replaces the tables; "cli" is a platform whatever they say.
+// know replaces the tables; "cli" is always a platform.
 func (l *labels) know(platforms, variables []string) {
 	l.tables.Store(&tables{set(append([]string{"cli"}, platforms...)), set(variables)})
 }

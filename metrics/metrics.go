@@ -1,12 +1,12 @@
 // Package metrics holds the Prometheus collectors and the rules for their
-// labels, and nothing else: whoever has something to count declares an
-// interface, and [Metrics] fits it.
+// labels, and nothing else: a package that counts declares an interface, and [Metrics] fits
+// it.
 //
 // Promised: no label carries a value that a caller can choose. Platforms and
 // variables count under their names only when the policies' tables name them,
 // backends when they are configured, tools, outcomes, statuses and reasons when
 // the contract does, rules when they look like rules and are among the first
-// [maxRules]; whatever else comes is "other". So the number of series is bounded
+// [maxRules]; any other value is "other". So the number of series is bounded
 // by the configuration.
 //
 // A new metric gets its line in docs/operations.md and a panel in examples/grafana,
@@ -52,7 +52,7 @@ func NewRegistry() *prometheus.Registry {
 	return registry
 }
 
-// Handler serves a registry to Prometheus, with exemplars to whoever takes OpenMetrics.
+// Handler serves a registry to Prometheus, with exemplars for clients that take OpenMetrics.
 func Handler(registry *prometheus.Registry) http.Handler {
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry, CoalesceGather: true, EnableOpenMetrics: true})
 }
@@ -156,8 +156,8 @@ func (m *Metrics) SandboxAdopted(backend string) {
 	m.sandboxes.WithLabelValues(m.labels.backend(backend)).Inc()
 }
 
-// SandboxHandedOver counts a sandbox that stood ready for whoever got it. It was
-// counted in when it was made.
+// SandboxHandedOver counts a ready sandbox that a session took over. It was counted in when
+// it was made.
 func (m *Metrics) SandboxHandedOver(backend string) {
 	m.sandboxStarts.WithLabelValues(m.labels.backend(backend), warm).Inc()
 }
@@ -237,7 +237,7 @@ func (m *Metrics) Reloaded(ok bool, revision string) {
 	m.policyRevision.WithLabelValues(revision).Set(1)
 }
 
-// State is what is not counted as it happens, but looked at when somebody asks.
+// State are figures that are read at each scrape, and not counted as they change.
 type State struct {
 	// OldestPending is when the question was asked that waits longest; zero if none does.
 	OldestPending time.Time

@@ -14,12 +14,12 @@ func (m *Metrics) ChatClicked(service, result string) {
 	m.chatClicks.WithLabelValues(oneOf(services, service), oneOf(clicks, result)).Inc()
 }
 
-// ChatCommand counts a command that somebody gave at a chat service.
+// ChatCommand counts a command that a person gave at a chat service.
 func (m *Metrics) ChatCommand(service string, status bailiff.Status) {
 	m.chatCommands.WithLabelValues(oneOf(services, service), statusLabel(status)).Inc()
 }
 
-// ChatDown sets whether a chat service reaches nobody.
+// ChatDown sets whether a chat service reaches no people.
 func (m *Metrics) ChatDown(service string, down bool) {
 	value := 0.0
 	if down {

@@ -69,8 +69,8 @@ type Status struct {
 	Unkept error
 }
 
-// New makes a source, and clears away what one that was killed had begun to keep. It
-// asks nobody yet.
+// New makes a source without a call to the server, and clears away the unfinished files of
+// one that was killed.
 func New(c Config) (*Source, error) {
 	if err := records.Clear(c.Dir); err != nil {
 		return nil, fmt.Errorf("opening the folder of bundles: %w", err)

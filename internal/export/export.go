@@ -71,7 +71,7 @@ type state struct {
 	asked time.Time
 }
 
-// New reads how far the export is. It talks to nobody yet.
+// New reads how far the export is, without a call to the receiver.
 func New(c Config) (*Exporter, error) {
 	cursor, err := readCursor(cursorPath(c.StateDir))
 	if err != nil {

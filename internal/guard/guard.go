@@ -135,7 +135,7 @@ func OfApprover(text string) (*ApproverCondition, error) {
 	return &ApproverCondition{c}, err
 }
 
-// Holds says whether the condition holds for somebody who would answer a request.
+// Holds says whether the condition holds for an approver who would answer a request.
 func (c *ApproverCondition) Holds(who Approver, req bailiff.Request) (bool, error) {
 	return c.condition.holdsInTime(map[string]any{"request": requestOf(req), "approver": &who})
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts"
 )
 
-// Approver is somebody who would answer, as conditions see them.
+// Approver is a person who would answer, as conditions see them.
 type Approver struct {
 	Name   string   `json:"name"`
 	Groups []string `json:"groups"`

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/guard"
 )
 
-// bar says why somebody may not answer a claim that goes by a route; empty means
+// bar says why an approver may not answer a claim that goes by a route; empty means
 // that they may.
 func (r *Roster) bar(who bailiff.Approver, c bailiff.Claim, way route) string {
 	p, why := r.holder(who)
@@ -29,8 +29,8 @@ func (r *Roster) bar(who bailiff.Approver, c bailiff.Claim, way route) string {
 	return unmet(who, p, c.Request, way)
 }
 
-// holder is who has a credential, nobody in particular where such may answer, or why
-// nobody answers by it.
+// holder is the person who has a credential, an operator's user without a person where such
+// may answer, or why no one may answer by it.
 func (r *Roster) holder(who bailiff.Approver) (p *config.Person, why string) {
 	if slices.Contains(r.services, who.Channel) {
 		id, ok := strings.CutPrefix(who.Credential, bailiff.Account(who.Channel, ""))
@@ -49,7 +49,7 @@ func (r *Roster) holder(who bailiff.Approver) (p *config.Person, why string) {
 	return p, ""
 }
 
-// conflict says why separation of duties keeps somebody from answering.
+// conflict says why separation of duties keeps an approver from answering.
 func (r *Roster) conflict(who bailiff.Approver, req bailiff.Request) string {
 	if r.operator.AllowSameUser {
 		return ""
@@ -66,7 +66,7 @@ func (r *Roster) conflict(who bailiff.Approver, req bailiff.Request) string {
 	return ""
 }
 
-// unmet says why a route's condition keeps somebody from answering.
+// unmet says why a route's condition keeps an approver from answering.
 func unmet(who bailiff.Approver, p *config.Person, req bailiff.Request, way route) string {
 	if way.approvers == nil {
 		return ""
@@ -104,8 +104,8 @@ func (r *Roster) requesters(req bailiff.Request) []string {
 
 // reached says how the agent of a request could give an answer itself: by the
 // operators' socket, or by chat with the sidecar's own secrets; empty if it could not.
-// Whoever cannot be told apart could. With that, no such answer to a request that came
-// in by it counts.
+// An agent that cannot be told apart could. Then no such answer to a request that came in
+// by it counts.
 func (r *Roster) reached(req bailiff.Request, chat bool) string {
 	if slices.Contains(r.services, req.Caller) {
 		return "" // no agent is there, and what runs is in a sandbox
@@ -185,8 +185,7 @@ func (r *Roster) search(c bailiff.Claim, way route) (all found) {
 	return all
 }
 
-// candidates are all people, and the users of operators who are nobody in
-// particular if such may answer.
+// candidates are all people, and operators' users without a person if such may answer.
 func (r *Roster) candidates() []config.Person {
 	all := slices.Clone(r.people)
 	for _, uid := range r.operator.UIDs {
@@ -197,7 +196,7 @@ func (r *Roster) candidates() []config.Person {
 	return all
 }
 
-// ways are those by which somebody could come.
+// ways are those by which an approver could come.
 func (r *Roster) ways(p config.Person, way route) []bailiff.Approver {
 	var all []bailiff.Approver
 	for _, channel := range way.Channels {
@@ -251,7 +250,7 @@ func nobody(format string, args ...any) error {
 	return &approval.Unanswerable{Reason: "Nobody can answer: " + fmt.Sprintf(format, args...) + "."}
 }
 
-// Warnings says of which agents nobody can answer a question, a sentence each.
+// Warnings names the agents whose questions no approver can answer, a sentence each.
 func (r *Roster) Warnings() []string {
 	var all []string
 	for _, l := range r.listeners {

@@ -1,14 +1,14 @@
 // Package people knows who is who: who asks, by which route a question goes to
 // whom, and who may answer it.
 //
-// What is promised (separation of duties): nobody answers what they asked for,
+// What is promised (separation of duties): a requester does not answer their own request,
 // neither as the same person nor by the credential that the request came in by.
 // Only who is configured under people answers at all. Where the user that an
 // agent runs as could reach the operators' socket, no answer that came by it
 // counts, since the agent could have given it; that goes for the console too,
 // whose login comes from there. An answer from a chat does not count where the agent
 // could read the sidecar's own secrets, and so speak for the service. A condition that
-// cannot be evaluated lets nobody answer. operator.allow_same_user lifts these for
+// cannot be evaluated lets no one answer. operator.allow_same_user lifts these for
 // machines with one person, but not the conditions, nor that in a chat only people answer.
 //
 // What is not here: asking and remembering (package approval), and whom a door
@@ -86,15 +86,15 @@ func compiled(c config.Route) (way route, err error) {
 	return way, nil
 }
 
-// Identify says who comes by a uid to a channel; the person is empty if that is
-// nobody's.
+// Identify returns the approver with a uid at a channel; the person is empty if people does
+// not name the uid.
 func (r *Roster) Identify(uid uint32, channel string) bailiff.Approver {
 	who := bailiff.Approver{Credential: bailiff.Credential(uid), Channel: channel}
 	return as(who, r.byUID(uid))
 }
 
-// IdentifyAccount says who comes by an account at a chat service, which is the channel
-// too; the person is empty if that is nobody's.
+// IdentifyAccount returns the approver with an account at a chat service, which is the
+// channel too; the person is empty if people does not name the account.
 func (r *Roster) IdentifyAccount(service, id string) bailiff.Approver {
 	return as(bailiff.Approver{Credential: bailiff.Account(service, id), Channel: service}, r.byAccount(service, id))
 }
@@ -188,7 +188,7 @@ func (r *Roster) MayLift(who bailiff.Approver) error {
 	return nil
 }
 
-// Unliftable says why nobody could lift what was imposed; empty if somebody could.
+// Unliftable says why no operator could lift a freeze; empty if one could.
 func (r *Roster) Unliftable() string {
 	if r.operator.AllowSameUser && len(r.operator.UIDs) > 0 {
 		return ""

@@ -9,9 +9,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
-	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/internal/approval"
-	"github.com/bailiff-dev/bailiff/internal/config"
 )
 
 // The office: ana and ben operate, carl only chats, dora operates too but is in
@@ -297,60 +295,4 @@ func TestAgentsThatReachTheOperatorsAreWarnedOf(t *testing.T) {
 	if w := roster(t, office, "allow_same_user: true").Warnings(); len(w) > 0 {
 		t.Errorf("where it is allowed: %q", w)
 	}
-}
-
-func roster(t *testing.T, text, settings string) *Roster {
-	t.Helper()
-	if settings != "" {
-		text = strings.Replace(text, "allow_same_user: false", settings, 1)
-	}
-	c, err := config.Parse("/etc/bailiff.yaml", []byte(text), catalogue.All())
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
-func from(listener, peer, platform, user string) bailiff.Request {
-	return bailiff.Request{Tool: bailiff.Terminal, Caller: listener, Peer: peer,
-		Session: bailiff.Session{ID: "s", Platform: platform, UserID: user}}
-}
-
-func claim(req bailiff.Request, terms bailiff.ApprovalTerms) bailiff.Claim {
-	return bailiff.Claim{Request: req, Decision: bailiff.Decision{Outcome: bailiff.Ask, Approval: &terms}}
-}
-
-func because(rule string) bailiff.ApprovalTerms {
-	return bailiff.ApprovalTerms{Reasons: []bailiff.Reason{{Rule: rule}}}
-}
-
-func ana() bailiff.Approver {
-	return bailiff.Approver{Person: "ana", Groups: []string{"security"}, Credential: "uid:1000", Channel: "operator"}
-}
-
-func ben() bailiff.Approver {
-	return bailiff.Approver{Person: "ben", Groups: []string{"security", "ops"}, Credential: "uid:1002", Channel: "operator"}
-}
-
-func dora() bailiff.Approver {
-	return bailiff.Approver{Person: "dora", Credential: "uid:1004", Channel: "operator"}
-}
-
-func nobodys() bailiff.Approver {
-	return bailiff.Approver{Credential: "uid:1009", Channel: "operator"}
-}
-
-func reaches(listener string) string {
-	return "the agent of listener " + listener + " could reach the operators' socket itself, so give it a user of its own"
-}
-
-func sentence(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
 }

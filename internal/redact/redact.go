@@ -12,7 +12,7 @@
 // difference; a chunk is handed on at once but for the bytes that may be the
 // beginning of an occurrence; time is linear in the output whatever it holds.
 //
-// This is a guard against accidents. Whoever runs a command can print a value
+// This is a guard against accidents. A command can print a value
 // in another form ("rev", a space between the letters, a line break in the
 // middle of the base64), and this package will not know it.
 package redact
@@ -71,7 +71,7 @@ func (r *Redactor) Redact(text []byte) []byte {
 	return append(out, s.flush(r.forms)...)
 }
 
-// Slack is the length of the longest form of any value: whoever cuts the stream
+// Slack is the length of the longest form of any value: a caller that cuts the stream
 // must redact this much beyond the cut first.
 func (r *Redactor) Slack() int { return r.forms.longest }
 
