@@ -25,13 +25,13 @@ var floors = map[string]int{
 	"internal/facts/shell": 1, "internal/facts/python": 1,
 	"api": 1, "internal/redact": 1, "internal/records": 1, "internal/trust": 1, "internal/subprocess": 1,
 
-	"backends/cgroup": 2, "backends/loop": 2, "internal/facts": 2, "internal/settings": 2,
+	"backends/cgroup": 2, "backends/loop": 2, "internal/facts": 2, "backends/settings": 2,
 
 	"backends": 3, "backends/runner": 3, "backends/kernel": 3, "backends/workdirs": 3, "backends/limits": 3, "metrics": 3,
 	"internal/audit": 3, "internal/env": 3, "internal/corpus": 3, "internal/throttle": 3, "internal/httpapi": 3,
 	"internal/history": 3, "internal/remote": 3, "internal/guard": 3, "internal/tables": 3, "internal/approval": 3,
 
-	"internal/config": 4, "internal/bundle": 4, "internal/ledger": 4, "internal/replay": 4, "internal/export": 4, "internal/traces": 4,
+	"internal/config": 4, "internal/bundle": 4, "enforcer/ledger": 4, "internal/replay": 4, "internal/export": 4, "internal/traces": 4,
 	"internal/pdp": 4, "internal/pdp/explain": 3, "backends/local": 4, "backends/bubblewrap": 4, "backends/docker": 4, "backends/backendtest": 4,
 	"backends/apptainer": 4, "backends/daytona": 4, "backends/modal": 4, "backends/ssh": 4, "backends/vercel": 4,
 	"backends/ssh/inside": 4,

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"regexp"
 
-	"github.com/bailiff-dev/bailiff/internal/settings"
+	"github.com/bailiff-dev/bailiff/backends/settings"
 )
 
 // Catalogue holds the technologies that a sidecar knows, by the names that

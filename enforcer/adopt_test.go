@@ -12,7 +12,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/internal/ledger"
+	"github.com/bailiff-dev/bailiff/enforcer/ledger"
 )
 
 // Adopt attaches to a room that was made for an equal spec and stands still.

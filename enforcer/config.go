@@ -9,7 +9,7 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
-	"github.com/bailiff-dev/bailiff/internal/ledger"
+	"github.com/bailiff-dev/bailiff/enforcer/ledger"
 )
 
 // Decider is the policy decision point.
@@ -85,9 +85,9 @@ type Config struct {
 	// Owner identifies this sidecar among others on the same machine.
 	Owner string
 	// Ledger is of the sandboxes that are leased.
-	Ledger lease.Ledger[ledger.Sandbox]
+	Ledger ledger.Entries[ledger.Sandbox]
 	// Workspaces is of those that stay when their sandbox goes.
-	Workspaces lease.Ledger[ledger.Workspace]
+	Workspaces ledger.Entries[ledger.Workspace]
 	// Tracer follows requests; nil means that there are no traces.
 	Tracer Tracer
 	// Throttle bounds the requests that are executed; nil means no bound.

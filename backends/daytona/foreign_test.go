@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/internal/settings"
+	"github.com/bailiff-dev/bailiff/backends/settings"
 )
 
 // hostile is a backend whose Daytona is a server of the test's.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/internal/remote"
+	"github.com/bailiff-dev/bailiff/backends/settings"
 )
 
 func TestConfigurationsThatAreRefused(t *testing.T) {
@@ -21,13 +21,13 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 		{"a user by name", Config{Runner: "r", User: "nobody:nogroup"}, "numeric uid:gid"},
 		{"a lack that cannot be accepted", Config{Runner: "r", AcceptMissing: []string{"network"}}, `"network"`},
 		{"an address that is none", Config{Runner: "r", Host: "nonsense"}, "nonsense"},
-		{"an address by ssh of nobody", Config{Runner: "r", Host: "ssh://host", SSH: remote.Way{Agent: "a", KnownHosts: []string{"k"}}},
+		{"an address by ssh of nobody", Config{Runner: "r", Host: "ssh://host", SSH: settings.SSH{Agent: "a", KnownHosts: []string{"k"}}},
 			"user@name"},
-		{"an address by ssh without a key", Config{Runner: "r", Host: "ssh://ana@host", SSH: remote.Way{KnownHosts: []string{"k"}}},
+		{"an address by ssh without a key", Config{Runner: "r", Host: "ssh://ana@host", SSH: settings.SSH{KnownHosts: []string{"k"}}},
 			"lacks a key or an agent (set it in ssh)"},
 		{"a port without a number", Config{Runner: "r", Host: "tcp://engine"}, "tcp://engine"},
 		{"certificates for a socket", Config{Runner: "r", Host: "unix:///sock", TLS: TLS{CA: "c"}}, "tls is for"},
-		{"a key of ssh for a port", Config{Runner: "r", Host: "tcp://127.0.0.1:1", SSH: remote.Way{Keys: []string{"k"}}}, "ssh is for"},
+		{"a key of ssh for a port", Config{Runner: "r", Host: "tcp://127.0.0.1:1", SSH: settings.SSH{Keys: []string{"k"}}}, "ssh is for"},
 		{"half of a certificate", Config{Runner: "r", Host: "tcp://engine:2376", TLS: TLS{Cert: "c"}}, "want both"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

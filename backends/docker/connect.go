@@ -15,8 +15,8 @@ import (
 
 	"github.com/docker/docker/client"
 
+	"github.com/bailiff-dev/bailiff/backends/settings"
 	"github.com/bailiff-dev/bailiff/internal/remote"
-	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 // dialling is how long a connection may take to come about, certificates included.
@@ -106,7 +106,7 @@ func (c Config) dialer(at location, machine *remote.Host) (dialer, error) {
 	switch {
 	case at.scheme != "tcp" && c.TLS != (TLS{}):
 		return nil, fmt.Errorf("tls is for an engine at tcp://host:port, not at %s", at)
-	case at.scheme != "ssh" && c.SSH.Says():
+	case at.scheme != "ssh" && c.SSH.Given():
 		return nil, fmt.Errorf("ssh is for an engine at ssh://user@host, not at %s", at)
 	case at.scheme == "unix":
 		return at.dialSocket, nil

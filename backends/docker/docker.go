@@ -53,7 +53,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/runner"
-	"github.com/bailiff-dev/bailiff/internal/remote"
+	"github.com/bailiff-dev/bailiff/backends/settings"
 )
 
 // Config says which engine to use and how.
@@ -65,7 +65,7 @@ type Config struct {
 	TLS TLS
 	// SSH is for an engine on a machine that is reached by ssh. Nothing has to be
 	// installed there: the connection ends at the engine's socket.
-	SSH remote.Way
+	SSH settings.SSH
 	// Image is used where a spec names none.
 	Image string
 	// User is the numeric uid:gid that everything inside runs as; empty means

@@ -4,9 +4,9 @@ import (
 	"errors"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/settings"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
 	"github.com/bailiff-dev/bailiff/internal/remote"
-	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 var _ backends.Maker = (*Config)(nil)
@@ -14,7 +14,7 @@ var _ backends.Maker = (*Config)(nil)
 // Defaults returns the configuration of a section that says nothing. Its image has
 // bash, git, curl and python3, which sandboxes are expected to have.
 func Defaults() *Config {
-	return &Config{Image: "python:3.13-bookworm", SSH: remote.Usual()}
+	return &Config{Image: "python:3.13-bookworm", SSH: settings.UsualSSH()}
 }
 
 // Settings are the keys of backends.docker.
@@ -26,7 +26,7 @@ func (c *Config) Settings() []settings.Setting {
 			{Key: "cert", Into: &c.TLS.Cert, Path: true, Present: settings.IsPublic},
 			{Key: "key", Into: &c.TLS.Key, Path: true, Present: c.TLS.isKey},
 		}},
-		{Key: "ssh", Into: c.SSH.Settings()},
+		{Key: "ssh", Into: remote.Settings(&c.SSH)},
 		{Key: "image", Into: &c.Image},
 		{Key: "user", Into: &c.User, Check: backends.IsUnprivileged},
 		{Key: "accept_missing_limits", Into: &c.AcceptMissing, Valid: acceptable},

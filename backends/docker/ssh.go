@@ -11,7 +11,7 @@ import (
 
 // machine is where an engine that is reached by ssh runs.
 func (c Config) machine(at location) (*remote.Host, error) {
-	host, err := c.SSH.To(at.host(), c.StateDir)
+	host, err := remote.To(c.SSH, at.host(), c.StateDir)
 	if err != nil {
 		return nil, fmt.Errorf("reaching the Docker engine at %s: %w (set it in ssh)", at, err)
 	}

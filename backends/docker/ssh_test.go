@@ -10,7 +10,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
-	"github.com/bailiff-dev/bailiff/internal/remote"
+	"github.com/bailiff-dev/bailiff/backends/settings"
 	"github.com/bailiff-dev/bailiff/internal/remote/remotetest"
 )
 
@@ -138,5 +138,5 @@ func reachedBySSH(t *testing.T, server *remotetest.Server) Config {
 	if socket != "/var/run/docker.sock" {
 		host += socket
 	}
-	return Config{Host: host, SSH: remote.Way{Keys: way.Keys, KnownHosts: way.KnownHosts}}
+	return Config{Host: host, SSH: settings.SSH{Keys: way.Keys, KnownHosts: way.KnownHosts}}
 }

@@ -15,8 +15,8 @@ import (
 
 	"github.com/docker/docker/client"
 
+	"github.com/bailiff-dev/bailiff/backends/settings"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
-	"github.com/bailiff-dev/bailiff/internal/settings"
 	"github.com/bailiff-dev/bailiff/internal/trust"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailiff-dev/bailiff/internal/settings"
+	"github.com/bailiff-dev/bailiff/backends/settings"
 )
 
 func TestCertificatesAreLookedAtBeforeTheyAreUsed(t *testing.T) {

@@ -2,7 +2,7 @@ package local
 
 import (
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/internal/settings"
+	"github.com/bailiff-dev/bailiff/backends/settings"
 )
 
 var _ backends.Maker = (*Config)(nil)

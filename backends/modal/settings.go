@@ -6,7 +6,7 @@ import (
 	modal "github.com/modal-labs/modal-client/go"
 
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/internal/settings"
+	"github.com/bailiff-dev/bailiff/backends/settings"
 )
 
 var _ backends.Maker = (*Config)(nil)

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/settings"
 	"github.com/bailiff-dev/bailiff/internal/remote"
-	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 var _ backends.Maker = (*Config)(nil)
@@ -15,7 +15,7 @@ var _ backends.Maker = (*Config)(nil)
 // Defaults returns the configuration of a section that says nothing: the known hosts
 // are those of the ssh command.
 func Defaults() *Config {
-	return &Config{Way: remote.Usual()}
+	return &Config{SSH: settings.UsualSSH()}
 }
 
 // Settings are the keys of backends.ssh.
@@ -25,7 +25,7 @@ func (c *Config) Settings() []settings.Setting {
 		{Key: "folder", Into: &c.Folder, Check: isAbsolute},
 		{Key: "workdir", Into: &c.Workdir, Check: isAbsolute},
 		{Key: "sandbox", Into: &c.Sandbox, Valid: []string{Bubblewrap}},
-	}, c.Way.Settings(), within(c.Inside.Settings()))
+	}, remote.Settings(&c.SSH), within(c.Inside.Settings()))
 }
 
 // within are the settings of a sandbox on the host, whose paths are the host's.
@@ -67,7 +67,7 @@ func (c *Config) Check() error {
 	case c.Sandbox != "" && c.Workdir != "":
 		return errors.New("workdir is for commands on the host itself; in a sandbox they begin in /workspace")
 	}
-	_, err := c.To(c.Host, c.StateDir)
+	_, err := remote.To(c.SSH, c.Host, c.StateDir)
 	return err
 }
 

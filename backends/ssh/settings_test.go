@@ -7,9 +7,9 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
+	"github.com/bailiff-dev/bailiff/backends/settings"
 	"github.com/bailiff-dev/bailiff/backends/ssh"
 	"github.com/bailiff-dev/bailiff/internal/config"
-	"github.com/bailiff-dev/bailiff/internal/remote"
 )
 
 func TestTheSectionIsRead(t *testing.T) {
@@ -74,7 +74,7 @@ func TestWhatASectionSaysInVainIsRefused(t *testing.T) {
 }
 
 func TestWithoutASandboxNothingIsPromised(t *testing.T) {
-	b, err := (&ssh.Config{Host: "a@b", Way: remote.Way{Keys: []string{"/k"}, KnownHosts: []string{"/h"}},
+	b, err := (&ssh.Config{Host: "a@b", SSH: settings.SSH{Keys: []string{"/k"}, KnownHosts: []string{"/h"}},
 		Runner: backendtest.Runner(t)}).Make(backends.Host{Runner: backendtest.Runner(t)})
 	if err != nil {
 		t.Fatal(err)

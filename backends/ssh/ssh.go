@@ -32,6 +32,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/bubblewrap"
 	"github.com/bailiff-dev/bailiff/backends/runner"
+	"github.com/bailiff-dev/bailiff/backends/settings"
 	"github.com/bailiff-dev/bailiff/internal/remote"
 )
 
@@ -40,7 +41,7 @@ type Config struct {
 	// Host is user@name or user@name:port.
 	Host string
 	// Way is how it is reached.
-	remote.Way
+	settings.SSH
 	// Folder is where programs and workspaces are on the host; empty means
 	// ~/.local/share/bailiff there, for root /var/lib/bailiff-ssh.
 	Folder string
@@ -66,7 +67,7 @@ func New(cfg Config) (backends.Backend, error) {
 	if cfg.Runner == "" {
 		return nil, errors.New("ssh backend lacks the path of bailiff-runner")
 	}
-	host, err := cfg.To(cfg.Host, cfg.StateDir)
+	host, err := remote.To(cfg.SSH, cfg.Host, cfg.StateDir)
 	if err != nil {
 		return nil, fmt.Errorf("ssh backend: %w", err)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiff-dev/bailiff/internal/settings"
+	"github.com/bailiff-dev/bailiff/backends/settings"
 )
 
 // hostile is a backend whose Vercel is a server of the test's.

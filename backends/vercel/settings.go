@@ -5,8 +5,8 @@ import (
 	"regexp"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/settings"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
-	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 var _ backends.Maker = (*Config)(nil)

@@ -8,8 +8,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/internal/ledger"
-	"github.com/bailiff-dev/bailiff/internal/records"
+	"github.com/bailiff-dev/bailiff/enforcer/ledger"
 )
 
 // Recorder notes in the decision log what becomes of sandboxes.
@@ -37,13 +36,6 @@ type BackendObserver interface {
 	SweepFailed(backend string)
 }
 
-// Ledger remembers, for the sidecar that comes after this one, what this one has.
-type Ledger[T records.Entry] interface {
-	Keep(entry T) error
-	Drop(key string) error
-	All() ([]T, error)
-}
-
 // Processes are those that run in sandboxes beyond a request.
 type Processes interface {
 	// Entries are those in a sandbox, for the ledger.
@@ -68,8 +60,8 @@ type Config struct {
 	Owner string
 	// Ledger is of the sandboxes that are leased, Workspaces of those files that stay when
 	// their sandbox goes.
-	Ledger     Ledger[ledger.Sandbox]
-	Workspaces Ledger[ledger.Workspace]
+	Ledger     ledger.Entries[ledger.Sandbox]
+	Workspaces ledger.Entries[ledger.Workspace]
 	Processes  Processes
 	Policies   Policies
 	Freezer    Freezer

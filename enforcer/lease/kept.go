@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bailiff-dev/bailiff/internal/ledger"
+	"github.com/bailiff-dev/bailiff/enforcer/ledger"
 )
 
 const (
@@ -19,7 +19,7 @@ const (
 // kept are the workspaces that stay when their sandbox goes. What is here is on
 // disk, so that no sweep of any run of this sidecar takes them for left over.
 type kept struct {
-	ledger Ledger[ledger.Workspace]
+	ledger ledger.Entries[ledger.Workspace]
 	log    *slog.Logger
 
 	writing sync.Mutex // orders what is written; never taken with mu held
@@ -29,7 +29,7 @@ type kept struct {
 
 // readKept reads what is kept. A fault must end the start: what is not known would
 // be swept.
-func readKept(l Ledger[ledger.Workspace], log *slog.Logger) (*kept, error) {
+func readKept(l ledger.Entries[ledger.Workspace], log *slog.Logger) (*kept, error) {
 	entries, err := l.All()
 	if err != nil {
 		return nil, fmt.Errorf("reading which workspaces are kept: %w", err)

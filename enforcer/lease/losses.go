@@ -5,7 +5,7 @@ import (
 	"maps"
 	"sync"
 
-	"github.com/bailiff-dev/bailiff/internal/ledger"
+	"github.com/bailiff-dev/bailiff/enforcer/ledger"
 )
 
 // maxLosses bounds how many losses are remembered to be told.

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/internal/ledger"
+	"github.com/bailiff-dev/bailiff/enforcer/ledger"
 )
 
 // save has the ledger know a lease as it is now. One that it does not come to

@@ -7,8 +7,8 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
+	"github.com/bailiff-dev/bailiff/enforcer/ledger"
 	"github.com/bailiff-dev/bailiff/enforcer/output"
-	"github.com/bailiff-dev/bailiff/internal/ledger"
 )
 
 // Adopt goes on with the background processes of an adopted sandbox. What

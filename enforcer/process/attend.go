@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/enforcer/ledger"
 	"github.com/bailiff-dev/bailiff/enforcer/output"
-	"github.com/bailiff-dev/bailiff/internal/ledger"
 )
 
 // Task is what a request wants with a process, as it was judged.

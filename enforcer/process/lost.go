@@ -5,7 +5,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
-	"github.com/bailiff-dev/bailiff/internal/ledger"
+	"github.com/bailiff-dev/bailiff/enforcer/ledger"
 )
 
 // maxLost bounds the sessions whose processes went and that were not told.

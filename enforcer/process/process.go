@@ -11,8 +11,8 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
+	"github.com/bailiff-dev/bailiff/enforcer/ledger"
 	"github.com/bailiff-dev/bailiff/enforcer/output"
-	"github.com/bailiff-dev/bailiff/internal/ledger"
 )
 
 // longestCommand is how much of a command a list shows.

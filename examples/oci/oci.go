@@ -24,8 +24,8 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/runner"
+	"github.com/bailiff-dev/bailiff/backends/settings"
 	"github.com/bailiff-dev/bailiff/backends/workdirs"
-	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 // Config is the section backends.oci of bailiff.yaml.

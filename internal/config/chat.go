@@ -6,8 +6,8 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/bailiff-dev/bailiff/backends/settings"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
-	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 // Chat are the accounts of bailiff's own at chat services; nil where it has none.

@@ -14,9 +14,9 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/backends/docker"
 	"github.com/bailiff-dev/bailiff/backends/local"
+	"github.com/bailiff-dev/bailiff/backends/settings"
 	"github.com/bailiff-dev/bailiff/internal/guard"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
-	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 func TestEveryMistakeIsNamedWithItsLine(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/internal/settings"
+	"github.com/bailiff-dev/bailiff/backends/settings"
 )
 
 func TestACredentialIsAPlaceNeverASecret(t *testing.T) {

@@ -1,7 +1,7 @@
 package config
 
 import (
-	"github.com/bailiff-dev/bailiff/internal/settings"
+	"github.com/bailiff-dev/bailiff/backends/settings"
 )
 
 // mcp reads whose requests come in by the Model Context Protocol.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bailiff-dev/bailiff/backends/settings"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
-	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 // Policies says which policies are in force. No paths and no bundle mean the embedded

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/internal/settings"
+	"github.com/bailiff-dev/bailiff/backends/settings"
 )
 
 // Outlook is what a sidecar would find of that which its configuration names.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/bailiff-dev/bailiff/backends/settings"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
-	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 // Traces says who is told where the time of requests goes.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"net/url"
 
-	"github.com/bailiff-dev/bailiff/internal/settings"
+	"github.com/bailiff-dev/bailiff/backends/settings"
 )
 
 // CheckAddress takes the addresses to which a credential can be sent so that nobody

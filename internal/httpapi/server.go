@@ -3,7 +3,7 @@ package httpapi
 import (
 	"fmt"
 
-	"github.com/bailiff-dev/bailiff/internal/settings"
+	"github.com/bailiff-dev/bailiff/backends/settings"
 )
 
 // Server is one that bailiff.yaml names, alone in a section or among other keys.

@@ -2,38 +2,13 @@ package remote
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
-	"time"
 
-	"github.com/bailiff-dev/bailiff/internal/settings"
+	"github.com/bailiff-dev/bailiff/backends/settings"
 )
 
-// Way is how a host is reached, as a section of bailiff.yaml says it.
-type Way struct {
-	// Keys, Agent, KnownHosts and KeepAlive are those of [Config], for the host on the
-	// way too.
-	Keys       []string
-	Agent      string
-	KnownHosts []string
-	KeepAlive  time.Duration
-	// TrustFirst has a host that is not known trusted when it is first met.
-	TrustFirst bool
-	// Jump is a host on the way, as user@name or user@name:port; empty means none.
-	Jump string
-}
-
-// Usual knows the hosts that the ssh command knows.
-func Usual() Way {
-	w := Way{KnownHosts: []string{"/etc/ssh/ssh_known_hosts"}}
-	if home, err := os.UserHomeDir(); err == nil {
-		w.KnownHosts = append([]string{filepath.Join(home, ".ssh", "known_hosts")}, w.KnownHosts...)
-	}
-	return w
-}
-
-// Settings are the keys of the section.
-func (w *Way) Settings() []settings.Setting {
+// Settings are the keys of a section that says how a host is reached.
+func Settings(w *settings.SSH) []settings.Setting {
 	return []settings.Setting{
 		{Key: "keys", Into: &w.Keys, Path: true, Present: isKey},
 		{Key: "agent", Into: &w.Agent, Path: true, Present: settings.IsThere},
@@ -50,18 +25,13 @@ func IsHost(value string) error {
 	return err
 }
 
-// Says tells whether the section says more than which hosts are known.
-func (w Way) Says() bool {
-	return len(w.Keys) > 0 || w.Agent != "" || w.Jump != "" || w.TrustFirst || w.KeepAlive != 0
-}
-
 // To is the host that user@name or user@name:port means. A host that is trusted when
 // it is first met is noted in the folder. It talks to nobody yet.
-func (w Way) To(host, folder string) (*Host, error) {
-	cfg, err := w.config(host, folder)
+func To(w settings.SSH, host, folder string) (*Host, error) {
+	cfg, err := config(w, host, folder)
 	if err == nil && w.Jump != "" {
 		var jump Config
-		jump, err = w.config(w.Jump, folder)
+		jump, err = config(w, w.Jump, folder)
 		cfg.Jump = &jump
 	}
 	if err != nil {
@@ -70,7 +40,7 @@ func (w Way) To(host, folder string) (*Host, error) {
 	return New(cfg)
 }
 
-func (w Way) config(host, folder string) (Config, error) {
+func config(w settings.SSH, host, folder string) (Config, error) {
 	user, address, err := Parse(host)
 	cfg := Config{Address: address, User: user, Keys: w.Keys, Agent: w.Agent, KnownHosts: w.KnownHosts, KeepAlive: w.KeepAlive}
 	if w.TrustFirst {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/backends/docker"
+	"github.com/bailiff-dev/bailiff/backends/settings"
 	"github.com/bailiff-dev/bailiff/backends/ssh"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/remote"
@@ -23,7 +24,7 @@ func TestAWayToAHostIsSaidAlikeInEverySection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, way := range map[string]remote.Way{"ssh": cfg.Backends["ssh"].(*ssh.Config).Way,
+	for name, way := range map[string]settings.SSH{"ssh": cfg.Backends["ssh"].(*ssh.Config).SSH,
 		"docker": cfg.Backends["docker"].(*docker.Config).SSH} {
 		if way.Keys[0] != "/etc/bailiff/key" || way.Agent != "/agent" || !way.TrustFirst || way.Jump != "ana@gate" ||
 			way.KeepAlive != 10*time.Second ||
@@ -37,7 +38,7 @@ func TestWhatLogsInPassesACheck(t *testing.T) {
 	server := remotetest.Serve(t, remotetest.Options{})
 	cfg := server.Config(server.User(t))
 	says(t, host(t, cfg), "true")
-	for _, s := range (&remote.Way{}).Settings() {
+	for _, s := range remote.Settings(&settings.SSH{}) {
 		for _, path := range map[string][]string{"keys": cfg.Keys, "known_hosts": cfg.KnownHosts}[s.Key] {
 			if err := s.Present(path); err != nil {
 				t.Errorf("of %s it says %v", s.Key, err)

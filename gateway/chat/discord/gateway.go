@@ -17,8 +17,8 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/settings"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
-	"github.com/bailiff-dev/bailiff/internal/settings"
 )
 
 // intents are the events that are wanted: what servers and their channels are, what is

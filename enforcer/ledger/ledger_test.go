@@ -14,7 +14,6 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/internal/records"
 )
 
 // desk is a ledger in a folder of its own, with what it told its log.
@@ -51,7 +50,7 @@ func (d desk) write(t *testing.T, folder, name, text string) {
 	}
 }
 
-func all[T records.Entry](t *testing.T, s *records.Shelf[T]) []T {
+func all[T any](t *testing.T, s Entries[T]) []T {
 	t.Helper()
 	list, err := s.All()
 	if err != nil {
@@ -60,7 +59,7 @@ func all[T records.Entry](t *testing.T, s *records.Shelf[T]) []T {
 	return list
 }
 
-func keep[T records.Entry](t *testing.T, s *records.Shelf[T], entry T) {
+func keep[T any](t *testing.T, s Entries[T], entry T) {
 	t.Helper()
 	if err := s.Keep(entry); err != nil {
 		t.Fatal(err)

@@ -3,7 +3,7 @@ package settings_test
 import (
 	"testing"
 
-	"github.com/bailiff-dev/bailiff/internal/settings"
+	"github.com/bailiff-dev/bailiff/backends/settings"
 )
 
 func TestOnlyAHostThatIsThisMachineIsALoopback(t *testing.T) {

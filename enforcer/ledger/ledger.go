@@ -10,7 +10,7 @@
 // workspace that its file is named after, which then belongs to nobody and is
 // removed when it has not been used for long enough.
 //
-// Promised: an entry of a workspace is on disk when [records.Shelf.Keep] returns. One of a
+// Promised: an entry of a workspace is on disk when [Entries.Keep] returns. One of a
 // sandbox need not be, as no sandbox survives the machine. No value of a variable
 // is written: processes are kept with the names of theirs, and their text is
 // scrubbed of known values.
@@ -37,10 +37,18 @@ type Config struct {
 	Log *slog.Logger
 }
 
+// Entries are those of one kind.
+type Entries[T any] interface {
+	// Keep returns when the next process finds the entry.
+	Keep(entry T) error
+	Drop(key string) error
+	All() ([]T, error)
+}
+
 // Ledger is what is remembered.
 type Ledger struct {
-	Sandboxes  *records.Shelf[Sandbox]
-	Workspaces *records.Shelf[Workspace]
+	Sandboxes  Entries[Sandbox]
+	Workspaces Entries[Workspace]
 }
 
 // Open opens the ledger of a state folder, making it if there is none.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiff-dev/bailiff/internal/settings"
+	"github.com/bailiff-dev/bailiff/backends/settings"
 )
 
 func TestACredentialIsReadAndItsFileJudgedAtEachUse(t *testing.T) {
