@@ -10,7 +10,8 @@
 // policies, loudly, and nothing else ([Enforcer.BreakGlass]).
 //
 // Promised here:
-//   - nothing runs unless its decision is on disk;
+//   - nothing runs unless its decision is on disk: what runs takes a grant, and only the
+//     step that recorded the decision makes one (record.go);
 //   - the floor (floor.go) holds under any policy, hostile ones included;
 //   - a request that gets variables is alone in its sandbox, and what it leaves
 //     behind is killed (enforcer/lease);
@@ -18,13 +19,14 @@
 //     nowhere else;
 //   - what humans approved is what runs: a grant covers the request by its digest
 //     or by what was found in it, and is taken, on disk, before the request runs;
-//   - what lives on in the background is seen by its session alone, keeps out whoever
-//     must not run beside it, and reads only what was judged for it (process*.go);
+//   - what lives on in the background is seen by its session alone, keeps out requests
+//     that must not run beside it, and reads only what was judged for it
+//     (enforcer/process);
 //   - what is frozen does not run, and what ran when it was frozen is stopped;
 //   - a request id runs at most once (answers.go).
 //
-// Not here: how a decision is made (internal/pdp), how a sandbox is made
-// (backends), how a request arrives (gateway).
+// Not here: how a decision is made (internal/pdp), who shares which sandbox
+// (enforcer/lease), how one is made (backends), how a request arrives (gateway).
 package enforcer
 
 import (
