@@ -40,8 +40,8 @@ func read(req bailiff.Request, home string) reading {
 	}
 }
 
-// readCall reads the arguments of a call. Where they are no object no policy could
-// look at them, so that nobody may judge it.
+// readCall reads the arguments of a call. Where they are no object, no policy can
+// read them, and the call is denied.
 func readCall(text string) reading {
 	if value, err := ast.ValueFromReader(strings.NewReader(text)); err == nil && meansOne(text) {
 		if arguments, ok := value.(ast.Object); ok {
@@ -222,8 +222,8 @@ func codeFacts(c facts.Code) *ast.Term {
 	return object(entries...)
 }
 
-// files names what the text runs or sources, by content where somebody has looked
-// and found a file.
+// files names the files that the text runs or sources, with their digests where the sidecar
+// has found them.
 func files(c *facts.Command, found []bailiff.File) *ast.Term {
 	if c == nil || len(c.Files) == 0 {
 		return ast.InternedEmptyArray

@@ -26,7 +26,7 @@ const (
 // concurrent use.
 type memo struct{ judgements *recent.Map[string, *kept] }
 
-// kept is one judgement. Nobody outside holds any part of it that can change.
+// kept is one judgement. No caller holds any part of it that can change.
 type kept struct {
 	decision      bailiff.Decision
 	files         []string // that the text runs

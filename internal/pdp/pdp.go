@@ -12,7 +12,7 @@
 // tests pass before it is released, and are not run again at each start.
 //
 // What is promised of a decision: the policies' answer is read strictly, and
-// whatever is not a decision (undefined, a conflict, an error, out of time, an
+// an answer that is no decision (undefined, a conflict, an error, out of time, an
 // unknown key or value, parts that contradict each other) is a denial by the
 // rule "policy.invalid" or "policy.error". A denial in the answer always wins.
 // Guards speak before the policies and can only deny; where one does, the policies

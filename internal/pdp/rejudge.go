@@ -12,9 +12,9 @@ import (
 	"github.com/bailiff-dev/bailiff"
 )
 
-// Try loads policies that nothing will be enforced by: whoever may write them, and
-// whether or not they have tests. Everything that is wrong with them is in the
-// error, which is then a [Faults]. Zero as the limit of an evaluation means 250 ms.
+// Try loads policies for judging only. Their files may be writable by other users, and they
+// need no tests. Everything that is wrong with them is in the error, which is then a [Faults].
+// Zero as the limit of an evaluation means 250 ms.
 func Try(ctx context.Context, paths []string, limit time.Duration) (*PDP, error) {
 	files, faults := load(readAll, paths)
 	if len(faults) > 0 {
@@ -32,8 +32,7 @@ func Try(ctx context.Context, paths []string, limit time.Duration) (*PDP, error)
 	return p, nil
 }
 
-// OnTrial opens policies that nothing will be enforced by, and that [PDP.Watch] may
-// follow. Faults are in the status; until files without any are seen, nothing can be
+// OnTrial opens policies for judging only, which [PDP.Watch] may follow. Faults are in the status; until files without any are seen, nothing can be
 // judged.
 func OnTrial(ctx context.Context, c Config) *PDP {
 	p := prepared(c)
@@ -47,8 +46,8 @@ var errNoPolicies = errors.New("the policies have faults")
 
 // Rejudge judges by an input document of the decision log, as JSON: its facts, its
 // time and the backends that there were are the document's, and no guard is asked.
-// What no policy could judge is an error; whatever is wrong with the policies is a
-// denial, as in [PDP.Decide].
+// A document that no policy can judge is an error; a fault of the policies is a denial, as in
+// [PDP.Decide].
 func (p *PDP) Rejudge(ctx context.Context, input []byte) (d bailiff.Decision, err error) {
 	s := p.inForce.Load()
 	defer func() {

@@ -7,7 +7,7 @@ import (
 
 // load reads the files and puts them in force if they differ from what is and
 // nothing is wrong with them. Files that were refused before are tried again
-// only when somebody touched them. The caller holds reloading.
+// only after a change of theirs. The caller holds reloading.
 func (p *PDP) load(ctx context.Context, touched bool) Faults {
 	next, faults := p.read()
 	content := contentOf(next, faults)
@@ -106,7 +106,7 @@ func (p *PDP) fullVerification(next *parsed) func(context.Context) Faults {
 const maxLogged = 10
 
 // tell logs how a reload ended. While policies are being opened and none are in force
-// yet it logs nothing: whoever opens them is given the faults.
+// yet it logs nothing: the caller of [Open] is given the faults.
 func (p *PDP) tell(faults Faults) {
 	switch {
 	case p.inForce.Load() == nil:

@@ -30,7 +30,7 @@ type Key struct {
 const signatures = ".signatures.json"
 
 // check is nil if the members of a bundle are those that were signed, all and no other.
-// Without a key they must not be signed, as nobody would know by whom.
+// Without a key they must not be signed, since there is nothing to verify the signature by.
 func (k *Key) check(members []file) error {
 	at := slices.IndexFunc(members, func(f file) bool { return f.place == signatures })
 	switch {

@@ -107,7 +107,7 @@ func (s *snapshot) query(ctx context.Context, path string) (rego.PreparedEvalQue
 }
 
 // evaluate asks a query about an input document; the answer is nil where it is
-// undefined. Whatever runs longer than the limit is cancelled.
+// undefined. An evaluation that exceeds the limit is cancelled.
 func evaluate(ctx context.Context, query rego.PreparedEvalQuery, input ast.Value, at time.Time, limit time.Duration,
 	options ...rego.EvalOption) (*ast.Term, error) {
 	cancel := topdown.NewCancel()

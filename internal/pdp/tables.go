@@ -31,8 +31,8 @@ func (p *parsed) checkTables() (faults Faults) {
 // tablesRoot is where the tables lie.
 var tablesRoot = ast.MustParseRef("data.bailiff.tables")
 
-// checkLookups lists the tables that rules look up and nobody has: what such a rule
-// forbids is not forbidden, in silence. The compiler is that of the rules which decide.
+// checkLookups lists the tables that rules look up and no data has: without an error such a
+// rule would forbid nothing. The compiler is that of the rules which decide.
 func (p *parsed) checkLookups(compiler *ast.Compiler) (faults Faults) {
 	lookedUp := lookedUp(compiler)
 	for name, where := range lookedUp {

@@ -15,8 +15,8 @@ import (
 )
 
 // How long to wait for more of one change: an editor or a copy touches several
-// files in a row, and half of a change is not what anyone meant. Whoever writes
-// without a pause is not waited for forever.
+// files in a row, and half of a change is not what anyone meant. A writer
+// that never pauses is not waited for forever.
 const (
 	quiet    = 15 * time.Millisecond
 	patience = 60 * time.Millisecond
