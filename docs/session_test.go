@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/apptest"
 )
 
@@ -23,6 +24,7 @@ type session struct{ folder string }
 
 func newSession(t *testing.T) session {
 	t.Helper()
+	backendtest.Starts(t)
 	folder, err := os.MkdirTemp("", "docs-")
 	if err != nil {
 		t.Fatal(err)

@@ -5,10 +5,20 @@ import (
 	"testing"
 )
 
+// Starts leaves a test out of short runs, such as those of "make check", for it
+// starts programs beside the test: sandboxes, a sidecar, a browser.
+func Starts(tb testing.TB) {
+	tb.Helper()
+	if testing.Short() {
+		tb.Skip("left out of short runs: it starts other programs")
+	}
+}
+
 // Needs leaves a test out for a fault that keeps this machine from having what
 // it is about. Where everything is required, as in CI, it fails instead.
 func Needs(tb testing.TB, what string, fault error) {
 	tb.Helper()
+	Starts(tb)
 	switch {
 	case fault == nil:
 	case os.Getenv("CI")+os.Getenv("BAILIFF_REQUIRE_ALL") != "":

@@ -20,9 +20,10 @@ const (
 )
 
 // Runner is the path of the bailiff-runner program, built once for the test
-// binary that calls it.
+// binary that calls it. A test that runs commands by it is left out of short runs.
 func Runner(t testing.TB) string {
 	t.Helper()
+	Starts(t)
 	path, err := build()
 	if err != nil {
 		t.Fatal(err)

@@ -25,13 +25,14 @@ func TestMain(m *testing.M) {
 // printed, and the exit status.
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
+	runner := backendtest.Runner(t)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			folder := apptest.OpenDir(t)
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("FOLDER", folder)
-			return expandFiles(env.WorkDir, folder, backendtest.Runner(t))
+			return expandFiles(env.WorkDir, folder, runner)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": exitsWith, "await": await, "capture": capture},
 	})

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 // Root is the folder of this repository.
@@ -40,6 +42,7 @@ var findRoot = sync.OnceValues(func() (string, error) {
 // binary has no moment at which all of its tests are over.
 func Programs(tb testing.TB) string {
 	tb.Helper()
+	backendtest.Starts(tb)
 	folder, err := build()
 	if err != nil {
 		tb.Fatal(err)
