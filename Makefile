@@ -1,6 +1,8 @@
 # make          the programs, into bin/
 # make demo     the main job on shipped requests, in a real sandbox
+# make check    lint, and the tests that start no other programs
 # make test     installs and starts what the tests need, and runs them
+# make test-all make test, and what takes long: more kills, more rounds
 # make lint     what must stay clean
 # make apptainer-test   the tests of backends/apptainer against the real program
 # make synapse-test     the tests of gateway/chat/matrix against a real homeserver
@@ -11,7 +13,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 OPA     := go tool opa
 
-.PHONY: build demo test apptainer-test synapse-test deps lint policies cross bench conformance-table clean
+.PHONY: build demo check test test-all apptainer-test synapse-test deps lint policies cross bench conformance-table clean
 
 # Tracing of grpc has the linker keep every method of everything: a fifth of bailiff, in memory too.
 build:
@@ -30,8 +32,14 @@ deps:
 	scripts/make-image
 	scripts/install-clients
 
+check: lint policies
+	go test -short ./...
+
 test: deps policies
 	BAILIFF_REQUIRE_ALL=1 CGO_ENABLED=1 go test -race -timeout 30m ./...
+
+test-all: deps policies apptainer-test synapse-test
+	BAILIFF_TEST_ALL=1 BAILIFF_REQUIRE_ALL=1 CGO_ENABLED=1 go test -race -timeout 90m ./...
 
 apptainer-test: build
 	scripts/install-apptainer
@@ -49,6 +57,7 @@ policies:
 
 lint:
 	test -z "$$(gofmt -l . | tee /dev/stderr)"
+	test -z "$$(find . -name '*.go' | xargs awk '{ gsub("\t", "    ") } length > 140 { print FILENAME ":" FNR ": over 140 columns" }' | tee /dev/stderr)"
 	go vet ./...
 	go tool staticcheck ./...
 	test -z "$$($(OPA) fmt -l policies policy_test.rego | tee /dev/stderr)"

@@ -15,6 +15,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 	"github.com/bailiff-dev/bailiff/internal/audit"
 )
@@ -48,10 +49,7 @@ func askingAlways(t *testing.T) string {
 
 // What a sidecar promised must hold however often it is killed, at any moment.
 func TestAKilledSidecarKeepsEveryPromiseOfApprovals(t *testing.T) {
-	rounds := 120
-	if testing.Short() {
-		rounds = 20
-	}
+	rounds := backendtest.Rounds(40, 400)
 	const lanes = 2
 	for n := range lanes {
 		t.Run(fmt.Sprint("lane ", n), func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 const houseAsksAboutDeploys = `
@@ -113,10 +114,7 @@ func TestAFileThatChangesAfterTheQuestionVoidsTheAnswer(t *testing.T) {
 
 func TestAProcessThatSwapsTheFileNeverGetsTheOtherOneRun(t *testing.T) {
 	t.Parallel()
-	rounds := 60
-	if testing.Short() {
-		rounds = 10
-	}
+	rounds := backendtest.Rounds(20, 60)
 	for name, backends := range isolatedOffices {
 		t.Run(name, func(t *testing.T) {
 			o := startDeploying(t, backends)

@@ -14,6 +14,15 @@ func Starts(tb testing.TB) {
 	}
 }
 
+// Rounds is how often a test repeats what it does at random times: few times, and
+// many times in "make test-all".
+func Rounds(few, many int) int {
+	if os.Getenv("BAILIFF_TEST_ALL") != "" {
+		return many
+	}
+	return few
+}
+
 // Needs leaves a test out for a fault that keeps this machine from having what
 // it is about. Where everything is required, as in CI, it fails instead.
 func Needs(tb testing.TB, what string, fault error) {

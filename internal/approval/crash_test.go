@@ -19,6 +19,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 // points are between which a crash must lose nothing.
@@ -179,7 +180,7 @@ func (l *liver) rest(session string) {
 func TestAKilledBookKeepsEveryPromise(t *testing.T) {
 	// A long life fills a book until it forgets; the others are short, since the more
 	// a book holds the longer each start takes.
-	lives := append([]int{250}, slices.Repeat([]int{50}, 15)...)
+	lives := append([]int{250}, slices.Repeat([]int{50}, backendtest.Rounds(3, 15))...)
 	if testing.Short() {
 		lives = []int{60}
 	}
