@@ -57,7 +57,7 @@ type App struct {
 	metricsServer   *http.Server // nil if there is no page
 	metricsListener net.Listener
 	serving         sync.WaitGroup
-	failed          chan error // a door that broke
+	failed          chan error // holds the fault of the first door that failed
 }
 
 // New builds everything and opens every listener, but serves nothing yet.
@@ -87,7 +87,7 @@ func open(ctx context.Context, cfg *config.Config, log *slog.Logger, version str
 	return s, nil
 }
 
-// Run serves until ctx ends or a door breaks, then stops everything.
+// Run serves until ctx ends or a door fails, then stops everything.
 func (a *App) Run(ctx context.Context) error {
 	background, cancel := context.WithCancel(ctx)
 	a.background(background)

@@ -20,7 +20,7 @@ type platform interface {
 	chat.Checker
 }
 
-// newPlatform makes a service's account, which talks to nobody yet.
+// newPlatform makes a service's account, which is not connected yet.
 func newPlatform(cfg *config.Config, name string, memory chat.Memory, log *slog.Logger) (platform, error) {
 	switch name {
 	case "slack":

@@ -31,7 +31,7 @@ type chatAccount struct {
 	store      *chat.Store
 	notifier   *chat.Notifier   // nil where no approvals are posted
 	connection *chat.Connection // nil where there is a notifier
-	sessions   *chat.Sessions   // nil where nobody gives commands
+	sessions   *chat.Sessions   // nil where commands are not taken
 	allowed    atomic.Pointer[[]string]
 }
 
@@ -117,7 +117,7 @@ func (a *App) makesThreads(service string) bool {
 	return true
 }
 
-// pending is the book as sessions of chats see it.
+// pending are the approvals as sessions of chats need them.
 type pending struct{ *approval.Book }
 
 // Pending are a session's approvals that wait for an answer.
@@ -141,7 +141,7 @@ func (a *App) runChats(ctx context.Context) {
 // have been renewed.
 const reconnectEvery = time.Minute
 
-// errNotYet is why nobody is reached before there ever was a connection.
+// errNotYet is the fault of an account before its first connection.
 var errNotYet = errors.New("there is no connection yet")
 
 func (a *App) connect(ctx context.Context, account *chatAccount) {
@@ -176,7 +176,7 @@ func (c *chats) close() (err error) {
 	return err
 }
 
-// status says what each service is for, and why it reaches nobody if so.
+// status says what each service is for, and its fault if it has one.
 func (c *chats) status() []api.ServiceStatus {
 	list := []api.ServiceStatus{}
 	for _, a := range c.open {
@@ -193,7 +193,7 @@ func (c *chats) status() []api.ServiceStatus {
 	return list
 }
 
-// fault is why an account reaches nobody; nil if it reaches people.
+// fault is why an account reaches no people; nil if it reaches them.
 func (a *chatAccount) fault() error {
 	if a.notifier != nil {
 		return a.notifier.Fault()
@@ -217,7 +217,7 @@ func (c *chats) allow(now, next *config.Chat) {
 	}
 }
 
-// warnings say which services reach nobody.
+// warnings name the services that reach no people.
 func (c *chats) warnings() (all []string) {
 	for _, state := range c.status() {
 		if state.Message != "" {

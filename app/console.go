@@ -24,7 +24,7 @@ func (a *App) openConsole() (link func(bailiff.Approver) (string, time.Time), er
 	return page.Link, nil
 }
 
-// operatorFor is the operator API of somebody who is logged in to the console.
+// operatorFor is the operator API for an operator who is logged in to the console.
 func (a *App) operatorFor(who bailiff.Approver) (http.Handler, error) {
 	return gateway.NewOperator(a.operatorAPI(func(*http.Request) (bailiff.Approver, bool) { return who, true }))
 }

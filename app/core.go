@@ -45,7 +45,7 @@ type core struct {
 	scrubber  *redact.Scrubber // of what is kept and shown
 	decisions *audit.Log
 	exporter  *export.Exporter // nil if the decision log is sent nowhere
-	tracer    *traces.Tracer   // nil if nobody is told of traces
+	tracer    *traces.Tracer   // nil if traces are sent nowhere
 	shadow    *shadow          // nil if there is none
 	backends  map[string]backends.Backend
 	roster    roster
@@ -53,7 +53,7 @@ type core struct {
 	ledger    *ledger.Ledger
 	throttle  *throttle.Throttle
 	enforcer  *enforcer.Enforcer
-	reloaded  chan struct{} // holds one signal while new policies are in force by which nobody judged what is live
+	reloaded  chan struct{} // holds one signal while what is live is to be judged by new policies
 	release   func() error  // of the state folder
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/config"
 )
 
-// door is one that is served until it is shut.
+// door is a listener with its API, served until it is shut.
 type door struct {
 	*gateway.Door
 	left chan struct{} // closed when it takes no more requests
@@ -138,7 +138,7 @@ func (a *App) serveDoor(d *door) {
 	})
 }
 
-// broke ends the sidecar because a door did; the first to break says why.
+// doorFailed ends the sidecar because a door failed; the first fault is the reason.
 func (a *App) doorFailed(err error) {
 	if err == nil {
 		return

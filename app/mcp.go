@@ -27,7 +27,7 @@ type mcpServers struct {
 type mcpServer struct {
 	*mcp.Server
 	config config.MCP
-	// agent is that of the listener's door of the moment.
+	// agent is that of the listener's present door.
 	agent atomic.Pointer[gateway.Agent]
 }
 

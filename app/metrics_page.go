@@ -13,7 +13,7 @@ import (
 	"github.com/bailiff-dev/bailiff/metrics"
 )
 
-// openMetrics opens the page for Prometheus and for whoever watches the process.
+// openMetrics opens the page for Prometheus and for probes of the process.
 func (a *App) openMetrics() error {
 	if a.cfg.Metrics.Listen == "" {
 		return nil

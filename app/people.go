@@ -61,7 +61,7 @@ func (r *roster) mayLift(who bailiff.Approver) error {
 	return nil
 }
 
-// ineligible is why somebody may not, as package approval says so.
+// ineligible is why an approver may not, as the operator API tells it.
 type ineligible struct{ error }
 
 func (ineligible) Unwrap() error { return api.ErrIneligible }

@@ -71,8 +71,7 @@ func changedUntilRestart(now, next *config.Config) (waiting []string) {
 
 // replaceListeners closes every agents' door and opens the new ones, after
 // everything about these has been read. Requests that run go on until they end.
-// A door whose address is taken leaves its agents without one, which is told and
-// fails closed.
+// If the address of a listener is taken, its agents have none, and the error says so.
 func (a *App) replaceListeners(ctx context.Context, listeners []config.Listener) error {
 	if a.stopping {
 		return errors.New("the sidecar is stopping")

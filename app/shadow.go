@@ -18,8 +18,8 @@ type shadow struct {
 	log      *slog.Logger
 }
 
-// startShadow loads the policies in the shadow, if there are any. Whatever is wrong
-// with them is told and keeps nothing from starting.
+// startShadow loads the policies in the shadow, if there are any. Their faults
+// are logged and do not keep the sidecar from starting.
 func (c *core) startShadow(ctx context.Context) {
 	if len(c.cfg.Policies.Shadow) == 0 {
 		return

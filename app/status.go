@@ -95,7 +95,7 @@ func (a *App) chats(ctx context.Context) []api.ChatStatus {
 	return list
 }
 
-// ordinary says where a request would run that nobody can have anything against.
+// ordinary says where a harmless request would run.
 func (a *App) ordinary(ctx context.Context, platform, chat string) api.PlatformStatus {
 	req := bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "true"},
 		Session: bailiff.Session{ID: "status", Platform: platform, ChatType: "dm", ChatID: chat}}
@@ -208,7 +208,7 @@ func sourceWarnings(b bundle.Status) (all []string) {
 	return all
 }
 
-// configWarnings are those of the configuration, and whose questions nobody can
+// configWarnings are those of the configuration, and of questions that no person can
 // answer.
 func (a *App) configWarnings() []string {
 	a.mu.Lock()

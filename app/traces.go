@@ -22,7 +22,7 @@ func (c *core) openTraces() (err error) {
 	return nil
 }
 
-// followed is who follows requests for the enforcer; nil if nobody does.
+// enforcerTracer traces requests for the enforcer; nil if traces are sent nowhere.
 func (c *core) enforcerTracer() enforcer.Tracer {
 	if c.tracer == nil {
 		return nil
@@ -30,7 +30,7 @@ func (c *core) enforcerTracer() enforcer.Tracer {
 	return c.tracer
 }
 
-// continued is who follows them for the agents' doors.
+// agentTracer traces them for the agents' listeners.
 func (c *core) agentTracer() gateway.Tracer {
 	if c.tracer == nil {
 		return nil

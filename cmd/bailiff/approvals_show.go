@@ -129,7 +129,7 @@ func marksIn(marks []api.Mark, text string) (of []api.Mark) {
 	return of
 }
 
-// printApproval prints what somebody must know who answers.
+// printApproval prints what an approver must know.
 func printApproval(w io.Writer, s api.ShownApproval, m marker) error {
 	p := &sheet{}
 	e := s.Approval
@@ -178,7 +178,7 @@ func (p *sheet) line(name, value string) {
 
 func (p *sheet) raw(line string) { p.WriteString(line + "\n") }
 
-// list prints values that somebody else chose, if there are any.
+// list prints values that a request or a policy chose, if there are any.
 func (p *sheet) list(name string, values []string) {
 	if len(values) > 0 {
 		p.line(name, termsafe.Text(strings.Join(values, " ")))

@@ -123,8 +123,7 @@ backends: {%sbubblewrap: {%s}, local: {}}
 // demoAgent is where that sidecar takes requests.
 func demoAgent(folder string) string { return "unix://" + filepath.Join(folder, "agent.sock") }
 
-// demoLimits accepts, for whoever is not root, that control groups are not to be
-// had; the demo says so.
+// demoLimits accepts that a user other than root has no control groups; the demo says so.
 func demoLimits() string {
 	if os.Geteuid() == 0 {
 		return ""

@@ -143,7 +143,7 @@ func printing(w io.Writer, format string) client.News {
 	return client.News{Output: func(piece []byte) { _, _ = w.Write(piece) }}
 }
 
-// promptApproval tells whoever waits for whom, and how these answer.
+// promptApproval tells the user who may answer, and how.
 func promptApproval(w io.Writer) func(api.Approval) {
 	return func(a api.Approval) {
 		if a.State != bailiff.ApprovalPending {
@@ -210,9 +210,8 @@ func atDoor(configPath *string, do func(cmd *cobra.Command, door *client.Client,
 	}
 }
 
-// operatorDoor is the operators' socket. Faults of the configuration do not keep
-// anybody from it, whose sidecar may run by what the file said before: a freeze
-// cannot wait until they are mended.
+// operatorDoor is the operators' socket. Faults of the configuration only warn: the sidecar
+// may run by an earlier version of the file, and a freeze cannot wait until they are mended.
 func operatorDoor(warnings io.Writer, configPath string) (*client.Client, error) {
 	cfg, err := offline.LoadConfig(configPath)
 	var faults config.Faults

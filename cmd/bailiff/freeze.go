@@ -84,8 +84,8 @@ Exit status: 0 if it is frozen, 1 if not.`,
 	return cmd
 }
 
-// tellCancelled says what no longer waits for approval; whoever mistyped a name
-// sees that it met nothing. It is frozen even if that cannot be found out.
+// tellCancelled says which approvals were cancelled, so that an operator who mistyped a
+// name sees that nothing was. The freeze holds even if that cannot be found out.
 func tellCancelled(cmd *cobra.Command, door *client.Client, f api.Freeze) error {
 	q := api.Query{State: bailiff.ApprovalCancelled, Limit: math.MaxInt}
 	switch f.Kind {

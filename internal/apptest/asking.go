@@ -38,8 +38,8 @@ func (s *Sidecar) Pending(tb testing.TB) (id string) {
 	return id
 }
 
-// ApproveNext says yes, once, to the question that comes next. If none comes, whoever
-// asks finds out.
+// ApproveNext says yes, once, to the question that comes next. If none comes, the
+// request ends unanswered.
 func (s *Sidecar) ApproveNext(tb testing.TB) {
 	tb.Helper()
 	operators := s.Operators(tb)

@@ -59,7 +59,7 @@ func (j *Judge) Decide(ctx context.Context, req bailiff.Request) bailiff.Decisio
 }
 
 // RolledBack says that the sidecar judges by other policies than those of the
-// configuration, or that nobody here knows; else it is empty.
+// configuration, or that this is unknown; else it is empty.
 func RolledBack(cfg *config.Config) string {
 	word, err := history.Folder(PoliciesDir(cfg)).RolledBack()
 	switch {

@@ -41,7 +41,7 @@ func (blank[T]) Keep(T) error      { return nil }
 func (blank[T]) Drop(string) error { return nil }
 func (blank[T]) All() ([]T, error) { return nil, nil }
 
-// unasked is for who only decides: nothing is frozen, and nobody is ever asked.
+// unasked are the approvals of a judge: nothing is frozen, and nothing is asked.
 type unasked struct{ enforcer.Approvals }
 
 func (unasked) Frozen(bailiff.Session) (string, bool) { return "", false }
