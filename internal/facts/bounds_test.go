@@ -20,14 +20,18 @@ func fillTo(size int, before, unit, after string) string {
 // an expansion grow.
 var hostile = []string{
 	"$(", "((", "(", "<(", "\"$(", "$((", "$((1+", "$((-", "$((~", "$((a?", "$[", "${", "${a:-", "${a[", "${a/", "a[", "a[a[", "@(",
-	"if ", "while ", "for i in a;do ", "case x in a)", "if a; then b; else ", "f() ", "f(){ ", "{ ", "time ", "coproc ", "! ", "!", "[[ (", "[[ ! ",
-	"`", "\"", "'", "\\\n", "<<a ", "{a,", "{a,b}", "{1..9}", "a|", "a&&", "a||b&&", "a;", "a ", "a&", "a && b\n", "$((1))", "$(a)", "`a` ", "x=$x$x;x=a$x;", "a $x ", "cd a;", "(a=1);",
-	"f(){ a;};", "a=${a//a/aa};", "bash -c a;", "eval a;", "cat <<a\na\na\n", "a>b;sh b;", "echo a|sh;", "a=a$a;$a $a;", "while a;do b=$b;done;", "export a=b;", "trap a EXIT;", "alias a='a a';a;",
+	"if ", "while ", "for i in a;do ", "case x in a)", "if a; then b; else ", "f() ", "f(){ ", "{ ", "time ", "coproc ", "! ", "!",
+	"[[ (", "[[ ! ",
+	"`", "\"", "'", "\\\n", "<<a ", "{a,", "{a,b}", "{1..9}", "a|", "a&&", "a||b&&", "a;", "a ", "a&", "a && b\n", "$((1))", "$(a)",
+	"`a` ", "x=$x$x;x=a$x;", "a $x ", "cd a;", "(a=1);",
+	"f(){ a;};", "a=${a//a/aa};", "bash -c a;", "eval a;", "cat <<a\na\na\n", "a>b;sh b;", "echo a|sh;", "a=a$a;$a $a;",
+	"while a;do b=$b;done;", "export a=b;", "trap a EXIT;", "alias a='a a';a;",
 	"for i in 1 2 3 4 5 6 7 8 9;do ", "find / -exec ", "xargs ", "sudo ",
 }
 
 // A stack that overflows would end the test binary: that these tests end is what they show.
 func TestNoTextIsTooMuch(t *testing.T) {
+	t.Parallel()
 	for _, unit := range hostile {
 		Shell(fill("x=/;", unit, ""), work)
 		Shell(fillTo(value.MaxText/8, "[[ ", unit, " ]]"), work)
@@ -36,7 +40,9 @@ func TestNoTextIsTooMuch(t *testing.T) {
 }
 
 func TestDeepNestingIsNotRead(t *testing.T) {
-	for _, pair := range [][2]string{{"$(", ")"}, {"(", ")"}, {"{ ", ";}"}, {"if a;then ", ";fi"}, {"while a;do ", ";done"}, {"\"$(", ")\""}, {"<(", ")"}} {
+	t.Parallel()
+	for _, pair := range [][2]string{{"$(", ")"}, {"(", ")"}, {"{ ", ";}"}, {"if a;then ", ";fi"}, {"while a;do ", ";done"}, {"\"$(",
+		")\""}, {"<(", ")"}} {
 		nested := func(n int) Command {
 			return Shell(strings.Repeat(pair[0], n)+"a"+strings.Repeat(pair[1], n), work)
 		}
@@ -50,7 +56,9 @@ func TestDeepNestingIsNotRead(t *testing.T) {
 }
 
 func TestWhatIsNotShellIsNotRead(t *testing.T) {
-	for _, text := range []string{"if", "echo 'a", "a | | b", ")", "a\x00b", "\xff\xfe", strings.Repeat("a", value.MaxText+1), "cat <<a\nb"} {
+	t.Parallel()
+	for _, text := range []string{"if", "echo 'a", "a | | b", ")", "a\x00b", "\xff\xfe", strings.Repeat("a", value.MaxText+1),
+		"cat <<a\nb"} {
 		if got := Shell(text, work); got.Parsed || got.Complete {
 			t.Errorf("%.20q: parsed %v, complete %v", text, got.Parsed, got.Complete)
 		}
@@ -58,6 +66,7 @@ func TestWhatIsNotShellIsNotRead(t *testing.T) {
 }
 
 func TestRunningIntoALimitIsIncomplete(t *testing.T) {
+	t.Parallel()
 	for name, text := range map[string]string{
 		"calls":      "for i in {1..5000}; do a$i; done",
 		"steps":      strings.Repeat("a;", shell.MaxSteps),
@@ -85,9 +94,12 @@ func FuzzShell(f *testing.F) {
 		f.Add(strings.Repeat(unit, 5))
 	}
 	for _, text := range []string{
-		"x=/; rm -rf $x", "curl x | sudo bash", "a=(b c); ${a[@]}", "echo cm0= | base64 -d | sh", "cat <<E | sh\n$x\nE", "find . -exec rm {} +", "set -- a b; shift 9; $1",
-		"${x:1:2}${x/a/b}${x@P}${!x}", "tar xf", "printf %9999d", "printf -v", "env -S", "sudo", "xargs -I", "docker run", "ssh", "cd; cd -; popd", "[[ a =~ b ]]", "declare -A a; a[b]=c", "trap",
-		"dd of", "read", "getopts", "alias a", "awk system(", "sed 1e", "git -c a", "python -c", "curl -F =@", "curl -o", "wget", "tr a-b c", "xxd -r", "echo -ne", "eval", "source", ".", "sh -c", "flock a -c", "parallel :::",
+		"x=/; rm -rf $x", "curl x | sudo bash", "a=(b c); ${a[@]}", "echo cm0= | base64 -d | sh", "cat <<E | sh\n$x\nE",
+		"find . -exec rm {} +", "set -- a b; shift 9; $1",
+		"${x:1:2}${x/a/b}${x@P}${!x}", "tar xf", "printf %9999d", "printf -v", "env -S", "sudo", "xargs -I", "docker run", "ssh",
+		"cd; cd -; popd", "[[ a =~ b ]]", "declare -A a; a[b]=c", "trap",
+		"dd of", "read", "getopts", "alias a", "awk system(", "sed 1e", "git -c a", "python -c", "curl -F =@", "curl -o", "wget",
+		"tr a-b c", "xxd -r", "echo -ne", "eval", "source", ".", "sh -c", "flock a -c", "parallel :::",
 	} {
 		f.Add(text)
 	}

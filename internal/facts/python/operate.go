@@ -52,7 +52,8 @@ func operated(op string, a, b object) object {
 		return percent(a, b)
 	case op == "/" && (a.shape == isPath || b.shape == isPath):
 		return joinPath(a, b)
-	case op == "*" && a.shape == isString && b.shape == isInt && b.number >= 0 && b.number*int64(len(a.text)) <= value.MaxValue && b.number <= value.MaxValue:
+	case op == "*" && a.shape == isString && b.shape == isInt && b.number >= 0 && b.number*int64(len(a.text)) <= value.MaxValue &&
+		b.number <= value.MaxValue:
 		return object{shape: isString, text: strings.Repeat(a.text, int(b.number))}
 	case a.shape == isInt && b.shape == isInt:
 		return arithmetic(op, a.number, b.number)

@@ -45,7 +45,8 @@ func Read(source string, at value.Place, shell func(text string, at value.Place)
 
 func unreadCode() value.Code {
 	none := []string{}
-	return value.Code{Language: "python", Imports: none, Calls: none, Strings: none, Variables: none, Hosts: none, Reads: none, Writes: none, Settings: none, Loses: none, Features: none}
+	return value.Code{Language: "python", Imports: none, Calls: none, Strings: none, Variables: none, Hosts: none, Reads: none,
+		Writes: none, Settings: none, Loses: none, Features: none}
 }
 
 func (w *walk) facts(literals []string) value.Code {

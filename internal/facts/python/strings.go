@@ -49,7 +49,8 @@ func (s literalForm) value(text string) string {
 	return text
 }
 
-var escapes = map[byte]string{'\n': "", '\\': "\\", '\'': "'", '"': "\"", 'a': "\a", 'b': "\b", 'f': "\f", 'n': "\n", 'r': "\r", 't': "\t", 'v': "\v"}
+var escapes = map[byte]string{'\n': "", '\\': "\\", '\'': "'", '"': "\"", 'a': "\a", 'b': "\b", 'f': "\f", 'n': "\n", 'r': "\r",
+	't': "\t", 'v': "\v"}
 
 func (s literalForm) unescape(text string) string {
 	var b strings.Builder

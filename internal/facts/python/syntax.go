@@ -288,7 +288,8 @@ func (p *parser) argument() (name string, value *expression) {
 	case p.accept("**"):
 		return "**", p.expression()
 	}
-	if t := p.peek(); t.kind == tokenName && p.at+1 < len(p.tokens) && p.tokens[p.at+1].kind == tokenOperator && p.tokens[p.at+1].text == "=" {
+	if t := p.peek(); t.kind == tokenName && p.at+1 < len(p.tokens) && p.tokens[p.at+1].kind == tokenOperator &&
+		p.tokens[p.at+1].text == "=" {
 		name = p.name()
 		p.next()
 		return name, p.expression()

@@ -171,7 +171,8 @@ func (l *lexer) name() (token, error) {
 	start, ascii := l.at, true
 	for l.at < len(l.src) {
 		c, n := utf8.DecodeRuneInString(l.src[l.at:])
-		if !(c == '_' || unicode.IsLetter(c) || l.at > start && (unicode.IsDigit(c) || unicode.Is(unicode.Mn, c) || unicode.Is(unicode.Mc, c)) || c >= utf8.RuneSelf && unicode.In(c, unicode.Nl, unicode.Pc)) {
+		if !(c == '_' || unicode.IsLetter(c) || l.at > start && (unicode.IsDigit(c) || unicode.Is(unicode.Mn, c) || unicode.Is(unicode.Mc,
+			c)) || c >= utf8.RuneSelf && unicode.In(c, unicode.Nl, unicode.Pc)) {
 			break
 		}
 		ascii = ascii && c < utf8.RuneSelf

@@ -105,7 +105,8 @@ func (vs objects) with(more objects) objects {
 }
 
 func (v object) same(o object) bool {
-	if v.shape != o.shape || v.text != o.text || v.number != o.number || v.Taint != o.Taint || v.open != o.open || v.function != o.function || len(v.items) != len(o.items) {
+	if v.shape != o.shape || v.text != o.text || v.number != o.number || v.Taint != o.Taint || v.open != o.open ||
+		v.function != o.function || len(v.items) != len(o.items) {
 		return false
 	}
 	for i := range v.items {
@@ -212,7 +213,7 @@ func (vs objects) only() (string, bool) {
 	return "", false
 }
 
-// each combines every value of one set with every value of another.
+// eachPair combines every value of one set with every value of another.
 func eachPair(a, b objects, combine func(a, b object) object) objects {
 	var out objects
 	for _, x := range a {

@@ -10,7 +10,8 @@ import (
 func (e *effect) download(name string) {
 	ops := e.args.operands
 	_, out := e.args.value("-o", "--output", "-O", "--output-document")
-	if name == "curl" && !e.args.has("-O", "--remote-name", "--remote-name-all") || name == "wget" && (out && !e.args.has("-o")) || e.args.has("--spider") {
+	if name == "curl" && !e.args.has("-O", "--remote-name", "--remote-name-all") || name == "wget" && (out && !e.args.has("-o")) ||
+		e.args.has("--spider") {
 		return
 	}
 	dir, _ := e.args.value("-P", "--directory-prefix", "--output-dir")

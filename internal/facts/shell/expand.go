@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/expand"
@@ -279,104 +278,4 @@ func (a *analysis) process(p *syntax.ProcSubst, sc *scope) word {
 	a.captured(from)
 	out.present = true
 	return word{text: "<(…)", Taint: out.Taint, source: &out}
-}
-
-// arithmetic evaluates an expression as far as its variables are known.
-func (a *analysis) arithmetic(x syntax.ArithmExpr, sc *scope) word {
-	if x == nil {
-		return known("0")
-	}
-	if !a.operands(x, sc) {
-		return word{text: "$((…))"}
-	}
-	n, err := expand.Arithm(&expand.Config{Env: sc, NoUnset: true}, x)
-	if err != nil {
-		return word{text: "$((…))"}
-	}
-	return known(strconv.Itoa(n))
-}
-
-// operands reads what an expression expands and assigns; it is true if the
-// expression can be evaluated without either.
-func (a *analysis) operands(x syntax.ArithmExpr, sc *scope) bool {
-	defer a.enter()()
-	pure := true
-	for {
-		a.spend(1)
-		switch e := x.(type) {
-		case *syntax.BinaryArithm:
-			if e.Op >= syntax.Assgn && a.assigned(e.X, sc) {
-				pure = false
-			}
-			pure = a.operands(e.Y, sc) && pure
-			x = e.X
-			continue
-		case *syntax.UnaryArithm:
-			if (e.Op == syntax.Inc || e.Op == syntax.Dec) && a.assigned(e.X, sc) {
-				pure = false
-			}
-			x = e.X
-			continue
-		case *syntax.ParenArithm:
-			return a.operands(e.X, sc) && pure
-		case *syntax.Word:
-			return a.operand(e, sc) && pure
-		default:
-			return pure && x != nil
-		}
-	}
-}
-
-func (a *analysis) operand(w *syntax.Word, sc *scope) bool {
-	if name := w.Lit(); name != "" {
-		if v, ok := sc.vars[name]; ok {
-			return a.evaluates(v)
-		}
-		if syntax.ValidName(name) {
-			a.mention(name)
-			return false
-		}
-		return true
-	}
-	value := a.single(w, sc)
-	a.again(value)
-	return value.known && simpleWord(w)
-}
-
-// evaluates says whether a variable can be evaluated. An index in its value would
-// be evaluated too, and may hold commands.
-func (a *analysis) evaluates(v variable) bool {
-	for _, w := range v.list {
-		if strings.Contains(w.text, "[") {
-			a.hide()
-			return false
-		}
-	}
-	return v.known()
-}
-
-func simpleWord(w *syntax.Word) bool {
-	for _, p := range w.Parts {
-		switch p := p.(type) {
-		case *syntax.Lit:
-		case *syntax.ParamExp:
-			if p.Exp != nil || p.Repl != nil || p.Slice != nil || p.Index != nil || p.Excl {
-				return false
-			}
-		default:
-			return false
-		}
-	}
-	return true
-}
-
-// assigned forgets a variable that an expression changes.
-func (a *analysis) assigned(x syntax.ArithmExpr, sc *scope) bool {
-	if w, ok := x.(*syntax.Word); ok {
-		if name := w.Lit(); syntax.ValidName(name) {
-			a.assigns = append(a.assigns, name)
-			sc.lose(name)
-		}
-	}
-	return true
 }

@@ -42,7 +42,8 @@ func (a *analysis) gitSetting(inv *invocation, key string, value word) {
 		}
 	case key == "core.pager", key == "core.editor", key == "core.sshcommand", key == "core.fsmonitor", key == "diff.external",
 		key == "sequence.editor", key == "core.askpass", key == "core.gitproxy", key == "credential.helper",
-		strings.HasPrefix(key, "pager."), strings.HasPrefix(key, "filter."), strings.HasPrefix(key, "difftool."), strings.HasPrefix(key, "mergetool."):
+		strings.HasPrefix(key, "pager."), strings.HasPrefix(key, "filter."), strings.HasPrefix(key, "difftool."), strings.HasPrefix(key,
+			"mergetool."):
 		if value.text != "true" && value.text != "false" {
 			code := part(value, strings.TrimPrefix(value.text, "!"))
 			if code != value || !strings.HasPrefix(key, "credential") {

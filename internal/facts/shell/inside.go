@@ -79,8 +79,9 @@ func (a *analysis) onlyComputes(s stream, cwd string) bool {
 // computing are modules that only compute.
 var computing = map[string]bool{
 	"math": true, "json": true, "re": true, "datetime": true, "collections": true, "itertools": true, "functools": true, "random": true,
-	"statistics": true, "string": true, "textwrap": true, "typing": true, "dataclasses": true, "enum": true, "decimal": true, "fractions": true,
-	"time": true, "csv": true, "argparse": true, "pprint": true, "operator": true, "bisect": true, "heapq": true, "unittest": true,
+	"statistics": true, "string": true, "textwrap": true, "typing": true, "dataclasses": true, "enum": true, "decimal": true,
+	"fractions": true,
+	"time":      true, "csv": true, "argparse": true, "pprint": true, "operator": true, "bisect": true, "heapq": true, "unittest": true,
 	"numpy": true, "abc": true, "copy": true, "uuid": true, "hashlib": true, "calendar": true,
 }
 
@@ -116,7 +117,8 @@ func (a *analysis) python(name string, inv *invocation, code string) {
 	if !c.Complete {
 		a.hide()
 	}
-	a.ran(value.Taint{Fetched: slices.Contains(c.Features, value.FeatureDownloadAndRun), Decoded: slices.Contains(c.Features, value.FeatureDecodeAndRun)})
+	a.ran(value.Taint{Fetched: slices.Contains(c.Features, value.FeatureDownloadAndRun), Decoded: slices.Contains(c.Features,
+		value.FeatureDecodeAndRun)})
 	a.hosts, a.reads, a.writes = append(a.hosts, c.Hosts...), append(a.reads, c.Reads...), append(a.writes, c.Writes...)
 	a.variables = append(a.variables, c.Variables...)
 	a.settings, a.loses = append(a.settings, c.Settings...), append(a.loses, c.Loses...)
@@ -154,7 +156,8 @@ func (a *analysis) take(c *value.Command, wrappers []string) {
 
 // shellCalls finds where another language starts a shell: the call's name and
 // the quoted text after it.
-var shellCalls = regexp.MustCompile(`\b(?:system|exec|execSync|popen|shell_exec|passthru|spawnSync|spawn|qx|IO\.popen|os\.execute|io\.popen|Open3\.\w+)\b\s*[({]?\s*`)
+var shellCalls = regexp.MustCompile(`\b(?:system|exec|execSync|popen|shell_exec|passthru|spawnSync|spawn|qx|` +
+	`IO\.popen|os\.execute|io\.popen|Open3\.\w+)\b\s*[({]?\s*`)
 
 // shellInside are the shell texts inside a program; all is false if some could not be read.
 func shellInside(lang, code string) (commands []string, all bool) {

@@ -134,7 +134,8 @@ func networkPath(p string) (host string, ok bool) {
 // add appends a path unless it is one of those that hold nothing.
 func add(list []string, p string) []string {
 	switch p {
-	case "", "-", "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/full":
+	case "", "-", "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/zero", "/dev/random", "/dev/urandom",
+		"/dev/full":
 		return list
 	}
 	if strings.HasPrefix(p, "/dev/fd/") || strings.HasPrefix(p, "<(") || strings.HasPrefix(p, ">(") {

@@ -38,4 +38,5 @@ const (
 )
 
 // OfEveryText are those that count in a shell text that runs the program, too.
-var OfEveryText = map[string]bool{FeatureKillsEverything: true, FeatureWidensPermissions: true, FeatureSetsSetuid: true, FeatureSendsEnvironment: true, FeatureForkBomb: true}
+var OfEveryText = map[string]bool{FeatureKillsEverything: true, FeatureWidensPermissions: true, FeatureSetsSetuid: true,
+	FeatureSendsEnvironment: true, FeatureForkBomb: true}

@@ -1,0 +1,30 @@
+package python
+
+import "strings"
+
+func (w *walk) importModules(s *statement) {
+	for _, m := range s.modules {
+		w.imported(m.name)
+		if m.as != "" {
+			w.set(m.as, symbolOf(m.name))
+			continue
+		}
+		top, _, _ := strings.Cut(m.name, ".")
+		w.set(top, symbolOf(top))
+	}
+}
+
+func (w *walk) importFrom(s *statement) {
+	w.imported(s.text)
+	for _, m := range s.modules {
+		if m.as == "*" {
+			w.stars = append(w.stars, s.text)
+			continue
+		}
+		name := s.text + "." + m.name
+		if name == "os.path" || dangerousModules[name] {
+			w.imported(name)
+		}
+		w.set(m.as, symbolOf(name))
+	}
+}

@@ -1,0 +1,333 @@
+package python
+
+import (
+	"slices"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
+
+// variable is what a name may hold.
+type variable struct {
+	// now is what it holds here, ever what it holds anywhere; loose says that a
+	// loop or another function assigns it, so that it may hold any of these here.
+	now, ever objects
+	loose     bool
+}
+
+// function is a function, or a class by its constructor.
+type function struct {
+	define  *statement
+	scope   *scope
+	method  bool
+	class   bool
+	members map[string]*function
+	// escaped says that something unknown may call it.
+	escaped bool
+	returns objects
+}
+
+const (
+	maxWalks = 10
+	maxSteps = 400_000
+)
+
+func newWalk(at value.Place, shell func(string, value.Place) value.Command) *walk {
+	return &walk{
+		at: at, readShell: shell, notes: newNotes(),
+		scopes: map[*statement]*scope{}, functions: map[*statement]*function{},
+		methods: map[string][]*function{}, attributes: map[string]objects{},
+		nestedPrograms: map[string]*program{},
+	}
+}
+
+// program walks until nothing more is learnt, and then once more to note.
+func (w *walk) program(body []*statement) {
+	top := &scope{vars: map[string]*variable{}}
+	for i := range maxWalks {
+		w.settling = i > maxWalks/2
+		w.once(top, body)
+		if !w.grew || w.exhausted {
+			break
+		}
+	}
+	// What still changes is not known.
+	changes := w.grew
+	w.noting = true
+	w.once(top, body)
+	if changes || w.exhausted {
+		w.hide()
+	}
+}
+
+func (w *walk) once(top *scope, body []*statement) {
+	at := w.at
+	w.scope, w.grew, w.steps, w.stars = top, false, 0, nil
+	top.forget()
+	w.statements(body)
+	w.at = at
+}
+
+// forget drops what variables hold now.
+func (s *scope) forget() {
+	for _, v := range s.vars {
+		v.now = nil
+	}
+}
+
+// spend counts work; it is false when the program has had its share.
+func (w *walk) spend() bool {
+	if w.steps++; w.steps > maxSteps {
+		w.exhausted = true
+	}
+	return w.steps <= maxSteps
+}
+
+func (w *walk) statements(all []*statement) {
+	for _, s := range all {
+		if !w.spend() {
+			return
+		}
+		w.statement(s)
+	}
+}
+
+func (w *walk) statement(s *statement) {
+	switch s.act {
+	case actCompute:
+		w.computeAll(s.exprs)
+		w.forksOn(s)
+	case actAssign:
+		w.assignment(s)
+	case actImport:
+		w.importModules(s)
+	case actFrom:
+		w.importFrom(s)
+	case actDefine:
+		w.define(s)
+	case actClass:
+		w.defineClass(s)
+	case actIf, actRepeat:
+		w.conditional(s)
+	case actFor:
+		w.loop(s)
+	case actWith:
+		w.with(s)
+	case actReturn:
+		w.giveBack(s)
+	case actGlobal:
+		w.declareGlobal(s)
+	}
+}
+
+func (w *walk) computeAll(exprs []*expression) {
+	for _, e := range exprs {
+		if e.form != textForm {
+			w.escape(w.value(e))
+		}
+	}
+}
+
+func (w *walk) assignment(s *statement) {
+	vs := w.value(s.exprs[0])
+	for _, t := range s.targets {
+		if s.text == "" {
+			w.assign(t, vs, s.exprs[0])
+			continue
+		}
+		old := w.value(t)
+		sum := w.operate(s.text, old, vs)
+		if w.loops > 0 {
+			sum = sum.with(hidden(nameOf(t), sum.tainted()))
+		}
+		w.assign(t, sum, nil)
+	}
+}
+
+// assign gives values to a target; from is the expression they came from, if any.
+func (w *walk) assign(target *expression, vs objects, from *expression) {
+	switch target.form {
+	case nameForm:
+		if w.loops > 0 && from != nil && mentions(from, target.text, 0) {
+			vs = vs.with(hidden(target.text, vs.tainted()))
+		}
+		w.set(target.text, named(vs, target.text))
+	case listForm:
+		for i, kid := range target.kids {
+			w.assign(kid, itemsAt(vs, i, nameOf(kid)), nil)
+		}
+	case otherForm:
+		for _, kid := range target.kids {
+			w.assign(kid, hidden(nameOf(kid), vs.tainted()), nil)
+		}
+	case attributeForm:
+		w.setAttribute(target, vs)
+	case indexForm:
+		w.setItem(target, vs)
+	default:
+		w.value(target)
+		w.escape(vs)
+	}
+}
+
+// named shows unknown values under the name of the variable that holds them.
+func named(vs objects, name string) objects {
+	out := slices.Clone(vs)
+	for i, v := range out {
+		if v.shape == isUnknown {
+			out[i].text = name
+		}
+	}
+	return out
+}
+
+func nameOf(e *expression) string {
+	switch e.form {
+	case nameForm, attributeForm:
+		return e.text
+	}
+	return "value"
+}
+
+// mentions says whether an expression reads a name.
+func mentions(e *expression, name string, depth int) bool {
+	if e == nil || depth > maxDepth {
+		return false
+	}
+	if e.form == nameForm && e.text == name {
+		return true
+	}
+	return slices.ContainsFunc(e.kids, func(kid *expression) bool { return mentions(kid, name, depth+1) })
+}
+
+// itemsAt are the values at one place of lists.
+func itemsAt(vs objects, i int, name string) objects {
+	var out objects
+	for _, v := range vs {
+		if v.shape == isList && i < len(v.items) && !v.open {
+			out = out.with(v.items[i])
+			continue
+		}
+		out = out.with(hidden(name, v.allTaint()))
+	}
+	return out
+}
+
+func (w *walk) variable(sc *scope, name string) *variable {
+	v := sc.vars[name]
+	if v == nil {
+		v = &variable{}
+		sc.vars[name] = v
+	}
+	return v
+}
+
+func (w *walk) set(name string, vs objects) {
+	sc, own := w.scope, true
+	if sc.global[name] {
+		for sc.parent != nil {
+			sc = sc.parent
+		}
+		own = false
+	}
+	v := w.variable(sc, name)
+	if sc.brief {
+		v.now = vs
+		return
+	}
+	w.learn(&v.ever, vs)
+	if sc.class {
+		w.learnAttribute(name, vs)
+	}
+	v.loose = v.loose || !own || w.loops > 0
+	if !own || w.nested > 0 {
+		v.now = v.now.with(vs)
+		return
+	}
+	v.now = vs
+}
+
+// learn adds values to what is known for the whole program.
+func (w *walk) learn(known *objects, vs objects) {
+	before := *known
+	*known = before.with(vs)
+	if len(*known) != len(before) || len(before) == maxValues && !slices.EqualFunc(before, *known, object.same) {
+		w.grew = true
+		if w.settling {
+			*known = known.with(hidden("value", vs.tainted()))
+		}
+	}
+}
+
+func (w *walk) setAttribute(target *expression, vs objects) {
+	base := w.value(target.kids[0])
+	for _, b := range base {
+		if b.shape == isSymbol {
+			// Something imported is changed: whoever calls it may call anything.
+			w.escape(vs)
+			if dangerous(b.text + "." + target.text) {
+				w.hide()
+			}
+		}
+	}
+	w.learnAttribute(target.text, named(vs, target.text))
+}
+
+// learnAttribute adds to what an attribute of a name may hold in any object.
+func (w *walk) learnAttribute(name string, vs objects) {
+	known := w.attributes[name]
+	w.learn(&known, vs)
+	w.attributes[name] = known
+}
+
+func (w *walk) setItem(target *expression, vs objects) {
+	for _, b := range w.value(target.kids[0]) {
+		if b.shape == isSymbol && b.text == "os.environ" {
+			if name, ok := w.value(target.kids[1]).only(); ok {
+				w.setVariable(name, vs)
+			}
+			continue
+		}
+		if b.shape == isSymbol && (dangerousModules[b.text] || b.text == "globals()" || b.text == "locals()") {
+			w.hide()
+		}
+	}
+	w.value(target.kids[1])
+	w.escape(vs)
+	if target.kids[0].form == nameForm {
+		w.loosen(target.kids[0].text)
+	}
+}
+
+// loosen notes that a list or dictionary was changed in a way that is not followed.
+func (w *walk) loosen(name string) {
+	vs, _ := w.lookup(name)
+	var out objects
+	for _, v := range vs {
+		if v.shape == isList || v.shape == isDict {
+			v = object{shape: v.shape, items: v.items, open: true, Taint: v.Taint}
+			if v.shape == isList {
+				v = object{shape: isUnknown, text: name, Taint: v.Taint}
+			}
+		}
+		out = out.with(objects{v})
+	}
+	if len(vs) > 0 {
+		w.set(name, out)
+	}
+}
+
+// lookup is what a name may hold; it is false for a name that nothing assigns.
+func (w *walk) lookup(name string) (objects, bool) {
+	here := w.scope.lasting()
+	for sc := w.scope; sc != nil; sc = sc.parent {
+		v := sc.vars[name]
+		if v == nil || sc.class && sc != here {
+			continue
+		}
+		if (sc == here || sc.brief) && !v.loose && v.now != nil {
+			return v.now, true
+		}
+		return v.ever.with(v.now), true
+	}
+	return nil, false
+}
