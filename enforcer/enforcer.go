@@ -340,16 +340,3 @@ func (*Enforcer) acquire(ctx context.Context, m *judged, wait func(context.Conte
 	m.held, err = wait(ctx)
 	return err
 }
-
-// values reads the variables that the decision lets in.
-func (e *Enforcer) values(terms bailiff.EnvTerms) (map[string]bailiff.Secret, error) {
-	values := make(map[string]bailiff.Secret, len(terms.Forward))
-	for _, name := range terms.Forward {
-		value, ok := e.config.Environ.Value(name)
-		if !ok {
-			return nil, fmt.Errorf("%w: reading %s: no source holds it any more; ask again without it", errVariable, name)
-		}
-		values[name] = value
-	}
-	return values, nil
-}

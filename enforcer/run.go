@@ -140,6 +140,19 @@ func environment(constants map[string]string, forwarded map[string]bailiff.Secre
 	return env
 }
 
+// values reads the variables that the decision lets in.
+func (e *Enforcer) values(terms bailiff.EnvTerms) (map[string]bailiff.Secret, error) {
+	values := make(map[string]bailiff.Secret, len(terms.Forward))
+	for _, name := range terms.Forward {
+		value, ok := e.config.Environ.Value(name)
+		if !ok {
+			return nil, fmt.Errorf("%w: reading %s: no source holds it any more; ask again without it", errVariable, name)
+		}
+		values[name] = value
+	}
+	return values, nil
+}
+
 // neverStarted says why what was to run was not started.
 func neverStarted(ctx context.Context) string {
 	if lease.IsEvicted(ctx) {

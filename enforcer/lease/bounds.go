@@ -22,6 +22,13 @@ func (p *Pool) Bound(most Bounds) {
 	p.most = most
 }
 
+// Warm bounds the sandboxes that stand ready for the next requests: their number,
+// and the memory that they take.
+type Warm struct{ Sandboxes, MemoryMB int }
+
+// Warm sets how many sandboxes may stand ready; the zero Warm keeps none.
+func (p *Pool) Warm(w Warm) { p.warm.bound(min(w.Sandboxes, w.MemoryMB/readyMB)) }
+
 // ErrNoRoom keeps out a request that would need one sandbox too many.
 var ErrNoRoom = errors.New("too many sandboxes")
 

@@ -23,14 +23,7 @@ const (
 	readyAge = time.Hour
 )
 
-// Warm bounds the sandboxes that stand ready for the next requests: their number,
-// and the memory that they take.
-type Warm struct{ Sandboxes, MemoryMB int }
-
-// Warm sets how many sandboxes may stand ready; the zero Warm keeps none.
-func (p *Pool) Warm(w Warm) { p.warm.bound(min(w.Sandboxes, w.MemoryMB/readyMB)) }
-
-// pool holds sandboxes that stand ready, a few for each spec that was asked for a
+// warmPool holds sandboxes that stand ready, a few for each spec that was asked for a
 // short while ago. What makes it safe is that nothing ever ran in any of them, and
 // that each has a workspace of its own that goes with it: handing one over is
 // handing over a new sandbox. They are made one at a time, while no request waits for
