@@ -19,7 +19,7 @@ var floors = map[string]int{
 	"internal/facts/value": 0, "internal/facts/programs": 0,
 
 	"": 0, "policies": 0, "backends/runner/wire": 0, "internal/defaultpath": 0, "internal/shellquote": 0, "internal/spelling": 0,
-	"internal/feed": 0, "internal/termsafe": 0, "internal/recent": 0, "internal/outage": 0, "internal/headtail": 0, "backends/runner/carrier": 0,
+	"internal/feed": 0, "internal/termsafe": 0, "internal/recent": 0, "internal/boltcheck": 0, "internal/outage": 0, "internal/headtail": 0, "backends/runner/carrier": 0,
 	"examples/hermes": 0,
 
 	"internal/facts/shell": 1, "internal/facts/python": 1,

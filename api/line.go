@@ -12,7 +12,7 @@ import (
 
 // Line is an [Event] as it is read back from the decision log. What it says of the
 // request and of its decision is kept as it is written, for the policies may have
-// masked any of it; see [Line.Asked] and [Line.Decided].
+// masked any of it; see [Line.ReadInput] and [Line.ReadResult].
 type Line struct {
 	DecisionID string          `json:"decision_id"`
 	TraceID    string          `json:"trace_id,omitempty"`
@@ -54,7 +54,7 @@ func ReadWhatFits(text []byte, into any) error {
 // LineInput is what was asked, by whom and with what at hand, as a line tells it.
 type LineInput struct {
 	Tool    bailiff.Tool    `json:"tool"`
-	Args    Asked           `json:"args"`
+	Args    LineArgs        `json:"args"`
 	Session bailiff.Session `json:"session"`
 	Env     struct {
 		Requested []string `json:"requested"`
@@ -64,15 +64,15 @@ type LineInput struct {
 	} `json:"backend"`
 }
 
-// Asked is what is left to read of what was asked.
-func (l Line) Asked() (input LineInput) {
+// ReadInput is what is left to read of what was asked.
+func (l Line) ReadInput() (input LineInput) {
 	_ = ReadWhatFits(l.Input, &input) // else there is nothing left
 	return input
 }
 
-// Asked is what the arguments of a request say in the input of an event, where
+// LineArgs is what the arguments of a request say in the input of an event, where
 // those of a call are an object.
-type Asked struct {
+type LineArgs struct {
 	Command   string          `json:"command"`
 	Code      string          `json:"code"`
 	Action    string          `json:"action"`
@@ -83,7 +83,7 @@ type Asked struct {
 }
 
 // Text is what there is to read.
-func (a Asked) Text() string {
+func (a LineArgs) Text() string {
 	parts := []string{a.Command + a.Code, a.Action, a.ProcessID, a.Data, a.Name, string(a.Arguments)}
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " ")
 }
@@ -98,8 +98,8 @@ type LineResult struct {
 	} `json:"approval"`
 }
 
-// Decided is what is left to read of what was decided.
-func (l Line) Decided() (result LineResult) {
+// ReadResult is what is left to read of what was decided.
+func (l Line) ReadResult() (result LineResult) {
 	_ = ReadWhatFits(l.Result, &result) // else there is nothing left
 	return result
 }

@@ -30,7 +30,7 @@ func TestALineIsReadAsTheEventThatWasWritten(t *testing.T) {
 	if again, err := json.Marshal(line); err != nil || string(again) != string(written) {
 		t.Errorf("read and written anew (%v) it is\n%s\nwas\n%s", err, again, written)
 	}
-	asked, decided := line.Asked(), line.Decided()
+	asked, decided := line.ReadInput(), line.ReadResult()
 	if asked.Tool != bailiff.Terminal || asked.Args.Text() != "ls" || asked.Session.Platform != "slack" || asked.Env.Requested[0] != "TOKEN" {
 		t.Errorf("asked was %+v", asked)
 	}
@@ -46,13 +46,13 @@ func TestWhatAMaskLeftIsRead(t *testing.T) {
 		"parts of the rest":  `{"input": {"session": {"platform": "slack"}}, "result": {"denials": [5, {"rule": {}}], "outcome": "deny", "approval": []}, "metrics": "**", "custom": {"event": "decision"}}`,
 	} {
 		l, err := api.ReadLine([]byte(line))
-		if err != nil || l.Asked().Session.Platform != "slack" || l.Decided().Outcome != "deny" || l.Custom.Event != api.DecisionEvent {
-			t.Errorf("of %s is read %+v, %v, %+v, %+v", name, l, err, l.Asked(), l.Decided())
+		if err != nil || l.ReadInput().Session.Platform != "slack" || l.ReadResult().Outcome != "deny" || l.Custom.Event != api.DecisionEvent {
+			t.Errorf("of %s is read %+v, %v, %+v, %+v", name, l, err, l.ReadInput(), l.ReadResult())
 		}
 	}
 	for _, nothing := range []string{`{}`, `{"input": null, "result": null}`, `{"input": "**", "result": [1]}`} {
 		l, err := api.ReadLine([]byte(nothing))
-		if err != nil || l.Asked().Args.Text() != "" || l.Decided().Outcome != "" {
+		if err != nil || l.ReadInput().Args.Text() != "" || l.ReadResult().Outcome != "" {
 			t.Errorf("of %s is read %+v, %v", nothing, l, err)
 		}
 	}

@@ -35,7 +35,7 @@ func readLine(text []byte) (api.Logged, bool) {
 	if err != nil {
 		return api.Logged{}, false // lines are written by this program
 	}
-	c, input, result := l.Custom, l.Asked(), l.Decided()
+	c, input, result := l.Custom, l.ReadInput(), l.ReadResult()
 	event := api.Logged{
 		DecisionID: l.DecisionID, Timestamp: l.Timestamp, Event: c.Event, Caller: l.RequestedBy, Session: c.Session,
 		Platform: input.Session.Platform, User: input.Session.UserID, Tool: input.Tool,

@@ -138,7 +138,7 @@ func about(l api.Line) string {
 func happened(l api.Line) string {
 	switch c := l.Custom; c.Event {
 	case api.DecisionEvent:
-		asked, decided := l.Asked(), l.Decided()
+		asked, decided := l.ReadInput(), l.ReadResult()
 		rules := ""
 		for _, d := range decided.Denials {
 			rules += " " + d.Rule

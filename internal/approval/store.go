@@ -7,13 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
 	"go.etcd.io/bbolt"
 	"golang.org/x/sys/unix"
 
+	"github.com/bailiff-dev/bailiff/internal/boltcheck"
 	"github.com/bailiff-dev/bailiff/internal/records"
 )
 
@@ -170,7 +170,7 @@ func options(open func(string, int, os.FileMode) (*os.File, error)) *bbolt.Optio
 }
 
 // pageSize is the same on every machine, so that a file can be moved.
-const pageSize = 4096
+const pageSize = boltcheck.PageSize
 
 // open opens and checks the file. Whatever bbolt stumbles over is an error.
 func (s *store) open(path string) (c *contents, err error) {
@@ -202,14 +202,10 @@ var errDamaged = errors.New("the file was damaged while it was open")
 
 // recovered makes a panic or a fault of memory an error.
 func (s *store) recovered(err *error) func() {
-	was := debug.SetPanicOnFault(true)
-	return func() {
-		debug.SetPanicOnFault(was)
-		if p := recover(); p != nil {
-			s.stuck.Store(true)
-			*err = fmt.Errorf("%w: %v", errDamaged, p)
-		}
-	}
+	return boltcheck.Guard(func(cause any) {
+		s.stuck.Store(true)
+		*err = fmt.Errorf("%w: %v", errDamaged, cause)
+	})
 }
 
 // sound locks a file and looks at all of it before bbolt does.
@@ -224,7 +220,7 @@ func sound(file *os.File) error {
 	if err != nil {
 		return err
 	}
-	return inspect(file, info.Size())
+	return boltcheck.File(file, info.Size())
 }
 
 // lock waits a little for a process that is about to end.

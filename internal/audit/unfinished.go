@@ -41,7 +41,7 @@ func letsRun(l api.Line) bool {
 			return true
 		}
 	}
-	approval, outcome := l.Custom.Approval, l.Decided().Outcome
+	approval, outcome := l.Custom.Approval, l.ReadResult().Outcome
 	granted := approval != nil && approval.State == bailiff.ApprovalApproved && outcome == bailiff.Ask.String()
 	return granted || outcome == bailiff.Allow.String()
 }

@@ -1,4 +1,17 @@
-package approval
+// Package boltcheck looks at a file of bbolt's before bbolt does, and outlives what
+// bbolt does with a damaged one.
+//
+// bbolt maps its file into memory and believes what it reads. In a damaged file a wrong
+// number makes it panic as it opens the file or checks it (etcd-io/bbolt issues 105 and
+// 446), sends Tx.Check around in circles (issue 877), or leads it to memory that is not
+// the file's, which ends the process (issues 107 and 1225).
+//
+// Promised: [File] reads each page once, and finds each reference that leads out of the
+// file, to a page of another kind or to one twice. [Guard] makes a panic or a fault of
+// memory of what is left.
+//
+// Not here: what the records mean, and whether they are the newest (approval's seal).
+package boltcheck
 
 import (
 	"encoding/binary"
@@ -6,7 +19,11 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"runtime/debug"
 )
+
+// PageSize is that of the files that are looked at, whatever the machine's is.
+const PageSize = 4096
 
 // The layout of bbolt's file, in the byte order of the machine.
 const (
@@ -39,10 +56,10 @@ type inspection struct {
 
 type meta struct{ root, freelist, pages, txid uint64 }
 
-// inspect returns why a file is not a whole and sound one of bbolt's. Both of its
+// File returns why a file is not a whole and sound one of bbolt's. Both of its
 // first pages must be valid: bbolt makes do with one, but the other is then the
 // state before the last step.
-func inspect(file io.ReaderAt, size int64) error {
+func File(file io.ReaderAt, size int64) error {
 	if size == 0 {
 		return errors.New("it is empty")
 	}
@@ -61,8 +78,8 @@ func inspect(file io.ReaderAt, size int64) error {
 	if m.txid != older.txid+1 {
 		return fmt.Errorf("its last steps are numbered %d and %d", older.txid, m.txid)
 	}
-	if m.pages > uint64(size)/pageSize {
-		return fmt.Errorf("it was cut off: it has %d bytes, and %d pages of %d are in use", size, m.pages, pageSize)
+	if m.pages > uint64(size)/PageSize {
+		return fmt.Errorf("it was cut off: it has %d bytes, and %d pages of %d are in use", size, m.pages, PageSize)
 	}
 	in := &inspection{file, m.pages, make([]bool, m.pages)}
 	in.seen[0], in.seen[1] = true, true
@@ -71,7 +88,7 @@ func inspect(file io.ReaderAt, size int64) error {
 
 func readMeta(file io.ReaderAt, n uint64) (m meta, err error) {
 	var buf [pageHeader + metaSize]byte
-	if _, err := file.ReadAt(buf[:], int64(n*pageSize)); err != nil {
+	if _, err := file.ReadAt(buf[:], int64(n*PageSize)); err != nil {
 		return m, errors.New("it is missing")
 	}
 	order, body := binary.NativeEndian, buf[pageHeader:]
@@ -80,13 +97,14 @@ func readMeta(file io.ReaderAt, n uint64) (m meta, err error) {
 	switch {
 	case order.Uint32(body) != metaMagic:
 		return m, errors.New("it is no store of bailiff's")
-	case order.Uint32(body[4:]) != metaVersion || order.Uint32(body[8:]) != pageSize:
+	case order.Uint32(body[4:]) != metaVersion || order.Uint32(body[8:]) != PageSize:
 		return m, errors.New("it is of another version or page size")
 	case order.Uint64(body[56:]) != sum.Sum64() || order.Uint64(buf[:]) != n || order.Uint16(buf[8:]) != metaPage:
 		return m, errors.New("it is damaged")
 	}
-	m = meta{root: order.Uint64(body[16:]), freelist: order.Uint64(body[32:]), pages: order.Uint64(body[40:]), txid: order.Uint64(body[48:])}
-	return m, nil
+	return meta{
+		root: order.Uint64(body[16:]), freelist: order.Uint64(body[32:]), pages: order.Uint64(body[40:]), txid: order.Uint64(body[48:]),
+	}, nil
 }
 
 // page is the bytes of a page, with those that it flows over into.
@@ -102,7 +120,7 @@ func (in *inspection) read(id uint64) (p page, err error) {
 	if id < 2 || id >= in.pages {
 		return p, fmt.Errorf("page %d is referred to, and there are %d", id, in.pages)
 	}
-	if _, err := in.file.ReadAt(header[:], int64(id*pageSize)); err != nil {
+	if _, err := in.file.ReadAt(header[:], int64(id*PageSize)); err != nil {
 		return p, err
 	}
 	order := binary.NativeEndian
@@ -116,8 +134,8 @@ func (in *inspection) read(id uint64) (p page, err error) {
 		}
 		in.seen[at] = true
 	}
-	p = page{make([]byte, n*pageSize), order.Uint16(header[8:]), int(order.Uint16(header[10:]))}
-	_, err = in.file.ReadAt(p.bytes, int64(id*pageSize))
+	p = page{make([]byte, n*PageSize), order.Uint16(header[8:]), int(order.Uint16(header[10:]))}
+	_, err = in.file.ReadAt(p.bytes, int64(id*PageSize))
 	return p, err
 }
 
@@ -154,7 +172,8 @@ func (in *inspection) element(p page, element []byte, depth int) error {
 		}
 		return in.tree(order.Uint64(element[8:]), depth+1)
 	}
-	flags, at, key, value := order.Uint32(element), uint64(order.Uint32(element[4:])), uint64(order.Uint32(element[8:])), uint64(order.Uint32(element[12:]))
+	flags, at := order.Uint32(element), uint64(order.Uint32(element[4:]))
+	key, value := uint64(order.Uint32(element[8:])), uint64(order.Uint32(element[12:]))
 	if at+key+value > uint64(len(element)) {
 		return errors.New("it is damaged")
 	}
@@ -212,4 +231,16 @@ func (in *inspection) complete() error {
 		}
 	}
 	return nil
+}
+
+// Guard makes a panic, or a fault of memory, in the function that defers end a call of
+// fault with its cause.
+func Guard(fault func(cause any)) (end func()) {
+	was := debug.SetPanicOnFault(true)
+	return func() {
+		debug.SetPanicOnFault(was)
+		if cause := recover(); cause != nil {
+			fault(cause)
+		}
+	}
 }
