@@ -32,8 +32,8 @@ func Try(ctx context.Context, paths []string, limit time.Duration) (*PDP, error)
 	return p, nil
 }
 
-// OnTrial opens policies for judging only, which [PDP.Watch] may follow. Faults are in the status; until files without any are seen, nothing can be
-// judged.
+// OnTrial opens policies for judging only, which [PDP.Watch] may follow. Faults are in the
+// status; until files without any are seen, nothing can be judged.
 func OnTrial(ctx context.Context, c Config) *PDP {
 	p := prepared(c)
 	p.inForce.Store(&snapshot{})
