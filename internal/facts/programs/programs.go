@@ -67,6 +67,8 @@ type Program struct {
 	Subcommands Subcommands
 	Assigns     bool
 	Chdir       Words
+	Skips       Skips
+	Edits       Words
 	ShellAlone  bool `yaml:"shell_alone"`
 
 	Runs    Words
@@ -90,6 +92,15 @@ const (
 	AllWords     Wraps = "words"
 	Launched     Wraps = "launched"
 	ShellTexts   Wraps = "texts"
+)
+
+// Skips says which operand before the command is none of it.
+type Skips string
+
+// The operands before a command.
+const (
+	Operand Skips = "operand"
+	Name    Skips = "name"
 )
 
 // Output is where what a program writes comes from.

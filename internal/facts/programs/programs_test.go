@@ -90,6 +90,7 @@ func TestFaultsOfTheGrammarAreToldWithTheirLine(t *testing.T) {
 		"rm: {}\nrm: {}":                               "line 2: mapping key \"rm\" already defined at line 1",
 		"zsh: {like: bash}":                            "zsh is like bash",
 		"rm: {wraps: it}":                              "line 1: \"it\" is none of",
+		"rm: {skips: it}":                              "line 1: \"it\" is none of",
 		"rm: {loses: it}":                              "line 1: \"it\" is none of",
 		"rm: {fills: it}":                              "line 1: \"it\" is none of",
 		"rm: {output: it}":                             "line 1: \"it\" is none of",

@@ -64,6 +64,9 @@ func (w *Wraps) UnmarshalYAML(n *yaml.Node) error {
 	return kind(w, n, Command, AfterOperand, Rest, AllWords, Launched, ShellTexts)
 }
 
+// UnmarshalYAML takes an operand before the command.
+func (s *Skips) UnmarshalYAML(n *yaml.Node) error { return kind(s, n, Operand, Name) }
+
 // UnmarshalYAML takes a kind of output.
 func (o *Output) UnmarshalYAML(n *yaml.Node) error {
 	return kind(o, n, FromNetwork, Decoded, Report, Silent)

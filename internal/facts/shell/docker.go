@@ -69,3 +69,33 @@ func (e *effect) mounts(_ string) {
 		}
 	}
 }
+
+// compose notes the files of "docker compose", which nerdctl has not.
+func (a *analysis) compose(name string, inv *invocation, _ *arguments) {
+	if name != "nerdctl" && len(inv.argv) > 2 && inv.argv[1].text == "compose" {
+		a.composes(inv.argv[2:], inv.sc)
+	}
+}
+
+// dockerCompose notes the files of "docker-compose".
+func (a *analysis) dockerCompose(_ string, inv *invocation, _ *arguments) {
+	a.composes(inv.argv[1:], inv.sc)
+}
+
+// composes notes the files that say what containers run.
+func (a *analysis) composes(words []word, sc *scope) {
+	given := false
+	for i, w := range words {
+		switch {
+		case (w.text == "-f" || w.text == "--file") && i+1 < len(words):
+			a.runsFile(words[i+1], sc)
+			given = true
+		case strings.HasPrefix(w.text, "--file="):
+			a.runsFile(part(w, strings.TrimPrefix(w.text, "--file=")), sc)
+			given = true
+		}
+	}
+	if !given {
+		a.runsAny(sc, "compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml")
+	}
+}

@@ -86,58 +86,14 @@ func (a *analysis) runsOptions(name string, args *arguments, sc *scope) {
 
 // runsProject notes the files that programs look for in the folder of a project.
 func (a *analysis) runsProject(name string, inv *invocation, args *arguments) {
-	sc := inv.sc
 	if project := programs.Of(name).Project; project != "" {
 		switch first(args.operands).text {
 		case "run", "run-script", "test", "t", "start", "build", "install", "i", "ci":
-			a.runsAny(sc, project)
+			a.runsAny(inv.sc, project)
 		}
 	}
-	switch name {
-	case "make", "gmake":
-		if dir, ok := args.value("-C", "--directory"); ok {
-			sc = a.standing(dir, sc)
-		}
-		if _, given := args.value("-f", "--file", "--makefile"); !given {
-			a.runsAny(sc, "GNUmakefile", "makefile", "Makefile")
-		}
-	case "go":
-		if first(args.operands).text == "run" {
-			for _, w := range args.operands[1:] {
-				if !strings.HasSuffix(w.text, ".go") {
-					break
-				}
-				a.runsFile(w, sc)
-			}
-		}
-	case "java":
-		if file := first(args.operands); strings.HasSuffix(file.text, ".java") {
-			a.runsFile(file, sc)
-		}
-	case "docker-compose":
-		a.composes(inv.argv[1:], sc)
-	case "docker", "podman":
-		if len(inv.argv) > 2 && inv.argv[1].text == "compose" {
-			a.composes(inv.argv[2:], sc)
-		}
-	}
-}
-
-// composes notes the files that say what containers run.
-func (a *analysis) composes(words []word, sc *scope) {
-	given := false
-	for i, w := range words {
-		switch {
-		case (w.text == "-f" || w.text == "--file") && i+1 < len(words):
-			a.runsFile(words[i+1], sc)
-			given = true
-		case strings.HasPrefix(w.text, "--file="):
-			a.runsFile(part(w, strings.TrimPrefix(w.text, "--file=")), sc)
-			given = true
-		}
-	}
-	if !given {
-		a.runsAny(sc, "compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml")
+	if files := grammarOf(programs.Of(name).Grammar).files; files != nil {
+		files(a, name, inv, args)
 	}
 }
 
@@ -152,7 +108,8 @@ func (a *analysis) runsAny(sc *scope, names ...string) {
 // programFile is the word that names the file which an interpreter runs.
 func (a *analysis) programFile(name string, inv *invocation, args *arguments) word {
 	words := args.operands
-	if name != "deno" && name != "bun" || first(words).text != "run" {
+	project := programs.Of(name).Project
+	if project == "" || first(words).text != "run" {
 		return first(words)
 	}
 	for words = words[1:]; strings.HasPrefix(first(words).text, "-"); words = words[1:] {
@@ -160,7 +117,7 @@ func (a *analysis) programFile(name string, inv *invocation, args *arguments) wo
 			break
 		}
 	}
-	a.runsAny(inv.sc, map[string]string{"deno": "deno.json", "bun": "package.json"}[name])
+	a.runsAny(inv.sc, project)
 	return first(words)
 }
 

@@ -8,6 +8,8 @@ type grammar struct {
 	arguments func(words []word, p *programs.Program) *arguments
 	// runs does what a call runs; it is false for a call that runs nothing.
 	runs func(a *analysis, name string, inv *invocation, args *arguments) (result, bool)
+	// files notes the files of a project that a call runs.
+	files func(a *analysis, name string, inv *invocation, args *arguments)
 	// effects notes the files and hosts that a call names.
 	effects func(e *effect, name string)
 }
@@ -28,7 +30,9 @@ func grammarOf(name string) grammar {
 	case "dig":
 		return grammar{effects: (*effect).dig}
 	case "docker":
-		return grammar{arguments: dockerArguments, runs: (*analysis).container, effects: (*effect).mounts}
+		return grammar{arguments: dockerArguments, runs: (*analysis).container, files: (*analysis).compose, effects: (*effect).mounts}
+	case "docker-compose":
+		return grammar{files: (*analysis).dockerCompose}
 	case "env":
 		return grammar{runs: (*analysis).env}
 	case "exec":
@@ -41,8 +45,14 @@ func grammarOf(name string) grammar {
 		return grammar{runs: (*analysis).flock}
 	case "git":
 		return grammar{runs: (*analysis).git, effects: (*effect).git}
+	case "go":
+		return grammar{files: (*analysis).goFiles}
+	case "java":
+		return grammar{files: (*analysis).javaFile}
 	case "kubectl":
 		return grammar{runs: (*analysis).cluster}
+	case "make":
+		return grammar{files: (*analysis).makefiles}
 	case "mosh":
 		return grammar{effects: (*effect).ssh}
 	case "netcat":

@@ -74,13 +74,11 @@ func (a *analysis) prefixed(name string, inv *invocation, args *arguments) resul
 	if dir, ok := args.value(p.Chdir...); ok {
 		in.sc = a.standing(dir, inv.sc)
 	}
-	if name == "setarch" && len(rest) > 0 && !strings.Contains(rest[0].text, "/") {
-		rest = rest[1:]
-	}
-	if name == "gosu" {
+	switch {
+	case p.Skips == programs.Operand, p.Skips == programs.Name && !strings.Contains(first(rest).text, "/"):
 		rest = after(rest, 1)
 	}
-	if name == "sudo" && len(rest) == 0 && args.has("-e", "--edit") {
+	if len(rest) == 0 && args.has(p.Edits...) {
 		return result{}
 	}
 	if len(rest) == 0 && (args.has("-s", "--shell", "-i", "--login") || p.ShellAlone) && inv.in.present {
