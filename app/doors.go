@@ -83,7 +83,7 @@ func (a *App) openOperator() error {
 		return err
 	}
 	api := a.operatorAPI(gateway.ByPeer(a.roster.Identify))
-	api.Glass, api.Link = a.breakGlass(), link
+	api.BreakGlass, api.Link = a.breakGlass(), link
 	handler, err := gateway.NewOperator(api)
 	if err != nil {
 		return err

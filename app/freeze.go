@@ -50,7 +50,7 @@ func (g glass) BreakGlass(ctx context.Context, who bailiff.Approver, req bailiff
 }
 
 // breakGlass is nil unless the configuration allows it.
-func (c *core) breakGlass() gateway.GlassBreaker {
+func (c *core) breakGlass() gateway.BreakGlasser {
 	if !c.cfg.Operator.BreakGlass {
 		return nil
 	}

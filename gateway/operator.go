@@ -60,7 +60,7 @@ type Logbook interface {
 	Watch() (lines <-chan []byte, stop func())
 }
 
-// OperatorConfig is what an operators' door serves; every field but Glass and
+// OperatorConfig is what an operators' door serves; every field but BreakGlass and
 // Link is required.
 type OperatorConfig struct {
 	Statuser  Statuser
@@ -73,8 +73,8 @@ type OperatorConfig struct {
 	// Who says who sends a request; false if nobody that this door knows. It is
 	// all that differs between the doors of operators, see [ByPeer].
 	Who func(*http.Request) (bailiff.Approver, bool)
-	// Glass is nil where nobody may break it.
-	Glass GlassBreaker
+	// BreakGlass is nil where no operator may do it.
+	BreakGlass BreakGlasser
 	// Link makes a link by which somebody who is known here comes to the console;
 	// nil where none are given.
 	Link func(who bailiff.Approver) (url string, expires time.Time)
@@ -124,7 +124,7 @@ func NewOperator(c OperatorConfig) (http.Handler, error) {
 	rs.on(http.MethodGet, "/v1/events", o.events)
 	rs.elsewhere("This is the operators' door; agents ask at a listener of agent.listeners.",
 		"/v1/execute", "/v1/decide", "/v1/sessions/", "/v1/tool_calls/", "/v1/data/", "/v0/data/", "/mcp")
-	if c.Glass != nil {
+	if c.BreakGlass != nil {
 		rs.on(http.MethodPost, "/v1/break-glass", o.breakGlass)
 	}
 	if c.Link != nil {

@@ -101,7 +101,7 @@ func as(person string) func(*http.Request) (bailiff.Approver, bool) {
 
 // config serves a sidecar and an office to one person.
 func (o *office) config(s *sidecar, person string) OperatorConfig {
-	return OperatorConfig{Statuser: s, Sandboxes: s, Approvals: o, Grants: o, Freezer: o, Decisions: o.log, History: laws{}, Who: as(person), Glass: breaker{}, Link: linked}
+	return OperatorConfig{Statuser: s, Sandboxes: s, Approvals: o, Grants: o, Freezer: o, Decisions: o.log, History: laws{}, Who: as(person), BreakGlass: breaker{}, Link: linked}
 }
 
 // breaker runs everything for everybody but bob.
@@ -204,7 +204,7 @@ func (brokenLog) Recent(string, int) [][]byte    { panic("a bug") }
 func (brokenLog) Watch() (<-chan []byte, func()) { panic("a bug") }
 
 var brokenConfig = OperatorConfig{Statuser: broken{}, Sandboxes: broken{}, Approvals: brokenOffice{}, Grants: brokenOffice{}, Freezer: brokenOffice{},
-	Decisions: brokenLog{}, History: brokenLaws{}, Who: as("ana"), Glass: brokenOffice{}, Link: func(bailiff.Approver) (string, time.Time) { panic("a bug") }}
+	Decisions: brokenLog{}, History: brokenLaws{}, Who: as("ana"), BreakGlass: brokenOffice{}, Link: func(bailiff.Approver) (string, time.Time) { panic("a bug") }}
 
 func (o *office) handler(t testing.TB, person string) http.Handler {
 	t.Helper()

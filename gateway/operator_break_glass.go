@@ -9,9 +9,9 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 )
 
-// GlassBreaker runs what the policies deny on an operator's word. Its error says
+// BreakGlasser runs what the policies deny on an operator's word. Its error says
 // why that operator may not; the answer says why nothing ran.
-type GlassBreaker interface {
+type BreakGlasser interface {
 	BreakGlass(ctx context.Context, who bailiff.Approver, req bailiff.Request, reason string) (bailiff.Answer, error)
 }
 
@@ -26,7 +26,7 @@ func (o *operator) breakGlass(w http.ResponseWriter, r *http.Request) {
 		refuse(w, p)
 		return
 	}
-	answer, err := o.config.Glass.BreakGlass(r.Context(), who, req, reason)
+	answer, err := o.config.BreakGlass.BreakGlass(r.Context(), who, req, reason)
 	if err != nil {
 		refuse(w, refusal("", err))
 		return
