@@ -8,7 +8,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-// Plain says that whoever knows the folder in which the text starts knows what
+// Plain says that a reader who knows the folder in which the text starts knows what
 // each name in it stands for: it is read as a whole, changes no folder, calls
 // every program directly and by its own name, sets nothing, substitutes
 // nothing, and runs no file. Where in doubt, a text is not plain.

@@ -157,7 +157,7 @@ var dangerousModules = value.SetOf("os posix subprocess builtins __builtins__ im
 	"asyncio.subprocess shutil " +
 	"runpy code globals() locals()")
 
-// dangerous says whether whoever has what a name stands for can run anything.
+// dangerous says whether a program that has what a name stands for can run anything.
 func dangerous(name string) bool {
 	d := behaviours()[name]
 	return d.kind >= doesShellText && d.kind <= doesNamespace || dangerousModules[name] || strings.HasPrefix(name, "ctypes.")

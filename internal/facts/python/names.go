@@ -262,7 +262,7 @@ func (w *walk) setAttribute(target *expression, vs objects) {
 	base := w.value(target.kids[0])
 	for _, b := range base {
 		if b.shape == isSymbol {
-			// Something imported is changed: whoever calls it may call anything.
+			// Something imported is changed: a call of it may call anything.
 			w.escape(vs)
 			if dangerous(b.text + "." + target.text) {
 				w.hide()

@@ -22,7 +22,7 @@ const (
 	lambdaForm    // kids: defaults, body last; names: parameters
 	loopForm      // kids: elements, then for each clause target and source; count: elements; conditions in extra
 	namedForm     // text: name; kids: value
-	otherForm     // kids: whatever is computed, such as by await, yield, *x
+	otherForm     // kids: all that is computed, such as by await, yield, *x
 )
 
 // expression is an expression.

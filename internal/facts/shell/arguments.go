@@ -56,8 +56,8 @@ func argumentsOf(name string, words []word) *arguments {
 	return parseArguments(words, p)
 }
 
-// parseArguments reads options as the program p does; a program nobody
-// described takes no option values.
+// parseArguments reads options as the program p does; a program that is
+// not described takes no option values.
 func parseArguments(words []word, p *programs.Program) *arguments {
 	g := &arguments{all: words}
 	for i := 0; i < len(words); i++ {

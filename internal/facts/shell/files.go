@@ -34,7 +34,7 @@ func (a *analysis) runs(p, file string) {
 	}
 }
 
-// fileAt is a word as whoever opens files resolves it, see [Command.Files]: what
+// fileAt is a word as the system resolves it, see [Command.Files]: what
 // "sub/.." is only the file system knows, since sub may be a link.
 func (a *analysis) fileAt(w word, sc *scope) string {
 	p := w.text

@@ -2,7 +2,7 @@ package shell
 
 import "github.com/bailiff-dev/bailiff/internal/facts/value"
 
-// netcat runs what "-e" names, with whatever the other side sends as its input.
+// netcat runs what "-e" names, with all that the other side sends as its input.
 func (a *analysis) netcat(name string, inv *invocation, args *arguments) (result, bool) {
 	code, ok := args.value("-e", "-c", "--exec", "--sh-exec")
 	if !ok {

@@ -79,7 +79,7 @@ func printed(words []word) stream {
 	return s
 }
 
-// wide says whether a format asks for more columns than anyone needs.
+// wide says whether a format asks for more columns than a text needs.
 func wide(format string) bool {
 	digits := 0
 	for i := 0; i < len(format); i++ {

@@ -68,7 +68,7 @@ func (s *scope) unset(name string) {
 	delete(s.vars, name)
 }
 
-// maxFormer is how many changes of folder in a row may fail before nobody can say
+// maxFormer is how many changes of folder in a row may fail before it is not known
 // where the text stands.
 const maxFormer = 8
 

@@ -18,7 +18,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
-// What one text may cost. Whoever runs into a limit gets Complete false.
+// What one text may cost. A text that runs into a limit is not complete.
 const (
 	MaxSteps   = 200_000
 	MaxNesting = 200
@@ -76,7 +76,7 @@ type analysis struct {
 	// feed is where the input of the command being expanded comes from: what
 	// ">(…)" gets is at best that.
 	feed value.Taint
-	// idle is set while a function is read that nobody called: what it hides
+	// idle is set while a function is read that no text called: what it hides
 	// does not count.
 	idle bool
 }
@@ -95,7 +95,7 @@ type trap struct {
 	wrappers []string
 }
 
-// tooDeep ends a reading whose text nests deeper than anyone writes. Every other
+// tooDeep ends a reading whose text nests deeper than any that is written. Every other
 // panic is a fault of this package, which the caller has to answer for.
 type tooDeep struct{}
 

@@ -43,7 +43,7 @@ type Command struct {
 	Loses []string `json:"loses"`
 	// Files are the paths of the files that the text runs or sources ("sh ./x.sh", "./x",
 	// "source x", "python x.py"), or whose content it puts into such a file before. They are
-	// spelt for whoever opens them: absolute or as seen from where the text starts, ".." left
+	// spelt for the program that opens them: absolute or as seen from where the text starts, ".." left
 	// for the file system to follow, "~" the home folder. Where the text does not tell, a
 	// path holds "$" or a wildcard, or starts with "\~": such a file cannot be known.
 	Files []string `json:"-"`

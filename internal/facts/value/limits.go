@@ -1,6 +1,6 @@
 package value
 
-// What one text may cost, whatever its language. A text that runs into a limit is not
+// What one text of any language may cost. A text that runs into a limit is not
 // complete.
 const (
 	MaxText  = 1 << 20
