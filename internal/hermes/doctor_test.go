@@ -132,7 +132,8 @@ func wrong(d Diagnosis) string {
 func TestADoctorTakesNoBrokenSidecarForAWorkingOne(t *testing.T) {
 	for _, broken := range apptest.BrokenSidecars() {
 		t.Run(broken.Name, func(t *testing.T) {
-			home := equipped(t, "-- config.yaml --\nplugins: {entries: {bailiff: {settings: {listen: \"<agent>\", timeout: 1}}}}\n", broken.Open(t, "unix"))
+			home := equipped(t, "-- config.yaml --\nplugins: {entries: {bailiff: {settings: {listen: \"<agent>\", timeout: 1}}}}\n",
+				broken.Open(t, "unix"))
 			d := &Diagnosis{}
 			home.examineGate(t.Context(), d)
 			if d.of("gate cli").State != Failed || d.of("gate without a sidecar").State != Fine ||

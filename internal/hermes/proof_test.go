@@ -176,7 +176,8 @@ func TestADoctorNamesThePythonThatIsTooOld(t *testing.T) {
 
 func TestADoctorSaysWhichTokenIsWrong(t *testing.T) {
 	url, bearer := apptest.Serve(t).TCP(t)
-	home := equipped(t, strings.Replace(sound, "timeout: 1", "timeout: 5, token_file: TOKEN", 1), strings.Replace(url, "http://", "tcp://", 1))
+	home := equipped(t, strings.Replace(sound, "timeout: 1", "timeout: 5, token_file: TOKEN", 1),
+		strings.Replace(url, "http://", "tcp://", 1))
 	token := filepath.Join(t.TempDir(), "token")
 	t.Setenv("BAILIFF_TOKEN_FILE", token)
 	for text, want := range map[string]State{bearer: Fine, "another": Failed} {

@@ -77,7 +77,8 @@ func (h *Home) examinePlatforms(d *Diagnosis, l api.ListenerStatus, states []api
 }
 
 func speaksFor(l api.ListenerStatus, platform string) bool {
-	return slices.Contains(l.Platforms, "*") || slices.Contains(l.Platforms, platform) || slices.Contains(l.Platforms, "messaging") && platform != "cli"
+	return slices.Contains(l.Platforms, "*") || slices.Contains(l.Platforms, platform) || slices.Contains(l.Platforms, "messaging") &&
+		platform != "cli"
 }
 
 // examineHealth tells what the sidecar itself finds wrong.

@@ -81,7 +81,8 @@ caches: {sync_response_cache_duration: 0s}
 rc_message: {per_second: 100000, burst_count: 100000}
 rc_joins: {local: {per_second: 100000, burst_count: 100000}}
 rc_joins_per_room: {per_second: 100000, burst_count: 100000}
-rc_invites: {per_room: {per_second: 100000, burst_count: 100000}, per_user: {per_second: 100000, burst_count: 100000}, per_issuer: {per_second: 100000, burst_count: 100000}}
+rc_invites: {per_room: {per_second: 100000, burst_count: 100000}, per_user: {per_second: 100000, burst_count: 100000},
+  per_issuer: {per_second: 100000, burst_count: 100000}}
 rc_room_creation: {per_second: 100000, burst_count: 100000}
 `
 

@@ -67,7 +67,8 @@ func TestByHTTPPeopleWriteClickAndCommand(t *testing.T) {
 	server.Click("U2", "C1", ref.Message, "No")
 	server.Until(func() bool { return server.Question("U2") != "" })
 	server.Answer("U2", "never & nowhere")
-	if click := chattest.Next(t, in.Clicks); click.By.ID != "U2" || click.On != ref || click.Token != "n" || click.Reason != "never & nowhere" {
+	if click := chattest.Next(t, in.Clicks); click.By.ID != "U2" || click.On != ref || click.Token != "n" ||
+		click.Reason != "never & nowhere" {
 		t.Errorf("the click is %v", click)
 	}
 	server.Until(func() bool { return len(server.Told("U2")) == 1 })

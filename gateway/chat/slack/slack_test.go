@@ -159,7 +159,8 @@ func TestWhatPeopleWriteIsToldAsTheyTypedIt(t *testing.T) {
 	for _, c := range []struct{ chat, thread, kind string }{{"C1", root, "thread"}, {"G1", "", "channel"}, {"GM1", "", "group"},
 		{"D1", "", "dm"}} {
 		id := server.Write("U1", c.chat, c.thread, "make `x` \"y\"\n```\nrm -rf *\n```")
-		wantSaid(t, chattest.Next(t, in.Messages), chat.Said{Ref: chat.Ref{Place: chat.Place{Chat: c.chat, Thread: c.thread}, Message: id}, Kind: c.kind,
+		wantSaid(t, chattest.Next(t, in.Messages), chat.Said{Ref: chat.Ref{Place: chat.Place{Chat: c.chat, Thread: c.thread}, Message: id},
+			Kind: c.kind,
 			By:   chat.Person{ID: "U1"},
 			Text: "make `x` \"y\"\n```\nrm -rf *\n```"})
 	}
@@ -167,8 +168,9 @@ func TestWhatPeopleWriteIsToldAsTheyTypedIt(t *testing.T) {
 	wantSaid(t, chattest.Next(t, in.Messages), chat.Said{Ref: chat.Ref{Place: chat.Place{Chat: "D1"}, Message: threaded}, Kind: "dm",
 		By: chat.Person{ID: "U1"}, Text: "one"})
 	id := server.Write("U1", "D1", threaded, "two")
-	wantSaid(t, chattest.Next(t, in.Messages), chat.Said{Ref: chat.Ref{Place: chat.Place{Chat: "D1", Thread: threaded}, Message: id}, Kind: "dm",
-		By: chat.Person{ID: "U1"}, Text: "two"})
+	wantSaid(t, chattest.Next(t, in.Messages), chat.Said{Ref: chat.Ref{Place: chat.Place{Chat: "D1", Thread: threaded}, Message: id},
+		Kind: "dm",
+		By:   chat.Person{ID: "U1"}, Text: "two"})
 }
 
 func wantSaid(t *testing.T, got, want chat.Said) {

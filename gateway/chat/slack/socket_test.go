@@ -80,7 +80,8 @@ func TestWhatSlackDeliversAgainHasTheSameRef(t *testing.T) {
 	server.Write("U1", "C1", "", "@bailiff ls")
 	one := chattest.Next(t, in.Messages)
 	for range 3 { // twice as a message, twice as a mention
-		if again := chattest.Next(t, in.Messages); again.Ref != one.Ref || !again.Mentioned || again.Text != "ls" || again.Kind != one.Kind {
+		if again := chattest.Next(t, in.Messages); again.Ref != one.Ref || !again.Mentioned || again.Text != "ls" ||
+			again.Kind != one.Kind {
 			t.Errorf("told was %+v, then %+v", one, again)
 		}
 	}

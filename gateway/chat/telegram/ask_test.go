@@ -50,7 +50,8 @@ func TestAButtonThatAsksHandsOnWhatIsAnswered(t *testing.T) {
 	}
 	s.Reply("43", group, asked.ID, "no, I want it")
 	s.Reply("42", group, asked.ID, " too risky ")
-	if click := chattest.Next(t, inbox.Clicks); click.Token != "tokenwhy" || click.By.ID != "42" || click.On != ref || click.Reason != "too risky" {
+	if click := chattest.Next(t, inbox.Clicks); click.Token != "tokenwhy" || click.By.ID != "42" || click.On != ref ||
+		click.Reason != "too risky" {
 		t.Errorf("the click is %+v", click)
 	}
 	s.Await(group, func(m []telegramtest.Message) bool { return m[len(m)-1].Text == "done" }) // who never wrote to the bot alone

@@ -20,7 +20,8 @@ import (
 func (t *Telegram) Run(ctx context.Context, in chat.Inbox) error {
 	var working sync.WaitGroup
 	defer working.Wait()
-	return (&receiver{updateHandler: updateHandler{t, in, &working, make(chan struct{}, maxAnswers)}, pauses: chat.NewBackoff(t.pause)}).run(ctx)
+	return (&receiver{updateHandler: updateHandler{t, in, &working, make(chan struct{}, maxAnswers)},
+		pauses: chat.NewBackoff(t.pause)}).run(ctx)
 }
 
 func (r *receiver) run(ctx context.Context) error {

@@ -249,7 +249,8 @@ func TestAnotherPollerIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	response.Body.Close()
-	if err := chattest.Next(t, inbox.Connections); err == nil || !strings.Contains(err.Error(), "another program asks for this bot's updates") {
+	if err := chattest.Next(t, inbox.Connections); err == nil ||
+		!strings.Contains(err.Error(), "another program asks for this bot's updates") {
 		t.Errorf("it told %v", err)
 	}
 	s.Until(func() bool { return len(s.Waits()) == 4 })
