@@ -90,8 +90,9 @@ func (c Claim) Drift(approved Claim) string {
 
 // driftWords name the fields of bound.
 var driftWords = map[string]string{
-	"Tool": "the tool", "Args": "the arguments", "Caller": "the caller", "Peer": "the user that the caller runs as", "Session": "the session",
-	"Env": "the forwarded variables", "Files": "a file that the command runs", "Backend": "the backend or its terms",
+	"Tool": "the tool", "Args": "the arguments", "Caller": "the caller", "Peer": "the user that the caller runs as",
+	"Session": "the session",
+	"Env":     "the forwarded variables", "Files": "a file that the command runs", "Backend": "the backend or its terms",
 	"Set": "the variables that the policies set", "Sealed": "the sealed variables", "Limits": "the limits",
 	"Tools":   "the tools that a script may call",
 	"Reasons": "the reasons for asking",

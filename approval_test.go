@@ -49,7 +49,8 @@ func TestAnApprovalIsBoundToWhatWillRunAndToNothingElse(t *testing.T) {
 		"another backend":             {func(c *Claim) { c.Decision.Backend.Name = "local" }, "the backend or its terms"},
 		"another image":               {func(c *Claim) { c.Decision.Backend.Image = "x@sha256:1" }, "the backend or its terms"},
 		"a wider network":             {func(c *Claim) { c.Decision.Backend.Network = "full" }, "the backend or its terms"},
-		"a constant":                  {func(c *Claim) { c.Decision.Env.Set = map[string]string{"CI": "1"} }, "the variables that the policies set"},
+		"a constant": {func(c *Claim) { c.Decision.Env.Set = map[string]string{"CI": "1"} },
+			"the variables that the policies set"},
 		"a sealed variable":           {func(c *Claim) { c.Decision.Env.Sealed = []string{"A"} }, "the sealed variables"},
 		"a longer time limit":         {func(c *Claim) { c.Decision.Limits.TimeoutSeconds = 9 }, "the limits"},
 		"a tool more for its scripts": {func(c *Claim) { c.Decision.Tools = []string{"terminal"} }, "the tools that a script may call"},
@@ -82,7 +83,8 @@ func TestEveryBoundFieldHasAWordForItsDrift(t *testing.T) {
 
 func TestPairsAreSortedAndEachOnce(t *testing.T) {
 	c := claim(func(c *Claim) {
-		c.Decision.Approval.Reasons = []Reason{{Rule: "b", Match: "2"}, {Rule: "a", Match: "1"}, {Rule: "b", Match: "2"}, {Rule: "b", Match: "1"}}
+		c.Decision.Approval.Reasons = []Reason{{Rule: "b", Match: "2"}, {Rule: "a", Match: "1"}, {Rule: "b", Match: "2"},
+			{Rule: "b", Match: "1"}}
 	})
 	if got, want := c.Pairs(), []Pair{{"a", "1", ""}, {"b", "1", ""}, {"b", "2", ""}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
@@ -95,10 +97,11 @@ func TestAMatchHoldsForItsFolderOrItsTextOnly(t *testing.T) {
 		change func(*Claim)
 		same   bool
 	}{
-		"the same again":                 {func(*Claim) {}, true},
-		"more of a plain text":           {func(c *Claim) { c.Request.Args.Command = "ls; rm -r build" }, true},
-		"in another folder":              {func(c *Claim) { c.Request.Args.Workdir = "/home/ana" }, false},
-		"in a text that is not plain":    {func(c *Claim) { c.Plain, c.Request.Args.Command = false, "cd /home/ana && rm -r build" }, false},
+		"the same again":       {func(*Claim) {}, true},
+		"more of a plain text": {func(c *Claim) { c.Request.Args.Command = "ls; rm -r build" }, true},
+		"in another folder":    {func(c *Claim) { c.Request.Args.Workdir = "/home/ana" }, false},
+		"in a text that is not plain": {func(c *Claim) { c.Plain, c.Request.Args.Command = false, "cd /home/ana && rm -r build" },
+			false},
 		"named as such a text's context": {func(c *Claim) { c.Request.Args.Workdir = "text 0123" }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -107,7 +110,8 @@ func TestAMatchHoldsForItsFolderOrItsTextOnly(t *testing.T) {
 			}
 		})
 	}
-	one, other := claim(func(c *Claim) { c.Plain = false }), claim(func(c *Claim) { c.Plain, c.Request.Args.Command = false, "cd c && rm -r build" })
+	one, other := claim(func(c *Claim) { c.Plain = false }),
+		claim(func(c *Claim) { c.Plain, c.Request.Args.Command = false, "cd c && rm -r build" })
 	if reflect.DeepEqual(one.Pairs(), other.Pairs()) || !reflect.DeepEqual(one.Pairs(), one.Pairs()) {
 		t.Error("texts that are not plain share their pairs")
 	}

@@ -14,7 +14,8 @@ func TestACredentialNamesOneUser(t *testing.T) {
 	if got := Credential(1001); got != "uid:1001" {
 		t.Errorf("user 1001 is known as %q", got)
 	}
-	for _, other := range []string{"", "1001", "uid:", "uid:-1", "uid:+1", "uid: 1", "uid:1 ", "uid:ana", "uid:4294967296", "UID:1", LocalTCP, RemoteTCP} {
+	for _, other := range []string{"", "1001", "uid:", "uid:-1", "uid:+1", "uid: 1", "uid:1 ", "uid:ana", "uid:4294967296", "UID:1",
+		LocalTCP, RemoteTCP} {
 		if uid, ok := UID(other); ok {
 			t.Errorf("%q counts as user %d", other, uid)
 		}

@@ -19,8 +19,9 @@ var floors = map[string]int{
 	"internal/facts/value": 0, "internal/facts/programs": 0,
 
 	"": 0, "policies": 0, "backends/runner/wire": 0, "internal/defaultpath": 0, "internal/shellquote": 0, "internal/spelling": 0,
-	"internal/feed": 0, "internal/termsafe": 0, "internal/recent": 0, "internal/boltcheck": 0, "internal/outage": 0, "internal/headtail": 0, "backends/runner/carrier": 0,
-	"examples/hermes": 0,
+	"internal/feed": 0, "internal/termsafe": 0, "internal/recent": 0, "internal/boltcheck": 0, "internal/outage": 0, "internal/headtail": 0,
+	"backends/runner/carrier": 0,
+	"examples/hermes":         0,
 
 	"internal/facts/shell": 1, "internal/facts/python": 1,
 	"api": 1, "internal/redact": 1, "internal/records": 1, "internal/trust": 1, "internal/subprocess": 1,
@@ -32,8 +33,9 @@ var floors = map[string]int{
 	"internal/history": 3, "internal/remote": 3, "internal/guard": 3, "internal/tables": 3, "internal/approval": 3,
 
 	"internal/config": 4, "internal/bundle": 4, "enforcer/ledger": 4, "internal/replay": 4, "internal/export": 4, "internal/traces": 4,
-	"internal/pdp": 4, "internal/pdp/explain": 3, "backends/local": 4, "backends/bubblewrap": 4, "backends/docker": 4, "backends/backendtest": 4,
-	"backends/apptainer": 4, "backends/daytona": 4, "backends/modal": 4, "backends/ssh": 4, "backends/vercel": 4,
+	"internal/pdp": 4, "internal/pdp/explain": 3, "backends/local": 4, "backends/bubblewrap": 4, "backends/docker": 4,
+	"backends/backendtest": 4,
+	"backends/apptainer":   4, "backends/daytona": 4, "backends/modal": 4, "backends/ssh": 4, "backends/vercel": 4,
 	"backends/ssh/inside": 4,
 
 	"internal/remote/remotetest": 5, "internal/people": 5, "backends/catalogue": 5, "enforcer": 5,

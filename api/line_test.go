@@ -13,7 +13,8 @@ func TestALineIsReadAsTheEventThatWasWritten(t *testing.T) {
 	code := 3
 	event := api.Event{
 		DecisionID: "d1", Timestamp: time.Date(2026, 11, 22, 14, 0, 0, 5, time.UTC), Path: api.DecisionPath,
-		Input:   json.RawMessage(`{"tool":"terminal","args":{"command":"ls"},"session":{"platform":"slack"},"env":{"requested":["TOKEN"]}}`),
+		Input: json.RawMessage(`{"tool":"terminal","args":{"command":"ls"},"session":{"platform":"slack"},` +
+			`"env":{"requested":["TOKEN"]}}`),
 		Result:  bailiff.Denied("house.closed", "Closed."),
 		Bundles: map[string]api.Bundle{"policies": {Revision: "abc"}}, RequestedBy: "hermes", Metrics: map[string]int64{"timer_ns": 12},
 		Error:  &api.EventError{Message: "no"},
@@ -31,7 +32,8 @@ func TestALineIsReadAsTheEventThatWasWritten(t *testing.T) {
 		t.Errorf("read and written anew (%v) it is\n%s\nwas\n%s", err, again, written)
 	}
 	asked, decided := line.ReadInput(), line.ReadResult()
-	if asked.Tool != bailiff.Terminal || asked.Args.Text() != "ls" || asked.Session.Platform != "slack" || asked.Env.Requested[0] != "TOKEN" {
+	if asked.Tool != bailiff.Terminal || asked.Args.Text() != "ls" || asked.Session.Platform != "slack" ||
+		asked.Env.Requested[0] != "TOKEN" {
 		t.Errorf("asked was %+v", asked)
 	}
 	if decided.Outcome != "deny" || decided.Denials[0].Rule != "house.closed" {
@@ -41,12 +43,16 @@ func TestALineIsReadAsTheEventThatWasWritten(t *testing.T) {
 
 func TestWhatAMaskLeftIsRead(t *testing.T) {
 	for name, line := range map[string]string{
-		"all":                `{"input": {"session": {"platform": "slack"}}, "result": {"outcome": "deny"}, "custom": {"event": "decision"}}`,
-		"parts of the input": `{"input": {"args": "**", "env": 5, "session": {"user_id": [], "platform": "slack"}}, "result": {"outcome": "deny"}, "custom": {"event": "decision"}}`,
-		"parts of the rest":  `{"input": {"session": {"platform": "slack"}}, "result": {"denials": [5, {"rule": {}}], "outcome": "deny", "approval": []}, "metrics": "**", "custom": {"event": "decision"}}`,
+		"all": `{"input": {"session": {"platform": "slack"}}, "result": {"outcome": "deny"}, "custom": {"event": ` +
+			`"decision"}}`,
+		"parts of the input": `{"input": {"args": "**", "env": 5, "session": {"user_id": [], "platform": "slack"}}, "result": ` +
+			`{"outcome": "deny"}, "custom": {"event": "decision"}}`,
+		"parts of the rest": `{"input": {"session": {"platform": "slack"}}, "result": {"denials": [5, {"rule": {}}], "outcome": "deny",` +
+			` "approval": []}, "metrics": "**", "custom": {"event": "decision"}}`,
 	} {
 		l, err := api.ReadLine([]byte(line))
-		if err != nil || l.ReadInput().Session.Platform != "slack" || l.ReadResult().Outcome != "deny" || l.Custom.Event != api.DecisionEvent {
+		if err != nil || l.ReadInput().Session.Platform != "slack" || l.ReadResult().Outcome != "deny" ||
+			l.Custom.Event != api.DecisionEvent {
 			t.Errorf("of %s is read %+v, %v, %+v, %+v", name, l, err, l.ReadInput(), l.ReadResult())
 		}
 	}

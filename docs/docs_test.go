@@ -73,7 +73,8 @@ func TestWhatAPageTellsToTypeWorks(t *testing.T) {
 // Nobody types the installation of a hook here, but what would be installed asks the
 // sidecar that the page has started.
 func TestTheSettingsThatAPageMakesAskItsSidecar(t *testing.T) {
-	for name, file := range map[string]string{"docs/clients/claude-code.md": "managed-settings.json", "docs/clients/codex.md": "requirements.toml"} {
+	for name, file := range map[string]string{"docs/clients/claude-code.md": "managed-settings.json",
+		"docs/clients/codex.md": "requirements.toml"} {
 		t.Run(name, func(t *testing.T) {
 			typed := read(t, name).blocksOf("sh")
 			made := slices.IndexFunc(typed, func(b block) bool { return strings.HasPrefix(b.text, "sed ") })
@@ -121,7 +122,8 @@ func TestBlocksAreWhatTheySay(t *testing.T) {
 			}
 			check, known := kinds[b.kind]
 			if !known {
-				t.Errorf("%s:%d: a block of kind %q, want one that is checked, one with the path of the file in which it stands, or text", p.name, b.line-1, b.kind)
+				t.Errorf("%s:%d: a block of kind %q, want one that is checked, one with the path of the file in which it stands, or text",
+					p.name, b.line-1, b.kind)
 			}
 			if check == nil {
 				continue
@@ -177,7 +179,8 @@ func TestEditsOfTablesThatAreShownPassTheTests(t *testing.T) {
 			if err := os.CopyFS(folder, os.DirFS(filepath.Join(root, "policies"))); err != nil {
 				t.Fatal(err)
 			}
-			merged, err := yaml.Marshal(map[string]any{"bailiff": map[string]any{"tables": merge(shippedTables(t), tables(t, []byte(b.text)))}})
+			merged, err := yaml.Marshal(map[string]any{"bailiff": map[string]any{"tables": merge(shippedTables(t),
+				tables(t, []byte(b.text)))}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -342,7 +345,8 @@ func TestEveryRuleIsListed(t *testing.T) {
 func rules(t *testing.T) map[string]bool {
 	t.Helper()
 	all := map[string]bool{}
-	for _, pattern := range []string{"policies/*.rego", "policies/data.yaml", "rules.go", "enforcer/*.go", "internal/pdp/*.go", "gateway/*.go"} {
+	for _, pattern := range []string{"policies/*.rego", "policies/data.yaml", "rules.go", "enforcer/*.go", "internal/pdp/*.go",
+		"gateway/*.go"} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
 			t.Fatal(err)

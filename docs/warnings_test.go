@@ -23,7 +23,8 @@ func warnings(t *testing.T) warned {
 	all := warned{map[string]bool{}, map[string]bool{}}
 	for _, folder := range []string{"app", "cmd/bailiff", "internal", "enforcer", "gateway", "backends"} {
 		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, _ fs.DirEntry, err error) error {
-			if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "backends/backendtest") {
+			if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") ||
+				strings.Contains(path, "backends/backendtest") {
 				return err
 			}
 			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
@@ -128,7 +129,8 @@ func TestEveryWarningIsExplained(t *testing.T) {
 		}
 	}
 	for _, row := range listed {
-		if !said.logged[row] && !slices.ContainsFunc(slices.Collect(maps.Keys(said.status)), func(text string) bool { return strings.Contains(row, text) }) {
+		if !said.logged[row] && !slices.ContainsFunc(slices.Collect(maps.Keys(said.status)),
+			func(text string) bool { return strings.Contains(row, text) }) {
 			t.Errorf("nothing says %q", row)
 		}
 	}

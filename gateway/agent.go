@@ -210,7 +210,8 @@ func (a *agent) read(r *http.Request) (bailiff.Request, *api.Problem) {
 func (a *agent) claim(req bailiff.Request) (bailiff.Request, *api.Problem) {
 	if !a.mayClaim(req.Session.Platform) {
 		return req, problem(http.StatusForbidden, "platform_not_allowed",
-			fmt.Sprintf("Listener %q may not speak for platform %q; its configuration names those that it may.", a.config.Name, cut(req.Session.Platform)))
+			fmt.Sprintf("Listener %q may not speak for platform %q; its configuration names those that it may.", a.config.Name,
+				cut(req.Session.Platform)))
 	}
 	req.Caller = a.config.Name
 	return req, nil

@@ -34,7 +34,8 @@ func TestARequestReachesTheEnforcerAsItWasSent(t *testing.T) {
 	if got := e.last(t); !reflect.DeepEqual(got, want) {
 		t.Errorf("the enforcer got %+v, want %+v", got, want)
 	}
-	if a.RequestID != "r" || a.DecisionID != "d1" || a.Output != "hello\n" || a.OutputEncoding != "utf8" || a.Decision.Outcome != bailiff.Allow {
+	if a.RequestID != "r" || a.DecisionID != "d1" || a.Output != "hello\n" || a.OutputEncoding != "utf8" ||
+		a.Decision.Outcome != bailiff.Allow {
 		t.Errorf("the answer is %+v", a)
 	}
 }
@@ -55,7 +56,8 @@ func TestADoorSpeaksForItsPlatformsOnly(t *testing.T) {
 		platforms []string
 		may, not  []string
 	}{
-		{"no platform is named: every messaging platform", nil, []string{"telegram", "discord", "slack"}, []string{"cli", "irc", "Telegram", "*"}},
+		{"no platform is named: every messaging platform", nil, []string{"telegram", "discord", "slack"},
+			[]string{"cli", "irc", "Telegram", "*"}},
 		{"two are named", []string{"telegram", "cli"}, []string{"telegram", "cli"}, []string{"discord", "irc", "*"}},
 		{"all", []string{"*"}, []string{"telegram", "cli", "irc"}, nil},
 	} {
@@ -116,11 +118,13 @@ func TestWhatAnAgentsDoorDoesNotServe(t *testing.T) {
 
 func TestAConfigThatLacksSomethingNamesIt(t *testing.T) {
 	_, err := NewAgent(AgentConfig{DataPaths: []string{"agent/call/decision"}})
-	if want := "agent config lacks Name, Platforms or Messaging, Enforcer, Tools, Evaluator, Circumstances"; err == nil || err.Error() != want {
+	if want := "agent config lacks Name, Platforms or Messaging, Enforcer, Tools, Evaluator, Circumstances"; err == nil ||
+		err.Error() != want {
 		t.Errorf("the error is %v, want %s", err, want)
 	}
 	_, err = NewOperator(OperatorConfig{})
-	if want := "operator config lacks Statuser, Sandboxes, Approvals, Grants, Freezer, Decisions, History, Who"; err == nil || err.Error() != want {
+	if want := "operator config lacks Statuser, Sandboxes, Approvals, Grants, Freezer, Decisions, History, Who"; err == nil ||
+		err.Error() != want {
 		t.Errorf("the error is %v, want %s", err, want)
 	}
 }

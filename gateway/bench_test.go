@@ -17,7 +17,8 @@ type deciding struct{ enforcer }
 var benchDecision = bailiff.Decided{ID: "4JZ5X2M7QK3V6TBN2WJ5Y7C3D4", Decision: bailiff.Decision{
 	Outcome: bailiff.Allow,
 	Obligations: bailiff.Obligations{
-		Backend: bailiff.BackendTerms{Name: "docker", Image: "debian@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+		Backend: bailiff.BackendTerms{Name: "docker",
+			Image: "debian@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
 			Scope: "session", IdleSeconds: 3600, Network: "none", CPUs: 1, MemoryMB: 5120, DiskMB: 10240, PIDs: 256, ReadOnly: true},
 		Env:    bailiff.EnvTerms{Forward: []string{"GITHUB_TOKEN"}},
 		Limits: bailiff.Limits{TimeoutSeconds: 180, OutputBytes: 50000},

@@ -88,8 +88,9 @@ func (a *agent) judgeCall(ctx context.Context, input jsontext.Value) (bailiff.De
 	if decided.Decision.Outcome == bailiff.Deny || req.Backend == "" || req.Backend == place {
 		return decided, p
 	}
-	return a.config.Enforcer.Refuse(ctx, a.config.Name, bailiff.Reason{Rule: ruleElsewhere, Instead: insteadOfElsewhere, Message: fmt.Sprintf(
-		"It would run on %s, and the policies let it run on %s only.", cut(req.Backend), place)}), nil
+	return a.config.Enforcer.Refuse(ctx, a.config.Name, bailiff.Reason{Rule: ruleElsewhere, Instead: insteadOfElsewhere,
+		Message: fmt.Sprintf(
+			"It would run on %s, and the policies let it run on %s only.", cut(req.Backend), place)}), nil
 }
 
 // isKits tells a call in the words of a kit, where the tool is an object, from an
@@ -109,7 +110,8 @@ func (a *agent) readCall(ctx context.Context, input jsontext.Value) (bailiff.Req
 	case err != nil:
 		return bailiff.Request{}, refused(codeRequest, []api.Fault{{At: "", Message: err.Error()}})
 	case !defined:
-		return bailiff.Request{}, refused(codeRequest, []api.Fault{{At: "", Message: "the policies do not say how to read a call: " + askedPath + " is undefined"}})
+		return bailiff.Request{}, refused(codeRequest,
+			[]api.Fault{{At: "", Message: "the policies do not say how to read a call: " + askedPath + " is undefined"}})
 	}
 	asked := struct {
 		Request jsontext.Value `json:"request"`

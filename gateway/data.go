@@ -60,7 +60,8 @@ func (a *agent) data(w http.ResponseWriter, r *http.Request, unwrap func(body []
 	answer func(w http.ResponseWriter, id string, result jsontext.Value)) {
 	path := r.PathValue("path")
 	if !slices.Contains(a.config.DataPaths, path) {
-		refuse(w, problem(http.StatusForbidden, "path_not_allowed", "The document "+cut(path)+" is not served; agent.data_paths lists what is."))
+		refuse(w, problem(http.StatusForbidden, "path_not_allowed", "The document "+cut(path)+
+			" is not served; agent.data_paths lists what is."))
 		return
 	}
 	input, p := readInput(r, unwrap)
@@ -120,7 +121,8 @@ type reader func(ctx context.Context, input jsontext.Value) (bailiff.Request, *a
 func (a *agent) judge(ctx context.Context, input jsontext.Value, read reader) (bailiff.Request, bailiff.Decided, *api.Problem) {
 	req, p := read(ctx, input)
 	if p != nil && p.Code == codeRequest {
-		return req, a.config.Enforcer.Refuse(ctx, a.config.Name, bailiff.Reason{Rule: ruleInput, Message: p.Message, Instead: insteadOfInput}), nil
+		return req, a.config.Enforcer.Refuse(ctx, a.config.Name, bailiff.Reason{Rule: ruleInput, Message: p.Message,
+			Instead: insteadOfInput}), nil
 	}
 	if p == nil {
 		req, p = a.claim(req)

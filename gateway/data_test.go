@@ -60,7 +60,8 @@ func TestOPAClientsGetTheDecision(t *testing.T) {
 			e := &enforcer{}
 			c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, dataAgent(e, &evaluator{}))))
 			a := c.post(test.path, test.body)
-			if a.status != http.StatusOK || !strings.HasPrefix(string(a.body), test.answers) || !strings.Contains(string(a.body), `"outcome":"allow"`) {
+			if a.status != http.StatusOK || !strings.HasPrefix(string(a.body), test.answers) ||
+				!strings.Contains(string(a.body), `"outcome":"allow"`) {
 				t.Errorf("answered %d: %s", a.status, a.body)
 			}
 			want := bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "rm -rf /", Timeout: 5},
@@ -76,14 +77,15 @@ func TestTheDecisionIsNeverUndefined(t *testing.T) {
 	e := &enforcer{}
 	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, dataAgent(e, &evaluator{}))))
 	for name, body := range map[string]string{
-		"no input":               `{}`,
-		"an empty input":         `{"input": {}}`,
-		"input that is null":     `{"input": null}`,
-		"input that is a list":   `{"input": []}`,
-		"an unknown tool":        `{"input": {"tool": "browser", "session": {"id": "s", "platform": "telegram"}}}`,
-		"arguments of no tool":   `{"input": {"tool": "terminal", "args": {"cmd": "ls"}, "session": {"id": "s", "platform": "telegram"}}}`,
-		"a tool that is a list":  `{"input": {"tool": []}}`,
-		"a NUL byte in the text": `{"input": {"tool": "terminal", "args": {"command": "\u0000"}, "session": {"id": "s", "platform": "telegram"}}}`,
+		"no input":              `{}`,
+		"an empty input":        `{"input": {}}`,
+		"input that is null":    `{"input": null}`,
+		"input that is a list":  `{"input": []}`,
+		"an unknown tool":       `{"input": {"tool": "browser", "session": {"id": "s", "platform": "telegram"}}}`,
+		"arguments of no tool":  `{"input": {"tool": "terminal", "args": {"cmd": "ls"}, "session": {"id": "s", "platform": "telegram"}}}`,
+		"a tool that is a list": `{"input": {"tool": []}}`,
+		"a NUL byte in the text": `{"input": {"tool": "terminal", "args": {"command": "\u0000"}, "session": {"id": "s", "platform": ` +
+			`"telegram"}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := caller{t, c.client}.post("/v1/data/bailiff/decision", body)
@@ -97,7 +99,8 @@ func TestTheDecisionIsNeverUndefined(t *testing.T) {
 				t.Errorf("the decision is %+v", d)
 			}
 			a = caller{t, c.client}.post("/v1/data/agent/call/decision", body)
-			if a.status != http.StatusOK || !strings.HasPrefix(string(a.body), `{"decision_id":"r1","result":{"decision":"deny","reason":"`) {
+			if a.status != http.StatusOK || !strings.HasPrefix(string(a.body),
+				`{"decision_id":"r1","result":{"decision":"deny","reason":"`) {
 				t.Errorf("the verdict is %d: %s", a.status, a.body)
 			}
 			if e.refused = e.refused[len(e.refused)-2:]; !slices.Equal(e.refused, []string{"hermes " + ruleInput, "hermes " + ruleInput}) {
@@ -123,7 +126,8 @@ func TestOtherDocumentsAreEvaluated(t *testing.T) {
 		{"one that fails", "/v1/data/house/broken", v1, 500, `{"code":"internal_error"`},
 		{"input that is no request", "/v1/data/house/undefined", `{"input": {}}`, 400, `{"code":"invalid_request"`},
 		{"text that is no JSON", "/v1/data/bailiff/decision", `{"input"`, 400, `{"code":"invalid_json"`},
-		{"a platform that is not this door's", "/v1/data/bailiff/decision", strings.Replace(v1, "telegram", "cli", 1), 403, `{"code":"platform_not_allowed"`},
+		{"a platform that is not this door's", "/v1/data/bailiff/decision", strings.Replace(v1, "telegram", "cli", 1), 403,
+			`{"code":"platform_not_allowed"`},
 		{"a document that is not listed", "/v1/data/bailiff/tables", v1, 403, `{"code":"path_not_allowed"`},
 		{"a part of a document", "/v1/data/bailiff/decision/outcome", v1, 403, `{"code":"path_not_allowed"`},
 		{"many at once, which no OPA takes either", "/v1/batch/data/bailiff/decision", `{"inputs": {}}`, 404, `{"code":"not_found"`},

@@ -227,7 +227,8 @@ func (d *Door) stranger(r *http.Request) *api.Problem {
 	who := peerOf(r.Context())
 	if who.err != nil || !slices.Contains(d.config.UIDs, who.uid) {
 		d.config.Log.Warn("refused a user that may not connect", "listener", d.config.Name, "uid", who.uid, "error", who.err)
-		return problem(http.StatusForbidden, "peer_not_allowed", fmt.Sprintf("Listener %s does not serve your user (uid %d).", d.config.Name, who.uid))
+		return problem(http.StatusForbidden, "peer_not_allowed", fmt.Sprintf("Listener %s does not serve your user (uid %d).",
+			d.config.Name, who.uid))
 	}
 	return nil
 }
@@ -239,9 +240,11 @@ func (d *Door) tokenless(header string) *api.Problem {
 	case subtle.ConstantTimeCompare(given[:], d.token[:]) == 1:
 		return nil
 	case strings.HasPrefix(header, "Bearer "):
-		return problem(http.StatusUnauthorized, "unauthorized", "The token that was sent is not that of listener "+d.config.Name+"; its token_file holds that.")
+		return problem(http.StatusUnauthorized, "unauthorized", "The token that was sent is not that of listener "+d.config.Name+
+			"; its token_file holds that.")
 	}
-	return problem(http.StatusUnauthorized, "unauthorized", "Listener "+d.config.Name+" wants its token, as \"Authorization: Bearer …\", and was sent none.")
+	return problem(http.StatusUnauthorized, "unauthorized", "Listener "+d.config.Name+
+		" wants its token, as \"Authorization: Bearer …\", and was sent none.")
 }
 
 // survive answers for a handler that panicked. Where an answer has begun, it was
@@ -256,7 +259,8 @@ func (d *Door) survive(p *paced, r *http.Request) {
 	if b, named := cause.(blamed); named {
 		about, cause = bailiff.Concerning(about, bailiff.Concern{RequestID: b.requestID}), b.cause
 	}
-	d.config.Log.ErrorContext(about, "serving a request panicked", "listener", d.config.Name, "path", r.URL.Path, "cause", cause, "stack", string(debug.Stack()))
+	d.config.Log.ErrorContext(about, "serving a request panicked", "listener", d.config.Name, "path", r.URL.Path, "cause", cause, "stack",
+		string(debug.Stack()))
 	if !p.started {
 		refuse(p, problem(http.StatusInternalServerError, "internal", internalFault))
 	}

@@ -90,7 +90,8 @@ func knockRaw(t testing.TB, d *Door, text string) net.Conn {
 }
 
 func TestATokenIsNeededOnTCP(t *testing.T) {
-	d := open(t, DoorConfig{Network: "tcp", Address: "127.0.0.1:0", Token: bailiff.NewSecret("s3cret")}, agentHandler(t, agentOf(&enforcer{})))
+	d := open(t, DoorConfig{Network: "tcp", Address: "127.0.0.1:0", Token: bailiff.NewSecret("s3cret")},
+		agentHandler(t, agentOf(&enforcer{})))
 	c := callerOf(t, d)
 	const none, wrong = "was sent none", "is not that of listener"
 	for name, test := range map[string]struct{ header, says string }{
@@ -104,7 +105,8 @@ func TestATokenIsNeededOnTCP(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := caller{t, c.client}.post("/v1/decide", telegramRequest, "Authorization", test.header).problem(t, http.StatusUnauthorized)
-			if p.Code != "unauthorized" || strings.Contains(p.Message, "s3cre") || strings.Contains(p.Message, "other") || !strings.Contains(p.Message, test.says) {
+			if p.Code != "unauthorized" || strings.Contains(p.Message, "s3cre") || strings.Contains(p.Message, "other") ||
+				!strings.Contains(p.Message, test.says) {
 				t.Errorf("the problem is %+v, want one that says %q", p, test.says)
 			}
 		})
@@ -114,7 +116,8 @@ func TestATokenIsNeededOnTCP(t *testing.T) {
 }
 
 func TestADoorOnTCPWithoutATokenStaysShut(t *testing.T) {
-	if _, err := Open(DoorConfig{Network: "tcp", Address: "127.0.0.1:0"}, http.NotFoundHandler()); err == nil || !strings.Contains(err.Error(), "token") {
+	if _, err := Open(DoorConfig{Network: "tcp", Address: "127.0.0.1:0"}, http.NotFoundHandler()); err == nil ||
+		!strings.Contains(err.Error(), "token") {
 		t.Errorf("opening it: %v", err)
 	}
 }
@@ -273,7 +276,8 @@ func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
 		return bailiff.Answer{Status: bailiff.Interrupted}
 	}}
 	d := open(t, DoorConfig{WriteTimeout: blink}, agentHandler(t, agentOf(e)))
-	knockRaw(t, d, strings.Replace(rawPost("/v1/execute", telegramRequest, len(telegramRequest)), "\r\n", "\r\nAccept: text/event-stream\r\n", 1))
+	knockRaw(t, d, strings.Replace(rawPost("/v1/execute", telegramRequest, len(telegramRequest)), "\r\n",
+		"\r\nAccept: text/event-stream\r\n", 1))
 	within(t, "the end of the request", ended)
 }
 
@@ -282,7 +286,8 @@ func TestAClientThatGoesAwayCancelsItsRequest(t *testing.T) {
 		t.Run(accept, func(t *testing.T) {
 			e := newHolding()
 			d := open(t, DoorConfig{}, agentHandler(t, agentOf(e)))
-			c := knockRaw(t, d, strings.Replace(rawPost("/v1/execute", telegramRequest, len(telegramRequest)), "\r\n", "\r\nAccept: "+accept+"\r\n", 1))
+			c := knockRaw(t, d, strings.Replace(rawPost("/v1/execute", telegramRequest, len(telegramRequest)), "\r\n",
+				"\r\nAccept: "+accept+"\r\n", 1))
 			within(t, "the request to start", e.started)
 			_ = c.Close()
 			within(t, "its cancellation", e.cancelled)
@@ -373,7 +378,8 @@ func TestAPanicIsLoggedWithItsRequestAndWhereItWas(t *testing.T) {
 	c.post("/v1/decide", strings.Replace(telegramRequest, "{", `{"request_id": "r", `, 1))
 	log.mu.Lock()
 	defer log.mu.Unlock()
-	if want := (bailiff.Concern{RequestID: "r"}); len(log.about) != 3 || log.about[0] != want || log.about[1] != want || log.about[2] != want {
+	if want := (bailiff.Concern{RequestID: "r"}); len(log.about) != 3 || log.about[0] != want || log.about[1] != want ||
+		log.about[2] != want {
 		t.Errorf("what is logged is about %v", log.about)
 	}
 	if text := log.text.String(); strings.Count(text, "cause=a bug\n") != 3 || strings.Count(text, "gateway.brokenDown(") != 3 {
@@ -385,7 +391,8 @@ func TestClosingLetsRequestsFinish(t *testing.T) {
 	e := newHolding()
 	d := open(t, DoorConfig{}, agentHandler(t, agentOf(e)))
 	c := callerOf(t, d)
-	running := []<-chan answerBytes{c.later("/v1/execute", telegramRequest), c.later("/v1/execute", telegramRequest, "Accept", "text/event-stream")}
+	running := []<-chan answerBytes{c.later("/v1/execute", telegramRequest), c.later("/v1/execute", telegramRequest, "Accept",
+		"text/event-stream")}
 	for range running {
 		within(t, "the request to start", e.started)
 	}
@@ -417,7 +424,8 @@ func TestClosingInTheEndCancelsRequestsAndTheyAreAnswered(t *testing.T) {
 	e := newHolding()
 	d := open(t, DoorConfig{}, agentHandler(t, agentOf(e)))
 	c := callerOf(t, d)
-	running := []<-chan answerBytes{c.later("/v1/execute", telegramRequest), c.later("/v1/execute", telegramRequest, "Accept", "text/event-stream")}
+	running := []<-chan answerBytes{c.later("/v1/execute", telegramRequest), c.later("/v1/execute", telegramRequest, "Accept",
+		"text/event-stream")}
 	for range running {
 		within(t, "the request to start", e.started)
 	}
@@ -459,7 +467,8 @@ func (*echoing) Decide(_ context.Context, req bailiff.Request) bailiff.Decided {
 }
 
 func TestManyClientsAtOnceGetTheirOwnAnswers(t *testing.T) {
-	d := open(t, DoorConfig{}, agentHandler(t, agentOf(&echoing{enforcer{execute: func(_ context.Context, req bailiff.Request, news func(bailiff.Progress)) bailiff.Answer {
+	d := open(t, DoorConfig{}, agentHandler(t, agentOf(&echoing{enforcer{execute: func(_ context.Context, req bailiff.Request,
+		news func(bailiff.Progress)) bailiff.Answer {
 		if news != nil {
 			news(bailiff.Progress{Output: []byte(req.Args.Command)})
 		}
@@ -510,7 +519,8 @@ func TestADoorThatFellShutIsAnErrorAndCanBeOpenedAgain(t *testing.T) {
 	if err := ServeUntil(ctx, config, hello, func(d *Door) { greeted(d); cancel() }); err != nil {
 		t.Errorf("it ended with %v", err)
 	}
-	if err := ServeUntil(ctx, DoorConfig{Network: "tcp", Address: "127.0.0.1:99999", Login: true}, hello, func(*Door) { t.Error("it stands") }); err == nil {
+	if err := ServeUntil(ctx, DoorConfig{Network: "tcp", Address: "127.0.0.1:99999", Login: true}, hello,
+		func(*Door) { t.Error("it stands") }); err == nil {
 		t.Error("nowhere is open")
 	}
 }

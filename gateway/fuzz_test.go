@@ -11,7 +11,8 @@ import (
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		telegramRequest, benchRequest, args(`"{\"command\": \"ls\"}"`), code(`{"code": "1", "timeout": 1e2}`),
-		process(`{"action": "list"}`), with(`"env": ["A"]`), with(`"tool": 1`), session(`"unattended": true`), "{", "[]", "\xff", `"\ud800"`,
+		process(`{"action": "list"}`), with(`"env": ["A"]`), with(`"tool": 1`), session(`"unattended": true`), "{", "[]", "\xff",
+		`"\ud800"`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -41,7 +42,8 @@ func FuzzParse(f *testing.F) {
 		}
 		members, _ := other.Args.(map[string]any)
 		command, _ := members["command"].(string)
-		if other.Tool != string(req.Tool) || other.Session.ID != req.Session.ID || other.Session.Platform != req.Session.Platform || command != req.Args.Command {
+		if other.Tool != string(req.Tool) || other.Session.ID != req.Session.ID || other.Session.Platform != req.Session.Platform ||
+			command != req.Args.Command {
 			t.Errorf("%q was read as %+v, and by another reader as %+v", body, req, other)
 		}
 	})

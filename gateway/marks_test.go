@@ -69,7 +69,9 @@ func TestEveryTextOfARequestIsMarked(t *testing.T) {
 	e := api.Entry{Reasons: found("a=rm")}
 	e.Request.Args = bailiff.Args{Command: "sh; rm", Code: "run('rm')", Stdin: "rm x", Data: "x rm", Arguments: `{"a": "rm"}`}
 	marks, _ := MarksOf(e)
-	want := []api.Mark{{Text: "command", Start: 4, End: 6, Rules: []string{"a"}}, {Text: "code", Start: 5, End: 7, Rules: []string{"a"}}, {Text: "stdin", Start: 0, End: 2, Rules: []string{"a"}}, {Text: "data", Start: 2, End: 4, Rules: []string{"a"}}, {Text: "arguments", Start: 7, End: 9, Rules: []string{"a"}}}
+	want := []api.Mark{{Text: "command", Start: 4, End: 6, Rules: []string{"a"}}, {Text: "code", Start: 5, End: 7, Rules: []string{"a"}},
+		{Text: "stdin", Start: 0, End: 2, Rules: []string{"a"}}, {Text: "data", Start: 2, End: 4, Rules: []string{"a"}},
+		{Text: "arguments", Start: 7, End: 9, Rules: []string{"a"}}}
 	if !slices.EqualFunc(marks, want, func(a, b api.Mark) bool { return fmt.Sprint(a) == fmt.Sprint(b) }) {
 		t.Errorf("the marks are %v", marks)
 	}

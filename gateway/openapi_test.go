@@ -127,7 +127,8 @@ var (
 // operatorExchanges are those of an office in which something is asked.
 func operatorExchanges(t *testing.T, o *office) []exchange {
 	yes, no := o.ask(t, asking("s1", "rm -rf ./build", "rm")), o.ask(t, asking("s2", "rm -rf ./other", "rm"))
-	granted, err := o.Answer(t.Context(), o.ask(t, asking("s3", "rm x", "rm")), bailiff.Approver{Person: "ana"}, bailiff.Verdict{Approve: true, Scope: "session"})
+	granted, err := o.Answer(t.Context(), o.ask(t, asking("s3", "rm x", "rm")), bailiff.Approver{Person: "ana"},
+		bailiff.Verdict{Approve: true, Scope: "session"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -139,7 +139,8 @@ func (c OperatorConfig) missing() (names []string) {
 		name   string
 	}{
 		{c.Statuser == nil, "Statuser"}, {c.Sandboxes == nil, "Sandboxes"}, {c.Approvals == nil, "Approvals"},
-		{c.Grants == nil, "Grants"}, {c.Freezer == nil, "Freezer"}, {c.Decisions == nil, "Decisions"}, {c.History == nil, "History"}, {c.Who == nil, "Who"},
+		{c.Grants == nil, "Grants"}, {c.Freezer == nil, "Freezer"}, {c.Decisions == nil, "Decisions"}, {c.History == nil, "History"},
+		{c.Who == nil, "Who"},
 	} {
 		if need.absent {
 			names = append(names, need.name)
@@ -169,7 +170,8 @@ func (o *operator) remove(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		refuse(w, problem(http.StatusInternalServerError, "internal", fmt.Sprintf("Removing sandbox %s failed: %v.", cut(id), err)))
 	case !found:
-		refuse(w, problem(http.StatusNotFound, "sandbox_unknown", "There is no sandbox "+cut(id)+"; GET /v1/sandboxes lists those that live."))
+		refuse(w, problem(http.StatusNotFound, "sandbox_unknown", "There is no sandbox "+cut(id)+
+			"; GET /v1/sandboxes lists those that live."))
 	default:
 		w.WriteHeader(http.StatusNoContent)
 	}

@@ -38,7 +38,8 @@ func (o *operator) approval(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	entry, found := o.config.Approvals.Get(id)
 	if !found {
-		refuse(w, problem(http.StatusNotFound, "approval_unknown", "There is no approval "+cut(id)+", or its record cannot be read; GET /v1/approvals lists those that are."))
+		refuse(w, problem(http.StatusNotFound, "approval_unknown", "There is no approval "+cut(id)+
+			", or its record cannot be read; GET /v1/approvals lists those that are."))
 		return
 	}
 	shown := api.ShownApproval{Approval: entry, History: []api.Logged{}}

@@ -138,7 +138,8 @@ func TestAnApprovalIsShownWhole(t *testing.T) {
 	for n := range 30 {
 		code := n
 		e := api.Event{DecisionID: fmt.Sprint("d", n), RequestedBy: "hermes", Timestamp: since,
-			Input:  rawDocument(`{"tool": "terminal", "args": {"command": "ls ` + long(t, 2000) + `"}, "session": {"platform": "telegram", "user_id": "42"}}`),
+			Input: rawDocument(`{"tool": "terminal", "args": {"command": "ls ` + long(t, 2000) +
+				`"}, "session": {"platform": "telegram", "user_id": "42"}}`),
 			Result: bailiff.Denied("command.destroys_system", "No."),
 			Custom: api.Custom{Event: api.ExecutionEvent, Session: fmt.Sprint("s", n%2), Status: bailiff.Completed, ExitCode: &code}}
 		if err := o.log.Record(t.Context(), e); err != nil {
@@ -148,7 +149,8 @@ func TestAnApprovalIsShownWhole(t *testing.T) {
 	var shown api.ShownApproval
 	o.caller(t, "ana").do(http.MethodGet, "/v1/approvals/"+id, "").into(t, http.StatusOK, &shown)
 	e := shown.Approval
-	if e.ID != id || e.Shortened || e.Request.Args.Command != command || !strings.Contains(string(e.Input), long(t, 2000)) || len(e.Files) != 1 ||
+	if e.ID != id || e.Shortened || e.Request.Args.Command != command || !strings.Contains(string(e.Input), long(t, 2000)) ||
+		len(e.Files) != 1 ||
 		e.Decision.Env.Forward[0] != "GITHUB_TOKEN" || e.Plan.Timeout != time.Hour || e.Peer != "uid:1001" {
 		t.Errorf("shown %+v", e)
 	}
@@ -166,7 +168,8 @@ func TestAnApprovalIsShownWhole(t *testing.T) {
 		if h.Session != "s1" || len(h.Text) > loggedText {
 			t.Errorf("the history has %+v", h)
 		}
-		if h.Event == api.ExecutionEvent && (h.Outcome != "deny" || h.Rules[0] != "command.destroys_system" || *h.ExitCode%2 != 1 || h.User != "42" || h.Tool != "terminal") {
+		if h.Event == api.ExecutionEvent && (h.Outcome != "deny" || h.Rules[0] != "command.destroys_system" || *h.ExitCode%2 != 1 ||
+			h.User != "42" || h.Tool != "terminal") {
 			t.Errorf("the history has %+v", h)
 		}
 	}
@@ -193,7 +196,8 @@ func TestAnswersAreTakenOnceAndFromWhomMayGiveThem(t *testing.T) {
 		{"with a name of the other answer", ana, first + "/approve", `{"reason": "fine"}`, 400, codeRequest, `nothing is named "reason"`},
 		{"with a name that is given twice", ana, first + "/approve", `{"scope": "once", "scope": "session"}`, 400, codeJSON, "given twice"},
 		{"with a list", ana, first + "/deny", `[]`, 400, codeRequest, "want an object"},
-		{"with too long a reason", ana, first + "/deny", `{"reason": "` + long(t, 1001) + `"}`, 400, codeRequest, "longer than 1,000 characters"},
+		{"with too long a reason", ana, first + "/deny", `{"reason": "` + long(t, 1001) + `"}`, 400, codeRequest,
+			"longer than 1,000 characters"},
 		{"yes", ana, first + "/approve", `{"scope": "session"}`, 200, "", ""},
 		{"yes again", ana, first + "/approve", "", 409, "already_voted", "ana has answered"},
 		{"no after yes", ana, first + "/deny", "", 409, "already_voted", "ana has answered"},
@@ -208,7 +212,8 @@ func TestAnswersAreTakenOnceAndFromWhomMayGiveThem(t *testing.T) {
 			a.into(t, test.status, &e)
 			continue
 		}
-		if p := a.problem(t, test.status); p.Code != test.code || !strings.Contains(strings.ToLower(p.Message), strings.ToLower(test.says)) || !strings.HasSuffix(p.Message, ".") {
+		if p := a.problem(t, test.status); p.Code != test.code || !strings.Contains(strings.ToLower(p.Message),
+			strings.ToLower(test.says)) || !strings.HasSuffix(p.Message, ".") {
 			t.Errorf("%s: %+v", test.name, p)
 		}
 	}
@@ -234,7 +239,8 @@ func TestGrantsAreListedAndRevoked(t *testing.T) {
 	}
 	var g api.Grant
 	c.do(http.MethodDelete, "/v1/grants/"+e.GrantID, "").into(t, http.StatusOK, &g)
-	if p := c.do(http.MethodDelete, "/v1/grants/"+e.GrantID, "").problem(t, http.StatusNotFound); g.ID != e.GrantID || p.Code != "grant_unknown" {
+	if p := c.do(http.MethodDelete, "/v1/grants/"+e.GrantID, "").problem(t, http.StatusNotFound); g.ID != e.GrantID ||
+		p.Code != "grant_unknown" {
 		t.Errorf("revoked %+v, then %+v", g, p)
 	}
 }
@@ -286,7 +292,8 @@ func TestAFreezeSaysWhat(t *testing.T) {
 func TestRecentDecisionsAreToldInShort(t *testing.T) {
 	o := newOffice(t, 1)
 	for _, session := range []string{"s1", "s2", "s1"} {
-		if err := o.log.Record(t.Context(), api.Event{DecisionID: "d-" + session, Custom: api.Custom{Event: api.DecisionEvent, Session: session}}); err != nil {
+		if err := o.log.Record(t.Context(), api.Event{DecisionID: "d-" + session, Custom: api.Custom{Event: api.DecisionEvent,
+			Session: session}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -349,7 +356,8 @@ func TestTheGlassIsBrokenByWhomMayAndForAReason(t *testing.T) {
 	}
 	o.caller(t, "bob").post("/v1/break-glass", whole).problem(t, http.StatusForbidden)
 	o.caller(t, "").post("/v1/break-glass", whole).problem(t, http.StatusForbidden)
-	for _, body := range []string{"", `{"request": ` + telegramRequest + `, "reason": " "}`, `{"reason": "x"}`, `{"request": {"tool": "browser"}, "reason": "x"}`} {
+	for _, body := range []string{"", `{"request": ` + telegramRequest + `, "reason": " "}`, `{"reason": "x"}`,
+		`{"request": {"tool": "browser"}, "reason": "x"}`} {
 		o.caller(t, "ana").post("/v1/break-glass", body).problem(t, http.StatusBadRequest)
 	}
 }

@@ -110,7 +110,8 @@ func TestEventsTellAllThatHappens(t *testing.T) {
 	l := listenTo(t, open(t, DoorConfig{}, o.handler(t, "ana")))
 	id := o.ask(t, asking("s1", "rm -rf ./build", "rm"))
 	var e api.Entry
-	if l.next(t, "approval", &e); e.ID != id || e.State != bailiff.ApprovalPending || !e.Shortened || e.Request.Args.Command != "rm -rf ./build" {
+	if l.next(t, "approval", &e); e.ID != id || e.State != bailiff.ApprovalPending || !e.Shortened ||
+		e.Request.Args.Command != "rm -rf ./build" {
 		t.Errorf("told of %+v", e)
 	}
 	if _, err := o.Answer(t.Context(), id, bailiff.Approver{Person: "ana"}, bailiff.Verdict{Approve: true}); err != nil {
@@ -124,7 +125,8 @@ func TestEventsTellAllThatHappens(t *testing.T) {
 		t.Errorf("told of %+v", g)
 	}
 	for _, kind := range []api.EventKind{api.DecisionEvent, api.ApprovalEvent, api.ExecutionEvent, api.SandboxEvent, api.ReloadEvent} {
-		if err := o.log.Record(t.Context(), api.Event{DecisionID: "d1", Custom: api.Custom{Event: kind, Session: "s1", Message: string(kind)}}); err != nil {
+		if err := o.log.Record(t.Context(), api.Event{DecisionID: "d1", Custom: api.Custom{Event: kind, Session: "s1",
+			Message: string(kind)}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -21,7 +21,8 @@ import (
 type way struct{ quorum int }
 
 func (w way) Plan(bailiff.Claim) (api.Plan, error) {
-	return api.Plan{Route: "all", Approvers: []string{"ana", "eve"}, Channels: []string{"operator"}, Quorum: w.quorum, Timeout: time.Hour}, nil
+	return api.Plan{Route: "all", Approvers: []string{"ana", "eve"}, Channels: []string{"operator"}, Quorum: w.quorum, Timeout: time.Hour},
+		nil
 }
 
 func (way) May(who bailiff.Approver, _ bailiff.Claim, _ string) error {
@@ -64,7 +65,8 @@ func (d rawDocument) MarshalJSON() ([]byte, error) { return []byte(d), nil }
 
 // asking is a claim of a session that wants to run a command.
 func asking(session, command string, matches ...string) bailiff.Claim {
-	terms := &bailiff.ApprovalTerms{Scopes: []string{bailiff.ScopeOnce, bailiff.ScopeSession}, TimeoutSeconds: 3600, GrantSeconds: 3600, Quorum: 1}
+	terms := &bailiff.ApprovalTerms{Scopes: []string{bailiff.ScopeOnce, bailiff.ScopeSession}, TimeoutSeconds: 3600, GrantSeconds: 3600,
+		Quorum: 1}
 	for _, match := range matches {
 		terms.Reasons = append(terms.Reasons, bailiff.Reason{Rule: "command.deletes", Message: "It deletes.", Match: match})
 	}
@@ -76,7 +78,8 @@ func asking(session, command string, matches ...string) bailiff.Claim {
 		Request: bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: command}, Caller: "hermes", Peer: "uid:1001",
 			Session: bailiff.Session{ID: session, Platform: "telegram", ChatType: "dm", UserID: "42"}},
 		Decision: bailiff.Decision{Outcome: bailiff.Ask, Approval: terms, Revision: "r1", Obligations: bailiff.Obligations{
-			Backend: bailiff.BackendTerms{Name: "docker"}, Env: bailiff.EnvTerms{Forward: []string{"GITHUB_TOKEN"}, Set: map[string]string{"CI": "1"}}}},
+			Backend: bailiff.BackendTerms{Name: "docker"}, Env: bailiff.EnvTerms{Forward: []string{"GITHUB_TOKEN"},
+				Set: map[string]string{"CI": "1"}}}},
 		DecisionID: "d-" + session, Files: []bailiff.File{{Path: "/workspace/x.sh", SHA256: "00"}},
 		Input: rawDocument(fmt.Sprintf(`{"tool": "terminal", "command": {"text": %s}}`, text)),
 	}
@@ -101,7 +104,8 @@ func as(person string) func(*http.Request) (bailiff.Approver, bool) {
 
 // config serves a sidecar and an office to one person.
 func (o *office) config(s *sidecar, person string) OperatorConfig {
-	return OperatorConfig{Statuser: s, Sandboxes: s, Approvals: o, Grants: o, Freezer: o, Decisions: o.log, History: laws{}, Who: as(person), BreakGlass: breaker{}, Link: linked}
+	return OperatorConfig{Statuser: s, Sandboxes: s, Approvals: o, Grants: o, Freezer: o, Decisions: o.log, History: laws{},
+		Who: as(person), BreakGlass: breaker{}, Link: linked}
 }
 
 // breaker runs everything for everybody but bob.
@@ -122,7 +126,8 @@ func linked(bailiff.Approver) (string, time.Time) {
 // "unsound" and "waiting" cannot be.
 type laws struct{}
 
-var lawful = api.Revision{Name: "r0", Content: "c0", Since: since, Way: history.ByFiles, Files: []string{"/etc/p.rego"}, Bundles: map[string]string{"b": "v1"}}
+var lawful = api.Revision{Name: "r0", Content: "c0", Since: since, Way: history.ByFiles, Files: []string{"/etc/p.rego"},
+	Bundles: map[string]string{"b": "v1"}}
 
 func (laws) Revisions() ([]api.Revision, error) { return []api.Revision{lawful}, nil }
 
@@ -140,7 +145,8 @@ func (laws) RollBack(_ context.Context, revision, _ string, who bailiff.Approver
 func (laws) Resume(context.Context, bailiff.Approver) error { return nil }
 
 func changing(revision string) error {
-	return map[string]error{"gone": api.ErrRevisionUnknown, "unsound": api.ErrUnsound, "waiting": api.ErrNotRolledBack, "full": errStore}[revision]
+	return map[string]error{"gone": api.ErrRevisionUnknown, "unsound": api.ErrUnsound, "waiting": api.ErrNotRolledBack,
+		"full": errStore}[revision]
 }
 
 // atRest are laws that nobody rolled back.
@@ -203,8 +209,10 @@ type brokenLog struct{}
 func (brokenLog) Recent(string, int) [][]byte    { panic("a bug") }
 func (brokenLog) Watch() (<-chan []byte, func()) { panic("a bug") }
 
-var brokenConfig = OperatorConfig{Statuser: broken{}, Sandboxes: broken{}, Approvals: brokenOffice{}, Grants: brokenOffice{}, Freezer: brokenOffice{},
-	Decisions: brokenLog{}, History: brokenLaws{}, Who: as("ana"), BreakGlass: brokenOffice{}, Link: func(bailiff.Approver) (string, time.Time) { panic("a bug") }}
+var brokenConfig = OperatorConfig{Statuser: broken{}, Sandboxes: broken{}, Approvals: brokenOffice{}, Grants: brokenOffice{},
+	Freezer:   brokenOffice{},
+	Decisions: brokenLog{}, History: brokenLaws{}, Who: as("ana"), BreakGlass: brokenOffice{},
+	Link: func(bailiff.Approver) (string, time.Time) { panic("a bug") }}
 
 func (o *office) handler(t testing.TB, person string) http.Handler {
 	t.Helper()

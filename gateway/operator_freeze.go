@@ -42,7 +42,8 @@ func (o *operator) thaw(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		refuse(w, refusal("", err))
 	case !found:
-		refuse(w, problem(http.StatusNotFound, "freeze_unknown", "That is not frozen; GET /v1/freeze lists what is, and each is thawed as it was frozen."))
+		refuse(w, problem(http.StatusNotFound, "freeze_unknown",
+			"That is not frozen; GET /v1/freeze lists what is, and each is thawed as it was frozen."))
 	default:
 		w.WriteHeader(http.StatusNoContent)
 	}

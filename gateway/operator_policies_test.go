@@ -18,7 +18,8 @@ func TestOperatorsSeeThePoliciesThatWereInForce(t *testing.T) {
 	}
 	var one api.ShownRevision
 	c.do(http.MethodGet, "/v1/policies/history/r0", "").into(t, http.StatusOK, &one)
-	if want := []api.PolicyFile{{Name: "/etc/p.rego", Text: "package p\n"}}; !reflect.DeepEqual(one, api.ShownRevision{Revision: lawful, Texts: want}) {
+	if want := []api.PolicyFile{{Name: "/etc/p.rego", Text: "package p\n"}}; !reflect.DeepEqual(one,
+		api.ShownRevision{Revision: lawful, Texts: want}) {
 		t.Errorf("it is %+v", one)
 	}
 }

@@ -19,13 +19,16 @@ var (
 	since         = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	sidecarStatus = api.Status{Version: "1.2.3", Started: since,
 		Listeners: []api.ListenerStatus{{Name: "hermes", Listen: "unix:///run/bailiff/agent.sock", Platforms: []string{"telegram"}}},
-		Policies:  api.PolicyStatus{Revision: "r1", Loaded: since, Files: []string{"decision.rego"}, Bundles: map[string]api.Bundle{"b.tar.gz": {Revision: "v7"}}, Reloaded: since, OK: true, Faults: []string{}},
+		Policies: api.PolicyStatus{Revision: "r1", Loaded: since, Files: []string{"decision.rego"},
+			Bundles: map[string]api.Bundle{"b.tar.gz": {Revision: "v7"}}, Reloaded: since, OK: true, Faults: []string{}},
 		Backends:  []api.BackendStatus{{Name: "docker", Isolated: true, Ready: true, Message: ""}},
 		Platforms: []api.PlatformStatus{{Platform: "telegram", Backend: "docker", Isolated: true, Image: "debian:12", IdleSeconds: 3600}},
-		Chats:     []api.ChatStatus{{PlatformStatus: api.PlatformStatus{Platform: "telegram", Backend: "modal", Isolated: true, MaxSeconds: 600, Persistent: true}, Chat: "-100/1"}},
-		Chat:      []api.ServiceStatus{{Service: "telegram", Approvals: true, At: "-1001", Message: "the token is not valid"}},
-		Warnings:  []string{"Mind the step."}}
-	liveSandbox = api.Sandbox{ID: "sb1", Backend: "docker", Image: "debian:12", Caller: "hermes", Session: "s1", Users: 1, Processes: 2, Interpreters: 1, Since: since, LastUsed: since, Expires: since}
+		Chats: []api.ChatStatus{{PlatformStatus: api.PlatformStatus{Platform: "telegram", Backend: "modal", Isolated: true,
+			MaxSeconds: 600, Persistent: true}, Chat: "-100/1"}},
+		Chat:     []api.ServiceStatus{{Service: "telegram", Approvals: true, At: "-1001", Message: "the token is not valid"}},
+		Warnings: []string{"Mind the step."}}
+	liveSandbox = api.Sandbox{ID: "sb1", Backend: "docker", Image: "debian:12", Caller: "hermes", Session: "s1", Users: 1, Processes: 2,
+		Interpreters: 1, Since: since, LastUsed: since, Expires: since}
 )
 
 func (*sidecar) Status(context.Context) api.Status  { return sidecarStatus }
@@ -84,7 +87,8 @@ func TestOperatorsRemoveSandboxes(t *testing.T) {
 
 func TestAnOperatorsDoorServesNoAgent(t *testing.T) {
 	c := callerOf(t, open(t, DoorConfig{}, operatorHandler(t, &sidecar{})))
-	for _, path := range []string{"/v1/execute", "/v1/decide", "/v1/data/bailiff/decision", "/v0/data/bailiff/decision", "/v1/sessions/s1/tools", "/v1/tool_calls/c1", "/mcp"} {
+	for _, path := range []string{"/v1/execute", "/v1/decide", "/v1/data/bailiff/decision", "/v0/data/bailiff/decision",
+		"/v1/sessions/s1/tools", "/v1/tool_calls/c1", "/mcp"} {
 		p := c.post(path, telegramRequest).problem(t, http.StatusNotFound)
 		if !strings.Contains(p.Message, "operators' door; agents ask at a listener of agent.listeners") {
 			t.Errorf("%s is told %q", path, p.Message)

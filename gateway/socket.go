@@ -140,7 +140,8 @@ func give(c DoorConfig, socket string) error {
 		others = others[1:]
 	}
 	if len(others) > 0 {
-		c.Log.Warn("listed users can connect only as members of the socket's group: share one with them, chgrp the socket's folder to it and set its setgid bit",
+		c.Log.Warn("listed users can connect only as members of the socket's group: share one with them, chgrp the socket's folder to "+
+			"it and set its setgid bit",
 			"listener", c.Name, "uids", others)
 	}
 	return err

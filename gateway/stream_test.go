@@ -57,7 +57,8 @@ func TestAStreamTellsLongSteps(t *testing.T) {
 	}}
 	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(e))))
 	list := events(t, c.post("/v1/execute", telegramRequest, "Accept", "text/event-stream"))
-	if want := (event{"progress", `{"step":"pulling image debian:12"}`}); len(list) != 3 || list[0] != want || list[1].name != "decision" || list[2].name != "result" {
+	if want := (event{"progress", `{"step":"pulling image debian:12"}`}); len(list) != 3 || list[0] != want || list[1].name != "decision" ||
+		list[2].name != "result" {
 		t.Errorf("the events are %v", list)
 	}
 }
@@ -151,14 +152,16 @@ func TestOutputThatIsNoTextIsAnsweredAsBase64(t *testing.T) {
 
 func TestAnotherRequestUnderTheSameIDIsRefusedEitherWay(t *testing.T) {
 	e := &enforcer{execute: func(context.Context, bailiff.Request, func(bailiff.Progress)) bailiff.Answer {
-		return bailiff.Answer{Status: bailiff.Failed, Code: bailiff.CodeConflict, Message: "Another request is known under this request id."}
+		return bailiff.Answer{Status: bailiff.Failed, Code: bailiff.CodeConflict,
+			Message: "Another request is known under this request id."}
 	}}
 	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(e))))
 	if p := c.post("/v1/execute", telegramRequest).problem(t, http.StatusConflict); p.Code != bailiff.CodeConflict {
 		t.Errorf("the problem is %+v", p)
 	}
 	list := events(t, c.post("/v1/execute", telegramRequest, "Accept", "text/event-stream"))
-	if len(list) != 1 || list[0].name != "result" || !strings.Contains(list[0].data, `"status":"error"`) || !strings.Contains(list[0].data, bailiff.CodeConflict) {
+	if len(list) != 1 || list[0].name != "result" || !strings.Contains(list[0].data, `"status":"error"`) ||
+		!strings.Contains(list[0].data, bailiff.CodeConflict) {
 		t.Errorf("the stream is %+v", list)
 	}
 }

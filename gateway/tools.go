@@ -87,7 +87,8 @@ func (a *agent) answerTool(w http.ResponseWriter, r *http.Request) {
 	}
 	id := r.PathValue("id")
 	if err := a.config.Tools.AnswerTool(a.config.Name, id, resultOf(answer), answer.Error != nil); err != nil {
-		refuse(w, problem(http.StatusNotFound, "tool_call_unknown", fmt.Sprintf("No call %s waits for an answer: it was answered, or its script has ended.", cut(id))))
+		refuse(w, problem(http.StatusNotFound, "tool_call_unknown",
+			fmt.Sprintf("No call %s waits for an answer: it was answered, or its script has ended.", cut(id))))
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)

@@ -67,7 +67,8 @@ func TestToolsThatCannotBeAreRefusedWithThePlaceOfTheFault(t *testing.T) {
 	for body, at := range map[string]string{
 		`{}`: "/tools", `{"tools": null}`: "/tools", ``: "/tools", `{"tools": "a"}`: "/tools", `{"tools": [1]}`: "/tools/0",
 		`{"tools": ["web_search", "Web"]}`: "/tools/1", `{"tools": ["terminal"]}`: "/tools/0", `{"tools": ["execute_code"]}`: "/tools/0",
-		`{"tools": ["a", "b", "a"]}`: "/tools/2", `{"tools": [` + many + `]}`: "/tools", `{"tool": []}`: "/tool", `{"tools": [""]}`: "/tools/0",
+		`{"tools": ["a", "b", "a"]}`: "/tools/2", `{"tools": [` + many + `]}`: "/tools", `{"tool": []}`: "/tool",
+		`{"tools": [""]}`: "/tools/0",
 	} {
 		c, b := toolDoor(t)
 		p := c.post("/v1/sessions/s1/tools", body).problem(t, http.StatusBadRequest)
@@ -104,7 +105,8 @@ func TestAnAgentAnswersACallWithAValueOrInWords(t *testing.T) {
 func TestAnAnswerThatIsNoneIsRefused(t *testing.T) {
 	c, b := toolDoor(t)
 	for body, at := range map[string]string{
-		``: "", `{}`: "", `{"result": 1, "error": "x"}`: "/error", `{"error": 1}`: "/error", `{"results": 1}`: "/results", `{"result": }`: "/result", `{"error": null}`: "",
+		``: "", `{}`: "", `{"result": 1, "error": "x"}`: "/error", `{"error": 1}`: "/error", `{"results": 1}`: "/results",
+		`{"result": }`: "/result", `{"error": null}`: "",
 	} {
 		if p := c.post("/v1/tool_calls/c1", body).problem(t, http.StatusBadRequest); len(p.Errors) != 1 || p.Errors[0].At != at {
 			t.Errorf("%s: the problem is %+v, want a fault at %q", body, p, at)
@@ -118,7 +120,8 @@ func TestAnAnswerThatIsNoneIsRefused(t *testing.T) {
 func TestAStreamTellsOfACallThatTheAgentIsToAnswer(t *testing.T) {
 	e := &enforcer{execute: func(_ context.Context, req bailiff.Request, news func(bailiff.Progress)) bailiff.Answer {
 		news(bailiff.Progress{Decision: &bailiff.Decided{ID: "d1", Decision: allowed}})
-		news(bailiff.Progress{ToolCall: &bailiff.ToolCall{ID: "c1", Name: "web_search", Arguments: `{"query": "a\nb", "most": 12345678901234567890}`}})
+		news(bailiff.Progress{ToolCall: &bailiff.ToolCall{ID: "c1", Name: "web_search",
+			Arguments: `{"query": "a\nb", "most": 12345678901234567890}`}})
 		return completed(req, "")
 	}}
 	c := callerOf(t, open(t, DoorConfig{}, agentHandler(t, agentOf(e))))

@@ -26,7 +26,8 @@ func answered(a bailiff.Answer, console string) api.Answer {
 func toldProcesses(all []bailiff.ProcessState) []api.Process {
 	told := make([]api.Process, len(all))
 	for i, p := range all {
-		told[i] = api.Process{ProcessID: p.ID, Command: p.Command, StartedAt: p.Started, EndedAt: p.Ended, Status: p.Status, ExitCode: nil, OutputBytes: p.Written}
+		told[i] = api.Process{ProcessID: p.ID, Command: p.Command, StartedAt: p.Started, EndedAt: p.Ended, Status: p.Status, ExitCode: nil,
+			OutputBytes: p.Written}
 		if !p.Ended.IsZero() {
 			told[i].ExitCode = &p.ExitCode
 		}
@@ -39,7 +40,8 @@ func toldApproval(a *bailiff.Approval, console string) *api.Approval {
 	if a == nil {
 		return nil
 	}
-	told := &api.Approval{ID: a.ID, State: a.State, Scope: a.Scope, By: a.By, ExpiresAt: a.ExpiresAt, Message: bailiff.Sentence(a.Message), URL: ""}
+	told := &api.Approval{ID: a.ID, State: a.State, Scope: a.Scope, By: a.By, ExpiresAt: a.ExpiresAt, Message: bailiff.Sentence(a.Message),
+		URL: ""}
 	if a.State == bailiff.ApprovalPending && console != "" && slices.Contains(a.Channels, bailiff.ChannelConsole) {
 		told.URL = console + "/?approval=" + url.QueryEscape(a.ID)
 	}

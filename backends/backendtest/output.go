@@ -182,7 +182,8 @@ func binary(t *testing.T, b box) {
 // unicode has words of several scripts, and bytes that are of none, be an argument,
 // a variable, input, output and the name of a folder.
 func unicode(t *testing.T, b box) {
-	for _, text := range []string{"naïve Ἑλληνική 日本語 עברית 🧑‍🚀 \u202e", "a \" 'quote' \\ $X `y`\t\n", "\xff\xfe\x80"} {
+	for _, text := range []string{"naïve Ἑλληνική 日本語 עברית 🧑‍🚀 \u202e", "a \" 'quote' \\ $X `y`\t\n",
+		"\xff\xfe\x80"} {
 		folder := "/tmp/" + marker() + text
 		b.run(argv("mkdir", "-p", folder))
 		cmd := argv("bash", "-c", `printf '%s|%s|%s|' "$1" "$TEXT" "$PWD"; cat; touch "$1"; ls; rm "$1"`, "bash", text)

@@ -88,7 +88,9 @@ func (a agent) works(t *testing.T, s *apptest.Machine, calls ...apptest.Call) []
 
 // houseRules ask and deny by the words of a command, wherever it runs.
 const houseRules = `
-require_approval contains {"rule": "house.asks", "message": "It is asked about.", "match": "asked"} if contains(input.args.command, "asked-about")
+require_approval contains {"rule": "house.asks", "message": "It is asked about.", "match": "asked"} if {
+	contains(input.args.command, "asked-about")
+}
 
 deny contains {"rule": "house.denies", "message": "It is never done here."} if contains(input.args.command, "never-done")
 `
@@ -114,7 +116,8 @@ func TestRealAgentsRunCommandsInTheSandboxOnly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := apptest.Mark(t)
 			machine := a.machine(t, s.Agent, apptest.Programs(t))
-			told := a.works(t, machine, a.shell("touch "+path+" && ls -d "+path+" && echo in $(pwd)"), a.shell("ls "+path), a.shell("echo never-done; touch "+path+"2"),
+			told := a.works(t, machine, a.shell("touch "+path+" && ls -d "+path+" && echo in $(pwd)"), a.shell("ls "+path),
+				a.shell("echo never-done; touch "+path+"2"),
 				a.write(path))
 			wantSaid(t, told[0], path, "in /workspace")
 			wantSaid(t, told[1], path) // the sandbox is the session's
@@ -155,8 +158,10 @@ func TestAgentsThatRealAgentsStartAreJudgedToo(t *testing.T) {
 		model string
 		calls []apptest.Call
 	}{
-		"Claude Code": {"", []apptest.Call{{Tool: "Agent", Args: map[string]any{"description": "d", "prompt": "Do it.", "subagent_type": "general-purpose", "run_in_background": false}}}},
-		"Codex":       {"scripted", []apptest.Call{{Tool: "multi_agent_v1/spawn_agent", Args: map[string]any{"message": "Do it."}}, {Tool: "multi_agent_v1/wait_agent", Args: wait}}},
+		"Claude Code": {"", []apptest.Call{{Tool: "Agent", Args: map[string]any{"description": "d", "prompt": "Do it.",
+			"subagent_type": "general-purpose", "run_in_background": false}}}},
+		"Codex": {"scripted", []apptest.Call{{Tool: "multi_agent_v1/spawn_agent", Args: map[string]any{"message": "Do it."}},
+			{Tool: "multi_agent_v1/wait_agent", Args: wait}}},
 	}
 	for name, a := range agents {
 		t.Run(name, func(t *testing.T) {
@@ -176,14 +181,16 @@ func TestRealAgentsWorkOnAProjectThatTheirSandboxShows(t *testing.T) {
 	if err := os.Chmod(project, 0o777); err != nil { //nolint:gosec // for the user of the sandbox
 		t.Fatal(err)
 	}
-	s := apptest.Serve(t, "backends: {bubblewrap: {mounts_allowed: ["+project+"]}, local: {}}", apptest.WithRules(t, houseRules, "cli: {isolation: optional,",
-		"cli: {isolation: optional, mounts: {bubblewrap: [{source: "+project+", target: "+project+", read_only: false}]},"))
+	s := apptest.Serve(t, "backends: {bubblewrap: {mounts_allowed: ["+project+"]}, local: {}}",
+		apptest.WithRules(t, houseRules, "cli: {isolation: optional,",
+			"cli: {isolation: optional, mounts: {bubblewrap: [{source: "+project+", target: "+project+", read_only: false}]},"))
 	for name, a := range agents {
 		t.Run(name, func(t *testing.T) {
 			machine, path := a.machine(t, s.Agent, apptest.Programs(t)), apptest.Mark(t)
 			machine.Project = project
 			written := filepath.Join(project, strings.Fields(name)[0])
-			told := a.works(t, machine, a.write(written), a.shell("cat "+filepath.Base(written)+" && touch "+path+" made-by-"+filepath.Base(written)))
+			told := a.works(t, machine, a.write(written), a.shell("cat "+filepath.Base(written)+" && touch "+path+" made-by-"+
+				filepath.Base(written)))
 			wantSaid(t, told[1], "mark")
 			if _, err := os.Stat(filepath.Join(project, "made-by-"+filepath.Base(written))); err != nil {
 				t.Errorf("what it made is not in the project: %v; its model is told %q", err, told)
@@ -199,7 +206,8 @@ func TestRealAgentsRunOnThisMachineWhatMayRunThereOnly(t *testing.T) {
 	for name, a := range agents {
 		t.Run(name, func(t *testing.T) {
 			allowed, denied := apptest.Mark(t), apptest.Mark(t)
-			told := a.works(t, a.machine(t, s.Agent, apptest.Programs(t), onHost...), a.shell("touch "+allowed), a.shell("echo never-done; touch "+denied))
+			told := a.works(t, a.machine(t, s.Agent, apptest.Programs(t), onHost...), a.shell("touch "+allowed),
+				a.shell("echo never-done; touch "+denied))
 			if _, err := os.Lstat(allowed); err != nil {
 				t.Errorf("what may run there did not: %v; its model is told %q", err, told[0])
 			}
@@ -211,7 +219,8 @@ func TestRealAgentsRunOnThisMachineWhatMayRunThereOnly(t *testing.T) {
 		a, path := agents["Codex"], apptest.Mark(t)
 		patch := "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: " + path + "\n+mark\n*** End Patch\nEOF\n"
 		told := a.works(t, a.machine(t, s.Agent, apptest.Programs(t), onHost...), a.shell(patch),
-			apptest.Call{Tool: "exec_command", Args: map[string]any{"cmd": "cat; bash; echo at the end", "tty": true, "yield_time_ms": 20_000}})
+			apptest.Call{Tool: "exec_command", Args: map[string]any{"cmd": "cat; bash; echo at the end", "tty": true,
+				"yield_time_ms": 20_000}})
 		wantSaid(t, told[0], "use the tool apply_patch")
 		wantSaid(t, told[1], "at the end")
 		apptest.WantNoMark(t, path)
@@ -226,7 +235,8 @@ func TestNoOtherHookChangesWhatWasJudged(t *testing.T) {
 			a, path := agents[name], apptest.Mark(t)
 			a.flags = trusting[name]
 			machine := a.machine(t, s.Agent, apptest.Programs(t))
-			other := `sleep 1; echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow", "updatedInput": {"command": "touch ` + path + `"}}}'`
+			other := `sleep 1; echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow", ` +
+				`"updatedInput": {"command": "touch ` + path + `"}}}'`
 			hooks, err := json.Marshal(map[string]any{"hooks": map[string]any{"PreToolUse": []any{
 				map[string]any{"matcher": "*", "hooks": []any{map[string]any{"type": "command", "command": other}}}}}})
 			if err != nil {

@@ -105,7 +105,8 @@ func claudeAgent(input fields) (meaning, error) {
 func claudeMessage(input fields) (meaning, error) {
 	to, err := input.text("to")
 	if err == nil && strings.ContainsFunc(to, unnamed) {
-		return meaning{kind: replaced, why: fmt.Sprintf("%.80q could be a socket of this machine; name the agent with letters, digits, _ and - only", to)}, nil
+		return meaning{kind: replaced, why: fmt.Sprintf(
+			"%.80q could be a socket of this machine; name the agent with letters, digits, _ and - only", to)}, nil
 	}
 	return meaning{kind: harmless}, err
 }
@@ -122,7 +123,8 @@ func plain(r rune) bool {
 func claudeFetch(input fields) (meaning, error) {
 	url, err := input.text("url")
 	if err == nil && !plainURL(url) {
-		err = fmt.Errorf("%.200q: write the address as http://host/… or https://host/…, its host with letters, digits, dots and hyphens, and what is not ASCII after it as %%XX", url)
+		err = fmt.Errorf("%.200q: write the address as http://host/… or https://host/…, its host with letters, digits, dots and "+
+			"hyphens, and what is not ASCII after it as %%XX", url)
 	}
 	return fetching(url), err
 }

@@ -17,7 +17,8 @@ func codexCall(tool, input string) call {
 func TestCodexIsNeverAskedToAsk(t *testing.T) {
 	c := codexCall("Bash", `{"command": "git push"}`)
 	r := codex{}.answer(c, verdict{outcome: ask, reason: "It pushes", command: "bailiff exec -- 'git push'"})
-	if r.status != refused || !strings.Contains(r.stdout, `"deny"`) || !strings.HasSuffix(r.stderr, "run exactly this, which waits for them: bailiff exec -- 'git push'") {
+	if r.status != refused || !strings.Contains(r.stdout, `"deny"`) ||
+		!strings.HasSuffix(r.stderr, "run exactly this, which waits for them: bailiff exec -- 'git push'") {
 		t.Errorf("it answers %+v", r)
 	}
 }
@@ -25,7 +26,8 @@ func TestCodexIsNeverAskedToAsk(t *testing.T) {
 func TestWhateverCodexMayNotRunIsSaidInBothWays(t *testing.T) {
 	for _, v := range []verdict{{}, {reason: "No."}, {outcome: ask, reason: "Perhaps."}, {outcome: 99, reason: "?"}} {
 		r := codex{}.answer(codexCall("Bash", `{"command": "ls"}`), v)
-		if r.status != refused || !strings.Contains(r.stdout, `"permissionDecision":"deny"`) || r.stderr == "" || !strings.Contains(r.stdout, v.reason) {
+		if r.status != refused || !strings.Contains(r.stdout, `"permissionDecision":"deny"`) || r.stderr == "" ||
+			!strings.Contains(r.stdout, v.reason) {
 			t.Errorf("to %+v it answers %+v", v, r)
 		}
 	}

@@ -30,7 +30,8 @@ func (hermes) meaning(c call) (meaning, error) {
 	case "process":
 		return hermesProcess(c.input)
 	case "execute_code":
-		return meaning{kind: replaced, why: "it would run on this machine; write the script to a file in the terminal and run it there with python3"}, nil
+		return meaning{kind: replaced, why: "it would run on this machine; write the script to a file in the terminal and run it there " +
+			"with python3"}, nil
 	case "read_file":
 		return about(c, "path", reading)
 	case "write_file":
@@ -63,7 +64,8 @@ func hermesProcess(input fields) (meaning, error) {
 	case "list", "poll", "log", "wait", "kill":
 		return meaning{kind: harmless}, err
 	}
-	return meaning{kind: replaced, why: "what is written to a process is a command of its own; start it with its whole input in the terminal"}, err
+	return meaning{kind: replaced, why: "what is written to a process is a command of its own; start it with its whole input in the " +
+		"terminal"}, err
 }
 
 func hermesPatch(c call) (meaning, error) {

@@ -60,7 +60,8 @@ func allowing(backend string, mounts ...bailiff.Mount) bailiff.Decision {
 func asking(backend string) bailiff.Decision {
 	d := allowing(backend)
 	d.Outcome, d.Limits.TimeoutSeconds = bailiff.Ask, 60
-	d.Approval = &bailiff.ApprovalTerms{Reasons: []bailiff.Reason{{Rule: "house.deploys", Message: "It deploys.", Match: "now"}}, TimeoutSeconds: 300}
+	d.Approval = &bailiff.ApprovalTerms{Reasons: []bailiff.Reason{{Rule: "house.deploys", Message: "It deploys.", Match: "now"}},
+		TimeoutSeconds: 300}
 	return d
 }
 
@@ -71,7 +72,8 @@ var events = map[string]string{"claude-code": "PreToolUse", "codex": "PreToolUse
 
 // question is what a client writes.
 func question(client, tool, input string) string {
-	return `{"hook_event_name": "` + events[client] + `", "session_id": "s1", "cwd": "/home/ana/p", "more": [1], "tool_name": "` + tool + `", "tool_input": ` + input + `}`
+	return `{"hook_event_name": "` + events[client] + `", "session_id": "s1", "cwd": "/home/ana/p", "more": [1], "tool_name": "` + tool +
+		`", "tool_input": ` + input + `}`
 }
 
 // told is how one run ended.
@@ -110,12 +112,14 @@ func TestAToolIsJudgedAsWhatItDoes(t *testing.T) {
 		{"claude-code", "WebFetch", `{"url": "http://x.test/?a=1"}`, "curl -- 'http://x.test/?a=1'", "local"},
 		{"codex", "Bash", `{"command": "ls"}`, "ls", ""},
 		{"codex", "view_image", `{"path": "x.png"}`, "cat -- /home/ana/p/x.png", "local"},
-		{"codex", "apply_patch", `{"command": "*** Begin Patch\n*** Add File: x\n+k\n*** End Patch"}`, "cat -- /home/ana/p/x && tee -- /home/ana/p/x", "local"},
+		{"codex", "apply_patch", `{"command": "*** Begin Patch\n*** Add File: x\n+k\n*** End Patch"}`,
+			"cat -- /home/ana/p/x && tee -- /home/ana/p/x", "local"},
 		{"hermes", "terminal", `{"command": "ls"}`, "ls", ""},
 		{"hermes", "read_file", `{"path": "/no/x"}`, "cat -- /no/x", "local"},
 		{"hermes", "write_file", `{"path": "/no/x"}`, "tee -- /no/x", "local"},
 		{"hermes", "patch", `{"path": "/no/x"}`, "cat -- /no/x && tee -- /no/x", "local"},
-		{"hermes", "patch", `{"mode": "patch", "patch": "*** Begin Patch\n*** Update File: /no/x\n*** Move to: /no/y\n+k\n*** Delete File: /no/z\n*** End Patch"}`,
+		{"hermes", "patch", `{"mode": "patch", "patch": "*** Begin Patch\n*** Update File: /no/x\n*** Move to: /no/y\n+k\n*** Delete ` +
+			`File: /no/z\n*** End Patch"}`,
 			"cat -- /no/x /no/y && tee -- /no/x /no/y && rm -- /no/z", "local"},
 		{"hermes", "search_files", `{"pattern": "k", "path": "/no"}`, "grep -r -e k -- /no", "local"},
 		{"hermes", "search_files", `{"pattern": "*.go", "target": "files", "path": "/no"}`, "find /no -path '*.go'", "local"},
@@ -149,7 +153,8 @@ func TestAVerdictIsToldInTheClientsOwnWords(t *testing.T) {
 	claude := func(word, reason, rest string) string {
 		return strings.Replace(claudeSays, "%", word, 1) + reason + `"` + rest + "}}"
 	}
-	bash := `{"command": "x 'y'", "timeout": 2500, "description": "d", "run_in_background": false, "dangerouslyDisableSandbox": true, "_more": {}}`
+	bash := `{"command": "x 'y'", "timeout": 2500, "description": "d", "run_in_background": false, "dangerouslyDisableSandbox": true, ` +
+		`"_more": {}}`
 	for name, c := range map[string]struct {
 		client string
 		tool   string
@@ -160,7 +165,8 @@ func TestAVerdictIsToldInTheClientsOwnWords(t *testing.T) {
 		status int
 	}{
 		"Claude Code, allowed": {"claude-code", "Bash", bash, allowing("docker"), nil,
-			claude("allow", ran, `,"updatedInput":{"command":"ORDER --timeout 3 -- 'x '\\''y'\\'''","description":"d","run_in_background":false,"timeout":2500}`), 0},
+			claude("allow", ran, `,"updatedInput":{"command":"ORDER --timeout 3 -- 'x '\\''y'\\'''","description":"d",`+
+				`"run_in_background":false,"timeout":2500}`), 0},
 		"Claude Code, in the background": {"claude-code", "Bash", `{"command": "x", "run_in_background": true}`, allowing("docker"), nil,
 			claude("allow", ran, `,"updatedInput":{"command":"ORDER --timeout 1800 -- 'x'","run_in_background":true}`), 0},
 		"Claude Code, asked": {"claude-code", "Bash", `{"command": "x"}`, asking("docker"), nil,
@@ -168,25 +174,36 @@ func TestAVerdictIsToldInTheClientsOwnWords(t *testing.T) {
 		"Claude Code, asked with nobody in front": {"claude-code", "Bash", `{"command": "x"}`, asking("docker"), []string{"--headless"},
 			claude("allow", due, `,"updatedInput":{"command":"ORDER -- 'x'","timeout":360000}`), 0},
 		"Claude Code, denied": {"claude-code", "Bash", bash, denying, nil, claude("deny", closed, ""), 2},
-		"Claude Code, in its folder": {"claude-code", "Bash", `{"command": "x"}`, allowing("docker", bailiff.Mount{Source: "/home/ana/p/", Target: "/p"}, bailiff.Mount{Source: "/home/ana", Target: "/ana"}, bailiff.Mount{Source: "/home/an", Target: "/an"}), nil,
+		"Claude Code, in its folder": {"claude-code", "Bash", `{"command": "x"}`,
+			allowing("docker", bailiff.Mount{Source: "/home/ana/p/", Target: "/p"}, bailiff.Mount{Source: "/home/ana", Target: "/ana"},
+				bailiff.Mount{Source: "/home/an", Target: "/an"}), nil,
 			claude("allow", ran, `,"updatedInput":{"command":"ORDER --workdir /p -- 'x'"}`), 0},
-		"Claude Code, beside a folder": {"claude-code", "Bash", `{"command": "x"}`, allowing("docker", bailiff.Mount{Source: "/home/an", Target: "/an"}), nil,
+		"Claude Code, beside a folder": {"claude-code", "Bash", `{"command": "x"}`,
+			allowing("docker", bailiff.Mount{Source: "/home/an", Target: "/an"}), nil,
 			claude("allow", ran, `,"updatedInput":{"command":"ORDER -- 'x'"}`), 0},
 		"Claude Code, with variables": {"claude-code", "Bash", `{"command": "x"}`, allowing("docker"), []string{"--env", "A", "--env", "B"},
 			claude("allow", ran, `,"updatedInput":{"command":"ORDER --env A --env B -- 'x'"}`), 0},
 		"Claude Code, on the host": {"claude-code", "Bash", bash, allowing("local"), []string{"--on-host"},
-			claude("allow", "allowed on this machine by the policies", `,"updatedInput":{"command":"x 'y'","description":"d","run_in_background":false,"timeout":2500}`), 0},
-		"Claude Code, a file":        {"claude-code", "Read", `{"file_path": "/no/x"}`, allowing("local"), nil, claude("allow", "allowed on this machine by the policies", ""), 0},
-		"Claude Code, a list":        {"claude-code", "TodoWrite", `{}`, denying, nil, "", 0},
-		"Claude Code, own server":    {"claude-code", "mcp__bailiff__terminal", `{}`, denying, nil, "", 0},
-		"Claude Code, passed":        {"claude-code", "mcp__github__list", `{}`, denying, []string{"--pass", "mcp__git*__*"}, "", 0},
-		"Hermes, allowed":            {"hermes", "terminal", `{"command": "x", "timeout": 3, "force": true, "background": true}`, allowing("docker"), nil, `{"action":"modify","args":{"background":true,"command":"ORDER --timeout 3 -- 'x'","timeout":3}}`, 0},
-		"Hermes, asked":              {"hermes", "terminal", `{"command": "x"}`, asking("docker"), nil, `{"action":"modify","args":{"command":"ORDER -- 'x'","timeout":360}}`, 0},
-		"Hermes, denied":             {"hermes", "terminal", `{"command": "x"}`, denying, nil, `{"action":"block","message":"bailiff: ` + closed + `"}`, 2},
-		"Hermes, in a folder":        {"hermes", "terminal", `{"command": "x", "workdir": "/srv/q"}`, allowing("docker", bailiff.Mount{Source: "/srv", Target: "/s"}), nil, `{"action":"modify","args":{"command":"ORDER --workdir /s/q -- 'x'","workdir":"/"}}`, 0},
-		"Hermes, a sandbox's folder": {"hermes", "terminal", `{"command": "x", "workdir": "/w"}`, allowing("docker"), nil, `{"action":"modify","args":{"command":"ORDER --workdir /w -- 'x'","workdir":"/"}}`, 0},
-		"Hermes, a file":             {"hermes", "read_file", `{"path": "/no/x"}`, allowing("local"), nil, "", 0},
-		"Hermes, a look":             {"hermes", "process", `{"action": "poll"}`, denying, nil, "", 0},
+			claude("allow", "allowed on this machine by the policies",
+				`,"updatedInput":{"command":"x 'y'","description":"d","run_in_background":false,"timeout":2500}`), 0},
+		"Claude Code, a file": {"claude-code", "Read", `{"file_path": "/no/x"}`, allowing("local"), nil,
+			claude("allow", "allowed on this machine by the policies", ""), 0},
+		"Claude Code, a list":     {"claude-code", "TodoWrite", `{}`, denying, nil, "", 0},
+		"Claude Code, own server": {"claude-code", "mcp__bailiff__terminal", `{}`, denying, nil, "", 0},
+		"Claude Code, passed":     {"claude-code", "mcp__github__list", `{}`, denying, []string{"--pass", "mcp__git*__*"}, "", 0},
+		"Hermes, allowed": {"hermes", "terminal", `{"command": "x", "timeout": 3, "force": true, "background": true}`,
+			allowing("docker"), nil, `{"action":"modify","args":{"background":true,"command":"ORDER --timeout 3 -- 'x'","timeout":3}}`, 0},
+		"Hermes, asked": {"hermes", "terminal", `{"command": "x"}`, asking("docker"), nil,
+			`{"action":"modify","args":{"command":"ORDER -- 'x'","timeout":360}}`, 0},
+		"Hermes, denied": {"hermes", "terminal", `{"command": "x"}`, denying, nil, `{"action":"block","message":"bailiff: ` +
+			closed + `"}`, 2},
+		"Hermes, in a folder": {"hermes", "terminal", `{"command": "x", "workdir": "/srv/q"}`,
+			allowing("docker", bailiff.Mount{Source: "/srv", Target: "/s"}), nil,
+			`{"action":"modify","args":{"command":"ORDER --workdir /s/q -- 'x'","workdir":"/"}}`, 0},
+		"Hermes, a sandbox's folder": {"hermes", "terminal", `{"command": "x", "workdir": "/w"}`, allowing("docker"), nil,
+			`{"action":"modify","args":{"command":"ORDER --workdir /w -- 'x'","workdir":"/"}}`, 0},
+		"Hermes, a file": {"hermes", "read_file", `{"path": "/no/x"}`, allowing("local"), nil, "", 0},
+		"Hermes, a look": {"hermes", "process", `{"action": "poll"}`, denying, nil, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := openDoor(t, c.d)
@@ -233,39 +250,49 @@ func TestWhatCannotBeReadOrIsNotKnownIsRefused(t *testing.T) {
 		{"null", "hermes", "null", "want a JSON object"},
 		{"a list", "claude-code", "[]", "want a JSON object"},
 		{"too much", "claude-code", question("claude-code", "Bash", big), "longer than 64 MiB"},
-		{"another event", "claude-code", strings.Replace(question("claude-code", "Bash", `{"command": "x"}`), "PreToolUse", "PostToolUse", 1), "answers PreToolUse only"},
+		{"another event", "claude-code", strings.Replace(question("claude-code", "Bash", `{"command": "x"}`), "PreToolUse", "PostToolUse",
+			1), "answers PreToolUse only"},
 		{"another client", "hermes", question("claude-code", "Bash", `{"command": "x"}`), "answers pre_tool_call only"},
 		{"no tool", "claude-code", question("claude-code", "", `{}`), "tool_name is missing"},
-		{"a tool that is no word", "claude-code", strings.Replace(question("claude-code", "X", `{}`), `"X"`, `7`, 1), "tool_name is no string"},
-		{"no session", "claude-code", strings.Replace(question("claude-code", "Bash", `{"command": "x"}`), `"s1"`, `""`, 1), "session_id is missing"},
+		{"a tool that is no word", "claude-code", strings.Replace(question("claude-code", "X", `{}`), `"X"`, `7`, 1),
+			"tool_name is no string"},
+		{"no session", "claude-code", strings.Replace(question("claude-code", "Bash", `{"command": "x"}`), `"s1"`, `""`, 1),
+			"session_id is missing"},
 		{"no input", "claude-code", question("claude-code", "Bash", `null`), "tool_input is no object"},
 		{"an input that is a text", "claude-code", question("claude-code", "Bash", `"ls"`), "tool_input is no object"},
 		{"a name in capitals", "claude-code", question("claude-code", "Bash", `{"Command": "x"}`), "command is missing"},
 		{"a command that is a list", "claude-code", question("claude-code", "Bash", `{"command": ["x"]}`), "command is no string"},
 		{"no command", "hermes", question("hermes", "terminal", `{}`), "command is missing"},
 		{"a time that is none", "claude-code", question("claude-code", "Bash", `{"command": "x", "timeout": "5"}`), "timeout is no number"},
-		{"a time before now", "claude-code", question("claude-code", "Bash", `{"command": "x", "timeout": -5}`), "timeout is no length of time"},
+		{"a time before now", "claude-code", question("claude-code", "Bash", `{"command": "x", "timeout": -5}`),
+			"timeout is no length of time"},
 		{"a folder from somewhere", "hermes", question("hermes", "terminal", `{"command": "x", "workdir": "q"}`), "want an absolute path"},
 		{"no file", "claude-code", question("claude-code", "Read", `{"path": "/no/x"}`), "file_path is missing"},
 		{"a step back", "claude-code", question("claude-code", "Read", `{"file_path": "/no/../etc/shadow"}`), "without a step back"},
 		{"another's home", "claude-code", question("claude-code", "Read", `{"file_path": "~root/x"}`), "write the home folder out"},
 		{"a NUL byte", "claude-code", question("claude-code", "Read", `{"file_path": "/no/x\u0000y"}`), "that nobody sees"},
-		{"the own home, which is a folder to some", "codex", question("codex", "apply_patch", `{"command": "*** Add File: ~/x"}`), "write the home folder out"},
-		{"the own home", "claude-code", question("claude-code", "NotebookEdit", `{"notebook_path": "~/x.ipynb"}`), "write the home folder out"},
+		{"the own home, which is a folder to some", "codex", question("codex", "apply_patch", `{"command": "*** Add File: ~/x"}`),
+			"write the home folder out"},
+		{"the own home", "claude-code", question("claude-code", "NotebookEdit", `{"notebook_path": "~/x.ipynb"}`),
+			"write the home folder out"},
 		{"a home to look in", "claude-code", question("claude-code", "Glob", `{"pattern": "~/*"}`), "without a home folder"},
 		{"a pattern after a blank", "claude-code", question("claude-code", "Glob", `{"pattern": " /etc/*"}`), "blanks around it"},
 		{"a folder after a blank", "claude-code", question("claude-code", "Glob", `{"pattern": "*", "path": " /etc"}`), "blanks around it"},
-		{"a folder before a blank", "claude-code", question("claude-code", "Grep", `{"pattern": "x", "path": "/etc "}`), "blanks around it"},
+		{"a folder before a blank", "claude-code", question("claude-code", "Grep", `{"pattern": "x", "path": "/etc "}`),
+			"blanks around it"},
 		{"a file after a tab", "claude-code", question("claude-code", "Read", `{"file_path": "\t/etc/shadow"}`), "blanks around it"},
 		{"a file after a wide blank", "claude-code", question("claude-code", "Write", `{"file_path": "\u00a0/etc/x"}`), "blanks around it"},
-		{"a file after a mark of byte order", "claude-code", question("claude-code", "Read", `{"file_path": "\ufeff/etc/shadow"}`), "that nobody sees"},
+		{"a file after a mark of byte order", "claude-code", question("claude-code", "Read", `{"file_path": "\ufeff/etc/shadow"}`),
+			"that nobody sees"},
 		{"a file of two lines", "hermes", question("hermes", "read_file", `{"path": "/no/x\ny"}`), "that nobody sees"},
-		{"a file of a patch after a blank", "codex", question("codex", "apply_patch", `{"command": "*** Add File:  x"}`), "blanks around it"},
+		{"a file of a patch after a blank", "codex", question("codex", "apply_patch", `{"command": "*** Add File:  x"}`),
+			"blanks around it"},
 		{"a file from somewhere", "hermes", question("hermes", "read_file", `{"path": "x"}`), "want an absolute path"},
 		{"a folder that is not named", "hermes", question("hermes", "search_files", `{"pattern": "x"}`), "want an absolute path"},
 		{"a pattern that steps back", "claude-code", question("claude-code", "Glob", `{"pattern": "../../**"}`), "without a step back"},
 		{"a patch of nothing", "hermes", question("hermes", "patch", `{"mode": "patch", "patch": "hello"}`), "names no file"},
-		{"a patch that does more", "hermes", question("hermes", "patch", `{"mode": "patch", "patch": "*** Link File: /no/x"}`), "nothing that a patch is known to do"},
+		{"a patch that does more", "hermes", question("hermes", "patch", `{"mode": "patch", "patch": "*** Link File: /no/x"}`),
+			"nothing that a patch is known to do"},
 		{"a script", "hermes", question("hermes", "execute_code", `{"code": "1"}`), "in the terminal"},
 		{"what is typed", "hermes", question("hermes", "process", `{"action": "submit", "data": "x"}`), "command of its own"},
 		{"no action", "hermes", question("hermes", "process", `{}`), "action is missing"},
@@ -287,12 +314,15 @@ func TestWhatCannotBeReadOrIsNotKnownIsRefused(t *testing.T) {
 func TestWrongFlagsRefuse(t *testing.T) {
 	d := openDoor(t, allowing("local"))
 	for _, flags := range [][]string{
-		{"--zap"}, {"--listen"}, {"more"}, {"--timeout", "0"}, {"--timeout", "soon"}, {"--pass", "[x"}, {"--bailiff", "bin/bailiff"}, {"--help"},
-		{"--listen", "/run/a.sock"}, {"--listen", "http://x"}, {"--listen", "unix://"}, {"--token-file", "/no/token"}, {"--token-file", "/dev/null", "--listen", "tcp://127.0.0.1:1"},
+		{"--zap"}, {"--listen"}, {"more"}, {"--timeout", "0"}, {"--timeout", "soon"}, {"--pass", "[x"}, {"--bailiff", "bin/bailiff"},
+		{"--help"},
+		{"--listen", "/run/a.sock"}, {"--listen", "http://x"}, {"--listen", "unix://"}, {"--token-file", "/no/token"},
+		{"--token-file", "/dev/null", "--listen", "tcp://127.0.0.1:1"},
 	} {
 		for client := range events {
 			tool, input := with(shells[client], "x")
-			refuses(t, strings.Join(flags, " "), start(strings.NewReader(question(client, tool, input)), append([]string{client, "--listen", d.address}, flags...)...), "")
+			refuses(t, strings.Join(flags, " "), start(strings.NewReader(question(client, tool, input)),
+				append([]string{client, "--listen", d.address}, flags...)...), "")
 		}
 	}
 	for _, args := range [][]string{{}, {"claude"}, {""}, {"--listen", "x"}, {"claude --help"}} {
@@ -324,7 +354,8 @@ func TestWhatIsWrongWithAFlagSaysWhatToWrite(t *testing.T) {
 
 func TestTheHelpHoldsTheGuardedLinesOfTheExamples(t *testing.T) {
 	line := regexp.MustCompile(`command"?(:| =) ("/usr/local/bin/bailiff-hook [^"]*")`)
-	for client, file := range map[string]string{"claude-code": "examples/claude-code/managed-settings.json", "codex": "examples/codex/requirements.toml", "hermes": "docs/clients/hermes.md"} {
+	for client, file := range map[string]string{"claude-code": "examples/claude-code/managed-settings.json",
+		"codex": "examples/codex/requirements.toml", "hermes": "docs/clients/hermes.md"} {
 		text, err := os.ReadFile("../../" + file)
 		if err != nil {
 			t.Fatal(err)
@@ -412,7 +443,9 @@ func TestAPanicRefuses(t *testing.T) {
 func FuzzNothingIsPermittedWithoutASidecar(f *testing.F) {
 	for client, event := range events {
 		for _, tool := range []string{"Bash", "Read", "apply_patch", "Glob", "terminal", "patch", "process", "Zap"} {
-			f.Add(client, `{"hook_event_name": "`+event+`", "session_id": "s", "cwd": "/", "tool_name": "`+tool+`", "tool_input": {"command": "x", "file_path": "/x", "path": "/x", "pattern": "x", "mode": "patch", "patch": "*** Add File: /x", "action": "write"}}`)
+			f.Add(client, `{"hook_event_name": "`+event+`", "session_id": "s", "cwd": "/", "tool_name": "`+tool+
+				`", "tool_input": {"command": "x", "file_path": "/x", "path": "/x", "pattern": "x", "mode": "patch", "patch": "*** Add `+
+				`File: /x", "action": "write"}}`)
 		}
 	}
 	f.Fuzz(func(t *testing.T, client, text string) {
@@ -424,7 +457,8 @@ func FuzzNothingIsPermittedWithoutASidecar(f *testing.F) {
 			return
 		}
 		c, err := dialects[client](false).read([]byte(text))
-		if m, wrong := dialects[client](false).meaning(c); err != nil || wrong != nil || got.stdout != "" || m.kind != harmless && !(hook{}).passes(c.tool) {
+		if m, wrong := dialects[client](false).meaning(c); err != nil || wrong != nil || got.stdout != "" || m.kind != harmless &&
+			!(hook{}).passes(c.tool) {
 			t.Errorf("%s is told %+v", text, got)
 		}
 	})

@@ -12,9 +12,11 @@ import (
 // What a person would have to approve, and what the policies want elsewhere, does
 // not happen on this machine.
 func TestOnThisMachineNothingHappensThatIsNotPlainlyAllowedThere(t *testing.T) {
-	for says, d := range map[string]bailiff.Decision{"the policies deny it": denying, "a person would have to approve it": asking("local"), "the policies want it in docker": allowing("docker")} {
+	for says, d := range map[string]bailiff.Decision{"the policies deny it": denying, "a person would have to approve it": asking("local"),
+		"the policies want it in docker": allowing("docker")} {
 		for _, c := range [][]string{
-			{"claude-code", "Read", `{"file_path": "/no/x"}`}, {"claude-code", "Bash", `{"command": "x"}`, "--on-host"}, {"claude-code", "Bash", `{"command": "x"}`, "--on-host", "--headless"},
+			{"claude-code", "Read", `{"file_path": "/no/x"}`}, {"claude-code", "Bash", `{"command": "x"}`, "--on-host"},
+			{"claude-code", "Bash", `{"command": "x"}`, "--on-host", "--headless"},
 			{"codex", "apply_patch", `{"command": "*** Add File: x"}`}, {"codex", "Bash", `{"command": "x"}`, "--on-host"},
 			{"hermes", "write_file", `{"path": "/no/x"}`}, {"hermes", "terminal", `{"command": "x", "workdir": "/w"}`, "--on-host"},
 		} {
@@ -27,13 +29,15 @@ func TestOnThisMachineNothingHappensThatIsNotPlainlyAllowedThere(t *testing.T) {
 
 func TestACommandOfThisMachineIsJudgedInItsFolder(t *testing.T) {
 	d := openDoor(t, denying)
-	for _, c := range [][]string{{"claude-code", "Bash", `{"command": "x"}`, "/home/ana/p"}, {"hermes", "terminal", `{"command": "x", "workdir": "/w"}`, "/w"}} {
+	for _, c := range [][]string{{"claude-code", "Bash", `{"command": "x"}`, "/home/ana/p"},
+		{"hermes", "terminal", `{"command": "x", "workdir": "/w"}`, "/w"}} {
 		d.ask(c[0], c[1], c[2], "--on-host")
 		if got := d.asked.Args.Workdir; got != c[3] || d.asked.Backend != local {
 			t.Errorf("%s is judged in %q on %q, want in %q on this machine", c[0], got, d.asked.Backend, c[3])
 		}
 	}
-	refuses(t, "a folder that nobody knows", openDoor(t, allowing("local")).ask("hermes", "terminal", `{"command": "x"}`, "--on-host"), "in which folder")
+	refuses(t, "a folder that nobody knows", openDoor(t, allowing("local")).ask("hermes", "terminal", `{"command": "x"}`, "--on-host"),
+		"in which folder")
 }
 
 func TestLinksAreJudgedByWhereTheyLead(t *testing.T) {
@@ -42,7 +46,8 @@ func TestLinksAreJudgedByWhereTheyLead(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := func(name string) string { return filepath.Join(folder, name) }
-	for name, target := range map[string]string{"link": "/etc/passwd", "up": "/etc", "dangling": "gone/x", "further": "dangling", "loop": "loop"} {
+	for name, target := range map[string]string{"link": "/etc/passwd", "up": "/etc", "dangling": "gone/x", "further": "dangling",
+		"loop": "loop"} {
 		if err := os.Symlink(target, in(name)); err != nil {
 			t.Fatal(err)
 		}

@@ -102,7 +102,8 @@ func (h hook) judge(ctx context.Context, c call) (verdict, error) {
 		}
 		return h.startable(h.judgeShell(ctx, c, m))
 	}
-	return verdict{}, fmt.Errorf("the tool %s is not known; whoever has it guarded otherwise starts bailiff-hook with --pass '%[1]s'", c.tool)
+	return verdict{}, fmt.Errorf("the tool %s is not known; whoever has it guarded otherwise starts bailiff-hook with --pass '%[1]s'",
+		c.tool)
 }
 
 // own are the tools of bailiff's own server, which judges their calls itself.

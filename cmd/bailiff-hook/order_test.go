@@ -15,12 +15,18 @@ func TestAnOrderIsKnownByMakingItAgain(t *testing.T) {
 		}
 	}
 	for name, command := range map[string]string{
-		"another command after it": known + "; rm y", "one in its place": known + " && rm y", "output elsewhere": known + " > /etc/x", "one before it": "rm y; " + known,
-		"a variable": "LD_PRELOAD=x " + known, "another program": strings.Replace(known, "/bin/sh", "/bin/bash", 1), "another session": strings.Replace(known, ":s1", ":s2", 1),
-		"another user": strings.Replace(known, "--user 7", "--user 8", 1), "another address": strings.Replace(known, "unix://", "unix:///tmp", 1),
-		"on the host": strings.Replace(known, " -- ", " --backend local -- ", 1), "a text without quotes": strings.Replace(known, "'rm x'", "rm", 1),
-		"a substitution": strings.Replace(known, "'rm x'", `"$(rm x)"`, 1), "a time of its own": strings.Replace(known, " -- ", " --timeout 05 -- ", 1),
-		"two of them": known + " " + known, "without text": d.order("claude-code", " --"), "a new line": known + "\n", "a second space": strings.Replace(known, " -- ", "  -- ", 1),
+		"another command after it": known + "; rm y", "one in its place": known + " && rm y", "output elsewhere": known + " > /etc/x",
+		"one before it": "rm y; " + known,
+		"a variable":    "LD_PRELOAD=x " + known, "another program": strings.Replace(known, "/bin/sh", "/bin/bash", 1),
+		"another session": strings.Replace(known, ":s1", ":s2", 1),
+		"another user":    strings.Replace(known, "--user 7", "--user 8", 1), "another address": strings.Replace(known, "unix://",
+			"unix:///tmp", 1),
+		"on the host": strings.Replace(known, " -- ", " --backend local -- ", 1), "a text without quotes": strings.Replace(known, "'rm x'",
+			"rm", 1),
+		"a substitution": strings.Replace(known, "'rm x'", `"$(rm x)"`, 1), "a time of its own": strings.Replace(known, " -- ",
+			" --timeout 05 -- ", 1),
+		"two of them": known + " " + known, "without text": d.order("claude-code", " --"), "a new line": known + "\n",
+		"a second space": strings.Replace(known, " -- ", "  -- ", 1),
 	} {
 		if refuses(t, name, d.ask("claude-code", "Bash", quote(command)), "Closed"); d.asked.Args.Command != command {
 			t.Errorf("%s is not judged", name)

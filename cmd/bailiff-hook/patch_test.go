@@ -21,10 +21,13 @@ func patched(t *testing.T, d *door, patch string) map[string]told {
 func TestWhatOnlySomeClientTakesForAMarkerRefusesThePatch(t *testing.T) {
 	d := openDoor(t, allowing("local"))
 	for _, line := range []string{
-		"***Add File: /root/.ssh/authorized_keys", "***Add File:/no/x", "***\tAdd File: /no/x", "***  Add File: /no/x", "***\u00a0Add File: /no/x",
-		"*** Add  File: /no/x", "*** Add\tFile: /no/x", "*** Add File:/no/x", "*** Add File:\t/no/x", "***Delete File:/etc/passwd", "*** delete file: /no/x",
+		"***Add File: /root/.ssh/authorized_keys", "***Add File:/no/x", "***\tAdd File: /no/x", "***  Add File: /no/x",
+		"***\u00a0Add File: /no/x",
+		"*** Add  File: /no/x", "*** Add\tFile: /no/x", "*** Add File:/no/x", "*** Add File:\t/no/x", "***Delete File:/etc/passwd",
+		"*** delete file: /no/x",
 		"***Move File:/no/a->/no/b", "*** Move File: /no/a -> /no/b", "*** Move File:/no/a->/no/b", "***Move to:/no/b", "*** Move to:/no/b",
-		"***End Patch", "***Begin Patch", "*** End  Patch", "\x1c***Add File:/no/x", "\t***Add File:/no/x", " ***Add File: /no/x", "***", "***Add File:",
+		"***End Patch", "***Begin Patch", "*** End  Patch", "\x1c***Add File:/no/x", "\t***Add File:/no/x", " ***Add File: /no/x", "***",
+		"***Add File:",
 		"*** Add File: ", "*** Environment ID: x", "*** Add File: /no/../etc/x",
 	} {
 		for client, got := range patched(t, d, "*** Begin Patch\n*** Add File: /no/a\n+k\n"+line+"\n+k\n*** End Patch") {
@@ -35,7 +38,8 @@ func TestWhatOnlySomeClientTakesForAMarkerRefusesThePatch(t *testing.T) {
 
 func TestWhatIsContentOfAPatchIsNoMarker(t *testing.T) {
 	d := openDoor(t, allowing("local"))
-	for client, got := range patched(t, d, "*** Begin Patch\n*** Update File: /no/a\n@@\n+***Delete File:/no/x\n-*** Add File: /no/y\n ***\n+ *** z\n*** End of File\n*** End Patch\n") {
+	for client, got := range patched(t, d, "*** Begin Patch\n*** Update File: /no/a\n@@\n+***Delete File:/no/x\n-*** Add File: /no/y\n "+
+		"***\n+ *** z\n*** End of File\n*** End Patch\n") {
 		if got.status != 0 || d.asked.Args.Command != "cat -- /no/a && tee -- /no/a" {
 			t.Errorf("%s is told %+v, judged as %q", client, got, d.asked.Args.Command)
 		}

@@ -109,7 +109,8 @@ func TestASignalDoesNotEndItWithoutAnAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.Command(filepath.Join(apptest.Programs(t), "bailiff-hook"), "claude-code", "--timeout", "1s", "--listen", "unix://"+l.Addr().String())
+		cmd := exec.Command(filepath.Join(apptest.Programs(t), "bailiff-hook"), "claude-code", "--timeout", "1s", "--listen",
+			"unix://"+l.Addr().String())
 		var stderr bytes.Buffer
 		cmd.Stdin, cmd.Stderr = strings.NewReader(question("claude-code", "Bash", `{"command": "x"}`)), &stderr
 		if err := cmd.Start(); err != nil {
@@ -131,7 +132,9 @@ func TestASignalDoesNotEndItWithoutAnAnswer(t *testing.T) {
 func TestACommandRunsInItsSandboxAndNowhereElse(t *testing.T) {
 	project := apptest.OpenDir(t)
 	const mine = "cli: {isolation: optional, "
-	house := apptest.WithRules(t, `require_approval contains {"rule": "house.deploys", "message": "It deploys.", "match": "deploy"} if contains(input.args.command, "deploy")
+	house := apptest.WithRules(t, `require_approval contains {"rule": "house.deploys", "message": "It deploys.", "match": "deploy"} if {
+	contains(input.args.command, "deploy")
+}
 `, mine, mine+`mounts: {bubblewrap: [{source: "`+project+`", target: /project, read_only: false}]}, `)
 	sidecar := apptest.Serve(t, house, "backends: {local: {}, bubblewrap: {mounts_allowed: ["+project+"]}}")
 	for client := range events {
@@ -162,17 +165,20 @@ func TestACommandRunsInItsSandboxAndNowhereElse(t *testing.T) {
 				t.Errorf("an approved command ends with %d and prints %q", status, printed)
 			}
 			tool, input := with(readers[client], "/etc/shadow")
-			refuses(t, "a secret", hookProgram(t, question(client, tool, input), client, "--listen", sidecar.Agent, "--timeout", "1m"), "command.reads_credentials")
+			refuses(t, "a secret", hookProgram(t, question(client, tool, input), client, "--listen", sidecar.Agent, "--timeout", "1m"),
+				"command.reads_credentials")
 			tool, input = with(readers[client], filepath.Join(project, "x"))
 			if got := hookProgram(t, question(client, tool, input), client, "--listen", sidecar.Agent, "--timeout", "1m"); got.status != 0 {
 				t.Errorf("a plain file is refused: %+v", got)
 			}
 		})
 	}
-	if err := os.WriteFile(filepath.Join(project, "here"), []byte("here\n"), 0o644); err != nil { //nolint:gosec // sandboxes of another user read it
+	//nolint:gosec // sandboxes of another user read it
+	if err := os.WriteFile(filepath.Join(project, "here"), []byte("here\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	got := hookProgram(t, strings.Replace(question("claude-code", "Bash", `{"command": "pwd; cat here"}`), "/home/ana/p", project, 1), "claude-code", "--listen", sidecar.Agent, "--timeout", "1m")
+	got := hookProgram(t, strings.Replace(question("claude-code", "Bash", `{"command": "pwd; cat here"}`), "/home/ana/p", project, 1),
+		"claude-code", "--listen", sidecar.Agent, "--timeout", "1m")
 	if printed, status := carryOut(t, got, "false"); status != 0 || printed != "/project\nhere\n" {
 		t.Errorf("in the project's folder it ends with %d and prints %q", status, printed)
 	}
@@ -180,7 +186,8 @@ func TestACommandRunsInItsSandboxAndNowhereElse(t *testing.T) {
 
 func TestAFaultOfTheRequestIsSaidOnce(t *testing.T) {
 	sidecar := apptest.Serve(t)
-	got := hookProgram(t, question("claude-code", "Bash", `{"command": "x"}`), "claude-code", "--listen", sidecar.Agent, "--timeout", "1m", "--env", "BAD NAME")
+	got := hookProgram(t, question("claude-code", "Bash", `{"command": "x"}`), "claude-code", "--listen", sidecar.Agent, "--timeout", "1m",
+		"--env", "BAD NAME")
 	if refuses(t, "a name that is none", got, "/env/0"); strings.Count(got.stderr, "/env/0") != 1 {
 		t.Errorf("it says %s", got.stderr)
 	}
@@ -194,7 +201,8 @@ func TestTheProgramIsMadeOfLittle(t *testing.T) {
 		t.Fatal(err)
 	}
 	const module = "github.com/bailiff-dev/bailiff"
-	want := []string{module, module + "/internal/places", module + "/internal/spelling", module + "/internal/words", module + "/cmd/bailiff-hook"}
+	want := []string{module, module + "/internal/places", module + "/internal/spelling", module + "/internal/words",
+		module + "/cmd/bailiff-hook"}
 	if got := strings.Fields(string(out)); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
 		t.Errorf("it is made of %q, want %q", got, want)
 	}
@@ -208,7 +216,8 @@ func BenchmarkHook(b *testing.B) {
 	backendtest.Needs(b, "python3", err)
 	sidecar := apptest.Serve(b)
 	socket := strings.TrimPrefix(sidecar.Agent, "unix://")
-	programs := [][]string{{filepath.Join(apptest.Programs(b), "bailiff-hook"), "claude-code", "--listen", sidecar.Agent}, {connecting(b), socket}, {string(python), "testdata/hook.py", socket}}
+	programs := [][]string{{filepath.Join(apptest.Programs(b), "bailiff-hook"), "claude-code", "--listen", sidecar.Agent},
+		{connecting(b), socket}, {string(python), "testdata/hook.py", socket}}
 	for name, command := range map[string]func(n int) string{
 		"judged before": func(int) string { return "git status" },
 		"new":           func(n int) string { return fmt.Sprintf("git log -n %d", n) },

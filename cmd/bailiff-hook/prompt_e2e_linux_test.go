@@ -21,8 +21,10 @@ func TestClaudeCodeAsksItsUserAndThenTheCommandWaitsForItsApproval(t *testing.T)
 			}
 			m := apptest.ServeModel(t, a.shell("echo asked-about; touch "+path+" && ls -d "+path))
 			asked := atThePrompt(t, a.machine(t, s.Agent, apptest.Programs(t)).Claude(t, m,
-				"--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--permission-prompt-tool", "stdio"), answer)
-			if !strings.HasPrefix(asked.Input.Command, "/usr/local/bin/bailiff exec ") || !strings.Contains(asked.Reason, "It is asked about (house.asks") {
+				"--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--permission-prompt-tool", "stdio"),
+				answer)
+			if !strings.HasPrefix(asked.Input.Command, "/usr/local/bin/bailiff exec ") ||
+				!strings.Contains(asked.Reason, "It is asked about (house.asks") {
 				t.Errorf("its user is asked about %+v", asked)
 			}
 			if told := m.Results(); len(told) != 1 || strings.Contains(told[0], "\n"+path) != runs {

@@ -20,7 +20,8 @@ func TestTheTokenIsSentAndNeverSaid(t *testing.T) {
 	if d.token != "Bearer hunter2hunter2hunter2" || strings.Contains(got.stdout+got.stderr, "hunter2") {
 		t.Errorf("it sends %q and says %s%s", d.token, got.stdout, got.stderr)
 	}
-	if got := openDoor(t, allowing("docker")).ask("claude-code", "Bash", `{"command": "x"}`, "--token-file", file); !strings.Contains(got.stdout, "--token-file "+file+" ") {
+	if got := openDoor(t, allowing("docker")).ask("claude-code", "Bash", `{"command": "x"}`, "--token-file",
+		file); !strings.Contains(got.stdout, "--token-file "+file+" ") {
 		t.Errorf("the order does not say where the token is: %s", got.stdout)
 	}
 }
@@ -39,17 +40,20 @@ func TestAnAnswerThatIsNoWholeDecisionRefuses(t *testing.T) {
 		change(&d)
 		refuses(t, name, openDoor(t, d).ask("claude-code", "Bash", `{"command": "x"}`), "no decision of bailiff")
 	}
-	for name, change := range map[string]func(*door){"no id": func(d *door) { d.id = "" }, "a fault of the server": func(d *door) { d.status = http.StatusInternalServerError }} {
+	for name, change := range map[string]func(*door){"no id": func(d *door) { d.id = "" },
+		"a fault of the server": func(d *door) { d.status = http.StatusInternalServerError }} {
 		d := openDoor(t, whole)
 		change(d)
 		refuses(t, name, d.ask("claude-code", "Bash", `{"command": "x"}`), "bailiff")
 	}
-	refuses(t, "a problem", start(strings.NewReader(question("claude-code", "Bash", `{"command": "x"}`)), "claude-code", "--listen", strings.Replace(openDoor(t, whole).address, "a.sock", "b.sock", 1)), `start one with "bailiff serve"`)
+	refuses(t, "a problem", start(strings.NewReader(question("claude-code", "Bash", `{"command": "x"}`)), "claude-code", "--listen",
+		strings.Replace(openDoor(t, whole).address, "a.sock", "b.sock", 1)), `start one with "bailiff serve"`)
 }
 
 func TestTheTraceOfTheClientGoesOnAndNothingElseFromItsVariable(t *testing.T) {
 	const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
-	for given, want := range map[string]string{parent: parent, "": "", parent + "\r\nAuthorization: Bearer made-up": "", strings.Repeat("0", 1000): ""} {
+	for given, want := range map[string]string{parent: parent, "": "", parent + "\r\nAuthorization: Bearer made-up": "",
+		strings.Repeat("0", 1000): ""} {
 		t.Setenv("TRACEPARENT", given)
 		d := openDoor(t, denying)
 		refuses(t, "with "+given, d.ask("claude-code", "Bash", `{"command": "x"}`), "Closed for today")

@@ -61,7 +61,8 @@ func Open(c Config) (*Ledger, error) {
 	}
 	sandboxes, err := records.Open(records.Config[Sandbox]{Dir: filepath.Join(c.StateDir, "sandboxes"), Log: c.Log,
 		Clean: func(s Sandbox) Sandbox { return s.scrubbed(c.Scrub) }})
-	workspaces, wrong := records.Open(records.Config[Workspace]{Dir: filepath.Join(c.StateDir, "workspaces"), Log: c.Log, Durable: true, Named: workspaceNamed})
+	workspaces, wrong := records.Open(records.Config[Workspace]{Dir: filepath.Join(c.StateDir, "workspaces"), Log: c.Log, Durable: true,
+		Named: workspaceNamed})
 	if err := errors.Join(err, wrong); err != nil {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}

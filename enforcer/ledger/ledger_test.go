@@ -73,15 +73,18 @@ func let(id string) Sandbox {
 			PIDs: 3, ReadOnly: true, Mounts: []bailiff.Mount{{Source: "/a", Target: "/b", ReadOnly: true}}, Expires: at},
 		Guests: []bailiff.Session{{ID: "s1", Platform: "telegram", UserID: "42"}},
 		Since:  at, Expires: at, Idle: time.Hour, Workdirs: []Workdir{{Of: "s", Path: "/workspace", InWorkspace: true}},
-		Processes: []Process{{ID: "pabcdefghij", Caller: "hermes", Peer: "uid:1", DecisionID: "d", Forwarded: []string{"TOKEN"}, Started: at, Polled: 7,
-			Lifted: true, Midline: true, End: &End{At: at, Status: bailiff.Completed, ExitCode: 3, Message: "m", Written: 9}, Request: bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "sleep 1", Background: true}}}},
+		Processes: []Process{{ID: "pabcdefghij", Caller: "hermes", Peer: "uid:1", DecisionID: "d", Forwarded: []string{"TOKEN"},
+			Started: at, Polled: 7,
+			Lifted: true, Midline: true, End: &End{At: at, Status: bailiff.Completed, ExitCode: 3, Message: "m", Written: 9},
+			Request: bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "sleep 1", Background: true}}}},
 	}
 }
 
 func TestWhatIsKeptIsFoundByTheNextProcess(t *testing.T) {
 	dir := t.TempDir()
 	before := open(t, dir)
-	sandbox, workspace := let("c1"), Workspace{Backend: "docker", Name: "w", Slot: "slot", Caller: "hermes", Session: "s1", Shared: true, Used: time.Unix(1, 0).UTC()}
+	sandbox, workspace := let("c1"), Workspace{Backend: "docker", Name: "w", Slot: "slot", Caller: "hermes", Session: "s1", Shared: true,
+		Used: time.Unix(1, 0).UTC()}
 	keep(t, before.Sandboxes, sandbox)
 	keep(t, before.Workspaces, workspace)
 	after := open(t, dir)

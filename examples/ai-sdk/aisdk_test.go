@@ -104,7 +104,8 @@ func TestCompiledPoliciesDenyWhatHasNoFacts(t *testing.T) {
 	bundle := filepath.Join(folder, "bundle.tar.gz")
 	root := apptest.Root(t)
 	for _, words := range [][]string{
-		{"go", "tool", "opa", "build", "-t", "wasm", "-e", "agent/call/decision", "--ignore", "*_test.rego", "-o", bundle, filepath.Join(root, "policies")},
+		{"go", "tool", "opa", "build", "-t", "wasm", "-e", "agent/call/decision", "--ignore", "*_test.rego", "-o", bundle,
+			filepath.Join(root, "policies")},
 		{"tar", "xzf", bundle, "-C", folder, "/policy.wasm", "/data.json"},
 	} {
 		command := exec.CommandContext(t.Context(), words[0], words[1:]...)
@@ -161,10 +162,12 @@ func TestWhatAnAgentCallsRunsOrDoesNotAsThePoliciesSay(t *testing.T) {
 				{"one that the user approves", "cli", "bash", command("rm -rf build"), &yes, true, "It deletes folders", ""},
 				{"one that the user denies", "cli", "bash", command("rm -rf build"), &no, false, "It deletes folders", ""},
 				{"a script", "cli", "python", map[string]any{"code": "print(1)"}, nil, true, "", ""},
-				{"a script that hides what it does", "cli", "python", map[string]any{"code": "exec(input())"}, nil, false, "does not tell", ""},
+				{"a script that hides what it does", "cli", "python", map[string]any{"code": "exec(input())"}, nil, false, "does not tell",
+					""},
 				{"a command on the host for a chat", "telegram", "bash", command("ls"), nil, false, "", "It would run on local"},
 				{"an unknown platform", "pigeon", "bash", command("ls"), nil, false, "", "pigeon"},
-				{"an unknown tool", "cli", "constructor", command("ls"), nil, false, "", `the tool "constructor" is not in the table agent_tools`},
+				{"an unknown tool", "cli", "constructor", command("ls"), nil, false, "",
+					`the tool "constructor" is not in the table agent_tools`},
 				{"an unknown field", "cli", "bash", map[string]any{"command": "ls", "shell": "zsh"}, nil, false, "", `what "shell" is`},
 				{"no command", "cli", "bash", map[string]any{}, nil, false, "", "/args/command: is missing"},
 				{"a command that is a list", "cli", "bash", command2("rm", "-rf"), nil, false, "", "want a string"},
@@ -214,8 +217,10 @@ func TestTheAgentOfTheExampleIsToldWhatItsCommandPrinted(t *testing.T) {
 	t.Setenv("BAILIFF_TOKEN", k.token)
 	t.Setenv("MODEL", "parrot")
 	for words, want := range map[string]string{
-		"echo hi from $(hostname)": `parrot: {"type":"json","value":{"status":"completed","exit_code":0,"output":"hi from sandbox\n","message":""}}`,
-		"rm -rf /":                 `parrot: {"type":"execution-denied","reason":"It would destroy the system, a home folder or a disk (command.destroys_system). Instead: Change only files of the workspace, each by its name."}`,
+		"echo hi from $(hostname)": `parrot: {"type":"json","value":{"status":"completed","exit_code":0,"output":"hi from sandbox\n",` +
+			`"message":""}}`,
+		"rm -rf /": `parrot: {"type":"execution-denied","reason":"It would destroy the system, a home folder or a disk ` +
+			`(command.destroys_system). Instead: Change only files of the workspace, each by its name."}`,
 	} {
 		if said := string(node(t, folder, "--import", "./model.mjs", "agent.mjs", words)); strings.TrimSpace(said) != want {
 			t.Errorf("%q made it say %s, want %s", words, said, want)

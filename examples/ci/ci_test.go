@@ -82,13 +82,14 @@ func TestBothInstallTheOPAThatIsBuiltIn(t *testing.T) {
 type change struct{ file, old, new, found, says string }
 
 var changes = map[string]change{
-	"one that is fine":    {"house/more.rego", "", more(`"call" in input.command.programs`), "", ""},
-	"one badly written":   {"house/more.rego", "", "package bailiff\nx   := 1\n", "opa fmt", "more.rego"},
-	"a misspelt input":    {"house/more.rego", "", more("input.sesion.id"), "opa check", "more.rego:3"},
-	"a wrong setting":     {"bailiff.yaml", "policies:", "polices:", "bailiff check", "bailiff.yaml:2"},
-	"a wrong table":       {"house/data.yaml", "host: deny, sandbox: deny", "host: deny, sandbox: denied", "bailiff check", "data.yaml:"},
-	"a failing test":      {"house/more_test.rego", "", "package more_test\n\ntest_never if 1 == 2\n", "bailiff test", "test_never"},
-	"who may do more now": {"house/data.yaml", "C0SHOP: [staging]", "C0SHOP: [staging], C0NEW: [staging]", "bailiff replay", "1 let more happen"},
+	"one that is fine":  {"house/more.rego", "", more(`"call" in input.command.programs`), "", ""},
+	"one badly written": {"house/more.rego", "", "package bailiff\nx   := 1\n", "opa fmt", "more.rego"},
+	"a misspelt input":  {"house/more.rego", "", more("input.sesion.id"), "opa check", "more.rego:3"},
+	"a wrong setting":   {"bailiff.yaml", "policies:", "polices:", "bailiff check", "bailiff.yaml:2"},
+	"a wrong table":     {"house/data.yaml", "host: deny, sandbox: deny", "host: deny, sandbox: denied", "bailiff check", "data.yaml:"},
+	"a failing test":    {"house/more_test.rego", "", "package more_test\n\ntest_never if 1 == 2\n", "bailiff test", "test_never"},
+	"who may do more now": {"house/data.yaml", "C0SHOP: [staging]", "C0SHOP: [staging], C0NEW: [staging]", "bailiff replay",
+		"1 let more happen"},
 }
 
 func more(condition string) string {
@@ -125,7 +126,8 @@ func TestGitLabsFileDoesTheSameOnFilesThatEverybodyMayWrite(t *testing.T) {
 	clone := cloned(t, repository(t), changes["one that is fine"])
 	sh(t, clone, "chmod -R a+w .")
 	whole := commands(t, gitlab)
-	if printed, failed := run(t, clone, whole[1:]); !strings.HasPrefix(failed, "bailiff check") || !strings.Contains(printed, "others may write") {
+	if printed, failed := run(t, clone, whole[1:]); !strings.HasPrefix(failed, "bailiff check") ||
+		!strings.Contains(printed, "others may write") {
 		t.Errorf("without %q it is %q that fails:\n%s", whole[0], failed, printed)
 	}
 	if printed, failed := run(t, clone, whole); failed != "" {
@@ -149,7 +151,8 @@ func repository(t *testing.T) string {
 	work := filepath.Join(t.TempDir(), "work")
 	must(t, os.CopyFS(filepath.Join(work, "policies"), os.DirFS("../../policies")))
 	must(t, os.CopyFS(filepath.Join(work, "house"), os.DirFS("../policies/slack")))
-	must(t, os.WriteFile(filepath.Join(work, "bailiff.yaml"), []byte("state_dir: state\npolicies: {paths: [policies, house]}\nbackends: {docker: {}}\n"), 0o600))
+	must(t, os.WriteFile(filepath.Join(work, "bailiff.yaml"),
+		[]byte("state_dir: state\npolicies: {paths: [policies, house]}\nbackends: {docker: {}}\n"), 0o600))
 	keepLog(t, work)
 	sh(t, work, "git init -q -b main && git add . && "+commit+" -m policies && git clone -q --bare . ../origin.git")
 	return filepath.Join(filepath.Dir(work), "origin.git")
@@ -164,7 +167,8 @@ func keepLog(t *testing.T, work string) {
 	must(t, err)
 	log, err := audit.Open(audit.Config{StateDir: work})
 	must(t, err)
-	here := bailiff.Circumstances{Time: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), Backends: map[string]bailiff.BackendState{"docker": {Isolated: true, Ready: true}}}
+	here := bailiff.Circumstances{Time: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC),
+		Backends: map[string]bailiff.BackendState{"docker": {Isolated: true, Ready: true}}}
 	for _, text := range []string{"ls", "git push", "deploy staging"} {
 		j := judge.Decide(t.Context(), bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: text},
 			Session: bailiff.Session{ID: "s", Platform: "slack", ChatType: "channel", ChatID: "C0NEW", UserID: "U07A"}}, here)

@@ -105,7 +105,8 @@ func (p place) start(t *testing.T, files ...string) (bailiff func(words ...strin
 // flags are what a file says, in the engine's own words.
 func (p place) flags(t *testing.T, s service) (words []string) {
 	t.Helper()
-	here := strings.NewReplacer("/etc/bailiff:", filepath.Join(p.folder, "etc")+":", "/var/lib/bailiff:", filepath.Join(p.folder, "lib")+":",
+	here := strings.NewReplacer("/etc/bailiff:", filepath.Join(p.folder, "etc")+":", "/var/lib/bailiff:", filepath.Join(p.folder, "lib")+
+		":",
 		"/run/bailiff:", filepath.Join(p.folder, "run")+":")
 	for flag, values := range map[string][]string{"--user": {s.User}, "--network": {s.NetworkMode}, "--cap-drop": s.CapDrop,
 		"--security-opt": s.SecurityOpt, "--group-add": s.GroupAdd, "-v": s.Volumes} {
@@ -146,7 +147,8 @@ func TestTheImageHoldsASidecarThatChecksItsConfiguration(t *testing.T) {
 	}
 	docker(t, "run", "--rm", "--network=none", "-v", filepath.Join(p.folder, "etc")+":/etc/bailiff:ro", p.image, "check")
 	must(t, os.WriteFile(filepath.Join(p.folder, "etc", "bailiff.yaml"), []byte("stat_dir: x\n"), 0o644)) //nolint:gosec // no secret
-	out, err := exec.Command("docker", "run", "--rm", "--network=none", "-v", filepath.Join(p.folder, "etc")+":/etc/bailiff:ro", p.image, "check").CombinedOutput()
+	out, err := exec.Command("docker", "run", "--rm", "--network=none", "-v", filepath.Join(p.folder, "etc")+":/etc/bailiff:ro", p.image,
+		"check").CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "/etc/bailiff/bailiff.yaml:1") {
 		t.Errorf("a fault gives %q and %v", out, err)
 	}
@@ -169,7 +171,8 @@ func TestWithTheEnginesSocketTheContainerRunsCommandsInSandboxes(t *testing.T) {
 		t.Errorf("a request gives %q and %v", out, err)
 	}
 	// The sockets are the host's, and who comes from there is known.
-	outside := exec.Command(filepath.Join(apptest.Programs(t), "bailiff"), "exec", "--listen", "unix://"+filepath.Join(p.folder, "run", "agent.sock"),
+	outside := exec.Command(filepath.Join(apptest.Programs(t), "bailiff"), "exec", "--listen", "unix://"+filepath.Join(p.folder, "run",
+		"agent.sock"),
 		"--platform", "telegram", "--", "echo hello")
 	if out, err := outside.CombinedOutput(); err == nil || !strings.Contains(string(out), "uid 0") {
 		t.Errorf("a user of the host that is not listed gets %q and %v", out, err)

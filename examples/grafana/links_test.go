@@ -107,7 +107,8 @@ func TestGrafanaIsProvisionedWithTheDashboardsAndThePrometheusOfTheExample(t *te
 	text, err := os.ReadFile("../prometheus/prometheus.yml")
 	must(t, err)
 	must(t, yaml.Unmarshal(text, &scraped))
-	if s := sources.Datasources; sources.APIVersion != 1 || len(s) != 1 || s[0].Type != "prometheus" || s[0].JSONData.TimeInterval != scraped.Global.ScrapeInterval {
+	if s := sources.Datasources; sources.APIVersion != 1 || len(s) != 1 || s[0].Type != "prometheus" ||
+		s[0].JSONData.TimeInterval != scraped.Global.ScrapeInterval {
 		t.Errorf("the sources are %+v, scraped is every %s", sources, scraped.Global.ScrapeInterval)
 	}
 	var providers struct {

@@ -20,7 +20,8 @@ func typed(t *testing.T, texts map[string]string) string {
 	line := []string{"--strict", "--noEmit", "--skipLibCheck", "--module", "esnext", "--moduleResolution", "bundler", "--target", "esnext"}
 	for name, text := range texts {
 		file := filepath.Join(folder, name+".ts")
-		must(t, os.WriteFile(file, fmt.Appendf(nil, "import type { Dashboard } from './dashboard'; export const it: Dashboard = %s", text), 0o600))
+		must(t, os.WriteFile(file, fmt.Appendf(nil, "import type { Dashboard } from './dashboard'; export const it: Dashboard = %s", text),
+			0o600))
 		line = append(line, file)
 	}
 	check := exec.Command(apptest.Client(t, "tsc"), line...)

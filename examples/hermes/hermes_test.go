@@ -233,7 +233,8 @@ func TestWithoutItsMiddlewareEveryToolIsBlocked(t *testing.T) {
 	for _, kind := range []string{"old", "kindless"} {
 		h := start(t, plugin(t), kind, "unix:///nowhere.sock")
 		for tool, args := range guarded {
-			if r := h.call(t, tool, args, nil); !strings.Contains(r.text("error"), "BLOCKED: this Hermes has no tool_execution middleware") {
+			if r := h.call(t, tool, args, nil); !strings.Contains(r.text("error"),
+				"BLOCKED: this Hermes has no tool_execution middleware") {
 				t.Errorf("%s: %s: %v", kind, tool, r)
 			}
 		}
@@ -248,7 +249,8 @@ func TestAPlugInThatIsNotWholeOrBadlySetBlocksEveryTool(t *testing.T) {
 	}
 	folders := map[string]string{}
 	for _, file := range whole {
-		if name := file.Name(); strings.HasSuffix(name, ".py") && name != "__init__.py" && name != "environment.py" { // which Hermes may lack the contract for
+		// which Hermes may lack the contract for
+		if name := file.Name(); strings.HasSuffix(name, ".py") && name != "__init__.py" && name != "environment.py" {
 			folder := t.TempDir()
 			if err := errors.Join(os.CopyFS(folder, os.DirFS(plugin(t))), os.Remove(filepath.Join(folder, name))); err != nil {
 				t.Fatal(err)
@@ -259,7 +261,8 @@ func TestAPlugInThatIsNotWholeOrBadlySetBlocksEveryTool(t *testing.T) {
 	for name, folder := range folders {
 		blockedByBoth(t, name, folder)
 	}
-	for _, setting := range []string{"BAILIFF_LISTEN=nowhere", "BAILIFF_TIMEOUT=soon", "BAILIFF_TIMEOUT=0", `HOST_SETTINGS={"env": {"A": 1}}`,
+	for _, setting := range []string{"BAILIFF_LISTEN=nowhere", "BAILIFF_TIMEOUT=soon", "BAILIFF_TIMEOUT=0",
+		`HOST_SETTINGS={"env": {"A": 1}}`,
 		`HOST_SETTINGS={"wait_seconds": true}`, `HOST_SETTINGS={"token_file": 7}`, `HOST_SETTINGS={"nosuch": 1}`, `HOST_SETTINGS=[]`} {
 		blockedByBoth(t, setting, plugin(t), setting)
 	}
@@ -270,9 +273,10 @@ func TestASettingThatCannotBeMeantIsNamed(t *testing.T) {
 		`HOST_SETTINGS={"lisen": "unix:///a.sock"}`: "plugins.entries.bailiff.settings.lisen is no setting; nearest is listen",
 		`HOST_SETTINGS={"nosuch": 1}`:               "plugins.entries.bailiff.settings.nosuch is no setting; known are listen, token_file,",
 		`HOST_SETTINGS=[]`:                          "plugins.entries.bailiff.settings is [], want a mapping",
-		`HOST_SETTINGS={"wait_seconds": "soon"}`:    `plugins.entries.bailiff.settings.wait_seconds is "soon", want a whole number of seconds, 0 at least`,
-		`BAILIFF_TIMEOUT=0`:                         `BAILIFF_TIMEOUT is "0", want a whole number of seconds, 1 at least`,
-		`BAILIFF_LISTEN=nowhere`:                    `BAILIFF_LISTEN is "nowhere", want unix:///path or tcp://host:port`,
+		`HOST_SETTINGS={"wait_seconds": "soon"}`: `plugins.entries.bailiff.settings.wait_seconds is "soon", want a whole number of ` +
+			`seconds, 0 at least`,
+		`BAILIFF_TIMEOUT=0`:      `BAILIFF_TIMEOUT is "0", want a whole number of seconds, 1 at least`,
+		`BAILIFF_LISTEN=nowhere`: `BAILIFF_LISTEN is "nowhere", want unix:///path or tcp://host:port`,
 	} {
 		h := start(t, plugin(t), "", "unix:///nowhere.sock", setting)
 		if r := h.call(t, "terminal", guarded["terminal"], nil); !strings.Contains(r.text("error"), want) {
@@ -308,7 +312,8 @@ func TestAToolThatRanPastTheMiddlewareIsTheLastOne(t *testing.T) {
 }
 
 func TestWithItsBackendHermesHasNoPlaceOfItsOwnToRunATool(t *testing.T) {
-	for kind, why := range map[string]string{"deaf": "BLOCKED: this call went past bailiff's plug-in", "safe": "Unknown environment type: bailiff"} {
+	for kind, why := range map[string]string{"deaf": "BLOCKED: this call went past bailiff's plug-in",
+		"safe": "Unknown environment type: bailiff"} {
 		h := start(t, plugin(t), kind, serve(t).Agent, "HOST_BACKEND=bailiff")
 		for tool, args := range guarded {
 			if r := h.call(t, tool, args, nil); !strings.Contains(r.text("error"), why) {
@@ -333,11 +338,14 @@ func TestOtherToolsAreHermesOwnBusiness(t *testing.T) {
 func TestArgumentsThatAreNoneRunNothing(t *testing.T) {
 	sidecar := serve(t)
 	deep := strings.Repeat("[", 50_000)
-	odd := []any{nil, "rm -rf /", 7, []any{}, map[string]any{}, map[string]any{"command": 7, "code": 7, "action": 7, "path": 7, "pattern": 7},
-		map[string]any{"command": "echo hi", "code": "1", "action": "list", "path": "x", "content": "x", "pattern": "x", "shell": "/bin/zsh"},
+	odd := []any{nil, "rm -rf /", 7, []any{}, map[string]any{}, map[string]any{"command": 7, "code": 7, "action": 7, "path": 7,
+		"pattern": 7},
+		map[string]any{"command": "echo hi", "code": "1", "action": "list", "path": "x", "content": "x", "pattern": "x",
+			"shell": "/bin/zsh"},
 		map[string]any{"command": "\x00", "code": "\x00", "action": "\x00", "path": "\x00", "content": "", "pattern": "\x00"},
 		map[string]any{"command": "echo hi", "timeout": "never"}, map[string]any{"code": deep, "reset": "perhaps"},
-		map[string]any{"action": "write", "session_id": "proc_../../x", "data": []any{}}, map[string]any{"mode": "patch", "patch": "*** Begin Patch\n*** Up"},
+		map[string]any{"action": "write", "session_id": "proc_../../x", "data": []any{}},
+		map[string]any{"mode": "patch", "patch": "*** Begin Patch\n*** Up"},
 		map[string]any{"path": "x", "content": strings.Repeat("x", 2<<20)}}
 	for _, kind := range []string{"", "hookless"} {
 		h := start(t, plugin(t), kind, sidecar.Agent)

@@ -23,14 +23,17 @@ type args = map[string]any
 func TestEachToolWorksInTheSessionsSandbox(t *testing.T) {
 	h := start(t, plugin(t), "", serve(t).Agent)
 	const module = "def f():\n    return 1\n\ndef g():\n    return 2\n"
-	v4a := "*** Begin Patch\n*** Update File: d/x y.py\n@@ def g():\n-    return 2\n+    return 20\n*** Add File: d/new.txt\n+one\n+two\n*** End Patch"
-	move := "*** Begin Patch\n*** Update File: d/new.txt\n*** Move to: e/newer.txt\n one\n-two\n+zwei\n*** Delete File: a.txt\n*** End Patch"
+	v4a := "*** Begin Patch\n*** Update File: d/x y.py\n@@ def g():\n-    return 2\n+    return 20\n*** Add File: " +
+		"d/new.txt\n+one\n+two\n*** End Patch"
+	move := "*** Begin Patch\n*** Update File: d/new.txt\n*** Move to: e/newer.txt\n one\n-two\n+zwei\n*** Delete File: a.txt\n*** End " +
+		"Patch"
 	for _, step := range []struct {
 		tool string
 		args args
 		want result // of these keys
 	}{
-		{"terminal", args{"command": "echo hi | tee a.txt; hostname; cd /tmp; echo $HERMES_HOME"}, result{"output": "hi\nsandbox\n\n", "exit_code": 0.0, "error": nil, "status": nil}},
+		{"terminal", args{"command": "echo hi | tee a.txt; hostname; cd /tmp; echo $HERMES_HOME"},
+			result{"output": "hi\nsandbox\n\n", "exit_code": 0.0, "error": nil, "status": nil}},
 		{"terminal", args{"command": "pwd; cd /workspace", "timeout": "60"}, result{"output": "/tmp\n", "exit_code": 0.0}},
 		{"terminal", args{"command": "pwd; cd /workspace", "workdir": "/usr", "pty": true}, result{"output": "/usr\n"}},
 		{"terminal", args{"command": "false"}, result{"output": "", "exit_code": 1.0, "error": nil}},
@@ -38,27 +41,38 @@ func TestEachToolWorksInTheSessionsSandbox(t *testing.T) {
 		{"terminal", args{"command": "ls", "workdir": "/nowhere"}, result{"exit_code": -1.0, "status": "error"}},
 		{"execute_code", args{"code": "from hermes_tools import terminal\nx = terminal('echo nested')['output']\nprint(x)"},
 			result{"status": "success", "output": "nested\n\n", "exit_code": 0.0, "tool_calls_made": 1.0}},
-		{"execute_code", args{"code": "print(x.upper()); 1/0"}, result{"status": "error", "exit_code": 1.0, "error": "The script ended with exit code 1; its output says why."}},
+		{"execute_code", args{"code": "print(x.upper()); 1/0"}, result{"status": "error", "exit_code": 1.0,
+			"error": "The script ended with exit code 1; its output says why."}},
 		{"execute_code", args{"code": "print('x' in globals())", "reset": true}, result{"status": "success", "output": "False\n"}},
 		{"write_file", args{"path": "d/x y.py", "content": module}, result{"bytes_written": 45.0, "dirs_created": true, "error": nil}},
-		{"read_file", args{"path": "d/x y.py"}, result{"content": "1|def f():\n2|    return 1\n3|\n4|def g():\n5|    return 2", "total_lines": 5.0, "file_size": 45.0, "truncated": false}},
-		{"read_file", args{"path": "/workspace/d/x y.py", "offset": 2, "limit": 2}, result{"content": "2|    return 1\n3|", "truncated": true, "hint": "Use offset=4 to continue reading (showing 2-3 of 5 lines)"}},
+		{"read_file", args{"path": "d/x y.py"}, result{"content": "1|def f():\n2|    return 1\n3|\n4|def g():\n5|    return 2",
+			"total_lines": 5.0, "file_size": 45.0, "truncated": false}},
+		{"read_file", args{"path": "/workspace/d/x y.py", "offset": 2, "limit": 2},
+			result{"content": "2|    return 1\n3|", "truncated": true,
+				"hint": "Use offset=4 to continue reading (showing 2-3 of 5 lines)"}},
 		{"read_file", args{"path": "nowhere"}, result{"error": "File not found: nowhere"}},
 		{"read_file", args{"path": "/bin/ls"}, result{"content": nil}},
-		{"patch", args{"path": "d/x y.py", "old_string": "return 1", "new_string": "return 10"}, result{"success": true, "files_modified": []any{"d/x y.py"}}},
+		{"patch", args{"path": "d/x y.py", "old_string": "return 1", "new_string": "return 10"},
+			result{"success": true, "files_modified": []any{"d/x y.py"}}},
 		{"patch", args{"path": "d/x y.py", "old_string": "return", "new_string": ""}, result{"success": false}},
-		{"patch", args{"path": "d/x y.py", "old_string": "not there", "new_string": ""}, result{"success": false, "error": "Could not find a match for old_string in the file"}},
-		{"patch", args{"mode": "patch", "patch": v4a}, result{"success": true, "files_modified": []any{"d/x y.py"}, "files_created": []any{"d/new.txt"}}},
+		{"patch", args{"path": "d/x y.py", "old_string": "not there", "new_string": ""},
+			result{"success": false, "error": "Could not find a match for old_string in the file"}},
+		{"patch", args{"mode": "patch", "patch": v4a}, result{"success": true, "files_modified": []any{"d/x y.py"},
+			"files_created": []any{"d/new.txt"}}},
 		{"patch", args{"mode": "patch", "patch": strings.Replace(v4a, "-    return 2\n", "-    return 3\n", 1)}, result{"success": false}},
-		{"patch", args{"mode": "patch", "patch": move}, result{"success": true, "files_created": []any{"e/newer.txt"}, "files_deleted": []any{"a.txt", "d/new.txt"}}},
-		{"terminal", args{"command": "cat e/newer.txt; cat 'd/x y.py'; ls -A . d"}, result{"output": "one\nzwei\n" + strings.NewReplacer("1", "10", "2", "20").Replace(module) + ".:\nd\ne\n\nd:\nx y.py\n"}},
+		{"patch", args{"mode": "patch", "patch": move}, result{"success": true, "files_created": []any{"e/newer.txt"},
+			"files_deleted": []any{"a.txt", "d/new.txt"}}},
+		{"terminal", args{"command": "cat e/newer.txt; cat 'd/x y.py'; ls -A . d"},
+			result{"output": "one\nzwei\n" + strings.NewReplacer("1", "10", "2", "20").Replace(module) + ".:\nd\ne\n\nd:\nx y.py\n"}},
 		{"write_file", args{"path": "~/.note", "content": "ü\n"}, result{"bytes_written": 3.0, "dirs_created": false}},
 		{"read_file", args{"path": "~/.note"}, result{"content": "1|ü"}},
 		{"search_files", args{"pattern": `return \d+`}, result{"total_count": 2.0, "matches": []any{
-			args{"path": "./d/x y.py", "line": 2.0, "content": "    return 10"}, args{"path": "./d/x y.py", "line": 5.0, "content": "    return 20"}}}},
+			args{"path": "./d/x y.py", "line": 2.0, "content": "    return 10"},
+			args{"path": "./d/x y.py", "line": 5.0, "content": "    return 20"}}}},
 		{"search_files", args{"pattern": "return", "limit": 1, "context": 0}, result{"truncated": true}},
 		{"search_files", args{"pattern": "return", "output_mode": "count"}, result{"counts": args{"./d/x y.py": 2.0}}},
-		{"search_files", args{"pattern": "one", "output_mode": "files_only", "file_glob": "*.txt"}, result{"files": []any{"./e/newer.txt"}}},
+		{"search_files", args{"pattern": "one", "output_mode": "files_only", "file_glob": "*.txt"},
+			result{"files": []any{"./e/newer.txt"}}},
 		{"search_files", args{"pattern": "*.py", "target": "files"}, result{"files": []any{"./d/x y.py"}, "total_count": 1.0}},
 		{"search_files", args{"pattern": "nowhere"}, result{"total_count": 0.0, "error": nil}},
 		{"search_files", args{"pattern": "ret(urn"}, result{"error": "grep: missing closing parenthesis"}},
@@ -105,7 +119,8 @@ func TestALongFileIsReadPageByPage(t *testing.T) {
 
 func TestABackgroundProcessIsHermesToo(t *testing.T) {
 	h := start(t, plugin(t), "", serve(t).Agent)
-	begun := h.call(t, "terminal", args{"command": "echo name?; read n; echo hello $n; exit 3", "background": true, "notify_on_complete": true}, nil)
+	begun := h.call(t, "terminal", args{"command": "echo name?; read n; echo hello $n; exit 3", "background": true,
+		"notify_on_complete": true}, nil)
 	id := begun.text("session_id")
 	if !strings.HasPrefix(id, "proc_") || begun["output"] != "Background process started" || begun["exit_code"] != 0.0 {
 		t.Fatalf("it began as %v", begun)
@@ -115,7 +130,8 @@ func TestABackgroundProcessIsHermesToo(t *testing.T) {
 		return h.call(t, "process", more, nil)
 	}
 	backendtest.Await(t, "its question", func() bool { return strings.Contains(of("log", args{}).text("output"), "name?") })
-	if all, _ := h.call(t, "process", args{"action": "list"}, nil)["processes"].([]any); len(all) != 1 || all[0].(map[string]any)["session_id"] != id || all[0].(map[string]any)["status"] != "running" {
+	if all, _ := h.call(t, "process", args{"action": "list"}, nil)["processes"].([]any); len(all) != 1 ||
+		all[0].(map[string]any)["session_id"] != id || all[0].(map[string]any)["status"] != "running" {
 		t.Errorf("listed are %v", all)
 	}
 	if r := of("wait", args{"timeout": 1}); r["status"] != "timeout" || r["process_running"] != true {
@@ -171,7 +187,8 @@ func TestACallThatHermesMakesAgainRunsOnce(t *testing.T) {
 		want string
 	}{
 		{ids("t1", "call_0"), "1\n"}, {ids("t1", "call_0"), "1\n"}, // again
-		{ids("t2", "call_0"), "2\n"},                                                                           // some providers count from nought in each turn
+		// some providers count from nought in each turn
+		{ids("t2", "call_0"), "2\n"},
 		{ids("", "call_0"), "3\n"}, {ids("", "call_0"), "4\n"}, {ids("t1", ""), "5\n"}, {ids("t1", ""), "6\n"}, // nobody can tell
 	} {
 		if r := h.call(t, "terminal", count, step.more); r["output"] != step.want {
@@ -194,7 +211,8 @@ func TestAnInterruptedCallStops(t *testing.T) {
 }
 
 func TestTheChatIsToldWhoCanApprove(t *testing.T) {
-	sidecar := serve(t, apptest.WithRules(t, "", "verdicts:\n", "verdicts:\n      command.deletes_recursively: {host: ask, sandbox: ask}\n"))
+	sidecar := serve(t, apptest.WithRules(t, "", "verdicts:\n",
+		"verdicts:\n      command.deletes_recursively: {host: ask, sandbox: ask}\n"))
 	h := start(t, plugin(t), "", sidecar.Agent)
 	h.call(t, "terminal", args{"command": "mkdir -p build dist"}, nil)
 	_, wait := h.begin(t, "terminal", args{"command": "rm -r build"}, nil)
@@ -274,13 +292,15 @@ func TestNobodyEntersASessionThatCouldNotBeEnded(t *testing.T) {
 }
 
 func TestScriptsCallHermesToolsThatBothSidesAllow(t *testing.T) {
-	sidecar := serve(t, apptest.WithRules(t, "", "callable_tools:\n", "callable_tools:\n      web_search: allow\n      web_extract: allow\n"))
+	sidecar := serve(t, apptest.WithRules(t, "", "callable_tools:\n",
+		"callable_tools:\n      web_search: allow\n      web_extract: allow\n"))
 	h := start(t, plugin(t), "", sidecar.Agent, `HOST_SETTINGS={"tools": ["web_search"]}`)
 	script := "from hermes_tools import web_search\nprint(web_search(query='court')['found'])"
 	if r := h.call(t, "execute_code", args{"code": script}, nil); r["output"] != "COURT\n" || r["tool_calls_made"] != 1.0 {
 		t.Errorf("web_search: %v", r)
 	}
-	for _, script := range []string{"import hermes_tools; hermes_tools.web_extract(url='x')", "import hermes_tools; hermes_tools.read_file(path='/etc/passwd')"} {
+	for _, script := range []string{"import hermes_tools; hermes_tools.web_extract(url='x')",
+		"import hermes_tools; hermes_tools.read_file(path='/etc/passwd')"} {
 		if r := h.call(t, "execute_code", args{"code": script}, nil); r["status"] != "error" {
 			t.Errorf("%s: %v", script, r)
 		}
@@ -304,18 +324,27 @@ func TestWhoAsksIsWhomHermesGatewayNames(t *testing.T) {
 		env   []string
 		want  map[string]any // nil is nobody: blocked
 	}{
-		"a chat": {chat, nil, map[string]any{"id": "hermes:HOME:agent:main:telegram:dm:42", "platform": "telegram", "chat_type": "dm", "chat_id": "42", "user_id": "42", "user_name": "Bo", "unattended": false}},
-		"a thread of a group, in a profile": {with(map[string]string{"HERMES_SESSION_CHAT_TYPE": "supergroup", "HERMES_SESSION_THREAD_ID": "9", "HERMES_SESSION_PROFILE": "ops"}), nil,
+		"a chat": {chat, nil, map[string]any{"id": "hermes:HOME:agent:main:telegram:dm:42", "platform": "telegram", "chat_type": "dm",
+			"chat_id": "42", "user_id": "42", "user_name": "Bo", "unattended": false}},
+		"a thread of a group, in a profile": {with(map[string]string{"HERMES_SESSION_CHAT_TYPE": "supergroup",
+			"HERMES_SESSION_THREAD_ID": "9", "HERMES_SESSION_PROFILE": "ops"}), nil,
 			map[string]any{"chat_type": "group", "thread_id": "9", "profile": "ops"}},
-		"a chat of a type to come": {with(map[string]string{"HERMES_SESSION_CHAT_TYPE": "stadium"}), nil, map[string]any{"chat_type": "group"}},
-		"a chat, whatever the environment says": {chat, []string{"HERMES_SESSION_PLATFORM=cli", "HERMES_SESSION_USER_ID=0", "HERMES_CRON_SESSION=1"},
+		"a chat of a type to come": {with(map[string]string{"HERMES_SESSION_CHAT_TYPE": "stadium"}), nil,
+			map[string]any{"chat_type": "group"}},
+		"a chat, whatever the environment says": {chat, []string{"HERMES_SESSION_PLATFORM=cli", "HERMES_SESSION_USER_ID=0",
+			"HERMES_CRON_SESSION=1"},
 			map[string]any{"platform": "telegram", "user_id": "42", "unattended": false}},
-		"a job of a chat's": {map[string]string{"HERMES_CRON_SESSION": "1", "HERMES_CRON_JOB_ID": "j7", "HERMES_CRON_JOB_ORIGIN_PLATFORM": "discord", "HERMES_CRON_JOB_ORIGIN_USER_ID": "8"}, nil,
+		"a job of a chat's": {map[string]string{"HERMES_CRON_SESSION": "1", "HERMES_CRON_JOB_ID": "j7",
+			"HERMES_CRON_JOB_ORIGIN_PLATFORM": "discord", "HERMES_CRON_JOB_ORIGIN_USER_ID": "8"}, nil,
 			map[string]any{"id": "hermes:HOME:cron:j7", "platform": "discord", "user_id": "8", "unattended": true}},
-		"a job of unknown origin":     {map[string]string{"HERMES_CRON_SESSION": "1", "HERMES_CRON_JOB_ID": "j8"}, nil, map[string]any{"platform": "cron", "unattended": true}},
-		"whoever sits at the machine": {nil, nil, map[string]any{"platform": "cli", "user_id": fmt.Sprint(os.Getuid()), "unattended": false}},
-		"whoever uses the TUI":        {map[string]string{"HERMES_SESSION_SOURCE": "tui", "HERMES_UI_SESSION_ID": "w1"}, []string{"HOST_IS_GATEWAY=1"}, map[string]any{"platform": "cli", "id": "hermes:HOME:cli:w1"}},
-		"a server's client":           {with(map[string]string{"HERMES_SESSION_PLATFORM": "api_server"}), nil, map[string]any{"platform": "api_server"}},
+		"a job of unknown origin": {map[string]string{"HERMES_CRON_SESSION": "1", "HERMES_CRON_JOB_ID": "j8"}, nil,
+			map[string]any{"platform": "cron", "unattended": true}},
+		"whoever sits at the machine": {nil, nil, map[string]any{"platform": "cli", "user_id": fmt.Sprint(os.Getuid()),
+			"unattended": false}},
+		"whoever uses the TUI": {map[string]string{"HERMES_SESSION_SOURCE": "tui", "HERMES_UI_SESSION_ID": "w1"},
+			[]string{"HOST_IS_GATEWAY=1"}, map[string]any{"platform": "cli", "id": "hermes:HOME:cli:w1"}},
+		"a server's client": {with(map[string]string{"HERMES_SESSION_PLATFORM": "api_server"}), nil,
+			map[string]any{"platform": "api_server"}},
 		"a worker without a person":   {map[string]string{"HERMES_SESSION_SOURCE": "kanban"}, nil, nil},
 		"nobody, in a gateway":        {nil, []string{"HOST_IS_GATEWAY=1"}, nil},
 		"nobody, in an older gateway": {nil, []string{"HERMES_EXEC_ASK=1"}, nil},

@@ -58,7 +58,8 @@ func must(t *testing.T, err error) {
 func TestPromtoolFindsNoFaultsAndEachAlertFiresWhenItShould(t *testing.T) {
 	promtool, err := exec.LookPath("promtool")
 	backendtest.Needs(t, "PROMTOOL (run scripts/install-deps)", err)
-	for _, line := range [][]string{{"check", "config", "prometheus.yml"}, {"check", "rules", "alerts.yaml"}, {"test", "rules", "alerts_test.yaml"}} {
+	for _, line := range [][]string{{"check", "config", "prometheus.yml"}, {"check", "rules", "alerts.yaml"},
+		{"test", "rules", "alerts_test.yaml"}} {
 		if printed, err := exec.Command(promtool, line...).CombinedOutput(); err != nil {
 			t.Errorf("promtool %s: %v\n%s", strings.Join(line, " "), err, printed)
 		}
@@ -83,7 +84,8 @@ func TestThePageOnMonitoringHasASectionForEachAlert(t *testing.T) {
 		if want := "docs/monitoring.md#" + strings.ToLower(r.Alert); r.Annotations.Runbook != want {
 			t.Errorf("%s has the runbook %s, want %s", r.Alert, r.Annotations.Runbook, want)
 		}
-		if !slices.Contains([]string{"critical", "warning", "info"}, r.Labels.Severity) || r.Annotations.Summary == "" || r.Annotations.Description == "" {
+		if !slices.Contains([]string{"critical", "warning", "info"}, r.Labels.Severity) || r.Annotations.Summary == "" ||
+			r.Annotations.Description == "" {
 			t.Errorf("%s does not say how bad it is, or what", r.Alert)
 		}
 	}

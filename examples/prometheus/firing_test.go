@@ -63,7 +63,8 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 func newPatrol(t *testing.T) *patrol {
 	t.Helper()
 	folder, receiver := apptest.PolicyFolder(t, apptest.AskedAbout), newReceiver(t)
-	policies := fmt.Sprintf("policies: {paths: [%q], shadow: [%q], eval_timeout: 10s, require_tests: false}", folder, apptest.PolicyFolder(t, "nonsense"))
+	policies := fmt.Sprintf("policies: {paths: [%q], shadow: [%q], eval_timeout: 10s, require_tests: false}", folder,
+		apptest.PolicyFolder(t, "nonsense"))
 	token := filepath.Join(t.TempDir(), "telegram.token")
 	must(t, os.WriteFile(token, []byte("7000000001:AAnobodys-token_of-a-bot"), 0o600))
 	return &patrol{apptest.Serve(t, policies,
@@ -78,7 +79,8 @@ func newPatrol(t *testing.T) *patrol {
 }
 
 // soon has an alert fire at once where alerts.yaml has it wait.
-var soon = strings.NewReplacer("for: 2m", "for: 0s", "for: 5m", "for: 0s", "_seconds > 120", "_seconds > 1", "> 900", "> 1", "> 86400", "> 1")
+var soon = strings.NewReplacer("for: 2m", "for: 0s", "for: 5m", "for: 0s", "_seconds > 120", "_seconds > 1", "> 900", "> 1", "> 86400",
+	"> 1")
 
 // watch starts a Prometheus with the alerts, which looks often.
 func (p *patrol) watch(t *testing.T) *apptest.Prometheus {
@@ -213,8 +215,9 @@ func (p *patrol) askSlowly(t *testing.T) {
 }
 
 func (p *patrol) breakGlass(t *testing.T) {
-	_, err := p.Operators(t).BreakGlass(t.Context(), bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "rm -rf /nobody/is/here"},
-		Session: bailiff.Session{ID: "s", Platform: "telegram", UserID: "42"}, Backend: "bubblewrap"}, "an alert is tried")
+	_, err := p.Operators(t).BreakGlass(t.Context(),
+		bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "rm -rf /nobody/is/here"},
+			Session: bailiff.Session{ID: "s", Platform: "telegram", UserID: "42"}, Backend: "bubblewrap"}, "an alert is tried")
 	must(t, err)
 }
 

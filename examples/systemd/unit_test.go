@@ -121,7 +121,8 @@ func TestTheUnitGivesTheFoldersThatItsConfigurationNames(t *testing.T) {
 	}
 	if os.Geteuid() == 0 { // operators who are root need not say where the sockets are
 		usual := config.Default(catalogue.All())
-		if usual.StateDir != c.StateDir || !slices.Equal(sockets, []config.Address{usual.Operator.Listen, usual.Agent.Listeners[0].Listen}) {
+		if usual.StateDir != c.StateDir || !slices.Equal(sockets,
+			[]config.Address{usual.Operator.Listen, usual.Agent.Listeners[0].Listen}) {
 			t.Errorf("%s and %v are not root's defaults", c.StateDir, sockets)
 		}
 	}
@@ -181,7 +182,8 @@ func TestASidecarServesWithoutACapability(t *testing.T) {
 	write(t, path, text+"metrics: {listen: \"\"}\npolicies: {eval_timeout: 10s, require_tests: false}\n")
 	bailiff := filepath.Join(apptest.Programs(t), "bailiff")
 	id := fmt.Sprint(unprivileged)
-	sidecar := exec.Command(setpriv, "--reuid="+id, "--regid="+id, "--clear-groups", "--no-new-privs", "--bounding-set=-all", "--inh-caps=-all",
+	sidecar := exec.Command(setpriv, "--reuid="+id, "--regid="+id, "--clear-groups", "--no-new-privs", "--bounding-set=-all",
+		"--inh-caps=-all",
 		"sh", "-c", "umask "+value(t, "UMask")+"; exec \"$@\"", "sh", bailiff, "serve", "--config", path)
 	var log strings.Builder
 	sidecar.Stderr, sidecar.Env = &log, append(os.Environ(), "HOME="+filepath.Join(folder, "state"))

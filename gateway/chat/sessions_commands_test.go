@@ -168,7 +168,8 @@ func TestApprovalsAreThoseOfTheSession(t *testing.T) {
 	if got, want := k.answer("thread", thread, "/approvals"), "No approval is pending in this session."; got != want {
 		t.Errorf("elsewhere it says %q", got)
 	}
-	if got := k.answer("dm", Place{Chat: "D2"}, "/approvals"); !regexp.MustCompile(`^(.ap\d+. .*\n){10}… and 1 more\.$`).MatchString(got) {
+	if got := k.answer("dm", Place{Chat: "D2"}, "/approvals"); !regexp.MustCompile(`^(.ap\d+. .*\n){10}… and 1 more\.$`).MatchString(
+		got) {
 		t.Errorf("of many it says %q", got)
 	}
 }

@@ -50,7 +50,8 @@ func TestHowAnAnswerLooks(t *testing.T) {
 				strings.Join(strings.Split(long, "\n")[88:100], "\n") + "```",
 			&File{"output.txt", []byte(long)}},
 		{"one long line", api.Answer{Output: strings.Repeat("é", 1501)},
-			"```" + strings.Repeat("é", 600) + "```… the rest is left out here, see output.txt …```" + strings.Repeat("é", 600) + "```",
+			"```" + strings.Repeat("é", 600) + "```… the rest is left out here, see output.txt …```" + strings.Repeat("é", 600) +
+				"```",
 			&File{"output.txt", []byte(strings.Repeat("é", 1501))}},
 		{"what was cut", api.Answer{Output: long, Truncated: true, ExitCode: 1},
 			"```" + strings.Join(strings.Split(long, "\n")[:12], "\n") + "```… 76 lines left out here, see output.txt …```" +

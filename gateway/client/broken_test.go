@@ -63,7 +63,8 @@ func stalling(t *testing.T) string {
 func TestOperatorsGiveUpASidecarThatTakesTheirRequestAndStalls(t *testing.T) {
 	const soon = 50 * time.Millisecond
 	address := stalling(t)
-	want := "the sidecar at " + address + " took the request, did not answer it within 0.05 s, and may still do what was asked; look at its log, kill -CONT or restart it"
+	want := "the sidecar at " + address + " took the request, did not answer it within 0.05 s, and may still do what was asked; look at " +
+		"its log, kill -CONT or restart it"
 	for name, call := range small {
 		t.Run(name, func(t *testing.T) {
 			if err := call(t.Context(), hasty(t, address, soon, time.Hour)); err == nil || err.Error() != want {
@@ -93,7 +94,8 @@ func hasty(t *testing.T, address string, prompt, stopping time.Duration) *client
 func TestWhoGivesUpFirstIsNotToldThatTheSidecarStalls(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := hasty(t, stalling(t), time.Hour, time.Hour).Status(ctx); !errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "kill -CONT") {
+	if _, err := hasty(t, stalling(t), time.Hour, time.Hour).Status(ctx); !errors.Is(err, context.DeadlineExceeded) ||
+		strings.Contains(err.Error(), "kill -CONT") {
 		t.Errorf("it says %v", err)
 	}
 }

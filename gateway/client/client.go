@@ -185,7 +185,8 @@ func timed[T any](ctx context.Context, c *Client, patience time.Duration, call f
 	defer cancel()
 	answer, err := call(ctx)
 	if err != nil && errors.Is(context.Cause(ctx), errGivenUp) && !isRefusal(err) {
-		err = fmt.Errorf("the sidecar at %s took the request, did not answer it within %g s, and may still do what was asked; look at its log, kill -CONT or restart it", c.address, patience.Seconds())
+		err = fmt.Errorf("the sidecar at %s took the request, did not answer it within %g s, and may still do what was asked; look at "+
+			"its log, kill -CONT or restart it", c.address, patience.Seconds())
 	}
 	return answer, err
 }

@@ -24,7 +24,8 @@ func (s sidecar) Execute(ctx context.Context, req bailiff.Request, news func(bai
 	return s.execute(ctx, req, news)
 }
 func (sidecar) Decide(_ context.Context, req bailiff.Request) bailiff.Decided {
-	return bailiff.Decided{ID: req.Args.Command, Decision: bailiff.Decision{Outcome: bailiff.Ask, Approval: &bailiff.ApprovalTerms{Quorum: 2}}}
+	return bailiff.Decided{ID: req.Args.Command, Decision: bailiff.Decision{Outcome: bailiff.Ask,
+		Approval: &bailiff.ApprovalTerms{Quorum: 2}}}
 }
 func (sidecar) Refuse(context.Context, string, bailiff.Reason) bailiff.Decided {
 	return bailiff.Decided{}
@@ -73,7 +74,8 @@ func clientOf(t *testing.T, address string) *Client {
 	return c
 }
 
-var request = bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "true"}, Session: bailiff.Session{ID: "s1", Platform: "telegram"}}
+var request = bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "true"},
+	Session: bailiff.Session{ID: "s1", Platform: "telegram"}}
 
 func TestExecutingTellsNewsAndEndsInTheAnswer(t *testing.T) {
 	s := sidecar{func(_ context.Context, req bailiff.Request, news func(bailiff.Progress)) bailiff.Answer {
@@ -181,7 +183,8 @@ func TestTheTokenIsSent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	decided, err := c.Decide(t.Context(), []byte(`{"tool": "terminal", "args": {"command": "true"}, "session": {"id": "s", "platform": "telegram"}}`))
+	decided, err := c.Decide(t.Context(), []byte(`{"tool": "terminal", "args": {"command": "true"}, "session": {"id": "s", "platform": `+
+		`"telegram"}}`))
 	if err != nil || decided.DecisionID != "true" || decided.Decision.Outcome != bailiff.Ask || decided.Decision.Approval.Quorum != 2 {
 		t.Errorf("decided %+v, %v", decided, err)
 	}

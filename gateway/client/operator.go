@@ -90,7 +90,8 @@ func (c *Client) Revision(ctx context.Context, name string) (api.ShownRevision, 
 
 // RollBack returns when those policies are in force.
 func (c *Client) RollBack(ctx context.Context, revision, reason string) (api.PolicyStatus, error) {
-	return tell[api.PolicyStatus](ctx, c, c.stopping, http.MethodPost, "/v1/policies/rollback", api.RollingBack{Revision: revision, Reason: reason})
+	return tell[api.PolicyStatus](ctx, c, c.stopping, http.MethodPost, "/v1/policies/rollback",
+		api.RollingBack{Revision: revision, Reason: reason})
 }
 
 // Resume returns when the configuration's policies are in force again.

@@ -57,7 +57,8 @@ func operators(t *testing.T) (*Client, *approval.Book) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = errors.Join(book.Close(), log.Close()) })
-	h, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: sidecar{}, Sandboxes: sidecar{}, Approvals: book, Grants: book, Freezer: book, Decisions: log, History: laws{},
+	h, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: sidecar{}, Sandboxes: sidecar{}, Approvals: book, Grants: book,
+		Freezer: book, Decisions: log, History: laws{},
 		Who: gateway.ByPeer(func(_ uint32, channel string) bailiff.Approver {
 			return bailiff.Approver{Person: "root", Credential: "uid:0", Channel: channel}
 		})})
@@ -71,9 +72,11 @@ func operators(t *testing.T) (*Client, *approval.Book) {
 func asked(t *testing.T, book *approval.Book, session string) string {
 	t.Helper()
 	a, err := book.Ask(t.Context(), bailiff.Claim{
-		Request: bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "rm x"}, Session: bailiff.Session{ID: session, Platform: "telegram", UserID: "42"}},
-		Decision: bailiff.Decision{Outcome: bailiff.Ask, Approval: &bailiff.ApprovalTerms{Reasons: []bailiff.Reason{{Rule: "r", Message: "m", Match: "rm"}},
-			Scopes: []string{"once", "session"}, TimeoutSeconds: 60, GrantSeconds: 60, Quorum: 1}},
+		Request: bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "rm x"},
+			Session: bailiff.Session{ID: session, Platform: "telegram", UserID: "42"}},
+		Decision: bailiff.Decision{Outcome: bailiff.Ask,
+			Approval: &bailiff.ApprovalTerms{Reasons: []bailiff.Reason{{Rule: "r", Message: "m", Match: "rm"}},
+				Scopes: []string{"once", "session"}, TimeoutSeconds: 60, GrantSeconds: 60, Quorum: 1}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +87,8 @@ func asked(t *testing.T, book *approval.Book, session string) string {
 func TestOperatorsAnswer(t *testing.T) {
 	c, book := operators(t)
 	yes, no := asked(t, book, "s1"), asked(t, book, "s/2")
-	if page, err := c.Approvals(t.Context(), api.Query{Session: "s/2", State: bailiff.ApprovalPending, User: "42", Limit: 7}); err != nil || len(page.Approvals) != 1 || page.Approvals[0].ID != no {
+	if page, err := c.Approvals(t.Context(), api.Query{Session: "s/2", State: bailiff.ApprovalPending, User: "42", Limit: 7}); err != nil ||
+		len(page.Approvals) != 1 || page.Approvals[0].ID != no {
 		t.Errorf("listed %+v, %v", page, err)
 	}
 	if shown, err := c.Approval(t.Context(), yes); err != nil || shown.Approval.ID != yes || len(shown.Marks) != 1 {
@@ -98,7 +102,8 @@ func TestOperatorsAnswer(t *testing.T) {
 	if err != nil || approved.State != bailiff.ApprovalApproved || approved.Scope != "session" {
 		t.Errorf("approved %+v, %v", approved, err)
 	}
-	if denied, err := c.Deny(t.Context(), no, "because"); err != nil || denied.State != bailiff.ApprovalDenied || denied.Votes[0].Reason != "because" {
+	if denied, err := c.Deny(t.Context(), no, "because"); err != nil || denied.State != bailiff.ApprovalDenied ||
+		denied.Votes[0].Reason != "because" {
 		t.Errorf("denied %+v, %v", denied, err)
 	}
 	if grants, err := c.Grants(t.Context()); err != nil || len(grants) != 1 || grants[0].ID != approved.GrantID {
@@ -134,7 +139,8 @@ func TestOperatorsRollBack(t *testing.T) {
 	if shown, err := c.Revision(t.Context(), lawful.Name); err != nil || len(shown.Texts) != 1 || shown.Texts[0].Text != "package p" {
 		t.Errorf("shown is %+v, %v", shown, err)
 	}
-	if now, err := c.RollBack(t.Context(), lawful.Name, "why"); err != nil || now.Revision != (sidecar{}).Status(t.Context()).Policies.Revision {
+	if now, err := c.RollBack(t.Context(), lawful.Name, "why"); err != nil ||
+		now.Revision != (sidecar{}).Status(t.Context()).Policies.Revision {
 		t.Errorf("in force is %+v, %v", now, err)
 	}
 	var p *api.Problem

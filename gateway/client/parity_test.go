@@ -175,7 +175,8 @@ var (
 func typed(command string) wish { return wish{bailiff.Terminal, bailiff.Args{Command: command}, chat} }
 
 func TestBothClientsSayTheSameOfASidecar(t *testing.T) {
-	s := apptest.Serve(t, apptest.WithRules(t, `require_approval contains {"rule": "house.asks", "message": "It removes.", "match": "rm"} if {
+	s := apptest.Serve(t, apptest.WithRules(t, `
+require_approval contains {"rule": "house.asks", "message": "It removes.", "match": "rm"} if {
 	contains(input.args.command, "rm -rf build")
 }`))
 	for name, ask := range both(t) {
@@ -185,17 +186,26 @@ func TestBothClientsSayTheSameOfASidecar(t *testing.T) {
 			want come
 		}{
 			{"a command that succeeds", asking{Call: "execute", Request: hello}, come{"Answer", "completed  0 68656c6c6f0a decision", ""}},
-			{"a command that fails and prints no text", asking{Call: "execute", Request: typed(`printf 'a\377'; exit 3`)}, come{"Answer", "completed  3 61ff decision", ""}},
+			{"a command that fails and prints no text", asking{Call: "execute", Request: typed(`printf 'a\377'; exit 3`)},
+				come{"Answer", "completed  3 61ff decision", ""}},
 			{"a command that is denied", asking{Call: "execute", Request: typed("rm -rf /")}, come{"Answer", "denied  126  decision", ""}},
-			{"a command that people must approve", asking{Call: "execute", Request: typed("rm -rf build")}, come{"Answer", "approval_required  75  decision approval", ""}},
-			{"a command that takes too long", asking{Call: "execute", Request: wish{bailiff.Terminal, bailiff.Args{Command: "sleep 60", Timeout: 1}, chat}}, come{"Answer", "timeout  124  decision", ""}},
-			{"a command that its caller gives up", asking{Call: "execute", Request: typed("sleep 60"), Seconds: 0.5}, come{"Uncertain", "", ""}},
-			{"a program", asking{Call: "execute", Request: wish{bailiff.ExecuteCode, bailiff.Args{Code: "print(6*7)"}, chat}}, come{"Answer", "completed  0 34320a decision", ""}},
+			{"a command that people must approve", asking{Call: "execute", Request: typed("rm -rf build")},
+				come{"Answer", "approval_required  75  decision approval", ""}},
+			{"a command that takes too long", asking{Call: "execute",
+				Request: wish{bailiff.Terminal, bailiff.Args{Command: "sleep 60", Timeout: 1}, chat}},
+				come{"Answer", "timeout  124  decision", ""}},
+			{"a command that its caller gives up", asking{Call: "execute", Request: typed("sleep 60"), Seconds: 0.5},
+				come{"Uncertain", "", ""}},
+			{"a program", asking{Call: "execute", Request: wish{bailiff.ExecuteCode, bailiff.Args{Code: "print(6*7)"}, chat}},
+				come{"Answer", "completed  0 34320a decision", ""}},
 			{"an id", asking{Call: "execute", ID: name, Request: hello}, come{"Answer", "completed  0 68656c6c6f0a decision", ""}},
-			{"another request under that id", asking{Call: "execute", ID: name, Request: typed("echo bye")}, come{"Answer", "error request_id_conflict 125 ", ""}},
-			{"what is no request", asking{Call: "execute", Request: wish{bailiff.Terminal, bailiff.Args{Command: "ls", Workdir: "here", Timeout: -1}, chat}},
+			{"another request under that id", asking{Call: "execute", ID: name, Request: typed("echo bye")},
+				come{"Answer", "error request_id_conflict 125 ", ""}},
+			{"what is no request", asking{Call: "execute",
+				Request: wish{bailiff.Terminal, bailiff.Args{Command: "ls", Workdir: "here", Timeout: -1}, chat}},
 				come{"Refused", "invalid_request /args/timeout /args/workdir", ""}},
-			{"what is too large", asking{Call: "execute", Request: typed("echo " + strings.Repeat("a", 1<<20))}, come{"Refused", "too_large", ""}},
+			{"what is too large", asking{Call: "execute", Request: typed("echo " + strings.Repeat("a", 1<<20))},
+				come{"Refused", "too_large", ""}},
 			{"whether a command would run", asking{Call: "decide", Request: hello}, come{"Answer", "allow", ""}},
 			{"whether another would", asking{Call: "decide", Request: typed("rm -rf /")}, come{"Answer", "deny", ""}},
 			{"whether a third would", asking{Call: "decide", Request: typed("rm -rf build")}, come{"Answer", "ask", ""}},
@@ -279,7 +289,8 @@ func TestBothClientsBringTheTokenAndTellNobody(t *testing.T) {
 	go func() { _ = door.Serve() }()
 	t.Cleanup(func() { _ = door.Shutdown(context.Background()) })
 	for name, ask := range both(t) {
-		for brought, want := range map[string]string{token: "Answer", "": "Refused", token + "-of-another": "Refused", token + "\nX-Header: 1": "Unreachable"} {
+		for brought, want := range map[string]string{token: "Answer", "": "Refused", token + "-of-another": "Refused",
+			token + "\nX-Header: 1": "Unreachable"} {
 			got := ask(asking{Address: door.Address(), Token: brought, Seconds: 60, Call: "execute", Request: hello})
 			if got.Class != want || strings.Contains(got.Said, token) {
 				t.Errorf("%s with %q: %+v, want %s", name, brought, got, want)
@@ -320,14 +331,16 @@ func TestThePythonClientGivesUpASidecarThatStaysSilentAndNoOther(t *testing.T) {
 	for _, broken := range apptest.BrokenSidecars() {
 		if broken.Name == "takes the request and never answers" || broken.Name == "drips a stream" {
 			t.Run(broken.Name, func(t *testing.T) {
-				if got := ask(asking{Address: broken.Open(t, "unix"), Seconds: 600, Patience: 0.1, Call: "execute", Request: hello}); got.Class != "Uncertain" {
+				if got := ask(asking{Address: broken.Open(t, "unix"), Seconds: 600, Patience: 0.1, Call: "execute",
+					Request: hello}); got.Class != "Uncertain" {
 					t.Errorf("it is %+v", got)
 				}
 			})
 		}
 	}
 	s := apptest.Serve(t)
-	if got := ask(asking{Address: s.Agent, Seconds: 600, Patience: 11, Call: "execute", Request: typed("sleep 12")}); got.Class != "Answer" {
+	if got := ask(asking{Address: s.Agent, Seconds: 600, Patience: 11, Call: "execute",
+		Request: typed("sleep 12")}); got.Class != "Answer" {
 		t.Errorf("of a command that prints nothing for 12 seconds it is %+v", got)
 	}
 }
@@ -345,7 +358,8 @@ func TestBothClientsAreToldThatTheyAskAtTheWrongDoorOrWithTheWrongToken(t *testi
 			for _, call := range []string{"execute", "decide", "end_session"} {
 				t.Run(fmt.Sprintf("%s asks %s at %s with token %q", name, call, c.at, c.token), func(t *testing.T) {
 					for _, request := range []wish{hello, typed("echo " + strings.Repeat("x", 60_000))} {
-						if got := ask(asking{Address: c.at, Token: c.token, Seconds: 60, Call: call, Request: request}); got.Class != "Refused" || !strings.Contains(got.Said, c.says) {
+						if got := ask(asking{Address: c.at, Token: c.token, Seconds: 60, Call: call,
+							Request: request}); got.Class != "Refused" || !strings.Contains(got.Said, c.says) {
 							t.Errorf("it is %+v, want what says %q", got, c.says)
 						}
 					}
@@ -369,7 +383,8 @@ func TestThePythonClientSaysWhoseTheSocketIs(t *testing.T) {
 	const asks = "import bailiff, os, sys; os.getuid() or os.seteuid(65534); bailiff.Client(sys.argv[1]).end_session('s1')"
 	command := exec.Command(python, "-B", "-c", asks, "unix://"+l.Addr().String())
 	command.Env = append(os.Environ(), "PYTHONPATH="+filepath.Join(apptest.Root(t), "examples", "python"))
-	if printed, err := command.CombinedOutput(); err == nil || !strings.Contains(string(printed), "Unreachable: ") || !strings.Contains(string(printed), "the socket is for other users, see uids in bailiff.yaml") {
+	if printed, err := command.CombinedOutput(); err == nil || !strings.Contains(string(printed), "Unreachable: ") ||
+		!strings.Contains(string(printed), "the socket is for other users, see uids in bailiff.yaml") {
 		t.Errorf("it ends with %v and says %s", err, printed)
 	}
 }

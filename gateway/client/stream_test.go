@@ -50,7 +50,8 @@ func TestASidecarThatStaysSilentIsGivenUp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := stuck(t, says)
 			c.patience = 50 * time.Millisecond
-			if _, err := c.Execute(t.Context(), request, News{}); !errors.Is(err, errSilent) || !errors.Is(err, ErrUncertain) || !strings.Contains(err.Error(), c.address) {
+			if _, err := c.Execute(t.Context(), request, News{}); !errors.Is(err, errSilent) || !errors.Is(err, ErrUncertain) ||
+				!strings.Contains(err.Error(), c.address) {
 				t.Errorf("a request: %v", err)
 			}
 			if err := c.Events(t.Context(), func(string, []byte) error { return nil }); !errors.Is(err, errSilent) {
@@ -71,7 +72,8 @@ func TestASidecarThatLivesIsNotGivenUp(t *testing.T) {
 			_ = http.NewResponseController(w).Flush()
 			time.Sleep(300 * time.Millisecond) // silence is what is tried
 		}
-		_, _ = w.Write([]byte(`event: result` + "\n" + `data: {"request_id": "", "decision_id": "", "status": "denied", "exit_code": 126, "output": "", "output_encoding": "utf8",` +
+		_, _ = w.Write([]byte(`event: result` + "\n" +
+			`data: {"request_id": "", "decision_id": "", "status": "denied", "exit_code": 126, "output": "", "output_encoding": "utf8",` +
 			` "truncated": false, "duration_seconds": 0, "backend": "", "sandbox_id": "", "process_id": "", "message": "no"}` + "\n\n"))
 	})))
 	c.patience = time.Second

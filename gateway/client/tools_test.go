@@ -41,7 +41,8 @@ func TestAScriptsCallIsAnsweredWhileItsRequestRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := clientOf(t, open(t, gateway.DoorConfig{}, h))
-	if err := c.RegisterTools(t.Context(), "a/b", []string{"web_search"}); err != nil || !slices.Equal(b.names, []string{"web_search", "a/b"}) {
+	if err := c.RegisterTools(t.Context(), "a/b", []string{"web_search"}); err != nil ||
+		!slices.Equal(b.names, []string{"web_search", "a/b"}) {
 		t.Errorf("registered %q, %v", b.names, err)
 	}
 	wrong := "no such page"

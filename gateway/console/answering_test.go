@@ -21,7 +21,9 @@ func TestAnApprovalIsAnsweredInTwoClicks(t *testing.T) {
 		answers string // and by what becomes of it
 	}{
 		{"once", "once", "approved", "once", "This request may run once, exactly as shown.", "Approved"},
-		{"for the session", "session", "approved", "session", "whatever this user asks in this session for these reasons only may run on docker without asking: command.deletes_recursively on ./build in /workspace", "Approved"},
+		{"for the session", "session", "approved", "session",
+			"whatever this user asks in this session for these reasons only may run on docker without asking: " +
+				"command.deletes_recursively on ./build in /workspace", "Approved"},
 		{"always", "always", "approved", "always", "Until it is revoked, whatever this user asks on telegram", "Approved"},
 		{"no", "deny", "denied", "", "Reason, which the requester is told", "Denied"},
 	} {
@@ -35,7 +37,8 @@ func TestAnApprovalIsAnsweredInTwoClicks(t *testing.T) {
 			b.click("#confirm-yes")
 			b.awaitText("#toasts", c.answers)
 			e := o.entry(t, id)
-			if v := e.Votes[0]; e.State != c.state || e.Scope != c.scope || v.Person != "ana" || v.Channel != "console" || v.Credential != "uid:1000" {
+			if v := e.Votes[0]; e.State != c.state || e.Scope != c.scope || v.Person != "ana" || v.Channel != "console" ||
+				v.Credential != "uid:1000" {
 				t.Errorf("%s %s, %+v", e.State, e.Scope, e.Votes)
 			}
 			b.await(`document.title === 'bailiff console' && !document.querySelector('#none-pending').hidden`)
@@ -61,7 +64,8 @@ func TestOnlyScopesThatAreOfferedAreShown(t *testing.T) {
 	id := o.ask(t, claim("rm -rf ./build", scopes("once", "session")))
 	b := o.login(t, "ana")
 	b.awaitApproval("rm -rf ./build")
-	if acts := is[[]string](b, `[...document.querySelectorAll('.actions [data-act]')].map((e) => e.dataset.act)`); !slices.Equal(acts, []string{"once", "session", "deny"}) {
+	if acts := is[[]string](b, `[...document.querySelectorAll('.actions [data-act]')].map((e) => e.dataset.act)`); !slices.Equal(acts,
+		[]string{"once", "session", "deny"}) {
 		t.Errorf("offered are %v", acts)
 	}
 	b.press("w")
@@ -154,7 +158,8 @@ func TestAKeyHeldDownConfirmsNothing(t *testing.T) {
 	b.awaitApproval("./build")
 	b.press("a")
 	b.await(`document.activeElement.id === 'confirm-yes'`)
-	held := is[bool](b, `!document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', repeat: true, bubbles: true, cancelable: true}))`)
+	held := is[bool](b, `!document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', repeat: true, bubbles: true, `+
+		`cancelable: true}))`)
 	if !held || o.entry(t, id).State != bailiff.ApprovalPending {
 		t.Error("Enter that repeats confirms")
 	}
@@ -166,7 +171,8 @@ func TestASecondClickConfirmsNothing(t *testing.T) {
 	b := o.login(t, "ana")
 	b.awaitApproval("./build")
 	b.click(`[data-act="once"]`)
-	if got := is[string](b, `((e) => { const r = e.getBoundingClientRect(); return document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2).id })(document.querySelector('#confirm-yes.fresh'))`); got == "confirm-yes" {
+	if got := is[string](b, `((e) => { const r = e.getBoundingClientRect(); return document.elementFromPoint(r.x + r.width / 2, r.y + `+
+		`r.height / 2).id })(document.querySelector('#confirm-yes.fresh'))`); got == "confirm-yes" {
 		t.Error("a question can be confirmed by the click that opened it")
 	}
 	b.click("#confirm-yes")

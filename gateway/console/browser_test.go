@@ -48,8 +48,10 @@ func startBrowser() {
 		return
 	}
 	options := []chromedp.ExecAllocatorOption{
-		chromedp.ExecPath(path), chromedp.UserDataDir(folder), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
-		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+		chromedp.ExecPath(path), chromedp.UserDataDir(folder), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.NoFirstRun,
+		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("disable-sync", true),
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("force-color-profile", "srgb"),
 	}
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
@@ -70,7 +72,8 @@ type tab struct {
 }
 
 // watchViolations remembers what the page's policy stopped.
-const watchViolations = `window.violations = []; addEventListener('securitypolicyviolation', (e) => violations.push(e.violatedDirective + ' ' + e.blockedURI))`
+const watchViolations = `window.violations = []; addEventListener('securitypolicyviolation', (e) => violations.push(e.violatedDirective ` +
+	`+ ' ' + e.blockedURI))`
 
 // openTab opens a tab. Where a browser is required, its absence is a failure.
 func openTab(t testing.TB) *tab {
@@ -128,7 +131,10 @@ func (b *tab) run(actions ...chromedp.Action[chromedp.Void]) {
 // call sends a command of the browser's protocol.
 func call[P, R any](b *tab, command cdp.Command[P, R], parameters P) R {
 	b.t.Helper()
-	result, err := chromedp.Run(b.ctx, func(ctx context.Context, t *chromedp.Target) (R, error) { return cdp.Call(ctx, t, command, parameters) })
+	result, err := chromedp.Run(b.ctx, func(ctx context.Context, t *chromedp.Target) (R, error) {
+		return cdp.Call(ctx, t, command,
+			parameters)
+	})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -175,7 +181,8 @@ func (b *tab) await(expression string) {
 // contains another, whatever their case.
 func (b *tab) awaitText(selector, part string) {
 	b.t.Helper()
-	b.await(fmt.Sprintf(`((e) => e?.checkVisibility() && e.innerText.replace(/\s+/g, ' ').toLowerCase().includes(%s.toLowerCase()))(document.querySelector(%s))`, quoted(part), quoted(selector)))
+	b.await(fmt.Sprintf(`((e) => e?.checkVisibility() && e.innerText.replace(/\s+/g, ' `+
+		`').toLowerCase().includes(%s.toLowerCase()))(document.querySelector(%s))`, quoted(part), quoted(selector)))
 }
 
 func (b *tab) text(selector string) string {
@@ -186,7 +193,8 @@ func (b *tab) text(selector string) string {
 // click clicks with the mouse on what is visible and enabled.
 func (b *tab) click(selector string) {
 	b.t.Helper()
-	b.await(fmt.Sprintf(`((e) => e && !e.disabled && e.checkVisibility() && getComputedStyle(e).pointerEvents !== 'none')(document.querySelector(%s))`, quoted(selector)))
+	b.await(fmt.Sprintf(`((e) => e && !e.disabled && e.checkVisibility() && getComputedStyle(e).pointerEvents !== `+
+		`'none')(document.querySelector(%s))`, quoted(selector)))
 	b.run(chromedp.Click(chromedp.CSS(selector)))
 }
 

@@ -81,7 +81,8 @@ func Open(c Config) (*Console, error) {
 	c.idleTimeout = cmp.Or(c.idleTimeout, idleTimeout)
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	console := &Console{config: c, pages: pages(), sessions: sessions{idle: c.idleTimeout}}
-	door, err := gateway.Open(gateway.DoorConfig{Name: bailiff.ChannelConsole, Network: "tcp", Address: c.Address, Login: true, Log: c.Log}, console)
+	door, err := gateway.Open(gateway.DoorConfig{Name: bailiff.ChannelConsole, Network: "tcp", Address: c.Address, Login: true, Log: c.Log},
+		console)
 	if err != nil {
 		return nil, err
 	}

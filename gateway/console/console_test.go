@@ -99,12 +99,14 @@ func openEcho(t testing.TB) *Console {
 func TestASessionAnswersAsWhoAskedForItsLink(t *testing.T) {
 	c := openEcho(t)
 	v := enter(t, c, "ana")
-	if got := v.visit("POST", "/v1/approvals/a1/approve", "{}").Body.String(); got != "POST /v1/approvals/a1/approve as ana by uid:1000 on console" {
+	if got := v.visit("POST", "/v1/approvals/a1/approve",
+		"{}").Body.String(); got != "POST /v1/approvals/a1/approve as ana by uid:1000 on console" {
 		t.Errorf("answered %q", got)
 	}
 	w := v.visit("GET", "/session", "")
 	var who about
-	if err := json.Unmarshal(w.Body.Bytes(), &who); err != nil || who.Person != "ana" || who.Credential != "uid:1000" || who.Groups[0] != "security" {
+	if err := json.Unmarshal(w.Body.Bytes(), &who); err != nil || who.Person != "ana" || who.Credential != "uid:1000" ||
+		who.Groups[0] != "security" {
 		t.Errorf("told %s", w.Body)
 	}
 }
@@ -117,7 +119,8 @@ func TestOnlyThePageItselfIsServedToEverybody(t *testing.T) {
 			t.Errorf("%s: %d", path, w.Code)
 		}
 	}
-	for _, path := range []string{"/session", "/v1/status", "/v1/approvals", "/v1/events", "/healthz", "/v1/console/links", "/page/index.html", "/..", "//", "/nothing"} {
+	for _, path := range []string{"/session", "/v1/status", "/v1/approvals", "/v1/events", "/healthz", "/v1/console/links",
+		"/page/index.html", "/..", "//", "/nothing"} {
 		if w := stranger.visit("GET", path, ""); w.Code != http.StatusUnauthorized || code(w) != "not_logged_in" {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
@@ -162,7 +165,8 @@ func TestWhatASessionNeeds(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/", "/login"} {
-		if got := v.visit("POST", path, "{}", "Host", "rebound.test"+host, "Origin", "http://rebound.test"+host); got.Code != http.StatusMisdirectedRequest {
+		if got := v.visit("POST", path, "{}", "Host", "rebound.test"+host, "Origin",
+			"http://rebound.test"+host); got.Code != http.StatusMisdirectedRequest {
 			t.Errorf("%s by another name: %d", path, got.Code)
 		}
 	}
@@ -172,12 +176,15 @@ func TestWhatBrowsersAreTold(t *testing.T) {
 	c := openEcho(t)
 	v := enter(t, c, "ana")
 	for _, w := range []*httptest.ResponseRecorder{
-		v.visit("GET", "/", ""), v.visit("GET", "/console.js", ""), v.visit("GET", "/v1/status", ""), v.visit("GET", "/session", "", "Cookie", ""),
+		v.visit("GET", "/", ""), v.visit("GET", "/console.js", ""), v.visit("GET", "/v1/status", ""),
+		v.visit("GET", "/session", "", "Cookie", ""),
 		v.visit("GET", "/", "", "Host", "rebound.test"), v.visit("POST", "/", ""),
 	} {
 		for name, want := range map[string]string{
-			"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
-			"X-Frame-Options":         "DENY", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cross-Origin-Opener-Policy": "same-origin",
+			"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+				"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+			"X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+			"Cross-Origin-Opener-Policy":   "same-origin",
 			"Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store",
 		} {
 			if got := w.Header().Get(name); got != want {
@@ -202,7 +209,8 @@ func TestWhatBrowsersAreTold(t *testing.T) {
 func TestThePageHasNoMarkupMadeOfText(t *testing.T) {
 	for path, file := range pages() {
 		text := string(file.body)
-		for _, way := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "DOMParser", "eval(", "Function(", "javascript:", "style=\"", "onclick=", "https://", "//cdn"} {
+		for _, way := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "DOMParser", "eval(", "Function(",
+			"javascript:", "style=\"", "onclick=", "https://", "//cdn"} {
 			if strings.Contains(text, way) {
 				t.Errorf("%s holds %s", path, way)
 			}
@@ -227,7 +235,8 @@ func TestLinks(t *testing.T) {
 			t.Errorf("a link in time: %s", w.Body)
 		}
 		time.Sleep(time.Second)
-		for link, want := range map[string]string{fresh: "link_used", late: "link_expired", fresh + "x": "link_unknown", "http://x/#": "link_unknown"} {
+		for link, want := range map[string]string{fresh: "link_used", late: "link_expired", fresh + "x": "link_unknown",
+			"http://x/#": "link_unknown"} {
 			if w := v.loginBy(link); w.Code != http.StatusForbidden || code(w) != want {
 				t.Errorf("%s: %d %s", want, w.Code, w.Body)
 			}

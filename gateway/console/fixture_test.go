@@ -25,7 +25,8 @@ type way struct {
 }
 
 func (w *way) Plan(bailiff.Claim) (api.Plan, error) {
-	return api.Plan{Route: "all", Approvers: []string{"ana", "eve"}, Channels: []string{"operator", "console"}, Quorum: w.quorum, Timeout: w.timeout}, nil
+	return api.Plan{Route: "all", Approvers: []string{"ana", "eve"}, Channels: []string{"operator", "console"}, Quorum: w.quorum,
+		Timeout: w.timeout}, nil
 }
 
 func (*way) May(who bailiff.Approver, _ bailiff.Claim, _ string) error {
@@ -56,7 +57,8 @@ func (s *sidecar) List(context.Context) []api.Sandbox {
 	}
 	since := time.Now().Add(-17 * time.Minute)
 	return []api.Sandbox{{ID: "4be1c0ffee4be1c0ffee", Backend: "docker", Image: "debian@sha256:5f2c…", Caller: "hermes",
-		Session: "agent:main:telegram:dm:42", Users: 1, Since: since, LastUsed: since.Add(10 * time.Minute), Processes: 2, Expires: since.Add(24 * time.Hour)}}
+		Session: "agent:main:telegram:dm:42", Users: 1, Since: since, LastUsed: since.Add(10 * time.Minute), Processes: 2,
+		Expires: since.Add(24 * time.Hour)}}
 }
 
 func (s *sidecar) Remove(context.Context, string) (bool, error) {
@@ -72,7 +74,8 @@ func (s *sidecar) Reap(context.Context) (int, error) { return 0, nil }
 func healthy() api.Status {
 	since := time.Now().Add(-3 * time.Hour)
 	return api.Status{Version: "1.2.3", Started: since,
-		Listeners: []api.ListenerStatus{{Name: "hermes", Listen: "unix:///run/bailiff/agent.sock", Platforms: []string{"telegram", "discord"}}},
+		Listeners: []api.ListenerStatus{{Name: "hermes", Listen: "unix:///run/bailiff/agent.sock",
+			Platforms: []string{"telegram", "discord"}}},
 		Policies: api.PolicyStatus{Revision: "9b4f0c1d2e3f9b4f0c1d2e3f9b4f0c1d2e3f9b4f0c1d2e3f9b4f0c1d2e3f0000", Loaded: since,
 			Files: []string{"decision.rego", "env.rego"}, Reloaded: since, OK: true, Faults: []string{}},
 		Backends:  []api.BackendStatus{{Name: "bubblewrap", Isolated: true, Ready: true}, {Name: "docker", Isolated: true, Ready: true}},
@@ -101,7 +104,8 @@ func openOffice(t testing.TB, change ...func(*Config)) *office {
 	if o.log, err = audit.Open(audit.Config{StateDir: folder}); err != nil {
 		t.Fatal(err)
 	}
-	if o.book, err = approval.Open(approval.Config{Path: filepath.Join(folder, "approvals.db"), Router: o.way, Recorder: o.log}); err != nil {
+	if o.book, err = approval.Open(approval.Config{Path: filepath.Join(folder, "approvals.db"), Router: o.way,
+		Recorder: o.log}); err != nil {
 		t.Fatal(err)
 	}
 	c := Config{Address: "127.0.0.1:0", Operator: o.operator}
@@ -130,7 +134,8 @@ func (o *office) close(t testing.TB) {
 // operator is the operator API in the name of who, at the end of a line that can
 // be cut.
 func (o *office) operator(who bailiff.Approver) (http.Handler, error) {
-	api, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: o, Sandboxes: o, Approvals: o.book, Grants: o.book, Freezer: o.book, Decisions: o.log, History: struct{ gateway.PolicyHistory }{},
+	api, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: o, Sandboxes: o, Approvals: o.book, Grants: o.book, Freezer: o.book,
+		Decisions: o.log, History: struct{ gateway.PolicyHistory }{},
 		Who: func(*http.Request) (bailiff.Approver, bool) { return who, true }})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { o.line.serve(w, r, api) }), err
 }
@@ -204,8 +209,9 @@ func person(name string) bailiff.Approver {
 // ask asks people about a claim, and returns the approval's id.
 func (o *office) ask(t testing.TB, c bailiff.Claim) string {
 	t.Helper()
-	event := api.Event{DecisionID: c.DecisionID, Timestamp: time.Now().UTC(), Input: c.Input, Result: c.Decision, RequestedBy: c.Request.Caller,
-		Custom: api.Custom{Event: api.DecisionEvent, Session: c.Request.Session.ID}}
+	event := api.Event{DecisionID: c.DecisionID, Timestamp: time.Now().UTC(), Input: c.Input, Result: c.Decision,
+		RequestedBy: c.Request.Caller,
+		Custom:      api.Custom{Event: api.DecisionEvent, Session: c.Request.Session.ID}}
 	if err := o.log.Record(t.Context(), event); err != nil {
 		t.Fatal(err)
 	}
@@ -233,16 +239,23 @@ func (d document) MarshalJSON() ([]byte, error) { return []byte(d), nil }
 // claim is a command that needs a person, changed as a test wants.
 func claim(command string, change ...func(*bailiff.Claim)) bailiff.Claim {
 	c := bailiff.Claim{
-		Request: bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: command, Workdir: "/workspace"}, Caller: "hermes", Peer: "uid:1001",
-			Session: bailiff.Session{ID: "agent:main:telegram:dm:42", Platform: "telegram", ChatType: "dm", ChatID: "42", UserID: "42", UserName: "Kim"},
-			Env:     []string{"GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY"}},
+		Request: bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: command, Workdir: "/workspace"}, Caller: "hermes",
+			Peer: "uid:1001",
+			Session: bailiff.Session{ID: "agent:main:telegram:dm:42", Platform: "telegram", ChatType: "dm", ChatID: "42", UserID: "42",
+				UserName: "Kim"},
+			Env: []string{"GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY"}},
 		Decision: bailiff.Decision{Outcome: bailiff.Ask, Revision: "9b4f0c1d2e3f9b4f0c1d2e3f9b4f0c1d2e3f9b4f0c1d2e3f9b4f0c1d2e3f0000",
-			Approval: &bailiff.ApprovalTerms{Scopes: []string{bailiff.ScopeOnce, bailiff.ScopeSession, bailiff.ScopeAlways}, TimeoutSeconds: 300, GrantSeconds: 3600, Quorum: 1,
-				Reasons: []bailiff.Reason{{Rule: "command.deletes_recursively", Message: "This deletes a folder with all that is in it.", Match: "./build", Instead: "Delete the files by their names."}}},
+			Approval: &bailiff.ApprovalTerms{Scopes: []string{bailiff.ScopeOnce, bailiff.ScopeSession, bailiff.ScopeAlways},
+				TimeoutSeconds: 300, GrantSeconds: 3600, Quorum: 1,
+				Reasons: []bailiff.Reason{{Rule: "command.deletes_recursively", Message: "This deletes a folder with all that is in it.",
+					Match: "./build", Instead: "Delete the files by their names."}}},
 			Obligations: bailiff.Obligations{
-				Backend: bailiff.BackendTerms{Name: "docker", Image: "debian@sha256:5f2c1b8a90d74c3e", Scope: "session", Network: "egress", Egress: []string{"github.com:443"},
-					CPUs: 1, MemoryMB: 5120, PIDs: 256, ReadOnly: true, Mounts: []bailiff.Mount{{Source: "/srv/cache", Target: "/cache", ReadOnly: true}}},
-				Env:    bailiff.EnvTerms{Forward: []string{"GITHUB_TOKEN"}, Withheld: []bailiff.Withheld{{Name: "AWS_SECRET_ACCESS_KEY", Rule: "env.cloud_keys"}}},
+				Backend: bailiff.BackendTerms{Name: "docker", Image: "debian@sha256:5f2c1b8a90d74c3e", Scope: "session", Network: "egress",
+					Egress: []string{"github.com:443"},
+					CPUs:   1, MemoryMB: 5120, PIDs: 256, ReadOnly: true,
+					Mounts: []bailiff.Mount{{Source: "/srv/cache", Target: "/cache", ReadOnly: true}}},
+				Env: bailiff.EnvTerms{Forward: []string{"GITHUB_TOKEN"},
+					Withheld: []bailiff.Withheld{{Name: "AWS_SECRET_ACCESS_KEY", Rule: "env.cloud_keys"}}},
 				Limits: bailiff.Limits{TimeoutSeconds: 180, OutputBytes: 50000}}},
 		DecisionID: "d-" + command[:min(len(command), 20)],
 		Files:      []bailiff.File{{Path: "/workspace/deploy.sh", SHA256: strings.Repeat("9f86d081884c7d65", 4)}},

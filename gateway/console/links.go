@@ -35,9 +35,11 @@ type badLink struct{ code, message string }
 
 var (
 	usedLink = &badLink{"link_used",
-		"This link was used already; run \"bailiff console\" for a new one, and restart the sidecar if it was not you who used it, which ends every login."}
+		"This link was used already; run \"bailiff console\" for a new one, and restart the sidecar if it was not you who used it, " +
+			"which ends every login."}
 	expiredLink = &badLink{"link_expired", "This link is older than five minutes; run \"bailiff console\" for a new one."}
-	unknownLink = &badLink{"link_unknown", "This link was not made by this sidecar since it started; run \"bailiff console\" for a new one."}
+	unknownLink = &badLink{"link_unknown",
+		"This link was not made by this sidecar since it started; run \"bailiff console\" for a new one."}
 )
 
 // links are those that were given out lately.

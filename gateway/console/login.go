@@ -79,7 +79,8 @@ func (c *Console) turnAway(w http.ResponseWriter, bad *badLink) {
 	wait := c.refusals.wait(time.Now())
 	if wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
-		refuse(w, http.StatusTooManyRequests, "too_many_logins", "Too many links that log nobody in; run \"bailiff console\" for a new one.")
+		refuse(w, http.StatusTooManyRequests, "too_many_logins",
+			"Too many links that log nobody in; run \"bailiff console\" for a new one.")
 		return
 	}
 	c.config.Log.Warn("refused a login to the console", "reason", bad.code)

@@ -36,7 +36,8 @@ func TestALinkLogsInOnce(t *testing.T) {
 	}
 	second := openTab(t)
 	second.open(url)
-	second.awaitText("#login", "This link was used already; run \"bailiff console\" for a new one, and restart the sidecar if it was not you")
+	second.awaitText("#login", "This link was used already; run \"bailiff console\" for a new one, and restart the sidecar if it was "+
+		"not you")
 	second.open("about:blank")
 	second.open(o.base() + "/#forged")
 	second.awaitText("#login", "This link was not made by this sidecar since it started; run \"bailiff console\" for a new one.")
@@ -78,7 +79,8 @@ func TestAnAddressNamesTheApprovalThatIsShown(t *testing.T) {
 func TestAnAddressNamesTheViewAndWhatIsFoundThere(t *testing.T) {
 	o := serve(t)
 	for _, rule := range []string{"command.destroys_system", "env.loader"} {
-		denied := api.Event{DecisionID: rule, Timestamp: time.Now(), Result: bailiff.Denied(rule, "No."), Custom: api.Custom{Event: api.DecisionEvent}}
+		denied := api.Event{DecisionID: rule, Timestamp: time.Now(), Result: bailiff.Denied(rule, "No."),
+			Custom: api.Custom{Event: api.DecisionEvent}}
 		if err := o.log.Record(t.Context(), denied); err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +90,8 @@ func TestAnAddressNamesTheViewAndWhatIsFoundThere(t *testing.T) {
 	b.awaitText("#login", "Run this on the machine of the sidecar")
 	url, _ := o.Link(person("ana"))
 	b.open(url)
-	b.await(`document.querySelector('#view-activity').checkVisibility() && document.querySelector('#find').value === 'command.destroys_system'`)
+	b.await(`document.querySelector('#view-activity').checkVisibility() && document.querySelector('#find').value === ` +
+		`'command.destroys_system'`)
 	b.awaitText("#activity", "command.destroys_system")
 	b.await(`document.querySelectorAll('#activity .event').length === 1`)
 	b.open(o.base() + "/?view=activity&find=nobody.said_so")
@@ -131,7 +134,8 @@ func TestTheMostUrgentComesFirstAndCountsDown(t *testing.T) {
 	o.ask(t, claim("rm -rf ./soon"))
 	b := o.login(t, "ana")
 	b.awaitApproval("./soon")
-	if got := is[[]string](b, `[...document.querySelectorAll('#pending .row-text')].map((e) => e.textContent)`); !slices.Equal(got, []string{"rm -rf ./soon", "rm -rf ./later"}) {
+	if got := is[[]string](b, `[...document.querySelectorAll('#pending .row-text')].map((e) => e.textContent)`); !slices.Equal(got,
+		[]string{"rm -rf ./soon", "rm -rf ./later"}) {
 		t.Errorf("the order is %q", got)
 	}
 	b.awaitText("#pending li:last-child .countdown", "59:")
@@ -150,7 +154,8 @@ func TestALostConnectionIsShown(t *testing.T) {
 	b.awaitApproval("./build")
 	o.line.cut()
 	b.awaitText("#lost", "Connection lost. What is shown may be old, and nothing can be answered.")
-	if !is[bool](b, `document.querySelector('[data-act="once"]').disabled && getComputedStyle(document.querySelector('#views')).opacity < 1`) {
+	if !is[bool](b, `document.querySelector('[data-act="once"]').disabled &&
+		getComputedStyle(document.querySelector('#views')).opacity < 1`) {
 		t.Error("what may be old can be answered, or does not look old")
 	}
 	b.press("a")
@@ -212,7 +217,8 @@ func TestFreezeAndThaw(t *testing.T) {
 
 func TestGrantsAndSandboxesAreTakenAway(t *testing.T) {
 	o := serve(t)
-	if _, err := o.book.Answer(t.Context(), o.ask(t, claim("rm -rf ./build")), person("eve"), bailiff.Verdict{Approve: true, Scope: "always"}); err != nil {
+	if _, err := o.book.Answer(t.Context(), o.ask(t, claim("rm -rf ./build")), person("eve"),
+		bailiff.Verdict{Approve: true, Scope: "always"}); err != nil {
 		t.Fatal(err)
 	}
 	b := o.login(t, "ana")
@@ -244,8 +250,10 @@ func TestTheSystemIsShownWithItsFaults(t *testing.T) {
 	b := o.login(t, "ana")
 	b.awaitText("#warned", "3 warnings: the last reload of the policies failed")
 	b.press("5")
-	for _, part := range []string{"the last reload failed: the policies before it stay in force", "policies/env.rego:12: rego_parse_error", "not ready isolated · no user namespaces",
-		s.Policies.Revision, "version 1.2.3", "you are ana by uid:1000 in security", "hermes unix:///run/bailiff/agent.sock for telegram, discord",
+	for _, part := range []string{"the last reload failed: the policies before it stay in force", "policies/env.rego:12: rego_parse_error",
+		"not ready isolated · no user namespaces",
+		s.Policies.Revision, "version 1.2.3", "you are ana by uid:1000 in security",
+		"hermes unix:///run/bailiff/agent.sock for telegram, discord",
 		"telegram connected approvals in -1001, commands", "slack reaches nobody commands · the token is not valid"} {
 		b.awaitText("#system", part)
 	}
@@ -270,13 +278,17 @@ func TestAPageOfAnotherServerCanDoNothing(t *testing.T) {
 	b.awaitApproval("./build")
 	b.open(elsewhere(t, `<!doctype html><title>elsewhere</title>`))
 	for _, request := range []string{
-		fmt.Sprintf(`fetch(%q, {method: 'POST', mode: 'no-cors', credentials: 'include', body: '{"scope": "once"}'})`, o.base()+"/v1/approvals/"+id+"/approve"),
-		fmt.Sprintf(`fetch(%q, {method: 'POST', credentials: 'include', headers: {'Bailiff-Token': 'x'}, body: '{}'})`, o.base()+"/v1/approvals/"+id+"/approve"),
-		fmt.Sprintf(`fetch(%q, {mode: 'no-cors', credentials: 'include'}).then((r) => r.text()).then((t) => { if (t) throw t })`, o.base()+"/v1/approvals"),
+		fmt.Sprintf(`fetch(%q, {method: 'POST', mode: 'no-cors', credentials: 'include', body: '{"scope": "once"}'})`,
+			o.base()+"/v1/approvals/"+id+"/approve"),
+		fmt.Sprintf(`fetch(%q, {method: 'POST', credentials: 'include', headers: {'Bailiff-Token': 'x'}, body: '{}'})`,
+			o.base()+"/v1/approvals/"+id+"/approve"),
+		fmt.Sprintf(`fetch(%q, {mode: 'no-cors', credentials: 'include'}).then((r) => r.text()).then((t) => { if (t) throw t })`,
+			o.base()+"/v1/approvals"),
 		fmt.Sprintf(`fetch(%q, {method: 'POST', mode: 'no-cors', credentials: 'include', body: '{"token": "x"}'})`, o.base()+"/login"),
 		fmt.Sprintf(`fetch(%q, {method: 'POST', mode: 'no-cors', credentials: 'include'})`, o.base()+"/logout"),
 	} {
-		outcome, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](request+`.then((r) => 'status ' + (r?.status ?? '')).catch((e) => 'failed')`, chromedp.EvalAwaitPromise))
+		outcome, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](request+
+			`.then((r) => 'status ' + (r?.status ?? '')).catch((e) => 'failed')`, chromedp.EvalAwaitPromise))
 		if err != nil || outcome != "failed" && outcome != "status 0" {
 			t.Errorf("%s: %s, %v", request, outcome, err)
 		}

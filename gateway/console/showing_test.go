@@ -25,8 +25,10 @@ func TestEverythingOfAnApprovalIsShown(t *testing.T) {
 	b.awaitApproval("rm -rf ./build && ./deploy.sh")
 	for _, part := range []string{
 		"Kim 42 on telegram", "chat dm 42", "thread 77", "session s9", "unattended yes", "by way of hermes uid:1001",
-		"This deletes a folder with all that is in it. command.deletes_recursively found ./build Without asking: Delete the files by their names.", "Standard input", "2 lines, 43 characters",
-		"docker for the session", "debian@sha256:5f2c1b8a90d74c3e", "only to github.com:443", "/srv/cache at /cache read only", "180 s, 5120 MB, 1 CPU", "folder /workspace",
+		"This deletes a folder with all that is in it. command.deletes_recursively found ./build Without asking: Delete the files by " +
+			"their names.", "Standard input", "2 lines, 43 characters",
+		"docker for the session", "debian@sha256:5f2c1b8a90d74c3e", "only to github.com:443", "/srv/cache at /cache read only",
+		"180 s, 5120 MB, 1 CPU", "folder /workspace",
 		"enter GITHUB_TOKEN", "withheld AWS_SECRET_ACCESS_KEY by env.cloud_keys",
 		"/workspace/deploy.sh sha256 " + strings.Repeat("9f86d081884c7d65", 4), "ana, eve on operator, console by route all",
 	} {
@@ -41,12 +43,14 @@ func TestEverythingOfAnApprovalIsShown(t *testing.T) {
 
 func TestACallOfAScriptIsShownWithItsArguments(t *testing.T) {
 	o := serve(t)
-	o.ask(t, claim("", reasons(bailiff.Reason{Rule: "tool.called", Message: "A script calls a tool of the agent.", Match: "send_mail"}), func(c *bailiff.Claim) {
-		c.Request.Tool, c.Request.Args = bailiff.Call, bailiff.Args{Name: "send_mail", Arguments: `{"to":"eve@example.com"}`}
-	}))
+	o.ask(t, claim("", reasons(bailiff.Reason{Rule: "tool.called", Message: "A script calls a tool of the agent.", Match: "send_mail"}),
+		func(c *bailiff.Claim) {
+			c.Request.Tool, c.Request.Args = bailiff.Call, bailiff.Args{Name: "send_mail", Arguments: `{"to":"eve@example.com"}`}
+		}))
 	b := o.login(t, "ana")
 	b.awaitApproval("eve@example.com")
-	for _, part := range []string{"wants a script to call send_mail", "Arguments for send_mail", `{"to":"eve@example.com"}`, "tool.called found send_mail"} {
+	for _, part := range []string{"wants a script to call send_mail", "Arguments for send_mail", `{"to":"eve@example.com"}`,
+		"tool.called found send_mail"} {
 		b.awaitText("#detail", part)
 	}
 }
@@ -54,7 +58,8 @@ func TestACallOfAScriptIsShownWithItsArguments(t *testing.T) {
 func TestWhatAScriptMayCallIsShown(t *testing.T) {
 	o := serve(t)
 	o.ask(t, claim("", func(c *bailiff.Claim) {
-		c.Request.Tool, c.Request.Args, c.Decision.Tools = bailiff.ExecuteCode, bailiff.Args{Code: "print('./build')"}, []string{"terminal", "web_search"}
+		c.Request.Tool, c.Request.Args, c.Decision.Tools = bailiff.ExecuteCode, bailiff.Args{Code: "print('./build')"},
+			[]string{"terminal", "web_search"}
 	}))
 	b := o.login(t, "ana")
 	b.awaitApproval("print('./build')")
@@ -64,10 +69,12 @@ func TestWhatAScriptMayCallIsShown(t *testing.T) {
 func TestMarksAndOffsetsAgreeInEveryScript(t *testing.T) {
 	o := serve(t)
 	o.ask(t, claim("echo 'Grüße 漢字 🎉' && rm -rf ./build # ende", reasons(
-		bailiff.Reason{Rule: "a", Message: "It deletes.", Match: "rm -rf ./build"}, bailiff.Reason{Rule: "b", Message: "It says so.", Match: "漢字 🎉"})))
+		bailiff.Reason{Rule: "a", Message: "It deletes.", Match: "rm -rf ./build"}, bailiff.Reason{Rule: "b", Message: "It says so.",
+			Match: "漢字 🎉"})))
 	b := o.login(t, "ana")
 	b.awaitApproval("rm -rf ./build")
-	if got := is[[]string](b, `[...document.querySelectorAll('#detail mark')].map((e) => e.textContent)`); !slices.Equal(got, []string{"漢字 🎉", "rm -rf ./build"}) {
+	if got := is[[]string](b, `[...document.querySelectorAll('#detail mark')].map((e) => e.textContent)`); !slices.Equal(got,
+		[]string{"漢字 🎉", "rm -rf ./build"}) {
 		t.Errorf("marked are %q", got)
 	}
 }
@@ -107,7 +114,8 @@ func TestLongTextsDoNotStopThePage(t *testing.T) {
 	o := serve(t)
 	b := o.login(t, "ana")
 	for name, piece := range map[string]string{
-		"letters": "x", "words": "word ", "lines": "x\n", "overrides": "\u202e", "marks": "a\u0301\u0301\u0301\u0301\u0301", "accents": "é", "almost empty lines": strings.Repeat(" ", 32) + "\n\n\nx",
+		"letters": "x", "words": "word ", "lines": "x\n", "overrides": "\u202e", "marks": "a\u0301\u0301\u0301\u0301\u0301",
+		"accents": "é", "almost empty lines": strings.Repeat(" ", 32) + "\n\n\nx",
 		"blanks": " \t", "matches": "./build ",
 	} {
 		text := strings.Repeat(piece, (1<<19)/len(piece)) + "the end"
@@ -134,7 +142,8 @@ func TestLettersThatAreNotASCIIStandOut(t *testing.T) {
 
 // hostile are texts that would do something where markup is made of text.
 var hostile = []string{
-	`<script>alert(1)</script>`, `<img src=x onerror=alert(1)>`, `"><svg onload=alert(1)>`, `javascript:alert(1)`, `</pre><iframe srcdoc="<script>alert(1)</script>">`, `'-alert(1)-'`, `${alert(1)}`, `{{alert(1)}}`,
+	`<script>alert(1)</script>`, `<img src=x onerror=alert(1)>`, `"><svg onload=alert(1)>`, `javascript:alert(1)`,
+	`</pre><iframe srcdoc="<script>alert(1)</script>">`, `'-alert(1)-'`, `${alert(1)}`, `{{alert(1)}}`,
 }
 
 func TestNoTextOfARequestIsMarkup(t *testing.T) {
@@ -147,20 +156,25 @@ func TestNoTextOfARequestIsMarkup(t *testing.T) {
 	for i, text := range hostile {
 		o.ask(t, claim(text, func(c *bailiff.Claim) {
 			r, d := &c.Request, &c.Decision
-			r.Session = bailiff.Session{ID: text, Platform: text, ChatType: text, ChatID: text, ThreadID: text, UserID: text, UserName: text, Profile: text}
+			r.Session = bailiff.Session{ID: text, Platform: text, ChatType: text, ChatID: text, ThreadID: text, UserID: text,
+				UserName: text, Profile: text}
 			r.Caller, r.Peer, r.Args.Stdin, r.Args.Workdir, r.Env = text, text, text, text, []string{text}
 			d.Approval.Reasons = []bailiff.Reason{{Rule: text, Message: text, Match: text, Instead: text}}
 			d.Backend.Name, d.Backend.Image, d.Backend.Scope, d.Backend.Egress, d.Revision = text, text, text, []string{text}, text
 			d.Backend.Mounts = []bailiff.Mount{{Source: text, Target: text}}
-			d.Env = bailiff.EnvTerms{Forward: []string{text}, Withheld: []bailiff.Withheld{{Name: text, Rule: text}}, Set: map[string]string{text: text}, Sealed: []string{text}}
+			d.Env = bailiff.EnvTerms{Forward: []string{text}, Withheld: []bailiff.Withheld{{Name: text, Rule: text}},
+				Set: map[string]string{text: text}, Sealed: []string{text}}
 			c.DecisionID, c.Files = fmt.Sprint(text, i), []bailiff.File{{Path: text, SHA256: text}}
 		}))
 	}
-	granted := o.ask(t, claim(hostile[1], inSession(hostile[1]), reasons(bailiff.Reason{Rule: hostile[1], Message: hostile[1], Match: hostile[1]})))
-	if _, err := o.book.Answer(t.Context(), granted, person(hostile[1]), bailiff.Verdict{Approve: true, Scope: "session", Reason: hostile[0]}); err != nil {
+	granted := o.ask(t, claim(hostile[1], inSession(hostile[1]),
+		reasons(bailiff.Reason{Rule: hostile[1], Message: hostile[1], Match: hostile[1]})))
+	if _, err := o.book.Answer(t.Context(), granted, person(hostile[1]), bailiff.Verdict{Approve: true, Scope: "session",
+		Reason: hostile[0]}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := o.book.Freeze(t.Context(), api.Freeze{Kind: "session", ID: "other" + hostile[2], Reason: hostile[1], By: hostile[1]}); err != nil {
+	if _, err := o.book.Freeze(t.Context(), api.Freeze{Kind: "session", ID: "other" + hostile[2], Reason: hostile[1],
+		By: hostile[1]}); err != nil {
 		t.Fatal(err)
 	}
 	b := o.login(t, hostile[1])
@@ -179,7 +193,8 @@ func TestNoTextOfARequestIsMarkup(t *testing.T) {
 	if v := b.violations(); len(v) > 0 {
 		t.Errorf("the page's policy stopped %q", v)
 	}
-	if n := is[int](b, `document.querySelectorAll('#app :is(script, iframe, [onerror], [onload]), #app img:not([src="/icon.svg"]), #app a').length`); n > 0 {
+	if n := is[int](b, `document.querySelectorAll('#app :is(script, iframe, [onerror], [onload]), #app img:not([src="/icon.svg"]), #app `+
+		`a').length`); n > 0 {
 		t.Errorf("%d elements were made of text", n)
 	}
 	b.press("1")

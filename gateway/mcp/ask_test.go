@@ -13,7 +13,8 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 )
 
-var pending = api.Approval{ID: "a-1", State: bailiff.ApprovalPending, Message: "ana can answer.", URL: "http://127.0.0.1:8642/?approval=a-1"}
+var pending = api.Approval{ID: "a-1", State: bailiff.ApprovalPending, Message: "ana can answer.",
+	URL: "http://127.0.0.1:8642/?approval=a-1"}
 
 // people is a sidecar that asks them, and runs what they have answered.
 type people struct {
@@ -175,13 +176,16 @@ func TestAClientIsToldOfLongSteps(t *testing.T) {
 	for _, name := range ways {
 		t.Run(name, func(t *testing.T) {
 			told := make(chan string, 10)
-			s := &sidecar{step: "pulling image debian:12", execute: func(context.Context, bailiff.Request, func(api.Approval)) (api.Answer, error) {
+			s := &sidecar{step: "pulling image debian:12", execute: func(context.Context, bailiff.Request, func(api.Approval)) (api.Answer,
+				error) {
 				return api.Answer{Status: bailiff.Completed, Output: "ran\n"}, nil
 			}}
-			c := connected(t, name, s, &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+			c := connected(t, name, s, &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context,
+				r *sdk.ProgressNotificationClientRequest) {
 				told <- r.Params.Message
 			}})
-			if text, failed := use(t, c, "terminal", map[string]any{"command": "x"}, sdk.Meta{"progressToken": "p"}); text != "ran\n" || failed {
+			if text, failed := use(t, c, "terminal", map[string]any{"command": "x"}, sdk.Meta{"progressToken": "p"}); text != "ran\n" ||
+				failed {
 				t.Errorf("it is answered %q, %v", text, failed)
 			}
 			if said := <-told; said != s.step {
@@ -221,7 +225,8 @@ func TestWhereNoPageCanBeShownTheCallWaits(t *testing.T) {
 					}
 				}
 				c := connected(t, name, &p.sidecar, options)
-				if text, failed := use(t, c, "terminal", map[string]any{"command": "x"}, sdk.Meta{"progressToken": "p"}); text != "ran\n" || failed {
+				if text, failed := use(t, c, "terminal", map[string]any{"command": "x"}, sdk.Meta{"progressToken": "p"}); text != "ran\n" ||
+					failed {
 					t.Errorf("it is answered %q, %v", text, failed)
 				}
 				if said := <-told; said != below("Approval a-1 is pending. ana can answer.", test.approval.URL) {

@@ -140,7 +140,8 @@ func (s *Server) survive(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (result sdk.Result, err error) {
 		defer func() {
 			if cause := recover(); cause != nil {
-				s.config.Log.Error("serving a message of MCP panicked", "listener", s.config.Name, "method", method, "cause", cause, "stack", string(debug.Stack()))
+				s.config.Log.Error("serving a message of MCP panicked", "listener", s.config.Name, "method", method, "cause", cause,
+					"stack", string(debug.Stack()))
 				result, err = failed(errBroken), nil
 			}
 		}()

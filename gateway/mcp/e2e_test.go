@@ -20,7 +20,9 @@ import (
 
 // houseRules ask and deny by the words of a command.
 const houseRules = `
-require_approval contains {"rule": "house.asks", "message": "It is asked about.", "match": "asked"} if contains(input.args.command, "asked-about")
+require_approval contains {"rule": "house.asks", "message": "It is asked about.", "match": "asked"} if {
+	contains(input.args.command, "asked-about")
+}
 
 deny contains {"rule": "house.denies", "message": "It is never done here."} if contains(input.args.command, "never-done")
 `
@@ -39,7 +41,8 @@ func serve(t *testing.T) served {
 		t.Fatal(err)
 	}
 	s := served{Sidecar: apptest.Serve(t,
-		`agent: {listeners: [{name: test, listen: "<agent>", platforms: ["*"]}, {name: tools, listen: "tcp://127.0.0.1:0", token_file: `+secret+
+		`agent: {listeners: [{name: test, listen: "<agent>", platforms: ["*"]}, {name: tools, listen: "tcp://127.0.0.1:0", token_file: `+
+			secret+
 			`, platforms: [cli], mcp: {platform: cli, user: "1000"}}]}`,
 		`operator: {listen: "<operator>", console: "127.0.0.1:0", allow_same_user: true}`,
 		apptest.WithRules(t, houseRules))}
@@ -184,7 +187,8 @@ func TestTheOfficialClientsRunCommandsInTheSandbox(t *testing.T) {
 				tool, key, value, text string
 				failed                 bool
 			}{
-				{"terminal", "command", "mkdir -p " + filepath.Dir(marker) + "; echo a > " + marker + "; echo kept > f; hostname", "sandbox\n", false},
+				{"terminal", "command", "mkdir -p " + filepath.Dir(marker) + "; echo a > " + marker + "; echo kept > f; hostname",
+					"sandbox\n", false},
 				{"terminal", "command", "cat f; exit 3", "kept\n[exit code 3]", false},
 				{"terminal", "command", "echo never-done > " + marker, "Denied: It is never done here (house.denies).", true},
 				{"execute_code", "code", "print(6*7)", "42\n", false},
@@ -293,7 +297,8 @@ func TestTheInspectorAndMcporterCallTools(t *testing.T) {
 	bailiff := filepath.Join(apptest.Programs(t), "bailiff")
 	for name, call := range map[string]func(command string) string{
 		"the Inspector by a pipe": func(command string) string {
-			return runs(t, "mcp-inspector", "--cli", "--method", "tools/call", "--tool-name", "terminal", "--tool-args-json", `{"command": "`+command+`"}`,
+			return runs(t, "mcp-inspector", "--cli", "--method", "tools/call", "--tool-name", "terminal", "--tool-args-json",
+				`{"command": "`+command+`"}`,
 				bailiff, "mcp", "--listen", s.Agent)
 		},
 		"the Inspector by HTTP": func(command string) string {
@@ -305,10 +310,12 @@ func TestTheInspectorAndMcporterCallTools(t *testing.T) {
 				"--method", "tools/call", "--tool-name", "terminal", "--tool-args-json", `{"command": "`+command+`"}`)
 		},
 		"mcporter by a pipe": func(command string) string {
-			return runs(t, "mcporter", "call", "--stdio", bailiff+" mcp --listen "+s.Agent, "--name", "bailiff", "terminal", "command="+command)
+			return runs(t, "mcporter", "call", "--stdio", bailiff+" mcp --listen "+s.Agent, "--name", "bailiff", "terminal",
+				"command="+command)
 		},
 		"mcporter by HTTP": func(command string) string {
-			return runs(t, "mcporter", "call", "--http-url", s.url, "--allow-http", "--header", "Authorization=Bearer "+token, "--name", "bailiff",
+			return runs(t, "mcporter", "call", "--http-url", s.url, "--allow-http", "--header", "Authorization=Bearer "+token, "--name",
+				"bailiff",
 				"terminal", "command="+command)
 		},
 	} {
@@ -323,7 +330,8 @@ func spawned(t *testing.T, args ...string) *sdk.ClientSession {
 	t.Helper()
 	command := exec.Command(filepath.Join(apptest.Programs(t), "bailiff"), append([]string{"mcp"}, args...)...)
 	command.Stderr = t.Output()
-	c, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &sdk.CommandTransport{Command: command}, nil)
+	c, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
+		&sdk.CommandTransport{Command: command}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,7 +351,8 @@ func TestNoBrokenSidecarRunsACall(t *testing.T) {
 			c := spawned(t, "--listen", broken.Open(t, network), "--token-file", secret, "--timeout", "1")
 			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // which is in time on a busy machine
 			defer cancel()
-			result, err := c.CallTool(ctx, &sdk.CallToolParams{Name: "terminal", Arguments: map[string]any{"command": "echo a > " + marker}})
+			result, err := c.CallTool(ctx, &sdk.CallToolParams{Name: "terminal",
+				Arguments: map[string]any{"command": "echo a > " + marker}})
 			if err != nil || !result.IsError {
 				t.Errorf("it is answered %+v, %v", result, err)
 			}

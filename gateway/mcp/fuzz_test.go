@@ -9,11 +9,14 @@ import (
 
 // FuzzMessages sends anything to a server: it may refuse it, and must go on.
 func FuzzMessages(f *testing.F) {
-	for _, body := range []string{initialize, callLS, "[" + callLS + "]", "{}", "[]", "null", `{"jsonrpc": "2.0", "id": null, "method": "tools/call"}`,
+	for _, body := range []string{initialize, callLS, "[" + callLS + "]", "{}", "[]", "null",
+		`{"jsonrpc": "2.0", "id": null, "method": "tools/call"}`,
 		`{"jsonrpc": "2.0", "id": 1, "result": {}}`, `{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": {}}}`,
-		`{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "terminal", "arguments": [1], "_meta": {"bailiff.dev/session": []}}}`,
+		`{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "terminal", "arguments": [1], "_meta": ` +
+			`{"bailiff.dev/session": []}}}`,
 		`{"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": {"notifications": {}}}`,
-		`{"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}}}`,
+		`{"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": {"io.modelcontextprotocol/protocolVersion": ` +
+			`"2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}}}`,
 	} {
 		for _, version := range []string{"", "2025-03-26", "2026-07-28", "9"} {
 			f.Add(body, version, "application/json")

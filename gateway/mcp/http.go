@@ -59,7 +59,8 @@ func (s *Server) serveSession(v *visit, r *http.Request) {
 	if id == "" && r.Method == http.MethodPost {
 		if !s.sessions.reserve(s.config.maxSessions) {
 			v.Header().Set("Retry-After", "60")
-			http.Error(v, fmt.Sprintf("there are %d sessions already, want some of them ended", s.config.maxSessions), http.StatusServiceUnavailable)
+			http.Error(v, fmt.Sprintf("there are %d sessions already, want some of them ended", s.config.maxSessions),
+				http.StatusServiceUnavailable)
 			return
 		}
 		defer s.sessions.release()

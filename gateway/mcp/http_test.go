@@ -142,8 +142,14 @@ func TestACallEndsWithItsClient(t *testing.T) {
 		version string
 		end     func(*Server, *gateway.Door, *sdk.ClientSession, context.CancelFunc)
 	}{
-		"cancelled":                   {versions[0], func(_ *Server, _ *gateway.Door, _ *sdk.ClientSession, cancel context.CancelFunc) { cancel() }},
-		"cancelled without a session": {versions[1], func(_ *Server, _ *gateway.Door, _ *sdk.ClientSession, cancel context.CancelFunc) { cancel() }},
+		"cancelled": {versions[0], func(_ *Server, _ *gateway.Door, _ *sdk.ClientSession,
+			cancel context.CancelFunc) {
+			cancel()
+		}},
+		"cancelled without a session": {versions[1], func(_ *Server, _ *gateway.Door, _ *sdk.ClientSession,
+			cancel context.CancelFunc) {
+			cancel()
+		}},
 		"its session ended": {versions[0], func(_ *Server, door *gateway.Door, c *sdk.ClientSession, _ context.CancelFunc) {
 			r, _ := http.NewRequest(http.MethodDelete, url(door), http.NoBody)
 			r.Header.Set(sessionHeader, c.ID())
@@ -176,7 +182,8 @@ func TestACallEndsWithItsClient(t *testing.T) {
 }
 
 // initialize is the first message of a client with a session.
-const initialize = `{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}`
+const initialize = `{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25", "capabilities": {}, ` +
+	`"clientInfo": {"name": "t", "version": "1"}}}`
 
 const callLS = `{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "terminal", "arguments": {"command": "ls"}}}`
 
@@ -209,7 +216,8 @@ func message(ctx context.Context, t *testing.T, door *gateway.Door, body, sessio
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, sessionHeader: {session}}
+	r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
+		sessionHeader: {session}}
 	return r
 }
 
@@ -274,11 +282,14 @@ func TestWhoMayNotAskByHTTP(t *testing.T) {
 		header       map[string]string
 		status       int
 	}{
-		"another site's page":          {http.MethodPost, callLS, map[string]string{"Origin": "http://evil.test", sessionHeader: session}, http.StatusForbidden},
-		"a page by a name of its own":  {http.MethodPost, callLS, map[string]string{"Origin": "http://evil.test", "Host": "evil.test", sessionHeader: session}, http.StatusForbidden},
-		"a session that is none":       {http.MethodPost, callLS, map[string]string{sessionHeader: "x"}, http.StatusNotFound},
-		"a call before its session":    {http.MethodPost, callLS, nil, http.StatusOK},
-		"a visit of somebody else":     {http.MethodPost, callLS, map[string]string{"Bailiff-Visit": "1", sessionHeader: "x"}, http.StatusNotFound},
+		"another site's page": {http.MethodPost, callLS, map[string]string{"Origin": "http://evil.test", sessionHeader: session},
+			http.StatusForbidden},
+		"a page by a name of its own": {http.MethodPost, callLS, map[string]string{"Origin": "http://evil.test", "Host": "evil.test",
+			sessionHeader: session}, http.StatusForbidden},
+		"a session that is none":    {http.MethodPost, callLS, map[string]string{sessionHeader: "x"}, http.StatusNotFound},
+		"a call before its session": {http.MethodPost, callLS, nil, http.StatusOK},
+		"a visit of somebody else": {http.MethodPost, callLS, map[string]string{"Bailiff-Visit": "1", sessionHeader: "x"},
+			http.StatusNotFound},
 		"a stream beside the answers":  {http.MethodGet, "", map[string]string{sessionHeader: session}, http.StatusMethodNotAllowed},
 		"an end of somebody's session": {http.MethodDelete, "", map[string]string{sessionHeader: "x"}, http.StatusNotFound},
 		"no JSON":                      {http.MethodPost, "{", map[string]string{sessionHeader: session}, http.StatusBadRequest},
@@ -379,7 +390,8 @@ func TestACallThatPanicsTakesNothingWithIt(t *testing.T) {
 	}}
 	_, door := opened(t, s)
 	c := connect(t, door, versions[0], nil)
-	if text, failed := use(t, c, "terminal", map[string]any{"command": "ls"}); !failed || text != "The sidecar failed at this call; its log says how." {
+	if text, failed := use(t, c, "terminal", map[string]any{"command": "ls"}); !failed ||
+		text != "The sidecar failed at this call; its log says how." {
 		t.Errorf("it is answered %q, %v", text, failed)
 	}
 }

@@ -74,7 +74,8 @@ func piped(t *testing.T, s *sidecar, options *sdk.ClientOptions, version string)
 	done := make(chan error)
 	go func() { done <- server.Pipe(t.Context(), fromClient, toClient) }()
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, options)
-	c, err = client.Connect(t.Context(), &sdk.IOTransport{Reader: fromServer, Writer: toServer}, &sdk.ClientSessionOptions{ProtocolVersion: version})
+	c, err = client.Connect(t.Context(), &sdk.IOTransport{Reader: fromServer, Writer: toServer},
+		&sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +124,8 @@ func TestACallIsARequestOfTheConfiguredSession(t *testing.T) {
 		t.Errorf("the result is %q, %v", text, failed)
 	}
 	first := s.last(t)
-	if first.Args.Command != "git push" || first.Args.Timeout != 5 || first.WaitSeconds != 50 || !slices.Equal(first.Env, []string{"TOKEN"}) ||
+	if first.Args.Command != "git push" || first.Args.Timeout != 5 || first.WaitSeconds != 50 ||
+		!slices.Equal(first.Env, []string{"TOKEN"}) ||
 		first.Session.Platform != "cli" || first.Session.UserID != "1000" || !strings.HasPrefix(first.Session.ID, "mcp:test:") {
 		t.Errorf("the sidecar was asked %+v", first)
 	}
@@ -151,7 +153,8 @@ func TestACallThatIsNoRequestReachesNobody(t *testing.T) {
 		"an action that is none":      {"process", map[string]any{"action": "adopt"}, nil},
 		"a session that is none":      {"terminal", map[string]any{"command": "ls"}, sdk.Meta{MetaSession: "s1"}},
 		"a session with unknown keys": {"terminal", map[string]any{"command": "ls"}, sdk.Meta{MetaSession: map[string]any{"root": true}}},
-		"a platform without an id":    {"terminal", map[string]any{"command": "ls"}, sdk.Meta{MetaSession: map[string]any{"platform": "telegram"}}},
+		"a platform without an id": {"terminal", map[string]any{"command": "ls"},
+			sdk.Meta{MetaSession: map[string]any{"platform": "telegram"}}},
 	} {
 		if text, failed := use(t, c, test.tool, test.args, test.meta); !failed {
 			t.Errorf("%s is answered %q", name, text)
@@ -169,13 +172,15 @@ func TestWhatDidNotRunIsAnErrorInWords(t *testing.T) {
 		text   string
 		failed bool
 	}{
-		"denied":              {answer: api.Answer{Status: bailiff.Refused, Message: "Denied: no."}, text: "Denied: no.", failed: true},
-		"asked":               {answer: api.Answer{Status: bailiff.ApprovalRequired, Message: "Waits.", Approval: &api.Approval{URL: "http://c/"}}, text: "Waits.\nhttp://c/", failed: true},
-		"killed for its time": {answer: api.Answer{Status: bailiff.TimedOut, Output: "a", Message: "Too long."}, text: "a\nToo long.", failed: true},
-		"failed by itself":    {answer: api.Answer{Status: bailiff.Completed, Output: "a\n", ExitCode: 3}, text: "a\n[exit code 3]"},
-		"silent":              {answer: api.Answer{Status: bailiff.Completed}, text: "[no output]"},
-		"no text":             {answer: api.Answer{Status: bailiff.Completed, Output: "/w==", OutputEncoding: "base64"}, text: "\uFFFD"},
-		"no sidecar":          {err: errors.New("no sidecar answers"), text: "No sidecar answers.", failed: true},
+		"denied": {answer: api.Answer{Status: bailiff.Refused, Message: "Denied: no."}, text: "Denied: no.", failed: true},
+		"asked": {answer: api.Answer{Status: bailiff.ApprovalRequired, Message: "Waits.",
+			Approval: &api.Approval{URL: "http://c/"}}, text: "Waits.\nhttp://c/", failed: true},
+		"killed for its time": {answer: api.Answer{Status: bailiff.TimedOut, Output: "a", Message: "Too long."}, text: "a\nToo long.",
+			failed: true},
+		"failed by itself": {answer: api.Answer{Status: bailiff.Completed, Output: "a\n", ExitCode: 3}, text: "a\n[exit code 3]"},
+		"silent":           {answer: api.Answer{Status: bailiff.Completed}, text: "[no output]"},
+		"no text":          {answer: api.Answer{Status: bailiff.Completed, Output: "/w==", OutputEncoding: "base64"}, text: "\uFFFD"},
+		"no sidecar":       {err: errors.New("no sidecar answers"), text: "No sidecar answers.", failed: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := piped(t, &sidecar{execute: func(context.Context, bailiff.Request, func(api.Approval)) (api.Answer, error) {

@@ -266,7 +266,8 @@ func (b *Book) Revoke(ctx context.Context, id string, who bailiff.Approver) (api
 			return step{}, refuse(api.ErrUnknown, "there is no grant %s; it may have been used, have ended or been revoked", id)
 		}
 		revoked = api.Grant(h.Grant)
-		return step{ended: []*held{h}, events: []api.Event{h.event(fmt.Sprintf("revoked: grant %s by %s (%s)", id, who.Name(), who.Via()))}}, nil
+		return step{ended: []*held{h}, events: []api.Event{h.event(fmt.Sprintf("revoked: grant %s by %s (%s)", id, who.Name(),
+			who.Via()))}}, nil
 	})
 	if err != nil {
 		return api.Grant{}, err

@@ -22,12 +22,16 @@ func TestAnAnswerEndsAnApproval(t *testing.T) {
 	}{
 		{"one yes is enough where one is needed", 1, []string{"ana once"}, "approved", "once", "approved by ana, once, until "},
 		{"no scope means the narrowest", 1, []string{"ana yes"}, "approved", "once", "approved by ana, once, until "},
-		{"a session is granted for its time", 1, []string{"ana session"}, "approved", "session", "approved by ana, for this session until "},
-		{"always is granted until it is revoked", 1, []string{"ana always"}, "approved", "always", "approved by ana, for this user until it is revoked"},
+		{"a session is granted for its time", 1, []string{"ana session"}, "approved", "session",
+			"approved by ana, for this session until "},
+		{"always is granted until it is revoked", 1, []string{"ana always"}, "approved", "always",
+			"approved by ana, for this user until it is revoked"},
 		{"one no denies", 1, []string{"ana no"}, "denied", "", "denied by ana: no"},
-		{"one yes of two waits", 2, []string{"ana once"}, "pending", "", "waiting for 2 of ana, ben, cleo (1 said yes) to answer on operator until "},
+		{"one yes of two waits", 2, []string{"ana once"}, "pending", "",
+			"waiting for 2 of ana, ben, cleo (1 said yes) to answer on operator until "},
 		{"two say yes", 2, []string{"ana once", "ben once"}, "approved", "once", "approved by ana, ben, once, until "},
-		{"the narrowest scope voted for is granted", 2, []string{"ana always", "ben session"}, "approved", "session", "approved by ana, ben, for this session until "},
+		{"the narrowest scope voted for is granted", 2, []string{"ana always", "ben session"}, "approved", "session",
+			"approved by ana, ben, for this session until "},
 		{"one no denies whatever was said before", 3, []string{"ana always", "ben always", "cleo no"}, "denied", "", "denied by cleo: no"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -68,13 +72,15 @@ func TestAnswersThatAreNotTaken(t *testing.T) {
 		says   string
 	}{
 		{"an id that nobody knows", nil, "a-nothing", "ana", "once", api.ErrUnknown, "there is no approval a-nothing"},
-		{"an approval that was answered", func(f *fixture, id string) { f.approve(id, "ben", "once") }, "", "ana", "once", api.ErrSettled, "approved by ben"},
+		{"an approval that was answered", func(f *fixture, id string) { f.approve(id, "ben", "once") }, "", "ana", "once", api.ErrSettled,
+			"approved by ben"},
 		{"an approval that was cancelled", func(f *fixture, _ string) {
 			f.Freeze(f.t.Context(), api.Freeze{Kind: "all", By: "ben", Reason: "lunch"})
 		}, "", "ana", "once", api.ErrSettled, "ben froze everything: lunch"},
 		{"a scope that is not offered", nil, "", "ana", "forever", api.ErrScope, `offers scope once, session, always, not "forever"`},
 		{"a person who may not", nil, "", "mallory", "once", api.ErrIneligible, "ana and ben and cleo could"},
-		{"the same person twice", func(f *fixture, id string) { f.approve(id, "ana", "once") }, "", "ana", "once", api.ErrVoted, "ana has answered approval"},
+		{"the same person twice", func(f *fixture, id string) { f.approve(id, "ana", "once") }, "", "ana", "once", api.ErrVoted,
+			"ana has answered approval"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := open(t)
@@ -104,7 +110,8 @@ func TestOnePersonByTwoCredentialsIsOne(t *testing.T) {
 	f := open(t, quorum(2))
 	id := f.ask(claim("rm -r build", "build"))
 	f.approve(id, "ana", "once")
-	_, err := f.Answer(t.Context(), id, bailiff.Approver{Person: "ana", Credential: "uid:7", Channel: "console"}, bailiff.Verdict{Approve: true})
+	_, err := f.Answer(t.Context(), id, bailiff.Approver{Person: "ana", Credential: "uid:7", Channel: "console"},
+		bailiff.Verdict{Approve: true})
 	if !errors.Is(err, api.ErrVoted) || f.state(id) != bailiff.ApprovalPending {
 		t.Errorf("got %v, and it is %s", err, f.state(id))
 	}
@@ -114,7 +121,8 @@ func TestOneCredentialOfTwoNamesIsOne(t *testing.T) {
 	f := open(t, quorum(2))
 	id := f.ask(claim("rm -r build", "build"))
 	f.approve(id, "ana", "once")
-	_, err := f.Answer(t.Context(), id, bailiff.Approver{Person: "ben", Credential: "uid:ana", Channel: "operator"}, bailiff.Verdict{Approve: true})
+	_, err := f.Answer(t.Context(), id, bailiff.Approver{Person: "ben", Credential: "uid:ana", Channel: "operator"},
+		bailiff.Verdict{Approve: true})
 	if !errors.Is(err, api.ErrVoted) || f.state(id) != bailiff.ApprovalPending {
 		t.Errorf("got %v, and it is %s", err, f.state(id))
 	}
@@ -163,7 +171,8 @@ func TestVotesAreCountedByThePeopleAndRoutesOfTheMoment(t *testing.T) {
 		f := open(t, quorum(2))
 		id := f.ask(claim("rm -r build", "build"))
 		f.Book.config.Router = dissolved{f.Book.config.Router}
-		if _, err := f.Answer(t.Context(), id, by("ana"), bailiff.Verdict{Approve: true}); !errors.Is(err, api.ErrIneligible) || err.Error() != "there are too few people" {
+		if _, err := f.Answer(t.Context(), id, by("ana"), bailiff.Verdict{Approve: true}); !errors.Is(err, api.ErrIneligible) ||
+			err.Error() != "there are too few people" {
 			t.Errorf("yes: %v", err)
 		}
 		if e, err := f.Answer(t.Context(), id, by("ana"), bailiff.Verdict{}); err != nil || e.State != bailiff.ApprovalDenied {

@@ -82,7 +82,8 @@ func (b *Book) refused(c bailiff.Claim, why error) {
 	b.config.Observer.ApprovalRefused(c.Request.Session.Platform, "refused")
 	now, last := time.Now().UnixNano(), b.complained.Load()
 	if now-last >= int64(time.Second) && b.complained.CompareAndSwap(last, now) {
-		b.config.Log.Warn("a question to people was refused", "request_id", c.Request.ID, "decision_id", c.DecisionID, "trace_id", c.TraceID, "reason", why.Error())
+		b.config.Log.Warn("a question to people was refused", "request_id", c.Request.ID, "decision_id", c.DecisionID, "trace_id",
+			c.TraceID, "reason", why.Error())
 	}
 }
 
@@ -126,7 +127,8 @@ func (w wanted) scopes(terms *bailiff.ApprovalTerms) []string {
 	}
 	offered := []string{}
 	for scope, possible := range map[string]bool{
-		bailiff.ScopeOnce: true, bailiff.ScopeSession: w.whole && w.session.ID != "", bailiff.ScopeAlways: w.whole && w.session.UserID != "",
+		bailiff.ScopeOnce: true, bailiff.ScopeSession: w.whole && w.session.ID != "", bailiff.ScopeAlways: w.whole &&
+			w.session.UserID != "",
 	} {
 		if possible && slices.Contains(terms.Scopes, scope) {
 			offered = append(offered, scope)

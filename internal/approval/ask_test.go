@@ -44,7 +44,8 @@ func TestTheSameRequestIsAskedOnce(t *testing.T) {
 		}
 	}
 	f.approve(entries[0].ID, "ana", "once")
-	if a, err := f.Ask(t.Context(), claim("rm -r build", "build")); err != nil || a.State != bailiff.ApprovalApproved || a.ID != entries[0].ID {
+	if a, err := f.Ask(t.Context(), claim("rm -r build", "build")); err != nil || a.State != bailiff.ApprovalApproved ||
+		a.ID != entries[0].ID {
 		t.Errorf("asked again after the yes: %+v, %v", a, err)
 	}
 }
@@ -66,7 +67,8 @@ func TestTimeRunsOut(t *testing.T) {
 			f := open(t)
 			id, begun := f.ask(claim("rm", "x")), time.Now()
 			a := f.Await(t.Context(), id)
-			if waited := time.Since(begun); a.State != bailiff.ApprovalExpired || a.Message != "nobody answered within 1m0s" || waited < time.Minute || waited > time.Minute+time.Second {
+			if waited := time.Since(begun); a.State != bailiff.ApprovalExpired || a.Message != "nobody answered within 1m0s" ||
+				waited < time.Minute || waited > time.Minute+time.Second {
 				t.Errorf("after %s: %+v", waited, a)
 			}
 			if _, err := f.Answer(t.Context(), id, by("ana"), bailiff.Verdict{Approve: true}); !errors.Is(err, api.ErrSettled) {
@@ -146,7 +148,8 @@ func TestAwaitEndsWithItsCaller(t *testing.T) {
 	id := f.ask(claim("rm", "x"))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if a := f.Await(ctx, id); a.State != bailiff.ApprovalPending || !strings.HasPrefix(a.Message, "waiting for ana or ben or cleo to answer on operator until ") {
+	if a := f.Await(ctx, id); a.State != bailiff.ApprovalPending ||
+		!strings.HasPrefix(a.Message, "waiting for ana or ben or cleo to answer on operator until ") {
 		t.Errorf("%+v", a)
 	}
 	if a := f.Await(t.Context(), "a-nothing"); a.State != bailiff.ApprovalExpired {
@@ -211,7 +214,8 @@ func TestAQuestionThatReachesNobodyIsCountedAndNotKept(t *testing.T) {
 	observed := &counts{pending: map[string]int{}, resolved: map[string]int{}}
 	down := errors.New("the token is not valid")
 	f := open(t, func(c *Config) { c.Observer, c.Reachable = observed, func(api.Plan) error { return down } })
-	if a, err := f.Ask(t.Context(), claim("rm", "x")); !errors.Is(err, ErrUnreachable) || !strings.HasSuffix(err.Error(), "the token is not valid") {
+	if a, err := f.Ask(t.Context(), claim("rm", "x")); !errors.Is(err, ErrUnreachable) ||
+		!strings.HasSuffix(err.Error(), "the token is not valid") {
 		t.Errorf("got %+v, %v", a, err)
 	}
 	if entries, _ := f.List(api.Query{}); len(entries) != 0 || observed.resolved["unreachable"] != 1 || observed.pending["telegram"] != 0 {

@@ -84,7 +84,8 @@ func TestPagesOfAList(t *testing.T) {
 		{"of another user", api.Query{User: "4"}, 0, 1},
 	} {
 		got, pages := page(c.query)
-		if len(got) != c.count || pages != c.pages || !slices.IsSortedFunc(got, func(x, y string) int { return slices.Index(ids, x) - slices.Index(ids, y) }) {
+		if len(got) != c.count || pages != c.pages ||
+			!slices.IsSortedFunc(got, func(x, y string) int { return slices.Index(ids, x) - slices.Index(ids, y) }) {
 			t.Errorf("%s: %d in %d pages: %v", c.name, len(got), pages, got)
 		}
 	}
@@ -251,7 +252,8 @@ func TestWhatIsCounted(t *testing.T) {
 	f.ask(with(claim("rm 3", "z"), func(c *bailiff.Claim) { c.Request.Session.ID = "s2" }))
 	f.ask(claim("rm 4", "z"))
 	f.Freeze(t.Context(), api.Freeze{Kind: "session", ID: "s2", By: "ben"})
-	if c.pending["telegram"] != 1 || c.grants != 1 || fmt.Sprint(c.resolved) != "map[approved session:1 cancelled:1 denied:1 unanswerable:2]" {
+	if c.pending["telegram"] != 1 || c.grants != 1 ||
+		fmt.Sprint(c.resolved) != "map[approved session:1 cancelled:1 denied:1 unanswerable:2]" {
 		t.Errorf("%+v", c)
 	}
 	*c = counts{pending: map[string]int{}}

@@ -94,7 +94,8 @@ func (t claimText) shorten(e *entry) {
 	e.Request.Env = slices.Clone(head(t.Request.Env))
 	a, s := &e.Request.Args, &e.Request.Session
 	for _, text := range []*string{
-		&e.Request.ID, &e.Request.Backend, &a.Command, &a.Code, &a.Stdin, &a.Data, &a.Workdir, &a.Action, &a.ProcessID, &a.Name, &a.Arguments, &a.Typed.End,
+		&e.Request.ID, &e.Request.Backend, &a.Command, &a.Code, &a.Stdin, &a.Data, &a.Workdir, &a.Action, &a.ProcessID, &a.Name,
+		&a.Arguments, &a.Typed.End,
 		&s.UserName, &s.ChatID, &s.ThreadID, &s.Profile,
 	} {
 		*text = cut(*text)

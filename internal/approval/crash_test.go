@@ -229,7 +229,8 @@ func killed(t *testing.T, dir, run, when string) {
 		_ = child.Process.Kill()
 	}
 	_ = child.Wait()
-	if status, _ := child.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGKILL || ctx.Err() != nil || errs.Len() > 0 {
+	if status, _ := child.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGKILL || ctx.Err() != nil ||
+		errs.Len() > 0 {
 		t.Fatalf("it ended by itself: %s: %s", child.ProcessState, errs.String())
 	}
 }
@@ -254,7 +255,8 @@ func checkPromises(t *testing.T, dir string) (asked, ran int) {
 		checkLog(t, dir)
 	}()
 	entries, _ := b.List(api.Query{Limit: 2 * keepResolved})
-	p := &promises{t: t, b: b, full: len(entries) >= keepResolved, grants: map[string]bool{}, ran: map[string]int{}, frozen: map[string]bool{}}
+	p := &promises{t: t, b: b, full: len(entries) >= keepResolved, grants: map[string]bool{}, ran: map[string]int{},
+		frozen: map[string]bool{}}
 	for _, g := range b.Grants() {
 		p.grants[g.ID] = true
 	}

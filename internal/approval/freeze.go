@@ -75,7 +75,8 @@ func (f freeze) told() string {
 }
 
 // storeWorks ends what a failed store stops.
-const storeWorks = "the store works again, which is tried every second, or bailiff is restarted with one that was mended; thawing does not help"
+const storeWorks = "the store works again, which is tried every second, or bailiff is restarted with one that was mended; thawing does " +
+	"not help"
 
 func stopped(why, until string) string {
 	return strings.TrimRight(why, ".") + ". Nothing runs until " + until + "."

@@ -66,8 +66,10 @@ func TestAFreezeIsToldToWhomItStopsWithoutIDs(t *testing.T) {
 		what, told string
 	}{
 		{api.Freeze{Kind: "all", By: "ben"}, "everything", "ben froze everything. Nothing runs until it is thawed."},
-		{api.Freeze{Kind: "session", ID: "s1", By: "ben", Reason: "It is odd."}, "session s1", "ben froze this session: It is odd. Nothing runs until it is thawed."},
-		{api.Freeze{Kind: "user", ID: "telegram:42", By: "ben"}, "user telegram:42", "ben froze this user. Nothing runs until it is thawed."},
+		{api.Freeze{Kind: "session", ID: "s1", By: "ben", Reason: "It is odd."}, "session s1",
+			"ben froze this session: It is odd. Nothing runs until it is thawed."},
+		{api.Freeze{Kind: "user", ID: "telegram:42", By: "ben"}, "user telegram:42",
+			"ben froze this user. Nothing runs until it is thawed."},
 	} {
 		if what, told := c.freeze.What(), rowOf(c.freeze).told(); what != c.what || told != c.told {
 			t.Errorf("%q and %q, want %q and %q", what, told, c.what, c.told)

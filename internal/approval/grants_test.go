@@ -20,13 +20,17 @@ func TestScopesThatMayBeGranted(t *testing.T) {
 		claim   bailiff.Claim
 		offered string
 	}{
-		{"what the decision offers, from the narrowest", with(claim("x", "m"), func(c *bailiff.Claim) { c.Decision.Approval.Scopes = []string{"always", "session", "once"} }), "once session always"},
-		{"nothing that it does not offer", with(claim("x", "m"), func(c *bailiff.Claim) { c.Decision.Approval.Scopes = []string{"session"} }), "session"},
+		{"what the decision offers, from the narrowest",
+			with(claim("x", "m"), func(c *bailiff.Claim) { c.Decision.Approval.Scopes = []string{"always", "session", "once"} }),
+			"once session always"},
+		{"nothing that it does not offer", with(claim("x", "m"),
+			func(c *bailiff.Claim) { c.Decision.Approval.Scopes = []string{"session"} }), "session"},
 		{"only once if a reason names no part of the request", claim("x", "m", ""), "once"},
 		{"only once if there is no reason", claim("x"), "once"},
 		{"no session that has no id", with(claim("x", "m"), func(c *bailiff.Claim) { c.Request.Session.ID = "" }), "once always"},
 		{"not always for nobody", with(claim("x", "m"), func(c *bailiff.Claim) { c.Request.Session.UserID = "" }), "once session"},
-		{"only once if nothing that is offered is possible", with(claim("x", ""), func(c *bailiff.Claim) { c.Decision.Approval.Scopes = []string{"always"} }), "once"},
+		{"only once if nothing that is offered is possible",
+			with(claim("x", ""), func(c *bailiff.Claim) { c.Decision.Approval.Scopes = []string{"always"} }), "once"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := open(t)
@@ -104,9 +108,11 @@ func TestAWiderGrantHoldsForNothingThatWasNotApproved(t *testing.T) {
 		covers string // the scopes that do
 	}{
 		{"the same", nil, nil, "session always"},
-		{"another plain text in the same folder", func(c *bailiff.Claim) { c.Request.Args.Command = "git push -q origin" }, nil, "session always"},
+		{"another plain text in the same folder", func(c *bailiff.Claim) { c.Request.Args.Command = "git push -q origin" }, nil,
+			"session always"},
 		{"fewer variables", func(c *bailiff.Claim) { c.Decision.Env.Forward = []string{"CI"} }, nil, "session always"},
-		{"the variables in another order", func(c *bailiff.Claim) { c.Decision.Env.Forward = []string{"BRANCH", "CI"} }, nil, "session always"},
+		{"the variables in another order", func(c *bailiff.Claim) { c.Decision.Env.Forward = []string{"BRANCH", "CI"} }, nil,
+			"session always"},
 		{"one more variable", func(c *bailiff.Claim) { c.Decision.Env.Forward = []string{"CI", "BRANCH", "GITHUB_TOKEN"} }, nil, ""},
 		{"another variable", func(c *bailiff.Claim) { c.Decision.Env.Forward = []string{"GITHUB_TOKEN"} }, nil, ""},
 		{"code", func(c *bailiff.Claim) { c.Request.Tool = bailiff.ExecuteCode }, nil, ""},
@@ -124,7 +130,8 @@ func TestAWiderGrantHoldsForNothingThatWasNotApproved(t *testing.T) {
 		}, nil, ""},
 		{"another backend", func(c *bailiff.Claim) { c.Decision.Backend.Name = "local" }, nil, ""},
 		{"policies that offer once only", func(c *bailiff.Claim) { c.Decision.Approval.Scopes = []string{"once"} }, nil, ""},
-		{"policies that offer no more than a session", func(c *bailiff.Claim) { c.Decision.Approval.Scopes = []string{"once", "session"} }, nil, "session"},
+		{"policies that offer no more than a session", func(c *bailiff.Claim) { c.Decision.Approval.Scopes = []string{"once", "session"} },
+			nil, "session"},
 		{"policies that want as many people", func(c *bailiff.Claim) { c.Decision.Approval.Quorum = 2 }, nil, "session always"},
 		{"policies that want more people", func(c *bailiff.Claim) { c.Decision.Approval.Quorum = 3 }, nil, ""},
 		{"a route that wants as many people", nil, needs(2), "session always"},
@@ -192,7 +199,8 @@ func TestAGrantSaysWhatItHoldsFor(t *testing.T) {
 	f.approve(id, "ben", "session")
 	for range 2 {
 		text, err := json.Marshal(f.Grants()[0])
-		for _, part := range []string{`"peer":"uid:1001"`, `"tool":"terminal"`, `"env":["CI","TOKEN"]`, `"route":"security"`, `"quorum":2`, `"context":"/w"`} {
+		for _, part := range []string{`"peer":"uid:1001"`, `"tool":"terminal"`, `"env":["CI","TOKEN"]`, `"route":"security"`, `"quorum":2`,
+			`"context":"/w"`} {
 			if err != nil || !strings.Contains(string(text), part) {
 				t.Errorf("%s is not in %s, %v", part, text, err)
 			}
@@ -253,7 +261,8 @@ func TestARevokedGrantCoversNothing(t *testing.T) {
 	f := open(t)
 	f.approve(f.ask(claim("rm", "x")), "ana", "always")
 	g := f.Grants()[0]
-	if g.By != "ana" || g.User != "42" || g.Session != "" || g.Backend != "docker" || !slices.Equal(g.Pairs, []bailiff.Pair{{Rule: "command.deletes", Match: "x", Context: "/w"}}) || !g.Expires.IsZero() {
+	if g.By != "ana" || g.User != "42" || g.Session != "" || g.Backend != "docker" ||
+		!slices.Equal(g.Pairs, []bailiff.Pair{{Rule: "command.deletes", Match: "x", Context: "/w"}}) || !g.Expires.IsZero() {
 		t.Errorf("granted %+v", g)
 	}
 	if got, err := f.Revoke(t.Context(), g.ID, by("ben")); err != nil || got.ID != g.ID {

@@ -53,7 +53,8 @@ func TestEveryStepIsInTheDecisionLog(t *testing.T) {
 				t.Errorf("event %+v", e)
 			}
 			seen[e.Timestamp] = true
-			if a := e.Custom.Approval; a != nil && (a.ID == "" || e.DecisionID != "d1" || e.RequestedBy != "hermes" || e.Custom.Session != "s1") {
+			if a := e.Custom.Approval; a != nil && (a.ID == "" || e.DecisionID != "d1" || e.RequestedBy != "hermes" ||
+				e.Custom.Session != "s1") {
 				t.Errorf("event %+v of %+v", e, a)
 			}
 		}

@@ -30,17 +30,23 @@ func TestWhatIsPendingIsPlannedAnewWhenPeopleOrRoutesChange(t *testing.T) {
 		votes  int
 		step   string // the last in the log
 	}{
-		{"nothing changed", func(*roster) {}, "pending", "waiting for 2 of ana, ben, cleo (1 said yes) to answer", "security 2 ana ben cleo", 1, "vote"},
+		{"nothing changed", func(*roster) {}, "pending", "waiting for 2 of ana, ben, cleo (1 said yes) to answer",
+			"security 2 ana ben cleo", 1, "vote"},
 		{"somebody is there instead of another", func(r *roster) { r.people = []string{"ana", "dora"} },
 			"pending", "waiting for 2 of ana, dora (1 said yes) to answer", "security 2 ana dora", 1, "replanned"},
 		{"somebody who voted is gone", func(r *roster) { r.people = []string{"ben", "cleo"} },
 			"pending", "waiting for 2 of ben, cleo (0 said yes) to answer", "security 2 ben cleo", 0, "replanned"},
-		{"the route is another", func(r *roster) { r.route = "owners" }, "pending", "waiting for 2 of ana, ben, cleo", "owners 2 ana ben cleo", 1, "replanned"},
-		{"more are needed", func(r *roster) { r.quorum = 3 }, "pending", "waiting for 3 of ana, ben, cleo", "security 3 ana ben cleo", 1, "replanned"},
-		{"fewer would do", func(r *roster) { r.quorum = 1 }, "pending", "waiting for 2 of ana, ben, cleo", "security 2 ana ben cleo", 1, "vote"},
+		{"the route is another", func(r *roster) { r.route = "owners" }, "pending", "waiting for 2 of ana, ben, cleo",
+			"owners 2 ana ben cleo", 1, "replanned"},
+		{"more are needed", func(r *roster) { r.quorum = 3 }, "pending", "waiting for 3 of ana, ben, cleo", "security 3 ana ben cleo", 1,
+			"replanned"},
+		{"fewer would do", func(r *roster) { r.quorum = 1 }, "pending", "waiting for 2 of ana, ben, cleo", "security 2 ana ben cleo", 1,
+			"vote"},
 		{"fewer would do, and fewer than are needed are there", func(r *roster) { r.quorum, r.people = 1, []string{"ben"} },
-			"expired", "2 people must say yes, as when this was asked, but only ben could now; ask again", "security 2 ana ben cleo", 1, "unanswerable"},
-		{"nobody is left", func(r *roster) { r.people = nil }, "expired", "nobody is configured to answer", "security 2 ana ben cleo", 1, "unanswerable"},
+			"expired", "2 people must say yes, as when this was asked, but only ben could now; ask again", "security 2 ana ben cleo", 1,
+			"unanswerable"},
+		{"nobody is left", func(r *roster) { r.people = nil }, "expired", "nobody is configured to answer", "security 2 ana ben cleo", 1,
+			"unanswerable"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			observed := &counts{pending: map[string]int{}, resolved: map[string]int{}}
@@ -118,7 +124,8 @@ func TestNobodyGoesByAPlanFromBeforeAChange(t *testing.T) {
 		f := open(t)
 		id := f.ask(claim("rm", "x"))
 		turn(f)
-		if e, err := f.Answer(t.Context(), id, by("ana"), bailiff.Verdict{Approve: true}); err == nil || f.state(id) != bailiff.ApprovalPending {
+		if e, err := f.Answer(t.Context(), id, by("ana"), bailiff.Verdict{Approve: true}); err == nil ||
+			f.state(id) != bailiff.ApprovalPending {
 			t.Errorf("who may not answer any more made it %s", e.State)
 		}
 		f.approve(id, "dora", "once")
@@ -157,7 +164,8 @@ func TestTenThousandPendingArePlannedAnewInAFewTransactions(t *testing.T) {
 		}
 		t.Logf("%s: %s", round, time.Since(begun))
 		left, _ := b.List(api.Query{State: bailiff.ApprovalPending, Limit: pending})
-		if round == "with nobody" != (len(left) == 0) || slices.ContainsFunc(left, func(e api.Entry) bool { return e.Plan.Route != "owners" }) {
+		if round == "with nobody" != (len(left) == 0) ||
+			slices.ContainsFunc(left, func(e api.Entry) bool { return e.Plan.Route != "owners" }) {
 			t.Errorf("%s: %d are left, or not all by the new route", round, len(left))
 		}
 	}

@@ -313,7 +313,8 @@ func (s *state) union(w wanted, now time.Time) []*held {
 
 func (s *state) frozen(session bailiff.Session) (freeze, bool) {
 	for _, key := range []freezeKey{
-		{api.FreezeAll, ""}, {api.FreezeSession, session.ID}, {api.FreezeUser, session.UserID}, {api.FreezeUser, session.Platform + ":" + session.UserID},
+		{api.FreezeAll, ""}, {api.FreezeSession, session.ID}, {api.FreezeUser, session.UserID},
+		{api.FreezeUser, session.Platform + ":" + session.UserID},
 	} {
 		if f, found := s.freezes[key]; found {
 			return f, true

@@ -87,7 +87,8 @@ func TestADamagedStoreIsRefused(t *testing.T) {
 		{"zeros", write(make([]byte, len(content))), "no store of bailiff's"},
 		{"half of it", func(path string) error { return os.Truncate(path, int64(len(content)/2)) }, "it was cut off"},
 		{"the first page only", func(path string) error { return os.Truncate(path, pageSize) }, "page 1: it is missing"},
-		{"the newer of its first pages is damaged", func(path string) error { return flip(path, newerMeta(content)*pageSize+60) }, "it is damaged"},
+		{"the newer of its first pages is damaged", func(path string) error { return flip(path, newerMeta(content)*pageSize+60) },
+			"it is damaged"},
 		{"the newer of its first pages is the older", func(path string) error {
 			older := 1 - newerMeta(content)
 			text := slices.Clone(content)
@@ -120,14 +121,16 @@ func TestADamagedStoreIsRefused(t *testing.T) {
 			_, err := tx.Bucket(grantBucket).CreateBucket([]byte("inner"))
 			return err
 		}), "the checksum does not fit"},
-		{"of another version", edit(func(tx *bbolt.Tx) error { return putSeal(tx, seal{Schema: 2}) }), "it is of version 2, and this bailiff reads version 1"},
+		{"of another version", edit(func(tx *bbolt.Tx) error { return putSeal(tx, seal{Schema: 2}) }),
+			"it is of version 2, and this bailiff reads version 1"},
 		{"another program's", func(path string) error {
 			return errors.Join(os.Remove(path), func() error {
 				db, err := bbolt.Open(path, 0o600, &bbolt.Options{PageSize: pageSize})
 				return errors.Join(err, db.Close())
 			}())
 		}, "it holds no approvals"},
-		{"one that others may read", func(path string) error { return os.Chmod(path, 0o640) }, "others may use it (mode 0640): chmod 600 it"},
+		{"one that others may read", func(path string) error { return os.Chmod(path, 0o640) },
+			"others may use it (mode 0640): chmod 600 it"},
 		{"one that a group may write", func(path string) error { return os.Chmod(path, 0o620) }, "others may use it (mode 0620)"},
 		{"somebody else's", func(path string) error { return os.Chown(path, 4242, -1) }, "it belongs to user 4242"},
 		{"a link", func(path string) error { return errors.Join(os.Remove(path), os.Symlink(whole, path)) }, "symbolic links"},
@@ -173,7 +176,8 @@ func refused(t *testing.T, path, says string) {
 		b.Close()
 		t.Fatal("opened")
 	}
-	for _, part := range []string{path, says, path + ".made", "restore no older copy", "allows nothing that was denied", "freezes are lost too"} {
+	for _, part := range []string{path, says, path + ".made", "restore no older copy", "allows nothing that was denied",
+		"freezes are lost too"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q is not said: %v", part, err)
 		}
@@ -450,7 +454,8 @@ func TestAStoreThatFailsGrantsNothingUntilItWorksAgain(t *testing.T) {
 			t.Errorf("what is not covered: %v", err)
 		}
 		told, frozen := f.Frozen(bailiff.Session{ID: "any"})
-		if _, found := f.Get(pending); found || f.Covered(claim("rm session", "y")) || !frozen || !strings.Contains(told, "froze everything") {
+		if _, found := f.Get(pending); found || f.Covered(claim("rm session", "y")) || !frozen ||
+			!strings.Contains(told, "froze everything") {
 			t.Errorf("it goes on: %q", told)
 		}
 

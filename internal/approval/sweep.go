@@ -25,7 +25,8 @@ func (b *Book) sweep(s *state, now time.Time) (step, error) {
 			continue
 		}
 		t.ended = append(t.ended, h)
-		t.events = append(t.events, h.event(fmt.Sprintf("lapsed: grant %s of scope %s ended after %d uses", h.Grant.ID, h.Grant.Scope, h.Grant.Uses)))
+		t.events = append(t.events, h.event(fmt.Sprintf("lapsed: grant %s of scope %s ended after %d uses", h.Grant.ID, h.Grant.Scope,
+			h.Grant.Uses)))
 	}
 	return t, nil
 }

@@ -43,8 +43,10 @@ func (e *entry) event(message string) api.Event {
 // event is an event of the decision log about a grant.
 func (h *held) event(message string) api.Event {
 	g := &h.Grant
-	a := bailiff.Approval{ID: g.ApprovalID, State: bailiff.ApprovalApproved, Scope: g.Scope, By: g.By, Via: g.Via, ExpiresAt: g.Expires, Message: message}
-	return api.Event{RequestedBy: g.Caller, DecisionID: h.DecisionID, Custom: api.Custom{Event: api.ApprovalEvent, Session: g.Session, Message: message, Approval: &a}}
+	a := bailiff.Approval{ID: g.ApprovalID, State: bailiff.ApprovalApproved, Scope: g.Scope, By: g.By, Via: g.Via, ExpiresAt: g.Expires,
+		Message: message}
+	return api.Event{RequestedBy: g.Caller, DecisionID: h.DecisionID, Custom: api.Custom{Event: api.ApprovalEvent, Session: g.Session,
+		Message: message, Approval: &a}}
 }
 
 // about names the rules that ask.
@@ -62,7 +64,8 @@ func (e *entry) waiting() string {
 	if e.Plan.Quorum > 1 {
 		who = fmt.Sprintf("%d of %s (%d said yes)", e.Plan.Quorum, strings.Join(e.Plan.Approvers, ", "), len(e.Votes))
 	}
-	return fmt.Sprintf("waiting for %s to answer on %s until %s", who, strings.Join(e.Plan.Channels, " or "), e.Expires.Format(time.RFC3339))
+	return fmt.Sprintf("waiting for %s to answer on %s until %s", who, strings.Join(e.Plan.Channels, " or "),
+		e.Expires.Format(time.RFC3339))
 }
 
 // settled says why an approval takes no answer any more.

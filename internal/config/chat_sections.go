@@ -90,7 +90,8 @@ func (s *Slack) lacks() string {
 	case !s.BotToken.Given():
 		return "bot_token is missing: it is the app's \"Bot User OAuth Token\" (xoxb-…)"
 	case s.Listen == "" && !s.AppToken.Given():
-		return "app_token is missing: Socket Mode needs an app-level token (xapp-…); or say listen and signing_secret to be called by HTTP"
+		return "app_token is missing: Socket Mode needs an app-level token (xapp-…); or say listen and signing_secret to be called by " +
+			"HTTP"
 	case s.Listen != "" && !s.SigningSecret.Given():
 		return "signing_secret is missing: by HTTP only Slack's signature tells who is calling"
 	case s.Listen != "" && s.AppToken.Given():

@@ -14,7 +14,8 @@ func TestSocketsLieWhereTheirUserMayPutThem(t *testing.T) {
 		return
 	}
 	t.Setenv("HOME", "/home/ana")
-	for run, want := range map[string]string{"/run/user/7": "/run/user/7/bailiff/agent.sock", "": "/home/ana/.local/state/bailiff/run/agent.sock"} {
+	for run, want := range map[string]string{"/run/user/7": "/run/user/7/bailiff/agent.sock",
+		"": "/home/ana/.local/state/bailiff/run/agent.sock"} {
 		t.Setenv("XDG_RUNTIME_DIR", run)
 		if got := Socket(AgentSocket); got != want {
 			t.Errorf("with XDG_RUNTIME_DIR=%q it is %s, want %s", run, got, want)

@@ -86,7 +86,8 @@ func misread(random *rand.Rand) string {
 	texts := []string{
 		"", " ", "True", "~", "null", "*", "[", "{}", "}]", "- x", "a: b", "# x", "|", ">-", "%", "&a", "*a", "!!t", "<<", "=", "'", `"`,
 		"\\", "\x00", "\x7f", "\u0085",
-		"\u2028", "\ufeff", "\U0001f600", "é", "a\nb: c", "a\n  - b", "\t", "0x1f", "1_000", "1e9", "nan", "${HOME}", "$(id)", "../..", "/",
+		"\u2028", "\ufeff", "\U0001f600", "é", "a\nb: c", "a\n  - b", "\t", "0x1f", "1_000", "1e9", "nan", "${HOME}", "$(id)", "../..",
+		"/",
 		"/srv/x:/x", "/srv/a b:/x:ro",
 		"/srv/\n:/x", "/srv/{:/}", "GITHUB_TOKEN", "PATH", "LD_PRELOAD", "x]", "[!]", "[z-a]", "**", "docker", "local", "telegram", "cli",
 		"x.y", "x, y",

@@ -228,7 +228,8 @@ func (f Folder) RolledBack() (*api.Rollback, error) {
 		err = errors.New("it names no revision")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading which policies an operator rolled back to: %w; move %s away to have those of the configuration in force", err, file)
+		return nil, fmt.Errorf("reading which policies an operator rolled back to: %w; move %s away to have those of the configuration "+
+			"in force", err, file)
 	}
 	return &word, nil
 }

@@ -84,7 +84,8 @@ func TestTheLastRevisionsAreKept(t *testing.T) {
 	again.Since, again.Way = time.Unix(1000, 0).UTC(), ByRollback
 	must(t, h.Keep(again, files(6)))
 	all, err := h.All()
-	if err != nil || len(all) != Kept || all[0].Name != again.Name || all[0].Way != ByRollback || all[1].Name != revision(Kept+3).Name || all[Kept-1].Name != revision(4).Name {
+	if err != nil || len(all) != Kept || all[0].Name != again.Name || all[0].Way != ByRollback || all[1].Name != revision(Kept+3).Name ||
+		all[Kept-1].Name != revision(4).Name {
 		t.Errorf("kept are %d, %+v, %v", len(all), all, err)
 	}
 	left, err := os.ReadDir(filepath.Join(dir, "revisions"))

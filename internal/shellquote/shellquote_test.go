@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-var awkward = []string{"", "a", "'", "''", `\`, "a b", "a'b", "$HOME", "`id`", "-n", "\n", "*", "é", "\xff", "!x", "#", "'\\''", " ", "~", "a=b"}
+var awkward = []string{"", "a", "'", "''", `\`, "a b", "a'b", "$HOME", "`id`", "-n", "\n", "*", "é", "\xff", "!x", "#", "'\\''", " ", "~",
+	"a=b"}
 
 func TestAShellReadsWordsBackAsTheyWere(t *testing.T) {
 	t.Parallel()
@@ -25,7 +26,8 @@ func TestAShellReadsWordsBackAsTheyWere(t *testing.T) {
 
 func TestWhatIsNotWrittenHereIsNotRead(t *testing.T) {
 	t.Parallel()
-	for _, line := range []string{"", " ", "a  b", "a ", " a", "a;b", "a$b", "a'b'", "'a'b", "'a", "a\tb", "'a' ; b", `"a"`, "a\nb", `'a'\'`, "~", "a #"} {
+	for _, line := range []string{"", " ", "a  b", "a ", " a", "a;b", "a$b", "a'b'", "'a'b", "'a", "a\tb", "'a' ; b", `"a"`, "a\nb",
+		`'a'\'`, "~", "a #"} {
 		if all, ok := Split(line); ok {
 			t.Errorf("%q is read as %q", line, all)
 		}

@@ -76,7 +76,8 @@ func (t *Throttle) admit(req bailiff.Request, now time.Time) error {
 				r.CancelAt(now)
 			}
 			t.observer.Limited(share.name)
-			return fmt.Errorf("this %s brings more than the %d requests a minute that limits.requests_per_minute allows it; try again in %.0f seconds",
+			return fmt.Errorf("this %s brings more than the %d requests a minute that limits.requests_per_minute allows it; try again "+
+				"in %.0f seconds",
 				share.name, share.perMin, math.Ceil(wait.Seconds()))
 		}
 	}

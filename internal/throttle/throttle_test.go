@@ -36,7 +36,8 @@ func TestEachShareHoldsForItsOwnOnly(t *testing.T) {
 					t.Fatalf("request %d: %v", n+1, err)
 				}
 			}
-			if err := limit.admit(c.same, now); err == nil || !strings.Contains(err.Error(), "this "+c.by) || !strings.Contains(err.Error(), "in 20 seconds") {
+			if err := limit.admit(c.same, now); err == nil || !strings.Contains(err.Error(), "this "+c.by) ||
+				!strings.Contains(err.Error(), "in 20 seconds") {
 				t.Errorf("got %v, want the share of the %s to be used up", err, c.by)
 			}
 			if err := limit.admit(c.other, now); err != nil {

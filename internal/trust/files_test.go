@@ -32,7 +32,8 @@ func TestASecretIsReadOnlyWhileItIsOne(t *testing.T) {
 			want string
 		}{"secret": {Secret, c.secret}, "public": {Public, c.public}} {
 			text, err := read.file(path)
-			if (err == nil) != (read.want == ok) || err == nil && string(text) != "x" || err != nil && !strings.Contains(err.Error(), read.want) {
+			if (err == nil) != (read.want == ok) || err == nil && string(text) != "x" || err != nil &&
+				!strings.Contains(err.Error(), read.want) {
 				t.Errorf("with mode %04o the %s file is %q, %v, want %q", c.mode, kind, text, err, read.want)
 			}
 		}
@@ -49,7 +50,8 @@ func TestWhatIsNoFileOfOnesOwnIsNotRead(t *testing.T) {
 	if err := os.Truncate(big, largest+1); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{folder: "no regular file", pipe: "no regular file", big: "more than", filepath.Join(folder, "none"): "no such file"}
+	want := map[string]string{folder: "no regular file", pipe: "no regular file", big: "more than",
+		filepath.Join(folder, "none"): "no such file"}
 	if os.Geteuid() == 0 {
 		write(t, theirs, "x", 0o600)
 		if err := os.Chown(theirs, 12345, -1); err != nil {
@@ -73,7 +75,8 @@ func TestAFileThatOthersCouldReplaceIsNotRead(t *testing.T) {
 	if err := os.Symlink(path, linked); err != nil {
 		t.Fatal(err)
 	}
-	for mode, want := range map[os.FileMode]string{0o777: "others may write " + folder, 0o770: "others may write " + folder, 0o777 | os.ModeSticky: "", 0o755: ""} {
+	for mode, want := range map[os.FileMode]string{0o777: "others may write " + folder, 0o770: "others may write " + folder,
+		0o777 | os.ModeSticky: "", 0o755: ""} {
 		if err := os.Chmod(folder, mode); err != nil {
 			t.Fatal(err)
 		}

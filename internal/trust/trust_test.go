@@ -29,7 +29,8 @@ func TestTrust(t *testing.T) {
 		{"a link into a folder others may write", in("d", 0o777, link("d/f", "l", file("d/f", 0o600))), "l", "others may write"},
 		{"a folder reached by a link that others may write", in("d", 0o777, link("d", "l", file("d/f", 0o600))), "l/f", "others may write"},
 		{"a folder that links to itself", link(".", "d/loop", file("d/f", 0o600)), "d", ok},
-		{"the swapped folders of a mounted configuration", link("..2026", "d/..data", link("..data/f", "d/f", file("d/..2026/f", 0o644))), "d", ok},
+		{"the swapped folders of a mounted configuration", link("..2026", "d/..data", link("..data/f", "d/f", file("d/..2026/f", 0o644))),
+			"d", ok},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()

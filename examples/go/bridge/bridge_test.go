@@ -60,7 +60,8 @@ func TestTheBridgeShowsWhatIsPostedAndAnswersIt(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSpace(printed.String()), "\n")
 	var n notice
-	if err := json.Unmarshal([]byte(lines[0]), &n); len(lines) != 2 || err != nil || n.Type != "post" || n.Key != "k1" || !strings.Contains(lines[1], `"denied"`) {
+	if err := json.Unmarshal([]byte(lines[0]), &n); len(lines) != 2 || err != nil || n.Type != "post" || n.Key != "k1" ||
+		!strings.Contains(lines[1], `"denied"`) {
 		t.Errorf("printed is %q, %v", lines, err)
 	}
 	if found := w.Check(t.Context(), []chat.Person{{ID: "ana"}}); len(found) != 2 || found[0].Err != nil || found[1].Err != nil {

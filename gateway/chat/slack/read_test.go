@@ -84,7 +84,8 @@ func TestAnAnswerToACommandGoesToSlackOnly(t *testing.T) {
 var address = regexp.MustCompile(`https?://[^\s<>|]+`)
 
 func FuzzWhatWasTypedIsRead(f *testing.F) {
-	for _, s := range []string{"ls", "a && b > c", "&amp;", "<@UB>", "<!channel>", "echo '<'>x", "http://x.test/?a&b", "|", "\x00", "é\xff",
+	for _, s := range []string{"ls", "a && b > c", "&amp;", "<@UB>", "<!channel>", "echo '<'>x", "http://x.test/?a&b", "|", "\x00",
+		"é\xff",
 		"&lt;http://a|b&gt;"} {
 		f.Add(s)
 	}

@@ -34,8 +34,10 @@ func TestWhatIsWrittenIsHandedOn(t *testing.T) {
 			chat.Said{Kind: "group", Text: "```python\nprint('x')\n```", Mentioned: true}},
 		"a block of no language":       {"42", "", "```\nls\npwd\n```", chat.Said{Kind: "dm", Text: "```\nls\npwd\n```"}},
 		"a name in a block, literally": {"42", "", "```\necho " + me + "\n```", chat.Said{Kind: "dm", Text: "```\necho " + me + "\n```"}},
-		"quotes as they are":           {"42", "", `echo “a” 'b' "c" &amp; <d>`, chat.Said{Kind: "dm", Text: `echo “a” 'b' "c" &amp; <d>`}},
-		"signs of two units":           {group, "", "😀 " + me + " echo 😀", chat.Said{Kind: "group", Text: "😀 echo 😀", Mentioned: true}},
+		"quotes as they are": {"42", "", `echo “a” 'b' "c" &amp; <d>`,
+			chat.Said{Kind: "dm", Text: `echo “a” 'b' "c" &amp; <d>`}},
+		"signs of two units": {group, "", "😀 " + me + " echo 😀", chat.Said{Kind: "group", Text: "😀 echo 😀",
+			Mentioned: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := telegramtest.New(t)
