@@ -13,69 +13,57 @@ import (
 
 const module = "github.com/bailiff-dev/bailiff"
 
-// floors names every folder of code with the floor it stands on. A package may
-// import packages of lower floors only.
-var floors = map[string]int{
-	"internal/facts/value": 0, "internal/facts/programs": 0,
-
-	"": 0, "policies": 0, "backends/runner/wire": 0, "internal/defaultpath": 0, "internal/shellquote": 0, "internal/spelling": 0,
-	"internal/feed": 0, "internal/termsafe": 0, "internal/recent": 0, "internal/boltcheck": 0, "internal/outage": 0, "internal/headtail": 0,
-	"backends/runner/carrier": 0,
-	"examples/hermes":         0,
-
-	"internal/facts/shell": 1, "internal/facts/python": 1,
-	"api": 1, "internal/redact": 1, "internal/records": 1, "internal/trust": 1, "internal/subprocess": 1,
-
-	"backends/cgroup": 2, "backends/loop": 2, "internal/facts": 2, "backends/settings": 2,
-
-	"backends": 3, "backends/runner": 3, "backends/kernel": 3, "backends/workdirs": 3, "backends/limits": 3, "metrics": 3,
-	"internal/audit": 3, "internal/env": 3, "internal/corpus": 3, "internal/throttle": 3, "internal/httpapi": 3,
-	"internal/history": 3, "internal/remote": 3, "internal/guard": 3, "internal/tables": 3, "internal/approval": 3,
-
-	"internal/config": 4, "internal/bundle": 4, "enforcer/ledger": 4, "internal/replay": 4, "internal/export": 4, "internal/traces": 4,
-	"internal/pdp": 4, "internal/pdp/explain": 3, "backends/local": 4, "backends/bubblewrap": 4, "backends/docker": 4,
-	"backends/backendtest": 4,
-	"backends/apptainer":   4, "backends/daytona": 4, "backends/modal": 4, "backends/ssh": 4, "backends/vercel": 4,
-	"backends/ssh/inside": 4,
-
-	"internal/remote/remotetest": 5, "internal/people": 5, "backends/catalogue": 5, "enforcer": 5,
-	"enforcer/process": 5, "enforcer/lease": 5, "enforcer/output": 4,
-	"backends/backendtest/machine": 5,
-
-	"gateway": 6, "internal/offline": 6,
-
-	"gateway/client": 7, "gateway/console": 7, "gateway/mcp": 7, "internal/hermes": 7, "gateway/chat": 7,
-
-	"gateway/chat/slack": 8, "gateway/chat/slack/slacktest": 8,
-	"gateway/chat/discord": 8, "gateway/chat/discord/discordtest": 8,
-	"gateway/chat/telegram": 8, "gateway/chat/telegram/telegramtest": 8,
-	"gateway/chat/matrix": 8, "gateway/chat/matrix/matrixtest": 8,
-	"gateway/chat/webhook": 8, "gateway/chat/chattest": 8,
-
-	"app": 9, "cmd/bailiff-runner": 9, "cmd/bailiff-hook": 9, "cmd/bailiff-host": 9, "docs": 9, "examples": 9,
-	"examples/go/ask": 9, "examples/go/bridge": 9, "examples/oci": 9, "examples/ai-sdk": 9, "examples/grafana": 9, "examples/prometheus": 9,
-	"examples/policies": 9, "examples/ci": 9, "examples/systemd": 9, "examples/compose": 9, "internal/apptest": 9,
-
-	"cmd/bailiff": 10,
+// step is one of the staircase, with its folders, a row of them a line.
+type step struct {
+	name string
+	rows []string
 }
 
-// sideways are the imports within one floor that are meant: the lower of the
-// two is a part that was taken out of the upper one to stand alone, or what the
-// upper one's texts speak about.
-var sideways = map[string]bool{
-	"backends/runner backends":         true,
-	"backends/kernel backends":         true,
-	"backends/workdirs backends":       true,
-	"backends/limits backends":         true,
-	"backends/limits backends/runner":  true, // what is bounded
-	"backends/ssh backends/bubblewrap": true, // what makes sandboxes on another host is what makes them here
-
-	"backends/ssh backends/ssh/inside":        true,
-	"backends/ssh/inside backends/bubblewrap": true, // what is asked of it over there
-
-	"enforcer enforcer/process":       true,
-	"enforcer enforcer/lease":         true,
-	"enforcer/process enforcer/lease": true, // a process lives in a lease's sandbox
+// staircase names every folder of code with the step that it stands on. A package
+// imports packages of lower steps, and of earlier rows of its own step; packages of one
+// row do not know each other.
+var staircase = []step{
+	{"vocabulary", []string{ // what all speak: words and formats, without I/O
+		". backends/runner/carrier backends/runner/wire examples/hermes internal/boltcheck internal/defaultpath " +
+			"internal/facts/programs internal/facts/value internal/feed internal/headtail internal/outage internal/recent " +
+			"internal/shellquote internal/spelling internal/termsafe policies",
+		"api",
+	}},
+	{"concerns", []string{ // one concern each, ignorant of the others' work
+		"backends/cgroup internal/corpus internal/env internal/facts/python internal/facts/shell internal/pdp/explain " +
+			"internal/records internal/redact internal/subprocess internal/tables internal/throttle internal/trust metrics",
+		"backends/loop backends/settings internal/approval internal/audit internal/facts internal/history",
+		"backends internal/guard internal/httpapi internal/remote",
+		"backends/kernel backends/runner backends/workdirs",
+		"backends/limits",
+	}},
+	{"technologies", []string{ // what judges, and where commands run
+		"backends/apptainer backends/backendtest backends/bubblewrap backends/daytona backends/docker backends/local " +
+			"backends/modal backends/vercel internal/bundle internal/config internal/export internal/pdp internal/replay " +
+			"internal/traces",
+		"backends/backendtest/machine backends/ssh/inside internal/remote/remotetest",
+		"backends/ssh",
+		"backends/catalogue",
+	}},
+	{"enforcement", []string{ // what records, asks and runs
+		"enforcer/ledger enforcer/output internal/people",
+		"enforcer/lease",
+		"enforcer/process",
+		"enforcer",
+	}},
+	{"gateway", []string{ // how requests, answers and approvals come and go
+		"gateway gateway/chat/discord/discordtest gateway/chat/matrix/matrixtest gateway/chat/slack/slacktest " +
+			"gateway/chat/telegram/telegramtest internal/hermes internal/offline",
+		"gateway/chat gateway/client gateway/console gateway/mcp",
+		"gateway/chat/chattest gateway/chat/discord gateway/chat/matrix gateway/chat/slack gateway/chat/telegram " +
+			"gateway/chat/webhook",
+	}},
+	{"programs", []string{ // what is started, and what holds the whole
+		"app cmd/bailiff-hook cmd/bailiff-host cmd/bailiff-runner docs examples examples/ai-sdk examples/ci " +
+			"examples/compose examples/go/ask examples/go/bridge examples/grafana examples/oci examples/policies " +
+			"examples/prometheus examples/systemd internal/apptest",
+		"cmd/bailiff",
+	}},
 }
 
 // owners names the folder that may import a third-party module, with the folders below it;
@@ -123,20 +111,38 @@ func (p listed) folder() string {
 }
 
 func TestImportsPointDownOnly(t *testing.T) {
+	places := places(t)
 	for _, p := range packages(t) {
-		floor, known := floors[p.folder()]
+		place, known := places[p.folder()]
 		if !known {
-			t.Errorf("%s stands on no floor: name it in this test", p.ImportPath)
+			t.Errorf("%s stands on no step: name it in this test", p.ImportPath)
 			continue
 		}
 		for _, path := range p.Imports {
 			folder, ours := strings.CutPrefix(path, module)
-			folder = strings.TrimPrefix(folder, "/")
-			if ours && floors[folder] >= floor && !sideways[p.folder()+" "+folder] {
-				t.Errorf("%s (floor %d) imports %s (floor %d)", p.ImportPath, floor, path, floors[folder])
+			if folder = strings.TrimPrefix(folder, "/"); ours && places[folder] >= place {
+				t.Errorf("%s imports %s, which does not stand below it", p.ImportPath, path)
 			}
 		}
 	}
+}
+
+// places numbers the rows of the staircase from the lowest up, by their folders.
+func places(t *testing.T) map[string]int {
+	t.Helper()
+	all, row := map[string]int{}, 0
+	for _, s := range staircase {
+		for _, folders := range s.rows {
+			row++
+			for _, folder := range strings.Fields(folders) {
+				if all[strings.TrimPrefix(folder, ".")] != 0 {
+					t.Errorf("%s stands on two rows", folder)
+				}
+				all[strings.TrimPrefix(folder, ".")] = row
+			}
+		}
+	}
+	return all
 }
 
 func TestThirdPartyLibrariesHaveOneOwner(t *testing.T) {

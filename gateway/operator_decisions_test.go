@@ -4,10 +4,10 @@ import "testing"
 
 func TestALoggedRequestIsToldByWhatItAsksFor(t *testing.T) {
 	for input, want := range map[string]string{
-		`"tool": "terminal", "args": {"command": "ls", "workdir": "/x", "timeout": 3}`:                          "ls",
-		`"tool": "execute_code", "args": {"code": "print()", "reset": true}`:                                    "print()",
-		`"tool": "process", "args": {"action": "list", "process_id": "", "data": ""}`:                           "list",
-		`"tool": "process", "args": {"action": "write", "process_id": "p1", "data": "yes"}`:                     "write p1 yes",
+		`"tool": "terminal", "args": {"command": "ls", "workdir": "/x", "timeout": 3}`:      "ls",
+		`"tool": "execute_code", "args": {"code": "print()", "reset": true}`:                "print()",
+		`"tool": "process", "args": {"action": "list", "process_id": "", "data": ""}`:       "list",
+		`"tool": "process", "args": {"action": "write", "process_id": "p1", "data": "yes"}`: "write p1 yes",
 		`"tool": "call", "args": {"name": "web_search", "arguments": {"query": "x", "deep": [1, {"a": null}]}}`: "web_search " +
 			`{"query": "x", "deep": [1, {"a": null}]}`,
 	} {
