@@ -10,6 +10,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/ledger"
+	"github.com/bailiff-dev/bailiff/internal/required"
 )
 
 // Decider is the policy decision point.
@@ -98,17 +99,11 @@ type Config struct {
 	Log        *slog.Logger
 }
 
-func (c Config) missing() []string {
-	var names []string
-	for name, absent := range map[string]bool{
+func (c Config) missing() error {
+	return required.Fields("enforcer", map[string]bool{
 		"Decider": c.Decider == nil, "Recorder": c.Recorder == nil, "Environ": c.Environ == nil, "Observer": c.Observer == nil,
 		"Sandboxes": c.Sandboxes == nil, "Readiness": c.Readiness == nil,
 		"Approvals": c.Approvals == nil, "Freezer": c.Freezer == nil, "Backends": c.Backends == nil, "Owner": c.Owner == "",
 		"Ledger": c.Ledger == nil, "Workspaces": c.Workspaces == nil,
-	} {
-		if absent {
-			names = append(names, name)
-		}
-	}
-	return sorted(names)
+	})
 }

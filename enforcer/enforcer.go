@@ -32,9 +32,7 @@ package enforcer
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -49,8 +47,8 @@ import (
 // New returns an Enforcer, or names everything that the config lacks. Callers
 // must also run [Enforcer.Adopt], [Enforcer.Watch] and, at the end, [Enforcer.Close].
 func New(c Config) (*Enforcer, error) {
-	if missing := c.missing(); len(missing) > 0 {
-		return nil, fmt.Errorf("enforcer config lacks %s", strings.Join(missing, ", "))
+	if err := c.missing(); err != nil {
+		return nil, err
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/required"
 )
 
 // Enforcer judges requests and runs what may run. News, which may be nil, is
@@ -65,8 +65,8 @@ type Agent struct {
 
 // NewAgent returns the agent API, or names everything that the config lacks.
 func NewAgent(c AgentConfig) (*Agent, error) {
-	if missing := c.missing(); len(missing) > 0 {
-		return nil, fmt.Errorf("agent config lacks %s", strings.Join(missing, ", "))
+	if err := c.missing(); err != nil {
+		return nil, err
 	}
 	if c.keepAlive == 0 {
 		c.keepAlive = keepAlive
@@ -124,20 +124,13 @@ func (a *Agent) EndSession(ctx context.Context, session string) (bailiff.Ended, 
 	return a.agent.config.Enforcer.EndSession(ctx, a.agent.config.Name, session)
 }
 
-func (c AgentConfig) missing() (names []string) {
-	lacks := func(absent bool, name string) {
-		if absent {
-			names = append(names, name)
-		}
-	}
+func (c AgentConfig) missing() error {
 	more := slices.ContainsFunc(c.DataPaths, func(path string) bool { return path != api.DecisionPath })
-	lacks(c.Name == "", "Name")
-	lacks(len(c.Messaging) == 0 && len(c.Platforms) == 0, "Platforms or Messaging")
-	lacks(c.Enforcer == nil, "Enforcer")
-	lacks(c.Tools == nil, "Tools")
-	lacks(more && c.Evaluator == nil, "Evaluator")
-	lacks(more && c.Circumstances == nil, "Circumstances")
-	return names
+	return required.Fields("agent", map[string]bool{
+		"Name": c.Name == "", "Platforms or Messaging": len(c.Messaging) == 0 && len(c.Platforms) == 0,
+		"Enforcer": c.Enforcer == nil, "Tools": c.Tools == nil,
+		"Evaluator": more && c.Evaluator == nil, "Circumstances": more && c.Circumstances == nil,
+	})
 }
 
 // agent serves one agent's door.

@@ -118,12 +118,12 @@ func TestWhatAnAgentsDoorDoesNotServe(t *testing.T) {
 
 func TestAConfigThatLacksSomethingNamesIt(t *testing.T) {
 	_, err := NewAgent(AgentConfig{DataPaths: []string{"agent/call/decision"}})
-	if want := "agent config lacks Name, Platforms or Messaging, Enforcer, Tools, Evaluator, Circumstances"; err == nil ||
+	if want := "agent config lacks Circumstances, Enforcer, Evaluator, Name, Platforms or Messaging, Tools"; err == nil ||
 		err.Error() != want {
 		t.Errorf("the error is %v, want %s", err, want)
 	}
 	_, err = NewOperator(OperatorConfig{})
-	if want := "operator config lacks Statuser, Sandboxes, Approvals, Grants, Freezer, Decisions, History, Who"; err == nil ||
+	if want := "operator config lacks Approvals, Decisions, Freezer, Grants, History, Sandboxes, Statuser, Who"; err == nil ||
 		err.Error() != want {
 		t.Errorf("the error is %v, want %s", err, want)
 	}

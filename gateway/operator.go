@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/required"
 )
 
 // Statuser tells how the sidecar is.
@@ -97,8 +97,8 @@ func ByPeer(identify func(uid uint32, channel string) bailiff.Approver) func(*ht
 
 // NewOperator returns the operator API, or names everything that the config lacks.
 func NewOperator(c OperatorConfig) (http.Handler, error) {
-	if missing := c.missing(); len(missing) > 0 {
-		return nil, fmt.Errorf("operator config lacks %s", strings.Join(missing, ", "))
+	if err := c.missing(); err != nil {
+		return nil, err
 	}
 	if c.keepAlive == 0 {
 		c.keepAlive = keepAlive
@@ -133,20 +133,11 @@ func NewOperator(c OperatorConfig) (http.Handler, error) {
 	return rs, nil
 }
 
-func (c OperatorConfig) missing() (names []string) {
-	for _, need := range []struct {
-		absent bool
-		name   string
-	}{
-		{c.Statuser == nil, "Statuser"}, {c.Sandboxes == nil, "Sandboxes"}, {c.Approvals == nil, "Approvals"},
-		{c.Grants == nil, "Grants"}, {c.Freezer == nil, "Freezer"}, {c.Decisions == nil, "Decisions"}, {c.History == nil, "History"},
-		{c.Who == nil, "Who"},
-	} {
-		if need.absent {
-			names = append(names, need.name)
-		}
-	}
-	return names
+func (c OperatorConfig) missing() error {
+	return required.Fields("operator", map[string]bool{
+		"Statuser": c.Statuser == nil, "Sandboxes": c.Sandboxes == nil, "Approvals": c.Approvals == nil, "Grants": c.Grants == nil,
+		"Freezer": c.Freezer == nil, "Decisions": c.Decisions == nil, "History": c.History == nil, "Who": c.Who == nil,
+	})
 }
 
 type operator struct{ config OperatorConfig }

@@ -15,6 +15,7 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/recent"
+	"github.com/bailiff-dev/bailiff/internal/required"
 )
 
 // Sidecar takes requests.
@@ -130,8 +131,8 @@ var errClosing = errors.New("bailiff is shutting down")
 // NewSessions returns the sessions of an account; its error names everything that the
 // config lacks.
 func NewSessions(c SessionsConfig) (*Sessions, error) {
-	if missing := c.missing(); len(missing) > 0 {
-		return nil, fmt.Errorf("chat sessions config lacks %s", strings.Join(missing, ", "))
+	if err := c.missing(); err != nil {
+		return nil, err
 	}
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	s := &Sessions{config: c, open: map[string]*session{}, replies: map[string]int{},
@@ -141,18 +142,9 @@ func NewSessions(c SessionsConfig) (*Sessions, error) {
 	return s, nil
 }
 
-func (c SessionsConfig) missing() (names []string) {
-	lacks := func(absent bool, name string) {
-		if absent {
-			names = append(names, name)
-		}
-	}
-	lacks(c.Platform == "", "Platform")
-	lacks(c.Surface == nil, "Surface")
-	lacks(c.Sidecar == nil, "Sidecar")
-	lacks(c.AllowedUsers == nil, "AllowedUsers")
-	lacks(c.Store == nil, "Store")
-	return names
+func (c SessionsConfig) missing() error {
+	return required.Fields("chat sessions", map[string]bool{"Platform": c.Platform == "", "Surface": c.Surface == nil,
+		"Sidecar": c.Sidecar == nil, "AllowedUsers": c.AllowedUsers == nil, "Store": c.Store == nil})
 }
 
 // Close stops the commands that run, says so in their chats where it can within two

@@ -148,7 +148,7 @@ func TestAServiceWhosePostingPanicsTakesNothingElseAlong(t *testing.T) {
 
 func TestAConfigNamesEverythingThatItLacks(t *testing.T) {
 	t.Parallel()
-	const want = "chat sessions config lacks Platform, Surface, Sidecar, AllowedUsers, Store"
+	const want = "chat sessions config lacks AllowedUsers, Platform, Sidecar, Store, Surface"
 	if _, err := NewSessions(SessionsConfig{}); err == nil || err.Error() != want {
 		t.Errorf("it says %v", err)
 	}

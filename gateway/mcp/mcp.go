@@ -24,11 +24,9 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,6 +36,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/gateway"
+	"github.com/bailiff-dev/bailiff/internal/required"
 )
 
 // Sidecar takes requests.
@@ -99,8 +98,8 @@ type Server struct {
 
 // New returns a server, or names everything that the config lacks.
 func New(c Config) (*Server, error) {
-	if missing := c.missing(); len(missing) > 0 {
-		return nil, fmt.Errorf("mcp config lacks %s", strings.Join(missing, ", "))
+	if err := c.missing(); err != nil {
+		return nil, err
 	}
 	c.maxSessions, c.idle, c.keepAlive = cmp.Or(c.maxSessions, maxSessions), cmp.Or(c.idle, idle), cmp.Or(c.keepAlive, keepAlive)
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
@@ -117,16 +116,8 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-func (c Config) missing() (names []string) {
-	lacks := func(absent bool, name string) {
-		if absent {
-			names = append(names, name)
-		}
-	}
-	lacks(c.Name == "", "Name")
-	lacks(c.Version == "", "Version")
-	lacks(c.Sidecar == nil, "Sidecar")
-	return names
+func (c Config) missing() error {
+	return required.Fields("mcp", map[string]bool{"Name": c.Name == "", "Version": c.Version == "", "Sidecar": c.Sidecar == nil})
 }
 
 // longestLine bounds a message of a pipe; requests above 1 MiB are refused anyway.

@@ -63,6 +63,7 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/feed"
 	"github.com/bailiff-dev/bailiff/internal/outage"
+	"github.com/bailiff-dev/bailiff/internal/required"
 )
 
 // Recorder is the decision log.
@@ -166,15 +167,9 @@ func Open(c Config) (*Book, error) {
 }
 
 func (c *Config) complete() error {
-	var lacks []string
-	for name, missing := range map[string]bool{"Path": c.Path == "", "Router": c.Router == nil, "Recorder": c.Recorder == nil} {
-		if missing {
-			lacks = append(lacks, name)
-		}
-	}
-	if len(lacks) > 0 {
-		slices.Sort(lacks)
-		return fmt.Errorf("approval config lacks %s", strings.Join(lacks, ", "))
+	absent := map[string]bool{"Path": c.Path == "", "Router": c.Router == nil, "Recorder": c.Recorder == nil}
+	if err := required.Fields("approval", absent); err != nil {
+		return err
 	}
 	if c.Observer == nil {
 		c.Observer = unobserved{}

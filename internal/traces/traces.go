@@ -28,11 +28,9 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
-	"fmt"
 	"hash/maphash"
 	"log/slog"
 	"math/rand/v2"
-	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/propagation"
@@ -40,6 +38,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/required"
 )
 
 // Observer is told how many spans the receiver took, and how many are lost.
@@ -73,8 +72,8 @@ type Tracer struct {
 
 // New begins to send what there will be.
 func New(c Config) (*Tracer, error) {
-	if missing := c.missing(); len(missing) > 0 {
-		return nil, fmt.Errorf("traces config lacks %s", strings.Join(missing, ", "))
+	if err := c.missing(); err != nil {
+		return nil, err
 	}
 	q, err := newQueue(c)
 	if err != nil {
@@ -83,18 +82,9 @@ func New(c Config) (*Tracer, error) {
 	return &Tracer{cfg: c, seed: maphash.MakeSeed(), queue: q}, nil
 }
 
-func (c Config) missing() (names []string) {
-	lacks := func(absent bool, name string) {
-		if absent {
-			names = append(names, name)
-		}
-	}
-	lacks(c.Receiver.URL == "", "Receiver")
-	lacks(c.Version == "", "Version")
-	lacks(c.Scrub == nil, "Scrub")
-	lacks(c.Observer == nil, "Observer")
-	lacks(c.Log == nil, "Log")
-	return names
+func (c Config) missing() error {
+	return required.Fields("traces", map[string]bool{"Receiver": c.Receiver.URL == "", "Version": c.Version == "", "Scrub": c.Scrub == nil,
+		"Observer": c.Observer == nil, "Log": c.Log == nil})
 }
 
 // Close sends what is left, within a few seconds. Spans that end later are lost.

@@ -306,7 +306,7 @@ func TestNobodyWaitsForAReceiverThatHangs(t *testing.T) {
 
 func TestAConfigIsToldAllThatItLacks(t *testing.T) {
 	_, err := New(Config{Version: "1.2.3", Scrub: bytes.Clone})
-	if err == nil || err.Error() != "traces config lacks Receiver, Observer, Log" {
+	if err == nil || err.Error() != "traces config lacks Log, Observer, Receiver" {
 		t.Errorf("it came to %v", err)
 	}
 }

@@ -30,7 +30,6 @@ package discord
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -38,6 +37,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
+	"github.com/bailiff-dev/bailiff/internal/required"
 )
 
 // Config is what the bot needs.
@@ -73,15 +73,8 @@ var (
 
 // New makes a bot, without a call to Discord.
 func New(cfg Config) (*Discord, error) {
-	var lacks []string
-	if cfg.Token == nil {
-		lacks = append(lacks, "Token")
-	}
-	if cfg.Log == nil {
-		lacks = append(lacks, "Log")
-	}
-	if lacks != nil {
-		return nil, errors.New("discord config lacks " + strings.Join(lacks, ", "))
+	if err := required.Fields("discord", map[string]bool{"Token": cfg.Token == nil, "Log": cfg.Log == nil}); err != nil {
+		return nil, err
 	}
 	if cfg.URL == "" {
 		cfg.URL = official

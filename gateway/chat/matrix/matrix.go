@@ -13,6 +13,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
 	"github.com/bailiff-dev/bailiff/internal/recent"
+	"github.com/bailiff-dev/bailiff/internal/required"
 )
 
 // Config says which account bailiff has, and where it is used.
@@ -68,8 +69,9 @@ type account struct {
 
 // New makes the account's client, without a call to the homeserver.
 func New(cfg Config) (*Matrix, error) {
-	if lacks := cfg.lacks(); len(lacks) > 0 {
-		return nil, errors.New("matrix config lacks " + strings.Join(lacks, ", "))
+	absent := map[string]bool{"URL": cfg.URL == "", "Token": cfg.Token == nil, "Memory": cfg.Memory == nil, "Log": cfg.Log == nil}
+	if err := required.Fields("matrix", absent); err != nil {
+		return nil, err
 	}
 	for _, id := range append(slices.Clone(cfg.Rooms), cfg.Approvals) {
 		if id != "" && !strings.HasPrefix(id, "!") {
@@ -89,17 +91,6 @@ func New(cfg Config) (*Matrix, error) {
 		direct:     &directRooms{known: recent.New[string, string](mostRooms)},
 		background: make(backgroundCalls, maxBackgroundCalls),
 	}, nil
-}
-
-func (c Config) lacks() (lacks []string) {
-	for name, missing := range map[string]bool{"URL": c.URL == "", "Token": c.Token == nil, "Memory": c.Memory == nil,
-		"Log": c.Log == nil} {
-		if missing {
-			lacks = append(lacks, name)
-		}
-	}
-	slices.Sort(lacks)
-	return lacks
 }
 
 // Post shows a message, and its file as a message that answers it. The signs of its

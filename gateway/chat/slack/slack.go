@@ -23,7 +23,6 @@ package slack
 import (
 	"cmp"
 	"context"
-	"errors"
 	"log/slog"
 	"strings"
 	"sync/atomic"
@@ -32,6 +31,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 	"github.com/bailiff-dev/bailiff/internal/recent"
+	"github.com/bailiff-dev/bailiff/internal/required"
 )
 
 // Credential reads a secret. It is asked whenever the secret is used, so that it can be
@@ -74,18 +74,9 @@ var (
 
 // New makes the app; nothing is asked of Slack yet.
 func New(c Config) (*Slack, error) {
-	var lacking []string
-	if c.BotToken == nil {
-		lacking = append(lacking, "BotToken")
-	}
-	if c.Listen == "" && c.AppToken == nil {
-		lacking = append(lacking, "AppToken")
-	}
-	if c.Listen != "" && c.SigningSecret == nil {
-		lacking = append(lacking, "SigningSecret")
-	}
-	if len(lacking) > 0 {
-		return nil, errors.New("slack's config lacks " + strings.Join(lacking, ", "))
+	if err := required.Fields("slack", map[string]bool{"BotToken": c.BotToken == nil,
+		"AppToken": c.Listen == "" && c.AppToken == nil, "SigningSecret": c.Listen != "" && c.SigningSecret == nil}); err != nil {
+		return nil, err
 	}
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	c.URL = strings.TrimSuffix(cmp.Or(c.URL, "https://slack.com/api/"), "/") + "/"

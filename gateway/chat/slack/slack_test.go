@@ -60,9 +60,9 @@ func plain(text string) chat.Text { return chat.Text{{Text: text}} }
 func TestAnAppWithoutWhatItNeedsIsNotMade(t *testing.T) {
 	t.Parallel()
 	for want, c := range map[string]slack.Config{
-		"slack's config lacks BotToken, AppToken":      {},
-		"slack's config lacks AppToken":                {BotToken: secret("a"), SigningSecret: secret("b")},
-		"slack's config lacks BotToken, SigningSecret": {Listen: "127.0.0.1:0"},
+		"slack config lacks AppToken, BotToken":      {},
+		"slack config lacks AppToken":                {BotToken: secret("a"), SigningSecret: secret("b")},
+		"slack config lacks BotToken, SigningSecret": {Listen: "127.0.0.1:0"},
 	} {
 		if _, err := slack.New(c); err == nil || err.Error() != want {
 			t.Errorf("it came to %v, want %s", err, want)

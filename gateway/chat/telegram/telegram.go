@@ -3,11 +3,9 @@ package telegram
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,6 +18,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 	"github.com/bailiff-dev/bailiff/internal/recent"
+	"github.com/bailiff-dev/bailiff/internal/required"
 )
 
 // Config says which bot it is, and how the service is reached.
@@ -79,19 +78,13 @@ var (
 
 // New makes the bot, without a call to the service.
 func New(c Config) (*Telegram, error) {
-	var lacks []string
-	for name, given := range map[string]bool{
-		"Token":          c.Token != nil,
-		"Webhook.URL":    c.Webhook == nil || c.Webhook.URL != "",
-		"Webhook.Listen": c.Webhook == nil || c.Webhook.Listen != "",
-		"Webhook.Secret": c.Webhook == nil || c.Webhook.Secret != nil,
-	} {
-		if !given {
-			lacks = append(lacks, name)
-		}
-	}
-	if len(lacks) > 0 {
-		return nil, errors.New("telegram config lacks " + strings.Join(slices.Sorted(slices.Values(lacks)), ", "))
+	if err := required.Fields("telegram", map[string]bool{
+		"Token":          c.Token == nil,
+		"Webhook.URL":    c.Webhook != nil && c.Webhook.URL == "",
+		"Webhook.Listen": c.Webhook != nil && c.Webhook.Listen == "",
+		"Webhook.Secret": c.Webhook != nil && c.Webhook.Secret == nil,
+	}); err != nil {
+		return nil, err
 	}
 	c.URL = strings.TrimRight(cmp.Or(c.URL, "https://api.telegram.org"), "/")
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))

@@ -15,6 +15,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 	"github.com/bailiff-dev/bailiff/internal/httpapi"
+	"github.com/bailiff-dev/bailiff/internal/required"
 )
 
 // Config says where what is posted is sent to, and where answers come in.
@@ -49,22 +50,12 @@ var (
 
 // New makes a client of the service, without a call to it.
 func New(cfg Config) (*Webhook, error) {
-	if lacks := cfg.lacks(); len(lacks) > 0 {
-		return nil, errors.New("webhook config lacks " + strings.Join(lacks, ", "))
+	absent := map[string]bool{"URL": cfg.URL == "", "Secret": cfg.Secret == nil, "Listen": cfg.Listen == "", "Log": cfg.Log == nil}
+	if err := required.Fields("webhook", absent); err != nil {
+		return nil, err
 	}
 	client := httpapi.New(httpapi.Config{Name: "the webhook", Credential: cfg.Token, Roots: cfg.Roots, Reason: reason})
 	return &Webhook{cfg: cfg, client: client, seen: newSeenAnswers()}, nil
-}
-
-func (c Config) lacks() (lacks []string) {
-	for name, missing := range map[string]bool{"URL": c.URL == "", "Secret": c.Secret == nil, "Listen": c.Listen == "",
-		"Log": c.Log == nil} {
-		if missing {
-			lacks = append(lacks, name)
-		}
-	}
-	slices.Sort(lacks)
-	return lacks
 }
 
 // Post sends a message. The other side keeps what came twice under one key once.
