@@ -43,7 +43,7 @@ deny contains {"rule": "house.closed", "message": "Closed for today."} if starts
 				}
 			}
 			mustApprove(t, o.operator, id, "")
-			for _, e := range []*errand{first, twin} {
+			for _, e := range []*sent{first, twin} {
 				a := e.end(t)
 				if a.Status != bailiff.Refused || a.Output != "" {
 					t.Errorf("the answer is %s %s: %s", a.Status, a.Code, a.Message)

@@ -131,7 +131,7 @@ func TestWhatIsAskedRunsOnceAfterAYesAndNeverWithoutOne(t *testing.T) {
 
 	t.Run("of identical requests that wait one runs", func(t *testing.T) {
 		const many = 6
-		var all []*errand
+		var all []*sent
 		ids := map[string]bool{}
 		for range many {
 			e := send(t.Context(), d.agent, d.removal("twins"))

@@ -98,8 +98,8 @@ func waiting(req bailiff.Request) bailiff.Request {
 	return req
 }
 
-// errand is a request under way.
-type errand struct {
+// sent is a request under way.
+type sent struct {
 	asked  chan api.Approval // what people are asked, once
 	answer chan api.Answer
 	err    error    // if there is no answer
@@ -107,8 +107,8 @@ type errand struct {
 }
 
 // send sends a request and does not wait for its answer.
-func send(ctx context.Context, door *client.Client, req bailiff.Request) *errand {
-	e := &errand{asked: make(chan api.Approval, 1), answer: make(chan api.Answer, 1)}
+func send(ctx context.Context, door *client.Client, req bailiff.Request) *sent {
+	e := &sent{asked: make(chan api.Approval, 1), answer: make(chan api.Answer, 1)}
 	go func() {
 		defer close(e.answer)
 		a, err := door.Execute(ctx, req, client.News{
@@ -140,8 +140,8 @@ func awaitThat(tb testing.TB, what string, holds func() bool) {
 	}
 }
 
-// question is the id of the approval that an errand waits for.
-func (e *errand) question(tb testing.TB) string {
+// question is the id of the approval that a pending request waits for.
+func (e *sent) question(tb testing.TB) string {
 	tb.Helper()
 	select {
 	case a := <-e.asked:
@@ -154,7 +154,7 @@ func (e *errand) question(tb testing.TB) string {
 	return ""
 }
 
-func (e *errand) end(tb testing.TB) api.Answer {
+func (e *sent) end(tb testing.TB) api.Answer {
 	tb.Helper()
 	select {
 	case a, answered := <-e.answer:

@@ -40,7 +40,7 @@ func (b *bench) kill() {
 	disk := b.let
 	disk.mu.Lock()
 	defer disk.mu.Unlock()
-	b.let = &shelf[ledger.Sandbox]{all: maps.Clone(disk.all)}
+	b.let = &entriesInMemory[ledger.Sandbox]{all: maps.Clone(disk.all)}
 }
 
 // restarted is a sidecar that starts after b was killed: it has what was on disk

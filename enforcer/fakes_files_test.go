@@ -11,14 +11,14 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/records"
 )
 
-// shelf is a ledger in memory.
-type shelf[T records.Entry] struct {
+// entriesInMemory is a ledger in memory.
+type entriesInMemory[T records.Entry] struct {
 	mu    sync.Mutex
 	all   map[string]T
 	fault error
 }
 
-func (s *shelf[T]) Keep(entry T) error {
+func (s *entriesInMemory[T]) Keep(entry T) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fault == nil {
@@ -27,19 +27,19 @@ func (s *shelf[T]) Keep(entry T) error {
 	return s.fault
 }
 
-func (s *shelf[T]) Drop(key string) error {
+func (s *entriesInMemory[T]) Drop(key string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.all, key)
 	return s.fault
 }
 
-func (s *shelf[T]) entries() []T {
+func (s *entriesInMemory[T]) entries() []T {
 	all, _ := s.All()
 	return all
 }
 
-func (s *shelf[T]) All() ([]T, error) {
+func (s *entriesInMemory[T]) All() ([]T, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Collect(maps.Values(s.all)), s.fault

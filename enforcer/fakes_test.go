@@ -325,8 +325,8 @@ type bench struct {
 	shop  *shop
 	env   environ
 	human *humans
-	let   *shelf[ledger.Sandbox]
-	kept  *shelf[ledger.Workspace]
+	let   *entriesInMemory[ledger.Sandbox]
+	kept  *entriesInMemory[ledger.Workspace]
 	shown lease.BackendObserver
 	made  lease.Observer
 	log   *slog.Logger
@@ -397,7 +397,7 @@ func newBench(t *testing.T, changes ...func(*bench)) *bench {
 	t.Helper()
 	b := &bench{shown: blind{}, made: blind{}, judge: &judge{decision: allow()}, tape: &tape{}, shop: &shop{}, env: environ{},
 		human: &humans{grants: map[string]bool{}},
-		let:   &shelf[ledger.Sandbox]{all: map[string]ledger.Sandbox{}}, kept: &shelf[ledger.Workspace]{all: map[string]ledger.Workspace{}}}
+		let:   &entriesInMemory[ledger.Sandbox]{all: map[string]ledger.Sandbox{}}, kept: &entriesInMemory[ledger.Workspace]{all: map[string]ledger.Workspace{}}}
 	for _, change := range changes {
 		change(b)
 	}

@@ -229,7 +229,7 @@ func TestASidecarThatCannotReadWhatIsKeptDoesNotStart(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	c := b.config
-	c.Workspaces = &shelf[ledger.Workspace]{fault: errBoom}
+	c.Workspaces = &entriesInMemory[ledger.Workspace]{fault: errBoom}
 	if _, err := New(c); err == nil || !strings.Contains(err.Error(), "which workspaces are kept") {
 		t.Errorf("error is %v", err)
 	}

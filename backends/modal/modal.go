@@ -77,8 +77,8 @@ type Backend struct {
 
 	mu      sync.Mutex
 	current *account // nil until it is needed
-	// tenants are the sandboxes that have a workspace, by the name of its volume.
-	tenants map[string][]*sandbox
+	// users are the sandboxes that have a workspace, by the name of its volume.
+	users map[string][]*sandbox
 }
 
 var (
@@ -96,7 +96,7 @@ func New(cfg Config) (*Backend, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
 	}
-	return &Backend{cfg: cfg, linger: runner.Linger, tenants: map[string][]*sandbox{}}, cfg.Check()
+	return &Backend{cfg: cfg, linger: runner.Linger, users: map[string][]*sandbox{}}, cfg.Check()
 }
 
 // Isolated is true.

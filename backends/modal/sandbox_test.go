@@ -232,8 +232,8 @@ func TestClosingEndsTheMachineThoughItsCallerIsGone(t *testing.T) {
 	backendtest.Await(t, "nothing listens or writes to a machine", func() bool {
 		return !strings.Contains(stacks(), "modal.(*stream)") && !strings.Contains(stacks(), "modal.listen.")
 	})
-	if users := b.current.users; users != 1 || len(b.tenants) > 0 {
-		t.Errorf("%d use the account, want the backend alone, and %v have workspaces", users, b.tenants)
+	if users := b.current.users; users != 1 || len(b.users) > 0 {
+		t.Errorf("%d use the account, want the backend alone, and %v have workspaces", users, b.users)
 	}
 }
 

@@ -38,16 +38,16 @@ func (b *Backend) settle(s *sandbox) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if s.workspace != "" {
-		b.tenants[s.workspace] = append(b.tenants[s.workspace], s)
+		b.users[s.workspace] = append(b.users[s.workspace], s)
 	}
 }
 
 func (b *Backend) depart(s *sandbox) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	left := slices.DeleteFunc(b.tenants[s.workspace], func(other *sandbox) bool { return other == s })
-	if b.tenants[s.workspace] = left; len(left) == 0 {
-		delete(b.tenants, s.workspace)
+	left := slices.DeleteFunc(b.users[s.workspace], func(other *sandbox) bool { return other == s })
+	if b.users[s.workspace] = left; len(left) == 0 {
+		delete(b.users, s.workspace)
 	}
 }
 
@@ -55,9 +55,9 @@ func (b *Backend) depart(s *sandbox) {
 // made.
 func (b *Backend) handOver(ctx context.Context, workspace string) error {
 	b.mu.Lock()
-	tenants := slices.Clone(b.tenants[workspace])
+	users := slices.Clone(b.users[workspace])
 	b.mu.Unlock()
-	for _, s := range tenants {
+	for _, s := range users {
 		if err := s.writeOut(ctx); err != nil {
 			return err
 		}

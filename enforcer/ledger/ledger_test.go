@@ -16,14 +16,14 @@ import (
 	"github.com/bailiff-dev/bailiff/backends"
 )
 
-// desk is a ledger in a folder of its own, with what it told its log.
-type desk struct {
+// fixture is a ledger in a folder of its own, with what it told its log.
+type fixture struct {
 	*Ledger
 	dir  string
 	told *bytes.Buffer
 }
 
-func open(t *testing.T, dir string) desk {
+func open(t *testing.T, dir string) fixture {
 	t.Helper()
 	told := &bytes.Buffer{}
 	l, err := Open(Config{StateDir: dir, Log: slog.New(slog.NewTextHandler(told, nil)),
@@ -31,10 +31,10 @@ func open(t *testing.T, dir string) desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return desk{l, dir, told}
+	return fixture{l, dir, told}
 }
 
-func (d desk) file(t *testing.T, folder, name string) string {
+func (d fixture) file(t *testing.T, folder, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(d.dir, folder, name))
 	if err != nil {
@@ -43,7 +43,7 @@ func (d desk) file(t *testing.T, folder, name string) string {
 	return string(text)
 }
 
-func (d desk) write(t *testing.T, folder, name, text string) {
+func (d fixture) write(t *testing.T, folder, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(d.dir, folder, name), []byte(text), 0o600); err != nil {
 		t.Fatal(err)

@@ -65,7 +65,7 @@ type NotifierConfig struct {
 //     answer and whether it is too late.
 type Notifier struct {
 	config NotifierConfig
-	store  *records.Shelf[post]
+	store  *records.Store[post]
 	queues []*workQueue
 
 	mu     sync.Mutex
@@ -93,17 +93,17 @@ const (
 
 // NewNotifier reads the posts of earlier runs.
 func NewNotifier(c NotifierConfig) (*Notifier, error) {
-	shelf, err := records.Open(records.Config[post]{Dir: c.Dir, Log: c.Log})
+	store, err := records.Open(records.Config[post]{Dir: c.Dir, Log: c.Log})
 	if err != nil {
 		return nil, fmt.Errorf("opening what is posted at %s: %w", c.Service, err)
 	}
-	n := &Notifier{config: c, store: shelf, posts: map[string]*post{}, tokens: map[string]string{}, spent: map[string]string{},
+	n := &Notifier{config: c, store: store, posts: map[string]*post{}, tokens: map[string]string{}, spent: map[string]string{},
 		used: map[string]bool{}, shown: map[Ref]string{}}
 	n.health = health{service: c.Service, observer: c.Observer, log: c.Log, changed: func() { n.config.Changed() }}
 	for range notifierWorkers {
 		n.queues = append(n.queues, newWorkQueue())
 	}
-	all, err := shelf.All()
+	all, err := store.All()
 	if err != nil {
 		return nil, fmt.Errorf("reading what is posted at %s: %w", c.Service, err)
 	}

@@ -82,8 +82,8 @@ func (s *Sessions) endSession(ctx context.Context, o *session, r *run) {
 		said = append(said, Piece{Plain, removed(ended)})
 	}
 	s.last.Take(o.id)
-	speaking, hush := s.sendContext(replyTimeout)
-	defer hush()
+	speaking, stop := s.sendContext(replyTimeout)
+	defer stop()
 	s.reply(speaking, r.said, said)
 }
 

@@ -20,7 +20,7 @@ import (
 // ([Memory]), the messages that were taken, and the threads in which it took part. It is
 // bounded: the oldest entries are forgotten first.
 type Store struct {
-	values *records.Shelf[storedValue]
+	values *records.Store[storedValue]
 
 	mu    sync.Mutex
 	known map[string]string

@@ -75,12 +75,12 @@ type File struct {
 // History is what is kept. It is for one writer at a time.
 type History struct {
 	Folder
-	shelf *records.Shelf[Revision]
+	store *records.Store[Revision]
 }
 
 // Open opens the history in a folder of its own, making it if there is none.
 func Open(dir string, log *slog.Logger) (*History, error) {
-	shelf, err := records.Open(records.Config[Revision]{Dir: filepath.Join(dir, "revisions"), Durable: true, Log: log,
+	store, err := records.Open(records.Config[Revision]{Dir: filepath.Join(dir, "revisions"), Durable: true, Log: log,
 		Named: func(key string, written time.Time) (Revision, bool) {
 			return Revision{Name: key, Since: written, Damaged: true}, true
 		}})
@@ -90,12 +90,12 @@ func Open(dir string, log *slog.Logger) (*History, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the history of the policies: %w", err)
 	}
-	return &History{Folder(dir), shelf}, nil
+	return &History{Folder(dir), store}, nil
 }
 
 // All are the revisions that are kept, the latest in force first.
 func (h *History) All() ([]Revision, error) {
-	all, err := h.shelf.All()
+	all, err := h.store.All()
 	slices.SortFunc(all, func(a, b Revision) int { return cmp.Or(b.Since.Compare(a.Since), cmp.Compare(a.Name, b.Name)) })
 	return all, err
 }
@@ -107,7 +107,7 @@ func (h *History) Keep(r Revision, files []File) error {
 		err = records.Write(h.texts(r.Name), text, true)
 	}
 	if err == nil {
-		err = h.shelf.Keep(r)
+		err = h.store.Keep(r)
 	}
 	if err != nil {
 		return fmt.Errorf("keeping the policies that came into force: %w", err)
@@ -118,7 +118,7 @@ func (h *History) Keep(r Revision, files []File) error {
 func (h *History) prune() error {
 	all, err := h.All()
 	for _, old := range all[min(len(all), Kept):] {
-		err = errors.Join(err, h.shelf.Drop(old.Name), os.Remove(h.texts(old.Name)))
+		err = errors.Join(err, h.store.Drop(old.Name), os.Remove(h.texts(old.Name)))
 	}
 	if err != nil {
 		return fmt.Errorf("dropping the oldest policies that were in force: %w", err)

@@ -32,11 +32,11 @@ const (
 // Entry is one thing that is remembered, by a name of its own.
 type Entry interface{ Key() string }
 
-// Config says where a shelf is and what becomes of its entries.
+// Config says where a store is and what becomes of its entries.
 type Config[T Entry] struct {
 	// Dir is a folder for these entries alone.
 	Dir string
-	// Durable has [Shelf.Keep] return once the entry is on disk, not before.
+	// Durable has [Store.Keep] return once the entry is on disk, not before.
 	Durable bool
 	// Clean returns an entry without what may not be on disk, such as secrets; nil
 	// leaves it as it is.
@@ -48,20 +48,20 @@ type Config[T Entry] struct {
 	Log *slog.Logger
 }
 
-// Shelf holds the entries of one kind. It may be used concurrently; who writes one
+// Store holds the entries of one kind. It may be used concurrently; who writes one
 // entry twice at once finds either.
-type Shelf[T Entry] struct{ config Config[T] }
+type Store[T Entry] struct{ config Config[T] }
 
 // Open makes the folder if there is none, which is nobody else's, and clears away what
 // a writer that was killed had begun.
-func Open[T Entry](c Config[T]) (*Shelf[T], error) {
+func Open[T Entry](c Config[T]) (*Store[T], error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, err
 	}
 	if err := os.Chmod(c.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	return &Shelf[T]{c}, Clear(c.Dir)
+	return &Store[T]{c}, Clear(c.Dir)
 }
 
 // Clear clears away what a [Write] in a folder had begun that was killed. It is for a
@@ -85,7 +85,7 @@ func Clear(dir string) error {
 var keyShape = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,199}$`)
 
 // Keep remembers an entry, in place of the one of the same key.
-func (s *Shelf[T]) Keep(entry T) error {
+func (s *Store[T]) Keep(entry T) error {
 	key := entry.Key()
 	if !keyShape.MatchString(key) {
 		return fmt.Errorf("remembering %q: want a name of letters, digits and _.- only", key)
@@ -104,7 +104,7 @@ func (s *Shelf[T]) Keep(entry T) error {
 }
 
 // Drop forgets the entry of a key; one that is not there is no fault.
-func (s *Shelf[T]) Drop(key string) error {
+func (s *Store[T]) Drop(key string) error {
 	if !keyShape.MatchString(key) {
 		return nil // it was never kept
 	}
@@ -115,7 +115,7 @@ func (s *Shelf[T]) Drop(key string) error {
 }
 
 // All reads every entry. What cannot be read is told to the log.
-func (s *Shelf[T]) All() ([]T, error) {
+func (s *Store[T]) All() ([]T, error) {
 	files, err := os.ReadDir(s.config.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("reading what is remembered: %w", err)
@@ -133,7 +133,7 @@ func (s *Shelf[T]) All() ([]T, error) {
 	return all, nil
 }
 
-func (s *Shelf[T]) entry(key string) (entry T, ok bool) {
+func (s *Store[T]) entry(key string) (entry T, ok bool) {
 	entry, err := s.read(key)
 	if err == nil {
 		return entry, true
@@ -150,7 +150,7 @@ func (s *Shelf[T]) entry(key string) (entry T, ok bool) {
 }
 
 // read reads one entry strictly.
-func (s *Shelf[T]) read(key string) (entry T, err error) {
+func (s *Store[T]) read(key string) (entry T, err error) {
 	file, err := os.OpenFile(s.path(key), os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0) // what is no file may not be waited for
 	if err != nil {
 		return entry, err
@@ -178,14 +178,14 @@ func (s *Shelf[T]) read(key string) (entry T, err error) {
 }
 
 // sync has the folder on disk, if its entries must be.
-func (s *Shelf[T]) sync() error {
+func (s *Store[T]) sync() error {
 	if !s.config.Durable {
 		return nil
 	}
 	return Sync(s.config.Dir)
 }
 
-func (s *Shelf[T]) path(key string) string { return filepath.Join(s.config.Dir, key+suffix) }
+func (s *Store[T]) path(key string) string { return filepath.Join(s.config.Dir, key+suffix) }
 
 // Write writes a file so that no reader ever sees a part of it, not even after the
 // machine failed if it is to be durable. Nobody else may read it. Who is killed at it

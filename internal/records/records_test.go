@@ -14,7 +14,7 @@ type note struct {
 
 func (n note) Key() string { return n.Name }
 
-func open(t *testing.T, c Config[note]) *Shelf[note] {
+func open(t *testing.T, c Config[note]) *Store[note] {
 	t.Helper()
 	c.Log = slog.New(slog.DiscardHandler)
 	s, err := Open(c)
