@@ -63,10 +63,11 @@ func (w warned) read(file *ast.File) {
 			return true
 		})
 		ast.Inspect(function.Body, func(n ast.Node) bool {
-			if text := literal(n); (ofStatus || made) && !w.logged[text] && !harmless[text] && strings.Count(text, " ") >= 3 {
+			text := literal(n)
+			if (ofStatus || made) && !w.logged[text] && !harmless[text] && strings.Count(text, " ") >= 3 {
 				w.status[longest(text)] = true
 			}
-			return true
+			return text == "" // else its parts say nothing more
 		})
 	}
 }
@@ -98,7 +99,13 @@ func isAnswer(method *ast.SelectorExpr) bool {
 	return is && of.Name == "http"
 }
 
+// literal is a text as it stands in the code, also one that goes on over several lines.
 func literal(n ast.Node) string {
+	if sum, is := n.(*ast.BinaryExpr); is && sum.Op == token.ADD {
+		if left, right := literal(sum.X), literal(sum.Y); left != "" && right != "" {
+			return left + right
+		}
+	}
 	basic, is := n.(*ast.BasicLit)
 	if !is || basic.Kind != token.STRING {
 		return ""

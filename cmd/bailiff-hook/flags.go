@@ -57,8 +57,7 @@ hook: a client runs the tool where this program is missing or was killed.
 
 Claude Code, /etc/claude-code/managed-settings.json or ~/.claude/settings.json:
   {"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [{"type": "command", "timeout": 60,
-    "command":
-      "/usr/local/bin/bailiff-hook claude-code || { [ $? -eq 2 ] || echo 'bailiff-hook failed, so nothing runs' >&2; exit 2; }"}]}]}}
+  "command": "/usr/local/bin/bailiff-hook claude-code || { [ $? -eq 2 ] || echo 'bailiff-hook failed, so nothing runs' >&2; exit 2; }"}]}]}}
 
 Codex, /etc/codex/requirements.toml:
   features.hooks = true

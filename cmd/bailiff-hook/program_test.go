@@ -201,7 +201,7 @@ func TestTheProgramIsMadeOfLittle(t *testing.T) {
 		t.Fatal(err)
 	}
 	const module = "github.com/bailiff-dev/bailiff"
-	want := []string{module, module + "/internal/places", module + "/internal/spelling", module + "/internal/words",
+	want := []string{module, module + "/internal/defaultpath", module + "/internal/shellquote", module + "/internal/spelling",
 		module + "/cmd/bailiff-hook"}
 	if got := strings.Fields(string(out)); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
 		t.Errorf("it is made of %q, want %q", got, want)
