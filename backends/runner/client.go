@@ -237,7 +237,9 @@ func (c *Client) answered(f wire.Frame) (wire.Frame, error) {
 	return f, nil
 }
 
-// listen hands frames to the calls they belong to, and never waits for any.
+// listen hands frames to the calls they belong to, and never waits for any. What a
+// runner still says once the conversation has ended is of the end itself: a command
+// that it kills then was lost and has not exited.
 func (c *Client) listen(in *wire.Reader) {
 	for {
 		f, err := in.Next()
@@ -249,8 +251,11 @@ func (c *Client) listen(in *wire.Reader) {
 			c.hearAll(f)
 		}
 		c.mu.Lock()
-		call := c.calls[f.Stream]
+		call, over := c.calls[f.Stream], c.err != nil
 		c.mu.Unlock()
+		if over {
+			return
+		}
 		if call != nil && !call.put(f) {
 			c.fail(errors.New("the runner sends more than it may"))
 			return
