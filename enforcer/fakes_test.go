@@ -397,7 +397,8 @@ func newBench(t *testing.T, changes ...func(*bench)) *bench {
 	t.Helper()
 	b := &bench{shown: blind{}, made: blind{}, judge: &judge{decision: allow()}, tape: &tape{}, shop: &shop{}, env: environ{},
 		human: &humans{grants: map[string]bool{}},
-		let:   &entriesInMemory[ledger.Sandbox]{all: map[string]ledger.Sandbox{}}, kept: &entriesInMemory[ledger.Workspace]{all: map[string]ledger.Workspace{}}}
+		let:   &entriesInMemory[ledger.Sandbox]{all: map[string]ledger.Sandbox{}},
+		kept:  &entriesInMemory[ledger.Workspace]{all: map[string]ledger.Workspace{}}}
 	for _, change := range changes {
 		change(b)
 	}

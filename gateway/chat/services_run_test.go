@@ -15,7 +15,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/approval"
 )
 
-func TestAThousandApprovalsAreEachAnsweredOnceWhateverFails(t *testing.T) {
+func TestManyApprovalsAreEachAnsweredOnceWhateverFails(t *testing.T) {
 	t.Parallel()
 	var met faults
 	services := []service{slackService(t, &met), discordService(t, &met), telegramService(t, &met), matrixService(t, &met)}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 	"github.com/bailiff-dev/bailiff/gateway/chat/discord"
 	"github.com/bailiff-dev/bailiff/gateway/chat/discord/discordtest"
@@ -237,4 +238,4 @@ func (uncounted) ChatPosted(string, string)  {}
 func (uncounted) ChatClicked(string, string) {}
 func (uncounted) ChatDown(string, bool)      {}
 
-const manyApprovals = 1000
+var manyApprovals = backendtest.Rounds(200, 1000)

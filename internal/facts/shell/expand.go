@@ -170,7 +170,7 @@ func singleQuoted(q *syntax.SglQuoted) string {
 	if !q.Dollar {
 		return q.Value
 	}
-	s, _, err := expand.Format(nil, q.Value, nil)
+	s, _, err := expand.Format(new(expand.Config), q.Value, nil)
 	if err != nil {
 		return q.Value
 	}

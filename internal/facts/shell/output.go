@@ -50,7 +50,7 @@ func echoed(words []word) stream {
 	}
 	w := join(words, " ")
 	if escapes && w.known {
-		if text, _, err := expand.Format(nil, w.text, nil); err == nil {
+		if text, _, err := expand.Format(new(expand.Config), w.text, nil); err == nil {
 			w.text = text
 		}
 	}
@@ -65,7 +65,8 @@ func printed(words []word) stream {
 	}
 	format, args := words[0].text, texts(words[1:])
 	for {
-		text, used, err := expand.Format(nil, format, args)
+		// Without a configuration of its own, calls would share one text under way.
+		text, used, err := expand.Format(new(expand.Config), format, args)
 		if err != nil || len(s.text)+len(text) > value.MaxValue {
 			s.text = ""
 			return s

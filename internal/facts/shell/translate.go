@@ -56,7 +56,7 @@ func trSet(s string) ([]rune, bool) {
 	if strings.Contains(s, "[:") || strings.Contains(s, "[=") {
 		return nil, false
 	}
-	s, _, err := expand.Format(nil, s, nil)
+	s, _, err := expand.Format(new(expand.Config), s, nil)
 	if err != nil {
 		return nil, false
 	}
