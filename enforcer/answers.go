@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -75,8 +74,6 @@ func unsupported(message string) answer {
 	return answer{Answer: bailiff.Answer{Status: bailiff.Failed, Code: bailiff.CodeUnsupported,
 		Message: bailiff.Sentence(message), ExitCode: bailiff.ExitFailed}}
 }
-
-func sorted(names []string) []string { slices.Sort(names); return names }
 
 var errConflict = errors.New("another request is known under this request id; give each request an id of its own")
 
