@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
@@ -140,6 +141,31 @@ func TestAWorkspaceIsNotUsedWhileItIsSwept(t *testing.T) {
 	go func() { <-k.removing; k.allow <- struct{}{} }()
 	k.found = nil
 	b.Close(t.Context())
+}
+
+func TestAReapReturnsAfterRemovalsThatHadBegun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		k := &keeper{b.shop, make(chan string), make(chan struct{}), nil}
+		b.config.Backends["docker"] = k
+		b.Execute(t.Context(), request("true"), nil)
+		b.RemoveSandbox("room-1")
+		<-k.removing
+		reaped := make(chan error, 1)
+		go func() {
+			_, err := b.Reap(context.Background())
+			reaped <- err
+		}()
+		synctest.Wait()
+		if len(reaped) > 0 {
+			t.Error("a reap returned while a sandbox was being removed")
+		}
+		k.allow <- struct{}{}
+		if err := <-reaped; err != nil {
+			t.Error(err)
+		}
+		b.Close(t.Context())
+	})
 }
 
 // engine is one that can be away; sandboxes then stay behind.

@@ -29,15 +29,28 @@ func (p *Pool) Remove(id string) (found bool) {
 }
 
 // Reap removes every sandbox that no request uses now, and what earlier runs of
-// this sidecar left behind; it returns how many sandboxes.
+// this sidecar left behind; it returns how many sandboxes. Those whose removal had
+// begun before are gone then, too.
 func (p *Pool) Reap(ctx context.Context) (int, error) {
 	p.warm.drain(reasonRemoved)
 	idle := p.drop(reasonRemoved, func(l *Lease) bool { return l.users == 0 })
-	if err := await(ctx, idle); err != nil {
+	if err := await(ctx, p.removing()); err != nil {
 		return len(idle), err
 	}
 	swept, err := p.Sweep(ctx)
 	return len(idle) + swept, err
+}
+
+// removing are the leases whose sandboxes are not gone yet, though nothing may use them.
+func (p *Pool) removing() (all []*Lease) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for l := range p.all {
+		if l.removed {
+			all = append(all, l)
+		}
+	}
+	return all
 }
 
 // removed tells of the end of one.
