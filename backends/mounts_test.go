@@ -10,19 +10,16 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 func TestMountsComeFromAllowedFoldersOnly(t *testing.T) {
 	home, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	in := func(parts ...string) string { return filepath.Join(append([]string{home}, parts...)...) }
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, err)
 	}
 	must(os.MkdirAll(in("project", "src"), 0o755))
 	must(os.MkdirAll(in("project-secrets"), 0o755))

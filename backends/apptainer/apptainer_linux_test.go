@@ -70,9 +70,7 @@ func TestAKilledSidecarLeavesNothing(t *testing.T) { backendtest.TestKilledSidec
 func run(t *testing.T, b backends.Backend, spec backends.Spec, script string) string {
 	t.Helper()
 	sandbox, err := b.Open(context.Background(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	defer sandbox.Close(context.Background())
 	return said(t, sandbox, script)
 }
@@ -104,9 +102,7 @@ func hostile(t *testing.T, folder string) {
 func leaksNothing(t *testing.T, b backends.Backend) {
 	t.Helper()
 	sandbox, err := b.Open(context.Background(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	defer sandbox.Close(context.Background())
 	if out := said(t, sandbox, `ls -d /leaked 2>/dev/null; grep -c . /proc/self/environ >/dev/null; env | grep -i leaked; grep -l `+
 		`leaked-value /proc/[0-9]*/environ 2>/dev/null; echo end`); out != "end\n" {
@@ -154,9 +150,7 @@ func TestNothingOfTheSidecarsVariablesGetsIn(t *testing.T) {
 func TestLimitsAreForWhatIsInsideAndNotForTheProgram(t *testing.T) {
 	b := onStandIn(t)
 	sandbox, err := b.Open(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	defer sandbox.Close(context.Background())
 	folders, err := filepath.Glob("/sys/fs/cgroup/pids/bailiff-*-" + strconv.Itoa(os.Getpid()) + "-*/cgroup.procs")
 	unified, _ := filepath.Glob("/sys/fs/cgroup/bailiff-*-" + strconv.Itoa(os.Getpid()) + "-*/cgroup.procs")
@@ -164,9 +158,7 @@ func TestLimitsAreForWhatIsInsideAndNotForTheProgram(t *testing.T) {
 		t.Fatalf("the groups are %v, %v", folders, err)
 	}
 	members, err := os.ReadFile(folders[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	for _, pid := range strings.Fields(string(members)) {
 		words, _ := os.ReadFile("/proc/" + pid + "/cmdline")
 		if !strings.Contains(string(words), "runner") && !strings.Contains(string(words), "supervise") {
@@ -180,12 +172,8 @@ func TestLimitsAreForWhatIsInsideAndNotForTheProgram(t *testing.T) {
 
 func TestMountsShowTheFoldersThatAreAllowed(t *testing.T) {
 	shown := filepath.Join(t.TempDir(), `a "b",c:d`)
-	if err := os.Mkdir(shown, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(shown, "file"), []byte("shown"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, os.Mkdir(shown, 0o755))
+	backendtest.Must(t, os.WriteFile(filepath.Join(shown, "file"), []byte("shown"), 0o644))
 	wanted := spec
 	wanted.Mounts = []bailiff.Mount{{Source: shown, Target: "/data", ReadOnly: true}}
 	b := onStandIn(t, func(c *apptainer.Config) { c.MountsAllowed = []string{shown} })
@@ -209,9 +197,7 @@ func TestReadySaysWhatIsWrong(t *testing.T) {
 	failing := filepath.Join(folder, "singularity")
 	for path, script := range map[string]string{older: program + ` "$@" | grep -v -e --no-eval`,
 		failing: `printf 'FATAL:  \033[2Jno\r\nroom\n' >&2; exit 255`} {
-		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755))
 	}
 	for _, c := range []struct {
 		name, fault string
@@ -279,14 +265,10 @@ func TestASweepThrowsAwayWhatWasBeingMade(t *testing.T) {
 	folder := t.TempDir()
 	b := onStandIn(t, func(c *apptainer.Config) { c.StateDir = folder })
 	sandbox, err := b.Open(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	defer sandbox.Close(context.Background())
 	left := filepath.Join(folder, "works", "123", "image.sif")
-	if err := errors.Join(os.Mkdir(filepath.Dir(left), 0o700), os.WriteFile(left, []byte("half of it"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, errors.Join(os.Mkdir(filepath.Dir(left), 0o700), os.WriteFile(left, []byte("half of it"), 0o600)))
 	if _, err := b.Sweep(t.Context(), spec.Owner, func(string) bool { return true }); err != nil {
 		t.Fatal(err)
 	}
@@ -296,9 +278,7 @@ func TestASweepThrowsAwayWhatWasBeingMade(t *testing.T) {
 	if out := said(t, sandbox, "echo fine"); out != "fine\n" {
 		t.Errorf("it said %q", out)
 	}
-	if err := sandbox.Close(context.Background()); err != nil {
-		t.Error(err)
-	}
+	backendtest.NoError(t, sandbox.Close(context.Background()))
 	if works, err := os.ReadDir(filepath.Join(folder, "works")); err != nil || len(works) != 0 {
 		t.Errorf("left are %v, %v", works, err)
 	}

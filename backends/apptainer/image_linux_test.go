@@ -25,14 +25,13 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/apptainer"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 func resolved(t *testing.T, b *apptainer.Backend, name string) string {
 	t.Helper()
 	image, err := b.Resolve(t.Context(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	return image
 }
 
@@ -41,9 +40,7 @@ func marked(t *testing.T, path, mark string) {
 	t.Helper()
 	folder := t.TempDir()
 	newRoot(t, folder)
-	if err := errors.Join(os.WriteFile(filepath.Join(folder, "mark"), []byte(mark), 0o644), writeSIF(folder, path)); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, errors.Join(os.WriteFile(filepath.Join(folder, "mark"), []byte(mark), 0o644), writeSIF(folder, path)))
 }
 
 func TestAnImageIsWhatItWasWhateverBecomesOfItsFile(t *testing.T) {
@@ -144,9 +141,7 @@ func newRegistry(t *testing.T, root string) *registry {
 	r.name = "docker://" + strings.TrimPrefix(r.URL, "https://") + "/one:latest"
 	certificate := filepath.Join(t.TempDir(), "ca.pem")
 	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: r.Certificate().Raw})
-	if err := os.WriteFile(certificate, text, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, os.WriteFile(certificate, text, 0o644))
 	t.Setenv("SSL_CERT_FILE", certificate)
 	t.Setenv("NO_PROXY", "127.0.0.1")
 	return r
@@ -165,9 +160,7 @@ func digest(content []byte) string {
 func encoded(t *testing.T, v any) []byte {
 	t.Helper()
 	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	return text
 }
 
@@ -175,14 +168,10 @@ func packed(t *testing.T, root string) (layer, plain []byte) {
 	t.Helper()
 	var raw, zipped bytes.Buffer
 	pack := tar.NewWriter(&raw)
-	if err := errors.Join(pack.AddFS(os.DirFS(root)), pack.Close()); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, errors.Join(pack.AddFS(os.DirFS(root)), pack.Close()))
 	zip := gzip.NewWriter(&zipped)
 	_, err := zip.Write(raw.Bytes())
-	if err := errors.Join(err, zip.Close()); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, errors.Join(err, zip.Close()))
 	return zipped.Bytes(), raw.Bytes()
 }
 
@@ -214,9 +203,7 @@ func pulls(t *testing.T, b *apptainer.Backend, r *registry) {
 	var steps []string
 	ctx := backends.WithSteps(t.Context(), func(what string) { steps = append(steps, what) })
 	first, err := b.Resolve(ctx, r.name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	if !strings.HasPrefix(first, r.name+"#sha256:") {
 		t.Errorf("it is called %s", first)
 	}
@@ -233,9 +220,7 @@ func pulls(t *testing.T, b *apptainer.Backend, r *registry) {
 	wanted := spec
 	wanted.Image = first
 	sandbox, err := b.Open(context.Background(), wanted)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	defer sandbox.Close(context.Background())
 	if files, err := sandbox.Digest(t.Context(), "", []string{"/mark"}); err != nil ||
 		"sha256:"+files[0].SHA256 != digest([]byte("of the registry")) {
@@ -248,13 +233,9 @@ func ofRegistry(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
 	for _, name := range []string{"dev", "proc", "tmp", "var/tmp", "etc", "usr"} {
-		if err := os.MkdirAll(filepath.Join(folder, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, os.MkdirAll(filepath.Join(folder, name), 0o755))
 	}
-	if err := os.WriteFile(filepath.Join(folder, "mark"), []byte("of the registry"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, os.WriteFile(filepath.Join(folder, "mark"), []byte("of the registry"), 0o644))
 	return folder
 }
 
@@ -285,20 +266,14 @@ func TestAPullThatFailsLeavesNothing(t *testing.T) {
 
 func TestCredentialsOfRegistriesAreUsedOnlyWhileTheyAreKeptFromOthers(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "auth.json")
-	if err := os.WriteFile(file, []byte("{}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, os.WriteFile(file, []byte("{}"), 0o600))
 	b := onStandIn(t, func(c *apptainer.Config) { c.AuthFile = file })
-	if err := os.Chmod(file, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, os.Chmod(file, 0o644))
 	r := newRegistry(t, ofRegistry(t))
 	if _, err := b.Resolve(t.Context(), r.name); !errors.Is(err, backends.ErrUnavailable) ||
 		!strings.Contains(err.Error(), "auth_file: others may use "+file) || r.asked.Load() > 0 {
 		t.Errorf("of a file that everybody may read it says %v, and asked %d times", err, r.asked.Load())
 	}
-	if err := os.Chmod(file, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, os.Chmod(file, 0o600))
 	pulls(t, b, r)
 }

@@ -51,9 +51,7 @@ func copied(t testing.TB, from, to string) {
 	if err == nil {
 		err = os.WriteFile(to, content, 0o755)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 }
 
 func TestConformanceOfTheRealProgram(t *testing.T) {
@@ -92,8 +90,6 @@ func backend(t testing.TB, program, image string, change ...func(*apptainer.Conf
 		f(&cfg)
 	}
 	b, err := apptainer.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	return b
 }

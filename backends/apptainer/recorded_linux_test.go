@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends/apptainer"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 // What is known of the program is what it answered to these calls. The stand-in must
@@ -234,27 +235,17 @@ func (f field) filled(texts []string) []string {
 func newField(t *testing.T, program string) field {
 	t.Helper()
 	work, err := os.MkdirTemp("/tmp", "bailiff-apptainer")
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	t.Cleanup(func() { os.RemoveAll(work) })
 	for _, folder := range []string{"", "inner", "layer", "theirs/upper", "theirs/work", "empty", `a "b",c:d`, "config"} {
-		if err := os.MkdirAll(filepath.Join(work, folder), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, os.MkdirAll(filepath.Join(work, folder), 0o755))
 	}
 	for _, folder := range []string{work, filepath.Join(work, "config")} {
-		if err := os.Chmod(folder, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, os.Chmod(folder, 0o777))
 	}
-	if err := os.Chown(filepath.Join(work, "theirs", "upper"), 10000, 10000); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, os.Chown(filepath.Join(work, "theirs", "upper"), 10000, 10000))
 	for _, file := range []string{"file", "inner/file", `a "b",c:d/file`} {
-		if err := os.WriteFile(filepath.Join(work, file), []byte("of the host\n"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, os.WriteFile(filepath.Join(work, file), []byte("of the host\n"), 0o666))
 	}
 	return field{program: program, work: work}
 }
@@ -264,9 +255,7 @@ func hostSpaces(t *testing.T) string {
 	var list []string
 	for _, name := range []string{"mnt", "pid", "net", "ipc", "uts", "user"} {
 		link, err := os.Readlink("/proc/self/ns/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, err)
 		list = append(list, link)
 	}
 	return strings.Join(list, "\n")
@@ -275,9 +264,7 @@ func hostSpaces(t *testing.T) string {
 func answers(t *testing.T) map[string]answer {
 	t.Helper()
 	var list []answer
-	if err := json.Unmarshal(recorded, &list); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, json.Unmarshal(recorded, &list))
 	all := map[string]answer{}
 	for _, a := range list {
 		all[a.Name] = a
@@ -313,8 +300,6 @@ func TestTheRealProgramAnswersAsRecorded(t *testing.T) {
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", " ")
-	if err := errors.Join(encoder.Encode(list), os.WriteFile(recordedFile, text.Bytes(), 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, errors.Join(encoder.Encode(list), os.WriteFile(recordedFile, text.Bytes(), 0o644)))
 	fmt.Println("written down:", recordedFile)
 }

@@ -66,18 +66,12 @@ func listSIF(g given) {
 func newRoot(t testing.TB, folder string) {
 	t.Helper()
 	for _, name := range []string{"usr", "etc", "dev", "proc", "sys", "tmp", "var/tmp", "home", "root", "run"} {
-		if err := os.MkdirAll(filepath.Join(folder, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, os.MkdirAll(filepath.Join(folder, name), 0o755))
 	}
-	if err := os.Chmod(filepath.Join(folder, "root"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, os.Chmod(filepath.Join(folder, "root"), 0o700))
 	for _, name := range []string{"bin", "sbin", "lib", "lib64", "lib32", "libx32"} {
 		if to, err := os.Readlink("/" + name); err == nil {
-			if err := os.Symlink(strings.TrimPrefix(to, "/"), filepath.Join(folder, name)); err != nil {
-				t.Fatal(err)
-			}
+			backendtest.Must(t, os.Symlink(strings.TrimPrefix(to, "/"), filepath.Join(folder, name)))
 		}
 	}
 	for _, name := range []string{"ld.so.cache", "nsswitch.conf", "alternatives"} {
@@ -86,9 +80,7 @@ func newRoot(t testing.TB, folder string) {
 		}
 	}
 	for _, name := range []string{hostsUser, "etc/passwd", "etc/group", "etc/hosts", "etc/hostname", "etc/resolv.conf"} {
-		if err := os.WriteFile(filepath.Join(folder, name), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, os.WriteFile(filepath.Join(folder, name), nil, 0o644))
 	}
 }
 
@@ -109,9 +101,7 @@ func standInImage(t testing.TB) string {
 	needSquash(t)
 	folder, path := filepath.Join(t.TempDir(), "root"), filepath.Join(t.TempDir(), "image.sif")
 	newRoot(t, folder)
-	if err := writeSIF(folder, path); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, writeSIF(folder, path))
 	return path
 }
 

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 // The stand-in is this test program under the name of the real one. It knows the
@@ -37,15 +39,11 @@ func TestMain(m *testing.M) {
 func newStandIn(t testing.TB) (program string) {
 	t.Helper()
 	folder, err := os.MkdirTemp("/tmp", "bailiff-standin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	t.Cleanup(func() { os.RemoveAll(folder) })
 	program = filepath.Join(folder, "apptainer")
 	copied(t, os.Args[0], program)
-	if err := errors.Join(os.Mkdir(filepath.Join(folder, "session"), 0o755), os.Chmod(folder, 0o755)); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, errors.Join(os.Mkdir(filepath.Join(folder, "session"), 0o755), os.Chmod(folder, 0o755)))
 	return program
 }
 

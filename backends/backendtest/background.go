@@ -85,9 +85,7 @@ func backgroundLog(t *testing.T, b box) {
 		t.Error("it has ended before its time")
 	default:
 	}
-	if err := p.Write(t.Context(), []byte("\n")); err != nil {
-		t.Fatal(err)
-	}
+	Must(t, p.Write(t.Context(), []byte("\n")))
 	ended(t, p.Done())
 	if exit := p.Exit(); exit.Code != 7 || exit.TimedOut || exit.Interrupted || exit.Lost || exit.Duration <= 0 {
 		t.Errorf("ended as %+v", exit)
@@ -129,9 +127,7 @@ func backgroundTail(t *testing.T, b box) {
 				p := b.in(t).start(fmt.Sprintf(`seq -f %%07.0f %d; read`, c.lines))
 				Await(t, "all is written", func() bool { return b.log(p, 0).Written == int64(len(all)) })
 				if over {
-					if err := p.CloseInput(t.Context()); err != nil {
-						t.Error(err)
-					}
+					NoError(t, p.CloseInput(t.Context()))
 					ended(t, p.Done())
 				}
 				piece := b.log(p, 0)
@@ -161,14 +157,10 @@ func backgroundInput(t *testing.T, b box) {
 	p := b.start(`read first; echo "got $first"; sha256sum; echo end`, func(c *backends.Command) { c.Stdin = []byte("begin") })
 	big := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
 	for _, data := range [][]byte{[]byte("ning\n"), big} {
-		if err := p.Write(t.Context(), data); err != nil {
-			t.Fatal(err)
-		}
+		Must(t, p.Write(t.Context(), data))
 	}
 	b.awaitLog(p, "got beginning\n")
-	if err := p.CloseInput(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	Must(t, p.CloseInput(t.Context()))
 	ended(t, p.Done())
 	if text := string(b.log(p, 0).Data); text != "got beginning\n"+sum(big)+"  -\nend\n" {
 		t.Errorf("said %q", text)
@@ -195,9 +187,7 @@ func backgroundEnds(t *testing.T, b box) {
 		"killed": func(m string) backends.Process {
 			p := b.start(scatter(m) + "sleep " + m)
 			Await(t, "all is started", func() bool { return len(b.marked(m)) > scattered })
-			if err := p.Kill(t.Context()); err != nil {
-				t.Error(err)
-			}
+			NoError(t, p.Kill(t.Context()))
 			return p
 		},
 		"timed out": func(m string) backends.Process {
@@ -206,9 +196,7 @@ func backgroundEnds(t *testing.T, b box) {
 		"ended by itself, then killed": func(m string) backends.Process {
 			p := b.start(scatter(m) + "exit 3")
 			ended(t, p.Done())
-			if err := p.Kill(t.Context()); err != nil {
-				t.Error(err)
-			}
+			NoError(t, p.Kill(t.Context()))
 			return p
 		},
 	} {
@@ -240,9 +228,7 @@ func backgroundApart(t *testing.T, b box) {
 	if n := b.alive(); n != 1 {
 		t.Errorf("%d processes are counted, want the leftover alone", n)
 	}
-	if err := b.Kill(t.Context()); err != nil {
-		t.Error(err)
-	}
+	NoError(t, b.Kill(t.Context()))
 	if n := len(b.marked(m)); n != 2 {
 		t.Errorf("%d processes are there, want the background command's two", n)
 	}
@@ -277,9 +263,7 @@ func backgroundRefused(t *testing.T, b box) {
 func (b box) tags() (list []string) {
 	b.t.Helper()
 	known, err := b.Processes(context.Background())
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	Must(b.t, err)
 	for _, p := range known {
 		list = append(list, p.Tag())
 	}
@@ -295,9 +279,7 @@ func backgroundForgotten(t *testing.T, b box) {
 	var started []backends.Process
 	for i := 1; i < most; i++ {
 		short, err := b.Start(t.Context(), shell("echo "+fmt.Sprint(i)), fmt.Sprintf("short-%d", i))
-		if err != nil {
-			t.Fatal(err)
-		}
+		Must(t, err)
 		ended(t, short.Done())
 		started = append(started, short)
 	}
@@ -312,9 +294,7 @@ func backgroundForgotten(t *testing.T, b box) {
 		if text := string(b.log(short, 0).Data); text != fmt.Sprintln(i+1) {
 			t.Errorf("%s said %q", short.Tag(), text)
 		}
-		if err := short.Forget(t.Context()); err != nil {
-			t.Error(err)
-		}
+		NoError(t, short.Forget(t.Context()))
 		if _, err := short.Log(t.Context(), 0, 1); err == nil {
 			t.Error("what is forgotten has a log still")
 		}

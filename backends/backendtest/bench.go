@@ -58,9 +58,7 @@ func compare(b *testing.B, inside, onHost func() error) {
 	for b.Loop() {
 		for way, do := range map[string]func() error{"sandbox": inside, "host": onHost} {
 			start := time.Now()
-			if err := do(); err != nil {
-				b.Fatal(err)
-			}
+			Must(b, do())
 			took[way] = append(took[way], time.Since(start))
 		}
 	}

@@ -54,9 +54,7 @@ func slowReader(t *testing.T, b box) {
 		cmd := shell("yes")
 		cmd.HeadBytes = 1 << 30
 		exit, err := b.Run(ctx, cmd, func([]byte) { once.Do(func() { close(started); <-goOn }) })
-		if err != nil {
-			t.Error(err)
-		}
+		NoError(t, err)
 		ended <- exit
 	}()
 	<-started
@@ -293,9 +291,7 @@ func reuse(t *testing.T, b box) {
 func openHere(t *testing.T) int {
 	t.Helper()
 	list, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	return len(list)
 }
 

@@ -119,9 +119,7 @@ with os.fdopen(3, "rb") as r, os.fdopen(4, "wb", 0) as w:
 func dialogueLines(t *testing.T, b box) {
 	d, e := b.converse(argv("python3", "-c", echo))
 	for _, line := range []string{"hello", "", "\x00\xff binary", strings.Repeat("0123456789", 300_000)} {
-		if err := d.Say([]byte(line)); err != nil {
-			t.Fatal(err)
-		}
+		Must(t, d.Say([]byte(line)))
 		if got := e.next(t); got != line {
 			t.Errorf("said %d bytes %.60q, heard %d bytes %.60q", len(line), line, len(got), got)
 		}
@@ -139,9 +137,7 @@ func dialogueTogether(t *testing.T, b box) {
 		line := fmt.Sprintf("%d %s", i, strings.Repeat("y", 20_000))
 		want[line] = true
 		all.Go(func() {
-			if err := d.Say([]byte(line)); err != nil {
-				t.Error(err)
-			}
+			NoError(t, d.Say([]byte(line)))
 		})
 	}
 	for range 50 {
@@ -156,9 +152,7 @@ func dialogueTogether(t *testing.T, b box) {
 
 func dialogueTooLong(t *testing.T, b box) {
 	d, _ := b.converse(argv("python3", "-c", echo))
-	if err := d.Say([]byte("more")); err != nil {
-		t.Error(err)
-	}
+	NoError(t, d.Say([]byte("more")))
 	ended(t, d.Done())
 	if exit := d.Exit(); !exit.Interrupted {
 		t.Errorf("after a line without measure, it ended as %+v", exit)
@@ -182,16 +176,12 @@ with os.fdopen(3) as r, os.fdopen(4, "w", 1) as w:
             print("interrupted", file=w)
 `))
 	for range 2 {
-		if err := d.Say([]byte("go")); err != nil {
-			t.Fatal(err)
-		}
+		Must(t, d.Say([]byte("go")))
 		if line := e.next(t); line != "busy" {
 			t.Fatalf("heard %q", line)
 		}
 		Await(t, "what it started is there", func() bool { return len(b.marked(m)) > scattered })
-		if err := d.Break(); err != nil {
-			t.Fatal(err)
-		}
+		Must(t, d.Break())
 		if line := e.next(t); line != "interrupted" {
 			t.Errorf("heard %q", line)
 		}
@@ -208,9 +198,7 @@ func dialogueEnds(t *testing.T, b box) {
 	if n := b.alive(); n != 0 {
 		t.Errorf("%d processes are counted as leftovers", n)
 	}
-	if err := d.Kill(t.Context()); err != nil {
-		t.Error(err)
-	}
+	NoError(t, d.Kill(t.Context()))
 	if exit := d.Exit(); !exit.Interrupted || exit.Code != 130 {
 		t.Errorf("ended as %+v", exit)
 	}

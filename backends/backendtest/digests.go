@@ -13,9 +13,7 @@ import (
 // hostFile makes a file on this machine, outside of what a sandbox may see.
 func hostFile(t testing.TB, content string) string {
 	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	Must(t, os.WriteFile(path, []byte(content), 0o644))
 	return path
 }
 

@@ -10,13 +10,9 @@ import (
 // it makes if need be. Where everything is required, not to be able to is a failure.
 func SmallDisk(tb testing.TB, folder, size string) {
 	tb.Helper()
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		tb.Fatal(err)
-	}
+	Must(tb, os.MkdirAll(folder, 0o700))
 	Needs(tb, "A SMALL DISK", syscall.Mount("tmpfs", folder, "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV, "size="+size+",mode=700"))
 	tb.Cleanup(func() {
-		if err := syscall.Unmount(folder, syscall.MNT_DETACH); err != nil {
-			tb.Error(err)
-		}
+		NoError(tb, syscall.Unmount(folder, syscall.MNT_DETACH))
 	})
 }

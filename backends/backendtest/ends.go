@@ -100,9 +100,7 @@ func (w working) gone(t *testing.T) {
 
 func closing(t *testing.T, b box) {
 	w := b.work(t)
-	if err := w.Close(context.Background()); err != nil {
-		t.Error(err)
-	}
+	NoError(t, w.Close(context.Background()))
 	if !w.cfg.Remote {
 		if pids := marked(w.marker); len(pids) > 0 {
 			t.Errorf("processes %v are left", pids)
@@ -120,9 +118,7 @@ func closingLate(t *testing.T, b box) {
 	before := b.listed(t)
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := w.Close(over); err != nil {
-		t.Error(err)
-	}
+	NoError(t, w.Close(over))
 	w.over(t)
 	if _, ok := b.backend.(backends.Sweeper); ok && slices.Contains(before, w.ID()) {
 		Await(t, "the sandbox is removed", func() bool { return !slices.Contains(b.listed(t), w.ID()) })
@@ -137,9 +133,7 @@ func (b box) listed(t *testing.T) (list []string) {
 			list = append(list, id)
 			return true
 		})
-		if err != nil {
-			t.Error(err)
-		}
+		NoError(t, err)
 	}
 	return list
 }
@@ -201,22 +195,16 @@ func openingGivenUp(t *testing.T, b box) {
 	processes := descendants(os.Getpid())
 	began := time.Now()
 	whole, err := b.backend.Open(t.Context(), b.spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	took := time.Since(began)
-	if err := whole.Close(context.Background()); err != nil {
-		t.Error(err)
-	}
+	NoError(t, whole.Close(context.Background()))
 	const parts = 5
 	for i := range parts {
 		ctx, cancel := context.WithTimeout(t.Context(), took*time.Duration(i)/parts)
 		sandbox, err := b.backend.Open(ctx, b.spec)
 		cancel()
 		if err == nil {
-			if err := sandbox.Close(context.Background()); err != nil {
-				t.Error(err)
-			}
+			NoError(t, sandbox.Close(context.Background()))
 		}
 	}
 	Await(t, "no sandbox is left", func() bool {
@@ -273,8 +261,6 @@ func together(t *testing.T, b box) {
 			t.Errorf("the name %q is another's", in.ID())
 		}
 		ids[in.ID()] = true
-		if err := in.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		NoError(t, in.Close(context.Background()))
 	}
 }

@@ -85,9 +85,7 @@ func interpreterEnds(t *testing.T, b box) {
 	if len(b.marked(m)) < scattered {
 		t.Errorf("of what a script started %v are left", b.marked(m))
 	}
-	if err := k.End(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	Must(t, k.End(context.Background()))
 	b.nothingLeft(t, m)
 }
 

@@ -104,9 +104,7 @@ func unprivileged(t *testing.T, b box) {
 			t.Errorf("its user is the host's root: %s", uid)
 		}
 	}
-	if err := b.Kill(context.Background()); err != nil {
-		t.Error(err)
-	}
+	NoError(t, b.Kill(context.Background()))
 }
 
 func killEverybody(t *testing.T, b box) {
@@ -114,9 +112,7 @@ func killEverybody(t *testing.T, b box) {
 	b.says("echo fine", "fine\n")
 	b.run(shell("kill -STOP -1"))
 	b.says("echo fine", "fine\n")
-	if err := b.Kill(context.Background()); err != nil {
-		t.Error(err)
-	}
+	NoError(t, b.Kill(context.Background()))
 }
 
 func temporaryFiles(t *testing.T, b box) {

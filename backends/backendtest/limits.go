@@ -228,9 +228,7 @@ except BlockingIOError:
     print("refused")`, b.spec.PIDs))); out != "refused\n" {
 		t.Errorf("%d processes could be started: %s", b.spec.PIDs, out)
 	}
-	if err := b.Kill(context.Background()); err != nil {
-		t.Error(err)
-	}
+	NoError(t, b.Kill(context.Background()))
 	b.says("echo fine", "fine\n")
 }
 

@@ -47,26 +47,18 @@ func noNetwork(t *testing.T, b box) {
 // and without a file.
 func doors(t *testing.T) (port int, paths []string) {
 	listener, err := net.Listen("tcp", ":0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	t.Cleanup(func() { listener.Close() })
 	port = listener.Addr().(*net.TCPAddr).Port
 	packets, err := net.ListenPacket("udp", fmt.Sprintf(":%d", port))
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	t.Cleanup(func() { packets.Close() })
 	folder, err := os.MkdirTemp("/tmp", "bailiff-doors")
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	t.Cleanup(func() { os.RemoveAll(folder) })
 	for _, path := range []string{filepath.Join(folder, "socket"), "@bailiff" + marker()} {
 		door, err := net.Listen("unix", path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		Must(t, err)
 		t.Cleanup(func() { door.Close() })
 		paths = append(paths, path)
 	}
@@ -76,9 +68,7 @@ func doors(t *testing.T) (port int, paths []string) {
 // addresses are all of this machine's but those that need a zone.
 func addresses(t *testing.T) (list []string) {
 	all, err := net.InterfaceAddrs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	for _, address := range all {
 		if ip := address.(*net.IPNet).IP; !ip.IsLinkLocalUnicast() {
 			list = append(list, ip.String())

@@ -82,9 +82,7 @@ func (o outcomes) write(t *testing.T, cfg Config, before outcomes) {
 	if err != nil {
 		t.Fatalf("finding the files of results: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(strings.TrimSpace(string(folder)), "results", cfg.Name+".txt"), []byte(text), 0o644); err != nil {
-		t.Error(err)
-	}
+	NoError(t, os.WriteFile(filepath.Join(strings.TrimSpace(string(folder)), "results", cfg.Name+".txt"), []byte(text), 0o644))
 }
 
 // names are those of the backends that have results.

@@ -25,9 +25,7 @@ func Runner(t testing.TB) string {
 	t.Helper()
 	Starts(t)
 	path, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	return path
 }
 
@@ -53,9 +51,7 @@ var build = sync.OnceValues(func() (string, error) {
 // it.
 func Beside(t testing.TB, name string) {
 	t.Helper()
-	if err := compile(programs+name, filepath.Join(filepath.Dir(Runner(t)), name)); err != nil {
-		t.Fatal(err)
-	}
+	Must(t, compile(programs+name, filepath.Join(filepath.Dir(Runner(t)), name)))
 }
 
 // compile builds a program as it is released.

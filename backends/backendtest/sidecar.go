@@ -46,13 +46,9 @@ func Unprivileged(t *testing.T) bool {
 func again(t *testing.T) *exec.Cmd {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "bailiff-again")
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	t.Cleanup(func() { os.RemoveAll(folder) })
-	if err := os.Chmod(folder, 0o777|os.ModeSticky); err != nil {
-		t.Fatal(err)
-	}
+	Must(t, os.Chmod(folder, 0o777|os.ModeSticky))
 	program := filepath.Join(folder, "test")
 	copied(t, os.Args[0], program)
 	copied(t, Runner(t), filepath.Join(folder, "bailiff-runner"))
@@ -69,9 +65,7 @@ func copied(t *testing.T, from, to string) {
 	if err == nil {
 		err = os.WriteFile(to, content, 0o755)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 }
 
 // TestKilledSidecar kills a process that holds a sandbox with everything in it,
@@ -84,13 +78,9 @@ func TestKilledSidecar(t *testing.T, open func(testing.TB) backends.Backend, spe
 	m := marker()
 	cmd := again(t)
 	cmd.Env = append(cmd.Env, asSidecar+"="+m)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	Must(t, cmd.Start())
 	Await(t, "the sandbox is at work", func() bool { return len(marked(m)) >= scattered })
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	Must(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 	Await(t, "nothing of it is left", func() bool { return len(marked(m)) == 0 })
 	if sweeper, ok := open(t).(backends.Sweeper); ok {
@@ -113,9 +103,7 @@ func groupsOf(t *testing.T, pid int) (list []string) {
 		}
 		return nil // what others remove meanwhile
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	return list
 }
 
@@ -133,9 +121,7 @@ func disksIn(folder string) (list []string) {
 // beSidecar runs a command for ever in a sandbox.
 func beSidecar(t *testing.T, backend backends.Backend, spec backends.Spec, marker string) {
 	sandbox, err := backend.Open(context.Background(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	cmd := runner.Shell(scatter(marker) + "sleep " + marker)
 	cmd.Timeout = time.Minute
 	exit, err := sandbox.Run(context.Background(), cmd, func([]byte) {})

@@ -123,14 +123,10 @@ func adopted(t *testing.T, b box) {
 	}()
 	Await(t, "a command runs", func() bool { return len(first.marked(m)) == 1 })
 	sandbox, err := first.adopt(b.spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	second := b.holding(sandbox, b.spec)
 	t.Cleanup(func() {
-		if err := second.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		NoError(t, second.Close(context.Background()))
 	})
 	if second.ID() != first.ID() {
 		t.Errorf("adopted is %s, not %s", second.ID(), first.ID())
@@ -140,9 +136,7 @@ func adopted(t *testing.T, b box) {
 	if err != nil || len(known) != 1 || known[0].Tag() != p.Tag() {
 		t.Fatalf("in the background there are %v, %v", known, err)
 	}
-	if err := known[0].Write(t.Context(), []byte("adopted\n")); err != nil {
-		t.Error(err)
-	}
+	NoError(t, known[0].Write(t.Context(), []byte("adopted\n")))
 	second.awaitLog(known[0], "begun\nadopted\n")
 	second.says("echo fine", "fine\n")
 }
@@ -151,9 +145,7 @@ func adopted(t *testing.T, b box) {
 func (b box) started(script string) backends.Process {
 	b.t.Helper()
 	p, err := b.Start(b.t.Context(), shell(script), "p"+marker())
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	Must(b.t, err)
 	return p
 }
 

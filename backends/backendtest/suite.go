@@ -308,9 +308,7 @@ func Await(t testing.TB, what string, holds func() bool) {
 func status(t testing.TB, pid int, field string) string {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	for line := range strings.Lines(string(text)) {
 		if value, ok := strings.CutPrefix(line, field+":"); ok {
 			return strings.TrimSpace(value)
@@ -323,8 +321,6 @@ func status(t testing.TB, pid int, field string) string {
 func parent(t testing.TB, pid int) int {
 	t.Helper()
 	ppid, err := strconv.Atoi(status(t, pid, "PPid"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	return ppid
 }

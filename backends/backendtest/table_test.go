@@ -14,9 +14,7 @@ const page = "../../docs/backends/conformance.md"
 func TestTheTableShowsTheResults(t *testing.T) {
 	want := table(t)
 	if updating() {
-		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		Must(t, os.WriteFile(page, []byte(want), 0o644))
 		return
 	}
 	if got, err := os.ReadFile(page); err != nil || string(got) != want {

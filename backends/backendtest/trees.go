@@ -108,9 +108,7 @@ func leftovers(t *testing.T, b box) {
 		t.Error("nothing is counted at once")
 	}
 	Await(t, "all that is left is seen and counted", func() bool { return len(b.marked(m)) >= scattered && b.alive() >= scattered })
-	if err := b.Kill(context.Background()); err != nil {
-		t.Error(err)
-	}
+	NoError(t, b.Kill(context.Background()))
 	b.nothingLeft(t, m)
 	b.run(shell("sleep 0.05 & disown"))
 	Await(t, "a leftover that ends by itself is counted no more", func() bool { return b.alive() == 0 })
@@ -138,9 +136,7 @@ func heldOutput(t *testing.T, b box) {
 		exit, _ := b.run(shell("[[ ! -e " + flag + " ]]"))
 		return exit.Code == 0
 	})
-	if err := b.Kill(context.Background()); err != nil {
-		t.Error(err)
-	}
+	NoError(t, b.Kill(context.Background()))
 	b.says(`echo early; { sleep 0.01; echo late; } > >(cat)`, "early\nlate\n")
 	Await(t, "nothing is left", func() bool { return b.alive() == 0 })
 }
@@ -156,9 +152,7 @@ func separate(t *testing.T, b box) {
 		t.Errorf("%d of the one's processes and %d of the other's are left, %d counted, want 0, 1, 1", len(b.marked(killed)),
 			len(b.marked(kept)), b.alive())
 	}
-	if err := b.Kill(context.Background()); err != nil {
-		t.Error(err)
-	}
+	NoError(t, b.Kill(context.Background()))
 	b.nothingLeft(t, kept)
 }
 
@@ -176,9 +170,7 @@ func timeoutBeside(t *testing.T, b box) {
 		t.Errorf("%d of the one's processes and %d of the other's are left, want 0 and 1", len(b.marked(killed)), len(b.marked(kept)))
 	}
 	end()
-	if err := b.Kill(context.Background()); err != nil {
-		t.Error(err)
-	}
+	NoError(t, b.Kill(context.Background()))
 	b.nothingLeft(t, kept)
 }
 

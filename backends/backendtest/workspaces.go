@@ -24,9 +24,7 @@ func workspaces(t *testing.T, b box) {
 	spec.Workspace, spec.DiskMB = "../w/"+marker(), 0
 	first := b.another(t, spec)
 	first.says("echo kept >file; mkdir folder; chmod 0 folder; cat file", "kept\n")
-	if err := first.Close(context.Background()); err != nil {
-		t.Error(err)
-	}
+	NoError(t, first.Close(context.Background()))
 	again := b.another(t, spec)
 	again.says("cat file", "kept\n")
 	other := spec
@@ -34,9 +32,7 @@ func workspaces(t *testing.T, b box) {
 	neighbour := b.another(t, other)
 	neighbour.says("cat file 2>/dev/null || echo none", "none\n")
 	for _, in := range []box{again, neighbour} { // a workspace in use need not be removable
-		if err := in.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		NoError(t, in.Close(context.Background()))
 	}
 	keeper, ok := b.backend.(backends.Keeper)
 	if !ok {
@@ -44,9 +40,7 @@ func workspaces(t *testing.T, b box) {
 	}
 	theirs := func() int {
 		names, err := keeper.Workspaces(context.Background(), spec.Owner)
-		if err != nil {
-			t.Error(err)
-		}
+		NoError(t, err)
 		others, _ := keeper.Workspaces(context.Background(), spec.Owner+"-other")
 		return count(names, spec.Workspace) + count(names, other.Workspace) + len(others)
 	}
@@ -55,9 +49,7 @@ func workspaces(t *testing.T, b box) {
 	}
 	for range 2 {
 		for _, workspace := range []string{spec.Workspace, other.Workspace} {
-			if err := eventually(func() error { return keeper.RemoveWorkspace(context.Background(), spec.Owner, workspace) }); err != nil {
-				t.Error(err)
-			}
+			NoError(t, eventually(func() error { return keeper.RemoveWorkspace(context.Background(), spec.Owner, workspace) }))
 		}
 	}
 	if n := theirs(); n != 0 {
@@ -79,9 +71,7 @@ func count(names []string, name string) (n int) {
 func unnamed(t *testing.T, b box) {
 	first := b.another(t, b.spec)
 	first.says("echo lost >file; ls -A", "file\n")
-	if err := first.Close(context.Background()); err != nil {
-		t.Error(err)
-	}
+	NoError(t, first.Close(context.Background()))
 	b.another(t, b.spec).says("ls -A; pwd", "/workspace\n")
 }
 
@@ -92,9 +82,7 @@ func sharedFiles(t *testing.T, b box) {
 	if keeper, ok := b.backend.(backends.Keeper); ok {
 		defer func() {
 			for _, in := range []box{one, other} {
-				if err := in.Close(context.Background()); err != nil {
-					t.Error(err)
-				}
+				NoError(t, in.Close(context.Background()))
 			}
 			if err := eventually(func() error {
 				return keeper.RemoveWorkspace(context.Background(), spec.Owner,
@@ -133,16 +121,12 @@ func boundedWorkspace(t *testing.T, b box) {
 	}
 	keeper := b.backend.(backends.Keeper)
 	t.Cleanup(func() {
-		if err := eventually(func() error { return keeper.RemoveWorkspace(context.Background(), spec.Owner, spec.Workspace) }); err != nil {
-			t.Error(err)
-		}
+		NoError(t, eventually(func() error { return keeper.RemoveWorkspace(context.Background(), spec.Owner, spec.Workspace) }))
 	})
 	in := b.holding(first, spec)
 	in.says("echo kept >file; ls -A", "file\n")
 	in.fill(t)
-	if err := first.Close(context.Background()); err != nil {
-		t.Error(err)
-	}
+	NoError(t, first.Close(context.Background()))
 	again := b.another(t, spec)
 	again.says("cat file", "kept\n")
 	again.fill(t)

@@ -18,26 +18,20 @@ import (
 // the same command with the same options, by turns.
 func BenchmarkOpen(b *testing.B) {
 	backend, err := New(Config{Runner: backendtest.Runner(b), StateDir: b.TempDir()})
-	if err != nil {
-		b.Fatal(err)
-	}
+	backendtest.Must(b, err)
 	spec := backends.Spec{Network: "none", CPUs: 2, MemoryMB: 512, DiskMB: 256, PIDs: 600, ReadOnly: true}
 	var opened, ran, closed, bare []time.Duration
 	for b.Loop() {
 		began := time.Now()
 		sandbox, err := backend.Open(b.Context(), spec)
-		if err != nil {
-			b.Fatal(err)
-		}
+		backendtest.Must(b, err)
 		opened = append(opened, time.Since(began))
 		if _, err := sandbox.Run(b.Context(), runner.Shell("true"), func([]byte) {}); err != nil {
 			b.Fatal(err)
 		}
 		ran = append(ran, time.Since(began))
 		began = time.Now()
-		if err := sandbox.Close(context.Background()); err != nil {
-			b.Fatal(err)
-		}
+		backendtest.Must(b, sandbox.Close(context.Background()))
 		closed = append(closed, time.Since(began))
 		bare = append(bare, alone(b, backend, spec))
 	}
@@ -53,9 +47,7 @@ func alone(b *testing.B, backend *Backend, spec backends.Spec) time.Duration {
 	handed := new(descriptors)
 	defer handed.close()
 	arguments, err := backend.arguments(spec, "", "", handed)
-	if err != nil {
-		b.Fatal(err)
-	}
+	backendtest.Must(b, err)
 	cmd := exec.Command(backend.bwrap, append(append(arguments, "--"), runner.Shell("true").Argv...)...)
 	cmd.ExtraFiles, cmd.Dir = handed.theirs, "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -20,13 +20,9 @@ import (
 func stateDir(t testing.TB) string {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "bailiff-bubblewrap")
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	t.Cleanup(func() { os.RemoveAll(folder) })
-	if err := os.Chmod(folder, 0o711); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, os.Chmod(folder, 0o711))
 	return folder
 }
 
@@ -37,9 +33,7 @@ func backend(t testing.TB, change ...func(*bubblewrap.Config)) *bubblewrap.Backe
 		f(&cfg)
 	}
 	b, err := bubblewrap.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	return b
 }
 
@@ -151,9 +145,7 @@ func TestADiskThatWasNotFinishedIsMadeAnewOrRemoved(t *testing.T) {
 	if err != nil || len(disks) != 1 {
 		t.Fatalf("the disks are %v, %v", disks, err)
 	}
-	if err := b.RemoveWorkspace(t.Context(), spec.Owner, "w"); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, b.RemoveWorkspace(t.Context(), spec.Owner, "w"))
 	if err := os.WriteFile(disks[0]+".part", []byte("half of it"), 0o600); err != nil { // as one that is killed leaves it
 		t.Fatal(err)
 	}
@@ -163,9 +155,7 @@ func TestADiskThatWasNotFinishedIsMadeAnewOrRemoved(t *testing.T) {
 	if out := run(t, b, bounded("w", 64), "ls -A"); out != "" {
 		t.Errorf("it holds %s", out)
 	}
-	if err := b.RemoveWorkspace(t.Context(), spec.Owner, "w"); err != nil {
-		t.Error(err)
-	}
+	backendtest.NoError(t, b.RemoveWorkspace(t.Context(), spec.Owner, "w"))
 	if left, err := os.ReadDir(filepath.Join(folder, "disks")); err != nil || len(left) > 0 {
 		t.Errorf("left are %v, %v", left, err)
 	}
@@ -197,9 +187,7 @@ func TestWhatNamespacesCannotDoIsRefusedByName(t *testing.T) {
 
 func TestReadySaysWhatIsWrong(t *testing.T) {
 	closed := stateDir(t)
-	if err := os.Chmod(closed, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, os.Chmod(closed, 0o700))
 	for _, c := range []struct {
 		name, fault string
 		change      func(*bubblewrap.Config)
@@ -251,9 +239,7 @@ func TestConfigurationFaultsAreNamed(t *testing.T) {
 
 func TestMountsShowTheFoldersThatAreAllowed(t *testing.T) {
 	shown := stateDir(t)
-	if err := os.WriteFile(filepath.Join(shown, "file"), []byte("shown"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, os.WriteFile(filepath.Join(shown, "file"), []byte("shown"), 0o644))
 	wanted := spec
 	wanted.Mounts = []bailiff.Mount{{Source: shown, Target: "/data", ReadOnly: true}}
 	b := backend(t, func(c *bubblewrap.Config) { c.MountsAllowed = []string{shown} })
@@ -265,14 +251,10 @@ func TestMountsShowTheFoldersThatAreAllowed(t *testing.T) {
 func TestARootOfOnesOwnIsShownWithoutItsPrivateFolders(t *testing.T) {
 	root := stateDir(t)
 	for _, name := range []string{"usr", "etc", "opt/tool", "root", "var"} {
-		if err := os.MkdirAll(filepath.Join(root, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, os.MkdirAll(filepath.Join(root, name), 0o755))
 	}
 	for name, to := range map[string]string{"bin": "usr/bin", "lib": "usr/lib", "lib64": "usr/lib64"} {
-		if err := os.Symlink(to, filepath.Join(root, name)); err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, os.Symlink(to, filepath.Join(root, name)))
 	}
 	wanted := spec
 	wanted.Mounts = []bailiff.Mount{{Source: "/usr", Target: "/usr", ReadOnly: true}}
@@ -285,9 +267,7 @@ func TestARootOfOnesOwnIsShownWithoutItsPrivateFolders(t *testing.T) {
 func run(t *testing.T, b backends.Backend, spec backends.Spec, script string) string {
 	t.Helper()
 	sandbox, err := b.Open(context.Background(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	defer sandbox.Close(context.Background())
 	var out strings.Builder
 	cmd := backends.Command{Argv: []string{"/bin/bash", "-c", script}, HeadBytes: 1 << 16}

@@ -51,9 +51,7 @@ func TestHierarchiesAreFoundByController(t *testing.T) {
 			place(t, mounts, c.mounts)
 			place(t, groups, c.groups)
 			found, err := findHierarchies(mounts, groups)
-			if err != nil {
-				t.Fatal(err)
-			}
+			backendtest.Must(t, err)
 			got := map[string]string{}
 			for controller := range c.want {
 				got[controller] = found[controller].folder
@@ -73,12 +71,8 @@ func TestALimitThatCannotBeSetIsNamedOrAccepted(t *testing.T) {
 		t.Errorf("error is %v, want memory_mb as missing", err)
 	}
 	group, err := none.newGroup(limits, []string{CPUs, MemoryMB, PIDs})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(group.Add(os.Getpid()), group.Close(context.Background())); err != nil {
-		t.Error(err)
-	}
+	backendtest.Must(t, err)
+	backendtest.NoError(t, errors.Join(group.Add(os.Getpid()), group.Close(context.Background())))
 }
 
 // TestTheSecondInterfaceIsToldTheLimits stands in for a kernel with folders: it
@@ -93,13 +87,9 @@ func TestTheSecondInterfaceIsToldTheLimits(t *testing.T) {
 	made := &Group{folders: []string{group}}
 	here := hierarchies{"cpu": {own, true}, "memory": {own, true}, "pids": {own, true}}
 	for _, s := range (Limits{CPUs: 1.5, MemoryMB: 64, PIDs: 100}).settings() {
-		if err := made.set(here, "bailiff-x", s); err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, made.set(here, "bailiff-x", s))
 	}
-	if err := made.Add(4711); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, made.Add(4711))
 	for name, want := range map[string]string{"cpu.max": "150000 100000", "memory.max": "67108864", "memory.swap.max": "0",
 		"pids.max": "100", "cgroup.procs": "4711"} {
 		if text, err := os.ReadFile(filepath.Join(group, name)); err != nil || string(text) != want {
@@ -116,16 +106,10 @@ func TestARealGroup(t *testing.T) {
 	if os.Getuid() != 0 && errors.As(err, &missing) {
 		backendtest.Needs(t, "CONTROL GROUPS", err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	cmd := exec.Command("sleep", "1000")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if err := group.Add(cmd.Process.Pid); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, cmd.Start())
+	backendtest.Must(t, group.Add(cmd.Process.Pid))
 	for _, folder := range group.folders {
 		if !strings.HasPrefix(filepath.Base(folder), prefix) {
 			t.Errorf("the group is called %s", folder)
@@ -133,9 +117,7 @@ func TestARealGroup(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	if err := group.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
+	backendtest.NoError(t, group.Close(t.Context()))
 	<-ended
 	for _, folder := range group.folders {
 		if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
@@ -157,9 +139,7 @@ func TestSweepingEndsWhatTheDeadLeft(t *testing.T) {
 	if os.Getuid() != 0 && errors.As(err, &missing) {
 		backendtest.Needs(t, "CONTROL GROUPS", err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	if os.Getenv(asMaker) != "" {
 		beMaker(t, mine)
 	}
@@ -167,20 +147,14 @@ func TestSweepingEndsWhatTheDeadLeft(t *testing.T) {
 	maker := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
 	maker.Env = append(os.Environ(), asMaker+"=1")
 	told, err := maker.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := maker.Start(); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
+	backendtest.Must(t, maker.Start())
 	var kept int
 	var folders string
 	if _, err := fmt.Fscanln(told, &kept, &folders); err != nil {
 		t.Fatal(err)
 	}
-	if err := maker.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, maker.Process.Kill())
 	_ = maker.Wait()
 	if n, err := Sweep(t.Context()); err != nil || n < 1 {
 		t.Errorf("%d groups were removed, %v, want that of the killed process", n, err)
@@ -202,12 +176,8 @@ func TestSweepingEndsWhatTheDeadLeft(t *testing.T) {
 
 func beMaker(t *testing.T, group *Group) {
 	member := exec.Command("sleep", "1000")
-	if err := member.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if err := group.Add(member.Process.Pid); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, member.Start())
+	backendtest.Must(t, group.Add(member.Process.Pid))
 	fmt.Println(member.Process.Pid, strings.Join(group.folders, ","))
 	_ = member.Wait()
 }
@@ -223,9 +193,7 @@ func readState(pid int) (string, error) {
 
 func TestWhoseMakerIsGoneIsAnOrphan(t *testing.T) {
 	name, err := newName()
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	parts := strings.Split(name, "-") // bailiff, namespace, number, start, at random
 	for _, c := range []struct {
 		name   string
@@ -252,10 +220,6 @@ func TestWhoseMakerIsGoneIsAnOrphan(t *testing.T) {
 
 func place(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	backendtest.Must(t, os.WriteFile(path, []byte(text), 0o644))
 }

@@ -54,9 +54,7 @@ func TestLiveConformance(t *testing.T) {
 		cfg.URL = address
 	}
 	b, err := New(*cfg, backends.Host{Runner: backendtest.Runner(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	spec := bounded()
 	spec.Owner = "bailiff's tests " + rand.Text()
 	t.Cleanup(func() {
@@ -74,9 +72,7 @@ func TestLiveConformance(t *testing.T) {
 			"Two sandboxes of one workspace see the same files": oneAtATime,
 		},
 		Break: func(t testing.TB, in backends.Sandbox) {
-			if err := b.api.stop(t.Context(), in.ID()); err != nil {
-				t.Error(err)
-			}
+			backendtest.NoError(t, b.api.stop(t.Context(), in.ID()))
 		},
 		Remote: true,
 	})

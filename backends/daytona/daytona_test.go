@@ -24,9 +24,7 @@ func testBackend(t testing.TB, c *cloud, change ...func(*Config)) *Backend {
 		f(cfg)
 	}
 	b, err := New(*cfg, backends.Host{Runner: backendtest.Runner(t), StateDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	return b
 }
 
@@ -40,9 +38,7 @@ func open(t testing.TB, b *Backend, spec backends.Spec) backends.Sandbox {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	opened, err := b.Open(ctx, spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	t.Cleanup(func() {
 		if err := opened.Close(context.Background()); err != nil {
 			t.Errorf("closing: %v", err)

@@ -13,6 +13,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/legacy"
+
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 // description is one of Daytona's own of what it takes and answers. It is read as
@@ -25,17 +27,13 @@ type description struct {
 func readDescription(t testing.TB, file, key string) *description {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromFile("testdata/" + file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	for _, schema := range doc.Components.Schemas {
 		closeSchema(schema.Value)
 	}
 	doc.Servers = nil
 	router, err := legacy.NewRouter(doc, openapi3.DisableExamplesValidation())
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	return &description{router, key}
 }
 

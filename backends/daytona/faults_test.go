@@ -83,13 +83,9 @@ func TestASandboxIsMadeThoughDaytonaIsBusy(t *testing.T) {
 	var steps []string
 	ctx := backends.WithSteps(t.Context(), func(what string) { steps = append(steps, what) })
 	in, err := testBackend(t, c).Open(ctx, testSpec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	says(t, in, "echo hello", "hello\n")
-	if err := in.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
+	backendtest.NoError(t, in.Close(t.Context()))
 	if left := c.there(); len(left) > 0 {
 		t.Errorf("%v is left", left)
 	}
@@ -194,9 +190,7 @@ func TestASandboxIsClosedThoughItsCallerHasGone(t *testing.T) {
 	in := open(t, testBackend(t, c), testSpec())
 	gone, leave := context.WithCancel(t.Context())
 	leave()
-	if err := in.Close(gone); err != nil {
-		t.Error(err)
-	}
+	backendtest.NoError(t, in.Close(gone))
 	if left := c.there(); len(left) > 0 {
 		t.Errorf("%v is left", left)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/settings"
 )
 
@@ -20,9 +21,7 @@ func hostile(t *testing.T, serve http.HandlerFunc) *Backend {
 	cfg := Defaults()
 	cfg.URL, cfg.APIKey = server.URL, settings.Credential{Env: "HOSTILE_KEY"}
 	b, err := New(*cfg, backends.Host{Runner: "/bin/true", Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	return b
 }
 

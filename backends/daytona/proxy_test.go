@@ -5,6 +5,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 // proxy stands between a backend and the stand-in for Daytona, as a network does.
@@ -23,9 +25,7 @@ type proxy struct {
 func newProxy(t *testing.T, c *cloud) *proxy {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	p := &proxy{listener: listener, to: c.server.Listener.Addr().String(), piece: 32 << 10}
 	p.open = sync.NewCond(&p.mu)
 	c.address = "http://" + listener.Addr().String()

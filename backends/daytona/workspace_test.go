@@ -20,9 +20,7 @@ func kept() backends.Spec {
 
 func closeOf(t *testing.T, in backends.Sandbox) {
 	t.Helper()
-	if err := in.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, in.Close(t.Context()))
 }
 
 func TestOfAKeptSandboxNothingStaysButTheWorkspace(t *testing.T) {
@@ -114,9 +112,7 @@ func TestAWorkspaceIsInOneSandboxAtATime(t *testing.T) {
 	opened := make(chan backends.Sandbox)
 	go func() {
 		second, err := b.Open(context.Background(), kept())
-		if err != nil {
-			t.Error(err)
-		}
+		backendtest.NoError(t, err)
 		opened <- second
 	}()
 	says(t, in, "echo last >>f", "")
@@ -142,14 +138,10 @@ func TestASweepSparesWhatIsWantedAndNobodyElses(t *testing.T) {
 	being := b.opening.Begin("bailiff-being-opened")
 	made, err := b.api.create(t.Context(), newMachine{Name: "bailiff-being-opened", Snapshot: snapshotID, User: root, AutoStop: 1,
 		Labels: labels(testSpec())})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	sweep := func() int {
 		n, err := b.Sweep(t.Context(), testSpec().Owner, func(id string) bool { return id == wanted })
-		if err != nil {
-			t.Error(err)
-		}
+		backendtest.NoError(t, err)
 		return n
 	}
 	if n := sweep(); n != len(forgotten)+1 {
@@ -187,9 +179,7 @@ func TestWorkspacesAreListedAndRemovedByTheirNames(t *testing.T) {
 		t.Errorf("the workspaces are %v, %v", names, err)
 	}
 	for range 2 {
-		if err := b.RemoveWorkspace(t.Context(), kept().Owner, "w/1"); err != nil {
-			t.Error(err)
-		}
+		backendtest.NoError(t, b.RemoveWorkspace(t.Context(), kept().Owner, "w/1"))
 	}
 	if names, err := b.Workspaces(t.Context(), kept().Owner); err != nil || !slices.Equal(names, []string{"w/2"}) {
 		t.Errorf("then they are %v, %v", names, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
 )
 
@@ -32,9 +33,7 @@ func TestTheNextSidecarAdoptsWhatRuns(t *testing.T) {
 	if got := output(t, adopted, "while grep -qsx sleep /proc/[0-9]*/comm; do :; done; echo gone"); got != "gone\n" {
 		t.Errorf("waiting for the end of what the first sidecar ran prints %q", got)
 	}
-	if err := adopted.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, adopted.Close(t.Context()))
 	if _, err := adopted.(*sandbox).backend.Adopt(t.Context(), first.ID(), spec); !errors.Is(err, backends.ErrUnavailable) {
 		t.Errorf("adopting what was removed gives %v", err)
 	}
@@ -53,9 +52,7 @@ func TestWhatRunsInTheBackgroundIsAdoptedToo(t *testing.T) {
 	if err != nil || len(found) != 1 || found[0].Tag() != "p1" {
 		t.Fatalf("the adopted sandbox has the processes %v, %v", found, err)
 	}
-	if err := found[0].Write(t.Context(), []byte("adopted\n")); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, found[0].Write(t.Context(), []byte("adopted\n")))
 	<-found[0].Done()
 	log, err := found[0].Log(t.Context(), 0, 100)
 	if err != nil || string(log.Data) != "begun\nadopted\n" {
@@ -88,9 +85,7 @@ func abandon(sb backends.Sandbox) { _ = sb.(*sandbox).Client.Close() }
 func adopt(t testing.TB, b *Backend, id string, spec backends.Spec) backends.Sandbox {
 	t.Helper()
 	adopted, err := b.Adopt(t.Context(), id, spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	return adopted
 }
 
@@ -152,9 +147,7 @@ func TestWhatChangedSinceIsNotAdopted(t *testing.T) {
 			b := testBackend(t)
 			spec := testSpec(t)
 			id := open(t, b, spec).ID()
-			if err := c.change(t.Context(), b, id); err != nil {
-				t.Fatal(err)
-			}
+			backendtest.Must(t, c.change(t.Context(), b, id))
 			if _, err := b.Adopt(t.Context(), id, spec); err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("adopting says %v, want it to speak of %q", err, c.says)
 			}
@@ -208,14 +201,10 @@ func TestHalfAFrameOfTheFirstSidecarIsSurvived(t *testing.T) {
 func sayOnly(t *testing.T, b *Backend, id string, said []byte) {
 	t.Helper()
 	conn, err := b.engine.ContainerAttach(t.Context(), id, container.AttachOptions{Stream: true, Stdin: true, Stdout: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	defer conn.Close()
 	_, err = conn.Conn.Write(said)
-	if err := errors.Join(err, conn.CloseWrite()); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, errors.Join(err, conn.CloseWrite()))
 	_, _ = io.Copy(io.Discard, conn.Reader)
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/kernel"
 )
 
@@ -13,9 +14,7 @@ import (
 func BenchmarkScript(b *testing.B) {
 	sb := open(b, testBackend(b), testSpec(b))
 	k, err := kernel.Start(b.Context(), sb, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	backendtest.Must(b, err)
 	defer func() { _ = k.End(context.Background()) }()
 	script := kernel.Script{Code: "1+1", Timeout: time.Minute, HeadBytes: 1 << 16}
 	took := map[string][]time.Duration{}

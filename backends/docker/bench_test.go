@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 // BenchmarkExec runs the same bash three ways by turns, so that whatever else
@@ -63,9 +64,7 @@ func BenchmarkOpen(b *testing.B) {
 			run(b, sb, backends.Command{Argv: argv, Timeout: time.Minute})
 		})
 		measure("close", func() {
-			if err := sb.Close(b.Context()); err != nil {
-				b.Fatal(err)
-			}
+			backendtest.Must(b, sb.Close(b.Context()))
 		})
 	}
 	cold("first", "") // what comes once for each runner

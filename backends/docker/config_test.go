@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/settings"
 )
 
@@ -55,9 +56,7 @@ func TestAPasswordInTheAddressIsNotTakenAndNotRepeated(t *testing.T) {
 
 func TestWithoutAnEngine(t *testing.T) {
 	b, err := New(Config{Runner: "config_test.go", Image: testImage, Host: "unix:///nowhere/engine.sock"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	_, resolving := b.Resolve(t.Context(), "")
 	_, sweeping := b.Sweep(t.Context(), "x", keepNone)
 	_, opening := b.Open(t.Context(), testSpec(t))

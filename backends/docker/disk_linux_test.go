@@ -59,9 +59,7 @@ func TestABoundedWorkspaceOutlivesItsSandboxes(t *testing.T) {
 		if got := output(t, sb, "cat note"); got != "kept\n" {
 			t.Errorf("with disk_mb %d the next sandbox finds %q", spec.DiskMB, got)
 		}
-		if err := sb.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, sb.Close(t.Context()))
 	}
 	larger := spec
 	larger.DiskMB = 128
@@ -86,16 +84,10 @@ func TestNothingIsLeftOfABoundedWorkspace(t *testing.T) {
 	if left := linksIn(t, b.cfg.StateDir); len(left) > 0 {
 		t.Errorf("%v lead to a device that may become another's", left)
 	}
-	if err := sb.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.RemoveWorkspace(t.Context(), spec.Owner, spec.Workspace); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, sb.Close(t.Context()))
+	backendtest.Must(t, b.RemoveWorkspace(t.Context(), spec.Owner, spec.Workspace))
 	for _, name := range []string{".ext4", ".ext4.part", ".device"} { // as a killed sidecar leaves
-		if err := os.WriteFile(filepath.Join(b.cfg.StateDir, workspaceVolumeName(spec.Owner, "half")+name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, os.WriteFile(filepath.Join(b.cfg.StateDir, workspaceVolumeName(spec.Owner, "half")+name), nil, 0o600))
 	}
 	if _, err := b.Sweep(t.Context(), spec.Owner, keepNone); err != nil {
 		t.Fatal(err)
@@ -120,9 +112,7 @@ func TestASweepSparesTheDisksOfWorkspaces(t *testing.T) {
 func linksIn(t *testing.T, folder string) (links []string) {
 	t.Helper()
 	found, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	for _, file := range found {
 		if file.Type()&os.ModeSymlink != 0 {
 			links = append(links, file.Name())
@@ -135,9 +125,7 @@ func linksIn(t *testing.T, folder string) (links []string) {
 func TestAStoppedSandboxThatIsStartedAgainMountsNobodysDisk(t *testing.T) {
 	b, spec := boundedBackend(t)
 	stopped := open(t, b, spec)
-	if err := b.engine.ContainerKill(t.Context(), stopped.ID(), "KILL"); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, b.engine.ContainerKill(t.Context(), stopped.ID(), "KILL"))
 	other := spec
 	other.Workspace = "other"
 	open(t, b, other) // which may get the device that the first had

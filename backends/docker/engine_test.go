@@ -34,9 +34,7 @@ const testImage = "bailiff-sandbox:test"
 func testEngine(t testing.TB) *client.Client {
 	t.Helper()
 	link, err := Config{}.connect()
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	engine := link.engine
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -55,9 +53,7 @@ func testBackend(t testing.TB, change ...func(*Config)) *Backend {
 		f(&cfg)
 	}
 	b, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	t.Cleanup(func() { removeAll(t, owner(t)) })
 	return b
 }
@@ -66,9 +62,7 @@ func owner(t testing.TB) string { return fmt.Sprintf("test-%d-%s", os.Getpid(), 
 
 func removeAll(t testing.TB, owner string) {
 	b, err := New(Config{Runner: "/none"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	removeFrom(t, b, owner)
 }
 
@@ -78,13 +72,9 @@ func removeFrom(t testing.TB, b *Backend, owner string) {
 		t.Error(err)
 	}
 	volumes, err := b.engine.VolumeList(ctx, volumesOf(owner))
-	if err != nil {
-		t.Error(err)
-	}
+	backendtest.NoError(t, err)
 	for _, v := range volumes.Volumes {
-		if err := b.removeVolume(ctx, v.Name); err != nil {
-			t.Error(err)
-		}
+		backendtest.NoError(t, b.removeVolume(ctx, v.Name))
 	}
 }
 
@@ -162,9 +152,7 @@ func (r *relay) host() string {
 func (r *relay) start(t testing.TB) {
 	t.Helper()
 	listener, err := net.Listen(r.network, r.address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	if r.certificates != nil {
 		listener = tls.NewListener(listener, r.certificates)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 func TestWhatAnEngineSaysIsOneHarmlessLine(t *testing.T) {
@@ -20,9 +21,7 @@ func TestWhatAnEngineSaysIsOneHarmlessLine(t *testing.T) {
 	}))
 	t.Cleanup(engine.Close)
 	b, err := New(Config{Host: "tcp://" + engine.Listener.Addr().String(), Runner: "/bin/true", Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	err = b.Ready(t.Context())
 	if !errors.Is(err, backends.ErrUnavailable) || !strings.HasSuffix(err.Error(), "a]0;owned level=INFO msg=forged") {
 		t.Errorf("the fault is %q", err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/runner"
 )
 
@@ -90,9 +91,7 @@ func TestTheEngineIsToldNoVariable(t *testing.T) {
 		t.Fatalf("the command printed %q", got)
 	}
 	_, raw, err := b.engine.ContainerInspectWithRaw(t.Context(), sb.ID(), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	if bytes.Contains(raw, []byte(value)) || bytes.Contains(raw, []byte("TOKEN")) {
 		t.Errorf("the engine knows the variable: %s", raw)
 	}
@@ -103,9 +102,7 @@ func TestWhatTheEngineIsTold(t *testing.T) {
 	spec := testSpec(t)
 	spec.Workspace, spec.Expires = "w", time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	got, err := b.engine.ContainerInspect(t.Context(), open(t, b, spec).ID())
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	for what, ok := range map[string]bool{
 		"a name that tells whose it is": strings.HasPrefix(got.Name, "/bailiff-"),
 		"the owner as a label":          got.Config.Labels[labelOwner] == spec.Owner,
@@ -154,13 +151,9 @@ func mounted(c container.InspectResponse, target string) container.MountPoint {
 func open(t testing.TB, b *Backend, spec backends.Spec) backends.Sandbox {
 	t.Helper()
 	sb, err := b.Open(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	t.Cleanup(func() {
-		if err := sb.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		backendtest.NoError(t, sb.Close(context.Background()))
 	})
 	return sb
 }
@@ -180,9 +173,7 @@ func run(t testing.TB, sb backends.Sandbox, command backends.Command) string {
 	t.Helper()
 	var got strings.Builder
 	exit, err := sb.Run(t.Context(), command, func(p []byte) { got.Write(p) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	if exit.TimedOut || exit.Interrupted {
 		t.Fatalf("the command was killed: %+v", exit)
 	}

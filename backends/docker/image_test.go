@@ -18,6 +18,7 @@ import (
 	"github.com/docker/docker/api/types/image"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 func TestResolvingImages(t *testing.T) {
@@ -93,9 +94,7 @@ func imagesOnly(t *testing.T) *Backend {
 	t.Helper()
 	testEngine(t)
 	b, err := New(Config{Image: testImage, Runner: "docker.go", Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	return b
 }
 
@@ -134,18 +133,14 @@ func startRegistry(t *testing.T) registry {
 func emptyLayer(t *testing.T) []byte {
 	t.Helper()
 	archive, err := pack(tar.Header{Typeflag: tar.TypeDir, Name: rand.Text() + "/", Mode: 0o755}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	return archive.Bytes()
 }
 
 func encode(t *testing.T, value any) []byte {
 	t.Helper()
 	text, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	return text
 }
 

@@ -7,19 +7,17 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 // A peer that vanished is noticed by what the kernel was told of the connection.
 func TestAnEngineThatFellSilentIsGivenUp(t *testing.T) {
 	conn, err := location{"tcp", serveNothing(t)}.dialPort(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	defer conn.Close()
 	raw, err := conn.(*net.TCPConn).SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	if got := unconfirmed(t, raw); got != 30*time.Second {
 		t.Errorf("what was sent may stay unconfirmed for %v", got)
 	}

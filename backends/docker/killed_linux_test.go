@@ -16,6 +16,7 @@ import (
 	"github.com/docker/docker/api/types/volume"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 // Each kill comes in the middle of an opening, with sandboxes in every other
@@ -88,9 +89,7 @@ func busybox(script string) backends.Command {
 func populate(t *testing.T, b *Backend, spec backends.Spec) backends.Sandbox {
 	t.Helper()
 	live, err := b.Open(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	run(t, live, busybox("echo kept >/workspace/note"))
 	started := make(chan struct{})
 	go func() {
@@ -99,12 +98,8 @@ func populate(t *testing.T, b *Backend, spec backends.Spec) backends.Sandbox {
 	<-started
 	spec.Workspace = ""
 	stopped, err := b.Open(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.engine.ContainerKill(t.Context(), stopped.ID(), "KILL"); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
+	backendtest.Must(t, b.engine.ContainerKill(t.Context(), stopped.ID(), "KILL"))
 	created(t, b, "bailiff-never-"+backends.Digest(t.Name()), spec)
 	return live
 }
@@ -132,9 +127,7 @@ func halfMakeVolumes(t *testing.T, m *machine, spec backends.Spec) {
 	t.Helper()
 	for _, name := range []string{ownersVolumes(runnerVolumes, spec.Owner) + "half", workspaceVolumeName(spec.Owner, "half"),
 		workspaceVolumeName(spec.Owner, "unused")} {
-		if err := os.MkdirAll(filepath.Join(m.folder, "data/volumes", name, "_data"), 0o701); err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, os.MkdirAll(filepath.Join(m.folder, "data/volumes", name, "_data"), 0o701))
 	}
 }
 
@@ -145,22 +138,14 @@ func leavesNothing(t *testing.T, b *Backend, owner string) {
 		t.Error(err)
 	}
 	workspaces, err := b.Workspaces(t.Context(), owner)
-	if err != nil {
-		t.Error(err)
-	}
+	backendtest.NoError(t, err)
 	for _, workspace := range workspaces {
-		if err := b.RemoveWorkspace(t.Context(), owner, workspace); err != nil {
-			t.Error(err)
-		}
+		backendtest.NoError(t, b.RemoveWorkspace(t.Context(), owner, workspace))
 	}
 	containers, err := b.engine.ContainerList(t.Context(), container.ListOptions{All: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	volumes, err := b.engine.VolumeList(t.Context(), volume.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	var left []string
 	for _, c := range containers {
 		left = append(left, "container "+strings.Join(c.Names, " ")+" "+c.Status)

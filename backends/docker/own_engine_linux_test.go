@@ -59,14 +59,10 @@ func startMachine(t *testing.T) *machine {
 		backendtest.Needs(t, engine+" (run scripts/install-deps)", err)
 	}
 	folder, err := os.MkdirTemp("", "engine") // a short path, as sockets need
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	m := &machine{folder: folder}
 	t.Cleanup(func() { m.vanish(t) })
-	if err := os.WriteFile(filepath.Join(folder, "config"), []byte("{}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, os.WriteFile(filepath.Join(folder, "config"), []byte("{}\n"), 0o600))
 	m.boot(t)
 	m.importImage(t)
 	return m
@@ -87,9 +83,7 @@ func (m *machine) boot(t *testing.T) {
 	if m.orders, err = m.init.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.init.Start(); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, m.init.Start())
 	m.startEngine(t)
 }
 
@@ -138,22 +132,14 @@ func (m *machine) await(t *testing.T, what string, holds func(answer error) bool
 func (m *machine) importImage(t *testing.T) {
 	t.Helper()
 	path, err := exec.LookPath("busybox")
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	program, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	archive, err := pack(tar.Header{Typeflag: tar.TypeReg, Name: "bin/busybox", Mode: 0o755, Size: int64(len(program))}, program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	said, err := m.backend(t).engine.ImageImport(t.Context(), image.ImportSource{Source: archive, SourceName: "-"}, ownImage,
 		image.ImportOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	defer said.Close()
 	if text, err := io.ReadAll(said); err != nil || bytes.Contains(text, []byte("error")) {
 		t.Fatalf("importing says %s, %v", text, err)
@@ -165,9 +151,7 @@ func (m *machine) backend(t *testing.T) *Backend {
 	t.Helper()
 	b, err := New(Config{Host: m.host(), Image: ownImage, Runner: backendtest.Runner(t),
 		Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	return b
 }
 
@@ -176,9 +160,7 @@ func (m *machine) vanish(t *testing.T) {
 	if m.init != nil {
 		m.halt()
 	}
-	if err := errors.Join(os.RemoveAll(m.folder), m.removeGroups()); err != nil {
-		t.Error(err)
-	}
+	backendtest.NoError(t, errors.Join(os.RemoveAll(m.folder), m.removeGroups()))
 }
 
 func (m *machine) removeGroups() error {

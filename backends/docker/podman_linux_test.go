@@ -31,23 +31,15 @@ func TestConformanceOfPodman(t *testing.T) {
 func TestPodmanLeavesASandboxNoCapability(t *testing.T) {
 	b := podmanBackend(t, owner(t))
 	sandbox, err := b.Open(t.Context(), testSpec(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.powerless(t.Context(), sandbox.ID()); err != nil {
-		t.Error(err)
-	}
+	backendtest.Must(t, err)
+	backendtest.NoError(t, b.powerless(t.Context(), sandbox.ID()))
 	spec := testSpec(t)
 	found, err := b.bring(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	host := confinement(spec)
 	host.CapDrop = []string{"CHOWN"}
 	made, err := b.engine.ContainerCreate(t.Context(), b.config(spec, found), host, nil, nil, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	if err := b.inspect(t.Context(), made.ID, confinement(spec)); !errors.Is(err, backends.ErrUnsupported) ||
 		!strings.Contains(err.Error(), "CAP_") {
 		t.Errorf("a container with capabilities is found to be %v, want them named", err)
@@ -61,16 +53,10 @@ func TestPodmanRemovesTheWorkspaceThatIsNamedAndNoOther(t *testing.T) {
 		spec := testSpec(t)
 		spec.Owner, spec.Workspace = whose, "w"
 		sandbox, err := b.Open(t.Context(), spec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := sandbox.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, err)
+		backendtest.Must(t, sandbox.Close(t.Context()))
 	}
-	if err := b.RemoveWorkspace(t.Context(), mine, "w"); err != nil {
-		t.Error(err)
-	}
+	backendtest.NoError(t, b.RemoveWorkspace(t.Context(), mine, "w"))
 	for whose, want := range map[string]int{mine: 0, other: 1} {
 		if list, err := b.Workspaces(t.Context(), whose); err != nil || len(list) != want {
 			t.Errorf("%s has the workspaces %q, %v; want %d", whose, list, err, want)
@@ -97,9 +83,7 @@ func TestPodmanIsAskedForABoundThatItKeepsOrRefuses(t *testing.T) {
 func TestPodmanSaysWhyASandboxDoesNotStart(t *testing.T) {
 	b := podmanBackend(t, owner(t))
 	found, err := b.bring(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	spec := testSpec(t)
 	_, err = b.begin(t.Context(), "bailiff-"+strings.ToLower(owner(t)), spec, found, nil) // no runner
 	if !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), runnerPath) {
@@ -113,9 +97,7 @@ func podmanBackend(t testing.TB, owners ...string) *Backend {
 	t.Helper()
 	b, err := New(Config{Host: startPodman(t), Image: testImage, Runner: backendtest.Runner(t), StateDir: t.TempDir(),
 		Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	b.lendImage(t)
 	t.Cleanup(func() {
 		for _, owner := range owners {
@@ -142,9 +124,7 @@ func startPodman(t testing.TB) string {
 		"--cgroup-manager", "cgroupfs", "--events-backend", "none", "system", "service", "--time", "60", "unix://"+socket)
 	service.Env = append(os.Environ(), "CONTAINERS_CONF="+podmanSettings(t))
 	service.Stderr = t.Output()
-	if err := service.Start(); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, service.Start())
 	t.Cleanup(func() { _ = service.Process.Kill(); _ = service.Wait() })
 	backendtest.Await(t, "podman listens", func() bool { _, err := os.Stat(socket); return err == nil })
 	return "unix://" + socket
@@ -156,9 +136,7 @@ func cache(t testing.TB) string {
 		return folder
 	}
 	home, err := os.UserHomeDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	return filepath.Join(home, ".cache", "bailiff")
 }
 
@@ -167,15 +145,11 @@ func cache(t testing.TB) string {
 func podmanSettings(t testing.TB) string {
 	t.Helper()
 	var files, processes unix.Rlimit
-	if err := errors.Join(unix.Getrlimit(unix.RLIMIT_NOFILE, &files), unix.Getrlimit(unix.RLIMIT_NPROC, &processes)); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, errors.Join(unix.Getrlimit(unix.RLIMIT_NOFILE, &files), unix.Getrlimit(unix.RLIMIT_NPROC, &processes)))
 	path := filepath.Join(t.TempDir(), "containers.conf")
 	text := fmt.Sprintf("[containers]\ndefault_ulimits = [\"nofile=%d:%[1]d\", \"nproc=%d:%[2]d\"]\n", min(files.Max, 20_000),
 		min(processes.Max, 32_768))
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -184,20 +158,14 @@ func (b *Backend) lendImage(t testing.TB) {
 	t.Helper()
 	from := testEngine(t)
 	want, err := from.ImageInspect(t.Context(), testImage)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	if have, err := b.engine.ImageInspect(t.Context(), testImage); err == nil && have.ID == want.ID {
 		return
 	}
 	packed, err := from.ImageSave(t.Context(), []string{testImage})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	defer packed.Close()
 	loaded, err := b.engine.ImageLoad(t.Context(), packed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	loaded.Body.Close()
 }

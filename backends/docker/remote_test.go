@@ -60,9 +60,7 @@ func TestAnEngineBehindTLSIsTheOneThatIsMeantAndKnowsUs(t *testing.T) {
 	foreign.CA = ours.files.CA
 	readable := ours.files
 	readable.Cert, readable.Key = ours.write(t, "readable", ours.issue(t, "client", time.Hour))
-	if err := os.Chmod(readable.Key, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, os.Chmod(readable.Key, 0o644))
 	for _, c := range []struct {
 		name, host string
 		files      TLS
@@ -101,9 +99,7 @@ func TestRenewedCertificatesAreReadAtTheNextConnection(t *testing.T) {
 	old, renewed := newAuthority(t), newAuthority(t)
 	relay := startRelayTLS(t, old.engine(t))
 	b := remoteBackend(t, Config{Host: relay.host(), TLS: old.files})
-	if err := b.Ready(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, b.Ready(t.Context()))
 	relay.stop()
 	relay.certificates = renewed.engine(t)
 	relay.start(t)
@@ -112,9 +108,7 @@ func TestRenewedCertificatesAreReadAtTheNextConnection(t *testing.T) {
 	}
 	for from, to := range map[string]string{renewed.files.CA: old.files.CA, renewed.files.Cert: old.files.Cert,
 		renewed.files.Key: old.files.Key} {
-		if err := os.Rename(from, to); err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, os.Rename(from, to))
 	}
 	if err := b.Ready(t.Context()); err != nil {
 		t.Errorf("with renewed files Ready says %v", err)
@@ -126,15 +120,11 @@ func TestCertificatesAreFoundWhereOtherClientsFindThem(t *testing.T) {
 	relay := startRelayTLS(t, all.engine(t))
 	t.Setenv("DOCKER_HOST", relay.host())
 	t.Setenv("DOCKER_CERT_PATH", filepath.Dir(all.files.CA))
-	if err := remoteBackend(t, Config{}).Ready(t.Context()); err != nil {
-		t.Error(err)
-	}
+	backendtest.NoError(t, remoteBackend(t, Config{}).Ready(t.Context()))
 	others := newAuthority(t)
 	t.Setenv("DOCKER_CERT_PATH", filepath.Dir(others.files.CA))
 	b, err := New(Config{Image: testImage, Runner: backendtest.Runner(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	if err := b.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("without DOCKER_TLS_VERIFY any engine will do: %v", err)
 	}
@@ -185,9 +175,7 @@ func TestASandboxWhoseEngineCannotBeReachedAnyMoreIsLost(t *testing.T) {
 	relay := startRelayTLS(t, all.engine(t))
 	b := remoteBackend(t, Config{Host: relay.host(), TLS: all.files})
 	sandbox, err := b.Open(t.Context(), testSpec(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	defer func() { _ = sandbox.Close(context.Background()) }() // by its owner at the end, if not now
 	ran := runForLong(sandbox)
 	relay.stop()
@@ -220,9 +208,7 @@ func remoteBackend(t *testing.T, cfg Config) *Backend {
 	testEngine(t)
 	cfg.Runner, cfg.Image, cfg.Log, cfg.StateDir = backendtest.Runner(t), testImage, slog.New(slog.DiscardHandler), t.TempDir()
 	b, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	t.Cleanup(func() { removeAll(t, owner(t)) })
 	return b
 }
@@ -230,9 +216,7 @@ func remoteBackend(t *testing.T, cfg Config) *Backend {
 func freePort(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	defer listener.Close()
 	return listener.Addr().String()
 }
@@ -241,9 +225,7 @@ func freePort(t *testing.T) string {
 func serveNothing(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	t.Cleanup(func() { listener.Close() })
 	go func() {
 		for {
@@ -272,9 +254,7 @@ func newAuthority(t testing.TB) *authority {
 	cert, key := a.write(t, "cert", a.issue(t, "client", time.Hour))
 	ca, _ := a.write(t, "ca", a.own)
 	for from, to := range map[string]string{cert: "cert.pem", key: "key.pem", ca: "ca.pem"} {
-		if err := os.Rename(from, filepath.Join(a.folder, to)); err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, os.Rename(from, filepath.Join(a.folder, to)))
 	}
 	a.files = TLS{filepath.Join(a.folder, "ca.pem"), filepath.Join(a.folder, "cert.pem"), filepath.Join(a.folder, "key.pem")}
 	return a
@@ -284,9 +264,7 @@ func newAuthority(t testing.TB) *authority {
 func (a *authority) issue(t testing.TB, name string, lasts time.Duration) tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	about := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name},
 		DNSNames:  []string{name},
 		NotBefore: time.Now().Add(-2 * time.Hour), NotAfter: time.Now().Add(lasts), BasicConstraintsValid: true, IsCA: name == "authority",
@@ -300,28 +278,20 @@ func (a *authority) issue(t testing.TB, name string, lasts time.Duration) tls.Ce
 		signer, by = a.own.Leaf, a.own.PrivateKey
 	}
 	text, err := x509.CreateCertificate(rand.Reader, about, signer, key.Public(), by)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	leaf, err := x509.ParseCertificate(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	return tls.Certificate{Certificate: [][]byte{text}, PrivateKey: key, Leaf: leaf}
 }
 
 func (a *authority) write(t testing.TB, name string, c tls.Certificate) (cert, key string) {
 	t.Helper()
 	text, err := x509.MarshalPKCS8PrivateKey(c.PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	cert, key = filepath.Join(a.folder, name+".crt"), filepath.Join(a.folder, name+".key")
 	for path, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: c.Certificate[0]},
 		key: {Type: "PRIVATE KEY", Bytes: text}} {
-		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, os.WriteFile(path, pem.EncodeToMemory(block), 0o600))
 	}
 	return cert, key
 }

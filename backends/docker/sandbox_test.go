@@ -16,6 +16,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 func TestNamedWorkspacesOutliveSandboxes(t *testing.T) {
@@ -26,9 +27,7 @@ func TestNamedWorkspacesOutliveSandboxes(t *testing.T) {
 	for _, spec := range []backends.Spec{named, unnamed} {
 		sb := open(t, b, spec)
 		output(t, sb, "echo kept >/workspace/note")
-		if err := sb.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, sb.Close(t.Context()))
 	}
 	const read = "cat /workspace/note 2>/dev/null; stat -c '%u %a' /workspace"
 	again := open(t, b, named)
@@ -42,13 +41,9 @@ func TestNamedWorkspacesOutliveSandboxes(t *testing.T) {
 	if err := b.RemoveWorkspace(t.Context(), named.Owner, named.Workspace); err == nil {
 		t.Error("a workspace was removed from under a sandbox")
 	}
-	if err := again.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, again.Close(t.Context()))
 	for range 2 { // the second time there is none, which is no fault
-		if err := b.RemoveWorkspace(t.Context(), named.Owner, named.Workspace); err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, b.RemoveWorkspace(t.Context(), named.Owner, named.Workspace))
 	}
 	if got, want := output(t, open(t, b, named), read), "10000 700\n"; got != want {
 		t.Errorf("after its removal the workspace holds %q, want %q", got, want)
@@ -62,18 +57,12 @@ func TestAWorkspaceIsMadeAnewAtOnceAfterItsRemoval(t *testing.T) {
 	spec.Workspace = "w"
 	for range 3 {
 		made, err := b.workspaceVolume(t.Context(), spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, err)
 		if b.isSeeded(made.Volume) {
 			t.Error("a new workspace counts as filled")
 		}
-		if err := b.seed(made.Volume, func() error { return nil }); err != nil {
-			t.Fatal(err)
-		}
-		if err := b.RemoveWorkspace(t.Context(), spec.Owner, spec.Workspace); err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, b.seed(made.Volume, func() error { return nil }))
+		backendtest.Must(t, b.RemoveWorkspace(t.Context(), spec.Owner, spec.Workspace))
 	}
 }
 
@@ -94,9 +83,7 @@ func TestVolumesOfEarlierVersionsAreRemovedToo(t *testing.T) {
 		t.Errorf("after a sweep the workspaces are %v, want w", found)
 	}
 	removing := b.RemoveWorkspace(t.Context(), me, "w")
-	if err := errors.Join(sweeping, listing, removing); err != nil {
-		t.Error(err)
-	}
+	backendtest.NoError(t, errors.Join(sweeping, listing, removing))
 	left, err := b.engine.VolumeList(t.Context(), volumesOf(me))
 	if err != nil || len(left.Volumes) > 0 {
 		t.Errorf("%d volumes are left behind, %v", len(left.Volumes), err)
@@ -113,9 +100,7 @@ func TestClosing(t *testing.T) {
 	b := testBackend(t)
 	sb := open(t, b, testSpec(t))
 	for range 2 {
-		if err := sb.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, sb.Close(t.Context()))
 	}
 	<-sb.Done()
 	if _, err := b.engine.ContainerInspect(t.Context(), sb.ID()); !errdefs.IsNotFound(err) {
@@ -134,9 +119,7 @@ func TestSweeping(t *testing.T) {
 	kept, left, other := open(t, b, spec), open(t, b, spec), open(t, b, foreign)
 	neverStarted := created(t, b, "bailiff-never-"+backends.Digest(spec.Owner), spec)
 	stopped := open(t, b, spec)
-	if err := b.engine.ContainerKill(t.Context(), stopped.ID(), "KILL"); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, b.engine.ContainerKill(t.Context(), stopped.ID(), "KILL"))
 	beingOpened, done := b.opening.Name("bailiff-")
 	defer done()
 	spared := created(t, b, beingOpened, spec)
@@ -162,9 +145,7 @@ func TestSweepingRemovesWhatIsPastItsTimeWhoeverMadeIt(t *testing.T) {
 	t.Cleanup(func() { removeAll(t, foreign.Owner) })
 	foreign.Expires = time.Now().Add(-11 * time.Minute)
 	spoken, stopped := open(t, b, foreign), open(t, b, foreign)
-	if err := b.engine.ContainerKill(t.Context(), stopped.ID(), "KILL"); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, b.engine.ContainerKill(t.Context(), stopped.ID(), "KILL"))
 	if _, err := b.Sweep(t.Context(), owner(t), keepNone); err != nil {
 		t.Fatal(err)
 	}
@@ -212,9 +193,7 @@ func TestSweepingRemovesRunnersThatNothingUses(t *testing.T) {
 			t.Fatal(err)
 		}
 		found, err := b.engine.VolumeList(t.Context(), volumesOf(owner(t)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, err)
 		return len(found.Volumes)
 	}
 	for range 2 { // the second sandbox finds the volume gone
@@ -234,17 +213,11 @@ func TestSweepingRemovesRunnersThatNothingUses(t *testing.T) {
 func created(t *testing.T, b *Backend, name string, spec backends.Spec) string {
 	t.Helper()
 	found, err := b.bring(t.Context(), spec.Image)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	program, err := b.runnerVolume(t.Context(), spec.Owner, found.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	id, err := b.create(t.Context(), name, spec, found, mounts(spec, program, ""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	t.Cleanup(func() { _ = b.remove(context.Background(), id) })
 	return id
 }
@@ -271,9 +244,7 @@ func TestASandboxThatIsEndedFromOutsideIsOverAndAnotherTakesItsPlace(t *testing.
 			sb := open(t, b, spec)
 			output(t, sb, "echo kept >note")
 			ended := whileRunning(t, sb, func() {
-				if err := c.end(t.Context(), b.engine, sb.ID()); err != nil {
-					t.Fatal(err)
-				}
+				backendtest.Must(t, c.end(t.Context(), b.engine, sb.ID()))
 			})
 			if ended == nil || errors.Is(ended, backends.ErrNotStarted) {
 				t.Errorf("the command that ran says %v", ended)
@@ -298,9 +269,7 @@ func TestTheEngineDiesWhileACommandRuns(t *testing.T) {
 	engine := startRelay(t)
 	b := testBackend(t, func(c *Config) { c.Host = engine.host() })
 	sb, err := b.Open(t.Context(), testSpec(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	if ended := whileRunning(t, sb, engine.stop); ended == nil {
 		t.Error("Run returned no error")
 	}
@@ -354,9 +323,7 @@ func opening(t *testing.T, b *Backend, spec backends.Spec) error {
 
 func TestARunnerThatDoesNotStart(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "runner")
-	if err := os.WriteFile(script, []byte("not a program\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, os.WriteFile(script, []byte("not a program\n"), 0o755))
 	for _, c := range []struct{ name, runner, says string }{
 		{"no such file", "/nowhere/bailiff-runner", "/nowhere/bailiff-runner"},
 		{"not a program", script, "exec format error"},
@@ -377,13 +344,9 @@ func TestARunnerThatDoesNotStart(t *testing.T) {
 
 func TestMounts(t *testing.T) {
 	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "note"), []byte("from the host\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, os.WriteFile(filepath.Join(folder, "note"), []byte("from the host\n"), 0o644))
 	b := testBackend(t, func(c *Config) { c.MountsAllowed = []string{folder} })
-	if err := os.Chmod(filepath.Dir(folder), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, os.Chmod(filepath.Dir(folder), 0o755))
 	spec := testSpec(t)
 	spec.Mounts = []bailiff.Mount{{Source: folder, Target: "/mnt/notes", ReadOnly: true}}
 	if got, want := output(t, open(t, b, spec), "cat /mnt/notes/note; touch /mnt/notes/x 2>/dev/null || echo refused"),

@@ -27,13 +27,9 @@ func TestAnEngineBehindSSHSaysWhatIsWrong(t *testing.T) {
 	strange := right
 	strange.SSH.KnownHosts = []string{filepath.Join(t.TempDir(), "known_hosts")}
 	text, err := os.ReadFile(filepath.Join(other.Folder, "host.pub"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	_, port, _ := strings.Cut(server.Address, ":")
-	if err := os.WriteFile(strange.SSH.KnownHosts[0], []byte("[127.0.0.1]:"+port+" "+string(text)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, os.WriteFile(strange.SSH.KnownHosts[0], []byte("[127.0.0.1]:"+port+" "+string(text)), 0o600))
 	foreign := right
 	foreign.SSH.Keys = []string{filepath.Join(other.Folder, "user")}
 	unprivileged := right
@@ -67,18 +63,12 @@ func TestTheMachineOfAnEngineIsTrustedWhenItIsFirstMetWhereThatIsConfigured(t *t
 	cfg.SSH.KnownHosts, cfg.SSH.TrustFirst = nil, true
 	cfg.StateDir, cfg.Runner, cfg.Image = t.TempDir(), backendtest.Runner(t), testImage
 	b, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Ready(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
+	backendtest.Must(t, b.Ready(t.Context()))
 	if text, err := os.ReadFile(filepath.Join(cfg.StateDir, "known_hosts")); err != nil || !strings.Contains(string(text), "127.0.0.1") {
 		t.Errorf("noted is %q, %v", text, err)
 	}
-	if err := b.Close(); err != nil {
-		t.Error(err)
-	}
+	backendtest.NoError(t, b.Close())
 	if err := b.Ready(t.Context()); err == nil {
 		t.Error("a backend that was closed connects anew")
 	}
@@ -92,9 +82,7 @@ func TestAnEngineIsReachedThroughAHostOnTheWay(t *testing.T) {
 	cfg.SSH.Keys = append(cfg.SSH.Keys, jump.Config("root").Keys...)
 	cfg.SSH.KnownHosts = append(cfg.SSH.KnownHosts, jump.Config("root").KnownHosts...)
 	b := remoteBackend(t, cfg)
-	if err := b.Ready(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, b.Ready(t.Context()))
 	jump.Stop()
 	if err := b.Ready(t.Context()); err == nil {
 		t.Error("the engine is reached without the host on the way")
@@ -105,9 +93,7 @@ func TestASandboxWhoseConnectionBySSHIsCutIsLostAndTheNextOneIsMade(t *testing.T
 	server := remotetest.Serve(t, remotetest.Options{})
 	b := remoteBackend(t, reachedBySSH(t, server))
 	sandbox, err := b.Open(t.Context(), testSpec(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	ran := runForLong(sandbox)
 	server.Cut()
 	<-sandbox.Done()
@@ -118,12 +104,8 @@ func TestASandboxWhoseConnectionBySSHIsCutIsLostAndTheNextOneIsMade(t *testing.T
 		t.Errorf("over a new connection, closing says %v", err)
 	}
 	next, err := b.Open(t.Context(), testSpec(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := next.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
+	backendtest.Must(t, err)
+	backendtest.NoError(t, next.Close(t.Context()))
 }
 
 // reachedBySSH is the test engine on a machine that is reached by ssh.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/kernel"
 )
 
@@ -22,9 +23,7 @@ import (
 func start(t *testing.T, at kernel.Place) *kernel.Kernel {
 	t.Helper()
 	k, err := kernel.Start(t.Context(), at, map[string]bailiff.Secret{"GREETING": bailiff.NewSecret("hello")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	t.Cleanup(func() { _ = k.End(context.Background()) })
 	return k
 }
@@ -145,9 +144,7 @@ func TestPythonsOwnNamesMeanTheSameInEachScript(t *testing.T) {
 func TestAScriptWorksInTheFolderThatItNames(t *testing.T) {
 	at := place(t)
 	sub := filepath.Join(at.home, "sub")
-	if err := os.Mkdir(sub, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, os.Mkdir(sub, 0o755))
 	k := start(t, at)
 	exit, _ := run(t, k, script(""))
 	if exit.Workdir != at.home || !exit.InWorkspace {
@@ -172,9 +169,7 @@ func TestAScriptWorksInTheFolderThatItNames(t *testing.T) {
 func TestFilesOfTheWorkspaceStandInForNothing(t *testing.T) {
 	at := place(t)
 	for _, module := range []string{"json", "queue", "traceback", "wave", "mine"} {
-		if err := os.WriteFile(filepath.Join(at.home, module+".py"), []byte("print('"+module+" was planted')\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, os.WriteFile(filepath.Join(at.home, module+".py"), []byte("print('"+module+" was planted')\n"), 0o644))
 	}
 	k := start(t, at)
 	if _, out := run(t, k, script("import json, queue, traceback, wave\nprint(json.dumps(1))")); out != "1\n" {
@@ -457,9 +452,7 @@ func TestAKernelThatEndsLeavesNothingRunning(t *testing.T) {
 
 func BenchmarkScript(b *testing.B) {
 	k, err := kernel.Start(b.Context(), place(b), nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	backendtest.Must(b, err)
 	defer k.End(context.Background())
 	for b.Loop() {
 		if _, err := k.Run(b.Context(), script("1+1"), func([]byte) {}, nil); err != nil {

@@ -19,13 +19,9 @@ func place(t testing.TB) workshop {
 	t.Helper()
 	home := t.TempDir()
 	b, err := local.New(local.Config{Runner: backendtest.Runner(t), Workdir: home, StateDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	sandbox, err := b.Open(t.Context(), backends.Spec{Owner: "test", Session: "s", Network: "full"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	t.Cleanup(func() { _ = sandbox.Close(context.Background()) })
 	return workshop{sandbox, home}
 }

@@ -54,9 +54,7 @@ func TestAnInterpreterThatIsHeardBetweenScriptsIsRestless(t *testing.T) {
 			if exit, _ := run(t, k, script(code)); exit.Ended || k.Restless() {
 				t.Fatalf("it ended as %+v, restless %v", exit, k.Restless())
 			}
-			if err := release(filepath.Join(at.home, "go")); err != nil {
-				t.Fatal(err)
-			}
+			backendtest.Must(t, release(filepath.Join(at.home, "go")))
 			backendtest.Await(t, "it is restless", k.Restless)
 		})
 	}
@@ -115,25 +113,17 @@ func TestNothingOfTheUsersOwnRunsUnaskedInAnInterpreter(t *testing.T) {
 	where := exec.Command("python3", "-c", "import site; print(site.getusersitepackages())")
 	where.Env = append(os.Environ(), "HOME="+home)
 	out, err := where.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	folder, planted := strings.TrimSpace(string(out)), filepath.Join(home, "planted")
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, os.MkdirAll(folder, 0o755))
 	for file, text := range map[string]string{
 		"usercustomize.py": "open('" + planted + "', 'w')", "x.pth": "import os; open('" + planted + "', 'w')", "mine.py": "print('mine')",
 		"queue.py": "print('no queue')", "wave.py": "print('no wave')",
 	} {
-		if err := os.WriteFile(filepath.Join(folder, file), []byte(text+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, os.WriteFile(filepath.Join(folder, file), []byte(text+"\n"), 0o644))
 	}
 	k, err := kernel.Start(t.Context(), place(t), map[string]bailiff.Secret{"HOME": bailiff.NewSecret(home)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	t.Cleanup(func() { _ = k.End(context.Background()) })
 	s := script("import queue, wave, mine")
 	if exit, out := run(t, k, s); exit.Code != 1 || !strings.Contains(out, "No module named 'mine'") {

@@ -21,12 +21,8 @@ func TestALimitThatCannotBeSetIsTheErrorThatSaysHowToAcceptThat(t *testing.T) {
 		t.Errorf("error is %v", err)
 	}
 	group, err := limits.Group("example", spec, []string{cgroup.PIDs})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := group.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
+	backendtest.Must(t, err)
+	backendtest.NoError(t, group.Close(t.Context()))
 }
 
 func TestARunnerThatCannotBeStartedLeavesNothingInItsGroup(t *testing.T) {
@@ -34,9 +30,7 @@ func TestARunnerThatCannotBeStartedLeavesNothingInItsGroup(t *testing.T) {
 	failed, other, events := errors.New("failed"), exec.Command("sleep", "1000"), ""
 	opened, err := limits.Open(t.Context(), "example", spec, nil, func(group *cgroup.Group) (*runner.Child, error) {
 		events = group.Events()
-		if err := other.Start(); err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, other.Start())
 		return nil, errors.Join(failed, group.Add(other.Process.Pid))
 	})
 	if os.Getuid() != 0 && errors.Is(err, backends.ErrUnsupported) {

@@ -17,9 +17,7 @@ var spec = backends.Spec{Owner: "test", Session: "s", Network: "full"}
 func open(t testing.TB) backends.Backend {
 	t.Helper()
 	b, err := local.New(local.Config{Runner: backendtest.Runner(t), Workdir: t.TempDir(), StateDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	return b
 }
 
@@ -66,9 +64,7 @@ func TestWhatTheHostCannotDoIsRefusedByName(t *testing.T) {
 
 func TestReadyNamesTheMissingFolder(t *testing.T) {
 	b, err := local.New(local.Config{Runner: backendtest.Runner(t), Workdir: "/nowhere"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	if err := b.Ready(context.Background()); !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), "/nowhere") {
 		t.Errorf("error is %v, want one that wraps ErrUnavailable and names the folder", err)
 	}

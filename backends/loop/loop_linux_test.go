@@ -73,53 +73,41 @@ func TestAFileSystemThatCannotBeMadeLeavesNoFile(t *testing.T) {
 func made(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "disk")
-	if err := loop.Make(t.Context(), path, 16); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, loop.Make(t.Context(), path, 16))
 	return path
 }
 
 func attached(t *testing.T, path string) *os.File {
 	t.Helper()
 	device, err := loop.Attach(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	t.Cleanup(func() { device.Close() })
 	return device
 }
 
 func mount(t *testing.T, device *os.File, folder string) {
 	t.Helper()
-	if err := unix.Mount(device.Name(), folder, "ext4", unix.MS_NOSUID|unix.MS_NODEV, ""); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, unix.Mount(device.Name(), folder, "ext4", unix.MS_NOSUID|unix.MS_NODEV, ""))
 	t.Cleanup(func() { _ = unix.Unmount(folder, unix.MNT_DETACH) })
 }
 
 func unmount(t *testing.T, folder string) {
 	t.Helper()
-	if err := unix.Unmount(folder, 0); err != nil {
-		t.Error(err)
-	}
+	backendtest.NoError(t, unix.Unmount(folder, 0))
 }
 
 // fill writes until there is no more room, and returns how much there was.
 func fill(t *testing.T, path string) (size int64) {
 	t.Helper()
 	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	defer file.Close()
 	for piece := make([]byte, 64<<10); ; {
 		n, err := file.Write(piece)
 		if size += int64(n); errors.Is(err, syscall.ENOSPC) {
 			return size
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, err)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/backendtest/machine"
 )
 
@@ -108,9 +109,7 @@ func (c *cloud) server() *grpc.Server {
 func (c *cloud) listen(server *grpc.Server, on *lines) (address string) {
 	c.tb.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		c.tb.Fatal(err)
-	}
+	backendtest.Must(c.tb, err)
 	on.Listener = listener
 	served := make(chan struct{})
 	go func() {

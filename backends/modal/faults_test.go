@@ -30,9 +30,7 @@ func throttled(t testing.TB, seconds float32) error {
 	t.Helper()
 	said, err := status.New(codes.ResourceExhausted, "too many requests").WithDetails(
 		pb.RPCRetryPolicy_builder{RetryAfterSecs: seconds}.Build())
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	return said.Err()
 }
 
@@ -198,9 +196,7 @@ func TestAStreamThatIsLostIsTheEndOfItsSandbox(t *testing.T) {
 		t.Errorf("the command under way ended with %v", err)
 	}
 	ended(t, sb)
-	if err := sb.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
+	backendtest.NoError(t, sb.Close(t.Context()))
 	backendtest.Await(t, "its machine is gone", func() bool { return len(cloud.alive()) == 0 })
 }
 
@@ -265,9 +261,7 @@ func TestATokenIsReadAtEachUse(t *testing.T) {
 	if strings.Contains(err.Error(), tokenSecret) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("the secret is told: %v", err)
 	}
-	if err := os.WriteFile(b.cfg.TokenSecret.File, []byte("as-a-new-one"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, os.WriteFile(b.cfg.TokenSecret.File, []byte("as-a-new-one"), 0o600))
 	if err := b.Ready(t.Context()); err != nil {
 		t.Errorf("with a renewed token, Ready says %v", err)
 	}
@@ -299,9 +293,7 @@ func TestWhatKeepsABackendFromBeingReadyIsSaid(t *testing.T) {
 			cfg := testConfig(t)
 			c.change(t, &cfg)
 			b, err := New(cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
+			backendtest.Must(t, err)
 			err = b.Ready(t.Context())
 			if !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("Ready says %v, want %q", err, c.says)

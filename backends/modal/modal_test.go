@@ -39,9 +39,7 @@ func TestConformance(t *testing.T) {
 		},
 		Break: func(tb testing.TB, sb backends.Sandbox) {
 			s, err := c.sandbox(sb.ID())
-			if err != nil {
-				tb.Fatal(err)
-			}
+			backendtest.Must(tb, err)
 			c.finish(s, pb.GenericResult_GENERIC_STATUS_TERMINATED)
 		},
 	})
@@ -75,9 +73,7 @@ func TestLiveConformance(t *testing.T) {
 				},
 				Spec: spec, Remote: true, Without: without,
 				Break: func(tb testing.TB, sb backends.Sandbox) {
-					if err := sb.(*sandbox).end(tb.Context()); err != nil {
-						tb.Error(err)
-					}
+					backendtest.NoError(tb, sb.(*sandbox).end(tb.Context()))
 				},
 			})
 		})
@@ -92,9 +88,7 @@ func testSpec(tb testing.TB) backends.Spec {
 func testBackend(tb testing.TB, change ...func(*Config)) *Backend {
 	tb.Helper()
 	b, err := New(testConfig(tb, change...))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	backendtest.Must(tb, err)
 	tb.Cleanup(func() {
 		if b.current != nil {
 			b.leave(b.current)
@@ -110,9 +104,7 @@ func testConfig(tb testing.TB, change ...func(*Config)) Config {
 	cfg.TokenID = settings.Credential{Env: "BAILIFF_TEST_MODAL_ID"}
 	tb.Setenv("BAILIFF_TEST_MODAL_ID", tokenID)
 	cfg.TokenSecret = settings.Credential{File: filepath.Join(tb.TempDir(), "secret")}
-	if err := os.WriteFile(cfg.TokenSecret.File, []byte(tokenSecret+"\n"), 0o600); err != nil {
-		tb.Fatal(err)
-	}
+	backendtest.Must(tb, os.WriteFile(cfg.TokenSecret.File, []byte(tokenSecret+"\n"), 0o600))
 	for _, c := range change {
 		c(cfg)
 	}

@@ -123,9 +123,7 @@ func TestInAVirtualMachineCommandsAreApartFromTheRestOfIt(t *testing.T) {
 			"echo x 2>/dev/null >/opt/x || echo closed")); got != "200\n10000\nclosed\n" {
 			t.Errorf("with the network %s a command says %q", network, got)
 		}
-		if err := sb.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		backendtest.NoError(t, sb.Close(t.Context()))
 		backendtest.Await(t, "it is over", func() bool { return len(c.alive()) == 0 })
 	}
 }
@@ -202,9 +200,7 @@ func TestAnImageIsBroughtOnceAndKnownByItsID(t *testing.T) {
 func TestARunnerThatCannotStartSaysWhy(t *testing.T) {
 	c := newCloud(t)
 	program := filepath.Join(t.TempDir(), "runner")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\necho the machine is of another kind >&2\nexit 1\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, os.WriteFile(program, []byte("#!/bin/sh\necho the machine is of another kind >&2\nexit 1\n"), 0o755))
 	b := testBackend(t, func(c *Config) { c.Runner = program })
 	_, err := b.Open(t.Context(), testSpec(t))
 	if !errors.Is(err, backends.ErrUnavailable) || !strings.Contains(err.Error(), "the machine is of another kind") {
@@ -222,9 +218,7 @@ func TestClosingEndsTheMachineThoughItsCallerIsGone(t *testing.T) {
 		sb := open(t, b, spec)
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := errors.Join(sb.Close(gone), sb.Close(gone)); err != nil {
-			t.Error(err)
-		}
+		backendtest.NoError(t, errors.Join(sb.Close(gone), sb.Close(gone)))
 		if len(c.alive()) > 0 {
 			t.Error("the machine is not over when its sandbox is closed")
 		}
@@ -248,9 +242,7 @@ func TestTheNextMachineFindsWhatTheLastOneWrote(t *testing.T) {
 	if got := output(t, second, shell("cat file; echo two >>file")); got != "one\n" {
 		t.Errorf("beside the first the second finds %q", got)
 	}
-	if err := first.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
+	backendtest.NoError(t, first.Close(t.Context()))
 	c.mu.Lock()
 	c.cuts = []cut{{1, status.Error(codes.DataLoss, "it is lost")}}
 	c.mu.Unlock()
@@ -326,9 +318,7 @@ func TestWorkspacesAreListedHoweverManyThereAre(t *testing.T) {
 	if err != nil || len(names) != 2*page+1 || names[0] != strconv.Itoa(2*page) {
 		t.Errorf("listed are %d workspaces, %v", len(names), err)
 	}
-	if err := b.RemoveWorkspace(t.Context(), "somebody", "7"); err != nil {
-		t.Error(err)
-	}
+	backendtest.NoError(t, b.RemoveWorkspace(t.Context(), "somebody", "7"))
 	if names, _ := b.Workspaces(t.Context(), "somebody"); len(names) != 2*page {
 		t.Errorf("%d workspaces are left", len(names))
 	}
@@ -337,13 +327,9 @@ func TestWorkspacesAreListedHoweverManyThereAre(t *testing.T) {
 func open(t testing.TB, b *Backend, spec backends.Spec) backends.Sandbox {
 	t.Helper()
 	sb, err := b.Open(context.Background(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	t.Cleanup(func() {
-		if err := sb.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		backendtest.NoError(t, sb.Close(context.Background()))
 	})
 	return sb
 }

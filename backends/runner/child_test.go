@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/runner"
 )
 
@@ -19,13 +20,9 @@ import (
 func launched(t *testing.T, script string) error {
 	t.Helper()
 	told, held, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	defer told.Close()
-	if err := told.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, told.SetReadDeadline(time.Now().Add(time.Minute)))
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {

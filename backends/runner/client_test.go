@@ -101,9 +101,7 @@ func TestARunnerThatMisbehavesEndsTheConversation(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			client, err := runner.Attach(t.Context(), answering(polite(wire.Version, c.after)), runner.Place{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			backendtest.Must(t, err)
 			hold := make(chan struct{})
 			go func() { <-client.Done(); close(hold) }()
 			_, err = client.Run(t.Context(), runner.Shell("true"), func([]byte) { <-hold })
@@ -120,17 +118,11 @@ func resident(t *testing.T) (from, to *os.File) {
 	t.Helper()
 	cmd := exec.Command(backendtest.Runner(t))
 	theirIn, to, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	from, theirOut, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirIn, theirOut, t.Output()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, cmd.Start())
 	theirIn.Close()
 	theirOut.Close()
 	t.Cleanup(func() {
@@ -147,12 +139,8 @@ func resident(t *testing.T) (from, to *os.File) {
 func own(t *testing.T, from, to *os.File) stream {
 	t.Helper()
 	mine, err := syscall.Dup(int(from.Fd()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.SetNonblock(mine, true); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
+	backendtest.Must(t, syscall.SetNonblock(mine, true))
 	reader := os.NewFile(uintptr(mine), "own")
 	return stream{reader, to, reader.Close}
 }
@@ -160,9 +148,7 @@ func own(t *testing.T, from, to *os.File) stream {
 func TestAClientCanAttachWhereAnotherBrokeOff(t *testing.T) {
 	from, to := resident(t)
 	first, err := runner.Attach(t.Context(), own(t, from, to), runner.Place{Workspace: "/"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	started, ended := make(chan struct{}), make(chan error)
 	go func() {
 		cmd := runner.Shell("echo; exec yes")
@@ -185,9 +171,7 @@ func TestAClientCanAttachWhereAnotherBrokeOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	second, err := runner.Attach(t.Context(), own(t, from, to), runner.Place{Workspace: "/"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	var out strings.Builder
 	cmd := runner.Shell("echo again")
 	cmd.HeadBytes = 100
@@ -201,9 +185,7 @@ func TestAClientCanAttachWhereAnotherBrokeOff(t *testing.T) {
 func TestTimeInWhichTheReaderIsBusyIsNotTheRunners(t *testing.T) {
 	from, to := resident(t)
 	client, err := runner.Attach(t.Context(), own(t, from, to), runner.Place{Workspace: "/"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	defer client.Close()
 	cmd := runner.Shell("exec yes")
 	cmd.HeadBytes, cmd.Timeout = 1<<30, 10*time.Millisecond
@@ -222,9 +204,7 @@ func TestTimeInWhichTheReaderIsBusyIsNotTheRunners(t *testing.T) {
 func TestWhatACommandWroteLastWaitsForASlowReader(t *testing.T) {
 	from, to := resident(t)
 	client, err := runner.Attach(t.Context(), own(t, from, to), runner.Place{Workspace: "/"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	defer client.Close()
 	const size = 2_000_000 // of which a part lies in the pipe when the command has ended
 	cmd := runner.Shell(fmt.Sprintf("head -c %d /dev/zero", size))
@@ -248,9 +228,7 @@ func TestARunnerThatStopsListeningIsGivenUp(t *testing.T) {
 			<-stuck
 		}
 	})), runner.Place{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	cmd := runner.Shell("true")
 	cmd.Timeout = time.Millisecond
 	if _, err := client.Run(t.Context(), cmd, func([]byte) {}); err == nil || !strings.Contains(err.Error(), "in time") {

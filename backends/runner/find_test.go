@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/runner"
 )
 
@@ -13,9 +14,7 @@ func TestFindNamesWhatToDo(t *testing.T) {
 	folder := t.TempDir()
 	program, text := filepath.Join(folder, "program"), filepath.Join(folder, "text")
 	for path, mode := range map[string]os.FileMode{program: 0o711, text: 0o644} {
-		if err := os.WriteFile(path, nil, mode); err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, os.WriteFile(path, nil, mode))
 	}
 	for _, c := range []struct{ name, configured, fault string }{
 		{"a configured program", program, ""},
@@ -38,13 +37,9 @@ func TestFindNamesWhatToDo(t *testing.T) {
 
 func TestAnInstalledProgramCanBeRunButNotRead(t *testing.T) {
 	source, folder := filepath.Join(t.TempDir(), "program"), filepath.Join(t.TempDir(), "new", "folder")
-	if err := os.WriteFile(source, []byte("#!/bin/true\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, os.WriteFile(source, []byte("#!/bin/true\n"), 0o755))
 	first, err := runner.Install(source, folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	stat, err := os.Stat(first)
 	if err != nil || stat.Mode().Perm() != 0o111 {
 		t.Errorf("installed with mode %v, %v", stat.Mode(), err)
@@ -52,9 +47,7 @@ func TestAnInstalledProgramCanBeRunButNotRead(t *testing.T) {
 	if again, err := runner.Install(source, folder); err != nil || again != first {
 		t.Errorf("installed again as %q, %v, want %q", again, err, first)
 	}
-	if err := os.WriteFile(source, []byte("#!/bin/false\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, os.WriteFile(source, []byte("#!/bin/false\n"), 0o755))
 	if other, err := runner.Install(source, folder); err != nil || other == first {
 		t.Errorf("another program installed as %q, %v", other, err)
 	}

@@ -24,18 +24,14 @@ func attached(t *testing.T, from, to *os.File, place runner.Place) *runner.Clien
 	t.Helper()
 	place.Workspace = "/"
 	client, err := runner.Attach(t.Context(), own(t, from, to), place)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	return client
 }
 
 func started(t *testing.T, client *runner.Client, script, tag string) backends.Process {
 	t.Helper()
 	p, err := client.Start(t.Context(), runner.Shell(script), tag)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	return p
 }
 
@@ -44,9 +40,7 @@ func said(t *testing.T, p backends.Process, want string) {
 	t.Helper()
 	backendtest.Await(t, "it said "+want, func() bool {
 		piece, err := p.Log(t.Context(), 0, 1000)
-		if err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, err)
 		return string(piece.Data) == want
 	})
 }
@@ -62,9 +56,7 @@ func TestBackgroundCommandsAreFoundAgainByALaterClient(t *testing.T) {
 		said(t, p, p.Tag()+"\n")
 	}
 	dialogue, err := first.Converse(t.Context(), runner.Shell("read -u 3"), silent{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	first.Close()
 	if <-dialogue.Done(); !dialogue.Exit().Lost {
 		t.Errorf("the first client's dialogue ended as %+v", dialogue.Exit())
@@ -80,9 +72,7 @@ func TestBackgroundCommandsAreFoundAgainByALaterClient(t *testing.T) {
 	if said(t, over, "over\n"); over.Exit().Code != 3 {
 		t.Errorf("what had ended did so as %+v", over.Exit())
 	}
-	if err := runs.Write(t.Context(), []byte("again\n")); err != nil {
-		t.Error(err)
-	}
+	backendtest.NoError(t, runs.Write(t.Context(), []byte("again\n")))
 	<-runs.Done()
 	if said(t, runs, "runs\nagain\n"); runs.Exit().Code != 4 {
 		t.Errorf("what went on ended as %+v", runs.Exit())
@@ -91,9 +81,7 @@ func TestBackgroundCommandsAreFoundAgainByALaterClient(t *testing.T) {
 		t.Errorf("what was killed ended as %+v, %v", stays.Exit(), err)
 	}
 	for _, p := range known {
-		if err := p.Forget(t.Context()); err != nil {
-			t.Error(err)
-		}
+		backendtest.NoError(t, p.Forget(t.Context()))
 	}
 }
 
@@ -133,9 +121,7 @@ func TestBackgroundCommandsTakeThePlacesOfOthersUntilTheyEnd(t *testing.T) {
 	if err != nil || len(known) != 1 {
 		t.Fatalf("known are %v, %v", known, err)
 	}
-	if err := known[0].Kill(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, known[0].Kill(t.Context()))
 	if _, err := second.Run(t.Context(), runner.Shell("true"), nil); err != nil {
 		t.Errorf("after its end: %v", err)
 	}
@@ -163,9 +149,7 @@ func TestHalfAMessageStartsNothing(t *testing.T) {
 	for i, mode := range []wire.Mode{wire.Foreground, wire.Background} {
 		job := wire.Job{Terms: wire.Terms{Mode: mode, Tag: "half"}, Dir: "/", Argv: []string{"/bin/bash", "-c", script}}.Encode()
 		out := wire.NewWriter(to)
-		if err := out.Send(wire.Frame{Kind: wire.Start, Stream: uint32(7 + i), Payload: job[:wire.MaxPayload]}); err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, out.Send(wire.Frame{Kind: wire.Start, Stream: uint32(7 + i), Payload: job[:wire.MaxPayload]}))
 		client := attached(t, from, to, runner.Place{})
 		known, err := client.Processes(t.Context())
 		if err != nil || len(known) != 0 {
@@ -191,13 +175,9 @@ func TestARunnerThatHearsNothingEndsWithAllThatRuns(t *testing.T) {
 		t.Fatalf("ended as %+v, %v", exit, err)
 	}
 	piece, err := p.Log(t.Context(), 0, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	pid, err := strconv.Atoi(strings.TrimSpace(string(piece.Data)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	// What is said and not read holds up no end.
 	flood := runner.Shell("exec yes")
 	flood.HeadBytes = 1 << 30

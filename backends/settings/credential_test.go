@@ -6,14 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/settings"
 )
 
 func TestACredentialIsReadAndItsFileJudgedAtEachUse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(path, []byte("first\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, os.WriteFile(path, []byte("first\n"), 0o600))
 	key := settings.Credential{File: path}
 	reads := func(want string) {
 		t.Helper()
@@ -23,13 +22,9 @@ func TestACredentialIsReadAndItsFileJudgedAtEachUse(t *testing.T) {
 		}
 	}
 	reads("first")
-	if err := os.WriteFile(path, []byte("second\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, os.WriteFile(path, []byte("second\n"), 0o600))
 	reads("second")
-	if err := os.Chmod(path, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, os.Chmod(path, 0o644))
 	if _, err := key.Read(); err == nil || !strings.Contains(err.Error(), "others may use "+path) {
 		t.Errorf("of a file that everybody may read it says %v", err)
 	}

@@ -27,9 +27,7 @@ func BenchmarkCommandOverSSH(b *testing.B) {
 	for b.Loop() {
 		for way, do := range ways {
 			began := time.Now()
-			if err := do(); err != nil {
-				b.Fatal(err)
-			}
+			backendtest.Must(b, do())
 			took[way] = append(took[way], time.Since(began))
 		}
 	}
@@ -61,9 +59,7 @@ func standing(b *testing.B, server *remotetest.Server) []string {
 func inside(b *testing.B, backend backends.Backend, wanted backends.Spec) func() error {
 	b.Helper()
 	sandbox, err := backend.Open(b.Context(), wanted)
-	if err != nil {
-		b.Fatal(err)
-	}
+	backendtest.Must(b, err)
 	b.Cleanup(func() { sandbox.Close(b.Context()) })
 	return func() error {
 		_, err := sandbox.Run(b.Context(), runner.Shell("true"), func([]byte) {})

@@ -21,14 +21,10 @@ import (
 func installed(t *testing.T, folder string) (list []os.FileInfo) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	for _, entry := range entries {
 		about, err := entry.Info()
-		if err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, err)
 		list = append(list, about)
 	}
 	return list
@@ -50,13 +46,9 @@ func TestTheRunnerIsBroughtOnceAndAgainWhenItIsGone(t *testing.T) {
 		}
 	}
 	standing, err := b.Open(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	defer standing.Close(t.Context())
-	if err := os.RemoveAll(cfg.Folder); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, os.RemoveAll(cfg.Folder))
 	serves(t, b, spec)
 	if exit, err := standing.Run(t.Context(), runner.Shell("true"), func([]byte) {}); err != nil || exit.Code != 0 {
 		t.Errorf("what stood when the folder went says %+v, %v", exit, err)
@@ -118,17 +110,13 @@ func TestAHostOfAnotherArchitectureGetsItsOwnRunner(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			folder := t.TempDir()
-			if err := os.Chmod(filepath.Dir(folder), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			backendtest.Must(t, os.Chmod(filepath.Dir(folder), 0o755))
 			if err := os.WriteFile(filepath.Join(folder, "uname"), []byte("#!/bin/sh\ncase $1 in -"+c.says+";; esac\n"),
 				0o755); err != nil {
 				t.Fatal(err)
 			}
 			content, err := os.ReadFile(backendtest.Runner(t))
-			if err != nil {
-				t.Fatal(err)
-			}
+			backendtest.Must(t, err)
 			for _, name := range []string{"bailiff-runner", c.beside} {
 				if err := os.WriteFile(filepath.Join(folder, name), content, 0o755); name != "" && err != nil {
 					t.Fatal(err)
@@ -136,9 +124,7 @@ func TestAHostOfAnotherArchitectureGetsItsOwnRunner(t *testing.T) {
 			}
 			server := remotetest.Serve(t, remotetest.Options{Settings: []string{"SetEnv PATH=" + folder + ":/usr/bin:/bin"}})
 			b, err := section(server, server.User(t)).Make(backends.Host{Runner: filepath.Join(folder, "bailiff-runner")})
-			if err != nil {
-				t.Fatal(err)
-			}
+			backendtest.Must(t, err)
 			if err := b.Ready(t.Context()); (err == nil) != (c.fault == "") || err != nil && !strings.Contains(err.Error(), c.fault) {
 				t.Errorf("not ready: %v, want an error that speaks of %q", err, c.fault)
 			}
@@ -172,9 +158,7 @@ func TestAFolderThatAllowsNoProgramsOrIsSomebodyElsesIsRefused(t *testing.T) {
 func TestAFolderThatWasThereKeepsItsPermissions(t *testing.T) {
 	server := remotetest.Serve(t, remotetest.Options{})
 	owner, err := os.Stat(server.Home)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	for mode, fault := range map[os.FileMode]string{
 		0o777 | os.ModeSticky: "name a folder for bailiff alone", 0o770: "name a folder for bailiff alone", 0o755: "", 0o700: "",
 	} {
@@ -202,9 +186,7 @@ func TestAProgramThatOthersCouldHavePutThereIsNotRun(t *testing.T) {
 	serves(t, made(t, cfg), spec)
 	name := installed(t, cfg.Folder)[0].Name()
 	home, err := os.Stat(server.Home)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	own, other, marker := int(home.Sys().(*syscall.Stat_t).Uid), 54399, filepath.Join(server.Home, "ran")
 	for _, c := range []struct {
 		name                           string
@@ -250,14 +232,10 @@ func TestAProgramThatOthersCouldHavePutThereIsNotRun(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.linked {
-				if err := errors.Join(os.Rename(plant, plant+"-away"), os.Symlink(plant+"-away", plant)); err != nil {
-					t.Fatal(err)
-				}
+				backendtest.Must(t, errors.Join(os.Rename(plant, plant+"-away"), os.Symlink(plant+"-away", plant)))
 			}
 			if c.aboveLinked {
-				if err := os.Symlink(above, above+"-link"); err != nil {
-					t.Fatal(err)
-				}
+				backendtest.Must(t, os.Symlink(above, above+"-link"))
 				cfg.Folder = filepath.Join(above+"-link", "bailiff")
 			}
 			err := made(t, &cfg).Ready(t.Context())

@@ -37,13 +37,9 @@ func work(t *testing.T, b backends.Backend, wanted backends.Spec, runs string) (
 	t.Helper()
 	marker = fmt.Sprintf("8%017d", rand.Int64N(1e17))
 	sandbox, err := b.Open(t.Context(), wanted)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	t.Cleanup(func() {
-		if err := sandbox.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		backendtest.NoError(t, sandbox.Close(context.Background()))
 	})
 	ended = make(chan error, 1)
 	go func() {
@@ -80,13 +76,9 @@ func serves(t *testing.T, b backends.Backend, wanted backends.Spec) {
 func run(t testing.TB, b backends.Backend, wanted backends.Spec, script string) string {
 	t.Helper()
 	sandbox, err := b.Open(context.Background(), wanted)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	defer func() {
-		if err := sandbox.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		backendtest.NoError(t, sandbox.Close(context.Background()))
 	}()
 	var out strings.Builder
 	cmd := runner.Shell(script)
@@ -130,9 +122,7 @@ func TestALineThatGoesDeadInTheMiddleOfACommandEndsItOnBothSides(t *testing.T) {
 	kinds(t, func(t *testing.T, server *remotetest.Server, cfg *ssh.Config, wanted backends.Spec, runs string) {
 		line := remotetest.Lay(t, server.Address)
 		known, err := os.ReadFile(cfg.KnownHosts[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, err)
 		_, port, _ := net.SplitHostPort(line.Address)
 		if err := os.WriteFile(cfg.KnownHosts[0], append(known, "[127.0.0.1]:"+port+strings.TrimLeft(string(known), "[]0123456789.:")...),
 			0o600); err != nil {
@@ -155,9 +145,7 @@ func TestMoreSandboxesStandThanAConnectionAllows(t *testing.T) {
 	b := made(t, section(server, server.User(t)))
 	for range 5 {
 		sandbox, err := b.Open(t.Context(), spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, err)
 		defer sandbox.Close(context.Background())
 		if exit, err := sandbox.Run(t.Context(), runner.Shell("true"), func([]byte) {}); err != nil || exit.Code != 0 {
 			t.Errorf("it ended as %+v, %v", exit, err)
@@ -196,26 +184,20 @@ func TestReadySaysWhyAHostCannotBeUsed(t *testing.T) {
 func TestNoValueOfAVariableIsSeenOnTheHost(t *testing.T) {
 	kinds(t, func(t *testing.T, _ *remotetest.Server, cfg *ssh.Config, wanted backends.Spec, runs string) {
 		sandbox, err := made(t, cfg).Open(t.Context(), wanted)
-		if err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, err)
 		defer sandbox.Close(context.Background())
 		value := fmt.Sprintf("value%017d", rand.Int64N(1e17))
 		cmd := runner.Shell("echo run >>" + runs + "; read; printf %s \"$SECRET\"")
 		cmd.Env, cmd.HeadBytes = map[string]bailiff.Secret{"SECRET": bailiff.NewSecret(value)}, 1000
 		p, err := sandbox.Start(t.Context(), cmd, "reads")
-		if err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, err)
 		if n := marked(value); n > 0 {
 			t.Errorf("%d command lines hold it", n)
 		}
 		if n := holding(value); n != 1 {
 			t.Errorf("%d processes have it in their environment, want the command alone", n)
 		}
-		if err := p.CloseInput(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, p.CloseInput(t.Context()))
 		<-p.Done()
 		if piece, err := p.Log(t.Context(), 0, 1000); err != nil || string(piece.Data) != value {
 			t.Errorf("the command has %q, %v", piece.Data, err)

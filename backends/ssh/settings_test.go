@@ -28,9 +28,7 @@ func TestTheSectionIsRead(t *testing.T) {
     accept_missing_limits: [cpus]
     mounts_allowed: [/srv/projects]
 `), catalogue.All())
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	got := cfg.Backends["ssh"].(*ssh.Config)
 	if got.Host != "bailiff@build.example:2222" || got.Jump != "ana@gate.example" || got.Keys[0] != "/home/ana/.ssh/id_ed25519" ||
 		!got.TrustFirst ||
@@ -76,9 +74,7 @@ func TestWhatASectionSaysInVainIsRefused(t *testing.T) {
 func TestWithoutASandboxNothingIsPromised(t *testing.T) {
 	b, err := (&ssh.Config{Host: "a@b", SSH: settings.SSH{Keys: []string{"/k"}, KnownHosts: []string{"/h"}},
 		Runner: backendtest.Runner(t)}).Make(backends.Host{Runner: backendtest.Runner(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	if b.Isolated() {
 		t.Error("it says that commands are kept from the host")
 	}

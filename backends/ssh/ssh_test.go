@@ -29,9 +29,7 @@ func section(server *remotetest.Server, user string) *ssh.Config {
 func made(t testing.TB, cfg *ssh.Config) backends.Backend {
 	t.Helper()
 	b, err := cfg.Make(backends.Host{Runner: backendtest.Runner(t), StateDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	return b
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/apptest"
 )
 
@@ -69,13 +70,9 @@ func TestTheBackendAsksWhatVercelsOwnClientAsks(t *testing.T) {
 	b.lease = leaseOfTest
 	spec := backends.Spec{Owner: "me", Session: "s", Workspace: "w", Network: "none", CPUs: 1, DiskMB: diskSizeMB + 1024}
 	opened, err := b.Open(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	awaitCall(t, ours, "/extend-timeout")
-	if err := opened.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, opened.Close(t.Context()))
 	for call, bodies := range ours.bodies {
 		if len(theirs.bodies[call]) == 0 {
 			t.Errorf("Vercel's own client never asks %s", call)

@@ -23,9 +23,7 @@ func account(tb testing.TB, f *fake, change ...func(*Config)) *Backend {
 func makeOf(tb testing.TB, cfg *Config) *Backend {
 	tb.Helper()
 	b, err := cfg.Make(backends.Host{Runner: backendtest.Runner(tb), Log: slog.New(slog.NewTextHandler(tb.Output(), nil))})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	backendtest.Must(tb, err)
 	return b.(*Backend)
 }
 

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 type fakeDrive struct {
@@ -42,9 +44,7 @@ func (f *fake) drive(w http.ResponseWriter, name string, body []byte) {
 	case d == nil:
 		d = &fakeDrive{name: name, folder: filepath.Join(f.tb.TempDir(), "drive"), size: cmp.Or(given.MaxSizeBytes, 1<<40),
 			created: time.Now()}
-		if err := mkdir(d.folder); err != nil {
-			f.tb.Error(err)
-		}
+		backendtest.NoError(f.tb, mkdir(d.folder))
 		f.drives[name] = d
 	case given.MaxSizeBytes != 0 && given.MaxSizeBytes != d.size:
 		refuse(w, http.StatusConflict, "conflict", "The drive has another size.")

@@ -40,15 +40,11 @@ func TestWhatPassesIsAskedAgain(t *testing.T) {
 			b := account(t, f)
 			f.inject(c.call, 2, c.fault(f))
 			s, err := b.Open(t.Context(), testSpec())
-			if err != nil {
-				t.Fatal(err)
-			}
+			backendtest.Must(t, err)
 			if out := says(t, s, "echo fine"); out != "fine\n" {
 				t.Errorf("it said %q", out)
 			}
-			if err := s.Close(t.Context()); err != nil {
-				t.Error(err)
-			}
+			backendtest.NoError(t, s.Close(t.Context()))
 			nothingLeft(t, f)
 		})
 	}
@@ -200,9 +196,7 @@ func TestASandboxIsRemovedForWhoHasGone(t *testing.T) {
 	s := open(t, account(t, f), testSpec())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := s.Close(ctx); err != nil {
-		t.Error(err)
-	}
+	backendtest.NoError(t, s.Close(ctx))
 	if left := f.names(""); len(left) > 0 {
 		t.Errorf("there is %q", left)
 	}

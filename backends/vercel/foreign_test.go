@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/settings"
 )
 
@@ -18,9 +19,7 @@ func hostile(t *testing.T, serve http.HandlerFunc) *Backend {
 	t.Setenv("HOSTILE_TOKEN", "tok-123")
 	b, err := New(Config{Token: settings.Credential{Env: "HOSTILE_TOKEN"}, Team: "t", Project: "p", Image: "i", Endpoint: server.URL,
 		Runner: "/bin/true", Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	return b
 }
 

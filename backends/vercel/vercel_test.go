@@ -34,13 +34,9 @@ func testSpec() backends.Spec {
 func open(t *testing.T, b *Backend, spec backends.Spec) *sandbox {
 	t.Helper()
 	opened, err := b.Open(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	t.Cleanup(func() {
-		if err := opened.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		backendtest.NoError(t, opened.Close(context.Background()))
 	})
 	return opened.(*sandbox)
 }
@@ -377,9 +373,7 @@ func TestLive(t *testing.T) {
 		Open: func(t testing.TB) backends.Backend { return makeOf(t, cfg) },
 		Spec: backends.Spec{Owner: owner, Session: "live", Network: "none", PIDs: 800, ReadOnly: true}, Remote: true,
 		Break: func(t testing.TB, s backends.Sandbox) {
-			if err := makeOf(t, cfg).api.remove(context.Background(), s.ID()); err != nil {
-				t.Error(err)
-			}
+			backendtest.NoError(t, makeOf(t, cfg).api.remove(context.Background(), s.ID()))
 		},
 	})
 	if _, err := makeOf(t, cfg).Sweep(context.Background(), owner, func(string) bool { return false }); err != nil {

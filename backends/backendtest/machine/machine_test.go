@@ -16,18 +16,14 @@ func says(t *testing.T, m *machine.Machine, user int, script string) string {
 	t.Helper()
 	out, _, err := m.Do(context.Background(), machine.Cmd{Argv: []string{"/bin/bash", "-c", script},
 		Env: []string{"PATH=/usr/bin:/bin:/usr/sbin"}, User: user}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	return string(out)
 }
 
 func TestAMachineIsApartFromThisOne(t *testing.T) {
 	m := machine.New(t)
 	outside := filepath.Join(t.TempDir(), "outside")
-	if err := os.WriteFile(outside, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, os.WriteFile(outside, nil, 0o644))
 	for _, c := range []struct{ script, want string }{
 		{"id -u; hostname", "0\nmachine\n"},
 		{"ls " + outside + " 2>/dev/null || echo none", "none\n"},
@@ -51,16 +47,12 @@ func TestAMachineIsApartFromThisOne(t *testing.T) {
 func TestAProgramOfAMachineHasWhatItIsGiven(t *testing.T) {
 	m := machine.New(t)
 	p, err := m.Start(machine.Cmd{Argv: []string{"/usr/bin/env"}, Env: []string{"ONE=1"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	if out, _ := io.ReadAll(p.Stdout); string(out) != "ONE=1\n" {
 		t.Errorf("its variables are %q", out)
 	}
 	p, err = m.Start(machine.Cmd{Argv: []string{"/bin/sh", "-c", "pwd; cat; echo to the side >&2; exit 3"}, Dir: "/tmp"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	_, _ = io.WriteString(p.Stdin, "hello\n")
 	p.Stdin.Close()
 	out, _ := io.ReadAll(p.Stdout)
@@ -69,9 +61,7 @@ func TestAProgramOfAMachineHasWhatItIsGiven(t *testing.T) {
 		t.Errorf("it said %q and %q and ended with %d", out, side, code)
 	}
 	p, err = m.Start(machine.Cmd{Argv: []string{"/bin/sleep", "1000"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	backendtest.Await(t, "it runs", func() bool { return says(t, m, 0, "pgrep -c sleep") == "1\n" })
 	p.Kill()
 	if code := p.Wait(); code != 137 {
@@ -84,17 +74,13 @@ func TestAProgramOfAMachineHasWhatItIsGiven(t *testing.T) {
 
 func TestTheFilesOfAMachineCanBeTakenToAnother(t *testing.T) {
 	m := machine.New(t)
-	if err := m.WriteFile("/var/deep/file", []byte("kept"), 0o640, 0); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, m.WriteFile("/var/deep/file", []byte("kept"), 0o640, 0))
 	if err := m.WriteFile("/etc/not-yours", nil, 0o640, 1000); err == nil {
 		t.Error("a user wrote to a folder of root's")
 	}
 	says(t, m, 0, "chown 10000:10000 /var/deep/file")
 	snapshot := filepath.Join(t.TempDir(), "snapshot")
-	if err := m.Snapshot(snapshot); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, m.Snapshot(snapshot))
 	m.Stop()
 	again := machine.Restore(t, snapshot)
 	if out := says(t, again, 0, "stat -c '%u:%g %a' /var/deep/file; ls -a / | grep -c outside"); out != "10000:10000 640\n0\n" {

@@ -8,15 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
 )
 
 func sent(t *testing.T, write func(*wire.Writer) error) []byte {
 	t.Helper()
 	var to bytes.Buffer
-	if err := write(wire.NewWriter(&to)); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, write(wire.NewWriter(&to)))
 	return to.Bytes()
 }
 
@@ -73,9 +72,7 @@ func TestALongMessageIsFramesOfWhichTheLastIsMarked(t *testing.T) {
 		var got []byte
 		for last := false; !last; {
 			f, err := in.Next()
-			if err != nil {
-				t.Fatal(err)
-			}
+			backendtest.Must(t, err)
 			got, last = append(got, f.Payload...), f.Last
 		}
 		if _, err := in.Next(); !bytes.Equal(got, message) || !errors.Is(err, io.EOF) {

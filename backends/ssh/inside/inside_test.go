@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/bubblewrap"
 	"github.com/bailiff-dev/bailiff/backends/ssh/inside"
 )
@@ -24,13 +25,9 @@ type line struct {
 func asked(t *testing.T, q inside.Question, serve func(in, out *os.File)) (rest io.Reader, answer inside.Answer, err error) {
 	t.Helper()
 	in, to, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	from, out, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Must(t, err)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -65,9 +62,7 @@ func TestAQuestionIsAnswered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := asked(t, c.q, func(in, out *os.File) {
-				if err := inside.Serve(in, out); err != nil {
-					t.Error(err)
-				}
+				backendtest.NoError(t, inside.Serve(in, out))
 			})
 			if !errors.Is(err, c.kind) || err != nil && !strings.Contains(err.Error(), c.fault) {
 				t.Errorf("the answer is %v, want one that wraps %v and says %q", err, c.kind, c.fault)
@@ -135,9 +130,7 @@ func TestWhatIsNoQuestionIsNotAnswered(t *testing.T) {
 		strings.Repeat(" ", 2<<20):           "reading what is asked: it says much, but not what was waited for",
 	} {
 		in, to, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		backendtest.Must(t, err)
 		go func() {
 			_, _ = io.WriteString(to, says)
 			to.Close()
