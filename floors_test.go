@@ -52,11 +52,12 @@ var staircase = []step{
 		"enforcer",
 	}},
 	{"gateway", []string{ // how requests, answers and approvals come and go
-		"gateway gateway/chat/discord/discordtest gateway/chat/matrix/matrixtest gateway/chat/slack/slacktest " +
-			"gateway/chat/telegram/telegramtest internal/hermes internal/offline",
+		"gateway internal/hermes internal/offline",
 		"gateway/chat gateway/client gateway/console gateway/mcp",
 		"gateway/chat/chattest gateway/chat/discord gateway/chat/matrix gateway/chat/slack gateway/chat/telegram " +
 			"gateway/chat/webhook",
+		"gateway/chat/discord/discordtest gateway/chat/matrix/matrixtest gateway/chat/slack/slacktest " +
+			"gateway/chat/telegram/telegramtest",
 	}},
 	{"programs", []string{ // what is started, and what holds the whole
 		"app cmd/bailiff-hook cmd/bailiff-host cmd/bailiff-runner docs examples examples/ai-sdk examples/ci " +

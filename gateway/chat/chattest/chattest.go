@@ -1,5 +1,6 @@
 // Package chattest has what the tests of all chat services share: an inbox that keeps what
-// it gets, and a log that is read while it is written.
+// it gets, a log that is read while it is written, and the parts that the services of tests
+// have in common: a lock that wakes those who wait, faults, refusals.
 //
 // Not here: the services that answer in the place of the real ones, each in a package of
 // its own below the client's.
@@ -15,8 +16,8 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 )
 
-// patience is how long a test waits for what must come.
-const patience = 60 * time.Second
+// Patience is how long a test waits for what must come.
+const Patience = 60 * time.Second
 
 // Inbox keeps what it gets, in order.
 type Inbox struct {
@@ -62,53 +63,9 @@ func Next[T any](t testing.TB, from <-chan T) T {
 	select {
 	case it := <-from:
 		return it
-	case <-time.After(patience):
+	case <-time.After(Patience):
 		t.Fatalf("no %T came", *new(T))
 		panic("unreachable")
-	}
-}
-
-// Signal wakes tests that wait for a change of what it guards.
-type Signal struct {
-	mu      sync.Mutex
-	changed chan struct{}
-}
-
-// Change makes a change.
-func (s *Signal) Change(do func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	do()
-	if s.changed != nil {
-		close(s.changed)
-	}
-	s.changed = make(chan struct{})
-}
-
-// Read reads while nothing changes.
-func (s *Signal) Read(do func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	do()
-}
-
-// Await waits until something is so, and says whether it came to be.
-func (s *Signal) Await(is func() bool) bool {
-	for late := time.After(patience); ; {
-		s.mu.Lock()
-		if s.changed == nil {
-			s.changed = make(chan struct{})
-		}
-		so, changed := is(), s.changed
-		s.mu.Unlock()
-		if so {
-			return true
-		}
-		select {
-		case <-changed:
-		case <-late:
-			return false
-		}
 	}
 }
 

@@ -37,7 +37,7 @@ func atEach(t *testing.T, test func(t *testing.T, h home)) {
 
 func ours(t *testing.T) home {
 	server := matrixtest.New(t)
-	return home{server.Bailiff(), server.Person, server.Faults()}
+	return home{server.Bailiff(), server.Person, &server.Faults}
 }
 
 // synapse is a real one behind what fails requests.

@@ -51,7 +51,7 @@ func TestARoomInWhichBailiffIsNotIsRefused(t *testing.T) {
 func TestAHomeserverThatIsBusySaysForHowLong(t *testing.T) {
 	t.Parallel()
 	server := matrixtest.New(t)
-	h := home{server.Bailiff(), server.Person, server.Faults()}
+	h := home{server.Bailiff(), server.Person, &server.Faults}
 	room := h.room("ops", h.person("ana"))
 	m := h.open(t, h.config())
 	server.Limit(h.bailiff.ID, 1)

@@ -93,8 +93,8 @@ func TestAMessageThatIsLookedForInVainManyTimesIsNotPostedMeanwhile(t *testing.T
 		server.Write("U1", "C1", "", "chatter")
 	}
 	ref, err := s.Post(t.Context(), channel, chat.Message{Text: plain("one")}, "k1")
-	if first := server.Shown("C1")[0]; err != nil || ref.Message != first.ID || server.Asked("chat.postMessage") != 1 {
-		t.Errorf("it is %v, %v, want %v; it was posted %d times", ref, err, first.ID, server.Asked("chat.postMessage"))
+	if first := server.Shown("C1")[0]; err != nil || ref.Message != first.ID || server.Calls("chat.postMessage") != 1 {
+		t.Errorf("it is %v, %v, want %v; it was posted %d times", ref, err, first.ID, server.Calls("chat.postMessage"))
 	}
 }
 
@@ -124,8 +124,8 @@ func testEarlierLife(t *testing.T, scopes []string) {
 			t.Errorf("%s is %v, %v; k1 was %v", key, ref, err, first)
 		}
 	}
-	if n := len(server.Shown("C1")); n != 3 || server.Asked("conversations.history") != 2 {
-		t.Errorf("%d are shown, and two lives looked %d times", n, server.Asked("conversations.history"))
+	if n := len(server.Shown("C1")); n != 3 || server.Calls("conversations.history") != 2 {
+		t.Errorf("%d are shown, and two lives looked %d times", n, server.Calls("conversations.history"))
 	}
 }
 
@@ -263,8 +263,8 @@ func TestThreeHundredMessagesUnderFaultsAreShownOnceEach(t *testing.T) {
 	if all := len(server.Shown("C1")); all != messages || faults() < messages/40 {
 		t.Errorf("%d messages are shown after %d faults", all, faults())
 	}
-	t.Logf("%d messages, %d faults, %d calls to post, %d looks", len(shown), faults(), server.Asked("chat.postMessage"),
-		server.Asked("conversations.history"))
+	t.Logf("%d messages, %d faults, %d calls to post, %d looks", len(shown), faults(), server.Calls("chat.postMessage"),
+		server.Calls("conversations.history"))
 }
 
 func insist(t *testing.T, s *slack.Slack, m chat.Message, key string) chat.Ref {

@@ -33,151 +33,117 @@ func (s *Server) answered(a *act) {
 }
 
 func (s *Server) first(a *act) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	if len(a.told) == 0 {
 		return ""
 	}
 	return a.told[0]
 }
 
-func (s *Server) postCallback(r *http.Request, body []byte) (any, *refusal) {
+func (s *Server) postCallback(r *http.Request, body []byte) any {
 	a := s.acts[r.PathValue("token")]
 	switch {
 	case a == nil || a.id != r.PathValue("id") || time.Since(a.at) > answerTime:
-		return nil, unknownInteraction
+		panic(unknownInteraction)
 	case a.answer != 0:
-		return nil, alreadyAnswered
+		panic(alreadyAnswered)
 	}
-	var kind struct {
-		Type int `json:"type"`
-		Data any `json:"data"`
+	kind := read[response[any]](s, r, body).Type
+	switch {
+	case kind == answersForm:
+		a.show(read[response[form]](s, r, body).Data)
+	case kind == answersMessage || kind == answersMessageLater:
+		s.answerAlone(a, kind, read[response[written]](s, r, body).Data, body)
+	case kind != answersNothing || a.kind == commandChosen:
+		panic(invalid("type: %d", kind))
 	}
-	if no := s.decode(r, body, &kind); no != nil {
-		return nil, no
-	}
-	var no *refusal
-	switch kind.Type {
-	case answersForm:
-		no = s.showForm(r, body, a)
-	case answersMessage, answersMessageLater:
-		no = s.answerAlone(r, body, a, kind.Type)
-	case answersNothing:
-		if a.kind == commandChosen {
-			no = invalid("type: not for a command")
-		}
-	default:
-		no = invalid("type: %d", kind.Type)
-	}
-	if no == nil {
-		a.answer = kind.Type
-	}
-	return nil, no
+	a.answer = kind
+	return nil
 }
 
-func (s *Server) showForm(r *http.Request, body []byte, a *act) *refusal {
-	var in struct {
-		Type int  `json:"type"`
-		Data form `json:"data"`
-	}
-	if no := s.decode(r, body, &in); no != nil {
-		return no
-	}
-	f := in.Data
+// response is the first answer to an interaction.
+type response[T any] struct {
+	Type int `json:"type"`
+	Data T   `json:"data"`
+}
+
+func (a *act) show(f form) {
 	if a.kind == formSubmitted || f.CustomID == "" || characters(f.CustomID) > 100 || f.Title == "" || characters(f.Title) > 45 ||
 		len(f.Components) != 1 || len(f.Components[0].Components) != 1 {
-		return invalid("data: a custom_id, a title up to 45, and a field")
+		panic(invalid("data: a custom_id, a title up to 45, and a field"))
 	}
 	if field := f.Components[0].Components[0]; field.Type != 4 || field.CustomID == "" || field.Label == "" ||
 		characters(field.Label) > 45 ||
 		characters(field.Placeholder) > 100 || field.Style != 1 && field.Style != 2 || field.MaxLength < 1 || field.MaxLength > 4000 {
-		return invalid("data.components: not a text input")
+		panic(invalid("data.components: not a text input"))
 	}
 	a.form = &f
-	return nil
 }
 
-func (s *Server) answerAlone(r *http.Request, body []byte, a *act, kind int) *refusal {
-	var in struct {
-		Type int     `json:"type"`
-		Data written `json:"data"`
-	}
-	if no := s.decode(r, body, &in); no != nil {
-		return no
-	}
-	if in.Data.Flags&ephemeral == 0 {
-		s.tb.Errorf("an answer that everybody sees: %s", body)
-	}
+func (s *Server) answerAlone(a *act, kind int, in written, body []byte) {
+	s.mustBeAlone(in, body)
 	if kind == answersMessageLater {
 		a.open = true
-		return nil
+		return
 	}
-	return s.hear(a, in.Data)
+	s.hear(a, in)
 }
 
-// hear has somebody told something alone.
-func (s *Server) hear(a *act, in written) *refusal {
-	if no := s.judge(in, nil); no != nil {
-		return no
-	}
-	a.told = append(a.told, Plain(strings.TrimSpace(*in.Content)))
-	return nil
-}
-
-// late is the interaction that is answered once more.
-func (s *Server) late(r *http.Request) (*act, *refusal) {
-	a := s.acts[r.PathValue("token")]
-	if a == nil || a.answer == 0 || r.PathValue("application") != application || time.Since(a.at) > followupTime {
-		return nil, unknownWebhook
-	}
-	return a, nil
-}
-
-func (s *Server) postFollowup(r *http.Request, body []byte) (any, *refusal) {
-	a, no := s.late(r)
-	if no != nil {
-		return nil, no
-	}
-	var in written
-	if no := s.decode(r, body, &in); no != nil {
-		return nil, no
-	}
+func (s *Server) mustBeAlone(in written, body []byte) {
 	if in.Flags&ephemeral == 0 {
 		s.tb.Errorf("an answer that everybody sees: %s", body)
 	}
+}
+
+// hear has somebody told something alone.
+func (s *Server) hear(a *act, in written) {
+	s.judge(in, nil)
+	a.told = append(a.told, Plain(strings.TrimSpace(*in.Content)))
+}
+
+// late is the interaction that is answered once more.
+func (s *Server) late(r *http.Request) *act {
+	a := s.acts[r.PathValue("token")]
+	if a == nil || a.answer == 0 || r.PathValue("application") != application || time.Since(a.at) > followupTime {
+		panic(unknownWebhook)
+	}
+	return a
+}
+
+// original is the answer that is there already, or said to come.
+func (s *Server) original(r *http.Request) *act {
+	a := s.late(r)
+	if !a.open && len(a.told) == 0 {
+		panic(unknownMessage)
+	}
+	return a
+}
+
+func (s *Server) postFollowup(r *http.Request, body []byte) any {
+	a := s.late(r)
+	in := read[written](s, r, body)
+	s.mustBeAlone(in, body)
 	if a.open {
 		s.tb.Errorf("another answer than the one that is to come: %s", body)
 	}
-	return map[string]any{"id": s.newID()}, s.hear(a, in)
+	s.hear(a, in)
+	return map[string]any{"id": s.newID()}
 }
 
-func (s *Server) patchOriginal(r *http.Request, body []byte) (any, *refusal) {
-	a, no := s.late(r)
-	if no != nil {
-		return nil, no
-	}
-	if !a.open && len(a.told) == 0 {
-		return nil, unknownMessage
-	}
-	var in written
-	if no := s.decode(r, body, &in); no != nil {
-		return nil, no
-	}
+func (s *Server) patchOriginal(r *http.Request, body []byte) any {
+	a := s.original(r)
+	in := read[written](s, r, body)
 	if in.Flags&ephemeral != 0 {
-		return nil, invalid("flags: cannot be set")
+		panic(invalid("flags: cannot be set"))
 	}
 	a.open, a.told = false, nil
-	return map[string]any{"id": s.newID()}, s.hear(a, in)
+	s.hear(a, in)
+	return map[string]any{"id": s.newID()}
 }
 
-func (s *Server) deleteOriginal(r *http.Request, _ []byte) (any, *refusal) {
-	a, no := s.late(r)
-	if no != nil {
-		return nil, no
-	}
-	if !a.open && len(a.told) == 0 {
-		return nil, unknownMessage
-	}
+func (s *Server) deleteOriginal(r *http.Request, _ []byte) any {
+	a := s.original(r)
 	a.open, a.told = false, nil
-	return nil, nil
+	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"github.com/bailiff-dev/bailiff/gateway/chat/chattest"
 )
 
 // Intents that a bot may have; those of members and presences are not switched on.
@@ -87,18 +89,12 @@ func (s *Server) left() int {
 
 // LimitStarts lets so many sessions begin, and none more before the time is over.
 func (s *Server) LimitStarts(most int, after time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.startsMax, s.resetAfter = most, after
+	s.Change(func() { s.startsMax, s.resetAfter = most, after })
 }
 
 func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	fault, interval := Fault{}, s.interval
-	if s.fail != nil {
-		fault = s.fail("GET /gateway")
-	}
-	s.mu.Unlock()
+	fault, interval := s.Next("GET /gateway"), time.Duration(0)
+	s.Read(func() { interval = s.interval })
 	switch {
 	case fault.Drop:
 		panic(http.ErrAbortHandler)
@@ -117,9 +113,9 @@ func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
 		l.close(4012, "Invalid API version.")
 		return
 	}
-	s.mu.Lock()
+	s.Lock()
 	s.lines = append(s.lines, l)
-	s.mu.Unlock()
+	s.Unlock()
 	l.say(10, map[string]any{"heartbeat_interval": interval.Milliseconds()}, "", 0)
 	s.converse(l, interval)
 }
@@ -165,58 +161,50 @@ func (s *Server) converse(l *line, interval time.Duration) {
 
 // beat notes a heartbeat and says whether it is answered.
 func (s *Server) beat() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	s.beats++
-	s.change()
+	s.Wake()
 	return !s.mute
 }
 
 // AwaitBeats waits for so many heartbeats, and returns how many there were.
 func (s *Server) AwaitBeats(n int) (beats int) {
 	s.tb.Helper()
-	s.wait(func() string { return strconv.Itoa(n) + " heartbeats" }, waiting, func() bool { beats = s.beats; return beats >= n })
+	s.wait(func() string { return strconv.Itoa(n) + " heartbeats" }, chattest.Patience, func() bool { beats = s.beats; return beats >= n })
 	return beats
 }
 
 func (s *Server) hangUp(l *line) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	if l.session != nil && l.session.line == l {
 		l.session.line = nil
 	}
-	s.change()
+	s.Wake()
 }
 
 // end is of a session that the bot itself has closed.
 func (s *Server) end(l *line) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	if l.session != nil {
 		delete(s.sessions, l.session.id)
 	}
-	s.change()
+	s.Wake()
 }
 
 // Forget ends all sessions without a word.
-func (s *Server) Forget() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	clear(s.sessions)
-}
+func (s *Server) Forget() { s.Change(func() { clear(s.sessions) }) }
 
 // AwaitSessions waits until there are so many.
 func (s *Server) AwaitSessions(n int) {
 	s.tb.Helper()
-	s.wait(func() string { return strconv.Itoa(n) + " sessions" }, waiting, func() bool { return len(s.sessions) == n })
+	s.wait(func() string { return strconv.Itoa(n) + " sessions" }, chattest.Patience, func() bool { return len(s.sessions) == n })
 }
 
 // Refuse has the gateway refuse whoever begins a session, by a code.
-func (s *Server) Refuse(code int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.refuse = code
-}
+func (s *Server) Refuse(code int) { s.Change(func() { s.refuse = code }) }
 
 func (s *Server) identify(l *line, data json.RawMessage) (code int) {
 	var in struct {
@@ -227,8 +215,8 @@ func (s *Server) identify(l *line, data json.RawMessage) (code int) {
 	if json.Unmarshal(data, &in) != nil || in.Intents == nil || in.Properties == nil {
 		return 4002
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	switch {
 	case s.refuse != 0:
 		return s.refuse
@@ -248,7 +236,7 @@ func (s *Server) identify(l *line, data json.RawMessage) (code int) {
 	s.sessions[l.session.id] = l.session
 	s.began++
 	s.ready(l.session)
-	s.change()
+	s.Wake()
 	return 0
 }
 
@@ -281,8 +269,8 @@ func (s *Server) resume(l *line, data json.RawMessage) (code int) {
 	if json.Unmarshal(data, &in) != nil || in.Seq == nil {
 		return 4002
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	old := s.sessions[in.SessionID]
 	switch {
 	case in.Token != s.Token:
@@ -299,7 +287,7 @@ func (s *Server) resume(l *line, data json.RawMessage) (code int) {
 	}
 	s.resumed++
 	s.give(old, "RESUMED", map[string]any{})
-	s.change()
+	s.Wake()
 	return 0
 }
 

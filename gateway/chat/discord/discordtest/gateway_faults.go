@@ -3,38 +3,32 @@ package discordtest
 import (
 	"strconv"
 	"time"
+
+	"github.com/bailiff-dev/bailiff/gateway/chat/chattest"
 )
 
 // AwaitConnected waits until so many sessions have begun and been resumed.
 func (s *Server) AwaitConnected(began, resumed int) {
 	s.tb.Helper()
 	s.wait(func() string {
-		s.mu.Lock()
-		defer s.mu.Unlock()
+		s.Lock()
+		defer s.Unlock()
 		return strconv.Itoa(s.began) + " sessions began, " + strconv.Itoa(s.resumed) + " were resumed, want " + strconv.Itoa(began) +
 			" and " + strconv.Itoa(resumed)
-	}, waiting, func() bool { return s.began == began && s.resumed == resumed })
+	}, chattest.Patience, func() bool { return s.began == began && s.resumed == resumed })
 }
 
 // Beats sets how often the bot is to send a heartbeat, from its next connection on.
-func (s *Server) Beats(every time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.interval = every
-}
+func (s *Server) Beats(every time.Duration) { s.Change(func() { s.interval = every }) }
 
 // Mute has the gateway say nothing to heartbeats, as if nobody were there.
-func (s *Server) Mute(mute bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.mute = mute
-}
+func (s *Server) Mute(mute bool) { s.Change(func() { s.mute = mute }) }
 
 // each does something to every connection, without waiting for what it does there.
 func (s *Server) each(do func(*line)) {
-	s.mu.Lock()
+	s.Lock()
 	lines := s.lines
-	s.mu.Unlock()
+	s.Unlock()
 	for _, l := range lines {
 		do(l)
 	}
@@ -65,8 +59,8 @@ func (s *Server) Garble(text string) { s.each(func(l *line) { l.raw(text) }) }
 
 // Repeat tells the last event of a name once more.
 func (s *Server) Repeat(event string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	for _, to := range s.sessions {
 		for i := len(to.told) - 1; i >= 0; i-- {
 			if to.told[i].event == event {

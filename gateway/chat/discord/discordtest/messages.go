@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/bailiff-dev/bailiff/gateway/chat/chattest"
 )
 
 // Message is one of the bot's, as people see it.
@@ -116,20 +118,20 @@ const (
 )
 
 // judge says what Discord would refuse, and fails the test for what a bot must not do.
-func (s *Server) judge(in written, file *File) *refusal {
+func (s *Server) judge(in written, file *File) {
 	content := ""
 	if in.Content != nil {
 		content = strings.TrimSpace(*in.Content)
 	}
 	switch {
 	case characters(content) > 2000:
-		return invalid("content: Must be 2000 or fewer in length.")
+		panic(invalid("content: Must be 2000 or fewer in length."))
 	case content == "" && file == nil:
-		return emptyMessage
+		panic(emptyMessage)
 	case len(in.Nonce) > 25:
-		return invalid("nonce: Must be 25 or fewer in length.")
+		panic(invalid("nonce: Must be 25 or fewer in length."))
 	case in.Flags&^(suppressEmbeds|ephemeral) != 0:
-		return invalid("flags: unknown")
+		panic(invalid("flags: unknown"))
 	}
 	if in.AllowedMentions == nil || in.AllowedMentions.Parse == nil || len(in.AllowedMentions.Parse) > 0 || in.AllowedMentions.RepliedUser {
 		s.tb.Errorf("a message may mention somebody: %q", content)
@@ -137,56 +139,43 @@ func (s *Server) judge(in written, file *File) *refusal {
 	if in.Flags&suppressEmbeds == 0 {
 		s.tb.Errorf("a message's links would be unfurled: %q", content)
 	}
-	if in.Components == nil {
-		return nil
+	if in.Components != nil {
+		judgeRows(*in.Components)
 	}
-	return rows(*in.Components)
 }
 
-func rows(all []component) *refusal {
+func judgeRows(all []component) {
 	if len(all) > 5 {
-		return invalid("components: Must be 5 or fewer in length.")
+		panic(invalid("components: Must be 5 or fewer in length."))
 	}
 	known := map[string]bool{}
 	for _, row := range all {
 		if row.Type != 1 || len(row.Components) < 1 || len(row.Components) > 5 {
-			return invalid("components: rows of 1 to 5")
+			panic(invalid("components: rows of 1 to 5"))
 		}
 		for _, b := range row.Components {
 			switch {
 			case b.Type != 2 || b.Style < 1 || b.Style > 4:
-				return invalid("components: not a button")
+				panic(invalid("components: not a button"))
 			case b.Label == "" || characters(b.Label) > 80:
-				return invalid("components.label: Must be between 1 and 80 in length.")
+				panic(invalid("components.label: Must be between 1 and 80 in length."))
 			case b.CustomID == "" || characters(b.CustomID) > 100:
-				return invalid("components.custom_id: Must be between 1 and 100 in length.")
+				panic(invalid("components.custom_id: Must be between 1 and 100 in length."))
 			case known[b.CustomID]:
-				return invalid("components: Component custom id cannot be duplicated")
+				panic(invalid("components: Component custom id cannot be duplicated"))
 			}
 			known[b.CustomID] = true
 		}
 	}
-	return nil
 }
 
-func (s *Server) postMessage(r *http.Request, body []byte) (any, *refusal) {
-	c, no := s.channel(r)
-	if no != nil {
-		return nil, no
-	}
-	var in written
-	file, no := s.payload(r, body, &in)
-	if no != nil {
-		return nil, no
-	}
-	if no := s.mayPost(c, file); no != nil {
-		return nil, no
-	}
-	if no := s.judge(in, file); no != nil {
-		return nil, no
-	}
+func (s *Server) postMessage(r *http.Request, body []byte) any {
+	c := s.channel(r)
+	in, file := s.payload(r, body)
+	s.mayPost(c, file)
+	s.judge(in, file)
 	if m := s.nonces[in.Nonce]; m != nil && in.EnforceNonce && time.Since(m.at) < nonceTime {
-		return m.json(c), nil
+		return m.json(c)
 	}
 	m := &message{id: s.newID(), author: Bot, at: time.Now(), content: strings.TrimSpace(*in.Content), flags: in.Flags, file: file}
 	if in.Components != nil {
@@ -196,10 +185,10 @@ func (s *Server) postMessage(r *http.Request, body []byte) (any, *refusal) {
 		s.nonces[in.Nonce] = m
 	}
 	s.put(c, m)
-	return m.json(c), nil
+	return m.json(c)
 }
 
-func (s *Server) mayPost(c *channel, file *File) *refusal {
+func (s *Server) mayPost(c *channel, file *File) {
 	needs := SendMessages
 	if c.isThread() {
 		needs = SendMessagesInThreads
@@ -207,7 +196,7 @@ func (s *Server) mayPost(c *channel, file *File) *refusal {
 	if file != nil {
 		needs |= AttachFiles
 	}
-	return s.may(c, needs)
+	s.may(c, needs)
 }
 
 // put shows a message and tells of it.
@@ -222,25 +211,17 @@ func (s *Server) put(c *channel, m *message) {
 	s.tell("MESSAGE_CREATE", told, needs)
 }
 
-func (s *Server) patchMessage(r *http.Request, body []byte) (any, *refusal) {
-	c, no := s.channel(r)
-	if no != nil {
-		return nil, no
-	}
+func (s *Server) patchMessage(r *http.Request, body []byte) any {
+	c := s.channel(r)
 	m := c.message(r.PathValue("message"))
-	if m == nil {
-		return nil, unknownMessage
+	switch {
+	case m == nil:
+		panic(unknownMessage)
+	case m.author != Bot:
+		panic(notAnothers)
 	}
-	if m.author != Bot {
-		return nil, notAnothers
-	}
-	var in written
-	if no := s.decode(r, body, &in); no != nil {
-		return nil, no
-	}
-	if no := s.judge(in, m.file); no != nil {
-		return nil, no
-	}
+	in := read[written](s, r, body)
+	s.judge(in, m.file)
 	m.edits++
 	if in.Content != nil {
 		m.content = strings.TrimSpace(*in.Content)
@@ -249,22 +230,22 @@ func (s *Server) patchMessage(r *http.Request, body []byte) (any, *refusal) {
 		m.rows = *in.Components
 	}
 	s.tell("MESSAGE_UPDATE", m.json(c), intentGuildMessages)
-	return m.json(c), nil
+	return m.json(c)
 }
 
 // Delete takes a message away, as its channel's moderators may.
 func (s *Server) Delete(channel, id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	c := s.channels[channel]
 	c.messages = slices.DeleteFunc(c.messages, func(m *message) bool { return m.id == id })
-	s.change()
+	s.Wake()
 }
 
 // Shown are the bot's messages in a channel or thread, the oldest first.
 func (s *Server) Shown(channel string) []Message {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	return s.shown(channel)
 }
 
@@ -289,29 +270,16 @@ func (s *Server) Await(channel string, is func([]Message) bool) (all []Message) 
 		text, _ := json.MarshalIndent(s.Shown(channel), "", "  ")
 		return "in channel " + channel + " is shown " + string(text)
 	}
-	s.wait(what, waiting, func() bool {
+	s.wait(what, chattest.Patience, func() bool {
 		all = s.shown(channel)
 		return is(all)
 	})
 	return all
 }
 
-// Threads are the ids of a channel's.
-func (s *Server) Threads(channel string) (all []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for id, c := range s.channels {
-		if c.parent == channel {
-			all = append(all, id)
-		}
-	}
-	slices.Sort(all)
-	return all
-}
-
 // Title is a thread's.
 func (s *Server) Title(thread string) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	return s.channels[thread].name
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/bailiff-dev/bailiff/gateway/chat/chattest"
 )
 
 // answerTime is how long Discord waits for the first answer to an interaction.
@@ -19,13 +21,13 @@ const (
 // Write has somebody write in a channel, or in a thread of it, and returns the message's
 // id. A bot that has no session hears of it as little as at Discord ([Server.AwaitSessions]).
 func (s *Server) Write(who, channel, thread, text string) (id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	s.people[who] = true
 	in := s.in(channel, thread)
 	m := &message{id: s.newID(), author: who, at: time.Now(), content: text}
 	s.put(in, m)
-	s.change()
+	s.Wake()
 	return m.id
 }
 
@@ -43,17 +45,13 @@ func (s *Server) in(channel, thread string) *channel {
 // OpenThread has somebody make a thread of a message, and returns its id, which is the
 // message's.
 func (s *Server) OpenThread(channel, message, title string) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	return s.makeThread(s.channels[channel], message, title).id
 }
 
 // Tell has the gateway tell something that no person does, such as what another bot wrote.
-func (s *Server) Tell(event string, data map[string]any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.tell(event, data, 0)
-}
+func (s *Server) Tell(event string, data map[string]any) { s.Change(func() { s.tell(event, data, 0) }) }
 
 // act is an interaction.
 type act struct {
@@ -92,20 +90,20 @@ const followupTime = 15 * time.Minute
 // come ([Server.Told]).
 func (s *Server) Click(who, channel, message, label string, reason ...string) string {
 	s.tb.Helper()
-	s.wait(func() string { return "the bot is there" }, waiting, func() bool { return len(s.sessions) > 0 })
-	s.mu.Lock()
+	s.wait(func() string { return "the bot is there" }, chattest.Patience, func() bool { return len(s.sessions) > 0 })
+	s.Lock()
 	s.people[who] = true
 	c := s.channels[channel]
 	m := c.message(message)
 	b := m.button(label)
 	if b == nil {
-		s.mu.Unlock()
+		s.Unlock()
 		s.tb.Fatalf("message %s has no button %q", message, label)
 		return ""
 	}
 	shown := m.json(c)
 	a := s.begin(buttonClicked, who, c, map[string]any{"component_type": 2, "custom_id": b.CustomID}, shown)
-	s.mu.Unlock()
+	s.Unlock()
 	s.answered(a)
 	if a.form == nil {
 		return s.first(a)
@@ -117,18 +115,18 @@ func (s *Server) Click(who, channel, message, label string, reason ...string) st
 // client of their own can.
 func (s *Server) Forge(who, channel, message, customID string) string {
 	s.tb.Helper()
-	s.mu.Lock()
+	s.Lock()
 	s.people[who] = true
 	c := s.channels[channel]
 	a := s.begin(buttonClicked, who, c, map[string]any{"component_type": 2, "custom_id": customID}, c.message(message).json(c))
-	s.mu.Unlock()
+	s.Unlock()
 	s.answered(a)
 	return s.first(a)
 }
 
 func (s *Server) fill(a *act, c *channel, shown map[string]any, reason string) string {
 	s.tb.Helper()
-	s.mu.Lock()
+	s.Lock()
 	field := a.form.Components[0].Components[0]
 	if characters(reason) > field.MaxLength {
 		s.tb.Errorf("the form takes %d characters", field.MaxLength)
@@ -136,15 +134,15 @@ func (s *Server) fill(a *act, c *channel, shown map[string]any, reason string) s
 	row := component{Type: 1, Components: []component{{Type: 4, CustomID: field.CustomID, Value: reason}}}
 	data := map[string]any{"custom_id": a.form.CustomID, "components": []component{row}}
 	filled := s.begin(formSubmitted, a.who, c, data, shown)
-	s.mu.Unlock()
+	s.Unlock()
 	s.answered(filled)
 	return s.first(filled)
 }
 
 // Form is the title and the label of the last form that somebody was shown.
 func (s *Server) Form(who string) (title, label string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	var last time.Time
 	for _, a := range s.acts {
 		if a.who == who && a.form != nil && !a.at.Before(last) {
@@ -166,28 +164,28 @@ func (s *Server) Command(who, channel, thread, name string) string {
 		}
 		return false
 	}
-	if !s.wait(func() string { return "the bot offers /" + name }, waiting, offers) {
+	if !s.wait(func() string { return "the bot offers /" + name }, chattest.Patience, offers) {
 		return ""
 	}
-	s.mu.Lock()
+	s.Lock()
 	s.people[who] = true
 	a := s.begin(commandChosen, who, s.in(channel, thread), map[string]any{"id": application, "name": name, "type": 1}, nil)
-	s.mu.Unlock()
+	s.Unlock()
 	s.answered(a)
 	return s.first(a)
 }
 
 // Offered counts how often the bot said which commands it has.
 func (s *Server) Offered() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	return s.offers
 }
 
 // Told is all that somebody was told alone, in the order of what they did.
 func (s *Server) Told(who string) (all []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	return s.told(who)
 }
 
@@ -203,7 +201,7 @@ func (s *Server) told(who string) (all []string) {
 // AwaitTold waits until what somebody was told alone is as it should be.
 func (s *Server) AwaitTold(who string, is func([]string) bool) (all []string) {
 	s.tb.Helper()
-	s.wait(func() string { return who + " is told " + strings.Join(s.Told(who), " | ") }, waiting, func() bool {
+	s.wait(func() string { return who + " is told " + strings.Join(s.Told(who), " | ") }, chattest.Patience, func() bool {
 		all = s.told(who)
 		return is(all)
 	})

@@ -3,7 +3,6 @@ package discordtest
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf16"
+
+	"github.com/bailiff-dev/bailiff/gateway/chat/chattest"
 )
 
 // refusal is a no as Discord says it.
@@ -38,8 +39,8 @@ func invalid(format string, a ...any) *refusal {
 	return &refusal{400, 50035, "Invalid Form Body: " + fmt.Sprintf(format, a...)}
 }
 
-// handler does what is asked, with the server's lock held.
-type handler func(r *http.Request, body []byte) (answer any, no *refusal)
+// handler does what is asked, with the server's lock held; a refusal is a panic.
+type handler func(r *http.Request, body []byte) any
 
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
@@ -48,7 +49,7 @@ func (s *Server) routes() http.Handler {
 		mux.HandleFunc(method+" /api/v10"+path, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, route, open, h) })
 	}
 	add("GET /gateway/bot", false, s.gatewayBot)
-	add("GET /users/@me", false, func(*http.Request, []byte) (any, *refusal) { return user(Bot), nil })
+	add("GET /users/@me", false, func(*http.Request, []byte) any { return user(Bot) })
 	add("GET /applications/@me", false, s.getApplication)
 	add("GET /applications/{application}/commands", false, s.getCommands)
 	add("PUT /applications/{application}/commands", false, s.putCommands)
@@ -80,7 +81,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, route string, ope
 		"Bucket": "abcd"} {
 		w.Header().Set("X-RateLimit-"+name, value) // nothing is left for an hour: who obeys it before it must is stuck
 	}
-	fault, token := s.today(route)
+	fault, token := s.Next(route), ""
+	s.Read(func() { token = s.Token })
 	switch {
 	case fault.Drop && !fault.After:
 		panic(http.ErrAbortHandler)
@@ -92,29 +94,15 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, route string, ope
 	case !open && r.Header.Get("Authorization") != "Bot "+token:
 		say(w, unauthorized)
 	default:
-		answer, no := s.handle(r, body, h)
+		answer, no := chattest.Answer[refusal](func() (answer any) {
+			s.Change(func() { answer = h(r, body) })
+			return answer
+		})
 		if fault.Drop {
 			panic(http.ErrAbortHandler)
 		}
 		respond(w, answer, no)
 	}
-}
-
-// today is what fails, and which token is the bot's.
-func (s *Server) today(route string) (fault Fault, token string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.fail != nil {
-		fault = s.fail(route)
-	}
-	return fault, s.Token
-}
-
-func (s *Server) handle(r *http.Request, body []byte, h handler) (answer any, no *refusal) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	defer s.change()
-	return h(r, body)
 }
 
 func respond(w http.ResponseWriter, answer any, no *refusal) {
@@ -145,30 +133,35 @@ func say(w http.ResponseWriter, no *refusal) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"message": no.message, "code": no.code})
 }
 
-// decode reads a body strictly: a field that Discord does not know is a mistake.
-func (s *Server) decode(r *http.Request, body []byte, into any) *refusal {
+// read reads a body of JSON.
+func read[T any](s *Server, r *http.Request, body []byte) (in T) {
 	if kind := r.Header.Get("Content-Type"); kind != "application/json" {
-		return &refusal{400, 50109, "The request body contains invalid JSON (" + kind + ")"}
+		panic(&refusal{400, 50109, "The request body contains invalid JSON (" + kind + ")"})
 	}
+	s.decode(r, body, &in)
+	return in
+}
+
+// decode reads JSON strictly: a field that Discord does not know is a mistake.
+func (s *Server) decode(r *http.Request, body []byte, into any) {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(into); err != nil {
 		s.tb.Errorf("%s %s: %v in %s", r.Method, r.URL.Path, err, body)
-		return &refusal{400, 50109, "The request body contains invalid JSON."}
+		panic(&refusal{400, 50109, "The request body contains invalid JSON."})
 	}
-	return nil
 }
 
-func (s *Server) gatewayBot(*http.Request, []byte) (any, *refusal) {
+func (s *Server) gatewayBot(*http.Request, []byte) any {
 	return map[string]any{
 		"url": "ws" + strings.TrimPrefix(s.http.URL, "http"), "shards": 1,
 		"session_start_limit": map[string]any{"total": 1000, "remaining": s.left(), "reset_after": s.resetAfter.Milliseconds(),
 			"max_concurrency": 1},
-	}, nil
+	}
 }
 
-func (s *Server) getApplication(*http.Request, []byte) (any, *refusal) {
-	return map[string]any{"id": application, "name": "bailiff", "flags": s.flags()}, nil
+func (s *Server) getApplication(*http.Request, []byte) any {
+	return map[string]any{"id": application, "name": "bailiff", "flags": s.flags()}
 }
 
 func (s *Server) flags() int {
@@ -188,45 +181,41 @@ type command struct {
 	Integrations []int  `json:"integration_types"`
 }
 
-func (s *Server) getCommands(r *http.Request, _ []byte) (any, *refusal) {
+func ownsApplication(r *http.Request) {
 	if r.PathValue("application") != application {
-		return nil, &refusal{403, 20012, "You are not authorized to perform this action on this application"}
+		panic(&refusal{403, 20012, "You are not authorized to perform this action on this application"})
 	}
-	return append([]command{}, s.offered...), nil
 }
 
-func (s *Server) putCommands(r *http.Request, body []byte) (any, *refusal) {
-	if r.PathValue("application") != application {
-		return nil, &refusal{403, 20012, "You are not authorized to perform this action on this application"}
-	}
-	var all []command
-	if no := s.decode(r, body, &all); no != nil {
-		return nil, no
-	}
+func (s *Server) getCommands(r *http.Request, _ []byte) any {
+	ownsApplication(r)
+	return append([]command{}, s.offered...)
+}
+
+func (s *Server) putCommands(r *http.Request, body []byte) any {
+	ownsApplication(r)
+	all := read[[]command](s, r, body)
 	for i, c := range all {
 		if c.Name == "" || c.Name != strings.ToLower(c.Name) || len(c.Name) > 32 || c.Description == "" || len(c.Description) > 100 {
-			return nil, invalid("[%d]: a name of 1 to 32 small letters and a description of 1 to 100", i)
+			panic(invalid("[%d]: a name of 1 to 32 small letters and a description of 1 to 100", i))
 		}
 		all[i].ID = s.newID()
 	}
 	s.offered, s.offers = all, s.offers+1
-	return all, nil
+	return all
 }
 
-func (s *Server) channel(r *http.Request) (*channel, *refusal) {
+func (s *Server) channel(r *http.Request) *channel {
 	c := s.channels[r.PathValue("channel")]
 	if c == nil {
-		return nil, unknownChannel
+		panic(unknownChannel)
 	}
-	return c, s.may(c, ViewChannel)
+	s.may(c, ViewChannel)
+	return c
 }
 
-func (s *Server) getChannel(r *http.Request, _ []byte) (any, *refusal) {
-	c, no := s.channel(r)
-	if no != nil {
-		return nil, no
-	}
-	return c.json(), nil
+func (s *Server) getChannel(r *http.Request, _ []byte) any {
+	return s.channel(r).json()
 }
 
 func (s *Server) roles() []any {
@@ -236,56 +225,48 @@ func (s *Server) roles() []any {
 	}
 }
 
-func (s *Server) getGuild(r *http.Request, _ []byte) (any, *refusal) {
+func (s *Server) getGuild(r *http.Request, _ []byte) any {
 	if r.PathValue("guild") != Guild {
-		return nil, unknownGuild
+		panic(unknownGuild)
 	}
-	return map[string]any{"id": Guild, "name": "Guild", "owner_id": owner, "roles": s.roles()}, nil
+	return map[string]any{"id": Guild, "name": "Guild", "owner_id": owner, "roles": s.roles()}
 }
 
-func (s *Server) getMember(r *http.Request, _ []byte) (any, *refusal) {
+func (s *Server) getMember(r *http.Request, _ []byte) any {
 	id := r.PathValue("user")
 	switch {
 	case r.PathValue("guild") != Guild:
-		return nil, unknownGuild
+		panic(unknownGuild)
 	case id == Bot:
-		return map[string]any{"user": user(Bot), "roles": []string{Role}}, nil
+		return map[string]any{"user": user(Bot), "roles": []string{Role}}
 	case !s.people[id]:
-		return nil, unknownMember
+		panic(unknownMember)
 	}
-	return map[string]any{"user": user(id), "roles": []string{}}, nil
+	return map[string]any{"user": user(id), "roles": []string{}}
 }
 
-func (s *Server) postThread(r *http.Request, body []byte) (any, *refusal) {
-	c, no := s.channel(r)
-	if no != nil {
-		return nil, no
-	}
-	var in struct {
+func (s *Server) postThread(r *http.Request, body []byte) any {
+	c := s.channel(r)
+	in := read[struct {
 		Name    string `json:"name"`
 		Archive int    `json:"auto_archive_duration"`
-	}
-	if no := s.decode(r, body, &in); no != nil {
-		return nil, no
-	}
+	}](s, r, body)
 	from := c.message(r.PathValue("message"))
 	switch {
 	case c.kind != textChannel:
-		return nil, notInThisChannel
+		panic(notInThisChannel)
 	case from == nil:
-		return nil, unknownMessage
+		panic(unknownMessage)
 	case strings.TrimSpace(in.Name) == "" || characters(in.Name) > 100:
-		return nil, invalid("name: Must be between 1 and 100 in length.")
+		panic(invalid("name: Must be between 1 and 100 in length."))
 	case in.Archive != 60 && in.Archive != 1440 && in.Archive != 4320 && in.Archive != 10080:
-		return nil, invalid("auto_archive_duration: Value must be one of {60, 1440, 4320, 10080}.")
+		panic(invalid("auto_archive_duration: Value must be one of {60, 1440, 4320, 10080}."))
 	}
-	if no := s.may(c, CreatePublicThreads); no != nil {
-		return nil, no
-	}
+	s.may(c, CreatePublicThreads)
 	if s.channels[from.id] != nil {
-		return nil, alreadyThread
+		panic(alreadyThread)
 	}
-	return s.makeThread(c, from.id, in.Name).json(), nil
+	return s.makeThread(c, from.id, in.Name).json()
 }
 
 func (s *Server) makeThread(c *channel, id, name string) *channel {
@@ -299,40 +280,31 @@ func (s *Server) makeThread(c *channel, id, name string) *channel {
 func characters(text string) int { return len(utf16.Encode([]rune(text))) }
 
 // payload is what a message is made of, by JSON or in the parts of a form.
-func (s *Server) payload(r *http.Request, body []byte, into any) (*File, *refusal) {
+func (s *Server) payload(r *http.Request, body []byte) (in written, file *File) {
 	if !strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
-		return nil, s.decode(r, body, into)
+		return read[written](s, r, body), nil
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	form, err := r.MultipartReader()
-	if err != nil {
-		return nil, invalid("%v", err)
+	if err := r.ParseMultipartForm(fileBytes); err != nil || len(r.MultipartForm.Value) != 1 {
+		panic(invalid("a form of %d values: %v", len(r.PostForm), err))
 	}
-	var file *File
-	for {
-		part, err := form.NextPart()
-		if errors.Is(err, io.EOF) {
-			return file, nil
-		} else if err != nil {
-			return nil, invalid("%v", err)
+	for name, files := range r.MultipartForm.File {
+		if name != "files[0]" || len(files) != 1 || files[0].Size > fileBytes {
+			panic(invalid("files: %d as %s", len(files), name))
 		}
-		content, err := io.ReadAll(part)
-		switch {
-		case err != nil:
-			return nil, invalid("%v", err)
-		case part.FormName() == "payload_json":
-			in := r.Clone(r.Context())
-			in.Header.Set("Content-Type", "application/json")
-			if no := s.decode(in, content, into); no != nil {
-				return nil, no
-			}
-		case part.FormName() == "files[0]" && len(content) <= 10<<20:
-			file = &File{part.FileName(), string(content)}
-		default:
-			return nil, invalid("files: %s of %d bytes", part.FormName(), len(content))
+		from, err := files[0].Open()
+		if err != nil {
+			panic(invalid("%v", err))
 		}
+		content, _ := io.ReadAll(from)
+		file = &File{files[0].Filename, string(content)}
 	}
+	s.decode(r, []byte(r.FormValue("payload_json")), &in)
+	return in, file
 }
+
+// fileBytes is how long a file may be.
+const fileBytes = 10 << 20
 
 // nonceTime is how long a nonce is known: "a few minutes".
 const nonceTime = 3 * time.Minute

@@ -16,9 +16,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
-	"sync"
 	"testing"
 	"time"
+
+	"github.com/bailiff-dev/bailiff/gateway/chat/chattest"
 )
 
 // What there is at first.
@@ -33,9 +34,6 @@ const (
 	owner       = "700000000000000006"
 )
 
-// waiting is how long something may take that a test waits for.
-const waiting = 60 * time.Second
-
 // Server is a Discord.
 type Server struct {
 	// Token is the bot's.
@@ -43,13 +41,13 @@ type Server struct {
 
 	tb   testing.TB
 	http *httptest.Server
+	// Faults are of methods as in "POST /channels/{channel}/messages"; the gateway's
+	// connection is "GET /gateway".
+	chattest.Faults[Fault]
+	chattest.Signal
 
-	mu      sync.Mutex
-	changed chan struct{} // closed, and made anew, by every change
-	last    uint64        // the last id
-	fail    func(method string) Fault
-
-	content  bool // Message Content Intent is switched on
+	last     uint64 // the last id
+	content  bool   // Message Content Intent is switched on
 	channels map[string]*channel
 	people   map[string]bool
 	offered  []command
@@ -64,17 +62,12 @@ type Server struct {
 func New(tb testing.TB) *Server {
 	s := &Server{
 		Token: "MTAwMDAwMDAwMDAwMDAwMDAx.GtEsTt.0123456789abcdefghijklmnopqrstuvwxyz",
-		tb:    tb, changed: make(chan struct{}), last: 700000000000001000, content: true,
+		tb:    tb, last: 700000000000001000, content: true,
 		channels: map[string]*channel{}, people: map[string]bool{owner: true}, nonces: map[string]*message{}, acts: map[string]*act{},
 		gateway: gateway{sessions: map[string]*session{}, interval: 41250 * time.Millisecond},
 	}
 	s.channels[Channel] = &channel{id: Channel, kind: textChannel}
-	s.http = httptest.NewServer(s.routes())
-	tb.Cleanup(func() {
-		s.Drop()
-		s.http.CloseClientConnections()
-		s.http.Close()
-	})
+	s.http = chattest.Serve(tb, s.routes(), s.Drop)
 	return s
 }
 
@@ -92,25 +85,13 @@ type Fault struct {
 	Drop, After bool
 }
 
-// Fail has a function say what fails. A method is as in "POST /channels/{channel}/messages";
-// the gateway's connection is "GET /gateway".
-func (s *Server) Fail(fault func(method string) Fault) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.fail = fault
-}
-
 // SwitchOffContent has the application without Message Content Intent.
-func (s *Server) SwitchOffContent() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.content = false
-}
+func (s *Server) SwitchOffContent() { s.Change(func() { s.content = false }) }
 
 // Renew gives the bot another token, and returns it.
 func (s *Server) Renew() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	s.Token = fmt.Sprintf("renewed.%d.token", s.id())
 	return s.Token
 }
@@ -119,30 +100,14 @@ func (s *Server) id() uint64 { s.last++; return s.last }
 
 func (s *Server) newID() string { return strconv.FormatUint(s.id(), 10) }
 
-// change wakes whoever waits. The lock is held.
-func (s *Server) change() {
-	close(s.changed)
-	s.changed = make(chan struct{})
-}
-
-// wait returns when something is so, with the lock held as it is looked at.
+// wait returns when something is so, looked at with the lock held; otherwise the test fails.
 func (s *Server) wait(what func() string, long time.Duration, is func() bool) bool {
 	s.tb.Helper()
-	late := time.After(long)
-	for {
-		s.mu.Lock()
-		so, changed := is(), s.changed
-		s.mu.Unlock()
-		if so {
-			return true
-		}
-		select {
-		case <-changed:
-		case <-late:
-			s.tb.Errorf("in %v it did not come to be: %s", long, what())
-			return false
-		}
+	so := s.AwaitFor(long, is)
+	if !so {
+		s.tb.Errorf("in %v it did not come to be: %s", long, what())
 	}
+	return so
 }
 
 // Kinds of channels.
@@ -192,8 +157,8 @@ func user(id string) map[string]any {
 
 // AddChannel makes another channel of the server's.
 func (s *Server) AddChannel() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	c := &channel{id: s.newID(), name: "more"}
 	s.channels[c.id] = c
 	s.tell("CHANNEL_CREATE", c.json(), intentGuilds)
@@ -202,8 +167,8 @@ func (s *Server) AddChannel() string {
 
 // DM is the channel of the bot and somebody alone.
 func (s *Server) DM(with string) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	for _, c := range s.channels {
 		if c.kind == dmChannel && c.recipient == with {
 			return c.id
@@ -216,15 +181,15 @@ func (s *Server) DM(with string) string {
 
 // Join makes somebody a member of the server.
 func (s *Server) Join(who string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	s.people[who] = true
 }
 
 // Forbid takes permissions from somebody, such as [Bot], in a channel.
 func (s *Server) Forbid(channel, who string, permissions int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	c := s.channels[channel]
 	c.overwrites = append(c.overwrites, overwrite{ID: who, Type: 1, Deny: permissions})
 }
@@ -242,12 +207,12 @@ const (
 const everybodyMay = ViewChannel | SendMessages | AttachFiles | ReadMessageHistory | CreatePublicThreads | SendMessagesInThreads
 
 // may says whether the bot may do something; what it may not see it may not touch.
-func (s *Server) may(c *channel, permissions int64) *refusal {
+func (s *Server) may(c *channel, permissions int64) {
 	if c.isThread() {
 		c = s.channels[c.parent]
 	}
 	if c.kind == dmChannel {
-		return nil
+		return
 	}
 	granted := everybodyMay
 	for _, o := range c.overwrites {
@@ -257,9 +222,8 @@ func (s *Server) may(c *channel, permissions int64) *refusal {
 	}
 	switch {
 	case granted&ViewChannel == 0:
-		return &refusal{http.StatusForbidden, 50001, "Missing Access"}
+		panic(&refusal{http.StatusForbidden, 50001, "Missing Access"})
 	case granted&permissions != permissions:
-		return &refusal{http.StatusForbidden, 50013, "Missing Permissions"}
+		panic(&refusal{http.StatusForbidden, 50013, "Missing Permissions"})
 	}
-	return nil
 }

@@ -24,12 +24,6 @@ func (s *Server) client(user string) *Person {
 	return s.Person(local)
 }
 
-// Write has somebody write a text, in a thread if one is given.
-func (s *Server) Write(user, room, thread, text string) (id string) {
-	s.tb.Helper()
-	return s.client(user).Write(room, thread, text)
-}
-
 // Click has somebody answer a message by a sign.
 func (s *Server) Click(user, room, message, sign string) {
 	s.tb.Helper()
@@ -40,10 +34,4 @@ func (s *Server) Click(user, room, message, sign string) {
 func (s *Server) Shown(room string) []Message {
 	s.tb.Helper()
 	return s.Bailiff().Messages(room)
-}
-
-// Await waits until they are as they should be.
-func (s *Server) Await(room string, are func([]Message) bool) []Message {
-	s.tb.Helper()
-	return s.Bailiff().Await(room, are)
 }

@@ -4,7 +4,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
+
+	"github.com/bailiff-dev/bailiff/gateway/chat/chattest"
 )
 
 // Fault is how a request fails.
@@ -22,43 +23,12 @@ const (
 )
 
 // Faults fail requests to a homeserver.
-type Faults struct {
-	mu    sync.Mutex
-	how   func(method string) Fault
-	calls map[string]int
-}
-
-// Fail has requests fail as how says of what each asks for; nil lets all pass.
-func (f *Faults) Fail(how func(method string) Fault) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.how = how
-}
-
-// Calls are how many requests there were for something.
-func (f *Faults) Calls(method string) int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.calls[method]
-}
-
-func (f *Faults) of(method string) Fault {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.calls == nil {
-		f.calls = map[string]int{}
-	}
-	f.calls[method]++
-	if f.how == nil {
-		return Fine
-	}
-	return f.how(method)
-}
+type Faults struct{ chattest.Faults[Fault] }
 
 // Around puts the faults before what answers.
 func (f *Faults) Around(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch f.of(asksFor(r)) {
+		switch f.Next(asksFor(r)) {
 		case Busy:
 			w.Header().Set("Retry-After", "1")
 			(&refusal{status: http.StatusTooManyRequests, code: "M_LIMIT_EXCEEDED", text: "Too Many Requests", after: 1}).write(w)

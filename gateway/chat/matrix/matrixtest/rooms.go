@@ -90,8 +90,8 @@ var endpoints = []endpoint{
 	{"POST", "/_matrix/client/v3/rooms/{room}/invite", false, invite},
 	{"PUT", "/_matrix/client/v3/rooms/{room}/send/{type}/{txn}", false, send},
 	{"PUT", "/_matrix/client/v3/rooms/{room}/redact/{event}/{txn}", false, redact},
-	{"GET", "/_matrix/client/v3/rooms/{room}/state/{type}/{key}", false, state},
-	{"PUT", "/_matrix/client/v3/rooms/{room}/state/{type}/{key}", false, setState},
+	{"GET", "/_matrix/client/v3/rooms/{room}/state/{type}/{key...}", false, state},
+	{"PUT", "/_matrix/client/v3/rooms/{room}/state/{type}/{key...}", false, setState},
 	{"GET", "/_matrix/client/v3/rooms/{room}/event/{event}", false, oneEvent},
 	{"GET", "/_matrix/client/v3/rooms/{room}/messages", false, messages},
 	{"GET", "/_matrix/client/v3/rooms/{room}/joined_members", false, joinedMembers},
@@ -101,35 +101,34 @@ var endpoints = []endpoint{
 	{"GET", "/_matrix/client/v1/media/download/{host}/{file}", false, download},
 }
 
-func readAll(r *http.Request) ([]byte, *refusal) {
+func readAll(r *http.Request) []byte {
 	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, 50<<20))
 	if err != nil {
-		return nil, no(413, "M_TOO_LARGE", "The body is too large, or broke off")
+		refuse(413, "M_TOO_LARGE", "The body is too large, or broke off")
 	}
-	return body, nil
+	return body
 }
 
 // object reads a body, which is to be a JSON object.
-func (r *request) object(into any) *refusal {
+func (r *request) object(into any) {
 	if !json.Valid(r.body) {
-		return no(400, "M_NOT_JSON", "Content not JSON.")
+		refuse(400, "M_NOT_JSON", "Content not JSON.")
 	}
 	if err := json.Unmarshal(r.body, into); err != nil || !strings.HasPrefix(strings.TrimSpace(string(r.body)), "{") {
-		return no(400, "M_BAD_JSON", "Content must be a JSON object: %v", err)
+		refuse(400, "M_BAD_JSON", "Content must be a JSON object: %v", err)
 	}
-	return nil
 }
 
 // in is the room of a request, if whoever asks is in it.
-func (s *Server) in(r *request) (*room, *refusal) {
-	room := s.rooms[r.args["room"]]
+func (s *Server) in(r *request) *room {
+	room := s.rooms[r.PathValue("room")]
 	if room == nil || room.membership(r.as.id) != "join" {
-		return nil, no(403, "M_FORBIDDEN", "User %s not in room %s", r.as.id, r.args["room"])
+		refuse(403, "M_FORBIDDEN", "User %s not in room %s", r.as.id, r.PathValue("room"))
 	}
-	return room, nil
+	return room
 }
 
-// add adds an event to a room; s.mu is held.
+// add adds an event to a room; the lock is held.
 func (s *Server) add(room *room, by, kind string, key *string, content any) *event {
 	text, err := json.Marshal(content)
 	if err != nil {
@@ -144,7 +143,7 @@ func (s *Server) add(room *room, by, kind string, key *string, content any) *eve
 		room.state[[2]string{kind, *key}] = e
 	}
 	s.events = append(s.events, e)
-	s.wake()
+	s.Wake()
 	return e
 }
 

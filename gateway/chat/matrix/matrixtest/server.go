@@ -13,11 +13,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"github.com/bailiff-dev/bailiff/gateway/chat/chattest"
 )
 
 // Host is the name of the homeserver.
@@ -31,19 +31,19 @@ const (
 
 // Server is a homeserver.
 type Server struct {
-	tb     testing.TB
-	http   *httptest.Server
-	faults Faults
+	tb   testing.TB
+	http *httptest.Server
+	// Faults are by what a request asks for: "sync", "send", "upload", "event", "messages",
+	// "createRoom" and the like.
+	Faults
+	chattest.Signal
 
-	mu       sync.Mutex
-	changed  chan struct{} // closed by what is new
 	end      context.Context
 	users    map[string]*user // by their tokens
 	rooms    map[string]*room
 	events   []*event // of all rooms, in their order
 	files    map[string][]byte
 	versions []string
-	calls    map[string]int
 	txns     map[string]string
 }
 
@@ -58,17 +58,12 @@ type user struct {
 func New(tb testing.TB) *Server {
 	tb.Helper()
 	s := &Server{
-		tb: tb, changed: make(chan struct{}), users: map[string]*user{}, rooms: map[string]*room{}, files: map[string][]byte{},
-		versions: []string{"r0.6.1", "v1.1", "v1.4", "v1.11"}, calls: map[string]int{}, txns: map[string]string{},
+		tb: tb, users: map[string]*user{}, rooms: map[string]*room{}, files: map[string][]byte{},
+		versions: []string{"r0.6.1", "v1.1", "v1.4", "v1.11"}, txns: map[string]string{},
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	s.end = ctx
-	s.http = httptest.NewServer(s.faults.Around(http.HandlerFunc(s.serve)))
-	tb.Cleanup(func() {
-		stop()
-		s.http.CloseClientConnections()
-		s.http.Close()
-	})
+	s.http = chattest.Serve(tb, s.Around(s.routes()), stop)
 	s.join(Bot, Token)
 	return s
 }
@@ -76,36 +71,17 @@ func New(tb testing.TB) *Server {
 // URL is the homeserver's address.
 func (s *Server) URL() string { return s.http.URL }
 
-// Fail has requests fail as how says of what each asks for: "sync", "send", "upload",
-// "event", "messages", "createRoom" and the like. Nil lets all pass.
-func (s *Server) Fail(how func(method string) Fault) { s.faults.Fail(how) }
-
-// Calls are how many requests there were for something, those included that failed
-// before they had an effect.
-func (s *Server) Calls(method string) int { return s.faults.Calls(method) }
-
-// Faults are those by which its requests fail.
-func (s *Server) Faults() *Faults { return &s.faults }
-
 // Speaks says which versions of the API the homeserver names.
-func (s *Server) Speaks(versions ...string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.versions = versions
-}
+func (s *Server) Speaks(versions ...string) { s.Change(func() { s.versions = versions }) }
 
 // Limit lets an account send so many more events, and then none.
-func (s *Server) Limit(id string, events int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.byID(id).soon = events
-}
+func (s *Server) Limit(id string, events int) { s.Change(func() { s.byID(id).soon = events }) }
 
 // Person is somebody's client; they get an account with the first use of their name.
 func (s *Server) Person(name string) *Person {
 	id, token := "@"+name+":"+Host, "syt_of_"+name
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	if s.users[token] == nil {
 		s.join(id, token)
 	}
@@ -123,21 +99,13 @@ func (s *Server) byID(id string) *user {
 			return u
 		}
 	}
-	s.tb.Fatalf("the homeserver has no account %s", id)
 	return nil
-}
-
-// wake lets those go on who wait for what is new; s.mu is held.
-func (s *Server) wake() {
-	close(s.changed)
-	s.changed = make(chan struct{})
 }
 
 // request is one that is being answered.
 type request struct {
 	*http.Request
 	as   *user
-	args map[string]string
 	body []byte
 }
 
@@ -151,6 +119,8 @@ type refusal struct {
 func no(status int, code, text string, args ...any) *refusal {
 	return &refusal{status: status, code: code, text: fmt.Sprintf(text, args...)}
 }
+
+func refuse(status int, code, text string, args ...any) { panic(no(status, code, text, args...)) }
 
 func (r *refusal) write(w http.ResponseWriter) {
 	body := map[string]any{"errcode": r.code, "error": r.text}
@@ -166,89 +136,64 @@ func write(w http.ResponseWriter, status int, body any) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// serve answers a request.
-func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	e, args, no := find(r)
-	if no != nil {
-		no.write(w)
-		return
+// routes are the endpoints, and what a homeserver says elsewhere.
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	for _, e := range endpoints {
+		mux.HandleFunc(e.method+" "+e.path, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, e) })
 	}
-	answer, no := s.answer(r, e, args)
-	if no != nil {
-		no.write(w)
-		return
-	}
-	if text, is := answer.([]byte); is {
-		_, _ = w.Write(text)
-		return
-	}
-	write(w, http.StatusOK, answer)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		other := r.Clone(r.Context())
+		for _, other.Method = range []string{"GET", "POST", "PUT"} {
+			if _, pattern := mux.Handler(other); pattern != "/" {
+				no(405, "M_UNRECOGNIZED", "Unrecognized request: another method is wanted").write(w)
+				return
+			}
+		}
+		no(404, "M_UNRECOGNIZED", "Unrecognized request").write(w)
+	})
+	return mux
 }
 
-func (s *Server) answer(r *http.Request, e endpoint, args map[string]string) (any, *refusal) {
-	body, no := readAll(r)
-	if no != nil {
-		return nil, no
+// serve answers a request.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, e endpoint) {
+	answer, no := chattest.Answer[refusal](func() any { return s.answer(r, e) })
+	text, isFile := answer.([]byte)
+	switch {
+	case no != nil:
+		no.write(w)
+	case isFile:
+		_, _ = w.Write(text)
+	default:
+		write(w, http.StatusOK, answer)
 	}
-	ask := &request{Request: r, args: args, body: body}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+}
+
+func (s *Server) answer(r *http.Request, e endpoint) any {
+	ask := &request{Request: r, body: readAll(r)}
+	s.Lock()
+	defer s.Unlock()
 	if !e.open {
-		if no := s.login(ask); no != nil {
-			return nil, no
-		}
+		s.login(ask)
 	}
 	return e.do(s, ask)
 }
 
 // login finds out whose request it is.
-func (s *Server) login(r *request) *refusal {
+func (s *Server) login(r *request) {
 	token, is := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !is {
-		return no(401, "M_MISSING_TOKEN", "Missing access token")
+		refuse(401, "M_MISSING_TOKEN", "Missing access token")
 	}
 	if r.as = s.users[token]; r.as == nil {
-		return no(401, "M_UNKNOWN_TOKEN", "Invalid access token passed.")
+		refuse(401, "M_UNKNOWN_TOKEN", "Invalid access token passed.")
 	}
-	return nil
 }
 
-// endpoint is one call of the API. Words of its path in braces may be anything.
+// endpoint is one call of the API. A refusal is a panic.
 type endpoint struct {
 	method, path string
 	// open says that it can be asked without logging in.
 	open bool
-	do   func(*Server, *request) (any, *refusal)
-}
-
-// find finds what a request asks for.
-func find(r *http.Request) (endpoint, map[string]string, *refusal) {
-	status, text := 404, "Unrecognized request"
-	for _, e := range endpoints {
-		args, is := match(e.path, r.URL.EscapedPath())
-		switch {
-		case is && e.method == r.Method:
-			return e, args, nil
-		case is:
-			status, text = 405, "Unrecognized request: another method is wanted"
-		}
-	}
-	return endpoint{}, nil, no(status, "M_UNRECOGNIZED", "%s", text)
-}
-
-func match(pattern, path string) (map[string]string, bool) {
-	want, have := strings.Split(pattern, "/"), strings.Split(path, "/")
-	args := map[string]string{}
-	if len(want) != len(have) {
-		return nil, false
-	}
-	for i, part := range want {
-		word, err := url.PathUnescape(have[i])
-		if name, is := strings.CutPrefix(part, "{"); is && err == nil {
-			args[strings.TrimSuffix(name, "}")] = word
-		} else if part != word {
-			return nil, false
-		}
-	}
-	return args, true
+	do   func(*Server, *request) any
 }

@@ -9,107 +9,90 @@ import (
 )
 
 // send adds an event, once for each transaction of a token's.
-func send(s *Server, r *request) (any, *refusal) {
-	txn := r.as.token + "\x00" + r.args["room"] + "\x00" + r.args["type"] + "\x00" + r.args["txn"]
+func send(s *Server, r *request) any {
+	txn := r.as.token + "\x00" + r.PathValue("room") + "\x00" + r.PathValue("type") + "\x00" + r.PathValue("txn")
 	if id, known := s.txns[txn]; known {
-		return map[string]any{"event_id": id}, nil
+		return map[string]any{"event_id": id}
 	}
-	room, no := s.in(r)
+	room := s.in(r)
 	content := map[string]any{}
-	if no == nil {
-		no = r.object(&content)
-	}
-	if no == nil {
-		no = s.judge(room, r)
-	}
-	if no != nil {
-		return nil, no
-	}
-	id := s.add(room, r.as.id, r.args["type"], nil, content).ID
+	r.object(&content)
+	s.judge(room, r)
+	id := s.add(room, r.as.id, r.PathValue("type"), nil, content).ID
 	s.txns[txn] = id
-	return map[string]any{"event_id": id}, nil
+	return map[string]any{"event_id": id}
 }
 
 // judge says why an event may not be sent.
-func (s *Server) judge(room *room, r *request) *refusal {
+func (s *Server) judge(room *room, r *request) {
 	var h held
 	_ = json.Unmarshal(r.body, &h)
 	switch {
 	case r.as.soon == 0:
-		return &refusal{429, "M_LIMIT_EXCEEDED", "Too Many Requests", 3 * time.Second}
+		panic(&refusal{429, "M_LIMIT_EXCEEDED", "Too Many Requests", 3 * time.Second})
 	case len(r.body)+500 > eventBytes: // with what the homeserver adds
-		return no(413, "M_TOO_LARGE", "event too large")
-	case r.args["type"] == "m.room.message" && (h.Type == "" || h.Body == nil):
-		return no(400, "M_BAD_JSON", "'msgtype' and 'body' are required properties")
+		refuse(413, "M_TOO_LARGE", "event too large")
+	case r.PathValue("type") == "m.room.message" && (h.Type == "" || h.Body == nil):
+		refuse(400, "M_BAD_JSON", "'msgtype' and 'body' are required properties")
 	case h.Mentions != nil && h.Mentions.Users == nil && strings.Contains(string(r.body), `"user_ids":null`):
-		return no(400, "M_BAD_JSON", "\"user_ids\": None is not of type 'array'")
-	case r.args["type"] == "m.reaction" && (h.Relates == nil || h.Relates.Type != "m.annotation" || h.Relates.Key == ""):
-		return no(400, "M_BAD_JSON", "A reaction annotates an event by a key")
+		refuse(400, "M_BAD_JSON", "\"user_ids\": None is not of type 'array'")
+	case r.PathValue("type") == "m.reaction" && (h.Relates == nil || h.Relates.Type != "m.annotation" || h.Relates.Key == ""):
+		refuse(400, "M_BAD_JSON", "A reaction annotates an event by a key")
 	}
-	if no := s.judgeRelation(room, r, h); no != nil {
-		return no
-	}
+	s.judgeRelation(room, r, h)
 	if r.as.soon > 0 {
 		r.as.soon--
 	}
-	return nil
 }
 
-func (s *Server) judgeRelation(room *room, r *request, h held) *refusal {
+func (s *Server) judgeRelation(room *room, r *request, h held) {
 	if h.Relates == nil || h.Relates.Type == "" {
-		return nil
+		return
 	}
 	to := s.event(room, h.Relates.Event)
 	if to == nil {
-		return no(400, "M_UNKNOWN", "Can't send relation to unknown event")
+		refuse(400, "M_UNKNOWN", "Can't send relation to unknown event")
 	}
 	if of := to.held().Relates; h.Relates.Type == "m.thread" && of != nil && of.Type != "" {
-		return no(400, "M_UNKNOWN", "Cannot start threads from an event with a relation")
+		refuse(400, "M_UNKNOWN", "Cannot start threads from an event with a relation")
 	}
 	for _, e := range s.events {
 		had := e.held().Relates
-		if h.Relates.Type == "m.annotation" && e.Sender == r.as.id && e.Type == r.args["type"] && had != nil && had.Event == to.ID &&
+		if h.Relates.Type == "m.annotation" && e.Sender == r.as.id && e.Type == r.PathValue("type") && had != nil && had.Event == to.ID &&
 			had.Key == h.Relates.Key {
-			return no(400, "M_DUPLICATE_ANNOTATION", "Can't send same reaction twice")
+			refuse(400, "M_DUPLICATE_ANNOTATION", "Can't send same reaction twice")
 		}
 	}
-	return nil
 }
 
-func redact(s *Server, r *request) (any, *refusal) {
-	room, no_ := s.in(r)
-	if no_ != nil {
-		return nil, no_
-	}
-	gone := s.event(room, r.args["event"])
+func redact(s *Server, r *request) any {
+	room := s.in(r)
+	gone := s.event(room, r.PathValue("event"))
 	if gone == nil {
-		return nil, no(404, "M_NOT_FOUND", "Could not find event %s", r.args["event"])
+		refuse(404, "M_NOT_FOUND", "Could not find event %s", r.PathValue("event"))
 	}
 	e := s.add(room, r.as.id, "m.room.redaction", nil, map[string]any{"redacts": gone.ID})
 	gone.Content, gone.parsed = json.RawMessage("{}"), nil
 	gone.About.Redacted, _ = json.Marshal(e)
-	return map[string]any{"event_id": e.ID}, nil
+	return map[string]any{"event_id": e.ID}
 }
 
-func oneEvent(s *Server, r *request) (any, *refusal) {
-	room, no_ := s.in(r)
-	if no_ != nil {
-		return nil, no_
-	}
-	e := s.event(room, r.args["event"])
+func oneEvent(s *Server, r *request) any {
+	room := s.in(r)
+	e := s.event(room, r.PathValue("event"))
 	if e == nil {
-		return nil, no(404, "M_NOT_FOUND", "Event not found.")
+		refuse(404, "M_NOT_FOUND", "Event not found.")
 	}
-	return e, nil
+	return e
 }
 
 // place is one among all events, as tokens name it.
-func place(token string) (int, *refusal) {
+func place(token string) int {
 	n, err := strconv.Atoi(strings.TrimPrefix(token, "s"))
 	if err != nil || !strings.HasPrefix(token, "s") {
-		return 0, no(400, "M_UNKNOWN", "Invalid stream token")
+		refuse(400, "M_UNKNOWN", "Invalid stream token")
 	}
-	return n, nil
+	return n
 }
 
 func token(at int) string { return "s" + strconv.Itoa(at) }
@@ -122,32 +105,27 @@ type filter struct {
 func (f filter) takes(e *event) bool { return f.Types == nil || slices.Contains(*f.Types, e.Type) }
 
 // messages is a page of a room's events, towards its beginning.
-func messages(s *Server, r *request) (any, *refusal) {
-	room, no_ := s.in(r)
+func messages(s *Server, r *request) any {
+	room := s.in(r)
 	query := r.URL.Query()
 	var wanted filter
-	from, bad := len(s.events), (*refusal)(nil)
+	from, to := len(s.events), 0
 	if query.Has("from") {
-		from, bad = place(query.Get("from"))
+		from = place(query.Get("from"))
 	}
 	limit, err := strconv.Atoi(query.Get("limit"))
 	switch {
-	case no_ != nil:
-		return nil, no_
 	case query.Get("dir") != "b":
-		return nil, no(400, "M_MISSING_PARAM", "Query parameter 'dir' must be b here")
-	case bad != nil:
-		return nil, bad
+		refuse(400, "M_MISSING_PARAM", "Query parameter 'dir' must be b here")
 	case err != nil || limit < 1:
-		return nil, no(400, "M_INVALID_PARAM", "Query parameter 'limit' must be an integer")
+		refuse(400, "M_INVALID_PARAM", "Query parameter 'limit' must be an integer")
 	case json.Unmarshal([]byte(query.Get("filter")), &wanted) != nil:
-		return nil, no(400, "M_BAD_JSON", "filter is no JSON")
+		refuse(400, "M_BAD_JSON", "filter is no JSON")
 	}
-	to, bad := place(query.Get("to"))
-	if query.Has("to") && bad != nil {
-		return nil, bad
+	if query.Has("to") {
+		to = place(query.Get("to"))
 	}
-	return s.before(room, from, to, limit, wanted), nil
+	return s.before(room, from, to, limit, wanted)
 }
 
 func (s *Server) before(room *room, from, to, limit int, wanted filter) any {
@@ -165,16 +143,14 @@ func (s *Server) before(room *room, from, to, limit int, wanted filter) any {
 }
 
 // sync_ is what is new, waited for.
-func sync_(s *Server, r *request) (any, *refusal) {
+func sync_(s *Server, r *request) any {
 	query := r.URL.Query()
-	since, bad := 0, (*refusal)(nil)
+	since := 0
 	if query.Has("since") {
-		if since, bad = place(query.Get("since")); bad != nil {
-			return nil, bad
-		}
+		since = place(query.Get("since"))
 	}
 	if since > len(s.events) {
-		return nil, no(400, "M_UNKNOWN", "Invalid stream token")
+		refuse(400, "M_UNKNOWN", "Invalid stream token")
 	}
 	var wanted struct {
 		Room struct {
@@ -182,17 +158,17 @@ func sync_(s *Server, r *request) (any, *refusal) {
 		} `json:"room"`
 	}
 	if text := query.Get("filter"); text != "" && json.Unmarshal([]byte(text), &wanted) != nil {
-		return nil, no(400, "M_BAD_JSON", "filter is no JSON")
+		refuse(400, "M_BAD_JSON", "filter is no JSON")
 	}
 	wait, _ := strconv.Atoi(query.Get("timeout"))
 	late := time.After(time.Duration(wait) * time.Millisecond)
 	for {
 		news, any := s.news(r.as, since, wanted.Room.Timeline)
 		if any || since == 0 || s.rest(r, late) {
-			return news, nil
+			return news
 		}
 		if s.users[r.as.token] == nil {
-			return nil, no(401, "M_UNKNOWN_TOKEN", "Invalid access token passed.")
+			refuse(401, "M_UNKNOWN_TOKEN", "Invalid access token passed.")
 		}
 	}
 }
@@ -200,9 +176,9 @@ func sync_(s *Server, r *request) (any, *refusal) {
 // rest waits for something new without the lock; true says that there was nothing in
 // time.
 func (s *Server) rest(r *request, late <-chan time.Time) bool {
-	changed := s.changed
-	s.mu.Unlock()
-	defer s.mu.Lock()
+	changed := s.Changed()
+	s.Unlock()
+	defer s.Lock()
 	select {
 	case <-changed:
 		return false

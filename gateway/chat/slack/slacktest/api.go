@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/bailiff-dev/bailiff/gateway/chat/chattest"
 )
 
 // upload is a file on its way.
@@ -21,7 +23,7 @@ type upload struct {
 // no is an answer that refuses.
 type no struct{ code, needed string }
 
-func (n no) Error() string { return n.code }
+func refuse(code string) { panic(&no{code: code}) }
 
 type answer = map[string]any
 
@@ -38,35 +40,31 @@ func (s *Server) serveMethod(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	f := s.fault(method)
+	f := s.Next(method)
 	if f.broken() && !f.Done {
 		f.answer(w)
 		return
 	}
-	say, err := s.do(method, r, body)
+	done, refusal := chattest.Answer[no](func() any { return s.do(method, r, body) })
 	if f.broken() {
 		f.answer(w)
 		return
 	}
-	if err != nil {
-		var refusal no
-		if n, is := err.(no); is {
-			refusal = n
-		}
-		say = answer{"error": refusal.code}
-		if refusal.needed != "" {
+	say, _ := done.(answer)
+	if refusal != nil {
+		if say = (answer{"error": refusal.code}); refusal.needed != "" {
 			say["needed"], say["provided"] = refusal.needed, strings.Join(s.allowed(), ",")
 		}
 	}
-	say["ok"] = err == nil
+	say["ok"] = refusal == nil
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.Header().Set("X-OAuth-Scopes", strings.Join(s.allowed(), ","))
 	_ = json.NewEncoder(w).Encode(say)
 }
 
 func (s *Server) allowed() []string {
-	s.lock.Lock()
-	defer s.lock.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	return slices.Clone(s.scopes)
 }
 
@@ -90,9 +88,9 @@ func (f Fault) answer(w http.ResponseWriter) {
 }
 
 // do checks who calls, and does what is asked.
-func (s *Server) do(method string, r *http.Request, body []byte) (answer, error) {
+func (s *Server) do(method string, r *http.Request, body []byte) answer {
 	if r.Method != http.MethodPost {
-		return nil, no{code: "invalid_request_method"}
+		refuse("invalid_request_method")
 	}
 	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	a := asks{Values: url.Values{}}
@@ -100,59 +98,60 @@ func (s *Server) do(method string, r *http.Request, body []byte) (answer, error)
 	case "application/x-www-form-urlencoded":
 		values, err := url.ParseQuery(string(body))
 		if err != nil {
-			return nil, no{code: "invalid_form_data"}
+			refuse("invalid_form_data")
 		}
 		a.Values = values
 	case "application/json":
 		a.raw = body
 	default:
-		return nil, no{code: "invalid_post_type"}
+		refuse("invalid_post_type")
 	}
 	token := a.Get("token")
 	if bearer, is := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); is {
 		token = bearer
 	}
 	if method == "apps.connections.open" {
-		return s.open(token, a.Get("token") != "")
+		isToken(token, "xoxb-", AppToken)
+		if a.Get("token") != "" {
+			refuse("invalid_auth")
+		}
+		return answer{"url": s.line.address()}
 	}
-	if err := isBot(token); err != nil {
-		return nil, err
-	}
-	s.lock.Lock()
-	defer s.lock.Unlock()
+	isToken(token, "xapp-", Token)
+	s.Lock()
+	defer s.Unlock()
 	known, is := methods[method]
 	if !is {
-		return nil, no{code: "unknown_method"}
+		refuse("unknown_method")
 	}
-	if err := s.may(known.scope); err != nil {
-		return nil, err
-	}
+	s.may(known.scope)
 	return known.do(s, a)
 }
 
-func isBot(token string) error {
+// isToken refuses any token but one, those of the other kind by their beginning.
+func isToken(token, other, want string) {
 	switch {
 	case token == "":
-		return no{code: "not_authed"}
-	case strings.HasPrefix(token, "xapp-"):
-		return no{code: "not_allowed_token_type"}
-	case token != Token:
-		return no{code: "invalid_auth"}
+		refuse("not_authed")
+	case strings.HasPrefix(token, other):
+		refuse("not_allowed_token_type")
+	case token != want:
+		refuse("invalid_auth")
 	}
-	return nil
 }
 
 // may says whether the app has a scope. The lock is held.
-func (s *Server) may(scope string) error {
-	if scope == "" || slices.Contains(s.scopes, scope) {
-		return nil
+func (s *Server) may(scope string) {
+	if !s.allows(scope) {
+		panic(&no{"missing_scope", scope})
 	}
-	return no{"missing_scope", scope}
 }
+
+func (s *Server) allows(scope string) bool { return scope == "" || slices.Contains(s.scopes, scope) }
 
 type method struct {
 	scope string
-	do    func(*Server, asks) (answer, error)
+	do    func(*Server, asks) answer
 }
 
 var methods = map[string]method{
@@ -167,16 +166,4 @@ var methods = map[string]method{
 	"files.getUploadURLExternal":   {"files:write", (*Server).uploadURL},
 	"files.completeUploadExternal": {"files:write", (*Server).completeUpload},
 	"views.open":                   {"", (*Server).openView},
-}
-
-func (s *Server) open(token string, asArgument bool) (answer, error) {
-	switch {
-	case token == "":
-		return nil, no{code: "not_authed"}
-	case strings.HasPrefix(token, "xoxb-"):
-		return nil, no{code: "not_allowed_token_type"}
-	case token != AppToken || asArgument:
-		return nil, no{code: "invalid_auth"}
-	}
-	return answer{"url": s.line.address()}, nil
 }

@@ -54,143 +54,138 @@ type object struct {
 }
 
 // strictly decodes what has no unknown fields.
-func strictly(text []byte, into any) error {
+func strictly(text []byte, into any) {
+	if !isStrictly(text, into) {
+		refuse("invalid_blocks")
+	}
+}
+
+func isStrictly(text []byte, into any) bool {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
-	if d.Decode(into) != nil {
-		return no{code: "invalid_blocks"}
-	}
-	return nil
+	return d.Decode(into) == nil
 }
 
 func size(text string) int { return len(utf16.Encode([]rune(text))) }
 
 // readMessage reads what is to be shown, and refuses what is not literal.
-func readMessage(a asks) (m Message, err error) {
+func readMessage(a asks) (m Message) {
 	var blocks []block
 	if a.Get("blocks") != "" {
-		if err := strictly([]byte(a.Get("blocks")), &blocks); err != nil {
-			return m, err
-		}
+		strictly([]byte(a.Get("blocks")), &blocks)
 		_ = json.Unmarshal([]byte(a.Get("blocks")), &m.blocks)
 	}
 	fallback := a.Get("text")
 	switch {
 	case fallback == "" && len(blocks) == 0:
-		return m, no{code: "no_text"}
+		refuse("no_text")
 	case size(fallback) > mostText:
-		return m, no{code: "msg_too_long"}
+		refuse("msg_too_long")
 	case len(blocks) > mostBlocks:
-		return m, no{code: "invalid_blocks"}
+		refuse("invalid_blocks")
 	case strings.ContainsAny(fallback, "<>") || a.Get("parse") != "none" || a.Get("mrkdwn") != "false" ||
 		a.Get("unfurl_links") != "false" || a.Get("unfurl_media") != "false" || a.Get("link_names") == "true":
-		return m, no{code: "invalid_arguments"} // it would show something else than its text
+		refuse("invalid_arguments") // it would show something else than its text
 	}
 	ids := map[string]bool{}
 	for _, b := range blocks {
 		if b.ID != "" && (len(b.ID) > mostID || ids["block "+b.ID]) {
-			return m, no{code: "invalid_blocks"}
+			refuse("invalid_blocks")
 		}
 		ids["block "+b.ID] = true
-		if err := b.read(&m, ids); err != nil {
-			return m, err
-		}
+		b.read(&m, ids)
 	}
-	return m, nil
+	return m
 }
 
-func (b block) read(m *Message, ids map[string]bool) error {
+func (b block) read(m *Message, ids map[string]bool) {
 	switch b.Type {
 	case "rich_text":
-		return readRich(b.Elements, m)
+		readRich(b.Elements, m)
 	case "actions":
-		return readButtons(b.Elements, m, ids)
+		readButtons(b.Elements, m, ids)
+	default:
+		refuse("invalid_blocks")
 	}
-	return no{code: "invalid_blocks"}
 }
 
-func readRich(elements []element, m *Message) error {
+func readRich(elements []element, m *Message) {
 	total := 0
 	for _, e := range elements {
 		var line strings.Builder
 		for _, part := range e.Elements {
-			text, err := part.literal()
-			if err != nil {
-				return err
-			}
+			text := part.literal()
 			total += size(text)
 			line.WriteString(text)
 		}
 		switch {
 		case e.Type != "rich_text_section" && e.Type != "rich_text_preformatted" || line.Len() == 0:
-			return no{code: "invalid_blocks"}
+			refuse("invalid_blocks")
 		case m.Text != "":
 			m.Text += "\n"
 		}
 		m.Text += line.String()
 	}
 	if total == 0 || total > mostRichText {
-		return no{code: "invalid_blocks"}
+		refuse("invalid_blocks")
 	}
-	return nil
 }
 
 // literal is the text of an element that is nothing but text.
-func (e element) literal() (text string, err error) {
+func (e element) literal() (text string) {
 	var style struct {
 		Bold bool `json:"bold"`
 		Code bool `json:"code"`
 	}
 	if len(e.Style) > 0 {
-		err = strictly(e.Style, &style)
+		strictly(e.Style, &style)
 	}
-	if err != nil || e.Type != "text" || json.Unmarshal(e.Text, &text) != nil || text == "" {
-		return "", no{code: "invalid_blocks"}
+	if e.Type != "text" || json.Unmarshal(e.Text, &text) != nil || text == "" {
+		refuse("invalid_blocks")
 	}
-	return text, nil
+	return text
 }
 
-func readButtons(elements []element, m *Message, ids map[string]bool) error {
+func readButtons(elements []element, m *Message, ids map[string]bool) {
 	if len(elements) == 0 || len(elements) > mostElements {
-		return no{code: "invalid_blocks"}
+		refuse("invalid_blocks")
 	}
 	for _, e := range elements {
 		var label object
 		var style string
 		if len(e.Style) > 0 && json.Unmarshal(e.Style, &style) != nil {
-			return no{code: "invalid_blocks"}
+			refuse("invalid_blocks")
 		}
-		if e.Type != "button" || strictly(e.Text, &label) != nil || label.Type != "plain_text" || label.Text == "" ||
+		if e.Type != "button" || !isStrictly(e.Text, &label) || label.Type != "plain_text" || label.Text == "" ||
 			size(label.Text) > mostLabel ||
 			style != "" && style != "primary" && style != "danger" || len(e.Value) > mostValue || len(e.ActionID) > mostID ||
 			ids[e.ActionID] {
-			return no{code: "invalid_blocks"}
+			refuse("invalid_blocks")
 		}
 		ids[e.ActionID] = true
 		m.Buttons = append(m.Buttons, Button{label.Text, style, e.ActionID, e.Value})
 	}
-	return nil
 }
 
 var eventType = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_]*$`)
 
-func readMetadata(a asks) (raw any, key string, err error) {
+func readMetadata(a asks) (raw any, key string) {
 	if a.Get("metadata") == "" {
-		return nil, "", nil
+		return nil, ""
 	}
 	var m struct {
 		Type    string         `json:"event_type"`
 		Payload map[string]any `json:"event_payload"`
 	}
-	if strictly([]byte(a.Get("metadata")), &m) != nil || !eventType.MatchString(m.Type) || m.Payload == nil {
-		return nil, "", no{code: "invalid_metadata_format"}
+	if !isStrictly([]byte(a.Get("metadata")), &m) || !eventType.MatchString(m.Type) || m.Payload == nil {
+		refuse("invalid_metadata_format")
 	}
 	key, _ = m.Payload["key"].(string)
-	return m, key, nil
+	return m, key
 }
 
 // readView reads a form with one line to write.
-func readView(body []byte) (f form, trigger string, err error) {
+func readView(body []byte) (f form, trigger string) {
 	var v struct {
 		Trigger string `json:"trigger_id"`
 		View    struct {
@@ -203,20 +198,20 @@ func readView(body []byte) (f form, trigger string, err error) {
 			Blocks   []block `json:"blocks"`
 		} `json:"view"`
 	}
-	if strictly(body, &v) != nil || len(v.View.Blocks) != 1 {
-		return f, "", no{code: "invalid_arguments"}
+	if !isStrictly(body, &v) || len(v.View.Blocks) != 1 {
+		refuse("invalid_arguments")
 	}
 	b := v.View.Blocks[0]
 	for _, title := range []object{v.View.Title, v.View.Submit, v.View.Close} {
 		if title.Type != "plain_text" || title.Text == "" || size(title.Text) > mostTitle {
-			return f, "", no{code: "invalid_arguments"}
+			refuse("invalid_arguments")
 		}
 	}
 	if v.View.Type != "modal" || len(v.View.Private) > mostPrivate || len(v.View.Callback) > mostID ||
 		b.Type != "input" || b.Label == nil || b.Label.Type != "plain_text" || b.Label.Text == "" || b.Element == nil ||
 		b.Element.Type != "plain_text_input" || b.Element.Max > mostRichText {
-		return f, "", no{code: "invalid_arguments"}
+		refuse("invalid_arguments")
 	}
 	return form{callback: v.View.Callback, metadata: v.View.Private, block: b.ID, action: b.Element.ActionID, label: b.Label.Text},
-		v.Trigger, nil
+		v.Trigger
 }

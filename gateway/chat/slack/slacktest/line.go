@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -61,7 +62,7 @@ func (l *line) serve(w http.ResponseWriter, r *http.Request) {
 	known := l.tickets[ticket]
 	delete(l.tickets, ticket)
 	l.lock.Unlock()
-	if f := l.s.fault("link"); !known || f.broken() {
+	if f := l.s.Next("link"); !known || f.broken() {
 		http.Error(w, "no such ticket", http.StatusForbidden)
 		return
 	}
@@ -75,7 +76,7 @@ func (l *line) serve(w http.ResponseWriter, r *http.Request) {
 			return nil
 		}
 		l.pings.Add(1)
-		l.s.wake()
+		l.s.Change(func() {})
 		return conn.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(ackTime))
 	})
 	l.lock.Lock()
@@ -109,41 +110,27 @@ func (l *line) listen(k *socket) {
 	}
 	_ = k.conn.Close()
 	l.lock.Lock()
-	for i, other := range l.sockets {
-		if other == k {
-			l.sockets = append(l.sockets[:i], l.sockets[i+1:]...)
-			break
-		}
-	}
+	l.sockets = slices.DeleteFunc(l.sockets, func(other *socket) bool { return other == k })
 	for _, e := range l.queue {
 		if e.on == k {
 			e.on = nil
 		}
 	}
 	l.lock.Unlock()
-	l.s.wake()
+	l.s.Change(func() {})
 	l.flush()
-}
-
-func (s *Server) wake() {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	s.happened()
 }
 
 func (l *line) acknowledged(id string) {
 	l.lock.Lock()
-	for i, e := range l.queue {
-		if e.id == id {
-			if e.due != nil {
-				e.due.Stop()
-			}
-			l.queue = append(l.queue[:i], l.queue[i+1:]...)
-			break
+	l.queue = slices.DeleteFunc(l.queue, func(e *envelope) bool {
+		if e.id == id && e.due != nil {
+			e.due.Stop()
 		}
-	}
+		return e.id == id
+	})
 	l.lock.Unlock()
-	l.s.wake()
+	l.s.Change(func() {})
 }
 
 // send queues an envelope.

@@ -31,16 +31,16 @@ var (
 // Write is somebody's message, as it is typed: @bailiff names the bot. It returns its id.
 func (s *Server) Write(user, channel, thread, text string) (id string) {
 	s.tb.Helper()
-	s.lock.Lock()
+	s.Lock()
 	c := s.channels[channel]
 	if c == nil || !slices.Contains(c.members, user) {
-		s.lock.Unlock()
+		s.Unlock()
 		s.tb.Fatalf("%s is not in %s", user, channel)
 	}
 	m := s.add(c, Message{By: user, Thread: thread, Text: text})
 	event := s.event(c, m, user)
 	mentions := s.mentions
-	s.lock.Unlock()
+	s.Unlock()
 	event["text"] = written(text)
 	if slices.Contains(c.members, Bot) {
 		s.Deliver(event)
@@ -83,10 +83,10 @@ func (s *Server) Deliver(event map[string]any) { s.deliver(Team, Bot, event) }
 func (s *Server) Foreign(team string, event map[string]any) { s.deliver(team, "U0ELSEWHERE", event) }
 
 func (s *Server) deliver(team, bot string, event map[string]any) {
-	s.lock.Lock()
+	s.Lock()
 	s.count++
 	id := fmt.Sprintf("Ev%08d", s.count)
-	s.lock.Unlock()
+	s.Unlock()
 	s.send(parcel{kind: "events_api", body: map[string]any{"type": "event_callback", "token": "unused", "team_id": team,
 		"api_app_id": "A01", "event": event, "event_id": id,
 		"event_time": time.Now().Unix(), "authorizations": []any{map[string]any{"enterprise_id": nil, "team_id": team, "user_id": bot,
@@ -96,14 +96,14 @@ func (s *Server) deliver(team, bot string, event map[string]any) {
 // Click is somebody's click on a button, by its label.
 func (s *Server) Click(user, channel, message, label string) {
 	s.tb.Helper()
-	s.lock.Lock()
+	s.Lock()
 	m := s.channels[channel].find(message)
 	at := -1
 	if m != nil {
 		at = slices.IndexFunc(m.Buttons, func(b Button) bool { return b.Label == label })
 	}
 	if at < 0 {
-		s.lock.Unlock()
+		s.Unlock()
 		s.tb.Fatalf("message %s in %s has no button %q", message, channel, label)
 	}
 	b := m.Buttons[at]
@@ -111,7 +111,7 @@ func (s *Server) Click(user, channel, message, label string) {
 	if m.Thread != "" {
 		shown["thread_ts"] = m.Thread
 	}
-	s.lock.Unlock()
+	s.Unlock()
 	s.Press(user, channel, shown, b.id, b.value)
 }
 
@@ -128,8 +128,8 @@ func (s *Server) Press(user, channel string, message map[string]any, id, value s
 }
 
 func (s *Server) trigger(user string) string {
-	s.lock.Lock()
-	defer s.lock.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	s.count++
 	id := fmt.Sprintf("%d.%d.abcdef", s.count, time.Now().UnixNano())
 	s.triggers[id] = trigger{user: user, made: time.Now()}
@@ -139,18 +139,18 @@ func (s *Server) trigger(user string) string {
 // Question is what somebody reads in the form that is open before them; empty if there is
 // none.
 func (s *Server) Question(user string) string {
-	s.lock.Lock()
-	defer s.lock.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	return s.forms[user].label
 }
 
 // Answer is what somebody writes where they are asked for a line.
 func (s *Server) Answer(user, line string) {
 	s.tb.Helper()
-	s.lock.Lock()
+	s.Lock()
 	f, open := s.forms[user]
 	delete(s.forms, user)
-	s.lock.Unlock()
+	s.Unlock()
 	if !open {
 		s.tb.Fatalf("%s is asked nothing", user)
 	}
@@ -193,7 +193,7 @@ func (s *Server) send(p parcel) {
 	if err != nil {
 		s.tb.Fatal(err)
 	}
-	f := s.fault(p.kind)
+	f := s.Next(p.kind)
 	for range map[bool]int{false: 1, true: 2}[f.Twice] {
 		if s.post != nil {
 			s.post.send(p.kind, p.body, text)
@@ -205,8 +205,8 @@ func (s *Server) send(p parcel) {
 
 // Forge is a message of a user's that has a message's key of bailiff's in its metadata.
 func (s *Server) Forge(user, channel, key string) {
-	s.lock.Lock()
-	defer s.lock.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	s.add(s.channels[channel], Message{By: user, Text: "forged", Key: key,
 		metadata: map[string]any{"event_type": "bailiff_message", "event_payload": map[string]any{"key": key}}})
 }

@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"strconv"
 	"time"
+
+	"github.com/bailiff-dev/bailiff/gateway/chat/chattest"
 )
 
 // post is where calls by HTTP go.
@@ -27,7 +29,7 @@ func (s *Server) CallAt(address string) {
 	if err != nil {
 		s.tb.Fatal(err)
 	}
-	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(chattest.Patience); ; time.Sleep(10 * time.Millisecond) {
 		conn, err := net.Dial("tcp", at.Host)
 		if err == nil {
 			_ = conn.Close()

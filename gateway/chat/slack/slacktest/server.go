@@ -13,9 +13,11 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/bailiff-dev/bailiff/gateway/chat/chattest"
 )
 
 // What the app is known by.
@@ -85,8 +87,11 @@ type Server struct {
 	tb   testing.TB
 	http *httptest.Server
 
-	lock     sync.Mutex
-	changed  chan struct{}
+	// Faults are of methods, and of "upload", "link", "response_url", "events_api",
+	// "interactive" and "slash_commands".
+	chattest.Faults[Fault]
+	chattest.Signal
+
 	count    int
 	scopes   []string
 	mentions bool
@@ -95,8 +100,6 @@ type Server struct {
 	files    map[string]*upload
 	triggers map[string]trigger
 	forms    map[string]form
-	asked    map[string]int
-	fail     func(method string) Fault
 
 	post *post // where calls by HTTP go
 	line *line // Socket Mode
@@ -104,20 +107,15 @@ type Server struct {
 
 // New opens a workspace, which ends with the test.
 func New(tb testing.TB) *Server {
-	s := &Server{tb: tb, changed: make(chan struct{}), scopes: Scopes, channels: map[string]*channel{}, files: map[string]*upload{},
-		triggers: map[string]trigger{}, forms: map[string]form{}, asked: map[string]int{}, fail: func(string) Fault { return Fault{} }}
+	s := &Server{tb: tb, scopes: Scopes, channels: map[string]*channel{}, files: map[string]*upload{},
+		triggers: map[string]trigger{}, forms: map[string]form{}}
 	s.line = newLine(s)
 	mux := http.NewServeMux()
 	mux.HandleFunc("/api/{method}", s.serveMethod)
 	mux.HandleFunc("/upload/{id}", s.serveUpload)
 	mux.HandleFunc("/respond/{user}/{channel}", s.serveResponse)
 	mux.HandleFunc("/link", s.line.serve)
-	s.http = httptest.NewServer(mux)
-	tb.Cleanup(func() {
-		s.line.close()
-		s.http.CloseClientConnections()
-		s.http.Close()
-	})
+	s.http = chattest.Serve(tb, mux, s.line.close)
 	return s
 }
 
@@ -127,48 +125,26 @@ func (s *Server) URL() string { return s.http.URL + "/api/" }
 // Channel makes a conversation with members, among whom the bot is only if named: C… is a
 // public channel, G… a private one, GM… one of several people, D… a direct message.
 func (s *Server) Channel(id string, members ...string) {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	s.channels[id] = &channel{id: id, members: members}
-}
-
-// Remove takes somebody out of a conversation.
-func (s *Server) Remove(id, user string) {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	c := s.channels[id]
-	c.members = slices.DeleteFunc(c.members, func(m string) bool { return m == user })
+	s.Change(func() { s.channels[id] = &channel{id: id, members: members} })
 }
 
 // Archive closes a channel for good.
-func (s *Server) Archive(id string) {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	s.channels[id].archived = true
-}
+func (s *Server) Archive(id string) { s.Change(func() { s.channels[id].archived = true }) }
 
 // Delete removes a message.
 func (s *Server) Delete(id, message string) {
-	s.lock.Lock()
-	defer s.lock.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	c := s.channels[id]
 	c.messages = slices.DeleteFunc(c.messages, func(m *Message) bool { return m.ID == message })
 }
 
 // Allow sets the app's scopes.
-func (s *Server) Allow(scopes ...string) {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	s.scopes = scopes
-}
+func (s *Server) Allow(scopes ...string) { s.Change(func() { s.scopes = scopes }) }
 
 // Mentions subscribes the app to app_mention, so that what names it is delivered in two
 // ways.
-func (s *Server) Mentions() {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	s.mentions = true
-}
+func (s *Server) Mentions() { s.Change(func() { s.mentions = true }) }
 
 // Fault is what goes wrong with one call, or one delivery; the zero value is nothing.
 type Fault struct {
@@ -185,50 +161,24 @@ type Fault struct {
 	Twice bool
 }
 
-// Fail asks, from now on, before each call or delivery what goes wrong with it, one after
-// the other.
-func (s *Server) Fail(with func(method string) Fault) {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	s.fail = with
-}
-
 // FailNowAndThen has one of so many calls fail by one of the faults, and returns how often
 // that was.
 func (s *Server) FailNowAndThen(oneOf int, by ...Fault) (faults func() int) {
-	dice, n := rand.New(rand.NewSource(1)), 0
-	s.Fail(func(string) Fault { // under the lock
+	dice, n := rand.New(rand.NewSource(1)), new(atomic.Int32)
+	s.Fail(func(string) Fault { // one at a time
 		if dice.Intn(oneOf) > 0 {
 			return Fault{}
 		}
-		n++
+		n.Add(1)
 		return by[dice.Intn(len(by))]
 	})
-	return func() int {
-		s.lock.Lock()
-		defer s.lock.Unlock()
-		return n
-	}
-}
-
-func (s *Server) fault(method string) Fault {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	s.asked[method]++
-	return s.fail(method)
-}
-
-// Asked is how often a method was called.
-func (s *Server) Asked(method string) int {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	return s.asked[method]
+	return func() int { return int(n.Load()) }
 }
 
 // Shown is what everybody in a channel sees, in its threads too, in order.
 func (s *Server) Shown(id string) (all []Message) {
-	s.lock.Lock()
-	defer s.lock.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	if c := s.channels[id]; c != nil {
 		for _, m := range c.messages {
 			all = append(all, *m)
@@ -247,8 +197,8 @@ func (s *Server) Told(user string) (all []string) {
 
 // Whispers are the messages by which somebody was told something alone.
 func (s *Server) Whispers(user string) (all []Message) {
-	s.lock.Lock()
-	defer s.lock.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	for _, m := range s.private {
 		if m.To == user {
 			all = append(all, m)
@@ -256,9 +206,6 @@ func (s *Server) Whispers(user string) (all []Message) {
 	}
 	return all
 }
-
-// patience is how long a test waits for what should be there at once.
-const patience = 60 * time.Second
 
 // Await waits until something is so.
 func (s *Server) Await(what string, so func() bool) {
@@ -270,26 +217,15 @@ func (s *Server) Await(what string, so func() bool) {
 // Until waits until something is so, which is looked at whenever anything happened.
 func (s *Server) Until(so func() bool) {
 	s.tb.Helper()
-	end := time.After(patience)
-	for {
-		s.lock.Lock()
-		changed := s.changed
-		s.lock.Unlock()
-		if so() {
-			return
-		}
-		select {
-		case <-changed:
-		case <-end:
-			s.tb.Fatalf("it did not come to what was waited for:\n%s", s.story())
-		}
+	if !s.AwaitSeen(so) {
+		s.tb.Fatalf("it did not come to what was waited for:\n%s", s.story())
 	}
 }
 
 // story is all that is shown.
 func (s *Server) story() string {
-	s.lock.Lock()
-	defer s.lock.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	var b strings.Builder
 	for id, c := range s.channels {
 		for _, m := range c.messages {
@@ -299,14 +235,7 @@ func (s *Server) story() string {
 	for _, m := range s.private {
 		fmt.Fprintf(&b, "%s to %s alone: %q\n", m.Channel, m.To, m.Text)
 	}
-	fmt.Fprintf(&b, "asked: %v\n", s.asked)
 	return b.String()
-}
-
-// happened wakes whoever waits. The lock is held.
-func (s *Server) happened() {
-	close(s.changed)
-	s.changed = make(chan struct{})
 }
 
 // stamp is the id of a new message: a time, and what makes it the only one. The lock is
@@ -319,7 +248,7 @@ func (s *Server) stamp() string {
 func (s *Server) add(c *channel, m Message) *Message {
 	m.ID, m.Channel = s.stamp(), c.id
 	c.messages = append(c.messages, &m)
-	s.happened()
+	s.Wake()
 	return &m
 }
 

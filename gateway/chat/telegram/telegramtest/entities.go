@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf16"
+
+	"github.com/bailiff-dev/bailiff/gateway/chat/chattest"
 )
 
 // Entity is a part of a text that is shown in its own way, by its place in units of
@@ -32,12 +34,10 @@ func unitsOf(text string) int { return len(utf16.Encode([]rune(text))) }
 // formatted is a text as the service shows it: without characters that it takes out and
 // the white space around, with the entities that it was sent with and those that it
 // finds by itself.
-func formatted(text string, entities []Entity) (string, []Entity, *refusal) {
+func formatted(text string, entities []Entity) (string, []Entity) {
 	units := utf16.Encode([]rune(text))
 	for _, e := range entities {
-		if no := possible(e, units); no != nil {
-			return "", nil, no
-		}
+		possible(e, units)
 	}
 	if len(entities) > 100 {
 		entities = entities[:100]
@@ -58,7 +58,7 @@ func formatted(text string, entities []Entity) (string, []Entity, *refusal) {
 			all = append(all, found)
 		}
 	}
-	return shown, all, nil
+	return shown, all
 }
 
 func (e Entity) exact() bool { return e.Type == "code" || e.Type == "pre" }
@@ -69,21 +69,21 @@ func (e Entity) touches(other Entity) bool {
 
 var kinds = []string{"bold", "italic", "underline", "strikethrough", "spoiler", "blockquote", "code", "pre", "text_link", "text_mention"}
 
-func possible(e Entity, units []uint16) *refusal {
+// possible refuses an entity that cannot be.
+func possible(e Entity, units []uint16) {
 	middle := func(at int) bool {
 		return at > 0 && at < len(units) && units[at]&0xfc00 == 0xdc00 && units[at-1]&0xfc00 == 0xd800
 	}
 	switch {
 	case !slices.Contains(kinds, e.Type):
-		return bad("can't parse MessageEntity: unsupported type %q", e.Type)
+		panic(bad("can't parse MessageEntity: unsupported type %q", e.Type))
 	case e.Offset < 0 || e.Length < 0 || e.Offset > len(units):
-		return bad("entity begins after the end of the text at UTF-16 offset %d", e.Offset)
+		panic(bad("entity begins after the end of the text at UTF-16 offset %d", e.Offset))
 	case e.Length > len(units)-e.Offset:
-		return bad("entity beginning at UTF-16 offset %d ends after the end of the text at UTF-16 offset %d", e.Offset, e.Offset+e.Length)
+		panic(bad("entity beginning at UTF-16 offset %d ends after the end of the text at UTF-16 offset %d", e.Offset, e.Offset+e.Length))
 	case middle(e.Offset) || middle(e.Offset+e.Length):
-		return bad("entity beginning at UTF-16 offset %d begins or ends in a middle of a UTF-16 symbol", e.Offset)
+		panic(bad("entity beginning at UTF-16 offset %d begins or ends in a middle of a UTF-16 symbol", e.Offset))
 	}
-	return nil
 }
 
 // cleaned is a text without what the service takes out, and where each place is then.
@@ -166,8 +166,8 @@ func typed(text string) (string, []Entity) {
 		last = at[1]
 	}
 	out.WriteString(text[last:])
-	shown, entities, no := formatted(out.String(), blocks)
-	if no != nil {
+	shown, entities, err := Shows(out.String(), blocks)
+	if err != nil {
 		return out.String(), nil
 	}
 	return shown, entities
@@ -176,7 +176,12 @@ func typed(text string) (string, []Entity) {
 // Shows is a text as the service would show it that is sent with entities, and the
 // entities that people see.
 func Shows(text string, entities []Entity) (string, []Entity, error) {
-	shown, all, no := formatted(text, entities)
+	var shown string
+	var all []Entity
+	_, no := chattest.Answer[refusal](func() any {
+		shown, all = formatted(text, entities)
+		return nil
+	})
 	if no != nil {
 		return "", nil, errors.New(no.words)
 	}

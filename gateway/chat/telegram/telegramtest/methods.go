@@ -13,7 +13,8 @@ import (
 // method is one of the Bot API's: what it takes, and what it does.
 type method struct {
 	takes []string
-	do    func(*Server, *call) (any, *refusal)
+	// do is called with the server's lock held; a refusal is a panic.
+	do func(*Server, *call) any
 }
 
 // posting is what every method takes that posts.
@@ -37,12 +38,10 @@ var methods = map[string]method{
 	"sendChatAction":      {[]string{"chat_id", "message_thread_id", "action"}, sendChatAction},
 }
 
-func getMe(s *Server, _ *call) (any, *refusal) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func getMe(s *Server, _ *call) any {
 	me := bot()
 	me["can_join_groups"], me["can_read_all_group_messages"], me["supports_inline_queries"] = true, !s.privacy, false
-	return me, nil
+	return me
 }
 
 func bot() map[string]any {
@@ -76,34 +75,32 @@ type room struct {
 	moved   int64
 }
 
-// writable finds the chat of a call into which the bot may write; s.mu is held.
-func (s *Server) writable(c *call) (*room, *refusal) {
-	r, no := s.seen(c)
+// writable finds the chat of a call into which the bot may write. The lock is held.
+func (s *Server) writable(c *call) *room {
+	r := s.seen(c)
 	switch {
-	case no != nil:
-		return nil, no
 	case r.moved != 0:
-		return nil, &refusal{code: 400, words: "Bad Request: group chat was upgraded to a supergroup chat", migrate: r.moved}
+		panic(&refusal{code: 400, words: "Bad Request: group chat was upgraded to a supergroup chat", migrate: r.moved})
 	case r.stopped != nil:
-		return nil, r.stopped
+		panic(r.stopped)
 	}
-	return r, nil
+	return r
 }
 
-// seen finds the chat of a call; s.mu is held.
-func (s *Server) seen(c *call) (*room, *refusal) {
+// seen finds the chat of a call. The lock is held.
+func (s *Server) seen(c *call) *room {
 	if c.values["chat_id"] == "" {
-		return nil, bad("chat_id is empty")
+		panic(bad("chat_id is empty"))
 	}
 	id, err := strconv.ParseInt(c.values["chat_id"], 10, 64)
 	r := s.chats[id]
 	switch {
 	case err == nil && r != nil:
-		return r, nil
+		return r
 	case err == nil && s.known(id):
-		return nil, &refusal{code: 403, words: "Forbidden: bot can't initiate conversation with a user"}
+		panic(&refusal{code: 403, words: "Forbidden: bot can't initiate conversation with a user"})
 	}
-	return nil, bad("chat not found")
+	panic(bad("chat not found"))
 }
 
 // known says whether somebody is in any chat.
@@ -116,27 +113,26 @@ func (s *Server) known(person int64) bool {
 	return false
 }
 
-func (s *Server) compose(c *call, r *room) (*post, *refusal) {
+func (s *Server) compose(c *call, r *room) *post {
 	p := &post{from: BotID, date: time.Now().Unix()}
 	if text := c.values["message_thread_id"]; text != "" {
 		p.thread, _ = strconv.Atoi(text)
 		if !r.topics[p.thread] {
-			return nil, bad("message thread not found")
+			panic(bad("message thread not found"))
 		}
 	}
 	var reply struct {
 		ID      int  `json:"message_id"`
 		Without bool `json:"allow_sending_without_reply"`
 	}
-	if no := c.part("reply_parameters", &reply); no != nil {
-		return nil, no
-	}
+	c.part("reply_parameters", &reply)
 	if p.reply = reply.ID; reply.ID != 0 && r.posts[reply.ID] == nil {
 		if p.reply = 0; !reply.Without {
-			return nil, bad("message to be replied not found")
+			panic(bad("message to be replied not found"))
 		}
 	}
-	return p, c.markup(p)
+	c.markup(p)
+	return p
 }
 
 var commandNames = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
@@ -148,7 +144,7 @@ type button struct {
 }
 
 // markup reads what stands below a message.
-func (c *call) markup(p *post) *refusal {
+func (c *call) markup(p *post) {
 	p.rows, p.force, p.selective = nil, false, false
 	var m struct {
 		Rows  [][]map[string]any `json:"inline_keyboard"`
@@ -156,28 +152,21 @@ func (c *call) markup(p *post) *refusal {
 		Some  bool               `json:"selective"`
 		Hint  string             `json:"input_field_placeholder"`
 	}
-	if no := c.part("reply_markup", &m); no != nil {
-		return no
-	}
+	c.part("reply_markup", &m)
 	p.selective = m.Some
 	if p.force = m.Force; utf8.RuneCountInString(m.Hint) > 64 {
-		return bad("the input field placeholder is too long")
+		panic(bad("the input field placeholder is too long"))
 	}
 	for _, row := range m.Rows {
 		var buttons []button
 		for _, fields := range row {
-			b, no := readButton(fields)
-			if no != nil {
-				return no
-			}
-			buttons = append(buttons, b)
+			buttons = append(buttons, readButton(fields))
 		}
 		p.rows = append(p.rows, buttons)
 	}
-	return nil
 }
 
-func readButton(fields map[string]any) (b button, no *refusal) {
+func readButton(fields map[string]any) (b button) {
 	b.Text, _ = fields["text"].(string)
 	b.Data, _ = fields["callback_data"].(string)
 	b.Style, _ = fields["style"].(string)
@@ -189,49 +178,43 @@ func readButton(fields map[string]any) (b button, no *refusal) {
 	}
 	switch {
 	case strings.TrimSpace(b.Text) == "":
-		return b, bad("text buttons are not allowed to be empty in the inline keyboard")
+		panic(bad("text buttons are not allowed to be empty in the inline keyboard"))
 	case !slices.Equal(kinds, []string{"callback_data"}):
-		return b, bad("can't parse inline keyboard button: exactly one kind of button is to be used, not %v",
-			slices.Sorted(maps.Keys(fields)))
+		panic(bad("can't parse inline keyboard button: exactly one kind of button is to be used, not %v",
+			slices.Sorted(maps.Keys(fields))))
 	case len(b.Data) < 1 || len(b.Data) > 64:
-		return b, bad("BUTTON_DATA_INVALID")
+		panic(bad("BUTTON_DATA_INVALID"))
 	case !slices.Contains([]string{"", "danger", "success", "primary"}, b.Style):
-		return b, bad("can't parse inline keyboard button: invalid button style specified")
+		panic(bad("can't parse inline keyboard button: invalid button style specified"))
 	}
-	return b, nil
+	return b
 }
 
 // words reads the text of a message.
-func (s *Server) words(c *call, p *post) *refusal {
+func (s *Server) words(c *call, p *post) {
 	if !utf8.ValidString(c.values["text"]) {
-		return bad("strings must be encoded in UTF-8")
+		panic(bad("strings must be encoded in UTF-8"))
 	}
 	var entities []Entity
-	if no := c.part("entities", &entities); no != nil {
-		return no
-	}
-	text, entities, no := formatted(c.values["text"], entities)
-	if no != nil {
-		return no
-	}
+	c.part("entities", &entities)
+	text, entities := formatted(c.values["text"], entities)
 	switch n := unitsOf(text); {
 	case n == 0:
-		return bad("message text is empty")
+		panic(bad("message text is empty"))
 	case n > 4096:
-		return bad("message is too long")
+		panic(bad("message is too long"))
 	}
 	p.text, p.entities = text, entities
 	var preview struct {
 		Disabled bool `json:"is_disabled"`
 	}
-	no = c.part("link_preview_options", &preview)
+	c.part("link_preview_options", &preview)
 	p.preview = !preview.Disabled
-	return no
 }
 
 func (s *Server) add(r *room, p *post) {
 	r.last++
 	p.id = r.last
 	r.posts[p.id] = p
-	s.touch()
+	s.Wake()
 }

@@ -7,9 +7,6 @@ import (
 	"time"
 )
 
-// patience is how long a test waits for what it expects.
-const patience = 60 * time.Second
-
 // Message is one that the bot shows.
 type Message struct {
 	ID, Thread string
@@ -32,8 +29,8 @@ type Message struct {
 // Group makes a group with the bot in it and some people, or takes them into it again;
 // they may write in any topic.
 func (s *Server) Group(chat string, people ...string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	r := s.room(s.id(chat), "supergroup")
 	r.members[BotID], r.stopped = "member", nil
 	for _, one := range people {
@@ -43,22 +40,16 @@ func (s *Server) Group(chat string, people ...string) {
 
 // Topic makes a topic of a group.
 func (s *Server) Topic(chat, thread string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.room(s.id(chat), "supergroup").topics[int(s.id(thread))] = true
+	s.Change(func() { s.room(s.id(chat), "supergroup").topics[int(s.id(thread))] = true })
 }
 
 // Privacy says whether the bot is told only what is meant for it, as it is at first.
-func (s *Server) Privacy(on bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.privacy = on
-}
+func (s *Server) Privacy(on bool) { s.Change(func() { s.privacy = on }) }
 
 // Remove takes somebody out of a group; the bot too, by [BotID].
 func (s *Server) Remove(chat, who string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	r := s.room(s.id(chat), "supergroup")
 	if r.members[s.id(who)] = "left"; s.id(who) == BotID {
 		r.members[BotID] = "kicked"
@@ -77,24 +68,20 @@ func (s *Server) Mute(chat string) {
 }
 
 func (s *Server) stop(chat, kind string, why *refusal) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.room(s.id(chat), kind).stopped = why
+	s.Change(func() { s.room(s.id(chat), kind).stopped = why })
 }
 
 // Upgrade gives a group another id.
 func (s *Server) Upgrade(chat, to string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.room(s.id(chat), "group").moved = s.id(to)
+	s.Change(func() { s.room(s.id(chat), "group").moved = s.id(to) })
 }
 
 // Delete removes a message.
 func (s *Server) Delete(chat, message string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	delete(s.room(s.id(chat), "supergroup").posts, int(s.id(message)))
-	s.touch()
+	s.Wake()
 }
 
 // Write has somebody write: to the bot alone, where the chat has the id of the person,
@@ -109,8 +96,8 @@ func (s *Server) Reply(user, chat, message, text string) (id string) {
 }
 
 func (s *Server) write(user, chat, thread, text, reply string) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	kind := "supergroup"
 	if chat == user {
 		kind = "private"
@@ -148,8 +135,8 @@ func (r *room) meant(p *post) bool {
 
 // Click has somebody click a button of a message, by its label.
 func (s *Server) Click(user, chat, message, label string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	r := s.room(s.id(chat), "supergroup")
 	p := r.posts[int(s.id(message))]
 	if p == nil {
@@ -169,8 +156,8 @@ func (s *Server) Click(user, chat, message, label string) {
 
 // Press has a client of somebody's send whatever a button could have sent.
 func (s *Server) Press(user, chat, message, data string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	r := s.room(s.id(chat), "supergroup")
 	if p := r.posts[int(s.id(message))]; p != nil {
 		s.click(s.id(user), r, p, data)
@@ -186,8 +173,8 @@ func (s *Server) click(user int64, r *room, p *post, data string) {
 
 // Shown are the messages of the bot in a chat, in the order in which they came.
 func (s *Server) Shown(chat string) []Message {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	return s.shown(s.id(chat))
 }
 
@@ -226,15 +213,15 @@ func (p *post) message() Message {
 
 // Told is what was told somebody alone, in answer to their clicks.
 func (s *Server) Told(user string) []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	return slices.Clone(s.told[s.id(user)])
 }
 
 // Menu are the bot's commands as clients show them.
 func (s *Server) Menu() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	return s.menu
 }
 
@@ -253,32 +240,21 @@ func (s *Server) Await(chat string, is func([]Message) bool) []Message {
 // become so.
 func (s *Server) Until(is func() bool) {
 	s.tb.Helper()
-	late := time.After(patience)
-	for {
-		s.mu.Lock()
-		changed := s.changed
-		s.mu.Unlock()
-		if is() {
-			return
-		}
-		select {
-		case <-changed:
-		case <-late:
-			s.tb.Fatalf("telegram: it did not come to what was waited for; shown are %s", s.everything())
-		}
+	if !s.AwaitSeen(is) {
+		s.tb.Fatalf("telegram: it did not come to what was waited for; shown are %s", s.everything())
 	}
 }
 
 func (s *Server) everything() (all string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	for id := range s.chats {
 		all += fmt.Sprintf("\n%d: %+v", id, s.shown(id))
 	}
 	return all + fmt.Sprintf("\ntold %v", s.told)
 }
 
-// room is a chat, which is made if there is none; s.mu is held.
+// room is a chat, which is made if there is none; the lock is held.
 func (s *Server) room(id int64, kind string) *room {
 	if s.chats[id] == nil {
 		if id > 0 {

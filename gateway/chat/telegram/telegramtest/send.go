@@ -8,134 +8,93 @@ import (
 	"unicode/utf8"
 )
 
-func sendMessage(s *Server, c *call) (any, *refusal) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r, no := s.writable(c)
-	if no != nil {
-		return nil, no
-	}
-	p, no := s.compose(c, r)
-	if no == nil {
-		no = s.words(c, p)
-	}
-	if no != nil {
-		return nil, no
-	}
+func sendMessage(s *Server, c *call) any {
+	r := s.writable(c)
+	p := s.compose(c, r)
+	s.words(c, p)
 	s.add(r, p)
-	return s.wire(r, p, true), nil
+	return s.wire(r, p, true)
 }
 
-func sendDocument(s *Server, c *call) (any, *refusal) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r, no := s.writable(c)
-	if no != nil {
-		return nil, no
-	}
-	p, no := s.compose(c, r)
-	if no != nil {
-		return nil, no
-	}
+func sendDocument(s *Server, c *call) any {
+	r := s.writable(c)
+	p := s.compose(c, r)
 	f, given := c.files["document"]
 	switch {
 	case !given:
-		return nil, bad("there is no document in the request")
+		panic(bad("there is no document in the request"))
 	case len(f.content) == 0:
-		return nil, bad("file must be non-empty")
+		panic(bad("file must be non-empty"))
 	}
 	p.file = &f
 	s.add(r, p)
-	return s.wire(r, p, true), nil
+	return s.wire(r, p, true)
 }
 
-func editMessageText(s *Server, c *call) (any, *refusal) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r, no := s.writable(c)
-	if no != nil {
-		return nil, no
-	}
+func editMessageText(s *Server, c *call) any {
+	r := s.writable(c)
 	id, err := strconv.Atoi(c.values["message_id"])
 	p := r.posts[id]
 	switch {
 	case err != nil:
-		return nil, bad("message identifier is not specified")
+		panic(bad("message identifier is not specified"))
 	case p == nil:
-		return nil, bad("message to edit not found")
+		panic(bad("message to edit not found"))
 	case p.from != BotID || p.file != nil:
-		return nil, bad("message can't be edited")
+		panic(bad("message can't be edited"))
 	}
 	next := *p
-	if no = c.markup(&next); no == nil {
-		no = s.words(c, &next)
-	}
-	if no != nil {
-		return nil, no
-	}
+	c.markup(&next)
+	s.words(c, &next)
 	if reflect.DeepEqual(next, *p) {
-		return nil,
-			bad("message is not modified: specified new message content and reply markup are exactly the same as a current content and " +
-				"reply markup of the message")
+		panic(bad("message is not modified: specified new message content and reply markup are exactly the same as a current content and " +
+			"reply markup of the message"))
 	}
 	next.edits++
 	r.posts[id] = &next
-	s.touch()
-	return s.wire(r, &next, true), nil
+	return s.wire(r, &next, true)
 }
 
 // query is a click that is not answered yet.
 type query struct{ by int64 }
 
-func answerCallbackQuery(s *Server, c *call) (any, *refusal) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func answerCallbackQuery(s *Server, c *call) any {
 	q := s.queries[c.values["callback_query_id"]]
 	switch {
 	case q == nil:
-		return nil, bad("query is too old and response timeout expired or query ID is invalid")
+		panic(bad("query is too old and response timeout expired or query ID is invalid"))
 	case unitsOf(c.values["text"]) > 200:
-		return nil, bad("MESSAGE_TOO_LONG")
+		panic(bad("MESSAGE_TOO_LONG"))
 	}
 	delete(s.queries, c.values["callback_query_id"])
 	if text := c.values["text"]; text != "" {
 		s.told[q.by] = append(s.told[q.by], text)
 	}
-	s.touch()
-	return true, nil
+	return true
 }
 
-func setMyCommands(s *Server, c *call) (any, *refusal) {
+func setMyCommands(s *Server, c *call) any {
 	var commands []struct{ Command, Description string }
 	if c.values["commands"] == "" {
-		return nil, bad("parameter \"commands\" is required")
+		panic(bad("parameter \"commands\" is required"))
 	}
-	if no := c.part("commands", &commands); no != nil {
-		return nil, no
-	}
+	c.part("commands", &commands)
 	var menu []string
 	for _, one := range commands {
 		switch {
 		case !commandNames.MatchString(one.Command) || strings.ToLower(one.Command) != one.Command || len(one.Command) > 32:
-			return nil, bad("BOT_COMMAND_INVALID")
+			panic(bad("BOT_COMMAND_INVALID"))
 		case one.Description == "" || utf8.RuneCountInString(one.Description) > 256:
-			return nil, bad("BOT_COMMAND_DESCRIPTION_INVALID")
+			panic(bad("BOT_COMMAND_DESCRIPTION_INVALID"))
 		}
 		menu = append(menu, one.Command)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.menu = menu
-	return true, nil
+	return true
 }
 
-func getChat(s *Server, c *call) (any, *refusal) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r, no := s.seen(c)
-	if no != nil {
-		return nil, no
-	}
+func getChat(s *Server, c *call) any {
+	r := s.seen(c)
 	info := r.wire()
 	info["accent_color_id"], info["max_reaction_count"] = 0, 11
 	info["accepted_gift_types"] = map[string]any{}
@@ -143,23 +102,18 @@ func getChat(s *Server, c *call) (any, *refusal) {
 		may := r.stopped == nil || r.stopped.code != 400
 		info["permissions"] = map[string]any{"can_send_messages": may, "can_send_documents": may}
 	}
-	return info, nil
+	return info
 }
 
-func getChatMember(s *Server, c *call) (any, *refusal) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r, no := s.seen(c)
-	if no != nil {
-		return nil, no
-	}
+func getChatMember(s *Server, c *call) any {
+	r := s.seen(c)
 	id, err := strconv.ParseInt(c.values["user_id"], 10, 64)
 	status := r.members[id]
 	switch {
 	case err != nil || id <= 0:
-		return nil, bad("invalid user_id specified")
+		panic(bad("invalid user_id specified"))
 	case status == "" && !s.known(id):
-		return nil, bad("user not found")
+		panic(bad("user not found"))
 	case status == "":
 		status = "left"
 	}
@@ -167,19 +121,15 @@ func getChatMember(s *Server, c *call) (any, *refusal) {
 	if id == BotID {
 		who = bot()
 	}
-	return map[string]any{"status": status, "user": who}, nil
+	return map[string]any{"status": status, "user": who}
 }
 
-func sendChatAction(s *Server, c *call) (any, *refusal) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, no := s.writable(c); no != nil {
-		return nil, no
-	}
+func sendChatAction(s *Server, c *call) any {
+	s.writable(c)
 	if c.values["action"] != "typing" {
-		return nil, bad("wrong parameter action in request")
+		panic(bad("wrong parameter action in request"))
 	}
-	return true, nil
+	return true
 }
 
 // wire is a message as the service tells it; what it is a reply to goes along once.

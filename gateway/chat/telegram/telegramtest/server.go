@@ -11,8 +11,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
+
+	"github.com/bailiff-dev/bailiff/gateway/chat/chattest"
 )
 
 // The bot.
@@ -29,16 +30,15 @@ type Server struct {
 	tb   testing.TB
 	http *httptest.Server
 
-	mu      sync.Mutex
-	changed chan struct{} // closed when anything changes
+	chattest.Faults[Fault]
+	chattest.Signal
+
 	closed  bool
 	chats   map[int64]*room
 	queries map[string]*query
 	told    map[int64][]string
 	privacy bool
 	menu    []string
-	fail    func(method string) Fault
-	calls   map[string]int
 	updates
 }
 
@@ -59,47 +59,17 @@ type Fault struct {
 // New starts a server, which ends with the test.
 func New(tb testing.TB) *Server {
 	s := &Server{
-		Token: fmt.Sprintf("%d:AAtest-TOKEN_of-a-bot-%x", BotID, 0xbeefcafe), tb: tb, changed: make(chan struct{}),
-		chats: map[int64]*room{}, queries: map[string]*query{}, told: map[int64][]string{}, calls: map[string]int{}, privacy: true,
+		Token: fmt.Sprintf("%d:AAtest-TOKEN_of-a-bot-%x", BotID, 0xbeefcafe), tb: tb,
+		chats: map[int64]*room{}, queries: map[string]*query{}, told: map[int64][]string{}, privacy: true,
 		updates: updates{next: 81000001},
 	}
-	s.http = httptest.NewServer(s)
-	tb.Cleanup(s.close)
+	tb.Cleanup(s.deliveries.Wait)
+	s.http = chattest.Serve(tb, s, func() { s.Change(func() { s.closed = true }) })
 	return s
-}
-
-func (s *Server) close() {
-	s.mu.Lock()
-	s.closed = true
-	s.touch()
-	s.mu.Unlock()
-	s.http.CloseClientConnections()
-	s.http.Close()
-	s.deliveries.Wait()
 }
 
 // URL is the Bot API's address.
 func (s *Server) URL() string { return s.http.URL }
-
-// Fail has calls fail from now on, as the function says of each; nil has none.
-func (s *Server) Fail(how func(method string) Fault) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.fail = how
-}
-
-// Calls is how often a method was called.
-func (s *Server) Calls(method string) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.calls[method]
-}
-
-// touch wakes whoever waits for a change; s.mu is held.
-func (s *Server) touch() {
-	close(s.changed)
-	s.changed = make(chan struct{})
-}
 
 // call is one of a method.
 type call struct {
@@ -171,19 +141,16 @@ func (s *Server) hold(c *call, m method) {
 }
 
 func (s *Server) answer(w http.ResponseWriter, c *call, m method) {
-	s.mu.Lock()
-	s.calls[c.method]++
-	var f Fault
-	if s.fail != nil {
-		f = s.fail(c.method)
-	}
-	s.mu.Unlock()
+	f := s.Next(c.method)
 	fails := f.Code != 0 || f.Drop
 	if fails && !f.Late {
 		fault(w, f)
 		return
 	}
-	result, no := m.do(s, c)
+	result, no := chattest.Answer[refusal](func() (result any) {
+		s.Change(func() { result = m.do(s, c) })
+		return result
+	})
 	switch {
 	case fails:
 		fault(w, f)
@@ -297,12 +264,11 @@ func (c *call) json(body io.Reader) error {
 }
 
 // part reads a parameter that is JSON; one that is missing changes nothing.
-func (c *call) part(name string, into any) *refusal {
+func (c *call) part(name string, into any) {
 	if c.values[name] == "" {
-		return nil
+		return
 	}
 	if err := json.NewDecoder(strings.NewReader(c.values[name])).Decode(into); err != nil {
-		return bad("can't parse %s JSON object", name)
+		panic(bad("can't parse %s JSON object", name))
 	}
-	return nil
 }

@@ -47,13 +47,9 @@ type hook struct {
 
 // Deliver tells the bot an update, whatever it is: of what kind, and its content. It may
 // be nonsense.
-func (s *Server) Deliver(kind string, content any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.queue(kind, content)
-}
+func (s *Server) Deliver(kind string, content any) { s.Change(func() { s.queue(kind, content) }) }
 
-// queue adds an update; s.mu is held.
+// queue adds an update; the lock is held.
 func (s *Server) queue(kind string, content any) {
 	if s.allowed != nil && !slices.Contains(s.allowed, kind) {
 		return
@@ -65,32 +61,25 @@ func (s *Server) queue(kind string, content any) {
 		panic(fmt.Sprintf("an update that is no JSON: %v", err))
 	}
 	s.waiting = append(s.waiting, update{id, kind, body})
-	s.touch()
+	s.Wake()
 }
 
 const conflict = "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running"
 
-func getUpdates(s *Server, c *call) (any, *refusal) {
-	offset, limit, wait, no := c.window()
-	if no != nil {
-		return nil, no
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func getUpdates(s *Server, c *call) any {
+	offset, limit, wait := c.window()
 	if s.hook.url != "" {
-		return nil, &refusal{code: 409,
-			words: "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first"}
+		panic(&refusal{code: 409,
+			words: "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first"})
 	}
-	if no := s.allow(c); no != nil {
-		return nil, no
-	}
+	s.allow(c)
 	me := s.oust()
 	s.waits = append(s.waits, wait)
 	s.confirm(offset)
 	late := time.After(time.Duration(wait) * time.Second)
 	for len(s.waiting) == 0 && wait > 0 && !s.closed {
-		changed := s.changed
-		s.mu.Unlock()
+		changed := s.Changed()
+		s.Unlock()
 		select {
 		case <-changed:
 		case <-late:
@@ -99,9 +88,9 @@ func getUpdates(s *Server, c *call) (any, *refusal) {
 		case <-c.gone:
 			wait = 0
 		}
-		s.mu.Lock()
+		s.Lock()
 		if s.poller != me {
-			return nil, &refusal{code: 409, words: conflict}
+			panic(&refusal{code: 409, words: conflict})
 		}
 	}
 	s.poller = nil
@@ -109,7 +98,7 @@ func getUpdates(s *Server, c *call) (any, *refusal) {
 	for _, u := range s.waiting[:min(limit, len(s.waiting))] {
 		given = append(given, u.body)
 	}
-	return given, nil
+	return given
 }
 
 // oust ends the poll that is under way, as the service does.
@@ -118,7 +107,7 @@ func (s *Server) oust() *poller {
 		close(s.poller.ousted)
 	}
 	s.poller = &poller{make(chan struct{})}
-	s.touch()
+	s.Wake()
 	return s.poller
 }
 
@@ -132,83 +121,72 @@ func (s *Server) confirm(offset int) {
 		s.again = false // as if this call had not come
 	} else if n > 0 {
 		s.waiting = slices.Clone(s.waiting[n:])
-		s.touch()
+		s.Wake()
 	}
 }
 
-func (c *call) window() (offset, limit, wait int, no *refusal) {
+func (c *call) window() (offset, limit, wait int) {
 	limit = 100
 	for name, into := range map[string]*int{"offset": &offset, "limit": &limit, "timeout": &wait} {
 		if text := c.values[name]; text != "" {
 			n, err := strconv.Atoi(text)
 			if err != nil {
-				return 0, 0, 0, bad("can't parse %s", name)
+				panic(bad("can't parse %s", name))
 			}
 			*into = n
 		}
 	}
-	return offset, min(max(limit, 1), 100), min(wait, 50), nil
+	return offset, min(max(limit, 1), 100), min(wait, 50)
 }
 
-func (s *Server) allow(c *call) *refusal {
+func (s *Server) allow(c *call) {
 	if c.values["allowed_updates"] == "" {
-		return nil
+		return
 	}
 	var kinds []string
-	if no := c.part("allowed_updates", &kinds); no != nil {
-		return no
-	}
+	c.part("allowed_updates", &kinds)
 	s.allowed = kinds
-	return nil
 }
 
 var secrets = regexp.MustCompile(`^[A-Za-z0-9_-]{0,256}$`)
 
-func setWebhook(s *Server, c *call) (any, *refusal) {
+func setWebhook(s *Server, c *call) any {
 	address, err := url.Parse(c.values["url"])
 	switch {
 	case err != nil || c.values["url"] != "" && address.Scheme != "https" && address.Hostname() != "127.0.0.1":
-		return nil, bad("bad webhook: An HTTPS URL must be provided for webhook")
+		panic(bad("bad webhook: An HTTPS URL must be provided for webhook"))
 	case !secrets.MatchString(c.values["secret_token"]):
-		return nil, bad("secret token contains unallowed characters")
+		panic(bad("secret token contains unallowed characters"))
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if no := s.allow(c); no != nil {
-		return nil, no
-	}
+	s.allow(c)
 	s.setHook(c.values["url"], c.values["secret_token"])
-	return true, nil
+	return true
 }
 
-// setHook begins to deliver, or ends it; s.mu is held.
+// setHook begins to deliver, or ends it; the lock is held.
 func (s *Server) setHook(to, secret string) {
 	s.hook = hook{url: to, secret: secret, since: s.hook.since + 1}
 	if to != "" {
 		since := s.hook.since
 		s.deliveries.Go(func() { s.deliver(since) })
 	}
-	s.touch()
+	s.Wake()
 }
 
-func deleteWebhook(s *Server, c *call) (any, *refusal) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func deleteWebhook(s *Server, c *call) any {
 	if c.values["drop_pending_updates"] == "true" {
 		s.waiting = nil
 	}
 	s.setHook("", "")
-	return true, nil
+	return true
 }
 
-func getWebhookInfo(s *Server, _ *call) (any, *refusal) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func getWebhookInfo(s *Server, _ *call) any {
 	info := map[string]any{"url": s.hook.url, "has_custom_certificate": false, "pending_update_count": len(s.waiting)}
 	if s.hook.failed != "" {
 		info["last_error_date"], info["last_error_message"] = s.hook.failedAt, s.hook.failed
 	}
-	return info, nil
+	return info
 }
 
 // deliver calls a webhook as long as it is the one, with each update until it takes it.
@@ -216,17 +194,17 @@ func (s *Server) deliver(since int) {
 	client := &http.Client{Timeout: 60 * time.Second}
 	pause := 10 * time.Millisecond
 	for {
-		s.mu.Lock()
+		s.Lock()
 		if s.closed || s.hook.since != since {
-			s.mu.Unlock()
+			s.Unlock()
 			return
 		}
-		changed, h := s.changed, s.hook
+		changed, h := s.Changed(), s.hook
 		var next *update
 		if len(s.waiting) > 0 {
 			next = &s.waiting[0]
 		}
-		s.mu.Unlock()
+		s.Unlock()
 		if next == nil {
 			<-changed
 			continue
@@ -243,9 +221,9 @@ func (s *Server) deliver(since int) {
 }
 
 func (s *Server) knock(client *http.Client, h hook, body []byte) (failed string) {
-	s.mu.Lock()
+	s.Lock()
 	hung := s.hung
-	s.mu.Unlock()
+	s.Unlock()
 	if hung {
 		return "Connection timed out"
 	}
@@ -269,63 +247,55 @@ func (s *Server) knock(client *http.Client, h hook, body []byte) (failed string)
 }
 
 func (s *Server) hookFailed(since int, words string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	if s.hook.since == since {
 		s.hook.failed, s.hook.failedAt = words, time.Now().Unix()
-		s.touch()
+		s.Wake()
 	}
 }
 
 func (s *Server) delivered(id int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	if s.again {
 		s.again = false // its answer was lost, so it comes again
 		return
 	}
 	s.waiting = slices.DeleteFunc(s.waiting, func(u update) bool { return u.id == id })
-	s.touch()
+	s.Wake()
 }
 
 // Pending is how many updates the bot has not confirmed.
 func (s *Server) Pending() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	return len(s.waiting)
 }
 
 // Again has what is confirmed next come once more, as if that had not arrived.
-func (s *Server) Again() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.again = true
-}
+func (s *Server) Again() { s.Change(func() { s.again = true }) }
 
 // Unreachable says whether the last call of the webhook failed.
 func (s *Server) Unreachable() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	return s.hook.failed != ""
 }
 
 // Hang has the service find no way to the webhook, until it is said otherwise.
-func (s *Server) Hang(on bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.hung = on
-}
+func (s *Server) Hang(on bool) { s.Change(func() { s.hung = on }) }
 
 // Waits are how many seconds each poll was ready to wait.
 func (s *Server) Waits() []int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	return slices.Clone(s.waits)
 }
 
 // Polling says whether the bot waits for updates right now.
 func (s *Server) Polling() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Lock()
+	defer s.Unlock()
 	return s.poller != nil
 }
